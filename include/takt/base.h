@@ -1,0 +1,108 @@
+/* takt/base.h - what every other header of Takt needs: version, status codes, errors, and the
+ * hooks through which a host program supplies memory, takes log lines and receives bytes.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef TAKT_BASE_H
+#define TAKT_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if !defined(__linux__) || !(defined(__x86_64__) || defined(__aarch64__))
+#error "Takt runs on Linux, on x86-64 and aarch64"
+#endif
+#if !defined(__GNUC__) && !defined(__clang__)
+#error "Takt needs gcc 9 or clang 10, or later"
+#endif
+
+#define TAKT_VERSION_MAJOR 0
+#define TAKT_VERSION_MINOR 1
+#define TAKT_VERSION_PATCH 0
+
+#define TAKT_API __attribute__((visibility("default")))
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Every status with its text; the enum and takt_status_text() are made from this one list. */
+#define TAKT_STATUS_LIST(X)                                                                        \
+    X(TAKT_OK, "ok")                                                                               \
+    X(TAKT_BAD_ARGUMENT, "an argument is not valid")                                               \
+    X(TAKT_BAD_STATE, "the call does not fit the object's state")                                  \
+    X(TAKT_NO_MEMORY, "out of memory")                                                             \
+    X(TAKT_IO_ERROR, "reading or writing failed")                                                  \
+    X(TAKT_BAD_CONFIG, "the configuration is not valid")                                           \
+    X(TAKT_BAD_TRACE, "the file is not a trace that Takt can read")                                \
+    X(TAKT_NOT_FOUND, "there is nothing of that name")                                             \
+    X(TAKT_NO_SPANS, "the trace holds no spans, only a summary")                                   \
+    X(TAKT_UNSUPPORTED, "not supported here")
+
+typedef enum takt_status {
+#define TAKT_STATUS_ENUM(code, text) code,
+    TAKT_STATUS_LIST(TAKT_STATUS_ENUM)
+#undef TAKT_STATUS_ENUM
+    TAKT_STATUS_COUNT
+} takt_status;
+
+/* A short English text for a status; never NULL, static. Any thread. */
+TAKT_API const char *takt_status_text(takt_status status);
+
+/* "0.1.0": the version of the library that runs, not of the header. Static. Any thread. */
+TAKT_API const char *takt_version(void);
+
+/* Where a failure was found and why, for files that people write. The caller provides it and may
+ * pass NULL instead. It is written on failure only. */
+typedef struct takt_error {
+    takt_status status;
+    uint32_t    line;         /* 1-based; 0 where the failure has no place in a text */
+    uint32_t    column;       /* 1-based, in characters */
+    char        message[240]; /* one line without a newline: "profile.yaml:3:5: unknown key ..." */
+} takt_error;
+
+/* The host's memory. `resize` works as realloc does: pointer NULL allocates, size 0 frees and
+ * returns NULL; it returns NULL when there is no memory. It may be called from any thread and must
+ * return memory aligned for any type. */
+typedef struct takt_allocator {
+    void *(*resize)(void *user, void *pointer, size_t size);
+    void *user;
+} takt_allocator;
+
+/* Uses `allocator` for every allocation of the library from now on; NULL restores the C library's.
+ * Call it before any other function of Takt: TAKT_BAD_STATE once the library has allocated. */
+TAKT_API takt_status takt_set_allocator(const takt_allocator *allocator);
+
+typedef enum takt_log_level {
+    TAKT_LOG_ERROR,   /* something asked for is lost */
+    TAKT_LOG_WARNING, /* something is not as it was probably meant */
+    TAKT_LOG_INFO     /* stages and saved files */
+} takt_log_level;
+
+/* Takes one line without newline. Runs on the thread that has something to say, never with a lock
+ * of Takt's held; it may call Takt. */
+typedef void (*takt_log_function)(takt_log_level level, const char *line, void *user);
+
+/* Sends log lines to `function` and no longer to standard error; NULL restores the default, which
+ * prints errors and warnings as "takt: ..." and, with TAKT_LOG=info in the environment, stages too;
+ * TAKT_LOG=off silences it. Any thread. */
+TAKT_API void takt_set_log(takt_log_function function, void *user);
+
+/* Takes bytes. `write` returns TAKT_OK when it has taken all of them, otherwise the status that the
+ * caller of the report or exporter gets; it is not called again after a failure. */
+typedef struct takt_sink {
+    takt_status (*write)(void *user, const void *data, size_t size);
+    void *user;
+} takt_sink;
+
+/* A sink that writes to a file descriptor, which stays the caller's. Any thread. */
+TAKT_API takt_sink takt_sink_fd(int fd);
+
+/* The clock of all of Takt's times: nanoseconds of CLOCK_MONOTONIC's time line, read from the
+ * processor's invariant time-stamp counter where there is one. Any thread. */
+TAKT_API uint64_t takt_now_ns(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

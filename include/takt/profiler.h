@@ -1,0 +1,152 @@
+/* takt/profiler.h - the stepping profiler: records some steps of a long run, on a schedule.
+ *
+ *     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+ *     options.schedule = (takt_schedule){.wait = 80, .warmup = 3, .active = 1, .repeat = 1};
+ *     takt_profiler *profiler;
+ *     takt_profiler_create(&options, &profiler);
+ *     takt_profiler_start(profiler);
+ *     for (...) { simulate(); takt_profiler_step(profiler); }
+ *     takt_profiler_stop(profiler);
+ *     takt_profiler_destroy(profiler);
+ *
+ * Functions that take a NULL profiler do nothing and return TAKT_OK, so that a program may keep its
+ * calls when it runs without one. One thread at a time uses a profiler.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef TAKT_PROFILER_H
+#define TAKT_PROFILER_H
+
+#include <takt/activity.h>
+#include <takt/base.h>
+#include <takt/trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- The schedule: a pure function of the step ------------------------------------------------ */
+
+typedef enum takt_action {
+    TAKT_NONE,
+    TAKT_WARMUP,         /* prepared, nothing kept */
+    TAKT_RECORD,
+    TAKT_RECORD_AND_SAVE /* the last step of a cycle */
+} takt_action;
+
+typedef enum takt_repeat_mode {
+    TAKT_REPEAT_CYCLES,    /* repeat = number of cycles of wait, warmup, active; 0: for ever */
+    TAKT_REPEAT_ADDITIONAL /* wait once, then repeat + 1 rounds of warmup and active */
+} takt_repeat_mode;
+
+/* Numbers of steps. active = 0 means no schedule: record from start to stop, one trace. */
+typedef struct takt_schedule {
+    uint32_t         skip_first;      /* before anything else */
+    uint32_t         wait;            /* at the start of each cycle; nothing is enabled */
+    uint32_t         warmup;          /* recording is on, its result discarded */
+    uint32_t         active;          /* recorded */
+    uint32_t         repeat;          /* see repeat_mode */
+    uint32_t         skip_first_wait; /* not 0: the first cycle has no wait */
+    takt_repeat_mode repeat_mode;
+} takt_schedule;
+
+/* What step number `step`, counted from 0, is. Any thread. */
+TAKT_API takt_action takt_schedule_action(const takt_schedule *schedule, uint64_t step);
+
+/* How many steps a program must run until the last cycle is saved; 0 when there is no last one.
+ * The save happens in the call of takt_profiler_step() that ends the last of them. Any thread. */
+TAKT_API uint64_t takt_schedule_steps_needed(const takt_schedule *schedule);
+
+/* ---- The profiler ------------------------------------------------------------------------------ */
+
+typedef struct takt_profiler takt_profiler;
+
+typedef enum takt_mode {
+    TAKT_MODE_TRACE,   /* every span */
+    TAKT_MODE_SUMMARY, /* a call tree with counts, totals and quantiles, in bounded memory */
+    TAKT_MODE_BOTH,
+    TAKT_MODE_FLIGHT   /* the last max_memory_bytes of spans */
+} takt_mode;
+
+/* Gets the trace of a cycle on the thread that steps. It is borrowed until the function returns;
+ * takt_trace_retain() keeps it. */
+typedef void (*takt_on_trace)(const takt_trace *trace, void *user);
+
+/* One category switched on or off. */
+typedef struct takt_category_switch {
+    const char *name;
+    bool        is_on;
+} takt_category_switch;
+
+/* How to profile. Start from TAKT_PROFILER_OPTIONS_INIT; a zero field means what its comment says.
+ * Everything it points to is copied by takt_profiler_create(). */
+typedef struct takt_profiler_options {
+    size_t        struct_size; /* set by the initialiser; tells old callers from new */
+    takt_schedule schedule;
+    takt_mode     mode;
+    const char   *name;              /* of the run, for file names; NULL: the program's name */
+    takt_on_trace on_trace;          /* may be NULL */
+    void         *user;              /* of on_trace */
+    uint64_t      max_memory_bytes;  /* of recorded events of the process; 0: 256 MiB */
+    uint32_t      level;             /* finest level that is recorded; 0: TAKT_LEVEL_NORMAL */
+    bool          synchronize;       /* wait for all devices before each step boundary */
+    bool          foreground;        /* seal and export inside takt_profiler_step() */
+    bool          no_arguments;      /* leave out TAKT_ARG values (record_shapes: false) */
+    bool          no_memory;         /* leave out memory events (profile_memory: false) */
+    bool          no_host;           /* leave out scopes (activities without cpu) */
+    bool          with_flops;        /* show declared work in tables */
+    uint32_t      filter;            /* TAKT_TIMING_ bits of activities kept; 0: all */
+    const takt_category_switch *categories;
+    size_t        category_count;
+
+    /* What is written when a cycle is saved, after on_trace. */
+    const char *const *reports;       /* names of reports printed to standard output */
+    size_t             report_count;
+    const char        *directory;     /* {name} {time} {pid} {host} are replaced; NULL: "." */
+    const char *const *traces;        /* exporters: "perfetto", "chrome", "chrome.gz", ... */
+    size_t             trace_count;
+    uint64_t           max_trace_bytes; /* of one file; more goes into a next one; 0: 256 MiB */
+    bool               stream;          /* write a Perfetto trace while recording */
+} takt_profiler_options;
+
+#ifdef __cplusplus
+#define TAKT_PROFILER_OPTIONS_INIT takt_profiler_options_init()
+TAKT_API takt_profiler_options takt_profiler_options_init(void);
+#else
+#define TAKT_PROFILER_OPTIONS_INIT ((takt_profiler_options){.struct_size = sizeof(takt_profiler_options)})
+TAKT_API takt_profiler_options takt_profiler_options_init(void);
+#endif
+
+/* Makes a profiler; nothing is recorded yet. The caller frees it with takt_profiler_destroy().
+ * TAKT_BAD_ARGUMENT names in the log what is wrong; TAKT_NO_MEMORY. */
+TAKT_API takt_status takt_profiler_create(const takt_profiler_options *options,
+                                          takt_profiler **out);
+
+/* Begins step 0. TAKT_BAD_STATE if it runs already. */
+TAKT_API takt_status takt_profiler_start(takt_profiler *profiler);
+
+/* Ends the current step and moves the schedule forward by one. Traces that have become ready are
+ * handed to on_trace here. TAKT_BAD_STATE if the profiler does not run. */
+TAKT_API takt_status takt_profiler_step(takt_profiler *profiler);
+
+/* Ends the last step, saves a partial window if one is open, and waits for exports and callbacks
+ * that are outstanding. A program that ends before the schedule does is told so in the log. The
+ * profiler can be started again. */
+TAKT_API takt_status takt_profiler_stop(takt_profiler *profiler);
+
+/* Declares how much simulated time one step advances, in seconds, for the real-time factor. */
+TAKT_API takt_status takt_profiler_step_time(takt_profiler *profiler, double seconds);
+
+/* The last trace that was saved, or NULL. Borrowed until the next one, or destroy. */
+TAKT_API const takt_trace *takt_profiler_trace(const takt_profiler *profiler);
+
+/* The number of the current step, and what it is; TAKT_NONE when stopped. */
+TAKT_API uint64_t takt_profiler_step_number(const takt_profiler *profiler);
+TAKT_API takt_action takt_profiler_action(const takt_profiler *profiler);
+
+/* Stops it if it runs, and frees it. NULL is ignored. */
+TAKT_API void takt_profiler_destroy(takt_profiler *profiler);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

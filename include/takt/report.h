@@ -1,0 +1,42 @@
+/* takt/report.h - tables computed from a trace: the same text in the program and from its file.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef TAKT_REPORT_H
+#define TAKT_REPORT_H
+
+#include <takt/base.h>
+#include <takt/trace.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum takt_format { TAKT_TEXT, TAKT_CSV, TAKT_JSON, TAKT_MARKDOWN } takt_format;
+
+/* How to show a table. A zero field means the default. */
+typedef struct takt_report_options {
+    size_t      struct_size; /* 0 or sizeof(takt_report_options) */
+    takt_format format;
+    const char *sort;  /* the name of a column, as JSON spells it; "-name" ascending; NULL: default */
+    int64_t     rows;  /* at most so many; -1: all; 0: the report's own limit */
+    uint32_t    width; /* columns of text; 0: the terminal's, otherwise 160 */
+    bool        color; /* mark slow rows; text only */
+    bool        full_names;   /* do not shorten names */
+    bool        by_arguments; /* scopes: group by recorded arguments too */
+    bool        with_flops;   /* scopes: the FLOPs column */
+} takt_report_options;
+
+/* Writes the report of that name. `options` may be NULL. TAKT_NOT_FOUND for an unknown name,
+ * TAKT_NO_SPANS where it needs spans and the trace has none, TAKT_BAD_ARGUMENT for an unknown sort
+ * column; nothing is written then. Any thread. */
+TAKT_API takt_status takt_report(const takt_trace *trace, const char *name,
+                                 const takt_report_options *options, const takt_sink *sink);
+
+/* Names and one-line descriptions of the reports, in order; NULL past the end. */
+TAKT_API const char *takt_report_name(size_t index);
+TAKT_API const char *takt_report_description(size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

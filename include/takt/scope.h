@@ -1,0 +1,426 @@
+/* takt/scope.h - the header that simulators include everywhere: scopes, phases, marks, counters.
+ *
+ *     void step(void)
+ *     {
+ *         TAKT_FUNCTION();
+ *         TAKT_PHASE("neighbours");
+ *         ...
+ *         TAKT_PHASE("forces");
+ *         TAKT_COUNTER("contacts", contact_count);
+ *         ...
+ *     }
+ *
+ * While nothing records, a scope costs one relaxed load and a branch. While something records, it
+ * costs two clock reads and one 16-byte record in a buffer of its thread; nothing here blocks,
+ * logs or fails, and memory is allocated only for a thread's first event and for each new call
+ * site, name, depth or chunk. What cannot be recorded is dropped, and counted in every report.
+ *
+ * All functions and macros may be used on any thread at any time, before main and after exit too,
+ * but not in signal handlers. Names are copied when a call site is first hit. NULL reads as
+ * "(null)". With TAKT_DISABLE defined every macro vanishes after type checking.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef TAKT_SCOPE_H
+#define TAKT_SCOPE_H
+
+#include <takt/base.h>
+#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
+#include <x86intrin.h>
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- The inline part is an ABI. Its layouts are fixed, and the symbols carry the version. ------ */
+
+typedef enum takt_site_kind {
+    TAKT_SITE_SCOPE,
+    TAKT_SITE_PHASE,
+    TAKT_SITE_ACTIVITY, /* a scope that also counts as an activity of a device */
+    TAKT_SITE_MARK,
+    TAKT_SITE_COUNTER,
+    TAKT_SITE_ARG
+} takt_site_kind;
+
+/* A place in the source. Static storage; the library fills `id` at the first recorded hit. */
+typedef struct takt_site {
+    uint32_t    id;   /* 0 until then; atomic */
+    uint8_t     kind; /* takt_site_kind */
+    uint8_t     level;
+    uint16_t    reserved;
+    uint64_t    bits; /* which bits of the mask word switch it on; all until `id` is known */
+    const char *name;
+    const char *category; /* NULL: the default category */
+    const char *file;
+    const char *function;
+    const char *device; /* activities only, such as "cpu" */
+    uint32_t    line;
+    uint32_t    filter; /* activities only: one TAKT_TIMING_ bit */
+} takt_site;
+
+/* One span as it is written when it ends. An id of 0xFFFF00 or more marks another kind of event,
+ * see src/record/slot.h. */
+typedef struct takt_record {
+    uint64_t start; /* ticks */
+    uint32_t ticks; /* duration */
+    uint32_t tag;   /* call site id << 8 | depth, saturating at 255 */
+} takt_record;
+
+/* One open scope of a thread. */
+typedef struct takt_frame {
+    uint64_t start; /* ticks */
+    uint32_t site;  /* call site id; TAKT_FRAME_PHASE when a phase */
+    uint32_t depth; /* its index, saturating at 255; set when the stack grows, constant after */
+} takt_frame;
+
+#define TAKT_FRAME_PHASE 0x80000000u
+
+/* What a block keeps of the scope it opened. */
+typedef struct takt_open {
+    takt_frame *frame; /* NULL: not recorded */
+    uint64_t    start; /* ticks; tells the frame from a later one in the same place */
+} takt_open;
+
+/* A thread's hot state: one cache line. Only its thread writes it; sealing reads it. */
+typedef struct takt_thread_v1 {
+    takt_record *cursor; /* the next free record */
+    takt_record *limit;  /* equal to cursor: the slow path decides */
+    takt_frame  *top;    /* the next free frame */
+    takt_frame  *top_limit;
+    void        *log; /* struct tkt_log */
+    uint64_t     reserved[3];
+} takt_thread_v1;
+
+typedef struct takt_switch_v1 {
+    uint64_t mask; /* one bit for each pair of category and level that is recorded; 0: nothing is */
+} takt_switch_v1;
+
+#if defined(__cplusplus)
+static_assert(sizeof(takt_record) == 16, "the record is an ABI");
+static_assert(sizeof(takt_frame) == 16, "the frame is an ABI");
+static_assert(sizeof(takt_thread_v1) <= 64, "thread-local storage must fit the static surplus");
+static_assert(sizeof(takt_site) == 64, "the site is an ABI");
+#elif __STDC_VERSION__ >= 201112L
+_Static_assert(sizeof(takt_record) == 16, "the record is an ABI");
+_Static_assert(sizeof(takt_frame) == 16, "the frame is an ABI");
+_Static_assert(sizeof(takt_thread_v1) <= 64, "thread-local storage must fit the static surplus");
+_Static_assert(sizeof(takt_site) == 64, "the site is an ABI");
+#endif
+
+extern TAKT_API __thread takt_thread_v1 takt_thread_hot_v1
+    __attribute__((tls_model("initial-exec")));
+extern TAKT_API takt_switch_v1 takt_switch_hot_v1;
+
+/* The library's half of the macros; not to be called by hand. */
+TAKT_API takt_open takt_scope_begin_v1(takt_site *site);
+TAKT_API void takt_scope_end_v1(takt_open open, uint64_t now);
+TAKT_API void takt_begin_v1(takt_site *site);
+TAKT_API void takt_end_v1(takt_site *site);
+TAKT_API void takt_phase_v1(takt_site *site);
+TAKT_API void takt_mark_v1(takt_site *site);
+TAKT_API void takt_counter_v1(takt_site *site, double value);
+TAKT_API void takt_arg_int_v1(takt_site *site, int64_t value);
+TAKT_API void takt_arg_uint_v1(takt_site *site, uint64_t value);
+TAKT_API void takt_arg_double_v1(takt_site *site, double value);
+TAKT_API void takt_arg_bool_v1(takt_site *site, bool value);
+TAKT_API void takt_arg_string_v1(takt_site *site, const char *value);
+
+/* ---- The interface -------------------------------------------------------------------------- */
+
+/* Levels say how fine a scope is; a run records levels up to the configured one, by default 2. */
+#define TAKT_LEVEL_COARSE 1
+#define TAKT_LEVEL_NORMAL 2
+#define TAKT_LEVEL_FINE   3
+#define TAKT_LEVEL_DETAIL 4
+
+/* A scope named at run time: begins it on this thread; the names are compared by content. */
+TAKT_API void takt_begin(const char *name);
+
+/* Ends the innermost scope that takt_begin() or TAKT_BEGIN() opened on this thread. */
+TAKT_API void takt_end(void);
+
+/* Names the calling thread in every later trace; the name is copied. */
+TAKT_API void takt_thread_name(const char *name);
+
+/* Declared work of the innermost open scope: floating-point operations done and bytes moved.
+ * Several calls add up. */
+TAKT_API void takt_work(double flops, double bytes);
+
+/* A track is a row of its own for work that no thread's stack holds: tasks, fibers, requests.
+ * Spans on one track may overlap. */
+typedef uint32_t takt_track;
+typedef uint64_t takt_span;
+
+/* The track of that name, made at the first call; 0 when there is no memory. */
+TAKT_API takt_track takt_track_named(const char *name);
+
+/* Begins a span on a track; it may be ended on another thread. 0, which takt_span_end() ignores,
+ * while nothing records. */
+TAKT_API takt_span takt_span_begin(takt_track track, const char *name);
+TAKT_API void takt_span_end(takt_span span);
+
+/* A span whose times are known already, in takt_now_ns() nanoseconds. Spans with end before begin
+ * are dropped and counted. */
+TAKT_API void takt_span_at(takt_track track, const char *name, uint64_t begin_ns, uint64_t end_ns);
+
+/* An arrow from the innermost open scope of one thread to that of another; the program chooses
+ * the id, which pairs one begin with one end. */
+TAKT_API void takt_flow_begin(uint64_t id);
+TAKT_API void takt_flow_end(uint64_t id);
+
+#ifdef __cplusplus
+}
+#endif
+
+#define TAKT_JOIN_(a, b) a##b
+#define TAKT_JOIN(a, b)  TAKT_JOIN_(a, b)
+
+#ifndef TAKT_DISABLE
+
+/* The mask bit of (default category, level). Other categories get theirs at the first hit. */
+#define TAKT_DEFAULT_BIT(level) (UINT64_C(1) << ((level)-1))
+
+#define TAKT_SITE_AS(kind, level, category, name, device, filter)                                  \
+    {                                                                                              \
+        0, (uint8_t)(kind), (uint8_t)(level), 0, ~UINT64_C(0), (name), (category), __FILE__,       \
+            __func__, (device), __LINE__, (filter)                                                 \
+    }
+
+#define TAKT_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define TAKT_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* The clock's ticks. Where the processor has no invariant counter the library keeps every fast
+ * path shut and reads CLOCK_MONOTONIC instead. */
+static inline __attribute__((always_inline)) uint64_t takt_ticks(void)
+{
+#if defined(__CUDA_ARCH__)
+    return 0;
+#elif defined(__x86_64__)
+    return __rdtsc();
+#else
+    uint64_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#endif
+}
+
+static inline __attribute__((always_inline)) bool takt_is_on(uint64_t bits)
+{
+    return (__atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED) & bits) != 0;
+}
+
+/* Opens a scope; its frame is NULL if it is not recorded. Frames are published with release stores
+ * for the thread that seals, see src/record/log.h. */
+static inline __attribute__((always_inline)) takt_open takt_scope_open(takt_site *site,
+                                                                       uint64_t bits)
+{
+    takt_open open = {NULL, 0};
+    if (!takt_is_on(bits))
+        return open;
+    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+    takt_frame *frame = thread->top;
+    if (TAKT_UNLIKELY(id == 0 || frame == thread->top_limit))
+        return takt_scope_begin_v1(site);
+    open.frame = frame;
+    __atomic_store_n(&frame->site, id, __ATOMIC_RELEASE);
+    open.start = takt_ticks();
+    __atomic_store_n(&frame->start, open.start, __ATOMIC_RELEASE);
+    __atomic_store_n(&thread->top, frame + 1, __ATOMIC_RELEASE);
+    return open;
+}
+
+/* Closes the scope and writes its record. Anything unusual - an open phase, crossed scopes, a full
+ * chunk, a span of over 2^32 ticks - is the library's. */
+static inline __attribute__((always_inline)) void takt_scope_close(takt_open open)
+{
+    takt_frame *frame = open.frame;
+    if (!frame)
+        return;
+    uint64_t ticks = takt_ticks() - open.start;
+    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    takt_record *record = thread->cursor;
+    if (TAKT_UNLIKELY(thread->top != frame + 1 || frame->start != open.start ||
+                      record == thread->limit || ticks >> 32)) {
+        takt_scope_end_v1(open, open.start + ticks);
+        return;
+    }
+    record->start = open.start;
+    record->ticks = (uint32_t)ticks;
+    record->tag = frame->site << 8 | frame->depth;
+    __atomic_store_n(&thread->cursor, record + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&thread->top, frame, __ATOMIC_RELEASE);
+}
+
+/* Where a phase is open already, it ends and the next begins: one clock read, one record. */
+static inline __attribute__((always_inline)) void takt_phase_next(takt_site *site, uint64_t bits)
+{
+    if (!takt_is_on(bits))
+        return;
+    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+    takt_record *record = thread->cursor;
+    if (TAKT_UNLIKELY(id == 0 || record == thread->limit)) {
+        takt_phase_v1(site);
+        return;
+    }
+    takt_frame *frame = thread->top - 1;
+    uint64_t now = takt_ticks();
+    uint64_t ticks = now - frame->start;
+    if (TAKT_UNLIKELY(!(frame->site & TAKT_FRAME_PHASE) || ticks >> 32)) {
+        takt_phase_v1(site);
+        return;
+    }
+    record->start = frame->start;
+    record->ticks = (uint32_t)ticks;
+    record->tag = frame->site << 8 | frame->depth;
+    __atomic_store_n(&thread->cursor, record + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&frame->site, id | TAKT_FRAME_PHASE, __ATOMIC_RELEASE);
+    __atomic_store_n(&frame->start, now, __ATOMIC_RELEASE);
+}
+
+#ifdef __cplusplus
+/* Closes its scope at the end of the block. */
+struct takt_scope_guard {
+    takt_open open;
+    explicit takt_scope_guard(takt_open opened) : open(opened) {}
+    takt_scope_guard(const takt_scope_guard &) = delete;
+    takt_scope_guard &operator=(const takt_scope_guard &) = delete;
+    ~takt_scope_guard() { takt_scope_close(open); }
+};
+#define TAKT_SCOPE_GUARD(variable, opened) takt_scope_guard variable(opened)
+#else
+static inline __attribute__((always_inline)) void takt_scope_leave(takt_open *open)
+{
+    takt_scope_close(*open);
+}
+#define TAKT_SCOPE_GUARD(variable, opened)                                                         \
+    __attribute__((cleanup(takt_scope_leave), unused)) takt_open variable = (opened)
+#endif
+
+#define TAKT_SCOPE_AS(id, bits, kind, level, category, name, device, filter)                       \
+    static takt_site TAKT_JOIN(takt_site_, id) =                                                   \
+        TAKT_SITE_AS(kind, level, category, name, device, filter);                                 \
+    TAKT_SCOPE_GUARD(TAKT_JOIN(takt_scope_, id), takt_scope_open(&TAKT_JOIN(takt_site_, id), bits))
+
+#define TAKT_SITE_DO(call, bits, kind, name, ...)                                                  \
+    do {                                                                                           \
+        static takt_site takt_site_here =                                                          \
+            TAKT_SITE_AS(kind, TAKT_LEVEL_NORMAL, NULL, name, NULL, 0);                            \
+        if (TAKT_UNLIKELY(takt_is_on(bits)))                                                       \
+            call(&takt_site_here __VA_ARGS__);                                                     \
+    } while (0)
+
+#define TAKT_NORMAL_BIT TAKT_DEFAULT_BIT(TAKT_LEVEL_NORMAL)
+#define TAKT_COMMA      ,
+
+/* A scope from here to the end of the block. `name` is a string literal. Its category is the
+ * default one, its level TAKT_LEVEL_NORMAL. */
+#define TAKT_SCOPE(name) TAKT_SCOPE_COUNTED(__COUNTER__, name)
+#define TAKT_SCOPE_COUNTED(id, name)                                                               \
+    TAKT_SCOPE_AS(id, TAKT_NORMAL_BIT, TAKT_SITE_SCOPE, TAKT_LEVEL_NORMAL, NULL, name, NULL, 0)
+
+/* The same, named after the function. */
+#define TAKT_FUNCTION() TAKT_SCOPE(__func__)
+
+/* A scope with a category, which the configuration can switch off ("categories: {io: off}"), and a
+ * level, 1 to 4. Sixteen categories can be told apart; later ones share the last. */
+#define TAKT_SCOPE_IN(category, level, name) TAKT_SCOPE_IN_COUNTED(__COUNTER__, category, level, name)
+#define TAKT_SCOPE_IN_COUNTED(id, category, level, name)                                           \
+    TAKT_SCOPE_AS(id, __atomic_load_n(&TAKT_JOIN(takt_site_, id).bits, __ATOMIC_RELAXED),          \
+                  TAKT_SITE_SCOPE, level, category, name, NULL, 0)
+
+/* Host work that counts as an activity, from here to the end of the block: `device` names who does
+ * it, such as "cpu"; `filter` is one bit such as TAKT_TIMING_KERNEL of takt/activity.h. */
+#define TAKT_ACTIVITY(device, filter, name) TAKT_ACTIVITY_COUNTED(__COUNTER__, device, filter, name)
+#define TAKT_ACTIVITY_COUNTED(id, device, filter, name)                                            \
+    TAKT_SCOPE_AS(id, TAKT_NORMAL_BIT, TAKT_SITE_ACTIVITY, TAKT_LEVEL_NORMAL, NULL, name, device,  \
+                  filter)
+
+/* A scope whose begin and end stand in different blocks. The names must match: an end without its
+ * begin is counted, reported with its place, and ignored; scopes left open within are closed. */
+#define TAKT_BEGIN(name) TAKT_SITE_DO(takt_begin_v1, TAKT_NORMAL_BIT, TAKT_SITE_SCOPE, name, )
+#define TAKT_END(name)   TAKT_SITE_DO(takt_end_v1, TAKT_NORMAL_BIT, TAKT_SITE_SCOPE, name, )
+
+/* Begins a phase of the enclosing scope. It ends where the next phase begins, or with the scope. */
+#define TAKT_PHASE(name)                                                                           \
+    do {                                                                                           \
+        static takt_site takt_site_here =                                                          \
+            TAKT_SITE_AS(TAKT_SITE_PHASE, TAKT_LEVEL_NORMAL, NULL, name, NULL, 0);                 \
+        takt_phase_next(&takt_site_here, TAKT_NORMAL_BIT);                                         \
+    } while (0)
+
+/* A moment without duration. */
+#define TAKT_MARK(name) TAKT_SITE_DO(takt_mark_v1, TAKT_NORMAL_BIT, TAKT_SITE_MARK, name, )
+
+/* The value of a quantity from now on, as a double. */
+#define TAKT_COUNTER(name, value)                                                                  \
+    TAKT_SITE_DO(takt_counter_v1, TAKT_NORMAL_BIT, TAKT_SITE_COUNTER, name, TAKT_COMMA(double)(value))
+
+#define TAKT_WORK(flops, bytes)                                                                    \
+    do {                                                                                           \
+        if (TAKT_UNLIKELY(takt_is_on(TAKT_NORMAL_BIT)))                                            \
+            takt_work((double)(flops), (double)(bytes));                                           \
+    } while (0)
+
+/* A key and a value on the innermost open scope: any integer, floating-point number, bool or
+ * string. Strings are copied. */
+#ifdef __cplusplus
+extern "C++" {
+template <typename T> struct takt_is_signed_ { static const bool value = T(-1) < T(0); };
+inline void takt_arg(takt_site *site, bool value) { takt_arg_bool_v1(site, value); }
+inline void takt_arg(takt_site *site, double value) { takt_arg_double_v1(site, value); }
+inline void takt_arg(takt_site *site, float value) { takt_arg_double_v1(site, (double)value); }
+inline void takt_arg(takt_site *site, const char *value) { takt_arg_string_v1(site, value); }
+template <typename T> inline void takt_arg(takt_site *site, T value)
+{
+    if (takt_is_signed_<T>::value)
+        takt_arg_int_v1(site, (int64_t)value);
+    else
+        takt_arg_uint_v1(site, (uint64_t)value);
+}
+}
+#define TAKT_ARG(key, value)                                                                       \
+    TAKT_SITE_DO(takt_arg, TAKT_NORMAL_BIT, TAKT_SITE_ARG, key, TAKT_COMMA(value))
+#elif __STDC_VERSION__ >= 201112L
+#define TAKT_ARG_FUNCTION(value)                                                                   \
+    _Generic((value), _Bool                                                                        \
+             : takt_arg_bool_v1, float                                                             \
+             : takt_arg_double_v1, double                                                          \
+             : takt_arg_double_v1, char *                                                          \
+             : takt_arg_string_v1, const char *                                                    \
+             : takt_arg_string_v1, unsigned                                                        \
+             : takt_arg_uint_v1, unsigned long                                                     \
+             : takt_arg_uint_v1, unsigned long long                                                \
+             : takt_arg_uint_v1, default                                                           \
+             : takt_arg_int_v1)
+#define TAKT_ARG(key, value)                                                                       \
+    TAKT_SITE_DO(TAKT_ARG_FUNCTION(value), TAKT_NORMAL_BIT, TAKT_SITE_ARG, key, TAKT_COMMA(value))
+#else /* C99 has no _Generic: numbers only */
+#define TAKT_ARG(key, value)                                                                       \
+    TAKT_SITE_DO(takt_arg_double_v1, TAKT_NORMAL_BIT, TAKT_SITE_ARG, key, TAKT_COMMA(double)(value))
+#endif
+
+#else /* TAKT_DISABLE */
+
+/* Arguments are still type-checked: sizeof does not evaluate its operand. */
+static inline int takt_checked(const char *name)
+{
+    return name != NULL;
+}
+#define TAKT_NOTHING(name)                   ((void)sizeof(takt_checked(name)))
+#define TAKT_SCOPE(name)                     TAKT_NOTHING(name)
+#define TAKT_FUNCTION()                      ((void)0)
+#define TAKT_SCOPE_IN(category, level, name) ((void)sizeof(takt_checked(category) + (level) + takt_checked(name)))
+#define TAKT_ACTIVITY(device, filter, name)  ((void)sizeof(takt_checked(device) + (int)(filter) + takt_checked(name)))
+#define TAKT_BEGIN(name)                     TAKT_NOTHING(name)
+#define TAKT_END(name)                       TAKT_NOTHING(name)
+#define TAKT_PHASE(name)                     TAKT_NOTHING(name)
+#define TAKT_MARK(name)                      TAKT_NOTHING(name)
+#define TAKT_COUNTER(name, value)            ((void)sizeof(takt_checked(name) + (double)(value)))
+#define TAKT_ARG(key, value)                 ((void)sizeof(takt_checked(key)), (void)sizeof(value))
+#define TAKT_WORK(flops, bytes)              ((void)sizeof((double)(flops) + (double)(bytes)))
+
+#endif
+#endif

@@ -1,0 +1,165 @@
+/* takt/timer.h - ScopedTimer and timed blocks: times printed where they are taken.
+ *
+ *     {
+ *         TAKT_TIMER("Demo");            // at the end of the block: Demo took 0.52 ms
+ *         ...
+ *     }
+ *
+ * Timers work whether or not a profiler is active, on any thread.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef TAKT_TIMER_H
+#define TAKT_TIMER_H
+
+#include <takt/activity.h>
+#include <takt/scope.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Durations that a timer appends to, over many uses of it. Start from {0}; free `ms` through
+ * takt_samples_free(). Use it from one thread at a time. */
+typedef struct takt_samples {
+    double *ms;
+    size_t  count;
+    size_t  capacity;
+} takt_samples;
+
+TAKT_API void takt_samples_free(takt_samples *samples);
+
+/* Replaces the tables of a timer with a filter. `results` has ended and is borrowed until the
+ * function returns; `indent` stands before each line of a nested timer. */
+typedef void (*takt_timing_report)(const takt_timing *results, const char *indent, void *user);
+
+/* How a timer works; zero is the default everywhere. */
+typedef struct takt_timer_options {
+    size_t             struct_size; /* 0 or sizeof(takt_timer_options) */
+    bool               inactive;    /* does nothing at all */
+    bool               silent;      /* prints nothing */
+    bool               detailed;    /* prints the tree of the scopes inside */
+    bool               synchronize; /* waits for all devices before it begins and before it ends */
+    bool               nvtx;        /* shows the timer in NVTX tools as a start/end range */
+    uint32_t           filter;      /* TAKT_TIMING_ bits: lists activities */
+    const char        *color;       /* of the NVTX range: a name such as "yellow", or "#rrggbb" */
+    takt_timing_report report;      /* instead of the three tables */
+    void              *user;        /* of `report` */
+    double            *elapsed_ms;  /* receives the duration in milliseconds */
+    takt_samples      *samples;     /* the duration is appended */
+    const char        *extra;       /* appended to the printed line; copied at the end */
+} takt_timer_options;
+
+/* A running timer. Its fields are the library's. */
+typedef struct takt_timer {
+    const char         *name;
+    takt_timer_options  options;
+    uint64_t            begin_ns;
+    uint64_t            nvtx_range;
+    takt_timing        *timing;
+    struct tkt_window  *window;
+    takt_open           scope;
+    uint32_t            indent;
+    bool                is_running;
+} takt_timer;
+
+/* Begins a timer; `options` may be NULL. `name` must stay valid until its end. On entry, in this
+ * order: synchronise, begin collecting, begin the NVTX range, read the clock. */
+TAKT_API void takt_timer_begin(takt_timer *timer, const char *name,
+                               const takt_timer_options *options);
+
+/* Ends it on the thread that began it and returns the milliseconds between; 0 for an inactive one.
+ * In this order: synchronise, read the clock, end the NVTX range, end collecting, print. */
+TAKT_API double takt_timer_end(takt_timer *timer);
+
+/* Switches all timers that begin from now on; they are on at first. Any thread. */
+TAKT_API void takt_timers_enable(bool enable);
+
+/* What a timed block took. Times are nanoseconds per repetition. */
+typedef struct takt_timed {
+    size_t   struct_size;
+    uint64_t count; /* repetitions measured */
+    double   mean_ns, median_ns, min_ns, max_ns, stddev_ns; /* stddev: of the sample, n - 1 */
+    double   flops_per_second; /* from declared work; 0 without */
+    double   bytes_per_second;
+    uint64_t peak_bytes;    /* host memory that the program reports, see takt/memory.h */
+    uint64_t current_bytes;
+} takt_timed;
+
+typedef struct takt_timed_options {
+    size_t   struct_size; /* 0 or sizeof(takt_timed_options) */
+    uint32_t repeat;      /* repetitions that count; default 1 */
+    uint32_t warmup;      /* repetitions before them that do not; default 0 */
+} takt_timed_options;
+
+/* The loop behind TAKT_TIMED. */
+typedef struct takt_timed_loop {
+    takt_timed         *result;
+    takt_timed_options  options;
+    uint64_t            round;
+    uint64_t            begin_ns;
+    struct tkt_timed   *state;
+} takt_timed_loop;
+
+TAKT_API takt_timed_loop takt_timed_begin(takt_timed *result, const takt_timed_options *options);
+TAKT_API bool takt_timed_next(takt_timed_loop *loop);
+
+/* Prints the result to standard output, a value a line. */
+TAKT_API void takt_timed_print(const takt_timed *result);
+
+#ifdef __cplusplus
+}
+#endif
+
+#define TAKT_ID(prefix) TAKT_JOIN(prefix, __COUNTER__)
+
+#ifndef TAKT_DISABLE
+#ifndef __cplusplus
+
+static inline void takt_timer_leave(takt_timer *timer)
+{
+    takt_timer_end(timer);
+}
+
+static inline takt_timer takt_timer_started(const char *name, const takt_timer_options *options)
+{
+    takt_timer timer;
+    takt_timer_begin(&timer, name, options);
+    return timer;
+}
+
+/* Times from here to the end of the block: TAKT_TIMER("Demo"), or with options by name:
+ * TAKT_TIMER("Demo", .synchronize = true). In C++ the options are those of takt::ScopedTimer. */
+#define TAKT_TIMER(...) TAKT_TIMER_VARIABLE(TAKT_ID(takt_timer_), __VA_ARGS__, .struct_size = 0)
+#define TAKT_TIMER_VARIABLE(variable, name, ...)                                                   \
+    __attribute__((cleanup(takt_timer_leave), unused)) takt_timer variable =                       \
+        takt_timer_started(name, &(takt_timer_options){__VA_ARGS__})
+
+/* The pair, for blocks that do not nest in the source; `timer` is a new variable. */
+#define TAKT_TIMER_BEGIN(timer, ...) TAKT_TIMER_PAIR(timer, __VA_ARGS__, .struct_size = 0)
+#define TAKT_TIMER_PAIR(timer, name, ...)                                                          \
+    takt_timer timer = takt_timer_started(name, &(takt_timer_options){__VA_ARGS__})
+#define TAKT_TIMER_END(timer) takt_timer_end(&(timer))
+
+/* Runs the block that follows `warmup + repeat` times and fills *result:
+ * TAKT_TIMED(&result, .repeat = 100, .warmup = 1) { step(); }  `break` ends it early. */
+#define TAKT_TIMED(...) TAKT_TIMED_VARIABLE(TAKT_ID(takt_timed_), __VA_ARGS__, .struct_size = 0)
+#define TAKT_TIMED_VARIABLE(variable, result, ...)                                                 \
+    for (takt_timed_loop variable =                                                                \
+             takt_timed_begin(result, &(takt_timed_options){__VA_ARGS__});                         \
+         takt_timed_next(&variable);)
+#endif
+
+#else /* TAKT_DISABLE: blocks still run, once; nothing is measured */
+#ifndef __cplusplus
+#define TAKT_TIMER(...)              TAKT_TIMER_CHECKED(__VA_ARGS__, .struct_size = 0)
+#define TAKT_TIMER_CHECKED(name, ...)                                                              \
+    ((void)sizeof(takt_checked(name)), (void)sizeof((takt_timer_options){__VA_ARGS__}))
+#define TAKT_TIMER_BEGIN(timer, ...) TAKT_TIMER_CHECKED(__VA_ARGS__, .struct_size = 0)
+#define TAKT_TIMER_END(timer)        ((void)0)
+#define TAKT_TIMED(...)              TAKT_TIMED_ONCE(TAKT_ID(takt_timed_), __VA_ARGS__, .struct_size = 0)
+#define TAKT_TIMED_ONCE(variable, result, ...)                                                     \
+    for (takt_timed *variable = (result);                                                          \
+         variable && sizeof((takt_timed_options){__VA_ARGS__}); variable = NULL)
+#endif
+#endif
+#endif

@@ -1,0 +1,134 @@
+/* takt/trace.h - a sealed recording, read-only: in the program that made it, or from its file.
+ *
+ * A trace is immutable; any number of threads may read it. Its tracks are rows of the timeline, a
+ * track's spans stand in the order of their begin, parents before children. Times are integer
+ * nanoseconds of the takt_now_ns() time line.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef TAKT_TRACE_H
+#define TAKT_TRACE_H
+
+#include <takt/activity.h>
+#include <takt/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct takt_trace takt_trace;
+
+/* Reads a Perfetto trace that Takt wrote (.pftrace, or .pftrace.gz). A file that is cut off is read
+ * up to the cut; takt_trace_facts then says so. The caller releases it. TAKT_IO_ERROR,
+ * TAKT_BAD_TRACE, TAKT_NO_MEMORY. */
+TAKT_API takt_status takt_trace_open(const char *path, takt_trace **out, takt_error *error);
+
+/* Keeps a borrowed trace until as many calls of takt_trace_release(). Any thread. */
+TAKT_API const takt_trace *takt_trace_retain(const takt_trace *trace);
+TAKT_API void takt_trace_release(const takt_trace *trace);
+
+/* Why events are missing or changed; counts are in takt_facts.losses. */
+#define TAKT_LOSS_LIST(X)                                                                          \
+    X(TAKT_LOSS_BUFFER_FULL, "dropped", "events dropped because max_memory was used up")           \
+    X(TAKT_LOSS_OVERWRITTEN, "overwritten", "events overwritten by the flight recorder")           \
+    X(TAKT_LOSS_NO_MEMORY, "out of memory", "events dropped because memory could not be had")      \
+    X(TAKT_LOSS_TOO_DEEP, "too deep", "scopes dropped because too many were open")                 \
+    X(TAKT_LOSS_TOO_MANY_SITES, "too many sites", "events dropped for want of a call site id")     \
+    X(TAKT_LOSS_TOO_MANY_PATHS, "too many paths", "scopes folded into their parent's other")       \
+    X(TAKT_LOSS_MISMATCH, "mismatched", "ends without begin, and scopes closed by another's end")  \
+    X(TAKT_LOSS_CLOCK, "clock", "spans that would have had a negative duration")                   \
+    X(TAKT_LOSS_UNMATCHED_SPAN, "unmatched", "span ends and flows whose other half is missing")    \
+    X(TAKT_LOSS_CUT, "cut", "bytes at the end of a file that could not be read")
+
+typedef enum takt_loss {
+#define TAKT_LOSS_ENUM(code, name, text) code,
+    TAKT_LOSS_LIST(TAKT_LOSS_ENUM)
+#undef TAKT_LOSS_ENUM
+    TAKT_LOSS_COUNT
+} takt_loss;
+
+/* What a trace is, as a whole. It grows at its end. */
+typedef struct takt_facts {
+    const char *name;    /* of the run */
+    const char *backend; /* what measured device activities: "none" */
+    uint64_t    begin_ns;
+    uint64_t    end_ns;
+    int64_t     realtime_offset_ns; /* CLOCK_REALTIME minus the time line, at the end */
+    uint32_t    process_id;
+    uint32_t    cycle;         /* counted from 0 */
+    uint64_t    first_step;    /* that was recorded */
+    uint64_t    step_count;    /* recorded */
+    bool        is_partial;    /* stopped before the cycle was complete */
+    bool        has_spans;     /* false: only the folded form */
+    uint64_t    span_count;
+    uint64_t    activity_count;
+    double      clock_resolution_ns;
+    double      clock_uncertainty_ns; /* residual of the fit against CLOCK_MONOTONIC */
+    double      cost_ns;              /* Takt's own estimated time inside the recording */
+    uint64_t    begun_before;         /* spans that were open when recording began */
+    uint64_t    unfinished;           /* spans that were open when it ended */
+    uint64_t    losses[TAKT_LOSS_COUNT];
+} takt_facts;
+
+/* Borrowed as long as the trace. */
+TAKT_API const takt_facts *takt_trace_facts(const takt_trace *trace);
+
+/* The texts of TAKT_LOSS_LIST: the short name and the explanation. Static; NULL out of range. */
+TAKT_API const char *takt_loss_name(takt_loss loss);
+TAKT_API const char *takt_loss_text(takt_loss loss);
+
+typedef enum takt_track_kind {
+    TAKT_TRACK_THREAD, /* spans nest */
+    TAKT_TRACK_ASYNC   /* spans may overlap */
+} takt_track_kind;
+
+typedef struct takt_track_info {
+    takt_track_kind kind;
+    const char     *name; /* "" when it has none */
+    uint32_t        thread_id;
+    size_t          span_count;
+} takt_track_info;
+
+#define TAKT_SPAN_BEGUN_BEFORE 0x1u /* begin is where the recording began */
+#define TAKT_SPAN_UNFINISHED   0x2u /* end is where the recording ended */
+#define TAKT_SPAN_PHASE        0x4u
+#define TAKT_SPAN_ACTIVITY     0x8u
+
+#define TAKT_NO_PARENT SIZE_MAX
+
+typedef struct takt_span_info {
+    const char *name;
+    const char *category; /* "" for the default one */
+    const char *file;     /* "" for names given at run time */
+    uint32_t    line;
+    uint32_t    flags; /* TAKT_SPAN_ bits */
+    uint64_t    begin_ns;
+    uint64_t    end_ns;
+    size_t      parent; /* index on the same track, or TAKT_NO_PARENT */
+} takt_span_info;
+
+/* Each fills *out, whose strings belong to the trace. TAKT_BAD_ARGUMENT past the end. */
+TAKT_API size_t takt_trace_track_count(const takt_trace *trace);
+TAKT_API takt_status takt_trace_track(const takt_trace *trace, size_t track, takt_track_info *out);
+TAKT_API takt_status takt_trace_span(const takt_trace *trace, size_t track, size_t span,
+                                     takt_span_info *out);
+
+/* Activities in issue order: on host devices by begin time. */
+TAKT_API size_t takt_trace_activity_count(const takt_trace *trace);
+TAKT_API takt_status takt_trace_activity(const takt_trace *trace, size_t index,
+                                         takt_activity *out);
+
+typedef struct takt_counter_info {
+    const char *name;
+    uint64_t    time_ns;
+    double      value;
+} takt_counter_info;
+
+/* Counter samples in the order of their time. */
+TAKT_API size_t takt_trace_counter_count(const takt_trace *trace);
+TAKT_API takt_status takt_trace_counter(const takt_trace *trace, size_t index,
+                                        takt_counter_info *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
