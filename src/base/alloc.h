@@ -1,0 +1,20 @@
+/* All memory of the library comes from here, so that hosts can supply theirs (takt_set_allocator)
+ * and tests can make the n-th allocation fail. Every function but tkt_free may return NULL. */
+#ifndef TKT_BASE_ALLOC_H
+#define TKT_BASE_ALLOC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+void *tkt_alloc(size_t size);
+void *tkt_alloc_zeroed(size_t size);
+void *tkt_resize(void *pointer, size_t size);
+void tkt_free(void *pointer);
+void *tkt_copy(const void *data, size_t size);
+char *tkt_copy_string(const char *text); /* NULL stays NULL */
+
+/* Tests: from now on `after` allocations succeed, then `failures` fail, then all succeed again.
+ * UINT64_MAX failures: for ever. */
+void tkt_alloc_fail(uint64_t after, uint64_t failures);
+
+#endif

@@ -1,0 +1,52 @@
+/* Ticks, and what they are in nanoseconds.
+ *
+ * Ticks come from the invariant TSC (x86-64) or cntvct_el0 (aarch64) where it can be trusted,
+ * otherwise they are CLOCK_MONOTONIC's nanoseconds; TAKT_CLOCK=monotonic in the environment asks
+ * for the latter. A fit is a straight line through two readings of both clocks: one taken when the
+ * library was loaded, one when the fit is made. It maps ticks to nanoseconds with integers, the
+ * same for everyone who holds the same fit. */
+#ifndef TKT_BASE_CLOCK_H
+#define TKT_BASE_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct tkt_clock_fit {
+    uint64_t base_ticks;
+    uint64_t base_ns;
+    uint64_t ns_per_tick; /* fixed point, 32 fractional bits */
+    double   uncertainty_ns; /* of a reading pair, plus what the baseline makes of it per second */
+} tkt_clock_fit;
+
+/* Whether the inline fast path of takt/scope.h reads the same clock as tkt_ticks(). */
+bool tkt_clock_is_inline(void);
+
+uint64_t tkt_ticks(void);
+
+/* A fit over the time since the library was loaded, of 2 ms at least: it waits for what is missing
+ * once in a process's life. */
+tkt_clock_fit tkt_clock_fit_now(void);
+
+/* How far the fit is from CLOCK_MONOTONIC at this moment, in ns, absolute. */
+double tkt_clock_residual_ns(const tkt_clock_fit *fit);
+
+/* Rounds to nearest; ticks before base_ticks work too. */
+static inline uint64_t tkt_clock_ns(const tkt_clock_fit *fit, uint64_t ticks)
+{
+    __int128 since = (__int128)(int64_t)(ticks - fit->base_ticks) * (__int128)fit->ns_per_tick;
+    return fit->base_ns + (uint64_t)(int64_t)((since + (INT64_C(1) << 31)) >> 32);
+}
+
+/* The inverse, to the nearest tick. */
+uint64_t tkt_clock_ticks_at(const tkt_clock_fit *fit, uint64_t ns);
+
+/* Duration of one tick in ns. */
+double tkt_clock_resolution_ns(const tkt_clock_fit *fit);
+
+/* CLOCK_REALTIME minus CLOCK_MONOTONIC, in ns, now. */
+int64_t tkt_clock_realtime_offset_ns(void);
+
+/* Tests: ticks are what `read` returns, and fits map one tick to one nanosecond; NULL ends it. */
+void tkt_clock_fake(uint64_t (*read)(void));
+
+#endif

@@ -1,0 +1,26 @@
+/* Errors with a place and a reason, log lines, and option structs that age. */
+#ifndef TKT_BASE_ERROR_H
+#define TKT_BASE_ERROR_H
+
+#include <takt/base.h>
+
+#define TKT_PRINTF(text, arguments) __attribute__((format(printf, text, arguments)))
+
+/* Fills *error, which may be NULL, and returns `status`. The message is cut to fit, at a character,
+ * and control characters in it become '?'. */
+takt_status tkt_error_set(takt_error *error, takt_status status, const char *format, ...)
+    TKT_PRINTF(3, 4);
+
+/* The same with a place in a text. */
+takt_status tkt_error_at(takt_error *error, takt_status status, uint32_t line, uint32_t column,
+                         const char *format, ...) TKT_PRINTF(5, 6);
+
+/* Says one line to the log hook, see takt_set_log(). */
+void tkt_log(takt_log_level level, const char *format, ...) TKT_PRINTF(2, 3);
+
+/* Reads a caller's option struct of `given` bytes into ours of `size`: a shorter one is padded with
+ * zeros, a longer one is accepted while the bytes that we do not know are zero. given == 0 means
+ * `size`, `from` NULL means all zero. The first member of such a struct is its size_t struct_size. */
+takt_status tkt_options_import(void *into, size_t size, const void *from);
+
+#endif

@@ -1,0 +1,42 @@
+/* Files, folders and facts about the process; the one place for such system calls. */
+#ifndef TKT_BASE_FILE_H
+#define TKT_BASE_FILE_H
+
+#include <takt/base.h>
+
+/* Reads a whole file into memory that the caller frees with tkt_free; a NUL stands behind it. More
+ * than `limit` bytes are TAKT_IO_ERROR. `error` may be NULL. */
+takt_status tkt_file_read(const char *path, size_t limit, char **data, size_t *size,
+                          takt_error *error);
+
+/* Maps a file read-only; empty files give data NULL and size 0. */
+takt_status tkt_file_map(const char *path, const uint8_t **data, size_t *size, takt_error *error);
+void tkt_file_unmap(const uint8_t *data, size_t size);
+
+/* A file that appears at `path` only when it is complete. */
+typedef struct tkt_file {
+    int   fd;
+    char *path;
+    char *temporary;
+} tkt_file;
+
+takt_status tkt_file_create(tkt_file *file, const char *path, takt_error *error);
+takt_sink tkt_file_sink(tkt_file *file);
+/* Renames it to its path when `status` is TAKT_OK, removes it otherwise; returns what became of it. */
+takt_status tkt_file_close(tkt_file *file, takt_status status, takt_error *error);
+
+/* Creates a folder and those above it. */
+takt_status tkt_folder_create(const char *path, takt_error *error);
+
+/* The environment; NULL in set-uid programs. */
+const char *tkt_environment(const char *name);
+
+/* Short facts, static or thread-local storage. */
+const char *tkt_program_name(void);
+const char *tkt_host_name(void);
+uint32_t tkt_process_id(void);
+
+/* Columns of the terminal behind `fd`, or 0 when it is none. */
+uint32_t tkt_terminal_width(int fd);
+
+#endif

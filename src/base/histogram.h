@@ -1,0 +1,48 @@
+/* A log-linear histogram of nanoseconds: sixteen buckets for each power of two, so that a quantile
+ * is within 1/32 (3.2 %) of the value; below 16 it is exact. Counts saturate at 2^32 - 1.
+ * Histograms of equal quantities can be added. The layout of buckets is HdrHistogram's. */
+#ifndef TKT_BASE_HISTOGRAM_H
+#define TKT_BASE_HISTOGRAM_H
+
+#include <stdint.h>
+
+#define TKT_HISTOGRAM_SUB_BITS 4
+#define TKT_HISTOGRAM_SUB      (1u << TKT_HISTOGRAM_SUB_BITS)
+#define TKT_HISTOGRAM_TOP_BITS 46 /* values from 2^46 ns (19 hours) on share the last bucket */
+#define TKT_HISTOGRAM_BUCKETS                                                                      \
+    ((TKT_HISTOGRAM_TOP_BITS - TKT_HISTOGRAM_SUB_BITS + 1) * TKT_HISTOGRAM_SUB)
+
+typedef struct tkt_histogram {
+    uint32_t buckets[TKT_HISTOGRAM_BUCKETS];
+} tkt_histogram;
+
+static inline uint32_t tkt_histogram_bucket(uint64_t value)
+{
+    if (value < TKT_HISTOGRAM_SUB)
+        return (uint32_t)value;
+    if (value >> TKT_HISTOGRAM_TOP_BITS)
+        return TKT_HISTOGRAM_BUCKETS - 1;
+    uint32_t top = 63u - (uint32_t)__builtin_clzll(value);
+    uint32_t shift = top - TKT_HISTOGRAM_SUB_BITS;
+    return shift * TKT_HISTOGRAM_SUB + (uint32_t)(value >> shift);
+}
+
+static inline void tkt_histogram_add(tkt_histogram *histogram, uint64_t value)
+{
+    uint32_t *bucket = &histogram->buckets[tkt_histogram_bucket(value)];
+    *bucket += *bucket != UINT32_MAX;
+}
+
+/* The middle of a bucket. */
+uint64_t tkt_histogram_value(uint32_t bucket);
+
+void tkt_histogram_merge(tkt_histogram *into, const tkt_histogram *from);
+
+/* How many values it holds. */
+uint64_t tkt_histogram_count(const tkt_histogram *histogram);
+
+/* The value that the share `q` (0 to 1) of all values does not exceed, by nearest rank; 0 when
+ * empty. */
+uint64_t tkt_histogram_quantile(const tkt_histogram *histogram, double q);
+
+#endif

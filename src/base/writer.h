@@ -1,0 +1,68 @@
+/* Buffered output to a sink. Formats reserve room, write with plain stores and commit; the status
+ * of the first failed write stays, and what follows is thrown away. */
+#ifndef TKT_BASE_WRITER_H
+#define TKT_BASE_WRITER_H
+
+#include <takt/base.h>
+
+#include <string.h>
+
+typedef struct tkt_writer {
+    char       *buffer;
+    size_t      used;
+    size_t      capacity;
+    uint64_t    total; /* bytes handed to the sink so far */
+    takt_sink   sink;
+    takt_status status;
+} tkt_writer;
+
+/* `capacity` 0: 256 KiB. */
+takt_status tkt_writer_init(tkt_writer *writer, takt_sink sink, size_t capacity);
+
+/* Flushes and frees; returns the first failure. */
+takt_status tkt_writer_fini(tkt_writer *writer);
+
+void tkt_writer_flush(tkt_writer *writer);
+
+/* Room for `size` bytes, at most half of the capacity; never NULL. */
+static inline char *tkt_writer_reserve(tkt_writer *writer, size_t size)
+{
+    if (__builtin_expect(writer->capacity - writer->used < size, 0))
+        tkt_writer_flush(writer);
+    return writer->buffer + writer->used;
+}
+
+/* Everything up to `end`, which lies in the reserved room, is written. */
+static inline void tkt_writer_commit(tkt_writer *writer, const char *end)
+{
+    writer->used = (size_t)(end - writer->buffer);
+}
+
+/* Any number of bytes. */
+void tkt_writer_put(tkt_writer *writer, const void *data, size_t size);
+static inline void tkt_writer_text(tkt_writer *writer, const char *text)
+{
+    tkt_writer_put(writer, text, strlen(text));
+}
+void tkt_writer_format(tkt_writer *writer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A sink that compresses with gzip into another one. */
+typedef struct tkt_gzip tkt_gzip;
+takt_status tkt_gzip_create(takt_sink into, int level, tkt_gzip **out, takt_sink *sink);
+takt_status tkt_gzip_finish(tkt_gzip *gzip); /* writes the end and frees; NULL is ignored */
+
+/* Decompresses gzip in memory; at most `limit` bytes come out, otherwise TAKT_BAD_TRACE. What could
+ * be read before an error or cut is kept, and *is_cut says so. The caller frees *data. */
+takt_status tkt_gzip_read(const uint8_t *packed, size_t packed_size, size_t limit, char **data,
+                          size_t *size, bool *is_cut);
+
+/* A sink into memory: starts as {0}; the owner frees `data` with tkt_free. */
+typedef struct tkt_memory_sink {
+    char  *data;
+    size_t size;
+    size_t capacity;
+} tkt_memory_sink;
+takt_sink tkt_memory_sink_of(tkt_memory_sink *memory);
+
+#endif

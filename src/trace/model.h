@@ -1,0 +1,211 @@
+/* The waist of Takt: everything that people see is computed from a sealed takt_trace and from
+ * nothing else. The sealer (seal.c) makes one from the logs of the threads, the reader of Perfetto
+ * files (read.c) from a file; both fill the arrays below and call tkt_trace_finish(). After that a
+ * trace never changes.
+ *
+ * All strings are ids of `strings`. Times are ns of the takt_now_ns() time line. Spans of a thread
+ * track stand in preorder: by begin, parents before children; of an async track by begin. */
+#ifndef TKT_TRACE_MODEL_H
+#define TKT_TRACE_MODEL_H
+
+#include "base/array.h"
+#include "base/strtab.h"
+#include "base/thread.h"
+#include "record/fold.h"
+
+#include <takt/scope.h>
+#include <takt/trace.h>
+
+#define TKT_NO_SPAN  UINT32_MAX
+#define TKT_NO_TRACK UINT32_MAX
+
+/* A call site; equal ones share an index. Index 0 is the nameless site that tree roots have. */
+typedef struct tkt_trace_site {
+    uint32_t name;
+    uint32_t category; /* 0, "": the default category */
+    uint32_t file;
+    uint32_t function;
+    uint32_t device; /* of activities */
+    uint32_t line;
+    uint32_t filter; /* of activities: one TAKT_TIMING_ bit */
+    uint8_t  kind;   /* takt_site_kind */
+    uint8_t  level;
+    uint16_t reserved; /* 0: sites are compared as bytes */
+} tkt_trace_site;
+
+typedef struct tkt_span {
+    uint64_t begin_ns;
+    uint64_t end_ns;
+    uint32_t site_flags; /* site << 8 | TAKT_SPAN_ bits */
+    uint32_t parent;     /* index on the same track, or TKT_NO_SPAN */
+} tkt_span;
+
+static inline uint32_t tkt_span_site(const tkt_span *span) { return span->site_flags >> 8; }
+static inline uint32_t tkt_span_flags(const tkt_span *span) { return span->site_flags & 0xFFu; }
+
+typedef enum tkt_arg_type {
+    TKT_ARG_INT,
+    TKT_ARG_UINT,
+    TKT_ARG_DOUBLE,
+    TKT_ARG_BOOL,
+    TKT_ARG_STRING
+} tkt_arg_type;
+
+/* A TAKT_ARG on a span. */
+typedef struct tkt_arg {
+    uint32_t span;
+    uint32_t key; /* string */
+    union {
+        int64_t  i;
+        uint64_t u;
+        double   d;
+        bool     b;
+        uint32_t string;
+    } value;
+    tkt_arg_type type;
+} tkt_arg;
+
+/* TAKT_WORK on a span; several add up. */
+typedef struct tkt_work {
+    uint32_t span;
+    double   flops;
+    double   bytes;
+} tkt_work;
+
+typedef TKT_ARRAY_OF(tkt_span) tkt_spans;
+typedef TKT_ARRAY_OF(tkt_arg) tkt_args;
+typedef TKT_ARRAY_OF(tkt_work) tkt_works;
+
+typedef struct tkt_track {
+    takt_track_kind kind;
+    uint32_t        name; /* string; 0 when it has none */
+    uint32_t        thread_id;
+    tkt_spans       spans;
+    tkt_args        args;  /* in the order of their spans, then as recorded */
+    tkt_works       works; /* in the order of their spans, at most one each */
+} tkt_track;
+
+/* One activity; at most 64 bytes. */
+typedef struct tkt_activity {
+    uint64_t begin_ns;
+    uint64_t end_ns;
+    uint32_t name;   /* string, as tables print it */
+    uint32_t device; /* string */
+    uint32_t filter; /* one TAKT_TIMING_ bit */
+    uint32_t track;  /* of the thread that launched or ran it, or TKT_NO_TRACK */
+    uint32_t span;   /* host activities: its own span on that track; otherwise TKT_NO_SPAN */
+    uint32_t scope;  /* the span that launched it on that track, or TKT_NO_SPAN */
+} tkt_activity;
+
+typedef struct tkt_mark {
+    uint64_t time_ns;
+    uint32_t track;
+    uint32_t site;
+} tkt_mark;
+
+typedef struct tkt_counter {
+    uint64_t time_ns;
+    double   value;
+    uint32_t name; /* string */
+    uint32_t track;
+} tkt_counter;
+
+/* One half of an arrow. */
+typedef struct tkt_flow {
+    uint64_t time_ns;
+    uint64_t id;
+    uint32_t track;
+    uint32_t span; /* innermost open one, or TKT_NO_SPAN */
+    bool     is_end;
+} tkt_flow;
+
+/* A reported host allocation or free. */
+typedef struct tkt_memory_event {
+    uint64_t time_ns;
+    uint64_t address;
+    int64_t  bytes; /* negative: freed */
+    uint32_t track;
+    uint32_t span; /* innermost open one, or TKT_NO_SPAN */
+} tkt_memory_event;
+
+/* Host memory that the program reports. "window" is the recording. */
+typedef struct tkt_memory_totals {
+    uint64_t window_begin_bytes; /* allocated when the recording began */
+    uint64_t window_peak_bytes;
+    uint64_t window_peak_ns;
+    uint64_t window_allocations;
+    uint64_t window_frees;
+    uint64_t current_bytes; /* when it ended */
+    uint64_t peak_bytes;    /* since the program began */
+    uint64_t peak_ns;
+    uint64_t allocations;
+    uint64_t frees;
+    uint64_t unmatched_frees;
+} tkt_memory_totals;
+
+/* A recorded step. */
+typedef struct tkt_step {
+    uint64_t number;
+    uint64_t begin_ns;
+    uint64_t end_ns;
+} tkt_step;
+
+/* All steps of the run up to the end of the recording, recorded or not. */
+typedef struct tkt_all_steps {
+    tkt_stats     stats; /* self_ns is 0 */
+    tkt_histogram histogram;
+    double        simulated_seconds; /* per step, as declared; 0: not declared */
+} tkt_all_steps;
+
+struct takt_trace {
+    uint32_t references; /* atomic */
+    takt_facts facts;    /* finish fills counts and begun_before, unfinished */
+    uint32_t   name;     /* of the run, string */
+    uint32_t   backend;  /* string, "none" */
+    uint32_t   clock;    /* string: "tsc", "cntvct", "monotonic" */
+    bool       with_flops;
+    tkt_strtab strings;
+    tkt_map    site_index;
+    TKT_ARRAY_OF(tkt_trace_site) sites;
+    TKT_ARRAY_OF(tkt_track) tracks;
+    TKT_ARRAY_OF(tkt_activity) activities; /* issue order; finish adds those of host spans */
+    TKT_ARRAY_OF(tkt_mark) marks;          /* these by time, each */
+    TKT_ARRAY_OF(tkt_counter) counters;
+    TKT_ARRAY_OF(tkt_flow) flows;
+    TKT_ARRAY_OF(tkt_memory_event) memory_events;
+    TKT_ARRAY_OF(tkt_step) steps;
+    tkt_memory_totals memory;
+    tkt_all_steps     all_steps;
+    tkt_fold          fold; /* items NULL: not folded (yet) */
+    tkt_mutex         fold_lock;
+};
+
+/* An empty trace with one reference, facts zeroed, strings "" and site 0 in place. */
+takt_status tkt_trace_create(takt_trace **out);
+
+/* The index of this site, added if it is new; UINT32_MAX when there is no memory, or 2^24 - 1
+ * sites. `site->reserved` must be 0. */
+uint32_t tkt_trace_site_index(takt_trace *trace, const tkt_trace_site *site);
+
+/* A new track, zeroed but for what is given; TKT_NO_TRACK when there is no memory. */
+uint32_t tkt_trace_add_track(takt_trace *trace, takt_track_kind kind, uint32_t name,
+                             uint32_t thread_id);
+
+/* Makes what can be derived: host activities from spans of activity sites, the order of
+ * activities, marks, counters, flows and memory events by time, counts in facts. */
+takt_status tkt_trace_finish(takt_trace *trace);
+
+/* The folded form, made from the spans when the trace has none yet; NULL when there is no memory.
+ * Any thread. Sites are the trace's. */
+const tkt_fold *tkt_trace_fold(const takt_trace *trace);
+
+/* What tables print for an activity: "kernel density", "builtin kernel x", "memcpy HtoD"; written
+ * to `out`, cut to fit. Returns out. */
+const char *tkt_activity_label(char *out, size_t size, uint32_t filter, const char *name);
+
+static inline const char *tkt_trace_text(const takt_trace *trace, uint32_t string)
+{
+    return tkt_strtab_text(&trace->strings, string);
+}
+
+#endif
