@@ -1,0 +1,305 @@
+## Takt, an embeddable profiling SDK.
+##
+## Targets
+##   all            the default: the libraries in lib/, bin/takt, the samples in bin/samples/
+##   demo           installs what is missing, builds, runs the sample simulator
+##   check          installs what is missing, builds with -Werror, runs every test, or those of T=word
+##   bench          measures what Takt costs on this machine
+##   fuzz           the fuzz targets of test/fuzz, with clang
+##   check-layers   does each layer include only what test/layers.txt allows?
+##   check-symbols  do the libraries show, need and weigh what they may?
+##   install        to PREFIX (and DESTDIR); uninstall takes it away again
+##   format         applies .clang-format to .c and .cpp files
+##   clean, help
+##
+## Variables
+##   V=1            shows whole commands
+##   WERROR=1       makes warnings errors; a build folder keeps the setting until WERROR=0
+##   SAN=address,undefined | SAN=thread    builds with sanitizers, by default in build/SAN
+##   CUDA=auto|0|1  NVTX ranges with the CUDA toolkit's headers: if found, never, required
+##   CUDA_HOME      where the toolkit is (/usr/local/cuda)
+##   B=dir          builds out of tree: objects, lib/ and bin/ all land in dir
+##   PREFIX, LIBDIR, INCLUDEDIR, BINDIR, MANDIR, DESTDIR     where install puts things
+##   CC, CXX, CFLAGS, CXXFLAGS, CPPFLAGS, LDFLAGS, LDLIBS    as usual
+##   TAKT_NO_INSTALL=1  demo and check install no packages
+
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.DELETE_ON_ERROR:
+.SECONDARY:
+.SECONDEXPANSION:
+.PHONY: all libs demo demo-built check check-built bench bench-built fuzz check-layers \
+        check-symbols install uninstall format clean help FORCE
+
+platform := $(shell uname -s)-$(shell uname -m)
+ifeq ($(filter Linux-x86_64 Linux-aarch64,$(platform)),)
+  $(error Takt runs on Linux, on x86-64 and aarch64; this is $(platform))
+endif
+
+# The compiler that goes with CC, unless CXX is given.
+ifeq ($(origin CXX),default)
+  CXX := $(patsubst cc%,c++%,$(patsubst gcc%,g++%,$(patsubst clang%,clang++%,$(CC))))
+endif
+CFLAGS   ?= -O2 -g
+CXXFLAGS ?= $(CFLAGS)
+CUDA     ?= auto
+
+PREFIX     ?= /usr/local
+LIBDIR     ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+BINDIR     ?= $(PREFIX)/bin
+MANDIR     ?= $(PREFIX)/share/man
+
+# Only the default build fills lib/ and bin/; every other build keeps its results to itself.
+comma := ,
+B     ?= build$(if $(SAN),/$(subst $(comma),-,$(SAN)))
+out   := $(if $(filter-out build,$(B))$(SAN),$(B)/)
+LIB   := $(out)lib
+BIN   := $(out)bin
+ifneq ($(filter $(abspath $(B)) $(abspath $(B))/%,$(CURDIR)),)
+  $(error B=$(B): the build needs a folder of its own)
+endif
+
+version_of = $(shell awk '$$2 == "TAKT_VERSION_$(1)" { print $$3 }' include/takt/base.h)
+major     := $(call version_of,MAJOR)
+version   := $(major).$(call version_of,MINOR).$(call version_of,PATCH)
+
+# Warnings were errors when this folder was last built? Then they still are, so that `make` after
+# `make check` does not build everything anew.
+WERROR ?= $(if $(findstring -Werror,$(file <$(B)/flags.stamp)),1)
+
+nvtx_header := $(firstword $(wildcard \
+    $(addsuffix /include/nvtx3/nvToolsExt.h,$(CUDA_HOME) /usr/local/cuda)))
+ifneq ($(CUDA),0)
+  nvtx := $(patsubst %/nvtx3/nvToolsExt.h,-DTKT_HAVE_NVTX -isystem %,$(nvtx_header))
+endif
+no_nvtx_because = $(if $(filter 0,$(CUDA)),CUDA=0,no CUDA toolkit here (CUDA_HOME))
+ifeq ($(CUDA)$(nvtx),1)
+  $(error CUDA=1, but neither CUDA_HOME nor /usr/local/cuda has include/nvtx3/nvToolsExt.h)
+endif
+
+sanitize := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+common   := -Wall -Wextra -Wpedantic -Wshadow $(if $(filter 1,$(WERROR)),-Werror) \
+            $(sanitize) -pthread -Iinclude
+ours     := $(common) -fvisibility=hidden -fPIC -fno-common -ftls-model=initial-exec \
+            -D_GNU_SOURCE -Isrc
+c_ours   := -std=c11 $(ours) -Wstrict-prototypes -Wmissing-prototypes
+cxx_ours := -std=c++17 $(ours)
+needs    := -lyaml -lz -lm -ldl
+
+# What the compiler can do is asked when it matters, not each time make starts.
+# $(call can,COMMAND,FUNCTION) says whether the command compiles and links that function.
+can    = $(shell echo 'int $(2)(void) { return 0; }' | \
+             $(1) -x c - -o /dev/null 2>/dev/null && echo yes)
+# ThreadSanitizer does not understand libgomp.
+openmp = $(if $(and $(if $(findstring thread,$(SAN)),,yes),$(call can,$(CC) -fopenmp,main)),\
+    -fopenmp,-Wno-unknown-pragmas)
+
+# $(call objects,SOURCES)
+objects = $(addprefix $(B)/obj/,$(addsuffix .o,$(basename $(1))))
+
+cli_objects  := $(call objects,$(wildcard src/cli/*.c))
+lib_objects  := $(call objects,$(filter-out src/cli/%,$(wildcard src/*/*.c)))
+help_objects := $(call objects,$(wildcard test/support/lib_*.c))
+
+static  := $(LIB)/libtakt.a
+shared  := $(LIB)/libtakt.so.$(version)
+support := $(B)/test/libsupport.a
+
+cmake_files   := taktConfig.cmake taktConfigVersion.cmake
+package_files := $(LIB)/pkgconfig/takt.pc $(addprefix $(LIB)/cmake/takt/,$(cmake_files))
+
+c_samples   := $(patsubst samples/%.c,$(BIN)/samples/%,$(wildcard samples/*.c))
+cxx_samples := $(patsubst samples/%.cpp,$(BIN)/samples/%,$(wildcard samples/*.cpp))
+dir_samples := $(sort $(patsubst samples/%/,$(BIN)/samples/%,$(dir $(wildcard samples/*/*.c))))
+samples     := $(c_samples) $(cxx_samples) $(dir_samples)
+
+# test/*/test_NAME is a test; test/*/prog_NAME is a program that script tests run.
+cxx_tests := $(patsubst %.cpp,$(B)/%,$(wildcard test/*/test_*.cpp))
+tests     := $(patsubst %.c,$(B)/%,$(wildcard test/*/test_*.c)) $(cxx_tests)
+progs     := $(patsubst %.c,$(B)/%,$(wildcard test/*/prog_*.c))
+scripts   := $(wildcard test/check-*.sh test/*/check_*.sh test/*/check_*.py) \
+             $(filter-out test/cli/lib_%,$(wildcard test/cli/*.sh))
+fuzzers   := $(patsubst test/fuzz/%.c,%,$(wildcard test/fuzz/fuzz_*.c))
+
+all: libs $(BIN)/takt $(samples)
+libs: $(static) $(LIB)/libtakt.so $(package_files)
+
+# Compiling. `say` prints the short line, Q hides the long one.
+say = $(if $(filter 1,$(V)),,@echo '$(1)')
+Q   = $(if $(filter 1,$(V)),,@)
+
+$(B)/obj/src/%.o:        flags = $(c_ours)
+$(B)/obj/src/nvtx/%.o:   flags = $(c_ours) $(nvtx)
+$(B)/obj/test/%.o:       flags = $(c_ours) -Itest
+$(B)/obj/test/bench/%.o: flags = $(c_ours) $(nvtx) $(lttng_cflags) -Itest/bench
+$(B)/obj/test/fuzz/%.o:  flags = $(c_ours) -Wno-missing-prototypes
+$(B)/obj/samples/%.o:    flags = -std=gnu11 $(common) $(openmp)
+$(cxx_tests:$(B)/%=$(B)/obj/%.o): flags = $(cxx_ours) -Itest
+$(cxx_samples:$(BIN)/%=$(B)/obj/%.o): flags = -std=c++17 $(common)
+
+$(B)/obj/%.o: %.c $(B)/flags.stamp
+	$(call say,CC $<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(flags) -MMD -MP $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(B)/obj/%.o: %.cpp $(B)/flags.stamp
+	$(call say,CXX $<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) $(flags) -MMD -MP $(CPPFLAGS) $(CXXFLAGS) -c -o $@ $<
+
+-include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
+
+# Stamps hold a text and change only when it does: flags, and lists of sources that may shrink.
+$(B)/flags.stamp:   text = $(CC) $(CXX) $(c_ours) $(nvtx) $(CPPFLAGS) $(CFLAGS) $(CXXFLAGS) \
+                           $(LDFLAGS) $(LDLIBS)
+$(B)/sources.stamp: text = $(version) $(wildcard src/*/*.c samples/*/*.c test/support/*.c test/bench/*.c)
+$(B)/%.stamp: FORCE
+	@mkdir -p $(@D)
+	@echo '$(text)' | cmp -s - $@ || echo '$(text)' >$@
+
+# Libraries
+$(static): $(lib_objects) $(B)/sources.stamp
+	$(call say,AR $@)
+	$(Q)mkdir -p $(@D)
+	$(Q)rm -f $@
+	$(Q)$(AR) rcs $@ $(lib_objects)
+	$(if $(nvtx),,@echo 'takt: no NVTX ranges in this build: $(no_nvtx_because)')
+
+$(shared): $(lib_objects) src/takt.map $(B)/sources.stamp
+	$(call say,LD $@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -shared -Wl,-soname,libtakt.so.$(major) -Wl,--version-script=src/takt.map \
+	    $(if $(SAN),,-Wl$(comma)-z$(comma)defs) -Wl,-z,relro,-z,now,-z,nodelete -Wl,--as-needed \
+	    $(sanitize) $(CFLAGS) $(LDFLAGS) -o $@ $(lib_objects) -pthread $(needs) $(LDLIBS)
+
+$(LIB)/libtakt.so.$(major): $(shared)
+	$(Q)ln -sf $(<F) $@
+$(LIB)/libtakt.so: $(LIB)/libtakt.so.$(major)
+	$(Q)ln -sf $(<F) $@
+
+# The package files find everything relative to themselves, so that they serve here, installed and
+# staged. $(call package_file,WHERE IT LANDS) fills in a template.
+package_file = sed -e 's|@VERSION@|$(version)|' -e 's|@MAJOR@|$(major)|' \
+    -e "s|@INCLUDEDIR@|$$(realpath -ms --relative-to='$(1)' '$(INCLUDEDIR)')|"
+
+$(package_files): INCLUDEDIR = include
+$(package_files): src/packaging/$$(@F).in $(B)/sources.stamp
+	$(Q)mkdir -p $(@D)
+	$(Q)$(call package_file,$(@D)) $< >$@
+
+$(support): $(help_objects) $(B)/sources.stamp
+	$(Q)mkdir -p $(@D)
+	$(Q)rm -f $@
+	$(Q)$(AR) rcs $@ $(help_objects)
+
+# Programs
+define link
+	$(call say,LD $@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(linker) $(sanitize) $(LDFLAGS) -Wl,--as-needed -o $@ $(filter %.o,$^) $(filter %.a,$^) \
+	    -pthread $(link_flags) $(needs) $(LDLIBS)
+endef
+linker = $(CC)
+$(cxx_samples) $(cxx_tests): linker = $(CXX)
+$(samples):        link_flags = $(openmp)
+$(tests) $(progs): link_flags = -lcmocka -ljansson
+$(B)/takt-bench:   link_flags = $(lttng_libs)
+$(B)/fuzz_%:       link_flags = -fsanitize=fuzzer
+
+$(BIN)/takt: $(cli_objects) $(static)
+	$(link)
+$(c_samples) $(cxx_samples): $(BIN)/%: $(B)/obj/%.o $(static)
+	$(link)
+$(dir_samples): $(BIN)/%: $$(call objects,$$(wildcard $$*/*.c)) $(static)
+	$(link)
+$(tests) $(progs): $(B)/%: $(B)/obj/%.o $(support) $(static)
+	$(link)
+$(B)/takt-bench: $(call objects,$(wildcard test/bench/*.c)) $(static)
+	$(link)
+$(addprefix $(B)/,$(fuzzers)): $(B)/%: $(B)/obj/test/fuzz/%.o $(static)
+	$(link)
+
+# Running. The second make sees what the first one installed, and uses all cores unless told.
+again = $(MAKE) $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+
+demo:
+	@test/support/install-packages.sh demo
+	@+$(again) demo-built
+
+demo-built: $(static) $(BIN)/takt $(BIN)/samples/sph
+	@touch -d '1 second ago' $(B)/demo.start
+	$(BIN)/samples/sph --profile samples/sph/profile.yaml
+	@echo && echo 'Traces (open a .pftrace in https://ui.perfetto.dev):'
+	@find runs -type f -newer $(B)/demo.start | sort | sed 's/^/  /'
+
+test_env = TAKT_ROOT='$(CURDIR)' TAKT_BIN='$(abspath $(BIN))' TAKT_LIB='$(abspath $(LIB))' \
+    TAKT_BUILD='$(abspath $(B))' CC='$(CC)' CXX='$(CXX)' SAN='$(SAN)'
+
+check:
+	@test/support/install-packages.sh check
+	@+$(again) WERROR=1 check-built
+
+check-built: all $(tests) $(progs)
+	@$(if $(SAN),,$(if $(call can,$(fuzz_cc) -fsanitize=fuzzer,LLVMFuzzerTestOneInput),$(MAKE) fuzz))
+	@$(test_env) T='$(T)' test/support/run-tests.sh \
+	    $(tests) $(addprefix $(B)/fuzz/,$(fuzzers)) $(scripts)
+
+check-layers:
+	@$(test_env) test/check-layers.sh
+check-symbols: libs $(BIN)/takt
+	@$(test_env) test/check-symbols.sh
+
+bench:
+	@$(if $(SAN),echo 'make bench measures the plain build: leave SAN out' >&2 && exit 1)
+	@test/support/install-packages.sh bench
+	@+$(again) bench-built
+
+bench-built: $(B)/takt-bench libs
+	@$(test_env) $(B)/takt-bench
+
+# LTTng-UST is measured beside Takt where it is installed.
+lttng_libs   = $(shell pkg-config --libs lttng-ust 2>/dev/null)
+lttng_cflags = $(if $(lttng_libs),-DTKT_BENCH_LTTNG $(shell pkg-config --cflags lttng-ust))
+
+# A build of its own, since libFuzzer steers by the coverage of the whole library.
+fuzz_cc := $(if $(findstring clang,$(CC)),$(CC),clang)
+fuzz:
+	$(Q)$(MAKE) B=$(B)/fuzz CC=$(fuzz_cc) SAN=fuzzer-no-link,address,undefined \
+	    $(addprefix $(B)/fuzz/,$(fuzzers))
+
+# Installing
+headers     := $(wildcard include/takt/*)
+manuals     := $(wildcard docs/man/*.1)
+to_include   = $(DESTDIR)$(INCLUDEDIR)/takt
+to_lib       = $(DESTDIR)$(LIBDIR)
+to_cmake     = $(to_lib)/cmake/takt
+to_bin       = $(DESTDIR)$(BINDIR)
+to_man       = $(DESTDIR)$(MANDIR)/man1
+
+install: libs $(BIN)/takt
+	install -d $(to_include) $(to_lib)/pkgconfig $(to_cmake) $(to_bin) $(if $(manuals),$(to_man))
+	install -m 644 $(headers) $(to_include)
+	install -m 644 $(static) $(to_lib)
+	install -m 755 $(shared) $(to_lib)
+	ln -sf $(notdir $(shared)) $(to_lib)/libtakt.so.$(major)
+	ln -sf libtakt.so.$(major) $(to_lib)/libtakt.so
+	$(call package_file,$(LIBDIR)/pkgconfig) src/packaging/takt.pc.in >$(to_lib)/pkgconfig/takt.pc
+	$(foreach file,$(cmake_files),\
+	    $(call package_file,$(LIBDIR)/cmake/takt) src/packaging/$(file).in >$(to_cmake)/$(file);)
+	install -m 755 $(BIN)/takt $(to_bin)
+	$(if $(manuals),install -m 644 $(manuals) $(to_man))
+
+uninstall:
+	rm -f $(addprefix $(to_include)/,$(notdir $(headers))) $(addprefix $(to_cmake)/,$(cmake_files))
+	rm -f $(addprefix $(to_lib)/,libtakt.a libtakt.so libtakt.so.$(major) libtakt.so.$(version))
+	rm -f $(to_lib)/pkgconfig/takt.pc $(to_bin)/takt $(addprefix $(to_man)/,$(notdir $(manuals)))
+	-rmdir $(to_include) $(to_cmake)
+
+format:
+	clang-format -i $(wildcard $(foreach dir,src/* samples samples/* test/*,$(dir)/*.c $(dir)/*.cpp))
+
+clean:
+	rm -rf $(B) $(LIB) $(BIN)
+
+help:
+	@sed -n 's/^## \{0,1\}//p' Makefile

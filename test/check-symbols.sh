@@ -1,0 +1,56 @@
+#!/bin/bash
+# Fails where the libraries show, need or weigh what they should not.
+#
+#     check-symbols.sh        with TAKT_LIB and TAKT_BUILD, default lib/ and build/
+set -euo pipefail
+[ -z "${SAN-}" ] || { echo "sanitizers add symbols of their own" && exit 77; }
+cd "${TAKT_ROOT:-$(dirname "$0")/..}"
+lib=${TAKT_LIB:-lib} build=${TAKT_BUILD:-build}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+errors=0
+
+# Complains about each line of the input; `what` says what is wrong with it.
+refuse() {
+    local line
+    while read -r line; do
+        echo "$1: $line"
+        errors=$((errors + 1))
+    done
+}
+
+exported=$(nm -D --defined-only "$lib/libtakt.so" | awk '{ print $3 }')
+[ -n "$exported" ] || refuse "libtakt.so" <<<"exports nothing"
+refuse "libtakt.so exports" < <(grep -v '^takt_' <<<"$exported")
+
+# NVTX's headers bring their implementation along, as weak symbols that all their users share.
+refuse "libtakt.a shows" < <(nm -A --extern-only --defined-only "$lib/libtakt.a" |
+    awk '$NF ~ /^(takt|tkt)_/ { next }
+         $(NF - 1) ~ /[VW]/ && $NF ~ /^(nvtx|InitializeInjectionNvtx)/ { next }
+         { print $NF, "of", $1 }')
+
+refuse "bin/takt uses the hidden" < <(find "$build/obj/src/cli" -name '*.o' -exec nm -u {} + 2>/dev/null |
+    awk '$2 ~ /^tkt_/ { print $2 }' | sort -u)
+
+dynamic=$(readelf -dW "$lib/libtakt.so")
+refuse "libtakt.so needs" < <(sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' <<<"$dynamic" |
+    grep -vE '^(libc|libm|libpthread|libdl|libyaml-0|libz|ld-linux-(x86-64|aarch64))\.so\.[0-9]+$')
+for flag in NOW NODELETE; do
+    grep -q "FLAGS.*$flag" <<<"$dynamic" || refuse "libtakt.so" <<<"is not linked with -z ${flag,,}"
+done
+
+# A plugin may be opened late: then thread-local storage must fit what the loader keeps in reserve.
+tls_bytes=$(readelf -lW "$lib/libtakt.so" | awk '$1 == "TLS" { print $6 }')
+tls_bytes=$((${tls_bytes:-0}))
+[ "$tls_bytes" -le 64 ] || refuse "libtakt.so" <<<"has $tls_bytes bytes of thread-local storage, 64 at most"
+if [ "$tls_bytes" -gt 0 ]; then
+    grep -q 'FLAGS.*STATIC_TLS' <<<"$dynamic" || refuse "libtakt.so" <<<"has TLS that is not initial-exec"
+fi
+refuse "libtakt.so has TLS that is not initial-exec" < <(readelf -rW "$lib/libtakt.so" |
+    grep -E 'DTPMOD|DTPOFF|TLSDESC')
+
+strip -o "$scratch/libtakt.so" "$lib/libtakt.so"
+bytes=$(stat -c %s "$scratch/libtakt.so")
+[ "$bytes" -le $((300 * 1024)) ] || refuse "libtakt.so" <<<"is $bytes bytes when stripped, 307200 at most"
+
+[ "$errors" = 0 ] && echo "libtakt.so: $bytes bytes stripped, $tls_bytes of TLS, $(wc -l <<<"$exported") functions and variables"

@@ -1,0 +1,47 @@
+#!/bin/bash
+# Compiles every public header alone, as each standard of C and C++ that Takt promises, with gcc and
+# clang, with and without TAKT_DISABLE, and all of them with nvcc where there is one. Beside the
+# headers it compiles the programs in this folder that use their macros: use_*.c as C and as C++,
+# use_*.cpp as C++.
+set -euo pipefail
+[ -z "${SAN-}" ] || { echo "compiled in the build without SAN" && exit 77; }
+cd "${TAKT_ROOT:-$(dirname "$0")/../..}"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# A file for each header, so that no compiler takes it for a main file; ISO C wants a declaration.
+for header in include/takt/*.{h,hpp}; do
+    [ -f "$header" ] || continue
+    suffix=${header##*.}
+    name=$(basename "$header" ".$suffix")
+    printf '#include <takt/%s>\nextern int not_empty;\n' "${header##*/}" >"$scratch/$name.${suffix/h/c}"
+done
+cp test/compile/use_*.c* "$scratch" 2>/dev/null || true
+
+# Prints one command a line.
+commands() {
+    local strict="-Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only" pair disable standard
+    for disable in "" -DTAKT_DISABLE; do
+        for pair in gcc:g++ clang:clang++; do
+            [ "$(command -v "${pair%:*}" "${pair#*:}" | wc -l)" = 2 ] || continue
+            for standard in c99 c11 c17; do
+                printf "${pair%:*} -std=$standard $disable $strict %s\n" "$scratch"/*.c
+            done
+            for standard in c++11 c++17 c++2a; do
+                printf "${pair#*:} -std=$standard $disable $strict -x c++ %s\n" "$scratch"/*.c*
+            done
+        done
+        # All headers at once, since nvcc is slow; and not pedantic, since its own output is not.
+        ! command -v nvcc >/dev/null ||
+            echo "nvcc -x cu $disable -Xcompiler -Wall,-Wextra,-Werror -Iinclude -c -o /dev/null $scratch/everything"
+    done
+}
+
+for file in "$scratch"/*.c*; do
+    echo "#include \"${file##*/}\""
+done >"$scratch/everything"
+
+commands >"$scratch/commands"
+[ -s "$scratch/commands" ] || { echo "neither gcc nor clang is here" && exit 77; }
+xargs -d '\n' -P 2 -I{} sh -c '{} || { echo "failed: {}"; exit 1; }' <"$scratch/commands"
+echo "$(wc -l <"$scratch/commands") compilations"

@@ -1,0 +1,86 @@
+#!/bin/bash
+# Runs tests and tells how they went. Fails if a test failed, or if there was none.
+#
+#     run-tests.sh TEST...
+#
+# A test is a program or script that exits 0 (passed), 77 (skipped, the reason being its last line)
+# or anything else. Fuzz targets, .../fuzz_NAME, run through run-fuzz.sh. A test runs in the
+# project's root, without input, with a TMPDIR of its own, and with these variables:
+#
+#     TAKT_ROOT TAKT_BUILD TAKT_BIN TAKT_LIB    folders
+#     CC CXX SAN                                as make had them
+#
+# TEST_JOBS tests run at a time (2), each for at most TEST_SECONDS (120; with SAN 300). T=word picks
+# the tests whose name has that word.
+set -u
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$root" || exit 1
+export TAKT_ROOT=$root
+export TAKT_BUILD=${TAKT_BUILD:-$root/build} TAKT_BIN=${TAKT_BIN:-$root/bin}
+export TAKT_LIB=${TAKT_LIB:-$root/lib} CC=${CC:-cc} CXX=${CXX:-c++} SAN=${SAN:-}
+export TEST_SECONDS=${TEST_SECONDS:-$([ -n "$SAN" ] && echo 300 || echo 120)}
+
+# build/test/unit/test_clock is called unit/test_clock, test/cli/report.sh is called cli/report.
+name_of() {
+    local name=${1##*/}
+    local folder=${1%/*}
+    folder=${folder##*/}
+    echo "$folder/${name%.*}"
+}
+
+# Runs one test and prints its result in one piece, since others run beside it.
+run_one() {
+    local test=$1 name dir begin seconds status
+    name=$(name_of "$test")
+    dir=$RESULTS/$name
+    mkdir -p "$dir/tmp"
+    [[ $test == */fuzz_* ]] && set -- test/support/run-fuzz.sh "$test"
+
+    begin=$EPOCHREALTIME
+    # The braces keep bash's own word about a crash from the terminal.
+    { TMPDIR=$dir/tmp $UNRANDOMISED timeout -k 5 "$TEST_SECONDS" "$@" >"$dir/output" 2>&1 </dev/null; } \
+        2>/dev/null
+    status=$?
+    seconds=$(awk "BEGIN { printf \"%.1f\", $EPOCHREALTIME - $begin }")
+    rm -rf "$dir/tmp"
+
+    case $status in
+    0) echo "ok $name ($seconds s)" ;;
+    77) echo "skipped $name: $(tail -n 1 "$dir/output")" ;;
+    *)
+        echo "FAILED $name ($seconds s, status $status)"
+        tail -n 200 "$dir/output" | sed 's/^/    /'
+        [ "$status" != 124 ] || echo "    It did not end within $TEST_SECONDS s."
+        ;;
+    esac >"$dir/result"
+    flock "$RESULTS" cat "$dir/result"
+}
+
+if [ "${1-}" = --one ]; then
+    run_one "$2"
+    exit 0
+fi
+
+RESULTS=$(mktemp -d) || exit 1
+trap 'rm -rf "$RESULTS"' EXIT
+export RESULTS
+
+# ThreadSanitizer needs a memory map that some kernels' randomisation does not leave it.
+UNRANDOMISED=
+[[ $SAN == *thread* ]] && setarch -R true 2>/dev/null && UNRANDOMISED="setarch -R"
+export UNRANDOMISED
+
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1} LC_ALL=C TZ=UTC0
+unset TAKT_CONFIG TAKT_OPTIONS TAKT_LOG NVTX_INJECTION64_PATH COLUMNS NO_COLOR
+
+for test in "$@"; do
+    [[ $(name_of "$test") != *"${T-}"* ]] || printf '%s\0' "$test"
+done | xargs -0 -r -n 1 -P "${TEST_JOBS:-2}" "$0" --one
+
+count() {
+    find "$RESULTS" -name result -exec head -n 1 {} \; | grep -c "^$1 "
+}
+passed=$(count ok) failed=$(count FAILED) skipped=$(count skipped)
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
