@@ -15,8 +15,11 @@
 
 #define TKT_NO_NODE UINT32_MAX
 
-/* The most paths of one tree; further ones are folded into one child named TKT_SITE_OTHER of the
- * scope that they were found in, and counted. */
+/* The site of the root and of nodes that stand for other paths. */
+#define TKT_SITE_OTHER 0u
+
+/* The most paths of one tree; further ones are folded into one child of site TKT_SITE_OTHER of the
+ * scope that they were found in, and counted. There may be as many such children again. */
 #define TKT_FOLD_MAX_NODES 65536u
 
 typedef struct tkt_stats {
@@ -30,7 +33,7 @@ typedef struct tkt_stats {
 
 typedef struct tkt_node {
     tkt_stats      stats;
-    tkt_histogram *histogram; /* of durations; NULL while count is 0 */
+    tkt_histogram *histogram; /* of durations; NULL while count is 0, or for want of memory */
     double         flops;     /* declared with TAKT_WORK */
     double         bytes;
     uint32_t       site;
@@ -50,14 +53,17 @@ typedef struct tkt_fold {
 takt_status tkt_fold_init(tkt_fold *fold);
 void tkt_fold_fini(tkt_fold *fold); /* also of a zeroed one */
 
-/* The child of `parent` for `site`, made if it is new; TKT_NO_NODE when there is no memory. */
+/* The child of `parent` for `site`, made if it is new; TKT_NO_NODE when there is no memory or no
+ * number left, or when `parent` is TKT_NO_NODE. */
 uint32_t tkt_fold_child(tkt_fold *fold, uint32_t parent, uint32_t site);
 
-/* One call of `node` took `duration_ns`; its parent's self time shrinks by that. A parent's calls
- * may be added before or after its children's. */
+/* One call of `node` took `duration_ns`; its parent's self time shrinks by that, the root's apart.
+ * A parent's calls may be added before or after its children's: until both are there, its self time
+ * may have wrapped below 0. TKT_NO_NODE is ignored. */
 void tkt_fold_add(tkt_fold *fold, uint32_t node, uint64_t duration_ns);
 
-/* Adds all of `from`, whose site s is sites[s] in `into`; `sites` NULL: the same numbers. */
+/* Adds all of `from`, whose site s is sites[s] in `into`; `sites` NULL: the same numbers. All or
+ * nothing is added; empty nodes may be left behind without memory. Site TKT_SITE_OTHER stays. */
 takt_status tkt_fold_merge(tkt_fold *into, const tkt_fold *from, const uint32_t *sites);
 
 void tkt_stats_init(tkt_stats *stats);

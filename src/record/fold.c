@@ -1,0 +1,223 @@
+/* The folded form of a recording, see fold.h.
+ *
+ * A child is found by (parent, site): first in the parent's last hit, since loops call the same
+ * scope again and again, then in a hash map. The number of nodes is bounded: at TKT_FOLD_MAX_NODES
+ * a new path is led to a child of site TKT_SITE_OTHER, and such children exist at most as many
+ * times again, since deep recursion would otherwise chain one below the other without end.
+ *
+ * Self times are kept by the children: a child's duration is taken from its parent's self time when
+ * the child's call is added. The arithmetic is modulo 2^64, so the order of additions is free. */
+#include "record/fold.h"
+
+#include <math.h>
+
+#define ALL_NODES (2 * TKT_FOLD_MAX_NODES)
+#define ROOT      0u
+
+void tkt_stats_init(tkt_stats *stats)
+{
+    *stats = (tkt_stats){.min_ns = UINT64_MAX};
+}
+
+void tkt_stats_add(tkt_stats *stats, uint64_t duration_ns)
+{
+    double duration = (double)duration_ns;
+    stats->count++;
+    stats->total_ns += duration_ns;
+    stats->min_ns = duration_ns < stats->min_ns ? duration_ns : stats->min_ns;
+    stats->max_ns = duration_ns > stats->max_ns ? duration_ns : stats->max_ns;
+    stats->sum_squares += duration * duration;
+}
+
+void tkt_stats_merge(tkt_stats *into, const tkt_stats *from)
+{
+    into->count += from->count;
+    into->total_ns += from->total_ns;
+    into->self_ns += from->self_ns;
+    into->min_ns = from->min_ns < into->min_ns ? from->min_ns : into->min_ns;
+    into->max_ns = from->max_ns > into->max_ns ? from->max_ns : into->max_ns;
+    into->sum_squares += from->sum_squares;
+}
+
+double tkt_stats_mean(const tkt_stats *stats)
+{
+    return stats->count ? (double)stats->total_ns / (double)stats->count : 0;
+}
+
+double tkt_stats_stddev(const tkt_stats *stats)
+{
+    if (stats->count < 2)
+        return 0;
+    double mean = tkt_stats_mean(stats);
+    double squares = stats->sum_squares - mean * (double)stats->total_ns;
+    /* Rounding may leave a little less than nothing when all durations are equal. */
+    return squares > 0 ? sqrt(squares / (double)(stats->count - 1)) : 0;
+}
+
+static uint64_t child_key(uint32_t parent, uint32_t site)
+{
+    return (uint64_t)parent << 32 | site;
+}
+
+static uint32_t add_node(tkt_fold *fold, uint32_t parent, uint32_t site)
+{
+    uint32_t number = (uint32_t)fold->count;
+    if (!TKT_ARRAY_RESERVE(fold, fold->count + 1))
+        return TKT_NO_NODE;
+    uint64_t *place = parent == TKT_NO_NODE ? NULL
+                                            : tkt_map_put(&fold->children, child_key(parent, site));
+    if (parent != TKT_NO_NODE && !place)
+        return TKT_NO_NODE;
+
+    tkt_node *node = &fold->items[fold->count++];
+    *node = (tkt_node){.site = site,
+                       .parent = parent,
+                       .first_child = TKT_NO_NODE,
+                       .next_sibling = TKT_NO_NODE,
+                       .last_hit = TKT_NO_NODE};
+    tkt_stats_init(&node->stats);
+    if (place) {
+        *place = number;
+        node->next_sibling = fold->items[parent].first_child;
+        fold->items[parent].first_child = number;
+    }
+    return number;
+}
+
+takt_status tkt_fold_init(tkt_fold *fold)
+{
+    *fold = (tkt_fold){0};
+    return add_node(fold, TKT_NO_NODE, TKT_SITE_OTHER) == ROOT ? TAKT_OK : TAKT_NO_MEMORY;
+}
+
+void tkt_fold_fini(tkt_fold *fold)
+{
+    TKT_ARRAY_FREE(fold);
+    tkt_map_fini(&fold->children);
+    tkt_arena_fini(&fold->histograms);
+    *fold = (tkt_fold){0};
+}
+
+/* Whether a new node for `site` may be made: ordinary ones up to the limit, others up to twice. */
+static bool has_room(const tkt_fold *fold, uint32_t site)
+{
+    return fold->count < (site == TKT_SITE_OTHER ? ALL_NODES : TKT_FOLD_MAX_NODES);
+}
+
+static uint32_t find_or_add(tkt_fold *fold, uint32_t parent, uint32_t site)
+{
+    const uint64_t *known = tkt_map_get(&fold->children, child_key(parent, site));
+    if (known)
+        return (uint32_t)*known;
+    if (has_room(fold, site))
+        return add_node(fold, parent, site);
+    return site == TKT_SITE_OTHER ? TKT_NO_NODE : find_or_add(fold, parent, TKT_SITE_OTHER);
+}
+
+uint32_t tkt_fold_child(tkt_fold *fold, uint32_t parent, uint32_t site)
+{
+    if (parent == TKT_NO_NODE)
+        return TKT_NO_NODE;
+    uint32_t node = fold->items[parent].last_hit;
+    if (node != TKT_NO_NODE && fold->items[node].site == site)
+        return node;
+
+    node = find_or_add(fold, parent, site);
+    if (node == TKT_NO_NODE)
+        return TKT_NO_NODE;
+    if (fold->items[node].site == site)
+        fold->items[parent].last_hit = node;
+    else
+        fold->other_count++;
+    return node;
+}
+
+static tkt_histogram *new_histogram(tkt_fold *fold)
+{
+    tkt_histogram *histogram = tkt_arena_alloc(&fold->histograms, sizeof *histogram);
+    if (histogram)
+        *histogram = (tkt_histogram){{0}};
+    return histogram;
+}
+
+void tkt_fold_add(tkt_fold *fold, uint32_t node, uint64_t duration_ns)
+{
+    if (node == TKT_NO_NODE)
+        return;
+    tkt_node *at = &fold->items[node];
+    tkt_stats_add(&at->stats, duration_ns);
+    at->stats.self_ns += duration_ns;
+    if (at->parent != ROOT)
+        fold->items[at->parent].stats.self_ns -= duration_ns;
+    if (!at->histogram)
+        at->histogram = new_histogram(fold);
+    if (at->histogram)
+        tkt_histogram_add(at->histogram, duration_ns);
+}
+
+/* Finds or makes the node of `into` for each one of `from`, with room for its histogram; those for
+ * which no number is left become TKT_NO_NODE. */
+static takt_status map_nodes(tkt_fold *into, const tkt_fold *from, const uint32_t *sites,
+                             uint32_t *nodes)
+{
+    nodes[ROOT] = ROOT;
+    for (uint32_t i = 1; i < from->count; i++) {
+        const tkt_node *node = &from->items[i];
+        uint32_t parent = nodes[node->parent];
+        bool is_other = node->site == TKT_SITE_OTHER;
+        uint32_t site = sites && !is_other ? sites[node->site] : node->site;
+        nodes[i] = parent == TKT_NO_NODE ? TKT_NO_NODE : find_or_add(into, parent, site);
+        if (nodes[i] == TKT_NO_NODE) {
+            if (has_room(into, TKT_SITE_OTHER))
+                return TAKT_NO_MEMORY;
+            continue;
+        }
+        tkt_node *mine = &into->items[nodes[i]];
+        if (node->histogram && !mine->histogram && !(mine->histogram = new_histogram(into)))
+            return TAKT_NO_MEMORY;
+    }
+    return TAKT_OK;
+}
+
+/* A node without a place in `into`: its time stays in its parent's self time. */
+static void give_to_parent(tkt_fold *into, const tkt_node *node, const uint32_t *nodes)
+{
+    uint32_t parent = nodes[node->parent];
+    into->other_count += node->stats.count;
+    if (parent != ROOT && parent != TKT_NO_NODE)
+        into->items[parent].stats.self_ns += node->stats.total_ns;
+}
+
+static void merge_nodes(tkt_fold *into, const tkt_fold *from, const uint32_t *nodes)
+{
+    for (uint32_t i = 1; i < from->count; i++) {
+        const tkt_node *node = &from->items[i];
+        if (nodes[i] == TKT_NO_NODE) {
+            give_to_parent(into, node, nodes);
+            continue;
+        }
+        tkt_node *mine = &into->items[nodes[i]];
+        tkt_stats_merge(&mine->stats, &node->stats);
+        mine->flops += node->flops;
+        mine->bytes += node->bytes;
+        if (node->histogram)
+            tkt_histogram_merge(mine->histogram, node->histogram);
+        if (mine->site == TKT_SITE_OTHER && node->site != TKT_SITE_OTHER)
+            into->other_count += node->stats.count;
+    }
+    into->other_count += from->other_count;
+}
+
+takt_status tkt_fold_merge(tkt_fold *into, const tkt_fold *from, const uint32_t *sites)
+{
+    if (from->count == 0)
+        return TAKT_OK;
+    uint32_t *nodes = tkt_alloc(from->count * sizeof *nodes);
+    if (!nodes)
+        return TAKT_NO_MEMORY;
+    takt_status status = map_nodes(into, from, sites, nodes);
+    if (status == TAKT_OK)
+        merge_nodes(into, from, nodes);
+    tkt_free(nodes);
+    return status;
+}
