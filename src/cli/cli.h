@@ -1,0 +1,123 @@
+/* What the verbs of the command `takt` share. The command knows the library through include/takt
+ * alone, so that whatever it can do, any program can. */
+#ifndef TAKT_CLI_H
+#define TAKT_CLI_H
+
+#include <takt/base.h>
+#include <takt/trace.h>
+
+#include <stdio.h>
+
+/* What the command returns. */
+enum {
+    CLI_OK = 0,
+    CLI_FAILED = 1, /* the work: a file that is no trace, a full disk */
+    CLI_USAGE = 2   /* the question: an unknown option, a missing file name */
+};
+
+/* ---- Verbs (main.c) ---- */
+
+typedef struct cli_verb {
+    const char *name;
+    const char *summary;               /* its line in the list of verbs */
+    int (*run)(int argc, char **argv); /* argv[0] is the verb */
+} cli_verb;
+
+int cli_report(int argc, char **argv);
+int cli_export(int argc, char **argv);
+int cli_info(int argc, char **argv);
+int cli_config(int argc, char **argv);
+
+/* ---- Arguments (args.c) ---- */
+
+/* An option as the parser and the help text see it. */
+typedef struct cli_option {
+    char letter;       /* 0: none */
+    const char *name;  /* without the dashes */
+    const char *value; /* what the help calls its value, such as "N"; NULL: it takes none */
+    const char *help;
+} cli_option;
+
+/* What a verb takes: the parser reads it, the help is printed from it. */
+typedef struct cli_syntax {
+    const char *verb;  /* "report" */
+    const char *usage; /* what follows `takt VERB` */
+    const char *text;  /* what it does, lines of at most 80 columns */
+    const cli_option *options;
+    size_t option_count;
+} cli_syntax;
+
+enum {
+    CLI_NO_ITEM = -1, /* there is nothing left */
+    CLI_OPERAND = -2,
+    CLI_HELP = -3, /* --help: printed; the verb returns CLI_OK */
+    CLI_ERROR = -4 /* told on standard error; the verb returns CLI_USAGE */
+};
+
+/* The way through argv. Options and operands may be mixed; "--" ends the options. */
+typedef struct cli_args {
+    const cli_syntax *syntax;
+    char **argv;
+    int argc;
+    int next;
+    const char *letters; /* what is left of an argument such as -xo */
+    bool only_operands;
+} cli_args;
+
+/* Begins after argv[0]. */
+cli_args cli_args_of(const cli_syntax *syntax, int argc, char **argv);
+
+/* The next item: the index of an option, whose value is put in *value, or one of the above;
+ * operands are put in *value too. */
+int cli_args_next(cli_args *args, const char **value);
+
+void cli_print_help(const cli_syntax *syntax);
+
+/* Tells a mistake in the question, "takt VERB: ...", and where help is. Returns CLI_USAGE. */
+int cli_usage_error(const cli_syntax *syntax, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- Names (suggest.c) ---- */
+
+/* Looks for the name that `word` was probably meant to be: feed every candidate, then read. */
+typedef struct cli_nearest {
+    const char *word;
+    const char *best; /* NULL: nothing is near */
+    size_t distance;
+} cli_nearest;
+
+void cli_nearest_try(cli_nearest *nearest, const char *candidate);
+
+/* ---- Output (output.c) ---- */
+
+/* Tells a failure of the work on standard error, "takt: ...". Control characters of names and paths
+ * do not reach the terminal. Returns CLI_FAILED. */
+int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A sink that writes to standard output. */
+takt_sink cli_stdout_sink(void);
+
+/* Flushes standard output. Returns `status`, or CLI_FAILED where something could not be written,
+ * which is then told. */
+int cli_finish(int status);
+
+/* Text of unknown origin without control characters, cut at `size`. Returns `out`. */
+const char *cli_clean(char *out, size_t size, const char *text);
+
+/* "12,345", "1.50 MiB", "1.234 s", for which 32 bytes are enough. Each returns `out`. */
+const char *cli_count_text(char *out, size_t size, uint64_t count);
+const char *cli_bytes_text(char *out, size_t size, uint64_t bytes);
+const char *cli_time_text(char *out, size_t size, double ns);
+
+/* ---- Work that may take long (progress.c) ---- */
+
+/* From here on a line such as "reading FILE" with the seconds gone by stands on the terminal, if
+ * standard error is one and a second has passed. `what` and `name` must live until the end. */
+typedef struct cli_progress cli_progress;
+cli_progress *cli_progress_begin(const char *what, const char *name);
+void cli_progress_end(cli_progress *progress);
+
+/* Opens a trace file, with progress; failures are told. NULL then. The caller releases it. */
+takt_trace *cli_open_trace(const char *path);
+
+#endif

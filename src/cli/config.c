@@ -1,0 +1,120 @@
+/* takt config: what a configuration means, and which keys there are. Everything printed comes from
+ * the library's one schema. */
+#include "cli/cli.h"
+
+#include <takt/config.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+static const cli_syntax syntax = {
+    .verb = "config",
+    .usage = "check FILE... | explain | options",
+    .text = "  check FILE...  tells what is wrong with a configuration, or what it means: the\n"
+            "                 action of each step and the steps that a program must run;\n"
+            "                 TAKT_OPTIONS counts as it does in the program\n"
+            "  explain        prints every key with its type, default and meaning, as YAML\n"
+            "  options        prints the same as options of a program's command line",
+};
+
+static int check_file(const char *path)
+{
+    takt_config *config = NULL;
+    takt_error error = {.status = TAKT_OK};
+
+    takt_status status = takt_config_load(path, &config, &error);
+    if (status != TAKT_OK)
+        return cli_error("%s", error.message[0] ? error.message : takt_status_text(status));
+    takt_sink sink = cli_stdout_sink();
+    status = takt_config_describe(config, &sink);
+    takt_config_destroy(config);
+    if (status != TAKT_OK && status != TAKT_IO_ERROR)
+        return cli_error("%s: %s", path, takt_status_text(status));
+    return CLI_OK;
+}
+
+static int check_files(char **files, int count)
+{
+    const char *options = getenv("TAKT_OPTIONS");
+    char clean[512];
+    int result = CLI_OK;
+
+    if (count == 0)
+        return cli_usage_error(&syntax, "check which file?");
+    if (options && *options)
+        printf("With TAKT_OPTIONS=\"%s\"\n", cli_clean(clean, sizeof clean, options));
+    for (int i = 0; i < count; i++) {
+        if (count > 1)
+            printf("%s==> %s <==\n", i ? "\n" : "", cli_clean(clean, sizeof clean, files[i]));
+        if (check_file(files[i]) != CLI_OK)
+            result = CLI_FAILED;
+    }
+    return result;
+}
+
+typedef struct schema_printer {
+    const char *name;
+    takt_status (*print)(const takt_sink *sink);
+} schema_printer;
+
+/* "markdown" makes docs/config.md and is of no use to anyone else, so the help leaves it out. */
+static const schema_printer printers[] = {
+    {"explain", takt_config_explain},
+    {"options", takt_config_help},
+    {"markdown", takt_config_markdown},
+};
+
+enum {
+    PRINTER_COUNT = sizeof printers / sizeof *printers
+};
+
+static int unknown_action(const char *action)
+{
+    cli_nearest nearest = {.word = action};
+    cli_nearest_try(&nearest, "check");
+    for (size_t i = 0; i < PRINTER_COUNT; i++)
+        cli_nearest_try(&nearest, printers[i].name);
+    if (nearest.best)
+        return cli_usage_error(&syntax, "unknown action %s; did you mean %s?", action,
+                               nearest.best);
+    return cli_usage_error(&syntax, "unknown action %s", action);
+}
+
+static int print_schema(const schema_printer *printer, int operand_count)
+{
+    if (operand_count > 0)
+        return cli_usage_error(&syntax, "%s takes no file", printer->name);
+    takt_sink sink = cli_stdout_sink();
+    takt_status status = printer->print(&sink);
+    if (status != TAKT_OK && status != TAKT_IO_ERROR)
+        return cli_error("%s", takt_status_text(status));
+    return CLI_OK;
+}
+
+static int act(char **operands, int count)
+{
+    if (count == 0)
+        return cli_usage_error(&syntax, "what about the configuration? check FILE or explain");
+    if (strcmp(operands[0], "check") == 0)
+        return check_files(operands + 1, count - 1);
+    for (size_t i = 0; i < PRINTER_COUNT; i++)
+        if (strcmp(operands[0], printers[i].name) == 0)
+            return print_schema(&printers[i], count - 1);
+    return unknown_action(operands[0]);
+}
+
+int cli_config(int argc, char **argv)
+{
+    cli_args args = cli_args_of(&syntax, argc, argv);
+    const char *value = NULL;
+    int item, count = 0;
+
+    /* Operands move to the front; they never overtake the argument that is read next. */
+    while ((item = cli_args_next(&args, &value)) == CLI_OPERAND)
+        argv[1 + count++] = argv[args.next - 1];
+    if (item == CLI_HELP)
+        return CLI_OK;
+    if (item != CLI_NO_ITEM)
+        return CLI_USAGE;
+    return act(argv + 1, count);
+}

@@ -1,0 +1,102 @@
+/* The command `takt`: reads trace files and configurations. This file finds the verb; each verb has
+ * a file of its own. */
+#include "cli/cli.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static int help(int argc, char **argv);
+
+static const cli_verb verbs[] = {
+    {"report", "prints tables computed from a trace", cli_report},
+    {"export", "writes a trace in the format of another tool", cli_export},
+    {"info", "tells what a trace is: when, how much, what is missing", cli_info},
+    {"config", "checks and explains configurations", cli_config},
+    {"help", "prints this, or the help of one verb", help},
+};
+
+enum {
+    VERB_COUNT = sizeof verbs / sizeof *verbs
+};
+
+static const cli_verb *verb_named(const char *name)
+{
+    for (size_t i = 0; i < VERB_COUNT; i++)
+        if (strcmp(verbs[i].name, name) == 0)
+            return &verbs[i];
+    return NULL;
+}
+
+static void print_overview(FILE *file)
+{
+    fprintf(file, "Usage: takt VERB [OPTIONS] [FILE...]\n\n"
+                  "Looks into traces that programs have written with Takt.\n\nVerbs:\n");
+    for (size_t i = 0; i < VERB_COUNT; i++)
+        fprintf(file, "  %-8s  %s\n", verbs[i].name, verbs[i].summary);
+    fprintf(file, "\n"
+                  "  takt VERB --help   all about one verb\n"
+                  "  takt --version     the version\n\n"
+                  "The exit status is 0 if all went well, 1 if the work failed (a file that is no\n"
+                  "trace, a full disk) and 2 if the question was wrong (an unknown option).\n");
+}
+
+static int unknown_verb(const char *name)
+{
+    char clean[256];
+    cli_nearest nearest = {.word = name};
+    for (size_t i = 0; i < VERB_COUNT; i++)
+        cli_nearest_try(&nearest, verbs[i].name);
+    cli_clean(clean, sizeof clean, name);
+    if (access(name, F_OK) == 0)
+        fprintf(stderr, "takt: the verb is missing; did you mean: takt report %s\n", clean);
+    else if (nearest.best)
+        fprintf(stderr, "takt: unknown verb %s; did you mean %s?\n", clean, nearest.best);
+    else
+        fprintf(stderr, "takt: unknown verb %s\n", clean);
+    fprintf(stderr, "Try: takt help\n");
+    return CLI_USAGE;
+}
+
+static int help(int argc, char **argv)
+{
+    if (argc < 2 || argv[1][0] == '-') {
+        print_overview(stdout);
+        return CLI_OK;
+    }
+    const cli_verb *verb = verb_named(argv[1]);
+    if (!verb)
+        return unknown_verb(argv[1]);
+    if (verb->run == help) {
+        print_overview(stdout);
+        return CLI_OK;
+    }
+    char *arguments[] = {argv[1], "--help", NULL};
+    return verb->run(2, arguments);
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_overview(stderr);
+        return CLI_USAGE;
+    }
+    const char *word = argv[1];
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+        printf("takt %s\n", takt_version());
+        return CLI_OK;
+    }
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        print_overview(stdout);
+        return CLI_OK;
+    }
+    const cli_verb *verb = verb_named(word);
+    return verb ? verb->run(argc - 1, argv + 1) : unknown_verb(word);
+}
+
+int main(int argc, char **argv)
+{
+    /* `takt report FILE | head` ends quietly, as other filters do, whatever the caller ignores. */
+    signal(SIGPIPE, SIG_DFL);
+    return cli_finish(run(argc, argv));
+}

@@ -1,0 +1,124 @@
+/* What the command prints: standard output through one buffer whose failure is noticed, messages on
+ * standard error, and numbers as people read them. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* Why standard output failed first; errno is gone when everything has been tried. */
+static int output_errno;
+
+/* The length of the character at `text` that may be shown as it is, or 0: control characters
+ * (C0, DEL and, as UTF-8 spells them, C1), which could drive the terminal, and bytes that are not
+ * UTF-8. */
+static size_t shown_length(const unsigned char *text)
+{
+    if (text[0] < 0x80)
+        return text[0] >= 0x20 && text[0] != 0x7f;
+    size_t length = text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
+    if (text[0] < 0xc2 || text[0] > 0xf4 || (text[0] == 0xc2 && text[1] < 0xa0))
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    return length;
+}
+
+const char *cli_clean(char *out, size_t size, const char *text)
+{
+    const unsigned char *from = (const unsigned char *)text;
+    size_t used = 0;
+
+    while (*from) {
+        size_t length = shown_length(from);
+        size_t step = length ? length : 1;
+        if (used + step >= size)
+            break;
+        memcpy(out + used, length ? (const char *)from : "?", step);
+        used += step;
+        from += step;
+    }
+    out[used] = '\0';
+    return out;
+}
+
+int cli_error(const char *format, ...)
+{
+    char message[1024], clean[1024];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(message, sizeof message, format, list);
+    va_end(list);
+    /* What has been printed so far comes first where both go to one place. */
+    fflush(stdout);
+    fprintf(stderr, "takt: %s\n", cli_clean(clean, sizeof clean, message));
+    return CLI_FAILED;
+}
+
+static takt_status write_stdout(void *user, const void *data, size_t size)
+{
+    (void)user;
+    if (fwrite(data, 1, size, stdout) == size)
+        return TAKT_OK;
+    if (!output_errno)
+        output_errno = errno;
+    return TAKT_IO_ERROR;
+}
+
+takt_sink cli_stdout_sink(void)
+{
+    return (takt_sink){.write = write_stdout};
+}
+
+int cli_finish(int status)
+{
+    bool is_whole = fflush(stdout) == 0;
+    if (!is_whole && !output_errno)
+        output_errno = errno;
+    if (is_whole && !ferror(stdout))
+        return status;
+    if (output_errno != EPIPE) /* the reader has read enough */
+        fprintf(stderr, "takt: standard output: %s\n", strerror(output_errno ? output_errno : EIO));
+    return status == CLI_OK ? CLI_FAILED : status;
+}
+
+const char *cli_count_text(char *out, size_t size, uint64_t count)
+{
+    char digits[32];
+    size_t length = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)count);
+    size_t used = 0;
+
+    for (size_t i = 0; i < length && used + 2 < size; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            out[used++] = ',';
+        out[used++] = digits[i];
+    }
+    out[used] = '\0';
+    return out;
+}
+
+const char *cli_bytes_text(char *out, size_t size, uint64_t bytes)
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    double amount = (double)bytes;
+    size_t unit = 0;
+
+    for (; amount >= 1024.0 && unit < 4; unit++)
+        amount /= 1024.0;
+    snprintf(out, size, unit ? "%.2f %s" : "%.0f %s", amount, units[unit]);
+    return out;
+}
+
+const char *cli_time_text(char *out, size_t size, double ns)
+{
+    if (ns < 1e3)
+        snprintf(out, size, "%.3g ns", ns);
+    else if (ns < 1e6)
+        snprintf(out, size, "%.3f us", ns / 1e3);
+    else if (ns < 1e9)
+        snprintf(out, size, "%.3f ms", ns / 1e6);
+    else
+        snprintf(out, size, "%.3f s", ns / 1e9);
+    return out;
+}

@@ -1,0 +1,320 @@
+/* takt report: tables computed from trace files, the same text that the program itself prints. The
+ * library says which reports there are; each becomes an option. */
+#include "cli/cli.h"
+
+#include <takt/report.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    MOST_REPORTS = 32,
+    WIDEST = 10000
+};
+
+typedef enum color_mode {
+    COLOR_AUTO,
+    COLOR_ALWAYS,
+    COLOR_NEVER
+} color_mode;
+
+/* The options that every report takes; they stand after those that name reports. */
+typedef enum report_option {
+    OPTION_JSON,
+    OPTION_CSV,
+    OPTION_MARKDOWN,
+    OPTION_SORT,
+    OPTION_ROWS,
+    OPTION_WIDTH,
+    OPTION_FULL_NAMES,
+    OPTION_BY_ARGUMENTS,
+    OPTION_FLOPS,
+    OPTION_COLOR,
+    OPTION_COUNT
+} report_option;
+
+static const cli_option common_options[OPTION_COUNT] = {
+    [OPTION_JSON] = {0, "json", NULL, "as JSON; several tables become one array"},
+    [OPTION_CSV] = {0, "csv", NULL, "as comma-separated values"},
+    [OPTION_MARKDOWN] = {0, "markdown", NULL, "as Markdown"},
+    [OPTION_SORT] = {0, "sort", "COLUMN", "sorts by a column, named as --json names it"},
+    [OPTION_ROWS] = {0, "rows", "N", "at most N rows; \"all\" for all of them"},
+    [OPTION_WIDTH] = {0, "width", "N", "columns of text; else the terminal's, or 160"},
+    [OPTION_FULL_NAMES] = {0, "full-names", NULL, "does not shorten names"},
+    [OPTION_BY_ARGUMENTS] = {0, "by-arguments", NULL, "scopes: a row for each set of arguments"},
+    [OPTION_FLOPS] = {0, "flops", NULL, "scopes: with the FLOPs column"},
+    [OPTION_COLOR] = {0, "color", "WHEN", "auto, always or never; auto heeds NO_COLOR"},
+};
+
+/* What the command line asks for. */
+typedef struct report_request {
+    cli_option options[MOST_REPORTS + OPTION_COUNT];
+    size_t report_count; /* reports that there are; they are the first options */
+    cli_syntax syntax;
+    const char *reports[MOST_REPORTS]; /* wanted */
+    size_t wanted_count;
+    char **files; /* argv's memory */
+    size_t file_count;
+    takt_report_options options_out;
+    color_mode color;
+} report_request;
+
+static void fill_syntax(report_request *request)
+{
+    const char *name;
+    size_t count = 0;
+
+    for (; count < MOST_REPORTS && (name = takt_report_name(count)); count++)
+        request->options[count] = (cli_option){0, name, NULL, takt_report_description(count)};
+    request->report_count = count;
+    memcpy(request->options + count, common_options, sizeof common_options);
+    request->syntax = (cli_syntax){
+        .verb = "report",
+        .usage = "[--REPORT...] [OPTIONS] FILE...",
+        .text = "Prints tables computed from trace files (.pftrace, .pftrace.gz); without a\n"
+                "report's name, the summary. Several reports and files may be named.\n\n"
+                "  takt report run.pftrace\n"
+                "  takt report --scopes --rows 10 run.pftrace",
+        .options = request->options,
+        .option_count = count + OPTION_COUNT,
+    };
+}
+
+static int bad_value(const report_request *request, report_option option, const char *value)
+{
+    const cli_option *known = &common_options[option];
+    return cli_usage_error(&request->syntax, "--%s: \"%s\" is not what is meant by %s: %s",
+                           known->name, value, known->value, known->help);
+}
+
+/* A whole number of 1 to `most`. */
+static bool parse_number(const char *text, long most, long *out)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+    if (end == text || *end || number < 1 || number > most)
+        return false;
+    *out = number;
+    return true;
+}
+
+static bool parse_color(const char *text, color_mode *out)
+{
+    static const char *const names[] = {"auto", "always", "never"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(text, names[i]) == 0) {
+            *out = (color_mode)i;
+            return true;
+        }
+    return false;
+}
+
+static bool take_value(report_request *request, report_option option, const char *value)
+{
+    takt_report_options *options = &request->options_out;
+    long number = -1;
+
+    switch (option) {
+    case OPTION_SORT:
+        options->sort = value;
+        return value[0] != '\0';
+    case OPTION_ROWS:
+        if (strcmp(value, "all") != 0 && !parse_number(value, INT32_MAX, &number))
+            return false;
+        options->rows = number;
+        return true;
+    case OPTION_WIDTH:
+        if (!parse_number(value, WIDEST, &number))
+            return false;
+        options->width = (uint32_t)number;
+        return true;
+    case OPTION_COLOR:
+        return parse_color(value, &request->color);
+    default:
+        return true;
+    }
+}
+
+static int take_option(report_request *request, report_option option, const char *value)
+{
+    takt_report_options *options = &request->options_out;
+
+    switch (option) {
+    case OPTION_JSON:
+        options->format = TAKT_JSON;
+        break;
+    case OPTION_CSV:
+        options->format = TAKT_CSV;
+        break;
+    case OPTION_MARKDOWN:
+        options->format = TAKT_MARKDOWN;
+        break;
+    case OPTION_FULL_NAMES:
+        options->full_names = true;
+        break;
+    case OPTION_BY_ARGUMENTS:
+        options->by_arguments = true;
+        break;
+    case OPTION_FLOPS:
+        options->with_flops = true;
+        break;
+    default:
+        if (!take_value(request, option, value))
+            return bad_value(request, option, value);
+    }
+    return CLI_OK;
+}
+
+/* A report that is named twice is printed once. */
+static void want_report(report_request *request, const char *name)
+{
+    for (size_t i = 0; i < request->wanted_count; i++)
+        if (strcmp(request->reports[i], name) == 0)
+            return;
+    request->reports[request->wanted_count++] = name;
+}
+
+/* Returns CLI_NO_ITEM when all is read, otherwise the exit status. */
+static int parse(report_request *request, int argc, char **argv)
+{
+    cli_args args = cli_args_of(&request->syntax, argc, argv);
+    const char *value = NULL;
+    int item, reports = (int)request->report_count;
+
+    while ((item = cli_args_next(&args, &value)) != CLI_NO_ITEM) {
+        int status = CLI_OK;
+        if (item == CLI_HELP)
+            return CLI_OK;
+        if (item == CLI_ERROR)
+            return CLI_USAGE;
+        if (item == CLI_OPERAND)
+            request->files[request->file_count++] = argv[args.next - 1];
+        else if (item < reports)
+            want_report(request, request->options[item].name);
+        else
+            status = take_option(request, (report_option)(item - reports), value);
+        if (status != CLI_OK)
+            return status;
+    }
+    if (request->file_count == 0)
+        return cli_usage_error(&request->syntax, "which file? name one or more traces");
+    if (request->wanted_count == 0)
+        want_report(request, "summary");
+    return CLI_NO_ITEM;
+}
+
+static bool is_color_wanted(color_mode mode)
+{
+    if (mode != COLOR_AUTO)
+        return mode == COLOR_ALWAYS;
+    const char *no_color = getenv("NO_COLOR"); /* no-color.org: set and not empty */
+    const char *terminal = getenv("TERM");
+    return isatty(STDOUT_FILENO) && !(no_color && *no_color) &&
+           !(terminal && strcmp(terminal, "dumb") == 0);
+}
+
+/* What stands between two tables, and, in text and Markdown, which file the next ones are of. */
+static void print_separator(const report_request *request, bool is_first, const char *new_file)
+{
+    char clean[512];
+    takt_format format = request->options_out.format;
+
+    if (format == TAKT_JSON && request->file_count * request->wanted_count > 1)
+        fputs(is_first ? "[\n" : ",\n", stdout);
+    else if (format != TAKT_JSON && !is_first)
+        putchar('\n');
+    if (!new_file || request->file_count == 1)
+        return;
+    if (format == TAKT_TEXT)
+        printf("==> %s <==\n", cli_clean(clean, sizeof clean, new_file));
+    else if (format == TAKT_MARKDOWN)
+        printf("## %s\n\n", cli_clean(clean, sizeof clean, new_file));
+}
+
+static int tell_failure(const report_request *request, takt_status status, const char *file,
+                        const char *report)
+{
+    if (status == TAKT_NO_SPANS)
+        return cli_error("%s: %s needs spans, and this trace holds only a summary (it was recorded "
+                         "with mode: summary)",
+                         file, report);
+    if (status == TAKT_BAD_ARGUMENT && request->options_out.sort)
+        return cli_usage_error(&request->syntax,
+                               "--sort: %s has no column \"%s\"; --json shows what they are called",
+                               report, request->options_out.sort);
+    return cli_error("%s: %s: %s", file, report, takt_status_text(status));
+}
+
+/* A sink that remembers whether anything came, so that a separator is printed before the first
+ * byte of a table, and none for a table that failed. */
+typedef struct table_sink {
+    const report_request *request;
+    const char *new_file; /* NULL once it is told */
+    bool *is_first;
+    bool has_begun;
+} table_sink;
+
+static takt_status write_table(void *user, const void *data, size_t size)
+{
+    table_sink *table = user;
+    if (!table->has_begun) {
+        print_separator(table->request, *table->is_first, table->new_file);
+        table->has_begun = true;
+        table->new_file = NULL;
+        *table->is_first = false;
+    }
+    takt_sink out = cli_stdout_sink();
+    return out.write(out.user, data, size);
+}
+
+static int print_file(const report_request *request, const char *file, bool *is_first)
+{
+    takt_trace *trace = cli_open_trace(file);
+    int result = CLI_OK;
+    table_sink table = {.request = request, .new_file = file, .is_first = is_first};
+    takt_sink sink = {.write = write_table, .user = &table};
+
+    if (!trace)
+        return CLI_FAILED;
+    for (size_t i = 0; i < request->wanted_count && result != CLI_USAGE; i++) {
+        table.has_begun = false;
+        takt_status status = takt_report(trace, request->reports[i], &request->options_out, &sink);
+        if (status == TAKT_IO_ERROR)
+            break; /* cli_finish() tells why */
+        if (status != TAKT_OK)
+            result = tell_failure(request, status, file, request->reports[i]);
+    }
+    takt_trace_release(trace);
+    return result;
+}
+
+static int print_all(const report_request *request)
+{
+    bool is_first = true;
+    int result = CLI_OK;
+
+    for (size_t i = 0; i < request->file_count && result != CLI_USAGE && !ferror(stdout); i++) {
+        int status = print_file(request, request->files[i], &is_first);
+        result = status > result ? status : result;
+    }
+    if (request->options_out.format == TAKT_JSON && request->file_count * request->wanted_count > 1)
+        fputs(is_first ? "[]\n" : "]\n", stdout);
+    return result;
+}
+
+int cli_report(int argc, char **argv)
+{
+    report_request request = {.files = calloc((size_t)argc, sizeof *request.files)};
+
+    if (!request.files)
+        return cli_error("%s", takt_status_text(TAKT_NO_MEMORY));
+    fill_syntax(&request);
+    int result = parse(&request, argc, argv);
+    if (result == CLI_NO_ITEM) {
+        request.options_out.color = is_color_wanted(request.color);
+        result = print_all(&request);
+    }
+    free(request.files);
+    return result;
+}
