@@ -33,7 +33,7 @@ commands() {
         done
         # All headers at once, since nvcc is slow; and not pedantic, since its own output is not.
         ! command -v nvcc >/dev/null ||
-            echo "nvcc -x cu $disable -Xcompiler -Wall,-Wextra,-Werror -Iinclude -c -o /dev/null $scratch/everything"
+            echo "nvcc -x cu $disable -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror -Iinclude -c -o /dev/null $scratch/everything"
     done
 }
 
