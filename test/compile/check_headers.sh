@@ -14,7 +14,8 @@ for header in include/takt/*.{h,hpp}; do
     [ -f "$header" ] || continue
     suffix=${header##*.}
     name=$(basename "$header" ".$suffix")
-    printf '#include <takt/%s>\nextern int not_empty;\n' "${header##*/}" >"$scratch/$name.${suffix/h/c}"
+    printf '#include <takt/%s>\nextern int not_empty;\n' "${header##*/}" \
+        >"$scratch/$name.${suffix/h/c}"
 done
 cp test/compile/use_*.c* "$scratch" 2>/dev/null || true
 
@@ -33,7 +34,8 @@ commands() {
         done
         # All headers at once, since nvcc is slow; and not pedantic, since its own output is not.
         ! command -v nvcc >/dev/null ||
-            echo "nvcc -x cu $disable -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror -Iinclude -c -o /dev/null $scratch/everything"
+            echo "nvcc -x cu $disable -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror" \
+                "-Iinclude -c -o /dev/null $scratch/everything"
     done
 }
 
