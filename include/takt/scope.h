@@ -88,8 +88,9 @@ typedef struct takt_thread_v1 {
     takt_record *limit;  /* equal to cursor: the slow path decides */
     takt_frame  *top;    /* the next free frame */
     takt_frame  *top_limit;
-    void        *log; /* struct tkt_log */
-    uint64_t     reserved[3];
+    void        *log;     /* struct tkt_log */
+    uint64_t     is_busy; /* inside the library */
+    uint64_t     reserved[2];
 } takt_thread_v1;
 
 typedef struct takt_switch_v1 {
@@ -208,6 +209,13 @@ static inline __attribute__((always_inline)) uint64_t takt_ticks(void)
 static inline __attribute__((always_inline)) bool takt_is_on(uint64_t bits)
 {
     return (__atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED) & bits) != 0;
+}
+
+/* Whether this thread has a scope open: the frame below the first one has no site. */
+static inline __attribute__((always_inline)) bool takt_has_open(void)
+{
+    const takt_frame *top = takt_thread_hot_v1.top;
+    return top && top[-1].site != 0;
 }
 
 /* Opens a scope; its frame is NULL if it is not recorded. Frames are published with release stores
@@ -341,7 +349,13 @@ static inline __attribute__((always_inline)) void takt_scope_leave(takt_open *op
 /* A scope whose begin and end stand in different blocks. The names must match: an end without its
  * begin is counted, reported with its place, and ignored; scopes left open within are closed. */
 #define TAKT_BEGIN(name) TAKT_SITE_DO(takt_begin_v1, TAKT_NORMAL_BIT, TAKT_SITE_SCOPE, name, )
-#define TAKT_END(name)   TAKT_SITE_DO(takt_end_v1, TAKT_NORMAL_BIT, TAKT_SITE_SCOPE, name, )
+#define TAKT_END(name)                                                                             \
+    do {                                                                                           \
+        static takt_site takt_site_here =                                                          \
+            TAKT_SITE_AS(TAKT_SITE_SCOPE, TAKT_LEVEL_NORMAL, NULL, name, NULL, 0);                 \
+        if (TAKT_UNLIKELY(takt_is_on(TAKT_NORMAL_BIT) || takt_has_open()))                         \
+            takt_end_v1(&takt_site_here);                                                          \
+    } while (0)
 
 /* Begins a phase of the enclosing scope. It ends where the next phase begins, or with the scope. */
 #define TAKT_PHASE(name)                                                                           \

@@ -155,7 +155,7 @@ static inline takt_timer takt_timer_started(const char *name, const takt_timer_o
 #define TAKT_TIMER_CHECKED(name, ...)                                                              \
     ((void)sizeof(takt_checked(name)), (void)sizeof((takt_timer_options){__VA_ARGS__}))
 #define TAKT_TIMER_BEGIN(timer, ...) TAKT_TIMER_CHECKED(__VA_ARGS__, .struct_size = 0)
-#define TAKT_TIMER_END(timer)        ((void)0)
+#define TAKT_TIMER_END(timer)        takt_checked(NULL) /* 0 */
 #define TAKT_TIMED(...)              TAKT_TIMED_ONCE(TAKT_ID(takt_timed_), __VA_ARGS__, .struct_size = 0)
 #define TAKT_TIMED_ONCE(variable, result, ...)                                                     \
     for (takt_timed *variable = (result);                                                          \

@@ -11,6 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Both gcc and clang have it on every platform of Takt's. */
+__extension__ typedef __int128 tkt_int128;
+
 typedef struct tkt_clock_fit {
     uint64_t base_ticks;
     uint64_t base_ns;
@@ -33,8 +36,14 @@ double tkt_clock_residual_ns(const tkt_clock_fit *fit);
 /* Rounds to nearest; ticks before base_ticks work too. */
 static inline uint64_t tkt_clock_ns(const tkt_clock_fit *fit, uint64_t ticks)
 {
-    __int128 since = (__int128)(int64_t)(ticks - fit->base_ticks) * (__int128)fit->ns_per_tick;
+    tkt_int128 since = (tkt_int128)(int64_t)(ticks - fit->base_ticks) * (tkt_int128)fit->ns_per_tick;
     return fit->base_ns + (uint64_t)(int64_t)((since + (INT64_C(1) << 31)) >> 32);
+}
+
+/* A duration of so many ticks, rounded to nearest. */
+static inline uint64_t tkt_clock_duration_ns(uint64_t ns_per_tick, uint64_t ticks)
+{
+    return (uint64_t)(((tkt_int128)ticks * (tkt_int128)ns_per_tick + (INT64_C(1) << 31)) >> 32);
 }
 
 /* The inverse, to the nearest tick. */

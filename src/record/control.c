@@ -1,0 +1,34 @@
+#include "record/control.h"
+
+#include "base/thread.h"
+#include "record/log.h"
+
+TAKT_API takt_switch_v1 takt_switch_hot_v1;
+tkt_control tkt_record_control;
+
+/* A forked child has one thread and copies of locks that others may have held: it records nothing
+ * and touches none of them. */
+static void disable_in_child(void)
+{
+    __atomic_store_n(&tkt_record_control.is_disabled, true, __ATOMIC_RELAXED);
+    __atomic_store_n(&takt_switch_hot_v1.mask, 0, __ATOMIC_RELAXED);
+}
+
+void tkt_record_set(uint32_t modes, uint64_t mask)
+{
+    static bool is_prepared;
+    if (tkt_record_is_disabled())
+        return;
+    if (!is_prepared) {
+        tkt_at_fork(disable_in_child);
+        is_prepared = true;
+    }
+    tkt_control *control = &tkt_record_control;
+    if (mask && !__atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED)) {
+        __atomic_fetch_add(&control->epoch, 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&control->began_ticks, tkt_ticks(), __ATOMIC_RELAXED);
+    }
+    /* release: a thread that finds its site switched on finds the modes too */
+    __atomic_store_n(&control->modes, modes, __ATOMIC_RELEASE);
+    __atomic_store_n(&takt_switch_hot_v1.mask, mask, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,39 @@
+/* What is recorded at the moment: the union of what the open windows wish, set by the session. */
+#ifndef TKT_RECORD_CONTROL_H
+#define TKT_RECORD_CONTROL_H
+
+#include "base/clock.h"
+
+#include <takt/base.h>
+
+#define TKT_KEEP      0x01u /* chunks are kept until they are released */
+#define TKT_FOLD      0x02u /* full chunks are folded into the log's call tree */
+#define TKT_RING      0x04u /* with TKT_KEEP: when memory is used up, the oldest chunk goes */
+#define TKT_ARGUMENTS 0x08u
+#define TKT_MEMORY    0x10u
+
+typedef struct tkt_control {
+    uint32_t      modes; /* atomic; TKT_ bits */
+    uint32_t      epoch; /* atomic; counts how often recording was switched on */
+    uint64_t      began_ticks; /* atomic; when it was last switched on */
+    uint64_t      fold_from_ticks; /* atomic; spans are folded from here on */
+    tkt_clock_fit fit; /* of folding; set while nothing folds */
+    bool          is_disabled; /* atomic; in a forked child */
+} tkt_control;
+
+extern tkt_control tkt_record_control;
+
+static inline bool tkt_record_has(uint32_t mode)
+{
+    return (__atomic_load_n(&tkt_record_control.modes, __ATOMIC_RELAXED) & mode) != 0;
+}
+
+static inline bool tkt_record_is_disabled(void)
+{
+    return __atomic_load_n(&tkt_record_control.is_disabled, __ATOMIC_RELAXED);
+}
+
+/* Records what `mask` says (0: nothing) in the given modes. One thread at a time. */
+void tkt_record_set(uint32_t modes, uint64_t mask);
+
+#endif

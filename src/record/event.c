@@ -1,0 +1,205 @@
+/* Everything that is recorded beside scopes: marks, counters, arguments, declared work, names of
+ * threads, spans on tracks of their own, and flows. */
+#include "base/clock.h"
+#include "record/control.h"
+#include "record/log.h"
+#include "record/site.h"
+#include "record/slot.h"
+
+#include <string.h>
+
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static uint32_t tag(const tkt_log *log, tkt_slot_kind kind)
+{
+    return tkt_slot_tag(kind, tkt_log_depth(log));
+}
+
+/* Writes one slot. */
+static void put(tkt_log *log, tkt_slot_kind kind, uint64_t start, uint32_t ticks)
+{
+    takt_record *slot = tkt_log_reserve(log, 1);
+    if (!slot)
+        return;
+    slot[0] = (takt_record){start, ticks, tag(log, kind)};
+    tkt_log_publish(log, slot + 1);
+}
+
+/* Writes one slot and one that belongs to it. */
+static void put_two(tkt_log *log, tkt_slot_kind kind, uint64_t start, uint32_t ticks,
+                    uint64_t more_start, uint32_t more_ticks)
+{
+    takt_record *slot = tkt_log_reserve(log, 2);
+    if (!slot)
+        return;
+    slot[0] = (takt_record){start, ticks, tag(log, kind)};
+    slot[1] = (takt_record){more_start, more_ticks, tag(log, TKT_SLOT_MORE)};
+    tkt_log_publish(log, slot + 2);
+}
+
+void takt_mark_v1(takt_site *site)
+{
+    tkt_log *log = tkt_log_enter();
+    if (!log)
+        return;
+    uint32_t id = tkt_log_site(log, site);
+    if (id)
+        put(log, TKT_SLOT_MARK, tkt_ticks(), id);
+    tkt_log_leave(log);
+}
+
+void takt_counter_v1(takt_site *site, double value)
+{
+    tkt_log *log = tkt_log_enter();
+    if (!log)
+        return;
+    uint32_t id = tkt_log_site(log, site);
+    if (id)
+        put_two(log, TKT_SLOT_COUNTER, tkt_ticks(), id, bits_of(value), 0);
+    tkt_log_leave(log);
+}
+
+/* ---- Arguments and work: they belong to the innermost open scope ------------------------------ */
+
+static void put_argument(takt_site *key, tkt_slot_kind kind, uint64_t bits)
+{
+    if (!tkt_record_has(TKT_ARGUMENTS))
+        return;
+    tkt_log *log = tkt_log_enter();
+    if (!log)
+        return;
+    uint32_t id = tkt_log_site(log, key);
+    if (id && tkt_log_depth(log) > 0)
+        put(log, kind, bits, id);
+    tkt_log_leave(log);
+}
+
+void takt_arg_int_v1(takt_site *site, int64_t value)
+{
+    put_argument(site, TKT_SLOT_ARG_INT, (uint64_t)value);
+}
+
+void takt_arg_uint_v1(takt_site *site, uint64_t value)
+{
+    put_argument(site, TKT_SLOT_ARG_UINT, value);
+}
+
+void takt_arg_double_v1(takt_site *site, double value)
+{
+    put_argument(site, TKT_SLOT_ARG_DOUBLE, bits_of(value));
+}
+
+void takt_arg_bool_v1(takt_site *site, bool value)
+{
+    put_argument(site, TKT_SLOT_ARG_BOOL, value);
+}
+
+void takt_arg_string_v1(takt_site *site, const char *value)
+{
+    if (tkt_record_has(TKT_ARGUMENTS))
+        put_argument(site, TKT_SLOT_ARG_STRING, tkt_text_intern(value));
+}
+
+void takt_work(double flops, double bytes)
+{
+    if (!takt_is_on(TAKT_NORMAL_BIT))
+        return;
+    tkt_log *log = tkt_log_enter();
+    if (!log)
+        return;
+    if (tkt_log_depth(log) > 0)
+        put_two(log, TKT_SLOT_WORK, bits_of(flops), 0, bits_of(bytes), 0);
+    tkt_log_leave(log);
+}
+
+/* ---- Threads ---------------------------------------------------------------------------------- */
+
+void takt_thread_name(const char *name)
+{
+    tkt_log *log = tkt_log_enter();
+    if (!log)
+        return;
+    log->mark.name = tkt_text_intern(name);
+    put(log, TKT_SLOT_NAME, 0, log->mark.name);
+    tkt_log_leave(log);
+}
+
+/* ---- Tracks of their own ---------------------------------------------------------------------- */
+
+static uint64_t last_span;
+
+takt_track takt_track_named(const char *name)
+{
+    return tkt_record_is_disabled() ? 0 : tkt_text_intern(name);
+}
+
+takt_span takt_span_begin(takt_track track, const char *name)
+{
+    if (!takt_is_on(TAKT_NORMAL_BIT))
+        return 0;
+    tkt_log *log = tkt_log_enter();
+    if (!log)
+        return 0;
+    takt_span span = 0;
+    uint32_t site = tkt_site_named(name, TAKT_SITE_SCOPE);
+    if (site) {
+        span = __atomic_add_fetch(&last_span, 1, __ATOMIC_RELAXED);
+        put_two(log, TKT_SLOT_SPAN_BEGIN, tkt_ticks(), site, span, track);
+    }
+    tkt_log_leave(log);
+    return span;
+}
+
+void takt_span_end(takt_span span)
+{
+    if (span == 0)
+        return;
+    tkt_log *log = tkt_log_enter();
+    if (!log)
+        return;
+    put_two(log, TKT_SLOT_SPAN_END, tkt_ticks(), 0, span, 0);
+    tkt_log_leave(log);
+}
+
+void takt_span_at(takt_track track, const char *name, uint64_t begin_ns, uint64_t end_ns)
+{
+    if (!takt_is_on(TAKT_NORMAL_BIT))
+        return;
+    tkt_clock_fit fit = tkt_clock_fit_now();
+    tkt_log *log = tkt_log_enter();
+    if (!log)
+        return;
+    uint32_t site = tkt_site_named(name, TAKT_SITE_SCOPE);
+    if (end_ns < begin_ns)
+        tkt_log_lose(log, TAKT_LOSS_CLOCK);
+    else if (site)
+        put_two(log, TKT_SLOT_SPAN_AT, tkt_clock_ticks_at(&fit, begin_ns), site,
+                tkt_clock_ticks_at(&fit, end_ns), track);
+    tkt_log_leave(log);
+}
+
+static void put_flow(tkt_slot_kind kind, uint64_t id)
+{
+    if (!takt_is_on(TAKT_NORMAL_BIT))
+        return;
+    tkt_log *log = tkt_log_enter();
+    if (!log)
+        return;
+    put_two(log, kind, tkt_ticks(), 0, id, 0);
+    tkt_log_leave(log);
+}
+
+void takt_flow_begin(uint64_t id)
+{
+    put_flow(TKT_SLOT_FLOW_BEGIN, id);
+}
+
+void takt_flow_end(uint64_t id)
+{
+    put_flow(TKT_SLOT_FLOW_END, id);
+}

@@ -1,0 +1,120 @@
+/* The log of one thread: a list of chunks that it appends to, and the stack of its open scopes.
+ *
+ * Who may touch what. The thread writes its cursor, stack and tail chunk without a lock. Everybody
+ * else - sealing, folding, releasing chunks - holds `lock` for a moment and sees what the thread
+ * has published with release stores, in this order: a scope's end stores its record, then the
+ * cursor, then the top of the stack. A reader that finds the same cursor before and after copying
+ * the stack has a consistent picture: frames change only after the cursor has moved on, except by
+ * pushes above the top that it read. A frame may still stand on the stack whose record is the last
+ * one before the cursor; tkt_log_view_open() leaves such a frame out.
+ *
+ * Chunks go back to the pool under `lock`, never the tail, and never while a reader has pinned the
+ * log. When a thread ends, its log is taken over by the next new thread, which goes on in the same
+ * chunk behind a TKT_SLOT_THREAD: thousands of short threads need no more memory than run at once. */
+#ifndef TKT_RECORD_LOG_H
+#define TKT_RECORD_LOG_H
+
+#include "base/array.h"
+#include "base/thread.h"
+#include "record/fold.h"
+#include "record/pool.h"
+
+#include <takt/trace.h>
+
+#define TKT_MAX_DEPTH  8192u
+#define TKT_NAME_CACHE 64u
+
+/* A name given at run time, found by its address and verified by its content. */
+typedef struct tkt_cached_name {
+    const char *address;
+    const char *text;
+    uint32_t    site;
+} tkt_cached_name;
+
+typedef struct tkt_log {
+    struct tkt_log *next; /* in the list of all logs, which only grows */
+    bool            is_taken;
+
+    tkt_mutex       lock;
+    takt_thread_v1 *thread;   /* lock; NULL while no thread lives here */
+    takt_record    *rest;     /* lock; its cursor when thread is NULL */
+    tkt_chunk      *head;     /* lock */
+    uint32_t        pins;     /* lock */
+    tkt_fold        fold;     /* lock; what has been folded since tkt_log_fold_reset() */
+    tkt_chunk      *unfolded; /* lock; the first slot that is not in `fold` */
+    uint32_t        unfolded_slot;
+    uint32_t       *path;     /* lock; room for one node for each depth */
+
+    /* The rest is its thread's. */
+    tkt_chunk      *tail;
+    takt_record    *chunk_end; /* the tail's; thread->limit may be less */
+    takt_frame     *frames;    /* TKT_MAX_DEPTH behind a sentinel */
+    uint32_t        unpushed; /* TAKT_BEGINs that found the stack full */
+    tkt_thread_mark mark;
+    tkt_map         unmatched_ends; /* END site -> recording epoch */
+    tkt_cached_name names[TKT_NAME_CACHE];
+    uint64_t        losses[TAKT_LOSS_COUNT]; /* atomic, relaxed */
+} tkt_log;
+
+/* The calling thread's log, made at its first event. NULL when there is no memory, when it is
+ * called from inside itself (the host's allocator may be instrumented), or in a forked child. A
+ * call that returns a log must be followed by tkt_log_leave(). */
+tkt_log *tkt_log_enter(void);
+
+/* Opens the fast paths again as far as they may be. */
+void tkt_log_leave(tkt_log *log);
+
+/* Room for `count` slots behind the cursor, in one chunk; NULL, and the loss is counted, when there
+ * is none. Publish with tkt_log_publish(). */
+takt_record *tkt_log_reserve(tkt_log *log, uint32_t count);
+void tkt_log_publish(tkt_log *log, takt_record *end);
+
+void tkt_log_lose(tkt_log *log, takt_loss loss);
+
+/* The site's id, registered if need be; 0, and the loss is counted, when there is none left. */
+uint32_t tkt_log_site(tkt_log *log, takt_site *site);
+
+/* How many scopes the thread has open, phases included. */
+static inline uint32_t tkt_log_depth(const tkt_log *log)
+{
+    return (uint32_t)(log->thread->top - log->frames);
+}
+
+/* The list of all logs. */
+tkt_log *tkt_log_first(void);
+static inline tkt_log *tkt_log_next(const tkt_log *log)
+{
+    return __atomic_load_n(&log->next, __ATOMIC_ACQUIRE);
+}
+
+/* ---- For readers ------------------------------------------------------------------------------ */
+
+typedef struct tkt_log_part {
+    const takt_record *slots;
+    uint32_t           count;
+    tkt_thread_mark    thread; /* whose slots it begins with */
+} tkt_log_part;
+
+/* What a log holds at one moment. Its slots stay until the view is closed. */
+typedef struct tkt_log_view {
+    TKT_ARRAY_OF(tkt_log_part) parts; /* oldest first; frames belong to the last one's thread */
+    takt_frame *frames;               /* a copy, outermost first */
+    uint32_t    frame_count;
+} tkt_log_view;
+
+/* Leaves out chunks that were full before `from_ticks`. */
+takt_status tkt_log_view_open(tkt_log *log, uint64_t from_ticks, tkt_log_view *view);
+void tkt_log_view_close(tkt_log *log, tkt_log_view *view);
+
+/* Gives chunks back that were full before `ticks`. */
+void tkt_log_release(tkt_log *log, uint64_t ticks);
+
+/* Summary mode: forgets the folded form and what is recorded so far; and moves the folded form of
+ * everything recorded up to `until_ticks` into *out, open scopes included up to that moment. */
+void tkt_log_fold_reset(tkt_log *log);
+takt_status tkt_log_fold_take(tkt_log *log, uint64_t until_ticks, tkt_fold *out);
+
+/* Losses of all logs and of events that had no log, since the process began. */
+void tkt_log_losses(uint64_t losses[TAKT_LOSS_COUNT]);
+
+#endif

@@ -1,0 +1,154 @@
+/* A log holds spans in the order of their ends, children before parents, which is the wrong way
+ * round for a call tree: a child's path is known only when its parent is. So the slots are read
+ * backwards, from the scopes that are open now. Going backwards, a parent comes before its
+ * children, and the path of a span at depth d is what was last seen at depths 0 to d - 1. */
+#include "record/online.h"
+
+#include "base/clock.h"
+#include "record/control.h"
+#include "record/slot.h"
+
+typedef struct walk {
+    tkt_fold  *fold;
+    uint32_t  *path;  /* the node at each depth */
+    uint32_t   known; /* depths that `path` is valid for */
+    uint32_t   shift; /* scopes begun before the recording whose end was met: all is deeper */
+    uint64_t   from;  /* ticks; spans are cut to from..until */
+    uint64_t   until;
+    uint64_t   ns_per_tick;
+} walk;
+
+/* The node of `site` at `depth`, below what was last seen above it. Where a level is missing,
+ * because its record was dropped, the nearest one above takes its place. */
+static uint32_t enter(walk *w, uint32_t depth, uint32_t site)
+{
+    if (depth >= TKT_MAX_DEPTH)
+        depth = TKT_MAX_DEPTH - 1;
+    uint32_t parent = 0;
+    if (depth != 0 && w->known != 0)
+        parent = w->path[(depth <= w->known ? depth : w->known) - 1];
+    for (uint32_t i = w->known; i < depth; i++)
+        w->path[i] = parent;
+    uint32_t node = tkt_fold_child(w->fold, parent, site);
+    w->path[depth] = node;
+    w->known = depth + 1;
+    return node;
+}
+
+static void add(walk *w, uint32_t node, uint64_t begin, uint64_t end)
+{
+    if (begin < w->from)
+        begin = w->from;
+    if (end > w->until)
+        end = w->until;
+    if (node == TKT_NO_NODE || end < begin)
+        return;
+    tkt_fold_add(w->fold, node, tkt_clock_duration_ns(w->ns_per_tick, end - begin));
+}
+
+static void fold_span(walk *w, const tkt_slot_span *span)
+{
+    uint32_t node = enter(w, span->depth + w->shift, span->site);
+    if (span->begin == 0)
+        w->shift++;
+    if (span->end >= w->from && span->begin <= w->until)
+        add(w, node, span->begin, span->end);
+}
+
+static double as_double(uint64_t bits)
+{
+    union {
+        uint64_t bits;
+        double   value;
+    } both = {bits};
+    return both.value;
+}
+
+static void fold_work(walk *w, const takt_record *slot)
+{
+    uint32_t open = tkt_slot_depth(slot) + w->shift;
+    if (open == 0 || open > w->known || w->path[open - 1] == TKT_NO_NODE)
+        return;
+    tkt_node *node = &w->fold->items[w->path[open - 1]];
+    node->flops += as_double(slot[0].start);
+    node->bytes += as_double(slot[1].start);
+}
+
+static void fold_slots(walk *w, const takt_record *first, const takt_record *end)
+{
+    tkt_slot_span span;
+    for (const takt_record *slot = end; slot-- > first;) {
+        if (tkt_slot_read_span(slot, &span))
+            fold_span(w, &span);
+        else if (tkt_slot_kind_of(slot) == TKT_SLOT_WORK)
+            fold_work(w, slot);
+        else if (tkt_slot_kind_of(slot) == TKT_SLOT_THREAD)
+            w->known = w->shift = 0;
+    }
+}
+
+static void fold_frames(walk *w, const takt_frame *frames, uint32_t count, uint64_t until_ticks)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t node = enter(w, i, frames[i].site & ~TAKT_FRAME_PHASE);
+        if (until_ticks && frames[i].start <= until_ticks)
+            add(w, node, frames[i].start, until_ticks);
+    }
+}
+
+typedef TKT_ARRAY_OF(tkt_chunk *) chunk_list;
+
+/* The chunks from the first unfolded one to the one that holds the cursor. */
+static takt_status list_chunks(const tkt_log *log, const takt_record *cursor, chunk_list *list)
+{
+    tkt_chunk *chunk = log->unfolded;
+    for (;;) {
+        tkt_chunk **item = TKT_ARRAY_ADD(list);
+        if (!item)
+            return TAKT_NO_MEMORY;
+        *item = chunk;
+        if (cursor >= chunk->slots && cursor <= chunk->slots + TKT_CHUNK_SLOTS)
+            return TAKT_OK;
+        chunk = __atomic_load_n(&chunk->next, __ATOMIC_ACQUIRE);
+    }
+}
+
+static void fold_chunks(walk *w, const chunk_list *list, uint32_t first_slot,
+                        const takt_record *cursor)
+{
+    for (size_t i = list->count; i-- > 0;) {
+        const tkt_chunk *chunk = list->items[i];
+        const takt_record *end = i + 1 == list->count ? cursor : chunk->slots + chunk->count;
+        fold_slots(w, chunk->slots + (i == 0 ? first_slot : 0), end);
+    }
+}
+
+takt_status tkt_online_fold(tkt_log *log, const takt_record *cursor, const takt_frame *frames,
+                            uint32_t frame_count, uint64_t until_ticks)
+{
+    if (!log->fold.items && tkt_fold_init(&log->fold) != TAKT_OK)
+        return TAKT_NO_MEMORY;
+    walk w = {
+        .fold = &log->fold,
+        .path = log->path,
+        .from = __atomic_load_n(&tkt_record_control.fold_from_ticks, __ATOMIC_RELAXED),
+        .until = until_ticks ? until_ticks : UINT64_MAX,
+        .ns_per_tick = tkt_record_control.fit.ns_per_tick,
+    };
+    tkt_chunk *only = log->unfolded;
+    chunk_list list = {0};
+    takt_status status = TAKT_OK;
+    bool is_one = cursor >= only->slots && cursor <= only->slots + TKT_CHUNK_SLOTS;
+    if (!is_one)
+        status = list_chunks(log, cursor, &list);
+    fold_frames(&w, frames, frame_count, until_ticks);
+    if (is_one)
+        fold_slots(&w, only->slots + log->unfolded_slot, cursor);
+    else if (status == TAKT_OK)
+        fold_chunks(&w, &list, log->unfolded_slot, cursor);
+    if (!is_one && status == TAKT_OK)
+        log->unfolded = list.items[list.count - 1];
+    log->unfolded_slot = (uint32_t)(cursor - log->unfolded->slots);
+    TKT_ARRAY_FREE(&list);
+    return status;
+}

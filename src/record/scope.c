@@ -1,0 +1,327 @@
+/* The library's half of scopes and phases: first hits, phases that end with their scope, crossed
+ * scopes, full chunks, long and deep spans, and clocks that the header cannot read. */
+#include "record/scope.h"
+
+#include "base/clock.h"
+#include "record/control.h"
+#include "record/site.h"
+#include "record/slot.h"
+
+#include <string.h>
+
+/* The start that a block holds of a scope too deep for the fast path: no clock returns it, so that
+ * its end comes here. */
+#define DEEP_START UINT64_MAX
+
+static bool is_phase(const takt_frame *frame)
+{
+    return (frame->site & TAKT_FRAME_PHASE) != 0;
+}
+
+static uint32_t site_of(const takt_frame *frame)
+{
+    return frame->site & ~TAKT_FRAME_PHASE;
+}
+
+/* The ticks of now, from the clock in use; the header's reading is good only if that is inline. */
+static uint64_t exact(uint64_t header_ticks)
+{
+    return tkt_clock_is_inline() ? header_ticks : tkt_ticks();
+}
+
+static void store_top(tkt_log *log, takt_frame *top)
+{
+    /* release: pairs with the acquire in copy_frames() of log.c */
+    __atomic_store_n(&log->thread->top, top, __ATOMIC_RELEASE);
+}
+
+/* Writes the frame at `depth` as a span up to `end`, and does not pop it. */
+static void write_span(tkt_log *log, uint32_t depth, uint64_t end)
+{
+    const takt_frame *frame = &log->frames[depth];
+    uint64_t begin = frame->start;
+    if (end < begin) {
+        tkt_log_lose(log, TAKT_LOSS_CLOCK);
+        end = begin;
+    }
+    bool is_plain = depth < TKT_DEEP && (end - begin) >> 32 == 0;
+    takt_record *slot = tkt_log_reserve(log, is_plain ? 1 : 2);
+    if (!slot)
+        return;
+    if (is_plain) {
+        *slot = (takt_record){begin, (uint32_t)(end - begin), site_of(frame) << 8 | depth};
+        tkt_log_publish(log, slot + 1);
+        return;
+    }
+    slot[0] = (takt_record){begin, site_of(frame), tkt_slot_tag(TKT_SLOT_SPAN, depth)};
+    slot[1] = (takt_record){end, depth, tkt_slot_tag(TKT_SLOT_MORE, depth)};
+    tkt_log_publish(log, slot + 2);
+}
+
+void tkt_scope_unwind(tkt_log *log, uint32_t depth, uint64_t now, tkt_mismatch cause)
+{
+    for (uint32_t top = tkt_log_depth(log); top-- > depth;) {
+        const takt_frame *frame = &log->frames[top];
+        if (!is_phase(frame)) {
+            tkt_log_lose(log, TAKT_LOSS_MISMATCH);
+            tkt_mismatch_count(cause, site_of(frame));
+        }
+        write_span(log, top, now);
+        store_top(log, &log->frames[top]);
+    }
+}
+
+/* Closes the scope at `depth`, and whatever is open inside it. */
+static void close_at(tkt_log *log, uint32_t depth, uint64_t now)
+{
+    tkt_scope_unwind(log, depth + 1, now, TKT_CLOSED_BY_ANOTHER);
+    write_span(log, depth, now);
+    store_top(log, &log->frames[depth]);
+}
+
+/* Pushes a frame; the clock is read last. NULL when the stack is full. */
+static takt_frame *push(tkt_log *log, uint32_t site_and_flag)
+{
+    takt_frame *frame = log->thread->top;
+    if (tkt_log_depth(log) == TKT_MAX_DEPTH) {
+        tkt_log_lose(log, TAKT_LOSS_TOO_DEEP);
+        tkt_mismatch_count(TKT_TOO_DEEP, site_and_flag & ~TAKT_FRAME_PHASE);
+        return NULL;
+    }
+    __atomic_store_n(&frame->site, site_and_flag, __ATOMIC_RELEASE);
+    __atomic_store_n(&frame->start, tkt_ticks(), __ATOMIC_RELEASE);
+    store_top(log, frame + 1);
+    return frame;
+}
+
+static bool is_on(const takt_site *site)
+{
+    return takt_is_on(__atomic_load_n(&site->bits, __ATOMIC_RELAXED));
+}
+
+static takt_open open_of(const tkt_log *log, takt_frame *frame)
+{
+    if (!frame)
+        return (takt_open){NULL, 0};
+    bool is_deep = frame - log->frames >= (ptrdiff_t)TKT_DEEP;
+    return (takt_open){frame, is_deep ? DEEP_START : frame->start};
+}
+
+takt_open takt_scope_begin_v1(takt_site *site)
+{
+    takt_open open = {NULL, 0};
+    tkt_log *log = tkt_log_enter();
+    if (!log)
+        return open;
+    uint32_t id = tkt_log_site(log, site);
+    if (id && is_on(site))
+        open = open_of(log, push(log, id));
+    tkt_log_leave(log);
+    return open;
+}
+
+void takt_scope_end_v1(takt_open open, uint64_t now)
+{
+    if (open.start == DEEP_START)
+        now = tkt_ticks();
+    now = exact(now);
+    tkt_log *log = tkt_log_enter();
+    if (!log)
+        return;
+    bool is_open = open.frame < log->thread->top &&
+                   (open.start == DEEP_START || open.frame->start == open.start);
+    if (is_open) /* otherwise the end of a scope around it has closed it already */
+        close_at(log, (uint32_t)(open.frame - log->frames), now);
+    tkt_log_leave(log);
+}
+
+takt_open tkt_scope_open_named(const char *name)
+{
+    takt_open open = {NULL, 0};
+    if (!takt_is_on(TAKT_NORMAL_BIT))
+        return open;
+    tkt_log *log = tkt_log_enter();
+    if (!log)
+        return open;
+    uint32_t id = tkt_site_named(name, TAKT_SITE_SCOPE);
+    if (id)
+        open = open_of(log, push(log, id));
+    tkt_log_leave(log);
+    return open;
+}
+
+/* ---- Begin and end in different places -------------------------------------------------------- */
+
+static void begin_site(tkt_log *log, uint32_t id)
+{
+    if (id && !push(log, id))
+        log->unpushed++;
+}
+
+void takt_begin_v1(takt_site *site)
+{
+    tkt_log *log = tkt_log_enter();
+    if (!log)
+        return;
+    begin_site(log, tkt_log_site(log, site));
+    tkt_log_leave(log);
+}
+
+/* The innermost open scope of that name, or TKT_MAX_DEPTH. */
+static uint32_t find_open(const tkt_log *log, uint32_t name_id)
+{
+    for (uint32_t depth = tkt_log_depth(log); depth-- > 0;) {
+        const takt_frame *frame = &log->frames[depth];
+        if (!is_phase(frame) && tkt_site_get(frame->site)->name_id == name_id)
+            return depth;
+    }
+    return TKT_MAX_DEPTH;
+}
+
+/* An end that nothing on the stack fits. Its begin may have come before the recording: the first
+ * such end of a place, with no scope open, is believed and becomes a span begun before. */
+static bool is_begun_before(tkt_log *log, uint32_t id)
+{
+    if (tkt_log_depth(log) != 0)
+        return false;
+    uint32_t epoch = __atomic_load_n(&tkt_record_control.epoch, __ATOMIC_RELAXED);
+    uint64_t *seen = tkt_map_put(&log->unmatched_ends, id);
+    if (!seen || *seen == epoch)
+        return false;
+    *seen = epoch;
+    return true;
+}
+
+static void end_unmatched(tkt_log *log, uint32_t id, uint64_t now)
+{
+    if (log->unpushed > 0) {
+        log->unpushed--;
+    } else if (!takt_is_on(TAKT_NORMAL_BIT)) {
+        return; /* its begin was not recorded either */
+    } else if (is_begun_before(log, id)) {
+        takt_record *slot = id ? tkt_log_reserve(log, 2) : NULL;
+        if (!slot)
+            return;
+        slot[0] = (takt_record){0, id, tkt_slot_tag(TKT_SLOT_SPAN, 0)};
+        slot[1] = (takt_record){now, 0, tkt_slot_tag(TKT_SLOT_MORE, 0)};
+        tkt_log_publish(log, slot + 2);
+    } else {
+        tkt_log_lose(log, TAKT_LOSS_MISMATCH);
+        tkt_mismatch_count(TKT_END_WITHOUT_BEGIN, id);
+    }
+}
+
+void takt_end_v1(takt_site *site)
+{
+    uint64_t now = tkt_ticks();
+    tkt_log *log = tkt_log_enter();
+    if (!log)
+        return;
+    uint32_t id = tkt_log_site(log, site);
+    if (id) {
+        uint32_t depth = find_open(log, tkt_site_get(id)->name_id);
+        if (depth < TKT_MAX_DEPTH)
+            close_at(log, depth, now);
+        else
+            end_unmatched(log, id, now);
+    }
+    tkt_log_leave(log);
+}
+
+/* The id of a name of run time, from the thread's cache if its text is still the same. */
+static uint32_t id_of_name(tkt_log *log, const char *name)
+{
+    if (!name)
+        name = "(null)";
+    uintptr_t key = (uintptr_t)name;
+    tkt_cached_name *cached = &log->names[(key ^ key >> 8) % TKT_NAME_CACHE];
+    if (cached->address == name && strcmp(cached->text, name) == 0)
+        return cached->site;
+    uint32_t id = tkt_site_named(name, TAKT_SITE_SCOPE);
+    if (id)
+        *cached = (tkt_cached_name){name, tkt_site_get(id)->name.bytes, id};
+    else
+        tkt_log_lose(log, TAKT_LOSS_TOO_MANY_SITES);
+    return id;
+}
+
+/* The cases that need nothing but a push: known name, room, inline clock. */
+static bool begin_fast(takt_thread_v1 *thread, const char *name)
+{
+    tkt_log *log = thread->log;
+    takt_frame *frame = thread->top;
+    if (frame == thread->top_limit || thread->is_busy)
+        return false;
+    uintptr_t key = (uintptr_t)name;
+    const tkt_cached_name *cached = &log->names[(key ^ key >> 8) % TKT_NAME_CACHE];
+    if (cached->address != name || !name || strcmp(cached->text, name) != 0)
+        return false;
+    __atomic_store_n(&frame->site, cached->site, __ATOMIC_RELEASE);
+    __atomic_store_n(&frame->start, takt_ticks(), __ATOMIC_RELEASE);
+    __atomic_store_n(&thread->top, frame + 1, __ATOMIC_RELEASE);
+    return true;
+}
+
+void takt_begin(const char *name)
+{
+    if (!takt_is_on(TAKT_NORMAL_BIT) || begin_fast(&takt_thread_hot_v1, name))
+        return;
+    tkt_log *log = tkt_log_enter();
+    if (!log)
+        return;
+    begin_site(log, id_of_name(log, name));
+    tkt_log_leave(log);
+}
+
+static void end_slow(uint64_t now)
+{
+    tkt_log *log = tkt_log_enter();
+    if (!log)
+        return;
+    uint32_t depth = tkt_log_depth(log);
+    while (depth > 0 && is_phase(&log->frames[depth - 1]))
+        depth--;
+    if (log->unpushed > 0 || depth == 0)
+        end_unmatched(log, 0, now);
+    else
+        close_at(log, depth - 1, now);
+    tkt_log_leave(log);
+}
+
+void takt_end(void)
+{
+    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    if (!takt_is_on(TAKT_NORMAL_BIT) && !takt_has_open())
+        return;
+    if (thread->cursor == thread->limit || thread->is_busy) {
+        end_slow(tkt_ticks());
+        return;
+    }
+    takt_open open = {thread->top - 1, 0};
+    open.start = open.frame->start;
+    if (is_phase(open.frame) || open.frame->depth >= TKT_DEEP || open.frame->site == 0)
+        end_slow(tkt_ticks());
+    else
+        takt_scope_close(open);
+}
+
+/* ---- Phases ----------------------------------------------------------------------------------- */
+
+void takt_phase_v1(takt_site *site)
+{
+    tkt_log *log = tkt_log_enter();
+    if (!log)
+        return;
+    uint32_t id = tkt_log_site(log, site);
+    uint32_t depth = tkt_log_depth(log);
+    if (id && depth > 0 && is_phase(&log->frames[depth - 1])) {
+        uint64_t now = tkt_ticks();
+        takt_frame *frame = &log->frames[depth - 1];
+        write_span(log, depth - 1, now);
+        __atomic_store_n(&frame->site, id | TAKT_FRAME_PHASE, __ATOMIC_RELEASE);
+        __atomic_store_n(&frame->start, now, __ATOMIC_RELEASE);
+    } else if (id) {
+        push(log, id | TAKT_FRAME_PHASE);
+    }
+    tkt_log_leave(log);
+}

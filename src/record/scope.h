@@ -1,0 +1,15 @@
+/* Closing scopes, for those who are not the macros. */
+#ifndef TKT_RECORD_SCOPE_H
+#define TKT_RECORD_SCOPE_H
+
+#include "record/log.h"
+#include "record/mismatch.h"
+
+/* Closes what is open at and above `depth`, all with one end; scopes, but not phases, count as
+ * mismatches of that cause. */
+void tkt_scope_unwind(tkt_log *log, uint32_t depth, uint64_t now, tkt_mismatch cause);
+
+/* Opens a scope for a name of run time; its frame is NULL when nothing records. */
+takt_open tkt_scope_open_named(const char *name);
+
+#endif

@@ -1,0 +1,48 @@
+/* The registry of call sites and of texts that events refer to. A site gets its id at its first
+ * recorded hit; equal sites (same text, same place) get equal ids, so that a scope in an inline
+ * function is one site. What is registered is copied and stays for the life of the process. */
+#ifndef TKT_RECORD_SITE_H
+#define TKT_RECORD_SITE_H
+
+#include <takt/profiler.h>
+#include <takt/scope.h>
+
+#define TKT_CATEGORIES 16
+
+typedef struct tkt_text {
+    const char *bytes; /* NUL-terminated */
+    size_t      size;
+} tkt_text;
+
+/* A registered site. */
+typedef struct tkt_site {
+    tkt_text name;
+    tkt_text category; /* "" for the default one */
+    tkt_text file;
+    tkt_text function;
+    tkt_text device;
+    uint32_t name_id; /* text id of the name */
+    uint32_t line;
+    uint32_t filter;
+    uint8_t  kind; /* takt_site_kind */
+    uint8_t  level;
+    uint64_t bits; /* of the mask word */
+} tkt_site;
+
+/* Gives `site` its id and mask bits, and returns the id; 0 when there is no room or no memory. */
+uint32_t tkt_site_register(takt_site *site);
+
+/* The id of a scope with a name of run time. */
+uint32_t tkt_site_named(const char *name, takt_site_kind kind);
+
+/* The registered site; `id` came from one of the functions above. Any thread. */
+const tkt_site *tkt_site_get(uint32_t id);
+
+/* Interns a text; 0, which stands for "", when there is no memory. Any thread. */
+uint32_t tkt_text_intern(const char *text);
+tkt_text tkt_text_get(uint32_t id);
+
+/* The mask of all categories at levels up to `level`, without those that are switched off. */
+uint64_t tkt_site_mask(uint32_t level, const takt_category_switch *switches, size_t count);
+
+#endif

@@ -1,0 +1,84 @@
+/* How events stand in a chunk: in slots of 16 bytes, which are takt_record where the event is a
+ * span that fits. Every slot says in its tag what it is, so that a chunk can be read forwards and
+ * backwards. An event of several slots begins with the one that names its kind; the others are
+ * TKT_SLOT_MORE. It never straddles two chunks.
+ *
+ *     tag = id << 8 | depth      id: a call site, or TKT_SLOT_FIRST + kind
+ *
+ * The depth of a span is its index in the stack, below TKT_DEEP. Deeper and longer spans are
+ * TKT_SLOT_SPAN. The depth of any other event is the number of scopes that were open, saturating
+ * at 255: the innermost of them owns the event. */
+#ifndef TKT_RECORD_SLOT_H
+#define TKT_RECORD_SLOT_H
+
+#include <takt/scope.h>
+
+#define TKT_SLOT_FIRST 0xFFFF00u
+#define TKT_SITE_MAX   (TKT_SLOT_FIRST - 1)
+#define TKT_DEEP       255u
+
+typedef enum tkt_slot_kind {     /*  first slot: start, ticks       MORE: start, ticks   */
+    TKT_SLOT_MORE,
+    TKT_SLOT_SPAN,               /*  begin, site                    end, depth           */
+    TKT_SLOT_MARK,               /*  time, site                                          */
+    TKT_SLOT_COUNTER,            /*  time, site                     value (double)       */
+    TKT_SLOT_ARG_INT,            /*  value, site of the key                              */
+    TKT_SLOT_ARG_UINT,           /*  value, site of the key                              */
+    TKT_SLOT_ARG_DOUBLE,         /*  value, site of the key                              */
+    TKT_SLOT_ARG_BOOL,           /*  value, site of the key                              */
+    TKT_SLOT_ARG_STRING,         /*  text id, site of the key                            */
+    TKT_SLOT_WORK,               /*  flops (double)                 bytes (double)       */
+    TKT_SLOT_MEMORY,             /*  time                           address; then bytes, negative: freed */
+    TKT_SLOT_SPAN_BEGIN,         /*  time, site of the name         span id, track       */
+    TKT_SLOT_SPAN_END,           /*  time                           span id              */
+    TKT_SLOT_SPAN_AT,            /*  begin, site of the name        end, track           */
+    TKT_SLOT_FLOW_BEGIN,         /*  time                           id                   */
+    TKT_SLOT_FLOW_END,           /*  time                           id                   */
+    TKT_SLOT_THREAD,             /*  serial, thread id              0, text id of the name: another thread goes on */
+    TKT_SLOT_NAME,               /*  0, text id: the thread is named                     */
+    TKT_SLOT_KINDS
+} tkt_slot_kind;
+
+static inline uint32_t tkt_slot_tag(tkt_slot_kind kind, uint32_t open_scopes)
+{
+    uint32_t depth = open_scopes < TKT_DEEP ? open_scopes : TKT_DEEP;
+    return (TKT_SLOT_FIRST + (uint32_t)kind) << 8 | depth;
+}
+
+static inline uint32_t tkt_slot_id(const takt_record *slot) { return slot->tag >> 8; }
+static inline uint32_t tkt_slot_depth(const takt_record *slot) { return slot->tag & 0xFFu; }
+
+/* Whether it is a span of one slot; if not, kind is id - TKT_SLOT_FIRST. */
+static inline bool tkt_slot_is_plain(const takt_record *slot)
+{
+    return tkt_slot_id(slot) < TKT_SLOT_FIRST;
+}
+
+static inline tkt_slot_kind tkt_slot_kind_of(const takt_record *slot)
+{
+    return (tkt_slot_kind)(tkt_slot_id(slot) - TKT_SLOT_FIRST);
+}
+
+/* A span of either form. */
+typedef struct tkt_slot_span {
+    uint64_t begin; /* ticks */
+    uint64_t end;
+    uint32_t site;
+    uint32_t depth;
+} tkt_slot_span;
+
+/* False when the event at `slot` is no span of a thread. */
+static inline bool tkt_slot_read_span(const takt_record *slot, tkt_slot_span *span)
+{
+    if (tkt_slot_is_plain(slot)) {
+        *span = (tkt_slot_span){slot->start, slot->start + slot->ticks, tkt_slot_id(slot),
+                                tkt_slot_depth(slot)};
+        return true;
+    }
+    if (tkt_slot_kind_of(slot) != TKT_SLOT_SPAN)
+        return false;
+    *span = (tkt_slot_span){slot->start, slot[1].start, slot->ticks, slot[1].ticks};
+    return true;
+}
+
+#endif
