@@ -48,7 +48,9 @@ static int unknown_verb(const char *name)
     for (size_t i = 0; i < VERB_COUNT; i++)
         cli_nearest_try(&nearest, verbs[i].name);
     cli_clean(clean, sizeof clean, name);
-    if (access(name, F_OK) == 0)
+    if (name[0] == '-')
+        fprintf(stderr, "takt: unknown option %s; options of a verb follow the verb\n", clean);
+    else if (access(name, F_OK) == 0)
         fprintf(stderr, "takt: the verb is missing; did you mean: takt report %s\n", clean);
     else if (nearest.best)
         fprintf(stderr, "takt: unknown verb %s; did you mean %s?\n", clean, nearest.best);

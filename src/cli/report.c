@@ -83,9 +83,14 @@ static void fill_syntax(report_request *request)
 
 static int bad_value(const report_request *request, report_option option, const char *value)
 {
-    const cli_option *known = &common_options[option];
-    return cli_usage_error(&request->syntax, "--%s: \"%s\" is not what is meant by %s: %s",
-                           known->name, value, known->value, known->help);
+    static const char *const expected[OPTION_COUNT] = {
+        [OPTION_SORT] = "the name of a column",
+        [OPTION_ROWS] = "a number from 1 on, or all",
+        [OPTION_WIDTH] = "a number of columns, from 1 to 10000",
+        [OPTION_COLOR] = "auto, always or never",
+    };
+    return cli_usage_error(&request->syntax, "--%s \"%s\": expected %s",
+                           common_options[option].name, value, expected[option]);
 }
 
 /* A whole number of 1 to `most`. */
