@@ -6,7 +6,7 @@
 int main(void)
 {
     TAKT_SCOPE("main");
-    printf("takt %s with the headers of %d.%d.%d\n", takt_version(), TAKT_VERSION_MAJOR,
+    printf("library %s, headers %d.%d.%d\n", takt_version(), TAKT_VERSION_MAJOR,
            TAKT_VERSION_MINOR, TAKT_VERSION_PATCH);
     return 0;
 }

@@ -38,10 +38,11 @@ run_one() {
     [[ $test == */fuzz_* ]] && set -- test/support/run-fuzz.sh "$test"
 
     begin=$EPOCHREALTIME
-    # The braces keep bash's own word about a crash from the terminal.
-    { TMPDIR=$dir/tmp $UNRANDOMISED timeout -k 5 "$TEST_SECONDS" "$@" >"$dir/output" 2>&1 </dev/null; } \
-        2>/dev/null
-    status=$?
+    {
+        TMPDIR=$dir/tmp $UNRANDOMISED \
+            timeout -k 5 "$TEST_SECONDS" "$@" >"$dir/output" 2>&1 </dev/null
+        status=$?
+    } 2>/dev/null # bash's own word about a crash
     seconds=$(awk "BEGIN { printf \"%.1f\", $EPOCHREALTIME - $begin }")
     rm -rf "$dir/tmp"
 
