@@ -3,8 +3,9 @@
  * files (read.c) from a file; both fill the arrays below and call tkt_trace_finish(). After that a
  * trace never changes.
  *
- * All strings are ids of `strings`. Times are ns of the takt_now_ns() time line. Spans of a thread
- * track stand in preorder: by begin, parents before children; of an async track by begin. */
+ * All strings are ids of `strings` and valid UTF-8: tkt_trace_string() sees to it. Times are ns of
+ * the takt_now_ns() time line. Spans of a thread track stand in preorder: by begin, parents before
+ * children; of an async track by begin. */
 #ifndef TKT_TRACE_MODEL_H
 #define TKT_TRACE_MODEL_H
 
@@ -177,11 +178,17 @@ struct takt_trace {
     tkt_memory_totals memory;
     tkt_all_steps     all_steps;
     tkt_fold          fold; /* items NULL: not folded (yet) */
+    bool              fold_is_derived; /* made from the spans: files leave it out */
     tkt_mutex         fold_lock;
 };
 
 /* An empty trace with one reference, facts zeroed, strings "" and site 0 in place. */
 takt_status tkt_trace_create(takt_trace **out);
+
+/* The id of these bytes with invalid UTF-8 replaced, so that a trace and its file have equal names;
+ * TKT_STRTAB_FULL when there is no memory. NULL reads as "(null)". */
+uint32_t tkt_trace_string(takt_trace *trace, const char *bytes, size_t size);
+uint32_t tkt_trace_string_of(takt_trace *trace, const char *text);
 
 /* The index of this site, added if it is new; UINT32_MAX when there is no memory, or 2^24 - 1
  * sites. `site->reserved` must be 0. */
@@ -191,8 +198,10 @@ uint32_t tkt_trace_site_index(takt_trace *trace, const tkt_trace_site *site);
 uint32_t tkt_trace_add_track(takt_trace *trace, takt_track_kind kind, uint32_t name,
                              uint32_t thread_id);
 
-/* Makes what can be derived: host activities from spans of activity sites, the order of
- * activities, marks, counters, flows and memory events by time, counts in facts. */
+/* Makes what can be derived, once: the order of async spans by begin, and of marks, counters, flows
+ * and memory events by time, then track; the PHASE and ACTIVITY flags of spans; host activities from
+ * spans of activity sites, by begin, behind those that are there; name and backend in facts, counts
+ * of activities and steps, and where has_spans those of spans. */
 takt_status tkt_trace_finish(takt_trace *trace);
 
 /* The folded form, made from the spans when the trace has none yet; NULL when there is no memory.

@@ -1,0 +1,158 @@
+/* Making traces and taking them apart; what is derived from their contents is in model_finish.c and
+ * model_fold.c. */
+#include "trace/model.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_SITES ((UINT32_C(1) << 24) - 1) /* the index has 24 bits in tkt_span.site_flags */
+
+static void destroy_track(tkt_track *track)
+{
+    TKT_ARRAY_FREE(&track->spans);
+    TKT_ARRAY_FREE(&track->args);
+    TKT_ARRAY_FREE(&track->works);
+}
+
+static void destroy(takt_trace *trace)
+{
+    for (size_t i = 0; i < trace->tracks.count; i++)
+        destroy_track(&trace->tracks.items[i]);
+    TKT_ARRAY_FREE(&trace->tracks);
+    TKT_ARRAY_FREE(&trace->sites);
+    TKT_ARRAY_FREE(&trace->activities);
+    TKT_ARRAY_FREE(&trace->marks);
+    TKT_ARRAY_FREE(&trace->counters);
+    TKT_ARRAY_FREE(&trace->flows);
+    TKT_ARRAY_FREE(&trace->memory_events);
+    TKT_ARRAY_FREE(&trace->steps);
+    tkt_map_fini(&trace->site_index);
+    tkt_strtab_fini(&trace->strings);
+    tkt_fold_fini(&trace->fold);
+    tkt_mutex_fini(&trace->fold_lock);
+    tkt_free(trace);
+}
+
+takt_status tkt_trace_create(takt_trace **out)
+{
+    takt_trace *trace = tkt_alloc_zeroed(sizeof *trace);
+    if (!trace)
+        return TAKT_NO_MEMORY;
+    tkt_mutex_init(&trace->fold_lock);
+    trace->references = 1;
+    trace->facts.name = trace->facts.backend = "";
+    tkt_stats_init(&trace->all_steps.stats);
+
+    takt_status status = tkt_strtab_init(&trace->strings);
+    if (status == TAKT_OK && tkt_trace_site_index(trace, &(tkt_trace_site){0}) != 0)
+        status = TAKT_NO_MEMORY;
+    if (status != TAKT_OK) {
+        destroy(trace);
+        return status;
+    }
+    *out = trace;
+    return TAKT_OK;
+}
+
+const takt_trace *takt_trace_retain(const takt_trace *trace)
+{
+    /* relaxed: whoever holds a reference may hand out another one */
+    if (trace)
+        __atomic_fetch_add(&((takt_trace *)trace)->references, 1, __ATOMIC_RELAXED);
+    return trace;
+}
+
+void takt_trace_release(const takt_trace *trace)
+{
+    takt_trace *mine = (takt_trace *)trace;
+    /* acquire and release: pairs with itself, so that the last one sees what the others did */
+    if (mine && __atomic_sub_fetch(&mine->references, 1, __ATOMIC_ACQ_REL) == 0)
+        destroy(mine);
+}
+
+static bool is_utf8(const char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size;) {
+        size_t length = (unsigned char)bytes[i] < 0x80 ? 1 : tkt_utf8_length(bytes + i, size - i);
+        if (length == 0)
+            return false;
+        i += length;
+    }
+    return true;
+}
+
+uint32_t tkt_trace_string(takt_trace *trace, const char *bytes, size_t size)
+{
+    if (is_utf8(bytes, size))
+        return tkt_strtab_intern(&trace->strings, bytes, size);
+
+    size_t capacity = 3 * size + 1; /* U+FFFD has three bytes and stands for one at least */
+    char *clean = tkt_alloc(capacity);
+    if (!clean)
+        return TKT_STRTAB_FULL;
+    uint32_t id =
+        tkt_strtab_intern(&trace->strings, clean, tkt_utf8_clean(clean, capacity, bytes, size));
+    tkt_free(clean);
+    return id;
+}
+
+uint32_t tkt_trace_string_of(takt_trace *trace, const char *text)
+{
+    return tkt_trace_string(trace, text ? text : "(null)", strlen(text ? text : "(null)"));
+}
+
+/* Sites are found by a hash of their bytes; one that collides takes the next key that is free. */
+uint32_t tkt_trace_site_index(takt_trace *trace, const tkt_trace_site *site)
+{
+    uint64_t key = tkt_hash_bytes(site, sizeof *site);
+    for (const uint64_t *at; (at = tkt_map_get(&trace->site_index, key)) != NULL; key++) {
+        if (memcmp(&trace->sites.items[*at], site, sizeof *site) == 0)
+            return (uint32_t)*at;
+    }
+    uint32_t index = (uint32_t)trace->sites.count;
+    if (index == MAX_SITES || !TKT_ARRAY_RESERVE(&trace->sites, index + (size_t)1))
+        return UINT32_MAX;
+    uint64_t *place = tkt_map_put(&trace->site_index, key);
+    if (!place)
+        return UINT32_MAX;
+    *place = index;
+    trace->sites.items[trace->sites.count++] = *site;
+    return index;
+}
+
+uint32_t tkt_trace_add_track(takt_trace *trace, takt_track_kind kind, uint32_t name,
+                             uint32_t thread_id)
+{
+    tkt_track *track = TKT_ARRAY_ADD(&trace->tracks);
+    if (!track)
+        return TKT_NO_TRACK;
+    *track = (tkt_track){.kind = kind, .name = name, .thread_id = thread_id};
+    return (uint32_t)trace->tracks.count - 1;
+}
+
+static const char *label_prefix(uint32_t filter)
+{
+    switch (filter & -filter) {
+    case TAKT_TIMING_KERNEL:
+        return "kernel";
+    case TAKT_TIMING_BUILTIN:
+        return "builtin kernel";
+    case TAKT_TIMING_MEMCPY:
+        return "memcpy";
+    case TAKT_TIMING_MEMSET:
+        return "memset";
+    case TAKT_TIMING_GRAPH:
+        return "graph";
+    default:
+        return "";
+    }
+}
+
+const char *tkt_activity_label(char *out, size_t size, uint32_t filter, const char *name)
+{
+    const char *prefix = label_prefix(filter);
+    snprintf(out, size, "%s%s%s", prefix, prefix[0] && name[0] ? " " : "", name);
+    return out;
+}

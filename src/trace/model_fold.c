@@ -1,0 +1,93 @@
+/* The folded form of a trace that holds spans: one walk over each track. Preorder makes the parent
+ * of a span one of those on a stack, which is kept with their nodes. */
+#include "trace/model.h"
+
+typedef struct ancestor {
+    uint32_t span;
+    uint32_t node;
+} ancestor;
+
+typedef TKT_ARRAY_OF(ancestor) ancestors;
+
+/* Takes back what is not above `parent`; the node that remains on top, or the root. */
+static uint32_t node_above(ancestors *stack, uint32_t parent)
+{
+    while (stack->count && stack->items[stack->count - 1].span != parent)
+        stack->count--;
+    return stack->count ? stack->items[stack->count - 1].node : 0;
+}
+
+static bool fold_span(tkt_fold *fold, ancestors *stack, const tkt_span *span, uint32_t index)
+{
+    uint32_t node = tkt_fold_child(fold, node_above(stack, span->parent), tkt_span_site(span));
+    ancestor *top = TKT_ARRAY_ADD(stack);
+    if (!top)
+        return false;
+    *top = (ancestor){index, node};
+    tkt_fold_add(fold, node, span->end_ns - span->begin_ns);
+    return true;
+}
+
+static takt_status fold_track(tkt_fold *fold, const tkt_track *track, ancestors *stack)
+{
+    size_t work = 0;
+    stack->count = 0;
+    for (uint32_t i = 0; i < track->spans.count; i++) {
+        if (!fold_span(fold, stack, &track->spans.items[i], i))
+            return TAKT_NO_MEMORY;
+        uint32_t node = stack->items[stack->count - 1].node;
+        for (; work < track->works.count && track->works.items[work].span == i; work++) {
+            if (node == TKT_NO_NODE)
+                continue;
+            fold->items[node].flops += track->works.items[work].flops;
+            fold->items[node].bytes += track->works.items[work].bytes;
+        }
+    }
+    return TAKT_OK;
+}
+
+/* Folding goes on without memory and leaves out nodes' histograms; here that is a failure. */
+static bool is_complete(const tkt_fold *fold)
+{
+    for (size_t i = 0; i < fold->count; i++) {
+        if (fold->items[i].stats.count && !fold->items[i].histogram)
+            return false;
+    }
+    return true;
+}
+
+static takt_status fold_tracks(const takt_trace *trace, tkt_fold *fold)
+{
+    ancestors stack = {0};
+    takt_status status = tkt_fold_init(fold);
+    for (size_t i = 0; i < trace->tracks.count && status == TAKT_OK; i++)
+        status = fold_track(fold, &trace->tracks.items[i], &stack);
+    if (status == TAKT_OK && !is_complete(fold))
+        status = TAKT_NO_MEMORY;
+    TKT_ARRAY_FREE(&stack);
+    return status;
+}
+
+static const tkt_fold *fold_of(takt_trace *trace)
+{
+    if (trace->fold.items)
+        return &trace->fold;
+    tkt_fold fold = {0};
+    if (fold_tracks(trace, &fold) != TAKT_OK) {
+        tkt_fold_fini(&fold);
+        return NULL;
+    }
+    trace->fold = fold;
+    trace->fold_is_derived = true;
+    return &trace->fold;
+}
+
+const tkt_fold *tkt_trace_fold(const takt_trace *trace)
+{
+    /* All else in a sealed trace is constant; this cache has the lock for itself. */
+    takt_trace *mine = (takt_trace *)trace;
+    tkt_mutex_lock(&mine->fold_lock);
+    const tkt_fold *fold = fold_of(mine);
+    tkt_mutex_unlock(&mine->fold_lock);
+    return fold;
+}

@@ -1,0 +1,30 @@
+/* Putting events in the order of their time. */
+#ifndef TKT_TRACE_ORDER_H
+#define TKT_TRACE_ORDER_H
+
+#include <takt/base.h>
+
+/* Items begin with a uint64_t time; at `group_offset` they have a uint32_t that decides between
+ * equal times, or none when it is 0. Items equal in both stay as they are. */
+typedef struct tkt_order_items {
+    void  *items;
+    size_t count; /* below 2^32 */
+    size_t item_size;
+    size_t group_offset;
+} tkt_order_items;
+
+/* Finds out where items must go: *places[i] is the place now of the item that belongs at place i;
+ * NULL when they are in order already. The caller frees it. Linear for ordered items, and n log r
+ * for r ascending runs, which is what traces consist of. TAKT_NO_MEMORY. */
+takt_status tkt_order_find(const tkt_order_items *items, uint32_t **places);
+
+/* Moves items to where tkt_order_find() says. */
+takt_status tkt_order_apply(const tkt_order_items *items, const uint32_t *places);
+
+/* Both. */
+takt_status tkt_order_by_time(const tkt_order_items *items);
+
+#define TKT_ORDER_ITEMS(array, group_offset)                                                       \
+    (&(tkt_order_items){(array)->items, (array)->count, sizeof *(array)->items, (group_offset)})
+
+#endif

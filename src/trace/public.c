@@ -1,0 +1,106 @@
+/* Read-only access to a trace for programs: takt/trace.h. */
+#include "trace/model.h"
+
+const takt_facts *takt_trace_facts(const takt_trace *trace)
+{
+    return &trace->facts;
+}
+
+const char *takt_loss_name(takt_loss loss)
+{
+    static const char *const names[] = {
+#define LOSS_NAME(code, name, text) name,
+        TAKT_LOSS_LIST(LOSS_NAME)
+#undef LOSS_NAME
+    };
+    return (unsigned)loss < TAKT_LOSS_COUNT ? names[loss] : NULL;
+}
+
+const char *takt_loss_text(takt_loss loss)
+{
+    static const char *const texts[] = {
+#define LOSS_TEXT(code, name, text) text,
+        TAKT_LOSS_LIST(LOSS_TEXT)
+#undef LOSS_TEXT
+    };
+    return (unsigned)loss < TAKT_LOSS_COUNT ? texts[loss] : NULL;
+}
+
+size_t takt_trace_track_count(const takt_trace *trace)
+{
+    return trace->tracks.count;
+}
+
+takt_status takt_trace_track(const takt_trace *trace, size_t track, takt_track_info *out)
+{
+    if (track >= trace->tracks.count)
+        return TAKT_BAD_ARGUMENT;
+    const tkt_track *from = &trace->tracks.items[track];
+    *out = (takt_track_info){.kind = from->kind,
+                             .name = tkt_trace_text(trace, from->name),
+                             .thread_id = from->thread_id,
+                             .span_count = from->spans.count};
+    return TAKT_OK;
+}
+
+takt_status takt_trace_span(const takt_trace *trace, size_t track, size_t span, takt_span_info *out)
+{
+    if (track >= trace->tracks.count || span >= trace->tracks.items[track].spans.count)
+        return TAKT_BAD_ARGUMENT;
+    const tkt_span *from = &trace->tracks.items[track].spans.items[span];
+    const tkt_trace_site *site = &trace->sites.items[tkt_span_site(from)];
+    *out = (takt_span_info){.name = tkt_trace_text(trace, site->name),
+                            .category = tkt_trace_text(trace, site->category),
+                            .file = tkt_trace_text(trace, site->file),
+                            .line = site->line,
+                            .flags = tkt_span_flags(from),
+                            .begin_ns = from->begin_ns,
+                            .end_ns = from->end_ns,
+                            .parent = from->parent == TKT_NO_SPAN ? TAKT_NO_PARENT : from->parent};
+    return TAKT_OK;
+}
+
+static const char *scope_of(const takt_trace *trace, const tkt_activity *activity)
+{
+    if (activity->track == TKT_NO_TRACK || activity->scope == TKT_NO_SPAN)
+        return NULL;
+    const tkt_span *span = &trace->tracks.items[activity->track].spans.items[activity->scope];
+    return tkt_trace_text(trace, trace->sites.items[tkt_span_site(span)].name);
+}
+
+size_t takt_trace_activity_count(const takt_trace *trace)
+{
+    return trace->activities.count;
+}
+
+takt_status takt_trace_activity(const takt_trace *trace, size_t index, takt_activity *out)
+{
+    if (index >= trace->activities.count)
+        return TAKT_BAD_ARGUMENT;
+    const tkt_activity *from = &trace->activities.items[index];
+    bool is_on_track = from->track != TKT_NO_TRACK;
+    *out = (takt_activity){.device = tkt_trace_text(trace, from->device),
+                           .name = tkt_trace_text(trace, from->name),
+                           .filter = from->filter,
+                           .thread = is_on_track ? trace->tracks.items[from->track].thread_id : 0,
+                           .elapsed_ms = (double)(from->end_ns - from->begin_ns) * 1e-6,
+                           .begin_ns = from->begin_ns,
+                           .end_ns = from->end_ns,
+                           .scope = scope_of(trace, from)};
+    return TAKT_OK;
+}
+
+size_t takt_trace_counter_count(const takt_trace *trace)
+{
+    return trace->counters.count;
+}
+
+takt_status takt_trace_counter(const takt_trace *trace, size_t index, takt_counter_info *out)
+{
+    if (index >= trace->counters.count)
+        return TAKT_BAD_ARGUMENT;
+    const tkt_counter *from = &trace->counters.items[index];
+    *out = (takt_counter_info){
+        .name = tkt_trace_text(trace, from->name), .time_ns = from->time_ns, .value = from->value};
+    return TAKT_OK;
+}
