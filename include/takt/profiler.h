@@ -9,8 +9,10 @@
  *     takt_profiler_stop(profiler);
  *     takt_profiler_destroy(profiler);
  *
- * Functions that take a NULL profiler do nothing and return TAKT_OK, so that a program may keep its
- * calls when it runs without one. One thread at a time uses a profiler.
+ * A NULL profiler stands for the one that the environment asks for: where TAKT_CONFIG names a file
+ * or TAKT_OPTIONS is set, the first call of takt_profiler_start(NULL) or takt_profiler_step(NULL)
+ * begins its step 0, and exit stops it. Otherwise NULL does nothing and returns TAKT_OK, so that a
+ * program may keep its calls when it runs without a profiler. One thread at a time uses a profiler.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TAKT_PROFILER_H
@@ -98,7 +100,8 @@ typedef struct takt_profiler_options {
     const takt_category_switch *categories;
     size_t        category_count;
 
-    /* What is written when a cycle is saved, after on_trace. */
+    /* What becomes of a saved cycle. Files are written on a background thread before on_trace is
+     * called, reports are printed after it, on the thread that steps. */
     const char *const *reports;       /* names of reports printed to standard output */
     size_t             report_count;
     const char        *directory;     /* {name} {time} {pid} {host} are replaced; NULL: "." */

@@ -90,11 +90,12 @@ typedef struct takt_thread_v1 {
     takt_frame  *top_limit;
     void        *log;     /* struct tkt_log */
     uint64_t     is_busy; /* inside the library */
-    uint64_t     reserved[2];
+    uint64_t     printing_timers;
+    uint64_t     reserved;
 } takt_thread_v1;
 
 typedef struct takt_switch_v1 {
-    uint64_t mask; /* one bit for each pair of category and level that is recorded; 0: nothing is */
+    uint64_t mask; /* bit category * 4 + level - 1 of what is recorded; 0: nothing is; see below */
 } takt_switch_v1;
 
 #if defined(__cplusplus)
@@ -178,6 +179,9 @@ TAKT_API void takt_flow_end(uint64_t id);
 #define TAKT_JOIN(a, b)  TAKT_JOIN_(a, b)
 
 #ifndef TAKT_DISABLE
+
+/* The mask bit that asks for totals of declared work only. */
+#define TAKT_WORK_BIT (UINT64_C(1) << 63)
 
 /* The mask bit of (default category, level). Other categories get theirs at the first hit. */
 #define TAKT_DEFAULT_BIT(level) (UINT64_C(1) << ((level)-1))
@@ -333,7 +337,7 @@ static inline __attribute__((always_inline)) void takt_scope_leave(takt_open *op
 #define TAKT_FUNCTION() TAKT_SCOPE(__func__)
 
 /* A scope with a category, which the configuration can switch off ("categories: {io: off}"), and a
- * level, 1 to 4. Sixteen categories can be told apart; later ones share the last. */
+ * level, 1 to 4. Fifteen categories can be told apart; later ones share the last. */
 #define TAKT_SCOPE_IN(category, level, name) TAKT_SCOPE_IN_COUNTED(__COUNTER__, category, level, name)
 #define TAKT_SCOPE_IN_COUNTED(id, category, level, name)                                           \
     TAKT_SCOPE_AS(id, __atomic_load_n(&TAKT_JOIN(takt_site_, id).bits, __ATOMIC_RELAXED),          \
@@ -374,7 +378,7 @@ static inline __attribute__((always_inline)) void takt_scope_leave(takt_open *op
 
 #define TAKT_WORK(flops, bytes)                                                                    \
     do {                                                                                           \
-        if (TAKT_UNLIKELY(takt_is_on(TAKT_NORMAL_BIT)))                                            \
+        if (TAKT_UNLIKELY(takt_is_on(TAKT_NORMAL_BIT | TAKT_WORK_BIT)))                            \
             takt_work((double)(flops), (double)(bytes));                                           \
     } while (0)
 

@@ -53,7 +53,7 @@ typedef struct takt_timer_options {
 typedef struct takt_timer {
     const char         *name;
     takt_timer_options  options;
-    uint64_t            begin_ns;
+    uint64_t            begin_ticks;
     uint64_t            nvtx_range;
     takt_timing        *timing;
     struct tkt_window  *window;
@@ -93,15 +93,16 @@ typedef struct takt_timed_options {
 
 /* The loop behind TAKT_TIMED. */
 typedef struct takt_timed_loop {
-    takt_timed         *result;
-    takt_timed_options  options;
-    uint64_t            round;
-    uint64_t            begin_ns;
-    struct tkt_timed   *state;
+    takt_timed        *result;
+    takt_timed_options options;
+    struct tkt_timed  *state;
 } takt_timed_loop;
 
+/* Before the first round; before each round and after the last, false when there is none left; at
+ * the end, also after a `break`: fills *result from the rounds that were completed. */
 TAKT_API takt_timed_loop takt_timed_begin(takt_timed *result, const takt_timed_options *options);
 TAKT_API bool takt_timed_next(takt_timed_loop *loop);
+TAKT_API void takt_timed_end(takt_timed_loop *loop);
 
 /* Prints the result to standard output, a value a line. */
 TAKT_API void takt_timed_print(const takt_timed *result);
@@ -144,7 +145,7 @@ static inline takt_timer takt_timer_started(const char *name, const takt_timer_o
  * TAKT_TIMED(&result, .repeat = 100, .warmup = 1) { step(); }  `break` ends it early. */
 #define TAKT_TIMED(...) TAKT_TIMED_VARIABLE(TAKT_ID(takt_timed_), __VA_ARGS__, .struct_size = 0)
 #define TAKT_TIMED_VARIABLE(variable, result, ...)                                                 \
-    for (takt_timed_loop variable =                                                                \
+    for (__attribute__((cleanup(takt_timed_end))) takt_timed_loop variable =                       \
              takt_timed_begin(result, &(takt_timed_options){__VA_ARGS__});                         \
          takt_timed_next(&variable);)
 #endif

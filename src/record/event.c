@@ -105,14 +105,25 @@ void takt_arg_string_v1(takt_site *site, const char *value)
         put_argument(site, TKT_SLOT_ARG_STRING, tkt_text_intern(value));
 }
 
+/* Sums that only their thread writes, for whoever reads them at any time. */
+static void add_double(double *sum, double value)
+{
+    double now;
+    __atomic_load(sum, &now, __ATOMIC_RELAXED);
+    now += value;
+    __atomic_store(sum, &now, __ATOMIC_RELAXED);
+}
+
 void takt_work(double flops, double bytes)
 {
-    if (!takt_is_on(TAKT_NORMAL_BIT))
+    if (!takt_is_on(TAKT_NORMAL_BIT | TAKT_WORK_BIT))
         return;
     tkt_log *log = tkt_log_enter();
     if (!log)
         return;
-    if (tkt_log_depth(log) > 0)
+    add_double(&log->flops, flops);
+    add_double(&log->bytes, bytes);
+    if (takt_is_on(TAKT_NORMAL_BIT) && tkt_log_depth(log) > 0)
         put_two(log, TKT_SLOT_WORK, bits_of(flops), 0, bits_of(bytes), 0);
     tkt_log_leave(log);
 }

@@ -127,13 +127,25 @@ static bool next_chunk(tkt_log *log)
     return is_done;
 }
 
+/* Where events were dropped a gap is marked, because what comes next may lack its parents. */
+static void write_gap(tkt_log *log)
+{
+    takt_record *slot = log->thread->cursor;
+    *slot = (takt_record){tkt_ticks(), 0, tkt_slot_tag(TKT_SLOT_GAP, 0)};
+    tkt_log_publish(log, slot + 1);
+    log->has_gap = false;
+}
+
 takt_record *tkt_log_reserve(tkt_log *log, uint32_t count)
 {
     takt_thread_v1 *thread = log->thread;
-    if ((size_t)(log->chunk_end - thread->cursor) < count && !next_chunk(log)) {
+    if ((size_t)(log->chunk_end - thread->cursor) < count + log->has_gap && !next_chunk(log)) {
+        log->has_gap = true;
         tkt_log_lose(log, TAKT_LOSS_BUFFER_FULL);
         return NULL;
     }
+    if (log->has_gap)
+        write_gap(log);
     return thread->cursor;
 }
 
@@ -463,4 +475,16 @@ void tkt_log_losses(uint64_t losses[TAKT_LOSS_COUNT])
     for (tkt_log *log = tkt_log_first(); log; log = tkt_log_next(log))
         for (int i = 0; i < TAKT_LOSS_COUNT; i++)
             losses[i] += __atomic_load_n(&log->losses[i], __ATOMIC_RELAXED);
+}
+
+void tkt_log_work(double *flops, double *bytes)
+{
+    *flops = *bytes = 0;
+    for (tkt_log *log = tkt_log_first(); log; log = tkt_log_next(log)) {
+        double value;
+        __atomic_load(&log->flops, &value, __ATOMIC_RELAXED);
+        *flops += value;
+        __atomic_load(&log->bytes, &value, __ATOMIC_RELAXED);
+        *bytes += value;
+    }
 }

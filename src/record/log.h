@@ -49,11 +49,14 @@ typedef struct tkt_log {
     tkt_chunk      *tail;
     takt_record    *chunk_end; /* the tail's; thread->limit may be less */
     takt_frame     *frames;    /* TKT_MAX_DEPTH behind a sentinel */
+    bool            has_gap;  /* events were dropped since the last one written */
     uint32_t        unpushed; /* TAKT_BEGINs that found the stack full */
     tkt_thread_mark mark;
     tkt_map         unmatched_ends; /* END site -> recording epoch */
     tkt_cached_name names[TKT_NAME_CACHE];
-    uint64_t        losses[TAKT_LOSS_COUNT]; /* atomic, relaxed */
+    uint64_t        losses[TAKT_LOSS_COUNT]; /* atomic, relaxed; and so are these: */
+    double          flops;                   /* declared work since the process began */
+    double          bytes;
 } tkt_log;
 
 /* The calling thread's log, made at its first event. NULL when there is no memory, when it is
@@ -116,5 +119,8 @@ takt_status tkt_log_fold_take(tkt_log *log, uint64_t until_ticks, tkt_fold *out)
 
 /* Losses of all logs and of events that had no log, since the process began. */
 void tkt_log_losses(uint64_t losses[TAKT_LOSS_COUNT]);
+
+/* Declared work of all threads since the process began. */
+void tkt_log_work(double *flops, double *bytes);
 
 #endif

@@ -128,9 +128,9 @@ void takt_scope_end_v1(takt_open open, uint64_t now)
     tkt_log *log = tkt_log_enter();
     if (!log)
         return;
-    bool is_open = open.frame < log->thread->top &&
+    bool is_open = open.frame >= log->frames && open.frame < log->thread->top &&
                    (open.start == DEEP_START || open.frame->start == open.start);
-    if (is_open) /* otherwise the end of a scope around it has closed it already */
+    if (is_open) /* otherwise it is another thread's, or was closed by the end of one around it */
         close_at(log, (uint32_t)(open.frame - log->frames), now);
     tkt_log_leave(log);
 }

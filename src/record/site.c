@@ -206,7 +206,7 @@ tkt_text tkt_text_get(uint32_t id)
 uint64_t tkt_site_mask(uint32_t level, const takt_category_switch *switches, size_t count)
 {
     uint64_t levels = (UINT64_C(1) << (level > 4 ? 4 : level)) - 1;
-    uint64_t mask = levels * UINT64_C(0x1111111111111111);
+    uint64_t mask = levels * UINT64_C(0x0111111111111111);
     tkt_mutex_lock(&registry_lock);
     for (size_t i = 0; i < count; i++)
         if (!switches[i].is_on)

@@ -1,0 +1,61 @@
+/* The schedule is torch.profiler's: a pure function of the step number. */
+#include <takt/profiler.h>
+
+static uint64_t cycle_steps(const takt_schedule *schedule)
+{
+    uint64_t steps = (uint64_t)schedule->warmup + schedule->active;
+    return schedule->repeat_mode == TAKT_REPEAT_ADDITIONAL ? steps : steps + schedule->wait;
+}
+
+/* How many cycles there are; 0: no end. */
+static uint64_t cycle_count(const takt_schedule *schedule)
+{
+    if (schedule->repeat_mode == TAKT_REPEAT_ADDITIONAL)
+        return (uint64_t)schedule->repeat + 1;
+    return schedule->repeat;
+}
+
+/* What step `step` of a cycle is, whose first `wait` steps are idle. */
+static takt_action action_in_cycle(const takt_schedule *schedule, uint64_t step, uint64_t wait)
+{
+    if (step < wait)
+        return TAKT_NONE;
+    step -= wait;
+    if (step < schedule->warmup)
+        return TAKT_WARMUP;
+    step -= schedule->warmup;
+    return step + 1 < schedule->active ? TAKT_RECORD : TAKT_RECORD_AND_SAVE;
+}
+
+takt_action takt_schedule_action(const takt_schedule *schedule, uint64_t step)
+{
+    if (schedule->active == 0)
+        return TAKT_RECORD;
+    if (step < schedule->skip_first)
+        return TAKT_NONE;
+    step -= schedule->skip_first;
+    if (schedule->skip_first_wait != 0)
+        step += schedule->wait;
+    uint64_t wait = schedule->wait;
+    if (schedule->repeat_mode == TAKT_REPEAT_ADDITIONAL) {
+        if (step < wait)
+            return TAKT_NONE;
+        step -= wait;
+        wait = 0;
+    }
+    uint64_t steps = cycle_steps(schedule), cycles = cycle_count(schedule);
+    if (cycles != 0 && step / steps >= cycles)
+        return TAKT_NONE;
+    return action_in_cycle(schedule, step % steps, wait);
+}
+
+uint64_t takt_schedule_steps_needed(const takt_schedule *schedule)
+{
+    uint64_t cycles = cycle_count(schedule);
+    if (schedule->active == 0 || cycles == 0)
+        return 0;
+    uint64_t steps = schedule->skip_first + cycles * cycle_steps(schedule);
+    if (schedule->repeat_mode == TAKT_REPEAT_ADDITIONAL)
+        steps += schedule->wait;
+    return schedule->skip_first_wait != 0 ? steps - schedule->wait : steps;
+}

@@ -1,0 +1,113 @@
+#include "trace/async.h"
+
+#include "record/slot.h"
+#include "trace/order.h"
+#include "trace/run.h"
+
+static void add_begin(tkt_sealing *sealing, const takt_record *slot, uint64_t end, uint64_t id)
+{
+    tkt_async_spans *async = &sealing->async;
+    tkt_async_begin *begin = TKT_ARRAY_ADD(&async->begins);
+    uint64_t *index = begin && id ? tkt_map_put(&async->by_id, id) : NULL;
+    if (!begin || (id && !index)) {
+        sealing->is_out_of_memory = true;
+        return;
+    }
+    *begin = (tkt_async_begin){slot[0].start, end, slot[0].ticks, slot[1].ticks};
+    if (index)
+        *index = async->begins.count;
+}
+
+void tkt_async_add(tkt_sealing *sealing, const takt_record *slot)
+{
+    tkt_slot_kind kind = tkt_slot_kind_of(slot);
+    if (kind == TKT_SLOT_SPAN_AT) {
+        add_begin(sealing, slot, slot[1].start, 0);
+    } else if (kind == TKT_SLOT_SPAN_BEGIN) {
+        add_begin(sealing, slot, 0, slot[1].start);
+    } else {
+        tkt_async_end *end = TKT_ARRAY_ADD(&sealing->async.ends);
+        if (end)
+            *end = (tkt_async_end){slot[0].start, slot[1].start};
+        else
+            sealing->is_out_of_memory = true;
+    }
+}
+
+static void match_ends(tkt_sealing *sealing)
+{
+    tkt_async_spans *async = &sealing->async;
+    for (size_t i = 0; i < async->ends.count; i++) {
+        const tkt_async_end *end = &async->ends.items[i];
+        const uint64_t *index = tkt_map_get(&async->by_id, end->span);
+        if (index)
+            async->begins.items[*index - 1].end = end->time;
+        else if (tkt_sealing_holds(sealing, end->time))
+            sealing->trace->facts.losses[TAKT_LOSS_UNMATCHED_SPAN]++;
+    }
+}
+
+/* The track of that name, made at its first span. */
+static uint32_t track_of(tkt_sealing *sealing, tkt_map *tracks, uint32_t text)
+{
+    uint64_t *track = tkt_map_put(tracks, text);
+    if (!track)
+        return TKT_NO_TRACK;
+    if (*track == 0) {
+        uint32_t index = tkt_trace_add_track(sealing->trace, TAKT_TRACK_ASYNC,
+                                             tkt_sealing_text(sealing, text), 0);
+        if (index == TKT_NO_TRACK)
+            return TKT_NO_TRACK;
+        *track = (uint64_t)index + 1;
+    }
+    return (uint32_t)(*track - 1);
+}
+
+static void place(tkt_sealing *sealing, tkt_map *tracks, const tkt_async_begin *span)
+{
+    const tkt_seal_window *window = sealing->window;
+    uint64_t begin = span->begin, end = span->end;
+    uint32_t flags = 0;
+    if (end == 0 || end > window->end_ticks) {
+        end = window->end_ticks;
+        flags |= TAKT_SPAN_UNFINISHED;
+    }
+    if (begin > window->end_ticks || end < window->begin_ticks)
+        return;
+    if (begin < window->begin_ticks) {
+        begin = window->begin_ticks;
+        flags |= TAKT_SPAN_BEGUN_BEFORE;
+    }
+    uint32_t track = track_of(sealing, tracks, span->track);
+    uint32_t site = tkt_sealing_site(sealing, span->site);
+    tkt_span *out = track == TKT_NO_TRACK
+                        ? NULL
+                        : TKT_ARRAY_ADD(&sealing->trace->tracks.items[track].spans);
+    if (out)
+        *out = (tkt_span){tkt_sealing_ns(sealing, begin), tkt_sealing_ns(sealing, end),
+                          site << 8 | flags, TKT_NO_SPAN};
+    else
+        sealing->is_out_of_memory = true;
+}
+
+void tkt_async_finish(tkt_sealing *sealing)
+{
+    tkt_map tracks = {0};
+    match_ends(sealing);
+    for (size_t i = 0; i < sealing->async.begins.count; i++)
+        place(sealing, &tracks, &sealing->async.begins.items[i]);
+    tkt_map_fini(&tracks);
+    for (size_t i = 0; i < sealing->trace->tracks.count; i++) {
+        tkt_track *track = &sealing->trace->tracks.items[i];
+        if (track->kind == TAKT_TRACK_ASYNC &&
+            tkt_order_by_time(TKT_ORDER_ITEMS(&track->spans, 0)) != TAKT_OK)
+            sealing->is_out_of_memory = true;
+    }
+}
+
+void tkt_async_fini(tkt_async_spans *async)
+{
+    TKT_ARRAY_FREE(&async->begins);
+    TKT_ARRAY_FREE(&async->ends);
+    tkt_map_fini(&async->by_id);
+}

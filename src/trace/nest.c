@@ -1,0 +1,394 @@
+/* From the order of ends to the order of begins, in linear time.
+ *
+ * A thread writes a span when it ends, so a log holds children before their parents. In that order
+ * the subtree of span i is the interval of the size[i] spans that end with i itself; in preorder it
+ * is the same interval moved by the number of its ancestors, with i in front:
+ *
+ *     place(i) = i - size[i] + 1 + ancestors(i)
+ *
+ * A forward pass finds the sizes: a span takes up the finished subtrees before it that are deeper
+ * and began no earlier. A backward pass meets parents before their children and so knows the
+ * ancestors; it places the spans, and gives arguments and other events to the scope that was open
+ * around them. */
+#include "trace/run.h"
+
+#include "record/site.h"
+#include "record/slot.h"
+#include "trace/async.h"
+#include "trace/order.h"
+
+#include <string.h>
+
+/* Finished subtrees side by side at one depth that wait for their parent. */
+typedef struct pending {
+    uint64_t begin; /* of the first */
+    uint32_t depth;
+    uint32_t gap; /* how many gaps lay before; subtrees on two sides of a gap are not joined */
+    uint32_t size;
+} pending;
+
+/* A placed span whose subtree the backward pass is in. */
+typedef struct ancestor {
+    size_t   first; /* of its interval, in the order of ends */
+    uint32_t place;
+    uint32_t depth; /* as recorded */
+} ancestor;
+
+typedef struct nest {
+    tkt_sealing   *sealing;
+    const tkt_run *run;
+    tkt_track     *track;
+    uint32_t       track_index;
+    uint32_t      *sizes;
+    size_t         count; /* spans counted, then those not yet placed */
+    uint32_t       gaps;
+    TKT_ARRAY_OF(pending) pendings;
+    TKT_ARRAY_OF(ancestor) ancestors; /* outermost first */
+    bool is_unfinished;               /* spans being placed come from the stack */
+} nest;
+
+static bool is_in_window(const nest *n, const tkt_slot_span *span)
+{
+    const tkt_seal_window *window = n->sealing->window;
+    return span->end >= window->begin_ticks && span->begin <= window->end_ticks;
+}
+
+/* The open scope at index `depth` of the stack, as a span that ends with the window. */
+static tkt_slot_span span_of_frame(const nest *n, uint32_t depth)
+{
+    const takt_frame *frame = &n->run->frames[depth];
+    return (tkt_slot_span){frame->start, n->sealing->window->end_ticks,
+                           frame->site & ~TAKT_FRAME_PHASE, depth};
+}
+
+/* ---- Forward: sizes --------------------------------------------------------------------------- */
+
+static bool is_inside(const pending *subtree, const tkt_slot_span *span)
+{
+    if (span->begin == 0) /* begun before the recording, at a depth that nobody knows */
+        return subtree->depth >= span->depth;
+    return subtree->depth > span->depth && subtree->begin >= span->begin;
+}
+
+static void measure(nest *n, const tkt_slot_span *span)
+{
+    uint32_t size = 1;
+    while (n->pendings.count > 0) {
+        const pending *last = &n->pendings.items[n->pendings.count - 1];
+        if (!is_inside(last, span))
+            break;
+        size += last->size;
+        n->pendings.count--;
+    }
+    n->sizes[n->count++] = size;
+    pending *last = n->pendings.count ? &n->pendings.items[n->pendings.count - 1] : NULL;
+    if (last && last->depth == span->depth && last->gap == n->gaps) {
+        last->size += size;
+        return;
+    }
+    last = TKT_ARRAY_ADD(&n->pendings);
+    if (last)
+        *last = (pending){span->begin, span->depth, n->gaps, size};
+    else
+        n->sealing->is_out_of_memory = true;
+}
+
+static void measure_segment(nest *n, const tkt_segment *segment)
+{
+    tkt_slot_span span;
+    for (const takt_record *slot = segment->first; slot < segment->end; slot++) {
+        if (tkt_slot_read_span(slot, &span)) {
+            if (is_in_window(n, &span))
+                measure(n, &span);
+        } else if (tkt_slot_kind_of(slot) == TKT_SLOT_GAP) {
+            n->gaps++;
+        }
+    }
+}
+
+static void measure_all(nest *n)
+{
+    for (size_t i = 0; i < n->run->segments.count; i++)
+        measure_segment(n, &n->run->segments.items[i]);
+    for (uint32_t depth = n->run->frame_count; depth-- > 0;) {
+        tkt_slot_span span = span_of_frame(n, depth);
+        if (is_in_window(n, &span))
+            measure(n, &span);
+    }
+}
+
+/* ---- Backward: places ------------------------------------------------------------------------- */
+
+static uint32_t flags_of(const nest *n, const tkt_slot_span *span, uint8_t kind)
+{
+    const tkt_seal_window *window = n->sealing->window;
+    uint32_t flags = 0;
+    if (span->begin < window->begin_ticks)
+        flags |= TAKT_SPAN_BEGUN_BEFORE;
+    if (n->is_unfinished || span->end > window->end_ticks)
+        flags |= TAKT_SPAN_UNFINISHED;
+    if (kind == TAKT_SITE_PHASE)
+        flags |= TAKT_SPAN_PHASE;
+    if (kind == TAKT_SITE_ACTIVITY)
+        flags |= TAKT_SPAN_ACTIVITY;
+    return flags;
+}
+
+static uint64_t cut(const tkt_seal_window *window, uint64_t ticks)
+{
+    if (ticks < window->begin_ticks)
+        return window->begin_ticks;
+    return ticks > window->end_ticks ? window->end_ticks : ticks;
+}
+
+static void place(nest *n, const tkt_slot_span *span)
+{
+    size_t index = --n->count;
+    while (n->ancestors.count > 0 && index < n->ancestors.items[n->ancestors.count - 1].first)
+        n->ancestors.count--;
+    size_t ancestors = n->ancestors.count;
+    size_t first = index - n->sizes[index] + 1;
+    uint32_t place = (uint32_t)(first + ancestors);
+    uint32_t site = tkt_sealing_site(n->sealing, span->site);
+    uint8_t kind = n->sealing->trace->sites.items[site].kind;
+    const tkt_seal_window *window = n->sealing->window;
+    n->track->spans.items[place] = (tkt_span){
+        .begin_ns = tkt_sealing_ns(n->sealing, cut(window, span->begin)),
+        .end_ns = tkt_sealing_ns(n->sealing, cut(window, span->end)),
+        .site_flags = site << 8 | flags_of(n, span, kind),
+        .parent = ancestors ? n->ancestors.items[ancestors - 1].place : TKT_NO_SPAN,
+    };
+    ancestor *mine = TKT_ARRAY_ADD(&n->ancestors);
+    if (mine)
+        *mine = (ancestor){first, place, span->depth};
+    else
+        n->sealing->is_out_of_memory = true;
+}
+
+/* The span that was the innermost of `open` scopes, or TKT_NO_SPAN. The events of a scope stand
+ * before its next child's or its own record, so it is that span or one of its ancestors. */
+static uint32_t owner(const nest *n, uint32_t open)
+{
+    if (open == 0)
+        return TKT_NO_SPAN;
+    for (size_t i = n->ancestors.count; i-- > 0;)
+        if (n->ancestors.items[i].depth == open - 1)
+            return n->ancestors.items[i].place;
+    return TKT_NO_SPAN;
+}
+
+static double as_double(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void add_arg(nest *n, const takt_record *slot, tkt_arg_type type)
+{
+    uint32_t span = owner(n, tkt_slot_depth(slot));
+    tkt_arg *arg = span == TKT_NO_SPAN ? NULL : TKT_ARRAY_ADD(&n->track->args);
+    if (!arg) {
+        n->sealing->is_out_of_memory |= span != TKT_NO_SPAN;
+        return;
+    }
+    *arg = (tkt_arg){.span = span, .type = type, .value.u = slot->start};
+    arg->key = n->sealing->trace->sites.items[tkt_sealing_site(n->sealing, slot->ticks)].name;
+    if (type == TKT_ARG_STRING)
+        arg->value.string = tkt_sealing_text(n->sealing, (uint32_t)slot->start);
+}
+
+static void add_work(nest *n, const takt_record *slot)
+{
+    uint32_t span = owner(n, tkt_slot_depth(slot));
+    tkt_work *work = span == TKT_NO_SPAN ? NULL : TKT_ARRAY_ADD(&n->track->works);
+    if (work)
+        *work = (tkt_work){span, as_double(slot[0].start), as_double(slot[1].start)};
+    else
+        n->sealing->is_out_of_memory |= span != TKT_NO_SPAN;
+}
+
+static void add_memory(nest *n, const takt_record *slot)
+{
+    tkt_memory_event *event = TKT_ARRAY_ADD(&n->sealing->trace->memory_events);
+    if (event)
+        *event = (tkt_memory_event){tkt_sealing_ns(n->sealing, slot[0].start), slot[1].start,
+                                    (int64_t)slot[2].start, n->track_index,
+                                    owner(n, tkt_slot_depth(slot))};
+    else
+        n->sealing->is_out_of_memory = true;
+}
+
+static void add_flow(nest *n, const takt_record *slot)
+{
+    tkt_flow *flow = TKT_ARRAY_ADD(&n->sealing->trace->flows);
+    if (flow)
+        *flow = (tkt_flow){tkt_sealing_ns(n->sealing, slot[0].start), slot[1].start, n->track_index,
+                           owner(n, tkt_slot_depth(slot)),
+                           tkt_slot_kind_of(slot) == TKT_SLOT_FLOW_END};
+    else
+        n->sealing->is_out_of_memory = true;
+}
+
+static void add_mark(nest *n, const takt_record *slot)
+{
+    tkt_mark *mark = TKT_ARRAY_ADD(&n->sealing->trace->marks);
+    if (mark)
+        *mark = (tkt_mark){tkt_sealing_ns(n->sealing, slot->start), n->track_index,
+                           tkt_sealing_site(n->sealing, slot->ticks)};
+    else
+        n->sealing->is_out_of_memory = true;
+}
+
+static void add_counter(nest *n, const takt_record *slot)
+{
+    tkt_counter *counter = TKT_ARRAY_ADD(&n->sealing->trace->counters);
+    if (!counter) {
+        n->sealing->is_out_of_memory = true;
+        return;
+    }
+    const takt_trace *trace = n->sealing->trace;
+    uint32_t site = tkt_sealing_site(n->sealing, slot[0].ticks);
+    *counter = (tkt_counter){tkt_sealing_ns(n->sealing, slot[0].start), as_double(slot[1].start),
+                             trace->sites.items[site].name, n->track_index};
+}
+
+/* Everything that is not a span of the thread. */
+static void place_event(nest *n, const takt_record *slot)
+{
+    tkt_slot_kind kind = tkt_slot_kind_of(slot);
+    if (kind >= TKT_SLOT_ARG_INT && kind <= TKT_SLOT_ARG_STRING) {
+        add_arg(n, slot, (tkt_arg_type)(kind - TKT_SLOT_ARG_INT));
+        return;
+    }
+    if (kind == TKT_SLOT_WORK) {
+        add_work(n, slot);
+        return;
+    }
+    if (kind == TKT_SLOT_SPAN_BEGIN || kind == TKT_SLOT_SPAN_END || kind == TKT_SLOT_SPAN_AT) {
+        tkt_async_add(n->sealing, slot);
+        return;
+    }
+    if (!tkt_sealing_holds(n->sealing, slot->start))
+        return;
+    if (kind == TKT_SLOT_MARK)
+        add_mark(n, slot);
+    else if (kind == TKT_SLOT_COUNTER)
+        add_counter(n, slot);
+    else if (kind == TKT_SLOT_MEMORY)
+        add_memory(n, slot);
+    else if (kind == TKT_SLOT_FLOW_BEGIN || kind == TKT_SLOT_FLOW_END)
+        add_flow(n, slot);
+}
+
+static void place_segment(nest *n, const tkt_segment *segment)
+{
+    tkt_slot_span span;
+    for (const takt_record *slot = segment->end; slot-- > segment->first;) {
+        if (!tkt_slot_read_span(slot, &span))
+            place_event(n, slot);
+        else if (is_in_window(n, &span))
+            place(n, &span);
+    }
+}
+
+static void place_all(nest *n)
+{
+    n->is_unfinished = true;
+    for (uint32_t depth = 0; depth < n->run->frame_count; depth++) {
+        tkt_slot_span span = span_of_frame(n, depth);
+        if (is_in_window(n, &span))
+            place(n, &span);
+    }
+    n->is_unfinished = false;
+    for (size_t i = n->run->segments.count; i-- > 0;)
+        place_segment(n, &n->run->segments.items[i]);
+}
+
+/* ---- Arguments and work, which came backwards --------------------------------------------------- */
+
+static void reverse(char *items, size_t count, size_t item_size)
+{
+    char swapped[sizeof(tkt_arg) > sizeof(tkt_work) ? sizeof(tkt_arg) : sizeof(tkt_work)];
+    for (size_t i = 0; i < count / 2; i++) {
+        char *a = items + i * item_size, *b = items + (count - 1 - i) * item_size;
+        memcpy(swapped, a, item_size);
+        memcpy(a, b, item_size);
+        memcpy(b, swapped, item_size);
+    }
+}
+
+/* Sorts items, each of which begins with its span's index, by span; those of one span into the
+ * order in which they were recorded, which is the reverse of the order they stand in. */
+static takt_status sort_by_span(void *items, size_t count, size_t item_size)
+{
+    reverse(items, count, item_size);
+    uint64_t *spans = tkt_alloc((count + 1) * sizeof *spans);
+    if (!spans)
+        return TAKT_NO_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t span;
+        memcpy(&span, (const char *)items + i * item_size, sizeof span);
+        spans[i] = span;
+    }
+    uint32_t *places = NULL;
+    takt_status status = tkt_order_find(&(tkt_order_items){spans, count, sizeof *spans, 0}, &places);
+    if (status == TAKT_OK && places)
+        status = tkt_order_apply(&(tkt_order_items){items, count, item_size, 0}, places);
+    tkt_free(places);
+    tkt_free(spans);
+    return status;
+}
+
+/* Leaves one entry for each span. */
+static void join_works(tkt_works *works)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < works->count; i++) {
+        if (count > 0 && works->items[count - 1].span == works->items[i].span) {
+            works->items[count - 1].flops += works->items[i].flops;
+            works->items[count - 1].bytes += works->items[i].bytes;
+        } else {
+            works->items[count++] = works->items[i];
+        }
+    }
+    works->count = count;
+}
+
+static void tidy_track(nest *n)
+{
+    tkt_track *track = n->track;
+    if (sort_by_span(track->args.items, track->args.count, sizeof *track->args.items) != TAKT_OK ||
+        sort_by_span(track->works.items, track->works.count, sizeof *track->works.items) != TAKT_OK)
+        n->sealing->is_out_of_memory = true;
+    join_works(&track->works);
+}
+
+/* ---- A run ------------------------------------------------------------------------------------ */
+
+size_t tkt_run_slots(const tkt_run *run)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < run->segments.count; i++)
+        count += (size_t)(run->segments.items[i].end - run->segments.items[i].first);
+    return count;
+}
+
+void tkt_seal_run(tkt_sealing *sealing, const tkt_run *run, uint32_t track)
+{
+    nest n = {.sealing = sealing, .run = run, .track_index = track};
+    n.track = &sealing->trace->tracks.items[track];
+    n.sizes = tkt_alloc((tkt_run_slots(run) + run->frame_count + 1) * sizeof *n.sizes);
+    if (n.sizes)
+        measure_all(&n);
+    if (n.sizes && !sealing->is_out_of_memory && TKT_ARRAY_RESERVE(&n.track->spans, n.count)) {
+        n.track->spans.count = n.count;
+        place_all(&n);
+        tidy_track(&n);
+    } else {
+        sealing->is_out_of_memory = true;
+    }
+    tkt_free(n.sizes);
+    TKT_ARRAY_FREE(&n.pendings);
+    TKT_ARRAY_FREE(&n.ancestors);
+}

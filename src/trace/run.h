@@ -1,0 +1,52 @@
+/* A run: the slots of one thread in one log, in the order they were written. */
+#ifndef TKT_TRACE_RUN_H
+#define TKT_TRACE_RUN_H
+
+#include "record/log.h"
+#include "trace/async.h"
+#include "trace/seal.h"
+
+typedef struct tkt_segment {
+    const takt_record *first;
+    const takt_record *end;
+} tkt_segment;
+
+typedef struct tkt_run {
+    TKT_ARRAY_OF(tkt_segment) segments;
+    tkt_thread_mark   thread; /* the name is the last one given */
+    const takt_frame *frames; /* open at the end; outermost first */
+    uint32_t          frame_count;
+} tkt_run;
+
+/* What sealing keeps beside the trace. */
+typedef struct tkt_sealing {
+    const tkt_seal_window *window;
+    takt_trace            *trace;
+    TKT_ARRAY_OF(uint32_t) sites; /* record site id -> trace site + 1 */
+    tkt_async_spans async;
+    bool            is_out_of_memory;
+} tkt_sealing;
+
+/* The trace's site for a recorded one; 0, and out of memory is noted, when it cannot be made. */
+uint32_t tkt_sealing_site(tkt_sealing *sealing, uint32_t record_site);
+
+/* The trace's string for a recorded text. */
+uint32_t tkt_sealing_text(tkt_sealing *sealing, uint32_t text);
+
+static inline uint64_t tkt_sealing_ns(const tkt_sealing *sealing, uint64_t ticks)
+{
+    return tkt_clock_ns(&sealing->window->fit, ticks);
+}
+
+static inline bool tkt_sealing_holds(const tkt_sealing *sealing, uint64_t ticks)
+{
+    return ticks >= sealing->window->begin_ticks && ticks <= sealing->window->end_ticks;
+}
+
+/* nest.c: places the spans of a run on `track` in preorder, with their arguments and work, and the
+ * other events of the run where they belong. */
+void tkt_seal_run(tkt_sealing *sealing, const tkt_run *run, uint32_t track);
+
+size_t tkt_run_slots(const tkt_run *run);
+
+#endif

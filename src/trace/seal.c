@@ -1,0 +1,233 @@
+/* Sealing looks at each log once: it takes a picture of it, cuts that into the runs of the threads
+ * that lived in it, and gives each run a track. Nothing here stops a thread that records. */
+#include "trace/seal.h"
+
+#include "record/control.h"
+#include "record/site.h"
+#include "record/slot.h"
+#include "trace/run.h"
+
+/* ---- From recorded ids to the trace's ----------------------------------------------------------- */
+
+uint32_t tkt_sealing_text(tkt_sealing *sealing, uint32_t text)
+{
+    tkt_text bytes = tkt_text_get(text);
+    uint32_t string = tkt_trace_string(sealing->trace, bytes.bytes, bytes.size);
+    if (string != TKT_STRTAB_FULL)
+        return string;
+    sealing->is_out_of_memory = true;
+    return 0;
+}
+
+static uint32_t string_of(tkt_sealing *sealing, const tkt_text *text)
+{
+    uint32_t string = tkt_trace_string(sealing->trace, text->bytes, text->size);
+    if (string != TKT_STRTAB_FULL)
+        return string;
+    sealing->is_out_of_memory = true;
+    return 0;
+}
+
+static uint32_t add_site(tkt_sealing *sealing, uint32_t record_site)
+{
+    const tkt_site *from = tkt_site_get(record_site);
+    tkt_trace_site site = {
+        .name = string_of(sealing, &from->name),
+        .category = string_of(sealing, &from->category),
+        .file = string_of(sealing, &from->file),
+        .function = string_of(sealing, &from->function),
+        .device = string_of(sealing, &from->device),
+        .line = from->line,
+        .filter = from->filter,
+        .kind = from->kind,
+        .level = from->level,
+    };
+    uint32_t index = tkt_trace_site_index(sealing->trace, &site);
+    if (index != UINT32_MAX)
+        return index;
+    sealing->is_out_of_memory = true;
+    return 0;
+}
+
+uint32_t tkt_sealing_site(tkt_sealing *sealing, uint32_t record_site)
+{
+    while (sealing->sites.count <= record_site) {
+        uint32_t *added = TKT_ARRAY_ADD(&sealing->sites);
+        if (!added) {
+            sealing->is_out_of_memory = true;
+            return 0;
+        }
+        *added = 0;
+    }
+    uint32_t *known = &sealing->sites.items[record_site];
+    if (*known == 0)
+        *known = add_site(sealing, record_site) + 1;
+    return *known - 1;
+}
+
+/* ---- Runs ------------------------------------------------------------------------------------- */
+
+static bool is_event_in_window(const tkt_sealing *sealing, const takt_record *slot)
+{
+    const tkt_seal_window *window = sealing->window;
+    tkt_slot_span span;
+    if (tkt_slot_read_span(slot, &span))
+        return span.end >= window->begin_ticks && span.begin <= window->end_ticks;
+    switch (tkt_slot_kind_of(slot)) {
+    case TKT_SLOT_MARK:
+    case TKT_SLOT_COUNTER:
+    case TKT_SLOT_MEMORY:
+    case TKT_SLOT_SPAN_BEGIN:
+    case TKT_SLOT_SPAN_END:
+    case TKT_SLOT_FLOW_BEGIN:
+    case TKT_SLOT_FLOW_END:
+        return tkt_sealing_holds(sealing, slot->start);
+    case TKT_SLOT_SPAN_AT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Whether a thread has anything to show; most that lived before the window have not. */
+static bool has_events(const tkt_sealing *sealing, const tkt_run *run)
+{
+    if (run->frame_count > 0 && run->frames[0].start <= sealing->window->end_ticks)
+        return true;
+    for (size_t i = 0; i < run->segments.count; i++) {
+        const tkt_segment *segment = &run->segments.items[i];
+        for (const takt_record *slot = segment->first; slot < segment->end; slot++)
+            if (is_event_in_window(sealing, slot))
+                return true;
+    }
+    return false;
+}
+
+static void end_run(tkt_sealing *sealing, tkt_run *run)
+{
+    if (run->thread.serial != 0 && has_events(sealing, run)) {
+        uint32_t name = run->thread.name ? tkt_sealing_text(sealing, run->thread.name) : 0;
+        uint32_t track = tkt_trace_add_track(sealing->trace, TAKT_TRACK_THREAD, name,
+                                             run->thread.thread_id);
+        if (track == TKT_NO_TRACK)
+            sealing->is_out_of_memory = true;
+        else
+            tkt_seal_run(sealing, run, track);
+    }
+    run->segments.count = 0;
+}
+
+static void add_segment(tkt_sealing *sealing, tkt_run *run, const takt_record *first,
+                        const takt_record *end)
+{
+    tkt_segment *segment = first == end ? NULL : TKT_ARRAY_ADD(&run->segments);
+    if (segment)
+        *segment = (tkt_segment){first, end};
+    else if (first != end)
+        sealing->is_out_of_memory = true;
+}
+
+static void begin_run(tkt_sealing *sealing, tkt_run *run, tkt_thread_mark thread)
+{
+    if (run->thread.serial != thread.serial)
+        end_run(sealing, run);
+    run->thread = thread;
+}
+
+/* Cuts a part where another thread goes on. */
+static void split_part(tkt_sealing *sealing, tkt_run *run, const tkt_log_part *part)
+{
+    const takt_record *first = part->slots, *end = part->slots + part->count;
+    begin_run(sealing, run, part->thread);
+    for (const takt_record *slot = first; slot < end; slot++) {
+        if (tkt_slot_is_plain(slot))
+            continue;
+        if (tkt_slot_kind_of(slot) == TKT_SLOT_NAME)
+            run->thread.name = slot->ticks;
+        if (tkt_slot_kind_of(slot) != TKT_SLOT_THREAD)
+            continue;
+        add_segment(sealing, run, first, slot);
+        begin_run(sealing, run, (tkt_thread_mark){slot[0].start, slot[0].ticks, slot[1].ticks});
+        first = slot + 2;
+    }
+    add_segment(sealing, run, first, end);
+}
+
+static takt_status seal_log(tkt_sealing *sealing, tkt_log *log)
+{
+    tkt_log_view view;
+    takt_status status = tkt_log_view_open(log, sealing->window->begin_ticks, &view);
+    if (status != TAKT_OK)
+        return status;
+    tkt_run run = {0};
+    for (size_t i = 0; i < view.parts.count; i++)
+        split_part(sealing, &run, &view.parts.items[i]);
+    run.frames = view.frames;
+    run.frame_count = view.frame_count;
+    end_run(sealing, &run);
+    TKT_ARRAY_FREE(&run.segments);
+    tkt_log_view_close(log, &view);
+    return sealing->is_out_of_memory ? TAKT_NO_MEMORY : TAKT_OK;
+}
+
+/* ---- The folded form -------------------------------------------------------------------------- */
+
+/* The trace's sites for all nodes of `fold`, by recorded id. */
+static takt_status map_sites(tkt_sealing *sealing, const tkt_fold *fold)
+{
+    for (size_t i = 1; i < fold->count; i++)
+        if (fold->items[i].site != 0)
+            tkt_sealing_site(sealing, fold->items[i].site);
+    for (size_t i = 0; i < sealing->sites.count; i++)
+        if (sealing->sites.items[i])
+            sealing->sites.items[i]--;
+    return sealing->is_out_of_memory ? TAKT_NO_MEMORY : TAKT_OK;
+}
+
+static takt_status fold_log(tkt_sealing *sealing, tkt_log *log)
+{
+    tkt_fold fold = {0};
+    takt_status status = tkt_log_fold_take(log, sealing->window->end_ticks, &fold);
+    if (status == TAKT_OK && fold.count > 0) {
+        sealing->sites.count = 0;
+        status = map_sites(sealing, &fold);
+        if (status == TAKT_OK)
+            status = tkt_fold_merge(&sealing->trace->fold, &fold, sealing->sites.items);
+        sealing->sites.count = 0;
+    }
+    tkt_fold_fini(&fold);
+    return status;
+}
+
+static takt_status fold_logs(tkt_sealing *sealing)
+{
+    takt_status status = tkt_fold_init(&sealing->trace->fold);
+    for (tkt_log *log = tkt_log_first(); log && status == TAKT_OK; log = tkt_log_next(log))
+        status = fold_log(sealing, log);
+    return status;
+}
+
+takt_status tkt_seal(const tkt_seal_window *window, takt_trace **out)
+{
+    tkt_sealing sealing = {.window = window};
+    takt_status status = tkt_trace_create(&sealing.trace);
+    if (status != TAKT_OK)
+        return status;
+    for (tkt_log *log = tkt_log_first(); window->with_spans && log && status == TAKT_OK;
+         log = tkt_log_next(log))
+        status = seal_log(&sealing, log);
+    if (status == TAKT_OK)
+        tkt_async_finish(&sealing);
+    sealing.sites.count = 0;
+    if (status == TAKT_OK && window->with_fold)
+        status = fold_logs(&sealing);
+    if (sealing.is_out_of_memory)
+        status = TAKT_NO_MEMORY;
+    tkt_async_fini(&sealing.async);
+    TKT_ARRAY_FREE(&sealing.sites);
+    if (status == TAKT_OK)
+        *out = sealing.trace;
+    else
+        takt_trace_release(sealing.trace);
+    return status;
+}
