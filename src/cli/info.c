@@ -15,7 +15,8 @@ static const cli_syntax syntax = {
     .verb = "info",
     .usage = "FILE...",
     .text = "Tells what trace files are: name, time, steps, tracks, numbers of spans and\n"
-            "activities, what was lost and why, clock, Takt's own cost, and whether a file is cut.",
+            "activities, what was lost and why, clock, Takt's own cost, and whether a file is\n"
+            "cut.",
 };
 
 static void print_key(const char *key)
