@@ -88,7 +88,7 @@ typedef struct takt_thread_v1 {
     takt_record *limit;  /* equal to cursor: the slow path decides */
     takt_frame  *top;    /* the next free frame */
     takt_frame  *top_limit;
-    void        *log;     /* struct tkt_log */
+    void        *log;     /* struct tkt_thread_log */
     uint64_t     is_busy; /* inside the library */
     uint64_t     printing_timers;
     uint64_t     reserved;

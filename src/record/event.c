@@ -15,13 +15,13 @@ static uint64_t bits_of(double value)
     return bits;
 }
 
-static uint32_t tag(const tkt_log *log, tkt_slot_kind kind)
+static uint32_t tag(const tkt_thread_log *log, tkt_slot_kind kind)
 {
     return tkt_slot_tag(kind, tkt_log_depth(log));
 }
 
 /* Writes one slot. */
-static void put(tkt_log *log, tkt_slot_kind kind, uint64_t start, uint32_t ticks)
+static void put(tkt_thread_log *log, tkt_slot_kind kind, uint64_t start, uint32_t ticks)
 {
     takt_record *slot = tkt_log_reserve(log, 1);
     if (!slot)
@@ -31,7 +31,7 @@ static void put(tkt_log *log, tkt_slot_kind kind, uint64_t start, uint32_t ticks
 }
 
 /* Writes one slot and one that belongs to it. */
-static void put_two(tkt_log *log, tkt_slot_kind kind, uint64_t start, uint32_t ticks,
+static void put_two(tkt_thread_log *log, tkt_slot_kind kind, uint64_t start, uint32_t ticks,
                     uint64_t more_start, uint32_t more_ticks)
 {
     takt_record *slot = tkt_log_reserve(log, 2);
@@ -44,7 +44,7 @@ static void put_two(tkt_log *log, tkt_slot_kind kind, uint64_t start, uint32_t t
 
 void takt_mark_v1(takt_site *site)
 {
-    tkt_log *log = tkt_log_enter();
+    tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
     uint32_t id = tkt_log_site(log, site);
@@ -55,7 +55,7 @@ void takt_mark_v1(takt_site *site)
 
 void takt_counter_v1(takt_site *site, double value)
 {
-    tkt_log *log = tkt_log_enter();
+    tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
     uint32_t id = tkt_log_site(log, site);
@@ -70,7 +70,7 @@ static void put_argument(takt_site *key, tkt_slot_kind kind, uint64_t bits)
 {
     if (!tkt_record_has(TKT_ARGUMENTS))
         return;
-    tkt_log *log = tkt_log_enter();
+    tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
     uint32_t id = tkt_log_site(log, key);
@@ -118,7 +118,7 @@ void takt_work(double flops, double bytes)
 {
     if (!takt_is_on(TAKT_NORMAL_BIT | TAKT_WORK_BIT))
         return;
-    tkt_log *log = tkt_log_enter();
+    tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
     add_double(&log->flops, flops);
@@ -132,7 +132,7 @@ void takt_work(double flops, double bytes)
 
 void takt_thread_name(const char *name)
 {
-    tkt_log *log = tkt_log_enter();
+    tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
     log->mark.name = tkt_text_intern(name);
@@ -153,7 +153,7 @@ takt_span takt_span_begin(takt_track track, const char *name)
 {
     if (!takt_is_on(TAKT_NORMAL_BIT))
         return 0;
-    tkt_log *log = tkt_log_enter();
+    tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return 0;
     takt_span span = 0;
@@ -170,7 +170,7 @@ void takt_span_end(takt_span span)
 {
     if (span == 0)
         return;
-    tkt_log *log = tkt_log_enter();
+    tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
     put_two(log, TKT_SLOT_SPAN_END, tkt_ticks(), 0, span, 0);
@@ -182,7 +182,7 @@ void takt_span_at(takt_track track, const char *name, uint64_t begin_ns, uint64_
     if (!takt_is_on(TAKT_NORMAL_BIT))
         return;
     tkt_clock_fit fit = tkt_clock_fit_now();
-    tkt_log *log = tkt_log_enter();
+    tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
     uint32_t site = tkt_site_named(name, TAKT_SITE_SCOPE);
@@ -198,7 +198,7 @@ static void put_flow(tkt_slot_kind kind, uint64_t id)
 {
     if (!takt_is_on(TAKT_NORMAL_BIT))
         return;
-    tkt_log *log = tkt_log_enter();
+    tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
     put_two(log, kind, tkt_ticks(), 0, id, 0);

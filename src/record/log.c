@@ -13,27 +13,27 @@
 __thread takt_thread_v1 takt_thread_hot_v1;
 
 static tkt_mutex list_lock = TKT_MUTEX_INIT;
-static tkt_log *all_logs;
+static tkt_thread_log *all_logs;
 static uint32_t log_count;
 static uint64_t last_serial;
 static uint64_t losses_without_log[TAKT_LOSS_COUNT];
 
 /* ---- Room ------------------------------------------------------------------------------------- */
 
-void tkt_log_lose(tkt_log *log, takt_loss loss)
+void tkt_log_lose(tkt_thread_log *log, takt_loss loss)
 {
     uint64_t *count = log ? &log->losses[loss] : &losses_without_log[loss];
     __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
 }
 
-void tkt_log_publish(tkt_log *log, takt_record *end)
+void tkt_log_publish(tkt_thread_log *log, takt_record *end)
 {
     /* release: pairs with the acquire in read_cursor() */
     __atomic_store_n(&log->thread->cursor, end, __ATOMIC_RELEASE);
 }
 
 /* Makes `chunk` the one that is written to. */
-static void begin_chunk(tkt_log *log, tkt_chunk *chunk)
+static void begin_chunk(tkt_thread_log *log, tkt_chunk *chunk)
 {
     chunk->begin_ticks = tkt_ticks();
     chunk->end_ticks = 0;
@@ -43,7 +43,7 @@ static void begin_chunk(tkt_log *log, tkt_chunk *chunk)
     log->chunk_end = chunk->slots + TKT_CHUNK_SLOTS;
 }
 
-static void append_chunk(tkt_log *log, tkt_chunk *chunk)
+static void append_chunk(tkt_thread_log *log, tkt_chunk *chunk)
 {
     tkt_chunk *full = log->tail;
     full->count = (uint32_t)(log->thread->cursor - full->slots);
@@ -69,7 +69,7 @@ static uint32_t count_events(const tkt_chunk *chunk)
 }
 
 /* Takes the oldest chunk out of the list; under the lock. */
-static tkt_chunk *unlink_head(tkt_log *log)
+static tkt_chunk *unlink_head(tkt_thread_log *log)
 {
     tkt_chunk *head = log->head;
     log->head = chunk_after(head);
@@ -82,7 +82,7 @@ static tkt_chunk *unlink_head(tkt_log *log)
 
 /* With the lock: folds what is full, and says whether the tail may be written again from its
  * start, because nobody wants to keep it. */
-static bool fold_and_reuse(tkt_log *log)
+static bool fold_and_reuse(tkt_thread_log *log)
 {
     if (tkt_record_has(TKT_FOLD))
         tkt_online_fold(log, log->thread->cursor, log->frames, tkt_log_depth(log), 0);
@@ -98,7 +98,7 @@ static bool fold_and_reuse(tkt_log *log)
 }
 
 /* With the lock: the flight recorder's own oldest chunk, if it has another one. */
-static tkt_chunk *overwrite_oldest(tkt_log *log)
+static tkt_chunk *overwrite_oldest(tkt_thread_log *log)
 {
     if (!tkt_record_has(TKT_RING) || log->pins || log->head == log->tail)
         return NULL;
@@ -109,7 +109,7 @@ static tkt_chunk *overwrite_oldest(tkt_log *log)
 
 /* The tail has no room: another chunk, or the same one again. Never waits: while somebody reads
  * this log, it takes a chunk from the pool instead. */
-static bool next_chunk(tkt_log *log)
+static bool next_chunk(tkt_thread_log *log)
 {
     bool is_locked = tkt_mutex_try(&log->lock);
     bool is_done = is_locked && fold_and_reuse(log);
@@ -128,7 +128,7 @@ static bool next_chunk(tkt_log *log)
 }
 
 /* Where events were dropped a gap is marked, because what comes next may lack its parents. */
-static void write_gap(tkt_log *log)
+static void write_gap(tkt_thread_log *log)
 {
     takt_record *slot = log->thread->cursor;
     *slot = (takt_record){tkt_ticks(), 0, tkt_slot_tag(TKT_SLOT_GAP, 0)};
@@ -136,7 +136,7 @@ static void write_gap(tkt_log *log)
     log->has_gap = false;
 }
 
-takt_record *tkt_log_reserve(tkt_log *log, uint32_t count)
+takt_record *tkt_log_reserve(tkt_thread_log *log, uint32_t count)
 {
     takt_thread_v1 *thread = log->thread;
     if ((size_t)(log->chunk_end - thread->cursor) < count + log->has_gap && !next_chunk(log)) {
@@ -151,9 +151,9 @@ takt_record *tkt_log_reserve(tkt_log *log, uint32_t count)
 
 /* ---- A thread's log --------------------------------------------------------------------------- */
 
-static tkt_log *create_log(void)
+static tkt_thread_log *create_log(void)
 {
-    tkt_log *log = tkt_alloc_zeroed(sizeof *log);
+    tkt_thread_log *log = tkt_alloc_zeroed(sizeof *log);
     takt_frame *frames = tkt_alloc((TKT_MAX_DEPTH + 1) * sizeof *frames);
     uint32_t *path = tkt_alloc(TKT_MAX_DEPTH * sizeof *path);
     tkt_chunk *chunk = log && frames && path ? tkt_pool_take(UINT32_MAX / 2) : NULL;
@@ -177,10 +177,10 @@ static tkt_log *create_log(void)
 }
 
 /* A log that no thread uses, or a new one. */
-static tkt_log *take_log(void)
+static tkt_thread_log *take_log(void)
 {
     tkt_mutex_lock(&list_lock);
-    tkt_log *log = all_logs;
+    tkt_thread_log *log = all_logs;
     while (log && log->is_taken)
         log = log->next;
     if (log)
@@ -201,7 +201,7 @@ static tkt_log *take_log(void)
     return log;
 }
 
-static void give_log(tkt_log *log)
+static void give_log(tkt_thread_log *log)
 {
     tkt_mutex_lock(&list_lock);
     log->is_taken = false;
@@ -220,7 +220,7 @@ static uint32_t name_of_thread(uint32_t thread_id)
 }
 
 /* Says in the log that another thread goes on. */
-static void write_thread_mark(tkt_log *log)
+static void write_thread_mark(tkt_thread_log *log)
 {
     if (log->thread->cursor == log->tail->slots) {
         log->tail->thread = log->mark;
@@ -237,7 +237,7 @@ static void write_thread_mark(tkt_log *log)
 
 static void on_thread_exit(void *value)
 {
-    tkt_log *log = value;
+    tkt_thread_log *log = value;
     takt_thread_v1 *thread = &takt_thread_hot_v1;
     if (tkt_record_is_disabled() || thread->log != log)
         return;
@@ -251,9 +251,9 @@ static void on_thread_exit(void *value)
 }
 
 /* Gives the calling thread a log. */
-static tkt_log *attach(takt_thread_v1 *thread)
+static tkt_thread_log *attach(takt_thread_v1 *thread)
 {
-    tkt_log *log = take_log();
+    tkt_thread_log *log = take_log();
     if (log && tkt_thread_at_exit(on_thread_exit, log) != TAKT_OK) {
         give_log(log);
         log = NULL;
@@ -276,13 +276,13 @@ static tkt_log *attach(takt_thread_v1 *thread)
     return log;
 }
 
-tkt_log *tkt_log_enter(void)
+tkt_thread_log *tkt_log_enter(void)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
     if (thread->is_busy || tkt_record_is_disabled())
         return NULL;
     thread->is_busy = 1;
-    tkt_log *log = thread->log ? thread->log : attach(thread);
+    tkt_thread_log *log = thread->log ? thread->log : attach(thread);
     if (!log) {
         thread->is_busy = 0;
         tkt_log_lose(NULL, TAKT_LOSS_NO_MEMORY);
@@ -290,7 +290,7 @@ tkt_log *tkt_log_enter(void)
     return log;
 }
 
-void tkt_log_leave(tkt_log *log)
+void tkt_log_leave(tkt_thread_log *log)
 {
     takt_thread_v1 *thread = log->thread;
     takt_frame *end = log->frames + TKT_DEEP;
@@ -300,7 +300,7 @@ void tkt_log_leave(tkt_log *log)
     thread->is_busy = 0;
 }
 
-uint32_t tkt_log_site(tkt_log *log, takt_site *site)
+uint32_t tkt_log_site(tkt_thread_log *log, takt_site *site)
 {
     uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
     if (id == 0)
@@ -312,12 +312,12 @@ uint32_t tkt_log_site(tkt_log *log, takt_site *site)
 
 /* ---- Readers ---------------------------------------------------------------------------------- */
 
-tkt_log *tkt_log_first(void)
+tkt_thread_log *tkt_log_first(void)
 {
     return __atomic_load_n(&all_logs, __ATOMIC_ACQUIRE);
 }
 
-static takt_record *read_cursor(const tkt_log *log)
+static takt_record *read_cursor(const tkt_thread_log *log)
 {
     return log->thread ? __atomic_load_n(&log->thread->cursor, __ATOMIC_ACQUIRE) : log->rest;
 }
@@ -328,7 +328,7 @@ static bool holds(const tkt_chunk *chunk, const takt_record *cursor)
 }
 
 /* Copies the stack; consistent when the cursor is still `cursor` afterwards. */
-static uint32_t copy_frames(const tkt_log *log, takt_frame *out)
+static uint32_t copy_frames(const tkt_thread_log *log, takt_frame *out)
 {
     takt_frame *top = __atomic_load_n(&log->thread->top, __ATOMIC_ACQUIRE);
     uint32_t count = (uint32_t)(top - log->frames);
@@ -357,7 +357,7 @@ static uint32_t without_closed(const takt_frame *frames, uint32_t count, const t
 
 /* Takes cursor and stack of one moment. Retries while the thread is at it: its scopes would have to
  * end exactly in between each time, so a bound is enough; the last picture is taken as it is. */
-static takt_record *copy_moment(const tkt_log *log, takt_frame *frames, uint32_t *frame_count)
+static takt_record *copy_moment(const tkt_thread_log *log, takt_frame *frames, uint32_t *frame_count)
 {
     *frame_count = 0;
     takt_record *cursor = read_cursor(log);
@@ -380,7 +380,7 @@ static takt_status add_part(tkt_log_view *view, const tkt_chunk *chunk, uint32_t
     return TAKT_OK;
 }
 
-static takt_status copy_parts(const tkt_log *log, uint64_t from_ticks, const takt_record *cursor,
+static takt_status copy_parts(const tkt_thread_log *log, uint64_t from_ticks, const takt_record *cursor,
                               tkt_log_view *view)
 {
     takt_status status = TAKT_OK;
@@ -393,7 +393,7 @@ static takt_status copy_parts(const tkt_log *log, uint64_t from_ticks, const tak
     return status;
 }
 
-takt_status tkt_log_view_open(tkt_log *log, uint64_t from_ticks, tkt_log_view *view)
+takt_status tkt_log_view_open(tkt_thread_log *log, uint64_t from_ticks, tkt_log_view *view)
 {
     *view = (tkt_log_view){0};
     takt_frame *frames = tkt_alloc(TKT_MAX_DEPTH * sizeof *frames);
@@ -416,7 +416,7 @@ takt_status tkt_log_view_open(tkt_log *log, uint64_t from_ticks, tkt_log_view *v
     return TAKT_OK;
 }
 
-void tkt_log_view_close(tkt_log *log, tkt_log_view *view)
+void tkt_log_view_close(tkt_thread_log *log, tkt_log_view *view)
 {
     tkt_mutex_lock(&log->lock);
     log->pins--;
@@ -425,7 +425,7 @@ void tkt_log_view_close(tkt_log *log, tkt_log_view *view)
     tkt_free(view->frames);
 }
 
-void tkt_log_release(tkt_log *log, uint64_t ticks)
+void tkt_log_release(tkt_thread_log *log, uint64_t ticks)
 {
     tkt_mutex_lock(&log->lock);
     while (log->pins == 0 && chunk_after(log->head) && log->head->end_ticks < ticks)
@@ -435,7 +435,7 @@ void tkt_log_release(tkt_log *log, uint64_t ticks)
 
 /* ---- The folded form -------------------------------------------------------------------------- */
 
-void tkt_log_fold_reset(tkt_log *log)
+void tkt_log_fold_reset(tkt_thread_log *log)
 {
     tkt_mutex_lock(&log->lock);
     tkt_fold_fini(&log->fold);
@@ -448,7 +448,7 @@ void tkt_log_fold_reset(tkt_log *log)
     tkt_mutex_unlock(&log->lock);
 }
 
-takt_status tkt_log_fold_take(tkt_log *log, uint64_t until_ticks, tkt_fold *out)
+takt_status tkt_log_fold_take(tkt_thread_log *log, uint64_t until_ticks, tkt_fold *out)
 {
     takt_frame *frames = tkt_alloc(TKT_MAX_DEPTH * sizeof *frames);
     if (!frames)
@@ -472,7 +472,7 @@ void tkt_log_losses(uint64_t losses[TAKT_LOSS_COUNT])
 {
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
         losses[i] = __atomic_load_n(&losses_without_log[i], __ATOMIC_RELAXED);
-    for (tkt_log *log = tkt_log_first(); log; log = tkt_log_next(log))
+    for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log))
         for (int i = 0; i < TAKT_LOSS_COUNT; i++)
             losses[i] += __atomic_load_n(&log->losses[i], __ATOMIC_RELAXED);
 }
@@ -480,7 +480,7 @@ void tkt_log_losses(uint64_t losses[TAKT_LOSS_COUNT])
 void tkt_log_work(double *flops, double *bytes)
 {
     *flops = *bytes = 0;
-    for (tkt_log *log = tkt_log_first(); log; log = tkt_log_next(log)) {
+    for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log)) {
         double value;
         __atomic_load(&log->flops, &value, __ATOMIC_RELAXED);
         *flops += value;

@@ -31,8 +31,8 @@ typedef struct tkt_cached_name {
     uint32_t    site;
 } tkt_cached_name;
 
-typedef struct tkt_log {
-    struct tkt_log *next; /* in the list of all logs, which only grows */
+typedef struct tkt_thread_log {
+    struct tkt_thread_log *next; /* in the list of all logs, which only grows */
     bool            is_taken;
 
     tkt_mutex       lock;
@@ -57,35 +57,35 @@ typedef struct tkt_log {
     uint64_t        losses[TAKT_LOSS_COUNT]; /* atomic, relaxed; and so are these: */
     double          flops;                   /* declared work since the process began */
     double          bytes;
-} tkt_log;
+} tkt_thread_log;
 
 /* The calling thread's log, made at its first event. NULL when there is no memory, when it is
  * called from inside itself (the host's allocator may be instrumented), or in a forked child. A
  * call that returns a log must be followed by tkt_log_leave(). */
-tkt_log *tkt_log_enter(void);
+tkt_thread_log *tkt_log_enter(void);
 
 /* Opens the fast paths again as far as they may be. */
-void tkt_log_leave(tkt_log *log);
+void tkt_log_leave(tkt_thread_log *log);
 
 /* Room for `count` slots behind the cursor, in one chunk; NULL, and the loss is counted, when there
  * is none. Publish with tkt_log_publish(). */
-takt_record *tkt_log_reserve(tkt_log *log, uint32_t count);
-void tkt_log_publish(tkt_log *log, takt_record *end);
+takt_record *tkt_log_reserve(tkt_thread_log *log, uint32_t count);
+void tkt_log_publish(tkt_thread_log *log, takt_record *end);
 
-void tkt_log_lose(tkt_log *log, takt_loss loss);
+void tkt_log_lose(tkt_thread_log *log, takt_loss loss);
 
 /* The site's id, registered if need be; 0, and the loss is counted, when there is none left. */
-uint32_t tkt_log_site(tkt_log *log, takt_site *site);
+uint32_t tkt_log_site(tkt_thread_log *log, takt_site *site);
 
 /* How many scopes the thread has open, phases included. */
-static inline uint32_t tkt_log_depth(const tkt_log *log)
+static inline uint32_t tkt_log_depth(const tkt_thread_log *log)
 {
     return (uint32_t)(log->thread->top - log->frames);
 }
 
 /* The list of all logs. */
-tkt_log *tkt_log_first(void);
-static inline tkt_log *tkt_log_next(const tkt_log *log)
+tkt_thread_log *tkt_log_first(void);
+static inline tkt_thread_log *tkt_log_next(const tkt_thread_log *log)
 {
     return __atomic_load_n(&log->next, __ATOMIC_ACQUIRE);
 }
@@ -106,16 +106,16 @@ typedef struct tkt_log_view {
 } tkt_log_view;
 
 /* Leaves out chunks that were full before `from_ticks`. */
-takt_status tkt_log_view_open(tkt_log *log, uint64_t from_ticks, tkt_log_view *view);
-void tkt_log_view_close(tkt_log *log, tkt_log_view *view);
+takt_status tkt_log_view_open(tkt_thread_log *log, uint64_t from_ticks, tkt_log_view *view);
+void tkt_log_view_close(tkt_thread_log *log, tkt_log_view *view);
 
 /* Gives chunks back that were full before `ticks`. */
-void tkt_log_release(tkt_log *log, uint64_t ticks);
+void tkt_log_release(tkt_thread_log *log, uint64_t ticks);
 
 /* Summary mode: forgets the folded form and what is recorded so far; and moves the folded form of
  * everything recorded up to `until_ticks` into *out, open scopes included up to that moment. */
-void tkt_log_fold_reset(tkt_log *log);
-takt_status tkt_log_fold_take(tkt_log *log, uint64_t until_ticks, tkt_fold *out);
+void tkt_log_fold_reset(tkt_thread_log *log);
+takt_status tkt_log_fold_take(tkt_thread_log *log, uint64_t until_ticks, tkt_fold *out);
 
 /* Losses of all logs and of events that had no log, since the process began. */
 void tkt_log_losses(uint64_t losses[TAKT_LOSS_COUNT]);

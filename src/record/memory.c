@@ -78,7 +78,7 @@ static void record(const void *address, int64_t bytes, uint64_t ticks)
 {
     if (!takt_is_on(TAKT_NORMAL_BIT) || !tkt_record_has(TKT_MEMORY))
         return;
-    tkt_log *log = tkt_log_enter();
+    tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
     takt_record *slot = tkt_log_reserve(log, 3);

@@ -99,7 +99,7 @@ static void fold_frames(walk *w, const takt_frame *frames, uint32_t count, uint6
 typedef TKT_ARRAY_OF(tkt_chunk *) chunk_list;
 
 /* The chunks from the first unfolded one to the one that holds the cursor. */
-static takt_status list_chunks(const tkt_log *log, const takt_record *cursor, chunk_list *list)
+static takt_status list_chunks(const tkt_thread_log *log, const takt_record *cursor, chunk_list *list)
 {
     tkt_chunk *chunk = log->unfolded;
     for (;;) {
@@ -123,7 +123,7 @@ static void fold_chunks(walk *w, const chunk_list *list, uint32_t first_slot,
     }
 }
 
-takt_status tkt_online_fold(tkt_log *log, const takt_record *cursor, const takt_frame *frames,
+takt_status tkt_online_fold(tkt_thread_log *log, const takt_record *cursor, const takt_frame *frames,
                             uint32_t frame_count, uint64_t until_ticks)
 {
     if (!log->fold.items && tkt_fold_init(&log->fold) != TAKT_OK)

@@ -29,14 +29,14 @@ static uint64_t exact(uint64_t header_ticks)
     return tkt_clock_is_inline() ? header_ticks : tkt_ticks();
 }
 
-static void store_top(tkt_log *log, takt_frame *top)
+static void store_top(tkt_thread_log *log, takt_frame *top)
 {
     /* release: pairs with the acquire in copy_frames() of log.c */
     __atomic_store_n(&log->thread->top, top, __ATOMIC_RELEASE);
 }
 
 /* Writes the frame at `depth` as a span up to `end`, and does not pop it. */
-static void write_span(tkt_log *log, uint32_t depth, uint64_t end)
+static void write_span(tkt_thread_log *log, uint32_t depth, uint64_t end)
 {
     const takt_frame *frame = &log->frames[depth];
     uint64_t begin = frame->start;
@@ -58,7 +58,7 @@ static void write_span(tkt_log *log, uint32_t depth, uint64_t end)
     tkt_log_publish(log, slot + 2);
 }
 
-void tkt_scope_unwind(tkt_log *log, uint32_t depth, uint64_t now, tkt_mismatch cause)
+void tkt_scope_unwind(tkt_thread_log *log, uint32_t depth, uint64_t now, tkt_mismatch cause)
 {
     for (uint32_t top = tkt_log_depth(log); top-- > depth;) {
         const takt_frame *frame = &log->frames[top];
@@ -72,7 +72,7 @@ void tkt_scope_unwind(tkt_log *log, uint32_t depth, uint64_t now, tkt_mismatch c
 }
 
 /* Closes the scope at `depth`, and whatever is open inside it. */
-static void close_at(tkt_log *log, uint32_t depth, uint64_t now)
+static void close_at(tkt_thread_log *log, uint32_t depth, uint64_t now)
 {
     tkt_scope_unwind(log, depth + 1, now, TKT_CLOSED_BY_ANOTHER);
     write_span(log, depth, now);
@@ -80,7 +80,7 @@ static void close_at(tkt_log *log, uint32_t depth, uint64_t now)
 }
 
 /* Pushes a frame; the clock is read last. NULL when the stack is full. */
-static takt_frame *push(tkt_log *log, uint32_t site_and_flag)
+static takt_frame *push(tkt_thread_log *log, uint32_t site_and_flag)
 {
     takt_frame *frame = log->thread->top;
     if (tkt_log_depth(log) == TKT_MAX_DEPTH) {
@@ -99,7 +99,7 @@ static bool is_on(const takt_site *site)
     return takt_is_on(__atomic_load_n(&site->bits, __ATOMIC_RELAXED));
 }
 
-static takt_open open_of(const tkt_log *log, takt_frame *frame)
+static takt_open open_of(const tkt_thread_log *log, takt_frame *frame)
 {
     if (!frame)
         return (takt_open){NULL, 0};
@@ -110,7 +110,7 @@ static takt_open open_of(const tkt_log *log, takt_frame *frame)
 takt_open takt_scope_begin_v1(takt_site *site)
 {
     takt_open open = {NULL, 0};
-    tkt_log *log = tkt_log_enter();
+    tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return open;
     uint32_t id = tkt_log_site(log, site);
@@ -125,7 +125,7 @@ void takt_scope_end_v1(takt_open open, uint64_t now)
     if (open.start == DEEP_START)
         now = tkt_ticks();
     now = exact(now);
-    tkt_log *log = tkt_log_enter();
+    tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
     bool is_open = open.frame >= log->frames && open.frame < log->thread->top &&
@@ -140,7 +140,7 @@ takt_open tkt_scope_open_named(const char *name)
     takt_open open = {NULL, 0};
     if (!takt_is_on(TAKT_NORMAL_BIT))
         return open;
-    tkt_log *log = tkt_log_enter();
+    tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return open;
     uint32_t id = tkt_site_named(name, TAKT_SITE_SCOPE);
@@ -152,7 +152,7 @@ takt_open tkt_scope_open_named(const char *name)
 
 /* ---- Begin and end in different places -------------------------------------------------------- */
 
-static void begin_site(tkt_log *log, uint32_t id)
+static void begin_site(tkt_thread_log *log, uint32_t id)
 {
     if (id && !push(log, id))
         log->unpushed++;
@@ -160,7 +160,7 @@ static void begin_site(tkt_log *log, uint32_t id)
 
 void takt_begin_v1(takt_site *site)
 {
-    tkt_log *log = tkt_log_enter();
+    tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
     begin_site(log, tkt_log_site(log, site));
@@ -168,7 +168,7 @@ void takt_begin_v1(takt_site *site)
 }
 
 /* The innermost open scope of that name, or TKT_MAX_DEPTH. */
-static uint32_t find_open(const tkt_log *log, uint32_t name_id)
+static uint32_t find_open(const tkt_thread_log *log, uint32_t name_id)
 {
     for (uint32_t depth = tkt_log_depth(log); depth-- > 0;) {
         const takt_frame *frame = &log->frames[depth];
@@ -180,7 +180,7 @@ static uint32_t find_open(const tkt_log *log, uint32_t name_id)
 
 /* An end that nothing on the stack fits. Its begin may have come before the recording: the first
  * such end of a place, with no scope open, is believed and becomes a span begun before. */
-static bool is_begun_before(tkt_log *log, uint32_t id)
+static bool is_begun_before(tkt_thread_log *log, uint32_t id)
 {
     if (tkt_log_depth(log) != 0)
         return false;
@@ -192,7 +192,7 @@ static bool is_begun_before(tkt_log *log, uint32_t id)
     return true;
 }
 
-static void end_unmatched(tkt_log *log, uint32_t id, uint64_t now)
+static void end_unmatched(tkt_thread_log *log, uint32_t id, uint64_t now)
 {
     if (log->unpushed > 0) {
         log->unpushed--;
@@ -214,7 +214,7 @@ static void end_unmatched(tkt_log *log, uint32_t id, uint64_t now)
 void takt_end_v1(takt_site *site)
 {
     uint64_t now = tkt_ticks();
-    tkt_log *log = tkt_log_enter();
+    tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
     uint32_t id = tkt_log_site(log, site);
@@ -229,7 +229,7 @@ void takt_end_v1(takt_site *site)
 }
 
 /* The id of a name of run time, from the thread's cache if its text is still the same. */
-static uint32_t id_of_name(tkt_log *log, const char *name)
+static uint32_t id_of_name(tkt_thread_log *log, const char *name)
 {
     if (!name)
         name = "(null)";
@@ -248,7 +248,7 @@ static uint32_t id_of_name(tkt_log *log, const char *name)
 /* The cases that need nothing but a push: known name, room, inline clock. */
 static bool begin_fast(takt_thread_v1 *thread, const char *name)
 {
-    tkt_log *log = thread->log;
+    tkt_thread_log *log = thread->log;
     takt_frame *frame = thread->top;
     if (frame == thread->top_limit || thread->is_busy)
         return false;
@@ -266,7 +266,7 @@ void takt_begin(const char *name)
 {
     if (!takt_is_on(TAKT_NORMAL_BIT) || begin_fast(&takt_thread_hot_v1, name))
         return;
-    tkt_log *log = tkt_log_enter();
+    tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
     begin_site(log, id_of_name(log, name));
@@ -275,7 +275,7 @@ void takt_begin(const char *name)
 
 static void end_slow(uint64_t now)
 {
-    tkt_log *log = tkt_log_enter();
+    tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
     uint32_t depth = tkt_log_depth(log);
@@ -309,7 +309,7 @@ void takt_end(void)
 
 void takt_phase_v1(takt_site *site)
 {
-    tkt_log *log = tkt_log_enter();
+    tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
     uint32_t id = tkt_log_site(log, site);

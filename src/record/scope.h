@@ -7,7 +7,7 @@
 
 /* Closes what is open at and above `depth`, all with one end; scopes, but not phases, count as
  * mismatches of that cause. */
-void tkt_scope_unwind(tkt_log *log, uint32_t depth, uint64_t now, tkt_mismatch cause);
+void tkt_scope_unwind(tkt_thread_log *log, uint32_t depth, uint64_t now, tkt_mismatch cause);
 
 /* Opens a scope for a name of run time; its frame is NULL when nothing records. */
 takt_open tkt_scope_open_named(const char *name);

@@ -153,7 +153,7 @@ static void split_part(tkt_sealing *sealing, tkt_run *run, const tkt_log_part *p
     add_segment(sealing, run, first, end);
 }
 
-static takt_status seal_log(tkt_sealing *sealing, tkt_log *log)
+static takt_status seal_log(tkt_sealing *sealing, tkt_thread_log *log)
 {
     tkt_log_view view;
     takt_status status = tkt_log_view_open(log, sealing->window->begin_ticks, &view);
@@ -184,7 +184,7 @@ static takt_status map_sites(tkt_sealing *sealing, const tkt_fold *fold)
     return sealing->is_out_of_memory ? TAKT_NO_MEMORY : TAKT_OK;
 }
 
-static takt_status fold_log(tkt_sealing *sealing, tkt_log *log)
+static takt_status fold_log(tkt_sealing *sealing, tkt_thread_log *log)
 {
     tkt_fold fold = {0};
     takt_status status = tkt_log_fold_take(log, sealing->window->end_ticks, &fold);
@@ -202,7 +202,7 @@ static takt_status fold_log(tkt_sealing *sealing, tkt_log *log)
 static takt_status fold_logs(tkt_sealing *sealing)
 {
     takt_status status = tkt_fold_init(&sealing->trace->fold);
-    for (tkt_log *log = tkt_log_first(); log && status == TAKT_OK; log = tkt_log_next(log))
+    for (tkt_thread_log *log = tkt_log_first(); log && status == TAKT_OK; log = tkt_log_next(log))
         status = fold_log(sealing, log);
     return status;
 }
@@ -213,7 +213,7 @@ takt_status tkt_seal(const tkt_seal_window *window, takt_trace **out)
     takt_status status = tkt_trace_create(&sealing.trace);
     if (status != TAKT_OK)
         return status;
-    for (tkt_log *log = tkt_log_first(); window->with_spans && log && status == TAKT_OK;
+    for (tkt_thread_log *log = tkt_log_first(); window->with_spans && log && status == TAKT_OK;
          log = tkt_log_next(log))
         status = seal_log(&sealing, log);
     if (status == TAKT_OK)

@@ -1,0 +1,38 @@
+/* One log, many windows. A profiler's cycle, a takt_timing and an open ScopedTimer each ask for a
+ * window of what the process records; what is recorded is the union of their wishes, and a chunk
+ * goes back to the pool when the last window that reaches it is closed. */
+#ifndef TKT_PROFILER_SESSION_H
+#define TKT_PROFILER_SESSION_H
+
+#include "base/clock.h"
+#include "record/control.h"
+#include "record/memory.h"
+#include "trace/model.h"
+
+/* What a window wants recorded. */
+typedef struct tkt_wish {
+    uint32_t modes; /* TKT_KEEP and so on of record/control.h; 0: recording is on, nothing is kept */
+    uint64_t mask;
+    uint64_t max_bytes; /* of all chunks; the largest wish holds; 0: any */
+} tkt_wish;
+
+typedef struct tkt_window tkt_window;
+
+/* Opens a window that begins now. TAKT_BAD_STATE in a forked child, or when it wants to be folded
+ * while another one is. */
+takt_status tkt_window_open(const tkt_wish *wish, tkt_window **out);
+
+/* Ends it at `ticks`; what is recorded stays until it is closed. Any thread, once. */
+void tkt_window_end(tkt_window *window, uint64_t ticks);
+
+/* Makes a trace of an ended window, with the facts of the recording filled in; the caller adds its
+ * own and calls tkt_trace_finish(). */
+takt_status tkt_window_seal(const tkt_window *window, takt_trace **out);
+
+/* Ends it if need be and gives its memory back. NULL is ignored. */
+void tkt_window_close(tkt_window *window);
+
+uint64_t tkt_window_begin_ticks(const tkt_window *window);
+const tkt_clock_fit *tkt_window_fit(const tkt_window *window);
+
+#endif
