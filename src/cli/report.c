@@ -237,17 +237,45 @@ static void print_separator(const report_request *request, bool is_first, const 
         printf("## %s\n\n", cli_clean(clean, sizeof clean, new_file));
 }
 
-static int tell_failure(const report_request *request, takt_status status, const char *file,
-                        const char *report)
+/* The first line of what comes: of CSV that is the names of the columns. */
+typedef struct first_line {
+    char text[1024];
+    size_t used;
+    bool is_whole;
+} first_line;
+
+static takt_status keep_first_line(void *user, const void *data, size_t size)
+{
+    first_line *line = user;
+    const char *bytes = data;
+    for (size_t i = 0; i < size && !line->is_whole; i++) {
+        line->is_whole = bytes[i] == '\r' || bytes[i] == '\n' || line->used + 2 > sizeof line->text;
+        if (!line->is_whole)
+            line->text[line->used++] = bytes[i];
+    }
+    return TAKT_OK;
+}
+
+static int tell_columns(const report_request *request, const takt_trace *trace, const char *report)
+{
+    first_line columns = {.used = 0};
+    takt_sink sink = {.write = keep_first_line, .user = &columns};
+    takt_report_options options = {.format = TAKT_CSV, .rows = 1};
+
+    takt_report(trace, report, &options, &sink);
+    return cli_usage_error(&request->syntax, "--sort: %s has no column \"%s\"; it has %s", report,
+                           request->options_out.sort, columns.text);
+}
+
+static int tell_failure(const report_request *request, takt_status status, const takt_trace *trace,
+                        const char *file, const char *report)
 {
     if (status == TAKT_NO_SPANS)
         return cli_error("%s: %s needs spans, and this trace holds only a summary (it was recorded "
                          "with mode: summary)",
                          file, report);
     if (status == TAKT_BAD_ARGUMENT && request->options_out.sort)
-        return cli_usage_error(&request->syntax,
-                               "--sort: %s has no column \"%s\"; --json shows what they are called",
-                               report, request->options_out.sort);
+        return tell_columns(request, trace, report);
     return cli_error("%s: %s: %s", file, report, takt_status_text(status));
 }
 
@@ -288,7 +316,7 @@ static int print_file(const report_request *request, const char *file, bool *is_
         if (status == TAKT_IO_ERROR)
             break; /* cli_finish() tells why */
         if (status != TAKT_OK)
-            result = tell_failure(request, status, file, request->reports[i]);
+            result = tell_failure(request, status, trace, file, request->reports[i]);
     }
     takt_trace_release(trace);
     return result;
