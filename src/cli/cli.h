@@ -19,7 +19,7 @@ enum {
 
 typedef struct cli_verb {
     const char *name;
-    const char *summary;               /* its line in the list of verbs */
+    const char *summary; /* its line in the list of verbs */
     int (*run)(int argc, char **argv); /* argv[0] is the verb */
 } cli_verb;
 
@@ -32,19 +32,19 @@ int cli_config(int argc, char **argv);
 
 /* An option as the parser and the help text see it. */
 typedef struct cli_option {
-    char letter;       /* 0: none */
-    const char *name;  /* without the dashes */
-    const char *value; /* what the help calls its value, such as "N"; NULL: it takes none */
+    char        letter; /* 0: none */
+    const char *name;   /* without the dashes */
+    const char *value;  /* what the help calls its value, such as "N"; NULL: it takes none */
     const char *help;
 } cli_option;
 
 /* What a verb takes: the parser reads it, the help is printed from it. */
 typedef struct cli_syntax {
-    const char *verb;  /* "report" */
-    const char *usage; /* what follows `takt VERB` */
-    const char *text;  /* what it does, lines of at most 80 columns */
+    const char       *verb;  /* "report" */
+    const char       *usage; /* what follows `takt VERB` */
+    const char       *text;  /* what it does, lines of at most 80 columns */
     const cli_option *options;
-    size_t option_count;
+    size_t            option_count;
 } cli_syntax;
 
 enum {
@@ -57,11 +57,11 @@ enum {
 /* The way through argv. Options and operands may be mixed; "--" ends the options. */
 typedef struct cli_args {
     const cli_syntax *syntax;
-    char **argv;
-    int argc;
-    int next;
-    const char *letters; /* what is left of an argument such as -xo */
-    bool only_operands;
+    char            **argv;
+    int               argc;
+    int               next;
+    const char       *letters; /* what is left of an argument such as -xo */
+    bool              only_operands;
 } cli_args;
 
 /* Begins after argv[0]. */
@@ -83,7 +83,7 @@ int cli_usage_error(const cli_syntax *syntax, const char *format, ...)
 typedef struct cli_nearest {
     const char *word;
     const char *best; /* NULL: nothing is near */
-    size_t distance;
+    size_t      distance;
 } cli_nearest;
 
 void cli_nearest_try(cli_nearest *nearest, const char *candidate);
