@@ -23,10 +23,10 @@ typedef struct tkt_exporter {
     takt_status (*write)(const takt_trace *trace, tkt_writer *writer);
 } tkt_exporter;
 
-extern const tkt_exporter tkt_perfetto_exporter; /* perfetto.c; its function is tkt_perfetto_export */
+extern const tkt_exporter tkt_perfetto_exporter;
 extern const tkt_exporter tkt_chrome_exporter;
 extern const tkt_exporter tkt_folded_exporter;
 
-takt_status tkt_perfetto_export(const takt_trace *trace, tkt_writer *writer);
+takt_status tkt_perfetto_export(const takt_trace *trace, tkt_writer *writer); /* its `write` */
 
 #endif

@@ -1,0 +1,267 @@
+/* Writes a trace as Chrome JSON: what the others of chrome_file.h write, in what order, and when a
+ * new file begins.
+ *
+ * Everything is written in windows of time, row after row within each, and a file that is full is
+ * closed wherever that happens. So each file holds one stretch of time of all rows, ragged by one
+ * window, and not some rows for ever. A span stands in the file in which it begins. Where there is
+ * no limit there is one window, which is fastest.
+ *
+ * Times count from the begin of an interval of a quarter of a year, as Kineto's do: traces of
+ * several processes, cycles and profilers then line up when they are opened together, and a double
+ * still holds the nanosecond. It is the interval of the earliest event, since Perfetto drops
+ * events before zero. */
+#include "export/chrome.h"
+
+#include "export/chrome_file.h"
+#include "export/exporter.h"
+
+#define INTERVAL_NS (INT64_C(7889238) * 1000000000) /* Kineto's */
+
+/* Spans of the longest track in one window. */
+#define WINDOW_SPANS 16384
+
+/* Room for one event of the fast path, or a row's metadata and a common event; and for the end. */
+#define EVENT_BYTES 2048
+#define END_BYTES   1024
+
+/* ---- Files -------------------------------------------------------------------------------------
+ */
+
+static uint64_t bytes_written(const tkt_chrome *chrome)
+{
+    return chrome->writer->total + chrome->writer->used;
+}
+
+static void begin_part(tkt_chrome *chrome)
+{
+    chrome->part++;
+    chrome->part_begin = bytes_written(chrome);
+    chrome->part_limit = UINT64_MAX;
+    if (chrome->parts && chrome->parts->max_bytes) {
+        uint64_t bytes = chrome->parts->max_bytes;
+        bytes = bytes < TKT_CHROME_MIN_BYTES ? TKT_CHROME_MIN_BYTES : bytes;
+        chrome->part_limit = chrome->part_begin + bytes - EVENT_BYTES - END_BYTES;
+    }
+    tkt_chrome_begin_file(chrome);
+    chrome->head_bytes = bytes_written(chrome);
+}
+
+static void next_part(tkt_chrome *chrome)
+{
+    tkt_chrome_end_file(chrome, chrome->window_last_ns);
+    chrome->status = chrome->parts->next(chrome->parts->user, chrome->part + 1, chrome->writer);
+    if (chrome->status == TAKT_OK)
+        begin_part(chrome);
+}
+
+bool tkt_chrome_fits_slow(tkt_chrome *chrome)
+{
+    /* A file that holds nothing but its head takes an event of any size, or there were no end. */
+    if (chrome->status == TAKT_OK && bytes_written(chrome) > chrome->head_bytes)
+        next_part(chrome);
+    return chrome->status == TAKT_OK;
+}
+
+/* ---- Windows of time ---------------------------------------------------------------------------
+ */
+
+static void write_window(tkt_chrome *chrome, uint64_t last_ns)
+{
+    const takt_trace *trace = chrome->trace;
+    tkt_chrome_steps(chrome, last_ns);
+    for (uint32_t i = 0; i < trace->tracks.count; i++) {
+        if (trace->tracks.items[i].kind == TAKT_TRACK_THREAD)
+            tkt_chrome_thread_spans(chrome, i, last_ns);
+        else
+            tkt_chrome_async_spans(chrome, i, last_ns);
+    }
+    tkt_chrome_device_works(chrome, last_ns);
+    tkt_chrome_marks(chrome, last_ns);
+    tkt_chrome_counters(chrome, last_ns);
+    tkt_chrome_flows(chrome, last_ns);
+    tkt_chrome_memory(chrome, last_ns);
+}
+
+/* The track whose spans set the pace. */
+static const tkt_track *longest_track(const takt_trace *trace)
+{
+    const tkt_track *longest = NULL;
+    for (size_t i = 0; i < trace->tracks.count; i++) {
+        const tkt_track *track = &trace->tracks.items[i];
+        if (!longest || track->spans.count > longest->spans.count)
+            longest = track;
+    }
+    return longest;
+}
+
+static bool goes_on(const tkt_chrome *chrome)
+{
+    return chrome->status == TAKT_OK && chrome->writer->status == TAKT_OK;
+}
+
+static void write_windows(tkt_chrome *chrome)
+{
+    const tkt_track *track = longest_track(chrome->trace);
+    size_t count = chrome->parts && track ? track->spans.count : 0;
+    for (size_t i = WINDOW_SPANS; i < count && goes_on(chrome); i += WINDOW_SPANS) {
+        uint64_t next_ns = track->spans.items[i].begin_ns;
+        if (next_ns <= chrome->window_ns)
+            continue;
+        chrome->window_last_ns = next_ns;
+        write_window(chrome, next_ns - 1);
+        chrome->window_ns = next_ns;
+    }
+    chrome->window_last_ns = chrome->trace->facts.end_ns;
+    if (goes_on(chrome))
+        write_window(chrome, UINT64_MAX);
+}
+
+/* ---- Times -------------------------------------------------------------------------------------
+ */
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+#define FIRST_TIME(array, member, otherwise)                                                       \
+    ((array).count ? earlier((array).items[0].member, (otherwise)) : (otherwise))
+
+static uint64_t earliest_ns(const tkt_chrome *chrome)
+{
+    const takt_trace *trace = chrome->trace;
+    uint64_t first = trace->facts.begin_ns;
+    for (size_t i = 0; i < trace->tracks.count; i++)
+        first = FIRST_TIME(trace->tracks.items[i].spans, begin_ns, first);
+    first = FIRST_TIME(trace->steps, begin_ns, first);
+    first = FIRST_TIME(trace->marks, time_ns, first);
+    first = FIRST_TIME(trace->counters, time_ns, first);
+    first = FIRST_TIME(trace->flows, time_ns, first);
+    first = FIRST_TIME(trace->memory_events, time_ns, first);
+    return FIRST_TIME(chrome->works, begin_ns, first);
+}
+
+static void set_times(tkt_chrome *chrome)
+{
+    int64_t offset = chrome->trace->facts.realtime_offset_ns;
+    chrome->window_ns = earliest_ns(chrome);
+    int64_t first = 0;
+    if (__builtin_add_overflow(chrome->window_ns, offset, &first) ||
+        first < INT64_MIN + INTERVAL_NS)
+        first = 0; /* absurd, and then any base will do */
+    int64_t interval = first / INTERVAL_NS - (first < 0);
+    chrome->base_ns = interval * INTERVAL_NS;
+    chrome->shift_ns = (uint64_t)offset - (uint64_t)chrome->base_ns;
+}
+
+/* ---- Begin and end -----------------------------------------------------------------------------
+ */
+
+/* Operating systems give a thread's id to another one when it has ended, and two rows cannot have
+ * the same. */
+static takt_status set_thread_row(tkt_chrome *chrome, uint32_t number, tkt_map *used)
+{
+    const tkt_track *track = &chrome->trace->tracks.items[number];
+    uint64_t *is_used = tkt_map_put(used, track->thread_id);
+    if (!is_used)
+        return TAKT_NO_MEMORY;
+    bool is_own = !*is_used && track->thread_id && track->thread_id < TKT_CHROME_FIRST_ROW_ID;
+    *is_used = 1;
+    tkt_chrome_row *row = &chrome->tracks[number].row;
+    tkt_chrome_row_init(row, is_own ? track->thread_id : chrome->next_row_id++, track->name,
+                        chrome->next_order++);
+    row->thread_id = track->thread_id;
+    return TAKT_OK;
+}
+
+static takt_status set_rows(tkt_chrome *chrome)
+{
+    const takt_trace *trace = chrome->trace;
+    tkt_map used = {0};
+    takt_status status = TAKT_OK;
+    tkt_chrome_row_init(&chrome->steps_row, chrome->next_row_id++, 0, -1);
+    for (uint32_t i = 0; i < trace->tracks.count && status == TAKT_OK; i++) {
+        chrome->tracks[i].lanes.name = trace->tracks.items[i].name;
+        if (trace->tracks.items[i].kind == TAKT_TRACK_THREAD)
+            status = set_thread_row(chrome, i, &used);
+    }
+    tkt_map_fini(&used);
+    return status;
+}
+
+uint32_t tkt_chrome_tid(const tkt_chrome *chrome, uint32_t track)
+{
+    if (track >= chrome->trace->tracks.count || !chrome->tracks[track].row.tid)
+        return chrome->steps_row.tid;
+    return chrome->tracks[track].row.tid;
+}
+
+/* At least one item, so that NULL always means no memory. */
+static void *items(size_t count, size_t size)
+{
+    return tkt_alloc_zeroed((count + 1) * size);
+}
+
+static takt_status init(tkt_chrome *chrome)
+{
+    const takt_trace *trace = chrome->trace;
+    chrome->sites = items(trace->sites.count, sizeof *chrome->sites);
+    chrome->tracks = items(trace->tracks.count, sizeof *chrome->tracks);
+    chrome->keys = items(trace->strings.count, sizeof *chrome->keys);
+    if (!chrome->sites || !chrome->tracks || !chrome->keys)
+        return TAKT_NO_MEMORY;
+    takt_status status = tkt_chrome_find_works(chrome);
+    if (status == TAKT_OK)
+        status = set_rows(chrome);
+    return status;
+}
+
+static void fini(tkt_chrome *chrome)
+{
+    for (size_t i = 0; chrome->tracks && i < chrome->trace->tracks.count; i++)
+        tkt_chrome_lanes_fini(&chrome->tracks[i].lanes);
+    for (size_t i = 0; i < chrome->devices.count; i++)
+        tkt_chrome_lanes_fini(&chrome->devices.items[i].lanes);
+    TKT_ARRAY_FREE(&chrome->devices);
+    TKT_ARRAY_FREE(&chrome->works);
+    tkt_free(chrome->sites);
+    tkt_free(chrome->tracks);
+    tkt_free(chrome->keys);
+    tkt_arena_fini(&chrome->texts);
+}
+
+takt_status tkt_chrome_export(const takt_trace *trace, tkt_writer *writer,
+                              const tkt_chrome_parts *parts)
+{
+    if (!trace->facts.has_spans)
+        return TAKT_NO_SPANS;
+    tkt_chrome chrome = {.trace = trace,
+                         .writer = writer,
+                         .parts = parts && parts->max_bytes ? parts : NULL,
+                         .next_row_id = TKT_CHROME_FIRST_ROW_ID,
+                         .second = UINT64_MAX,
+                         .memory_bytes = (int64_t)trace->memory.window_begin_bytes};
+    chrome.status = init(&chrome);
+    if (chrome.status == TAKT_OK) {
+        set_times(&chrome);
+        begin_part(&chrome);
+        write_windows(&chrome);
+    }
+    if (goes_on(&chrome))
+        tkt_chrome_end_file(&chrome, trace->facts.end_ns);
+    fini(&chrome);
+    return chrome.status;
+}
+
+static takt_status write_whole(const takt_trace *trace, tkt_writer *writer)
+{
+    return tkt_chrome_export(trace, writer, NULL);
+}
+
+const tkt_exporter tkt_chrome_exporter = {
+    .name = "chrome",
+    .description = "JSON for chrome://tracing, Perfetto, TensorBoard and Holistic Trace Analysis",
+    .suffix = ".trace.json",
+    .needs_spans = true,
+    .write = write_whole,
+};

@@ -1,0 +1,189 @@
+/* Everything in a Chrome file that is no span: steps, marks, counters, flows, reported memory. */
+#include "export/chrome_file.h"
+
+#include <math.h>
+
+/* {"ph":"i"   and the caller goes on with fields of its own. */
+static void begin_event(tkt_chrome *chrome, const char *phase)
+{
+    tkt_writer_text(chrome->writer, "{\"ph\":\"");
+    tkt_writer_text(chrome->writer, phase);
+    tkt_writer_text(chrome->writer, "\"");
+}
+
+static void put_place(tkt_chrome *chrome, uint32_t tid, uint64_t time_ns)
+{
+    tkt_writer *writer = chrome->writer;
+    tkt_writer_text(writer, ",\"pid\":");
+    tkt_chrome_put_u64(writer, chrome->trace->facts.process_id);
+    tkt_writer_text(writer, ",\"tid\":");
+    tkt_chrome_put_u64(writer, tid);
+    tkt_writer_text(writer, ",\"ts\":");
+    tkt_chrome_put_ts(chrome, time_ns);
+}
+
+static void end_event(tkt_chrome *chrome)
+{
+    tkt_writer_text(chrome->writer, "},\n");
+}
+
+/* The viewer's row of a thread; events may come from threads that have no span. */
+static uint32_t announced_tid(tkt_chrome *chrome, uint32_t track)
+{
+    if (track < chrome->trace->tracks.count &&
+        chrome->trace->tracks.items[track].kind == TAKT_TRACK_THREAD)
+        tkt_chrome_announce(chrome, &chrome->tracks[track].row);
+    return tkt_chrome_tid(chrome, track);
+}
+
+static void put_step(tkt_chrome *chrome, const tkt_step *step)
+{
+    tkt_writer *writer = chrome->writer;
+    begin_event(chrome, "X");
+    tkt_writer_text(writer, ",\"cat\":\"" TKT_CHROME_CAT_STEP "\",\"name\":\"ProfilerStep#");
+    tkt_chrome_put_u64(writer, step->number);
+    tkt_writer_text(writer, "\"");
+    put_place(chrome, chrome->steps_row.tid, step->begin_ns);
+    tkt_writer_text(writer, ",\"dur\":");
+    tkt_chrome_put_us(writer, step->end_ns - step->begin_ns);
+    end_event(chrome);
+}
+
+void tkt_chrome_steps(tkt_chrome *chrome, uint64_t last_ns)
+{
+    const takt_trace *trace = chrome->trace;
+    for (; chrome->step < trace->steps.count; chrome->step++) {
+        const tkt_step *step = &trace->steps.items[chrome->step];
+        if (step->begin_ns > last_ns || !tkt_chrome_fits(chrome))
+            return;
+        put_step(chrome, step);
+    }
+}
+
+static void put_instant(tkt_chrome *chrome, uint32_t name, uint32_t track, uint64_t time_ns)
+{
+    uint32_t tid = announced_tid(chrome, track);
+    begin_event(chrome, "i");
+    tkt_writer_text(chrome->writer, ",\"s\":\"t\",\"cat\":\"" TKT_CHROME_CAT_MARK "\",\"name\":");
+    tkt_chrome_put_string(chrome, name);
+    put_place(chrome, tid, time_ns);
+}
+
+static void put_mark(tkt_chrome *chrome, const tkt_mark *mark)
+{
+    const tkt_trace_site *site = &chrome->trace->sites.items[mark->site];
+    tkt_writer *writer = chrome->writer;
+    put_instant(chrome, site->name, mark->track, mark->time_ns);
+    if (site->file) {
+        const char *path = tkt_trace_text(chrome->trace, site->file);
+        const char *name = tkt_chrome_file_name(path);
+        tkt_writer_text(writer, ",\"args\":{\"file\":\"");
+        tkt_chrome_put_text(writer, name, strlen(name));
+        tkt_writer_format(writer, ":%u\"}", site->line);
+    }
+    end_event(chrome);
+}
+
+void tkt_chrome_marks(tkt_chrome *chrome, uint64_t last_ns)
+{
+    const takt_trace *trace = chrome->trace;
+    for (; chrome->mark < trace->marks.count; chrome->mark++) {
+        const tkt_mark *mark = &trace->marks.items[chrome->mark];
+        if (mark->time_ns > last_ns || !tkt_chrome_fits(chrome))
+            return;
+        put_mark(chrome, mark);
+    }
+}
+
+/* A value that JSON and viewers' graphs do not have is a moment to look at: it becomes a mark on
+ * the thread that recorded it. */
+static void put_counter(tkt_chrome *chrome, const tkt_counter *counter)
+{
+    tkt_writer *writer = chrome->writer;
+    if (isfinite(counter->value)) {
+        begin_event(chrome, "C");
+        tkt_writer_text(writer, ",\"name\":");
+        tkt_chrome_put_string(chrome, counter->name);
+        put_place(chrome, tkt_chrome_tid(chrome, counter->track), counter->time_ns);
+    } else {
+        put_instant(chrome, counter->name, counter->track, counter->time_ns);
+    }
+    tkt_writer_text(writer, ",\"args\":{\"value\":");
+    tkt_chrome_put_double(writer, counter->value);
+    tkt_writer_text(writer, "}");
+    end_event(chrome);
+}
+
+void tkt_chrome_counters(tkt_chrome *chrome, uint64_t last_ns)
+{
+    const takt_trace *trace = chrome->trace;
+    for (; chrome->counter < trace->counters.count; chrome->counter++) {
+        const tkt_counter *counter = &trace->counters.items[chrome->counter];
+        if (counter->time_ns > last_ns || !tkt_chrome_fits(chrome))
+            return;
+        put_counter(chrome, counter);
+    }
+}
+
+/* The id is hexadecimal text, since numbers from 2^53 on are not exact in a browser. "bp":"e" ends
+ * the arrow at the slice around it and not at the next one. */
+static void put_flow(tkt_chrome *chrome, const tkt_flow *flow)
+{
+    uint32_t tid = announced_tid(chrome, flow->track);
+    begin_event(chrome, flow->is_end ? "f\",\"bp\":\"e" : "s");
+    tkt_writer_format(chrome->writer, ",\"cat\":\"flow\",\"name\":\"flow\",\"id\":\"0x%llx\"",
+                      (unsigned long long)flow->id);
+    put_place(chrome, tid, flow->time_ns);
+    end_event(chrome);
+}
+
+void tkt_chrome_flows(tkt_chrome *chrome, uint64_t last_ns)
+{
+    const takt_trace *trace = chrome->trace;
+    for (; chrome->flow < trace->flows.count; chrome->flow++) {
+        const tkt_flow *flow = &trace->flows.items[chrome->flow];
+        if (flow->time_ns > last_ns || !tkt_chrome_fits(chrome))
+            return;
+        put_flow(chrome, flow);
+    }
+}
+
+/* Once as the instant that TensorBoard's memory view reads, once as a counter, which the others
+ * draw. Device type 0 is the CPU. */
+static void put_memory_event(tkt_chrome *chrome, const tkt_memory_event *event)
+{
+    tkt_writer *writer = chrome->writer;
+    uint32_t tid = announced_tid(chrome, event->track);
+    chrome->memory_bytes += event->bytes;
+    begin_event(chrome, "i");
+    tkt_writer_text(writer,
+                    ",\"s\":\"t\",\"cat\":\"" TKT_CHROME_CAT_MARK "\",\"name\":\"[memory]\"");
+    put_place(chrome, tid, event->time_ns);
+    tkt_writer_text(writer, ",\"args\":{\"Device Type\":0,\"Device Id\":-1,\"Addr\":");
+    tkt_chrome_put_u64(writer, event->address);
+    tkt_writer_text(writer, ",\"Bytes\":");
+    tkt_chrome_put_i64(writer, event->bytes);
+    tkt_writer_text(writer, ",\"Total Allocated\":");
+    tkt_chrome_put_i64(writer, chrome->memory_bytes);
+    tkt_writer_text(writer, ",\"Total Reserved\":0}");
+    end_event(chrome);
+
+    begin_event(chrome, "C");
+    tkt_writer_text(writer, ",\"name\":\"host memory\"");
+    put_place(chrome, tid, event->time_ns);
+    tkt_writer_text(writer, ",\"args\":{\"bytes\":");
+    tkt_chrome_put_i64(writer, chrome->memory_bytes);
+    tkt_writer_text(writer, "}");
+    end_event(chrome);
+}
+
+void tkt_chrome_memory(tkt_chrome *chrome, uint64_t last_ns)
+{
+    const takt_trace *trace = chrome->trace;
+    for (; chrome->memory_event < trace->memory_events.count; chrome->memory_event++) {
+        const tkt_memory_event *event = &trace->memory_events.items[chrome->memory_event];
+        if (event->time_ns > last_ns || !tkt_chrome_fits(chrome))
+            return;
+        put_memory_event(chrome, event);
+    }
+}

@@ -1,0 +1,172 @@
+/* What surrounds the events of a Chrome file: Kineto's header, the metadata rows that name
+ * processes and threads, and the end.
+ *
+ * The keys stand one to a line, with a blank after the colon, because Holistic Trace Analysis finds
+ * the rank with the regular expression "rank":\s+(\d+) line by line. The last event is always
+ * Kineto's "Record Window End"; so all others can end with a comma. */
+#include "export/chrome_file.h"
+
+#define WINDOW_CAT "Trace" /* Holistic Trace Analysis drops it, TensorBoard does not show it */
+
+static void put_key(tkt_writer *writer, const char *key)
+{
+    tkt_writer_text(writer, ",\"");
+    tkt_writer_text(writer, key);
+    tkt_writer_text(writer, "\": ");
+}
+
+static void put_count(tkt_writer *writer, const char *key, uint64_t value)
+{
+    put_key(writer, key);
+    tkt_chrome_put_u64(writer, value);
+}
+
+static void put_losses(tkt_chrome *chrome)
+{
+    put_key(chrome->writer, "losses");
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
+        tkt_writer_format(chrome->writer, "%s\"%s\": ", i ? ", " : "{",
+                          takt_loss_name((takt_loss)i));
+        tkt_chrome_put_u64(chrome->writer, chrome->trace->facts.losses[i]);
+    }
+    tkt_writer_text(chrome->writer, "}");
+}
+
+/* What no viewer shows but people and scripts may want to know. */
+static void put_provenance(tkt_chrome *chrome)
+{
+    const takt_trace *trace = chrome->trace;
+    const takt_facts *facts = &trace->facts;
+    tkt_writer *writer = chrome->writer;
+    tkt_writer_text(writer, "\"takt\": {\"version\": \"");
+    tkt_writer_text(writer, takt_version());
+    tkt_writer_text(writer, "\"");
+    put_key(writer, "run");
+    tkt_chrome_put_string(chrome, trace->name);
+    put_key(writer, "backend");
+    tkt_chrome_put_string(chrome, trace->backend);
+    put_key(writer, "clock");
+    tkt_chrome_put_string(chrome, trace->clock);
+    put_key(writer, "clock_resolution_ns");
+    tkt_chrome_put_double(writer, facts->clock_resolution_ns);
+    put_key(writer, "clock_uncertainty_ns");
+    tkt_chrome_put_double(writer, facts->clock_uncertainty_ns);
+    put_key(writer, "cost_ns");
+    tkt_chrome_put_double(writer, facts->cost_ns);
+    put_count(writer, "cycle", facts->cycle);
+    put_count(writer, "first_step", facts->first_step);
+    put_count(writer, "steps", facts->step_count);
+    put_key(writer, "partial");
+    tkt_writer_text(writer, facts->is_partial ? "true" : "false");
+    put_count(writer, "begun_before", facts->begun_before);
+    put_count(writer, "unfinished", facts->unfinished);
+    put_losses(chrome);
+    put_count(writer, "part", chrome->part);
+    tkt_writer_text(writer, "},\n");
+}
+
+/* {"ph":"M","name":"...","pid":1,"tid":2,"args":{"key":   and the caller goes on with the value. */
+static void begin_metadata(tkt_chrome *chrome, const char *name, uint32_t tid, const char *key)
+{
+    tkt_writer_format(chrome->writer,
+                      "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"%s\":", name,
+                      chrome->trace->facts.process_id, tid, key);
+}
+
+static void end_metadata(tkt_chrome *chrome)
+{
+    tkt_writer_text(chrome->writer, "}},\n");
+}
+
+/* Viewers show labels beside the process' name: the place where losses cannot be missed. */
+static void put_label(tkt_chrome *chrome)
+{
+    tkt_writer_text(chrome->writer, "\"CPU");
+    const char *separator = "; lost: ";
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
+        uint64_t count = chrome->trace->facts.losses[i];
+        if (!count)
+            continue;
+        tkt_writer_format(chrome->writer, "%s%s ", separator, takt_loss_name((takt_loss)i));
+        tkt_chrome_put_u64(chrome->writer, count);
+        separator = ", ";
+    }
+    tkt_writer_text(chrome->writer, "\"");
+}
+
+static void put_process(tkt_chrome *chrome)
+{
+    begin_metadata(chrome, "process_name", 0, "name");
+    tkt_chrome_put_string(chrome, chrome->trace->name);
+    end_metadata(chrome);
+    begin_metadata(chrome, "process_labels", 0, "labels");
+    put_label(chrome);
+    end_metadata(chrome);
+    begin_metadata(chrome, "process_sort_index", 0, "sort_index");
+    tkt_chrome_put_u64(chrome->writer, chrome->trace->facts.process_id);
+    end_metadata(chrome);
+}
+
+/* Kineto's marks of the recorded window; "g" draws a line through all rows. */
+static void put_window_mark(tkt_chrome *chrome, const char *name, uint64_t time_ns)
+{
+    tkt_writer_format(chrome->writer,
+                      "{\"ph\":\"i\",\"s\":\"g\",\"cat\":\"" WINDOW_CAT
+                      "\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"ts\":",
+                      name, chrome->trace->facts.process_id, chrome->steps_row.tid);
+    tkt_chrome_put_ts(chrome, time_ns);
+}
+
+void tkt_chrome_begin_file(tkt_chrome *chrome)
+{
+    tkt_writer *writer = chrome->writer;
+    tkt_writer_text(writer, "{\n\"schemaVersion\": 1,\n\"deviceProperties\": [],\n");
+    tkt_writer_text(writer, "\"distributedInfo\": {\"backend\": \"none\", \"rank\": 0, "
+                            "\"world_size\": 1},\n");
+    put_provenance(chrome);
+    tkt_writer_text(writer, "\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": ");
+    tkt_chrome_put_i64(writer, chrome->base_ns);
+    tkt_writer_text(writer, ",\n\"traceEvents\": [\n");
+    put_process(chrome);
+    tkt_chrome_announce(chrome, &chrome->steps_row);
+    put_window_mark(chrome, "Iteration Start: Takt", chrome->window_ns);
+    tkt_writer_text(writer, "},\n");
+}
+
+void tkt_chrome_end_file(tkt_chrome *chrome, uint64_t end_ns)
+{
+    tkt_writer *writer = chrome->writer;
+    put_window_mark(chrome, "Record Window End", end_ns);
+    tkt_writer_text(writer, "}\n],\n\"traceName\": \"");
+    const tkt_string *name = &chrome->trace->strings.items[chrome->trace->name];
+    tkt_chrome_put_text(writer, name->bytes, name->size);
+    tkt_writer_format(writer, ".%u\"\n}\n", chrome->trace->facts.cycle);
+}
+
+static void put_row_name(tkt_chrome *chrome, const tkt_chrome_row *row)
+{
+    tkt_writer *writer = chrome->writer;
+    const tkt_string *name = &chrome->trace->strings.items[row->name];
+    tkt_writer_text(writer, "\"");
+    if (row->thread_id)
+        tkt_writer_format(writer, name->size ? "thread %u (" : "thread %u", row->thread_id);
+    else if (!name->size)
+        tkt_writer_text(writer, row->order < 0 ? "steps" : "track");
+    tkt_chrome_put_text(writer, name->bytes, name->size);
+    if (row->thread_id && name->size)
+        tkt_writer_text(writer, ")");
+    if (row->lane)
+        tkt_writer_format(writer, " (%u)", row->lane + 1);
+    tkt_writer_text(writer, "\"");
+}
+
+void tkt_chrome_announce_slow(tkt_chrome *chrome, tkt_chrome_row *row)
+{
+    row->part = chrome->part;
+    begin_metadata(chrome, "thread_name", row->tid, "name");
+    put_row_name(chrome, row);
+    end_metadata(chrome);
+    begin_metadata(chrome, "thread_sort_index", row->tid, "sort_index");
+    tkt_chrome_put_i64(chrome->writer, row->order);
+    end_metadata(chrome);
+}

@@ -1,0 +1,397 @@
+/* Spans of a Chrome file. Nearly all are written by put_span(): three copied texts and two numbers.
+ *
+ *     {"ph":"X","cat":"cpu_op","name":"density","pid":7,"tid":  of the site, made once
+ *     8,"ts":                                                   of the row
+ *     5000123456.789
+ *     ,"dur":
+ *     12.345
+ *     ,"args":{"file":"sph.c:80"}},                             of the site
+ *
+ * Spans with arguments of their own take the way through the writer's functions. */
+#include "export/chrome_file.h"
+
+/* A site whose texts are longer goes the slow way. With numbers and the strides' slack its spans
+ * fit the room that tkt_chrome_fits() leaves. */
+#define FAST_BYTES 768
+#define FAST_ROOM  (FAST_BYTES + 4 * TKT_CHROME_STRIDE + 64)
+
+#define SECOND_NS UINT64_C(1000000000)
+
+#define MARKED (TAKT_SPAN_BEGUN_BEFORE | TAKT_SPAN_UNFINISHED)
+
+/* ---- Texts of sites ----------------------------------------------------------------------------
+ */
+
+static char *put(char *out, const char *text)
+{
+    size_t size = strlen(text);
+    memcpy(out, text, size);
+    return out + size;
+}
+
+static char *put_escaped(char *out, const takt_trace *trace, uint32_t string)
+{
+    const tkt_string *text = &trace->strings.items[string];
+    return tkt_json_escape(out, text->bytes, text->size);
+}
+
+static size_t escaped_bytes(const takt_trace *trace, uint32_t string)
+{
+    return trace->strings.items[string].size * 6;
+}
+
+static char *put_head(char *out, const takt_trace *trace, const tkt_trace_site *site)
+{
+    out = put(out, "{\"ph\":\"X\",\"cat\":\"" TKT_CHROME_CAT_SCOPE "\",\"name\":\"");
+    out = put_escaped(out, trace, site->name);
+    out = put(out, "\",\"pid\":");
+    out = tkt_put_u64(out, trace->facts.process_id);
+    return put(out, ",\"tid\":");
+}
+
+static const char *activity_kind(uint32_t filter)
+{
+    switch (filter) {
+    case TAKT_TIMING_KERNEL:
+        return "kernel";
+    case TAKT_TIMING_BUILTIN:
+        return "builtin kernel";
+    case TAKT_TIMING_MEMCPY:
+        return "memcpy";
+    case TAKT_TIMING_MEMSET:
+        return "memset";
+    case TAKT_TIMING_GRAPH:
+        return "graph";
+    default:
+        return "activity";
+    }
+}
+
+/* "key":"value" with a comma if something stands before it already. */
+static char *put_pair(char *out, const char *begin, const char *key)
+{
+    out = put(out, out == begin ? "\"" : ",\"");
+    out = put(out, key);
+    return put(out, "\":\"");
+}
+
+/* The arguments that all spans of a site have: where it stands, and what it is. */
+static char *put_site_args(char *out, const takt_trace *trace, const tkt_trace_site *site)
+{
+    const char *begin = out;
+    if (site->file) {
+        const tkt_string *path = &trace->strings.items[site->file];
+        const char *name = tkt_chrome_file_name(path->bytes);
+        out = put_pair(out, begin, "file");
+        out = tkt_json_escape(out, name, strlen(name));
+        *out++ = ':';
+        out = put(tkt_put_u64(out, site->line), "\"");
+    }
+    if (site->category) {
+        out = put_escaped(put_pair(out, begin, "category"), trace, site->category);
+        out = put(out, "\"");
+    }
+    if (site->kind == TAKT_SITE_ACTIVITY) {
+        out = put_escaped(put_pair(out, begin, "device"), trace, site->device);
+        out = put(out, "\"");
+        out = put(put_pair(out, begin, "activity"), activity_kind(site->filter));
+        out = put(out, "\"");
+    }
+    return out;
+}
+
+static char *put_tail(char *out, const takt_trace *trace, const tkt_trace_site *site,
+                      size_t *args_size)
+{
+    char *begin = out;
+    char *args = put(out, ",\"args\":{");
+    out = put_site_args(args, trace, site);
+    *args_size = 0;
+    if (out == args)
+        return put(begin, "},\n");
+    *args_size = (size_t)(out - begin);
+    return put(out, "}},\n");
+}
+
+static bool make_texts(tkt_chrome *chrome, uint32_t number)
+{
+    const takt_trace *trace = chrome->trace;
+    const tkt_trace_site *site = &trace->sites.items[number];
+    size_t bytes = 512 + escaped_bytes(trace, site->name) + escaped_bytes(trace, site->file) +
+                   escaped_bytes(trace, site->category) + escaped_bytes(trace, site->device);
+    char *text = tkt_alloc_zeroed(bytes);
+    if (!text)
+        return false;
+
+    tkt_chrome_site *made = &chrome->sites[number];
+    char *tail = put_head(text, trace, site);
+    char *end = put_tail(tail, trace, site, &made->args_size);
+    made->head_size = (size_t)(tail - text);
+    made->tail_size = (size_t)(end - tail);
+    size_t kept = (size_t)(end - text) + TKT_CHROME_STRIDE;
+    made->head = tkt_arena_copy(&chrome->texts, text, kept);
+    made->tail = made->head + made->head_size;
+    tkt_free(text);
+    return made->head != NULL;
+}
+
+static const tkt_chrome_site *site_texts(tkt_chrome *chrome, uint32_t number)
+{
+    tkt_chrome_site *site = &chrome->sites[number];
+    if (__builtin_expect(!site->head, 0) && !make_texts(chrome, number)) {
+        site->head = NULL;
+        chrome->status = TAKT_NO_MEMORY;
+        return NULL;
+    }
+    return site;
+}
+
+/* ---- The fast path -----------------------------------------------------------------------------
+ */
+
+static inline char *copy(char *out, const char *text, size_t size)
+{
+    for (size_t done = 0; done < size; done += TKT_CHROME_STRIDE)
+        memcpy(out + done, text + done, TKT_CHROME_STRIDE);
+    return out + size;
+}
+
+static const char digit_pairs[200] = "00010203040506070809"
+                                     "10111213141516171819"
+                                     "20212223242526272829"
+                                     "30313233343536373839"
+                                     "40414243444546474849"
+                                     "50515253545556575859"
+                                     "60616263646566676869"
+                                     "70717273747576777879"
+                                     "80818283848586878889"
+                                     "90919293949596979899";
+
+static inline char *put_pair_of_digits(char *out, uint32_t value)
+{
+    memcpy(out, &digit_pairs[2 * value], 2);
+    return out + 2;
+}
+
+/* ".789" */
+static inline char *put_thousandths(char *out, uint32_t value)
+{
+    out[0] = '.';
+    out[1] = (char)('0' + value / 100);
+    return put_pair_of_digits(out + 2, value % 100);
+}
+
+static void remember_second(tkt_chrome *chrome, uint64_t second)
+{
+    chrome->second = second;
+    chrome->second_size = (size_t)(tkt_put_u64(chrome->second_text, second) - chrome->second_text);
+}
+
+/* Microseconds with three decimals. Successive spans mostly share the digits of the second. */
+static inline char *put_ts(tkt_chrome *chrome, char *out, uint64_t ns)
+{
+    uint64_t second = ns / SECOND_NS;
+    if (__builtin_expect(second == 0, 0))
+        return tkt_put_us(out, ns);
+    if (__builtin_expect(second != chrome->second, 0))
+        remember_second(chrome, second);
+    uint32_t rest = (uint32_t)(ns - second * SECOND_NS);
+    uint32_t us = rest / 1000;
+    memcpy(out, chrome->second_text, sizeof chrome->second_text);
+    out = put_pair_of_digits(out + chrome->second_size, us / 10000);
+    out = put_pair_of_digits(out, us / 100 % 100);
+    out = put_pair_of_digits(out, us % 100);
+    return put_thousandths(out, rest % 1000);
+}
+
+static inline char *put_duration(char *out, uint64_t ns)
+{
+    if (__builtin_expect(ns >= 10000000, 0))
+        return tkt_put_us(out, ns);
+    uint32_t us = (uint32_t)ns / 1000;
+    uint32_t high = us / 100;
+    if (high >= 10)
+        out = put_pair_of_digits(out, high);
+    else if (high)
+        *out++ = (char)('0' + high);
+    if (us >= 10)
+        out = put_pair_of_digits(out, us % 100);
+    else
+        *out++ = (char)('0' + us);
+    return put_thousandths(out, (uint32_t)ns % 1000);
+}
+
+static inline void put_span(tkt_chrome *chrome, const tkt_span *span, const tkt_chrome_site *site,
+                            const tkt_chrome_row *row)
+{
+    char *out = tkt_writer_reserve(chrome->writer, FAST_ROOM);
+    out = copy(out, site->head, site->head_size);
+    out = copy(out, row->text, row->text_size);
+    out = put_ts(chrome, out, span->begin_ns + chrome->shift_ns);
+    memcpy(out, ",\"dur\": ", 8);
+    out = put_duration(out + 7, span->end_ns - span->begin_ns);
+    out = copy(out, site->tail, site->tail_size);
+    tkt_writer_commit(chrome->writer, out);
+}
+
+/* ---- Spans with arguments, and very long ones --------------------------------------------------
+ */
+
+/* Keys that mean something to a reader or are written by us. A program's own key of that name gets
+ * a number. */
+static bool is_taken(const char *key)
+{
+    static const char *const taken[] = {"file",        "category",    "device",       "activity",
+                                        "flops",       "bytes",       "stream",       "correlation",
+                                        "External id", "external id", "begun before", "unfinished"};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+        if (strcmp(key, taken[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* How often this event has had the key already. JSON's readers keep one of equal keys only. */
+static uint32_t count_key(tkt_chrome *chrome, uint32_t key)
+{
+    uint64_t *seen = &chrome->keys[key];
+    uint64_t event = (uint64_t)chrome->key_event << 32;
+    if (*seen >> 32 != chrome->key_event)
+        *seen = event + is_taken(tkt_trace_text(chrome->trace, key));
+    return (uint32_t)((*seen)++ - event);
+}
+
+static void put_arg_value(tkt_chrome *chrome, const tkt_arg *arg)
+{
+    switch (arg->type) {
+    case TKT_ARG_INT:
+        tkt_chrome_put_i64(chrome->writer, arg->value.i);
+        break;
+    case TKT_ARG_UINT:
+        tkt_chrome_put_u64(chrome->writer, arg->value.u);
+        break;
+    case TKT_ARG_DOUBLE:
+        tkt_chrome_put_double(chrome->writer, arg->value.d);
+        break;
+    case TKT_ARG_BOOL:
+        tkt_writer_text(chrome->writer, arg->value.b ? "true" : "false");
+        break;
+    case TKT_ARG_STRING:
+        tkt_chrome_put_string(chrome, arg->value.string);
+        break;
+    }
+}
+
+/* Each argument of a span is written with a comma before it, unless it is the first. */
+static void separate(tkt_chrome *chrome, bool *is_first)
+{
+    if (!*is_first)
+        tkt_writer_text(chrome->writer, ",");
+    *is_first = false;
+}
+
+static void put_arg(tkt_chrome *chrome, const tkt_arg *arg, bool *is_first)
+{
+    const tkt_string *key = &chrome->trace->strings.items[arg->key];
+    uint32_t times = count_key(chrome, arg->key);
+    separate(chrome, is_first);
+    tkt_writer_text(chrome->writer, "\"");
+    tkt_chrome_put_text(chrome->writer, key->bytes, key->size);
+    if (times) {
+        tkt_writer_text(chrome->writer, "#");
+        tkt_chrome_put_u64(chrome->writer, times + 1);
+    }
+    tkt_writer_text(chrome->writer, "\":");
+    put_arg_value(chrome, arg);
+}
+
+static void put_work(tkt_chrome *chrome, const tkt_work *work, bool *is_first)
+{
+    separate(chrome, is_first);
+    tkt_writer_text(chrome->writer, "\"flops\":");
+    tkt_chrome_put_double(chrome->writer, work->flops);
+    tkt_writer_text(chrome->writer, ",\"bytes\":");
+    tkt_chrome_put_double(chrome->writer, work->bytes);
+}
+
+static void put_flag(tkt_chrome *chrome, const char *name, bool *is_first)
+{
+    separate(chrome, is_first);
+    tkt_writer_text(chrome->writer, "\"");
+    tkt_writer_text(chrome->writer, name);
+    tkt_writer_text(chrome->writer, "\":true");
+}
+
+/* The span's own arguments; moves the track's cursors past them. */
+static void put_own_args(tkt_chrome *chrome, uint32_t number, const tkt_span *span, bool is_first)
+{
+    const tkt_track *track = &chrome->trace->tracks.items[number];
+    tkt_chrome_track *at = &chrome->tracks[number];
+    uint32_t flags = tkt_span_flags(span);
+    chrome->key_event++;
+    for (; at->arg < track->args.count && track->args.items[at->arg].span == at->span; at->arg++)
+        put_arg(chrome, &track->args.items[at->arg], &is_first);
+    for (; at->work < track->works.count && track->works.items[at->work].span == at->span;
+         at->work++)
+        put_work(chrome, &track->works.items[at->work], &is_first);
+    if (flags & TAKT_SPAN_BEGUN_BEFORE)
+        put_flag(chrome, "begun before", &is_first);
+    if (flags & TAKT_SPAN_UNFINISHED)
+        put_flag(chrome, "unfinished", &is_first);
+}
+
+static void put_slow_span(tkt_chrome *chrome, uint32_t number, const tkt_span *span,
+                          const tkt_chrome_site *site, const tkt_chrome_row *row, bool has_own)
+{
+    tkt_writer *writer = chrome->writer;
+    tkt_writer_put(writer, site->head, site->head_size);
+    tkt_writer_put(writer, row->text, row->text_size);
+    tkt_chrome_put_ts(chrome, span->begin_ns);
+    tkt_writer_text(writer, ",\"dur\":");
+    tkt_chrome_put_us(writer, span->end_ns - span->begin_ns);
+    if (!has_own) {
+        tkt_writer_put(writer, site->tail, site->tail_size);
+        return;
+    }
+    if (site->args_size)
+        tkt_writer_put(writer, site->tail, site->args_size);
+    else
+        tkt_writer_text(writer, ",\"args\":{");
+    put_own_args(chrome, number, span, site->args_size == 0);
+    tkt_writer_text(writer, "}},\n");
+}
+
+static inline void next_span(tkt_chrome *chrome, uint32_t number, const tkt_chrome_row *row)
+{
+    const tkt_track *track = &chrome->trace->tracks.items[number];
+    tkt_chrome_track *at = &chrome->tracks[number];
+    const tkt_span *span = &track->spans.items[at->span];
+    const tkt_chrome_site *site = site_texts(chrome, tkt_span_site(span));
+    if (__builtin_expect(!site, 0))
+        return;
+    bool has_own = (tkt_span_flags(span) & MARKED) ||
+                   (at->arg < track->args.count && track->args.items[at->arg].span == at->span) ||
+                   (at->work < track->works.count && track->works.items[at->work].span == at->span);
+    if (has_own || site->head_size + site->tail_size > FAST_BYTES)
+        put_slow_span(chrome, number, span, site, row, has_own);
+    else
+        put_span(chrome, span, site, row);
+    at->span++;
+}
+
+void tkt_chrome_next_span(tkt_chrome *chrome, uint32_t track, const tkt_chrome_row *row)
+{
+    next_span(chrome, track, row);
+}
+
+void tkt_chrome_thread_spans(tkt_chrome *chrome, uint32_t track, uint64_t last_ns)
+{
+    const tkt_spans *spans = &chrome->trace->tracks.items[track].spans;
+    tkt_chrome_track *at = &chrome->tracks[track];
+    while (at->span < spans->count && spans->items[at->span].begin_ns <= last_ns) {
+        if (!tkt_chrome_fits(chrome))
+            return;
+        tkt_chrome_announce(chrome, &at->row);
+        next_span(chrome, track, &at->row);
+    }
+}

@@ -1,0 +1,197 @@
+/* Writes a trace into files. Everything goes through one writer:
+ *
+ *     exporter -> writer -> [gzip] -> tee -> one or two files
+ *
+ * TensorBoard's two plugins want the same bytes under different names, and rendering and packing
+ * them once is cheaper than twice. A size limit ends the files and opens the next ones in the
+ * middle of the exporter's work. */
+#include "export/output.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "export/chrome.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* Level 1 packs a trace to 1.2 times the size of level 6, four to six times as fast. */
+#define GZIP_LEVEL 1
+
+/* The files that are open. */
+typedef struct target {
+    const tkt_output *output;
+    tkt_file files[TKT_OUTPUT_PATHS];
+    size_t open_count;
+    tkt_gzip *gzip;
+    takt_error error; /* the first one */
+} target;
+
+/* ---- Names --------------------------------------------------------------------------------------
+ */
+
+char *tkt_join(const char *folder, const char *format, ...)
+{
+    va_list arguments;
+    va_list again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int size = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+
+    size_t folder_size = strlen(folder);
+    char *path = size < 0 ? NULL : tkt_alloc(folder_size + (size_t)size + 2);
+    if (path) {
+        memcpy(path, folder, folder_size);
+        if (folder_size && folder[folder_size - 1] != '/')
+            path[folder_size++] = '/';
+        vsnprintf(path + folder_size, (size_t)size + 1, format, again);
+    }
+    va_end(again);
+    return path;
+}
+
+char *tkt_output_path(const tkt_output_name *name, uint32_t part)
+{
+    if (!name->first_number && part == 1)
+        return tkt_join("", "%s", name->path);
+    uint64_t number = name->first_number ? name->first_number + part - 1 : part;
+    return tkt_join("", "%.*s.%llu%s", (int)name->stem, name->path, (unsigned long long)number,
+                    name->path + name->stem);
+}
+
+void tkt_output_fini(tkt_output *output)
+{
+    for (size_t i = 0; i < TKT_OUTPUT_PATHS; i++) {
+        tkt_free(output->names[i].path);
+        output->names[i].path = NULL;
+    }
+}
+
+/* ---- Files --------------------------------------------------------------------------------------
+ */
+
+static takt_status write_to_all(void *user, const void *data, size_t size)
+{
+    target *to = user;
+    for (size_t i = 0; i < to->open_count; i++) {
+        takt_sink sink = tkt_file_sink(&to->files[i]);
+        takt_status status = sink.write(sink.user, data, size);
+        if (status != TAKT_OK)
+            return tkt_error_set(&to->error, status, "%s: %s", to->files[i].path,
+                                 status == TAKT_IO_ERROR ? "cannot write, is the disk full?"
+                                                         : takt_status_text(status));
+    }
+    return TAKT_OK;
+}
+
+static takt_status open_files(target *to, uint32_t part)
+{
+    const tkt_output *output = to->output;
+    for (to->open_count = 0; to->open_count < output->count; to->open_count++) {
+        char *path = tkt_output_path(&output->names[to->open_count], part);
+        takt_status status = TAKT_NO_MEMORY;
+        if (path)
+            status = tkt_file_create(&to->files[to->open_count], path, &to->error);
+        tkt_free(path);
+        if (status != TAKT_OK)
+            return status;
+    }
+    return TAKT_OK;
+}
+
+/* Ends the open files; they stay only if everything went well. */
+static takt_status close_files(target *to, takt_status status)
+{
+    takt_status packed = tkt_gzip_finish(to->gzip);
+    to->gzip = NULL;
+    status = status == TAKT_OK ? packed : status;
+    for (size_t i = 0; i < to->open_count; i++) {
+        takt_error error;
+        takt_status closed = tkt_file_close(&to->files[i], status, &error);
+        if (status == TAKT_OK && closed != TAKT_OK) {
+            to->error = error;
+            status = closed;
+        }
+    }
+    to->open_count = 0;
+    return status;
+}
+
+static takt_status open_target(target *to, uint32_t part, takt_sink *sink)
+{
+    takt_sink all = {write_to_all, to};
+    takt_status status = open_files(to, part);
+    if (status == TAKT_OK && to->output->is_gzip)
+        status = tkt_gzip_create(all, GZIP_LEVEL, &to->gzip, sink);
+    else
+        *sink = all;
+    return status;
+}
+
+static void say_next(const target *to, uint32_t part)
+{
+    for (size_t i = 0; i < to->output->count; i++) {
+        char *next = tkt_output_path(&to->output->names[i], part);
+        if (next && to->open_count > i)
+            tkt_log(TAKT_LOG_INFO, "%s is full (%llu bytes), the trace goes on in %s",
+                    to->files[i].path, (unsigned long long)to->output->max_bytes, next);
+        tkt_free(next);
+    }
+}
+
+static takt_status next_target(void *user, uint32_t part, tkt_writer *writer)
+{
+    target *to = user;
+    tkt_writer_flush(writer);
+    if (writer->status != TAKT_OK)
+        return writer->status;
+    say_next(to, part);
+    takt_status status = close_files(to, TAKT_OK);
+    if (status == TAKT_OK)
+        status = open_target(to, part, &writer->sink);
+    return status;
+}
+
+/* ---- The whole ----------------------------------------------------------------------------------
+ */
+
+static takt_status export_to(target *to, const takt_trace *trace, tkt_writer *writer)
+{
+    const tkt_output *output = to->output;
+    if (output->exporter != &tkt_chrome_exporter || !output->max_bytes)
+        return output->exporter->write(trace, writer);
+    tkt_chrome_parts parts = {.max_bytes = output->max_bytes, .next = next_target, .user = to};
+    return tkt_chrome_export(trace, writer, &parts);
+}
+
+static takt_status write_all(target *to, const takt_trace *trace)
+{
+    takt_sink sink;
+    tkt_writer writer;
+    takt_status status = open_target(to, 1, &sink);
+    if (status == TAKT_OK)
+        status = tkt_writer_init(&writer, sink, 0);
+    if (status == TAKT_OK) {
+        status = export_to(to, trace, &writer);
+        takt_status written = tkt_writer_fini(&writer);
+        status = status == TAKT_OK ? written : status;
+    }
+    return close_files(to, status);
+}
+
+takt_status tkt_output_write(const tkt_output *output, const takt_trace *trace, takt_error *error)
+{
+    if (output->exporter->needs_spans && !trace->facts.has_spans)
+        return tkt_error_set(error, TAKT_NO_SPANS, "%s: %s", output->exporter->name,
+                             takt_status_text(TAKT_NO_SPANS));
+    target to = {.output = output};
+    takt_status status = write_all(&to, trace);
+    if (status == TAKT_OK)
+        return TAKT_OK;
+    if (to.error.status == TAKT_OK)
+        tkt_error_set(&to.error, status, "%s: %s", output->names[0].path, takt_status_text(status));
+    if (error)
+        *error = to.error;
+    return status;
+}

@@ -1,0 +1,45 @@
+/* Files of an export: their names, and writing one trace into one or two places at once. */
+#ifndef TKT_EXPORT_OUTPUT_H
+#define TKT_EXPORT_OUTPUT_H
+
+#include "export/exporter.h"
+
+#include "trace/model.h"
+
+#include <takt/export.h>
+
+#define TKT_OUTPUT_PATHS 2
+
+/* The name of a file that may go on in further ones, and where their numbers go. The first file has
+ * no number and the next ones have 2, 3, ...; unless first_number is not 0. */
+typedef struct tkt_output_name {
+    char    *path; /* without number; owned */
+    size_t   stem; /* bytes before the number and its dot */
+    uint64_t first_number;
+} tkt_output_name;
+
+typedef struct tkt_output {
+    const tkt_exporter *exporter;
+    tkt_output_name     names[TKT_OUTPUT_PATHS];
+    size_t              count;
+    bool                is_gzip;
+    uint64_t            max_bytes;
+} tkt_output;
+
+/* The path of file number `part`, which begins with 1; the caller frees it with tkt_free. */
+char *tkt_output_path(const tkt_output_name *name, uint32_t part);
+
+/* Writes the trace to all of the output's paths. Nothing is left behind of files that could not be
+ * completed. */
+takt_status tkt_output_write(const tkt_output *output, const takt_trace *trace, takt_error *error);
+
+void tkt_output_fini(tkt_output *output); /* also of a zeroed one */
+
+/* "FOLDER/..."; an empty folder adds nothing. NULL when there is no memory. */
+char *tkt_join(const char *folder, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* tensorboard.c: the two names under `directory`, whose folders are created. */
+takt_status tkt_tensorboard_names(const takt_trace *trace, const char *directory,
+                                  tkt_output *output, takt_error *error);
+
+#endif
