@@ -1,5 +1,6 @@
 /* All memory of the library comes from here, so that hosts can supply theirs (takt_set_allocator)
- * and tests can make the n-th allocation fail. Every function but tkt_free may return NULL. */
+ * and tests can make the n-th allocation fail. Every function but tkt_free may return NULL, which
+ * always means that there is no memory: a size of 0 is taken as 1. Any thread. */
 #ifndef TKT_BASE_ALLOC_H
 #define TKT_BASE_ALLOC_H
 

@@ -18,7 +18,7 @@ typedef struct tkt_clock_fit {
     uint64_t base_ticks;
     uint64_t base_ns;
     uint64_t ns_per_tick; /* fixed point, 32 fractional bits */
-    double   uncertainty_ns; /* of a reading pair, plus what the baseline makes of it per second */
+    double   uncertainty_ns; /* at most so far off between loading and the fit, see clock.c */
 } tkt_clock_fit;
 
 /* Whether the inline fast path of takt/scope.h reads the same clock as tkt_ticks(). */

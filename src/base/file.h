@@ -16,13 +16,15 @@ void tkt_file_unmap(const uint8_t *data, size_t size);
 /* A file that appears at `path` only when it is complete. */
 typedef struct tkt_file {
     int   fd;
+    int   error_number; /* of the first failed write */
     char *path;
-    char *temporary;
+    char *temporary; /* NULL when the target is no regular file and is written directly */
 } tkt_file;
 
 takt_status tkt_file_create(tkt_file *file, const char *path, takt_error *error);
 takt_sink tkt_file_sink(tkt_file *file);
-/* Renames it to its path when `status` is TAKT_OK, removes it otherwise; returns what became of it. */
+/* Renames it to its path when `status` is TAKT_OK, removes it otherwise; returns what became of it.
+ * `error` says which system call failed and why; it is left alone when `status` came from elsewhere. */
 takt_status tkt_file_close(tkt_file *file, takt_status status, takt_error *error);
 
 /* Creates a folder and those above it. */

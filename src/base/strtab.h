@@ -17,7 +17,7 @@ typedef struct tkt_string {
 typedef struct tkt_strtab {
     tkt_arena bytes;
     TKT_ARRAY(tkt_string);
-    uint32_t *slots; /* ids + 1, open addressing by hash */
+    uint64_t *slots; /* upper half of the hash << 32 | id + 1; open addressing */
     size_t    slot_count;
 } tkt_strtab;
 

@@ -17,7 +17,7 @@ size_t tkt_utf8_clean(char *out, size_t capacity, const char *text, size_t size)
 /* The same for people's terminals: control characters (C0, DEL, C1) become '?'. */
 size_t tkt_printable(char *out, size_t capacity, const char *text, size_t size);
 
-/* Columns that printable text takes: one per character, combining marks and wide ones aside. */
+/* Columns that printable text takes: one per character, none for combining marks, two for wide ones. */
 size_t tkt_text_columns(const char *text);
 
 /* The escaped inside of a JSON string (RFC 8259): quotes, backslashes, control characters, invalid
@@ -32,7 +32,7 @@ char *tkt_put_i64(char *out, int64_t value);
 char *tkt_put_us(char *out, uint64_t ns);
 
 /* The smallest number of edits (insert, delete, replace) between two words; more than `limit` is
- * limit + 1. */
+ * limit + 1. Unequal words of over 255 bytes count as that far apart. */
 size_t tkt_edit_distance(const char *a, const char *b, size_t limit);
 
 #endif

@@ -47,13 +47,15 @@ static inline void tkt_writer_text(tkt_writer *writer, const char *text)
 void tkt_writer_format(tkt_writer *writer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A sink that compresses with gzip into another one. */
+/* A sink that compresses with gzip into another one. Levels are zlib's, 1 (fast) to 9 (small);
+ * anything else is 1. */
 typedef struct tkt_gzip tkt_gzip;
 takt_status tkt_gzip_create(takt_sink into, int level, tkt_gzip **out, takt_sink *sink);
 takt_status tkt_gzip_finish(tkt_gzip *gzip); /* writes the end and frees; NULL is ignored */
 
-/* Decompresses gzip in memory; at most `limit` bytes come out, otherwise TAKT_BAD_TRACE. What could
- * be read before an error or cut is kept, and *is_cut says so. The caller frees *data. */
+/* Decompresses gzip in memory, several members too; TAKT_BAD_TRACE when more than `limit` bytes come
+ * out or it is no gzip at all. What could be read before an error or cut is kept, and *is_cut says
+ * so. The caller frees *data, behind which a NUL stands. */
 takt_status tkt_gzip_read(const uint8_t *packed, size_t packed_size, size_t limit, char **data,
                           size_t *size, bool *is_cut);
 

@@ -1,0 +1,257 @@
+/* Two clocks and the line between them. The processor's counter is read in 7 to 20 ns and by the
+ * inline code of takt/scope.h; CLOCK_MONOTONIC is what other tools and other processes use. Each
+ * pair of readings brackets one CLOCK_MONOTONIC reading between two of the counter: the counter
+ * stood somewhere between the two when the clock was read, so half of their distance bounds the
+ * error, and of a few pairs the narrowest is kept.
+ *
+ * The uncertainty of a fit is the larger of the errors of its two pairs, plus CLOCK_MONOTONIC's
+ * granularity of 1 ns: between two points that are at most e0 and e1 off, a line is at most
+ * max(e0, e1) off. What is not in it: NTP steers CLOCK_MONOTONIC's rate, so that over long runs the
+ * true relation bends by parts in a million; the residual of an older fit shows how much. */
+#include "base/clock.h"
+
+#include "base/file.h"
+
+#include <takt/base.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <time.h>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <x86intrin.h>
+
+static uint64_t read_counter(void)
+{
+    return __rdtsc();
+}
+
+/* Advanced power management leaf, EDX bit 8: the TSC runs at one rate in all power states (Intel
+ * SDM volume 3, 18.17.1; AMD APM volume 3, E.4.7). */
+static bool counter_is_invariant(void)
+{
+    unsigned eax, ebx, ecx, edx;
+    return __get_cpuid(0x80000007, &eax, &ebx, &ecx, &edx) && (edx >> 8 & 1);
+}
+#else
+static uint64_t read_counter(void)
+{
+    uint64_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+}
+
+/* The generic timer's rate is fixed by the architecture. */
+static bool counter_is_invariant(void)
+{
+    return true;
+}
+#endif
+
+#define NS_PER_SECOND    INT64_C(1000000000)
+#define BASELINE_NS      UINT64_C(2000000)
+#define PAIR_ATTEMPTS    4
+#define ONE_NS_PER_TICK  (UINT64_C(1) << 32)
+#define MONOTONIC_GRAIN_NS 1.0
+
+typedef struct clock_pair {
+    uint64_t ticks;
+    uint64_t ns;
+    uint64_t width_ticks; /* between the two counter readings */
+} clock_pair;
+
+typedef uint64_t (*tick_reader)(void);
+
+enum { SOURCE_UNKNOWN, SOURCE_COUNTER, SOURCE_MONOTONIC };
+
+static pthread_once_t start_once = PTHREAD_ONCE_INIT;
+static atomic_int source;
+static clock_pair first_pair; /* written before `source` */
+static _Atomic(tick_reader) fake_reader;
+
+static int64_t read_clock(clockid_t id)
+{
+    struct timespec now;
+    clock_gettime(id, &now);
+    return (int64_t)now.tv_sec * NS_PER_SECOND + now.tv_nsec;
+}
+
+static uint64_t read_monotonic(void)
+{
+    return (uint64_t)read_clock(CLOCK_MONOTONIC);
+}
+
+static clock_pair read_pair(void)
+{
+    clock_pair best = {.width_ticks = UINT64_MAX};
+    for (int i = 0; i < PAIR_ATTEMPTS; i++) {
+        uint64_t before = read_counter();
+        uint64_t ns = read_monotonic();
+        uint64_t width = read_counter() - before;
+        if (width < best.width_ticks)
+            best = (clock_pair){before + width / 2, ns, width};
+    }
+    return best;
+}
+
+/* TAKT_CLOCK=tsc trusts the counter without asking: virtual machines often hide the flag. */
+static int choose_source(void)
+{
+    const char *wish = tkt_environment("TAKT_CLOCK");
+    if (wish && strcmp(wish, "monotonic") == 0)
+        return SOURCE_MONOTONIC;
+    if (wish && strcmp(wish, "tsc") == 0)
+        return SOURCE_COUNTER;
+    return counter_is_invariant() ? SOURCE_COUNTER : SOURCE_MONOTONIC;
+}
+
+static void start(void)
+{
+    int chosen = choose_source();
+    if (chosen == SOURCE_COUNTER)
+        first_pair = read_pair();
+    /* release: pairs with the acquire in source_now(), which makes first_pair visible */
+    atomic_store_explicit(&source, chosen, memory_order_release);
+}
+
+/* Other constructors may ask for the time before this one has run. */
+static int source_now(void)
+{
+    int now = atomic_load_explicit(&source, memory_order_acquire);
+    if (__builtin_expect(now != SOURCE_UNKNOWN, 1))
+        return now;
+    pthread_once(&start_once, start);
+    return atomic_load_explicit(&source, memory_order_acquire);
+}
+
+/* The earlier the first pair, the longer the baseline of every fit. */
+__attribute__((constructor(101))) static void start_at_load(void)
+{
+    source_now();
+}
+
+static tick_reader fake_now(void)
+{
+    /* acquire: pairs with the release in tkt_clock_fake() */
+    return atomic_load_explicit(&fake_reader, memory_order_acquire);
+}
+
+bool tkt_clock_is_inline(void)
+{
+    return !fake_now() && source_now() == SOURCE_COUNTER;
+}
+
+uint64_t tkt_ticks(void)
+{
+    tick_reader fake = fake_now();
+    if (__builtin_expect(fake != NULL, 0))
+        return fake();
+    return source_now() == SOURCE_COUNTER ? read_counter() : read_monotonic();
+}
+
+static tkt_clock_fit identity(double uncertainty_ns)
+{
+    return (tkt_clock_fit){.ns_per_tick = ONE_NS_PER_TICK, .uncertainty_ns = uncertainty_ns};
+}
+
+static void wait_until(uint64_t ns)
+{
+    struct timespec end = {(time_t)(ns / NS_PER_SECOND), (long)(ns % NS_PER_SECOND)};
+    while (read_monotonic() < ns)
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL);
+}
+
+static double half_width_ns(clock_pair pair, double ns_per_tick)
+{
+    return (double)pair.width_ticks / 2 * ns_per_tick;
+}
+
+static tkt_clock_fit line_through(clock_pair from, clock_pair to)
+{
+    uint64_t ticks = to.ticks - from.ticks;
+    tkt_int128 scaled_ns = (tkt_int128)(to.ns - from.ns) << 32;
+    uint64_t ns_per_tick = (uint64_t)((scaled_ns + ticks / 2) / ticks);
+    double rate = (double)ns_per_tick / (double)ONE_NS_PER_TICK;
+    double from_error = half_width_ns(from, rate);
+    double to_error = half_width_ns(to, rate);
+    return (tkt_clock_fit){
+        /* The later point is the base: what is recorded is near it, so that the rounding of
+         * ns_per_tick has little distance to add up over. */
+        .base_ticks = to.ticks,
+        .base_ns = to.ns,
+        .ns_per_tick = ns_per_tick,
+        .uncertainty_ns = MONOTONIC_GRAIN_NS + (from_error > to_error ? from_error : to_error),
+    };
+}
+
+static tkt_clock_fit fit_from(clock_pair from)
+{
+    wait_until(from.ns + BASELINE_NS);
+    clock_pair now = read_pair();
+    /* A counter that went back was reset: the machine slept, or moved to another host. Only what
+     * follows can be fitted then. */
+    return (int64_t)(now.ticks - from.ticks) > 0 ? line_through(from, now) : fit_from(now);
+}
+
+tkt_clock_fit tkt_clock_fit_now(void)
+{
+    if (fake_now())
+        return identity(0);
+    if (source_now() != SOURCE_COUNTER)
+        return identity(MONOTONIC_GRAIN_NS);
+    return fit_from(first_pair);
+}
+
+double tkt_clock_residual_ns(const tkt_clock_fit *fit)
+{
+    if (fake_now() || source_now() != SOURCE_COUNTER)
+        return 0;
+    clock_pair now = read_pair();
+    int64_t difference = (int64_t)(tkt_clock_ns(fit, now.ticks) - now.ns);
+    return (double)(difference < 0 ? -difference : difference);
+}
+
+uint64_t tkt_clock_ticks_at(const tkt_clock_fit *fit, uint64_t ns)
+{
+    tkt_int128 scaled = (tkt_int128)(int64_t)(ns - fit->base_ns) * ((tkt_int128)1 << 32);
+    tkt_int128 half = fit->ns_per_tick / 2;
+    tkt_int128 ticks = (scaled < 0 ? scaled - half : scaled + half) / (tkt_int128)fit->ns_per_tick;
+    return fit->base_ticks + (uint64_t)(int64_t)ticks;
+}
+
+double tkt_clock_resolution_ns(const tkt_clock_fit *fit)
+{
+    return (double)fit->ns_per_tick / (double)ONE_NS_PER_TICK;
+}
+
+int64_t tkt_clock_realtime_offset_ns(void)
+{
+    int64_t best_width = INT64_MAX;
+    int64_t offset = 0;
+    for (int i = 0; i < PAIR_ATTEMPTS; i++) {
+        int64_t before = read_clock(CLOCK_MONOTONIC);
+        int64_t realtime = read_clock(CLOCK_REALTIME);
+        int64_t width = read_clock(CLOCK_MONOTONIC) - before;
+        if (width < best_width) {
+            best_width = width;
+            offset = realtime - (before + width / 2);
+        }
+    }
+    return offset;
+}
+
+void tkt_clock_fake(uint64_t (*read)(void))
+{
+    /* release: pairs with the acquire in fake_now() */
+    atomic_store_explicit(&fake_reader, read, memory_order_release);
+}
+
+/* Not through a fit: a fit kept for this would drift away from the clock, and a new one for each
+ * call would cost more than the C library's own reading, which uses the counter too. */
+uint64_t takt_now_ns(void)
+{
+    tick_reader fake = fake_now();
+    return fake ? fake() : read_monotonic();
+}

@@ -1,0 +1,55 @@
+/* Reading histograms; the header does the writing, which is on the hot path. */
+#include "base/histogram.h"
+
+uint64_t tkt_histogram_value(uint32_t bucket)
+{
+    if (bucket >= TKT_HISTOGRAM_BUCKETS)
+        bucket = TKT_HISTOGRAM_BUCKETS - 1;
+    if (bucket < 2 * TKT_HISTOGRAM_SUB)
+        return bucket;
+    uint32_t shift = bucket / TKT_HISTOGRAM_SUB - 1;
+    uint64_t low = (uint64_t)(bucket - shift * TKT_HISTOGRAM_SUB) << shift;
+    return low + (UINT64_C(1) << shift >> 1);
+}
+
+void tkt_histogram_merge(tkt_histogram *into, const tkt_histogram *from)
+{
+    for (uint32_t i = 0; i < TKT_HISTOGRAM_BUCKETS; i++) {
+        uint32_t room = UINT32_MAX - into->buckets[i];
+        into->buckets[i] += from->buckets[i] < room ? from->buckets[i] : room;
+    }
+}
+
+uint64_t tkt_histogram_count(const tkt_histogram *histogram)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < TKT_HISTOGRAM_BUCKETS; i++)
+        count += histogram->buckets[i];
+    return count;
+}
+
+/* ceil(q * count) within 1 to count. Products such as 0.07 * 100 come out a little above the whole
+ * number that is meant, and must not be taken to the next one. */
+static uint64_t nearest_rank(double q, uint64_t count)
+{
+    double exact = q * (double)count;
+    if (!(exact > 1))
+        return 1;
+    if (exact >= (double)count)
+        return count;
+    uint64_t rank = (uint64_t)exact;
+    return exact - (double)rank > 1e-9 * exact ? rank + 1 : rank;
+}
+
+uint64_t tkt_histogram_quantile(const tkt_histogram *histogram, double q)
+{
+    uint64_t count = tkt_histogram_count(histogram);
+    if (count == 0)
+        return 0;
+    uint64_t rank = nearest_rank(q, count);
+    uint64_t passed = 0;
+    uint32_t bucket = 0;
+    while ((passed += histogram->buckets[bucket]) < rank)
+        bucket++;
+    return tkt_histogram_value(bucket);
+}

@@ -1,0 +1,91 @@
+/* Log lines. The hook and its user pointer belong together, so they are copied under a lock, and
+ * the hook runs without it: it may log, set another hook or take the host's locks. A hook that was
+ * replaced may still be running, or about to run, when takt_set_log() returns. */
+#include "base/error.h"
+
+#include "base/file.h"
+#include "base/line.h"
+#include "base/thread.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PREFIX      "takt: "
+#define PREFIX_SIZE (sizeof PREFIX - 1)
+
+typedef struct log_hook {
+    takt_log_function function; /* NULL: standard error */
+    void             *user;
+} log_hook;
+
+/* The most talkative level that goes to standard error. */
+enum { SAYS_NOT_ASKED, SAYS_NOTHING, SAYS_WARNINGS, SAYS_ALL };
+
+static tkt_mutex hook_lock = TKT_MUTEX_INIT;
+static log_hook hook; /* guarded by hook_lock */
+static atomic_int stderr_says;
+
+static int asked_verbosity(void)
+{
+    const char *wish = tkt_environment("TAKT_LOG");
+    if (wish && strcmp(wish, "off") == 0)
+        return SAYS_NOTHING;
+    return wish && strcmp(wish, "info") == 0 ? SAYS_ALL : SAYS_WARNINGS;
+}
+
+/* The environment is read once: getenv() is not safe while another thread of the host calls
+ * setenv(), and the first line usually comes early. Relaxed: it stands for itself. */
+static bool goes_to_stderr(takt_log_level level)
+{
+    int says = atomic_load_explicit(&stderr_says, memory_order_relaxed);
+    if (says == SAYS_NOT_ASKED) {
+        says = asked_verbosity();
+        atomic_store_explicit(&stderr_says, says, memory_order_relaxed);
+    }
+    return says == SAYS_ALL || (says == SAYS_WARNINGS && level != TAKT_LOG_INFO);
+}
+
+static log_hook current_hook(void)
+{
+    tkt_mutex_lock(&hook_lock);
+    log_hook current = hook;
+    tkt_mutex_unlock(&hook_lock);
+    return current;
+}
+
+/* One write, so that lines of several threads and processes do not mix. */
+static void print(char *text, size_t size)
+{
+    text[size] = '\n';
+    ssize_t put = write(STDERR_FILENO, text, size + 1);
+    (void)put; /* there is nobody left to tell */
+}
+
+void tkt_log(takt_log_level level, const char *format, ...)
+{
+    log_hook to = current_hook();
+    if (!to.function && !goes_to_stderr(level))
+        return;
+    int number = errno; /* the host may be about to look at it */
+    char text[1024] = PREFIX;
+    char *line = text + PREFIX_SIZE;
+    va_list arguments;
+    va_start(arguments, format);
+    size_t size = tkt_line_format(line, sizeof text - PREFIX_SIZE, format, arguments);
+    va_end(arguments);
+    if (to.function)
+        to.function(level, line, to.user);
+    else
+        print(text, PREFIX_SIZE + size);
+    errno = number;
+}
+
+void takt_set_log(takt_log_function function, void *user)
+{
+    tkt_mutex_lock(&hook_lock);
+    hook = (log_hook){function, user};
+    tkt_mutex_unlock(&hook_lock);
+}

@@ -1,0 +1,288 @@
+/* Names come from sources, compilers, drivers and files, so they are any bytes at all, while JSON,
+ * terminals and trace viewers each refuse some. Invalid bytes become U+FFFD one by one, so that
+ * the rest of a damaged name stays readable. */
+#include "base/text.h"
+
+#include <string.h>
+
+#define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
+#define LONGEST_WORD 255
+
+static bool is_tail(char byte)
+{
+    return ((unsigned char)byte & 0xC0) == 0x80;
+}
+
+/* The second byte decides over overlong forms, surrogates and the end of Unicode: RFC 3629,
+ * section 4. */
+static bool second_is_valid(unsigned char first, unsigned char second)
+{
+    switch (first) {
+    case 0xE0:
+        return second >= 0xA0 && second <= 0xBF;
+    case 0xED:
+        return second >= 0x80 && second <= 0x9F;
+    case 0xF0:
+        return second >= 0x90 && second <= 0xBF;
+    case 0xF4:
+        return second >= 0x80 && second <= 0x8F;
+    default:
+        return second >= 0x80 && second <= 0xBF;
+    }
+}
+
+/* 0 for bytes that begin no character. */
+static size_t length_by_first(unsigned char first)
+{
+    if (first < 0x80)
+        return 1;
+    if (first < 0xC2)
+        return 0;
+    if (first < 0xE0)
+        return 2;
+    if (first < 0xF0)
+        return 3;
+    return first < 0xF5 ? 4 : 0;
+}
+
+size_t tkt_utf8_length(const char *text, size_t size)
+{
+    if (size == 0)
+        return 0;
+    size_t length = length_by_first((unsigned char)text[0]);
+    if (length <= 1)
+        return length;
+    if (length > size || !second_is_valid((unsigned char)text[0], (unsigned char)text[1]))
+        return 0;
+    for (size_t i = 2; i < length; i++) {
+        if (!is_tail(text[i]))
+            return 0;
+    }
+    return length;
+}
+
+/* C0, DEL, and C1 in its two-byte form. */
+static bool is_control(const char *text, size_t length)
+{
+    unsigned char first = (unsigned char)text[0];
+    if (length == 1)
+        return first < 0x20 || first == 0x7F;
+    return length == 2 && first == 0xC2 && (unsigned char)text[1] < 0xA0;
+}
+
+static size_t clean(char *out, size_t capacity, const char *text, size_t size, bool for_people)
+{
+    if (capacity == 0)
+        return 0;
+    size_t written = 0;
+    size_t step = 0;
+    for (size_t at = 0; at < size; at += step) {
+        const char *from = text + at;
+        size_t length = step = tkt_utf8_length(from, size - at);
+        if (length == 0) {
+            from = REPLACEMENT;
+            length = sizeof REPLACEMENT - 1;
+            step = 1;
+        } else if (for_people && is_control(from, length)) {
+            from = "?";
+            length = 1;
+        }
+        if (length >= capacity - written)
+            break;
+        memcpy(out + written, from, length);
+        written += length;
+    }
+    out[written] = 0;
+    return written;
+}
+
+size_t tkt_utf8_clean(char *out, size_t capacity, const char *text, size_t size)
+{
+    return clean(out, capacity, text, size, false);
+}
+
+size_t tkt_printable(char *out, size_t capacity, const char *text, size_t size)
+{
+    return clean(out, capacity, text, size, true);
+}
+
+typedef struct code_range {
+    uint32_t first;
+    uint32_t last;
+} code_range;
+
+/* The C library's wcwidth() depends on the host's locale. These are the blocks that names use, from
+ * Unicode's DerivedGeneralCategory (Mn, Me, Cf) and EastAsianWidth (W, F). */
+static const code_range zero_columns[] = {
+    {0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD}, {0x064B, 0x065F}, {0x0E31, 0x0E31},
+    {0x0E34, 0x0E3A}, {0x0E47, 0x0E4E}, {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF}, {0x200B, 0x200F},
+    {0x202A, 0x202E}, {0x2060, 0x2064}, {0x20D0, 0x20F0}, {0x302A, 0x302D}, {0x3099, 0x309A},
+    {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}, {0xFEFF, 0xFEFF}, {0xE0100, 0xE01EF},
+};
+static const code_range two_columns[] = {
+    {0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0x33FF},   {0x3400, 0x4DBF},
+    {0x4E00, 0xA4CF},   {0xA960, 0xA97C},   {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},
+    {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},   {0x1F300, 0x1F64F},
+    {0x1F680, 0x1F6FF}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD},
+};
+
+static bool is_within(const code_range *ranges, size_t count, uint32_t code)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (code >= ranges[i].first && code <= ranges[i].last)
+            return true;
+    }
+    return false;
+}
+
+static uint32_t code_of(const char *text, size_t length)
+{
+    static const unsigned char first_mask[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
+    uint32_t code = (unsigned char)text[0] & first_mask[length];
+    for (size_t i = 1; i < length; i++)
+        code = code << 6 | ((unsigned char)text[i] & 0x3F);
+    return code;
+}
+
+static size_t columns_of(uint32_t code)
+{
+    if (code < zero_columns[0].first)
+        return 1;
+    if (is_within(zero_columns, sizeof zero_columns / sizeof *zero_columns, code))
+        return 0;
+    return is_within(two_columns, sizeof two_columns / sizeof *two_columns, code) ? 2 : 1;
+}
+
+size_t tkt_text_columns(const char *text)
+{
+    size_t columns = 0;
+    size_t size = strlen(text);
+    while (size > 0) {
+        size_t length = tkt_utf8_length(text, size);
+        columns += length ? columns_of(code_of(text, length)) : 1;
+        length += length == 0;
+        text += length;
+        size -= length;
+    }
+    return columns;
+}
+
+/* What follows the backslash; 'u' for four hexadecimal digits, 0 for characters that stand for
+ * themselves. */
+static const char json_short[128] = {
+    [0] = 'u',    [1] = 'u',  [2] = 'u',   [3] = 'u',  [4] = 'u',  [5] = 'u',  [6] = 'u',
+    [7] = 'u',    ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', [11] = 'u', ['\f'] = 'f', ['\r'] = 'r',
+    [14] = 'u',   [15] = 'u', [16] = 'u',  [17] = 'u', [18] = 'u', [19] = 'u', [20] = 'u',
+    [21] = 'u',   [22] = 'u', [23] = 'u',  [24] = 'u', [25] = 'u', [26] = 'u', [27] = 'u',
+    [28] = 'u',   [29] = 'u', [30] = 'u',  [31] = 'u', ['"'] = '"', ['\\'] = '\\',
+};
+
+#define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Exact for bytes below 0x80: whether any byte of the word is zero. */
+static uint64_t has_zero(uint64_t word)
+{
+    return (word - EACH_BYTE(1)) & ~word & EACH_BYTE(0x80);
+}
+
+/* Whether eight bytes are ASCII that needs no escape. The borrow of the first difference may only
+ * make plain bytes look special, which costs time and nothing else. */
+static bool is_plain(uint64_t word)
+{
+    uint64_t special = (word - EACH_BYTE(0x20)) | word;
+    special |= has_zero(word ^ EACH_BYTE('"')) | has_zero(word ^ EACH_BYTE('\\'));
+    return (special & EACH_BYTE(0x80)) == 0;
+}
+
+static char *escape_ascii(char *out, unsigned char byte)
+{
+    char escape = json_short[byte];
+    if (!escape) {
+        *out++ = (char)byte;
+        return out;
+    }
+    *out++ = '\\';
+    *out++ = escape;
+    if (escape != 'u')
+        return out;
+    memcpy(out, "00", 2);
+    out[2] = (char)('0' + (byte >> 4));
+    out[3] = "0123456789abcdef"[byte & 15];
+    return out + 4;
+}
+
+/* One character; returns the end and moves *at behind it. */
+static char *escape_one(char *out, const char *text, size_t size, size_t *at)
+{
+    unsigned char first = (unsigned char)text[*at];
+    if (first < 0x80) {
+        (*at)++;
+        return escape_ascii(out, first);
+    }
+    size_t length = tkt_utf8_length(text + *at, size - *at);
+    if (length == 0) {
+        (*at)++;
+        memcpy(out, REPLACEMENT, sizeof REPLACEMENT - 1);
+        return out + sizeof REPLACEMENT - 1;
+    }
+    memcpy(out, text + *at, length);
+    *at += length;
+    return out + length;
+}
+
+char *tkt_json_escape(char *out, const char *text, size_t size)
+{
+    size_t at = 0;
+    while (at < size) {
+        uint64_t word;
+        if (size - at >= sizeof word) {
+            memcpy(&word, text + at, sizeof word);
+            if (is_plain(word)) {
+                memcpy(out, &word, sizeof word);
+                out += sizeof word;
+                at += sizeof word;
+                continue;
+            }
+        }
+        out = escape_one(out, text, size, &at);
+    }
+    return out;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* One row of the Wagner-Fischer table in place; returns its smallest entry. */
+static size_t next_row(size_t *row, char letter, const char *b, size_t b_size)
+{
+    size_t diagonal = row[0];
+    size_t least = ++row[0];
+    for (size_t j = 1; j <= b_size; j++) {
+        size_t replaced = diagonal + (b[j - 1] != letter);
+        diagonal = row[j];
+        row[j] = smaller(replaced, smaller(row[j - 1], row[j]) + 1);
+        least = smaller(least, row[j]);
+    }
+    return least;
+}
+
+size_t tkt_edit_distance(const char *a, const char *b, size_t limit)
+{
+    if (strcmp(a, b) == 0)
+        return 0;
+    size_t a_size = strlen(a);
+    size_t b_size = strlen(b);
+    size_t difference = a_size > b_size ? a_size - b_size : b_size - a_size;
+    if (difference > limit || a_size > LONGEST_WORD || b_size > LONGEST_WORD)
+        return limit + 1;
+    size_t row[LONGEST_WORD + 1];
+    for (size_t j = 0; j <= b_size; j++)
+        row[j] = j;
+    for (size_t i = 0; i < a_size; i++) {
+        if (next_row(row, a[i], b, b_size) > limit)
+            return limit + 1;
+    }
+    return smaller(row[b_size], limit + 1);
+}

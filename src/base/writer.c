@@ -1,0 +1,109 @@
+/* The buffer before a sink, and the sink that is a piece of memory. */
+#include "base/writer.h"
+
+#include "base/alloc.h"
+#include "base/array.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define DEFAULT_CAPACITY ((size_t)256 << 10)
+
+static void hand_over(tkt_writer *writer, const void *data, size_t size)
+{
+    if (writer->status != TAKT_OK || size == 0)
+        return;
+    writer->status = writer->sink.write(writer->sink.user, data, size);
+    if (writer->status == TAKT_OK)
+        writer->total += size;
+}
+
+takt_status tkt_writer_init(tkt_writer *writer, takt_sink sink, size_t capacity)
+{
+    *writer = (tkt_writer){.sink = sink, .capacity = capacity ? capacity : DEFAULT_CAPACITY};
+    if (!sink.write)
+        return writer->status = TAKT_BAD_ARGUMENT;
+    writer->buffer = tkt_alloc(writer->capacity);
+    if (!writer->buffer)
+        writer->status = TAKT_NO_MEMORY;
+    return writer->status;
+}
+
+takt_status tkt_writer_fini(tkt_writer *writer)
+{
+    tkt_writer_flush(writer);
+    tkt_free(writer->buffer);
+    writer->buffer = NULL;
+    writer->capacity = 0;
+    return writer->status;
+}
+
+void tkt_writer_flush(tkt_writer *writer)
+{
+    hand_over(writer, writer->buffer, writer->used);
+    writer->used = 0;
+}
+
+void tkt_writer_put(tkt_writer *writer, const void *data, size_t size)
+{
+    if (size > writer->capacity - writer->used)
+        tkt_writer_flush(writer);
+    if (size > writer->capacity) {
+        hand_over(writer, data, size);
+        return;
+    }
+    if (size)
+        memcpy(writer->buffer + writer->used, data, size);
+    writer->used += size;
+}
+
+/* Formats what the rest of the buffer was too small for. */
+static void format_again(tkt_writer *writer, size_t size, const char *format, va_list arguments)
+{
+    tkt_writer_flush(writer);
+    if (size < writer->capacity) {
+        vsnprintf(writer->buffer, writer->capacity, format, arguments);
+        writer->used = size;
+        return;
+    }
+    char *text = tkt_alloc(size + 1);
+    if (text) {
+        vsnprintf(text, size + 1, format, arguments);
+        tkt_writer_put(writer, text, size);
+        tkt_free(text);
+    } else if (writer->status == TAKT_OK) {
+        writer->status = TAKT_NO_MEMORY;
+    }
+}
+
+void tkt_writer_format(tkt_writer *writer, const char *format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    size_t room = writer->capacity - writer->used;
+    int length = vsnprintf(writer->buffer + writer->used, room, format, arguments);
+    size_t size = length < 0 ? 0 : (size_t)length;
+    if (size < room)
+        writer->used += size;
+    else
+        format_again(writer, size, format, again);
+    va_end(again);
+    va_end(arguments);
+}
+
+static takt_status write_to_memory(void *user, const void *data, size_t size)
+{
+    tkt_memory_sink *memory = user;
+    if (size > SIZE_MAX - memory->size ||
+        !tkt_array_reserve(&memory->data, &memory->capacity, memory->size + size, 1))
+        return TAKT_NO_MEMORY;
+    memcpy(memory->data + memory->size, data, size);
+    memory->size += size;
+    return TAKT_OK;
+}
+
+takt_sink tkt_memory_sink_of(tkt_memory_sink *memory)
+{
+    return (takt_sink){write_to_memory, memory};
+}
