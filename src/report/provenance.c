@@ -1,0 +1,118 @@
+/* The provenance line. It has no date, host or path: it must be the same from the running program
+ * and from the trace's file. */
+#include "report/provenance.h"
+
+#include "report/value.h"
+#include "trace/model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* One line of several parts, with "; " between them. */
+typedef struct line {
+    tkt_writer *writer;
+    size_t      width;
+    size_t      used;
+} line;
+
+static void add_part(line *l, const char *part)
+{
+    size_t columns = tkt_text_width(part, SIZE_MAX);
+    if (l->used > 0) {
+        bool fits = l->used + 3 + columns <= l->width; /* with the "; " and a later ";" */
+        tkt_writer_text(l->writer, fits ? "; " : ";\n  ");
+        l->used = fits ? l->used + 2 : 2;
+    }
+    tkt_put_printable(l->writer, part, strlen(part));
+    l->used += columns;
+}
+
+static void add_clock(line *l, const takt_trace *trace)
+{
+    char resolution[TKT_VALUE_SIZE];
+    char uncertainty[TKT_VALUE_SIZE];
+    char part[256];
+    tkt_value_fixed(resolution, trace->facts.clock_resolution_ns, 3);
+    tkt_value_fixed(uncertainty, trace->facts.clock_uncertainty_ns, 1);
+    snprintf(part, sizeof part, "clock %s, resolution %s ns, uncertainty %s ns",
+             tkt_trace_text(trace, trace->clock), resolution, uncertainty);
+    add_part(l, part);
+}
+
+static void add_losses(line *l, const takt_facts *facts)
+{
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
+        if (facts->losses[i] == 0 && i != TAKT_LOSS_BUFFER_FULL)
+            continue;
+        char part[96];
+        snprintf(part, sizeof part, "%s %llu", takt_loss_name((takt_loss)i),
+                 (unsigned long long)facts->losses[i]);
+        add_part(l, part);
+    }
+}
+
+static void add_cost(line *l, const takt_facts *facts)
+{
+    char cost[TKT_VALUE_SIZE];
+    char share[TKT_VALUE_SIZE];
+    char part[160];
+    double wall_ns = (double)tkt_wall_ns(facts);
+    double cost_ns = facts->cost_ns > 0 && facts->cost_ns < 1e18 ? facts->cost_ns : 0;
+    tkt_value_text(cost, TKT_CELL_TIME, (tkt_cell){.u = (uint64_t)(cost_ns + 0.5)});
+    tkt_value_text(share, TKT_CELL_SHARE, (tkt_cell){.d = wall_ns > 0 ? cost_ns / wall_ns : 0});
+    snprintf(part, sizeof part, "Takt's own cost about %s (%s of the wall time)", cost, share);
+    add_part(l, part);
+}
+
+void tkt_put_provenance(tkt_writer *writer, const takt_trace *trace, size_t width)
+{
+    line l = {writer, width, 0};
+    const takt_facts *facts = &trace->facts;
+    char part[160];
+    snprintf(part, sizeof part, "backend %.100s", tkt_trace_text(trace, trace->backend));
+    add_part(&l, part);
+    add_clock(&l, trace);
+    add_losses(&l, facts);
+    snprintf(part, sizeof part, "begun before %llu, unfinished %llu",
+             (unsigned long long)facts->begun_before, (unsigned long long)facts->unfinished);
+    add_part(&l, part);
+    if (facts->is_partial)
+        add_part(&l, "partial: stopped before the cycle was complete");
+    add_cost(&l, facts);
+    tkt_writer_text(writer, "\n");
+}
+
+static void put_number(tkt_writer *writer, const char *key, double value)
+{
+    char raw[TKT_VALUE_SIZE];
+    size_t size = tkt_value_raw(raw, TKT_CELL_NUMBER, (tkt_cell){.d = value});
+    tkt_writer_format(writer, ", \"%s\": %s", key, size ? raw : "null");
+}
+
+static void put_count(tkt_writer *writer, const char *key, uint64_t value)
+{
+    tkt_writer_format(writer, ", \"%s\": %llu", key, (unsigned long long)value);
+}
+
+void tkt_put_provenance_json(tkt_writer *writer, const takt_trace *trace)
+{
+    const takt_facts *facts = &trace->facts;
+    tkt_writer_text(writer, "{\"backend\": ");
+    tkt_put_json(writer, tkt_trace_text(trace, trace->backend));
+    tkt_writer_text(writer, ", \"clock\": ");
+    tkt_put_json(writer, tkt_trace_text(trace, trace->clock));
+    put_number(writer, "clock_resolution_ns", facts->clock_resolution_ns);
+    put_number(writer, "clock_uncertainty_ns", facts->clock_uncertainty_ns);
+    put_number(writer, "cost_ns", facts->cost_ns);
+    put_count(writer, "wall_ns", tkt_wall_ns(facts));
+    put_count(writer, "begun_before", facts->begun_before);
+    put_count(writer, "unfinished", facts->unfinished);
+    tkt_writer_format(writer, ", \"partial\": %s", facts->is_partial ? "true" : "false");
+    tkt_writer_text(writer, ", \"losses\": {");
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
+        tkt_writer_text(writer, i ? ", " : "");
+        tkt_put_json(writer, takt_loss_name((takt_loss)i));
+        tkt_writer_format(writer, ": %llu", (unsigned long long)facts->losses[i]);
+    }
+    tkt_writer_text(writer, "}}");
+}

@@ -1,0 +1,22 @@
+/* Where a table's numbers come from and what is missing from them: the last line of every table. */
+#ifndef TKT_REPORT_PROVENANCE_H
+#define TKT_REPORT_PROVENANCE_H
+
+#include "base/writer.h"
+
+#include <takt/trace.h>
+
+/* "backend none; clock tsc, ...; dropped 0; ...", one line, broken at a semicolon only where it is
+ * longer than `width` (SIZE_MAX: never). Ends with a newline. */
+void tkt_put_provenance(tkt_writer *writer, const takt_trace *trace, size_t width);
+
+/* The same as a JSON object. */
+void tkt_put_provenance_json(tkt_writer *writer, const takt_trace *trace);
+
+/* How long the recording was. */
+static inline uint64_t tkt_wall_ns(const takt_facts *facts)
+{
+    return facts->end_ns > facts->begin_ns ? facts->end_ns - facts->begin_ns : 0;
+}
+
+#endif

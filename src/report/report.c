@@ -1,0 +1,115 @@
+/* The reports there are, and the way from a name to rendered bytes: build the document, arrange its
+ * tables, render. Whatever can go wrong has gone wrong before the first byte is written. */
+#include "base/error.h"
+#include "base/file.h"
+#include "report/show.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define USUAL_WIDTH 160
+#define LEAST_WIDTH 20
+
+typedef struct report {
+    const char       *name;
+    const char       *description;
+    tkt_show_function show;
+} report;
+
+static const report reports[] = {
+    {"summary", "one page: wall time, top scopes and activities, steps, memory, losses, advice",
+     tkt_show_summary},
+    {"scopes", "scopes by name: self and total CPU time, calls", tkt_show_scopes},
+    {"tree", "where time goes, by call path", tkt_show_tree},
+    {"timeline", "every activity, in issue order", tkt_show_timeline},
+    {"activities", "activities by name: total time, count", tkt_show_activities},
+    {"devices", "activities by device: total time, count", tkt_show_devices},
+    {"steps", "how long steps took, recorded ones and all", tkt_show_steps},
+    {"memory", "host memory that the program reports, largest allocations", tkt_show_memory},
+};
+
+#define REPORT_COUNT (sizeof reports / sizeof *reports)
+
+const char *takt_report_name(size_t index)
+{
+    return index < REPORT_COUNT ? reports[index].name : NULL;
+}
+
+const char *takt_report_description(size_t index)
+{
+    return index < REPORT_COUNT ? reports[index].description : NULL;
+}
+
+static const report *find_report(const char *name)
+{
+    for (size_t i = 0; name && i < REPORT_COUNT; i++) {
+        if (strcmp(reports[i].name, name) == 0)
+            return &reports[i];
+    }
+    return NULL;
+}
+
+/* A terminal's width counts only where the text goes to that terminal. */
+static size_t width_for(const takt_report_options *options, const takt_sink *sink)
+{
+    static const int streams[] = {STDOUT_FILENO, STDERR_FILENO};
+    if (options->width > 0)
+        return options->width < LEAST_WIDTH ? LEAST_WIDTH : options->width;
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+        takt_sink stream = takt_sink_fd(streams[i]);
+        if (stream.write != sink->write || stream.user != sink->user)
+            continue;
+        size_t width = tkt_terminal_width(streams[i]);
+        if (width > 0)
+            return width < LEAST_WIDTH ? LEAST_WIDTH : width;
+    }
+    return USUAL_WIDTH;
+}
+
+static takt_status render(const tkt_document *document, const takt_report_options *options,
+                          const takt_sink *sink)
+{
+    tkt_layout layout = {width_for(options, sink), options->color, options->full_names};
+    tkt_writer writer;
+    takt_status status = tkt_writer_init(&writer, *sink, 0);
+    if (status != TAKT_OK)
+        return status;
+    switch (options->format) {
+    case TAKT_TEXT: tkt_render_text(document, &layout, &writer); break;
+    case TAKT_CSV: tkt_render_csv(document, &writer); break;
+    case TAKT_JSON: tkt_render_json(document, &writer); break;
+    case TAKT_MARKDOWN: tkt_render_markdown(document, &writer); break;
+    }
+    return tkt_writer_fini(&writer);
+}
+
+static takt_status show(const takt_trace *trace, const report *wanted,
+                        const takt_report_options *options, const takt_sink *sink)
+{
+    tkt_document document;
+    tkt_document_init(&document, wanted->name, trace);
+    takt_status status = wanted->show(&document, options);
+    if (status == TAKT_OK)
+        status = document.status;
+    if (status == TAKT_OK)
+        status = tkt_document_arrange(&document, options->sort, options->rows);
+    if (status == TAKT_OK)
+        status = render(&document, options, sink);
+    tkt_document_fini(&document);
+    return status;
+}
+
+takt_status takt_report(const takt_trace *trace, const char *name,
+                        const takt_report_options *options, const takt_sink *sink)
+{
+    takt_report_options mine;
+    takt_status status = tkt_options_import(&mine, sizeof mine, options);
+    if (status != TAKT_OK)
+        return status;
+    if (!trace || !name || !sink || !sink->write || mine.rows < -1 ||
+        (unsigned)mine.format > TAKT_MARKDOWN)
+        return TAKT_BAD_ARGUMENT;
+    const report *wanted = find_report(name);
+    return wanted ? show(trace, wanted, &mine, sink) : TAKT_NOT_FOUND;
+}

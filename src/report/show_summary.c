@@ -1,0 +1,239 @@
+/* The summary: one page with what a recording says at first sight, and what to do next. */
+#include "report/show.h"
+
+#include "report/provenance.h"
+#include "summary/activities.h"
+#include "summary/advice.h"
+
+#include <string.h>
+
+#define TOP_SCOPES     10
+#define TOP_ACTIVITIES 5
+#define NAME_BYTES     64 /* of a scope within a sentence */
+
+enum { NAME, SELF_SHARE, SELF, TOTAL, AVERAGE, CALLS, SCOPES_COLUMNS };
+
+static const tkt_column scopes_columns[SCOPES_COLUMNS] = {
+    [NAME] = {"Scope", "name", TKT_CELL_TEXT, 0, true, 1},
+    [SELF_SHARE] = {"Self CPU %", "self_cpu_percent", TKT_CELL_SHARE, 1, false, 1},
+    [SELF] = {"Self CPU", "self_cpu_ns", TKT_CELL_TIME, 0, false, 1},
+    [TOTAL] = {"CPU total", "cpu_total_ns", TKT_CELL_TIME, 2, false, 1},
+    [AVERAGE] = {"CPU time avg", "cpu_time_avg_ns", TKT_CELL_TIME, 4, false, 1},
+    [CALLS] = {"# of Calls", "calls", TKT_CELL_COUNT, 3, false, 1},
+};
+
+static takt_status show_scopes(tkt_document *document, const tkt_scopes *scopes)
+{
+    tkt_table *table = tkt_document_add_table(document, "scopes", scopes_columns, SCOPES_COLUMNS,
+                                              scopes->count);
+    if (!table)
+        return TAKT_NO_MEMORY;
+    table->weight = TOTAL;
+    table->sort = SELF;
+    table->default_rows = TOP_SCOPES;
+    for (size_t i = 0; i < scopes->count; i++) {
+        const tkt_scope_total *scope = &scopes->items[i];
+        tkt_cell *row = tkt_table_add_row(table);
+        row[NAME].text = scope->name;
+        row[SELF_SHARE].d = tkt_share(scope->self_ns, scopes->self_ns);
+        row[SELF].u = scope->self_ns;
+        row[TOTAL].u = scope->total_ns;
+        row[AVERAGE].u = tkt_mean(scope->total_ns, scope->calls);
+        row[CALLS].u = scope->calls;
+    }
+    return TAKT_OK;
+}
+
+enum { ACTIVITY, TIME, TIME_AVERAGE, COUNT, ACTIVITIES_COLUMNS };
+
+static const tkt_column activities_columns[ACTIVITIES_COLUMNS] = {
+    [ACTIVITY] = {"Activity", "activity", TKT_CELL_TEXT, 0, true, 1},
+    [TIME] = {"Total time", "total_time_ns", TKT_CELL_TIME, 0, false, 1},
+    [TIME_AVERAGE] = {"Average", "time_avg_ns", TKT_CELL_TIME, 2, false, 1},
+    [COUNT] = {"Count", "count", TKT_CELL_COUNT, 1, false, 1},
+};
+
+static takt_status fill_activities(tkt_document *document, const tkt_activity_totals *totals,
+                                   uint64_t *count)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < totals->count; i++) {
+        rows += totals->items[i].count > 0;
+        *count += totals->items[i].count;
+    }
+    if (rows == 0)
+        return TAKT_OK;
+    tkt_table *table = tkt_document_add_table(document, "activities", activities_columns,
+                                              ACTIVITIES_COLUMNS, rows);
+    if (!table)
+        return TAKT_NO_MEMORY;
+    table->weight = TIME;
+    table->sort = TIME;
+    table->default_rows = TOP_ACTIVITIES;
+    for (size_t i = 0; i < totals->count; i++) {
+        const tkt_activity_total *total = &totals->items[i];
+        const tkt_string *name = &totals->names.items[i];
+        if (total->count == 0)
+            continue;
+        tkt_cell *row = tkt_table_add_row(table);
+        row[ACTIVITY].text = tkt_document_copy(document, name->bytes, name->size);
+        row[TIME].u = total->total_ns;
+        row[TIME_AVERAGE].u = tkt_mean(total->total_ns, total->count);
+        row[COUNT].u = total->count;
+    }
+    return TAKT_OK;
+}
+
+static takt_status show_activities(tkt_document *document, uint64_t *count)
+{
+    tkt_activity_totals totals;
+    takt_status status = tkt_activities_total(document->trace, TKT_BY_ACTIVITY, &totals);
+    if (status != TAKT_OK)
+        return status;
+    status = fill_activities(document, &totals, count);
+    tkt_activity_totals_fini(&totals);
+    return status;
+}
+
+static uint64_t count_calls(const tkt_scopes *scopes)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < scopes->count; i++)
+        count += scopes->items[i].calls;
+    return count;
+}
+
+static void add_memory_facts(tkt_document *document)
+{
+    const tkt_memory_totals *memory = &document->trace->memory;
+    if (memory->allocations == 0 && memory->peak_bytes == 0)
+        return;
+    tkt_document_add_fact(document, "memory_peak_bytes", "Host memory, peak", TKT_CELL_BYTES,
+                          (tkt_cell){.u = memory->window_peak_bytes});
+    tkt_document_add_fact(document, "memory_current_bytes", "Host memory, at the end",
+                          TKT_CELL_BYTES, (tkt_cell){.u = memory->current_bytes});
+    tkt_document_add_fact(
+        document, "memory_change_bytes", "Host memory, change", TKT_CELL_CHANGE,
+        (tkt_cell){.i = (int64_t)(memory->current_bytes - memory->window_begin_bytes)});
+}
+
+static void add_facts(tkt_document *document, const tkt_scopes *scopes, uint64_t activities)
+{
+    const takt_trace *trace = document->trace;
+    const takt_facts *facts = &trace->facts;
+    uint64_t wall_ns = tkt_wall_ns(facts);
+    tkt_document_add_fact(document, "name", "Run", TKT_CELL_TEXT,
+                          (tkt_cell){.text = tkt_trace_text(trace, trace->name)});
+    tkt_document_add_fact(document, "cycle", "Cycle", TKT_CELL_COUNT,
+                          (tkt_cell){.u = facts->cycle});
+    tkt_document_add_fact(document, "wall_ns", "Wall time", TKT_CELL_TIME,
+                          (tkt_cell){.u = wall_ns});
+    tkt_document_add_fact(document, "self_cpu_total_ns", "Self CPU time total", TKT_CELL_TIME,
+                          (tkt_cell){.u = scopes->self_ns});
+    tkt_document_add_fact(document, "self_cpu_per_wall", "Self CPU by wall time", TKT_CELL_NUMBER,
+                          (tkt_cell){.d = tkt_share(scopes->self_ns, wall_ns)});
+    tkt_document_add_fact(document, "calls", "Calls of scopes", TKT_CELL_COUNT,
+                          (tkt_cell){.u = count_calls(scopes)});
+    tkt_document_add_fact(document, "activities", "Activities", TKT_CELL_COUNT,
+                          (tkt_cell){.u = activities});
+    if (facts->step_count > 0)
+        tkt_document_add_fact(document, "first_step", "First recorded step", TKT_CELL_COUNT,
+                              (tkt_cell){.u = facts->first_step});
+    add_memory_facts(document);
+}
+
+/* The figures of a piece of advice as text. */
+typedef struct wording {
+    char name[NAME_BYTES + 4];
+    char time[TKT_VALUE_SIZE];
+    char other[TKT_VALUE_SIZE];
+    char share[TKT_VALUE_SIZE];
+    char bytes[TKT_VALUE_SIZE];
+    char ratio[TKT_VALUE_SIZE];
+} wording;
+
+static void word_figures(const tkt_advice *advice, wording *w)
+{
+    const char *name = advice->name ? advice->name : "";
+    size_t size = strlen(name);
+    size_t end = 0;
+    for (size_t piece; end < size && end < NAME_BYTES - 4; end += piece)
+        piece = tkt_text_character(name + end, size - end);
+    memcpy(w->name, name, end);
+    memcpy(w->name + end, "...", 4);
+    if (end == size)
+        w->name[end] = '\0';
+    tkt_value_text(w->time, TKT_CELL_TIME, (tkt_cell){.u = advice->time_ns});
+    tkt_value_text(w->other, TKT_CELL_TIME, (tkt_cell){.u = advice->other});
+    tkt_value_text(w->share, TKT_CELL_SHARE, (tkt_cell){.d = advice->share});
+    tkt_value_text(w->bytes, TKT_CELL_BYTES, (tkt_cell){.u = advice->count});
+    double ratio = advice->other ? (double)advice->time_ns / (double)advice->other : 0;
+    tkt_value_fixed(w->ratio, ratio, 1);
+}
+
+static void add_advice(tkt_document *document, const tkt_advice *advice)
+{
+    wording w;
+    word_figures(advice, &w);
+    unsigned long long count = advice->count;
+    switch (advice->kind) {
+    case TKT_ADVICE_HOT:
+        tkt_document_add_note(document, "%s takes %s of the self CPU time: %s in %llu calls.",
+                              w.name, w.share, w.time, count);
+        break;
+    case TKT_ADVICE_UNCOVERED:
+        tkt_document_add_note(document, "%s of the wall time, %s, is in no scope: more scopes "
+                              "would tell what it is.", w.share, w.time);
+        break;
+    case TKT_ADVICE_SMALL:
+        tkt_document_add_note(document, "%s was called %llu times for %s each: a scope around the "
+                              "loop, or a finer level, would cost less.", w.name, count, w.time);
+        break;
+    case TKT_ADVICE_COST:
+        tkt_document_add_note(document, "Recording itself took about %s, %s of the wall time: "
+                              "record fewer or coarser scopes.", w.time, w.share);
+        break;
+    case TKT_ADVICE_UNEVEN:
+        tkt_document_add_note(document, "One step in a hundred takes %s or more, %s times the "
+                              "median of %s.", w.time, w.ratio, w.other);
+        break;
+    case TKT_ADVICE_GROWTH:
+        tkt_document_add_note(document, "Host memory grew by %s during the recording.", w.bytes);
+        break;
+    case TKT_ADVICE_LOST:
+        tkt_document_add_note(document, "%llu %s.", count, takt_loss_text(advice->loss));
+        break;
+    case TKT_ADVICE_KINDS: break;
+    }
+}
+
+static takt_status show(tkt_document *document, const tkt_scopes *scopes)
+{
+    uint64_t activities = 0;
+    takt_status status = show_scopes(document, scopes);
+    if (status == TAKT_OK)
+        status = show_activities(document, &activities);
+    if (status == TAKT_OK)
+        status = tkt_show_steps_table(document);
+    add_facts(document, scopes, activities);
+
+    tkt_advice advice[TKT_MOST_ADVICE];
+    size_t count = tkt_advice_of(document->trace, scopes, advice);
+    document->notes_heading = "Advice:";
+    for (size_t i = 0; i < count; i++)
+        add_advice(document, &advice[i]);
+    return status;
+}
+
+takt_status tkt_show_summary(tkt_document *document, const takt_report_options *options)
+{
+    (void)options;
+    tkt_scopes scopes = {0};
+    takt_status status = tkt_scopes_by_name(document->trace, &scopes);
+    if (status != TAKT_OK)
+        return status;
+    document->is_page = true;
+    status = show(document, &scopes);
+    tkt_scopes_fini(&scopes);
+    return status;
+}

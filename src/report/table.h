@@ -1,0 +1,132 @@
+/* What a report is before it is rendered: tables, facts about the whole, notes. A report's function
+ * builds a document, arrange() sorts and limits its tables, and one of the renderers writes it. */
+#ifndef TKT_REPORT_TABLE_H
+#define TKT_REPORT_TABLE_H
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "report/value.h"
+
+#include <takt/report.h>
+
+#define TKT_MAX_COLUMNS 16
+#define TKT_MAX_TABLES  4
+#define TKT_NO_COLUMN   SIZE_MAX
+#define TKT_NO_ROW_ABOVE UINT32_MAX
+
+typedef struct tkt_column {
+    const char   *title; /* as text and Markdown print it */
+    const char   *key;   /* as JSON and CSV spell it */
+    tkt_cell_type type;
+    /* Where the width is short, columns go in the order of their rank, the greatest first; rank 0
+     * stays. TKT_HIDDEN: only in CSV and JSON. */
+    uint8_t rank;
+    bool    is_left; /* aligned left */
+    double  unit;    /* of numbers: people see them divided by this */
+} tkt_column;
+
+#define TKT_HIDDEN 255
+
+typedef enum tkt_table_style {
+    TKT_STYLE_TORCH, /* columns between dashed lines */
+    TKT_STYLE_WARP   /* three columns with | between them: a time, a device or count, a name */
+} tkt_table_style;
+
+/* Where a row of a tree hangs. */
+typedef struct tkt_row_place {
+    uint32_t parent; /* a smaller row's number, or TKT_NO_ROW_ABOVE */
+    uint32_t depth;
+} tkt_row_place;
+
+typedef struct tkt_table {
+    const char     *key;     /* JSON's name of a further table */
+    const char     *heading; /* above it in text; NULL: none */
+    tkt_table_style style;
+    size_t          min_width;    /* of columns of numbers */
+    size_t          weight;       /* column that colours rows and decides which of a tree stay */
+    size_t          sort;         /* default column, TKT_NO_COLUMN: as built */
+    size_t          default_rows; /* SIZE_MAX: all */
+    tkt_column      columns[TKT_MAX_COLUMNS];
+    size_t          column_count;
+    tkt_cell       *cells; /* row by row */
+    tkt_row_place  *places; /* of a tree, otherwise NULL */
+    size_t          row_count;
+    size_t          row_capacity;
+    size_t          all_rows; /* with those that were not even built */
+    uint32_t       *order;    /* after arranging: the rows to show */
+    size_t          shown;
+} tkt_table;
+
+/* A figure about the whole, beside the tables. */
+typedef struct tkt_fact {
+    const char   *key;
+    const char   *label;
+    tkt_cell_type type;
+    tkt_cell      value;
+} tkt_fact;
+
+typedef struct tkt_document {
+    const char       *name;
+    const takt_trace *trace;
+    const char       *nothing; /* text instead of empty tables; NULL: print them empty */
+    bool              is_page; /* facts stand above the tables, one a line, not below */
+    tkt_table         tables[TKT_MAX_TABLES];
+    size_t            table_count;
+    TKT_ARRAY_OF(tkt_fact) facts;
+    TKT_ARRAY_OF(const char *) notes; /* sentences, below the tables */
+    const char *notes_heading; /* the notes are a list under it; NULL: plain sentences */
+    tkt_arena   texts;
+    takt_status status; /* the first failure to add a fact, note or text */
+} tkt_document;
+
+void tkt_document_init(tkt_document *document, const char *name, const takt_trace *trace);
+void tkt_document_fini(tkt_document *document);
+
+/* A new table with room for `rows`; its columns are copied. NULL when there is no memory, which the
+ * document's status then says. At most TKT_MAX_TABLES. */
+tkt_table *tkt_document_add_table(tkt_document *document, const char *key,
+                                  const tkt_column *columns, size_t column_count, size_t rows);
+
+void tkt_document_add_fact(tkt_document *document, const char *key, const char *label,
+                           tkt_cell_type type, tkt_cell value);
+void tkt_document_add_note(tkt_document *document, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A text that lives as long as the document; "" when there is no memory. */
+const char *tkt_document_copy(tkt_document *document, const char *text, size_t size);
+
+/* Makes the table a tree: its rows get places, of which the builder fills as many as rows. */
+bool tkt_table_make_tree(tkt_table *table);
+
+/* The next row, its cells uninitialised. There must be room. */
+tkt_cell *tkt_table_add_row(tkt_table *table);
+
+static inline const tkt_cell *tkt_table_row(const tkt_table *table, size_t shown)
+{
+    return table->cells + table->order[shown] * table->column_count;
+}
+
+/* A value that is no text, as people see it; returns its length. */
+static inline size_t tkt_column_text(char *out, const tkt_column *column, tkt_cell cell)
+{
+    if (column->type == TKT_CELL_NUMBER)
+        cell.d /= column->unit;
+    return tkt_value_text(out, column->type, cell);
+}
+
+/* Sorts and limits every table. TAKT_BAD_ARGUMENT when none has the column `sort`. */
+takt_status tkt_document_arrange(tkt_document *document, const char *sort, int64_t rows);
+
+/* How the text is laid out. */
+typedef struct tkt_layout {
+    size_t width;
+    bool   color;
+    bool   full_names;
+} tkt_layout;
+
+void tkt_render_text(const tkt_document *document, const tkt_layout *layout, tkt_writer *writer);
+void tkt_render_csv(const tkt_document *document, tkt_writer *writer);
+void tkt_render_json(const tkt_document *document, tkt_writer *writer);
+void tkt_render_markdown(const tkt_document *document, tkt_writer *writer);
+
+#endif

@@ -1,0 +1,195 @@
+/* Tables for terminals: columns between dashed lines, facts and notes below, provenance last. No
+ * line is longer than the width and no row takes two lines, unless full names are asked for. */
+#include "report/fit.h"
+#include "report/provenance.h"
+#include "report/shade.h"
+#include "report/table.h"
+#include "report/warp.h"
+
+#include <string.h>
+
+/* Dashes over the width of each column. */
+static void put_rule(const tkt_fit *f, tkt_writer *writer)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        tkt_put_repeated(writer, ' ', i ? TKT_COLUMN_GAP : 0);
+        tkt_put_repeated(writer, '-', f->widths[f->columns[i]]);
+    }
+    tkt_writer_text(writer, "\n");
+}
+
+/* `text` takes `columns` of them; nothing stands behind the last column of a line. */
+static void put_aligned(tkt_writer *writer, const char *text, size_t columns, size_t width,
+                        bool is_left, bool is_last)
+{
+    size_t pad = columns < width ? width - columns : 0;
+    tkt_put_repeated(writer, ' ', is_left ? 0 : pad);
+    tkt_put_cut(writer, text, width);
+    tkt_put_repeated(writer, ' ', is_left && !is_last ? pad : 0);
+}
+
+static void put_titles(const tkt_table *table, const tkt_fit *f, tkt_writer *writer)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        const tkt_column *column = &table->columns[f->columns[i]];
+        tkt_put_repeated(writer, ' ', i ? TKT_COLUMN_GAP : 0);
+        put_aligned(writer, column->title, strlen(column->title), f->widths[f->columns[i]],
+                    column->is_left, i + 1 == f->count);
+    }
+    tkt_writer_text(writer, "\n");
+}
+
+static void put_cell(const tkt_table *table, const tkt_fit *f, size_t shown, size_t place,
+                     tkt_writer *writer)
+{
+    size_t number = f->columns[place];
+    size_t width = f->widths[number];
+    const tkt_column *column = &table->columns[number];
+    const tkt_cell *cell = &tkt_table_row(table, shown)[number];
+    bool is_last = place + 1 == f->count;
+    char value[TKT_VALUE_SIZE];
+    if (column->type != TKT_CELL_TEXT) {
+        size_t size = tkt_column_text(value, column, *cell);
+        put_aligned(writer, value, size, width, column->is_left, is_last);
+        return;
+    }
+    size_t indent = number == 0 ? tkt_fit_indent(table, shown, width) : 0;
+    const char *text = cell->text ? cell->text : "";
+    tkt_put_repeated(writer, ' ', indent);
+    put_aligned(writer, text, tkt_text_width(text, width), width - indent, column->is_left,
+                is_last);
+}
+
+static void put_table(const tkt_table *table, const tkt_layout *layout, tkt_writer *writer)
+{
+    tkt_fit f;
+    tkt_fit_table(table, layout, &f);
+    tkt_shades shades = tkt_shades_of(table, layout);
+    put_rule(&f, writer);
+    put_titles(table, &f, writer);
+    put_rule(&f, writer);
+    for (size_t i = 0; i < table->shown; i++) {
+        const char *color = tkt_shade_of(&shades, table, i);
+        tkt_writer_text(writer, color ? color : "");
+        for (size_t place = 0; place < f.count; place++) {
+            tkt_put_repeated(writer, ' ', place ? TKT_COLUMN_GAP : 0);
+            put_cell(table, &f, i, place, writer);
+        }
+        tkt_writer_text(writer, color ? TKT_SHADE_END "\n" : "\n");
+    }
+    put_rule(&f, writer);
+}
+
+static void put_tables(const tkt_document *document, const tkt_layout *layout, tkt_writer *writer)
+{
+    for (size_t i = 0; i < document->table_count; i++) {
+        const tkt_table *table = &document->tables[i];
+        if (i > 0)
+            tkt_writer_text(writer, "\n");
+        if (table->style == TKT_STYLE_WARP) {
+            tkt_render_warp(table, layout, writer);
+        } else {
+            if (table->heading)
+                tkt_writer_format(writer, "%s\n", table->heading);
+            put_table(table, layout, writer);
+        }
+        if (table->shown < table->all_rows)
+            tkt_writer_format(writer, "%zu of %zu rows shown\n", table->shown, table->all_rows);
+    }
+}
+
+static void put_fact(const tkt_fact *fact, size_t label_width, size_t width, tkt_writer *writer)
+{
+    char value[TKT_VALUE_SIZE];
+    size_t label = strlen(fact->label);
+    tkt_writer_format(writer, "%s: ", fact->label);
+    tkt_put_repeated(writer, ' ', label < label_width ? label_width - label : 0);
+    size_t used = (label > label_width ? label : label_width) + 2;
+    if (fact->type == TKT_CELL_TEXT) {
+        tkt_put_cut(writer, fact->value.text, width > used + 8 ? width - used : 8);
+    } else {
+        tkt_value_text(value, fact->type, fact->value);
+        tkt_writer_text(writer, value);
+    }
+    tkt_writer_text(writer, "\n");
+}
+
+static void put_facts(const tkt_document *document, const tkt_layout *layout, tkt_writer *writer)
+{
+    size_t label_width = 0;
+    for (size_t i = 0; document->is_page && i < document->facts.count; i++) {
+        size_t size = strlen(document->facts.items[i].label);
+        label_width = size > label_width ? size : label_width;
+    }
+    for (size_t i = 0; i < document->facts.count; i++) {
+        const tkt_fact *fact = &document->facts.items[i];
+        if (fact->label)
+            put_fact(fact, label_width, layout->full_names ? SIZE_MAX : layout->width, writer);
+    }
+}
+
+/* Breaks a sentence at blanks where it is longer than the line. */
+static void put_note(const char *note, const char *first, size_t width, tkt_writer *writer)
+{
+    size_t used = strlen(first);
+    size_t indent = used;
+    tkt_writer_text(writer, first);
+    while (*note) {
+        size_t word = strcspn(note, " ");
+        char text[256];
+        size_t bytes = word < sizeof text ? word : sizeof text - 1;
+        memcpy(text, note, bytes);
+        text[bytes] = '\0';
+        size_t columns = tkt_text_width(text, SIZE_MAX);
+        if (used > indent && used + 1 + columns > width) {
+            tkt_writer_text(writer, "\n");
+            tkt_put_repeated(writer, ' ', indent);
+            used = indent;
+        } else if (used > indent) {
+            tkt_writer_text(writer, " ");
+            used++;
+        }
+        tkt_put_printable(writer, text, bytes);
+        used += columns;
+        note += bytes;
+        note += *note == ' ' && bytes == word;
+    }
+    tkt_writer_text(writer, "\n");
+}
+
+static void put_notes(const tkt_document *document, const tkt_layout *layout, tkt_writer *writer)
+{
+    if (document->notes_heading && document->notes.count > 0)
+        tkt_writer_format(writer, "\n%s\n", document->notes_heading);
+    for (size_t i = 0; i < document->notes.count; i++)
+        put_note(document->notes.items[i], document->notes_heading ? "- " : "", layout->width,
+                 writer);
+}
+
+static bool is_empty(const tkt_document *document)
+{
+    for (size_t i = 0; i < document->table_count; i++) {
+        if (document->tables[i].all_rows > 0)
+            return false;
+    }
+    return true;
+}
+
+void tkt_render_text(const tkt_document *document, const tkt_layout *layout, tkt_writer *writer)
+{
+    bool is_warp = document->table_count > 0 && document->tables[0].style == TKT_STYLE_WARP;
+    if (document->is_page) {
+        put_facts(document, layout, writer);
+        tkt_writer_text(writer, "\n");
+    }
+    if (document->nothing && is_empty(document))
+        tkt_writer_format(writer, "%s\n", document->nothing);
+    else
+        put_tables(document, layout, writer);
+    if (!document->is_page)
+        put_facts(document, layout, writer);
+    put_notes(document, layout, writer);
+    if (is_warp || document->is_page)
+        tkt_writer_text(writer, "\n");
+    tkt_put_provenance(writer, document->trace, layout->width);
+}

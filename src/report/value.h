@@ -1,0 +1,68 @@
+/* Values of tables as text: for people, and raw for machines. Nothing here depends on the locale,
+ * since the same trace must give the same bytes in every program. */
+#ifndef TKT_REPORT_VALUE_H
+#define TKT_REPORT_VALUE_H
+
+#include "base/writer.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum tkt_cell_type {
+    TKT_CELL_TEXT,   /* text: borrowed from the trace or the document */
+    TKT_CELL_COUNT,  /* u */
+    TKT_CELL_TIME,   /* u, ns: "1.234ms" */
+    TKT_CELL_OFFSET, /* i, ns from the begin of the recording, which may be negative */
+    TKT_CELL_BYTES,  /* u: "1.50 MiB" */
+    TKT_CELL_CHANGE, /* i, bytes more or less */
+    TKT_CELL_SHARE,  /* d, of 1: "12.34%"; raw in percent */
+    TKT_CELL_NUMBER  /* d */
+} tkt_cell_type;
+
+typedef union tkt_cell {
+    const char *text;
+    uint64_t    u;
+    int64_t     i;
+    double      d;
+} tkt_cell;
+
+/* A u or i that there is none of; the same for text is NULL, for a d NaN. Shown as nothing. */
+#define TKT_NO_VALUE  UINT64_MAX
+#define TKT_NO_SIGNED INT64_MIN
+
+/* Room for any value but texts. */
+#define TKT_VALUE_SIZE 48
+
+/* For people, with unit; NUL-terminated. Returns the length. Not for texts. */
+size_t tkt_value_text(char *out, tkt_cell_type type, tkt_cell cell);
+
+/* For machines: integers in ns and bytes, doubles so that they read back equal; empty where there
+ * is no value. Not for texts. */
+size_t tkt_value_raw(char *out, tkt_cell_type type, tkt_cell cell);
+
+/* A number with so many decimals, at most 6. */
+size_t tkt_value_fixed(char *out, double value, unsigned decimals);
+
+/* Negative, 0, positive, as a < b, a == b, a > b; what has no value is least. */
+int tkt_value_compare(tkt_cell_type type, tkt_cell a, tkt_cell b);
+
+/* Columns of a text on a terminal; counting stops beyond `most`. */
+size_t tkt_text_width(const char *text, size_t most);
+
+/* Texts into a writer: made safe for terminals; as the quoted string of JSON; cut to `width`
+ * columns with "..." at the end, returning the columns written. */
+void tkt_put_printable(tkt_writer *writer, const char *text, size_t size);
+void tkt_put_json(tkt_writer *writer, const char *text);
+size_t tkt_put_cut(tkt_writer *writer, const char *text, size_t width);
+void tkt_put_repeated(tkt_writer *writer, char byte, size_t count);
+
+/* The number of bytes of a first piece of the text that ends between two characters and is small
+ * enough for a buffer of TKT_PIECE_SIZE even when it grows sixfold. 0 at its end. */
+#define TKT_PIECE_SIZE 1024
+size_t tkt_text_piece(const char *text, size_t size);
+
+
+/* The bytes of its first character; 1 where they are no character. `size` is not 0. */
+size_t tkt_text_character(const char *text, size_t size);
+
+#endif

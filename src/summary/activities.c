@@ -1,0 +1,137 @@
+/* Activities added up.
+ *
+ * What the host did stands in the call tree, as nodes of activity sites, so it is there in either
+ * form of a trace. What devices did is in the list of activities only. */
+#include "summary/activities.h"
+
+takt_status tkt_activity_totals_init(tkt_activity_totals *totals)
+{
+    *totals = (tkt_activity_totals){0};
+    takt_status status = tkt_strtab_init(&totals->names);
+    if (status != TAKT_OK)
+        tkt_activity_totals_fini(totals);
+    return status;
+}
+
+void tkt_activity_totals_fini(tkt_activity_totals *totals)
+{
+    TKT_ARRAY_FREE(totals);
+    tkt_strtab_fini(&totals->names);
+    *totals = (tkt_activity_totals){0};
+}
+
+/* The number of a name, with an entry in the totals; TKT_STRTAB_FULL when there is no memory. */
+static uint32_t number_of(tkt_activity_totals *totals, const char *name)
+{
+    uint32_t number = tkt_strtab_intern_text(&totals->names, name);
+    while (number != TKT_STRTAB_FULL && totals->count <= number) {
+        tkt_activity_total *total = TKT_ARRAY_ADD(totals);
+        if (!total)
+            return TKT_STRTAB_FULL;
+        *total = (tkt_activity_total){0};
+    }
+    return number;
+}
+
+takt_status tkt_activity_totals_add(tkt_activity_totals *totals, const char *name, uint64_t count,
+                                    uint64_t total_ns)
+{
+    uint32_t number = number_of(totals, name);
+    if (number == TKT_STRTAB_FULL)
+        return TAKT_NO_MEMORY;
+    totals->items[number].count += count;
+    totals->items[number].total_ns += total_ns;
+    return TAKT_OK;
+}
+
+static takt_status add_label(tkt_activity_totals *totals, uint32_t filter, const char *name,
+                             const tkt_stats *stats)
+{
+    size_t size = strlen(name) + 64; /* "builtin kernel " and the like */
+    char *label = tkt_alloc(size);
+    if (!label)
+        return TAKT_NO_MEMORY;
+    takt_status status =
+        tkt_activity_totals_add(totals, tkt_activity_label(label, size, filter, name),
+                                stats->count, stats->total_ns);
+    tkt_free(label);
+    return status;
+}
+
+static takt_status add_host(const takt_trace *trace, const tkt_fold *fold, tkt_activity_key key,
+                            tkt_activity_totals *totals)
+{
+    for (size_t i = 1; i < fold->count; i++) {
+        const tkt_node *node = &fold->items[i];
+        const tkt_trace_site *site = &trace->sites.items[node->site];
+        if (site->kind != TAKT_SITE_ACTIVITY || node->stats.count == 0)
+            continue;
+        takt_status status =
+            key == TKT_BY_DEVICE
+                ? tkt_activity_totals_add(totals, tkt_trace_text(trace, site->device),
+                                          node->stats.count, node->stats.total_ns)
+                : add_label(totals, site->filter, tkt_trace_text(trace, site->name), &node->stats);
+        if (status != TAKT_OK)
+            return status;
+    }
+    return TAKT_OK;
+}
+
+/* There may be millions: the trace's string ids spare hashing the same names again. */
+static takt_status add_devices(const takt_trace *trace, tkt_activity_key key,
+                               tkt_activity_totals *totals)
+{
+    tkt_map numbers = {0}; /* string of the trace -> number of the name + 1 */
+    takt_status status = TAKT_OK;
+    for (size_t i = 0; i < trace->activities.count && status == TAKT_OK; i++) {
+        const tkt_activity *activity = &trace->activities.items[i];
+        if (activity->span != TKT_NO_SPAN)
+            continue;
+        uint32_t string = key == TKT_BY_DEVICE ? activity->device : activity->name;
+        uint64_t *number = tkt_map_put(&numbers, string);
+        if (number && *number == 0)
+            *number = (uint64_t)number_of(totals, tkt_trace_text(trace, string)) + 1;
+        if (!number || *number > TKT_STRTAB_FULL) {
+            status = TAKT_NO_MEMORY;
+            break;
+        }
+        totals->items[*number - 1].count++;
+        totals->items[*number - 1].total_ns += activity->end_ns - activity->begin_ns;
+    }
+    tkt_map_fini(&numbers);
+    return status;
+}
+
+takt_status tkt_activities_total(const takt_trace *trace, tkt_activity_key key,
+                                 tkt_activity_totals *out)
+{
+    const tkt_fold *fold = tkt_trace_fold(trace);
+    if (!fold)
+        return TAKT_NO_MEMORY;
+    tkt_activity_totals totals;
+    takt_status status = tkt_activity_totals_init(&totals);
+    if (status == TAKT_OK)
+        status = add_devices(trace, key, &totals);
+    if (status == TAKT_OK)
+        status = add_host(trace, fold, key, &totals);
+    if (status != TAKT_OK) {
+        tkt_activity_totals_fini(&totals);
+        return status;
+    }
+    *out = totals;
+    return TAKT_OK;
+}
+
+bool tkt_activities_are_cuda(const takt_trace *trace)
+{
+    uint32_t last = 0;
+    for (size_t i = 0; i < trace->activities.count; i++) {
+        uint32_t device = trace->activities.items[i].device;
+        if (device != last && !tkt_device_is_cuda(tkt_trace_text(trace, device)))
+            return false;
+        if (device == 0)
+            return false;
+        last = device;
+    }
+    return trace->activities.count > 0;
+}

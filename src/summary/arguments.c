@@ -1,0 +1,186 @@
+/* Scopes by name and recorded arguments, from the spans.
+ *
+ * Spans of a track stand in preorder and their arguments in the spans' order, so that one pass with
+ * a stack of open spans does it. Groups are found by a hash of name and arguments; what the hash
+ * finds is compared with the group's first call, since equal hashes prove nothing. */
+#include "summary/scopes.h"
+
+#include <string.h>
+
+typedef struct open_span {
+    uint32_t span;
+    uint32_t group;
+} open_span;
+
+typedef struct grouping {
+    const takt_trace *trace;
+    tkt_scopes       *scopes;
+    tkt_map           by_hash; /* -> index + 1 */
+    TKT_ARRAY_OF(uint32_t) names; /* by group: the string */
+    TKT_ARRAY_OF(uint32_t) open;  /* by group: how many of its spans are on the stack */
+    TKT_ARRAY_OF(open_span) stack;
+} grouping;
+
+/* One span and the arguments recorded on it. */
+typedef struct call {
+    const tkt_span *span;
+    const tkt_arg  *args;
+    uint32_t        number;
+    uint32_t        track;
+    uint32_t        first_arg;
+    uint32_t        arg_count;
+    uint32_t        name;
+} call;
+
+static uint64_t value_bits(const tkt_arg *arg)
+{
+    uint64_t bits = 0;
+    switch (arg->type) {
+    case TKT_ARG_INT: return (uint64_t)arg->value.i;
+    case TKT_ARG_UINT: return arg->value.u;
+    case TKT_ARG_BOOL: return arg->value.b;
+    case TKT_ARG_STRING: return arg->value.string;
+    case TKT_ARG_DOUBLE: memcpy(&bits, &arg->value.d, sizeof bits);
+    }
+    return bits;
+}
+
+static uint64_t hash_call(const call *c)
+{
+    uint64_t hash = tkt_hash_u64(c->name);
+    for (uint32_t i = 0; i < c->arg_count; i++) {
+        const tkt_arg *arg = &c->args[i];
+        hash = tkt_hash_u64(hash ^ ((uint64_t)arg->key << 8 | (uint64_t)arg->type));
+        hash = tkt_hash_u64(hash + value_bits(arg));
+    }
+    return hash;
+}
+
+static bool is_same(const grouping *g, size_t group, const call *c)
+{
+    const tkt_scope_total *total = &g->scopes->items[group];
+    if (g->names.items[group] != c->name || total->arg_count != c->arg_count)
+        return false;
+    for (uint32_t i = 0; i < c->arg_count; i++) {
+        const tkt_arg *a = &g->trace->tracks.items[total->track].args.items[total->first_arg + i];
+        const tkt_arg *b = &c->args[i];
+        if (a->key != b->key || a->type != b->type || value_bits(a) != value_bits(b))
+            return false;
+    }
+    return true;
+}
+
+static tkt_scope_total *add_group(grouping *g, const call *c)
+{
+    tkt_scope_total *total = TKT_ARRAY_ADD(g->scopes);
+    uint32_t *name = TKT_ARRAY_ADD(&g->names);
+    uint32_t *open = TKT_ARRAY_ADD(&g->open);
+    if (!total || !name || !open)
+        return NULL;
+    *total = (tkt_scope_total){.name = tkt_trace_text(g->trace, c->name),
+                               .min_ns = UINT64_MAX,
+                               .track = c->track,
+                               .first_arg = c->first_arg,
+                               .arg_count = c->arg_count};
+    *name = c->name;
+    *open = 0;
+    return total;
+}
+
+static tkt_scope_total *find_group(grouping *g, const call *c)
+{
+    for (uint64_t hash = hash_call(c);; hash = tkt_hash_u64(hash + 1)) {
+        uint64_t *place = tkt_map_put(&g->by_hash, hash);
+        if (!place)
+            return NULL;
+        if (*place && is_same(g, *place - 1, c))
+            return &g->scopes->items[*place - 1];
+        if (*place)
+            continue;
+        tkt_scope_total *total = add_group(g, c);
+        *place = g->scopes->count;
+        return total;
+    }
+}
+
+/* Leaves spans until the top of the stack is `parent`, or nothing is left. */
+static void close_until(grouping *g, uint32_t parent)
+{
+    while (g->stack.count > 0) {
+        const open_span *top = &g->stack.items[g->stack.count - 1];
+        if (top->span == parent)
+            return;
+        g->open.items[top->group]--;
+        g->stack.count--;
+    }
+}
+
+static takt_status add_call(grouping *g, const call *c, const tkt_work *work)
+{
+    tkt_scope_total *total = find_group(g, c);
+    if (!total)
+        return TAKT_NO_MEMORY;
+    uint64_t duration_ns = c->span->end_ns - c->span->begin_ns;
+    close_until(g, c->span->parent);
+    if (g->stack.count > 0)
+        g->scopes->items[g->stack.items[g->stack.count - 1].group].self_ns -= duration_ns;
+    else
+        g->scopes->self_ns += duration_ns;
+
+    uint32_t group = (uint32_t)(total - g->scopes->items);
+    open_span *top = TKT_ARRAY_ADD(&g->stack);
+    if (!top)
+        return TAKT_NO_MEMORY;
+    *top = (open_span){c->number, group};
+    total->calls++;
+    total->total_ns += g->open.items[group]++ == 0 ? duration_ns : 0;
+    total->self_ns += duration_ns;
+    total->min_ns = duration_ns < total->min_ns ? duration_ns : total->min_ns;
+    total->max_ns = duration_ns > total->max_ns ? duration_ns : total->max_ns;
+    total->flops += work ? work->flops : 0;
+    total->bytes += work ? work->bytes : 0;
+    return TAKT_OK;
+}
+
+static takt_status add_track(grouping *g, uint32_t number)
+{
+    const tkt_track *track = &g->trace->tracks.items[number];
+    size_t arg = 0;
+    size_t work = 0;
+    for (uint32_t i = 0; i < track->spans.count; i++) {
+        const tkt_span *span = &track->spans.items[i];
+        call c = {.span = span, .number = i, .track = number, .first_arg = (uint32_t)arg};
+        while (arg < track->args.count && track->args.items[arg].span == i)
+            arg++;
+        c.args = track->args.items + c.first_arg;
+        c.arg_count = (uint32_t)arg - c.first_arg;
+        c.name = g->trace->sites.items[tkt_span_site(span)].name;
+        bool has_work = work < track->works.count && track->works.items[work].span == i;
+        takt_status status = add_call(g, &c, has_work ? &track->works.items[work++] : NULL);
+        if (status != TAKT_OK)
+            return status;
+    }
+    close_until(g, TKT_NO_SPAN);
+    return TAKT_OK;
+}
+
+takt_status tkt_scopes_by_arguments(const takt_trace *trace, tkt_scopes *out)
+{
+    if (!trace->facts.has_spans)
+        return TAKT_NO_SPANS;
+    tkt_scopes scopes = {0};
+    grouping g = {.trace = trace, .scopes = &scopes};
+    takt_status status = TAKT_OK;
+    for (uint32_t i = 0; i < trace->tracks.count && status == TAKT_OK; i++)
+        status = add_track(&g, i);
+    tkt_map_fini(&g.by_hash);
+    TKT_ARRAY_FREE(&g.names);
+    TKT_ARRAY_FREE(&g.open);
+    TKT_ARRAY_FREE(&g.stack);
+    if (status != TAKT_OK) {
+        tkt_scopes_fini(&scopes);
+        return status;
+    }
+    *out = scopes;
+    return TAKT_OK;
+}

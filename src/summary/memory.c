@@ -1,0 +1,84 @@
+/* The largest jumps of memory.
+ *
+ * A loop that allocates the same buffer each step would fill the list with one fact, so equal ones
+ * are one row. Only the rows that are asked for are kept: the list is short, sorted, and a new size
+ * pushes the smallest one out. What was pushed out can never come back, since the smallest kept
+ * size only grows; so every count in the list is complete. */
+#include "summary/memory.h"
+
+/* Larger first; of equal ones the first seen. */
+static size_t place_of(const tkt_memory_jumps *jumps, uint64_t bytes)
+{
+    size_t place = jumps->count;
+    while (place > 0 && jumps->items[place - 1].bytes < bytes)
+        place--;
+    return place;
+}
+
+static tkt_memory_jump *find(tkt_memory_jumps *jumps, uint64_t bytes, uint32_t site)
+{
+    for (size_t i = place_of(jumps, bytes); i-- > 0 && jumps->items[i].bytes == bytes;) {
+        if (jumps->items[i].site == site)
+            return &jumps->items[i];
+    }
+    return NULL;
+}
+
+static void insert(tkt_memory_jumps *jumps, size_t most, const tkt_memory_jump *jump)
+{
+    size_t place = place_of(jumps, jump->bytes);
+    if (place == most)
+        return;
+    if (jumps->count < most)
+        jumps->count++;
+    for (size_t i = jumps->count - 1; i > place; i--)
+        jumps->items[i] = jumps->items[i - 1];
+    jumps->items[place] = *jump;
+}
+
+static uint32_t site_of(const takt_trace *trace, const tkt_memory_event *event)
+{
+    if (event->track == TKT_NO_TRACK || event->span == TKT_NO_SPAN)
+        return 0;
+    return tkt_span_site(&trace->tracks.items[event->track].spans.items[event->span]);
+}
+
+static const char *thread_of(const takt_trace *trace, const tkt_memory_event *event)
+{
+    if (event->track == TKT_NO_TRACK)
+        return "";
+    return tkt_trace_text(trace, trace->tracks.items[event->track].name);
+}
+
+static void add_event(const takt_trace *trace, size_t most, const tkt_memory_event *event,
+                      tkt_memory_jumps *jumps)
+{
+    tkt_memory_jump jump = {.bytes = (uint64_t)event->bytes,
+                            .count = 1,
+                            .first_ns = event->time_ns,
+                            .site = site_of(trace, event)};
+    tkt_memory_jump *known = find(jumps, jump.bytes, jump.site);
+    if (known) {
+        known->count++;
+        return;
+    }
+    jump.scope = tkt_trace_text(trace, trace->sites.items[jump.site].name);
+    jump.thread = thread_of(trace, event);
+    insert(jumps, most, &jump);
+}
+
+takt_status tkt_memory_jumps_of(const takt_trace *trace, size_t most, tkt_memory_jumps *out)
+{
+    if (!trace->facts.has_spans)
+        return TAKT_NO_SPANS;
+    tkt_memory_jumps jumps = {0};
+    if (!TKT_ARRAY_RESERVE(&jumps, most))
+        return TAKT_NO_MEMORY;
+    for (size_t i = 0; i < trace->memory_events.count; i++) {
+        const tkt_memory_event *event = &trace->memory_events.items[i];
+        if (event->bytes > 0)
+            add_event(trace, most, event, &jumps);
+    }
+    *out = jumps;
+    return TAKT_OK;
+}

@@ -1,0 +1,98 @@
+/* Figures of the steps.
+ *
+ * A quantile of the recorded steps is found byte by byte from the top: of the durations that share
+ * the bytes found so far, a count by the next byte tells which one holds the wanted rank. That is
+ * eight passes at most, however many steps there are, and needs no memory. */
+#include "summary/steps.h"
+
+static uint64_t step_ns(const tkt_step *step)
+{
+    return step->end_ns - step->begin_ns;
+}
+
+/* Of the durations whose bits above `shift` + 8 equal `prefix`'s, how many have which next byte. */
+static void count_bytes(const takt_trace *trace, uint64_t prefix, uint32_t shift,
+                        uint64_t counts[256])
+{
+    for (size_t i = 0; i < trace->steps.count; i++) {
+        uint64_t duration_ns = step_ns(&trace->steps.items[i]);
+        if (shift == 56 || (duration_ns ^ prefix) >> (shift + 8) == 0)
+            counts[duration_ns >> shift & 0xFF]++;
+    }
+}
+
+/* The duration of rank `rank`, counted from 0; there are more steps than that. */
+static uint64_t step_of_rank(const takt_trace *trace, uint64_t rank)
+{
+    uint64_t value = 0;
+    for (uint32_t shift = 64; shift > 0;) {
+        shift -= 8;
+        uint64_t counts[256] = {0};
+        count_bytes(trace, value, shift, counts);
+        uint64_t byte = 0;
+        for (; rank >= counts[byte]; byte++)
+            rank -= counts[byte];
+        value |= byte << shift;
+    }
+    return value;
+}
+
+static uint64_t median_ns(const takt_trace *trace)
+{
+    uint64_t count = trace->steps.count;
+    uint64_t upper = step_of_rank(trace, count / 2);
+    if (count % 2 == 1)
+        return upper;
+    uint64_t lower = step_of_rank(trace, count / 2 - 1);
+    return lower + (upper - lower + 1) / 2;
+}
+
+/* What follows from the mean. */
+static void add_rates(const takt_trace *trace, const tkt_stats *stats, tkt_step_figures *figures)
+{
+    double mean_ns = tkt_stats_mean(stats);
+    figures->count = stats->count;
+    figures->mean_ns = (uint64_t)(mean_ns + 0.5);
+    figures->min_ns = stats->min_ns;
+    figures->max_ns = stats->max_ns;
+    if (mean_ns <= 0)
+        return;
+    figures->steps_per_second = 1e9 / mean_ns;
+    figures->realtime_factor = trace->all_steps.simulated_seconds * figures->steps_per_second;
+}
+
+tkt_step_figures tkt_steps_recorded(const takt_trace *trace)
+{
+    tkt_step_figures figures = {0};
+    uint64_t count = trace->steps.count;
+    if (count == 0)
+        return figures;
+    tkt_stats stats;
+    tkt_stats_init(&stats);
+    for (size_t i = 0; i < count; i++)
+        tkt_stats_add(&stats, step_ns(&trace->steps.items[i]));
+    add_rates(trace, &stats, &figures);
+    figures.median_ns = median_ns(trace);
+    figures.p99_ns = step_of_rank(trace, (count * 99 + 99) / 100 - 1);
+    return figures;
+}
+
+/* A histogram's middle of a bucket may lie outside of what was seen. */
+static uint64_t quantile_ns(const tkt_all_steps *steps, double q)
+{
+    uint64_t value = tkt_histogram_quantile(&steps->histogram, q);
+    value = value < steps->stats.min_ns ? steps->stats.min_ns : value;
+    return value > steps->stats.max_ns ? steps->stats.max_ns : value;
+}
+
+tkt_step_figures tkt_steps_all(const takt_trace *trace)
+{
+    tkt_step_figures figures = {0};
+    const tkt_all_steps *steps = &trace->all_steps;
+    if (steps->stats.count == 0)
+        return figures;
+    add_rates(trace, &steps->stats, &figures);
+    figures.median_ns = quantile_ns(steps, 0.5);
+    figures.p99_ns = quantile_ns(steps, 0.99);
+    return figures;
+}
