@@ -11,7 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHOICE_OPEN, CHOICE_IN_PROGRESS, CHOICE_CLOSED };
+enum {
+    CHOICE_OPEN,
+    CHOICE_IN_PROGRESS,
+    CHOICE_CLOSED
+};
 
 static atomic_int choice;
 static takt_allocator host; /* resize NULL: the C library's */

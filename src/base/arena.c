@@ -14,10 +14,10 @@
 
 struct tkt_arena_block {
     struct tkt_arena_block *next;
-    size_t                  used;
-    size_t                  size; /* of data */
-    size_t                  reserved;
-    unsigned char           data[];
+    size_t used;
+    size_t size; /* of data */
+    size_t reserved;
+    unsigned char data[];
 };
 
 _Static_assert(sizeof(struct tkt_arena_block) % ALIGNMENT == 0, "data must be aligned");

@@ -1,6 +1,6 @@
 /* A growable array of one type:
  *
- *     struct { TKT_ARRAY(tkt_step); } steps = {0};       or      TKT_ARRAY_OF(tkt_step) steps = {0};
+ *     struct { TKT_ARRAY(tkt_step); } steps = {0};     or    TKT_ARRAY_OF(tkt_step) steps = {0};
  *     tkt_step *step = TKT_ARRAY_ADD(&steps);            NULL when there is no memory
  *     for (size_t i = 0; i < steps.count; i++) use(&steps.items[i]);
  *     TKT_ARRAY_FREE(&steps);

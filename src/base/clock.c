@@ -50,10 +50,16 @@ static bool counter_is_invariant(void)
 }
 #endif
 
-#define NS_PER_SECOND    INT64_C(1000000000)
-#define BASELINE_NS      UINT64_C(2000000)
-#define PAIR_ATTEMPTS    4
-#define ONE_NS_PER_TICK  (UINT64_C(1) << 32)
+#if defined(__x86_64__)
+#define COUNTER_NAME "tsc"
+#else
+#define COUNTER_NAME "cntvct"
+#endif
+
+#define NS_PER_SECOND      INT64_C(1000000000)
+#define BASELINE_NS        UINT64_C(2000000)
+#define PAIR_ATTEMPTS      4
+#define ONE_NS_PER_TICK    (UINT64_C(1) << 32)
 #define MONOTONIC_GRAIN_NS 1.0
 
 typedef struct clock_pair {
@@ -64,11 +70,16 @@ typedef struct clock_pair {
 
 typedef uint64_t (*tick_reader)(void);
 
-enum { SOURCE_UNKNOWN, SOURCE_COUNTER, SOURCE_MONOTONIC };
+enum {
+    SOURCE_UNKNOWN,
+    SOURCE_COUNTER,
+    SOURCE_MONOTONIC
+};
 
-static pthread_once_t start_once = PTHREAD_ONCE_INIT;
-static atomic_int source;
-static clock_pair first_pair; /* written before `source` */
+static pthread_once_t first_once = PTHREAD_ONCE_INIT;
+static clock_pair first_pair; /* through first_once */
+static pthread_once_t source_once = PTHREAD_ONCE_INIT;
+static atomic_int source; /* through source_once; read without it where known */
 static _Atomic(tick_reader) fake_reader;
 
 static int64_t read_clock(clockid_t id)
@@ -107,29 +118,32 @@ static int choose_source(void)
     return counter_is_invariant() ? SOURCE_COUNTER : SOURCE_MONOTONIC;
 }
 
-static void start(void)
+static void find_source(void)
 {
-    int chosen = choose_source();
-    if (chosen == SOURCE_COUNTER)
-        first_pair = read_pair();
-    /* release: pairs with the acquire in source_now(), which makes first_pair visible */
-    atomic_store_explicit(&source, chosen, memory_order_release);
+    atomic_store_explicit(&source, choose_source(), memory_order_relaxed);
 }
 
-/* Other constructors may ask for the time before this one has run. */
+/* Relaxed: it stands for itself and is written once. */
 static int source_now(void)
 {
-    int now = atomic_load_explicit(&source, memory_order_acquire);
+    int now = atomic_load_explicit(&source, memory_order_relaxed);
     if (__builtin_expect(now != SOURCE_UNKNOWN, 1))
         return now;
-    pthread_once(&start_once, start);
-    return atomic_load_explicit(&source, memory_order_acquire);
+    pthread_once(&source_once, find_source);
+    return atomic_load_explicit(&source, memory_order_relaxed);
 }
 
-/* The earlier the first pair, the longer the baseline of every fit. */
+static void take_first_pair(void)
+{
+    first_pair = read_pair();
+}
+
+/* The earlier the first pair, the longer the baseline of every fit. Whether the counter may be used
+ * is asked later: cpuid traps in virtual machines, for up to tens of microseconds, and a program
+ * that never profiles should not pay that. */
 __attribute__((constructor(101))) static void start_at_load(void)
 {
-    source_now();
+    pthread_once(&first_once, take_first_pair);
 }
 
 static tick_reader fake_now(void)
@@ -141,6 +155,11 @@ static tick_reader fake_now(void)
 bool tkt_clock_is_inline(void)
 {
     return !fake_now() && source_now() == SOURCE_COUNTER;
+}
+
+const char *tkt_clock_name(void)
+{
+    return source_now() == SOURCE_COUNTER ? COUNTER_NAME : "monotonic";
 }
 
 uint64_t tkt_ticks(void)
@@ -201,6 +220,7 @@ tkt_clock_fit tkt_clock_fit_now(void)
         return identity(0);
     if (source_now() != SOURCE_COUNTER)
         return identity(MONOTONIC_GRAIN_NS);
+    pthread_once(&first_once, take_first_pair); /* done, unless an earlier constructor asks */
     return fit_from(first_pair);
 }
 

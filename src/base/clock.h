@@ -26,6 +26,9 @@ bool tkt_clock_is_inline(void);
 
 uint64_t tkt_ticks(void);
 
+/* Which clock that is: "tsc", "cntvct" or "monotonic"; static. */
+const char *tkt_clock_name(void);
+
 /* A fit over the time since the library was loaded, of 2 ms at least: it waits for what is missing
  * once in a process's life. */
 tkt_clock_fit tkt_clock_fit_now(void);
@@ -36,7 +39,8 @@ double tkt_clock_residual_ns(const tkt_clock_fit *fit);
 /* Rounds to nearest; ticks before base_ticks work too. */
 static inline uint64_t tkt_clock_ns(const tkt_clock_fit *fit, uint64_t ticks)
 {
-    tkt_int128 since = (tkt_int128)(int64_t)(ticks - fit->base_ticks) * (tkt_int128)fit->ns_per_tick;
+    int64_t since_ticks = (int64_t)(ticks - fit->base_ticks);
+    tkt_int128 since = (tkt_int128)since_ticks * (tkt_int128)fit->ns_per_tick;
     return fit->base_ns + (uint64_t)(int64_t)((since + (INT64_C(1) << 31)) >> 32);
 }
 

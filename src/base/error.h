@@ -20,7 +20,8 @@ void tkt_log(takt_log_level level, const char *format, ...) TKT_PRINTF(2, 3);
 
 /* Reads a caller's option struct of `given` bytes into ours of `size`: a shorter one is padded with
  * zeros, a longer one is accepted while the bytes that we do not know are zero. given == 0 means
- * `size`, `from` NULL means all zero. The first member of such a struct is its size_t struct_size. */
+ * `size`, `from` NULL means all zero. The first member of such a struct is its size_t struct_size,
+ * which ours gets as `size`. TAKT_BAD_ARGUMENT otherwise, and *into stays as it was. */
 takt_status tkt_options_import(void *into, size_t size, const void *from);
 
 #endif

@@ -71,7 +71,8 @@ static int read_all(int fd, size_t limit, content *data)
     while (data->count <= limit) {
         if (!TKT_ARRAY_RESERVE(data, room))
             return ENOMEM;
-        ssize_t got = read_retrying(fd, data->items + data->count, data->capacity - data->count - 1);
+        ssize_t got =
+            read_retrying(fd, data->items + data->count, data->capacity - data->count - 1);
         if (got < 0)
             return errno;
         if (got == 0)

@@ -24,7 +24,7 @@ typedef struct tkt_file {
 takt_status tkt_file_create(tkt_file *file, const char *path, takt_error *error);
 takt_sink tkt_file_sink(tkt_file *file);
 /* Renames it to its path when `status` is TAKT_OK, removes it otherwise; returns what became of it.
- * `error` says which system call failed and why; it is left alone when `status` came from elsewhere. */
+ * `error` says what failed here; it is left alone when `status` came from elsewhere. */
 takt_status tkt_file_close(tkt_file *file, takt_status status, takt_error *error);
 
 /* Creates a folder and those above it. */

@@ -17,9 +17,9 @@
 #define FASTEST_LEVEL 1
 
 struct tkt_gzip {
-    z_stream      stream;
-    takt_sink     into;
-    takt_status   status;
+    z_stream stream;
+    takt_sink into;
+    takt_status status;
     unsigned char out[OUT_BYTES];
 };
 
@@ -106,10 +106,10 @@ takt_status tkt_gzip_finish(tkt_gzip *gzip)
 }
 
 typedef struct unpacking {
-    z_stream       stream;
+    z_stream stream;
     const uint8_t *packed;
-    size_t         packed_size;
-    size_t         limit;
+    size_t packed_size;
+    size_t limit;
     TKT_ARRAY(char);
 } unpacking;
 

@@ -18,11 +18,16 @@
 
 typedef struct log_hook {
     takt_log_function function; /* NULL: standard error */
-    void             *user;
+    void *user;
 } log_hook;
 
 /* The most talkative level that goes to standard error. */
-enum { SAYS_NOT_ASKED, SAYS_NOTHING, SAYS_WARNINGS, SAYS_ALL };
+enum {
+    SAYS_NOT_ASKED,
+    SAYS_NOTHING,
+    SAYS_WARNINGS,
+    SAYS_ALL
+};
 
 static tkt_mutex hook_lock = TKT_MUTEX_INIT;
 static log_hook hook; /* guarded by hook_lock */

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define REPLACEMENT "\xEF\xBF\xBD" /* U+FFFD */
+#define REPLACEMENT  "\xEF\xBF\xBD" /* U+FFFD */
 #define LONGEST_WORD 255
 
 static bool is_tail(char byte)
@@ -114,9 +114,9 @@ typedef struct code_range {
 /* The C library's wcwidth() depends on the host's locale. These are the blocks that names use, from
  * Unicode's DerivedGeneralCategory (Mn, Me, Cf) and EastAsianWidth (W, F). */
 static const code_range zero_columns[] = {
-    {0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD}, {0x064B, 0x065F}, {0x0E31, 0x0E31},
-    {0x0E34, 0x0E3A}, {0x0E47, 0x0E4E}, {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF}, {0x200B, 0x200F},
-    {0x202A, 0x202E}, {0x2060, 0x2064}, {0x20D0, 0x20F0}, {0x302A, 0x302D}, {0x3099, 0x309A},
+    {0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD}, {0x064B, 0x065F},   {0x0E31, 0x0E31},
+    {0x0E34, 0x0E3A}, {0x0E47, 0x0E4E}, {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF},   {0x200B, 0x200F},
+    {0x202A, 0x202E}, {0x2060, 0x2064}, {0x20D0, 0x20F0}, {0x302A, 0x302D},   {0x3099, 0x309A},
     {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}, {0xFEFF, 0xFEFF}, {0xE0100, 0xE01EF},
 };
 static const code_range two_columns[] = {
@@ -170,11 +170,11 @@ size_t tkt_text_columns(const char *text)
 /* What follows the backslash; 'u' for four hexadecimal digits, 0 for characters that stand for
  * themselves. */
 static const char json_short[128] = {
-    [0] = 'u',    [1] = 'u',  [2] = 'u',   [3] = 'u',  [4] = 'u',  [5] = 'u',  [6] = 'u',
-    [7] = 'u',    ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', [11] = 'u', ['\f'] = 'f', ['\r'] = 'r',
-    [14] = 'u',   [15] = 'u', [16] = 'u',  [17] = 'u', [18] = 'u', [19] = 'u', [20] = 'u',
-    [21] = 'u',   [22] = 'u', [23] = 'u',  [24] = 'u', [25] = 'u', [26] = 'u', [27] = 'u',
-    [28] = 'u',   [29] = 'u', [30] = 'u',  [31] = 'u', ['"'] = '"', ['\\'] = '\\',
+    [0] = 'u',  [1] = 'u',    [2] = 'u',    [3] = 'u',    [4] = 'u',   [5] = 'u',     [6] = 'u',
+    [7] = 'u',  ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', [11] = 'u',  ['\f'] = 'f',  ['\r'] = 'r',
+    [14] = 'u', [15] = 'u',   [16] = 'u',   [17] = 'u',   [18] = 'u',  [19] = 'u',    [20] = 'u',
+    [21] = 'u', [22] = 'u',   [23] = 'u',   [24] = 'u',   [25] = 'u',  [26] = 'u',    [27] = 'u',
+    [28] = 'u', [29] = 'u',   [30] = 'u',   [31] = 'u',   ['"'] = '"', ['\\'] = '\\',
 };
 
 #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))

@@ -17,7 +17,8 @@ size_t tkt_utf8_clean(char *out, size_t capacity, const char *text, size_t size)
 /* The same for people's terminals: control characters (C0, DEL, C1) become '?'. */
 size_t tkt_printable(char *out, size_t capacity, const char *text, size_t size);
 
-/* Columns that printable text takes: one per character, none for combining marks, two for wide ones. */
+/* Columns that printable text takes: one per character, none for combining marks, two for wide
+ * characters. */
 size_t tkt_text_columns(const char *text);
 
 /* The escaped inside of a JSON string (RFC 8259): quotes, backslashes, control characters, invalid
