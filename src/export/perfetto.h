@@ -1,0 +1,125 @@
+/* Writing Perfetto traces packet by packet: the lower half of the "perfetto" exporter, which a
+ * program that streams while it records uses too. docs/formats.md describes the file.
+ *
+ *     tkt_perfetto file;
+ *     tkt_perfetto_open(&file, &writer, trace);
+ *     uint32_t row = tkt_perfetto_track(&file, track);
+ *     tkt_perfetto_begin(&file, row, site, begin_ns);
+ *     tkt_perfetto_end(&file, row, end_ns);
+ *     status = tkt_perfetto_close(&file);
+ *
+ * Sites, strings, tracks and facts are those of a takt_trace. It may grow while the file is open,
+ * and it may hold no spans at all: what is written is what these functions are called with. What a
+ * row needs - its descriptor, names, sources - is written the first time that it is used.
+ *
+ * Each row is a packet sequence with a clock of its own that counts on from event to event: times
+ * that do not decrease on a row take least room, others are written whole. A slice that has begun
+ * and never ends reads as unfinished, so that a program that dies leaves what it had.
+ *
+ * Failures of the writer stay in the writer, those for want of memory in the file; all calls may
+ * go on after either. One thread at a time. */
+#ifndef TKT_EXPORT_PERFETTO_H
+#define TKT_EXPORT_PERFETTO_H
+
+#include "base/writer.h"
+#include "export/perfetto_message.h"
+#include "trace/model.h"
+
+#define TKT_PERFETTO_EVENT_BYTES 27
+
+/* What the events of a site have in common, ready to be copied. */
+typedef struct tkt_perfetto_site {
+    uint32_t iid; /* its number in the file, by first use; 0: not used yet */
+    uint8_t  size;
+    char     event[TKT_PERFETTO_EVENT_BYTES]; /* track_event of a slice's begin */
+} tkt_perfetto_site;
+
+/* A set of small numbers. */
+typedef TKT_ARRAY_OF(uint64_t) tkt_perfetto_set;
+
+/* A packet sequence. */
+typedef struct tkt_perfetto_row {
+    uint64_t         last_ns;
+    uint32_t         sequence;
+    uint8_t          head_size;
+    char             head[7]; /* its sequence id as a field */
+    tkt_perfetto_set sites;   /* iids of interned sites */
+    tkt_perfetto_set keys;
+} tkt_perfetto_row;
+
+/* A row of an async track, which shows one span at a time. */
+typedef struct tkt_perfetto_lane {
+    uint64_t free_ns; /* when its last span ends */
+    uint32_t row;
+} tkt_perfetto_lane;
+
+typedef struct tkt_perfetto_track_rows {
+    uint32_t row; /* the first lane of an async track */
+    uint32_t lane_count;
+    TKT_ARRAY_OF(tkt_perfetto_lane) lanes; /* a heap by free_ns */
+} tkt_perfetto_track_rows;
+
+typedef struct tkt_perfetto {
+    tkt_writer       *writer;
+    const takt_trace *trace;
+    takt_status       status;
+    uint64_t          base_ns; /* where the clocks of all rows start */
+    uint64_t          last_uuid;
+    uint64_t          memory_uuid; /* 0: no such track yet */
+    uint32_t          steps_row;   /* 0: no such row yet; row 0 is the file's own */
+    uint32_t          site_count;
+    uint32_t          key_count;
+    tkt_message       message;     /* the packet that is being built */
+    tkt_message       annotations; /* of the next event */
+    tkt_map           keys;        /* string -> number in the file */
+    tkt_map           counters;    /* string -> uuid of the counter's track */
+    tkt_map           thread_ids;  /* that a track has been written for */
+    TKT_ARRAY_OF(tkt_perfetto_row) rows;
+    TKT_ARRAY_OF(tkt_perfetto_track_rows) tracks;
+    TKT_ARRAY_OF(tkt_perfetto_site) sites;
+} tkt_perfetto;
+
+/* Writes the head of the file, with facts as far as they are known. The trace's begin_ns is where
+ * times count from; its memory is borrowed until the file is closed. */
+void tkt_perfetto_open(tkt_perfetto *file, tkt_writer *writer, const takt_trace *trace);
+
+/* Writes the facts as they are now; the last ones in a file count. */
+void tkt_perfetto_facts(tkt_perfetto *file);
+
+/* Writes the folded form. Call it once; of a trace that is folded while the file is being written,
+ * before closing. */
+void tkt_perfetto_fold(tkt_perfetto *file, const tkt_fold *fold);
+
+/* Marks the file as complete and frees everything but the writer, which is not flushed. */
+takt_status tkt_perfetto_close(tkt_perfetto *file);
+
+/* The row of a track of the trace, which is opened with all tracks before it. Async tracks: the
+ * first of its lanes. */
+uint32_t tkt_perfetto_track(tkt_perfetto *file, uint32_t track);
+
+/* A lane of an async track that is free at `begin_ns`, and from then on taken until `end_ns`. */
+uint32_t tkt_perfetto_lane_for(tkt_perfetto *file, uint32_t track, uint64_t begin_ns,
+                               uint64_t end_ns);
+
+void tkt_perfetto_begin(tkt_perfetto *file, uint32_t row, uint32_t site, uint64_t time_ns);
+void tkt_perfetto_end(tkt_perfetto *file, uint32_t row, uint64_t time_ns);
+void tkt_perfetto_mark(tkt_perfetto *file, uint32_t row, uint32_t site, uint64_t time_ns);
+void tkt_perfetto_counter(tkt_perfetto *file, uint32_t row, const tkt_counter *counter);
+void tkt_perfetto_flow(tkt_perfetto *file, uint32_t row, const tkt_flow *flow);
+void tkt_perfetto_step(tkt_perfetto *file, const tkt_step *step);
+
+/* `current_bytes`: allocated after the event. */
+void tkt_perfetto_memory(tkt_perfetto *file, uint32_t row, const tkt_memory_event *event,
+                         uint64_t current_bytes);
+
+/* These annotate the next event, which must be on `row`. Where they belong to a slice they may
+ * precede its end as well as its begin. */
+void tkt_perfetto_arg(tkt_perfetto *file, uint32_t row, const tkt_arg *arg);
+void tkt_perfetto_work(tkt_perfetto *file, uint32_t row, const tkt_work *work);
+void tkt_perfetto_flags(tkt_perfetto *file, uint32_t row, uint32_t span_flags);
+
+/* The span that the next mark, flow or memory event belongs to, where it is not the innermost slice
+ * that is open on the row. */
+void tkt_perfetto_owner(tkt_perfetto *file, uint32_t row, uint32_t span);
+
+#endif

@@ -1,0 +1,274 @@
+/* The head and the end of a file: what the recording was, its folded form, and what was lost. */
+#include "export/perfetto_file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Opening and closing -----------------------------------------------------------------------
+ */
+
+/* The first packet says nothing but what this file is: seven bytes that a reader knows it by. */
+static void put_format(tkt_perfetto *file)
+{
+    tkt_message_clear(&file->message);
+    size_t mark = tkt_message_begin(&file->message, TKT_PF_PACKET_TAKT);
+    tkt_message_uint(&file->message, TKT_PF_TAKT_FORMAT, TKT_PF_FORMAT);
+    tkt_message_end(&file->message, mark);
+    tkt_perfetto_packet_write(file);
+}
+
+static void put_process(tkt_perfetto *file)
+{
+    const takt_trace *trace = file->trace;
+    tkt_message *packet = tkt_perfetto_packet(file, 0);
+    size_t track = tkt_message_begin(packet, TKT_PF_PACKET_TRACK);
+    tkt_message_uint(packet, TKT_PF_TRACK_UUID, TKT_PERFETTO_PROCESS_UUID);
+    tkt_message_uint(packet, TKT_PF_TRACK_CHILD_ORDER, 3);
+    size_t process = tkt_message_begin(packet, TKT_PF_TRACK_PROCESS);
+    tkt_message_uint(packet, TKT_PF_PROCESS_PID,
+                     trace->facts.process_id ? trace->facts.process_id : 1);
+    tkt_message_string_if(packet, TKT_PF_PROCESS_NAME, tkt_trace_text(trace, trace->name));
+    char label[32];
+    snprintf(label, sizeof label, "Takt %s", takt_version());
+    tkt_message_string(packet, TKT_PF_PROCESS_LABELS, label);
+    tkt_message_end(packet, process);
+    tkt_message_end(packet, track);
+    tkt_perfetto_packet_write(file);
+}
+
+void tkt_perfetto_open(tkt_perfetto *file, tkt_writer *writer, const takt_trace *trace)
+{
+    *file = (tkt_perfetto){.writer = writer,
+                           .trace = trace,
+                           .base_ns = trace->facts.begin_ns,
+                           .last_uuid = TKT_PERFETTO_PROCESS_UUID};
+    put_format(file);
+    tkt_perfetto_add_row(file, TKT_PERFETTO_PROCESS_UUID);
+    put_process(file);
+    tkt_perfetto_facts(file);
+}
+
+static void free_rows(tkt_perfetto *file)
+{
+    for (size_t i = 0; i < file->rows.count; i++) {
+        TKT_ARRAY_FREE(&file->rows.items[i].sites);
+        TKT_ARRAY_FREE(&file->rows.items[i].keys);
+    }
+    for (size_t i = 0; i < file->tracks.count; i++)
+        TKT_ARRAY_FREE(&file->tracks.items[i].lanes);
+    TKT_ARRAY_FREE(&file->rows);
+    TKT_ARRAY_FREE(&file->tracks);
+}
+
+/* People who look at the timeline must see that it has holes: one mark on the process for each
+ * cause. Takt itself reads the facts. */
+static void put_losses(tkt_perfetto *file)
+{
+    const takt_facts *facts = &file->trace->facts;
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
+        if (facts->losses[i] == 0)
+            continue;
+        char text[128];
+        snprintf(text, sizeof text, "%llu %s", (unsigned long long)facts->losses[i],
+                 takt_loss_text((takt_loss)i));
+        tkt_message *packet = tkt_perfetto_packet(file, 0);
+        tkt_message_uint(packet, TKT_PF_PACKET_TIMESTAMP, facts->end_ns);
+        tkt_message_uint(packet, TKT_PF_PACKET_CLOCK, TKT_PF_MONOTONIC);
+        size_t mark = tkt_message_begin(packet, TKT_PF_PACKET_TRACK_EVENT);
+        tkt_message_uint(packet, TKT_PF_EVENT_TYPE, TKT_PF_INSTANT);
+        tkt_message_string(packet, TKT_PF_EVENT_NAME, text);
+        tkt_message_end(packet, mark);
+        tkt_perfetto_packet_write(file);
+    }
+}
+
+takt_status tkt_perfetto_close(tkt_perfetto *file)
+{
+    put_losses(file);
+    tkt_message_clear(&file->message);
+    size_t mark = tkt_message_begin(&file->message, TKT_PF_PACKET_TAKT);
+    tkt_message_uint(&file->message, TKT_PF_TAKT_END, true);
+    tkt_message_end(&file->message, mark);
+    tkt_perfetto_packet_write(file);
+
+    free_rows(file);
+    TKT_ARRAY_FREE(&file->message);
+    TKT_ARRAY_FREE(&file->annotations);
+    TKT_ARRAY_FREE(&file->sites);
+    tkt_map_fini(&file->keys);
+    tkt_map_fini(&file->counters);
+    tkt_map_fini(&file->thread_ids);
+    return file->status;
+}
+
+/* ---- Facts -------------------------------------------------------------------------------------
+ */
+
+static void put_histogram(tkt_message *into, const tkt_histogram *histogram)
+{
+    size_t mark = tkt_message_begin(into, TKT_PF_STATS_HISTOGRAM);
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < TKT_HISTOGRAM_BUCKETS; i++) {
+        if (histogram->buckets[i] == 0)
+            continue;
+        tkt_message_varint(into, i - last);
+        tkt_message_varint(into, histogram->buckets[i]);
+        last = i;
+    }
+    tkt_message_end(into, mark);
+}
+
+static void put_stats(tkt_message *into, uint32_t field, const tkt_stats *stats,
+                      const tkt_histogram *histogram)
+{
+    if (stats->count == 0 && stats->self_ns == 0)
+        return;
+    size_t mark = tkt_message_begin(into, field);
+    tkt_message_uint_if(into, TKT_PF_STATS_COUNT, stats->count);
+    tkt_message_uint_if(into, TKT_PF_STATS_TOTAL_NS, stats->total_ns);
+    tkt_message_uint_if(into, TKT_PF_STATS_SELF_NS, stats->self_ns);
+    tkt_message_uint_if(into, TKT_PF_STATS_MIN_NS, stats->count ? stats->min_ns : 0);
+    tkt_message_uint_if(into, TKT_PF_STATS_MAX_NS, stats->max_ns);
+    tkt_message_double_if(into, TKT_PF_STATS_SUM_SQUARES, stats->sum_squares);
+    if (histogram)
+        put_histogram(into, histogram);
+    tkt_message_end(into, mark);
+}
+
+static void put_losses_facts(tkt_message *into, const takt_facts *facts)
+{
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
+        if (facts->losses[i] == 0)
+            continue;
+        size_t mark = tkt_message_begin(into, TKT_PF_FACTS_LOSSES);
+        tkt_message_string(into, TKT_PF_LOSS_NAME, takt_loss_name((takt_loss)i));
+        tkt_message_uint(into, TKT_PF_LOSS_COUNT, facts->losses[i]);
+        tkt_message_end(into, mark);
+    }
+}
+
+static void put_memory(tkt_message *into, const tkt_memory_totals *m)
+{
+    size_t mark = tkt_message_begin(into, TKT_PF_FACTS_MEMORY);
+    tkt_message_uint_if(into, TKT_PF_MEMORY_WINDOW_BEGIN_BYTES, m->window_begin_bytes);
+    tkt_message_uint_if(into, TKT_PF_MEMORY_WINDOW_PEAK_BYTES, m->window_peak_bytes);
+    tkt_message_uint_if(into, TKT_PF_MEMORY_WINDOW_PEAK_NS, m->window_peak_ns);
+    tkt_message_uint_if(into, TKT_PF_MEMORY_WINDOW_ALLOCATIONS, m->window_allocations);
+    tkt_message_uint_if(into, TKT_PF_MEMORY_WINDOW_FREES, m->window_frees);
+    tkt_message_uint_if(into, TKT_PF_MEMORY_CURRENT_BYTES, m->current_bytes);
+    tkt_message_uint_if(into, TKT_PF_MEMORY_PEAK_BYTES, m->peak_bytes);
+    tkt_message_uint_if(into, TKT_PF_MEMORY_PEAK_NS, m->peak_ns);
+    tkt_message_uint_if(into, TKT_PF_MEMORY_ALLOCATIONS, m->allocations);
+    tkt_message_uint_if(into, TKT_PF_MEMORY_FREES, m->frees);
+    tkt_message_uint_if(into, TKT_PF_MEMORY_UNMATCHED_FREES, m->unmatched_frees);
+    tkt_message_end(into, mark);
+}
+
+static void put_all_steps(tkt_message *into, const tkt_all_steps *steps)
+{
+    size_t mark = tkt_message_begin(into, TKT_PF_FACTS_ALL_STEPS);
+    put_stats(into, TKT_PF_ALL_STEPS_STATS, &steps->stats, &steps->histogram);
+    tkt_message_double_if(into, TKT_PF_ALL_STEPS_SIMULATED_SECONDS, steps->simulated_seconds);
+    tkt_message_end(into, mark);
+}
+
+static void put_recording(tkt_message *into, const takt_trace *trace)
+{
+    const takt_facts *facts = &trace->facts;
+    tkt_message_string_if(into, TKT_PF_FACTS_NAME, tkt_trace_text(trace, trace->name));
+    tkt_message_string_if(into, TKT_PF_FACTS_BACKEND, tkt_trace_text(trace, trace->backend));
+    tkt_message_string_if(into, TKT_PF_FACTS_CLOCK, tkt_trace_text(trace, trace->clock));
+    tkt_message_uint_if(into, TKT_PF_FACTS_BEGIN_NS, facts->begin_ns);
+    tkt_message_uint_if(into, TKT_PF_FACTS_END_NS, facts->end_ns);
+    tkt_message_uint_if(into, TKT_PF_FACTS_REALTIME_OFFSET_NS, (uint64_t)facts->realtime_offset_ns);
+    tkt_message_uint_if(into, TKT_PF_FACTS_PROCESS_ID, facts->process_id);
+    tkt_message_uint_if(into, TKT_PF_FACTS_CYCLE, facts->cycle);
+    tkt_message_uint_if(into, TKT_PF_FACTS_IS_PARTIAL, facts->is_partial);
+    tkt_message_uint_if(into, TKT_PF_FACTS_HAS_SPANS, facts->has_spans);
+    tkt_message_uint_if(into, TKT_PF_FACTS_WITH_FLOPS, trace->with_flops);
+    tkt_message_double_if(into, TKT_PF_FACTS_CLOCK_RESOLUTION_NS, facts->clock_resolution_ns);
+    tkt_message_double_if(into, TKT_PF_FACTS_CLOCK_UNCERTAINTY_NS, facts->clock_uncertainty_ns);
+    tkt_message_double_if(into, TKT_PF_FACTS_COST_NS, facts->cost_ns);
+}
+
+static void put_counts(tkt_message *into, const takt_trace *trace)
+{
+    const takt_facts *facts = &trace->facts;
+    put_losses_facts(into, facts);
+    tkt_message_uint_if(into, TKT_PF_FACTS_FIRST_STEP, facts->first_step);
+    tkt_message_uint_if(into, TKT_PF_FACTS_STEP_COUNT, facts->step_count);
+    tkt_message_uint_if(into, TKT_PF_FACTS_SPAN_COUNT, facts->span_count);
+    tkt_message_uint_if(into, TKT_PF_FACTS_ACTIVITY_COUNT, facts->activity_count);
+    tkt_message_uint_if(into, TKT_PF_FACTS_BEGUN_BEFORE, facts->begun_before);
+    tkt_message_uint_if(into, TKT_PF_FACTS_UNFINISHED, facts->unfinished);
+    put_memory(into, &trace->memory);
+    put_all_steps(into, &trace->all_steps);
+}
+
+static void put_clock(tkt_message *packet, uint32_t clock, uint64_t time_ns)
+{
+    size_t mark = tkt_message_begin(packet, TKT_PF_SNAPSHOT_CLOCKS);
+    tkt_message_uint(packet, TKT_PF_CLOCK_ID, clock);
+    tkt_message_uint(packet, TKT_PF_CLOCK_TIMESTAMP, time_ns);
+    tkt_message_end(packet, mark);
+}
+
+/* Lets the viewer show the time of day. */
+static void put_realtime(tkt_perfetto *file)
+{
+    const takt_facts *facts = &file->trace->facts;
+    if (facts->realtime_offset_ns == 0)
+        return;
+    tkt_message *packet = tkt_perfetto_packet(file, 0);
+    size_t mark = tkt_message_begin(packet, TKT_PF_PACKET_CLOCK_SNAPSHOT);
+    put_clock(packet, TKT_PF_MONOTONIC, facts->end_ns);
+    put_clock(packet, TKT_PF_REALTIME, facts->end_ns + (uint64_t)facts->realtime_offset_ns);
+    tkt_message_uint(packet, TKT_PF_SNAPSHOT_PRIMARY, TKT_PF_MONOTONIC);
+    tkt_message_end(packet, mark);
+    tkt_perfetto_packet_write(file);
+}
+
+void tkt_perfetto_facts(tkt_perfetto *file)
+{
+    tkt_message *packet = tkt_perfetto_packet(file, 0);
+    size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
+    size_t mark = tkt_message_begin(packet, TKT_PF_TAKT_FACTS);
+    put_recording(packet, file->trace);
+    put_counts(packet, file->trace);
+    tkt_message_end(packet, mark);
+    tkt_message_end(packet, takt);
+    tkt_perfetto_packet_write(file);
+    put_realtime(file);
+}
+
+/* ---- The folded form ---------------------------------------------------------------------------
+ */
+
+static void put_node(tkt_message *into, const tkt_node *node, uint32_t site)
+{
+    size_t mark = tkt_message_begin(into, TKT_PF_TAKT_NODES);
+    tkt_message_uint_if(into, TKT_PF_NODE_SITE, site);
+    tkt_message_uint_if(into, TKT_PF_NODE_PARENT, node->parent);
+    put_stats(into, TKT_PF_NODE_STATS, &node->stats, node->histogram);
+    tkt_message_double_if(into, TKT_PF_NODE_FLOPS, node->flops);
+    tkt_message_double_if(into, TKT_PF_NODE_BYTES, node->bytes);
+    tkt_message_end(into, mark);
+}
+
+void tkt_perfetto_fold(tkt_perfetto *file, const tkt_fold *fold)
+{
+    for (size_t i = 1; i < fold->count; i++) {
+        const tkt_node *node = &fold->items[i];
+        uint32_t site = node->site == TKT_SITE_OTHER ? 0 : tkt_perfetto_site_iid(file, node->site);
+        tkt_message *packet = tkt_perfetto_packet(file, 0);
+        size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
+        put_node(packet, node, site);
+        tkt_message_end(packet, takt);
+        tkt_perfetto_packet_write(file);
+    }
+    tkt_message *packet = tkt_perfetto_packet(file, 0);
+    size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
+    tkt_message_uint(packet, TKT_PF_TAKT_FOLD_END, fold->other_count);
+    tkt_message_end(packet, takt);
+    tkt_perfetto_packet_write(file);
+}

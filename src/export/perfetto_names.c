@@ -1,0 +1,189 @@
+/* Sites and names of annotations, said once in the file for Takt and once on each row that uses
+ * them for Perfetto. */
+#include "export/perfetto_file.h"
+
+#include <string.h>
+
+static void put_interned(tkt_message *packet, uint32_t list, uint32_t iid, const char *name)
+{
+    size_t mark = tkt_message_begin(packet, list);
+    tkt_message_uint(packet, TKT_PF_INTERNED_IID, iid);
+    tkt_message_string(packet, TKT_PF_INTERNED_NAME, name);
+    tkt_message_end(packet, mark);
+}
+
+/* ---- Sites ------------------------------------------------------------------------------------
+ */
+
+static const char *text(const tkt_perfetto *file, uint32_t string)
+{
+    return tkt_trace_text(file->trace, string);
+}
+
+/* A site's name, category and source have its own number in Perfetto's three tables. */
+static void put_interned_site(tkt_perfetto *file, const tkt_trace_site *site, uint32_t iid)
+{
+    tkt_message *packet = &file->message;
+    size_t mark = tkt_message_begin(packet, TKT_PF_PACKET_INTERNED);
+    put_interned(packet, TKT_PF_INTERNED_EVENT_NAMES, iid, text(file, site->name));
+    if (site->category)
+        put_interned(packet, TKT_PF_INTERNED_CATEGORIES, iid, text(file, site->category));
+    if (site->file) {
+        size_t location = tkt_message_begin(packet, TKT_PF_INTERNED_LOCATIONS);
+        tkt_message_uint(packet, TKT_PF_INTERNED_IID, iid);
+        tkt_message_string(packet, TKT_PF_LOCATION_FILE, text(file, site->file));
+        tkt_message_string_if(packet, TKT_PF_LOCATION_FUNCTION, text(file, site->function));
+        tkt_message_uint_if(packet, TKT_PF_LOCATION_LINE, site->line);
+        tkt_message_end(packet, location);
+    }
+    tkt_message_end(packet, mark);
+}
+
+static void put_takt_site(tkt_perfetto *file, const tkt_trace_site *site, uint32_t iid)
+{
+    tkt_message *packet = &file->message;
+    size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
+    size_t mark = tkt_message_begin(packet, TKT_PF_TAKT_SITES);
+    tkt_message_uint(packet, TKT_PF_SITE_IID, iid);
+    tkt_message_string_if(packet, TKT_PF_SITE_NAME, text(file, site->name));
+    tkt_message_uint_if(packet, TKT_PF_SITE_KIND, site->kind);
+    tkt_message_uint_if(packet, TKT_PF_SITE_LEVEL, site->level);
+    tkt_message_string_if(packet, TKT_PF_SITE_CATEGORY, text(file, site->category));
+    tkt_message_string_if(packet, TKT_PF_SITE_FILE, text(file, site->file));
+    tkt_message_string_if(packet, TKT_PF_SITE_FUNCTION, text(file, site->function));
+    tkt_message_uint_if(packet, TKT_PF_SITE_LINE, site->line);
+    tkt_message_string_if(packet, TKT_PF_SITE_DEVICE, text(file, site->device));
+    tkt_message_uint_if(packet, TKT_PF_SITE_FILTER, site->filter);
+    tkt_message_end(packet, mark);
+    tkt_message_end(packet, takt);
+}
+
+/* The track_event of a slice's begin, ready to be copied: at most 20 bytes. */
+static void make_event(tkt_perfetto_site *known, const tkt_trace_site *site)
+{
+    char *out = known->event + 2;
+    out = tkt_pb_put_uint(out, TKT_PF_EVENT_TYPE, TKT_PF_SLICE_BEGIN);
+    if (site->category)
+        out = tkt_pb_put_uint(out, TKT_PF_EVENT_CATEGORY_IIDS, known->iid);
+    out = tkt_pb_put_uint(out, TKT_PF_EVENT_NAME_IID, known->iid);
+    if (site->file)
+        out = tkt_pb_put_uint(out, TKT_PF_EVENT_LOCATION_IID, known->iid);
+    known->size = (uint8_t)(out - known->event);
+    tkt_pb_put_tag(known->event, TKT_PF_PACKET_TRACK_EVENT, TKT_PB_BYTES);
+    known->event[1] = (char)(known->size - 2);
+}
+
+static bool make_room(tkt_perfetto *file, uint32_t site)
+{
+    if (site < file->sites.count)
+        return true;
+    size_t count = file->trace->sites.count;
+    if (!TKT_ARRAY_RESERVE(&file->sites, count)) {
+        tkt_perfetto_no_memory(file);
+        return false;
+    }
+    memset(file->sites.items + file->sites.count, 0,
+           (count - file->sites.count) * sizeof *file->sites.items);
+    file->sites.count = count;
+    return true;
+}
+
+/* The site with its number; *is_new: it has just been given. */
+static tkt_perfetto_site *know(tkt_perfetto *file, uint32_t site, bool *is_new)
+{
+    if (!make_room(file, site))
+        return NULL;
+    tkt_perfetto_site *known = &file->sites.items[site];
+    *is_new = known->iid == 0;
+    if (*is_new) {
+        known->iid = ++file->site_count;
+        make_event(known, &file->trace->sites.items[site]);
+    }
+    return known;
+}
+
+const tkt_perfetto_site *tkt_perfetto_introduce(tkt_perfetto *file, uint32_t row, uint32_t site)
+{
+    bool is_new;
+    const tkt_perfetto_site *known = know(file, site, &is_new);
+    if (!known)
+        return NULL;
+    const tkt_trace_site *from = &file->trace->sites.items[site];
+    tkt_perfetto_packet(file, row);
+    put_interned_site(file, from, known->iid);
+    if (is_new)
+        put_takt_site(file, from, known->iid);
+    tkt_perfetto_packet_write(file);
+    if (!tkt_perfetto_set_add(&file->rows.items[row].sites, known->iid))
+        tkt_perfetto_no_memory(file);
+    return known;
+}
+
+uint32_t tkt_perfetto_site_iid(tkt_perfetto *file, uint32_t site)
+{
+    bool is_new;
+    const tkt_perfetto_site *known = know(file, site, &is_new);
+    if (!known)
+        return 0;
+    if (is_new) {
+        tkt_perfetto_packet(file, 0);
+        put_takt_site(file, &file->trace->sites.items[site], known->iid);
+        tkt_perfetto_packet_write(file);
+    }
+    return known->iid;
+}
+
+/* ---- Names of annotations ----------------------------------------------------------------------
+ */
+
+static void intern_key(tkt_perfetto *file, uint32_t row, uint32_t key, const char *name,
+                       bool is_new)
+{
+    if (tkt_perfetto_set_has(&file->rows.items[row].keys, key))
+        return;
+    tkt_message *packet = tkt_perfetto_packet(file, row);
+    size_t mark = tkt_message_begin(packet, TKT_PF_PACKET_INTERNED);
+    put_interned(packet, TKT_PF_INTERNED_ANNOTATION_NAMES, key, name);
+    tkt_message_end(packet, mark);
+    if (is_new) {
+        size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
+        mark = tkt_message_begin(packet, TKT_PF_TAKT_KEYS);
+        tkt_message_uint(packet, TKT_PF_KEY_IID, key);
+        tkt_message_string_if(packet, TKT_PF_KEY_NAME, name);
+        tkt_message_end(packet, mark);
+        tkt_message_end(packet, takt);
+    }
+    tkt_perfetto_packet_write(file);
+    if (!tkt_perfetto_set_add(&file->rows.items[row].keys, key))
+        tkt_perfetto_no_memory(file);
+}
+
+void tkt_perfetto_use_key(tkt_perfetto *file, uint32_t row, tkt_pf_key key)
+{
+    static const char *const names[TKT_PF_KEY_FIRST] = {
+        [TKT_PF_KEY_BEGUN_BEFORE] = "begun before",
+        [TKT_PF_KEY_UNFINISHED] = "unfinished",
+        [TKT_PF_KEY_FLOPS] = "flops",
+        [TKT_PF_KEY_BYTES] = "bytes",
+        [TKT_PF_KEY_STEP] = "step",
+        [TKT_PF_KEY_ADDRESS] = "address",
+        [TKT_PF_KEY_SIZE] = "size",
+        [TKT_PF_KEY_SPAN] = "span",
+    };
+    intern_key(file, row, key, names[key], false);
+}
+
+uint32_t tkt_perfetto_arg_key(tkt_perfetto *file, uint32_t row, uint32_t string)
+{
+    uint64_t *number = tkt_map_put(&file->keys, string);
+    if (!number) {
+        tkt_perfetto_no_memory(file);
+        return 0;
+    }
+    bool is_new = *number == 0;
+    if (is_new)
+        *number = TKT_PF_KEY_FIRST + file->key_count++;
+    uint32_t key = (uint32_t)*number;
+    intern_key(file, row, key, text(file, string), is_new);
+    return key;
+}

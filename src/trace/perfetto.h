@@ -1,0 +1,215 @@
+/* The fields of Perfetto's messages that Takt writes and reads, and Takt's own message inside
+ * TracePacket; docs/formats.md says how they are used. Perfetto's numbers are those of its public
+ * protocol definitions, protos/perfetto/trace/. */
+#ifndef TKT_TRACE_PERFETTO_H
+#define TKT_TRACE_PERFETTO_H
+
+#define TKT_PF_TRACE_PACKET 1
+
+enum {
+    TKT_PF_PACKET_CLOCK_SNAPSHOT = 6,
+    TKT_PF_PACKET_TIMESTAMP = 8,
+    TKT_PF_PACKET_SEQUENCE = 10, /* trusted_packet_sequence_id */
+    TKT_PF_PACKET_TRACK_EVENT = 11,
+    TKT_PF_PACKET_INTERNED = 12,
+    TKT_PF_PACKET_FLAGS = 13,
+    TKT_PF_PACKET_CLOCK = 58, /* timestamp_clock_id */
+    TKT_PF_PACKET_DEFAULTS = 59,
+    TKT_PF_PACKET_TRACK = 60,
+    TKT_PF_PACKET_IS_FIRST = 87,
+
+    /* Takt's own. Perfetto's messages use numbers up to 1000 and lend out those up to 1999; above
+     * that its decoder skips. The tag has two bytes. */
+    TKT_PF_PACKET_TAKT = 2020
+};
+
+#define TKT_PF_STATE_CLEARED 1 /* in TKT_PF_PACKET_FLAGS */
+
+enum { TKT_PF_DEFAULTS_TRACK_EVENT = 11, TKT_PF_DEFAULTS_CLOCK = 58 };
+
+enum { TKT_PF_SNAPSHOT_CLOCKS = 1, TKT_PF_SNAPSHOT_PRIMARY = 2 };
+enum {
+    TKT_PF_CLOCK_ID = 1,
+    TKT_PF_CLOCK_TIMESTAMP = 2,
+    TKT_PF_CLOCK_IS_INCREMENTAL = 3,
+    TKT_PF_CLOCK_UNIT_NS = 4
+};
+enum { TKT_PF_REALTIME = 1, TKT_PF_MONOTONIC = 3, TKT_PF_DELTA_CLOCK = 64 };
+
+enum {
+    TKT_PF_TRACK_UUID = 1,
+    TKT_PF_TRACK_NAME = 2,
+    TKT_PF_TRACK_PROCESS = 3,
+    TKT_PF_TRACK_THREAD = 4,
+    TKT_PF_TRACK_PARENT = 5,
+    TKT_PF_TRACK_COUNTER = 8,
+    TKT_PF_TRACK_CHILD_ORDER = 11, /* 3: explicit */
+    TKT_PF_TRACK_RANK = 12,
+    TKT_PF_TRACK_MERGE = 15 /* 2: never */
+};
+enum { TKT_PF_PROCESS_PID = 1, TKT_PF_PROCESS_NAME = 6, TKT_PF_PROCESS_LABELS = 8 };
+enum { TKT_PF_THREAD_PID = 1, TKT_PF_THREAD_TID = 2, TKT_PF_THREAD_NAME = 5 };
+enum { TKT_PF_COUNTER_UNIT = 3, TKT_PF_UNIT_BYTES = 3 };
+
+enum {
+    TKT_PF_EVENT_CATEGORY_IIDS = 3,
+    TKT_PF_EVENT_ANNOTATIONS = 4,
+    TKT_PF_EVENT_TYPE = 9,
+    TKT_PF_EVENT_NAME_IID = 10,
+    TKT_PF_EVENT_TRACK_UUID = 11,
+    TKT_PF_EVENT_NAME = 23,
+    TKT_PF_EVENT_COUNTER_INT = 30,
+    TKT_PF_EVENT_LOCATION_IID = 34,
+    TKT_PF_EVENT_COUNTER_DOUBLE = 44,
+    TKT_PF_EVENT_FLOWS = 47,
+    TKT_PF_EVENT_ENDING_FLOWS = 48
+};
+enum {
+    TKT_PF_SLICE_BEGIN = 1,
+    TKT_PF_SLICE_END = 2,
+    TKT_PF_INSTANT = 3,
+    TKT_PF_COUNTER = 4
+};
+
+enum {
+    TKT_PF_ANNOTATION_NAME_IID = 1,
+    TKT_PF_ANNOTATION_BOOL = 2,
+    TKT_PF_ANNOTATION_UINT = 3,
+    TKT_PF_ANNOTATION_INT = 4,
+    TKT_PF_ANNOTATION_DOUBLE = 5,
+    TKT_PF_ANNOTATION_STRING = 6,
+    TKT_PF_ANNOTATION_POINTER = 7
+};
+
+enum {
+    TKT_PF_INTERNED_CATEGORIES = 1,
+    TKT_PF_INTERNED_EVENT_NAMES = 2,
+    TKT_PF_INTERNED_ANNOTATION_NAMES = 3,
+    TKT_PF_INTERNED_LOCATIONS = 4
+};
+enum { TKT_PF_INTERNED_IID = 1, TKT_PF_INTERNED_NAME = 2 };
+enum { TKT_PF_LOCATION_FILE = 2, TKT_PF_LOCATION_FUNCTION = 3, TKT_PF_LOCATION_LINE = 4 };
+
+/* ---- Takt's message --------------------------------------------------------------------------- */
+
+#define TKT_PF_FORMAT 1 /* what this version writes; a reader refuses a greater one */
+
+enum {
+    TKT_PF_TAKT_FORMAT = 1, /* alone in the first packet */
+    TKT_PF_TAKT_FACTS = 2,  /* the last one counts */
+    TKT_PF_TAKT_TRACK = 3,  /* what this packet's sequence is */
+    TKT_PF_TAKT_SITES = 4,
+    TKT_PF_TAKT_KEYS = 5,
+    TKT_PF_TAKT_NODES = 6,
+    TKT_PF_TAKT_FOLD_END = 7, /* after the last node: tkt_fold.other_count */
+    TKT_PF_TAKT_END = 8       /* true in the last packet */
+};
+
+enum {
+    TKT_PF_FACTS_NAME = 1,
+    TKT_PF_FACTS_BACKEND = 2,
+    TKT_PF_FACTS_CLOCK = 3,
+    TKT_PF_FACTS_BEGIN_NS = 4,
+    TKT_PF_FACTS_END_NS = 5,
+    TKT_PF_FACTS_REALTIME_OFFSET_NS = 6,
+    TKT_PF_FACTS_PROCESS_ID = 7,
+    TKT_PF_FACTS_CYCLE = 8,
+    TKT_PF_FACTS_IS_PARTIAL = 9,
+    TKT_PF_FACTS_HAS_SPANS = 10,
+    TKT_PF_FACTS_WITH_FLOPS = 11,
+    TKT_PF_FACTS_CLOCK_RESOLUTION_NS = 12,
+    TKT_PF_FACTS_CLOCK_UNCERTAINTY_NS = 13,
+    TKT_PF_FACTS_COST_NS = 14,
+    TKT_PF_FACTS_LOSSES = 15,
+    TKT_PF_FACTS_FIRST_STEP = 16,
+    TKT_PF_FACTS_STEP_COUNT = 17,
+    TKT_PF_FACTS_SPAN_COUNT = 18,
+    TKT_PF_FACTS_ACTIVITY_COUNT = 19,
+    TKT_PF_FACTS_BEGUN_BEFORE = 20,
+    TKT_PF_FACTS_UNFINISHED = 21,
+    TKT_PF_FACTS_MEMORY = 22,
+    TKT_PF_FACTS_ALL_STEPS = 23
+};
+enum { TKT_PF_LOSS_NAME = 1, TKT_PF_LOSS_COUNT = 2 };
+
+/* tkt_memory_totals, in the order of its members. */
+enum {
+    TKT_PF_MEMORY_WINDOW_BEGIN_BYTES = 1,
+    TKT_PF_MEMORY_WINDOW_PEAK_BYTES,
+    TKT_PF_MEMORY_WINDOW_PEAK_NS,
+    TKT_PF_MEMORY_WINDOW_ALLOCATIONS,
+    TKT_PF_MEMORY_WINDOW_FREES,
+    TKT_PF_MEMORY_CURRENT_BYTES,
+    TKT_PF_MEMORY_PEAK_BYTES,
+    TKT_PF_MEMORY_PEAK_NS,
+    TKT_PF_MEMORY_ALLOCATIONS,
+    TKT_PF_MEMORY_FREES,
+    TKT_PF_MEMORY_UNMATCHED_FREES
+};
+
+enum { TKT_PF_ALL_STEPS_STATS = 1, TKT_PF_ALL_STEPS_SIMULATED_SECONDS = 2 };
+
+enum {
+    TKT_PF_STATS_COUNT = 1,
+    TKT_PF_STATS_TOTAL_NS = 2,
+    TKT_PF_STATS_SELF_NS = 3,
+    TKT_PF_STATS_MIN_NS = 4,
+    TKT_PF_STATS_MAX_NS = 5,
+    TKT_PF_STATS_SUM_SQUARES = 6,
+    TKT_PF_STATS_HISTOGRAM = 7 /* packed: steps from bucket to bucket, each with its count */
+};
+
+enum {
+    TKT_PF_NODE_SITE = 1,
+    TKT_PF_NODE_PARENT = 2,
+    TKT_PF_NODE_STATS = 3,
+    TKT_PF_NODE_FLOPS = 4,
+    TKT_PF_NODE_BYTES = 5
+};
+
+enum {
+    TKT_PF_TAKT_TRACK_KIND = 1,
+    TKT_PF_TAKT_TRACK_INDEX = 2,
+    TKT_PF_TAKT_TRACK_LANE = 3,
+    TKT_PF_TAKT_TRACK_NAME = 4,
+    TKT_PF_TAKT_TRACK_THREAD_ID = 5
+};
+typedef enum tkt_pf_track_kind {
+    TKT_PF_TRACK_NONE,
+    TKT_PF_TRACK_OF_THREAD,
+    TKT_PF_TRACK_ASYNC,
+    TKT_PF_TRACK_OF_STEPS,
+    TKT_PF_TRACK_OF_COUNTER,
+    TKT_PF_TRACK_OF_MEMORY
+} tkt_pf_track_kind;
+
+enum {
+    TKT_PF_SITE_IID = 1,
+    TKT_PF_SITE_NAME = 2,
+    TKT_PF_SITE_KIND = 3,
+    TKT_PF_SITE_LEVEL = 4,
+    TKT_PF_SITE_CATEGORY = 5,
+    TKT_PF_SITE_FILE = 6,
+    TKT_PF_SITE_FUNCTION = 7,
+    TKT_PF_SITE_LINE = 8,
+    TKT_PF_SITE_DEVICE = 9,
+    TKT_PF_SITE_FILTER = 10
+};
+
+enum { TKT_PF_KEY_IID = 1, TKT_PF_KEY_NAME = 2 };
+
+/* Names of annotations that are Takt's own have fixed ids; those of TAKT_ARG follow. */
+typedef enum tkt_pf_key {
+    TKT_PF_KEY_NONE,
+    TKT_PF_KEY_BEGUN_BEFORE,
+    TKT_PF_KEY_UNFINISHED,
+    TKT_PF_KEY_FLOPS,
+    TKT_PF_KEY_BYTES,
+    TKT_PF_KEY_STEP,
+    TKT_PF_KEY_ADDRESS,
+    TKT_PF_KEY_SIZE,
+    TKT_PF_KEY_SPAN, /* index of the span that an event belongs to, where nesting says another */
+    TKT_PF_KEY_FIRST = 16
+} tkt_pf_key;
+
+#endif
