@@ -1,0 +1,194 @@
+/* Takt's arguments on a program's command line.
+ *
+ * They are read in one pass and taken out in a second one that cannot fail, so that an error leaves
+ * the program's arguments as they were. Both passes step with the same function. */
+#include "config/state.h"
+
+#include "base/error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NAME_SIZE 64 /* longer than any key */
+
+/* One argument of Takt's. */
+typedef struct argument {
+    char name[NAME_SIZE];      /* "profiling.no_with_stack", cut */
+    const tkt_config_key *key; /* NULL: there is none of that name */
+    const char *value;         /* NULL: none was given */
+    bool is_negated;           /* --profiling.no-key */
+    int taken;                 /* elements of argv */
+} argument;
+
+static bool starts_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* Whether it is for Takt: --SECTION.anything, --KEY where section and key are one, --no-profiling.
+ */
+static bool is_ours(const char *text)
+{
+    static const char *const names[] = {"profiling", "no-profiling", "reports"};
+    if (!starts_with(text, "--"))
+        return false;
+    text += 2;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *end = text + strlen(names[i]);
+        if (starts_with(text, names[i]) && (*end == '\0' || *end == '='))
+            return true;
+    }
+    return starts_with(text, "profiling.") || starts_with(text, "output.");
+}
+
+/* The key's name as the file spells it: up to '=', underscores for dashes. */
+static void read_name(const char *text, char name[NAME_SIZE])
+{
+    size_t length = strcspn(text, "=");
+    if (length >= NAME_SIZE)
+        length = NAME_SIZE - 1;
+    for (size_t i = 0; i < length; i++)
+        name[i] = text[i];
+    name[length] = '\0';
+    for (char *dash = strchr(name, '-'); dash; dash = strchr(dash, '-'))
+        *dash = '_';
+}
+
+/* Finds "no_" behind the section and returns the key that it negates, or NULL. */
+static const tkt_config_key *find_negated(const char *name)
+{
+    char positive[NAME_SIZE];
+    if (strcmp(name, "no_profiling") == 0)
+        return tkt_config_find("profiling");
+    const char *dot = strchr(name, '.');
+    if (!dot || !starts_with(dot, ".no_"))
+        return NULL;
+    snprintf(positive, sizeof positive, "%.*s.%s", (int)(dot - name), name, dot + 4);
+    return tkt_config_find(positive);
+}
+
+static argument read_argument(int argc, char *const *argv, int index)
+{
+    argument found = {.taken = 1};
+    const char *equals = strchr(argv[index], '=');
+    read_name(argv[index] + 2, found.name);
+    found.key = tkt_config_find(found.name);
+    found.value = equals ? equals + 1 : NULL;
+    if (!found.key) {
+        found.key = find_negated(found.name);
+        found.is_negated = found.key != NULL;
+    }
+    if (!found.key || found.value || found.key->type == TKT_CONFIG_TYPE_SWITCH)
+        return found;
+    if (found.is_negated || index + 1 >= argc || starts_with(argv[index + 1], "--"))
+        return found;
+    found.value = argv[index + 1];
+    found.taken = 2;
+    return found;
+}
+
+/* Steps to Takt's next argument, from *index on, and past it; false at the end or at "--". */
+static bool next_argument(int argc, char *const *argv, int *index, int *first, argument *out)
+{
+    for (; *index < argc && argv[*index] && strcmp(argv[*index], "--") != 0; (*index)++) {
+        if (!is_ours(argv[*index]))
+            continue;
+        *out = read_argument(argc, argv, *index);
+        *first = *index;
+        *index += out->taken;
+        return true;
+    }
+    return false;
+}
+
+/* "--profiling.record-shapes" */
+static void spell(const char *name, char *out, size_t capacity)
+{
+    snprintf(out, capacity, "--%s", name);
+    for (char *underscore = strchr(out, '_'); underscore; underscore = strchr(underscore, '_'))
+        *underscore = '-';
+}
+
+static takt_status unknown_argument(const argument *found, takt_error *error)
+{
+    char given[NAME_SIZE + 2];
+    char meant[NAME_SIZE + 2];
+    char quoted[TKT_CONFIG_QUOTED];
+    const tkt_config_key *near = tkt_config_suggest(found->name);
+    spell(found->name, given, sizeof given);
+    if (near)
+        spell(near->name, meant, sizeof meant);
+    return tkt_error_set(error, TAKT_BAD_CONFIG, "unknown option %s%s%s%s",
+                         tkt_config_quote(quoted, given), near ? "; did you mean '" : "",
+                         near ? meant : "", near ? "'?" : "");
+}
+
+/* What the argument sets its key to; NULL: it does not fit the key, and *problem says why. */
+static const char *value_of(const argument *found, tkt_config_problem *problem)
+{
+    bool is_switch = found->key->type == TKT_CONFIG_TYPE_SWITCH;
+    if (found->is_negated && (!is_switch || found->value)) {
+        problem->status = TAKT_BAD_CONFIG;
+        snprintf(problem->text, sizeof problem->text, "%s",
+                 is_switch ? "expected no value" : "only a key that is true or false has a 'no-'");
+        return NULL;
+    }
+    if (found->value)
+        return found->value;
+    if (is_switch)
+        return found->is_negated ? "false" : "true";
+    tkt_config_refuse(problem, found->key, "nothing");
+    return NULL;
+}
+
+static takt_status set_argument(tkt_config_state *state, const argument *found, takt_error *error)
+{
+    char spelled[NAME_SIZE + 2];
+    tkt_config_problem problem;
+    if (!found->key)
+        return unknown_argument(found, error);
+    const char *value = value_of(found, &problem);
+    if (value && tkt_config_state_set(state, found->key, value, &problem))
+        return TAKT_OK;
+    spell(found->name, spelled, sizeof spelled);
+    return tkt_error_set(error, problem.status, "%s: %s", spelled, problem.text);
+}
+
+takt_status tkt_config_read_args(tkt_config_state *state, int argc, char *const *argv,
+                                 takt_error *error)
+{
+    argument found;
+    int index = 1;
+    int first = 0;
+    bool is_any = false;
+    takt_status status = TAKT_OK;
+    while (status == TAKT_OK && next_argument(argc, argv, &index, &first, &found)) {
+        /* Any flag turns profiling on, unless one of them says otherwise. */
+        if (!is_any)
+            state->values[TKT_CONFIG_ENABLED].number = 1;
+        is_any = true;
+        status = set_argument(state, &found, error);
+    }
+    state->is_asked = state->is_asked || is_any;
+    return status;
+}
+
+void tkt_config_drop_args(int *argc, char **argv)
+{
+    argument found;
+    int index = 1;
+    int first = 0;
+    int kept = 1;
+    int copied = 1; /* everything before it has been moved or dropped */
+    while (next_argument(*argc, argv, &index, &first, &found)) {
+        while (copied < first)
+            argv[kept++] = argv[copied++];
+        copied = index;
+    }
+    if (kept == copied)
+        return;
+    while (copied < *argc)
+        argv[kept++] = argv[copied++];
+    argv[kept] = NULL;
+    *argc = kept;
+}

@@ -1,0 +1,188 @@
+/* The public functions: where a configuration comes from, and in which order. */
+#include "config/state.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/file.h"
+
+static takt_status no_memory(takt_error *error)
+{
+    return tkt_error_set(error, TAKT_NO_MEMORY, "%s", takt_status_text(TAKT_NO_MEMORY));
+}
+
+static takt_status bad_argument(takt_error *error, const char *what)
+{
+    return tkt_error_set(error, TAKT_BAD_ARGUMENT, "%s is NULL", what);
+}
+
+/* ---- Making one ---- */
+
+static takt_status read_file(tkt_config_state *state, const char *path, takt_error *error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    takt_status status = tkt_file_read(path, TKT_CONFIG_BYTES_MAX, &text, &size, error);
+    if (status == TAKT_OK)
+        status = tkt_config_read_yaml(state, text, size, path, error);
+    tkt_free(text);
+    return status;
+}
+
+static const char *variable(const char *name)
+{
+    const char *value = tkt_environment(name);
+    return value && *value != '\0' ? value : NULL;
+}
+
+/* The file, then TAKT_OPTIONS. Whoever names a file in TAKT_CONFIG wants to profile; a program's
+ * own file often has no profiling section. */
+static takt_status read_sources(tkt_config_state *state, const char *path, takt_error *error)
+{
+    const char *file = path ? path : variable("TAKT_CONFIG");
+    takt_status status = file ? read_file(state, file, error) : TAKT_OK;
+    const char *options = variable("TAKT_OPTIONS");
+    if (status == TAKT_OK && options)
+        status = tkt_config_read_options(state, options, error);
+    if (status == TAKT_OK && file && !path && !state->is_asked)
+        tkt_log(TAKT_LOG_WARNING, "%s has no profiling section: nothing is profiled", file);
+    return status;
+}
+
+/* Takes `state` over, which may be NULL; it is destroyed if `status` is a failure. */
+static takt_status wrap(tkt_config_state *state, takt_status status, takt_config **out,
+                        takt_error *error)
+{
+    takt_config *config = NULL;
+    if (status == TAKT_OK)
+        status = tkt_config_build_options(state);
+    if (status == TAKT_OK) {
+        config = tkt_alloc(sizeof *config);
+        if (!config)
+            status = TAKT_NO_MEMORY;
+    }
+    if (status != TAKT_OK) {
+        tkt_config_state_destroy(state);
+        return status == TAKT_NO_MEMORY ? no_memory(error) : status;
+    }
+    config->state = state;
+    *out = config;
+    return TAKT_OK;
+}
+
+static takt_status create(const char *path, takt_config **out, takt_error *error)
+{
+    tkt_config_state *state = tkt_config_state_create(NULL);
+    takt_status status = state ? read_sources(state, path, error) : TAKT_NO_MEMORY;
+    return wrap(state, status, out, error);
+}
+
+takt_status takt_config_create(takt_config **out, takt_error *error)
+{
+    return out ? create(NULL, out, error) : bad_argument(error, "out");
+}
+
+takt_status takt_config_load(const char *path, takt_config **out, takt_error *error)
+{
+    if (!path)
+        return bad_argument(error, "path");
+    return out ? create(path, out, error) : bad_argument(error, "out");
+}
+
+takt_status takt_config_parse(const char *text, size_t size, const char *name, takt_config **out,
+                              takt_error *error)
+{
+    if (!text && size > 0)
+        return bad_argument(error, "text");
+    if (!out)
+        return bad_argument(error, "out");
+    tkt_config_state *state = tkt_config_state_create(NULL);
+    takt_status status = TAKT_NO_MEMORY;
+    if (state)
+        status = tkt_config_read_yaml(state, text ? text : "", size, name ? name : "text", error);
+    return wrap(state, status, out, error);
+}
+
+/* ---- Changing it ---- */
+
+/* Puts the changed copy in the place of the state, or destroys the copy. */
+static takt_status replace(takt_config *config, tkt_config_state *next, takt_status status,
+                           takt_error *error)
+{
+    if (status == TAKT_OK)
+        status = tkt_config_build_options(next);
+    if (status != TAKT_OK) {
+        tkt_config_state_destroy(next);
+        return status == TAKT_NO_MEMORY ? no_memory(error) : status;
+    }
+    tkt_config_state_destroy(config->state);
+    config->state = next;
+    return TAKT_OK;
+}
+
+static takt_status unknown_key(const char *name, takt_error *error)
+{
+    char quoted[TKT_CONFIG_QUOTED];
+    const tkt_config_key *near = tkt_config_suggest(name);
+    return tkt_error_set(error, TAKT_BAD_CONFIG, "unknown key %s%s%s%s",
+                         tkt_config_quote(quoted, name), near ? "; did you mean '" : "",
+                         near ? near->name : "", near ? "'?" : "");
+}
+
+takt_status takt_config_set(takt_config *config, const char *key, const char *value,
+                            takt_error *error)
+{
+    if (!config || !key || !value)
+        return bad_argument(error, !config ? "config" : !key ? "key" : "value");
+    const tkt_config_key *known = tkt_config_find(key);
+    if (!known)
+        return unknown_key(key, error);
+    tkt_config_state *next = tkt_config_state_create(config->state);
+    if (!next)
+        return no_memory(error);
+    tkt_config_problem problem;
+    takt_status status = TAKT_OK;
+    if (!tkt_config_state_set(next, known, value, &problem))
+        status = tkt_error_set(error, problem.status, "%s: %s", known->name, problem.text);
+    /* A program that only presets a folder has not asked for profiling. */
+    if (tkt_config_id_of(known) == TKT_CONFIG_ENABLED)
+        next->is_asked = true;
+    return replace(config, next, status, error);
+}
+
+takt_status takt_config_args(takt_config *config, int *argc, char **argv, takt_error *error)
+{
+    if (!config || !argc || !argv)
+        return bad_argument(error, !config ? "config" : !argc ? "argc" : "argv");
+    tkt_config_state *next = tkt_config_state_create(config->state);
+    if (!next)
+        return no_memory(error);
+    takt_status status = tkt_config_read_args(next, *argc, argv, error);
+    status = replace(config, next, status, error);
+    if (status == TAKT_OK)
+        tkt_config_drop_args(argc, argv);
+    return status;
+}
+
+/* ---- Asking it ---- */
+
+bool takt_config_enabled(const takt_config *config)
+{
+    return config && config->state->is_asked &&
+           config->state->values[TKT_CONFIG_ENABLED].number != 0;
+}
+
+const takt_profiler_options *takt_config_options(const takt_config *config)
+{
+    if (!config)
+        return NULL;
+    tkt_config_warn(config->state);
+    return &config->state->options;
+}
+
+void takt_config_destroy(takt_config *config)
+{
+    if (!config)
+        return;
+    tkt_config_state_destroy(config->state);
+    tkt_free(config);
+}
