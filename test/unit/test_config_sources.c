@@ -1,0 +1,497 @@
+/* Sources: file, environment, options and arguments, and which of them wins. */
+#include "test_config.h"
+
+#include <unistd.h>
+
+static char folder[] = "/tmp/takt-config-XXXXXX";
+static char file[sizeof folder + 16];
+
+static void write_file(const char *text)
+{
+    FILE *stream = fopen(file, "w");
+    assert_non_null(stream);
+    assert_true(fputs(text, stream) >= 0);
+    assert_int_equal(fclose(stream), 0);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    begin_quietly();
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(file, sizeof file, "%s/profile.yaml", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(file);
+    return rmdir(folder);
+}
+
+static int clear_environment(void **state)
+{
+    (void)state;
+    begin_quietly();
+    unlink(file);
+    return unsetenv("TAKT_CONFIG") | unsetenv("TAKT_OPTIONS");
+}
+
+static takt_config *created(void)
+{
+    takt_config *config = NULL;
+    takt_error error = {0};
+    if (takt_config_create(&config, &error) != TAKT_OK)
+        fail_msg("%s", error.message);
+    return config;
+}
+
+static const takt_schedule *schedule_of(const takt_config *config)
+{
+    return &takt_config_options(config)->schedule;
+}
+
+static void keep_line(takt_log_level level, const char *line, void *user)
+{
+    assert_int_equal(level, TAKT_LOG_WARNING);
+    snprintf(user, 256, "%s", line);
+}
+
+/* ---- The environment ---- */
+
+static void an_empty_environment_means_no_profiling(void **state)
+{
+    (void)state;
+    takt_config *config = created();
+    assert_false(takt_config_enabled(config));
+    assert_int_equal(schedule_of(config)->wait, 3);
+    takt_config_destroy(config);
+    setenv("TAKT_CONFIG", "", 1);
+    setenv("TAKT_OPTIONS", " \n ", 1);
+    config = created();
+    assert_false(takt_config_enabled(config));
+    takt_config_destroy(config);
+}
+
+static void takt_config_names_a_file(void **state)
+{
+    (void)state;
+    write_file("profiling: {wait: 7}\n");
+    setenv("TAKT_CONFIG", file, 1);
+    takt_config *config = created();
+    assert_true(takt_config_enabled(config));
+    assert_int_equal(schedule_of(config)->wait, 7);
+    takt_config_destroy(config);
+}
+
+static void takt_config_without_a_profiling_section_is_told(void **state)
+{
+    (void)state;
+    char line[256] = "";
+    char expected[256];
+    takt_set_log(keep_line, line);
+    write_file("training: {}\n");
+    setenv("TAKT_CONFIG", file, 1);
+    takt_config *config = created();
+    assert_false(takt_config_enabled(config));
+    takt_config_destroy(config);
+    snprintf(expected, sizeof expected, "%s has no profiling section: nothing is profiled", file);
+    assert_string_equal(line, expected);
+}
+
+static void a_missing_file_is_an_error(void **state)
+{
+    (void)state;
+    takt_config *config = NULL;
+    takt_error error = {0};
+    setenv("TAKT_CONFIG", file, 1);
+    assert_int_equal(takt_config_create(&config, &error), TAKT_IO_ERROR);
+    assert_int_equal(error.status, TAKT_IO_ERROR);
+    assert_non_null(strstr(error.message, "profile.yaml"));
+    assert_int_equal(takt_config_load(file, &config, NULL), TAKT_IO_ERROR);
+    assert_int_equal(takt_config_load("/", &config, &error), TAKT_IO_ERROR);
+    assert_int_equal(takt_config_load(NULL, &config, &error), TAKT_BAD_ARGUMENT);
+    assert_int_equal(takt_config_load(file, NULL, &error), TAKT_BAD_ARGUMENT);
+    assert_int_equal(takt_config_create(NULL, &error), TAKT_BAD_ARGUMENT);
+    assert_null(config);
+}
+
+static void a_wrong_file_is_one_error(void **state)
+{
+    (void)state;
+    takt_config *config = NULL;
+    takt_error error = {0};
+    char expected[256];
+    write_file("profiling:\n  wait: three\n");
+    snprintf(expected, sizeof expected,
+             "%s:2:9: profiling.wait: expected a whole number from 0 to 4294967295, got 'three'",
+             file);
+    assert_int_equal(takt_config_load(file, &config, &error), TAKT_BAD_CONFIG);
+    assert_string_equal(error.message, expected);
+    assert_int_equal(error.line, 2);
+    assert_int_equal(error.column, 9);
+    assert_null(config);
+}
+
+static void a_file_of_more_than_1_MiB_is_refused(void **state)
+{
+    (void)state;
+    takt_config *config = NULL;
+    takt_error error = {0};
+    char *text = malloc(1024 * 1024 + 2);
+    memset(text, ' ', 1024 * 1024 + 1);
+    text[1024 * 1024 + 1] = '\0';
+    write_file(text);
+    assert_int_equal(takt_config_load(file, &config, &error), TAKT_IO_ERROR);
+    assert_non_null(strstr(error.message, "1048576 bytes"));
+    text[1024 * 1024] = '\0';
+    write_file(text);
+    assert_int_equal(takt_config_load(file, &config, &error), TAKT_OK);
+    takt_config_destroy(config);
+    free(text);
+}
+
+/* ---- TAKT_OPTIONS ---- */
+
+static void options_override_the_file(void **state)
+{
+    (void)state;
+    write_file("profiling: {wait: 7, warmup: 2, active: 5}\n");
+    setenv("TAKT_CONFIG", file, 1);
+    setenv("TAKT_OPTIONS", "profiling.wait=8\tprofiling.active=1  profiling.active=6\n", 1);
+    takt_config *config = created();
+    assert_int_equal(schedule_of(config)->wait, 8);
+    assert_int_equal(schedule_of(config)->warmup, 2);
+    assert_int_equal(schedule_of(config)->active, 6);
+    assert_int_equal(schedule_of(config)->repeat, 1);
+    takt_config_destroy(config);
+}
+
+static void options_alone_turn_profiling_on(void **state)
+{
+    (void)state;
+    setenv("TAKT_OPTIONS", "profiling.wait=8", 1);
+    takt_config *config = created();
+    assert_true(takt_config_enabled(config));
+    takt_config_destroy(config);
+    setenv("TAKT_OPTIONS", "profiling=on", 1);
+    config = created();
+    assert_true(takt_config_enabled(config));
+    takt_config_destroy(config);
+    setenv("TAKT_OPTIONS", "profiling.enabled=false", 1);
+    config = created();
+    assert_false(takt_config_enabled(config));
+    takt_config_destroy(config);
+}
+
+static void options_may_be_quoted(void **state)
+{
+    (void)state;
+    setenv(
+        "TAKT_OPTIONS",
+        "output.directory='my \"own\" runs/{time}' profiling.name=a\" b \"c 'reports=tree, steps'",
+        1);
+    takt_config *config = created();
+    assert_string_equal(takt_config_options(config)->directory, "my \"own\" runs/{time}");
+    assert_string_equal(takt_config_options(config)->name, "a b c");
+    assert_int_equal(takt_config_options(config)->report_count, 2);
+    takt_config_destroy(config);
+}
+
+static void wrong_options_are_errors(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *options;
+        const char *message;
+    } cases[] = {
+        {"profiling.wait", "TAKT_OPTIONS: expected key=value, got 'profiling.wait'"},
+        {"profiling.wait=1 =2", "TAKT_OPTIONS: unknown key ''"},
+        {"profiling.wiat=2",
+         "TAKT_OPTIONS: unknown key 'profiling.wiat'; did you mean 'profiling.wait'?"},
+        {"profiling.wait=",
+         "TAKT_OPTIONS: profiling.wait: expected a whole number from 0 to 4294967295, got ''"},
+        {"profiling.name='a b", "TAKT_OPTIONS: a quote is not closed in 'profiling.name=a b'"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        takt_config *config = NULL;
+        takt_error error = {0};
+        setenv("TAKT_OPTIONS", cases[i].options, 1);
+        assert_int_equal(takt_config_create(&config, &error), TAKT_BAD_CONFIG);
+        assert_string_equal(error.message, cases[i].message);
+        assert_int_equal(error.line, 0);
+        assert_null(config);
+    }
+}
+
+static void load_takes_its_file_and_the_options(void **state)
+{
+    (void)state;
+    write_file("profiling: {wait: 7}\n");
+    setenv("TAKT_CONFIG", "/does/not/exist.yaml", 1);
+    setenv("TAKT_OPTIONS", "profiling.active=9", 1);
+    takt_config *config = NULL;
+    assert_int_equal(takt_config_load(file, &config, NULL), TAKT_OK);
+    assert_int_equal(schedule_of(config)->wait, 7);
+    assert_int_equal(schedule_of(config)->active, 9);
+    takt_config_destroy(config);
+}
+
+static void parse_does_not_look_at_the_environment(void **state)
+{
+    (void)state;
+    setenv("TAKT_CONFIG", "/does/not/exist.yaml", 1);
+    setenv("TAKT_OPTIONS", "profiling.active=9", 1);
+    takt_config *config = config_of("");
+    assert_false(takt_config_enabled(config));
+    assert_int_equal(schedule_of(config)->active, 3);
+    takt_config_destroy(config);
+}
+
+/* ---- Arguments ---- */
+
+#define ARGUMENTS_MAX 16
+
+/* Gives the words of `line` to takt_config_args(); `line` must then be `left`. */
+static takt_status give_args(takt_config *config, const char *line, const char *left,
+                             takt_error *error)
+{
+    char words[256];
+    char *argv[ARGUMENTS_MAX + 1] = {0};
+    char rest[256] = "";
+    int argc = 0;
+    char *save = NULL;
+    snprintf(words, sizeof words, "%s", line);
+    for (char *word = strtok_r(words, " ", &save); word; word = strtok_r(NULL, " ", &save))
+        argv[argc++] = word;
+    takt_status status = takt_config_args(config, &argc, argv, error);
+    for (int i = 0; i < argc; i++)
+        snprintf(rest + strlen(rest), sizeof rest - strlen(rest), "%s%s", i > 0 ? " " : "",
+                 argv[i]);
+    assert_string_equal(rest, left);
+    assert_null(argv[argc]);
+    return status;
+}
+
+static takt_config *with_args(const char *yaml, const char *line, const char *left)
+{
+    takt_config *config = config_of(yaml);
+    takt_error error = {0};
+    if (give_args(config, line, left, &error) != TAKT_OK)
+        fail_msg("%s", error.message);
+    return config;
+}
+
+static void arguments_are_taken_out(void **state)
+{
+    (void)state;
+    takt_config *config =
+        with_args("", "sim --profiling.wait 9 in.dat --profiling.active=2 -n 3 --output out",
+                  "sim in.dat -n 3 --output out");
+    assert_int_equal(schedule_of(config)->wait, 9);
+    assert_int_equal(schedule_of(config)->active, 2);
+    assert_true(takt_config_enabled(config));
+    takt_config_destroy(config);
+}
+
+static void switches_take_no_value(void **state)
+{
+    (void)state;
+    takt_config *config = with_args("profiling: {with_flops: true}",
+                                    "sim --profiling.synchronize --profiling.no-record-shapes true "
+                                    "--profiling.no-with-flops --output.stream=on",
+                                    "sim true");
+    assert_true(takt_config_options(config)->synchronize);
+    assert_true(takt_config_options(config)->no_arguments);
+    assert_false(takt_config_options(config)->with_flops);
+    assert_true(takt_config_options(config)->stream);
+    takt_config_destroy(config);
+}
+
+static void lists_are_separated_by_commas(void **state)
+{
+    (void)state;
+    takt_config *config = with_args("",
+                                    "sim --reports tree,steps --output.traces=perfetto "
+                                    "--profiling.categories io:off,mpi:on --output.directory X",
+                                    "sim");
+    const takt_profiler_options *options = takt_config_options(config);
+    assert_int_equal(options->report_count, 2);
+    assert_string_equal(options->reports[1], "steps");
+    assert_int_equal(options->trace_count, 1);
+    assert_int_equal(options->category_count, 2);
+    assert_string_equal(options->directory, "X");
+    takt_config_destroy(config);
+}
+
+static void what_is_not_ours_stays(void **state)
+{
+    (void)state;
+    static const char line[] = "sim --wait 3 -profiling.wait 2 --profile --profilings --report x "
+                               "--output=a --outputs.x --no-reports -- --profiling.wait 4";
+    takt_config *config = with_args("", line, line);
+    assert_false(takt_config_enabled(config));
+    assert_int_equal(schedule_of(config)->wait, 3);
+    takt_config_destroy(config);
+    config = with_args("", "sim --profiling.wait 5 -- --profiling.wait 4 --reports",
+                       "sim -- --profiling.wait 4 --reports");
+    assert_int_equal(schedule_of(config)->wait, 5);
+    takt_config_destroy(config);
+}
+
+static void an_argument_turns_profiling_on(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *yaml;
+        const char *line;
+        bool is_on;
+    } cases[] = {
+        {"", "sim", false},
+        {"", "", false},
+        {"", "sim --profiling", true},
+        {"", "sim --profiling=off", false},
+        {"", "sim --reports=tree", true},
+        {"profiling: false", "sim", false},
+        {"profiling: false", "sim --profiling.wait 2", true},
+        {"profiling: {}", "sim --no-profiling", false},
+        {"profiling: {}", "sim --no-profiling --profiling.wait 2", false},
+        {"profiling: {}", "sim --profiling.wait 2 --no-profiling", false},
+        {"profiling: {}", "sim --profiling.no-enabled", false},
+        {"", "sim --no-profiling --profiling", true},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        takt_config *config = with_args(cases[i].yaml, cases[i].line, i == 1 ? "" : "sim");
+        if (takt_config_enabled(config) != cases[i].is_on)
+            fail_msg("'%s' with '%s' is wrong", cases[i].yaml, cases[i].line);
+        takt_config_destroy(config);
+    }
+}
+
+static void wrong_arguments_change_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        const char *message;
+    } cases[] = {
+        {"sim --profiling.wait 9 --profiling.warmpu 1",
+         "unknown option '--profiling.warmpu'; did you mean '--profiling.warmup'?"},
+        {"sim --profiling.wait 9 --profiling.record_shapse",
+         "unknown option '--profiling.record-shapse'; did you mean '--profiling.record-shapes'?"},
+        {"sim --profiling.wait 9 --output.xyzzy", "unknown option '--output.xyzzy'"},
+        {"sim --profiling.wait 9 --profiling.", "unknown option '--profiling.'"},
+        {"sim --profiling.wait three",
+         "--profiling.wait: expected a whole number from 0 to 4294967295, got 'three'"},
+        {"sim --profiling.wait",
+         "--profiling.wait: expected a whole number from 0 to 4294967295, got nothing"},
+        {"sim --profiling.wait --profiling.active 3",
+         "--profiling.wait: expected a whole number from 0 to 4294967295, got nothing"},
+        {"sim --profiling.wait= 3",
+         "--profiling.wait: expected a whole number from 0 to 4294967295, got ''"},
+        {"sim --profiling.no-wait 3",
+         "--profiling.no-wait: only a key that is true or false has a 'no-'"},
+        {"sim --profiling.no-with-stack=true", "--profiling.no-with-stack: expected no value"},
+        {"sim --no-profiling=1", "--no-profiling: expected no value"},
+        {"sim --profiling.record-shapes=maybe",
+         "--profiling.record-shapes: expected true or false, got 'maybe'"},
+        {"sim --reports", "--reports: expected a list, each item a report, got nothing"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        takt_config *config = config_of("");
+        takt_error error = {0};
+        assert_int_equal(give_args(config, cases[i].line, cases[i].line, &error), TAKT_BAD_CONFIG);
+        assert_string_equal(error.message, cases[i].message);
+        assert_int_equal(schedule_of(config)->wait, 3);
+        assert_false(takt_config_enabled(config));
+        takt_config_destroy(config);
+    }
+}
+
+static void arguments_without_a_name_or_an_end_are_survived(void **state)
+{
+    (void)state;
+    char long_argument[100000] = "--profiling.";
+    char *argv[] = {NULL, long_argument, NULL};
+    int argc = 0;
+    takt_config *config = config_of("");
+    assert_int_equal(takt_config_args(config, &argc, argv, NULL), TAKT_OK);
+    argc = 2;
+    memset(long_argument + 12, 'x', sizeof long_argument - 13);
+    assert_int_equal(takt_config_args(config, &argc, argv, NULL), TAKT_BAD_CONFIG);
+    assert_int_equal(takt_config_args(NULL, &argc, argv, NULL), TAKT_BAD_ARGUMENT);
+    assert_int_equal(takt_config_args(config, NULL, argv, NULL), TAKT_BAD_ARGUMENT);
+    assert_int_equal(takt_config_args(config, &argc, NULL, NULL), TAKT_BAD_ARGUMENT);
+    assert_int_equal(argc, 2);
+    takt_config_destroy(config);
+}
+
+/* ---- All of them ---- */
+
+static void later_sources_win(void **state)
+{
+    (void)state;
+    write_file("profiling: {wait: 10, warmup: 10, active: 10}\n");
+    setenv("TAKT_OPTIONS", "profiling.warmup=20 profiling.active=20", 1);
+    takt_config *config = NULL;
+    assert_int_equal(takt_config_load(file, &config, NULL), TAKT_OK);
+    assert_int_equal(give_args(config, "sim --profiling.active 30", "sim", NULL), TAKT_OK);
+    assert_int_equal(schedule_of(config)->repeat, 1);
+    assert_int_equal(schedule_of(config)->wait, 10);
+    assert_int_equal(schedule_of(config)->warmup, 20);
+    assert_int_equal(schedule_of(config)->active, 30);
+    takt_config_destroy(config);
+}
+
+static void set_changes_one_key_and_asks_for_nothing(void **state)
+{
+    (void)state;
+    takt_config *config = config_of("");
+    takt_error error = {0};
+    assert_int_equal(takt_config_set(config, "output.directory", "here", &error), TAKT_OK);
+    assert_string_equal(takt_config_options(config)->directory, "here");
+    assert_false(takt_config_enabled(config));
+    assert_int_equal(takt_config_set(config, "profiling.enabled", "true", &error), TAKT_OK);
+    assert_true(takt_config_enabled(config));
+    assert_int_equal(takt_config_set(config, "profiling.enabled", "no", &error), TAKT_OK);
+    assert_false(takt_config_enabled(config));
+    assert_string_equal(takt_config_options(config)->directory, "here");
+    assert_int_equal(takt_config_set(config, "output.directory", "", &error), TAKT_BAD_CONFIG);
+    assert_string_equal(takt_config_options(config)->directory, "here");
+    assert_int_equal(takt_config_set(NULL, "a", "b", &error), TAKT_BAD_ARGUMENT);
+    assert_int_equal(takt_config_set(config, NULL, "b", &error), TAKT_BAD_ARGUMENT);
+    assert_int_equal(takt_config_set(config, "a", NULL, &error), TAKT_BAD_ARGUMENT);
+    takt_config_destroy(config);
+}
+
+#define TEST(name) cmocka_unit_test_teardown(name, clear_environment)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(an_empty_environment_means_no_profiling),
+        TEST(takt_config_names_a_file),
+        TEST(takt_config_without_a_profiling_section_is_told),
+        TEST(a_missing_file_is_an_error),
+        TEST(a_wrong_file_is_one_error),
+        TEST(a_file_of_more_than_1_MiB_is_refused),
+        TEST(options_override_the_file),
+        TEST(options_alone_turn_profiling_on),
+        TEST(options_may_be_quoted),
+        TEST(wrong_options_are_errors),
+        TEST(load_takes_its_file_and_the_options),
+        TEST(parse_does_not_look_at_the_environment),
+        TEST(arguments_are_taken_out),
+        TEST(switches_take_no_value),
+        TEST(lists_are_separated_by_commas),
+        TEST(what_is_not_ours_stays),
+        TEST(an_argument_turns_profiling_on),
+        TEST(wrong_arguments_change_nothing),
+        TEST(arguments_without_a_name_or_an_end_are_survived),
+        TEST(later_sources_win),
+        TEST(set_changes_one_key_and_asks_for_nothing),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

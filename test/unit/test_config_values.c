@@ -1,0 +1,332 @@
+/* Values: what each type takes, and what it says about anything else. */
+#include "test_config.h"
+
+static takt_status set(const char *key, const char *value, takt_error *error)
+{
+    takt_config *config = config_of("");
+    takt_status status = takt_config_set(config, key, value, error);
+    takt_config_destroy(config);
+    return status;
+}
+
+static void assert_refused(const char *key, const char *value, const char *message)
+{
+    takt_error error = {0};
+    assert_int_equal(set(key, value, &error), TAKT_BAD_CONFIG);
+    assert_string_equal(error.message, message);
+    assert_int_equal(error.status, TAKT_BAD_CONFIG);
+    assert_int_equal(error.line, 0);
+}
+
+static bool synchronize_of(const char *value)
+{
+    takt_config *config = config_of("");
+    assert_int_equal(takt_config_set(config, "profiling.synchronize", value, NULL), TAKT_OK);
+    bool is_on = takt_config_options(config)->synchronize;
+    takt_config_destroy(config);
+    return is_on;
+}
+
+static uint64_t max_memory_of(const char *value)
+{
+    takt_config *config = config_of("");
+    assert_int_equal(takt_config_set(config, "profiling.max_memory", value, NULL), TAKT_OK);
+    uint64_t bytes = takt_config_options(config)->max_memory_bytes;
+    takt_config_destroy(config);
+    return bytes;
+}
+
+static void switches_have_three_spellings(void **state)
+{
+    (void)state;
+    static const char *const on[] = {"true", "yes", "on", "True", "YES", "On"};
+    static const char *const off[] = {"false", "no", "off", "False", "NO", "Off"};
+    for (size_t i = 0; i < COUNT_OF(on); i++) {
+        assert_true(synchronize_of(on[i]));
+        assert_false(synchronize_of(off[i]));
+    }
+}
+
+static void switches_refuse_anything_else(void **state)
+{
+    (void)state;
+    assert_refused("profiling.synchronize", "1",
+                   "profiling.synchronize: expected true or false, got '1'");
+    assert_refused("profiling.synchronize", "",
+                   "profiling.synchronize: expected true or false, got ''");
+    assert_refused("profiling.synchronize", "true ",
+                   "profiling.synchronize: expected true or false, got 'true '");
+}
+
+static void counts_are_decimal_and_in_range(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"three",
+                                      "-1",
+                                      "+1",
+                                      "1.0",
+                                      "1e3",
+                                      "0x10",
+                                      "010",
+                                      "1_000",
+                                      "",
+                                      " 1",
+                                      "1 ",
+                                      "4294967296",
+                                      "18446744073709551616",
+                                      "184467440737095516160",
+                                      "00",
+                                      "~",
+                                      "１",
+                                      "true",
+                                      "3 steps"};
+    takt_config *config = config_of("");
+    assert_int_equal(takt_config_set(config, "profiling.wait", "4294967295", NULL), TAKT_OK);
+    assert_int_equal(takt_config_options(config)->schedule.wait, UINT32_MAX);
+    assert_int_equal(takt_config_set(config, "profiling.wait", "0", NULL), TAKT_OK);
+    assert_int_equal(takt_config_options(config)->schedule.wait, 0);
+    takt_config_destroy(config);
+    for (size_t i = 0; i < COUNT_OF(bad); i++)
+        assert_int_equal(set("profiling.wait", bad[i], NULL), TAKT_BAD_CONFIG);
+    assert_refused("profiling.wait", "three",
+                   "profiling.wait: expected a whole number from 0 to 4294967295, got 'three'");
+    assert_refused("profiling.level", "0",
+                   "profiling.level: expected a whole number from 1 to 4, got '0'");
+    assert_refused("profiling.level", "5",
+                   "profiling.level: expected a whole number from 1 to 4, got '5'");
+}
+
+static void sizes_have_units(void **state)
+{
+    (void)state;
+    assert_int_equal(max_memory_of("65536"), 65536);
+    assert_int_equal(max_memory_of("65536 B"), 65536);
+    assert_int_equal(max_memory_of("64KiB"), 65536);
+    assert_int_equal(max_memory_of("64 kib"), 65536);
+    assert_int_equal(max_memory_of("64K"), 65536);
+    assert_int_equal(max_memory_of("256 MiB"), UINT64_C(256) << 20);
+    assert_int_equal(max_memory_of("2G"), UINT64_C(2) << 30);
+    assert_int_equal(max_memory_of("1 TiB"), UINT64_C(1) << 40);
+    assert_int_equal(max_memory_of("1T"), UINT64_C(1) << 40);
+    assert_int_equal(max_memory_of("100 KB"), 100000);
+    assert_int_equal(max_memory_of("5 MB"), 5000000);
+    assert_int_equal(max_memory_of("1 GB"), 1000000000);
+    assert_int_equal(max_memory_of("1TB"), UINT64_C(1000000000000));
+}
+
+static void sizes_refuse_anything_else(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"0",       "65535",  "1025 GiB", "18014398509481984 KiB",
+                                      "256 MiX", "MiB",    "1.5 GiB",  "-64 KiB",
+                                      "64 KiB ", "64\tKB", "64 Kilo",  "16777216 TiB"};
+    for (size_t i = 0; i < COUNT_OF(bad); i++)
+        assert_int_equal(set("profiling.max_memory", bad[i], NULL), TAKT_BAD_CONFIG);
+    assert_refused("profiling.max_memory", "256 MiX",
+                   "profiling.max_memory: expected a size from 64 KiB to 1 TiB, such as "
+                   "'256 MiB', got '256 MiX'");
+}
+
+static void choices_are_words(void **state)
+{
+    (void)state;
+    assert_refused("profiling.mode", "traec",
+                   "profiling.mode: expected trace, summary, both or flight, got 'traec'");
+    assert_refused("profiling.repeat_mode", "Cycles",
+                   "profiling.repeat_mode: expected cycles or additional, got 'Cycles'");
+    assert_refused("profiling.graph", "", "profiling.graph: expected node or launch, got ''");
+    takt_config *config = config_of("");
+    static const char *const modes[] = {"trace", "summary", "both", "flight"};
+    for (size_t i = 0; i < COUNT_OF(modes); i++) {
+        assert_int_equal(takt_config_set(config, "profiling.mode", modes[i], NULL), TAKT_OK);
+        assert_int_equal(takt_config_options(config)->mode, i);
+    }
+    takt_config_destroy(config);
+}
+
+static void lists_of_words_are_bits(void **state)
+{
+    (void)state;
+    takt_config *config = config_of("");
+    assert_int_equal(takt_config_options(config)->filter, TAKT_TIMING_ALL);
+    assert_int_equal(takt_config_set(config, "profiling.filter", "memcpy ,  kernel", NULL),
+                     TAKT_OK);
+    assert_int_equal(takt_config_options(config)->filter, TAKT_TIMING_MEMCPY | TAKT_TIMING_KERNEL);
+    assert_false(takt_config_options(config)->no_host);
+    assert_int_equal(takt_config_set(config, "profiling.activities", "cuda", NULL), TAKT_OK);
+    assert_true(takt_config_options(config)->no_host);
+    takt_config_destroy(config);
+    assert_refused("profiling.filter", "kernel, memcopy",
+                   "profiling.filter: expected kernel, builtin, memcpy, memset or graph, got "
+                   "'memcopy'");
+    assert_refused("profiling.filter", "kernel,kernel", "profiling.filter: 'kernel' stands twice");
+    assert_refused("profiling.filter", "",
+                   "profiling.filter: expected a list of kernel, builtin, memcpy, memset or "
+                   "graph, got an empty list");
+    assert_refused("profiling.activities", "cpu,",
+                   "profiling.activities: expected cpu or cuda, got ''");
+}
+
+static void lists_replace_and_may_be_empty(void **state)
+{
+    (void)state;
+    takt_config *config = config_of("reports: [tree]");
+    assert_int_equal(takt_config_options(config)->report_count, 1);
+    assert_string_equal(takt_config_options(config)->reports[0], "tree");
+    assert_int_equal(takt_config_set(config, "reports", "steps, scopes", NULL), TAKT_OK);
+    assert_int_equal(takt_config_options(config)->report_count, 2);
+    assert_string_equal(takt_config_options(config)->reports[1], "scopes");
+    assert_int_equal(takt_config_set(config, "reports", " ", NULL), TAKT_OK);
+    assert_int_equal(takt_config_options(config)->report_count, 0);
+    takt_config_destroy(config);
+    assert_refused("reports", "tree, tree", "reports: 'tree' stands twice");
+}
+
+static void lists_have_at_most_64_items(void **state)
+{
+    (void)state;
+    char list[512] = "p0";
+    for (int i = 1; i < 64; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), ",p%d", i);
+    assert_int_equal(set("profiling.builtin", list, NULL), TAKT_OK);
+    strcat(list, ",one more");
+    assert_refused("profiling.builtin", list, "profiling.builtin: expected at most 64 items");
+}
+
+static void categories_are_switched(void **state)
+{
+    (void)state;
+    takt_config *config = config_of("");
+    assert_int_equal(
+        takt_config_set(config, "profiling.categories", "io:off, mpi : on,a:b:no", NULL), TAKT_OK);
+    const takt_profiler_options *options = takt_config_options(config);
+    assert_int_equal(options->category_count, 3);
+    assert_string_equal(options->categories[0].name, "io");
+    assert_false(options->categories[0].is_on);
+    assert_string_equal(options->categories[1].name, "mpi");
+    assert_true(options->categories[1].is_on);
+    assert_string_equal(options->categories[2].name, "a:b");
+    assert_false(options->categories[2].is_on);
+    takt_config_destroy(config);
+    assert_refused("profiling.categories", "io",
+                   "profiling.categories: expected names that are on or off, such as {io: off}, "
+                   "got 'io'");
+    assert_refused("profiling.categories", "io:maybe",
+                   "profiling.categories: expected names that are on or off, such as {io: off}, "
+                   "got 'maybe'");
+    assert_refused("profiling.categories", "io:on,io:off",
+                   "profiling.categories: 'io' stands twice");
+    assert_refused("profiling.categories", ":on",
+                   "profiling.categories: expected names that are on or off, such as {io: off}, "
+                   "got ''");
+}
+
+static void names_of_runs_fit_into_file_names(void **state)
+{
+    (void)state;
+    char long_name[202];
+    memset(long_name, 'n', 201);
+    long_name[201] = '\0';
+    assert_refused("profiling.name", "a/b",
+                   "profiling.name: expected a name without '/', got 'a/b'");
+    assert_int_equal(set("profiling.name", long_name, NULL), TAKT_BAD_CONFIG);
+    long_name[200] = '\0';
+    assert_int_equal(set("profiling.name", long_name, NULL), TAKT_OK);
+    assert_int_equal(set("profiling.name", "two\nlines", NULL), TAKT_BAD_CONFIG);
+    assert_int_equal(set("profiling.name", "\x1b[31mred", NULL), TAKT_BAD_CONFIG);
+    assert_int_equal(set("profiling.name", "\xC2\x9B[31mred", NULL), TAKT_BAD_CONFIG);
+    assert_int_equal(set("profiling.name", "bad \xff utf-8", NULL), TAKT_BAD_CONFIG);
+    assert_int_equal(set("profiling.name", "Überströmung 流体", NULL), TAKT_OK);
+}
+
+static void folders_have_known_placeholders(void **state)
+{
+    (void)state;
+    assert_int_equal(set("output.directory", "/tmp/{host}/{pid}-{name}{time}/{", NULL), TAKT_OK);
+    assert_int_equal(set("output.directory", "{}", NULL), TAKT_OK);
+    assert_int_equal(set("output.directory", "", NULL), TAKT_BAD_CONFIG);
+    assert_refused("output.directory", "runs/{nmae}",
+                   "output.directory: expected a folder, in which {name} {time} {pid} {host} are "
+                   "replaced, got 'runs/{nmae}'");
+}
+
+static void long_and_hostile_values_are_cut_in_messages(void **state)
+{
+    (void)state;
+    char *value = malloc(1000001);
+    memset(value, 'x', 1000000);
+    value[1000000] = '\0';
+    assert_refused("profiling.wait", value,
+                   "profiling.wait: expected a whole number from 0 to 4294967295, got "
+                   "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'");
+    free(value);
+    assert_refused("profiling.wait", "\x1b[2J\n",
+                   "profiling.wait: expected a whole number from 0 to 4294967295, got '?[2J?'");
+}
+
+static void unknown_keys_get_a_suggestion(void **state)
+{
+    (void)state;
+    assert_refused("profiling.warmpu", "1",
+                   "unknown key 'profiling.warmpu'; did you mean 'profiling.warmup'?");
+    assert_refused("profiling.record-shapes", "1",
+                   "unknown key 'profiling.record-shapes'; did you mean "
+                   "'profiling.record_shapes'?");
+    assert_refused("profiling.directory", "x",
+                   "unknown key 'profiling.directory'; did you mean 'output.directory'?");
+    assert_refused("wait", "1", "unknown key 'wait'; did you mean 'profiling.wait'?");
+    assert_refused("profiling.xyzzy", "1", "unknown key 'profiling.xyzzy'");
+    assert_refused("", "1", "unknown key ''");
+    assert_refused("output", "1", "unknown key 'output'");
+}
+
+static void names_are_known_once_they_are_handed_over(void **state)
+{
+    (void)state;
+    static const char *const reports[] = {"scopes", "tree", "mine"};
+    static const char *const exporters[] = {"perfetto", "chrome", "mine", "mine.gz"};
+    assert_int_equal(set("reports", "anything", NULL), TAKT_OK);
+    assert_int_equal(set("output.traces", "anything", NULL), TAKT_OK);
+    tkt_config_names(reports, COUNT_OF(reports), exporters, COUNT_OF(exporters));
+    assert_refused("reports", "scops",
+                   "reports: expected a report, got 'scops'; did you mean 'scopes'?");
+    assert_refused("reports", "anything", "reports: expected a report, got 'anything'");
+    assert_refused("output.traces", "chrom.gz",
+                   "output.traces: expected a trace format, got 'chrom.gz'; did you mean "
+                   "'chrome.gz'?");
+    assert_refused("output.traces", "mein",
+                   "output.traces: expected a trace format, got 'mein'; did you mean 'mine'?");
+    assert_int_equal(set("output.traces", "mine, mine.gz, tensorboard, folded.gz", NULL), TAKT_OK);
+
+    /* A report that is Takt's, but not in this library, may be asked for and is left out. */
+    takt_config *config = config_of("reports: [mine, kernels, tree]");
+    const takt_profiler_options *options = takt_config_options(config);
+    assert_int_equal(options->report_count, 2);
+    assert_string_equal(options->reports[0], "mine");
+    assert_string_equal(options->reports[1], "tree");
+    takt_config_destroy(config);
+    begin_quietly();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(switches_have_three_spellings),
+        cmocka_unit_test(switches_refuse_anything_else),
+        cmocka_unit_test(counts_are_decimal_and_in_range),
+        cmocka_unit_test(sizes_have_units),
+        cmocka_unit_test(sizes_refuse_anything_else),
+        cmocka_unit_test(choices_are_words),
+        cmocka_unit_test(lists_of_words_are_bits),
+        cmocka_unit_test(lists_replace_and_may_be_empty),
+        cmocka_unit_test(lists_have_at_most_64_items),
+        cmocka_unit_test(categories_are_switched),
+        cmocka_unit_test(names_of_runs_fit_into_file_names),
+        cmocka_unit_test(folders_have_known_placeholders),
+        cmocka_unit_test(long_and_hostile_values_are_cut_in_messages),
+        cmocka_unit_test(unknown_keys_get_a_suggestion),
+        cmocka_unit_test(names_are_known_once_they_are_handed_over),
+    };
+    begin_quietly();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,529 @@
+/* YAML: what a file may look like, and where an error in it is said to be. */
+#include "test_config.h"
+
+static const char whole_example[] =
+    "profiling:                 # a whole section\n"
+    "  enabled: true\n"
+    "  wait: 30\n"
+    "  warmup: 10\n"
+    "  active: 31\n"
+    "  repeat: 2                # repeat_mode: cycles or additional\n"
+    "  repeat_mode: additional\n"
+    "  skip_first: 5\n"
+    "  skip_first_wait: 1\n"
+    "  synchronize: true\n"
+    "  record_shapes: false\n"
+    "  profile_memory: false\n"
+    "  with_stack: false\n"
+    "  with_flops: true\n"
+    "  activities: [cpu, cuda]\n"
+    "  filter: [kernel, memset, graph]\n"
+    "  graph: node\n"
+    "  builtin: [\"^my_library::\"]\n"
+    "  max_memory: 128 MiB\n"
+    "  name: sph\n"
+    "  mode: both\n"
+    "  level: 4\n"
+    "  background: false\n"
+    "  categories: {io: off, physics: on}\n"
+    "reports: [summary, scopes, kernels]\n"
+    "output:\n"
+    "  directory: out/{name}/{time}\n"
+    "  traces: [perfetto, chrome.gz, tensorboard]\n"
+    "  max_trace_size: 64 MiB\n"
+    "  stream: yes\n"
+    "  view: false\n";
+
+static void every_key_reaches_the_options(void **state)
+{
+    (void)state;
+    takt_config *config = config_of(whole_example);
+    const takt_profiler_options *options = takt_config_options(config);
+    assert_true(takt_config_enabled(config));
+    assert_int_equal(options->struct_size, sizeof *options);
+    assert_int_equal(options->schedule.wait, 30);
+    assert_int_equal(options->schedule.warmup, 10);
+    assert_int_equal(options->schedule.active, 31);
+    assert_int_equal(options->schedule.repeat, 2);
+    assert_int_equal(options->schedule.repeat_mode, TAKT_REPEAT_ADDITIONAL);
+    assert_int_equal(options->schedule.skip_first, 5);
+    assert_int_equal(options->schedule.skip_first_wait, 1);
+    assert_true(options->synchronize);
+    assert_true(options->no_arguments);
+    assert_true(options->no_memory);
+    assert_false(options->no_host);
+    assert_true(options->with_flops);
+    assert_true(options->foreground);
+    assert_true(options->stream);
+    assert_int_equal(options->filter, TAKT_TIMING_KERNEL | TAKT_TIMING_MEMSET | TAKT_TIMING_GRAPH);
+    assert_int_equal(options->max_memory_bytes, UINT64_C(128) << 20);
+    assert_int_equal(options->max_trace_bytes, UINT64_C(64) << 20);
+    assert_string_equal(options->name, "sph");
+    assert_int_equal(options->mode, TAKT_MODE_BOTH);
+    assert_int_equal(options->level, 4);
+    assert_int_equal(options->category_count, 2);
+    assert_string_equal(options->categories[1].name, "physics");
+    assert_true(options->categories[1].is_on);
+    assert_int_equal(options->report_count, 3);
+    assert_string_equal(options->reports[2], "kernels");
+    assert_string_equal(options->directory, "out/{name}/{time}");
+    assert_int_equal(options->trace_count, 3);
+    assert_string_equal(options->traces[1], "chrome.gz");
+    assert_null(options->on_trace);
+    assert_null(options->user);
+    takt_config_destroy(config);
+}
+
+static void an_empty_profiling_section_means_the_defaults(void **state)
+{
+    (void)state;
+    takt_config *config = config_of("profiling: {}");
+    const takt_profiler_options *options = takt_config_options(config);
+    assert_true(takt_config_enabled(config));
+    assert_int_equal(options->schedule.wait, 3);
+    assert_int_equal(options->schedule.warmup, 1);
+    assert_int_equal(options->schedule.active, 3);
+    assert_int_equal(options->schedule.repeat, 1);
+    assert_int_equal(options->schedule.repeat_mode, TAKT_REPEAT_CYCLES);
+    assert_int_equal(options->schedule.skip_first, 0);
+    assert_int_equal(options->schedule.skip_first_wait, 0);
+    assert_int_equal(options->mode, TAKT_MODE_TRACE);
+    assert_null(options->name);
+    assert_int_equal(options->level, 2);
+    assert_false(options->synchronize);
+    assert_false(options->foreground);
+    assert_false(options->no_arguments);
+    assert_false(options->no_memory);
+    assert_false(options->no_host);
+    assert_false(options->with_flops);
+    assert_false(options->stream);
+    assert_int_equal(options->filter, TAKT_TIMING_ALL);
+    assert_int_equal(options->category_count, 0);
+    assert_int_equal(options->max_memory_bytes, UINT64_C(256) << 20);
+    assert_int_equal(options->max_trace_bytes, UINT64_C(256) << 20);
+    assert_int_equal(options->report_count, 3);
+    assert_string_equal(options->reports[0], "summary");
+    assert_string_equal(options->reports[1], "scopes");
+    assert_string_equal(options->directory, "runs/{name}/{time}");
+    assert_int_equal(options->trace_count, 3);
+    assert_string_equal(options->traces[0], "perfetto");
+    assert_string_equal(options->traces[2], "tensorboard");
+    takt_config_destroy(config);
+}
+
+static void a_profiling_section_turns_profiling_on(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *yaml;
+        bool is_on;
+    } cases[] = {
+        {"", false},
+        {"\xEF\xBB\xBFprofiling: {}", true},
+        {"# nothing\n", false},
+        {"---\n", false},
+        {"--- ~\n...\n", false},
+        {"{}", false},
+        {"training: {epochs: 11}", false},
+        {"reports: [tree]", false},
+        {"output: {}", false},
+        {"output:", false},
+        {"reports:\n", false},
+        {"profiling:", false},
+        {"profiling: null", false},
+        {"profiling: ~", false},
+        {"profiling: NULL\nreports: ~\noutput: Null\n", false},
+        {"profiling: false", false},
+        {"profiling: off", false},
+        {"profiling: true", true},
+        {"profiling: on", true},
+        {"profiling: {}", true},
+        {"profiling: {enabled: false, wait: 2}", false},
+        {"profiling: {enabled: true}", true},
+        {"profiling:\n  wait: 2", true},
+        {"{profiling: {wait: 2}}", true},
+        {"\"profiling\": {'wait': \"2\"}", true},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        takt_config *config = config_of(cases[i].yaml);
+        if (takt_config_enabled(config) != cases[i].is_on)
+            fail_msg("'%s' is wrong", cases[i].yaml);
+        takt_config_destroy(config);
+    }
+}
+
+static void other_sections_are_skipped_whatever_they_contain(void **state)
+{
+    (void)state;
+    takt_config *config = config_of("%TAG !e! tag:example.org,2000:\n"
+                                    "---\n"
+                                    "defaults: &defaults {dt: 1.0e-3, dt: 2}\n"
+                                    "training: !!map\n"
+                                    "  <<: *defaults\n"
+                                    "  shape: !e!box [[1, 2], [3, {deep: [*defaults]}]]\n"
+                                    "  text: |\n"
+                                    "    profiling:\n"
+                                    "      wait: three\n"
+                                    "<<: *defaults\n"
+                                    "? [a, complex, key]\n"
+                                    ": {b: c}\n"
+                                    "*defaults : x\n"
+                                    "&anchored mesh: 2\n"
+                                    "profiling: {wait: 2}\n"
+                                    "\"with \\0 nul\": 1\n"
+                                    "? |\n"
+                                    "  block key\n"
+                                    ": 1\n"
+                                    "training: twice\n"
+                                    "~: nothing\n");
+    assert_true(takt_config_enabled(config));
+    assert_int_equal(takt_config_options(config)->schedule.wait, 2);
+    takt_config_destroy(config);
+}
+
+static void the_root_may_be_tagged_and_anchored(void **state)
+{
+    (void)state;
+    takt_config *config = config_of("--- !mine &root\nprofiling: {wait: 2}\n");
+    assert_int_equal(takt_config_options(config)->schedule.wait, 2);
+    takt_config_destroy(config);
+}
+
+static void a_list_may_be_one_text(void **state)
+{
+    (void)state;
+    takt_config *config = config_of("reports: scopes, tree\nprofiling: {categories: 'io:off'}");
+    assert_int_equal(takt_config_options(config)->report_count, 2);
+    assert_string_equal(takt_config_options(config)->reports[1], "tree");
+    assert_int_equal(takt_config_options(config)->category_count, 1);
+    takt_config_destroy(config);
+}
+
+static void items_are_taken_as_they_are(void **state)
+{
+    (void)state;
+    takt_config *config = config_of("profiling: {categories: {\"a,b : c\": off}}");
+    assert_string_equal(takt_config_options(config)->categories[0].name, "a,b : c");
+    takt_config_destroy(config);
+}
+
+static void sections_may_be_misspelled_by_two_letters(void **state)
+{
+    (void)state;
+    expect_error("profilng:\n  wait: 3\n",
+                 "p.yaml:1:1: unknown section 'profilng'; did you mean 'profiling'?");
+    expect_error("a: 1\nProfiling: {}\n",
+                 "p.yaml:2:1: unknown section 'Profiling'; did you mean 'profiling'?");
+    expect_error("{x: 1, report: []}",
+                 "p.yaml:1:8: unknown section 'report'; did you mean 'reports'?");
+    expect_error("outputs: {}", "p.yaml:1:1: unknown section 'outputs'; did you mean 'output'?");
+    expect_error("&a outptu: *b", "p.yaml:1:1: unknown section 'outptu'; did you mean 'output'?");
+    takt_config_destroy(config_of("profile: {}\ninput: {}\nreporting: 1\n"));
+}
+
+static void dotted_names_at_the_top_are_explained(void **state)
+{
+    (void)state;
+    expect_error("profiling.wait: 3\n", "p.yaml:1:1: unknown section 'profiling.wait'; write "
+                                        "'profiling:' and the key below it");
+}
+
+static void unknown_keys_get_a_suggestion(void **state)
+{
+    (void)state;
+    expect_error("profiling:\n  wait: 3\n  warmpu: 1\n",
+                 "p.yaml:3:3: unknown key 'profiling.warmpu'; did you mean 'warmup'?");
+    expect_error("profiling:\n    record-shapes: true\n",
+                 "p.yaml:2:5: unknown key 'profiling.record-shapes'; did you mean "
+                 "'record_shapes'?");
+    expect_error("profiling: {directory: x}",
+                 "p.yaml:1:13: unknown key 'profiling.directory'; did you mean "
+                 "'output.directory'?");
+    expect_error("profiling: {reports: [tree]}",
+                 "p.yaml:1:13: unknown key 'profiling.reports'; did you mean 'reports'?");
+    expect_error("output:\n  xyzzy: 1", "p.yaml:2:3: unknown key 'output.xyzzy'");
+    expect_error("output: {'': 1}", "p.yaml:1:10: unknown key 'output.'");
+    expect_error("profiling: {<<: {wait: 1}}", "p.yaml:1:13: unknown key 'profiling.<<'");
+}
+
+static void columns_count_characters(void **state)
+{
+    (void)state;
+    expect_error("{Überströmung: 流体, profiling: {wait: x}}",
+                 "p.yaml:1:38: profiling.wait: expected a whole number from 0 to 4294967295, got "
+                 "'x'");
+}
+
+static void values_of_a_wrong_type_are_refused(void **state)
+{
+    (void)state;
+    expect_error("profiling:\n  active: three\n",
+                 "p.yaml:2:11: profiling.active: expected a whole number from 0 to 4294967295, "
+                 "got 'three'");
+    expect_error("profiling:\n  wait:\n  warmup: 1\n",
+                 "p.yaml:2:8: profiling.wait: expected a whole number from 0 to 4294967295, got "
+                 "nothing");
+    expect_error("profiling:\n  wait: [3]\n",
+                 "p.yaml:2:9: profiling.wait: expected a whole number from 0 to 4294967295, got a "
+                 "list");
+    expect_error("profiling:\n  wait: {three: 3}\n",
+                 "p.yaml:2:9: profiling.wait: expected a whole number from 0 to 4294967295, got a "
+                 "mapping");
+    expect_error("profiling:\n  synchronize: 1\n",
+                 "p.yaml:2:16: profiling.synchronize: expected true or false, got '1'");
+    expect_error("profiling: {mode: [trace]}",
+                 "p.yaml:1:19: profiling.mode: expected trace, summary, both or flight, got a "
+                 "list");
+    expect_error("profiling: {filter: {kernel: on}}",
+                 "p.yaml:1:21: profiling.filter: expected a list of kernel, builtin, memcpy, "
+                 "memset or graph, got a mapping");
+    expect_error("profiling: {categories: [io]}",
+                 "p.yaml:1:25: profiling.categories: expected names that are on or off, such as "
+                 "{io: off}, got a list");
+    expect_error("profiling: {categories: {io: 3}}",
+                 "p.yaml:1:30: profiling.categories: expected names that are on or off, such as "
+                 "{io: off}, got '3'");
+    expect_error("profiling: {categories: {[io]: on}}",
+                 "p.yaml:1:26: profiling.categories: expected names that are on or off, such as "
+                 "{io: off}, got a list");
+    expect_error("profiling: {max_memory: lots}",
+                 "p.yaml:1:25: profiling.max_memory: expected a size from 64 KiB to 1 TiB, such "
+                 "as '256 MiB', got 'lots'");
+    expect_error("profiling: {name: \"a\\0b\"}",
+                 "p.yaml:1:19: profiling.name: expected a name without '/', got a text with a NUL "
+                 "in it");
+    expect_error("profiling: [wait]",
+                 "p.yaml:1:12: profiling: expected keys and their values, got a list");
+    expect_error("profiling: maybe",
+                 "p.yaml:1:12: profiling: expected keys and their values, got 'maybe'");
+    expect_error("output: true", "p.yaml:1:9: output: expected keys and their values, got 'true'");
+    expect_error("reports: {tree: on}",
+                 "p.yaml:1:10: reports: expected a list, each item a report, got a mapping");
+    expect_error("profiling: {[wait]: 3}",
+                 "p.yaml:1:13: profiling: expected the name of a key, got a list");
+}
+
+static void items_of_lists_are_placed(void **state)
+{
+    (void)state;
+    expect_error("profiling:\n  activities:\n    - cpu\n    - gpu\n",
+                 "p.yaml:4:7: profiling.activities: expected cpu or cuda, got 'gpu'");
+    expect_error("profiling: {activities: []}",
+                 "p.yaml:1:25: profiling.activities: expected a list of cpu or cuda, got an empty "
+                 "list");
+    expect_error("reports: [tree, [scopes]]",
+                 "p.yaml:1:17: reports: expected a list, each item a report, got a list");
+    expect_error("reports: [tree, ~]",
+                 "p.yaml:1:17: reports: expected a list, each item a report, got nothing");
+    expect_error("reports: [tree, scopes, tree]", "p.yaml:1:25: reports: 'tree' stands twice");
+    expect_error("profiling: {categories: {io: on, io: off}}",
+                 "p.yaml:1:34: profiling.categories: 'io' stands twice");
+}
+
+static void duplicates_are_refused(void **state)
+{
+    (void)state;
+    expect_error("profiling:\n  wait: 3\n  warmup: 1\n  wait: 4\n",
+                 "p.yaml:4:3: 'profiling.wait' stands twice, first on line 2");
+    expect_error("profiling: {wait: 3}\nother: 1\nprofiling: {warmup: 3}\n",
+                 "p.yaml:3:1: 'profiling' stands twice, first on line 1");
+    expect_error("reports:\nreports: [tree]\n",
+                 "p.yaml:2:1: 'reports' stands twice, first on line 1");
+}
+
+static void anchors_aliases_and_tags_are_refused(void **state)
+{
+    (void)state;
+    expect_error("a: &w 3\nprofiling: {wait: *w}\n",
+                 "p.yaml:2:19: profiling.wait: expected a whole number from 0 to 4294967295, got "
+                 "the alias 'w'");
+    expect_error("profiling: {wait: &w 3}\n",
+                 "p.yaml:1:19: profiling.wait: expected a whole number from 0 to 4294967295, got "
+                 "the anchor 'w'");
+    expect_error("profiling: {wait: !!int 3}\n",
+                 "p.yaml:1:19: profiling.wait: expected a whole number from 0 to 4294967295, got "
+                 "the tag 'tag:yaml.org,2002:int'");
+    expect_error("a: &p {wait: 3}\nprofiling: *p\n",
+                 "p.yaml:2:12: profiling: expected keys and their values, got the alias 'p'");
+    expect_error("profiling: &p {wait: 3}\n",
+                 "p.yaml:1:12: profiling: expected keys and their values, got the anchor 'p'");
+    expect_error("profiling: !p {wait: 3}\n",
+                 "p.yaml:1:12: profiling: expected keys and their values, got the tag '!p'");
+    expect_error("profiling: !!null ~\n",
+                 "p.yaml:1:12: profiling: expected keys and their values, got the tag "
+                 "'tag:yaml.org,2002:null'");
+    expect_error("&p profiling: {}\n",
+                 "p.yaml:1:1: profiling: expected a section's plain name, got the anchor 'p'");
+    expect_error("profiling: {&w wait: 3}\n",
+                 "p.yaml:1:13: profiling: expected the name of a key, got the anchor 'w'");
+    expect_error("a: &w wait\nprofiling: {*w : 3}\n",
+                 "p.yaml:2:13: profiling: expected the name of a key, got the alias 'w'");
+    expect_error("reports: &r [tree]\n",
+                 "p.yaml:1:10: reports: expected a list, each item a report, got the anchor 'r'");
+    expect_error("a: &t tree\nreports: [*t]\n",
+                 "p.yaml:2:11: reports: expected a list, each item a report, got the alias 't'");
+    expect_error("profiling: {categories: {io: !!bool off}}",
+                 "p.yaml:1:30: profiling.categories: expected names that are on or off, such as "
+                 "{io: off}, got the tag 'tag:yaml.org,2002:bool'");
+}
+
+static void a_file_is_one_mapping(void **state)
+{
+    (void)state;
+    expect_error("- profiling\n",
+                 "p.yaml:1:1: the file: expected sections such as 'profiling:', got a list");
+    expect_error("profiling",
+                 "p.yaml:1:1: the file: expected sections such as 'profiling:', got 'profiling'");
+    expect_error("profiling: {}\n---\nprofiling: {}\n",
+                 "p.yaml:2:1: expected one document, got a second one");
+}
+
+static void what_is_not_yaml_is_placed(void **state)
+{
+    (void)state;
+    expect_error("profiling:\n\twait: 3\n",
+                 "p.yaml:2:1: not YAML: found character that cannot start any token while scanning "
+                 "for the next token");
+    expect_error("profiling: {wait: 3\n",
+                 "p.yaml:2:1: not YAML: did not find expected ',' or '}' while parsing a flow "
+                 "mapping");
+    expect_error("a: b: c\n",
+                 "p.yaml:1:5: not YAML: mapping values are not allowed in this context");
+    expect_error("a: 1\nname: \xff\xfe\n",
+                 "p.yaml:2:7: expected UTF-8 text: invalid leading UTF-8 octet");
+    expect_error("a: \x01\n",
+                 "p.yaml:1:4: expected UTF-8 text: control characters are not allowed");
+    expect_error_in("a: 1\0\n", 6,
+                    "p.yaml:1:5: expected UTF-8 text: control characters are not allowed");
+    expect_error_in("\xff\xfep\0:\0", 6,
+                    "p.yaml:1:1: expected UTF-8 text: invalid leading UTF-8 octet");
+}
+
+/* Fills a text with `count` copies of `part` between two others; the caller frees it. */
+static char *repeated(const char *before, const char *part, size_t count, const char *after)
+{
+    size_t length = strlen(part);
+    char *text = malloc(strlen(before) + length * count + strlen(after) + 1);
+    char *end = stpcpy(text, before);
+    for (size_t i = 0; i < count; i++)
+        end = mempcpy(end, part, length);
+    strcpy(end, after);
+    return text;
+}
+
+static void depth_is_limited(void **state)
+{
+    (void)state;
+    char *yaml = repeated("a: ", "[", 31, "]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]");
+    takt_config_destroy(config_of(yaml));
+    free(yaml);
+    static const struct {
+        const char *part;
+        const char *message;
+    } cases[] = {
+        {"[", "p.yaml:1:34: nested more than 32 deep: that is the limit"},
+        {"{", "p.yaml:1:34: nested more than 32 deep: that is the limit"},
+        {"- ", "p.yaml:1:65: nested more than 32 deep: that is the limit"},
+        {"? ", "p.yaml:1:65: nested more than 32 deep: that is the limit"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        yaml = repeated("? ", cases[i].part, 1000000 / strlen(cases[i].part), "");
+        expect_error(yaml, cases[i].message);
+        free(yaml);
+    }
+}
+
+static void the_number_of_events_is_limited(void **state)
+{
+    (void)state;
+    /* Stream, document, root, key and list are seven events. */
+    char *yaml = repeated("a: [", "b,", 65536 - 9, "]");
+    takt_config_destroy(config_of(yaml));
+    free(yaml);
+    yaml = repeated("a: [\n", "b,\n", 65536, "]");
+    expect_error(yaml, "p.yaml:65533:1: more than 65536 values and brackets: that is the limit");
+    free(yaml);
+}
+
+static void the_size_is_limited(void **state)
+{
+    (void)state;
+    char *yaml = repeated("#", "x", 1024 * 1024, "");
+    expect_error(yaml, "p.yaml: longer than 1 MiB (1048576 bytes): that is the limit");
+    yaml[1024 * 1024] = '\0';
+    takt_config_destroy(config_of(yaml));
+    free(yaml);
+}
+
+/* libyaml compares each tag directive with all before it: 1 MiB of them takes seconds. */
+static void tag_directives_are_limited(void **state)
+{
+    (void)state;
+    char *yaml = repeated("", "%TAG !a! !\n", 60000, "--- {}\n");
+    expect_error(yaml, "p.yaml: more than 32 tag directives (%TAG): that is the limit");
+    free(yaml);
+}
+
+static void the_end_of_a_long_file_name_is_shown(void **state)
+{
+    (void)state;
+    char name[400];
+    takt_config *config = NULL;
+    takt_error error;
+    memset(name, 'd', sizeof name);
+    strcpy(name + sizeof name - 14, "/profile.yaml");
+    assert_int_equal(takt_config_parse("output: 1", 9, name, &config, &error), TAKT_BAD_CONFIG);
+    assert_string_equal(error.message,
+                        "...ddddddddddddddddddddddddddddddddddddddddddddddddddd/profile.yaml:1:9: "
+                        "output: expected keys and their values, got '1'");
+    assert_int_equal(takt_config_parse("output: 1", 9, NULL, &config, &error), TAKT_BAD_CONFIG);
+    assert_string_equal(error.message, "text:1:9: output: expected keys and their values, got '1'");
+}
+
+static void callers_mistakes_are_refused(void **state)
+{
+    (void)state;
+    takt_config *config = NULL;
+    takt_error error = {0};
+    assert_int_equal(takt_config_parse(NULL, 3, "x", &config, &error), TAKT_BAD_ARGUMENT);
+    assert_int_equal(error.status, TAKT_BAD_ARGUMENT);
+    assert_string_equal(error.message, "text is NULL");
+    assert_int_equal(takt_config_parse("", 0, "x", NULL, &error), TAKT_BAD_ARGUMENT);
+    assert_null(config);
+    assert_int_equal(takt_config_parse(NULL, 0, "x", &config, &error), TAKT_OK);
+    takt_config_destroy(config);
+    takt_config_destroy(NULL);
+    assert_false(takt_config_enabled(NULL));
+    assert_null(takt_config_options(NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_key_reaches_the_options),
+        cmocka_unit_test(an_empty_profiling_section_means_the_defaults),
+        cmocka_unit_test(a_profiling_section_turns_profiling_on),
+        cmocka_unit_test(other_sections_are_skipped_whatever_they_contain),
+        cmocka_unit_test(the_root_may_be_tagged_and_anchored),
+        cmocka_unit_test(a_list_may_be_one_text),
+        cmocka_unit_test(items_are_taken_as_they_are),
+        cmocka_unit_test(sections_may_be_misspelled_by_two_letters),
+        cmocka_unit_test(dotted_names_at_the_top_are_explained),
+        cmocka_unit_test(unknown_keys_get_a_suggestion),
+        cmocka_unit_test(columns_count_characters),
+        cmocka_unit_test(values_of_a_wrong_type_are_refused),
+        cmocka_unit_test(items_of_lists_are_placed),
+        cmocka_unit_test(duplicates_are_refused),
+        cmocka_unit_test(anchors_aliases_and_tags_are_refused),
+        cmocka_unit_test(a_file_is_one_mapping),
+        cmocka_unit_test(what_is_not_yaml_is_placed),
+        cmocka_unit_test(depth_is_limited),
+        cmocka_unit_test(the_number_of_events_is_limited),
+        cmocka_unit_test(the_size_is_limited),
+        cmocka_unit_test(tag_directives_are_limited),
+        cmocka_unit_test(the_end_of_a_long_file_name_is_shown),
+        cmocka_unit_test(callers_mistakes_are_refused),
+    };
+    begin_quietly();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
