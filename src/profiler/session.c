@@ -233,6 +233,19 @@ static void fill_facts(const tkt_window *window, takt_trace *trace)
         facts->losses[i] += window->losses[i];
 }
 
+static takt_status fill_names(takt_trace *trace)
+{
+    uint32_t name = tkt_trace_string_of(trace, tkt_program_name());
+    uint32_t backend = tkt_trace_string_of(trace, "none");
+    uint32_t clock = tkt_trace_string_of(trace, tkt_clock_name());
+    if (name == TKT_STRTAB_FULL || backend == TKT_STRTAB_FULL || clock == TKT_STRTAB_FULL)
+        return TAKT_NO_MEMORY;
+    trace->name = name;
+    trace->backend = backend;
+    trace->clock = clock;
+    return TAKT_OK;
+}
+
 takt_status tkt_window_seal(const tkt_window *window, takt_trace **out)
 {
     const tkt_seal_window what = {
@@ -250,6 +263,10 @@ takt_status tkt_window_seal(const tkt_window *window, takt_trace **out)
         return status;
     fill_facts(window, trace);
     fill_memory(window, trace);
-    *out = trace;
-    return TAKT_OK;
+    status = fill_names(trace);
+    if (status == TAKT_OK)
+        *out = trace;
+    else
+        takt_trace_release(trace);
+    return status;
 }

@@ -1,7 +1,6 @@
 #include "trace/async.h"
 
 #include "record/slot.h"
-#include "trace/order.h"
 #include "trace/run.h"
 
 static void add_begin(tkt_sealing *sealing, const takt_record *slot, uint64_t end, uint64_t id)
@@ -90,6 +89,7 @@ static void place(tkt_sealing *sealing, tkt_map *tracks, const tkt_async_begin *
         sealing->is_out_of_memory = true;
 }
 
+/* tkt_trace_finish() puts the spans in order. */
 void tkt_async_finish(tkt_sealing *sealing)
 {
     tkt_map tracks = {0};
@@ -97,12 +97,6 @@ void tkt_async_finish(tkt_sealing *sealing)
     for (size_t i = 0; i < sealing->async.begins.count; i++)
         place(sealing, &tracks, &sealing->async.begins.items[i]);
     tkt_map_fini(&tracks);
-    for (size_t i = 0; i < sealing->trace->tracks.count; i++) {
-        tkt_track *track = &sealing->trace->tracks.items[i];
-        if (track->kind == TAKT_TRACK_ASYNC &&
-            tkt_order_by_time(TKT_ORDER_ITEMS(&track->spans, 0)) != TAKT_OK)
-            sealing->is_out_of_memory = true;
-    }
 }
 
 void tkt_async_fini(tkt_async_spans *async)

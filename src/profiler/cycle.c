@@ -1,0 +1,136 @@
+#include "profiler/cycle.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "profiler/print.h"
+
+#include <takt/export.h>
+#include <takt/report.h>
+
+/* ---- Sealing ------------------------------------------------------------------------------------ */
+
+static takt_status fill_steps(const tkt_cycle *cycle, takt_trace *trace)
+{
+    const tkt_clock_fit *fit = tkt_window_fit(cycle->window);
+    if (!TKT_ARRAY_RESERVE(&trace->steps, cycle->steps.count))
+        return TAKT_NO_MEMORY;
+    for (size_t i = 0; i < cycle->steps.count; i++) {
+        const tkt_step *step = &cycle->steps.items[i];
+        trace->steps.items[trace->steps.count++] = (tkt_step){
+            step->number, tkt_clock_ns(fit, step->begin_ns), tkt_clock_ns(fit, step->end_ns)};
+    }
+    return TAKT_OK;
+}
+
+static takt_status fill_run(const tkt_cycle *cycle, takt_trace *trace)
+{
+    uint32_t name = tkt_trace_string_of(trace, cycle->options->given.name);
+    if (name == TKT_STRTAB_FULL)
+        return TAKT_NO_MEMORY;
+    trace->name = name;
+    trace->with_flops = cycle->options->given.with_flops;
+    trace->all_steps = cycle->all_steps;
+    trace->facts.cycle = cycle->number;
+    trace->facts.is_partial = cycle->is_partial;
+    if (cycle->steps.count > 0)
+        trace->facts.first_step = cycle->steps.items[0].number;
+    trace->facts.step_count = cycle->steps.count;
+    return fill_steps(cycle, trace);
+}
+
+/* Drops activities that the filter leaves out; their spans stay. */
+static void filter_activities(takt_trace *trace, uint32_t filter)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < trace->activities.count; i++)
+        if (trace->activities.items[i].filter & filter)
+            trace->activities.items[count++] = trace->activities.items[i];
+    trace->activities.count = count;
+    trace->facts.activity_count = count;
+}
+
+static takt_status seal(tkt_cycle *cycle, takt_trace **out)
+{
+    takt_trace *trace;
+    takt_status status = tkt_window_seal(cycle->window, &trace);
+    if (status != TAKT_OK)
+        return status;
+    status = fill_run(cycle, trace);
+    if (status == TAKT_OK)
+        status = tkt_trace_finish(trace);
+    if (status != TAKT_OK) {
+        takt_trace_release(trace);
+        return status;
+    }
+    filter_activities(trace, cycle->options->given.filter);
+    *out = trace;
+    return TAKT_OK;
+}
+
+/* ---- Files -------------------------------------------------------------------------------------- */
+
+static void export_one(const tkt_cycle *cycle, const char *output)
+{
+    const takt_profiler_options *options = &cycle->options->given;
+    const takt_export_options how = {.struct_size = sizeof how,
+                                     .max_bytes = options->max_trace_bytes};
+    char path[4096];
+    takt_error error;
+    takt_status status = takt_export_output(cycle->trace, output, options->directory, &how, path,
+                                            sizeof path, &error);
+    if (status == TAKT_OK)
+        tkt_log(TAKT_LOG_INFO, "saved %s", path);
+    else
+        tkt_log(TAKT_LOG_ERROR, "cycle %u: no %s trace: %s", cycle->number, output, error.message);
+}
+
+void tkt_cycle_seal(tkt_cycle *cycle)
+{
+    takt_status status = seal(cycle, &cycle->trace);
+    tkt_window_close(cycle->window);
+    cycle->window = NULL;
+    if (status != TAKT_OK) {
+        tkt_log(TAKT_LOG_ERROR, "cycle %u is lost: %s", cycle->number, takt_status_text(status));
+        return;
+    }
+    const takt_profiler_options *options = &cycle->options->given;
+    for (size_t i = 0; i < options->trace_count; i++)
+        export_one(cycle, options->traces[i]);
+}
+
+/* ---- Delivery ----------------------------------------------------------------------------------- */
+
+static void print_report(const tkt_cycle *cycle, const char *name)
+{
+    const takt_profiler_options *options = &cycle->options->given;
+    const takt_report_options how = {.struct_size = sizeof how,
+                                     .color = tkt_print_in_color(),
+                                     .with_flops = options->with_flops};
+    takt_sink sink = tkt_print_sink();
+    takt_status status = takt_report(cycle->trace, name, &how, &sink);
+    if (status != TAKT_OK)
+        tkt_log(TAKT_LOG_WARNING, "cycle %u: no report '%s': %s", cycle->number, name,
+                takt_status_text(status));
+    tkt_print_text("\n");
+}
+
+void tkt_cycle_deliver(const tkt_cycle *cycle)
+{
+    const takt_profiler_options *options = &cycle->options->given;
+    if (!cycle->trace)
+        return;
+    if (options->on_trace)
+        options->on_trace(cycle->trace, options->user);
+    for (size_t i = 0; i < options->report_count; i++)
+        print_report(cycle, options->reports[i]);
+}
+
+void tkt_cycle_destroy(tkt_cycle *cycle)
+{
+    if (!cycle)
+        return;
+    tkt_window_close(cycle->window);
+    takt_trace_release(cycle->trace);
+    TKT_ARRAY_FREE(&cycle->steps);
+    tkt_free(cycle);
+}

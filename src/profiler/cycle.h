@@ -1,0 +1,29 @@
+/* One recorded cycle, from the end of its last step to its files and tables. */
+#ifndef TKT_PROFILER_CYCLE_H
+#define TKT_PROFILER_CYCLE_H
+
+#include "profiler/options.h"
+#include "profiler/session.h"
+
+typedef struct tkt_cycle {
+    struct tkt_cycle        *next;
+    const tkt_saved_options *options; /* the profiler's */
+    tkt_window              *window;  /* ended; NULL once it is sealed */
+    uint32_t                 number;
+    bool                     is_partial;
+    TKT_ARRAY_OF(tkt_step) steps; /* recorded ones; times are ticks until it is sealed */
+    tkt_all_steps            all_steps;
+    takt_trace              *trace; /* NULL until it is sealed, and if it could not be */
+} tkt_cycle;
+
+/* Seals it, and writes the files that the options ask for. What goes wrong is logged. Runs on any
+ * thread, without a lock. */
+void tkt_cycle_seal(tkt_cycle *cycle);
+
+/* Calls on_trace and prints the reports. Runs on the thread that steps. */
+void tkt_cycle_deliver(const tkt_cycle *cycle);
+
+/* NULL is ignored. */
+void tkt_cycle_destroy(tkt_cycle *cycle);
+
+#endif

@@ -1,0 +1,185 @@
+#include "profiler/options.h"
+
+#include "base/error.h"
+#include "base/file.h"
+
+#include <takt/export.h>
+#include <takt/report.h>
+#include <takt/scope.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define DEFAULT_MAX_BYTES (UINT64_C(256) << 20)
+
+takt_profiler_options takt_profiler_options_init(void)
+{
+    return (takt_profiler_options){.struct_size = sizeof(takt_profiler_options)};
+}
+
+static const char *copy_text(tkt_saved_options *saved, const char *text)
+{
+    return text ? tkt_arena_copy(&saved->memory, text, strlen(text)) : NULL;
+}
+
+static const char *const *copy_texts(tkt_saved_options *saved, const char *const *texts,
+                                     size_t count)
+{
+    const char **copy = tkt_arena_alloc(&saved->memory, (count + 1) * sizeof *copy);
+    for (size_t i = 0; copy && i < count; i++) {
+        copy[i] = copy_text(saved, texts[i]);
+        if (!copy[i])
+            return NULL;
+    }
+    return copy;
+}
+
+static const takt_category_switch *copy_categories(tkt_saved_options *saved,
+                                                   const takt_category_switch *from, size_t count)
+{
+    takt_category_switch *copy = tkt_arena_alloc(&saved->memory, (count + 1) * sizeof *copy);
+    for (size_t i = 0; copy && i < count; i++) {
+        copy[i] = (takt_category_switch){copy_text(saved, from[i].name), from[i].is_on};
+        if (!copy[i].name)
+            return NULL;
+    }
+    return copy;
+}
+
+/* Appends `text` to *out, without what may not stand in a file name. */
+static void append_part(char **out, const char *end, const char *text)
+{
+    for (; *text && *out < end; text++)
+        *(*out)++ = *text == '/' || (unsigned char)*text < ' ' ? '_' : *text;
+}
+
+/* What {key} stands for, or NULL. */
+static const char *value_of(const char *key, size_t size, const char *name, char *buffer,
+                            size_t buffer_size)
+{
+    if (size == 4 && memcmp(key, "name", 4) == 0)
+        return name;
+    if (size == 4 && memcmp(key, "host", 4) == 0)
+        return tkt_host_name();
+    if (size == 3 && memcmp(key, "pid", 3) == 0) {
+        snprintf(buffer, buffer_size, "%u", tkt_process_id());
+        return buffer;
+    }
+    if (size == 4 && memcmp(key, "time", 4) == 0) {
+        time_t now = time(NULL);
+        struct tm local;
+        strftime(buffer, buffer_size, "%Y-%m-%d_%H-%M-%S", localtime_r(&now, &local));
+        return buffer;
+    }
+    return NULL;
+}
+
+/* Replaces {name}, {time}, {pid} and {host}; other braces stay. */
+static char *expand(tkt_saved_options *saved, const char *pattern, const char *name)
+{
+    char path[4096], buffer[64];
+    char *out = path;
+    const char *end = path + sizeof path - 1;
+    while (*pattern && out < end) {
+        const char *close = *pattern == '{' ? strchr(pattern, '}') : NULL;
+        const char *value = close ? value_of(pattern + 1, (size_t)(close - pattern - 1), name,
+                                             buffer, sizeof buffer)
+                                  : NULL;
+        if (value) {
+            append_part(&out, end, value);
+            pattern = close + 1;
+        } else {
+            *out++ = *pattern++;
+        }
+    }
+    return tkt_arena_copy(&saved->memory, path, (size_t)(out - path));
+}
+
+static bool is_listed(const char *name, const char *(*list)(size_t))
+{
+    for (size_t i = 0; list(i); i++)
+        if (strcmp(list(i), name) == 0)
+            return true;
+    return false;
+}
+
+/* "chrome.gz" is "chrome", packed. */
+static bool is_output(const char *name)
+{
+    char plain[64];
+    size_t size = strlen(name);
+    if (size > 3 && strcmp(name + size - 3, ".gz") == 0)
+        size -= 3;
+    if (size >= sizeof plain)
+        return false;
+    memcpy(plain, name, size);
+    plain[size] = '\0';
+    return strcmp(plain, "tensorboard") == 0 || is_listed(plain, takt_export_name);
+}
+
+static takt_status refuse(const char *what, const char *value)
+{
+    tkt_log(TAKT_LOG_ERROR, "profiler: there is no %s '%s'", what, value ? value : "(null)");
+    return TAKT_BAD_ARGUMENT;
+}
+
+static takt_status check(const takt_profiler_options *options)
+{
+    if (options->mode > TAKT_MODE_FLIGHT)
+        return refuse("mode", "of that number");
+    for (size_t i = 0; i < options->report_count; i++)
+        if (!options->reports[i] || !is_listed(options->reports[i], takt_report_name))
+            return refuse("report", options->reports[i]);
+    for (size_t i = 0; i < options->trace_count; i++)
+        if (!options->traces[i] || !is_output(options->traces[i]))
+            return refuse("trace format", options->traces[i]);
+    for (size_t i = 0; i < options->category_count; i++)
+        if (!options->categories[i].name)
+            return refuse("category", NULL);
+    return TAKT_OK;
+}
+
+static takt_status copy_all(tkt_saved_options *saved)
+{
+    takt_profiler_options *o = &saved->given;
+    const char *directory = o->directory ? o->directory : ".";
+    o->name = copy_text(saved, o->name && *o->name ? o->name : tkt_program_name());
+    o->reports = copy_texts(saved, o->reports, o->report_count);
+    o->traces = copy_texts(saved, o->traces, o->trace_count);
+    o->categories = copy_categories(saved, o->categories, o->category_count);
+    if (!o->name || !o->reports || !o->traces || !o->categories)
+        return TAKT_NO_MEMORY;
+    o->directory = saved->directory = expand(saved, directory, o->name);
+    return saved->directory ? TAKT_OK : TAKT_NO_MEMORY;
+}
+
+takt_status tkt_options_save(tkt_saved_options *saved, const takt_profiler_options *options)
+{
+    *saved = (tkt_saved_options){0};
+    takt_profiler_options *o = &saved->given;
+    takt_status status = tkt_options_import(o, sizeof *o, options);
+    if (status == TAKT_OK)
+        status = check(o);
+    if (status == TAKT_OK)
+        status = copy_all(saved);
+    if (status != TAKT_OK) {
+        tkt_options_fini(saved);
+        return status;
+    }
+    if (o->max_memory_bytes == 0)
+        o->max_memory_bytes = DEFAULT_MAX_BYTES;
+    if (o->max_trace_bytes == 0)
+        o->max_trace_bytes = DEFAULT_MAX_BYTES;
+    if (o->level == 0)
+        o->level = TAKT_LEVEL_NORMAL;
+    if (o->filter == 0)
+        o->filter = TAKT_TIMING_ALL;
+    return TAKT_OK;
+}
+
+void tkt_options_fini(tkt_saved_options *saved)
+{
+    tkt_arena_fini(&saved->memory);
+    *saved = (tkt_saved_options){0};
+}

@@ -1,0 +1,21 @@
+/* The profiler's own copy of its options. */
+#ifndef TKT_PROFILER_OPTIONS_H
+#define TKT_PROFILER_OPTIONS_H
+
+#include "base/arena.h"
+
+#include <takt/profiler.h>
+
+typedef struct tkt_saved_options {
+    takt_profiler_options given;     /* its pointers lead into `memory` */
+    char                 *directory; /* with the placeholders replaced */
+    tkt_arena             memory;
+} tkt_saved_options;
+
+/* Copies the options with everything they point to and puts defaults in the place of zeros. What is
+ * not valid is logged: TAKT_BAD_ARGUMENT. */
+takt_status tkt_options_save(tkt_saved_options *saved, const takt_profiler_options *options);
+
+void tkt_options_fini(tkt_saved_options *saved);
+
+#endif

@@ -1,0 +1,299 @@
+/* The stepping profiler. What each step is comes from the schedule, what happens between two steps
+ * from the table of transitions; here is only the doing. A step boundary at which nothing changes
+ * reads the clock once and adds to a histogram. */
+#include "base/error.h"
+#include "profiler/environment.h"
+#include "profiler/transition.h"
+#include "profiler/worker.h"
+#include "record/pool.h"
+#include "record/site.h"
+
+#define WARM_BYTES (UINT64_C(8) << 20) /* touched before recording, so that it does not fault */
+
+struct takt_profiler {
+    tkt_saved_options options;
+    tkt_worker        worker;
+    bool              is_running;
+    bool              was_started;
+    uint64_t          step;
+    takt_action       action;
+    uint64_t          step_begin; /* ticks */
+    tkt_clock_fit     fit;
+    tkt_window       *window; /* of the warm-up or the recording */
+    tkt_cycle        *cycle;  /* being recorded */
+    uint32_t          cycles_begun;
+    uint32_t          cycles_saved;
+    tkt_all_steps     all_steps;
+    takt_trace       *last;
+};
+
+/* ---- What is recorded ----------------------------------------------------------------------------- */
+
+static uint32_t modes_of(const takt_profiler_options *options)
+{
+    uint32_t modes = 0;
+    if (options->mode != TAKT_MODE_SUMMARY)
+        modes |= TKT_KEEP;
+    if (options->mode == TAKT_MODE_SUMMARY || options->mode == TAKT_MODE_BOTH)
+        modes |= TKT_FOLD;
+    if (options->mode == TAKT_MODE_FLIGHT)
+        modes |= TKT_RING;
+    if (!options->no_arguments)
+        modes |= TKT_ARGUMENTS;
+    if (!options->no_memory)
+        modes |= TKT_MEMORY;
+    return modes;
+}
+
+static tkt_wish wish_of(const takt_profiler *profiler)
+{
+    const takt_profiler_options *options = &profiler->options.given;
+    tkt_wish wish = {.modes = modes_of(options), .max_bytes = options->max_memory_bytes};
+    if (!options->no_host)
+        wish.mask = tkt_site_mask(options->level, options->categories, options->category_count);
+    return wish;
+}
+
+/* ---- Transitions ---------------------------------------------------------------------------------- */
+
+/* Warming up: call sites get their ids, threads their logs, memory its pages; nothing is kept. */
+static void prepare(takt_profiler *profiler)
+{
+    tkt_wish wish = wish_of(profiler);
+    wish.modes = 0;
+    tkt_pool_limit(wish.max_bytes);
+    tkt_pool_prefault(WARM_BYTES);
+    if (tkt_window_open(&wish, &profiler->window) != TAKT_OK)
+        profiler->window = NULL; /* the recording will say why it cannot begin */
+    tkt_log(TAKT_LOG_INFO, "warmup");
+}
+
+static void announce(const takt_profiler *profiler)
+{
+    const takt_schedule *schedule = &profiler->options.given.schedule;
+    if (schedule->active == 0)
+        tkt_log(TAKT_LOG_INFO, "recording until stop");
+    else
+        tkt_log(TAKT_LOG_INFO, "recording %u step%s", schedule->active,
+                schedule->active == 1 ? "" : "s");
+}
+
+static void start(takt_profiler *profiler)
+{
+    tkt_window *warm = profiler->window;
+    tkt_wish wish = wish_of(profiler);
+    tkt_cycle *cycle = tkt_alloc_zeroed(sizeof *cycle);
+    takt_status status = cycle ? tkt_window_open(&wish, &profiler->window) : TAKT_NO_MEMORY;
+    tkt_window_close(warm);
+    if (status != TAKT_OK) {
+        profiler->window = NULL;
+        tkt_free(cycle);
+        tkt_log(TAKT_LOG_ERROR, "cycle %u is not recorded: %s", profiler->cycles_begun++,
+                status == TAKT_BAD_STATE ? "another profiler makes a summary"
+                                         : takt_status_text(status));
+        return;
+    }
+    cycle->options = &profiler->options;
+    cycle->number = profiler->cycles_begun++;
+    profiler->cycle = cycle;
+    announce(profiler);
+}
+
+static void discard(takt_profiler *profiler)
+{
+    tkt_window_close(profiler->window);
+    tkt_cycle_destroy(profiler->cycle);
+    profiler->window = NULL;
+    profiler->cycle = NULL;
+}
+
+/* Hands the recording to the worker. */
+static void save(takt_profiler *profiler, uint64_t now)
+{
+    tkt_cycle *cycle = profiler->cycle;
+    if (!cycle)
+        return;
+    tkt_window_end(profiler->window, now);
+    cycle->window = profiler->window;
+    cycle->all_steps = profiler->all_steps;
+    cycle->is_partial = profiler->action == TAKT_RECORD && profiler->options.given.schedule.active;
+    profiler->window = NULL;
+    profiler->cycle = NULL;
+    profiler->cycles_saved += !cycle->is_partial;
+    tkt_worker_submit(&profiler->worker, cycle, profiler->options.given.foreground);
+}
+
+static void go_to(takt_profiler *profiler, takt_action to, uint64_t now)
+{
+    uint32_t what = tkt_transition(profiler->action, to);
+    if (what & TKT_DO_WARN)
+        tkt_log(TAKT_LOG_WARNING, "step %lu: the schedule ends a recording without saving it",
+                (unsigned long)profiler->step);
+    if (what & TKT_DO_SAVE)
+        save(profiler, now);
+    if (what & TKT_DO_DISCARD)
+        discard(profiler);
+    if (what & TKT_DO_PREPARE)
+        prepare(profiler);
+    if (what & TKT_DO_START)
+        start(profiler);
+    profiler->action = to;
+}
+
+/* ---- Steps ---------------------------------------------------------------------------------------- */
+
+static void add_step_to_cycle(takt_profiler *profiler, uint64_t now)
+{
+    tkt_step *step = profiler->cycle ? TKT_ARRAY_ADD(&profiler->cycle->steps) : NULL;
+    if (step)
+        *step = (tkt_step){profiler->step, profiler->step_begin, now};
+}
+
+static void end_step(takt_profiler *profiler, uint64_t now)
+{
+    uint64_t ticks = now - profiler->step_begin;
+    uint64_t duration_ns = tkt_clock_duration_ns(profiler->fit.ns_per_tick, ticks);
+    tkt_stats_add(&profiler->all_steps.stats, duration_ns);
+    tkt_histogram_add(&profiler->all_steps.histogram, duration_ns);
+    if (profiler->cycle)
+        add_step_to_cycle(profiler, now);
+}
+
+/* Gives the program what the worker has finished. */
+static void deliver(takt_profiler *profiler)
+{
+    for (tkt_cycle *cycle; (cycle = tkt_worker_take(&profiler->worker)) != NULL;) {
+        if (cycle->trace) {
+            takt_trace_release(profiler->last);
+            profiler->last = (takt_trace *)takt_trace_retain(cycle->trace);
+        }
+        tkt_cycle_deliver(cycle);
+        tkt_cycle_destroy(cycle);
+    }
+}
+
+takt_status takt_profiler_start(takt_profiler *profiler)
+{
+    if (!profiler && !(profiler = tkt_environment_profiler()))
+        return TAKT_OK;
+    if (profiler->is_running || tkt_record_is_disabled())
+        return TAKT_BAD_STATE;
+    profiler->is_running = profiler->was_started = true;
+    profiler->step = 0;
+    profiler->cycles_begun = profiler->cycles_saved = 0;
+    profiler->fit = tkt_clock_fit_now();
+    double simulated_seconds = profiler->all_steps.simulated_seconds;
+    profiler->all_steps = (tkt_all_steps){.simulated_seconds = simulated_seconds};
+    tkt_stats_init(&profiler->all_steps.stats);
+    profiler->action = TKT_STOPPED;
+    go_to(profiler, takt_schedule_action(&profiler->options.given.schedule, 0), 0);
+    profiler->step_begin = tkt_ticks();
+    return TAKT_OK;
+}
+
+takt_status takt_profiler_step(takt_profiler *profiler)
+{
+    if (!profiler && !(profiler = tkt_environment_profiler()))
+        return TAKT_OK;
+    if (!profiler->was_started && profiler == tkt_environment_profiler())
+        return takt_profiler_start(profiler);
+    if (!profiler->is_running || tkt_record_is_disabled())
+        return TAKT_BAD_STATE;
+    uint64_t now = tkt_ticks();
+    end_step(profiler, now);
+    profiler->step++;
+    takt_action next = takt_schedule_action(&profiler->options.given.schedule, profiler->step);
+    bool changes = tkt_transition(profiler->action, next) != 0;
+    go_to(profiler, next, now);
+    deliver(profiler);
+    profiler->step_begin = changes ? tkt_ticks() : now;
+    return TAKT_OK;
+}
+
+/* Tells a program that ends before its schedule does. */
+static void check_end(const takt_profiler *profiler)
+{
+    const takt_schedule *schedule = &profiler->options.given.schedule;
+    uint64_t needed = takt_schedule_steps_needed(schedule);
+    uint64_t run = profiler->step + (profiler->action != TAKT_NONE);
+    uint64_t cycles = schedule->repeat + (schedule->repeat_mode == TAKT_REPEAT_ADDITIONAL);
+    if (needed > run || (needed > 0 && profiler->cycles_saved < cycles))
+        tkt_log(TAKT_LOG_WARNING, "%u of %lu cycle%s recorded; %lu more step%s needed",
+                profiler->cycles_saved, (unsigned long)cycles, cycles == 1 ? "" : "s",
+                (unsigned long)(needed - profiler->step), needed - profiler->step == 1 ? "" : "s");
+}
+
+takt_status takt_profiler_stop(takt_profiler *profiler)
+{
+    if (!profiler && !(profiler = tkt_environment_profiler()))
+        return TAKT_OK;
+    if (!profiler->is_running)
+        return TAKT_BAD_STATE;
+    profiler->is_running = false;
+    if (tkt_record_is_disabled())
+        return TAKT_OK;
+    uint64_t now = tkt_ticks();
+    if (profiler->cycle)
+        add_step_to_cycle(profiler, now);
+    go_to(profiler, TKT_STOPPED, now);
+    check_end(profiler);
+    tkt_worker_wait(&profiler->worker);
+    deliver(profiler);
+    return TAKT_OK;
+}
+
+/* ---- Making and freeing --------------------------------------------------------------------------- */
+
+takt_status takt_profiler_create(const takt_profiler_options *options, takt_profiler **out)
+{
+    if (!options || !out)
+        return TAKT_BAD_ARGUMENT;
+    takt_profiler *profiler = tkt_alloc_zeroed(sizeof *profiler);
+    if (!profiler)
+        return TAKT_NO_MEMORY;
+    takt_status status = tkt_options_save(&profiler->options, options);
+    if (status != TAKT_OK) {
+        tkt_free(profiler);
+        return status;
+    }
+    tkt_worker_init(&profiler->worker);
+    *out = profiler;
+    return TAKT_OK;
+}
+
+void takt_profiler_destroy(takt_profiler *profiler)
+{
+    if (!profiler)
+        return;
+    if (profiler->is_running)
+        takt_profiler_stop(profiler);
+    tkt_worker_fini(&profiler->worker);
+    takt_trace_release(profiler->last);
+    tkt_options_fini(&profiler->options);
+    tkt_free(profiler);
+}
+
+takt_status takt_profiler_step_time(takt_profiler *profiler, double seconds)
+{
+    if (!profiler && !(profiler = tkt_environment_profiler()))
+        return TAKT_OK;
+    if (!(seconds > 0))
+        return TAKT_BAD_ARGUMENT;
+    profiler->all_steps.simulated_seconds = seconds;
+    return TAKT_OK;
+}
+
+const takt_trace *takt_profiler_trace(const takt_profiler *profiler)
+{
+    return profiler ? profiler->last : NULL;
+}
+
+uint64_t takt_profiler_step_number(const takt_profiler *profiler)
+{
+    return profiler ? profiler->step : 0;
+}
+
+takt_action takt_profiler_action(const takt_profiler *profiler)
+{
+    return profiler && profiler->is_running ? profiler->action : TAKT_NONE;
+}

@@ -1,0 +1,146 @@
+/* ScopedTimer. What it prints is between its two clock readings; everything that costs - windows,
+ * NVTX, tables - happens before the first and after the second. */
+#include <takt/timer.h>
+
+#include "base/error.h"
+#include "nvtx/nvtx.h"
+#include "profiler/print.h"
+#include "profiler/session.h"
+#include "profiler/timing.h"
+#include "record/scope.h"
+
+#include <takt/report.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#define INDENT_WIDTH 4u
+#define MAX_INDENT   64u
+
+static bool are_enabled = true; /* atomic */
+
+void takt_timers_enable(bool enable)
+{
+    __atomic_store_n(&are_enabled, enable, __ATOMIC_RELAXED);
+}
+
+/* ---- Begin ---------------------------------------------------------------------------------------- */
+
+static void begin_collecting(takt_timer *timer)
+{
+    const takt_timing_options how = {.filter = timer->options.filter, .no_synchronize = true};
+    const tkt_wish wish = {.modes = TKT_KEEP, .mask = TAKT_NORMAL_BIT};
+    if (timer->options.filter && takt_timing_begin(&how, &timer->timing) != TAKT_OK)
+        tkt_log(TAKT_LOG_WARNING, "timer %s: activities are not collected", timer->name);
+    if (timer->options.detailed && tkt_window_open(&wish, &timer->window) != TAKT_OK)
+        tkt_log(TAKT_LOG_WARNING, "timer %s: scopes are not collected", timer->name);
+}
+
+void takt_timer_begin(takt_timer *timer, const char *name, const takt_timer_options *options)
+{
+    *timer = (takt_timer){.name = name ? name : "(null)"};
+    takt_status status = tkt_options_import(&timer->options, sizeof timer->options, options);
+    if (status != TAKT_OK || timer->options.inactive ||
+        !__atomic_load_n(&are_enabled, __ATOMIC_RELAXED))
+        return;
+    timer->is_running = true;
+    if (!timer->options.silent)
+        timer->indent = (uint32_t)(takt_thread_hot_v1.printing_timers++ * INDENT_WIDTH);
+    begin_collecting(timer);
+    if (timer->options.nvtx)
+        timer->nvtx_range = tkt_nvtx_range_start(timer->name, timer->options.color);
+    timer->scope = tkt_scope_open_named(timer->name);
+    timer->begin_ticks = tkt_ticks();
+}
+
+/* ---- End ------------------------------------------------------------------------------------------ */
+
+static void append_sample(takt_samples *samples, double ms)
+{
+    if (tkt_array_reserve(&samples->ms, &samples->capacity, samples->count + 1, sizeof(double)))
+        samples->ms[samples->count++] = ms;
+}
+
+void takt_samples_free(takt_samples *samples)
+{
+    tkt_free(samples->ms);
+    *samples = (takt_samples){0};
+}
+
+static void print_activities(const takt_timer *timer, const char *indent)
+{
+    if (timer->options.report)
+        timer->options.report(timer->timing, indent, timer->options.user);
+    else
+        takt_timing_print(timer->timing, indent);
+}
+
+/* Leaves this thread's track alone in the trace. */
+static void keep_thread(takt_trace *trace, uint32_t thread_id)
+{
+    for (size_t i = 0; i < trace->tracks.count; i++)
+        if (trace->tracks.items[i].thread_id != thread_id)
+            trace->tracks.items[i].spans.count = 0;
+}
+
+static void print_tree(takt_timer *timer, uint64_t ticks)
+{
+    takt_trace *trace;
+    tkt_window_end(timer->window, ticks);
+    if (tkt_window_seal(timer->window, &trace) == TAKT_OK) {
+        takt_sink sink = tkt_print_sink();
+        keep_thread(trace, tkt_thread_id());
+        if (tkt_trace_finish(trace) == TAKT_OK)
+            takt_report(trace, "tree", NULL, &sink);
+        takt_trace_release(trace);
+    }
+    tkt_window_close(timer->window);
+    timer->window = NULL;
+}
+
+static void print_line(const takt_timer *timer, const char *indent, double ms)
+{
+    const char *extra = timer->options.extra ? timer->options.extra : "";
+    printf("%s%s took %.2f ms%s%s\n", indent, timer->name, ms, *extra ? " " : "", extra);
+    fflush(stdout);
+}
+
+static void print(takt_timer *timer, uint64_t end_ticks, double ms)
+{
+    char indent[MAX_INDENT + 1];
+    uint32_t width = timer->indent < MAX_INDENT ? timer->indent : MAX_INDENT;
+    memset(indent, ' ', width);
+    indent[width] = '\0';
+    if (timer->timing)
+        print_activities(timer, indent);
+    if (timer->window)
+        print_tree(timer, end_ticks);
+    print_line(timer, indent, ms);
+    takt_thread_hot_v1.printing_timers--;
+}
+
+double takt_timer_end(takt_timer *timer)
+{
+    if (!timer || !timer->is_running)
+        return 0;
+    uint64_t end_ticks = tkt_ticks();
+    timer->is_running = false;
+    takt_scope_close(timer->scope);
+    if (timer->options.nvtx)
+        tkt_nvtx_range_end(timer->nvtx_range);
+    if (timer->timing)
+        tkt_timing_end_at(timer->timing, tkt_ticks());
+    tkt_clock_fit fit = tkt_clock_fit_now();
+    double ms = (double)tkt_clock_duration_ns(fit.ns_per_tick, end_ticks - timer->begin_ticks) / 1e6;
+    if (timer->options.elapsed_ms)
+        *timer->options.elapsed_ms = ms;
+    if (timer->options.samples)
+        append_sample(timer->options.samples, ms);
+    if (!timer->options.silent)
+        print(timer, end_ticks, ms);
+    tkt_window_close(timer->window);
+    takt_timing_free(timer->timing);
+    timer->timing = NULL;
+    timer->window = NULL;
+    return ms;
+}
