@@ -74,15 +74,12 @@ void tkt_output_fini(tkt_output *output)
 static takt_status write_to_all(void *user, const void *data, size_t size)
 {
     target *to = user;
-    for (size_t i = 0; i < to->open_count; i++) {
+    takt_status status = TAKT_OK;
+    for (size_t i = 0; i < to->open_count && status == TAKT_OK; i++) {
         takt_sink sink = tkt_file_sink(&to->files[i]);
-        takt_status status = sink.write(sink.user, data, size);
-        if (status != TAKT_OK)
-            return tkt_error_set(&to->error, status, "%s: %s", to->files[i].path,
-                                 status == TAKT_IO_ERROR ? "cannot write, is the disk full?"
-                                                         : takt_status_text(status));
+        status = sink.write(sink.user, data, size);
     }
-    return TAKT_OK;
+    return status;
 }
 
 static takt_status open_files(target *to, uint32_t part)
@@ -100,19 +97,17 @@ static takt_status open_files(target *to, uint32_t part)
     return TAKT_OK;
 }
 
-/* Ends the open files; they stay only if everything went well. */
+/* Ends the open files; they stay only if everything went well with all of them. */
 static takt_status close_files(target *to, takt_status status)
 {
     takt_status packed = tkt_gzip_finish(to->gzip);
     to->gzip = NULL;
     status = status == TAKT_OK ? packed : status;
     for (size_t i = 0; i < to->open_count; i++) {
-        takt_error error;
-        takt_status closed = tkt_file_close(&to->files[i], status, &error);
-        if (status == TAKT_OK && closed != TAKT_OK) {
+        takt_error error = {0};
+        status = tkt_file_close(&to->files[i], status, &error);
+        if (to->error.status == TAKT_OK)
             to->error = error;
-            status = closed;
-        }
     }
     to->open_count = 0;
     return status;
