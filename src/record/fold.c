@@ -64,8 +64,8 @@ static uint32_t add_node(tkt_fold *fold, uint32_t parent, uint32_t site)
     uint32_t number = (uint32_t)fold->count;
     if (!TKT_ARRAY_RESERVE(fold, fold->count + 1))
         return TKT_NO_NODE;
-    uint64_t *place = parent == TKT_NO_NODE ? NULL
-                                            : tkt_map_put(&fold->children, child_key(parent, site));
+    uint64_t *place =
+        parent == TKT_NO_NODE ? NULL : tkt_map_put(&fold->children, child_key(parent, site));
     if (parent != TKT_NO_NODE && !place)
         return TKT_NO_NODE;
 

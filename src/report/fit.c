@@ -76,8 +76,7 @@ static bool drop_column(const tkt_table *table, tkt_fit *f)
     size_t worst = TKT_NO_COLUMN;
     for (size_t i = 0; i < f->count; i++) {
         uint8_t rank = table->columns[f->columns[i]].rank;
-        if (rank > 0 &&
-            (worst == TKT_NO_COLUMN || rank >= table->columns[f->columns[worst]].rank))
+        if (rank > 0 && (worst == TKT_NO_COLUMN || rank >= table->columns[f->columns[worst]].rank))
             worst = i;
     }
     if (worst == TKT_NO_COLUMN)

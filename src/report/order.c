@@ -11,8 +11,8 @@
 
 typedef struct sorting {
     const tkt_table *table;
-    size_t           column;
-    bool             is_ascending;
+    size_t column;
+    bool is_ascending;
 } sorting;
 
 static bool comes_before(const sorting *by, uint32_t a, uint32_t b)
@@ -68,7 +68,7 @@ static void prune_tree(tkt_table *table, size_t limit, uint32_t *spare)
     }
 }
 
-/* Turns sorted rows into preorder. `links` has two numbers for each row and one pair for the top. */
+/* Turns sorted rows into preorder. `links` has room for two numbers a row, and two for the top. */
 static void hang_tree(tkt_table *table, uint32_t *links)
 {
     uint32_t top = (uint32_t)table->row_count;

@@ -11,8 +11,8 @@
 /* One line of several parts, with "; " between them. */
 typedef struct line {
     tkt_writer *writer;
-    size_t      width;
-    size_t      used;
+    size_t width;
+    size_t used;
 } line;
 
 static void add_part(line *l, const char *part)
@@ -60,7 +60,7 @@ static void add_cost(line *l, const takt_facts *facts)
     double cost_ns = facts->cost_ns > 0 && facts->cost_ns < 1e18 ? facts->cost_ns : 0;
     tkt_value_text(cost, TKT_CELL_TIME, (tkt_cell){.u = (uint64_t)(cost_ns + 0.5)});
     tkt_value_text(share, TKT_CELL_SHARE, (tkt_cell){.d = wall_ns > 0 ? cost_ns / wall_ns : 0});
-    snprintf(part, sizeof part, "Takt's own cost about %s (%s of the wall time)", cost, share);
+    snprintf(part, sizeof part, "Takt's cost %s (%s of wall time)", cost, share);
     add_part(l, part);
 }
 

@@ -12,8 +12,8 @@
 #define LEAST_WIDTH 20
 
 typedef struct report {
-    const char       *name;
-    const char       *description;
+    const char *name;
+    const char *description;
     tkt_show_function show;
 } report;
 
@@ -76,10 +76,18 @@ static takt_status render(const tkt_document *document, const takt_report_option
     if (status != TAKT_OK)
         return status;
     switch (options->format) {
-    case TAKT_TEXT: tkt_render_text(document, &layout, &writer); break;
-    case TAKT_CSV: tkt_render_csv(document, &writer); break;
-    case TAKT_JSON: tkt_render_json(document, &writer); break;
-    case TAKT_MARKDOWN: tkt_render_markdown(document, &writer); break;
+    case TAKT_TEXT:
+        tkt_render_text(document, &layout, &writer);
+        break;
+    case TAKT_CSV:
+        tkt_render_csv(document, &writer);
+        break;
+    case TAKT_JSON:
+        tkt_render_json(document, &writer);
+        break;
+    case TAKT_MARKDOWN:
+        tkt_render_markdown(document, &writer);
+        break;
     }
     return tkt_writer_fini(&writer);
 }

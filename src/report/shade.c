@@ -1,4 +1,4 @@
-/* Percentiles of the rows' weights. They are sorted by heapsort: in place, no worse on bad input. */
+/* Percentiles of the rows' weights. Heapsort sorts them in place and is no worse on bad input. */
 #include "report/shade.h"
 
 #include "base/alloc.h"
@@ -58,7 +58,7 @@ tkt_shades tkt_shades_of(const tkt_table *table, const tkt_layout *layout)
         weights[i] = weight_of(table, (uint32_t)i);
     sort_doubles(weights, table->row_count);
     tkt_shades found = {percentile(weights, table->row_count, 0.9),
-                    percentile(weights, table->row_count, 0.75)};
+                        percentile(weights, table->row_count, 0.75)};
     tkt_free(weights);
     return found;
 }

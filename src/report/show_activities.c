@@ -6,7 +6,15 @@
 #define TIMELINE_ROWS   1000
 #define ACTIVITIES_ROWS 1000
 
-enum { TIME, DEVICE, ACTIVITY, BEGIN, THREAD, SCOPE, TIMELINE_COLUMNS };
+enum {
+    TIME,
+    DEVICE,
+    ACTIVITY,
+    BEGIN,
+    THREAD,
+    SCOPE,
+    TIMELINE_COLUMNS
+};
 
 static const tkt_column timeline_columns[TIMELINE_COLUMNS] = {
     [TIME] = {"Time", "time_ns", TKT_CELL_TIME, 0, false, 1},
@@ -65,7 +73,12 @@ takt_status tkt_show_timeline(tkt_document *document, const takt_report_options 
     return TAKT_OK;
 }
 
-enum { TOTAL_TIME, COUNT, NAME, TOTALS_COLUMNS };
+enum {
+    TOTAL_TIME,
+    COUNT,
+    NAME,
+    TOTALS_COLUMNS
+};
 
 static const tkt_column activities_columns[TOTALS_COLUMNS] = {
     [TOTAL_TIME] = {"Total time", "total_time_ns", TKT_CELL_TIME, 0, false, 1},
@@ -127,13 +140,13 @@ static takt_status show_by(tkt_document *document, tkt_activity_key key, const t
 takt_status tkt_show_activities(tkt_document *document, const takt_report_options *options)
 {
     (void)options;
-    return show_by(document, TKT_BY_ACTIVITY, activities_columns, "CUDA activity summary:",
-                   "Activity summary:");
+    return show_by(document, TKT_BY_ACTIVITY, activities_columns,
+                   "CUDA activity summary:", "Activity summary:");
 }
 
 takt_status tkt_show_devices(tkt_document *document, const takt_report_options *options)
 {
     (void)options;
-    return show_by(document, TKT_BY_DEVICE, devices_columns, "CUDA device summary:",
-                   "Device summary:");
+    return show_by(document, TKT_BY_DEVICE, devices_columns,
+                   "CUDA device summary:", "Device summary:");
 }

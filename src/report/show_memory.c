@@ -6,7 +6,18 @@
 #define USUAL_JUMPS 10
 #define MOST_JUMPS  1000 /* however many are asked for */
 
-enum { DEVICE, PERIOD, PEAK, PEAK_AT, CURRENT, CHANGE, ALLOCATIONS, FREES, UNMATCHED, COLUMNS };
+enum {
+    DEVICE,
+    PERIOD,
+    PEAK,
+    PEAK_AT,
+    CURRENT,
+    CHANGE,
+    ALLOCATIONS,
+    FREES,
+    UNMATCHED,
+    COLUMNS
+};
 
 static const tkt_column columns[COLUMNS] = {
     [DEVICE] = {"Device", "device", TKT_CELL_TEXT, 7, true, 1},
@@ -36,8 +47,8 @@ static takt_status show_totals(tkt_document *document)
 {
     const takt_trace *trace = document->trace;
     const tkt_memory_totals *memory = &trace->memory;
-    tkt_table *table = tkt_document_add_table(document, "memory", columns, COLUMNS,
-                                              is_reported(memory) ? 2 : 0);
+    tkt_table *table =
+        tkt_document_add_table(document, "memory", columns, COLUMNS, is_reported(memory) ? 2 : 0);
     if (!table)
         return TAKT_NO_MEMORY;
     if (!is_reported(memory))
@@ -66,7 +77,14 @@ static takt_status show_totals(tkt_document *document)
     return TAKT_OK;
 }
 
-enum { BYTES, TIMES, FIRST, SCOPE, THREAD, JUMP_COLUMNS };
+enum {
+    BYTES,
+    TIMES,
+    FIRST,
+    SCOPE,
+    THREAD,
+    JUMP_COLUMNS
+};
 
 static const tkt_column jump_columns[JUMP_COLUMNS] = {
     [BYTES] = {"Size", "bytes", TKT_CELL_BYTES, 0, false, 1},
@@ -79,8 +97,8 @@ static const tkt_column jump_columns[JUMP_COLUMNS] = {
 static takt_status show_jumps(tkt_document *document, const tkt_memory_jumps *jumps)
 {
     const takt_trace *trace = document->trace;
-    tkt_table *table = tkt_document_add_table(document, "jumps", jump_columns, JUMP_COLUMNS,
-                                              jumps->count);
+    tkt_table *table =
+        tkt_document_add_table(document, "jumps", jump_columns, JUMP_COLUMNS, jumps->count);
     if (!table)
         return TAKT_NO_MEMORY;
     table->heading = "Largest allocations:";

@@ -36,14 +36,14 @@ static const tkt_column fixed_columns[FIXED_COLUMNS] = {
 /* torch scales the column, not the cells: its title says the unit of the greatest value. */
 typedef struct flops_scale {
     const char *title;
-    double      unit;
+    double unit;
 } flops_scale;
 
 static flops_scale scale_of(const tkt_scopes *scopes)
 {
     static const flops_scale scales[] = {
-        {"Total FLOPs", 1},      {"Total KFLOPs", 1e3},  {"Total MFLOPs", 1e6},
-        {"Total GFLOPs", 1e9},   {"Total TFLOPs", 1e12}, {"Total PFLOPs", 1e15},
+        {"Total FLOPs", 1},    {"Total KFLOPs", 1e3},  {"Total MFLOPs", 1e6},
+        {"Total GFLOPs", 1e9}, {"Total TFLOPs", 1e12}, {"Total PFLOPs", 1e15},
     };
     double greatest = 0;
     for (size_t i = 0; i < scopes->count; i++)
@@ -59,14 +59,22 @@ static size_t put_argument(char *out, size_t size, const takt_trace *trace, cons
     char number[TKT_VALUE_SIZE];
     const char *value = number;
     switch (arg->type) {
-    case TKT_ARG_INT: *tkt_put_i64(number, arg->value.i) = '\0'; break;
-    case TKT_ARG_UINT: *tkt_put_u64(number, arg->value.u) = '\0'; break;
+    case TKT_ARG_INT:
+        *tkt_put_i64(number, arg->value.i) = '\0';
+        break;
+    case TKT_ARG_UINT:
+        *tkt_put_u64(number, arg->value.u) = '\0';
+        break;
     case TKT_ARG_DOUBLE:
         if (!tkt_value_raw(number, TKT_CELL_NUMBER, (tkt_cell){.d = arg->value.d}))
             value = isnan(arg->value.d) ? "nan" : arg->value.d > 0 ? "inf" : "-inf";
         break;
-    case TKT_ARG_BOOL: value = arg->value.b ? "true" : "false"; break;
-    case TKT_ARG_STRING: value = tkt_trace_text(trace, arg->value.string); break;
+    case TKT_ARG_BOOL:
+        value = arg->value.b ? "true" : "false";
+        break;
+    case TKT_ARG_STRING:
+        value = tkt_trace_text(trace, arg->value.string);
+        break;
     }
     int length = snprintf(out, size, "%s=%s", tkt_trace_text(trace, arg->key), value);
     return length < 0 ? 0 : (size_t)length;
@@ -110,13 +118,11 @@ static takt_status show(tkt_document *document, const tkt_scopes *scopes, bool w
     size_t arguments = with_arguments ? count++ : 0;
     size_t flops = with_flops ? count++ : 0;
     if (with_arguments)
-        columns[arguments] =
-            (tkt_column){"Input Shapes", "arguments", TKT_CELL_TEXT, 0, false, 1};
+        columns[arguments] = (tkt_column){"Input Shapes", "arguments", TKT_CELL_TEXT, 0, false, 1};
     if (with_flops)
         columns[flops] = (tkt_column){scale.title, "flops", TKT_CELL_NUMBER, 5, false, scale.unit};
 
-    tkt_table *table =
-        tkt_document_add_table(document, "scopes", columns, count, scopes->count);
+    tkt_table *table = tkt_document_add_table(document, "scopes", columns, count, scopes->count);
     if (!table)
         return TAKT_NO_MEMORY;
     table->min_width = 12;
@@ -142,8 +148,8 @@ takt_status tkt_show_scopes(tkt_document *document, const takt_report_options *o
                                                : tkt_scopes_by_name(trace, &scopes);
     if (status != TAKT_OK)
         return status;
-    status = show(document, &scopes, options->by_arguments,
-                  options->with_flops || trace->with_flops);
+    status =
+        show(document, &scopes, options->by_arguments, options->with_flops || trace->with_flops);
     tkt_document_add_fact(document, "self_cpu_total_ns", "Self CPU time total", TKT_CELL_TIME,
                           (tkt_cell){.u = scopes.self_ns});
     tkt_document_add_note(document, "Percentages are of the self CPU time total. Self CPU is CPU "

@@ -5,7 +5,18 @@
 
 #include <string.h>
 
-enum { STEPS, COUNT, MEAN, MEDIAN, P99, MOST, LEAST, RATE, FACTOR, COLUMNS };
+enum {
+    STEPS,
+    COUNT,
+    MEAN,
+    MEDIAN,
+    P99,
+    MOST,
+    LEAST,
+    RATE,
+    FACTOR,
+    COLUMNS
+};
 
 static const tkt_column columns[COLUMNS] = {
     [STEPS] = {"Steps", "steps", TKT_CELL_TEXT, 0, true, 1},
@@ -42,8 +53,8 @@ takt_status tkt_show_steps_table(tkt_document *document)
     tkt_step_figures all = tkt_steps_all(trace);
     bool is_declared = trace->all_steps.simulated_seconds > 0;
     size_t rows = (size_t)(recorded.count > 0) + (all.count > 0);
-    tkt_table *table = tkt_document_add_table(document, "steps", columns,
-                                              is_declared ? COLUMNS : FACTOR, rows);
+    tkt_table *table =
+        tkt_document_add_table(document, "steps", columns, is_declared ? COLUMNS : FACTOR, rows);
     if (!table)
         return TAKT_NO_MEMORY;
     if (recorded.count > 0)
@@ -61,8 +72,8 @@ takt_status tkt_show_steps(tkt_document *document, const takt_report_options *op
     if (status != TAKT_OK || document->tables[0].row_count == 0)
         return status;
     if (document->trace->all_steps.simulated_seconds > 0)
-        tkt_document_add_fact(document, "simulated_seconds_per_step",
-                              "Simulated seconds per step", TKT_CELL_NUMBER,
+        tkt_document_add_fact(document, "simulated_seconds_per_step", "Simulated seconds per step",
+                              TKT_CELL_NUMBER,
                               (tkt_cell){.d = document->trace->all_steps.simulated_seconds});
     if (document->trace->all_steps.stats.count > 0)
         tkt_document_add_note(document, "Median and p99 of all steps are within 3.2 %%; real-time "

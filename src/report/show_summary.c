@@ -11,7 +11,15 @@
 #define TOP_ACTIVITIES 5
 #define NAME_BYTES     64 /* of a scope within a sentence */
 
-enum { NAME, SELF_SHARE, SELF, TOTAL, AVERAGE, CALLS, SCOPES_COLUMNS };
+enum {
+    NAME,
+    SELF_SHARE,
+    SELF,
+    TOTAL,
+    AVERAGE,
+    CALLS,
+    SCOPES_COLUMNS
+};
 
 static const tkt_column scopes_columns[SCOPES_COLUMNS] = {
     [NAME] = {"Scope", "name", TKT_CELL_TEXT, 0, true, 1},
@@ -24,8 +32,8 @@ static const tkt_column scopes_columns[SCOPES_COLUMNS] = {
 
 static takt_status show_scopes(tkt_document *document, const tkt_scopes *scopes)
 {
-    tkt_table *table = tkt_document_add_table(document, "scopes", scopes_columns, SCOPES_COLUMNS,
-                                              scopes->count);
+    tkt_table *table =
+        tkt_document_add_table(document, "scopes", scopes_columns, SCOPES_COLUMNS, scopes->count);
     if (!table)
         return TAKT_NO_MEMORY;
     table->weight = TOTAL;
@@ -44,7 +52,13 @@ static takt_status show_scopes(tkt_document *document, const tkt_scopes *scopes)
     return TAKT_OK;
 }
 
-enum { ACTIVITY, TIME, TIME_AVERAGE, COUNT, ACTIVITIES_COLUMNS };
+enum {
+    ACTIVITY,
+    TIME,
+    TIME_AVERAGE,
+    COUNT,
+    ACTIVITIES_COLUMNS
+};
 
 static const tkt_column activities_columns[ACTIVITIES_COLUMNS] = {
     [ACTIVITY] = {"Activity", "activity", TKT_CELL_TEXT, 0, true, 1},
@@ -130,7 +144,7 @@ static void add_facts(tkt_document *document, const tkt_scopes *scopes, uint64_t
                           (tkt_cell){.u = wall_ns});
     tkt_document_add_fact(document, "self_cpu_total_ns", "Self CPU time total", TKT_CELL_TIME,
                           (tkt_cell){.u = scopes->self_ns});
-    tkt_document_add_fact(document, "self_cpu_per_wall", "Self CPU by wall time", TKT_CELL_NUMBER,
+    tkt_document_add_fact(document, "self_cpu_per_wall", "Self CPU per wall time", TKT_CELL_NUMBER,
                           (tkt_cell){.d = tkt_share(scopes->self_ns, wall_ns)});
     tkt_document_add_fact(document, "calls", "Calls of scopes", TKT_CELL_COUNT,
                           (tkt_cell){.u = count_calls(scopes)});
@@ -178,24 +192,32 @@ static void add_advice(tkt_document *document, const tkt_advice *advice)
     unsigned long long count = advice->count;
     switch (advice->kind) {
     case TKT_ADVICE_HOT:
-        tkt_document_add_note(document, "%s takes %s of the self CPU time: %s in %llu calls.",
-                              w.name, w.share, w.time, count);
+        tkt_document_add_note(document, "%s takes %s of the self CPU time: %s in %llu %s.", w.name,
+                              w.share, w.time, count, count == 1 ? "call" : "calls");
         break;
     case TKT_ADVICE_UNCOVERED:
-        tkt_document_add_note(document, "%s of the wall time, %s, is in no scope: more scopes "
-                              "would tell what it is.", w.share, w.time);
+        tkt_document_add_note(document,
+                              "%s of the wall time, %s, is in no scope: more scopes "
+                              "would tell what it is.",
+                              w.share, w.time);
         break;
     case TKT_ADVICE_SMALL:
-        tkt_document_add_note(document, "%s was called %llu times for %s each: a scope around the "
-                              "loop, or a finer level, would cost less.", w.name, count, w.time);
+        tkt_document_add_note(document,
+                              "%s was called %llu times for %s each: a scope around the "
+                              "loop, or a finer level, would cost less.",
+                              w.name, count, w.time);
         break;
     case TKT_ADVICE_COST:
-        tkt_document_add_note(document, "Recording itself took about %s, %s of the wall time: "
-                              "record fewer or coarser scopes.", w.time, w.share);
+        tkt_document_add_note(document,
+                              "Recording itself took about %s, %s of the wall time: "
+                              "record fewer or coarser scopes.",
+                              w.time, w.share);
         break;
     case TKT_ADVICE_UNEVEN:
-        tkt_document_add_note(document, "One step in a hundred takes %s or more, %s times the "
-                              "median of %s.", w.time, w.ratio, w.other);
+        tkt_document_add_note(document,
+                              "One step in a hundred takes %s or more, %s times the "
+                              "median of %s.",
+                              w.time, w.ratio, w.other);
         break;
     case TKT_ADVICE_GROWTH:
         tkt_document_add_note(document, "Host memory grew by %s during the recording.", w.bytes);
@@ -203,7 +225,8 @@ static void add_advice(tkt_document *document, const tkt_advice *advice)
     case TKT_ADVICE_LOST:
         tkt_document_add_note(document, "%llu %s.", count, takt_loss_text(advice->loss));
         break;
-    case TKT_ADVICE_KINDS: break;
+    case TKT_ADVICE_KINDS:
+        break;
     }
 }
 

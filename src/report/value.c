@@ -132,14 +132,22 @@ size_t tkt_value_text(char *out, tkt_cell_type type, tkt_cell cell)
     if (is_none(type, cell))
         return finish(out, out, type == TKT_CELL_SHARE ? "NaN" : "");
     switch (type) {
-    case TKT_CELL_TEXT: break;
-    case TKT_CELL_COUNT: return finish(out, tkt_put_u64(out, cell.u), "");
-    case TKT_CELL_TIME: return put_time(out, cell.u);
-    case TKT_CELL_OFFSET: return put_signed(out, cell.i, put_time);
-    case TKT_CELL_BYTES: return put_bytes(out, cell.u);
-    case TKT_CELL_CHANGE: return put_signed(out, cell.i, put_bytes);
-    case TKT_CELL_SHARE: return finish(out, out + tkt_value_fixed(out, cell.d * 100, 2), "%");
-    case TKT_CELL_NUMBER: return put_number(out, cell.d);
+    case TKT_CELL_TEXT:
+        break;
+    case TKT_CELL_COUNT:
+        return finish(out, tkt_put_u64(out, cell.u), "");
+    case TKT_CELL_TIME:
+        return put_time(out, cell.u);
+    case TKT_CELL_OFFSET:
+        return put_signed(out, cell.i, put_time);
+    case TKT_CELL_BYTES:
+        return put_bytes(out, cell.u);
+    case TKT_CELL_CHANGE:
+        return put_signed(out, cell.i, put_bytes);
+    case TKT_CELL_SHARE:
+        return finish(out, out + tkt_value_fixed(out, cell.d * 100, 2), "%");
+    case TKT_CELL_NUMBER:
+        return put_number(out, cell.d);
     }
     return finish(out, out, "");
 }

@@ -124,8 +124,8 @@ static takt_status put_tables(tkt_writer *writer, const char *indent,
     if (status == TAKT_OK) {
         bool cuda = all_cuda(activities, count);
         put_timeline(writer, indent, cuda ? "CUDA timeline:" : "Timeline:", activities, count);
-        put_totals(writer, indent, cuda ? "CUDA activity summary:" : "Activity summary:",
-                   "Activity", &by_name);
+        put_totals(writer, indent,
+                   cuda ? "CUDA activity summary:" : "Activity summary:", "Activity", &by_name);
         put_totals(writer, indent, cuda ? "CUDA device summary:" : "Device summary:", "Device",
                    &by_device);
     }

@@ -51,9 +51,8 @@ static takt_status add_label(tkt_activity_totals *totals, uint32_t filter, const
     char *label = tkt_alloc(size);
     if (!label)
         return TAKT_NO_MEMORY;
-    takt_status status =
-        tkt_activity_totals_add(totals, tkt_activity_label(label, size, filter, name),
-                                stats->count, stats->total_ns);
+    takt_status status = tkt_activity_totals_add(
+        totals, tkt_activity_label(label, size, filter, name), stats->count, stats->total_ns);
     tkt_free(label);
     return status;
 }

@@ -3,20 +3,20 @@
 
 #include "summary/steps.h"
 
-#define HOT_SHARE        0.25
-#define UNCOVERED_SHARE  0.20
-#define SMALL_NS         500 /* a few times what recording a scope costs */
-#define SMALL_CALLS      10000
-#define COST_SHARE       0.05
-#define UNEVEN_FACTOR    2
-#define UNEVEN_STEPS     20 /* with fewer, p99 is just the slowest step */
-#define GROWTH_BYTES     (1024 * 1024)
-#define GROWTH_SHARE     0.01
+#define HOT_SHARE       0.25
+#define UNCOVERED_SHARE 0.20
+#define SMALL_NS        500 /* a few times what recording a scope costs */
+#define SMALL_CALLS     10000
+#define COST_SHARE      0.05
+#define UNEVEN_FACTOR   2
+#define UNEVEN_STEPS    20 /* with fewer, p99 is just the slowest step */
+#define GROWTH_BYTES    (1024 * 1024)
+#define GROWTH_SHARE    0.01
 
 typedef struct advising {
     const takt_trace *trace;
     const tkt_scopes *scopes;
-    double            wall_ns;
+    double wall_ns;
 } advising;
 
 typedef bool (*rule)(const advising *a, tkt_advice *out);
@@ -74,9 +74,8 @@ static bool high_cost(const advising *a, tkt_advice *out)
     double cost_ns = a->trace->facts.cost_ns;
     if (!(a->wall_ns > 0 && cost_ns > COST_SHARE * a->wall_ns && cost_ns < 1e18))
         return false;
-    *out = (tkt_advice){.kind = TKT_ADVICE_COST,
-                        .time_ns = (uint64_t)cost_ns,
-                        .share = cost_ns / a->wall_ns};
+    *out = (tkt_advice){
+        .kind = TKT_ADVICE_COST, .time_ns = (uint64_t)cost_ns, .share = cost_ns / a->wall_ns};
     return true;
 }
 
@@ -85,8 +84,8 @@ static bool uneven_steps(const advising *a, tkt_advice *out)
     tkt_step_figures steps = tkt_steps_all(a->trace);
     if (steps.count < UNEVEN_STEPS || steps.p99_ns < UNEVEN_FACTOR * steps.median_ns)
         return false;
-    *out = (tkt_advice){
-        .kind = TKT_ADVICE_UNEVEN, .time_ns = steps.p99_ns, .other = steps.median_ns};
+    *out =
+        (tkt_advice){.kind = TKT_ADVICE_UNEVEN, .time_ns = steps.p99_ns, .other = steps.median_ns};
     return true;
 }
 

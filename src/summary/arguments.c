@@ -14,8 +14,8 @@ typedef struct open_span {
 
 typedef struct grouping {
     const takt_trace *trace;
-    tkt_scopes       *scopes;
-    tkt_map           by_hash; /* -> index + 1 */
+    tkt_scopes *scopes;
+    tkt_map by_hash;              /* -> index + 1 */
     TKT_ARRAY_OF(uint32_t) names; /* by group: the string */
     TKT_ARRAY_OF(uint32_t) open;  /* by group: how many of its spans are on the stack */
     TKT_ARRAY_OF(open_span) stack;
@@ -24,23 +24,28 @@ typedef struct grouping {
 /* One span and the arguments recorded on it. */
 typedef struct call {
     const tkt_span *span;
-    const tkt_arg  *args;
-    uint32_t        number;
-    uint32_t        track;
-    uint32_t        first_arg;
-    uint32_t        arg_count;
-    uint32_t        name;
+    const tkt_arg *args;
+    uint32_t number;
+    uint32_t track;
+    uint32_t first_arg;
+    uint32_t arg_count;
+    uint32_t name;
 } call;
 
 static uint64_t value_bits(const tkt_arg *arg)
 {
     uint64_t bits = 0;
     switch (arg->type) {
-    case TKT_ARG_INT: return (uint64_t)arg->value.i;
-    case TKT_ARG_UINT: return arg->value.u;
-    case TKT_ARG_BOOL: return arg->value.b;
-    case TKT_ARG_STRING: return arg->value.string;
-    case TKT_ARG_DOUBLE: memcpy(&bits, &arg->value.d, sizeof bits);
+    case TKT_ARG_INT:
+        return (uint64_t)arg->value.i;
+    case TKT_ARG_UINT:
+        return arg->value.u;
+    case TKT_ARG_BOOL:
+        return arg->value.b;
+    case TKT_ARG_STRING:
+        return arg->value.string;
+    case TKT_ARG_DOUBLE:
+        memcpy(&bits, &arg->value.d, sizeof bits);
     }
     return bits;
 }

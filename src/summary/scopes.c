@@ -10,11 +10,11 @@
 
 typedef struct grouping {
     const takt_trace *trace;
-    const tkt_fold   *fold;
-    tkt_scopes       *scopes;
-    tkt_map           by_name; /* key -> index + 1 */
-    uint32_t         *group_of; /* by node */
-    uint32_t         *open;     /* by group: how many of its nodes the walk is inside of */
+    const tkt_fold *fold;
+    tkt_scopes *scopes;
+    tkt_map by_name;    /* key -> index + 1 */
+    uint32_t *group_of; /* by node */
+    uint32_t *open;     /* by group: how many of its nodes the walk is inside of */
 } grouping;
 
 static tkt_scope_total *find_group(grouping *g, const tkt_node *node)
