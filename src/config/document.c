@@ -206,7 +206,7 @@ static const char closing[] =
     "  1000. Without a unit they are bytes.\n"
     "- Lists are YAML lists. In `TAKT_OPTIONS`, on the command line and in a plain YAML text\n"
     "  commas separate their items: `--reports scopes,tree`. A list replaces the one before\n"
-    "  it. No item may stand twice, and there are at most 64.\n"
+    "  it. No item may stand twice; there are at most 64, of at most 255 bytes.\n"
     "- Categories are a YAML mapping, `categories: {io: off}`; elsewhere\n"
     "  `profiling.categories=io:off,mpi:on`.\n"
     "- In `TAKT_OPTIONS` blanks separate, and single or double quotes keep them.\n"

@@ -60,7 +60,8 @@ typedef enum tkt_config_id {
 #define TKT_CONFIG_GRAPH_NODE   0u
 #define TKT_CONFIG_GRAPH_LAUNCH 1u
 
-#define TKT_CONFIG_ITEMS_MAX 64 /* of one list */
+#define TKT_CONFIG_ITEMS_MAX  64  /* of one list */
+#define TKT_CONFIG_ITEM_BYTES 255 /* of one of its items */
 
 typedef struct tkt_config_key {
     const char     *name; /* "profiling.wait"; "reports" is section and key in one */

@@ -131,6 +131,14 @@ static bool refuse_text(tkt_config_problem *problem, const tkt_config_key *key, 
     return tkt_config_refuse(problem, key, tkt_config_quote(quoted, text));
 }
 
+static bool refuse_length(tkt_config_problem *problem, size_t max, size_t length)
+{
+    problem->status = TAKT_BAD_CONFIG;
+    snprintf(problem->text, sizeof problem->text, "expected at most %zu bytes, got %zu", max,
+             length);
+    return false;
+}
+
 static bool no_memory(tkt_config_problem *problem)
 {
     problem->status = TAKT_NO_MEMORY;
@@ -219,11 +227,6 @@ static bool is_clean(const char *text)
         size -= length;
     }
     return true;
-}
-
-static bool read_text(const tkt_config_key *key, const char *text)
-{
-    return strlen(text) <= key->max && is_clean(text) && key->accepts(text);
 }
 
 static bool read_number(const tkt_config_key *key, const char *text, uint64_t *out)
@@ -329,6 +332,8 @@ bool tkt_config_value_add(const tkt_config_key *key, const char *item, const cha
     bool is_on = true;
     if (key->type == TKT_CONFIG_TYPE_CHOICES)
         return add_choice(key, item, value, problem);
+    if (strlen(item) > TKT_CONFIG_ITEM_BYTES)
+        return refuse_length(problem, TKT_CONFIG_ITEM_BYTES, strlen(item));
     if (key->type == TKT_CONFIG_TYPE_LIST && (!is_clean(item) || !key->accepts(item)))
         return refuse_name(problem, key, item);
     if (key->type == TKT_CONFIG_TYPE_SWITCHES) {
@@ -409,7 +414,9 @@ bool tkt_config_value_parse(const tkt_config_key *key, const char *text, tkt_are
     case TKT_CONFIG_TYPE_SWITCHES:
         return parse_list(key, text, memory, out, problem);
     case TKT_CONFIG_TYPE_TEXT:
-        if (!read_text(key, text))
+        if (strlen(text) > key->max)
+            return refuse_length(problem, key->max, strlen(text));
+        if (!is_clean(text) || !key->accepts(text))
             return refuse_text(problem, key, text);
         value.text = tkt_arena_copy(memory, text, strlen(text));
         if (!value.text)

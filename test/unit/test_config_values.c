@@ -193,6 +193,18 @@ static void lists_have_at_most_64_items(void **state)
     assert_refused("profiling.builtin", list, "profiling.builtin: expected at most 64 items");
 }
 
+static void items_have_at_most_255_bytes(void **state)
+{
+    (void)state;
+    char item[257];
+    memset(item, 'i', 256);
+    item[256] = '\0';
+    assert_refused("profiling.builtin", item,
+                   "profiling.builtin: expected at most 255 bytes, got 256");
+    item[255] = '\0';
+    assert_int_equal(set("profiling.builtin", item, NULL), TAKT_OK);
+}
+
 static void categories_are_switched(void **state)
 {
     (void)state;
@@ -229,7 +241,8 @@ static void names_of_runs_fit_into_file_names(void **state)
     long_name[201] = '\0';
     assert_refused("profiling.name", "a/b",
                    "profiling.name: expected a name without '/', got 'a/b'");
-    assert_int_equal(set("profiling.name", long_name, NULL), TAKT_BAD_CONFIG);
+    assert_refused("profiling.name", long_name,
+                   "profiling.name: expected at most 200 bytes, got 201");
     long_name[200] = '\0';
     assert_int_equal(set("profiling.name", long_name, NULL), TAKT_OK);
     assert_int_equal(set("profiling.name", "two\nlines", NULL), TAKT_BAD_CONFIG);
@@ -320,6 +333,7 @@ int main(void)
         cmocka_unit_test(lists_of_words_are_bits),
         cmocka_unit_test(lists_replace_and_may_be_empty),
         cmocka_unit_test(lists_have_at_most_64_items),
+        cmocka_unit_test(items_have_at_most_255_bytes),
         cmocka_unit_test(categories_are_switched),
         cmocka_unit_test(names_of_runs_fit_into_file_names),
         cmocka_unit_test(folders_have_known_placeholders),
