@@ -166,7 +166,7 @@ static void compute_density_of(fluid *f, size_t i)
 
 static void compute_density(fluid *f)
 {
-    TAKT_ACTIVITY("cpu", TAKT_TIMING_KERNEL, "density");
+    TAKT_ACTIVITY("cpu", TAKT_TIMING_KERNEL, "density sums");
 
     PARALLEL_FOR
     for (size_t i = 0; i < f->count; i++)
@@ -212,7 +212,7 @@ static void compute_forces_on(fluid *f, size_t i)
 
 static void compute_forces(fluid *f)
 {
-    TAKT_ACTIVITY("cpu", TAKT_TIMING_KERNEL, "forces");
+    TAKT_ACTIVITY("cpu", TAKT_TIMING_KERNEL, "pair forces");
 
     PARALLEL_FOR
     for (size_t i = 0; i < f->count; i++)
@@ -289,7 +289,7 @@ static void update_balance(fluid *f)
 
 static void move_particles(fluid *f)
 {
-    TAKT_ACTIVITY("cpu", TAKT_TIMING_KERNEL, "integrate");
+    TAKT_ACTIVITY("cpu", TAKT_TIMING_KERNEL, "leapfrog");
     double kick = kick_duration(f);
 
     PARALLEL_FOR
