@@ -1,0 +1,355 @@
+/* The folded form: stats, nodes, self times, the bound on nodes, merging, running out of memory. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "record/fold.h"
+
+#include <math.h>
+
+static void stats_agree_with_sums(void **state)
+{
+    (void)state;
+    const uint64_t durations[] = {5, 100, 7, 1000000, 42};
+    tkt_stats stats;
+    tkt_stats_init(&stats);
+    assert_int_equal(stats.min_ns, UINT64_MAX);
+    assert_true(tkt_stats_mean(&stats) == 0);
+    double sum = 0;
+    for (size_t i = 0; i < 5; i++) {
+        tkt_stats_add(&stats, durations[i]);
+        sum += (double)durations[i];
+    }
+    double squares = 0;
+    for (size_t i = 0; i < 5; i++)
+        squares += ((double)durations[i] - sum / 5) * ((double)durations[i] - sum / 5);
+    assert_int_equal(stats.count, 5);
+    assert_int_equal(stats.total_ns, 1000154);
+    assert_int_equal(stats.min_ns, 5);
+    assert_int_equal(stats.max_ns, 1000000);
+    assert_int_equal(stats.self_ns, 0);
+    assert_float_equal(tkt_stats_mean(&stats), sum / 5, 1e-9);
+    assert_float_equal(tkt_stats_stddev(&stats), sqrt(squares / 4), 1e-3);
+}
+
+static void stddev_of_one_or_of_equals_is_zero(void **state)
+{
+    (void)state;
+    tkt_stats stats;
+    tkt_stats_init(&stats);
+    tkt_stats_add(&stats, 123456789);
+    assert_true(tkt_stats_stddev(&stats) == 0);
+    for (int i = 0; i < 1000; i++)
+        tkt_stats_add(&stats, 123456789);
+    assert_true(tkt_stats_stddev(&stats) < 10);
+}
+
+static void merged_stats_are_those_of_all(void **state)
+{
+    (void)state;
+    tkt_stats a;
+    tkt_stats b;
+    tkt_stats all;
+    tkt_stats_init(&a);
+    tkt_stats_init(&b);
+    tkt_stats_init(&all);
+    for (uint64_t i = 1; i < 50; i++) {
+        tkt_stats_add(i % 3 ? &a : &b, i * i);
+        tkt_stats_add(&all, i * i);
+    }
+    tkt_stats_merge(&a, &b);
+    assert_int_equal(a.count, all.count);
+    assert_int_equal(a.total_ns, all.total_ns);
+    assert_int_equal(a.min_ns, all.min_ns);
+    assert_int_equal(a.max_ns, all.max_ns);
+    assert_true(a.sum_squares == all.sum_squares);
+}
+
+static void equal_paths_share_a_node(void **state)
+{
+    (void)state;
+    tkt_fold fold;
+    assert_int_equal(tkt_fold_init(&fold), TAKT_OK);
+    assert_int_equal(fold.count, 1);
+    uint32_t a = tkt_fold_child(&fold, 0, 3);
+    uint32_t b = tkt_fold_child(&fold, 0, 4);
+    uint32_t under_a = tkt_fold_child(&fold, a, 3);
+    assert_int_equal(tkt_fold_child(&fold, 0, 3), a);
+    assert_int_equal(tkt_fold_child(&fold, 0, 4), b);
+    assert_int_equal(tkt_fold_child(&fold, a, 3), under_a);
+    assert_int_equal(tkt_fold_child(&fold, b, 3), 4);
+    assert_int_equal(fold.count, 5);
+    assert_int_equal(fold.items[under_a].parent, a);
+    assert_int_equal(fold.items[under_a].site, 3);
+    assert_int_equal(fold.items[a].first_child, under_a);
+    assert_int_equal(tkt_fold_child(&fold, TKT_NO_NODE, 3), TKT_NO_NODE);
+    tkt_fold_fini(&fold);
+}
+
+/* The children are added before their parent and after it. */
+static void self_is_total_less_direct_children(void **state)
+{
+    (void)state;
+    tkt_fold fold;
+    assert_int_equal(tkt_fold_init(&fold), TAKT_OK);
+    uint32_t step = tkt_fold_child(&fold, 0, 1);
+    uint32_t solve = tkt_fold_child(&fold, step, 2);
+    uint32_t inner = tkt_fold_child(&fold, solve, 3);
+    tkt_fold_add(&fold, inner, 30);
+    tkt_fold_add(&fold, solve, 60);
+    tkt_fold_add(&fold, step, 100);
+    tkt_fold_add(&fold, solve, 10);
+    tkt_fold_add(&fold, inner, 5);
+    assert_int_equal(fold.items[step].stats.self_ns, 100 - 70);
+    assert_int_equal(fold.items[solve].stats.self_ns, 70 - 35);
+    assert_int_equal(fold.items[inner].stats.self_ns, 35);
+    assert_int_equal(fold.items[0].stats.count, 0);
+    assert_int_equal(fold.items[0].stats.self_ns, 0);
+    assert_int_equal(tkt_histogram_count(fold.items[inner].histogram), 2);
+    tkt_fold_add(&fold, TKT_NO_NODE, 5);
+    tkt_fold_fini(&fold);
+}
+
+/* Sums of self times of all nodes, and of totals of nodes below the root. */
+static void sum_times(const tkt_fold *fold, uint64_t *self_ns, uint64_t *top_ns)
+{
+    *self_ns = *top_ns = 0;
+    for (size_t i = 1; i < fold->count; i++) {
+        *self_ns += fold->items[i].stats.self_ns;
+        if (fold->items[i].parent == 0)
+            *top_ns += fold->items[i].stats.total_ns;
+    }
+}
+
+static void fill_up(tkt_fold *fold)
+{
+    for (uint32_t site = 1; fold->count < TKT_FOLD_MAX_NODES; site++)
+        tkt_fold_add(fold, tkt_fold_child(fold, 0, site), 1);
+}
+
+static void paths_beyond_the_limit_go_to_others(void **state)
+{
+    (void)state;
+    tkt_fold fold;
+    assert_int_equal(tkt_fold_init(&fold), TAKT_OK);
+    fill_up(&fold);
+    assert_int_equal(fold.other_count, 0);
+
+    uint32_t other = tkt_fold_child(&fold, 0, 1000000);
+    assert_int_equal(fold.items[other].site, TKT_SITE_OTHER);
+    assert_int_equal(tkt_fold_child(&fold, 0, 2000000), other);
+    uint32_t below = tkt_fold_child(&fold, other, 1000001);
+    assert_int_equal(fold.items[below].parent, other);
+    assert_int_not_equal(below, other);
+    assert_int_equal(fold.other_count, 3);
+    assert_int_equal(tkt_fold_child(&fold, 0, 5), 5);
+    assert_int_equal(fold.other_count, 3);
+
+    tkt_fold_add(&fold, below, 40);
+    tkt_fold_add(&fold, other, 100);
+    assert_int_equal(fold.items[other].stats.self_ns, 60);
+    tkt_fold_fini(&fold);
+}
+
+static void others_are_bounded_too(void **state)
+{
+    (void)state;
+    tkt_fold fold;
+    assert_int_equal(tkt_fold_init(&fold), TAKT_OK);
+    fill_up(&fold);
+    uint32_t node = 1;
+    for (uint32_t i = 0; node != TKT_NO_NODE; i++) {
+        assert_true(i <= TKT_FOLD_MAX_NODES);
+        node = tkt_fold_child(&fold, node, 1000000 + i);
+    }
+    assert_int_equal(fold.count, 2 * TKT_FOLD_MAX_NODES);
+    tkt_fold_fini(&fold);
+}
+
+/* Two trees that overlap in part; what is merged equals what is folded at once. */
+static void fold_some(tkt_fold *fold, uint32_t from, uint32_t to, uint32_t shift)
+{
+    for (uint32_t i = from; i < to; i++) {
+        uint32_t a = tkt_fold_child(fold, 0, 1 + shift + i % 3);
+        uint32_t b = tkt_fold_child(fold, a, 1 + shift + i % 5);
+        tkt_fold_add(fold, b, i * 10);
+        tkt_fold_add(fold, a, i * 13 + 1);
+        fold->items[b].flops += i;
+        fold->items[b].bytes += 2 * i;
+    }
+}
+
+static void assert_same_node(const tkt_node *a, const tkt_node *b)
+{
+    assert_int_equal(a->stats.count, b->stats.count);
+    assert_int_equal(a->stats.total_ns, b->stats.total_ns);
+    assert_int_equal(a->stats.self_ns, b->stats.self_ns);
+    assert_int_equal(a->stats.min_ns, b->stats.min_ns);
+    assert_int_equal(a->stats.max_ns, b->stats.max_ns);
+    assert_true(a->stats.sum_squares == b->stats.sum_squares);
+    assert_true(a->flops == b->flops && a->bytes == b->bytes);
+    assert_memory_equal(a->histogram, b->histogram, sizeof *a->histogram);
+}
+
+static void merging_equals_folding_at_once(void **state)
+{
+    (void)state;
+    uint32_t sites[16] = {0};
+    for (uint32_t i = 1; i < 6; i++)
+        sites[i + 4] = i; /* sites of the second tree are 4 greater */
+    tkt_fold at_once;
+    tkt_fold first;
+    tkt_fold second;
+    assert_int_equal(tkt_fold_init(&at_once), TAKT_OK);
+    assert_int_equal(tkt_fold_init(&first), TAKT_OK);
+    assert_int_equal(tkt_fold_init(&second), TAKT_OK);
+    fold_some(&at_once, 1, 100, 0);
+    fold_some(&first, 1, 4, 0);
+    fold_some(&second, 4, 100, 4);
+    assert_int_equal(tkt_fold_merge(&first, &second, sites), TAKT_OK);
+    assert_int_equal(first.count, at_once.count);
+    for (uint32_t i = 1; i < at_once.count; i++) {
+        const tkt_node *node = &at_once.items[i];
+        const tkt_node *parent = &at_once.items[node->parent];
+        uint32_t same = node->parent ? tkt_fold_child(&first, 0, parent->site) : 0;
+        same = tkt_fold_child(&first, same, node->site);
+        assert_same_node(&first.items[same], node);
+    }
+    assert_int_equal(first.count, at_once.count);
+    tkt_fold_fini(&at_once);
+    tkt_fold_fini(&first);
+    tkt_fold_fini(&second);
+}
+
+static void merging_into_a_full_tree_keeps_all_time(void **state)
+{
+    (void)state;
+    tkt_fold full;
+    tkt_fold more;
+    assert_int_equal(tkt_fold_init(&full), TAKT_OK);
+    assert_int_equal(tkt_fold_init(&more), TAKT_OK);
+    fill_up(&full);
+    uint32_t a = tkt_fold_child(&more, 0, 2000000);
+    uint32_t b = tkt_fold_child(&more, a, 2000001);
+    tkt_fold_add(&more, b, 70);
+    tkt_fold_add(&more, a, 100);
+    uint64_t self_ns;
+    uint64_t top_ns;
+    sum_times(&full, &self_ns, &top_ns);
+    uint64_t before = top_ns;
+    assert_int_equal(tkt_fold_merge(&full, &more, NULL), TAKT_OK);
+    sum_times(&full, &self_ns, &top_ns);
+    assert_int_equal(top_ns, before + 100);
+    assert_int_equal(self_ns, top_ns);
+    assert_int_equal(full.other_count, 2);
+
+    while (full.count < 2 * TKT_FOLD_MAX_NODES)
+        tkt_fold_child(&full, (uint32_t)full.count - 1, 3000000);
+    uint32_t known = tkt_fold_child(&more, 0, 1);
+    tkt_fold_add(&more, tkt_fold_child(&more, known, 2000002), 20);
+    tkt_fold_add(&more, known, 50);
+    assert_int_equal(tkt_fold_merge(&full, &more, NULL), TAKT_OK);
+    sum_times(&full, &self_ns, &top_ns);
+    assert_int_equal(top_ns, before + 100 + 100 + 50);
+    assert_int_equal(self_ns, top_ns);
+    tkt_fold_fini(&full);
+    tkt_fold_fini(&more);
+}
+
+static void merging_nothing_changes_nothing(void **state)
+{
+    (void)state;
+    tkt_fold fold;
+    tkt_fold nothing = {0};
+    assert_int_equal(tkt_fold_init(&fold), TAKT_OK);
+    fold_some(&fold, 0, 10, 0);
+    size_t count = fold.count;
+    assert_int_equal(tkt_fold_merge(&fold, &nothing, NULL), TAKT_OK);
+    assert_int_equal(fold.count, count);
+    tkt_fold_fini(&nothing);
+    tkt_fold_fini(&fold);
+}
+
+static void init_without_memory_fails_cleanly(void **state)
+{
+    (void)state;
+    tkt_fold fold;
+    tkt_alloc_fail(0, 1);
+    assert_int_equal(tkt_fold_init(&fold), TAKT_NO_MEMORY);
+    tkt_alloc_fail(0, 0);
+    tkt_fold_fini(&fold);
+}
+
+/* Whatever allocation fails, times of the nodes that exist are right. */
+static void folding_goes_on_without_memory(void **state)
+{
+    (void)state;
+    for (uint64_t after = 0; after < 40; after++) {
+        tkt_fold fold;
+        assert_int_equal(tkt_fold_init(&fold), TAKT_OK);
+        tkt_alloc_fail(after, UINT64_MAX);
+        for (uint32_t i = 1; i < 200; i++) {
+            uint32_t a = tkt_fold_child(&fold, 0, i);
+            uint32_t b = tkt_fold_child(&fold, a, i);
+            tkt_fold_add(&fold, b, 3);
+            tkt_fold_add(&fold, a, 10);
+        }
+        tkt_alloc_fail(0, 0);
+        uint64_t self_ns;
+        uint64_t top_ns;
+        sum_times(&fold, &self_ns, &top_ns);
+        assert_int_equal(self_ns, top_ns);
+        tkt_fold_fini(&fold);
+    }
+}
+
+static void merging_without_memory_adds_nothing(void **state)
+{
+    (void)state;
+    tkt_fold more;
+    assert_int_equal(tkt_fold_init(&more), TAKT_OK);
+    fold_some(&more, 0, 100, 10);
+    bool is_done = false;
+    for (uint64_t after = 0; !is_done; after++) {
+        tkt_fold fold;
+        assert_int_equal(tkt_fold_init(&fold), TAKT_OK);
+        fold_some(&fold, 0, 10, 0);
+        uint64_t before;
+        uint64_t now;
+        uint64_t self_ns;
+        sum_times(&fold, &self_ns, &before);
+        tkt_alloc_fail(after, UINT64_MAX);
+        takt_status status = tkt_fold_merge(&fold, &more, NULL);
+        tkt_alloc_fail(0, 0);
+        sum_times(&fold, &self_ns, &now);
+        is_done = status == TAKT_OK;
+        assert_true(is_done || status == TAKT_NO_MEMORY);
+        assert_int_equal(now == before, !is_done);
+        tkt_fold_fini(&fold);
+        assert_true(after < 1000);
+    }
+    tkt_fold_fini(&more);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stats_agree_with_sums),
+        cmocka_unit_test(stddev_of_one_or_of_equals_is_zero),
+        cmocka_unit_test(merged_stats_are_those_of_all),
+        cmocka_unit_test(equal_paths_share_a_node),
+        cmocka_unit_test(self_is_total_less_direct_children),
+        cmocka_unit_test(paths_beyond_the_limit_go_to_others),
+        cmocka_unit_test(others_are_bounded_too),
+        cmocka_unit_test(merging_equals_folding_at_once),
+        cmocka_unit_test(merging_into_a_full_tree_keeps_all_time),
+        cmocka_unit_test(merging_nothing_changes_nothing),
+        cmocka_unit_test(init_without_memory_fails_cleanly),
+        cmocka_unit_test(folding_goes_on_without_memory),
+        cmocka_unit_test(merging_without_memory_adds_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
