@@ -51,7 +51,7 @@ static void fold_span(walk *w, const tkt_slot_span *span)
     uint32_t node = enter(w, span->depth + w->shift, span->site);
     if (span->begin == 0)
         w->shift++;
-    if (span->end >= w->from && span->begin <= w->until)
+    if (tkt_slot_overlaps(span, w->from, w->until))
         add(w, node, span->begin, span->end);
 }
 

@@ -82,4 +82,10 @@ static inline bool tkt_slot_read_span(const takt_record *slot, tkt_slot_span *sp
     return true;
 }
 
+/* Whether it has anything to do with a window; touching its begin from before is not enough. */
+static inline bool tkt_slot_overlaps(const tkt_slot_span *span, uint64_t from, uint64_t until)
+{
+    return (span->end > from || span->begin >= from) && span->begin <= until;
+}
+
 #endif

@@ -45,12 +45,13 @@ typedef struct nest {
     TKT_ARRAY_OF(pending) pendings;
     TKT_ARRAY_OF(ancestor) ancestors; /* outermost first */
     bool is_unfinished;               /* spans being placed come from the stack */
+    bool is_before;                   /* what comes now was recorded before the window */
 } nest;
 
 static bool is_in_window(const nest *n, const tkt_slot_span *span)
 {
     const tkt_seal_window *window = n->sealing->window;
-    return span->end >= window->begin_ticks && span->begin <= window->end_ticks;
+    return tkt_slot_overlaps(span, window->begin_ticks, window->end_ticks);
 }
 
 /* The open scope at index `depth` of the stack, as a span that ends with the window. */
@@ -257,16 +258,18 @@ static void add_counter(nest *n, const takt_record *slot)
 static void place_event(nest *n, const takt_record *slot)
 {
     tkt_slot_kind kind = tkt_slot_kind_of(slot);
+    if (kind == TKT_SLOT_SPAN_BEGIN || kind == TKT_SLOT_SPAN_END || kind == TKT_SLOT_SPAN_AT) {
+        tkt_async_add(n->sealing, slot);
+        return;
+    }
+    if (n->is_before)
+        return;
     if (kind >= TKT_SLOT_ARG_INT && kind <= TKT_SLOT_ARG_STRING) {
         add_arg(n, slot, (tkt_arg_type)(kind - TKT_SLOT_ARG_INT));
         return;
     }
     if (kind == TKT_SLOT_WORK) {
         add_work(n, slot);
-        return;
-    }
-    if (kind == TKT_SLOT_SPAN_BEGIN || kind == TKT_SLOT_SPAN_END || kind == TKT_SLOT_SPAN_AT) {
-        tkt_async_add(n->sealing, slot);
         return;
     }
     if (!tkt_sealing_holds(n->sealing, slot->start))
@@ -289,6 +292,8 @@ static void place_segment(nest *n, const tkt_segment *segment)
             place_event(n, slot);
         else if (is_in_window(n, &span))
             place(n, &span);
+        else if (span.end <= n->sealing->window->begin_ticks)
+            n->is_before = true; /* arguments and work have no times of their own */
     }
 }
 

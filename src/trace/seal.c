@@ -72,7 +72,7 @@ static bool is_event_in_window(const tkt_sealing *sealing, const takt_record *sl
     const tkt_seal_window *window = sealing->window;
     tkt_slot_span span;
     if (tkt_slot_read_span(slot, &span))
-        return span.end >= window->begin_ticks && span.begin <= window->end_ticks;
+        return tkt_slot_overlaps(&span, window->begin_ticks, window->end_ticks);
     switch (tkt_slot_kind_of(slot)) {
     case TKT_SLOT_MARK:
     case TKT_SLOT_COUNTER:
