@@ -1,0 +1,128 @@
+/* Memory that is freed all at once. */
+#include "base/arena.h"
+
+#include "base/alloc.h"
+
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define PIECES 3000
+
+/* Sizes from one byte to more than a block, without order. */
+static size_t size_of_piece(size_t i)
+{
+    return i % 97 == 0 ? 40000 + i : i * 7919 % 300;
+}
+
+static void pieces_are_aligned_and_do_not_overlap(void **state)
+{
+    (void)state;
+    tkt_arena arena = {0};
+    unsigned char *pieces[PIECES];
+    for (size_t i = 0; i < PIECES; i++) {
+        pieces[i] = tkt_arena_alloc(&arena, size_of_piece(i));
+        assert_non_null(pieces[i]);
+        assert_int_equal((uintptr_t)pieces[i] % 16, 0);
+        memset(pieces[i], (int)(i & 0xFF), size_of_piece(i));
+        if (i % 3 == 0)
+            assert_non_null(tkt_arena_copy(&arena, "odd", i % 4)); /* upsets the alignment */
+    }
+    for (size_t i = 0; i < PIECES; i++) {
+        for (size_t j = 0; j < size_of_piece(i); j++)
+            assert_int_equal(pieces[i][j], i & 0xFF);
+    }
+    tkt_arena_fini(&arena);
+    assert_null(arena.blocks);
+    assert_int_equal(arena.total_bytes, 0);
+}
+
+static void pieces_of_no_bytes_are_distinct(void **state)
+{
+    (void)state;
+    tkt_arena arena = {0};
+    void *first = tkt_arena_alloc(&arena, 0);
+    void *second = tkt_arena_alloc(&arena, 0);
+    assert_non_null(first);
+    assert_ptr_not_equal(first, second);
+    tkt_arena_fini(&arena);
+}
+
+static void copies_end_in_nul_and_keep_nul_within(void **state)
+{
+    (void)state;
+    tkt_arena arena = {0};
+    char *copy = tkt_arena_copy(&arena, "a\0bc", 3);
+    assert_memory_equal(copy, "a\0b", 4);
+    assert_string_equal(tkt_arena_copy(&arena, NULL, 0), "");
+    tkt_arena_fini(&arena);
+}
+
+static void all_that_was_handed_out_is_counted(void **state)
+{
+    (void)state;
+    tkt_arena arena = {0};
+    tkt_arena_alloc(&arena, 100);
+    tkt_arena_copy(&arena, "four", 4);
+    tkt_arena_alloc(&arena, 1000000);
+    assert_int_equal(arena.total_bytes, 100 + 5 + 1000000);
+    tkt_arena_fini(&arena);
+}
+
+static void something_large_does_not_waste_the_rest_of_a_block(void **state)
+{
+    (void)state;
+    tkt_arena arena = {0};
+    char *before = tkt_arena_alloc(&arena, 16);
+    assert_non_null(tkt_arena_alloc(&arena, 1000000));
+    assert_ptr_equal(tkt_arena_alloc(&arena, 16), before + 16);
+    tkt_arena_fini(&arena);
+}
+
+static void small_pieces_share_few_blocks(void **state)
+{
+    (void)state;
+    tkt_arena arena = {0};
+    tkt_alloc_fail(14, UINT64_MAX); /* 16 KiB doubling to 512 KiB, then eight of 1 MiB */
+    for (size_t i = 0; i < 8u << 20; i += 64)
+        assert_non_null(tkt_arena_alloc(&arena, 64));
+    tkt_alloc_fail(0, 0);
+    tkt_arena_fini(&arena);
+}
+
+static void without_memory_nothing_is_handed_out(void **state)
+{
+    (void)state;
+    tkt_arena arena = {0};
+    tkt_alloc_fail(0, 2);
+    assert_null(tkt_arena_alloc(&arena, 10));
+    assert_null(tkt_arena_copy(&arena, "text", 4));
+    assert_int_equal(arena.total_bytes, 0);
+    char *copy = tkt_arena_copy(&arena, "text", 4);
+    assert_string_equal(copy, "text");
+    tkt_alloc_fail(0, 1);
+    assert_null(tkt_arena_alloc(&arena, 100000));
+    assert_int_equal(arena.total_bytes, 5);
+    assert_null(tkt_arena_alloc(&arena, SIZE_MAX));
+    assert_null(tkt_arena_copy(&arena, "", SIZE_MAX));
+    tkt_arena_fini(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pieces_are_aligned_and_do_not_overlap),
+        cmocka_unit_test(pieces_of_no_bytes_are_distinct),
+        cmocka_unit_test(copies_end_in_nul_and_keep_nul_within),
+        cmocka_unit_test(all_that_was_handed_out_is_counted),
+        cmocka_unit_test(something_large_does_not_waste_the_rest_of_a_block),
+        cmocka_unit_test(small_pieces_share_few_blocks),
+        cmocka_unit_test(without_memory_nothing_is_handed_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,95 @@
+/* Growable arrays. */
+#include "base/array.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void items_survive_growth(void **state)
+{
+    (void)state;
+    TKT_ARRAY_OF(uint64_t) squares = {0};
+    for (uint64_t i = 0; i < 10000; i++) {
+        uint64_t *square = TKT_ARRAY_ADD(&squares);
+        assert_non_null(square);
+        *square = i * i;
+    }
+    assert_int_equal(squares.count, 10000);
+    for (uint64_t i = 0; i < 10000; i++)
+        assert_int_equal(squares.items[i], i * i);
+    TKT_ARRAY_FREE(&squares);
+    assert_null(squares.items);
+    assert_int_equal(squares.count + squares.capacity, 0);
+}
+
+static void capacity_grows_by_half_at_least(void **state)
+{
+    (void)state;
+    TKT_ARRAY_OF(char) bytes = {0};
+    size_t moves = 0;
+    for (size_t i = 0; i < 100000; i++) {
+        size_t before = bytes.capacity;
+        *TKT_ARRAY_ADD(&bytes) = 'x';
+        if (bytes.capacity != before) {
+            assert_true(bytes.capacity >= before + before / 2);
+            moves++;
+        }
+    }
+    assert_true(moves < 30); /* log(100000 / 8) / log(1.5) = 23.3 */
+    TKT_ARRAY_FREE(&bytes);
+}
+
+static void reserving_what_is_there_changes_nothing(void **state)
+{
+    (void)state;
+    TKT_ARRAY_OF(int) numbers = {0};
+    assert_true(TKT_ARRAY_RESERVE(&numbers, 100));
+    assert_true(numbers.capacity >= 100);
+    int *items = numbers.items;
+    assert_true(TKT_ARRAY_RESERVE(&numbers, 50));
+    assert_ptr_equal(numbers.items, items);
+    TKT_ARRAY_FREE(&numbers);
+}
+
+static void without_memory_the_array_stays_as_it_was(void **state)
+{
+    (void)state;
+    TKT_ARRAY_OF(int) numbers = {0};
+    *TKT_ARRAY_ADD(&numbers) = 7;
+    while (numbers.count < numbers.capacity)
+        *TKT_ARRAY_ADD(&numbers) = 8;
+    size_t count = numbers.count;
+    tkt_alloc_fail(0, UINT64_MAX);
+    int *added = TKT_ARRAY_ADD(&numbers);
+    tkt_alloc_fail(0, 0);
+    assert_null(added);
+    assert_int_equal(numbers.count, count);
+    assert_int_equal(numbers.capacity, count);
+    assert_int_equal(numbers.items[0], 7);
+    TKT_ARRAY_FREE(&numbers);
+}
+
+static void sizes_that_overflow_are_refused(void **state)
+{
+    (void)state;
+    TKT_ARRAY_OF(uint64_t) numbers = {0};
+    assert_false(TKT_ARRAY_RESERVE(&numbers, SIZE_MAX));
+    assert_false(TKT_ARRAY_RESERVE(&numbers, SIZE_MAX / 8 + 2)); /* times 8 is 8 */
+    assert_null(numbers.items);
+    assert_int_equal(numbers.capacity, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(items_survive_growth),
+        cmocka_unit_test(capacity_grows_by_half_at_least),
+        cmocka_unit_test(reserving_what_is_there_changes_nothing),
+        cmocka_unit_test(without_memory_the_array_stays_as_it_was),
+        cmocka_unit_test(sizes_that_overflow_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

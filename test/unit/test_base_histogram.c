@@ -1,0 +1,181 @@
+/* Histograms against the sorted values themselves. */
+#include "base/histogram.h"
+
+#include "base/alloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define VALUES 20000
+
+static uint64_t random_word(uint64_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    return *seed ^= *seed << 17;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* The value of nearest rank in integers: the smallest with at least permille/1000 of all at or
+ * below it. */
+static uint64_t exact_quantile(const uint64_t *sorted, size_t count, unsigned permille)
+{
+    size_t rank = (permille * count + 999) / 1000;
+    return sorted[rank ? rank - 1 : 0];
+}
+
+static void assert_quantiles(uint64_t *values, size_t count)
+{
+    tkt_histogram *histogram = tkt_alloc_zeroed(sizeof *histogram);
+    for (size_t i = 0; i < count; i++)
+        tkt_histogram_add(histogram, values[i]);
+    qsort(values, count, sizeof *values, by_size);
+    for (unsigned permille = 0; permille <= 1000; permille++) {
+        uint64_t exact = exact_quantile(values, count, permille);
+        uint64_t found = tkt_histogram_quantile(histogram, permille / 1000.0);
+        assert_int_equal(tkt_histogram_bucket(found), tkt_histogram_bucket(exact));
+        assert_true(distance(found, exact) <= exact / 32);
+    }
+    tkt_free(histogram);
+}
+
+static void quantile_is_within_a_32nd_of_the_exact_value(void **state)
+{
+    (void)state;
+    uint64_t *values = tkt_alloc(VALUES * sizeof *values);
+    uint64_t seed = 42;
+    for (unsigned bits = 1; bits <= TKT_HISTOGRAM_TOP_BITS; bits += 5) {
+        for (size_t i = 0; i < VALUES; i++)
+            values[i] = random_word(&seed) >> (64 - bits) >> random_word(&seed) % bits;
+        assert_quantiles(values, VALUES);
+    }
+    tkt_free(values);
+}
+
+static void quantiles_of_few_values_have_the_right_rank(void **state)
+{
+    (void)state;
+    for (size_t count = 1; count <= 100; count++) {
+        uint64_t values[100];
+        for (size_t i = 0; i < count; i++)
+            values[i] = (i * 37 % count) * 1000;
+        assert_quantiles(values, count);
+    }
+}
+
+static void values_below_32_are_exact(void **state)
+{
+    (void)state;
+    for (uint64_t value = 0; value < 32; value++)
+        assert_int_equal(tkt_histogram_value(tkt_histogram_bucket(value)), value);
+}
+
+/* Each bucket's values, found by asking for the bucket of values around its middle. */
+static void buckets_are_contiguous_and_their_value_is_their_middle(void **state)
+{
+    (void)state;
+    uint64_t begin = 0;
+    for (uint32_t bucket = 0; bucket < TKT_HISTOGRAM_BUCKETS; bucket++) {
+        uint64_t middle = tkt_histogram_value(bucket);
+        assert_int_equal(tkt_histogram_bucket(begin), bucket);
+        assert_int_equal(tkt_histogram_bucket(middle), bucket);
+        uint64_t half = middle - begin;
+        uint64_t last = middle + (half ? half - 1 : 0);
+        assert_int_equal(tkt_histogram_bucket(last), bucket);
+        begin = last + 1;
+    }
+    assert_int_equal(begin, UINT64_C(1) << TKT_HISTOGRAM_TOP_BITS);
+}
+
+static void huge_values_share_the_last_bucket(void **state)
+{
+    (void)state;
+    assert_int_equal(tkt_histogram_bucket(UINT64_C(1) << 46), TKT_HISTOGRAM_BUCKETS - 1);
+    assert_int_equal(tkt_histogram_bucket(UINT64_MAX), TKT_HISTOGRAM_BUCKETS - 1);
+    assert_int_equal(tkt_histogram_value(UINT32_MAX),
+                     tkt_histogram_value(TKT_HISTOGRAM_BUCKETS - 1));
+}
+
+static void counts_saturate(void **state)
+{
+    (void)state;
+    static tkt_histogram one, other;
+    one.buckets[7] = UINT32_MAX - 1;
+    tkt_histogram_add(&one, 7);
+    tkt_histogram_add(&one, 7);
+    assert_int_equal(one.buckets[7], UINT32_MAX);
+    one.buckets[8] = UINT32_MAX - 5;
+    other.buckets[8] = 6;
+    other.buckets[9] = 6;
+    tkt_histogram_merge(&one, &other);
+    assert_int_equal(one.buckets[8], UINT32_MAX);
+    assert_int_equal(one.buckets[9], 6);
+    assert_int_equal(tkt_histogram_count(&one), 2 * (uint64_t)UINT32_MAX + 6);
+}
+
+static void merging_equals_adding_all_to_one(void **state)
+{
+    (void)state;
+    static tkt_histogram all, even, odd;
+    uint64_t seed = 7;
+    for (int i = 0; i < VALUES; i++) {
+        uint64_t value = random_word(&seed) >> 30;
+        tkt_histogram_add(&all, value);
+        tkt_histogram_add(i % 2 ? &odd : &even, value);
+    }
+    tkt_histogram_merge(&even, &odd);
+    assert_memory_equal(&even, &all, sizeof all);
+    assert_int_equal(tkt_histogram_count(&even), VALUES);
+}
+
+static void an_empty_histogram_has_quantile_0(void **state)
+{
+    (void)state;
+    static tkt_histogram empty;
+    assert_int_equal(tkt_histogram_quantile(&empty, 0.5), 0);
+    assert_int_equal(tkt_histogram_count(&empty), 0);
+}
+
+static void shares_outside_0_to_1_mean_the_ends(void **state)
+{
+    (void)state;
+    static tkt_histogram two;
+    tkt_histogram_add(&two, 3);
+    tkt_histogram_add(&two, 9);
+    assert_int_equal(tkt_histogram_quantile(&two, -1), 3);
+    assert_int_equal(tkt_histogram_quantile(&two, (double)NAN), 3);
+    assert_int_equal(tkt_histogram_quantile(&two, 2), 9);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quantile_is_within_a_32nd_of_the_exact_value),
+        cmocka_unit_test(quantiles_of_few_values_have_the_right_rank),
+        cmocka_unit_test(values_below_32_are_exact),
+        cmocka_unit_test(buckets_are_contiguous_and_their_value_is_their_middle),
+        cmocka_unit_test(huge_values_share_the_last_bucket),
+        cmocka_unit_test(counts_saturate),
+        cmocka_unit_test(merging_equals_adding_all_to_one),
+        cmocka_unit_test(an_empty_histogram_has_quantile_0),
+        cmocka_unit_test(shares_outside_0_to_1_mean_the_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
