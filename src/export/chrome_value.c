@@ -104,6 +104,27 @@ static char *put_short_double(char *out, double value)
     return NULL;
 }
 
+/* Copies printf's number with a point in it, and with ".0" if it looks like an integer. */
+static char *put_printed(char *out, const char *text)
+{
+    bool is_integer = true;
+    bool in_point = false;
+    for (; *text; text++) {
+        bool is_ours = strchr("0123456789+-e", *text) != NULL;
+        if (is_ours)
+            *out++ = *text;
+        else if (!in_point)
+            *out++ = '.';
+        in_point = !is_ours;
+        is_integer = is_integer && is_ours && *text != 'e';
+    }
+    if (is_integer) {
+        *out++ = '.';
+        *out++ = '0';
+    }
+    return out;
+}
+
 /* The fewest digits that give the same double again. */
 static char *put_long_double(char *out, double value)
 {
@@ -113,16 +134,7 @@ static char *put_long_double(char *out, double value)
         if (strtod(text, NULL) == value)
             break;
     }
-    bool in_point = false;
-    for (const char *from = text; *from; from++) {
-        bool is_ours = strchr("0123456789+-e", *from) != NULL;
-        if (is_ours)
-            *out++ = *from;
-        else if (!in_point)
-            *out++ = '.';
-        in_point = !is_ours;
-    }
-    return out;
+    return put_printed(out, text);
 }
 
 void tkt_chrome_put_double(tkt_writer *writer, double value)
