@@ -41,7 +41,7 @@ static const char USAGE[] =
     "  --quiet            print nothing but the hash of the final state and the profile's reports\n"
     "  --help             print this\n"
     "\n"
-    "OMP_NUM_THREADS sets the number of threads; it does not change the result. Where other programs\n"
+    "OMP_NUM_THREADS sets the number of threads; it does not change the result. Where others\n"
     "use the cores too, OMP_WAIT_POLICY=passive keeps threads from waiting in circles.\n"
     "\n"
     "Exit status: 0, 1 when energy or momentum does not balance, 2 for a wrong option.\n";
