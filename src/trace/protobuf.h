@@ -65,7 +65,7 @@ typedef struct tkt_pb_field {
     uint32_t       number;
     tkt_pb_wire    wire;
     uint64_t       value; /* of VARINT, FIXED64, FIXED32; the size of BYTES */
-    const uint8_t *bytes;
+    const uint8_t *bytes; /* of BYTES; otherwise where the value stands */
 } tkt_pb_field;
 
 static inline tkt_pb_reader tkt_pb_read(const uint8_t *bytes, size_t size)
@@ -104,6 +104,7 @@ static inline const uint8_t *tkt_pb_get_value(const uint8_t *at, const uint8_t *
                                               tkt_pb_field *field)
 {
     size_t left = (size_t)(end - at);
+    field->bytes = at;
     switch (field->wire) {
     case TKT_PB_VARINT:
         return tkt_pb_get_varint(at, end, &field->value);

@@ -1,0 +1,63 @@
+/* Reading Takt's Perfetto files: what the parts of the reader share. */
+#ifndef TKT_TRACE_READ_H
+#define TKT_TRACE_READ_H
+
+#include "trace/model.h"
+#include "trace/perfetto.h"
+#include "trace/protobuf.h"
+
+/* Makes a trace of the bytes of a file, packed with gzip or not. `name` stands for the file in
+ * messages. Fails as takt_trace_open() does. */
+takt_status tkt_trace_read(const uint8_t *bytes, size_t size, const char *name, takt_trace **out,
+                           takt_error *error);
+
+/* A packet sequence. */
+typedef struct tkt_read_row {
+    tkt_pf_track_kind kind;
+    uint32_t          track;
+    uint64_t          last_ns;
+    TKT_ARRAY_OF(uint32_t) open; /* spans that have begun, outermost first */
+} tkt_read_row;
+
+/* Packets of one sequence come in the order of its sites' and keys' first use, so that numbers count
+ * up and tables stay as small as the file. */
+typedef struct tkt_read {
+    takt_trace    *trace;
+    const char    *name; /* of the file */
+    const uint8_t *bytes;
+    takt_error    *error;
+    takt_status    status;
+    uint64_t       latest_ns; /* of all times seen */
+    uint64_t       memory_uuid;
+    bool           has_facts;
+    bool           has_step; /* that has begun */
+    bool           is_complete;
+    tkt_map        counters; /* uuid -> name, a string */
+    TKT_ARRAY_OF(tkt_read_row) rows;  /* sequence - 1 */
+    TKT_ARRAY_OF(uint32_t) sites;     /* number in the file - 1 -> index */
+    TKT_ARRAY_OF(uint32_t) keys;      /* number in the file - TKT_PF_KEY_FIRST -> string */
+} tkt_read;
+
+/* Both set the status and return false. `at` is the place in the file. */
+bool tkt_read_bad(tkt_read *read, const uint8_t *at, const char *what);
+bool tkt_read_no_memory(tkt_read *read);
+
+/* Whether all of a message was read; says what is wrong otherwise. */
+bool tkt_read_done(tkt_read *read, const tkt_pb_reader *message);
+
+/* A field that is a text, interned. */
+bool tkt_read_text(tkt_read *read, const tkt_pb_field *field, uint32_t *string);
+
+/* One packet: `packet` is its content. */
+bool tkt_read_packet(tkt_read *read, const tkt_pb_field *packet);
+
+/* Its track_event, at a time. */
+bool tkt_read_event(tkt_read *read, tkt_read_row *row, uint64_t time_ns,
+                    const tkt_pb_field *event);
+
+/* Takt's own message in it. */
+bool tkt_read_facts(tkt_read *read, const tkt_pb_field *facts);
+bool tkt_read_node(tkt_read *read, const tkt_pb_field *node);
+bool tkt_read_fold_end(tkt_read *read, uint64_t other_count);
+
+#endif

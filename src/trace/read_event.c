@@ -1,0 +1,368 @@
+/* Events: spans, arguments, marks, counters, flows, memory, steps. */
+#include "trace/read.h"
+
+typedef struct track_event {
+    const tkt_pb_field *from;
+    uint64_t time_ns;
+    uint64_t type;
+    uint64_t site_iid; /* 0: none */
+    uint64_t uuid;     /* of a counter's track */
+    uint64_t flow;
+    double value;
+    bool has_flow;
+    bool is_flow_end;
+    bool has_annotations;
+} track_event;
+
+static void take_field(track_event *event, const tkt_pb_field *field)
+{
+    switch (field->number) {
+    case TKT_PF_EVENT_TYPE:
+        event->type = field->value;
+        break;
+    case TKT_PF_EVENT_NAME_IID:
+        event->site_iid = field->value;
+        break;
+    case TKT_PF_EVENT_TRACK_UUID:
+        event->uuid = field->value;
+        break;
+    case TKT_PF_EVENT_COUNTER_DOUBLE:
+        event->value = tkt_pb_double(field);
+        break;
+    case TKT_PF_EVENT_FLOWS:
+    case TKT_PF_EVENT_ENDING_FLOWS:
+        event->flow = field->value;
+        event->has_flow = true;
+        event->is_flow_end = field->number == TKT_PF_EVENT_ENDING_FLOWS;
+        break;
+    case TKT_PF_EVENT_ANNOTATIONS:
+        event->has_annotations = true;
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- Annotations -------------------------------------------------------------------------------
+ */
+
+typedef struct annotation {
+    uint64_t key;
+    tkt_pb_field value;
+} annotation;
+
+static bool read_annotation(tkt_read *read, const tkt_pb_field *from, annotation *out)
+{
+    *out = (annotation){.value = {.bytes = from->bytes}};
+    tkt_pb_reader message = tkt_pb_inside(from);
+    tkt_pb_field field;
+    while (tkt_pb_next(&message, &field)) {
+        if (field.number == TKT_PF_ANNOTATION_NAME_IID)
+            out->key = field.value;
+        else
+            out->value = field;
+    }
+    return tkt_read_done(read, &message);
+}
+
+/* The next annotation among the fields of an event; false at the end or when the status is bad. */
+static bool next_annotation(tkt_read *read, tkt_pb_reader *message, annotation *out)
+{
+    tkt_pb_field field;
+    while (tkt_pb_next(message, &field)) {
+        if (field.number == TKT_PF_EVENT_ANNOTATIONS && field.wire == TKT_PB_BYTES)
+            return read_annotation(read, &field, out);
+    }
+    return false;
+}
+
+static bool set_value(tkt_read *read, const tkt_pb_field *from, tkt_arg *arg)
+{
+    switch (from->number) {
+    case TKT_PF_ANNOTATION_BOOL:
+        arg->type = TKT_ARG_BOOL;
+        arg->value.b = from->value != 0;
+        return true;
+    case TKT_PF_ANNOTATION_UINT:
+        arg->type = TKT_ARG_UINT;
+        arg->value.u = from->value;
+        return true;
+    case TKT_PF_ANNOTATION_DOUBLE:
+        arg->type = TKT_ARG_DOUBLE;
+        arg->value.d = tkt_pb_double(from);
+        return true;
+    case TKT_PF_ANNOTATION_STRING:
+        arg->type = TKT_ARG_STRING;
+        return tkt_read_text(read, from, &arg->value.string);
+    default:
+        arg->type = TKT_ARG_INT;
+        arg->value.i = (int64_t)from->value;
+        return true;
+    }
+}
+
+static bool add_arg(tkt_read *read, tkt_track *track, uint32_t span, const annotation *from)
+{
+    uint64_t number = from->key - TKT_PF_KEY_FIRST;
+    if (number >= read->keys.count)
+        return tkt_read_bad(read, from->value.bytes, "an argument's key is unknown");
+    tkt_arg arg = {.span = span, .key = read->keys.items[number]};
+    if (!set_value(read, &from->value, &arg))
+        return false;
+    tkt_arg *added = TKT_ARRAY_ADD(&track->args);
+    if (!added)
+        return tkt_read_no_memory(read);
+    *added = arg;
+    return true;
+}
+
+static bool add_work(tkt_read *read, tkt_track *track, uint32_t span, uint64_t key, double value)
+{
+    tkt_works *works = &track->works;
+    if (works->count == 0 || works->items[works->count - 1].span != span) {
+        tkt_work *added = TKT_ARRAY_ADD(works);
+        if (!added)
+            return tkt_read_no_memory(read);
+        *added = (tkt_work){.span = span};
+    }
+    tkt_work *work = &works->items[works->count - 1];
+    if (key == TKT_PF_KEY_FLOPS)
+        work->flops += value;
+    else
+        work->bytes += value;
+    return true;
+}
+
+static bool annotate(tkt_read *read, tkt_track *track, uint32_t span, const annotation *from)
+{
+    if (from->key >= TKT_PF_KEY_FIRST)
+        return add_arg(read, track, span, from);
+    switch (from->key) {
+    case TKT_PF_KEY_BEGUN_BEFORE:
+        track->spans.items[span].site_flags |= TAKT_SPAN_BEGUN_BEFORE;
+        return true;
+    case TKT_PF_KEY_UNFINISHED:
+        track->spans.items[span].site_flags |= TAKT_SPAN_UNFINISHED;
+        return true;
+    case TKT_PF_KEY_FLOPS:
+    case TKT_PF_KEY_BYTES:
+        return add_work(read, track, span, from->key, tkt_pb_double(&from->value));
+    default:
+        return true;
+    }
+}
+
+static bool annotate_span(tkt_read *read, tkt_track *track, uint32_t span, const track_event *event)
+{
+    tkt_pb_reader message = tkt_pb_inside(event->from);
+    annotation next;
+    while (event->has_annotations && next_annotation(read, &message, &next)) {
+        if (!annotate(read, track, span, &next))
+            return false;
+    }
+    return read->status == TAKT_OK;
+}
+
+/* The value of the annotation with that key, or `otherwise`. */
+static bool find_annotation(tkt_read *read, const track_event *event, tkt_pf_key key,
+                            uint64_t otherwise, uint64_t *value)
+{
+    tkt_pb_reader message = tkt_pb_inside(event->from);
+    annotation next;
+    *value = otherwise;
+    while (event->has_annotations && next_annotation(read, &message, &next)) {
+        if (next.key == (uint64_t)key)
+            *value = next.value.value;
+    }
+    return read->status == TAKT_OK;
+}
+
+/* ---- Spans -------------------------------------------------------------------------------------
+ */
+
+static uint32_t innermost(const tkt_read_row *row)
+{
+    return row->open.count ? row->open.items[row->open.count - 1] : TKT_NO_SPAN;
+}
+
+static bool find_site(tkt_read *read, const track_event *event, uint32_t *site)
+{
+    if (event->site_iid - 1 >= read->sites.count)
+        return tkt_read_bad(read, event->from->bytes, "an event's site is unknown");
+    *site = read->sites.items[event->site_iid - 1];
+    return true;
+}
+
+static bool begin_span(tkt_read *read, tkt_read_row *row, const track_event *event)
+{
+    tkt_track *track = &read->trace->tracks.items[row->track];
+    uint32_t site = 0;
+    if (!find_site(read, event, &site))
+        return false;
+    if (track->spans.count == TKT_NO_SPAN)
+        return tkt_read_bad(read, event->from->bytes, "a track has too many spans");
+    uint32_t index = (uint32_t)track->spans.count;
+    tkt_span *span = TKT_ARRAY_ADD(&track->spans);
+    uint32_t *top = TKT_ARRAY_ADD(&row->open);
+    if (!span || !top)
+        return tkt_read_no_memory(read);
+    *top = index;
+    *span = (tkt_span){.begin_ns = event->time_ns,
+                       .end_ns = event->time_ns,
+                       .site_flags = site << 8,
+                       .parent = TKT_NO_SPAN};
+    if (row->kind == TKT_PF_TRACK_OF_THREAD && row->open.count > 1)
+        span->parent = row->open.items[row->open.count - 2];
+    return !event->has_annotations || annotate_span(read, track, index, event);
+}
+
+/* An end that nothing began cannot come from Takt's writer; it is counted as one of the program's.
+ */
+static bool end_span(tkt_read *read, tkt_read_row *row, const track_event *event)
+{
+    tkt_track *track = &read->trace->tracks.items[row->track];
+    if (row->open.count == 0) {
+        read->trace->facts.losses[TAKT_LOSS_MISMATCH]++;
+        return true;
+    }
+    uint32_t index = row->open.items[--row->open.count];
+    tkt_span *span = &track->spans.items[index];
+    if (event->time_ns < span->begin_ns)
+        return tkt_read_bad(read, event->from->bytes, "a span ends before it begins");
+    span->end_ns = event->time_ns;
+    return !event->has_annotations || annotate_span(read, track, index, event);
+}
+
+/* ---- Other events ------------------------------------------------------------------------------
+ */
+
+static bool add_mark(tkt_read *read, const tkt_read_row *row, const track_event *event)
+{
+    uint32_t site = 0;
+    if (!find_site(read, event, &site))
+        return false;
+    tkt_mark *mark = TKT_ARRAY_ADD(&read->trace->marks);
+    if (!mark)
+        return tkt_read_no_memory(read);
+    *mark = (tkt_mark){.time_ns = event->time_ns, .track = row->track, .site = site};
+    return true;
+}
+
+/* The span that an event belongs to: the innermost one unless it says another. */
+static bool find_owner(tkt_read *read, const tkt_read_row *row, const track_event *event,
+                       uint32_t *span)
+{
+    uint64_t owner;
+    if (!find_annotation(read, event, TKT_PF_KEY_SPAN, innermost(row), &owner))
+        return false;
+    *span = owner < TKT_NO_SPAN ? (uint32_t)owner : TKT_NO_SPAN;
+    return true;
+}
+
+static bool add_flow(tkt_read *read, const tkt_read_row *row, const track_event *event)
+{
+    uint32_t span;
+    if (!find_owner(read, row, event, &span))
+        return false;
+    tkt_flow *flow = TKT_ARRAY_ADD(&read->trace->flows);
+    if (!flow)
+        return tkt_read_no_memory(read);
+    *flow = (tkt_flow){.time_ns = event->time_ns,
+                       .id = event->flow,
+                       .track = row->track,
+                       .span = span,
+                       .is_end = event->is_flow_end};
+    return true;
+}
+
+static bool add_memory(tkt_read *read, const tkt_read_row *row, const track_event *event)
+{
+    uint32_t span;
+    uint64_t address;
+    uint64_t bytes;
+    if (!find_owner(read, row, event, &span) ||
+        !find_annotation(read, event, TKT_PF_KEY_ADDRESS, 0, &address) ||
+        !find_annotation(read, event, TKT_PF_KEY_SIZE, 0, &bytes))
+        return false;
+    tkt_memory_event *memory = TKT_ARRAY_ADD(&read->trace->memory_events);
+    if (!memory)
+        return tkt_read_no_memory(read);
+    *memory = (tkt_memory_event){.time_ns = event->time_ns,
+                                 .address = address,
+                                 .bytes = (int64_t)bytes,
+                                 .track = row->track,
+                                 .span = span};
+    return true;
+}
+
+static bool add_counter(tkt_read *read, const tkt_read_row *row, const track_event *event)
+{
+    if (event->uuid == read->memory_uuid)
+        return add_memory(read, row, event);
+    const uint64_t *name = tkt_map_get(&read->counters, event->uuid);
+    if (!name)
+        return true;
+    tkt_counter *counter = TKT_ARRAY_ADD(&read->trace->counters);
+    if (!counter)
+        return tkt_read_no_memory(read);
+    *counter = (tkt_counter){.time_ns = event->time_ns,
+                             .value = event->value,
+                             .name = (uint32_t)*name,
+                             .track = row->track};
+    return true;
+}
+
+/* Steps follow each other on a row of their own. */
+static bool read_step(tkt_read *read, const track_event *event)
+{
+    takt_trace *trace = read->trace;
+    if (event->type == TKT_PF_SLICE_END && read->has_step) {
+        tkt_step *step = &trace->steps.items[trace->steps.count - 1];
+        if (event->time_ns < step->begin_ns)
+            return tkt_read_bad(read, event->from->bytes, "a step ends before it begins");
+        step->end_ns = event->time_ns;
+        read->has_step = false;
+    }
+    if (event->type != TKT_PF_SLICE_BEGIN || read->has_step)
+        return true;
+    uint64_t number;
+    if (!find_annotation(read, event, TKT_PF_KEY_STEP, trace->steps.count, &number))
+        return false;
+    tkt_step *step = TKT_ARRAY_ADD(&trace->steps);
+    if (!step)
+        return tkt_read_no_memory(read);
+    *step = (tkt_step){.number = number, .begin_ns = event->time_ns};
+    read->has_step = true;
+    return true;
+}
+
+static bool place_event(tkt_read *read, tkt_read_row *row, const track_event *event)
+{
+    switch (event->type) {
+    case TKT_PF_SLICE_BEGIN:
+        return begin_span(read, row, event);
+    case TKT_PF_SLICE_END:
+        return end_span(read, row, event);
+    case TKT_PF_INSTANT:
+        if (event->has_flow)
+            return add_flow(read, row, event);
+        return event->site_iid == 0 || add_mark(read, row, event);
+    case TKT_PF_COUNTER:
+        return add_counter(read, row, event);
+    default:
+        return true;
+    }
+}
+
+bool tkt_read_event(tkt_read *read, tkt_read_row *row, uint64_t time_ns, const tkt_pb_field *from)
+{
+    track_event event = {.from = from, .time_ns = time_ns};
+    tkt_pb_reader message = tkt_pb_inside(from);
+    tkt_pb_field field;
+    while (tkt_pb_next(&message, &field))
+        take_field(&event, &field);
+    if (!tkt_read_done(read, &message))
+        return false;
+    return row->kind == TKT_PF_TRACK_OF_STEPS ? read_step(read, &event)
+                                              : place_event(read, row, &event);
+}

@@ -1,0 +1,328 @@
+/* What the recording was, and its folded form. */
+#include "trace/read.h"
+
+#include <string.h>
+
+/* ---- Statistics --------------------------------------------------------------------------------
+ */
+
+/* Packed pairs: how many buckets further, and how many values in it. */
+static bool read_histogram(tkt_read *read, const tkt_pb_field *from, tkt_histogram *histogram)
+{
+    const uint8_t *at = from->bytes;
+    const uint8_t *end = at + from->value;
+    uint64_t bucket = 0;
+    while (at && at < end) {
+        uint64_t step;
+        uint64_t count;
+        at = tkt_pb_get_varint(at, end, &step);
+        at = at ? tkt_pb_get_varint(at, end, &count) : NULL;
+        if (!at || step >= TKT_HISTOGRAM_BUCKETS || (bucket += step) >= TKT_HISTOGRAM_BUCKETS)
+            return tkt_read_bad(read, from->bytes, "a histogram is malformed");
+        histogram->buckets[bucket] = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+    }
+    return true;
+}
+
+/* *histogram becomes the field that holds one, if there is one. */
+static bool read_stats(tkt_read *read, const tkt_pb_field *from, tkt_stats *stats,
+                       tkt_pb_field *histogram)
+{
+    tkt_pb_reader message = tkt_pb_inside(from);
+    tkt_pb_field field;
+    stats->min_ns = 0; /* left out where it is 0 */
+    while (tkt_pb_next(&message, &field)) {
+        switch (field.number) {
+        case TKT_PF_STATS_COUNT:
+            stats->count = field.value;
+            break;
+        case TKT_PF_STATS_TOTAL_NS:
+            stats->total_ns = field.value;
+            break;
+        case TKT_PF_STATS_SELF_NS:
+            stats->self_ns = field.value;
+            break;
+        case TKT_PF_STATS_MIN_NS:
+            stats->min_ns = field.value;
+            break;
+        case TKT_PF_STATS_MAX_NS:
+            stats->max_ns = field.value;
+            break;
+        case TKT_PF_STATS_SUM_SQUARES:
+            stats->sum_squares = tkt_pb_double(&field);
+            break;
+        case TKT_PF_STATS_HISTOGRAM:
+            *histogram = field;
+            break;
+        default:
+            break;
+        }
+    }
+    if (stats->count == 0)
+        stats->min_ns = UINT64_MAX;
+    return tkt_read_done(read, &message);
+}
+
+/* ---- The folded form ---------------------------------------------------------------------------
+ */
+
+typedef struct node_fields {
+    uint64_t site;
+    uint64_t parent;
+    double flops;
+    double bytes;
+    tkt_pb_field stats;
+} node_fields;
+
+static bool read_node_fields(tkt_read *read, const tkt_pb_field *from, node_fields *node)
+{
+    tkt_pb_reader message = tkt_pb_inside(from);
+    tkt_pb_field field;
+    while (tkt_pb_next(&message, &field)) {
+        switch (field.number) {
+        case TKT_PF_NODE_SITE:
+            node->site = field.value;
+            break;
+        case TKT_PF_NODE_PARENT:
+            node->parent = field.value;
+            break;
+        case TKT_PF_NODE_STATS:
+            node->stats = field;
+            break;
+        case TKT_PF_NODE_FLOPS:
+            node->flops = tkt_pb_double(&field);
+            break;
+        case TKT_PF_NODE_BYTES:
+            node->bytes = tkt_pb_double(&field);
+            break;
+        default:
+            break;
+        }
+    }
+    return tkt_read_done(read, &message);
+}
+
+static bool start_fold(tkt_read *read)
+{
+    tkt_fold *fold = &read->trace->fold;
+    return fold->items || tkt_fold_init(fold) == TAKT_OK || tkt_read_no_memory(read);
+}
+
+static bool fill_node(tkt_read *read, tkt_node *node, const tkt_pb_field *from)
+{
+    tkt_pb_field histogram = {0};
+    if (!from->number || from->wire != TKT_PB_BYTES)
+        return true;
+    if (!read_stats(read, from, &node->stats, &histogram))
+        return false;
+    if (!node->stats.count || !histogram.number || histogram.wire != TKT_PB_BYTES)
+        return true;
+    node->histogram = tkt_arena_alloc(&read->trace->fold.histograms, sizeof *node->histogram);
+    if (!node->histogram)
+        return tkt_read_no_memory(read);
+    *node->histogram = (tkt_histogram){{0}};
+    return read_histogram(read, &histogram, node->histogram);
+}
+
+bool tkt_read_node(tkt_read *read, const tkt_pb_field *from)
+{
+    node_fields fields = {0};
+    if (!read_node_fields(read, from, &fields) || !start_fold(read))
+        return false;
+    tkt_fold *fold = &read->trace->fold;
+    if (fields.parent >= fold->count || fields.site > read->sites.count)
+        return tkt_read_bad(read, from->bytes, "a node's parent or site is unknown");
+    uint32_t number = (uint32_t)fold->count;
+    uint32_t site = fields.site ? read->sites.items[fields.site - 1] : TKT_SITE_OTHER;
+    uint32_t node = tkt_fold_child(fold, (uint32_t)fields.parent, site);
+    if (node == TKT_NO_NODE)
+        return tkt_read_no_memory(read);
+    if (node != number)
+        return tkt_read_bad(read, from->bytes, "a node of the call tree is there twice");
+    fold->items[node].flops = fields.flops;
+    fold->items[node].bytes = fields.bytes;
+    return fill_node(read, &fold->items[node], &fields.stats);
+}
+
+bool tkt_read_fold_end(tkt_read *read, uint64_t other_count)
+{
+    if (!start_fold(read))
+        return false;
+    read->trace->fold.other_count = other_count;
+    return true;
+}
+
+/* ---- Facts -------------------------------------------------------------------------------------
+ */
+
+/* Causes are told by name, so that the list can change. */
+static bool read_loss(tkt_read *read, const tkt_pb_field *from)
+{
+    tkt_pb_field name = {0};
+    uint64_t count = 0;
+    tkt_pb_reader message = tkt_pb_inside(from);
+    tkt_pb_field field;
+    while (tkt_pb_next(&message, &field)) {
+        if (field.number == TKT_PF_LOSS_NAME)
+            name = field;
+        else if (field.number == TKT_PF_LOSS_COUNT)
+            count = field.value;
+    }
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
+        const char *known = takt_loss_name((takt_loss)i);
+        if (name.number && name.wire == TKT_PB_BYTES && name.value == strlen(known) &&
+            memcmp(name.bytes, known, name.value) == 0)
+            read->trace->facts.losses[i] = count;
+    }
+    return tkt_read_done(read, &message);
+}
+
+static bool read_memory(tkt_read *read, const tkt_pb_field *from)
+{
+    tkt_memory_totals *m = &read->trace->memory;
+    uint64_t *members[] = {
+        [TKT_PF_MEMORY_WINDOW_BEGIN_BYTES] = &m->window_begin_bytes,
+        [TKT_PF_MEMORY_WINDOW_PEAK_BYTES] = &m->window_peak_bytes,
+        [TKT_PF_MEMORY_WINDOW_PEAK_NS] = &m->window_peak_ns,
+        [TKT_PF_MEMORY_WINDOW_ALLOCATIONS] = &m->window_allocations,
+        [TKT_PF_MEMORY_WINDOW_FREES] = &m->window_frees,
+        [TKT_PF_MEMORY_CURRENT_BYTES] = &m->current_bytes,
+        [TKT_PF_MEMORY_PEAK_BYTES] = &m->peak_bytes,
+        [TKT_PF_MEMORY_PEAK_NS] = &m->peak_ns,
+        [TKT_PF_MEMORY_ALLOCATIONS] = &m->allocations,
+        [TKT_PF_MEMORY_FREES] = &m->frees,
+        [TKT_PF_MEMORY_UNMATCHED_FREES] = &m->unmatched_frees,
+    };
+    *m = (tkt_memory_totals){0};
+    tkt_pb_reader message = tkt_pb_inside(from);
+    tkt_pb_field field;
+    while (tkt_pb_next(&message, &field)) {
+        if (field.number < sizeof members / sizeof *members)
+            *members[field.number] = field.value;
+    }
+    return tkt_read_done(read, &message);
+}
+
+static bool read_all_steps(tkt_read *read, const tkt_pb_field *from)
+{
+    tkt_all_steps *steps = &read->trace->all_steps;
+    tkt_pb_field histogram = {0};
+    *steps = (tkt_all_steps){0};
+    tkt_stats_init(&steps->stats);
+    tkt_pb_reader message = tkt_pb_inside(from);
+    tkt_pb_field field;
+    while (tkt_pb_next(&message, &field)) {
+        if (field.number == TKT_PF_ALL_STEPS_SIMULATED_SECONDS)
+            steps->simulated_seconds = tkt_pb_double(&field);
+        if (field.number == TKT_PF_ALL_STEPS_STATS && field.wire == TKT_PB_BYTES &&
+            !read_stats(read, &field, &steps->stats, &histogram))
+            return false;
+    }
+    if (!tkt_read_done(read, &message))
+        return false;
+    return !histogram.number || histogram.wire != TKT_PB_BYTES ||
+           read_histogram(read, &histogram, &steps->histogram);
+}
+
+/* Fields that are messages or texts. */
+static bool read_long_fact(tkt_read *read, const tkt_pb_field *field)
+{
+    takt_trace *trace = read->trace;
+    switch (field->number) {
+    case TKT_PF_FACTS_NAME:
+        return tkt_read_text(read, field, &trace->name);
+    case TKT_PF_FACTS_BACKEND:
+        return tkt_read_text(read, field, &trace->backend);
+    case TKT_PF_FACTS_CLOCK:
+        return tkt_read_text(read, field, &trace->clock);
+    case TKT_PF_FACTS_LOSSES:
+        return read_loss(read, field);
+    case TKT_PF_FACTS_MEMORY:
+        return read_memory(read, field);
+    case TKT_PF_FACTS_ALL_STEPS:
+        return read_all_steps(read, field);
+    default:
+        return true;
+    }
+}
+
+static void set_fact(takt_trace *trace, const tkt_pb_field *field)
+{
+    takt_facts *facts = &trace->facts;
+    switch (field->number) {
+    case TKT_PF_FACTS_BEGIN_NS:
+        facts->begin_ns = field->value;
+        break;
+    case TKT_PF_FACTS_END_NS:
+        facts->end_ns = field->value;
+        break;
+    case TKT_PF_FACTS_REALTIME_OFFSET_NS:
+        facts->realtime_offset_ns = (int64_t)field->value;
+        break;
+    case TKT_PF_FACTS_PROCESS_ID:
+        facts->process_id = (uint32_t)field->value;
+        break;
+    case TKT_PF_FACTS_CYCLE:
+        facts->cycle = (uint32_t)field->value;
+        break;
+    case TKT_PF_FACTS_IS_PARTIAL:
+        facts->is_partial = field->value != 0;
+        break;
+    case TKT_PF_FACTS_HAS_SPANS:
+        facts->has_spans = field->value != 0;
+        break;
+    case TKT_PF_FACTS_WITH_FLOPS:
+        trace->with_flops = field->value != 0;
+        break;
+    case TKT_PF_FACTS_CLOCK_RESOLUTION_NS:
+        facts->clock_resolution_ns = tkt_pb_double(field);
+        break;
+    case TKT_PF_FACTS_CLOCK_UNCERTAINTY_NS:
+        facts->clock_uncertainty_ns = tkt_pb_double(field);
+        break;
+    case TKT_PF_FACTS_COST_NS:
+        facts->cost_ns = tkt_pb_double(field);
+        break;
+    case TKT_PF_FACTS_FIRST_STEP:
+        facts->first_step = field->value;
+        break;
+    case TKT_PF_FACTS_STEP_COUNT:
+        facts->step_count = field->value;
+        break;
+    case TKT_PF_FACTS_SPAN_COUNT:
+        facts->span_count = field->value;
+        break;
+    case TKT_PF_FACTS_ACTIVITY_COUNT:
+        facts->activity_count = field->value;
+        break;
+    case TKT_PF_FACTS_BEGUN_BEFORE:
+        facts->begun_before = field->value;
+        break;
+    case TKT_PF_FACTS_UNFINISHED:
+        facts->unfinished = field->value;
+        break;
+    default:
+        break;
+    }
+}
+
+bool tkt_read_facts(tkt_read *read, const tkt_pb_field *from)
+{
+    takt_trace *trace = read->trace;
+    trace->facts = (takt_facts){0};
+    trace->name = trace->backend = trace->clock = 0;
+    trace->with_flops = false;
+    read->has_facts = true;
+
+    tkt_pb_reader message = tkt_pb_inside(from);
+    tkt_pb_field field;
+    while (tkt_pb_next(&message, &field)) {
+        set_fact(trace, &field);
+        if (field.wire == TKT_PB_BYTES && !read_long_fact(read, &field))
+            return false;
+    }
+    if (tkt_read_done(read, &message) && trace->facts.end_ns &&
+        trace->facts.end_ns < trace->facts.begin_ns)
+        return tkt_read_bad(read, from->bytes, "the recording ends before it begins");
+    return read->status == TAKT_OK;
+}

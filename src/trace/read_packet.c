@@ -1,0 +1,346 @@
+/* Packets: which sequence, what time, and what is described. */
+#include "trace/read.h"
+
+typedef struct packet_fields {
+    uint64_t timestamp;
+    uint64_t clock; /* 0: the sequence's own */
+    uint64_t sequence;
+    bool has_timestamp;
+    tkt_pb_field event; /* number 0: not there, also below */
+    tkt_pb_field snapshot;
+    tkt_pb_field takt;
+} packet_fields;
+
+static tkt_read_row *row_of(tkt_read *read, uint64_t sequence)
+{
+    return sequence - 1 < read->rows.count ? &read->rows.items[sequence - 1] : NULL;
+}
+
+/* ---- Clocks ------------------------------------------------------------------------------------
+ */
+
+static bool read_clock(tkt_read *read, const tkt_pb_field *clock, uint64_t *id, uint64_t *time_ns)
+{
+    tkt_pb_reader message = tkt_pb_inside(clock);
+    tkt_pb_field field;
+    while (tkt_pb_next(&message, &field)) {
+        if (field.number == TKT_PF_CLOCK_ID)
+            *id = field.value;
+        else if (field.number == TKT_PF_CLOCK_TIMESTAMP)
+            *time_ns = field.value;
+    }
+    return tkt_read_done(read, &message);
+}
+
+/* Sequences are numbered as they begin. */
+static bool start_row(tkt_read *read, uint64_t sequence, uint64_t time_ns)
+{
+    if (sequence == read->rows.count + 1) {
+        tkt_read_row *added = TKT_ARRAY_ADD(&read->rows);
+        if (!added)
+            return tkt_read_no_memory(read);
+        *added = (tkt_read_row){0};
+    }
+    tkt_read_row *row = row_of(read, sequence);
+    if (row)
+        row->last_ns = time_ns;
+    return true;
+}
+
+static bool read_snapshot(tkt_read *read, const packet_fields *packet)
+{
+    tkt_pb_reader message = tkt_pb_inside(&packet->snapshot);
+    tkt_pb_field field;
+    while (tkt_pb_next(&message, &field)) {
+        uint64_t id = 0;
+        uint64_t time_ns = 0;
+        if (field.number != TKT_PF_SNAPSHOT_CLOCKS || field.wire != TKT_PB_BYTES)
+            continue;
+        if (!read_clock(read, &field, &id, &time_ns))
+            return false;
+        if (id == TKT_PF_DELTA_CLOCK && !start_row(read, packet->sequence, time_ns))
+            return false;
+    }
+    return tkt_read_done(read, &message);
+}
+
+/* ---- Tracks ------------------------------------------------------------------------------------
+ */
+
+typedef struct track_half {
+    uint64_t kind;
+    uint64_t index;
+    uint64_t lane;
+    uint64_t thread_id;
+    uint32_t name;
+} track_half;
+
+static bool read_track_half(tkt_read *read, const tkt_pb_field *track, track_half *half)
+{
+    tkt_pb_reader message = tkt_pb_inside(track);
+    tkt_pb_field field;
+    while (tkt_pb_next(&message, &field)) {
+        switch (field.number) {
+        case TKT_PF_TAKT_TRACK_KIND:
+            half->kind = field.value;
+            break;
+        case TKT_PF_TAKT_TRACK_INDEX:
+            half->index = field.value;
+            break;
+        case TKT_PF_TAKT_TRACK_LANE:
+            half->lane = field.value;
+            break;
+        case TKT_PF_TAKT_TRACK_THREAD_ID:
+            half->thread_id = field.value;
+            break;
+        case TKT_PF_TAKT_TRACK_NAME:
+            if (!tkt_read_text(read, &field, &half->name))
+                return false;
+            break;
+        default:
+            break;
+        }
+    }
+    return tkt_read_done(read, &message);
+}
+
+/* A row of a track: a new track, or a further lane of one that is known. */
+static bool add_track(tkt_read *read, tkt_read_row *row, const track_half *half, const uint8_t *at)
+{
+    takt_trace *trace = read->trace;
+    takt_track_kind kind = half->kind == TKT_PF_TRACK_ASYNC ? TAKT_TRACK_ASYNC : TAKT_TRACK_THREAD;
+    if (row->kind != TKT_PF_TRACK_NONE)
+        return tkt_read_bad(read, at, "a sequence is described twice");
+    if (half->lane == 0 && half->index == trace->tracks.count) {
+        if (tkt_trace_add_track(trace, kind, half->name, (uint32_t)half->thread_id) == TKT_NO_TRACK)
+            return tkt_read_no_memory(read);
+    } else if (half->lane == 0 || half->index >= trace->tracks.count ||
+               trace->tracks.items[half->index].kind != kind) {
+        return tkt_read_bad(read, at, "a track's number does not follow the one before");
+    }
+    row->track = (uint32_t)half->index;
+    row->kind = (tkt_pf_track_kind)half->kind;
+    return true;
+}
+
+static bool add_counter(tkt_read *read, const track_half *half)
+{
+    uint64_t *name = tkt_map_put(&read->counters, half->index);
+    if (!name)
+        return tkt_read_no_memory(read);
+    *name = half->name;
+    return true;
+}
+
+static bool read_track(tkt_read *read, uint64_t sequence, const tkt_pb_field *track)
+{
+    track_half half = {0};
+    if (!read_track_half(read, track, &half))
+        return false;
+    tkt_read_row *row = row_of(read, sequence);
+    if (!row)
+        return tkt_read_bad(read, track->bytes, "a track on a sequence without a clock");
+    switch (half.kind) {
+    case TKT_PF_TRACK_OF_THREAD:
+    case TKT_PF_TRACK_ASYNC:
+        return add_track(read, row, &half, track->bytes);
+    case TKT_PF_TRACK_OF_STEPS:
+        row->kind = TKT_PF_TRACK_OF_STEPS;
+        return true;
+    case TKT_PF_TRACK_OF_COUNTER:
+        return add_counter(read, &half);
+    case TKT_PF_TRACK_OF_MEMORY:
+        read->memory_uuid = half.index;
+        return true;
+    default:
+        return true;
+    }
+}
+
+/* ---- Sites and keys ----------------------------------------------------------------------------
+ */
+
+static bool read_site_field(tkt_read *read, const tkt_pb_field *field, tkt_trace_site *site)
+{
+    switch (field->number) {
+    case TKT_PF_SITE_NAME:
+        return tkt_read_text(read, field, &site->name);
+    case TKT_PF_SITE_KIND:
+        site->kind = (uint8_t)(field->value <= TAKT_SITE_ARG ? field->value : TAKT_SITE_SCOPE);
+        return true;
+    case TKT_PF_SITE_LEVEL:
+        site->level = (uint8_t)field->value;
+        return true;
+    case TKT_PF_SITE_CATEGORY:
+        return tkt_read_text(read, field, &site->category);
+    case TKT_PF_SITE_FILE:
+        return tkt_read_text(read, field, &site->file);
+    case TKT_PF_SITE_FUNCTION:
+        return tkt_read_text(read, field, &site->function);
+    case TKT_PF_SITE_LINE:
+        site->line = (uint32_t)field->value;
+        return true;
+    case TKT_PF_SITE_DEVICE:
+        return tkt_read_text(read, field, &site->device);
+    case TKT_PF_SITE_FILTER:
+        site->filter = (uint32_t)field->value;
+        return true;
+    default:
+        return true;
+    }
+}
+
+static bool read_site(tkt_read *read, const tkt_pb_field *from)
+{
+    tkt_trace_site site = {0};
+    uint64_t iid = 0;
+    tkt_pb_reader message = tkt_pb_inside(from);
+    tkt_pb_field field;
+    while (tkt_pb_next(&message, &field)) {
+        if (field.number == TKT_PF_SITE_IID)
+            iid = field.value;
+        else if (!read_site_field(read, &field, &site))
+            return false;
+    }
+    if (!tkt_read_done(read, &message))
+        return false;
+    if (iid != read->sites.count + 1)
+        return tkt_read_bad(read, from->bytes, "a site's number does not follow the one before");
+    uint32_t index = tkt_trace_site_index(read->trace, &site);
+    uint32_t *place = TKT_ARRAY_ADD(&read->sites);
+    if (index == UINT32_MAX || !place)
+        return tkt_read_no_memory(read);
+    *place = index;
+    return true;
+}
+
+static bool read_key(tkt_read *read, const tkt_pb_field *from)
+{
+    uint32_t name = 0;
+    uint64_t iid = 0;
+    tkt_pb_reader message = tkt_pb_inside(from);
+    tkt_pb_field field;
+    while (tkt_pb_next(&message, &field)) {
+        if (field.number == TKT_PF_KEY_IID)
+            iid = field.value;
+        else if (field.number == TKT_PF_KEY_NAME && !tkt_read_text(read, &field, &name))
+            return false;
+    }
+    if (!tkt_read_done(read, &message))
+        return false;
+    if (iid != read->keys.count + TKT_PF_KEY_FIRST)
+        return tkt_read_bad(read, from->bytes, "a key's number does not follow the one before");
+    uint32_t *place = TKT_ARRAY_ADD(&read->keys);
+    if (!place)
+        return tkt_read_no_memory(read);
+    *place = name;
+    return true;
+}
+
+/* ---- Packets -----------------------------------------------------------------------------------
+ */
+
+static bool read_takt_field(tkt_read *read, uint64_t sequence, const tkt_pb_field *field)
+{
+    if (field->number == TKT_PF_TAKT_FORMAT)
+        return tkt_read_bad(read, field->bytes, "a second trace begins");
+    if (field->number == TKT_PF_TAKT_FOLD_END)
+        return tkt_read_fold_end(read, field->value);
+    if (field->number == TKT_PF_TAKT_END) {
+        read->is_complete = true;
+        return true;
+    }
+    if (field->wire != TKT_PB_BYTES)
+        return true;
+    switch (field->number) {
+    case TKT_PF_TAKT_FACTS:
+        return tkt_read_facts(read, field);
+    case TKT_PF_TAKT_TRACK:
+        return read_track(read, sequence, field);
+    case TKT_PF_TAKT_SITES:
+        return read_site(read, field);
+    case TKT_PF_TAKT_KEYS:
+        return read_key(read, field);
+    case TKT_PF_TAKT_NODES:
+        return tkt_read_node(read, field);
+    default:
+        return true;
+    }
+}
+
+static bool read_takt(tkt_read *read, const packet_fields *packet)
+{
+    tkt_pb_reader message = tkt_pb_inside(&packet->takt);
+    tkt_pb_field field;
+    while (tkt_pb_next(&message, &field)) {
+        if (!read_takt_field(read, packet->sequence, &field))
+            return false;
+    }
+    return tkt_read_done(read, &message);
+}
+
+/* Events of sequences that are not Takt's, and of clocks that Takt does not use, are skipped. */
+static bool read_event(tkt_read *read, const packet_fields *packet)
+{
+    tkt_read_row *row = row_of(read, packet->sequence);
+    if (!row || !packet->has_timestamp)
+        return true;
+    uint64_t time_ns = packet->timestamp;
+    if (packet->clock == 0 || packet->clock == TKT_PF_DELTA_CLOCK)
+        row->last_ns = time_ns += row->last_ns;
+    else if (packet->clock != TKT_PF_MONOTONIC)
+        return true;
+    if (row->kind == TKT_PF_TRACK_NONE)
+        return true;
+    if (time_ns > read->latest_ns)
+        read->latest_ns = time_ns;
+    return tkt_read_event(read, row, time_ns, &packet->event);
+}
+
+static void take_field(packet_fields *packet, const tkt_pb_field *field)
+{
+    switch (field->number) {
+    case TKT_PF_PACKET_TIMESTAMP:
+        packet->timestamp = field->value;
+        packet->has_timestamp = true;
+        break;
+    case TKT_PF_PACKET_SEQUENCE:
+        packet->sequence = field->value;
+        break;
+    case TKT_PF_PACKET_CLOCK:
+        packet->clock = field->value;
+        break;
+    case TKT_PF_PACKET_TRACK_EVENT:
+        packet->event = *field;
+        break;
+    case TKT_PF_PACKET_CLOCK_SNAPSHOT:
+        packet->snapshot = *field;
+        break;
+    case TKT_PF_PACKET_TAKT:
+        packet->takt = *field;
+        break;
+    default:
+        break;
+    }
+}
+
+static bool is_message(const tkt_pb_field *field)
+{
+    return field->number && field->wire == TKT_PB_BYTES;
+}
+
+bool tkt_read_packet(tkt_read *read, const tkt_pb_field *from)
+{
+    packet_fields packet = {0};
+    tkt_pb_reader message = tkt_pb_inside(from);
+    tkt_pb_field field;
+    while (tkt_pb_next(&message, &field))
+        take_field(&packet, &field);
+    if (!tkt_read_done(read, &message))
+        return false;
+    if (is_message(&packet.snapshot) && !read_snapshot(read, &packet))
+        return false;
+    if (is_message(&packet.takt) && !read_takt(read, &packet))
+        return false;
+    return !is_message(&packet.event) || read_event(read, &packet);
+}
