@@ -22,84 +22,169 @@ static takt_status order_events(takt_trace *trace)
     return TAKT_OK;
 }
 
-static void renumber(uint32_t *span, const uint32_t *now)
+/* ---- The order of spans ------------------------------------------------------------------------
+ */
+
+/* Where an async track's spans have moved: now[old index] is the new one; NULL where they stayed.
+ */
+typedef struct moves {
+    uint32_t **now; /* of each track; NULL when no track has moved spans */
+    size_t track_count;
+} moves;
+
+static void renumber(const uint32_t *now, uint32_t *span)
 {
-    if (*span != TKT_NO_SPAN)
+    if (now && *span != TKT_NO_SPAN)
         *span = now[*span];
 }
 
-/* Everything that refers to spans of this track follows them; now[old index] is the new index. */
-static void renumber_spans(takt_trace *trace, uint32_t number, const uint32_t *now)
+static void renumber_track(tkt_track *track, const uint32_t *now)
 {
-    tkt_track *track = &trace->tracks.items[number];
     for (size_t i = 0; i < track->spans.count; i++)
-        renumber(&track->spans.items[i].parent, now);
+        renumber(now, &track->spans.items[i].parent);
     for (size_t i = 0; i < track->args.count; i++)
-        renumber(&track->args.items[i].span, now);
+        renumber(now, &track->args.items[i].span);
     for (size_t i = 0; i < track->works.count; i++)
-        renumber(&track->works.items[i].span, now);
+        renumber(now, &track->works.items[i].span);
+}
+
+/* Events follow the spans that they belong to. */
+static void renumber_events(takt_trace *trace, const moves *moved)
+{
+    if (!moved->now)
+        return;
     for (size_t i = 0; i < trace->flows.count; i++) {
-        if (trace->flows.items[i].track == number)
-            renumber(&trace->flows.items[i].span, now);
+        tkt_flow *flow = &trace->flows.items[i];
+        renumber(moved->now[flow->track], &flow->span);
     }
     for (size_t i = 0; i < trace->memory_events.count; i++) {
-        if (trace->memory_events.items[i].track == number)
-            renumber(&trace->memory_events.items[i].span, now);
+        tkt_memory_event *event = &trace->memory_events.items[i];
+        renumber(moved->now[event->track], &event->span);
     }
     for (size_t i = 0; i < trace->activities.count; i++) {
-        if (trace->activities.items[i].track == number)
-            renumber(&trace->activities.items[i].scope, now);
+        tkt_activity *activity = &trace->activities.items[i];
+        if (activity->track != TKT_NO_TRACK)
+            renumber(moved->now[activity->track], &activity->scope);
     }
 }
 
-/* The keys of an item's span and of an event's time lie in different places; sorting by span is
- * sorting by a time that is the span's number. */
-#define ORDER_BY_SPAN(array) order_by_span((array)->items, (array)->count, sizeof *(array)->items)
-
-static takt_status order_by_span(void *items, size_t count, size_t item_size)
+static takt_status note_moves(takt_trace *trace, uint32_t number, const uint32_t *places,
+                              moves *moved)
 {
-    uint64_t *spans = tkt_alloc((count + 1) * sizeof *spans);
+    size_t count = trace->tracks.items[number].spans.count;
+    if (!moved->now) {
+        moved->track_count = trace->tracks.count;
+        moved->now = tkt_alloc_zeroed(moved->track_count * sizeof *moved->now);
+    }
+    uint32_t *now = moved->now ? tkt_alloc(count * sizeof *now) : NULL;
+    if (!now)
+        return TAKT_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        now[places[i]] = (uint32_t)i;
+    moved->now[number] = now;
+    renumber_track(&trace->tracks.items[number], now);
+    return TAKT_OK;
+}
+
+/* Spans of an async track are known when they end, or in no order at all. */
+static takt_status order_async_track(takt_trace *trace, uint32_t number, moves *moved)
+{
+    const tkt_order_items *spans = TKT_ORDER_ITEMS(&trace->tracks.items[number].spans, 0);
+    uint32_t *places;
+    takt_status status = tkt_order_find(spans, &places);
+    if (status == TAKT_OK && places) {
+        status = tkt_order_apply(spans, places);
+        if (status == TAKT_OK)
+            status = note_moves(trace, number, places, moved);
+    }
+    tkt_free(places);
+    return status;
+}
+
+static uint32_t span_of(const tkt_order_items *items, size_t index)
+{
+    uint32_t span; /* the first member of tkt_arg and tkt_work */
+    memcpy(&span, (const char *)items->items + index * items->item_size, sizeof span);
+    return span;
+}
+
+static bool is_by_span(const tkt_order_items *items)
+{
+    for (size_t i = 1; i < items->count; i++) {
+        if (span_of(items, i) < span_of(items, i - 1))
+            return false;
+    }
+    return true;
+}
+
+/* Puts arguments or work in the order of their spans. Those of a span that ends late may have been
+ * recorded after those of spans inside it. */
+static takt_status order_by_span(const tkt_order_items *items)
+{
+    if (is_by_span(items))
+        return TAKT_OK;
+    uint64_t *spans = tkt_alloc(items->count * sizeof *spans);
     if (!spans)
         return TAKT_NO_MEMORY;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t span; /* the first member of tkt_arg and tkt_work */
-        memcpy(&span, (const char *)items + i * item_size, sizeof span);
-        spans[i] = span;
-    }
+    for (size_t i = 0; i < items->count; i++)
+        spans[i] = span_of(items, i);
     uint32_t *places;
     takt_status status =
-        tkt_order_find(&(tkt_order_items){spans, count, sizeof *spans, 0}, &places);
+        tkt_order_find(&(tkt_order_items){spans, items->count, sizeof *spans, 0}, &places);
     if (status == TAKT_OK && places)
-        status = tkt_order_apply(&(tkt_order_items){items, count, item_size, 0}, places);
+        status = tkt_order_apply(items, places);
     tkt_free(places);
     tkt_free(spans);
     return status;
 }
 
-/* Spans of an async track are known when they end or in no order at all. */
-static takt_status order_async_track(takt_trace *trace, uint32_t number)
+/* Work that is declared several times on a span adds up. */
+static void join_works(tkt_works *works)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < works->count; i++) {
+        const tkt_work *work = &works->items[i];
+        if (kept && works->items[kept - 1].span == work->span) {
+            works->items[kept - 1].flops += work->flops;
+            works->items[kept - 1].bytes += work->bytes;
+        } else {
+            works->items[kept++] = *work;
+        }
+    }
+    works->count = kept;
+}
+
+static takt_status order_track(takt_trace *trace, uint32_t number, moves *moved)
 {
     tkt_track *track = &trace->tracks.items[number];
-    const tkt_order_items *spans = TKT_ORDER_ITEMS(&track->spans, 0);
-    uint32_t *places;
-    takt_status status = tkt_order_find(spans, &places);
-    if (status != TAKT_OK || !places)
-        return status;
-
-    uint32_t *now = tkt_alloc(spans->count * sizeof *now);
-    status = now ? tkt_order_apply(spans, places) : TAKT_NO_MEMORY;
-    if (status == TAKT_OK) {
-        for (size_t i = 0; i < spans->count; i++)
-            now[places[i]] = (uint32_t)i;
-        renumber_spans(trace, number, now);
-        status = ORDER_BY_SPAN(&track->args);
-    }
+    takt_status status = TAKT_OK;
+    if (track->kind == TAKT_TRACK_ASYNC)
+        status = order_async_track(trace, number, moved);
     if (status == TAKT_OK)
-        status = ORDER_BY_SPAN(&track->works);
-    tkt_free(now);
-    tkt_free(places);
+        status = order_by_span(TKT_ORDER_ITEMS(&track->args, 0));
+    if (status == TAKT_OK)
+        status = order_by_span(TKT_ORDER_ITEMS(&track->works, 0));
+    if (status == TAKT_OK)
+        join_works(&track->works);
     return status;
 }
+
+static takt_status order_tracks(takt_trace *trace)
+{
+    moves moved = {0};
+    takt_status status = TAKT_OK;
+    for (uint32_t i = 0; i < trace->tracks.count && status == TAKT_OK; i++)
+        status = order_track(trace, i, &moved);
+    if (status == TAKT_OK)
+        renumber_events(trace, &moved);
+    for (size_t i = 0; moved.now && i < moved.track_count; i++)
+        tkt_free(moved.now[i]);
+    tkt_free(moved.now);
+    return status;
+}
+
+/* ---- Host activities ---------------------------------------------------------------------------
+ */
 
 /* The label of an activity site, interned. */
 static uint32_t label_of(takt_trace *trace, const tkt_trace_site *site)
@@ -177,16 +262,6 @@ static takt_status visit_tracks(takt_trace *trace)
     for (uint32_t i = 0; i < trace->tracks.count && status == TAKT_OK; i++)
         status = visit_spans(trace, i, labels);
     tkt_free(labels);
-    return status;
-}
-
-static takt_status order_tracks(takt_trace *trace)
-{
-    takt_status status = TAKT_OK;
-    for (uint32_t i = 0; i < trace->tracks.count && status == TAKT_OK; i++) {
-        if (trace->tracks.items[i].kind == TAKT_TRACK_ASYNC)
-            status = order_async_track(trace, i);
-    }
     return status;
 }
 
