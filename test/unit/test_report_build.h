@@ -1,0 +1,218 @@
+/* Traces made by hand, for the tests of summaries and reports. */
+#ifndef TEST_REPORT_BUILD_H
+#define TEST_REPORT_BUILD_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/writer.h"
+#include "trace/model.h"
+
+#include <takt/report.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define UNUSED __attribute__((unused))
+
+/* A trace with spans from 1,000,000 to `end_ns`, of a fixed clock and cost. */
+UNUSED static takt_trace *build_begin(uint64_t end_ns)
+{
+    takt_trace *trace;
+    assert_int_equal(tkt_trace_create(&trace), TAKT_OK);
+    trace->name = tkt_strtab_intern_text(&trace->strings, "sph");
+    trace->backend = tkt_strtab_intern_text(&trace->strings, "none");
+    trace->clock = tkt_strtab_intern_text(&trace->strings, "tsc");
+    trace->facts.has_spans = true;
+    trace->facts.begin_ns = 1000000;
+    trace->facts.end_ns = end_ns;
+    trace->facts.clock_resolution_ns = 0.41666;
+    trace->facts.clock_uncertainty_ns = 31.25;
+    trace->facts.cost_ns = 12345;
+    return trace;
+}
+
+UNUSED static uint32_t build_string(takt_trace *trace, const char *text)
+{
+    uint32_t string = tkt_strtab_intern_text(&trace->strings, text);
+    assert_int_not_equal(string, TKT_STRTAB_FULL);
+    return string;
+}
+
+UNUSED static uint32_t build_site_of(takt_trace *trace, const char *name, takt_site_kind kind,
+                                     const char *device)
+{
+    tkt_trace_site site = {.name = build_string(trace, name),
+                           .file = build_string(trace, "fluid.c"),
+                           .line = 7,
+                           .kind = (uint8_t)kind,
+                           .level = TAKT_LEVEL_NORMAL};
+    if (device) {
+        site.device = build_string(trace, device);
+        site.filter = TAKT_TIMING_KERNEL;
+    }
+    uint32_t number = tkt_trace_site_index(trace, &site);
+    assert_int_not_equal(number, UINT32_MAX);
+    return number;
+}
+
+UNUSED static uint32_t build_site(takt_trace *trace, const char *name)
+{
+    return build_site_of(trace, name, TAKT_SITE_SCOPE, NULL);
+}
+
+UNUSED static uint32_t build_track(takt_trace *trace, const char *name)
+{
+    uint32_t track = tkt_trace_add_track(trace, TAKT_TRACK_THREAD, build_string(trace, name),
+                                         100 + (uint32_t)trace->tracks.count);
+    assert_int_not_equal(track, TKT_NO_TRACK);
+    return track;
+}
+
+UNUSED static uint32_t build_span(takt_trace *trace, uint32_t track, uint32_t site, uint32_t parent,
+                                  uint64_t begin_ns, uint64_t end_ns)
+{
+    tkt_spans *spans = &trace->tracks.items[track].spans;
+    tkt_span *span = TKT_ARRAY_ADD(spans);
+    assert_non_null(span);
+    *span = (tkt_span){begin_ns, end_ns, site << 8, parent};
+    return (uint32_t)(spans->count - 1);
+}
+
+/* A work of a device, launched by `scope`. */
+UNUSED static void build_activity(takt_trace *trace, const char *device, const char *name,
+                                  uint32_t filter, uint64_t begin_ns, uint64_t end_ns,
+                                  uint32_t track, uint32_t scope)
+{
+    tkt_activity *activity = TKT_ARRAY_ADD(&trace->activities);
+    assert_non_null(activity);
+    *activity = (tkt_activity){.begin_ns = begin_ns,
+                               .end_ns = end_ns,
+                               .name = build_string(trace, name),
+                               .device = build_string(trace, device),
+                               .filter = filter,
+                               .track = track,
+                               .span = TKT_NO_SPAN,
+                               .scope = scope};
+}
+
+UNUSED static void build_int_arg(takt_trace *trace, uint32_t track, uint32_t span, const char *key,
+                                 int64_t value)
+{
+    tkt_arg *arg = TKT_ARRAY_ADD(&trace->tracks.items[track].args);
+    assert_non_null(arg);
+    *arg = (tkt_arg){
+        .span = span, .key = build_string(trace, key), .value.i = value, .type = TKT_ARG_INT};
+}
+
+UNUSED static void build_step(takt_trace *trace, uint64_t number, uint64_t begin_ns,
+                              uint64_t end_ns)
+{
+    tkt_step *step = TKT_ARRAY_ADD(&trace->steps);
+    assert_non_null(step);
+    *step = (tkt_step){number, begin_ns, end_ns};
+}
+
+UNUSED static void build_all_step(takt_trace *trace, uint64_t duration_ns)
+{
+    tkt_all_steps *all = &trace->all_steps;
+    if (all->stats.count == 0)
+        tkt_stats_init(&all->stats);
+    tkt_stats_add(&all->stats, duration_ns);
+    tkt_histogram_add(&all->histogram, duration_ns);
+}
+
+UNUSED static void build_end(takt_trace *trace)
+{
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+}
+
+/* A well-mixed number that depends on nothing but the state: the tests are the same every time. */
+UNUSED static uint32_t build_random(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(*state >> 33);
+}
+
+/* Fills [begin, end) of a track with nested spans of random sites among `sites`. */
+UNUSED static void build_nest(takt_trace *trace, uint32_t track, const uint32_t *sites,
+                              uint32_t site_count, uint32_t parent, uint64_t begin_ns,
+                              uint64_t end_ns, uint64_t *random)
+{
+    while (end_ns - begin_ns > 20) {
+        uint64_t gap = build_random(random) % 5;
+        uint64_t size = 1 + build_random(random) % (end_ns - begin_ns - gap);
+        uint32_t site = sites[build_random(random) % site_count];
+        uint32_t span =
+            build_span(trace, track, site, parent, begin_ns + gap, begin_ns + gap + size);
+        if (build_random(random) % 4)
+            build_nest(trace, track, sites, site_count, span, begin_ns + gap, begin_ns + gap + size,
+                       random);
+        begin_ns += gap + size;
+    }
+}
+
+/* Two threads, six names of which two are activities, thousands of spans, recursion. */
+UNUSED static takt_trace *build_mixed(uint64_t seed)
+{
+    takt_trace *trace = build_begin(3000000);
+    uint32_t sites[6] = {
+        build_site(trace, "step"),
+        build_site(trace, "forces"),
+        build_site_of(trace, "neighbours", TAKT_SITE_PHASE, NULL),
+        build_site_of(trace, "density", TAKT_SITE_ACTIVITY, "cpu"),
+        build_site_of(trace, "pressure", TAKT_SITE_ACTIVITY, "cpu"),
+        build_site(trace, "io"),
+    };
+    for (int i = 0; i < 2; i++) {
+        uint32_t track = build_track(trace, i ? "worker" : "main");
+        build_nest(trace, track, sites, 6, TKT_NO_SPAN, 1000000, 2900000, &seed);
+    }
+    build_end(trace);
+    return trace;
+}
+
+/* The same trace as summary mode would have left it: folded, without spans. */
+UNUSED static takt_trace *build_folded(const takt_trace *from)
+{
+    takt_trace *trace = build_begin(from->facts.end_ns);
+    uint32_t *sites = malloc(from->sites.count * sizeof *sites);
+    assert_non_null(sites);
+    for (size_t i = 0; i < from->sites.count; i++) {
+        tkt_trace_site site = from->sites.items[i];
+        site.name = build_string(trace, tkt_trace_text(from, site.name));
+        site.file = build_string(trace, tkt_trace_text(from, site.file));
+        site.device = build_string(trace, tkt_trace_text(from, site.device));
+        sites[i] = tkt_trace_site_index(trace, &site);
+    }
+    assert_int_equal(tkt_fold_init(&trace->fold), TAKT_OK);
+    assert_int_equal(tkt_fold_merge(&trace->fold, tkt_trace_fold(from), sites), TAKT_OK);
+    free(sites);
+    trace->facts = from->facts;
+    trace->facts.has_spans = false;
+    trace->all_steps = from->all_steps;
+    trace->memory = from->memory;
+    trace->with_flops = from->with_flops;
+    for (size_t i = 0; i < from->steps.count; i++)
+        build_step(trace, from->steps.items[i].number, from->steps.items[i].begin_ns,
+                   from->steps.items[i].end_ns);
+    build_end(trace);
+    return trace;
+}
+
+/* A report as text that the caller frees with tkt_free(). */
+UNUSED static char *report_of(const takt_trace *trace, const char *name,
+                              const takt_report_options *options)
+{
+    tkt_memory_sink memory = {0};
+    takt_sink sink = tkt_memory_sink_of(&memory);
+    assert_int_equal(takt_report(trace, name, options, &sink), TAKT_OK);
+    assert_int_equal(sink.write(sink.user, "", 1), TAKT_OK);
+    return memory.data;
+}
+
+#endif

@@ -1,0 +1,317 @@
+/* Scopes by name and by arguments, against a slow and simple count over the spans. */
+#include "test_report_build.h"
+
+#include "summary/scopes.h"
+
+/* What one name should get, span by span: the slow way, which follows parents for every span. */
+typedef struct expected {
+    uint64_t calls;
+    uint64_t total_ns;
+    uint64_t self_ns;
+    uint64_t min_ns;
+    uint64_t max_ns;
+} expected;
+
+static const char *name_of(const takt_trace *trace, const tkt_span *span)
+{
+    return tkt_trace_text(trace, trace->sites.items[tkt_span_site(span)].name);
+}
+
+static bool is_under(const takt_trace *trace, const tkt_spans *spans, uint32_t span,
+                     const char *name)
+{
+    uint32_t parent = spans->items[span].parent;
+    while (parent != TKT_NO_SPAN && strcmp(name_of(trace, &spans->items[parent]), name) != 0)
+        parent = spans->items[parent].parent;
+    return parent != TKT_NO_SPAN;
+}
+
+static uint64_t children_ns(const tkt_spans *spans, uint32_t span)
+{
+    uint64_t sum = 0;
+    for (size_t i = span + 1; i < spans->count; i++) {
+        if (spans->items[i].begin_ns >= spans->items[span].end_ns)
+            break;
+        if (spans->items[i].parent == span)
+            sum += spans->items[i].end_ns - spans->items[i].begin_ns;
+    }
+    return sum;
+}
+
+static expected expect(const takt_trace *trace, const char *name)
+{
+    expected e = {.min_ns = UINT64_MAX};
+    for (size_t t = 0; t < trace->tracks.count; t++) {
+        const tkt_spans *spans = &trace->tracks.items[t].spans;
+        for (uint32_t i = 0; i < spans->count; i++) {
+            const tkt_span *span = &spans->items[i];
+            uint64_t ns = span->end_ns - span->begin_ns;
+            if (strcmp(name_of(trace, span), name) != 0)
+                continue;
+            e.calls++;
+            e.total_ns += is_under(trace, spans, i, name) ? 0 : ns;
+            e.self_ns += ns - children_ns(spans, i);
+            e.min_ns = ns < e.min_ns ? ns : e.min_ns;
+            e.max_ns = ns > e.max_ns ? ns : e.max_ns;
+        }
+    }
+    return e;
+}
+
+static void assert_expected(const tkt_scope_total *total, const expected *e)
+{
+    assert_int_equal(total->calls, e->calls);
+    assert_int_equal(total->total_ns, e->total_ns);
+    assert_int_equal(total->self_ns, e->self_ns);
+    assert_int_equal(total->min_ns, e->min_ns);
+    assert_int_equal(total->max_ns, e->max_ns);
+}
+
+static void scopes_equal_a_count_over_the_spans(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        takt_trace *trace = build_mixed(seed);
+        tkt_scopes scopes;
+        assert_int_equal(tkt_scopes_by_name(trace, &scopes), TAKT_OK);
+        uint64_t self_ns = 0;
+        for (size_t i = 0; i < scopes.count; i++) {
+            expected e = expect(trace, scopes.items[i].name);
+            assert_expected(&scopes.items[i], &e);
+            self_ns += e.self_ns;
+        }
+        assert_in_range(scopes.count, 4, 6);
+        assert_int_equal(scopes.self_ns, self_ns);
+        tkt_scopes_fini(&scopes);
+        takt_trace_release(trace);
+    }
+}
+
+/* Without arguments, grouping by arguments is grouping by name, by another way. */
+static void both_ways_agree_without_arguments(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_mixed(7);
+    tkt_scopes by_name;
+    tkt_scopes by_arguments;
+    assert_int_equal(tkt_scopes_by_name(trace, &by_name), TAKT_OK);
+    assert_int_equal(tkt_scopes_by_arguments(trace, &by_arguments), TAKT_OK);
+    assert_int_equal(by_name.count, by_arguments.count);
+    assert_int_equal(by_name.self_ns, by_arguments.self_ns);
+    for (size_t i = 0; i < by_name.count; i++) {
+        const tkt_scope_total *a = &by_name.items[i];
+        const tkt_scope_total *b = &by_arguments.items[i];
+        assert_string_equal(a->name, b->name);
+        expected e = {a->calls, a->total_ns, a->self_ns, a->min_ns, a->max_ns};
+        assert_expected(b, &e);
+        assert_int_equal(b->arg_count, 0);
+    }
+    tkt_scopes_fini(&by_name);
+    tkt_scopes_fini(&by_arguments);
+    takt_trace_release(trace);
+}
+
+static void folded_traces_give_the_same_scopes(void **state)
+{
+    (void)state;
+    takt_trace *full = build_mixed(11);
+    takt_trace *folded = build_folded(full);
+    tkt_scopes a;
+    tkt_scopes b;
+    assert_int_equal(tkt_scopes_by_name(full, &a), TAKT_OK);
+    assert_int_equal(tkt_scopes_by_name(folded, &b), TAKT_OK);
+    assert_int_equal(a.count, b.count);
+    for (size_t i = 0; i < a.count; i++) {
+        assert_string_equal(a.items[i].name, b.items[i].name);
+        assert_int_equal(a.items[i].self_ns, b.items[i].self_ns);
+        assert_int_equal(a.items[i].total_ns, b.items[i].total_ns);
+    }
+    assert_int_equal(tkt_scopes_by_arguments(folded, &b), TAKT_NO_SPANS);
+    tkt_scopes_fini(&a);
+    tkt_scopes_fini(&b);
+    takt_trace_release(full);
+    takt_trace_release(folded);
+}
+
+/* a(100) > b(80) > a(60) > a(40): of the three calls of a, the outermost is the total. */
+static void recursion_counts_the_outermost_call(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(2000000);
+    uint32_t track = build_track(trace, "main");
+    uint32_t a = build_site(trace, "a");
+    uint32_t b = build_site(trace, "b");
+    uint32_t first = build_span(trace, track, a, TKT_NO_SPAN, 1000, 1100);
+    uint32_t second = build_span(trace, track, b, first, 1010, 1090);
+    uint32_t third = build_span(trace, track, a, second, 1020, 1080);
+    build_span(trace, track, a, third, 1030, 1070);
+    build_end(trace);
+    tkt_scopes scopes;
+    assert_int_equal(tkt_scopes_by_name(trace, &scopes), TAKT_OK);
+    assert_string_equal(scopes.items[0].name, "a");
+    assert_int_equal(scopes.items[0].calls, 3);
+    assert_int_equal(scopes.items[0].total_ns, 100);
+    assert_int_equal(scopes.items[0].self_ns, 20 + 20 + 40);
+    assert_int_equal(scopes.items[1].total_ns, 80);
+    assert_int_equal(scopes.items[1].self_ns, 20);
+    assert_int_equal(scopes.self_ns, 100);
+    tkt_scopes_fini(&scopes);
+    takt_trace_release(trace);
+}
+
+/* Sites in different places with one name are one scope. */
+static void sites_of_one_name_are_one_scope(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(2000000);
+    uint32_t track = build_track(trace, "main");
+    uint32_t a = build_site(trace, "step");
+    uint32_t b = build_site_of(trace, "step", TAKT_SITE_PHASE, NULL);
+    assert_int_not_equal(a, b);
+    build_span(trace, track, a, TKT_NO_SPAN, 1000, 1100);
+    build_span(trace, track, b, TKT_NO_SPAN, 1200, 1250);
+    build_end(trace);
+    tkt_scopes scopes;
+    assert_int_equal(tkt_scopes_by_name(trace, &scopes), TAKT_OK);
+    assert_int_equal(scopes.count, 1);
+    assert_int_equal(scopes.items[0].calls, 2);
+    assert_int_equal(scopes.items[0].total_ns, 150);
+    tkt_scopes_fini(&scopes);
+    takt_trace_release(trace);
+}
+
+static tkt_arg *add_arg(takt_trace *trace, uint32_t span, const char *key, tkt_arg_type type)
+{
+    build_int_arg(trace, 0, span, key, 0);
+    tkt_args *args = &trace->tracks.items[0].args;
+    args->items[args->count - 1].type = type;
+    return &args->items[args->count - 1];
+}
+
+/* Ten calls: n=1 | n=1u | n=1.0 | n=true | n="1" | m=1 | n=1,m=1 | none | n=1 again | none again */
+static takt_trace *build_arguments(void)
+{
+    takt_trace *trace = build_begin(2000000);
+    uint32_t track = build_track(trace, "main");
+    uint32_t site = build_site(trace, "solve");
+    uint32_t one = build_string(trace, "1");
+    for (uint32_t i = 0; i < 10; i++)
+        build_span(trace, track, site, TKT_NO_SPAN, 1000 + i * 100, 1000 + i * 100 + (1U << i));
+    add_arg(trace, 0, "n", TKT_ARG_INT)->value.i = 1;
+    add_arg(trace, 1, "n", TKT_ARG_UINT)->value.u = 1;
+    add_arg(trace, 2, "n", TKT_ARG_DOUBLE)->value.d = 1;
+    add_arg(trace, 3, "n", TKT_ARG_BOOL)->value.b = true;
+    add_arg(trace, 4, "n", TKT_ARG_STRING)->value.string = one;
+    add_arg(trace, 5, "m", TKT_ARG_INT)->value.i = 1;
+    add_arg(trace, 6, "n", TKT_ARG_INT)->value.i = 1;
+    add_arg(trace, 6, "m", TKT_ARG_INT)->value.i = 1;
+    add_arg(trace, 8, "n", TKT_ARG_INT)->value.i = 1;
+    build_end(trace);
+    return trace;
+}
+
+static void arguments_are_told_apart_by_key_type_and_value(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_arguments();
+    tkt_scopes scopes;
+    assert_int_equal(tkt_scopes_by_arguments(trace, &scopes), TAKT_OK);
+    const uint64_t totals[8] = {1 + 256, 2, 4, 8, 16, 32, 64, 128 + 512};
+    assert_int_equal(scopes.count, 8);
+    for (size_t i = 0; i < 8; i++)
+        assert_int_equal(scopes.items[i].total_ns, totals[i]);
+    assert_int_equal(scopes.items[6].arg_count, 2);
+    assert_int_equal(scopes.items[0].calls, 2);
+    tkt_scopes_fini(&scopes);
+    takt_trace_release(trace);
+}
+
+static void declared_work_adds_up(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_arguments();
+    for (uint32_t i = 0; i < 10; i += 3) {
+        tkt_work *work = TKT_ARRAY_ADD(&trace->tracks.items[0].works);
+        *work = (tkt_work){i, 1000.0 * i, 10.0 * i};
+    }
+    for (int way = 0; way < 2; way++) {
+        tkt_scopes scopes;
+        assert_int_equal(way ? tkt_scopes_by_arguments(trace, &scopes)
+                             : tkt_scopes_by_name(trace, &scopes),
+                         TAKT_OK);
+        double flops = 0;
+        double bytes = 0;
+        for (size_t i = 0; i < scopes.count; i++) {
+            flops += scopes.items[i].flops;
+            bytes += scopes.items[i].bytes;
+        }
+        assert_true(flops == 18000 && bytes == 180);
+        tkt_scopes_fini(&scopes);
+    }
+    takt_trace_release(trace);
+}
+
+/* Paths that were folded into others show as one row; nodes without calls do not show. */
+static void other_paths_have_a_row_of_their_own(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(2000000);
+    trace->facts.has_spans = false;
+    uint32_t site = build_site(trace, "step");
+    uint32_t unused = build_site(trace, "unused");
+    assert_int_equal(tkt_fold_init(&trace->fold), TAKT_OK);
+    uint32_t step = tkt_fold_child(&trace->fold, 0, site);
+    uint32_t other = tkt_fold_child(&trace->fold, step, TKT_SITE_OTHER);
+    uint32_t below = tkt_fold_child(&trace->fold, other, TKT_SITE_OTHER);
+    tkt_fold_child(&trace->fold, step, unused);
+    tkt_fold_add(&trace->fold, below, 30);
+    tkt_fold_add(&trace->fold, other, 40);
+    tkt_fold_add(&trace->fold, step, 100);
+    build_end(trace);
+    tkt_scopes scopes;
+    assert_int_equal(tkt_scopes_by_name(trace, &scopes), TAKT_OK);
+    assert_int_equal(scopes.count, 2);
+    assert_string_equal(scopes.items[1].name, TKT_OTHER_NAME);
+    assert_int_equal(scopes.items[1].calls, 2);
+    assert_int_equal(scopes.items[1].total_ns, 40);
+    assert_int_equal(scopes.items[1].self_ns, 40);
+    tkt_scopes_fini(&scopes);
+    takt_trace_release(trace);
+}
+
+static void without_memory_nothing_is_left_behind(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_arguments();
+    assert_non_null(tkt_trace_fold(trace));
+    for (int way = 0; way < 2; way++) {
+        takt_status status = TAKT_NO_MEMORY;
+        for (uint64_t after = 0; status != TAKT_OK; after++) {
+            tkt_scopes scopes = {0};
+            tkt_alloc_fail(after, UINT64_MAX);
+            status =
+                way ? tkt_scopes_by_arguments(trace, &scopes) : tkt_scopes_by_name(trace, &scopes);
+            tkt_alloc_fail(0, 0);
+            assert_true(status == TAKT_OK || status == TAKT_NO_MEMORY);
+            assert_true((status == TAKT_OK) == (scopes.items != NULL));
+            tkt_scopes_fini(&scopes);
+        }
+    }
+    takt_trace_release(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scopes_equal_a_count_over_the_spans),
+        cmocka_unit_test(both_ways_agree_without_arguments),
+        cmocka_unit_test(folded_traces_give_the_same_scopes),
+        cmocka_unit_test(recursion_counts_the_outermost_call),
+        cmocka_unit_test(sites_of_one_name_are_one_scope),
+        cmocka_unit_test(arguments_are_told_apart_by_key_type_and_value),
+        cmocka_unit_test(declared_work_adds_up),
+        cmocka_unit_test(other_paths_have_a_row_of_their_own),
+        cmocka_unit_test(without_memory_nothing_is_left_behind),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
