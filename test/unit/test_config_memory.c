@@ -2,6 +2,8 @@
  * libyaml allocates with malloc itself and is not reached by this. */
 #include "test_config.h"
 
+#include "config/state.h"
+
 static const char yaml[] = "own: {section: [1, 2]}\n"
                            "profiling:\n"
                            "  name: sph\n"
@@ -48,6 +50,47 @@ static void parsing_survives_every_failure(void **state)
     }
 }
 
+/* How many small pieces fit into the memory that a state has; it is full then. */
+static size_t fill(tkt_config_state *state, size_t pieces)
+{
+    size_t count = 0;
+    tkt_alloc_fail(0, UINT64_MAX);
+    while (count < pieces && tkt_arena_alloc(&state->memory, 16))
+        count++;
+    tkt_alloc_fail(0, 0);
+    return count;
+}
+
+static takt_status set_everything(tkt_config_state *state)
+{
+    takt_status status = tkt_config_read_yaml(state, yaml, strlen(yaml), "p.yaml", NULL);
+    if (status == TAKT_OK)
+        status = tkt_config_read_options(state, "profiling.name=x profiling.categories=a:on", NULL);
+    if (status == TAKT_OK)
+        status = tkt_config_build_options(state);
+    return status;
+}
+
+/* Values share blocks of memory, so each gets its turn as the first that needs a new block. */
+static void every_value_survives_full_memory(void **state)
+{
+    (void)state;
+    tkt_config_state *values = tkt_config_state_create(NULL);
+    size_t room = fill(values, SIZE_MAX);
+    tkt_config_state_destroy(values);
+    takt_status status = TAKT_NO_MEMORY;
+    for (size_t left = 0; status != TAKT_OK; left++) {
+        assert_true(left <= room);
+        values = tkt_config_state_create(NULL);
+        assert_int_equal(fill(values, room - left), room - left);
+        tkt_alloc_fail(0, UINT64_MAX);
+        status = set_everything(values);
+        tkt_alloc_fail(0, 0);
+        assert_true(status == TAKT_OK || status == TAKT_NO_MEMORY);
+        tkt_config_state_destroy(values);
+    }
+}
+
 static void the_environment_survives_every_failure(void **state)
 {
     const uint64_t *failures = *state;
@@ -79,6 +122,29 @@ static void changes_survive_every_failure(void **state)
         assert_whole(config);
     }
     assert_string_equal(takt_config_options(config)->reports[0], "x");
+    takt_config_destroy(config);
+}
+
+/* A copy that needs several blocks of memory. */
+static void copies_of_long_lists_survive_every_failure(void **state)
+{
+    const uint64_t *failures = *state;
+    char list[64 * 256];
+    char *end = list;
+    for (int i = 0; i < 64; i++)
+        end += sprintf(end, "%0254d,", i);
+    end[-1] = '\0';
+    takt_config *config = config_of(yaml);
+    assert_int_equal(takt_config_set(config, "profiling.builtin", list, NULL), TAKT_OK);
+    takt_status status = TAKT_NO_MEMORY;
+    for (uint64_t after = 0; status != TAKT_OK; after++) {
+        assert_true(after < 1000);
+        assert_whole(config);
+        tkt_alloc_fail(after, *failures);
+        status = takt_config_set(config, "output.directory", "there", NULL);
+        tkt_alloc_fail(0, 0);
+    }
+    assert_string_equal(takt_config_options(config)->directory, "there");
     takt_config_destroy(config);
 }
 
@@ -133,8 +199,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ONCE_AND_FOR_EVER(parsing_survives_every_failure),
+        cmocka_unit_test(every_value_survives_full_memory),
         ONCE_AND_FOR_EVER(the_environment_survives_every_failure),
         ONCE_AND_FOR_EVER(changes_survive_every_failure),
+        ONCE_AND_FOR_EVER(copies_of_long_lists_survive_every_failure),
         ONCE_AND_FOR_EVER(arguments_survive_every_failure),
         ONCE_AND_FOR_EVER(texts_survive_every_failure),
     };

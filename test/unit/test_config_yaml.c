@@ -476,6 +476,11 @@ static void the_end_of_a_long_file_name_is_shown(void **state)
     assert_string_equal(error.message,
                         "...ddddddddddddddddddddddddddddddddddddddddddddddddddd/profile.yaml:1:9: "
                         "output: expected keys and their values, got '1'");
+    strcpy(name, "流体流体流体流体流体流体流体流体流体流体流体流体.yaml");
+    assert_int_equal(takt_config_parse("output: 1", 9, name, &config, &error), TAKT_BAD_CONFIG);
+    assert_string_equal(error.message,
+                        "...体流体流体流体流体流体流体流体流体流体.yaml:1:9: output: expected keys "
+                        "and their values, got '1'");
     assert_int_equal(takt_config_parse("output: 1", 9, NULL, &config, &error), TAKT_BAD_CONFIG);
     assert_string_equal(error.message, "text:1:9: output: expected keys and their values, got '1'");
 }
