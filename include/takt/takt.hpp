@@ -222,12 +222,19 @@ private:
 /* Runs block() `warmup + repeat` times and tells what the last `repeat` of them took. */
 template <typename Block> takt_timed timed(uint32_t repeat, uint32_t warmup, Block &&block)
 {
+    struct Loop {
+        takt_timed_loop loop;
+        ~Loop() { takt_timed_end(&loop); } /* when block() throws, too */
+    };
     takt_timed result = takt_timed();
     takt_timed_options options = takt_timed_options();
     options.repeat = repeat;
     options.warmup = warmup;
-    for (takt_timed_loop loop = takt_timed_begin(&result, &options); takt_timed_next(&loop);)
-        block();
+    {
+        Loop loop = {takt_timed_begin(&result, &options)};
+        while (takt_timed_next(&loop.loop))
+            block();
+    }
     return result;
 }
 
@@ -323,30 +330,43 @@ private:
     takt_error   error_;
 };
 
-/* The stepping profiler. Without options, and where it could not be made, it is an empty one, whose
- * calls do nothing and return TAKT_OK, so that a program keeps them when it is not profiled. */
+/* The stepping profiler. Where it was not asked for, or could not be made, it is off: its calls do
+ * nothing and return TAKT_OK, so that a program keeps them when it is not profiled. */
 class Profiler {
 public:
-    Profiler() noexcept : profiler_(nullptr), status_(TAKT_OK), on_trace_() {}
+    /* The one that the environment asks for, see takt/profiler.h; off where it asks for none. */
+    Profiler() noexcept : profiler_(nullptr), status_(TAKT_OK), is_off_(false), on_trace_() {}
 
     explicit Profiler(const takt_profiler_options &options) noexcept
-        : profiler_(nullptr), status_(TAKT_OK), on_trace_()
+        : profiler_(nullptr), status_(TAKT_OK), is_off_(false), on_trace_()
     {
-        status_ = takt_profiler_create(&options, &profiler_);
+        create(options);
     }
 
     /* `on_trace` is called with (const takt_trace *) on the thread that steps, when a cycle has been
      * saved; the trace is borrowed, a takt::Trace keeps it. It replaces options.on_trace. */
     template <typename OnTrace>
     Profiler(const takt_profiler_options &options, OnTrace on_trace) noexcept
-        : profiler_(nullptr), status_(TAKT_OK), on_trace_(std::move(on_trace))
+        : profiler_(nullptr), status_(TAKT_OK), is_off_(false), on_trace_(std::move(on_trace))
     {
-        takt_profiler_options with_callback = options;
-        if (on_trace_) {
-            with_callback.on_trace = call_on_trace;
-            with_callback.user = this;
-        }
-        status_ = takt_profiler_create(&with_callback, &profiler_);
+        create(options);
+    }
+
+    /* As `config` says; off where it does not ask for profiling. */
+    explicit Profiler(const Config &config) noexcept
+        : profiler_(nullptr), status_(TAKT_OK), is_off_(!config.enabled()), on_trace_()
+    {
+        if (!is_off_)
+            create(config.options());
+    }
+
+    template <typename OnTrace>
+    Profiler(const Config &config, OnTrace on_trace) noexcept
+        : profiler_(nullptr), status_(TAKT_OK), is_off_(!config.enabled()),
+          on_trace_(std::move(on_trace))
+    {
+        if (!is_off_)
+            create(config.options());
     }
 
     /* Stops it if it runs; on_trace may be called once more. */
@@ -356,35 +376,26 @@ public:
     Profiler(const Profiler &) = delete;
     Profiler &operator=(const Profiler &) = delete;
 
-    /* Whether there is a profiler, and why there is none. */
+    /* Whether a profiler was made, and why it could not be. */
     explicit operator bool() const noexcept { return profiler_ != nullptr; }
     takt_status status() const noexcept { return status_; }
 
-    takt_status start() noexcept { return takt_profiler_start(profiler_); }
-    takt_status step() noexcept { return takt_profiler_step(profiler_); }
-    takt_status stop() noexcept { return takt_profiler_stop(profiler_); }
+    takt_status start() noexcept { return is_off_ ? TAKT_OK : takt_profiler_start(profiler_); }
+    takt_status step() noexcept { return is_off_ ? TAKT_OK : takt_profiler_step(profiler_); }
+    takt_status stop() noexcept { return is_off_ ? TAKT_OK : takt_profiler_stop(profiler_); }
 
     /* How much simulated time one step advances, in seconds. */
     takt_status step_time(double seconds) noexcept
     {
-        return takt_profiler_step_time(profiler_, seconds);
+        return is_off_ ? TAKT_OK : takt_profiler_step_time(profiler_, seconds);
     }
 
     /* The number of the current step, and what it is. */
-    uint64_t step_number() const noexcept
-    {
-        return profiler_ ? takt_profiler_step_number(profiler_) : 0;
-    }
-    takt_action action() const noexcept
-    {
-        return profiler_ ? takt_profiler_action(profiler_) : TAKT_NONE;
-    }
+    uint64_t step_number() const noexcept { return takt_profiler_step_number(profiler_); }
+    takt_action action() const noexcept { return takt_profiler_action(profiler_); }
 
     /* The last trace that was saved, or an empty one. */
-    Trace trace() const noexcept
-    {
-        return Trace(profiler_ ? takt_profiler_trace(profiler_) : nullptr);
-    }
+    Trace trace() const noexcept { return Trace(takt_profiler_trace(profiler_)); }
 
     takt_profiler *get() const noexcept { return profiler_; }
 
@@ -394,8 +405,20 @@ private:
         static_cast<Profiler *>(user)->on_trace_(trace);
     }
 
+    void create(const takt_profiler_options &options) noexcept
+    {
+        takt_profiler_options mine = options;
+        if (on_trace_) {
+            mine.on_trace = call_on_trace;
+            mine.user = this;
+        }
+        status_ = takt_profiler_create(&mine, &profiler_);
+        is_off_ = status_ != TAKT_OK;
+    }
+
     takt_profiler                             *profiler_;
     takt_status                                status_;
+    bool                                       is_off_;
     detail::Callback<void, const takt_trace *> on_trace_;
 };
 

@@ -51,6 +51,8 @@ int use_profiler(int *argc, char **argv)
     options.schedule.active = 3;
     takt::Trace last;
     takt::Profiler none;
+    takt::Profiler configured(config);
+    takt::Profiler with_lambda(config, [](const takt_trace *) {});
     takt::Profiler silent(config.enabled() ? config.options() : options);
     takt::Profiler profiler(options, [&last](const takt_trace *trace) {
         last = takt::Trace(trace);
@@ -66,7 +68,7 @@ int use_profiler(int *argc, char **argv)
     takt::Trace copy = profiler.trace();
     takt::Trace opened = takt::Trace::open("run.pftrace");
     opened = std::move(copy);
-    return opened && silent ? static_cast<int>(profiler.step_number()) : 0;
+    return opened && silent && configured && with_lambda ? static_cast<int>(profiler.step_number()) : 0;
 }
 
 } // namespace

@@ -1,0 +1,239 @@
+/* What the objects of takt/takt.hpp do, beyond that they compile. */
+#include <takt/takt.hpp>
+
+#include <memory>
+#include <string>
+
+extern "C" {
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+}
+
+namespace
+{
+
+typedef takt::ScopedTimer::Options Options;
+
+double busy()
+{
+    volatile double sum = 0.0;
+    for (int i = 0; i < 1000; i++)
+        sum = sum + i;
+    return sum;
+}
+
+void a_timer_ends_with_its_block(void **)
+{
+    double ms = -1.0;
+    {
+        takt::ScopedTimer timer("block", Options().silent().elapsed_ms(&ms));
+        busy();
+        assert_true(static_cast<bool>(timer));
+        assert_true(ms == -1.0);
+    }
+    assert_true(ms > 0.0);
+}
+
+void a_timer_ends_once(void **)
+{
+    takt_samples samples = takt_samples();
+    {
+        takt::ScopedTimer timer("once", Options().silent().samples(&samples));
+        busy();
+        double ms = timer.end();
+        assert_true(ms > 0.0);
+        assert_false(static_cast<bool>(timer));
+        assert_true(timer.end() == 0.0);
+        assert_int_equal(samples.count, 1);
+        assert_true(samples.ms[0] == ms);
+    }
+    assert_int_equal(samples.count, 1);
+    takt_samples_free(&samples);
+}
+
+void an_inactive_timer_does_nothing(void **)
+{
+    double ms = -1.0;
+    takt::ScopedTimer timer("off", Options().inactive().elapsed_ms(&ms));
+    assert_false(static_cast<bool>(timer));
+    assert_true(timer.end() == 0.0);
+    assert_true(ms == -1.0);
+}
+
+void options_can_be_kept_and_taken_back(void **)
+{
+    Options options;
+    options.silent().detailed().synchronize().nvtx().filter(TAKT_TIMING_KERNEL).color("yellow");
+    options.extra("more").detailed(false);
+    const takt_timer_options &plain = options.get();
+    assert_true(plain.silent && plain.synchronize && plain.nvtx);
+    assert_false(plain.detailed || plain.inactive);
+    assert_int_equal(plain.filter, TAKT_TIMING_KERNEL);
+    assert_string_equal(plain.color, "yellow");
+    assert_string_equal(plain.extra, "more");
+}
+
+void a_lambda_gets_the_activities_and_is_freed(void **)
+{
+    std::shared_ptr<int> witness = std::make_shared<int>(0);
+    std::string names;
+    {
+        auto report = [witness, &names](const takt_timing *results, const char *indent) {
+            (*witness)++;
+            names += indent;
+            for (size_t i = 0; i < takt_timing_count(results); i++)
+                names += std::string(takt_timing_at(results, i)->name) + ";";
+        };
+        takt::ScopedTimer timer("lambda", Options(), std::move(report));
+        {
+            TAKT_ACTIVITY("cpu", TAKT_TIMING_KERNEL, "first");
+            busy();
+        }
+        {
+            TAKT_ACTIVITY("cpu", TAKT_TIMING_KERNEL, "second");
+            busy();
+        }
+    }
+    assert_int_equal(*witness, 1);
+    assert_int_equal(witness.use_count(), 1);
+    assert_string_equal(names.c_str(), "kernel first;kernel second;");
+}
+
+void an_empty_profiler_does_nothing(void **)
+{
+    takt::Profiler profiler;
+    assert_false(static_cast<bool>(profiler));
+    assert_int_equal(profiler.status(), TAKT_OK);
+    assert_int_equal(profiler.start(), TAKT_OK);
+    assert_int_equal(profiler.step(), TAKT_OK);
+    assert_int_equal(profiler.stop(), TAKT_OK);
+    assert_int_equal(profiler.step_time(0.1), TAKT_OK);
+    assert_int_equal(profiler.step_number(), 0);
+    assert_int_equal(profiler.action(), TAKT_NONE);
+    assert_false(static_cast<bool>(profiler.trace()));
+}
+
+void a_profiler_hands_each_cycle_to_its_lambda(void **)
+{
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    options.schedule.wait = 1;
+    options.schedule.active = 2;
+    options.schedule.repeat = 2;
+    std::shared_ptr<int> witness = std::make_shared<int>(0);
+    takt::Trace last;
+    {
+        takt::Profiler profiler(options, [witness, &last](const takt_trace *trace) {
+            (*witness)++;
+            last = takt::Trace(trace);
+        });
+        assert_true(static_cast<bool>(profiler));
+        assert_int_equal(profiler.start(), TAKT_OK);
+        for (int step = 0; step < 6; step++) {
+            assert_int_equal(profiler.step_number(), step);
+            takt::Scope scope(("step " + std::to_string(step)).c_str());
+            assert_int_equal(profiler.step(), TAKT_OK);
+        }
+        assert_int_equal(profiler.stop(), TAKT_OK);
+        assert_int_equal(*witness, 2);
+        assert_true(profiler.trace().get() == last.get());
+        assert_true(profiler.get() != nullptr);
+    }
+    assert_int_equal(witness.use_count(), 1);
+
+    /* The trace outlives its profiler. */
+    assert_int_equal(takt_trace_facts(last.get())->first_step, 4);
+    assert_int_equal(takt_trace_facts(last.get())->step_count, 2);
+}
+
+void traces_are_kept_by_their_copies(void **)
+{
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    takt::Trace kept;
+    {
+        takt::Profiler profiler(options);
+        profiler.start();
+        {
+            TAKT_SCOPE("kept");
+        }
+        profiler.stop();
+        takt::Trace first = profiler.trace();
+        takt::Trace second = first;
+        takt::Trace third = std::move(first);
+        assert_false(static_cast<bool>(first));
+        assert_true(second.get() == third.get());
+        second = takt::Trace();
+        kept = third;
+        kept = *&kept;
+    }
+    assert_true(takt_trace_facts(kept.get())->span_count > 0);
+    kept = takt::Trace();
+
+    takt_error error = takt_error();
+    takt::Trace none = takt::Trace::open("/nonexistent.pftrace", &error);
+    assert_false(static_cast<bool>(none));
+    assert_int_equal(error.status, TAKT_IO_ERROR);
+}
+
+void timed_counts_only_what_follows_the_warmup(void **)
+{
+    int rounds = 0;
+    takt_timed result = takt::timed(5, 2, [&rounds] {
+        rounds++;
+        busy();
+    });
+    assert_int_equal(rounds, 7);
+    assert_int_equal(result.count, 5);
+    assert_true(0.0 < result.min_ns && result.min_ns <= result.median_ns &&
+                result.median_ns <= result.max_ns);
+}
+
+void a_configuration_tells_what_is_wrong(void **)
+{
+    takt::Config none("/nonexistent.yaml");
+    assert_false(static_cast<bool>(none));
+    assert_false(none.enabled());
+    assert_int_equal(none.error().status, TAKT_IO_ERROR);
+    assert_int_equal(none.set("profiling.wait", "3"), TAKT_BAD_STATE);
+
+    char name[] = "program", key[] = "--profiling.wait", value[] = "5", rest[] = "mine";
+    char *argv[] = {name, key, value, rest, nullptr};
+    int argc = 4;
+    takt::Config config;
+    assert_true(static_cast<bool>(config));
+    assert_false(config.enabled());
+    assert_int_equal(config.args(&argc, argv), TAKT_OK);
+    assert_int_equal(argc, 2);
+    assert_true(config.enabled());
+    assert_int_equal(config.options().schedule.wait, 5);
+    takt::Profiler asked(config);
+    assert_true(static_cast<bool>(asked));
+    assert_int_equal(config.set("profiling.enabled", "false"), TAKT_OK);
+    takt::Profiler off(config);
+    assert_false(static_cast<bool>(off));
+    assert_int_equal(off.start(), TAKT_OK);
+    assert_int_equal(config.set("profiling.wiat", "3"), TAKT_BAD_CONFIG);
+    assert_true(std::string(config.error().message).find("wait") != std::string::npos);
+}
+
+} // namespace
+
+int main()
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_timer_ends_with_its_block),
+        cmocka_unit_test(a_timer_ends_once),
+        cmocka_unit_test(an_inactive_timer_does_nothing),
+        cmocka_unit_test(options_can_be_kept_and_taken_back),
+        cmocka_unit_test(a_lambda_gets_the_activities_and_is_freed),
+        cmocka_unit_test(an_empty_profiler_does_nothing),
+        cmocka_unit_test(a_profiler_hands_each_cycle_to_its_lambda),
+        cmocka_unit_test(traces_are_kept_by_their_copies),
+        cmocka_unit_test(timed_counts_only_what_follows_the_warmup),
+        cmocka_unit_test(a_configuration_tells_what_is_wrong),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
