@@ -1,0 +1,564 @@
+/* Traces made by hand and by chance, files made of them, and comparing two traces in every field.
+ * For tests of the trace model, the Perfetto writer and the reader. */
+#ifndef TEST_TRACE_BUILD_H
+#define TEST_TRACE_BUILD_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/writer.h"
+#include "export/exporter.h"
+#include "trace/model.h"
+#include "trace/read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAYBE_UNUSED __attribute__((unused))
+#define BEGIN_NS     UINT64_C(5000000000)
+#define END_NS       UINT64_C(5000900000)
+
+/* Like TKT_ARRAY_ADD, of an item that is given; memory is there. */
+#define ADD(array, ...)                                                                            \
+    do {                                                                                           \
+        assert_true(TKT_ARRAY_RESERVE((array), (array)->count + 1));                               \
+        (array)->items[(array)->count++] = __VA_ARGS__;                                            \
+    } while (0)
+
+/* ---- Building ---------------------------------------------------------------------------------- */
+
+MAYBE_UNUSED static uint32_t text(takt_trace *trace, const char *bytes)
+{
+    return tkt_trace_string_of(trace, bytes);
+}
+
+MAYBE_UNUSED static takt_trace *make_trace(void)
+{
+    takt_trace *trace = NULL;
+    assert_int_equal(tkt_trace_create(&trace), TAKT_OK);
+    trace->name = text(trace, "sph");
+    trace->backend = text(trace, "none");
+    trace->clock = text(trace, "tsc");
+    trace->facts.has_spans = true;
+    trace->facts.begin_ns = BEGIN_NS;
+    trace->facts.end_ns = END_NS;
+    trace->facts.process_id = 4711;
+    return trace;
+}
+
+MAYBE_UNUSED static uint32_t make_site(takt_trace *trace, const char *name, takt_site_kind kind)
+{
+    tkt_trace_site site = {.name = text(trace, name), .kind = (uint8_t)kind, .level = 2};
+    return tkt_trace_site_index(trace, &site);
+}
+
+MAYBE_UNUSED static uint32_t make_thread(takt_trace *trace, const char *name, uint32_t thread_id)
+{
+    return tkt_trace_add_track(trace, TAKT_TRACK_THREAD, text(trace, name), thread_id);
+}
+
+/* Adds a span and returns its number. */
+MAYBE_UNUSED static uint32_t make_span(takt_trace *trace, uint32_t track, uint32_t site,
+                                       uint32_t parent, uint64_t begin_ns, uint64_t end_ns)
+{
+    tkt_spans *spans = &trace->tracks.items[track].spans;
+    ADD(spans, (tkt_span){begin_ns, end_ns, site << 8, parent});
+    return (uint32_t)spans->count - 1;
+}
+
+MAYBE_UNUSED static void make_arg(takt_trace *trace, uint32_t track, uint32_t span,
+                                  const char *key, tkt_arg_type type, uint64_t bits)
+{
+    tkt_arg arg = {.span = span, .key = text(trace, key), .type = type};
+    if (type == TKT_ARG_BOOL)
+        arg.value.b = bits != 0;
+    else if (type == TKT_ARG_STRING)
+        arg.value.string = (uint32_t)bits;
+    else
+        arg.value.u = bits;
+    ADD(&trace->tracks.items[track].args, arg);
+}
+
+MAYBE_UNUSED static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* ---- Chance ------------------------------------------------------------------------------------ */
+
+typedef struct chance {
+    uint64_t state;
+} chance;
+
+MAYBE_UNUSED static uint64_t draw(chance *from, uint64_t below)
+{
+    from->state ^= from->state << 13;
+    from->state ^= from->state >> 7;
+    from->state ^= from->state << 17;
+    return (from->state >> 11) % below;
+}
+
+/* Often 0, so that events meet at one moment; sometimes long. */
+MAYBE_UNUSED static uint64_t draw_pause(chance *from)
+{
+    switch (draw(from, 8)) {
+    case 0:
+    case 1:
+    case 2:
+        return 0;
+    case 3:
+        return UINT64_C(1) << draw(from, 36);
+    default:
+        return draw(from, 300);
+    }
+}
+
+#define RANDOM_SITES 200 /* more than fit into one byte */
+
+MAYBE_UNUSED static uint32_t random_site(takt_trace *trace, chance *from, takt_site_kind kind)
+{
+    char name[64];
+    snprintf(name, sizeof name, "site %u", (unsigned)draw(from, RANDOM_SITES));
+    tkt_trace_site site = {.name = text(trace, name), .kind = (uint8_t)kind};
+    site.level = (uint8_t)(1 + draw(from, 4));
+    if (draw(from, 2)) {
+        site.file = text(trace, "fluid.c");
+        site.function = draw(from, 2) ? text(trace, "step") : 0;
+        site.line = (uint32_t)draw(from, 3000);
+    }
+    if (draw(from, 3) == 0)
+        site.category = text(trace, draw(from, 2) ? "io" : "physics");
+    if (kind == TAKT_SITE_ACTIVITY) {
+        site.device = text(trace, "cpu");
+        site.filter = 1u << draw(from, 5);
+    }
+    return tkt_trace_site_index(trace, &site);
+}
+
+MAYBE_UNUSED static void random_arg(takt_trace *trace, chance *from, uint32_t track, uint32_t span)
+{
+    static const char *const keys[] = {"cells", "flops", "begun before", "takt.facts", ""};
+    tkt_arg_type type = (tkt_arg_type)draw(from, 5);
+    uint64_t     bits = draw(from, 2) ? draw(from, 100) : (uint64_t)-1 - draw(from, 100);
+    if (type == TKT_ARG_STRING)
+        bits = text(trace, draw(from, 2) ? "dense" : "");
+    if (type == TKT_ARG_DOUBLE)
+        bits = bits_of(draw(from, 2) ? 0.1 : -0.0);
+    make_arg(trace, track, span, keys[draw(from, 5)], type, bits);
+}
+
+/* What happens on a thread besides spans. */
+MAYBE_UNUSED static void random_event(takt_trace *trace, chance *from, uint32_t track,
+                                      uint32_t span, uint64_t time_ns)
+{
+    switch (draw(from, 4)) {
+    case 0:
+        ADD(&trace->marks, (tkt_mark){time_ns, track, random_site(trace, from, TAKT_SITE_MARK)});
+        break;
+    case 1:
+        ADD(&trace->counters, (tkt_counter){time_ns, (double)draw(from, 1000) / 7,
+                                            text(trace, draw(from, 2) ? "a" : "b"), track});
+        break;
+    case 2:
+        ADD(&trace->flows, (tkt_flow){.time_ns = time_ns,
+                                      .id = draw(from, 5) - 2,
+                                      .track = track,
+                                      .span = span,
+                                      .is_end = draw(from, 2)});
+        break;
+    default:
+        ADD(&trace->memory_events,
+            (tkt_memory_event){time_ns, draw(from, UINT64_MAX >> 12),
+                               (int64_t)draw(from, 1000) - 500, track, span});
+    }
+}
+
+/* A thread's life: scopes begin and end, with everything else in between. */
+MAYBE_UNUSED static void random_thread(takt_trace *trace, chance *from, uint32_t track,
+                                       size_t span_count)
+{
+    static const takt_site_kind kinds[] = {TAKT_SITE_SCOPE, TAKT_SITE_PHASE, TAKT_SITE_ACTIVITY};
+    uint32_t open[40];
+    size_t   depth = 0;
+    uint64_t time_ns = BEGIN_NS;
+    tkt_spans *spans = &trace->tracks.items[track].spans;
+    while (spans->count < span_count || depth) {
+        uint32_t top = depth ? open[depth - 1] : TKT_NO_SPAN;
+        uint64_t what = draw(from, 10);
+        time_ns += draw_pause(from);
+        if (what < 4 && depth < 40 && spans->count < span_count) {
+            uint32_t site = random_site(trace, from, kinds[draw(from, 3)]);
+            open[depth++] = make_span(trace, track, site, top, time_ns, 0);
+            uint32_t span = open[depth - 1];
+            spans->items[span].site_flags |= draw(from, 20) == 0 ? TAKT_SPAN_BEGUN_BEFORE : 0;
+            spans->items[span].site_flags |= draw(from, 20) == 0 ? TAKT_SPAN_UNFINISHED : 0;
+            for (uint64_t i = draw(from, 8); i < 3; i++)
+                random_arg(trace, from, track, span);
+            if (draw(from, 8) == 0)
+                ADD(&trace->tracks.items[track].works, (tkt_work){span, 1e9, 0.25});
+        } else if (what < 8 && depth) {
+            spans->items[open[--depth]].end_ns = time_ns;
+        } else if (what >= 8) {
+            random_event(trace, from, track, top, time_ns);
+        }
+    }
+}
+
+MAYBE_UNUSED static void random_async(takt_trace *trace, chance *from, uint32_t track,
+                                      size_t span_count)
+{
+    uint64_t time_ns = BEGIN_NS;
+    for (size_t i = 0; i < span_count; i++) {
+        uint64_t begin_ns = (time_ns += draw_pause(from)) + draw(from, 2) * draw(from, 100);
+        uint32_t site = random_site(trace, from, TAKT_SITE_SCOPE);
+        make_span(trace, track, site, TKT_NO_SPAN, begin_ns, begin_ns + draw_pause(from));
+    }
+}
+
+/* `threads` threads with `span_count` spans each, and two async tracks. Not finished. */
+MAYBE_UNUSED static takt_trace *random_trace(uint64_t seed, uint32_t threads, size_t span_count)
+{
+    chance from = {seed * UINT64_C(0x9E3779B97F4A7C15) + 1};
+    takt_trace *trace = make_trace();
+    for (uint32_t i = 0; i < threads; i++)
+        random_thread(trace, &from, make_thread(trace, i % 3 ? "worker" : "", 100 + i / 2),
+                      span_count);
+    for (uint32_t i = 0; i < 2; i++)
+        random_async(trace, &from,
+                     tkt_trace_add_track(trace, TAKT_TRACK_ASYNC, text(trace, "requests"), 0),
+                     span_count);
+    for (uint64_t i = 0; i < draw(&from, 4); i++)
+        ADD(&trace->steps, (tkt_step){40 + i, BEGIN_NS + 1000 * i, BEGIN_NS + 1000 * i + 900});
+    return trace;
+}
+
+/* ---- One of everything ------------------------------------------------------------------------- */
+
+MAYBE_UNUSED static void make_all_steps(takt_trace *trace)
+{
+    for (uint64_t i = 1; i < 2000; i++) {
+        tkt_stats_add(&trace->all_steps.stats, i * i * 1000);
+        tkt_histogram_add(&trace->all_steps.histogram, i * i * 1000);
+    }
+    trace->all_steps.simulated_seconds = 0.001;
+}
+
+MAYBE_UNUSED static void make_facts(takt_trace *trace)
+{
+    takt_facts *facts = &trace->facts;
+    facts->realtime_offset_ns = INT64_C(-1767225600123456789);
+    facts->cycle = 3;
+    facts->is_partial = true;
+    facts->clock_resolution_ns = 0.4166666;
+    facts->clock_uncertainty_ns = 31.25;
+    facts->cost_ns = 12345.5;
+    for (int i = 0; i < TAKT_LOSS_CUT; i++)
+        facts->losses[i] = (uint64_t)i * 1000000007;
+    trace->with_flops = true;
+    trace->memory = (tkt_memory_totals){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, UINT64_MAX};
+    make_all_steps(trace);
+}
+
+MAYBE_UNUSED static void make_spans(takt_trace *trace, uint32_t thread)
+{
+    uint32_t step = make_site(trace, "step", TAKT_SITE_SCOPE);
+    uint32_t phase = make_site(trace, "forces", TAKT_SITE_PHASE);
+    tkt_trace_site density = {.name = text(trace, "density"),
+                              .category = text(trace, "physics"),
+                              .file = text(trace, "fluid.c"),
+                              .function = text(trace, "compute"),
+                              .device = text(trace, "cpu"),
+                              .line = 77,
+                              .filter = TAKT_TIMING_KERNEL,
+                              .kind = TAKT_SITE_ACTIVITY,
+                              .level = 3};
+    uint32_t outer = make_span(trace, thread, step, TKT_NO_SPAN, BEGIN_NS, BEGIN_NS + 5000);
+    uint32_t inner = make_span(trace, thread, phase, outer, BEGIN_NS, BEGIN_NS + 4000);
+    make_span(trace, thread, tkt_trace_site_index(trace, &density), inner, BEGIN_NS + 100,
+              BEGIN_NS + 2000);
+    make_span(trace, thread, phase, outer, BEGIN_NS + 4000, BEGIN_NS + 4000);
+    uint32_t last = make_span(trace, thread, step, TKT_NO_SPAN, BEGIN_NS + 5000, END_NS);
+    tkt_span *spans = trace->tracks.items[thread].spans.items;
+    spans[outer].site_flags |= TAKT_SPAN_BEGUN_BEFORE;
+    spans[last].site_flags |= TAKT_SPAN_UNFINISHED;
+
+    make_arg(trace, thread, outer, "cells", TKT_ARG_INT, (uint64_t)-5);
+    make_arg(trace, thread, outer, "cells", TKT_ARG_UINT, UINT64_MAX);
+    make_arg(trace, thread, inner, "error", TKT_ARG_DOUBLE, bits_of(1e-300));
+    make_arg(trace, thread, inner, "is dense", TKT_ARG_BOOL, true);
+    make_arg(trace, thread, last, "method", TKT_ARG_STRING, text(trace, "leapfrog"));
+    ADD(&trace->tracks.items[thread].works, (tkt_work){inner, 2.5e12, 1e9});
+}
+
+MAYBE_UNUSED static void make_events(takt_trace *trace, uint32_t thread, uint32_t other)
+{
+    uint32_t contact = make_site(trace, "contact", TAKT_SITE_MARK);
+    ADD(&trace->marks, (tkt_mark){BEGIN_NS + 50, thread, contact});
+    ADD(&trace->marks, (tkt_mark){BEGIN_NS + 60, other, contact});
+    ADD(&trace->counters, (tkt_counter){BEGIN_NS + 70, 0.1, text(trace, "energy"), thread});
+    ADD(&trace->counters, (tkt_counter){BEGIN_NS + 80, -1e300, text(trace, "energy"), other});
+    ADD(&trace->counters, (tkt_counter){BEGIN_NS + 80, 3, text(trace, "contacts"), other});
+    ADD(&trace->flows, (tkt_flow){BEGIN_NS + 90, UINT64_MAX, thread, 1, false});
+    ADD(&trace->flows, (tkt_flow){BEGIN_NS + 95, UINT64_MAX, other, TKT_NO_SPAN, true});
+    ADD(&trace->memory_events, (tkt_memory_event){BEGIN_NS + 96, 0xdeadbeef, 1 << 20, thread, 1});
+    ADD(&trace->memory_events,
+        (tkt_memory_event){BEGIN_NS + 97, 0xdeadbeef, -(1 << 20), other, TKT_NO_SPAN});
+}
+
+/* Not finished. */
+MAYBE_UNUSED static takt_trace *whole_trace(void)
+{
+    takt_trace *trace = make_trace();
+    make_facts(trace);
+    uint32_t thread = make_thread(trace, "main", 4711);
+    uint32_t other = make_thread(trace, "", 4712);
+    uint32_t tasks =
+        tkt_trace_add_track(trace, TAKT_TRACK_ASYNC, text(trace, "tasks"), 0);
+    make_spans(trace, thread);
+    make_events(trace, thread, other);
+    uint32_t task = make_site(trace, "task", TAKT_SITE_SCOPE);
+    make_span(trace, tasks, task, TKT_NO_SPAN, BEGIN_NS + 10, BEGIN_NS + 500);
+    make_span(trace, tasks, task, TKT_NO_SPAN, BEGIN_NS + 10, BEGIN_NS + 400);
+    make_span(trace, tasks, task, TKT_NO_SPAN, BEGIN_NS + 20, BEGIN_NS + 600);
+    make_span(trace, tasks, task, TKT_NO_SPAN, BEGIN_NS + 400, BEGIN_NS + 450);
+    ADD(&trace->steps, (tkt_step){7, BEGIN_NS, BEGIN_NS + 5000});
+    ADD(&trace->steps, (tkt_step){8, BEGIN_NS + 5000, END_NS});
+    return trace;
+}
+
+/* ---- Files ------------------------------------------------------------------------------------- */
+
+MAYBE_UNUSED static tkt_memory_sink write_trace(const takt_trace *trace)
+{
+    tkt_memory_sink file = {0};
+    tkt_writer writer;
+    assert_int_equal(tkt_writer_init(&writer, tkt_memory_sink_of(&file), 0), TAKT_OK);
+    assert_int_equal(tkt_perfetto_export(trace, &writer), TAKT_OK);
+    assert_int_equal(tkt_writer_fini(&writer), TAKT_OK);
+    return file;
+}
+
+MAYBE_UNUSED static takt_trace *read_bytes(const void *bytes, size_t size)
+{
+    takt_trace *trace = NULL;
+    takt_error  error = {0};
+    takt_status status = tkt_trace_read(bytes, size, "test", &trace, &error);
+    if (status != TAKT_OK)
+        fail_msg("%s", error.message);
+    return trace;
+}
+
+MAYBE_UNUSED static takt_trace *write_and_read(const takt_trace *trace)
+{
+    tkt_memory_sink file = write_trace(trace);
+    takt_trace *back = read_bytes(file.data, file.size);
+    tkt_free(file.data);
+    return back;
+}
+
+/* ---- Comparing --------------------------------------------------------------------------------- */
+
+#define SAME(a, b)      assert_int_equal((uint64_t)(a), (uint64_t)(b))
+#define SAME_BITS(a, b) assert_int_equal(bits_of(a), bits_of(b))
+#define SAME_TEXT(x, y) assert_string_equal(tkt_trace_text(a, (x)), tkt_trace_text(b, (y)))
+
+MAYBE_UNUSED static void same_site(const takt_trace *a, const takt_trace *b, uint32_t of_a,
+                                   uint32_t of_b)
+{
+    const tkt_trace_site *x = &a->sites.items[of_a];
+    const tkt_trace_site *y = &b->sites.items[of_b];
+    SAME_TEXT(x->name, y->name);
+    SAME_TEXT(x->category, y->category);
+    SAME_TEXT(x->file, y->file);
+    SAME_TEXT(x->function, y->function);
+    SAME_TEXT(x->device, y->device);
+    SAME(x->line, y->line);
+    SAME(x->filter, y->filter);
+    SAME(x->kind, y->kind);
+    SAME(x->level, y->level);
+}
+
+MAYBE_UNUSED static void same_stats(const tkt_stats *x, const tkt_stats *y)
+{
+    SAME(x->count, y->count);
+    SAME(x->total_ns, y->total_ns);
+    SAME(x->self_ns, y->self_ns);
+    SAME(x->min_ns, y->min_ns);
+    SAME(x->max_ns, y->max_ns);
+    SAME_BITS(x->sum_squares, y->sum_squares);
+}
+
+MAYBE_UNUSED static void same_facts(const takt_trace *a, const takt_trace *b)
+{
+    const takt_facts *x = &a->facts;
+    const takt_facts *y = &b->facts;
+    assert_string_equal(x->name, y->name);
+    assert_string_equal(x->backend, y->backend);
+    SAME_TEXT(a->clock, b->clock);
+    SAME(a->with_flops, b->with_flops);
+    SAME(x->begin_ns, y->begin_ns);
+    SAME(x->end_ns, y->end_ns);
+    SAME(x->realtime_offset_ns, y->realtime_offset_ns);
+    SAME(x->process_id, y->process_id);
+    SAME(x->cycle, y->cycle);
+    SAME(x->first_step, y->first_step);
+    SAME(x->step_count, y->step_count);
+    SAME(x->is_partial, y->is_partial);
+    SAME(x->has_spans, y->has_spans);
+    SAME(x->span_count, y->span_count);
+    SAME(x->activity_count, y->activity_count);
+    SAME_BITS(x->clock_resolution_ns, y->clock_resolution_ns);
+    SAME_BITS(x->clock_uncertainty_ns, y->clock_uncertainty_ns);
+    SAME_BITS(x->cost_ns, y->cost_ns);
+    SAME(x->begun_before, y->begun_before);
+    SAME(x->unfinished, y->unfinished);
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
+        SAME(x->losses[i], y->losses[i]);
+    assert_memory_equal(&a->memory, &b->memory, sizeof a->memory);
+    same_stats(&a->all_steps.stats, &b->all_steps.stats);
+    assert_memory_equal(&a->all_steps.histogram, &b->all_steps.histogram,
+                        sizeof a->all_steps.histogram);
+    SAME_BITS(a->all_steps.simulated_seconds, b->all_steps.simulated_seconds);
+}
+
+MAYBE_UNUSED static void same_arg(const takt_trace *a, const takt_trace *b, const tkt_arg *x,
+                                  const tkt_arg *y)
+{
+    SAME(x->span, y->span);
+    SAME(x->type, y->type);
+    SAME_TEXT(x->key, y->key);
+    switch (x->type) {
+    case TKT_ARG_STRING:
+        SAME_TEXT(x->value.string, y->value.string);
+        break;
+    case TKT_ARG_BOOL:
+        SAME(x->value.b, y->value.b);
+        break;
+    default:
+        SAME(x->value.u, y->value.u);
+    }
+}
+
+MAYBE_UNUSED static void same_track(const takt_trace *a, const takt_trace *b, size_t number)
+{
+    const tkt_track *x = &a->tracks.items[number];
+    const tkt_track *y = &b->tracks.items[number];
+    SAME(x->kind, y->kind);
+    SAME_TEXT(x->name, y->name);
+    SAME(x->thread_id, y->thread_id);
+    SAME(x->spans.count, y->spans.count);
+    for (size_t i = 0; i < x->spans.count; i++) {
+        const tkt_span *p = &x->spans.items[i];
+        const tkt_span *q = &y->spans.items[i];
+        SAME(p->begin_ns, q->begin_ns);
+        SAME(p->end_ns, q->end_ns);
+        SAME(p->parent, q->parent);
+        SAME(tkt_span_flags(p), tkt_span_flags(q));
+        same_site(a, b, tkt_span_site(p), tkt_span_site(q));
+    }
+    SAME(x->args.count, y->args.count);
+    for (size_t i = 0; i < x->args.count; i++)
+        same_arg(a, b, &x->args.items[i], &y->args.items[i]);
+    SAME(x->works.count, y->works.count);
+    for (size_t i = 0; i < x->works.count; i++) {
+        SAME(x->works.items[i].span, y->works.items[i].span);
+        SAME_BITS(x->works.items[i].flops, y->works.items[i].flops);
+        SAME_BITS(x->works.items[i].bytes, y->works.items[i].bytes);
+    }
+}
+
+MAYBE_UNUSED static void same_events(const takt_trace *a, const takt_trace *b)
+{
+    SAME(a->marks.count, b->marks.count);
+    for (size_t i = 0; i < a->marks.count; i++) {
+        SAME(a->marks.items[i].time_ns, b->marks.items[i].time_ns);
+        SAME(a->marks.items[i].track, b->marks.items[i].track);
+        same_site(a, b, a->marks.items[i].site, b->marks.items[i].site);
+    }
+    SAME(a->counters.count, b->counters.count);
+    for (size_t i = 0; i < a->counters.count; i++) {
+        SAME(a->counters.items[i].time_ns, b->counters.items[i].time_ns);
+        SAME(a->counters.items[i].track, b->counters.items[i].track);
+        SAME_BITS(a->counters.items[i].value, b->counters.items[i].value);
+        SAME_TEXT(a->counters.items[i].name, b->counters.items[i].name);
+    }
+    SAME(a->flows.count, b->flows.count);
+    for (size_t i = 0; i < a->flows.count; i++) {
+        SAME(a->flows.items[i].time_ns, b->flows.items[i].time_ns);
+        SAME(a->flows.items[i].id, b->flows.items[i].id);
+        SAME(a->flows.items[i].track, b->flows.items[i].track);
+        SAME(a->flows.items[i].span, b->flows.items[i].span);
+        SAME(a->flows.items[i].is_end, b->flows.items[i].is_end);
+    }
+    SAME(a->memory_events.count, b->memory_events.count);
+    for (size_t i = 0; i < a->memory_events.count; i++) {
+        SAME(a->memory_events.items[i].time_ns, b->memory_events.items[i].time_ns);
+        SAME(a->memory_events.items[i].address, b->memory_events.items[i].address);
+        SAME(a->memory_events.items[i].bytes, b->memory_events.items[i].bytes);
+        SAME(a->memory_events.items[i].track, b->memory_events.items[i].track);
+        SAME(a->memory_events.items[i].span, b->memory_events.items[i].span);
+    }
+}
+
+MAYBE_UNUSED static void same_activities(const takt_trace *a, const takt_trace *b)
+{
+    SAME(a->activities.count, b->activities.count);
+    for (size_t i = 0; i < a->activities.count; i++) {
+        const tkt_activity *x = &a->activities.items[i];
+        const tkt_activity *y = &b->activities.items[i];
+        SAME(x->begin_ns, y->begin_ns);
+        SAME(x->end_ns, y->end_ns);
+        SAME_TEXT(x->name, y->name);
+        SAME_TEXT(x->device, y->device);
+        SAME(x->filter, y->filter);
+        SAME(x->track, y->track);
+        SAME(x->span, y->span);
+        SAME(x->scope, y->scope);
+    }
+}
+
+MAYBE_UNUSED static void same_fold(const takt_trace *a, const takt_trace *b)
+{
+    const tkt_fold *x = tkt_trace_fold(a);
+    const tkt_fold *y = tkt_trace_fold(b);
+    SAME(x->count, y->count);
+    SAME(x->other_count, y->other_count);
+    for (size_t i = 0; i < x->count; i++) {
+        const tkt_node *p = &x->items[i];
+        const tkt_node *q = &y->items[i];
+        same_stats(&p->stats, &q->stats);
+        same_site(a, b, p->site, q->site);
+        SAME(p->parent, q->parent);
+        SAME(p->first_child, q->first_child);
+        SAME(p->next_sibling, q->next_sibling);
+        SAME_BITS(p->flops, q->flops);
+        SAME_BITS(p->bytes, q->bytes);
+        SAME(p->histogram != NULL, q->histogram != NULL);
+        if (p->histogram)
+            assert_memory_equal(p->histogram, q->histogram, sizeof *p->histogram);
+    }
+}
+
+/* Everything that a report can see. */
+MAYBE_UNUSED static void same_trace(const takt_trace *a, const takt_trace *b)
+{
+    same_facts(a, b);
+    SAME(a->tracks.count, b->tracks.count);
+    for (size_t i = 0; i < a->tracks.count; i++)
+        same_track(a, b, i);
+    same_events(a, b);
+    same_activities(a, b);
+    SAME(a->steps.count, b->steps.count);
+    for (size_t i = 0; i < a->steps.count; i++)
+        assert_memory_equal(&a->steps.items[i], &b->steps.items[i], sizeof a->steps.items[i]);
+    same_fold(a, b);
+}
+
+#endif
