@@ -5,6 +5,7 @@
 #include "base/thread.h"
 #include "record/log.h"
 #include "record/mismatch.h"
+#include "trace/order.h"
 #include "trace/seal.h"
 
 #include <string.h>
@@ -198,7 +199,30 @@ static double count_readings(const takt_trace *trace)
     return readings;
 }
 
-static void fill_memory(const tkt_window *window, takt_trace *trace)
+/* The most that was allocated at once, and when: as the events say, or the total peak if it came
+ * inside the window, which is all that is known when events were not recorded. */
+static void find_peak(const tkt_window *window, takt_trace *trace)
+{
+    tkt_memory_totals *memory = &trace->memory;
+    uint64_t now = memory->window_begin_bytes;
+    memory->window_peak_bytes = now;
+    memory->window_peak_ns = trace->facts.begin_ns;
+    for (size_t i = 0; i < trace->memory_events.count; i++) {
+        const tkt_memory_event *event = &trace->memory_events.items[i];
+        now += (uint64_t)event->bytes;
+        if ((int64_t)now > (int64_t)memory->window_peak_bytes) {
+            memory->window_peak_bytes = now;
+            memory->window_peak_ns = event->time_ns;
+        }
+    }
+    uint64_t ticks = window->memory_after.peak_ticks;
+    if (ticks >= window->begin_ticks && ticks <= window->end_ticks) {
+        memory->window_peak_bytes = memory->peak_bytes;
+        memory->window_peak_ns = memory->peak_ns;
+    }
+}
+
+static takt_status fill_memory(const tkt_window *window, takt_trace *trace)
 {
     const tkt_memory_state *before = &window->memory_before, *after = &window->memory_after;
     tkt_memory_totals *memory = &trace->memory;
@@ -211,6 +235,10 @@ static void fill_memory(const tkt_window *window, takt_trace *trace)
     memory->allocations = after->allocations;
     memory->frees = after->frees;
     memory->unmatched_frees = after->unmatched_frees;
+    takt_status status = tkt_order_by_time(
+        TKT_ORDER_ITEMS(&trace->memory_events, offsetof(tkt_memory_event, track)));
+    find_peak(window, trace);
+    return status;
 }
 
 /* A record costs about a tenth more than its clock readings (docs/overhead.md). */
@@ -262,8 +290,9 @@ takt_status tkt_window_seal(const tkt_window *window, takt_trace **out)
     if (status != TAKT_OK)
         return status;
     fill_facts(window, trace);
-    fill_memory(window, trace);
-    status = fill_names(trace);
+    status = fill_memory(window, trace);
+    if (status == TAKT_OK)
+        status = fill_names(trace);
     if (status == TAKT_OK)
         *out = trace;
     else

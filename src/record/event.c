@@ -181,7 +181,6 @@ void takt_span_at(takt_track track, const char *name, uint64_t begin_ns, uint64_
 {
     if (!takt_is_on(TAKT_NORMAL_BIT))
         return;
-    tkt_clock_fit fit = tkt_clock_fit_now();
     tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
@@ -189,8 +188,7 @@ void takt_span_at(takt_track track, const char *name, uint64_t begin_ns, uint64_
     if (end_ns < begin_ns)
         tkt_log_lose(log, TAKT_LOSS_CLOCK);
     else if (site)
-        put_two(log, TKT_SLOT_SPAN_AT, tkt_clock_ticks_at(&fit, begin_ns), site,
-                tkt_clock_ticks_at(&fit, end_ns), track);
+        put_two(log, TKT_SLOT_SPAN_AT, begin_ns, site, end_ns, track);
     tkt_log_leave(log);
 }
 

@@ -60,11 +60,18 @@ static tkt_chunk *chunk_after(const tkt_chunk *chunk)
     return __atomic_load_n(&chunk->next, __ATOMIC_ACQUIRE);
 }
 
+/* How many events the chunk holds of this recording; its first ones may be older. */
 static uint32_t count_events(const tkt_chunk *chunk)
 {
+    uint64_t began = __atomic_load_n(&tkt_record_control.began_ticks, __ATOMIC_RELAXED);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < chunk->count; i++)
-        count += tkt_slot_id(&chunk->slots[i]) != TKT_SLOT_FIRST + TKT_SLOT_MORE;
+    for (uint32_t i = 0; i < chunk->count; i++) {
+        tkt_slot_span span;
+        if (tkt_slot_read_span(&chunk->slots[i], &span))
+            count += span.end >= began;
+        else
+            count += tkt_slot_is_event(&chunk->slots[i]);
+    }
     return count;
 }
 

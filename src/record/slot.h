@@ -31,7 +31,7 @@ typedef enum tkt_slot_kind {     /*  first slot: start, ticks       MORE: start,
     TKT_SLOT_MEMORY,             /*  time                           address; then bytes, negative: freed */
     TKT_SLOT_SPAN_BEGIN,         /*  time, site of the name         span id, track       */
     TKT_SLOT_SPAN_END,           /*  time                           span id              */
-    TKT_SLOT_SPAN_AT,            /*  begin, site of the name        end, track           */
+    TKT_SLOT_SPAN_AT,            /*  begin ns, site of the name     end ns, track        */
     TKT_SLOT_FLOW_BEGIN,         /*  time                           id                   */
     TKT_SLOT_FLOW_END,           /*  time                           id                   */
     TKT_SLOT_THREAD,             /*  serial, thread id              0, text id of the name: another thread goes on */
@@ -80,6 +80,13 @@ static inline bool tkt_slot_read_span(const takt_record *slot, tkt_slot_span *sp
         return false;
     *span = (tkt_slot_span){slot->start, slot[1].start, slot->ticks, slot[1].ticks};
     return true;
+}
+
+/* Whether an event that the program made begins here; notes of the library's own are none. */
+static inline bool tkt_slot_is_event(const takt_record *slot)
+{
+    return tkt_slot_is_plain(slot) || (tkt_slot_kind_of(slot) != TKT_SLOT_MORE &&
+                                       tkt_slot_kind_of(slot) < TKT_SLOT_THREAD);
 }
 
 /* Whether it has anything to do with a window; touching its begin from before is not enough. */

@@ -3,7 +3,8 @@
 #include "record/slot.h"
 #include "trace/run.h"
 
-static void add_begin(tkt_sealing *sealing, const takt_record *slot, uint64_t end, uint64_t id)
+static void add_begin(tkt_sealing *sealing, const takt_record *slot, uint64_t begin_ns,
+                      uint64_t end_ns, uint64_t id)
 {
     tkt_async_spans *async = &sealing->async;
     tkt_async_begin *begin = TKT_ARRAY_ADD(&async->begins);
@@ -12,7 +13,7 @@ static void add_begin(tkt_sealing *sealing, const takt_record *slot, uint64_t en
         sealing->is_out_of_memory = true;
         return;
     }
-    *begin = (tkt_async_begin){slot[0].start, end, slot[0].ticks, slot[1].ticks};
+    *begin = (tkt_async_begin){begin_ns, end_ns, slot[0].ticks, slot[1].ticks};
     if (index)
         *index = async->begins.count;
 }
@@ -21,13 +22,13 @@ void tkt_async_add(tkt_sealing *sealing, const takt_record *slot)
 {
     tkt_slot_kind kind = tkt_slot_kind_of(slot);
     if (kind == TKT_SLOT_SPAN_AT) {
-        add_begin(sealing, slot, slot[1].start, 0);
+        add_begin(sealing, slot, slot[0].start, slot[1].start, 0);
     } else if (kind == TKT_SLOT_SPAN_BEGIN) {
-        add_begin(sealing, slot, 0, slot[1].start);
+        add_begin(sealing, slot, tkt_sealing_ns(sealing, slot[0].start), 0, slot[1].start);
     } else {
         tkt_async_end *end = TKT_ARRAY_ADD(&sealing->async.ends);
         if (end)
-            *end = (tkt_async_end){slot[0].start, slot[1].start};
+            *end = (tkt_async_end){tkt_sealing_ns(sealing, slot[0].start), slot[1].start};
         else
             sealing->is_out_of_memory = true;
     }
@@ -40,8 +41,8 @@ static void match_ends(tkt_sealing *sealing)
         const tkt_async_end *end = &async->ends.items[i];
         const uint64_t *index = tkt_map_get(&async->by_id, end->span);
         if (index)
-            async->begins.items[*index - 1].end = end->time;
-        else if (tkt_sealing_holds(sealing, end->time))
+            async->begins.items[*index - 1].end_ns = end->time_ns;
+        else if (end->time_ns >= tkt_sealing_ns(sealing, sealing->window->begin_ticks))
             sealing->trace->facts.losses[TAKT_LOSS_UNMATCHED_SPAN]++;
     }
 }
@@ -64,17 +65,18 @@ static uint32_t track_of(tkt_sealing *sealing, tkt_map *tracks, uint32_t text)
 
 static void place(tkt_sealing *sealing, tkt_map *tracks, const tkt_async_begin *span)
 {
-    const tkt_seal_window *window = sealing->window;
-    uint64_t begin = span->begin, end = span->end;
+    uint64_t from = tkt_sealing_ns(sealing, sealing->window->begin_ticks);
+    uint64_t until = tkt_sealing_ns(sealing, sealing->window->end_ticks);
+    uint64_t begin = span->begin_ns, end = span->end_ns;
     uint32_t flags = 0;
-    if (end == 0 || end > window->end_ticks) {
-        end = window->end_ticks;
+    if (end == 0 || end > until) {
+        end = until;
         flags |= TAKT_SPAN_UNFINISHED;
     }
-    if (begin > window->end_ticks || end < window->begin_ticks)
+    if (begin > until || end < from)
         return;
-    if (begin < window->begin_ticks) {
-        begin = window->begin_ticks;
+    if (begin < from) {
+        begin = from;
         flags |= TAKT_SPAN_BEGUN_BEFORE;
     }
     uint32_t track = track_of(sealing, tracks, span->track);
@@ -83,8 +85,7 @@ static void place(tkt_sealing *sealing, tkt_map *tracks, const tkt_async_begin *
                         ? NULL
                         : TKT_ARRAY_ADD(&sealing->trace->tracks.items[track].spans);
     if (out)
-        *out = (tkt_span){tkt_sealing_ns(sealing, begin), tkt_sealing_ns(sealing, end),
-                          site << 8 | flags, TKT_NO_SPAN};
+        *out = (tkt_span){begin, end, site << 8 | flags, TKT_NO_SPAN};
     else
         sealing->is_out_of_memory = true;
 }

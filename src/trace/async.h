@@ -10,14 +10,14 @@
 #include <takt/scope.h>
 
 typedef struct tkt_async_begin {
-    uint64_t begin; /* ticks */
-    uint64_t end;   /* ticks; 0: not known */
+    uint64_t begin_ns;
+    uint64_t end_ns; /* 0: not known */
     uint32_t site;  /* recorded id */
     uint32_t track; /* text id of its name */
 } tkt_async_begin;
 
 typedef struct tkt_async_end {
-    uint64_t time; /* ticks */
+    uint64_t time_ns;
     uint64_t span;
 } tkt_async_end;
 

@@ -188,13 +188,14 @@ static double as_double(uint64_t bits)
 static void add_arg(nest *n, const takt_record *slot, tkt_arg_type type)
 {
     uint32_t span = owner(n, tkt_slot_depth(slot));
+    uint32_t key = tkt_sealing_site(n->sealing, slot->ticks);
     tkt_arg *arg = span == TKT_NO_SPAN ? NULL : TKT_ARRAY_ADD(&n->track->args);
     if (!arg) {
         n->sealing->is_out_of_memory |= span != TKT_NO_SPAN;
         return;
     }
     *arg = (tkt_arg){.span = span, .type = type, .value.u = slot->start};
-    arg->key = n->sealing->trace->sites.items[tkt_sealing_site(n->sealing, slot->ticks)].name;
+    arg->key = n->sealing->trace->sites.items[key].name;
     if (type == TKT_ARG_STRING)
         arg->value.string = tkt_sealing_text(n->sealing, (uint32_t)slot->start);
 }

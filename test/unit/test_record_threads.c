@@ -1,0 +1,275 @@
+/* Recording on many threads at once, with the real clock and the fast paths: nothing is lost that
+ * is not counted, sealing disturbs nobody, and threads that come and go need no memory. */
+#include "profiler/session.h"
+#include "record/log.h"
+#include "record/pool.h"
+
+#include <takt/takt.h>
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* Two scopes and a phase each round: three spans. */
+static void one_round(void)
+{
+    TAKT_SCOPE("outer");
+    {
+        TAKT_SCOPE("inner");
+    }
+    TAKT_PHASE("last");
+}
+
+static void *record_rounds(void *argument)
+{
+    const size_t rounds = *(const size_t *)argument;
+    for (size_t i = 0; i < rounds; i++)
+        one_round();
+    return NULL;
+}
+
+static tkt_window *open_window(uint32_t modes, uint64_t max_bytes)
+{
+    const tkt_wish wish = {.modes = modes, .mask = TAKT_NORMAL_BIT, .max_bytes = max_bytes};
+    tkt_window *window;
+    assert_int_equal(tkt_window_open(&wish, &window), TAKT_OK);
+    return window;
+}
+
+static takt_trace *seal_now(tkt_window *window)
+{
+    takt_trace *trace;
+    tkt_window_end(window, tkt_ticks());
+    assert_int_equal(tkt_window_seal(window, &trace), TAKT_OK);
+    tkt_window_close(window);
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    return trace;
+}
+
+static size_t count_spans(const takt_trace *trace)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < trace->tracks.count; i++)
+        count += trace->tracks.items[i].spans.count;
+    return count;
+}
+
+/* Children lie within their parents and stand behind them. */
+static void check_nesting(const takt_trace *trace)
+{
+    for (size_t t = 0; t < trace->tracks.count; t++) {
+        const tkt_spans *spans = &trace->tracks.items[t].spans;
+        for (size_t i = 0; i < spans->count; i++) {
+            const tkt_span *span = &spans->items[i];
+            assert_true(span->begin_ns <= span->end_ns);
+            if (i > 0)
+                assert_true(spans->items[i - 1].begin_ns <= span->begin_ns);
+            if (span->parent == TKT_NO_SPAN)
+                continue;
+            assert_true(span->parent < i);
+            assert_true(spans->items[span->parent].begin_ns <= span->begin_ns);
+            assert_true(spans->items[span->parent].end_ns >= span->end_ns);
+        }
+    }
+}
+
+static void start_threads(pthread_t *threads, size_t count, size_t *rounds)
+{
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, record_rounds, rounds), 0);
+}
+
+static void join_threads(pthread_t *threads, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void every_span_of_every_thread_is_there(void **state)
+{
+    (void)state;
+    enum { THREADS = 4 };
+    pthread_t threads[THREADS];
+    size_t rounds = 50000;
+    tkt_window *window = open_window(TKT_KEEP, 0);
+    start_threads(threads, THREADS, &rounds);
+    join_threads(threads, THREADS);
+    takt_trace *trace = seal_now(window);
+    assert_int_equal(count_spans(trace), 3 * rounds * THREADS);
+    assert_int_equal(trace->tracks.count, THREADS);
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
+        assert_int_equal(trace->facts.losses[i], 0);
+    check_nesting(trace);
+    takt_trace_release(trace);
+}
+
+static void what_is_recorded_and_what_is_dropped_add_up(void **state)
+{
+    (void)state;
+    enum { THREADS = 4 };
+    pthread_t threads[THREADS];
+    size_t rounds = 100000;
+    tkt_window *window = open_window(TKT_KEEP, 1 << 20);
+    start_threads(threads, THREADS, &rounds);
+    join_threads(threads, THREADS);
+    takt_trace *trace = seal_now(window);
+    uint64_t dropped = trace->facts.losses[TAKT_LOSS_BUFFER_FULL];
+    assert_true(dropped > 0);
+    assert_int_equal(count_spans(trace) + dropped, 3 * rounds * THREADS);
+    check_nesting(trace);
+    takt_trace_release(trace);
+}
+
+static void the_flight_recorder_keeps_the_last_spans(void **state)
+{
+    (void)state;
+    size_t rounds = 300000;
+    tkt_window *window = open_window(TKT_KEEP | TKT_RING, 1 << 20);
+    pthread_t thread;
+    start_threads(&thread, 1, &rounds);
+    join_threads(&thread, 1);
+    uint64_t end_ns = takt_now_ns();
+    takt_trace *trace = seal_now(window);
+    uint64_t overwritten = trace->facts.losses[TAKT_LOSS_OVERWRITTEN];
+    assert_int_equal(count_spans(trace) + overwritten, 3 * rounds);
+    assert_int_equal(trace->facts.losses[TAKT_LOSS_BUFFER_FULL], 0);
+    assert_true(count_spans(trace) > (1 << 20) / sizeof(takt_record) * 9 / 10);
+    const tkt_spans *spans = &trace->tracks.items[0].spans;
+    assert_true(end_ns - spans->items[spans->count - 1].end_ns < 1000000000u);
+    check_nesting(trace);
+    takt_trace_release(trace);
+}
+
+static void *record_until_told(void *argument)
+{
+    while (!__atomic_load_n((bool *)argument, __ATOMIC_RELAXED))
+        one_round();
+    return NULL;
+}
+
+static void sealing_while_threads_record_gives_whole_pictures(void **state)
+{
+    (void)state;
+    enum { THREADS = 3 };
+    pthread_t threads[THREADS];
+    bool is_over = false;
+    for (size_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, record_until_told, &is_over), 0);
+    for (int i = 0; i < 60; i++) {
+        tkt_window *window = open_window(i % 2 ? TKT_KEEP : TKT_KEEP | TKT_FOLD, 64u << 20);
+        usleep(2000);
+        takt_trace *trace = seal_now(window);
+        check_nesting(trace);
+        assert_int_equal(trace->facts.losses[TAKT_LOSS_MISMATCH], 0);
+        takt_trace_release(trace);
+    }
+    __atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
+    join_threads(threads, THREADS);
+}
+
+static void windows_that_overlap_each_get_their_own_spans(void **state)
+{
+    (void)state;
+    tkt_window *outer = open_window(TKT_KEEP, 0);
+    one_round();
+    tkt_window *inner = open_window(TKT_KEEP, 0);
+    one_round();
+    one_round();
+    takt_trace *trace = seal_now(inner);
+    assert_int_equal(count_spans(trace), 6);
+    takt_trace_release(trace);
+    one_round();
+    trace = seal_now(outer);
+    assert_int_equal(count_spans(trace), 12);
+    takt_trace_release(trace);
+}
+
+static void chunks_go_back_when_the_last_window_is_closed(void **state)
+{
+    (void)state;
+    size_t rounds = 100000;
+    tkt_window *window = open_window(TKT_KEEP, 0);
+    uint64_t before = tkt_pool_used_bytes();
+    record_rounds(&rounds);
+    assert_true(tkt_pool_used_bytes() > before + rounds * 3 * sizeof(takt_record) * 9 / 10);
+    takt_trace_release(seal_now(window));
+    assert_true(tkt_pool_used_bytes() <= before + TKT_CHUNK_BYTES);
+}
+
+static void *record_three(void *argument)
+{
+    size_t rounds = 1;
+    return record_rounds(argument ? argument : &rounds);
+}
+
+static void ten_thousand_threads_leave_their_spans_and_no_memory(void **state)
+{
+    (void)state;
+    enum { THREADS = 10000 };
+    tkt_window *window = open_window(TKT_KEEP, 0);
+    uint64_t before = tkt_pool_used_bytes();
+    for (int i = 0; i < THREADS; i++) {
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, record_three, NULL), 0);
+        pthread_join(thread, NULL);
+    }
+    /* five slots a thread: three spans, and who it is in two */
+    assert_true(tkt_pool_used_bytes() - before < THREADS * 5 * sizeof(takt_record) * 12 / 10);
+    takt_trace *trace = seal_now(window);
+    assert_int_equal(trace->tracks.count, THREADS);
+    assert_int_equal(count_spans(trace), 3 * THREADS);
+    takt_trace_release(trace);
+    assert_true(tkt_pool_used_bytes() <= before + TKT_CHUNK_BYTES);
+}
+
+static void a_forked_child_records_nothing_and_ends(void **state)
+{
+    (void)state;
+    enum { THREADS = 2 };
+    pthread_t threads[THREADS];
+    bool is_over = false;
+    tkt_window *window = open_window(TKT_KEEP | TKT_FOLD, 64u << 20);
+    for (size_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, record_until_told, &is_over), 0);
+    for (int i = 0; i < 50; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            size_t rounds = 1000;
+            alarm(10);
+            record_rounds(&rounds);
+            tkt_window *mine;
+            const tkt_wish wish = {.modes = TKT_KEEP, .mask = TAKT_NORMAL_BIT};
+            _exit(tkt_window_open(&wish, &mine) == TAKT_BAD_STATE ? 7 : 1);
+        }
+        int status;
+        waitpid(child, &status, 0);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 7);
+    }
+    __atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
+    join_threads(threads, THREADS);
+    takt_trace *trace = seal_now(window);
+    check_nesting(trace);
+    takt_trace_release(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_span_of_every_thread_is_there),
+        cmocka_unit_test(what_is_recorded_and_what_is_dropped_add_up),
+        cmocka_unit_test(the_flight_recorder_keeps_the_last_spans),
+        cmocka_unit_test(sealing_while_threads_record_gives_whole_pictures),
+        cmocka_unit_test(windows_that_overlap_each_get_their_own_spans),
+        cmocka_unit_test(chunks_go_back_when_the_last_window_is_closed),
+        cmocka_unit_test(ten_thousand_threads_leave_their_spans_and_no_memory),
+        cmocka_unit_test(a_forked_child_records_nothing_and_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
