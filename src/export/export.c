@@ -123,6 +123,9 @@ takt_status takt_export_file(const takt_trace *trace, const char *format, const 
     if (status != TAKT_OK)
         return status;
     output.is_gzip |= ends_with(path, strlen(path), ".gz");
+    status = tkt_output_check(&output, trace, error);
+    if (status != TAKT_OK)
+        return status;
     status = name_file(&output, tkt_copy_string(path));
     if (status == TAKT_OK)
         status = tkt_output_write(&output, trace, error);
@@ -162,23 +165,31 @@ static takt_status name_output(const takt_trace *trace, const char *directory, t
                                       output->exporter->suffix, output->is_gzip ? ".gz" : ""));
 }
 
-static takt_status choose_output(const takt_trace *trace, const char *name, const char *directory,
-                                 tkt_output *output, takt_error *error)
+static takt_status choose_exporter(const char *name, tkt_output *output, takt_error *error)
 {
     size_t size = strlen(name);
-    if (strcmp(name, "tensorboard") == 0) {
-        output->exporter = &tkt_chrome_exporter;
-        output->is_gzip = true;
-        return tkt_tensorboard_names(trace, directory, output, error);
-    }
     if (ends_with(name, size, ".gz")) {
         output->is_gzip = true;
         size -= strlen(".gz");
     }
     output->exporter = find_exporter(name, size);
-    if (!output->exporter)
-        return unknown_format(error, name, ", each also with .gz, and tensorboard");
-    takt_status status = tkt_folder_create(directory, error);
+    if (output->exporter)
+        return TAKT_OK;
+    return unknown_format(error, name, ", each also with .gz, and tensorboard");
+}
+
+static takt_status choose_output(const takt_trace *trace, const char *name, const char *directory,
+                                 tkt_output *output, takt_error *error)
+{
+    bool is_tensorboard = strcmp(name, "tensorboard") == 0;
+    takt_status status = choose_exporter(is_tensorboard ? "chrome.gz" : name, output, error);
+    if (status == TAKT_OK)
+        status = tkt_output_check(output, trace, error);
+    if (status != TAKT_OK)
+        return status;
+    if (is_tensorboard)
+        return tkt_tensorboard_names(trace, directory, output, error);
+    status = tkt_folder_create(directory, error);
     return status == TAKT_OK ? name_output(trace, directory, output) : status;
 }
 

@@ -175,11 +175,16 @@ static takt_status write_all(target *to, const takt_trace *trace)
     return close_files(to, status);
 }
 
+takt_status tkt_output_check(const tkt_output *output, const takt_trace *trace, takt_error *error)
+{
+    if (!output->exporter->needs_spans || trace->facts.has_spans)
+        return TAKT_OK;
+    return tkt_error_set(error, TAKT_NO_SPANS, "%s: %s", output->exporter->name,
+                         takt_status_text(TAKT_NO_SPANS));
+}
+
 takt_status tkt_output_write(const tkt_output *output, const takt_trace *trace, takt_error *error)
 {
-    if (output->exporter->needs_spans && !trace->facts.has_spans)
-        return tkt_error_set(error, TAKT_NO_SPANS, "%s: %s", output->exporter->name,
-                             takt_status_text(TAKT_NO_SPANS));
     target to = {.output = output};
     takt_status status = write_all(&to, trace);
     if (status == TAKT_OK)

@@ -29,6 +29,9 @@ typedef struct tkt_output {
 /* The path of file number `part`, which begins with 1; the caller frees it with tkt_free. */
 char *tkt_output_path(const tkt_output_name *name, uint32_t part);
 
+/* TAKT_NO_SPANS if the exporter needs them and the trace has none; before anything is created. */
+takt_status tkt_output_check(const tkt_output *output, const takt_trace *trace, takt_error *error);
+
 /* Writes the trace to all of the output's paths. Nothing is left behind of files that could not be
  * completed. */
 takt_status tkt_output_write(const tkt_output *output, const takt_trace *trace, takt_error *error);

@@ -37,7 +37,7 @@ static inline void remove_folder(const char *path)
 /* "FOLDER/NAME", in one of four buffers. */
 static inline const char *in_folder(const char *folder, const char *name)
 {
-    static char paths[4][1024];
+    static char paths[4][2048];
     static unsigned next;
     char *path = paths[next++ % 4];
     snprintf(path, sizeof paths[0], "%s/%s", folder, name);

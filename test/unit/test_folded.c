@@ -1,0 +1,187 @@
+/* Folded stacks for flame graphs. */
+#include "test_chrome.h"
+
+/* The export of a finished trace, which is released; the caller frees it with tkt_free. */
+static char *folded_of(takt_trace *trace)
+{
+    tkt_memory_sink memory = {0};
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    assert_int_equal(export_bytes(trace, "folded", &memory), TAKT_OK);
+    takt_trace_release(trace);
+    return memory.data;
+}
+
+static void check_folded(takt_trace *trace, const char *expected)
+{
+    char *folded = folded_of(trace);
+    assert_string_equal(folded, expected);
+    tkt_free(folded);
+}
+
+/* A span below another one. */
+static uint32_t add_child(takt_trace *trace, uint32_t track, const char *name, uint32_t parent,
+                          uint64_t begin, uint64_t end)
+{
+    uint32_t span = add_span(trace, track, add_scope(trace, name), begin, end);
+    trace->tracks.items[track].spans.items[span].parent = parent;
+    return span;
+}
+
+static void values_are_self_times_outermost_first(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    uint32_t track = add_thread(trace, "", 1);
+    uint32_t step = add_child(trace, track, "step", TKT_NO_SPAN, 0, 100);
+    uint32_t forces = add_child(trace, track, "forces", step, 10, 60);
+    add_child(trace, track, "pairs", forces, 20, 50);
+    add_child(trace, track, "integrate", step, 60, 80);
+    check_folded(trace, "step 30\n"
+                        "step;forces 20\n"
+                        "step;forces;pairs 30\n"
+                        "step;integrate 20\n");
+}
+
+static void equal_paths_of_all_threads_are_one_line(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    for (uint32_t thread = 1; thread <= 3; thread++) {
+        uint32_t track = add_thread(trace, "", thread);
+        uint32_t step = add_child(trace, track, "step", TKT_NO_SPAN, 0, 10);
+        add_child(trace, track, "solve", step, 2, 5);
+        add_child(trace, track, "solve", step, 6, 8);
+    }
+    check_folded(trace, "step 15\nstep;solve 15\n");
+}
+
+/* Two places in the source may use one name. */
+static void sites_of_one_name_are_one_frame(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    uint32_t track = add_thread(trace, "", 1);
+    add_span(trace, track, add_site(trace, "copy", "a.c", 1), 0, 10);
+    add_span(trace, track, add_site(trace, "copy", "b.c", 2), 20, 25);
+    check_folded(trace, "copy 15\n");
+}
+
+static void siblings_stand_in_the_order_of_their_names(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"b", "a", "ab", "a b", "B", "\xc3\xa4"};
+    takt_trace *trace = make_trace();
+    uint32_t track = add_thread(trace, "", 1);
+    for (uint32_t i = 0; i < 6; i++)
+        add_child(trace, track, names[i], TKT_NO_SPAN, i * 10, i * 10 + 1);
+    check_folded(trace, "B 1\na 1\na_b 1\nab 1\nb 1\n\xc3\xa4 1\n");
+}
+
+static void frames_without_self_time_are_left_out(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    uint32_t track = add_thread(trace, "", 1);
+    uint32_t all = add_child(trace, track, "all", TKT_NO_SPAN, 0, 10);
+    add_child(trace, track, "most", all, 0, 10);
+    add_child(trace, track, "nothing", TKT_NO_SPAN, 20, 20);
+    check_folded(trace, "all;most 10\n");
+}
+
+static void empty_traces_have_no_lines(void **state)
+{
+    (void)state;
+    check_folded(make_trace(), "");
+}
+
+static void names_cannot_break_a_line(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    uint32_t track = add_thread(trace, "", 1);
+    uint32_t outer = add_child(trace, track, "a;b c\td\ne", TKT_NO_SPAN, 0, 10);
+    add_child(trace, track, "", outer, 0, 2);
+    add_child(trace, track, "\x1b[31m\x7f\r", outer, 2, 4);
+    add_child(trace, track, "\xff\xfe", outer, 4, 7);
+    check_folded(trace, "a_b_c_d_e 3\n"
+                        "a_b_c_d_e;_ 2\n"
+                        "a_b_c_d_e;_[31m__ 2\n"
+                        "a_b_c_d_e;\xef\xbf\xbd\xef\xbf\xbd 3\n");
+}
+
+static void recursion_is_a_deeper_path(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    uint32_t track = add_thread(trace, "", 1);
+    uint32_t parent = TKT_NO_SPAN;
+    for (uint64_t depth = 0; depth < 5000; depth++)
+        parent = add_child(trace, track, "f", parent, depth, 10001 - depth);
+    char *folded = folded_of(trace);
+    size_t lines = 0;
+    for (char *at = folded; (at = strchr(at, '\n')) != NULL; at++)
+        lines++;
+    assert_int_equal(lines, 5000);
+    assert_memory_equal(folded, "f 2\nf;f 2\nf;f;f 2\n", 18);
+    tkt_free(folded);
+}
+
+/* The children of a scope that was open all the time were counted, it was not. */
+static void self_time_is_never_less_than_nothing(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    assert_int_equal(tkt_fold_init(&trace->fold), TAKT_OK);
+    uint32_t outer = tkt_fold_child(&trace->fold, 0, add_scope(trace, "outer"));
+    uint32_t inner = tkt_fold_child(&trace->fold, outer, add_scope(trace, "inner"));
+    tkt_fold_add(&trace->fold, inner, 30);
+    trace->facts.has_spans = false;
+    check_folded(trace, "outer;inner 30\n");
+}
+
+static void paths_beyond_the_limit_are_called_other(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    assert_int_equal(tkt_fold_init(&trace->fold), TAKT_OK);
+    uint32_t outer = tkt_fold_child(&trace->fold, 0, add_scope(trace, "outer"));
+    uint32_t other = tkt_fold_child(&trace->fold, outer, TKT_SITE_OTHER);
+    tkt_fold_add(&trace->fold, other, 7);
+    trace->facts.has_spans = false;
+    check_folded(trace, "outer;(other_paths) 7\n");
+}
+
+static takt_status refuse(void *user, const void *data, size_t size)
+{
+    (void)user;
+    (void)data;
+    (void)size;
+    return TAKT_UNSUPPORTED;
+}
+
+static void the_sinks_status_comes_back(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    add_child(trace, add_thread(trace, "", 1), "a", TKT_NO_SPAN, 0, 1);
+    assert_int_equal(takt_export(trace, "folded", &(takt_sink){refuse, NULL}), TAKT_UNSUPPORTED);
+    takt_trace_release(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_are_self_times_outermost_first),
+        cmocka_unit_test(equal_paths_of_all_threads_are_one_line),
+        cmocka_unit_test(sites_of_one_name_are_one_frame),
+        cmocka_unit_test(siblings_stand_in_the_order_of_their_names),
+        cmocka_unit_test(frames_without_self_time_are_left_out),
+        cmocka_unit_test(empty_traces_have_no_lines),
+        cmocka_unit_test(names_cannot_break_a_line),
+        cmocka_unit_test(recursion_is_a_deeper_path),
+        cmocka_unit_test(self_time_is_never_less_than_nothing),
+        cmocka_unit_test(paths_beyond_the_limit_are_called_other),
+        cmocka_unit_test(the_sinks_status_comes_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
