@@ -6,6 +6,10 @@
 #include <stdarg.h>
 #include <string.h>
 
+enum {
+    HELP_WIDTH = 80
+};
+
 cli_args cli_args_of(const cli_syntax *syntax, int argc, char **argv)
 {
     return (cli_args){.syntax = syntax, .argv = argv, .argc = argc, .next = 1};
@@ -130,13 +134,31 @@ int cli_args_next(cli_args *args, const char **value)
     return cli_args_next(args, value);
 }
 
+/* Words from column `indent` on; the cursor stands there already. */
+static void print_wrapped(const char *text, int indent)
+{
+    int column = indent;
+    while (*text) {
+        int length = (int)strcspn(text, " ");
+        if (column > indent && column + 1 + length > HELP_WIDTH) {
+            printf("\n%*s", indent, "");
+            column = indent;
+        }
+        column += printf("%s%.*s", column > indent ? " " : "", length, text);
+        text += length;
+        text += strspn(text, " ");
+    }
+    putchar('\n');
+}
+
 static void print_option(const cli_option *option)
 {
     char left[64];
     snprintf(left, sizeof left, "%c%c%s--%s%s%s", option->letter ? '-' : ' ',
              option->letter ? option->letter : ' ', option->letter ? ", " : "  ", option->name,
              option->value ? " " : "", option->value ? option->value : "");
-    printf("  %-22s  %s\n", left, option->help);
+    printf("  %-22s  ", left);
+    print_wrapped(option->help, 26);
 }
 
 void cli_print_help(const cli_syntax *syntax)

@@ -266,6 +266,14 @@ static int plan(const export_request *request, export_job *jobs)
 
 /* ---- The work ---- */
 
+/* The library's remarks, such as that a file is full and in which one the trace goes on. */
+static void tell_remark(takt_log_level level, const char *line, void *user)
+{
+    char clean[1024];
+    (void)user;
+    fprintf(level == TAKT_LOG_INFO ? stdout : stderr, "%s\n", cli_clean(clean, sizeof clean, line));
+}
+
 static int write_job(const export_request *request, const takt_trace *trace, const export_job *job)
 {
     takt_error error = {.status = TAKT_OK};
@@ -327,8 +335,10 @@ int cli_export(int argc, char **argv)
         return cli_error("%s", takt_status_text(TAKT_NO_MEMORY));
     fill_syntax(&request);
     int result = parse(&request, argc, argv);
-    if (result == CLI_NO_ITEM)
+    if (result == CLI_NO_ITEM) {
+        takt_set_log(tell_remark, NULL);
         result = plan_and_write(&request);
+    }
     free(request.files);
     return result;
 }
