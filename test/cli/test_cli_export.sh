@@ -1,0 +1,105 @@
+#!/bin/bash
+# takt export: formats, names of files, and what must not be overwritten.
+. "${0%/*}/lib_cli.sh"
+make_traces
+cd "$scratch" || exit 1
+cp "$trace" run.pftrace
+
+exists() { [ -s "$1" ] || fail "did not write $1" "$(ls)"; }
+is_gzip() { [ "$(head -c 2 "$1" | od -An -tx1 | tr -d ' ')" = 1f8b ] || fail "$1 is not gzip"; }
+no_rest() { [ -z "$(find . -name '*.tmp*' -o -name '.*.??????')" ] || fail "left files behind" "$(ls -a)"; }
+
+# Without -o: beside the file, under its name.
+run export --chrome run.pftrace
+status_is 0
+silent
+out_has '^wrote run\.json \([0-9.]+ (bytes|KiB|MiB)\)$'
+exists run.json
+run export --folded --chrome --gzip run.pftrace
+status_is 0
+exists run.folded.gz
+is_gzip run.folded.gz
+is_gzip run.json.gz
+no_rest
+
+# .gz by name; and the format by name.
+run export --chrome -o a.json.gz run.pftrace
+status_is 0
+is_gzip a.json.gz
+for name in b.json b.folded b.pftrace b.pftrace.gz b.json.gz; do
+    run export -o $name run.pftrace
+    status_is 0
+    exists $name
+done
+cmp -s <(gzip -dc b.json.gz) b.json || fail "b.json.gz is not b.json"
+
+# The native format keeps everything: what is exported reads back to the same tables.
+for file in b.pftrace b.pftrace.gz; do
+    for report in summary scopes tree steps timeline; do
+        run report --$report --rows all --json run.pftrace
+        expected=$out
+        run report --$report --rows all --json $file
+        out_is "$expected"
+    done
+done
+cp b.pftrace.gz c.pftrace.gz
+run export --chrome c.pftrace.gz
+out_has '^wrote c\.json '
+
+# A folder as output; several files and formats.
+mkdir folder one two
+cp run.pftrace one/x.pftrace && cp run.pftrace two/x.pftrace && cp run.pftrace two/y.pftrace
+run export --chrome --folded -o folder one/x.pftrace two/y.pftrace
+status_is 0
+for name in x.json x.folded y.json y.folded; do
+    exists folder/$name
+done
+rm folder/*
+refused 'one/x.pftrace and two/x.pftrace would both be written to folder/x.json$' \
+    export --chrome -o folder one/x.pftrace two/x.pftrace
+[ -z "$(ls folder)" ] || fail "wrote something although it was refused" "$(ls folder)"
+refused '^takt export: -o all.json is no folder, and there is more than one file to write$' \
+    export --chrome -o all.json one/x.pftrace two/y.pftrace
+
+# The trace itself is never overwritten, by whatever name.
+ln -s run.pftrace link.pftrace
+before=$(cksum run.pftrace)
+for words in "--perfetto run.pftrace" "--perfetto link.pftrace" "--chrome -o run.pftrace run.pftrace" \
+    "--perfetto -o . one/../run.pftrace" "--perfetto -o ./link.pftrace run.pftrace"; do
+    # shellcheck disable=SC2086 # words
+    refused 'would be written over itself: name another file with -o$' export $words
+done
+[ "$(cksum run.pftrace)" = "$before" ] || fail "the trace has changed"
+
+# A next file where one is full; it is said, and each of them is whole.
+"$samples/sph" --steps 12 --particles 500 --quiet --profiling.wait 1 --profiling.active 9 \
+    --output.traces perfetto --output.directory fluid >printed 2>&1 || fail "sph fails" "$(cat printed)"
+fluid=$(find fluid -name '*.pftrace')
+run export --chrome --max-size 16KiB -o part.json "$fluid"
+status_is 0
+silent
+out_has '^part.json is full .*, the trace goes on in part.2.json$'
+out_has '^wrote part.json '
+exists part.2.json
+if command -v python3 >/dev/null; then
+    for name in run.json part.json part.2.json; do
+        python3 -c 'import json, sys; json.load(open(sys.argv[1]))' $name || fail "$name is no JSON"
+    done
+fi
+[ "$(stat -c %s part.json)" -le 16384 ] || fail "part.json is larger than 16 KiB"
+
+# Failures leave nothing behind.
+run export --chrome -o none/x.json run.pftrace
+status_is 1
+out_is ""
+err_has 'none/x.json'
+run export --chrome none.pftrace
+status_is 1
+err_has 'none.pftrace'
+[ ! -e none.json ] || fail "wrote a file for a trace that is not there"
+run export --chrome none.pftrace run.pftrace
+status_is 1
+out_has '^wrote run.json '
+no_rest
+
+finish

@@ -1,0 +1,83 @@
+#!/bin/bash
+# takt info, and what the command says about files that are cut, empty, or somebody else's.
+. "${0%/*}/lib_cli.sh"
+make_traces
+cp "$trace" "$scratch/run.pftrace"
+
+# The schedule of the sample: wait 8, warmup 1, active 3, twice; each recorded step has a diffuse
+# with two phases and a total_heat, and one sample of a counter.
+run info "$scratch/run.pftrace"
+status_is 0
+silent
+out_has "^$scratch/run.pftrace\$"
+out_has '^  run +steps, process [0-9]+$'
+out_has "^  recorded +$(date -u +%Y)-[0-9]{2}-[0-9]{2} [0-9:]{8} UTC, for [0-9.]+ [mu]s\$"
+out_has '^  steps +3: steps 21 to 23, cycle 1$'
+out_has '^  contents +[0-9]+ spans, 0 activities, 3 counter samples$'
+out_has '^  tracks +.*thread [0-9]+: [0-9]+ spans$'
+out_has '^  clock +resolution [0-9.]+ ns, uncertainty '
+out_has '^  cost +[0-9.]+ [num]s in the recording, as Takt estimates it \([0-9.]+ % of its length\)$'
+out_has '^  losses +none$'
+out_lacks '^  cut '
+
+run info "${traces[@]}"
+status_is 0
+out_has '^  steps +3: steps 9 to 11, cycle 0$'
+out_has '^  steps +3: steps 21 to 23, cycle 1$'
+
+# Cut at any byte: told by info with the number of bytes, or refused as no trace; never a crash.
+size=$(stat -c %s "$scratch/run.pftrace")
+step=$((size / 23 + 1))
+told=0
+for ((length = 0; length < size; length += step)); do
+    head -c "$length" "$scratch/run.pftrace" >"$scratch/cut.pftrace"
+    run info "$scratch/cut.pftrace"
+    case $status in
+    0)
+        silent
+        ! grep -q '^  cut  *the file is cut off: its last [0-9,]* bytes\? could not be read$' <<<"$out" ||
+            told=$((told + 1))
+        ;;
+    1) err_has 'cut\.pftrace' ;;
+    *) fail "ended with $status at $length of $size bytes" "$err" ;;
+    esac
+    run report --scopes "$scratch/cut.pftrace"
+    [ "$status" -le 1 ] || fail "ended with $status at $length of $size bytes" "$err"
+done
+[ "$told" -gt 0 ] || fail "no cut was told"
+
+# Files of others.
+printf 'hello\n' >"$scratch/text.pftrace"
+: >"$scratch/empty.pftrace"
+head -c 5000 /dev/urandom >"$scratch/random.pftrace"
+printf '{"traceEvents": []}\n' >"$scratch/chrome.json"
+gzip -c "$scratch/text.pftrace" >"$scratch/text.pftrace.gz"
+for name in text.pftrace empty.pftrace random.pftrace chrome.json text.pftrace.gz; do
+    for verb in info report "export --folded"; do
+        # shellcheck disable=SC2086 # words
+        run $verb "$scratch/$name"
+        status_is 1
+        out_is ""
+        err_has "^takt: .*$name"
+        [ "$(wc -l <<<"$err")" = 1 ] || fail "says more than one line" "$err"
+    done
+done
+run info "$scratch/none.pftrace"
+status_is 1
+err_has '^takt: .*none\.pftrace.*No such file or directory'
+run info "$scratch"
+status_is 1
+err_has '^takt: .*[Ii]s a directory'
+if [ "$(id -u)" != 0 ]; then
+    chmod 0 "$scratch/text.pftrace"
+    run info "$scratch/text.pftrace"
+    status_is 1
+    err_has 'Permission denied'
+fi
+
+# A good file beside bad ones is still told.
+run info "$scratch/none.pftrace" "$scratch/run.pftrace"
+status_is 1
+out_has '^  run +steps'
+
+finish

@@ -1,0 +1,119 @@
+#!/bin/bash
+# takt report: the tables of a trace that the sample `steps` wrote.
+. "${0%/*}/lib_cli.sh"
+make_traces
+
+# The numbers that the program printed and those from its file are the same text.
+run report --steps --tree "$trace"
+status_is 0
+silent
+sed 1d "$scratch/printed" | diff -B - "$scratch/out" >"$scratch/diff" ||
+    fail "the program printed other tables" "$(cat "$scratch/diff")"
+
+# Without a report's name: the summary.
+run report "$trace"
+status_is 0
+default_text=$out
+run report --summary "$trace"
+out_is "$default_text"
+
+# Three steps were recorded, each with one diffuse of two phases and one total_heat.
+json() {
+    python3 -c '
+import json, sys
+document = json.load(sys.stdin)
+print(eval(sys.argv[1]))' "$1" <<<"$out" 2>&1
+}
+json_is() {
+    local got
+    got=$(json "$1")
+    [ "$got" = "$2" ] || fail "in JSON, $1 is $got and not $2" "$out"
+}
+
+# Every report prints in every format, is not empty, and fits the width asked for.
+for report in $("$takt" report --help | sed -nE '/--json/q; s/^ +--([a-z]+) .*/\1/p'); do
+    for format in '' --csv --json --markdown; do
+        run report "--$report" $format --width 100 "$trace"
+        status_is 0
+        silent
+        [ -n "$out" ] || fail "prints nothing"
+        [ "$format" != --json ] || json document >/dev/null || fail "is no JSON" "$out"
+        [ "$format" != '' ] || [ "$(awk 'length > 100' <<<"$out")" = "" ] ||
+            fail "is wider than 100 columns" "$out"
+    done
+done
+
+# Several reports and several files.
+run report --json --scopes --steps "${traces[@]}"
+status_is 0
+json_is 'len(document)' 4
+run report --scopes --scopes --steps "${traces[@]}"
+status_is 0
+[ "$(grep -c '^==> .* <==$' <<<"$out")" = 2 ] || fail "should name each file once" "$out"
+out_has "^==> $trace <==\$"
+run report --markdown --scopes "${traces[@]}"
+out_has "^## $trace\$"
+
+# A file that fails does not keep the others from being printed.
+run report --scopes "$scratch/none.pftrace" "$trace"
+status_is 1
+err_has 'none.pftrace'
+out_has 'diffuse'
+run report --json --scopes --steps "$scratch/none.pftrace"
+status_is 1
+out_is "[]"
+
+# Options and operands mix; values follow "=" or stand alone.
+run report "$trace" --rows=1 --csv --scopes
+status_is 0
+one_row=$out
+run report --csv --rows 1 --scopes "$trace"
+out_is "$one_row"
+run report --csv --rows all --scopes "$trace"
+[ "$(wc -l <<<"$out")" -gt "$(wc -l <<<"$one_row")" ] || fail "--rows all is not more than --rows 1" "$out"
+
+refused '^takt report: --sort: scopes has no column "no_such"; it has name,.*calls' \
+    report --scopes --sort no_such "$trace"
+
+# Colour: never into a file unless asked for.
+run report --scopes "$trace"
+out_lacks $'\033'
+plain=$out
+run report --scopes --color=always "$trace"
+status_is 0
+[ "$(sed 's/\x1b\[[0-9;]*m//g' <<<"$out")" = "$plain" ] || fail "colour changes the text" "$out"
+out_has $'\033\\[[0-9;]*m'
+in_terminal() {
+    COLUMNS=120 TERM=xterm python3 -c '
+import os, pty, sys
+sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' "$@" </dev/null 2>&1
+}
+if command -v python3 >/dev/null; then
+    # Only where the report has something to mark does colour show.
+    for setting in "" "NO_COLOR=1" "TERM=dumb"; do
+        in_terminal env TERM=xterm $setting "$takt" report --scopes "$trace" >"$scratch/terminal"
+        if [ -n "$setting" ]; then
+            ! grep -q $'\033' "$scratch/terminal" || fail "colours in a terminal with $setting"
+        else
+            grep -q $'\033' "$scratch/terminal" || fail "no colour in a terminal"
+        fi
+    done
+fi
+
+# A reader that has read enough ends it without a word, whether it gets a signal or an error.
+(
+    trap '' PIPE
+    "$takt" report --steps --rows all --csv "$trace" "${traces[@]}"
+) 2>"$scratch/err" | true
+[ ! -s "$scratch/err" ] || fail "complains about a closed pipe" "$(cat "$scratch/err")"
+"$takt" report --scopes "$trace" 2>"$scratch/err" | head -c 1 >/dev/null
+[ ! -s "$scratch/err" ] || fail "complains about a closed pipe" "$(cat "$scratch/err")"
+
+if [ -w /dev/full ]; then
+    "$takt" report --scopes "$trace" >/dev/full 2>"$scratch/err"
+    status=$? err=$(cat "$scratch/err") out='' ran='report >/dev/full'
+    status_is 1
+    err_is "takt: standard output: No space left on device"
+fi
+
+finish
