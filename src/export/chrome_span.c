@@ -126,11 +126,11 @@ static bool make_texts(tkt_chrome *chrome, uint32_t number)
     tkt_chrome_site *made = &chrome->sites[number];
     char *tail = put_head(text, trace, site);
     char *end = put_tail(tail, trace, site, &made->args_size);
+    size_t kept = (size_t)(end - text) + TKT_CHROME_STRIDE;
     made->head_size = (size_t)(tail - text);
     made->tail_size = (size_t)(end - tail);
-    size_t kept = (size_t)(end - text) + TKT_CHROME_STRIDE;
     made->head = tkt_arena_copy(&chrome->texts, text, kept);
-    made->tail = made->head + made->head_size;
+    made->tail = made->head ? made->head + made->head_size : NULL;
     tkt_free(text);
     return made->head != NULL;
 }
@@ -139,7 +139,6 @@ static const tkt_chrome_site *site_texts(tkt_chrome *chrome, uint32_t number)
 {
     tkt_chrome_site *site = &chrome->sites[number];
     if (__builtin_expect(!site->head, 0) && !make_texts(chrome, number)) {
-        site->head = NULL;
         chrome->status = TAKT_NO_MEMORY;
         return NULL;
     }
