@@ -1,0 +1,295 @@
+/* The clocks. Nothing here depends on how fast the machine is: a reading is compared with two of
+ * CLOCK_MONOTONIC around it. The source of ticks is chosen once in a process, by the environment;
+ * the tests about that start this program anew with a question as its argument. */
+#include "base/clock.h"
+
+#include <takt/base.h>
+#include <takt/scope.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* What the steering of CLOCK_MONOTONIC may bend a line of some milliseconds by. */
+#define BEND_NS 2000
+
+static uint64_t clock_ns(clockid_t id)
+{
+    struct timespec now;
+    clock_gettime(id, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t monotonic_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+static uint64_t random_word(uint64_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    return *seed ^= *seed << 17;
+}
+
+static void now_lies_between_two_readings_of_clock_monotonic(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 1000; i++) {
+        uint64_t before = monotonic_ns();
+        uint64_t now = takt_now_ns();
+        assert_in_range(now, before, monotonic_ns());
+    }
+}
+
+static void a_fit_maps_ticks_to_clock_monotonic(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 100; i++) {
+        uint64_t before = monotonic_ns();
+        uint64_t ticks = tkt_ticks();
+        uint64_t after = monotonic_ns();
+        tkt_clock_fit fit = tkt_clock_fit_now();
+        uint64_t slack = (uint64_t)fit.uncertainty_ns + BEND_NS;
+        assert_in_range(tkt_clock_ns(&fit, ticks), before - slack, after + slack);
+    }
+}
+
+static void a_fit_knows_how_far_off_it_may_be(void **state)
+{
+    (void)state;
+    tkt_clock_fit fit = tkt_clock_fit_now();
+    assert_true(fit.uncertainty_ns >= 1);
+    assert_true(fit.uncertainty_ns < 1e6);
+    assert_true(tkt_clock_resolution_ns(&fit) > 0.01);
+    assert_true(tkt_clock_resolution_ns(&fit) < 1000);
+}
+
+static void the_residual_is_the_distance_from_clock_monotonic(void **state)
+{
+    (void)state;
+    const double shift_ns = 5e9;
+    tkt_clock_fit fit = tkt_clock_fit_now();
+    double residual = tkt_clock_residual_ns(&fit);
+    assert_true(residual >= 0 && residual < 1e6);
+    if (!tkt_clock_is_inline())
+        return; /* ticks are CLOCK_MONOTONIC then, and nothing can be off */
+    fit.base_ns += (uint64_t)shift_ns;
+    residual = tkt_clock_residual_ns(&fit);
+    assert_true(residual > shift_ns - 1e6 && residual < shift_ns + 1e6);
+    fit.base_ns -= 2 * (uint64_t)shift_ns;
+    residual = tkt_clock_residual_ns(&fit);
+    assert_true(residual > shift_ns - 1e6 && residual < shift_ns + 1e6);
+}
+
+static void the_inline_clock_is_the_same_clock(void **state)
+{
+    (void)state;
+    if (!tkt_clock_is_inline())
+        skip();
+    for (int i = 0; i < 1000; i++) {
+        uint64_t before = tkt_ticks();
+        uint64_t here = takt_ticks();
+        assert_in_range(here, before, tkt_ticks());
+    }
+}
+
+/* Some fits that could be: GHz TSCs, a 25 MHz and a 1 GHz generic timer, the identity. */
+static const tkt_clock_fit fits[] = {
+    {UINT64_C(1) << 40, UINT64_C(1) << 39, 1431655765, 0},
+    {123456789, 987654321012345678, 858993459, 0},
+    {UINT64_C(1) << 50, 1000000, UINT64_C(40) << 32, 0},
+    {0, 0, UINT64_C(1) << 32, 0},
+};
+#define FITS (sizeof fits / sizeof *fits)
+
+static void later_ticks_are_never_earlier_in_ns(void **state)
+{
+    (void)state;
+    uint64_t seed = 1;
+    for (size_t i = 0; i < FITS; i++) {
+        for (int j = 0; j < 20000; j++) {
+            uint64_t ticks = fits[i].base_ticks + (random_word(&seed) >> 20) - (UINT64_C(1) << 42);
+            uint64_t ns = tkt_clock_ns(&fits[i], ticks);
+            uint64_t step = random_word(&seed) % 3;
+            assert_true((int64_t)(tkt_clock_ns(&fits[i], ticks + step) - ns) >= 0);
+        }
+    }
+}
+
+/* Compared with a quotient of 80-bit floating-point numbers. */
+static void ns_are_rounded_to_nearest(void **state)
+{
+    (void)state;
+    uint64_t seed = 2;
+    for (size_t i = 0; i < FITS; i++) {
+        for (int j = 0; j < 20000; j++) {
+            int64_t since = (int64_t)(random_word(&seed) >> 32) - (INT64_C(1) << 31);
+            long double exact = (long double)since * (long double)fits[i].ns_per_tick / 0x1p32L;
+            uint64_t ns = tkt_clock_ns(&fits[i], fits[i].base_ticks + (uint64_t)since);
+            long double error = (long double)(int64_t)(ns - fits[i].base_ns) - exact;
+            assert_true(error <= 0.5L && error >= -0.5L);
+            uint64_t ticks = (uint64_t)(since < 0 ? -since : since);
+            ns = tkt_clock_duration_ns(fits[i].ns_per_tick, ticks);
+            error = (long double)ns - (exact < 0 ? -exact : exact);
+            assert_true(error <= 0.5L && error >= -0.5L);
+        }
+    }
+}
+
+static void ticks_at_is_the_inverse(void **state)
+{
+    (void)state;
+    uint64_t seed = 3;
+    for (size_t i = 0; i < FITS; i++) {
+        double ns_per_tick = tkt_clock_resolution_ns(&fits[i]);
+        for (int j = 0; j < 20000; j++) {
+            uint64_t ns = fits[i].base_ns + (random_word(&seed) >> 24) - (UINT64_C(1) << 39);
+            uint64_t ticks = tkt_clock_ticks_at(&fits[i], ns);
+            int64_t error = (int64_t)(tkt_clock_ns(&fits[i], ticks) - ns);
+            /* The nearest tick is half a tick away at most, and its ns are rounded. */
+            assert_true((double)(error < 0 ? -error : error) <= ns_per_tick / 2 + 0.5);
+        }
+    }
+}
+
+static void ticks_at_undoes_ns_where_ticks_are_no_finer_than_ns(void **state)
+{
+    (void)state;
+    for (uint64_t since = 0; since < 10000; since++) {
+        uint64_t ticks = fits[2].base_ticks + since - 5000;
+        assert_int_equal(tkt_clock_ticks_at(&fits[2], tkt_clock_ns(&fits[2], ticks)), ticks);
+    }
+}
+
+static void the_realtime_offset_leads_from_monotonic_to_realtime(void **state)
+{
+    (void)state;
+    uint64_t before = clock_ns(CLOCK_REALTIME);
+    uint64_t now = monotonic_ns() + (uint64_t)tkt_clock_realtime_offset_ns();
+    uint64_t after = clock_ns(CLOCK_REALTIME);
+    assert_in_range(now, before - 1000000, after + 1000000);
+}
+
+static uint64_t fake_ticks;
+
+static uint64_t read_fake(void)
+{
+    return fake_ticks++;
+}
+
+static void the_fake_clock_rules_everything(void **state)
+{
+    (void)state;
+    bool was_inline = tkt_clock_is_inline();
+    fake_ticks = 1000;
+    tkt_clock_fake(read_fake);
+    assert_false(tkt_clock_is_inline());
+    assert_int_equal(tkt_ticks(), 1000);
+    assert_int_equal(takt_now_ns(), 1001);
+    tkt_clock_fit fit = tkt_clock_fit_now();
+    assert_int_equal(fake_ticks, 1002);
+    assert_int_equal(tkt_clock_ns(&fit, 1234567), 1234567);
+    assert_int_equal(tkt_clock_ticks_at(&fit, 1234567), 1234567);
+    assert_true(fit.uncertainty_ns == 0);
+    assert_true(tkt_clock_residual_ns(&fit) == 0);
+    tkt_clock_fake(NULL);
+    assert_int_equal(tkt_clock_is_inline(), was_inline);
+    assert_true(tkt_ticks() > 1000000);
+}
+
+/* This program's answer to a question, in a process with TAKT_CLOCK set to `wish`. */
+static int ask(const char *wish, const char *question)
+{
+    char now[32];
+    snprintf(now, sizeof now, "%llu", (unsigned long long)monotonic_ns());
+    pid_t child = fork();
+    if (child == 0) {
+        setenv("TAKT_CLOCK", wish, 1);
+        execl("/proc/self/exe", "test_base_clock", question, now, (char *)NULL);
+        _exit(127);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+static int answer_ticks_are_monotonic(void)
+{
+    uint64_t before = monotonic_ns();
+    uint64_t ticks = tkt_ticks();
+    uint64_t after = monotonic_ns();
+    tkt_clock_fit fit = tkt_clock_fit_now();
+    return before <= ticks && ticks <= after && tkt_clock_ns(&fit, ticks) == ticks &&
+           tkt_clock_resolution_ns(&fit) == 1 && tkt_clock_residual_ns(&fit) == 0;
+}
+
+/* Loading comes after the parent's reading, and this question so soon after loading that the
+ * baseline of 2 ms is usually not there yet. */
+static int answer_has_baseline(const char *parent_ns)
+{
+    tkt_clock_fit fit = tkt_clock_fit_now();
+    return fit.base_ns >= strtoull(parent_ns, NULL, 10) + 2000000;
+}
+
+static void takt_clock_monotonic_gives_clock_monotonics_ns(void **state)
+{
+    (void)state;
+    assert_int_equal(ask("monotonic", "is_inline"), 0);
+    assert_int_equal(ask("monotonic", "ticks_are_monotonic"), 1);
+}
+
+static void takt_clock_tsc_trusts_the_counter(void **state)
+{
+    (void)state;
+    assert_int_equal(ask("tsc", "is_inline"), 1);
+}
+
+static void the_first_fit_waits_for_its_baseline(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(ask("tsc", "has_baseline"), 1);
+}
+
+static int answer(const char *question, const char *parent_ns)
+{
+    if (strcmp(question, "is_inline") == 0)
+        return tkt_clock_is_inline();
+    if (strcmp(question, "has_baseline") == 0)
+        return answer_has_baseline(parent_ns);
+    return answer_ticks_are_monotonic();
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 2)
+        return answer(argv[1], argv[2]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(now_lies_between_two_readings_of_clock_monotonic),
+        cmocka_unit_test(a_fit_maps_ticks_to_clock_monotonic),
+        cmocka_unit_test(a_fit_knows_how_far_off_it_may_be),
+        cmocka_unit_test(the_residual_is_the_distance_from_clock_monotonic),
+        cmocka_unit_test(the_inline_clock_is_the_same_clock),
+        cmocka_unit_test(later_ticks_are_never_earlier_in_ns),
+        cmocka_unit_test(ns_are_rounded_to_nearest),
+        cmocka_unit_test(ticks_at_is_the_inverse),
+        cmocka_unit_test(ticks_at_undoes_ns_where_ticks_are_no_finer_than_ns),
+        cmocka_unit_test(the_realtime_offset_leads_from_monotonic_to_realtime),
+        cmocka_unit_test(the_fake_clock_rules_everything),
+        cmocka_unit_test(takt_clock_monotonic_gives_clock_monotonics_ns),
+        cmocka_unit_test(takt_clock_tsc_trusts_the_counter),
+        cmocka_unit_test(the_first_fit_waits_for_its_baseline),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

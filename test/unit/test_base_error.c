@@ -1,0 +1,217 @@
+/* Errors, and option structs that age. */
+#include "base/error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void every_status_has_a_text_of_its_own(void **state)
+{
+    (void)state;
+    for (int i = 0; i < TAKT_STATUS_COUNT; i++) {
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(takt_status_text((takt_status)i),
+                                    takt_status_text((takt_status)j));
+    }
+    assert_string_equal(takt_status_text(TAKT_OK), "ok");
+    assert_string_equal(takt_status_text(TAKT_UNSUPPORTED), "not supported here");
+}
+
+static void a_number_that_is_no_status_has_a_text_too(void **state)
+{
+    (void)state;
+    assert_string_equal(takt_status_text(TAKT_STATUS_COUNT), "unknown status");
+    assert_string_equal(takt_status_text((takt_status)-1), "unknown status");
+}
+
+static void the_version_is_that_of_the_header(void **state)
+{
+    (void)state;
+    char expected[32];
+    snprintf(expected, sizeof expected, "%d.%d.%d", TAKT_VERSION_MAJOR, TAKT_VERSION_MINOR,
+             TAKT_VERSION_PATCH);
+    assert_string_equal(takt_version(), expected);
+}
+
+static void an_error_carries_status_place_and_message(void **state)
+{
+    (void)state;
+    takt_error error;
+    memset(&error, 0xEE, sizeof error);
+    assert_int_equal(tkt_error_at(&error, TAKT_BAD_CONFIG, 3, 5, "key %s, %d", "wiat", 7),
+                     TAKT_BAD_CONFIG);
+    assert_int_equal(error.status, TAKT_BAD_CONFIG);
+    assert_int_equal(error.line, 3);
+    assert_int_equal(error.column, 5);
+    assert_string_equal(error.message, "key wiat, 7");
+    assert_int_equal(tkt_error_set(&error, TAKT_IO_ERROR, "gone"), TAKT_IO_ERROR);
+    assert_int_equal(error.status, TAKT_IO_ERROR);
+    assert_int_equal(error.line + error.column, 0);
+    assert_string_equal(error.message, "gone");
+}
+
+static void nobody_needs_to_want_the_error(void **state)
+{
+    (void)state;
+    assert_int_equal(tkt_error_set(NULL, TAKT_NOT_FOUND, "%s", "x"), TAKT_NOT_FOUND);
+    assert_int_equal(tkt_error_at(NULL, TAKT_NOT_FOUND, 1, 1, "%s", "x"), TAKT_NOT_FOUND);
+}
+
+static void messages_are_one_harmless_line(void **state)
+{
+    (void)state;
+    takt_error error;
+    tkt_error_set(&error, TAKT_IO_ERROR, "cannot read %s", "a\nb\x1B[2J\xC2\x9B\xFF");
+    assert_string_equal(error.message, "cannot read a?b?[2J?\xEF\xBF\xBD");
+}
+
+/* Texts of two-byte characters, longer and longer, up to beyond every buffer on the way. */
+static void messages_are_cut_between_characters(void **state)
+{
+    (void)state;
+    for (int size = 200; size < 3000; size++) {
+        char text[3001];
+        for (int i = 0; i < size; i++)
+            text[i] = i % 2 ? '\xA4' : '\xC3';
+        text[size / 2 * 2] = 0;
+        takt_error error;
+        tkt_error_set(&error, TAKT_IO_ERROR, size % 3 ? "%s" : "-%s", text);
+        size_t length = strlen(error.message);
+        assert_in_range(length, size < 238 ? size - 1 : 238, 239);
+        for (size_t i = size % 3 ? 0 : 1; i < length; i += 2)
+            assert_memory_equal(error.message + i, "\xC3\xA4", 2);
+    }
+}
+
+/* An option struct as it is, as it was and as it may become. */
+typedef struct options {
+    size_t struct_size;
+    int first;
+    int second;
+    double third;
+} options;
+typedef struct old_options {
+    size_t struct_size;
+    int first;
+} old_options;
+typedef struct new_options {
+    options known;
+    long fourth;
+    char fifth;
+} new_options;
+
+static void options_of_the_same_size_are_copied(void **state)
+{
+    (void)state;
+    options from = {sizeof from, 1, 2, 3.5};
+    options into;
+    memset(&into, 0xEE, sizeof into);
+    assert_int_equal(tkt_options_import(&into, sizeof into, &from), TAKT_OK);
+    assert_memory_equal(&into, &from, sizeof into);
+}
+
+static void old_options_are_padded_with_zeros(void **state)
+{
+    (void)state;
+    /* What follows the old struct in memory must not be read. */
+    struct {
+        old_options old;
+        char other[64];
+    } from = {.old = {offsetof(options, second), 7}};
+    memset(from.other, 0xEE, sizeof from.other);
+    options into;
+    memset(&into, 0xEE, sizeof into);
+    assert_int_equal(tkt_options_import(&into, sizeof into, &from), TAKT_OK);
+    assert_int_equal(into.struct_size, sizeof into);
+    assert_int_equal(into.first, 7);
+    assert_int_equal(into.second, 0);
+    assert_true(into.third == 0);
+}
+
+static void newer_options_are_taken_while_the_unknown_part_is_zero(void **state)
+{
+    (void)state;
+    new_options from;
+    memset(&from, 0, sizeof from);
+    from.known = (options){sizeof from, 1, 2, 3.5};
+    options into = {0};
+    assert_int_equal(tkt_options_import(&into, sizeof into, &from), TAKT_OK);
+    assert_int_equal(into.struct_size, sizeof into);
+    assert_int_equal(into.second, 2);
+}
+
+static void unknown_wishes_are_refused_and_leave_the_output_alone(void **state)
+{
+    (void)state;
+    new_options from;
+    for (int which = 0; which < 2; which++) {
+        memset(&from, 0, sizeof from);
+        from.known = (options){sizeof from, 1, 2, 3.5};
+        if (which)
+            from.fourth = 1L << 40;
+        else
+            from.fifth = 1;
+        options into = {9, 9, 9, 9};
+        assert_int_equal(tkt_options_import(&into, sizeof into, &from), TAKT_BAD_ARGUMENT);
+        assert_int_equal(into.struct_size, 9);
+        assert_int_equal(into.first, 9);
+    }
+}
+
+static void no_options_are_all_zero(void **state)
+{
+    (void)state;
+    options into = {9, 9, 9, 9};
+    assert_int_equal(tkt_options_import(&into, sizeof into, NULL), TAKT_OK);
+    options expected = {.struct_size = sizeof into};
+    assert_memory_equal(&into, &expected, sizeof into);
+}
+
+static void a_size_of_0_means_the_size_we_know(void **state)
+{
+    (void)state;
+    options from = {0, 1, 2, 3.5};
+    options into = {0};
+    assert_int_equal(tkt_options_import(&into, sizeof into, &from), TAKT_OK);
+    assert_int_equal(into.struct_size, sizeof into);
+    assert_true(into.third == 3.5);
+}
+
+static void sizes_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, sizeof(size_t) - 1, 1 << 20, SIZE_MAX};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        options from = {sizes[i], 1, 2, 3.5};
+        options into = {9, 9, 9, 9};
+        assert_int_equal(tkt_options_import(&into, sizeof into, &from), TAKT_BAD_ARGUMENT);
+        assert_int_equal(into.first, 9);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_status_has_a_text_of_its_own),
+        cmocka_unit_test(a_number_that_is_no_status_has_a_text_too),
+        cmocka_unit_test(the_version_is_that_of_the_header),
+        cmocka_unit_test(an_error_carries_status_place_and_message),
+        cmocka_unit_test(nobody_needs_to_want_the_error),
+        cmocka_unit_test(messages_are_one_harmless_line),
+        cmocka_unit_test(messages_are_cut_between_characters),
+        cmocka_unit_test(options_of_the_same_size_are_copied),
+        cmocka_unit_test(old_options_are_padded_with_zeros),
+        cmocka_unit_test(newer_options_are_taken_while_the_unknown_part_is_zero),
+        cmocka_unit_test(unknown_wishes_are_refused_and_leave_the_output_alone),
+        cmocka_unit_test(no_options_are_all_zero),
+        cmocka_unit_test(a_size_of_0_means_the_size_we_know),
+        cmocka_unit_test(sizes_that_cannot_be_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

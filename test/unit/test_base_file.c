@@ -1,0 +1,530 @@
+/* Files and folders, in a folder of their own below TMPDIR. */
+#include "base/file.h"
+
+#include "base/alloc.h"
+#include "base/thread.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static int enter_folder(void **state)
+{
+    static char folder[4096];
+    const char *above = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/takt-file-XXXXXX", above ? above : "/tmp");
+    *state = folder;
+    return !mkdtemp(folder) || chdir(folder);
+}
+
+static int leave_folder(void **state)
+{
+    char command[5000];
+    snprintf(command, sizeof command, "rm -rf '%s'", (const char *)*state);
+    return chdir("/") || system(command);
+}
+
+static void write_plain(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void assert_content(const char *path, const char *expected)
+{
+    char text[1000] = "";
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    assert_string_equal(text, expected);
+}
+
+/* How many entries a folder has. */
+static int entries_of(const char *path)
+{
+    int count = 0;
+    DIR *folder = opendir(path);
+    assert_non_null(folder);
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;)
+        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    closedir(folder);
+    return count;
+}
+
+static takt_status put(tkt_file *file, const char *text)
+{
+    takt_sink sink = tkt_file_sink(file);
+    return sink.write(sink.user, text, strlen(text));
+}
+
+static void a_file_is_read_whole_with_a_nul_behind_it(void **state)
+{
+    (void)state;
+    char *data;
+    size_t size;
+    write_plain("a.txt", "content");
+    assert_int_equal(tkt_file_read("a.txt", 100, &data, &size, NULL), TAKT_OK);
+    assert_int_equal(size, 7);
+    assert_string_equal(data, "content");
+    tkt_free(data);
+    assert_int_equal(tkt_file_read("/dev/null", 100, &data, &size, NULL), TAKT_OK);
+    assert_int_equal(size, 0);
+    assert_string_equal(data, "");
+    tkt_free(data);
+}
+
+static void a_file_of_exactly_the_limit_is_read_and_one_more_byte_is_not(void **state)
+{
+    (void)state;
+    char *data = NULL;
+    size_t size = 99;
+    takt_error error;
+    write_plain("a.txt", "content");
+    assert_int_equal(tkt_file_read("a.txt", 7, &data, &size, &error), TAKT_OK);
+    tkt_free(data);
+    data = NULL;
+    size = 99;
+    assert_int_equal(tkt_file_read("a.txt", 6, &data, &size, &error), TAKT_IO_ERROR);
+    assert_string_equal(error.message, "cannot read a.txt: it has more than 6 bytes");
+    assert_null(data);
+    assert_int_equal(size, 99);
+    assert_int_equal(tkt_file_read("/dev/zero", 1000000, &data, &size, &error), TAKT_IO_ERROR);
+    assert_string_equal(error.message, "cannot read /dev/zero: it has more than 1000000 bytes");
+}
+
+static void *feed(void *argument)
+{
+    FILE *file = fdopen(*(int *)argument, "w");
+    for (int i = 0; i < 300000; i++)
+        fprintf(file, "%d\n", i % 10);
+    fclose(file);
+    return NULL;
+}
+
+static void a_pipe_is_read_to_its_end(void **state)
+{
+    (void)state;
+    int ends[2];
+    char path[32];
+    char *data;
+    size_t size;
+    tkt_thread feeder;
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(tkt_thread_start(&feeder, "feeds", feed, &ends[1]), TAKT_OK);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", ends[0]);
+    assert_int_equal(tkt_file_read(path, 1 << 20, &data, &size, NULL), TAKT_OK);
+    tkt_thread_join(feeder);
+    close(ends[0]);
+    assert_int_equal(size, 600000);
+    for (size_t i = 0; i < size; i++)
+        assert_int_equal(data[i], i % 2 ? '\n' : '0' + (int)(i / 2 % 10));
+    tkt_free(data);
+}
+
+static void reading_fails_with_the_path_and_the_reason(void **state)
+{
+    (void)state;
+    char *data;
+    const uint8_t *mapped;
+    size_t size;
+    takt_error error;
+    assert_int_equal(tkt_file_read("no/file", 9, &data, &size, &error), TAKT_IO_ERROR);
+    assert_int_equal(error.status, TAKT_IO_ERROR);
+    assert_string_equal(error.message, "cannot read no/file: No such file or directory");
+    assert_int_equal(tkt_file_read("/", 9, &data, &size, &error), TAKT_IO_ERROR);
+    assert_string_equal(error.message, "cannot read /: Is a directory");
+    assert_int_equal(tkt_file_map("no/file", &mapped, &size, &error), TAKT_IO_ERROR);
+    assert_string_equal(error.message, "cannot read no/file: No such file or directory");
+    assert_int_equal(tkt_file_map("/", &mapped, &size, &error), TAKT_IO_ERROR);
+    assert_string_equal(error.message, "cannot read /: Is a directory");
+}
+
+static void reading_without_memory_fails_and_leaks_nothing(void **state)
+{
+    (void)state;
+    char *data = NULL;
+    size_t size;
+    takt_error error;
+    write_plain("a.txt", "content");
+    tkt_alloc_fail(0, 1);
+    assert_int_equal(tkt_file_read("a.txt", 100, &data, &size, &error), TAKT_NO_MEMORY);
+    assert_string_equal(error.message, "cannot read a.txt: out of memory");
+    tkt_alloc_fail(1, UINT64_MAX); /* the array's growth */
+    assert_int_equal(tkt_file_read("/dev/zero", 1 << 20, &data, &size, NULL), TAKT_NO_MEMORY);
+    tkt_alloc_fail(0, 0);
+    assert_null(data);
+}
+
+static void a_mapped_file_shows_its_bytes(void **state)
+{
+    (void)state;
+    const uint8_t *data = (const uint8_t *)"";
+    size_t size = 9;
+    write_plain("a.txt", "content");
+    assert_int_equal(tkt_file_map("a.txt", &data, &size, NULL), TAKT_OK);
+    assert_int_equal(size, 7);
+    assert_memory_equal(data, "content", 7);
+    tkt_file_unmap(data, size);
+    write_plain("empty", "");
+    assert_int_equal(tkt_file_map("empty", &data, &size, NULL), TAKT_OK);
+    assert_null(data);
+    assert_int_equal(size, 0);
+    tkt_file_unmap(data, size);
+}
+
+static void a_file_appears_when_it_is_complete_and_not_before(void **state)
+{
+    (void)state;
+    tkt_file file;
+    write_plain("a.txt", "old");
+    assert_int_equal(tkt_file_create(&file, "a.txt", NULL), TAKT_OK);
+    assert_int_equal(put(&file, "new "), TAKT_OK);
+    assert_int_equal(put(&file, "content"), TAKT_OK);
+    assert_content("a.txt", "old");
+    assert_int_equal(tkt_file_close(&file, TAKT_OK, NULL), TAKT_OK);
+    assert_content("a.txt", "new content");
+    assert_int_equal(entries_of("."), 1);
+}
+
+static void the_temporary_file_lies_beside_its_target(void **state)
+{
+    (void)state;
+    tkt_file file;
+    char expected[64];
+    assert_int_equal(mkdir("runs", 0777), 0);
+    assert_int_equal(tkt_file_create(&file, "runs/x.json", NULL), TAKT_OK);
+    snprintf(expected, sizeof expected, "runs/.x.json.%d.tmp", (int)getpid());
+    assert_string_equal(file.temporary, expected);
+    assert_int_equal(access(expected, F_OK), 0);
+    assert_int_equal(fcntl(file.fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+    assert_int_equal(tkt_file_close(&file, TAKT_OK, NULL), TAKT_OK);
+    assert_int_equal(entries_of("runs"), 1);
+}
+
+static void a_failed_file_leaves_the_old_one_and_nothing_else(void **state)
+{
+    (void)state;
+    tkt_file file;
+    takt_error error = {.message = "untouched"};
+    write_plain("a.txt", "old");
+    assert_int_equal(tkt_file_create(&file, "a.txt", &error), TAKT_OK);
+    assert_int_equal(put(&file, "half"), TAKT_OK);
+    assert_int_equal(tkt_file_close(&file, TAKT_BAD_TRACE, &error), TAKT_BAD_TRACE);
+    assert_string_equal(error.message, "untouched");
+    assert_content("a.txt", "old");
+    assert_int_equal(entries_of("."), 1);
+}
+
+static void two_writers_of_one_path_do_not_meet(void **state)
+{
+    (void)state;
+    tkt_file first, second;
+    assert_int_equal(tkt_file_create(&first, "a.txt", NULL), TAKT_OK);
+    assert_int_equal(tkt_file_create(&second, "a.txt", NULL), TAKT_OK);
+    assert_int_equal(put(&first, "first"), TAKT_OK);
+    assert_int_equal(put(&second, "second"), TAKT_OK);
+    assert_int_equal(tkt_file_close(&first, TAKT_OK, NULL), TAKT_OK);
+    assert_content("a.txt", "first");
+    assert_int_equal(tkt_file_close(&second, TAKT_OK, NULL), TAKT_OK);
+    assert_content("a.txt", "second");
+    assert_int_equal(entries_of("."), 1);
+}
+
+static void new_files_have_the_mode_that_umask_leaves(void **state)
+{
+    (void)state;
+    tkt_file file;
+    struct stat facts;
+    mode_t before = umask(027);
+    assert_int_equal(tkt_file_create(&file, "a.txt", NULL), TAKT_OK);
+    assert_int_equal(tkt_file_close(&file, TAKT_OK, NULL), TAKT_OK);
+    umask(before);
+    assert_int_equal(stat("a.txt", &facts), 0);
+    assert_int_equal(facts.st_mode & 0777, 0640);
+}
+
+static void a_link_is_kept_and_its_target_replaced(void **state)
+{
+    (void)state;
+    tkt_file file;
+    struct stat facts;
+    assert_int_equal(mkdir("runs", 0777), 0);
+    write_plain("runs/a.txt", "old");
+    assert_int_equal(symlink("runs/a.txt", "latest"), 0);
+    assert_int_equal(tkt_file_create(&file, "latest", NULL), TAKT_OK);
+    assert_int_equal(put(&file, "new"), TAKT_OK);
+    assert_int_equal(tkt_file_close(&file, TAKT_OK, NULL), TAKT_OK);
+    assert_content("runs/a.txt", "new");
+    assert_int_equal(lstat("latest", &facts), 0);
+    assert_true(S_ISLNK(facts.st_mode));
+}
+
+static void devices_are_written_and_never_replaced(void **state)
+{
+    (void)state;
+    tkt_file file;
+    struct stat facts;
+    assert_int_equal(tkt_file_create(&file, "/dev/null", NULL), TAKT_OK);
+    assert_null(file.temporary);
+    assert_int_equal(put(&file, "gone"), TAKT_OK);
+    assert_int_equal(tkt_file_close(&file, TAKT_OK, NULL), TAKT_OK);
+    assert_int_equal(stat("/dev/null", &facts), 0);
+    assert_true(S_ISCHR(facts.st_mode));
+}
+
+static void names_as_long_as_the_system_allows_can_be_written(void **state)
+{
+    (void)state;
+    tkt_file file;
+    char name[256];
+    memset(name, 'x', sizeof name);
+    name[255] = 0;
+    assert_int_equal(tkt_file_create(&file, name, NULL), TAKT_OK);
+    assert_int_equal(put(&file, "content"), TAKT_OK);
+    assert_int_equal(tkt_file_close(&file, TAKT_OK, NULL), TAKT_OK);
+    assert_content(name, "content");
+}
+
+static void a_full_disk_is_named_with_the_path(void **state)
+{
+    (void)state;
+    tkt_file file;
+    takt_error error;
+    assert_int_equal(tkt_file_create(&file, "/dev/full", NULL), TAKT_OK);
+    assert_int_equal(put(&file, "content"), TAKT_IO_ERROR);
+    assert_int_equal(tkt_file_close(&file, TAKT_IO_ERROR, &error), TAKT_IO_ERROR);
+    assert_string_equal(error.message, "cannot write /dev/full: No space left on device");
+    assert_int_equal(error.status, TAKT_IO_ERROR);
+}
+
+/* A size limit stands in for a disk that fills up half-way: the first write is a short one. */
+static void a_write_that_fails_half_way_removes_the_file(void **state)
+{
+    (void)state;
+    struct rlimit before, small;
+    tkt_file file;
+    takt_error error;
+    char data[5000];
+    memset(data, 'x', sizeof data);
+    data[sizeof data - 1] = 0;
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before);
+    small = before;
+    small.rlim_cur = 3000;
+    assert_int_equal(tkt_file_create(&file, "a.txt", NULL), TAKT_OK);
+    setrlimit(RLIMIT_FSIZE, &small);
+    takt_status status = put(&file, data);
+    /* Even who forgets the failed write gets no damaged file. */
+    takt_status closed = tkt_file_close(&file, TAKT_OK, &error);
+    setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, SIG_DFL);
+    assert_int_equal(status, TAKT_IO_ERROR);
+    assert_int_equal(closed, TAKT_IO_ERROR);
+    assert_string_equal(error.message, "cannot write a.txt: File too large");
+    assert_int_equal(entries_of("."), 0);
+}
+
+static void creating_fails_with_the_path_and_the_reason(void **state)
+{
+    (void)state;
+    tkt_file file;
+    takt_error error;
+    assert_int_equal(tkt_file_create(&file, "no/x.json", &error), TAKT_IO_ERROR);
+    assert_string_equal(error.message, "cannot write no/x.json: No such file or directory");
+    assert_int_equal(tkt_file_close(&file, TAKT_IO_ERROR, &error), TAKT_IO_ERROR);
+    assert_int_equal(mkdir("folder", 0777), 0);
+    assert_int_equal(tkt_file_create(&file, "folder", &error), TAKT_IO_ERROR);
+    assert_string_equal(error.message, "cannot write folder: Is a directory");
+}
+
+static void a_target_that_became_a_folder_is_an_error(void **state)
+{
+    (void)state;
+    tkt_file file;
+    takt_error error;
+    assert_int_equal(tkt_file_create(&file, "a", NULL), TAKT_OK);
+    assert_int_equal(mkdir("a", 0777), 0);
+    assert_int_equal(tkt_file_close(&file, TAKT_OK, &error), TAKT_IO_ERROR);
+    assert_string_equal(error.message, "cannot write a: Is a directory");
+    assert_int_equal(entries_of("."), 1);
+}
+
+static void creating_without_memory_leaves_no_file(void **state)
+{
+    (void)state;
+    tkt_file file;
+    for (uint64_t after = 0;; after++) {
+        takt_error error;
+        tkt_alloc_fail(after, 1);
+        takt_status status = tkt_file_create(&file, "a.txt", &error);
+        tkt_alloc_fail(0, 0);
+        if (status == TAKT_OK)
+            break;
+        assert_int_equal(status, TAKT_NO_MEMORY);
+        assert_string_equal(error.message, "cannot write a.txt: out of memory");
+        assert_int_equal(entries_of("."), 0);
+    }
+    assert_int_equal(tkt_file_close(&file, TAKT_NO_MEMORY, NULL), TAKT_NO_MEMORY);
+    assert_int_equal(entries_of("."), 0);
+}
+
+static void folders_are_created_with_those_above_them(void **state)
+{
+    (void)state;
+    char path[4200];
+    snprintf(path, sizeof path, "%s/d//e/", (const char *)*state);
+    assert_int_equal(tkt_folder_create("a/b/c", NULL), TAKT_OK);
+    assert_int_equal(tkt_folder_create("a/b/c", NULL), TAKT_OK);
+    assert_int_equal(tkt_folder_create(path, NULL), TAKT_OK);
+    assert_int_equal(tkt_folder_create("/", NULL), TAKT_OK);
+    assert_int_equal(entries_of("a/b"), 1);
+    assert_int_equal(entries_of("d/e"), 0);
+}
+
+static void a_file_in_the_way_of_a_folder_is_an_error(void **state)
+{
+    (void)state;
+    takt_error error;
+    write_plain("file", "");
+    assert_int_equal(tkt_folder_create("file", &error), TAKT_IO_ERROR);
+    assert_string_equal(error.message, "cannot create folder file: File exists");
+    assert_int_equal(tkt_folder_create("file/in/it", &error), TAKT_IO_ERROR);
+    assert_string_equal(error.message, "cannot create folder file/in/it: File exists");
+    assert_int_equal(tkt_folder_create("", &error), TAKT_IO_ERROR);
+    tkt_alloc_fail(0, 1);
+    assert_int_equal(tkt_folder_create("a", &error), TAKT_NO_MEMORY);
+    assert_string_equal(error.message, "cannot create folder a: out of memory");
+}
+
+static volatile sig_atomic_t alarms;
+
+static void count_alarm(int number)
+{
+    (void)number;
+    alarms++;
+}
+
+typedef struct drain {
+    int fd;
+    uint64_t size;
+    uint64_t sum;
+} drain;
+
+/* Reads nothing before some signals have interrupted the writer, which waits on the full pipe. */
+static void *drain_late(void *argument)
+{
+    drain *mine = argument;
+    unsigned char bytes[777];
+    while (alarms < 3)
+        tkt_thread_yield();
+    for (ssize_t got; (got = read(mine->fd, bytes, sizeof bytes)) > 0;) {
+        for (ssize_t i = 0; i < got; i++)
+            mine->sum = mine->sum * 31 + bytes[i];
+        mine->size += (uint64_t)got;
+    }
+    return NULL;
+}
+
+static void write_interrupted(int flags)
+{
+    enum {
+        SIZE = 1 << 20
+    };
+    int ends[2];
+    unsigned char *data = tkt_alloc(SIZE);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < SIZE; i++) {
+        data[i] = (unsigned char)(i * i >> 7);
+        sum = sum * 31 + data[i];
+    }
+    alarms = 0;
+    assert_int_equal(pipe2(ends, 0), 0);
+    fcntl(ends[1], F_SETFL, flags);
+    drain reader = {.fd = ends[0]};
+    tkt_thread thread;
+    assert_int_equal(tkt_thread_start(&thread, "drains", drain_late, &reader), TAKT_OK);
+    struct sigaction action = {.sa_handler = count_alarm}; /* without SA_RESTART */
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &(struct itimerval){{0, 1000}, {0, 1000}}, NULL);
+    takt_sink sink = takt_sink_fd(ends[1]);
+    takt_status status = sink.write(sink.user, data, SIZE);
+    setitimer(ITIMER_REAL, &(struct itimerval){{0, 0}, {0, 0}}, NULL);
+    close(ends[1]);
+    tkt_thread_join(thread);
+    close(ends[0]);
+    tkt_free(data);
+    assert_int_equal(status, TAKT_OK);
+    assert_int_equal(reader.size, SIZE);
+    assert_int_equal(reader.sum, sum);
+}
+
+static void a_sink_writes_all_bytes_through_signals(void **state)
+{
+    (void)state;
+    write_interrupted(0);
+}
+
+static void a_sink_writes_all_bytes_to_a_non_blocking_descriptor(void **state)
+{
+    (void)state;
+    write_interrupted(O_NONBLOCK);
+}
+
+static void a_sink_tells_that_its_descriptor_is_bad(void **state)
+{
+    (void)state;
+    takt_sink sink = takt_sink_fd(-1);
+    assert_int_equal(sink.write(sink.user, "x", 1), TAKT_IO_ERROR);
+    assert_int_equal(sink.write(sink.user, "x", 0), TAKT_OK);
+}
+
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(a_file_is_read_whole_with_a_nul_behind_it),
+        IN_FOLDER(a_file_of_exactly_the_limit_is_read_and_one_more_byte_is_not),
+        IN_FOLDER(a_pipe_is_read_to_its_end),
+        IN_FOLDER(reading_fails_with_the_path_and_the_reason),
+        IN_FOLDER(reading_without_memory_fails_and_leaks_nothing),
+        IN_FOLDER(a_mapped_file_shows_its_bytes),
+        IN_FOLDER(a_file_appears_when_it_is_complete_and_not_before),
+        IN_FOLDER(the_temporary_file_lies_beside_its_target),
+        IN_FOLDER(a_failed_file_leaves_the_old_one_and_nothing_else),
+        IN_FOLDER(two_writers_of_one_path_do_not_meet),
+        IN_FOLDER(new_files_have_the_mode_that_umask_leaves),
+        IN_FOLDER(a_link_is_kept_and_its_target_replaced),
+        IN_FOLDER(devices_are_written_and_never_replaced),
+        IN_FOLDER(names_as_long_as_the_system_allows_can_be_written),
+        IN_FOLDER(a_full_disk_is_named_with_the_path),
+        IN_FOLDER(a_write_that_fails_half_way_removes_the_file),
+        IN_FOLDER(creating_fails_with_the_path_and_the_reason),
+        IN_FOLDER(a_target_that_became_a_folder_is_an_error),
+        IN_FOLDER(creating_without_memory_leaves_no_file),
+        IN_FOLDER(folders_are_created_with_those_above_them),
+        IN_FOLDER(a_file_in_the_way_of_a_folder_is_an_error),
+        cmocka_unit_test(a_sink_writes_all_bytes_through_signals),
+        cmocka_unit_test(a_sink_writes_all_bytes_to_a_non_blocking_descriptor),
+        cmocka_unit_test(a_sink_tells_that_its_descriptor_is_bad),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,75 @@
+/* Decimal numbers against printf. */
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void assert_put(uint64_t value)
+{
+    char expected[32], out[32];
+    snprintf(expected, sizeof expected, "%" PRIu64, value);
+    *tkt_put_u64(out, value) = 0;
+    assert_string_equal(out, expected);
+    snprintf(expected, sizeof expected, "%" PRId64, (int64_t)value);
+    *tkt_put_i64(out, (int64_t)value) = 0;
+    assert_string_equal(out, expected);
+    snprintf(expected, sizeof expected, "%" PRIu64 ".%03u", value / 1000, (unsigned)(value % 1000));
+    *tkt_put_us(out, value) = 0;
+    assert_string_equal(out, expected);
+}
+
+static void small_numbers_print_as_printf_prints_them(void **state)
+{
+    (void)state;
+    for (uint64_t value = 0; value < 100000; value++)
+        assert_put(value);
+}
+
+static void numbers_of_every_length_print_as_printf_prints_them(void **state)
+{
+    (void)state;
+    uint64_t power = 1;
+    for (int digits = 1; digits <= 20; digits++, power *= 10) {
+        for (uint64_t step = 0; step < 200; step++) {
+            assert_put(power + step);
+            assert_put(power - step);
+            assert_put(power * 3 + step * 7919);
+        }
+    }
+    for (int bit = 0; bit < 64; bit++) {
+        assert_put(UINT64_C(1) << bit);
+        assert_put((UINT64_C(1) << bit) - 1);
+        assert_put(~(UINT64_C(1) << bit));
+    }
+}
+
+static void the_extremes_take_the_bytes_that_the_header_grants(void **state)
+{
+    (void)state;
+    char out[32];
+    memset(out, 'E', sizeof out);
+    assert_int_equal(tkt_put_u64(out, UINT64_MAX) - out, 20);
+    assert_int_equal(out[20], 'E');
+    assert_int_equal(tkt_put_i64(out, INT64_MIN) - out, 20);
+    assert_int_equal(out[20], 'E');
+    assert_in_range(tkt_put_us(out, UINT64_MAX) - out, 1, 24);
+    assert_int_equal(out[24], 'E');
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_numbers_print_as_printf_prints_them),
+        cmocka_unit_test(numbers_of_every_length_print_as_printf_prints_them),
+        cmocka_unit_test(the_extremes_take_the_bytes_that_the_header_grants),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

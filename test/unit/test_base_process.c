@@ -1,0 +1,139 @@
+/* Facts about the process. Whether the environment is hidden from set-uid programs is tried with a
+ * set-uid copy of this program, which only root can make. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+enum {
+    SEES_VARIABLE = 10,
+    SEES_NOTHING,
+    IS_NOT_SECURE
+};
+
+static void the_environment_is_read(void **state)
+{
+    (void)state;
+    setenv("TAKT_TEST_VARIABLE", "value", 1);
+    assert_string_equal(tkt_environment("TAKT_TEST_VARIABLE"), "value");
+    unsetenv("TAKT_TEST_VARIABLE");
+    assert_null(tkt_environment("TAKT_TEST_VARIABLE"));
+}
+
+/* What the set-uid copy says about itself. */
+static int look_around(void)
+{
+    if (!getauxval(AT_SECURE))
+        return IS_NOT_SECURE;
+    return tkt_environment("TAKT_TEST_VARIABLE") ? SEES_VARIABLE : SEES_NOTHING;
+}
+
+static bool make_set_uid_copy(const char *path)
+{
+    char command[5000];
+    snprintf(command, sizeof command, "cp /proc/%d/exe '%s'", (int)getpid(), path);
+    return geteuid() == 0 && system(command) == 0 && chown(path, 65534, 65534) == 0 &&
+           chmod(path, 04755) == 0;
+}
+
+static void set_uid_programs_see_no_variables(void **state)
+{
+    (void)state;
+    char path[4200];
+    const char *folder = getenv("TMPDIR");
+    snprintf(path, sizeof path, "%s/takt-set-uid-%d", folder ? folder : "/tmp", (int)getpid());
+    int status = -1;
+    if (make_set_uid_copy(path)) {
+        pid_t child = fork();
+        if (child == 0) {
+            setenv("TAKT_TEST_VARIABLE", "value", 1);
+            execl(path, path, "look around", (char *)NULL);
+            _exit(IS_NOT_SECURE);
+        }
+        waitpid(child, &status, 0);
+    }
+    unlink(path);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) == IS_NOT_SECURE)
+        skip();
+    assert_int_equal(WEXITSTATUS(status), SEES_NOTHING);
+}
+
+static void the_programs_name_is_without_its_folders(void **state)
+{
+    (void)state;
+    assert_null(strchr(tkt_program_name(), '/'));
+    assert_string_equal(tkt_program_name(), program_invocation_short_name);
+    char *before = program_invocation_short_name;
+    program_invocation_short_name = (char *)(uintptr_t) "";
+    assert_string_equal(tkt_program_name(), "program");
+    program_invocation_short_name = before;
+}
+
+static void the_hosts_name_is_that_of_the_kernel(void **state)
+{
+    (void)state;
+    char expected[256] = "";
+    FILE *file = fopen("/proc/sys/kernel/hostname", "r");
+    if (!file)
+        skip();
+    assert_int_equal(fscanf(file, "%255s", expected), 1);
+    fclose(file);
+    assert_string_equal(tkt_host_name(), expected);
+}
+
+static void the_process_id_is_that_of_the_kernel(void **state)
+{
+    (void)state;
+    assert_int_equal(tkt_process_id(), getpid());
+}
+
+static void only_terminals_have_a_width(void **state)
+{
+    (void)state;
+    int null = open("/dev/null", O_RDONLY);
+    assert_int_equal(tkt_terminal_width(null), 0);
+    assert_int_equal(tkt_terminal_width(-1), 0);
+    close(null);
+    int ours = posix_openpt(O_RDWR | O_NOCTTY);
+    if (ours < 0 || grantpt(ours) != 0 || unlockpt(ours) != 0)
+        skip();
+    int theirs = open(ptsname(ours), O_RDWR | O_NOCTTY);
+    assert_true(theirs >= 0);
+    assert_int_equal(tkt_terminal_width(theirs), 80); /* it does not know */
+    struct winsize size = {.ws_col = 133};
+    assert_int_equal(ioctl(ours, TIOCSWINSZ, &size), 0);
+    assert_int_equal(tkt_terminal_width(theirs), 133);
+    close(ours);
+    close(theirs);
+}
+
+int main(int argc, char **argv)
+{
+    (void)argv;
+    if (argc > 1)
+        _exit(look_around()); /* set-uid processes cannot be looked at by LeakSanitizer */
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_environment_is_read),
+        cmocka_unit_test(set_uid_programs_see_no_variables),
+        cmocka_unit_test(the_programs_name_is_without_its_folders),
+        cmocka_unit_test(the_hosts_name_is_that_of_the_kernel),
+        cmocka_unit_test(the_process_id_is_that_of_the_kernel),
+        cmocka_unit_test(only_terminals_have_a_width),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

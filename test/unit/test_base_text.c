@@ -1,0 +1,350 @@
+/* Text that comes from anywhere. Validity is decided independently: from the code points that an
+ * encoder here writes down, from arithmetic on the bits, and by jansson for JSON. */
+#include "base/text.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define REPLACEMENT "\xEF\xBF\xBD"
+
+static uint64_t random_word(uint64_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    return *seed ^= *seed << 17;
+}
+
+static size_t encode(uint32_t code, unsigned char out[4])
+{
+    if (code < 0x80) {
+        out[0] = (unsigned char)code;
+        return 1;
+    }
+    size_t tails = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    static const unsigned char marks[] = {0, 0xC0, 0xE0, 0xF0};
+    for (size_t i = tails; i > 0; i--, code >>= 6)
+        out[i] = (unsigned char)(0x80 | (code & 0x3F));
+    out[0] = (unsigned char)(marks[tails] | code);
+    return tails + 1;
+}
+
+static size_t length_of(const unsigned char *bytes, size_t size)
+{
+    return tkt_utf8_length((const char *)bytes, size);
+}
+
+/* All sequences of up to three bytes, against the set of those that an encoder writes. */
+static void exactly_the_short_encodings_are_valid(void **state)
+{
+    (void)state;
+    unsigned char *lengths = calloc(1, 1 << 24);
+    unsigned char bytes[4] = {0};
+    for (uint32_t code = 0; code < 0x10000; code++) {
+        if (code >= 0xD800 && code <= 0xDFFF)
+            continue;
+        memset(bytes, 0, sizeof bytes);
+        size_t length = encode(code, bytes);
+        lengths[bytes[0] << 16 | bytes[1] << 8 | bytes[2]] = (unsigned char)length;
+    }
+    for (uint32_t word = 0; word < 1 << 24; word++) {
+        const unsigned char text[3] = {(unsigned char)(word >> 16), (unsigned char)(word >> 8),
+                                       (unsigned char)word};
+        size_t expected = 0;
+        for (unsigned size = 1; size <= 3 && !expected; size++) {
+            uint32_t prefix = word & ~(0xFFFFFFu >> 8 * size);
+            expected = lengths[prefix] == size ? size : 0;
+        }
+        if (length_of(text, 3) != expected)
+            fail_msg("bytes %06x", word);
+    }
+    free(lengths);
+}
+
+/* Four bytes by arithmetic: every first byte from F0 and every second one. */
+static void four_bytes_are_valid_up_to_10ffff(void **state)
+{
+    (void)state;
+    static const unsigned char thirds[] = {0x00, 0x7F, 0x80, 0x9F, 0xBF, 0xC0, 0xFF};
+    for (unsigned first = 0xF0; first <= 0xFF; first++) {
+        for (unsigned rest = 0; rest < 256 * 49; rest++) {
+            const unsigned char text[4] = {(unsigned char)first, (unsigned char)(rest / 49),
+                                           thirds[rest / 7 % 7], thirds[rest % 7]};
+            bool has_tails = true;
+            uint32_t code = first & 0x07;
+            for (int i = 1; i < 4; i++) {
+                has_tails &= (text[i] & 0xC0) == 0x80;
+                code = code << 6 | (text[i] & 0x3F);
+            }
+            bool is_valid = first < 0xF8 && has_tails && code >= 0x10000 && code <= 0x10FFFF;
+            assert_int_equal(length_of(text, 4), is_valid ? 4 : 0);
+        }
+    }
+}
+
+static void a_cut_character_is_invalid(void **state)
+{
+    (void)state;
+    for (uint32_t code = 0x80; code < 0x110000; code += 127) {
+        unsigned char bytes[4];
+        if (code >= 0xD800 && code <= 0xDFFF)
+            continue;
+        size_t length = encode(code, bytes);
+        assert_int_equal(length_of(bytes, length), length);
+        for (size_t size = 0; size < length; size++)
+            assert_int_equal(length_of(bytes, size), 0);
+    }
+}
+
+static void assert_clean(const char *text, size_t size, const char *expected)
+{
+    char out[128];
+    assert_int_equal(tkt_utf8_clean(out, sizeof out, text, size), strlen(expected));
+    assert_string_equal(out, expected);
+}
+
+static void cleaning_replaces_each_invalid_byte(void **state)
+{
+    (void)state;
+    assert_clean("plain", 5, "plain");
+    assert_clean("\xC3\xA4", 2, "\xC3\xA4");
+    assert_clean("a\xFFz", 3, "a" REPLACEMENT "z");
+    assert_clean("\xC0\x80", 2, REPLACEMENT REPLACEMENT);                 /* overlong NUL */
+    assert_clean("\xED\xA0\x80", 3, REPLACEMENT REPLACEMENT REPLACEMENT); /* surrogate */
+    assert_clean("a\xE2\x82", 3, "a" REPLACEMENT REPLACEMENT);            /* cut */
+    assert_clean("\n\x1B", 2, "\n\x1B");
+    assert_clean("", 0, "");
+}
+
+/* Valid output, of the right size, for any bytes and any room. */
+static void cleaning_always_fits_and_is_always_valid(void **state)
+{
+    (void)state;
+    uint64_t seed = 3;
+    for (int round = 0; round < 20000; round++) {
+        char text[24], out[40];
+        for (size_t i = 0; i < sizeof text; i++)
+            text[i] = (char)(random_word(&seed) >> 40);
+        size_t capacity = random_word(&seed) % 32;
+        memset(out, 'E', sizeof out);
+        size_t written = tkt_utf8_clean(out, capacity, text, sizeof text);
+        assert_int_equal(out[capacity], 'E');
+        if (capacity == 0)
+            continue;
+        assert_in_range(written, capacity < 4 ? 0 : capacity - 4, capacity - 1);
+        assert_int_equal(out[written], 0);
+        for (size_t at = 0, length; at < written; at += length) {
+            length = tkt_utf8_length(out + at, written - at);
+            assert_int_not_equal(length, 0);
+        }
+    }
+}
+
+static void a_cut_falls_between_characters(void **state)
+{
+    (void)state;
+    char out[8];
+    assert_int_equal(tkt_utf8_clean(out, 4, "ab\xC3\xA4", 4), 2);
+    assert_string_equal(out, "ab");
+    assert_int_equal(tkt_utf8_clean(out, 5, "ab\xC3\xA4", 4), 4);
+    assert_string_equal(out, "ab\xC3\xA4");
+}
+
+static void assert_printable(const char *text, size_t size, const char *expected)
+{
+    char out[128];
+    assert_int_equal(tkt_printable(out, sizeof out, text, size), strlen(expected));
+    assert_string_equal(out, expected);
+}
+
+static void terminals_get_no_control_characters(void **state)
+{
+    (void)state;
+    assert_printable("a\x1B[31mb", 7, "a?[31mb");
+    assert_printable("\0\t\n\r\x7F", 5, "?????");
+    assert_printable("\xC2\x80\xC2\x9B\xC2\x9F\xC2\xA0", 8, "???\xC2\xA0"); /* C1, then NBSP */
+    assert_printable("\x9B", 1, REPLACEMENT);
+    assert_printable("\xC3\xA4\xE2\x82\xAC", 5, "\xC3\xA4\xE2\x82\xAC");
+}
+
+static void columns_are_counted_as_terminals_do(void **state)
+{
+    (void)state;
+    assert_int_equal(tkt_text_columns(""), 0);
+    assert_int_equal(tkt_text_columns("plain"), 5);
+    assert_int_equal(tkt_text_columns("K\xC3\xB6ln"), 4);
+    assert_int_equal(tkt_text_columns("a\xCC\x88"), 1);                /* combining diaeresis */
+    assert_int_equal(tkt_text_columns("\xE6\xB5\x81\xE4\xBD\x93"), 4); /* two Han characters */
+    assert_int_equal(tkt_text_columns("\xED\x95\x9C"), 2);             /* a Hangul syllable */
+    assert_int_equal(tkt_text_columns("\xF0\x9F\x9A\x80"), 2);         /* a rocket */
+    assert_int_equal(tkt_text_columns("\xE2\x80\x8B"
+                                      "x"),
+                     1);                               /* zero-width space */
+    assert_int_equal(tkt_text_columns("\xFF\xFE"), 2); /* as two U+FFFD */
+}
+
+static void assert_escaped(const char *text, size_t size, const char *expected)
+{
+    char out[400];
+    char *end = tkt_json_escape(out, text, size);
+    assert_int_equal(end - out, strlen(expected));
+    assert_memory_equal(out, expected, strlen(expected));
+}
+
+static void json_escapes_what_rfc_8259_wants_escaped(void **state)
+{
+    (void)state;
+    assert_escaped("", 0, "");
+    assert_escaped("\"\\/", 3, "\\\"\\\\/");
+    assert_escaped("\b\f\n\r\t", 5, "\\b\\f\\n\\r\\t");
+    assert_escaped("\0\x01\x1F\x7F", 4, "\\u0000\\u0001\\u001f\x7F");
+    assert_escaped("\xE2\x82\xAC\xFF", 4, "\xE2\x82\xAC" REPLACEMENT);
+}
+
+/* A special character at every place of a text that is otherwise plain, so that it meets both the
+ * path of eight bytes and that of single ones. */
+static void json_escapes_at_every_place(void **state)
+{
+    (void)state;
+    static const char specials[] = "\"\\\n\x1F\x80\xFF";
+    for (size_t special = 0; special < 6; special++) {
+        for (size_t place = 0; place < 24; place++) {
+            char text[24], expected[64], out[160];
+            memset(text, '~', sizeof text);
+            text[place] = specials[special];
+            static const char *const escaped[] = {"\\\"",    "\\\\",      "\\n",
+                                                  "\\u001f", REPLACEMENT, REPLACEMENT};
+            int size = snprintf(expected, sizeof expected, "%.*s%s%.*s", (int)place,
+                                "~~~~~~~~~~~~~~~~~~~~~~~~", escaped[special], (int)(23 - place),
+                                "~~~~~~~~~~~~~~~~~~~~~~~~");
+            assert_int_equal(tkt_json_escape(out, text, sizeof text) - out, size);
+            assert_memory_equal(out, expected, (size_t)size);
+        }
+    }
+}
+
+/* Reads `text` back through jansson. */
+static json_t *read_back(const char *text, size_t size, size_t *escaped_size)
+{
+    char *quoted = malloc(size * 6 + 3);
+    quoted[0] = '"';
+    char *end = tkt_json_escape(quoted + 1, text, size);
+    *escaped_size = (size_t)(end - quoted - 1);
+    *end++ = '"';
+    json_error_t error;
+    json_t *value =
+        json_loadb(quoted, (size_t)(end - quoted), JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
+    free(quoted);
+    return value;
+}
+
+static void valid_text_comes_back_from_json_as_it_was(void **state)
+{
+    (void)state;
+    uint64_t seed = 5;
+    for (int round = 0; round < 20000; round++) {
+        char text[160];
+        size_t size = 0, escaped;
+        size_t characters = random_word(&seed) % 40;
+        for (size_t i = 0; i < characters; i++) {
+            uint32_t code = (uint32_t)(random_word(&seed) >> 43) >> random_word(&seed) % 16;
+            if (code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF))
+                code = '"';
+            size += encode(code, (unsigned char *)text + size);
+        }
+        json_t *value = read_back(text, size, &escaped);
+        assert_non_null(value);
+        assert_int_equal(json_string_length(value), size);
+        assert_memory_equal(json_string_value(value), text, size);
+        json_decref(value);
+    }
+}
+
+static void any_bytes_become_valid_json_of_at_most_six_times_their_size(void **state)
+{
+    (void)state;
+    uint64_t seed = 9;
+    for (int round = 0; round < 20000; round++) {
+        char text[64];
+        size_t size = random_word(&seed) % sizeof text, escaped;
+        for (size_t i = 0; i < size; i++)
+            text[i] = (char)(random_word(&seed) >> 30 & (round % 2 ? 0xFF : 0x3F));
+        json_t *value = read_back(text, size, &escaped);
+        assert_non_null(value);
+        assert_true(escaped <= size * 6);
+        json_decref(value);
+    }
+}
+
+/* The definition of Levenshtein's distance, without any table. */
+static size_t distance_by_definition(const char *a, const char *b)
+{
+    if (!*a || !*b)
+        return strlen(a) + strlen(b);
+    size_t replaced = distance_by_definition(a + 1, b + 1) + (*a != *b);
+    size_t deleted = distance_by_definition(a + 1, b) + 1;
+    size_t inserted = distance_by_definition(a, b + 1) + 1;
+    size_t least = replaced < deleted ? replaced : deleted;
+    return least < inserted ? least : inserted;
+}
+
+static void edit_distance_is_the_smallest_number_of_edits(void **state)
+{
+    (void)state;
+    uint64_t seed = 11;
+    for (int round = 0; round < 3000; round++) {
+        char words[2][7] = {{0}};
+        for (int word = 0; word < 2; word++) {
+            size_t size = random_word(&seed) % 7;
+            for (size_t i = 0; i < size; i++)
+                words[word][i] = (char)('a' + random_word(&seed) % 3);
+        }
+        size_t exact = distance_by_definition(words[0], words[1]);
+        for (size_t limit = 0; limit < 8; limit++)
+            assert_int_equal(tkt_edit_distance(words[0], words[1], limit),
+                             exact <= limit ? exact : limit + 1);
+    }
+}
+
+static void long_words_are_equal_or_far_apart(void **state)
+{
+    (void)state;
+    char a[300], b[300];
+    memset(a, 'x', sizeof a);
+    memset(b, 'x', sizeof b);
+    a[299] = b[299] = 0;
+    assert_int_equal(tkt_edit_distance(a, b, 2), 0);
+    b[0] = 'y';
+    assert_int_equal(tkt_edit_distance(a, b, 2), 3);
+    a[255] = b[255] = 0;
+    assert_int_equal(tkt_edit_distance(a, b, 2), 1);
+    assert_int_equal(tkt_edit_distance("a", b, SIZE_MAX - 1), 255);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exactly_the_short_encodings_are_valid),
+        cmocka_unit_test(four_bytes_are_valid_up_to_10ffff),
+        cmocka_unit_test(a_cut_character_is_invalid),
+        cmocka_unit_test(cleaning_replaces_each_invalid_byte),
+        cmocka_unit_test(cleaning_always_fits_and_is_always_valid),
+        cmocka_unit_test(a_cut_falls_between_characters),
+        cmocka_unit_test(terminals_get_no_control_characters),
+        cmocka_unit_test(columns_are_counted_as_terminals_do),
+        cmocka_unit_test(json_escapes_what_rfc_8259_wants_escaped),
+        cmocka_unit_test(json_escapes_at_every_place),
+        cmocka_unit_test(valid_text_comes_back_from_json_as_it_was),
+        cmocka_unit_test(any_bytes_become_valid_json_of_at_most_six_times_their_size),
+        cmocka_unit_test(edit_distance_is_the_smallest_number_of_edits),
+        cmocka_unit_test(long_words_are_equal_or_far_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,277 @@
+/* Threads. */
+#include "base/thread.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void *look_at_mask(void *argument)
+{
+    pthread_sigmask(SIG_SETMASK, NULL, argument);
+    return NULL;
+}
+
+static void the_librarys_threads_block_every_signal(void **state)
+{
+    (void)state;
+    sigset_t before, within, after;
+    tkt_thread thread;
+    pthread_sigmask(SIG_SETMASK, NULL, &before);
+    assert_int_equal(tkt_thread_start(&thread, "masked", look_at_mask, &within), TAKT_OK);
+    tkt_thread_join(thread);
+    pthread_sigmask(SIG_SETMASK, NULL, &after);
+    for (int number = 1; number <= SIGRTMAX; number++) {
+        if (number == SIGKILL || number == SIGSTOP || (number > SIGSYS && number < SIGRTMIN))
+            continue; /* cannot be blocked, or the C library's own */
+        assert_int_equal(sigismember(&within, number), 1);
+        assert_int_equal(sigismember(&before, number), sigismember(&after, number));
+    }
+}
+
+/* A thread that stays until it is let go. */
+typedef struct waiting {
+    tkt_mutex lock;
+    tkt_condition changed;
+    bool may_end;
+    char name[16];
+    uint32_t id;
+} waiting;
+
+static void *wait_to_end(void *argument)
+{
+    waiting *mine = argument;
+    mine->id = tkt_thread_id();
+    tkt_mutex_lock(&mine->lock);
+    while (!mine->may_end)
+        tkt_condition_wait(&mine->changed, &mine->lock);
+    tkt_mutex_unlock(&mine->lock);
+    tkt_thread_os_name(mine->name);
+    return NULL;
+}
+
+static void run_named(waiting *thread, const char *name)
+{
+    tkt_thread handle;
+    *thread = (waiting){.lock = TKT_MUTEX_INIT, .changed = TKT_CONDITION_INIT};
+    assert_int_equal(tkt_thread_start(&handle, name, wait_to_end, thread), TAKT_OK);
+    tkt_mutex_lock(&thread->lock);
+    thread->may_end = true;
+    tkt_condition_wake_all(&thread->changed);
+    tkt_mutex_unlock(&thread->lock);
+    tkt_thread_join(handle);
+}
+
+static void threads_have_the_name_cut_to_15_bytes(void **state)
+{
+    (void)state;
+    waiting thread;
+    run_named(&thread, "takt flush");
+    assert_string_equal(thread.name, "takt flush");
+    run_named(&thread, "takt a name that is long");
+    assert_string_equal(thread.name, "takt a name tha");
+}
+
+static void the_os_name_of_this_thread_is_read(void **state)
+{
+    (void)state;
+    char name[16];
+    prctl(PR_SET_NAME, "solver 3");
+    tkt_thread_os_name(name);
+    assert_string_equal(name, "solver 3");
+}
+
+static void thread_ids_are_those_of_the_operating_system(void **state)
+{
+    (void)state;
+    waiting thread;
+    run_named(&thread, "other");
+    assert_int_equal(tkt_thread_id(), getpid()); /* the main thread's is the process' */
+    assert_int_not_equal(thread.id, tkt_thread_id());
+}
+
+static void a_wait_ends_when_its_time_has_passed(void **state)
+{
+    (void)state;
+    static const uint32_t timeouts_ms[] = {0, 1, 999};
+    tkt_mutex lock = TKT_MUTEX_INIT;
+    tkt_condition never = TKT_CONDITION_INIT;
+    for (size_t i = 0; i < 3; i++) {
+        struct timespec begin, end;
+        tkt_mutex_lock(&lock);
+        clock_gettime(CLOCK_MONOTONIC, &begin);
+        bool is_woken = true;
+        /* The C library may wake a waiter for nothing; that is no failure, but rare. */
+        for (int attempt = 0; is_woken && attempt < 10; attempt++)
+            is_woken = tkt_condition_wait_for(&never, &lock, timeouts_ms[i]);
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        tkt_mutex_unlock(&lock);
+        int64_t waited_ns =
+            (end.tv_sec - begin.tv_sec) * INT64_C(1000000000) + end.tv_nsec - begin.tv_nsec;
+        assert_false(is_woken);
+        assert_true(waited_ns >= timeouts_ms[i] * INT64_C(1000000));
+    }
+}
+
+static void *wake(void *argument)
+{
+    waiting *other = argument;
+    tkt_mutex_lock(&other->lock);
+    other->may_end = true;
+    tkt_condition_wake_all(&other->changed);
+    tkt_mutex_unlock(&other->lock);
+    return NULL;
+}
+
+static void a_wait_ends_when_it_is_woken(void **state)
+{
+    (void)state;
+    waiting mine = {.lock = TKT_MUTEX_INIT, .changed = TKT_CONDITION_INIT};
+    tkt_thread thread;
+    bool is_woken = true;
+    tkt_mutex_lock(&mine.lock);
+    assert_int_equal(tkt_thread_start(&thread, "wakes", wake, &mine), TAKT_OK);
+    while (!mine.may_end && is_woken)
+        is_woken = tkt_condition_wait_for(&mine.changed, &mine.lock, 60000);
+    tkt_mutex_unlock(&mine.lock);
+    assert_true(is_woken);
+    tkt_thread_join(thread);
+}
+
+static void trying_a_held_mutex_fails_and_does_not_wait(void **state)
+{
+    (void)state;
+    tkt_mutex lock;
+    tkt_mutex_init(&lock);
+    assert_true(tkt_mutex_try(&lock));
+    assert_false(tkt_mutex_try(&lock));
+    tkt_mutex_unlock(&lock);
+    assert_true(tkt_mutex_try(&lock));
+    tkt_mutex_unlock(&lock);
+    tkt_mutex_fini(&lock);
+}
+
+/* What the exit handler was told, and where. */
+typedef struct farewell {
+    const char *words[3]; /* set one after the other; the last stays */
+    int calls;
+    const char *heard;
+    uint32_t set_on, heard_on;
+} farewell;
+
+static farewell *current;
+
+static void hear_farewell(void *value)
+{
+    current->calls++;
+    current->heard = value;
+    current->heard_on = tkt_thread_id();
+}
+
+static void *set_and_end(void *argument)
+{
+    farewell *mine = argument;
+    mine->set_on = tkt_thread_id();
+    for (int i = 0; i < 3 && mine->words[i]; i++) {
+        bool is_withdrawn = strcmp(mine->words[i], "withdrawn") == 0;
+        tkt_thread_at_exit(is_withdrawn ? NULL : hear_farewell, (void *)(uintptr_t)mine->words[i]);
+    }
+    return NULL;
+}
+
+static void run_farewell(farewell *mine)
+{
+    pthread_t thread;
+    current = mine;
+    pthread_create(&thread, NULL, set_and_end, mine);
+    pthread_join(thread, NULL);
+}
+
+static void the_exit_handler_runs_on_the_thread_that_ends(void **state)
+{
+    (void)state;
+    farewell mine = {.words = {"bye"}};
+    run_farewell(&mine);
+    assert_int_equal(mine.calls, 1);
+    assert_string_equal(mine.heard, "bye");
+    assert_int_equal(mine.heard_on, mine.set_on);
+}
+
+static void a_later_value_replaces_the_earlier_one(void **state)
+{
+    (void)state;
+    farewell mine = {.words = {"first", "second"}};
+    run_farewell(&mine);
+    assert_int_equal(mine.calls, 1);
+    assert_string_equal(mine.heard, "second");
+}
+
+static void a_handler_can_be_taken_back_and_set_again(void **state)
+{
+    (void)state;
+    farewell withdrawn = {.words = {"bye", "withdrawn"}};
+    run_farewell(&withdrawn);
+    assert_int_equal(withdrawn.calls, 0);
+    farewell again = {.words = {"bye", "withdrawn", "after all"}};
+    run_farewell(&again);
+    assert_int_equal(again.calls, 1);
+    assert_string_equal(again.heard, "after all");
+}
+
+static void threads_without_a_value_end_in_silence(void **state)
+{
+    (void)state;
+    farewell mine = {.words = {NULL}};
+    run_farewell(&mine);
+    assert_int_equal(mine.calls, 0);
+}
+
+static int forks_seen;
+
+static void see_fork(void)
+{
+    forks_seen++;
+}
+
+static void the_fork_handler_runs_in_the_child_only(void **state)
+{
+    (void)state;
+    tkt_at_fork(see_fork);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(forks_seen);
+    int status = -1;
+    waitpid(child, &status, 0);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 1);
+    assert_int_equal(forks_seen, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_librarys_threads_block_every_signal),
+        cmocka_unit_test(threads_have_the_name_cut_to_15_bytes),
+        cmocka_unit_test(the_os_name_of_this_thread_is_read),
+        cmocka_unit_test(thread_ids_are_those_of_the_operating_system),
+        cmocka_unit_test(a_wait_ends_when_its_time_has_passed),
+        cmocka_unit_test(a_wait_ends_when_it_is_woken),
+        cmocka_unit_test(trying_a_held_mutex_fails_and_does_not_wait),
+        cmocka_unit_test(the_exit_handler_runs_on_the_thread_that_ends),
+        cmocka_unit_test(a_later_value_replaces_the_earlier_one),
+        cmocka_unit_test(a_handler_can_be_taken_back_and_set_again),
+        cmocka_unit_test(threads_without_a_value_end_in_silence),
+        cmocka_unit_test(the_fork_handler_runs_in_the_child_only),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
