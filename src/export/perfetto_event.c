@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-#define EVENT_ROOM 64 /* a packet without annotations has at most 2 + 11 + 7 + 27 bytes */
+#define EVENT_ROOM 64 /* a packet without annotations has at most 2 + 11 + 8 + 24 bytes */
 
 #define END_EVENT_BYTES 4
 static const char end_event[TKT_PERFETTO_EVENT_BYTES] = {

@@ -51,7 +51,7 @@ bool tkt_read_text(tkt_read *read, const tkt_pb_field *field, uint32_t *string);
 /* One packet: `packet` is its content. */
 bool tkt_read_packet(tkt_read *read, const tkt_pb_field *packet);
 
-/* Its track_event, at a time. */
+/* Its track_event, at a time; the row is a track's or that of the steps. */
 bool tkt_read_event(tkt_read *read, tkt_read_row *row, uint64_t time_ns,
                     const tkt_pb_field *event);
 

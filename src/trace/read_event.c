@@ -354,9 +354,47 @@ static bool place_event(tkt_read *read, tkt_read_row *row, const track_event *ev
     }
 }
 
+/* The two bytes of the tag of TKT_PF_EVENT_LOCATION_IID. */
+#define LOCATION_TAG_LOW  ((TKT_PF_EVENT_LOCATION_IID << 3 & 0x7F) | 0x80)
+#define LOCATION_TAG_HIGH (TKT_PF_EVENT_LOCATION_IID >> 4)
+
+/* The event of a slice that begins, as Takt writes it without annotations: its site, or 0 when this
+ * is something else. */
+static uint64_t common_begin(const tkt_pb_field *from)
+{
+    const uint8_t *at = from->bytes;
+    const uint8_t *end = at + from->value;
+    uint64_t iid = 0;
+    uint64_t other;
+    if (end - at < 4 || at[0] != (TKT_PF_EVENT_TYPE << 3 | TKT_PB_VARINT) ||
+        at[1] != TKT_PF_SLICE_BEGIN)
+        return 0;
+    at += 2;
+    if (*at == (TKT_PF_EVENT_CATEGORY_IIDS << 3 | TKT_PB_VARINT))
+        at = tkt_pb_get_varint(at + 1, end, &other);
+    if (at && at < end && *at == (TKT_PF_EVENT_NAME_IID << 3 | TKT_PB_VARINT))
+        at = tkt_pb_get_varint(at + 1, end, &iid);
+    if (at && end - at > 2 && at[0] == LOCATION_TAG_LOW && at[1] == LOCATION_TAG_HIGH)
+        at = tkt_pb_get_varint(at + 2, end, &other);
+    return at == end ? iid : 0;
+}
+
+static bool is_common_end(const tkt_pb_field *from)
+{
+    return from->value == 2 && from->bytes[0] == (TKT_PF_EVENT_TYPE << 3 | TKT_PB_VARINT) &&
+           from->bytes[1] == TKT_PF_SLICE_END;
+}
+
 bool tkt_read_event(tkt_read *read, tkt_read_row *row, uint64_t time_ns, const tkt_pb_field *from)
 {
     track_event event = {.from = from, .time_ns = time_ns};
+    if (row->kind != TKT_PF_TRACK_OF_STEPS) {
+        if (is_common_end(from))
+            return end_span(read, row, &event);
+        event.site_iid = common_begin(from);
+        if (event.site_iid)
+            return begin_span(read, row, &event);
+    }
     tkt_pb_reader message = tkt_pb_inside(from);
     tkt_pb_field field;
     while (tkt_pb_next(&message, &field))

@@ -324,6 +324,27 @@ static void take_field(packet_fields *packet, const tkt_pb_field *field)
     }
 }
 
+/* Nearly all packets are a timestamp, a sequence and an event in this order, with tags of one byte.
+ * False when this one is something else; nothing has been looked at then. */
+static inline bool take_common(const tkt_pb_field *from, packet_fields *packet)
+{
+    const uint8_t *at = from->bytes;
+    const uint8_t *end = at + from->value;
+    if (at == end || *at != (TKT_PF_PACKET_TIMESTAMP << 3 | TKT_PB_VARINT))
+        return false;
+    at = tkt_pb_get_varint(at + 1, end, &packet->timestamp);
+    if (!at || at == end || *at != (TKT_PF_PACKET_SEQUENCE << 3 | TKT_PB_VARINT))
+        return false;
+    at = tkt_pb_get_varint(at + 1, end, &packet->sequence);
+    if (!at || at == end || *at != (TKT_PF_PACKET_TRACK_EVENT << 3 | TKT_PB_BYTES))
+        return false;
+    packet->has_timestamp = true;
+    packet->event.number = TKT_PF_PACKET_TRACK_EVENT;
+    packet->event.wire = TKT_PB_BYTES;
+    at = tkt_pb_get_value(at + 1, end, &packet->event);
+    return at == end;
+}
+
 static bool is_message(const tkt_pb_field *field)
 {
     return field->number && field->wire == TKT_PB_BYTES;
@@ -331,6 +352,11 @@ static bool is_message(const tkt_pb_field *field)
 
 bool tkt_read_packet(tkt_read *read, const tkt_pb_field *from)
 {
+    packet_fields common;
+    common.clock = 0;
+    if (__builtin_expect(take_common(from, &common), 1))
+        return read_event(read, &common);
+
     packet_fields packet = {0};
     tkt_pb_reader message = tkt_pb_inside(from);
     tkt_pb_field field;
