@@ -1,5 +1,5 @@
 /* Everything that is recorded beside scopes: marks, counters, arguments, declared work, names of
- * threads, spans on tracks of their own, and flows. */
+ * threads, and flows. */
 #include "base/clock.h"
 #include "record/control.h"
 #include "record/log.h"
@@ -140,57 +140,7 @@ void takt_thread_name(const char *name)
     tkt_log_leave(log);
 }
 
-/* ---- Tracks of their own ---------------------------------------------------------------------- */
-
-static uint64_t last_span;
-
-takt_track takt_track_named(const char *name)
-{
-    return tkt_record_is_disabled() ? 0 : tkt_text_intern(name);
-}
-
-takt_span takt_span_begin(takt_track track, const char *name)
-{
-    if (!takt_is_on(TAKT_NORMAL_BIT))
-        return 0;
-    tkt_thread_log *log = tkt_log_enter();
-    if (!log)
-        return 0;
-    takt_span span = 0;
-    uint32_t site = tkt_site_named(name, TAKT_SITE_SCOPE);
-    if (site) {
-        span = __atomic_add_fetch(&last_span, 1, __ATOMIC_RELAXED);
-        put_two(log, TKT_SLOT_SPAN_BEGIN, tkt_ticks(), site, span, track);
-    }
-    tkt_log_leave(log);
-    return span;
-}
-
-void takt_span_end(takt_span span)
-{
-    if (span == 0)
-        return;
-    tkt_thread_log *log = tkt_log_enter();
-    if (!log)
-        return;
-    put_two(log, TKT_SLOT_SPAN_END, tkt_ticks(), 0, span, 0);
-    tkt_log_leave(log);
-}
-
-void takt_span_at(takt_track track, const char *name, uint64_t begin_ns, uint64_t end_ns)
-{
-    if (!takt_is_on(TAKT_NORMAL_BIT))
-        return;
-    tkt_thread_log *log = tkt_log_enter();
-    if (!log)
-        return;
-    uint32_t site = tkt_site_named(name, TAKT_SITE_SCOPE);
-    if (end_ns < begin_ns)
-        tkt_log_lose(log, TAKT_LOSS_CLOCK);
-    else if (site)
-        put_two(log, TKT_SLOT_SPAN_AT, begin_ns, site, end_ns, track);
-    tkt_log_leave(log);
-}
+/* ---- Flows ------------------------------------------------------------------------------------ */
 
 static void put_flow(tkt_slot_kind kind, uint64_t id)
 {

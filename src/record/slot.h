@@ -29,9 +29,8 @@ typedef enum tkt_slot_kind {     /*  first slot: start, ticks       MORE: start,
     TKT_SLOT_ARG_STRING,         /*  text id, site of the key                            */
     TKT_SLOT_WORK,               /*  flops (double)                 bytes (double)       */
     TKT_SLOT_MEMORY,             /*  time                           address; then bytes, negative: freed */
-    TKT_SLOT_SPAN_BEGIN,         /*  time, site of the name         span id, track       */
-    TKT_SLOT_SPAN_END,           /*  time                           span id              */
-    TKT_SLOT_SPAN_AT,            /*  begin ns, site of the name     end ns, track        */
+    TKT_SLOT_TASK,               /*  begin, site of the name        end, track: a whole span of a track */
+    TKT_SLOT_SPAN_AT,            /*  begin ns, site of the name     end ns, track: the same with given times */
     TKT_SLOT_FLOW_BEGIN,         /*  time                           id                   */
     TKT_SLOT_FLOW_END,           /*  time                           id                   */
     TKT_SLOT_THREAD,             /*  serial, thread id              0, text id of the name: another thread goes on */

@@ -14,7 +14,6 @@
 
 #include "record/site.h"
 #include "record/slot.h"
-#include "trace/async.h"
 #include "trace/order.h"
 
 #include <string.h>
@@ -259,10 +258,6 @@ static void add_counter(nest *n, const takt_record *slot)
 static void place_event(nest *n, const takt_record *slot)
 {
     tkt_slot_kind kind = tkt_slot_kind_of(slot);
-    if (kind == TKT_SLOT_SPAN_BEGIN || kind == TKT_SLOT_SPAN_END || kind == TKT_SLOT_SPAN_AT) {
-        tkt_async_add(n->sealing, slot);
-        return;
-    }
     if (n->is_before)
         return;
     if (kind >= TKT_SLOT_ARG_INT && kind <= TKT_SLOT_ARG_STRING) {

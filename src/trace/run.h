@@ -23,8 +23,8 @@ typedef struct tkt_sealing {
     const tkt_seal_window *window;
     takt_trace            *trace;
     TKT_ARRAY_OF(uint32_t) sites; /* record site id -> trace site + 1 */
-    tkt_async_spans async;
-    bool            is_out_of_memory;
+    tkt_map async_tracks; /* text id of the name -> track + 1 */
+    bool    is_out_of_memory;
 } tkt_sealing;
 
 /* The trace's site for a recorded one; 0, and out of memory is noted, when it cannot be made. */

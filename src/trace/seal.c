@@ -77,13 +77,9 @@ static bool is_event_in_window(const tkt_sealing *sealing, const takt_record *sl
     case TKT_SLOT_MARK:
     case TKT_SLOT_COUNTER:
     case TKT_SLOT_MEMORY:
-    case TKT_SLOT_SPAN_BEGIN:
-    case TKT_SLOT_SPAN_END:
     case TKT_SLOT_FLOW_BEGIN:
     case TKT_SLOT_FLOW_END:
         return tkt_sealing_holds(sealing, slot->start);
-    case TKT_SLOT_SPAN_AT:
-        return true;
     default:
         return false;
     }
@@ -144,6 +140,8 @@ static void split_part(tkt_sealing *sealing, tkt_run *run, const tkt_log_part *p
             continue;
         if (tkt_slot_kind_of(slot) == TKT_SLOT_NAME)
             run->thread.name = slot->ticks;
+        if (tkt_slot_kind_of(slot) == TKT_SLOT_TASK || tkt_slot_kind_of(slot) == TKT_SLOT_SPAN_AT)
+            tkt_async_add(sealing, slot);
         if (tkt_slot_kind_of(slot) != TKT_SLOT_THREAD)
             continue;
         add_segment(sealing, run, first, slot);
@@ -216,14 +214,14 @@ takt_status tkt_seal(const tkt_seal_window *window, takt_trace **out)
     for (tkt_thread_log *log = tkt_log_first(); window->with_spans && log && status == TAKT_OK;
          log = tkt_log_next(log))
         status = seal_log(&sealing, log);
-    if (status == TAKT_OK)
-        tkt_async_finish(&sealing);
+    if (status == TAKT_OK && window->with_spans)
+        tkt_async_add_open(&sealing);
     sealing.sites.count = 0;
     if (status == TAKT_OK && window->with_fold)
         status = fold_logs(&sealing);
     if (sealing.is_out_of_memory)
         status = TAKT_NO_MEMORY;
-    tkt_async_fini(&sealing.async);
+    tkt_map_fini(&sealing.async_tracks);
     TKT_ARRAY_FREE(&sealing.sites);
     if (status == TAKT_OK)
         *out = sealing.trace;

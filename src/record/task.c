@@ -1,0 +1,143 @@
+/* A span on a track may end on another thread, windows later. So that no reader has to bring two
+ * halves together, the open ones are kept in maps, of their own locks so that threads seldom meet,
+ * and the end writes the whole span into the log of the thread that ends it. */
+#include "record/task.h"
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/thread.h"
+#include "record/control.h"
+#include "record/log.h"
+#include "record/site.h"
+#include "record/slot.h"
+
+#define SHARDS 8u
+
+typedef struct shard {
+    tkt_mutex lock;
+    tkt_map   indices; /* span id -> index in open + 1 */
+    TKT_ARRAY_OF(tkt_task) open;
+    TKT_ARRAY_OF(uint32_t) free; /* indices in open that are not in use; their site is 0 */
+} shard;
+
+static shard shards[SHARDS] = {
+#define SHARD {.lock = TKT_MUTEX_INIT}
+    SHARD, SHARD, SHARD, SHARD, SHARD, SHARD, SHARD, SHARD,
+#undef SHARD
+};
+static uint64_t last_id;
+
+/* With the lock: a place for one more. */
+static tkt_task *take_place(shard *s, uint64_t *index)
+{
+    if (s->free.count > 0) {
+        *index = (uint64_t)s->free.items[--s->free.count] + 1;
+        return &s->open.items[*index - 1];
+    }
+    /* room to give the place back is made now, so that giving back cannot fail */
+    if (!TKT_ARRAY_RESERVE(&s->free, s->open.count + 1))
+        return NULL;
+    tkt_task *task = TKT_ARRAY_ADD(&s->open);
+    *index = s->open.count;
+    return task;
+}
+
+static bool remember(uint64_t id, tkt_task task)
+{
+    shard *s = &shards[id % SHARDS];
+    tkt_mutex_lock(&s->lock);
+    uint64_t *place = tkt_map_put(&s->indices, id);
+    tkt_task *open = place ? take_place(s, place) : NULL;
+    if (open)
+        *open = task;
+    else if (place)
+        tkt_map_remove(&s->indices, id);
+    tkt_mutex_unlock(&s->lock);
+    return open != NULL;
+}
+
+static bool forget(uint64_t id, tkt_task *task)
+{
+    shard *s = &shards[id % SHARDS];
+    tkt_mutex_lock(&s->lock);
+    const uint64_t *place = tkt_map_get(&s->indices, id);
+    bool is_open = place != NULL;
+    if (is_open) {
+        uint32_t index = (uint32_t)(*place - 1);
+        *task = s->open.items[index];
+        s->open.items[index].site = 0;
+        s->free.items[s->free.count++] = index;
+        tkt_map_remove(&s->indices, id);
+    }
+    tkt_mutex_unlock(&s->lock);
+    return is_open;
+}
+
+void tkt_task_visit(void (*visit)(void *user, const tkt_task *task), void *user)
+{
+    for (uint32_t i = 0; i < SHARDS; i++) {
+        shard *s = &shards[i];
+        tkt_mutex_lock(&s->lock);
+        for (size_t k = 0; k < s->open.count; k++)
+            if (s->open.items[k].site != 0)
+                visit(user, &s->open.items[k]);
+        tkt_mutex_unlock(&s->lock);
+    }
+}
+
+takt_track takt_track_named(const char *name)
+{
+    return tkt_record_is_disabled() ? 0 : tkt_text_intern(name);
+}
+
+takt_span takt_span_begin(takt_track track, const char *name)
+{
+    if (!takt_is_on(TAKT_NORMAL_BIT) || tkt_record_is_disabled())
+        return 0;
+    uint32_t site = tkt_site_named(name, TAKT_SITE_SCOPE);
+    uint64_t id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
+    if (site && remember(id, (tkt_task){tkt_ticks(), site, track}))
+        return id;
+    tkt_log_lose(NULL, TAKT_LOSS_NO_MEMORY);
+    return 0;
+}
+
+/* Writes a whole span: TKT_SLOT_TASK in ticks, or TKT_SLOT_SPAN_AT in nanoseconds. */
+static void put_span(tkt_slot_kind kind, const tkt_task *task, uint64_t begin, uint64_t end)
+{
+    tkt_thread_log *log = tkt_log_enter();
+    if (!log)
+        return;
+    takt_record *slot = tkt_log_reserve(log, 2);
+    if (slot) {
+        slot[0] = (takt_record){begin, task->site, tkt_slot_tag(kind, 0)};
+        slot[1] = (takt_record){end, task->track, tkt_slot_tag(TKT_SLOT_MORE, 0)};
+        tkt_log_publish(log, slot + 2);
+    }
+    tkt_log_leave(log);
+}
+
+void takt_span_end(takt_span span)
+{
+    tkt_task task;
+    if (span == 0 || tkt_record_is_disabled())
+        return;
+    uint64_t now = tkt_ticks();
+    if (forget(span, &task))
+        put_span(TKT_SLOT_TASK, &task, task.begin_ticks, now);
+    else
+        tkt_log_lose(NULL, TAKT_LOSS_UNMATCHED_SPAN);
+}
+
+void takt_span_at(takt_track track, const char *name, uint64_t begin_ns, uint64_t end_ns)
+{
+    if (!takt_is_on(TAKT_NORMAL_BIT) || tkt_record_is_disabled())
+        return;
+    if (end_ns < begin_ns) {
+        tkt_log_lose(NULL, TAKT_LOSS_CLOCK);
+        return;
+    }
+    const tkt_task task = {.site = tkt_site_named(name, TAKT_SITE_SCOPE), .track = track};
+    if (task.site)
+        put_span(TKT_SLOT_SPAN_AT, &task, begin_ns, end_ns);
+}
