@@ -102,7 +102,7 @@ err_has '--help'
 # Output that cannot be written is told, and is a failure.
 if [ -w /dev/full ]; then
     "$takt" help >/dev/full 2>"$scratch/err"
-    status=$? err=$(cat "$scratch/err") out= ran='help >/dev/full'
+    status=$? err=$(cat "$scratch/err") out='' ran='help >/dev/full'
     status_is 1
     err_is "takt: standard output: No space left on device"
 fi
