@@ -11,7 +11,7 @@
 
 static const struct {
     const char *name;
-    uint32_t    rgb;
+    uint32_t rgb;
 } colors[] = {
     {"green", 0x008000},  {"blue", 0x0000FF},      {"yellow", 0xFFFF00},  {"purple", 0x800080},
     {"rapids", 0x7400FF}, {"cyan", 0x00FFFF},      {"red", 0xFF0000},     {"white", 0xFFFFFF},

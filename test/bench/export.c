@@ -1,0 +1,181 @@
+/* How fast traces are written and read, and how large they are. Memory means a buffer that is there
+ * already; disk means a file of the build's folder, which the kernel's page cache takes. */
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SPANS        UINT64_C(2000000)
+#define ROUNDS       5
+#define BUFFER_BYTES ((size_t)512 << 20)
+
+static const takt_trace *trace;
+static double span_count;
+static char folder[4096];
+
+/* To memory. */
+
+typedef struct buffer {
+    char *data;
+    size_t used;
+} buffer;
+
+static takt_status append(void *user, const void *data, size_t size)
+{
+    buffer *into = user;
+    if (BUFFER_BYTES - into->used < size)
+        return TAKT_IO_ERROR;
+    memcpy(into->data + into->used, data, size);
+    into->used += size;
+    return TAKT_OK;
+}
+
+/* Tells the rate, and how many bytes a span takes. */
+static void measure_memory(const char *format, double min_rate, double max_bytes)
+{
+    char name[64];
+    double rates[ROUNDS];
+    buffer into = {.data = malloc(BUFFER_BYTES)};
+    const takt_sink sink = {append, &into};
+    snprintf(name, sizeof name, "export_%s_memory", format);
+    takt_status status = into.data ? TAKT_OK : TAKT_NO_MEMORY;
+    for (size_t i = 0; i <= ROUNDS && status == TAKT_OK;
+         i++) { /* the first one touches the buffer */
+        into.used = 0;
+        double begin = bench_seconds();
+        status = takt_export(trace, format, &sink);
+        rates[i > 0 ? i - 1 : 0] = span_count / (bench_seconds() - begin);
+    }
+    free(into.data);
+    if (status != TAKT_OK) {
+        bench_tell_missing(name, takt_status_text(status));
+        return;
+    }
+    bench_tell((bench_figure){.name = name,
+                              .value = bench_median(rates, ROUNDS),
+                              .unit = "spans/s",
+                              .min_value = min_rate});
+    snprintf(name, sizeof name, "%s_bytes_per_span", format);
+    bench_tell((bench_figure){.name = name,
+                              .value = (double)into.used / span_count,
+                              .unit = "bytes",
+                              .max_value = max_bytes});
+}
+
+/* To disk. */
+
+static void path_of(const char *format, bool gzip, char *path, size_t size)
+{
+    snprintf(path, size, "%s/bench.%s%s", folder, format, gzip ? ".gz" : "");
+}
+
+static bool write_file(const char *format, const char *path, bool gzip, double *rate)
+{
+    const takt_export_options options = {.gzip = gzip};
+    takt_error error = {.message = ""};
+    unlink(path);
+    sync(); /* what is still on its way to the disk would slow this one down */
+    double begin = bench_seconds();
+    takt_status status = takt_export_file(trace, format, path, &options, &error);
+    *rate = span_count / (bench_seconds() - begin);
+    if (status != TAKT_OK)
+        fprintf(stderr, "takt-bench: %s: %s\n", takt_status_text(status), error.message);
+    return status == TAKT_OK;
+}
+
+static void measure_disk(const char *format, double min_rate)
+{
+    char name[64];
+    char path[4200];
+    double rates[ROUNDS];
+    bool is_written = true;
+    snprintf(name, sizeof name, "export_%s_disk", format);
+    path_of(format, false, path, sizeof path);
+    for (size_t i = 0; i < ROUNDS && is_written; i++)
+        is_written = write_file(format, path, false, &rates[i]);
+    if (is_written)
+        bench_tell((bench_figure){.name = name,
+                                  .value = bench_median(rates, ROUNDS),
+                                  .unit = "spans/s",
+                                  .min_value = min_rate});
+    else
+        bench_tell_missing(name, "the file could not be written");
+}
+
+static void measure_gzip(const char *format, double max_bytes)
+{
+    char name[64];
+    char path[4200];
+    double rate;
+    struct stat facts;
+    path_of(format, true, path, sizeof path);
+    snprintf(name, sizeof name, "%s_gz_bytes_per_span", format);
+    if (!write_file(format, path, true, &rate) || stat(path, &facts) != 0) {
+        bench_tell_missing(name, "the file could not be written");
+        return;
+    }
+    unlink(path);
+    bench_tell((bench_figure){.name = name,
+                              .value = (double)facts.st_size / span_count,
+                              .unit = "bytes",
+                              .max_value = max_bytes});
+    snprintf(name, sizeof name, "export_%s_gz_disk", format);
+    bench_tell((bench_figure){.name = name, .value = rate, .unit = "spans/s"});
+}
+
+/* Reading. */
+
+/* The file that measure_disk() has left. */
+static void measure_read(void)
+{
+    char path[4200];
+    double rates[ROUNDS];
+    takt_error error = {.message = ""};
+    path_of("perfetto", false, path, sizeof path);
+    for (size_t i = 0; i < ROUNDS; i++) {
+        takt_trace *copy;
+        double begin = bench_seconds();
+        if (takt_trace_open(path, &copy, &error) != TAKT_OK) {
+            bench_tell_missing("read_perfetto", error.message);
+            return;
+        }
+        rates[i] = span_count / (bench_seconds() - begin);
+        takt_trace_release(copy);
+    }
+    bench_tell((bench_figure){.name = "read_perfetto",
+                              .value = bench_median(rates, ROUNDS),
+                              .unit = "spans/s",
+                              .min_value = 10e6});
+}
+
+static void remove_file(const char *format)
+{
+    char path[4200];
+    path_of(format, false, path, sizeof path);
+    unlink(path);
+}
+
+void bench_export(void)
+{
+    const char *build = getenv("TAKT_BUILD");
+    snprintf(folder, sizeof folder, "%s", build ? build : "build");
+    trace = bench_trace(SPANS, 0);
+    if (!trace) {
+        bench_tell_missing("export_perfetto_memory", "no memory for the trace");
+        return;
+    }
+    span_count = (double)takt_trace_facts(trace)->span_count;
+    measure_memory("perfetto", 40e6, 28);
+    measure_disk("perfetto", 10e6);
+    measure_read();
+    remove_file("perfetto");
+    measure_gzip("perfetto", 8);
+    measure_memory("chrome", 20e6, 0);
+    measure_disk("chrome", 3e6);
+    remove_file("chrome");
+    measure_gzip("chrome", 0);
+    takt_trace_release(trace);
+}

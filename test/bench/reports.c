@@ -1,0 +1,73 @@
+/* From a sealed trace to all reports, with ten million spans and as many activities, and with a
+ * tenth of them, to show that the cost is linear; and the most memory that it takes. */
+#include "bench.h"
+
+#include <stdio.h>
+
+#define MILLION UINT64_C(1000000)
+
+typedef struct cost {
+    double seconds;
+    double peak_ratio; /* the most memory in use, the trace included, to the trace's own */
+} cost;
+
+static takt_status discard(void *user, const void *data, size_t size)
+{
+    (void)user;
+    (void)data;
+    (void)size;
+    return TAKT_OK;
+}
+
+/* Tells each report's share where `prefix` is not NULL. The first ones also pay for what the trace
+ * then keeps, its call tree. */
+static double make_reports(const takt_trace *trace, const char *prefix)
+{
+    const takt_sink sink = {discard, NULL};
+    double total = 0;
+    for (size_t i = 0; takt_report_name(i); i++) {
+        double begin = bench_seconds();
+        takt_status status = takt_report(trace, takt_report_name(i), NULL, &sink);
+        double seconds = bench_seconds() - begin;
+        char name[64];
+        snprintf(name, sizeof name, "%s_%s", prefix ? prefix : "", takt_report_name(i));
+        if (status != TAKT_OK)
+            bench_tell_missing(name, takt_status_text(status));
+        else if (prefix)
+            bench_tell((bench_figure){.name = name, .value = seconds, .unit = "s"});
+        total += seconds;
+    }
+    return total;
+}
+
+static bool measure(uint64_t count, const char *prefix, cost *out)
+{
+    uint64_t before = bench_memory_now();
+    takt_trace *trace = bench_trace(count, count);
+    if (!trace)
+        return false;
+    double trace_bytes = (double)(bench_memory_now() - before);
+    bench_memory_reset_peak();
+    out->seconds = make_reports(trace, prefix);
+    out->peak_ratio = (double)(bench_memory_peak() - before) / trace_bytes;
+    takt_trace_release(trace);
+    return true;
+}
+
+void bench_reports(void)
+{
+    cost small, large;
+    if (!measure(MILLION, NULL, &small) || !measure(10 * MILLION, "reports_10m", &large)) {
+        bench_tell_missing("reports_10m", "no memory for the trace");
+        return;
+    }
+    bench_tell((bench_figure){.name = "reports_1m", .value = small.seconds, .unit = "s"});
+    bench_tell(
+        (bench_figure){.name = "reports_10m", .value = large.seconds, .unit = "s", .max_value = 3});
+    bench_tell((bench_figure){
+        .name = "reports_10m_to_1m", .value = large.seconds / small.seconds, .unit = "x"});
+    bench_tell((bench_figure){.name = "reports_peak_memory",
+                              .value = large.peak_ratio,
+                              .unit = "x trace",
+                              .max_value = 2});
+}

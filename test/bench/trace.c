@@ -1,0 +1,165 @@
+/* A trace such as a simulator makes, built by hand so that its size can be chosen: steps of six
+ * phases, in each nine kernels of two to fifty microseconds. */
+#include "bench.h"
+
+#include "trace/model.h"
+
+#include <stdio.h>
+
+#define PHASES         6u
+#define KERNELS        9u
+#define SPANS_A_STEP   (1u + PHASES * (1u + KERNELS))
+#define KERNELS_A_STEP ((uint64_t)PHASES * KERNELS)
+#define BEGIN_NS       UINT64_C(5000000000)
+
+typedef struct builder {
+    takt_trace *trace;
+    tkt_spans *spans;
+    uint32_t step_site;
+    uint32_t phase_sites[PHASES];
+    uint32_t kernel_sites[KERNELS];
+    uint32_t kernel_names[KERNELS];
+    uint32_t device;
+    uint64_t now_ns;
+    uint64_t launched; /* activities of the device so far */
+    uint32_t random;
+} builder;
+
+static uint32_t next_random(builder *b)
+{
+    b->random = b->random * 1664525u + 1013904223u;
+    return b->random >> 8;
+}
+
+static uint32_t add_site(builder *b, const char *name, takt_site_kind kind)
+{
+    tkt_trace_site site = {.name = tkt_trace_string_of(b->trace, name),
+                           .file = tkt_trace_string_of(b->trace, "fluid.c"),
+                           .line = 100,
+                           .kind = (uint8_t)kind,
+                           .level = TAKT_LEVEL_NORMAL};
+    if (kind == TAKT_SITE_ACTIVITY) {
+        site.device = tkt_trace_string_of(b->trace, "cpu");
+        site.filter = TAKT_TIMING_KERNEL;
+    }
+    return tkt_trace_site_index(b->trace, &site);
+}
+
+static void add_sites(builder *b)
+{
+    static const char *const phases[PHASES] = {"neighbours", "density", "forces",
+                                               "integrate",  "collide", "output"};
+    b->step_site = add_site(b, "step", TAKT_SITE_SCOPE);
+    for (uint32_t i = 0; i < PHASES; i++)
+        b->phase_sites[i] = add_site(b, phases[i], TAKT_SITE_PHASE);
+    for (uint32_t i = 0; i < KERNELS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "kernel_%u", i);
+        b->kernel_sites[i] = add_site(b, name, TAKT_SITE_ACTIVITY);
+        b->kernel_names[i] = tkt_trace_string_of(b->trace, name);
+    }
+    b->device = tkt_trace_string_of(b->trace, "cuda:0");
+}
+
+/* Room is reserved, so that the trace is as large as it has to be. */
+static uint32_t add_span(builder *b, uint32_t site, uint32_t parent)
+{
+    tkt_span *span = TKT_ARRAY_ADD(b->spans);
+    *span = (tkt_span){.begin_ns = b->now_ns, .site_flags = site << 8, .parent = parent};
+    return (uint32_t)(b->spans->count - 1);
+}
+
+static void end_span(builder *b, uint32_t span)
+{
+    b->spans->items[span].end_ns = b->now_ns;
+}
+
+/* `scope` launches so many activities that `wanted` are there in all. */
+static void launch(builder *b, uint32_t scope, uint64_t wanted)
+{
+    for (; b->launched < wanted; b->launched++) {
+        tkt_activity *activity = TKT_ARRAY_ADD(&b->trace->activities);
+        uint64_t begin_ns = b->now_ns + 3000;
+        *activity = (tkt_activity){.begin_ns = begin_ns,
+                                   .end_ns = begin_ns + 2000 + next_random(b) % 50000,
+                                   .name = b->kernel_names[b->launched % KERNELS],
+                                   .device = b->device,
+                                   .filter = TAKT_TIMING_KERNEL,
+                                   .span = TKT_NO_SPAN,
+                                   .scope = scope};
+    }
+}
+
+static void add_phase(builder *b, uint32_t step, uint32_t number, uint64_t wanted)
+{
+    uint32_t phase = add_span(b, b->phase_sites[number], step);
+    launch(b, phase, wanted);
+    for (uint32_t i = 0; i < KERNELS; i++) {
+        b->now_ns += 200 + next_random(b) % 800;
+        uint32_t kernel = add_span(b, b->kernel_sites[i], phase);
+        b->now_ns += 2000 + next_random(b) % 48000;
+        end_span(b, kernel);
+    }
+    b->now_ns += 150;
+    end_span(b, phase);
+}
+
+static void add_step(builder *b, uint64_t number, uint64_t wanted)
+{
+    tkt_step *step = TKT_ARRAY_ADD(&b->trace->steps);
+    *step = (tkt_step){.number = number, .begin_ns = b->now_ns};
+    b->now_ns += 300;
+    uint32_t span = add_span(b, b->step_site, TKT_NO_SPAN);
+    for (uint32_t i = 0; i < PHASES; i++)
+        add_phase(b, span, i, wanted);
+    end_span(b, span);
+    b->now_ns += 500;
+    step->end_ns = b->now_ns;
+    tkt_stats_add(&b->trace->all_steps.stats, step->end_ns - step->begin_ns);
+    tkt_histogram_add(&b->trace->all_steps.histogram, step->end_ns - step->begin_ns);
+}
+
+static bool reserve(builder *b, uint64_t steps, uint64_t activities)
+{
+    uint32_t track = tkt_trace_add_track(b->trace, TAKT_TRACK_THREAD,
+                                         tkt_trace_string_of(b->trace, "main"), 1000);
+    if (track == TKT_NO_TRACK)
+        return false;
+    b->spans = &b->trace->tracks.items[track].spans;
+    return TKT_ARRAY_RESERVE(b->spans, steps * SPANS_A_STEP) &&
+           TKT_ARRAY_RESERVE(&b->trace->steps, steps) &&
+           TKT_ARRAY_RESERVE(&b->trace->activities, activities);
+}
+
+static void set_facts(builder *b)
+{
+    takt_trace *trace = b->trace;
+    trace->name = tkt_trace_string_of(trace, "fluid");
+    trace->backend = tkt_trace_string_of(trace, "none");
+    trace->clock = tkt_trace_string_of(trace, "tsc");
+    trace->facts.has_spans = true;
+    trace->facts.process_id = 1000;
+    trace->facts.clock_resolution_ns = 0.4;
+    trace->facts.begin_ns = BEGIN_NS;
+    trace->facts.end_ns = b->now_ns;
+}
+
+takt_trace *bench_trace(uint64_t spans, uint64_t activities)
+{
+    builder b = {.now_ns = BEGIN_NS, .random = 1};
+    uint64_t steps = (spans + SPANS_A_STEP - 1) / SPANS_A_STEP;
+    uint64_t kernels = steps * KERNELS_A_STEP;
+    uint64_t wanted = activities > kernels ? activities - kernels : 0;
+    if (tkt_trace_create(&b.trace) != TAKT_OK)
+        return NULL;
+    add_sites(&b);
+    tkt_stats_init(&b.trace->all_steps.stats);
+    bool is_built = reserve(&b, steps, kernels + wanted);
+    for (uint64_t i = 0; is_built && i < steps; i++)
+        add_step(&b, i, wanted * (i + 1) / steps);
+    set_facts(&b);
+    if (is_built && tkt_trace_finish(b.trace) == TAKT_OK)
+        return b.trace;
+    takt_trace_release(b.trace);
+    return NULL;
+}
