@@ -17,6 +17,17 @@ static const cli_syntax syntax = {
             "  options        prints the same as options of a program's command line",
 };
 
+/* A configuration is right when a profiler can be made from it. That the profiler is referred to
+ * here also links the names of reports and formats, which the library checks only where it has
+ * them. */
+static takt_status try_profiler(const takt_config *config)
+{
+    takt_profiler *profiler = NULL;
+    takt_status status = takt_profiler_create(takt_config_options(config), &profiler);
+    takt_profiler_destroy(profiler);
+    return status;
+}
+
 static int check_file(const char *path)
 {
     takt_config *config = NULL;
@@ -26,7 +37,9 @@ static int check_file(const char *path)
     if (status != TAKT_OK)
         return cli_error("%s", error.message[0] ? error.message : takt_status_text(status));
     takt_sink sink = cli_stdout_sink();
-    status = takt_config_describe(config, &sink);
+    status = try_profiler(config);
+    if (status == TAKT_OK)
+        status = takt_config_describe(config, &sink);
     takt_config_destroy(config);
     if (status != TAKT_OK && status != TAKT_IO_ERROR)
         return cli_error("%s: %s", path, takt_status_text(status));

@@ -46,6 +46,20 @@ run config check nested.yaml
 status_is 1
 [ "$(wc -l <<<"$err")" = 1 ] || fail "says more than one line" "$err"
 
+# Names of reports and formats are checked against what there is; a later version's are a note.
+printf 'profiling: true\nreports: [scopez]\n' >bad_report.yaml
+run config check bad_report.yaml
+status_is 1
+err_has '^takt: bad_report.yaml:2:11: .*scopez.*scopes'
+printf 'profiling: true\noutput: {traces: [chromee]}\n' >bad_format.yaml
+run config check bad_format.yaml
+status_is 1
+err_has '^takt: bad_format.yaml:2:19: .*chromee.*chrome'
+printf 'profiling: true\nreports: [kernels]\n' >later.yaml
+run config check later.yaml
+status_is 0
+out_has "^note: reports: this version of Takt has no report 'kernels'\$"
+
 # Several files: each is checked.
 run config check bad.yaml good.yaml
 status_is 1
