@@ -1,0 +1,34 @@
+#!/bin/bash
+# protoc, which knows nothing of Takt but test/support/perfetto.proto, decodes a file of Takt's in
+# full, and the scopes that an independent script adds up from it are those that were written.
+set -eu
+
+command -v protoc >/dev/null || { echo "no protoc (protobuf-compiler)" && exit 77; }
+command -v python3 >/dev/null || { echo "no python3" && exit 77; }
+cd "${TAKT_ROOT:-.}"
+writer=${TAKT_BUILD:-build}/test/unit/prog_perfetto
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+file=$scratch/trace.pftrace
+
+"$writer" "$file" >"$scratch/written"
+test/support/perfetto_totals.py "$file" >"$scratch/added"
+diff -u "$scratch/written" "$scratch/added" || { echo "totals differ" && exit 1; }
+[ "$(wc -l <"$scratch/written")" -gt 100 ] || { echo "the file has too few scopes" && exit 1; }
+
+gzip -c "$file" >"$file.gz"
+test/support/perfetto_totals.py "$file.gz" | cmp - "$scratch/added"
+
+protoc --decode=Trace -I test/support perfetto.proto <"$file" >"$scratch/text" 2>"$scratch/errors"
+[ ! -s "$scratch/errors" ] || { cat "$scratch/errors" && exit 1; }
+# Fields that the description does not know are printed by number.
+if grep -nE '^ *[0-9]+(:| \{)' "$scratch/text" | head -n 3 | grep .; then
+    echo "fields that are not in perfetto.proto"
+    exit 1
+fi
+# Every kind of thing is there.
+for word in TYPE_INSTANT 'flow_ids' 'terminating_flow_ids' 'double_counter_value' 'counter_value' \
+    'pointer_value' 'int_value' 'uint_value' 'double_value' 'bool_value' 'string_value' \
+    'category_iids' 'source_location_iid' 'kind: STEPS' 'kind: ASYNC' 'lane: 1' 'losses' 'end: true'; do
+    grep -qE -- "^ *$word" "$scratch/text" || { echo "no $word in the file" && exit 1; }
+done
