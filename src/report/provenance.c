@@ -77,7 +77,7 @@ void tkt_put_provenance(tkt_writer *writer, const takt_trace *trace, size_t widt
              (unsigned long long)facts->begun_before, (unsigned long long)facts->unfinished);
     add_part(&l, part);
     if (facts->is_partial)
-        add_part(&l, "partial: stopped before the cycle was complete");
+        add_part(&l, "partial cycle");
     add_cost(&l, facts);
     tkt_writer_text(writer, "\n");
 }

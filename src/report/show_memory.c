@@ -108,7 +108,7 @@ static takt_status show_jumps(tkt_document *document, const tkt_memory_jumps *ju
         row[BYTES].u = jump->bytes;
         row[TIMES].u = jump->count;
         row[FIRST].i = offset_of(trace, jump->first_ns);
-        row[SCOPE].text = jump->scope;
+        row[SCOPE].text = jump->site ? jump->scope : NULL;
         row[THREAD].text = jump->thread;
     }
     return TAKT_OK;

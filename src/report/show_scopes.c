@@ -144,6 +144,7 @@ takt_status tkt_show_scopes(tkt_document *document, const takt_report_options *o
 {
     const takt_trace *trace = document->trace;
     tkt_scopes scopes = {0};
+    document->nothing = "No scopes";
     takt_status status = options->by_arguments ? tkt_scopes_by_arguments(trace, &scopes)
                                                : tkt_scopes_by_name(trace, &scopes);
     if (status != TAKT_OK)

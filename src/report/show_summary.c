@@ -236,7 +236,8 @@ static takt_status show(tkt_document *document, const tkt_scopes *scopes)
     takt_status status = show_scopes(document, scopes);
     if (status == TAKT_OK)
         status = show_activities(document, &activities);
-    if (status == TAKT_OK)
+    bool has_steps = document->trace->steps.count > 0 || document->trace->all_steps.stats.count > 0;
+    if (status == TAKT_OK && has_steps)
         status = tkt_show_steps_table(document);
     add_facts(document, scopes, activities);
 
@@ -256,6 +257,7 @@ takt_status tkt_show_summary(tkt_document *document, const takt_report_options *
     if (status != TAKT_OK)
         return status;
     document->is_page = true;
+    document->nothing = "No scopes";
     status = show(document, &scopes);
     tkt_scopes_fini(&scopes);
     return status;

@@ -82,6 +82,7 @@ takt_status tkt_show_tree(tkt_document *document, const takt_report_options *opt
 {
     (void)options;
     tkt_tree tree = {0};
+    document->nothing = "No scopes";
     takt_status status = tkt_tree_of(document->trace, &tree);
     if (status != TAKT_OK)
         return status;

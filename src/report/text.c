@@ -18,46 +18,64 @@ static void put_rule(const tkt_fit *f, tkt_writer *writer)
     tkt_writer_text(writer, "\n");
 }
 
-/* `text` takes `columns` of them; nothing stands behind the last column of a line. */
-static void put_aligned(tkt_writer *writer, const char *text, size_t columns, size_t width,
-                        bool is_left, bool is_last)
+/* A line whose blanks are written only when something follows them. */
+typedef struct line {
+    tkt_writer *writer;
+    size_t blanks;
+} line;
+
+/* `text` takes `columns` of them. */
+static void put_aligned(line *l, const char *text, size_t columns, size_t width, bool is_left)
 {
     size_t pad = columns < width ? width - columns : 0;
-    tkt_put_repeated(writer, ' ', is_left ? 0 : pad);
-    tkt_put_cut(writer, text, width);
-    tkt_put_repeated(writer, ' ', is_left && !is_last ? pad : 0);
+    l->blanks += is_left ? 0 : pad;
+    if (*text) {
+        tkt_put_repeated(l->writer, ' ', l->blanks);
+        tkt_put_cut(l->writer, text, width);
+        l->blanks = 0;
+    }
+    l->blanks += is_left ? pad : 0;
 }
 
 static void put_titles(const tkt_table *table, const tkt_fit *f, tkt_writer *writer)
 {
+    line l = {writer, 0};
     for (size_t i = 0; i < f->count; i++) {
         const tkt_column *column = &table->columns[f->columns[i]];
-        tkt_put_repeated(writer, ' ', i ? TKT_COLUMN_GAP : 0);
-        put_aligned(writer, column->title, strlen(column->title), f->widths[f->columns[i]],
-                    column->is_left, i + 1 == f->count);
+        put_aligned(&l, column->title, strlen(column->title), f->widths[f->columns[i]],
+                    column->is_left);
+        l.blanks += TKT_COLUMN_GAP;
     }
     tkt_writer_text(writer, "\n");
 }
 
-static void put_cell(const tkt_table *table, const tkt_fit *f, size_t shown, size_t place,
-                     tkt_writer *writer)
+static void put_cell(const tkt_table *table, const tkt_fit *f, size_t shown, size_t number, line *l)
 {
-    size_t number = f->columns[place];
     size_t width = f->widths[number];
     const tkt_column *column = &table->columns[number];
     const tkt_cell *cell = &tkt_table_row(table, shown)[number];
-    bool is_last = place + 1 == f->count;
     char value[TKT_VALUE_SIZE];
     if (column->type != TKT_CELL_TEXT) {
         size_t size = tkt_column_text(value, column, *cell);
-        put_aligned(writer, value, size, width, column->is_left, is_last);
+        put_aligned(l, value, size, width, column->is_left);
         return;
     }
     size_t indent = number == 0 ? tkt_fit_indent(table, shown, width) : 0;
     const char *text = cell->text ? cell->text : "";
-    tkt_put_repeated(writer, ' ', indent);
-    put_aligned(writer, text, tkt_text_width(text, width), width - indent, column->is_left,
-                is_last);
+    l->blanks += indent;
+    put_aligned(l, text, tkt_text_width(text, width), width - indent, column->is_left);
+}
+
+static void put_row(const tkt_table *table, const tkt_fit *f, size_t shown, const char *color,
+                    tkt_writer *writer)
+{
+    line l = {writer, 0};
+    tkt_writer_text(writer, color ? color : "");
+    for (size_t i = 0; i < f->count; i++) {
+        put_cell(table, f, shown, f->columns[i], &l);
+        l.blanks += TKT_COLUMN_GAP;
+    }
+    tkt_writer_text(writer, color ? TKT_SHADE_END "\n" : "\n");
 }
 
 static void put_table(const tkt_table *table, const tkt_layout *layout, tkt_writer *writer)
@@ -68,15 +86,8 @@ static void put_table(const tkt_table *table, const tkt_layout *layout, tkt_writ
     put_rule(&f, writer);
     put_titles(table, &f, writer);
     put_rule(&f, writer);
-    for (size_t i = 0; i < table->shown; i++) {
-        const char *color = tkt_shade_of(&shades, table, i);
-        tkt_writer_text(writer, color ? color : "");
-        for (size_t place = 0; place < f.count; place++) {
-            tkt_put_repeated(writer, ' ', place ? TKT_COLUMN_GAP : 0);
-            put_cell(table, &f, i, place, writer);
-        }
-        tkt_writer_text(writer, color ? TKT_SHADE_END "\n" : "\n");
-    }
+    for (size_t i = 0; i < table->shown; i++)
+        put_row(table, &f, i, tkt_shade_of(&shades, table, i), writer);
     put_rule(&f, writer);
 }
 

@@ -14,10 +14,17 @@
 
 #include <takt/report.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define UNUSED __attribute__((unused))
+
+/* cmocka's own compares floats. */
+UNUSED static void assert_near(double a, double b, double epsilon)
+{
+    assert_true(fabs(a - b) <= epsilon);
+}
 
 /* A trace with spans from 1,000,000 to `end_ns`, of a fixed clock and cost. */
 UNUSED static takt_trace *build_begin(uint64_t end_ns)

@@ -69,7 +69,7 @@ static void the_hottest_scope_is_named(void **state)
     assert_string_equal(advice->name, "hot");
     assert_int_equal(advice->time_ns, 400000);
     assert_int_equal(advice->count, 2);
-    assert_float_equal(advice->share, 1.0 / 3, 1e-12);
+    assert_near(advice->share, 1.0 / 3, 1e-12);
     takt_trace_release(trace);
 }
 
@@ -81,7 +81,7 @@ static void uncovered_time_is_told(void **state)
     const tkt_advice *advice = find(&a, TKT_ADVICE_UNCOVERED);
     assert_non_null(advice);
     assert_int_equal(advice->time_ns, 300000);
-    assert_float_equal(advice->share, 0.3, 1e-12);
+    assert_near(advice->share, 0.3, 1e-12);
     takt_trace_release(trace);
 }
 
@@ -110,7 +110,7 @@ static void high_cost_is_told(void **state)
     const tkt_advice *advice = find(&a, TKT_ADVICE_COST);
     assert_non_null(advice);
     assert_int_equal(advice->time_ns, 60000);
-    assert_float_equal(advice->share, 0.06, 1e-12);
+    assert_near(advice->share, 0.06, 1e-12);
     takt_trace_release(trace);
 }
 

@@ -1,0 +1,263 @@
+/* takt_report() itself: names, options, failures, empty traces, and that a folded trace prints the
+ * text of the full one. */
+#include "test_report_fluid.h"
+
+static takt_status eat(void *user, const void *data, size_t size)
+{
+    (void)data;
+    *(size_t *)user += size;
+    return TAKT_OK;
+}
+
+static takt_status refuse(void *user, const void *data, size_t size)
+{
+    (void)user;
+    (void)data;
+    (void)size;
+    return TAKT_IO_ERROR;
+}
+
+/* The status, having asserted that a failure wrote nothing. */
+static takt_status call(const takt_trace *trace, const char *name,
+                        const takt_report_options *options)
+{
+    size_t bytes = 0;
+    takt_sink sink = {eat, &bytes};
+    takt_status status = takt_report(trace, name, options, &sink);
+    assert_int_equal(status == TAKT_OK, bytes > 0);
+    return status;
+}
+
+static void every_report_has_a_name_and_a_description(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    for (; takt_report_name(count); count++) {
+        const char *description = takt_report_description(count);
+        assert_non_null(description);
+        assert_true(strlen(description) > 10 && strlen(description) < 80);
+    }
+    assert_int_equal(count, 8);
+    assert_null(takt_report_description(count));
+    assert_null(takt_report_name(SIZE_MAX));
+}
+
+static void wrong_calls_are_refused(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_fluid();
+    size_t bytes = 0;
+    takt_sink sink = {eat, &bytes};
+    assert_int_equal(call(trace, "kernel", NULL), TAKT_NOT_FOUND);
+    assert_int_equal(call(trace, "", NULL), TAKT_NOT_FOUND);
+    assert_int_equal(call(trace, NULL, NULL), TAKT_BAD_ARGUMENT);
+    assert_int_equal(takt_report(NULL, "scopes", NULL, &sink), TAKT_BAD_ARGUMENT);
+    assert_int_equal(takt_report(trace, "scopes", NULL, NULL), TAKT_BAD_ARGUMENT);
+    assert_int_equal(call(trace, "scopes", &(takt_report_options){.rows = -2}), TAKT_BAD_ARGUMENT);
+    assert_int_equal(call(trace, "scopes", &(takt_report_options){.format = (takt_format)9}),
+                     TAKT_BAD_ARGUMENT);
+    for (size_t i = 0; takt_report_name(i); i++)
+        assert_int_equal(call(trace, takt_report_name(i), &(takt_report_options){.sort = "colour"}),
+                         TAKT_BAD_ARGUMENT);
+    assert_int_equal(bytes, 0);
+    takt_trace_release(trace);
+}
+
+static void older_and_newer_options_are_read(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_fluid();
+    struct {
+        takt_report_options options;
+        uint64_t more;
+    } newer = {.options = {.struct_size = sizeof newer}};
+    assert_int_equal(call(trace, "scopes", &newer.options), TAKT_OK);
+    newer.more = 1;
+    assert_int_equal(call(trace, "scopes", &newer.options), TAKT_BAD_ARGUMENT);
+    takt_report_options older = {.struct_size = offsetof(takt_report_options, color)};
+    older.full_names = true; /* behind what this caller knows of */
+    char *a = report_of(trace, "scopes", &older);
+    char *b = report_of(trace, "scopes", NULL);
+    assert_string_equal(a, b);
+    tkt_free(a);
+    tkt_free(b);
+    takt_trace_release(trace);
+}
+
+/* "timeline" and arguments need spans; all else prints the same text from either form. */
+static void folded_traces_print_the_same(void **state)
+{
+    (void)state;
+    static const char *const same[] = {"summary",    "scopes",  "tree",
+                                       "activities", "devices", "steps"};
+    takt_trace *full = build_fluid();
+    takt_trace *folded = build_folded(full);
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        for (int format = TAKT_TEXT; format <= TAKT_MARKDOWN; format++) {
+            takt_report_options options = {.format = (takt_format)format, .with_flops = true};
+            char *a = report_of(full, same[i], &options);
+            char *b = report_of(folded, same[i], &options);
+            assert_string_equal(a, b);
+            tkt_free(a);
+            tkt_free(b);
+        }
+    }
+    assert_int_equal(call(folded, "timeline", NULL), TAKT_NO_SPANS);
+    assert_int_equal(call(folded, "scopes", &(takt_report_options){.by_arguments = true}),
+                     TAKT_NO_SPANS);
+    char *memory = report_of(folded, "memory", NULL);
+    assert_non_null(strstr(memory, "since start"));
+    assert_null(strstr(memory, "Largest"));
+    assert_non_null(strstr(memory, "known of full traces only"));
+    tkt_free(memory);
+    takt_trace_release(full);
+    takt_trace_release(folded);
+}
+
+static void printing_twice_gives_the_same_text(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_fluid();
+    takt_trace *again = build_fluid();
+    for (size_t i = 0; takt_report_name(i); i++) {
+        char *a = report_of(trace, takt_report_name(i), NULL);
+        char *b = report_of(again, takt_report_name(i), NULL);
+        char *c = report_of(trace, takt_report_name(i), NULL);
+        assert_string_equal(a, b);
+        assert_string_equal(a, c);
+        tkt_free(a);
+        tkt_free(b);
+        tkt_free(c);
+    }
+    takt_trace_release(trace);
+    takt_trace_release(again);
+}
+
+static void empty_traces_print(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(2000000);
+    build_end(trace);
+    for (size_t i = 0; takt_report_name(i); i++) {
+        for (int format = TAKT_TEXT; format <= TAKT_MARKDOWN; format++) {
+            takt_report_options options = {.format = (takt_format)format, .color = true};
+            char *text = report_of(trace, takt_report_name(i), &options);
+            assert_null(strstr(text, " nan"));
+            if (format != TAKT_CSV)
+                assert_non_null(strstr(text, "backend"));
+            tkt_free(text);
+        }
+    }
+    static const char *const nothing[][2] = {{"scopes", "No scopes\n"},
+                                             {"tree", "No scopes\n"},
+                                             {"timeline", "No activity\n"},
+                                             {"steps", "No steps\n"},
+                                             {"memory", "No memory reported\n"}};
+    for (size_t i = 0; i < 5; i++) {
+        char *text = report_of(trace, nothing[i][0], NULL);
+        assert_ptr_equal(strstr(text, nothing[i][1]), text);
+        tkt_free(text);
+    }
+    takt_trace_release(trace);
+}
+
+static void one_unfinished_span_is_one_row(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(3000000);
+    build_track(trace, "main");
+    build_span(trace, 0, build_site(trace, "step"), TKT_NO_SPAN, 1000000, 3000000);
+    trace->tracks.items[0].spans.items[0].site_flags |=
+        TAKT_SPAN_UNFINISHED | TAKT_SPAN_BEGUN_BEFORE;
+    build_end(trace);
+    char *text = report_of(trace, "scopes", &(takt_report_options){.width = 160});
+    assert_non_null(strstr(text, "step       100.00%       2.000ms       100.00%       2.000ms"
+                                 "       2.000ms             1\n"));
+    assert_non_null(strstr(text, "Self CPU time total: 2.000ms\n"));
+    assert_non_null(strstr(text, "; begun before 1, unfinished 1; "));
+    tkt_free(text);
+    takt_trace_release(trace);
+}
+
+static void calls_without_duration_have_no_share(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(3000000);
+    build_track(trace, "main");
+    build_span(trace, 0, build_site(trace, "step"), TKT_NO_SPAN, 1000000, 1000000);
+    build_end(trace);
+    char *text = report_of(trace, "scopes", &(takt_report_options){.width = 160});
+    assert_non_null(strstr(text, "step           NaN       0.000us"));
+    tkt_free(text);
+    text = report_of(trace, "scopes", &(takt_report_options){.format = TAKT_JSON});
+    assert_non_null(strstr(text, "\"self_cpu_percent\": null"));
+    tkt_free(text);
+    takt_trace_release(trace);
+}
+
+static void declared_work_shows_where_it_was_recorded_or_asked_for(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_fluid();
+    char *text = report_of(trace, "scopes", NULL);
+    assert_null(strstr(text, "FLOPs"));
+    tkt_free(text);
+    trace->with_flops = true;
+    text = report_of(trace, "scopes", NULL);
+    assert_non_null(strstr(text, "Total MFLOPs"));
+    tkt_free(text);
+    text = report_of(trace, "scopes", &(takt_report_options){.format = TAKT_JSON});
+    assert_non_null(strstr(text, "\"flops\": 9000000}"));
+    tkt_free(text);
+    takt_trace_release(trace);
+}
+
+static void the_sinks_failure_is_returned(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_fluid();
+    takt_sink sink = {refuse, NULL};
+    for (size_t i = 0; takt_report_name(i); i++)
+        assert_int_equal(takt_report(trace, takt_report_name(i), NULL, &sink), TAKT_IO_ERROR);
+    takt_trace_release(trace);
+}
+
+/* Every allocation of every report fails once: all or nothing is written, nothing is lost. The
+ * fold is made anew each time. */
+static void without_memory_nothing_is_written(void **state)
+{
+    (void)state;
+    for (size_t i = 0; takt_report_name(i); i++) {
+        takt_status status = TAKT_NO_MEMORY;
+        for (uint64_t after = 0; status != TAKT_OK; after++) {
+            takt_trace *trace = build_fluid();
+            takt_report_options options = {
+                .color = after % 2, .by_arguments = after % 3 == 0, .sort = NULL};
+            size_t bytes = 0;
+            takt_sink sink = {eat, &bytes};
+            tkt_alloc_fail(after, UINT64_MAX);
+            status = takt_report(trace, takt_report_name(i), &options, &sink);
+            tkt_alloc_fail(0, 0);
+            assert_true(status == TAKT_OK || (status == TAKT_NO_MEMORY && bytes == 0));
+            takt_trace_release(trace);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_report_has_a_name_and_a_description),
+        cmocka_unit_test(wrong_calls_are_refused),
+        cmocka_unit_test(older_and_newer_options_are_read),
+        cmocka_unit_test(folded_traces_print_the_same),
+        cmocka_unit_test(printing_twice_gives_the_same_text),
+        cmocka_unit_test(empty_traces_print),
+        cmocka_unit_test(one_unfinished_span_is_one_row),
+        cmocka_unit_test(calls_without_duration_have_no_share),
+        cmocka_unit_test(declared_work_shows_where_it_was_recorded_or_asked_for),
+        cmocka_unit_test(the_sinks_failure_is_returned),
+        cmocka_unit_test(without_memory_nothing_is_written),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

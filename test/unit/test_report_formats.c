@@ -1,0 +1,344 @@
+/* CSV, JSON and Markdown, each read back by an independent reader: jansson for JSON, a small parser
+ * of RFC 4180 here for CSV, and a count of cells for Markdown. */
+#include "test_report_fluid.h"
+
+#include <jansson.h>
+
+static char *rendered(const takt_trace *trace, const char *name, takt_format format)
+{
+    takt_report_options options = {.format = format, .by_arguments = strcmp(name, "scopes") == 0};
+    return report_of(trace, name, &options);
+}
+
+static json_t *parsed(const takt_trace *trace, const char *name)
+{
+    char *text = rendered(trace, name, TAKT_JSON);
+    json_error_t error;
+    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    if (!json)
+        fail_msg("%s: line %d: %s", name, error.line, error.text);
+    tkt_free(text);
+    return json;
+}
+
+static void assert_table(const json_t *table)
+{
+    const json_t *columns = json_object_get(table, "columns");
+    const json_t *rows = json_object_get(table, "rows");
+    assert_true(json_is_array(columns) && json_is_array(rows));
+    assert_true(json_integer_value(json_object_get(table, "row_count")) >=
+                (json_int_t)json_array_size(rows));
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        assert_int_equal(json_object_size(row), json_array_size(columns));
+        for (size_t c = 0; c < json_array_size(columns); c++)
+            assert_non_null(json_object_get(row, json_string_value(json_array_get(columns, c))));
+    }
+}
+
+static void json_has_the_same_shape_for_every_report(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_fluid();
+    for (size_t i = 0; takt_report_name(i); i++) {
+        json_t *json = parsed(trace, takt_report_name(i));
+        assert_string_equal(json_string_value(json_object_get(json, "report")),
+                            takt_report_name(i));
+        assert_table(json);
+        const char *key;
+        json_t *table;
+        json_object_foreach(json_object_get(json, "tables"), key, table) assert_table(table);
+        assert_true(json_is_object(json_object_get(json, "facts")));
+        assert_true(json_is_array(json_object_get(json, "notes")));
+        json_decref(json);
+    }
+    takt_trace_release(trace);
+}
+
+static void json_tells_where_the_numbers_come_from(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_fluid();
+    json_t *json = parsed(trace, "steps");
+    const json_t *provenance = json_object_get(json, "provenance");
+    assert_string_equal(json_string_value(json_object_get(provenance, "backend")), "none");
+    assert_string_equal(json_string_value(json_object_get(provenance, "clock")), "tsc");
+    assert_true(json_real_value(json_object_get(provenance, "clock_resolution_ns")) == 0.41666);
+    assert_int_equal(json_integer_value(json_object_get(provenance, "begun_before")), 1);
+    assert_int_equal(json_integer_value(json_object_get(provenance, "unfinished")), 1);
+    assert_int_equal(json_integer_value(json_object_get(provenance, "wall_ns")), 12000000);
+    assert_true(json_is_true(json_object_get(provenance, "partial")));
+    const json_t *losses = json_object_get(provenance, "losses");
+    assert_int_equal(json_object_size(losses), TAKT_LOSS_COUNT);
+    assert_int_equal(json_integer_value(json_object_get(losses, "dropped")), 12);
+    assert_int_equal(json_integer_value(json_object_get(losses, "mismatched")), 3);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+static const json_t *row_named(const json_t *json, const char *key, const char *name)
+{
+    const json_t *rows = json_object_get(json, "rows");
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        const char *here = json_string_value(json_object_get(row, key));
+        if (here && strcmp(here, name) == 0)
+            return row;
+    }
+    fail_msg("no row %s", name);
+    return NULL;
+}
+
+/* The figures of the fluid by hand: steps of 2900000 + 12345 i. */
+static void json_has_raw_integers(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_fluid();
+    takt_report_options options = {.format = TAKT_JSON};
+    char *text = report_of(trace, "scopes", &options);
+    json_t *json = json_loads(text, 0, NULL);
+    const json_t *row = row_named(json, "name", "step");
+    assert_int_equal(json_integer_value(json_object_get(row, "calls")), 3);
+    assert_int_equal(json_integer_value(json_object_get(row, "cpu_total_ns")),
+                     3 * 2900000 + 3 * 12345);
+    assert_int_equal(json_integer_value(json_object_get(row, "cpu_time_avg_ns")), 2900000 + 12345);
+    assert_int_equal(json_integer_value(json_object_get(row, "cpu_time_min_ns")), 2900000);
+    assert_int_equal(json_integer_value(json_object_get(row, "cpu_time_max_ns")),
+                     2900000 + 2 * 12345);
+    assert_int_equal(json_integer_value(json_object_get(row, "self_cpu_ns")), 3 * (200 + 700));
+    double total = (double)json_integer_value(
+        json_object_get(json_object_get(json, "facts"), "self_cpu_total_ns"));
+    assert_near(json_real_value(json_object_get(row, "cpu_total_percent")),
+                100 * (3 * 2900000 + 3 * 12345) / total, 1e-9);
+    assert_near(json_real_value(json_object_get(row, "self_cpu_percent")), 100 * 2700 / total,
+                1e-9);
+    json_decref(json);
+    tkt_free(text);
+    takt_trace_release(trace);
+}
+
+/* Only the byte that is no UTF-8 is replaced. */
+static void json_keeps_names(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_fluid();
+    json_t *json = parsed(trace, "scopes");
+    row_named(json, "name", "dump \"a,b\" | \x1B[31mred\x1B[0m\r\n\xEF\xBF\xBD end");
+    row_named(json, "name", FLUID_TEMPLATE);
+    const json_t *density = row_named(json, "arguments", "particles=4096");
+    assert_string_equal(json_string_value(json_object_get(density, "name")), "density");
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+static void json_says_null_where_there_is_no_value(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_fluid();
+    json_t *json = parsed(trace, "memory");
+    const json_t *row = row_named(json, "period", "recording");
+    assert_true(json_is_null(json_object_get(row, "unmatched_frees")));
+    assert_int_equal(json_integer_value(json_object_get(row, "peak_at_ns")), 6100000);
+    row = row_named(json, "period", "since start");
+    assert_int_equal(json_integer_value(json_object_get(row, "peak_at_ns")), -600000);
+    const json_t *jumps = json_object_get(json_object_get(json, "tables"), "jumps");
+    row = json_array_get(json_object_get(jumps, "rows"), 0);
+    assert_int_equal(json_integer_value(json_object_get(row, "bytes")), 4 << 20);
+    assert_int_equal(json_integer_value(json_object_get(row, "times")), 3);
+    assert_string_equal(json_string_value(json_object_get(row, "scope")), "step");
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+/* Arguments of every type, as people write them. */
+static void arguments_show_their_values(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(2000000);
+    build_track(trace, "main");
+    build_span(trace, 0, build_site(trace, "solve"), TKT_NO_SPAN, 1000000, 1000100);
+    static const struct {
+        const char *key;
+        tkt_arg_type type;
+    } keys[] = {{"i", TKT_ARG_INT},    {"m", TKT_ARG_INT},    {"u", TKT_ARG_UINT},
+                {"d", TKT_ARG_DOUBLE}, {"n", TKT_ARG_DOUBLE}, {"b", TKT_ARG_BOOL},
+                {"s", TKT_ARG_STRING}};
+    for (size_t i = 0; i < 7; i++)
+        build_int_arg(trace, 0, 0, keys[i].key, 0);
+    tkt_arg *args = trace->tracks.items[0].args.items;
+    for (size_t i = 0; i < 7; i++)
+        args[i].type = keys[i].type;
+    args[0].value.i = -1;
+    args[1].value.i = INT64_MIN;
+    args[2].value.u = UINT64_MAX;
+    args[3].value.d = 0.1;
+    args[4].value.d = NAN;
+    args[5].value.b = true;
+    args[6].value.string = build_string(trace, "fast");
+    build_end(trace);
+    json_t *json = parsed(trace, "scopes");
+    row_named(json, "arguments",
+              "i=-1, m=-9223372036854775808, u=18446744073709551615, d=0.1, n=nan, b=true, s=fast");
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+/* Reads one field; *at moves behind it and behind the comma. False at the end of a record. */
+static bool read_field(const char **at, char *out)
+{
+    if (**at == '"') {
+        for (++*at; **at != '"' || (*at)[1] == '"'; ++*at) {
+            assert_int_not_equal(**at, '\0');
+            *out++ = **at;
+            *at += **at == '"';
+        }
+        ++*at;
+    } else {
+        while (**at != ',' && **at != '\r') {
+            assert_true(**at != '\0' && **at != '\n' && **at != '"');
+            *out++ = *(*at)++;
+        }
+    }
+    *out = '\0';
+    if (**at == ',') {
+        ++*at;
+        return true;
+    }
+    assert_memory_equal(*at, "\r\n", 2);
+    return false;
+}
+
+static size_t read_record(const char **at, char fields[16][256])
+{
+    size_t count = 1;
+    while (read_field(at, fields[count - 1]))
+        count++;
+    *at += 2;
+    return count;
+}
+
+static void csv_has_the_values_of_json(void **state)
+{
+    (void)state;
+    static const char *const reports[] = {"scopes",     "tree",    "timeline",
+                                          "activities", "devices", "steps"};
+    takt_trace *trace = build_fluid();
+    for (size_t r = 0; r < 6; r++) {
+        char *text = rendered(trace, reports[r], TAKT_CSV);
+        json_t *json = parsed(trace, reports[r]);
+        const json_t *rows = json_object_get(json, "rows");
+        char header[16][256];
+        char fields[16][256];
+        const char *at = text;
+        size_t columns = read_record(&at, header);
+        assert_int_equal(columns, json_array_size(json_object_get(json, "columns")));
+        for (size_t i = 0; i < json_array_size(rows); i++) {
+            assert_int_equal(read_record(&at, fields), columns);
+            for (size_t c = 0; c < columns; c++) {
+                const json_t *value = json_object_get(json_array_get(rows, i), header[c]);
+                if (json_is_number(value))
+                    assert_true(strtod(fields[c], NULL) == json_number_value(value));
+                else if (json_is_null(value))
+                    assert_string_equal(fields[c], "");
+            }
+        }
+        assert_string_equal(at, "");
+        json_decref(json);
+        tkt_free(text);
+    }
+    takt_trace_release(trace);
+}
+
+static void csv_quotes_what_needs_it(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_fluid();
+    char *text = rendered(trace, "tree", TAKT_CSV);
+    assert_non_null(strstr(text, "\r\n\"dump \"\"a,b\"\" | ?[31mred?[0m??\xEF\xBF\xBD end\",0,1,"));
+    assert_non_null(strstr(text, "\r\nstep,0,3,"));
+    tkt_free(text);
+    takt_trace_release(trace);
+}
+
+static void csv_puts_further_tables_behind_an_empty_line(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_fluid();
+    char *text = rendered(trace, "memory", TAKT_CSV);
+    assert_non_null(strstr(text, "\r\n\r\nbytes,times,first_at_ns,scope,thread\r\n4194304,3,"));
+    tkt_free(text);
+    text = rendered(trace, "summary", TAKT_CSV);
+    assert_ptr_equal(strstr(text, "fact,value\r\nname,sph\r\n"), text);
+    tkt_free(text);
+    takt_trace_release(trace);
+}
+
+/* Cells of a line: unescaped pipes, less one. */
+static size_t count_cells(const char *line)
+{
+    size_t pipes = 0;
+    for (; *line && *line != '\n'; line++) {
+        if (*line == '\\')
+            line++;
+        else
+            pipes += *line == '|';
+    }
+    return pipes - 1;
+}
+
+static void markdown_rows_have_all_their_cells(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_fluid();
+    for (size_t i = 0; takt_report_name(i); i++) {
+        char *text = rendered(trace, takt_report_name(i), TAKT_MARKDOWN);
+        size_t columns = 0;
+        size_t rows = 0;
+        for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
+            if (*line != '|') {
+                columns = 0;
+                continue;
+            }
+            columns = columns ? columns : count_cells(line);
+            assert_int_equal(count_cells(line), columns);
+            rows++;
+        }
+        assert_true(rows > 2);
+        assert_non_null(strstr(text, "backend none; clock tsc"));
+        tkt_free(text);
+    }
+    takt_trace_release(trace);
+}
+
+static void markdown_escapes_what_has_a_meaning(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(2000000);
+    build_track(trace, "main");
+    build_span(trace, 0, build_site(trace, "__init__ a_b <4> a|b *x* `c` [d] \\ &amp;"),
+               TKT_NO_SPAN, 1000000, 1000100);
+    build_end(trace);
+    char *text = report_of(trace, "scopes", &(takt_report_options){.format = TAKT_MARKDOWN});
+    assert_non_null(strstr(text, "| \\_\\_init\\_\\_ a_b \\<4\\> a\\|b \\*x\\* \\`c\\` \\[d\\] "
+                                 "\\\\ \\&amp; |"));
+    tkt_free(text);
+    takt_trace_release(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(json_has_the_same_shape_for_every_report),
+        cmocka_unit_test(json_tells_where_the_numbers_come_from),
+        cmocka_unit_test(json_has_raw_integers),
+        cmocka_unit_test(json_keeps_names),
+        cmocka_unit_test(json_says_null_where_there_is_no_value),
+        cmocka_unit_test(arguments_show_their_values),
+        cmocka_unit_test(csv_has_the_values_of_json),
+        cmocka_unit_test(csv_quotes_what_needs_it),
+        cmocka_unit_test(csv_puts_further_tables_behind_an_empty_line),
+        cmocka_unit_test(markdown_rows_have_all_their_cells),
+        cmocka_unit_test(markdown_escapes_what_has_a_meaning),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,259 @@
+/* Sorting and limiting tables and trees. */
+#include "test_report_build.h"
+
+#include "report/table.h"
+
+#include <math.h>
+
+enum {
+    NAME,
+    COUNT,
+    CHANGE,
+    RATE,
+    COLUMNS
+};
+
+static const tkt_column columns[COLUMNS] = {
+    {"Name", "name", TKT_CELL_TEXT, 0, true, 1},
+    {"# of Calls", "calls", TKT_CELL_COUNT, 0, false, 1},
+    {"Change", "change_bytes", TKT_CELL_CHANGE, 0, false, 1},
+    {"Rate", "rate", TKT_CELL_NUMBER, 0, false, 1},
+};
+
+static void add_row(tkt_table *table, const char *name, uint64_t count, int64_t change, double rate)
+{
+    tkt_cell *row = tkt_table_add_row(table);
+    row[NAME].text = name;
+    row[COUNT].u = count;
+    row[CHANGE].i = change;
+    row[RATE].d = rate;
+}
+
+static tkt_table *build_table(tkt_document *document)
+{
+    tkt_document_init(document, "test", NULL);
+    tkt_table *table = tkt_document_add_table(document, "test", columns, COLUMNS, 5);
+    assert_non_null(table);
+    add_row(table, "b", 10, -5, 0.5);
+    add_row(table, "a", 30, 7, NAN);
+    add_row(table, "d", 10, 0, -1);
+    add_row(table, "c", 20, 7, 2);
+    add_row(table, "e", TKT_NO_VALUE, TKT_NO_SIGNED, 1);
+    return table;
+}
+
+/* The names of the rows that are shown, in their order. */
+static void assert_order(const char *sort, int64_t rows, const char *expected)
+{
+    tkt_document document;
+    tkt_table *table = build_table(&document);
+    char names[8] = "";
+    assert_int_equal(tkt_document_arrange(&document, sort, rows), TAKT_OK);
+    for (size_t i = 0; i < table->shown; i++)
+        strcat(names, tkt_table_row(table, i)[NAME].text);
+    assert_string_equal(names, expected);
+    tkt_document_fini(&document);
+}
+
+static void rows_stay_as_built_unless_sorted(void **state)
+{
+    (void)state;
+    assert_order(NULL, 0, "badce");
+    assert_order(NULL, -1, "badce");
+    assert_order(NULL, 2, "ba");
+    assert_order(NULL, 100, "badce");
+}
+
+static void every_type_sorts_down_and_up(void **state)
+{
+    (void)state;
+    assert_order("name", 0, "edcba");
+    assert_order("-name", 0, "abcde");
+    assert_order("calls", 0, "acbde");
+    assert_order("-calls", 0, "ebdca");
+    assert_order("change_bytes", 0, "acdbe");
+    assert_order("-change_bytes", 0, "ebdac");
+    assert_order("rate", 0, "cebda");
+    assert_order("-rate", 0, "adbec");
+}
+
+static void columns_are_known_by_title_too(void **state)
+{
+    (void)state;
+    assert_order("# of Calls", 0, "acbde");
+    assert_order("# OF CALLS", 2, "ac");
+    assert_order("-Rate", 1, "a");
+}
+
+static void an_unknown_column_is_refused(void **state)
+{
+    (void)state;
+    tkt_document document;
+    build_table(&document);
+    assert_int_equal(tkt_document_arrange(&document, "weight", 0), TAKT_BAD_ARGUMENT);
+    tkt_document_fini(&document);
+    build_table(&document);
+    assert_int_equal(tkt_document_arrange(&document, "", 0), TAKT_BAD_ARGUMENT);
+    tkt_document_fini(&document);
+}
+
+static void a_report_may_have_its_own_order_and_limit(void **state)
+{
+    (void)state;
+    tkt_document document;
+    tkt_table *table = build_table(&document);
+    table->sort = COUNT;
+    table->default_rows = 3;
+    assert_int_equal(tkt_document_arrange(&document, NULL, 0), TAKT_OK);
+    assert_int_equal(table->shown, 3);
+    assert_string_equal(tkt_table_row(table, 0)[NAME].text, "a");
+    assert_int_equal(table->all_rows, 5);
+    tkt_document_fini(&document);
+}
+
+static void large_tables_sort_as_qsort_would(void **state)
+{
+    (void)state;
+    for (size_t count = 0; count < 70; count++) {
+        tkt_document document;
+        tkt_document_init(&document, "test", NULL);
+        tkt_table *table = tkt_document_add_table(&document, "test", columns, COLUMNS, count);
+        uint64_t seed = count;
+        for (size_t i = 0; i < count; i++)
+            add_row(table, "x", build_random(&seed) % 20, (int64_t)i, 0);
+        assert_int_equal(tkt_document_arrange(&document, "-calls", 0), TAKT_OK);
+        assert_int_equal(table->shown, count);
+        for (size_t i = 1; i < count; i++) {
+            const tkt_cell *a = tkt_table_row(table, i - 1);
+            const tkt_cell *b = tkt_table_row(table, i);
+            assert_true(a[COUNT].u < b[COUNT].u ||
+                        (a[COUNT].u == b[COUNT].u && a[CHANGE].i < b[CHANGE].i));
+        }
+        tkt_document_fini(&document);
+    }
+}
+
+/* a(100): b(60): d(30) e(25); c(35): f(5).  g(80). The numbers are weights. */
+static tkt_table *build_tree(tkt_document *document)
+{
+    static const struct {
+        const char *name;
+        uint64_t weight;
+        uint32_t parent;
+        uint32_t depth;
+    } rows[] = {
+        {"g", 80, TKT_NO_ROW_ABOVE, 0},
+        {"a", 100, TKT_NO_ROW_ABOVE, 0},
+        {"c", 35, 1, 1},
+        {"b", 60, 1, 1},
+        {"f", 5, 2, 2},
+        {"e", 25, 3, 2},
+        {"d", 30, 3, 2},
+    };
+    tkt_document_init(document, "tree", NULL);
+    tkt_table *table = tkt_document_add_table(document, "tree", columns, COLUMNS, 7);
+    assert_true(tkt_table_make_tree(table));
+    table->weight = COUNT;
+    for (uint32_t i = 0; i < 7; i++) {
+        table->places[i] = (tkt_row_place){rows[i].parent, rows[i].depth};
+        add_row(table, rows[i].name, rows[i].weight, 0, 0);
+    }
+    return table;
+}
+
+static void assert_tree(const char *sort, int64_t rows, const char *expected)
+{
+    tkt_document document;
+    tkt_table *table = build_tree(&document);
+    char names[16] = "";
+    assert_int_equal(tkt_document_arrange(&document, sort, rows), TAKT_OK);
+    for (size_t i = 0; i < table->shown; i++)
+        strcat(names, tkt_table_row(table, i)[NAME].text);
+    assert_string_equal(names, expected);
+    tkt_document_fini(&document);
+}
+
+static void trees_sort_within_each_parent(void **state)
+{
+    (void)state;
+    assert_tree(NULL, 0, "gacfbed");
+    assert_tree("calls", 0, "abdecfg");
+    assert_tree("-calls", 0, "gacfbed");
+    assert_tree("-name", 0, "abdecfg");
+}
+
+static void limited_trees_keep_the_heaviest_and_what_is_above(void **state)
+{
+    (void)state;
+    assert_tree("calls", 1, "a");
+    assert_tree("calls", 2, "ag");
+    assert_tree("calls", 3, "abg");
+    assert_tree("calls", 4, "abcg");
+    assert_tree("calls", 5, "abdcg");
+    assert_tree("-calls", 3, "gab");
+}
+
+/* A damaged file could say that a child took longer than its parent. */
+static void a_heavy_child_of_a_light_parent_is_no_orphan(void **state)
+{
+    (void)state;
+    tkt_document document;
+    tkt_table *table = build_tree(&document);
+    table->cells[6 * COLUMNS + COUNT].u = 1000; /* d */
+    table->cells[3 * COLUMNS + COUNT].u = 1;    /* b, its parent */
+    assert_int_equal(tkt_document_arrange(&document, NULL, 3), TAKT_OK);
+    for (size_t i = 0; i < table->shown; i++) {
+        uint32_t parent = table->places[table->order[i]].parent;
+        bool is_shown = parent == TKT_NO_ROW_ABOVE;
+        for (size_t j = 0; j < i; j++)
+            is_shown = is_shown || table->order[j] == parent;
+        assert_true(is_shown);
+    }
+    tkt_document_fini(&document);
+}
+
+static void arranging_without_memory_fails_cleanly(void **state)
+{
+    (void)state;
+    for (uint64_t after = 0; after < 2; after++) {
+        tkt_document document;
+        build_tree(&document);
+        tkt_alloc_fail(after, UINT64_MAX);
+        assert_int_equal(tkt_document_arrange(&document, "calls", 0), TAKT_NO_MEMORY);
+        tkt_alloc_fail(0, 0);
+        tkt_document_fini(&document);
+    }
+}
+
+static void a_document_remembers_that_memory_failed(void **state)
+{
+    (void)state;
+    tkt_document document;
+    tkt_document_init(&document, "test", NULL);
+    tkt_alloc_fail(0, UINT64_MAX);
+    assert_null(tkt_document_add_table(&document, "test", columns, COLUMNS, 5));
+    tkt_document_add_fact(&document, "a", "A", TKT_CELL_COUNT, (tkt_cell){.u = 1});
+    tkt_document_add_note(&document, "%s", "note");
+    assert_string_equal(tkt_document_copy(&document, "text", 4), "");
+    tkt_alloc_fail(0, 0);
+    assert_int_equal(document.status, TAKT_NO_MEMORY);
+    tkt_document_fini(&document);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_stay_as_built_unless_sorted),
+        cmocka_unit_test(every_type_sorts_down_and_up),
+        cmocka_unit_test(columns_are_known_by_title_too),
+        cmocka_unit_test(an_unknown_column_is_refused),
+        cmocka_unit_test(a_report_may_have_its_own_order_and_limit),
+        cmocka_unit_test(large_tables_sort_as_qsort_would),
+        cmocka_unit_test(trees_sort_within_each_parent),
+        cmocka_unit_test(limited_trees_keep_the_heaviest_and_what_is_above),
+        cmocka_unit_test(a_heavy_child_of_a_light_parent_is_no_orphan),
+        cmocka_unit_test(arranging_without_memory_fails_cleanly),
+        cmocka_unit_test(a_document_remembers_that_memory_failed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,274 @@
+/* Tables as text: the golden files, the width, colours, hostile and long names. The golden files
+ * are test/golden/report_NAME_WIDTH.txt; with UPDATE_GOLDEN=1 in the environment this program
+ * writes them anew, and what has changed is to be looked at. */
+#include "test_report_fluid.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+
+static const char *golden_path(const char *report, unsigned width, char *out, size_t size)
+{
+    const char *root = getenv("TAKT_ROOT");
+    snprintf(out, size, "%s/test/golden/report_%s_%u.txt", root ? root : ".", report, width);
+    return out;
+}
+
+static void write_golden(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fputs(text, file) >= 0, 1);
+    assert_int_equal(fclose(file), 0);
+}
+
+static char *read_golden(const char *path)
+{
+    static char text[1 << 16];
+    FILE *file = fopen(path, "r");
+    if (!file)
+        fail_msg("%s is missing: UPDATE_GOLDEN=1 makes it", path);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+static void assert_golden(const takt_trace *trace, const char *report, const char *file,
+                          takt_report_options *options)
+{
+    static const unsigned widths[] = {80, 160};
+    for (size_t i = 0; i < 2; i++) {
+        char path[512];
+        options->width = widths[i];
+        char *text = report_of(trace, report, options);
+        golden_path(file, widths[i], path, sizeof path);
+        if (getenv("UPDATE_GOLDEN"))
+            write_golden(path, text);
+        assert_string_equal(text, read_golden(path));
+        tkt_free(text);
+    }
+}
+
+static void reports_equal_their_golden_files(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_fluid();
+    for (size_t i = 0; takt_report_name(i); i++) {
+        takt_report_options options = {0};
+        assert_golden(trace, takt_report_name(i), takt_report_name(i), &options);
+    }
+    takt_report_options options = {.by_arguments = true, .with_flops = true};
+    assert_golden(trace, "scopes", "scopes_arguments", &options);
+    options = (takt_report_options){.sort = "self_cpu_ns", .rows = 3};
+    assert_golden(trace, "scopes", "scopes_rows", &options);
+    options = (takt_report_options){.rows = 4};
+    assert_golden(trace, "tree", "tree_rows", &options);
+    takt_trace_release(trace);
+}
+
+/* Columns of the longest line; escape sequences are none. */
+static size_t longest_line(const char *text)
+{
+    size_t longest = 0;
+    while (*text) {
+        size_t size = strcspn(text, "\n");
+        char line[4096];
+        assert_true(size < sizeof line);
+        memcpy(line, text, size);
+        line[size] = '\0';
+        size_t columns = tkt_text_columns(line);
+        longest = columns > longest ? columns : longest;
+        text += size + (text[size] == '\n');
+    }
+    return longest;
+}
+
+static void no_line_is_longer_than_the_width(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_fluid();
+    for (size_t i = 0; takt_report_name(i); i++) {
+        for (uint32_t width = 60; width <= 200; width++) {
+            takt_report_options options = {
+                .width = width, .by_arguments = true, .with_flops = true};
+            char *text = report_of(trace, takt_report_name(i), &options);
+            assert_true(longest_line(text) <= width);
+            tkt_free(text);
+        }
+    }
+    takt_trace_release(trace);
+}
+
+static void no_line_ends_with_a_blank(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_fluid();
+    for (size_t i = 0; takt_report_name(i); i++) {
+        char *text = report_of(trace, takt_report_name(i), NULL);
+        assert_null(strstr(text, " \n"));
+        tkt_free(text);
+    }
+    takt_trace_release(trace);
+}
+
+/* What a terminal must not get: escapes, other control characters, bytes that are no UTF-8. */
+static void names_cannot_reach_the_terminal(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_fluid();
+    for (int format = TAKT_TEXT; format <= TAKT_MARKDOWN; format++) {
+        for (size_t i = 0; takt_report_name(i); i++) {
+            takt_report_options options = {.format = (takt_format)format, .full_names = true};
+            char *text = report_of(trace, takt_report_name(i), &options);
+            assert_null(strchr(text, '\x1B'));
+            size_t size = strlen(text);
+            for (size_t at = 0; at < size;) {
+                size_t length = tkt_utf8_length(text + at, size - at);
+                assert_int_not_equal(length, 0);
+                bool is_line_end = text[at] == '\n' || (format == TAKT_CSV && text[at] == '\r');
+                assert_true((unsigned char)text[at] >= 0x20 || is_line_end);
+                at += length;
+            }
+            tkt_free(text);
+        }
+    }
+    takt_trace_release(trace);
+}
+
+static void wide_terminals_and_full_names_show_whole_names(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_fluid();
+    takt_report_options options = {.width = 500};
+    char *text = report_of(trace, "scopes", &options);
+    assert_null(strstr(text, FLUID_TEMPLATE));
+    tkt_free(text);
+    options = (takt_report_options){.width = 80, .full_names = true};
+    static const char *const reports[] = {"scopes", "tree", "memory", "summary"};
+    for (size_t i = 0; i < 4; i++) {
+        text = report_of(trace, reports[i], &options);
+        assert_non_null(strstr(text, FLUID_TEMPLATE));
+        tkt_free(text);
+    }
+    text = report_of(trace, "scopes", &options);
+    assert_non_null(strstr(text, "CPU time avg"));
+    tkt_free(text);
+    takt_trace_release(trace);
+}
+
+/* Twenty scopes of 1 to 20 us: numpy.percentile of these gives 18.1 and 15.25. */
+static takt_trace *build_ramp(void)
+{
+    takt_trace *trace = build_begin(2000000);
+    build_track(trace, "main");
+    for (uint64_t i = 1; i <= 20; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "s%02u.", (unsigned)i);
+        build_span(trace, 0, build_site(trace, name), TKT_NO_SPAN, 1000000 + i * 30000,
+                   1000000 + i * 30000 + i * 1000);
+    }
+    build_end(trace);
+    return trace;
+}
+
+static void slow_rows_are_coloured_by_percentile(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_ramp();
+    takt_report_options options = {.width = 100, .color = true};
+    char *text = report_of(trace, "scopes", &options);
+    char *plain = report_of(trace, "scopes", &(takt_report_options){.width = 100});
+    assert_null(strchr(plain, '\x1B'));
+    for (unsigned i = 1; i <= 20; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "s%02u.", i);
+        const char *line = strstr(text, name);
+        while (line > text && line[-1] != '\n')
+            line--;
+        const char *expected = i >= 19 ? "\x1B[1;31m" : i >= 16 ? "\x1B[33m" : "s";
+        assert_memory_equal(line, expected, strlen(expected));
+        const char *end = strchr(line, '\n');
+        assert_int_equal(memcmp(end - 4, "\x1B[0m", 4) == 0, i >= 16);
+    }
+    tkt_free(text);
+    tkt_free(plain);
+    takt_trace_release(trace);
+}
+
+static void equal_rows_are_not_coloured(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(2000000);
+    build_track(trace, "main");
+    build_span(trace, 0, build_site(trace, "a"), TKT_NO_SPAN, 1000000, 1000100);
+    build_span(trace, 0, build_site(trace, "b"), TKT_NO_SPAN, 1000100, 1000200);
+    build_end(trace);
+    takt_report_options options = {.width = 100, .color = true};
+    char *text = report_of(trace, "scopes", &options);
+    assert_null(strchr(text, '\x1B'));
+    tkt_free(text);
+    takt_trace_release(trace);
+}
+
+/* 5000 scopes deep: the names stay readable, the lines as long as others. */
+static void deep_recursion_fits_too(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(2000000);
+    build_track(trace, "main");
+    uint32_t site = build_site(trace, "descend");
+    uint32_t parent = TKT_NO_SPAN;
+    for (uint64_t i = 0; i < 5000; i++)
+        parent = build_span(trace, 0, site, parent, 1000000 + i, 1100000 - i);
+    build_end(trace);
+    takt_report_options options = {.width = 80, .rows = -1};
+    char *text = report_of(trace, "tree", &options);
+    assert_true(longest_line(text) <= 80);
+    size_t rows = 0;
+    for (const char *at = text; (at = strstr(at, "descend")); at++)
+        rows++;
+    assert_int_equal(rows, 5000);
+    tkt_free(text);
+    takt_trace_release(trace);
+}
+
+static void names_of_megabytes_pass(void **state)
+{
+    (void)state;
+    size_t size = 10 << 20;
+    char *name = malloc(size + 1);
+    memset(name, '"', size);
+    name[size] = '\0';
+    takt_trace *trace = build_begin(2000000);
+    build_track(trace, "main");
+    build_span(trace, 0, build_site_of(trace, name, TAKT_SITE_ACTIVITY, "cpu"), TKT_NO_SPAN,
+               1000000, 1000100);
+    build_end(trace);
+    for (int format = TAKT_TEXT; format <= TAKT_MARKDOWN; format++) {
+        for (size_t i = 0; takt_report_name(i); i++) {
+            takt_report_options options = {.width = 80, .format = (takt_format)format};
+            char *text = report_of(trace, takt_report_name(i), &options);
+            if (format == TAKT_TEXT)
+                assert_true(strlen(text) < 10000);
+            tkt_free(text);
+        }
+    }
+    takt_trace_release(trace);
+    free(name);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reports_equal_their_golden_files),
+        cmocka_unit_test(no_line_is_longer_than_the_width),
+        cmocka_unit_test(no_line_ends_with_a_blank),
+        cmocka_unit_test(names_cannot_reach_the_terminal),
+        cmocka_unit_test(wide_terminals_and_full_names_show_whole_names),
+        cmocka_unit_test(slow_rows_are_coloured_by_percentile),
+        cmocka_unit_test(equal_rows_are_not_coloured),
+        cmocka_unit_test(deep_recursion_fits_too),
+        cmocka_unit_test(names_of_megabytes_pass),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
