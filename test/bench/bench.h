@@ -38,8 +38,8 @@ double bench_round(const bench_loop *loop);
 
 bench_time bench_measure(const bench_loop *loop);
 
-/* How long one repetition takes beyond `base`, which is measured beside it: for what costs less than
- * a clock read. */
+/* How long one repetition takes beyond `base`, which is measured beside it: for what costs less
+ * than a clock read. */
 bench_time bench_measure_above(const bench_loop *loop, const bench_loop *base);
 
 /* The loops that others are compared with: nothing, and two clock reads. */
@@ -76,7 +76,8 @@ void bench_tell_missing(const char *name, const char *why);
 /* Prints machine, compiler and clock. */
 void bench_tell_machine(void);
 
-/* Writes all figures told so far as a JSON list; false, and a line on standard error, if it fails. */
+/* Writes all figures told so far as a JSON list; false, and a line on standard error, if that
+ * fails. */
 bool bench_write_json(const char *path);
 
 /* Recording, for groups that measure it. */

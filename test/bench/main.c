@@ -4,6 +4,7 @@
  *
  * It judges but never fails: a busy machine is no fault of the code. */
 #include "bench.h"
+#include "peers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ static const struct {
 } groups[] = {
     {"scopes", bench_scopes}, {"threads", bench_threads}, {"cold", bench_cold},
     {"step", bench_step},     {"export", bench_export},   {"reports", bench_reports},
-    {"seal", bench_seal},     {"library", bench_library},
+    {"seal", bench_seal},     {"library", bench_library}, {"peers", bench_peers},
 };
 
 #define GROUP_COUNT (sizeof groups / sizeof *groups)
@@ -61,6 +62,10 @@ int main(int argc, char **argv)
     const char *chosen[MAX_CHOSEN];
     size_t count = 0;
     char path[4096];
+    bench_memory_begin();
+    bench_pin(0);
+    if (argc == 2 && strcmp(argv[1], "--lttng-active") == 0)
+        return bench_lttng_active();
     default_path(path, sizeof path);
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "-g") != 0 && argv[i][0] != '-')
@@ -70,8 +75,6 @@ int main(int argc, char **argv)
         else
             return usage();
     }
-    bench_memory_begin();
-    bench_pin(0);
     bench_tell_machine();
     measure_chosen(chosen, count);
     bool is_written = bench_write_json(path);
