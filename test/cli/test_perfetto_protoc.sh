@@ -30,5 +30,5 @@ fi
 for word in TYPE_INSTANT 'flow_ids' 'terminating_flow_ids' 'double_counter_value' 'counter_value' \
     'pointer_value' 'int_value' 'uint_value' 'double_value' 'bool_value' 'string_value' \
     'category_iids' 'source_location_iid' 'kind: STEPS' 'kind: ASYNC' 'lane: 1' 'losses' 'end: true'; do
-    grep -qE -- "^ *$word" "$scratch/text" || { echo "no $word in the file" && exit 1; }
+    grep -qE -- "(^| )$word" "$scratch/text" || { echo "no $word in the file" && exit 1; }
 done

@@ -1,10 +1,12 @@
 /* A trace written as a Perfetto file and read back is the same trace, in every field. */
 #include "test_trace_build.h"
 
-static void whole_trace_comes_back(void **state)
+#include "base/alloc.h"
+#include "export/perfetto_file.h"
+
+/* Finishes the trace, sends it through a file, compares, frees. */
+static void comes_back(takt_trace *trace)
 {
-    (void)state;
-    takt_trace *trace = whole_trace();
     assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
     takt_trace *back = write_and_read(trace);
     same_trace(trace, back);
@@ -12,24 +14,440 @@ static void whole_trace_comes_back(void **state)
     takt_trace_release(trace);
 }
 
+static void whole_trace_comes_back(void **state)
+{
+    (void)state;
+    comes_back(whole_trace());
+}
+
+static void empty_trace_comes_back(void **state)
+{
+    (void)state;
+    takt_trace *trace;
+    assert_int_equal(tkt_trace_create(&trace), TAKT_OK);
+    comes_back(trace);
+}
+
 static void random_traces_come_back(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 200; seed++) {
-        takt_trace *trace = random_trace(seed, (uint32_t)(seed % 5), seed * 3);
-        assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
-        takt_trace *back = write_and_read(trace);
-        same_trace(trace, back);
-        takt_trace_release(back);
-        takt_trace_release(trace);
+    for (uint64_t seed = 1; seed <= 200; seed++)
+        comes_back(random_trace(seed, (uint32_t)(seed % 5), seed * 3));
+}
+
+static void a_file_of_a_file_is_the_same_file(void **state)
+{
+    (void)state;
+    takt_trace *trace = random_trace(7, 4, 300);
+    make_facts(trace);
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    tkt_memory_sink first = write_trace(trace);
+    takt_trace *back = read_bytes(first.data, first.size);
+    tkt_memory_sink second = write_trace(back);
+    assert_int_equal(first.size, second.size);
+    assert_memory_equal(first.data, second.data, first.size);
+    tkt_free(first.data);
+    tkt_free(second.data);
+    takt_trace_release(back);
+    takt_trace_release(trace);
+}
+
+/* ---- Times and nesting -------------------------------------------------------------------------
+ */
+
+/* All of them at one moment: only the order of packets says which is inside which. */
+static void spans_without_duration_keep_their_nesting(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    uint32_t track = make_thread(trace, "main", 1);
+    uint32_t site = make_site(trace, "same", TAKT_SITE_SCOPE);
+    uint32_t first = make_span(trace, track, site, TKT_NO_SPAN, BEGIN_NS, BEGIN_NS);
+    uint32_t inner = make_span(trace, track, site, first, BEGIN_NS, BEGIN_NS);
+    make_span(trace, track, site, inner, BEGIN_NS, BEGIN_NS);
+    make_span(trace, track, site, first, BEGIN_NS, BEGIN_NS);
+    make_span(trace, track, site, TKT_NO_SPAN, BEGIN_NS, BEGIN_NS);
+    comes_back(trace);
+}
+
+static void events_at_a_border_keep_their_span(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    uint32_t track = make_thread(trace, "main", 1);
+    uint32_t site = make_site(trace, "same", TAKT_SITE_SCOPE);
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t parent = i == 2 ? 1 : TKT_NO_SPAN;
+        make_span(trace, track, site, parent, BEGIN_NS + 10, BEGIN_NS + 10);
     }
+    for (uint32_t span = 4; span-- > 0;)
+        ADD(&trace->flows, (tkt_flow){BEGIN_NS + 10, span, track, span, false});
+    ADD(&trace->flows, (tkt_flow){BEGIN_NS + 10, 9, track, TKT_NO_SPAN, true});
+    ADD(&trace->flows, (tkt_flow){BEGIN_NS, 10, track, 3, true}); /* before its span */
+    ADD(&trace->flows, (tkt_flow){UINT64_MAX, 11, track, 0, true});
+    comes_back(trace);
+}
+
+static void long_and_extreme_times_come_back(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    trace->facts.end_ns = UINT64_MAX;
+    uint32_t track = make_thread(trace, "main", 1);
+    uint32_t site = make_site(trace, "days", TAKT_SITE_SCOPE);
+    uint64_t day_ns = UINT64_C(86400000000000);
+    make_span(trace, track, site, TKT_NO_SPAN, 0, 0); /* before the recording */
+    make_span(trace, track, site, TKT_NO_SPAN, BEGIN_NS, BEGIN_NS + 400 * day_ns);
+    make_span(trace, track, site, TKT_NO_SPAN, BEGIN_NS + 400 * day_ns, UINT64_MAX);
+    make_span(trace, track, site, TKT_NO_SPAN, 5, 6); /* time goes back */
+    comes_back(trace);
+}
+
+static void five_thousand_deep_comes_back(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    uint32_t track = make_thread(trace, "main", 1);
+    uint32_t site = make_site(trace, "recursion", TAKT_SITE_SCOPE);
+    uint32_t parent = TKT_NO_SPAN;
+    for (uint32_t i = 0; i < 5000; i++)
+        parent = make_span(trace, track, site, parent, BEGIN_NS + i, END_NS - i);
+    comes_back(trace);
+}
+
+/* ---- Tracks ------------------------------------------------------------------------------------
+ */
+
+static void many_tracks_come_back(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    uint32_t site = make_site(trace, "work", TAKT_SITE_SCOPE);
+    for (uint32_t i = 0; i < 20000; i++) {
+        uint32_t track = make_thread(trace, "worker", i % 5000); /* ids are used again */
+        if (i % 7)
+            make_span(trace, track, site, TKT_NO_SPAN, BEGIN_NS + i, BEGIN_NS + i + 10);
+    }
+    comes_back(trace);
+}
+
+static void unordered_async_spans_are_ordered_with_their_arguments(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    uint32_t track = tkt_trace_add_track(trace, TAKT_TRACK_ASYNC, text(trace, "tasks"), 0);
+    uint32_t site = make_site(trace, "task", TAKT_SITE_SCOPE);
+    for (uint32_t i = 0; i < 100; i++) {
+        uint64_t begin_ns = BEGIN_NS + (i * 37) % 100;
+        uint32_t span = make_span(trace, track, site, TKT_NO_SPAN, begin_ns, begin_ns + 20);
+        make_arg(trace, track, span, "begin", TKT_ARG_UINT, begin_ns);
+        ADD(&trace->tracks.items[track].works, (tkt_work){span, (double)begin_ns, 1});
+    }
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    const tkt_track *tasks = &trace->tracks.items[track];
+    for (uint32_t i = 0; i < 100; i++) {
+        assert_int_equal(tasks->spans.items[i].begin_ns, BEGIN_NS + i);
+        assert_int_equal(tasks->args.items[i].span, i);
+        assert_int_equal(tasks->args.items[i].value.u, BEGIN_NS + i);
+        assert_true(tasks->works.items[i].flops == (double)(BEGIN_NS + i));
+    }
+    takt_trace *back = write_and_read(trace);
+    same_trace(trace, back);
+    takt_trace_release(back);
+    takt_trace_release(trace);
+}
+
+/* Twenty at a time need twenty lanes, and no lane shows two at once. */
+static void overlapping_spans_get_lanes(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    tkt_trace_add_track(trace, TAKT_TRACK_ASYNC, text(trace, "tasks"), 0);
+    uint64_t free_ns[32] = {0};
+    uint32_t lanes = 0;
+    tkt_memory_sink bytes = {0};
+    tkt_writer writer;
+    tkt_perfetto file;
+    assert_int_equal(tkt_writer_init(&writer, tkt_memory_sink_of(&bytes), 0), TAKT_OK);
+    tkt_perfetto_open(&file, &writer, trace);
+    for (uint64_t i = 0; i < 1000; i++) {
+        uint32_t row = tkt_perfetto_lane_for(&file, 0, 10 * i, 10 * i + 200);
+        assert_true(row > 0 && row < 32);
+        assert_true(free_ns[row] <= 10 * i);
+        free_ns[row] = 10 * i + 200;
+        lanes = row > lanes ? row : lanes;
+    }
+    assert_int_equal(lanes, 20);
+    assert_int_equal(tkt_perfetto_close(&file), TAKT_OK);
+    tkt_writer_fini(&writer);
+    tkt_free(bytes.data);
+    takt_trace_release(trace);
+}
+
+/* ---- Names -------------------------------------------------------------------------------------
+ */
+
+static void hostile_names_come_back(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "",
+        "\"quoted\\\"",
+        "line\nbreak\t\x01\x7F",
+        "\xFF\xC0\x80\xED\xA0\x80 not UTF-8",
+        "\xF0\x9F\x8C\x8A",
+        "{ brace: 1 }",
+        "%s%n",
+    };
+    takt_trace *trace = make_trace();
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        uint32_t track = make_thread(trace, names[i], (uint32_t)i + 1);
+        uint32_t name = text(trace, names[i]);
+        tkt_trace_site site = {name, name, name, name, name, 1, 1, TAKT_SITE_ACTIVITY, 1, 0};
+        uint32_t span = make_span(trace, track, tkt_trace_site_index(trace, &site), TKT_NO_SPAN,
+                                  BEGIN_NS, END_NS);
+        make_arg(trace, track, span, names[i], TKT_ARG_STRING, name);
+        ADD(&trace->counters, (tkt_counter){BEGIN_NS, 1, name, track});
+    }
+    text(trace, NULL);
+    comes_back(trace);
+}
+
+static void ten_megabytes_of_name_come_back(void **state)
+{
+    (void)state;
+    size_t size = 10 << 20;
+    char *name = malloc(size + 1);
+    for (size_t i = 0; i < size; i++)
+        name[i] = (char)(i % 3 ? 'a' + i % 26 : 0x80 + i % 64); /* a third is not valid */
+    name[size] = 0;
+    takt_trace *trace = make_trace();
+    uint32_t site = make_site(trace, name, TAKT_SITE_ACTIVITY);
+    make_span(trace, make_thread(trace, "main", 1), site, TKT_NO_SPAN, BEGIN_NS, END_NS);
+    comes_back(trace);
+    free(name);
+}
+
+/* A site with all that events say, and a number of four bytes, fits what is copied. */
+static void the_last_site_fits_its_event(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    uint32_t name = text(trace, "last");
+    tkt_trace_site site = {.name = name, .category = name, .file = name, .line = 1};
+    uint32_t index = tkt_trace_site_index(trace, &site);
+    make_thread(trace, "main", 1);
+    tkt_memory_sink bytes = {0};
+    tkt_writer writer;
+    tkt_perfetto file;
+    assert_int_equal(tkt_writer_init(&writer, tkt_memory_sink_of(&bytes), 0), TAKT_OK);
+    tkt_perfetto_open(&file, &writer, trace);
+    uint32_t row = tkt_perfetto_track(&file, 0);
+    file.site_count = (1 << 24) - 2;
+    const tkt_perfetto_site *known = tkt_perfetto_site_on(&file, row, index);
+    assert_non_null(known);
+    assert_int_equal(known->iid, (1 << 24) - 1);
+    assert_int_equal(known->size, 2 + 2 + 5 + 5 + 6);
+    assert_true(known->size <= TKT_PERFETTO_EVENT_BYTES);
+    assert_int_equal(tkt_perfetto_close(&file), TAKT_OK);
+    tkt_writer_fini(&writer);
+    tkt_free(bytes.data);
+    takt_trace_release(trace);
+}
+
+/* ---- The folded form ---------------------------------------------------------------------------
+ */
+
+/* A tree with calls, an "other" node, and a scope of which only children have ended. */
+static void make_fold(takt_trace *trace)
+{
+    assert_int_equal(tkt_fold_init(&trace->fold), TAKT_OK);
+    uint32_t names[3] = {make_site(trace, "step", TAKT_SITE_SCOPE),
+                         make_site(trace, "forces", TAKT_SITE_PHASE),
+                         make_site(trace, "density", TAKT_SITE_ACTIVITY)};
+    uint32_t step = tkt_fold_child(&trace->fold, 0, names[0]);
+    uint32_t forces = tkt_fold_child(&trace->fold, step, names[1]);
+    tkt_fold_child(&trace->fold, step, TKT_SITE_OTHER);
+    tkt_fold_child(&trace->fold, 0, names[2]);
+    for (uint64_t i = 1; i < 1000; i++)
+        tkt_fold_add(&trace->fold, forces, i * i * i);
+    trace->fold.items[forces].flops = 1e15;
+    trace->fold.items[forces].bytes = 0.5;
+    trace->fold.other_count = 77;
+}
+
+static void folded_trace_comes_back(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    make_facts(trace);
+    make_fold(trace);
+    trace->facts.has_spans = false;
+    trace->facts.span_count = 1234;
+    trace->facts.activity_count = 12;
+    trace->facts.begun_before = 3;
+    trace->facts.unfinished = 2;
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    assert_int_equal(trace->facts.span_count, 1234);
+    takt_trace *back = write_and_read(trace);
+    assert_false(back->facts.has_spans);
+    assert_false(back->fold_is_derived);
+    same_trace(trace, back);
+    assert_int_equal(tkt_trace_fold(back)->items[1].stats.count, 0);
+    takt_trace_release(back);
+    takt_trace_release(trace);
+}
+
+static void the_largest_tree_comes_back(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    trace->facts.has_spans = false;
+    assert_int_equal(tkt_fold_init(&trace->fold), TAKT_OK);
+    chance from = {99};
+    for (uint32_t i = 0; i < 3 * TKT_FOLD_MAX_NODES; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "%u", (unsigned)draw(&from, 5000));
+        uint32_t parent = (uint32_t)draw(&from, trace->fold.count);
+        tkt_fold_child(&trace->fold, parent, make_site(trace, name, TAKT_SITE_SCOPE));
+    }
+    assert_true(trace->fold.count > TKT_FOLD_MAX_NODES);
+    comes_back(trace);
+}
+
+/* Where the recorder folded online, that tree counts: spans may have been dropped. */
+static void a_given_fold_is_kept_beside_spans(void **state)
+{
+    (void)state;
+    takt_trace *trace = whole_trace();
+    make_fold(trace);
+    comes_back(trace);
+}
+
+static void a_derived_fold_is_left_out(void **state)
+{
+    (void)state;
+    takt_trace *trace = whole_trace();
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    tkt_memory_sink before = write_trace(trace);
+    assert_non_null(tkt_trace_fold(trace));
+    tkt_memory_sink after = write_trace(trace);
+    assert_int_equal(before.size, after.size);
+    tkt_free(before.data);
+    tkt_free(after.data);
+    takt_trace_release(trace);
+}
+
+/* ---- Size --------------------------------------------------------------------------------------
+ */
+
+/* Spans of a simulator: a kernel of 20 microseconds, 64 sites with sources. */
+static void a_span_takes_at_most_28_bytes(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    uint32_t track = make_thread(trace, "main", 1);
+    chance from = {1};
+    uint64_t time_ns = BEGIN_NS;
+    for (uint32_t i = 0; i < 100000; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "phase %u", i % 64);
+        tkt_trace_site site = {
+            .name = text(trace, name), .file = text(trace, "a.c"), .line = i % 64};
+        uint64_t end_ns = time_ns + 10000 + draw(&from, 20000);
+        make_span(trace, track, tkt_trace_site_index(trace, &site), TKT_NO_SPAN, time_ns, end_ns);
+        time_ns = end_ns + draw(&from, 200);
+    }
+    trace->facts.end_ns = time_ns;
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    tkt_memory_sink file = write_trace(trace);
+    assert_true(file.size < 28 * 100000);
+    tkt_free(file.data);
+    takt_trace_release(trace);
+}
+
+/* ---- Failures ----------------------------------------------------------------------------------
+ */
+
+static void without_memory_the_status_says_so(void **state)
+{
+    (void)state;
+    takt_trace *trace = random_trace(5, 2, 30);
+    make_fold(trace);
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    takt_status status = TAKT_NO_MEMORY;
+    uint64_t tries = 0;
+    for (; status != TAKT_OK && tries < 10000; tries++) {
+        tkt_memory_sink file = {0};
+        tkt_writer writer;
+        assert_int_equal(tkt_writer_init(&writer, tkt_memory_sink_of(&file), 1 << 20), TAKT_OK);
+        tkt_alloc_fail(tries, 1);
+        status = tkt_perfetto_export(trace, &writer);
+        tkt_alloc_fail(0, 0);
+        takt_status written = tkt_writer_fini(&writer);
+        assert_true(status == TAKT_OK || status == TAKT_NO_MEMORY);
+        assert_int_equal(written, TAKT_OK);
+        tkt_free(file.data);
+    }
+    assert_true(tries > 20 && tries < 10000);
+    takt_trace_release(trace);
+}
+
+typedef struct stubborn {
+    size_t left;
+} stubborn;
+
+static takt_status take_some(void *user, const void *data, size_t size)
+{
+    stubborn *sink = user;
+    (void)data;
+    if (size > sink->left)
+        return TAKT_IO_ERROR;
+    sink->left -= size;
+    return TAKT_OK;
+}
+
+static void a_failing_sink_is_reported(void **state)
+{
+    (void)state;
+    takt_trace *trace = random_trace(6, 1, 40);
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    tkt_memory_sink whole = write_trace(trace);
+    for (size_t room = 0; room <= whole.size; room += 97) {
+        stubborn sink = {room < whole.size ? room : whole.size - 1};
+        tkt_writer writer;
+        assert_int_equal(tkt_writer_init(&writer, (takt_sink){take_some, &sink}, 256), TAKT_OK);
+        assert_int_equal(tkt_perfetto_export(trace, &writer), TAKT_OK);
+        assert_int_equal(tkt_writer_fini(&writer), TAKT_IO_ERROR);
+    }
+    tkt_free(whole.data);
+    takt_trace_release(trace);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_trace_comes_back),
+        cmocka_unit_test(empty_trace_comes_back),
         cmocka_unit_test(random_traces_come_back),
+        cmocka_unit_test(a_file_of_a_file_is_the_same_file),
+        cmocka_unit_test(spans_without_duration_keep_their_nesting),
+        cmocka_unit_test(events_at_a_border_keep_their_span),
+        cmocka_unit_test(long_and_extreme_times_come_back),
+        cmocka_unit_test(five_thousand_deep_comes_back),
+        cmocka_unit_test(many_tracks_come_back),
+        cmocka_unit_test(unordered_async_spans_are_ordered_with_their_arguments),
+        cmocka_unit_test(overlapping_spans_get_lanes),
+        cmocka_unit_test(hostile_names_come_back),
+        cmocka_unit_test(ten_megabytes_of_name_come_back),
+        cmocka_unit_test(the_last_site_fits_its_event),
+        cmocka_unit_test(folded_trace_comes_back),
+        cmocka_unit_test(the_largest_tree_comes_back),
+        cmocka_unit_test(a_given_fold_is_kept_beside_spans),
+        cmocka_unit_test(a_derived_fold_is_left_out),
+        cmocka_unit_test(a_span_takes_at_most_28_bytes),
+        cmocka_unit_test(without_memory_the_status_says_so),
+        cmocka_unit_test(a_failing_sink_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
