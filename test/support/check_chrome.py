@@ -1,0 +1,444 @@
+#!/usr/bin/env python3
+"""Checks Chrome JSON files for everything that its readers expect.
+
+    check_chrome.py FILE...
+    check_chrome.py --list      prints the checks and which reader needs them
+    check_chrome.py             checks itself: each check must find what is made to break it
+
+Each rule is a check of its own, named in the output. Exits 1 if one fails. Written apart from the
+exporter: it knows the format from Kineto's, TensorBoard's and Holistic Trace Analysis' sources.
+"""
+import gzip
+import json
+import math
+import os
+import re
+import sys
+from collections import defaultdict
+
+CHECKS = []
+
+# What TensorBoard's PyTorch plugin and Holistic Trace Analysis know; others are ignored by them.
+KNOWN_X_CATEGORIES = {"cpu_op", "user_annotation", "kernel", "gpu_memcpy", "gpu_memset"}
+DEVICE_CATEGORIES = {"kernel", "gpu_memcpy", "gpu_memset"}
+PHASES = {"X", "M", "i", "C", "s", "f"}
+QUARTER_NS = 7889238 * 1000000000
+
+
+class Number(str):
+    """A JSON number with a point or an exponent, as it is written."""
+
+
+class Problem(Exception):
+    pass
+
+
+def check(description):
+    def add(function):
+        CHECKS.append((function.__name__, description, function))
+        return function
+
+    return add
+
+
+def need(condition, *what):
+    if not condition:
+        raise Problem(" ".join(str(word) for word in what))
+
+
+def pairs_without_duplicates(pairs):
+    keys = [key for key, _ in pairs]
+    need(len(keys) == len(set(keys)), "a key occurs twice:", keys)
+    return dict(pairs)
+
+
+def refuse_constant(name):
+    raise Problem(f"{name} is not JSON")
+
+
+def read(path):
+    opened = gzip.open(path, "rb") if path.endswith(".gz") else open(path, "rb")
+    with opened as file:
+        return file.read()
+
+
+class Trace:
+    def __init__(self, path, data):
+        self.path = path
+        self.bytes = data
+        self.text = self.bytes.decode("utf-8", "strict")
+        self.json = json.loads(
+            self.text,
+            parse_float=Number,
+            parse_constant=refuse_constant,
+            object_pairs_hook=pairs_without_duplicates,
+        )
+        self.events = self.json["traceEvents"]
+
+    def phase(self, *phases):
+        return [event for event in self.events if event.get("ph") in phases]
+
+
+def ns(number):
+    """Microseconds with three decimals as whole nanoseconds, exactly."""
+    whole, decimals = str(number).split(".")
+    return int(whole) * 1000 + int(decimals)
+
+
+def is_integer(value):
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def strings_of(value):
+    if isinstance(value, Number):
+        return
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield key
+            yield from strings_of(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from strings_of(item)
+
+
+@check("no surrogate is left alone, so that every string is Unicode (Perfetto)")
+def unicode_strings(trace):
+    for string in strings_of(trace.json):
+        string.encode("utf-8")
+
+
+@check("no control character stands in the file but line feeds (Perfetto refuses them)")
+def no_raw_control_characters(trace):
+    found = re.search(rb"[\x00-\x09\x0b-\x1f]", trace.bytes)
+    need(not found, "at byte", found and found.start())
+
+
+@check("the keys of Kineto's header, in its order")
+def header_keys(trace):
+    keys = list(trace.json)
+    wanted = ["schemaVersion", "deviceProperties", "displayTimeUnit", "baseTimeNanoseconds",
+              "traceEvents", "traceName"]
+    need([key for key in keys if key in wanted] == wanted, "keys are", keys)
+
+
+@check("the values of Kineto's header")
+def header_values(trace):
+    need(trace.json["schemaVersion"] == 1, "schemaVersion", trace.json["schemaVersion"])
+    need(isinstance(trace.json["deviceProperties"], list), "deviceProperties is no list")
+    need(trace.json["displayTimeUnit"] == "ms", "displayTimeUnit")
+    need(isinstance(trace.json["traceName"], str), "traceName")
+
+
+@check("times count from the begin of a quarter of a year, like other traces' (Kineto)")
+def base_time(trace):
+    base = trace.json["baseTimeNanoseconds"]
+    need(is_integer(base) and base % QUARTER_NS == 0, "baseTimeNanoseconds", base)
+
+
+@check('"rank": N with a blank, alone found by a search line by line (Holistic Trace Analysis)')
+def rank_line(trace):
+    lines = [line for line in trace.text.split("\n") if re.search(r'"rank":\s+(\d+)', line)]
+    need(len(lines) == 1, len(lines), "lines have a rank")
+    need(is_integer(trace.json["distributedInfo"]["rank"]), "distributedInfo.rank")
+
+
+@check("Takt's own header names version, run, backend, clock and every cause of loss")
+def provenance(trace):
+    takt = trace.json["takt"]
+    for key in ("version", "run", "backend", "clock"):
+        need(isinstance(takt[key], str), key)
+    need(is_integer(takt["part"]) and takt["part"] >= 1, "part")
+    need(takt["losses"] and all(is_integer(n) for n in takt["losses"].values()), "losses")
+
+
+@check("every event has a phase that is known, and a name (TensorBoard reads all names)")
+def phases_and_names(trace):
+    for event in trace.events:
+        need(event.get("ph") in PHASES, "phase of", event)
+        need(isinstance(event.get("name"), str), "name of", event)
+
+
+@check("every event has an integer pid and tid (TensorBoard, Holistic Trace Analysis)")
+def integer_places(trace):
+    for event in trace.events:
+        need(is_integer(event.get("pid")) and is_integer(event.get("tid")), event)
+        need(0 <= event["tid"] < 2**31, "tid of", event)
+
+
+@check("every slice has a category that readers know (TensorBoard crashes without)")
+def slice_categories(trace):
+    for event in trace.phase("X"):
+        need(event.get("cat") in KNOWN_X_CATEGORIES, event)
+
+
+@check("times are microseconds with three decimals, and none is negative (Perfetto drops those)")
+def times(trace):
+    for event in trace.phase("X", "i", "C", "s", "f"):
+        for key in ("ts", "dur") if event["ph"] == "X" else ("ts",):
+            value = event.get(key)
+            need(isinstance(value, Number) and re.fullmatch(r"(0|[1-9]\d*)\.\d{3}", value),
+                 key, value, "of", event)
+
+
+@check("a double holds each time to the nanosecond, as all readers parse it")
+def times_as_doubles(trace):
+    for event in trace.phase("X", "i", "C", "s", "f"):
+        need(round(float(event["ts"]) * 1000) == ns(event["ts"]), event)
+        if event["ph"] == "X":
+            need(round(float(event["dur"]) * 1000) == ns(event["dur"]), event)
+
+
+@check("slices of one row nest (Perfetto drops those that overlap partly)")
+def nesting(trace):
+    rows = defaultdict(list)
+    for event in trace.phase("X"):
+        begin = ns(event["ts"])
+        rows[event["pid"], event["tid"]].append((begin, -(begin + ns(event["dur"])), event))
+    for row in rows.values():
+        row.sort(key=lambda slice: slice[:2])
+        ends = []
+        for begin, end, event in row:
+            while ends and ends[-1] <= begin:
+                ends.pop()
+            need(not ends or -end <= ends[-1], event, "overlaps")
+            ends.append(-end)
+
+
+@check("parents stand before their children where they begin together (chrome://tracing)")
+def parents_first(trace):
+    last = {}
+    for event in trace.phase("X"):
+        row = event["pid"], event["tid"]
+        begin, duration = ns(event["ts"]), ns(event["dur"])
+        if row in last and begin == last[row][0] and last[row][1] > 0:
+            need(duration <= last[row][1], event, "stands behind its child")
+        last[row] = begin, duration
+
+
+def metadata(trace, name, key):
+    found = {}
+    for event in trace.phase("M"):
+        if event["name"] == name:
+            row = event["pid"], event["tid"]
+            need(row not in found, name, "occurs twice for", row)
+            found[row] = event["args"][key]
+    return found
+
+
+@check("one process row, with name, labels and sort index")
+def process_rows(trace):
+    for name, key in (("process_name", "name"), ("process_labels", "labels"),
+                      ("process_sort_index", "sort_index")):
+        need(len(metadata(trace, name, key)) == 1, name)
+    pids = {event["pid"] for event in trace.events}
+    need(len(pids) == 1, "pids", pids)
+    need(list(metadata(trace, "process_labels", "labels").values())[0].startswith("CPU"), "labels")
+
+
+@check("every row has a name and a sort index of its own, in this very file")
+def thread_rows(trace):
+    names = metadata(trace, "thread_name", "name")
+    orders = metadata(trace, "thread_sort_index", "sort_index")
+    used = {(event["pid"], event["tid"]) for event in trace.phase("X", "i", "s", "f")}
+    need(used <= set(names), "no name for", used - set(names))
+    need(set(names) == set(orders), "names and sort indices differ")
+    need(all(names.values()), "an empty name")
+    need(len(set(orders.values())) == len(orders), "sort indices are not unique")
+
+
+@check("steps are annotations ProfilerStep#N on one row, one after the other")
+def steps(trace):
+    found = [e for e in trace.phase("X") if e["cat"] == "user_annotation"]
+    end, number = 0, -1
+    for step in found:
+        match = re.fullmatch(r"ProfilerStep#(\d+)", step["name"])
+        need(match, step)
+        need(int(match[1]) > number and ns(step["ts"]) >= end, step, "is out of order")
+        end, number = ns(step["ts"]) + ns(step["dur"]), int(match[1])
+    need(len({step["tid"] for step in found}) <= 1, "steps are on several rows")
+
+
+@check("counters have one finite number each")
+def counters(trace):
+    for event in trace.phase("C"):
+        values = list(event["args"].values())
+        need(len(values) == 1, event)
+        need(is_integer(values[0]) or
+             isinstance(values[0], Number) and math.isfinite(float(values[0])), event)
+
+
+@check("instants have a scope")
+def instants(trace):
+    for event in trace.phase("i"):
+        need(event.get("s") in ("g", "p", "t"), event)
+
+
+@check("reported memory is torch's [memory] instant and a counter (TensorBoard's memory view)")
+def memory(trace):
+    found = [event for event in trace.phase("i") if event["name"] == "[memory]"]
+    for event in found:
+        for key in ("Addr", "Bytes", "Total Allocated", "Total Reserved", "Device Type",
+                    "Device Id"):
+            need(is_integer(event["args"].get(key)), key, "of", event)
+        need((event["args"]["Device Type"], event["args"]["Device Id"]) == (0, -1), event)
+    totals = [event["args"]["Total Allocated"] for event in found]
+    counted = [e["args"]["bytes"] for e in trace.phase("C") if e["name"] == "host memory"]
+    need(totals == counted, "instants and counters differ")
+
+
+@check("flows have category, name and a hexadecimal id, and end at the slice around them")
+def flows(trace):
+    for event in trace.phase("s", "f"):
+        need(re.fullmatch(r"0x[0-9a-f]{1,16}", event.get("id", "")), event)
+        need(event["cat"] == "flow" and event["name"] == "flow", event)
+        need(event.get("bp") == ("e" if event["ph"] == "f" else None), event)
+
+
+@check("nothing of the CPU has a stream or correlation, which would make it a GPU's (HTA)")
+def no_device_arguments(trace):
+    for event in trace.phase("X"):
+        if event["cat"] not in DEVICE_CATEGORIES:
+            args = event.get("args", {})
+            need(isinstance(args, dict), event)
+            for key in ("stream", "correlation", "External id", "external id"):
+                need(key not in args, event)
+
+
+@check("the recorded window is marked; its end is the last event (Kineto)")
+def window(trace):
+    starts = [e for e in trace.phase("i") if e["name"].startswith("Iteration Start:")]
+    need(len(starts) == 1, len(starts), "starts")
+    last = trace.events[-1]
+    need(last["ph"] == "i" and last["name"] == "Record Window End", last)
+    need(ns(starts[0]["ts"]) <= ns(last["ts"]), "the window ends before it starts")
+
+
+@check("a .pt.trace.json file has a name from which worker and time can be told (TensorBoard)")
+def torch_file_name(trace):
+    name = os.path.basename(trace.path)
+    if ".pt.trace.json" in name:
+        match = re.fullmatch(r"(.*?)(\.\d+)?\.pt\.trace\.json(?:\.gz)?", name)
+        need(match and match[2] and re.fullmatch(r".*_\d+", match[1]), name)
+
+
+def check_trace(path, data):
+    try:
+        trace = Trace(path, data)
+    except (ValueError, KeyError, Problem) as error:
+        return [("json", f"{type(error).__name__}: {error}")]
+    failures = []
+    for name, _, function in CHECKS:
+        try:
+            function(trace)
+        except (Problem, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+            failures.append((name, f"{type(error).__name__}: {error}"[:400]))
+    return failures
+
+
+GOOD = """{
+"schemaVersion": 1,
+"deviceProperties": [],
+"distributedInfo": {"backend": "none", "rank": 0, "world_size": 1},
+"takt": {"version": "1", "run": "r", "backend": "none", "clock": "tsc", "part": 1,
+"losses": {"dropped": 0}},
+"displayTimeUnit": "ms",
+"baseTimeNanoseconds": 7889238000000000,
+"traceEvents": [
+{"ph":"M","name":"process_name","pid":9,"tid":0,"args":{"name":"r"}},
+{"ph":"M","name":"process_labels","pid":9,"tid":0,"args":{"labels":"CPU"}},
+{"ph":"M","name":"process_sort_index","pid":9,"tid":0,"args":{"sort_index":9}},
+{"ph":"M","name":"thread_name","pid":9,"tid":1000,"args":{"name":"steps"}},
+{"ph":"M","name":"thread_sort_index","pid":9,"tid":1000,"args":{"sort_index":-1}},
+{"ph":"M","name":"thread_name","pid":9,"tid":9,"args":{"name":"thread 9"}},
+{"ph":"M","name":"thread_sort_index","pid":9,"tid":9,"args":{"sort_index":0}},
+{"ph":"i","s":"g","name":"Iteration Start: r","pid":9,"tid":1000,"ts":1.000},
+{"ph":"X","cat":"user_annotation","name":"ProfilerStep#4","pid":9,"tid":1000,"ts":1.000,
+ "dur":9.000},
+{"ph":"X","cat":"cpu_op","name":"outer","pid":9,"tid":9,"ts":1.000,"dur":5.000},
+{"ph":"X","cat":"cpu_op","name":"inner","pid":9,"tid":9,"ts":1.000,"dur":4.000,"args":{"n":1}},
+{"ph":"C","name":"c","pid":9,"tid":9,"ts":2.000,"args":{"value":1.5}},
+{"ph":"i","s":"t","name":"[memory]","pid":9,"tid":9,"ts":2.000,"args":{"Device Type":0,
+ "Device Id":-1,"Addr":1,"Bytes":8,"Total Allocated":8,"Total Reserved":0}},
+{"ph":"C","name":"host memory","pid":9,"tid":9,"ts":2.000,"args":{"bytes":8}},
+{"ph":"s","cat":"flow","name":"flow","id":"0x1","pid":9,"tid":9,"ts":2.000},
+{"ph":"f","bp":"e","cat":"flow","name":"flow","id":"0x1","pid":9,"tid":9,"ts":3.000},
+{"ph":"i","s":"g","name":"Record Window End","pid":9,"tid":1000,"ts":9.000}
+],
+"traceName": "r.0"
+}
+"""
+
+# A check, and edits that each must make it fail.
+BREAKS = [
+    ("json", ('"tsc"', '"tsc"x'), ('"n":1', '"n":NaN'), ('"n":1', '"n":1,"n":2'), ("tsc", "\xff")),
+    ("unicode_strings", ("outer", "\\ud800")),
+    ("no_raw_control_characters", ("{\n", "{\t\n")),
+    ("header_keys", ('"schemaVersion": 1,', ""), ('"traceName"', '"tracename"')),
+    ("header_values", ('"schemaVersion": 1', '"schemaVersion": 2'), ('"ms"', '"ns"')),
+    ("base_time", ("7889238000000000", "7889238000000001")),
+    ("rank_line", ('"rank": 0', '"rank":0'), ('"rank": 0', '"rang": 0')),
+    ("provenance", ('"dropped": 0', '"dropped": "0"'), ('"clock": "tsc"', '"clock": 1')),
+    ("phases_and_names", ('"ph":"C"', '"ph":"Q"'), ('"name":"inner"', '"nom":"inner"')),
+    ("integer_places", ('"tid":9,"ts":3', '"tid":"9","ts":3'), ('"tid":9,"ts":3', '"ts":3')),
+    ("slice_categories", ('"cat":"cpu_op","name":"inner"', '"name":"inner"'), ("cpu_op", "op")),
+    ("times", ("4.000", "4.00"), ("4.000", "4"), ('"ts":3.000', '"ts":-3.000')),
+    ("times_as_doubles", ('"ts":3.000', '"ts":9007199254740993.001')),
+    ("nesting", ('"ts":1.000,"dur":4.000', '"ts":2.001,"dur":4.000')),
+    ("parents_first", ('"dur":5.000', '"dur":3.000')),
+    ("process_rows", ('"process_labels"', '"process_label"'), ('"labels":"CPU"', '"labels":""')),
+    ("thread_rows", ('"tid":9,"args":{"name"', '"tid":8,"args":{"name"'),
+     ('"sort_index":0', '"sort_index":-1')),
+    ("steps", ("ProfilerStep#4", "ProfilerStep"), ("ProfilerStep#4", "ProfilerStep#x")),
+    ("counters", ("1.5", '"1.5"'), ('{"value":1.5}', "{}")),
+    ("instants", ('"s":"t",', "")),
+    ("memory", ('"Addr":1', '"Addr":"1"'), ('"bytes":8', '"bytes":9'),
+     ('"Device Id":-1', '"Device Id":0')),
+    ("flows", ('"0x1","pid":9,"tid":9,"ts":3', '1,"pid":9,"tid":9,"ts":3'), ('"bp":"e",', "")),
+    ("no_device_arguments", ('"n":1', '"stream":7')),
+    ("window", ("Record Window End", "Record Window"), ("Iteration Start", "Iteration")),
+]
+
+
+def check_self():
+    """Says what does not find what it should."""
+    good = GOOD.encode()
+    wrong = [f"the good trace: {name}: {what}" for name, what in check_trace("r.json", good)]
+    for name, *edits in BREAKS:
+        for old, new in edits:
+            broken = GOOD.replace(old, new)
+            found = {failure[0] for failure in check_trace("r.json", broken.encode("latin-1"))}
+            if broken == GOOD or name not in found:
+                wrong.append(f"{name} does not find {new!r} in the place of {old!r}, only {found}")
+    for file_name in ("a.pt.trace.json", "a.1.pt.trace.json", "a_1.2.3x.pt.trace.json.gz"):
+        if not check_trace(file_name, good):
+            wrong.append(f"torch_file_name does not refuse {file_name}")
+    for file_name in ("h_1.2.pt.trace.json", "h.x_1.2.pt.trace.json.gz"):
+        if check_trace(file_name, good):
+            wrong.append(f"torch_file_name refuses {file_name}")
+    untested = {name for name, _, _ in CHECKS} - {name for name, *_ in BREAKS} - {"torch_file_name"}
+    wrong += [f"{name} is not tested" for name in untested]
+    print("\n".join(wrong) or f"{len(CHECKS) + 1} checks find what they should")
+    return 1 if wrong else 0
+
+
+def main(arguments):
+    if not arguments:
+        return check_self()
+    if arguments == ["--list"]:
+        print("json: strict JSON, UTF-8, no key twice, no NaN")
+        for name, description, _ in CHECKS:
+            print(f"{name}: {description}")
+        return 0
+    count = 0
+    for path in arguments:
+        for name, what in check_trace(path, read(path)):
+            print(f"FAILED {name}: {path}: {what}")
+            count += 1
+    print(f"{len(CHECKS) + 1} checks, {len(arguments)} files, {count} failures")
+    return 1 if count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
