@@ -157,8 +157,8 @@ static takt_status add_track(grouping *g, uint32_t number)
         call c = {.span = span, .number = i, .track = number, .first_arg = (uint32_t)arg};
         while (arg < track->args.count && track->args.items[arg].span == i)
             arg++;
-        c.args = track->args.items + c.first_arg;
         c.arg_count = (uint32_t)arg - c.first_arg;
+        c.args = c.arg_count ? track->args.items + c.first_arg : NULL;
         c.name = g->trace->sites.items[tkt_span_site(span)].name;
         bool has_work = work < track->works.count && track->works.items[work].span == i;
         takt_status status = add_call(g, &c, has_work ? &track->works.items[work++] : NULL);
