@@ -107,6 +107,7 @@ void bench_memory_reset_peak(void);
 /* The groups. */
 
 void bench_scopes(void);
+void bench_buffers(void);
 void bench_threads(void);
 void bench_cold(void);
 void bench_step(void);
@@ -115,5 +116,9 @@ void bench_reports(void);
 void bench_seal(void);
 void bench_library(void);
 void bench_peers(void);
+
+/* Runs the loop of a figure of bench_scopes(), or "empty" or "floor", once inside bench_counted(),
+ * and prints its repetitions: for instructions.sh. */
+int bench_count(const char *name);
 
 #endif

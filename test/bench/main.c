@@ -16,9 +16,10 @@ static const struct {
     const char *name;
     void (*measure)(void);
 } groups[] = {
-    {"scopes", bench_scopes}, {"threads", bench_threads}, {"cold", bench_cold},
-    {"step", bench_step},     {"export", bench_export},   {"reports", bench_reports},
-    {"seal", bench_seal},     {"library", bench_library}, {"peers", bench_peers},
+    {"scopes", bench_scopes},   {"buffers", bench_buffers}, {"threads", bench_threads},
+    {"cold", bench_cold},       {"step", bench_step},       {"export", bench_export},
+    {"reports", bench_reports}, {"seal", bench_seal},       {"library", bench_library},
+    {"peers", bench_peers},
 };
 
 #define GROUP_COUNT (sizeof groups / sizeof *groups)
@@ -66,6 +67,8 @@ int main(int argc, char **argv)
     bench_pin(0);
     if (argc == 2 && strcmp(argv[1], "--lttng-active") == 0)
         return bench_lttng_active();
+    if (argc == 3 && strcmp(argv[1], "--count") == 0)
+        return bench_count(argv[2]);
     default_path(path, sizeof path);
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "-g") != 0 && argv[i][0] != '-')

@@ -3,11 +3,11 @@
  * nanosecond. */
 #include "bench.h"
 
-#include "base/arena.h"
 #include "record/control.h"
-#include "record/log.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NOINLINE     __attribute__((noinline))
 #define RANDOM_COUNT 4096u /* a power of two */
@@ -143,19 +143,47 @@ static void fill_random_sites(void)
         random_sites[i] = (uint8_t)((unsigned)rand() >> 8 & 7u);
 }
 
-/* Groups of figures. */
+/* Figures without a budget show what stands behind those that have one. */
+static const struct scope_case {
+    const char *name;
+    void (*run)(uint64_t count);
+    uint32_t modes;
+    double max_ratio;
+} cases[] = {
+    {"scope_trace", run_scope, TKT_KEEP, 1.10},
+    {"scope_trace_8", run_eight, TKT_KEEP, 0},
+    {"scope_trace_8_random", run_eight_random, TKT_KEEP, 0},
+    {"scope_trace_tree", run_tree, TKT_KEEP, 0},
+    {"scope_call", run_call, TKT_KEEP, 1.6},
+    {"scope_begin_end", run_begin_end, TKT_KEEP, 0},
+    {"phase_trace", run_phase, TKT_KEEP, 0.6},
+    {"scope_summary", run_scope, TKT_FOLD, 1.30},
+    {"scope_summary_8", run_eight, TKT_FOLD, 1.6},
+    {"scope_summary_8_random", run_eight_random, TKT_FOLD, 0},
+    {"scope_summary_tree", run_tree, TKT_FOLD, 0},
+    {"phase_summary", run_phase, TKT_FOLD, 0},
+    {"scope_both", run_scope, TKT_KEEP | TKT_FOLD, 1.45},
+};
 
-static void tell(const char *name, void (*run)(uint64_t count), double max_ratio)
+#define CASE_COUNT (sizeof cases / sizeof *cases)
+
+/* Whole chunks, as BENCH_BATCH. */
+static uint64_t count_of(const struct scope_case *one)
 {
-    bench_loop loop = {.run = run, .between = bench_release};
-    if (run == run_tree)
-        loop.count = TREE_SCOPES * (uint64_t)TKT_CHUNK_SLOTS;
+    return one->run == run_tree ? TREE_SCOPES * (uint64_t)TKT_CHUNK_SLOTS : BENCH_BATCH;
+}
+
+static void measure(const struct scope_case *one)
+{
+    bench_loop loop = {.run = one->run, .between = bench_release, .count = count_of(one)};
+    bench_record_begin(one->modes);
     bench_time time = bench_measure(&loop);
-    bench_tell((bench_figure){.name = name,
+    bench_record_end();
+    bench_tell((bench_figure){.name = one->name,
                               .value = time.ns,
                               .unit = "ns",
                               .floor = time.floor_ns,
-                              .max_ratio = max_ratio});
+                              .max_ratio = one->max_ratio});
 }
 
 static void measure_off(void)
@@ -169,89 +197,46 @@ static void measure_off(void)
                               .max_value = 0.5});
 }
 
-static void measure_trace(void)
-{
-    bench_record_begin(TKT_KEEP);
-    tell("scope_trace", run_scope, 1.10);
-    tell("scope_trace_8", run_eight, 0);
-    tell("scope_trace_8_random", run_eight_random, 0);
-    tell("scope_trace_tree", run_tree, 0);
-    tell("scope_call", run_call, 1.6);
-    tell("scope_begin_end", run_begin_end, 0);
-    tell("phase_trace", run_phase, 0.6);
-    bench_record_end();
-}
-
-static void measure_summary(void)
-{
-    bench_record_begin(TKT_FOLD);
-    tell("scope_summary", run_scope, 1.30);
-    tell("scope_summary_8", run_eight, 1.6);
-    tell("scope_summary_8_random", run_eight_random, 0);
-    tell("scope_summary_tree", run_tree, 0);
-    tell("phase_summary", run_phase, 0);
-    bench_record_end();
-    bench_record_begin(TKT_KEEP | TKT_FOLD);
-    tell("scope_both", run_scope, 1.45);
-    bench_record_end();
-}
-
-/* Into memory that nothing has touched yet, as after a start without a warmup. */
-static void measure_fresh(void)
-{
-    const uint64_t bytes = UINT64_C(64) << 20;
-    tkt_pool_limit(4 * bytes);
-    bench_record_begin(TKT_KEEP);
-    while (tkt_pool_used_bytes() + TKT_CHUNK_BYTES < tkt_pool_total_bytes())
-        run_scope(BENCH_BATCH);
-    double floor = bench_round(&bench_floor);
-    const uint64_t count = bytes / sizeof(takt_record);
-    uint64_t begin = bench_ticks_ordered();
-    run_scope(count);
-    double ns = (double)(bench_ticks_ordered() - begin) * bench_ns_per_tick() / (double)count;
-    bench_record_end();
-    bench_tell(
-        (bench_figure){.name = "scope_trace_fresh", .value = ns, .unit = "ns", .floor = floor});
-}
-
-static uint64_t slots_in_log(void)
-{
-    tkt_log_view view;
-    uint64_t slots = 0;
-    if (tkt_log_view_open(takt_thread_hot_v1.log, 0, &view) != TAKT_OK)
-        return 0;
-    for (size_t i = 0; i < view.parts.count; i++)
-        slots += view.parts.items[i].count;
-    tkt_log_view_close(takt_thread_hot_v1.log, &view);
-    return slots;
-}
-
-/* In the buffer; and what the pool gives for it, which counts the head of each chunk. */
-static void measure_bytes(void)
-{
-    const uint64_t count = 1000 * BENCH_BATCH;
-    bench_record_begin(TKT_KEEP);
-    run_scope(1);
-    uint64_t slots = slots_in_log();
-    uint64_t bytes = tkt_pool_used_bytes();
-    run_scope(count);
-    slots = slots_in_log() - slots;
-    bytes = tkt_pool_used_bytes() - bytes;
-    bench_record_end();
-    bench_tell((bench_figure){.name = "scope_bytes",
-                              .value = (double)(slots * sizeof(takt_record)) / (double)count,
-                              .unit = "bytes",
-                              .max_value = 16});
-    bench_tell((bench_figure){
-        .name = "scope_bytes_in_pool", .value = (double)bytes / (double)count, .unit = "bytes"});
-}
-
 void bench_scopes(void)
 {
     fill_random_sites();
     measure_off();
-    measure_trace();
-    measure_summary();
-    measure_fresh();
-    measure_bytes();
+    for (size_t i = 0; i < CASE_COUNT; i++)
+        measure(&cases[i]);
+}
+
+/* Counting instructions. Callgrind collects while this runs: not static, so that it keeps its name.
+ */
+__attribute__((noinline)) void bench_counted(void (*run)(uint64_t count), uint64_t count);
+
+void bench_counted(void (*run)(uint64_t count), uint64_t count)
+{
+    run(count);
+    BENCH_BARRIER();
+}
+
+static int count_once(void (*run)(uint64_t count), uint64_t count, uint32_t modes)
+{
+    if (modes)
+        bench_record_begin(modes);
+    run(2 * count);
+    bench_release();
+    bench_counted(run, count);
+    printf("%llu\n", (unsigned long long)count);
+    return 0;
+}
+
+int bench_count(const char *name)
+{
+    fill_random_sites();
+    for (size_t i = 0; i < CASE_COUNT; i++)
+        if (strcmp(cases[i].name, name) == 0)
+            return count_once(cases[i].run, count_of(&cases[i]), cases[i].modes);
+    if (strcmp(name, "scope_off") == 0)
+        return count_once(run_scope, BENCH_BATCH, 0);
+    if (strcmp(name, "empty") == 0)
+        return count_once(bench_empty.run, BENCH_BATCH, 0);
+    if (strcmp(name, "floor") == 0)
+        return count_once(bench_floor.run, BENCH_BATCH, 0);
+    return 2;
 }
