@@ -78,7 +78,8 @@ int cli_finish(int status)
         output_errno = errno;
     if (is_whole && !ferror(stdout))
         return status;
-    if (output_errno != EPIPE) /* the reader has read enough */
+    /* `takt report FILE | head` ends quietly, also where the caller has SIGPIPE ignored. */
+    if (output_errno != EPIPE)
         fprintf(stderr, "takt: standard output: %s\n", strerror(output_errno ? output_errno : EIO));
     return status == CLI_OK ? CLI_FAILED : status;
 }

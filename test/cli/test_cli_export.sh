@@ -22,6 +22,14 @@ is_gzip run.folded.gz
 is_gzip run.json.gz
 no_rest
 
+# A value may follow its letter at once, and letters may share a dash.
+run export --chrome -oat-once.json run.pftrace
+status_is 0
+exists at-once.json
+run export --chrome -zo shared run.pftrace
+status_is 0
+is_gzip shared
+
 # .gz by name; and the format by name.
 run export --chrome -o a.json.gz run.pftrace
 status_is 0
@@ -72,7 +80,7 @@ done
 [ "$(cksum run.pftrace)" = "$before" ] || fail "the trace has changed"
 
 # A next file where one is full; it is said, and each of them is whole.
-"$samples/sph" --steps 12 --particles 500 --quiet --profiling.wait 1 --profiling.active 9 \
+"$samples/sph" --steps 120 --particles 300 --quiet --profiling.wait 1 --profiling.active 115 \
     --output.traces perfetto --output.directory fluid >printed 2>&1 || fail "sph fails" "$(cat printed)"
 fluid=$(find fluid -name '*.pftrace')
 run export --chrome --max-size 16KiB -o part.json "$fluid"
@@ -87,6 +95,12 @@ if command -v python3 >/dev/null; then
     done
 fi
 [ "$(stat -c %s part.json)" -le 16384 ] || fail "part.json is larger than 16 KiB"
+for size in 40k 0.04m 40KiB 40kB 40960; do
+    run export --chrome --max-size $size -o part.json "$fluid"
+    status_is 0
+    size=$(stat -c %s part.json)
+    [ "$size" -gt 20480 ] && [ "$size" -le 41944 ] || fail "part.json has $size bytes"
+done
 
 # Failures leave nothing behind.
 run export --chrome -o none/x.json run.pftrace

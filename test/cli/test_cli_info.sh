@@ -25,6 +25,30 @@ status_is 0
 out_has '^  steps +3: steps 9 to 11, cycle 0$'
 out_has '^  steps +3: steps 21 to 23, cycle 1$'
 
+# Large numbers have commas; the spans of all tracks are those of the trace.
+"$samples/sph" --steps 120 --particles 300 --quiet --profiling.wait 1 --profiling.active 115 \
+    --output.traces perfetto --output.directory "$scratch/fluid" >"$scratch/printed" 2>&1 ||
+    fail "sph fails" "$(cat "$scratch/printed")"
+run info "$scratch"/fluid/*.pftrace
+status_is 0
+contents=$(sed -nE 's/^  contents +([0-9]{1,3},[0-9]{3}|[0-9]{1,3}) spans, .*/\1/p' <<<"$out" | tr -d ,)
+tracks=$(sed -nE 's/^ .*: ([0-9,]+) spans?$/\1/p' <<<"$out" | tr -d , | paste -sd+)
+[ "${contents:-0}" -gt 999 ] || fail "should have more than 999 spans" "$out"
+[ "${contents:-0}" = $((${tracks:-0})) ] || fail "the tracks have other spans than the trace" "$out"
+
+# Progress: on a terminal, when it has taken a second; here, because a pipe has no writer yet.
+mkfifo "$scratch/slow.pftrace"
+if command -v python3 >/dev/null; then
+    ran='info slow.pftrace in a terminal'
+    (sleep 1.4 && : >"$scratch/slow.pftrace") &
+    out=$(python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$takt" info "$scratch/slow.pftrace" \
+        </dev/null)
+    out_has 'takt: reading .*slow.pftrace, 1 s'
+    (sleep 1.4 && : >"$scratch/slow.pftrace") &
+    run info "$scratch/slow.pftrace"
+    [[ $err != *$'\r'* ]] || fail "shows progress without a terminal" "$err"
+fi
+
 # Cut at any byte: told by info with the number of bytes, or refused as no trace; never a crash.
 size=$(stat -c %s "$scratch/run.pftrace")
 step=$((size / 23 + 1))
