@@ -131,8 +131,8 @@ TAKT_API takt_status takt_profiler_start(takt_profiler *profiler);
  * handed to on_trace here. TAKT_BAD_STATE if the profiler does not run. */
 TAKT_API takt_status takt_profiler_step(takt_profiler *profiler);
 
-/* Ends the last step, saves a partial window if one is open, and waits for exports and callbacks
- * that are outstanding. A program that ends before the schedule does is told so in the log. The
+/* Saves the window that is open, if one is, marked as partial unless there is no schedule, and waits
+ * for exports and callbacks that are outstanding. The step that has begun is not counted. A program that ends before the schedule does is told so in the log. The
  * profiler can be started again. */
 TAKT_API takt_status takt_profiler_stop(takt_profiler *profiler);
 

@@ -257,6 +257,20 @@ takt_status tkt_file_create(tkt_file *file, const char *path, takt_error *error)
     return fail(error, "write", path, number);
 }
 
+takt_status tkt_file_create_open(tkt_file *file, const char *path, takt_error *error)
+{
+    *file = (tkt_file){.fd = -1};
+    file->path = tkt_copy_string(path);
+    if (!file->path)
+        return tkt_error_set(error, TAKT_NO_MEMORY, "cannot write %s: out of memory", path);
+    file->fd = open_retrying(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    int number = errno;
+    if (file->fd >= 0)
+        return TAKT_OK;
+    forget(file);
+    return fail(error, "write", path, number);
+}
+
 static takt_status write_to_file(void *user, const void *data, size_t size)
 {
     tkt_file *file = user;
@@ -291,6 +305,15 @@ takt_status tkt_file_close(tkt_file *file, takt_status status, takt_error *error
         status = fail(error, "write", file->path, number);
     forget(file);
     return status;
+}
+
+void tkt_file_discard(tkt_file *file)
+{
+    if (file->fd < 0)
+        return;
+    close(file->fd);
+    unlink(file->temporary ? file->temporary : file->path);
+    forget(file);
 }
 
 static bool is_folder(const char *path)

@@ -22,10 +22,15 @@ typedef struct tkt_file {
 } tkt_file;
 
 takt_status tkt_file_create(tkt_file *file, const char *path, takt_error *error);
+/* The same for a file that stands at `path` from the start and stays there whatever happens. */
+takt_status tkt_file_create_open(tkt_file *file, const char *path, takt_error *error);
 takt_sink tkt_file_sink(tkt_file *file);
 /* Renames it to its path when `status` is TAKT_OK, removes it otherwise; returns what became of it.
  * `error` says what failed here; it is left alone when `status` came from elsewhere. */
 takt_status tkt_file_close(tkt_file *file, takt_status status, takt_error *error);
+
+/* Closes it and removes what was written. */
+void tkt_file_discard(tkt_file *file);
 
 /* Creates a folder and those above it. */
 takt_status tkt_folder_create(const char *path, takt_error *error);

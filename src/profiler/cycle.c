@@ -7,6 +7,8 @@
 #include <takt/export.h>
 #include <takt/report.h>
 
+#include <string.h>
+
 /* ---- Sealing ------------------------------------------------------------------------------------ */
 
 static takt_status fill_steps(const tkt_cycle *cycle, takt_trace *trace)
@@ -69,7 +71,7 @@ static takt_status seal(tkt_cycle *cycle, takt_trace **out)
 
 /* ---- Files -------------------------------------------------------------------------------------- */
 
-static void export_one(const tkt_cycle *cycle, const char *output)
+static bool export_one(const tkt_cycle *cycle, const char *output)
 {
     const takt_profiler_options *options = &cycle->options->given;
     const takt_export_options how = {.struct_size = sizeof how,
@@ -82,10 +84,32 @@ static void export_one(const tkt_cycle *cycle, const char *output)
         tkt_log(TAKT_LOG_INFO, "saved %s", path);
     else
         tkt_log(TAKT_LOG_ERROR, "cycle %u: no %s trace: %s", cycle->number, output, error.message);
+    return status == TAKT_OK;
+}
+
+static bool export_all(const tkt_cycle *cycle)
+{
+    const takt_profiler_options *options = &cycle->options->given;
+    bool is_perfetto_saved = false;
+    for (size_t i = 0; i < options->trace_count; i++) {
+        bool is_saved = export_one(cycle, options->traces[i]);
+        is_perfetto_saved |= is_saved && strncmp(options->traces[i], "perfetto", 8) == 0;
+    }
+    return is_perfetto_saved;
+}
+
+/* The complete file takes the place of the one that was written while recording. */
+static void replace_stream(tkt_cycle *cycle, bool is_perfetto_saved)
+{
+    if (cycle->stream && !is_perfetto_saved)
+        is_perfetto_saved = export_one(cycle, "perfetto");
+    tkt_stream_destroy(cycle->stream, is_perfetto_saved);
+    cycle->stream = NULL;
 }
 
 void tkt_cycle_seal(tkt_cycle *cycle)
 {
+    tkt_stream_stop(cycle->stream);
     takt_status status = seal(cycle, &cycle->trace);
     tkt_window_close(cycle->window);
     cycle->window = NULL;
@@ -93,9 +117,7 @@ void tkt_cycle_seal(tkt_cycle *cycle)
         tkt_log(TAKT_LOG_ERROR, "cycle %u is lost: %s", cycle->number, takt_status_text(status));
         return;
     }
-    const takt_profiler_options *options = &cycle->options->given;
-    for (size_t i = 0; i < options->trace_count; i++)
-        export_one(cycle, options->traces[i]);
+    replace_stream(cycle, export_all(cycle));
 }
 
 /* ---- Delivery ----------------------------------------------------------------------------------- */
@@ -129,6 +151,7 @@ void tkt_cycle_destroy(tkt_cycle *cycle)
 {
     if (!cycle)
         return;
+    tkt_stream_destroy(cycle->stream, false);
     tkt_window_close(cycle->window);
     takt_trace_release(cycle->trace);
     TKT_ARRAY_FREE(&cycle->steps);

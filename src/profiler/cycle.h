@@ -4,11 +4,13 @@
 
 #include "profiler/options.h"
 #include "profiler/session.h"
+#include "profiler/stream.h"
 
 typedef struct tkt_cycle {
     struct tkt_cycle        *next;
     const tkt_saved_options *options; /* the profiler's */
-    tkt_window              *window;  /* ended; NULL once it is sealed */
+    tkt_window              *window;  /* NULL once it is sealed */
+    tkt_stream              *stream;  /* NULL without one, and once the complete file is there */
     uint32_t                 number;
     bool                     is_partial;
     TKT_ARRAY_OF(tkt_step) steps; /* recorded ones; times are ticks until it is sealed */

@@ -96,6 +96,20 @@ static char *expand(tkt_saved_options *saved, const char *pattern, const char *n
     return tkt_arena_copy(&saved->memory, path, (size_t)(out - path));
 }
 
+/* The name as files of exports have it, see src/export/exporter.h. */
+static char *name_for_files(tkt_saved_options *saved, const char *name)
+{
+    char *copy = tkt_arena_copy(&saved->memory, name, strlen(name));
+    for (char *at = copy; at && *at; at++) {
+        unsigned char c = (unsigned char)*at;
+        bool is_plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                        c == '.' || c == '_' || c == '-' || c > 127;
+        if (!is_plain)
+            *at = '_';
+    }
+    return copy;
+}
+
 static bool is_listed(const char *name, const char *(*list)(size_t))
 {
     for (size_t i = 0; list(i); i++)
@@ -151,7 +165,8 @@ static takt_status copy_all(tkt_saved_options *saved)
     if (!o->name || !o->reports || !o->traces || !o->categories)
         return TAKT_NO_MEMORY;
     o->directory = saved->directory = expand(saved, directory, o->name);
-    return saved->directory ? TAKT_OK : TAKT_NO_MEMORY;
+    saved->file_name = name_for_files(saved, o->name);
+    return saved->directory && saved->file_name ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
 takt_status tkt_options_save(tkt_saved_options *saved, const takt_profiler_options *options)

@@ -9,6 +9,7 @@
 typedef struct tkt_saved_options {
     takt_profiler_options given;     /* its pointers lead into `memory` */
     char                 *directory; /* with the placeholders replaced */
+    char                 *file_name; /* what the run's files begin with */
     tkt_arena             memory;
 } tkt_saved_options;
 

@@ -96,11 +96,18 @@ static void start(takt_profiler *profiler)
     cycle->options = &profiler->options;
     cycle->number = profiler->cycles_begun++;
     profiler->cycle = cycle;
+    if (profiler->options.given.stream && profiler->options.given.mode != TAKT_MODE_SUMMARY)
+        cycle->stream = tkt_stream_start(&profiler->options, cycle->number, profiler->window);
     announce(profiler);
 }
 
 static void discard(takt_profiler *profiler)
 {
+    if (profiler->cycle) {
+        tkt_stream_stop(profiler->cycle->stream);
+        tkt_stream_destroy(profiler->cycle->stream, true);
+        profiler->cycle->stream = NULL;
+    }
     tkt_window_close(profiler->window);
     tkt_cycle_destroy(profiler->cycle);
     profiler->window = NULL;
@@ -145,8 +152,11 @@ static void go_to(takt_profiler *profiler, takt_action to, uint64_t now)
 static void add_step_to_cycle(takt_profiler *profiler, uint64_t now)
 {
     tkt_step *step = profiler->cycle ? TKT_ARRAY_ADD(&profiler->cycle->steps) : NULL;
-    if (step)
-        *step = (tkt_step){profiler->step, profiler->step_begin, now};
+    if (!step)
+        return;
+    *step = (tkt_step){profiler->step, profiler->step_begin, now};
+    if (profiler->cycle->stream)
+        tkt_stream_step(profiler->cycle->stream, step);
 }
 
 static void end_step(takt_profiler *profiler, uint64_t now)
@@ -232,10 +242,7 @@ takt_status takt_profiler_stop(takt_profiler *profiler)
     profiler->is_running = false;
     if (tkt_record_is_disabled())
         return TAKT_OK;
-    uint64_t now = tkt_ticks();
-    if (profiler->cycle)
-        add_step_to_cycle(profiler, now);
-    go_to(profiler, TKT_STOPPED, now);
+    go_to(profiler, TKT_STOPPED, tkt_ticks());
     check_end(profiler);
     tkt_worker_wait(&profiler->worker);
     deliver(profiler);

@@ -247,12 +247,8 @@ static takt_status fill_memory(const tkt_window *window, takt_trace *trace)
 static void fill_facts(const tkt_window *window, takt_trace *trace)
 {
     takt_facts *facts = &trace->facts;
-    facts->begin_ns = tkt_clock_ns(&window->fit, window->begin_ticks);
     facts->end_ns = tkt_clock_ns(&window->fit, window->end_ticks);
     facts->realtime_offset_ns = window->realtime_offset_ns;
-    facts->process_id = tkt_process_id();
-    facts->has_spans = (window->wish.modes & TKT_KEEP) != 0;
-    facts->clock_resolution_ns = tkt_clock_resolution_ns(&window->fit);
     facts->clock_uncertainty_ns = window->fit.uncertainty_ns > window->residual_ns
                                       ? window->fit.uncertainty_ns
                                       : window->residual_ns;
@@ -261,7 +257,7 @@ static void fill_facts(const tkt_window *window, takt_trace *trace)
         facts->losses[i] += window->losses[i];
 }
 
-static takt_status fill_names(takt_trace *trace)
+takt_status tkt_window_describe(const tkt_window *window, takt_trace *trace)
 {
     uint32_t name = tkt_trace_string_of(trace, tkt_program_name());
     uint32_t backend = tkt_trace_string_of(trace, "none");
@@ -271,6 +267,13 @@ static takt_status fill_names(takt_trace *trace)
     trace->name = name;
     trace->backend = backend;
     trace->clock = clock;
+    takt_facts *facts = &trace->facts;
+    facts->begin_ns = tkt_clock_ns(&window->fit, window->begin_ticks);
+    facts->realtime_offset_ns = tkt_clock_realtime_offset_ns();
+    facts->process_id = tkt_process_id();
+    facts->has_spans = (window->wish.modes & TKT_KEEP) != 0;
+    facts->clock_resolution_ns = tkt_clock_resolution_ns(&window->fit);
+    facts->clock_uncertainty_ns = window->fit.uncertainty_ns;
     return TAKT_OK;
 }
 
@@ -289,10 +292,10 @@ takt_status tkt_window_seal(const tkt_window *window, takt_trace **out)
     takt_status status = tkt_seal(&what, &trace);
     if (status != TAKT_OK)
         return status;
+    status = tkt_window_describe(window, trace);
     fill_facts(window, trace);
-    status = fill_memory(window, trace);
     if (status == TAKT_OK)
-        status = fill_names(trace);
+        status = fill_memory(window, trace);
     if (status == TAKT_OK)
         *out = trace;
     else

@@ -25,6 +25,9 @@ takt_status tkt_window_open(const tkt_wish *wish, tkt_window **out);
 /* Ends it at `ticks`; what is recorded stays until it is closed. Any thread, once. */
 void tkt_window_end(tkt_window *window, uint64_t ticks);
 
+/* Fills in what is known of the recording as soon as it has begun: program, clock, backend. */
+takt_status tkt_window_describe(const tkt_window *window, takt_trace *trace);
+
 /* Makes a trace of an ended window, with the facts of the recording filled in; the caller adds its
  * own and calls tkt_trace_finish(). */
 takt_status tkt_window_seal(const tkt_window *window, takt_trace **out);

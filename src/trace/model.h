@@ -81,6 +81,7 @@ typedef struct tkt_track {
     takt_track_kind kind;
     uint32_t        name; /* string; 0 when it has none */
     uint32_t        thread_id;
+    uint64_t        serial; /* counts the threads of the recording process; 0 in files */
     tkt_spans       spans;
     tkt_args        args;  /* in the order of their spans, then as recorded */
     tkt_works       works; /* in the order of their spans, at most one each */

@@ -60,8 +60,11 @@ static takt_status fold_tracks(const takt_trace *trace, tkt_fold *fold)
 {
     ancestors stack = {0};
     takt_status status = tkt_fold_init(fold);
-    for (size_t i = 0; i < trace->tracks.count && status == TAKT_OK; i++)
-        status = fold_track(fold, &trace->tracks.items[i], &stack);
+    for (size_t i = 0; i < trace->tracks.count && status == TAKT_OK; i++) {
+        const tkt_track *track = &trace->tracks.items[i];
+        if (track->kind == TAKT_TRACK_THREAD) /* spans of other tracks are nobody's CPU time */
+            status = fold_track(fold, track, &stack);
+    }
     if (status == TAKT_OK && !is_complete(fold))
         status = TAKT_NO_MEMORY;
     TKT_ARRAY_FREE(&stack);

@@ -105,10 +105,12 @@ static void end_run(tkt_sealing *sealing, tkt_run *run)
         uint32_t name = run->thread.name ? tkt_sealing_text(sealing, run->thread.name) : 0;
         uint32_t track = tkt_trace_add_track(sealing->trace, TAKT_TRACK_THREAD, name,
                                              run->thread.thread_id);
-        if (track == TKT_NO_TRACK)
+        if (track == TKT_NO_TRACK) {
             sealing->is_out_of_memory = true;
-        else
+        } else {
+            sealing->trace->tracks.items[track].serial = run->thread.serial;
             tkt_seal_run(sealing, run, track);
+        }
     }
     run->segments.count = 0;
 }
