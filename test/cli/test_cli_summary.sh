@@ -1,0 +1,65 @@
+#!/bin/bash
+# What the command says about a trace without spans, and about one that was stopped early.
+. "${0%/*}/lib_cli.sh"
+cd "$scratch" || exit 1
+ran='(the sample sph)'
+
+# Steps 2 to 21 are recorded: 20 steps of the fluid.
+fluid() {
+    local folder=$1
+    shift
+    "$samples/sph" --particles 300 --quiet --profiling.wait 1 --profiling.active 20 \
+        --output.traces perfetto --output.directory "$folder" "$@" >printed 2>&1 ||
+        fail "sph fails" "$(cat printed)"
+}
+fluid full --steps 40
+fluid short --steps 40 --profiling.mode summary
+fluid early --steps 10
+mv full/*.pftrace full.pftrace && mv short/*.pftrace short.pftrace && mv early/*.pftrace early.pftrace
+
+run info short.pftrace
+status_is 0
+out_has '^  contents +a summary only, no spans, '
+out_lacks '^  tracks'
+
+# The same nodes and counts as from spans; times are of another run.
+calls() {
+    run report --tree --csv --rows all "$1"
+    status_is 0
+    silent
+    python3 -c '
+import csv, sys
+for row in csv.DictReader(sys.stdin):
+    print(row["name"], row["calls"])' <"$scratch/out" | sort
+}
+if command -v python3 >/dev/null; then
+    diff <(calls full.pftrace) <(calls short.pftrace) >differences ||
+        fail "the summary has other calls than the spans" "$(cat differences)"
+    [ "$(calls full.pftrace | wc -l)" -gt 4 ] || fail "there are hardly any calls"
+fi
+
+for report in summary scopes activities devices steps; do
+    run report --$report short.pftrace
+    status_is 0
+    silent
+done
+
+# What needs spans says so, and does not keep others from being printed.
+run report --timeline --scopes short.pftrace
+status_is 1
+err_is 'takt: short.pftrace: timeline needs spans, and this trace holds only a summary (it was recorded with mode: summary)'
+out_has '# of Calls'
+run export --chrome --folded short.pftrace
+status_is 1
+err_is 'takt: short.pftrace: chrome needs spans, and this trace holds only a summary (it was recorded with mode: summary)'
+out_has '^wrote short.folded '
+[ ! -e short.json ] || fail "left a file behind"
+
+# Stopped before the cycle was complete.
+run info early.pftrace
+status_is 0
+out_has '; partial: the program stopped before the cycle was complete$'
+run info full.pftrace
+out_lacks 'partial'
+
+finish
