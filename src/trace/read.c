@@ -11,7 +11,7 @@
 
 /* Our files shrink to a third, at most to a fiftieth; deflate can do a thousandth. Up to the first
  * limit any ratio is believed. */
-#define UNPACKED_BYTES ((size_t)1 << 30)
+#define UNPACKED_BYTES ((size_t)256 << 20)
 #define UNPACKED_RATIO 64
 
 /* What every file of this format begins with: the packet that holds nothing but the format. */
@@ -181,7 +181,7 @@ static takt_status read_all(const uint8_t *bytes, size_t size, bool was_unpacked
         tkt_read_no_memory(&read);
         return read.status;
     }
-    size_t cut_bytes = size;
+    size_t cut_bytes = size < sizeof head ? size : 0;
     const uint8_t *end = bytes + size;
     if (size < sizeof head || read_packets(&read, bytes + sizeof head, end, &cut_bytes))
         finish(&read, cut_bytes, was_unpacked_cut);

@@ -59,7 +59,7 @@ static bool read_annotation(tkt_read *read, const tkt_pb_field *from, annotation
     while (tkt_pb_next(&message, &field)) {
         if (field.number == TKT_PF_ANNOTATION_NAME_IID)
             out->key = field.value;
-        else
+        else if (field.number <= TKT_PF_ANNOTATION_POINTER)
             out->value = field;
     }
     return tkt_read_done(read, &message);

@@ -1,0 +1,206 @@
+/* The packet writer as a program uses it that streams while it records: sites and tracks appear as
+ * it goes, begins are written before their ends, and the program may die at any packet. */
+#include "test_trace_build.h"
+
+#include "export/perfetto.h"
+
+typedef struct stream {
+    takt_trace *trace; /* names, tracks and facts; no spans */
+    tkt_memory_sink bytes;
+    tkt_writer writer;
+    tkt_perfetto file;
+} stream;
+
+static void start(stream *s)
+{
+    *s = (stream){.trace = make_trace()};
+    s->trace->facts.end_ns = 0; /* not known yet */
+    assert_int_equal(tkt_writer_init(&s->writer, tkt_memory_sink_of(&s->bytes), 0), TAKT_OK);
+    tkt_perfetto_open(&s->file, &s->writer, s->trace);
+}
+
+/* What a reader sees of it when the program dies here. */
+static takt_trace *die(stream *s)
+{
+    tkt_writer_flush(&s->writer);
+    size_t size = s->bytes.size;
+    assert_int_equal(tkt_perfetto_close(&s->file), TAKT_OK);
+    tkt_writer_fini(&s->writer);
+    takt_trace *back = read_bytes(s->bytes.data, size);
+    tkt_free(s->bytes.data);
+    takt_trace_release(s->trace);
+    return back;
+}
+
+static takt_trace *end(stream *s)
+{
+    tkt_perfetto_facts(&s->file);
+    assert_int_equal(tkt_perfetto_close(&s->file), TAKT_OK);
+    assert_int_equal(tkt_writer_fini(&s->writer), TAKT_OK);
+    takt_trace *back = read_bytes(s->bytes.data, s->bytes.size);
+    tkt_free(s->bytes.data);
+    takt_trace_release(s->trace);
+    return back;
+}
+
+static void slices_that_never_end_are_unfinished(void **state)
+{
+    (void)state;
+    stream s;
+    start(&s);
+    uint32_t outer = make_site(s.trace, "outer", TAKT_SITE_SCOPE);
+    uint32_t row = tkt_perfetto_track(&s.file, make_thread(s.trace, "main", 1));
+    tkt_perfetto_begin(&s.file, row, outer, BEGIN_NS + 1);
+    uint32_t inner = make_site(s.trace, "inner", TAKT_SITE_SCOPE);
+    tkt_perfetto_begin(&s.file, row, inner, BEGIN_NS + 2);
+    tkt_perfetto_mark(&s.file, row, make_site(s.trace, "here", TAKT_SITE_MARK), BEGIN_NS + 3);
+    uint32_t other = tkt_perfetto_track(&s.file, make_thread(s.trace, "other", 2));
+    tkt_perfetto_begin(&s.file, other, inner, BEGIN_NS + 5);
+    tkt_perfetto_end(&s.file, other, BEGIN_NS + 900);
+
+    takt_trace *back = die(&s);
+    assert_true(back->facts.has_spans);
+    assert_int_equal(back->facts.losses[TAKT_LOSS_CUT], 1);
+    assert_int_equal(back->facts.unfinished, 2);
+    assert_int_equal(back->facts.end_ns, BEGIN_NS + 900); /* the last that was heard of it */
+    const tkt_spans *spans = &back->tracks.items[0].spans;
+    assert_int_equal(spans->count, 2);
+    assert_int_equal(spans->items[0].end_ns, BEGIN_NS + 900);
+    assert_int_equal(spans->items[1].end_ns, BEGIN_NS + 900);
+    assert_int_equal(spans->items[1].parent, 0);
+    assert_int_equal(tkt_span_flags(&spans->items[1]), TAKT_SPAN_UNFINISHED);
+    assert_int_equal(tkt_span_flags(&back->tracks.items[1].spans.items[0]), 0);
+    assert_int_equal(back->marks.count, 1);
+    assert_string_equal(back->facts.name, "sph");
+    takt_trace_release(back);
+}
+
+static void what_is_known_at_the_end_may_be_said_there(void **state)
+{
+    (void)state;
+    stream s;
+    start(&s);
+    uint32_t site = make_site(s.trace, "scope", TAKT_SITE_SCOPE);
+    uint32_t row = tkt_perfetto_track(&s.file, make_thread(s.trace, "main", 1));
+    tkt_arg late = {.key = text(s.trace, "late"), .value.i = -1, .type = TKT_ARG_INT};
+    tkt_arg early = {.key = text(s.trace, "early"), .value.i = 1, .type = TKT_ARG_INT};
+    tkt_work work = {.flops = 2, .bytes = 3};
+    tkt_perfetto_work(&s.file, row, &work);
+    tkt_perfetto_begin(&s.file, row, site, BEGIN_NS);
+    tkt_perfetto_arg(&s.file, row, &early);
+    tkt_perfetto_begin(&s.file, row, site, BEGIN_NS + 1);
+    tkt_perfetto_end(&s.file, row, BEGIN_NS + 2);
+    tkt_perfetto_arg(&s.file, row, &late);
+    tkt_perfetto_work(&s.file, row, &work);
+    tkt_perfetto_flags(&s.file, row, TAKT_SPAN_UNFINISHED);
+    tkt_perfetto_end(&s.file, row, BEGIN_NS + 3);
+    s.trace->facts.end_ns = BEGIN_NS + 100;
+    s.trace->facts.losses[TAKT_LOSS_BUFFER_FULL] = 5;
+    s.trace->facts.cycle = 2;
+
+    takt_trace *back = end(&s);
+    const tkt_track *track = &back->tracks.items[0];
+    assert_int_equal(track->args.count, 2);
+    assert_int_equal(track->args.items[0].span, 0); /* in the order of spans */
+    assert_int_equal(track->args.items[0].value.i, -1);
+    assert_int_equal(track->args.items[1].span, 1);
+    assert_int_equal(track->works.count, 1);
+    assert_true(track->works.items[0].flops == 4 && track->works.items[0].bytes == 6);
+    assert_int_equal(tkt_span_flags(&track->spans.items[0]), TAKT_SPAN_UNFINISHED);
+    assert_int_equal(back->facts.end_ns, BEGIN_NS + 100);
+    assert_int_equal(back->facts.losses[TAKT_LOSS_BUFFER_FULL], 5);
+    assert_int_equal(back->facts.losses[TAKT_LOSS_CUT], 0);
+    assert_int_equal(back->facts.cycle, 2);
+    takt_trace_release(back);
+}
+
+/* Chunks of several threads, one after the other, and async spans as they end. */
+static void rows_may_take_turns(void **state)
+{
+    (void)state;
+    stream s;
+    start(&s);
+    uint32_t site = make_site(s.trace, "scope", TAKT_SITE_SCOPE);
+    uint32_t tasks = tkt_trace_add_track(s.trace, TAKT_TRACK_ASYNC, text(s.trace, "tasks"), 0);
+    uint32_t rows[3];
+    for (uint32_t i = 0; i < 3; i++)
+        rows[i] = tkt_perfetto_track(&s.file, make_thread(s.trace, "", 10 + i));
+    for (uint64_t chunk = 0; chunk < 50; chunk++) {
+        uint64_t time_ns = BEGIN_NS + chunk * 1000;
+        for (uint32_t i = 0; i < 3; i++) {
+            char name[16];
+            snprintf(name, sizeof name, "new %u", (unsigned)chunk);
+            tkt_perfetto_begin(&s.file, rows[i], site, time_ns);
+            tkt_perfetto_begin(&s.file, rows[i], make_site(s.trace, name, TAKT_SITE_SCOPE),
+                               time_ns + i);
+            tkt_perfetto_end(&s.file, rows[i], time_ns + 10);
+            tkt_perfetto_end(&s.file, rows[i], time_ns + 20);
+        }
+        uint64_t begin_ns = time_ns - (chunk % 3) * 1500; /* ends in order, begins not */
+        uint32_t lane = tkt_perfetto_lane_for(&s.file, tasks, begin_ns, time_ns + 500);
+        tkt_perfetto_begin(&s.file, lane, site, begin_ns);
+        tkt_perfetto_end(&s.file, lane, time_ns + 500);
+    }
+    takt_trace *back = end(&s);
+    assert_int_equal(back->tracks.count, 4);
+    assert_int_equal(back->tracks.items[0].spans.count, 50);
+    for (size_t i = 1; i < 50; i++)
+        assert_true(back->tracks.items[0].spans.items[i - 1].begin_ns <=
+                    back->tracks.items[0].spans.items[i].begin_ns);
+    for (uint32_t t = 1; t < 4; t++) {
+        const tkt_spans *spans = &back->tracks.items[t].spans;
+        assert_int_equal(spans->count, 100);
+        for (uint32_t i = 0; i < 100; i++) {
+            uint64_t time_ns = BEGIN_NS + i / 2 * 1000;
+            assert_int_equal(spans->items[i].begin_ns, time_ns + (i % 2 ? t - 1 : 0));
+            assert_int_equal(spans->items[i].end_ns, time_ns + (i % 2 ? 10 : 20));
+            assert_int_equal(spans->items[i].parent, i % 2 ? i - 1 : TKT_NO_SPAN);
+        }
+    }
+    takt_trace_release(back);
+}
+
+static void a_step_that_has_begun_is_left_out(void **state)
+{
+    (void)state;
+    stream s;
+    start(&s);
+    tkt_step step = {41, BEGIN_NS, BEGIN_NS + 10};
+    tkt_perfetto_step(&s.file, &step);
+    tkt_writer_flush(&s.writer);
+    size_t first = s.bytes.size;
+    step.number++;
+    tkt_perfetto_step(&s.file, &step);
+    tkt_writer_flush(&s.writer);
+    assert_true(s.bytes.size > first);
+    s.bytes.size--; /* the end of step 42 is cut */
+    takt_trace *back = die(&s);
+    assert_int_equal(back->steps.count, 1);
+    assert_int_equal(back->steps.items[0].number, 41);
+    assert_int_equal(back->facts.first_step, 41);
+    takt_trace_release(back);
+}
+
+static void nothing_streamed_is_an_empty_trace(void **state)
+{
+    (void)state;
+    stream s;
+    start(&s);
+    takt_trace *back = die(&s);
+    assert_int_equal(back->tracks.count, 0);
+    assert_int_equal(back->facts.begin_ns, BEGIN_NS);
+    assert_int_equal(back->facts.end_ns, BEGIN_NS);
+    takt_trace_release(back);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slices_that_never_end_are_unfinished),
+        cmocka_unit_test(what_is_known_at_the_end_may_be_said_there),
+        cmocka_unit_test(rows_may_take_turns),
+        cmocka_unit_test(a_step_that_has_begun_is_left_out),
+        cmocka_unit_test(nothing_streamed_is_an_empty_trace),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,537 @@
+/* Files that are cut, damaged, packed, foreign or of another time. */
+#include "test_trace_build.h"
+
+#include "base/alloc.h"
+#include "export/perfetto_message.h"
+
+#include <unistd.h>
+
+typedef struct outcome {
+    takt_status status;
+    takt_trace *trace;
+    takt_error error;
+} outcome;
+
+static outcome try_bytes(const void *bytes, size_t size)
+{
+    outcome out = {0};
+    /* A copy of its own shows reads past the end to the sanitizer. */
+    uint8_t *copy = malloc(size + 1);
+    memcpy(copy, bytes, size);
+    uint8_t *exact = malloc(size ? size : 1);
+    memcpy(exact, copy, size);
+    free(copy);
+    out.status = tkt_trace_read(exact, size, "file", &out.trace, &out.error);
+    free(exact);
+    return out;
+}
+
+static void is_bad(const void *bytes, size_t size, const char *why)
+{
+    outcome out = try_bytes(bytes, size);
+    assert_int_equal(out.status, TAKT_BAD_TRACE);
+    assert_null(out.trace);
+    assert_int_equal(out.error.status, TAKT_BAD_TRACE);
+    if (!strstr(out.error.message, why))
+        fail_msg("\"%s\" does not say \"%s\"", out.error.message, why);
+    assert_true(strncmp(out.error.message, "file: ", 6) == 0);
+}
+
+static takt_trace *finished(takt_trace *trace)
+{
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    return trace;
+}
+
+/* ---- Cuts --------------------------------------------------------------------------------------
+ */
+
+static size_t total_spans(const takt_trace *trace)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < trace->tracks.count; i++)
+        count += trace->tracks.items[i].spans.count;
+    return count;
+}
+
+/* Every span of a cut file is one of the whole file; only its end may be missing. */
+static void is_beginning_of(const takt_trace *cut, const takt_trace *whole)
+{
+    assert_true(cut->tracks.count <= whole->tracks.count);
+    for (size_t t = 0; t < cut->tracks.count; t++) {
+        const tkt_spans *part = &cut->tracks.items[t].spans;
+        const tkt_spans *all = &whole->tracks.items[t].spans;
+        assert_true(part->count <= all->count);
+        for (size_t i = 0; i < part->count; i++) {
+            assert_int_equal(part->items[i].begin_ns, all->items[i].begin_ns);
+            assert_int_equal(part->items[i].parent, all->items[i].parent);
+            same_site(cut, whole, tkt_span_site(&part->items[i]), tkt_span_site(&all->items[i]));
+            bool is_open = part->items[i].site_flags & TAKT_SPAN_UNFINISHED;
+            assert_true(is_open || part->items[i].end_ns == all->items[i].end_ns);
+            assert_true(part->items[i].end_ns >= part->items[i].begin_ns);
+        }
+    }
+}
+
+/* Where packets end: the sizes at which nothing but whole packets is left. */
+static size_t last_packet_end(const uint8_t *bytes, size_t size)
+{
+    size_t at = 0;
+    while (at < size) {
+        uint64_t length;
+        const uint8_t *content = tkt_pb_get_varint(bytes + at + 1, bytes + size, &length);
+        if (!content || length > (size_t)(bytes + size - content))
+            return at;
+        at = (size_t)(content - bytes) + length;
+    }
+    return at;
+}
+
+static void a_file_cut_anywhere_is_read_up_to_there(void **state)
+{
+    (void)state;
+    takt_trace *whole = finished(whole_trace());
+    tkt_memory_sink file = write_trace(whole);
+    const uint8_t *bytes = (const uint8_t *)file.data;
+    size_t before = 0;
+    for (size_t size = 1; size < file.size; size++) {
+        outcome out = try_bytes(bytes, size);
+        assert_int_equal(out.status, TAKT_OK);
+        size_t left = size - last_packet_end(bytes, size);
+        assert_int_equal(out.trace->facts.losses[TAKT_LOSS_CUT], left ? left : 1);
+        is_beginning_of(out.trace, whole);
+        assert_true(total_spans(out.trace) >= before);
+        assert_int_equal(out.trace->facts.span_count, total_spans(out.trace));
+        before = total_spans(out.trace);
+        takt_trace_release(out.trace);
+    }
+    assert_int_equal(before, total_spans(whole));
+    tkt_free(file.data);
+    takt_trace_release(whole);
+}
+
+/* The end of the recording is known, but not what the cut track did until then. */
+static void a_cut_span_ends_with_what_is_left_of_its_track(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    uint32_t site = make_site(trace, "x", TAKT_SITE_SCOPE);
+    make_span(trace, make_thread(trace, "a", 1), site, TKT_NO_SPAN, BEGIN_NS, END_NS);
+    uint32_t second = make_thread(trace, "b", 2);
+    uint32_t outer = make_span(trace, second, site, TKT_NO_SPAN, BEGIN_NS, END_NS);
+    make_span(trace, second, site, outer, BEGIN_NS + 10, BEGIN_NS + 20);
+    tkt_memory_sink file = write_trace(finished(trace));
+    size_t size = last_packet_end((const uint8_t *)file.data, file.size - 1); /* without the end */
+    size = last_packet_end((const uint8_t *)file.data, size - 1); /* and without outer's end */
+    takt_trace *cut = read_bytes(file.data, size);
+    assert_int_equal(cut->tracks.items[0].spans.items[0].end_ns, END_NS);
+    assert_int_equal(cut->tracks.items[1].spans.items[0].end_ns, BEGIN_NS + 20);
+    assert_int_equal(cut->tracks.items[1].spans.items[1].end_ns, BEGIN_NS + 20);
+    assert_int_equal(cut->facts.unfinished, 1);
+    assert_int_equal(cut->facts.end_ns, END_NS);
+    takt_trace_release(cut);
+    takt_trace_release(trace);
+    tkt_free(file.data);
+}
+
+static void zeros_behind_a_cut_belong_to_it(void **state)
+{
+    (void)state;
+    takt_trace *trace = finished(whole_trace());
+    tkt_memory_sink file = write_trace(trace);
+    size_t size = last_packet_end((const uint8_t *)file.data, file.size - 1);
+    memset(file.data + size, 0, file.size - size);
+    takt_trace *cut = read_bytes(file.data, file.size);
+    assert_int_equal(cut->facts.losses[TAKT_LOSS_CUT], file.size - size);
+    takt_trace_release(cut);
+    takt_trace_release(trace);
+    tkt_free(file.data);
+}
+
+static void a_cut_is_still_told_when_it_is_written_again(void **state)
+{
+    (void)state;
+    takt_trace *trace = finished(whole_trace());
+    tkt_memory_sink file = write_trace(trace);
+    takt_trace *cut = read_bytes(file.data, file.size - 1);
+    takt_trace *again = write_and_read(cut);
+    assert_true(cut->facts.losses[TAKT_LOSS_CUT] > 0);
+    same_trace(cut, again);
+    takt_trace_release(again);
+    takt_trace_release(cut);
+    takt_trace_release(trace);
+    tkt_free(file.data);
+}
+
+/* ---- Damage ------------------------------------------------------------------------------------
+ */
+
+/* Whatever one bit does, the file is read or refused with a reason, and what is read can be used.
+ */
+static void any_flipped_bit_is_survived(void **state)
+{
+    (void)state;
+    takt_trace *trace = whole_trace();
+    trace->facts.has_spans = true;
+    tkt_memory_sink file = write_trace(finished(trace));
+    size_t refused = 0;
+    for (size_t bit = 0; bit < 8 * file.size; bit++) {
+        file.data[bit / 8] ^= (char)(1 << bit % 8);
+        outcome out = try_bytes(file.data, file.size);
+        if (out.status == TAKT_OK) {
+            assert_non_null(tkt_trace_fold(out.trace));
+            tkt_memory_sink again = write_trace(out.trace);
+            tkt_free(again.data);
+        } else {
+            assert_int_equal(out.status, TAKT_BAD_TRACE);
+            assert_true(strlen(out.error.message) > 10);
+            refused++;
+        }
+        takt_trace_release(out.trace);
+        file.data[bit / 8] ^= (char)(1 << bit % 8);
+    }
+    assert_true(refused > file.size);
+    takt_trace_release(trace);
+    tkt_free(file.data);
+}
+
+/* A packet of the given fields, in a file that has a head and a row. */
+static void is_refused(const tkt_message *fields, const char *why)
+{
+    takt_trace *trace = make_trace();
+    make_span(trace, make_thread(trace, "main", 1), make_site(trace, "x", TAKT_SITE_SCOPE),
+              TKT_NO_SPAN, BEGIN_NS, END_NS);
+    tkt_memory_sink file = write_trace(finished(trace));
+    tkt_message bytes = {0};
+    size_t size = last_packet_end((const uint8_t *)file.data, file.size - 1);
+    for (size_t i = 0; i < size; i++)
+        ADD(&bytes, file.data[i]);
+    size_t mark = tkt_message_begin(&bytes, TKT_PF_TRACE_PACKET);
+    tkt_message_uint(&bytes, TKT_PF_PACKET_TIMESTAMP, 1);
+    tkt_message_uint(&bytes, TKT_PF_PACKET_SEQUENCE, 2);
+    tkt_message_append(&bytes, fields);
+    tkt_message_end(&bytes, mark);
+    is_bad(bytes.items, bytes.count, why);
+    TKT_ARRAY_FREE(&bytes);
+    takt_trace_release(trace);
+    tkt_free(file.data);
+}
+
+static size_t event_of(tkt_message *message, uint32_t type)
+{
+    tkt_message_clear(message);
+    size_t mark = tkt_message_begin(message, TKT_PF_PACKET_TRACK_EVENT);
+    tkt_message_uint(message, TKT_PF_EVENT_TYPE, type);
+    return mark;
+}
+
+static void events_that_make_no_sense_are_refused(void **state)
+{
+    (void)state;
+    tkt_message m = {0};
+    size_t event = event_of(&m, TKT_PF_SLICE_BEGIN);
+    tkt_message_uint(&m, TKT_PF_EVENT_NAME_IID, 2);
+    tkt_message_end(&m, event);
+    is_refused(&m, "an event's site is unknown");
+
+    tkt_message_end(&m, event_of(&m, TKT_PF_SLICE_BEGIN));
+    is_refused(&m, "an event's site is unknown");
+
+    event = event_of(&m, TKT_PF_SLICE_BEGIN);
+    tkt_message_uint(&m, TKT_PF_EVENT_NAME_IID, 1);
+    size_t annotation = tkt_message_begin(&m, TKT_PF_EVENT_ANNOTATIONS);
+    tkt_message_uint(&m, TKT_PF_ANNOTATION_NAME_IID, TKT_PF_KEY_FIRST);
+    tkt_message_end(&m, annotation);
+    tkt_message_end(&m, event);
+    is_refused(&m, "an argument's key is unknown");
+
+    event = event_of(&m, TKT_PF_SLICE_END);
+    tkt_message_varint(&m, 7); /* a field 0 with a wire type that does not exist */
+    tkt_message_end(&m, event);
+    is_refused(&m, "a field is malformed");
+    TKT_ARRAY_FREE(&m);
+}
+
+/* One field of Takt's message, which holds the given fields. */
+static void takt_is_refused(uint32_t field, const tkt_message *fields, const char *why)
+{
+    tkt_message m = {0};
+    size_t takt = tkt_message_begin(&m, TKT_PF_PACKET_TAKT);
+    size_t mark = tkt_message_begin(&m, field);
+    tkt_message_append(&m, fields);
+    tkt_message_end(&m, mark);
+    tkt_message_end(&m, takt);
+    is_refused(&m, why);
+    TKT_ARRAY_FREE(&m);
+}
+
+static void descriptions_that_make_no_sense_are_refused(void **state)
+{
+    (void)state;
+    tkt_message m = {0};
+    tkt_message_uint(&m, TKT_PF_SITE_IID, UINT64_C(1) << 40); /* no table may become that large */
+    takt_is_refused(TKT_PF_TAKT_SITES, &m, "a site's number");
+    takt_is_refused(TKT_PF_TAKT_KEYS, &m, "a key's number");
+
+    tkt_message_clear(&m);
+    tkt_message_uint(&m, TKT_PF_SITE_NAME, 5);
+    takt_is_refused(TKT_PF_TAKT_SITES, &m, "a text is a number");
+
+    tkt_message_clear(&m);
+    tkt_message_uint(&m, TKT_PF_TAKT_TRACK_KIND, TKT_PF_TRACK_OF_THREAD);
+    tkt_message_uint(&m, TKT_PF_TAKT_TRACK_INDEX, 1);
+    takt_is_refused(TKT_PF_TAKT_TRACK, &m, "a sequence is described twice");
+
+    tkt_message_clear(&m);
+    tkt_message_uint(&m, TKT_PF_NODE_SITE, 2);
+    takt_is_refused(TKT_PF_TAKT_NODES, &m, "a node's parent or site is unknown");
+    tkt_message_clear(&m);
+    tkt_message_uint(&m, TKT_PF_NODE_PARENT, 7);
+    takt_is_refused(TKT_PF_TAKT_NODES, &m, "a node's parent or site is unknown");
+
+    tkt_message_clear(&m);
+    size_t stats = tkt_message_begin(&m, TKT_PF_NODE_STATS);
+    tkt_message_uint(&m, TKT_PF_STATS_COUNT, 1);
+    size_t histogram = tkt_message_begin(&m, TKT_PF_STATS_HISTOGRAM);
+    tkt_message_varint(&m, TKT_HISTOGRAM_BUCKETS);
+    tkt_message_varint(&m, 1);
+    tkt_message_end(&m, histogram);
+    tkt_message_end(&m, stats);
+    takt_is_refused(TKT_PF_TAKT_NODES, &m, "a histogram is malformed");
+
+    tkt_message_clear(&m);
+    tkt_message_uint(&m, TKT_PF_FACTS_BEGIN_NS, 2);
+    tkt_message_uint(&m, TKT_PF_FACTS_END_NS, 1);
+    takt_is_refused(TKT_PF_TAKT_FACTS, &m, "ends before it begins");
+    TKT_ARRAY_FREE(&m);
+}
+
+/* ---- Files of others ---------------------------------------------------------------------------
+ */
+
+static void foreign_files_are_refused(void **state)
+{
+    (void)state;
+    is_bad("", 0, "the file is empty");
+    is_bad("hello, world\n", 13, "byte 0: not a trace that Takt wrote");
+    is_bad("\x7F"
+           "ELF\x02\x01\x01",
+           8, "not a trace that Takt wrote");
+    is_bad("{\"traceEvents\": []}", 19, "not a trace that Takt wrote");
+    is_bad("\x0A\x06\x50\x01\x58\x02\x60\x03", 8, "not a trace that Takt wrote"); /* Perfetto's */
+    is_bad("\x0A\x05\xA2\x7E\x02\x08\x02", 7, "format 2 by a later version");
+    is_bad("\x0A\x05\xA2\x7E\x02\x08\x01\xFF", 8, "byte 7: not a trace packet");
+    is_bad("\x0A\x05\xA2\x7E\x02\x08\x01\x0A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01\x01",
+           21, "byte 7: a packet's size is malformed");
+    is_bad("\x1F\x8B not gzip", 11, "nothing can be unpacked");
+
+    takt_trace *trace = NULL;
+    takt_error error;
+    assert_int_equal(takt_trace_open("/nowhere/x.pftrace", &trace, &error), TAKT_IO_ERROR);
+    assert_non_null(strstr(error.message, "/nowhere/x.pftrace"));
+    assert_int_equal(takt_trace_open("/", &trace, NULL), TAKT_IO_ERROR);
+    assert_int_equal(takt_trace_open(NULL, &trace, &error), TAKT_BAD_ARGUMENT);
+    assert_null(trace);
+}
+
+static void two_traces_in_a_file_are_refused(void **state)
+{
+    (void)state;
+    takt_trace *trace = finished(whole_trace());
+    tkt_memory_sink file = write_trace(trace);
+    char *twice = malloc(2 * file.size);
+    memcpy(twice, file.data, file.size);
+    memcpy(twice + file.size, file.data, file.size);
+    is_bad(twice, 2 * file.size, "more follows after the trace's end");
+    size_t cut = last_packet_end((const uint8_t *)file.data, file.size - 1);
+    memcpy(twice + cut, file.data, file.size);
+    is_bad(twice, cut + file.size, "a second trace begins");
+    free(twice);
+    takt_trace_release(trace);
+    tkt_free(file.data);
+}
+
+/* Copies a message with an unknown field of each type at its front and its end, and the same in the
+ * messages that its fields of number `inside` are. */
+static void stuff(tkt_message *out, const uint8_t *bytes, size_t size, const uint32_t *inside)
+{
+    tkt_pb_reader message = tkt_pb_read(bytes, size);
+    tkt_pb_field field;
+    tkt_message_uint(out, 900, 12345);
+    for (const uint8_t *from = message.at; tkt_pb_next(&message, &field); from = message.at) {
+        if (*inside && field.number == *inside) {
+            size_t mark = tkt_message_begin(out, field.number);
+            stuff(out, field.bytes, field.value, inside + 1);
+            tkt_message_end(out, mark);
+        } else {
+            for (; from < message.at; from++)
+                ADD(out, (char)*from);
+        }
+    }
+    tkt_message_fixed64(out, 901, 1);
+    tkt_message_string(out, 902, "unknown");
+    ADD(out, (char)0xBD); /* field 903, a fixed32 */
+    ADD(out, (char)0x38);
+    for (int i = 0; i < 4; i++)
+        ADD(out, 1);
+}
+
+/* Packets look strange to the reader's short cuts then, so both of its ways are compared, too. */
+static void unknown_fields_are_skipped(void **state)
+{
+    (void)state;
+    static const uint32_t events[] = {TKT_PF_PACKET_TRACK_EVENT, TKT_PF_EVENT_ANNOTATIONS, 0};
+    static const uint32_t takt[] = {TKT_PF_PACKET_TAKT, TKT_PF_TAKT_FACTS, TKT_PF_FACTS_LOSSES, 0};
+    static const uint32_t sites[] = {TKT_PF_PACKET_TAKT, TKT_PF_TAKT_SITES, 0};
+    static const uint32_t nodes[] = {TKT_PF_PACKET_TAKT, TKT_PF_TAKT_NODES, TKT_PF_NODE_STATS, 0};
+    static const uint32_t *const ways[] = {events, takt, sites, nodes};
+    takt_trace *trace = random_trace(3, 3, 200);
+    make_facts(trace);
+    assert_int_equal(tkt_fold_init(&trace->fold), TAKT_OK);
+    tkt_fold_add(&trace->fold, tkt_fold_child(&trace->fold, 0, 1), 55);
+    tkt_memory_sink file = write_trace(finished(trace));
+    for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
+        tkt_message stuffed = {0};
+        for (size_t i = 0; i < 7; i++)
+            ADD(&stuffed, file.data[i]);
+        tkt_pb_reader all = tkt_pb_read((const uint8_t *)file.data + 7, file.size - 7);
+        tkt_pb_field packet;
+        while (tkt_pb_next(&all, &packet)) {
+            size_t mark = tkt_message_begin(&stuffed, TKT_PF_TRACE_PACKET);
+            stuff(&stuffed, packet.bytes, packet.value, ways[way]);
+            tkt_message_end(&stuffed, mark);
+        }
+        takt_trace *back = read_bytes(stuffed.items, stuffed.count);
+        same_trace(trace, back);
+        takt_trace_release(back);
+        TKT_ARRAY_FREE(&stuffed);
+    }
+    takt_trace_release(trace);
+    tkt_free(file.data);
+}
+
+/* ---- Packed files and real ones ----------------------------------------------------------------
+ */
+
+static tkt_memory_sink pack(const tkt_memory_sink *file)
+{
+    tkt_memory_sink packed = {0};
+    tkt_gzip *gzip;
+    takt_sink sink;
+    assert_int_equal(tkt_gzip_create(tkt_memory_sink_of(&packed), 6, &gzip, &sink), TAKT_OK);
+    assert_int_equal(sink.write(sink.user, file->data, file->size), TAKT_OK);
+    assert_int_equal(tkt_gzip_finish(gzip), TAKT_OK);
+    return packed;
+}
+
+static void a_packed_file_is_read_and_may_be_cut(void **state)
+{
+    (void)state;
+    takt_trace *trace = finished(random_trace(11, 2, 100));
+    tkt_memory_sink file = write_trace(trace);
+    tkt_memory_sink packed = pack(&file);
+    assert_true(packed.size < file.size);
+    takt_trace *back = read_bytes(packed.data, packed.size);
+    same_trace(trace, back);
+    takt_trace_release(back);
+    for (size_t size = 300; size < packed.size; size += 7) {
+        outcome out = try_bytes(packed.data, size);
+        if (out.status == TAKT_BAD_TRACE) /* not even the head came out */
+            continue;
+        assert_int_equal(out.status, TAKT_OK);
+        is_beginning_of(out.trace, trace);
+        assert_true(out.trace->facts.losses[TAKT_LOSS_CUT] > 0);
+        takt_trace_release(out.trace);
+    }
+    tkt_free(packed.data);
+    tkt_free(file.data);
+    takt_trace_release(trace);
+}
+
+/* A quarter of a megabyte that becomes a quarter of a gigabyte. */
+static void a_file_that_unpacks_without_end_is_refused(void **state)
+{
+    (void)state;
+    size_t piece = 1 << 20;
+    char *zeros = calloc(1, piece);
+    tkt_memory_sink packed = {0};
+    tkt_gzip *gzip;
+    takt_sink sink;
+    assert_int_equal(tkt_gzip_create(tkt_memory_sink_of(&packed), 1, &gzip, &sink), TAKT_OK);
+    for (int i = 0; i < 257; i++)
+        assert_int_equal(sink.write(sink.user, zeros, piece), TAKT_OK);
+    assert_int_equal(tkt_gzip_finish(gzip), TAKT_OK);
+    is_bad(packed.data, packed.size, "unpacks to more than");
+    free(zeros);
+    tkt_free(packed.data);
+}
+
+static void a_file_is_opened_by_its_path(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/takt-test-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    takt_trace *trace = finished(whole_trace());
+    tkt_memory_sink file = write_trace(trace);
+    takt_sink sink = takt_sink_fd(fd);
+    assert_int_equal(sink.write(sink.user, file.data, file.size), TAKT_OK);
+    close(fd);
+    takt_trace *back = NULL;
+    assert_int_equal(takt_trace_open(path, &back, NULL), TAKT_OK);
+    unlink(path);
+    same_trace(trace, back);
+    assert_ptr_equal(takt_trace_retain(back), back);
+    takt_trace_release(back);
+    assert_string_equal(takt_trace_facts(back)->name, "sph");
+    takt_trace_release(back);
+    takt_trace_release(trace);
+    tkt_free(file.data);
+}
+
+static void without_memory_reading_says_so(void **state)
+{
+    (void)state;
+    takt_trace *trace = random_trace(5, 2, 30);
+    assert_int_equal(tkt_fold_init(&trace->fold), TAKT_OK);
+    tkt_fold_add(&trace->fold, tkt_fold_child(&trace->fold, 0, 1), 55);
+    tkt_memory_sink file = write_trace(finished(trace));
+    takt_status status = TAKT_NO_MEMORY;
+    uint64_t tries = 0;
+    for (; status != TAKT_OK && tries < 10000; tries++) {
+        takt_trace *back = NULL;
+        takt_error error = {0};
+        tkt_alloc_fail(tries, UINT64_MAX);
+        status = tkt_trace_read((const uint8_t *)file.data, file.size, "file", &back, &error);
+        tkt_alloc_fail(0, 0);
+        if (status != TAKT_OK) {
+            assert_int_equal(status, TAKT_NO_MEMORY);
+            assert_string_equal(error.message, "file: out of memory");
+        }
+        takt_trace_release(back);
+    }
+    assert_true(tries > 30 && tries < 10000);
+    takt_trace_release(trace);
+    tkt_free(file.data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_cut_anywhere_is_read_up_to_there),
+        cmocka_unit_test(a_cut_span_ends_with_what_is_left_of_its_track),
+        cmocka_unit_test(zeros_behind_a_cut_belong_to_it),
+        cmocka_unit_test(a_cut_is_still_told_when_it_is_written_again),
+        cmocka_unit_test(any_flipped_bit_is_survived),
+        cmocka_unit_test(events_that_make_no_sense_are_refused),
+        cmocka_unit_test(descriptions_that_make_no_sense_are_refused),
+        cmocka_unit_test(foreign_files_are_refused),
+        cmocka_unit_test(two_traces_in_a_file_are_refused),
+        cmocka_unit_test(unknown_fields_are_skipped),
+        cmocka_unit_test(a_packed_file_is_read_and_may_be_cut),
+        cmocka_unit_test(a_file_that_unpacks_without_end_is_refused),
+        cmocka_unit_test(a_file_is_opened_by_its_path),
+        cmocka_unit_test(without_memory_reading_says_so),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
