@@ -15,8 +15,12 @@ size_t tkt_fit_indent(const tkt_table *table, size_t shown, size_t width)
 {
     if (!table->places)
         return 0;
+    const char *text = tkt_table_row(table, shown)[0].text;
     size_t indent = (size_t)table->places[table->order[shown]].depth * INDENT;
-    return indent > width / 2 ? width / 2 : indent;
+    size_t most = width - (text ? tkt_text_width(text, width) : 0);
+    if (most < width / 2)
+        most = width / 2;
+    return indent > most ? most : indent;
 }
 
 static size_t cell_width(const tkt_table *table, size_t shown, size_t column, size_t most)
