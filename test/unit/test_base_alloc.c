@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #define THREADS          4
-#define CALLS_PER_THREAD 10000
+#define CALLS_PER_THREAD 1000000
 
 /* A host's allocator that counts. */
 typedef struct host {
@@ -219,7 +219,7 @@ static void every_kind_of_allocation_can_fail(void **state)
 static void *count_failures(void *argument)
 {
     uintptr_t failures = 0;
-    (void)argument;
+    pthread_barrier_wait(argument);
     for (int i = 0; i < CALLS_PER_THREAD; i++)
         failures += !one_succeeds();
     return (void *)failures;
@@ -229,17 +229,20 @@ static void threads_together_see_exactly_the_failures_asked_for(void **state)
 {
     (void)state;
     pthread_t threads[THREADS];
+    pthread_barrier_t start;
     uintptr_t failures = 0;
-    tkt_alloc_fail(CALLS_PER_THREAD / 2, 777);
+    pthread_barrier_init(&start, NULL, THREADS);
+    tkt_alloc_fail(1000, 3 * CALLS_PER_THREAD); /* failures are quick, so threads meet */
     for (int i = 0; i < THREADS; i++)
-        pthread_create(&threads[i], NULL, count_failures, NULL);
+        pthread_create(&threads[i], NULL, count_failures, &start);
     for (int i = 0; i < THREADS; i++) {
         void *seen;
         pthread_join(threads[i], &seen);
         failures += (uintptr_t)seen;
     }
     tkt_alloc_fail(0, 0);
-    assert_int_equal(failures, 777);
+    pthread_barrier_destroy(&start);
+    assert_int_equal(failures, 3 * CALLS_PER_THREAD);
 }
 
 int main(void)

@@ -414,7 +414,7 @@ static void a_file_in_the_way_of_a_folder_is_an_error(void **state)
     assert_string_equal(error.message, "cannot create folder a: out of memory");
 }
 
-static volatile sig_atomic_t alarms;
+static _Atomic int alarms;
 
 static void count_alarm(int number)
 {

@@ -142,6 +142,10 @@ static void the_first_failure_below_is_returned_and_ends_it(void **state)
         failing below = {.calls_left = calls};
         assert_int_equal(pack(plain, 10000, 1, (takt_sink){fail_at_last, &below}), TAKT_IO_ERROR);
         assert_int_equal(below.late_calls, 0);
+        below = (failing){.calls_left = calls};
+        assert_int_equal(pack(plain, plain.size, 1, (takt_sink){fail_at_last, &below}),
+                         TAKT_IO_ERROR);
+        assert_int_equal(below.late_calls, 0);
     }
     free(plain.data);
 }
