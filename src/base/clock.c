@@ -29,7 +29,7 @@ static uint64_t read_counter(void)
 }
 
 /* Advanced power management leaf, EDX bit 8: the TSC runs at one rate in all power states (Intel
- * SDM volume 3, 18.17.1; AMD APM volume 3, E.4.7). */
+ * SDM volume 3, "Invariant TSC"; AMD APM volume 3, appendix E.4). */
 static bool counter_is_invariant(void)
 {
     unsigned eax, ebx, ecx, edx;
