@@ -1,5 +1,6 @@
 #!/bin/bash
-# What the command says about a trace without spans, and about one that was stopped early.
+# What the command says about a trace without spans, one that was stopped early, and one that lost
+# events for want of memory.
 . "${0%/*}/lib_cli.sh"
 cd "$scratch" || exit 1
 ran='(the sample sph)'
@@ -61,5 +62,14 @@ status_is 0
 out_has '; partial: the program stopped before the cycle was complete$'
 run info full.pftrace
 out_lacks 'partial'
+
+# Losses stand in info with their cause, and as the same number below each table.
+fluid lossy --steps 1200 --profiling.active 1150 --profiling.max_memory 64KiB
+run info lossy/*.pftrace
+status_is 0
+out_has '^  losses +[0-9,]+ dropped: events dropped because max_memory was used up$'
+lost=$(sed -nE 's/^  losses +([0-9,]+) dropped: .*/\1/p' <<<"$out" | tr -d ,)
+run report --tree lossy/*.pftrace
+out_has "dropped $lost;"
 
 finish
