@@ -123,8 +123,10 @@ uint32_t tkt_fold_child(tkt_fold *fold, uint32_t parent, uint32_t site)
         return node;
 
     node = find_or_add(fold, parent, site);
-    if (node == TKT_NO_NODE)
+    if (node == TKT_NO_NODE) {
+        fold->lost_count += has_room(fold, TKT_SITE_OTHER);
         return TKT_NO_NODE;
+    }
     if (fold->items[node].site == site)
         fold->items[parent].last_hit = node;
     else
@@ -206,6 +208,7 @@ static void merge_nodes(tkt_fold *into, const tkt_fold *from, const uint32_t *no
             into->other_count += node->stats.count;
     }
     into->other_count += from->other_count;
+    into->lost_count += from->lost_count;
 }
 
 takt_status tkt_fold_merge(tkt_fold *into, const tkt_fold *from, const uint32_t *sites)

@@ -48,6 +48,7 @@ typedef struct tkt_fold {
     tkt_map   children; /* parent << 32 | site -> node */
     tkt_arena histograms;
     uint64_t  other_count; /* spans that went into an "other" node */
+    uint64_t  lost_count;  /* spans for which no node could be made for want of memory */
 } tkt_fold;
 
 takt_status tkt_fold_init(tkt_fold *fold);

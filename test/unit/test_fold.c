@@ -171,6 +171,7 @@ static void others_are_bounded_too(void **state)
         node = tkt_fold_child(&fold, node, 1000000 + i);
     }
     assert_int_equal(fold.count, 2 * TKT_FOLD_MAX_NODES);
+    assert_int_equal(fold.lost_count, 0);
     tkt_fold_fini(&fold);
 }
 
@@ -256,7 +257,9 @@ static void merging_into_a_full_tree_keeps_all_time(void **state)
     uint32_t known = tkt_fold_child(&more, 0, 1);
     tkt_fold_add(&more, tkt_fold_child(&more, known, 2000002), 20);
     tkt_fold_add(&more, known, 50);
+    uint64_t others = full.other_count;
     assert_int_equal(tkt_fold_merge(&full, &more, NULL), TAKT_OK);
+    assert_int_equal(full.other_count, others + 3);
     sum_times(&full, &self_ns, &top_ns);
     assert_int_equal(top_ns, before + 100 + 100 + 50);
     assert_int_equal(self_ns, top_ns);
@@ -305,8 +308,12 @@ static void folding_goes_on_without_memory(void **state)
         tkt_alloc_fail(0, 0);
         uint64_t self_ns;
         uint64_t top_ns;
+        uint64_t calls = 0;
         sum_times(&fold, &self_ns, &top_ns);
         assert_int_equal(self_ns, top_ns);
+        for (size_t i = 1; i < fold.count; i++)
+            calls += fold.items[i].stats.count;
+        assert_in_range(fold.lost_count, (2 * 199 - calls + 1) / 2, 2 * 199 - calls);
         tkt_fold_fini(&fold);
     }
 }
