@@ -9,6 +9,16 @@ static takt_status eat(void *user, const void *data, size_t size)
     return TAKT_OK;
 }
 
+/* Into memory that is there already. */
+static takt_status keep(void *user, const void *data, size_t size)
+{
+    tkt_writer *into = user;
+    assert_true(into->used + size < into->capacity);
+    memcpy(into->buffer + into->used, data, size);
+    into->used += size;
+    return TAKT_OK;
+}
+
 static takt_status refuse(void *user, const void *data, size_t size)
 {
     (void)user;
@@ -244,6 +254,32 @@ static void without_memory_nothing_is_written(void **state)
     }
 }
 
+/* One allocation fails and later ones succeed: the failure is not forgotten. */
+static void one_failed_allocation_is_enough(void **state)
+{
+    (void)state;
+    takt_trace *whole = build_fluid();
+    for (size_t i = 0; takt_report_name(i); i++) {
+        takt_report_options options = {.by_arguments = true, .format = TAKT_JSON};
+        char *expected = report_of(whole, takt_report_name(i), &options);
+        takt_status status = TAKT_NO_MEMORY;
+        for (uint64_t after = 0; status != TAKT_OK; after++) {
+            takt_trace *trace = build_fluid();
+            assert_non_null(tkt_trace_fold(trace));
+            char text[1 << 16] = "";
+            tkt_writer into = {.buffer = text, .capacity = sizeof text};
+            takt_sink sink = {keep, &into};
+            tkt_alloc_fail(after, 1);
+            status = takt_report(trace, takt_report_name(i), &options, &sink);
+            tkt_alloc_fail(0, 0);
+            assert_string_equal(text, status == TAKT_OK ? expected : "");
+            takt_trace_release(trace);
+        }
+        tkt_free(expected);
+    }
+    takt_trace_release(whole);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +294,7 @@ int main(void)
         cmocka_unit_test(declared_work_shows_where_it_was_recorded_or_asked_for),
         cmocka_unit_test(the_sinks_failure_is_returned),
         cmocka_unit_test(without_memory_nothing_is_written),
+        cmocka_unit_test(one_failed_allocation_is_enough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -258,6 +258,17 @@ static void csv_quotes_what_needs_it(void **state)
     assert_non_null(strstr(text, "\r\nstep,0,3,"));
     tkt_free(text);
     takt_trace_release(trace);
+
+    trace = build_begin(2000000);
+    build_track(trace, "main");
+    build_span(trace, 0, build_site(trace, "say \"x\""), TKT_NO_SPAN, 1000000, 1000100);
+    build_span(trace, 0, build_site(trace, "f(a, b)"), TKT_NO_SPAN, 1000200, 1000250);
+    build_end(trace);
+    text = rendered(trace, "tree", TAKT_CSV);
+    assert_non_null(strstr(text, "\r\n\"say \"\"x\"\"\",0,1,"));
+    assert_non_null(strstr(text, "\r\n\"f(a, b)\",0,1,"));
+    tkt_free(text);
+    takt_trace_release(trace);
 }
 
 static void csv_puts_further_tables_behind_an_empty_line(void **state)

@@ -101,6 +101,27 @@ static void scopes_too_small_are_told(void **state)
     takt_trace_release(trace);
 }
 
+/* What just does not reach the bounds: 15 % uncovered, 9999 small calls, 500 ns a call, 4 % cost.
+ */
+static void what_is_almost_worth_advice_is_not_told(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_even(85000000);
+    trace->facts.end_ns = 101000000;
+    uint32_t tiny = build_site(trace, "tiny");
+    uint32_t small = build_site(trace, "small");
+    uint64_t last_ns = trace->tracks.items[0].spans.items[4].begin_ns;
+    for (uint64_t i = 0; i < 9999; i++)
+        build_span(trace, 0, tiny, 4, last_ns + i, last_ns + i + 1);
+    for (uint64_t i = 0; i < 10000; i++)
+        build_span(trace, 0, small, 4, last_ns + 10000 + i * 500, last_ns + 10000 + i * 500 + 500);
+    trace->facts.cost_ns = 4000000;
+    trace->memory.window_begin_bytes = 10 << 20;
+    trace->memory.current_bytes = 10 << 20;
+    assert_int_equal(advise(trace).count, 0);
+    takt_trace_release(trace);
+}
+
 static void high_cost_is_told(void **state)
 {
     (void)state;
@@ -165,6 +186,7 @@ int main(void)
         cmocka_unit_test(the_hottest_scope_is_named),
         cmocka_unit_test(uncovered_time_is_told),
         cmocka_unit_test(scopes_too_small_are_told),
+        cmocka_unit_test(what_is_almost_worth_advice_is_not_told),
         cmocka_unit_test(high_cost_is_told),
         cmocka_unit_test(uneven_steps_are_told),
         cmocka_unit_test(growing_memory_is_told),

@@ -68,6 +68,28 @@ static void figures_of_all_are_close_to_those_of_a_sort(void **state)
     takt_trace_release(trace);
 }
 
+/* The middle of their bucket is another number. */
+static void equal_steps_have_exact_quantiles(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(2000000);
+    for (int i = 0; i < 10; i++)
+        build_all_step(trace, 1000003);
+    build_end(trace);
+    tkt_step_figures all = tkt_steps_all(trace);
+    assert_int_equal(all.median_ns, 1000003);
+    assert_int_equal(all.p99_ns, 1000003);
+    takt_trace_release(trace);
+
+    trace = build_begin(2000000);
+    for (int i = 0; i < 10; i++)
+        build_all_step(trace, (1 << 20) + 65535);
+    build_end(trace);
+    all = tkt_steps_all(trace);
+    assert_int_equal(all.median_ns, (1 << 20) + 65535);
+    takt_trace_release(trace);
+}
+
 static void rates_follow_from_the_mean(void **state)
 {
     (void)state;
@@ -115,6 +137,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recorded_figures_equal_those_of_a_sort),
         cmocka_unit_test(figures_of_all_are_close_to_those_of_a_sort),
+        cmocka_unit_test(equal_steps_have_exact_quantiles),
         cmocka_unit_test(rates_follow_from_the_mean),
         cmocka_unit_test(without_steps_all_is_zero),
         cmocka_unit_test(steps_of_no_duration_have_no_rate),
