@@ -5,7 +5,8 @@
 
 int use_hpp(int argc, char **argv);
 
-namespace {
+namespace
+{
 
 void plain_report(const takt_timing *results, const char *indent, void *user)
 {
@@ -54,9 +55,8 @@ int use_profiler(int *argc, char **argv)
     takt::Profiler configured(config);
     takt::Profiler with_lambda(config, [](const takt_trace *) {});
     takt::Profiler silent(config.enabled() ? config.options() : options);
-    takt::Profiler profiler(options, [&last](const takt_trace *trace) {
-        last = takt::Trace(trace);
-    });
+    takt::Profiler profiler(options,
+                            [&last](const takt_trace *trace) { last = takt::Trace(trace); });
     if (!profiler)
         return static_cast<int>(profiler.status());
     profiler.start();
@@ -68,7 +68,8 @@ int use_profiler(int *argc, char **argv)
     takt::Trace copy = profiler.trace();
     takt::Trace opened = takt::Trace::open("run.pftrace");
     opened = std::move(copy);
-    return opened && silent && configured && with_lambda ? static_cast<int>(profiler.step_number()) : 0;
+    return opened && silent && configured && with_lambda ? static_cast<int>(profiler.step_number())
+                                                         : 0;
 }
 
 } // namespace

@@ -1,0 +1,39 @@
+#!/bin/bash
+# The small samples compute what they should, which they check themselves, and print what their
+# comments promise.
+. "${0%/*}/lib_cli.sh"
+cd "$scratch" || exit 1
+
+# Runs a sample; its exit status tells whether its numbers are right.
+sample() {
+    ran="(the sample $1)"
+    out=$("$samples/$@" 2>errors </dev/null) || fail "fails" "$out"
+    [ ! -s errors ] || fail "standard error should be empty" "$(cat errors)"
+}
+
+sample hello
+out_has '^a thousand terms .* 1000$'
+out_has '^pi is about 3\.14159$'
+
+sample steps
+out_has '^24 steps; heat 6400\.000000 before, 6400\.000000 after$'
+out_has '^recorded +3 '
+out_has '^all +24 '
+out_has '^  flows +3 '
+[ -z "$(find . -name '*.pftrace')" ] || fail "writes traces although no folder was named"
+
+sample callback
+out_has '^Forward kernels  : [0-9]+\.[0-9]{6} ms$'
+out_has '^Backward kernels : [0-9]+\.[0-9]{6} ms$'
+out_has '^Both sweeps took [0-9.]+ ms$'
+out_has '^Longer than all before: (forward|backward) step, [0-9]+ ns$'
+out_has '^Derivative (-?[0-9]+\.[0-9]{6})[0-9]*, by differences \1'
+
+sample scoped
+out_has '^    plain order took [0-9.]+ ms$'
+out_has '^both orders took [0-9.]+ ms$'
+out_has '^2 kernels, [0-9.]+ ms$'
+out_has '^20 repetitions$'
+out_has '^ *in order: by rows .* 1$'
+
+finish
