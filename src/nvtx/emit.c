@@ -9,6 +9,11 @@
 
 #include "base/error.h"
 
+/* The headers' code for starting up, which runs once, takes 17 KiB at gcc's -O2 and 9 at -O1. */
+#if !defined(__clang__)
+#pragma GCC optimize("O1")
+#endif
+
 #include <nvtx3/nvToolsExt.h>
 
 static bool has_warned; /* atomic */
