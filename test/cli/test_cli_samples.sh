@@ -7,7 +7,7 @@ cd "$scratch" || exit 1
 # Runs a sample; its exit status tells whether its numbers are right.
 sample() {
     ran="(the sample $1)"
-    out=$("$samples/$@" 2>errors </dev/null) || fail "fails" "$out"
+    out=$("$samples/$1" 2>errors </dev/null) || fail "fails" "$out"
     [ ! -s errors ] || fail "standard error should be empty" "$(cat errors)"
 }
 
