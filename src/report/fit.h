@@ -14,8 +14,8 @@ typedef struct tkt_fit {
 
 void tkt_fit_table(const tkt_table *table, const tkt_layout *layout, tkt_fit *fit);
 
-/* How far a tree's row is indented in a first column of that width: at most half of it, unless its text leaves
- * more. */
+/* How far a tree's row is indented in a first column of that width: at most half of it, unless its
+ * text leaves more. */
 size_t tkt_fit_indent(const tkt_table *table, size_t shown, size_t width);
 
 #endif
