@@ -361,7 +361,8 @@ static inline __attribute__((always_inline)) void takt_scope_leave(takt_open *op
             takt_end_v1(&takt_site_here);                                                          \
     } while (0)
 
-/* Begins a phase of the enclosing scope. It ends where the next phase begins, or with the scope. */
+/* Begins a phase of the enclosing scope. It ends where the next phase begins, with the scope, or with
+ * the step (takt_profiler_step). */
 #define TAKT_PHASE(name)                                                                           \
     do {                                                                                           \
         static takt_site takt_site_here =                                                          \

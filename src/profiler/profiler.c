@@ -6,6 +6,7 @@
 #include "profiler/transition.h"
 #include "profiler/worker.h"
 #include "record/pool.h"
+#include "record/scope.h"
 #include "record/site.h"
 
 #define WARM_BYTES (UINT64_C(8) << 20) /* touched before recording, so that it does not fault */
@@ -210,6 +211,7 @@ takt_status takt_profiler_step(takt_profiler *profiler)
     if (!profiler->is_running || tkt_record_is_disabled())
         return TAKT_BAD_STATE;
     uint64_t now = tkt_ticks();
+    tkt_scope_end_phase(now);
     end_step(profiler, now);
     profiler->step++;
     takt_action next = takt_schedule_action(&profiler->options.given.schedule, profiler->step);
@@ -242,7 +244,9 @@ takt_status takt_profiler_stop(takt_profiler *profiler)
     profiler->is_running = false;
     if (tkt_record_is_disabled())
         return TAKT_OK;
-    go_to(profiler, TKT_STOPPED, tkt_ticks());
+    uint64_t now = tkt_ticks();
+    tkt_scope_end_phase(now);
+    go_to(profiler, TKT_STOPPED, now);
     check_end(profiler);
     tkt_worker_wait(&profiler->worker);
     deliver(profiler);

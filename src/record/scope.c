@@ -325,3 +325,14 @@ void takt_phase_v1(takt_site *site)
     }
     tkt_log_leave(log);
 }
+
+void tkt_scope_end_phase(uint64_t now)
+{
+    if (!takt_has_open() || !is_phase(takt_thread_hot_v1.top - 1))
+        return;
+    tkt_thread_log *log = tkt_log_enter();
+    if (!log)
+        return;
+    tkt_scope_unwind(log, tkt_log_depth(log) - 1, now, TKT_CLOSED_BY_ANOTHER);
+    tkt_log_leave(log);
+}
