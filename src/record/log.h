@@ -83,6 +83,15 @@ static inline uint32_t tkt_log_depth(const tkt_thread_log *log)
     return (uint32_t)(log->thread->top - log->frames);
 }
 
+/* With the lock: takes the oldest chunk out of the list. It must not be the tail. */
+tkt_chunk *tkt_log_unlink_head(tkt_thread_log *log);
+
+static inline tkt_chunk *tkt_chunk_after(const tkt_chunk *chunk)
+{
+    /* acquire: pairs with the release in append_chunk() of log.c */
+    return __atomic_load_n(&chunk->next, __ATOMIC_ACQUIRE);
+}
+
 /* The list of all logs. */
 tkt_thread_log *tkt_log_first(void);
 static inline tkt_thread_log *tkt_log_next(const tkt_thread_log *log)

@@ -101,6 +101,8 @@ void takt_memory_allocated(const void *address, size_t bytes)
     uint64_t current = __atomic_add_fetch(&totals.current_bytes, bytes - lost, __ATOMIC_RELAXED);
     __atomic_fetch_add(&totals.allocations, 1, __ATOMIC_RELAXED);
     raise_peak(current, ticks);
+    if (lost != 0) /* its free was not reported; without an event, events would add up to more */
+        record(address, -(int64_t)lost, ticks);
     record(address, (int64_t)bytes, ticks);
 }
 

@@ -109,7 +109,7 @@ static takt_status list_chunks(const tkt_thread_log *log, const takt_record *cur
         *item = chunk;
         if (cursor >= chunk->slots && cursor <= chunk->slots + TKT_CHUNK_SLOTS)
             return TAKT_OK;
-        chunk = __atomic_load_n(&chunk->next, __ATOMIC_ACQUIRE);
+        chunk = tkt_chunk_after(chunk);
     }
 }
 

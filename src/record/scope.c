@@ -31,7 +31,7 @@ static uint64_t exact(uint64_t header_ticks)
 
 static void store_top(tkt_thread_log *log, takt_frame *top)
 {
-    /* release: pairs with the acquire in copy_frames() of log.c */
+    /* release: pairs with the acquire in copy_frames() of log_read.c */
     __atomic_store_n(&log->thread->top, top, __ATOMIC_RELEASE);
 }
 

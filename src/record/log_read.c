@@ -1,0 +1,157 @@
+/* Looking at a log from outside: pictures of it, its chunks going back to the pool, and its folded
+ * form. The lock is held for a moment each time; the thread itself never waits for it. */
+#include "record/log.h"
+
+#include "record/online.h"
+#include "record/slot.h"
+
+static takt_record *read_cursor(const tkt_thread_log *log)
+{
+    return log->thread ? __atomic_load_n(&log->thread->cursor, __ATOMIC_ACQUIRE) : log->rest;
+}
+
+static bool holds(const tkt_chunk *chunk, const takt_record *cursor)
+{
+    return cursor >= chunk->slots && cursor <= chunk->slots + TKT_CHUNK_SLOTS;
+}
+
+/* Copies the stack; consistent when the cursor is still `cursor` afterwards. */
+static uint32_t copy_frames(const tkt_thread_log *log, takt_frame *out)
+{
+    takt_frame *top = __atomic_load_n(&log->thread->top, __ATOMIC_ACQUIRE);
+    uint32_t count = (uint32_t)(top - log->frames);
+    for (uint32_t i = 0; i < count; i++) {
+        out[i].start = __atomic_load_n(&log->frames[i].start, __ATOMIC_ACQUIRE);
+        out[i].site = __atomic_load_n(&log->frames[i].site, __ATOMIC_ACQUIRE);
+        out[i].depth = i;
+    }
+    return count;
+}
+
+/* A frame whose record is already there is no longer open, see the top of log.h. */
+static uint32_t without_closed(const takt_frame *frames, uint32_t count, const takt_record *first,
+                               const takt_record *cursor)
+{
+    tkt_slot_span span;
+    if (count == 0 || cursor == first)
+        return count;
+    const takt_record *last = cursor - 1;
+    if (!tkt_slot_is_plain(last) && tkt_slot_kind_of(last) == TKT_SLOT_MORE && last > first)
+        last--;
+    bool is_closed = tkt_slot_read_span(last, &span) && span.depth == count - 1 &&
+                     span.begin == frames[count - 1].start;
+    return is_closed ? count - 1 : count;
+}
+
+/* Takes cursor and stack of one moment. Retries while the thread is at it: its scopes would have to
+ * end exactly in between each time, so a bound is enough; the last picture is taken as it is. */
+static takt_record *copy_moment(const tkt_thread_log *log, takt_frame *frames, uint32_t *frame_count)
+{
+    *frame_count = 0;
+    takt_record *cursor = read_cursor(log);
+    for (int tries = 0; log->thread && tries < 1000; tries++) {
+        *frame_count = copy_frames(log, frames);
+        takt_record *after = read_cursor(log);
+        if (after == cursor)
+            break;
+        cursor = after;
+    }
+    return cursor;
+}
+
+static takt_status add_part(tkt_log_view *view, const tkt_chunk *chunk, uint32_t count)
+{
+    tkt_log_part *part = TKT_ARRAY_ADD(&view->parts);
+    if (!part)
+        return TAKT_NO_MEMORY;
+    *part = (tkt_log_part){chunk->slots, count, chunk->thread};
+    return TAKT_OK;
+}
+
+static takt_status copy_parts(const tkt_thread_log *log, uint64_t from_ticks, const takt_record *cursor,
+                              tkt_log_view *view)
+{
+    takt_status status = TAKT_OK;
+    const tkt_chunk *chunk = log->head;
+    for (; status == TAKT_OK && !holds(chunk, cursor); chunk = tkt_chunk_after(chunk))
+        if (chunk->end_ticks >= from_ticks)
+            status = add_part(view, chunk, chunk->count);
+    if (status == TAKT_OK)
+        status = add_part(view, chunk, (uint32_t)(cursor - chunk->slots));
+    return status;
+}
+
+takt_status tkt_log_view_open(tkt_thread_log *log, uint64_t from_ticks, tkt_log_view *view)
+{
+    *view = (tkt_log_view){0};
+    takt_frame *frames = tkt_alloc(TKT_MAX_DEPTH * sizeof *frames);
+    if (!frames)
+        return TAKT_NO_MEMORY;
+    tkt_mutex_lock(&log->lock);
+    takt_record *cursor = copy_moment(log, frames, &view->frame_count);
+    takt_status status = copy_parts(log, from_ticks, cursor, view);
+    if (status == TAKT_OK)
+        log->pins++;
+    tkt_mutex_unlock(&log->lock);
+    if (status != TAKT_OK) {
+        TKT_ARRAY_FREE(&view->parts);
+        tkt_free(frames);
+        return status;
+    }
+    view->frames = frames;
+    const tkt_log_part *last = &view->parts.items[view->parts.count - 1];
+    view->frame_count = without_closed(frames, view->frame_count, last->slots, cursor);
+    return TAKT_OK;
+}
+
+void tkt_log_view_close(tkt_thread_log *log, tkt_log_view *view)
+{
+    tkt_mutex_lock(&log->lock);
+    log->pins--;
+    tkt_mutex_unlock(&log->lock);
+    TKT_ARRAY_FREE(&view->parts);
+    tkt_free(view->frames);
+}
+
+void tkt_log_release(tkt_thread_log *log, uint64_t ticks)
+{
+    tkt_mutex_lock(&log->lock);
+    while (log->pins == 0 && tkt_chunk_after(log->head) && log->head->end_ticks < ticks)
+        tkt_pool_give(tkt_log_unlink_head(log));
+    tkt_mutex_unlock(&log->lock);
+}
+
+/* ---- The folded form -------------------------------------------------------------------------- */
+
+void tkt_log_fold_reset(tkt_thread_log *log)
+{
+    tkt_mutex_lock(&log->lock);
+    tkt_fold_fini(&log->fold);
+    takt_record *cursor = read_cursor(log);
+    tkt_chunk *chunk = log->head;
+    while (!holds(chunk, cursor))
+        chunk = tkt_chunk_after(chunk);
+    log->unfolded = chunk;
+    log->unfolded_slot = (uint32_t)(cursor - chunk->slots);
+    tkt_mutex_unlock(&log->lock);
+}
+
+takt_status tkt_log_fold_take(tkt_thread_log *log, uint64_t until_ticks, tkt_fold *out)
+{
+    takt_frame *frames = tkt_alloc(TKT_MAX_DEPTH * sizeof *frames);
+    if (!frames)
+        return TAKT_NO_MEMORY;
+    tkt_mutex_lock(&log->lock);
+    uint32_t count;
+    takt_record *cursor = copy_moment(log, frames, &count);
+    tkt_chunk *chunk = log->head;
+    while (!holds(chunk, cursor))
+        chunk = tkt_chunk_after(chunk);
+    count = without_closed(frames, count, chunk->slots, cursor);
+    takt_status status = tkt_online_fold(log, cursor, frames, count, until_ticks);
+    *out = log->fold;
+    log->fold = (tkt_fold){0};
+    tkt_mutex_unlock(&log->lock);
+    tkt_free(frames);
+    return status;
+}
