@@ -178,7 +178,8 @@ static void write_event(export *e)
     const takt_trace *trace = e->trace;
     uint32_t index = *e->cursors[e->next_list].at++;
     uint32_t span = event_at(trace, e->next_list, index).span;
-    if (span != ANY_SPAN && span != innermost(e))
+    bool is_late = e->next_event_ns < e->file.rows.items[e->row].last_ns;
+    if (span != ANY_SPAN && (is_late || span != innermost(e)))
         tkt_perfetto_owner(&e->file, e->row, span);
     switch (e->next_list) {
     case MARKS:

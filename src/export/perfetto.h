@@ -118,8 +118,9 @@ void tkt_perfetto_arg(tkt_perfetto *file, uint32_t row, const tkt_arg *arg);
 void tkt_perfetto_work(tkt_perfetto *file, uint32_t row, const tkt_work *work);
 void tkt_perfetto_flags(tkt_perfetto *file, uint32_t row, uint32_t span_flags);
 
-/* The span that the next mark, flow or memory event belongs to, where it is not the innermost slice
- * that is open on the row. */
+/* The span that the next flow or memory event belongs to. Otherwise it is the innermost slice that is
+ * open on the row; or, when the event's time lies before what has been written on it, the slice that
+ * the time falls into. */
 void tkt_perfetto_owner(tkt_perfetto *file, uint32_t row, uint32_t span);
 
 #endif

@@ -173,11 +173,10 @@ static void put_value(tkt_perfetto *file, const tkt_arg *arg)
     case TKT_ARG_BOOL:
         tkt_message_uint(into, TKT_PF_ANNOTATION_BOOL, arg->value.b);
         break;
-    case TKT_ARG_STRING: {
-        const tkt_string *string = &file->trace->strings.items[arg->value.string];
-        tkt_message_text(into, TKT_PF_ANNOTATION_STRING, string->bytes, string->size);
+    case TKT_ARG_STRING:
+        tkt_message_string(into, TKT_PF_ANNOTATION_STRING,
+                           tkt_trace_text(file->trace, arg->value.string));
         break;
-    }
     }
 }
 

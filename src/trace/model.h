@@ -205,8 +205,8 @@ uint32_t tkt_trace_add_track(takt_trace *trace, takt_track_kind kind, uint32_t n
  * and backend in facts, counts of activities and steps, and where has_spans those of spans. */
 takt_status tkt_trace_finish(takt_trace *trace);
 
-/* The folded form, made from the spans when the trace has none yet; NULL when there is no memory.
- * Any thread. Sites are the trace's. */
+/* The folded form, made from the spans of threads when the trace has none yet; NULL when there is no
+ * memory. Any thread. Sites are the trace's. */
 const tkt_fold *tkt_trace_fold(const takt_trace *trace);
 
 /* What tables print for an activity: "kernel density", "builtin kernel x", "memcpy HtoD"; written

@@ -37,19 +37,35 @@ bool tkt_read_done(tkt_read *read, const tkt_pb_reader *message)
     return !message->is_bad || tkt_read_bad(read, message->at, "a field is malformed");
 }
 
+/* Takt's texts are C strings, so what follows a NUL would be invisible. */
 bool tkt_read_text(tkt_read *read, const tkt_pb_field *field, uint32_t *string)
 {
     if (field->wire != TKT_PB_BYTES)
         return tkt_read_bad(read, field->bytes, "a text is a number");
-    *string = tkt_trace_string(read->trace, (const char *)field->bytes, (size_t)field->value);
+    const char *text = (const char *)field->bytes;
+    *string = tkt_trace_string(read->trace, text, strnlen(text, (size_t)field->value));
     return *string != TKT_STRTAB_FULL || tkt_read_no_memory(read);
 }
 
 /* ---- What is left open when the file ends ------------------------------------------------------
  */
 
-/* Spans that never ended: those of a recording end with it. Where the file was cut although the end
- * was known, the rest of the row is missing, and its last moment is all that is certain. */
+/* Where spans end that never did; 0: each with its row. Those of a recording, or of a stream that
+ * broke off, end with it. A file that was written afterwards and is cut tells the end of the
+ * recording but not what the row did until then, of which only the last moment is certain. */
+static uint64_t end_of_open_spans(tkt_read *read)
+{
+    takt_facts *facts = &read->trace->facts;
+    bool is_cut_export = facts->end_ns && !read->is_complete && !read->are_facts_late;
+    if (is_cut_export)
+        return 0;
+    if (!read->is_complete && read->latest_ns > facts->end_ns)
+        facts->end_ns = read->latest_ns;
+    if (facts->end_ns < facts->begin_ns)
+        facts->end_ns = facts->begin_ns;
+    return facts->end_ns;
+}
+
 static void close_spans(tkt_read *read, tkt_read_row *row, uint64_t recording_end_ns)
 {
     tkt_spans *spans = &read->trace->tracks.items[row->track].spans;
@@ -64,11 +80,7 @@ static void close_spans(tkt_read *read, tkt_read_row *row, uint64_t recording_en
 
 static void close_rows(tkt_read *read)
 {
-    takt_facts *facts = &read->trace->facts;
-    bool was_end_known = facts->end_ns != 0;
-    if (!was_end_known)
-        facts->end_ns = read->latest_ns > facts->begin_ns ? read->latest_ns : facts->begin_ns;
-    uint64_t end_ns = was_end_known && !read->is_complete ? 0 : facts->end_ns;
+    uint64_t end_ns = end_of_open_spans(read);
     for (size_t i = 0; i < read->rows.count; i++) {
         if (read->rows.items[i].open.count)
             close_spans(read, &read->rows.items[i], end_ns);
@@ -77,19 +89,56 @@ static void close_rows(tkt_read *read)
         read->trace->steps.count--;
 }
 
-static void check_span(const takt_trace *trace, uint32_t track, uint32_t *span)
+/* ---- The spans that events belong to -----------------------------------------------------------
+ */
+
+/* So many spans that have ended are passed on the way up: a stack is not deeper, and a file made to
+ * be slow must not have its way. */
+#define MOST_ENDED 10000
+
+/* The innermost span at a time: the last one that had begun, or the first of those around it that
+ * had not ended. */
+static uint32_t span_at(const tkt_track *track, uint64_t time_ns)
 {
-    if (*span >= trace->tracks.items[track].spans.count)
+    const tkt_spans *spans = &track->spans;
+    size_t low = 0;
+    size_t high = track->kind == TAKT_TRACK_THREAD ? spans->count : 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (spans->items[middle].begin_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint32_t span = low ? (uint32_t)low - 1 : TKT_NO_SPAN;
+    for (int up = 0; up < MOST_ENDED && span != TKT_NO_SPAN; up++) {
+        if (spans->items[span].end_ns >= time_ns)
+            return span;
+        span = spans->items[span].parent;
+    }
+    return TKT_NO_SPAN;
+}
+
+/* Events may also name a span that is behind the cut, or nowhere. */
+static void settle_span(const takt_trace *trace, uint32_t track, uint64_t time_ns, uint32_t *span)
+{
+    const tkt_track *on = &trace->tracks.items[track];
+    if (*span == TKT_READ_SPAN_BY_TIME)
+        *span = span_at(on, time_ns);
+    else if (*span >= on->spans.count)
         *span = TKT_NO_SPAN;
 }
 
-/* Events may name a span that is behind the cut, or nowhere. */
-static void check_spans(takt_trace *trace)
+static void settle_events(takt_trace *trace)
 {
-    for (size_t i = 0; i < trace->flows.count; i++)
-        check_span(trace, trace->flows.items[i].track, &trace->flows.items[i].span);
-    for (size_t i = 0; i < trace->memory_events.count; i++)
-        check_span(trace, trace->memory_events.items[i].track, &trace->memory_events.items[i].span);
+    for (size_t i = 0; i < trace->flows.count; i++) {
+        tkt_flow *flow = &trace->flows.items[i];
+        settle_span(trace, flow->track, flow->time_ns, &flow->span);
+    }
+    for (size_t i = 0; i < trace->memory_events.count; i++) {
+        tkt_memory_event *event = &trace->memory_events.items[i];
+        settle_span(trace, event->track, event->time_ns, &event->span);
+    }
 }
 
 static void free_read(tkt_read *read)
@@ -161,7 +210,7 @@ static takt_status finish(tkt_read *read, size_t cut_bytes, bool was_unpacked_cu
     if (!read->has_facts)
         trace->facts.has_spans = true;
     close_rows(read);
-    check_spans(trace);
+    settle_events(trace);
     /* A cut between two packets, or in the packed file, leaves no bytes to count. */
     if (cut_bytes == 0 && (!read->is_complete || was_unpacked_cut))
         cut_bytes = 1;

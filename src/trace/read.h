@@ -27,9 +27,10 @@ typedef struct tkt_read {
     const uint8_t *bytes;
     takt_error    *error;
     takt_status    status;
-    uint64_t       latest_ns; /* of all times seen */
+    uint64_t       latest_ns; /* of all times seen; 0: none yet */
     uint64_t       memory_uuid;
     bool           has_facts;
+    bool           are_facts_late; /* the last ones came after events: those of a stream */
     bool           has_step; /* that has begun */
     bool           is_complete;
     tkt_map        counters; /* uuid -> name, a string */
@@ -37,6 +38,9 @@ typedef struct tkt_read {
     TKT_ARRAY_OF(uint32_t) sites;     /* number in the file - 1 -> index */
     TKT_ARRAY_OF(uint32_t) keys;      /* number in the file - TKT_PF_KEY_FIRST -> string */
 } tkt_read;
+
+/* The span of an event that was written late: the one that its time falls into. */
+#define TKT_READ_SPAN_BY_TIME (TKT_NO_SPAN - 1)
 
 /* Both set the status and return false. `at` is the place in the file. */
 bool tkt_read_bad(tkt_read *read, const uint8_t *at, const char *what);
@@ -51,8 +55,9 @@ bool tkt_read_text(tkt_read *read, const tkt_pb_field *field, uint32_t *string);
 /* One packet: `packet` is its content. */
 bool tkt_read_packet(tkt_read *read, const tkt_pb_field *packet);
 
-/* Its track_event, at a time; the row is a track's or that of the steps. */
-bool tkt_read_event(tkt_read *read, tkt_read_row *row, uint64_t time_ns,
+/* Its track_event, at a time; the row is a track's or that of the steps. `is_late`: it was written
+ * after later ones. */
+bool tkt_read_event(tkt_read *read, tkt_read_row *row, uint64_t time_ns, bool is_late,
                     const tkt_pb_field *event);
 
 /* Takt's own message in it. */

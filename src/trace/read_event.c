@@ -4,6 +4,7 @@
 typedef struct track_event {
     const tkt_pb_field *from;
     uint64_t time_ns;
+    bool is_late; /* later ones of its row came before */
     uint64_t type;
     uint64_t site_iid; /* 0: none */
     uint64_t uuid;     /* of a counter's track */
@@ -248,12 +249,14 @@ static bool add_mark(tkt_read *read, const tkt_read_row *row, const track_event 
     return true;
 }
 
-/* The span that an event belongs to: the innermost one unless it says another. */
+/* The span that an event belongs to: the one that it names; otherwise the innermost one, which is
+ * known only at the end when the event is late. */
 static bool find_owner(tkt_read *read, const tkt_read_row *row, const track_event *event,
                        uint32_t *span)
 {
     uint64_t owner;
-    if (!find_annotation(read, event, TKT_PF_KEY_SPAN, innermost(row), &owner))
+    uint32_t otherwise = event->is_late ? TKT_READ_SPAN_BY_TIME : innermost(row);
+    if (!find_annotation(read, event, TKT_PF_KEY_SPAN, otherwise, &owner))
         return false;
     *span = owner < TKT_NO_SPAN ? (uint32_t)owner : TKT_NO_SPAN;
     return true;
@@ -385,9 +388,10 @@ static bool is_common_end(const tkt_pb_field *from)
            from->bytes[1] == TKT_PF_SLICE_END;
 }
 
-bool tkt_read_event(tkt_read *read, tkt_read_row *row, uint64_t time_ns, const tkt_pb_field *from)
+bool tkt_read_event(tkt_read *read, tkt_read_row *row, uint64_t time_ns, bool is_late,
+                    const tkt_pb_field *from)
 {
-    track_event event = {.from = from, .time_ns = time_ns};
+    track_event event = {.from = from, .time_ns = time_ns, .is_late = is_late};
     if (row->kind != TKT_PF_TRACK_OF_STEPS) {
         if (is_common_end(from))
             return end_span(read, row, &event);

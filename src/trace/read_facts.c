@@ -313,6 +313,7 @@ bool tkt_read_facts(tkt_read *read, const tkt_pb_field *from)
     trace->name = trace->backend = trace->clock = 0;
     trace->with_flops = false;
     read->has_facts = true;
+    read->are_facts_late = read->latest_ns != 0;
 
     tkt_pb_reader message = tkt_pb_inside(from);
     tkt_pb_field field;

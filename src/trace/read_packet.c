@@ -294,7 +294,7 @@ static bool read_event(tkt_read *read, const packet_fields *packet)
         return true;
     if (time_ns > read->latest_ns)
         read->latest_ns = time_ns;
-    return tkt_read_event(read, row, time_ns, &packet->event);
+    return tkt_read_event(read, row, time_ns, time_ns < row->last_ns, &packet->event);
 }
 
 static void take_field(packet_fields *packet, const tkt_pb_field *field)

@@ -160,6 +160,59 @@ static void rows_may_take_turns(void **state)
     takt_trace_release(back);
 }
 
+/* A stream writes slices of time: first the spans, then what happened in them, then the facts. */
+static void late_events_find_their_span(void **state)
+{
+    (void)state;
+    stream s;
+    start(&s);
+    uint32_t site = make_site(s.trace, "scope", TAKT_SITE_SCOPE);
+    uint32_t row = tkt_perfetto_track(&s.file, make_thread(s.trace, "main", 1));
+    tkt_perfetto_begin(&s.file, row, site, BEGIN_NS + 10);
+    tkt_perfetto_begin(&s.file, row, site, BEGIN_NS + 20);
+    tkt_perfetto_end(&s.file, row, BEGIN_NS + 30);
+    tkt_perfetto_end(&s.file, row, BEGIN_NS + 40);
+    tkt_perfetto_begin(&s.file, row, site, BEGIN_NS + 50);
+    static const uint64_t times[] = {5, 10, 25, 35, 45, 50, 90};
+    static const uint32_t spans[] = {TKT_NO_SPAN, 0, 1, 0, TKT_NO_SPAN, 2, 2};
+    for (uint32_t i = 0; i < 7; i++) {
+        tkt_memory_event event = {.time_ns = BEGIN_NS + times[i], .bytes = 1};
+        tkt_flow flow = {.time_ns = BEGIN_NS + times[i], .id = i};
+        tkt_perfetto_memory(&s.file, row, &event, i);
+        tkt_perfetto_flow(&s.file, row, &flow);
+    }
+    s.trace->facts.end_ns = BEGIN_NS + 100;
+    tkt_perfetto_facts(&s.file);
+
+    takt_trace *back = die(&s);
+    assert_int_equal(back->facts.end_ns, BEGIN_NS + 100);
+    assert_int_equal(back->tracks.items[0].spans.items[2].end_ns, BEGIN_NS + 100);
+    assert_int_equal(back->memory_events.count, 7);
+    for (size_t i = 0; i < 7; i++) {
+        assert_int_equal(back->memory_events.items[i].span, spans[i]);
+        assert_int_equal(back->flows.items[i].span, spans[i]);
+    }
+    takt_trace_release(back);
+}
+
+/* Facts are told after each slice of time, and the last of them may be cut. */
+static void what_follows_the_last_facts_counts_too(void **state)
+{
+    (void)state;
+    stream s;
+    start(&s);
+    uint32_t site = make_site(s.trace, "scope", TAKT_SITE_SCOPE);
+    uint32_t row = tkt_perfetto_track(&s.file, make_thread(s.trace, "main", 1));
+    tkt_perfetto_begin(&s.file, row, site, BEGIN_NS + 10);
+    s.trace->facts.end_ns = BEGIN_NS + 100;
+    tkt_perfetto_facts(&s.file);
+    tkt_perfetto_begin(&s.file, row, site, BEGIN_NS + 150);
+    takt_trace *back = die(&s);
+    assert_int_equal(back->facts.end_ns, BEGIN_NS + 150);
+    assert_int_equal(back->tracks.items[0].spans.items[0].end_ns, BEGIN_NS + 150);
+    takt_trace_release(back);
+}
+
 static void a_step_that_has_begun_is_left_out(void **state)
 {
     (void)state;
@@ -199,6 +252,8 @@ int main(void)
         cmocka_unit_test(slices_that_never_end_are_unfinished),
         cmocka_unit_test(what_is_known_at_the_end_may_be_said_there),
         cmocka_unit_test(rows_may_take_turns),
+        cmocka_unit_test(late_events_find_their_span),
+        cmocka_unit_test(what_follows_the_last_facts_counts_too),
         cmocka_unit_test(a_step_that_has_begun_is_left_out),
         cmocka_unit_test(nothing_streamed_is_an_empty_trace),
     };
