@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Adds up the scopes of a Perfetto file, by Perfetto's rules and without Takt.
+"""Adds up the scopes of Takt's Perfetto files, by Perfetto's rules and without Takt.
 
     perfetto_totals.py FILE.pftrace[.gz]
 
 prints NAME, COUNT and TOTAL_NS, separated by tabs, sorted by name. COUNT is of all calls, TOTAL_NS of
-those that do not run inside one of the same name, as in the report "scopes". protoc decodes the file
-after perfetto.proto beside this script. The slices of the steps' row are no scopes."""
+those that do not run inside one of the same name, as in the report "scopes". Slices of threads are
+meant, not those of steps and of tracks of their own. protoc decodes the file after perfetto.proto
+beside this script."""
 import codecs
 import collections
 import gzip
@@ -64,7 +65,7 @@ class Sequence:
     def __init__(self):
         self.names = {}
         self.now = 0
-        self.is_steps = False
+        self.is_thread = False
         self.open = collections.defaultdict(list)  # by track
 
     def time(self, packet):
@@ -92,7 +93,7 @@ class Totals:
                 sequence.names[name["iid"][0]] = name["name"][0]
         for takt in packet["takt"]:
             for track in takt["track"]:
-                sequence.is_steps |= track["kind"] == ["STEPS"]
+                sequence.is_thread |= track["kind"] == ["THREAD"]
 
     def end_slice(self, stack, time):
         name, begin = stack.pop()
@@ -114,7 +115,7 @@ class Totals:
         self.describe(sequence, packet)
         for event in packet["track_event"]:
             time = sequence.time(packet)
-            if not sequence.is_steps:
+            if sequence.is_thread:
                 self.place(sequence, event, time)
 
     def finish(self):

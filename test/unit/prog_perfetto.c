@@ -40,6 +40,8 @@ static void print_totals(const takt_trace *trace)
     TKT_ARRAY_OF(total) totals = {0};
     for (size_t t = 0; t < trace->tracks.count; t++) {
         const tkt_spans *spans = &trace->tracks.items[t].spans;
+        if (trace->tracks.items[t].kind == TAKT_TRACK_ASYNC)
+            continue;
         for (size_t i = 0; i < spans->count; i++) {
             const tkt_span *span = &spans->items[i];
             uint64_t ns = is_inside_itself(trace, spans, span) ? 0 : span->end_ns - span->begin_ns;
