@@ -130,6 +130,13 @@ Q   = $(if $(filter 1,$(V)),,@)
 
 $(B)/obj/src/%.o:        flags = $(c_ours)
 $(B)/obj/src/nvtx/%.o:   flags = $(c_ours) $(nvtx)
+
+# Where no time is spent size counts: the library is to stay below 300 KiB. CFLAGS that somebody has
+# given are left alone.
+ifeq ($(origin CFLAGS),file)
+  $(foreach layer,config report profiler,$(eval $(B)/obj/src/$(layer)/%.o: private CFLAGS += -Os))
+endif
+
 $(B)/obj/test/%.o:       flags = $(c_ours) -Itest
 $(B)/obj/test/bench/%.o: flags = $(c_ours) $(nvtx) $(lttng_cflags) -Itest/bench
 $(B)/obj/test/fuzz/%.o:  flags = $(c_ours) -Wno-missing-prototypes
