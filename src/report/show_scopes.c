@@ -135,7 +135,7 @@ static takt_status show(tkt_document *document, const tkt_scopes *scopes, bool w
         if (with_arguments)
             row[arguments].text = arguments_of(document, &scopes->items[i]);
         if (with_flops)
-            row[flops].d = scopes->items[i].flops;
+            row[flops].d = scopes->items[i].flops > 0 ? scopes->items[i].flops : NAN;
     }
     return TAKT_OK;
 }
