@@ -294,17 +294,25 @@ takt_status takt_profiler_step_time(takt_profiler *profiler, double seconds)
     return TAKT_OK;
 }
 
+static const takt_profiler *or_environment(const takt_profiler *profiler)
+{
+    return profiler ? profiler : tkt_environment_profiler();
+}
+
 const takt_trace *takt_profiler_trace(const takt_profiler *profiler)
 {
+    profiler = or_environment(profiler);
     return profiler ? profiler->last : NULL;
 }
 
 uint64_t takt_profiler_step_number(const takt_profiler *profiler)
 {
+    profiler = or_environment(profiler);
     return profiler ? profiler->step : 0;
 }
 
 takt_action takt_profiler_action(const takt_profiler *profiler)
 {
+    profiler = or_environment(profiler);
     return profiler && profiler->is_running ? profiler->action : TAKT_NONE;
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define SLAB_CHUNKS 128u
-#define MAX_SLABS   (1u << 17) /* 128 GiB */
+#define MAX_SLABS   (1u << 15) /* 32 GiB */
 #define NONE        UINT32_MAX
 
 _Static_assert(sizeof(tkt_chunk) == TKT_CHUNK_BYTES, "no room is wasted");

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define BLOCK_BITS 10
+#define BLOCK_BITS 12
 #define BLOCK_SIZE (1u << BLOCK_BITS)
 #define BLOCKS     ((TKT_SITE_MAX >> BLOCK_BITS) + 1)
 
