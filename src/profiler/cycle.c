@@ -34,8 +34,7 @@ static takt_status fill_run(const tkt_cycle *cycle, takt_trace *trace)
     trace->all_steps = cycle->all_steps;
     trace->facts.cycle = cycle->number;
     trace->facts.is_partial = cycle->is_partial;
-    if (cycle->steps.count > 0)
-        trace->facts.first_step = cycle->steps.items[0].number;
+    trace->facts.first_step = cycle->first_step;
     trace->facts.step_count = cycle->steps.count;
     return fill_steps(cycle, trace);
 }

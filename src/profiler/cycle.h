@@ -12,6 +12,7 @@ typedef struct tkt_cycle {
     tkt_window              *window;  /* NULL once it is sealed */
     tkt_stream              *stream;  /* NULL without one, and once the complete file is there */
     uint32_t                 number;
+    uint64_t                 first_step;
     bool                     is_partial;
     TKT_ARRAY_OF(tkt_step) steps; /* recorded ones; times are ticks until it is sealed */
     tkt_all_steps            all_steps;

@@ -66,7 +66,6 @@ static void prepare(takt_profiler *profiler)
     tkt_pool_prefault(WARM_BYTES);
     if (tkt_window_open(&wish, &profiler->window) != TAKT_OK)
         profiler->window = NULL; /* the recording will say why it cannot begin */
-    tkt_log(TAKT_LOG_INFO, "warmup");
 }
 
 static void announce(const takt_profiler *profiler)
@@ -96,6 +95,7 @@ static void start(takt_profiler *profiler)
     }
     cycle->options = &profiler->options;
     cycle->number = profiler->cycles_begun++;
+    cycle->first_step = profiler->step;
     profiler->cycle = cycle;
     if (profiler->options.given.stream && profiler->options.given.mode != TAKT_MODE_SUMMARY)
         cycle->stream = tkt_stream_start(&profiler->options, cycle->number, profiler->window);
@@ -115,8 +115,9 @@ static void discard(takt_profiler *profiler)
     profiler->cycle = NULL;
 }
 
-/* Hands the recording to the worker. */
-static void save(takt_profiler *profiler, uint64_t now)
+/* Hands the recording to the worker. What stop() cuts off is partial, be it in the last step: that
+ * one has not ended. */
+static void save(takt_profiler *profiler, takt_action next, uint64_t now)
 {
     tkt_cycle *cycle = profiler->cycle;
     if (!cycle)
@@ -124,7 +125,7 @@ static void save(takt_profiler *profiler, uint64_t now)
     tkt_window_end(profiler->window, now);
     cycle->window = profiler->window;
     cycle->all_steps = profiler->all_steps;
-    cycle->is_partial = profiler->action == TAKT_RECORD && profiler->options.given.schedule.active;
+    cycle->is_partial = next == TKT_STOPPED && profiler->options.given.schedule.active != 0;
     profiler->window = NULL;
     profiler->cycle = NULL;
     profiler->cycles_saved += !cycle->is_partial;
@@ -138,13 +139,15 @@ static void go_to(takt_profiler *profiler, takt_action to, uint64_t now)
         tkt_log(TAKT_LOG_WARNING, "step %lu: the schedule ends a recording without saving it",
                 (unsigned long)profiler->step);
     if (what & TKT_DO_SAVE)
-        save(profiler, now);
+        save(profiler, to, now);
     if (what & TKT_DO_DISCARD)
         discard(profiler);
     if (what & TKT_DO_PREPARE)
         prepare(profiler);
     if (what & TKT_DO_START)
         start(profiler);
+    else if (what & TKT_DO_PREPARE)
+        tkt_log(TAKT_LOG_INFO, "warmup");
     profiler->action = to;
 }
 
@@ -227,12 +230,15 @@ static void check_end(const takt_profiler *profiler)
 {
     const takt_schedule *schedule = &profiler->options.given.schedule;
     uint64_t needed = takt_schedule_steps_needed(schedule);
-    uint64_t run = profiler->step + (profiler->action != TAKT_NONE);
-    uint64_t cycles = schedule->repeat + (schedule->repeat_mode == TAKT_REPEAT_ADDITIONAL);
-    if (needed > run || (needed > 0 && profiler->cycles_saved < cycles))
-        tkt_log(TAKT_LOG_WARNING, "%u of %lu cycle%s recorded; %lu more step%s needed",
-                profiler->cycles_saved, (unsigned long)cycles, cycles == 1 ? "" : "s",
-                (unsigned long)(needed - profiler->step), needed - profiler->step == 1 ? "" : "s");
+    if (profiler->step >= needed)
+        return;
+    uint64_t missing = needed - profiler->step;
+    uint64_t cycles = schedule->repeat;
+    if (schedule->repeat_mode == TAKT_REPEAT_ADDITIONAL)
+        cycles++;
+    tkt_log(TAKT_LOG_WARNING, "%u of %lu cycle%s recorded; %lu more step%s needed",
+            profiler->cycles_saved, (unsigned long)cycles, cycles == 1 ? "" : "s",
+            (unsigned long)missing, missing == 1 ? "" : "s");
 }
 
 takt_status takt_profiler_stop(takt_profiler *profiler)

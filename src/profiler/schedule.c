@@ -34,8 +34,8 @@ takt_action takt_schedule_action(const takt_schedule *schedule, uint64_t step)
     if (step < schedule->skip_first)
         return TAKT_NONE;
     step -= schedule->skip_first;
-    if (schedule->skip_first_wait != 0)
-        step += schedule->wait;
+    if (schedule->skip_first_wait != 0 && __builtin_add_overflow(step, schedule->wait, &step))
+        step = UINT64_MAX;
     uint64_t wait = schedule->wait;
     if (schedule->repeat_mode == TAKT_REPEAT_ADDITIONAL) {
         if (step < wait)
@@ -54,8 +54,11 @@ uint64_t takt_schedule_steps_needed(const takt_schedule *schedule)
     uint64_t cycles = cycle_count(schedule);
     if (schedule->active == 0 || cycles == 0)
         return 0;
-    uint64_t steps = schedule->skip_first + cycles * cycle_steps(schedule);
+    uint64_t steps, before = schedule->skip_first;
     if (schedule->repeat_mode == TAKT_REPEAT_ADDITIONAL)
-        steps += schedule->wait;
+        before += schedule->wait;
+    if (__builtin_mul_overflow(cycles, cycle_steps(schedule), &steps) ||
+        __builtin_add_overflow(steps, before, &steps))
+        return UINT64_MAX;
     return schedule->skip_first_wait != 0 ? steps - schedule->wait : steps;
 }

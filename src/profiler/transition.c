@@ -25,11 +25,13 @@ static uint32_t leave(takt_action from, takt_action to)
 }
 
 /* What `to` begins with, when nothing goes on from before. */
-static uint32_t arrive(takt_action to)
+static uint32_t arrive(takt_action from, takt_action to)
 {
     if (to == TAKT_WARMUP)
         return TKT_DO_PREPARE;
-    return is_recording(to) ? TKT_DO_START : 0;
+    if (!is_recording(to))
+        return 0;
+    return from == TAKT_WARMUP ? TKT_DO_START : TKT_DO_PREPARE | TKT_DO_START;
 }
 
 uint32_t tkt_transition(takt_action from, takt_action to)
@@ -37,5 +39,5 @@ uint32_t tkt_transition(takt_action from, takt_action to)
     uint32_t left = leave(from, to);
     bool goes_on = left == 0 && ((from == TAKT_WARMUP && to == TAKT_WARMUP) ||
                                  (from == TAKT_RECORD && is_recording(to)));
-    return goes_on ? 0 : left | arrive(to);
+    return goes_on ? 0 : left | arrive(from, to);
 }
