@@ -16,6 +16,7 @@
 #include "record/slot.h"
 #include "trace/order.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Finished subtrees side by side at one depth that wait for their parent. */
@@ -306,17 +307,46 @@ static void place_all(nest *n)
         place_segment(n, &n->run->segments.items[i]);
 }
 
-/* ---- Arguments and work, which came backwards --------------------------------------------------- */
+/* ---- What came backwards ------------------------------------------------------------------------ */
 
-static void reverse(char *items, size_t count, size_t item_size)
+static void reverse(void *list, size_t count, size_t item_size)
 {
-    char swapped[sizeof(tkt_arg) > sizeof(tkt_work) ? sizeof(tkt_arg) : sizeof(tkt_work)];
+    char *items = list, swapped[64];
+    assert(item_size <= sizeof swapped);
     for (size_t i = 0; i < count / 2; i++) {
         char *a = items + i * item_size, *b = items + (count - 1 - i) * item_size;
         memcpy(swapped, a, item_size);
         memcpy(a, b, item_size);
         memcpy(b, swapped, item_size);
     }
+}
+
+/* How many events there were before this run. */
+typedef struct event_counts {
+    size_t marks, counters, flows, memory_events;
+} event_counts;
+
+static event_counts count_events(const takt_trace *trace)
+{
+    return (event_counts){trace->marks.count, trace->counters.count, trace->flows.count,
+                          trace->memory_events.count};
+}
+
+#define REVERSE_SINCE(list, first)                                                                 \
+    reverse((list)->items + (first), (list)->count - (first), sizeof *(list)->items)
+
+/* Sorting by time keeps the order of events that share a nanosecond, so it must be the recorded
+ * one: a free and an allocation at once are no peak, and the later of two values is what holds. */
+static void reverse_events(takt_trace *trace, const event_counts *before)
+{
+    if (trace->marks.count > before->marks)
+        REVERSE_SINCE(&trace->marks, before->marks);
+    if (trace->counters.count > before->counters)
+        REVERSE_SINCE(&trace->counters, before->counters);
+    if (trace->flows.count > before->flows)
+        REVERSE_SINCE(&trace->flows, before->flows);
+    if (trace->memory_events.count > before->memory_events)
+        REVERSE_SINCE(&trace->memory_events, before->memory_events);
 }
 
 /* Sorts items, each of which begins with its span's index, by span; those of one span into the
@@ -383,9 +413,11 @@ void tkt_seal_run(tkt_sealing *sealing, const tkt_run *run, uint32_t track)
     if (n.sizes)
         measure_all(&n);
     if (n.sizes && !sealing->is_out_of_memory && TKT_ARRAY_RESERVE(&n.track->spans, n.count)) {
+        event_counts before = count_events(sealing->trace);
         n.track->spans.count = n.count;
         place_all(&n);
         tidy_track(&n);
+        reverse_events(sealing->trace, &before);
     } else {
         sealing->is_out_of_memory = true;
     }
