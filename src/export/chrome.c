@@ -205,7 +205,7 @@ static void *items(size_t count, size_t size)
 static takt_status init(tkt_chrome *chrome)
 {
     const takt_trace *trace = chrome->trace;
-    chrome->sites = items(trace->sites.count, sizeof *chrome->sites);
+    chrome->sites = items(trace->sites.count * 2, sizeof *chrome->sites);
     chrome->tracks = items(trace->tracks.count, sizeof *chrome->tracks);
     chrome->keys = items(trace->strings.count, sizeof *chrome->keys);
     if (!chrome->sites || !chrome->tracks || !chrome->keys)

@@ -19,8 +19,10 @@
 #define TKT_CHROME_FIRST_ROW_ID 1000000000u
 
 /* Readers know these categories. Scopes, phases and host activities are operators, since
- * TensorBoard computes its tables, and the steps of a trace without steps, from nothing else. */
+ * TensorBoard computes its tables, and the steps of a trace without steps, from nothing else. Steps
+ * and the spans of async tracks, which are no thread's time, are annotations. */
 #define TKT_CHROME_CAT_SCOPE "cpu_op"
+#define TKT_CHROME_CAT_ASYNC "user_annotation"
 #define TKT_CHROME_CAT_STEP  "user_annotation"
 #define TKT_CHROME_CAT_MARK  "cpu_instant_event"
 
@@ -102,7 +104,7 @@ typedef struct tkt_chrome {
     size_t   second_size;
 
     tkt_arena         texts;
-    tkt_chrome_site  *sites;  /* by site */
+    tkt_chrome_site  *sites;  /* by site: two each, for threads and for async tracks */
     tkt_chrome_track *tracks; /* by track */
     TKT_ARRAY_OF(tkt_chrome_device) devices;
     TKT_ARRAY_OF(tkt_chrome_work) works; /* by begin */
@@ -151,8 +153,8 @@ static inline void tkt_chrome_announce(tkt_chrome *chrome, tkt_chrome_row *row)
 /* chrome_span.c: what began until `last_ns`, beginning where the last call stopped. */
 void tkt_chrome_thread_spans(tkt_chrome *chrome, uint32_t track, uint64_t last_ns);
 
-/* The next span of a track, on a row that has been announced. */
-void tkt_chrome_next_span(tkt_chrome *chrome, uint32_t track, const tkt_chrome_row *row);
+/* The next span of an async track, on a row that has been announced. */
+void tkt_chrome_async_span(tkt_chrome *chrome, uint32_t track, const tkt_chrome_row *row);
 
 /* chrome_rows.c */
 void tkt_chrome_row_init(tkt_chrome_row *row, uint32_t tid, uint32_t name, int32_t order);

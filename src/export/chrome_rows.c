@@ -133,7 +133,7 @@ void tkt_chrome_async_spans(tkt_chrome *chrome, uint32_t track, uint64_t last_ns
         tkt_chrome_row *row = find_row(chrome, &at->lanes, span->begin_ns, span->end_ns);
         if (!row)
             return;
-        tkt_chrome_next_span(chrome, track, row);
+        tkt_chrome_async_span(chrome, track, row);
     }
 }
 

@@ -40,9 +40,11 @@ static size_t escaped_bytes(const takt_trace *trace, uint32_t string)
     return trace->strings.items[string].size * 6;
 }
 
-static char *put_head(char *out, const takt_trace *trace, const tkt_trace_site *site)
+static char *put_head(char *out, const takt_trace *trace, const tkt_trace_site *site, bool is_async)
 {
-    out = put(out, "{\"ph\":\"X\",\"cat\":\"" TKT_CHROME_CAT_SCOPE "\",\"name\":\"");
+    out = put(out, "{\"ph\":\"X\",\"cat\":\"");
+    out = put(out, is_async ? TKT_CHROME_CAT_ASYNC : TKT_CHROME_CAT_SCOPE);
+    out = put(out, "\",\"name\":\"");
     out = put_escaped(out, trace, site->name);
     out = put(out, "\",\"pid\":");
     out = tkt_put_u64(out, trace->facts.process_id);
@@ -113,7 +115,7 @@ static char *put_tail(char *out, const takt_trace *trace, const tkt_trace_site *
     return put(out, "}},\n");
 }
 
-static bool make_texts(tkt_chrome *chrome, uint32_t number)
+static bool make_texts(tkt_chrome *chrome, uint32_t number, bool is_async)
 {
     const takt_trace *trace = chrome->trace;
     const tkt_trace_site *site = &trace->sites.items[number];
@@ -123,8 +125,8 @@ static bool make_texts(tkt_chrome *chrome, uint32_t number)
     if (!text)
         return false;
 
-    tkt_chrome_site *made = &chrome->sites[number];
-    char *tail = put_head(text, trace, site);
+    tkt_chrome_site *made = &chrome->sites[2 * (size_t)number + is_async];
+    char *tail = put_head(text, trace, site, is_async);
     char *end = put_tail(tail, trace, site, &made->args_size);
     size_t kept = (size_t)(end - text) + TKT_CHROME_STRIDE;
     made->head_size = (size_t)(tail - text);
@@ -135,10 +137,10 @@ static bool make_texts(tkt_chrome *chrome, uint32_t number)
     return made->head != NULL;
 }
 
-static const tkt_chrome_site *site_texts(tkt_chrome *chrome, uint32_t number)
+static inline const tkt_chrome_site *site_texts(tkt_chrome *chrome, uint32_t number, bool is_async)
 {
-    tkt_chrome_site *site = &chrome->sites[number];
-    if (__builtin_expect(!site->head, 0) && !make_texts(chrome, number)) {
+    tkt_chrome_site *site = &chrome->sites[2 * (size_t)number + is_async];
+    if (__builtin_expect(!site->head, 0) && !make_texts(chrome, number, is_async)) {
         chrome->status = TAKT_NO_MEMORY;
         return NULL;
     }
@@ -360,12 +362,13 @@ static void put_slow_span(tkt_chrome *chrome, uint32_t number, const tkt_span *s
     tkt_writer_text(writer, "}},\n");
 }
 
-static inline void next_span(tkt_chrome *chrome, uint32_t number, const tkt_chrome_row *row)
+static inline void next_span(tkt_chrome *chrome, uint32_t number, const tkt_chrome_row *row,
+                             bool is_async)
 {
     const tkt_track *track = &chrome->trace->tracks.items[number];
     tkt_chrome_track *at = &chrome->tracks[number];
     const tkt_span *span = &track->spans.items[at->span];
-    const tkt_chrome_site *site = site_texts(chrome, tkt_span_site(span));
+    const tkt_chrome_site *site = site_texts(chrome, tkt_span_site(span), is_async);
     if (__builtin_expect(!site, 0))
         return;
     bool has_own = (tkt_span_flags(span) & MARKED) ||
@@ -378,9 +381,9 @@ static inline void next_span(tkt_chrome *chrome, uint32_t number, const tkt_chro
     at->span++;
 }
 
-void tkt_chrome_next_span(tkt_chrome *chrome, uint32_t track, const tkt_chrome_row *row)
+void tkt_chrome_async_span(tkt_chrome *chrome, uint32_t track, const tkt_chrome_row *row)
 {
-    next_span(chrome, track, row);
+    next_span(chrome, track, row, true);
 }
 
 void tkt_chrome_thread_spans(tkt_chrome *chrome, uint32_t track, uint64_t last_ns)
@@ -391,6 +394,6 @@ void tkt_chrome_thread_spans(tkt_chrome *chrome, uint32_t track, uint64_t last_n
         if (!tkt_chrome_fits(chrome))
             return;
         tkt_chrome_announce(chrome, &at->row);
-        next_span(chrome, track, &at->row);
+        next_span(chrome, track, &at->row, false);
     }
 }

@@ -218,6 +218,6 @@ static takt_status write_folded(const takt_trace *trace, tkt_writer *writer)
 const tkt_exporter tkt_folded_exporter = {
     .name = "folded",
     .description = "folded stacks for flame graphs: flamegraph.pl, speedscope, inferno",
-    .suffix = ".folded.txt",
+    .suffix = ".folded",
     .write = write_folded,
 };

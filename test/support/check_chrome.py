@@ -250,14 +250,22 @@ def thread_rows(trace):
 
 @check("steps are annotations ProfilerStep#N on one row, one after the other")
 def steps(trace):
-    found = [e for e in trace.phase("X") if e["cat"] == "user_annotation"]
+    found = [e for e in trace.phase("X") if e["name"].startswith("ProfilerStep")]
     end, number = 0, -1
     for step in found:
         match = re.fullmatch(r"ProfilerStep#(\d+)", step["name"])
-        need(match, step)
+        need(match and step["cat"] == "user_annotation", step)
         need(int(match[1]) > number and ns(step["ts"]) >= end, step, "is out of order")
         end, number = ns(step["ts"]) + ns(step["dur"]), int(match[1])
     need(len({step["tid"] for step in found}) <= 1, "steps are on several rows")
+
+
+@check("threads' slices are operators, those of other rows are not (TensorBoard's tables)")
+def operators(trace):
+    names = metadata(trace, "thread_name", "name")
+    for event in trace.phase("X"):
+        is_thread = re.match(r"thread \d+", names[event["pid"], event["tid"]]) is not None
+        need((event["cat"] == "cpu_op") == is_thread, event)
 
 
 @check("counters have one finite number each")
@@ -391,6 +399,7 @@ BREAKS = [
     ("thread_rows", ('"tid":9,"args":{"name"', '"tid":8,"args":{"name"'),
      ('"sort_index":0', '"sort_index":-1')),
     ("steps", ("ProfilerStep#4", "ProfilerStep"), ("ProfilerStep#4", "ProfilerStep#x")),
+    ("operators", ("thread 9", "nine"), ('"cpu_op","name":"inner"', '"kernel","name":"inner"')),
     ("counters", ("1.5", '"1.5"'), ('{"value":1.5}', "{}")),
     ("instants", ('"s":"t",', "")),
     ("memory", ('"Addr":1', '"Addr":"1"'), ('"bytes":8', '"bytes":9'),

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Adds up the scopes of Chrome JSON files, without Takt.
 
-    chrome_totals.py [--steps | --devices | --counters] FILE...
+    chrome_totals.py [--tracks | --steps | --devices | --counters] FILE...
 
 prints NAME, COUNT and TOTAL_NS, separated by tabs, sorted by name. COUNT is of all calls, TOTAL_NS
 of those that do not run inside one of the same name, as in the report "scopes". Files may be
 packed; the parts of a divided trace are given together. Control characters of names become '?'.
-Steps, what devices did, and counters, whose total is the sum of their values, are left out unless
-they are asked for.
+Spans of tracks that are no threads, steps, what devices did, and counters, whose total is the sum
+of their values, are left out unless they are asked for.
 """
 import gzip
 import json
@@ -16,11 +16,16 @@ import sys
 from collections import defaultdict
 from decimal import Decimal
 
-CATEGORIES = {
-    "--scopes": {"cpu_op"},
-    "--steps": {"user_annotation"},
-    "--devices": {"kernel", "gpu_memcpy", "gpu_memset"},
+IS_WANTED = {
+    "--scopes": lambda category, name: category == "cpu_op",
+    "--tracks": lambda category, name: category == "user_annotation" and not is_step(name),
+    "--steps": lambda category, name: category == "user_annotation" and is_step(name),
+    "--devices": lambda category, name: category in ("kernel", "gpu_memcpy", "gpu_memset"),
 }
+
+
+def is_step(name):
+    return re.fullmatch(r"ProfilerStep#\d+", name)
 
 
 def read(path):
@@ -33,7 +38,7 @@ def slices(events, what):
     """Per row, (begin, end, name) in whole nanoseconds, parents before children."""
     rows = defaultdict(list)
     for event in events:
-        if event["ph"] == "X" and event["cat"] in CATEGORIES[what]:
+        if event["ph"] == "X" and IS_WANTED[what](event["cat"], event["name"]):
             begin = int(event["ts"] * 1000)
             end = begin + int(event["dur"] * 1000)
             rows[event["pid"], event["tid"]].append((begin, end, event["name"]))
@@ -66,7 +71,7 @@ def main(arguments):
     what = "--scopes"
     if arguments and arguments[0].startswith("--"):
         what = arguments.pop(0)
-    if not arguments or what not in CATEGORIES and what != "--counters":
+    if not arguments or what not in IS_WANTED and what != "--counters":
         print(__doc__.strip(), file=sys.stderr)
         return 2
     events = [event for path in arguments for event in read(path)]

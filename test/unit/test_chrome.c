@@ -54,13 +54,26 @@ static void span_keeps_its_nanoseconds(void **state)
 {
     (void)state;
     /* Around the digits where numbers get longer, and across a second. */
-    static const uint64_t times[][2] = {
-        {0, 0},           {0, 1},           {1, 9},
-        {9, 10},          {99, 199},        {999, 1000},
-        {1000, 1001},     {1001, 10998},    {9999, 19999},
-        {100000, 199999}, {999999, 1000000}, {1, 9999999},
-        {1, 10000000},    {1, 10000001},    {999999999, 1000000000},
-        {5, 1000000004},  {5, 7999999999},  {3999999999, 4000000000}};
+    static const uint64_t times[][2] = {{0, 0},
+                                        {0, 1},
+                                        {1, 9},
+                                        {9, 10},
+                                        {99, 199},
+                                        {999, 1000},
+                                        {1000, 1001},
+                                        {1001, 10998},
+                                        {9999, 19999},
+                                        {100000, 199999},
+                                        {999999, 1000000},
+                                        {1, 9999999},
+                                        {1, 10000000},
+                                        {1, 10000001},
+                                        {999999999, 1000000000},
+                                        {10000000, 10000001},
+                                        {990099000, 990099001},
+                                        {5, 1000000004},
+                                        {5, 7999999999},
+                                        {3999999999, 4000000000}};
     takt_trace *trace = make_trace();
     uint32_t site = add_scope(trace, "a");
     size_t count = sizeof times / sizeof *times;
@@ -131,6 +144,19 @@ static void no_time_is_negative(void **state)
     assert_int_equal(integer_of(json, "baseTimeNanoseconds"), BASE_NS - interval);
     json_t *event = find_event(json, "X", "early");
     assert_int_equal(ns_of(event, "ts"), interval - 5);
+    json_decref(json);
+}
+
+static void times_before_1970_have_their_base_too(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    trace->facts.realtime_offset_ns = -(int64_t)BEGIN_NS - 5;
+    add_span(trace, add_thread(trace, "", 1), add_scope(trace, "a"), 0, 1);
+    json_t *json = chrome_json(trace);
+    int64_t interval = INT64_C(7889238) * 1000000000;
+    assert_int_equal(integer_of(json, "baseTimeNanoseconds"), -interval);
+    assert_int_equal(ns_of(find_event(json, "X", "a"), "ts"), interval - 5);
     json_decref(json);
 }
 
@@ -348,8 +374,8 @@ static void marks_are_instants(void **state)
 static void add_counter(takt_trace *trace, uint32_t track, double value)
 {
     tkt_counter *counter = TKT_ARRAY_ADD(&trace->counters);
-    *counter = (tkt_counter){BEGIN_NS + trace->counters.count, value, text(trace, "particles"),
-                             track};
+    *counter =
+        (tkt_counter){BEGIN_NS + trace->counters.count, value, text(trace, "particles"), track};
 }
 
 static void counters_are_counters(void **state)
@@ -438,14 +464,29 @@ static void async_spans_never_share_time_on_a_row(void **state)
     add_span(trace, track, site, 0, 100);
     add_span(trace, track, site, 10, 50);
     add_span(trace, track, site, 20, 120);
-    add_span(trace, track, site, 50, 60); /* the second row is free again */
+    add_span(trace, track, site, 50, 60);   /* the second row is free again */
     add_span(trace, track, site, 200, 210); /* the first one is the uppermost */
     json_t *json = chrome_json(trace);
     static const char *const rows[] = {"io", "io (2)", "io (3)", "io (2)", "io"};
     for (size_t i = 0; i < 5; i++) {
         json_t *event = find_nth(json, "X", "request", i);
         assert_string_equal(row_name(json, integer_of(event, "tid")), rows[i]);
+        assert_string_equal(string_of(event, "cat"), "user_annotation");
     }
+    json_decref(json);
+}
+
+/* A name of run time is one site, wherever it is used. */
+static void one_site_may_be_on_threads_and_async_tracks(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    uint32_t site = add_scope(trace, "a");
+    add_span(trace, add_thread(trace, "", 1), site, 0, 1);
+    add_span(trace, tkt_trace_add_track(trace, TAKT_TRACK_ASYNC, text(trace, "io"), 0), site, 0, 1);
+    json_t *json = chrome_json(trace);
+    assert_string_equal(string_of(find_nth(json, "X", "a", 0), "cat"), "cpu_op");
+    assert_string_equal(string_of(find_nth(json, "X", "a", 1), "cat"), "user_annotation");
     json_decref(json);
 }
 
@@ -453,7 +494,10 @@ static void async_spans_never_share_time_on_a_row(void **state)
 static void many_async_spans_take_the_uppermost_free_row(void **state)
 {
     (void)state;
-    enum { COUNT = 2000, MOST = 64 };
+    enum {
+        COUNT = 2000,
+        MOST = 64
+    };
     takt_trace *trace = make_trace();
     uint32_t track = tkt_trace_add_track(trace, TAKT_TRACK_ASYNC, text(trace, "io"), 0);
     uint32_t site = add_scope(trace, "request");
@@ -492,9 +536,9 @@ static void activities_that_are_no_spans_have_rows_of_their_device(void **state)
     add_thread(trace, "", 1);
     static const struct {
         const char *device;
-        uint32_t    filter;
-        uint64_t    begin;
-        uint64_t    end;
+        uint32_t filter;
+        uint64_t begin;
+        uint64_t end;
     } works[] = {{"cuda:0", TAKT_TIMING_MEMSET, 30, 40}, /* issue order is not that of time */
                  {"cuda:0", TAKT_TIMING_KERNEL, 0, 20},
                  {"cuda:1", TAKT_TIMING_MEMCPY, 5, 15},
@@ -574,6 +618,7 @@ int main(void)
         cmocka_unit_test(durations_of_all_lengths_are_exact),
         cmocka_unit_test(times_near_the_base_have_no_leading_zeros),
         cmocka_unit_test(no_time_is_negative),
+        cmocka_unit_test(times_before_1970_have_their_base_too),
         cmocka_unit_test(absurd_times_are_still_json),
         cmocka_unit_test(threads_are_named_and_ordered),
         cmocka_unit_test(threads_of_one_id_have_rows_of_their_own),
@@ -589,6 +634,7 @@ int main(void)
         cmocka_unit_test(flows_are_arrows_between_spans),
         cmocka_unit_test(memory_is_torchs_instant_and_a_counter),
         cmocka_unit_test(async_spans_never_share_time_on_a_row),
+        cmocka_unit_test(one_site_may_be_on_threads_and_async_tracks),
         cmocka_unit_test(many_async_spans_take_the_uppermost_free_row),
         cmocka_unit_test(activities_that_are_no_spans_have_rows_of_their_device),
         cmocka_unit_test(losses_stand_in_label_and_header),

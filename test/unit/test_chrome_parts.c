@@ -159,22 +159,30 @@ static void files_divide_time_and_not_threads(void **state)
         for (uint32_t i = 0; i < SPANS; i++)
             add_span(trace, track, site, 20 * i, 20 * i + 10);
     }
+    for (uint64_t i = 0; i < 10; i++)
+        *TKT_ARRAY_ADD(&trace->steps) = (tkt_step){i, BEGIN_NS + 120000 * i, BEGIN_NS + 120000 * i};
     const char *folder = make_folder();
     assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
     export_file(trace, in_folder(folder, "a.json"), 4 << 20);
     size_t size;
-    char *data = read_whole(folder, "a.2.json", &size);
+    char *data = read_whole(folder, "a.json", &size);
     json_t *json = parse_json(data, size);
     size_t counts[THREADS + 1] = {0};
+    size_t steps = 0;
     size_t index;
     json_t *event;
     json_array_foreach(json_object_get(json, "traceEvents"), index, event)
     {
-        if (strcmp(string_of(event, "ph"), "X") == 0)
+        if (strcmp(string_of(event, "ph"), "X") != 0)
+            continue;
+        if (strcmp(string_of(event, "cat"), "cpu_op") == 0)
             counts[integer_of(event, "tid")]++;
+        else
+            steps++;
     }
-    assert_true(counts[1] > 1000);
-    assert_true(counts[2] > 1000);
+    assert_true(counts[1] < 40000 && counts[2] < 40000);
+    assert_true(counts[1] - counts[2] < 20000); /* one window */
+    assert_true(steps > 2 && steps < 8);
     json_decref(json);
     tkt_free(data);
     takt_trace_release(trace);
@@ -238,6 +246,23 @@ static void an_event_of_any_size_is_written(void **state)
     remove_folder(folder);
 }
 
+/* Then no event fits beside it, and each has a file of its own; but none is empty. */
+static void a_head_of_any_size_is_written(void **state)
+{
+    (void)state;
+    const char *folder = make_folder();
+    takt_trace *trace = make_long_trace(1, 5);
+    char *name = malloc(LIMIT + 1);
+    memset(name, 'n', LIMIT);
+    name[LIMIT] = '\0';
+    trace->name = text(trace, name);
+    free(name);
+    export_file(trace, in_folder(folder, "a.json"), LIMIT);
+    assert_int_equal(count_entries(folder), 5);
+    takt_trace_release(trace);
+    remove_folder(folder);
+}
+
 static void packed_and_odd_names_get_their_number_too(void **state)
 {
     (void)state;
@@ -290,6 +315,7 @@ int main(void)
         cmocka_unit_test(without_a_limit_there_is_one_file),
         cmocka_unit_test(tiny_limits_are_raised),
         cmocka_unit_test(an_event_of_any_size_is_written),
+        cmocka_unit_test(a_head_of_any_size_is_written),
         cmocka_unit_test(packed_and_odd_names_get_their_number_too),
         cmocka_unit_test(tensorboards_files_count_their_time_up),
     };

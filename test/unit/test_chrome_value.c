@@ -166,13 +166,54 @@ static void names_of_ten_megabytes_are_kept(void **state)
     size_t size = 10000002;
     char *long_name = malloc(size);
     for (size_t i = 0; i < size; i += 3)
-        memcpy(long_name + i, "\xe2\x82\xac", 3); /* pieces must not cut characters */
+        memcpy(long_name + i, "\xe2\x82\xac", 3);
     size_t read_size;
     char *name = name_read_back(long_name, size, &read_size);
     assert_int_equal(read_size, size);
     assert_memory_equal(name, long_name, size);
     free(name);
     free(long_name);
+}
+
+/* Values of arguments are escaped in pieces, which must not cut characters. */
+static void long_values_are_kept(void **state)
+{
+    (void)state;
+    size_t size = 30000;
+    char *value = malloc(size + 1);
+    for (size_t i = 0; i < size; i += 3)
+        memcpy(value + i, "\xe2\x82\xac", 3);
+    value[size] = '\0';
+    takt_trace *trace = make_trace();
+    uint32_t track = add_thread(trace, "", 1);
+    uint32_t span = add_span(trace, track, add_scope(trace, "a"), 0, 1);
+    uint32_t string = text(trace, value);
+    add_arg(trace, track, (tkt_arg){span, string, {.string = string}, TKT_ARG_STRING});
+    json_t *json = chrome_json(trace);
+    assert_string_equal(string_of(args_of(find_event(json, "X", "a")), value), value);
+    json_decref(json);
+    free(value);
+}
+
+/* Many, so that some stand where the writer's buffer ends. */
+static void long_names_fit_the_buffer(void **state)
+{
+    (void)state;
+    enum {
+        COUNT = 4000
+    };
+    char name[1200];
+    takt_trace *trace = make_trace();
+    uint32_t track = add_thread(trace, "", 1);
+    memset(name, 'x', sizeof name);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        name[600 + i % 599] = '\0';
+        add_span(trace, track, add_scope(trace, name), 10 * i, 10 * i + 1);
+        name[600 + i % 599] = 'x';
+    }
+    json_t *json = chrome_json(trace);
+    assert_int_equal(count_phase(json, "X"), COUNT);
+    json_decref(json);
 }
 
 /* All lengths around the strides of the fast path, and where it ends. */
@@ -228,6 +269,8 @@ int main(void)
         cmocka_unit_test(hostile_names_stay_names),
         cmocka_unit_test(names_may_contain_nul),
         cmocka_unit_test(names_of_ten_megabytes_are_kept),
+        cmocka_unit_test(long_values_are_kept),
+        cmocka_unit_test(long_names_fit_the_buffer),
         cmocka_unit_test(names_of_every_length_are_kept),
         cmocka_unit_test(all_texts_of_a_trace_may_be_hostile),
     };

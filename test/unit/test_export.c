@@ -182,7 +182,7 @@ static void outputs_are_named_after_run_and_cycle(void **state)
     static const char *const names[][2] = {
         {"perfetto", "sph.7.pftrace"},  {"perfetto.gz", "sph.7.pftrace.gz"},
         {"chrome", "sph.7.trace.json"}, {"chrome.gz", "sph.7.trace.json.gz"},
-        {"folded", "sph.7.folded.txt"}, {"folded.gz", "sph.7.folded.txt.gz"}};
+        {"folded", "sph.7.folded"},     {"folded.gz", "sph.7.folded.gz"}};
     const char *folder = make_folder();
     takt_trace *trace = make_full_trace();
     trace->facts.cycle = 7;
@@ -208,14 +208,14 @@ static void run_names_cannot_leave_the_folder(void **state)
     memset(long_name, 'x', sizeof long_name - 1);
     long_name[sizeof long_name - 1] = '\0';
     char cut_name[200];
-    snprintf(cut_name, sizeof cut_name, "%.128s.0.folded.txt", long_name);
-    const char *names[][2] = {{"../../etc/passwd", "_.._.._etc_passwd.0.folded.txt"},
-                              {"", "trace.0.folded.txt"},
-                              {".hidden", "_hidden.0.folded.txt"},
-                              {"a b\n$(reboot);'\"", "a_b___reboot____.0.folded.txt"},
-                              {"Größe-1_x.y", "Größe-1_x.y.0.folded.txt"},
+    snprintf(cut_name, sizeof cut_name, "%.128s.0.folded", long_name);
+    const char *names[][2] = {{"../../etc/passwd", "_.._.._etc_passwd.0.folded"},
+                              {"", "trace.0.folded"},
+                              {".hidden", "_hidden.0.folded"},
+                              {"a b\n$(reboot);'\"", "a_b___reboot____.0.folded"},
+                              {"Größe-1_x.y", "Größe-1_x.y.0.folded"},
                               {long_name, cut_name}};
-    names[0][1] = "_._.._etc_passwd.0.folded.txt";
+    names[0][1] = "_._.._etc_passwd.0.folded";
     takt_trace *trace = make_full_trace();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *folder = make_folder();
@@ -245,6 +245,20 @@ static void tensorboard_gets_both_layouts(void **state)
     check_packed(trace, folder, torch);
     check_packed(trace, folder, profile);
     assert_int_equal(count_entries(folder), 2);
+    takt_trace_release(trace);
+    remove_folder(folder);
+}
+
+/* Two recordings of one second. */
+static void tensorboards_runs_have_milliseconds(void **state)
+{
+    (void)state;
+    const char *folder = make_folder();
+    takt_trace *trace = make_full_trace();
+    trace->facts.realtime_offset_ns += 987654321;
+    assert_int_equal(takt_export_output(trace, "tensorboard", folder, NULL, NULL, 0, NULL),
+                     TAKT_OK);
+    assert_true(exists(folder, "plugins/profile/2026_01_01_00_00_01_987"));
     takt_trace_release(trace);
     remove_folder(folder);
 }
@@ -282,7 +296,7 @@ static void summaries_give_stacks_but_no_timeline(void **state)
     assert_string_equal(error.message, "chrome: the trace holds no spans, only a summary");
     assert_int_equal(takt_export_output(trace, "tensorboard", folder, NULL, NULL, 0, NULL),
                      TAKT_NO_SPANS);
-    assert_true(exists(folder, "sph.0.folded.txt"));
+    assert_true(exists(folder, "sph.0.folded"));
     assert_int_equal(count_entries(folder), 1);
     takt_trace_release(trace);
     remove_folder(folder);
@@ -483,6 +497,7 @@ int main(void)
         cmocka_unit_test(outputs_are_named_after_run_and_cycle),
         cmocka_unit_test(run_names_cannot_leave_the_folder),
         cmocka_unit_test(tensorboard_gets_both_layouts),
+        cmocka_unit_test(tensorboards_runs_have_milliseconds),
         cmocka_unit_test(exporting_again_replaces),
         cmocka_unit_test(summaries_give_stacks_but_no_timeline),
         cmocka_unit_test(the_sinks_status_comes_back),
