@@ -50,6 +50,10 @@ uint64_t bench_ticks_ordered(void);
 double bench_ns_per_tick(void);
 double bench_seconds(void); /* CLOCK_MONOTONIC */
 
+/* The processor's time that this process has used: for what takes long and waits for nothing, so
+ * that a busy machine does not count. */
+double bench_cpu_seconds(void);
+
 void bench_pin(int core);
 
 double bench_median(double *values, size_t count); /* sorts them */

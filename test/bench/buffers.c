@@ -23,9 +23,9 @@ static void measure_fresh(void)
         run_scope(BENCH_BATCH);
     double floor = bench_round(&bench_floor);
     const uint64_t count = bytes / sizeof(takt_record);
-    uint64_t begin = bench_ticks_ordered();
+    double begin = bench_cpu_seconds();
     run_scope(count);
-    double ns = (double)(bench_ticks_ordered() - begin) * bench_ns_per_tick() / (double)count;
+    double ns = (bench_cpu_seconds() - begin) * 1e9 / (double)count;
     bench_record_end();
     bench_tell(
         (bench_figure){.name = "scope_trace_fresh", .value = ns, .unit = "ns", .floor = floor});

@@ -1,5 +1,6 @@
 /* How fast traces are written and read, and how large they are. Memory means a buffer that is there
- * already; disk means a file of the build's folder, which the kernel's page cache takes. */
+ * already, and rates of it are by the processor's time; disk means a file of the build's folder,
+ * which the kernel's page cache takes, and all the time that passes. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -45,9 +46,9 @@ static void measure_memory(const char *format, double min_rate, double max_bytes
     for (size_t i = 0; i <= ROUNDS && status == TAKT_OK;
          i++) { /* the first one touches the buffer */
         into.used = 0;
-        double begin = bench_seconds();
+        double begin = bench_cpu_seconds();
         status = takt_export(trace, format, &sink);
-        rates[i > 0 ? i - 1 : 0] = span_count / (bench_seconds() - begin);
+        rates[i > 0 ? i - 1 : 0] = span_count / (bench_cpu_seconds() - begin);
     }
     free(into.data);
     if (status != TAKT_OK) {
@@ -137,12 +138,12 @@ static void measure_read(void)
     path_of("perfetto", false, path, sizeof path);
     for (size_t i = 0; i < ROUNDS; i++) {
         takt_trace *copy;
-        double begin = bench_seconds();
+        double begin = bench_cpu_seconds();
         if (takt_trace_open(path, &copy, &error) != TAKT_OK) {
             bench_tell_missing("read_perfetto", error.message);
             return;
         }
-        rates[i] = span_count / (bench_seconds() - begin);
+        rates[i] = span_count / (bench_cpu_seconds() - begin);
         takt_trace_release(copy);
     }
     bench_tell((bench_figure){.name = "read_perfetto",

@@ -10,11 +10,21 @@
 #define BATCHES      201
 #define CALIBRATE_NS 200e6
 
-double bench_seconds(void)
+static double seconds_of(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+double bench_seconds(void)
+{
+    return seconds_of(CLOCK_MONOTONIC);
+}
+
+double bench_cpu_seconds(void)
+{
+    return seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 uint64_t bench_ticks_ordered(void)

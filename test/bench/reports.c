@@ -26,9 +26,9 @@ static double make_reports(const takt_trace *trace, const char *prefix)
     const takt_sink sink = {discard, NULL};
     double total = 0;
     for (size_t i = 0; takt_report_name(i); i++) {
-        double begin = bench_seconds();
+        double begin = bench_cpu_seconds();
         takt_status status = takt_report(trace, takt_report_name(i), NULL, &sink);
-        double seconds = bench_seconds() - begin;
+        double seconds = bench_cpu_seconds() - begin;
         char name[64];
         snprintf(name, sizeof name, "%s_%s", prefix ? prefix : "", takt_report_name(i));
         if (status != TAKT_OK)
