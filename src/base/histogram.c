@@ -28,9 +28,9 @@ uint64_t tkt_histogram_count(const tkt_histogram *histogram)
     return count;
 }
 
-/* ceil(q * count) within 1 to count. Products such as 0.07 * 100 come out a little above the whole
+/* Products such as 0.07 * 100 come out a little above the whole
  * number that is meant, and must not be taken to the next one. */
-static uint64_t nearest_rank(double q, uint64_t count)
+uint64_t tkt_nearest_rank(double q, uint64_t count)
 {
     double exact = q * (double)count;
     if (!(exact > 1))
@@ -46,7 +46,7 @@ uint64_t tkt_histogram_quantile(const tkt_histogram *histogram, double q)
     uint64_t count = tkt_histogram_count(histogram);
     if (count == 0)
         return 0;
-    uint64_t rank = nearest_rank(q, count);
+    uint64_t rank = tkt_nearest_rank(q, count);
     uint64_t passed = 0;
     uint32_t bucket = 0;
     while ((passed += histogram->buckets[bucket]) < rank)

@@ -41,6 +41,10 @@ void tkt_histogram_merge(tkt_histogram *into, const tkt_histogram *from);
 /* How many values it holds. */
 uint64_t tkt_histogram_count(const tkt_histogram *histogram);
 
+/* Which of `count` values in ascending order, from 1, the share `q` of them does not exceed:
+ * ceil(q * count), within 1 to count. */
+uint64_t tkt_nearest_rank(double q, uint64_t count);
+
 /* The value that the share `q` (0 to 1) of all values does not exceed, by nearest rank; 0 when
  * empty. */
 uint64_t tkt_histogram_quantile(const tkt_histogram *histogram, double q);

@@ -224,3 +224,17 @@ takt_status tkt_fold_merge(tkt_fold *into, const tkt_fold *from, const uint32_t 
     tkt_free(nodes);
     return status;
 }
+
+uint64_t tkt_stats_quantile(const tkt_stats *stats, const tkt_histogram *histogram, double q)
+{
+    if (stats->count == 0)
+        return 0;
+    uint64_t rank = tkt_nearest_rank(q, stats->count);
+    if (rank == 1)
+        return stats->min_ns;
+    if (rank == stats->count)
+        return stats->max_ns;
+    uint64_t value = tkt_histogram_quantile(histogram, q);
+    value = value < stats->min_ns ? stats->min_ns : value;
+    return value > stats->max_ns ? stats->max_ns : value;
+}

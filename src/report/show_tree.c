@@ -34,14 +34,11 @@ static const tkt_column columns[COLUMNS] = {
     [MOST] = {"Max", "cpu_time_max_ns", TKT_CELL_TIME, 6, false, 1},
 };
 
-/* From the histogram, whose middles of buckets may lie outside of what was seen. */
 static uint64_t quantile(const tkt_node *node, double q)
 {
     if (!node->histogram || node->stats.count == 0)
         return TKT_NO_VALUE;
-    uint64_t value = tkt_histogram_quantile(node->histogram, q);
-    value = value < node->stats.min_ns ? node->stats.min_ns : value;
-    return value > node->stats.max_ns ? node->stats.max_ns : value;
+    return tkt_stats_quantile(&node->stats, node->histogram, q);
 }
 
 static void fill_row(tkt_cell *row, const tkt_tree *tree, const tkt_path *path)

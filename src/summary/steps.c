@@ -77,14 +77,6 @@ tkt_step_figures tkt_steps_recorded(const takt_trace *trace)
     return figures;
 }
 
-/* A histogram's middle of a bucket may lie outside of what was seen. */
-static uint64_t quantile_ns(const tkt_all_steps *steps, double q)
-{
-    uint64_t value = tkt_histogram_quantile(&steps->histogram, q);
-    value = value < steps->stats.min_ns ? steps->stats.min_ns : value;
-    return value > steps->stats.max_ns ? steps->stats.max_ns : value;
-}
-
 tkt_step_figures tkt_steps_all(const takt_trace *trace)
 {
     tkt_step_figures figures = {0};
@@ -92,7 +84,7 @@ tkt_step_figures tkt_steps_all(const takt_trace *trace)
     if (steps->stats.count == 0)
         return figures;
     add_rates(trace, &steps->stats, &figures);
-    figures.median_ns = quantile_ns(steps, 0.5);
-    figures.p99_ns = quantile_ns(steps, 0.99);
+    figures.median_ns = tkt_stats_quantile(&steps->stats, &steps->histogram, 0.5);
+    figures.p99_ns = tkt_stats_quantile(&steps->stats, &steps->histogram, 0.99);
     return figures;
 }
