@@ -115,7 +115,8 @@ static char *table_of(const takt_trace *trace)
     tkt_writer writer;
     assert_int_equal(tkt_scopes_by_name(trace, &scopes), TAKT_OK);
     assert_int_equal(tkt_writer_init(&writer, tkt_memory_sink_of(&memory), 0), TAKT_OK);
-    qsort(scopes.items, scopes.count, sizeof *scopes.items, by_name);
+    if (scopes.count)
+        qsort(scopes.items, scopes.count, sizeof *scopes.items, by_name);
     for (size_t i = 0; i < scopes.count; i++)
         tkt_writer_format(&writer, "%s\t%llu\t%llu\n", scopes.items[i].name,
                           (unsigned long long)scopes.items[i].calls,
