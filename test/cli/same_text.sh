@@ -1,0 +1,38 @@
+#!/bin/bash
+# The numbers that the running program prints and those of `takt report` from its file are the same
+# text: every report, format, width and mode, from the plain file and from the packed one.
+set -u
+prog=$TAKT_BUILD/test/cli/prog_same
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+unset COLUMNS
+
+compared=0 failures=0
+compare() { # PRINTED FILE
+    local name report options
+    name=${1##*/} name=${name%.txt}
+    report=${name%%,*} options=${name#*,}
+    # shellcheck disable=SC2086
+    "$TAKT_BIN/takt" report "--$report" ${options//,/ } "$2" >"$scratch/again" 2>"$scratch/errors"
+    compared=$((compared + 1))
+    grep -q '^status: ' "$1" && grep -q . "$scratch/errors" && [ ! -s "$scratch/again" ] && return
+    cmp -s "$1" "$scratch/again" && return
+    failures=$((failures + 1))
+    echo "takt report --$report ${options//,/ } ${2##*/}: other text than in the program:"
+    diff "$1" "$scratch/again" | head -n 8 | cat -v | sed 's/^/    /'
+    head -n 3 "$scratch/errors"
+}
+
+for mode in trace summary both flight; do
+    mkdir "$scratch/$mode"
+    "$prog" "$scratch/$mode" $mode >"$scratch/output" 2>"$scratch/errors" || {
+        echo "prog_same $mode failed" && cat "$scratch/errors" && exit 1
+    }
+    for file in "$scratch/$mode"/*.pftrace "$scratch/$mode"/*.pftrace.gz; do
+        for printed in "$scratch/$mode"/*.txt; do
+            compare "$printed" "$file"
+        done
+    done
+done
+echo "$compared texts compared, $failures differ"
+[ "$failures" = 0 ] && [ "$compared" -gt 400 ]
