@@ -33,8 +33,7 @@ typedef struct open_span {
     uint32_t index;
 } open_span;
 
-typedef struct export
-{
+typedef struct walk {
     const takt_trace *trace;
     tkt_perfetto file;
     by_track lists[LISTS];
@@ -50,11 +49,9 @@ typedef struct export
     size_t arg;             /* the next ones to be written */
     size_t work;
     uint32_t next_extra; /* the next span with arguments or work */
-}
-export;
+} walk;
 
-/* ---- Events by track ---------------------------------------------------------------------------
- */
+/* ---- Events by track ------------------------------------------------------------------------- */
 
 #define ANY_SPAN (TKT_NO_SPAN - 1) /* the event belongs to a track only */
 
@@ -116,219 +113,216 @@ static bool split_list(const takt_trace *trace, list kind, by_track *out)
 }
 
 /* Memory events are in the order of time, tracks are written one after the other. */
-static bool sum_memory(export *e)
+static bool sum_memory(walk *w)
 {
-    const takt_trace *trace = e->trace;
+    const takt_trace *trace = w->trace;
     if (trace->memory_events.count == 0)
         return true;
-    e->memory_after = tkt_alloc(trace->memory_events.count * sizeof *e->memory_after);
-    if (!e->memory_after)
+    w->memory_after = tkt_alloc(trace->memory_events.count * sizeof *w->memory_after);
+    if (!w->memory_after)
         return false;
     uint64_t bytes = trace->memory.window_begin_bytes;
     for (size_t i = 0; i < trace->memory_events.count; i++)
-        e->memory_after[i] = bytes += (uint64_t)trace->memory_events.items[i].bytes;
+        w->memory_after[i] = bytes += (uint64_t)trace->memory_events.items[i].bytes;
     return true;
 }
 
-static bool split_lists(export *e)
+static bool split_lists(walk *w)
 {
-    bool is_ok = sum_memory(e);
+    bool is_ok = sum_memory(w);
     for (list kind = 0; kind < LISTS && is_ok; kind++)
-        is_ok = split_list(e->trace, kind, &e->lists[kind]);
+        is_ok = split_list(w->trace, kind, &w->lists[kind]);
     return is_ok;
 }
 
-/* ---- Events of one track -----------------------------------------------------------------------
- */
+/* ---- Events of one track --------------------------------------------------------------------- */
 
-static void look_ahead(export *e)
+static void look_ahead(walk *w)
 {
-    e->next_list = LISTS;
-    e->next_event_ns = UINT64_MAX;
+    w->next_list = LISTS;
+    w->next_event_ns = UINT64_MAX;
     for (list kind = 0; kind < LISTS; kind++) {
-        if (e->cursors[kind].at == e->cursors[kind].end)
+        if (w->cursors[kind].at == w->cursors[kind].end)
             continue;
-        uint64_t time_ns = event_at(e->trace, kind, *e->cursors[kind].at).time_ns;
-        if (e->next_list == LISTS || time_ns < e->next_event_ns) {
-            e->next_list = kind;
-            e->next_event_ns = time_ns;
+        uint64_t time_ns = event_at(w->trace, kind, *w->cursors[kind].at).time_ns;
+        if (w->next_list == LISTS || time_ns < w->next_event_ns) {
+            w->next_list = kind;
+            w->next_event_ns = time_ns;
         }
     }
 }
 
-static void start_events(export *e, uint32_t track)
+static void start_events(walk *w, uint32_t track)
 {
     for (list kind = 0; kind < LISTS; kind++) {
-        const by_track *events = &e->lists[kind];
-        e->cursors[kind] = (event_cursor){NULL, NULL};
+        const by_track *events = &w->lists[kind];
+        w->cursors[kind] = (event_cursor){NULL, NULL};
         if (events->items)
-            e->cursors[kind] = (event_cursor){events->items + events->first[track],
+            w->cursors[kind] = (event_cursor){events->items + events->first[track],
                                               events->items + events->first[track + 1]};
     }
-    look_ahead(e);
+    look_ahead(w);
 }
 
-static uint32_t innermost(const export *e)
+static uint32_t innermost(const walk *w)
 {
-    return e->stack.count ? e->stack.items[e->stack.count - 1].index : TKT_NO_SPAN;
+    return w->stack.count ? w->stack.items[w->stack.count - 1].index : TKT_NO_SPAN;
 }
 
-static void write_event(export *e)
+static void write_event(walk *w)
 {
-    const takt_trace *trace = e->trace;
-    uint32_t index = *e->cursors[e->next_list].at++;
-    uint32_t span = event_at(trace, e->next_list, index).span;
-    bool is_late = e->next_event_ns < e->file.rows.items[e->row].last_ns;
-    if (span != ANY_SPAN && (is_late || span != innermost(e)))
-        tkt_perfetto_owner(&e->file, e->row, span);
-    switch (e->next_list) {
+    const takt_trace *trace = w->trace;
+    uint32_t index = *w->cursors[w->next_list].at++;
+    uint32_t span = event_at(trace, w->next_list, index).span;
+    bool is_late = w->next_event_ns < w->file.rows.items[w->row].last_ns;
+    if (span != ANY_SPAN && (is_late || span != innermost(w)))
+        tkt_perfetto_owner(&w->file, w->row, span);
+    switch (w->next_list) {
     case MARKS:
-        tkt_perfetto_mark(&e->file, e->row, trace->marks.items[index].site,
+        tkt_perfetto_mark(&w->file, w->row, trace->marks.items[index].site,
                           trace->marks.items[index].time_ns);
         break;
     case COUNTERS:
-        tkt_perfetto_counter(&e->file, e->row, &trace->counters.items[index]);
+        tkt_perfetto_counter(&w->file, w->row, &trace->counters.items[index]);
         break;
     case FLOWS:
-        tkt_perfetto_flow(&e->file, e->row, &trace->flows.items[index]);
+        tkt_perfetto_flow(&w->file, w->row, &trace->flows.items[index]);
         break;
     default:
-        tkt_perfetto_memory(&e->file, e->row, &trace->memory_events.items[index],
-                            e->memory_after[index]);
+        tkt_perfetto_memory(&w->file, w->row, &trace->memory_events.items[index],
+                            w->memory_after[index]);
     }
-    look_ahead(e);
+    look_ahead(w);
 }
 
 /* Writes the events before `time_ns`, at which a span begins or ends; and of those at that moment
  * the ones that belong to the span that is innermost now. The others wait for theirs. */
-static void write_events(export *e, uint64_t time_ns)
+static void write_events(walk *w, uint64_t time_ns)
 {
-    while (e->next_list != LISTS && e->next_event_ns <= time_ns) {
-        if (e->next_event_ns == time_ns) {
-            event next = event_at(e->trace, e->next_list, *e->cursors[e->next_list].at);
-            if (next.span != ANY_SPAN && next.span != innermost(e))
+    while (w->next_list != LISTS && w->next_event_ns <= time_ns) {
+        if (w->next_event_ns == time_ns) {
+            event next = event_at(w->trace, w->next_list, *w->cursors[w->next_list].at);
+            if (next.span != ANY_SPAN && next.span != innermost(w))
                 return;
         }
-        write_event(e);
+        write_event(w);
     }
 }
 
-/* ---- Spans -------------------------------------------------------------------------------------
- */
+/* ---- Spans ----------------------------------------------------------------------------------- */
 
-static void look_for_extra(export *e)
+static void look_for_extra(walk *w)
 {
-    e->next_extra = UINT32_MAX;
-    if (e->arg < e->track->args.count)
-        e->next_extra = e->track->args.items[e->arg].span;
-    if (e->work < e->track->works.count && e->track->works.items[e->work].span < e->next_extra)
-        e->next_extra = e->track->works.items[e->work].span;
+    w->next_extra = UINT32_MAX;
+    if (w->arg < w->track->args.count)
+        w->next_extra = w->track->args.items[w->arg].span;
+    if (w->work < w->track->works.count && w->track->works.items[w->work].span < w->next_extra)
+        w->next_extra = w->track->works.items[w->work].span;
 }
 
-static void write_extra(export *e, uint32_t index)
+static void write_extra(walk *w, uint32_t index)
 {
-    const tkt_args *args = &e->track->args;
-    for (; e->arg < args->count && args->items[e->arg].span == index; e->arg++)
-        tkt_perfetto_arg(&e->file, e->row, &args->items[e->arg]);
-    const tkt_works *works = &e->track->works;
-    for (; e->work < works->count && works->items[e->work].span == index; e->work++)
-        tkt_perfetto_work(&e->file, e->row, &works->items[e->work]);
-    look_for_extra(e);
+    const tkt_args *args = &w->track->args;
+    for (; w->arg < args->count && args->items[w->arg].span == index; w->arg++)
+        tkt_perfetto_arg(&w->file, w->row, &args->items[w->arg]);
+    const tkt_works *works = &w->track->works;
+    for (; w->work < works->count && works->items[w->work].span == index; w->work++)
+        tkt_perfetto_work(&w->file, w->row, &works->items[w->work]);
+    look_for_extra(w);
 }
 
-static void write_begin(export *e, uint32_t index)
+static void write_begin(walk *w, uint32_t index)
 {
-    const tkt_span *span = &e->track->spans.items[index];
+    const tkt_span *span = &w->track->spans.items[index];
     uint32_t flags = tkt_span_flags(span);
     if (flags & (TAKT_SPAN_BEGUN_BEFORE | TAKT_SPAN_UNFINISHED))
-        tkt_perfetto_flags(&e->file, e->row, flags);
-    if (index == e->next_extra)
-        write_extra(e, index);
-    tkt_perfetto_begin(&e->file, e->row, tkt_span_site(span), span->begin_ns);
+        tkt_perfetto_flags(&w->file, w->row, flags);
+    if (index == w->next_extra)
+        write_extra(w, index);
+    tkt_perfetto_begin(&w->file, w->row, tkt_span_site(span), span->begin_ns);
 }
 
 /* Ends what is not above `parent`. */
-static void write_ends(export *e, uint32_t parent)
+static void write_ends(walk *w, uint32_t parent)
 {
-    while (e->stack.count) {
-        const open_span *top = &e->stack.items[e->stack.count - 1];
+    while (w->stack.count) {
+        const open_span *top = &w->stack.items[w->stack.count - 1];
         if (top->index == parent)
             return;
-        if (e->next_event_ns <= top->end_ns)
-            write_events(e, top->end_ns);
-        tkt_perfetto_end(&e->file, e->row, top->end_ns);
-        e->stack.count--;
+        if (w->next_event_ns <= top->end_ns)
+            write_events(w, top->end_ns);
+        tkt_perfetto_end(&w->file, w->row, top->end_ns);
+        w->stack.count--;
     }
 }
 
-static bool write_thread(export *e)
+static bool write_thread(walk *w)
 {
-    e->stack.count = 0;
-    for (uint32_t i = 0; i < e->track->spans.count; i++) {
-        const tkt_span *span = &e->track->spans.items[i];
-        write_ends(e, span->parent);
-        if (e->next_event_ns <= span->begin_ns)
-            write_events(e, span->begin_ns);
-        write_begin(e, i);
-        open_span *top = TKT_ARRAY_ADD(&e->stack);
+    w->stack.count = 0;
+    for (uint32_t i = 0; i < w->track->spans.count; i++) {
+        const tkt_span *span = &w->track->spans.items[i];
+        write_ends(w, span->parent);
+        if (w->next_event_ns <= span->begin_ns)
+            write_events(w, span->begin_ns);
+        write_begin(w, i);
+        open_span *top = TKT_ARRAY_ADD(&w->stack);
         if (!top)
             return false;
         *top = (open_span){span->end_ns, i};
     }
-    write_ends(e, TKT_NO_SPAN);
+    write_ends(w, TKT_NO_SPAN);
     return true;
 }
 
 /* Spans that overlap are spread over lanes; each is written whole. */
-static void write_async(export *e, uint32_t number)
+static void write_async(walk *w, uint32_t number)
 {
-    uint32_t first = e->row;
-    for (uint32_t i = 0; i < e->track->spans.count; i++) {
-        const tkt_span *span = &e->track->spans.items[i];
-        e->row = tkt_perfetto_lane_for(&e->file, number, span->begin_ns, span->end_ns);
-        write_begin(e, i);
-        tkt_perfetto_end(&e->file, e->row, span->end_ns);
+    uint32_t first = w->row;
+    for (uint32_t i = 0; i < w->track->spans.count; i++) {
+        const tkt_span *span = &w->track->spans.items[i];
+        w->row = tkt_perfetto_lane_for(&w->file, number, span->begin_ns, span->end_ns);
+        write_begin(w, i);
+        tkt_perfetto_end(&w->file, w->row, span->end_ns);
     }
-    e->row = first;
+    w->row = first;
 }
 
-static takt_status write_track(export *e, uint32_t number)
+static takt_status write_track(walk *w, uint32_t number)
 {
-    e->row = tkt_perfetto_track(&e->file, number);
-    e->track = &e->trace->tracks.items[number];
-    e->arg = e->work = 0;
-    look_for_extra(e);
-    start_events(e, number);
-    if (e->track->kind == TAKT_TRACK_ASYNC)
-        write_async(e, number);
-    else if (!write_thread(e))
+    w->row = tkt_perfetto_track(&w->file, number);
+    w->track = &w->trace->tracks.items[number];
+    w->arg = w->work = 0;
+    look_for_extra(w);
+    start_events(w, number);
+    if (w->track->kind == TAKT_TRACK_ASYNC)
+        write_async(w, number);
+    else if (!write_thread(w))
         return TAKT_NO_MEMORY;
-    while (e->next_list != LISTS)
-        write_event(e);
-    return e->file.status;
+    while (w->next_list != LISTS)
+        write_event(w);
+    return w->file.status;
 }
 
-/* ---- The whole trace ---------------------------------------------------------------------------
- */
+/* ---- The whole trace ------------------------------------------------------------------------- */
 
-static takt_status write_tracks(export *e)
+static takt_status write_tracks(walk *w)
 {
-    takt_status status = split_lists(e) ? e->file.status : TAKT_NO_MEMORY;
-    for (size_t i = 0; i < e->trace->steps.count; i++)
-        tkt_perfetto_step(&e->file, &e->trace->steps.items[i]);
-    for (uint32_t i = 0; i < e->trace->tracks.count && status == TAKT_OK; i++)
-        status = write_track(e, i);
+    takt_status status = split_lists(w) ? w->file.status : TAKT_NO_MEMORY;
+    for (size_t i = 0; i < w->trace->steps.count; i++)
+        tkt_perfetto_step(&w->file, &w->trace->steps.items[i]);
+    for (uint32_t i = 0; i < w->trace->tracks.count && status == TAKT_OK; i++)
+        status = write_track(w, i);
     return status;
 }
 
-static void fini(export *e)
+static void fini(walk *w)
 {
     for (list kind = 0; kind < LISTS; kind++) {
-        tkt_free(e->lists[kind].items);
-        tkt_free(e->lists[kind].first);
+        tkt_free(w->lists[kind].items);
+        tkt_free(w->lists[kind].first);
     }
-    tkt_free(e->memory_after);
-    TKT_ARRAY_FREE(&e->stack);
+    tkt_free(w->memory_after);
+    TKT_ARRAY_FREE(&w->stack);
 }
 
 /* The folded form when it is more than the spans tell: there are none, or some were lost. */
@@ -343,14 +337,14 @@ static const tkt_fold *given_fold(const takt_trace *trace)
 
 takt_status tkt_perfetto_export(const takt_trace *trace, tkt_writer *writer)
 {
-    export e = {.trace = trace};
-    tkt_perfetto_open(&e.file, writer, trace);
+    walk w = {.trace = trace};
+    tkt_perfetto_open(&w.file, writer, trace);
     const tkt_fold *fold = given_fold(trace);
     if (fold)
-        tkt_perfetto_fold(&e.file, fold);
-    takt_status status = write_tracks(&e);
-    fini(&e);
-    takt_status closed = tkt_perfetto_close(&e.file);
+        tkt_perfetto_fold(&w.file, fold);
+    takt_status status = write_tracks(&w);
+    fini(&w);
+    takt_status closed = tkt_perfetto_close(&w.file);
     return status != TAKT_OK ? status : closed;
 }
 

@@ -130,8 +130,7 @@ void tkt_perfetto_flow(tkt_perfetto *file, uint32_t row, const tkt_flow *flow)
     close_event(file, mark);
 }
 
-/* ---- Annotations ------------------------------------------------------------------------------
- */
+/* ---- Annotations ----------------------------------------------------------------------------- */
 
 static size_t begin_annotation(tkt_perfetto *file, uint32_t key)
 {
@@ -209,8 +208,7 @@ void tkt_perfetto_owner(tkt_perfetto *file, uint32_t row, uint32_t span)
     annotate_uint(file, row, TKT_PF_KEY_SPAN, TKT_PF_ANNOTATION_INT, (uint64_t)index);
 }
 
-/* ---- Events that consist of annotations --------------------------------------------------------
- */
+/* ---- Events that consist of annotations ------------------------------------------------------ */
 
 void tkt_perfetto_step(tkt_perfetto *file, const tkt_step *step)
 {

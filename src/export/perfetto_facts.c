@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Opening and closing -----------------------------------------------------------------------
- */
+/* ---- Opening and closing --------------------------------------------------------------------- */
 
 /* The first packet says nothing but what this file is: seven bytes that a reader knows it by. */
 static void put_format(tkt_perfetto *file)
@@ -101,8 +100,7 @@ takt_status tkt_perfetto_close(tkt_perfetto *file)
     return file->status;
 }
 
-/* ---- Facts -------------------------------------------------------------------------------------
- */
+/* ---- Facts ----------------------------------------------------------------------------------- */
 
 static void put_histogram(tkt_message *into, const tkt_histogram *histogram)
 {
@@ -241,8 +239,7 @@ void tkt_perfetto_facts(tkt_perfetto *file)
     put_realtime(file);
 }
 
-/* ---- The folded form ---------------------------------------------------------------------------
- */
+/* ---- The folded form ------------------------------------------------------------------------- */
 
 static void put_node(tkt_message *into, const tkt_node *node, uint32_t site)
 {

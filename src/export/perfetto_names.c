@@ -12,8 +12,7 @@ static void put_interned(tkt_message *packet, uint32_t list, uint32_t iid, const
     tkt_message_end(packet, mark);
 }
 
-/* ---- Sites ------------------------------------------------------------------------------------
- */
+/* ---- Sites ----------------------------------------------------------------------------------- */
 
 static const char *text(const tkt_perfetto *file, uint32_t string)
 {
@@ -133,8 +132,7 @@ uint32_t tkt_perfetto_site_iid(tkt_perfetto *file, uint32_t site)
     return known->iid;
 }
 
-/* ---- Names of annotations ----------------------------------------------------------------------
- */
+/* ---- Names of annotations -------------------------------------------------------------------- */
 
 static void intern_key(tkt_perfetto *file, uint32_t row, uint32_t key, const char *name,
                        bool is_new)

@@ -43,8 +43,7 @@ void tkt_perfetto_packet_write(tkt_perfetto *file)
     tkt_writer_put(file->writer, message->items, message->count);
 }
 
-/* ---- Rows -------------------------------------------------------------------------------------
- */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 static void put_clock(tkt_message *packet, uint32_t clock, uint64_t time_ns, bool is_incremental)
 {
@@ -209,8 +208,7 @@ uint32_t tkt_perfetto_steps_row(tkt_perfetto *file)
     return file->steps_row;
 }
 
-/* ---- Lanes ------------------------------------------------------------------------------------
- */
+/* ---- Lanes ----------------------------------------------------------------------------------- */
 
 static void sift_down(tkt_perfetto_lane *lanes, size_t count)
 {
@@ -262,8 +260,7 @@ uint32_t tkt_perfetto_lane_for(tkt_perfetto *file, uint32_t track, uint64_t begi
     return row;
 }
 
-/* ---- Counters' tracks -------------------------------------------------------------------------
- */
+/* ---- Counters' tracks ------------------------------------------------------------------------ */
 
 static uint64_t open_counter(tkt_perfetto *file, tkt_pf_track_kind kind, const char *name)
 {

@@ -22,8 +22,7 @@ static takt_status order_events(takt_trace *trace)
     return TAKT_OK;
 }
 
-/* ---- The order of spans ------------------------------------------------------------------------
- */
+/* ---- The order of spans ---------------------------------------------------------------------- */
 
 /* Where an async track's spans have moved: now[old index] is the new one; NULL where they stayed.
  */
@@ -183,8 +182,7 @@ static takt_status order_tracks(takt_trace *trace)
     return status;
 }
 
-/* ---- Host activities ---------------------------------------------------------------------------
- */
+/* ---- Host activities ------------------------------------------------------------------------- */
 
 /* The label of an activity site, interned. */
 static uint32_t label_of(takt_trace *trace, const tkt_trace_site *site)

@@ -90,7 +90,7 @@ enum {
 enum { TKT_PF_INTERNED_IID = 1, TKT_PF_INTERNED_NAME = 2 };
 enum { TKT_PF_LOCATION_FILE = 2, TKT_PF_LOCATION_FUNCTION = 3, TKT_PF_LOCATION_LINE = 4 };
 
-/* ---- Takt's message --------------------------------------------------------------------------- */
+/* ---- Takt's message -------------------------------------------------------------------------- */
 
 #define TKT_PF_FORMAT 1 /* what this version writes; a reader refuses a greater one */
 

@@ -47,8 +47,7 @@ bool tkt_read_text(tkt_read *read, const tkt_pb_field *field, uint32_t *string)
     return *string != TKT_STRTAB_FULL || tkt_read_no_memory(read);
 }
 
-/* ---- What is left open when the file ends ------------------------------------------------------
- */
+/* ---- What is left open when the file ends ---------------------------------------------------- */
 
 /* Where spans end that never did; 0: each with its row. Those of a recording, or of a stream that
  * broke off, end with it. A file that was written afterwards and is cut tells the end of the
@@ -89,8 +88,7 @@ static void close_rows(tkt_read *read)
         read->trace->steps.count--;
 }
 
-/* ---- The spans that events belong to -----------------------------------------------------------
- */
+/* ---- The spans that events belong to --------------------------------------------------------- */
 
 /* So many spans that have ended are passed on the way up: a stack is not deeper, and a file made to
  * be slow must not have its way. */
@@ -151,8 +149,7 @@ static void free_read(tkt_read *read)
     tkt_map_fini(&read->counters);
 }
 
-/* ---- Packets -----------------------------------------------------------------------------------
- */
+/* ---- Packets --------------------------------------------------------------------------------- */
 
 static bool is_zero(const uint8_t *at, const uint8_t *end)
 {
@@ -242,8 +239,7 @@ static takt_status read_all(const uint8_t *bytes, size_t size, bool was_unpacked
     return read.status;
 }
 
-/* ---- Files -------------------------------------------------------------------------------------
- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 static bool is_packed(const uint8_t *bytes, size_t size)
 {

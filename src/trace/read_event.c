@@ -44,8 +44,7 @@ static void take_field(track_event *event, const tkt_pb_field *field)
     }
 }
 
-/* ---- Annotations -------------------------------------------------------------------------------
- */
+/* ---- Annotations ----------------------------------------------------------------------------- */
 
 typedef struct annotation {
     uint64_t key;
@@ -178,8 +177,7 @@ static bool find_annotation(tkt_read *read, const track_event *event, tkt_pf_key
     return read->status == TAKT_OK;
 }
 
-/* ---- Spans -------------------------------------------------------------------------------------
- */
+/* ---- Spans ----------------------------------------------------------------------------------- */
 
 static uint32_t innermost(const tkt_read_row *row)
 {
@@ -234,8 +232,7 @@ static bool end_span(tkt_read *read, tkt_read_row *row, const track_event *event
     return !event->has_annotations || annotate_span(read, track, index, event);
 }
 
-/* ---- Other events ------------------------------------------------------------------------------
- */
+/* ---- Other events ---------------------------------------------------------------------------- */
 
 static bool add_mark(tkt_read *read, const tkt_read_row *row, const track_event *event)
 {

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* ---- Statistics --------------------------------------------------------------------------------
- */
+/* ---- Statistics ------------------------------------------------------------------------------ */
 
 /* Packed pairs: how many buckets further, and how many values in it. */
 static bool read_histogram(tkt_read *read, const tkt_pb_field *from, tkt_histogram *histogram)
@@ -63,8 +62,7 @@ static bool read_stats(tkt_read *read, const tkt_pb_field *from, tkt_stats *stat
     return tkt_read_done(read, &message);
 }
 
-/* ---- The folded form ---------------------------------------------------------------------------
- */
+/* ---- The folded form ------------------------------------------------------------------------- */
 
 typedef struct node_fields {
     uint64_t site;
@@ -152,8 +150,7 @@ bool tkt_read_fold_end(tkt_read *read, uint64_t other_count)
     return true;
 }
 
-/* ---- Facts -------------------------------------------------------------------------------------
- */
+/* ---- Facts ----------------------------------------------------------------------------------- */
 
 /* Causes are told by name, so that the list can change. */
 static bool read_loss(tkt_read *read, const tkt_pb_field *from)

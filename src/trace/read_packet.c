@@ -16,8 +16,7 @@ static tkt_read_row *row_of(tkt_read *read, uint64_t sequence)
     return sequence - 1 < read->rows.count ? &read->rows.items[sequence - 1] : NULL;
 }
 
-/* ---- Clocks ------------------------------------------------------------------------------------
- */
+/* ---- Clocks ---------------------------------------------------------------------------------- */
 
 static bool read_clock(tkt_read *read, const tkt_pb_field *clock, uint64_t *id, uint64_t *time_ns)
 {
@@ -64,8 +63,7 @@ static bool read_snapshot(tkt_read *read, const packet_fields *packet)
     return tkt_read_done(read, &message);
 }
 
-/* ---- Tracks ------------------------------------------------------------------------------------
- */
+/* ---- Tracks ---------------------------------------------------------------------------------- */
 
 typedef struct track_half {
     uint64_t kind;
@@ -157,8 +155,7 @@ static bool read_track(tkt_read *read, uint64_t sequence, const tkt_pb_field *tr
     }
 }
 
-/* ---- Sites and keys ----------------------------------------------------------------------------
- */
+/* ---- Sites and keys -------------------------------------------------------------------------- */
 
 static bool read_site_field(tkt_read *read, const tkt_pb_field *field, tkt_trace_site *site)
 {
@@ -237,8 +234,7 @@ static bool read_key(tkt_read *read, const tkt_pb_field *from)
     return true;
 }
 
-/* ---- Packets -----------------------------------------------------------------------------------
- */
+/* ---- Packets --------------------------------------------------------------------------------- */
 
 static bool read_takt_field(tkt_read *read, uint64_t sequence, const tkt_pb_field *field)
 {

@@ -52,8 +52,7 @@ static void a_file_of_a_file_is_the_same_file(void **state)
     takt_trace_release(trace);
 }
 
-/* ---- Times and nesting -------------------------------------------------------------------------
- */
+/* ---- Times and nesting ----------------------------------------------------------------------- */
 
 /* All of them at one moment: only the order of packets says which is inside which. */
 static void spans_without_duration_keep_their_nesting(void **state)
@@ -115,8 +114,7 @@ static void five_thousand_deep_comes_back(void **state)
     comes_back(trace);
 }
 
-/* ---- Tracks ------------------------------------------------------------------------------------
- */
+/* ---- Tracks ---------------------------------------------------------------------------------- */
 
 static void many_tracks_come_back(void **state)
 {
@@ -184,8 +182,7 @@ static void overlapping_spans_get_lanes(void **state)
     takt_trace_release(trace);
 }
 
-/* ---- Names -------------------------------------------------------------------------------------
- */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
 static void hostile_names_come_back(void **state)
 {
@@ -255,8 +252,7 @@ static void the_last_site_fits_its_event(void **state)
     takt_trace_release(trace);
 }
 
-/* ---- The folded form ---------------------------------------------------------------------------
- */
+/* ---- The folded form ------------------------------------------------------------------------- */
 
 /* A tree with calls, an "other" node, and a scope of which only children have ended. */
 static void make_fold(takt_trace *trace)
@@ -338,8 +334,7 @@ static void a_derived_fold_is_left_out(void **state)
     takt_trace_release(trace);
 }
 
-/* ---- Size --------------------------------------------------------------------------------------
- */
+/* ---- Size ------------------------------------------------------------------------------------ */
 
 /* Spans of a simulator: a kernel of 20 microseconds, 64 sites with sources. */
 static void a_span_takes_at_most_28_bytes(void **state)
@@ -366,8 +361,7 @@ static void a_span_takes_at_most_28_bytes(void **state)
     takt_trace_release(trace);
 }
 
-/* ---- Failures ----------------------------------------------------------------------------------
- */
+/* ---- Failures -------------------------------------------------------------------------------- */
 
 static void without_memory_the_status_says_so(void **state)
 {

@@ -30,7 +30,7 @@
         (array)->items[(array)->count++] = __VA_ARGS__;                                            \
     } while (0)
 
-/* ---- Building ---------------------------------------------------------------------------------- */
+/* ---- Building -------------------------------------------------------------------------------- */
 
 MAYBE_UNUSED static uint32_t text(takt_trace *trace, const char *bytes)
 {
@@ -91,7 +91,7 @@ MAYBE_UNUSED static uint64_t bits_of(double value)
     return bits;
 }
 
-/* ---- Chance ------------------------------------------------------------------------------------ */
+/* ---- Chance ---------------------------------------------------------------------------------- */
 
 typedef struct chance {
     uint64_t state;
@@ -239,7 +239,7 @@ MAYBE_UNUSED static takt_trace *random_trace(uint64_t seed, uint32_t threads, si
     return trace;
 }
 
-/* ---- One of everything ------------------------------------------------------------------------- */
+/* ---- One of everything ----------------------------------------------------------------------- */
 
 MAYBE_UNUSED static void make_all_steps(takt_trace *trace)
 {
@@ -333,7 +333,7 @@ MAYBE_UNUSED static takt_trace *whole_trace(void)
     return trace;
 }
 
-/* ---- Files ------------------------------------------------------------------------------------- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 MAYBE_UNUSED static tkt_memory_sink write_trace(const takt_trace *trace)
 {
@@ -363,7 +363,7 @@ MAYBE_UNUSED static takt_trace *write_and_read(const takt_trace *trace)
     return back;
 }
 
-/* ---- Comparing --------------------------------------------------------------------------------- */
+/* ---- Comparing ------------------------------------------------------------------------------- */
 
 #define SAME(a, b)      assert_int_equal((uint64_t)(a), (uint64_t)(b))
 #define SAME_BITS(a, b) assert_int_equal(bits_of(a), bits_of(b))

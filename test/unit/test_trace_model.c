@@ -5,8 +5,7 @@
 
 #include <pthread.h>
 
-/* ---- Strings and sites -------------------------------------------------------------------------
- */
+/* ---- Strings and sites ----------------------------------------------------------------------- */
 
 static void strings_of_a_trace_are_utf8(void **state)
 {
@@ -77,8 +76,7 @@ static void labels_are_those_of_warp(void **state)
     assert_string_equal(tkt_activity_label(out, 8, TAKT_TIMING_KERNEL, "density"), "kernel ");
 }
 
-/* ---- Finishing ---------------------------------------------------------------------------------
- */
+/* ---- Finishing ------------------------------------------------------------------------------- */
 
 static void events_are_ordered_by_time_then_track(void **state)
 {
@@ -186,8 +184,7 @@ static void a_summary_keeps_its_counts(void **state)
     takt_trace_release(trace);
 }
 
-/* ---- Folding -----------------------------------------------------------------------------------
- */
+/* ---- Folding --------------------------------------------------------------------------------- */
 
 typedef struct path_total {
     uint64_t count;
@@ -284,8 +281,7 @@ static void threads_share_one_fold(void **state)
     takt_trace_release(trace);
 }
 
-/* ---- The public view ---------------------------------------------------------------------------
- */
+/* ---- The public view ------------------------------------------------------------------------- */
 
 static void the_public_view_shows_the_trace(void **state)
 {
@@ -344,8 +340,7 @@ static void losses_have_names(void **state)
     assert_null(takt_loss_text((takt_loss)-1));
 }
 
-/* ---- No memory ---------------------------------------------------------------------------------
- */
+/* ---- No memory ------------------------------------------------------------------------------- */
 
 static bool make_and_finish(uint64_t after)
 {

@@ -43,8 +43,7 @@ static takt_trace *finished(takt_trace *trace)
     return trace;
 }
 
-/* ---- Cuts --------------------------------------------------------------------------------------
- */
+/* ---- Cuts ------------------------------------------------------------------------------------ */
 
 static size_t total_spans(const takt_trace *trace)
 {
@@ -163,8 +162,7 @@ static void a_cut_is_still_told_when_it_is_written_again(void **state)
     tkt_free(file.data);
 }
 
-/* ---- Damage ------------------------------------------------------------------------------------
- */
+/* ---- Damage ---------------------------------------------------------------------------------- */
 
 /* Whatever one bit does, the file is read or refused with a reason, and what is read can be used.
  */
@@ -306,8 +304,7 @@ static void descriptions_that_make_no_sense_are_refused(void **state)
     TKT_ARRAY_FREE(&m);
 }
 
-/* ---- Files of others ---------------------------------------------------------------------------
- */
+/* ---- Files of others ------------------------------------------------------------------------- */
 
 static void foreign_files_are_refused(void **state)
 {
@@ -410,8 +407,7 @@ static void unknown_fields_are_skipped(void **state)
     tkt_free(file.data);
 }
 
-/* ---- Packed files and real ones ----------------------------------------------------------------
- */
+/* ---- Packed files and real ones -------------------------------------------------------------- */
 
 static tkt_memory_sink pack(const tkt_memory_sink *file)
 {
