@@ -72,8 +72,8 @@ void tkt_stats_add(tkt_stats *stats, uint64_t duration_ns); /* self_ns is not to
 void tkt_stats_merge(tkt_stats *into, const tkt_stats *from);
 double tkt_stats_mean(const tkt_stats *stats);
 
-/* A quantile by nearest rank, of the histogram but for the extremes, which are known exactly; it never
- * lies outside of them. 0 when there is no call. */
+/* A quantile by nearest rank, of the histogram but for the extremes, which are known exactly; it
+ * never lies outside of them. 0 when there is no call. */
 uint64_t tkt_stats_quantile(const tkt_stats *stats, const tkt_histogram *histogram, double q);
 
 /* Of the sample (n - 1); 0 below two calls. */

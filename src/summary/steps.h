@@ -15,10 +15,11 @@ typedef struct tkt_step_figures {
     double   realtime_factor; /* simulated by real time; 0 when steps' simulated time is unknown */
 } tkt_step_figures;
 
-/* Exact: the median of an even number of steps is the mean of the middle two, p99 by nearest rank. */
+/* Exact: the median of an even number of steps is the mean of the middle two, p99 goes by nearest
+ * rank. */
 tkt_step_figures tkt_steps_recorded(const takt_trace *trace);
 
-/* Median and p99 come from a histogram and are within 1/32. */
+/* Median and p99 are by nearest rank, from a histogram: within 1/32. */
 tkt_step_figures tkt_steps_all(const takt_trace *trace);
 
 #endif

@@ -52,6 +52,30 @@ static void stddev_of_one_or_of_equals_is_zero(void **state)
     assert_true(tkt_stats_stddev(&stats) < 10);
 }
 
+/* Against the sorted values: the extremes exactly, what is between them within 1/32. */
+static void quantiles_are_near_those_of_a_sort(void **state)
+{
+    (void)state;
+    for (uint64_t count = 1; count < 200; count++) {
+        tkt_stats stats;
+        tkt_histogram histogram = {{0}};
+        tkt_stats_init(&stats);
+        assert_int_equal(tkt_stats_quantile(&stats, &histogram, 0.5), 0);
+        for (uint64_t i = 0; i < count; i++) { /* ascending: 1001, 1038, ... */
+            tkt_stats_add(&stats, 1001 + 37 * i);
+            tkt_histogram_add(&histogram, 1001 + 37 * i);
+        }
+        for (uint64_t percent = 0; percent <= 100; percent++) {
+            uint64_t rank = percent * count < 100 ? 1 : (percent * count + 99) / 100;
+            double exact = 1001 + 37 * (double)(rank - 1);
+            double found = (double)tkt_stats_quantile(&stats, &histogram, (double)percent / 100);
+            bool is_extreme = rank == 1 || rank == count;
+            assert_near(found, exact, is_extreme ? 0 : exact / 32);
+            assert_true(found >= 1001 && found <= 1001 + 37 * (double)(count - 1));
+        }
+    }
+}
+
 static void merged_stats_are_those_of_all(void **state)
 {
     (void)state;
@@ -351,6 +375,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stats_agree_with_sums),
         cmocka_unit_test(stddev_of_one_or_of_equals_is_zero),
+        cmocka_unit_test(quantiles_are_near_those_of_a_sort),
         cmocka_unit_test(merged_stats_are_those_of_all),
         cmocka_unit_test(equal_paths_share_a_node),
         cmocka_unit_test(self_is_total_less_direct_children),
