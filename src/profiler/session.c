@@ -24,6 +24,8 @@ struct tkt_window {
     tkt_memory_state memory_after;
     int64_t          realtime_offset_ns;
     double           residual_ns;
+    TKT_ARRAY_OF(tkt_fold) folds; /* of the logs, when it has ended */
+    takt_status      folds_status;
 };
 
 static tkt_mutex session_lock = TKT_MUTEX_INIT;
@@ -40,7 +42,7 @@ static void apply_wishes(void)
     for (const tkt_window *w = windows; w; w = w->next) {
         uint32_t mine = w->wish.modes;
         if (w->is_ended)
-            mine &= ~TKT_FOLD;
+            mine &= ~TKT_FOLD; /* it has taken what was folded */
         else
             mask |= w->wish.mask;
         if (mine & TKT_KEEP)
@@ -69,9 +71,33 @@ static void release_chunks(void)
 static bool is_folding(void)
 {
     for (const tkt_window *w = windows; w; w = w->next)
-        if (w->wish.modes & TKT_FOLD)
+        if ((w->wish.modes & TKT_FOLD) && !w->is_ended)
             return true;
     return false;
+}
+
+/* Takes what the logs have folded. Not left to sealing, which may come much later: until then the
+ * threads go on, over slots that nobody would fold, and the next window folds into the same trees. */
+static void take_folds(tkt_window *window, uint64_t ticks)
+{
+    for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log)) {
+        tkt_fold *fold = TKT_ARRAY_ADD(&window->folds);
+        takt_status status = TAKT_NO_MEMORY;
+        if (fold) {
+            *fold = (tkt_fold){0};
+            status = tkt_log_fold_take(log, ticks, fold);
+        }
+        if (status != TAKT_OK)
+            window->folds_status = status;
+    }
+}
+
+static void free_window(tkt_window *window)
+{
+    for (size_t i = 0; i < window->folds.count; i++)
+        tkt_fold_fini(&window->folds.items[i]);
+    TKT_ARRAY_FREE(&window->folds);
+    tkt_free(window);
 }
 
 /* Folding starts with empty trees, before anybody folds. */
@@ -121,6 +147,8 @@ void tkt_window_end(tkt_window *window, uint64_t ticks)
         return;
     window->end_ticks = ticks;
     tkt_mutex_lock(&session_lock);
+    if (window->wish.modes & TKT_FOLD)
+        take_folds(window, ticks);
     window->is_ended = true;
     apply_wishes();
     tkt_mutex_unlock(&session_lock);
@@ -148,7 +176,7 @@ void tkt_window_close(tkt_window *window)
     apply_wishes();
     release_chunks();
     tkt_mutex_unlock(&session_lock);
-    tkt_free(window);
+    free_window(window);
 }
 
 uint64_t tkt_window_begin_ticks(const tkt_window *window)
@@ -285,9 +313,13 @@ takt_status tkt_window_seal(const tkt_window *window, takt_trace **out)
         .fit = window->fit,
         .with_spans = (window->wish.modes & TKT_KEEP) != 0,
         .with_fold = (window->wish.modes & TKT_FOLD) != 0,
+        .folds = window->folds.items,
+        .fold_count = window->folds.count,
     };
     if (tkt_record_is_disabled())
         return TAKT_BAD_STATE;
+    if (window->folds_status != TAKT_OK)
+        return window->folds_status;
     takt_trace *trace;
     takt_status status = tkt_seal(&what, &trace);
     if (status != TAKT_OK)

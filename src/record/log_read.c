@@ -116,7 +116,10 @@ void tkt_log_view_close(tkt_thread_log *log, tkt_log_view *view)
 void tkt_log_release(tkt_thread_log *log, uint64_t ticks)
 {
     tkt_mutex_lock(&log->lock);
-    while (log->pins == 0 && tkt_chunk_after(log->head) && log->head->end_ticks < ticks)
+    /* A chunk that became full while somebody held the lock is not folded yet. */
+    const tkt_chunk *stop = tkt_record_has(TKT_FOLD) ? log->unfolded : NULL;
+    while (log->pins == 0 && log->head != stop && tkt_chunk_after(log->head) &&
+           log->head->end_ticks < ticks)
         tkt_pool_give(tkt_log_unlink_head(log));
     tkt_mutex_unlock(&log->lock);
 }

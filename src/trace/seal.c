@@ -184,26 +184,23 @@ static takt_status map_sites(tkt_sealing *sealing, const tkt_fold *fold)
     return sealing->is_out_of_memory ? TAKT_NO_MEMORY : TAKT_OK;
 }
 
-static takt_status fold_log(tkt_sealing *sealing, tkt_thread_log *log)
+static takt_status add_fold(tkt_sealing *sealing, const tkt_fold *fold)
 {
-    tkt_fold fold = {0};
-    takt_status status = tkt_log_fold_take(log, sealing->window->end_ticks, &fold);
-    if (status == TAKT_OK && fold.count > 0) {
-        sealing->sites.count = 0;
-        status = map_sites(sealing, &fold);
-        if (status == TAKT_OK)
-            status = tkt_fold_merge(&sealing->trace->fold, &fold, sealing->sites.items);
-        sealing->sites.count = 0;
-    }
-    tkt_fold_fini(&fold);
+    sealing->sites.count = 0;
+    takt_status status = map_sites(sealing, fold);
+    if (status == TAKT_OK)
+        status = tkt_fold_merge(&sealing->trace->fold, fold, sealing->sites.items);
+    sealing->sites.count = 0;
     return status;
 }
 
-static takt_status fold_logs(tkt_sealing *sealing)
+static takt_status add_folds(tkt_sealing *sealing)
 {
+    const tkt_seal_window *window = sealing->window;
     takt_status status = tkt_fold_init(&sealing->trace->fold);
-    for (tkt_thread_log *log = tkt_log_first(); log && status == TAKT_OK; log = tkt_log_next(log))
-        status = fold_log(sealing, log);
+    for (size_t i = 0; i < window->fold_count && status == TAKT_OK; i++)
+        if (window->folds[i].count > 0)
+            status = add_fold(sealing, &window->folds[i]);
     return status;
 }
 
@@ -220,7 +217,7 @@ takt_status tkt_seal(const tkt_seal_window *window, takt_trace **out)
         tkt_async_add_open(&sealing);
     sealing.sites.count = 0;
     if (status == TAKT_OK && window->with_fold)
-        status = fold_logs(&sealing);
+        status = add_folds(&sealing);
     if (sealing.is_out_of_memory)
         status = TAKT_NO_MEMORY;
     tkt_map_fini(&sealing.async_tracks);

@@ -11,7 +11,9 @@ typedef struct tkt_seal_window {
     uint64_t      end_ticks;
     tkt_clock_fit fit;
     bool          with_spans; /* the full form */
-    bool          with_fold;  /* what the logs have folded since tkt_log_fold_reset() */
+    bool          with_fold;  /* the folded form, from: */
+    const tkt_fold *folds;    /* what tkt_log_fold_take() gave of each log */
+    size_t        fold_count;
 } tkt_seal_window;
 
 /* A trace with everything that the logs hold of the window; the caller adds what it knows of the

@@ -1,0 +1,261 @@
+/* Windows on the common log: each gets its own part, whatever the others do meanwhile. */
+#include "profiler/session.h"
+#include "record/log.h"
+#include "record/pool.h"
+
+#include "test_profiler.h"
+
+static int set_up(void **state)
+{
+    (void)state;
+    tkt_clock_fake(read_test_clock);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    tkt_clock_fake(NULL);
+    return 0;
+}
+
+static tkt_window *open_window(uint32_t modes)
+{
+    const tkt_wish wish = {.modes = modes, .mask = TAKT_NORMAL_BIT};
+    tkt_window *window;
+    assert_int_equal(tkt_window_open(&wish, &window), TAKT_OK);
+    return window;
+}
+
+static void end_window(tkt_window *window)
+{
+    tkt_window_end(window, tkt_ticks());
+    pass_ns(1);
+}
+
+/* Of an ended window, which it closes. */
+static takt_trace *seal(tkt_window *window)
+{
+    takt_trace *trace;
+    assert_int_equal(tkt_window_seal(window, &trace), TAKT_OK);
+    tkt_window_close(window);
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    return trace;
+}
+
+static void record(const char *name, unsigned times)
+{
+    for (unsigned i = 0; i < times; i++) {
+        takt_begin(name);
+        pass_ns(10);
+        takt_end();
+        pass_ns(1);
+    }
+}
+
+/* How often `name` was called, as the folded form has it. */
+static uint64_t calls_of(const takt_trace *trace, const char *name)
+{
+    uint64_t calls = 0;
+    const tkt_fold *fold = tkt_trace_fold(trace);
+    for (size_t i = 1; i < fold->count; i++) {
+        uint32_t site = fold->items[i].site;
+        if (strcmp(tkt_trace_text(trace, trace->sites.items[site].name), name) == 0)
+            calls += fold->items[i].stats.count;
+    }
+    return calls;
+}
+
+/* More than a chunk holds. */
+enum { MANY = 3000 };
+
+static void overlapping_windows_each_have_their_part(void **state)
+{
+    (void)state;
+    tkt_window *first = open_window(TKT_KEEP);
+    record("a", 3);
+    tkt_window *second = open_window(TKT_KEEP);
+    record("b", 4);
+    end_window(first);
+    record("c", 5);
+    end_window(second);
+    record("d", 6);
+    takt_trace *one = seal(first), *two = seal(second);
+    assert_int_equal(count_spans(one, "a"), 3);
+    assert_int_equal(count_spans(one, "b"), 4);
+    assert_int_equal(one->facts.span_count, 7);
+    assert_int_equal(count_spans(two, "b"), 4);
+    assert_int_equal(count_spans(two, "c"), 5);
+    assert_int_equal(two->facts.span_count, 9);
+    takt_trace_release(one);
+    takt_trace_release(two);
+}
+
+static void an_ended_window_keeps_its_spans_until_it_is_sealed(void **state)
+{
+    (void)state;
+    tkt_window *early = open_window(TKT_KEEP);
+    record("a", MANY);
+    end_window(early);
+    tkt_window *late = open_window(TKT_KEEP);
+    record("b", MANY);
+    end_window(late);
+    takt_trace_release(seal(late));
+    takt_trace *trace = seal(early);
+    assert_int_equal(count_spans(trace, "a"), MANY);
+    assert_int_equal(trace->facts.span_count, MANY);
+    takt_trace_release(trace);
+}
+
+static void nothing_is_switched_on_when_the_last_window_has_ended(void **state)
+{
+    (void)state;
+    tkt_window *window = open_window(TKT_KEEP);
+    assert_true(takt_is_on(TAKT_NORMAL_BIT));
+    end_window(window);
+    assert_false(takt_is_on(~UINT64_C(0)));
+    record("late", 3);
+    takt_trace *trace = seal(window);
+    assert_int_equal(trace->facts.span_count, 0);
+    takt_trace_release(trace);
+}
+
+static void a_span_that_reaches_over_an_end_is_cut_and_marked(void **state)
+{
+    (void)state;
+    tkt_window *outer = open_window(TKT_KEEP);
+    takt_begin("long");
+    pass_ns(5);
+    tkt_window *window = open_window(TKT_KEEP);
+    pass_ns(7);
+    end_window(window);
+    takt_trace *trace = seal(window);
+    takt_end();
+    end_window(outer);
+    tkt_window_close(outer);
+    takt_span_info span;
+    assert_int_equal(takt_trace_span(trace, 0, 0, &span), TAKT_OK);
+    assert_int_equal(span.flags, TAKT_SPAN_BEGUN_BEFORE | TAKT_SPAN_UNFINISHED);
+    assert_int_equal(span.end_ns - span.begin_ns, 7);
+    assert_int_equal(trace->facts.begun_before, 1);
+    assert_int_equal(trace->facts.unfinished, 1);
+    takt_trace_release(trace);
+}
+
+/* ---- Summaries --------------------------------------------------------------------------------------- */
+
+static void only_one_window_at_a_time_is_folded(void **state)
+{
+    (void)state;
+    const tkt_wish wish = {.modes = TKT_FOLD, .mask = TAKT_NORMAL_BIT};
+    tkt_window *first = open_window(TKT_FOLD), *second = NULL;
+    assert_int_equal(tkt_window_open(&wish, &second), TAKT_BAD_STATE);
+    assert_null(second);
+    record("a", 2);
+    end_window(first);
+    takt_trace *trace = seal(first);
+    assert_int_equal(calls_of(trace, "a"), 2);
+    takt_trace_release(trace);
+}
+
+/* Sealing comes later, in the background. */
+static void the_next_may_be_folded_before_the_last_is_sealed(void **state)
+{
+    (void)state;
+    tkt_window *first = open_window(TKT_FOLD);
+    record("a", MANY);
+    end_window(first);
+    tkt_window *second = open_window(TKT_FOLD);
+    record("b", MANY);
+    end_window(second);
+    takt_trace *one = seal(first), *two = seal(second);
+    assert_int_equal(calls_of(one, "a"), MANY);
+    assert_int_equal(calls_of(one, "b"), 0);
+    assert_int_equal(calls_of(two, "a"), 0);
+    assert_int_equal(calls_of(two, "b"), MANY);
+    takt_trace_release(one);
+    takt_trace_release(two);
+}
+
+/* While a warm-up follows, threads write again over what nobody keeps. */
+static void what_is_recorded_after_its_end_takes_nothing_from_a_summary(void **state)
+{
+    (void)state;
+    tkt_window *window = open_window(TKT_FOLD);
+    record("a", 100);
+    end_window(window);
+    tkt_window *warm = open_window(0);
+    record("b", MANY);
+    takt_trace *trace = seal(window);
+    tkt_window_end(warm, tkt_ticks());
+    tkt_window_close(warm);
+    assert_int_equal(calls_of(trace, "a"), 100);
+    assert_int_equal(calls_of(trace, "b"), 0);
+    takt_trace_release(trace);
+}
+
+static void spans_and_summary_of_one_window_agree(void **state)
+{
+    (void)state;
+    tkt_window *window = open_window(TKT_KEEP | TKT_FOLD);
+    takt_begin("outer");
+    record("inner", MANY);
+    takt_end();
+    end_window(window);
+    takt_trace *trace = seal(window);
+    assert_int_equal(count_spans(trace, "inner"), MANY);
+    assert_int_equal(calls_of(trace, "inner"), MANY);
+    assert_int_equal(calls_of(trace, "outer"), 1);
+    takt_trace_release(trace);
+}
+
+/* A chunk that was full while somebody looked at the log is folded with the next one. */
+static void closing_another_window_takes_nothing_from_a_summary(void **state)
+{
+    (void)state;
+    tkt_window *window = open_window(TKT_FOLD);
+    record("a", 1); /* there is a log from here on */
+    tkt_thread_log *log = takt_thread_hot_v1.log;
+    tkt_window *other = open_window(TKT_KEEP);
+    tkt_mutex_lock(&log->lock);
+    record("a", TKT_CHUNK_SLOTS);
+    tkt_mutex_unlock(&log->lock);
+    end_window(other);
+    tkt_window_close(other);
+    record("a", 1);
+    end_window(window);
+    takt_trace *trace = seal(window);
+    assert_int_equal(calls_of(trace, "a"), TKT_CHUNK_SLOTS + 2);
+    takt_trace_release(trace);
+}
+
+static void a_window_that_is_never_sealed_leaves_no_chunks(void **state)
+{
+    (void)state;
+    tkt_window *window = open_window(TKT_KEEP | TKT_FOLD);
+    record("a", MANY);
+    uint64_t used = tkt_pool_used_bytes();
+    assert_true(used > 3 * TKT_CHUNK_BYTES);
+    tkt_window_close(window);
+    assert_true(tkt_pool_used_bytes() <= used - 3 * TKT_CHUNK_BYTES);
+    tkt_window_close(NULL);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(overlapping_windows_each_have_their_part),
+        TEST(an_ended_window_keeps_its_spans_until_it_is_sealed),
+        TEST(nothing_is_switched_on_when_the_last_window_has_ended),
+        TEST(a_span_that_reaches_over_an_end_is_cut_and_marked),
+        TEST(only_one_window_at_a_time_is_folded),
+        TEST(the_next_may_be_folded_before_the_last_is_sealed),
+        TEST(what_is_recorded_after_its_end_takes_nothing_from_a_summary),
+        TEST(spans_and_summary_of_one_window_agree),
+        TEST(closing_another_window_takes_nothing_from_a_summary),
+        TEST(a_window_that_is_never_sealed_leaves_no_chunks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
