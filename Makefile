@@ -235,7 +235,7 @@ demo:
 
 demo-built: $(static) $(BIN)/takt $(BIN)/samples/sph
 	@touch -d '1 second ago' $(B)/demo.start
-	$(BIN)/samples/sph --profile samples/sph/profile.yaml
+	OMP_WAIT_POLICY=$${OMP_WAIT_POLICY:-passive} $(BIN)/samples/sph --profile samples/sph/profile.yaml
 	@echo && echo 'Traces (open a .pftrace in https://ui.perfetto.dev):'
 	@find runs -type f -newer $(B)/demo.start | sort | sed 's/^/  /'
 
