@@ -2,6 +2,7 @@
  * form. The lock is held for a moment each time; the thread itself never waits for it. */
 #include "record/log.h"
 
+#include "record/control.h"
 #include "record/online.h"
 #include "record/slot.h"
 
