@@ -98,11 +98,15 @@ static bool fold_and_reuse(tkt_thread_log *log)
     return true;
 }
 
-/* With the lock: the flight recorder's own oldest chunk, if it has another one. */
+/* With the lock: whether the flight recorder may write where the log's oldest events are. */
+static bool may_overwrite(const tkt_thread_log *log)
+{
+    return tkt_record_has(TKT_RING) && !log->pins && log->head != log->tail;
+}
+
+/* With the lock, where it may: the oldest chunk. */
 static tkt_chunk *overwrite_oldest(tkt_thread_log *log)
 {
-    if (!tkt_record_has(TKT_RING) || log->pins || log->head == log->tail)
-        return NULL;
     tkt_chunk *chunk = tkt_log_unlink_head(log);
     __atomic_fetch_add(&log->losses[TAKT_LOSS_OVERWRITTEN], count_events(chunk), __ATOMIC_RELAXED);
     return chunk;
@@ -115,9 +119,12 @@ static bool next_chunk(tkt_thread_log *log)
     bool is_locked = tkt_mutex_try(&log->lock);
     bool is_done = is_locked && fold_and_reuse(log);
     if (!is_done) {
-        uint32_t extra = tkt_record_has(TKT_RING) ? 2 * __atomic_load_n(&log_count, __ATOMIC_RELAXED) : 0;
-        tkt_chunk *chunk = tkt_pool_take(extra);
-        if (!chunk && is_locked)
+        /* A thread that comes when others have taken all there is gets a second chunk beyond it:
+         * with one alone it could only drop what is newest. */
+        bool has_old = is_locked && may_overwrite(log);
+        uint32_t logs = __atomic_load_n(&log_count, __ATOMIC_RELAXED);
+        tkt_chunk *chunk = tkt_pool_take(tkt_record_has(TKT_RING) && !has_old ? 2 * logs : 0);
+        if (!chunk && has_old)
             chunk = overwrite_oldest(log);
         if (chunk)
             append_chunk(log, chunk);

@@ -1,0 +1,86 @@
+/* The flight recorder keeps the newest events of every thread. */
+#include <takt/takt.h>
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { SPANS = 50000 };
+
+static void record_one(void)
+{
+    TAKT_SCOPE("one");
+}
+
+static void record_many(void)
+{
+    for (int i = 0; i < SPANS; i++) {
+        TAKT_SCOPE("early");
+    }
+    TAKT_SCOPE("last");
+}
+
+static pthread_barrier_t barrier;
+
+/* Has a log, of a single chunk, before the first thread has taken all memory. */
+static void *record_late(void *name)
+{
+    takt_thread_name(name);
+    record_one();
+    pthread_barrier_wait(&barrier);
+    pthread_barrier_wait(&barrier);
+    record_many();
+    return NULL;
+}
+
+/* The track of that name ends with the span "last". */
+static bool has_last(const takt_trace *trace, const char *name)
+{
+    for (size_t i = 0; i < takt_trace_track_count(trace); i++) {
+        takt_track_info track;
+        takt_span_info span;
+        if (takt_trace_track(trace, i, &track) == TAKT_OK && strcmp(track.name, name) == 0 &&
+            takt_trace_span(trace, i, track.span_count - 1, &span) == TAKT_OK)
+            return strcmp(span.name, "last") == 0;
+    }
+    return false;
+}
+
+static void thread_that_comes_late_keeps_its_newest(void **state)
+{
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    takt_profiler *profiler = NULL;
+    pthread_t thread;
+    (void)state;
+    options.mode = TAKT_MODE_FLIGHT;
+    options.max_memory_bytes = 64 << 10;
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    takt_profiler_start(profiler);
+    takt_thread_name("early thread");
+    pthread_barrier_init(&barrier, NULL, 2);
+    assert_int_equal(pthread_create(&thread, NULL, record_late, "late thread"), 0);
+    pthread_barrier_wait(&barrier);
+    record_many();
+    pthread_barrier_wait(&barrier);
+    pthread_join(thread, NULL);
+    takt_profiler_stop(profiler);
+
+    const takt_trace *trace = takt_profiler_trace(profiler);
+    const takt_facts *facts = takt_trace_facts(trace);
+    assert_int_equal(facts->losses[TAKT_LOSS_BUFFER_FULL], 0);
+    assert_true(facts->losses[TAKT_LOSS_OVERWRITTEN] > 0);
+    assert_int_equal(facts->span_count + facts->losses[TAKT_LOSS_OVERWRITTEN], 2 * (SPANS + 1) + 1);
+    assert_true(has_last(trace, "early thread"));
+    assert_true(has_last(trace, "late thread"));
+    takt_profiler_destroy(profiler);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(thread_that_comes_late_keeps_its_newest)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
