@@ -46,9 +46,11 @@ static takt_status fold_track(tkt_fold *fold, const tkt_track *track, ancestors 
     return TAKT_OK;
 }
 
-/* Folding goes on without memory and leaves out nodes' histograms; here that is a failure. */
+/* Folding goes on without memory and leaves out nodes or their histograms; here that is a failure. */
 static bool is_complete(const tkt_fold *fold)
 {
+    if (fold->lost_count > 0)
+        return false;
     for (size_t i = 0; i < fold->count; i++) {
         if (fold->items[i].stats.count && !fold->items[i].histogram)
             return false;
