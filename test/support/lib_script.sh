@@ -1,0 +1,38 @@
+# Sourced by script tests: a scratch folder, and failures that are told and counted.
+#
+#     need TOOL...        skips the test where one is missing
+#     fail MESSAGE        tells it; the test goes on
+#     finish MESSAGE      says MESSAGE if nothing failed
+# shellcheck shell=bash
+set -u
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+unset COLUMNS TAKT_CONFIG TAKT_OPTIONS
+# Threads of OpenMP that wait in circles slow down whoever shares their cores.
+export OMP_WAIT_POLICY=passive OMP_NUM_THREADS=2
+takt=$TAKT_BIN/takt
+failures=0
+
+need() {
+    local tool
+    for tool in "$@"; do
+        command -v "$tool" >/dev/null || { echo "needs $tool" && exit 77; }
+    done
+}
+
+fail() {
+    echo "$*"
+    failures=$((failures + 1))
+}
+
+finish() {
+    [ "$failures" = 0 ] || { echo "$failures failures" && exit 1; }
+    echo "$*"
+}
+
+# Fails if two files differ, showing where.
+same() { # WHAT FILE FILE
+    cmp -s "$2" "$3" && return
+    fail "$1:"
+    diff "$2" "$3" | head -n 10 | cat -v
+}
