@@ -1,0 +1,49 @@
+#!/bin/bash
+# However a program ends while Takt records, it ends: at once, with its own status, unharmed.
+. "${0%/*}/../support/lib_script.sh"
+prog=$TAKT_BUILD/test/cli/prog_exit
+# What is alive when the process ends is no leak; threads that never end are part of the test.
+export ASAN_OPTIONS=detect_leaks=0 TSAN_OPTIONS=report_thread_leaks=0
+ulimit -c 0
+
+ends_like() { # WAY STATUS
+    local way=$1 wanted=$2 got
+    { timeout -k 1 20 "$prog" "$way" "$scratch/$way" >"$scratch/output" 2>"$scratch/errors"; } 2>&-
+    got=$?
+    [ "$got" = "$wanted" ] || fail "$way ends with $got, not $wanted: $(cat "$scratch/errors")"
+    ! grep -E 'Sanitizer|runtime error' "$scratch/errors" || fail "$way is not clean"
+    for file in "$scratch/$way"/*.pftrace; do
+        [ ! -e "$file" ] || "$takt" info "$file" >"$scratch/info" || fail "$way: ${file##*/} is bad"
+    done
+}
+
+for round in 1 2 3; do
+    for way in return exit _exit quick_exit thread busy pthread_exit stop cancel fork exec; do
+        ends_like $way 3
+    done
+    [ -n "${SAN-}" ] || ends_like abort 134
+    rm -rf "${scratch:?}"/*
+done
+
+# A program that has no profiler of its own gets the environment's, which exit stops.
+printf 'profiling:\n  wait: 1\n  warmup: 1\n  active: 3\noutput:\n  directory: %s\n  traces: [perfetto]\n' \
+    "$scratch/null" >"$scratch/profile.yaml"
+ends_like null 3
+[ ! -e "$scratch/null" ] || fail "profiles without being asked"
+TAKT_CONFIG=$scratch/profile.yaml ends_like null 3
+grep -q '^step 10$' "$scratch/output" || fail "null: $(cat "$scratch/output")"
+"$takt" report --scopes --csv "$scratch/null/"*.0.pftrace >"$scratch/scopes"
+grep -q '^step of nobody,.*,3,' "$scratch/scopes" || fail "null: $(cat "$scratch/scopes")"
+
+# A recording that is open at exit is saved.
+rm -rf "$scratch/null"
+TAKT_OPTIONS="profiling.active=100 profiling.wait=0 profiling.warmup=0 output.directory=$scratch/null
+    output.traces=perfetto" ends_like null 3
+"$takt" report --scopes --csv "$scratch/null/"*.pftrace >"$scratch/scopes"
+grep -q '^step of nobody,.*,10,' "$scratch/scopes" || fail "null at exit: $(cat "$scratch/scopes")"
+
+# A configuration that is wrong costs one line and no profile.
+rm -rf "$scratch/null"
+TAKT_OPTIONS="profiling.actve=3" ends_like null 3
+[ "$(grep -c '^takt: .*actve' "$scratch/errors")" = 1 ] || fail "wrong: $(cat "$scratch/errors")"
+finish "every way out is free"
