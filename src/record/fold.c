@@ -1,7 +1,8 @@
 /* The folded form of a recording, see fold.h.
  *
  * A child is found by (parent, site): first in the parent's last hit, since loops call the same
- * scope again and again, then in a hash map. The number of nodes is bounded: at TKT_FOLD_MAX_NODES
+ * scope again and again, then in what came after that one last time, since they call several in the
+ * same order, then in a hash map. The number of nodes is bounded: at TKT_FOLD_MAX_NODES
  * a new path is led to a child of site TKT_SITE_OTHER, and such children exist at most as many
  * times again, since deep recursion would otherwise chain one below the other without end.
  *
@@ -74,7 +75,8 @@ static uint32_t add_node(tkt_fold *fold, uint32_t parent, uint32_t site)
                        .parent = parent,
                        .first_child = TKT_NO_NODE,
                        .next_sibling = TKT_NO_NODE,
-                       .last_hit = TKT_NO_NODE};
+                       .last_hit = TKT_NO_NODE,
+                       .next_hit = TKT_NO_NODE};
     tkt_stats_init(&node->stats);
     if (place) {
         *place = number;
@@ -114,23 +116,21 @@ static uint32_t find_or_add(tkt_fold *fold, uint32_t parent, uint32_t site)
     return site == TKT_SITE_OTHER ? TKT_NO_NODE : find_or_add(fold, parent, TKT_SITE_OTHER);
 }
 
-uint32_t tkt_fold_child(tkt_fold *fold, uint32_t parent, uint32_t site)
+uint32_t tkt_fold_find_child(tkt_fold *fold, uint32_t parent, uint32_t site)
 {
-    if (parent == TKT_NO_NODE)
-        return TKT_NO_NODE;
-    uint32_t node = fold->items[parent].last_hit;
-    if (node != TKT_NO_NODE && fold->items[node].site == site)
-        return node;
-
-    node = find_or_add(fold, parent, site);
+    uint32_t last = fold->items[parent].last_hit;
+    uint32_t node = find_or_add(fold, parent, site);
     if (node == TKT_NO_NODE) {
         fold->lost_count += has_room(fold, TKT_SITE_OTHER);
         return TKT_NO_NODE;
     }
-    if (fold->items[node].site == site)
-        fold->items[parent].last_hit = node;
-    else
+    if (fold->items[node].site != site) {
         fold->other_count++;
+        return node;
+    }
+    if (last != TKT_NO_NODE)
+        fold->items[last].next_hit = node;
+    fold->items[parent].last_hit = node;
     return node;
 }
 

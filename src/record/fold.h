@@ -41,6 +41,7 @@ typedef struct tkt_node {
     uint32_t       first_child;
     uint32_t       next_sibling;
     uint32_t       last_hit; /* the child looked up last */
+    uint32_t       next_hit; /* the sibling that was looked up after this one */
 } tkt_node;
 
 typedef struct tkt_fold {
@@ -54,9 +55,25 @@ typedef struct tkt_fold {
 takt_status tkt_fold_init(tkt_fold *fold);
 void tkt_fold_fini(tkt_fold *fold); /* also of a zeroed one */
 
+/* The general case of tkt_fold_child(); `parent` is a node. */
+uint32_t tkt_fold_find_child(tkt_fold *fold, uint32_t parent, uint32_t site);
+
 /* The child of `parent` for `site`, made if it is new; TKT_NO_NODE when there is no memory or no
  * number left, or when `parent` is TKT_NO_NODE. */
-uint32_t tkt_fold_child(tkt_fold *fold, uint32_t parent, uint32_t site);
+static inline uint32_t tkt_fold_child(tkt_fold *fold, uint32_t parent, uint32_t site)
+{
+    if (parent == TKT_NO_NODE)
+        return TKT_NO_NODE;
+    const tkt_node *nodes = fold->items;
+    uint32_t node = nodes[parent].last_hit;
+    if (node != TKT_NO_NODE && nodes[node].site == site)
+        return node;
+    node = node != TKT_NO_NODE ? nodes[node].next_hit : TKT_NO_NODE;
+    if (node == TKT_NO_NODE || nodes[node].site != site)
+        return tkt_fold_find_child(fold, parent, site);
+    fold->items[parent].last_hit = node;
+    return node;
+}
 
 /* One call of `node` took `duration_ns`; its parent's self time shrinks by that, the root's apart.
  * A parent's calls may be added before or after its children's: until both are there, its self time

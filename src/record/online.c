@@ -55,6 +55,17 @@ static void fold_span(walk *w, const tkt_slot_span *span)
         add(w, node, span->begin, span->end);
 }
 
+/* The common span: one slot, and mostly all of it in the window. */
+static void fold_plain(walk *w, const takt_record *slot)
+{
+    uint64_t end = slot->start + slot->ticks;
+    uint32_t node = enter(w, tkt_slot_depth(slot) + w->shift, tkt_slot_id(slot));
+    if (__builtin_expect(slot->start >= w->from && end <= w->until, 1))
+        tkt_fold_add(w->fold, node, tkt_clock_duration_ns(w->ns_per_tick, slot->ticks));
+    else if (end > w->from && slot->start <= w->until)
+        add(w, node, slot->start, end);
+}
+
 static double as_double(uint64_t bits)
 {
     union {
@@ -78,7 +89,9 @@ static void fold_slots(walk *w, const takt_record *first, const takt_record *end
 {
     tkt_slot_span span;
     for (const takt_record *slot = end; slot-- > first;) {
-        if (tkt_slot_read_span(slot, &span))
+        if (tkt_slot_is_plain(slot))
+            fold_plain(w, slot);
+        else if (tkt_slot_read_span(slot, &span))
             fold_span(w, &span);
         else if (tkt_slot_kind_of(slot) == TKT_SLOT_WORK)
             fold_work(w, slot);

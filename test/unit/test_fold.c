@@ -118,6 +118,33 @@ static void equal_paths_share_a_node(void **state)
     tkt_fold_fini(&fold);
 }
 
+/* In long runs of the same order and in disorder, against a table of parent and site. */
+static void children_are_found_in_any_order(void **state)
+{
+    (void)state;
+    enum { PARENTS = 5, SITES = 9, LOOKUPS = 20000 };
+    uint32_t expected[PARENTS][SITES] = {{0}};
+    uint32_t random = 1;
+    tkt_fold fold;
+    assert_int_equal(tkt_fold_init(&fold), TAKT_OK);
+    for (uint32_t i = 1; i < PARENTS; i++)
+        assert_int_equal(tkt_fold_child(&fold, 0, 100 + i), i);
+    for (uint32_t i = 0; i < LOOKUPS; i++) {
+        random = random * 1664525u + 1013904223u;
+        bool in_order = i / 1000 % 2 == 0;
+        uint32_t parent = in_order ? i / 64 % PARENTS : random >> 8 & 3u;
+        uint32_t site = (in_order ? i : random >> 16) % SITES;
+        uint32_t node = tkt_fold_child(&fold, parent, site + 1);
+        assert_int_equal(fold.items[node].site, site + 1);
+        assert_int_equal(fold.items[node].parent, parent);
+        if (expected[parent][site] == 0)
+            expected[parent][site] = node;
+        assert_int_equal(node, expected[parent][site]);
+    }
+    assert_int_equal(fold.count, PARENTS + PARENTS * SITES);
+    tkt_fold_fini(&fold);
+}
+
 /* The children are added before their parent and after it. */
 static void self_is_total_less_direct_children(void **state)
 {
@@ -378,6 +405,7 @@ int main(void)
         cmocka_unit_test(quantiles_are_near_those_of_a_sort),
         cmocka_unit_test(merged_stats_are_those_of_all),
         cmocka_unit_test(equal_paths_share_a_node),
+        cmocka_unit_test(children_are_found_in_any_order),
         cmocka_unit_test(self_is_total_less_direct_children),
         cmocka_unit_test(paths_beyond_the_limit_go_to_others),
         cmocka_unit_test(others_are_bounded_too),
