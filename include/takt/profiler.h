@@ -136,7 +136,8 @@ TAKT_API takt_status takt_profiler_step(takt_profiler *profiler);
  * profiler can be started again. */
 TAKT_API takt_status takt_profiler_stop(takt_profiler *profiler);
 
-/* Declares how much simulated time one step advances, in seconds, for the real-time factor. */
+/* Declares how much simulated time one step advances, in seconds, for the real-time factor.
+ * TAKT_BAD_ARGUMENT unless it is positive and finite. */
 TAKT_API takt_status takt_profiler_step_time(takt_profiler *profiler, double seconds);
 
 /* The last trace that was saved, or NULL. Borrowed until the next one, or destroy. */

@@ -9,6 +9,8 @@
 #include "record/scope.h"
 #include "record/site.h"
 
+#include <math.h>
+
 #define WARM_BYTES (UINT64_C(8) << 20) /* touched before recording, so that it does not fault */
 
 struct takt_profiler {
@@ -173,10 +175,12 @@ static void end_step(takt_profiler *profiler, uint64_t now)
         add_step_to_cycle(profiler, now);
 }
 
-/* Gives the program what the worker has finished. */
-static void deliver(takt_profiler *profiler)
+/* Gives the program what the worker has finished; says whether there was anything. */
+static bool deliver(takt_profiler *profiler)
 {
+    bool was_any = false;
     for (tkt_cycle *cycle; (cycle = tkt_worker_take(&profiler->worker)) != NULL;) {
+        was_any = true;
         if (cycle->trace) {
             takt_trace_release(profiler->last);
             profiler->last = (takt_trace *)takt_trace_retain(cycle->trace);
@@ -184,6 +188,7 @@ static void deliver(takt_profiler *profiler)
         tkt_cycle_deliver(cycle);
         tkt_cycle_destroy(cycle);
     }
+    return was_any;
 }
 
 takt_status takt_profiler_start(takt_profiler *profiler)
@@ -220,8 +225,8 @@ takt_status takt_profiler_step(takt_profiler *profiler)
     takt_action next = takt_schedule_action(&profiler->options.given.schedule, profiler->step);
     bool changes = tkt_transition(profiler->action, next) != 0;
     go_to(profiler, next, now);
-    deliver(profiler);
-    profiler->step_begin = changes ? tkt_ticks() : now;
+    bool was_delivered = deliver(profiler);
+    profiler->step_begin = changes || was_delivered ? tkt_ticks() : now;
     return TAKT_OK;
 }
 
@@ -294,7 +299,7 @@ takt_status takt_profiler_step_time(takt_profiler *profiler, double seconds)
 {
     if (!profiler && !(profiler = tkt_environment_profiler()))
         return TAKT_OK;
-    if (!(seconds > 0))
+    if (!(seconds > 0 && seconds < INFINITY))
         return TAKT_BAD_ARGUMENT;
     profiler->all_steps.simulated_seconds = seconds;
     return TAKT_OK;
@@ -307,18 +312,21 @@ static const takt_profiler *or_environment(const takt_profiler *profiler)
 
 const takt_trace *takt_profiler_trace(const takt_profiler *profiler)
 {
+    profiler = profiler ? profiler : tkt_environment_profiler();
     profiler = or_environment(profiler);
     return profiler ? profiler->last : NULL;
 }
 
 uint64_t takt_profiler_step_number(const takt_profiler *profiler)
 {
+    profiler = profiler ? profiler : tkt_environment_profiler();
     profiler = or_environment(profiler);
     return profiler ? profiler->step : 0;
 }
 
 takt_action takt_profiler_action(const takt_profiler *profiler)
 {
+    profiler = profiler ? profiler : tkt_environment_profiler();
     profiler = or_environment(profiler);
     return profiler && profiler->is_running ? profiler->action : TAKT_NONE;
 }

@@ -1,0 +1,437 @@
+/* What a profiler records: modes, categories, levels and filters; several at once; step times. */
+#include "test_profiler.h"
+
+#include "trace/model.h"
+
+#define STEP_NS 1000
+
+static test_traces traces;
+
+static int set_up(void **state)
+{
+    (void)state;
+    tkt_clock_fake(read_test_clock);
+    takt_set_log(keep_line, NULL);
+    forget_lines();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    release_traces(&traces);
+    takt_set_log(NULL, NULL);
+    tkt_clock_fake(NULL);
+    return 0;
+}
+
+/* A step with everything that can be left out. */
+static void simulate(void)
+{
+    int block; /* stands for an allocation */
+    TAKT_SCOPE("step");
+    pass_ns(100);
+    {
+        TAKT_SCOPE_IN("io", TAKT_LEVEL_NORMAL, "write");
+        pass_ns(200);
+    }
+    {
+        TAKT_SCOPE_IN(NULL, TAKT_LEVEL_FINE, "fine");
+        pass_ns(300);
+    }
+    {
+        TAKT_ACTIVITY("cpu", TAKT_TIMING_KERNEL, "density");
+        TAKT_ARG("cells", 42);
+        pass_ns(350);
+    }
+    {
+        TAKT_ACTIVITY("cpu", TAKT_TIMING_MEMCPY, "halo");
+        pass_ns(50);
+    }
+    takt_memory_allocated(&block, 64);
+    takt_memory_freed(&block);
+}
+
+static void run(takt_profiler *profiler, unsigned steps)
+{
+    for (unsigned i = 0; i < steps; i++) {
+        simulate();
+        assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
+    }
+}
+
+/* The trace of three steps with these options. */
+static const takt_trace *record_three(takt_profiler_options options)
+{
+    options.foreground = true;
+    takt_profiler *profiler = started(&options);
+    run(profiler, 3);
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    takt_profiler_destroy(profiler);
+    assert_true(traces.count > 0);
+    return traces.items[traces.count - 1];
+}
+
+static takt_profiler_options three_steps(void)
+{
+    return options_for(&traces, (takt_schedule){.active = 3, .repeat = 1});
+}
+
+/* How often `name` was called and how long, as the folded form has it. */
+static tkt_stats stats_of(const takt_trace *trace, const char *name)
+{
+    tkt_stats found = {0};
+    const tkt_fold *fold = tkt_trace_fold(trace);
+    for (size_t i = 1; i < fold->count; i++) {
+        uint32_t site = fold->items[i].site;
+        if (strcmp(tkt_trace_text(trace, trace->sites.items[site].name), name) == 0)
+            found = fold->items[i].stats;
+    }
+    return found;
+}
+
+static size_t count_args(const takt_trace *trace)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < trace->tracks.count; i++)
+        count += trace->tracks.items[i].args.count;
+    return count;
+}
+
+/* ---- What is left out -------------------------------------------------------------------------------- */
+
+static void by_default_all_but_fine_scopes_is_recorded(void **state)
+{
+    (void)state;
+    const takt_trace *trace = record_three(three_steps());
+    assert_int_equal(count_spans(trace, "step"), 3);
+    assert_int_equal(count_spans(trace, "write"), 3);
+    assert_int_equal(count_spans(trace, "fine"), 0);
+    assert_int_equal(takt_trace_activity_count(trace), 6);
+    assert_int_equal(count_args(trace), 3);
+    assert_int_equal(trace->memory_events.count, 6);
+    assert_int_equal(trace->memory.window_allocations, 3);
+    takt_activity activity;
+    assert_int_equal(takt_trace_activity(trace, 0, &activity), TAKT_OK);
+    assert_string_equal(activity.name, "kernel density");
+    assert_string_equal(activity.device, "cpu");
+    assert_true(activity.elapsed_ms == 350e-6);
+}
+
+static void a_finer_level_records_finer_scopes(void **state)
+{
+    (void)state;
+    takt_profiler_options options = three_steps();
+    options.level = TAKT_LEVEL_FINE;
+    assert_int_equal(count_spans(record_three(options), "fine"), 3);
+    options.level = TAKT_LEVEL_COARSE;
+    const takt_trace *coarse = record_three(options);
+    assert_int_equal(count_spans(coarse, "fine"), 0);
+    assert_int_equal(count_spans(coarse, "step"), 0);
+}
+
+static void a_category_can_be_switched_off(void **state)
+{
+    (void)state;
+    takt_profiler_options options = three_steps();
+    options.categories = (takt_category_switch[]){{"io", false}, {"no such category", false}};
+    options.category_count = 2;
+    const takt_trace *trace = record_three(options);
+    assert_int_equal(count_spans(trace, "write"), 0);
+    assert_int_equal(count_spans(trace, "step"), 3);
+}
+
+static void arguments_and_memory_events_can_be_left_out(void **state)
+{
+    (void)state;
+    takt_profiler_options options = three_steps();
+    options.no_arguments = options.no_memory = true;
+    const takt_trace *trace = record_three(options);
+    assert_int_equal(count_args(trace), 0);
+    assert_int_equal(trace->memory_events.count, 0);
+    assert_int_equal(trace->memory.window_allocations, 3);
+    assert_int_equal(count_spans(trace, "step"), 3);
+}
+
+static void without_host_only_steps_are_left(void **state)
+{
+    (void)state;
+    takt_profiler_options options = three_steps();
+    options.no_host = true;
+    const takt_trace *trace = record_three(options);
+    assert_int_equal(takt_trace_facts(trace)->span_count, 0);
+    assert_int_equal(takt_trace_facts(trace)->step_count, 3);
+}
+
+static void a_filter_drops_activities_and_keeps_their_spans(void **state)
+{
+    (void)state;
+    takt_profiler_options options = three_steps();
+    options.filter = TAKT_TIMING_MEMCPY;
+    const takt_trace *trace = record_three(options);
+    assert_int_equal(takt_trace_activity_count(trace), 3);
+    assert_int_equal(takt_trace_facts(trace)->activity_count, 3);
+    assert_int_equal(count_spans(trace, "density"), 3);
+    takt_activity activity;
+    assert_int_equal(takt_trace_activity(trace, 2, &activity), TAKT_OK);
+    assert_int_equal(activity.filter, TAKT_TIMING_MEMCPY);
+}
+
+/* ---- Modes --------------------------------------------------------------------------------------------- */
+
+static void every_mode_has_the_form_it_promises(void **state)
+{
+    (void)state;
+    static const takt_mode modes[] = {TAKT_MODE_TRACE, TAKT_MODE_SUMMARY, TAKT_MODE_BOTH,
+                                      TAKT_MODE_FLIGHT};
+    for (size_t i = 0; i < 4; i++) {
+        takt_profiler_options options = three_steps();
+        options.mode = modes[i];
+        const takt_trace *trace = record_three(options);
+        bool has_spans = modes[i] != TAKT_MODE_SUMMARY;
+        assert_int_equal(takt_trace_facts(trace)->has_spans, has_spans);
+        assert_int_equal(count_spans(trace, "step"), has_spans ? 3 : 0);
+        tkt_stats step = stats_of(trace, "step"), density = stats_of(trace, "density");
+        assert_int_equal(step.count, 3);
+        assert_int_equal(step.total_ns, 3 * STEP_NS);
+        assert_int_equal(step.self_ns, 3 * 400); /* with "fine", which is not recorded */
+        assert_int_equal(density.min_ns, 350);
+    }
+}
+
+static void the_flight_recorder_keeps_the_end_of_a_long_run(void **state)
+{
+    (void)state;
+    takt_profiler_options options = options_for(&traces, (takt_schedule){0});
+    options.mode = TAKT_MODE_FLIGHT;
+    options.max_memory_bytes = 64 << 10;
+    options.foreground = true;
+    takt_profiler *profiler = started(&options);
+    run(profiler, 5000);
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    takt_profiler_destroy(profiler);
+    const takt_facts *facts = takt_trace_facts(traces.items[0]);
+    size_t kept = count_spans(traces.items[0], "step");
+    assert_in_range(kept, 100, 2000);
+    assert_true(facts->losses[TAKT_LOSS_OVERWRITTEN] > 0);
+    takt_track_info track;
+    takt_span_info last;
+    assert_int_equal(takt_trace_track(traces.items[0], 0, &track), TAKT_OK);
+    assert_int_equal(takt_trace_span(traces.items[0], 0, track.span_count - 1, &last), TAKT_OK);
+    assert_int_equal(facts->end_ns, last.end_ns);
+}
+
+/* ---- Several, and faster than the background ---------------------------------------------------------- */
+
+static tkt_mutex gate = TKT_MUTEX_INIT;
+
+/* Holds the background thread up where it has saved a file. */
+static void wait_at_gate(takt_log_level level, const char *line, void *user)
+{
+    keep_line(level, line, user);
+    if (strncmp(line, "saved", 5) == 0) {
+        tkt_mutex_lock(&gate);
+        tkt_mutex_unlock(&gate);
+    }
+}
+
+static void a_program_faster_than_exports_waits_for_nothing_and_gets_all(void **state)
+{
+    (void)state;
+    static const takt_mode modes[] = {TAKT_MODE_TRACE, TAKT_MODE_SUMMARY, TAKT_MODE_BOTH};
+    const char *parent = getenv("TMPDIR");
+    char directory[600];
+    snprintf(directory, sizeof directory, "%s/takt-test-{pid}", parent ? parent : "/tmp");
+    for (size_t m = 0; m < 3; m++) {
+        takt_profiler_options options = options_for(
+            &traces, (takt_schedule){.warmup = 1, .active = 1, .repeat = 6});
+        options.mode = modes[m];
+        options.directory = directory;
+        options.traces = (const char *const[]){"perfetto"};
+        options.trace_count = 1;
+        takt_set_log(wait_at_gate, NULL);
+        tkt_mutex_lock(&gate);
+        takt_profiler *profiler = started(&options);
+        for (int i = 0; i < 12; i++) {
+            pass_ns(1); /* what begins exactly where a cycle ends is in it */
+            run(profiler, 1);
+        }
+        assert_int_equal(traces.count, 0);
+        tkt_mutex_unlock(&gate);
+        assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+        assert_int_equal(traces.count, 6);
+        for (uint32_t i = 0; i < 6; i++) {
+            assert_int_equal(takt_trace_facts(traces.items[i])->cycle, i);
+            assert_int_equal(stats_of(traces.items[i], "step").count, 1);
+            assert_int_equal(stats_of(traces.items[i], "step").total_ns, STEP_NS);
+        }
+        takt_profiler_destroy(profiler);
+        release_traces(&traces);
+    }
+    assert_string_equal(lines_of(TAKT_LOG_ERROR), "");
+}
+
+static void two_profilers_record_at_the_same_time(void **state)
+{
+    (void)state;
+    test_traces others = {0};
+    takt_profiler_options options = three_steps(), other_options = three_steps();
+    options.foreground = other_options.foreground = true;
+    other_options.user = &others;
+    other_options.schedule.wait = 2;
+    takt_profiler *profiler = started(&options), *other = started(&other_options);
+    for (int i = 0; i < 5; i++) {
+        simulate();
+        takt_profiler_step(other);
+        if (i < 3)
+            takt_profiler_step(profiler);
+    }
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_stop(other), TAKT_OK);
+    assert_int_equal(count_spans(traces.items[0], "step"), 3);
+    assert_int_equal(count_spans(others.items[0], "step"), 3);
+    assert_int_equal(takt_trace_facts(others.items[0])->first_step, 2);
+    takt_profiler_destroy(profiler);
+    takt_profiler_destroy(other);
+    release_traces(&others);
+}
+
+static void the_second_of_two_summaries_is_refused_with_a_reason(void **state)
+{
+    (void)state;
+    takt_profiler_options options = three_steps();
+    options.mode = TAKT_MODE_SUMMARY;
+    takt_profiler *first = started(&options), *second = started(&options);
+    assert_string_equal(lines_of(TAKT_LOG_ERROR),
+                        "cycle 0 is not recorded: another profiler makes a summary\n");
+    for (int i = 0; i < 4; i++) {
+        simulate();
+        assert_int_equal(takt_profiler_step(first), TAKT_OK);
+        assert_int_equal(takt_profiler_step(second), TAKT_OK);
+    }
+    takt_profiler_stop(second);
+    assert_int_equal(traces.count, 0);
+    takt_profiler_stop(first);
+    assert_int_equal(traces.count, 1);
+    assert_int_equal(stats_of(traces.items[0], "step").count, 3);
+    takt_profiler_destroy(second);
+    takt_profiler_destroy(first);
+}
+
+/* ---- Lines and times -------------------------------------------------------------------------------- */
+
+static void stages_are_told(void **state)
+{
+    (void)state;
+    takt_profiler_options options = options_for(
+        &traces, (takt_schedule){.wait = 1, .warmup = 1, .active = 3, .repeat = 1});
+    options.foreground = true;
+    takt_profiler *profiler = started(&options);
+    assert_string_equal(lines_of(TAKT_LOG_INFO), "");
+    run(profiler, 1);
+    assert_string_equal(lines_of(TAKT_LOG_INFO), "warmup\n");
+    run(profiler, 1);
+    assert_string_equal(lines_of(TAKT_LOG_INFO), "warmup\nrecording 3 steps\n");
+    run(profiler, 4);
+    takt_profiler_stop(profiler);
+    takt_profiler_destroy(profiler);
+    options.schedule = (takt_schedule){.active = 1, .repeat = 1};
+    takt_profiler_destroy(started(&options));
+    options.schedule = (takt_schedule){0};
+    takt_profiler_destroy(started(&options));
+    assert_string_equal(
+        lines_of(TAKT_LOG_INFO),
+        "warmup\nrecording 3 steps\nrecording 1 step\nrecording until stop\n");
+}
+
+static void every_step_is_measured_and_recorded_ones_have_their_times(void **state)
+{
+    (void)state;
+    takt_profiler_options options = options_for(
+        &traces, (takt_schedule){.wait = 2, .warmup = 1, .active = 2, .repeat = 1});
+    options.foreground = true;
+    takt_profiler *profiler = started(&options);
+    assert_int_equal(takt_profiler_step_time(profiler, 0.25), TAKT_OK);
+    for (unsigned i = 0; i < 6; i++) {
+        pass_ns(1000 * (i + 1));
+        assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
+    }
+    takt_profiler_stop(profiler);
+    const takt_trace *trace = takt_profiler_trace(profiler);
+    assert_int_equal(trace->steps.count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const tkt_step *step = &trace->steps.items[i];
+        assert_int_equal(step->number, 3 + i);
+        assert_int_equal(step->end_ns - step->begin_ns, 1000 * (4 + i));
+    }
+    assert_int_equal(trace->steps.items[0].end_ns, trace->steps.items[1].begin_ns);
+    assert_int_equal(trace->all_steps.stats.count, 5);
+    assert_int_equal(trace->all_steps.stats.total_ns, 15000);
+    assert_int_equal(trace->all_steps.stats.max_ns, 5000);
+    assert_true(trace->all_steps.simulated_seconds == 0.25);
+    takt_profiler_destroy(profiler);
+}
+
+static void only_a_positive_finite_step_time_is_taken(void **state)
+{
+    (void)state;
+    takt_profiler_options options = three_steps();
+    takt_profiler *profiler = started(&options);
+    static const double wrong[] = {0, -1, 1.0 / 0.0, 0.0 / 0.0};
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(takt_profiler_step_time(profiler, wrong[i]), TAKT_BAD_ARGUMENT);
+    takt_profiler_stop(profiler);
+    assert_true(takt_profiler_trace(profiler)->all_steps.simulated_seconds == 0);
+    takt_profiler_destroy(profiler);
+}
+
+static void take_long(const takt_trace *trace, void *user)
+{
+    (void)trace;
+    (void)user;
+    pass_ns(1000000);
+}
+
+static void the_time_in_on_trace_belongs_to_no_step(void **state)
+{
+    (void)state;
+    takt_profiler_options options = options_for(
+        &traces, (takt_schedule){.wait = 300, .active = 1, .repeat = 2, .skip_first_wait = 1});
+    options.on_trace = take_long;
+    for (int foreground = 0; foreground < 2; foreground++) {
+        options.foreground = foreground;
+        takt_profiler *profiler = started(&options);
+        for (unsigned i = 0; i < 302; i++) {
+            tkt_thread_yield();
+            run(profiler, 1);
+        }
+        takt_profiler_stop(profiler);
+        assert_int_equal(takt_profiler_trace(profiler)->all_steps.stats.count, 302);
+        assert_int_equal(takt_profiler_trace(profiler)->all_steps.stats.max_ns, STEP_NS);
+        takt_profiler_destroy(profiler);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(by_default_all_but_fine_scopes_is_recorded),
+        TEST(a_finer_level_records_finer_scopes),
+        TEST(a_category_can_be_switched_off),
+        TEST(arguments_and_memory_events_can_be_left_out),
+        TEST(without_host_only_steps_are_left),
+        TEST(a_filter_drops_activities_and_keeps_their_spans),
+        TEST(every_mode_has_the_form_it_promises),
+        TEST(the_flight_recorder_keeps_the_end_of_a_long_run),
+        TEST(a_program_faster_than_exports_waits_for_nothing_and_gets_all),
+        TEST(two_profilers_record_at_the_same_time),
+        TEST(the_second_of_two_summaries_is_refused_with_a_reason),
+        TEST(stages_are_told),
+        TEST(every_step_is_measured_and_recorded_ones_have_their_times),
+        TEST(only_a_positive_finite_step_time_is_taken),
+        TEST(the_time_in_on_trace_belongs_to_no_step),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
