@@ -24,9 +24,6 @@
 #define EVENT_BYTES 2048
 #define END_BYTES   1024
 
-/* ---- Files -------------------------------------------------------------------------------------
- */
-
 static uint64_t bytes_written(const tkt_chrome *chrome)
 {
     return chrome->writer->total + chrome->writer->used;
@@ -61,9 +58,6 @@ bool tkt_chrome_fits_slow(tkt_chrome *chrome)
         next_part(chrome);
     return chrome->status == TAKT_OK;
 }
-
-/* ---- Windows of time ---------------------------------------------------------------------------
- */
 
 static void write_window(tkt_chrome *chrome, uint64_t last_ns)
 {
@@ -116,9 +110,6 @@ static void write_windows(tkt_chrome *chrome)
         write_window(chrome, UINT64_MAX);
 }
 
-/* ---- Times -------------------------------------------------------------------------------------
- */
-
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -153,9 +144,6 @@ static void set_times(tkt_chrome *chrome)
     chrome->base_ns = interval * INTERVAL_NS;
     chrome->shift_ns = (uint64_t)offset - (uint64_t)chrome->base_ns;
 }
-
-/* ---- Begin and end -----------------------------------------------------------------------------
- */
 
 /* Operating systems give a thread's id to another one when it has ended, and two rows cannot have
  * the same. */

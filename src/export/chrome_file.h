@@ -3,6 +3,7 @@
  *
  *     chrome.c        the order of things: windows of time, and the division into files
  *     chrome_head.c   what surrounds the events: header, metadata rows, end
+ *     chrome_site.c   what all spans of a call site share
  *     chrome_span.c   spans and their arguments; the fast path
  *     chrome_rows.c   spans that may overlap: async tracks and devices, split into rows
  *     chrome_event.c  steps, marks, counters, flows, memory
@@ -149,6 +150,9 @@ static inline void tkt_chrome_announce(tkt_chrome *chrome, tkt_chrome_row *row)
     if (row->part != chrome->part)
         tkt_chrome_announce_slow(chrome, row);
 }
+
+/* chrome_site.c: makes the texts of chrome->sites[2 * number + is_async]; false without memory. */
+bool tkt_chrome_make_site(tkt_chrome *chrome, uint32_t number, bool is_async);
 
 /* chrome_span.c: what began until `last_ns`, beginning where the last call stopped. */
 void tkt_chrome_thread_spans(tkt_chrome *chrome, uint32_t track, uint64_t last_ns);

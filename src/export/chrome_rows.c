@@ -17,9 +17,6 @@ void tkt_chrome_row_init(tkt_chrome_row *row, uint32_t tid, uint32_t name, int32
     row->text_size = (uint32_t)(end + 6 - row->text);
 }
 
-/* ---- Two binary heaps ---------------------------------------------------------------------------
- */
-
 static bool push_free(tkt_chrome_lanes *lanes, uint32_t lane)
 {
     uint32_t *place = TKT_ARRAY_ADD(&lanes->free);
@@ -80,9 +77,6 @@ static struct tkt_chrome_busy pop_busy(tkt_chrome_lanes *lanes)
     return least;
 }
 
-/* ---- Lanes --------------------------------------------------------------------------------------
- */
-
 static bool add_lane(tkt_chrome *chrome, tkt_chrome_lanes *lanes)
 {
     uint32_t lane = (uint32_t)lanes->rows.count;
@@ -136,9 +130,6 @@ void tkt_chrome_async_spans(tkt_chrome *chrome, uint32_t track, uint64_t last_ns
         tkt_chrome_async_span(chrome, track, row);
     }
 }
-
-/* ---- Devices ------------------------------------------------------------------------------------
- */
 
 static tkt_chrome_device *find_device(tkt_chrome *chrome, uint32_t name)
 {

@@ -135,9 +135,6 @@ takt_status takt_export_file(const takt_trace *trace, const char *format, const 
     return status;
 }
 
-/* ---- Outputs ------------------------------------------------------------------------------------
- */
-
 /* The run's name as a part of a file name: no folders, no hidden files, nothing that a shell or a
  * terminal would take for something else. */
 static void plain_run_name(char out[RUN_NAME_BYTES + 1], const takt_trace *trace)

@@ -27,9 +27,6 @@ typedef struct target {
     takt_error error; /* the first one */
 } target;
 
-/* ---- Names --------------------------------------------------------------------------------------
- */
-
 char *tkt_join(const char *folder, const char *format, ...)
 {
     va_list arguments;
@@ -67,9 +64,6 @@ void tkt_output_fini(tkt_output *output)
         output->names[i].path = NULL;
     }
 }
-
-/* ---- Files --------------------------------------------------------------------------------------
- */
 
 static takt_status write_to_all(void *user, const void *data, size_t size)
 {
@@ -147,9 +141,6 @@ static takt_status next_target(void *user, uint32_t part, tkt_writer *writer)
         status = open_target(to, part, &writer->sink);
     return status;
 }
-
-/* ---- The whole ----------------------------------------------------------------------------------
- */
 
 static takt_status export_to(target *to, const takt_trace *trace, tkt_writer *writer)
 {

@@ -302,9 +302,6 @@ static void summaries_give_stacks_but_no_timeline(void **state)
     remove_folder(folder);
 }
 
-/* ---- Failures -----------------------------------------------------------------------------------
- */
-
 typedef struct short_sink {
     size_t room;
     bool has_failed;
