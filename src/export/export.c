@@ -58,9 +58,6 @@ takt_status takt_export(const takt_trace *trace, const char *format, const takt_
     return status == TAKT_OK ? written : status;
 }
 
-/* ---- Files
- * --------------------------------------------------------------------------------------- */
-
 static takt_status bad_argument(takt_error *error, const char *what)
 {
     return tkt_error_set(error, TAKT_BAD_ARGUMENT, "%s", what);

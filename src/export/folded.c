@@ -46,9 +46,6 @@ static tkt_string name_of(const takt_trace *trace, uint32_t name)
     return trace->strings.items[name];
 }
 
-/* ---- Paths
- * --------------------------------------------------------------------------------------- */
-
 static uint32_t find_or_add(folded_stacks *stacks, uint32_t parent, uint32_t name)
 {
     uint64_t *place = tkt_map_put(&stacks->paths, (uint64_t)parent << 32 | name);
@@ -91,9 +88,6 @@ static takt_status merge_names(folded_stacks *stacks, const tkt_fold *fold)
     return TAKT_OK;
 }
 
-/* ---- Order
- * --------------------------------------------------------------------------------------- */
-
 typedef struct place {
     tkt_string name;
     uint32_t parent;
@@ -131,9 +125,6 @@ static takt_status link_children(folded_stacks *stacks)
     tkt_free(places);
     return TAKT_OK;
 }
-
-/* ---- Lines
- * --------------------------------------------------------------------------------------- */
 
 static bool append_name(folded_stacks *stacks, frame *at)
 {
