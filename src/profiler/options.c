@@ -47,11 +47,14 @@ static const takt_category_switch *copy_categories(tkt_saved_options *saved,
     return copy;
 }
 
-/* Appends `text` to *out, without what may not stand in a file name. */
+/* Appends `text` to *out, without what may not stand in a file name or leads out of its folder. */
 static void append_part(char **out, const char *end, const char *text)
 {
-    for (; *text && *out < end; text++)
-        *(*out)++ = *text == '/' || (unsigned char)*text < ' ' ? '_' : *text;
+    bool is_dots = text[strspn(text, ".")] == '\0';
+    for (; *text && *out < end; text++) {
+        unsigned char c = (unsigned char)*text;
+        *(*out)++ = is_dots || c == '/' || c < ' ' || c == 127 ? '_' : *text;
+    }
 }
 
 /* What {key} stands for, or NULL. */
@@ -76,7 +79,7 @@ static const char *value_of(const char *key, size_t size, const char *name, char
 }
 
 /* Replaces {name}, {time}, {pid} and {host}; other braces stay. */
-static char *expand(tkt_saved_options *saved, const char *pattern, const char *name)
+static takt_status expand(tkt_saved_options *saved, const char *pattern, const char *name)
 {
     char path[4096], buffer[64];
     char *out = path;
@@ -93,7 +96,12 @@ static char *expand(tkt_saved_options *saved, const char *pattern, const char *n
             *out++ = *pattern++;
         }
     }
-    return tkt_arena_copy(&saved->memory, path, (size_t)(out - path));
+    if (out == end) {
+        tkt_log(TAKT_LOG_ERROR, "profiler: the directory's name is too long");
+        return TAKT_BAD_ARGUMENT;
+    }
+    saved->directory = tkt_arena_copy(&saved->memory, path, (size_t)(out - path));
+    return saved->directory ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
 /* The name as files of exports have it, see src/export/exporter.h. */
@@ -138,44 +146,76 @@ static takt_status refuse(const char *what, const char *value)
     return TAKT_BAD_ARGUMENT;
 }
 
-static takt_status check(const takt_profiler_options *options)
+static takt_status refuse_number(const char *what, unsigned number)
 {
-    if (options->mode > TAKT_MODE_FLIGHT)
-        return refuse("mode", "of that number");
-    for (size_t i = 0; i < options->report_count; i++)
-        if (!options->reports[i] || !is_listed(options->reports[i], takt_report_name))
-            return refuse("report", options->reports[i]);
-    for (size_t i = 0; i < options->trace_count; i++)
-        if (!options->traces[i] || !is_output(options->traces[i]))
-            return refuse("trace format", options->traces[i]);
+    tkt_log(TAKT_LOG_ERROR, "profiler: there is no %s %u", what, number);
+    return TAKT_BAD_ARGUMENT;
+}
+
+static takt_status check_numbers(const takt_profiler_options *options)
+{
+    if ((unsigned)options->mode > TAKT_MODE_FLIGHT)
+        return refuse_number("mode", (unsigned)options->mode);
+    if ((unsigned)options->schedule.repeat_mode > TAKT_REPEAT_ADDITIONAL)
+        return refuse_number("repeat_mode", (unsigned)options->schedule.repeat_mode);
+    if (options->level > TAKT_LEVEL_DETAIL)
+        return refuse_number("level", options->level);
+    return TAKT_OK;
+}
+
+static takt_status check_names(const takt_profiler_options *options)
+{
+    for (size_t i = 0; i < options->report_count; i++) {
+        const char *name = options->reports ? options->reports[i] : NULL;
+        if (!name || !is_listed(name, takt_report_name))
+            return refuse("report", name);
+    }
+    for (size_t i = 0; i < options->trace_count; i++) {
+        const char *name = options->traces ? options->traces[i] : NULL;
+        if (!name || !is_output(name))
+            return refuse("trace format", name);
+    }
     for (size_t i = 0; i < options->category_count; i++)
-        if (!options->categories[i].name)
+        if (!options->categories || !options->categories[i].name)
             return refuse("category", NULL);
     return TAKT_OK;
+}
+
+/* Reads the caller's struct. */
+static takt_status import(takt_profiler_options *into, const takt_profiler_options *options)
+{
+    takt_status status = tkt_options_import(into, sizeof *into, options);
+    if (status != TAKT_OK)
+        tkt_log(TAKT_LOG_ERROR, "profiler: the options are of a later version of Takt, or not "
+                                "initialised with TAKT_PROFILER_OPTIONS_INIT");
+    if (status == TAKT_OK)
+        status = check_numbers(into);
+    return status == TAKT_OK ? check_names(into) : status;
 }
 
 static takt_status copy_all(tkt_saved_options *saved)
 {
     takt_profiler_options *o = &saved->given;
-    const char *directory = o->directory ? o->directory : ".";
+    const char *directory = o->directory && *o->directory ? o->directory : ".";
     o->name = copy_text(saved, o->name && *o->name ? o->name : tkt_program_name());
     o->reports = copy_texts(saved, o->reports, o->report_count);
     o->traces = copy_texts(saved, o->traces, o->trace_count);
     o->categories = copy_categories(saved, o->categories, o->category_count);
     if (!o->name || !o->reports || !o->traces || !o->categories)
         return TAKT_NO_MEMORY;
-    o->directory = saved->directory = expand(saved, directory, o->name);
     saved->file_name = name_for_files(saved, o->name);
-    return saved->directory && saved->file_name ? TAKT_OK : TAKT_NO_MEMORY;
+    if (!saved->file_name)
+        return TAKT_NO_MEMORY;
+    takt_status status = expand(saved, directory, o->name);
+    o->directory = saved->directory;
+    return status;
 }
 
 takt_status tkt_options_save(tkt_saved_options *saved, const takt_profiler_options *options)
 {
     *saved = (tkt_saved_options){0};
     takt_profiler_options *o = &saved->given;
-    takt_status status = tkt_options_import(o, sizeof *o, options);
-    if (status == TAKT_OK)
-        status = check(o);
+    takt_status status = import(o, options);
     if (status == TAKT_OK)
         status = copy_all(saved);
     if (status != TAKT_OK) {

@@ -1,0 +1,275 @@
+/* The profiler's options: old and new structs, what is refused, what is copied, and where files go. */
+#include "profiler/options.h"
+
+#include "test_profiler.h"
+
+static int set_up(void **state)
+{
+    (void)state;
+    takt_set_log(keep_line, NULL);
+    forget_lines();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    takt_set_log(NULL, NULL);
+    return 0;
+}
+
+/* Nothing is made, nothing runs, and one line says why. */
+static void check_refused(const takt_profiler_options *options, const char *why)
+{
+    takt_profiler *profiler = NULL;
+    forget_lines();
+    assert_int_equal(takt_profiler_create(options, &profiler), TAKT_BAD_ARGUMENT);
+    assert_null(profiler);
+    assert_int_equal(test_line_count, 1);
+    assert_int_equal(test_lines[0].level, TAKT_LOG_ERROR);
+    assert_string_equal(test_lines[0].text, why);
+    assert_false(takt_is_on(~UINT64_C(0)));
+}
+
+/* ---- Structs of other versions ----------------------------------------------------------------------- */
+
+static void the_initialisers_agree(void **state)
+{
+    (void)state;
+    takt_profiler_options made = takt_profiler_options_init();
+    takt_profiler_options written = TAKT_PROFILER_OPTIONS_INIT;
+    assert_memory_equal(&made, &written, sizeof made);
+    assert_int_equal(made.struct_size, sizeof made);
+}
+
+static void an_older_struct_gets_defaults_for_what_it_lacks(void **state)
+{
+    (void)state;
+    takt_profiler_options options;
+    memset(&options, 0xAB, sizeof options); /* behind its end is somebody else's memory */
+    memset(&options, 0, offsetof(takt_profiler_options, mode));
+    options.struct_size = offsetof(takt_profiler_options, mode);
+    options.schedule.active = 3;
+    tkt_saved_options saved;
+    assert_int_equal(tkt_options_save(&saved, &options), TAKT_OK);
+    assert_int_equal(saved.given.schedule.active, 3);
+    assert_int_equal(saved.given.mode, TAKT_MODE_TRACE);
+    assert_null(saved.given.on_trace);
+    assert_int_equal(saved.given.max_memory_bytes, 256 << 20);
+    assert_int_equal(saved.given.max_trace_bytes, 256 << 20);
+    assert_int_equal(saved.given.level, TAKT_LEVEL_NORMAL);
+    assert_int_equal(saved.given.filter, TAKT_TIMING_ALL);
+    assert_string_equal(saved.given.name, "test_profiler_options");
+    assert_string_equal(saved.directory, ".");
+    tkt_options_fini(&saved);
+}
+
+/* A later version's struct. */
+typedef struct newer_options {
+    takt_profiler_options known;
+    uint64_t unknown[2];
+} newer_options;
+
+static void a_newer_struct_is_taken_while_what_is_unknown_is_zero(void **state)
+{
+    (void)state;
+    newer_options options = {.known.struct_size = sizeof options, .known.schedule.active = 1};
+    takt_profiler *profiler;
+    assert_int_equal(takt_profiler_create(&options.known, &profiler), TAKT_OK);
+    takt_profiler_destroy(profiler);
+    options.unknown[1] = 1;
+    check_refused(&options.known, "profiler: the options are of a later version of Takt, or not "
+                                  "initialised with TAKT_PROFILER_OPTIONS_INIT");
+}
+
+static void a_struct_that_was_never_initialised_is_refused(void **state)
+{
+    (void)state;
+    takt_profiler_options options;
+    memset(&options, 0xCC, sizeof options);
+    check_refused(&options, "profiler: the options are of a later version of Takt, or not "
+                            "initialised with TAKT_PROFILER_OPTIONS_INIT");
+}
+
+/* ---- What is not valid -------------------------------------------------------------------------------- */
+
+static void missing_pointers_are_refused(void **state)
+{
+    (void)state;
+    takt_profiler *profiler = NULL;
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    assert_int_equal(takt_profiler_create(NULL, &profiler), TAKT_BAD_ARGUMENT);
+    assert_int_equal(takt_profiler_create(&options, NULL), TAKT_BAD_ARGUMENT);
+    assert_null(profiler);
+}
+
+static void unknown_names_and_numbers_are_refused(void **state)
+{
+    (void)state;
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    options.mode = (takt_mode)4;
+    check_refused(&options, "profiler: there is no mode 4");
+    options.mode = TAKT_MODE_TRACE;
+    options.schedule.repeat_mode = (takt_repeat_mode)2;
+    check_refused(&options, "profiler: there is no repeat_mode 2");
+    options.schedule.repeat_mode = TAKT_REPEAT_CYCLES;
+    options.level = 5;
+    check_refused(&options, "profiler: there is no level 5");
+    options.level = 0;
+    options.reports = (const char *const[]){"summary", "no such"};
+    options.report_count = 2;
+    check_refused(&options, "profiler: there is no report 'no such'");
+    options.report_count = 1;
+    options.traces = (const char *const[]){"perfetto", "chrome.gz", "chrome.zip"};
+    options.trace_count = 3;
+    check_refused(&options, "profiler: there is no trace format 'chrome.zip'");
+}
+
+static void null_where_a_name_belongs_is_refused(void **state)
+{
+    (void)state;
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    const char *const none[] = {NULL};
+    options.reports = none;
+    options.report_count = 1;
+    check_refused(&options, "profiler: there is no report '(null)'");
+    options.reports = NULL;
+    check_refused(&options, "profiler: there is no report '(null)'");
+    options.report_count = 0;
+    options.traces = none;
+    options.trace_count = 1;
+    check_refused(&options, "profiler: there is no trace format '(null)'");
+    options.traces = NULL;
+    check_refused(&options, "profiler: there is no trace format '(null)'");
+    options.trace_count = 0;
+    options.category_count = 1;
+    check_refused(&options, "profiler: there is no category '(null)'");
+    options.categories = &(takt_category_switch){NULL, true};
+    check_refused(&options, "profiler: there is no category '(null)'");
+}
+
+/* ---- Copies -------------------------------------------------------------------------------------------- */
+
+static void everything_that_is_pointed_to_is_copied(void **state)
+{
+    (void)state;
+    char name[] = "run", report[] = "scopes", trace[] = "folded", folder[] = "out", io[] = "io";
+    const char *reports[] = {report}, *trace_names[] = {trace};
+    takt_category_switch category = {io, true};
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    options.name = name;
+    options.reports = reports;
+    options.traces = trace_names;
+    options.categories = &category;
+    options.report_count = options.trace_count = options.category_count = 1;
+    options.directory = folder;
+    tkt_saved_options saved;
+    assert_int_equal(tkt_options_save(&saved, &options), TAKT_OK);
+    name[0] = report[0] = trace[0] = folder[0] = io[0] = 'X';
+    reports[0] = trace_names[0] = category.name = NULL;
+    assert_string_equal(saved.given.name, "run");
+    assert_string_equal(saved.given.reports[0], "scopes");
+    assert_string_equal(saved.given.traces[0], "folded");
+    assert_string_equal(saved.given.categories[0].name, "io");
+    assert_true(saved.given.categories[0].is_on);
+    assert_string_equal(saved.given.directory, "out");
+    tkt_options_fini(&saved);
+}
+
+/* ---- Folders --------------------------------------------------------------------------------------------- */
+
+/* The folder for that pattern and name of the run. */
+static void check_directory(const char *pattern, const char *name, const char *expected)
+{
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    options.directory = pattern;
+    options.name = name;
+    tkt_saved_options saved;
+    assert_int_equal(tkt_options_save(&saved, &options), TAKT_OK);
+    assert_string_equal(saved.directory, expected);
+    tkt_options_fini(&saved);
+}
+
+static void placeholders_are_replaced(void **state)
+{
+    (void)state;
+    char host[300], expected[400];
+    gethostname(host, sizeof host);
+    check_directory("runs/{name}", "sph", "runs/sph");
+    check_directory("{name}/{name}-x", "a b", "a b/a b-x");
+    snprintf(expected, sizeof expected, "%s.%ld", host, (long)getpid());
+    check_directory("{host}.{pid}", "sph", expected);
+    check_directory("{what} {name {} }", "sph", "{what} {name {} }");
+    check_directory("", "sph", ".");
+}
+
+static void the_time_is_the_local_one_in_a_form_that_sorts(void **state)
+{
+    (void)state;
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    options.directory = "{time}";
+    tkt_saved_options saved;
+    assert_int_equal(tkt_options_save(&saved, &options), TAKT_OK);
+    int year, month, day, hour, minute, second, end = 0;
+    sscanf(saved.directory, "%4d-%2d-%2d_%2d-%2d-%2d%n", &year, &month, &day, &hour, &minute,
+           &second, &end);
+    assert_int_equal(end, 19);
+    assert_int_equal(strlen(saved.directory), 19);
+    assert_true(year > 2000 && month >= 1 && month <= 12);
+    tkt_options_fini(&saved);
+}
+
+static void a_hostile_name_does_not_leave_the_directory(void **state)
+{
+    (void)state;
+    check_directory("runs/{name}/x", "../../etc", "runs/.._.._etc/x");
+    check_directory("runs/{name}/x", "..", "runs/__/x");
+    check_directory("runs/{name}/x", ".", "runs/_/x");
+    check_directory("runs/{name}", "/", "runs/_");
+    check_directory("runs/{name}", "a\nb\033[1m\177", "runs/a_b_[1m_");
+    check_directory("runs/{name}.d", "..", "runs/__.d");
+}
+
+static void a_directory_that_is_too_long_is_refused(void **state)
+{
+    (void)state;
+    static char name[5000];
+    memset(name, 'x', sizeof name - 1);
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    options.name = name;
+    options.directory = "{name}";
+    check_refused(&options, "profiler: the directory's name is too long");
+}
+
+static void file_names_hold_nothing_special(void **state)
+{
+    (void)state;
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    options.name = "../my run:\"1\"";
+    tkt_saved_options saved;
+    assert_int_equal(tkt_options_save(&saved, &options), TAKT_OK);
+    assert_string_equal(saved.file_name, ".._my_run__1_");
+    tkt_options_fini(&saved);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_initialisers_agree),
+        TEST(an_older_struct_gets_defaults_for_what_it_lacks),
+        TEST(a_newer_struct_is_taken_while_what_is_unknown_is_zero),
+        TEST(a_struct_that_was_never_initialised_is_refused),
+        TEST(missing_pointers_are_refused),
+        TEST(unknown_names_and_numbers_are_refused),
+        TEST(null_where_a_name_belongs_is_refused),
+        TEST(everything_that_is_pointed_to_is_copied),
+        TEST(placeholders_are_replaced),
+        TEST(the_time_is_the_local_one_in_a_form_that_sorts),
+        TEST(a_hostile_name_does_not_leave_the_directory),
+        TEST(a_directory_that_is_too_long_is_refused),
+        TEST(file_names_hold_nothing_special),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
