@@ -15,8 +15,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Level 1 packs a trace to 1.2 times the size of level 6, four to six times as fast. */
-#define GZIP_LEVEL 1
+/* Level 2 packs a trace to 1.2 times the size of level 6, four to five times as fast; level 1 takes
+ * a twentieth more room and hardly less time. */
+#define GZIP_LEVEL 2
 
 /* The files that are open. */
 typedef struct target {
