@@ -95,7 +95,8 @@ typedef struct takt_timed_options {
 typedef struct takt_timed_loop {
     takt_timed        *result;
     takt_timed_options options;
-    struct tkt_timed  *state;
+    uint64_t           round; /* begun, warm-up included */
+    struct tkt_timed  *state; /* NULL without memory: the rounds run, and are not measured */
 } takt_timed_loop;
 
 /* Before the first round; before each round and after the last, false when there is none left; at

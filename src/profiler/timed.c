@@ -11,10 +11,11 @@
 
 struct tkt_timed {
     TKT_ARRAY_OF(double) ns; /* of each repetition that counts */
-    uint64_t    round;       /* begun, warm-up included */
     uint64_t    begin_ticks; /* of the round */
     tkt_window *window;      /* asks for declared work */
-    double      flops, bytes; /* declared before the rounds that count */
+    double      flops_before, bytes_before; /* declared before the rounds that count, */
+    double      flops, bytes;               /* up to the end of the last one, */
+    double      total_ns;                   /* which took so long together */
 };
 
 takt_timed_loop takt_timed_begin(takt_timed *result, const takt_timed_options *options)
@@ -31,30 +32,32 @@ takt_timed_loop takt_timed_begin(takt_timed *result, const takt_timed_options *o
     return loop;
 }
 
-static void end_round(takt_timed_loop *loop, uint64_t now)
+/* Work is read here and not at the end of all, since a round that `break` leaves does not count. */
+static void end_round(struct tkt_timed *state, uint64_t now)
 {
-    struct tkt_timed *state = loop->state;
-    if (state->round == 0 || state->round <= loop->options.warmup)
-        return;
-    double *ns = TKT_ARRAY_ADD(&state->ns);
     tkt_clock_fit fit = tkt_clock_fit_now();
+    double round_ns = (double)tkt_clock_duration_ns(fit.ns_per_tick, now - state->begin_ticks);
+    double *ns = TKT_ARRAY_ADD(&state->ns);
     if (ns)
-        *ns = (double)tkt_clock_duration_ns(fit.ns_per_tick, now - state->begin_ticks);
+        *ns = round_ns;
+    state->total_ns += round_ns;
+    tkt_log_work(&state->flops, &state->bytes);
 }
 
 bool takt_timed_next(takt_timed_loop *loop)
 {
     uint64_t now = tkt_ticks();
     struct tkt_timed *state = loop->state;
-    if (!state)
+    uint64_t warmup = loop->options.warmup;
+    if (state && loop->round > warmup)
+        end_round(state, now);
+    if (loop->round == warmup + loop->options.repeat)
         return false;
-    end_round(loop, now);
-    if (state->round == (uint64_t)loop->options.warmup + loop->options.repeat)
-        return false;
-    if (state->round == loop->options.warmup)
-        tkt_log_work(&state->flops, &state->bytes);
-    state->round++;
-    state->begin_ticks = tkt_ticks();
+    if (state && loop->round == warmup)
+        tkt_log_work(&state->flops_before, &state->bytes_before);
+    loop->round++;
+    if (state)
+        state->begin_ticks = tkt_ticks();
     return true;
 }
 
@@ -82,12 +85,11 @@ static void fill_times(takt_timed *result, double *ns, size_t count)
 
 static void fill_rates(takt_timed *result, const struct tkt_timed *state)
 {
-    double flops, bytes, seconds = result->mean_ns * (double)result->count / 1e9;
-    tkt_log_work(&flops, &bytes);
+    double seconds = state->total_ns / 1e9;
     if (seconds <= 0)
         return;
-    result->flops_per_second = (flops - state->flops) / seconds;
-    result->bytes_per_second = (bytes - state->bytes) / seconds;
+    result->flops_per_second = (state->flops - state->flops_before) / seconds;
+    result->bytes_per_second = (state->bytes - state->bytes_before) / seconds;
 }
 
 void takt_timed_end(takt_timed_loop *loop)

@@ -1,0 +1,236 @@
+/* Timed blocks: exact statistics over a clock that the test drives. */
+#include "base/alloc.h"
+
+#include "test_profiler.h"
+
+#include <math.h>
+
+static int set_up(void **state)
+{
+    (void)state;
+    tkt_clock_fake(read_test_clock);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    tkt_alloc_fail(0, 0);
+    tkt_clock_fake(NULL);
+    return 0;
+}
+
+static void check_near(double value, double expected)
+{
+    assert_true(fabs(value - expected) <= 1e-9 * fabs(expected));
+}
+
+static void a_block_runs_once_unless_told_otherwise(void **state)
+{
+    (void)state;
+    takt_timed result;
+    int runs = 0;
+    TAKT_TIMED(&result)
+    {
+        runs++;
+        pass_ns(700);
+    }
+    assert_int_equal(runs, 1);
+    assert_int_equal(result.struct_size, sizeof result);
+    assert_int_equal(result.count, 1);
+    assert_true(result.mean_ns == 700 && result.median_ns == 700);
+    assert_true(result.min_ns == 700 && result.max_ns == 700);
+    assert_true(result.stddev_ns == 0);
+    assert_true(result.flops_per_second == 0 && result.bytes_per_second == 0);
+}
+
+static void warm_up_rounds_run_and_do_not_count(void **state)
+{
+    (void)state;
+    static const uint64_t ns[] = {100000, 50000, 7, 1, 3, 21};
+    takt_timed result;
+    int runs = 0;
+    TAKT_TIMED(&result, .repeat = 4, .warmup = 2)
+    {
+        pass_ns(ns[runs++]);
+    }
+    assert_int_equal(runs, 6);
+    assert_int_equal(result.count, 4);
+    assert_true(result.mean_ns == 8);
+    assert_true(result.median_ns == 5);
+    assert_true(result.min_ns == 1);
+    assert_true(result.max_ns == 21);
+    check_near(result.stddev_ns, sqrt((1 + 49 + 25 + 169) / 3.0));
+}
+
+static void an_odd_number_has_a_middle(void **state)
+{
+    (void)state;
+    static const uint64_t ns[] = {9, 2, 4, 100, 1};
+    takt_timed result;
+    int runs = 0;
+    TAKT_TIMED(&result, .repeat = 5)
+    {
+        pass_ns(ns[runs++]);
+    }
+    assert_true(result.median_ns == 4);
+}
+
+static void break_ends_it_with_the_rounds_that_were_completed(void **state)
+{
+    (void)state;
+    takt_timed result;
+    int runs = 0;
+    TAKT_TIMED(&result, .repeat = 100)
+    {
+        TAKT_WORK(1000, 50);
+        if (++runs == 4)
+            break;
+        pass_ns(500);
+    }
+    assert_int_equal(runs, 4);
+    assert_int_equal(result.count, 3);
+    assert_true(result.mean_ns == 500);
+    check_near(result.flops_per_second, 1000 / 500e-9);
+    check_near(result.bytes_per_second, 50 / 500e-9);
+    result.count = 9;
+    TAKT_TIMED(&result, .repeat = 3, .warmup = 1)
+    {
+        break;
+    }
+    assert_int_equal(result.count, 0);
+    assert_true(result.mean_ns == 0);
+}
+
+static void declared_work_of_the_rounds_that_count_gives_rates(void **state)
+{
+    (void)state;
+    takt_timed result;
+    TAKT_TIMED(&result, .repeat = 10, .warmup = 5)
+    {
+        TAKT_SCOPE("solve");
+        TAKT_WORK(2e6, 4e6);
+        pass_ns(1000);
+        TAKT_WORK(1e6, 0);
+    }
+    check_near(result.flops_per_second, 3e6 / 1e-6);
+    check_near(result.bytes_per_second, 4e6 / 1e-6);
+}
+
+static void blocks_nest(void **state)
+{
+    (void)state;
+    takt_timed outer, inner;
+    TAKT_TIMED(&outer, .repeat = 2)
+    {
+        pass_ns(10);
+        TAKT_TIMED(&inner, .repeat = 3)
+        {
+            pass_ns(5);
+        }
+    }
+    assert_int_equal(outer.count, 2);
+    assert_true(outer.mean_ns == 25);
+    assert_int_equal(inner.count, 3);
+    assert_true(inner.mean_ns == 5);
+}
+
+static void reported_memory_is_told(void **state)
+{
+    (void)state;
+    static char block[100];
+    takt_timed result;
+    TAKT_TIMED(&result)
+    {
+        takt_memory_allocated(block, 3000);
+        takt_memory_allocated(block + 1, 1000);
+        takt_memory_freed(block + 1);
+    }
+    assert_int_equal(result.peak_bytes, 4000);
+    assert_int_equal(result.current_bytes, 3000);
+    takt_memory_freed(block);
+}
+
+/* The program's own work is done, measured or not. */
+static void without_memory_the_block_runs_as_often(void **state)
+{
+    (void)state;
+    for (uint64_t after = 0; after < 6; after++) {
+        takt_timed result;
+        int runs = 0;
+        tkt_alloc_fail(after, UINT64_MAX);
+        TAKT_TIMED(&result, .repeat = 40, .warmup = 3)
+        {
+            runs++;
+            pass_ns(100);
+        }
+        tkt_alloc_fail(0, 0);
+        assert_int_equal(runs, 43);
+        assert_true(result.count == 0 || result.mean_ns == 100);
+    }
+    int runs = 0;
+    TAKT_TIMED(NULL, .repeat = 3)
+    {
+        runs++;
+    }
+    assert_int_equal(runs, 3);
+}
+
+/* ---- Printing ------------------------------------------------------------------------------------------ */
+
+static void the_result_is_printed_a_value_a_line(void **state)
+{
+    (void)state;
+    const takt_timed result = {.struct_size = sizeof result,
+                               .count = 100,
+                               .mean_ns = 1234567,
+                               .median_ns = 999.4,
+                               .min_ns = 12345,
+                               .max_ns = 2.5e9,
+                               .stddev_ns = 0,
+                               .flops_per_second = 3.5e9,
+                               .bytes_per_second = 12e9,
+                               .peak_bytes = 3 << 20,
+                               .current_bytes = 1 << 19};
+    capture_stdout();
+    takt_timed_print(&result);
+    assert_string_equal(captured_stdout(), "100 repetitions\n"
+                                           "  mean          1.235 ms\n"
+                                           "  median          999 ns\n"
+                                           "  min          12.345 us\n"
+                                           "  max           2.500 s\n"
+                                           "  stddev            0 ns\n"
+                                           "  work          3.500 GFLOP/s\n"
+                                           "  moved        12.000 GB/s\n"
+                                           "  memory        3.000 MiB at most, 0.500 MiB now\n");
+}
+
+static void a_result_without_rounds_prints_no_times(void **state)
+{
+    (void)state;
+    const takt_timed none = {.struct_size = sizeof none}, one = {.count = 1, .mean_ns = 1};
+    capture_stdout();
+    takt_timed_print(&none);
+    takt_timed_print(&one);
+    const char *text = captured_stdout();
+    assert_memory_equal(text, "0 repetitions\n1 repetition\n  mean              1 ns\n", 51);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_block_runs_once_unless_told_otherwise),
+        TEST(warm_up_rounds_run_and_do_not_count),
+        TEST(an_odd_number_has_a_middle),
+        TEST(break_ends_it_with_the_rounds_that_were_completed),
+        TEST(declared_work_of_the_rounds_that_count_gives_rates),
+        TEST(blocks_nest),
+        TEST(reported_memory_is_told),
+        TEST(without_memory_the_block_runs_as_often),
+        TEST(the_result_is_printed_a_value_a_line),
+        TEST(a_result_without_rounds_prints_no_times),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,315 @@
+/* ScopedTimer: what it prints, measures and passes on, to the letter. */
+#include "test_profiler.h"
+
+#include "trace/model.h"
+
+#include <pthread.h>
+
+#define MS 1000000u
+
+static int set_up(void **state)
+{
+    (void)state;
+    tkt_clock_fake(read_test_clock);
+    takt_set_log(keep_line, NULL);
+    forget_lines();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    takt_timers_enable(true);
+    takt_set_log(NULL, NULL);
+    tkt_clock_fake(NULL);
+    return 0;
+}
+
+/* ---- The line ------------------------------------------------------------------------------------------ */
+
+static void the_line_is_name_took_milliseconds(void **state)
+{
+    (void)state;
+    capture_stdout();
+    {
+        TAKT_TIMER("Demo");
+        pass_ns(520000);
+    }
+    {
+        TAKT_TIMER("Rounded");
+        pass_ns(1005001);
+    }
+    {
+        TAKT_TIMER("Nothing");
+    }
+    {
+        TAKT_TIMER("Long");
+        pass_ns(UINT64_C(123456) * MS);
+    }
+    {
+        TAKT_TIMER(NULL, .extra = "with more");
+    }
+    assert_string_equal(captured_stdout(), "Demo took 0.52 ms\n"
+                                           "Rounded took 1.01 ms\n"
+                                           "Nothing took 0.00 ms\n"
+                                           "Long took 123456.00 ms\n"
+                                           "(null) took 0.00 ms with more\n");
+}
+
+static void nested_printing_timers_indent_by_four(void **state)
+{
+    (void)state;
+    capture_stdout();
+    {
+        TAKT_TIMER("outer");
+        {
+            TAKT_TIMER("silent", .silent = true);
+            TAKT_TIMER("inactive", .inactive = true);
+            TAKT_TIMER("middle");
+            {
+                TAKT_TIMER("inner");
+            }
+        }
+        TAKT_TIMER("second");
+    }
+    {
+        TAKT_TIMER("after");
+    }
+    assert_string_equal(captured_stdout(), "        inner took 0.00 ms\n"
+                                           "    middle took 0.00 ms\n"
+                                           "    second took 0.00 ms\n"
+                                           "outer took 0.00 ms\n"
+                                           "after took 0.00 ms\n");
+}
+
+static void *time_on_thread(void *argument)
+{
+    (void)argument;
+    TAKT_TIMER("thread");
+    return NULL;
+}
+
+static void the_indent_is_each_threads_own(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    capture_stdout();
+    {
+        TAKT_TIMER("main");
+        assert_int_equal(pthread_create(&thread, NULL, time_on_thread, NULL), 0);
+        pthread_join(thread, NULL);
+    }
+    assert_string_equal(captured_stdout(), "thread took 0.00 ms\nmain took 0.00 ms\n");
+}
+
+static void a_hundred_nested_timers_stay_on_their_lines(void **state)
+{
+    (void)state;
+    enum { DEPTH = 100 };
+    takt_timer timers[DEPTH];
+    capture_stdout();
+    for (int i = 0; i < DEPTH; i++)
+        takt_timer_begin(&timers[i], "deep", NULL);
+    for (int i = DEPTH; i-- > 0;)
+        takt_timer_end(&timers[i]);
+    const char *text = captured_stdout();
+    assert_int_equal(strspn(text, " "), 64);
+    assert_string_equal(strstr(text, "\ndeep") + 1, "deep took 0.00 ms\n");
+}
+
+/* ---- What it measures ---------------------------------------------------------------------------------- */
+
+static void the_duration_is_returned_stored_and_collected(void **state)
+{
+    (void)state;
+    double elapsed_ms = -1;
+    takt_samples samples = {0};
+    for (int i = 1; i <= 20; i++) {
+        TAKT_TIMER_BEGIN(timer, "t", .silent = true, .elapsed_ms = &elapsed_ms,
+                         .samples = &samples);
+        pass_ns(MS * (unsigned)i);
+        assert_true(TAKT_TIMER_END(timer) == i);
+        assert_true(elapsed_ms == i);
+    }
+    assert_int_equal(samples.count, 20);
+    for (int i = 0; i < 20; i++)
+        assert_true(samples.ms[i] == i + 1);
+    takt_samples_free(&samples);
+    assert_null(samples.ms);
+    assert_int_equal(samples.count, 0);
+}
+
+static void an_inactive_timer_touches_nothing(void **state)
+{
+    (void)state;
+    double elapsed_ms = -1;
+    takt_samples samples = {0};
+    takt_timer_options options = {.inactive = true, .elapsed_ms = &elapsed_ms,
+                                  .samples = &samples, .filter = TAKT_TIMING_ALL};
+    takt_timer timer;
+    capture_stdout();
+    takt_timer_begin(&timer, "t", &options);
+    pass_ns(MS);
+    assert_true(takt_timer_end(&timer) == 0);
+    takt_timers_enable(false);
+    options.inactive = false;
+    takt_timer_begin(&timer, "t", &options);
+    takt_timers_enable(true);
+    assert_true(takt_timer_end(&timer) == 0);
+    assert_string_equal(captured_stdout(), "");
+    assert_true(elapsed_ms == -1);
+    assert_int_equal(samples.count, 0);
+}
+
+static void switching_off_leaves_running_timers_alone(void **state)
+{
+    (void)state;
+    takt_timer timer;
+    capture_stdout();
+    takt_timer_begin(&timer, "running", NULL);
+    takt_timers_enable(false);
+    pass_ns(2 * MS);
+    assert_true(takt_timer_end(&timer) == 2);
+    assert_string_equal(captured_stdout(), "running took 2.00 ms\n");
+}
+
+static void a_timer_ends_once(void **state)
+{
+    (void)state;
+    takt_timer timer;
+    capture_stdout();
+    takt_timer_begin(&timer, "once", NULL);
+    takt_timer_end(&timer);
+    assert_true(takt_timer_end(&timer) == 0);
+    assert_true(takt_timer_end(NULL) == 0);
+    assert_string_equal(captured_stdout(), "once took 0.00 ms\n");
+}
+
+static void options_of_another_size_are_taken_or_the_timer_is_inactive(void **state)
+{
+    (void)state;
+    struct {
+        takt_timer_options known;
+        uint64_t unknown;
+    } newer = {.known = {.struct_size = sizeof newer, .silent = true}};
+    takt_timer timer;
+    takt_timer_begin(&timer, "newer", &newer.known);
+    pass_ns(MS);
+    assert_true(takt_timer_end(&timer) == 1);
+    newer.unknown = 1;
+    takt_timer_begin(&timer, "unknown", &newer.known);
+    pass_ns(MS);
+    assert_true(takt_timer_end(&timer) == 0);
+}
+
+static void nvtx_without_a_tool_changes_nothing(void **state)
+{
+    (void)state;
+    capture_stdout();
+    {
+        TAKT_TIMER("nvtx", .nvtx = true, .color = "yellow");
+        pass_ns(MS);
+    }
+    {
+        TAKT_TIMER("odd", .nvtx = true, .color = "no such colour", .synchronize = true);
+    }
+    assert_string_equal(captured_stdout(), "nvtx took 1.00 ms\nodd took 0.00 ms\n");
+}
+
+/* ---- Inside a recording ---------------------------------------------------------------------------------- */
+
+static void a_timer_inside_a_recording_is_a_scope(void **state)
+{
+    (void)state;
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    options.foreground = true;
+    takt_profiler *profiler = started(&options);
+    {
+        TAKT_SCOPE("step");
+        TAKT_TIMER("solve", .silent = true);
+        pass_ns(MS);
+        {
+            TAKT_SCOPE("inside");
+            pass_ns(MS);
+        }
+    }
+    takt_profiler_stop(profiler);
+    const takt_trace *trace = takt_profiler_trace(profiler);
+    takt_span_info timer, inside;
+    assert_int_equal(takt_trace_span(trace, 0, 1, &timer), TAKT_OK);
+    assert_int_equal(takt_trace_span(trace, 0, 2, &inside), TAKT_OK);
+    assert_string_equal(timer.name, "solve");
+    assert_int_equal(timer.parent, 0);
+    assert_int_equal(timer.end_ns - timer.begin_ns, 2 * MS);
+    assert_string_equal(inside.name, "inside");
+    assert_int_equal(inside.parent, 1);
+    takt_profiler_destroy(profiler);
+}
+
+/* ---- Detailed ---------------------------------------------------------------------------------------------- */
+
+static bool others_may_go, others_are_done;
+
+static void *work_elsewhere(void *argument)
+{
+    (void)argument;
+    while (!__atomic_load_n(&others_may_go, __ATOMIC_ACQUIRE))
+        tkt_thread_yield();
+    for (int i = 0; i < 10; i++) {
+        TAKT_SCOPE("elsewhere");
+        TAKT_ARG("i", i);
+        TAKT_WORK(1, 2);
+    }
+    __atomic_store_n(&others_are_done, true, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+/* While another thread records arguments and work of its own. */
+static void a_detailed_timer_prints_the_tree_of_its_thread(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    takt_profiler *profiler = started(&options);
+    assert_int_equal(pthread_create(&thread, NULL, work_elsewhere, NULL), 0);
+    capture_stdout();
+    {
+        TAKT_TIMER("Detail", .detailed = true);
+        __atomic_store_n(&others_may_go, true, __ATOMIC_RELEASE);
+        while (!__atomic_load_n(&others_are_done, __ATOMIC_ACQUIRE))
+            tkt_thread_yield();
+        for (int i = 0; i < 3; i++) {
+            TAKT_SCOPE("forces");
+            pass_ns(MS);
+        }
+    }
+    const char *text = captured_stdout();
+    assert_non_null(strstr(text, "forces"));
+    assert_non_null(strstr(text, "Detail"));
+    assert_null(strstr(text, "elsewhere"));
+    const char *line = strrchr(text, 'D');
+    assert_string_equal(line, "Detail took 3.00 ms\n");
+    pthread_join(thread, NULL);
+    takt_profiler_destroy(profiler);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_line_is_name_took_milliseconds),
+        TEST(nested_printing_timers_indent_by_four),
+        TEST(the_indent_is_each_threads_own),
+        TEST(a_hundred_nested_timers_stay_on_their_lines),
+        TEST(the_duration_is_returned_stored_and_collected),
+        TEST(an_inactive_timer_touches_nothing),
+        TEST(switching_off_leaves_running_timers_alone),
+        TEST(a_timer_ends_once),
+        TEST(options_of_another_size_are_taken_or_the_timer_is_inactive),
+        TEST(nvtx_without_a_tool_changes_nothing),
+        TEST(a_timer_inside_a_recording_is_a_scope),
+        TEST(a_detailed_timer_prints_the_tree_of_its_thread),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
