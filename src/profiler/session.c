@@ -34,25 +34,24 @@ static tkt_window *windows; /* lock */
 /* ---- The union of wishes ------------------------------------------------------------------------ */
 
 /* With the lock: records what the windows want together. An ended window's chunks are kept until it
- * is closed. Only if all that keep chunks let the oldest go may they go. */
+ * is closed. The flight recorder's oldest go when memory is used up, but none that another needs. */
 static void apply_wishes(void)
 {
-    uint32_t modes = 0, rings = TKT_RING;
-    uint64_t mask = 0, max_bytes = 0;
+    uint32_t modes = 0;
+    uint64_t mask = 0, max_bytes = 0, ring_until = UINT64_MAX;
     for (const tkt_window *w = windows; w; w = w->next) {
         uint32_t mine = w->wish.modes;
         if (w->is_ended)
             mine &= ~TKT_FOLD; /* it has taken what was folded */
         else
             mask |= w->wish.mask;
-        if (mine & TKT_KEEP)
-            rings &= mine;
-        modes |= mine & ~TKT_RING;
+        if ((mine & (TKT_KEEP | TKT_RING)) == TKT_KEEP && w->begin_ticks < ring_until)
+            ring_until = w->begin_ticks;
+        modes |= mine;
         if (w->wish.max_bytes > max_bytes)
             max_bytes = w->wish.max_bytes;
     }
-    if (modes & TKT_KEEP)
-        modes |= rings;
+    __atomic_store_n(&tkt_record_control.ring_until_ticks, ring_until, __ATOMIC_RELAXED);
     tkt_pool_limit(max_bytes ? max_bytes : DEFAULT_MAX_BYTES);
     tkt_record_set(modes, mask);
 }
@@ -129,8 +128,9 @@ takt_status tkt_window_open(const tkt_wish *wish, tkt_window **out)
             prepare_fold(window);
         window->next = windows;
         windows = window;
+        window->begin_ticks = tkt_ticks(); /* what must be kept; what is looked at begins ... */
         apply_wishes();
-        window->begin_ticks = tkt_ticks();
+        window->begin_ticks = tkt_ticks(); /* ... when all is on */
     }
     tkt_mutex_unlock(&session_lock);
     if (is_taken) {

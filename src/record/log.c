@@ -98,10 +98,13 @@ static bool fold_and_reuse(tkt_thread_log *log)
     return true;
 }
 
-/* With the lock: whether the flight recorder may write where the log's oldest events are. */
+/* With the lock: whether the flight recorder may write where the log's oldest events are. A timer
+ * beside it wants all that came since it began. */
 static bool may_overwrite(const tkt_thread_log *log)
 {
-    return tkt_record_has(TKT_RING) && !log->pins && log->head != log->tail;
+    uint64_t until = __atomic_load_n(&tkt_record_control.ring_until_ticks, __ATOMIC_RELAXED);
+    return tkt_record_has(TKT_RING) && !log->pins && log->head != log->tail &&
+           log->head->end_ticks < until;
 }
 
 /* With the lock, where it may: the oldest chunk. */

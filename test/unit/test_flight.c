@@ -79,8 +79,35 @@ static void thread_that_comes_late_keeps_its_newest(void **state)
     takt_profiler_destroy(profiler);
 }
 
+/* The recorder has filled all memory with what is older. */
+static void timer_beside_it_gets_all_of_its_own(void **state)
+{
+    enum { ROUNDS = 1000 }; /* several chunks */
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    takt_profiler *profiler = NULL;
+    takt_timing *timing = NULL;
+    (void)state;
+    options.mode = TAKT_MODE_FLIGHT;
+    options.max_memory_bytes = 64 << 10;
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    takt_profiler_start(profiler);
+    record_many();
+    assert_int_equal(takt_timing_begin(&(takt_timing_options){0}, &timing), TAKT_OK);
+    for (int i = 0; i < ROUNDS; i++) {
+        TAKT_ACTIVITY("cpu", TAKT_TIMING_KERNEL, "timed");
+    }
+    takt_timing_end(timing);
+    assert_int_equal(takt_timing_count(timing), ROUNDS);
+    takt_timing_free(timing);
+    takt_profiler_stop(profiler);
+    takt_profiler_destroy(profiler);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(thread_that_comes_late_keeps_its_newest)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(thread_that_comes_late_keeps_its_newest),
+        cmocka_unit_test(timer_beside_it_gets_all_of_its_own),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
