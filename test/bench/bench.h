@@ -112,6 +112,7 @@ void bench_memory_reset_peak(void);
 
 void bench_scopes(void);
 void bench_buffers(void);
+void bench_events(void);
 void bench_threads(void);
 void bench_cold(void);
 void bench_step(void);

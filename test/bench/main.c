@@ -16,10 +16,10 @@ static const struct {
     const char *name;
     void (*measure)(void);
 } groups[] = {
-    {"scopes", bench_scopes},   {"buffers", bench_buffers}, {"threads", bench_threads},
-    {"cold", bench_cold},       {"step", bench_step},       {"export", bench_export},
-    {"reports", bench_reports}, {"seal", bench_seal},       {"library", bench_library},
-    {"peers", bench_peers},
+    {"scopes", bench_scopes},   {"buffers", bench_buffers}, {"events", bench_events},
+    {"threads", bench_threads}, {"cold", bench_cold},       {"step", bench_step},
+    {"export", bench_export},   {"reports", bench_reports}, {"seal", bench_seal},
+    {"library", bench_library}, {"peers", bench_peers},
 };
 
 #define GROUP_COUNT (sizeof groups / sizeof *groups)
