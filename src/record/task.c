@@ -13,6 +13,9 @@
 
 #define SHARDS 8u
 
+/* Open spans at a time. A program that never ends them must not grow for ever. */
+#define MOST_OPEN (1u << 20)
+
 typedef struct shard {
     tkt_mutex lock;
     tkt_map   indices; /* span id -> index in open + 1 */
@@ -27,9 +30,17 @@ static shard shards[SHARDS] = {
 };
 static uint64_t last_id;
 
+/* With the lock. */
+static bool has_no_place(const shard *s)
+{
+    return s->free.count == 0 && s->open.count >= MOST_OPEN / SHARDS;
+}
+
 /* With the lock: a place for one more. */
 static tkt_task *take_place(shard *s, uint64_t *index)
 {
+    if (has_no_place(s))
+        return NULL;
     if (s->free.count > 0) {
         *index = (uint64_t)s->free.items[--s->free.count] + 1;
         return &s->open.items[*index - 1];
@@ -40,6 +51,16 @@ static tkt_task *take_place(shard *s, uint64_t *index)
     tkt_task *task = TKT_ARRAY_ADD(&s->open);
     *index = s->open.count;
     return task;
+}
+
+/* Whether it is the limit, and not memory, that left no place. */
+static bool is_at_limit(uint64_t id)
+{
+    shard *s = &shards[id % SHARDS];
+    tkt_mutex_lock(&s->lock);
+    bool is_full = has_no_place(s);
+    tkt_mutex_unlock(&s->lock);
+    return is_full;
 }
 
 static bool remember(uint64_t id, tkt_task task)
@@ -98,7 +119,7 @@ takt_span takt_span_begin(takt_track track, const char *name)
     uint64_t id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
     if (site && remember(id, (tkt_task){tkt_ticks(), site, track}))
         return id;
-    tkt_log_lose(NULL, TAKT_LOSS_NO_MEMORY);
+    tkt_log_lose(NULL, is_at_limit(id) ? TAKT_LOSS_TOO_DEEP : TAKT_LOSS_NO_MEMORY);
     return 0;
 }
 
