@@ -3,7 +3,7 @@
  * The spans of a thread stand in preorder, so a stack of those that are open says where each one
  * ends; what else happened on the thread - marks, counters, flows, memory events - is merged in by
  * time. The order of packets keeps what times alone do not tell: which of two spans that begin at
- * the same moment is the outer one, and which span an event at a border belongs to. */
+ * the same moment is the outer one. */
 #include "export/exporter.h"
 #include "export/perfetto.h"
 
@@ -174,8 +174,7 @@ static void write_event(walk *w)
     const takt_trace *trace = w->trace;
     uint32_t index = *w->cursors[w->next_list].at++;
     uint32_t span = event_at(trace, w->next_list, index).span;
-    bool is_late = w->next_event_ns < w->file.rows.items[w->row].last_ns;
-    if (span != ANY_SPAN && (is_late || span != innermost(w)))
+    if (span != ANY_SPAN && span != innermost(w))
         tkt_perfetto_owner(&w->file, w->row, span);
     switch (w->next_list) {
     case MARKS:
@@ -195,18 +194,12 @@ static void write_event(walk *w)
     look_ahead(w);
 }
 
-/* Writes the events before `time_ns`, at which a span begins or ends; and of those at that moment
- * the ones that belong to the span that is innermost now. The others wait for theirs. */
+/* Writes the events up to a moment at which a span begins or ends. One of that very moment may
+ * belong to another span than the innermost one, and then says so. */
 static void write_events(walk *w, uint64_t time_ns)
 {
-    while (w->next_list != LISTS && w->next_event_ns <= time_ns) {
-        if (w->next_event_ns == time_ns) {
-            event next = event_at(w->trace, w->next_list, *w->cursors[w->next_list].at);
-            if (next.span != ANY_SPAN && next.span != innermost(w))
-                return;
-        }
+    while (w->next_list != LISTS && w->next_event_ns <= time_ns)
         write_event(w);
-    }
 }
 
 /* ---- Spans ----------------------------------------------------------------------------------- */
@@ -298,8 +291,7 @@ static takt_status write_track(walk *w, uint32_t number)
         write_async(w, number);
     else if (!write_thread(w))
         return TAKT_NO_MEMORY;
-    while (w->next_list != LISTS)
-        write_event(w);
+    write_events(w, UINT64_MAX);
     return w->file.status;
 }
 

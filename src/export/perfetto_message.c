@@ -106,10 +106,8 @@ void tkt_message_uint_if(tkt_message *message, uint32_t field, uint64_t value)
 
 void tkt_message_double_if(tkt_message *message, uint32_t field, double value)
 {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    if (bits) /* not value: -0.0 is to come back */
-        tkt_message_fixed64(message, field, bits);
+    if (value != 0)
+        tkt_message_double(message, field, value);
 }
 
 void tkt_message_string_if(tkt_message *message, uint32_t field, const char *text)

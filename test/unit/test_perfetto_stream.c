@@ -213,6 +213,70 @@ static void what_follows_the_last_facts_counts_too(void **state)
     takt_trace_release(back);
 }
 
+static void an_event_of_no_span_has_none(void **state)
+{
+    (void)state;
+    stream s;
+    start(&s);
+    uint32_t row = tkt_perfetto_track(&s.file, make_thread(s.trace, "main", 1));
+    static const uint32_t owners[] = {TKT_NO_SPAN, 1000, 0};
+    tkt_perfetto_begin(&s.file, row, make_site(s.trace, "scope", TAKT_SITE_SCOPE), BEGIN_NS);
+    for (uint32_t i = 0; i < 3; i++) {
+        tkt_flow flow = {.time_ns = BEGIN_NS + i, .id = i};
+        tkt_perfetto_owner(&s.file, row, owners[i]);
+        tkt_perfetto_flow(&s.file, row, &flow);
+    }
+    takt_trace *back = die(&s);
+    assert_int_equal(back->flows.items[0].span, TKT_NO_SPAN);
+    assert_int_equal(back->flows.items[1].span, TKT_NO_SPAN);
+    assert_int_equal(back->flows.items[2].span, 0);
+    takt_trace_release(back);
+}
+
+/* Writes an end before its begin, of a slice or of a step, and expects the reader's refusal. */
+static void expect_backwards(bool of_step, const char *why)
+{
+    stream s;
+    start(&s);
+    tkt_step step = {1, BEGIN_NS + 100, BEGIN_NS + 50};
+    uint32_t row = tkt_perfetto_track(&s.file, make_thread(s.trace, "main", 1));
+    tkt_perfetto_begin(&s.file, row, make_site(s.trace, "scope", TAKT_SITE_SCOPE), BEGIN_NS + 100);
+    if (of_step)
+        tkt_perfetto_step(&s.file, &step);
+    else
+        tkt_perfetto_end(&s.file, row, BEGIN_NS + 50);
+    tkt_writer_flush(&s.writer);
+    takt_trace *back = NULL;
+    takt_error error;
+    assert_int_equal(tkt_trace_read((uint8_t *)s.bytes.data, s.bytes.size, "file", &back, &error),
+                     TAKT_BAD_TRACE);
+    assert_non_null(strstr(error.message, why));
+    tkt_perfetto_close(&s.file);
+    tkt_writer_fini(&s.writer);
+    tkt_free(s.bytes.data);
+    takt_trace_release(s.trace);
+}
+
+static void an_end_before_its_begin_is_refused(void **state)
+{
+    (void)state;
+    expect_backwards(false, "a span ends before it begins");
+    expect_backwards(true, "a step ends before it begins");
+}
+
+static void an_end_that_nothing_began_is_counted(void **state)
+{
+    (void)state;
+    stream s;
+    start(&s);
+    uint32_t row = tkt_perfetto_track(&s.file, make_thread(s.trace, "main", 1));
+    tkt_perfetto_end(&s.file, row, BEGIN_NS + 50);
+    takt_trace *back = die(&s);
+    assert_int_equal(back->facts.losses[TAKT_LOSS_MISMATCH], 1);
+    assert_int_equal(back->facts.span_count, 0);
+    takt_trace_release(back);
+}
+
 static void a_step_that_has_begun_is_left_out(void **state)
 {
     (void)state;
@@ -254,6 +318,9 @@ int main(void)
         cmocka_unit_test(rows_may_take_turns),
         cmocka_unit_test(late_events_find_their_span),
         cmocka_unit_test(what_follows_the_last_facts_counts_too),
+        cmocka_unit_test(an_event_of_no_span_has_none),
+        cmocka_unit_test(an_end_before_its_begin_is_refused),
+        cmocka_unit_test(an_end_that_nothing_began_is_counted),
         cmocka_unit_test(a_step_that_has_begun_is_left_out),
         cmocka_unit_test(nothing_streamed_is_an_empty_trace),
     };

@@ -73,6 +73,7 @@ static void labels_are_those_of_warp(void **state)
     assert_string_equal(tkt_activity_label(out, 32, TAKT_TIMING_MEMSET, ""), "memset");
     assert_string_equal(tkt_activity_label(out, 32, TAKT_TIMING_GRAPH, "g"), "graph g");
     assert_string_equal(tkt_activity_label(out, 32, 0, "x"), "x");
+    assert_string_equal(tkt_activity_label(out, 32, 0x11, "x"), "kernel x"); /* the lowest bit */
     assert_string_equal(tkt_activity_label(out, 8, TAKT_TIMING_KERNEL, "density"), "kernel ");
 }
 
@@ -139,6 +140,23 @@ static void host_activities_come_from_spans(void **state)
     assert_int_equal(activity.thread, 2);
     assert_int_equal(takt_trace_activity(trace, 4, &activity), TAKT_BAD_ARGUMENT);
     assert_true(trace->tracks.items[first].spans.items[1].site_flags & TAKT_SPAN_ACTIVITY);
+    takt_trace_release(trace);
+}
+
+static void flags_follow_from_sites(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    uint32_t track = make_thread(trace, "a", 1);
+    for (uint8_t kind = TAKT_SITE_SCOPE; kind <= TAKT_SITE_ACTIVITY; kind++)
+        make_span(trace, track, make_site(trace, "x", (takt_site_kind)kind), TKT_NO_SPAN, BEGIN_NS,
+                  END_NS);
+    trace->tracks.items[track].spans.items[1].site_flags |= TAKT_SPAN_UNFINISHED;
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    const tkt_span *spans = trace->tracks.items[track].spans.items;
+    assert_int_equal(tkt_span_flags(&spans[0]), 0);
+    assert_int_equal(tkt_span_flags(&spans[1]), TAKT_SPAN_PHASE | TAKT_SPAN_UNFINISHED);
+    assert_int_equal(tkt_span_flags(&spans[2]), TAKT_SPAN_ACTIVITY);
     takt_trace_release(trace);
 }
 
@@ -347,7 +365,10 @@ static bool make_and_finish(uint64_t after)
     takt_trace *trace = random_trace(9, 2, 40);
     tkt_alloc_fail(after, 1);
     takt_status status = tkt_trace_finish(trace);
-    bool was_folded = status == TAKT_OK && tkt_trace_fold(trace);
+    const tkt_fold *fold = status == TAKT_OK ? tkt_trace_fold(trace) : NULL;
+    for (size_t i = 1; fold && i < fold->count; i++)
+        assert_non_null(fold->items[i].histogram);
+    bool was_folded = fold != NULL;
     tkt_alloc_fail(0, 0);
     assert_true(status == TAKT_OK || status == TAKT_NO_MEMORY);
     if (status == TAKT_OK)
@@ -392,6 +413,7 @@ int main(void)
         cmocka_unit_test(labels_are_those_of_warp),
         cmocka_unit_test(events_are_ordered_by_time_then_track),
         cmocka_unit_test(host_activities_come_from_spans),
+        cmocka_unit_test(flags_follow_from_sites),
         cmocka_unit_test(works_of_a_span_add_up),
         cmocka_unit_test(a_summary_keeps_its_counts),
         cmocka_unit_test(folding_agrees_with_adding_up),

@@ -263,6 +263,21 @@ static void takt_is_refused(uint32_t field, const tkt_message *fields, const cha
     TKT_ARRAY_FREE(&m);
 }
 
+/* The first of two equal nodes is fine. */
+static void node_is_refused_twice(const tkt_message *node)
+{
+    tkt_message m = {0};
+    size_t takt = tkt_message_begin(&m, TKT_PF_PACKET_TAKT);
+    for (int i = 0; i < 2; i++) {
+        size_t mark = tkt_message_begin(&m, TKT_PF_TAKT_NODES);
+        tkt_message_append(&m, node);
+        tkt_message_end(&m, mark);
+    }
+    tkt_message_end(&m, takt);
+    is_refused(&m, "a node of the call tree is there twice");
+    TKT_ARRAY_FREE(&m);
+}
+
 static void descriptions_that_make_no_sense_are_refused(void **state)
 {
     (void)state;
@@ -286,6 +301,10 @@ static void descriptions_that_make_no_sense_are_refused(void **state)
     tkt_message_clear(&m);
     tkt_message_uint(&m, TKT_PF_NODE_PARENT, 7);
     takt_is_refused(TKT_PF_TAKT_NODES, &m, "a node's parent or site is unknown");
+
+    tkt_message_clear(&m);
+    tkt_message_uint(&m, TKT_PF_NODE_SITE, 1);
+    node_is_refused_twice(&m);
 
     tkt_message_clear(&m);
     size_t stats = tkt_message_begin(&m, TKT_PF_NODE_STATS);
@@ -348,17 +367,19 @@ static void two_traces_in_a_file_are_refused(void **state)
     tkt_free(file.data);
 }
 
-/* Copies a message with an unknown field of each type at its front and its end, and the same in the
- * messages that its fields of number `inside` are. */
-static void stuff(tkt_message *out, const uint8_t *bytes, size_t size, const uint32_t *inside)
+/* Copies a message with an unknown field of each type at its end, perhaps one at its front, and the
+ * same in the messages that its fields of number `inside` are. */
+static void stuff(tkt_message *out, const uint8_t *bytes, size_t size, const uint32_t *inside,
+                  bool at_front)
 {
     tkt_pb_reader message = tkt_pb_read(bytes, size);
     tkt_pb_field field;
-    tkt_message_uint(out, 900, 12345);
+    if (at_front)
+        tkt_message_uint(out, 900, 12345);
     for (const uint8_t *from = message.at; tkt_pb_next(&message, &field); from = message.at) {
         if (*inside && field.number == *inside) {
             size_t mark = tkt_message_begin(out, field.number);
-            stuff(out, field.bytes, field.value, inside + 1);
+            stuff(out, field.bytes, field.value, inside + 1, at_front);
             tkt_message_end(out, mark);
         } else {
             for (; from < message.at; from++)
@@ -387,7 +408,7 @@ static void unknown_fields_are_skipped(void **state)
     assert_int_equal(tkt_fold_init(&trace->fold), TAKT_OK);
     tkt_fold_add(&trace->fold, tkt_fold_child(&trace->fold, 0, 1), 55);
     tkt_memory_sink file = write_trace(finished(trace));
-    for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
+    for (size_t way = 0; way < 2 * sizeof ways / sizeof *ways; way++) {
         tkt_message stuffed = {0};
         for (size_t i = 0; i < 7; i++)
             ADD(&stuffed, file.data[i]);
@@ -395,7 +416,7 @@ static void unknown_fields_are_skipped(void **state)
         tkt_pb_field packet;
         while (tkt_pb_next(&all, &packet)) {
             size_t mark = tkt_message_begin(&stuffed, TKT_PF_TRACE_PACKET);
-            stuff(&stuffed, packet.bytes, packet.value, ways[way]);
+            stuff(&stuffed, packet.bytes, packet.value, ways[way / 2], way % 2);
             tkt_message_end(&stuffed, mark);
         }
         takt_trace *back = read_bytes(stuffed.items, stuffed.count);
@@ -403,6 +424,34 @@ static void unknown_fields_are_skipped(void **state)
         takt_trace_release(back);
         TKT_ARRAY_FREE(&stuffed);
     }
+    takt_trace_release(trace);
+    tkt_free(file.data);
+}
+
+/* Takt's texts are C strings. */
+static void a_text_ends_at_a_nul(void **state)
+{
+    (void)state;
+    takt_trace *trace = finished(whole_trace());
+    tkt_memory_sink file = write_trace(trace);
+    size_t replaced = 0;
+    for (size_t i = 0; i + 4 < file.size; i++) {
+        if (memcmp(file.data + i, "step", 4) == 0) {
+            file.data[i + 2] = 0;
+            replaced++;
+        }
+    }
+    assert_true(replaced > 2);
+    takt_trace *back = read_bytes(file.data, file.size);
+    takt_span_info span;
+    assert_int_equal(takt_trace_span(back, 0, 0, &span), TAKT_OK);
+    assert_string_equal(span.name, "st");
+    takt_trace *again = write_and_read(back);
+    same_trace(back, again);
+    for (size_t i = 0; i < back->strings.count; i++)
+        assert_int_equal(strlen(back->strings.items[i].bytes), back->strings.items[i].size);
+    takt_trace_release(again);
+    takt_trace_release(back);
     takt_trace_release(trace);
     tkt_free(file.data);
 }
@@ -524,6 +573,7 @@ int main(void)
         cmocka_unit_test(foreign_files_are_refused),
         cmocka_unit_test(two_traces_in_a_file_are_refused),
         cmocka_unit_test(unknown_fields_are_skipped),
+        cmocka_unit_test(a_text_ends_at_a_nul),
         cmocka_unit_test(a_packed_file_is_read_and_may_be_cut),
         cmocka_unit_test(a_file_that_unpacks_without_end_is_refused),
         cmocka_unit_test(a_file_is_opened_by_its_path),
