@@ -24,7 +24,7 @@ struct takt_profiler {
     tkt_clock_fit     fit;
     tkt_window       *window; /* of the warm-up or the recording */
     tkt_cycle        *cycle;  /* being recorded */
-    uint32_t          cycles_begun;
+    uint32_t          cycles_begun; /* in all runs: files are named after it */
     uint32_t          cycles_saved;
     tkt_all_steps     all_steps;
     takt_trace       *last;
@@ -197,9 +197,10 @@ takt_status takt_profiler_start(takt_profiler *profiler)
         return TAKT_OK;
     if (profiler->is_running || tkt_record_is_disabled())
         return TAKT_BAD_STATE;
+    tkt_record_watch_forks(); /* a child would go on counting, and write into the same files */
     profiler->is_running = profiler->was_started = true;
     profiler->step = 0;
-    profiler->cycles_begun = profiler->cycles_saved = 0;
+    profiler->cycles_saved = 0;
     profiler->fit = tkt_clock_fit_now();
     double simulated_seconds = profiler->all_steps.simulated_seconds;
     profiler->all_steps = (tkt_all_steps){.simulated_seconds = simulated_seconds};

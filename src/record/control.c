@@ -14,15 +14,22 @@ static void disable_in_child(void)
     __atomic_store_n(&takt_switch_hot_v1.mask, 0, __ATOMIC_RELAXED);
 }
 
+static void watch_forks(void)
+{
+    tkt_at_fork(disable_in_child);
+}
+
+void tkt_record_watch_forks(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+}
+
 void tkt_record_set(uint32_t modes, uint64_t mask)
 {
-    static bool is_prepared;
     if (tkt_record_is_disabled())
         return;
-    if (!is_prepared) {
-        tkt_at_fork(disable_in_child);
-        is_prepared = true;
-    }
+    tkt_record_watch_forks();
     tkt_control *control = &tkt_record_control;
     if (mask && !__atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED)) {
         __atomic_fetch_add(&control->epoch, 1, __ATOMIC_RELAXED);

@@ -34,6 +34,9 @@ static inline bool tkt_record_is_disabled(void)
     return __atomic_load_n(&tkt_record_control.is_disabled, __ATOMIC_RELAXED);
 }
 
+/* Disables recording in children that are forked from now on. The first recording does it, too. */
+void tkt_record_watch_forks(void);
+
 /* Records what `mask` says (0: nothing) in the given modes. One thread at a time. */
 void tkt_record_set(uint32_t modes, uint64_t mask);
 

@@ -1,0 +1,225 @@
+/* The files and tables of a cycle, and what becomes of them when they cannot be written: the program
+ * goes on, and one line says what is lost. */
+#include "test_profiler.h"
+
+#include "test_export_folder.h"
+
+#include <sys/mount.h>
+
+static test_traces traces;
+static const char *folder;
+
+static int set_up(void **state)
+{
+    (void)state;
+    folder = make_folder();
+    takt_set_log(keep_line, NULL);
+    forget_lines();
+    return folder ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    takt_set_log(NULL, NULL);
+    release_traces(&traces);
+    remove_folder(folder);
+    return 0;
+}
+
+static takt_profiler_options options_into(const char *directory, const char *const *formats,
+                                          size_t count)
+{
+    takt_profiler_options options = options_for(&traces, (takt_schedule){.active = 2, .repeat = 1});
+    options.directory = directory;
+    options.traces = formats;
+    options.trace_count = count;
+    return options;
+}
+
+/* Two steps of `spans` scopes each, whatever becomes of the files. */
+static void run(const takt_profiler_options *options, int spans)
+{
+    volatile double sum = 0;
+    takt_profiler *profiler = started(options);
+    for (int i = 0; i < 2; i++) {
+        for (int s = 0; s < spans; s++) {
+            TAKT_SCOPE("work");
+            sum += s;
+        }
+        assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
+    }
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    takt_profiler_destroy(profiler);
+    assert_true(sum == (double)spans * (spans - 1));
+}
+
+/* ---- What works ---------------------------------------------------------------------------------------- */
+
+static void every_output_is_saved_and_told(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"perfetto", "chrome.gz", "folded"};
+    static const char *const files[] = {"test.0.pftrace", "test.0.trace.json.gz",
+                                        "test.0.folded"};
+    char below[1000];
+    snprintf(below, sizeof below, "%s/a/test", folder);
+    takt_profiler_options options = options_into(in_folder(folder, "a/{name}"), formats, 3);
+    run(&options, 10);
+    for (size_t i = 0; i < 3; i++) {
+        char line[2000];
+        snprintf(line, sizeof line, "saved %s/%s", below, files[i]);
+        assert_int_equal(count_lines(TAKT_LOG_INFO, line), 1);
+        assert_true(exists(below, files[i]));
+    }
+        assert_int_equal(count_entries(below), 3);
+    takt_trace *trace;
+    assert_int_equal(takt_trace_open(in_folder(below, files[0]), &trace, NULL), TAKT_OK);
+    assert_int_equal(count_spans(trace, "work"), 20);
+    assert_int_equal(takt_trace_facts(trace)->step_count, 2);
+    takt_trace_release(trace);
+}
+
+static void a_second_run_of_a_profiler_overwrites_no_file(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"folded"};
+    takt_profiler_options options = options_into(folder, formats, 1);
+    takt_profiler *profiler = started(&options);
+    for (int i = 0; i < 2; i++) {
+        takt_profiler_step(profiler);
+        takt_profiler_step(profiler);
+        takt_profiler_stop(profiler);
+        if (i == 0)
+            assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+    }
+    takt_profiler_destroy(profiler);
+    assert_int_equal(count_entries(folder), 2);
+    assert_true(exists(folder, "test.0.folded"));
+    assert_true(exists(folder, "test.1.folded"));
+}
+
+static void print_before(const takt_trace *trace, void *user)
+{
+    (void)user;
+    printf("cycle %u\n", takt_trace_facts(trace)->cycle);
+}
+
+static void reports_are_printed_behind_on_trace(void **state)
+{
+    (void)state;
+    takt_profiler_options options = options_into(folder, NULL, 0);
+    options.reports = (const char *const[]){"scopes", "activities"};
+    options.report_count = 2;
+    options.on_trace = print_before;
+    capture_stdout();
+    run(&options, 10);
+    const char *text = captured_stdout();
+    assert_memory_equal(text, "cycle 0\n", 8);
+    const char *scopes = strstr(text, "# of Calls"), *activities = strstr(text, "No activity");
+    assert_non_null(scopes);
+    if (activities)
+        assert_true(scopes < activities);
+    assert_int_equal(count_entries(folder), 0);
+}
+
+/* A report that needs spans, of a summary. */
+static void a_report_that_cannot_be_made_is_told(void **state)
+{
+    (void)state;
+    takt_profiler_options options = options_into(folder, (const char *const[]){"chrome"}, 1);
+    options.mode = TAKT_MODE_SUMMARY;
+    options.reports = (const char *const[]){"timeline"};
+    options.report_count = 1;
+    capture_stdout();
+    run(&options, 10);
+    captured_stdout();
+    assert_int_equal(count_lines(TAKT_LOG_WARNING, "cycle 0: no report 'timeline'"), 1);
+    assert_int_equal(count_lines(TAKT_LOG_ERROR, "cycle 0: no chrome trace"), 1);
+    assert_int_equal(traces.count, 1);
+}
+
+/* ---- What does not ------------------------------------------------------------------------------------- */
+
+/* One error for each of two outputs; the trace itself is delivered. */
+static void check_lost(const char *directory, const char *why, int spans)
+{
+    static const char *const formats[] = {"perfetto", "chrome"};
+    for (int foreground = 0; foreground < 2; foreground++) {
+        takt_profiler_options options = options_into(directory, formats, 2);
+        options.foreground = foreground;
+        forget_lines();
+        run(&options, spans);
+        assert_int_equal(count_lines(TAKT_LOG_ERROR, ""), 2);
+        assert_int_equal(count_lines(TAKT_LOG_ERROR, "cycle 0: no perfetto trace: "), 1);
+        assert_int_equal(count_lines(TAKT_LOG_ERROR, "cycle 0: no chrome trace: "), 1);
+                assert_int_equal(count_lines(TAKT_LOG_ERROR, why), 2);
+        assert_int_equal(count_lines(TAKT_LOG_INFO, "saved"), 0);
+        assert_int_equal(traces.count, 1);
+        assert_int_equal(count_spans(traces.items[0], "work"), 2 * (size_t)spans);
+        release_traces(&traces);
+    }
+}
+
+static void a_file_in_the_place_of_the_directory_loses_the_files_only(void **state)
+{
+    (void)state;
+    FILE *file = fopen(in_folder(folder, "file"), "w");
+    assert_non_null(file);
+    fclose(file);
+    check_lost(in_folder(folder, "file"), "cannot create folder", 5);
+    check_lost(in_folder(folder, "file/below"), "cannot create folder", 5);
+}
+
+/* /proc lets nobody create anything, root included. */
+static void an_unwritable_directory_loses_the_files_only(void **state)
+{
+    (void)state;
+    check_lost("/proc/takt", "/proc/takt", 5);
+    if (geteuid() != 0) {
+        assert_int_equal(chmod(folder, 0500), 0);
+        check_lost(folder, "Permission denied", 5);
+        assert_int_equal(chmod(folder, 0700), 0);
+    }
+}
+
+static void a_stream_that_cannot_be_written_loses_itself_only(void **state)
+{
+    (void)state;
+    takt_profiler_options options = options_into("/proc/takt", NULL, 0);
+    options.stream = true;
+    run(&options, 5);
+    assert_true(count_lines(TAKT_LOG_ERROR, "") + count_lines(TAKT_LOG_WARNING, "") > 0);
+    assert_int_equal(traces.count, 1);
+    assert_int_equal(count_spans(traces.items[0], "work"), 10);
+}
+
+static void a_full_disk_loses_the_files_and_leaves_no_halves(void **state)
+{
+    (void)state;
+    if (mount("takt", folder, "tmpfs", 0, "size=64k") != 0) {
+        print_message("skipped: mounting a small file system is not allowed here\n");
+        skip();
+    }
+    check_lost(folder, "No space left on device", 20000);
+    size_t left = count_entries(folder);
+    umount(folder);
+    assert_int_equal(left, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(every_output_is_saved_and_told),
+        TEST(a_second_run_of_a_profiler_overwrites_no_file),
+        TEST(reports_are_printed_behind_on_trace),
+        TEST(a_report_that_cannot_be_made_is_told),
+        TEST(a_file_in_the_place_of_the_directory_loses_the_files_only),
+        TEST(an_unwritable_directory_loses_the_files_only),
+        TEST(a_stream_that_cannot_be_written_loses_itself_only),
+        TEST(a_full_disk_loses_the_files_and_leaves_no_halves),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,142 @@
+/* A program that forks while it is profiled: the child's calls return at once and do nothing, and the
+ * parent notices nothing. */
+#include "test_profiler.h"
+
+#include <sys/wait.h>
+
+static test_traces traces;
+
+static void step(takt_profiler *profiler)
+{
+    {
+        TAKT_SCOPE("work");
+    }
+    assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
+}
+
+/* What the child does of everything; the first call that goes wrong is its exit status. */
+static int try_everything(takt_profiler *profiler)
+{
+    double elapsed_ms = -1;
+    takt_timing *timing = NULL;
+    takt_timed result;
+    int runs = 0;
+    {
+        TAKT_SCOPE("child");
+        TAKT_TIMER("child", .silent = true, .filter = TAKT_TIMING_ALL, .elapsed_ms = &elapsed_ms);
+    }
+    TAKT_TIMED(&result, .repeat = 3)
+    {
+        runs++;
+    }
+    if (elapsed_ms < 0)
+        return 1;
+    if (runs != 3)
+        return 2;
+    if (takt_profiler_step(profiler) != TAKT_BAD_STATE)
+        return 3;
+    if (takt_timing_begin(NULL, &timing) != TAKT_BAD_STATE || timing)
+        return 4;
+    takt_status status = takt_profiler_stop(profiler);
+    if (status != TAKT_OK && status != TAKT_BAD_STATE)
+        return 5;
+    if (takt_profiler_start(profiler) != TAKT_BAD_STATE)
+        return 6;
+    takt_profiler_destroy(profiler);
+    return 0;
+}
+
+static void check_child(takt_profiler *profiler)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(20); /* ends a child that hangs */
+        _exit(try_everything(profiler));
+    }
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void a_child_does_nothing_at_any_step_and_the_parent_goes_on(void **state)
+{
+    (void)state;
+    static const takt_mode modes[] = {TAKT_MODE_TRACE, TAKT_MODE_SUMMARY, TAKT_MODE_BOTH,
+                                      TAKT_MODE_FLIGHT};
+    for (size_t m = 0; m < 4; m++) {
+        takt_profiler_options options = options_for(
+            &traces, (takt_schedule){.wait = 1, .warmup = 1, .active = 2, .repeat = 2});
+        options.mode = modes[m];
+        takt_profiler *profiler = started(&options);
+        for (int i = 0; i < 8; i++) {
+            check_child(profiler);
+            step(profiler);
+        }
+        check_child(profiler);
+        assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+        assert_int_equal(traces.count, 2);
+        for (size_t i = 0; i < 2; i++) {
+            assert_int_equal(takt_trace_facts(traces.items[i])->step_count, 2);
+            if (modes[m] != TAKT_MODE_SUMMARY)
+                assert_int_equal(count_spans(traces.items[i], "work"), 2);
+        }
+        takt_profiler_destroy(profiler);
+        release_traces(&traces);
+    }
+}
+
+static void a_child_in_the_middle_of_a_timing_ends(void **state)
+{
+    (void)state;
+    takt_timing *timing;
+    int status;
+    assert_int_equal(takt_timing_begin(NULL, &timing), TAKT_OK);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        takt_timing_end(timing);
+        size_t count = takt_timing_count(timing);
+        takt_timing_free(timing);
+        _exit(count != 0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_int_equal(takt_timing_end(timing), TAKT_OK);
+    takt_timing_free(timing);
+}
+
+static void a_child_in_the_middle_of_a_timer_prints_its_line(void **state)
+{
+    (void)state;
+    takt_timer timer;
+    int status;
+    const takt_timer_options options = {.detailed = true, .filter = TAKT_TIMING_ALL};
+    capture_stdout();
+    takt_timer_begin(&timer, "forked", &options);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        takt_timer_end(&timer);
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    const char *text = captured_stdout();
+    assert_non_null(strstr(text, "forked took "));
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    capture_stdout();
+    takt_timer_end(&timer);
+    captured_stdout();
+}
+
+int main(void)
+{
+    takt_set_log(keep_line, NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_child_does_nothing_at_any_step_and_the_parent_goes_on),
+        cmocka_unit_test(a_child_in_the_middle_of_a_timing_ends),
+        cmocka_unit_test(a_child_in_the_middle_of_a_timer_prints_its_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
