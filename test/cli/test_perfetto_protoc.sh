@@ -1,6 +1,7 @@
 #!/bin/bash
 # protoc, which knows nothing of Takt but test/support/perfetto.proto, decodes a file of Takt's in
-# full, and the scopes that an independent script adds up from it are those that were written.
+# full, the scopes that an independent script adds up from it are those that were written, and another
+# one finds what Perfetto relies on.
 set -eu
 
 command -v protoc >/dev/null || { echo "no protoc (protobuf-compiler)" && exit 77; }
@@ -15,6 +16,8 @@ file=$scratch/trace.pftrace
 test/support/perfetto_totals.py "$file" >"$scratch/added"
 diff -u "$scratch/written" "$scratch/added" || { echo "totals differ" && exit 1; }
 [ "$(wc -l <"$scratch/written")" -gt 100 ] || { echo "the file has too few scopes" && exit 1; }
+
+test/support/check_perfetto.py "$file"
 
 gzip -c "$file" >"$file.gz"
 test/support/perfetto_totals.py "$file.gz" | cmp - "$scratch/added"

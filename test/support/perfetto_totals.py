@@ -138,4 +138,5 @@ def main():
         print(f"{text}\t{totals.counts[name]}\t{totals.times[name]}")
 
 
-main()
+if __name__ == "__main__":
+    main()
