@@ -40,9 +40,19 @@ tracks=$(sed -nE 's/^ .*: ([0-9,]+) spans?$/\1/p' <<<"$out" | tr -d , | paste -s
 mkfifo "$scratch/slow.pftrace"
 if command -v python3 >/dev/null; then
     ran='info slow.pftrace in a terminal'
-    (sleep 1.4 && : >"$scratch/slow.pftrace") &
-    out=$(python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$takt" info "$scratch/slow.pftrace" \
-        </dev/null)
+    out=$(python3 - "$takt" "$scratch/slow.pftrace" <<'PYTHON'
+import os, pty, sys
+
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], [sys.argv[1], "info", sys.argv[2]])
+said = b""
+while b", 1 s" not in said:
+    said += os.read(terminal, 1024)
+open(sys.argv[2], "w").close()
+print(said.decode())
+PYTHON
+    )
     out_has 'takt: reading .*slow.pftrace, 1 s'
     (sleep 1.4 && : >"$scratch/slow.pftrace") &
     run info "$scratch/slow.pftrace"
