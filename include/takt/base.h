@@ -63,7 +63,8 @@ typedef struct takt_error {
 
 /* The host's memory. `resize` works as realloc does: pointer NULL allocates, size 0 frees and
  * returns NULL; it returns NULL when there is no memory. It may be called from any thread and must
- * return memory aligned for any type. */
+ * return memory aligned for any type. It may be instrumented: what it records while it works for
+ * Takt is ignored, scopes and reported allocations alike. It must not call other parts of Takt. */
 typedef struct takt_allocator {
     void *(*resize)(void *user, void *pointer, size_t size);
     void *user;

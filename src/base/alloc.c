@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 
 #include <takt/base.h>
+#include <takt/scope.h>
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -38,12 +39,13 @@ static void close_choice(void)
     }
 }
 
-static const takt_allocator *chosen(void)
+/* Settles which allocator it is; true if it is the host's. */
+static bool choose(void)
 {
     /* acquire: pairs with the release at the end of takt_set_allocator() */
     if (atomic_load_explicit(&choice, memory_order_acquire) != CHOICE_CLOSED)
         close_choice();
-    return &host;
+    return host.resize != NULL;
 }
 
 /* Takes one from a counter; false when it is used up. UINT64_MAX is never used up. */
@@ -72,6 +74,18 @@ static size_t at_least_one(size_t size)
     return size ? size : 1;
 }
 
+/* The library may hold locks here, and the host's allocator may be instrumented: what it records is
+ * ignored until it returns, as it is inside the library. */
+static void *call_host(void *pointer, size_t size)
+{
+    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    uint64_t was_busy = thread->is_busy;
+    thread->is_busy = 1;
+    void *result = host.resize(host.user, pointer, size);
+    thread->is_busy = was_busy;
+    return result;
+}
+
 void *tkt_alloc(size_t size)
 {
     return tkt_resize(NULL, size);
@@ -79,23 +93,21 @@ void *tkt_alloc(size_t size)
 
 void *tkt_alloc_zeroed(size_t size)
 {
-    const takt_allocator *allocator = chosen();
+    bool has_host = choose();
     if (should_fail())
         return NULL;
-    if (!allocator->resize)
+    if (!has_host)
         return calloc(1, at_least_one(size)); /* fresh pages need no clearing */
-    void *pointer = allocator->resize(allocator->user, NULL, at_least_one(size));
+    void *pointer = call_host(NULL, at_least_one(size));
     return pointer ? memset(pointer, 0, size) : NULL;
 }
 
 void *tkt_resize(void *pointer, size_t size)
 {
-    const takt_allocator *allocator = chosen();
+    bool has_host = choose();
     if (should_fail())
         return NULL;
-    if (!allocator->resize)
-        return realloc(pointer, at_least_one(size));
-    return allocator->resize(allocator->user, pointer, at_least_one(size));
+    return has_host ? call_host(pointer, at_least_one(size)) : realloc(pointer, at_least_one(size));
 }
 
 void tkt_free(void *pointer)
@@ -103,7 +115,7 @@ void tkt_free(void *pointer)
     if (!pointer)
         return;
     if (host.resize)
-        host.resize(host.user, pointer, 0);
+        call_host(pointer, 0);
     else
         free(pointer);
 }

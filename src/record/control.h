@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 
-#include <takt/base.h>
+#include <takt/scope.h>
 
 #define TKT_KEEP      0x01u /* chunks are kept until they are released */
 #define TKT_FOLD      0x02u /* full chunks are folded into the log's call tree */
@@ -36,6 +36,13 @@ static inline bool tkt_record_is_disabled(void)
 
 /* Disables recording in children that are forked from now on. The first recording does it, too. */
 void tkt_record_watch_forks(void);
+
+/* Whether this thread may not record now: nobody may, or it is inside the library already, on its way
+ * through the host's allocator, with locks held. */
+static inline bool tkt_record_is_refused(void)
+{
+    return takt_thread_hot_v1.is_busy || tkt_record_is_disabled();
+}
 
 /* Records what `mask` says (0: nothing) in the given modes. One thread at a time. */
 void tkt_record_set(uint32_t modes, uint64_t mask);

@@ -94,7 +94,7 @@ static void record(const void *address, int64_t bytes, uint64_t ticks)
 
 void takt_memory_allocated(const void *address, size_t bytes)
 {
-    if (!address || tkt_record_is_disabled())
+    if (!address || tkt_record_is_refused())
         return;
     uint64_t ticks = tkt_ticks();
     uint64_t lost = remember(address, bytes);
@@ -109,7 +109,7 @@ void takt_memory_allocated(const void *address, size_t bytes)
 void takt_memory_freed(const void *address)
 {
     uint64_t bytes;
-    if (!address || tkt_record_is_disabled())
+    if (!address || tkt_record_is_refused())
         return;
     if (!forget(address, &bytes)) {
         __atomic_fetch_add(&totals.unmatched_frees, 1, __ATOMIC_RELAXED);

@@ -108,12 +108,12 @@ void tkt_task_visit(void (*visit)(void *user, const tkt_task *task), void *user)
 
 takt_track takt_track_named(const char *name)
 {
-    return tkt_record_is_disabled() ? 0 : tkt_text_intern(name);
+    return tkt_record_is_refused() ? 0 : tkt_text_intern(name);
 }
 
 takt_span takt_span_begin(takt_track track, const char *name)
 {
-    if (!takt_is_on(TAKT_NORMAL_BIT) || tkt_record_is_disabled())
+    if (!takt_is_on(TAKT_NORMAL_BIT) || tkt_record_is_refused())
         return 0;
     uint32_t site = tkt_site_named(name, TAKT_SITE_SCOPE);
     uint64_t id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
@@ -141,7 +141,7 @@ static void put_span(tkt_slot_kind kind, const tkt_task *task, uint64_t begin, u
 void takt_span_end(takt_span span)
 {
     tkt_task task;
-    if (span == 0 || tkt_record_is_disabled())
+    if (span == 0 || tkt_record_is_refused())
         return;
     uint64_t now = tkt_ticks();
     if (forget(span, &task))
@@ -152,7 +152,7 @@ void takt_span_end(takt_span span)
 
 void takt_span_at(takt_track track, const char *name, uint64_t begin_ns, uint64_t end_ns)
 {
-    if (!takt_is_on(TAKT_NORMAL_BIT) || tkt_record_is_disabled())
+    if (!takt_is_on(TAKT_NORMAL_BIT) || tkt_record_is_refused())
         return;
     if (end_ns < begin_ns) {
         tkt_log_lose(NULL, TAKT_LOSS_CLOCK);
