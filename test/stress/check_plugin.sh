@@ -1,0 +1,44 @@
+#!/bin/bash
+# A plugin is opened and closed while its scopes are recorded: its names outlive it. A plugin may also
+# bring Takt into a host that does not know it.
+. "${0%/*}/../support/lib_script.sh"
+export ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0 # of plugins that are gone
+
+flags=(-std=gnu11 -O1 -g -Wall -Wextra -Werror -Iinclude)
+[ -z "${SAN-}" ] || flags+=("-fsanitize=$SAN" -fno-sanitize-recover=all)
+with_takt=(-L"$TAKT_LIB" -Wl,-rpath,"$TAKT_LIB" -ltakt)
+
+"$CC" "${flags[@]}" -fPIC -shared test/stress/plugin.c -o "$scratch/plugin.so" "${with_takt[@]}" &&
+    "$CC" "${flags[@]}" -DWITH_TAKT test/stress/plugin_host.c -o "$scratch/host" -pthread -ldl \
+        "${with_takt[@]}" &&
+    "$CC" "${flags[@]}" test/stress/plugin_host.c -o "$scratch/stranger" -pthread -ldl ||
+    fail "cannot be built"
+
+# The host has Takt as a shared library.
+"$scratch/host" "$scratch/plugin.so" "$scratch/traces" >"$scratch/output" 2>"$scratch/errors" ||
+    fail "the host fails: $(cat "$scratch/errors")"
+for name in 'scope of the plugin' 'phase of the plugin' 'activity of the plugin' \
+    "a name on the plugin's stack"; do
+    # Two threads, 50 rounds, two calls.
+    grep -qE "$name .* 200\$" "$scratch/output" || fail "not 200 times '$name': $(cat "$scratch/output")"
+done
+for text in 'key of the plugin' 'value of the plugin' 'counter of the plugin' 'mark of the plugin' \
+    'device of the plugin'; do
+    grep -q "$text" "$scratch/traces/host.0.trace.json" || fail "no '$text' in the trace"
+done
+grep -q 'unmatched in the plugin' "$scratch/errors" || fail "does not say what is unmatched"
+
+# The host has Takt within itself, and shows it to plugins.
+"$CC" "${flags[@]}" -fPIC -shared test/stress/plugin.c -o "$scratch/bare.so" &&
+    "$CC" "${flags[@]}" -DWITH_TAKT -rdynamic test/stress/plugin_host.c -o "$scratch/static" \
+        "-Wl,--whole-archive" "$TAKT_LIB/libtakt.a" "-Wl,--no-whole-archive" -pthread -ldl -lyaml -lz \
+        -lm || fail "cannot be built with the archive"
+"$scratch/static" "$scratch/bare.so" "$scratch/static-traces" >"$scratch/output" 2>"$scratch/errors" ||
+    fail "the host with the archive fails: $(cat "$scratch/errors")"
+grep -qE "scope of the plugin .* 200\$" "$scratch/output" || fail "not 200: $(cat "$scratch/output")"
+
+# The host has no Takt; the environment may ask, but nobody steps.
+"$scratch/stranger" "$scratch/plugin.so" "$scratch" >"$scratch/output" 2>"$scratch/errors" ||
+    fail "a host without Takt fails: $(cat "$scratch/errors")"
+[ ! -s "$scratch/output$scratch/errors" ] || fail "Takt speaks without being asked"
+finish "names outlive their plugin"
