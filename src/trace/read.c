@@ -70,7 +70,7 @@ static void close_spans(tkt_read *read, tkt_read_row *row, uint64_t recording_en
     tkt_spans *spans = &read->trace->tracks.items[row->track].spans;
     for (size_t i = 0; i < row->open.count; i++) {
         tkt_span *span = &spans->items[row->open.items[i]];
-        uint64_t end_ns = recording_end_ns ? recording_end_ns : row->last_ns;
+        uint64_t end_ns = recording_end_ns ? recording_end_ns : row->latest_ns;
         span->end_ns = end_ns > span->begin_ns ? end_ns : span->begin_ns;
         span->site_flags |= TAKT_SPAN_UNFINISHED;
     }

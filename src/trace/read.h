@@ -15,7 +15,8 @@ takt_status tkt_trace_read(const uint8_t *bytes, size_t size, const char *name, 
 typedef struct tkt_read_row {
     tkt_pf_track_kind kind;
     uint32_t          track;
-    uint64_t          last_ns;
+    uint64_t          last_ns;   /* what its clock shows */
+    uint64_t          latest_ns; /* of its events */
     TKT_ARRAY_OF(uint32_t) open; /* spans that have begun, outermost first */
 } tkt_read_row;
 

@@ -288,9 +288,12 @@ static bool read_event(tkt_read *read, const packet_fields *packet)
         return true;
     if (row->kind == TKT_PF_TRACK_NONE)
         return true;
+    bool is_late = time_ns < row->latest_ns;
+    if (!is_late)
+        row->latest_ns = time_ns;
     if (time_ns > read->latest_ns)
         read->latest_ns = time_ns;
-    return tkt_read_event(read, row, time_ns, time_ns < row->last_ns, &packet->event);
+    return tkt_read_event(read, row, time_ns, is_late, &packet->event);
 }
 
 static void take_field(packet_fields *packet, const tkt_pb_field *field)

@@ -1,8 +1,10 @@
 /* Any bytes as a trace file. They are refused with one line that says why, or become a trace that
- * can be walked, folded and written again - which then reads as the same. */
+ * can be walked, folded, reported and written again - which then reads as the same. */
 #include "export/exporter.h"
 #include "trace/model.h"
 #include "trace/read.h"
+
+#include <takt/report.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +56,27 @@ static void write_again(const takt_trace *trace, tkt_memory_sink *file)
     check(tkt_writer_fini(&writer) == TAKT_OK);
 }
 
+static takt_status discard(void *user, const void *data, size_t size)
+{
+    (void)user;
+    (void)data;
+    (void)size;
+    return TAKT_OK;
+}
+
+/* One report, chosen by what is in the file: all of them would make the fuzzer slow. */
+static void print_report(const takt_trace *trace, size_t choice)
+{
+    size_t count = 0;
+    while (takt_report_name(count))
+        count++;
+    takt_sink sink = {discard, NULL};
+    takt_report_options options = {
+        .format = (takt_format)(choice / count % 4), .rows = -1, .by_arguments = choice % 3 == 0};
+    takt_status status = takt_report(trace, takt_report_name(choice % count), &options, &sink);
+    check(status == TAKT_OK || status == TAKT_NO_SPANS);
+}
+
 /* What is written of a trace that was read has settled: its file is the same file again. */
 static void check_settled(const takt_trace *trace)
 {
@@ -80,6 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         return 0;
     }
     walk(trace);
+    print_report(trace, size);
     check_settled(trace);
     takt_trace_release(trace);
     return 0;

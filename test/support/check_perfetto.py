@@ -29,6 +29,7 @@ class Checker:
         self.kinds = {}
         self.default_track = {}
         self.memory = []  # time, size, value
+        self.end = 0
 
     def check(self, is_kept, rule):
         self.broken[rule] += not is_kept
@@ -76,6 +77,8 @@ class Checker:
                         for text in entry[key]:
                             text.decode("utf-8")
         for takt in packet["takt"]:
+            for facts in takt["facts"]:
+                self.end = facts["end_ns"][0]
             for site in takt["sites"]:
                 self.sites[site["iid"][0]] = site
 
@@ -113,6 +116,8 @@ class Checker:
         elif kind == "TYPE_SLICE_END":
             self.check(bool(stack), "ends have begins")
             self.check(not stack or time >= stack.pop(), "slices end after they begin")
+        elif kind == "TYPE_INSTANT" and number == 1:
+            self.check(time == self.end, "losses are told at the end")
         elif kind == "TYPE_COUNTER":
             uuid = event["track_uuid"][0]
             self.check(self.uuids.get(uuid) == "counter", "counters are on tracks for counters")

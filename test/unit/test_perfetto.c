@@ -69,9 +69,8 @@ static void spans_without_duration_keep_their_nesting(void **state)
     comes_back(trace);
 }
 
-static void events_at_a_border_keep_their_span(void **state)
+static takt_trace *border_trace(void)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t track = make_thread(trace, "main", 1);
     uint32_t site = make_site(trace, "same", TAKT_SITE_SCOPE);
@@ -84,6 +83,21 @@ static void events_at_a_border_keep_their_span(void **state)
     ADD(&trace->flows, (tkt_flow){BEGIN_NS + 10, 9, track, TKT_NO_SPAN, true});
     ADD(&trace->flows, (tkt_flow){BEGIN_NS, 10, track, 3, true}); /* before its span */
     ADD(&trace->flows, (tkt_flow){UINT64_MAX, 11, track, 0, true});
+    return trace;
+}
+
+static void events_at_a_border_keep_their_span(void **state)
+{
+    (void)state;
+    comes_back(border_trace());
+}
+
+/* Clocks of rows start where the recording is said to begin. */
+static void what_was_before_the_recording_comes_back(void **state)
+{
+    (void)state;
+    takt_trace *trace = border_trace();
+    trace->facts.begin_ns = trace->facts.end_ns = 2 * END_NS;
     comes_back(trace);
 }
 
@@ -450,6 +464,7 @@ int main(void)
         cmocka_unit_test(a_file_of_a_file_is_the_same_file),
         cmocka_unit_test(spans_without_duration_keep_their_nesting),
         cmocka_unit_test(events_at_a_border_keep_their_span),
+        cmocka_unit_test(what_was_before_the_recording_comes_back),
         cmocka_unit_test(long_and_extreme_times_come_back),
         cmocka_unit_test(five_thousand_deep_comes_back),
         cmocka_unit_test(many_tracks_come_back),
