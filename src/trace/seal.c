@@ -172,26 +172,22 @@ static takt_status seal_log(tkt_sealing *sealing, tkt_thread_log *log)
 
 /* ---- The folded form -------------------------------------------------------------------------- */
 
-/* The trace's sites for all nodes of `fold`, by recorded id. */
-static takt_status map_sites(tkt_sealing *sealing, const tkt_fold *fold)
-{
-    for (size_t i = 1; i < fold->count; i++)
-        if (fold->items[i].site != 0)
-            tkt_sealing_site(sealing, fold->items[i].site);
-    for (size_t i = 0; i < sealing->sites.count; i++)
-        if (sealing->sites.items[i])
-            sealing->sites.items[i]--;
-    return sealing->is_out_of_memory ? TAKT_NO_MEMORY : TAKT_OK;
-}
-
+/* Adds the tree of a log, whose sites are recorded ids. */
 static takt_status add_fold(tkt_sealing *sealing, const tkt_fold *fold)
 {
-    sealing->sites.count = 0;
-    takt_status status = map_sites(sealing, fold);
-    if (status == TAKT_OK)
-        status = tkt_fold_merge(&sealing->trace->fold, fold, sealing->sites.items);
-    sealing->sites.count = 0;
-    return status;
+    uint32_t most = 0;
+    for (size_t i = 1; i < fold->count; i++)
+        if (fold->items[i].site > most)
+            most = fold->items[i].site;
+    uint32_t *sites = tkt_alloc_zeroed(((size_t)most + 1) * sizeof *sites);
+    if (!sites)
+        return TAKT_NO_MEMORY;
+    for (size_t i = 1; i < fold->count; i++)
+        if (fold->items[i].site != TKT_SITE_OTHER)
+            sites[fold->items[i].site] = tkt_sealing_site(sealing, fold->items[i].site);
+    takt_status status = tkt_fold_merge(&sealing->trace->fold, fold, sites);
+    tkt_free(sites);
+    return sealing->is_out_of_memory ? TAKT_NO_MEMORY : status;
 }
 
 static takt_status add_folds(tkt_sealing *sealing)
@@ -215,7 +211,6 @@ takt_status tkt_seal(const tkt_seal_window *window, takt_trace **out)
         status = seal_log(&sealing, log);
     if (status == TAKT_OK && window->with_spans)
         tkt_async_add_open(&sealing);
-    sealing.sites.count = 0;
     if (status == TAKT_OK && window->with_fold)
         status = add_folds(&sealing);
     if (sealing.is_out_of_memory)
