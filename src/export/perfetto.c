@@ -331,10 +331,12 @@ takt_status tkt_perfetto_export(const takt_trace *trace, tkt_writer *writer)
 {
     walk w = {.trace = trace};
     tkt_perfetto_open(&w.file, writer, trace);
+    takt_status status = w.file.status;
     const tkt_fold *fold = given_fold(trace);
-    if (fold)
+    if (status == TAKT_OK && fold)
         tkt_perfetto_fold(&w.file, fold);
-    takt_status status = write_tracks(&w);
+    if (status == TAKT_OK)
+        status = write_tracks(&w);
     fini(&w);
     takt_status closed = tkt_perfetto_close(&w.file);
     return status != TAKT_OK ? status : closed;

@@ -80,7 +80,8 @@ typedef struct tkt_perfetto {
 } tkt_perfetto;
 
 /* Writes the head of the file, with facts as far as they are known. The trace's begin_ns is where
- * times count from; its memory is borrowed until the file is closed. */
+ * times count from; its memory is borrowed until the file is closed. Unless `status` is TAKT_OK
+ * behind it, there is not even the first row, and the file can only be closed. */
 void tkt_perfetto_open(tkt_perfetto *file, tkt_writer *writer, const takt_trace *trace);
 
 /* Writes the facts as they are now; the last ones in a file count. */

@@ -325,8 +325,10 @@ tkt_stream *tkt_stream_start(const tkt_saved_options *options, uint32_t cycle,
 {
     takt_error error = {.message = "out of memory"};
     tkt_stream *stream = tkt_alloc_zeroed(sizeof *stream);
-    if (!stream)
+    if (!stream) {
+        tkt_log(TAKT_LOG_ERROR, "cycle %u is not streamed: %s", cycle, error.message);
         return NULL;
+    }
     stream->file.fd = -1;
     stream->window = window;
     stream->sealed_ticks = tkt_window_begin_ticks(window) - 1;
@@ -336,8 +338,10 @@ tkt_stream *tkt_stream_start(const tkt_saved_options *options, uint32_t cycle,
     takt_status status = open_file(stream, options, cycle, &error);
     if (status == TAKT_OK) {
         tkt_perfetto_open(&stream->perfetto, &stream->writer, stream->trace);
-        status = tkt_thread_start(&stream->thread, "takt-stream", run, stream);
+        status = stream->perfetto.status;
     }
+    if (status == TAKT_OK)
+        status = tkt_thread_start(&stream->thread, "takt-stream", run, stream);
     if (status == TAKT_OK)
         return stream;
     tkt_log(TAKT_LOG_ERROR, "cycle %u is not streamed: %s", cycle, error.message);
