@@ -70,7 +70,7 @@ typedef struct takt_record {
 /* One open scope of a thread. */
 typedef struct takt_frame {
     uint64_t start; /* ticks */
-    uint32_t site;  /* call site id; TAKT_FRAME_PHASE when a phase */
+    uint32_t site;  /* call site id in 24 bits, flags: TAKT_FRAME_PHASE when a phase */
     uint32_t depth; /* its index, saturating at 255; set when the stack grows, constant after */
 } takt_frame;
 

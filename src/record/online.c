@@ -103,7 +103,7 @@ static void fold_slots(walk *w, const takt_record *first, const takt_record *end
 static void fold_frames(walk *w, const takt_frame *frames, uint32_t count, uint64_t until_ticks)
 {
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t node = enter(w, i, frames[i].site & ~TAKT_FRAME_PHASE);
+        uint32_t node = enter(w, i, tkt_frame_site(&frames[i]));
         if (until_ticks && frames[i].start <= until_ticks)
             add(w, node, frames[i].start, until_ticks);
     }

@@ -18,9 +18,10 @@ static bool is_phase(const takt_frame *frame)
     return (frame->site & TAKT_FRAME_PHASE) != 0;
 }
 
-static uint32_t site_of(const takt_frame *frame)
+/* Whether an end is to end it, and not the end of its block. */
+static bool is_pair(const takt_frame *frame)
 {
-    return frame->site & ~TAKT_FRAME_PHASE;
+    return (frame->site & TKT_FRAME_PAIR) != 0;
 }
 
 /* The ticks of now, from the clock in use; the header's reading is good only if that is inline. */
@@ -49,11 +50,11 @@ static void write_span(tkt_thread_log *log, uint32_t depth, uint64_t end)
     if (!slot)
         return;
     if (is_plain) {
-        *slot = (takt_record){begin, (uint32_t)(end - begin), site_of(frame) << 8 | depth};
+        *slot = (takt_record){begin, (uint32_t)(end - begin), tkt_frame_site(frame) << 8 | depth};
         tkt_log_publish(log, slot + 1);
         return;
     }
-    slot[0] = (takt_record){begin, site_of(frame), tkt_slot_tag(TKT_SLOT_SPAN, depth)};
+    slot[0] = (takt_record){begin, tkt_frame_site(frame), tkt_slot_tag(TKT_SLOT_SPAN, depth)};
     slot[1] = (takt_record){end, depth, tkt_slot_tag(TKT_SLOT_MORE, depth)};
     tkt_log_publish(log, slot + 2);
 }
@@ -64,7 +65,7 @@ void tkt_scope_unwind(tkt_thread_log *log, uint32_t depth, uint64_t now, tkt_mis
         const takt_frame *frame = &log->frames[top];
         if (!is_phase(frame)) {
             tkt_log_lose(log, TAKT_LOSS_MISMATCH);
-            tkt_mismatch_count(cause, site_of(frame));
+            tkt_mismatch_count(cause, tkt_frame_site(frame));
         }
         write_span(log, top, now);
         store_top(log, &log->frames[top]);
@@ -85,7 +86,7 @@ static takt_frame *push(tkt_thread_log *log, uint32_t site_and_flag)
     takt_frame *frame = log->thread->top;
     if (tkt_log_depth(log) == TKT_MAX_DEPTH) {
         tkt_log_lose(log, TAKT_LOSS_TOO_DEEP);
-        tkt_mismatch_count(TKT_TOO_DEEP, site_and_flag & ~TAKT_FRAME_PHASE);
+        tkt_mismatch_count(TKT_TOO_DEEP, site_and_flag & TKT_FRAME_SITE);
         return NULL;
     }
     __atomic_store_n(&frame->site, site_and_flag, __ATOMIC_RELEASE);
@@ -154,7 +155,7 @@ takt_open tkt_scope_open_named(const char *name)
 
 static void begin_site(tkt_thread_log *log, uint32_t id)
 {
-    if (id && !push(log, id))
+    if (id && !push(log, id | TKT_FRAME_PAIR))
         log->unpushed++;
 }
 
@@ -172,7 +173,7 @@ static uint32_t find_open(const tkt_thread_log *log, uint32_t name_id)
 {
     for (uint32_t depth = tkt_log_depth(log); depth-- > 0;) {
         const takt_frame *frame = &log->frames[depth];
-        if (!is_phase(frame) && tkt_site_get(frame->site)->name_id == name_id)
+        if (!is_phase(frame) && tkt_site_get(tkt_frame_site(frame))->name_id == name_id)
             return depth;
     }
     return TKT_MAX_DEPTH;
@@ -256,7 +257,7 @@ static bool begin_fast(takt_thread_v1 *thread, const char *name)
     const tkt_cached_name *cached = &log->names[(key ^ key >> 8) % TKT_NAME_CACHE];
     if (cached->address != name || !name || strcmp(cached->text, name) != 0)
         return false;
-    __atomic_store_n(&frame->site, cached->site, __ATOMIC_RELEASE);
+    __atomic_store_n(&frame->site, cached->site | TKT_FRAME_PAIR, __ATOMIC_RELEASE);
     __atomic_store_n(&frame->start, takt_ticks(), __ATOMIC_RELEASE);
     __atomic_store_n(&thread->top, frame + 1, __ATOMIC_RELEASE);
     return true;
@@ -279,7 +280,7 @@ static void end_slow(uint64_t now)
     if (!log)
         return;
     uint32_t depth = tkt_log_depth(log);
-    while (depth > 0 && is_phase(&log->frames[depth - 1]))
+    while (depth > 0 && !is_pair(&log->frames[depth - 1]))
         depth--;
     if (log->unpushed > 0 || depth == 0)
         end_unmatched(log, 0, now);
@@ -299,7 +300,7 @@ void takt_end(void)
     }
     takt_open open = {thread->top - 1, 0};
     open.start = open.frame->start;
-    if (is_phase(open.frame) || open.frame->depth >= TKT_DEEP || open.frame->site == 0)
+    if (!is_pair(open.frame) || open.frame->depth >= TKT_DEEP)
         end_slow(tkt_ticks());
     else
         takt_scope_close(open);

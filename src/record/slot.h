@@ -17,6 +17,16 @@
 #define TKT_SITE_MAX   (TKT_SLOT_FIRST - 1)
 #define TKT_DEEP       255u
 
+/* In takt_frame.site, besides TAKT_FRAME_PHASE and below it the id: opened by a begin, which an end
+ * ends. A record's tag is made by shifting such bits out. */
+#define TKT_FRAME_PAIR 0x40000000u
+#define TKT_FRAME_SITE 0x00FFFFFFu
+
+static inline uint32_t tkt_frame_site(const takt_frame *frame)
+{
+    return frame->site & TKT_FRAME_SITE;
+}
+
 typedef enum tkt_slot_kind {     /*  first slot: start, ticks       MORE: start, ticks   */
     TKT_SLOT_MORE,
     TKT_SLOT_SPAN,               /*  begin, site                    end, depth           */

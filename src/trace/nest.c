@@ -59,7 +59,7 @@ static tkt_slot_span span_of_frame(const nest *n, uint32_t depth)
 {
     const takt_frame *frame = &n->run->frames[depth];
     return (tkt_slot_span){frame->start, n->sealing->window->end_ticks,
-                           frame->site & ~TAKT_FRAME_PHASE, depth};
+                           tkt_frame_site(frame), depth};
 }
 
 /* ---- Forward: sizes --------------------------------------------------------------------------- */
