@@ -397,9 +397,8 @@ static void a_span_takes_at_most_28_bytes(void **state)
 /* ---- Failures -------------------------------------------------------------------------------- */
 
 /* A file that is said to be complete is complete, whichever allocation failed. */
-static void without_memory_the_status_says_so(void **state)
+static void fail_each_allocation(uint64_t failures)
 {
-    (void)state;
     takt_trace *trace = random_trace(5, 2, 30);
     make_fold(trace);
     assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
@@ -410,7 +409,7 @@ static void without_memory_the_status_says_so(void **state)
         tkt_memory_sink file = {0};
         tkt_writer writer;
         assert_int_equal(tkt_writer_init(&writer, tkt_memory_sink_of(&file), 1 << 20), TAKT_OK);
-        tkt_alloc_fail(tries, 1);
+        tkt_alloc_fail(tries, failures);
         status = tkt_perfetto_export(trace, &writer);
         tkt_alloc_fail(0, 0);
         takt_status written = tkt_writer_fini(&writer);
@@ -422,6 +421,13 @@ static void without_memory_the_status_says_so(void **state)
     assert_true(tries > 20 && tries < 10000);
     tkt_free(whole.data);
     takt_trace_release(trace);
+}
+
+static void without_memory_the_status_says_so(void **state)
+{
+    (void)state;
+    fail_each_allocation(1);
+    fail_each_allocation(UINT64_MAX);
 }
 
 typedef struct stubborn {
