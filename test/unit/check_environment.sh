@@ -1,0 +1,98 @@
+#!/bin/bash
+# The profiler that the environment asks for: a program that only steps NULL writes files at its exit.
+set -euo pipefail
+program=$TAKT_BUILD/test/unit/prog_environment
+takt=$TAKT_BIN/takt
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+unset TAKT_CONFIG TAKT_OPTIONS TAKT_LOG
+
+fail() {
+    echo "$1" >&2
+    exit 1
+}
+
+# run NAME STATUS ARGUMENTS...: in a folder of its own; what it prints goes into out and err.
+run() {
+    local name=$1 expected=$2 status=0
+    shift 2
+    mkdir -p "$scratch/$name"
+    cd "$scratch/$name"
+    "$program" "$@" >out 2>err || status=$?
+    [ "$status" = "$expected" ] || fail "$name: status $status: $(cat err)"
+}
+
+x='x = 1.8873729705810547' # of ten steps
+
+run nothing 0 10
+[ "$(cat out)" = "$x" ] || fail "nothing: $(cat out)"
+[ ! -s err ] && [ "$(ls)" = "$(printf 'err\nout')" ] || fail "nothing: $(ls) $(cat err)"
+
+cat >"$scratch/profile.yaml" <<'END'
+simulation: {dt: 0.1}
+profiling: {wait: 2, warmup: 1, active: 3, repeat: 1}
+reports: [scopes]
+output:
+  directory: runs/{name}
+  traces: [perfetto, chrome]
+END
+export TAKT_CONFIG=$scratch/profile.yaml
+
+# The first step begins the profiler's step 0, so ten calls are nine steps.
+run config 0 10
+grep -qx "$x" out || fail "config: $(cat out)"
+grep -q '# of Calls' out || fail "config: no table: $(cat out)"
+[ ! -s err ] || fail "config: $(cat err)"
+[ "$(ls runs/prog_environment)" = "$(printf '%s\n' prog_environment.0.pftrace prog_environment.0.trace.json)" ] ||
+    fail "config: $(find .)"
+"$takt" report --scopes --csv runs/prog_environment/prog_environment.0.pftrace >scopes.csv
+grep -q '^"\{0,1\}forces.*[,"]3[",]*' scopes.csv || fail "config: $(cat scopes.csv)"
+
+run start 0 10 start
+[ -e runs/prog_environment/prog_environment.0.pftrace ] || fail "start: $(find .)"
+
+# A program that ends in the middle leaves what it has, and is told.
+run early 0 5
+grep -qx 'takt: 0 of 1 cycle recorded; 2 more steps needed' err || fail "early: $(cat err)"
+"$takt" info runs/prog_environment/prog_environment.0.pftrace >info
+grep -qi partial info || fail "early: $(cat info)"
+
+run exit 3 5 exit
+[ -e runs/prog_environment/prog_environment.0.pftrace ] || fail "exit: $(find .)"
+
+run stop 0 10 stop
+grep -qx 'has trace: 1' out || fail "stop: $(cat out)"
+
+# Options come on top of the file, and do without it.
+TAKT_OPTIONS='profiling.wait=0 profiling.repeat=2 output.directory={pid}' run options 0 14
+[ "$(ls -- */*.pftrace | wc -l)" = 2 ] || fail "options: $(find .)"
+(
+    unset TAKT_CONFIG
+    TAKT_OPTIONS='profiling.active=1 profiling.wait=0 profiling.warmup=0 reports=tree' run alone 0 10
+    grep -q forces out || fail "alone: $(cat out)"
+)
+
+# Stages are told when asked for.
+TAKT_LOG=info run stages 0 10
+diff - err <<'END' || fail "stages"
+takt: warmup
+takt: recording 3 steps
+takt: saved runs/prog_environment/prog_environment.0.pftrace
+takt: saved runs/prog_environment/prog_environment.0.trace.json
+END
+
+# What is wrong is told once, and the program runs without a profiler.
+TAKT_CONFIG=$scratch/missing.yaml run missing 0 10
+[ "$(wc -l <err)" = 1 ] && grep -q 'missing.yaml.*; nothing is profiled$' err || fail "missing: $(cat err)"
+[ "$(cat out)" = "$x" ] || fail "missing: $(cat out)"
+TAKT_OPTIONS='profiling.wiat=1' run wrong 0 10
+[ "$(wc -l <err)" = 1 ] && grep -q 'wiat' err || fail "wrong: $(cat err)"
+[ "$(cat out)" = "$x" ] || fail "wrong: $(cat out)"
+TAKT_OPTIONS='profiling.enabled=false' run disabled 0 10
+[ ! -s err ] && [ "$(cat out)" = "$x" ] || fail "disabled: $(cat err)"
+
+# Where the files cannot be written the program still ends as it would have.
+TAKT_OPTIONS='output.directory=/proc/takt' run unwritable 0 10
+grep -qx "$x" out || fail "unwritable: $(cat out)"
+[ "$(grep -c '^takt: cycle 0: no .* trace: ' err)" = 2 ] || fail "unwritable: $(cat err)"
