@@ -17,7 +17,7 @@ test/support/perfetto_totals.py "$file" >"$scratch/added"
 diff -u "$scratch/written" "$scratch/added" || { echo "totals differ" && exit 1; }
 [ "$(wc -l <"$scratch/written")" -gt 100 ] || { echo "the file has too few scopes" && exit 1; }
 
-test/support/check_perfetto.py "$file"
+test/support/perfetto_rules.py "$file"
 
 gzip -c "$file" >"$file.gz"
 test/support/perfetto_totals.py "$file.gz" | cmp - "$scratch/added"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds a Perfetto file of Takt's against what Perfetto's importer relies on.
 
-    check_perfetto.py FILE.pftrace[.gz]
+    perfetto_rules.py FILE.pftrace[.gz]
 
 prints a line for each rule that is broken and fails then. Rules are checked on what protoc decodes."""
 import collections
