@@ -230,17 +230,17 @@ static uint32_t name_of_thread(uint32_t thread_id)
     return strncmp(name, program, 15) == 0 ? 0 : tkt_text_intern(name);
 }
 
-/* Says in the log that another thread goes on. */
+/* Says in the log that another thread goes on. Where there is no room for that, the next chunk's head
+ * says it, and nothing of this thread goes into the old one. */
 static void write_thread_mark(tkt_thread_log *log)
 {
-    if (log->thread->cursor == log->tail->slots) {
-        log->tail->thread = log->mark;
+    size_t room = (size_t)(log->chunk_end - log->thread->cursor);
+    if (room < 2u + log->has_gap) {
+        if (!next_chunk(log))
+            log->chunk_end = log->thread->cursor;
         return;
     }
-    uint64_t serial = log->tail->thread.serial;
     takt_record *slot = tkt_log_reserve(log, 2);
-    if (!slot || (slot == log->tail->slots && log->tail->thread.serial != serial))
-        return; /* the new chunk's head says it */
     slot[0] = (takt_record){log->mark.serial, log->mark.thread_id, tkt_slot_tag(TKT_SLOT_THREAD, 0)};
     slot[1] = (takt_record){0, log->mark.name, tkt_slot_tag(TKT_SLOT_MORE, 0)};
     tkt_log_publish(log, slot + 2);
