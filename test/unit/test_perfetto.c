@@ -183,13 +183,12 @@ static uint32_t most_at_once(const tkt_spans *spans)
 }
 
 /* No lane shows two spans at once, and there are no more lanes than needed. */
-static void overlapping_spans_get_lanes(void **state)
+static void check_lanes(uint64_t seed, uint64_t span_count)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t track = tkt_trace_add_track(trace, TAKT_TRACK_ASYNC, text(trace, "tasks"), 0);
-    chance from = {5};
-    for (uint64_t i = 0; i < 1000; i++)
+    chance from = {seed};
+    for (uint64_t i = 0; i < span_count; i++)
         make_span(trace, track, 0, TKT_NO_SPAN, 10 * i, 10 * i + draw(&from, 400));
     const tkt_spans *spans = &trace->tracks.items[track].spans;
 
@@ -213,6 +212,14 @@ static void overlapping_spans_get_lanes(void **state)
     tkt_writer_fini(&writer);
     tkt_free(bytes.data);
     takt_trace_release(trace);
+}
+
+static void overlapping_spans_get_lanes(void **state)
+{
+    (void)state;
+    check_lanes(5, 1000);
+    for (uint64_t seed = 1; seed <= 200; seed++)
+        check_lanes(seed * 12345, 5 + seed % 20);
 }
 
 /* ---- Names ----------------------------------------------------------------------------------- */
