@@ -154,7 +154,8 @@ static void put_memory_event(tkt_chrome *chrome, const tkt_memory_event *event)
 {
     tkt_writer *writer = chrome->writer;
     uint32_t tid = announced_tid(chrome, event->track);
-    chrome->memory_bytes += event->bytes;
+    /* A program may report any size; sums wrap around, as the recorder's do. */
+    chrome->memory_bytes = (int64_t)((uint64_t)chrome->memory_bytes + (uint64_t)event->bytes);
     begin_event(chrome, "i");
     tkt_writer_text(writer,
                     ",\"s\":\"t\",\"cat\":\"" TKT_CHROME_CAT_MARK "\",\"name\":\"[memory]\"");

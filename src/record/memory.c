@@ -102,7 +102,7 @@ void takt_memory_allocated(const void *address, size_t bytes)
     __atomic_fetch_add(&totals.allocations, 1, __ATOMIC_RELAXED);
     raise_peak(current, ticks);
     if (lost != 0) /* its free was not reported; without an event, events would add up to more */
-        record(address, -(int64_t)lost, ticks);
+        record(address, (int64_t)(0 - lost), ticks);
     record(address, (int64_t)bytes, ticks);
 }
 
@@ -117,7 +117,7 @@ void takt_memory_freed(const void *address)
     }
     __atomic_fetch_sub(&totals.current_bytes, bytes, __ATOMIC_RELAXED);
     __atomic_fetch_add(&totals.frees, 1, __ATOMIC_RELAXED);
-    record(address, -(int64_t)bytes, tkt_ticks());
+    record(address, (int64_t)(0 - bytes), tkt_ticks());
 }
 
 tkt_memory_state tkt_memory_now(void)

@@ -73,7 +73,7 @@ static void add_something(dice *d)
     case 4: TAKT_WORK(-1.0, 1e300); break;
     case 5: takt_flow_begin(throw(d, 10)); break;
     case 6: takt_flow_end(throw(d, 10)); break;
-    case 7: takt_memory_allocated(&blocks[throw(d, 64)], throw(d, 2) ? SIZE_MAX / 4 : 10); break;
+    case 7: takt_memory_allocated(&blocks[throw(d, 64)], throw(d, 2) ? SIZE_MAX >> throw(d, 4) : 10); break;
     case 8: takt_memory_freed(&blocks[throw(d, 64)]); break;
     default: TAKT_PHASE("phase");
     }
