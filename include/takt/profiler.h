@@ -132,8 +132,9 @@ TAKT_API takt_status takt_profiler_start(takt_profiler *profiler);
 TAKT_API takt_status takt_profiler_step(takt_profiler *profiler);
 
 /* Saves the window that is open, if one is, marked as partial unless there is no schedule, and waits
- * for exports and callbacks that are outstanding. The step that has begun is not counted. A program that ends before the schedule does is told so in the log. The
- * profiler can be started again. */
+ * for exports and callbacks that are outstanding. The step that has begun is not counted. A program
+ * that ends before the schedule does is told so in the log. The profiler can be started again; its
+ * cycles are counted on, so that no file is overwritten. */
 TAKT_API takt_status takt_profiler_stop(takt_profiler *profiler);
 
 /* Declares how much simulated time one step advances, in seconds, for the real-time factor.

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* ---- Sealing ------------------------------------------------------------------------------------ */
+/* ---- Sealing --------------------------------------------------------------------------------- */
 
 static takt_status fill_steps(const tkt_cycle *cycle, takt_trace *trace)
 {
@@ -68,7 +68,7 @@ static takt_status seal(tkt_cycle *cycle, takt_trace **out)
     return TAKT_OK;
 }
 
-/* ---- Files -------------------------------------------------------------------------------------- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 static bool export_one(const tkt_cycle *cycle, const char *output)
 {
@@ -119,7 +119,7 @@ void tkt_cycle_seal(tkt_cycle *cycle)
     replace_stream(cycle, export_all(cycle));
 }
 
-/* ---- Delivery ----------------------------------------------------------------------------------- */
+/* ---- Delivery -------------------------------------------------------------------------------- */
 
 static void print_report(const tkt_cycle *cycle, const char *name)
 {

@@ -30,7 +30,7 @@ struct takt_profiler {
     takt_trace       *last;
 };
 
-/* ---- What is recorded ----------------------------------------------------------------------------- */
+/* ---- What is recorded ------------------------------------------------------------------------ */
 
 static uint32_t modes_of(const takt_profiler_options *options)
 {
@@ -57,7 +57,7 @@ static tkt_wish wish_of(const takt_profiler *profiler)
     return wish;
 }
 
-/* ---- Transitions ---------------------------------------------------------------------------------- */
+/* ---- Transitions ----------------------------------------------------------------------------- */
 
 /* Warming up: call sites get their ids, threads their logs, memory its pages; nothing is kept. */
 static void prepare(takt_profiler *profiler)
@@ -153,7 +153,7 @@ static void go_to(takt_profiler *profiler, takt_action to, uint64_t now)
     profiler->action = to;
 }
 
-/* ---- Steps ---------------------------------------------------------------------------------------- */
+/* ---- Steps ----------------------------------------------------------------------------------- */
 
 static void add_step_to_cycle(takt_profiler *profiler, uint64_t now)
 {
@@ -265,7 +265,7 @@ takt_status takt_profiler_stop(takt_profiler *profiler)
     return TAKT_OK;
 }
 
-/* ---- Making and freeing --------------------------------------------------------------------------- */
+/* ---- Making and freeing ---------------------------------------------------------------------- */
 
 takt_status takt_profiler_create(const takt_profiler_options *options, takt_profiler **out)
 {

@@ -31,7 +31,7 @@ struct tkt_window {
 static tkt_mutex session_lock = TKT_MUTEX_INIT;
 static tkt_window *windows; /* lock */
 
-/* ---- The union of wishes ------------------------------------------------------------------------ */
+/* ---- The union of wishes --------------------------------------------------------------------- */
 
 /* With the lock: records what the windows want together. An ended window's chunks are kept until it
  * is closed. The flight recorder's oldest go when memory is used up, but none that another needs. */
@@ -108,7 +108,7 @@ static void prepare_fold(const tkt_window *window)
         tkt_log_fold_reset(log);
 }
 
-/* ---- Windows ------------------------------------------------------------------------------------ */
+/* ---- Windows --------------------------------------------------------------------------------- */
 
 takt_status tkt_window_open(const tkt_wish *wish, tkt_window **out)
 {
@@ -189,7 +189,7 @@ const tkt_clock_fit *tkt_window_fit(const tkt_window *window)
     return &window->fit;
 }
 
-/* ---- Sealing ------------------------------------------------------------------------------------ */
+/* ---- Sealing --------------------------------------------------------------------------------- */
 
 /* What one reading of the clock costs, in ns, measured once. */
 static double clock_cost_ns(const tkt_clock_fit *fit)

@@ -42,7 +42,7 @@ struct tkt_stream {
     TKT_ARRAY_OF(tkt_step) steps;         /* lock; not yet written */
 };
 
-/* ---- From a slice's names to the stream's ---------------------------------------------------------- */
+/* ---- From a slice's names to the stream's ---------------------------------------------------- */
 
 static uint32_t string_of(tkt_stream *stream, const takt_trace *slice, uint32_t string)
 {
@@ -84,7 +84,7 @@ static row_state *state_of(tkt_stream *stream, const takt_trace *slice, const tk
     return &stream->states.items[*index - 1];
 }
 
-/* ---- A slice of a track ---------------------------------------------------------------------------- */
+/* ---- A slice of a track ---------------------------------------------------------------------- */
 
 /* The walk over one track: spans in preorder, with a stack of those that are open. */
 typedef struct walk {
@@ -193,7 +193,7 @@ static void write_track(tkt_stream *stream, const takt_trace *slice, const tkt_t
         write_async(&w);
 }
 
-/* ---- What is beside the spans ---------------------------------------------------------------------- */
+/* ---- What is beside the spans ---------------------------------------------------------------- */
 
 /* The row of a track of the slice, which write_track() has opened. */
 static uint32_t row_of(tkt_stream *stream, const takt_trace *slice, uint32_t track)
@@ -243,7 +243,7 @@ static void write_steps(tkt_stream *stream)
     tkt_mutex_unlock(&stream->lock);
 }
 
-/* ---- Slices ------------------------------------------------------------------------------------------ */
+/* ---- Slices ---------------------------------------------------------------------------------- */
 
 static void write_slice(tkt_stream *stream)
 {
@@ -285,7 +285,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* ---- Starting and stopping --------------------------------------------------------------------------- */
+/* ---- Starting and stopping ------------------------------------------------------------------- */
 
 static takt_status create_trace(tkt_stream *stream, const tkt_saved_options *options,
                                 uint32_t cycle)

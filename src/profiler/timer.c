@@ -24,7 +24,7 @@ void takt_timers_enable(bool enable)
     __atomic_store_n(&are_enabled, enable, __ATOMIC_RELAXED);
 }
 
-/* ---- Begin ---------------------------------------------------------------------------------------- */
+/* ---- Begin ----------------------------------------------------------------------------------- */
 
 static void begin_collecting(takt_timer *timer)
 {
@@ -53,7 +53,7 @@ void takt_timer_begin(takt_timer *timer, const char *name, const takt_timer_opti
     timer->begin_ticks = tkt_ticks();
 }
 
-/* ---- End ------------------------------------------------------------------------------------------ */
+/* ---- End ------------------------------------------------------------------------------------- */
 
 static void append_sample(takt_samples *samples, double ms)
 {

@@ -2,8 +2,8 @@
  *
  *     prog_environment [STEPS [exit | start | stop]]
  *
- * exit: leaves through exit() in the middle of a step; start: calls takt_profiler_start() first; stop:
- * calls takt_profiler_stop() at the end, and once again. */
+ * exit: leaves through exit() in the middle of a step; start: calls takt_profiler_start() first;
+ * stop: calls takt_profiler_stop() at the end, and once again. */
 #include <takt/takt.h>
 
 #include <stdio.h>

@@ -58,7 +58,7 @@ static takt_profiler *started_in_foreground(takt_schedule schedule)
     return started(&options);
 }
 
-/* ---- Delivery -------------------------------------------------------------------------------------- */
+/* ---- Delivery -------------------------------------------------------------------------------- */
 
 static void in_the_foreground_a_trace_arrives_in_the_step_that_ends_its_cycle(void **state)
 {
@@ -152,7 +152,7 @@ static void active_steps_in_a_row_lose_nothing_between_their_cycles(void **state
     takt_profiler_destroy(profiler);
 }
 
-/* ---- The end ---------------------------------------------------------------------------------------- */
+/* ---- The end --------------------------------------------------------------------------------- */
 
 static void an_open_window_is_saved_at_stop_and_marked_partial(void **state)
 {
@@ -195,7 +195,8 @@ static void an_early_end_is_told_with_what_is_missing(void **state)
     run(profiler, 110);
     stop(profiler);
     assert_int_equal(traces.count, 2);
-    assert_string_equal(lines_of(TAKT_LOG_WARNING), "2 of 3 cycles recorded; 40 more steps needed\n");
+    assert_string_equal(lines_of(TAKT_LOG_WARNING),
+                        "2 of 3 cycles recorded; 40 more steps needed\n");
     takt_profiler_destroy(profiler);
 }
 
@@ -208,7 +209,8 @@ static void a_warm_up_at_stop_is_forgotten(void **state)
     run(profiler, 8);
     stop(profiler);
     assert_int_equal(traces.count, 1);
-    assert_string_equal(lines_of(TAKT_LOG_WARNING), "1 of 2 cycles recorded; 2 more steps needed\n");
+    assert_string_equal(lines_of(TAKT_LOG_WARNING),
+                        "1 of 2 cycles recorded; 2 more steps needed\n");
     assert_false(takt_is_on(~UINT64_C(0)));
     takt_profiler_destroy(profiler);
 }
@@ -245,7 +247,7 @@ static void without_a_schedule_one_trace_holds_everything(void **state)
     takt_profiler_destroy(profiler);
 }
 
-/* ---- States ------------------------------------------------------------------------------------------- */
+/* ---- States ---------------------------------------------------------------------------------- */
 
 static void calls_in_the_wrong_state_are_refused_and_change_nothing(void **state)
 {

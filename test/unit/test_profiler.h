@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-/* ---- Time: ticks are nanoseconds, and pass when the test says so ------------------------------- */
+/* ---- Time: ticks are nanoseconds, and pass when the test says so ----------------------------- */
 
 static uint64_t test_clock_ns = 1000000;
 
@@ -34,7 +34,7 @@ static inline void pass_ns(uint64_t ns)
     __atomic_fetch_add(&test_clock_ns, ns, __ATOMIC_RELAXED);
 }
 
-/* ---- Log lines ----------------------------------------------------------------------------------- */
+/* ---- Log lines ------------------------------------------------------------------------------- */
 
 enum { TEST_MAX_LINES = 200 };
 
@@ -86,7 +86,7 @@ static inline const char *lines_of(takt_log_level level)
     return all;
 }
 
-/* ---- Standard output ------------------------------------------------------------------------------ */
+/* ---- Standard output ------------------------------------------------------------------------- */
 
 static int test_real_stdout = -1;
 static FILE *test_stdout;
@@ -113,7 +113,7 @@ static inline const char *captured_stdout(void)
     return text;
 }
 
-/* ---- Traces ----------------------------------------------------------------------------------------- */
+/* ---- Traces ---------------------------------------------------------------------------------- */
 
 enum { TEST_MAX_TRACES = 32 };
 

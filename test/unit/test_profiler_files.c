@@ -1,5 +1,5 @@
-/* The files and tables of a cycle, and what becomes of them when they cannot be written: the program
- * goes on, and one line says what is lost. */
+/* The files and tables of a cycle, and what becomes of them when they cannot be written: the
+ * program goes on, and one line says what is lost. */
 #include "test_profiler.h"
 
 #include "test_export_folder.h"
@@ -54,7 +54,7 @@ static void run(const takt_profiler_options *options, int spans)
     assert_true(sum == (double)spans * (spans - 1));
 }
 
-/* ---- What works ---------------------------------------------------------------------------------------- */
+/* ---- What works ------------------------------------------------------------------------------ */
 
 static void every_output_is_saved_and_told(void **state)
 {
@@ -139,7 +139,7 @@ static void a_report_that_cannot_be_made_is_told(void **state)
     assert_int_equal(traces.count, 1);
 }
 
-/* ---- What does not ------------------------------------------------------------------------------------- */
+/* ---- What does not --------------------------------------------------------------------------- */
 
 /* One error for each of two outputs; the trace itself is delivered. */
 static void check_lost(const char *directory, const char *why, int spans)

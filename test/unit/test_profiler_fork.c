@@ -1,13 +1,13 @@
-/* A program that forks while it is profiled: the child's calls return at once and do nothing, and the
- * parent notices nothing. */
+/* A program that forks while it is profiled: the child's calls return at once and do nothing, and
+ * the parent notices nothing. */
 #include "test_profiler.h"
 
 #include <sys/wait.h>
 
 static test_traces traces;
 
-/* Not inlined: for an address of thread-local storage the linker makes a lea, which sets no flags, of
- * an add whose flags gcc 12's check for null pointers had taken. */
+/* Not inlined: for an address of thread-local storage the linker makes a lea, which sets no flags,
+ * of an add whose flags gcc 12's check for null pointers had taken. */
 static __attribute__((noinline)) void work(void)
 {
     TAKT_SCOPE("work");

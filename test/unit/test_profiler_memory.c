@@ -1,5 +1,5 @@
-/* Without memory, at any allocation, once or for ever: nothing crashes or leaks, the program computes
- * what it would have computed, and what was recorded afterwards is whole. */
+/* Without memory, at any allocation, once or for ever: nothing crashes or leaks, the program
+ * computes what it would have computed, and what was recorded afterwards is whole. */
 #include "base/alloc.h"
 
 #include "test_profiler.h"
@@ -139,7 +139,7 @@ static void a_stream_survives_it_too(void **state)
     captured_stdout();
 }
 
-/* ---- Timers -------------------------------------------------------------------------------------------- */
+/* ---- Timers ---------------------------------------------------------------------------------- */
 
 static void timers_and_timings_measure_what_they_can(void **state)
 {
@@ -173,7 +173,7 @@ static void timers_and_timings_measure_what_they_can(void **state)
         }
 }
 
-/* ---- Afterwards ------------------------------------------------------------------------------------------ */
+/* ---- Afterwards ------------------------------------------------------------------------------ */
 
 static void after_all_that_a_recording_is_whole(void **state)
 {

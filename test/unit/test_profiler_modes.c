@@ -98,7 +98,7 @@ static size_t count_args(const takt_trace *trace)
     return count;
 }
 
-/* ---- What is left out -------------------------------------------------------------------------------- */
+/* ---- What is left out ------------------------------------------------------------------------ */
 
 static void by_default_all_but_fine_scopes_is_recorded(void **state)
 {
@@ -177,7 +177,7 @@ static void a_filter_drops_activities_and_keeps_their_spans(void **state)
     assert_int_equal(activity.filter, TAKT_TIMING_MEMCPY);
 }
 
-/* ---- Modes --------------------------------------------------------------------------------------------- */
+/* ---- Modes ----------------------------------------------------------------------------------- */
 
 static void every_mode_has_the_form_it_promises(void **state)
 {
@@ -221,7 +221,7 @@ static void the_flight_recorder_keeps_the_end_of_a_long_run(void **state)
     assert_int_equal(facts->end_ns, last.end_ns);
 }
 
-/* ---- Several, and faster than the background ---------------------------------------------------------- */
+/* ---- Several, and faster than the background ------------------------------------------------- */
 
 static tkt_mutex gate = TKT_MUTEX_INIT;
 
@@ -318,7 +318,7 @@ static void the_second_of_two_summaries_is_refused_with_a_reason(void **state)
     takt_profiler_destroy(first);
 }
 
-/* ---- Lines and times -------------------------------------------------------------------------------- */
+/* ---- Lines and times ------------------------------------------------------------------------- */
 
 static void stages_are_told(void **state)
 {

@@ -1,4 +1,4 @@
-/* The profiler's options: old and new structs, what is refused, what is copied, and where files go. */
+/* The profiler's options: old and new structs, what is refused and copied, and where files go. */
 #include "profiler/options.h"
 
 #include "test_profiler.h"
@@ -31,7 +31,7 @@ static void check_refused(const takt_profiler_options *options, const char *why)
     assert_false(takt_is_on(~UINT64_C(0)));
 }
 
-/* ---- Structs of other versions ----------------------------------------------------------------------- */
+/* ---- Structs of other versions --------------------------------------------------------------- */
 
 static void the_initialisers_agree(void **state)
 {
@@ -91,7 +91,7 @@ static void a_struct_that_was_never_initialised_is_refused(void **state)
                             "initialised with TAKT_PROFILER_OPTIONS_INIT");
 }
 
-/* ---- What is not valid -------------------------------------------------------------------------------- */
+/* ---- What is not valid ----------------------------------------------------------------------- */
 
 static void missing_pointers_are_refused(void **state)
 {
@@ -148,7 +148,7 @@ static void null_where_a_name_belongs_is_refused(void **state)
     check_refused(&options, "profiler: there is no category '(null)'");
 }
 
-/* ---- Copies -------------------------------------------------------------------------------------------- */
+/* ---- Copies ---------------------------------------------------------------------------------- */
 
 static void everything_that_is_pointed_to_is_copied(void **state)
 {
@@ -176,7 +176,7 @@ static void everything_that_is_pointed_to_is_copied(void **state)
     tkt_options_fini(&saved);
 }
 
-/* ---- Folders --------------------------------------------------------------------------------------------- */
+/* ---- Folders --------------------------------------------------------------------------------- */
 
 /* The folder for that pattern and name of the run. */
 static void check_directory(const char *pattern, const char *name, const char *expected)

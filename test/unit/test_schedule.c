@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-/* ---- The machine: stays in a state for so many steps, then goes to the next one ------------------ */
+/* ---- The machine: stays in a state for so many steps, then goes to the next one -------------- */
 
 typedef enum phase {
     SKIPPING,
@@ -79,7 +79,7 @@ static takt_action next_action(machine *m)
     return TAKT_NONE;
 }
 
-/* ---- Comparing --------------------------------------------------------------------------------------- */
+/* ---- Comparing ------------------------------------------------------------------------------- */
 
 enum { HORIZON = 160 };
 
@@ -143,9 +143,9 @@ static void the_documented_defaults_need_seven_or_eleven_steps(void **state)
     schedule.repeat_mode = TAKT_REPEAT_ADDITIONAL;
     assert_int_equal(takt_schedule_steps_needed(&schedule), 11);
     static const takt_action additional[] = {
-        TAKT_NONE,   TAKT_NONE,   TAKT_NONE,   TAKT_WARMUP, TAKT_RECORD,          TAKT_RECORD,
-        TAKT_RECORD_AND_SAVE,     TAKT_WARMUP, TAKT_RECORD, TAKT_RECORD,          TAKT_RECORD_AND_SAVE,
-        TAKT_NONE};
+        TAKT_NONE,   TAKT_NONE,   TAKT_NONE,            TAKT_WARMUP,
+        TAKT_RECORD, TAKT_RECORD, TAKT_RECORD_AND_SAVE, TAKT_WARMUP,
+        TAKT_RECORD, TAKT_RECORD, TAKT_RECORD_AND_SAVE, TAKT_NONE};
     for (uint64_t step = 0; step < sizeof additional / sizeof *additional; step++)
         assert_int_equal(takt_schedule_action(&schedule, step), additional[step]);
 }

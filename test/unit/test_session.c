@@ -142,7 +142,7 @@ static void a_span_that_reaches_over_an_end_is_cut_and_marked(void **state)
     takt_trace_release(trace);
 }
 
-/* ---- Summaries --------------------------------------------------------------------------------------- */
+/* ---- Summaries ------------------------------------------------------------------------------- */
 
 static void only_one_window_at_a_time_is_folded(void **state)
 {

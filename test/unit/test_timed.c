@@ -176,7 +176,7 @@ static void without_memory_the_block_runs_as_often(void **state)
     assert_int_equal(runs, 3);
 }
 
-/* ---- Printing ------------------------------------------------------------------------------------------ */
+/* ---- Printing -------------------------------------------------------------------------------- */
 
 static void the_result_is_printed_a_value_a_line(void **state)
 {

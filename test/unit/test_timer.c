@@ -25,7 +25,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* ---- The line ------------------------------------------------------------------------------------------ */
+/* ---- The line -------------------------------------------------------------------------------- */
 
 static void the_line_is_name_took_milliseconds(void **state)
 {
@@ -117,7 +117,7 @@ static void a_hundred_nested_timers_stay_on_their_lines(void **state)
     assert_string_equal(strstr(text, "\ndeep") + 1, "deep took 0.00 ms\n");
 }
 
-/* ---- What it measures ---------------------------------------------------------------------------------- */
+/* ---- What it measures ------------------------------------------------------------------------ */
 
 static void the_duration_is_returned_stored_and_collected(void **state)
 {
@@ -216,7 +216,7 @@ static void nvtx_without_a_tool_changes_nothing(void **state)
     assert_string_equal(captured_stdout(), "nvtx took 1.00 ms\nodd took 0.00 ms\n");
 }
 
-/* ---- Inside a recording ---------------------------------------------------------------------------------- */
+/* ---- Inside a recording ---------------------------------------------------------------------- */
 
 static void a_timer_inside_a_recording_is_a_scope(void **state)
 {
@@ -246,7 +246,7 @@ static void a_timer_inside_a_recording_is_a_scope(void **state)
     takt_profiler_destroy(profiler);
 }
 
-/* ---- Detailed ---------------------------------------------------------------------------------------------- */
+/* ---- Detailed -------------------------------------------------------------------------------- */
 
 static bool others_may_go, others_are_done;
 
