@@ -92,6 +92,8 @@ class Totals:
             for name in interned["event_names"]:
                 sequence.names[name["iid"][0]] = name["name"][0]
         for takt in packet["takt"]:
+            for facts in takt["facts"]:
+                self.end = max(self.end, *facts["end_ns"], 0)
             for track in takt["track"]:
                 sequence.is_thread |= track["kind"] == ["THREAD"]
 
@@ -119,7 +121,7 @@ class Totals:
                 self.place(sequence, event, time)
 
     def finish(self):
-        """Slices that never end go on to the end of the trace."""
+        """Slices that never end go on to the end of the recording."""
         for sequence in self.sequences.values():
             for stack in sequence.open.values():
                 while stack:
