@@ -113,15 +113,15 @@ void tkt_perfetto_step(tkt_perfetto *file, const tkt_step *step);
 void tkt_perfetto_memory(tkt_perfetto *file, uint32_t row, const tkt_memory_event *event,
                          uint64_t current_bytes);
 
-/* These annotate the next event, which must be on `row`. Where they belong to a slice they may
- * precede its end as well as its begin. */
+/* These annotate the next event, which must be on `row`. Those of a slice may stand before its end
+ * as well as before its begin. */
 void tkt_perfetto_arg(tkt_perfetto *file, uint32_t row, const tkt_arg *arg);
 void tkt_perfetto_work(tkt_perfetto *file, uint32_t row, const tkt_work *work);
 void tkt_perfetto_flags(tkt_perfetto *file, uint32_t row, uint32_t span_flags);
 
-/* The span that the next flow or memory event belongs to. Otherwise it is the innermost slice that is
- * open on the row; or, when the event's time lies before what has been written on it, the slice that
- * the time falls into. */
+/* The span that the next flow or memory event belongs to. Otherwise it is the innermost slice that
+ * is open on the row; or, when the event's time lies before what has been written on it, the slice
+ * that the time falls into. */
 void tkt_perfetto_owner(tkt_perfetto *file, uint32_t row, uint32_t span);
 
 #endif

@@ -199,14 +199,15 @@ uint32_t tkt_trace_site_index(takt_trace *trace, const tkt_trace_site *site);
 uint32_t tkt_trace_add_track(takt_trace *trace, takt_track_kind kind, uint32_t name,
                              uint32_t thread_id);
 
-/* Makes what can be derived, once: the order of async spans by begin, of arguments and work by span,
- * of marks, counters, flows and memory events by time, then track; the PHASE and ACTIVITY flags of
- * spans; host activities from spans of activity sites, by begin, behind those that are there; name
- * and backend in facts, counts of activities and steps, and where has_spans those of spans. */
+/* Makes what can be derived, once: the order of async spans by begin, of arguments and work by
+ * span, of marks, counters, flows and memory events by time, then track; the PHASE and ACTIVITY
+ * flags of spans; host activities from spans of activity sites, by begin, behind those that are
+ * there; name and backend in facts, counts of activities and steps, and where has_spans those of
+ * spans. */
 takt_status tkt_trace_finish(takt_trace *trace);
 
-/* The folded form, made from the spans of threads when the trace has none yet; NULL when there is no
- * memory. Any thread. Sites are the trace's. */
+/* The folded form, made from the spans of threads when the trace has none yet; NULL when there is
+ * no memory. Any thread. Sites are the trace's. */
 const tkt_fold *tkt_trace_fold(const takt_trace *trace);
 
 /* What tables print for an activity: "kernel density", "builtin kernel x", "memcpy HtoD"; written

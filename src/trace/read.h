@@ -20,8 +20,8 @@ typedef struct tkt_read_row {
     TKT_ARRAY_OF(uint32_t) open; /* spans that have begun, outermost first */
 } tkt_read_row;
 
-/* Packets of one sequence come in the order of its sites' and keys' first use, so that numbers count
- * up and tables stay as small as the file. */
+/* Sites and keys are numbered by first use in the whole file, so that numbers count up and tables
+ * stay as small as the file. */
 typedef struct tkt_read {
     takt_trace    *trace;
     const char    *name; /* of the file */
