@@ -1,6 +1,6 @@
 #!/bin/bash
-# Chrome files of real runs keep every rule of their readers, also when they are divided by size, and
-# lie where TensorBoard looks for them.
+# Chrome files of real runs keep every rule of their readers, also when they are divided by size,
+# and lie where TensorBoard looks for them.
 . "${0%/*}/../support/lib_script.sh"
 need python3
 
@@ -32,7 +32,7 @@ grep -qE '^[^/]+_[0-9]+\.[0-9]+\.pt\.trace\.json\.gz$' "$scratch/names" ||
 grep -qE '^plugins/profile/[0-9_]+/[^/]+\.trace\.json\.gz$' "$scratch/names" ||
     fail "no file for the profile plugin: $(cat "$scratch/names")"
 
-# Divided: each part is a file of its own, none is much above the limit, and together they are whole.
+# Divided: each part is a file of its own, none is above the limit, and together they are whole.
 "$TAKT_BIN/samples/sph" --profile samples/sph/profile.yaml --steps 60 --particles 1000 --quiet \
     --profiling.active 40 --output.directory "$scratch/parts" --output.traces 'perfetto,chrome' \
     --output.max-trace-size '64 KiB' >"$scratch/output" 2>"$scratch/errors" || fail "sph fails"

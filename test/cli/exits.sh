@@ -26,8 +26,10 @@ for round in 1 2 3; do
 done
 
 # A program that has no profiler of its own gets the environment's, which exit stops.
-printf 'profiling:\n  wait: 1\n  warmup: 1\n  active: 3\noutput:\n  directory: %s\n  traces: [perfetto]\n' \
-    "$scratch/null" >"$scratch/profile.yaml"
+cat >"$scratch/profile.yaml" <<EOF_YAML
+profiling: {wait: 1, warmup: 1, active: 3}
+output: {directory: $scratch/null, traces: [perfetto]}
+EOF_YAML
 ends_like null 3
 [ ! -e "$scratch/null" ] || fail "profiles without being asked"
 TAKT_CONFIG=$scratch/profile.yaml ends_like null 3
@@ -37,8 +39,8 @@ grep -q '^step of nobody,.*,3,' "$scratch/scopes" || fail "null: $(cat "$scratch
 
 # A recording that is open at exit is saved.
 rm -rf "$scratch/null"
-TAKT_OPTIONS="profiling.active=100 profiling.wait=0 profiling.warmup=0 output.directory=$scratch/null
-    output.traces=perfetto" ends_like null 3
+TAKT_OPTIONS="profiling.active=100 profiling.wait=0 profiling.warmup=0
+    output.directory=$scratch/null output.traces=perfetto" ends_like null 3
 "$takt" report --scopes --csv "$scratch/null/"*.pftrace >"$scratch/scopes"
 grep -q '^step of nobody,.*,10,' "$scratch/scopes" || fail "null at exit: $(cat "$scratch/scopes")"
 

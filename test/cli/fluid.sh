@@ -1,6 +1,6 @@
 #!/bin/bash
-# The fluid: profiling changes nothing of its physics, flags do what the file does, and what it prints
-# and writes is there.
+# The fluid: profiling changes nothing of its physics, flags do what the file does, and what it
+# prints and writes is there.
 . "${0%/*}/../support/lib_script.sh"
 sph=$TAKT_BIN/samples/sph
 yaml=samples/sph/profile.yaml
@@ -22,14 +22,14 @@ plain=$(state_of plain)
 is_same() { [ "$2" = "$plain" ] || fail "$1 gives '$2', without a profile '$plain'"; }
 is_same "a profile" "$(state_of profile --profile $yaml --output.directory "$scratch/profile")"
 is_same "one thread" "$(OMP_NUM_THREADS=1 state_of one --profile $yaml --no-profiling)"
-is_same "a summary" "$(state_of summary --profile $yaml --profiling.mode summary --output.traces perfetto \
-    --output.directory "$scratch/summary")"
+is_same "a summary" "$(state_of summary --profile $yaml --profiling.mode summary \
+    --output.traces perfetto --output.directory "$scratch/summary")"
 is_same "a flight recorder" "$(state_of flight --profile $yaml --profiling.mode flight \
     --profiling.max-memory '64 KiB' --output.directory "$scratch/flight")"
 is_same "everything" "$(state_of all --profiling.active 60 --profiling.wait 0 --profiling.warmup 0 \
     --output.directory "$scratch/all" --output.traces perfetto)"
-is_same "the environment" "$(TAKT_CONFIG=$yaml TAKT_OPTIONS="output.directory=$scratch/environment" \
-    state_of environment)"
+is_same "the environment" "$(TAKT_CONFIG=$yaml \
+    TAKT_OPTIONS="output.directory=$scratch/environment" state_of environment)"
 is_same "no profile, asked for" \
     "$(state_of off --profile $yaml --no-profiling --output.directory "$scratch/off")"
 
@@ -41,7 +41,8 @@ is "files of the environment" "$(files_of environment)" "sph.0.pftrace sph.0.tra
 is "files without profiling" "$(files_of off)" ""
 
 # The tables that the file asks for are printed, and none without it.
-for heading in '^Cycle: ' 'Total MFLOPs' '^Activity summary:' '^Device summary:' 'neighbour lists'; do
+for heading in '^Cycle: ' 'Total MFLOPs' '^Activity summary:' '^Device summary:' \
+    'neighbour lists'; do
     grep -q "$heading" "$scratch/profile.out" || fail "a profile prints no '$heading'"
     ! grep -q "$heading" "$scratch/off.out" || fail "without a profile it prints '$heading'"
 done
@@ -52,10 +53,9 @@ grep -q '^off balance by: energy .* momentum' "$scratch/profile.out" || fail "pr
 grep -qF "$(grep 'pair forces' "$scratch/scopes")" "$scratch/profile.out" ||
     fail "another row of pair forces in the file"
 "$takt" info "$scratch/profile/sph.0.pftrace" >"$scratch/info"
-steps=$("$takt" report --steps --csv "$scratch/profile/sph.0.pftrace" | grep '^recorded,' | cut -d, -f2)
-is "recorded steps" "$steps" 5
-steps=$("$takt" report --steps --csv "$scratch/all/sph.0.pftrace" | grep '^recorded,' | cut -d, -f2)
-is "recorded steps of everything" "$steps" 60
+steps_of() { "$takt" report --steps --csv "$scratch/$1/sph.0.pftrace" | sed -n 's/^recorded,//p'; }
+is "recorded steps" "$(steps_of profile | cut -d, -f1)" 5
+is "recorded steps of everything" "$(steps_of all | cut -d, -f1)" 60
 
 # A run that is too short is told so, and saves what there is.
 "$sph" --steps 14 --particles 1000 --profile $yaml --output.directory "$scratch/short" \
@@ -67,7 +67,8 @@ is "files of a short run" "$(files_of short)" "sph.0.pftrace sph.0.trace.json "
 # A folder that cannot be written costs one line, not the run.
 : >"$scratch/file"
 "$sph" "${size[@]}" --profile $yaml --output.directory "$scratch/file/below" \
-    >"$scratch/unwritable.out" 2>"$scratch/unwritable.err" || fail "an unwritable folder ends the run"
+    >"$scratch/unwritable.out" 2>"$scratch/unwritable.err" ||
+    fail "an unwritable folder ends the run"
 is_same "an unwritable folder" "$(grep '^state' "$scratch/unwritable.out")"
 is "lines about an unwritable folder" "$(grep -c '^takt: ' "$scratch/unwritable.err")" 2 # two files
 

@@ -19,7 +19,8 @@ if command -v readelf >/dev/null; then
 fi
 
 # Nor are they looked for, successfully or not.
-if command -v strace >/dev/null && strace -o "$scratch/calls" true 2>/dev/null && [ -z "${SAN-}" ]; then
+if [ -z "${SAN-}" ] && command -v strace >/dev/null &&
+    strace -o "$scratch/calls" true 2>/dev/null; then
     strace -f -o "$scratch/calls" -e trace=file "$TAKT_BUILD/test/cli/prog_quiet" >/dev/null 2>&1
     ! grep -i 'libcuda\|libcupti' "$scratch/calls" || fail "looks for a library of CUDA's"
 fi

@@ -1,5 +1,5 @@
-/* Ends in the way its argument names, while a profiler records; the script exits.sh sees that none of
- * them hangs or crashes. `null` steps the environment's profiler and returns from main. */
+/* Ends in the way its argument names, while a profiler records; the script exits.sh sees that none
+ * of them hangs or crashes. `null` steps the environment's profiler and returns from main. */
 #include <takt/takt.h>
 
 #include <pthread.h>

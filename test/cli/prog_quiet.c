@@ -1,5 +1,5 @@
-/* Uses Takt as far as it goes without a device, and then prints what is mapped into the process; the
- * script no_cuda.sh looks for what should not be there. */
+/* Uses Takt as far as it goes without a device, and then prints what is mapped into the process;
+ * the script no_cuda.sh looks for what should not be there. */
 #include <takt/takt.h>
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ static void work(void)
 
 static void profile(void)
 {
-    static const char *const reports[] = {"summary", "scopes",  "tree",  "timeline",
+    static const char *const reports[] = {"summary",    "scopes",  "tree",  "timeline",
                                           "activities", "devices", "steps", "memory"};
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     takt_profiler *profiler = NULL;

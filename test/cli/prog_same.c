@@ -14,19 +14,23 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- Something to record -------------------------------------------------------------------------- */
+/* ---- Something to record
+ * -------------------------------------------------------------------------- */
 
 static const char *const odd_names[] = {
     "plain",
     "with \"quotes\", commas; and | pipes",
     "a\ttab, a\nnewline and \033[31mred\033[0m",
     "\xff\xfe not UTF-8 \xc3",
-    "Gr\xc3\xbc\xc3\x9f" "e \xe7\x8c\xab \xf0\x9f\x90\x88",
+    "Gr\xc3\xbc\xc3\x9f"
+    "e \xe7\x8c\xab \xf0\x9f\x90\x88",
     "",
     "a name that is longer than any column of any table, a name that is longer than any column of "
     "any table, a name that is longer than any column of any table, a name that does not end",
 };
-enum { ODD_NAMES = sizeof odd_names / sizeof *odd_names };
+enum {
+    ODD_NAMES = sizeof odd_names / sizeof *odd_names
+};
 
 static void allocate_something(void)
 {
@@ -122,10 +126,11 @@ static void *work_across(void *argument)
     return NULL;
 }
 
-/* ---- Printing all of it --------------------------------------------------------------------------- */
+/* ---- Printing all of it
+ * --------------------------------------------------------------------------- */
 
 typedef struct variant {
-    const char         *options; /* of the command; blanks are commas in file names */
+    const char *options; /* of the command; blanks are commas in file names */
     takt_report_options given;
 } variant;
 
@@ -142,7 +147,8 @@ static const variant variants[] = {
     {"--width 120 --color always", {.width = 120, .color = true}},
     {"--full-names --width 80", {.full_names = true, .width = 80}},
     {"--by-arguments --flops", {.by_arguments = true, .with_flops = true}},
-    {"--by-arguments --json --flops", {.by_arguments = true, .with_flops = true, .format = TAKT_JSON}},
+    {"--by-arguments --json --flops",
+     {.by_arguments = true, .with_flops = true, .format = TAKT_JSON}},
 };
 
 static int open_file(const char *directory, const char *report, const char *options)

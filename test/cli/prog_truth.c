@@ -1,13 +1,15 @@
 /* An old-fashioned check of truth: scopes on two threads that busy-wait for planned times.
  *
- * This program keeps its own books, by clock_gettime() and without Takt, and prints them; the script
- * truth.sh compares them with every report and export. A thread that the system preempts waits for
- * longer than it planned, and both accounts see that, so that no load of the machine matters.
+ * This program keeps its own books, by clock_gettime() and without Takt, and prints them; the
+ * script truth.sh compares them with every report and export. A thread that the system preempts
+ * waits for longer than it planned, and both accounts see that, so that no load of the machine
+ * matters.
  *
  *     prog_truth DIRECTORY [summary]
  *
  * writes traces there and prints lines of WHAT, NAME, COUNT, TOTAL_NS, SELF_NS and PLANNED_NS,
- * separated by tabs; TOTAL_NS counts outermost calls of a recursive scope, as the report "scopes". */
+ * separated by tabs; TOTAL_NS counts outermost calls of a recursive scope, as the report "scopes".
+ */
 #include <takt/takt.h>
 
 #include <pthread.h>
@@ -24,10 +26,11 @@ enum {
     MS = 1000000
 };
 
-/* ---- The books ---------------------------------------------------------------------------------- */
+/* ---- The books ----------------------------------------------------------------------------------
+ */
 
 typedef struct account {
-    char     name[32];
+    char name[32];
     uint64_t count, total_ns, self_ns, planned_ns;
 } account;
 
@@ -40,9 +43,9 @@ typedef struct entry {
 typedef struct books {
     account scopes[MAX_NAMES];
     account activities[MAX_NAMES];
-    entry   open[MAX_DEPTH];
-    size_t  depth;
-    bool    counts; /* this step is recorded */
+    entry open[MAX_DEPTH];
+    size_t depth;
+    bool counts; /* this step is recorded */
 } books;
 
 static uint64_t now_ns(void)
@@ -137,7 +140,8 @@ static void print_accounts(const char *what, const account *accounts)
         print_account(what, accounts);
 }
 
-/* ---- What the two threads do --------------------------------------------------------------------- */
+/* ---- What the two threads do
+ * --------------------------------------------------------------------- */
 
 static void recurse(books *own, unsigned levels)
 {
@@ -216,7 +220,7 @@ static void step_second(books *own)
 
 typedef struct second_thread {
     pthread_barrier_t barrier;
-    books             own;
+    books own;
 } second_thread;
 
 /* Every step of it lies within a step of the profiler's. */
@@ -253,8 +257,8 @@ static void run_steps(takt_profiler *profiler, books *first, second_thread *seco
 
 static takt_profiler *create_profiler(const char *directory, takt_mode mode)
 {
-    static const char *const traces[] = {"perfetto", "perfetto.gz", "folded", "chrome", "chrome.gz",
-                                         "tensorboard"};
+    static const char *const traces[] = {"perfetto", "perfetto.gz", "folded",
+                                         "chrome",   "chrome.gz",   "tensorboard"};
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     options.name = "truth";
     options.schedule = (takt_schedule){.warmup = WARMUP, .active = ACTIVE, .repeat = 1};
@@ -292,7 +296,8 @@ int main(int argc, char **argv)
     pthread_t thread;
     bool is_summary = argc > 2 && strcmp(argv[2], "summary") == 0;
     takt_profiler *profiler =
-        argc > 1 ? create_profiler(argv[1], is_summary ? TAKT_MODE_SUMMARY : TAKT_MODE_TRACE) : NULL;
+        argc > 1 ? create_profiler(argv[1], is_summary ? TAKT_MODE_SUMMARY : TAKT_MODE_TRACE)
+                 : NULL;
     if (!profiler || pthread_barrier_init(&second.barrier, NULL, 2) != 0 ||
         pthread_create(&thread, NULL, run_second, &second) != 0)
         return 1;

@@ -32,7 +32,8 @@ for trace in "$scratch"/*.pftrace "$scratch"/*.pftrace.gz; do
     # What is written, read and written again is the same trace.
     "$takt" export --perfetto -o "$scratch/again.pftrace" "$trace" >"$scratch/output"
     check "odd names, again" "$scratch/again.pftrace" "$scratch/odd.json"
-    "$takt" export --perfetto -o "$scratch/third.pftrace" "$scratch/again.pftrace" >"$scratch/output"
+    "$takt" export --perfetto -o "$scratch/third.pftrace" "$scratch/again.pftrace" \
+        >"$scratch/output"
     same "read and written twice" "$scratch/again.pftrace" "$scratch/third.pftrace"
     rm "$scratch/again.pftrace" "$scratch/third.pftrace"
 done

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A program that streams its trace and is killed, at any moment, leaves what it had: a file that takt
-# reads, whose numbers fit what the program said it had done.
+# A program that streams its trace and is killed, at any moment, leaves what it had: a file that
+# takt reads, whose numbers fit what the program said it had done.
 . "${0%/*}/../support/lib_script.sh"
 need python3
 prog=$TAKT_BUILD/test/stress/prog_killed
@@ -9,7 +9,8 @@ column() { # REPORT NAME COLUMN: a value of that row in the file
     "$takt" report "--$1" --json --rows all "$file" | python3 -c '
 import json, sys
 rows = json.load(sys.stdin)["rows"]
-print(next((row[sys.argv[2]] for row in rows if next(iter(row.values())) == sys.argv[1]), 0))' "$2" "$3"
+name, key = sys.argv[1:]
+print(next((row[key] for row in rows if next(iter(row.values())) == name), 0))' "$2" "$3"
 }
 
 read_back=0

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A plugin is opened and closed while its scopes are recorded: its names outlive it. A plugin may also
-# bring Takt into a host that does not know it.
+# A plugin is opened and closed while its scopes are recorded: its names outlive it. A plugin may
+# also bring Takt into a host that does not know it.
 . "${0%/*}/../support/lib_script.sh"
 export ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0 # of plugins that are gone
 
@@ -20,7 +20,8 @@ with_takt=(-L"$TAKT_LIB" -Wl,-rpath,"$TAKT_LIB" -ltakt)
 for name in 'scope of the plugin' 'phase of the plugin' 'activity of the plugin' \
     "a name on the plugin's stack"; do
     # Two threads, 50 rounds, two calls.
-    grep -qE "$name .* 200\$" "$scratch/output" || fail "not 200 times '$name': $(cat "$scratch/output")"
+    grep -qE "$name .* 200\$" "$scratch/output" ||
+        fail "not 200 times '$name': $(cat "$scratch/output")"
 done
 for text in 'key of the plugin' 'value of the plugin' 'counter of the plugin' 'mark of the plugin' \
     'device of the plugin'; do
@@ -31,11 +32,13 @@ grep -q 'unmatched in the plugin' "$scratch/errors" || fail "does not say what i
 # The host has Takt within itself, and shows it to plugins.
 "$CC" "${flags[@]}" -fPIC -shared test/stress/plugin.c -o "$scratch/bare.so" &&
     "$CC" "${flags[@]}" -DWITH_TAKT -rdynamic test/stress/plugin_host.c -o "$scratch/static" \
-        "-Wl,--whole-archive" "$TAKT_LIB/libtakt.a" "-Wl,--no-whole-archive" -pthread -ldl -lyaml -lz \
-        -lm || fail "cannot be built with the archive"
-"$scratch/static" "$scratch/bare.so" "$scratch/static-traces" >"$scratch/output" 2>"$scratch/errors" ||
+        "-Wl,--whole-archive" "$TAKT_LIB/libtakt.a" "-Wl,--no-whole-archive" -pthread \
+        -ldl -lyaml -lz -lm || fail "cannot be built with the archive"
+"$scratch/static" "$scratch/bare.so" "$scratch/static-traces" \
+    >"$scratch/output" 2>"$scratch/errors" ||
     fail "the host with the archive fails: $(cat "$scratch/errors")"
-grep -qE "scope of the plugin .* 200\$" "$scratch/output" || fail "not 200: $(cat "$scratch/output")"
+grep -qE "scope of the plugin .* 200\$" "$scratch/output" ||
+    fail "not 200: $(cat "$scratch/output")"
 
 # The host has no Takt; the environment may ask, but nobody steps.
 "$scratch/stranger" "$scratch/plugin.so" "$scratch" >"$scratch/output" 2>"$scratch/errors" ||

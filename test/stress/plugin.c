@@ -1,4 +1,5 @@
-/* A plugin with scopes of its own; its names go away with it. Not a test: check_plugin.sh builds it. */
+/* A plugin with scopes of its own; its names go away with it. Not a test: check_plugin.sh builds
+ * it. */
 #include <takt/takt.h>
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Opens and closes a plugin again and again while it records, on two threads, and writes what it has
- * after the plugin is gone. check_plugin.sh builds it, with Takt and without: in a host that does not
- * know Takt, the plugin brings it along.
+/* Opens and closes a plugin again and again while it records, on two threads, and writes what it
+ * has after the plugin is gone. check_plugin.sh builds it, with Takt and without: in a host that
+ * does not know Takt, the plugin brings it along.
  *
  *     plugin_host PLUGIN.so DIRECTORY */
 #ifdef WITH_TAKT
@@ -11,7 +11,9 @@
 #include <pthread.h>
 #include <stdio.h>
 
-enum { ROUNDS = 50 };
+enum {
+    ROUNDS = 50
+};
 
 static int failures; /* atomic */
 

@@ -1,5 +1,5 @@
-/* Records with output.stream until it is killed. Two threads; says on standard output how many steps
- * are behind it, a line a step.
+/* Records with output.stream until it is killed. Two threads; says on standard output how many
+ * steps are behind it, a line a step.
  *
  *     prog_killed DIRECTORY */
 #include <takt/takt.h>

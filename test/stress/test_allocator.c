@@ -1,4 +1,5 @@
-/* A host's allocator that is itself instrumented: Takt allocates through it while Takt records it. */
+/* A host's allocator that is itself instrumented: Takt allocates through it while Takt records it.
+ */
 #include <takt/takt.h>
 
 #include <pthread.h>

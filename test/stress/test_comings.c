@@ -19,7 +19,8 @@ enum {
     CYCLE = 3 /* steps */
 };
 
-/* ---- Threads that live within one step ------------------------------------------------------------ */
+/* ---- Threads that live within one step
+ * ------------------------------------------------------------ */
 
 static void *record_some(void *name)
 {
@@ -44,7 +45,7 @@ static void run_threads(void)
 }
 
 typedef struct seen {
-    size_t   cycles;
+    size_t cycles;
     uint64_t spans, losses;
 } seen;
 
@@ -101,7 +102,8 @@ static void nothing_is_lost_while_threads_come_and_go(void **state)
     assert_int_equal(all.cycles, (STEPS + CYCLE - 1) / CYCLE);
 }
 
-/* ---- Threads that pay no heed to steps ------------------------------------------------------------ */
+/* ---- Threads that pay no heed to steps
+ * ------------------------------------------------------------ */
 
 static int is_over; /* atomic */
 
@@ -122,7 +124,8 @@ static void run_timer(int depth)
 {
     double elapsed_ms = -1.0;
     {
-        TAKT_TIMER("timer", .silent = true, .elapsed_ms = &elapsed_ms, .filter = TAKT_TIMING_KERNEL);
+        TAKT_TIMER("timer", .silent = true, .elapsed_ms = &elapsed_ms,
+                   .filter = TAKT_TIMING_KERNEL);
         TAKT_ACTIVITY("cpu", TAKT_TIMING_KERNEL, "work");
         if (depth > 0)
             run_timer(depth - 1);
@@ -209,7 +212,9 @@ static void check_tracks(const takt_trace *trace, void *user)
 static void run_beside_others(takt_mode mode)
 {
     void *(*const others[])(void *) = {run_timers, run_timers, collect_own, spawn, record_tasks};
-    enum { OTHERS = sizeof others / sizeof *others };
+    enum {
+        OTHERS = sizeof others / sizeof *others
+    };
     pthread_t threads[OTHERS];
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     takt_profiler *profiler = NULL;

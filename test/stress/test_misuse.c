@@ -21,7 +21,7 @@ typedef struct dice {
 } dice;
 
 /* splitmix64, public domain. */
-static uint32_t throw(dice *d, uint32_t sides)
+static uint32_t throw(dice * d, uint32_t sides)
 {
     uint64_t z = d->state += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -34,19 +34,31 @@ static const char *const names[] = {"a", "b", "c", NULL, "", "\xff", "a very \n 
 static void begin_one(dice *d)
 {
     switch (throw(d, 4)) {
-    case 0: TAKT_BEGIN("a"); break;
-    case 1: TAKT_BEGIN("b"); break;
-    default: takt_begin(names[throw(d, sizeof names / sizeof *names)]);
+    case 0:
+        TAKT_BEGIN("a");
+        break;
+    case 1:
+        TAKT_BEGIN("b");
+        break;
+    default:
+        takt_begin(names[throw(d, sizeof names / sizeof *names)]);
     }
 }
 
 static void end_one(dice *d)
 {
     switch (throw(d, 5)) {
-    case 0: TAKT_END("a"); break;
-    case 1: TAKT_END("b"); break;
-    case 2: TAKT_END("nobody"); break;
-    default: takt_end();
+    case 0:
+        TAKT_END("a");
+        break;
+    case 1:
+        TAKT_END("b");
+        break;
+    case 2:
+        TAKT_END("nobody");
+        break;
+    default:
+        takt_end();
     }
 }
 
@@ -54,11 +66,20 @@ static void misuse_tasks(dice *d, takt_span *task)
 {
     takt_track track = takt_track_named("tasks");
     switch (throw(d, 5)) {
-    case 0: takt_span_end(*task); break;
-    case 1: takt_span_end(d->state); break;
-    case 2: *task = takt_span_begin(track, names[throw(d, 7)]); break;
-    case 3: *task = takt_span_begin(throw(d, 100), "other track"); break;
-    default: takt_span_at(track, "at", takt_now_ns(), throw(d, 2) ? UINT64_MAX : 0);
+    case 0:
+        takt_span_end(*task);
+        break;
+    case 1:
+        takt_span_end(d->state);
+        break;
+    case 2:
+        *task = takt_span_begin(track, names[throw(d, 7)]);
+        break;
+    case 3:
+        *task = takt_span_begin(throw(d, 100), "other track");
+        break;
+    default:
+        takt_span_at(track, "at", takt_now_ns(), throw(d, 2) ? UINT64_MAX : 0);
     }
 }
 
@@ -66,16 +87,35 @@ static void add_something(dice *d)
 {
     static char blocks[64];
     switch (throw(d, 10)) {
-    case 0: TAKT_ARG("key", names[throw(d, 7)]); break;
-    case 1: TAKT_ARG("number", 0.0 / (double)throw(d, 2)); break;
-    case 2: TAKT_COUNTER("counter", 1.0 / (double)throw(d, 2)); break;
-    case 3: TAKT_MARK("mark"); break;
-    case 4: TAKT_WORK(-1.0, 1e300); break;
-    case 5: takt_flow_begin(throw(d, 10)); break;
-    case 6: takt_flow_end(throw(d, 10)); break;
-    case 7: takt_memory_allocated(&blocks[throw(d, 64)], throw(d, 2) ? SIZE_MAX >> throw(d, 4) : 10); break;
-    case 8: takt_memory_freed(&blocks[throw(d, 64)]); break;
-    default: TAKT_PHASE("phase");
+    case 0:
+        TAKT_ARG("key", names[throw(d, 7)]);
+        break;
+    case 1:
+        TAKT_ARG("number", 0.0 / (double) throw(d, 2));
+        break;
+    case 2:
+        TAKT_COUNTER("counter", 1.0 / (double) throw(d, 2));
+        break;
+    case 3:
+        TAKT_MARK("mark");
+        break;
+    case 4:
+        TAKT_WORK(-1.0, 1e300);
+        break;
+    case 5:
+        takt_flow_begin(throw(d, 10));
+        break;
+    case 6:
+        takt_flow_end(throw(d, 10));
+        break;
+    case 7:
+        takt_memory_allocated(&blocks[throw(d, 64)], throw(d, 2) ? SIZE_MAX >> throw(d, 4) : 10);
+        break;
+    case 8:
+        takt_memory_freed(&blocks[throw(d, 64)]);
+        break;
+    default:
+        TAKT_PHASE("phase");
     }
 }
 
@@ -96,17 +136,24 @@ static void do_anything(dice *d, takt_span *task, int depth)
     done++;
     switch (throw(d, 8)) {
     case 0:
-    case 1: begin_one(d); break;
+    case 1:
+        begin_one(d);
+        break;
     case 2:
-    case 3: end_one(d); break;
-    case 4: misuse_tasks(d, task); break;
+    case 3:
+        end_one(d);
+        break;
+    case 4:
+        misuse_tasks(d, task);
+        break;
     case 5:
         if (depth < DEEPEST) {
             enter_block(d, task, depth);
             break;
         }
         /* fall through */
-    default: add_something(d);
+    default:
+        add_something(d);
     }
 }
 
@@ -119,7 +166,8 @@ static void *misuse(void *seed)
     return NULL;
 }
 
-/* ---- What comes of it ------------------------------------------------------------------------------ */
+/* ---- What comes of it
+ * ------------------------------------------------------------------------------ */
 
 static void check_track(const takt_trace *trace, size_t index)
 {
@@ -201,9 +249,12 @@ static void any_mode_bears_it(void **state)
     misuse_beside(TAKT_MODE_SUMMARY, 2);
 }
 
-/* ---- The books balance ----------------------------------------------------------------------------- */
+/* ---- The books balance
+ * ----------------------------------------------------------------------------- */
 
-enum { PAIRS = 200000 };
+enum {
+    PAIRS = 200000
+};
 
 /* By kind of track: some tasks have been open since the test before. */
 static uint64_t count_spans(const takt_trace *trace, takt_track_kind kind)
@@ -217,7 +268,8 @@ static uint64_t count_spans(const takt_trace *trace, takt_track_kind kind)
     return count;
 }
 
-/* Random begins and ends, none named wrongly: each begin is a span, each end too many is counted. */
+/* Random begins and ends, none named wrongly: each begin is a span, each end too many is counted.
+ */
 static void every_begin_is_a_span_and_every_wrong_end_is_counted(void **state)
 {
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
@@ -241,7 +293,8 @@ static void every_begin_is_a_span_and_every_wrong_end_is_counted(void **state)
     takt_profiler_stop(profiler);
     const takt_trace *trace = takt_profiler_trace(profiler);
     const takt_facts *facts = takt_trace_facts(trace);
-    assert_int_equal(count_spans(trace, TAKT_TRACK_THREAD) + facts->losses[TAKT_LOSS_TOO_DEEP], begins);
+    assert_int_equal(count_spans(trace, TAKT_TRACK_THREAD) + facts->losses[TAKT_LOSS_TOO_DEEP],
+                     begins);
     assert_true(wrong > 1); /* the first may end what was begun before the recording */
     assert_int_equal(facts->losses[TAKT_LOSS_MISMATCH], wrong - 1);
     for (; open > 0; open--)
@@ -252,7 +305,11 @@ static void every_begin_is_a_span_and_every_wrong_end_is_counted(void **state)
 /* A million tasks that nobody ends are enough. */
 static void open_tasks_are_bounded_and_the_rest_is_counted(void **state)
 {
-    enum { TASKS = 1200000, MOST = 1 << 20, GIVEN = 100 /* spans of given, far times */ };
+    enum {
+        TASKS = 1200000,
+        MOST = 1 << 20,
+        GIVEN = 100 /* spans of given, far times */
+    };
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     takt_profiler *profiler = NULL;
     (void)state;

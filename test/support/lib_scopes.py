@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Prints NAME, COUNT and TOTAL_NS of the report "scopes", read from its JSON on standard input, in the
-form of perfetto_totals.py and chrome_totals.py: separated by tabs, sorted by name."""
+"""Prints NAME, COUNT and TOTAL_NS of the report "scopes", read from its JSON on standard input, in
+the form of perfetto_totals.py and chrome_totals.py: separated by tabs, sorted by name."""
 import json
 import re
 import sys

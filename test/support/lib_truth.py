@@ -187,7 +187,8 @@ def check_exports(files, books):
 
 def main(takt, books_path, directory, mode):
     books = Books(books_path)
-    files = [path for path in glob.glob(directory + "/**/*", recursive=True) if os.path.isfile(path)]
+    paths = glob.glob(directory + "/**/*", recursive=True)
+    files = [path for path in paths if os.path.isfile(path)]
     traces = [path for path in files if ".pftrace" in path]
     same("timer", "elapsed", books.timer["measured"][1], books.timer["timer"][1])
     for trace in traces:

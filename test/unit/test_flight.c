@@ -9,7 +9,9 @@
 
 #include <cmocka.h>
 
-enum { SPANS = 50000 };
+enum {
+    SPANS = 50000
+};
 
 static void record_one(void)
 {
@@ -82,7 +84,9 @@ static void thread_that_comes_late_keeps_its_newest(void **state)
 /* The recorder has filled all memory with what is older. */
 static void timer_beside_it_gets_all_of_its_own(void **state)
 {
-    enum { ROUNDS = 1000 }; /* several chunks */
+    enum {
+        ROUNDS = 1000
+    }; /* several chunks */
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     takt_profiler *profiler = NULL;
     takt_timing *timing = NULL;
