@@ -35,7 +35,7 @@ static takt_status fill_run(const tkt_cycle *cycle, takt_trace *trace)
     trace->facts.cycle = cycle->number;
     trace->facts.is_partial = cycle->is_partial;
     trace->facts.first_step = cycle->first_step;
-    trace->facts.step_count = cycle->steps.count;
+    trace->facts.step_count = cycle->step_count;
     return fill_steps(cycle, trace);
 }
 

@@ -14,7 +14,8 @@ typedef struct tkt_cycle {
     uint32_t                 number;
     uint64_t                 first_step;
     bool                     is_partial;
-    TKT_ARRAY_OF(tkt_step) steps; /* recorded ones; times are ticks until it is sealed */
+    uint64_t                 step_count;
+    TKT_ARRAY_OF(tkt_step) steps; /* the first of them; times are ticks until it is sealed */
     tkt_all_steps            all_steps;
     takt_trace              *trace; /* NULL until it is sealed, and if it could not be */
 } tkt_cycle;

@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#define MAX_STEPS  (UINT32_C(1) << 20) /* kept one by one of a cycle; all count in the histogram */
 #define WARM_BYTES (UINT64_C(8) << 20) /* touched before recording, so that it does not fault */
 
 struct takt_profiler {
@@ -157,12 +158,14 @@ static void go_to(takt_profiler *profiler, takt_action to, uint64_t now)
 
 static void add_step_to_cycle(takt_profiler *profiler, uint64_t now)
 {
-    tkt_step *step = profiler->cycle ? TKT_ARRAY_ADD(&profiler->cycle->steps) : NULL;
+    tkt_cycle *cycle = profiler->cycle;
+    cycle->step_count++;
+    tkt_step *step = cycle->steps.count < MAX_STEPS ? TKT_ARRAY_ADD(&cycle->steps) : NULL;
     if (!step)
         return;
     *step = (tkt_step){profiler->step, profiler->step_begin, now};
-    if (profiler->cycle->stream)
-        tkt_stream_step(profiler->cycle->stream, step);
+    if (cycle->stream)
+        tkt_stream_step(cycle->stream, step);
 }
 
 static void end_step(takt_profiler *profiler, uint64_t now)
