@@ -102,7 +102,8 @@ static void free_window(tkt_window *window)
 /* Folding starts with empty trees, before anybody folds. */
 static void prepare_fold(const tkt_window *window)
 {
-    tkt_record_control.fit = window->fit;
+    __atomic_store_n(&tkt_record_control.fold_ns_per_tick, window->fit.ns_per_tick,
+                     __ATOMIC_RELAXED);
     __atomic_store_n(&tkt_record_control.fold_from_ticks, tkt_ticks(), __ATOMIC_RELAXED);
     for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log))
         tkt_log_fold_reset(log);

@@ -18,7 +18,7 @@ typedef struct tkt_control {
     uint64_t      began_ticks; /* atomic; when it was last switched on */
     uint64_t      ring_until_ticks; /* atomic; with TKT_RING: older chunks may go, others stay */
     uint64_t      fold_from_ticks; /* atomic; spans are folded from here on */
-    tkt_clock_fit fit; /* of folding; set while nothing folds */
+    uint64_t      fold_ns_per_tick; /* atomic; see tkt_clock_fit */
     bool          is_disabled; /* atomic; in a forked child */
 } tkt_control;
 

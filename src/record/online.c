@@ -146,7 +146,7 @@ takt_status tkt_online_fold(tkt_thread_log *log, const takt_record *cursor, cons
         .path = log->path,
         .from = __atomic_load_n(&tkt_record_control.fold_from_ticks, __ATOMIC_RELAXED),
         .until = until_ticks ? until_ticks : UINT64_MAX,
-        .ns_per_tick = tkt_record_control.fit.ns_per_tick,
+        .ns_per_tick = __atomic_load_n(&tkt_record_control.fold_ns_per_tick, __ATOMIC_RELAXED),
     };
     tkt_chunk *only = log->unfolded;
     chunk_list list = {0};

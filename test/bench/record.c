@@ -10,7 +10,7 @@
 
 void bench_record_begin(uint32_t modes)
 {
-    tkt_record_control.fit = tkt_clock_fit_now();
+    tkt_record_control.fold_ns_per_tick = tkt_clock_fit_now().ns_per_tick;
     if (modes & TKT_FOLD)
         for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log))
             tkt_log_fold_reset(log);
