@@ -252,8 +252,8 @@ __attribute__((constructor(102))) static void fit_at_load(void)
     first_fit = tkt_clock_fit_now();
 }
 
-/* Without a baseline its rate would be off by percents: two readings of some 20 ns uncertainty a few
- * microseconds apart. */
+/* Without a baseline its rate would be off by parts in a thousand: two readings, some ns uncertain,
+ * a few microseconds apart. */
 static int answer_first_rate_is_good(void)
 {
     uint64_t begin = monotonic_ns();
@@ -261,7 +261,7 @@ static int answer_first_rate_is_good(void)
         ;
     double rate = (double)tkt_clock_fit_now().ns_per_tick;
     double off = ((double)first_fit.ns_per_tick - rate) / rate;
-    return off < 1e-3 && off > -1e-3;
+    return off < 5e-5 && off > -5e-5;
 }
 
 static void takt_clock_monotonic_gives_clock_monotonics_ns(void **state)
