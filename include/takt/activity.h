@@ -25,6 +25,33 @@ extern "C" {
 #define TAKT_TIMING_GRAPH   0x10u
 #define TAKT_TIMING_ALL     0xFFFFFFFFu
 
+/* What a copy goes from and to; the values are CUPTI's. */
+typedef enum takt_memory_kind {
+    TAKT_MEMORY_UNKNOWN,
+    TAKT_MEMORY_PAGEABLE,
+    TAKT_MEMORY_PINNED,
+    TAKT_MEMORY_DEVICE,
+    TAKT_MEMORY_ARRAY,
+    TAKT_MEMORY_MANAGED,
+    TAKT_MEMORY_DEVICE_STATIC,
+    TAKT_MEMORY_MANAGED_STATIC
+} takt_memory_kind;
+
+/* Which way a copy goes; the values are CUPTI's. */
+typedef enum takt_copy_kind {
+    TAKT_COPY_UNKNOWN,
+    TAKT_COPY_HTOD,
+    TAKT_COPY_DTOH,
+    TAKT_COPY_HTOA,
+    TAKT_COPY_ATOH,
+    TAKT_COPY_ATOA,
+    TAKT_COPY_ATOD,
+    TAKT_COPY_DTOA,
+    TAKT_COPY_DTOD,
+    TAKT_COPY_HTOH,
+    TAKT_COPY_PTOP
+} takt_copy_kind;
+
 /* One activity. Reached through pointers only, because it grows at its end. Everything it points
  * to belongs to the trace or timing that it was taken from. */
 typedef struct takt_activity {
@@ -35,8 +62,41 @@ typedef struct takt_activity {
     double      elapsed_ms;
     uint64_t    begin_ns; /* takt_now_ns() time line */
     uint64_t    end_ns;
-    const char *scope; /* the scope that launched it; NULL: none was open */
+    const char *scope; /* the scope that launched it; NULL: none was open, or it is not known */
+
+    /* Of device activities; 0 where it does not apply. */
+    uint32_t    stream;
+    uint32_t    context;
+    uint32_t    correlation;    /* links it to the call that launched it */
+    const char *full_name;      /* a kernel's, with its template arguments; otherwise "" */
+    const char *launch;         /* the call that launched it, "cudaLaunchKernel"; "": not known */
+    uint64_t    launch_begin_ns;
+    uint64_t    launch_end_ns;
+    uint64_t    bytes;          /* memcpy, memset */
+    uint32_t    copy_kind;      /* takt_copy_kind */
+    uint32_t    source_memory;  /* takt_memory_kind */
+    uint32_t    target_memory;
+    uint32_t    grid[3];        /* blocks */
+    uint32_t    block[3];       /* threads */
+    uint32_t    cluster[3];     /* blocks; 0: no clusters */
+    uint32_t    registers;      /* per thread */
+    uint32_t    static_shared_bytes; /* per block */
+    uint32_t    dynamic_shared_bytes;
+    uint32_t    local_bytes;    /* per thread */
+    double      occupancy;      /* theoretical, 0 to 1; 0: unknown */
+    uint32_t    graph;          /* executable graph that it was launched by; 0: none */
+    uint64_t    graph_node;
 } takt_activity;
+
+/* Names kernels of the program: those whose demangled name matches `pattern`, a POSIX extended
+ * regular expression, are listed as `label`, in which \\1 to \\9 are the pattern's groups:
+ * takt_kernel_label("(.*)_cuda_kernel_forward", "forward kernel \\1"). The first that matches counts;
+ * kernels already seen keep their names. Any thread. TAKT_BAD_ARGUMENT: no such expression. */
+TAKT_API takt_status takt_kernel_label(const char *pattern, const char *label);
+
+/* Counts kernels that match as builtin: beside those of cuBLAS, cuDNN, cuFFT, cuSPARSE, NCCL, CUB,
+ * Thrust and CUTLASS. The same rules. */
+TAKT_API takt_status takt_kernel_builtin(const char *pattern);
 
 typedef struct takt_timing takt_timing;
 

@@ -37,7 +37,8 @@ extern "C" {
     X(TAKT_BAD_TRACE, "the file is not a trace that Takt can read")                                \
     X(TAKT_NOT_FOUND, "there is nothing of that name")                                             \
     X(TAKT_NO_SPANS, "the trace holds no spans, only a summary")                                   \
-    X(TAKT_UNSUPPORTED, "not supported here")
+    X(TAKT_UNSUPPORTED, "not supported here")                                                      \
+    X(TAKT_NOT_READY, "not done yet")
 
 typedef enum takt_status {
 #define TAKT_STATUS_ENUM(code, text) code,

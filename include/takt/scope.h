@@ -40,7 +40,8 @@ typedef enum takt_site_kind {
     TAKT_SITE_ACTIVITY, /* a scope that also counts as an activity of a device */
     TAKT_SITE_MARK,
     TAKT_SITE_COUNTER,
-    TAKT_SITE_ARG
+    TAKT_SITE_ARG,
+    TAKT_SITE_CALL /* a call into a device's library; recorded by Takt itself */
 } takt_site_kind;
 
 /* A place in the source. Static storage; the library fills `id` at the first recorded hit. */

@@ -37,7 +37,12 @@ TAKT_API void takt_trace_release(const takt_trace *trace);
     X(TAKT_LOSS_MISMATCH, "mismatched", "ends without begin, and scopes closed by another's end")  \
     X(TAKT_LOSS_CLOCK, "clock", "spans that would have had a negative duration")                   \
     X(TAKT_LOSS_UNMATCHED_SPAN, "unmatched", "span ends and flows whose other half is missing")    \
-    X(TAKT_LOSS_CUT, "cut", "bytes at the end of a file that could not be read")
+    X(TAKT_LOSS_CUT, "cut", "bytes at the end of a file that could not be read")                   \
+    X(TAKT_LOSS_DEVICE_DROPPED, "device dropped", "activities for which there was no room")        \
+    X(TAKT_LOSS_INCOMPLETE, "incomplete", "launches whose activity had not finished")          \
+    X(TAKT_LOSS_UNATTRIBUTED, "unattributed", "activities whose launch is not known")            \
+    X(TAKT_LOSS_BAD_TIME, "bad time", "activities with impossible timestamps")                    \
+    X(TAKT_LOSS_UNKNOWN_RECORD, "unknown", "records of CUPTI's that could not be decoded")
 
 typedef enum takt_loss {
 #define TAKT_LOSS_ENUM(code, name, text) code,
@@ -49,7 +54,7 @@ typedef enum takt_loss {
 /* What a trace is, as a whole. It grows at its end. */
 typedef struct takt_facts {
     const char *name;    /* of the run */
-    const char *backend; /* what measured device activities: "none" */
+    const char *backend; /* what measured device activities: "none", "CUDA events", "CUPTI 13.0 (130001)" */
     uint64_t    begin_ns;
     uint64_t    end_ns;
     int64_t     realtime_offset_ns; /* CLOCK_REALTIME minus the time line, at the end */
@@ -67,6 +72,8 @@ typedef struct takt_facts {
     uint64_t    begun_before;         /* spans that were open when recording began */
     uint64_t    unfinished;           /* spans that were open when it ended */
     uint64_t    losses[TAKT_LOSS_COUNT];
+    double      device_uncertainty_ns; /* of device times against host times; 0 without a device */
+    double      device_resolution_ns;  /* of device times */
 } takt_facts;
 
 /* Borrowed as long as the trace. */
@@ -92,6 +99,7 @@ typedef struct takt_track_info {
 #define TAKT_SPAN_UNFINISHED   0x2u /* end is where the recording ended */
 #define TAKT_SPAN_PHASE        0x4u
 #define TAKT_SPAN_ACTIVITY     0x8u
+#define TAKT_SPAN_CALL         0x10u /* a call into a device's library */
 
 #define TAKT_NO_PARENT SIZE_MAX
 

@@ -12,6 +12,8 @@
 #include "base/array.h"
 #include "base/strtab.h"
 #include "base/thread.h"
+#include "cuda/device.h"
+#include "cuda/shape.h"
 #include "record/fold.h"
 
 #include <takt/scope.h>
@@ -87,6 +89,17 @@ typedef struct tkt_track {
     tkt_works       works; /* in the order of their spans, at most one each */
 } tkt_track;
 
+#define TKT_NO_CALL  UINT32_MAX
+#define TKT_NO_SHAPE UINT32_MAX
+
+/* What a span of kind TAKT_SITE_CALL was: a call into a device's library. */
+typedef struct tkt_call_info {
+    uint32_t track;
+    uint32_t span;
+    uint32_t correlation; /* 0: none */
+    int32_t  result; /* 0: success */
+} tkt_call_info;
+
 /* One activity; at most 64 bytes. */
 typedef struct tkt_activity {
     uint64_t begin_ns;
@@ -96,8 +109,42 @@ typedef struct tkt_activity {
     uint32_t filter; /* one TAKT_TIMING_ bit */
     uint32_t track;  /* of the thread that launched or ran it, or TKT_NO_TRACK */
     uint32_t span;   /* host activities: its own span on that track; otherwise TKT_NO_SPAN */
-    uint32_t scope;  /* the span that launched it on that track, or TKT_NO_SPAN */
+    uint32_t scope;  /* the span that launched it on that track, or TKT_NO_SPAN: never a call */
+    uint32_t call;   /* of `calls`: what launched it, or TKT_NO_CALL */
+    uint32_t shape;  /* of `shapes`, or TKT_NO_SHAPE: on a host device */
+    uint32_t stream; /* these on CUDA devices, otherwise 0 */
+    uint32_t context;
+    uint32_t correlation;
+    uint32_t reserved;
 } tkt_activity;
+
+/* A wait for a device, as the device's library saw it. */
+typedef struct tkt_wait {
+    uint64_t begin_ns;
+    uint64_t end_ns;
+    uint32_t correlation;
+    uint32_t context;
+    uint32_t stream; /* UINT32_MAX: all of the context */
+    uint32_t kind;   /* 1 event, 2 stream waits for event, 3 stream, 4 context */
+} tkt_wait;
+
+/* Time that the device's library and Takt cost; kinds of CUpti_ActivityOverheadKind. */
+typedef struct tkt_overhead {
+    uint64_t begin_ns;
+    uint64_t end_ns;
+    uint32_t kind;
+    uint32_t thread_id; /* 0: unknown */
+} tkt_overhead;
+
+/* Activities of one name launched by scopes of one path: the folded form of activities. */
+typedef struct tkt_node_activity {
+    uint32_t       node; /* of the fold; 0: not attributed, or outside of all scopes */
+    uint32_t       name; /* string */
+    uint32_t       device; /* string */
+    uint32_t       filter;
+    tkt_stats      stats; /* of durations; self_ns is 0 */
+    tkt_histogram *histogram; /* in the fold's arena; NULL for want of memory */
+} tkt_node_activity;
 
 typedef struct tkt_mark {
     uint64_t time_ns;
@@ -121,14 +168,19 @@ typedef struct tkt_flow {
     bool     is_end;
 } tkt_flow;
 
-/* A reported host allocation or free. */
+/* An allocation or free: reported by the program, or of a device's memory. */
 typedef struct tkt_memory_event {
     uint64_t time_ns;
     uint64_t address;
     int64_t  bytes; /* negative: freed */
-    uint32_t track;
-    uint32_t span; /* innermost open one, or TKT_NO_SPAN */
+    uint32_t track; /* TKT_NO_TRACK: not known */
+    uint32_t span;  /* innermost open scope, or TKT_NO_SPAN */
+    uint32_t device; /* string; 0: the host */
+    uint32_t kind;   /* takt_memory_kind, and TKT_MEMORY_POOL; of host memory 0 */
 } tkt_memory_event;
+
+/* The event is of a memory pool's reservation, not of an allocation. */
+#define TKT_MEMORY_POOL 0x100u
 
 /* Host memory that the program reports. "window" is the recording. */
 typedef struct tkt_memory_totals {
@@ -144,6 +196,17 @@ typedef struct tkt_memory_totals {
     uint64_t frees;
     uint64_t unmatched_frees;
 } tkt_memory_totals;
+
+/* Memory of a CUDA device, of all kinds that live on it, pools by what is allocated in them. */
+typedef struct tkt_device_memory {
+    uint32_t          device; /* string */
+    uint32_t          reserved;
+    tkt_memory_totals totals;
+    uint64_t          free_bytes; /* as the driver said at the end of the recording; */
+    uint64_t          capacity_bytes; /* 0: not known */
+    uint64_t          pool_bytes; /* reserved by pools at the end */
+    uint64_t          pool_used_bytes;
+} tkt_device_memory;
 
 /* A recorded step. */
 typedef struct tkt_step {
@@ -175,8 +238,15 @@ struct takt_trace {
     TKT_ARRAY_OF(tkt_counter) counters;
     TKT_ARRAY_OF(tkt_flow) flows;
     TKT_ARRAY_OF(tkt_memory_event) memory_events;
+    TKT_ARRAY_OF(tkt_call_info) calls; /* by track, then span */
+    TKT_ARRAY_OF(tkt_shape) shapes;    /* strings are the trace's */
+    TKT_ARRAY_OF(tkt_device) devices;  /* by ordinal; strings are the trace's */
+    TKT_ARRAY_OF(tkt_wait) waits;         /* these by begin */
+    TKT_ARRAY_OF(tkt_overhead) overheads;
+    TKT_ARRAY_OF(tkt_node_activity) node_activities; /* beside the fold; by node, device, name */
+    TKT_ARRAY_OF(tkt_device_memory) device_memory;
     TKT_ARRAY_OF(tkt_step) steps;
-    tkt_memory_totals memory;
+    tkt_memory_totals memory; /* of the host */
     tkt_all_steps     all_steps;
     tkt_fold          fold; /* items NULL: not folded (yet) */
     bool              fold_is_derived; /* made from the spans: files leave it out */

@@ -227,7 +227,9 @@ static bool add_activity(takt_trace *trace, uint32_t track, uint32_t index, uint
                                .filter = site->filter,
                                .track = track,
                                .span = index,
-                               .scope = span->parent};
+                               .scope = span->parent,
+                               .call = TKT_NO_CALL,
+                               .shape = TKT_NO_SHAPE};
     return true;
 }
 

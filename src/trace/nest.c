@@ -214,9 +214,11 @@ static void add_memory(nest *n, const takt_record *slot)
 {
     tkt_memory_event *event = TKT_ARRAY_ADD(&n->sealing->trace->memory_events);
     if (event)
-        *event = (tkt_memory_event){tkt_sealing_ns(n->sealing, slot[0].start), slot[1].start,
-                                    (int64_t)slot[2].start, n->track_index,
-                                    owner(n, tkt_slot_depth(slot))};
+        *event = (tkt_memory_event){.time_ns = tkt_sealing_ns(n->sealing, slot[0].start),
+                                    .address = slot[1].start,
+                                    .bytes = (int64_t)slot[2].start,
+                                    .track = n->track_index,
+                                    .span = owner(n, tkt_slot_depth(slot))};
     else
         n->sealing->is_out_of_memory = true;
 }

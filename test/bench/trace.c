@@ -87,7 +87,7 @@ static void launch(builder *b, uint32_t scope, const uint32_t names[KERNELS], ui
     for (; b->launched < wanted; b->launched++) {
         tkt_activity *activity = TKT_ARRAY_ADD(&b->trace->activities);
         uint64_t begin_ns = b->now_ns + 3000;
-        *activity = (tkt_activity){.begin_ns = begin_ns,
+        *activity = (tkt_activity){.call = TKT_NO_CALL, .shape = TKT_NO_SHAPE, .begin_ns = begin_ns,
                                    .end_ns = begin_ns + kernel_ns(b),
                                    .name = names[b->launched % KERNELS],
                                    .device = b->device,

@@ -49,7 +49,7 @@ static void add_events(takt_trace *trace, uint32_t track, uint64_t time_ns)
     *TKT_ARRAY_ADD(&trace->flows) = (tkt_flow){time_ns, time_ns, track, TKT_NO_SPAN, false};
     *TKT_ARRAY_ADD(&trace->flows) = (tkt_flow){time_ns + 1, time_ns, track, TKT_NO_SPAN, true};
     *TKT_ARRAY_ADD(&trace->memory_events) =
-        (tkt_memory_event){time_ns, time_ns, 64, track, TKT_NO_SPAN};
+        (tkt_memory_event){time_ns, time_ns, 64, track, TKT_NO_SPAN, 0, 0};
 }
 
 /* Steps of random trees on some threads, overlapping requests, and events of every kind. */

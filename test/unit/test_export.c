@@ -29,9 +29,9 @@ static takt_trace *make_full_trace(void)
     *TKT_ARRAY_ADD(&trace->flows) = (tkt_flow){BEGIN_NS + 110, 7, main_track, inner, false};
     *TKT_ARRAY_ADD(&trace->flows) = (tkt_flow){BEGIN_NS + 60, 7, other, 0, true};
     *TKT_ARRAY_ADD(&trace->memory_events) =
-        (tkt_memory_event){BEGIN_NS + 7, 4096, 512, main_track, outer};
+        (tkt_memory_event){BEGIN_NS + 7, 4096, 512, main_track, outer, 0, 0};
     *TKT_ARRAY_ADD(&trace->steps) = (tkt_step){3, BEGIN_NS, BEGIN_NS + 1000};
-    *TKT_ARRAY_ADD(&trace->activities) = (tkt_activity){.begin_ns = BEGIN_NS,
+    *TKT_ARRAY_ADD(&trace->activities) = (tkt_activity){.call = TKT_NO_CALL, .shape = TKT_NO_SHAPE, .begin_ns = BEGIN_NS,
                                                         .end_ns = BEGIN_NS + 9,
                                                         .name = text(trace, "kernel k"),
                                                         .device = text(trace, "cuda:0"),

@@ -97,7 +97,7 @@ UNUSED static void build_activity(takt_trace *trace, const char *device, const c
 {
     tkt_activity *activity = TKT_ARRAY_ADD(&trace->activities);
     assert_non_null(activity);
-    *activity = (tkt_activity){.begin_ns = begin_ns,
+    *activity = (tkt_activity){.call = TKT_NO_CALL, .shape = TKT_NO_SHAPE, .begin_ns = begin_ns,
                                .end_ns = end_ns,
                                .name = build_string(trace, name),
                                .device = build_string(trace, device),

@@ -10,7 +10,7 @@ static void add_event(takt_trace *trace, uint64_t time_ns, int64_t bytes, uint32
 {
     tkt_memory_event *event = TKT_ARRAY_ADD(&trace->memory_events);
     assert_non_null(event);
-    *event = (tkt_memory_event){time_ns, 64, bytes, track, span};
+    *event = (tkt_memory_event){time_ns, 64, bytes, track, span, 0, 0};
 }
 
 /* Events of few sizes in three scopes and in none, so that many are equal. */

@@ -1,0 +1,71 @@
+/* Collecting what the process does with CUDA: the face of this folder. One thread of Takt's, the
+ * collector, makes every call of CUPTI's that switches, flushes or synchronises; it starts with the
+ * first wish in a program that uses CUDA. */
+#ifndef TKT_CUDA_CUDA_H
+#define TKT_CUDA_CUDA_H
+
+#include "cuda/store.h"
+
+#include <takt/base.h>
+
+typedef enum tkt_backend {
+    TKT_BACKEND_NONE,   /* no CUDA in this program, or no driver or device */
+    TKT_BACKEND_EVENTS, /* CUDA, but no CUPTI: what the program marks is timed with events */
+    TKT_BACKEND_CUPTI
+} tkt_backend;
+
+/* What all windows want together. */
+typedef struct tkt_cuda_wish {
+    bool     is_on;
+    bool     is_graph_whole; /* a graph launch is one activity; otherwise one for each node */
+    bool     memory;         /* allocations and pools */
+    uint32_t filter;         /* TAKT_TIMING_ bits */
+    uint64_t max_bytes;      /* of decoded activities */
+    uint64_t generation;     /* a wish that is older than the last one is ignored */
+} tkt_cuda_wish;
+
+/* A call of the program's into CUDA that launches, copies, allocates or waits, when it returns. */
+typedef struct tkt_cuda_call {
+    const char *name;        /* "cudaLaunchKernel"; static */
+    uint64_t    begin_ticks;
+    uint64_t    end_ticks;
+    uint32_t    correlation;
+    int32_t     result;      /* cudaError_t or CUresult */
+    bool        is_driver;
+} tkt_cuda_call;
+
+/* Told on the thread that made the call; must not block nor call CUDA. Set once, before the first
+ * wish. */
+void tkt_cuda_on_call(void (*on_call)(const tkt_cuda_call *call));
+
+/* Switches to this wish and waits until it holds, at most 5 s. Never fails: what could not be had is
+ * in tkt_cuda_state(). Hold no lock. In a program that does not use CUDA it costs a look at the
+ * loaded libraries. */
+void tkt_cuda_want(const tkt_cuda_wish *wish);
+
+/* Whether this process uses CUDA: libcuda or a libcudart is loaded, or the executable or one of its
+ * libraries contains device code. */
+bool tkt_cuda_is_used(void);
+
+typedef struct tkt_cuda_status {
+    tkt_backend backend;
+    char text[64];     /* for the last line of reports: "CUPTI 13.0 (130001)", "CUDA events", "none" */
+    char reason[256];  /* why it is not CUPTI, and what to do; "" */
+} tkt_cuda_status;
+tkt_cuda_status tkt_cuda_status_now(void);
+
+/* Highest correlation id that was given to on_call so far. */
+uint32_t tkt_cuda_last_correlation(void);
+
+/* Waits on the calling thread until all devices with a live context are idle; wakes none up. Not
+ * while a stream is being captured, as far as that is known: TAKT_BAD_STATE then. */
+takt_status tkt_cuda_synchronize(void);
+
+/* Brings the store up to date: the collector flushes CUPTI, and with `synchronize` waits for the
+ * devices before. Returns false when `timeout_ms` passed first; what is missing stays missing. */
+bool tkt_cuda_settle(bool synchronize, uint32_t timeout_ms);
+
+/* Free and total bytes of a device's memory; false without a live context on it. */
+bool tkt_cuda_memory(uint32_t device, uint64_t *free_bytes, uint64_t *total_bytes);
+
+#endif
