@@ -50,6 +50,7 @@ typedef struct tkt_fold {
     tkt_arena histograms;
     uint64_t  other_count; /* spans that went into an "other" node */
     uint64_t  lost_count;  /* spans for which no node could be made for want of memory */
+    uint32_t  log;         /* number of the log that it is of */
 } tkt_fold;
 
 takt_status tkt_fold_init(tkt_fold *fold);
@@ -83,6 +84,10 @@ void tkt_fold_add(tkt_fold *fold, uint32_t node, uint64_t duration_ns);
 /* Adds all of `from`, whose site s is sites[s] in `into`; `sites` NULL: the same numbers. All or
  * nothing is added; empty nodes may be left behind without memory. Site TKT_SITE_OTHER stays. */
 takt_status tkt_fold_merge(tkt_fold *into, const tkt_fold *from, const uint32_t *sites);
+
+/* The same; nodes[n] becomes the number that node n of `from` has in `into`, or TKT_NO_NODE. */
+takt_status tkt_fold_merge_nodes(tkt_fold *into, const tkt_fold *from, const uint32_t *sites,
+                                 uint32_t *nodes);
 
 void tkt_stats_init(tkt_stats *stats);
 void tkt_stats_add(tkt_stats *stats, uint64_t duration_ns); /* self_ns is not touched */

@@ -31,8 +31,19 @@ typedef struct tkt_cached_name {
     uint32_t    site;
 } tkt_cached_name;
 
+/* A call of a device's library that was folded. */
+typedef struct tkt_folded_call {
+    uint32_t correlation;
+    uint32_t node; /* of the scope that made it; 0: none was open */
+} tkt_folded_call;
+
+typedef TKT_ARRAY_OF(tkt_folded_call) tkt_folded_calls;
+
+#define TKT_FOLDED_CALLS (1u << 20) /* the most that a log keeps; further ones are left out */
+
 typedef struct tkt_thread_log {
     struct tkt_thread_log *next; /* in the list of all logs, which only grows */
+    uint32_t        number; /* counts the logs */
     bool            is_taken;
 
     tkt_mutex       lock;
@@ -44,6 +55,7 @@ typedef struct tkt_thread_log {
     tkt_chunk      *unfolded; /* lock; the first slot that is not in `fold` */
     uint32_t        unfolded_slot;
     uint32_t       *path;     /* lock; room for one node for each depth */
+    tkt_folded_calls folded_calls; /* lock; since they were taken */
 
     /* The rest is its thread's. */
     tkt_chunk      *tail;
@@ -125,6 +137,12 @@ void tkt_log_release(tkt_thread_log *log, uint64_t ticks);
  * everything recorded up to `until_ticks` into *out, open scopes included up to that moment. */
 void tkt_log_fold_reset(tkt_thread_log *log);
 takt_status tkt_log_fold_take(tkt_thread_log *log, uint64_t until_ticks, tkt_fold *out);
+
+/* Moves the calls that have been folded into *out, which the caller frees; their nodes are those of
+ * the fold that tkt_log_fold_take() will give, or has given last. The first folds what is recorded
+ * up to now; the second is for after the take. */
+takt_status tkt_log_fold_calls(tkt_thread_log *log, tkt_folded_calls *out);
+void tkt_log_fold_last_calls(tkt_thread_log *log, tkt_folded_calls *out);
 
 /* Losses of all logs and of events that had no log, since the process began. */
 void tkt_log_losses(uint64_t losses[TAKT_LOSS_COUNT]);

@@ -3,6 +3,7 @@
 #define TKT_TRACE_SEAL_H
 
 #include "base/clock.h"
+#include "trace/devices.h"
 #include "trace/model.h"
 
 /* The window to seal. Spans that reach over its ends are cut there and marked. */
@@ -14,6 +15,7 @@ typedef struct tkt_seal_window {
     bool          with_fold;  /* the folded form, from: */
     const tkt_fold *folds;    /* what tkt_log_fold_take() gave of each log */
     size_t        fold_count;
+    const tkt_device_fold *device_fold; /* with it; NULL: none */
 } tkt_seal_window;
 
 /* A trace with everything that the logs hold of the window; the caller adds what it knows of the
