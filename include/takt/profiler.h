@@ -93,7 +93,8 @@ typedef struct takt_profiler_options {
     bool          synchronize;       /* wait for all devices before each step boundary */
     bool          foreground;        /* seal and export inside takt_profiler_step() */
     bool          no_arguments;      /* leave out TAKT_ARG values (record_shapes: false) */
-    bool          no_memory;         /* leave out memory events (profile_memory: false) */
+    bool          no_memory;         /* leave out memory events, of the host and of devices
+                                      * (profile_memory: false) */
     bool          no_host;           /* leave out scopes (activities without cpu) */
     bool          with_flops;        /* show declared work in tables */
     uint32_t      filter;            /* TAKT_TIMING_ bits of activities kept; 0: all */
@@ -109,6 +110,12 @@ typedef struct takt_profiler_options {
     size_t             trace_count;
     uint64_t           max_trace_bytes; /* of one file; more goes into a next one; 0: 256 MiB */
     bool               stream;          /* write a Perfetto trace while recording */
+
+    bool               no_devices;      /* leave out CUDA (activities without cuda) */
+    bool               whole_graphs;    /* a CUDA graph's launch is one activity (graph: launch);
+                                         * otherwise each of its nodes is one */
+    const char *const *builtin;         /* as takt_kernel_builtin() takes them */
+    size_t             builtin_count;
 } takt_profiler_options;
 
 #ifdef __cplusplus

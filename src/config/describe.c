@@ -133,6 +133,21 @@ static void put_profiling(tkt_writer *writer, const tkt_config_state *state)
     tkt_writer_format(writer, "mode: %s\n", mode->words[state->values[TKT_CONFIG_MODE].number]);
 }
 
+static void put_observed(tkt_writer *writer, const tkt_config_value *values)
+{
+    const tkt_config_key *key = &tkt_config_keys[TKT_CONFIG_ACTIVITIES];
+    uint64_t observed = values[TKT_CONFIG_ACTIVITIES].number;
+    tkt_writer_text(writer, "activities: ");
+    for (uint32_t i = 0; key->words[i]; i++)
+        if (observed >> i & 1)
+            tkt_writer_format(writer, "%s%s", observed & ((1u << i) - 1) ? ", " : "",
+                              key->words[i]);
+    if (observed & TKT_CONFIG_CUDA)
+        tkt_writer_format(writer, ", each %s of a CUDA graph",
+                          tkt_config_keys[TKT_CONFIG_GRAPH].words[values[TKT_CONFIG_GRAPH].number]);
+    tkt_writer_text(writer, "\n");
+}
+
 static void put_names(tkt_writer *writer, const tkt_config_value *value)
 {
     for (size_t i = 0; i < value->count; i++)
@@ -204,6 +219,7 @@ takt_status takt_config_describe(const takt_config *config, const takt_sink *sin
     const tkt_config_state *state = config->state;
     put_profiling(&writer, state);
     put_schedule(&writer, &state->options.schedule);
+    put_observed(&writer, state->values);
     put_categories(&writer, state);
     put_outputs(&writer, state);
     put_missing(&writer, state);

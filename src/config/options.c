@@ -63,6 +63,8 @@ takt_status tkt_config_build_options(tkt_config_state *state)
         .no_arguments = values[TKT_CONFIG_RECORD_SHAPES].number == 0,
         .no_memory = values[TKT_CONFIG_PROFILE_MEMORY].number == 0,
         .no_host = (values[TKT_CONFIG_ACTIVITIES].number & TKT_CONFIG_CPU) == 0,
+        .no_devices = (values[TKT_CONFIG_ACTIVITIES].number & TKT_CONFIG_CUDA) == 0,
+        .whole_graphs = values[TKT_CONFIG_GRAPH].number == TKT_CONFIG_GRAPH_LAUNCH,
         .with_flops = values[TKT_CONFIG_WITH_FLOPS].number != 0,
         .filter = filter_of(values),
         .categories = values[TKT_CONFIG_CATEGORIES].items,
@@ -74,7 +76,8 @@ takt_status tkt_config_build_options(tkt_config_state *state)
     options.reports =
         names_of(state, TKT_CONFIG_REPORTS, tkt_config_has_report, &options.report_count);
     options.traces = names_of(state, TKT_CONFIG_TRACES, NULL, &options.trace_count);
-    if (!options.reports || !options.traces)
+    options.builtin = names_of(state, TKT_CONFIG_BUILTIN, NULL, &options.builtin_count);
+    if (!options.reports || !options.traces || !options.builtin)
         return TAKT_NO_MEMORY;
     state->options = options;
     return TAKT_OK;
@@ -101,12 +104,6 @@ bool tkt_config_lacks(const tkt_config_state *state, tkt_config_id id)
     case TKT_CONFIG_WITH_STACK:
     case TKT_CONFIG_VIEW:
         return value->number != 0;
-    case TKT_CONFIG_GRAPH:
-        return value->number != TKT_CONFIG_GRAPH_NODE;
-    case TKT_CONFIG_BUILTIN:
-        return value->count > 0;
-    case TKT_CONFIG_ACTIVITIES:
-        return (value->number & TKT_CONFIG_CUDA) != 0;
     default:
         return false;
     }

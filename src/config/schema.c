@@ -10,6 +10,7 @@
 
 #include <takt/profiler.h>
 
+#include <regex.h>
 #include <string.h>
 
 #define KIB UINT64_C(1024)
@@ -33,9 +34,13 @@ static bool accepts_name(const char *text)
     return !strchr(text, '/');
 }
 
-static bool accepts_any(const char *text)
+static bool accepts_pattern(const char *text)
 {
-    return *text != '\0';
+    regex_t pattern;
+    if (*text == '\0' || regcomp(&pattern, text, REG_EXTENDED | REG_NOSUB) != 0)
+        return false;
+    regfree(&pattern);
+    return true;
 }
 
 /* Braces may stand anywhere in a path, but {word} must be one that is replaced. */
@@ -129,7 +134,7 @@ const tkt_config_key tkt_config_keys[TKT_CONFIG_ID_COUNT] = {
         .meaning = "Record the values of TAKT_ARG."},
     [TKT_CONFIG_PROFILE_MEMORY] = {
         .name = "profiling.profile_memory", SWITCH("true"),
-        .meaning = "Record the allocations that the program reports."},
+        .meaning = "Record allocations: those that the program reports, and those of device memory."},
     [TKT_CONFIG_WITH_STACK] = {
         .name = "profiling.with_stack", SWITCH("false"),
         .meaning = "Record host call stacks of scopes and launches.",
@@ -139,20 +144,18 @@ const tkt_config_key tkt_config_keys[TKT_CONFIG_ID_COUNT] = {
         .meaning = "Show the work that TAKT_WORK declares: the FLOPs column."},
     [TKT_CONFIG_ACTIVITIES] = {
         .name = "profiling.activities", CHOICES("cpu, cuda", activities),
-        .meaning = "What is observed: scopes on the host (cpu), devices (cuda).",
-        .missing = "observes no CUDA devices"},
+        .meaning = "What is observed: scopes on the host (cpu), devices (cuda). A program without "
+                   "CUDA notices nothing of the latter."},
     [TKT_CONFIG_FILTER] = {
         .name = "profiling.filter", CHOICES("kernel, builtin, memcpy, memset, graph", filters),
         .meaning = "Kinds of activities that are kept."},
     [TKT_CONFIG_GRAPH] = {
         .name = "profiling.graph", CHOICE("node", graphs),
-        .meaning = "CUDA graphs as one activity for each node or for each launch.",
-        .missing = "observes no CUDA graphs"},
+        .meaning = "CUDA graphs as one activity for each node or for each launch."},
     [TKT_CONFIG_BUILTIN] = {
-        .name = "profiling.builtin", LIST("", accepts_any, "a pattern of kernel names"),
+        .name = "profiling.builtin", LIST("", accepts_pattern, "a regular expression"),
         .meaning = "Kernels whose names match these patterns, such as \"^my_library::\", count as "
-                   "a library's (builtin).",
-        .missing = "observes no kernels of libraries"},
+                   "a library's (builtin). POSIX extended regular expressions, on demangled names."},
     [TKT_CONFIG_MAX_MEMORY] = {
         .name = "profiling.max_memory", BYTES("256 MiB", 64 * KIB, TIB),
         .meaning = "Most memory for recorded events, of the whole process."},

@@ -30,23 +30,22 @@ static void a_whole_description(void **state)
                                     "output: {traces: [chrome.gz], stream: true}\n"
                                     "\"a\\nb\": 1\n");
     char *text = description_of(config);
-    assert_string_equal(
-        text, "profiling: on\n"
-              "mode: trace\n"
-              "schedule: wait 3, warmup 1, active 3, repeat 1 (cycles)\n"
-              "  step 0           skipped\n"
-              "  steps 1-3        wait\n"
-              "  step 4           warmup\n"
-              "  steps 5-7        recorded, saved when step 7 ends\n"
-              "  from step 8      nothing\n"
-              "steps needed: 8; with repeat_mode additional: 12\n"
-              "categories: io off, mpi on\n"
-              "reports: tree\n"
-              "traces: chrome.gz, and perfetto while recording\n"
-              "  in runs/{name}/{time}, at most 256 MiB each\n"
-              "memory: at most 256 MiB of recorded events\n"
-              "note: profiling.activities: this version of Takt observes no CUDA devices\n"
-              "sections skipped: 'training' (line 1), 'a?b' (line 5)\n");
+    assert_string_equal(text, "profiling: on\n"
+                              "mode: trace\n"
+                              "schedule: wait 3, warmup 1, active 3, repeat 1 (cycles)\n"
+                              "  step 0           skipped\n"
+                              "  steps 1-3        wait\n"
+                              "  step 4           warmup\n"
+                              "  steps 5-7        recorded, saved when step 7 ends\n"
+                              "  from step 8      nothing\n"
+                              "steps needed: 8; with repeat_mode additional: 12\n"
+                              "activities: cpu, cuda, each node of a CUDA graph\n"
+                              "categories: io off, mpi on\n"
+                              "reports: tree\n"
+                              "traces: chrome.gz, and perfetto while recording\n"
+                              "  in runs/{name}/{time}, at most 256 MiB each\n"
+                              "memory: at most 256 MiB of recorded events\n"
+                              "sections skipped: 'training' (line 1), 'a?b' (line 5)\n");
     tkt_free(text);
     takt_config_destroy(config);
 }
@@ -57,6 +56,14 @@ static void it_says_whether_and_why_profiling_is_off(void **state)
     assert_says("", "profiling: off (there is no profiling section)\n");
     assert_says("profiling: off", "profiling: off (profiling.enabled is false)\n");
     assert_says("profiling: on", "profiling: on\n");
+}
+
+static void it_says_what_is_observed(void **state)
+{
+    (void)state;
+    assert_says("profiling: {activities: [cuda], graph: launch}",
+                "\nactivities: cuda, each launch of a CUDA graph\n");
+    assert_says("profiling: {activities: [cpu]}", "\nactivities: cpu\n");
 }
 
 static void repeat_zero_is_explained_in_both_modes(void **state)
@@ -205,13 +212,10 @@ static void what_is_not_done_is_logged_once(void **state)
     takt_config_options(config);
     assert_string_equal(lines.text,
                         "profiling.with_stack: this version of Takt records no call stacks\n"
-                        "profiling.activities: this version of Takt observes no CUDA devices\n"
-                        "profiling.graph: this version of Takt observes no CUDA graphs\n"
-                        "profiling.builtin: this version of Takt observes no kernels of libraries\n"
                         "output.view: this version of Takt does not serve traces\n");
     assert_int_equal(takt_config_set(config, "profiling.wait", "1", NULL), TAKT_OK);
     takt_config_options(config);
-    assert_int_equal(lines.count, 5);
+    assert_int_equal(lines.count, 2);
     takt_config_destroy(config);
     begin_quietly();
 }
@@ -269,6 +273,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_whole_description),
         cmocka_unit_test(it_says_whether_and_why_profiling_is_off),
+        cmocka_unit_test(it_says_what_is_observed),
         cmocka_unit_test(repeat_zero_is_explained_in_both_modes),
         cmocka_unit_test(the_seed_needs_eleven_steps_when_repeats_are_additional),
         cmocka_unit_test(many_cycles_are_summed_up),

@@ -155,6 +155,9 @@ static void lists_of_words_are_bits(void **state)
     assert_false(takt_config_options(config)->no_host);
     assert_int_equal(takt_config_set(config, "profiling.activities", "cuda", NULL), TAKT_OK);
     assert_true(takt_config_options(config)->no_host);
+    assert_false(takt_config_options(config)->no_devices);
+    assert_int_equal(takt_config_set(config, "profiling.activities", "cpu", NULL), TAKT_OK);
+    assert_true(takt_config_options(config)->no_devices);
     takt_config_destroy(config);
     assert_refused("profiling.filter", "kernel, memcopy",
                    "profiling.filter: expected kernel, builtin, memcpy, memset or graph, got "
@@ -180,6 +183,14 @@ static void lists_replace_and_may_be_empty(void **state)
     assert_int_equal(takt_config_options(config)->report_count, 0);
     takt_config_destroy(config);
     assert_refused("reports", "tree, tree", "reports: 'tree' stands twice");
+}
+
+static void patterns_are_regular_expressions(void **state)
+{
+    (void)state;
+    assert_int_equal(set("profiling.builtin", "^lib::(a|b), x.*y$", NULL), TAKT_OK);
+    assert_refused("profiling.builtin", "^lib::(a",
+                   "profiling.builtin: expected a regular expression, got '^lib::(a'");
 }
 
 static void lists_have_at_most_64_items(void **state)
@@ -332,6 +343,7 @@ int main(void)
         cmocka_unit_test(choices_are_words),
         cmocka_unit_test(lists_of_words_are_bits),
         cmocka_unit_test(lists_replace_and_may_be_empty),
+        cmocka_unit_test(patterns_are_regular_expressions),
         cmocka_unit_test(lists_have_at_most_64_items),
         cmocka_unit_test(items_have_at_most_255_bytes),
         cmocka_unit_test(categories_are_switched),

@@ -52,6 +52,10 @@ static void every_key_reaches_the_options(void **state)
     assert_true(options->no_arguments);
     assert_true(options->no_memory);
     assert_false(options->no_host);
+    assert_false(options->no_devices);
+    assert_false(options->whole_graphs);
+    assert_int_equal(options->builtin_count, 1);
+    assert_string_equal(options->builtin[0], "^my_library::");
     assert_true(options->with_flops);
     assert_true(options->foreground);
     assert_true(options->stream);
