@@ -23,7 +23,7 @@ typedef struct tkt_clock_pair {
 
 typedef struct tkt_cuda_clock {
     TKT_ARRAY_OF(tkt_clock_pair) pairs; /* by time; thinned out in quiet stretches */
-    bool is_own; /* stamps come from Takt's own clock, by the timestamp callback */
+    bool is_own; /* CUPTI stamps with takt_now_ns(), by the timestamp callback; pairs as ever */
 } tkt_cuda_clock;
 
 /* A clock made ready to map: the pairs turned into segments with a fit. */
@@ -34,21 +34,24 @@ typedef struct tkt_clock_segment {
 
 typedef struct tkt_clock_map {
     TKT_ARRAY_OF(tkt_clock_segment) segments;
-    double uncertainty_ns; /* largest half bracket plus distance between a pair and its segment */
+    double uncertainty_ns; /* largest half bracket plus distance between a pair and its segment;
+                            * where a clock was set, as far as it was set */
 } tkt_clock_map;
 
 /* Samples a pair: the narrowest of 16 brackets around `read`, which returns CUPTI's clock. */
 tkt_clock_pair tkt_clock_sample(uint64_t (*read)(void));
 
-/* Adds a pair; false without memory. */
+/* Adds a pair, later than all others; false without memory. */
 bool tkt_cuda_clock_add(tkt_cuda_clock *clock, const tkt_clock_pair *pair);
 
-/* Makes the map of a clock for a fit of Takt's clock. TAKT_NO_MEMORY. */
+/* Makes the map of a clock for a fit of Takt's clock; without pairs it changes nothing.
+ * TAKT_NO_MEMORY. */
 takt_status tkt_clock_map_make(const tkt_cuda_clock *clock, const tkt_clock_fit *fit,
                                tkt_clock_map *out);
 void tkt_clock_map_fini(tkt_clock_map *map);
 
-/* ns of the takt_now_ns() time line for a stamp. */
+/* ns of the takt_now_ns() time line for a stamp. Map where an activity begins and add its duration:
+ * its end may be another segment's. */
 uint64_t tkt_clock_map_ns(const tkt_clock_map *map, uint64_t cupti_ns);
 
 #endif

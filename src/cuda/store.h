@@ -54,6 +54,27 @@ typedef struct tkt_stored_overhead {
     uint32_t thread; /* 0: unknown */
 } tkt_stored_overhead;
 
+/* A context of the process, by its id in records. */
+typedef struct tkt_stored_context {
+    uint32_t context;
+    uint32_t device;
+    uint32_t null_stream; /* id of its default stream */
+    uint32_t reserved;
+} tkt_stored_context;
+
+/* What the decoder keeps of a name that activities have: a kernel, a direction of copies, sets.
+ * `last` is the shape that was seen with it last, which is most often the next one too. */
+typedef struct tkt_stored_name {
+    const char *text;  /* as CUPTI has it; NULL where it is no kernel's */
+    uint32_t    name;  /* strings, and a TAKT_TIMING_ bit: fields of tkt_shape */
+    uint32_t    label;
+    uint32_t    filter;
+    uint32_t    last_device;
+    uint32_t    last_shape; /* UINT32_MAX: none */
+    uint32_t    reserved;
+    tkt_shape   last; /* without occupancy */
+} tkt_stored_name;
+
 typedef struct tkt_store_chunk {
     struct tkt_store_chunk *next;
     uint64_t first; /* sequence number of items[0] */
@@ -61,7 +82,7 @@ typedef struct tkt_store_chunk {
     tkt_stored_activity items[TKT_STORE_CHUNK];
 } tkt_store_chunk;
 
-/* What could not be used, since the process began. */
+/* What could not be used, since the process began. Who reads it keeps the values of before. */
 typedef struct tkt_cuda_losses {
     uint64_t dropped;     /* records that CUPTI dropped, or for which the pool had no buffer */
     uint64_t store_full;  /* decoded, but max_bytes was used up */
@@ -80,29 +101,53 @@ typedef struct tkt_store {
     tkt_store_chunk *last;
     tkt_store_chunk *spare;
     uint64_t         next_sequence;
-    uint64_t         max_bytes; /* of chunks */
+    uint64_t         max_bytes; /* of all that grows */
     uint64_t         used_bytes;
     TKT_ARRAY_OF(tkt_stored_memory) memory;
     TKT_ARRAY_OF(tkt_stored_wait) waits;
     TKT_ARRAY_OF(tkt_stored_overhead) overheads;
+    TKT_ARRAY_OF(tkt_stored_context) contexts;
     tkt_cuda_clock   clock;
     tkt_cuda_losses  losses;
+    TKT_ARRAY_OF(tkt_stored_name) names; /* these are the decoder's own */
+    tkt_map          name_index; /* address of a kernel's name -> index + 1 */
+    tkt_map          pools;      /* address of a memory pool -> its bytes */
 } tkt_store;
+
+/* Bytes that a store may use until somebody sets max_bytes. */
+#define TKT_STORE_DEFAULT_BYTES ((uint64_t)64 << 20)
+
+/* Higher ordinals than this are taken for nonsense. */
+#define TKT_STORE_DEVICES 1024u
 
 /* The process has one. Take `lock` to read it, for as long as copying takes. */
 tkt_store *tkt_store_get(void);
 
+/* A store of one's own, for tests and recordings. TAKT_NO_MEMORY. */
+takt_status tkt_store_init(tkt_store *store);
+void tkt_store_fini(tkt_store *store);
+
 /* Sequence number of the next activity that arrives: what a window remembers when it opens. */
 uint64_t tkt_store_position(void);
 
-/* Forgets activities before `position`, and other events whose time (mapped) is before
- * `before_ticks`. */
+/* Forgets activities before `position`, as far as they fill chunks, and what else was decoded and
+ * happened before `before_ticks`. Shapes are renumbered when no activity is left, strings and
+ * devices never. */
 void tkt_store_release(uint64_t position, uint64_t before_ticks);
 
-/* With the lock, by the decoder. False, and the loss is counted, when there is no room. */
-bool tkt_store_add(tkt_store *store, const tkt_stored_activity *activity);
+/* With the lock, these: by the decoder and by those who feed the store otherwise. */
 
-/* The index of this shape, added if it is new; UINT32_MAX without memory. */
+/* False, and the loss is counted, when there is no room. */
+bool tkt_store_add(tkt_store *store, const tkt_stored_activity *activity);
+bool tkt_store_add_memory(tkt_store *store, const tkt_stored_memory *memory);
+bool tkt_store_add_wait(tkt_store *store, const tkt_stored_wait *wait);
+bool tkt_store_add_overhead(tkt_store *store, const tkt_stored_overhead *overhead);
+
+/* The index of this shape, added if it is new; UINT32_MAX without room. */
 uint32_t tkt_store_shape(tkt_store *store, const tkt_shape *shape);
+
+/* The device of this ordinal, made with its label if it is new; every activity's has to be there.
+ * Valid until the next one is made. NULL without memory, and for ordinals beyond all reason. */
+tkt_device *tkt_store_device(tkt_store *store, uint32_t ordinal);
 
 #endif

@@ -1,0 +1,266 @@
+/* The store. Activities stand in chunks, so that what nobody wants any more goes back as a whole
+ * and nothing moves; one chunk is kept in reserve, since a window that follows another needs it at
+ * once. All that grows is charged to one budget: past it the newest is refused and counted. */
+#include "cuda/store.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+static tkt_store the_store = {.lock = TKT_MUTEX_INIT, .max_bytes = TKT_STORE_DEFAULT_BYTES};
+
+/* The thread that held the lock does not exist in the child. */
+static void free_lock(void)
+{
+    tkt_mutex_init(&the_store.lock);
+}
+
+tkt_store *tkt_store_get(void)
+{
+    static atomic_flag is_watched = ATOMIC_FLAG_INIT;
+    if (!atomic_flag_test_and_set_explicit(&is_watched, memory_order_relaxed))
+        tkt_at_fork(free_lock);
+    return &the_store;
+}
+
+takt_status tkt_store_init(tkt_store *store)
+{
+    *store = (tkt_store){.max_bytes = TKT_STORE_DEFAULT_BYTES};
+    tkt_mutex_init(&store->lock);
+    return tkt_strtab_init(&store->strings);
+}
+
+static void free_chunks(tkt_store_chunk *chunk)
+{
+    while (chunk) {
+        tkt_store_chunk *next = chunk->next;
+        tkt_free(chunk);
+        chunk = next;
+    }
+}
+
+void tkt_store_fini(tkt_store *store)
+{
+    free_chunks(store->first);
+    tkt_free(store->spare);
+    tkt_strtab_fini(&store->strings);
+    tkt_map_fini(&store->shape_index);
+    tkt_map_fini(&store->name_index);
+    tkt_map_fini(&store->pools);
+    TKT_ARRAY_FREE(&store->shapes);
+    TKT_ARRAY_FREE(&store->devices);
+    TKT_ARRAY_FREE(&store->memory);
+    TKT_ARRAY_FREE(&store->waits);
+    TKT_ARRAY_FREE(&store->overheads);
+    TKT_ARRAY_FREE(&store->contexts);
+    TKT_ARRAY_FREE(&store->names);
+    TKT_ARRAY_FREE(&store->clock.pairs);
+    tkt_mutex_fini(&store->lock);
+}
+
+uint64_t tkt_store_position(void)
+{
+    tkt_store *store = tkt_store_get();
+    tkt_mutex_lock(&store->lock);
+    uint64_t position = store->next_sequence;
+    tkt_mutex_unlock(&store->lock);
+    return position;
+}
+
+static bool refuse(tkt_store *store)
+{
+    store->losses.store_full++;
+    return false;
+}
+
+static bool has_room(const tkt_store *store, uint64_t bytes)
+{
+    return store->used_bytes + bytes <= store->max_bytes;
+}
+
+/* A chunk for the next activity, or NULL. */
+static tkt_store_chunk *new_chunk(tkt_store *store)
+{
+    tkt_store_chunk *chunk = store->spare;
+    store->spare = NULL;
+    if (!chunk && has_room(store, sizeof *chunk)) {
+        chunk = tkt_alloc(sizeof *chunk);
+        store->used_bytes += chunk ? sizeof *chunk : 0;
+    }
+    if (!chunk)
+        return NULL;
+    chunk->next = NULL;
+    chunk->first = store->next_sequence;
+    chunk->count = 0;
+    if (store->last)
+        store->last->next = chunk;
+    else
+        store->first = chunk;
+    return store->last = chunk;
+}
+
+bool tkt_store_add(tkt_store *store, const tkt_stored_activity *activity)
+{
+    tkt_store_chunk *chunk = store->last;
+    if (!chunk || chunk->count == TKT_STORE_CHUNK)
+        chunk = new_chunk(store);
+    if (!chunk)
+        return refuse(store);
+    chunk->items[chunk->count++] = *activity;
+    store->next_sequence++;
+    return true;
+}
+
+/* Room for one more item, charged and uninitialised; NULL, and counted, if there is none. */
+#define ADD(store, array)                                                                          \
+    (has_room(store, sizeof *(array)->items) && TKT_ARRAY_RESERVE(array, (array)->count + 1)       \
+         ? ((store)->used_bytes += sizeof *(array)->items, &(array)->items[(array)->count++])      \
+         : (refuse(store), NULL))
+
+bool tkt_store_add_memory(tkt_store *store, const tkt_stored_memory *memory)
+{
+    tkt_stored_memory *added = ADD(store, &store->memory);
+    if (added)
+        *added = *memory;
+    return added != NULL;
+}
+
+bool tkt_store_add_wait(tkt_store *store, const tkt_stored_wait *wait)
+{
+    tkt_stored_wait *added = ADD(store, &store->waits);
+    if (added)
+        *added = *wait;
+    return added != NULL;
+}
+
+bool tkt_store_add_overhead(tkt_store *store, const tkt_stored_overhead *overhead)
+{
+    tkt_stored_overhead *added = ADD(store, &store->overheads);
+    if (added)
+        *added = *overhead;
+    return added != NULL;
+}
+
+/* Equal hashes are told apart by taking the next number for the later one. */
+uint32_t tkt_store_shape(tkt_store *store, const tkt_shape *shape)
+{
+    uint64_t hash = tkt_hash_bytes(shape, sizeof *shape);
+    uint64_t *index = tkt_map_get(&store->shape_index, hash);
+    while (index && memcmp(&store->shapes.items[*index - 1], shape, sizeof *shape) != 0)
+        index = tkt_map_get(&store->shape_index, ++hash);
+    if (index)
+        return (uint32_t)*index - 1;
+    tkt_shape *added = ADD(store, &store->shapes);
+    if (!added)
+        return UINT32_MAX;
+    *added = *shape;
+    index = tkt_map_put(&store->shape_index, hash);
+    if (!index) {
+        store->shapes.count--;
+        store->used_bytes -= sizeof *added;
+        refuse(store);
+        return UINT32_MAX;
+    }
+    *index = store->shapes.count;
+    return (uint32_t)store->shapes.count - 1;
+}
+
+static bool add_device(tkt_store *store)
+{
+    char text[16];
+    uint32_t ordinal = (uint32_t)store->devices.count;
+    snprintf(text, sizeof text, "cuda:%u", ordinal);
+    if (!store->strings.count && tkt_strtab_init(&store->strings) != TAKT_OK)
+        return false;
+    uint32_t label = tkt_strtab_intern_text(&store->strings, text);
+    tkt_device *device = label == TKT_STRTAB_FULL ? NULL : TKT_ARRAY_ADD(&store->devices);
+    if (device)
+        *device = (tkt_device){.ordinal = ordinal, .label = label};
+    return device != NULL;
+}
+
+tkt_device *tkt_store_device(tkt_store *store, uint32_t ordinal)
+{
+    if (ordinal >= TKT_STORE_DEVICES)
+        return NULL;
+    while (store->devices.count <= ordinal) {
+        if (!add_device(store))
+            return NULL;
+    }
+    return &store->devices.items[ordinal];
+}
+
+static void release_chunks(tkt_store *store, uint64_t position)
+{
+    while (store->first && store->first->first + store->first->count <= position) {
+        tkt_store_chunk *chunk = store->first;
+        store->first = chunk->next;
+        if (!store->spare) {
+            store->spare = chunk;
+        } else {
+            tkt_free(chunk);
+            store->used_bytes -= sizeof *chunk;
+        }
+    }
+    if (!store->first)
+        store->last = NULL;
+}
+
+/* No activity refers to a shape. A program that makes new graphs all the time has new shapes all
+ * the time. */
+static void release_shapes(tkt_store *store)
+{
+    store->used_bytes -= store->shapes.count * sizeof *store->shapes.items;
+    TKT_ARRAY_FREE(&store->shapes);
+    tkt_map_fini(&store->shape_index);
+    for (size_t i = 0; i < store->names.count; i++)
+        store->names.items[i].last_shape = UINT32_MAX;
+}
+
+/* Keeps, in order, the items whose time is not before `from`. */
+#define KEEP_FROM(store, array, time, from)                                                        \
+    do {                                                                                           \
+        size_t kept_ = 0;                                                                          \
+        for (size_t i_ = 0; i_ < (array)->count; i_++) {                                           \
+            if ((array)->items[i_].time >= (from))                                                 \
+                (array)->items[kept_++] = (array)->items[i_];                                      \
+        }                                                                                          \
+        (store)->used_bytes -= ((array)->count - kept_) * sizeof *(array)->items;                  \
+        (array)->count = kept_;                                                                    \
+        if (!kept_)                                                                                \
+            TKT_ARRAY_FREE(array);                                                                 \
+    } while (0)
+
+/* Forgets pairs that no later moment needs. Returns CUPTI's time of the moment, or one before it:
+ * the earliest that was read from then on, because the clock may have been set back. */
+static uint64_t release_pairs(tkt_cuda_clock *clock, uint64_t before_ticks)
+{
+    size_t first = 0;
+    uint64_t earliest = UINT64_MAX;
+    if (!clock->pairs.count || clock->pairs.items[0].ticks > before_ticks)
+        return 0;
+    while (first + 1 < clock->pairs.count && clock->pairs.items[first + 1].ticks <= before_ticks)
+        first++;
+    clock->pairs.count -= first;
+    memmove(clock->pairs.items, clock->pairs.items + first,
+            clock->pairs.count * sizeof *clock->pairs.items);
+    for (size_t i = 0; i < clock->pairs.count; i++) {
+        if (clock->pairs.items[i].cupti_ns < earliest)
+            earliest = clock->pairs.items[i].cupti_ns;
+    }
+    return earliest;
+}
+
+void tkt_store_release(uint64_t position, uint64_t before_ticks)
+{
+    tkt_store *store = tkt_store_get();
+    tkt_mutex_lock(&store->lock);
+    release_chunks(store, position);
+    if (!store->first)
+        release_shapes(store);
+    uint64_t from = release_pairs(&store->clock, before_ticks);
+    KEEP_FROM(store, &store->memory, time, from);
+    KEEP_FROM(store, &store->waits, end, from);
+    KEEP_FROM(store, &store->overheads, end, from);
+    tkt_mutex_unlock(&store->lock);
+}
