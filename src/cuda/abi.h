@@ -300,6 +300,9 @@ typedef void (*tkt_cupti_completed)(void *context, uint32_t stream, uint8_t *buf
     X(context_synchronize, cuCtxSynchronize, 1, (void))                                            \
     X(memory_info, cuMemGetInfo_v2, 0, (size_t *, size_t *))                                       \
     X(capture_mode, cuThreadExchangeStreamCaptureMode, 0, (int *))                                 \
+    X(context_id, cuCtxGetId, 0, (void *, unsigned long long *))                                   \
+    X(stream_context, cuStreamGetCtx, 0, (void *, void **))                                        \
+    X(stream_create, cuStreamCreate, 0, (void **, unsigned))                                       \
     X(stream_is_capturing, cuStreamIsCapturing, 0, (void *, int *))                                \
     X(event_create, cuEventCreate, 0, (void **, unsigned))                                         \
     X(event_record, cuEventRecord, 0, (void *, void *))                                            \
@@ -312,10 +315,13 @@ typedef void (*tkt_cupti_completed)(void *context, uint32_t stream, uint8_t *buf
 /* CUDA's numbers: constant, the toolkit's, value. */
 #define TKT_CUDA_NUMBER_LIST(X)                                                                    \
     X(TKT_CUDA_SUCCESS, CUDA_SUCCESS, 0)                                                           \
+    X(TKT_CUDA_OUT_OF_MEMORY, CUDA_ERROR_OUT_OF_MEMORY, 2)                                         \
     X(TKT_CUDA_NOT_INITIALIZED, CUDA_ERROR_NOT_INITIALIZED, 3)                                     \
     X(TKT_CUDA_NOT_READY, CUDA_ERROR_NOT_READY, 600)                                               \
     X(TKT_CAPTURE_MODE_RELAXED, CU_STREAM_CAPTURE_MODE_RELAXED, 2)                                 \
     X(TKT_CAPTURE_STATUS_NONE, CU_STREAM_CAPTURE_STATUS_NONE, 0)                                   \
+    X(TKT_STREAM_NON_BLOCKING, CU_STREAM_NON_BLOCKING, 1)                                          \
+    X(TKT_EVENT_UNTIMED, CU_EVENT_DISABLE_TIMING, 2)                                               \
     X(TKT_EVENT_RECORD_EXTERNAL, CU_EVENT_RECORD_EXTERNAL, 1)
 
 enum {
