@@ -205,6 +205,7 @@ static tkt_thread_log *take_log(void)
     log->is_taken = true;
     tkt_mutex_lock(&list_lock);
     log->next = all_logs;
+    log->number = log_count;
     /* release: pairs with the acquire in tkt_log_first() */
     __atomic_store_n(&all_logs, log, __ATOMIC_RELEASE);
     __atomic_fetch_add(&log_count, 1, __ATOMIC_RELAXED);

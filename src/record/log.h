@@ -39,7 +39,7 @@ typedef struct tkt_folded_call {
 
 typedef TKT_ARRAY_OF(tkt_folded_call) tkt_folded_calls;
 
-#define TKT_FOLDED_CALLS (1u << 20) /* the most that a log keeps; further ones are left out */
+#define TKT_FOLDED_CALLS (1u << 17) /* the most that a log keeps; further ones are left out */
 
 typedef struct tkt_thread_log {
     struct tkt_thread_log *next; /* in the list of all logs, which only grows */
@@ -55,7 +55,8 @@ typedef struct tkt_thread_log {
     tkt_chunk      *unfolded; /* lock; the first slot that is not in `fold` */
     uint32_t        unfolded_slot;
     uint32_t       *path;     /* lock; room for one node for each depth */
-    tkt_folded_calls folded_calls; /* lock; since they were taken */
+    tkt_folded_calls folded_calls; /* lock; of `fold`, since they were taken */
+    tkt_folded_calls taken_calls;  /* lock; of the fold that was taken last */
 
     /* The rest is its thread's. */
     tkt_chunk      *tail;
@@ -138,9 +139,9 @@ void tkt_log_release(tkt_thread_log *log, uint64_t ticks);
 void tkt_log_fold_reset(tkt_thread_log *log);
 takt_status tkt_log_fold_take(tkt_thread_log *log, uint64_t until_ticks, tkt_fold *out);
 
-/* Moves the calls that have been folded into *out, which the caller frees; their nodes are those of
- * the fold that tkt_log_fold_take() will give, or has given last. The first folds what is recorded
- * up to now; the second is for after the take. */
+/* Moves the calls that have been folded into *out, which the caller frees. The first folds what is
+ * recorded up to now; nodes are those of the fold that tkt_log_fold_take() is going to give. The
+ * second gives what the take before left over. */
 takt_status tkt_log_fold_calls(tkt_thread_log *log, tkt_folded_calls *out);
 void tkt_log_fold_last_calls(tkt_thread_log *log, tkt_folded_calls *out);
 

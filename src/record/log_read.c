@@ -131,6 +131,7 @@ void tkt_log_fold_reset(tkt_thread_log *log)
 {
     tkt_mutex_lock(&log->lock);
     tkt_fold_fini(&log->fold);
+    TKT_ARRAY_FREE(&log->folded_calls);
     takt_record *cursor = read_cursor(log);
     tkt_chunk *chunk = log->head;
     while (!holds(chunk, cursor))
@@ -140,22 +141,58 @@ void tkt_log_fold_reset(tkt_thread_log *log)
     tkt_mutex_unlock(&log->lock);
 }
 
-takt_status tkt_log_fold_take(tkt_thread_log *log, uint64_t until_ticks, tkt_fold *out)
+/* With the lock: folds what is recorded up to now; with `until_ticks` the open scopes, too. */
+static takt_status fold_now(tkt_thread_log *log, takt_frame *frames, uint64_t until_ticks)
 {
-    takt_frame *frames = tkt_alloc(TKT_MAX_DEPTH * sizeof *frames);
-    if (!frames)
-        return TAKT_NO_MEMORY;
-    tkt_mutex_lock(&log->lock);
     uint32_t count;
     takt_record *cursor = copy_moment(log, frames, &count);
     tkt_chunk *chunk = log->head;
     while (!holds(chunk, cursor))
         chunk = tkt_chunk_after(chunk);
     count = without_closed(frames, count, chunk->slots, cursor);
-    takt_status status = tkt_online_fold(log, cursor, frames, count, until_ticks);
+    return tkt_online_fold(log, cursor, frames, count, until_ticks);
+}
+
+static void move_calls(tkt_folded_calls *from, tkt_folded_calls *out)
+{
+    *out = *from;
+    *from = (tkt_folded_calls){0};
+}
+
+takt_status tkt_log_fold_take(tkt_thread_log *log, uint64_t until_ticks, tkt_fold *out)
+{
+    takt_frame *frames = tkt_alloc(TKT_MAX_DEPTH * sizeof *frames);
+    if (!frames)
+        return TAKT_NO_MEMORY;
+    tkt_mutex_lock(&log->lock);
+    takt_status status = fold_now(log, frames, until_ticks);
     *out = log->fold;
+    out->log = log->number;
     log->fold = (tkt_fold){0};
+    TKT_ARRAY_FREE(&log->taken_calls);
+    move_calls(&log->folded_calls, &log->taken_calls);
     tkt_mutex_unlock(&log->lock);
     tkt_free(frames);
     return status;
+}
+
+takt_status tkt_log_fold_calls(tkt_thread_log *log, tkt_folded_calls *out)
+{
+    takt_frame *frames = tkt_alloc(TKT_MAX_DEPTH * sizeof *frames);
+    if (!frames)
+        return TAKT_NO_MEMORY;
+    tkt_mutex_lock(&log->lock);
+    takt_status status = fold_now(log, frames, 0);
+    if (status == TAKT_OK)
+        move_calls(&log->folded_calls, out);
+    tkt_mutex_unlock(&log->lock);
+    tkt_free(frames);
+    return status;
+}
+
+void tkt_log_fold_last_calls(tkt_thread_log *log, tkt_folded_calls *out)
+{
+    tkt_mutex_lock(&log->lock);
+    move_calls(&log->taken_calls, out);
+    tkt_mutex_unlock(&log->lock);
 }

@@ -10,6 +10,7 @@
 
 typedef struct walk {
     tkt_fold  *fold;
+    tkt_folded_calls *calls;
     uint32_t  *path;  /* the node at each depth */
     uint32_t   known; /* depths that `path` is valid for */
     uint32_t   shift; /* scopes begun before the recording whose end was met: all is deeper */
@@ -85,6 +86,18 @@ static void fold_work(walk *w, const takt_record *slot)
     node->bytes += as_double(slot[1].start);
 }
 
+/* Its span has just been met, so the scope that made the call is above it on the path. */
+static void fold_call(walk *w, const takt_record *slot)
+{
+    uint32_t depth = slot->ticks + w->shift;
+    uint32_t node = depth && depth <= w->known ? w->path[depth - 1] : 0;
+    if (node == TKT_NO_NODE || (uint32_t)slot->start == 0 || w->calls->count == TKT_FOLDED_CALLS)
+        return;
+    tkt_folded_call *call = TKT_ARRAY_ADD(w->calls);
+    if (call)
+        *call = (tkt_folded_call){(uint32_t)slot->start, node};
+}
+
 static void fold_slots(walk *w, const takt_record *first, const takt_record *end)
 {
     tkt_slot_span span;
@@ -95,6 +108,8 @@ static void fold_slots(walk *w, const takt_record *first, const takt_record *end
             fold_span(w, &span);
         else if (tkt_slot_kind_of(slot) == TKT_SLOT_WORK)
             fold_work(w, slot);
+        else if (tkt_slot_kind_of(slot) == TKT_SLOT_CALL)
+            fold_call(w, slot);
         else if (tkt_slot_kind_of(slot) == TKT_SLOT_THREAD)
             w->known = w->shift = 0;
     }
@@ -143,6 +158,7 @@ takt_status tkt_online_fold(tkt_thread_log *log, const takt_record *cursor, cons
         return TAKT_NO_MEMORY;
     walk w = {
         .fold = &log->fold,
+        .calls = &log->folded_calls,
         .path = log->path,
         .from = __atomic_load_n(&tkt_record_control.fold_from_ticks, __ATOMIC_RELAXED),
         .until = until_ticks ? until_ticks : UINT64_MAX,

@@ -46,6 +46,7 @@ typedef enum tkt_slot_kind {     /*  first slot: start, ticks       MORE: start,
     TKT_SLOT_THREAD,             /*  serial, thread id              0, text id of the name: another thread goes on */
     TKT_SLOT_NAME,               /*  0, text id: the thread is named                     */
     TKT_SLOT_GAP,                /*  time: events are missing here                       */
+    TKT_SLOT_CALL,               /*  correlation, result << 32; depth: of the span behind it, a call's */
     TKT_SLOT_KINDS
 } tkt_slot_kind;
 

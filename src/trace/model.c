@@ -27,6 +27,13 @@ static void destroy(takt_trace *trace)
     TKT_ARRAY_FREE(&trace->counters);
     TKT_ARRAY_FREE(&trace->flows);
     TKT_ARRAY_FREE(&trace->memory_events);
+    TKT_ARRAY_FREE(&trace->calls);
+    TKT_ARRAY_FREE(&trace->shapes);
+    TKT_ARRAY_FREE(&trace->devices);
+    TKT_ARRAY_FREE(&trace->waits);
+    TKT_ARRAY_FREE(&trace->overheads);
+    TKT_ARRAY_FREE(&trace->node_activities);
+    TKT_ARRAY_FREE(&trace->device_memory);
     TKT_ARRAY_FREE(&trace->steps);
     tkt_map_fini(&trace->site_index);
     tkt_strtab_fini(&trace->strings);

@@ -13,6 +13,8 @@ static takt_status order_events(takt_trace *trace)
         TKT_ORDER_ITEMS(&trace->counters, offsetof(tkt_counter, track)),
         TKT_ORDER_ITEMS(&trace->flows, offsetof(tkt_flow, track)),
         TKT_ORDER_ITEMS(&trace->memory_events, offsetof(tkt_memory_event, track)),
+        TKT_ORDER_ITEMS(&trace->waits, 0),
+        TKT_ORDER_ITEMS(&trace->overheads, 0),
     };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         takt_status status = tkt_order_by_time(lists[i]);
@@ -58,7 +60,8 @@ static void renumber_events(takt_trace *trace, const moves *moved)
     }
     for (size_t i = 0; i < trace->memory_events.count; i++) {
         tkt_memory_event *event = &trace->memory_events.items[i];
-        renumber(moved->now[event->track], &event->span);
+        if (event->track != TKT_NO_TRACK)
+            renumber(moved->now[event->track], &event->span);
     }
     for (size_t i = 0; i < trace->activities.count; i++) {
         tkt_activity *activity = &trace->activities.items[i];
@@ -244,6 +247,8 @@ static takt_status visit_spans(takt_trace *trace, uint32_t number, const uint32_
         trace->facts.unfinished += (span->site_flags & TAKT_SPAN_UNFINISHED) != 0;
         if (kind == TAKT_SITE_PHASE)
             span->site_flags |= TAKT_SPAN_PHASE;
+        if (kind == TAKT_SITE_CALL)
+            span->site_flags |= TAKT_SPAN_CALL;
         if (kind != TAKT_SITE_ACTIVITY)
             continue;
         span->site_flags |= TAKT_SPAN_ACTIVITY;

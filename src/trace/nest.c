@@ -132,6 +132,8 @@ static uint32_t flags_of(const nest *n, const tkt_slot_span *span, uint8_t kind)
         flags |= TAKT_SPAN_PHASE;
     if (kind == TAKT_SITE_ACTIVITY)
         flags |= TAKT_SPAN_ACTIVITY;
+    if (kind == TAKT_SITE_CALL)
+        flags |= TAKT_SPAN_CALL;
     return flags;
 }
 
@@ -234,6 +236,21 @@ static void add_flow(nest *n, const takt_record *slot)
         n->sealing->is_out_of_memory = true;
 }
 
+/* What the call was whose span has just been placed; it may lie outside of the window. */
+static void add_call(nest *n, const takt_record *slot)
+{
+    const ancestor *last = n->ancestors.count ? &n->ancestors.items[n->ancestors.count - 1] : NULL;
+    if (!last || last->depth != slot->ticks ||
+        !(tkt_span_flags(&n->track->spans.items[last->place]) & TAKT_SPAN_CALL))
+        return;
+    tkt_call_info *call = TKT_ARRAY_ADD(&n->sealing->trace->calls);
+    if (call)
+        *call = (tkt_call_info){n->track_index, last->place, (uint32_t)slot->start,
+                                (int32_t)(slot->start >> 32)};
+    else
+        n->sealing->is_out_of_memory = true;
+}
+
 static void add_mark(nest *n, const takt_record *slot)
 {
     tkt_mark *mark = TKT_ARRAY_ADD(&n->sealing->trace->marks);
@@ -269,6 +286,10 @@ static void place_event(nest *n, const takt_record *slot)
     }
     if (kind == TKT_SLOT_WORK) {
         add_work(n, slot);
+        return;
+    }
+    if (kind == TKT_SLOT_CALL) {
+        add_call(n, slot);
         return;
     }
     if (!tkt_sealing_holds(n->sealing, slot->start))
@@ -325,13 +346,13 @@ static void reverse(void *list, size_t count, size_t item_size)
 
 /* How many events there were before this run. */
 typedef struct event_counts {
-    size_t marks, counters, flows, memory_events;
+    size_t marks, counters, flows, memory_events, calls;
 } event_counts;
 
 static event_counts count_events(const takt_trace *trace)
 {
     return (event_counts){trace->marks.count, trace->counters.count, trace->flows.count,
-                          trace->memory_events.count};
+                          trace->memory_events.count, trace->calls.count};
 }
 
 #define REVERSE_SINCE(list, first)                                                                 \
@@ -349,6 +370,8 @@ static void reverse_events(takt_trace *trace, const event_counts *before)
         REVERSE_SINCE(&trace->flows, before->flows);
     if (trace->memory_events.count > before->memory_events)
         REVERSE_SINCE(&trace->memory_events, before->memory_events);
+    if (trace->calls.count > before->calls)
+        REVERSE_SINCE(&trace->calls, before->calls);
 }
 
 /* Sorts items, each of which begins with its span's index, by span; those of one span into the
