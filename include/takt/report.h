@@ -24,6 +24,7 @@ typedef struct takt_report_options {
     bool        full_names;   /* do not shorten names */
     bool        by_arguments; /* scopes: group by recorded arguments too */
     bool        with_flops;   /* scopes: the FLOPs column */
+    bool        all;          /* scopes, tree: calls into CUDA too; scopes: kernels and copies */
 } takt_report_options;
 
 /* Writes the report of that name. `options` may be NULL. TAKT_NOT_FOUND for an unknown name,

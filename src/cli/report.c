@@ -30,6 +30,7 @@ typedef enum report_option {
     OPTION_FULL_NAMES,
     OPTION_BY_ARGUMENTS,
     OPTION_FLOPS,
+    OPTION_ALL,
     OPTION_COLOR,
     OPTION_COUNT
 } report_option;
@@ -44,6 +45,7 @@ static const cli_option common_options[OPTION_COUNT] = {
     [OPTION_FULL_NAMES] = {0, "full-names", NULL, "does not shorten names"},
     [OPTION_BY_ARGUMENTS] = {0, "by-arguments", NULL, "scopes: a row for each set of arguments"},
     [OPTION_FLOPS] = {0, "flops", NULL, "scopes: with the FLOPs column"},
+    [OPTION_ALL] = {0, "all", NULL, "scopes, tree: CUDA calls too; scopes: kernels, copies"},
     [OPTION_COLOR] = {0, "color", "WHEN", "auto, always or never; auto heeds NO_COLOR"},
 };
 
@@ -163,6 +165,9 @@ static int take_option(report_request *request, report_option option, const char
         break;
     case OPTION_FLOPS:
         options->with_flops = true;
+        break;
+    case OPTION_ALL:
+        options->all = true;
         break;
     default:
         if (!take_value(request, option, value))

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* All columns, in torch's order. */
 enum {
     NAME,
     SELF_SHARE,
@@ -15,22 +16,46 @@ enum {
     TOTAL_SHARE,
     TOTAL,
     AVERAGE,
+    DEVICE_SELF,
+    DEVICE_SELF_SHARE,
+    DEVICE_TOTAL,
+    DEVICE_AVERAGE,
+    DEVICE_BUSY,
+    HOST_BYTES,
+    HOST_SELF_BYTES,
+    DEVICE_BYTES,
+    DEVICE_SELF_BYTES,
     CALLS,
     LEAST,
     MOST,
-    FIXED_COLUMNS
+    ARGUMENTS,
+    FLOPS,
+    KIND,
+    COLUMNS
 };
 
-static const tkt_column fixed_columns[FIXED_COLUMNS] = {
+static const tkt_column all_columns[COLUMNS] = {
     [NAME] = {"Name", "name", TKT_CELL_TEXT, 0, false, 1},
     [SELF_SHARE] = {"Self CPU %", "self_cpu_percent", TKT_CELL_SHARE, 4, false, 1},
     [SELF] = {"Self CPU", "self_cpu_ns", TKT_CELL_TIME, 1, false, 1},
     [TOTAL_SHARE] = {"CPU total %", "cpu_total_percent", TKT_CELL_SHARE, 6, false, 1},
     [TOTAL] = {"CPU total", "cpu_total_ns", TKT_CELL_TIME, 2, false, 1},
     [AVERAGE] = {"CPU time avg", "cpu_time_avg_ns", TKT_CELL_TIME, 7, false, 1},
+    [DEVICE_SELF] = {"Self CUDA", "self_cuda_ns", TKT_CELL_TIME, 2, false, 1},
+    [DEVICE_SELF_SHARE] = {"Self CUDA %", "self_cuda_percent", TKT_CELL_SHARE, 4, false, 1},
+    [DEVICE_TOTAL] = {"CUDA total", "cuda_total_ns", TKT_CELL_TIME, 2, false, 1},
+    [DEVICE_AVERAGE] = {"CUDA time avg", "cuda_time_avg_ns", TKT_CELL_TIME, 7, false, 1},
+    [DEVICE_BUSY] = {"CUDA busy", "cuda_busy_ns", TKT_CELL_TIME, 8, false, 1},
+    [HOST_BYTES] = {"CPU Mem", "cpu_memory_bytes", TKT_CELL_CHANGE, 8, false, 1},
+    [HOST_SELF_BYTES] = {"Self CPU Mem", "self_cpu_memory_bytes", TKT_CELL_CHANGE, 9, false, 1},
+    [DEVICE_BYTES] = {"CUDA Mem", "cuda_memory_bytes", TKT_CELL_CHANGE, 5, false, 1},
+    [DEVICE_SELF_BYTES] = {"Self CUDA Mem", "self_cuda_memory_bytes", TKT_CELL_CHANGE, 8, false, 1},
     [CALLS] = {"# of Calls", "calls", TKT_CELL_COUNT, 3, false, 1},
     [LEAST] = {"CPU time min", "cpu_time_min_ns", TKT_CELL_TIME, TKT_HIDDEN, false, 1},
     [MOST] = {"CPU time max", "cpu_time_max_ns", TKT_CELL_TIME, TKT_HIDDEN, false, 1},
+    [ARGUMENTS] = {"Input Shapes", "arguments", TKT_CELL_TEXT, 0, false, 1},
+    [FLOPS] = {"Total FLOPs", "flops", TKT_CELL_NUMBER, 5, false, 1},
+    [KIND] = {"Kind", "kind", TKT_CELL_TEXT, TKT_HIDDEN, true, 1},
 };
 
 /* torch scales the column, not the cells: its title says the unit of the greatest value. */
@@ -95,49 +120,132 @@ static const char *arguments_of(tkt_document *document, const tkt_scope_total *s
     return tkt_document_copy(document, text, strlen(text));
 }
 
-static void fill_row(tkt_cell *row, const tkt_scopes *scopes, const tkt_scope_total *scope)
+static void fill_device_cells(tkt_cell *cells, const tkt_scopes *scopes,
+                              const tkt_scope_total *scope)
 {
-    row[NAME].text = scope->name;
-    row[SELF_SHARE].d = tkt_share(scope->self_ns, scopes->self_ns);
-    row[SELF].u = scope->self_ns;
-    row[TOTAL_SHARE].d = tkt_share(scope->total_ns, scopes->self_ns);
-    row[TOTAL].u = scope->total_ns;
-    row[AVERAGE].u = tkt_mean(scope->total_ns, scope->calls);
-    row[CALLS].u = scope->calls;
-    row[LEAST].u = scope->min_ns;
-    row[MOST].u = scope->max_ns;
+    bool is_activity = scope->kind == TKT_KIND_ACTIVITY;
+    cells[DEVICE_SELF].u = scope->device_self_ns;
+    cells[DEVICE_SELF_SHARE].d = tkt_share(scope->device_self_ns, scopes->device_ns);
+    cells[DEVICE_TOTAL].u = scope->device_total_ns;
+    cells[DEVICE_AVERAGE].u = tkt_mean(scope->device_total_ns, scope->calls);
+    cells[DEVICE_BUSY].u = is_activity ? TKT_NO_VALUE : scope->device_busy_ns;
+    cells[HOST_BYTES].i = is_activity ? TKT_NO_SIGNED : scope->host_bytes;
+    cells[HOST_SELF_BYTES].i = is_activity ? TKT_NO_SIGNED : scope->host_self_bytes;
+    cells[DEVICE_BYTES].i = is_activity ? TKT_NO_SIGNED : scope->device_bytes;
+    cells[DEVICE_SELF_BYTES].i = is_activity ? TKT_NO_SIGNED : scope->device_self_bytes;
 }
 
-static takt_status show(tkt_document *document, const tkt_scopes *scopes, bool with_arguments,
-                        bool with_flops)
+/* All cells but the arguments, whether their columns are shown or not. */
+static void fill_cells(tkt_cell *cells, const tkt_scopes *scopes, const tkt_scope_total *scope)
 {
-    tkt_column columns[FIXED_COLUMNS + 2];
-    size_t count = FIXED_COLUMNS;
-    memcpy(columns, fixed_columns, sizeof fixed_columns);
-    flops_scale scale = scale_of(scopes);
-    size_t arguments = with_arguments ? count++ : 0;
-    size_t flops = with_flops ? count++ : 0;
-    if (with_arguments)
-        columns[arguments] = (tkt_column){"Input Shapes", "arguments", TKT_CELL_TEXT, 0, false, 1};
-    if (with_flops)
-        columns[flops] = (tkt_column){scale.title, "flops", TKT_CELL_NUMBER, 5, false, scale.unit};
+    static const char *const kinds[] = {"scope", "call", "activity"};
+    bool is_activity = scope->kind == TKT_KIND_ACTIVITY;
+    cells[NAME].text = scope->name;
+    cells[SELF_SHARE].d = tkt_share(scope->self_ns, scopes->self_ns);
+    cells[SELF].u = scope->self_ns;
+    cells[TOTAL_SHARE].d = tkt_share(scope->total_ns, scopes->self_ns);
+    cells[TOTAL].u = scope->total_ns;
+    cells[AVERAGE].u = tkt_mean(scope->total_ns, scope->calls);
+    cells[CALLS].u = scope->calls;
+    cells[LEAST].u = is_activity ? TKT_NO_VALUE : scope->min_ns;
+    cells[MOST].u = is_activity ? TKT_NO_VALUE : scope->max_ns;
+    cells[FLOPS].d = scope->flops > 0 ? scope->flops : NAN;
+    cells[KIND].text = kinds[scope->kind];
+    fill_device_cells(cells, scopes, scope);
+}
 
+static bool is_wanted(size_t column, const tkt_document *document, const tkt_scopes *scopes,
+                      const takt_report_options *options)
+{
+    switch (column) {
+    case DEVICE_BUSY:
+        return scopes->has_device && document->trace->facts.has_spans;
+    case DEVICE_SELF:
+    case DEVICE_SELF_SHARE:
+    case DEVICE_TOTAL:
+    case DEVICE_AVERAGE:
+        return scopes->has_device;
+    case HOST_BYTES:
+    case HOST_SELF_BYTES:
+    case DEVICE_BYTES:
+    case DEVICE_SELF_BYTES:
+        return scopes->has_memory;
+    case ARGUMENTS:
+        return options->by_arguments;
+    case FLOPS:
+        return options->with_flops || document->trace->with_flops;
+    case KIND:
+        return options->all;
+    default:
+        return true;
+    }
+}
+
+/* Fills `from`, which of all columns those of the table are. */
+static tkt_table *make_table(tkt_document *document, const tkt_scopes *scopes,
+                             const takt_report_options *options, uint8_t from[COLUMNS])
+{
+    tkt_column columns[COLUMNS];
+    size_t count = 0;
+    size_t sort = 0;
+    flops_scale scale = scale_of(scopes);
+    for (uint8_t i = 0; i < COLUMNS; i++) {
+        if (!is_wanted(i, document, scopes, options))
+            continue;
+        from[count] = i;
+        columns[count] = all_columns[i];
+        if (i == FLOPS) {
+            columns[count].title = scale.title;
+            columns[count].unit = scale.unit;
+        }
+        if (i == TOTAL || (i == DEVICE_TOTAL && options->all))
+            sort = count;
+        count++;
+    }
     tkt_table *table = tkt_document_add_table(document, "scopes", columns, count, scopes->count);
     if (!table)
-        return TAKT_NO_MEMORY;
+        return NULL;
     table->min_width = 12;
     table->weight = TOTAL;
-    table->sort = TOTAL;
+    table->sort = sort;
     table->default_rows = 100;
+    return table;
+}
+
+static takt_status show(tkt_document *document, const tkt_scopes *scopes,
+                        const takt_report_options *options)
+{
+    uint8_t from[COLUMNS];
+    tkt_table *table = make_table(document, scopes, options, from);
+    if (!table)
+        return TAKT_NO_MEMORY;
     for (size_t i = 0; i < scopes->count; i++) {
+        tkt_cell cells[COLUMNS];
+        fill_cells(cells, scopes, &scopes->items[i]);
+        if (options->by_arguments)
+            cells[ARGUMENTS].text = arguments_of(document, &scopes->items[i]);
         tkt_cell *row = tkt_table_add_row(table);
-        fill_row(row, scopes, &scopes->items[i]);
-        if (with_arguments)
-            row[arguments].text = arguments_of(document, &scopes->items[i]);
-        if (with_flops)
-            row[flops].d = scopes->items[i].flops > 0 ? scopes->items[i].flops : NAN;
+        for (size_t column = 0; column < table->column_count; column++)
+            row[column] = cells[from[column]];
     }
     return TAKT_OK;
+}
+
+static void tell_devices(tkt_document *document, const tkt_scopes *scopes)
+{
+    uint64_t outside_ns = scopes->device_ns;
+    for (size_t i = 0; i < scopes->count; i++) {
+        if (scopes->items[i].kind == TKT_KIND_SCOPE)
+            outside_ns -= scopes->items[i].device_self_ns;
+    }
+    tkt_document_add_fact(document, "self_cuda_total_ns", "Self CUDA time total", TKT_CELL_TIME,
+                          (tkt_cell){.u = scopes->device_ns});
+    if (outside_ns > 0)
+        tkt_document_add_fact(document, "cuda_in_no_scope_ns", "CUDA time in no scope",
+                              TKT_CELL_TIME, (tkt_cell){.u = outside_ns});
+    tkt_document_add_note(document, "CUDA times are sums over the activities that a scope launched,"
+                                    " itself or inside; the total has each activity once. CUDA busy"
+                                    " is the time in which any of them ran.");
 }
 
 takt_status tkt_show_scopes(tkt_document *document, const takt_report_options *options)
@@ -145,17 +253,19 @@ takt_status tkt_show_scopes(tkt_document *document, const takt_report_options *o
     const takt_trace *trace = document->trace;
     tkt_scopes scopes = {0};
     document->nothing = "No scopes";
-    takt_status status = options->by_arguments ? tkt_scopes_by_arguments(trace, &scopes)
-                                               : tkt_scopes_by_name(trace, &scopes);
+    takt_status status = options->by_arguments
+                             ? tkt_scopes_by_arguments(trace, options->all, &scopes)
+                             : tkt_scopes_by_name(trace, options->all, &scopes);
     if (status != TAKT_OK)
         return status;
-    status =
-        show(document, &scopes, options->by_arguments, options->with_flops || trace->with_flops);
+    status = show(document, &scopes, options);
     tkt_document_add_fact(document, "self_cpu_total_ns", "Self CPU time total", TKT_CELL_TIME,
                           (tkt_cell){.u = scopes.self_ns});
     tkt_document_add_note(document, "Percentages are of the self CPU time total. Self CPU is CPU "
                                     "total less direct children; a recursive scope's CPU total "
                                     "counts outermost calls.");
+    if (scopes.has_device)
+        tell_devices(document, &scopes);
     tkt_scopes_fini(&scopes);
     return status;
 }

@@ -253,7 +253,7 @@ takt_status tkt_show_summary(tkt_document *document, const takt_report_options *
 {
     (void)options;
     tkt_scopes scopes = {0};
-    takt_status status = tkt_scopes_by_name(document->trace, &scopes);
+    takt_status status = tkt_scopes_by_name(document->trace, false, &scopes);
     if (status != TAKT_OK)
         return status;
     document->is_page = true;

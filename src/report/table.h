@@ -9,7 +9,7 @@
 
 #include <takt/report.h>
 
-#define TKT_MAX_COLUMNS 16
+#define TKT_MAX_COLUMNS 24
 #define TKT_MAX_TABLES  4
 #define TKT_NO_COLUMN   SIZE_MAX
 #define TKT_NO_ROW_ABOVE UINT32_MAX

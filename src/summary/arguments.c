@@ -3,19 +3,23 @@
  * Spans of a track stand in preorder and their arguments in the spans' order, so that one pass with
  * a stack of open spans does it. Groups are found by a hash of name and arguments; what the hash
  * finds is compared with the group's first call, since equal hashes prove nothing. */
-#include "summary/scopes.h"
+#include "summary/charge.h"
+#include "summary/device.h"
 
 #include <string.h>
 
 typedef struct open_span {
     uint32_t span;
-    uint32_t group;
+    uint32_t group; /* of a call that is no row its scope's, or TKT_NO_GROUP */
 } open_span;
 
 typedef struct grouping {
     const takt_trace *trace;
     tkt_scopes *scopes;
-    tkt_map by_hash;              /* -> index + 1 */
+    bool all;
+    uint32_t *of_span; /* group by span, tracks one after the other; of such a call TKT_NO_GROUP */
+    size_t *first;     /* by track */
+    tkt_map by_hash;   /* -> index + 1 */
     TKT_ARRAY_OF(uint32_t) names; /* by group: the string */
     TKT_ARRAY_OF(uint32_t) open;  /* by group: how many of its spans are on the stack */
     TKT_ARRAY_OF(open_span) stack;
@@ -30,6 +34,7 @@ typedef struct call {
     uint32_t first_arg;
     uint32_t arg_count;
     uint32_t name;
+    uint32_t kind; /* tkt_scope_kind */
 } call;
 
 static uint64_t value_bits(const tkt_arg *arg)
@@ -64,7 +69,8 @@ static uint64_t hash_call(const call *c)
 static bool is_same(const grouping *g, size_t group, const call *c)
 {
     const tkt_scope_total *total = &g->scopes->items[group];
-    if (g->names.items[group] != c->name || total->arg_count != c->arg_count)
+    if (g->names.items[group] != c->name || total->kind != c->kind ||
+        total->arg_count != c->arg_count)
         return false;
     for (uint32_t i = 0; i < c->arg_count; i++) {
         const tkt_arg *a = &g->trace->tracks.items[total->track].args.items[total->first_arg + i];
@@ -86,7 +92,8 @@ static tkt_scope_total *add_group(grouping *g, const call *c)
                                .min_ns = UINT64_MAX,
                                .track = c->track,
                                .first_arg = c->first_arg,
-                               .arg_count = c->arg_count};
+                               .arg_count = c->arg_count,
+                               .kind = c->kind};
     *name = c->name;
     *open = 0;
     return total;
@@ -108,43 +115,58 @@ static tkt_scope_total *find_group(grouping *g, const call *c)
     }
 }
 
-/* Leaves spans until the top of the stack is `parent`, or nothing is left. */
-static void close_until(grouping *g, uint32_t parent)
+/* Leaves spans until the top of the stack is `parent`, or nothing is left; returns the group that
+ * is open then. */
+static uint32_t close_until(grouping *g, uint32_t parent)
 {
     while (g->stack.count > 0) {
         const open_span *top = &g->stack.items[g->stack.count - 1];
         if (top->span == parent)
-            return;
-        g->open.items[top->group]--;
+            return top->group;
+        if (top->group != TKT_NO_GROUP)
+            g->open.items[top->group]--;
         g->stack.count--;
     }
+    return TKT_NO_GROUP;
+}
+
+/* `span` is open from now on, in that group. */
+static takt_status push(grouping *g, uint32_t span, uint32_t group)
+{
+    open_span *top = TKT_ARRAY_ADD(&g->stack);
+    if (!top)
+        return TAKT_NO_MEMORY;
+    *top = (open_span){span, group};
+    if (group != TKT_NO_GROUP)
+        g->open.items[group]++;
+    return TAKT_OK;
 }
 
 static takt_status add_call(grouping *g, const call *c, const tkt_work *work)
 {
+    uint32_t parent = close_until(g, c->span->parent);
+    if (c->kind == TKT_KIND_CALL && !g->all)
+        return push(g, c->number, parent);
     tkt_scope_total *total = find_group(g, c);
     if (!total)
         return TAKT_NO_MEMORY;
     uint64_t duration_ns = c->span->end_ns - c->span->begin_ns;
-    close_until(g, c->span->parent);
-    if (g->stack.count > 0)
-        g->scopes->items[g->stack.items[g->stack.count - 1].group].self_ns -= duration_ns;
+    if (parent != TKT_NO_GROUP)
+        g->scopes->items[parent].self_ns -= duration_ns;
     else
         g->scopes->self_ns += duration_ns;
 
     uint32_t group = (uint32_t)(total - g->scopes->items);
-    open_span *top = TKT_ARRAY_ADD(&g->stack);
-    if (!top)
-        return TAKT_NO_MEMORY;
-    *top = (open_span){c->number, group};
+    if (g->of_span)
+        g->of_span[g->first[c->track] + c->number] = group;
     total->calls++;
-    total->total_ns += g->open.items[group]++ == 0 ? duration_ns : 0;
+    total->total_ns += g->open.items[group] == 0 ? duration_ns : 0;
     total->self_ns += duration_ns;
     total->min_ns = duration_ns < total->min_ns ? duration_ns : total->min_ns;
     total->max_ns = duration_ns > total->max_ns ? duration_ns : total->max_ns;
     total->flops += work ? work->flops : 0;
     total->bytes += work ? work->bytes : 0;
-    return TAKT_OK;
+    return push(g, c->number, group);
 }
 
 static takt_status add_track(grouping *g, uint32_t number)
@@ -160,6 +182,8 @@ static takt_status add_track(grouping *g, uint32_t number)
         c.arg_count = (uint32_t)arg - c.first_arg;
         c.args = c.arg_count ? track->args.items + c.first_arg : NULL;
         c.name = g->trace->sites.items[tkt_span_site(span)].name;
+        if (tkt_site_is_call(g->trace, tkt_span_site(span)))
+            c.kind = TKT_KIND_CALL;
         bool has_work = work < track->works.count && track->works.items[work].span == i;
         takt_status status = add_call(g, &c, has_work ? &track->works.items[work++] : NULL);
         if (status != TAKT_OK)
@@ -169,19 +193,52 @@ static takt_status add_track(grouping *g, uint32_t number)
     return TAKT_OK;
 }
 
-takt_status tkt_scopes_by_arguments(const takt_trace *trace, tkt_scopes *out)
+/* Remembers groups by span where there is something to charge to them. */
+static takt_status make_span_groups(grouping *g)
+{
+    const takt_trace *trace = g->trace;
+    size_t count = 0;
+    if (trace->memory_events.count == 0 && tkt_device_activity_count(trace) == 0)
+        return TAKT_OK;
+    g->first = tkt_alloc(trace->tracks.count * sizeof *g->first + 1);
+    for (size_t i = 0; g->first && i < trace->tracks.count; i++) {
+        g->first[i] = count;
+        count += trace->tracks.items[i].spans.count;
+    }
+    g->of_span = g->first ? tkt_alloc(count * sizeof *g->of_span + 1) : NULL;
+    if (!g->of_span)
+        return TAKT_NO_MEMORY;
+    memset(g->of_span, 0xFF, count * sizeof *g->of_span);
+    return TAKT_OK;
+}
+
+static takt_status group_by_arguments(grouping *g)
+{
+    const takt_trace *trace = g->trace;
+    takt_status status = make_span_groups(g);
+    for (uint32_t i = 0; i < trace->tracks.count && status == TAKT_OK; i++)
+        status = add_track(g, i);
+    if (status == TAKT_OK && g->of_span)
+        status = tkt_charge(trace, &(tkt_groups){g->of_span, g->first}, g->scopes);
+    g->scopes->has_device = tkt_has_device_activities(trace);
+    if (status == TAKT_OK && g->all)
+        status = tkt_scopes_add_activities(trace, g->scopes);
+    return status;
+}
+
+takt_status tkt_scopes_by_arguments(const takt_trace *trace, bool all, tkt_scopes *out)
 {
     if (!trace->facts.has_spans)
         return TAKT_NO_SPANS;
     tkt_scopes scopes = {0};
-    grouping g = {.trace = trace, .scopes = &scopes};
-    takt_status status = TAKT_OK;
-    for (uint32_t i = 0; i < trace->tracks.count && status == TAKT_OK; i++)
-        status = add_track(&g, i);
+    grouping g = {.trace = trace, .scopes = &scopes, .all = all};
+    takt_status status = group_by_arguments(&g);
     tkt_map_fini(&g.by_hash);
     TKT_ARRAY_FREE(&g.names);
     TKT_ARRAY_FREE(&g.open);
     TKT_ARRAY_FREE(&g.stack);
+    tkt_free(g.of_span);
+    tkt_free(g.first);
     if (status != TAKT_OK) {
         tkt_scopes_fini(&scopes);
         return status;

@@ -2,26 +2,35 @@
  *
  * Nodes of one name are added up. Self times simply add. Totals would count a recursive scope more
  * than once, so the tree is walked depth first with a count of open nodes for each name, and only a
- * node under no other of its name adds its total. */
-#include "summary/scopes.h"
+ * node under no other of its name adds its total. A call that is no row of its own is in the group
+ * of the scope that makes it, and so are, for their self times, the nodes' times there. */
+#include "summary/charge.h"
+#include "summary/device.h"
 
-/* Names are told apart by their string's id; other paths have none. */
+/* Names are told apart by their string's id, calls from scopes; other paths have none. */
 #define OTHER_KEY UINT64_MAX
 
 typedef struct grouping {
     const takt_trace *trace;
     const tkt_fold *fold;
+    const tkt_node_device *devices; /* by node */
     tkt_scopes *scopes;
+    bool all;
     tkt_map by_name;    /* key -> index + 1 */
-    uint32_t *group_of; /* by node */
+    uint32_t *group_of; /* by node, or TKT_NO_GROUP */
     uint32_t *open;     /* by group: how many of its nodes the walk is inside of */
 } grouping;
 
+static uint64_t key_of(const grouping *g, uint32_t site)
+{
+    if (site == TKT_SITE_OTHER)
+        return OTHER_KEY;
+    return (uint64_t)g->trace->sites.items[site].name * 2 + tkt_site_is_call(g->trace, site);
+}
+
 static tkt_scope_total *find_group(grouping *g, const tkt_node *node)
 {
-    bool is_other = node->site == TKT_SITE_OTHER;
-    uint64_t key = is_other ? OTHER_KEY : g->trace->sites.items[node->site].name;
-    uint64_t *place = tkt_map_put(&g->by_name, key);
+    uint64_t *place = tkt_map_put(&g->by_name, key_of(g, node->site));
     if (!place)
         return NULL;
     if (*place)
@@ -30,28 +39,53 @@ static tkt_scope_total *find_group(grouping *g, const tkt_node *node)
     tkt_scope_total *total = TKT_ARRAY_ADD(g->scopes);
     if (!total)
         return NULL;
-    *total = (tkt_scope_total){.name = tkt_node_name(g->trace, node), .min_ns = UINT64_MAX};
+    *total = (tkt_scope_total){.name = tkt_node_name(g->trace, node),
+                               .min_ns = UINT64_MAX,
+                               .kind = tkt_site_is_call(g->trace, node->site) ? TKT_KIND_CALL
+                                                                              : TKT_KIND_SCOPE};
     *place = g->scopes->count;
     return total;
 }
 
-/* Everything but the totals, in the order of the nodes' numbers. */
+/* A call's own time is its scope's; outside of all scopes it is nobody's. */
+static void join_scope(grouping *g, uint32_t node)
+{
+    uint64_t self_ns = g->fold->items[node].stats.self_ns;
+    uint32_t group = g->group_of[g->fold->items[node].parent];
+    g->group_of[node] = group;
+    if (group == TKT_NO_GROUP)
+        return;
+    g->scopes->items[group].self_ns += self_ns;
+    g->scopes->self_ns += self_ns;
+}
+
+static bool add_node(grouping *g, uint32_t i)
+{
+    const tkt_node *node = &g->fold->items[i];
+    tkt_scope_total *total = find_group(g, node);
+    if (!total)
+        return false;
+    const tkt_stats *stats = &node->stats;
+    total->calls += stats->count;
+    total->self_ns += stats->self_ns;
+    total->min_ns = stats->min_ns < total->min_ns ? stats->min_ns : total->min_ns;
+    total->max_ns = stats->max_ns > total->max_ns ? stats->max_ns : total->max_ns;
+    total->flops += node->flops;
+    total->bytes += node->bytes;
+    g->scopes->self_ns += stats->self_ns;
+    g->group_of[i] = (uint32_t)(total - g->scopes->items);
+    return true;
+}
+
+/* Everything but the totals and what devices did, in the order of the nodes' numbers. */
 static takt_status add_nodes(grouping *g)
 {
+    g->group_of[0] = TKT_NO_GROUP;
     for (uint32_t i = 1; i < g->fold->count; i++) {
-        const tkt_node *node = &g->fold->items[i];
-        tkt_scope_total *total = find_group(g, node);
-        if (!total)
+        if (!g->all && tkt_site_is_call(g->trace, g->fold->items[i].site))
+            join_scope(g, i);
+        else if (!add_node(g, i))
             return TAKT_NO_MEMORY;
-        const tkt_stats *stats = &node->stats;
-        total->calls += stats->count;
-        total->self_ns += stats->self_ns;
-        total->min_ns = stats->min_ns < total->min_ns ? stats->min_ns : total->min_ns;
-        total->max_ns = stats->max_ns > total->max_ns ? stats->max_ns : total->max_ns;
-        total->flops += node->flops;
-        total->bytes += node->bytes;
-        g->scopes->self_ns += stats->self_ns;
-        g->group_of[i] = (uint32_t)(total - g->scopes->items);
     }
     return TAKT_OK;
 }
@@ -59,8 +93,20 @@ static takt_status add_nodes(grouping *g)
 static void enter(grouping *g, uint32_t node)
 {
     uint32_t group = g->group_of[node];
-    if (g->open[group]++ == 0)
-        g->scopes->items[group].total_ns += g->fold->items[node].stats.total_ns;
+    if (group == TKT_NO_GROUP)
+        return;
+    tkt_scope_total *total = &g->scopes->items[group];
+    total->device_self_ns += g->devices[node].self_ns;
+    if (g->open[group]++ > 0)
+        return;
+    total->total_ns += g->fold->items[node].stats.total_ns;
+    total->device_total_ns += g->devices[node].total_ns;
+}
+
+static void leave(grouping *g, uint32_t node)
+{
+    if (g->group_of[node] != TKT_NO_GROUP)
+        g->open[g->group_of[node]]--;
 }
 
 static void add_totals(grouping *g)
@@ -71,12 +117,32 @@ static void add_totals(grouping *g)
         enter(g, node);
         uint32_t next = nodes[node].first_child;
         while (next == TKT_NO_NODE && node != 0) {
-            g->open[g->group_of[node]]--;
+            leave(g, node);
             next = nodes[node].next_sibling;
             node = nodes[node].parent;
         }
         node = next;
     }
+}
+
+/* What only the spans tell, and sums of devices' times, which the tree's then replace: no dropped
+ * span makes those smaller. */
+static takt_status charge_spans(grouping *g)
+{
+    const takt_trace *trace = g->trace;
+    tkt_scopes *scopes = g->scopes;
+    uint32_t *of_site = tkt_alloc(trace->sites.count * sizeof *of_site);
+    if (!of_site)
+        return TAKT_NO_MEMORY;
+    for (uint32_t i = 0; i < trace->sites.count; i++) {
+        const uint64_t *place = tkt_map_get(&g->by_name, key_of(g, i));
+        of_site[i] = place ? (uint32_t)*place - 1 : TKT_NO_GROUP;
+    }
+    takt_status status = tkt_charge(trace, &(tkt_groups){of_site, NULL}, scopes);
+    for (size_t i = 0; i < scopes->count; i++)
+        scopes->items[i].device_self_ns = scopes->items[i].device_total_ns = 0;
+    tkt_free(of_site);
+    return status;
 }
 
 /* Scopes of which no call is known go: a tree may hold nodes that were made and never used. */
@@ -93,6 +159,8 @@ static void drop_unused(tkt_scopes *scopes)
 static takt_status group_nodes(grouping *g)
 {
     takt_status status = add_nodes(g);
+    if (status == TAKT_OK)
+        status = charge_spans(g);
     if (status != TAKT_OK)
         return status;
     g->open = tkt_alloc_zeroed((g->scopes->count + 1) * sizeof *g->open);
@@ -100,20 +168,29 @@ static takt_status group_nodes(grouping *g)
         return TAKT_NO_MEMORY;
     add_totals(g);
     drop_unused(g->scopes);
-    return TAKT_OK;
+    g->scopes->device_ns = g->devices[0].total_ns;
+    g->scopes->has_device = tkt_has_device_activities(g->trace);
+    return g->all ? tkt_scopes_add_activities(g->trace, g->scopes) : TAKT_OK;
 }
 
-takt_status tkt_scopes_by_name(const takt_trace *trace, tkt_scopes *out)
+static takt_status group_by_name(grouping *g)
+{
+    g->group_of = tkt_alloc_zeroed(g->fold->count * sizeof *g->group_of);
+    tkt_node_device *devices = tkt_node_device_of(g->trace, g->fold);
+    g->devices = devices;
+    takt_status status = g->group_of && devices ? group_nodes(g) : TAKT_NO_MEMORY;
+    tkt_map_fini(&g->by_name);
+    tkt_free(devices);
+    tkt_free(g->group_of);
+    tkt_free(g->open);
+    return status;
+}
+
+takt_status tkt_scopes_by_name(const takt_trace *trace, bool all, tkt_scopes *out)
 {
     tkt_scopes scopes = {0};
-    grouping g = {.trace = trace, .fold = tkt_trace_fold(trace), .scopes = &scopes};
-    if (!g.fold)
-        return TAKT_NO_MEMORY;
-    g.group_of = tkt_alloc_zeroed(g.fold->count * sizeof *g.group_of);
-    takt_status status = g.group_of ? group_nodes(&g) : TAKT_NO_MEMORY;
-    tkt_map_fini(&g.by_name);
-    tkt_free(g.group_of);
-    tkt_free(g.open);
+    grouping g = {.trace = trace, .fold = tkt_trace_fold(trace), .scopes = &scopes, .all = all};
+    takt_status status = g.fold ? group_by_name(&g) : TAKT_NO_MEMORY;
     if (status != TAKT_OK) {
         tkt_scopes_fini(&scopes);
         return status;

@@ -1,10 +1,15 @@
-/* How often and how long each scope ran, whatever called it: torch's key averages. */
+/* How often and how long each scope ran, whatever called it, and what devices did for it: torch's
+ * key averages. */
 #ifndef TKT_SUMMARY_SCOPES_H
 #define TKT_SUMMARY_SCOPES_H
 
 #include "trace/model.h"
 
 #define TKT_OTHER_NAME "(other paths)"
+
+#define TKT_NO_GROUP UINT32_MAX
+
+typedef enum tkt_scope_kind { TKT_KIND_SCOPE, TKT_KIND_CALL, TKT_KIND_ACTIVITY } tkt_scope_kind;
 
 /* All calls of one name, or of one name with the same arguments. */
 typedef struct tkt_scope_total {
@@ -19,18 +24,31 @@ typedef struct tkt_scope_total {
     uint32_t    track; /* by arguments: where one such call's stand, args.items[first_arg] on */
     uint32_t    first_arg;
     uint32_t    arg_count;
+    uint32_t    kind;           /* tkt_scope_kind */
+    uint64_t    device_self_ns; /* of activities that calls directly in it launched; a sum: those */
+    uint64_t    device_total_ns; /* that overlap count fully. The total: in scopes inside, too */
+    uint64_t    device_busy_ns;  /* while any of these ran; only where has_spans */
+    int64_t     host_self_bytes; /* allocated less freed; the same again */
+    int64_t     host_bytes;
+    int64_t     device_self_bytes;
+    int64_t     device_bytes;
 } tkt_scope_total;
 
 typedef struct tkt_scopes {
     TKT_ARRAY(tkt_scope_total); /* in the order in which they were first seen */
-    uint64_t self_ns; /* of all: what percentages refer to */
+    uint64_t self_ns;    /* of all: what percentages refer to */
+    uint64_t device_ns;  /* of all activities of devices, each once */
+    bool     has_device; /* there are such activities */
+    bool     has_memory; /* there are events of devices' memory */
 } tkt_scopes; /* starts as {0} */
 
-/* By name, from the folded form. TAKT_NO_MEMORY. */
-takt_status tkt_scopes_by_name(const takt_trace *trace, tkt_scopes *out);
+/* By name, from the folded form. Calls into devices' libraries are no rows, their time belongs to
+ * the scope that makes them; with `all` they are, and so are the activities of devices.
+ * TAKT_NO_MEMORY. */
+takt_status tkt_scopes_by_name(const takt_trace *trace, bool all, tkt_scopes *out);
 
 /* By name and recorded arguments. TAKT_NO_SPANS, TAKT_NO_MEMORY. */
-takt_status tkt_scopes_by_arguments(const takt_trace *trace, tkt_scopes *out);
+takt_status tkt_scopes_by_arguments(const takt_trace *trace, bool all, tkt_scopes *out);
 
 void tkt_scopes_fini(tkt_scopes *scopes); /* also of a zeroed one */
 
@@ -40,6 +58,11 @@ static inline const char *tkt_node_name(const takt_trace *trace, const tkt_node 
     if (node->site == TKT_SITE_OTHER)
         return TKT_OTHER_NAME;
     return tkt_trace_text(trace, trace->sites.items[node->site].name);
+}
+
+static inline bool tkt_site_is_call(const takt_trace *trace, uint32_t site)
+{
+    return trace->sites.items[site].kind == TAKT_SITE_CALL;
 }
 
 #endif

@@ -113,7 +113,7 @@ static char *table_of(const takt_trace *trace)
     tkt_scopes scopes = {0};
     tkt_memory_sink memory = {0};
     tkt_writer writer;
-    assert_int_equal(tkt_scopes_by_name(trace, &scopes), TAKT_OK);
+    assert_int_equal(tkt_scopes_by_name(trace, false, &scopes), TAKT_OK);
     assert_int_equal(tkt_writer_init(&writer, tkt_memory_sink_of(&memory), 0), TAKT_OK);
     if (scopes.count)
         qsort(scopes.items, scopes.count, sizeof *scopes.items, by_name);

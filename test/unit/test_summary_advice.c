@@ -13,7 +13,7 @@ static advised advise(takt_trace *trace)
     advised a;
     tkt_scopes scopes;
     build_end(trace);
-    assert_int_equal(tkt_scopes_by_name(trace, &scopes), TAKT_OK);
+    assert_int_equal(tkt_scopes_by_name(trace, false, &scopes), TAKT_OK);
     a.count = tkt_advice_of(trace, &scopes, a.items);
     assert_true(a.count <= TKT_MOST_ADVICE);
     tkt_scopes_fini(&scopes);

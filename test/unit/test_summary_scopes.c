@@ -73,7 +73,7 @@ static void scopes_equal_a_count_over_the_spans(void **state)
     for (uint64_t seed = 0; seed < 20; seed++) {
         takt_trace *trace = build_mixed(seed);
         tkt_scopes scopes;
-        assert_int_equal(tkt_scopes_by_name(trace, &scopes), TAKT_OK);
+        assert_int_equal(tkt_scopes_by_name(trace, false, &scopes), TAKT_OK);
         uint64_t self_ns = 0;
         for (size_t i = 0; i < scopes.count; i++) {
             expected e = expect(trace, scopes.items[i].name);
@@ -94,8 +94,8 @@ static void both_ways_agree_without_arguments(void **state)
     takt_trace *trace = build_mixed(7);
     tkt_scopes by_name;
     tkt_scopes by_arguments;
-    assert_int_equal(tkt_scopes_by_name(trace, &by_name), TAKT_OK);
-    assert_int_equal(tkt_scopes_by_arguments(trace, &by_arguments), TAKT_OK);
+    assert_int_equal(tkt_scopes_by_name(trace, false, &by_name), TAKT_OK);
+    assert_int_equal(tkt_scopes_by_arguments(trace, false, &by_arguments), TAKT_OK);
     assert_int_equal(by_name.count, by_arguments.count);
     assert_int_equal(by_name.self_ns, by_arguments.self_ns);
     for (size_t i = 0; i < by_name.count; i++) {
@@ -118,15 +118,15 @@ static void folded_traces_give_the_same_scopes(void **state)
     takt_trace *folded = build_folded(full);
     tkt_scopes a;
     tkt_scopes b;
-    assert_int_equal(tkt_scopes_by_name(full, &a), TAKT_OK);
-    assert_int_equal(tkt_scopes_by_name(folded, &b), TAKT_OK);
+    assert_int_equal(tkt_scopes_by_name(full, false, &a), TAKT_OK);
+    assert_int_equal(tkt_scopes_by_name(folded, false, &b), TAKT_OK);
     assert_int_equal(a.count, b.count);
     for (size_t i = 0; i < a.count; i++) {
         assert_string_equal(a.items[i].name, b.items[i].name);
         assert_int_equal(a.items[i].self_ns, b.items[i].self_ns);
         assert_int_equal(a.items[i].total_ns, b.items[i].total_ns);
     }
-    assert_int_equal(tkt_scopes_by_arguments(folded, &b), TAKT_NO_SPANS);
+    assert_int_equal(tkt_scopes_by_arguments(folded, false, &b), TAKT_NO_SPANS);
     tkt_scopes_fini(&a);
     tkt_scopes_fini(&b);
     takt_trace_release(full);
@@ -147,7 +147,7 @@ static void recursion_counts_the_outermost_call(void **state)
     build_span(trace, track, a, third, 1030, 1070);
     build_end(trace);
     tkt_scopes scopes;
-    assert_int_equal(tkt_scopes_by_name(trace, &scopes), TAKT_OK);
+    assert_int_equal(tkt_scopes_by_name(trace, false, &scopes), TAKT_OK);
     assert_string_equal(scopes.items[0].name, "a");
     assert_int_equal(scopes.items[0].calls, 3);
     assert_int_equal(scopes.items[0].total_ns, 100);
@@ -172,7 +172,7 @@ static void sites_of_one_name_are_one_scope(void **state)
     build_span(trace, track, b, TKT_NO_SPAN, 1200, 1250);
     build_end(trace);
     tkt_scopes scopes;
-    assert_int_equal(tkt_scopes_by_name(trace, &scopes), TAKT_OK);
+    assert_int_equal(tkt_scopes_by_name(trace, false, &scopes), TAKT_OK);
     assert_int_equal(scopes.count, 1);
     assert_int_equal(scopes.items[0].calls, 2);
     assert_int_equal(scopes.items[0].total_ns, 150);
@@ -215,7 +215,7 @@ static void arguments_are_told_apart_by_key_type_and_value(void **state)
     (void)state;
     takt_trace *trace = build_arguments();
     tkt_scopes scopes;
-    assert_int_equal(tkt_scopes_by_arguments(trace, &scopes), TAKT_OK);
+    assert_int_equal(tkt_scopes_by_arguments(trace, false, &scopes), TAKT_OK);
     const uint64_t totals[8] = {1 + 256, 2, 4, 8, 16, 32, 64, 128 + 512};
     assert_int_equal(scopes.count, 8);
     for (size_t i = 0; i < 8; i++)
@@ -236,8 +236,8 @@ static void declared_work_adds_up(void **state)
     }
     for (int way = 0; way < 2; way++) {
         tkt_scopes scopes;
-        assert_int_equal(way ? tkt_scopes_by_arguments(trace, &scopes)
-                             : tkt_scopes_by_name(trace, &scopes),
+        assert_int_equal(way ? tkt_scopes_by_arguments(trace, false, &scopes)
+                             : tkt_scopes_by_name(trace, false, &scopes),
                          TAKT_OK);
         double flops = 0;
         double bytes = 0;
@@ -269,7 +269,7 @@ static void other_paths_have_a_row_of_their_own(void **state)
     tkt_fold_add(&trace->fold, step, 100);
     build_end(trace);
     tkt_scopes scopes;
-    assert_int_equal(tkt_scopes_by_name(trace, &scopes), TAKT_OK);
+    assert_int_equal(tkt_scopes_by_name(trace, false, &scopes), TAKT_OK);
     assert_int_equal(scopes.count, 2);
     assert_string_equal(scopes.items[1].name, TKT_OTHER_NAME);
     assert_int_equal(scopes.items[1].calls, 2);
@@ -290,7 +290,7 @@ static void without_memory_nothing_is_left_behind(void **state)
             tkt_scopes scopes = {0};
             tkt_alloc_fail(after, UINT64_MAX);
             status =
-                way ? tkt_scopes_by_arguments(trace, &scopes) : tkt_scopes_by_name(trace, &scopes);
+                way ? tkt_scopes_by_arguments(trace, false, &scopes) : tkt_scopes_by_name(trace, false, &scopes);
             tkt_alloc_fail(0, 0);
             assert_true(status == TAKT_OK || status == TAKT_NO_MEMORY);
             assert_true((status == TAKT_OK) == (scopes.items != NULL));
