@@ -1,0 +1,112 @@
+/* Libraries at run time. Section headers are not part of what the loader maps, so the files of
+ * loaded objects are looked at again; only the pages of their headers are read. */
+#include "base/dynlib.h"
+
+#include "base/file.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+void *tkt_library_loaded(const char *name)
+{
+    return dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+void *tkt_library_open(const char *name)
+{
+    return dlopen(name, RTLD_LAZY | RTLD_NODELETE);
+}
+
+void *tkt_library_symbol(void *library, const char *name)
+{
+    return dlsym(library, name);
+}
+
+void tkt_library_pin(const void *address)
+{
+    Dl_info info;
+    if (dladdr(address, &info) && info.dli_fname)
+        dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+static int read_added(struct dl_phdr_info *info, size_t size, void *added)
+{
+    (void)size;
+    *(uint64_t *)added = info->dlpi_adds;
+    return 1;
+}
+
+uint64_t tkt_objects_added(void)
+{
+    uint64_t added = 0;
+    dl_iterate_phdr(read_added, &added);
+    return added;
+}
+
+static bool begins_with_one(const char *text, const char *end, const char *const *prefixes)
+{
+    for (; *prefixes; prefixes++) {
+        size_t size = strlen(*prefixes);
+        if ((size_t)(end - text) >= size && memcmp(text, *prefixes, size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Counts that do not fit the header's 16 bits stand in the first section. Files may be cut or made
+ * by anybody: nothing outside of `size` bytes is read. */
+static bool has_section(const uint8_t *file, size_t size, const char *const *names)
+{
+    const ElfW(Ehdr) *head = (const void *)file;
+    if (size < sizeof *head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
+        head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_shoff % 8 != 0 || head->e_shoff > size)
+        return false;
+    const ElfW(Shdr) *sections = (const void *)(file + head->e_shoff);
+    size_t room = (size - head->e_shoff) / sizeof *sections;
+    if (room == 0)
+        return false;
+    size_t count = head->e_shnum ? head->e_shnum : sections->sh_size;
+    size_t strings = head->e_shstrndx == SHN_XINDEX ? sections->sh_link : head->e_shstrndx;
+    if (count > room || strings >= count || sections[strings].sh_offset > size ||
+        sections[strings].sh_size > size - sections[strings].sh_offset)
+        return false;
+    const char *text = (const char *)file + sections[strings].sh_offset;
+    const char *end = text + sections[strings].sh_size;
+    for (size_t i = 0; i < count; i++) {
+        if (sections[i].sh_name < sections[strings].sh_size &&
+            begins_with_one(text + sections[i].sh_name, end, names))
+            return true;
+    }
+    return false;
+}
+
+typedef struct object_search {
+    const char *name;
+    const char *const *sections;
+} object_search;
+
+static int matches(struct dl_phdr_info *info, size_t size, void *user)
+{
+    (void)size;
+    const object_search *search = user;
+    /* The executable has no name here. */
+    const char *path = info->dlpi_name[0] ? info->dlpi_name : "/proc/self/exe";
+    const char *slash = strrchr(path, '/');
+    if (strncmp(slash ? slash + 1 : path, search->name, strlen(search->name)) == 0)
+        return 1;
+    const uint8_t *file;
+    size_t bytes;
+    if (tkt_file_map(path, &file, &bytes, NULL) != TAKT_OK)
+        return 0; /* as of the kernel's own object, which has no file */
+    int found = has_section(file, bytes, search->sections);
+    tkt_file_unmap(file, bytes);
+    return found;
+}
+
+bool tkt_objects_have(const char *name, const char *const *sections)
+{
+    object_search search = {name, sections};
+    return dl_iterate_phdr(matches, &search) == 1;
+}

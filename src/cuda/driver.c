@@ -1,0 +1,229 @@
+/* The driver's functions by dlsym, and what is asked of all live contexts. A context lives when it
+ * is a device's primary one and active, or when a callback told of its creation. */
+#include "cuda/driver.h"
+
+#include "base/dynlib.h"
+
+#include <takt/scope.h>
+
+#include <stdatomic.h>
+#include <string.h>
+
+#define MAX_CONTEXTS 128
+
+static tkt_mutex driver_lock = TKT_MUTEX_INIT; /* held while loading only */
+static tkt_driver driver_table;
+static _Atomic(const tkt_driver *) the_driver;
+static _Atomic(void *) known_contexts[MAX_CONTEXTS];
+
+/* Symbol and place of each function; offsets, since pointers would need relocating. */
+typedef struct function_place {
+    const char *symbol;
+    size_t offset;
+    bool is_required;
+} function_place;
+
+static bool look_up(void *library)
+{
+#define PLACE(member, symbol, is_required, parameters)                                             \
+    {#symbol, offsetof(tkt_driver, member), is_required},
+    static const function_place places[] = {TKT_DRIVER_FUNCTION_LIST(PLACE)};
+#undef PLACE
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        void *address = tkt_library_symbol(library, places[i].symbol);
+        if (!address && places[i].is_required)
+            return false;
+        memcpy((char *)&driver_table + places[i].offset, &address, sizeof address);
+    }
+    return true;
+}
+
+const tkt_driver *tkt_driver_get(void)
+{
+    /* acquire: pairs with the release below */
+    const tkt_driver *driver = atomic_load_explicit(&the_driver, memory_order_acquire);
+    if (driver)
+        return driver;
+    void *library = tkt_library_open("libcuda.so.1");
+    if (!library)
+        return NULL;
+    tkt_mutex_lock(&driver_lock);
+    if (look_up(library))
+        driver = &driver_table;
+    /* release: pairs with the acquire above */
+    atomic_store_explicit(&the_driver, driver, memory_order_release);
+    tkt_mutex_unlock(&driver_lock);
+    return driver;
+}
+
+tkt_driver_call tkt_driver_begin(const tkt_driver *driver)
+{
+    tkt_driver_call call = {takt_thread_hot_v1.device_call, TKT_CAPTURE_MODE_RELAXED};
+    takt_thread_hot_v1.device_call = UINT64_MAX;
+    if (!driver->capture_mode || driver->capture_mode(&call.capture_mode) != TKT_CUDA_SUCCESS)
+        call.capture_mode = -1;
+    return call;
+}
+
+void tkt_driver_end(const tkt_driver *driver, tkt_driver_call call)
+{
+    if (call.capture_mode >= 0)
+        driver->capture_mode(&call.capture_mode);
+    takt_thread_hot_v1.device_call = call.outer_call;
+}
+
+/* `device` is the driver's handle. */
+static void read_device(const tkt_driver *driver, int device, tkt_device *out)
+{
+#define ATTRIBUTE(field, name, number) {number, offsetof(tkt_device, field)},
+    static const struct {
+        int attribute;
+        uint32_t offset;
+    } fields[] = {TKT_DEVICE_ATTRIBUTE_LIST(ATTRIBUTE)};
+#undef ATTRIBUTE
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        int value;
+        if (driver->device_attribute(&value, fields[i].attribute, device) == TKT_CUDA_SUCCESS)
+            memcpy((char *)out + fields[i].offset, &value, sizeof value);
+    }
+    size_t bytes;
+    if (driver->device_memory && driver->device_memory(&bytes, device) == TKT_CUDA_SUCCESS)
+        out->memory_bytes = bytes;
+}
+
+/* Others may have made the device for its activities: what they filled in stays. */
+static void store_device(tkt_store *store, uint32_t ordinal, const tkt_device *facts,
+                         const char *name)
+{
+    tkt_mutex_lock(&store->lock);
+    tkt_device *device = tkt_store_device(store, ordinal);
+    uint32_t name_id = tkt_strtab_intern_text(&store->strings, name);
+    if (device) {
+        uint32_t label = device->label;
+        *device = *facts;
+        device->ordinal = ordinal;
+        device->label = label;
+        device->name = name_id == TKT_STRTAB_FULL ? 0 : name_id;
+    }
+    tkt_mutex_unlock(&store->lock);
+}
+
+int tkt_driver_read_devices(const tkt_driver *driver, tkt_store *store)
+{
+    int count = 0;
+    int status = driver->device_count(&count);
+    for (int i = 0; status == TKT_CUDA_SUCCESS && i < count; i++) {
+        int handle;
+        char name[128] = "";
+        tkt_device device = {0};
+        if (driver->device_get(&handle, i) != TKT_CUDA_SUCCESS)
+            continue;
+        driver->device_name(name, sizeof name - 1, handle);
+        read_device(driver, handle, &device);
+        store_device(store, (uint32_t)i, &device, name);
+    }
+    return status;
+}
+
+static void replace_context(void *old, void *new)
+{
+    for (size_t i = 0; i < MAX_CONTEXTS; i++) {
+        void *expected = old;
+        /* Relaxed: the handle is all there is. */
+        if (atomic_compare_exchange_strong_explicit(&known_contexts[i], &expected, new,
+                                                    memory_order_relaxed, memory_order_relaxed))
+            return;
+    }
+}
+
+void tkt_driver_context_created(void *context)
+{
+    replace_context(NULL, context);
+}
+
+void tkt_driver_context_destroyed(void *context)
+{
+    replace_context(context, NULL);
+}
+
+/* Called with the context current; true ends the walk. */
+typedef bool (*context_visitor)(const tkt_driver *driver, void *user);
+
+static bool visit(const tkt_driver *driver, void *context, context_visitor visitor, void *user)
+{
+    if (!context || driver->context_push(context) != TKT_CUDA_SUCCESS)
+        return false;
+    bool is_end = visitor(driver, user);
+    driver->context_pop(&context);
+    return is_end;
+}
+
+/* An active primary context is retained meanwhile, which wakes nothing up. */
+static bool visit_primary(const tkt_driver *driver, int device, context_visitor visitor, void *user)
+{
+    unsigned flags;
+    int is_active = 0;
+    void *context;
+    if (driver->primary_state(device, &flags, &is_active) != TKT_CUDA_SUCCESS || !is_active ||
+        driver->primary_retain(&context, device) != TKT_CUDA_SUCCESS)
+        return false;
+    bool is_end = visit(driver, context, visitor, user);
+    driver->primary_release(device);
+    return is_end;
+}
+
+/* A primary context that callbacks told of is visited twice, which costs little here. */
+static bool visit_contexts(const tkt_driver *driver, context_visitor visitor, void *user)
+{
+    tkt_driver_call call = tkt_driver_begin(driver);
+    bool is_end = false;
+    int count = 0, device;
+    driver->device_count(&count);
+    for (int i = 0; !is_end && i < count; i++)
+        is_end = driver->device_get(&device, i) == TKT_CUDA_SUCCESS &&
+                 visit_primary(driver, device, visitor, user);
+    for (size_t i = 0; !is_end && i < MAX_CONTEXTS; i++)
+        is_end = visit(driver, atomic_load_explicit(&known_contexts[i], memory_order_relaxed),
+                       visitor, user);
+    tkt_driver_end(driver, call);
+    return is_end;
+}
+
+static bool synchronize_context(const tkt_driver *driver, void *user)
+{
+    (void)user;
+    driver->context_synchronize();
+    return false;
+}
+
+void tkt_driver_synchronize(const tkt_driver *driver)
+{
+    visit_contexts(driver, synchronize_context, NULL);
+}
+
+typedef struct memory_question {
+    int device;
+    size_t free_bytes;
+    size_t total_bytes;
+} memory_question;
+
+static bool ask_memory(const tkt_driver *driver, void *user)
+{
+    memory_question *question = user;
+    int device;
+    return driver->context_device(&device) == TKT_CUDA_SUCCESS && device == question->device &&
+           driver->memory_info(&question->free_bytes, &question->total_bytes) == TKT_CUDA_SUCCESS;
+}
+
+bool tkt_driver_memory(const tkt_driver *driver, uint32_t device, uint64_t *free_bytes,
+                       uint64_t *total_bytes)
+{
+    memory_question question = {0};
+    if (!driver->memory_info ||
+        driver->device_get(&question.device, (int)device) != TKT_CUDA_SUCCESS ||
+        !visit_contexts(driver, ask_memory, &question))
+        return false;
+    *free_bytes = question.free_bytes;
+    *total_bytes = question.total_bytes;
+    return true;
+}
