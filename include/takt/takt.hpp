@@ -219,6 +219,47 @@ private:
     detail::Callback<void, const takt_timing *, const char *> report_;
 };
 
+/* A CUDA event, see takt/event.h; one that could not be made refuses everything.
+ *
+ *     takt::Event begin, end;
+ *     begin.record(stream); step<<<...>>>(...); end.record(stream);
+ *     double ms = end.elapsed_ms_since(begin); */
+class Event {
+public:
+    explicit Event(bool is_timed = true) noexcept : event_()
+    {
+        status_ = is_timed ? takt_event_create(&event_) : takt_event_create_untimed(&event_);
+    }
+
+    ~Event() { takt_event_destroy(event_); }
+
+    Event(const Event &) = delete;
+    Event &operator=(const Event &) = delete;
+
+    explicit operator bool() const noexcept { return event_ != nullptr; }
+    takt_status status() const noexcept { return status_; }
+
+    takt_status record(void *stream = nullptr) noexcept
+    {
+        return event_ ? takt_event_record(event_, stream) : status_;
+    }
+    takt_status query() noexcept { return event_ ? takt_event_query(event_) : status_; }
+    takt_status synchronize() noexcept { return event_ ? takt_event_synchronize(event_) : status_; }
+
+    /* Waits for both; a negative number where there is no such time. */
+    double elapsed_ms_since(const Event &begin) const noexcept
+    {
+        double ms;
+        return takt_event_elapsed_ms(begin.event_, event_, &ms) == TAKT_OK ? ms : -1.0;
+    }
+
+    takt_event *get() const noexcept { return event_; }
+
+private:
+    takt_event *event_;
+    takt_status status_;
+};
+
 /* Runs block() `warmup + repeat` times and tells what the last `repeat` of them took. */
 template <typename Block> takt_timed timed(uint32_t repeat, uint32_t warmup, Block &&block)
 {

@@ -72,6 +72,15 @@ int use_profiler(int *argc, char **argv)
                                                          : 0;
 }
 
+double use_events(void *stream)
+{
+    takt::Event begin, end, waited(false);
+    begin.record(stream);
+    TAKT_LAUNCH(stream, TAKT_TIMING_KERNEL, "density") { waited.record(stream); }
+    end.record();
+    return waited.synchronize() == TAKT_OK && end ? end.elapsed_ms_since(begin) : 0.0;
+}
+
 } // namespace
 
 int use_hpp(int argc, char **argv)
@@ -80,6 +89,7 @@ int use_hpp(int argc, char **argv)
     TAKT_SCOPE("literal");
     int rounds = 0;
     takt_timed result = takt::timed(100, 1, [&rounds] { rounds++; });
+    use_events(nullptr);
     return use_timers() + use_profiler(&argc, argv) + rounds + static_cast<int>(result.count);
 }
 
