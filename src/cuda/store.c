@@ -47,6 +47,8 @@ void tkt_store_fini(tkt_store *store)
     tkt_map_fini(&store->shape_index);
     tkt_map_fini(&store->name_index);
     tkt_map_fini(&store->pools);
+    tkt_map_fini(&store->allocated);
+    TKT_ARRAY_FREE(&store->totals);
     TKT_ARRAY_FREE(&store->shapes);
     TKT_ARRAY_FREE(&store->devices);
     TKT_ARRAY_FREE(&store->memory);
@@ -67,6 +69,14 @@ uint64_t tkt_store_position(void)
     return position;
 }
 
+void tkt_store_ring(uint64_t position)
+{
+    tkt_store *store = tkt_store_get();
+    tkt_mutex_lock(&store->lock);
+    store->ring_until = position;
+    tkt_mutex_unlock(&store->lock);
+}
+
 static bool refuse(tkt_store *store)
 {
     store->losses.store_full++;
@@ -78,6 +88,19 @@ static bool has_room(const tkt_store *store, uint64_t bytes)
     return store->used_bytes + bytes <= store->max_bytes;
 }
 
+/* The oldest chunk, if nobody needs it any more than what comes now; otherwise NULL. */
+static tkt_store_chunk *take_oldest(tkt_store *store)
+{
+    tkt_store_chunk *chunk = store->first;
+    if (!chunk || chunk->first + chunk->count > store->ring_until)
+        return NULL;
+    store->losses.overwritten += chunk->count;
+    store->first = chunk->next;
+    if (!store->first)
+        store->last = NULL;
+    return chunk;
+}
+
 /* A chunk for the next activity, or NULL. */
 static tkt_store_chunk *new_chunk(tkt_store *store)
 {
@@ -87,6 +110,8 @@ static tkt_store_chunk *new_chunk(tkt_store *store)
         chunk = tkt_alloc(sizeof *chunk);
         store->used_bytes += chunk ? sizeof *chunk : 0;
     }
+    if (!chunk)
+        chunk = take_oldest(store);
     if (!chunk)
         return NULL;
     chunk->next = NULL;
@@ -119,6 +144,7 @@ bool tkt_store_add(tkt_store *store, const tkt_stored_activity *activity)
 
 bool tkt_store_add_memory(tkt_store *store, const tkt_stored_memory *memory)
 {
+    tkt_store_total(store, memory);
     tkt_stored_memory *added = ADD(store, &store->memory);
     if (added)
         *added = *memory;

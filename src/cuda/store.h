@@ -54,6 +54,17 @@ typedef struct tkt_stored_overhead {
     uint32_t thread; /* 0: unknown */
 } tkt_stored_overhead;
 
+/* What is allocated on a device, since the process began to collect. */
+typedef struct tkt_stored_totals {
+    uint64_t current_bytes;
+    uint64_t peak_bytes;
+    uint64_t peak_time;
+    uint64_t allocations;
+    uint64_t frees;
+    uint64_t unmatched_frees; /* of what was allocated before */
+    uint64_t pool_bytes;      /* reserved by pools */
+} tkt_stored_totals;
+
 /* A context of the process, by its id in records. */
 typedef struct tkt_stored_context {
     uint32_t context;
@@ -89,6 +100,7 @@ typedef struct tkt_cuda_losses {
     uint64_t incomplete;  /* kernels that had not finished when they were asked for */
     uint64_t bad_time;    /* zero, reversed or absurd timestamps */
     uint64_t unknown;     /* records of kinds, or with sizes, that nobody knows; cut buffers */
+    uint64_t overwritten; /* activities that made room for later ones, see ring_until */
 } tkt_cuda_losses;
 
 typedef struct tkt_store {
@@ -103,10 +115,13 @@ typedef struct tkt_store {
     uint64_t         next_sequence;
     uint64_t         max_bytes; /* of all that grows */
     uint64_t         used_bytes;
+    uint64_t         ring_until; /* without room, older activities than this position may go */
     TKT_ARRAY_OF(tkt_stored_memory) memory;
     TKT_ARRAY_OF(tkt_stored_wait) waits;
     TKT_ARRAY_OF(tkt_stored_overhead) overheads;
     TKT_ARRAY_OF(tkt_stored_context) contexts;
+    TKT_ARRAY_OF(tkt_stored_totals) totals; /* by ordinal; whether or not there was room */
+    tkt_map          allocated; /* address of device memory -> bytes */
     tkt_cuda_clock   clock;
     tkt_cuda_losses  losses;
     TKT_ARRAY_OF(tkt_stored_name) names; /* these are the decoder's own */
@@ -135,6 +150,12 @@ uint64_t tkt_store_position(void);
  * devices never. */
 void tkt_store_release(uint64_t position, uint64_t before_ticks);
 
+/* Lets the oldest activities before `position` go when there is no room for new ones; 0: none. */
+void tkt_store_ring(uint64_t position);
+
+/* What is allocated on a device; the time of the peak in ns of the fit. False where nothing was. */
+bool tkt_store_totals(uint32_t device, const tkt_clock_fit *fit, tkt_stored_totals *out);
+
 /* With the lock, these: by the decoder and by those who feed the store otherwise. */
 
 /* False, and the loss is counted, when there is no room. */
@@ -142,6 +163,9 @@ bool tkt_store_add(tkt_store *store, const tkt_stored_activity *activity);
 bool tkt_store_add_memory(tkt_store *store, const tkt_stored_memory *memory);
 bool tkt_store_add_wait(tkt_store *store, const tkt_stored_wait *wait);
 bool tkt_store_add_overhead(tkt_store *store, const tkt_stored_overhead *overhead);
+
+/* Adds a memory event to the totals: tkt_store_add_memory() does. */
+void tkt_store_total(tkt_store *store, const tkt_stored_memory *memory);
 
 /* The index of this shape, added if it is new; UINT32_MAX without room. */
 uint32_t tkt_store_shape(tkt_store *store, const tkt_shape *shape);

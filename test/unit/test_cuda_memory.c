@@ -1,0 +1,157 @@
+/* What the store knows of device memory since collection began, and how it makes room as a ring. */
+#include "cuda/store.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static tkt_store store;
+
+static int set_up(void **state)
+{
+    (void)state;
+    return tkt_store_init(&store) == TAKT_OK ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    tkt_store_fini(&store);
+    return 0;
+}
+
+static void move(uint64_t time, uint64_t address, int64_t bytes, uint32_t device)
+{
+    const tkt_stored_memory memory = {
+        .time = time,
+        .address = address,
+        .bytes = bytes,
+        .device = device,
+        .kind = TAKT_MEMORY_DEVICE,
+    };
+    assert_true(tkt_store_add_memory(&store, &memory));
+}
+
+static void totals_say_what_is_allocated_and_when_it_was_most(void **state)
+{
+    (void)state;
+    move(10, 0x100, 300, 1);
+    move(20, 0x200, 500, 1);
+    move(30, 0x100, -300, 1);
+    move(40, 0x300, 250, 1);
+    assert_int_equal(store.totals.count, 2);
+    const tkt_stored_totals *totals = &store.totals.items[1];
+    assert_int_equal(totals->current_bytes, 750);
+    assert_int_equal(totals->peak_bytes, 800);
+    assert_int_equal(totals->peak_time, 20);
+    assert_int_equal(totals->allocations, 3);
+    assert_int_equal(totals->frees, 1);
+    assert_int_equal(store.totals.items[0].allocations, 0);
+}
+
+static void a_free_of_what_was_there_before_is_unmatched(void **state)
+{
+    (void)state;
+    move(10, 0x900, -4096, 0);
+    move(20, 0x100, 8, 0);
+    assert_int_equal(store.totals.items[0].unmatched_frees, 1);
+    assert_int_equal(store.totals.items[0].frees, 0);
+    assert_int_equal(store.totals.items[0].current_bytes, 8);
+}
+
+static void an_address_that_comes_again_was_freed_meanwhile(void **state)
+{
+    (void)state;
+    move(10, 0x100, 100, 0);
+    move(20, 0x100, 40, 0);
+    assert_int_equal(store.totals.items[0].current_bytes, 40);
+    move(30, 0x100, -40, 0);
+    assert_int_equal(store.totals.items[0].current_bytes, 0);
+    assert_int_equal(store.totals.items[0].peak_bytes, 100);
+}
+
+static void memory_of_the_host_is_no_devices(void **state)
+{
+    (void)state;
+    const tkt_stored_memory pinned = {.bytes = 64, .kind = TAKT_MEMORY_PINNED};
+    assert_true(tkt_store_add_memory(&store, &pinned));
+    assert_int_equal(store.totals.count, 0);
+    assert_int_equal(store.memory.count, 1);
+}
+
+static void pools_count_apart(void **state)
+{
+    (void)state;
+    const tkt_stored_memory pool = {.address = 1, .bytes = 1 << 20, .is_pool = 1};
+    assert_true(tkt_store_add_memory(&store, &pool));
+    assert_int_equal(store.totals.items[0].pool_bytes, 1 << 20);
+    assert_int_equal(store.totals.items[0].current_bytes, 0);
+}
+
+static void totals_go_on_where_there_is_no_room_for_events(void **state)
+{
+    (void)state;
+    const tkt_stored_memory memory = {.address = 1, .bytes = 10, .kind = TAKT_MEMORY_DEVICE};
+    store.max_bytes = 0;
+    assert_false(tkt_store_add_memory(&store, &memory));
+    assert_int_equal(store.totals.items[0].current_bytes, 10);
+    assert_int_equal(store.losses.store_full, 1);
+}
+
+static uint64_t add_activities(uint64_t count)
+{
+    uint64_t added = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const tkt_stored_activity activity = {.begin = i};
+        added += tkt_store_add(&store, &activity);
+    }
+    return added;
+}
+
+static void without_room_the_newest_is_refused(void **state)
+{
+    (void)state;
+    store.max_bytes = 2 * sizeof(tkt_store_chunk);
+    assert_int_equal(add_activities(3 * TKT_STORE_CHUNK), 2 * TKT_STORE_CHUNK);
+    assert_int_equal(store.losses.store_full, TKT_STORE_CHUNK);
+    assert_int_equal(store.first->first, 0);
+}
+
+static void a_ring_lets_the_oldest_go_up_to_its_position(void **state)
+{
+    (void)state;
+    store.max_bytes = 2 * sizeof(tkt_store_chunk);
+    store.ring_until = 2 * TKT_STORE_CHUNK;
+    assert_int_equal(add_activities(3 * TKT_STORE_CHUNK), 3 * TKT_STORE_CHUNK);
+    assert_int_equal(store.losses.overwritten, TKT_STORE_CHUNK);
+    assert_int_equal(store.first->first, TKT_STORE_CHUNK);
+    assert_int_equal(add_activities(2 * TKT_STORE_CHUNK), TKT_STORE_CHUNK);
+    assert_int_equal(store.losses.overwritten, 2 * TKT_STORE_CHUNK);
+    assert_int_equal(store.losses.store_full, TKT_STORE_CHUNK);
+    assert_int_equal(store.first->first, 2 * TKT_STORE_CHUNK);
+    assert_int_equal(store.next_sequence, 4 * TKT_STORE_CHUNK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(totals_say_what_is_allocated_and_when_it_was_most, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_free_of_what_was_there_before_is_unmatched, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(an_address_that_comes_again_was_freed_meanwhile, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(memory_of_the_host_is_no_devices, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(pools_count_apart, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(totals_go_on_where_there_is_no_room_for_events, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(without_room_the_newest_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_ring_lets_the_oldest_go_up_to_its_position, set_up,
+                                        tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
