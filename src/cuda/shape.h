@@ -6,6 +6,7 @@
 
 #include <takt/activity.h>
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* What limits how many blocks of a kernel fit on a multiprocessor. */
@@ -39,5 +40,9 @@ typedef struct tkt_shape {
     uint8_t  target;      /* takt_memory_kind */
     uint32_t reserved;
 } tkt_shape;
+
+/* What tables print for an activity: "kernel density", "builtin kernel x", "memcpy HtoD"; written
+ * to `out`, cut to fit. Returns out. */
+const char *tkt_activity_label(char *out, size_t size, uint32_t filter, const char *name);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define MAX_SITES ((UINT32_C(1) << 24) - 1) /* the index has 24 bits in tkt_span.site_flags */
@@ -137,29 +136,4 @@ uint32_t tkt_trace_add_track(takt_trace *trace, takt_track_kind kind, uint32_t n
         return TKT_NO_TRACK;
     *track = (tkt_track){.kind = kind, .name = name, .thread_id = thread_id};
     return (uint32_t)trace->tracks.count - 1;
-}
-
-static const char *label_prefix(uint32_t filter)
-{
-    switch (filter & -filter) {
-    case TAKT_TIMING_KERNEL:
-        return "kernel";
-    case TAKT_TIMING_BUILTIN:
-        return "builtin kernel";
-    case TAKT_TIMING_MEMCPY:
-        return "memcpy";
-    case TAKT_TIMING_MEMSET:
-        return "memset";
-    case TAKT_TIMING_GRAPH:
-        return "graph";
-    default:
-        return "";
-    }
-}
-
-const char *tkt_activity_label(char *out, size_t size, uint32_t filter, const char *name)
-{
-    const char *prefix = label_prefix(filter);
-    snprintf(out, size, "%s%s%s", prefix, prefix[0] && name[0] ? " " : "", name);
-    return out;
 }

@@ -280,10 +280,6 @@ takt_status tkt_trace_finish(takt_trace *trace);
  * no memory. Any thread. Sites are the trace's. */
 const tkt_fold *tkt_trace_fold(const takt_trace *trace);
 
-/* What tables print for an activity: "kernel density", "builtin kernel x", "memcpy HtoD"; written
- * to `out`, cut to fit. Returns out. */
-const char *tkt_activity_label(char *out, size_t size, uint32_t filter, const char *name);
-
 static inline const char *tkt_trace_text(const takt_trace *trace, uint32_t string)
 {
     return tkt_strtab_text(&trace->strings, string);
