@@ -46,7 +46,9 @@ enum {
     X(POOL, MEMORY_POOL, CUpti_ActivityMemoryPool3, 80)                                            \
     X(GRAPH, GRAPH_TRACE, CUpti_ActivityGraphTrace2, 56)                                           \
     X(SYNC, SYNCHRONIZATION, CUpti_ActivitySynchronization2, 56)                                   \
-    X(OVERHEAD, OVERHEAD, CUpti_ActivityOverhead3, 56)
+    X(OVERHEAD, OVERHEAD, CUpti_ActivityOverhead3, 56)                                             \
+    X(CONTEXT, CONTEXT, CUpti_ActivityContext3, 32)                                                \
+    X(DEVICE, DEVICE, CUpti_ActivityDevice5, 184)
 
 /* Their fields: constant TKT_AT_..., struct, member, offset, bytes. Every record begins with its
  * kind, 4 bytes. */
@@ -151,7 +153,26 @@ enum {
     X(OVERHEAD_PROCESS, CUpti_ActivityOverhead3, objectId.pt.processId, 12, 4)                     \
     X(OVERHEAD_THREAD, CUpti_ActivityOverhead3, objectId.pt.threadId, 16, 4)                       \
     X(OVERHEAD_START, CUpti_ActivityOverhead3, start, 24, 8)                                       \
-    X(OVERHEAD_END, CUpti_ActivityOverhead3, end, 32, 8)
+    X(OVERHEAD_END, CUpti_ActivityOverhead3, end, 32, 8)                                           \
+    X(CONTEXT_CONTEXT, CUpti_ActivityContext3, contextId, 4, 4)                                    \
+    X(CONTEXT_DEVICE, CUpti_ActivityContext3, deviceId, 8, 4)                                      \
+    X(CONTEXT_NULL_STREAM, CUpti_ActivityContext3, nullStreamId, 14, 2)                            \
+    X(DEVICE_MEMORY_BYTES, CUpti_ActivityDevice5, globalMemorySize, 16, 8)                         \
+    X(DEVICE_WARP_SIZE, CUpti_ActivityDevice5, numThreadsPerWarp, 32, 4)                           \
+    X(DEVICE_CLOCK, CUpti_ActivityDevice5, coreClockRate, 36, 4)                                   \
+    X(DEVICE_MULTIPROCESSORS, CUpti_ActivityDevice5, numMultiprocessors, 44, 4)                    \
+    X(DEVICE_MAX_WARPS, CUpti_ActivityDevice5, maxWarpsPerMultiprocessor, 52, 4)                   \
+    X(DEVICE_MAX_BLOCKS, CUpti_ActivityDevice5, maxBlocksPerMultiprocessor, 56, 4)                 \
+    X(DEVICE_SHARED, CUpti_ActivityDevice5, maxSharedMemoryPerMultiprocessor, 60, 4)               \
+    X(DEVICE_REGISTERS, CUpti_ActivityDevice5, maxRegistersPerMultiprocessor, 64, 4)               \
+    X(DEVICE_BLOCK_REGISTERS, CUpti_ActivityDevice5, maxRegistersPerBlock, 68, 4)                  \
+    X(DEVICE_BLOCK_SHARED, CUpti_ActivityDevice5, maxSharedMemoryPerBlock, 72, 4)                  \
+    X(DEVICE_BLOCK_THREADS, CUpti_ActivityDevice5, maxThreadsPerBlock, 76, 4)                      \
+    X(DEVICE_MAJOR, CUpti_ActivityDevice5, computeCapabilityMajor, 104, 4)                         \
+    X(DEVICE_MINOR, CUpti_ActivityDevice5, computeCapabilityMinor, 108, 4)                         \
+    X(DEVICE_ID, CUpti_ActivityDevice5, id, 112, 4)                                                \
+    X(DEVICE_NAME, CUpti_ActivityDevice5, name, 136, 8)                                            \
+    X(DEVICE_IS_VISIBLE, CUpti_ActivityDevice5, isCudaVisible, 144, 1)
 
 enum {
 #define TKT_RECORD_ENUM(name, kind, type, bytes) TKT_RECORD_##name##_BYTES = (bytes),
