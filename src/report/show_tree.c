@@ -16,6 +16,10 @@ enum {
     P99,
     LEAST,
     MOST,
+    HOST_COLUMNS,
+    DEVICE_TOTAL = HOST_COLUMNS,
+    DEVICE_TOTAL_SHARE,
+    DEVICE_SELF,
     COLUMNS
 };
 
@@ -32,6 +36,9 @@ static const tkt_column columns[COLUMNS] = {
     [P99] = {"p99", "cpu_time_p99_ns", TKT_CELL_TIME, 8, false, 1},
     [LEAST] = {"Min", "cpu_time_min_ns", TKT_CELL_TIME, 10, false, 1},
     [MOST] = {"Max", "cpu_time_max_ns", TKT_CELL_TIME, 6, false, 1},
+    [DEVICE_TOTAL] = {"CUDA total", "cuda_total_ns", TKT_CELL_TIME, 1, false, 1},
+    [DEVICE_TOTAL_SHARE] = {"CUDA total %", "cuda_total_percent", TKT_CELL_SHARE, 5, false, 1},
+    [DEVICE_SELF] = {"Self CUDA", "self_cuda_ns", TKT_CELL_TIME, 3, false, 1},
 };
 
 static uint64_t quantile(const tkt_node *node, double q)
@@ -50,18 +57,24 @@ static void fill_row(tkt_cell *row, const tkt_tree *tree, const tkt_path *path)
     row[CALLS].u = stats->count;
     row[TOTAL_SHARE].d = tkt_share(stats->total_ns, tree->self_ns);
     row[TOTAL].u = stats->total_ns;
-    row[SELF_SHARE].d = tkt_share(stats->self_ns, tree->self_ns);
-    row[SELF].u = stats->self_ns;
+    row[SELF_SHARE].d = tkt_share(path->self_ns, tree->self_ns);
+    row[SELF].u = path->self_ns;
     row[AVERAGE].u = is_empty ? TKT_NO_VALUE : tkt_mean(stats->total_ns, stats->count);
     row[MEDIAN].u = quantile(path->node, 0.5);
     row[P99].u = quantile(path->node, 0.99);
     row[LEAST].u = stats->min_ns;
     row[MOST].u = is_empty ? TKT_NO_VALUE : stats->max_ns;
+    if (!tree->has_device)
+        return;
+    row[DEVICE_TOTAL].u = path->device.total_ns;
+    row[DEVICE_TOTAL_SHARE].d = tkt_share(path->device.total_ns, tree->device_ns);
+    row[DEVICE_SELF].u = path->device.self_ns;
 }
 
 static takt_status show(tkt_document *document, const tkt_tree *tree)
 {
-    tkt_table *table = tkt_document_add_table(document, "tree", columns, COLUMNS, tree->count);
+    size_t count = tree->has_device ? COLUMNS : HOST_COLUMNS;
+    tkt_table *table = tkt_document_add_table(document, "tree", columns, count, tree->count);
     if (!table || !tkt_table_make_tree(table))
         return TAKT_NO_MEMORY;
     table->weight = TOTAL;
@@ -77,15 +90,17 @@ static takt_status show(tkt_document *document, const tkt_tree *tree)
 
 takt_status tkt_show_tree(tkt_document *document, const takt_report_options *options)
 {
-    (void)options;
     tkt_tree tree = {0};
     document->nothing = "No scopes";
-    takt_status status = tkt_tree_of(document->trace, &tree);
+    takt_status status = tkt_tree_of(document->trace, options->all, &tree);
     if (status != TAKT_OK)
         return status;
     status = show(document, &tree);
     tkt_document_add_fact(document, "self_cpu_total_ns", "Self CPU time total", TKT_CELL_TIME,
                           (tkt_cell){.u = tree.self_ns});
+    if (tree.has_device)
+        tkt_document_add_fact(document, "self_cuda_total_ns", "Self CUDA time total", TKT_CELL_TIME,
+                              (tkt_cell){.u = tree.device_ns});
     tkt_document_add_note(document, "Percentages are of the self CPU time total. Median and p99 "
                                     "are within 3.2 %%.");
     tkt_tree_fini(&tree);

@@ -1,8 +1,11 @@
 /* Activities added up.
  *
  * What the host did stands in the call tree, as nodes of activity sites, so it is there in either
- * form of a trace. What devices did is in the list of activities only. */
+ * form of a trace. What devices did is in the list of activities, which tells the order in which
+ * names come first, or, where no spans are kept, beside the nodes. */
 #include "summary/activities.h"
+
+#include "summary/device.h"
 
 takt_status tkt_activity_totals_init(tkt_activity_totals *totals)
 {
@@ -77,28 +80,39 @@ static takt_status add_host(const takt_trace *trace, const tkt_fold *fold, tkt_a
 }
 
 /* There may be millions: the trace's string ids spare hashing the same names again. */
+static bool add_string(const takt_trace *trace, tkt_map *numbers, uint32_t string, uint64_t count,
+                       uint64_t total_ns, tkt_activity_totals *totals)
+{
+    uint64_t *number = tkt_map_put(numbers, string); /* of the name, + 1 */
+    if (number && *number == 0)
+        *number = (uint64_t)number_of(totals, tkt_trace_text(trace, string)) + 1;
+    if (!number || *number > TKT_STRTAB_FULL)
+        return false;
+    totals->items[*number - 1].count += count;
+    totals->items[*number - 1].total_ns += total_ns;
+    return true;
+}
+
 static takt_status add_devices(const takt_trace *trace, tkt_activity_key key,
                                tkt_activity_totals *totals)
 {
-    tkt_map numbers = {0}; /* string of the trace -> number of the name + 1 */
-    takt_status status = TAKT_OK;
-    for (size_t i = 0; i < trace->activities.count && status == TAKT_OK; i++) {
-        const tkt_activity *activity = &trace->activities.items[i];
-        if (activity->span != TKT_NO_SPAN)
-            continue;
-        uint32_t string = key == TKT_BY_DEVICE ? activity->device : activity->name;
-        uint64_t *number = tkt_map_put(&numbers, string);
-        if (number && *number == 0)
-            *number = (uint64_t)number_of(totals, tkt_trace_text(trace, string)) + 1;
-        if (!number || *number > TKT_STRTAB_FULL) {
-            status = TAKT_NO_MEMORY;
-            break;
-        }
-        totals->items[*number - 1].count++;
-        totals->items[*number - 1].total_ns += activity->end_ns - activity->begin_ns;
+    tkt_map numbers = {0};
+    bool is_by_device = key == TKT_BY_DEVICE;
+    bool is_added = true;
+    size_t count = tkt_device_activity_count(trace);
+    for (size_t i = 0; i < count && is_added; i++) {
+        const tkt_activity *a = &trace->activities.items[i];
+        is_added = add_string(trace, &numbers, is_by_device ? a->device : a->name, 1,
+                              a->end_ns - a->begin_ns, totals);
+    }
+    for (size_t i = 0; !trace->facts.has_spans && i < trace->node_activities.count && is_added;
+         i++) {
+        const tkt_node_activity *a = &trace->node_activities.items[i];
+        is_added = add_string(trace, &numbers, is_by_device ? a->device : a->name, a->stats.count,
+                              a->stats.total_ns, totals);
     }
     tkt_map_fini(&numbers);
-    return status;
+    return is_added ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
 takt_status tkt_activities_total(const takt_trace *trace, tkt_activity_key key,
@@ -123,14 +137,16 @@ takt_status tkt_activities_total(const takt_trace *trace, tkt_activity_key key,
 
 bool tkt_activities_are_cuda(const takt_trace *trace)
 {
-    uint32_t last = 0;
-    for (size_t i = 0; i < trace->activities.count; i++) {
-        uint32_t device = trace->activities.items[i].device;
-        if (device != last && !tkt_device_is_cuda(tkt_trace_text(trace, device)))
-            return false;
-        if (device == 0)
-            return false;
-        last = device;
+    tkt_activity_totals totals;
+    if (tkt_activities_total(trace, TKT_BY_DEVICE, &totals) != TAKT_OK)
+        return false;
+    uint64_t cuda = 0;
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < totals.count; i++) {
+        uint64_t count = totals.items[i].count;
+        cuda += tkt_device_is_cuda(tkt_strtab_text(&totals.names, i)) ? count : 0;
+        all += count;
     }
-    return trace->activities.count > 0;
+    tkt_activity_totals_fini(&totals);
+    return all > 0 && cuda == all;
 }

@@ -16,45 +16,81 @@ static void mark_used(const tkt_fold *fold, uint32_t *rows)
     }
 }
 
-/* `rows`, by node, is where each stands in the list; until it has been added, 0 or TKT_NO_ROW. */
-static takt_status list_paths(const takt_trace *trace, const tkt_fold *fold, uint32_t *rows,
-                              tkt_tree *tree)
+typedef struct listing {
+    const takt_trace *trace;
+    const tkt_fold *fold;
+    const tkt_node_device *devices;
+    uint32_t *rows; /* by node: where it stands; until it has been added, 0 or TKT_NO_ROW */
+    tkt_tree *tree;
+    bool all;
+} listing;
+
+static bool add_path(listing *l, uint32_t i, uint32_t parent)
 {
+    const tkt_node *node = &l->fold->items[i];
+    l->rows[i] = (uint32_t)l->tree->count;
+    tkt_path *path = TKT_ARRAY_ADD(l->tree);
+    if (!path)
+        return false;
+    *path = (tkt_path){.node = node,
+                       .name = tkt_node_name(l->trace, node),
+                       .self_ns = node->stats.self_ns,
+                       .device = l->devices[i],
+                       .parent = parent};
+    path->depth = parent == TKT_NO_ROW ? 0 : l->tree->items[parent].depth + 1;
+    return true;
+}
+
+/* A hidden call's own time is its scope's, and what is inside hangs there. */
+static void join_scope(listing *l, uint32_t i, uint32_t parent)
+{
+    l->rows[i] = parent;
+    if (parent == TKT_NO_ROW)
+        l->tree->self_ns -= l->fold->items[i].stats.self_ns;
+    else
+        l->tree->items[parent].self_ns += l->fold->items[i].stats.self_ns;
+}
+
+static takt_status list_paths(listing *l)
+{
+    const tkt_fold *fold = l->fold;
     for (size_t i = 0; i < fold->count; i++)
-        rows[i] = TKT_NO_ROW;
-    mark_used(fold, rows);
-    rows[0] = TKT_NO_ROW;
-    for (size_t i = 1; i < fold->count; i++) {
-        const tkt_node *node = &fold->items[i];
-        tree->self_ns += node->stats.self_ns;
-        if (rows[i] == TKT_NO_ROW)
+        l->rows[i] = TKT_NO_ROW;
+    mark_used(fold, l->rows);
+    l->rows[0] = TKT_NO_ROW;
+    for (uint32_t i = 1; i < fold->count; i++) {
+        uint32_t parent = l->rows[fold->items[i].parent];
+        l->tree->self_ns += fold->items[i].stats.self_ns;
+        if (l->rows[i] == TKT_NO_ROW)
             continue;
-        uint32_t parent = rows[node->parent];
-        rows[i] = (uint32_t)tree->count;
-        tkt_path *path = TKT_ARRAY_ADD(tree);
-        if (!path)
+        if (!l->all && tkt_site_is_call(l->trace, fold->items[i].site))
+            join_scope(l, i, parent);
+        else if (!add_path(l, i, parent))
             return TAKT_NO_MEMORY;
-        *path = (tkt_path){.node = node, .name = tkt_node_name(trace, node), .parent = parent};
-        path->depth = parent == TKT_NO_ROW ? 0 : tree->items[parent].depth + 1;
     }
+    l->tree->device_ns = l->devices[0].total_ns;
+    l->tree->has_device = tkt_has_device_activities(l->trace);
     return TAKT_OK;
 }
 
-takt_status tkt_tree_of(const takt_trace *trace, tkt_tree *out)
+takt_status tkt_tree_of(const takt_trace *trace, bool all, tkt_tree *out)
 {
     const tkt_fold *fold = tkt_trace_fold(trace);
-    uint32_t *rows = fold ? tkt_alloc(fold->count * sizeof *rows) : NULL;
-    if (!rows)
+    if (!fold)
         return TAKT_NO_MEMORY;
     tkt_tree tree = {0};
-    takt_status status = list_paths(trace, fold, rows, &tree);
+    tkt_node_device *devices = tkt_node_device_of(trace, fold);
+    uint32_t *rows = tkt_alloc(fold->count * sizeof *rows);
+    takt_status status = TAKT_NO_MEMORY;
+    if (devices && rows)
+        status = list_paths(&(listing){trace, fold, devices, rows, &tree, all});
     tkt_free(rows);
-    if (status != TAKT_OK) {
+    tkt_free(devices);
+    if (status == TAKT_OK)
+        *out = tree;
+    else
         tkt_tree_fini(&tree);
-        return status;
-    }
-    *out = tree;
-    return TAKT_OK;
+    return status;
 }
 
 void tkt_tree_fini(tkt_tree *tree)

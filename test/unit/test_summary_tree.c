@@ -61,7 +61,7 @@ static void rows_equal_a_count_by_path(void **state)
     (void)state;
     takt_trace *trace = build_small();
     tkt_tree tree;
-    assert_int_equal(tkt_tree_of(trace, &tree), TAKT_OK);
+    assert_int_equal(tkt_tree_of(trace, false, &tree), TAKT_OK);
     assert_true(tree.count > 20);
     uint64_t all_calls = 0;
     for (uint32_t i = 0; i < tree.count; i++) {
@@ -84,7 +84,7 @@ static void parents_come_before_children_one_level_up(void **state)
     (void)state;
     takt_trace *trace = build_small();
     tkt_tree tree;
-    assert_int_equal(tkt_tree_of(trace, &tree), TAKT_OK);
+    assert_int_equal(tkt_tree_of(trace, false, &tree), TAKT_OK);
     uint64_t top_ns = 0;
     for (uint32_t i = 0; i < tree.count; i++) {
         uint32_t parent = tree.items[i].parent;
@@ -116,7 +116,7 @@ static void unused_nodes_are_left_out(void **state)
     tkt_fold_add(&trace->fold, tkt_fold_child(&trace->fold, bridge, a), 10);
     build_end(trace);
     tkt_tree tree;
-    assert_int_equal(tkt_tree_of(trace, &tree), TAKT_OK);
+    assert_int_equal(tkt_tree_of(trace, false, &tree), TAKT_OK);
     assert_int_equal(tree.count, 2);
     assert_string_equal(tree.items[0].name, "b");
     assert_string_equal(tree.items[1].name, "a");
@@ -134,7 +134,7 @@ static void without_memory_nothing_is_left_behind(void **state)
     for (uint64_t after = 0; status != TAKT_OK; after++) {
         tkt_tree tree = {0};
         tkt_alloc_fail(after, UINT64_MAX);
-        status = tkt_tree_of(trace, &tree);
+        status = tkt_tree_of(trace, false, &tree);
         tkt_alloc_fail(0, 0);
         assert_true((status == TAKT_OK) == (tree.items != NULL));
         tkt_tree_fini(&tree);
