@@ -45,8 +45,9 @@ typedef struct tkt_joined {
 } tkt_joined;
 
 /* Adds to a trace that tkt_seal() made: activities in the order of issue, shapes, devices, waits,
- * overheads, memory events, and device_memory with window_ totals, current_bytes (as the events
- * say, from 0 at the window's begin) and ordinals' labels; the caller adds what it knows besides.
+ * overheads, memory events, and device_memory of devices that have such events, with window_ totals,
+ * current_bytes and pool_bytes as the events say, from 0 at the window's begin; the caller adds what
+ * it knows besides.
  * Takes the store's lock. TAKT_NO_MEMORY. */
 takt_status tkt_trace_join(takt_trace *trace, tkt_store *store, const tkt_join *what,
                            tkt_joined *out);
@@ -55,6 +56,10 @@ takt_status tkt_trace_join(takt_trace *trace, tkt_store *store, const tkt_join *
  * of their calls, those of one call by their own; and finds each its call, track and scope by its
  * correlation id. For those that fill the model themselves. TAKT_NO_MEMORY. */
 takt_status tkt_trace_link(takt_trace *trace);
+
+/* The entry of a device, by its label, made if it is new; NULL without memory. Valid until the next
+ * one is made. */
+tkt_device_memory *tkt_trace_device_memory(takt_trace *trace, uint32_t device);
 
 /* ---- The folded form ------------------------------------------------------------------------- */
 
@@ -68,13 +73,14 @@ void tkt_device_fold_destroy(tkt_device_fold *sums); /* NULL is ignored */
  * some hundred thousand calls are forgotten: activities that come later still have no path. */
 void tkt_device_fold_calls(tkt_device_fold *sums, uint32_t log, const tkt_folded_calls *calls);
 
-/* Adds up the activities that have arrived since the last time, those with correlation ids up to
- * `last_correlation`. One whose call is not known yet waits for the next time. Returns the position
- * that the store may be released up to. Takes the store's lock. */
+/* Adds up the activities that have arrived since the last time. One whose call is not known yet
+ * waits for the next time. `last_correlation` is UINT32_MAX until the window has ended; then nothing
+ * waits any more, and later ids are left out. Returns the position that the store may be released up
+ * to. Takes the store's lock. */
 uint64_t tkt_device_fold_update(tkt_device_fold *sums, tkt_store *store, uint32_t last_correlation);
 
-/* Activities that were added up, in all; and of them, when no more calls will come: without a
- * path. */
+/* Activities that were added up, in all, and without a path: of them facts.activity_count and the
+ * loss TAKT_LOSS_UNATTRIBUTED. */
 uint64_t tkt_device_fold_count(const tkt_device_fold *sums);
 uint64_t tkt_device_fold_unattributed(const tkt_device_fold *sums);
 

@@ -136,7 +136,8 @@ typedef struct tkt_overhead {
     uint32_t thread_id; /* 0: unknown */
 } tkt_overhead;
 
-/* Activities of one name launched by scopes of one path: the folded form of activities. */
+/* Activities of one name launched by scopes of one path: the folded form of devices' activities.
+ * Those of the host are nodes of the fold. tkt_trace_fold() makes them with it. */
 typedef struct tkt_node_activity {
     uint32_t       node; /* of the fold; 0: not attributed, or outside of all scopes */
     uint32_t       name; /* string */
@@ -250,6 +251,7 @@ struct takt_trace {
     tkt_all_steps     all_steps;
     tkt_fold          fold; /* items NULL: not folded (yet) */
     bool              fold_is_derived; /* made from the spans: files leave it out */
+    bool              node_activities_are_derived; /* from the activities: the same */
     tkt_mutex         fold_lock;
 };
 
@@ -276,8 +278,9 @@ uint32_t tkt_trace_add_track(takt_trace *trace, takt_track_kind kind, uint32_t n
  * spans. */
 takt_status tkt_trace_finish(takt_trace *trace);
 
-/* The folded form, made from the spans of threads when the trace has none yet; NULL when there is
- * no memory. Any thread. Sites are the trace's. */
+/* The folded form, made from the spans of threads when the trace has none yet, and with it
+ * node_activities from the activities; NULL when there is no memory. Any thread. Sites are the
+ * trace's. */
 const tkt_fold *tkt_trace_fold(const takt_trace *trace);
 
 static inline const char *tkt_trace_text(const takt_trace *trace, uint32_t string)

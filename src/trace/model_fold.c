@@ -1,6 +1,6 @@
 /* The folded form of a trace that holds spans: one walk over each track. Preorder makes the parent
  * of a span one of those on a stack, which is kept with their nodes. */
-#include "trace/model.h"
+#include "trace/node_activities.h"
 
 #define MOST_NODES (2 * (size_t)TKT_FOLD_MAX_NODES) /* then spans find no node any more */
 
@@ -62,17 +62,30 @@ static takt_status fold_tracks(const takt_trace *trace, tkt_fold *fold)
     return status;
 }
 
+static takt_status make_fold(takt_trace *trace)
+{
+    tkt_fold fold = {0};
+    takt_status status = fold_tracks(trace, &fold);
+    if (status == TAKT_OK) {
+        trace->fold = fold;
+        trace->fold_is_derived = true;
+    } else {
+        tkt_fold_fini(&fold);
+    }
+    return status;
+}
+
+/* Activities are added up with it, unless that was done while they were recorded. */
 static const tkt_fold *fold_of(takt_trace *trace)
 {
-    if (trace->fold.items)
-        return &trace->fold;
-    tkt_fold fold = {0};
-    if (fold_tracks(trace, &fold) != TAKT_OK) {
-        tkt_fold_fini(&fold);
+    if (!trace->fold.items && make_fold(trace) != TAKT_OK)
         return NULL;
+    bool has_none = trace->node_activities.count == 0 && !trace->node_activities_are_derived;
+    if (has_none && trace->facts.has_spans) {
+        if (tkt_node_activities_derive(trace) != TAKT_OK)
+            return NULL;
+        trace->node_activities_are_derived = true;
     }
-    trace->fold = fold;
-    trace->fold_is_derived = true;
     return &trace->fold;
 }
 

@@ -7,7 +7,8 @@
 #include "record/slot.h"
 #include "trace/run.h"
 
-/* ---- From recorded ids to the trace's ----------------------------------------------------------- */
+/* ---- From recorded ids to the trace's -----------------------------------------------------------
+ */
 
 uint32_t tkt_sealing_text(tkt_sealing *sealing, uint32_t text)
 {
@@ -65,7 +66,8 @@ uint32_t tkt_sealing_site(tkt_sealing *sealing, uint32_t record_site)
     return *known - 1;
 }
 
-/* ---- Runs ------------------------------------------------------------------------------------- */
+/* ---- Runs -------------------------------------------------------------------------------------
+ */
 
 static bool is_event_in_window(const tkt_sealing *sealing, const takt_record *slot)
 {
@@ -103,8 +105,8 @@ static void end_run(tkt_sealing *sealing, tkt_run *run)
 {
     if (run->thread.serial != 0 && has_events(sealing, run)) {
         uint32_t name = run->thread.name ? tkt_sealing_text(sealing, run->thread.name) : 0;
-        uint32_t track = tkt_trace_add_track(sealing->trace, TAKT_TRACK_THREAD, name,
-                                             run->thread.thread_id);
+        uint32_t track =
+            tkt_trace_add_track(sealing->trace, TAKT_TRACK_THREAD, name, run->thread.thread_id);
         if (track == TKT_NO_TRACK) {
             sealing->is_out_of_memory = true;
         } else {
@@ -170,10 +172,11 @@ static takt_status seal_log(tkt_sealing *sealing, tkt_thread_log *log)
     return sealing->is_out_of_memory ? TAKT_NO_MEMORY : TAKT_OK;
 }
 
-/* ---- The folded form -------------------------------------------------------------------------- */
+/* ---- The folded form --------------------------------------------------------------------------
+ */
 
-/* Adds the tree of a log, whose sites are recorded ids. */
-static takt_status add_fold(tkt_sealing *sealing, const tkt_fold *fold)
+/* Adds the tree of a log, whose sites are recorded ids; nodes[n] becomes the trace's node. */
+static takt_status add_fold(tkt_sealing *sealing, const tkt_fold *fold, uint32_t *nodes)
 {
     uint32_t most = 0;
     for (size_t i = 1; i < fold->count; i++)
@@ -185,18 +188,43 @@ static takt_status add_fold(tkt_sealing *sealing, const tkt_fold *fold)
     for (size_t i = 1; i < fold->count; i++)
         if (fold->items[i].site != TKT_SITE_OTHER)
             sites[fold->items[i].site] = tkt_sealing_site(sealing, fold->items[i].site);
-    takt_status status = tkt_fold_merge(&sealing->trace->fold, fold, sites);
+    takt_status status = tkt_fold_merge_nodes(&sealing->trace->fold, fold, sites, nodes);
     tkt_free(sites);
     return sealing->is_out_of_memory ? TAKT_NO_MEMORY : status;
+}
+
+/* nodes[log] are what the nodes of each log's tree become, for the activities of devices. */
+static takt_status add_all_folds(tkt_sealing *sealing, uint32_t **nodes)
+{
+    const tkt_seal_window *window = sealing->window;
+    takt_status status = tkt_fold_init(&sealing->trace->fold);
+    for (size_t i = 0; i < window->fold_count && status == TAKT_OK; i++) {
+        const tkt_fold *fold = &window->folds[i];
+        if (fold->count == 0)
+            continue;
+        uint32_t *mine = tkt_alloc(fold->count * sizeof *mine);
+        tkt_free(nodes[fold->log]);
+        nodes[fold->log] = mine;
+        status = mine ? add_fold(sealing, fold, mine) : TAKT_NO_MEMORY;
+    }
+    return status;
 }
 
 static takt_status add_folds(tkt_sealing *sealing)
 {
     const tkt_seal_window *window = sealing->window;
-    takt_status status = tkt_fold_init(&sealing->trace->fold);
-    for (size_t i = 0; i < window->fold_count && status == TAKT_OK; i++)
-        if (window->folds[i].count > 0)
-            status = add_fold(sealing, &window->folds[i]);
+    size_t logs = 0;
+    for (size_t i = 0; i < window->fold_count; i++)
+        if (window->folds[i].log >= logs)
+            logs = (size_t)window->folds[i].log + 1;
+    uint32_t **nodes = tkt_alloc_zeroed((logs + 1) * sizeof *nodes);
+    takt_status status = nodes ? add_all_folds(sealing, nodes) : TAKT_NO_MEMORY;
+    if (status == TAKT_OK && window->device_fold)
+        status = tkt_device_fold_into(window->device_fold, (const uint32_t *const *)nodes, logs,
+                                      sealing->trace);
+    for (size_t i = 0; nodes && i < logs; i++)
+        tkt_free(nodes[i]);
+    tkt_free(nodes);
     return status;
 }
 

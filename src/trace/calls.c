@@ -1,0 +1,117 @@
+#include "trace/calls.h"
+
+#include "trace/devices.h"
+#include "trace/order.h"
+
+#include <stddef.h>
+
+_Static_assert(sizeof(tkt_activity) <= 64, "there may be tens of millions");
+
+takt_status tkt_call_index_init(tkt_call_index *index, const takt_trace *trace)
+{
+    size_t count = trace->calls.count, size = 1;
+    while (size < count)
+        size *= 2;
+    *index = (tkt_call_index){.calls = trace->calls.items, .mask = (uint32_t)(size - 1)};
+    index->first = tkt_alloc_zeroed(size * sizeof *index->first);
+    index->next = tkt_alloc((count + 1) * sizeof *index->next);
+    if (!index->first || !index->next) {
+        tkt_call_index_fini(index);
+        return TAKT_NO_MEMORY;
+    }
+    for (size_t i = count; i-- > 0;) {
+        uint32_t *first = &index->first[trace->calls.items[i].correlation & index->mask];
+        index->next[i] = *first;
+        *first = (uint32_t)i + 1;
+    }
+    return TAKT_OK;
+}
+
+void tkt_call_index_fini(tkt_call_index *index)
+{
+    tkt_free(index->first);
+    tkt_free(index->next);
+    *index = (tkt_call_index){0};
+}
+
+void tkt_call_attribute(const takt_trace *trace, uint32_t call, tkt_activity *activity)
+{
+    bool is_known = call != TKT_NO_CALL;
+    activity->call = call;
+    activity->track = is_known ? trace->calls.items[call].track : TKT_NO_TRACK;
+    activity->scope = is_known ? tkt_call_scope(trace, call) : TKT_NO_SPAN;
+    activity->span = TKT_NO_SPAN;
+}
+
+/* ---- The order of issue ---------------------------------------------------------------------- */
+
+typedef struct issue {
+    uint64_t time_ns;
+    uint32_t correlation;
+} issue;
+
+static takt_status find_order(const takt_trace *trace, size_t first, uint32_t **places)
+{
+    size_t count = trace->activities.count - first;
+    issue *issues = tkt_alloc((count + 1) * sizeof *issues);
+    if (!issues)
+        return TAKT_NO_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        const tkt_activity *activity = &trace->activities.items[first + i];
+        issues[i].correlation = activity->correlation;
+        issues[i].time_ns = activity->call == TKT_NO_CALL
+                                ? activity->begin_ns
+                                : tkt_call_span(trace, activity->call)->begin_ns;
+    }
+    const tkt_order_items items = {issues, count, sizeof *issues, offsetof(issue, correlation)};
+    takt_status status = tkt_order_find(&items, places);
+    tkt_free(issues);
+    return status;
+}
+
+/* Those of one call, which a graph has many of, by their own begin; of those that begin at once, by
+ * the stream. `reserved` lends its room. */
+static takt_status order_siblings(tkt_activity *first, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        first[i].reserved = first[i].context << 16 ^ first[i].stream;
+    takt_status status = tkt_order_by_time(
+        &(tkt_order_items){first, count, sizeof *first, offsetof(tkt_activity, reserved)});
+    for (size_t i = 0; i < count; i++)
+        first[i].reserved = 0;
+    return status;
+}
+
+takt_status tkt_calls_order(takt_trace *trace, size_t first)
+{
+    uint32_t *places;
+    takt_status status = find_order(trace, first, &places);
+    tkt_activity *items = trace->activities.items;
+    size_t count = trace->activities.count;
+    if (status == TAKT_OK && places)
+        status = tkt_order_apply(&(tkt_order_items){items + first, count - first, sizeof *items, 0},
+                                 places);
+    tkt_free(places);
+    for (size_t i = first, end; i < count && status == TAKT_OK; i = end) {
+        for (end = i + 1;
+             end < count && items[end].call == items[i].call && items[i].call != TKT_NO_CALL;)
+            end++;
+        if (end > i + 1)
+            status = order_siblings(items + i, end - i);
+    }
+    return status;
+}
+
+takt_status tkt_trace_link(takt_trace *trace)
+{
+    tkt_call_index index;
+    takt_status status = tkt_call_index_init(&index, trace);
+    if (status != TAKT_OK)
+        return status;
+    for (size_t i = 0; i < trace->activities.count; i++) {
+        tkt_activity *activity = &trace->activities.items[i];
+        tkt_call_attribute(trace, tkt_call_find(&index, activity->correlation), activity);
+    }
+    tkt_call_index_fini(&index);
+    return tkt_calls_order(trace, 0);
+}

@@ -1,0 +1,278 @@
+/* Adding up device activities while the program runs. Two streams meet: calls with the paths that
+ * made them, from the logs, and activities, from the store. Calls are kept in a ring by their
+ * correlation ids, so that memory is bounded and the oldest go first; activities that come before
+ * their calls wait in a bounded list.
+ *
+ * Texts of the store stay where they are for the life of the process. */
+#include "trace/devices.h"
+#include "trace/node_activities.h"
+
+#include <string.h>
+
+#define RECENT_CALLS (1u << 18) /* a power of two */
+#define MOST_WAITING (1u << 16)
+#define NO_LOG       UINT32_MAX
+
+typedef struct recent_call {
+    uint32_t correlation; /* 0: none */
+    uint32_t log;
+    uint32_t node;
+} recent_call;
+
+/* An activity, reduced to what is added up. */
+typedef struct work {
+    uint64_t duration_ns;
+    uint32_t correlation;
+    uint32_t device; /* ordinal */
+    uint32_t label;  /* string of the store; it, the ordinal and the filter make a name */
+    uint32_t filter;
+} work;
+
+typedef struct sum {
+    uint32_t log; /* of the path; NO_LOG: none */
+    uint32_t node;
+    uint32_t device;
+    uint32_t label;
+    uint32_t filter;
+    const char *device_text;
+    const char *label_text;
+    tkt_stats stats;
+    tkt_histogram *histogram;
+} sum;
+
+struct tkt_device_fold {
+    uint64_t position;
+    uint32_t first_correlation;
+    uint32_t filter;
+    recent_call *recent; /* by the lowest bits of the correlation id */
+    TKT_ARRAY_OF(work) waiting;
+    TKT_ARRAY_OF(sum) sums;
+    tkt_map index; /* hash of a sum's key -> index + 1 */
+    tkt_arena histograms;
+    uint64_t count;
+    uint64_t without_path;
+    uint64_t lost; /* for want of memory */
+};
+
+takt_status tkt_device_fold_create(uint64_t position, uint32_t first_correlation, uint32_t filter,
+                                   tkt_device_fold **out)
+{
+    tkt_device_fold *sums = tkt_alloc_zeroed(sizeof *sums);
+    recent_call *recent = tkt_alloc_zeroed(RECENT_CALLS * sizeof *recent);
+    if (!sums || !recent) {
+        tkt_free(sums);
+        tkt_free(recent);
+        return TAKT_NO_MEMORY;
+    }
+    sums->position = position;
+    sums->first_correlation = first_correlation;
+    sums->filter = filter;
+    sums->recent = recent;
+    *out = sums;
+    return TAKT_OK;
+}
+
+void tkt_device_fold_destroy(tkt_device_fold *sums)
+{
+    if (!sums)
+        return;
+    tkt_free(sums->recent);
+    TKT_ARRAY_FREE(&sums->waiting);
+    TKT_ARRAY_FREE(&sums->sums);
+    tkt_map_fini(&sums->index);
+    tkt_arena_fini(&sums->histograms);
+    tkt_free(sums);
+}
+
+void tkt_device_fold_calls(tkt_device_fold *sums, uint32_t log, const tkt_folded_calls *calls)
+{
+    for (size_t i = 0; i < calls->count; i++) {
+        const tkt_folded_call *call = &calls->items[i];
+        sums->recent[call->correlation % RECENT_CALLS] =
+            (recent_call){call->correlation, log, call->node};
+    }
+}
+
+/* ---- Sums -------------------------------------------------------------------------------------
+ */
+
+static sum *add_sum(tkt_device_fold *sums, const tkt_store *store, const sum *key)
+{
+    tkt_histogram *histogram = tkt_arena_alloc(&sums->histograms, sizeof *histogram);
+    sum *added = histogram ? TKT_ARRAY_ADD(&sums->sums) : NULL;
+    if (!added)
+        return NULL;
+    *histogram = (tkt_histogram){{0}};
+    *added = *key;
+    added->histogram = histogram;
+    added->label_text = tkt_strtab_text(&store->strings, key->label);
+    added->device_text = tkt_strtab_text(&store->strings, store->devices.items[key->device].label);
+    tkt_stats_init(&added->stats);
+    return added;
+}
+
+static bool is_same(const sum *a, const sum *b)
+{
+    return a->log == b->log && a->node == b->node && a->device == b->device &&
+           a->label == b->label && a->filter == b->filter;
+}
+
+static sum *find_sum(tkt_device_fold *sums, const tkt_store *store, const sum *key)
+{
+    uint64_t hash = tkt_hash_u64((uint64_t)key->log << 32 | key->node) +
+                    ((uint64_t)key->device << 32 | key->label);
+    for (;; hash++) {
+        uint64_t *place = tkt_map_put(&sums->index, hash);
+        if (!place)
+            return NULL;
+        if (*place == 0) {
+            sum *added = add_sum(sums, store, key);
+            if (added)
+                *place = sums->sums.count;
+            else
+                tkt_map_remove(&sums->index, hash);
+            return added;
+        }
+        if (is_same(&sums->sums.items[*place - 1], key))
+            return &sums->sums.items[*place - 1];
+    }
+}
+
+static void add_work(tkt_device_fold *sums, const tkt_store *store, const work *from,
+                     const recent_call *call)
+{
+    const sum key = {.log = call ? call->log : NO_LOG,
+                     .node = call ? call->node : 0,
+                     .device = from->device,
+                     .label = from->label,
+                     .filter = from->filter};
+    sum *to = find_sum(sums, store, &key);
+    sums->without_path += call == NULL;
+    sums->lost += to == NULL;
+    if (!to)
+        return;
+    tkt_stats_add(&to->stats, from->duration_ns);
+    tkt_histogram_add(to->histogram, from->duration_ns);
+}
+
+/* ---- Activities that arrive -------------------------------------------------------------------
+ */
+
+static const recent_call *find_call(const tkt_device_fold *sums, uint32_t correlation)
+{
+    const recent_call *call = &sums->recent[correlation % RECENT_CALLS];
+    return correlation && call->correlation == correlation ? call : NULL;
+}
+
+static void give_up_waiting(tkt_device_fold *sums, const tkt_store *store)
+{
+    for (size_t i = 0; i < sums->waiting.count; i++)
+        add_work(sums, store, &sums->waiting.items[i], NULL);
+    sums->waiting.count = 0;
+}
+
+static void take_work(tkt_device_fold *sums, const tkt_store *store, const work *from)
+{
+    const recent_call *call = find_call(sums, from->correlation);
+    if (call) {
+        add_work(sums, store, from, call);
+        return;
+    }
+    if (sums->waiting.count == MOST_WAITING)
+        give_up_waiting(sums, store);
+    work *place = TKT_ARRAY_ADD(&sums->waiting);
+    if (place)
+        *place = *from;
+    else
+        add_work(sums, store, from, NULL);
+}
+
+static void take_activity(tkt_device_fold *sums, const tkt_store *store,
+                          const tkt_stored_activity *from, uint32_t last_correlation)
+{
+    const tkt_shape *shape = &store->shapes.items[from->shape];
+    if (from->correlation <= sums->first_correlation || from->correlation > last_correlation ||
+        !(shape->filter & sums->filter))
+        return;
+    sums->count++;
+    take_work(sums, store,
+              &(work){from->end - from->begin, from->correlation, from->device, shape->label,
+                      shape->filter});
+}
+
+/* Those that waited, for whom calls may have come. */
+static void retry(tkt_device_fold *sums, const tkt_store *store)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < sums->waiting.count; i++) {
+        const work waiting = sums->waiting.items[i];
+        const recent_call *call = find_call(sums, waiting.correlation);
+        if (call)
+            add_work(sums, store, &waiting, call);
+        else
+            sums->waiting.items[kept++] = waiting;
+    }
+    sums->waiting.count = kept;
+}
+
+uint64_t tkt_device_fold_update(tkt_device_fold *sums, tkt_store *store, uint32_t last_correlation)
+{
+    tkt_mutex_lock(&store->lock);
+    retry(sums, store);
+    for (const tkt_store_chunk *chunk = store->first; chunk; chunk = chunk->next) {
+        uint64_t at = sums->position > chunk->first ? sums->position - chunk->first : 0;
+        for (; at < chunk->count; at++)
+            take_activity(sums, store, &chunk->items[at], last_correlation);
+    }
+    sums->position = store->next_sequence;
+    if (last_correlation != UINT32_MAX)
+        give_up_waiting(sums, store);
+    tkt_mutex_unlock(&store->lock);
+    return sums->position;
+}
+
+uint64_t tkt_device_fold_count(const tkt_device_fold *sums)
+{
+    return sums->count - sums->lost;
+}
+
+uint64_t tkt_device_fold_unattributed(const tkt_device_fold *sums)
+{
+    return sums->without_path;
+}
+
+/* ---- Into a trace -----------------------------------------------------------------------------
+ */
+
+static bool add_to_trace(tkt_node_activities *list, const sum *from, uint32_t node)
+{
+    takt_trace *trace = list->trace;
+    const tkt_node_activity key = {.node = node == TKT_NO_NODE ? 0 : node,
+                                   .name = tkt_trace_string_of(trace, from->label_text),
+                                   .device = tkt_trace_string_of(trace, from->device_text),
+                                   .filter = from->filter};
+    if (key.name == TKT_STRTAB_FULL || key.device == TKT_STRTAB_FULL)
+        return false;
+    size_t index = tkt_node_activity_index(list, &key);
+    if (index == SIZE_MAX)
+        return false;
+    tkt_node_activity *to = &trace->node_activities.items[index];
+    tkt_stats_merge(&to->stats, &from->stats);
+    tkt_histogram_merge(to->histogram, from->histogram);
+    return true;
+}
+
+takt_status tkt_device_fold_into(const tkt_device_fold *sums, const uint32_t *const *nodes,
+                                 size_t log_count, takt_trace *trace)
+{
+    tkt_node_activities list = {.trace = trace};
+    bool is_ok = true;
+    for (size_t i = 0; i < sums->sums.count && is_ok; i++) {
+        const sum *from = &sums->sums.items[i];
+        bool is_known = from->log < log_count && nodes[from->log];
+        is_ok = add_to_trace(&list, from, is_known ? nodes[from->log][from->node] : 0);
+    }
+    tkt_map_fini(&list.index);
+    tkt_node_activities_sort(trace);
+    return is_ok ? TAKT_OK : TAKT_NO_MEMORY;
+}

@@ -1,0 +1,348 @@
+/* The join: what the store has of a window, in the trace's terms.
+ *
+ * The store's lock is held while activities are converted, one by one into their place in the
+ * trace; sorting, and all that needs only the trace, comes afterwards. Strings and shapes are
+ * converted when the first activity has them, so that a trace holds none of another window's. */
+#include "trace/devices.h"
+
+#include "trace/calls.h"
+#include "trace/order.h"
+
+#include <stddef.h>
+#include <string.h>
+
+typedef struct join {
+    takt_trace *trace;
+    tkt_store *store;
+    const tkt_join *what;
+    tkt_joined joined;
+    tkt_clock_map map;
+    tkt_call_index index;
+    uint64_t begin_ns; /* of the window */
+    uint64_t end_ns;
+    uint32_t *strings; /* by the store's: the trace's + 1 */
+    uint32_t *shapes;  /* by the store's: the trace's + 1 */
+    uint8_t *has_work; /* by call: an activity has arrived */
+    bool is_short;     /* of memory */
+} join;
+
+static bool is_ours(const join *j, uint32_t call, uint32_t correlation)
+{
+    if (call != TKT_NO_CALL)
+        return !(tkt_span_flags(tkt_call_span(j->trace, call)) & TAKT_SPAN_BEGUN_BEFORE);
+    return correlation > j->what->first_correlation && correlation <= j->what->last_correlation;
+}
+
+static bool is_in_window(const join *j, uint64_t begin_ns)
+{
+    return begin_ns >= j->begin_ns && begin_ns <= j->end_ns;
+}
+
+/* ---- From the store's terms to the trace's ----------------------------------------------------
+ */
+
+static uint32_t string_of(join *j, uint32_t string)
+{
+    if (string >= j->store->strings.count)
+        return 0;
+    uint32_t *known = &j->strings[string];
+    if (*known == 0) {
+        const tkt_string *text = &j->store->strings.items[string];
+        uint32_t id = tkt_trace_string(j->trace, text->bytes, text->size);
+        j->is_short |= id == TKT_STRTAB_FULL;
+        *known = id == TKT_STRTAB_FULL ? 1 : id + 1;
+    }
+    return *known - 1;
+}
+
+static uint32_t shape_of(join *j, uint32_t index)
+{
+    uint32_t *known = &j->shapes[index];
+    if (*known)
+        return *known - 1;
+    tkt_shape *shape = TKT_ARRAY_ADD(&j->trace->shapes);
+    if (!shape) {
+        j->is_short = true;
+        return TKT_NO_SHAPE;
+    }
+    *shape = j->store->shapes.items[index];
+    shape->name = string_of(j, shape->name);
+    shape->label = string_of(j, shape->label);
+    *known = (uint32_t)j->trace->shapes.count;
+    return *known - 1;
+}
+
+static void copy_devices(join *j)
+{
+    for (size_t i = 0; i < j->store->devices.count; i++) {
+        tkt_device *device = TKT_ARRAY_ADD(&j->trace->devices);
+        if (!device) {
+            j->is_short = true;
+            return;
+        }
+        *device = j->store->devices.items[i];
+        device->label = string_of(j, device->label);
+        device->name = string_of(j, device->name);
+    }
+}
+
+/* The label of a device; the decoder has made all that occur. */
+static uint32_t label_of(const join *j, uint32_t ordinal)
+{
+    return ordinal < j->trace->devices.count ? j->trace->devices.items[ordinal].label : 0;
+}
+
+/* ---- Activities -------------------------------------------------------------------------------
+ */
+
+static void add_activity(join *j, const tkt_stored_activity *from, uint32_t call)
+{
+    uint32_t index = shape_of(j, from->shape);
+    tkt_activity *to = index == TKT_NO_SHAPE ? NULL : TKT_ARRAY_ADD(&j->trace->activities);
+    if (!to) {
+        j->is_short = true;
+        return;
+    }
+    const tkt_shape *shape = &j->trace->shapes.items[index];
+    uint64_t begin_ns = tkt_clock_map_ns(&j->map, from->begin);
+    *to = (tkt_activity){.begin_ns = begin_ns,
+                         .end_ns = begin_ns + (from->end - from->begin),
+                         .name = shape->label,
+                         .device = label_of(j, from->device),
+                         .filter = shape->filter,
+                         .shape = index,
+                         .stream = from->stream,
+                         .context = from->context,
+                         .correlation = from->correlation};
+    tkt_call_attribute(j->trace, call, to);
+    j->joined.unattributed += call == TKT_NO_CALL;
+}
+
+static void take_activity(join *j, const tkt_stored_activity *from)
+{
+    uint32_t call = tkt_call_find(&j->index, from->correlation);
+    if (call != TKT_NO_CALL)
+        j->has_work[call] = 1;
+    if (is_ours(j, call, from->correlation) &&
+        (j->store->shapes.items[from->shape].filter & j->what->filter))
+        add_activity(j, from, call);
+}
+
+static void take_activities(join *j)
+{
+    const tkt_store_chunk *chunk = j->store->first;
+    for (; chunk && !j->is_short; chunk = chunk->next) {
+        uint64_t skipped = j->what->position > chunk->first ? j->what->position - chunk->first : 0;
+        for (uint64_t i = skipped; i < chunk->count; i++)
+            take_activity(j, &chunk->items[i]);
+    }
+}
+
+/* ---- What else is in the store ----------------------------------------------------------------
+ */
+
+static void take_waits(join *j)
+{
+    for (size_t i = 0; i < j->store->waits.count; i++) {
+        const tkt_stored_wait *from = &j->store->waits.items[i];
+        uint64_t begin_ns = tkt_clock_map_ns(&j->map, from->begin);
+        tkt_wait *to = is_in_window(j, begin_ns) ? TKT_ARRAY_ADD(&j->trace->waits) : NULL;
+        if (to)
+            *to = (tkt_wait){begin_ns,          begin_ns + (from->end - from->begin),
+                             from->correlation, from->context,
+                             from->stream,      from->kind};
+        else
+            j->is_short |= is_in_window(j, begin_ns);
+    }
+}
+
+static void take_overheads(join *j)
+{
+    for (size_t i = 0; i < j->store->overheads.count; i++) {
+        const tkt_stored_overhead *from = &j->store->overheads.items[i];
+        uint64_t begin_ns = tkt_clock_map_ns(&j->map, from->begin);
+        tkt_overhead *to = is_in_window(j, begin_ns) ? TKT_ARRAY_ADD(&j->trace->overheads) : NULL;
+        if (to)
+            *to = (tkt_overhead){begin_ns, begin_ns + (from->end - from->begin), from->kind,
+                                 from->thread};
+        else
+            j->is_short |= is_in_window(j, begin_ns);
+    }
+}
+
+static void take_memory_event(join *j, const tkt_stored_memory *from, uint64_t time_ns)
+{
+    tkt_memory_event *to = TKT_ARRAY_ADD(&j->trace->memory_events);
+    if (!to) {
+        j->is_short = true;
+        return;
+    }
+    uint32_t call = tkt_call_find(&j->index, from->correlation);
+    *to = (tkt_memory_event){.time_ns = time_ns,
+                             .address = from->address,
+                             .bytes = from->bytes,
+                             .track = TKT_NO_TRACK,
+                             .span = TKT_NO_SPAN,
+                             .device = label_of(j, from->device),
+                             .kind = from->kind | (from->is_pool ? TKT_MEMORY_POOL : 0)};
+    if (call != TKT_NO_CALL) {
+        to->track = j->trace->calls.items[call].track;
+        to->span = tkt_call_scope(j->trace, call);
+    }
+}
+
+static void take_memory(join *j)
+{
+    for (size_t i = 0; i < j->store->memory.count && !j->is_short; i++) {
+        const tkt_stored_memory *from = &j->store->memory.items[i];
+        uint64_t time_ns = tkt_clock_map_ns(&j->map, from->time);
+        if (is_in_window(j, time_ns))
+            take_memory_event(j, from, time_ns);
+    }
+}
+
+/* ---- Launches without an activity -------------------------------------------------------------
+ */
+
+/* The kinds of activity that a call of this name has, as TAKT_TIMING_ bits; 0: none. */
+static uint32_t launched_by(const char *name)
+{
+    if (strstr(name, "GraphLaunch"))
+        return TAKT_TIMING_ALL;
+    if (strstr(name, "Graph") || strstr(name, "HostFunc"))
+        return 0;
+    if (strstr(name, "Launch"))
+        return TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN;
+    if (strstr(name, "Memcpy"))
+        return TAKT_TIMING_MEMCPY;
+    return strstr(name, "Memset") ? TAKT_TIMING_MEMSET : 0;
+}
+
+static takt_status count_missing(join *j)
+{
+    const takt_trace *trace = j->trace;
+    uint32_t *launches = tkt_alloc_zeroed((trace->sites.count + 1) * sizeof *launches);
+    if (!launches)
+        return TAKT_NO_MEMORY;
+    for (size_t i = 0; i < trace->sites.count; i++)
+        if (trace->sites.items[i].kind == TAKT_SITE_CALL)
+            launches[i] = launched_by(tkt_trace_text(trace, trace->sites.items[i].name));
+    for (uint32_t i = 0; i < trace->calls.count; i++) {
+        const tkt_span *span = tkt_call_span(trace, i);
+        bool is_launch = (launches[tkt_span_site(span)] & j->what->filter) &&
+                         trace->calls.items[i].result == 0 &&
+                         !(tkt_span_flags(span) & TAKT_SPAN_BEGUN_BEFORE);
+        j->joined.missing += is_launch && !j->has_work[i];
+    }
+    tkt_free(launches);
+    return TAKT_OK;
+}
+
+/* ---- Memory of devices ------------------------------------------------------------------------
+ */
+
+tkt_device_memory *tkt_trace_device_memory(takt_trace *trace, uint32_t device)
+{
+    for (size_t i = 0; i < trace->device_memory.count; i++)
+        if (trace->device_memory.items[i].device == device)
+            return &trace->device_memory.items[i];
+    tkt_device_memory *memory = TKT_ARRAY_ADD(&trace->device_memory);
+    if (memory)
+        *memory = (tkt_device_memory){.device = device};
+    return memory;
+}
+
+static void add_up(tkt_device_memory *memory, const tkt_memory_event *event)
+{
+    if (event->kind & TKT_MEMORY_POOL) {
+        memory->pool_bytes += (uint64_t)event->bytes;
+        return;
+    }
+    tkt_memory_totals *totals = &memory->totals;
+    totals->window_allocations += event->bytes >= 0;
+    totals->window_frees += event->bytes < 0;
+    totals->current_bytes += (uint64_t)event->bytes;
+    if ((int64_t)totals->current_bytes > (int64_t)totals->window_peak_bytes) {
+        totals->window_peak_bytes = totals->current_bytes;
+        totals->window_peak_ns = event->time_ns;
+    }
+}
+
+/* Pinned memory is the host's, whichever device it is registered with. */
+static takt_status add_up_memory(takt_trace *trace)
+{
+    takt_status status = tkt_order_by_time(
+        TKT_ORDER_ITEMS(&trace->memory_events, offsetof(tkt_memory_event, track)));
+    if (status != TAKT_OK)
+        return status;
+    for (size_t i = 0; i < trace->memory_events.count; i++) {
+        const tkt_memory_event *event = &trace->memory_events.items[i];
+        if (event->device == 0 || (event->kind & ~TKT_MEMORY_POOL) == TAKT_MEMORY_PINNED)
+            continue;
+        tkt_device_memory *memory = tkt_trace_device_memory(trace, event->device);
+        if (!memory)
+            return TAKT_NO_MEMORY;
+        add_up(memory, event);
+    }
+    return TAKT_OK;
+}
+
+/* ---- The join ---------------------------------------------------------------------------------
+ */
+
+/* With the store's lock. */
+static takt_status take_all(join *j)
+{
+    takt_status status = tkt_clock_map_make(&j->store->clock, &j->what->fit, &j->map);
+    if (status != TAKT_OK)
+        return status;
+    j->strings = tkt_alloc_zeroed((j->store->strings.count + 1) * sizeof *j->strings);
+    j->shapes = tkt_alloc_zeroed((j->store->shapes.count + 1) * sizeof *j->shapes);
+    if (!j->strings || !j->shapes)
+        return TAKT_NO_MEMORY;
+    copy_devices(j);
+    take_activities(j);
+    take_waits(j);
+    take_overheads(j);
+    take_memory(j);
+    j->joined.uncertainty_ns = j->map.uncertainty_ns;
+    return j->is_short ? TAKT_NO_MEMORY : TAKT_OK;
+}
+
+static takt_status take_locked(join *j)
+{
+    tkt_mutex_lock(&j->store->lock);
+    takt_status status = take_all(j);
+    tkt_mutex_unlock(&j->store->lock);
+    tkt_clock_map_fini(&j->map);
+    return status;
+}
+
+takt_status tkt_trace_join(takt_trace *trace, tkt_store *store, const tkt_join *what,
+                           tkt_joined *out)
+{
+    join j = {.trace = trace, .store = store, .what = what};
+    j.begin_ns = tkt_clock_ns(&what->fit, what->begin_ticks);
+    j.end_ns = tkt_clock_ns(&what->fit, what->end_ticks);
+    size_t before = trace->activities.count;
+    j.has_work = tkt_alloc_zeroed(trace->calls.count + 1);
+    takt_status status = j.has_work ? tkt_call_index_init(&j.index, trace) : TAKT_NO_MEMORY;
+    if (status == TAKT_OK)
+        status = take_locked(&j);
+    if (status == TAKT_OK)
+        status = tkt_calls_order(trace, before);
+    if (status == TAKT_OK)
+        status = add_up_memory(trace);
+    if (status == TAKT_OK)
+        status = count_missing(&j);
+    tkt_call_index_fini(&j.index);
+    tkt_free(j.strings);
+    tkt_free(j.shapes);
+    tkt_free(j.has_work);
+    if (status != TAKT_OK)
+        return status;
+    j.joined.activities = trace->activities.count - before;
+    trace->facts.losses[TAKT_LOSS_UNATTRIBUTED] += j.joined.unattributed;
+    *out = j.joined;
+    return TAKT_OK;
+}
