@@ -1,0 +1,158 @@
+/* Report callback: a timer hands its list of activities to the program, which adds them up as it
+ * sees fit instead of printing tables.
+ *
+ * The simulation is a chain of springs that is run forwards, and then backwards through time for
+ * the derivative of its final energy by its initial position (the adjoint method): forward and
+ * backward kernels, whose times are summed separately. The derivative is checked against a
+ * difference. samples/callback.c is the same on the CPU.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <takt/takt.hpp>
+
+#include "sample.cuh"
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+namespace
+{
+
+const int masses = 4000;
+const int rounds = 400;
+const int threads = 256;
+const double time_step = 0.05;
+
+/* The second difference: what the neighbours pull at mass i. Both ends of the chain are at 0. */
+__device__ double pull(const double *values, int i)
+{
+    double left = i > 0 ? values[i - 1] : 0.0;
+    double right = i < masses - 1 ? values[i + 1] : 0.0;
+    return left - 2.0 * values[i] + right;
+}
+
+/* Symplectic Euler: new velocities first, then positions with them. Two kernels, since each mass
+ * needs the old positions of its neighbours. */
+__global__ void forward_velocities(double *v, const double *x)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < masses)
+        v[i] += time_step * pull(x, i);
+}
+
+__global__ void forward_positions(double *x, const double *v)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < masses)
+        x[i] += time_step * v[i];
+}
+
+/* The same two lines transposed, last first, on the derivatives. */
+__global__ void backward_positions(double *v, const double *x)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < masses)
+        v[i] += time_step * x[i];
+}
+
+__global__ void backward_velocities(double *x, const double *v)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < masses)
+        x[i] += time_step * pull(v, i);
+}
+
+struct Chain {
+    double *x, *v; /* on the device */
+};
+
+std::vector<double> read(const double *device)
+{
+    std::vector<double> host(masses);
+    CHECK(cudaMemcpy(host.data(), device, masses * sizeof(double), cudaMemcpyDeviceToHost));
+    return host;
+}
+
+/* The final kinetic energy of a chain that was plucked at its middle by `height`. */
+double simulate(double height, const Chain &chain)
+{
+    TAKT_FUNCTION();
+    const int blocks = sample_blocks(masses, threads);
+    CHECK(cudaMemset(chain.x, 0, masses * sizeof(double)));
+    CHECK(cudaMemset(chain.v, 0, masses * sizeof(double)));
+    CHECK(cudaMemcpy(chain.x + masses / 2, &height, sizeof height, cudaMemcpyHostToDevice));
+    for (int round = 0; round < rounds; round++) {
+        forward_velocities<<<blocks, threads>>>(chain.v, chain.x);
+        forward_positions<<<blocks, threads>>>(chain.x, chain.v);
+    }
+    CHECK(cudaGetLastError());
+    double energy = 0.0;
+    for (double v : read(chain.v))
+        energy += 0.5 * v * v;
+    return energy;
+}
+
+/* The derivative of that energy by `height`; `chain` is the final one, and becomes the slope. */
+double differentiate(const Chain &chain)
+{
+    TAKT_FUNCTION();
+    const int blocks = sample_blocks(masses, threads);
+    CHECK(cudaMemset(chain.x, 0, masses * sizeof(double))); /* energy depends on v alone */
+    for (int round = 0; round < rounds; round++) {
+        backward_positions<<<blocks, threads>>>(chain.v, chain.x);
+        backward_velocities<<<blocks, threads>>>(chain.x, chain.v);
+    }
+    CHECK(cudaGetLastError());
+    return read(chain.x)[masses / 2];
+}
+
+bool starts_with(const char *name, const char *start)
+{
+    return std::strncmp(name, start, std::strlen(start)) == 0;
+}
+
+/* Takes the place of the timer's tables. The list is the whole timeline, in the order of launch. */
+void print_sweeps(const takt_timing *results, const char *indent)
+{
+    double forward_ms = 0.0, backward_ms = 0.0;
+    for (size_t i = 0; i < takt_timing_count(results); i++) {
+        const takt_activity *activity = takt_timing_at(results, i);
+        if (starts_with(activity->name, "forward kernel"))
+            forward_ms += activity->elapsed_ms;
+        else if (starts_with(activity->name, "backward kernel"))
+            backward_ms += activity->elapsed_ms;
+    }
+    std::printf("%sForward kernels  : %f ms\n", indent, forward_ms);
+    std::printf("%sBackward kernels : %f ms\n", indent, backward_ms);
+}
+
+} // namespace
+
+int main()
+{
+    const double height = 1.0, nudge = 1e-3;
+    Chain chain;
+    double slope;
+
+    sample_need_device();
+    const bool computes = sample_computes();
+    CHECK(cudaMalloc(&chain.x, masses * sizeof(double)));
+    CHECK(cudaMalloc(&chain.v, masses * sizeof(double)));
+
+    /* Names of the program's own for its kernels; without, they are "kernel forward_positions". */
+    takt_kernel_label("(^|::)forward_([a-z]+)", "forward kernel \\2");
+    takt_kernel_label("(^|::)backward_([a-z]+)", "backward kernel \\2");
+    {
+        TAKT_TIMER("Both sweeps", takt::ScopedTimer::Options().filter(TAKT_TIMING_KERNEL),
+                   print_sweeps);
+        simulate(height, chain);
+        slope = differentiate(chain);
+    }
+
+    const double difference =
+        (simulate(height + nudge, chain) - simulate(height - nudge, chain)) / (2.0 * nudge);
+    CHECK(cudaFree(chain.x));
+    CHECK(cudaFree(chain.v));
+    std::printf("Derivative %.9f, by differences %.9f\n", slope, difference);
+    return !computes || std::fabs(slope - difference) < 1e-6 * std::fabs(difference) ? 0 : 1;
+}
