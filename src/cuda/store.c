@@ -167,6 +167,23 @@ bool tkt_store_add_overhead(tkt_store *store, const tkt_stored_overhead *overhea
     return added != NULL;
 }
 
+tkt_stored_name *tkt_store_add_name(tkt_store *store)
+{
+    return ADD(store, &store->names);
+}
+
+uint32_t tkt_store_string(tkt_store *store, const char *text)
+{
+    size_t size = strlen(text);
+    size_t count = store->strings.count;
+    if (!has_room(store, size) || (!count && tkt_strtab_init(&store->strings) != TAKT_OK))
+        return TKT_STRTAB_FULL;
+    uint32_t id = tkt_strtab_intern(&store->strings, text, size);
+    if (store->strings.count > count)
+        store->used_bytes += size + sizeof *store->strings.items;
+    return id;
+}
+
 /* Equal hashes are told apart by taking the next number for the later one. */
 uint32_t tkt_store_shape(tkt_store *store, const tkt_shape *shape)
 {
@@ -196,9 +213,7 @@ static bool add_device(tkt_store *store)
     char text[16];
     uint32_t ordinal = (uint32_t)store->devices.count;
     snprintf(text, sizeof text, "cuda:%u", ordinal);
-    if (!store->strings.count && tkt_strtab_init(&store->strings) != TAKT_OK)
-        return false;
-    uint32_t label = tkt_strtab_intern_text(&store->strings, text);
+    uint32_t label = tkt_store_string(store, text);
     tkt_device *device = label == TKT_STRTAB_FULL ? NULL : TKT_ARRAY_ADD(&store->devices);
     if (device)
         *device = (tkt_device){.ordinal = ordinal, .label = label};

@@ -76,7 +76,7 @@ typedef struct tkt_stored_context {
 /* What the decoder keeps of a name that activities have: a kernel, a direction of copies, sets.
  * `last` is the shape that was seen with it last, which is most often the next one too. */
 typedef struct tkt_stored_name {
-    const char *text;  /* as CUPTI has it; NULL where it is no kernel's */
+    const char *text;  /* a copy of what CUPTI has; NULL where it is no kernel's */
     uint32_t    name;  /* strings, and a TAKT_TIMING_ bit: fields of tkt_shape */
     uint32_t    label;
     uint32_t    filter;
@@ -125,7 +125,7 @@ typedef struct tkt_store {
     tkt_cuda_clock   clock;
     tkt_cuda_losses  losses;
     TKT_ARRAY_OF(tkt_stored_name) names; /* these are the decoder's own */
-    tkt_map          name_index; /* address of a kernel's name -> index + 1 */
+    tkt_map          name_index; /* address of a kernel's name, and others -> index + 1 */
     tkt_map          pools;      /* address of a memory pool -> its bytes */
 } tkt_store;
 
@@ -166,6 +166,11 @@ bool tkt_store_add_overhead(tkt_store *store, const tkt_stored_overhead *overhea
 
 /* Adds a memory event to the totals: tkt_store_add_memory() does. */
 void tkt_store_total(tkt_store *store, const tkt_stored_memory *memory);
+
+/* The id of a string of the store, and an uninitialised name of it; TKT_STRTAB_FULL and NULL when
+ * there is no room. */
+uint32_t tkt_store_string(tkt_store *store, const char *text);
+tkt_stored_name *tkt_store_add_name(tkt_store *store);
 
 /* The index of this shape, added if it is new; UINT32_MAX without room. */
 uint32_t tkt_store_shape(tkt_store *store, const tkt_shape *shape);

@@ -1,0 +1,590 @@
+/* Records into activities. CUPTI writes its records one after another, each as long as its own
+ * version of the kind; the table of sizes says how long that is. Fields never move, so each is read
+ * where it has always been, and is 0 where the record ends before it.
+ *
+ * What is the same for each launch of a kernel goes into its shape. Nearly always the shape is the
+ * one that this kernel had the last time: one comparison instead of a search. The kernel is known
+ * by the address of its name; because a module may be unloaded and another name come to lie there,
+ * the text is compared too. */
+#include "cuda/decode.h"
+
+#include "base/alloc.h"
+#include "cuda/names.h"
+#include "cuda/occupancy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* A stamp further than this from all that the clock has shown is none. */
+#define FAR_NS       (UINT64_C(86400) * 1000000000)
+#define MAX_CONTEXTS 4096
+
+/* Keys of names that are no kernel's: small numbers, which are no addresses. */
+enum {
+    KEY_MEMCPY = 1, /* and the copy kind */
+    KEY_MEMSET = 32,
+    KEY_UNNAMED /* a kernel */
+};
+
+/* Not an address either: and the id of a kernel's name as a string. */
+#define KEY_TEXT (UINT64_C(1) << 63)
+
+typedef struct decoder {
+    tkt_store *store;
+    uint64_t earliest;
+    uint64_t latest;
+} decoder;
+
+typedef struct record {
+    const uint8_t *bytes;
+    size_t size;
+} record;
+
+static uint64_t read_bytes(record at, size_t offset, size_t size)
+{
+    uint64_t value = 0; /* both of Takt's architectures are little-endian */
+    if (offset + size <= at.size)
+        memcpy(&value, at.bytes + offset, size);
+    return value;
+}
+
+static uint64_t get64(record at, size_t offset)
+{
+    return read_bytes(at, offset, 8);
+}
+
+static uint32_t get32(record at, size_t offset)
+{
+    return (uint32_t)read_bytes(at, offset, 4);
+}
+
+static uint16_t get16(record at, size_t offset)
+{
+    return (uint16_t)read_bytes(at, offset, 2);
+}
+
+static uint8_t get8(record at, size_t offset)
+{
+    return (uint8_t)read_bytes(at, offset, 1);
+}
+
+static const char *get_text(record at, size_t offset)
+{
+    uint64_t address = get64(at, offset);
+    const char *text;
+    memcpy(&text, &address, sizeof text);
+    return text;
+}
+
+const uint8_t *tkt_record_next(const tkt_record_sizes *sizes, const uint8_t *buffer,
+                               size_t valid_bytes, size_t *at, uint32_t *kind)
+{
+    size_t left = valid_bytes - *at;
+    if (left < sizeof *kind)
+        return NULL;
+    const uint8_t *bytes = buffer + *at;
+    memcpy(kind, bytes, sizeof *kind);
+    size_t size = *kind < TKT_CUPTI_KINDS ? sizes->bytes[*kind] : 0;
+    if (size < sizeof *kind || size > left)
+        return NULL;
+    *at += size;
+    return bytes;
+}
+
+static bool is_time(decoder *d, uint64_t time)
+{
+    bool is_near = time >= d->earliest && time <= d->latest;
+    d->store->losses.bad_time += !is_near;
+    return is_near;
+}
+
+/* Whether there are times, and such as can be: otherwise it is counted what is wrong. */
+static bool is_period(decoder *d, uint64_t begin, uint64_t end)
+{
+    if (end == 0) {
+        d->store->losses.incomplete++;
+        return false;
+    }
+    bool is_forward = end >= begin;
+    d->store->losses.bad_time += !is_forward;
+    return is_forward && is_time(d, begin) && is_time(d, end);
+}
+
+static bool is_device(decoder *d, uint32_t ordinal)
+{
+    bool is_known = ordinal < d->store->devices.count || tkt_store_device(d->store, ordinal);
+    d->store->losses.unknown += !is_known;
+    return is_known;
+}
+
+/* Names. */
+
+/* A name with this label; NULL without room. */
+static tkt_stored_name *add_name(tkt_store *store, const char *name, const char *label,
+                                 uint32_t filter)
+{
+    uint32_t name_id = tkt_store_string(store, name);
+    uint32_t label_id = tkt_store_string(store, label);
+    if (name_id == TKT_STRTAB_FULL || label_id == TKT_STRTAB_FULL)
+        return NULL;
+    tkt_stored_name *added = tkt_store_add_name(store);
+    if (added)
+        *added = (tkt_stored_name){
+            .name = name_id, .label = label_id, .filter = filter, .last_shape = UINT32_MAX};
+    return added;
+}
+
+static tkt_stored_name *name_at(tkt_store *store, uint64_t key)
+{
+    const uint64_t *index = tkt_map_get(&store->name_index, key);
+    return index ? &store->names.items[*index - 1] : NULL;
+}
+
+/* Enters a name, which may be NULL, under a key. */
+static tkt_stored_name *enter(tkt_store *store, uint64_t key, tkt_stored_name *name)
+{
+    uint64_t *index = name ? tkt_map_put(&store->name_index, key) : NULL;
+    if (index)
+        *index = (uint64_t)(name - store->names.items) + 1;
+    else
+        store->losses.store_full++;
+    return index ? name : NULL;
+}
+
+/* The kernel of this name, whose text has the id `text_id`. */
+static tkt_stored_name *add_kernel(tkt_store *store, const char *text, uint32_t text_id)
+{
+    char label[512];
+    char *demangled = tkt_name_demangle(text);
+    if (!demangled)
+        return NULL;
+    uint32_t filter = tkt_name_classify(demangled, label, sizeof label);
+    tkt_stored_name *name = add_name(store, demangled, label, filter);
+    if (name)
+        name->text = tkt_strtab_text(&store->strings, text_id);
+    tkt_free(demangled);
+    return name;
+}
+
+/* A name that another module has too is the same one: programs load and unload modules for ever. */
+static tkt_stored_name *find_kernel(tkt_store *store, const char *text)
+{
+    uint32_t text_id = tkt_store_string(store, text);
+    if (text_id == TKT_STRTAB_FULL)
+        return NULL;
+    tkt_stored_name *name = name_at(store, KEY_TEXT | text_id);
+    return name ? name : enter(store, KEY_TEXT | text_id, add_kernel(store, text, text_id));
+}
+
+static tkt_stored_name *kernel_name(tkt_store *store, const char *text)
+{
+    uint64_t key = text ? (uintptr_t)text : KEY_UNNAMED;
+    tkt_stored_name *name = name_at(store, key);
+    if (name && (!text || strcmp(name->text, text) == 0))
+        return name;
+    return enter(store, key,
+                 text ? find_kernel(store, text)
+                      : add_name(store, "", "kernel (unnamed)", TAKT_TIMING_KERNEL));
+}
+
+static tkt_stored_name *copy_name(tkt_store *store, uint8_t kind)
+{
+    static const char ends[][2] = {"  ", "HD", "DH", "HA", "AH", "AA",
+                                   "AD", "DA", "DD", "HH", "PP"};
+    char label[16] = "memcpy";
+    size_t way = kind < sizeof ends / sizeof *ends ? kind : 0;
+    tkt_stored_name *name = name_at(store, KEY_MEMCPY + way);
+    if (name)
+        return name;
+    if (way)
+        snprintf(label, sizeof label, "memcpy %cto%c", ends[way][0], ends[way][1]);
+    return enter(store, KEY_MEMCPY + way, add_name(store, "", label, TAKT_TIMING_MEMCPY));
+}
+
+static tkt_stored_name *set_name(tkt_store *store)
+{
+    tkt_stored_name *name = name_at(store, KEY_MEMSET);
+    return name ? name
+                : enter(store, KEY_MEMSET, add_name(store, "", "memset", TAKT_TIMING_MEMSET));
+}
+
+/* Activities. */
+
+/* The index of the shape of this name, with its occupancy; UINT32_MAX without room. */
+static uint32_t shape_of(tkt_store *store, tkt_stored_name *name, tkt_shape *shape, uint32_t device)
+{
+    shape->name = name->name;
+    shape->label = name->label;
+    shape->filter = name->filter;
+    if (name->last_shape != UINT32_MAX && name->last_device == device &&
+        memcmp(&name->last, shape, sizeof *shape) == 0)
+        return name->last_shape;
+    name->last = *shape;
+    name->last_device = device;
+    if (shape->block[0])
+        tkt_occupancy_fill(shape, &store->devices.items[device]);
+    return name->last_shape = tkt_store_shape(store, shape);
+}
+
+/* Adds an activity that is complete but for its shape. */
+static void add_activity(decoder *d, tkt_stored_name *name, tkt_shape *shape,
+                         tkt_stored_activity *activity)
+{
+    if (!name)
+        return;
+    activity->shape = shape_of(d->store, name, shape, activity->device);
+    if (activity->shape != UINT32_MAX)
+        tkt_store_add(d->store, activity);
+}
+
+static void get_vector(record at, size_t offset, uint32_t out[3])
+{
+    for (size_t i = 0; i < 3; i++)
+        out[i] = get32(at, offset + 4 * i);
+}
+
+static void decode_kernel(decoder *d, record at)
+{
+    tkt_stored_activity activity = {
+        .begin = get64(at, TKT_AT_KERNEL_START),
+        .end = get64(at, TKT_AT_KERNEL_END),
+        .correlation = get32(at, TKT_AT_KERNEL_CORRELATION),
+        .device = get32(at, TKT_AT_KERNEL_DEVICE),
+        .context = get32(at, TKT_AT_KERNEL_CONTEXT),
+        .stream = get32(at, TKT_AT_KERNEL_STREAM),
+    };
+    if (!is_period(d, activity.begin, activity.end) || !is_device(d, activity.device))
+        return;
+    tkt_shape shape = {
+        .graph_node = get64(at, TKT_AT_KERNEL_GRAPH_NODE),
+        .graph = get32(at, TKT_AT_KERNEL_GRAPH),
+        .static_shared_bytes = get32(at, TKT_AT_KERNEL_STATIC_SHARED),
+        .dynamic_shared_bytes = get32(at, TKT_AT_KERNEL_DYNAMIC_SHARED),
+        .local_bytes = get32(at, TKT_AT_KERNEL_LOCAL),
+        .registers = get16(at, TKT_AT_KERNEL_REGISTERS),
+    };
+    get_vector(at, TKT_AT_KERNEL_GRID_X, shape.grid);
+    get_vector(at, TKT_AT_KERNEL_BLOCK_X, shape.block);
+    get_vector(at, TKT_AT_KERNEL_CLUSTER_X, shape.cluster);
+    add_activity(d, kernel_name(d->store, get_text(at, TKT_AT_KERNEL_NAME)), &shape, &activity);
+}
+
+/* Both kinds of copies begin in the same way. */
+static void decode_copy(decoder *d, record at, bool is_peer)
+{
+    tkt_stored_activity activity = {
+        .begin = get64(at, TKT_AT_MEMCPY_START),
+        .end = get64(at, TKT_AT_MEMCPY_END),
+        .correlation = get32(at, is_peer ? TKT_AT_MEMCPY2_CORRELATION : TKT_AT_MEMCPY_CORRELATION),
+        .device = get32(at, TKT_AT_MEMCPY_DEVICE),
+        .context = get32(at, TKT_AT_MEMCPY_CONTEXT),
+        .stream = get32(at, TKT_AT_MEMCPY_STREAM),
+    };
+    if (!is_period(d, activity.begin, activity.end) || !is_device(d, activity.device))
+        return;
+    tkt_shape shape = {
+        .bytes = get64(at, TKT_AT_MEMCPY_BYTES),
+        .graph_node = get64(at, is_peer ? TKT_AT_MEMCPY2_GRAPH_NODE : TKT_AT_MEMCPY_GRAPH_NODE),
+        .graph = get32(at, is_peer ? TKT_AT_MEMCPY2_GRAPH : TKT_AT_MEMCPY_GRAPH),
+        .copy_kind = get8(at, TKT_AT_MEMCPY_COPY_KIND),
+        .source = get8(at, TKT_AT_MEMCPY_SOURCE),
+        .target = get8(at, TKT_AT_MEMCPY_TARGET),
+    };
+    add_activity(d, copy_name(d->store, shape.copy_kind), &shape, &activity);
+}
+
+static void decode_set(decoder *d, record at)
+{
+    tkt_stored_activity activity = {
+        .begin = get64(at, TKT_AT_MEMSET_START),
+        .end = get64(at, TKT_AT_MEMSET_END),
+        .correlation = get32(at, TKT_AT_MEMSET_CORRELATION),
+        .device = get32(at, TKT_AT_MEMSET_DEVICE),
+        .context = get32(at, TKT_AT_MEMSET_CONTEXT),
+        .stream = get32(at, TKT_AT_MEMSET_STREAM),
+    };
+    if (!is_period(d, activity.begin, activity.end) || !is_device(d, activity.device))
+        return;
+    tkt_shape shape = {
+        .bytes = get64(at, TKT_AT_MEMSET_BYTES),
+        .graph_node = get64(at, TKT_AT_MEMSET_GRAPH_NODE),
+        .graph = get32(at, TKT_AT_MEMSET_GRAPH),
+        .target = (uint8_t)get16(at, TKT_AT_MEMSET_TARGET),
+    };
+    add_activity(d, set_name(d->store), &shape, &activity);
+}
+
+static void decode_graph(decoder *d, record at)
+{
+    char label[32];
+    tkt_stored_activity activity = {
+        .begin = get64(at, TKT_AT_GRAPH_START),
+        .end = get64(at, TKT_AT_GRAPH_END),
+        .correlation = get32(at, TKT_AT_GRAPH_CORRELATION),
+        .device = get32(at, TKT_AT_GRAPH_DEVICE),
+        .context = get32(at, TKT_AT_GRAPH_CONTEXT),
+        .stream = get32(at, TKT_AT_GRAPH_STREAM),
+    };
+    if (!is_period(d, activity.begin, activity.end) || !is_device(d, activity.device))
+        return;
+    tkt_shape shape = {.graph = get32(at, TKT_AT_GRAPH_GRAPH), .filter = TAKT_TIMING_GRAPH};
+    snprintf(label, sizeof label, "graph %u", shape.graph);
+    shape.label = tkt_store_string(d->store, label);
+    if (shape.label != TKT_STRTAB_FULL)
+        activity.shape = tkt_store_shape(d->store, &shape);
+    if (shape.label == TKT_STRTAB_FULL)
+        d->store->losses.store_full++;
+    else if (activity.shape != UINT32_MAX)
+        tkt_store_add(d->store, &activity);
+}
+
+/* Memory. */
+
+/* A pool has grown or shrunk by as much as its size differs from the last one that was told. */
+static void note_pool(tkt_store *store, tkt_stored_memory event, uint64_t pool, uint64_t size)
+{
+    uint64_t *known = tkt_map_put(&store->pools, pool);
+    if (!known)
+        return;
+    event.bytes = (int64_t)(size - *known);
+    event.address = pool;
+    event.kind = TAKT_MEMORY_DEVICE;
+    event.is_pool = 1;
+    *known = size;
+    if (!size)
+        tkt_map_remove(&store->pools, pool);
+    if (event.bytes)
+        tkt_store_add_memory(store, &event);
+}
+
+static void decode_memory(decoder *d, record at)
+{
+    uint32_t operation = get32(at, TKT_AT_MEMORY_OPERATION);
+    int64_t bytes = (int64_t)get64(at, TKT_AT_MEMORY_BYTES);
+    tkt_stored_memory event = {
+        .time = get64(at, TKT_AT_MEMORY_TIME),
+        .address = get64(at, TKT_AT_MEMORY_ADDRESS),
+        .bytes = operation == TKT_MEMORY_RELEASE ? -bytes : bytes,
+        .correlation = get32(at, TKT_AT_MEMORY_CORRELATION),
+        .device = get32(at, TKT_AT_MEMORY_DEVICE),
+        .kind = get32(at, TKT_AT_MEMORY_MEMORY_KIND),
+    };
+    bool is_known = operation == TKT_MEMORY_ALLOCATION || operation == TKT_MEMORY_RELEASE;
+    if (!is_known || bytes < 0)
+        d->store->losses.unknown++;
+    else if (is_time(d, event.time) && is_device(d, event.device) &&
+             tkt_store_add_memory(d->store, &event) &&
+             get32(at, TKT_AT_MEMORY_POOL_TYPE) == TKT_POOL_LOCAL)
+        note_pool(d->store, event, get64(at, TKT_AT_MEMORY_POOL_ADDRESS),
+                  get64(at, TKT_AT_MEMORY_POOL_SIZE));
+}
+
+static void decode_pool(decoder *d, record at)
+{
+    tkt_stored_memory event = {
+        .time = get64(at, TKT_AT_POOL_TIME),
+        .correlation = get32(at, TKT_AT_POOL_CORRELATION),
+        .device = get32(at, TKT_AT_POOL_DEVICE),
+    };
+    bool is_gone = get32(at, TKT_AT_POOL_OPERATION) == TKT_POOL_DESTROYED;
+    if (get32(at, TKT_AT_POOL_TYPE) == TKT_POOL_LOCAL && is_time(d, event.time) &&
+        is_device(d, event.device))
+        note_pool(d->store, event, get64(at, TKT_AT_POOL_ADDRESS),
+                  is_gone ? 0 : get64(at, TKT_AT_POOL_SIZE));
+}
+
+/* The rest. */
+
+static void decode_wait(decoder *d, record at)
+{
+    tkt_stored_wait wait = {
+        .begin = get64(at, TKT_AT_SYNC_START),
+        .end = get64(at, TKT_AT_SYNC_END),
+        .correlation = get32(at, TKT_AT_SYNC_CORRELATION),
+        .context = get32(at, TKT_AT_SYNC_CONTEXT),
+        .stream = get32(at, TKT_AT_SYNC_STREAM),
+        .kind = get32(at, TKT_AT_SYNC_TYPE),
+    };
+    if (is_period(d, wait.begin, wait.end))
+        tkt_store_add_wait(d->store, &wait);
+}
+
+static void decode_overhead(decoder *d, record at)
+{
+    bool is_thread = get32(at, TKT_AT_OVERHEAD_OBJECT_KIND) == TKT_OBJECT_THREAD;
+    tkt_stored_overhead overhead = {
+        .begin = get64(at, TKT_AT_OVERHEAD_START),
+        .end = get64(at, TKT_AT_OVERHEAD_END),
+        .kind = get32(at, TKT_AT_OVERHEAD_OVERHEAD_KIND),
+        .thread = is_thread ? get32(at, TKT_AT_OVERHEAD_THREAD) : 0,
+    };
+    if (is_period(d, overhead.begin, overhead.end))
+        tkt_store_add_overhead(d->store, &overhead);
+}
+
+static void decode_context(decoder *d, record at)
+{
+    tkt_stored_context context = {
+        .context = get32(at, TKT_AT_CONTEXT_CONTEXT),
+        .device = get32(at, TKT_AT_CONTEXT_DEVICE),
+        .null_stream = get16(at, TKT_AT_CONTEXT_NULL_STREAM),
+    };
+    size_t count = d->store->contexts.count;
+    size_t i = 0;
+    while (i < count && d->store->contexts.items[i].context != context.context)
+        i++;
+    if (i >= MAX_CONTEXTS || !TKT_ARRAY_RESERVE(&d->store->contexts, i + 1))
+        return;
+    d->store->contexts.items[i] = context;
+    if (i == count)
+        d->store->contexts.count++;
+}
+
+static void fill(uint32_t *field, uint32_t value)
+{
+    if (!*field)
+        *field = value;
+}
+
+/* Only what the driver was not asked for, as in recordings. The name is the record's own and would
+ * be the reader's to free; it is left, because there is one for each device and process, and who
+ * reads a recording has it from elsewhere. */
+static void decode_device(decoder *d, record at)
+{
+    bool is_hidden = at.size > TKT_AT_DEVICE_IS_VISIBLE && !get8(at, TKT_AT_DEVICE_IS_VISIBLE);
+    uint32_t ordinal = get32(at, TKT_AT_DEVICE_ID);
+    if (is_hidden || !is_device(d, ordinal))
+        return;
+    tkt_device *device = &d->store->devices.items[ordinal];
+    const char *name = get_text(at, TKT_AT_DEVICE_NAME);
+    uint32_t name_id = name ? tkt_store_string(d->store, name) : TKT_STRTAB_FULL;
+    uint32_t warp_size = get32(at, TKT_AT_DEVICE_WARP_SIZE);
+    fill(&device->name, name_id == TKT_STRTAB_FULL ? 0 : name_id);
+    fill(&device->major, get32(at, TKT_AT_DEVICE_MAJOR));
+    fill(&device->minor, get32(at, TKT_AT_DEVICE_MINOR));
+    fill(&device->multiprocessors, get32(at, TKT_AT_DEVICE_MULTIPROCESSORS));
+    fill(&device->warp_size, warp_size);
+    fill(&device->max_threads_per_block, get32(at, TKT_AT_DEVICE_BLOCK_THREADS));
+    fill(&device->max_threads_per_multiprocessor, get32(at, TKT_AT_DEVICE_MAX_WARPS) * warp_size);
+    fill(&device->max_blocks_per_multiprocessor, get32(at, TKT_AT_DEVICE_MAX_BLOCKS));
+    fill(&device->registers_per_block, get32(at, TKT_AT_DEVICE_BLOCK_REGISTERS));
+    fill(&device->registers_per_multiprocessor, get32(at, TKT_AT_DEVICE_REGISTERS));
+    fill(&device->shared_per_block, get32(at, TKT_AT_DEVICE_BLOCK_SHARED));
+    fill(&device->shared_per_multiprocessor, get32(at, TKT_AT_DEVICE_SHARED));
+    /* The programming guide: from capability 8.0 on the system takes 1 KiB of each block. */
+    fill(&device->reserved_shared_per_block, device->major >= 8 ? 1024 : 0);
+    fill(&device->clock_khz, get32(at, TKT_AT_DEVICE_CLOCK));
+    if (!device->memory_bytes)
+        device->memory_bytes = get64(at, TKT_AT_DEVICE_MEMORY_BYTES);
+}
+
+/* So long is the oldest layout of the kind that is read, that of CUPTI 11. */
+static size_t least_bytes(uint32_t kind)
+{
+    switch (kind) {
+    case TKT_KIND_KERNEL:
+    case TKT_KIND_CONCURRENT_KERNEL:
+        return TKT_AT_KERNEL_SHARED_EXECUTED + 4;
+    case TKT_KIND_MEMCPY:
+        return TKT_AT_MEMCPY_CORRELATION + 4;
+    case TKT_KIND_MEMCPY2:
+        return TKT_AT_MEMCPY2_CORRELATION + 4;
+    case TKT_KIND_MEMSET:
+        return TKT_AT_MEMSET_TARGET + 2;
+    case TKT_KIND_GRAPH_TRACE:
+        return TKT_AT_GRAPH_STREAM + 4;
+    case TKT_KIND_MEMORY2:
+        return TKT_AT_MEMORY_STREAM + 4;
+    case TKT_KIND_MEMORY_POOL:
+        return TKT_AT_POOL_TIME + 8;
+    case TKT_KIND_SYNCHRONIZATION:
+        return TKT_AT_SYNC_STREAM + 4;
+    case TKT_KIND_OVERHEAD:
+        return TKT_AT_OVERHEAD_END + 8;
+    case TKT_KIND_CONTEXT:
+        return TKT_AT_CONTEXT_NULL_STREAM + 2;
+    case TKT_KIND_DEVICE:
+        return TKT_AT_DEVICE_NAME + 8;
+    default:
+        return 0;
+    }
+}
+
+static void decode(decoder *d, uint32_t kind, record at)
+{
+    switch (kind) {
+    case TKT_KIND_KERNEL:
+    case TKT_KIND_CONCURRENT_KERNEL:
+        decode_kernel(d, at);
+        break;
+    case TKT_KIND_MEMCPY:
+        decode_copy(d, at, false);
+        break;
+    case TKT_KIND_MEMCPY2:
+        decode_copy(d, at, true);
+        break;
+    case TKT_KIND_MEMSET:
+        decode_set(d, at);
+        break;
+    case TKT_KIND_GRAPH_TRACE:
+        decode_graph(d, at);
+        break;
+    case TKT_KIND_MEMORY2:
+        decode_memory(d, at);
+        break;
+    case TKT_KIND_MEMORY_POOL:
+        decode_pool(d, at);
+        break;
+    case TKT_KIND_SYNCHRONIZATION:
+        decode_wait(d, at);
+        break;
+    case TKT_KIND_OVERHEAD:
+        decode_overhead(d, at);
+        break;
+    case TKT_KIND_CONTEXT:
+        decode_context(d, at);
+        break;
+    case TKT_KIND_DEVICE:
+        decode_device(d, at);
+        break;
+    default:
+        break; /* known, and of no use here */
+    }
+}
+
+/* What times can be: near what the clock has shown so far, or anything before it was read. */
+static decoder begin(tkt_store *store)
+{
+    decoder d = {.store = store, .earliest = 1, .latest = UINT64_MAX};
+    uint64_t first = UINT64_MAX;
+    uint64_t last = 0;
+    for (size_t i = 0; i < store->clock.pairs.count; i++) {
+        uint64_t time = store->clock.pairs.items[i].cupti_ns;
+        first = time < first ? time : first;
+        last = time > last ? time : last;
+    }
+    if (last) {
+        d.earliest = first > FAR_NS ? first - FAR_NS : 1;
+        d.latest = last + FAR_NS;
+    }
+    return d;
+}
+
+void tkt_decode(tkt_store *store, const tkt_record_sizes *sizes, const void *buffer,
+                size_t valid_bytes)
+{
+    const uint8_t *bytes;
+    uint32_t kind;
+    size_t at = 0;
+    tkt_mutex_lock(&store->lock);
+    decoder d = begin(store);
+    while ((bytes = tkt_record_next(sizes, buffer, valid_bytes, &at, &kind)) != NULL) {
+        size_t size = sizes->bytes[kind];
+        if (size >= least_bytes(kind))
+            decode(&d, kind, (record){bytes, size});
+        else
+            store->losses.unknown++;
+    }
+    store->losses.unknown += at < valid_bytes;
+    tkt_mutex_unlock(&store->lock);
+}
