@@ -39,10 +39,36 @@ static void add_clock(line *l, const takt_trace *trace)
     add_part(l, part);
 }
 
-static void add_losses(line *l, const takt_facts *facts)
+static bool has_backend(const takt_trace *trace)
+{
+    const char *backend = tkt_trace_text(trace, trace->backend);
+    return *backend && strcmp(backend, "none") != 0;
+}
+
+static void add_device_clock(line *l, const takt_facts *facts)
+{
+    char resolution[TKT_VALUE_SIZE];
+    char uncertainty[TKT_VALUE_SIZE];
+    char part[160];
+    tkt_value_fixed(resolution, facts->device_resolution_ns, 1);
+    tkt_value_fixed(uncertainty, facts->device_uncertainty_ns, 1);
+    snprintf(part, sizeof part, "device times: resolution %s ns, uncertainty %s ns", resolution,
+             uncertainty);
+    add_part(l, part);
+}
+
+/* Those that are told even where nothing is lost. */
+static bool is_told(int loss, bool has_devices)
+{
+    return loss == TAKT_LOSS_BUFFER_FULL ||
+           (has_devices && (loss == TAKT_LOSS_DEVICE_DROPPED || loss == TAKT_LOSS_INCOMPLETE ||
+                            loss == TAKT_LOSS_UNATTRIBUTED));
+}
+
+static void add_losses(line *l, const takt_facts *facts, bool has_devices)
 {
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
-        if (facts->losses[i] == 0 && i != TAKT_LOSS_BUFFER_FULL)
+        if (facts->losses[i] == 0 && !is_told(i, has_devices))
             continue;
         char part[96];
         snprintf(part, sizeof part, "%s %llu", takt_loss_name((takt_loss)i),
@@ -72,7 +98,9 @@ void tkt_put_provenance(tkt_writer *writer, const takt_trace *trace, size_t widt
     snprintf(part, sizeof part, "backend %.100s", tkt_trace_text(trace, trace->backend));
     add_part(&l, part);
     add_clock(&l, trace);
-    add_losses(&l, facts);
+    if (has_backend(trace))
+        add_device_clock(&l, facts);
+    add_losses(&l, facts, has_backend(trace));
     snprintf(part, sizeof part, "begun before %llu, unfinished %llu",
              (unsigned long long)facts->begun_before, (unsigned long long)facts->unfinished);
     add_part(&l, part);
@@ -103,6 +131,10 @@ void tkt_put_provenance_json(tkt_writer *writer, const takt_trace *trace)
     tkt_put_json(writer, tkt_trace_text(trace, trace->clock));
     put_number(writer, "clock_resolution_ns", facts->clock_resolution_ns);
     put_number(writer, "clock_uncertainty_ns", facts->clock_uncertainty_ns);
+    if (has_backend(trace)) {
+        put_number(writer, "device_resolution_ns", facts->device_resolution_ns);
+        put_number(writer, "device_uncertainty_ns", facts->device_uncertainty_ns);
+    }
     put_number(writer, "cost_ns", facts->cost_ns);
     put_count(writer, "wall_ns", tkt_wall_ns(facts));
     put_count(writer, "begun_before", facts->begun_before);

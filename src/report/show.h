@@ -4,6 +4,7 @@
 #define TKT_REPORT_SHOW_H
 
 #include "report/table.h"
+#include "summary/device.h"
 
 #include <math.h>
 
@@ -20,7 +21,7 @@ takt_status tkt_show_steps(tkt_document *document, const takt_report_options *op
 takt_status tkt_show_memory(tkt_document *document, const takt_report_options *options);
 
 /* Parts of the summary, which are reports of their own too. */
-takt_status tkt_show_steps_table(tkt_document *document);
+takt_status tkt_show_steps_table(tkt_document *document, const tkt_device_uses *uses);
 
 /* A share; NaN where the whole is 0. */
 static inline double tkt_share(uint64_t part, uint64_t whole)

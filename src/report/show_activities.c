@@ -13,6 +13,11 @@ enum {
     BEGIN,
     THREAD,
     SCOPE,
+    HOST_COLUMNS,
+    STREAM = HOST_COLUMNS,
+    CORRELATION,
+    LAUNCH,
+    BYTES,
     TIMELINE_COLUMNS
 };
 
@@ -23,6 +28,10 @@ static const tkt_column timeline_columns[TIMELINE_COLUMNS] = {
     [BEGIN] = {"Begin", "begin_ns", TKT_CELL_OFFSET, TKT_HIDDEN, false, 1},
     [THREAD] = {"Thread", "thread", TKT_CELL_COUNT, TKT_HIDDEN, false, 1},
     [SCOPE] = {"Scope", "scope", TKT_CELL_TEXT, TKT_HIDDEN, true, 1},
+    [STREAM] = {"Stream", "stream", TKT_CELL_COUNT, TKT_HIDDEN, false, 1},
+    [CORRELATION] = {"Correlation", "correlation", TKT_CELL_COUNT, TKT_HIDDEN, false, 1},
+    [LAUNCH] = {"Launch", "launch", TKT_CELL_TEXT, TKT_HIDDEN, true, 1},
+    [BYTES] = {"Bytes", "bytes", TKT_CELL_BYTES, TKT_HIDDEN, false, 1},
 };
 
 static const char *scope_of(const takt_trace *trace, const tkt_activity *activity)
@@ -45,6 +54,26 @@ static void fill_timeline_row(tkt_cell *row, const takt_trace *trace, const tkt_
     row[SCOPE].text = scope_of(trace, activity);
 }
 
+static const char *launch_of(const takt_trace *trace, const tkt_activity *activity)
+{
+    if (activity->call == TKT_NO_CALL)
+        return NULL;
+    const tkt_call_info *call = &trace->calls.items[activity->call];
+    const tkt_span *span = &trace->tracks.items[call->track].spans.items[call->span];
+    return tkt_trace_text(trace, trace->sites.items[tkt_span_site(span)].name);
+}
+
+static void fill_device_cells(tkt_cell *row, const takt_trace *trace, const tkt_activity *activity)
+{
+    bool is_device = activity->span == TKT_NO_SPAN;
+    uint64_t bytes =
+        activity->shape == TKT_NO_SHAPE ? 0 : trace->shapes.items[activity->shape].bytes;
+    row[STREAM].u = is_device ? activity->stream : TKT_NO_VALUE;
+    row[CORRELATION].u = activity->correlation ? activity->correlation : TKT_NO_VALUE;
+    row[LAUNCH].text = launch_of(trace, activity);
+    row[BYTES].u = bytes ? bytes : TKT_NO_VALUE;
+}
+
 /* Without sorting only the rows that will be shown are built: there may be millions. */
 static size_t timeline_rows(const takt_trace *trace, const takt_report_options *options)
 {
@@ -59,8 +88,10 @@ takt_status tkt_show_timeline(tkt_document *document, const takt_report_options 
     if (!trace->facts.has_spans)
         return TAKT_NO_SPANS;
     size_t rows = timeline_rows(trace, options);
+    bool has_devices = tkt_device_activity_count(trace) > 0;
+    size_t columns = has_devices ? TIMELINE_COLUMNS : HOST_COLUMNS;
     tkt_table *table =
-        tkt_document_add_table(document, "timeline", timeline_columns, TIMELINE_COLUMNS, rows);
+        tkt_document_add_table(document, "timeline", timeline_columns, columns, rows);
     if (!table)
         return TAKT_NO_MEMORY;
     document->nothing = "No activity";
@@ -68,8 +99,12 @@ takt_status tkt_show_timeline(tkt_document *document, const takt_report_options 
     table->style = TKT_STYLE_WARP;
     table->default_rows = TIMELINE_ROWS;
     table->all_rows = trace->activities.count;
-    for (size_t i = 0; i < rows; i++)
-        fill_timeline_row(tkt_table_add_row(table), trace, &trace->activities.items[i]);
+    for (size_t i = 0; i < rows; i++) {
+        tkt_cell *row = tkt_table_add_row(table);
+        fill_timeline_row(row, trace, &trace->activities.items[i]);
+        if (has_devices)
+            fill_device_cells(row, trace, &trace->activities.items[i]);
+    }
     return TAKT_OK;
 }
 

@@ -1,7 +1,10 @@
-/* The memory report: what the program says of its host allocations, and the largest jumps. */
+/* The memory report: what the program says of its host allocations and CUDA of those on devices,
+ * the largest jumps, what scopes leave allocated, and copies. */
 #include "report/show.h"
 
+#include "summary/copies.h"
 #include "summary/memory.h"
+#include "summary/scopes.h"
 
 #define USUAL_JUMPS 10
 #define MOST_JUMPS  1000 /* however many are asked for */
@@ -16,6 +19,11 @@ enum {
     ALLOCATIONS,
     FREES,
     UNMATCHED,
+    HOST_COLUMNS,
+    FREE = HOST_COLUMNS,
+    CAPACITY,
+    POOLS,
+    FRAGMENTATION,
     COLUMNS
 };
 
@@ -29,6 +37,10 @@ static const tkt_column columns[COLUMNS] = {
     [ALLOCATIONS] = {"Allocations", "allocations", TKT_CELL_COUNT, 2, false, 1},
     [FREES] = {"Frees", "frees", TKT_CELL_COUNT, 3, false, 1},
     [UNMATCHED] = {"Unmatched", "unmatched_frees", TKT_CELL_COUNT, 6, false, 1},
+    [FREE] = {"Free", "free_bytes", TKT_CELL_BYTES, 4, false, 1},
+    [CAPACITY] = {"Capacity", "capacity_bytes", TKT_CELL_BYTES, 5, false, 1},
+    [POOLS] = {"In pools", "pool_bytes", TKT_CELL_BYTES, 8, false, 1},
+    [FRAGMENTATION] = {"Fragmentation %", "fragmentation_percent", TKT_CELL_NUMBER, 7, false, 1},
 };
 
 static bool is_reported(const tkt_memory_totals *memory)
@@ -43,37 +55,65 @@ static int64_t offset_of(const takt_trace *trace, uint64_t time_ns)
     return time_ns ? (int64_t)(time_ns - trace->facts.begin_ns) : TKT_NO_SIGNED;
 }
 
+static void fill_row(tkt_cell *row, const takt_trace *trace, const char *device,
+                     const tkt_memory_totals *memory, bool is_window)
+{
+    row[DEVICE].text = device;
+    row[PERIOD].text = is_window ? "recording" : "since start";
+    row[PEAK].u = is_window ? memory->window_peak_bytes : memory->peak_bytes;
+    row[PEAK_AT].i = offset_of(trace, is_window ? memory->window_peak_ns : memory->peak_ns);
+    row[CURRENT].u = memory->current_bytes;
+    row[CHANGE].i = (int64_t)(memory->current_bytes - (is_window ? memory->window_begin_bytes : 0));
+    row[ALLOCATIONS].u = is_window ? memory->window_allocations : memory->allocations;
+    row[FREES].u = is_window ? memory->window_frees : memory->frees;
+    row[UNMATCHED].u = is_window ? TKT_NO_VALUE : memory->unmatched_frees;
+}
+
+static uint64_t known(uint64_t bytes)
+{
+    return bytes ? bytes : TKT_NO_VALUE;
+}
+
+/* How the device stands at the end of the recording. Of fragmentation the part can be told that
+ * shows from outside: memory that pools hold and no allocation uses. */
+static void fill_device_cells(tkt_cell *row, const tkt_device_memory *memory)
+{
+    uint64_t unused = memory->pool_bytes - memory->pool_used_bytes;
+    row[FREE].u = memory->capacity_bytes ? memory->free_bytes : TKT_NO_VALUE;
+    row[CAPACITY].u = known(memory->capacity_bytes);
+    row[POOLS].u = known(memory->pool_bytes);
+    row[FRAGMENTATION].d = 100 * tkt_share(unused, memory->pool_bytes);
+}
+
+static void add_rows(tkt_table *table, const takt_trace *trace, const char *device,
+                     const tkt_memory_totals *memory, const tkt_device_memory *of_device)
+{
+    static const tkt_device_memory unknown = {0};
+    for (int i = 0; i < 2; i++) {
+        tkt_cell *row = tkt_table_add_row(table);
+        fill_row(row, trace, device, memory, i == 0);
+        if (table->column_count > HOST_COLUMNS)
+            fill_device_cells(row, of_device && i == 0 ? of_device : &unknown);
+    }
+}
+
 static takt_status show_totals(tkt_document *document)
 {
     const takt_trace *trace = document->trace;
-    const tkt_memory_totals *memory = &trace->memory;
+    size_t devices = trace->device_memory.count;
+    bool has_host = is_reported(&trace->memory);
     tkt_table *table =
-        tkt_document_add_table(document, "memory", columns, COLUMNS, is_reported(memory) ? 2 : 0);
+        tkt_document_add_table(document, "memory", columns, devices ? COLUMNS : HOST_COLUMNS,
+                               2 * (devices + (has_host ? 1 : 0)));
     if (!table)
         return TAKT_NO_MEMORY;
-    if (!is_reported(memory))
-        return TAKT_OK;
-    tkt_cell *window = tkt_table_add_row(table);
-    window[DEVICE].text = "host";
-    window[PERIOD].text = "recording";
-    window[PEAK].u = memory->window_peak_bytes;
-    window[PEAK_AT].i = offset_of(trace, memory->window_peak_ns);
-    window[CURRENT].u = memory->current_bytes;
-    window[CHANGE].i = (int64_t)(memory->current_bytes - memory->window_begin_bytes);
-    window[ALLOCATIONS].u = memory->window_allocations;
-    window[FREES].u = memory->window_frees;
-    window[UNMATCHED].u = TKT_NO_VALUE;
-
-    tkt_cell *program = tkt_table_add_row(table);
-    program[DEVICE].text = "host";
-    program[PERIOD].text = "since start";
-    program[PEAK].u = memory->peak_bytes;
-    program[PEAK_AT].i = offset_of(trace, memory->peak_ns);
-    program[CURRENT].u = memory->current_bytes;
-    program[CHANGE].i = (int64_t)memory->current_bytes;
-    program[ALLOCATIONS].u = memory->allocations;
-    program[FREES].u = memory->frees;
-    program[UNMATCHED].u = memory->unmatched_frees;
+    table->is_hidden_empty = true;
+    if (has_host)
+        add_rows(table, trace, "host", &trace->memory, NULL);
+    for (size_t i = 0; i < devices; i++) {
+        const tkt_device_memory *device = &trace->device_memory.items[i];
+        add_rows(table, trace, tkt_trace_text(trace, device->device), &device->totals, device);
+    }
     return TAKT_OK;
 }
 
@@ -83,6 +123,8 @@ enum {
     FIRST,
     SCOPE,
     THREAD,
+    HOST_JUMP_COLUMNS,
+    PLACE = HOST_JUMP_COLUMNS,
     JUMP_COLUMNS
 };
 
@@ -92,13 +134,16 @@ static const tkt_column jump_columns[JUMP_COLUMNS] = {
     [FIRST] = {"First at", "first_at_ns", TKT_CELL_OFFSET, 3, false, 1},
     [SCOPE] = {"Scope", "scope", TKT_CELL_TEXT, 0, true, 1},
     [THREAD] = {"Thread", "thread", TKT_CELL_TEXT, 1, true, 1},
+    [PLACE] = {"Device", "device", TKT_CELL_TEXT, 1, true, 1},
 };
 
-static takt_status show_jumps(tkt_document *document, const tkt_memory_jumps *jumps)
+static takt_status add_jumps(tkt_document *document, const tkt_memory_jumps *jumps)
 {
     const takt_trace *trace = document->trace;
+    bool has_devices = trace->device_memory.count > 0;
     tkt_table *table =
-        tkt_document_add_table(document, "jumps", jump_columns, JUMP_COLUMNS, jumps->count);
+        tkt_document_add_table(document, "jumps", jump_columns,
+                               has_devices ? JUMP_COLUMNS : HOST_JUMP_COLUMNS, jumps->count);
     if (!table)
         return TAKT_NO_MEMORY;
     table->heading = "Largest allocations:";
@@ -110,28 +155,161 @@ static takt_status show_jumps(tkt_document *document, const tkt_memory_jumps *ju
         row[FIRST].i = offset_of(trace, jump->first_ns);
         row[SCOPE].text = jump->site ? jump->scope : NULL;
         row[THREAD].text = jump->thread;
+        if (has_devices)
+            row[PLACE].text = jump->device ? tkt_trace_text(trace, jump->device) : "host";
     }
     return TAKT_OK;
+}
+
+static takt_status show_jumps(tkt_document *document, const takt_report_options *options)
+{
+    size_t most = options->rows == 0 ? USUAL_JUMPS : MOST_JUMPS;
+    if (options->rows > 0 && options->rows < MOST_JUMPS)
+        most = (size_t)options->rows;
+    tkt_memory_jumps jumps = {0};
+    takt_status status = tkt_memory_jumps_of(document->trace, most, &jumps);
+    if (status == TAKT_OK && jumps.count > 0)
+        status = add_jumps(document, &jumps);
+    TKT_ARRAY_FREE(&jumps);
+    return status;
+}
+
+enum {
+    ALLOCATOR,
+    HOST,
+    HOST_SELF,
+    CUDA,
+    CUDA_SELF,
+    NET_COLUMNS
+};
+
+static const tkt_column net_columns[NET_COLUMNS] = {
+    [ALLOCATOR] = {"Scope", "scope", TKT_CELL_TEXT, 0, true, 1},
+    [HOST] = {"CPU Mem", "cpu_memory_bytes", TKT_CELL_CHANGE, 2, false, 1},
+    [HOST_SELF] = {"Self CPU Mem", "self_cpu_memory_bytes", TKT_CELL_CHANGE, 3, false, 1},
+    [CUDA] = {"CUDA Mem", "cuda_memory_bytes", TKT_CELL_CHANGE, 0, false, 1},
+    [CUDA_SELF] = {"Self CUDA Mem", "self_cuda_memory_bytes", TKT_CELL_CHANGE, 1, false, 1},
+};
+
+static takt_status add_nets(tkt_document *document, const tkt_scopes *scopes)
+{
+    tkt_table *table =
+        tkt_document_add_table(document, "scopes", net_columns, NET_COLUMNS, scopes->count);
+    if (!table)
+        return TAKT_NO_MEMORY;
+    table->heading = "Allocated less freed, by scope:";
+    table->sort = CUDA;
+    table->is_hidden_empty = true;
+    for (size_t i = 0; i < scopes->count; i++) {
+        const tkt_scope_total *scope = &scopes->items[i];
+        if (!(scope->host_bytes | scope->host_self_bytes | scope->device_bytes |
+              scope->device_self_bytes))
+            continue;
+        tkt_cell *row = tkt_table_add_row(table);
+        row[ALLOCATOR].text = scope->name;
+        row[HOST].i = scope->host_bytes;
+        row[HOST_SELF].i = scope->host_self_bytes;
+        row[CUDA].i = scope->device_bytes;
+        row[CUDA_SELF].i = scope->device_self_bytes;
+    }
+    table->all_rows = table->row_count;
+    return TAKT_OK;
+}
+
+static takt_status show_nets(tkt_document *document)
+{
+    tkt_scopes scopes = {0};
+    takt_status status = tkt_scopes_by_name(document->trace, false, &scopes);
+    if (status == TAKT_OK && scopes.has_memory)
+        status = add_nets(document, &scopes);
+    tkt_scopes_fini(&scopes);
+    return status;
+}
+
+enum {
+    COPY,
+    SOURCE,
+    TARGET,
+    COPY_COUNT,
+    COPY_BYTES,
+    COPY_TIME,
+    COPY_RATE,
+    COPY_COLUMNS
+};
+
+static const tkt_column copy_columns[COPY_COLUMNS] = {
+    [COPY] = {"Copies", "copy", TKT_CELL_TEXT, 0, true, 1},
+    [SOURCE] = {"From", "from", TKT_CELL_TEXT, 0, true, 1},
+    [TARGET] = {"To", "to", TKT_CELL_TEXT, 0, true, 1},
+    [COPY_COUNT] = {"Count", "count", TKT_CELL_COUNT, 1, false, 1},
+    [COPY_BYTES] = {"Bytes", "bytes", TKT_CELL_BYTES, 0, false, 1},
+    [COPY_TIME] = {"Time", "time_ns", TKT_CELL_TIME, 2, false, 1},
+    [COPY_RATE] = {"GB/s", "gb_per_second", TKT_CELL_NUMBER, 0, false, 1},
+};
+
+static const char *memory_text(uint32_t kind)
+{
+    static const char *const texts[] = {
+        [TAKT_MEMORY_UNKNOWN] = "unknown",      [TAKT_MEMORY_PAGEABLE] = "pageable",
+        [TAKT_MEMORY_PINNED] = "pinned",        [TAKT_MEMORY_DEVICE] = "device",
+        [TAKT_MEMORY_ARRAY] = "array",          [TAKT_MEMORY_MANAGED] = "managed",
+        [TAKT_MEMORY_DEVICE_STATIC] = "static", [TAKT_MEMORY_MANAGED_STATIC] = "managed static",
+    };
+    return texts[kind < sizeof texts / sizeof *texts ? kind : TAKT_MEMORY_UNKNOWN];
+}
+
+static takt_status add_copies(tkt_document *document, const tkt_copies *copies)
+{
+    tkt_table *table =
+        tkt_document_add_table(document, "copies", copy_columns, COPY_COLUMNS, copies->count);
+    if (!table)
+        return TAKT_NO_MEMORY;
+    table->heading = "Copies:";
+    table->sort = COPY_TIME;
+    for (size_t i = 0; i < copies->count; i++) {
+        const tkt_copy_total *copy = &copies->items[i];
+        tkt_cell *row = tkt_table_add_row(table);
+        row[COPY].text = tkt_trace_text(document->trace, copy->name);
+        row[SOURCE].text = memory_text(copy->source);
+        row[TARGET].text = memory_text(copy->target);
+        row[COPY_COUNT].u = copy->count;
+        row[COPY_BYTES].u = copy->bytes;
+        row[COPY_TIME].u = copy->time_ns;
+        row[COPY_RATE].d = tkt_share(copy->bytes, copy->time_ns);
+    }
+    return TAKT_OK;
+}
+
+static takt_status show_copies(tkt_document *document)
+{
+    tkt_copies copies = {0};
+    takt_status status = tkt_copies_of(document->trace, &copies);
+    if (status == TAKT_OK && copies.count > 0)
+        status = add_copies(document, &copies);
+    TKT_ARRAY_FREE(&copies);
+    return status;
 }
 
 takt_status tkt_show_memory(tkt_document *document, const takt_report_options *options)
 {
     document->nothing = "No memory reported";
     takt_status status = show_totals(document);
-    if (status != TAKT_OK || document->tables[0].row_count == 0)
-        return status;
-    size_t most = options->rows == 0 ? USUAL_JUMPS : MOST_JUMPS;
-    if (options->rows > 0 && options->rows < MOST_JUMPS)
-        most = (size_t)options->rows;
-    tkt_memory_jumps jumps = {0};
-    status = tkt_memory_jumps_of(document->trace, most, &jumps);
-    if (status == TAKT_NO_SPANS) {
+    bool has_totals = status == TAKT_OK && document->tables[0].row_count > 0;
+    if (has_totals && !document->trace->facts.has_spans) {
         tkt_document_add_note(document, "The largest allocations are known of full traces only.");
         return TAKT_OK;
     }
-    if (status == TAKT_OK && jumps.count > 0)
-        status = show_jumps(document, &jumps);
-    TKT_ARRAY_FREE(&jumps);
-    tkt_document_add_note(document, "Times count from the begin of the recording.");
+    if (has_totals)
+        status = show_jumps(document, options);
+    if (has_totals && status == TAKT_OK && document->trace->device_memory.count > 0)
+        status = show_nets(document);
+    if (status == TAKT_OK)
+        status = show_copies(document);
+    if (has_totals)
+        tkt_document_add_note(document, "Times count from the begin of the recording.");
+    if (document->trace->device_memory.count > 0)
+        tkt_document_add_note(document, "Of a device it is known what was allocated since "
+                                        "collection began; fragmentation is the share of pools "
+                                        "that no allocation uses.");
     return status;
 }

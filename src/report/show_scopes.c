@@ -224,9 +224,7 @@ static takt_status show(tkt_document *document, const tkt_scopes *scopes,
         fill_cells(cells, scopes, &scopes->items[i]);
         if (options->by_arguments)
             cells[ARGUMENTS].text = arguments_of(document, &scopes->items[i]);
-        tkt_cell *row = tkt_table_add_row(table);
-        for (size_t column = 0; column < table->column_count; column++)
-            row[column] = cells[from[column]];
+        tkt_table_add_chosen(table, cells, from);
     }
     return TAKT_OK;
 }

@@ -1,4 +1,5 @@
-/* The steps report: how long steps took, those that were recorded and all of the run. */
+/* The steps report: how long steps took, those that were recorded and all of the run, and how busy
+ * the recorded ones kept the devices. */
 #include "report/show.h"
 
 #include "summary/steps.h"
@@ -15,6 +16,8 @@ enum {
     LEAST,
     RATE,
     FACTOR,
+    DEVICE,
+    BUSY,
     COLUMNS
 };
 
@@ -28,47 +31,82 @@ static const tkt_column columns[COLUMNS] = {
     [LEAST] = {"Min", "min_ns", TKT_CELL_TIME, 7, false, 1},
     [RATE] = {"Steps/s", "steps_per_second", TKT_CELL_NUMBER, 2, false, 1},
     [FACTOR] = {"Real-time", "realtime_factor", TKT_CELL_NUMBER, 3, false, 1},
+    [DEVICE] = {"CUDA time", "cuda_time_ns", TKT_CELL_TIME, 2, false, 1},
+    [BUSY] = {"CUDA busy %", "cuda_busy_percent", TKT_CELL_NUMBER, 2, false, 1},
 };
 
-static void fill_row(tkt_table *table, const char *name, const tkt_step_figures *figures)
+static bool is_wanted(size_t column, const takt_trace *trace, const tkt_device_uses *uses)
 {
-    tkt_cell *row = tkt_table_add_row(table);
-    bool has_rate = figures->steps_per_second > 0;
-    row[STEPS].text = name;
-    row[COUNT].u = figures->count;
-    row[MEAN].u = figures->mean_ns;
-    row[MEDIAN].u = figures->median_ns;
-    row[P99].u = figures->p99_ns;
-    row[MOST].u = figures->max_ns;
-    row[LEAST].u = figures->min_ns;
-    row[RATE].d = has_rate ? figures->steps_per_second : NAN;
-    if (table->column_count > FACTOR)
-        row[FACTOR].d = has_rate ? figures->realtime_factor : NAN;
+    if (column == FACTOR)
+        return trace->all_steps.simulated_seconds > 0;
+    if (column == BUSY)
+        return uses->count > 0 && trace->facts.has_spans;
+    return column != DEVICE || uses->count > 0;
 }
 
-takt_status tkt_show_steps_table(tkt_document *document)
+static void fill_cells(tkt_cell *cells, const char *name, const tkt_step_figures *figures)
+{
+    bool has_rate = figures->steps_per_second > 0;
+    cells[STEPS].text = name;
+    cells[COUNT].u = figures->count;
+    cells[MEAN].u = figures->mean_ns;
+    cells[MEDIAN].u = figures->median_ns;
+    cells[P99].u = figures->p99_ns;
+    cells[MOST].u = figures->max_ns;
+    cells[LEAST].u = figures->min_ns;
+    cells[RATE].d = has_rate ? figures->steps_per_second : NAN;
+    cells[FACTOR].d = has_rate ? figures->realtime_factor : NAN;
+    cells[DEVICE].u = TKT_NO_VALUE;
+    cells[BUSY].d = NAN;
+}
+
+/* Of the recorded steps: what they launched on average, and the share of their time in which a
+ * device was busy, on average over the devices. */
+static void fill_device_cells(tkt_cell *cells, const takt_trace *trace, const tkt_device_uses *uses)
+{
+    uint64_t busy_ns = 0;
+    uint64_t steps_ns = 0;
+    for (size_t i = 0; i < uses->count; i++)
+        busy_ns += uses->items[i].step_busy_ns;
+    for (size_t i = 0; i < trace->steps.count; i++)
+        steps_ns += trace->steps.items[i].end_ns - trace->steps.items[i].begin_ns;
+    cells[DEVICE].u = tkt_mean(uses->step_ns, trace->steps.count);
+    cells[BUSY].d = 100 * tkt_share(busy_ns, steps_ns * uses->count);
+}
+
+takt_status tkt_show_steps_table(tkt_document *document, const tkt_device_uses *uses)
 {
     const takt_trace *trace = document->trace;
-    tkt_step_figures recorded = tkt_steps_recorded(trace);
-    tkt_step_figures all = tkt_steps_all(trace);
-    bool is_declared = trace->all_steps.simulated_seconds > 0;
-    size_t rows = (size_t)(recorded.count > 0) + (all.count > 0);
-    tkt_table *table =
-        tkt_document_add_table(document, "steps", columns, is_declared ? COLUMNS : FACTOR, rows);
+    const tkt_step_figures figures[] = {tkt_steps_recorded(trace), tkt_steps_all(trace)};
+    static const char *const names[] = {"recorded", "all"};
+    tkt_column wanted[COLUMNS];
+    uint8_t from[COLUMNS];
+    size_t count = 0;
+    for (uint8_t i = 0; i < COLUMNS; i++) {
+        if (is_wanted(i, trace, uses)) {
+            from[count] = i;
+            wanted[count++] = columns[i];
+        }
+    }
+    size_t rows = (size_t)(figures[0].count > 0) + (figures[1].count > 0);
+    tkt_table *table = tkt_document_add_table(document, "steps", wanted, count, rows);
     if (!table)
         return TAKT_NO_MEMORY;
-    if (recorded.count > 0)
-        fill_row(table, "recorded", &recorded);
-    if (all.count > 0)
-        fill_row(table, "all", &all);
+    for (size_t i = 0; i < 2; i++) {
+        if (figures[i].count == 0)
+            continue;
+        tkt_cell cells[COLUMNS];
+        fill_cells(cells, names[i], &figures[i]);
+        if (i == 0)
+            fill_device_cells(cells, trace, uses);
+        tkt_table_add_chosen(table, cells, from);
+    }
     return TAKT_OK;
 }
 
-takt_status tkt_show_steps(tkt_document *document, const takt_report_options *options)
+static takt_status show(tkt_document *document, const tkt_device_uses *uses)
 {
-    (void)options;
-    document->nothing = "No steps";
-    takt_status status = tkt_show_steps_table(document);
+    takt_status status = tkt_show_steps_table(document, uses);
     if (status != TAKT_OK || document->tables[0].row_count == 0)
         return status;
     if (document->trace->all_steps.simulated_seconds > 0)
@@ -78,5 +116,20 @@ takt_status tkt_show_steps(tkt_document *document, const takt_report_options *op
     if (document->trace->all_steps.stats.count > 0)
         tkt_document_add_note(document, "Median and p99 of all steps are within 3.2 %%; real-time "
                                         "is simulated time by wall time.");
+    if (uses->count > 0)
+        tkt_document_add_note(document, "CUDA time is what a step launched, on average; CUDA busy "
+                                        "the share of steps' time in which a device ran anything.");
     return TAKT_OK;
+}
+
+takt_status tkt_show_steps(tkt_document *document, const takt_report_options *options)
+{
+    (void)options;
+    document->nothing = "No steps";
+    tkt_device_uses uses = {0};
+    takt_status status = tkt_device_uses_of(document->trace, &uses);
+    if (status == TAKT_OK)
+        status = show(document, &uses);
+    TKT_ARRAY_FREE(&uses);
+    return status;
 }

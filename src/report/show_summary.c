@@ -18,6 +18,9 @@ enum {
     TOTAL,
     AVERAGE,
     CALLS,
+    HOST_COLUMNS,
+    CUDA_SELF = HOST_COLUMNS,
+    CUDA_TOTAL,
     SCOPES_COLUMNS
 };
 
@@ -28,12 +31,15 @@ static const tkt_column scopes_columns[SCOPES_COLUMNS] = {
     [TOTAL] = {"CPU total", "cpu_total_ns", TKT_CELL_TIME, 2, false, 1},
     [AVERAGE] = {"CPU time avg", "cpu_time_avg_ns", TKT_CELL_TIME, 4, false, 1},
     [CALLS] = {"# of Calls", "calls", TKT_CELL_COUNT, 3, false, 1},
+    [CUDA_SELF] = {"Self CUDA", "self_cuda_ns", TKT_CELL_TIME, 1, false, 1},
+    [CUDA_TOTAL] = {"CUDA total", "cuda_total_ns", TKT_CELL_TIME, 1, false, 1},
 };
 
 static takt_status show_scopes(tkt_document *document, const tkt_scopes *scopes)
 {
+    size_t columns = scopes->has_device ? SCOPES_COLUMNS : HOST_COLUMNS;
     tkt_table *table =
-        tkt_document_add_table(document, "scopes", scopes_columns, SCOPES_COLUMNS, scopes->count);
+        tkt_document_add_table(document, "scopes", scopes_columns, columns, scopes->count);
     if (!table)
         return TAKT_NO_MEMORY;
     table->weight = TOTAL;
@@ -48,6 +54,10 @@ static takt_status show_scopes(tkt_document *document, const tkt_scopes *scopes)
         row[TOTAL].u = scope->total_ns;
         row[AVERAGE].u = tkt_mean(scope->total_ns, scope->calls);
         row[CALLS].u = scope->calls;
+        if (!scopes->has_device)
+            continue;
+        row[CUDA_SELF].u = scope->device_self_ns;
+        row[CUDA_TOTAL].u = scope->device_total_ns;
     }
     return TAKT_OK;
 }
@@ -109,6 +119,46 @@ static takt_status show_activities(tkt_document *document, uint64_t *count)
     return status;
 }
 
+enum {
+    DEVICE,
+    BUSY_SHARE,
+    BUSY,
+    DEVICE_TIME,
+    DEVICE_COUNT,
+    DEVICE_COLUMNS
+};
+
+static const tkt_column device_columns[DEVICE_COLUMNS] = {
+    [DEVICE] = {"Device", "device", TKT_CELL_TEXT, 0, true, 1},
+    [BUSY_SHARE] = {"Busy %", "busy_percent", TKT_CELL_NUMBER, 0, false, 1},
+    [BUSY] = {"Busy", "busy_ns", TKT_CELL_TIME, 1, false, 1},
+    [DEVICE_TIME] = {"Total time", "total_time_ns", TKT_CELL_TIME, 0, false, 1},
+    [DEVICE_COUNT] = {"Count", "count", TKT_CELL_COUNT, 1, false, 1},
+};
+
+/* Busy is the share of the wall time; without spans nobody knows it. */
+static takt_status show_devices(tkt_document *document, const tkt_device_uses *uses)
+{
+    if (uses->count == 0)
+        return TAKT_OK;
+    const takt_facts *facts = &document->trace->facts;
+    tkt_table *table =
+        tkt_document_add_table(document, "devices", device_columns, DEVICE_COLUMNS, uses->count);
+    if (!table)
+        return TAKT_NO_MEMORY;
+    for (size_t i = 0; i < uses->count; i++) {
+        const tkt_device_use *use = &uses->items[i];
+        tkt_cell *row = tkt_table_add_row(table);
+        row[DEVICE].text = tkt_trace_text(document->trace, use->device);
+        row[BUSY].u = facts->has_spans ? use->busy_ns : TKT_NO_VALUE;
+        row[BUSY_SHARE].d =
+            facts->has_spans ? 100 * tkt_share(use->busy_ns, tkt_wall_ns(facts)) : NAN;
+        row[DEVICE_TIME].u = use->total_ns;
+        row[DEVICE_COUNT].u = use->count;
+    }
+    return TAKT_OK;
+}
+
 static uint64_t count_calls(const tkt_scopes *scopes)
 {
     uint64_t count = 0;
@@ -129,6 +179,20 @@ static void add_memory_facts(tkt_document *document)
     tkt_document_add_fact(
         document, "memory_change_bytes", "Host memory, change", TKT_CELL_CHANGE,
         (tkt_cell){.i = (int64_t)(memory->current_bytes - memory->window_begin_bytes)});
+}
+
+static void add_device_facts(tkt_document *document, const tkt_device_uses *uses,
+                             const tkt_copies *copies)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < copies->count; i++)
+        bytes += copies->items[i].bytes;
+    if (uses->count > 0)
+        tkt_document_add_fact(document, "self_cuda_total_ns", "Self CUDA time total", TKT_CELL_TIME,
+                              (tkt_cell){.u = uses->total_ns});
+    if (copies->count > 0)
+        tkt_document_add_fact(document, "copied_bytes", "Copied", TKT_CELL_BYTES,
+                              (tkt_cell){.u = bytes});
 }
 
 static void add_facts(tkt_document *document, const tkt_scopes *scopes, uint64_t activities)
@@ -180,7 +244,9 @@ static void word_figures(const tkt_advice *advice, wording *w)
     tkt_value_text(w->time, TKT_CELL_TIME, (tkt_cell){.u = advice->time_ns});
     tkt_value_text(w->other, TKT_CELL_TIME, (tkt_cell){.u = advice->other});
     tkt_value_text(w->share, TKT_CELL_SHARE, (tkt_cell){.d = advice->share});
-    tkt_value_text(w->bytes, TKT_CELL_BYTES, (tkt_cell){.u = advice->count});
+    bool is_copy = advice->kind == TKT_ADVICE_PAGEABLE;
+    tkt_value_text(w->bytes, TKT_CELL_BYTES,
+                   (tkt_cell){.u = is_copy ? advice->other : advice->count});
     double ratio = advice->other ? (double)advice->time_ns / (double)advice->other : 0;
     tkt_value_fixed(w->ratio, ratio, 1);
 }
@@ -222,6 +288,16 @@ static void add_advice(tkt_document *document, const tkt_advice *advice)
     case TKT_ADVICE_GROWTH:
         tkt_document_add_note(document, "Host memory grew by %s during the recording.", w.bytes);
         break;
+    case TKT_ADVICE_IDLE:
+        tkt_document_add_note(document, "%s was idle %s of the wall time, %s.", w.name, w.share,
+                              w.time);
+        break;
+    case TKT_ADVICE_PAGEABLE:
+        tkt_document_add_note(document,
+                              "%llu %s from or to pageable memory, %s, took %s, %s of "
+                              "the CUDA time: pinned memory is faster and need not be waited for.",
+                              count, count == 1 ? "copy" : "copies", w.bytes, w.time, w.share);
+        break;
     case TKT_ADVICE_LOST:
         tkt_document_add_note(document, "%llu %s.", count, takt_loss_text(advice->loss));
         break;
@@ -230,19 +306,22 @@ static void add_advice(tkt_document *document, const tkt_advice *advice)
     }
 }
 
-static takt_status show(tkt_document *document, const tkt_scopes *scopes)
+static takt_status show(tkt_document *document, const tkt_advice_basis *basis)
 {
     uint64_t activities = 0;
-    takt_status status = show_scopes(document, scopes);
+    takt_status status = show_scopes(document, basis->scopes);
     if (status == TAKT_OK)
         status = show_activities(document, &activities);
+    if (status == TAKT_OK)
+        status = show_devices(document, basis->uses);
     bool has_steps = document->trace->steps.count > 0 || document->trace->all_steps.stats.count > 0;
     if (status == TAKT_OK && has_steps)
-        status = tkt_show_steps_table(document);
-    add_facts(document, scopes, activities);
+        status = tkt_show_steps_table(document, basis->uses);
+    add_facts(document, basis->scopes, activities);
+    add_device_facts(document, basis->uses, basis->copies);
 
     tkt_advice advice[TKT_MOST_ADVICE];
-    size_t count = tkt_advice_of(document->trace, scopes, advice);
+    size_t count = tkt_advice_of(document->trace, basis, advice);
     document->notes_heading = "Advice:";
     for (size_t i = 0; i < count; i++)
         add_advice(document, &advice[i]);
@@ -253,12 +332,19 @@ takt_status tkt_show_summary(tkt_document *document, const takt_report_options *
 {
     (void)options;
     tkt_scopes scopes = {0};
-    takt_status status = tkt_scopes_by_name(document->trace, false, &scopes);
-    if (status != TAKT_OK)
-        return status;
+    tkt_device_uses uses = {0};
+    tkt_copies copies = {0};
     document->is_page = true;
     document->nothing = "No scopes";
-    status = show(document, &scopes);
+    takt_status status = tkt_scopes_by_name(document->trace, false, &scopes);
+    if (status == TAKT_OK)
+        status = tkt_device_uses_of(document->trace, &uses);
+    if (status == TAKT_OK)
+        status = tkt_copies_of(document->trace, &copies);
+    if (status == TAKT_OK)
+        status = show(document, &(tkt_advice_basis){&scopes, &uses, &copies});
+    TKT_ARRAY_FREE(&copies);
+    TKT_ARRAY_FREE(&uses);
     tkt_scopes_fini(&scopes);
     return status;
 }

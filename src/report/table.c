@@ -58,6 +58,13 @@ tkt_cell *tkt_table_add_row(tkt_table *table)
     return table->cells + table->row_count++ * table->column_count;
 }
 
+void tkt_table_add_chosen(tkt_table *table, const tkt_cell *cells, const uint8_t *from)
+{
+    tkt_cell *row = tkt_table_add_row(table);
+    for (size_t i = 0; i < table->column_count; i++)
+        row[i] = cells[from[i]];
+}
+
 void tkt_document_add_fact(tkt_document *document, const char *key, const char *label,
                            tkt_cell_type type, tkt_cell value)
 {

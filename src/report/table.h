@@ -42,6 +42,7 @@ typedef struct tkt_table {
     const char     *key;     /* JSON's name of a further table */
     const char     *heading; /* above it in text; NULL: none */
     tkt_table_style style;
+    bool            is_hidden_empty; /* not in text without rows, beside tables with some */
     size_t          min_width;    /* of columns of numbers */
     size_t          weight;       /* column that colours rows and decides which of a tree stay */
     size_t          sort;         /* default column, TKT_NO_COLUMN: as built */
@@ -100,6 +101,9 @@ bool tkt_table_make_tree(tkt_table *table);
 
 /* The next row, its cells uninitialised. There must be room. */
 tkt_cell *tkt_table_add_row(tkt_table *table);
+
+/* The next row, of those of `cells` that are its columns: column i is cells[from[i]]. */
+void tkt_table_add_chosen(tkt_table *table, const tkt_cell *cells, const uint8_t *from);
 
 static inline const tkt_cell *tkt_table_row(const tkt_table *table, size_t shown)
 {

@@ -93,10 +93,13 @@ static void put_table(const tkt_table *table, const tkt_layout *layout, tkt_writ
 
 static void put_tables(const tkt_document *document, const tkt_layout *layout, tkt_writer *writer)
 {
+    const char *between = "";
     for (size_t i = 0; i < document->table_count; i++) {
         const tkt_table *table = &document->tables[i];
-        if (i > 0)
-            tkt_writer_text(writer, "\n");
+        if (table->is_hidden_empty && table->all_rows == 0)
+            continue;
+        tkt_writer_text(writer, between);
+        between = "\n";
         if (table->style == TKT_STYLE_WARP) {
             tkt_render_warp(table, layout, writer);
         } else {

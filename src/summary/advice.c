@@ -12,10 +12,14 @@
 #define UNEVEN_STEPS    20 /* with fewer, p99 is just the slowest step */
 #define GROWTH_BYTES    (1024 * 1024)
 #define GROWTH_SHARE    0.01
+#define IDLE_SHARE      0.20
+#define PAGEABLE_SHARE  0.01
 
 typedef struct advising {
     const takt_trace *trace;
     const tkt_scopes *scopes;
+    const tkt_device_uses *uses;
+    const tkt_copies *copies;
     double wall_ns;
 } advising;
 
@@ -101,6 +105,40 @@ static bool memory_growth(const advising *a, tkt_advice *out)
     return (double)growth >= GROWTH_SHARE * (double)memory->window_begin_bytes;
 }
 
+static bool idle_device(const advising *a, tkt_advice *out)
+{
+    const tkt_device_use *idlest = NULL;
+    for (size_t i = 0; a->trace->facts.has_spans && i < a->uses->count; i++) {
+        if (!idlest || a->uses->items[i].busy_ns < idlest->busy_ns)
+            idlest = &a->uses->items[i];
+    }
+    if (!idlest || a->wall_ns <= 0)
+        return false;
+    double idle_ns = a->wall_ns - (double)idlest->busy_ns;
+    *out = (tkt_advice){.kind = TKT_ADVICE_IDLE,
+                        .name = tkt_trace_text(a->trace, idlest->device),
+                        .time_ns = (uint64_t)idle_ns,
+                        .share = idle_ns / a->wall_ns};
+    return out->share >= IDLE_SHARE;
+}
+
+static bool pageable_copies(const advising *a, tkt_advice *out)
+{
+    *out = (tkt_advice){.kind = TKT_ADVICE_PAGEABLE};
+    for (size_t i = 0; i < a->copies->count; i++) {
+        const tkt_copy_total *copy = &a->copies->items[i];
+        if (copy->source != TAKT_MEMORY_PAGEABLE && copy->target != TAKT_MEMORY_PAGEABLE)
+            continue;
+        out->count += copy->count;
+        out->other += copy->bytes;
+        out->time_ns += copy->time_ns;
+    }
+    if (out->time_ns == 0)
+        return false;
+    out->share = (double)out->time_ns / (double)a->uses->total_ns;
+    return out->share >= PAGEABLE_SHARE;
+}
+
 static size_t add_losses(const takt_trace *trace, tkt_advice *out)
 {
     size_t count = 0;
@@ -113,12 +151,12 @@ static size_t add_losses(const takt_trace *trace, tkt_advice *out)
     return count;
 }
 
-size_t tkt_advice_of(const takt_trace *trace, const tkt_scopes *scopes, tkt_advice *out)
+size_t tkt_advice_of(const takt_trace *trace, const tkt_advice_basis *basis, tkt_advice *out)
 {
-    static const rule rules[] = {hot_scope, uncovered,    small_scope,
-                                 high_cost, uneven_steps, memory_growth};
+    static const rule rules[] = {hot_scope,    uncovered,     small_scope, high_cost,
+                                 uneven_steps, memory_growth, idle_device, pageable_copies};
     const takt_facts *facts = &trace->facts;
-    advising a = {trace, scopes, 0};
+    advising a = {trace, basis->scopes, basis->uses, basis->copies, 0};
     if (facts->end_ns > facts->begin_ns)
         a.wall_ns = (double)(facts->end_ns - facts->begin_ns);
     size_t count = 0;

@@ -2,6 +2,8 @@
 #ifndef TKT_SUMMARY_ADVICE_H
 #define TKT_SUMMARY_ADVICE_H
 
+#include "summary/copies.h"
+#include "summary/device.h"
 #include "summary/scopes.h"
 
 typedef enum tkt_advice_kind {
@@ -11,6 +13,9 @@ typedef enum tkt_advice_kind {
     TKT_ADVICE_COST,      /* time_ns and share of the wall time that recording took */
     TKT_ADVICE_UNEVEN,    /* steps: time_ns is p99, other is the median */
     TKT_ADVICE_GROWTH,    /* host memory: count is bytes more at the end than at the begin */
+    TKT_ADVICE_IDLE,      /* name of a device, time_ns and share of the wall time it did nothing */
+    TKT_ADVICE_PAGEABLE,  /* copies from or to pageable memory: count, other is bytes, time_ns,
+                           * share of the time of all activities */
     TKT_ADVICE_LOST,      /* loss, count */
     TKT_ADVICE_KINDS
 } tkt_advice_kind;
@@ -27,7 +32,15 @@ typedef struct tkt_advice {
 
 #define TKT_MOST_ADVICE (TKT_ADVICE_KINDS + TAKT_LOSS_COUNT)
 
-/* Fills at most TKT_MOST_ADVICE pieces and returns how many; `scopes` are the trace's, by name. */
-size_t tkt_advice_of(const takt_trace *trace, const tkt_scopes *scopes, tkt_advice *out);
+/* What is known of a trace already. */
+typedef struct tkt_advice_basis {
+    const tkt_scopes      *scopes; /* by name */
+    const tkt_device_uses *uses;
+    const tkt_copies      *copies;
+} tkt_advice_basis;
+
+/* Fills at most TKT_MOST_ADVICE pieces and returns how many. Of several devices the one that was
+ * idle longest is named. */
+size_t tkt_advice_of(const takt_trace *trace, const tkt_advice_basis *basis, tkt_advice *out);
 
 #endif

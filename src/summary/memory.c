@@ -6,6 +6,8 @@
  * size only grows; so every count in the list is complete. */
 #include "summary/memory.h"
 
+#include "summary/scopes.h"
+
 /* Larger first; of equal ones the first seen. */
 static size_t place_of(const tkt_memory_jumps *jumps, uint64_t bytes)
 {
@@ -15,10 +17,11 @@ static size_t place_of(const tkt_memory_jumps *jumps, uint64_t bytes)
     return place;
 }
 
-static tkt_memory_jump *find(tkt_memory_jumps *jumps, uint64_t bytes, uint32_t site)
+static tkt_memory_jump *find(tkt_memory_jumps *jumps, const tkt_memory_jump *like)
 {
-    for (size_t i = place_of(jumps, bytes); i-- > 0 && jumps->items[i].bytes == bytes;) {
-        if (jumps->items[i].site == site)
+    for (size_t i = place_of(jumps, like->bytes);
+         i-- > 0 && jumps->items[i].bytes == like->bytes;) {
+        if (jumps->items[i].site == like->site && jumps->items[i].device == like->device)
             return &jumps->items[i];
     }
     return NULL;
@@ -38,9 +41,14 @@ static void insert(tkt_memory_jumps *jumps, size_t most, const tkt_memory_jump *
 
 static uint32_t site_of(const takt_trace *trace, const tkt_memory_event *event)
 {
-    if (event->track == TKT_NO_TRACK || event->span == TKT_NO_SPAN)
-        return 0;
-    return tkt_span_site(&trace->tracks.items[event->track].spans.items[event->span]);
+    uint32_t span = event->track == TKT_NO_TRACK ? TKT_NO_SPAN : event->span;
+    while (span != TKT_NO_SPAN) {
+        const tkt_span *open = &trace->tracks.items[event->track].spans.items[span];
+        if (!tkt_site_is_call(trace, tkt_span_site(open)))
+            return tkt_span_site(open);
+        span = open->parent;
+    }
+    return 0;
 }
 
 static const char *thread_of(const takt_trace *trace, const tkt_memory_event *event)
@@ -56,8 +64,9 @@ static void add_event(const takt_trace *trace, size_t most, const tkt_memory_eve
     tkt_memory_jump jump = {.bytes = (uint64_t)event->bytes,
                             .count = 1,
                             .first_ns = event->time_ns,
+                            .device = event->device,
                             .site = site_of(trace, event)};
-    tkt_memory_jump *known = find(jumps, jump.bytes, jump.site);
+    tkt_memory_jump *known = find(jumps, &jump);
     if (known) {
         known->count++;
         return;
@@ -76,7 +85,7 @@ takt_status tkt_memory_jumps_of(const takt_trace *trace, size_t most, tkt_memory
         return TAKT_NO_MEMORY;
     for (size_t i = 0; i < trace->memory_events.count; i++) {
         const tkt_memory_event *event = &trace->memory_events.items[i];
-        if (event->bytes > 0)
+        if (event->bytes > 0 && !(event->kind & TKT_MEMORY_POOL))
             add_event(trace, most, event, &jumps);
     }
     *out = jumps;

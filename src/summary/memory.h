@@ -1,15 +1,17 @@
-/* The largest jumps of the host memory that the program reports. Totals stand in the trace. */
+/* The largest jumps of memory: the host's, which the program reports, and the devices'. Totals stand
+ * in the trace. */
 #ifndef TKT_SUMMARY_MEMORY_H
 #define TKT_SUMMARY_MEMORY_H
 
 #include "trace/model.h"
 
-/* Allocations of one size in one scope. */
+/* Allocations of one size on one device in one scope. */
 typedef struct tkt_memory_jump {
     uint64_t    bytes; /* of each */
     uint64_t    count;
     uint64_t    first_ns;
     uint32_t    site;   /* of the innermost open scope; 0: none was open */
+    uint32_t    device; /* string; 0: the host */
     const char *scope;  /* its name; "" where none was open */
     const char *thread; /* of the first one; "" when it has no name */
 } tkt_memory_jump;

@@ -12,10 +12,16 @@ static advised advise(takt_trace *trace)
 {
     advised a;
     tkt_scopes scopes;
+    tkt_device_uses uses;
+    tkt_copies copies;
     build_end(trace);
     assert_int_equal(tkt_scopes_by_name(trace, false, &scopes), TAKT_OK);
-    a.count = tkt_advice_of(trace, &scopes, a.items);
+    assert_int_equal(tkt_device_uses_of(trace, &uses), TAKT_OK);
+    assert_int_equal(tkt_copies_of(trace, &copies), TAKT_OK);
+    a.count = tkt_advice_of(trace, &(tkt_advice_basis){&scopes, &uses, &copies}, a.items);
     assert_true(a.count <= TKT_MOST_ADVICE);
+    TKT_ARRAY_FREE(&copies);
+    TKT_ARRAY_FREE(&uses);
     tkt_scopes_fini(&scopes);
     return a;
 }
