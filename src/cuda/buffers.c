@@ -7,6 +7,8 @@
  * ours, changes nothing. */
 #include "cuda/buffers.h"
 
+#include "cuda/collector.h"
+
 #include <stdatomic.h>
 #include <string.h>
 
@@ -129,6 +131,7 @@ void tkt_buffers_complete(void *context, uint32_t stream, uint8_t *buffer, size_
     }
     pool[index].valid_bytes = valid_bytes < TKT_BUFFER_BYTES ? valid_bytes : TKT_BUFFER_BYTES;
     push(&full_list, index);
+    tkt_collector_nudge();
 }
 
 bool tkt_buffers_setup(const tkt_record_sizes *sizes, bool may_refuse)

@@ -1,0 +1,259 @@
+/* Calls into CUDA, told by CUPTI on the thread that makes them, at ENTER and at EXIT. ENTER leaves
+ * the time in the word that both share; EXIT hands the call on. A driver call that a runtime call
+ * makes has the same correlation id, and is left out: the thread remembers the runtime call that it
+ * is in. Remembering the id, rather than that there is one, makes a lost EXIT harmless: switching
+ * callbacks off between the two loses it.
+ *
+ * Which ids are of interest is decided by name. The numbers differ between releases only in that
+ * there are more of them; the names tell variants of one function apart, which are one to people.
+ */
+#include "cuda/callback.h"
+
+#include "base/clock.h"
+#include "cuda/collector.h"
+
+#include <takt/scope.h>
+
+#include <stdatomic.h>
+#include <string.h>
+
+#define MAX_IDS     1536u /* of one domain; 13.0 has 807 */
+#define MAX_MISSING 64u   /* ids without name that follow each other within a domain */
+#define NAME_BYTES  64u
+
+/* What a call is to us stands in the byte before its name. */
+typedef enum call_class {
+    CLASS_NONE,
+    CLASS_WORK, /* launches, copies, sets, allocates, frees, waits */
+    CLASS_CAPTURE_BEGIN,
+    CLASS_CAPTURE_END
+} call_class;
+
+typedef struct api_domain {
+    const char **names; /* by id; NULL: of no interest */
+    uint32_t count;
+} api_domain;
+
+static api_domain domains[TKT_DOMAIN_RUNTIME + 1];
+static _Atomic(void (*)(const tkt_cuda_call *)) call_hook;
+static _Atomic(uint32_t) last_correlation;
+static _Atomic(uint32_t) capture_count;
+
+void tkt_cuda_on_call(void (*on_call)(const tkt_cuda_call *call))
+{
+    /* release: pairs with the acquire in tkt_callback_report() */
+    atomic_store_explicit(&call_hook, on_call, memory_order_release);
+}
+
+uint32_t tkt_cuda_last_correlation(void)
+{
+    return atomic_load_explicit(&last_correlation, memory_order_relaxed);
+}
+
+uint32_t tkt_callback_captures(void)
+{
+    return atomic_load_explicit(&capture_count, memory_order_relaxed);
+}
+
+void tkt_callback_forget(void)
+{
+    tkt_cuda_on_call(NULL);
+}
+
+/* Ids grow, and threads pass here in any order. They may wrap around. */
+static void remember_correlation(uint32_t correlation)
+{
+    uint32_t last = atomic_load_explicit(&last_correlation, memory_order_relaxed);
+    while ((int32_t)(correlation - last) > 0 &&
+           !atomic_compare_exchange_weak_explicit(&last_correlation, &last, correlation,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        ;
+}
+
+void tkt_callback_report(const tkt_cuda_call *call)
+{
+    /* acquire: pairs with the release in tkt_cuda_on_call() */
+    void (*hook)(const tkt_cuda_call *) = atomic_load_explicit(&call_hook, memory_order_acquire);
+    remember_correlation(call->correlation);
+    if (hook)
+        hook(call);
+}
+
+static void count_capture(bool is_begin)
+{
+    uint32_t count = atomic_load_explicit(&capture_count, memory_order_relaxed), next;
+    do {
+        if (!is_begin && count == 0)
+            return; /* it began before anybody watched */
+        next = is_begin ? count + 1 : count - 1;
+    } while (!atomic_compare_exchange_weak_explicit(&capture_count, &count, next,
+                                                    memory_order_relaxed, memory_order_relaxed));
+}
+
+/* A capture that could not begin is none; one that ends has ended, whatever came of it. */
+static void on_exit_of(const char *name, bool is_driver, const tkt_callback_data *data)
+{
+    uint64_t begin_ticks = *data->correlation_data;
+    int32_t result = data->result ? *(const int32_t *)data->result : 0;
+    if (name[-1] == CLASS_CAPTURE_END || (name[-1] == CLASS_CAPTURE_BEGIN && result == 0))
+        count_capture(name[-1] == CLASS_CAPTURE_BEGIN);
+    if (name[-1] != CLASS_WORK || begin_ticks == 0)
+        return;
+    tkt_callback_report(&(tkt_cuda_call){
+        .name = name,
+        .begin_ticks = begin_ticks,
+        .end_ticks = tkt_ticks(),
+        .correlation = data->correlation,
+        .result = result,
+        .is_driver = is_driver,
+    });
+}
+
+static void on_api(int domain, uint32_t id, const tkt_callback_data *data)
+{
+    uint64_t *inside = &takt_thread_hot_v1.device_call;
+    bool is_driver = domain == TKT_DOMAIN_DRIVER;
+    if (*inside == UINT64_MAX || (is_driver && *inside == data->correlation))
+        return;
+    if (data->site == TKT_API_ENTER) {
+        if (!is_driver)
+            *inside = data->correlation;
+        *data->correlation_data = tkt_ticks();
+        return;
+    }
+    const char *name = id < domains[domain].count ? domains[domain].names[id] : NULL;
+    if (name)
+        on_exit_of(name, is_driver, data);
+    if (!is_driver)
+        *inside = 0;
+}
+
+void tkt_callback(void *user, int domain, uint32_t id, const void *data)
+{
+    (void)user;
+    if (domain == TKT_DOMAIN_RUNTIME || domain == TKT_DOMAIN_DRIVER)
+        on_api(domain, id, data);
+    else if (domain == TKT_DOMAIN_RESOURCE && id == TKT_CONTEXT_CREATED)
+        tkt_driver_context_created(((const tkt_resource_data *)data)->context);
+    else if (domain == TKT_DOMAIN_RESOURCE && id == TKT_CONTEXT_DESTROY_STARTING)
+        tkt_driver_context_destroyed(((const tkt_resource_data *)data)->context);
+    else if (domain == TKT_DOMAIN_RESOURCE && id == TKT_CU_INIT_FINISHED)
+        tkt_collector_leave_at_exit();
+}
+
+/* Cuts "_ptsz", "_ptds" or "_v" with digits off the end; 0: there is none of them. */
+static size_t without_suffix(const char *symbol, size_t size)
+{
+    if (size > 5 &&
+        (memcmp(symbol + size - 5, "_ptsz", 5) == 0 || memcmp(symbol + size - 5, "_ptds", 5) == 0))
+        return size - 5;
+    size_t end = size;
+    while (end > 0 && symbol[end - 1] >= '0' && symbol[end - 1] <= '9')
+        end--;
+    return end < size && end > 2 && memcmp(symbol + end - 2, "_v", 2) == 0 ? end - 2 : 0;
+}
+
+void tkt_callback_name(char *out, size_t size, const char *symbol)
+{
+    symbol += strncmp(symbol, "__", 2) == 0 ? 2 : 0;
+    size_t length = strlen(symbol), shorter;
+    while ((shorter = without_suffix(symbol, length)) != 0)
+        length = shorter;
+    if (length >= size)
+        length = size - 1;
+    memcpy(out, symbol, length);
+    out[length] = 0;
+}
+
+/* What follows "cuda" or "cu". */
+static call_class class_of(const char *name)
+{
+    static const struct {
+        char prefix[24];
+        uint8_t of;
+    } classes[] = {
+        {"LaunchHostFunc", CLASS_NONE},
+        {"Launch", CLASS_WORK},
+        {"GraphLaunch", CLASS_WORK},
+        {"Memcpy", CLASS_WORK},
+        {"Memset", CLASS_WORK},
+        {"Malloc", CLASS_WORK},
+        {"Free", CLASS_WORK},
+        {"HostAlloc", CLASS_WORK},
+        {"MemAlloc", CLASS_WORK},
+        {"MemFree", CLASS_WORK},
+        {"MemHostAlloc", CLASS_WORK},
+        {"DeviceReset", CLASS_WORK},
+        {"DeviceSynchronize", CLASS_WORK},
+        {"ThreadSynchronize", CLASS_WORK},
+        {"CtxSynchronize", CLASS_WORK},
+        {"StreamSynchronize", CLASS_WORK},
+        {"EventSynchronize", CLASS_WORK},
+        {"StreamBeginCapture", CLASS_CAPTURE_BEGIN},
+        {"StreamEndCapture", CLASS_CAPTURE_END},
+    };
+    name += strncmp(name, "cuda", 4) == 0 ? 4 : 2;
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        if (strncmp(name, classes[i].prefix, strlen(classes[i].prefix)) == 0)
+            return classes[i].of;
+    return CLASS_NONE;
+}
+
+/* The names stay for ever: spans refer to them. Equal ones are one, and so one call site. */
+static bool collect_names(const tkt_cupti *cupti, int domain, tkt_strtab *strings)
+{
+    const char **names = tkt_alloc_zeroed(MAX_IDS * sizeof *names);
+    uint32_t missing = 0;
+    for (uint32_t id = 1; names && id < MAX_IDS && missing < MAX_MISSING; id++) {
+        const char *symbol = NULL;
+        missing++;
+        if (cupti->callback_name(domain, id, &symbol) != TKT_CUPTI_SUCCESS || !symbol)
+            continue;
+        missing = 0;
+        char name[1 + NAME_BYTES];
+        tkt_callback_name(name + 1, NAME_BYTES, symbol);
+        name[0] = (char)class_of(name + 1);
+        if (name[0] == CLASS_NONE)
+            continue;
+        uint32_t string = tkt_strtab_intern_text(strings, name);
+        if (string == TKT_STRTAB_FULL)
+            return false;
+        names[id] = tkt_strtab_text(strings, string) + 1;
+        domains[domain].count = id + 1;
+    }
+    domains[domain].names = names;
+    return names != NULL;
+}
+
+bool tkt_callback_setup(const tkt_cupti *cupti)
+{
+    static tkt_strtab strings;
+    return domains[TKT_DOMAIN_RUNTIME].names ||
+           (tkt_strtab_init(&strings) == TAKT_OK &&
+            collect_names(cupti, TKT_DOMAIN_DRIVER, &strings) &&
+            collect_names(cupti, TKT_DOMAIN_RUNTIME, &strings));
+}
+
+static void enable(const tkt_cupti *cupti, bool is_on, bool is_work)
+{
+    for (int domain = TKT_DOMAIN_DRIVER; domain <= TKT_DOMAIN_RUNTIME; domain++) {
+        for (uint32_t id = 0; id < domains[domain].count; id++) {
+            const char *name = domains[domain].names[id];
+            if (name && (name[-1] == CLASS_WORK) == is_work)
+                cupti->enable_callback(is_on, cupti->subscriber, domain, id);
+        }
+    }
+}
+
+void tkt_callback_switch_calls(const tkt_cupti *cupti, bool is_on)
+{
+    enable(cupti, is_on, true);
+}
+
+void tkt_callback_watch(const tkt_cupti *cupti)
+{
+    enable(cupti, true, false);
+    cupti->enable_callback(1, cupti->subscriber, TKT_DOMAIN_RESOURCE, TKT_CONTEXT_CREATED);
+    cupti->enable_callback(1, cupti->subscriber, TKT_DOMAIN_RESOURCE, TKT_CONTEXT_DESTROY_STARTING);
+    cupti->enable_callback(1, cupti->subscriber, TKT_DOMAIN_RESOURCE, TKT_CU_INIT_FINISHED);
+}

@@ -1,0 +1,33 @@
+/* What CUPTI calls back for: calls of the program's into CUDA, contexts that come and go. */
+#ifndef TKT_CUDA_CALLBACK_H
+#define TKT_CUDA_CALLBACK_H
+
+#include "cuda/cuda.h"
+#include "cuda/cupti.h"
+
+/* The function to subscribe with. */
+void tkt_callback(void *user, int domain, uint32_t id, const void *data);
+
+/* Asks CUPTI for the names of all its callbacks and keeps those that matter; once, before
+ * subscribing. False without memory. */
+bool tkt_callback_setup(const tkt_cupti *cupti);
+
+/* Contexts and captures are watched as long as there is a subscription, calls while they are
+ * wanted. */
+void tkt_callback_watch(const tkt_cupti *cupti);
+void tkt_callback_switch_calls(const tkt_cupti *cupti, bool is_on);
+
+/* The function's name as people know it: "cudaLaunchKernel" for "__cudaLaunchKernel_ptsz_v13000".
+ * Writes at most `size` bytes. */
+void tkt_callback_name(char *out, size_t size, const char *symbol);
+
+/* Hands a call to tkt_cuda_on_call()'s function, on the thread that made it. */
+void tkt_callback_report(const tkt_cuda_call *call);
+
+/* Captures of streams that are known to go on. */
+uint32_t tkt_callback_captures(void);
+
+/* In a forked child nothing is reported any more. */
+void tkt_callback_forget(void);
+
+#endif

@@ -1,0 +1,41 @@
+/* CUPTI, found and taken: which library, whether it can be used, and why not. */
+#ifndef TKT_CUDA_CUPTI_H
+#define TKT_CUDA_CUPTI_H
+
+#include "cuda/decode.h"
+#include "cuda/driver.h"
+
+/* Versions of CUPTI (cuptiGetVersion) at which something changed. */
+#define TKT_CUPTI_11_8   18u
+#define TKT_CUPTI_12_6   24u
+#define TKT_CUPTI_12_9   27u /* buffers may be refused */
+#define TKT_CUPTI_13_0   130000u
+#define TKT_CUPTI_13_1   130100u
+
+typedef struct tkt_cupti {
+#define TKT_CUPTI_MEMBER(member, symbol, is_required, parameters) int(*member) parameters;
+    TKT_CUPTI_FUNCTION_LIST(TKT_CUPTI_MEMBER)
+#undef TKT_CUPTI_MEMBER
+    uint32_t         version;
+    void            *subscriber; /* NULL: not subscribed */
+    tkt_record_sizes sizes;
+} tkt_cupti;
+
+#define TKT_REASON_BYTES 256
+
+/* Finds the library, its functions and the sizes of its records. False with the reason, a
+ * sentence without full stop. */
+bool tkt_cupti_load(tkt_cupti *cupti, const tkt_driver *driver, char reason[TKT_REASON_BYTES]);
+
+/* Becomes the one subscriber. On failure nothing else of CUPTI's may be touched; `may_pass` says
+ * whether it can be better next time. */
+bool tkt_cupti_subscribe(tkt_cupti *cupti, tkt_cupti_callback callback, bool *may_pass,
+                         char reason[TKT_REASON_BYTES]);
+
+/* What is wrong and what to do, for a CUptiResult. `other` is the subscriber that is there. */
+void tkt_cupti_explain(char reason[TKT_REASON_BYTES], int result, const char *other);
+
+/* "CUPTI 13.0 (130001)" */
+void tkt_cupti_describe(char *out, size_t size, uint32_t version);
+
+#endif

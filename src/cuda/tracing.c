@@ -1,0 +1,196 @@
+/* The one CUPTI session of the process: subscribing, the kinds that are on, flushing. CUPTI calls
+ * back on this thread too while it flushes, so no lock is held around any call of it. */
+#include "cuda/tracing.h"
+
+#include "base/dynlib.h"
+#include "base/error.h"
+#include "cuda/buffers.h"
+#include "cuda/callback.h"
+
+static tkt_cupti cupti;
+static uint64_t enabled_kinds; /* bit: kind */
+static uint64_t refused_kinds; /* that was said */
+static bool calls_are_on;
+
+uint32_t tkt_tracing_version(void)
+{
+    return cupti.version;
+}
+
+static uint64_t read_clock(void)
+{
+    uint64_t ns = 0;
+    cupti.timestamp(&ns);
+    return ns;
+}
+
+static void sample_clock(tkt_store *store)
+{
+    tkt_clock_pair pair = tkt_clock_sample(store->clock.is_own ? takt_now_ns : read_clock);
+    tkt_mutex_lock(&store->lock);
+    tkt_cuda_clock_add(&store->clock, &pair);
+    tkt_mutex_unlock(&store->lock);
+}
+
+/* Releases from 12.6 Update 2 to 13.0 stamp kernels with zero when there is a callback, and the
+ * first of these cannot be told from 12.6. */
+static bool may_stamp(void)
+{
+    return cupti.register_timestamp &&
+           (cupti.version < TKT_CUPTI_12_6 || cupti.version >= TKT_CUPTI_13_1);
+}
+
+/* What may fail without harm: without it times are mapped, and CUPTI clears buffers itself. */
+static void set_preferences(void)
+{
+    uint8_t are_zeroed = 1;
+    size_t bytes = sizeof are_zeroed;
+    if (cupti.set_attribute)
+        cupti.set_attribute(TKT_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &bytes, &are_zeroed);
+    if (cupti.set_thread_id_type)
+        cupti.set_thread_id_type(TKT_THREAD_ID_SYSTEM);
+    if (may_stamp())
+        tkt_store_get()->clock.is_own = cupti.register_timestamp(takt_now_ns) == TKT_CUPTI_SUCCESS;
+}
+
+static void close_tracing(void)
+{
+    cupti.unsubscribe(cupti.subscriber);
+    cupti.subscriber = NULL;
+    enabled_kinds = 0;
+    calls_are_on = false;
+}
+
+/* Callbacks may come for as long as the process lives, so the code that they run has to stay. */
+static bool prepare(const tkt_driver *driver, char reason[TKT_REASON_BYTES])
+{
+    static bool is_prepared;
+    if (is_prepared)
+        return true;
+    if (!tkt_cupti_load(&cupti, driver, reason))
+        return false;
+    tkt_library_pin(&cupti);
+    is_prepared = tkt_callback_setup(&cupti) &&
+                  tkt_buffers_setup(&cupti.sizes, cupti.version >= TKT_CUPTI_12_9) &&
+                  tkt_buffers_grow(TKT_MAX_BUFFERS);
+    if (!is_prepared)
+        tkt_cupti_explain(reason, TKT_CUPTI_OUT_OF_MEMORY, NULL);
+    return is_prepared;
+}
+
+bool tkt_tracing_open(const tkt_driver *driver, bool *may_pass, char reason[TKT_REASON_BYTES])
+{
+    *may_pass = false;
+    if (!prepare(driver, reason) || !tkt_cupti_subscribe(&cupti, tkt_callback, may_pass, reason))
+        return false;
+    set_preferences();
+    int result = cupti.register_callbacks(tkt_buffers_request, tkt_buffers_complete);
+    if (result != TKT_CUPTI_SUCCESS) {
+        tkt_cupti_explain(reason, result, NULL);
+        close_tracing();
+        return false;
+    }
+    tkt_callback_watch(&cupti);
+    sample_clock(tkt_store_get());
+    return true;
+}
+
+#define BIT(kind) (UINT64_C(1) << TKT_KIND_##kind)
+
+static uint64_t kinds_for(const tkt_cuda_wish *wish)
+{
+    if (!wish->is_on)
+        return 0;
+    uint64_t kinds = BIT(SYNCHRONIZATION) | BIT(OVERHEAD);
+    if (wish->filter & (TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN))
+        kinds |= BIT(CONCURRENT_KERNEL);
+    if (wish->filter & TAKT_TIMING_MEMCPY)
+        kinds |= BIT(MEMCPY); /* between devices, too */
+    if (wish->filter & TAKT_TIMING_MEMSET)
+        kinds |= BIT(MEMSET);
+    if (wish->filter & TAKT_TIMING_GRAPH && wish->is_graph_whole)
+        kinds |= BIT(GRAPH_TRACE);
+    if (wish->memory)
+        kinds |= BIT(MEMORY2) | BIT(MEMORY_POOL);
+    return kinds;
+}
+
+/* A kind that this CUPTI does not know is not worth a word. */
+static void say_refused(int kind, int result)
+{
+    char reason[TKT_REASON_BYTES];
+    bool is_said = refused_kinds >> kind & 1;
+    refused_kinds |= UINT64_C(1) << kind;
+    if (is_said || result == TKT_CUPTI_INVALID_KIND || result == TKT_CUPTI_NOT_SUPPORTED)
+        return;
+    tkt_cupti_explain(reason, result, NULL);
+    tkt_log(TAKT_LOG_WARNING, "activities of CUPTI's kind %d are missing: %s", kind, reason);
+}
+
+/* What goes is switched off first: whole graphs and their nodes exclude each other. Returns the
+ * first failure's result. */
+static int switch_kinds(uint64_t wanted)
+{
+    int failures[TKT_CUPTI_KINDS] = {0};
+    int first = 0;
+    for (int kind = 0; kind < (int)TKT_CUPTI_KINDS; kind++)
+        if (enabled_kinds & ~wanted & UINT64_C(1) << kind)
+            cupti.disable(kind);
+    enabled_kinds &= wanted;
+    for (int kind = 0; kind < (int)TKT_CUPTI_KINDS; kind++) {
+        if (!(wanted & ~enabled_kinds & UINT64_C(1) << kind))
+            continue;
+        failures[kind] = cupti.enable(kind);
+        if (failures[kind] == TKT_CUPTI_SUCCESS)
+            enabled_kinds |= UINT64_C(1) << kind;
+        else if (first == TKT_CUPTI_SUCCESS)
+            first = failures[kind];
+    }
+    for (int kind = 0; enabled_kinds && kind < (int)TKT_CUPTI_KINDS; kind++)
+        if (failures[kind] != TKT_CUPTI_SUCCESS)
+            say_refused(kind, failures[kind]);
+    return first;
+}
+
+bool tkt_tracing_switch(const tkt_cuda_wish *wish, char reason[TKT_REASON_BYTES])
+{
+    if (!wish->is_on && calls_are_on)
+        tkt_callback_switch_calls(&cupti, false);
+    int result = switch_kinds(kinds_for(wish));
+    if (wish->is_on && !enabled_kinds) {
+        tkt_cupti_explain(reason, result, NULL);
+        close_tracing();
+        return false;
+    }
+    if (wish->is_on && !calls_are_on)
+        tkt_callback_switch_calls(&cupti, true);
+    calls_are_on = wish->is_on;
+    return true;
+}
+
+static void decode(const void *buffer, size_t valid_bytes)
+{
+    tkt_decode(tkt_store_get(), &cupti.sizes, buffer, valid_bytes);
+}
+
+/* A quarter of what decoded activities may take. */
+void tkt_tracing_drain(const tkt_cuda_wish *wish)
+{
+    tkt_buffers_drain(decode);
+    tkt_buffers_grow(wish->max_bytes / 4 / TKT_BUFFER_BYTES);
+}
+
+void tkt_tracing_flush(const tkt_cuda_wish *wish)
+{
+    tkt_store *store = tkt_store_get();
+    cupti.flush_all(0);
+    tkt_tracing_drain(wish);
+    size_t dropped = 0;
+    cupti.dropped(NULL, 0, &dropped);
+    tkt_buffer_losses losses = tkt_buffers_take_losses();
+    tkt_mutex_lock(&store->lock);
+    store->losses.dropped += dropped + losses.records;
+    store->losses.unknown += losses.foreign;
+    tkt_mutex_unlock(&store->lock);
+    sample_clock(store);
+}
