@@ -144,11 +144,10 @@ static tkt_stored_name *name_at(tkt_store *store, uint64_t key)
 static tkt_stored_name *enter(tkt_store *store, uint64_t key, tkt_stored_name *name)
 {
     uint64_t *index = name ? tkt_map_put(&store->name_index, key) : NULL;
-    if (index)
-        *index = (uint64_t)(name - store->names.items) + 1;
-    else
-        store->losses.store_full++;
-    return index ? name : NULL;
+    if (!index)
+        return NULL;
+    *index = (uint64_t)(name - store->names.items) + 1;
+    return name;
 }
 
 /* The kernel of this name, whose text has the id `text_id`. */
@@ -176,36 +175,39 @@ static tkt_stored_name *find_kernel(tkt_store *store, const char *text)
     return name ? name : enter(store, KEY_TEXT | text_id, add_kernel(store, text, text_id));
 }
 
+static tkt_stored_name *other_name(tkt_store *store, uint64_t key, const char *what,
+                                   uint32_t filter)
+{
+    char label[32];
+    tkt_stored_name *name = name_at(store, key);
+    if (name)
+        return name;
+    tkt_activity_label(label, sizeof label, filter, what);
+    return enter(store, key, add_name(store, "", label, filter));
+}
+
 static tkt_stored_name *kernel_name(tkt_store *store, const char *text)
 {
-    uint64_t key = text ? (uintptr_t)text : KEY_UNNAMED;
+    uint64_t key = (uintptr_t)text;
+    if (!text)
+        return other_name(store, KEY_UNNAMED, "(unnamed)", TAKT_TIMING_KERNEL);
     tkt_stored_name *name = name_at(store, key);
-    if (name && (!text || strcmp(name->text, text) == 0))
+    if (name && strcmp(name->text, text) == 0)
         return name;
-    return enter(store, key,
-                 text ? find_kernel(store, text)
-                      : add_name(store, "", "kernel (unnamed)", TAKT_TIMING_KERNEL));
+    return enter(store, key, find_kernel(store, text));
 }
 
 static tkt_stored_name *copy_name(tkt_store *store, uint8_t kind)
 {
-    static const char ends[][2] = {"  ", "HD", "DH", "HA", "AH", "AA",
-                                   "AD", "DA", "DD", "HH", "PP"};
-    char label[16] = "memcpy";
-    size_t way = kind < sizeof ends / sizeof *ends ? kind : 0;
-    tkt_stored_name *name = name_at(store, KEY_MEMCPY + way);
-    if (name)
-        return name;
-    if (way)
-        snprintf(label, sizeof label, "memcpy %cto%c", ends[way][0], ends[way][1]);
-    return enter(store, KEY_MEMCPY + way, add_name(store, "", label, TAKT_TIMING_MEMCPY));
+    static const char *const ways[] = {"",     "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
+                                       "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
+    size_t way = kind < sizeof ways / sizeof *ways ? kind : 0;
+    return other_name(store, KEY_MEMCPY + way, ways[way], TAKT_TIMING_MEMCPY);
 }
 
 static tkt_stored_name *set_name(tkt_store *store)
 {
-    tkt_stored_name *name = name_at(store, KEY_MEMSET);
-    return name ? name
-                : enter(store, KEY_MEMSET, add_name(store, "", "memset", TAKT_TIMING_MEMSET));
+    return other_name(store, KEY_MEMSET, "", TAKT_TIMING_MEMSET);
 }
 
 /* Activities. */
@@ -230,8 +232,10 @@ static uint32_t shape_of(tkt_store *store, tkt_stored_name *name, tkt_shape *sha
 static void add_activity(decoder *d, tkt_stored_name *name, tkt_shape *shape,
                          tkt_stored_activity *activity)
 {
-    if (!name)
+    if (!name) {
+        d->store->losses.store_full++;
         return;
+    }
     activity->shape = shape_of(d->store, name, shape, activity->device);
     if (activity->shape != UINT32_MAX)
         tkt_store_add(d->store, activity);

@@ -6,8 +6,7 @@
 
 #include "base/array.h"
 #include "base/thread.h"
-
-#include <takt/activity.h>
+#include "cuda/shape.h"
 
 #include <fnmatch.h>
 #include <regex.h>
@@ -224,6 +223,6 @@ uint32_t tkt_name_classify(const char *demangled, char *label, size_t size)
         filter = is_library(demangled, name) ? TAKT_TIMING_BUILTIN : TAKT_TIMING_KERNEL;
     bool is_builtin = filter == TAKT_TIMING_BUILTIN;
     if (!*label && (is_builtin || !label_warp(label, size, name)))
-        snprintf(label, size, "%skernel %s", is_builtin ? "builtin " : "", name);
+        tkt_activity_label(label, size, filter, name);
     return filter;
 }

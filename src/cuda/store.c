@@ -169,7 +169,11 @@ bool tkt_store_add_overhead(tkt_store *store, const tkt_stored_overhead *overhea
 
 tkt_stored_name *tkt_store_add_name(tkt_store *store)
 {
-    return ADD(store, &store->names);
+    if (!has_room(store, sizeof *store->names.items))
+        return NULL;
+    tkt_stored_name *added = TKT_ARRAY_ADD(&store->names);
+    store->used_bytes += added ? sizeof *added : 0;
+    return added;
 }
 
 uint32_t tkt_store_string(tkt_store *store, const char *text)
