@@ -226,6 +226,7 @@ static void leave_in_child(void)
     collector.status = (tkt_cuda_status){
         .text = "none", .reason = "the process was forked off from one that records CUDA"};
     tkt_callback_forget();
+    tkt_marks_forget();
 }
 
 static void leave_at_exit(void)
