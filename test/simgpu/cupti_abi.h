@@ -611,21 +611,20 @@ typedef uint64_t (*sim_timestamp_fn)(void);
       (sim_subscriber_handle subscriber, uint32_t *kinds, uint32_t *size, uint32_t *count)) \
     X(cuptiActivityGetStructSize, (uint32_t kind, uint32_t version, size_t *bytes))
 
-/* They return a sim_cupti_result as int32_t. SIM_CUPTI_LIBRARY is defined while the stand-in is built:
- * 12, 13 or 133; each exports the functions of its time and no others. */
+/* They return a sim_cupti_result as int32_t; clients get them with dlsym(). SIM_CUPTI_LIBRARY is
+ * defined while the stand-in is built: 12, 13 or 133; each exports the functions of its time and no
+ * others. */
+#ifdef SIM_CUPTI_LIBRARY
 #define SIM_CUPTI_DECLARE(name, parameters) int32_t name parameters;
-#ifndef SIM_CUPTI_LIBRARY
-#define SIM_CUPTI_LIBRARY 0
-#endif
-
 #pragma GCC visibility push(default)
 SIM_CUPTI_FUNCTIONS(SIM_CUPTI_DECLARE)
 #if SIM_CUPTI_LIBRARY != 12
 SIM_CUPTI_FUNCTIONS_13_0(SIM_CUPTI_DECLARE)
 #endif
-#if SIM_CUPTI_LIBRARY != 12 && SIM_CUPTI_LIBRARY != 13
+#if SIM_CUPTI_LIBRARY == 133
 SIM_CUPTI_FUNCTIONS_13_3(SIM_CUPTI_DECLARE)
 #endif
 #pragma GCC visibility pop
+#endif
 
 #endif

@@ -29,6 +29,7 @@ static atomic_uint subscriptions;
 static atomic_uint hang_calls;
 static atomic_bool was_refused;
 static _Atomic int32_t last_error;
+static atomic_bool is_driver_there;
 
 /* Of libsimlocks.so, where the test has preloaded it. */
 __attribute__((weak)) unsigned simlocks_held(void);
@@ -167,9 +168,10 @@ int32_t simc_enter(const char *function)
     return simc_fail(status);
 }
 
+/* Before there is a driver, nothing is remembered. */
 int32_t simc_fail(int32_t status)
 {
-    if (status != SIM_CUPTI_SUCCESS)
+    if (status != SIM_CUPTI_SUCCESS && is_driver_there)
         last_error = status;
     return status;
 }
@@ -183,14 +185,13 @@ int32_t cuptiGetLastError(void)
 /* As the real library does: it opens the driver when it needs it, and again after a failure. */
 bool simc_has_driver(void)
 {
-    static atomic_bool is_there;
-    if (is_there)
+    if (is_driver_there)
         return true;
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY);
     if (!driver || !dlsym(driver, "cuInit"))
         return false;
-    is_there = sim_device_count() > 0;
-    return is_there;
+    is_driver_there = sim_device_count() > 0;
+    return is_driver_there;
 }
 
 static void print_report(FILE *out)
