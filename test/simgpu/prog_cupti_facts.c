@@ -63,7 +63,7 @@ static void tell_iterator(void)
 
 static void tell_words(void)
 {
-    for (int32_t result = -1; result < 1001; result++) {
+    for (int32_t result = -1; result < 1000; result++) {
         const char *text = "unset";
         int32_t status = cupti.cuptiGetResultString(result, &text);
         printf("result %d: %d %s\n", (int)result, (int)status, text);
