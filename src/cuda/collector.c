@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "cuda/callback.h"
+#include "cuda/event.h"
 #include "cuda/tracing.h"
 
 #include <stdatomic.h>
@@ -120,6 +121,7 @@ static void apply(const tkt_cuda_wish *wish)
         connect();
     if (backend_now() == TKT_BACKEND_CUPTI && !tkt_tracing_switch(wish, reason))
         set_status(TKT_BACKEND_EVENTS, reason);
+    tkt_marks_switch(wish->is_on && backend_now() == TKT_BACKEND_EVENTS);
 }
 
 /* Devices are there once the program has initialised the driver. */
@@ -137,6 +139,8 @@ static void flush(const tkt_cuda_wish *wish)
     tkt_backend backend = backend_now();
     if (backend == TKT_BACKEND_CUPTI)
         tkt_tracing_flush(wish);
+    else if (backend == TKT_BACKEND_EVENTS)
+        tkt_marks_resolve();
     if (backend != TKT_BACKEND_NONE)
         find_devices();
 }
