@@ -44,7 +44,8 @@ static bool is_straight(const tkt_clock_pair *from, const tkt_clock_pair *middle
     double rise = (double)(int64_t)(to->cupti_ns - from->cupti_ns);
     double is = (double)(int64_t)(middle->cupti_ns - from->cupti_ns);
     double distance = is - rise * part;
-    return whole > 0 && distance <= STRAIGHT_NS && distance >= -STRAIGHT_NS;
+    double allowed = STRAIGHT_NS + middle->bracket_ticks / 2.0 * rise / whole;
+    return whole > 0 && distance <= allowed && distance >= -allowed;
 }
 
 bool tkt_cuda_clock_add(tkt_cuda_clock *clock, const tkt_clock_pair *pair)
@@ -138,20 +139,18 @@ static bool is_step(const point *from, const point *to)
            magnitude((int64_t)(to->ns - from->ns)) + STEEPEST * (from->error_ns + to->error_ns);
 }
 
-/* Takes the map on to the next pair. */
-static bool extend(tkt_clock_map *map, const point *from, const point *to)
+/* Takes the map on to the next pair. `anchor` is the pair that the last segment's offset is of. */
+static bool extend(tkt_clock_map *map, point *anchor, const point *from, const point *to)
 {
-    int64_t offset_ns = map->segments.items[map->segments.count - 1].offset_ns;
+    int64_t offset_ns = anchor->offset_ns;
     double distance = magnitude(to->offset_ns - offset_ns);
-    if (distance <= TOLERANCE_NS + to->error_ns) {
-        widen(map, to->error_ns + distance);
-        return true;
-    }
-    if (is_step(from, to)) {
-        widen(map, to->error_ns + distance);
-        return add_step(map, from, to);
-    }
-    return add_drift(map, from, to, offset_ns);
+    bool has_moved = distance > TOLERANCE_NS + anchor->error_ns + to->error_ns;
+    if (has_moved)
+        *anchor = *to;
+    if (has_moved && !is_step(from, to))
+        return add_drift(map, from, to, offset_ns);
+    widen(map, to->error_ns + distance);
+    return !has_moved || add_step(map, from, to);
 }
 
 takt_status tkt_clock_map_make(const tkt_cuda_clock *clock, const tkt_clock_fit *fit,
@@ -163,10 +162,11 @@ takt_status tkt_clock_map_make(const tkt_cuda_clock *clock, const tkt_clock_fit 
         last = point_of(&clock->pairs.items[0], fit);
         widen(&map, last.error_ns);
     }
+    point anchor = last;
     bool is_made = add_segment(&map, 0, last.offset_ns);
     for (size_t i = 1; is_made && i < clock->pairs.count; i++) {
         point next = point_of(&clock->pairs.items[i], fit);
-        is_made = extend(&map, &last, &next);
+        is_made = extend(&map, &anchor, &last, &next);
         last = next;
     }
     if (!is_made) {
