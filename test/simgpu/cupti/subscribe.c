@@ -4,6 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Of 13.0; those of other releases are not known here. */
+#define RUNTIME_CBIDS 523u
+#define DRIVER_CBIDS  807u
+
 struct sim_subscriber simc_subscribers[SIMC_SUBSCRIBERS];
 
 static atomic_bool is_multi; /* the first subscriber let others in */
@@ -140,12 +144,26 @@ int32_t cuptiUnsubscribe(sim_subscriber_handle subscriber)
 /* --- what is enabled ----------------------------------------------------------------------------
  */
 
+/* Clients look through all ids, so that there must be no gaps where the real library has none; what
+ * the simulator does not have goes by one name. NULL: the library ends before this id. */
+static const char *name_of(uint32_t domain, uint32_t cbid)
+{
+    bool is_driver = domain == SIM_DOMAIN_DRIVER;
+    if ((!is_driver && domain != SIM_DOMAIN_RUNTIME) ||
+        cbid >= (is_driver ? DRIVER_CBIDS : RUNTIME_CBIDS))
+        return NULL;
+    if (cbid == 0)
+        return "INVALID";
+    const char *name = sim_callback_name((sim_domain)domain, cbid);
+    return name ? name : is_driver ? "cuNotSimulated" : "cudaNotSimulated_v3020";
+}
+
 static bool is_callback(uint32_t domain, uint32_t cbid)
 {
     static const uint8_t counts[SIM_DOMAIN_COUNT] = {
         [SIM_DOMAIN_RESOURCE] = 24, [SIM_DOMAIN_SYNCHRONIZE] = 3, [SIM_DOMAIN_STATE] = 4};
     if (domain == SIM_DOMAIN_DRIVER || domain == SIM_DOMAIN_RUNTIME)
-        return sim_callback_name((sim_domain)domain, cbid) != NULL;
+        return name_of(domain, cbid) != NULL;
     if (domain == SIM_DOMAIN_NVTX)
         return cbid < 64;
     return domain < SIM_DOMAIN_COUNT && cbid < counts[domain];
@@ -209,11 +227,10 @@ int32_t cuptiSupportedDomains(size_t *count, const uint32_t **domains)
 int32_t cuptiGetCallbackName(uint32_t domain, uint32_t cbid, const char **name)
 {
     SIMC_ENTER(cuptiGetCallbackName);
-    bool is_api = domain == SIM_DOMAIN_DRIVER || domain == SIM_DOMAIN_RUNTIME;
-    const char *found = is_api ? sim_callback_name((sim_domain)domain, cbid) : NULL;
-    if (!name || (!found && !(is_api && cbid == 0)))
+    const char *found = name_of(domain, cbid);
+    if (!name || !found)
         return simc_fail(SIM_CUPTI_ERROR_INVALID_PARAMETER);
-    *name = found ? found : "INVALID";
+    *name = found;
     return SIM_CUPTI_SUCCESS;
 }
 
