@@ -38,9 +38,11 @@ typedef struct takt_timer_options {
     bool               inactive;    /* does nothing at all */
     bool               silent;      /* prints nothing */
     bool               detailed;    /* prints the tree of the scopes inside */
-    bool               synchronize; /* waits for all devices before it begins and before it ends */
+    bool               synchronize; /* waits for all CUDA devices in use before it begins and before
+                                     * it ends; without it, it may end before what it launched */
     bool               nvtx;        /* shows the timer in NVTX tools as a start/end range */
-    uint32_t           filter;      /* TAKT_TIMING_ bits: lists activities */
+    uint32_t           filter;      /* TAKT_TIMING_ bits: lists activities, which are waited for
+                                     * after the clock was read */
     const char        *color;       /* of the NVTX range: a name such as "yellow", or "#rrggbb" */
     takt_timing_report report;      /* instead of the three tables */
     void              *user;        /* of `report` */
@@ -83,12 +85,21 @@ typedef struct takt_timed {
     double   bytes_per_second;
     uint64_t peak_bytes;    /* host memory that the program reports, see takt/memory.h */
     uint64_t current_bytes;
+
+    /* Of CUDA devices; 0 without. Device time of a repetition: the sum of the activities that it has
+     * launched, on all threads, whenever they ran. */
+    uint64_t device_activities; /* of all repetitions that count */
+    double   device_mean_ns, device_median_ns, device_min_ns, device_max_ns, device_stddev_ns;
+    double   loading_ns; /* compiling and loading device code, warm-up included */
+    uint64_t device_peak_bytes; /* allocated on all devices together since Takt began to collect: */
+    uint64_t device_current_bytes; /* the sum of each one's peak while it ran; and at the end */
 } takt_timed;
 
 typedef struct takt_timed_options {
     size_t   struct_size; /* 0 or sizeof(takt_timed_options) */
     uint32_t repeat;      /* repetitions that count; default 1 */
     uint32_t warmup;      /* repetitions before them that do not; default 0 */
+    bool     no_devices;  /* leave CUDA alone: launches cost what they cost without Takt */
 } takt_timed_options;
 
 /* The loop behind TAKT_TIMED. */

@@ -110,8 +110,8 @@ static char *name_for_files(tkt_saved_options *saved, const char *name)
     char *copy = tkt_arena_copy(&saved->memory, name, strlen(name));
     for (char *at = copy; at && *at; at++) {
         unsigned char c = (unsigned char)*at;
-        bool is_plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                        c == '.' || c == '_' || c == '-' || c > 127;
+        bool is_plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
+                        (c >= 'a' && c <= 'z') || c == '.' || c == '_' || c == '-' || c > 127;
         if (!is_plain)
             *at = '_';
     }
@@ -178,6 +178,22 @@ static takt_status check_names(const takt_profiler_options *options)
     for (size_t i = 0; i < options->category_count; i++)
         if (!options->categories || !options->categories[i].name)
             return refuse("category", NULL);
+    for (size_t i = 0; i < options->builtin_count; i++)
+        if (!options->builtin || !options->builtin[i])
+            return refuse("pattern", NULL);
+    return TAKT_OK;
+}
+
+/* They hold for the process: names are given once to each kernel, whoever collects. */
+static takt_status add_patterns(const takt_profiler_options *options)
+{
+    for (size_t i = 0; i < options->builtin_count; i++) {
+        takt_status status = takt_kernel_builtin(options->builtin[i]);
+        if (status == TAKT_BAD_ARGUMENT)
+            return refuse("regular expression", options->builtin[i]);
+        if (status != TAKT_OK)
+            return status;
+    }
     return TAKT_OK;
 }
 
@@ -201,7 +217,8 @@ static takt_status copy_all(tkt_saved_options *saved)
     o->reports = copy_texts(saved, o->reports, o->report_count);
     o->traces = copy_texts(saved, o->traces, o->trace_count);
     o->categories = copy_categories(saved, o->categories, o->category_count);
-    if (!o->name || !o->reports || !o->traces || !o->categories)
+    o->builtin = copy_texts(saved, o->builtin, o->builtin_count);
+    if (!o->name || !o->reports || !o->traces || !o->categories || !o->builtin)
         return TAKT_NO_MEMORY;
     saved->file_name = name_for_files(saved, o->name);
     if (!saved->file_name)
@@ -218,6 +235,8 @@ takt_status tkt_options_save(tkt_saved_options *saved, const takt_profiler_optio
     takt_status status = import(o, options);
     if (status == TAKT_OK)
         status = copy_all(saved);
+    if (status == TAKT_OK)
+        status = add_patterns(o);
     if (status != TAKT_OK) {
         tkt_options_fini(saved);
         return status;

@@ -2,6 +2,7 @@
  * from the table of transitions; here is only the doing. A step boundary at which nothing changes
  * reads the clock once and adds to a histogram. */
 #include "base/error.h"
+#include "cuda/cuda.h"
 #include "profiler/environment.h"
 #include "profiler/transition.h"
 #include "profiler/worker.h"
@@ -16,19 +17,19 @@
 
 struct takt_profiler {
     tkt_saved_options options;
-    tkt_worker        worker;
-    bool              is_running;
-    bool              was_started;
-    uint64_t          step;
-    takt_action       action;
-    uint64_t          step_begin; /* ticks */
-    tkt_clock_fit     fit;
-    tkt_window       *window; /* of the warm-up or the recording */
-    tkt_cycle        *cycle;  /* being recorded */
-    uint32_t          cycles_begun; /* in all runs: files are named after it */
-    uint32_t          cycles_saved;
-    tkt_all_steps     all_steps;
-    takt_trace       *last;
+    tkt_worker worker;
+    bool is_running;
+    bool was_started;
+    uint64_t step;
+    takt_action action;
+    uint64_t step_begin; /* ticks */
+    tkt_clock_fit fit;
+    tkt_window *window;    /* of the warm-up or the recording */
+    tkt_cycle *cycle;      /* being recorded */
+    uint32_t cycles_begun; /* in all runs: files are named after it */
+    uint32_t cycles_saved;
+    tkt_all_steps all_steps;
+    takt_trace *last;
 };
 
 /* ---- What is recorded ------------------------------------------------------------------------ */
@@ -52,7 +53,10 @@ static uint32_t modes_of(const takt_profiler_options *options)
 static tkt_wish wish_of(const takt_profiler *profiler)
 {
     const takt_profiler_options *options = &profiler->options.given;
-    tkt_wish wish = {.modes = modes_of(options), .max_bytes = options->max_memory_bytes};
+    tkt_wish wish = {.modes = modes_of(options),
+                     .max_bytes = options->max_memory_bytes,
+                     .devices = options->no_devices ? 0 : options->filter,
+                     .whole_graphs = options->whole_graphs};
     if (!options->no_host)
         wish.mask = tkt_site_mask(options->level, options->categories, options->category_count);
     return wish;
@@ -60,7 +64,8 @@ static tkt_wish wish_of(const takt_profiler *profiler)
 
 /* ---- Transitions ----------------------------------------------------------------------------- */
 
-/* Warming up: call sites get their ids, threads their logs, memory its pages; nothing is kept. */
+/* Warming up: call sites get their ids, threads their logs, memory its pages, and CUPTI is on;
+ * nothing is kept. */
 static void prepare(takt_profiler *profiler)
 {
     tkt_wish wish = wish_of(profiler);
@@ -154,6 +159,14 @@ static void go_to(takt_profiler *profiler, takt_action to, uint64_t now)
     profiler->action = to;
 }
 
+/* Where a step ends and the next begins, in ticks. */
+static uint64_t read_boundary(const takt_profiler *profiler)
+{
+    if (profiler->options.given.synchronize)
+        tkt_cuda_synchronize();
+    return tkt_ticks();
+}
+
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
 static void add_step_to_cycle(takt_profiler *profiler, uint64_t now)
@@ -210,7 +223,7 @@ takt_status takt_profiler_start(takt_profiler *profiler)
     tkt_stats_init(&profiler->all_steps.stats);
     profiler->action = TKT_STOPPED;
     go_to(profiler, takt_schedule_action(&profiler->options.given.schedule, 0), 0);
-    profiler->step_begin = tkt_ticks();
+    profiler->step_begin = read_boundary(profiler);
     return TAKT_OK;
 }
 
@@ -222,7 +235,7 @@ takt_status takt_profiler_step(takt_profiler *profiler)
         return takt_profiler_start(profiler);
     if (!profiler->is_running || tkt_record_is_disabled())
         return TAKT_BAD_STATE;
-    uint64_t now = tkt_ticks();
+    uint64_t now = read_boundary(profiler);
     tkt_scope_end_phase(now);
     end_step(profiler, now);
     profiler->step++;
@@ -259,7 +272,7 @@ takt_status takt_profiler_stop(takt_profiler *profiler)
     profiler->is_running = false;
     if (tkt_record_is_disabled())
         return TAKT_OK;
-    uint64_t now = tkt_ticks();
+    uint64_t now = read_boundary(profiler);
     tkt_scope_end_phase(now);
     go_to(profiler, TKT_STOPPED, now);
     check_end(profiler);
@@ -316,21 +329,18 @@ static const takt_profiler *or_environment(const takt_profiler *profiler)
 
 const takt_trace *takt_profiler_trace(const takt_profiler *profiler)
 {
-    profiler = profiler ? profiler : tkt_environment_profiler();
     profiler = or_environment(profiler);
     return profiler ? profiler->last : NULL;
 }
 
 uint64_t takt_profiler_step_number(const takt_profiler *profiler)
 {
-    profiler = profiler ? profiler : tkt_environment_profiler();
     profiler = or_environment(profiler);
     return profiler ? profiler->step : 0;
 }
 
 takt_action takt_profiler_action(const takt_profiler *profiler)
 {
-    profiler = profiler ? profiler : tkt_environment_profiler();
     profiler = or_environment(profiler);
     return profiler && profiler->is_running ? profiler->action : TAKT_NONE;
 }

@@ -14,11 +14,14 @@ typedef struct tkt_wish {
     uint32_t modes; /* TKT_KEEP and so on of record/control.h; 0: recording is on, nothing is kept */
     uint64_t mask;
     uint64_t max_bytes; /* of all chunks; the largest wish holds; 0: any */
+    uint32_t devices;   /* TAKT_TIMING_ bits of what CUDA devices do; 0: they are left alone */
+    bool     whole_graphs;   /* a graph's launch is one activity; unless others want its nodes */
+    bool     no_synchronize; /* sealing does not wait for work that was launched */
 } tkt_wish;
 
 typedef struct tkt_window tkt_window;
 
-/* Opens a window that begins now. TAKT_BAD_STATE in a forked child, or when it wants to be folded
+/* Opens a window that begins now; with devices that is when CUPTI is on. Hold no lock. TAKT_BAD_STATE in a forked child, or when it wants to be folded
  * while another one is. */
 takt_status tkt_window_open(const tkt_wish *wish, tkt_window **out);
 
@@ -29,11 +32,14 @@ void tkt_window_end(tkt_window *window, uint64_t ticks);
 takt_status tkt_window_describe(const tkt_window *window, takt_trace *trace);
 
 /* Makes a trace of an ended window, with the facts of the recording filled in; the caller adds its
- * own and calls tkt_trace_finish(). */
-takt_status tkt_window_seal(const tkt_window *window, takt_trace **out);
+ * own and calls tkt_trace_finish(). Waits at most two seconds for devices. */
+takt_status tkt_window_seal(tkt_window *window, takt_trace **out);
 
 /* Ends it if need be and gives its memory back. NULL is ignored. */
 void tkt_window_close(tkt_window *window);
+
+/* Forgets the activities that no window needs any more. */
+void tkt_session_release_devices(void);
 
 uint64_t tkt_window_begin_ticks(const tkt_window *window);
 const tkt_clock_fit *tkt_window_fit(const tkt_window *window);

@@ -2,20 +2,34 @@
 #include <takt/timer.h>
 
 #include "base/error.h"
+#include "cuda/cuda.h"
 #include "profiler/session.h"
+#include "profiler/timing.h"
 #include "record/log.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Kinds of overhead: CUpti_ActivityOverheadKind. */
+#define COMPILING      1u
+#define LOADING        (4u << 16)
+#define LOADING_LAZILY (5u << 16)
+
+typedef struct round_ticks {
+    uint64_t begin;
+    uint64_t end;
+} round_ticks;
+
 struct tkt_timed {
-    TKT_ARRAY_OF(double) ns; /* of each repetition that counts */
-    uint64_t    begin_ticks; /* of the round */
-    tkt_window *window;      /* asks for declared work */
-    double      flops_before, bytes_before; /* declared before the rounds that count, */
-    double      flops, bytes;               /* up to the end of the last one, */
-    double      total_ns;                   /* which took so long together */
+    TKT_ARRAY_OF(double) ns;           /* of each repetition that counts */
+    TKT_ARRAY_OF(round_ticks) rounds;  /* the same; only with devices */
+    uint64_t begin_ticks;              /* of the round */
+    tkt_window *window;                /* asks for declared work and devices */
+    bool with_devices;
+    double flops_before, bytes_before; /* declared before the rounds that count, */
+    double flops, bytes;               /* up to the end of the last one, */
+    double total_ns;                   /* which took so long together */
 };
 
 takt_timed_loop takt_timed_begin(takt_timed *result, const takt_timed_options *options)
@@ -26,9 +40,13 @@ takt_timed_loop takt_timed_begin(takt_timed *result, const takt_timed_options *o
     if (loop.options.repeat == 0)
         loop.options.repeat = 1;
     loop.state = tkt_alloc_zeroed(sizeof *loop.state);
-    const tkt_wish wish = {.mask = TAKT_WORK_BIT};
-    if (loop.state)
-        tkt_window_open(&wish, &loop.state->window);
+    tkt_wish wish = {.mask = TAKT_WORK_BIT};
+    if (!loop.options.no_devices && tkt_cuda_is_used()) {
+        wish.devices = TAKT_TIMING_ALL;
+        wish.modes = TKT_KEEP | TKT_MEMORY;
+    }
+    if (loop.state && tkt_window_open(&wish, &loop.state->window) == TAKT_OK)
+        loop.state->with_devices = wish.devices != 0;
     return loop;
 }
 
@@ -40,6 +58,9 @@ static void end_round(struct tkt_timed *state, uint64_t now)
     double *ns = TKT_ARRAY_ADD(&state->ns);
     if (ns)
         *ns = round_ns;
+    round_ticks *ticks = ns && state->with_devices ? TKT_ARRAY_ADD(&state->rounds) : NULL;
+    if (ticks)
+        *ticks = (round_ticks){state->begin_ticks, now};
     state->total_ns += round_ns;
     tkt_log_work(&state->flops, &state->bytes);
 }
@@ -67,20 +88,106 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void fill_times(takt_timed *result, double *ns, size_t count)
+typedef struct times {
+    double mean, median, min, max, stddev;
+} times;
+
+/* Of `count` durations, at least one; sorts them. */
+static times times_of(double *ns, size_t count)
 {
     double sum = 0, squares = 0;
     qsort(ns, count, sizeof *ns, by_value);
     for (size_t i = 0; i < count; i++)
         sum += ns[i];
-    result->count = count;
-    result->mean_ns = sum / (double)count;
+    double mean = sum / (double)count;
     for (size_t i = 0; i < count; i++)
-        squares += (ns[i] - result->mean_ns) * (ns[i] - result->mean_ns);
-    result->median_ns = count % 2 ? ns[count / 2] : (ns[count / 2 - 1] + ns[count / 2]) / 2;
-    result->min_ns = ns[0];
-    result->max_ns = ns[count - 1];
-    result->stddev_ns = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
+        squares += (ns[i] - mean) * (ns[i] - mean);
+    return (times){
+        .mean = mean,
+        .median = count % 2 ? ns[count / 2] : (ns[count / 2 - 1] + ns[count / 2]) / 2,
+        .min = ns[0],
+        .max = ns[count - 1],
+        .stddev = count > 1 ? sqrt(squares / (double)(count - 1)) : 0,
+    };
+}
+
+static void fill_times(takt_timed *result, double *ns, size_t count)
+{
+    times host = times_of(ns, count);
+    result->count = count;
+    result->mean_ns = host.mean;
+    result->median_ns = host.median;
+    result->min_ns = host.min;
+    result->max_ns = host.max;
+    result->stddev_ns = host.stddev;
+}
+
+/* ---- Devices --------------------------------------------------------------------------------- */
+
+/* The round in which `ns` lies, or the number of rounds. */
+static size_t round_at(const struct tkt_timed *state, uint64_t ns)
+{
+    const tkt_clock_fit *fit = tkt_window_fit(state->window);
+    size_t first = 0, count = state->rounds.count;
+    while (count > 0) {
+        size_t half = count / 2;
+        if (tkt_clock_ns(fit, state->rounds.items[first + half].end) < ns) {
+            first += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    bool is_inside = first < state->rounds.count &&
+                     tkt_clock_ns(fit, state->rounds.items[first].begin) <= ns;
+    return is_inside ? first : state->rounds.count;
+}
+
+/* Adds each activity to the round that launched it. */
+static void fill_device_times(takt_timed *result, const struct tkt_timed *state,
+                              const takt_trace *trace)
+{
+    size_t count = state->rounds.count;
+    double *ns = count ? tkt_alloc_zeroed(count * sizeof *ns) : NULL;
+    for (size_t i = 0; ns && i < trace->activities.count; i++) {
+        const tkt_activity *activity = &trace->activities.items[i];
+        if (activity->call == TKT_NO_CALL)
+            continue;
+        size_t at = round_at(state, tkt_activity_issue_ns(trace, activity));
+        if (at == count)
+            continue;
+        ns[at] += (double)(activity->end_ns - activity->begin_ns);
+        result->device_activities++;
+    }
+    if (result->device_activities) {
+        times device = times_of(ns, count);
+        result->device_mean_ns = device.mean;
+        result->device_median_ns = device.median;
+        result->device_min_ns = device.min;
+        result->device_max_ns = device.max;
+        result->device_stddev_ns = device.stddev;
+    }
+    tkt_free(ns);
+}
+
+static void fill_devices(takt_timed *result, const struct tkt_timed *state)
+{
+    takt_trace *trace;
+    tkt_window_end(state->window, tkt_ticks());
+    if (tkt_window_seal(state->window, &trace) != TAKT_OK)
+        return;
+    fill_device_times(result, state, trace);
+    for (size_t i = 0; i < trace->overheads.count; i++) {
+        const tkt_overhead *overhead = &trace->overheads.items[i];
+        if (overhead->kind == COMPILING || overhead->kind == LOADING ||
+            overhead->kind == LOADING_LAZILY)
+            result->loading_ns += (double)(overhead->end_ns - overhead->begin_ns);
+    }
+    for (size_t i = 0; i < trace->device_memory.count; i++) {
+        result->device_peak_bytes += trace->device_memory.items[i].totals.window_peak_bytes;
+        result->device_current_bytes += trace->device_memory.items[i].totals.current_bytes;
+    }
+    takt_trace_release(trace);
 }
 
 static void fill_rates(takt_timed *result, const struct tkt_timed *state)
@@ -104,11 +211,14 @@ void takt_timed_end(takt_timed_loop *loop)
         fill_rates(result, state);
         result->peak_bytes = memory.peak_bytes;
         result->current_bytes = memory.current_bytes;
+        if (state->with_devices)
+            fill_devices(result, state);
     }
     if (!state)
         return;
     tkt_window_close(state->window);
     TKT_ARRAY_FREE(&state->ns);
+    TKT_ARRAY_FREE(&state->rounds);
     tkt_free(state);
     loop->state = NULL;
 }
@@ -126,6 +236,12 @@ static void print_time(const char *label, double ns)
         printf("  %-8s %10.3f s\n", label, ns / 1e9);
 }
 
+static void print_memory(const char *label, uint64_t peak_bytes, uint64_t current_bytes)
+{
+    printf("  %-8s %10.3f MiB at most, %.3f MiB now\n", label, (double)peak_bytes / 1048576,
+           (double)current_bytes / 1048576);
+}
+
 void takt_timed_print(const takt_timed *result)
 {
     printf("%lu repetition%s\n", (unsigned long)result->count, result->count == 1 ? "" : "s");
@@ -136,12 +252,24 @@ void takt_timed_print(const takt_timed *result)
         print_time("max", result->max_ns);
         print_time("stddev", result->stddev_ns);
     }
+    if (result->device_activities > 0) {
+        printf("  on devices, %.1f activities a repetition:\n",
+               (double)result->device_activities / (double)result->count);
+        print_time("mean", result->device_mean_ns);
+        print_time("median", result->device_median_ns);
+        print_time("min", result->device_min_ns);
+        print_time("max", result->device_max_ns);
+        print_time("stddev", result->device_stddev_ns);
+    }
+    if (result->loading_ns > 0)
+        print_time("loading", result->loading_ns);
+    if (result->device_peak_bytes > 0)
+        print_memory("memory", result->device_peak_bytes, result->device_current_bytes);
     if (result->flops_per_second > 0)
         printf("  %-8s %10.3f GFLOP/s\n", "work", result->flops_per_second / 1e9);
     if (result->bytes_per_second > 0)
         printf("  %-8s %10.3f GB/s\n", "moved", result->bytes_per_second / 1e9);
     if (result->peak_bytes > 0)
-        printf("  %-8s %10.3f MiB at most, %.3f MiB now\n", "memory",
-               (double)result->peak_bytes / 1048576, (double)result->current_bytes / 1048576);
+        print_memory("memory", result->peak_bytes, result->current_bytes);
     fflush(stdout);
 }

@@ -1,8 +1,9 @@
 /* ScopedTimer. What it prints is between its two clock readings; everything that costs - windows,
- * NVTX, tables - happens before the first and after the second. */
+ * NVTX, waiting for activities, tables - happens before the first and after the second. */
 #include <takt/timer.h>
 
 #include "base/error.h"
+#include "cuda/cuda.h"
 #include "nvtx/nvtx.h"
 #include "profiler/print.h"
 #include "profiler/session.h"
@@ -28,7 +29,7 @@ void takt_timers_enable(bool enable)
 
 static void begin_collecting(takt_timer *timer)
 {
-    const takt_timing_options how = {.filter = timer->options.filter, .no_synchronize = true};
+    const takt_timing_options how = {.filter = timer->options.filter};
     const tkt_wish wish = {.modes = TKT_KEEP, .mask = TAKT_NORMAL_BIT};
     if (timer->options.filter && takt_timing_begin(&how, &timer->timing) != TAKT_OK)
         tkt_log(TAKT_LOG_WARNING, "timer %s: activities are not collected", timer->name);
@@ -44,6 +45,8 @@ void takt_timer_begin(takt_timer *timer, const char *name, const takt_timer_opti
         !__atomic_load_n(&are_enabled, __ATOMIC_RELAXED))
         return;
     timer->is_running = true;
+    if (timer->options.synchronize)
+        tkt_cuda_synchronize();
     if (!timer->options.silent)
         timer->indent = (uint32_t)(takt_thread_hot_v1.printing_timers++ * INDENT_WIDTH);
     begin_collecting(timer);
@@ -123,6 +126,8 @@ double takt_timer_end(takt_timer *timer)
 {
     if (!timer || !timer->is_running)
         return 0;
+    if (timer->options.synchronize)
+        tkt_cuda_synchronize();
     uint64_t end_ticks = tkt_ticks();
     timer->is_running = false;
     takt_scope_close(timer->scope);
@@ -131,7 +136,8 @@ double takt_timer_end(takt_timer *timer)
     if (timer->timing)
         tkt_timing_end_at(timer->timing, tkt_ticks());
     tkt_clock_fit fit = tkt_clock_fit_now();
-    double ms = (double)tkt_clock_duration_ns(fit.ns_per_tick, end_ticks - timer->begin_ticks) / 1e6;
+    double ms =
+        (double)tkt_clock_duration_ns(fit.ns_per_tick, end_ticks - timer->begin_ticks) / 1e6;
     if (timer->options.elapsed_ms)
         *timer->options.elapsed_ms = ms;
     if (timer->options.samples)

@@ -9,8 +9,8 @@
 
 struct takt_timing {
     takt_timing_options options;
-    tkt_window         *window; /* NULL when it has ended */
-    takt_trace         *trace;  /* what the activities point to */
+    tkt_window *window; /* NULL when it has ended */
+    takt_trace *trace;  /* what the activities point to */
     TKT_ARRAY_OF(takt_activity) activities;
 };
 
@@ -24,7 +24,12 @@ takt_status takt_timing_begin(const takt_timing_options *options, takt_timing **
     takt_status status = tkt_options_import(&timing->options, sizeof timing->options, options);
     if (timing->options.filter == 0)
         timing->options.filter = TAKT_TIMING_ALL;
-    const tkt_wish wish = {.modes = TKT_KEEP, .mask = TAKT_NORMAL_BIT};
+    const tkt_wish wish = {
+        .modes = TKT_KEEP,
+        .mask = TAKT_NORMAL_BIT,
+        .devices = timing->options.filter,
+        .no_synchronize = timing->options.no_synchronize,
+    };
     if (status == TAKT_OK)
         status = tkt_window_open(&wish, &timing->window);
     if (status != TAKT_OK) {
@@ -46,17 +51,42 @@ static bool is_wanted(const takt_timing *timing, const tkt_activity *activity)
     return !(tkt_span_flags(&track->spans.items[activity->span]) & TAKT_SPAN_BEGUN_BEFORE);
 }
 
+static takt_status take(takt_timing *timing, size_t index)
+{
+    if (!is_wanted(timing, &timing->trace->activities.items[index]))
+        return TAKT_OK;
+    takt_activity *activity = TKT_ARRAY_ADD(&timing->activities);
+    if (!activity)
+        return TAKT_NO_MEMORY;
+    takt_trace_activity(timing->trace, index, activity);
+    return TAKT_OK;
+}
+
+uint64_t tkt_activity_issue_ns(const takt_trace *trace, const tkt_activity *activity)
+{
+    if (activity->call == TKT_NO_CALL)
+        return activity->begin_ns;
+    const tkt_call_info *call = &trace->calls.items[activity->call];
+    return trace->tracks.items[call->track].spans.items[call->span].begin_ns;
+}
+
+/* In a trace the activities of devices stand before those of the host, each in issue order. */
 static takt_status take_activities(takt_timing *timing)
 {
-    for (size_t i = 0; i < timing->trace->activities.count; i++) {
-        if (!is_wanted(timing, &timing->trace->activities.items[i]))
-            continue;
-        takt_activity *activity = TKT_ARRAY_ADD(&timing->activities);
-        if (!activity)
-            return TAKT_NO_MEMORY;
-        takt_trace_activity(timing->trace, i, activity);
+    const takt_trace *trace = timing->trace;
+    const tkt_activity *all = trace->activities.items;
+    size_t device = 0, count = trace->activities.count, host = 0;
+    takt_status status = TAKT_OK;
+    while (host < count && all[host].span == TKT_NO_SPAN)
+        host++;
+    size_t device_count = host;
+    while (status == TAKT_OK && (device < device_count || host < count)) {
+        bool is_device =
+            host == count || (device < device_count &&
+                              tkt_activity_issue_ns(trace, &all[device]) <= all[host].begin_ns);
+        status = take(timing, is_device ? device++ : host++);
     }
-    return TAKT_OK;
+    return status;
 }
 
 takt_status tkt_timing_end_at(takt_timing *timing, uint64_t ticks)

@@ -11,8 +11,6 @@
 
 #include <takt/memory.h>
 
-#include <string.h>
-
 #define SHARDS 16u
 
 typedef struct shard {
@@ -130,25 +128,4 @@ tkt_memory_state tkt_memory_now(void)
         __atomic_load_n(&totals.frees, __ATOMIC_RELAXED),
         __atomic_load_n(&totals.unmatched_frees, __ATOMIC_RELAXED),
     };
-}
-
-takt_status takt_memory_query(const char *device, takt_memory *out)
-{
-    if (!device || !out || out->struct_size == 0 || out->struct_size > sizeof *out)
-        return TAKT_BAD_ARGUMENT;
-    if (strcmp(device, "host") != 0)
-        return TAKT_NOT_FOUND;
-    tkt_memory_state now = tkt_memory_now();
-    tkt_clock_fit fit = tkt_clock_fit_now();
-    takt_memory all = {
-        .struct_size = out->struct_size,
-        .current_bytes = now.current_bytes,
-        .peak_bytes = now.peak_bytes,
-        .peak_time_ns = now.peak_ticks ? tkt_clock_ns(&fit, now.peak_ticks) : 0,
-        .allocations = now.allocations,
-        .frees = now.frees,
-        .unmatched_frees = now.unmatched_frees,
-    };
-    memcpy(out, &all, out->struct_size);
-    return TAKT_OK;
 }

@@ -1,0 +1,277 @@
+/* A launch is known by its correlation id: the call that made it is recorded with it as a span of
+ * the thread, the activity arrives with it much later, and sealing brings the two together. So a
+ * window needs no more than to know where it began - in the store of activities and in the row of
+ * ids - and to wait at its end until the store is complete.
+ *
+ * Where no spans are kept, calls and activities are brought together all the time by a thread of
+ * the window's, so that neither has to be remembered for long. */
+#include "profiler/devices.h"
+
+#include "base/thread.h"
+#include "record/call.h"
+#include "record/control.h"
+
+#define SETTLE_MS 2000u
+#define FOLD_MS   100u
+
+/* ---- Calls ------------------------------------------------------------------------------------
+ */
+
+static bool are_calls_recorded; /* atomic */
+
+static void record_call(const tkt_cuda_call *call)
+{
+    if (!__atomic_load_n(&are_calls_recorded, __ATOMIC_RELAXED))
+        return;
+    const tkt_call recorded = {
+        .name = call->name,
+        .category = call->is_driver ? "cuda_driver" : "cuda_runtime",
+        .begin_ticks = call->begin_ticks,
+        .end_ticks = call->end_ticks,
+        .correlation = call->correlation,
+        .result = call->result,
+    };
+    tkt_record_call(&recorded);
+}
+
+static void listen(void)
+{
+    tkt_cuda_on_call(record_call);
+}
+
+void tkt_devices_record_calls(bool are_recorded)
+{
+    __atomic_store_n(&are_calls_recorded, are_recorded, __ATOMIC_RELAXED);
+}
+
+void tkt_devices_unite(tkt_cuda_wish *all, const tkt_wish *wish)
+{
+    all->is_graph_whole = wish->whole_graphs && (all->is_graph_whole || !all->is_on);
+    all->is_on = true;
+    all->memory = all->memory || (wish->modes & TKT_MEMORY);
+    all->filter |= wish->devices;
+    if (wish->max_bytes > all->max_bytes)
+        all->max_bytes = wish->max_bytes;
+}
+
+/* ---- Adding up while recording ----------------------------------------------------------------
+ */
+
+typedef struct tkt_device_folder {
+    tkt_device_part *part;
+    bool are_kept; /* another form of the same window needs the activities */
+    tkt_thread thread;
+    tkt_mutex lock;
+    tkt_condition changed;
+    bool is_ended; /* lock */
+} tkt_device_folder;
+
+static void take_calls(tkt_device_part *part, bool is_last)
+{
+    for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log)) {
+        tkt_folded_calls calls = {0};
+        if (is_last)
+            tkt_log_fold_last_calls(log, &calls);
+        else if (tkt_log_fold_calls(log, &calls) != TAKT_OK)
+            continue;
+        tkt_device_fold_calls(part->fold, log->number, &calls);
+        TKT_ARRAY_FREE(&calls);
+    }
+}
+
+static bool wait_for_round(tkt_device_folder *folder)
+{
+    tkt_mutex_lock(&folder->lock);
+    if (!folder->is_ended)
+        tkt_condition_wait_for(&folder->changed, &folder->lock, FOLD_MS);
+    bool is_ended = folder->is_ended;
+    tkt_mutex_unlock(&folder->lock);
+    return !is_ended;
+}
+
+static void *fold_all_the_time(void *argument)
+{
+    tkt_device_folder *folder = argument;
+    tkt_device_part *part = folder->part;
+    while (wait_for_round(folder)) {
+        take_calls(part, false);
+        uint64_t position = tkt_device_fold_update(part->fold, tkt_store_get(), UINT32_MAX);
+        if (folder->are_kept)
+            continue;
+        __atomic_store_n(&part->position, position, __ATOMIC_RELAXED);
+        tkt_session_release_devices();
+    }
+    return NULL;
+}
+
+static void start_folder(tkt_device_part *part, bool are_kept)
+{
+    tkt_device_folder *folder = tkt_alloc_zeroed(sizeof *folder);
+    if (!folder)
+        return;
+    folder->part = part;
+    folder->are_kept = are_kept;
+    tkt_mutex_init(&folder->lock);
+    folder->changed = (tkt_condition)TKT_CONDITION_INIT;
+    part->folder = folder;
+    if (tkt_thread_start(&folder->thread, "takt-fold", fold_all_the_time, folder) == TAKT_OK)
+        return;
+    part->folder = NULL; /* all is added up at the end, as far as there is room until then */
+    tkt_free(folder);
+}
+
+static void stop_folder(tkt_device_part *part)
+{
+    tkt_device_folder *folder = part->folder;
+    if (!folder)
+        return;
+    tkt_mutex_lock(&folder->lock);
+    folder->is_ended = true;
+    tkt_condition_wake_all(&folder->changed);
+    tkt_mutex_unlock(&folder->lock);
+    tkt_thread_join(folder->thread);
+    tkt_mutex_fini(&folder->lock);
+    tkt_free(folder);
+    part->folder = NULL;
+}
+
+/* ---- A window's life ---------------------------------------------------------------------------
+ */
+
+static tkt_cuda_losses losses_now(void)
+{
+    tkt_store *store = tkt_store_get();
+    tkt_mutex_lock(&store->lock);
+    tkt_cuda_losses losses = store->losses;
+    tkt_mutex_unlock(&store->lock);
+    return losses;
+}
+
+static void note_memory(tkt_device_part *part)
+{
+    tkt_store *store = tkt_store_get();
+    tkt_mutex_lock(&store->lock);
+    for (size_t i = 0; i < store->totals.count; i++) {
+        uint64_t *bytes = TKT_ARRAY_ADD(&part->begin_bytes);
+        if (bytes)
+            *bytes = store->totals.items[i].current_bytes;
+    }
+    tkt_mutex_unlock(&store->lock);
+}
+
+void tkt_devices_begin(tkt_device_part *part, const tkt_wish *wish)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (!wish->devices || !tkt_cuda_is_used())
+        return;
+    pthread_once(&once, listen);
+    part->is_on = true;
+    part->position = tkt_store_position();
+    part->began_ticks = tkt_ticks();
+}
+
+void tkt_devices_began(tkt_device_part *part, const tkt_wish *wish)
+{
+    part->losses = losses_now();
+    note_memory(part);
+    part->first_correlation = tkt_cuda_last_correlation();
+    if (!(wish->modes & TKT_FOLD))
+        return;
+    if (tkt_device_fold_create(part->position, part->first_correlation, wish->devices,
+                               &part->fold) == TAKT_OK)
+        start_folder(part, (wish->modes & TKT_KEEP) != 0);
+}
+
+void tkt_devices_end(tkt_device_part *part)
+{
+    if (!part->is_on)
+        return;
+    part->last_correlation = tkt_cuda_last_correlation();
+    stop_folder(part);
+}
+
+void tkt_devices_take(tkt_device_part *part)
+{
+    if (part->fold)
+        take_calls(part, true);
+}
+
+bool tkt_devices_settle(tkt_device_part *part, bool synchronize)
+{
+    if (!part->is_on)
+        return true;
+    bool is_settled = tkt_cuda_settle(synchronize, SETTLE_MS) && synchronize;
+    if (part->fold)
+        tkt_device_fold_update(part->fold, tkt_store_get(), part->last_correlation);
+    return is_settled;
+}
+
+void tkt_devices_fini(tkt_device_part *part)
+{
+    stop_folder(part);
+    tkt_device_fold_destroy(part->fold);
+    TKT_ARRAY_FREE(&part->begin_bytes);
+    part->fold = NULL;
+}
+
+/* ---- The sealed trace --------------------------------------------------------------------------
+ */
+
+/* Where everything was waited for, a launch without an activity had none: it was captured into a
+ * graph, or copied no byte. Otherwise it has not finished. */
+static void count_losses(const tkt_device_part *part, uint64_t missing, takt_facts *facts)
+{
+    tkt_cuda_losses now = losses_now();
+    uint64_t incomplete = now.incomplete - part->losses.incomplete;
+    facts->losses[TAKT_LOSS_DEVICE_DROPPED] +=
+        now.dropped - part->losses.dropped + now.store_full - part->losses.store_full;
+    facts->losses[TAKT_LOSS_OVERWRITTEN] += now.overwritten - part->losses.overwritten;
+    facts->losses[TAKT_LOSS_INCOMPLETE] += missing > incomplete ? missing : incomplete;
+    facts->losses[TAKT_LOSS_BAD_TIME] += now.bad_time - part->losses.bad_time;
+    facts->losses[TAKT_LOSS_UNKNOWN_RECORD] += now.unknown - part->losses.unknown;
+}
+
+/* The join counts from 0 at the window's begin; here is what was allocated before, and since Takt
+ * began to collect. */
+static void fill_memory(const tkt_device_part *part, const tkt_clock_fit *fit,
+                        const takt_trace *trace, tkt_device_memory *memory)
+{
+    uint32_t device = 0;
+    while (device < trace->devices.count && trace->devices.items[device].label != memory->device)
+        device++;
+    tkt_stored_totals now = {0};
+    tkt_memory_totals *totals = &memory->totals;
+    uint64_t begin = device < part->begin_bytes.count ? part->begin_bytes.items[device] : 0;
+    tkt_store_totals(device, fit, &now);
+    totals->window_begin_bytes += begin;
+    totals->window_peak_bytes += begin;
+    totals->current_bytes += begin;
+    totals->peak_bytes = now.peak_bytes;
+    totals->peak_ns = now.peak_time;
+    totals->allocations = now.allocations;
+    totals->frees = now.frees;
+    totals->unmatched_frees = now.unmatched_frees;
+    tkt_cuda_memory(device, &memory->free_bytes, &memory->capacity_bytes);
+}
+
+takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *what, bool is_settled,
+                             takt_trace *trace)
+{
+    tkt_joined joined;
+    tkt_join mine = *what;
+    if (!part->is_on)
+        return TAKT_OK;
+    mine.position = part->position;
+    mine.first_correlation = part->first_correlation;
+    mine.last_correlation = part->last_correlation;
+    takt_status status = tkt_trace_join(trace, tkt_store_get(), &mine, &joined);
+    if (status != TAKT_OK)
+        return status;
+    trace->facts.device_uncertainty_ns = joined.uncertainty_ns;
+    count_losses(part, is_settled ? 0 : joined.missing, &trace->facts);
+    if (part->fold)
+        trace->facts.losses[TAKT_LOSS_UNATTRIBUTED] += tkt_device_fold_unattributed(part->fold);
+    for (size_t i = 0; i < trace->device_memory.count; i++)
+        fill_memory(part, &what->fit, trace, &trace->device_memory.items[i]);
+    return TAKT_OK;
+}

@@ -1,0 +1,50 @@
+/* A window's part in what devices do. Nothing here is done with the session's lock held but
+ * tkt_devices_unite(). */
+#ifndef TKT_PROFILER_DEVICES_H
+#define TKT_PROFILER_DEVICES_H
+
+#include "cuda/cuda.h"
+#include "profiler/session.h"
+#include "trace/devices.h"
+
+typedef struct tkt_device_part {
+    bool             is_on; /* otherwise all else is 0 */
+    uint64_t         position; /* of the store, atomic: what came earlier is not needed */
+    uint64_t         began_ticks;
+    uint32_t         first_correlation;
+    uint32_t         last_correlation;
+    tkt_cuda_losses  losses; /* when it began, and: */
+    TKT_ARRAY_OF(uint64_t) begin_bytes; /* allocated on each device */
+    tkt_device_fold *fold;   /* NULL: activities are kept one by one, or not at all */
+    struct tkt_device_folder *folder; /* the thread that adds up */
+} tkt_device_part;
+
+/* Begins a part if the wish asks for devices and the program uses CUDA; nothing is switched on yet. */
+void tkt_devices_begin(tkt_device_part *part, const tkt_wish *wish);
+
+/* CUDA is on: launches are the window's from here on. */
+void tkt_devices_began(tkt_device_part *part, const tkt_wish *wish);
+
+/* Launches are no longer the window's. tkt_devices_take() then adds what the logs have folded, when
+ * their folds have been taken. */
+void tkt_devices_end(tkt_device_part *part);
+void tkt_devices_take(tkt_device_part *part);
+
+/* Waits a bounded time for what was launched, unless told not to, and until the store has what CUPTI
+ * has. False: not all came. */
+bool tkt_devices_settle(tkt_device_part *part, bool synchronize);
+
+/* Puts the part into a trace that was sealed, and counts what is missing from it. `what` says what
+ * the part does not know: filter, times, fit. */
+takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *what, bool is_settled,
+                             takt_trace *trace);
+
+void tkt_devices_fini(tkt_device_part *part);
+
+/* Adds what a window wants to what others want. */
+void tkt_devices_unite(tkt_cuda_wish *all, const tkt_wish *wish);
+
+/* Switches the recording of calls into CUDA. */
+void tkt_devices_record_calls(bool are_recorded);
+
+#endif

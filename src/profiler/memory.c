@@ -1,0 +1,68 @@
+/* takt_memory_query(): what the program reports, and what is known of its devices. */
+#include <takt/memory.h>
+
+#include "cuda/cuda.h"
+#include "record/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static takt_memory query_host(const tkt_clock_fit *fit)
+{
+    tkt_memory_state now = tkt_memory_now();
+    return (takt_memory){
+        .current_bytes = now.current_bytes,
+        .peak_bytes = now.peak_bytes,
+        .peak_time_ns = now.peak_ticks ? tkt_clock_ns(fit, now.peak_ticks) : 0,
+        .allocations = now.allocations,
+        .frees = now.frees,
+        .unmatched_frees = now.unmatched_frees,
+    };
+}
+
+/* The number in "cuda:N". */
+static bool read_ordinal(const char *device, uint32_t *ordinal)
+{
+    char *end;
+    if (strncmp(device, "cuda:", 5) != 0 || device[5] < '0' || device[5] > '9')
+        return false;
+    unsigned long number = strtoul(device + 5, &end, 10);
+    *ordinal = (uint32_t)number;
+    return *end == '\0' && number <= UINT16_MAX;
+}
+
+static bool query_device(uint32_t ordinal, const tkt_clock_fit *fit, takt_memory *out)
+{
+    tkt_stored_totals totals = {0};
+    uint64_t free_bytes, capacity_bytes;
+    if (!tkt_cuda_memory(ordinal, &free_bytes, &capacity_bytes))
+        return false;
+    tkt_store_totals(ordinal, fit, &totals);
+    *out = (takt_memory){
+        .current_bytes = totals.current_bytes,
+        .peak_bytes = totals.peak_bytes,
+        .peak_time_ns = totals.peak_time,
+        .allocations = totals.allocations,
+        .frees = totals.frees,
+        .unmatched_frees = totals.unmatched_frees,
+        .free_bytes = free_bytes,
+        .capacity_bytes = capacity_bytes,
+    };
+    return true;
+}
+
+takt_status takt_memory_query(const char *device, takt_memory *out)
+{
+    uint32_t ordinal;
+    takt_memory all;
+    if (!device || !out || out->struct_size == 0 || out->struct_size > sizeof *out)
+        return TAKT_BAD_ARGUMENT;
+    tkt_clock_fit fit = tkt_clock_fit_now();
+    if (strcmp(device, "host") == 0)
+        all = query_host(&fit);
+    else if (!read_ordinal(device, &ordinal) || !query_device(ordinal, &fit, &all))
+        return TAKT_NOT_FOUND;
+    all.struct_size = out->struct_size;
+    memcpy(out, &all, out->struct_size);
+    return TAKT_OK;
+}
