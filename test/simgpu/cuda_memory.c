@@ -1,0 +1,242 @@
+/* libcuda: memory, copies, sets. */
+#include "cuda_face.h"
+
+static int allocate(int kind, size_t bytes, CUdeviceptr *out)
+{
+    void *memory = NULL;
+    if (!out || !bytes)
+        return SIM_INVALID_VALUE;
+    int status = sim_allocate(kind, bytes, &memory);
+    if (!status)
+        *out = (uintptr_t)memory;
+    return status;
+}
+
+CUAPI cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
+{
+    DRIVER(cuMemGetInfo_v2, sim_memory_info(free_bytes, total_bytes), &free_bytes);
+}
+
+CUAPI cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
+{
+    struct {
+        CUdeviceptr *out;
+        size_t bytes;
+    } params = {out, bytes};
+    DRIVER(cuMemAlloc_v2, allocate(SIM_DEVICE, bytes, out), &params);
+}
+
+CUAPI cuMemFree_v2(CUdeviceptr memory)
+{
+    DRIVER(cuMemFree_v2, sim_free(pointer(memory), false), &memory);
+}
+
+CUAPI cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned flags)
+{
+    (void)flags;
+    DRIVER(cuMemAllocManaged, allocate(SIM_MANAGED, bytes, out), &out);
+}
+
+CUAPI cuMemAllocHost_v2(void **out, size_t bytes)
+{
+    DRIVER(cuMemAllocHost_v2, sim_allocate(SIM_PINNED, bytes, out), &out);
+}
+
+CUAPI cuMemHostAlloc(void **out, size_t bytes, unsigned flags)
+{
+    (void)flags;
+    DRIVER(cuMemHostAlloc, sim_allocate(SIM_PINNED, bytes, out), &out);
+}
+
+CUAPI cuMemFreeHost(void *memory)
+{
+    DRIVER(cuMemFreeHost, sim_free(memory, true), &memory);
+}
+
+static int allocate_async(sim_pool *pool, size_t bytes, CUstream stream, CUdeviceptr *out)
+{
+    void *memory = NULL;
+    int status = sim_allocate_async(pool, bytes, STREAM(stream), &memory);
+    if (!status)
+        *out = (uintptr_t)memory;
+    return status;
+}
+
+CUAPI cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream stream)
+{
+    DRIVER(cuMemAllocAsync, allocate_async(NULL, bytes, stream, out), &out);
+}
+
+CUAPI cuMemAllocAsync_ptsz(CUdeviceptr *out, size_t bytes, CUstream stream)
+{
+    DRIVER(cuMemAllocAsync_ptsz, allocate_async(NULL, bytes, of_thread(stream), out), &out);
+}
+
+CUAPI cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, CUmemoryPool pool, CUstream stream)
+{
+    DRIVER(cuMemAllocFromPoolAsync, allocate_async((sim_pool *)pool, bytes, stream, out), &out);
+}
+
+CUAPI cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *out, size_t bytes, CUmemoryPool pool,
+                                   CUstream stream)
+{
+    DRIVER(cuMemAllocFromPoolAsync_ptsz,
+           allocate_async((sim_pool *)pool, bytes, of_thread(stream), out), &out);
+}
+
+CUAPI cuMemFreeAsync(CUdeviceptr memory, CUstream stream)
+{
+    DRIVER(cuMemFreeAsync, sim_free_async(pointer(memory), STREAM(stream)), &memory);
+}
+
+CUAPI cuMemFreeAsync_ptsz(CUdeviceptr memory, CUstream stream)
+{
+    DRIVER(cuMemFreeAsync_ptsz, sim_free_async(pointer(memory), STREAM(of_thread(stream))),
+           &memory);
+}
+
+/* Copies. What returns before the copy is done is asynchronous; a synchronous copy within the
+ * device is, too. */
+static int copy(void *target, const void *source, size_t bytes, int direction, CUstream stream,
+                bool is_async)
+{
+    sim_work work = {.type = SIM_WORK_COPY, .is_async = is_async};
+    work.is.copy.target = target;
+    work.is.copy.source = source;
+    work.is.copy.bytes = bytes;
+    work.is.copy.rows = 1;
+    work.is.copy.direction = direction;
+    return bytes ? sim_submit(STREAM(stream), &work) : SIM_OK;
+}
+
+CUAPI cuMemcpy(CUdeviceptr target, CUdeviceptr source, size_t bytes)
+{
+    DRIVER(cuMemcpy, copy(pointer(target), pointer(source), bytes, SIM_BY_ADDRESS, NULL, false),
+           &target);
+}
+
+CUAPI cuMemcpyHtoD_v2(CUdeviceptr target, const void *source, size_t bytes)
+{
+    DRIVER(cuMemcpyHtoD_v2, copy(pointer(target), source, bytes, SIM_HOST_TO_DEVICE, NULL, false),
+           &target);
+}
+
+CUAPI cuMemcpyDtoH_v2(void *target, CUdeviceptr source, size_t bytes)
+{
+    DRIVER(cuMemcpyDtoH_v2, copy(target, pointer(source), bytes, SIM_DEVICE_TO_HOST, NULL, false),
+           &target);
+}
+
+CUAPI cuMemcpyDtoD_v2(CUdeviceptr target, CUdeviceptr source, size_t bytes)
+{
+    DRIVER(cuMemcpyDtoD_v2,
+           copy(pointer(target), pointer(source), bytes, SIM_DEVICE_TO_DEVICE, NULL, true),
+           &target);
+}
+
+CUAPI cuMemcpyAsync(CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream stream)
+{
+    DRIVER(cuMemcpyAsync,
+           copy(pointer(target), pointer(source), bytes, SIM_BY_ADDRESS, stream, true), &target);
+}
+
+CUAPI cuMemcpyAsync_ptsz(CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream stream)
+{
+    DRIVER(cuMemcpyAsync_ptsz,
+           copy(pointer(target), pointer(source), bytes, SIM_BY_ADDRESS, of_thread(stream), true),
+           &target);
+}
+
+CUAPI cuMemcpyHtoDAsync_v2(CUdeviceptr target, const void *source, size_t bytes, CUstream stream)
+{
+    DRIVER(cuMemcpyHtoDAsync_v2,
+           copy(pointer(target), source, bytes, SIM_HOST_TO_DEVICE, stream, true), &target);
+}
+
+CUAPI cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr target, const void *source, size_t bytes,
+                                CUstream stream)
+{
+    DRIVER(cuMemcpyHtoDAsync_v2_ptsz,
+           copy(pointer(target), source, bytes, SIM_HOST_TO_DEVICE, of_thread(stream), true),
+           &target);
+}
+
+CUAPI cuMemcpyDtoHAsync_v2(void *target, CUdeviceptr source, size_t bytes, CUstream stream)
+{
+    DRIVER(cuMemcpyDtoHAsync_v2,
+           copy(target, pointer(source), bytes, SIM_DEVICE_TO_HOST, stream, true), &target);
+}
+
+CUAPI cuMemcpyDtoHAsync_v2_ptsz(void *target, CUdeviceptr source, size_t bytes, CUstream stream)
+{
+    DRIVER(cuMemcpyDtoHAsync_v2_ptsz,
+           copy(target, pointer(source), bytes, SIM_DEVICE_TO_HOST, of_thread(stream), true),
+           &target);
+}
+
+CUAPI cuMemcpyDtoDAsync_v2(CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream stream)
+{
+    DRIVER(cuMemcpyDtoDAsync_v2,
+           copy(pointer(target), pointer(source), bytes, SIM_DEVICE_TO_DEVICE, stream, true),
+           &target);
+}
+
+CUAPI cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr target, CUdeviceptr source, size_t bytes,
+                                CUstream stream)
+{
+    DRIVER(cuMemcpyDtoDAsync_v2_ptsz,
+           copy(pointer(target), pointer(source), bytes, SIM_DEVICE_TO_DEVICE, of_thread(stream),
+                true),
+           &target);
+}
+
+CUAPI cuMemcpyPeerAsync(CUdeviceptr target, CUcontext target_context, CUdeviceptr source,
+                        CUcontext source_context, size_t bytes, CUstream stream)
+{
+    (void)target_context;
+    (void)source_context;
+    DRIVER(cuMemcpyPeerAsync,
+           copy(pointer(target), pointer(source), bytes, SIM_DEVICE_TO_DEVICE, stream, true),
+           &target);
+}
+
+static int set(CUdeviceptr target, unsigned value, unsigned element_bytes, size_t count,
+               CUstream stream)
+{
+    sim_work work = {.type = SIM_WORK_SET, .is_async = true};
+    work.is.set.target = pointer(target);
+    work.is.set.value = value;
+    work.is.set.element_bytes = element_bytes;
+    work.is.set.count = count;
+    return count ? sim_submit(STREAM(stream), &work) : SIM_OK;
+}
+
+CUAPI cuMemsetD8_v2(CUdeviceptr target, unsigned char value, size_t count)
+{
+    DRIVER(cuMemsetD8_v2, set(target, value, 1, count, NULL), &target);
+}
+
+CUAPI cuMemsetD32_v2(CUdeviceptr target, unsigned value, size_t count)
+{
+    DRIVER(cuMemsetD32_v2, set(target, value, 4, count, NULL), &target);
+}
+
+CUAPI cuMemsetD8Async(CUdeviceptr target, unsigned char value, size_t count, CUstream stream)
+{
+    DRIVER(cuMemsetD8Async, set(target, value, 1, count, stream), &target);
+}
+
+CUAPI cuMemsetD8Async_ptsz(CUdeviceptr target, unsigned char value, size_t count, CUstream stream)
+{
+    DRIVER(cuMemsetD8Async_ptsz, set(target, value, 1, count, of_thread(stream)), &target);
+}
+
+CUAPI cuMemsetD32Async(CUdeviceptr target, unsigned value, size_t count, CUstream stream)
+{
+    DRIVER(cuMemsetD32Async, set(target, value, 4, count, stream), &target);
+}
+
+CUAPI cuMemsetD32Async_ptsz(CUdeviceptr target, unsigned value, size_t count, CUstream stream)
+{
+    DRIVER(cuMemsetD32Async_ptsz, set(target, value, 4, count, of_thread(stream)), &target);
+}

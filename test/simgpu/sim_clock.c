@@ -1,0 +1,73 @@
+/* Time: the program's own, and what CUPTI and the devices make of it. */
+#include "sim_core.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static uint64_t read_clock(clockid_t id)
+{
+    struct timespec now;
+    clock_gettime(id, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t sim_time_ns(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+static struct {
+    uint64_t begin_ns;    /* of the time line, when the library was loaded */
+    uint64_t realtime_ns; /* then */
+} origin;
+
+__attribute__((constructor)) static void remember_origin(void)
+{
+    origin.begin_ns = sim_time_ns();
+    origin.realtime_ns = read_clock(CLOCK_REALTIME);
+}
+
+/* "AT:BY,AT:BY": AT ns after the beginning the clock jumps by BY ns. */
+static int64_t steps_before(int64_t after_begin_ns)
+{
+    const char *text = sim_option("clock.step");
+    int64_t sum = 0;
+    while (text && *text) {
+        char *rest;
+        long long at = strtoll(text, &rest, 10);
+        long long by = *rest == ':' ? strtoll(rest + 1, &rest, 10) : 0;
+        if (after_begin_ns >= at)
+            sum += by;
+        text = rest + strcspn(rest, ",");
+        text += *text == ',';
+    }
+    return sum;
+}
+
+uint64_t sim_stamp_ns(int device, uint64_t time_ns)
+{
+    int64_t after = (int64_t)(time_ns - origin.begin_ns);
+    int64_t stamp = (int64_t)origin.realtime_ns + after + steps_before(after);
+    if (device >= 0) {
+        int64_t drift = sim_option_on("clock.drift", device, 0); /* in 1/10^9 */
+        stamp += sim_option_on("clock.offset", device, 0);
+        stamp += (int64_t)((double)after * (double)drift / 1e9);
+    }
+    return (uint64_t)stamp;
+}
+
+uint64_t sim_now_ns(void)
+{
+    return sim_stamp_ns(-1, sim_time_ns());
+}
+
+void sim_wait_until(uint64_t time_ns)
+{
+    struct timespec until = {.tv_sec = (time_t)(time_ns / 1000000000u),
+                             .tv_nsec = (long)(time_ns % 1000000000u)};
+    while (sim_time_ns() < time_ns &&
+           clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL)) {
+    }
+}
