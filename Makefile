@@ -4,6 +4,7 @@
 ##   all            the default: the libraries in lib/, bin/takt, the samples in bin/samples/
 ##   demo           installs what is missing, builds, runs the sample simulator
 ##   check          installs what is missing, builds with -Werror, runs the tests; T=word: some
+##   simgpu         stand-ins for CUDA's libraries, into B/simgpu
 ##   bench          measures what Takt costs on this machine
 ##   fuzz           the fuzz targets of test/fuzz, with clang
 ##   check-layers   does each layer include only what test/layers.txt allows?
@@ -27,7 +28,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SECONDEXPANSION:
-.PHONY: all libs demo demo-built check check-built bench bench-built fuzz check-layers \
+.PHONY: all libs demo demo-built check check-built simgpu bench bench-built fuzz check-layers \
         check-symbols install uninstall format clean help FORCE
 
 platform := $(shell uname -s)-$(shell uname -m)
@@ -121,6 +122,16 @@ scripts   := $(wildcard test/check-*.sh test/*/check_*.sh test/*/check_*.py) \
              $(filter-out test/cli/lib_%,$(wildcard test/cli/*.sh))
 fuzzers   := $(patsubst test/fuzz/%.c,%,$(wildcard test/fuzz/fuzz_*.c))
 
+# Stand-ins for CUDA's libraries, for machines without a GPU: test/simgpu/README.md. A flavour is a
+# folder for LD_LIBRARY_PATH.
+sim          := $(B)/simgpu
+sim_cupti    := $(sim)/12/libcupti.so.12 $(sim)/13/libcupti.so.13 $(sim)/multi/libcupti.so.13
+sim_common   := libtaktsim.so libcuda.so.1 libcudart.so.13
+sim_libs     := $(foreach flavour,12 13 multi,$(addprefix $(sim)/$(flavour)/,$(sim_common))) \
+                $(sim_cupti) $(sim)/libsimlocks.so
+# Tests and programs in these folders are linked as programs that use CUDA are.
+cuda_tests   := $(filter $(B)/test/simgpu/% $(B)/test/gpu/%,$(tests) $(progs))
+
 all: libs $(BIN)/takt $(samples)
 libs: $(static) $(LIB)/libtakt.so $(package_files)
 
@@ -138,6 +149,7 @@ ifeq ($(origin CFLAGS),file)
 endif
 
 $(B)/obj/test/%.o:       flags = $(c_ours) -Itest
+$(B)/obj/test/simgpu/%.o: flags = $(c_ours) -ftls-model=global-dynamic -Itest
 $(B)/obj/test/bench/%.o: flags = $(c_ours) $(nvtx) $(lttng_cflags) -Itest/bench
 $(B)/obj/test/fuzz/%.o:  flags = $(c_ours) -Wno-missing-prototypes
 $(B)/obj/samples/%.o:    flags = -std=gnu11 $(common) $(openmp)
@@ -199,6 +211,49 @@ $(support): $(help_objects) $(B)/sources.stamp
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $(help_objects)
 
+# Stand-ins. $(call link_sim,SONAME,FLAGS) makes one of them from the objects it depends on.
+define link_sim
+	$(call say,LD $@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -shared -Wl,-soname,$(1) -Wl,-rpath,'$$ORIGIN' $(sanitize) $(LDFLAGS) -o $@ \
+	    $(filter %.o,$^) $(2) -pthread -ldl
+endef
+sim_objects = $(call objects,$(wildcard test/simgpu/$(1)))
+
+$(sim)/13/libtaktsim.so: $(call sim_objects,sim_*.c) $(B)/sources.stamp
+	$(call link_sim,$(@F))
+$(sim)/13/libcuda.so.1: $(call sim_objects,cuda_*.c) $(sim)/13/libtaktsim.so
+	$(call link_sim,$(@F),$(@D)/libtaktsim.so)
+$(sim)/13/libcudart.so.13: $(call sim_objects,cudart_*.c) $(sim)/13/libcuda.so.1
+	$(call link_sim,$(@F),$(@D)/libcuda.so.1 $(@D)/libtaktsim.so \
+	    -Wl$(comma)--version-script=test/simgpu/cudart.map)
+$(sim)/libsimlocks.so: $(call objects,test/simgpu/simlocks.c)
+	$(call link_sim,$(@F))
+
+# The same files, so that a process that meets two flavours has one simulator.
+$(addprefix $(sim)/12/,$(sim_common)) $(addprefix $(sim)/multi/,$(sim_common)): $(sim)/13/$$(@F)
+	$(Q)mkdir -p $(@D)
+	$(Q)ln -f $< $@
+
+# $(call cupti_rule,LIBRARY) compiles libcupti once more, as that release of it.
+define cupti_rule
+$(B)/obj/sim$(1)/%.o: test/simgpu/cupti/%.c $(B)/flags.stamp
+	$$(call say,CC $$< for CUPTI $(1))
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(c_ours) -ftls-model=global-dynamic -Itest -DSIM_CUPTI_LIBRARY=$(1) -MMD -MP \
+	    $$(CPPFLAGS) $$(CFLAGS) -c -o $$@ $$<
+endef
+$(foreach library,12 13 133,$(eval $(call cupti_rule,$(library))))
+
+cupti_objects = $(patsubst test/simgpu/cupti/%.c,$(B)/obj/sim$(1)/%.o,$(wildcard test/simgpu/cupti/*.c))
+$(sim)/12/libcupti.so.12:    $(call cupti_objects,12)
+$(sim)/13/libcupti.so.13:    $(call cupti_objects,13)
+$(sim)/multi/libcupti.so.13: $(call cupti_objects,133)
+$(sim_cupti): $$(@D)/libtaktsim.so
+	$(call link_sim,$(@F),$(@D)/libtaktsim.so)
+
+simgpu: $(sim_libs)
+
 # Programs
 define link
 	$(call say,LD $@)
@@ -210,6 +265,9 @@ linker = $(CC)
 $(cxx_samples) $(cxx_tests): linker = $(CXX)
 $(samples):        link_flags = $(openmp)
 $(tests) $(progs): link_flags = -lcmocka -ljansson
+$(cuda_tests):     link_flags = -lcmocka -ljansson $(addprefix $(sim)/13/,$(sim_common)) \
+                       -Wl,-rpath,'$$ORIGIN/../../simgpu/13'
+$(cuda_tests):     $(sim_libs)
 $(B)/takt-bench:   link_flags = $(lttng_libs)
 $(B)/fuzz_%:       link_flags = -fsanitize=fuzzer
 
@@ -246,7 +304,7 @@ check:
 	@test/support/install-packages.sh check
 	@+$(again) WERROR=1 check-built
 
-check-built: all $(tests) $(progs)
+check-built: all $(tests) $(progs) $(sim_libs)
 	@$(if $(SAN),,$(if $(call can,$(fuzz_cc) -fsanitize=fuzzer,LLVMFuzzerTestOneInput),$(MAKE) fuzz))
 	@$(test_env) T='$(T)' test/support/run-tests.sh \
 	    $(tests) $(addprefix $(B)/fuzz/,$(fuzzers)) $(scripts)
