@@ -1,0 +1,71 @@
+/* Libraries at run time, and what loaded objects contain. */
+#include "base/dynlib.h"
+
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* Not loaded with this program, and part of every C library here. */
+#define UNLOADED "libBrokenLocale.so.1"
+
+static const char *const no_section[] = {NULL};
+
+__attribute__((section(".takt_marker"), used)) static char marker[8];
+
+static void symbols_of_loaded_libraries_are_found(void **state)
+{
+    (void)state;
+    void *library = tkt_library_loaded("libc.so.6");
+    assert_non_null(library);
+    size_t (*length)(const char *) = NULL;
+    void *address = tkt_library_symbol(library, "strlen");
+    memcpy(&length, &address, sizeof length);
+    assert_int_equal(length("takt"), 4);
+    assert_null(tkt_library_symbol(library, "takt_has_no_such_function"));
+    assert_null(tkt_library_open("libtakt-does-not-exist.so"));
+}
+
+static void loading_a_library_counts(void **state)
+{
+    (void)state;
+    assert_null(tkt_library_loaded(UNLOADED));
+    uint64_t before = tkt_objects_added();
+    if (!tkt_library_open(UNLOADED)) {
+        skip();
+    }
+    assert_true(tkt_objects_added() > before);
+    assert_non_null(tkt_library_loaded(UNLOADED));
+}
+
+static void objects_are_found_by_file_name(void **state)
+{
+    (void)state;
+    assert_true(tkt_objects_have("libcmocka.so", no_section));
+    assert_false(tkt_objects_have("libtakt-does-not-exist.so", no_section));
+}
+
+static void objects_are_found_by_section(void **state)
+{
+    (void)state;
+    const char *const ours[] = {".another", ".takt_mark", NULL};
+    const char *const nobodys[] = {".another", ".takt_markers", NULL};
+    marker[0] = 1;
+    assert_true(tkt_objects_have("no name", ours));
+    assert_false(tkt_objects_have("no name", nobodys));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(symbols_of_loaded_libraries_are_found),
+        cmocka_unit_test(loading_a_library_counts),
+        cmocka_unit_test(objects_are_found_by_file_name),
+        cmocka_unit_test(objects_are_found_by_section),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,147 @@
+/* A program with device code on a machine without a driver: it is seen to use CUDA, collecting
+ * fails with one reason, and the real libcupti, where there is one, is understood as far as it can
+ * be. */
+#include "cuda/cuda.h"
+
+#include "base/dynlib.h"
+#include "cuda/cupti.h"
+
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* What nvcc puts device code into. */
+__attribute__((section(".nv_fatbin"), used)) static char device_code[8] = "code";
+
+static char lines[512];
+static void listen(takt_log_level level, const char *line, void *user)
+{
+    (void)level, (void)user;
+    strncat(lines, line, sizeof lines - strlen(lines) - 2);
+    strcat(lines, "\n");
+}
+
+static void device_code_gives_the_program_away(void **state)
+{
+    (void)state;
+    device_code[0] = 'C';
+    assert_true(tkt_cuda_is_used());
+}
+
+static void without_a_driver_there_is_a_reason_and_no_trouble(void **state)
+{
+    (void)state;
+    if (tkt_library_open("libcuda.so.1"))
+        skip();
+    takt_set_log(listen, NULL);
+    assert_string_equal(tkt_cuda_status_now().text, "none");
+    assert_string_equal(tkt_cuda_status_now().reason, "");
+    uint64_t bytes;
+    for (uint64_t generation = 1; generation <= 3; generation++) {
+        tkt_cuda_want(&(tkt_cuda_wish){.is_on = true, .filter = 1, .generation = generation});
+        assert_true(tkt_cuda_settle(true, 5000));
+        assert_int_equal(tkt_cuda_status_now().backend, TKT_BACKEND_NONE);
+        assert_string_equal(tkt_cuda_status_now().text, "none");
+        assert_non_null(strstr(tkt_cuda_status_now().reason, "no NVIDIA driver"));
+        assert_int_equal(tkt_cuda_synchronize(), TAKT_OK);
+        assert_false(tkt_cuda_memory(0, &bytes, &bytes));
+    }
+    assert_string_equal(lines, "no GPU activities: there is no NVIDIA driver (libcuda.so.1)\n");
+    takt_set_log(NULL, NULL);
+}
+
+static int version_of_driver(int *version)
+{
+    *version = 13000;
+    return 0;
+}
+
+/* The sizes are those that sizeof gives with the headers of 13.0; later ones may be larger. */
+static void the_real_library_tells_its_sizes_without_a_driver(void **state)
+{
+    (void)state;
+    static const struct {
+        int kind;
+        uint16_t bytes;
+    } known[] = {
+#define KNOWN(name, kind, type, bytes) {TKT_KIND_##kind, bytes},
+        TKT_CUPTI_RECORD_LIST(KNOWN)
+#undef KNOWN
+    };
+    const tkt_driver driver = {.driver_version = version_of_driver};
+    static tkt_cupti cupti;
+    char reason[TKT_REASON_BYTES] = "";
+    if (!tkt_cupti_load(&cupti, &driver, reason)) {
+        assert_non_null(strstr(reason, "libcupti"));
+        skip();
+    }
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (cupti.version == 130001)
+            assert_int_equal(cupti.sizes.bytes[known[i].kind], known[i].bytes);
+        else
+            assert_int_not_equal(cupti.sizes.bytes[known[i].kind], 0);
+    }
+    assert_int_equal(cupti.sizes.bytes[6], 0); /* a kind that is gone */
+    assert_int_equal(cupti.sizes.bytes[63], 0);
+    if (tkt_library_loaded("libcuda.so.1"))
+        return;
+    bool may_pass;
+    assert_false(tkt_cupti_subscribe(&cupti, NULL, &may_pass, reason));
+    assert_false(may_pass);
+    assert_non_null(strstr(reason, "(999)"));
+    assert_non_null(strstr(reason, "driver"));
+}
+
+static void versions_read_as_releases(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t version;
+        const char *text;
+    } known[] = {
+        {130001, "CUPTI 13.0 (130001)"},
+        {130100, "CUPTI 13.1 (130100)"},
+        {18, "CUPTI 11.8 (18)"},
+        {26, "CUPTI 12.8 (26)"},
+        {28, "CUPTI 12.9 (28)"},
+        {29, "CUPTI (29)"},
+        {3, "CUPTI (3)"},
+        {140200, "CUPTI 14.2 (140200)"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        char text[64];
+        tkt_cupti_describe(text, sizeof text, known[i].version);
+        assert_string_equal(text, known[i].text);
+    }
+}
+
+static void results_are_explained(void **state)
+{
+    (void)state;
+    char reason[TKT_REASON_BYTES];
+    tkt_cupti_explain(reason, TKT_CUPTI_TAKEN, "Nsight Systems");
+    assert_non_null(strstr(reason, "(Nsight Systems)"));
+    tkt_cupti_explain(reason, TKT_CUPTI_TAKEN, "");
+    assert_non_null(strstr(reason, "PyTorch"));
+    tkt_cupti_explain(reason, TKT_CUPTI_NOT_INITIALIZED, NULL);
+    assert_non_null(strstr(reason, "update the driver"));
+    tkt_cupti_explain(reason, 1234, NULL);
+    assert_string_equal(reason, "CUPTI cannot be used: it failed with 1234");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(device_code_gives_the_program_away),
+        cmocka_unit_test(without_a_driver_there_is_a_reason_and_no_trouble),
+        cmocka_unit_test(the_real_library_tells_its_sizes_without_a_driver),
+        cmocka_unit_test(versions_read_as_releases),
+        cmocka_unit_test(results_are_explained),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
