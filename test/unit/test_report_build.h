@@ -97,7 +97,9 @@ UNUSED static void build_activity(takt_trace *trace, const char *device, const c
 {
     tkt_activity *activity = TKT_ARRAY_ADD(&trace->activities);
     assert_non_null(activity);
-    *activity = (tkt_activity){.call = TKT_NO_CALL, .shape = TKT_NO_SHAPE, .begin_ns = begin_ns,
+    *activity = (tkt_activity){.call = TKT_NO_CALL,
+                               .shape = TKT_NO_SHAPE,
+                               .begin_ns = begin_ns,
                                .end_ns = end_ns,
                                .name = build_string(trace, name),
                                .device = build_string(trace, device),
@@ -105,6 +107,55 @@ UNUSED static void build_activity(takt_trace *trace, const char *device, const c
                                .track = track,
                                .span = TKT_NO_SPAN,
                                .scope = scope};
+}
+
+/* A call into CUDA by the scope `parent`; its number in `calls`. They come in the order of the
+ * tracks, then spans. */
+UNUSED static uint32_t build_call(takt_trace *trace, uint32_t track, const char *name,
+                                  uint32_t parent, uint64_t begin_ns, uint64_t end_ns)
+{
+    tkt_call_info *call = TKT_ARRAY_ADD(&trace->calls);
+    assert_non_null(call);
+    uint32_t site = build_site_of(trace, name, TAKT_SITE_CALL, NULL);
+    uint32_t span = build_span(trace, track, site, parent, begin_ns, end_ns);
+    *call = (tkt_call_info){track, span, 1000 + (uint32_t)trace->calls.count, 0};
+    return (uint32_t)(trace->calls.count - 1);
+}
+
+/* Work that a call launched, in the name of the scope that made the call; it may be changed. */
+UNUSED static tkt_activity *build_launched(takt_trace *trace, uint32_t call, const char *device,
+                                           const char *name, uint32_t filter, uint64_t begin_ns,
+                                           uint64_t end_ns)
+{
+    const tkt_call_info *by = &trace->calls.items[call];
+    uint32_t scope = trace->tracks.items[by->track].spans.items[by->span].parent;
+    build_activity(trace, device, name, filter, begin_ns, end_ns, by->track, scope);
+    tkt_activity *activity = &trace->activities.items[trace->activities.count - 1];
+    activity->call = call;
+    activity->correlation = by->correlation;
+    activity->stream = 7;
+    return activity;
+}
+
+UNUSED static uint32_t build_shape(takt_trace *trace, const tkt_shape *shape)
+{
+    tkt_shape *place = TKT_ARRAY_ADD(&trace->shapes);
+    assert_non_null(place);
+    *place = *shape;
+    return (uint32_t)(trace->shapes.count - 1);
+}
+
+UNUSED static void build_memory_event(takt_trace *trace, const char *device, uint64_t time_ns,
+                                      int64_t bytes, uint32_t track, uint32_t span)
+{
+    tkt_memory_event *event = TKT_ARRAY_ADD(&trace->memory_events);
+    assert_non_null(event);
+    *event = (tkt_memory_event){.time_ns = time_ns,
+                                .bytes = bytes,
+                                .track = track,
+                                .span = span,
+                                .device = device ? build_string(trace, device) : 0,
+                                .kind = device ? TAKT_MEMORY_DEVICE : 0};
 }
 
 UNUSED static void build_int_arg(takt_trace *trace, uint32_t track, uint32_t span, const char *key,
@@ -183,6 +234,25 @@ UNUSED static takt_trace *build_mixed(uint64_t seed)
     return trace;
 }
 
+/* What devices did, by node: histograms are left out. */
+UNUSED static void build_folded_devices(takt_trace *trace, const takt_trace *from)
+{
+    for (size_t i = 0; i < from->node_activities.count; i++) {
+        tkt_node_activity *activity = TKT_ARRAY_ADD(&trace->node_activities);
+        assert_non_null(activity);
+        *activity = from->node_activities.items[i];
+        activity->name = build_string(trace, tkt_trace_text(from, activity->name));
+        activity->device = build_string(trace, tkt_trace_text(from, activity->device));
+        activity->histogram = NULL;
+    }
+    for (size_t i = 0; i < from->device_memory.count; i++) {
+        tkt_device_memory *memory = TKT_ARRAY_ADD(&trace->device_memory);
+        assert_non_null(memory);
+        *memory = from->device_memory.items[i];
+        memory->device = build_string(trace, tkt_trace_text(from, memory->device));
+    }
+}
+
 /* The same trace as summary mode would have left it: folded, without spans. */
 UNUSED static takt_trace *build_folded(const takt_trace *from)
 {
@@ -204,6 +274,8 @@ UNUSED static takt_trace *build_folded(const takt_trace *from)
     trace->all_steps = from->all_steps;
     trace->memory = from->memory;
     trace->with_flops = from->with_flops;
+    trace->backend = build_string(trace, tkt_trace_text(from, from->backend));
+    build_folded_devices(trace, from);
     for (size_t i = 0; i < from->steps.count; i++)
         build_step(trace, from->steps.items[i].number, from->steps.items[i].begin_ns,
                    from->steps.items[i].end_ns);
