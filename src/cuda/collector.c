@@ -278,11 +278,11 @@ void tkt_cuda_want(const tkt_cuda_wish *wish)
 
 bool tkt_cuda_settle(bool synchronize, uint32_t timeout_ms)
 {
-    bool is_settled = true;
+    bool is_settled = !synchronize || tkt_callback_captures() == 0;
     tkt_mutex_lock(&collector.lock);
-    if (collector.is_running && !collector.is_over) {
+    if (collector.is_running) {
         collector.synchronize |= synchronize;
-        is_settled = wait_for(&collector.answered, ++collector.asked, timeout_ms);
+        is_settled &= wait_for(&collector.answered, ++collector.asked, timeout_ms);
     }
     tkt_mutex_unlock(&collector.lock);
     return is_settled;

@@ -269,7 +269,7 @@ takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *what, 
         return status;
     trace->facts.device_uncertainty_ns = joined.uncertainty_ns;
     count_losses(part, is_settled ? 0 : joined.missing, &trace->facts);
-    if (part->fold)
+    if (part->fold && what->filter == 0) /* the join has counted otherwise */
         trace->facts.losses[TAKT_LOSS_UNATTRIBUTED] += tkt_device_fold_unattributed(part->fold);
     for (size_t i = 0; i < trace->device_memory.count; i++)
         fill_memory(part, &what->fit, trace, &trace->device_memory.items[i]);

@@ -8,4 +8,7 @@
  * exit. What is wrong with its configuration is logged once. */
 takt_profiler *tkt_environment_profiler(void);
 
+/* If it is this one: stops it at exit before anything that was set up since. Once. */
+void tkt_environment_stop_earlier(const takt_profiler *profiler);
+
 #endif

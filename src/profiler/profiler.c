@@ -74,6 +74,7 @@ static void prepare(takt_profiler *profiler)
     tkt_pool_prefault(WARM_BYTES);
     if (tkt_window_open(&wish, &profiler->window) != TAKT_OK)
         profiler->window = NULL; /* the recording will say why it cannot begin */
+    tkt_environment_stop_earlier(profiler);
 }
 
 static void announce(const takt_profiler *profiler)

@@ -149,7 +149,7 @@ static takt_status seal_logs(const tkt_window *window, takt_trace **out)
 static takt_status fill_devices(const tkt_window *window, bool is_settled, takt_trace *trace)
 {
     const tkt_join what = {
-        .filter = window->wish.devices,
+        .filter = window->wish.modes & TKT_KEEP ? window->wish.devices : 0,
         .begin_ticks = window->begin_ticks,
         .end_ticks = window->end_ticks,
         .fit = window->fit,

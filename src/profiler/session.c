@@ -46,8 +46,7 @@ static void apply_wishes(void)
  * closed, because what it launched has to arrive. */
 static tkt_cuda_wish unite_devices(uint64_t *ring_until)
 {
-    static uint64_t generation;
-    tkt_cuda_wish all = {.generation = ++generation};
+    tkt_cuda_wish all = {.is_on = false};
     uint64_t needed = UINT64_MAX;
     bool has_ring = false;
     for (const tkt_window *w = windows; w; w = w->next) {
@@ -65,14 +64,32 @@ static tkt_cuda_wish unite_devices(uint64_t *ring_until)
     return all;
 }
 
+static bool is_equal(const tkt_cuda_wish *a, const tkt_cuda_wish *b)
+{
+    return a->is_on == b->is_on && a->is_graph_whole == b->is_graph_whole &&
+           a->memory == b->memory && a->filter == b->filter && a->max_bytes == b->max_bytes;
+}
+
+/* A timer inside of a profiler's window wants nothing new, and shall not wait for the collector. */
 static void switch_devices(void)
 {
+    static tkt_cuda_wish wanted; /* lock */
+    static uint64_t held;        /* lock; the generation that is known to hold */
     uint64_t ring_until;
     tkt_mutex_lock(&session_lock);
     tkt_cuda_wish wish = unite_devices(&ring_until);
+    bool is_held = is_equal(&wish, &wanted) && held == wanted.generation;
+    wish.generation = wanted.generation + !is_held;
+    wanted = wish;
     tkt_mutex_unlock(&session_lock);
     tkt_store_ring(ring_until);
+    if (is_held)
+        return;
     tkt_cuda_want(&wish);
+    tkt_mutex_lock(&session_lock);
+    if (wish.generation > held)
+        held = wish.generation;
+    tkt_mutex_unlock(&session_lock);
 }
 
 void tkt_session_release_devices(void)
