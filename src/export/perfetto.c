@@ -6,9 +6,11 @@
  * the same moment is the outer one. */
 #include "export/exporter.h"
 #include "export/perfetto.h"
+#include "trace/order.h"
 
 /* The numbers of a list's events, track by track: those of track t are items[first[t]] up to
- * items[first[t + 1]]. Both are NULL for an empty list. */
+ * items[first[t + 1]]. Behind the last track stand those of none. Both are NULL for an empty list.
+ */
 typedef struct by_track {
     uint32_t *items;
     uint32_t *first;
@@ -38,9 +40,11 @@ typedef struct walk {
     tkt_perfetto file;
     by_track lists[LISTS];
     uint64_t *memory_after; /* bytes allocated after each memory event */
+    uint8_t *has_work;      /* by call: activities have it */
 
     /* the track being written */
     const tkt_track *track;
+    uint32_t number;
     uint32_t row;
     TKT_ARRAY_OF(open_span) stack;
     event_cursor cursors[LISTS];
@@ -48,7 +52,8 @@ typedef struct walk {
     uint64_t next_event_ns; /* UINT64_MAX then */
     size_t arg;             /* the next ones to be written */
     size_t work;
-    uint32_t next_extra; /* the next span with arguments or work */
+    size_t call;
+    uint32_t next_extra; /* the next span with arguments or work, or of a call */
 } walk;
 
 /* ---- Events by track ------------------------------------------------------------------------- */
@@ -91,25 +96,62 @@ static event event_at(const takt_trace *trace, list kind, size_t index)
     }
 }
 
+static size_t place_of(const takt_trace *trace, list kind, size_t index)
+{
+    uint32_t track = event_at(trace, kind, index).track;
+    return track == TKT_NO_TRACK ? trace->tracks.count : track;
+}
+
 /* A counting sort, which keeps each track's events in their order. */
 static bool split_list(const takt_trace *trace, list kind, by_track *out)
 {
     size_t count = list_size(trace, kind);
     if (count == 0)
         return true;
-    size_t tracks = trace->tracks.count;
+    size_t tracks = trace->tracks.count + 1;
     out->first = tkt_alloc_zeroed((tracks + 2) * sizeof *out->first);
     out->items = tkt_alloc(count * sizeof *out->items);
     if (!out->first || !out->items)
         return false;
     uint32_t *ends = out->first + 1; /* becomes the ends as it is filled */
     for (size_t i = 0; i < count; i++)
-        ends[event_at(trace, kind, i).track + 1]++;
+        ends[place_of(trace, kind, i) + 1]++;
     for (size_t i = 1; i <= tracks; i++)
         ends[i] += ends[i - 1];
     for (size_t i = 0; i < count; i++)
-        out->items[ends[event_at(trace, kind, i).track]++] = (uint32_t)i;
+        out->items[ends[place_of(trace, kind, i)]++] = (uint32_t)i;
     return true;
+}
+
+/* Bytes of one kind of memory of a device. */
+typedef struct memory_sum {
+    uint32_t device;
+    uint32_t kind;
+    uint64_t bytes;
+} memory_sum;
+
+typedef TKT_ARRAY_OF(memory_sum) memory_sums;
+
+static uint64_t bytes_at_begin(const takt_trace *trace, uint32_t device, uint32_t kind)
+{
+    if (device == 0)
+        return trace->memory.window_begin_bytes;
+    for (size_t i = 0; i < trace->device_memory.count && kind == TAKT_MEMORY_DEVICE; i++)
+        if (trace->device_memory.items[i].device == device)
+            return trace->device_memory.items[i].totals.window_begin_bytes;
+    return 0;
+}
+
+static memory_sum *find_sum(const takt_trace *trace, memory_sums *sums, uint32_t device,
+                            uint32_t kind)
+{
+    for (size_t i = 0; i < sums->count; i++)
+        if (sums->items[i].device == device && sums->items[i].kind == kind)
+            return &sums->items[i];
+    memory_sum *added = TKT_ARRAY_ADD(sums);
+    if (added)
+        *added = (memory_sum){device, kind, bytes_at_begin(trace, device, kind)};
+    return added;
 }
 
 /* Memory events are in the order of time, tracks are written one after the other. */
@@ -119,17 +161,32 @@ static bool sum_memory(walk *w)
     if (trace->memory_events.count == 0)
         return true;
     w->memory_after = tkt_alloc(trace->memory_events.count * sizeof *w->memory_after);
-    if (!w->memory_after)
-        return false;
-    uint64_t bytes = trace->memory.window_begin_bytes;
-    for (size_t i = 0; i < trace->memory_events.count; i++)
-        w->memory_after[i] = bytes += (uint64_t)trace->memory_events.items[i].bytes;
-    return true;
+    memory_sums sums = {0};
+    bool is_ok = w->memory_after != NULL;
+    for (size_t i = 0; i < trace->memory_events.count && is_ok; i++) {
+        const tkt_memory_event *memory = &trace->memory_events.items[i];
+        memory_sum *sum = find_sum(trace, &sums, memory->device, memory->kind);
+        is_ok = sum != NULL;
+        if (is_ok)
+            w->memory_after[i] = sum->bytes += (uint64_t)memory->bytes;
+    }
+    TKT_ARRAY_FREE(&sums);
+    return is_ok;
+}
+
+static bool note_work(walk *w)
+{
+    const takt_trace *trace = w->trace;
+    w->has_work = tkt_alloc_zeroed(trace->calls.count + 1);
+    for (size_t i = 0; w->has_work && i < trace->activities.count; i++)
+        if (trace->activities.items[i].call < trace->calls.count)
+            w->has_work[trace->activities.items[i].call] = 1;
+    return w->has_work != NULL;
 }
 
 static bool split_lists(walk *w)
 {
-    bool is_ok = sum_memory(w);
+    bool is_ok = sum_memory(w) && note_work(w);
     for (list kind = 0; kind < LISTS && is_ok; kind++)
         is_ok = split_list(w->trace, kind, &w->lists[kind]);
     return is_ok;
@@ -204,6 +261,13 @@ static void write_events(walk *w, uint64_t time_ns)
 
 /* ---- Spans ----------------------------------------------------------------------------------- */
 
+static const tkt_call_info *next_call(const walk *w)
+{
+    if (w->call == w->trace->calls.count || w->trace->calls.items[w->call].track != w->number)
+        return NULL;
+    return &w->trace->calls.items[w->call];
+}
+
 static void look_for_extra(walk *w)
 {
     w->next_extra = UINT32_MAX;
@@ -211,6 +275,9 @@ static void look_for_extra(walk *w)
         w->next_extra = w->track->args.items[w->arg].span;
     if (w->work < w->track->works.count && w->track->works.items[w->work].span < w->next_extra)
         w->next_extra = w->track->works.items[w->work].span;
+    const tkt_call_info *call = next_call(w);
+    if (call && call->span < w->next_extra)
+        w->next_extra = call->span;
 }
 
 static void write_extra(walk *w, uint32_t index)
@@ -221,6 +288,11 @@ static void write_extra(walk *w, uint32_t index)
     const tkt_works *works = &w->track->works;
     for (; w->work < works->count && works->items[w->work].span == index; w->work++)
         tkt_perfetto_work(&w->file, w->row, &works->items[w->work]);
+    const tkt_call_info *call = next_call(w);
+    if (call && call->span == index) {
+        tkt_perfetto_call(&w->file, w->row, call, w->has_work[w->call]);
+        w->call++;
+    }
     look_for_extra(w);
 }
 
@@ -283,8 +355,11 @@ static void write_async(walk *w, uint32_t number)
 static takt_status write_track(walk *w, uint32_t number)
 {
     w->row = tkt_perfetto_track(&w->file, number);
+    w->number = number;
     w->track = &w->trace->tracks.items[number];
     w->arg = w->work = 0;
+    while (w->call < w->trace->calls.count && w->trace->calls.items[w->call].track < number)
+        w->call++;
     look_for_extra(w);
     start_events(w, number);
     if (w->track->kind == TAKT_TRACK_ASYNC)
@@ -293,6 +368,92 @@ static takt_status write_track(walk *w, uint32_t number)
         return TAKT_NO_MEMORY;
     write_events(w, UINT64_MAX);
     return w->file.status;
+}
+
+/* ---- Devices --------------------------------------------------------------------------------- */
+
+typedef struct works {
+    uint32_t *order; /* activities by stream, then begin */
+    uint32_t *ends;  /* of each stream in `order` */
+    size_t count;
+} works;
+
+/* Whether an activity has a row of its own. Those of the host are spans. */
+static bool is_written(const takt_trace *trace, const tkt_activity *activity)
+{
+    return activity->span == TKT_NO_SPAN && activity->shape < trace->shapes.count;
+}
+
+/* Another counting sort. */
+static bool split_works(walk *w, works *out)
+{
+    const takt_trace *trace = w->trace;
+    size_t count = trace->activities.count;
+    uint32_t *streams = tkt_alloc((count + 1) * sizeof *streams);
+    out->order = tkt_alloc((count + 1) * sizeof *out->order);
+    for (size_t i = 0; streams && i < count; i++)
+        if (is_written(trace, &trace->activities.items[i]))
+            streams[i] = tkt_perfetto_stream_of(&w->file, &trace->activities.items[i]);
+    size_t stream_count = w->file.streams.count;
+    out->ends = tkt_alloc_zeroed((stream_count + 2) * sizeof *out->ends);
+    bool is_ok = streams && out->order && out->ends && w->file.status == TAKT_OK;
+    for (size_t i = 0; i < count && is_ok; i++)
+        if (is_written(trace, &trace->activities.items[i]))
+            out->ends[streams[i] + 1]++;
+    for (size_t i = 1; i <= stream_count && is_ok; i++)
+        out->ends[i] += out->ends[i - 1];
+    for (size_t i = 0; i < count && is_ok; i++)
+        if (is_written(trace, &trace->activities.items[i]))
+            out->order[out->ends[streams[i]]++] = (uint32_t)i;
+    tkt_free(streams);
+    return is_ok;
+}
+
+static takt_status write_stream(walk *w, uint32_t stream, const uint32_t *order, size_t count)
+{
+    const tkt_activity *activities = w->trace->activities.items;
+    uint64_t *begins = tkt_alloc((count + 1) * sizeof *begins);
+    if (!begins)
+        return TAKT_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        begins[i] = activities[order[i]].begin_ns;
+    uint32_t *places;
+    takt_status status =
+        tkt_order_find(&(tkt_order_items){begins, count, sizeof *begins, 0}, &places);
+    tkt_free(begins);
+    for (size_t i = 0; i < count && status == TAKT_OK; i++)
+        tkt_perfetto_activity(&w->file, stream, &activities[order[places ? places[i] : i]]);
+    tkt_free(places);
+    return status;
+}
+
+static takt_status write_devices(walk *w)
+{
+    works all = {0};
+    tkt_perfetto_devices(&w->file);
+    takt_status status = split_works(w, &all) ? TAKT_OK : TAKT_NO_MEMORY;
+    for (uint32_t i = 0, first = 0; i < w->file.streams.count && status == TAKT_OK; i++) {
+        status = write_stream(w, i, all.order + first, all.ends[i] - first);
+        first = all.ends[i];
+    }
+    tkt_free(all.order);
+    tkt_free(all.ends);
+    for (size_t i = 0; i < w->trace->waits.count; i++)
+        tkt_perfetto_wait(&w->file, &w->trace->waits.items[i]);
+    for (size_t i = 0; i < w->trace->overheads.count; i++)
+        tkt_perfetto_overhead(&w->file, &w->trace->overheads.items[i]);
+    return status;
+}
+
+/* Events that no thread is known of. */
+static void write_rest(walk *w)
+{
+    start_events(w, (uint32_t)w->trace->tracks.count);
+    if (w->next_list == LISTS)
+        return;
+    w->row = tkt_perfetto_events_row(&w->file);
+    w->stack.count = 0;
+    write_events(w, UINT64_MAX);
 }
 
 /* ---- The whole trace ------------------------------------------------------------------------- */
@@ -304,7 +465,9 @@ static takt_status write_tracks(walk *w)
         tkt_perfetto_step(&w->file, &w->trace->steps.items[i]);
     for (uint32_t i = 0; i < w->trace->tracks.count && status == TAKT_OK; i++)
         status = write_track(w, i);
-    return status;
+    if (status == TAKT_OK)
+        write_rest(w);
+    return status == TAKT_OK ? write_devices(w) : status;
 }
 
 static void fini(walk *w)
@@ -314,17 +477,24 @@ static void fini(walk *w)
         tkt_free(w->lists[kind].first);
     }
     tkt_free(w->memory_after);
+    tkt_free(w->has_work);
     TKT_ARRAY_FREE(&w->stack);
 }
 
-/* The folded form when it is more than the spans tell: there are none, or some were lost. */
-static const tkt_fold *given_fold(const takt_trace *trace)
+/* Writes the folded form where it is more than spans and activities tell: there are none, or some
+ * were lost. */
+static void write_fold(walk *w)
 {
+    const takt_trace *trace = w->trace;
     tkt_mutex *lock = (tkt_mutex *)&trace->fold_lock;
     tkt_mutex_lock(lock);
-    bool is_given = trace->fold.items && !trace->fold_is_derived;
+    bool has_fold = trace->fold.items && !trace->fold_is_derived;
+    bool has_activities = trace->node_activities.count && !trace->node_activities_are_derived;
     tkt_mutex_unlock(lock);
-    return is_given ? &trace->fold : NULL;
+    if (has_fold)
+        tkt_perfetto_fold(&w->file, &trace->fold);
+    if (has_fold && has_activities)
+        tkt_perfetto_node_activities(&w->file);
 }
 
 takt_status tkt_perfetto_export(const takt_trace *trace, tkt_writer *writer)
@@ -332,9 +502,8 @@ takt_status tkt_perfetto_export(const takt_trace *trace, tkt_writer *writer)
     walk w = {.trace = trace};
     tkt_perfetto_open(&w.file, writer, trace);
     takt_status status = w.file.status;
-    const tkt_fold *fold = given_fold(trace);
-    if (status == TAKT_OK && fold)
-        tkt_perfetto_fold(&w.file, fold);
+    if (status == TAKT_OK)
+        write_fold(&w);
     if (status == TAKT_OK)
         status = write_tracks(&w);
     fini(&w);

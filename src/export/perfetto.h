@@ -22,6 +22,7 @@
 #define TKT_EXPORT_PERFETTO_H
 
 #include "base/writer.h"
+#include "export/lanes.h"
 #include "export/perfetto_message.h"
 #include "trace/model.h"
 
@@ -47,17 +48,27 @@ typedef struct tkt_perfetto_row {
     tkt_perfetto_set keys;
 } tkt_perfetto_row;
 
-/* A row of an async track, which shows one span at a time. */
-typedef struct tkt_perfetto_lane {
-    uint64_t free_ns; /* when its last span ends */
-    uint32_t row;
-} tkt_perfetto_lane;
+/* The rows of what may overlap: the lanes of an async track, of a stream. */
+typedef struct tkt_perfetto_lanes {
+    tkt_lanes lanes;
+    TKT_ARRAY_OF(uint32_t) rows; /* by lane */
+} tkt_perfetto_lanes;
 
-typedef struct tkt_perfetto_track_rows {
-    uint32_t row; /* the first lane of an async track */
-    uint32_t lane_count;
-    TKT_ARRAY_OF(tkt_perfetto_lane) lanes; /* a heap by free_ns */
-} tkt_perfetto_track_rows;
+/* A stream of a device, as the file's rows have it. */
+typedef struct tkt_perfetto_stream {
+    uint32_t device; /* string */
+    uint32_t context;
+    uint32_t stream;
+    uint64_t uuid; /* of the device's track, which the stream's is a child of */
+    tkt_perfetto_lanes rows;
+} tkt_perfetto_stream;
+
+/* A counter's track of a device's memory of one kind. */
+typedef struct tkt_perfetto_memory_track {
+    uint32_t device; /* string */
+    uint32_t kind;
+    uint64_t uuid;
+} tkt_perfetto_memory_track;
 
 typedef struct tkt_perfetto {
     tkt_writer       *writer;
@@ -65,17 +76,25 @@ typedef struct tkt_perfetto {
     takt_status       status;
     uint64_t          base_ns; /* where the clocks of all rows start */
     uint64_t          last_uuid;
-    uint64_t          memory_uuid; /* 0: no such track yet */
     uint32_t          steps_row;   /* 0: no such row yet; row 0 is the file's own */
+    uint32_t          events_row;  /* of memory events without a thread; the same */
     uint32_t          site_count;
     uint32_t          key_count;
+    uint32_t          shape_count; /* that the file has */
     tkt_message       message;     /* the packet that is being built */
     tkt_message       annotations; /* of the next event */
     tkt_map           keys;        /* string -> number in the file */
     tkt_map           counters;    /* string -> uuid of the counter's track */
     tkt_map           thread_ids;  /* that a track has been written for */
     TKT_ARRAY_OF(tkt_perfetto_row) rows;
-    TKT_ARRAY_OF(tkt_perfetto_track_rows) tracks;
+    TKT_ARRAY_OF(tkt_perfetto_lanes) tracks; /* of threads: one lane */
+    TKT_ARRAY_OF(tkt_perfetto_stream) streams;
+    tkt_perfetto_lanes waits;
+    tkt_perfetto_lanes overheads;
+    TKT_ARRAY_OF(tkt_perfetto_memory_track) memories;
+    TKT_ARRAY_OF(tkt_message) shapes; /* annotations that activities of a shape have in common */
+    tkt_map           stream_index; /* hash -> index in streams + 1 */
+    tkt_map           device_uuids; /* string -> uuid */
     TKT_ARRAY_OF(tkt_perfetto_site) sites;
 } tkt_perfetto;
 
@@ -109,15 +128,39 @@ void tkt_perfetto_counter(tkt_perfetto *file, uint32_t row, const tkt_counter *c
 void tkt_perfetto_flow(tkt_perfetto *file, uint32_t row, const tkt_flow *flow);
 void tkt_perfetto_step(tkt_perfetto *file, const tkt_step *step);
 
-/* `current_bytes`: allocated after the event. */
+/* `current_bytes`: allocated of that device and kind after the event. */
 void tkt_perfetto_memory(tkt_perfetto *file, uint32_t row, const tkt_memory_event *event,
                          uint64_t current_bytes);
+
+/* ---- Devices: perfetto_device.c -------------------------------------------------------------- */
+
+/* What is known of the trace's devices: once, before their rows. */
+void tkt_perfetto_devices(tkt_perfetto *file);
+
+/* The number of the stream that an activity is on. */
+uint32_t tkt_perfetto_stream_of(tkt_perfetto *file, const tkt_activity *activity);
+
+/* An activity of a device. Those of a stream come in the order of their begin. */
+void tkt_perfetto_activity(tkt_perfetto *file, uint32_t stream, const tkt_activity *activity);
+
+/* The same: by begin. */
+void tkt_perfetto_wait(tkt_perfetto *file, const tkt_wait *wait);
+void tkt_perfetto_overhead(tkt_perfetto *file, const tkt_overhead *overhead);
+
+/* The row of memory events that no thread is known of. */
+uint32_t tkt_perfetto_events_row(tkt_perfetto *file);
+
+/* Writes node_activities; behind the fold. */
+void tkt_perfetto_node_activities(tkt_perfetto *file);
 
 /* These annotate the next event, which must be on `row`. Those of a slice may stand before its end
  * as well as before its begin. */
 void tkt_perfetto_arg(tkt_perfetto *file, uint32_t row, const tkt_arg *arg);
 void tkt_perfetto_work(tkt_perfetto *file, uint32_t row, const tkt_work *work);
 void tkt_perfetto_flags(tkt_perfetto *file, uint32_t row, uint32_t span_flags);
+
+/* `has_work`: activities have it as their call, and arrows lead to them. */
+void tkt_perfetto_call(tkt_perfetto *file, uint32_t row, const tkt_call_info *call, bool has_work);
 
 /* The span that the next flow or memory event belongs to. Otherwise it is the innermost slice that
  * is open on the row; or, when the event's time lies before what has been written on it, the slice

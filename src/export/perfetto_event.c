@@ -25,8 +25,7 @@ static void put_time(tkt_message *packet, tkt_perfetto_row *row, uint64_t time_n
     tkt_message_uint(packet, TKT_PF_PACKET_CLOCK, TKT_PF_MONOTONIC);
 }
 
-/* Begins a packet with an event of the given type, of which more may follow; returns its mark. */
-static size_t open_event(tkt_perfetto *file, uint32_t row, uint32_t type, uint64_t time_ns)
+size_t tkt_perfetto_event(tkt_perfetto *file, uint32_t row, uint32_t type, uint64_t time_ns)
 {
     tkt_message *packet = tkt_perfetto_packet(file, row);
     put_time(packet, &file->rows.items[row], time_ns);
@@ -35,7 +34,7 @@ static size_t open_event(tkt_perfetto *file, uint32_t row, uint32_t type, uint64
     return mark;
 }
 
-static void close_event(tkt_perfetto *file, size_t mark)
+void tkt_perfetto_event_end(tkt_perfetto *file, size_t mark)
 {
     tkt_message_append(&file->message, &file->annotations);
     file->annotations.is_short = false;
@@ -87,9 +86,9 @@ void tkt_perfetto_begin(tkt_perfetto *file, uint32_t row, uint32_t site, uint64_
         put_short_event(file, on, time_ns, known->event, known->size);
         return;
     }
-    size_t mark = open_event(file, row, TKT_PF_SLICE_BEGIN, time_ns);
+    size_t mark = tkt_perfetto_event(file, row, TKT_PF_SLICE_BEGIN, time_ns);
     put_site(file, known, site);
-    close_event(file, mark);
+    tkt_perfetto_event_end(file, mark);
 }
 
 void tkt_perfetto_end(tkt_perfetto *file, uint32_t row, uint64_t time_ns)
@@ -98,7 +97,7 @@ void tkt_perfetto_end(tkt_perfetto *file, uint32_t row, uint64_t time_ns)
     if (is_short(file, on, time_ns))
         put_short_event(file, on, time_ns, end_event, END_EVENT_BYTES);
     else
-        close_event(file, open_event(file, row, TKT_PF_SLICE_END, time_ns));
+        tkt_perfetto_event_end(file, tkt_perfetto_event(file, row, TKT_PF_SLICE_END, time_ns));
 }
 
 void tkt_perfetto_mark(tkt_perfetto *file, uint32_t row, uint32_t site, uint64_t time_ns)
@@ -106,28 +105,28 @@ void tkt_perfetto_mark(tkt_perfetto *file, uint32_t row, uint32_t site, uint64_t
     const tkt_perfetto_site *known = tkt_perfetto_site_on(file, row, site);
     if (!known)
         return;
-    size_t mark = open_event(file, row, TKT_PF_INSTANT, time_ns);
+    size_t mark = tkt_perfetto_event(file, row, TKT_PF_INSTANT, time_ns);
     put_site(file, known, site);
-    close_event(file, mark);
+    tkt_perfetto_event_end(file, mark);
 }
 
 void tkt_perfetto_counter(tkt_perfetto *file, uint32_t row, const tkt_counter *counter)
 {
     uint64_t uuid = tkt_perfetto_counter_uuid(file, counter->name);
-    size_t mark = open_event(file, row, TKT_PF_COUNTER, counter->time_ns);
+    size_t mark = tkt_perfetto_event(file, row, TKT_PF_COUNTER, counter->time_ns);
     tkt_message_uint(&file->message, TKT_PF_EVENT_TRACK_UUID, uuid);
     tkt_message_double(&file->message, TKT_PF_EVENT_COUNTER_DOUBLE, counter->value);
-    close_event(file, mark);
+    tkt_perfetto_event_end(file, mark);
 }
 
 /* An arrow's end is an instant of its own, so that its time is kept. */
 void tkt_perfetto_flow(tkt_perfetto *file, uint32_t row, const tkt_flow *flow)
 {
-    size_t mark = open_event(file, row, TKT_PF_INSTANT, flow->time_ns);
+    size_t mark = tkt_perfetto_event(file, row, TKT_PF_INSTANT, flow->time_ns);
     tkt_message_string(&file->message, TKT_PF_EVENT_NAME, "flow");
     tkt_message_fixed64(&file->message,
                         flow->is_end ? TKT_PF_EVENT_ENDING_FLOWS : TKT_PF_EVENT_FLOWS, flow->id);
-    close_event(file, mark);
+    tkt_perfetto_event_end(file, mark);
 }
 
 /* ---- Annotations ----------------------------------------------------------------------------- */
@@ -139,8 +138,8 @@ static size_t begin_annotation(tkt_perfetto *file, uint32_t key)
     return mark;
 }
 
-static void annotate_uint(tkt_perfetto *file, uint32_t row, tkt_pf_key key, uint32_t field,
-                          uint64_t value)
+void tkt_perfetto_annotate(tkt_perfetto *file, uint32_t row, tkt_pf_key key, uint32_t field,
+                           uint64_t value)
 {
     tkt_perfetto_use_key(file, row, key);
     size_t mark = begin_annotation(file, key);
@@ -196,16 +195,28 @@ void tkt_perfetto_work(tkt_perfetto *file, uint32_t row, const tkt_work *work)
 void tkt_perfetto_flags(tkt_perfetto *file, uint32_t row, uint32_t span_flags)
 {
     if (span_flags & TAKT_SPAN_BEGUN_BEFORE)
-        annotate_uint(file, row, TKT_PF_KEY_BEGUN_BEFORE, TKT_PF_ANNOTATION_BOOL, true);
+        tkt_perfetto_annotate(file, row, TKT_PF_KEY_BEGUN_BEFORE, TKT_PF_ANNOTATION_BOOL, true);
     if (span_flags & TAKT_SPAN_UNFINISHED)
-        annotate_uint(file, row, TKT_PF_KEY_UNFINISHED, TKT_PF_ANNOTATION_BOOL, true);
+        tkt_perfetto_annotate(file, row, TKT_PF_KEY_UNFINISHED, TKT_PF_ANNOTATION_BOOL, true);
+}
+
+void tkt_perfetto_call(tkt_perfetto *file, uint32_t row, const tkt_call_info *call, bool has_work)
+{
+    if (has_work)
+        tkt_message_fixed64(&file->annotations, TKT_PF_EVENT_FLOWS,
+                            TKT_PERFETTO_FLOW + call->correlation);
+    tkt_perfetto_annotate(file, row, TKT_PF_KEY_CORRELATION, TKT_PF_ANNOTATION_UINT,
+                          call->correlation);
+    if (call->result)
+        tkt_perfetto_annotate(file, row, TKT_PF_KEY_RESULT, TKT_PF_ANNOTATION_INT,
+                              (uint64_t)(int64_t)call->result);
 }
 
 /* "None" is written as -1. */
 void tkt_perfetto_owner(tkt_perfetto *file, uint32_t row, uint32_t span)
 {
     int64_t index = span == TKT_NO_SPAN ? -1 : (int64_t)span;
-    annotate_uint(file, row, TKT_PF_KEY_SPAN, TKT_PF_ANNOTATION_INT, (uint64_t)index);
+    tkt_perfetto_annotate(file, row, TKT_PF_KEY_SPAN, TKT_PF_ANNOTATION_INT, (uint64_t)index);
 }
 
 /* ---- Events that consist of annotations ------------------------------------------------------ */
@@ -213,24 +224,25 @@ void tkt_perfetto_owner(tkt_perfetto *file, uint32_t row, uint32_t span)
 void tkt_perfetto_step(tkt_perfetto *file, const tkt_step *step)
 {
     uint32_t row = tkt_perfetto_steps_row(file);
-    annotate_uint(file, row, TKT_PF_KEY_STEP, TKT_PF_ANNOTATION_UINT, step->number);
+    tkt_perfetto_annotate(file, row, TKT_PF_KEY_STEP, TKT_PF_ANNOTATION_UINT, step->number);
 
     char name[40] = "ProfilerStep#"; /* as torch calls them */
     char *end = tkt_put_u64(name + strlen(name), step->number);
-    size_t mark = open_event(file, row, TKT_PF_SLICE_BEGIN, step->begin_ns);
+    size_t mark = tkt_perfetto_event(file, row, TKT_PF_SLICE_BEGIN, step->begin_ns);
     tkt_message_text(&file->message, TKT_PF_EVENT_NAME, name, (size_t)(end - name));
-    close_event(file, mark);
+    tkt_perfetto_event_end(file, mark);
     tkt_perfetto_end(file, row, step->end_ns);
 }
 
 void tkt_perfetto_memory(tkt_perfetto *file, uint32_t row, const tkt_memory_event *event,
                          uint64_t current_bytes)
 {
-    uint64_t uuid = tkt_perfetto_memory_uuid(file);
-    annotate_uint(file, row, TKT_PF_KEY_ADDRESS, TKT_PF_ANNOTATION_POINTER, event->address);
-    annotate_uint(file, row, TKT_PF_KEY_SIZE, TKT_PF_ANNOTATION_INT, (uint64_t)event->bytes);
-    size_t mark = open_event(file, row, TKT_PF_COUNTER, event->time_ns);
+    uint64_t uuid = tkt_perfetto_memory_uuid(file, event->device, event->kind);
+    tkt_perfetto_annotate(file, row, TKT_PF_KEY_ADDRESS, TKT_PF_ANNOTATION_POINTER, event->address);
+    tkt_perfetto_annotate(file, row, TKT_PF_KEY_SIZE, TKT_PF_ANNOTATION_INT,
+                          (uint64_t)event->bytes);
+    size_t mark = tkt_perfetto_event(file, row, TKT_PF_COUNTER, event->time_ns);
     tkt_message_uint(&file->message, TKT_PF_EVENT_TRACK_UUID, uuid);
     tkt_message_uint(&file->message, TKT_PF_EVENT_COUNTER_INT, current_bytes);
-    close_event(file, mark);
+    tkt_perfetto_event_end(file, mark);
 }

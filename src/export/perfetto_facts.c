@@ -54,7 +54,7 @@ static void free_rows(tkt_perfetto *file)
         TKT_ARRAY_FREE(&file->rows.items[i].keys);
     }
     for (size_t i = 0; i < file->tracks.count; i++)
-        TKT_ARRAY_FREE(&file->tracks.items[i].lanes);
+        tkt_perfetto_lanes_fini(&file->tracks.items[i]);
     TKT_ARRAY_FREE(&file->rows);
     TKT_ARRAY_FREE(&file->tracks);
 }
@@ -91,6 +91,7 @@ takt_status tkt_perfetto_close(tkt_perfetto *file)
     tkt_perfetto_packet_write(file);
 
     free_rows(file);
+    tkt_perfetto_devices_fini(file);
     TKT_ARRAY_FREE(&file->message);
     TKT_ARRAY_FREE(&file->annotations);
     TKT_ARRAY_FREE(&file->sites);
@@ -116,8 +117,8 @@ static void put_histogram(tkt_message *into, const tkt_histogram *histogram)
     tkt_message_end(into, mark);
 }
 
-static void put_stats(tkt_message *into, uint32_t field, const tkt_stats *stats,
-                      const tkt_histogram *histogram)
+void tkt_perfetto_put_stats(tkt_message *into, uint32_t field, const tkt_stats *stats,
+                            const tkt_histogram *histogram)
 {
     if (stats->count == 0 && stats->self_ns == 0)
         return;
@@ -145,27 +146,31 @@ static void put_losses_facts(tkt_message *into, const takt_facts *facts)
     }
 }
 
-static void put_memory(tkt_message *into, const tkt_memory_totals *m)
+void tkt_perfetto_put_fields(tkt_perfetto *file, tkt_message *into, const tkt_pf_field *fields,
+                             const void *from)
 {
-    size_t mark = tkt_message_begin(into, TKT_PF_FACTS_MEMORY);
-    tkt_message_uint_if(into, TKT_PF_MEMORY_WINDOW_BEGIN_BYTES, m->window_begin_bytes);
-    tkt_message_uint_if(into, TKT_PF_MEMORY_WINDOW_PEAK_BYTES, m->window_peak_bytes);
-    tkt_message_uint_if(into, TKT_PF_MEMORY_WINDOW_PEAK_NS, m->window_peak_ns);
-    tkt_message_uint_if(into, TKT_PF_MEMORY_WINDOW_ALLOCATIONS, m->window_allocations);
-    tkt_message_uint_if(into, TKT_PF_MEMORY_WINDOW_FREES, m->window_frees);
-    tkt_message_uint_if(into, TKT_PF_MEMORY_CURRENT_BYTES, m->current_bytes);
-    tkt_message_uint_if(into, TKT_PF_MEMORY_PEAK_BYTES, m->peak_bytes);
-    tkt_message_uint_if(into, TKT_PF_MEMORY_PEAK_NS, m->peak_ns);
-    tkt_message_uint_if(into, TKT_PF_MEMORY_ALLOCATIONS, m->allocations);
-    tkt_message_uint_if(into, TKT_PF_MEMORY_FREES, m->frees);
-    tkt_message_uint_if(into, TKT_PF_MEMORY_UNMATCHED_FREES, m->unmatched_frees);
-    tkt_message_end(into, mark);
+    for (uint32_t i = 0; fields[i].size; i++) {
+        uint64_t value = 0;
+        memcpy(&value, (const char *)from + fields[i].offset, fields[i].size);
+        if (fields[i].is_string)
+            tkt_message_string_if(into, i + 1, tkt_trace_text(file->trace, (uint32_t)value));
+        else
+            tkt_message_uint_if(into, i + 1, value);
+    }
+}
+
+static void put_struct(tkt_perfetto *file, uint32_t field, const tkt_pf_field *fields,
+                       const void *from)
+{
+    size_t mark = tkt_message_begin(&file->message, field);
+    tkt_perfetto_put_fields(file, &file->message, fields, from);
+    tkt_message_end(&file->message, mark);
 }
 
 static void put_all_steps(tkt_message *into, const tkt_all_steps *steps)
 {
     size_t mark = tkt_message_begin(into, TKT_PF_FACTS_ALL_STEPS);
-    put_stats(into, TKT_PF_ALL_STEPS_STATS, &steps->stats, &steps->histogram);
+    tkt_perfetto_put_stats(into, TKT_PF_ALL_STEPS_STATS, &steps->stats, &steps->histogram);
     tkt_message_double_if(into, TKT_PF_ALL_STEPS_SIMULATED_SECONDS, steps->simulated_seconds);
     tkt_message_end(into, mark);
 }
@@ -189,8 +194,9 @@ static void put_recording(tkt_message *into, const takt_trace *trace)
     tkt_message_double_if(into, TKT_PF_FACTS_COST_NS, facts->cost_ns);
 }
 
-static void put_counts(tkt_message *into, const takt_trace *trace)
+static void put_counts(tkt_perfetto *file, tkt_message *into)
 {
+    const takt_trace *trace = file->trace;
     const takt_facts *facts = &trace->facts;
     put_losses_facts(into, facts);
     tkt_message_uint_if(into, TKT_PF_FACTS_FIRST_STEP, facts->first_step);
@@ -199,8 +205,13 @@ static void put_counts(tkt_message *into, const takt_trace *trace)
     tkt_message_uint_if(into, TKT_PF_FACTS_ACTIVITY_COUNT, facts->activity_count);
     tkt_message_uint_if(into, TKT_PF_FACTS_BEGUN_BEFORE, facts->begun_before);
     tkt_message_uint_if(into, TKT_PF_FACTS_UNFINISHED, facts->unfinished);
-    put_memory(into, &trace->memory);
+    put_struct(file, TKT_PF_FACTS_MEMORY, tkt_pf_memory_fields, &trace->memory);
     put_all_steps(into, &trace->all_steps);
+    for (size_t i = 0; i < trace->device_memory.count; i++)
+        put_struct(file, TKT_PF_FACTS_DEVICE_MEMORY, tkt_pf_device_memory_fields,
+                   &trace->device_memory.items[i]);
+    tkt_message_double_if(into, TKT_PF_FACTS_DEVICE_UNCERTAINTY_NS, facts->device_uncertainty_ns);
+    tkt_message_double_if(into, TKT_PF_FACTS_DEVICE_RESOLUTION_NS, facts->device_resolution_ns);
 }
 
 static void put_clock(tkt_message *packet, uint32_t clock, uint64_t time_ns)
@@ -232,7 +243,7 @@ void tkt_perfetto_facts(tkt_perfetto *file)
     size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
     size_t mark = tkt_message_begin(packet, TKT_PF_TAKT_FACTS);
     put_recording(packet, file->trace);
-    put_counts(packet, file->trace);
+    put_counts(file, packet);
     tkt_message_end(packet, mark);
     tkt_message_end(packet, takt);
     tkt_perfetto_packet_write(file);
@@ -246,7 +257,7 @@ static void put_node(tkt_message *into, const tkt_node *node, uint32_t site)
     size_t mark = tkt_message_begin(into, TKT_PF_TAKT_NODES);
     tkt_message_uint_if(into, TKT_PF_NODE_SITE, site);
     tkt_message_uint_if(into, TKT_PF_NODE_PARENT, node->parent);
-    put_stats(into, TKT_PF_NODE_STATS, &node->stats, node->histogram);
+    tkt_perfetto_put_stats(into, TKT_PF_NODE_STATS, &node->stats, node->histogram);
     tkt_message_double_if(into, TKT_PF_NODE_FLOPS, node->flops);
     tkt_message_double_if(into, TKT_PF_NODE_BYTES, node->bytes);
     tkt_message_end(into, mark);

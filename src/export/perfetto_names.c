@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static void put_interned(tkt_message *packet, uint32_t list, uint32_t iid, const char *name)
+void tkt_perfetto_put_interned(tkt_message *packet, uint32_t list, uint32_t iid, const char *name)
 {
     size_t mark = tkt_message_begin(packet, list);
     tkt_message_uint(packet, TKT_PF_INTERNED_IID, iid);
@@ -24,9 +24,10 @@ static void put_interned_site(tkt_perfetto *file, const tkt_trace_site *site, ui
 {
     tkt_message *packet = &file->message;
     size_t mark = tkt_message_begin(packet, TKT_PF_PACKET_INTERNED);
-    put_interned(packet, TKT_PF_INTERNED_EVENT_NAMES, iid, text(file, site->name));
+    tkt_perfetto_put_interned(packet, TKT_PF_INTERNED_EVENT_NAMES, iid, text(file, site->name));
     if (site->category)
-        put_interned(packet, TKT_PF_INTERNED_CATEGORIES, iid, text(file, site->category));
+        tkt_perfetto_put_interned(packet, TKT_PF_INTERNED_CATEGORIES, iid,
+                                  text(file, site->category));
     if (site->file) {
         size_t location = tkt_message_begin(packet, TKT_PF_INTERNED_LOCATIONS);
         tkt_message_uint(packet, TKT_PF_INTERNED_IID, iid);
@@ -141,7 +142,7 @@ static void intern_key(tkt_perfetto *file, uint32_t row, uint32_t key, const cha
         return;
     tkt_message *packet = tkt_perfetto_packet(file, row);
     size_t mark = tkt_message_begin(packet, TKT_PF_PACKET_INTERNED);
-    put_interned(packet, TKT_PF_INTERNED_ANNOTATION_NAMES, key, name);
+    tkt_perfetto_put_interned(packet, TKT_PF_INTERNED_ANNOTATION_NAMES, key, name);
     tkt_message_end(packet, mark);
     if (is_new) {
         size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
@@ -167,6 +168,12 @@ void tkt_perfetto_use_key(tkt_perfetto *file, uint32_t row, tkt_pf_key key)
         [TKT_PF_KEY_ADDRESS] = "address",
         [TKT_PF_KEY_SIZE] = "size",
         [TKT_PF_KEY_SPAN] = "span",
+        [TKT_PF_KEY_CORRELATION] = "correlation",
+        [TKT_PF_KEY_RESULT] = "result",
+        [TKT_PF_KEY_CONTEXT] = "context",
+        [TKT_PF_KEY_STREAM] = "stream",
+        [TKT_PF_KEY_KIND] = "kind",
+        [TKT_PF_KEY_THREAD] = "thread",
     };
     intern_key(file, row, key, names[key], false);
 }

@@ -1,6 +1,7 @@
 /* Rows and what is said once on each of them: which track it is, where its clock starts, and the
  * names and sources that its events refer to by number. Numbers are given by first use in the whole
  * file, so that a reader can check them; Perfetto wants the texts repeated on each sequence. */
+#include "export/device_names.h"
 #include "export/perfetto_file.h"
 
 #include <stdio.h>
@@ -96,16 +97,7 @@ uint32_t tkt_perfetto_add_row(tkt_perfetto *file, uint64_t uuid)
     return number;
 }
 
-/* Takt's half of a track's description. */
-typedef struct takt_half {
-    tkt_pf_track_kind kind;
-    uint64_t index; /* of the track in the trace; of a counter: its uuid */
-    uint32_t lane;
-    uint32_t thread_id;
-    const char *name;
-} takt_half;
-
-static void put_takt_half(tkt_message *packet, const takt_half *half)
+static void put_takt_half(tkt_message *packet, const tkt_takt_half *half)
 {
     size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
     size_t mark = tkt_message_begin(packet, TKT_PF_TAKT_TRACK);
@@ -114,14 +106,17 @@ static void put_takt_half(tkt_message *packet, const takt_half *half)
     tkt_message_uint_if(packet, TKT_PF_TAKT_TRACK_LANE, half->lane);
     tkt_message_string_if(packet, TKT_PF_TAKT_TRACK_NAME, half->name);
     tkt_message_uint_if(packet, TKT_PF_TAKT_TRACK_THREAD_ID, half->thread_id);
+    tkt_message_uint_if(packet, TKT_PF_TAKT_TRACK_CONTEXT, half->context);
+    tkt_message_uint_if(packet, TKT_PF_TAKT_TRACK_STREAM, half->stream);
+    tkt_message_uint_if(packet, TKT_PF_TAKT_TRACK_MEMORY_KIND, half->memory_kind);
     tkt_message_end(packet, mark);
     tkt_message_end(packet, takt);
 }
 
-static void put_child(tkt_message *packet, uint64_t uuid, const char *name)
+static void put_child(tkt_message *packet, uint64_t uuid, uint64_t parent, const char *name)
 {
     tkt_message_uint(packet, TKT_PF_TRACK_UUID, uuid);
-    tkt_message_uint(packet, TKT_PF_TRACK_PARENT, TKT_PERFETTO_PROCESS_UUID);
+    tkt_message_uint(packet, TKT_PF_TRACK_PARENT, parent);
     tkt_message_string(packet, TKT_PF_TRACK_NAME, name);
 }
 
@@ -135,13 +130,13 @@ static bool is_new_thread(tkt_perfetto *file, uint32_t thread_id)
     return tracks && (*tracks)++ == 0;
 }
 
-static void put_thread(tkt_perfetto *file, uint64_t uuid, const takt_half *half)
+static void put_thread(tkt_perfetto *file, uint64_t uuid, const tkt_takt_half *half)
 {
     tkt_message *packet = &file->message;
     if (!is_new_thread(file, half->thread_id)) {
         char made[32];
         snprintf(made, sizeof made, "thread %u", half->thread_id);
-        put_child(packet, uuid, half->name[0] ? half->name : made);
+        put_child(packet, uuid, TKT_PERFETTO_PROCESS_UUID, half->name[0] ? half->name : made);
         return;
     }
     uint32_t pid = file->trace->facts.process_id;
@@ -153,8 +148,8 @@ static void put_thread(tkt_perfetto *file, uint64_t uuid, const takt_half *half)
     tkt_message_end(packet, mark);
 }
 
-/* A row and the description of its track. */
-static uint32_t open_row(tkt_perfetto *file, const takt_half *half)
+uint32_t tkt_perfetto_open_row(tkt_perfetto *file, const tkt_takt_half *half, const char *name,
+                               uint64_t parent)
 {
     uint64_t uuid = ++file->last_uuid;
     uint32_t row = tkt_perfetto_add_row(file, uuid);
@@ -163,7 +158,7 @@ static uint32_t open_row(tkt_perfetto *file, const takt_half *half)
     if (half->kind == TKT_PF_TRACK_OF_THREAD)
         put_thread(file, uuid, half);
     else
-        put_child(packet, uuid, half->name);
+        put_child(packet, uuid, parent, name);
     if (half->kind == TKT_PF_TRACK_OF_STEPS) {
         tkt_message_int(packet, TKT_PF_TRACK_RANK, -1);
         tkt_message_uint(packet, TKT_PF_TRACK_MERGE, 2);
@@ -174,108 +169,115 @@ static uint32_t open_row(tkt_perfetto *file, const takt_half *half)
     return row;
 }
 
+void tkt_perfetto_group(tkt_perfetto *file, uint64_t uuid, const char *name, int32_t rank)
+{
+    tkt_message *packet = tkt_perfetto_packet(file, 0);
+    size_t mark = tkt_message_begin(packet, TKT_PF_PACKET_TRACK);
+    put_child(packet, uuid, TKT_PERFETTO_PROCESS_UUID, name);
+    tkt_message_int(packet, TKT_PF_TRACK_RANK, rank);
+    tkt_message_end(packet, mark);
+    tkt_perfetto_packet_write(file);
+}
+
 static uint32_t open_track(tkt_perfetto *file, uint32_t number, uint32_t lane)
 {
     const tkt_track *track = &file->trace->tracks.items[number];
     bool is_async = track->kind == TAKT_TRACK_ASYNC;
-    return open_row(file,
-                    &(takt_half){.kind = is_async ? TKT_PF_TRACK_ASYNC : TKT_PF_TRACK_OF_THREAD,
-                                 .index = number,
-                                 .lane = lane,
-                                 .thread_id = track->thread_id,
-                                 .name = tkt_trace_text(file->trace, track->name)});
+    const char *name = tkt_trace_text(file->trace, track->name);
+    return tkt_perfetto_open_row(
+        file,
+        &(tkt_takt_half){.kind = is_async ? TKT_PF_TRACK_ASYNC : TKT_PF_TRACK_OF_THREAD,
+                         .index = number,
+                         .lane = lane,
+                         .thread_id = track->thread_id,
+                         .name = name},
+        name, TKT_PERFETTO_PROCESS_UUID);
 }
 
 uint32_t tkt_perfetto_track(tkt_perfetto *file, uint32_t track)
 {
     while (file->tracks.count <= track) {
-        tkt_perfetto_track_rows *rows = TKT_ARRAY_ADD(&file->tracks);
+        tkt_perfetto_lanes *rows = TKT_ARRAY_ADD(&file->tracks);
         if (!rows) {
             tkt_perfetto_no_memory(file);
             return 0;
         }
-        *rows = (tkt_perfetto_track_rows){.lane_count = 1};
-        rows->row = open_track(file, (uint32_t)file->tracks.count - 1, 0);
+        *rows = (tkt_perfetto_lanes){0};
+        tkt_perfetto_add_lane(file, rows, open_track(file, (uint32_t)file->tracks.count - 1, 0));
     }
-    return file->tracks.items[track].row;
+    const tkt_perfetto_lanes *rows = &file->tracks.items[track];
+    return rows->rows.count ? rows->rows.items[0] : 0;
 }
 
 uint32_t tkt_perfetto_steps_row(tkt_perfetto *file)
 {
     if (!file->steps_row)
-        file->steps_row =
-            open_row(file, &(takt_half){.kind = TKT_PF_TRACK_OF_STEPS, .name = "steps"});
+        file->steps_row = tkt_perfetto_open_row(
+            file, &(tkt_takt_half){.kind = TKT_PF_TRACK_OF_STEPS, .name = "steps"}, "steps",
+            TKT_PERFETTO_PROCESS_UUID);
     return file->steps_row;
 }
 
 /* ---- Lanes ----------------------------------------------------------------------------------- */
 
-static void sift_down(tkt_perfetto_lane *lanes, size_t count)
+bool tkt_perfetto_take_lane(tkt_perfetto *file, tkt_perfetto_lanes *rows, uint64_t begin_ns,
+                            uint64_t end_ns, uint32_t *lane)
 {
-    for (size_t at = 0, child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && lanes[child + 1].free_ns < lanes[child].free_ns)
-            child++;
-        if (lanes[at].free_ns <= lanes[child].free_ns)
-            return;
-        tkt_perfetto_lane moved = lanes[at];
-        lanes[at] = lanes[child];
-        lanes[child] = moved;
-    }
+    *lane = tkt_lanes_take(&rows->lanes, begin_ns, end_ns);
+    if (*lane == UINT32_MAX)
+        tkt_perfetto_no_memory(file);
+    return *lane < rows->rows.count;
 }
 
-static void sift_up(tkt_perfetto_lane *lanes, size_t at)
+void tkt_perfetto_add_lane(tkt_perfetto *file, tkt_perfetto_lanes *rows, uint32_t row)
 {
-    for (size_t parent; at > 0; at = parent) {
-        parent = (at - 1) / 2;
-        if (lanes[parent].free_ns <= lanes[at].free_ns)
-            return;
-        tkt_perfetto_lane moved = lanes[at];
-        lanes[at] = lanes[parent];
-        lanes[parent] = moved;
-    }
+    uint32_t *added = TKT_ARRAY_ADD(&rows->rows);
+    if (added)
+        *added = row;
+    else
+        tkt_perfetto_no_memory(file);
+}
+
+void tkt_perfetto_lanes_fini(tkt_perfetto_lanes *rows)
+{
+    tkt_lanes_fini(&rows->lanes);
+    TKT_ARRAY_FREE(&rows->rows);
 }
 
 uint32_t tkt_perfetto_lane_for(tkt_perfetto *file, uint32_t track, uint64_t begin_ns,
                                uint64_t end_ns)
 {
-    uint32_t row = tkt_perfetto_track(file, track);
+    uint32_t first = tkt_perfetto_track(file, track);
     if (track >= file->tracks.count)
         return 0;
-    tkt_perfetto_track_rows *rows = &file->tracks.items[track];
-    if (rows->lanes.count && rows->lanes.items[0].free_ns <= begin_ns) {
-        row = rows->lanes.items[0].row;
-        rows->lanes.items[0].free_ns = end_ns;
-        sift_down(rows->lanes.items, rows->lanes.count);
-        return row;
-    }
-    if (rows->lanes.count)
-        row = open_track(file, track, rows->lane_count++);
-    tkt_perfetto_lane *lane = TKT_ARRAY_ADD(&rows->lanes);
-    if (!lane) {
-        tkt_perfetto_no_memory(file);
-        return row;
-    }
-    *lane = (tkt_perfetto_lane){end_ns, row};
-    sift_up(rows->lanes.items, rows->lanes.count - 1);
+    uint32_t lane;
+    if (tkt_perfetto_take_lane(file, &file->tracks.items[track], begin_ns, end_ns, &lane))
+        return file->tracks.items[track].rows.items[lane];
+    if (lane == UINT32_MAX)
+        return first;
+    uint32_t row = open_track(file, track, lane);
+    tkt_perfetto_add_lane(file, &file->tracks.items[track], row);
     return row;
 }
 
 /* ---- Counters' tracks ------------------------------------------------------------------------ */
 
-static uint64_t open_counter(tkt_perfetto *file, tkt_pf_track_kind kind, const char *name)
+/* A counter's half names its track by the uuid. */
+static uint64_t open_counter(tkt_perfetto *file, tkt_takt_half half, const char *name,
+                             uint64_t parent)
 {
-    uint64_t uuid = ++file->last_uuid;
+    half.index = ++file->last_uuid;
     tkt_message *packet = tkt_perfetto_packet(file, 0);
     size_t mark = tkt_message_begin(packet, TKT_PF_PACKET_TRACK);
-    put_child(packet, uuid, name);
+    put_child(packet, half.index, parent, name);
     size_t counter = tkt_message_begin(packet, TKT_PF_TRACK_COUNTER);
-    if (kind == TKT_PF_TRACK_OF_MEMORY)
+    if (half.kind != TKT_PF_TRACK_OF_COUNTER)
         tkt_message_uint(packet, TKT_PF_COUNTER_UNIT, TKT_PF_UNIT_BYTES);
     tkt_message_end(packet, counter);
     tkt_message_end(packet, mark);
-    put_takt_half(packet, &(takt_half){.kind = kind, .index = uuid, .name = name});
+    put_takt_half(packet, &half);
     tkt_perfetto_packet_write(file);
-    return uuid;
+    return half.index;
 }
 
 uint64_t tkt_perfetto_counter_uuid(tkt_perfetto *file, uint32_t name)
@@ -285,14 +287,43 @@ uint64_t tkt_perfetto_counter_uuid(tkt_perfetto *file, uint32_t name)
         tkt_perfetto_no_memory(file);
         return 0;
     }
+    const char *text = tkt_trace_text(file->trace, name);
     if (*uuid == 0)
-        *uuid = open_counter(file, TKT_PF_TRACK_OF_COUNTER, tkt_trace_text(file->trace, name));
+        *uuid = open_counter(file, (tkt_takt_half){.kind = TKT_PF_TRACK_OF_COUNTER, .name = text},
+                             text, TKT_PERFETTO_PROCESS_UUID);
     return *uuid;
 }
 
-uint64_t tkt_perfetto_memory_uuid(tkt_perfetto *file)
+static uint64_t open_memory(tkt_perfetto *file, uint32_t device, uint32_t kind)
 {
-    if (!file->memory_uuid)
-        file->memory_uuid = open_counter(file, TKT_PF_TRACK_OF_MEMORY, "host memory");
-    return file->memory_uuid;
+    if (device == 0)
+        return open_counter(file,
+                            (tkt_takt_half){.kind = TKT_PF_TRACK_OF_MEMORY, .name = "host memory"},
+                            "host memory", TKT_PERFETTO_PROCESS_UUID);
+    const char *label = tkt_trace_text(file->trace, device);
+    char name[64];
+    snprintf(name, sizeof name, "%s memory%s", tkt_memory_kind_name(kind & ~TKT_MEMORY_POOL),
+             kind & TKT_MEMORY_POOL ? " pools" : "");
+    return open_counter(
+        file,
+        (tkt_takt_half){.kind = TKT_PF_TRACK_OF_DEVICE_MEMORY, .name = label, .memory_kind = kind},
+        name, tkt_perfetto_device_uuid(file, device));
+}
+
+uint64_t tkt_perfetto_memory_uuid(tkt_perfetto *file, uint32_t device, uint32_t kind)
+{
+    for (size_t i = 0; i < file->memories.count; i++) {
+        const tkt_perfetto_memory_track *known = &file->memories.items[i];
+        if (known->device == device && known->kind == kind)
+            return known->uuid;
+    }
+    tkt_perfetto_memory_track *added = TKT_ARRAY_ADD(&file->memories);
+    if (!added) {
+        tkt_perfetto_no_memory(file);
+        return 0;
+    }
+    *added = (tkt_perfetto_memory_track){device, kind, 0};
+    uint64_t uuid = open_memory(file, device, kind);
+    file->memories.items[file->memories.count - 1].uuid = uuid;
+    return uuid;
 }

@@ -102,10 +102,40 @@ takt_status tkt_calls_order(takt_trace *trace, size_t first)
     return status;
 }
 
+static uint64_t place_of(const tkt_call_info *call)
+{
+    return (uint64_t)call->track << 32 | call->span;
+}
+
+/* Files that were written while recording have the calls of several threads in turns. */
+static takt_status order_calls(takt_trace *trace)
+{
+    size_t count = trace->calls.count, at = 1;
+    const tkt_call_info *calls = trace->calls.items;
+    while (at < count && place_of(&calls[at - 1]) <= place_of(&calls[at]))
+        at++;
+    if (at >= count)
+        return TAKT_OK;
+    uint64_t *keys = tkt_alloc(count * sizeof *keys);
+    if (!keys)
+        return TAKT_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
+        keys[i] = place_of(&calls[i]);
+    uint32_t *places;
+    takt_status status = tkt_order_find(&(tkt_order_items){keys, count, sizeof *keys, 0}, &places);
+    if (status == TAKT_OK && places)
+        status = tkt_order_apply(TKT_ORDER_ITEMS(&trace->calls, 0), places);
+    tkt_free(places);
+    tkt_free(keys);
+    return status;
+}
+
 takt_status tkt_trace_link(takt_trace *trace)
 {
     tkt_call_index index;
-    takt_status status = tkt_call_index_init(&index, trace);
+    takt_status status = order_calls(trace);
+    if (status == TAKT_OK)
+        status = tkt_call_index_init(&index, trace);
     if (status != TAKT_OK)
         return status;
     for (size_t i = 0; i < trace->activities.count; i++) {

@@ -5,7 +5,8 @@
 #include "trace/model.h"
 
 /* Ids count up, so their lowest bits spread them evenly over a table of lists. A list is followed so
- * far at most: a file that is made to be slow must not have its way. */
+ * far at most, and so are calls inside calls: a file that is made to be slow must not have its
+ * way. */
 #define TKT_MOST_EQUAL_CALLS 64
 
 typedef struct tkt_call_index {
@@ -42,9 +43,12 @@ static inline uint32_t tkt_call_scope(const takt_trace *trace, uint32_t call)
     const tkt_call_info *info = &trace->calls.items[call];
     const tkt_span *spans = trace->tracks.items[info->track].spans.items;
     uint32_t span = spans[info->span].parent;
-    while (span != TKT_NO_SPAN && (tkt_span_flags(&spans[span]) & TAKT_SPAN_CALL))
+    for (int i = 0; i < TKT_MOST_EQUAL_CALLS && span != TKT_NO_SPAN; i++) {
+        if (!(tkt_span_flags(&spans[span]) & TAKT_SPAN_CALL))
+            return span;
         span = spans[span].parent;
-    return span;
+    }
+    return TKT_NO_SPAN;
 }
 
 /* Gives an activity what its call, or the lack of one, implies. */

@@ -4,6 +4,9 @@
 #ifndef TKT_TRACE_PERFETTO_H
 #define TKT_TRACE_PERFETTO_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #define TKT_PF_TRACE_PACKET 1
 
 enum {
@@ -77,14 +80,17 @@ enum {
     TKT_PF_ANNOTATION_INT = 4,
     TKT_PF_ANNOTATION_DOUBLE = 5,
     TKT_PF_ANNOTATION_STRING = 6,
-    TKT_PF_ANNOTATION_POINTER = 7
+    TKT_PF_ANNOTATION_POINTER = 7,
+    TKT_PF_ANNOTATION_ARRAY = 12,     /* annotations without names */
+    TKT_PF_ANNOTATION_STRING_IID = 17 /* the tag has two bytes */
 };
 
 enum {
     TKT_PF_INTERNED_CATEGORIES = 1,
     TKT_PF_INTERNED_EVENT_NAMES = 2,
     TKT_PF_INTERNED_ANNOTATION_NAMES = 3,
-    TKT_PF_INTERNED_LOCATIONS = 4
+    TKT_PF_INTERNED_LOCATIONS = 4,
+    TKT_PF_INTERNED_STRINGS = 29
 };
 enum { TKT_PF_INTERNED_IID = 1, TKT_PF_INTERNED_NAME = 2 };
 enum { TKT_PF_LOCATION_FILE = 2, TKT_PF_LOCATION_FUNCTION = 3, TKT_PF_LOCATION_LINE = 4 };
@@ -101,7 +107,10 @@ enum {
     TKT_PF_TAKT_KEYS = 5,
     TKT_PF_TAKT_NODES = 6,
     TKT_PF_TAKT_FOLD_END = 7, /* after the last node: tkt_fold.other_count */
-    TKT_PF_TAKT_END = 8       /* true in the last packet */
+    TKT_PF_TAKT_END = 8,      /* true in the last packet */
+    TKT_PF_TAKT_DEVICES = 9,
+    TKT_PF_TAKT_SHAPES = 10,  /* numbered from 1 as they come */
+    TKT_PF_TAKT_NODE_ACTIVITIES = 11
 };
 
 enum {
@@ -127,24 +136,25 @@ enum {
     TKT_PF_FACTS_BEGUN_BEFORE = 20,
     TKT_PF_FACTS_UNFINISHED = 21,
     TKT_PF_FACTS_MEMORY = 22,
-    TKT_PF_FACTS_ALL_STEPS = 23
+    TKT_PF_FACTS_ALL_STEPS = 23,
+    TKT_PF_FACTS_DEVICE_MEMORY = 24,
+    TKT_PF_FACTS_DEVICE_UNCERTAINTY_NS = 25,
+    TKT_PF_FACTS_DEVICE_RESOLUTION_NS = 26
 };
 enum { TKT_PF_LOSS_NAME = 1, TKT_PF_LOSS_COUNT = 2 };
 
-/* tkt_memory_totals, in the order of its members. */
-enum {
-    TKT_PF_MEMORY_WINDOW_BEGIN_BYTES = 1,
-    TKT_PF_MEMORY_WINDOW_PEAK_BYTES,
-    TKT_PF_MEMORY_WINDOW_PEAK_NS,
-    TKT_PF_MEMORY_WINDOW_ALLOCATIONS,
-    TKT_PF_MEMORY_WINDOW_FREES,
-    TKT_PF_MEMORY_CURRENT_BYTES,
-    TKT_PF_MEMORY_PEAK_BYTES,
-    TKT_PF_MEMORY_PEAK_NS,
-    TKT_PF_MEMORY_ALLOCATIONS,
-    TKT_PF_MEMORY_FREES,
-    TKT_PF_MEMORY_UNMATCHED_FREES
-};
+/* A struct whose members are the fields of a message: field 1 is the first entry, and so on up to an
+ * entry of no size. All are varints or texts. */
+typedef struct tkt_pf_field {
+    uint8_t offset;
+    uint8_t size;
+    bool    is_string;
+} tkt_pf_field;
+
+extern const tkt_pf_field tkt_pf_memory_fields[];        /* tkt_memory_totals */
+extern const tkt_pf_field tkt_pf_device_memory_fields[]; /* tkt_device_memory */
+extern const tkt_pf_field tkt_pf_device_fields[];        /* tkt_device */
+extern const tkt_pf_field tkt_pf_shape_fields[];         /* tkt_shape */
 
 enum { TKT_PF_ALL_STEPS_STATS = 1, TKT_PF_ALL_STEPS_SIMULATED_SECONDS = 2 };
 
@@ -166,12 +176,24 @@ enum {
     TKT_PF_NODE_BYTES = 5
 };
 
+/* tkt_node_activity. */
+enum {
+    TKT_PF_NODE_ACTIVITY_NODE = 1,
+    TKT_PF_NODE_ACTIVITY_NAME = 2,
+    TKT_PF_NODE_ACTIVITY_DEVICE = 3,
+    TKT_PF_NODE_ACTIVITY_FILTER = 4,
+    TKT_PF_NODE_ACTIVITY_STATS = 5
+};
+
 enum {
     TKT_PF_TAKT_TRACK_KIND = 1,
     TKT_PF_TAKT_TRACK_INDEX = 2,
     TKT_PF_TAKT_TRACK_LANE = 3,
     TKT_PF_TAKT_TRACK_NAME = 4,
-    TKT_PF_TAKT_TRACK_THREAD_ID = 5
+    TKT_PF_TAKT_TRACK_THREAD_ID = 5,
+    TKT_PF_TAKT_TRACK_CONTEXT = 6,
+    TKT_PF_TAKT_TRACK_STREAM = 7,
+    TKT_PF_TAKT_TRACK_MEMORY_KIND = 8
 };
 typedef enum tkt_pf_track_kind {
     TKT_PF_TRACK_NONE,
@@ -179,7 +201,12 @@ typedef enum tkt_pf_track_kind {
     TKT_PF_TRACK_ASYNC,
     TKT_PF_TRACK_OF_STEPS,
     TKT_PF_TRACK_OF_COUNTER,
-    TKT_PF_TRACK_OF_MEMORY
+    TKT_PF_TRACK_OF_MEMORY,
+    TKT_PF_TRACK_OF_STREAM, /* its name is the device's */
+    TKT_PF_TRACK_OF_WAITS,
+    TKT_PF_TRACK_OF_OVERHEADS,
+    TKT_PF_TRACK_OF_DEVICE_MEMORY, /* a counter; its name is the device's */
+    TKT_PF_TRACK_OF_EVENTS         /* memory events without a thread */
 } tkt_pf_track_kind;
 
 enum {
@@ -208,6 +235,12 @@ typedef enum tkt_pf_key {
     TKT_PF_KEY_ADDRESS,
     TKT_PF_KEY_SIZE,
     TKT_PF_KEY_SPAN, /* index of the span that an event belongs to, where nesting says another */
+    TKT_PF_KEY_CORRELATION,
+    TKT_PF_KEY_RESULT,
+    TKT_PF_KEY_CONTEXT, /* from here on of rows of waits and overheads */
+    TKT_PF_KEY_STREAM,
+    TKT_PF_KEY_KIND,
+    TKT_PF_KEY_THREAD,
     TKT_PF_KEY_FIRST = 16
 } tkt_pf_key;
 

@@ -1,6 +1,7 @@
 /* Opening a file and walking over its packets. The bytes may come from anywhere: nothing is
  * believed, and what is kept in memory is bounded by what is in the file. A file that ends too
  * early is read as far as it goes; one that makes no sense is refused with the place. */
+#include "trace/devices.h"
 #include "trace/read.h"
 
 #include "base/error.h"
@@ -81,8 +82,11 @@ static void close_rows(tkt_read *read)
 {
     uint64_t end_ns = end_of_open_spans(read);
     for (size_t i = 0; i < read->rows.count; i++) {
-        if (read->rows.items[i].open.count)
-            close_spans(read, &read->rows.items[i], end_ns);
+        tkt_read_row *row = &read->rows.items[i];
+        if (row->open.count && tkt_read_is_device_row(row))
+            tkt_read_close_device_row(read, row);
+        else if (row->open.count)
+            close_spans(read, row, end_ns);
     }
     if (read->has_step)
         read->trace->steps.count--;
@@ -135,7 +139,8 @@ static void settle_events(takt_trace *trace)
     }
     for (size_t i = 0; i < trace->memory_events.count; i++) {
         tkt_memory_event *event = &trace->memory_events.items[i];
-        settle_span(trace, event->track, event->time_ns, &event->span);
+        if (event->track != TKT_NO_TRACK)
+            settle_span(trace, event->track, event->time_ns, &event->span);
     }
 }
 
@@ -147,6 +152,7 @@ static void free_read(tkt_read *read)
     TKT_ARRAY_FREE(&read->sites);
     TKT_ARRAY_FREE(&read->keys);
     tkt_map_fini(&read->counters);
+    tkt_map_fini(&read->memories);
 }
 
 /* ---- Packets --------------------------------------------------------------------------------- */
@@ -212,7 +218,7 @@ static takt_status finish(tkt_read *read, size_t cut_bytes, bool was_unpacked_cu
     if (cut_bytes == 0 && (!read->is_complete || was_unpacked_cut))
         cut_bytes = 1;
     trace->facts.losses[TAKT_LOSS_CUT] += cut_bytes;
-    if (tkt_trace_finish(trace) != TAKT_OK)
+    if (tkt_trace_link(trace) != TAKT_OK || tkt_trace_finish(trace) != TAKT_OK)
         tkt_read_no_memory(read);
     return read->status;
 }

@@ -17,7 +17,10 @@ typedef struct tkt_read_row {
     uint32_t          track;
     uint64_t          last_ns;   /* what its clock shows */
     uint64_t          latest_ns; /* of its events */
-    TKT_ARRAY_OF(uint32_t) open; /* spans that have begun, outermost first */
+    uint32_t          stream; /* of rows of streams, and so are these: */
+    uint32_t          context;
+    uint32_t          device; /* string */
+    TKT_ARRAY_OF(uint32_t) open; /* spans that have begun, outermost first; or activities, ... */
 } tkt_read_row;
 
 /* Sites and keys are numbered by first use in the whole file, so that numbers count up and tables
@@ -29,12 +32,12 @@ typedef struct tkt_read {
     takt_error    *error;
     takt_status    status;
     uint64_t       latest_ns; /* of all times seen; 0: none yet */
-    uint64_t       memory_uuid;
     bool           has_facts;
     bool           are_facts_late; /* the last ones came after events: those of a stream */
     bool           has_step; /* that has begun */
     bool           is_complete;
     tkt_map        counters; /* uuid -> name, a string */
+    tkt_map        memories; /* uuid -> device, a string << 32 | kind of memory */
     TKT_ARRAY_OF(tkt_read_row) rows;  /* sequence - 1 */
     TKT_ARRAY_OF(uint32_t) sites;     /* number in the file - 1 -> index */
     TKT_ARRAY_OF(uint32_t) keys;      /* number in the file - TKT_PF_KEY_FIRST -> string */
@@ -61,7 +64,28 @@ bool tkt_read_packet(tkt_read *read, const tkt_pb_field *packet);
 bool tkt_read_event(tkt_read *read, tkt_read_row *row, uint64_t time_ns, bool is_late,
                     const tkt_pb_field *event);
 
+/* The same of rows of devices: activities, waits, overheads. */
+bool tkt_read_device_event(tkt_read *read, tkt_read_row *row, uint64_t time_ns,
+                           const tkt_pb_field *event);
+
+/* What a file that ends leaves open of them is dropped, since nobody knows how long it took. */
+void tkt_read_close_device_row(tkt_read *read, tkt_read_row *row);
+
+static inline bool tkt_read_is_device_row(const tkt_read_row *row)
+{
+    return row->kind >= TKT_PF_TRACK_OF_STREAM && row->kind <= TKT_PF_TRACK_OF_OVERHEADS;
+}
+
+/* A message as the members of a struct. */
+bool tkt_read_fields(tkt_read *read, const tkt_pb_field *from, const tkt_pf_field *fields,
+                     void *out);
+
 /* Takt's own message in it. */
+bool tkt_read_device(tkt_read *read, const tkt_pb_field *device);
+bool tkt_read_shape(tkt_read *read, const tkt_pb_field *shape);
+bool tkt_read_node_activity(tkt_read *read, const tkt_pb_field *from);
+bool tkt_read_stats(tkt_read *read, const tkt_pb_field *from, tkt_stats *stats,
+                    tkt_histogram **histogram);
 bool tkt_read_facts(tkt_read *read, const tkt_pb_field *facts);
 bool tkt_read_node(tkt_read *read, const tkt_pb_field *node);
 bool tkt_read_fold_end(tkt_read *read, uint64_t other_count);

@@ -133,6 +133,26 @@ static bool add_work(tkt_read *read, tkt_track *track, uint32_t span, uint64_t k
     return true;
 }
 
+/* The call that a span was; the first annotation that tells of it makes it. */
+static bool add_call(tkt_read *read, tkt_track *track, uint32_t span, const annotation *from)
+{
+    uint32_t number = (uint32_t)(track - read->trace->tracks.items);
+    size_t count = read->trace->calls.count;
+    tkt_call_info *call = count ? &read->trace->calls.items[count - 1] : NULL;
+    if (!call || call->track != number || call->span != span) {
+        call = TKT_ARRAY_ADD(&read->trace->calls);
+        if (!call)
+            return tkt_read_no_memory(read);
+        *call = (tkt_call_info){.track = number, .span = span};
+        track->spans.items[span].site_flags |= TAKT_SPAN_CALL;
+    }
+    if (from->key == TKT_PF_KEY_CORRELATION)
+        call->correlation = (uint32_t)from->value.value;
+    else
+        call->result = (int32_t)from->value.value;
+    return true;
+}
+
 static bool annotate(tkt_read *read, tkt_track *track, uint32_t span, const annotation *from)
 {
     if (from->key >= TKT_PF_KEY_FIRST)
@@ -147,6 +167,9 @@ static bool annotate(tkt_read *read, tkt_track *track, uint32_t span, const anno
     case TKT_PF_KEY_FLOPS:
     case TKT_PF_KEY_BYTES:
         return add_work(read, track, span, from->key, tkt_pb_double(&from->value));
+    case TKT_PF_KEY_CORRELATION:
+    case TKT_PF_KEY_RESULT:
+        return add_call(read, track, span, from);
     default:
         return true;
     }
@@ -275,7 +298,9 @@ static bool add_flow(tkt_read *read, const tkt_read_row *row, const track_event 
     return true;
 }
 
-static bool add_memory(tkt_read *read, const tkt_read_row *row, const track_event *event)
+/* `of`: the device and the kind of memory. */
+static bool add_memory(tkt_read *read, const tkt_read_row *row, const track_event *event,
+                       uint64_t of)
 {
     uint32_t span;
     uint64_t address;
@@ -291,16 +316,19 @@ static bool add_memory(tkt_read *read, const tkt_read_row *row, const track_even
                                  .address = address,
                                  .bytes = (int64_t)bytes,
                                  .track = row->track,
-                                 .span = span};
+                                 .span = span,
+                                 .device = (uint32_t)(of >> 32),
+                                 .kind = (uint32_t)of};
     return true;
 }
 
 static bool add_counter(tkt_read *read, const tkt_read_row *row, const track_event *event)
 {
-    if (event->uuid == read->memory_uuid)
-        return add_memory(read, row, event);
+    const uint64_t *memory = tkt_map_get(&read->memories, event->uuid);
+    if (memory)
+        return add_memory(read, row, event, *memory);
     const uint64_t *name = tkt_map_get(&read->counters, event->uuid);
-    if (!name)
+    if (!name || row->track == TKT_NO_TRACK)
         return true;
     tkt_counter *counter = TKT_ARRAY_ADD(&read->trace->counters);
     if (!counter)
@@ -389,7 +417,7 @@ bool tkt_read_event(tkt_read *read, tkt_read_row *row, uint64_t time_ns, bool is
                     const tkt_pb_field *from)
 {
     track_event event = {.from = from, .time_ns = time_ns, .is_late = is_late};
-    if (row->kind != TKT_PF_TRACK_OF_STEPS) {
+    if (row->track != TKT_NO_TRACK) {
         if (is_common_end(from))
             return end_span(read, row, &event);
         event.site_iid = common_begin(from);
@@ -402,6 +430,9 @@ bool tkt_read_event(tkt_read *read, tkt_read_row *row, uint64_t time_ns, bool is
         take_field(&event, &field);
     if (!tkt_read_done(read, &message))
         return false;
-    return row->kind == TKT_PF_TRACK_OF_STEPS ? read_step(read, &event)
-                                              : place_event(read, row, &event);
+    if (row->kind == TKT_PF_TRACK_OF_STEPS)
+        return read_step(read, &event);
+    if (row->kind == TKT_PF_TRACK_OF_EVENTS)
+        return event.type != TKT_PF_COUNTER || add_counter(read, row, &event);
+    return place_event(read, row, &event);
 }

@@ -106,20 +106,21 @@ static bool start_fold(tkt_read *read)
     return fold->items || tkt_fold_init(fold) == TAKT_OK || tkt_read_no_memory(read);
 }
 
-static bool fill_node(tkt_read *read, tkt_node *node, const tkt_pb_field *from)
+bool tkt_read_stats(tkt_read *read, const tkt_pb_field *from, tkt_stats *stats,
+                    tkt_histogram **histogram)
 {
-    tkt_pb_field histogram = {0};
+    tkt_pb_field buckets = {0};
     if (!from->number || from->wire != TKT_PB_BYTES)
         return true;
-    if (!read_stats(read, from, &node->stats, &histogram))
+    if (!read_stats(read, from, stats, &buckets))
         return false;
-    if (!node->stats.count || !histogram.number || histogram.wire != TKT_PB_BYTES)
+    if (!stats->count || !buckets.number || buckets.wire != TKT_PB_BYTES)
         return true;
-    node->histogram = tkt_arena_alloc(&read->trace->fold.histograms, sizeof *node->histogram);
-    if (!node->histogram)
+    *histogram = tkt_arena_alloc(&read->trace->fold.histograms, sizeof **histogram);
+    if (!*histogram)
         return tkt_read_no_memory(read);
-    *node->histogram = (tkt_histogram){{0}};
-    return read_histogram(read, &histogram, node->histogram);
+    **histogram = (tkt_histogram){{0}};
+    return read_histogram(read, &buckets, *histogram);
 }
 
 bool tkt_read_node(tkt_read *read, const tkt_pb_field *from)
@@ -139,7 +140,8 @@ bool tkt_read_node(tkt_read *read, const tkt_pb_field *from)
         return tkt_read_bad(read, from->bytes, "a node of the call tree is there twice");
     fold->items[node].flops = fields.flops;
     fold->items[node].bytes = fields.bytes;
-    return fill_node(read, &fold->items[node], &fields.stats);
+    return tkt_read_stats(read, &fields.stats, &fold->items[node].stats,
+                          &fold->items[node].histogram);
 }
 
 bool tkt_read_fold_end(tkt_read *read, uint64_t other_count)
@@ -176,28 +178,20 @@ static bool read_loss(tkt_read *read, const tkt_pb_field *from)
 
 static bool read_memory(tkt_read *read, const tkt_pb_field *from)
 {
-    tkt_memory_totals *m = &read->trace->memory;
-    uint64_t *members[] = {
-        [TKT_PF_MEMORY_WINDOW_BEGIN_BYTES] = &m->window_begin_bytes,
-        [TKT_PF_MEMORY_WINDOW_PEAK_BYTES] = &m->window_peak_bytes,
-        [TKT_PF_MEMORY_WINDOW_PEAK_NS] = &m->window_peak_ns,
-        [TKT_PF_MEMORY_WINDOW_ALLOCATIONS] = &m->window_allocations,
-        [TKT_PF_MEMORY_WINDOW_FREES] = &m->window_frees,
-        [TKT_PF_MEMORY_CURRENT_BYTES] = &m->current_bytes,
-        [TKT_PF_MEMORY_PEAK_BYTES] = &m->peak_bytes,
-        [TKT_PF_MEMORY_PEAK_NS] = &m->peak_ns,
-        [TKT_PF_MEMORY_ALLOCATIONS] = &m->allocations,
-        [TKT_PF_MEMORY_FREES] = &m->frees,
-        [TKT_PF_MEMORY_UNMATCHED_FREES] = &m->unmatched_frees,
-    };
-    *m = (tkt_memory_totals){0};
-    tkt_pb_reader message = tkt_pb_inside(from);
-    tkt_pb_field field;
-    while (tkt_pb_next(&message, &field)) {
-        if (field.number < sizeof members / sizeof *members)
-            *members[field.number] = field.value;
-    }
-    return tkt_read_done(read, &message);
+    read->trace->memory = (tkt_memory_totals){0};
+    return tkt_read_fields(read, from, tkt_pf_memory_fields, &read->trace->memory);
+}
+
+static bool read_device_memory(tkt_read *read, const tkt_pb_field *from)
+{
+    tkt_device_memory memory = {0};
+    if (!tkt_read_fields(read, from, tkt_pf_device_memory_fields, &memory))
+        return false;
+    tkt_device_memory *added = TKT_ARRAY_ADD(&read->trace->device_memory);
+    if (!added)
+        return tkt_read_no_memory(read);
+    *added = memory;
+    return true;
 }
 
 static bool read_all_steps(tkt_read *read, const tkt_pb_field *from)
@@ -238,6 +232,8 @@ static bool read_long_fact(tkt_read *read, const tkt_pb_field *field)
         return read_memory(read, field);
     case TKT_PF_FACTS_ALL_STEPS:
         return read_all_steps(read, field);
+    case TKT_PF_FACTS_DEVICE_MEMORY:
+        return read_device_memory(read, field);
     default:
         return true;
     }
@@ -277,6 +273,12 @@ static void set_fact(takt_trace *trace, const tkt_pb_field *field)
     case TKT_PF_FACTS_CLOCK_UNCERTAINTY_NS:
         facts->clock_uncertainty_ns = tkt_pb_double(field);
         break;
+    case TKT_PF_FACTS_DEVICE_UNCERTAINTY_NS:
+        facts->device_uncertainty_ns = tkt_pb_double(field);
+        break;
+    case TKT_PF_FACTS_DEVICE_RESOLUTION_NS:
+        facts->device_resolution_ns = tkt_pb_double(field);
+        break;
     case TKT_PF_FACTS_COST_NS:
         facts->cost_ns = tkt_pb_double(field);
         break;
@@ -309,6 +311,7 @@ bool tkt_read_facts(tkt_read *read, const tkt_pb_field *from)
     trace->facts = (takt_facts){0};
     trace->name = trace->backend = trace->clock = 0;
     trace->with_flops = false;
+    trace->device_memory.count = 0;
     read->has_facts = true;
     read->are_facts_late = read->latest_ns != 0;
 

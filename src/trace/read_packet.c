@@ -70,6 +70,9 @@ typedef struct track_half {
     uint64_t index;
     uint64_t lane;
     uint64_t thread_id;
+    uint64_t context;
+    uint64_t stream;
+    uint64_t memory_kind;
     uint32_t name;
 } track_half;
 
@@ -90,6 +93,15 @@ static bool read_track_half(tkt_read *read, const tkt_pb_field *track, track_hal
             break;
         case TKT_PF_TAKT_TRACK_THREAD_ID:
             half->thread_id = field.value;
+            break;
+        case TKT_PF_TAKT_TRACK_CONTEXT:
+            half->context = field.value;
+            break;
+        case TKT_PF_TAKT_TRACK_STREAM:
+            half->stream = field.value;
+            break;
+        case TKT_PF_TAKT_TRACK_MEMORY_KIND:
+            half->memory_kind = field.value;
             break;
         case TKT_PF_TAKT_TRACK_NAME:
             if (!tkt_read_text(read, &field, &half->name))
@@ -121,12 +133,25 @@ static bool add_track(tkt_read *read, tkt_read_row *row, const track_half *half,
     return true;
 }
 
-static bool add_counter(tkt_read *read, const track_half *half)
+static bool add_counter(tkt_read *read, tkt_map *map, const track_half *half, uint64_t value)
 {
-    uint64_t *name = tkt_map_put(&read->counters, half->index);
-    if (!name)
+    uint64_t *place = tkt_map_put(map, half->index);
+    if (!place)
         return tkt_read_no_memory(read);
-    *name = half->name;
+    *place = value;
+    return true;
+}
+
+/* A row that is of no track. */
+static bool set_row(tkt_read *read, tkt_read_row *row, const track_half *half, const uint8_t *at)
+{
+    if (row->kind != TKT_PF_TRACK_NONE)
+        return tkt_read_bad(read, at, "a sequence is described twice");
+    row->kind = (tkt_pf_track_kind)half->kind;
+    row->track = TKT_NO_TRACK;
+    row->stream = (uint32_t)half->stream;
+    row->context = (uint32_t)half->context;
+    row->device = half->name;
     return true;
 }
 
@@ -143,13 +168,18 @@ static bool read_track(tkt_read *read, uint64_t sequence, const tkt_pb_field *tr
     case TKT_PF_TRACK_ASYNC:
         return add_track(read, row, &half, track->bytes);
     case TKT_PF_TRACK_OF_STEPS:
-        row->kind = TKT_PF_TRACK_OF_STEPS;
-        return true;
+    case TKT_PF_TRACK_OF_STREAM:
+    case TKT_PF_TRACK_OF_WAITS:
+    case TKT_PF_TRACK_OF_OVERHEADS:
+    case TKT_PF_TRACK_OF_EVENTS:
+        return set_row(read, row, &half, track->bytes);
     case TKT_PF_TRACK_OF_COUNTER:
-        return add_counter(read, &half);
+        return add_counter(read, &read->counters, &half, half.name);
     case TKT_PF_TRACK_OF_MEMORY:
-        read->memory_uuid = half.index;
-        return true;
+        return add_counter(read, &read->memories, &half, 0);
+    case TKT_PF_TRACK_OF_DEVICE_MEMORY:
+        return add_counter(read, &read->memories, &half,
+                           (uint64_t)half.name << 32 | (uint32_t)half.memory_kind);
     default:
         return true;
     }
@@ -163,7 +193,7 @@ static bool read_site_field(tkt_read *read, const tkt_pb_field *field, tkt_trace
     case TKT_PF_SITE_NAME:
         return tkt_read_text(read, field, &site->name);
     case TKT_PF_SITE_KIND:
-        site->kind = (uint8_t)(field->value <= TAKT_SITE_ARG ? field->value : TAKT_SITE_SCOPE);
+        site->kind = (uint8_t)(field->value <= TAKT_SITE_CALL ? field->value : TAKT_SITE_SCOPE);
         return true;
     case TKT_PF_SITE_LEVEL:
         site->level = (uint8_t)field->value;
@@ -259,6 +289,12 @@ static bool read_takt_field(tkt_read *read, uint64_t sequence, const tkt_pb_fiel
         return read_key(read, field);
     case TKT_PF_TAKT_NODES:
         return tkt_read_node(read, field);
+    case TKT_PF_TAKT_DEVICES:
+        return tkt_read_device(read, field);
+    case TKT_PF_TAKT_SHAPES:
+        return tkt_read_shape(read, field);
+    case TKT_PF_TAKT_NODE_ACTIVITIES:
+        return tkt_read_node_activity(read, field);
     default:
         return true;
     }
@@ -293,6 +329,8 @@ static bool read_event(tkt_read *read, const packet_fields *packet)
         row->latest_ns = time_ns;
     if (time_ns > read->latest_ns)
         read->latest_ns = time_ns;
+    if (tkt_read_is_device_row(row))
+        return tkt_read_device_event(read, row, time_ns, &packet->event);
     return tkt_read_event(read, row, time_ns, is_late, &packet->event);
 }
 

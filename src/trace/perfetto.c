@@ -1,0 +1,83 @@
+/* Structs as messages: the writer and the reader go by the same tables. */
+#include "trace/perfetto.h"
+
+#include "trace/model.h"
+
+#include <stddef.h>
+
+#define FIELD(type, member)                                                                        \
+    {                                                                                              \
+        offsetof(type, member), sizeof(((type *)0)->member), false                                 \
+    }
+#define TEXT(type, member)                                                                         \
+    {                                                                                              \
+        offsetof(type, member), sizeof(((type *)0)->member), true                                  \
+    }
+#define TRIPLE(type, member) FIELD(type, member[0]), FIELD(type, member[1]), FIELD(type, member[2])
+
+#define TOTALS(type, before)                                                                       \
+    FIELD(type, before window_begin_bytes), FIELD(type, before window_peak_bytes),                 \
+        FIELD(type, before window_peak_ns), FIELD(type, before window_allocations),                \
+        FIELD(type, before window_frees), FIELD(type, before current_bytes),                       \
+        FIELD(type, before peak_bytes), FIELD(type, before peak_ns),                               \
+        FIELD(type, before allocations), FIELD(type, before frees),                                \
+        FIELD(type, before unmatched_frees)
+
+/* Entries are numbered: new ones go to the end. */
+const tkt_pf_field tkt_pf_memory_fields[] = {TOTALS(tkt_memory_totals, ), {0, 0, false}};
+
+const tkt_pf_field tkt_pf_device_memory_fields[] = {
+    TOTALS(tkt_device_memory, totals.),
+    TEXT(tkt_device_memory, device),
+    FIELD(tkt_device_memory, free_bytes),
+    FIELD(tkt_device_memory, capacity_bytes),
+    FIELD(tkt_device_memory, pool_bytes),
+    FIELD(tkt_device_memory, pool_used_bytes),
+    {0, 0, false},
+};
+
+const tkt_pf_field tkt_pf_device_fields[] = {
+    FIELD(tkt_device, ordinal),
+    TEXT(tkt_device, label),
+    TEXT(tkt_device, name),
+    FIELD(tkt_device, major),
+    FIELD(tkt_device, minor),
+    FIELD(tkt_device, multiprocessors),
+    FIELD(tkt_device, warp_size),
+    FIELD(tkt_device, max_threads_per_block),
+    FIELD(tkt_device, max_threads_per_multiprocessor),
+    FIELD(tkt_device, max_blocks_per_multiprocessor),
+    FIELD(tkt_device, registers_per_block),
+    FIELD(tkt_device, registers_per_multiprocessor),
+    FIELD(tkt_device, shared_per_block),
+    FIELD(tkt_device, shared_per_block_optin),
+    FIELD(tkt_device, shared_per_multiprocessor),
+    FIELD(tkt_device, reserved_shared_per_block),
+    FIELD(tkt_device, clock_khz),
+    FIELD(tkt_device, memory_clock_khz),
+    FIELD(tkt_device, memory_bus_bits),
+    FIELD(tkt_device, memory_bytes),
+    {0, 0, false},
+};
+
+const tkt_pf_field tkt_pf_shape_fields[] = {
+    TEXT(tkt_shape, label),
+    TEXT(tkt_shape, name),
+    FIELD(tkt_shape, filter),
+    FIELD(tkt_shape, bytes),
+    FIELD(tkt_shape, graph),
+    FIELD(tkt_shape, graph_node),
+    TRIPLE(tkt_shape, grid),
+    TRIPLE(tkt_shape, block),
+    TRIPLE(tkt_shape, cluster),
+    FIELD(tkt_shape, static_shared_bytes),
+    FIELD(tkt_shape, dynamic_shared_bytes),
+    FIELD(tkt_shape, local_bytes),
+    FIELD(tkt_shape, registers),
+    FIELD(tkt_shape, occupancy),
+    FIELD(tkt_shape, limiter),
+    FIELD(tkt_shape, copy_kind),
+    FIELD(tkt_shape, source),
+    FIELD(tkt_shape, target),
+    {0, 0, false},
+};
