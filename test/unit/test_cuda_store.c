@@ -1,0 +1,279 @@
+/* The store of decoded activities: bounds, chunks that come and go, and what is forgotten when. */
+#include "cuda/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define CHUNK_BYTES sizeof(tkt_store_chunk)
+
+static int empty_store(void **state)
+{
+    tkt_store *store = tkt_store_get();
+    tkt_store_fini(store);
+    assert_int_equal(tkt_store_init(store), TAKT_OK);
+    *state = store;
+    return 0;
+}
+
+/* Activities with correlation ids that count from the store's position. */
+static void add(tkt_store *store, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        tkt_stored_activity activity = {.correlation = (uint32_t)store->next_sequence};
+        assert_true(tkt_store_add(store, &activity));
+    }
+}
+
+/* All that is there, from the oldest on, is as it was added. Returns how much it is. */
+static size_t check(const tkt_store *store)
+{
+    size_t count = 0;
+    const tkt_store_chunk *last = NULL;
+    for (const tkt_store_chunk *chunk = store->first; chunk; chunk = chunk->next) {
+        for (uint32_t i = 0; i < chunk->count; i++)
+            assert_int_equal(chunk->items[i].correlation, (uint32_t)(chunk->first + i));
+        count += chunk->count;
+        last = chunk;
+    }
+    assert_ptr_equal(last, store->last);
+    return count;
+}
+
+static void positions_count_what_has_arrived(void **state)
+{
+    tkt_store *store = *state;
+    assert_int_equal(tkt_store_position(), 0);
+    add(store, TKT_STORE_CHUNK + 5);
+    assert_int_equal(tkt_store_position(), TKT_STORE_CHUNK + 5);
+    assert_int_equal(check(store), TKT_STORE_CHUNK + 5);
+    assert_int_equal(store->used_bytes, 2 * CHUNK_BYTES);
+}
+
+static void releases_what_fills_chunks(void **state)
+{
+    tkt_store *store = *state;
+    add(store, 3 * TKT_STORE_CHUNK + 10);
+    tkt_store_release(TKT_STORE_CHUNK - 1, 0);
+    assert_int_equal(check(store), 3 * TKT_STORE_CHUNK + 10);
+    tkt_store_release(2 * TKT_STORE_CHUNK, 0);
+    assert_int_equal(check(store), TKT_STORE_CHUNK + 10);
+    assert_int_equal(store->first->first, 2 * TKT_STORE_CHUNK);
+    assert_non_null(store->spare);
+    assert_int_equal(store->used_bytes, 3 * CHUNK_BYTES); /* one of them is the spare */
+    add(store, TKT_STORE_CHUNK);
+    assert_null(store->spare);
+    assert_int_equal(store->used_bytes, 3 * CHUNK_BYTES);
+    assert_int_equal(check(store), 2 * TKT_STORE_CHUNK + 10);
+}
+
+static void releases_a_chunk_that_is_not_full(void **state)
+{
+    tkt_store *store = *state;
+    add(store, 10);
+    tkt_store_release(tkt_store_position(), 0);
+    assert_null(store->first);
+    assert_int_equal(tkt_store_position(), 10);
+    add(store, 3);
+    assert_int_equal(store->first->first, 10);
+    assert_int_equal(check(store), 3);
+}
+
+static void refuses_and_counts_when_full(void **state)
+{
+    tkt_store *store = *state;
+    const tkt_stored_activity activity = {.correlation = 1};
+    const tkt_stored_memory memory = {.time = 1, .kind = TAKT_MEMORY_PINNED};
+    const tkt_stored_wait wait = {.begin = 1};
+    const tkt_stored_overhead overhead = {.begin = 1};
+    const tkt_shape shape = {.bytes = 1};
+    store->max_bytes = CHUNK_BYTES + sizeof memory + sizeof wait - 1;
+    add(store, TKT_STORE_CHUNK);
+    assert_false(tkt_store_add(store, &activity));
+    assert_int_equal(store->losses.store_full, 1);
+    assert_true(tkt_store_add_memory(store, &memory));
+    assert_false(tkt_store_add_wait(store, &wait));
+    assert_false(tkt_store_add_overhead(store, &overhead) &&
+                 tkt_store_add_overhead(store, &overhead));
+    assert_int_equal(tkt_store_shape(store, &shape), UINT32_MAX);
+    assert_int_equal(tkt_store_string(store, "a text that is far longer than what is left there"),
+                     TKT_STRTAB_FULL);
+    assert_true(store->used_bytes <= store->max_bytes);
+    assert_true(store->losses.store_full >= 3);
+    assert_int_equal(check(store), TKT_STORE_CHUNK);
+}
+
+static void a_ring_lets_the_oldest_go(void **state)
+{
+    tkt_store *store = *state;
+    store->max_bytes = 2 * CHUNK_BYTES;
+    add(store, 2 * TKT_STORE_CHUNK);
+    tkt_store_ring(TKT_STORE_CHUNK);
+    add(store, TKT_STORE_CHUNK);
+    assert_int_equal(store->losses.overwritten, TKT_STORE_CHUNK);
+    assert_int_equal(check(store), 2 * TKT_STORE_CHUNK);
+    const tkt_stored_activity activity = {.correlation = 1};
+    assert_false(tkt_store_add(store, &activity)); /* the next oldest is still wanted */
+}
+
+static void without_memory_activities_are_counted(void **state)
+{
+    tkt_store *store = *state;
+    const tkt_stored_activity activity = {.correlation = 1};
+    tkt_alloc_fail(0, UINT64_MAX);
+    assert_false(tkt_store_add(store, &activity));
+    assert_null(tkt_store_device(store, 0));
+    tkt_alloc_fail(0, 0);
+    assert_int_equal(store->losses.store_full, 1);
+    assert_true(store->used_bytes < CHUNK_BYTES);
+    assert_true(tkt_store_add(store, &activity));
+}
+
+static void equal_shapes_are_one(void **state)
+{
+    tkt_store *store = *state;
+    for (uint32_t round = 0; round < 2; round++) {
+        for (uint32_t i = 0; i < 1000; i++) {
+            const tkt_shape shape = {.bytes = i / 2, .grid = {i % 2, 1, 1}};
+            assert_int_equal(tkt_store_shape(store, &shape), i);
+        }
+    }
+    assert_int_equal(store->shapes.count, 1000);
+    assert_int_equal(store->shapes.items[500].bytes, 250);
+}
+
+/* Another shape sits where this one's hash leads: the next number is tried. */
+static void shapes_with_equal_hashes_are_told_apart(void **state)
+{
+    tkt_store *store = *state;
+    const tkt_shape shapes[2] = {{.bytes = 1}, {.bytes = 2}};
+    assert_int_equal(tkt_store_shape(store, &shapes[0]), 0);
+    uint64_t hash = tkt_hash_bytes(&shapes[1], sizeof shapes[1]);
+    *tkt_map_put(&store->shape_index, hash) = 1;
+    assert_int_equal(tkt_store_shape(store, &shapes[1]), 1);
+    assert_int_equal(tkt_store_shape(store, &shapes[1]), 1);
+    assert_int_equal(*tkt_map_get(&store->shape_index, hash + 1), 2);
+}
+
+static void shapes_go_with_the_last_activity(void **state)
+{
+    tkt_store *store = *state;
+    const tkt_shape shape = {.bytes = 7};
+    assert_int_equal(tkt_store_shape(store, &shape), 0);
+    add(store, 1);
+    tkt_store_release(0, 0);
+    assert_int_equal(store->shapes.count, 1);
+    tkt_store_release(1, 0);
+    assert_int_equal(store->shapes.count, 0);
+    assert_int_equal(store->used_bytes, CHUNK_BYTES);
+    assert_int_equal(tkt_store_shape(store, &shape), 0);
+}
+
+static void devices_have_labels(void **state)
+{
+    tkt_store *store = *state;
+    const tkt_device *device = tkt_store_device(store, 2);
+    assert_non_null(device);
+    assert_int_equal(store->devices.count, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        char label[16] = "cuda:0";
+        label[5] = (char)('0' + i);
+        assert_int_equal(store->devices.items[i].ordinal, i);
+        assert_string_equal(tkt_strtab_text(&store->strings, store->devices.items[i].label), label);
+    }
+    assert_ptr_equal(tkt_store_device(store, 2), device);
+    assert_null(tkt_store_device(store, TKT_STORE_DEVICES));
+    assert_null(tkt_store_device(store, UINT32_MAX));
+}
+
+/* Takt's clock and CUPTI's, 1000 apart; the events at CUPTI's 100 * i + 1000. */
+static void add_events(tkt_store *store)
+{
+    for (uint64_t i = 0; i < 10; i++) {
+        const tkt_clock_pair pair = {.ticks = 100 * i, .cupti_ns = 100 * i + 1000 + i * i * 1000};
+        const tkt_stored_memory memory = {.time = pair.cupti_ns, .kind = TAKT_MEMORY_PINNED};
+        const tkt_stored_wait wait = {.begin = 1, .end = pair.cupti_ns};
+        const tkt_stored_overhead overhead = {.begin = 1, .end = pair.cupti_ns};
+        assert_true(tkt_cuda_clock_add(&store->clock, &pair));
+        assert_true(tkt_store_add_memory(store, &memory));
+        assert_true(tkt_store_add_wait(store, &wait));
+        assert_true(tkt_store_add_overhead(store, &overhead));
+    }
+}
+
+static void forgets_events_by_time(void **state)
+{
+    tkt_store *store = *state;
+    add_events(store);
+    uint64_t used = store->used_bytes;
+    tkt_store_release(0, 450);
+    assert_int_equal(store->clock.pairs.count, 6); /* those of 400 to 900 */
+    assert_int_equal(store->memory.count, 6);
+    assert_int_equal(store->waits.count, 6);
+    assert_int_equal(store->overheads.count, 6);
+    assert_int_equal(store->memory.items[0].time, 1400 + 16000);
+    assert_int_equal(store->memory.items[5].time, 1900 + 81000);
+    assert_int_equal(
+        used - store->used_bytes,
+        4 * (sizeof(tkt_stored_memory) + sizeof(tkt_stored_wait) + sizeof(tkt_stored_overhead)));
+    tkt_store_release(0, 2000);
+    assert_int_equal(store->clock.pairs.count, 1);
+    assert_int_equal(store->memory.count, 1);
+}
+
+static void forgets_nothing_before_the_first_pair(void **state)
+{
+    tkt_store *store = *state;
+    const tkt_stored_memory memory = {.time = 5, .kind = TAKT_MEMORY_PINNED};
+    const tkt_clock_pair pair = {.ticks = 100, .cupti_ns = 1000};
+    assert_true(tkt_store_add_memory(store, &memory));
+    tkt_store_release(0, 1000);
+    assert_int_equal(store->memory.count, 1);
+    assert_true(tkt_cuda_clock_add(&store->clock, &pair));
+    tkt_store_release(0, 99);
+    assert_int_equal(store->memory.count, 1);
+    tkt_store_release(0, 100);
+    assert_int_equal(store->memory.count, 0);
+}
+
+/* What happened after the clock was set back has earlier stamps, and is not old. */
+static void keeps_what_happened_after_a_clock_was_set_back(void **state)
+{
+    tkt_store *store = *state;
+    const tkt_clock_pair pairs[] = {{.ticks = 100, .cupti_ns = 9000},
+                                    {.ticks = 200, .cupti_ns = 50}};
+    const tkt_stored_memory memory = {.time = 60, .kind = TAKT_MEMORY_PINNED};
+    assert_true(tkt_cuda_clock_add(&store->clock, &pairs[0]));
+    assert_true(tkt_cuda_clock_add(&store->clock, &pairs[1]));
+    assert_true(tkt_store_add_memory(store, &memory));
+    tkt_store_release(0, 150);
+    assert_int_equal(store->memory.count, 1);
+}
+
+#define EACH(test) cmocka_unit_test_setup(test, empty_store)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        EACH(positions_count_what_has_arrived),
+        EACH(releases_what_fills_chunks),
+        EACH(releases_a_chunk_that_is_not_full),
+        EACH(refuses_and_counts_when_full),
+        EACH(a_ring_lets_the_oldest_go),
+        EACH(without_memory_activities_are_counted),
+        EACH(equal_shapes_are_one),
+        EACH(shapes_with_equal_hashes_are_told_apart),
+        EACH(shapes_go_with_the_last_activity),
+        EACH(devices_have_labels),
+        EACH(forgets_events_by_time),
+        EACH(forgets_nothing_before_the_first_pair),
+        EACH(keeps_what_happened_after_a_clock_was_set_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
