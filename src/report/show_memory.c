@@ -108,6 +108,8 @@ static takt_status show_totals(tkt_document *document)
     if (!table)
         return TAKT_NO_MEMORY;
     table->is_hidden_empty = true;
+    if (devices > 0)
+        table->columns[DEVICE].rank = 0;
     if (has_host)
         add_rows(table, trace, "host", &trace->memory, NULL);
     for (size_t i = 0; i < devices; i++) {

@@ -87,11 +87,11 @@ static size_t find_device(using *u, uint32_t device)
     size_t i = 0;
     while (i < u->uses->count && u->uses->items[i].device != device)
         i++;
-    if (i < u->uses->count)
+    if (i < u->sweeps.count)
         return i;
     tkt_device_use *use = TKT_ARRAY_ADD(u->uses);
     sweep *new_sweep = TKT_ARRAY_ADD(&u->sweeps);
-    if (!use || !new_sweep) {
+    if (!use || !new_sweep || u->status != TAKT_OK) {
         u->status = TAKT_NO_MEMORY;
         return SIZE_MAX;
     }

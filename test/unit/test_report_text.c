@@ -1,53 +1,6 @@
-/* Tables as text: the golden files, the width, colours, hostile and long names. The golden files
- * are test/golden/report_NAME_WIDTH.txt; with UPDATE_GOLDEN=1 in the environment this program
- * writes them anew, and what has changed is to be looked at. */
+/* Tables as text: the golden files, the width, colours, hostile and long names. */
 #include "test_report_fluid.h"
-
-#include "base/text.h"
-
-#include <stdio.h>
-
-static const char *golden_path(const char *report, unsigned width, char *out, size_t size)
-{
-    const char *root = getenv("TAKT_ROOT");
-    snprintf(out, size, "%s/test/golden/report_%s_%u.txt", root ? root : ".", report, width);
-    return out;
-}
-
-static void write_golden(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_int_equal(fputs(text, file) >= 0, 1);
-    assert_int_equal(fclose(file), 0);
-}
-
-static char *read_golden(const char *path)
-{
-    static char text[1 << 16];
-    FILE *file = fopen(path, "r");
-    if (!file)
-        fail_msg("%s is missing: UPDATE_GOLDEN=1 makes it", path);
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
-    return text;
-}
-
-static void assert_golden(const takt_trace *trace, const char *report, const char *file,
-                          takt_report_options *options)
-{
-    static const unsigned widths[] = {80, 160};
-    for (size_t i = 0; i < 2; i++) {
-        char path[512];
-        options->width = widths[i];
-        char *text = report_of(trace, report, options);
-        golden_path(file, widths[i], path, sizeof path);
-        if (getenv("UPDATE_GOLDEN"))
-            write_golden(path, text);
-        assert_string_equal(text, read_golden(path));
-        tkt_free(text);
-    }
-}
+#include "test_report_golden.h"
 
 static void reports_equal_their_golden_files(void **state)
 {
@@ -64,23 +17,6 @@ static void reports_equal_their_golden_files(void **state)
     options = (takt_report_options){.rows = 4};
     assert_golden(trace, "tree", "tree_rows", &options);
     takt_trace_release(trace);
-}
-
-/* Columns of the longest line; escape sequences are none. */
-static size_t longest_line(const char *text)
-{
-    size_t longest = 0;
-    while (*text) {
-        size_t size = strcspn(text, "\n");
-        char line[4096];
-        assert_true(size < sizeof line);
-        memcpy(line, text, size);
-        line[size] = '\0';
-        size_t columns = tkt_text_columns(line);
-        longest = columns > longest ? columns : longest;
-        text += size + (text[size] == '\n');
-    }
-    return longest;
 }
 
 static void no_line_is_longer_than_the_width(void **state)

@@ -1,0 +1,424 @@
+/* Reports of a program that uses CUDA: golden files, values followed by hand, all formats, and that
+ * a program without CUDA hears no word of it. */
+#include "test_report_cuda.h"
+#include "test_report_fluid.h"
+#include "test_report_golden.h"
+#include "test_report_launches.h"
+
+#include <jansson.h>
+
+#include <strings.h>
+
+static void reports_equal_their_golden_files(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_cuda();
+    for (size_t i = 0; takt_report_name(i); i++) {
+        char file[64];
+        snprintf(file, sizeof file, "cuda_%s", takt_report_name(i));
+        takt_report_options options = {0};
+        assert_golden(trace, takt_report_name(i), file, &options);
+    }
+    takt_report_options all = {.all = true};
+    assert_golden(trace, "scopes", "cuda_scopes_all", &all);
+    assert_golden(trace, "tree", "cuda_tree_all", &all);
+    takt_trace_release(trace);
+}
+
+static json_t *parsed(const takt_trace *trace, const char *name, bool all)
+{
+    takt_report_options options = {.format = TAKT_JSON, .all = all, .rows = -1};
+    char *text = report_of(trace, name, &options);
+    json_error_t error;
+    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    if (!json)
+        fail_msg("%s: line %d: %s", name, error.line, error.text);
+    tkt_free(text);
+    return json;
+}
+
+static const json_t *row_of(const json_t *table, const char *key, const char *name)
+{
+    const json_t *rows = json_object_get(table, "rows");
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        const char *here = json_string_value(json_object_get(row, key));
+        if (here && strcmp(here, name) == 0)
+            return row;
+    }
+    fail_msg("no row %s", name);
+    return NULL;
+}
+
+static const json_t *table_of(const json_t *json, const char *key)
+{
+    const json_t *table = json_object_get(json_object_get(json, "tables"), key);
+    assert_non_null(table);
+    return table;
+}
+
+static void assert_value(const json_t *row, const char *key, double expected)
+{
+    const json_t *value = json_object_get(row, key);
+    if (!json_is_number(value))
+        fail_msg("%s is no number", key);
+    assert_near(json_number_value(value), expected, fabs(expected) * 1e-12);
+}
+
+/* Each step launches 1000 + 1000 + 2 * 250 us in forces and 500 us in output; each of the three
+ * loads 250 + 50 us; 100 us are of nobody's: 3 * 3000 + 3 * 300 + 100 = 10000 us in all. */
+static void scopes_by_hand(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_cuda();
+    json_t *json = parsed(trace, "scopes", false);
+    const json_t *row = row_of(json, "name", "forces");
+    assert_value(row, "self_cuda_ns", 3 * 2500000);
+    assert_value(row, "self_cuda_percent", 75);
+    assert_value(row, "cuda_total_ns", 3 * 2500000);
+    assert_value(row, "cuda_time_avg_ns", 2500000);
+    assert_value(row, "cuda_busy_ns", 3 * 1500000);
+    assert_value(row, "self_cpu_ns", 3 * 2000000); /* the calls are its own */
+    row = row_of(json, "name", "step");
+    assert_value(row, "self_cuda_ns", 0);
+    assert_value(row, "cuda_total_ns", 3 * 3000000);
+    assert_value(row, "cuda_busy_ns", 3 * 2000000);
+    assert_value(row, "self_cpu_ns", 3 * 1000000);
+    assert_value(row, "cuda_memory_bytes", 0);
+    row = row_of(json, "name", "load");
+    assert_value(row, "cuda_total_ns", 3 * 300000);
+    assert_value(row, "cuda_memory_bytes", 16 << 20);
+    assert_value(row, "self_cuda_memory_bytes", 16 << 20);
+    assert_value(row, "cpu_memory_bytes", 3000);
+    assert_value(row, "self_cpu_memory_bytes", 3000);
+    assert_int_equal(json_array_size(json_object_get(json, "rows")), 4);
+    const json_t *facts = json_object_get(json, "facts");
+    assert_value(facts, "self_cuda_total_ns", 10000000);
+    assert_value(facts, "cuda_in_no_scope_ns", 100000);
+    assert_value(facts, "self_cpu_total_ns", 3 * 4000000 + 3 * 2000000);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+static void all_rows_by_hand(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_cuda();
+    json_t *json = parsed(trace, "scopes", true);
+    const json_t *row = row_of(json, "name", "forces");
+    assert_value(row, "self_cpu_ns", 3 * (2000000 - 10000 - 10000 - 40000 - 1400000));
+    assert_value(row, "self_cuda_ns", 3 * 2500000);
+    row = row_of(json, "name", "cudaLaunchKernel");
+    assert_string_equal(json_string_value(json_object_get(row, "kind")), "call");
+    assert_value(row, "calls", 6);
+    assert_value(row, "self_cpu_ns", 60000);
+    assert_value(row, "cuda_total_ns", 0);
+    row = row_of(json, "name", "kernel density");
+    assert_string_equal(json_string_value(json_object_get(row, "kind")), "activity");
+    assert_value(row, "calls", 9);
+    assert_value(row, "self_cpu_ns", 0);
+    assert_value(row, "self_cuda_ns", 3 * 1500000);
+    assert_value(row, "self_cuda_percent", 45);
+    assert_true(json_is_null(json_object_get(row, "cuda_busy_ns")));
+    assert_true(json_is_null(json_object_get(row, "cuda_memory_bytes")));
+    row = json_array_get(json_object_get(json, "rows"), 0); /* by CUDA total, as torch would */
+    assert_string_equal(json_string_value(json_object_get(row, "name")), "step");
+    const json_t *facts = json_object_get(json, "facts");
+    assert_value(facts, "self_cuda_total_ns", 10000000);
+    assert_value(facts, "cuda_in_no_scope_ns", 100000);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+static void trees_by_hand(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_cuda();
+    json_t *json = parsed(trace, "tree", false);
+    const json_t *row = row_of(json, "name", "step");
+    assert_value(row, "cuda_total_ns", 9000000);
+    assert_value(row, "cuda_total_percent", 90);
+    assert_value(row, "self_cuda_ns", 0);
+    row = row_of(json, "name", "output");
+    assert_value(row, "self_cuda_ns", 1500000);
+    assert_value(row, "self_cpu_ns", 3000000);
+    assert_int_equal(json_array_size(json_object_get(json, "rows")), 4);
+    json_decref(json);
+    json = parsed(trace, "tree", true);
+    assert_int_equal(json_array_size(json_object_get(json, "rows")), 4 + 4 + 3);
+    row = row_of(json, "name", "output");
+    assert_value(row, "self_cpu_ns", 3 * 300000);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+/* In a step of 4 ms cuda:0 is busy for 1.5 + 0.5 ms, cuda:1 for 0.5 ms; each load keeps cuda:1 busy
+ * for another 0.3 ms, but the last while the graph runs; cuda:0 has 0.1 ms of nobody's. */
+static void steps_by_hand(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_cuda();
+    json_t *json = parsed(trace, "steps", false);
+    const json_t *row = row_of(json, "steps", "recorded");
+    assert_value(row, "cuda_time_ns", (10000000 + 1) / 3);
+    assert_value(row, "cuda_busy_percent", 100 * (6.1 + 1.5 + 0.6) / (2 * 12));
+    row = row_of(json, "steps", "all");
+    assert_true(json_is_null(json_object_get(row, "cuda_time_ns")));
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+static void memory_by_hand(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_cuda();
+    json_t *json = parsed(trace, "memory", false);
+    const json_t *row = row_of(json, "device", "cuda:1");
+    assert_value(row, "peak_bytes", 20 << 20);
+    assert_value(row, "peak_at_ns", 4200000);
+    assert_value(row, "current_bytes", 20 << 20);
+    assert_value(row, "change_bytes", 16 << 20);
+    assert_value(row, "allocations", 3);
+    assert_value(row, "frees", 1);
+    assert_value(row, "free_bytes", 1 << 30);
+    assert_value(row, "capacity_bytes", 4.0 * (1 << 30));
+    assert_value(row, "pool_bytes", 16 << 20);
+    assert_value(row, "fragmentation_percent", 25);
+    row = json_array_get(json_object_get(json, "rows"), 3);
+    assert_value(row, "peak_bytes", 24 << 20);
+    assert_value(row, "peak_at_ns", -100000);
+    assert_value(row, "allocations", 5);
+    row = row_of(table_of(json, "jumps"), "device", "cuda:1");
+    assert_value(row, "bytes", 8 << 20);
+    assert_value(row, "times", 3);
+    assert_string_equal(json_string_value(json_object_get(row, "scope")), "load");
+    row = row_of(table_of(json, "scopes"), "scope", "load");
+    assert_value(row, "cuda_memory_bytes", 16 << 20);
+    row = row_of(table_of(json, "copies"), "copy", "memcpy DtoH");
+    assert_string_equal(json_string_value(json_object_get(row, "from")), "device");
+    assert_string_equal(json_string_value(json_object_get(row, "to")), "pageable");
+    assert_value(row, "count", 3);
+    assert_value(row, "bytes", 12000000);
+    assert_value(row, "time_ns", 1500000);
+    assert_value(row, "gb_per_second", 8);
+    row = row_of(table_of(json, "copies"), "copy", "memcpy HtoD");
+    assert_value(row, "gb_per_second", 16);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+static void the_timeline_knows_where_activities_come_from(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_cuda();
+    json_t *json = parsed(trace, "timeline", false);
+    const json_t *row = json_array_get(json_object_get(json, "rows"), 4);
+    assert_string_equal(json_string_value(json_object_get(row, "activity")), "memcpy DtoH");
+    assert_string_equal(json_string_value(json_object_get(row, "scope")), "output");
+    assert_string_equal(json_string_value(json_object_get(row, "launch")), "cudaMemcpy");
+    assert_value(row, "bytes", 4000000);
+    assert_value(row, "stream", 7);
+    assert_value(row, "correlation", 1005);
+    assert_value(row, "begin_ns", 2400000);
+    row = json_array_get(json_object_get(json, "rows"), 21);
+    assert_true(json_is_null(json_object_get(row, "scope")));
+    assert_true(json_is_null(json_object_get(row, "launch")));
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+static void the_summary_tells_what_to_do(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_cuda();
+    json_t *json = parsed(trace, "summary", false);
+    const json_t *row = row_of(table_of(json, "devices"), "device", "cuda:0");
+    assert_value(row, "busy_ns", 6100000);
+    assert_value(row, "busy_percent", 100 * 6.1 / 12);
+    assert_value(row, "total_time_ns", 3 * 2500000 + 100000);
+    assert_value(row, "count", 10);
+    row = row_of(json, "name", "step");
+    assert_value(row, "cuda_total_ns", 9000000);
+    assert_value(json_object_get(json, "facts"), "self_cuda_total_ns", 10000000);
+    assert_value(json_object_get(json, "facts"), "copied_bytes", 24000000);
+    json_decref(json);
+    char *text = report_of(trace, "summary", &(takt_report_options){.width = 400});
+    assert_non_null(strstr(text, "- cuda:1 was idle 82.50% of the wall time, 9.900ms.\n"));
+    assert_non_null(strstr(text, "- 3 copies from or to pageable memory, 11.44 MiB, took 1.500ms, "
+                                 "15.00% of the CUDA time"));
+    assert_non_null(strstr(text, "- 2 launches whose activity had not finished.\n"));
+    assert_non_null(strstr(text, "- 1 activities whose launch is not known.\n"));
+    tkt_free(text);
+    takt_trace_release(trace);
+}
+
+static void the_last_line_says_what_measured(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_cuda();
+    char *text = report_of(trace, "scopes", &(takt_report_options){.width = 400});
+    assert_non_null(strstr(text, "backend CUPTI 13.0 (130001); clock tsc, "));
+    assert_non_null(strstr(text, "; device times: resolution 32.0 ns, uncertainty 512.5 ns; "
+                                 "dropped 0; device dropped 0; incomplete 2; unattributed 1; "));
+    tkt_free(text);
+    json_t *json = parsed(trace, "scopes", false);
+    const json_t *provenance = json_object_get(json, "provenance");
+    assert_value(provenance, "device_resolution_ns", 32);
+    assert_value(provenance, "device_uncertainty_ns", 512.5);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+/* Of a folded trace only what needs single activities is missing: when devices were busy, copies,
+ * allocations by scope. */
+static void folded_traces_print_the_same_sums(void **state)
+{
+    (void)state;
+    static const char *const reports[] = {"scopes", "tree", "steps", "activities", "devices"};
+    takt_trace *full = build_cuda();
+    takt_trace *folded = build_folded(full);
+    for (size_t i = 0; i < 5; i++) {
+        json_t *a = parsed(full, reports[i], true);
+        json_t *b = parsed(folded, reports[i], true);
+        const json_t *columns = json_object_get(b, "columns");
+        const json_t *rows = json_object_get(a, "rows");
+        const json_t *first = json_array_get(columns, i > 2 ? 2 : 0);
+        assert_int_equal(json_array_size(rows), json_array_size(json_object_get(b, "rows")));
+        for (size_t r = 0; r < json_array_size(rows); r++) {
+            const json_t *row = json_array_get(rows, r);
+            const char *key = json_string_value(first);
+            const json_t *same = row_of(b, key, json_string_value(json_object_get(row, key)));
+            for (size_t c = 0; c < json_array_size(columns); c++) {
+                key = json_string_value(json_array_get(columns, c));
+                assert_true(json_equal(json_object_get(row, key), json_object_get(same, key)));
+            }
+        }
+        json_decref(a);
+        json_decref(b);
+    }
+    char *text = report_of(folded, "activities", NULL);
+    assert_ptr_equal(strstr(text, "CUDA activity summary:\n"), text);
+    tkt_free(text);
+    text = report_of(folded, "summary", NULL);
+    assert_null(strstr(text, "idle"));
+    tkt_free(text);
+    takt_trace_release(full);
+    takt_trace_release(folded);
+}
+
+/* Activities that were added up while recording may be known by the call that launched them. */
+static void activities_of_calls_are_their_scopes(void **state)
+{
+    (void)state;
+    takt_trace *full = build_cuda();
+    takt_trace *folded = build_folded(full);
+    const tkt_fold *fold = tkt_trace_fold(folded);
+    char *before = report_of(folded, "scopes", &(takt_report_options){.all = true});
+    for (size_t i = 0; i < folded->node_activities.count; i++) {
+        uint32_t *node = &folded->node_activities.items[i].node;
+        uint32_t child = *node ? fold->items[*node].first_child : TKT_NO_NODE;
+        if (child != TKT_NO_NODE)
+            *node = child;
+    }
+    char *after = report_of(folded, "scopes", &(takt_report_options){.all = true});
+    assert_string_equal(before, after);
+    tkt_free(before);
+    tkt_free(after);
+    takt_trace_release(full);
+    takt_trace_release(folded);
+}
+
+static bool speaks_of_cuda(const char *text)
+{
+    for (; *text; text++) {
+        if (strncasecmp(text, "cuda", 4) == 0 || strncasecmp(text, "cupti", 5) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void programs_without_cuda_hear_no_word_of_it(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_fluid();
+    for (int format = TAKT_TEXT; format <= TAKT_MARKDOWN; format++) {
+        for (size_t i = 0; takt_report_name(i); i++) {
+            takt_report_options options = {.format = (takt_format)format};
+            char *text = report_of(trace, takt_report_name(i), &options);
+            assert_false(speaks_of_cuda(text));
+            tkt_free(text);
+        }
+    }
+    takt_trace_release(trace);
+}
+
+static void every_format_and_width_works(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_launches_until(3, LAUNCHES_BEGIN + 5000);
+    for (size_t i = 0; takt_report_name(i); i++) {
+        for (uint32_t width = 60; width <= 240; width += 4) {
+            takt_report_options options = {.width = width, .all = width % 8, .with_flops = true};
+            char *text = report_of(trace, takt_report_name(i), &options);
+            assert_true(longest_line(text) <= width);
+            assert_null(strstr(text, " \n"));
+            assert_null(strstr(text, " nan"));
+            tkt_free(text);
+        }
+        for (int format = TAKT_CSV; format <= TAKT_MARKDOWN; format++) {
+            takt_report_options options = {.format = (takt_format)format, .by_arguments = true};
+            char *text = report_of(trace, takt_report_name(i), &options);
+            assert_true(strlen(text) > 20);
+            tkt_free(text);
+        }
+        json_decref(parsed(trace, takt_report_name(i), true));
+    }
+    takt_trace_release(trace);
+}
+
+static takt_status eat(void *user, const void *data, size_t size)
+{
+    (void)data;
+    *(size_t *)user += size;
+    return TAKT_OK;
+}
+
+static void without_memory_nothing_is_written(void **state)
+{
+    (void)state;
+    for (size_t i = 0; takt_report_name(i); i++) {
+        takt_status status = TAKT_NO_MEMORY;
+        for (uint64_t after = 0; status != TAKT_OK; after++) {
+            takt_trace *trace = build_cuda();
+            size_t bytes = 0;
+            takt_sink sink = {eat, &bytes};
+            takt_report_options options = {.all = after % 2};
+            tkt_alloc_fail(after, UINT64_MAX);
+            status = takt_report(trace, takt_report_name(i), &options, &sink);
+            tkt_alloc_fail(0, 0);
+            assert_true(status == TAKT_OK || (status == TAKT_NO_MEMORY && bytes == 0));
+            takt_trace_release(trace);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reports_equal_their_golden_files),
+        cmocka_unit_test(scopes_by_hand),
+        cmocka_unit_test(all_rows_by_hand),
+        cmocka_unit_test(trees_by_hand),
+        cmocka_unit_test(steps_by_hand),
+        cmocka_unit_test(memory_by_hand),
+        cmocka_unit_test(the_timeline_knows_where_activities_come_from),
+        cmocka_unit_test(the_summary_tells_what_to_do),
+        cmocka_unit_test(the_last_line_says_what_measured),
+        cmocka_unit_test(folded_traces_print_the_same_sums),
+        cmocka_unit_test(activities_of_calls_are_their_scopes),
+        cmocka_unit_test(programs_without_cuda_hear_no_word_of_it),
+        cmocka_unit_test(every_format_and_width_works),
+        cmocka_unit_test(without_memory_nothing_is_written),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
