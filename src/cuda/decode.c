@@ -112,9 +112,13 @@ static bool is_period(decoder *d, uint64_t begin, uint64_t end)
 
 static bool is_device(decoder *d, uint32_t ordinal)
 {
-    bool is_known = ordinal < d->store->devices.count || tkt_store_device(d->store, ordinal);
-    d->store->losses.unknown += !is_known;
-    return is_known;
+    if (ordinal < d->store->devices.count || tkt_store_device(d->store, ordinal))
+        return true;
+    if (ordinal < TKT_STORE_DEVICES)
+        d->store->losses.store_full++;
+    else
+        d->store->losses.unknown++;
+    return false;
 }
 
 /* Names. */
