@@ -38,7 +38,7 @@ typedef struct tkt_shape {
     uint8_t  copy_kind;   /* takt_copy_kind */
     uint8_t  source;      /* takt_memory_kind; of a memset 0 */
     uint8_t  target;      /* takt_memory_kind */
-    uint32_t reserved;
+    uint32_t reserved[2];
 } tkt_shape;
 
 /* What tables print for an activity: "kernel density", "builtin kernel x", "memcpy HtoD"; written

@@ -86,13 +86,6 @@ static void put_takt_struct(tkt_perfetto *file, uint32_t field, const tkt_pf_fie
     tkt_perfetto_packet_write(file);
 }
 
-void tkt_perfetto_devices(tkt_perfetto *file)
-{
-    for (size_t i = 0; i < file->trace->devices.count; i++)
-        put_takt_struct(file, TKT_PF_TAKT_DEVICES, tkt_pf_device_fields,
-                        &file->trace->devices.items[i]);
-}
-
 /* "cuda:0 NVIDIA H100" */
 static void open_device(tkt_perfetto *file, uint32_t device, uint64_t uuid)
 {
@@ -292,6 +285,15 @@ static void intern_shape(tkt_perfetto *file, uint32_t row, uint32_t index)
     tkt_perfetto_packet_write(file);
     if (!tkt_perfetto_set_add(&file->rows.items[row].sites, index + 1))
         tkt_perfetto_no_memory(file);
+}
+
+void tkt_perfetto_devices(tkt_perfetto *file)
+{
+    for (size_t i = 0; i < file->trace->devices.count; i++)
+        put_takt_struct(file, TKT_PF_TAKT_DEVICES, tkt_pf_device_fields,
+                        &file->trace->devices.items[i]);
+    if (file->trace->shapes.count)
+        annotations_of(file, (uint32_t)file->trace->shapes.count - 1);
 }
 
 /* ---- Activities ------------------------------------------------------------------------------ */

@@ -69,6 +69,12 @@ static takt_status find_order(const takt_trace *trace, size_t first, uint32_t **
     return status;
 }
 
+static bool are_siblings(const tkt_activity *a, const tkt_activity *b)
+{
+    return a->correlation == b->correlation && a->call == b->call &&
+           (a->call != TKT_NO_CALL || a->begin_ns == b->begin_ns);
+}
+
 /* Those of one call, which a graph has many of, by their own begin; of those that begin at once, by
  * the stream. `reserved` lends its room. */
 static takt_status order_siblings(tkt_activity *first, size_t count)
@@ -93,8 +99,7 @@ takt_status tkt_calls_order(takt_trace *trace, size_t first)
                                  places);
     tkt_free(places);
     for (size_t i = first, end; i < count && status == TAKT_OK; i = end) {
-        for (end = i + 1;
-             end < count && items[end].call == items[i].call && items[i].call != TKT_NO_CALL;)
+        for (end = i + 1; end < count && are_siblings(&items[i], &items[end]);)
             end++;
         if (end > i + 1)
             status = order_siblings(items + i, end - i);

@@ -120,6 +120,8 @@ MAYBE_UNUSED static uint64_t draw_pause(chance *from)
     }
 }
 
+#include "test_device_build.h"
+
 #define RANDOM_SITES 200 /* more than fit into one byte */
 
 MAYBE_UNUSED static uint32_t random_site(takt_trace *trace, chance *from, takt_site_kind kind)
@@ -205,6 +207,12 @@ MAYBE_UNUSED static void random_thread(takt_trace *trace, chance *from, uint32_t
                 ADD(&trace->tracks.items[track].works, (tkt_work){span, 1e9, 0.25});
         } else if (what < 8 && depth) {
             spans->items[open[--depth]].end_ns = time_ns;
+        } else if (what == 8 && spans->count < span_count) {
+            uint64_t begin_ns = time_ns;
+            time_ns += draw_pause(from);
+            make_call(trace, track, top, draw(from, 2) ? "cudaLaunchKernel" : "cudaMemcpy",
+                      3 * (uint32_t)trace->calls.count + 1, begin_ns, time_ns);
+            trace->calls.items[trace->calls.count - 1].result = (int32_t)draw(from, 3) - 1;
         } else if (what >= 8) {
             random_event(trace, from, track, top, time_ns);
         }
@@ -236,6 +244,8 @@ MAYBE_UNUSED static takt_trace *random_trace(uint64_t seed, uint32_t threads, si
                      span_count);
     for (uint64_t i = 0; i < draw(&from, 4); i++)
         ADD(&trace->steps, (tkt_step){40 + i, BEGIN_NS + 1000 * i, BEGIN_NS + 1000 * i + 900});
+    if (trace->calls.count && seed % 3)
+        random_devices(trace, &from);
     return trace;
 }
 
@@ -259,8 +269,10 @@ MAYBE_UNUSED static void make_facts(takt_trace *trace)
     facts->clock_resolution_ns = 0.4166666;
     facts->clock_uncertainty_ns = 31.25;
     facts->cost_ns = 12345.5;
-    for (int i = 0; i < TAKT_LOSS_CUT; i++)
-        facts->losses[i] = (uint64_t)i * 1000000007;
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
+        facts->losses[i] = i == TAKT_LOSS_CUT ? 0 : (uint64_t)i * 1000000007;
+    facts->device_uncertainty_ns = 250.5;
+    facts->device_resolution_ns = 32;
     trace->with_flops = true;
     trace->memory = (tkt_memory_totals){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, UINT64_MAX};
     make_all_steps(trace);
@@ -417,6 +429,8 @@ MAYBE_UNUSED static void same_facts(const takt_trace *a, const takt_trace *b)
     SAME_BITS(x->clock_resolution_ns, y->clock_resolution_ns);
     SAME_BITS(x->clock_uncertainty_ns, y->clock_uncertainty_ns);
     SAME_BITS(x->cost_ns, y->cost_ns);
+    SAME_BITS(x->device_uncertainty_ns, y->device_uncertainty_ns);
+    SAME_BITS(x->device_resolution_ns, y->device_resolution_ns);
     SAME(x->begun_before, y->begun_before);
     SAME(x->unfinished, y->unfinished);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
@@ -504,6 +518,8 @@ MAYBE_UNUSED static void same_events(const takt_trace *a, const takt_trace *b)
         SAME(a->memory_events.items[i].bytes, b->memory_events.items[i].bytes);
         SAME(a->memory_events.items[i].track, b->memory_events.items[i].track);
         SAME(a->memory_events.items[i].span, b->memory_events.items[i].span);
+        SAME(a->memory_events.items[i].kind, b->memory_events.items[i].kind);
+        SAME_TEXT(a->memory_events.items[i].device, b->memory_events.items[i].device);
     }
 }
 
@@ -521,6 +537,12 @@ MAYBE_UNUSED static void same_activities(const takt_trace *a, const takt_trace *
         SAME(x->track, y->track);
         SAME(x->span, y->span);
         SAME(x->scope, y->scope);
+        SAME(x->call, y->call);
+        SAME(x->shape, y->shape);
+        SAME(x->stream, y->stream);
+        SAME(x->context, y->context);
+        SAME(x->correlation, y->correlation);
+        SAME(x->reserved, y->reserved);
     }
 }
 
@@ -559,6 +581,8 @@ MAYBE_UNUSED static void same_trace(const takt_trace *a, const takt_trace *b)
     for (size_t i = 0; i < a->steps.count; i++)
         assert_memory_equal(&a->steps.items[i], &b->steps.items[i], sizeof a->steps.items[i]);
     same_fold(a, b);
+    same_devices(a, b);
+    same_node_activities(a, b);
 }
 
 #endif
