@@ -190,7 +190,7 @@ bool simc_has_driver(void)
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY);
     if (!driver || !dlsym(driver, "cuInit"))
         return false;
-    is_driver_there = sim_device_count() > 0;
+    is_driver_there = sim_option_number("devices", 1) > 0; /* also before cuInit() */
     return is_driver_there;
 }
 
