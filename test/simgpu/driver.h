@@ -31,9 +31,13 @@ typedef int CUstreamCaptureStatus;
 typedef int CUdriverProcAddressQueryResult;
 typedef unsigned long long cuuint64_t;
 
-typedef struct CUuuid_st {
+#ifndef SIM_UUID
+#define SIM_UUID
+struct CUuuid_st {
     char bytes[16];
-} CUuuid;
+};
+#endif
+typedef struct CUuuid_st CUuuid;
 
 typedef struct CUlaunchAttribute_st {
     int  id; /* 2 cooperative, 4 cluster dimension */

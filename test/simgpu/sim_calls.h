@@ -114,7 +114,6 @@
     X(__cudaLaunchKernel_ptsz, 506, v13000) \
     X(cudaGraphCreate, 286, v10000) \
     X(cudaGraphAddKernelNode, 289, v10000) \
-    X(cudaGraphAddMemcpyNode, 290, v10000) \
     X(cudaGraphAddMemcpyNode1D, 352, v11010) \
     X(cudaGraphAddMemsetNode, 293, v10000) \
     X(cudaGraphAddHostNode, 296, v10000) \
