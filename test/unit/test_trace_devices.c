@@ -1,0 +1,551 @@
+/* Activities find the scope that launched them: through recorded calls, the store and the join, in
+ * the full form and in the folded one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "record/call.h"
+#include "record/control.h"
+#include "trace/devices.h"
+#include "trace/seal.h"
+
+#include <takt/takt.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t ticks = 1000000; /* atomic; a tick is a nanosecond */
+
+static uint64_t fake_clock(void)
+{
+    return __atomic_add_fetch(&ticks, 1, __ATOMIC_RELAXED);
+}
+
+static const char launch[] = "cudaLaunchKernel";
+static const char graph_launch[] = "cudaGraphLaunch";
+
+/* Records a call of so many ticks that ends now; returns when it began. */
+static uint64_t call(const char *name, uint32_t correlation, uint64_t duration, int32_t result)
+{
+    uint64_t begin = fake_clock();
+    __atomic_add_fetch(&ticks, duration, __ATOMIC_RELAXED);
+    tkt_record_call(
+        &(tkt_call){name, "cuda_runtime", begin, begin + duration, correlation, result});
+    return begin;
+}
+
+/* ---- A window and a store -------------------------------------------------------------------- */
+
+typedef struct world {
+    tkt_store store;
+    tkt_seal_window window;
+    tkt_join join;
+} world;
+
+static void begin(world *w, uint32_t modes)
+{
+    *w = (world){0};
+    assert_int_equal(tkt_store_init(&w->store), TAKT_OK);
+    tkt_pool_limit(UINT64_C(64) << 20);
+    tkt_record_set(0, 0);
+    for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log)) {
+        tkt_log_release(log, UINT64_MAX);
+        tkt_log_fold_reset(log);
+    }
+    w->window.fit = tkt_clock_fit_now();
+    __atomic_store_n(&tkt_record_control.fold_ns_per_tick, w->window.fit.ns_per_tick,
+                     __ATOMIC_RELAXED);
+    w->window.begin_ticks = fake_clock();
+    __atomic_store_n(&tkt_record_control.fold_from_ticks, w->window.begin_ticks, __ATOMIC_RELAXED);
+    tkt_record_set(modes, TAKT_NORMAL_BIT);
+    w->join = (tkt_join){.position = 0,
+                         .filter = TAKT_TIMING_ALL,
+                         .begin_ticks = w->window.begin_ticks,
+                         .fit = w->window.fit};
+}
+
+static void end(world *w, uint32_t last_correlation)
+{
+    w->join.end_ticks = w->window.end_ticks = fake_clock();
+    w->join.last_correlation = last_correlation;
+    tkt_record_set(0, 0);
+}
+
+static takt_trace *seal(world *w, tkt_joined *joined)
+{
+    takt_trace *trace;
+    w->window.with_spans = true;
+    assert_int_equal(tkt_seal(&w->window, &trace), TAKT_OK);
+    trace->facts.has_spans = true;
+    assert_int_equal(tkt_trace_join(trace, &w->store, &w->join, joined), TAKT_OK);
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    return trace;
+}
+
+static uint32_t text(world *w, const char *bytes)
+{
+    return tkt_strtab_intern_text(&w->store.strings, bytes);
+}
+
+static void add(world *w, const char *label, uint32_t filter, uint32_t correlation, uint32_t device,
+                uint32_t stream, uint64_t begin_ns, uint64_t end_ns)
+{
+    assert_non_null(tkt_store_device(&w->store, device));
+    tkt_shape shape = {.label = text(w, label), .filter = filter};
+    const tkt_stored_activity activity = {.begin = begin_ns,
+                                          .end = end_ns,
+                                          .correlation = correlation,
+                                          .device = device,
+                                          .context = device + 1,
+                                          .stream = stream,
+                                          .shape = tkt_store_shape(&w->store, &shape)};
+    assert_true(tkt_store_add(&w->store, &activity));
+}
+
+static const char *name_of(const takt_trace *trace, uint32_t track, uint32_t span)
+{
+    if (track == TKT_NO_TRACK || span == TKT_NO_SPAN)
+        return "";
+    const tkt_span *at = &trace->tracks.items[track].spans.items[span];
+    return tkt_trace_text(trace, trace->sites.items[tkt_span_site(at)].name);
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------
+ */
+
+static void check_call(const takt_trace *trace, size_t index, const char *name, const char *scope,
+                       uint32_t correlation, int32_t result, uint64_t duration)
+{
+    const tkt_call_info *info = &trace->calls.items[index];
+    const tkt_span *span = &trace->tracks.items[info->track].spans.items[info->span];
+    assert_string_equal(name_of(trace, info->track, info->span), name);
+    assert_string_equal(name_of(trace, info->track, span->parent), scope);
+    assert_int_equal(info->correlation, correlation);
+    assert_int_equal(info->result, result);
+    assert_int_equal(span->end_ns - span->begin_ns, duration);
+    assert_int_equal(tkt_span_flags(span), TAKT_SPAN_CALL);
+}
+
+static void nest_and_call(int depth)
+{
+    takt_begin("deep");
+    if (depth > 1)
+        nest_and_call(depth - 1);
+    else
+        call("cudaMalloc", 5, 10, 2);
+    takt_end();
+}
+
+static void calls_are_spans_below_the_open_scope(void **state)
+{
+    (void)state;
+    world w;
+    tkt_joined joined;
+    begin(&w, TKT_KEEP);
+    takt_begin("outer");
+    call(launch, 1, 100, 0);
+    takt_begin("inner");
+    call(launch, 2, UINT64_C(1) << 33, -7); /* longer than a plain record holds */
+    takt_end();
+    call(launch, 3, 0, 0);
+    takt_end();
+    call("cudaFree", UINT32_MAX, 30, INT32_MIN);
+    nest_and_call(300); /* deeper than a tag can say */
+    end(&w, UINT32_MAX);
+    takt_trace *trace = seal(&w, &joined);
+    assert_int_equal(trace->calls.count, 5);
+    check_call(trace, 0, launch, "outer", 1, 0, 100);
+    check_call(trace, 1, launch, "inner", 2, -7, UINT64_C(1) << 33);
+    check_call(trace, 2, launch, "outer", 3, 0, 0);
+    check_call(trace, 3, "cudaFree", "", UINT32_MAX, INT32_MIN, 30);
+    check_call(trace, 4, "cudaMalloc", "deep", 5, 2, 10);
+    takt_trace_release(trace);
+    tkt_store_fini(&w.store);
+}
+
+static void calls_outside_of_the_window_are_none(void **state)
+{
+    (void)state;
+    world w;
+    tkt_joined joined;
+    begin(&w, TKT_KEEP);
+    call(launch, 1, 10, 0);
+    w.window.begin_ticks = w.join.begin_ticks = fake_clock();
+    call(launch, 2, 10, 0);
+    end(&w, 2);
+    tkt_record_set(TKT_KEEP, TAKT_NORMAL_BIT);
+    call(launch, 3, 10, 0);
+    takt_trace *trace = seal(&w, &joined);
+    assert_int_equal(trace->calls.count, 1);
+    assert_int_equal(trace->calls.items[0].correlation, 2);
+    tkt_record_set(0, 0);
+    call(launch, 4, 10, 0); /* nobody records */
+    takt_trace_release(trace);
+    tkt_store_fini(&w.store);
+}
+
+/* ---- The join ---------------------------------------------------------------------------------
+ */
+
+static void check_work(const takt_trace *trace, size_t index, const char *name, const char *scope,
+                       uint64_t begin_ns, uint64_t duration_ns)
+{
+    const tkt_activity *activity = &trace->activities.items[index];
+    assert_string_equal(tkt_trace_text(trace, activity->name), name);
+    assert_string_equal(name_of(trace, activity->track, activity->scope), scope);
+    assert_int_equal(activity->begin_ns, begin_ns);
+    assert_int_equal(activity->end_ns - activity->begin_ns, duration_ns);
+    assert_int_equal(activity->span, TKT_NO_SPAN);
+}
+
+static void activities_belong_to_the_scopes_that_launched_them(void **state)
+{
+    (void)state;
+    world w;
+    tkt_joined joined;
+    begin(&w, TKT_KEEP);
+    takt_begin("step");
+    uint64_t a = call(launch, 11, 5, 0);
+    takt_begin("forces");
+    uint64_t b = call(graph_launch, 12, 5, 0);
+    takt_end();
+    uint64_t c = call("cudaMemcpyAsync", 13, 5, 0);
+    takt_end();
+    call(launch, 14, 5, 0);   /* of which nothing arrives */
+    call(launch, 15, 5, 700); /* which failed */
+    call("cudaLaunchHostFunc", 16, 5, 0);
+    call("cudaGraphInstantiate", 17, 5, 0);
+    call("cudaMemsetAsync", 18, 5, 0); /* nothing either */
+    w.join.first_correlation = 10;
+    end(&w, 20);
+    /* in the order in which they might arrive */
+    add(&w, "memcpy HtoD", TAKT_TIMING_MEMCPY, 13, 1, 9, c + 50, c + 57);
+    add(&w, "kernel y", TAKT_TIMING_KERNEL, 12, 0, 8, b + 30, b + 40);
+    add(&w, "kernel x", TAKT_TIMING_KERNEL, 12, 0, 7, b + 20, b + 90);
+    add(&w, "kernel early", TAKT_TIMING_KERNEL, 10, 0, 7, a + 1, a + 2); /* before the window */
+    add(&w, "kernel late", TAKT_TIMING_KERNEL, 21, 0, 7, c + 1, c + 2);  /* after it */
+    add(&w, "kernel ?", TAKT_TIMING_KERNEL, 19, 0, 7, a + 2, a + 3);     /* by whom? */
+    add(&w, "kernel first", TAKT_TIMING_KERNEL, 11, 0, 7, c + 100, c + 110);
+    takt_trace *trace = seal(&w, &joined);
+    assert_int_equal(joined.activities, 5);
+    assert_int_equal(joined.unattributed, 1);
+    assert_int_equal(joined.missing, 2);
+    assert_int_equal(trace->facts.losses[TAKT_LOSS_UNATTRIBUTED], 1);
+    assert_int_equal(trace->activities.count, 5);
+    check_work(trace, 0, "kernel first", "step", c + 100, 10);
+    check_work(trace, 1, "kernel ?", "", a + 2, 1);
+    check_work(trace, 2, "kernel x", "forces", b + 20, 70);
+    check_work(trace, 3, "kernel y", "forces", b + 30, 10);
+    check_work(trace, 4, "memcpy HtoD", "step", c + 50, 7);
+    assert_int_equal(trace->activities.items[1].call, TKT_NO_CALL);
+    assert_string_equal(tkt_trace_text(trace, trace->activities.items[4].device), "cuda:1");
+    assert_int_equal(trace->devices.count, 2);
+    assert_int_equal(trace->shapes.count, 5);
+    takt_trace_release(trace);
+    tkt_store_fini(&w.store);
+}
+
+static void a_filter_and_a_position_leave_out_the_others(void **state)
+{
+    (void)state;
+    world w;
+    tkt_joined joined;
+    begin(&w, TKT_KEEP);
+    uint64_t a = call(launch, 1, 5, 0);
+    uint64_t b = call("cudaMemcpy", 2, 5, 0);
+    end(&w, 2);
+    add(&w, "kernel old", TAKT_TIMING_KERNEL, 1, 0, 7, a, a + 1);
+    w.join.position = w.store.next_sequence;
+    add(&w, "kernel x", TAKT_TIMING_KERNEL, 1, 0, 7, a + 10, a + 11);
+    add(&w, "memcpy HtoD", TAKT_TIMING_MEMCPY, 2, 0, 7, b + 10, b + 11);
+    w.join.filter = TAKT_TIMING_KERNEL;
+    takt_trace *trace = seal(&w, &joined);
+    assert_int_equal(trace->activities.count, 1);
+    check_work(trace, 0, "kernel x", "", a + 10, 1);
+    assert_int_equal(joined.missing, 0);
+    takt_trace_release(trace);
+    tkt_store_fini(&w.store);
+}
+
+static void memory_waits_and_overheads_come_with_them(void **state)
+{
+    (void)state;
+    world w;
+    tkt_joined joined;
+    begin(&w, TKT_KEEP);
+    takt_begin("setup");
+    uint64_t a = call("cudaMalloc", 1, 5, 0);
+    takt_end();
+    uint64_t b = call("cudaFree", 2, 5, 0);
+    end(&w, 2);
+    assert_non_null(tkt_store_device(&w.store, 0));
+    const tkt_stored_memory memory[] = {
+        {b + 3, 64, -100, 2, 0, TAKT_MEMORY_DEVICE, 0}, /* out of order */
+        {a + 3, 64, 100, 1, 0, TAKT_MEMORY_DEVICE, 0},
+        {a + 4, 99, 7, 77, 0, TAKT_MEMORY_PINNED, 0},
+        {a + 4, 65, 50, 1, 0, TAKT_MEMORY_DEVICE, 0},
+        {a + 4, 11, 4096, 1, 0, TAKT_MEMORY_DEVICE, 1},
+        {w.join.end_ticks + 9, 1, 1, 2, 0, TAKT_MEMORY_DEVICE, 0},
+    };
+    for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
+        assert_true(tkt_store_add_memory(&w.store, &memory[i]));
+    assert_true(tkt_store_add_wait(&w.store, &(tkt_stored_wait){b, b + 4, 2, 1, 7, 3}));
+    assert_true(tkt_store_add_wait(&w.store, &(tkt_stored_wait){1, 2, 2, 1, 7, 3}));
+    assert_true(tkt_store_add_overhead(&w.store, &(tkt_stored_overhead){a, a + 2, 1 << 16, 42}));
+    takt_trace *trace = seal(&w, &joined);
+    assert_int_equal(trace->memory_events.count, 5);
+    assert_int_equal(trace->memory_events.items[0].time_ns, a + 3);
+    const tkt_memory_event *first = &trace->memory_events.items[0];
+    assert_string_equal(name_of(trace, first->track, first->span), "setup");
+    assert_int_equal(trace->device_memory.count, 1);
+    const tkt_device_memory *totals = &trace->device_memory.items[0];
+    assert_int_equal(totals->totals.window_peak_bytes, 150);
+    assert_int_equal(totals->totals.window_peak_ns, a + 4);
+    assert_int_equal(totals->totals.current_bytes, 50);
+    assert_int_equal(totals->totals.window_allocations, 2);
+    assert_int_equal(totals->totals.window_frees, 1);
+    assert_int_equal(totals->pool_bytes, 4096);
+    assert_int_equal(trace->waits.count, 1);
+    assert_int_equal(trace->waits.items[0].begin_ns, b);
+    assert_int_equal(trace->overheads.count, 1);
+    assert_int_equal(trace->overheads.items[0].thread_id, 42);
+    takt_trace_release(trace);
+    tkt_store_fini(&w.store);
+}
+
+/* ---- The folded form --------------------------------------------------------------------------
+ */
+
+enum {
+    THREADS = 3,
+    ROUNDS = 4000,
+    NAMES = 5
+};
+
+static uint32_t last_correlation;
+
+typedef struct expected {
+    uint64_t count;
+    uint64_t total_ns;
+} expected;
+
+/* By thread's path: "a", "a/b", none; then by name of the kernel. */
+static expected truth[3][NAMES];
+
+typedef struct thread_state {
+    uint64_t chance;
+    uint32_t *calls; /* correlation << 2 | path */
+    uint32_t count;
+} thread_state;
+
+static uint32_t draw(thread_state *t, uint32_t below)
+{
+    t->chance = t->chance * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(t->chance >> 33) % below;
+}
+
+static void random_call(thread_state *t, uint32_t path)
+{
+    uint32_t correlation = __atomic_add_fetch(&last_correlation, 1, __ATOMIC_RELAXED);
+    t->calls[t->count++] = correlation << 2 | path;
+    call(launch, correlation, 3, 0);
+}
+
+static void *run(void *argument)
+{
+    thread_state *t = argument;
+    for (int i = 0; i < ROUNDS; i++) {
+        uint32_t path = draw(t, 3);
+        if (path < 2)
+            takt_begin("a");
+        if (path == 1)
+            takt_begin("b");
+        random_call(t, path);
+        if (path == 1)
+            takt_end();
+        if (path < 2)
+            takt_end();
+    }
+    return NULL;
+}
+
+static void run_threads(thread_state *threads)
+{
+    pthread_t ids[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        threads[i] =
+            (thread_state){.chance = (uint64_t)i + 1, .calls = malloc(ROUNDS * sizeof(uint32_t))};
+        pthread_create(&ids[i], NULL, run, &threads[i]);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(ids[i], NULL);
+}
+
+/* What the calls launched: up to two kernels each. */
+static void fill_store(world *w, thread_state *threads)
+{
+    memset(truth, 0, sizeof truth);
+    for (int i = 0; i < THREADS; i++) {
+        for (uint32_t k = 0; k < threads[i].count; k++) {
+            uint32_t made = threads[i].calls[k];
+            for (uint32_t n = draw(&threads[i], 3); n > 0; n--) {
+                uint32_t name = draw(&threads[i], NAMES);
+                uint64_t duration = draw(&threads[i], 1000);
+                char label[16];
+                snprintf(label, sizeof label, "kernel %u", name);
+                add(w, label, TAKT_TIMING_KERNEL, made >> 2, 0, 7, 5, 5 + duration);
+                truth[made & 3][name].count++;
+                truth[made & 3][name].total_ns += duration;
+            }
+        }
+        free(threads[i].calls);
+    }
+}
+
+static uint32_t path_of(const takt_trace *trace, uint32_t node)
+{
+    const tkt_fold *fold = &trace->fold;
+    if (node == 0)
+        return 2;
+    const char *name = tkt_trace_text(trace, trace->sites.items[fold->items[node].site].name);
+    return strcmp(name, "b") == 0 ? 1 : 0;
+}
+
+static void check_node_activities(const takt_trace *trace)
+{
+    size_t wanted = 0;
+    for (int path = 0; path < 3; path++)
+        for (int name = 0; name < NAMES; name++)
+            wanted += truth[path][name].count > 0;
+    assert_int_equal(trace->node_activities.count, wanted);
+    for (size_t i = 0; i < wanted; i++) {
+        const tkt_node_activity *entry = &trace->node_activities.items[i];
+        const char *label = tkt_trace_text(trace, entry->name);
+        const expected *is = &truth[path_of(trace, entry->node)][label[7] - '0'];
+        assert_int_equal(entry->stats.count, is->count);
+        assert_int_equal(entry->stats.total_ns, is->total_ns);
+        assert_int_equal(tkt_histogram_count(entry->histogram), is->count);
+        assert_string_equal(tkt_trace_text(trace, entry->device), "cuda:0");
+        assert_int_equal(entry->filter, TAKT_TIMING_KERNEL);
+    }
+}
+
+static void bring_calls(tkt_device_fold *sums)
+{
+    for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log)) {
+        tkt_folded_calls calls;
+        assert_int_equal(tkt_log_fold_calls(log, &calls), TAKT_OK);
+        tkt_device_fold_calls(sums, log->number, &calls);
+        TKT_ARRAY_FREE(&calls);
+    }
+}
+
+static takt_trace *seal_folds(world *w, tkt_device_fold *sums)
+{
+    tkt_fold folds[64] = {{0}};
+    for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log)) {
+        tkt_folded_calls calls;
+        assert_int_equal(
+            tkt_log_fold_take(log, w->window.end_ticks, &folds[w->window.fold_count++]), TAKT_OK);
+        tkt_log_fold_last_calls(log, &calls);
+        tkt_device_fold_calls(sums, log->number, &calls);
+        TKT_ARRAY_FREE(&calls);
+    }
+    tkt_device_fold_update(sums, &w->store, w->join.last_correlation);
+    w->window.with_spans = false;
+    w->window.with_fold = true;
+    w->window.folds = folds;
+    w->window.device_fold = sums;
+    takt_trace *trace;
+    assert_int_equal(tkt_seal(&w->window, &trace), TAKT_OK);
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    for (size_t i = 0; i < w->window.fold_count; i++)
+        tkt_fold_fini(&folds[i]);
+    return trace;
+}
+
+static void activities_are_added_up_by_path(void **state)
+{
+    (void)state;
+    thread_state threads[THREADS];
+    world w;
+    tkt_joined joined;
+    begin(&w, TKT_KEEP | TKT_FOLD);
+    last_correlation = 0;
+    run_threads(threads);
+    end(&w, last_correlation);
+    fill_store(&w, threads);
+    takt_trace *full = seal(&w, &joined);
+    assert_non_null(tkt_trace_fold(full));
+    check_node_activities(full);
+    assert_int_equal(joined.unattributed, 0);
+    takt_trace_release(full);
+
+    tkt_device_fold *sums;
+    assert_int_equal(tkt_device_fold_create(0, 0, TAKT_TIMING_ALL, &sums), TAKT_OK);
+    takt_trace *folded = seal_folds(&w, sums);
+    check_node_activities(folded);
+    assert_int_equal(tkt_device_fold_unattributed(sums), 0);
+    assert_int_equal(tkt_device_fold_count(sums), joined.activities);
+    tkt_device_fold_destroy(sums);
+    takt_trace_release(folded);
+    tkt_store_fini(&w.store);
+}
+
+/* Calls and activities come in turns, each before the other. */
+static void what_comes_early_waits(void **state)
+{
+    (void)state;
+    world w;
+    tkt_device_fold *sums;
+    begin(&w, TKT_FOLD);
+    assert_int_equal(tkt_device_fold_create(0, 5, TAKT_TIMING_ALL, &sums), TAKT_OK);
+    takt_begin("a");
+    add(&w, "kernel 0", 1, 4, 0, 7, 5, 6);   /* before the window */
+    add(&w, "kernel 1", 1, 6, 0, 7, 5, 15);  /* its call comes later */
+    add(&w, "kernel 2", 1, 7, 0, 7, 5, 105); /* its call never comes */
+    assert_int_equal(tkt_device_fold_update(sums, &w.store, UINT32_MAX), 3);
+    call(launch, 6, 5, 0);
+    bring_calls(sums);
+    tkt_device_fold_update(sums, &w.store, UINT32_MAX);
+    assert_int_equal(tkt_device_fold_unattributed(sums), 0); /* it waits */
+    takt_begin("b");
+    call(launch, 8, 5, 0);
+    takt_end();
+    add(&w, "kernel 1", 1, 8, 0, 7, 5, 1005);
+    add(&w, "kernel 1", 1, 9, 0, 7, 5, 9995); /* after the window */
+    takt_end();
+    end(&w, 8);
+    takt_trace *trace = seal_folds(&w, sums);
+    memset(truth, 0, sizeof truth);
+    truth[0][1] = (expected){1, 10};
+    truth[2][2] = (expected){1, 100};
+    truth[1][1] = (expected){1, 1000};
+    check_node_activities(trace);
+    assert_int_equal(tkt_device_fold_unattributed(sums), 1);
+    assert_int_equal(tkt_device_fold_count(sums), 3);
+    tkt_device_fold_destroy(sums);
+    takt_trace_release(trace);
+    tkt_store_fini(&w.store);
+}
+
+int main(void)
+{
+    tkt_clock_fake(fake_clock);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_are_spans_below_the_open_scope),
+        cmocka_unit_test(calls_outside_of_the_window_are_none),
+        cmocka_unit_test(activities_belong_to_the_scopes_that_launched_them),
+        cmocka_unit_test(a_filter_and_a_position_leave_out_the_others),
+        cmocka_unit_test(memory_waits_and_overheads_come_with_them),
+        cmocka_unit_test(activities_are_added_up_by_path),
+        cmocka_unit_test(what_comes_early_waits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
