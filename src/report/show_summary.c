@@ -336,7 +336,7 @@ takt_status tkt_show_summary(tkt_document *document, const takt_report_options *
     tkt_copies copies = {0};
     document->is_page = true;
     document->nothing = "No scopes";
-    takt_status status = tkt_scopes_by_name(document->trace, false, &scopes);
+    takt_status status = tkt_scopes_sums(document->trace, &scopes);
     if (status == TAKT_OK)
         status = tkt_device_uses_of(document->trace, &uses);
     if (status == TAKT_OK)

@@ -16,6 +16,7 @@ typedef struct grouping {
     const tkt_node_device *devices; /* by node */
     tkt_scopes *scopes;
     bool all;
+    bool is_sum;
     tkt_map by_name;    /* key -> index + 1 */
     uint32_t *group_of; /* by node, or TKT_NO_GROUP */
     uint32_t *open;     /* by group: how many of its nodes the walk is inside of */
@@ -159,7 +160,7 @@ static void drop_unused(tkt_scopes *scopes)
 static takt_status group_nodes(grouping *g)
 {
     takt_status status = add_nodes(g);
-    if (status == TAKT_OK)
+    if (status == TAKT_OK && !g->is_sum)
         status = charge_spans(g);
     if (status != TAKT_OK)
         return status;
@@ -186,10 +187,14 @@ static takt_status group_by_name(grouping *g)
     return status;
 }
 
-takt_status tkt_scopes_by_name(const takt_trace *trace, bool all, tkt_scopes *out)
+static takt_status scopes_of(const takt_trace *trace, bool all, bool is_sum, tkt_scopes *out)
 {
     tkt_scopes scopes = {0};
-    grouping g = {.trace = trace, .fold = tkt_trace_fold(trace), .scopes = &scopes, .all = all};
+    grouping g = {.trace = trace,
+                  .fold = tkt_trace_fold(trace),
+                  .scopes = &scopes,
+                  .all = all,
+                  .is_sum = is_sum};
     takt_status status = g.fold ? group_by_name(&g) : TAKT_NO_MEMORY;
     if (status != TAKT_OK) {
         tkt_scopes_fini(&scopes);
@@ -197,6 +202,16 @@ takt_status tkt_scopes_by_name(const takt_trace *trace, bool all, tkt_scopes *ou
     }
     *out = scopes;
     return TAKT_OK;
+}
+
+takt_status tkt_scopes_by_name(const takt_trace *trace, bool all, tkt_scopes *out)
+{
+    return scopes_of(trace, all, false, out);
+}
+
+takt_status tkt_scopes_sums(const takt_trace *trace, tkt_scopes *out)
+{
+    return scopes_of(trace, false, true, out);
 }
 
 void tkt_scopes_fini(tkt_scopes *scopes)

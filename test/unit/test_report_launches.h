@@ -54,6 +54,7 @@ UNUSED static void fill_with_launches(takt_trace *trace, uint32_t track, const u
 UNUSED static takt_trace *build_launches_until(uint64_t seed, uint64_t end_ns)
 {
     takt_trace *trace = build_begin(end_ns);
+    bool is_far = seed % 2; /* then all others begin at nearly the same time, seen from there */
     trace->backend = build_string(trace, "CUPTI 13.0 (130001)");
     uint32_t sites[4] = {build_site(trace, "step"), build_site(trace, "forces"),
                          build_site_of(trace, "neighbours", TAKT_SITE_PHASE, NULL),
@@ -62,10 +63,11 @@ UNUSED static takt_trace *build_launches_until(uint64_t seed, uint64_t end_ns)
         uint32_t track = build_track(trace, i ? "worker" : "main");
         fill_with_launches(trace, track, sites, TKT_NO_SPAN, LAUNCHES_BEGIN, end_ns, &seed);
     }
-    for (uint64_t i = 0; i < 5; i++)
-        build_activity(trace, "cuda:1", "kernel lost", TAKT_TIMING_KERNEL,
-                       LAUNCHES_BEGIN + i * 100, LAUNCHES_BEGIN + i * 100 + 150, TKT_NO_TRACK,
-                       TKT_NO_SPAN);
+    for (uint64_t i = 0; i < 5; i++) {
+        uint64_t at_ns = LAUNCHES_BEGIN + i * (is_far ? UINT64_C(1000000000000) : 100);
+        build_activity(trace, "cuda:1", "kernel lost", TAKT_TIMING_KERNEL, at_ns, at_ns + 150,
+                       TKT_NO_TRACK, TKT_NO_SPAN);
+    }
     for (uint64_t i = 0; i < 3; i++)
         build_step(trace, i, LAUNCHES_BEGIN + i * 20000, LAUNCHES_BEGIN + (i + 1) * 20000);
     build_end(trace);

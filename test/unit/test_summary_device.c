@@ -40,7 +40,7 @@ static bool busy[LAUNCHES_LAST]; /* by ns */
 
 static void make_busy(const tkt_activity *activity)
 {
-    for (uint64_t ns = activity->begin_ns; ns < activity->end_ns; ns++)
+    for (uint64_t ns = activity->begin_ns; ns < activity->end_ns && ns < LAUNCHES_LAST; ns++)
         busy[ns] = true;
 }
 
