@@ -36,14 +36,18 @@ takt_status takt_event_create_untimed(takt_event **out)
     return create(false, out);
 }
 
-static takt_status give_handle(const tkt_driver *driver, takt_event *event, void *stream)
+/* An event that goes into a graph is a new one: until the graph has run, one from the pool would
+ * tell the times that it was recorded at before. */
+static takt_status give_handle(const tkt_driver *driver, takt_event *event, void *stream,
+                               bool is_captured)
 {
     tkt_event_context context;
     if (event->handle)
         return TAKT_OK;
     if (!tkt_event_context_of(driver, stream, &context))
         return TAKT_BAD_STATE;
-    event->handle = tkt_event_take(driver, &context, event->is_timed);
+    event->handle =
+        (is_captured ? tkt_event_new : tkt_event_take)(driver, &context, event->is_timed);
     event->context_key = context.key;
     return event->handle ? TAKT_OK : TAKT_NO_MEMORY;
 }
@@ -67,8 +71,9 @@ takt_status takt_event_record(takt_event *event, void *stream)
     if (!driver)
         return TAKT_UNSUPPORTED;
     tkt_capture capture = tkt_event_capture(driver, stream);
-    takt_status status =
-        capture == TKT_CAPTURE_FORBIDS ? TAKT_BAD_STATE : give_handle(driver, event, stream);
+    takt_status status = capture == TKT_CAPTURE_FORBIDS
+                             ? TAKT_BAD_STATE
+                             : give_handle(driver, event, stream, capture == TKT_CAPTURE_YES);
     if (status != TAKT_OK)
         return status;
     if (capture == TKT_CAPTURE_YES)

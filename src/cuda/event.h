@@ -36,7 +36,10 @@ typedef enum tkt_capture {
 } tkt_capture;
 tkt_capture tkt_event_capture(const tkt_driver *driver, void *stream);
 
-/* A CUevent of this context, from its pool or new; NULL where CUDA or memory refuses. */
+/* A CUevent of this context, which was never recorded; NULL where CUDA or memory refuses. */
+void *tkt_event_new(const tkt_driver *driver, const tkt_event_context *context, bool is_timed);
+
+/* The same from the context's pool, if that has one. */
 void *tkt_event_take(const tkt_driver *driver, const tkt_event_context *context, bool is_timed);
 
 /* Gives it back; NULL is ignored. */

@@ -406,6 +406,7 @@ size_t tkt_marks_resolve(void)
     if (!waiting)
         return 0;
     tkt_clock_fit fit = tkt_clock_fit_now();
+    tkt_driver_call call = tkt_driver_begin(driver);
     while (waiting) {
         mark *next = waiting->next;
         if (!finish_in_context(driver, waiting, &fit)) {
@@ -415,7 +416,7 @@ size_t tkt_marks_resolve(void)
         }
         waiting = next;
     }
-    *last = NULL;
+    tkt_driver_end(driver, call);
     put_back(kept, last);
     return count;
 }

@@ -84,12 +84,9 @@ static void *take_pooled(uint64_t context, bool is_timed)
     return event;
 }
 
-void *tkt_event_take(const tkt_driver *driver, const tkt_event_context *context, bool is_timed)
+void *tkt_event_new(const tkt_driver *driver, const tkt_event_context *context, bool is_timed)
 {
-    void *event = take_pooled(context->key, is_timed);
-    void *current = NULL;
-    if (event)
-        return event;
+    void *event = NULL, *current = NULL;
     driver->context_current(&current);
     bool is_other = current != context->handle;
     if (is_other && driver->context_push(context->handle) != 0)
@@ -99,6 +96,12 @@ void *tkt_event_take(const tkt_driver *driver, const tkt_event_context *context,
     if (is_other)
         driver->context_pop(&current);
     return event;
+}
+
+void *tkt_event_take(const tkt_driver *driver, const tkt_event_context *context, bool is_timed)
+{
+    void *event = take_pooled(context->key, is_timed);
+    return event ? event : tkt_event_new(driver, context, is_timed);
 }
 
 static bool give_pooled(uint64_t context, bool is_timed, void *event)

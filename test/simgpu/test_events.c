@@ -1,0 +1,499 @@
+/* CUDA events on the simulated device: takt/event.h, and the backend that times marks with them.
+ * Work is queued behind a kernel, so that the device's times are the script's to the nanosecond. */
+#include "cuda/callback.h"
+#include "cuda/cuda.h"
+#include "cuda/event.h"
+#include "simgpu/driver.h"
+#include "simgpu/sim.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static CUcontext context;
+static CUstream stream;
+static CUfunction spin;
+static CUfunction ahead;
+
+static int set_up_device(void **state)
+{
+    CUmodule module;
+    (void)state;
+    sim_script("kernel.spin=2ms; kernel.ahead=40ms");
+    return cuInit(0) || cuDevicePrimaryCtxRetain(&context, 0) || cuCtxSetCurrent(context) ||
+           cuStreamCreate(&stream, 1) || cuModuleLoadData(&module, "") ||
+           cuModuleGetFunction(&spin, module, "spin") ||
+           cuModuleGetFunction(&ahead, module, "ahead");
+}
+
+static void launch(CUfunction function, CUstream on)
+{
+    assert_int_equal(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, on, NULL, NULL), 0);
+}
+
+static double elapsed(takt_event *begin, takt_event *end)
+{
+    double ms = -1.0;
+    assert_int_equal(takt_event_elapsed_ms(begin, end, &ms), TAKT_OK);
+    return ms;
+}
+
+static takt_event *new_event(void)
+{
+    takt_event *event = NULL;
+    assert_int_equal(takt_event_create(&event), TAKT_OK);
+    return event;
+}
+
+static void elapsed_is_the_devices_time(void **state)
+{
+    (void)state;
+    takt_event *begin = new_event(), *end = new_event();
+    launch(ahead, stream);
+    assert_int_equal(takt_event_record(begin, stream), TAKT_OK);
+    launch(spin, stream);
+    launch(spin, stream);
+    assert_int_equal(takt_event_record(end, stream), TAKT_OK);
+    assert_true(fabs(elapsed(begin, end) - 4.0) < 1e-6);
+    assert_true(fabs(elapsed(end, begin) + 4.0) < 1e-6);
+    takt_event_destroy(begin);
+    takt_event_destroy(end);
+    takt_event_destroy(NULL);
+}
+
+static void an_event_is_not_ready_before_its_work_is_done(void **state)
+{
+    (void)state;
+    takt_event *begin = new_event(), *end = new_event();
+    double ms = -1.0;
+    assert_int_equal(takt_event_query(end), TAKT_BAD_STATE);
+    assert_int_equal(takt_event_synchronize(end), TAKT_BAD_STATE);
+    assert_int_equal(takt_event_record(begin, stream), TAKT_OK);
+    launch(spin, stream);
+    assert_int_equal(takt_event_record(end, stream), TAKT_OK);
+    assert_int_equal(takt_event_query(end), TAKT_NOT_READY);
+    assert_int_equal(takt_event_elapsed_now_ms(begin, end, &ms), TAKT_NOT_READY);
+    assert_true(ms == -1.0);
+    assert_int_equal(takt_event_synchronize(end), TAKT_OK);
+    assert_int_equal(takt_event_query(end), TAKT_OK);
+    assert_int_equal(takt_event_elapsed_now_ms(begin, end, &ms), TAKT_OK);
+    assert_true(ms >= 2.0);
+    takt_event_destroy(begin);
+    takt_event_destroy(end);
+}
+
+static void arguments_are_checked(void **state)
+{
+    (void)state;
+    takt_event *event = new_event();
+    double ms;
+    assert_int_equal(takt_event_create(NULL), TAKT_BAD_ARGUMENT);
+    assert_int_equal(takt_event_record(NULL, stream), TAKT_BAD_ARGUMENT);
+    assert_int_equal(takt_event_query(NULL), TAKT_BAD_ARGUMENT);
+    assert_int_equal(takt_event_elapsed_ms(event, NULL, &ms), TAKT_BAD_STATE);
+    assert_int_equal(takt_event_elapsed_ms(event, event, NULL), TAKT_BAD_ARGUMENT);
+    takt_event_destroy(event);
+}
+
+static void an_untimed_event_is_for_waiting(void **state)
+{
+    (void)state;
+    takt_event *event = NULL, *timed = new_event();
+    double ms;
+    assert_int_equal(takt_event_create_untimed(&event), TAKT_OK);
+    launch(spin, stream);
+    assert_int_equal(takt_event_record(event, stream), TAKT_OK);
+    assert_int_equal(takt_event_record(timed, stream), TAKT_OK);
+    assert_int_equal(takt_event_synchronize(event), TAKT_OK);
+    assert_int_equal(takt_event_elapsed_ms(event, timed, &ms), TAKT_BAD_STATE);
+    takt_event_destroy(event);
+    takt_event_destroy(timed);
+}
+
+/* What was given back serves again, even where CUDA has no more. */
+static void events_come_from_a_pool(void **state)
+{
+    (void)state;
+    takt_event *events[8];
+    for (int round = 0; round < 2; round++) {
+        if (round == 1)
+            sim_script("kernel.spin=2ms; kernel.ahead=40ms; fault=cuEventCreate=2");
+        for (int i = 0; i < 8; i++) {
+            events[i] = new_event();
+            assert_int_equal(takt_event_record(events[i], stream), TAKT_OK);
+        }
+        for (int i = 0; i < 8; i++)
+            takt_event_destroy(events[i]);
+    }
+    sim_script("kernel.spin=2ms; kernel.ahead=40ms");
+}
+
+static void a_refused_event_is_no_memory(void **state)
+{
+    takt_event *event = NULL;
+    (void)state;
+    assert_int_equal(takt_event_create_untimed(&event), TAKT_OK);
+    sim_script("fault=cuEventCreate=2");
+    for (int i = 0; i < 4; i++) { /* the pool may have some */
+        takt_event *taken = NULL;
+        assert_int_equal(takt_event_create_untimed(&taken), TAKT_OK);
+        if (takt_event_record(taken, stream) == TAKT_NO_MEMORY)
+            assert_int_equal(takt_event_record(event, stream), TAKT_NO_MEMORY);
+    }
+    sim_script("kernel.spin=2ms; kernel.ahead=40ms");
+    assert_int_equal(takt_event_record(event, stream), TAKT_OK);
+    takt_event_destroy(event);
+}
+
+static void events_work_in_other_contexts_than_the_current_one(void **state)
+{
+    CUcontext other, popped;
+    (void)state;
+    takt_event *begin = new_event(), *end = new_event();
+    assert_int_equal(cuCtxCreate_v2(&other, 0, 0), 0); /* and makes it current */
+    assert_int_equal(takt_event_record(begin, stream), TAKT_OK);
+    assert_int_equal(takt_event_record(end, stream), TAKT_OK);
+    assert_true(elapsed(begin, end) >= 0.0);
+    assert_int_equal(takt_event_record(end, NULL), TAKT_BAD_STATE); /* the other one's stream */
+    assert_int_equal(cuCtxPopCurrent_v2(&popped), 0);
+    assert_int_equal(cuCtxDestroy_v2(other), 0);
+    assert_int_equal(cuCtxSetCurrent(context), 0);
+    takt_event_destroy(begin);
+    takt_event_destroy(end);
+}
+
+static CUgraphExec captured(takt_event *begin, takt_event *end)
+{
+    CUgraph graph;
+    CUgraphExec launchable;
+    assert_int_equal(cuStreamBeginCapture_v2(stream, 0), 0);
+    launch(ahead, stream);
+    assert_int_equal(takt_event_record(begin, stream), TAKT_OK);
+    launch(spin, stream);
+    assert_int_equal(takt_event_record(end, stream), TAKT_OK);
+    assert_int_equal(cuStreamEndCapture(stream, &graph), 0);
+    assert_int_equal(cuGraphInstantiateWithFlags(&launchable, graph, 0), 0);
+    assert_int_equal(cuGraphDestroy(graph), 0);
+    return launchable;
+}
+
+static void events_in_a_graph_are_valid_after_every_launch(void **state)
+{
+    (void)state;
+    takt_event *begin = new_event(), *end = new_event();
+    double ms;
+    CUgraphExec launchable = captured(begin, end);
+    assert_int_not_equal(takt_event_elapsed_now_ms(begin, end, &ms), TAKT_OK);
+    for (int i = 1; i <= 3; i++) {
+        char script[64];
+        snprintf(script, sizeof script, "kernel.ahead=40ms; kernel.spin=%dms", i);
+        sim_script(script);
+        assert_int_equal(cuGraphLaunch(launchable, stream), 0);
+        assert_int_equal(takt_event_query(end), TAKT_NOT_READY);
+        assert_true(fabs(elapsed(begin, end) - (double)i) < 1e-6);
+    }
+    sim_script("kernel.spin=2ms; kernel.ahead=40ms");
+    assert_int_equal(cuGraphExecDestroy(launchable), 0);
+    takt_event_destroy(begin);
+    takt_event_destroy(end);
+}
+
+/* Refused before the driver is asked, which would end the capture. */
+static void the_default_stream_is_left_alone_while_another_is_captured(void **state)
+{
+    CUgraph graph;
+    CUstream blocking;
+    (void)state;
+    takt_event *event = new_event();
+    assert_int_equal(cuStreamCreate(&blocking, 0), 0);
+    assert_int_equal(cuStreamBeginCapture_v2(blocking, 0), 0);
+    launch(spin, blocking);
+    assert_int_equal(takt_event_record(event, NULL), TAKT_BAD_STATE);
+    assert_int_equal(cuStreamEndCapture(blocking, &graph), 0);
+    assert_int_equal(cuGraphDestroy(graph), 0);
+    assert_int_equal(cuStreamDestroy_v2(blocking), 0);
+    takt_event_destroy(event);
+}
+
+/* ---- Marks ---- */
+
+static tkt_cuda_call calls[64];
+static size_t call_count;
+
+static void note_call(const tkt_cuda_call *call)
+{
+    if (call_count < 64)
+        calls[call_count] = *call;
+    call_count++;
+}
+
+static takt_site spin_site = {.id = 7, .name = "spin"};
+static takt_site step_site = {.id = 8, .name = "step"};
+
+/* The activities that arrived since `position`, oldest first. */
+static size_t arrived(uint64_t position, tkt_stored_activity *out, size_t room)
+{
+    tkt_store *store = tkt_store_get();
+    size_t count = 0;
+    tkt_mutex_lock(&store->lock);
+    for (const tkt_store_chunk *chunk = store->first; chunk; chunk = chunk->next)
+        for (uint32_t i = 0; i < chunk->count; i++)
+            if (chunk->first + i >= position && count < room)
+                out[count++] = chunk->items[i];
+    tkt_mutex_unlock(&store->lock);
+    return count;
+}
+
+static const char *label_of(const tkt_stored_activity *activity, uint32_t *filter)
+{
+    tkt_store *store = tkt_store_get();
+    tkt_mutex_lock(&store->lock);
+    const tkt_shape *shape = &store->shapes.items[activity->shape];
+    const char *label = tkt_strtab_text(&store->strings, shape->label);
+    *filter = shape->filter;
+    tkt_mutex_unlock(&store->lock);
+    return label;
+}
+
+static tkt_cuda_losses losses_now(void)
+{
+    tkt_store *store = tkt_store_get();
+    tkt_mutex_lock(&store->lock);
+    tkt_cuda_losses losses = store->losses;
+    tkt_mutex_unlock(&store->lock);
+    return losses;
+}
+
+static int switch_marks_on(void **state)
+{
+    (void)state;
+    call_count = 0;
+    tkt_cuda_on_call(note_call);
+    return tkt_marks_switch(true) ? 0 : -1;
+}
+
+static int switch_marks_off(void **state)
+{
+    (void)state;
+    tkt_marks_switch(false);
+    tkt_cuda_on_call(NULL);
+    return cuStreamSynchronize(stream) || tkt_marks_resolve();
+}
+
+static void marks_become_activities(void **state)
+{
+    tkt_stored_activity found[4];
+    uint32_t filter;
+    (void)state;
+    uint64_t position = tkt_store_position(), begin_ns = takt_now_ns();
+    launch(ahead, stream);
+    for (int i = 0; i < 2; i++) {
+        void *mark = takt_stream_begin_v1(stream, TAKT_TIMING_KERNEL, &spin_site);
+        assert_non_null(mark);
+        launch(spin, stream);
+        takt_stream_end_v1(mark);
+    }
+    assert_int_equal(tkt_marks_resolve(), 2); /* not done */
+    assert_int_equal(arrived(position, found, 4), 0);
+    assert_int_equal(cuStreamSynchronize(stream), 0);
+    uint64_t end_ns = takt_now_ns();
+    assert_int_equal(tkt_marks_resolve(), 0);
+    assert_int_equal(arrived(position, found, 4), 2);
+
+    /* Exact on the device, and in their place among the host's times. */
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(found[i].end - found[i].begin, 2000000);
+        assert_int_equal(found[i].correlation, calls[i].correlation);
+        assert_int_equal(found[i].stream, found[0].stream);
+        assert_string_equal(label_of(&found[i], &filter), "kernel spin");
+        assert_int_equal(filter, TAKT_TIMING_KERNEL);
+        assert_string_equal(calls[i].name, "TAKT_LAUNCH");
+        assert_true(calls[i].begin_ticks <= calls[i].end_ticks);
+    }
+    assert_true(llabs((long long)(found[1].begin - found[0].end)) <= 2); /* floats of some ms */
+    assert_true(found[0].begin + 200000 >= begin_ns + 40000000);
+    assert_true(found[1].end <= end_ns + 200000);
+    assert_int_equal(call_count, 2);
+    assert_int_equal(calls[1].correlation, calls[0].correlation + 1);
+    assert_int_equal(tkt_cuda_last_correlation(), calls[1].correlation);
+}
+
+static void a_stream_scope_lasts_as_long_as_the_stream_works(void **state)
+{
+    tkt_stored_activity found[2];
+    uint32_t filter;
+    (void)state;
+    uint64_t position = tkt_store_position();
+    launch(ahead, stream);
+    void *mark = takt_stream_begin_v1(stream, 0, &step_site);
+    launch(spin, stream);
+    launch(ahead, stream);
+    takt_stream_end_v1(mark);
+    assert_int_equal(cuStreamSynchronize(stream), 0);
+    assert_int_equal(tkt_marks_resolve(), 0);
+    assert_int_equal(arrived(position, found, 2), 1);
+    assert_int_equal(found[0].end - found[0].begin, 42000000);
+    assert_string_equal(label_of(&found[0], &filter), "stream scope step");
+    assert_string_equal(calls[0].name, "TAKT_STREAM_SCOPE");
+}
+
+/* Otherwise the inner one's time would be counted twice. */
+static void of_marks_within_each_other_the_inner_ones_count(void **state)
+{
+    tkt_stored_activity found[4];
+    CUstream other;
+    uint32_t filter;
+    (void)state;
+    uint64_t position = tkt_store_position();
+    assert_int_equal(cuStreamCreate(&other, 1), 0);
+    void *outer = takt_stream_begin_v1(stream, 0, &step_site);
+    void *elsewhere = takt_stream_begin_v1(other, 0, &step_site);
+    void *inner = takt_stream_begin_v1(stream, TAKT_TIMING_KERNEL, &spin_site);
+    launch(spin, stream);
+    takt_stream_end_v1(inner);
+    takt_stream_end_v1(elsewhere);
+    takt_stream_end_v1(outer);
+    assert_int_equal(cuStreamSynchronize(stream), 0);
+    assert_int_equal(cuStreamSynchronize(other), 0);
+    assert_int_equal(tkt_marks_resolve(), 0);
+    assert_int_equal(arrived(position, found, 4), 2);
+    assert_string_equal(label_of(&found[0], &filter), "kernel spin");
+    assert_string_equal(label_of(&found[1], &filter), "stream scope step");
+    assert_int_not_equal(found[0].stream, found[1].stream);
+    assert_int_equal(cuStreamDestroy_v2(other), 0);
+}
+
+static void what_is_captured_is_not_marked(void **state)
+{
+    tkt_stored_activity found[2];
+    CUgraph graph;
+    (void)state;
+    uint64_t position = tkt_store_position();
+    tkt_cuda_losses before = losses_now();
+    assert_int_equal(cuStreamBeginCapture_v2(stream, 0), 0);
+    assert_null(takt_stream_begin_v1(stream, TAKT_TIMING_KERNEL, &spin_site));
+    launch(spin, stream);
+    assert_int_equal(cuStreamEndCapture(stream, &graph), 0);
+    assert_int_equal(cuGraphDestroy(graph), 0);
+
+    /* A capture that begins inside a mark makes its end impossible. */
+    void *mark = takt_stream_begin_v1(stream, TAKT_TIMING_KERNEL, &spin_site);
+    assert_non_null(mark);
+    assert_int_equal(cuStreamBeginCapture_v2(stream, 0), 0);
+    launch(spin, stream);
+    takt_stream_end_v1(mark);
+    assert_int_equal(cuStreamEndCapture(stream, &graph), 0);
+    assert_int_equal(cuGraphDestroy(graph), 0);
+    assert_int_equal(tkt_marks_resolve(), 0);
+    assert_int_equal(arrived(position, found, 2), 0);
+    assert_int_equal(losses_now().incomplete, before.incomplete + 1);
+}
+
+/* The collector may look at events at any time. */
+static void resolving_does_not_end_a_capture(void **state)
+{
+    CUgraph graph;
+    (void)state;
+    void *mark = takt_stream_begin_v1(stream, TAKT_TIMING_KERNEL, &spin_site);
+    launch(spin, stream);
+    takt_stream_end_v1(mark);
+    CUstream captured_stream;
+    assert_int_equal(cuStreamCreate(&captured_stream, 1), 0);
+    assert_int_equal(cuStreamBeginCapture_v2(captured_stream, 0), 0);
+    launch(spin, captured_stream);
+    tkt_marks_resolve();
+    assert_int_equal(cuStreamEndCapture(captured_stream, &graph), 0);
+    assert_int_equal(cuGraphDestroy(graph), 0);
+    assert_int_equal(cuStreamDestroy_v2(captured_stream), 0);
+}
+
+static void marks_are_bounded_and_losses_counted(void **state)
+{
+    static tkt_stored_activity found[TKT_MARKS + 1];
+    (void)state;
+    uint64_t position = tkt_store_position();
+    tkt_cuda_losses before = losses_now();
+    launch(ahead, stream);
+    for (unsigned i = 0; i < TKT_MARKS + 10; i++) {
+        void *mark = takt_stream_begin_v1(stream, TAKT_TIMING_KERNEL, &spin_site);
+        assert_int_equal(mark != NULL, i < TKT_MARKS);
+        if (mark)
+            takt_stream_end_v1(mark);
+    }
+    assert_int_equal(cuStreamSynchronize(stream), 0);
+    assert_int_equal(tkt_marks_resolve(), 0);
+    assert_int_equal(arrived(position, found, TKT_MARKS + 1), TKT_MARKS);
+    assert_int_equal(losses_now().dropped, before.dropped + 10);
+    assert_non_null(takt_stream_begin_v1(stream, TAKT_TIMING_KERNEL, &spin_site));
+}
+
+static void marks_cost_nothing_while_they_are_off(void **state)
+{
+    (void)state;
+    tkt_marks_switch(false);
+    assert_null(takt_stream_begin_v1(stream, TAKT_TIMING_KERNEL, &spin_site));
+    assert_int_equal(call_count, 0);
+}
+
+static void *mark_many(void *unused)
+{
+    CUstream mine;
+    (void)unused;
+    assert_int_equal(cuCtxSetCurrent(context), 0);
+    assert_int_equal(cuStreamCreate(&mine, 1), 0);
+    for (int i = 0; i < 200; i++) {
+        void *mark = takt_stream_begin_v1(mine, TAKT_TIMING_KERNEL, &spin_site);
+        takt_stream_end_v1(mark);
+    }
+    assert_int_equal(cuStreamSynchronize(mine), 0);
+    return NULL;
+}
+
+static void threads_mark_at_once(void **state)
+{
+    static tkt_stored_activity found[801];
+    pthread_t threads[4];
+    (void)state;
+    uint64_t position = tkt_store_position();
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, mark_many, NULL), 0);
+    while (arrived(position, found, 801) < 100)
+        tkt_marks_resolve();
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(tkt_marks_resolve(), 0);
+    assert_int_equal(arrived(position, found, 801), 800);
+}
+
+#define MARKS(test) cmocka_unit_test_setup_teardown(test, switch_marks_on, switch_marks_off)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elapsed_is_the_devices_time),
+        cmocka_unit_test(an_event_is_not_ready_before_its_work_is_done),
+        cmocka_unit_test(arguments_are_checked),
+        cmocka_unit_test(an_untimed_event_is_for_waiting),
+        cmocka_unit_test(events_come_from_a_pool),
+        cmocka_unit_test(a_refused_event_is_no_memory),
+        cmocka_unit_test(events_work_in_other_contexts_than_the_current_one),
+        cmocka_unit_test(events_in_a_graph_are_valid_after_every_launch),
+        cmocka_unit_test(the_default_stream_is_left_alone_while_another_is_captured),
+        MARKS(marks_become_activities),
+        MARKS(a_stream_scope_lasts_as_long_as_the_stream_works),
+        MARKS(of_marks_within_each_other_the_inner_ones_count),
+        MARKS(what_is_captured_is_not_marked),
+        MARKS(resolving_does_not_end_a_capture),
+        MARKS(threads_mark_at_once),
+        MARKS(marks_cost_nothing_while_they_are_off),
+        MARKS(marks_are_bounded_and_losses_counted),
+    };
+    return cmocka_run_group_tests(tests, set_up_device, NULL);
+}
