@@ -94,19 +94,21 @@ static void connect(void)
         set_status(TKT_BACKEND_NONE, "there is no NVIDIA driver (libcuda.so.1)");
         return;
     }
-    int status = tkt_driver_read_devices(driver, tkt_store_get());
-    if (status != TKT_CUDA_SUCCESS && status != TKT_CUDA_NOT_INITIALIZED) {
+    int result, status = tkt_driver_read_devices(driver, tkt_store_get());
+    bool is_initialized = status != TKT_CUDA_NOT_INITIALIZED;
+    if (status != TKT_CUDA_SUCCESS && is_initialized) {
         snprintf(reason, sizeof reason, "the driver finds no GPU that it can use (%d)", status);
         set_status(TKT_BACKEND_NONE, reason);
         return;
     }
-    bool may_pass;
-    if (tkt_tracing_open(driver, &may_pass, reason)) {
+    if (tkt_tracing_open(driver, &result, reason)) {
         set_status(TKT_BACKEND_CUPTI, "");
-    } else {
-        was_tried = !may_pass;
-        set_status(TKT_BACKEND_EVENTS, reason);
+        return;
     }
+    /* Without a GPU CUPTI knows nothing better to say. */
+    bool has_no_gpu = result == TKT_CUPTI_UNKNOWN && !is_initialized;
+    was_tried = result != TKT_CUPTI_TAKEN && !has_no_gpu;
+    set_status(has_no_gpu ? TKT_BACKEND_NONE : TKT_BACKEND_EVENTS, reason);
 }
 
 static void apply(const tkt_cuda_wish *wish)

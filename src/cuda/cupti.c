@@ -130,8 +130,8 @@ bool tkt_cupti_load(tkt_cupti *cupti, const tkt_driver *driver, char reason[TKT_
 /* Before 39 existed, 12 said the same. A subscription in the old form is what goes with the
  * functions without _v2: since 13.3 there are others, for several subscribers at once, and the two
  * families do not mix in a process. */
-bool tkt_cupti_subscribe(tkt_cupti *cupti, tkt_cupti_callback callback, bool *may_pass,
-                         char reason[TKT_REASON_BYTES])
+int tkt_cupti_subscribe(tkt_cupti *cupti, tkt_cupti_callback callback,
+                        char reason[TKT_REASON_BYTES])
 {
     char other[64] = "";
     tkt_subscriber_params parameters = {sizeof parameters, "Takt", other, sizeof other};
@@ -139,12 +139,11 @@ bool tkt_cupti_subscribe(tkt_cupti *cupti, tkt_cupti_callback callback, bool *ma
                      ? cupti->subscribe_v2(&cupti->subscriber, callback, NULL, &parameters)
                      : cupti->subscribe(&cupti->subscriber, callback, NULL);
     if (result == TKT_CUPTI_SUCCESS)
-        return true;
+        return result;
     cupti->subscriber = NULL;
     other[sizeof other - 1] = 0;
     if (result == TKT_CUPTI_MAX_LIMIT_REACHED)
         result = TKT_CUPTI_TAKEN;
-    *may_pass = result == TKT_CUPTI_TAKEN;
     tkt_cupti_explain(reason, result, other);
-    return false;
+    return result;
 }

@@ -27,10 +27,10 @@ typedef struct tkt_cupti {
  * sentence without full stop. */
 bool tkt_cupti_load(tkt_cupti *cupti, const tkt_driver *driver, char reason[TKT_REASON_BYTES]);
 
-/* Becomes the one subscriber. On failure nothing else of CUPTI's may be touched; `may_pass` says
- * whether it can be better next time. */
-bool tkt_cupti_subscribe(tkt_cupti *cupti, tkt_cupti_callback callback, bool *may_pass,
-                         char reason[TKT_REASON_BYTES]);
+/* Becomes the one subscriber. Returns a CUptiResult, with the reason if it is not success: then
+ * nothing else of CUPTI's may be touched. */
+int tkt_cupti_subscribe(tkt_cupti *cupti, tkt_cupti_callback callback,
+                        char reason[TKT_REASON_BYTES]);
 
 /* What is wrong and what to do, for a CUptiResult. `other` is the subscriber that is there. */
 void tkt_cupti_explain(char reason[TKT_REASON_BYTES], int result, const char *other);

@@ -78,15 +78,18 @@ static bool prepare(const tkt_driver *driver, char reason[TKT_REASON_BYTES])
     return is_prepared;
 }
 
-bool tkt_tracing_open(const tkt_driver *driver, bool *may_pass, char reason[TKT_REASON_BYTES])
+bool tkt_tracing_open(const tkt_driver *driver, int *result, char reason[TKT_REASON_BYTES])
 {
-    *may_pass = false;
-    if (!prepare(driver, reason) || !tkt_cupti_subscribe(&cupti, tkt_callback, may_pass, reason))
+    *result = TKT_CUPTI_SUCCESS;
+    if (!prepare(driver, reason))
+        return false;
+    *result = tkt_cupti_subscribe(&cupti, tkt_callback, reason);
+    if (*result != TKT_CUPTI_SUCCESS)
         return false;
     set_preferences();
-    int result = cupti.register_callbacks(tkt_buffers_request, tkt_buffers_complete);
-    if (result != TKT_CUPTI_SUCCESS) {
-        tkt_cupti_explain(reason, result, NULL);
+    *result = cupti.register_callbacks(tkt_buffers_request, tkt_buffers_complete);
+    if (*result != TKT_CUPTI_SUCCESS) {
+        tkt_cupti_explain(reason, *result, NULL);
         close_tracing();
         return false;
     }

@@ -6,9 +6,9 @@
 #include "cuda/cuda.h"
 #include "cuda/cupti.h"
 
-/* Subscribes and prepares buffers; nothing is collected yet. False with the reason, and whether
- * another attempt may succeed. */
-bool tkt_tracing_open(const tkt_driver *driver, bool *may_pass, char reason[TKT_REASON_BYTES]);
+/* Subscribes and prepares buffers; nothing is collected yet. False with the reason, and the
+ * CUptiResult if it was CUPTI that failed, otherwise 0. */
+bool tkt_tracing_open(const tkt_driver *driver, int *result, char reason[TKT_REASON_BYTES]);
 
 /* Collects what is wished for. False with the reason when it can collect nothing: then it is closed
  * again. A part that it cannot collect is said once, and the rest goes on. */
