@@ -1,20 +1,31 @@
 /* How much is allocated on each device. Free events are matched with what was seen to be allocated:
- * what was allocated before collection began must not make the sums negative. */
+ * what was allocated before collection began must not make the sums negative.
+ *
+ * Events arrive in no order, a free perhaps before its allocation. So they are added up as late as
+ * possible: when somebody asks, or when there are too many, and then the older half. */
 #include "cuda/store.h"
 
-/* The totals of a device, made if they are new; NULL for memory that lives on none. */
-static tkt_stored_totals *totals_of(tkt_store *store, const tkt_stored_memory *memory)
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_UNSUMMED 32768u
+
+static bool is_on_device(const tkt_stored_memory *memory)
 {
-    bool is_host = memory->kind == TAKT_MEMORY_PINNED || memory->kind == TAKT_MEMORY_PAGEABLE;
-    if (is_host || memory->device >= TKT_STORE_DEVICES)
-        return NULL;
-    while (store->totals.count <= memory->device) {
+    return memory->kind != TAKT_MEMORY_PINNED && memory->kind != TAKT_MEMORY_PAGEABLE &&
+           memory->device < TKT_STORE_DEVICES;
+}
+
+/* The totals of a device, made if they are new; NULL without memory. */
+static tkt_stored_totals *totals_of(tkt_store *store, uint32_t device)
+{
+    while (store->totals.count <= device) {
         tkt_stored_totals *added = TKT_ARRAY_ADD(&store->totals);
         if (!added)
             return NULL;
         *added = (tkt_stored_totals){0};
     }
-    return &store->totals.items[memory->device];
+    return &store->totals.items[device];
 }
 
 static void add_allocation(tkt_store *store, tkt_stored_totals *totals,
@@ -44,9 +55,9 @@ static void add_free(tkt_store *store, tkt_stored_totals *totals, const tkt_stor
     tkt_map_remove(&store->allocated, memory->address);
 }
 
-void tkt_store_total(tkt_store *store, const tkt_stored_memory *memory)
+static void add(tkt_store *store, const tkt_stored_memory *memory)
 {
-    tkt_stored_totals *totals = totals_of(store, memory);
+    tkt_stored_totals *totals = totals_of(store, memory->device);
     if (!totals)
         return;
     if (memory->is_pool)
@@ -57,20 +68,74 @@ void tkt_store_total(tkt_store *store, const tkt_stored_memory *memory)
         add_free(store, totals, memory);
 }
 
-bool tkt_store_totals(uint32_t device, const tkt_clock_fit *fit, tkt_stored_totals *out)
+static int by_time(const void *a, const void *b)
 {
-    tkt_clock_map map = {0};
+    const tkt_stored_memory *x = a, *y = b;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    return (x->bytes < y->bytes) - (x->bytes > y->bytes); /* an allocation before its free */
+}
+
+static void sum_up(tkt_store *store, size_t count)
+{
+    tkt_stored_memory *events = store->unsummed.items;
+    if (count == 0)
+        return;
+    qsort(events, store->unsummed.count, sizeof *events, by_time);
+    for (size_t i = 0; i < count; i++)
+        add(store, &events[i]);
+    store->unsummed.count -= count;
+    memmove(events, events + count, store->unsummed.count * sizeof *events);
+}
+
+void tkt_store_sum_up(tkt_store *store)
+{
+    sum_up(store, store->unsummed.count);
+}
+
+void tkt_store_total(tkt_store *store, const tkt_stored_memory *memory)
+{
+    if (!is_on_device(memory))
+        return;
+    tkt_stored_memory *added = TKT_ARRAY_ADD(&store->unsummed);
+    if (added)
+        *added = *memory;
+    else
+        add(store, memory);
+    if (store->unsummed.count >= MOST_UNSUMMED)
+        sum_up(store, MOST_UNSUMMED / 2);
+}
+
+/* By how much the allocated bytes have grown since then. */
+static uint64_t growth_since(const tkt_store *store, const tkt_clock_map *map, uint32_t device,
+                             uint64_t begin_ns)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < store->memory.count; i++) {
+        const tkt_stored_memory *memory = &store->memory.items[i];
+        if (memory->device == device && !memory->is_pool && is_on_device(memory) &&
+            tkt_clock_map_ns(map, memory->time) >= begin_ns)
+            bytes += (uint64_t)memory->bytes;
+    }
+    return bytes;
+}
+
+bool tkt_store_totals(uint32_t device, const tkt_clock_fit *fit, uint64_t begin_ns,
+                      tkt_stored_totals *out)
+{
+    tkt_clock_map map;
     tkt_store *store = tkt_store_get();
     tkt_mutex_lock(&store->lock);
+    tkt_store_sum_up(store);
     bool is_known =
         device < store->totals.count && tkt_clock_map_make(&store->clock, fit, &map) == TAKT_OK;
-    if (is_known)
+    if (is_known) {
         *out = store->totals.items[device];
+        out->begin_bytes = out->current_bytes - growth_since(store, &map, device, begin_ns);
+        if (out->peak_time)
+            out->peak_time = tkt_clock_map_ns(&map, out->peak_time);
+        tkt_clock_map_fini(&map);
+    }
     tkt_mutex_unlock(&store->lock);
-    if (!is_known)
-        return false;
-    if (out->peak_time)
-        out->peak_time = tkt_clock_map_ns(&map, out->peak_time);
-    tkt_clock_map_fini(&map);
-    return true;
+    return is_known;
 }

@@ -49,6 +49,7 @@ void tkt_store_fini(tkt_store *store)
     tkt_map_fini(&store->pools);
     tkt_map_fini(&store->allocated);
     TKT_ARRAY_FREE(&store->totals);
+    TKT_ARRAY_FREE(&store->unsummed);
     TKT_ARRAY_FREE(&store->shapes);
     TKT_ARRAY_FREE(&store->devices);
     TKT_ARRAY_FREE(&store->memory);

@@ -63,6 +63,7 @@ typedef struct tkt_stored_totals {
     uint64_t frees;
     uint64_t unmatched_frees; /* of what was allocated before */
     uint64_t pool_bytes;      /* reserved by pools */
+    uint64_t begin_bytes;     /* allocated at the moment that was asked for */
 } tkt_stored_totals;
 
 /* A context of the process, by its id in records. */
@@ -120,7 +121,8 @@ typedef struct tkt_store {
     TKT_ARRAY_OF(tkt_stored_wait) waits;
     TKT_ARRAY_OF(tkt_stored_overhead) overheads;
     TKT_ARRAY_OF(tkt_stored_context) contexts;
-    TKT_ARRAY_OF(tkt_stored_totals) totals; /* by ordinal; whether or not there was room */
+    TKT_ARRAY_OF(tkt_stored_totals) totals; /* by ordinal; whether or not there was room; without: */
+    TKT_ARRAY_OF(tkt_stored_memory) unsummed; /* events that earlier ones may still follow */
     tkt_map          allocated; /* address of device memory -> bytes */
     tkt_cuda_clock   clock;
     tkt_cuda_losses  losses;
@@ -153,8 +155,10 @@ void tkt_store_release(uint64_t position, uint64_t before_ticks);
 /* Lets the oldest activities before `position` go when there is no room for new ones; 0: none. */
 void tkt_store_ring(uint64_t position);
 
-/* What is allocated on a device; the time of the peak in ns of the fit. False where nothing was. */
-bool tkt_store_totals(uint32_t device, const tkt_clock_fit *fit, tkt_stored_totals *out);
+/* What is allocated on a device by all that has arrived, and at `begin_ns`, as far as the store goes
+ * back. That and the time of the peak are ns of the fit. False where nothing was. */
+bool tkt_store_totals(uint32_t device, const tkt_clock_fit *fit, uint64_t begin_ns,
+                      tkt_stored_totals *out);
 
 /* With the lock, these: by the decoder and by those who feed the store otherwise. */
 
@@ -164,8 +168,10 @@ bool tkt_store_add_memory(tkt_store *store, const tkt_stored_memory *memory);
 bool tkt_store_add_wait(tkt_store *store, const tkt_stored_wait *wait);
 bool tkt_store_add_overhead(tkt_store *store, const tkt_stored_overhead *overhead);
 
-/* Adds a memory event to the totals: tkt_store_add_memory() does. */
+/* Adds a memory event to the totals: tkt_store_add_memory() does. The second adds up all that have
+ * arrived, in the order of their times. */
 void tkt_store_total(tkt_store *store, const tkt_stored_memory *memory);
+void tkt_store_sum_up(tkt_store *store);
 
 /* The id of a string of the store, and an uninitialised name of it; TKT_STRTAB_FULL and NULL when
  * there is no room. */

@@ -147,18 +147,6 @@ static tkt_cuda_losses losses_now(void)
     return losses;
 }
 
-static void note_memory(tkt_device_part *part)
-{
-    tkt_store *store = tkt_store_get();
-    tkt_mutex_lock(&store->lock);
-    for (size_t i = 0; i < store->totals.count; i++) {
-        uint64_t *bytes = TKT_ARRAY_ADD(&part->begin_bytes);
-        if (bytes)
-            *bytes = store->totals.items[i].current_bytes;
-    }
-    tkt_mutex_unlock(&store->lock);
-}
-
 void tkt_devices_begin(tkt_device_part *part, const tkt_wish *wish)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -173,7 +161,6 @@ void tkt_devices_begin(tkt_device_part *part, const tkt_wish *wish)
 void tkt_devices_began(tkt_device_part *part, const tkt_wish *wish)
 {
     part->losses = losses_now();
-    note_memory(part);
     part->first_correlation = tkt_cuda_last_correlation();
     if (!(wish->modes & TKT_FOLD))
         return;
@@ -210,7 +197,6 @@ void tkt_devices_fini(tkt_device_part *part)
 {
     stop_folder(part);
     tkt_device_fold_destroy(part->fold);
-    TKT_ARRAY_FREE(&part->begin_bytes);
     part->fold = NULL;
 }
 
@@ -233,19 +219,18 @@ static void count_losses(const tkt_device_part *part, uint64_t missing, takt_fac
 
 /* The join counts from 0 at the window's begin; here is what was allocated before, and since Takt
  * began to collect. */
-static void fill_memory(const tkt_device_part *part, const tkt_clock_fit *fit,
-                        const takt_trace *trace, tkt_device_memory *memory)
+static void fill_memory(const tkt_clock_fit *fit, const takt_trace *trace,
+                        tkt_device_memory *memory)
 {
     uint32_t device = 0;
     while (device < trace->devices.count && trace->devices.items[device].label != memory->device)
         device++;
     tkt_stored_totals now = {0};
     tkt_memory_totals *totals = &memory->totals;
-    uint64_t begin = device < part->begin_bytes.count ? part->begin_bytes.items[device] : 0;
-    tkt_store_totals(device, fit, &now);
-    totals->window_begin_bytes += begin;
-    totals->window_peak_bytes += begin;
-    totals->current_bytes += begin;
+    tkt_store_totals(device, fit, trace->facts.begin_ns, &now);
+    totals->window_begin_bytes = now.begin_bytes;
+    totals->window_peak_bytes += now.begin_bytes;
+    totals->current_bytes += now.begin_bytes;
     totals->peak_bytes = now.peak_bytes;
     totals->peak_ns = now.peak_time;
     totals->allocations = now.allocations;
@@ -272,6 +257,6 @@ takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *what, 
     if (part->fold && what->filter == 0) /* the join has counted otherwise */
         trace->facts.losses[TAKT_LOSS_UNATTRIBUTED] += tkt_device_fold_unattributed(part->fold);
     for (size_t i = 0; i < trace->device_memory.count; i++)
-        fill_memory(part, &what->fit, trace, &trace->device_memory.items[i]);
+        fill_memory(&what->fit, trace, &trace->device_memory.items[i]);
     return TAKT_OK;
 }

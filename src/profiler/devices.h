@@ -13,8 +13,7 @@ typedef struct tkt_device_part {
     uint64_t         began_ticks;
     uint32_t         first_correlation;
     uint32_t         last_correlation;
-    tkt_cuda_losses  losses; /* when it began, and: */
-    TKT_ARRAY_OF(uint64_t) begin_bytes; /* allocated on each device */
+    tkt_cuda_losses  losses; /* when it began */
     tkt_device_fold *fold;   /* NULL: activities are kept one by one, or not at all */
     struct tkt_device_folder *folder; /* the thread that adds up */
 } tkt_device_part;

@@ -36,6 +36,13 @@ static void move(uint64_t time, uint64_t address, int64_t bytes, uint32_t device
     assert_true(tkt_store_add_memory(&store, &memory));
 }
 
+static const tkt_stored_totals *totals_now(uint32_t device)
+{
+    tkt_store_sum_up(&store);
+    assert_true(device < store.totals.count);
+    return &store.totals.items[device];
+}
+
 static void totals_say_what_is_allocated_and_when_it_was_most(void **state)
 {
     (void)state;
@@ -43,14 +50,13 @@ static void totals_say_what_is_allocated_and_when_it_was_most(void **state)
     move(20, 0x200, 500, 1);
     move(30, 0x100, -300, 1);
     move(40, 0x300, 250, 1);
-    assert_int_equal(store.totals.count, 2);
-    const tkt_stored_totals *totals = &store.totals.items[1];
+    const tkt_stored_totals *totals = totals_now(1);
     assert_int_equal(totals->current_bytes, 750);
     assert_int_equal(totals->peak_bytes, 800);
     assert_int_equal(totals->peak_time, 20);
     assert_int_equal(totals->allocations, 3);
     assert_int_equal(totals->frees, 1);
-    assert_int_equal(store.totals.items[0].allocations, 0);
+    assert_int_equal(totals_now(0)->allocations, 0);
 }
 
 static void a_free_of_what_was_there_before_is_unmatched(void **state)
@@ -58,9 +64,9 @@ static void a_free_of_what_was_there_before_is_unmatched(void **state)
     (void)state;
     move(10, 0x900, -4096, 0);
     move(20, 0x100, 8, 0);
-    assert_int_equal(store.totals.items[0].unmatched_frees, 1);
-    assert_int_equal(store.totals.items[0].frees, 0);
-    assert_int_equal(store.totals.items[0].current_bytes, 8);
+    assert_int_equal(totals_now(0)->unmatched_frees, 1);
+    assert_int_equal(totals_now(0)->frees, 0);
+    assert_int_equal(totals_now(0)->current_bytes, 8);
 }
 
 static void an_address_that_comes_again_was_freed_meanwhile(void **state)
@@ -68,10 +74,37 @@ static void an_address_that_comes_again_was_freed_meanwhile(void **state)
     (void)state;
     move(10, 0x100, 100, 0);
     move(20, 0x100, 40, 0);
-    assert_int_equal(store.totals.items[0].current_bytes, 40);
+    assert_int_equal(totals_now(0)->current_bytes, 40);
     move(30, 0x100, -40, 0);
-    assert_int_equal(store.totals.items[0].current_bytes, 0);
-    assert_int_equal(store.totals.items[0].peak_bytes, 100);
+    assert_int_equal(totals_now(0)->current_bytes, 0);
+    assert_int_equal(totals_now(0)->peak_bytes, 100);
+}
+
+static void events_count_in_the_order_of_their_times(void **state)
+{
+    (void)state;
+    move(30, 0x100, -100, 0);
+    move(20, 0x200, 50, 0);
+    move(40, 0x100, 70, 0);
+    move(10, 0x100, 100, 0);
+    assert_int_equal(totals_now(0)->current_bytes, 120);
+    assert_int_equal(totals_now(0)->peak_bytes, 150);
+    assert_int_equal(totals_now(0)->peak_time, 20);
+    assert_int_equal(totals_now(0)->unmatched_frees, 0);
+}
+
+static void the_older_half_counts_when_there_are_too_many(void **state)
+{
+    (void)state;
+    const tkt_stored_memory late = {
+        .time = 1000000, .address = 1, .bytes = 1, .kind = TAKT_MEMORY_DEVICE};
+    assert_true(tkt_store_add_memory(&store, &late));
+    for (uint64_t i = 2; i <= 32768; i++)
+        move(i, i, 1, 0);
+    assert_int_equal(store.totals.items[0].allocations, 16384);
+    assert_int_equal(store.unsummed.count, 16384);
+    assert_int_equal(totals_now(0)->current_bytes, 32768);
+    assert_int_equal(totals_now(0)->peak_time, 1000000);
 }
 
 static void memory_of_the_host_is_no_devices(void **state)
@@ -79,6 +112,7 @@ static void memory_of_the_host_is_no_devices(void **state)
     (void)state;
     const tkt_stored_memory pinned = {.bytes = 64, .kind = TAKT_MEMORY_PINNED};
     assert_true(tkt_store_add_memory(&store, &pinned));
+    tkt_store_sum_up(&store);
     assert_int_equal(store.totals.count, 0);
     assert_int_equal(store.memory.count, 1);
 }
@@ -88,8 +122,8 @@ static void pools_count_apart(void **state)
     (void)state;
     const tkt_stored_memory pool = {.address = 1, .bytes = 1 << 20, .is_pool = 1};
     assert_true(tkt_store_add_memory(&store, &pool));
-    assert_int_equal(store.totals.items[0].pool_bytes, 1 << 20);
-    assert_int_equal(store.totals.items[0].current_bytes, 0);
+    assert_int_equal(totals_now(0)->pool_bytes, 1 << 20);
+    assert_int_equal(totals_now(0)->current_bytes, 0);
 }
 
 static void totals_go_on_where_there_is_no_room_for_events(void **state)
@@ -98,7 +132,7 @@ static void totals_go_on_where_there_is_no_room_for_events(void **state)
     const tkt_stored_memory memory = {.address = 1, .bytes = 10, .kind = TAKT_MEMORY_DEVICE};
     store.max_bytes = 0;
     assert_false(tkt_store_add_memory(&store, &memory));
-    assert_int_equal(store.totals.items[0].current_bytes, 10);
+    assert_int_equal(totals_now(0)->current_bytes, 10);
     assert_int_equal(store.losses.store_full, 1);
 }
 
@@ -144,6 +178,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_free_of_what_was_there_before_is_unmatched, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(an_address_that_comes_again_was_freed_meanwhile, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(events_count_in_the_order_of_their_times, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(the_older_half_counts_when_there_are_too_many, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(memory_of_the_host_is_no_devices, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pools_count_apart, set_up, tear_down),

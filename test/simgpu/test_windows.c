@@ -1,0 +1,659 @@
+/* Windows, timings, timers and profilers over the stand-ins: what they say devices did is what the
+ * script says, to the nanosecond. check_flavours.sh runs this with each release of CUPTI. */
+#include "simgpu/driver.h"
+#include "simgpu/sim.h"
+
+#include "trace/model.h"
+
+#include <takt/takt.h>
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define MANY 300 /* launches, more than a chunk of a log holds */
+
+/* ---- A program ----------------------------------------------------------------------------------
+ */
+
+static CUcontext contexts[2];
+static CUmodule module;
+
+static void check(CUresult result)
+{
+    assert_int_equal(result, 0);
+}
+
+static int set_up_device(void **state)
+{
+    (void)state;
+    setenv("TAKT_SIM", "devices=2; kernel=1us; memcpy=3us; memset=2us", 1);
+    check(cuInit(0));
+    for (int i = 0; i < 2; i++)
+        check(cuDevicePrimaryCtxRetain(&contexts[i], i));
+    check(cuCtxSetCurrent(contexts[0]));
+    check(cuModuleLoadData(&module, "none"));
+    return 0;
+}
+
+static int use_first_device(void **state)
+{
+    (void)state;
+    check(cuCtxSetCurrent(contexts[0]));
+    return 0;
+}
+
+static void launch_on(const char *name, unsigned blocks, CUstream stream)
+{
+    CUfunction function;
+    check(cuModuleGetFunction(&function, module, name));
+    check(cuLaunchKernel(function, blocks, 1, 1, 64, 1, 1, 0, stream, NULL, NULL));
+}
+
+static void launch(const char *name)
+{
+    launch_on(name, 16, NULL);
+}
+
+/* ---- What Takt says -----------------------------------------------------------------------------
+ */
+
+static uint64_t ns_of(const takt_activity *activity)
+{
+    return activity->end_ns - activity->begin_ns;
+}
+
+/* "name ns, name ns"; in issue order. */
+static void list(const takt_timing *timing, char *out, size_t size)
+{
+    *out = '\0';
+    for (size_t i = 0; i < takt_timing_count(timing); i++) {
+        const takt_activity *activity = takt_timing_at(timing, i);
+        size_t used = strlen(out);
+        snprintf(out + used, size - used, "%s%s %lu", i ? ", " : "", activity->name,
+                 (unsigned long)ns_of(activity));
+    }
+}
+
+static takt_timing *begin_timing(uint32_t filter)
+{
+    const takt_timing_options options = {.filter = filter};
+    takt_timing *timing;
+    assert_int_equal(takt_timing_begin(&options, &timing), TAKT_OK);
+    return timing;
+}
+
+static void assert_lists(takt_timing *timing, const char *expected)
+{
+    char text[1000];
+    assert_int_equal(takt_timing_end(timing), TAKT_OK);
+    list(timing, text, sizeof text);
+    assert_string_equal(text, expected);
+    takt_timing_free(timing);
+}
+
+static const takt_trace *last_trace;
+
+static void keep_trace(const takt_trace *trace, void *user)
+{
+    (void)user;
+    takt_trace_release(last_trace);
+    last_trace = takt_trace_retain(trace);
+}
+
+static takt_profiler *start_profiler(takt_profiler_options options)
+{
+    takt_profiler *profiler;
+    options.struct_size = sizeof options;
+    options.on_trace = keep_trace;
+    options.foreground = true;
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+    return profiler;
+}
+
+static void stop_profiler(takt_profiler *profiler)
+{
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    takt_profiler_destroy(profiler);
+    assert_non_null(last_trace);
+}
+
+/* Of the activities launched directly in the scope; "" is none. */
+typedef struct work {
+    uint64_t count;
+    uint64_t ns;
+} work;
+
+static work work_of(const takt_trace *trace, const char *scope)
+{
+    work sum = {0};
+    for (size_t i = 0; i < takt_trace_activity_count(trace); i++) {
+        takt_activity activity;
+        assert_int_equal(takt_trace_activity(trace, i, &activity), TAKT_OK);
+        if (strcmp(activity.scope ? activity.scope : "", scope) != 0)
+            continue;
+        sum.count++;
+        sum.ns += ns_of(&activity);
+    }
+    return sum;
+}
+
+static void assert_work(const takt_trace *trace, const char *scope, uint64_t count, uint64_t ns)
+{
+    work sum = work_of(trace, scope);
+    assert_int_equal(sum.count, count);
+    assert_int_equal(sum.ns, ns);
+}
+
+static void assert_no_losses(const takt_trace *trace)
+{
+    const takt_facts *facts = takt_trace_facts(trace);
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
+        if (facts->losses[i] != 0)
+            fail_msg("%lu %s", (unsigned long)facts->losses[i], takt_loss_name((takt_loss)i));
+}
+
+/* ---- Timings ------------------------------------------------------------------------------------
+ */
+
+static void a_timing_lists_what_was_launched_in_order(void **state)
+{
+    (void)state;
+    CUdeviceptr memory;
+    sim_script("kernel.alpha=12345; kernel.beta=777; memset=21504; memcpy.DtoH=2455520");
+    check(cuMemAlloc_v2(&memory, 4096));
+    launch("before");
+    takt_timing *timing = begin_timing(TAKT_TIMING_ALL);
+    char bytes[64];
+    check(cuMemsetD8Async(memory, 0, 4096, NULL));
+    launch("alpha");
+    launch("beta");
+    launch("alpha");
+    check(cuMemcpyDtoH_v2(bytes, memory, sizeof bytes));
+    assert_lists(timing, "memset 21504, kernel alpha 12345, kernel beta 777, kernel alpha 12345, "
+                         "memcpy DtoH 2455520");
+    check(cuMemFree_v2(memory));
+}
+
+static void nested_timings_each_get_what_they_ask_for(void **state)
+{
+    (void)state;
+    CUdeviceptr memory;
+    sim_script("kernel.a=100; kernel.b=200; kernel.c=300; memset=50");
+    check(cuMemAlloc_v2(&memory, 64));
+    takt_timing *outer = begin_timing(TAKT_TIMING_ALL);
+    launch("a");
+    takt_timing *sets = begin_timing(TAKT_TIMING_MEMSET);
+    takt_timing *inner = begin_timing(TAKT_TIMING_ALL);
+    launch("b");
+    check(cuMemsetD8Async(memory, 0, 64, NULL));
+    assert_lists(inner, "kernel b 200, memset 50");
+    launch("c");
+    assert_lists(sets, "memset 50");
+    assert_lists(outer, "kernel a 100, kernel b 200, memset 50, kernel c 300");
+    check(cuMemFree_v2(memory));
+}
+
+static void what_is_launched_in_a_window_is_its_own_when_it_ends_later(void **state)
+{
+    (void)state;
+    sim_script("kernel.long=20ms; kernel.next=5us");
+    takt_timing *first = begin_timing(TAKT_TIMING_ALL);
+    launch("long");
+    takt_timing *second = begin_timing(TAKT_TIMING_ALL);
+    launch("next");
+    assert_lists(second, "kernel next 5000");
+    assert_lists(first, "kernel long 20000000, kernel next 5000");
+}
+
+static void host_and_device_stand_in_one_order(void **state)
+{
+    (void)state;
+    sim_script("kernel=1000");
+    takt_timing *timing = begin_timing(TAKT_TIMING_ALL);
+    launch("first");
+    {
+        TAKT_ACTIVITY("cpu", TAKT_TIMING_KERNEL, "second");
+        launch("third");
+    }
+    launch("fourth");
+    assert_int_equal(takt_timing_end(timing), TAKT_OK);
+    assert_int_equal(takt_timing_count(timing), 4);
+    assert_string_equal(takt_timing_at(timing, 0)->name, "kernel first");
+    assert_string_equal(takt_timing_at(timing, 1)->name, "kernel second");
+    assert_string_equal(takt_timing_at(timing, 2)->name, "kernel third");
+    assert_string_equal(takt_timing_at(timing, 2)->scope, "second");
+    assert_string_equal(takt_timing_at(timing, 3)->name, "kernel fourth");
+    takt_timing_free(timing);
+}
+
+/* ---- Profilers ----------------------------------------------------------------------------------
+ */
+
+static void work_belongs_to_the_scope_that_launched_it(void **state)
+{
+    (void)state;
+    CUdeviceptr memory;
+    sim_script("kernel.solve=9000; kernel.smooth=70; memcpy.HtoD=1234");
+    check(cuMemAlloc_v2(&memory, 64));
+    takt_profiler *profiler = start_profiler((takt_profiler_options){0});
+    for (int i = 0; i < MANY; i++) {
+        TAKT_SCOPE("step");
+        check(cuMemcpyHtoDAsync_v2(memory, "123", 4, NULL));
+        {
+            TAKT_SCOPE("solver");
+            launch("solve");
+            {
+                TAKT_SCOPE("multigrid");
+                launch("smooth");
+                launch("smooth");
+            }
+        }
+    }
+    launch("solve");
+    stop_profiler(profiler);
+    assert_work(last_trace, "step", MANY, MANY * 1234);
+    assert_work(last_trace, "solver", MANY, MANY * 9000);
+    assert_work(last_trace, "multigrid", 2 * MANY, 2 * MANY * 70);
+    assert_work(last_trace, "", 1, 9000);
+    assert_no_losses(last_trace);
+    check(cuMemFree_v2(memory));
+}
+
+enum {
+    THREADS = 4
+};
+
+static void *launch_on_own_stream(void *argument)
+{
+    const char *name = argument;
+    CUstream stream;
+    check(cuCtxSetCurrent(contexts[0]));
+    check(cuStreamCreate(&stream, 1));
+    for (int i = 0; i < MANY; i++) {
+        takt_begin(name);
+        launch_on(name, 8, stream);
+        takt_end();
+    }
+    check(cuStreamSynchronize(stream));
+    check(cuStreamDestroy_v2(stream));
+    return NULL;
+}
+
+static void four_threads_have_their_own(void **state)
+{
+    (void)state;
+    static const char *const names[THREADS] = {"t0", "t1", "t2", "t3"};
+    pthread_t threads[THREADS];
+    sim_script("kernel.t0=1000; kernel.t1=2000; kernel.t2=3001; kernel.t3=4005");
+    takt_profiler *profiler = start_profiler((takt_profiler_options){0});
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(
+            pthread_create(&threads[i], NULL, launch_on_own_stream, (void *)(uintptr_t)names[i]),
+            0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    stop_profiler(profiler);
+    assert_work(last_trace, "t0", MANY, MANY * 1000);
+    assert_work(last_trace, "t1", MANY, MANY * 2000);
+    assert_work(last_trace, "t2", MANY, MANY * 3001);
+    assert_work(last_trace, "t3", MANY, MANY * 4005);
+    assert_no_losses(last_trace);
+}
+
+static void gaps_and_overlaps_are_the_devices(void **state)
+{
+    (void)state;
+    CUstream streams[2];
+    sim_script("kernel.left=400us; kernel.right=300us");
+    for (int i = 0; i < 2; i++)
+        check(cuStreamCreate(&streams[i], 1));
+    takt_timing *timing = begin_timing(TAKT_TIMING_ALL);
+    launch_on("left", 1, streams[0]);
+    launch_on("left", 1, streams[0]);
+    launch_on("right", 1, streams[1]);
+    assert_int_equal(takt_timing_end(timing), TAKT_OK);
+    assert_int_equal(takt_timing_count(timing), 3);
+    const takt_activity *a = takt_timing_at(timing, 0), *b = takt_timing_at(timing, 1);
+    const takt_activity *c = takt_timing_at(timing, 2);
+    assert_int_equal(b->begin_ns - a->end_ns, 0);
+    assert_true(c->begin_ns < b->begin_ns);
+    assert_int_equal(ns_of(a) + ns_of(b) + ns_of(c), 1100000);
+    takt_timing_free(timing);
+    for (int i = 0; i < 2; i++)
+        check(cuStreamDestroy_v2(streams[i]));
+}
+
+static void two_devices_with_clocks_of_their_own(void **state)
+{
+    (void)state;
+    sim_script("kernel@0=5000; kernel@1=7000; clock.offset@1=40us");
+    takt_profiler *profiler = start_profiler((takt_profiler_options){0});
+    for (int i = 0; i < MANY; i++) {
+        check(cuCtxSetCurrent(contexts[i % 2]));
+        takt_begin(i % 2 ? "odd" : "even");
+        launch("k");
+        takt_end();
+    }
+    stop_profiler(profiler);
+    assert_work(last_trace, "even", MANY / 2, MANY / 2 * 5000);
+    assert_work(last_trace, "odd", MANY / 2, MANY / 2 * 7000);
+    assert_no_losses(last_trace);
+    takt_activity activity;
+    takt_trace_activity(last_trace, 0, &activity);
+    assert_string_equal(activity.device, "cuda:0");
+    takt_trace_activity(last_trace, 1, &activity);
+    assert_string_equal(activity.device, "cuda:1");
+}
+
+/* Twenty parts in a million: a tenth of a nanosecond in each kernel, rounded by CUPTI. */
+static void a_clock_that_drifts_changes_no_duration(void **state)
+{
+    (void)state;
+    sim_script("kernel=5000; clock.drift@0=20000; clock.drift@1=-20000");
+    takt_timing *timing = begin_timing(TAKT_TIMING_ALL);
+    for (int i = 0; i < MANY; i++) {
+        check(cuCtxSetCurrent(contexts[i % 2]));
+        launch("k");
+    }
+    assert_int_equal(takt_timing_end(timing), TAKT_OK);
+    assert_int_equal(takt_timing_count(timing), MANY);
+    for (int i = 0; i < MANY; i++) {
+        assert_true(llabs((long long)ns_of(takt_timing_at(timing, (size_t)i)) - 5000) <= 1);
+        assert_string_equal(takt_timing_at(timing, (size_t)i)->device, i % 2 ? "cuda:1" : "cuda:0");
+    }
+    takt_timing_free(timing);
+}
+
+/* Three kernels and a set; launched twice. */
+static void run_graph(void)
+{
+    CUstream stream;
+    CUgraph graph;
+    CUgraphExec exec;
+    CUdeviceptr memory;
+    check(cuMemAlloc_v2(&memory, 64));
+    check(cuStreamCreate(&stream, 1));
+    check(cuStreamBeginCapture_v2(stream, 0));
+    launch_on("one", 1, stream);
+    launch_on("two", 1, stream);
+    check(cuMemsetD8Async(memory, 0, 64, stream));
+    launch_on("one", 1, stream);
+    check(cuStreamEndCapture(stream, &graph));
+    check(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    for (int i = 0; i < 2; i++) {
+        TAKT_SCOPE("replay");
+        check(cuGraphLaunch(exec, stream));
+    }
+    check(cuStreamSynchronize(stream));
+    check(cuGraphExecDestroy(exec));
+    check(cuGraphDestroy(graph));
+    check(cuStreamDestroy_v2(stream));
+    check(cuMemFree_v2(memory));
+}
+
+static void graphs_are_their_nodes(void **state)
+{
+    (void)state;
+    sim_script("kernel.one=1000; kernel.two=2000; memset=500");
+    takt_profiler *profiler = start_profiler((takt_profiler_options){0});
+    run_graph();
+    stop_profiler(profiler);
+    assert_work(last_trace, "replay", 8, 2 * (1000 + 2000 + 500 + 1000));
+    assert_int_equal(takt_trace_activity_count(last_trace), 8);
+    assert_no_losses(last_trace);
+}
+
+static void graphs_are_one_activity_if_asked(void **state)
+{
+    (void)state;
+    sim_script("kernel.one=1000; kernel.two=2000; memset=500");
+    takt_profiler *profiler = start_profiler((takt_profiler_options){.whole_graphs = true});
+    run_graph();
+    stop_profiler(profiler);
+    work sum = work_of(last_trace, "replay");
+    assert_int_equal(sum.count, 2);
+    assert_int_equal(takt_trace_activity_count(last_trace), 2);
+    takt_activity activity;
+    takt_trace_activity(last_trace, 0, &activity);
+    assert_int_equal(activity.filter, TAKT_TIMING_GRAPH);
+    assert_true(sum.ns >= 2 * (1000 + 2000 + 500 + 1000));
+}
+
+static void a_filter_leaves_the_rest_out(void **state)
+{
+    (void)state;
+    CUdeviceptr memory;
+    sim_script("kernel=1000; memset=500");
+    check(cuMemAlloc_v2(&memory, 64));
+    takt_profiler *profiler = start_profiler((takt_profiler_options){.filter = TAKT_TIMING_MEMSET});
+    launch("k");
+    check(cuMemsetD8Async(memory, 0, 64, NULL));
+    stop_profiler(profiler);
+    assert_work(last_trace, "", 1, 500);
+    assert_no_losses(last_trace);
+    check(cuMemFree_v2(memory));
+}
+
+static void without_devices_there_is_no_word_of_them(void **state)
+{
+    (void)state;
+    takt_profiler *profiler = start_profiler((takt_profiler_options){.no_devices = true});
+    {
+        TAKT_SCOPE("step");
+        launch("k");
+    }
+    stop_profiler(profiler);
+    assert_int_equal(takt_trace_activity_count(last_trace), 0);
+    assert_int_equal(takt_trace_facts(last_trace)->span_count, 1);
+    assert_string_equal(takt_trace_facts(last_trace)->backend, "none");
+}
+
+static void the_facts_name_the_backend(void **state)
+{
+    (void)state;
+    const char *version = getenv("TEST_CUPTI_VERSION");
+    takt_profiler *profiler = start_profiler((takt_profiler_options){0});
+    launch("k");
+    stop_profiler(profiler);
+    const takt_facts *facts = takt_trace_facts(last_trace);
+    if (strncmp(facts->backend, "CUPTI ", 6) != 0 ||
+        !strstr(facts->backend, version ? version : ""))
+        fail_msg("the backend is '%s'", facts->backend);
+    assert_true(facts->device_uncertainty_ns > 0);
+    assert_true(facts->device_resolution_ns > 0);
+}
+
+/* ---- Steps --------------------------------------------------------------------------------------
+ */
+
+/* Each step launches as many kernels as its number says, which last long after it. */
+static void a_cycle_has_what_its_steps_launched(void **state)
+{
+    (void)state;
+    sim_script("kernel.step=200us");
+    takt_profiler_options options = {0};
+    options.schedule = (takt_schedule){.wait = 1, .warmup = 2, .active = 2, .repeat = 2};
+    takt_profiler *profiler = start_profiler(options);
+    uint64_t launched = 0;
+    for (unsigned step = 0; step < 10; step++) {
+        for (unsigned i = 0; i <= step; i++)
+            launch("step");
+        takt_action action = takt_profiler_action(profiler);
+        launched += action == TAKT_RECORD || action == TAKT_RECORD_AND_SAVE ? step + 1 : 0;
+        assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
+        if (step == 4 || step == 9) {
+            assert_work(last_trace, "", launched, launched * 200000);
+            assert_no_losses(last_trace);
+            launched = 0;
+        }
+    }
+    stop_profiler(profiler);
+}
+
+/* ---- In bounded memory --------------------------------------------------------------------------
+ */
+
+static const tkt_node_activity *node_activity(const takt_trace *trace, const char *scope,
+                                              const char *name)
+{
+    for (size_t i = 0; i < trace->node_activities.count; i++) {
+        const tkt_node_activity *found = &trace->node_activities.items[i];
+        uint32_t site = trace->fold.items[found->node].site;
+        if (strcmp(tkt_trace_text(trace, trace->sites.items[site].name), scope) == 0 &&
+            strcmp(tkt_trace_text(trace, found->name), name) == 0)
+            return found;
+    }
+    fail_msg("no activity %s of %s", name, scope);
+    return NULL;
+}
+
+static void a_summary_adds_up_while_recording(void **state)
+{
+    (void)state;
+    enum {
+        ROUNDS = 20
+    };
+    sim_script("kernel.force=1000,3000; kernel.move=250");
+    takt_profiler *profiler = start_profiler((takt_profiler_options){.mode = TAKT_MODE_SUMMARY});
+    for (int i = 0; i < ROUNDS * MANY; i++) {
+        TAKT_SCOPE("step");
+        {
+            TAKT_SCOPE("forces");
+            launch("force");
+            launch("force");
+        }
+        launch("move");
+    }
+    stop_profiler(profiler);
+    assert_false(takt_trace_facts(last_trace)->has_spans);
+    const tkt_node_activity *force = node_activity(last_trace, "forces", "kernel force");
+    const tkt_node_activity *move = node_activity(last_trace, "step", "kernel move");
+    assert_int_equal(force->stats.count, 2 * ROUNDS * MANY);
+    assert_int_equal(force->stats.total_ns, ROUNDS * MANY * 4000);
+    assert_int_equal(force->stats.min_ns, 1000);
+    assert_int_equal(force->stats.max_ns, 3000);
+    assert_int_equal(move->stats.count, ROUNDS * MANY);
+    assert_int_equal(move->stats.total_ns, ROUNDS * MANY * 250);
+    assert_no_losses(last_trace);
+}
+
+static void a_trace_with_a_summary_has_both(void **state)
+{
+    (void)state;
+    sim_script("kernel=1500");
+    takt_profiler *profiler = start_profiler((takt_profiler_options){.mode = TAKT_MODE_BOTH});
+    for (int i = 0; i < MANY; i++) {
+        TAKT_SCOPE("step");
+        launch("k");
+    }
+    stop_profiler(profiler);
+    assert_work(last_trace, "step", MANY, MANY * 1500);
+    assert_int_equal(node_activity(last_trace, "step", "kernel k")->stats.count, MANY);
+    assert_int_equal(node_activity(last_trace, "step", "kernel k")->stats.total_ns, MANY * 1500);
+    assert_no_losses(last_trace);
+}
+
+/* ---- Timed blocks and memory --------------------------------------------------------------------
+ */
+
+static void a_timed_block_knows_its_devices_time(void **state)
+{
+    (void)state;
+    sim_script("kernel.warm=5us; kernel.work=10us,20us,60us");
+    takt_timed result;
+    int round = 0;
+    TAKT_TIMED(&result, .repeat = 3, .warmup = 1) {
+        if (round++ == 0) {
+            launch("warm");
+        } else {
+            launch("work");
+            launch("warm");
+        }
+    }
+    assert_int_equal(result.count, 3);
+    assert_int_equal(result.device_activities, 6);
+    assert_true(result.device_min_ns == 15000 && result.device_max_ns == 65000);
+    assert_true(result.device_median_ns == 25000 && result.device_mean_ns == 35000);
+}
+
+static void a_timed_block_can_leave_devices_alone(void **state)
+{
+    (void)state;
+    takt_timed result;
+    TAKT_TIMED(&result, .no_devices = true) {
+        launch("k");
+    }
+    assert_int_equal(result.device_activities, 0);
+    assert_true(result.device_mean_ns == 0);
+}
+
+static void memory_of_a_device_at_any_time(void **state)
+{
+    (void)state;
+    CUdeviceptr a, b;
+    takt_memory before = {.struct_size = sizeof before}, now = before;
+    takt_profiler *profiler = start_profiler((takt_profiler_options){0});
+    assert_int_equal(takt_memory_query("cuda:0", &before), TAKT_OK);
+    check(cuMemAlloc_v2(&a, 1 << 20));
+    check(cuMemAlloc_v2(&b, 3 << 20));
+    check(cuMemFree_v2(a));
+    stop_profiler(profiler);
+    assert_int_equal(takt_memory_query("cuda:0", &now), TAKT_OK);
+    assert_int_equal(now.current_bytes - before.current_bytes, 3 << 20);
+    assert_int_equal(now.allocations - before.allocations, 2);
+    assert_int_equal(now.frees - before.frees, 1);
+    assert_true(now.peak_bytes >= 4 << 20);
+    assert_int_equal(before.free_bytes - now.free_bytes, 3 << 20);
+    assert_int_equal(now.capacity_bytes, before.capacity_bytes);
+    const takt_facts *facts = takt_trace_facts(last_trace);
+    assert_true(now.peak_time_ns >= facts->begin_ns && now.peak_time_ns <= facts->end_ns);
+    assert_int_equal(last_trace->device_memory.count, 1);
+    const tkt_device_memory *memory = &last_trace->device_memory.items[0];
+    assert_int_equal(memory->totals.window_begin_bytes, before.current_bytes);
+    assert_int_equal(memory->totals.window_peak_bytes, before.current_bytes + (4 << 20));
+    assert_int_equal(memory->totals.current_bytes, now.current_bytes);
+    assert_int_equal(memory->free_bytes, now.free_bytes);
+    check(cuMemFree_v2(b));
+    assert_int_equal(takt_memory_query("cuda:7", &now), TAKT_NOT_FOUND);
+    assert_int_equal(takt_memory_query("cuda:", &now), TAKT_NOT_FOUND);
+    assert_int_equal(takt_memory_query("cuda:0x", &now), TAKT_NOT_FOUND);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, use_first_device)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_timing_lists_what_was_launched_in_order),
+        TEST(nested_timings_each_get_what_they_ask_for),
+        TEST(what_is_launched_in_a_window_is_its_own_when_it_ends_later),
+        TEST(host_and_device_stand_in_one_order),
+        TEST(work_belongs_to_the_scope_that_launched_it),
+        TEST(four_threads_have_their_own),
+        TEST(gaps_and_overlaps_are_the_devices),
+        TEST(two_devices_with_clocks_of_their_own),
+        TEST(a_clock_that_drifts_changes_no_duration),
+        TEST(graphs_are_their_nodes),
+        TEST(graphs_are_one_activity_if_asked),
+        TEST(a_filter_leaves_the_rest_out),
+        TEST(without_devices_there_is_no_word_of_them),
+        TEST(the_facts_name_the_backend),
+        TEST(a_cycle_has_what_its_steps_launched),
+        TEST(a_summary_adds_up_while_recording),
+        TEST(a_trace_with_a_summary_has_both),
+        TEST(a_timed_block_knows_its_devices_time),
+        TEST(a_timed_block_can_leave_devices_alone),
+        TEST(memory_of_a_device_at_any_time),
+    };
+    return cmocka_run_group_tests(tests, set_up_device, NULL);
+}
