@@ -17,7 +17,8 @@
 ##   V=1            shows whole commands
 ##   WERROR=1       makes warnings errors; a build folder keeps the setting until WERROR=0
 ##   SAN=address,undefined | SAN=thread    builds with sanitizers, by default in build/SAN
-##   CUDA=auto|0|1  NVTX ranges with the CUDA toolkit's headers: if found, never, required
+##   CUDA=auto|0|1  NVTX ranges with the CUDA toolkit's headers, and samples in CUDA: if found,
+##                  never, required
 ##   CUDA_HOME      where the toolkit is (/usr/local/cuda)
 ##   B=dir          builds out of tree: objects, lib/ and bin/ all land in dir
 ##   PREFIX, LIBDIR, INCLUDEDIR, BINDIR, MANDIR, DESTDIR     where install puts things
@@ -78,6 +79,10 @@ ifeq ($(CUDA)$(nvtx),1)
   $(error CUDA=1, but neither CUDA_HOME nor /usr/local/cuda has include/nvtx3/nvToolsExt.h)
 endif
 
+# CUDA sources, samples and tests alone, are compiled where there is a toolkit.
+toolkit := $(if $(filter 0,$(CUDA)),,$(patsubst %/bin/nvcc,%,$(firstword \
+    $(wildcard $(addsuffix /bin/nvcc,$(CUDA_HOME) /usr/local/cuda)))))
+
 sanitize := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 common   := -Wall -Wextra -Wpedantic -Wshadow $(if $(filter 1,$(WERROR)),-Werror) \
             $(sanitize) -pthread -Iinclude
@@ -112,7 +117,12 @@ package_files := $(LIB)/pkgconfig/takt.pc $(addprefix $(LIB)/cmake/takt/,$(cmake
 c_samples   := $(patsubst samples/%.c,$(BIN)/samples/%,$(wildcard samples/*.c))
 cxx_samples := $(patsubst samples/%.cpp,$(BIN)/samples/%,$(wildcard samples/*.cpp))
 dir_samples := $(sort $(patsubst samples/%/,$(BIN)/samples/%,$(dir $(wildcard samples/*/*.c))))
-samples     := $(c_samples) $(cxx_samples) $(dir_samples)
+cu_samples  := $(if $(toolkit),$(patsubst samples/%.cu,$(BIN)/samples/%,$(filter-out \
+    $(if $(wildcard $(toolkit)/include/cublas_v2.h),,samples/cublas_%),$(wildcard samples/*.cu))))
+samples     := $(c_samples) $(cxx_samples) $(dir_samples) $(cu_samples)
+
+# test/gpu/gpu_NAME is a program for a GPU, or for the stand-ins: test/gpu/README.md.
+gpu_programs := $(if $(toolkit),$(patsubst %.cu,$(B)/%,$(wildcard test/gpu/gpu_*.cu)))
 
 # test/*/test_NAME is a test; test/*/prog_NAME is a program that script tests run.
 cxx_tests := $(patsubst %.cpp,$(B)/%,$(wildcard test/*/test_*.cpp))
@@ -165,6 +175,15 @@ $(B)/obj/%.o: %.cpp $(B)/flags.stamp
 	$(call say,CXX $<)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(flags) -MMD -MP $(CPPFLAGS) $(CXXFLAGS) -c -o $@ $<
+
+# Device code for the oldest GPUs that this nvcc knows, which newer ones translate: NVCCFLAGS can
+# say otherwise, such as -arch=native.
+$(B)/obj/%.o: %.cu $(B)/flags.stamp
+	$(call say,NVCC $<)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(toolkit)/bin/nvcc -ccbin $(firstword $(CXX)) -std=c++17 -O2 -g -Iinclude \
+	    -Werror all-warnings -diag-suppress 177 $(addprefix -Xcompiler ,-Wall -Wextra $(sanitize)) \
+	    -MMD -MF $(@:.o=.d) $(CPPFLAGS) $(NVCCFLAGS) -c -o $@ $<
 
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
 
@@ -262,18 +281,23 @@ define link
 	    -pthread $(link_flags) $(needs) $(LDLIBS)
 endef
 linker = $(CC)
-$(cxx_samples) $(cxx_tests): linker = $(CXX)
+$(cxx_samples) $(cxx_tests) $(cu_samples) $(gpu_programs): linker = $(CXX)
+cuda_link = -L$(toolkit)/lib64 -Wl,-rpath,$(toolkit)/lib64 -lcudart
 $(samples):        link_flags = $(openmp)
 $(tests) $(progs): link_flags = -lcmocka -ljansson
 $(cuda_tests):     link_flags = -lcmocka -ljansson $(addprefix $(sim)/13/,$(sim_common)) \
                        -Wl,-rpath,'$$ORIGIN/../../simgpu/13'
 $(cuda_tests):     $(sim_libs)
+$(cu_samples) $(gpu_programs): link_flags = $(cuda_link)
+$(BIN)/samples/cublas_builtin: link_flags = $(cuda_link) -lcublas
 $(B)/takt-bench:   link_flags = $(lttng_libs)
 $(B)/fuzz_%:       link_flags = -fsanitize=fuzzer
 
 $(BIN)/takt: $(cli_objects) $(static)
 	$(link)
-$(c_samples) $(cxx_samples): $(BIN)/%: $(B)/obj/%.o $(static)
+$(c_samples) $(cxx_samples) $(cu_samples): $(BIN)/%: $(B)/obj/%.o $(static)
+	$(link)
+$(gpu_programs): $(B)/%: $(B)/obj/%.o $(static)
 	$(link)
 $(dir_samples): $(BIN)/%: $$(call objects,$$(wildcard $$*/*.c)) $(static)
 	$(link)
@@ -304,7 +328,7 @@ check:
 	@test/support/install-packages.sh check
 	@+$(again) WERROR=1 check-built
 
-check-built: all $(tests) $(progs) $(sim_libs)
+check-built: all $(tests) $(progs) $(sim_libs) $(gpu_programs)
 	@$(if $(SAN),,$(if $(call can,$(fuzz_cc) -fsanitize=fuzzer,LLVMFuzzerTestOneInput),$(MAKE) fuzz))
 	@$(test_env) T='$(T)' test/support/run-tests.sh \
 	    $(tests) $(addprefix $(B)/fuzz/,$(fuzzers)) $(scripts)
