@@ -1,0 +1,450 @@
+/* Drives src/cuda/cuda.h in a program that uses CUDA, one scenario a process, since a process has
+ * one collector:  prog_facade SCENARIO [EXPECTED]. check_facade.sh runs all of them on all
+ * stand-ins. */
+#include "cuda/cuda.h"
+
+#include "cuda/buffers.h"
+#include "simgpu/driver.h"
+#include "simgpu/sim.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MOST_CALLS 200000u
+#define FILTER     0x1Fu
+
+#define CHECK(claim)                                                                               \
+    do {                                                                                           \
+        if (!(claim)) {                                                                            \
+            fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #claim);                  \
+            _exit(1);                                                                              \
+        }                                                                                          \
+    } while (0)
+#define CUDA(call) CHECK((call) == 0)
+
+static const char *expected;
+
+/* Calls that were told, by correlation id. */
+static _Atomic(uint32_t) told, told_as[MOST_CALLS];
+static const char *_Atomic last_name;
+
+static void listen(const tkt_cuda_call *call)
+{
+    CHECK(call->correlation < MOST_CALLS);
+    CHECK(call->begin_ticks <= call->end_ticks);
+    atomic_fetch_add(&told_as[call->correlation], 1);
+    atomic_fetch_add(&told, 1);
+    last_name = call->name;
+}
+
+static char lines[4096];
+static void hear(takt_log_level level, const char *line, void *user)
+{
+    (void)user;
+    if (level != TAKT_LOG_INFO)
+        snprintf(lines + strlen(lines), sizeof lines - strlen(lines), "%s\n", line);
+}
+
+static CUcontext context;
+static CUfunction kernel;
+static CUdeviceptr memory;
+
+static void begin_cuda(void)
+{
+    static const char image[16] = "image";
+    CUmodule module;
+    CUDA(cuInit(0));
+    CUDA(cuDevicePrimaryCtxRetain(&context, 0));
+    CUDA(cuCtxSetCurrent(context));
+    CUDA(cuModuleLoadData(&module, image));
+    CUDA(cuModuleGetFunction(&kernel, module, "step"));
+    CUDA(cuMemAlloc_v2(&memory, 1 << 20));
+}
+
+static uint64_t generation;
+static void want(bool is_on, bool with_memory)
+{
+    tkt_cuda_want(&(tkt_cuda_wish){.is_on = is_on,
+                                   .memory = with_memory,
+                                   .filter = FILTER,
+                                   .max_bytes = 64 << 20,
+                                   .generation = ++generation});
+}
+
+static void launch(int count)
+{
+    for (int i = 0; i < count; i++)
+        CUDA(cuLaunchKernel(kernel, 2, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL));
+}
+
+/* Activities that are stored. Checks that each belongs to one told call, where calls are told. */
+static size_t stored(void)
+{
+    tkt_store *store = tkt_store_get();
+    size_t count = 0;
+    tkt_mutex_lock(&store->lock);
+    for (const tkt_store_chunk *chunk = store->first; chunk; chunk = chunk->next) {
+        for (uint32_t i = 0; i < chunk->count; i++) {
+            const tkt_stored_activity *activity = &chunk->items[i];
+            CHECK(activity->begin < activity->end);
+            CHECK(activity->correlation < MOST_CALLS);
+            CHECK(!told || told_as[activity->correlation] == 1);
+            count++;
+        }
+    }
+    tkt_mutex_unlock(&store->lock);
+    return count;
+}
+
+static void is_backend(tkt_backend backend, const char *text)
+{
+    tkt_cuda_status status = tkt_cuda_status_now();
+    if (status.backend != backend || !strstr(status.text, text))
+        fprintf(stderr, "backend %d: %s (%s)\n", (int)status.backend, status.text, status.reason);
+    CHECK(status.backend == backend && strstr(status.text, text));
+}
+
+/* Every launch gives one call and one activity; nothing is lost. */
+static void each(void)
+{
+    begin_cuda();
+    want(true, false);
+    is_backend(TKT_BACKEND_CUPTI, expected);
+    uint32_t before = tkt_cuda_last_correlation();
+    launch(1000);
+    CHECK(strcmp(last_name, "cuLaunchKernel") == 0);
+    char host[64] = "";
+    for (int i = 0; i < 10; i++)
+        CUDA(cuMemcpyHtoD_v2(memory, host, sizeof host));
+    CHECK(strcmp(last_name, "cuMemcpyHtoD") == 0);
+    for (int i = 0; i < 5; i++)
+        CUDA(cuMemsetD8Async(memory, 0, 100, NULL));
+    CHECK(told == 1015);
+    CHECK(tkt_cuda_last_correlation() - before >= 1015);
+    CHECK(tkt_cuda_settle(true, 10000));
+    CHECK(told == 1015); /* waiting is Takt's own */
+    CHECK(stored() == 1015);
+    CHECK(lines[0] == 0);
+    const tkt_store *store = tkt_store_get();
+    CHECK(store->losses.dropped + store->losses.incomplete + store->losses.unknown +
+              store->losses.bad_time + store->losses.store_full ==
+          0);
+    CHECK(store->clock.pairs.count > 0);
+    CHECK(store->devices.count == 1 && store->devices.items[0].multiprocessors == 128);
+    CHECK(strcmp(tkt_strtab_text(&store->strings, store->devices.items[0].name),
+                 "Takt simulated GPU 0") == 0);
+}
+
+/* Takt may be there before CUDA is. */
+static void early(void)
+{
+    want(true, false);
+    is_backend(TKT_BACKEND_CUPTI, expected);
+    CHECK(tkt_store_get()->devices.count == 0);
+    begin_cuda();
+    launch(10);
+    CHECK(tkt_cuda_settle(true, 10000));
+    CHECK(stored() == 10);
+    CHECK(tkt_store_get()->devices.count == 1);
+}
+
+static void on_and_off(void)
+{
+    begin_cuda();
+    for (size_t round = 1; round <= 20; round++) {
+        launch(3);
+        want(true, false);
+        launch(7);
+        CHECK(tkt_cuda_settle(true, 10000));
+        want(false, false);
+        launch(5);
+        CHECK(told == 7 * round);
+        CHECK(stored() == 7 * round);
+    }
+    uint32_t before = told;
+    tkt_cuda_want(&(tkt_cuda_wish){.is_on = true, .filter = FILTER, .generation = 1});
+    launch(5);
+    CHECK(told == before); /* that wish was an old one */
+}
+
+static void wishes(void)
+{
+    CUdeviceptr more;
+    begin_cuda();
+    want(true, false);
+    CUDA(cuMemAlloc_v2(&more, 4096));
+    CHECK(tkt_cuda_settle(false, 10000));
+    CHECK(tkt_store_get()->memory.count == 0);
+    want(true, true);
+    launch(2);
+    CUDA(cuMemFree_v2(more));
+    CHECK(tkt_cuda_settle(true, 10000));
+    CHECK(tkt_store_get()->memory.count == 1);
+    CHECK(tkt_store_get()->memory.items[0].bytes < 0);
+    CHECK(stored() == 2);
+    tkt_cuda_want(&(tkt_cuda_wish){
+        .is_on = true, .filter = 8, .max_bytes = 1 << 20, .generation = ++generation});
+    launch(3);
+    CUDA(cuMemsetD8_v2(memory, 0, 100));
+    CHECK(tkt_cuda_settle(true, 10000));
+    CHECK(stored() == 3); /* kernels are not wished for any more */
+}
+
+static void *launch_500(void *unused)
+{
+    (void)unused;
+    CUDA(cuCtxSetCurrent(context));
+    launch(500);
+    return NULL;
+}
+
+/* However buffers come back. What never comes costs nothing but itself. */
+static void threads(void)
+{
+    tkt_thread running[4];
+    begin_cuda();
+    want(true, false);
+    for (int i = 0; i < 4; i++)
+        CHECK(tkt_thread_start(&running[i], "launcher", launch_500, NULL) == TAKT_OK);
+    for (int i = 0; i < 4; i++)
+        tkt_thread_join(running[i]);
+    CHECK(told == 2000);
+    size_t wanted = strtoul(expected, NULL, 10);
+    CHECK(tkt_cuda_settle(true, 10000));
+    for (int i = 0; stored() < wanted && i < 10000; i++)
+        CHECK(tkt_cuda_settle(false, 10000));
+    CHECK(stored() == wanted);
+    want(false, false);
+}
+
+/* The other profiler's name, and another attempt once it has gone. */
+static void taken(void)
+{
+    begin_cuda();
+    want(true, false);
+    is_backend(TKT_BACKEND_EVENTS, "CUDA events");
+    CHECK(strstr(tkt_cuda_status_now().reason, expected));
+    CHECK(strstr(lines, expected));
+    want(true, false);
+    CHECK(strchr(lines, '\n') == strrchr(lines, '\n')); /* said once */
+    launch(5);
+    CHECK(tkt_cuda_settle(true, 10000));
+    CHECK(stored() == 0);
+    unsetenv("TAKT_SIM");
+    sim_script("");
+    want(true, false);
+    is_backend(TKT_BACKEND_CUPTI, "CUPTI");
+    CHECK(tkt_cuda_status_now().reason[0] == 0);
+    launch(5);
+    CHECK(tkt_cuda_settle(true, 10000));
+    CHECK(stored() == 5);
+}
+
+/* CUPTI cannot be used, and is not tried again. */
+static void refused(void)
+{
+    begin_cuda();
+    for (int i = 0; i < 3; i++) {
+        want(true, false);
+        is_backend(TKT_BACKEND_EVENTS, "CUDA events");
+        CHECK(strstr(tkt_cuda_status_now().reason, expected));
+        launch(5);
+        CHECK(tkt_cuda_settle(true, 10000));
+        want(false, false);
+    }
+    CHECK(stored() == 0 && told == 0);
+    CHECK(strstr(lines, expected) && strchr(lines, '\n') == strrchr(lines, '\n'));
+}
+
+static void no_gpu(void)
+{
+    want(true, false);
+    is_backend(TKT_BACKEND_NONE, "none");
+    CHECK(strstr(tkt_cuda_status_now().reason, expected));
+    CHECK(lines[0] == 0);
+    CHECK(tkt_cuda_synchronize() == TAKT_OK);
+}
+
+/* One kind cannot be had: the rest goes on. */
+static void in_part(void)
+{
+    begin_cuda();
+    for (int i = 0; i < 3; i++) {
+        want(true, false);
+        is_backend(TKT_BACKEND_CUPTI, "CUPTI");
+        launch(5);
+        CUDA(cuMemsetD8_v2(memory, 0, 100));
+        CHECK(tkt_cuda_settle(true, 10000));
+        want(false, false);
+    }
+    CHECK(stored() == 15 + 2); /* sets are the second kind, and missing in the first round */
+    CHECK(strstr(lines, expected) && strchr(lines, '\n') == strrchr(lines, '\n'));
+}
+
+/* A function of CUPTI's does not return: nobody waits for ever, also not at exit. */
+static void hang(void)
+{
+    begin_cuda();
+    want(true, false);
+    launch(5);
+    CHECK(!tkt_cuda_settle(true, 100));
+    CHECK(!tkt_cuda_settle(true, 100));
+    want(false, false);
+    want(true, false);
+}
+
+/* More raw records than there are buffers for, while the decoder cannot go on. */
+static void exhausted(void)
+{
+    const int launches = 100000;
+    begin_cuda();
+    want(true, false);
+    tkt_store *store = tkt_store_get();
+    tkt_mutex_lock(&store->lock);
+    launch(launches);
+    tkt_mutex_unlock(&store->lock);
+    CHECK(tkt_cuda_settle(true, 20000));
+    size_t count = stored();
+    CHECK(count > 0 && count < (size_t)launches);
+    size_t lost = (size_t)launches - count;
+    size_t counted = store->losses.dropped;
+    CHECK(strcmp(expected, "about") == 0 ? counted > lost / 10 * 9 : counted == lost);
+    launch(100);
+    CHECK(tkt_cuda_settle(true, 10000));
+    CHECK(stored() == count + 100);
+}
+
+static void forked(void)
+{
+    begin_cuda();
+    want(true, false);
+    launch(5);
+    pid_t child = fork();
+    if (child == 0) {
+        uint64_t bytes;
+        want(true, false);
+        want(false, false);
+        CHECK(tkt_cuda_settle(true, 10000));
+        CHECK(strstr(tkt_cuda_status_now().reason, "forked"));
+        tkt_cuda_memory(0, &bytes, &bytes);
+        exit(0);
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    CHECK(tkt_cuda_settle(true, 10000));
+    CHECK(stored() == 5);
+}
+
+/* Registered before the collector starts, so it runs after that has left. */
+static void look_after_exit(void)
+{
+    CHECK(stored() == 100);
+    tkt_cuda_settle(true, 10000);
+    want(false, false);
+    puts("left");
+}
+
+static void at_exit(void)
+{
+    atexit(look_after_exit);
+    want(true, false);
+    begin_cuda();
+    launch(100);
+    CUDA(cuCtxSynchronize());
+    exit(0);
+}
+
+static void capture(void)
+{
+    CUstream stream;
+    CUgraph graph;
+    begin_cuda();
+    CUDA(cuStreamCreate(&stream, 0));
+    want(true, false);
+    CHECK(tkt_cuda_synchronize() == TAKT_OK);
+    CUDA(cuStreamBeginCapture_v2(stream, 1));
+    CUDA(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL));
+    CHECK(tkt_cuda_synchronize() == TAKT_BAD_STATE);
+    tkt_cuda_settle(true, 10000);
+    CUDA(cuStreamEndCapture(stream, &graph)); /* it is still valid */
+    CHECK(tkt_cuda_synchronize() == TAKT_OK);
+    CUgraphExec exec;
+    CUDA(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    CUDA(cuGraphLaunch(exec, stream));
+    CHECK(tkt_cuda_settle(true, 10000));
+    CHECK(strcmp(last_name, "cuGraphLaunch") == 0);
+    CHECK(stored() == 1);
+}
+
+static void device_memory(void)
+{
+    uint64_t free_bytes = 0, total_bytes = 0;
+    CHECK(!tkt_cuda_memory(0, &free_bytes, &total_bytes));
+    begin_cuda();
+    size_t free_now, total_now;
+    CUDA(cuMemGetInfo_v2(&free_now, &total_now));
+    CUDA(cuCtxSetCurrent(NULL));
+    CHECK(tkt_cuda_memory(0, &free_bytes, &total_bytes));
+    CHECK(free_bytes == free_now && total_bytes == total_now && total_now > free_now);
+    CHECK(!tkt_cuda_memory(1, &free_bytes, &total_bytes));
+    CHECK(!tkt_cuda_memory(1u << 31, &free_bytes, &total_bytes));
+    CUcontext current = context;
+    CUDA(cuCtxGetCurrent(&current));
+    CHECK(current == NULL);
+}
+
+/* Where the stamps of what happened between two moments lie on Takt's clock. */
+static void clocks(void)
+{
+    begin_cuda();
+    want(true, false);
+    CHECK(tkt_store_get()->clock.is_own == (expected[0] == '1'));
+    uint64_t before_ns = takt_now_ns();
+    launch(50);
+    CHECK(tkt_cuda_settle(true, 10000));
+    uint64_t after_ns = takt_now_ns();
+    CHECK(stored() == 50);
+    tkt_clock_fit fit = tkt_clock_fit_now();
+    tkt_clock_map map;
+    const tkt_store *store = tkt_store_get();
+    CHECK(tkt_clock_map_make(&store->clock, &fit, &map) == TAKT_OK);
+    uint64_t slack_ns = 2000 + (uint64_t)(map.uncertainty_ns + fit.uncertainty_ns);
+    for (uint32_t i = 0; i < store->first->count; i++) {
+        uint64_t begin_ns = tkt_clock_map_ns(&map, store->first->items[i].begin);
+        uint64_t end_ns = tkt_clock_map_ns(&map, store->first->items[i].end);
+        CHECK(begin_ns + slack_ns >= before_ns && end_ns <= after_ns + slack_ns);
+    }
+    tkt_clock_map_fini(&map);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} scenarios[] = {
+    {"each", each},       {"early", early},     {"on_and_off", on_and_off},
+    {"wishes", wishes},   {"threads", threads}, {"taken", taken},
+    {"refused", refused}, {"no_gpu", no_gpu},   {"in_part", in_part},
+    {"hang", hang},       {"forked", forked},   {"exhausted", exhausted},
+    {"at_exit", at_exit}, {"capture", capture}, {"device_memory", device_memory},
+    {"clocks", clocks},
+};
+
+int main(int count, char **arguments)
+{
+    const char *name = count > 1 ? arguments[1] : "";
+    expected = count > 2 ? arguments[2] : "";
+    takt_set_log(hear, NULL);
+    tkt_cuda_on_call(listen);
+    for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
+        if (strcmp(scenarios[i].name, name) == 0) {
+            scenarios[i].run();
+            return 0;
+        }
+    }
+    fprintf(stderr, "no such scenario: %s\n", name);
+    return 2;
+}
