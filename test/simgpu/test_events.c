@@ -320,6 +320,11 @@ static void marks_become_activities(void **state)
     assert_true(llabs((long long)(found[1].begin - found[0].end)) <= 2); /* floats of some ms */
     assert_true(found[0].begin + 200000 >= begin_ns + 40000000);
     assert_true(found[1].end <= end_ns + 200000);
+    tkt_mutex_lock(&tkt_store_get()->lock);
+    const tkt_cuda_clock *clock = &tkt_store_get()->clock;
+    assert_int_equal(clock->pairs.count, 1); /* of the anchor */
+    assert_true(clock->pairs.items[0].bracket_ticks > 0);
+    tkt_mutex_unlock(&tkt_store_get()->lock);
     assert_int_equal(call_count, 2);
     assert_int_equal(calls[1].correlation, calls[0].correlation + 1);
     assert_int_equal(tkt_cuda_last_correlation(), calls[1].correlation);
