@@ -27,6 +27,7 @@ typedef struct pool_buffer {
     size_t valid_bytes;     /* between FULL and IDLE */
     _Atomic(uint32_t) next; /* index + 1 in a list; 0 ends it */
     _Atomic(uint32_t) state;
+    _Atomic(uint32_t) era; /* when CUPTI got it */
 } pool_buffer;
 
 typedef struct buffer_list {
@@ -36,6 +37,7 @@ typedef struct buffer_list {
 
 static pool_buffer pool[TKT_MAX_BUFFERS];
 static _Atomic(uint32_t) pool_size;
+static _Atomic(uint32_t) era; /* counts flushes */
 static buffer_list idle_list, full_list;
 static uint8_t *emergency; /* NULL where CUPTI can be refused */
 static const tkt_record_sizes *record_sizes;
@@ -74,6 +76,9 @@ void tkt_buffers_request(uint8_t **buffer, size_t *bytes, size_t *max_records)
     *max_records = 0; /* as many as fit */
     uint32_t index = pop(&idle_list);
     if (index != UINT32_MAX) {
+        /* relaxed: an era too early is a wait in vain, and the next flush is another era */
+        atomic_store_explicit(&pool[index].era, atomic_load_explicit(&era, memory_order_relaxed),
+                              memory_order_relaxed);
         /* release: pairs with the acquire of whoever finds it HELD */
         atomic_store_explicit(&pool[index].state, HELD, memory_order_release);
         *buffer = pool[index].bytes;
@@ -188,6 +193,24 @@ void tkt_buffers_drain(void (*use)(const void *buffer, size_t valid_bytes))
         atomic_store_explicit(&buffer->state, IDLE, memory_order_relaxed);
         push(&idle_list, order[count]);
     }
+}
+
+void tkt_buffers_begin_era(void)
+{
+    atomic_fetch_add_explicit(&era, 1, memory_order_relaxed);
+}
+
+bool tkt_buffers_are_late(void)
+{
+    uint32_t now = atomic_load_explicit(&era, memory_order_relaxed);
+    uint32_t size = atomic_load_explicit(&pool_size, memory_order_acquire);
+    for (uint32_t i = 0; i < size; i++) {
+        /* acquire: pairs with the release in tkt_buffers_request() */
+        bool is_held = atomic_load_explicit(&pool[i].state, memory_order_acquire) == HELD;
+        if (is_held && atomic_load_explicit(&pool[i].era, memory_order_relaxed) != now)
+            return true;
+    }
+    return atomic_load_explicit(&full_list.count, memory_order_relaxed) != 0;
 }
 
 tkt_buffer_losses tkt_buffers_take_losses(void)

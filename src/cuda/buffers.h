@@ -34,4 +34,8 @@ typedef struct tkt_buffer_losses {
 } tkt_buffer_losses;
 tkt_buffer_losses tkt_buffers_take_losses(void);
 
+/* Begins an era, before a flush; and whether CUPTI still has a buffer that it got before. */
+void tkt_buffers_begin_era(void);
+bool tkt_buffers_are_late(void);
+
 #endif

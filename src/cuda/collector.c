@@ -7,6 +7,7 @@
 #include "cuda/collector.h"
 
 #include "base/error.h"
+#include "cuda/buffers.h"
 #include "cuda/callback.h"
 #include "cuda/event.h"
 #include "cuda/tracing.h"
@@ -19,6 +20,7 @@
 #define FLUSH_MS  150
 #define SWITCH_MS 5000 /* CUPTI's first enabling takes seconds in large programs */
 #define EXIT_MS   1000
+#define LATE_MS   50 /* that CUPTI's own thread may take to hand over what is full */
 
 static struct {
     tkt_mutex lock;
@@ -35,6 +37,7 @@ static struct {
     uint64_t asked;  /* counts questions */
     uint64_t answered;
     bool synchronize; /* before the next answer */
+    bool is_late;     /* the last answer was given without all buffers */
     tkt_cuda_status status;
 } collector = {
     .lock = TKT_MUTEX_INIT,
@@ -153,6 +156,7 @@ typedef struct collector_turn {
     uint64_t asked;
     bool is_switch;
     bool synchronize;
+    bool is_question;
     bool must_flush;
 } collector_turn;
 
@@ -173,9 +177,30 @@ static collector_turn next_turn(void)
         .is_switch = collector.wished != collector.held,
         .synchronize = collector.synchronize,
     };
-    turn.must_flush = is_tick || turn.is_switch || turn.asked != collector.answered;
+    turn.is_question = turn.asked != collector.answered;
+    turn.must_flush = is_tick || turn.is_switch;
     collector.synchronize = false;
     return turn;
+}
+
+/* A flush does not return what CUPTI's own thread is just about to hand over. Waits for that, but
+ * not for long: a buffer may also stay away because work goes on that is recorded in it. */
+static void flush_all(const tkt_cuda_wish *wish)
+{
+    uint64_t begin_ns = takt_now_ns();
+    bool is_late;
+    tkt_buffers_begin_era();
+    flush(wish);
+    while ((is_late = backend_now() == TKT_BACKEND_CUPTI && tkt_buffers_are_late()) &&
+           takt_now_ns() - begin_ns < LATE_MS * UINT64_C(1000000)) {
+        tkt_mutex_lock(&collector.lock);
+        tkt_condition_wait_for(&collector.wake, &collector.lock, 1);
+        tkt_mutex_unlock(&collector.lock);
+        flush(wish);
+    }
+    tkt_mutex_lock(&collector.lock);
+    collector.is_late = is_late;
+    tkt_mutex_unlock(&collector.lock);
 }
 
 static void take_turn(const collector_turn *turn)
@@ -184,7 +209,9 @@ static void take_turn(const collector_turn *turn)
         apply(&turn->wish);
     if (turn->synchronize && tkt_driver_get() && tkt_callback_captures() == 0)
         tkt_driver_synchronize(tkt_driver_get());
-    if (turn->must_flush)
+    if (turn->is_question)
+        flush_all(&turn->wish);
+    else if (turn->must_flush)
         flush(&turn->wish);
     else if (backend_now() == TKT_BACKEND_CUPTI)
         tkt_tracing_drain(&turn->wish);
@@ -284,7 +311,8 @@ bool tkt_cuda_settle(bool synchronize, uint32_t timeout_ms)
     tkt_mutex_lock(&collector.lock);
     if (collector.is_running) {
         collector.synchronize |= synchronize;
-        is_settled &= wait_for(&collector.answered, ++collector.asked, timeout_ms);
+        is_settled &=
+            wait_for(&collector.answered, ++collector.asked, timeout_ms) && !collector.is_late;
     }
     tkt_mutex_unlock(&collector.lock);
     return is_settled;

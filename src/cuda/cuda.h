@@ -62,8 +62,9 @@ uint32_t tkt_cuda_last_correlation(void);
 takt_status tkt_cuda_synchronize(void);
 
 /* Brings the store up to date: the collector flushes CUPTI, and with `synchronize` waits for the
- * devices before. Returns false when `timeout_ms` passed first, the process exits, or a stream is
- * being captured, so that nothing may wait; what is missing stays missing. */
+ * devices before. Returns false when `timeout_ms` passed first, CUPTI has not given all back, the
+ * process exits, or a stream is being captured, so that nothing may wait; what is missing stays
+ * missing. */
 bool tkt_cuda_settle(bool synchronize, uint32_t timeout_ms);
 
 /* Free and total bytes of a device's memory; false without a live context on it. */
