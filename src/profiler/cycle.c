@@ -124,6 +124,10 @@ void tkt_cycle_seal(tkt_cycle *cycle)
 static void print_report(const tkt_cycle *cycle, const char *name)
 {
     const takt_profiler_options *options = &cycle->options->given;
+    /* It is in the list unless told otherwise: without CUDA nothing was asked for. */
+    if (strcmp(name, "kernels") == 0 &&
+        strcmp(takt_trace_facts(cycle->trace)->backend, "none") == 0)
+        return;
     const takt_report_options how = {.struct_size = sizeof how,
                                      .color = tkt_print_in_color(),
                                      .with_flops = options->with_flops};

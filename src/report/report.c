@@ -26,7 +26,9 @@ static const report reports[] = {
     {"activities", "activities by name: total time, count", tkt_show_activities},
     {"devices", "activities by device: total time, count", tkt_show_devices},
     {"steps", "how long steps took, recorded ones and all", tkt_show_steps},
-    {"memory", "host memory that the program reports, largest allocations", tkt_show_memory},
+    {"memory", "memory of host and devices, largest allocations, copies", tkt_show_memory},
+    {"kernels", "CUDA kernels by name: times, launch shapes, occupancy", tkt_show_kernels},
+    {"api", "calls into CUDA by name: times", tkt_show_api},
 };
 
 #define REPORT_COUNT (sizeof reports / sizeof *reports)

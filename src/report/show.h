@@ -19,6 +19,8 @@ takt_status tkt_show_activities(tkt_document *document, const takt_report_option
 takt_status tkt_show_devices(tkt_document *document, const takt_report_options *options);
 takt_status tkt_show_steps(tkt_document *document, const takt_report_options *options);
 takt_status tkt_show_memory(tkt_document *document, const takt_report_options *options);
+takt_status tkt_show_kernels(tkt_document *document, const takt_report_options *options);
+takt_status tkt_show_api(tkt_document *document, const takt_report_options *options);
 
 /* Parts of the summary, which are reports of their own too. */
 takt_status tkt_show_steps_table(tkt_document *document, const tkt_device_uses *uses);

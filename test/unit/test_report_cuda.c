@@ -25,6 +25,13 @@ static void reports_equal_their_golden_files(void **state)
     takt_trace_release(trace);
 }
 
+static takt_status eat(void *user, const void *data, size_t size)
+{
+    (void)data;
+    *(size_t *)user += size;
+    return TAKT_OK;
+}
+
 static json_t *parsed(const takt_trace *trace, const char *name, bool all)
 {
     takt_report_options options = {.format = TAKT_JSON, .all = all, .rows = -1};
@@ -207,6 +214,113 @@ static void memory_by_hand(void **state)
     takt_trace_release(trace);
 }
 
+/* density takes 1, 0.25 and 0.25 ms in each step. */
+static void kernels_by_hand(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_cuda();
+    json_t *json = parsed(trace, "kernels", false);
+    assert_int_equal(json_array_size(json_object_get(json, "rows")), 2);
+    const json_t *row = row_of(json, "name", "kernel density");
+    assert_value(row, "count", 9);
+    assert_value(row, "total_ns", 4500000);
+    assert_value(row, "total_percent", 100 * 4.5 / 7.6);
+    assert_value(row, "avg_ns", 500000);
+    assert_value(row, "median_ns", 250000);
+    assert_value(row, "min_ns", 250000);
+    assert_value(row, "max_ns", 1000000);
+    assert_value(row, "stddev_ns", 375000); /* of the sample */
+    assert_string_equal(json_string_value(json_object_get(row, "grid")), "64,2,1");
+    assert_string_equal(json_string_value(json_object_get(row, "block")), "128,1,1");
+    assert_value(row, "registers", 32);
+    assert_value(row, "static_shared_bytes", 1024);
+    assert_value(row, "dynamic_shared_bytes", 2048);
+    assert_value(row, "occupancy_percent", 75);
+    assert_string_equal(json_string_value(json_object_get(row, "limited_by")), "shared memory");
+    row = row_of(json, "name", "kernel pressure"); /* nobody knows its shape */
+    assert_true(json_is_null(json_object_get(row, "grid")));
+    assert_true(json_is_null(json_object_get(row, "registers")));
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+/* One kernel with two grids and numbers of registers, and of an unknown shape. */
+static takt_trace *build_two_shapes(void)
+{
+    takt_trace *trace = build_begin(2000000);
+    uint32_t track = build_track(trace, "main");
+    uint32_t call = build_call(trace, track, "cudaLaunchKernel", TKT_NO_SPAN, 1000000, 1000100);
+    tkt_shape shape = {.grid = {8, 1, 1}, .block = {32, 1, 1}, .registers = 16};
+    uint32_t shapes[3] = {build_shape(trace, &shape), TKT_NO_SHAPE, TKT_NO_SHAPE};
+    shape.grid[0] = 9;
+    shape.registers = 17;
+    shapes[1] = build_shape(trace, &shape);
+    for (uint64_t i = 0; i < 3; i++)
+        build_launched(trace, call, "cuda:0", "kernel k", TAKT_TIMING_KERNEL, 1000000,
+                       1000100 + i * 100)
+            ->shape = shapes[i];
+    build_end(trace);
+    return trace;
+}
+
+static void kernels_of_several_shapes_vary(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_two_shapes();
+    json_t *json = parsed(trace, "kernels", false);
+    const json_t *row = row_of(json, "name", "kernel k");
+    assert_value(row, "count", 3);
+    assert_value(row, "total_ns", 600);
+    assert_string_equal(json_string_value(json_object_get(row, "grid")), "varies");
+    assert_string_equal(json_string_value(json_object_get(row, "block")), "32,1,1");
+    assert_true(json_is_null(json_object_get(row, "registers")));
+    assert_value(row, "static_shared_bytes", 0);
+    json_decref(json);
+
+    takt_report_options options = {.format = TAKT_JSON, .by_arguments = true};
+    char *text = report_of(trace, "kernels", &options);
+    json = json_loads(text, 0, NULL);
+    assert_int_equal(json_array_size(json_object_get(json, "rows")), 3);
+    row = row_of(json, "grid", "9,1,1");
+    assert_value(row, "count", 1);
+    assert_value(row, "total_ns", 200);
+    assert_value(row, "median_ns", 200);
+    assert_value(row, "registers", 17);
+    row = row_of(json, "grid", "8,1,1");
+    assert_value(row, "total_percent", 100.0 / 6);
+    json_decref(json);
+    tkt_free(text);
+    takt_trace *folded = build_folded(trace);
+    size_t bytes = 0;
+    takt_sink sink = {eat, &bytes};
+    assert_int_equal(takt_report(folded, "kernels", &options, &sink), TAKT_NO_SPANS);
+    text = report_of(folded, "kernels", NULL);
+    assert_non_null(strstr(text, "kernel k"));
+    assert_null(strstr(text, "Grid"));
+    tkt_free(text);
+    takt_trace_release(folded);
+    takt_trace_release(trace);
+}
+
+static void calls_by_hand(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_cuda();
+    json_t *json = parsed(trace, "api", false);
+    assert_int_equal(json_array_size(json_object_get(json, "rows")), 7);
+    const json_t *row = row_of(json, "name", "cudaLaunchKernel");
+    assert_value(row, "count", 6);
+    assert_value(row, "total_ns", 60000);
+    assert_value(row, "total_percent", 100 * 60 / 6840.0);
+    assert_value(row, "avg_ns", 10000);
+    assert_value(row, "median_ns", 10000);
+    assert_value(row, "min_ns", 10000);
+    assert_value(row, "max_ns", 10000);
+    assert_value(row, "stddev_ns", 0);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
 static void the_timeline_knows_where_activities_come_from(void **state)
 {
     (void)state;
@@ -274,15 +388,16 @@ static void the_last_line_says_what_measured(void **state)
 static void folded_traces_print_the_same_sums(void **state)
 {
     (void)state;
-    static const char *const reports[] = {"scopes", "tree", "steps", "activities", "devices"};
+    static const char *const reports[] = {"scopes", "tree",       "api",
+                                          "steps",  "activities", "devices"};
     takt_trace *full = build_cuda();
     takt_trace *folded = build_folded(full);
-    for (size_t i = 0; i < 5; i++) {
+    for (size_t i = 0; i < 6; i++) {
         json_t *a = parsed(full, reports[i], true);
         json_t *b = parsed(folded, reports[i], true);
         const json_t *columns = json_object_get(b, "columns");
         const json_t *rows = json_object_get(a, "rows");
-        const json_t *first = json_array_get(columns, i > 2 ? 2 : 0);
+        const json_t *first = json_array_get(columns, i > 3 ? 2 : 0);
         assert_int_equal(json_array_size(rows), json_array_size(json_object_get(b, "rows")));
         for (size_t r = 0; r < json_array_size(rows); r++) {
             const json_t *row = json_array_get(rows, r);
@@ -376,13 +491,6 @@ static void every_format_and_width_works(void **state)
     takt_trace_release(trace);
 }
 
-static takt_status eat(void *user, const void *data, size_t size)
-{
-    (void)data;
-    *(size_t *)user += size;
-    return TAKT_OK;
-}
-
 static void without_memory_nothing_is_written(void **state)
 {
     (void)state;
@@ -411,6 +519,9 @@ int main(void)
         cmocka_unit_test(trees_by_hand),
         cmocka_unit_test(steps_by_hand),
         cmocka_unit_test(memory_by_hand),
+        cmocka_unit_test(kernels_by_hand),
+        cmocka_unit_test(kernels_of_several_shapes_vary),
+        cmocka_unit_test(calls_by_hand),
         cmocka_unit_test(the_timeline_knows_where_activities_come_from),
         cmocka_unit_test(the_summary_tells_what_to_do),
         cmocka_unit_test(the_last_line_says_what_measured),

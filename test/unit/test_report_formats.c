@@ -314,7 +314,8 @@ static void markdown_rows_have_all_their_cells(void **state)
             assert_int_equal(count_cells(line), columns);
             rows++;
         }
-        assert_true(rows > 2);
+        bool is_of_cuda = strstr(text, "Kernel Name") || strstr(text, "| Call ");
+        assert_true(rows > 2 || is_of_cuda);
         assert_non_null(strstr(text, "backend none; clock tsc"));
         tkt_free(text);
     }
