@@ -161,7 +161,7 @@ endif
 $(B)/obj/test/%.o:       flags = $(c_ours) -Itest
 $(B)/obj/test/simgpu/%.o: flags = $(c_ours) -ftls-model=global-dynamic -Itest
 $(B)/obj/test/bench/%.o: flags = $(c_ours) $(nvtx) $(lttng_cflags) -Itest/bench
-$(B)/obj/test/fuzz/%.o:  flags = $(c_ours) -Wno-missing-prototypes
+$(B)/obj/test/fuzz/%.o:  flags = $(c_ours) -Itest -Wno-missing-prototypes
 $(B)/obj/samples/%.o:    flags = -std=gnu11 $(common) $(openmp)
 $(cxx_tests:$(B)/%=$(B)/obj/%.o): flags = $(cxx_ours) -Itest
 $(cxx_samples:$(BIN)/%=$(B)/obj/%.o): flags = -std=c++17 $(common)
@@ -299,13 +299,15 @@ $(c_samples) $(cxx_samples) $(cu_samples): $(BIN)/%: $(B)/obj/%.o $(static)
 	$(link)
 $(gpu_programs): $(B)/%: $(B)/obj/%.o $(static)
 	$(link)
+$(B)/test/gpu/gpu_record: $(B)/obj/test/gpu/recorder.o $(support)
+$(B)/test/gpu/gpu_record: link_flags = $(static) $(cuda_link)
 $(dir_samples): $(BIN)/%: $$(call objects,$$(wildcard $$*/*.c)) $(static)
 	$(link)
 $(tests) $(progs): $(B)/%: $(B)/obj/%.o $(support) $(static)
 	$(link)
 $(B)/takt-bench: $(call objects,$(wildcard test/bench/*.c)) $(static)
 	$(link)
-$(addprefix $(B)/,$(fuzzers)): $(B)/%: $(B)/obj/test/fuzz/%.o $(static)
+$(addprefix $(B)/,$(fuzzers)): $(B)/%: $(B)/obj/test/fuzz/%.o $(support) $(static)
 	$(link)
 
 # Running. The second make sees what the first one installed, and uses all cores unless told.

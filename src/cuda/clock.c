@@ -111,6 +111,12 @@ static void widen(tkt_clock_map *map, double uncertainty_ns)
         map->uncertainty_ns = uncertainty_ns;
 }
 
+/* Of offsets that may be anything. */
+static int64_t difference(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
 static double magnitude(int64_t value)
 {
     return value < 0 ? -(double)value : (double)value;
@@ -119,7 +125,7 @@ static double magnitude(int64_t value)
 /* The line begins at the offset that holds so far, not at the pair's: it was within tolerance. */
 static bool add_drift(tkt_clock_map *map, const point *from, const point *to, int64_t offset_ns)
 {
-    int64_t move = to->offset_ns - offset_ns;
+    int64_t move = difference(to->offset_ns, offset_ns);
     int64_t pieces = (int64_t)magnitude(move) / TOLERANCE_NS + 1;
     if (pieces > MOST_PIECES)
         pieces = MOST_PIECES;
@@ -127,7 +133,7 @@ static bool add_drift(tkt_clock_map *map, const point *from, const point *to, in
     tkt_int128 advance = (int64_t)(to->cupti_ns - from->cupti_ns);
     for (int64_t i = 1; i <= pieces; i++) {
         uint64_t boundary = from->cupti_ns + (uint64_t)(advance * (2 * i - 1) / (2 * pieces));
-        if (!add_segment(map, boundary, offset_ns + move * i / pieces))
+        if (!add_segment(map, boundary, offset_ns + (int64_t)((tkt_int128)move * i / pieces)))
             return false;
     }
     return true;
@@ -135,7 +141,7 @@ static bool add_drift(tkt_clock_map *map, const point *from, const point *to, in
 
 static bool is_step(const point *from, const point *to)
 {
-    return magnitude(to->offset_ns - from->offset_ns) * STEEPEST >
+    return magnitude(difference(to->offset_ns, from->offset_ns)) * STEEPEST >
            magnitude((int64_t)(to->ns - from->ns)) + STEEPEST * (from->error_ns + to->error_ns);
 }
 
@@ -143,7 +149,7 @@ static bool is_step(const point *from, const point *to)
 static bool extend(tkt_clock_map *map, point *anchor, const point *from, const point *to)
 {
     int64_t offset_ns = anchor->offset_ns;
-    double distance = magnitude(to->offset_ns - offset_ns);
+    double distance = magnitude(difference(to->offset_ns, offset_ns));
     bool has_moved = distance > TOLERANCE_NS + anchor->error_ns + to->error_ns;
     if (has_moved)
         *anchor = *to;
