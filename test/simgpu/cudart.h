@@ -202,7 +202,7 @@ struct cudaDeviceProp {
     int          multiProcessorCount;
     int          integrated;
     int          canMapHostMemory;
-    int          textures[36]; /* limits of textures and surfaces */
+    int          textures[38]; /* limits of textures and surfaces */
     size_t       surfaceAlignment;
     int          concurrentKernels;
     int          ECCEnabled;
@@ -236,7 +236,7 @@ struct cudaDeviceProp {
     int          maxBlocksPerMultiProcessor;
     int          accessPolicyMaxWindowSize;
     size_t       reservedSharedMemPerBlock;
-    int          rest[80]; /* flags that are 0 here */
+    int          rest[76]; /* flags that are 0 here */
 };
 
 struct cudaFuncAttributes {

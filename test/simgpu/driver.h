@@ -158,8 +158,10 @@ CUAPI cuModuleGetFunction(CUfunction *function, CUmodule module, const char *nam
 CUAPI cuFuncGetName(const char **name, CUfunction function);
 CUAPI cuGetErrorName(CUresult error, const char **name);
 CUAPI cuGetErrorString(CUresult error, const char **text);
+#if !defined(SIM_WITH_TOOLKIT) || !defined(CUDA_API_PER_THREAD_DEFAULT_STREAM)
 CUAPI cuGetProcAddress_v2(const char *symbol, void **function, int version, cuuint64_t flags,
                           CUdriverProcAddressQueryResult *status);
+#endif
 
 /* The same for programs compiled with per-thread default streams. */
 CUAPI cuMemAllocAsync_ptsz(CUdeviceptr *out, size_t bytes, CUstream stream);

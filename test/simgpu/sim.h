@@ -77,8 +77,7 @@ typedef struct sim_call {
     struct sim_call *outer;  /* the call that this one was made in, or NULL */
 } sim_call;
 
-/* Every function that is known by a callback id, simulated or not, by domain and id: the whole
- * name, "cudaLaunchKernel_v7000", or NULL. */
+/* The whole name of a simulated function by its callback id, "cudaLaunchKernel_v7000", or NULL. */
 SIM_API const char *sim_callback_name(sim_domain domain, uint32_t cbid);
 
 /* Records ------------------------------------------------------------------------------------- */

@@ -1,0 +1,59 @@
+#!/bin/bash
+# Compares what the stand-ins for libcuda and libcudart declare - signatures, values, layouts, ids of
+# callbacks - with the headers of a CUDA toolkit, where one is found.
+set -euo pipefail
+[ -z "${SAN-}" ] || { echo "compared in the build without SAN" && exit 77; }
+cd "${TAKT_ROOT:-$(dirname "$0")/../..}/test/simgpu"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+for home in "${CUDA_HOME-}" /usr/local/cuda; do
+    [ ! -f "$home/include/cuda_runtime_api.h" ] || break
+    home=
+done
+[ -n "$home" ] || { echo "no CUDA toolkit here (CUDA_HOME)" && exit 77; }
+compile() {
+    "${CC:-cc}" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -isystem "$home/include" "$@"
+}
+if ! compile -fsyntax-only abi_cudart.c 2>"$scratch/errors"; then
+    ! grep -q "cudart.h is that of CUDA 13" "$scratch/errors" ||
+        { echo "the toolkit is not of CUDA 13" && exit 77; }
+    cat "$scratch/errors"
+    exit 1
+fi
+
+# The headers name functions otherwise for programs with per-thread default streams.
+for streams in LEGACY PER_THREAD; do
+    for file in abi_cudart.c abi_cuda.c; do
+        compile -fsyntax-only -DCUDA_API_${streams}_DEFAULT_STREAM $file
+    done
+done
+
+# The check itself: a wrong signature and a wrong value are seen.
+mkdir "$scratch/wrong"
+cp ./*.h abi_cudart.c "$scratch/wrong"
+sed -i 's/cudaFree(void \*memory)/cudaFree(const void *memory)/' "$scratch/wrong/cudart.h"
+! compile -fsyntax-only "$scratch/wrong/abi_cudart.c" 2>"$scratch/errors"
+grep -q "cudaFree" "$scratch/errors"
+sed 's/cudaErrorNotReady, 600/cudaErrorNotReady, 601/' cudart.h >"$scratch/wrong/cudart.h"
+! compile -fsyntax-only "$scratch/wrong/abi_cudart.c" 2>"$scratch/errors"
+grep -q "cudaErrorNotReady" "$scratch/errors"
+
+compile -o "$scratch/ours" abi_layout.c
+compile -DSIM_WITH_TOOLKIT -include cuda_runtime_api.h -o "$scratch/theirs" abi_layout.c
+diff <("$scratch/theirs") <("$scratch/ours") ||
+    { echo "structs of the stand-ins (>) are laid out otherwise than the toolkit's (<)" && exit 1; }
+
+# Ids of callbacks: as lines "NAME = ID".
+include=$home/include
+[ -f "$include/cupti_runtime_cbid.h" ] || include=$home/extras/CUPTI/include
+[ -f "$include/cupti_runtime_cbid.h" ] || { echo "no CUPTI headers here (CUDA_HOME)" && exit 77; }
+sed -nE 's/^ *X\((\w+), ([0-9]+), (v[0-9]+)\).*/RUNTIME_TRACE_CBID_\1_\3 = \2/p
+         s/^ *X\((\w+), ([0-9]+)\).*/DRIVER_TRACE_CBID_\1 = \2/p' sim_calls.h |
+    sort >"$scratch/ours.txt"
+sed -nE 's/^ *CUPTI_(\w+) *= *([0-9]+).*/\1 = \2/p' \
+    "$include/cupti_runtime_cbid.h" "$include/cupti_driver_cbid.h" | sort >"$scratch/theirs.txt"
+if ! wrong=$(comm -23 "$scratch/ours.txt" "$scratch/theirs.txt") || [ -n "$wrong" ]; then
+    echo "callbacks with other ids: $wrong" && exit 1
+fi
+echo "$("$scratch/ours" | wc -l) layouts and $(wc -l <"$scratch/ours.txt") callbacks agree"
