@@ -74,6 +74,8 @@ static void write_window(tkt_chrome *chrome, uint64_t last_ns)
     tkt_chrome_counters(chrome, last_ns);
     tkt_chrome_flows(chrome, last_ns);
     tkt_chrome_memory(chrome, last_ns);
+    tkt_chrome_waits(chrome, last_ns);
+    tkt_chrome_overheads(chrome, last_ns);
 }
 
 /* The track whose spans set the pace. */
@@ -129,6 +131,8 @@ static uint64_t earliest_ns(const tkt_chrome *chrome)
     first = FIRST_TIME(trace->counters, time_ns, first);
     first = FIRST_TIME(trace->flows, time_ns, first);
     first = FIRST_TIME(trace->memory_events, time_ns, first);
+    first = FIRST_TIME(trace->waits, begin_ns, first);
+    first = FIRST_TIME(trace->overheads, begin_ns, first);
     return FIRST_TIME(chrome->works, begin_ns, first);
 }
 
@@ -156,8 +160,9 @@ static takt_status set_thread_row(tkt_chrome *chrome, uint32_t number, tkt_map *
     bool is_own = !*is_used && track->thread_id && track->thread_id < TKT_CHROME_FIRST_ROW_ID;
     *is_used = 1;
     tkt_chrome_row *row = &chrome->tracks[number].row;
-    tkt_chrome_row_init(row, is_own ? track->thread_id : chrome->next_row_id++, track->name,
-                        chrome->next_order++);
+    tkt_chrome_row_init(row, chrome->trace->facts.process_id,
+                        is_own ? track->thread_id : chrome->next_row_id++, chrome->next_order++);
+    row->name = track->name;
     row->thread_id = track->thread_id;
     return TAKT_OK;
 }
@@ -167,9 +172,12 @@ static takt_status set_rows(tkt_chrome *chrome)
     const takt_trace *trace = chrome->trace;
     tkt_map used = {0};
     takt_status status = TAKT_OK;
-    tkt_chrome_row_init(&chrome->steps_row, chrome->next_row_id++, 0, -1);
+    uint32_t pid = trace->facts.process_id;
+    tkt_chrome_row_init(&chrome->steps_row, pid, chrome->next_row_id++, -1);
+    chrome->overheads = (tkt_chrome_lanes){.title = "CUPTI overhead", .pid = pid};
     for (uint32_t i = 0; i < trace->tracks.count && status == TAKT_OK; i++) {
         chrome->tracks[i].lanes.name = trace->tracks.items[i].name;
+        chrome->tracks[i].lanes.pid = pid;
         if (trace->tracks.items[i].kind == TAKT_TRACK_THREAD)
             status = set_thread_row(chrome, i, &used);
     }
@@ -198,6 +206,8 @@ static takt_status init(tkt_chrome *chrome)
     chrome->keys = items(trace->strings.count, sizeof *chrome->keys);
     if (!chrome->sites || !chrome->tracks || !chrome->keys)
         return TAKT_NO_MEMORY;
+    for (size_t i = trace->calls.count; i-- > 0;)
+        chrome->tracks[trace->calls.items[i].track].call = i;
     takt_status status = tkt_chrome_find_works(chrome);
     if (status == TAKT_OK)
         status = set_rows(chrome);
@@ -208,10 +218,7 @@ static void fini(tkt_chrome *chrome)
 {
     for (size_t i = 0; chrome->tracks && i < chrome->trace->tracks.count; i++)
         tkt_chrome_lanes_fini(&chrome->tracks[i].lanes);
-    for (size_t i = 0; i < chrome->devices.count; i++)
-        tkt_chrome_lanes_fini(&chrome->devices.items[i].lanes);
-    TKT_ARRAY_FREE(&chrome->devices);
-    TKT_ARRAY_FREE(&chrome->works);
+    tkt_chrome_devices_fini(chrome);
     tkt_free(chrome->sites);
     tkt_free(chrome->tracks);
     tkt_free(chrome->keys);
@@ -227,8 +234,7 @@ takt_status tkt_chrome_export(const takt_trace *trace, tkt_writer *writer,
                          .writer = writer,
                          .parts = parts && parts->max_bytes ? parts : NULL,
                          .next_row_id = TKT_CHROME_FIRST_ROW_ID,
-                         .second = UINT64_MAX,
-                         .memory_bytes = (int64_t)trace->memory.window_begin_bytes};
+                         .second = UINT64_MAX};
     chrome.status = init(&chrome);
     if (chrome.status == TAKT_OK) {
         set_times(&chrome);

@@ -1,5 +1,6 @@
 /* Everything in a Chrome file that is no span: steps, marks, counters, flows, reported memory. */
 #include "export/chrome_file.h"
+#include "export/device_names.h"
 
 #include <math.h>
 
@@ -148,32 +149,82 @@ void tkt_chrome_flows(tkt_chrome *chrome, uint64_t last_ns)
     }
 }
 
-/* Once as the instant that TensorBoard's memory view reads, once as a counter, which the others
- * draw. Device type 0 is the CPU. */
-static void put_memory_event(tkt_chrome *chrome, const tkt_memory_event *event)
+/* What is allocated of that device and kind; pools apart. NULL without memory. */
+static tkt_chrome_bytes *memory_of(tkt_chrome *chrome, const tkt_memory_event *event)
+{
+    for (size_t i = 0; i < chrome->memories.count; i++) {
+        tkt_chrome_bytes *known = &chrome->memories.items[i];
+        if (known->device == event->device && known->kind == event->kind)
+            return known;
+    }
+    tkt_chrome_bytes *added = TKT_ARRAY_ADD(&chrome->memories);
+    if (!added) {
+        chrome->status = TAKT_NO_MEMORY;
+        return NULL;
+    }
+    *added = (tkt_chrome_bytes){.device = event->device, .kind = event->kind};
+    if (event->device == 0)
+        added->bytes = (int64_t)chrome->trace->memory.window_begin_bytes;
+    return added;
+}
+
+/* The instant that TensorBoard's memory view reads. Device type 0 is the CPU, 1 a GPU. */
+static void put_memory_instant(tkt_chrome *chrome, const tkt_memory_event *event, uint32_t tid,
+                               int64_t total)
 {
     tkt_writer *writer = chrome->writer;
-    uint32_t tid = announced_tid(chrome, event->track);
-    /* A program may report any size; sums wrap around, as the recorder's do. */
-    chrome->memory_bytes = (int64_t)((uint64_t)chrome->memory_bytes + (uint64_t)event->bytes);
+    uint32_t device = event->device ? tkt_chrome_device_index(chrome, event->device) : UINT32_MAX;
+    bool is_device = device != UINT32_MAX;
     begin_event(chrome, "i");
     tkt_writer_text(writer,
                     ",\"s\":\"t\",\"cat\":\"" TKT_CHROME_CAT_MARK "\",\"name\":\"[memory]\"");
     put_place(chrome, tid, event->time_ns);
-    tkt_writer_text(writer, ",\"args\":{\"Device Type\":0,\"Device Id\":-1,\"Addr\":");
+    tkt_writer_format(writer, ",\"args\":{\"Device Type\":%d,\"Device Id\":%d,\"Addr\":", is_device,
+                      is_device ? (int)chrome->devices.items[device].pid : -1);
     tkt_chrome_put_u64(writer, event->address);
     tkt_writer_text(writer, ",\"Bytes\":");
     tkt_chrome_put_i64(writer, event->bytes);
     tkt_writer_text(writer, ",\"Total Allocated\":");
-    tkt_chrome_put_i64(writer, chrome->memory_bytes);
+    tkt_chrome_put_i64(writer, total);
     tkt_writer_text(writer, ",\"Total Reserved\":0}");
     end_event(chrome);
+}
 
+static void put_memory_name(tkt_chrome *chrome, const tkt_memory_event *event)
+{
+    tkt_writer *writer = chrome->writer;
+    if (event->device == 0) {
+        tkt_writer_text(writer, "host");
+        return;
+    }
+    const tkt_string *label = &chrome->trace->strings.items[event->device];
+    tkt_chrome_put_text(writer, label->bytes, label->size);
+    tkt_writer_text(writer, " ");
+    tkt_writer_text(writer, tkt_memory_kind_name(event->kind & ~TKT_MEMORY_POOL));
+    if (event->kind & TKT_MEMORY_POOL)
+        tkt_writer_text(writer, " pool");
+}
+
+/* The counter is for those that draw; pools are no allocations. */
+static void put_memory_event(tkt_chrome *chrome, const tkt_memory_event *event)
+{
+    tkt_writer *writer = chrome->writer;
+    tkt_chrome_bytes *memory = memory_of(chrome, event);
+    if (!memory)
+        return;
+    uint32_t tid = announced_tid(chrome, event->track);
+    /* A program may report any size; sums wrap around, as the recorder's do. */
+    memory->bytes = (int64_t)((uint64_t)memory->bytes + (uint64_t)event->bytes);
+    int64_t total = memory->bytes;
+    if (!(event->kind & TKT_MEMORY_POOL))
+        put_memory_instant(chrome, event, tid, total);
     begin_event(chrome, "C");
-    tkt_writer_text(writer, ",\"name\":\"host memory\"");
+    tkt_writer_text(writer, ",\"name\":\"");
+    put_memory_name(chrome, event);
+    tkt_writer_text(writer, " memory\"");
     put_place(chrome, tid, event->time_ns);
     tkt_writer_text(writer, ",\"args\":{\"bytes\":");
-    tkt_chrome_put_i64(writer, chrome->memory_bytes);
+    tkt_chrome_put_i64(writer, total);
     tkt_writer_text(writer, "}");
     end_event(chrome);
 }

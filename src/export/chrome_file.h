@@ -5,7 +5,8 @@
  *     chrome_head.c   what surrounds the events: header, metadata rows, end
  *     chrome_site.c   what all spans of a call site share
  *     chrome_span.c   spans and their arguments; the fast path
- *     chrome_rows.c   spans that may overlap: async tracks and devices, split into rows
+ *     chrome_rows.c   what may overlap, split into rows; async tracks
+ *     chrome_device.c what devices did, and what is known of them
  *     chrome_event.c  steps, marks, counters, flows, memory
  *     chrome_value.c  strings and numbers */
 #ifndef TKT_EXPORT_CHROME_FILE_H
@@ -14,6 +15,8 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "export/chrome.h"
+#include "export/lanes.h"
+#include "export/streams.h"
 #include "trace/model.h"
 
 /* Rows that are no threads get ids from here on. Linux' thread ids stay below 2^22. */
@@ -42,9 +45,12 @@ typedef struct tkt_chrome_site {
 
 /* One row of the viewer. */
 typedef struct tkt_chrome_row {
+    uint32_t pid;
     uint32_t tid;
     uint32_t part;      /* the file that has its metadata; 0: none yet */
     uint32_t name;      /* string */
+    const char *title;  /* in its place, when it is not NULL; static */
+    uint32_t stream;    /* of a stream's: its number */
     uint32_t lane;      /* 0, 1, ... of the rows that share a name */
     uint32_t thread_id; /* 0: not a thread's row */
     int32_t  order;     /* from top to bottom; the row of steps has a negative one */
@@ -52,18 +58,16 @@ typedef struct tkt_chrome_row {
     char     text[TKT_CHROME_STRIDE]; /* 1234,"ts": */
 } tkt_chrome_row;
 
-/* Rows for spans that may overlap, see chrome_rows.c. */
+/* Rows for what may overlap. */
 typedef struct tkt_chrome_lanes {
     TKT_ARRAY_OF(tkt_chrome_row) rows;
-    TKT_ARRAY_OF(struct tkt_chrome_busy) busy; /* heap by end */
-    TKT_ARRAY_OF(uint32_t) free;               /* heap by number */
-    uint32_t name;
+    tkt_lanes lanes;
+    uint32_t  name; /* string */
+    const char *title; /* in its place, when it is not NULL; static */
+    uint32_t  stream; /* or the number of a stream */
+    uint32_t  pid; /* of the rows */
+    uint32_t  tid; /* of the first one; 0: any */
 } tkt_chrome_lanes;
-
-struct tkt_chrome_busy {
-    uint64_t end_ns;
-    uint32_t lane;
-};
 
 /* How far a track has been written. */
 typedef struct tkt_chrome_track {
@@ -72,6 +76,7 @@ typedef struct tkt_chrome_track {
     size_t           span;
     size_t           arg;
     size_t           work;
+    size_t           call;
 } tkt_chrome_track;
 
 /* An activity that is no host span: what a device did. */
@@ -80,10 +85,26 @@ typedef struct tkt_chrome_work {
     size_t   activity;
 } tkt_chrome_work;
 
+/* A device is a process of the viewer's. */
 typedef struct tkt_chrome_device {
-    tkt_chrome_lanes lanes;
     uint32_t         name; /* string */
+    uint32_t         pid;  /* its ordinal */
+    uint32_t         part; /* the file that has its metadata; 0: none yet */
+    tkt_chrome_lanes waits;
 } tkt_chrome_device;
+
+/* The rows of a stream. */
+typedef struct tkt_chrome_stream {
+    uint32_t         device; /* index of devices */
+    tkt_chrome_lanes lanes;
+} tkt_chrome_stream;
+
+/* Bytes of one kind of memory of a device. */
+typedef struct tkt_chrome_bytes {
+    uint32_t device; /* string; 0: host */
+    uint32_t kind;
+    int64_t  bytes;
+} tkt_chrome_bytes;
 
 typedef struct tkt_chrome {
     const takt_trace       *trace;
@@ -108,7 +129,12 @@ typedef struct tkt_chrome {
     tkt_chrome_site  *sites;  /* by site: two each, for threads and for async tracks */
     tkt_chrome_track *tracks; /* by track */
     TKT_ARRAY_OF(tkt_chrome_device) devices;
+    tkt_streams streams;
+    TKT_ARRAY_OF(tkt_chrome_stream) stream_rows; /* by stream */
     TKT_ARRAY_OF(tkt_chrome_work) works; /* by begin */
+    TKT_ARRAY_OF(tkt_chrome_bytes) memories;
+    tkt_chrome_lanes overheads;
+    uint8_t       *has_arrow; /* by call: its begin has been written */
     tkt_chrome_row steps_row;
     uint32_t       next_row_id;
     int32_t        next_order;
@@ -122,7 +148,8 @@ typedef struct tkt_chrome {
     size_t  counter;
     size_t  flow;
     size_t  memory_event;
-    int64_t memory_bytes; /* allocated after that event */
+    size_t  wait;
+    size_t  overhead;
 } tkt_chrome;
 
 /* chrome.c: makes sure that another event fits, in a new file if need be. False after a failure:
@@ -141,6 +168,9 @@ uint32_t tkt_chrome_tid(const tkt_chrome *chrome, uint32_t track);
 
 /* chrome_head.c */
 void tkt_chrome_begin_file(tkt_chrome *chrome);
+
+/* Writes the metadata of a device, as a process, unless this file has it. */
+void tkt_chrome_announce_device(tkt_chrome *chrome, tkt_chrome_device *device);
 void tkt_chrome_end_file(tkt_chrome *chrome, uint64_t end_ns);
 
 /* Writes the metadata of a row unless this file has it. */
@@ -161,11 +191,24 @@ void tkt_chrome_thread_spans(tkt_chrome *chrome, uint32_t track, uint64_t last_n
 void tkt_chrome_async_span(tkt_chrome *chrome, uint32_t track, const tkt_chrome_row *row);
 
 /* chrome_rows.c */
-void tkt_chrome_row_init(tkt_chrome_row *row, uint32_t tid, uint32_t name, int32_t order);
+void tkt_chrome_row_init(tkt_chrome_row *row, uint32_t pid, uint32_t tid, int32_t order);
 void tkt_chrome_async_spans(tkt_chrome *chrome, uint32_t track, uint64_t last_ns);
+
+/* The row for a slice, announced; NULL when there is no memory. */
+tkt_chrome_row *tkt_chrome_find_row(tkt_chrome *chrome, tkt_chrome_lanes *lanes, uint64_t begin_ns,
+                                    uint64_t end_ns);
+void tkt_chrome_lanes_fini(tkt_chrome_lanes *lanes);
+
+/* chrome_device.c */
 takt_status tkt_chrome_find_works(tkt_chrome *chrome);
 void tkt_chrome_device_works(tkt_chrome *chrome, uint64_t last_ns);
-void tkt_chrome_lanes_fini(tkt_chrome_lanes *lanes);
+void tkt_chrome_waits(tkt_chrome *chrome, uint64_t last_ns);
+void tkt_chrome_overheads(tkt_chrome *chrome, uint64_t last_ns);
+void tkt_chrome_device_properties(tkt_chrome *chrome); /* the list in the header */
+void tkt_chrome_devices_fini(tkt_chrome *chrome);
+
+/* The index of a device; UINT32_MAX without memory. */
+uint32_t tkt_chrome_device_index(tkt_chrome *chrome, uint32_t name);
 
 /* chrome_event.c */
 void tkt_chrome_steps(tkt_chrome *chrome, uint64_t last_ns);

@@ -66,11 +66,12 @@ static void put_provenance(tkt_chrome *chrome)
 }
 
 /* {"ph":"M","name":"...","pid":1,"tid":2,"args":{"key":   and the caller goes on with the value. */
-static void begin_metadata(tkt_chrome *chrome, const char *name, uint32_t tid, const char *key)
+static void begin_metadata(tkt_chrome *chrome, const char *name, uint32_t pid, uint32_t tid,
+                           const char *key)
 {
     tkt_writer_format(chrome->writer,
                       "{\"ph\":\"M\",\"name\":\"%s\",\"pid\":%u,\"tid\":%u,\"args\":{\"%s\":", name,
-                      chrome->trace->facts.process_id, tid, key);
+                      pid, tid, key);
 }
 
 static void end_metadata(tkt_chrome *chrome)
@@ -94,17 +95,41 @@ static void put_label(tkt_chrome *chrome)
     tkt_writer_text(chrome->writer, "\"");
 }
 
-static void put_process(tkt_chrome *chrome)
+static void put_process_name(tkt_chrome *chrome, uint32_t pid)
 {
-    begin_metadata(chrome, "process_name", 0, "name");
+    begin_metadata(chrome, "process_name", pid, 0, "name");
     tkt_chrome_put_string(chrome, chrome->trace->name);
     end_metadata(chrome);
-    begin_metadata(chrome, "process_labels", 0, "labels");
+    begin_metadata(chrome, "process_labels", pid, 0, "labels");
+}
+
+static void put_process_order(tkt_chrome *chrome, uint32_t pid, uint64_t order)
+{
+    end_metadata(chrome);
+    begin_metadata(chrome, "process_sort_index", pid, 0, "sort_index");
+    tkt_chrome_put_u64(chrome->writer, order);
+    end_metadata(chrome);
+}
+
+static void put_process(tkt_chrome *chrome)
+{
+    uint32_t pid = chrome->trace->facts.process_id;
+    put_process_name(chrome, pid);
     put_label(chrome);
-    end_metadata(chrome);
-    begin_metadata(chrome, "process_sort_index", 0, "sort_index");
-    tkt_chrome_put_u64(chrome->writer, chrome->trace->facts.process_id);
-    end_metadata(chrome);
+    put_process_order(chrome, pid, pid);
+}
+
+/* Kineto's number, which puts devices below all processes. */
+#define DEVICE_ORDER 5000000u
+
+void tkt_chrome_announce_device(tkt_chrome *chrome, tkt_chrome_device *device)
+{
+    if (device->part == chrome->part)
+        return;
+    device->part = chrome->part;
+    put_process_name(chrome, device->pid);
+    tkt_writer_format(chrome->writer, "\"GPU %u\"", device->pid);
+    put_process_order(chrome, device->pid, DEVICE_ORDER + device->pid);
 }
 
 /* Kineto's marks of the recorded window; "g" draws a line through all rows. */
@@ -120,7 +145,9 @@ static void put_window_mark(tkt_chrome *chrome, const char *name, uint64_t time_
 void tkt_chrome_begin_file(tkt_chrome *chrome)
 {
     tkt_writer *writer = chrome->writer;
-    tkt_writer_text(writer, "{\n\"schemaVersion\": 1,\n\"deviceProperties\": [],\n");
+    tkt_writer_text(writer, "{\n\"schemaVersion\": 1,\n\"deviceProperties\": [");
+    tkt_chrome_device_properties(chrome);
+    tkt_writer_text(writer, "],\n");
     tkt_writer_text(writer, "\"distributedInfo\": {\"backend\": \"none\", \"rank\": 0, "
                             "\"world_size\": 1},\n");
     put_provenance(chrome);
@@ -148,7 +175,11 @@ static void put_row_name(tkt_chrome *chrome, const tkt_chrome_row *row)
     tkt_writer *writer = chrome->writer;
     const tkt_string *name = &chrome->trace->strings.items[row->name];
     tkt_writer_text(writer, "\"");
-    if (row->thread_id)
+    if (row->title)
+        tkt_writer_text(writer, row->title);
+    else if (row->stream)
+        tkt_writer_format(writer, "stream %u", row->stream);
+    else if (row->thread_id)
         tkt_writer_format(writer, name->size ? "thread %u (" : "thread %u", row->thread_id);
     else if (!name->size)
         tkt_writer_text(writer, row->order < 0 ? "steps" : "track");
@@ -163,10 +194,10 @@ static void put_row_name(tkt_chrome *chrome, const tkt_chrome_row *row)
 void tkt_chrome_announce_slow(tkt_chrome *chrome, tkt_chrome_row *row)
 {
     row->part = chrome->part;
-    begin_metadata(chrome, "thread_name", row->tid, "name");
+    begin_metadata(chrome, "thread_name", row->pid, row->tid, "name");
     put_row_name(chrome, row);
     end_metadata(chrome);
-    begin_metadata(chrome, "thread_sort_index", row->tid, "sort_index");
+    begin_metadata(chrome, "thread_sort_index", row->pid, row->tid, "sort_index");
     tkt_chrome_put_i64(chrome->writer, row->order);
     end_metadata(chrome);
 }

@@ -27,7 +27,10 @@ static size_t escaped_bytes(const takt_trace *trace, uint32_t string)
 static char *put_head(char *out, const takt_trace *trace, const tkt_trace_site *site, bool is_async)
 {
     out = put(out, "{\"ph\":\"X\",\"cat\":\"");
-    out = put(out, is_async ? TKT_CHROME_CAT_ASYNC : TKT_CHROME_CAT_SCOPE);
+    if (site->kind == TAKT_SITE_CALL && site->category)
+        out = put_escaped(out, trace, site->category); /* Kineto's: cuda_runtime, cuda_driver */
+    else
+        out = put(out, is_async ? TKT_CHROME_CAT_ASYNC : TKT_CHROME_CAT_SCOPE);
     out = put(out, "\",\"name\":\"");
     out = put_escaped(out, trace, site->name);
     out = put(out, "\",\"pid\":");
@@ -55,7 +58,7 @@ static char *put_site_args(char *out, const takt_trace *trace, const tkt_trace_s
         *out++ = ':';
         out = put(tkt_put_u64(out, site->line), "\"");
     }
-    if (site->category) {
+    if (site->category && site->kind != TAKT_SITE_CALL) {
         out = put_escaped(put_pair(out, begin, "category"), trace, site->category);
         out = put(out, "\"");
     }

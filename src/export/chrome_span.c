@@ -17,7 +17,7 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-#define MARKED (TAKT_SPAN_BEGUN_BEFORE | TAKT_SPAN_UNFINISHED)
+#define MARKED (TAKT_SPAN_BEGUN_BEFORE | TAKT_SPAN_UNFINISHED | TAKT_SPAN_CALL)
 
 static inline const tkt_chrome_site *site_texts(tkt_chrome *chrome, uint32_t number, bool is_async)
 {
@@ -120,7 +120,8 @@ static bool is_taken(const char *key)
 {
     static const char *const taken[] = {"file",        "category",    "device",       "activity",
                                         "flops",       "bytes",       "stream",       "correlation",
-                                        "External id", "external id", "begun before", "unfinished"};
+                                        "External id", "external id", "begun before", "unfinished",
+                                        "result"};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
         if (strcmp(key, taken[i]) == 0)
             return true;
@@ -199,6 +200,28 @@ static void put_flag(tkt_chrome *chrome, const char *name, bool *is_first)
     tkt_writer_text(chrome->writer, "\":true");
 }
 
+/* The result is left out where the call succeeded. */
+static void put_call(tkt_chrome *chrome, const tkt_call_info *call, bool *is_first)
+{
+    separate(chrome, is_first);
+    tkt_writer_format(chrome->writer, "\"correlation\":%u", call->correlation);
+    if (call->result)
+        tkt_writer_format(chrome->writer, ",\"result\":%d", (int)call->result);
+}
+
+/* The call that a span was, or NULL; moves the track's cursor. */
+static const tkt_call_info *take_call(tkt_chrome *chrome, uint32_t number)
+{
+    tkt_chrome_track *at = &chrome->tracks[number];
+    const takt_trace *trace = chrome->trace;
+    while (at->call < trace->calls.count && trace->calls.items[at->call].track == number &&
+           trace->calls.items[at->call].span < at->span)
+        at->call++;
+    const tkt_call_info *call =
+        at->call < trace->calls.count ? &trace->calls.items[at->call] : NULL;
+    return call && call->track == number && call->span == at->span ? call : NULL;
+}
+
 /* The span's own arguments; moves the track's cursors past them. */
 static void put_own_args(tkt_chrome *chrome, uint32_t number, const tkt_span *span, bool is_first)
 {
@@ -211,6 +234,9 @@ static void put_own_args(tkt_chrome *chrome, uint32_t number, const tkt_span *sp
     for (; at->work < track->works.count && track->works.items[at->work].span == at->span;
          at->work++)
         put_work(chrome, &track->works.items[at->work], &is_first);
+    const tkt_call_info *call = flags & TAKT_SPAN_CALL ? take_call(chrome, number) : NULL;
+    if (call)
+        put_call(chrome, call, &is_first);
     if (flags & TAKT_SPAN_BEGUN_BEFORE)
         put_flag(chrome, "begun before", &is_first);
     if (flags & TAKT_SPAN_UNFINISHED)

@@ -394,7 +394,7 @@ static bool split_works(walk *w, works *out)
     for (size_t i = 0; streams && i < count; i++)
         if (is_written(trace, &trace->activities.items[i]))
             streams[i] = tkt_perfetto_stream_of(&w->file, &trace->activities.items[i]);
-    size_t stream_count = w->file.streams.count;
+    size_t stream_count = w->file.stream_rows.count;
     out->ends = tkt_alloc_zeroed((stream_count + 2) * sizeof *out->ends);
     bool is_ok = streams && out->order && out->ends && w->file.status == TAKT_OK;
     for (size_t i = 0; i < count && is_ok; i++)
@@ -432,7 +432,7 @@ static takt_status write_devices(walk *w)
     works all = {0};
     tkt_perfetto_devices(&w->file);
     takt_status status = split_works(w, &all) ? TAKT_OK : TAKT_NO_MEMORY;
-    for (uint32_t i = 0, first = 0; i < w->file.streams.count && status == TAKT_OK; i++) {
+    for (uint32_t i = 0, first = 0; i < w->file.stream_rows.count && status == TAKT_OK; i++) {
         status = write_stream(w, i, all.order + first, all.ends[i] - first);
         first = all.ends[i];
     }

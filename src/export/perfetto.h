@@ -24,6 +24,7 @@
 #include "base/writer.h"
 #include "export/lanes.h"
 #include "export/perfetto_message.h"
+#include "export/streams.h"
 #include "trace/model.h"
 
 #define TKT_PERFETTO_EVENT_BYTES 24 /* the longest has 20; two registers copy it */
@@ -54,15 +55,6 @@ typedef struct tkt_perfetto_lanes {
     TKT_ARRAY_OF(uint32_t) rows; /* by lane */
 } tkt_perfetto_lanes;
 
-/* A stream of a device, as the file's rows have it. */
-typedef struct tkt_perfetto_stream {
-    uint32_t device; /* string */
-    uint32_t context;
-    uint32_t stream;
-    uint64_t uuid; /* of the device's track, which the stream's is a child of */
-    tkt_perfetto_lanes rows;
-} tkt_perfetto_stream;
-
 /* A counter's track of a device's memory of one kind. */
 typedef struct tkt_perfetto_memory_track {
     uint32_t device; /* string */
@@ -88,12 +80,12 @@ typedef struct tkt_perfetto {
     tkt_map           thread_ids;  /* that a track has been written for */
     TKT_ARRAY_OF(tkt_perfetto_row) rows;
     TKT_ARRAY_OF(tkt_perfetto_lanes) tracks; /* of threads: one lane */
-    TKT_ARRAY_OF(tkt_perfetto_stream) streams;
+    tkt_streams       streams;
+    TKT_ARRAY_OF(tkt_perfetto_lanes) stream_rows; /* by stream */
     tkt_perfetto_lanes waits;
     tkt_perfetto_lanes overheads;
     TKT_ARRAY_OF(tkt_perfetto_memory_track) memories;
     TKT_ARRAY_OF(tkt_message) shapes; /* annotations that activities of a shape have in common */
-    tkt_map           stream_index; /* hash -> index in streams + 1 */
     tkt_map           device_uuids; /* string -> uuid */
     TKT_ARRAY_OF(tkt_perfetto_site) sites;
 } tkt_perfetto;

@@ -59,16 +59,16 @@ static const char *text(const tkt_perfetto *file, uint32_t string)
 
 void tkt_perfetto_devices_fini(tkt_perfetto *file)
 {
-    for (size_t i = 0; i < file->streams.count; i++)
-        tkt_perfetto_lanes_fini(&file->streams.items[i].rows);
+    for (size_t i = 0; i < file->stream_rows.count; i++)
+        tkt_perfetto_lanes_fini(&file->stream_rows.items[i]);
     for (size_t i = 0; i < file->shapes.count; i++)
         TKT_ARRAY_FREE(&file->shapes.items[i]);
-    TKT_ARRAY_FREE(&file->streams);
+    TKT_ARRAY_FREE(&file->stream_rows);
+    tkt_streams_fini(&file->streams);
     TKT_ARRAY_FREE(&file->shapes);
     TKT_ARRAY_FREE(&file->memories);
     tkt_perfetto_lanes_fini(&file->waits);
     tkt_perfetto_lanes_fini(&file->overheads);
-    tkt_map_fini(&file->stream_index);
     tkt_map_fini(&file->device_uuids);
 }
 
@@ -112,34 +112,19 @@ uint64_t tkt_perfetto_device_uuid(tkt_perfetto *file, uint32_t device)
     return made;
 }
 
-static uint32_t add_stream(tkt_perfetto *file, const tkt_activity *activity)
-{
-    tkt_perfetto_stream *added = TKT_ARRAY_ADD(&file->streams);
-    if (!added)
-        return UINT32_MAX;
-    *added = (tkt_perfetto_stream){
-        .device = activity->device, .context = activity->context, .stream = activity->stream};
-    added->uuid = tkt_perfetto_device_uuid(file, activity->device);
-    return (uint32_t)file->streams.count - 1;
-}
-
 uint32_t tkt_perfetto_stream_of(tkt_perfetto *file, const tkt_activity *activity)
 {
-    uint64_t hash =
-        tkt_hash_u64((uint64_t)activity->context << 32 | activity->stream) + activity->device;
-    for (;; hash++) {
-        uint64_t *place = tkt_map_put(&file->stream_index, hash);
-        if (place && *place == 0)
-            *place = (uint64_t)add_stream(file, activity) + 1;
-        if (!place || *place > UINT32_MAX) {
-            tkt_perfetto_no_memory(file);
-            return 0;
-        }
-        const tkt_perfetto_stream *known = &file->streams.items[*place - 1];
-        if (known->device == activity->device && known->context == activity->context &&
-            known->stream == activity->stream)
-            return (uint32_t)*place - 1;
+    uint32_t number = tkt_stream_number(&file->streams, activity);
+    while (number != UINT32_MAX && file->stream_rows.count <= number) {
+        tkt_perfetto_lanes *added = TKT_ARRAY_ADD(&file->stream_rows);
+        if (!added)
+            number = UINT32_MAX;
+        else
+            *added = (tkt_perfetto_lanes){0};
     }
+    if (number == UINT32_MAX)
+        tkt_perfetto_no_memory(file);
+    return number;
 }
 
 static void intern_keys(tkt_perfetto *file, uint32_t row)
@@ -155,17 +140,19 @@ static void intern_keys(tkt_perfetto *file, uint32_t row)
     tkt_perfetto_packet_write(file);
 }
 
-static uint32_t open_stream(tkt_perfetto *file, const tkt_perfetto_stream *stream, uint32_t lane)
+static uint32_t open_stream(tkt_perfetto *file, uint32_t number, uint32_t lane)
 {
+    const tkt_stream_key stream = file->streams.keys.items[number];
     char name[48];
-    snprintf(name, sizeof name, "stream %u", stream->stream);
+    snprintf(name, sizeof name, "stream %u", stream.stream);
+    uint64_t device = tkt_perfetto_device_uuid(file, stream.device);
     uint32_t row = tkt_perfetto_open_row(file,
                                          &(tkt_takt_half){.kind = TKT_PF_TRACK_OF_STREAM,
-                                                          .name = text(file, stream->device),
-                                                          .context = stream->context,
-                                                          .stream = stream->stream,
+                                                          .name = text(file, stream.device),
+                                                          .context = stream.context,
+                                                          .stream = stream.stream,
                                                           .lane = lane},
-                                         name, stream->uuid);
+                                         name, device);
     intern_keys(file, row);
     return row;
 }
@@ -173,14 +160,14 @@ static uint32_t open_stream(tkt_perfetto *file, const tkt_perfetto_stream *strea
 /* The row of a lane that is free; UINT32_MAX without memory. */
 static uint32_t row_of(tkt_perfetto *file, uint32_t number, const tkt_activity *activity)
 {
-    if (number >= file->streams.count)
+    if (number >= file->stream_rows.count)
         return UINT32_MAX;
-    tkt_perfetto_stream *stream = &file->streams.items[number];
+    tkt_perfetto_lanes *rows = &file->stream_rows.items[number];
     uint32_t lane;
-    if (!tkt_perfetto_take_lane(file, &stream->rows, activity->begin_ns, activity->end_ns, &lane) &&
+    if (!tkt_perfetto_take_lane(file, rows, activity->begin_ns, activity->end_ns, &lane) &&
         lane != UINT32_MAX)
-        tkt_perfetto_add_lane(file, &stream->rows, open_stream(file, stream, lane));
-    return lane < stream->rows.rows.count ? stream->rows.rows.items[lane] : UINT32_MAX;
+        tkt_perfetto_add_lane(file, rows, open_stream(file, number, lane));
+    return lane < rows->rows.count ? rows->rows.items[lane] : UINT32_MAX;
 }
 
 /* ---- Shapes ---------------------------------------------------------------------------------- */

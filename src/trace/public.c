@@ -1,6 +1,8 @@
 /* Read-only access to a trace for programs: takt/trace.h. */
 #include "trace/model.h"
 
+#include <string.h>
+
 const takt_facts *takt_trace_facts(const takt_trace *trace)
 {
     return &trace->facts;
@@ -68,6 +70,39 @@ static const char *scope_of(const takt_trace *trace, const tkt_activity *activit
     return tkt_trace_text(trace, trace->sites.items[tkt_span_site(span)].name);
 }
 
+static void fill_call(const takt_trace *trace, const tkt_activity *from, takt_activity *out)
+{
+    if (from->call >= trace->calls.count)
+        return;
+    const tkt_call_info *call = &trace->calls.items[from->call];
+    const tkt_span *span = &trace->tracks.items[call->track].spans.items[call->span];
+    out->launch = tkt_trace_text(trace, trace->sites.items[tkt_span_site(span)].name);
+    out->launch_begin_ns = span->begin_ns;
+    out->launch_end_ns = span->end_ns;
+}
+
+static void fill_shape(const takt_trace *trace, const tkt_activity *from, takt_activity *out)
+{
+    if (from->shape >= trace->shapes.count)
+        return;
+    const tkt_shape *shape = &trace->shapes.items[from->shape];
+    out->full_name = tkt_trace_text(trace, shape->name);
+    out->bytes = shape->bytes;
+    out->copy_kind = shape->copy_kind;
+    out->source_memory = shape->source;
+    out->target_memory = shape->target;
+    memcpy(out->grid, shape->grid, sizeof out->grid);
+    memcpy(out->block, shape->block, sizeof out->block);
+    memcpy(out->cluster, shape->cluster, sizeof out->cluster);
+    out->registers = shape->registers;
+    out->static_shared_bytes = shape->static_shared_bytes;
+    out->dynamic_shared_bytes = shape->dynamic_shared_bytes;
+    out->local_bytes = shape->local_bytes;
+    out->occupancy = shape->occupancy / 10000.0;
+    out->graph = shape->graph;
+    out->graph_node = shape->graph_node;
+}
+
 size_t takt_trace_activity_count(const takt_trace *trace)
 {
     return trace->activities.count;
@@ -86,7 +121,14 @@ takt_status takt_trace_activity(const takt_trace *trace, size_t index, takt_acti
                            .elapsed_ms = (double)(from->end_ns - from->begin_ns) * 1e-6,
                            .begin_ns = from->begin_ns,
                            .end_ns = from->end_ns,
-                           .scope = scope_of(trace, from)};
+                           .scope = scope_of(trace, from),
+                           .stream = from->stream,
+                           .context = from->context,
+                           .correlation = from->correlation,
+                           .full_name = "",
+                           .launch = ""};
+    fill_call(trace, from, out);
+    fill_shape(trace, from, out);
     return TAKT_OK;
 }
 

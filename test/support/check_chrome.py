@@ -19,8 +19,10 @@ from collections import defaultdict
 CHECKS = []
 
 # What TensorBoard's PyTorch plugin and Holistic Trace Analysis know; others are ignored by them.
-KNOWN_X_CATEGORIES = {"cpu_op", "user_annotation", "kernel", "gpu_memcpy", "gpu_memset"}
 DEVICE_CATEGORIES = {"kernel", "gpu_memcpy", "gpu_memset"}
+CALL_CATEGORIES = {"cuda_runtime", "cuda_driver"}
+KNOWN_X_CATEGORIES = DEVICE_CATEGORIES | CALL_CATEGORIES | {
+    "cpu_op", "user_annotation", "cuda_sync", "overhead"}
 PHASES = {"X", "M", "i", "C", "s", "f"}
 QUARTER_NS = 7889238 * 1000000000
 
@@ -227,14 +229,114 @@ def metadata(trace, name, key):
     return found
 
 
-@check("one process row, with name, labels and sort index")
+def device_pids(trace):
+    """Processes that stand for devices."""
+    labels = metadata(trace, "process_labels", "labels")
+    return {row[0] for row, label in labels.items() if label.startswith("GPU ")}
+
+
+@check("one process, and one for each device below 64, with name, labels and sort index")
 def process_rows(trace):
-    for name, key in (("process_name", "name"), ("process_labels", "labels"),
-                      ("process_sort_index", "sort_index")):
-        need(len(metadata(trace, name, key)) == 1, name)
-    pids = {event["pid"] for event in trace.events}
-    need(len(pids) == 1, "pids", pids)
-    need(list(metadata(trace, "process_labels", "labels").values())[0].startswith("CPU"), "labels")
+    rows = [set(metadata(trace, name, key)) for name, key in (
+        ("process_name", "name"), ("process_labels", "labels"),
+        ("process_sort_index", "sort_index"))]
+    need(rows[0] == rows[1] == rows[2], "rows differ:", rows)
+    devices = device_pids(trace)
+    need(all(0 <= pid < 64 for pid in devices), "devices", devices)
+    pids = {row[0] for row in rows[0]}
+    need({event["pid"] for event in trace.events} <= pids, "pids without a row")
+    need(len(pids - devices) == 1, "processes", pids - devices)
+    labels = metadata(trace, "process_labels", "labels")
+    for (pid, _), label in labels.items():
+        need(label == f"GPU {pid}" if pid in devices else label.startswith("CPU"), label)
+    orders = metadata(trace, "process_sort_index", "sort_index")
+    of_cpu = max((n for (pid, _), n in orders.items() if pid not in devices), default=0)
+    need(all(n >= 5000000 or n > of_cpu for (pid, _), n in orders.items() if pid in devices),
+         "devices stand above the process")
+
+
+@check("what devices did stands in their process, and has integer stream and correlation (HTA)")
+def device_slices(trace):
+    devices = device_pids(trace)
+    names = metadata(trace, "thread_name", "name")
+    for event in trace.phase("X"):
+        args = event.get("args", {})
+        on_device = event["cat"] in DEVICE_CATEGORIES
+        need(event["pid"] in devices if on_device or event["cat"] == "cuda_sync"
+             else event["pid"] not in devices, event)
+        if not on_device:
+            continue
+        need(args["device"] == event["pid"], event)
+        need(is_integer(args["stream"]) and args["stream"] > 0, "stream of", event)
+        need(is_integer(args["correlation"]) and is_integer(args["context"]), event)
+        name = names[event["pid"], event["tid"]]
+        need(re.fullmatch(rf"stream {args['stream']}( \(\d+\))?", name), name, event)
+
+
+@check("kernels, copies and sets have Kineto's arguments (TensorBoard's kernel view)")
+def device_arguments(trace):
+    for event in trace.phase("X"):
+        args = event.get("args", {})
+        if event["cat"] == "kernel" and "grid" in args:
+            for key in ("registers per thread", "shared memory"):
+                need(is_integer(args[key]), key, "of", event)
+            for key in ("grid", "block"):
+                need(len(args[key]) == 3 and all(is_integer(n) and n > 0 for n in args[key]), event)
+            percent = args.get("est. achieved occupancy %", 0)
+            need(is_integer(percent) and 0 <= percent <= 100, event)
+        if event["cat"] in ("gpu_memcpy", "gpu_memset") and "bytes" in args:
+            need(is_integer(args["bytes"]), event)
+            duration = ns(event["dur"])
+            if duration:
+                rate = float(args["memory bandwidth (GB/s)"])
+                need(math.isclose(rate, args["bytes"] / duration, rel_tol=1e-9), event)
+            pattern = (r"Memcpy \w+ \([\w ]+ -> [\w ]+\)" if event["cat"] == "gpu_memcpy"
+                       else r"Memset \([\w ]+\)")
+            need(re.fullmatch(pattern, event["name"]) or ">" not in event["name"], event)
+
+
+@check("devices are described, with the fields that TensorBoard's overview needs")
+def device_properties(trace):
+    found = trace.json["deviceProperties"]
+    for device in found:
+        need(isinstance(device["name"], str), device)
+        for key in ("id", "totalGlobalMem", "computeMajor", "computeMinor", "maxThreadsPerBlock",
+                    "maxThreadsPerMultiprocessor", "regsPerBlock", "warpSize", "sharedMemPerBlock",
+                    "numSms", "regsPerMultiprocessor", "sharedMemPerBlockOptin",
+                    "sharedMemPerMultiprocessor"):
+            need(is_integer(device[key]), key, "of", device)
+    ids = [device["id"] for device in found]
+    need(len(ids) == len(set(ids)), "two devices have one id:", ids)
+
+
+@check("arrows lead from calls to what they launched, by the correlation (Kineto's ac2g)")
+def arrows(trace):
+    starts = {}
+    for event in trace.phase("s"):
+        if event["cat"] == "ac2g":
+            need(event["id"] not in starts, "two calls have correlation", event["id"])
+            starts[event["id"]] = event
+    calls = {(e["pid"], e["tid"], e["ts"], e["args"].get("correlation")) for e in trace.phase("X")
+             if e["cat"] in CALL_CATEGORIES and "args" in e}
+    works = {(e["pid"], e["tid"], e["ts"], e["args"]["correlation"]) for e in trace.phase("X")
+             if e["cat"] in DEVICE_CATEGORIES}
+    for event in starts.values():
+        need((event["pid"], event["tid"], event["ts"], event["id"]) in calls or
+             trace.json["takt"]["part"] > 1, event, "leads from no call")
+    for event in trace.phase("f"):
+        if event["cat"] == "ac2g":
+            need((event["pid"], event["tid"], event["ts"], event["id"]) in works, event)
+            need(event["id"] in starts or trace.json["takt"]["part"] > 1, event, "from nowhere")
+            need(event.get("bp") == "e", event)
+
+
+@check("waits are synchronisations as Kineto calls them")
+def waits(trace):
+    for event in trace.phase("X"):
+        if event["cat"] == "cuda_sync":
+            need(event["args"]["cuda_sync_kind"] == event["name"], event)
+            stream = event["args"]["stream"]
+            need(is_integer(stream) and stream != 0, event)
 
 
 @check("every row has a name and a sort index of its own, in this very file")
@@ -265,7 +367,7 @@ def operators(trace):
     names = metadata(trace, "thread_name", "name")
     for event in trace.phase("X"):
         is_thread = re.match(r"thread \d+", names[event["pid"], event["tid"]]) is not None
-        need((event["cat"] == "cpu_op") == is_thread, event)
+        need((event["cat"] in CALL_CATEGORIES | {"cpu_op"}) == is_thread, event)
 
 
 @check("counters have one finite number each")
@@ -290,8 +392,9 @@ def memory(trace):
         for key in ("Addr", "Bytes", "Total Allocated", "Total Reserved", "Device Type",
                     "Device Id"):
             need(is_integer(event["args"].get(key)), key, "of", event)
-        need((event["args"]["Device Type"], event["args"]["Device Id"]) == (0, -1), event)
-    totals = [event["args"]["Total Allocated"] for event in found]
+        kind, number = event["args"]["Device Type"], event["args"]["Device Id"]
+        need((kind, number) == (0, -1) or kind == 1 and 0 <= number < 64, event)
+    totals = [e["args"]["Total Allocated"] for e in found if e["args"]["Device Type"] == 0]
     counted = [e["args"]["bytes"] for e in trace.phase("C") if e["name"] == "host memory"]
     need(totals == counted, "instants and counters differ")
 
@@ -299,19 +402,26 @@ def memory(trace):
 @check("flows have category, name and a hexadecimal id, and end at the slice around them")
 def flows(trace):
     for event in trace.phase("s", "f"):
+        if event["cat"] == "ac2g":
+            continue
         need(re.fullmatch(r"0x[0-9a-f]{1,16}", event.get("id", "")), event)
         need(event["cat"] == "flow" and event["name"] == "flow", event)
         need(event.get("bp") == ("e" if event["ph"] == "f" else None), event)
 
 
-@check("nothing of the CPU has a stream or correlation, which would make it a GPU's (HTA)")
+@check("nothing of the CPU has a stream or correlation but calls, or it were a GPU's (HTA)")
 def no_device_arguments(trace):
     for event in trace.phase("X"):
-        if event["cat"] not in DEVICE_CATEGORIES:
-            args = event.get("args", {})
-            need(isinstance(args, dict), event)
-            for key in ("stream", "correlation", "External id", "external id"):
-                need(key not in args, event)
+        args = event.get("args", {})
+        need(isinstance(args, dict), event)
+        if event["cat"] in DEVICE_CATEGORIES | {"cuda_sync"}:
+            continue
+        if event["cat"] in CALL_CATEGORIES:
+            need("correlation" not in args or is_integer(args["correlation"]), event)
+        else:
+            need("correlation" not in args, event)
+        for key in ("stream", "External id", "external id"):
+            need(key not in args, event)
 
 
 @check("the recorded window is marked; its end is the last event (Kineto)")
@@ -347,7 +457,10 @@ def check_trace(path, data):
 
 GOOD = """{
 "schemaVersion": 1,
-"deviceProperties": [],
+"deviceProperties": [{"id": 0, "name": "d", "totalGlobalMem": 1, "computeMajor": 9,
+"computeMinor": 0, "maxThreadsPerBlock": 1, "maxThreadsPerMultiprocessor": 1, "regsPerBlock": 1,
+"warpSize": 32, "sharedMemPerBlock": 1, "numSms": 1, "regsPerMultiprocessor": 1,
+"sharedMemPerBlockOptin": 1, "sharedMemPerMultiprocessor": 1}],
 "distributedInfo": {"backend": "none", "rank": 0, "world_size": 1},
 "takt": {"version": "1", "run": "r", "backend": "none", "clock": "tsc", "part": 1,
 "losses": {"dropped": 0}},
@@ -372,6 +485,25 @@ GOOD = """{
 {"ph":"C","name":"host memory","pid":9,"tid":9,"ts":2.000,"args":{"bytes":8}},
 {"ph":"s","cat":"flow","name":"flow","id":"0x1","pid":9,"tid":9,"ts":2.000},
 {"ph":"f","bp":"e","cat":"flow","name":"flow","id":"0x1","pid":9,"tid":9,"ts":3.000},
+{"ph":"M","name":"process_name","pid":0,"tid":0,"args":{"name":"r"}},
+{"ph":"M","name":"process_labels","pid":0,"tid":0,"args":{"labels":"GPU 0"}},
+{"ph":"M","name":"process_sort_index","pid":0,"tid":0,"args":{"sort_index":5000000}},
+{"ph":"M","name":"thread_name","pid":0,"tid":7,"args":{"name":"stream 7"}},
+{"ph":"M","name":"thread_sort_index","pid":0,"tid":7,"args":{"sort_index":1}},
+{"ph":"M","name":"thread_name","pid":0,"tid":1002,"args":{"name":"waits"}},
+{"ph":"M","name":"thread_sort_index","pid":0,"tid":1002,"args":{"sort_index":2}},
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":9,"ts":7.000,"dur":0.500,
+ "args":{"correlation":3}},
+{"ph":"s","cat":"ac2g","name":"ac2g","id":3,"pid":9,"tid":9,"ts":7.000},
+{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":8.000,"dur":0.250,"args":{"device":0,
+ "context":1,"stream":7,"correlation":3,"registers per thread":32,"shared memory":0,
+ "grid":[1,2,3],"block":[4,1,1],"est. achieved occupancy %":50}},
+{"ph":"f","bp":"e","cat":"ac2g","name":"ac2g","id":3,"pid":0,"tid":7,"ts":8.000},
+{"ph":"X","cat":"gpu_memcpy","name":"Memcpy HtoD (Pageable -> Device)","pid":0,"tid":7,
+ "ts":8.500,"dur":0.010,"args":{"device":0,"context":1,"stream":7,"correlation":4,"bytes":20,
+ "memory bandwidth (GB/s)":2.0}},
+{"ph":"X","cat":"cuda_sync","name":"Stream Sync","pid":0,"tid":1002,"ts":8.100,"dur":0.100,
+ "args":{"cuda_sync_kind":"Stream Sync","stream":7,"correlation":5}},
 {"ph":"i","s":"g","name":"Record Window End","pid":9,"tid":1000,"ts":9.000}
 ],
 "traceName": "r.0"
@@ -405,7 +537,17 @@ BREAKS = [
     ("memory", ('"Addr":1', '"Addr":"1"'), ('"bytes":8', '"bytes":9'),
      ('"Device Id":-1', '"Device Id":0')),
     ("flows", ('"0x1","pid":9,"tid":9,"ts":3', '1,"pid":9,"tid":9,"ts":3'), ('"bp":"e",', "")),
-    ("no_device_arguments", ('"n":1', '"stream":7')),
+    ("no_device_arguments", ('"n":1', '"stream":7'), ('"n":1', '"correlation":7')),
+    ("device_slices", ('"stream":7,"correlation":3', '"stream":0,"correlation":3'),
+     ('"correlation":3,"reg', '"correlation":"3","reg'), ('"device":0', '"device":1'),
+     ('"stream 7"', '"stream 8"'), ('"kernel","name":"k","pid":0', '"kernel","name":"k","pid":9')),
+    ("device_arguments", ('"block":[4,1,1]', '"block":[4,1]'), ("2.0", "3.0"),
+     ('%":50', '%":101'), ("Memcpy HtoD (Pageable", "Memcpy HtoD Pageable")),
+    ("device_properties", ('"numSms": 1,', ""), ('"id": 0', '"id": "0"')),
+    ("arrows", ('"id":3,"pid":9', '"id":4,"pid":9'), ('"id":3,"pid":0', '"id":4,"pid":0'),
+     ('"bp":"e","cat":"ac2g"', '"cat":"ac2g"')),
+    ("waits", ('"Stream Sync","pid"', '"Sync","pid"'), ('"Stream Sync","stream":7',
+     '"Stream Sync","stream":0')),
     ("window", ("Record Window End", "Record Window"), ("Iteration Start", "Iteration")),
 ]
 

@@ -563,12 +563,13 @@ static void activities_that_are_no_spans_have_rows_of_their_device(void **state)
     assert_string_equal(string_of(builtin, "cat"), "kernel");
     assert_string_equal(string_of(memset, "cat"), "gpu_memset");
     assert_string_equal(string_of(memcpy, "cat"), "gpu_memcpy");
-    assert_string_equal(row_name(json, integer_of(kernel, "tid")), "cuda:0");
-    assert_string_equal(row_name(json, integer_of(builtin, "tid")), "cuda:0 (2)");
-    assert_string_equal(row_name(json, integer_of(memset, "tid")), "cuda:0");
-    assert_string_equal(row_name(json, integer_of(memcpy, "tid")), "cuda:1");
+    assert_string_equal(row_name(json, integer_of(kernel, "tid")), "stream 7");
+    assert_string_equal(row_name(json, integer_of(builtin, "tid")), "stream 7 (2)");
+    assert_int_equal(integer_of(memset, "tid"), integer_of(kernel, "tid"));
+    assert_int_equal(integer_of(memset, "pid"), 0);
+    assert_int_equal(integer_of(memcpy, "pid"), 1);
     assert_int_equal(begin_of(memcpy), 5);
-    assert_string_equal(string_of(args_of(kernel), "device"), "cuda:0");
+    assert_int_equal(integer_of(args_of(kernel), "device"), 0);
     json_decref(json);
 }
 
