@@ -43,6 +43,13 @@ for report in $("$takt" report --help | sed -nE '/--json/q; s/^ +--([a-z]+) .*/\
     done
 done
 
+# Without devices there is nothing more to show.
+run report --scopes --tree "$trace"
+few=$out
+run report --scopes --tree --all "$trace"
+status_is 0
+out_is "$few"
+
 # Several reports and several files.
 run report --json --scopes --steps "${traces[@]}"
 status_is 0
