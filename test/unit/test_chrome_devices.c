@@ -1,0 +1,325 @@
+/* Device activities in Chrome's JSON: each field by hand, and whole files under the eyes of
+ * check_chrome.py. */
+#include "test_chrome.h"
+
+#include "test_export_folder.h"
+#include "trace/devices.h"
+
+#define LAUNCH 0
+#define COPY   1
+#define SET    2
+#define PLAIN  3
+
+#define PUSH(array, ...) (*TKT_ARRAY_ADD(array) = __VA_ARGS__)
+
+/* A trace with two devices, a kernel of all fields, a copy, a set, and one that says nothing. */
+static takt_trace *make_devices(void)
+{
+    takt_trace *trace = make_trace();
+    add_thread(trace, "main", PID);
+    for (uint32_t i = 0; i < 2; i++)
+        PUSH(&trace->devices, (tkt_device){.ordinal = i,
+                                           .label = text(trace, i ? "cuda:1" : "cuda:0"),
+                                           .name = text(trace, "Imaginary \"9000\""),
+                                           .major = 9,
+                                           .minor = 1,
+                                           .multiprocessors = 4,
+                                           .warp_size = 32,
+                                           .max_threads_per_block = 1024,
+                                           .max_threads_per_multiprocessor = 2048,
+                                           .registers_per_block = 65536,
+                                           .registers_per_multiprocessor = 65537,
+                                           .shared_per_block = 49152,
+                                           .shared_per_block_optin = 232448,
+                                           .shared_per_multiprocessor = 233472,
+                                           .memory_bytes = UINT64_C(85) << 30});
+    PUSH(&trace->shapes, (tkt_shape){.label = text(trace, "kernel k<...>"),
+                                     .name = text(trace, "void k<int>(int*)"),
+                                     .filter = TAKT_TIMING_KERNEL,
+                                     .grid = {6, 2, 1},
+                                     .block = {48, 2, 1},
+                                     .cluster = {2, 1, 1},
+                                     .static_shared_bytes = 100,
+                                     .dynamic_shared_bytes = 20,
+                                     .local_bytes = 8,
+                                     .registers = 40,
+                                     .occupancy = 5000,
+                                     .limiter = TKT_LIMITER_REGISTERS,
+                                     .graph = 3,
+                                     .graph_node = UINT64_C(0x300000001)});
+    PUSH(&trace->shapes, (tkt_shape){.label = text(trace, "memcpy HtoD"),
+                                     .filter = TAKT_TIMING_MEMCPY,
+                                     .bytes = 4000,
+                                     .copy_kind = TAKT_COPY_HTOD,
+                                     .source = TAKT_MEMORY_PINNED,
+                                     .target = TAKT_MEMORY_DEVICE});
+    PUSH(&trace->shapes, (tkt_shape){.label = text(trace, "memset"),
+                                     .filter = TAKT_TIMING_MEMSET,
+                                     .bytes = 64,
+                                     .target = TAKT_MEMORY_MANAGED});
+    PUSH(&trace->shapes,
+         (tkt_shape){.label = text(trace, "builtin kernel b"), .filter = TAKT_TIMING_BUILTIN});
+    return trace;
+}
+
+static void add_call(takt_trace *trace, const char *name, const char *category,
+                     uint32_t correlation, int32_t result, uint64_t begin, uint64_t end)
+{
+    tkt_trace_site site = {.name = text(trace, name),
+                           .category = text(trace, category),
+                           .kind = TAKT_SITE_CALL,
+                           .level = TAKT_LEVEL_NORMAL};
+    uint32_t span = add_span(trace, 0, tkt_trace_site_index(trace, &site), begin, end);
+    PUSH(&trace->calls, (tkt_call_info){0, span, correlation, result});
+}
+
+static void add_work(takt_trace *trace, uint32_t device, uint32_t shape, uint32_t correlation,
+                     uint32_t stream, uint64_t begin, uint64_t end)
+{
+    PUSH(&trace->activities, (tkt_activity){.begin_ns = BEGIN_NS + begin,
+                                            .end_ns = BEGIN_NS + end,
+                                            .name = trace->shapes.items[shape].label,
+                                            .device = trace->devices.items[device].label,
+                                            .filter = trace->shapes.items[shape].filter,
+                                            .span = TKT_NO_SPAN,
+                                            .shape = shape,
+                                            .stream = stream,
+                                            .context = device + 1,
+                                            .correlation = correlation});
+}
+
+static json_t *linked_json(takt_trace *trace)
+{
+    assert_int_equal(tkt_trace_link(trace), TAKT_OK);
+    return chrome_json(trace);
+}
+
+static double real_of(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    assert_true(json_is_real(value));
+    return json_real_value(value);
+}
+
+static void check_triple(const json_t *args, const char *key, int x, int y, int z)
+{
+    const json_t *list = json_object_get(args, key);
+    assert_int_equal(json_array_size(list), 3);
+    assert_int_equal(json_integer_value(json_array_get(list, 0)), x);
+    assert_int_equal(json_integer_value(json_array_get(list, 1)), y);
+    assert_int_equal(json_integer_value(json_array_get(list, 2)), z);
+}
+
+static void a_kernel_has_all_its_fields(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_devices();
+    add_call(trace, "cudaLaunchKernel", "cuda_runtime", 5, 0, 0, 10);
+    add_work(trace, 1, LAUNCH, 5, 9, 20, 50);
+    json_t *json = linked_json(trace);
+    json_t *kernel = find_event(json, "X", "void k<int>(int*)");
+    assert_string_equal(string_of(kernel, "cat"), "kernel");
+    assert_int_equal(integer_of(kernel, "pid"), 1);
+    assert_int_equal(integer_of(kernel, "tid"), 9);
+    assert_int_equal(begin_of(kernel), 20);
+    assert_int_equal(ns_of(kernel, "dur"), 30);
+    const json_t *args = args_of(kernel);
+    assert_int_equal(integer_of(args, "device"), 1);
+    assert_int_equal(integer_of(args, "context"), 2);
+    assert_int_equal(integer_of(args, "stream"), 9);
+    assert_int_equal(integer_of(args, "correlation"), 5);
+    assert_int_equal(integer_of(args, "registers per thread"), 40);
+    assert_int_equal(integer_of(args, "shared memory"), 120);
+    assert_int_equal(integer_of(args, "static shared memory"), 100);
+    assert_int_equal(integer_of(args, "dynamic shared memory"), 20);
+    assert_int_equal(integer_of(args, "local memory per thread"), 8);
+    check_triple(args, "grid", 6, 2, 1);
+    check_triple(args, "block", 48, 2, 1);
+    check_triple(args, "cluster", 2, 1, 1);
+    assert_true(real_of(args, "blocks per SM") == 3); /* 12 blocks on 4 */
+    assert_true(real_of(args, "warps per SM") == 9);  /* of 96 threads, 3 warps */
+    assert_int_equal(integer_of(args, "est. achieved occupancy %"), 14); /* 288 of 2048 */
+    assert_true(real_of(args, "theoretical occupancy %") == 50);
+    assert_string_equal(string_of(args, "limited by"), "registers");
+    assert_int_equal(integer_of(args, "graph id"), 3);
+    assert_int_equal(integer_of(args, "graph node id"), 0x300000001);
+    json_decref(json);
+}
+
+static void copies_and_sets_have_bytes_and_bandwidth(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_devices();
+    add_work(trace, 0, COPY, 1, 7, 0, 500);
+    add_work(trace, 0, SET, 2, 7, 600, 600);
+    add_work(trace, 0, PLAIN, 3, 0, 700, 800);
+    json_t *json = linked_json(trace);
+    json_t *copy = find_event(json, "X", "Memcpy HtoD (Pinned -> Device)");
+    assert_string_equal(string_of(copy, "cat"), "gpu_memcpy");
+    assert_int_equal(integer_of(args_of(copy), "bytes"), 4000);
+    assert_true(real_of(args_of(copy), "memory bandwidth (GB/s)") == 8);
+    json_t *set = find_event(json, "X", "Memset (Managed)");
+    assert_string_equal(string_of(set, "cat"), "gpu_memset");
+    assert_int_equal(integer_of(args_of(set), "bytes"), 64);
+    assert_null(json_object_get(args_of(set), "memory bandwidth (GB/s)")); /* of no time */
+    json_t *plain = find_event(json, "X", "builtin kernel b");
+    assert_int_equal(integer_of(args_of(plain), "stream"), 7); /* the default one */
+    assert_null(json_object_get(args_of(plain), "grid"));
+    assert_int_equal(count_phase(json, "s"), 0); /* nobody knows what launched them */
+    json_decref(json);
+}
+
+static void calls_are_the_librarys_and_arrows_lead_from_them(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_devices();
+    add_call(trace, "cudaGraphLaunch", "cuda_runtime", 5, 0, 0, 10);
+    add_call(trace, "cuMemAlloc_v2", "cuda_driver", 6, 2, 20, 30);
+    add_work(trace, 0, LAUNCH, 5, 7, 40, 50);
+    add_work(trace, 0, LAUNCH, 5, 8, 45, 55);
+    json_t *json = linked_json(trace);
+    json_t *launch = find_event(json, "X", "cudaGraphLaunch");
+    assert_string_equal(string_of(launch, "cat"), "cuda_runtime");
+    assert_int_equal(integer_of(launch, "tid"), PID);
+    assert_int_equal(integer_of(args_of(launch), "correlation"), 5);
+    assert_null(json_object_get(args_of(launch), "result"));
+    json_t *alloc = find_event(json, "X", "cuMemAlloc_v2");
+    assert_string_equal(string_of(alloc, "cat"), "cuda_driver");
+    assert_int_equal(integer_of(args_of(alloc), "result"), 2);
+    assert_int_equal(count_phase(json, "s"), 1);
+    json_t *start = find_event(json, "s", "ac2g");
+    assert_int_equal(integer_of(start, "id"), 5);
+    assert_int_equal(integer_of(start, "tid"), PID);
+    assert_int_equal(begin_of(start), 0);
+    assert_int_equal(count_phase(json, "f"), 2);
+    for (size_t i = 0; i < 2; i++) {
+        json_t *end = find_nth(json, "f", "ac2g", i);
+        assert_int_equal(integer_of(end, "pid"), 0);
+        assert_int_equal(integer_of(end, "tid"), 7 + i);
+        assert_int_equal(begin_of(end), 40 + 5 * i);
+        assert_string_equal(string_of(end, "bp"), "e");
+    }
+    json_decref(json);
+}
+
+static void waits_overheads_and_memory_are_there(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_devices();
+    uint32_t cuda1 = trace->devices.items[1].label;
+    add_work(trace, 1, LAUNCH, 5, 7, 0, 50);
+    PUSH(&trace->waits, (tkt_wait){BEGIN_NS + 60, BEGIN_NS + 90, 6, 2, UINT32_MAX, 4});
+    PUSH(&trace->overheads, (tkt_overhead){BEGIN_NS + 1, BEGIN_NS + 3, 1 << 16, 77});
+    PUSH(&trace->memory_events,
+         (tkt_memory_event){BEGIN_NS + 5, 64, 100, 0, TKT_NO_SPAN, cuda1, TAKT_MEMORY_DEVICE});
+    PUSH(&trace->memory_events, (tkt_memory_event){BEGIN_NS + 6, 65, 50, TKT_NO_TRACK, TKT_NO_SPAN,
+                                                   cuda1, TAKT_MEMORY_DEVICE});
+    PUSH(&trace->memory_events, (tkt_memory_event){BEGIN_NS + 7, 1, 4096, 0, TKT_NO_SPAN, cuda1,
+                                                   TAKT_MEMORY_DEVICE | TKT_MEMORY_POOL});
+    json_t *json = linked_json(trace);
+    json_t *wait = find_event(json, "X", "Context Sync");
+    assert_string_equal(string_of(wait, "cat"), "cuda_sync");
+    assert_int_equal(integer_of(wait, "pid"), 1); /* as the context's activities say */
+    assert_int_equal(integer_of(args_of(wait), "stream"), -1);
+    assert_int_equal(integer_of(args_of(wait), "correlation"), 6);
+    json_t *overhead = find_event(json, "X", "Buffer Flush");
+    assert_string_equal(string_of(overhead, "cat"), "overhead");
+    assert_int_equal(integer_of(overhead, "pid"), PID);
+    json_t *second = find_nth(json, "i", "[memory]", 1);
+    assert_int_equal(integer_of(args_of(second), "Device Type"), 1);
+    assert_int_equal(integer_of(args_of(second), "Device Id"), 1);
+    assert_int_equal(integer_of(args_of(second), "Total Allocated"), 150);
+    assert_null(find_nth(json, "i", "[memory]", 2));
+    json_t *counter = find_nth(json, "C", "cuda:1 Device memory", 1);
+    assert_int_equal(integer_of(args_of(counter), "bytes"), 150);
+    find_event(json, "C", "cuda:1 Device pool memory");
+    json_decref(json);
+}
+
+static void devices_are_described(void **state)
+{
+    (void)state;
+    json_t *json = linked_json(make_devices());
+    const json_t *devices = json_object_get(json, "deviceProperties");
+    assert_int_equal(json_array_size(devices), 2);
+    const json_t *second = json_array_get(devices, 1);
+    assert_int_equal(integer_of(second, "id"), 1);
+    assert_string_equal(string_of(second, "name"), "Imaginary \"9000\"");
+    assert_int_equal(integer_of(second, "totalGlobalMem"), INT64_C(85) << 30);
+    assert_int_equal(integer_of(second, "computeMajor"), 9);
+    assert_int_equal(integer_of(second, "computeMinor"), 1);
+    assert_int_equal(integer_of(second, "numSms"), 4);
+    assert_int_equal(integer_of(second, "regsPerMultiprocessor"), 65537);
+    assert_int_equal(integer_of(second, "sharedMemPerBlockOptin"), 232448);
+    json_decref(json);
+}
+
+/* ---- Whole files ------------------------------------------------------------------------------
+ */
+
+static takt_trace *make_busy(void)
+{
+    takt_trace *trace = make_devices();
+    uint32_t step = add_scope(trace, "step");
+    for (uint32_t i = 0; i < 20000; i++) {
+        uint64_t begin = 100 * (uint64_t)i;
+        uint32_t span = add_span(trace, 0, step, begin, begin + 90);
+        add_call(trace, i % 2 ? "cudaLaunchKernel" : "cuMemcpyHtoDAsync_v2",
+                 i % 2 ? "cuda_runtime" : "cuda_driver", i + 1, 0, begin + 10, begin + 20);
+        trace->tracks.items[0].spans.items[2 * i + 1].parent = span;
+        add_work(trace, i % 2, i % 4, i + 1, i % 5, begin + 30, begin + 30 + i % 7 * 100);
+        if (i % 3 == 0)
+            add_work(trace, i % 2, LAUNCH, i + 1, 7, begin + 40, begin + 300);
+        if (i % 10 == 0)
+            PUSH(&trace->waits, (tkt_wait){BEGIN_NS + begin, BEGIN_NS + begin + 1500, i + 1, i % 3,
+                                           i % 20 ? 7 : UINT32_MAX, i / 10 % 5});
+        if (i % 50 == 0)
+            PUSH(&trace->overheads,
+                 (tkt_overhead){BEGIN_NS + begin, BEGIN_NS + begin + 7000, i / 50 % 9 << 16, 0});
+        PUSH(&trace->memory_events,
+             (tkt_memory_event){BEGIN_NS + begin, i, 8, i % 2 ? 0 : TKT_NO_TRACK, TKT_NO_SPAN,
+                                i % 3 ? trace->devices.items[0].label : 0,
+                                i % 3 ? TAKT_MEMORY_DEVICE : 0});
+    }
+    assert_int_equal(tkt_trace_link(trace), TAKT_OK);
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    return trace;
+}
+
+static void check_rules(const takt_trace *trace, uint64_t max_bytes, const char *last_file)
+{
+    const char *folder = make_folder();
+    takt_error error;
+    takt_export_options options = {.max_bytes = max_bytes};
+    if (takt_export_output(trace, "chrome", folder, &options, NULL, 0, &error) != TAKT_OK)
+        fail_msg("%s", error.message);
+    assert_true(exists(folder, last_file));
+    char command[4096];
+    snprintf(command, sizeof command, "cd '%s' && python3 '%s/test/support/check_chrome.py' *.json",
+             folder, getenv("TAKT_ROOT"));
+    if (getenv("TAKT_ROOT"))
+        assert_int_equal(system(command), 0);
+    remove_folder(folder);
+}
+
+static void files_with_devices_follow_every_rule(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_busy();
+    check_rules(trace, 0, "sph.0.trace.json");
+    check_rules(trace, 4000000, "sph.0.trace.3.json");
+    takt_trace_release(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kernel_has_all_its_fields),
+        cmocka_unit_test(copies_and_sets_have_bytes_and_bandwidth),
+        cmocka_unit_test(calls_are_the_librarys_and_arrows_lead_from_them),
+        cmocka_unit_test(waits_overheads_and_memory_are_there),
+        cmocka_unit_test(devices_are_described),
+        cmocka_unit_test(files_with_devices_follow_every_rule),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
