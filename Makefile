@@ -5,7 +5,10 @@
 ##   demo           installs what is missing, builds, runs the sample simulator
 ##   check          installs what is missing, builds with -Werror, runs the tests; T=word: some
 ##   simgpu         stand-ins for CUDA's libraries, into B/simgpu
+##   sim-demo       runs a CUDA sample on them
 ##   bench          measures what Takt costs on this machine
+##   check-gpu      runs test/gpu and the samples in CUDA on this machine's GPU
+##   bench-gpu      measures what Takt costs programs that use the GPU
 ##   fuzz           the fuzz targets of test/fuzz, with clang
 ##   check-layers   does each layer include only what test/layers.txt allows?
 ##   check-symbols  do the libraries show, need and weigh what they may?
@@ -20,6 +23,7 @@
 ##   CUDA=auto|0|1  NVTX ranges with the CUDA toolkit's headers, and samples in CUDA: if found,
 ##                  never, required
 ##   CUDA_HOME      where the toolkit is (/usr/local/cuda)
+##   DEPS=dir       where libyaml and zlib are, if they are not installed: test/gpu/README.md
 ##   B=dir          builds out of tree: objects, lib/ and bin/ all land in dir
 ##   PREFIX, LIBDIR, INCLUDEDIR, BINDIR, MANDIR, DESTDIR     where install puts things
 ##   CC, CXX, CFLAGS, CXXFLAGS, CPPFLAGS, LDFLAGS, LDLIBS    as usual
@@ -29,8 +33,9 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SECONDEXPANSION:
-.PHONY: all libs demo demo-built check check-built simgpu bench bench-built fuzz check-layers \
-        check-symbols install uninstall format clean help FORCE
+.PHONY: all libs demo demo-built sim-demo check check-built simgpu bench bench-built fuzz \
+        check-gpu bench-gpu gpu-built \
+        check-layers check-symbols install uninstall format clean help FORCE
 
 platform := $(shell uname -s)-$(shell uname -m)
 ifeq ($(filter Linux-x86_64 Linux-aarch64,$(platform)),)
@@ -91,6 +96,11 @@ ours     := $(common) -fvisibility=hidden -fPIC -fno-common -ftls-model=initial-
 c_ours   := -std=c11 $(ours) -Wstrict-prototypes -Wmissing-prototypes
 cxx_ours := -std=c++17 $(ours)
 needs    := -lyaml -lz -lm -ldl
+
+ifdef DEPS
+  override CPPFLAGS += $(addprefix -I,$(wildcard $(addprefix $(DEPS)/,include usr/include)))
+  override LDFLAGS  += $(addprefix -L,$(wildcard $(addprefix $(DEPS)/,lib usr/lib usr/lib/*-linux-gnu)))
+endif
 
 # What the compiler can do is asked when it matters, not each time make starts.
 # $(call can,COMMAND,FUNCTION) says whether the command compiles and links that function.
@@ -323,6 +333,11 @@ demo-built: $(static) $(BIN)/takt $(BIN)/samples/sph
 	@echo && echo 'Traces (open a .pftrace in https://ui.perfetto.dev):'
 	@find runs -type f -newer $(B)/demo.start | sort | sed 's/^/  /'
 
+# The demo of Warp's chapter on profiling, on simulated devices that take as long as Warp's did.
+sim-demo: $(sim_libs) $(if $(toolkit),$(BIN)/samples/inc_loop)
+	@$(if $(toolkit),,echo 'sim-demo needs nvcc: $(no_nvtx_because)' >&2 && exit 1)
+	LD_LIBRARY_PATH=$(sim)/13 TAKT_SIM_SCRIPT=test/simgpu/inc_loop.sim $(BIN)/samples/inc_loop
+
 test_env = TAKT_ROOT='$(CURDIR)' TAKT_BIN='$(abspath $(BIN))' TAKT_LIB='$(abspath $(LIB))' \
     TAKT_BUILD='$(abspath $(B))' CC='$(CC)' CXX='$(CXX)' SAN='$(SAN)'
 
@@ -347,6 +362,13 @@ bench:
 
 bench-built: $(B)/takt-bench libs
 	@$(test_env) $(B)/takt-bench
+
+check-gpu bench-gpu:
+	@$(if $(toolkit),,echo 'make $@ needs nvcc: set CUDA_HOME' >&2 && exit 1)
+	@+$(again) gpu-built
+	@$(test_env) test/gpu/run.sh $(@:-gpu=)
+
+gpu-built: $(gpu_programs) $(cu_samples) $(BIN)/samples/sph
 
 # LTTng-UST is measured beside Takt where it is installed.
 lttng_libs   = $(shell pkg-config --libs lttng-ust 2>/dev/null)
