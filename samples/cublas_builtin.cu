@@ -17,21 +17,18 @@
 #include <cstring>
 #include <vector>
 
-namespace
-{
+static const int size = 1024;
+static const int iterations = 50;
+static const int threads = 256;
 
-const int size = 1024;
-const int iterations = 50;
-const int threads = 256;
-
-__global__ void scale(float *to, const float *from, float factor)
+static __global__ void scale(float *to, const float *from, float factor)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < size)
         to[i] = factor * from[i];
 }
 
-void check(cublasStatus_t status)
+static void check(cublasStatus_t status)
 {
     if (status == CUBLAS_STATUS_SUCCESS)
         return;
@@ -40,7 +37,7 @@ void check(cublasStatus_t status)
 }
 
 /* A matrix with eigenvalues 1 and, once, 1 + the square of the length of `u`: I + u u^T. */
-std::vector<float> make_matrix(const std::vector<float> &u)
+static std::vector<float> make_matrix(const std::vector<float> &u)
 {
     std::vector<float> matrix(size * size);
     for (int row = 0; row < size; row++)
@@ -49,7 +46,7 @@ std::vector<float> make_matrix(const std::vector<float> &u)
     return matrix;
 }
 
-float largest_eigenvalue(cublasHandle_t cublas, const float *matrix, float *x, float *y)
+static float largest_eigenvalue(cublasHandle_t cublas, const float *matrix, float *x, float *y)
 {
     TAKT_FUNCTION();
     const float one = 1.0f, zero = 0.0f;
@@ -64,15 +61,13 @@ float largest_eigenvalue(cublasHandle_t cublas, const float *matrix, float *x, f
 }
 
 /* How many of the listed activities are of one kind. */
-size_t count_of(const takt_timing *timing, uint32_t filter)
+static size_t count_of(const takt_timing *timing, uint32_t filter)
 {
     size_t count = 0;
     for (size_t i = 0; i < takt_timing_count(timing); i++)
         count += takt_timing_at(timing, i)->filter == filter;
     return count;
 }
-
-} // namespace
 
 int main()
 {

@@ -15,15 +15,12 @@
 #include <cmath>
 #include <vector>
 
-namespace
-{
+static const int cells = 1 << 16;
+static const int sweeps = 8; /* kernels in a step */
+static const int steps = 20;
+static const int threads = 256;
 
-const int cells = 1 << 16;
-const int sweeps = 8; /* kernels in a step */
-const int steps = 20;
-const int threads = 256;
-
-__global__ void diffuse(double *to, const double *from)
+static __global__ void diffuse(double *to, const double *from)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= cells)
@@ -33,7 +30,8 @@ __global__ void diffuse(double *to, const double *from)
 }
 
 /* The step, with events around its second half. */
-cudaGraphExec_t capture(cudaStream_t stream, double *heat[2], takt::Event &middle, takt::Event &end)
+static cudaGraphExec_t capture(cudaStream_t stream, double *heat[2], takt::Event &middle,
+                               takt::Event &end)
 {
     cudaGraph_t graph;
     cudaGraphExec_t step;
@@ -52,7 +50,7 @@ cudaGraphExec_t capture(cudaStream_t stream, double *heat[2], takt::Event &middl
 }
 
 /* Launches the steps with a profiler around them; prints which scope the device worked for. */
-void run(const char *title, bool whole_graphs, cudaGraphExec_t step, cudaStream_t stream)
+static void run(const char *title, bool whole_graphs, cudaGraphExec_t step, cudaStream_t stream)
 {
     static const char *const reports[] = {"scopes", "activities"};
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
@@ -69,8 +67,6 @@ void run(const char *title, bool whole_graphs, cudaGraphExec_t step, cudaStream_
     CHECK(cudaStreamSynchronize(stream));
     profiler.stop(); /* prints the tables */
 }
-
-} // namespace
 
 int main()
 {

@@ -15,16 +15,13 @@
 #include <cstring>
 #include <vector>
 
-namespace
-{
-
-const int masses = 4000;
-const int rounds = 400;
-const int threads = 256;
-const double time_step = 0.05;
+static const int masses = 4000;
+static const int rounds = 400;
+static const int threads = 256;
+static const double time_step = 0.05;
 
 /* The second difference: what the neighbours pull at mass i. Both ends of the chain are at 0. */
-__device__ double pull(const double *values, int i)
+static __device__ double pull(const double *values, int i)
 {
     double left = i > 0 ? values[i - 1] : 0.0;
     double right = i < masses - 1 ? values[i + 1] : 0.0;
@@ -33,14 +30,14 @@ __device__ double pull(const double *values, int i)
 
 /* Symplectic Euler: new velocities first, then positions with them. Two kernels, since each mass
  * needs the old positions of its neighbours. */
-__global__ void forward_velocities(double *v, const double *x)
+static __global__ void forward_velocities(double *v, const double *x)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < masses)
         v[i] += time_step * pull(x, i);
 }
 
-__global__ void forward_positions(double *x, const double *v)
+static __global__ void forward_positions(double *x, const double *v)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < masses)
@@ -48,14 +45,14 @@ __global__ void forward_positions(double *x, const double *v)
 }
 
 /* The same two lines transposed, last first, on the derivatives. */
-__global__ void backward_positions(double *v, const double *x)
+static __global__ void backward_positions(double *v, const double *x)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < masses)
         v[i] += time_step * x[i];
 }
 
-__global__ void backward_velocities(double *x, const double *v)
+static __global__ void backward_velocities(double *x, const double *v)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < masses)
@@ -66,7 +63,7 @@ struct Chain {
     double *x, *v; /* on the device */
 };
 
-std::vector<double> read(const double *device)
+static std::vector<double> read(const double *device)
 {
     std::vector<double> host(masses);
     CHECK(cudaMemcpy(host.data(), device, masses * sizeof(double), cudaMemcpyDeviceToHost));
@@ -74,7 +71,7 @@ std::vector<double> read(const double *device)
 }
 
 /* The final kinetic energy of a chain that was plucked at its middle by `height`. */
-double simulate(double height, const Chain &chain)
+static double simulate(double height, const Chain &chain)
 {
     TAKT_FUNCTION();
     const int blocks = sample_blocks(masses, threads);
@@ -93,7 +90,7 @@ double simulate(double height, const Chain &chain)
 }
 
 /* The derivative of that energy by `height`; `chain` is the final one, and becomes the slope. */
-double differentiate(const Chain &chain)
+static double differentiate(const Chain &chain)
 {
     TAKT_FUNCTION();
     const int blocks = sample_blocks(masses, threads);
@@ -106,13 +103,13 @@ double differentiate(const Chain &chain)
     return read(chain.x)[masses / 2];
 }
 
-bool starts_with(const char *name, const char *start)
+static bool starts_with(const char *name, const char *start)
 {
     return std::strncmp(name, start, std::strlen(start)) == 0;
 }
 
 /* Takes the place of the timer's tables. The list is the whole timeline, in the order of launch. */
-void print_sweeps(const takt_timing *results, const char *indent)
+static void print_sweeps(const takt_timing *results, const char *indent)
 {
     double forward_ms = 0.0, backward_ms = 0.0;
     for (size_t i = 0; i < takt_timing_count(results); i++) {
@@ -125,8 +122,6 @@ void print_sweeps(const takt_timing *results, const char *indent)
     std::printf("%sForward kernels  : %f ms\n", indent, forward_ms);
     std::printf("%sBackward kernels : %f ms\n", indent, backward_ms);
 }
-
-} // namespace
 
 int main()
 {

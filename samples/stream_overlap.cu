@@ -13,22 +13,19 @@
 
 #include <vector>
 
-namespace
-{
+static const int count = 1 << 22;
+static const int pieces = 8;
+static const int piece = count / pieces;
+static const int threads = 256;
 
-const int count = 1 << 22;
-const int pieces = 8;
-const int piece = count / pieces;
-const int threads = 256;
-
-__global__ void square(float *values)
+static __global__ void square(float *values)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < piece)
         values[i] *= values[i];
 }
 
-void send_through(float *host, float *device, cudaStream_t stream)
+static void send_through(float *host, float *device, cudaStream_t stream)
 {
     TAKT_STREAM_SCOPE(stream, "piece");
     CHECK(cudaMemcpyAsync(device, host, piece * sizeof(float), cudaMemcpyHostToDevice, stream));
@@ -38,7 +35,7 @@ void send_through(float *host, float *device, cudaStream_t stream)
 
 /* Milliseconds from the first piece's start to the last one's end. The first stream waits for the
  * second before the end is recorded. */
-double run(float *host, float *device, cudaStream_t *streams, int stream_count)
+static double run(float *host, float *device, cudaStream_t *streams, int stream_count)
 {
     takt::Event begin, end;
     CHECK(cudaDeviceSynchronize());
@@ -57,7 +54,7 @@ double run(float *host, float *device, cudaStream_t *streams, int stream_count)
 }
 
 /* Both runs squared each value. */
-bool is_right(const float *host)
+static bool is_right(const float *host)
 {
     for (int i = 0; i < count; i++) {
         float value = static_cast<float>(i % 3);
@@ -66,8 +63,6 @@ bool is_right(const float *host)
     }
     return true;
 }
-
-} // namespace
 
 int main()
 {
