@@ -39,6 +39,7 @@ static void same_reports(const takt_trace *a, const takt_trace *b)
             same_report(a, b, takt_report_name(count), &options);
             options.rows = 3;
             options.by_arguments = options.with_flops = options.full_names = options.color = true;
+            options.all = true;
             same_report(a, b, takt_report_name(count), &options);
         }
     }
