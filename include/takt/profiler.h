@@ -112,7 +112,8 @@ typedef struct takt_profiler_options {
     bool               stream;          /* write a Perfetto trace while recording */
 
     bool               no_devices;      /* leave out CUDA (activities without cuda) */
-    bool               whole_graphs;    /* a CUDA graph's launch is one activity (graph: launch);
+    bool               whole_graphs;    /* a CUDA graph's launch is one activity (graph: launch),
+                                         * if it was made executable while CUDA was being collected;
                                          * otherwise each of its nodes is one */
     const char *const *builtin;         /* as takt_kernel_builtin() takes them */
     size_t             builtin_count;
