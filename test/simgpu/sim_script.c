@@ -36,7 +36,7 @@ static bool is_known(const char *name)
 {
     if (strncmp(name, "cupti.", 6) == 0)
         return true;
-    size_t size = strcspn(name, ".@=");
+    size_t size = strcspn(name, ".@= ");
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
         if (strlen(groups[i]) == size && memcmp(groups[i], name, size) == 0)
             return true;
