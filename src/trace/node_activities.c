@@ -74,12 +74,19 @@ static uint32_t *find_nodes(tkt_fold *fold, const tkt_spans *spans)
     return nodes;
 }
 
+static bool has_scope(const tkt_activity *activity)
+{
+    return activity->track != TKT_NO_TRACK && activity->scope != TKT_NO_SPAN;
+}
+
 static takt_status find_all_nodes(takt_trace *trace, uint32_t **nodes)
 {
-    for (size_t i = 0; i < trace->calls.count; i++) {
-        uint32_t track = trace->calls.items[i].track;
-        if (!nodes[track])
-            nodes[track] = find_nodes(&trace->fold, &trace->tracks.items[track].spans);
+    for (size_t i = 0; i < trace->activities.count; i++) {
+        const tkt_activity *activity = &trace->activities.items[i];
+        uint32_t track = activity->track;
+        if (activity->span != TKT_NO_SPAN || !has_scope(activity) || nodes[track])
+            continue;
+        nodes[track] = find_nodes(&trace->fold, &trace->tracks.items[track].spans);
         if (!nodes[track])
             return TAKT_NO_MEMORY;
     }
@@ -88,8 +95,7 @@ static takt_status find_all_nodes(takt_trace *trace, uint32_t **nodes)
 
 static uint32_t node_of(uint32_t *const *nodes, const tkt_activity *activity)
 {
-    if (activity->track == TKT_NO_TRACK || activity->scope == TKT_NO_SPAN ||
-        !nodes[activity->track])
+    if (!has_scope(activity))
         return 0;
     uint32_t node = nodes[activity->track][activity->scope];
     return node == TKT_NO_NODE ? 0 : node;

@@ -411,6 +411,25 @@ static void calls_in_no_scope_are_nobodys(void **state)
     takt_trace_release(trace);
 }
 
+/* An activity may know its scope where the call is not known. */
+static void activities_without_a_call_have_their_scope(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(2000000);
+    uint32_t track = build_track(trace, "main");
+    uint32_t a = build_span(trace, track, build_site(trace, "a"), TKT_NO_SPAN, 1000, 1100);
+    build_activity(trace, "cuda:0", "kernel k", TAKT_TIMING_KERNEL, 1000, 1007, track, a);
+    build_end(trace);
+    for (int way = 0; way < 2; way++) {
+        tkt_scopes scopes;
+        assert_int_equal(scopes_of(trace, way, false, &scopes), TAKT_OK);
+        assert_int_equal(scopes.items[0].device_self_ns, 7);
+        assert_int_equal(scopes.items[0].device_busy_ns, 7);
+        tkt_scopes_fini(&scopes);
+    }
+    takt_trace_release(trace);
+}
+
 static void build_copy(takt_trace *trace, uint32_t kind, uint32_t source, uint32_t target,
                        uint64_t bytes, uint64_t ns)
 {
@@ -522,6 +541,7 @@ int main(void)
         cmocka_unit_test(steps_have_what_was_launched_in_them),
         cmocka_unit_test(scopes_inside_calls_belong_to_the_scope_around),
         cmocka_unit_test(calls_in_no_scope_are_nobodys),
+        cmocka_unit_test(activities_without_a_call_have_their_scope),
         cmocka_unit_test(copies_are_told_apart_by_direction_and_memory),
         cmocka_unit_test(reservations_of_pools_are_no_jumps),
         cmocka_unit_test(without_memory_nothing_is_left_behind),
