@@ -1,0 +1,219 @@
+#!/bin/bash
+# Everything that can go wrong with CUPTI and the driver, on the stand-ins: whatever it is, the program
+# computes what it computes without Takt, ends as it would have, and is told in one line or by a count
+# when something is missing. And Takt never does with CUPTI what hangs or crashes with the real one.
+cd "${TAKT_ROOT:-$(dirname "$0")/../..}" || exit 1
+. test/support/lib_script.sh || exit 1
+sim=$TAKT_BUILD/simgpu
+program=$TAKT_BUILD/test/simgpu/prog_faults
+last=none
+durations='kernel.density=20000;kernel.forces=10000'
+whole='activities 23, kernels 20, in compute 23' # 2 kernels 10 times, 2 copies, a set
+locks=
+[ -n "${SAN-}" ] || locks=$sim/libsimlocks.so
+unset TAKT_LOG TAKT_CUPTI_LIBRARY
+
+# Runs the program with the words in $words under a script, into $scratch/$1; the status is its last line.
+execute() { # NAME SCRIPT WORD...
+    local name=$1 script=$2
+    shift 2
+    {
+        LD_PRELOAD=$locks LD_LIBRARY_PATH=$sim/$flavour TAKT_SIM="$durations;$script" \
+            timeout -s KILL 15 "$program" "$@" >"$scratch/$name" 2>"$scratch/$name.errors"
+        echo "status $?" >>"$scratch/$name"
+    } 2>/dev/null # bash's own word about a crash
+}
+
+# under WHAT SCRIPT WORD...: the program under a fault, in flavour $flavour (13), compared with itself
+# without Takt. What Takt says goes to $scratch/log, and what it finds to $scratch/found.
+under() {
+    what="$1 (${2:-no script}${3+, }${*:3})"
+    local script=$2
+    shift 2
+    flavour=${flavour-13}
+    # Faults of CUPTI are none of a program that does not use it.
+    if [ "${last-}" != "$*$([[ $script != devices* ]] || echo "$script")" ]; then
+        execute without "$script" without "$@"
+        last="$*$([[ $script != devices* ]] || echo "$script")"
+    fi
+    grep -v '^# ' "$scratch/without" >"$scratch/alone"
+    rm -f "$scratch/counts"
+    execute with "$script;cupti.report=$scratch/counts" "$@"
+    grep '^# ' "$scratch/with" | cut -c 3- >"$scratch/found"
+    grep -v '^# ' "$scratch/with" >"$scratch/results"
+    same "$what: results" "$scratch/alone" "$scratch/results"
+    cp "$scratch/with.errors" "$scratch/log"
+    ! grep -qv '^takt: ' "$scratch/log" || fail "$what: $(grep -v '^takt: ' "$scratch/log" | head -n 3)"
+    [ "$(wc -l <"$scratch/log")" -le "${lines:-1}" ] || { fail "$what: says more than a line:" && cat "$scratch/log"; }
+    local wrong='locks_held|after_refusal|in_child|forbidden|not_zeroed|unaligned|late_settings'
+    if grep -sE "^($wrong) [1-9]" "$scratch/counts" >"$scratch/wrong"; then
+        fail "$what: $(tr '\n' ' ' <"$scratch/wrong")"
+    fi
+}
+
+says() { # PATTERN; "": not a word
+    if [ -z "$1" ]; then
+        [ ! -s "$scratch/log" ] || fail "$what: says $(cat "$scratch/log")"
+    else
+        grep -qE "$1" "$scratch/log" || fail "$what: does not say '$1' but '$(cat "$scratch/log")'"
+    fi
+}
+
+finds() { # PATTERN of a whole line
+    grep -qxE "$1" "$scratch/found" || fail "$what: does not find '$1' but: $(tr '\n' ';' <"$scratch/found")"
+}
+
+# Either everything was recorded, or something tells that it was not.
+nothing_lost_in_silence() {
+    local lost='takt: |^(device dropped|incomplete|unattributed|bad time|unknown|overwritten) [1-9]'
+    grep -qx "$whole" "$scratch/found" || cat "$scratch/log" "$scratch/found" | grep -qE "$lost" ||
+        fail "$what: lost in silence: $(tr '\n' ';' <"$scratch/found")"
+}
+
+under "all is well" ''
+says ''
+finds 'backend CUPTI 13.0 \(130001\)'
+finds "$whole"
+grep -qx 'calls 0' "$scratch/counts" && fail "$what: CUPTI was not used"
+flavour=multi under "all is well" ''
+finds 'backend CUPTI 13.3 \(130300\)'
+finds "$whole"
+TAKT_CUPTI_LIBRARY=$sim/12/libcupti.so.12 flavour=12 under "all is well" ''
+finds 'backend CUPTI 12.8 \(26\)'
+finds "$whole"
+
+# --- no CUPTI ------------------------------------------------------------------------------------
+
+echo | "${CC:-cc}" -x c -shared -o "$scratch/libcudart.so.13" -
+what="no libcuda"
+cp "$TAKT_BUILD/test/simgpu/prog_driverless" "$scratch" # far from the libraries that it was linked with
+LD_LIBRARY_PATH=$scratch "$scratch/prog_driverless" "$scratch/libcudart.so.13" \
+    >"$scratch/found" 2>"$scratch/log"
+if ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1 '; then
+    echo "a driver is installed here, so that it cannot be taken away"
+else
+    says ''
+    finds 'backend none'
+fi
+
+under "a driver without devices" 'devices=0'
+says ''
+finds 'backend none'
+
+TAKT_CUPTI_LIBRARY=/missing/libcupti.so under "no libcupti" ''
+says 'libcupti.* cannot be loaded.*CUDA events take over'
+finds 'backend CUDA events'
+
+under "libcupti is too old" 'cupti.version=17'
+says 'older than 11.8: install a newer one'
+under "libcupti that crashes programs" 'cupti.version=130000'
+says 'install that of CUDA 13.0 Update 1'
+
+cp "$sim/13/libcupti.so.13" "$sim/13/libtaktsim.so" "$scratch"
+for function in cuptiActivityFlushAll cuptiSubscribe cuptiActivityGetNextRecord; do
+    cp "$sim/13/libcupti.so.13" "$scratch"
+    test/simgpu/hide_symbol.sh "$scratch/libcupti.so.13" $function
+    TAKT_CUPTI_LIBRARY=$scratch/libcupti.so.13 under "$function is missing" ''
+    says 'libcupti lacks functions: install'
+done
+for function in cuptiSubscribe_v2 cuptiActivityRegisterTimestampCallback; do
+    cp "$sim/13/libcupti.so.13" "$scratch"
+    test/simgpu/hide_symbol.sh "$scratch/libcupti.so.13" $function
+    TAKT_CUPTI_LIBRARY=$scratch/libcupti.so.13 under "$function is missing" ''
+    finds "$whole"
+done
+
+# --- another tool --------------------------------------------------------------------------------
+
+under "another tool was first" 'cupti.owner=Nsight Systems'
+says 'another profiler \(Nsight Systems\) uses CUPTI'
+finds 'backend CUDA events'
+under "another tool without a name" 'fault=cuptiSubscribe_v2=39'
+says 'another profiler \(Nsight, .*\) uses CUPTI'
+TAKT_CUPTI_LIBRARY=$sim/12/libcupti.so.12 flavour=12 under "another tool, as 12.x said it" \
+    'fault=cuptiSubscribe=12'
+says 'another profiler'
+under "another tool in mid-run" '' second twice
+finds 'another tool: 39'
+finds "$whole"
+says ''
+
+# --- statuses ------------------------------------------------------------------------------------
+
+functions=$(grep -oh 'cupti[A-Z][A-Za-z0-9_]*' src/cuda/*.h | sort -u)
+for function in $functions; do
+    grep -q "X($function," test/simgpu/cupti_abi.h || continue
+    for when in @1 @2 ''; do
+        for status in 15 35 999; do
+            under "a status" "fault=$function$when=$status" twice
+            case $function$when in
+            cuptiEnableCallback | cuptiGetCallbackName) ;;
+            *) nothing_lost_in_silence ;;
+            esac
+        done
+    done
+done
+for status in 15 35 999; do
+    for function in cuptiSubscribe_v2 cuptiActivityRegisterCallbacks cuptiActivityEnable; do
+        under "a status" "fault=$function=$status"
+        says "\($status\): .*CUDA events take over"
+        finds 'backend CUDA events'
+    done
+done
+
+# --- records -------------------------------------------------------------------------------------
+
+under "zero timestamps" 'cupti.stamps=zero'
+finds 'incomplete 23'
+under "some zero timestamps" 'cupti.stamps=zero;cupti.stamps_every=10'
+finds 'incomplete 2'
+finds 'activities 21, .*'
+under "reversed timestamps" 'cupti.stamps=reversed'
+finds 'bad time 23'
+under "absurd timestamps" 'cupti.stamps=absurd'
+finds 'bad time 23'
+under "dropped records" 'cupti.drop_every=4'
+finds 'device dropped [1-9][0-9]*'
+under "unknown kinds" 'cupti.unknown_every=3'
+finds "$whole"
+under "a corrupted record" 'cupti.order=calls;cupti.corrupt_at=20'
+finds 'unknown [1-9]'
+under "a cut buffer" 'cupti.order=calls;cupti.corrupt_at=20;cupti.cut=1'
+finds 'unknown [1-9]'
+under "contexts that do not exist" 'cupti.wrong_context=1'
+finds 'unknown 23'
+under "kernels without stamps in 13.0" 'cupti.version=130001'
+finds "$whole"
+under "no callbacks" 'cupti.callbacks=0'
+
+# --- buffers -------------------------------------------------------------------------------------
+
+for way in late never exit; do
+    under "buffers that come back $way" "cupti.completion=$way"
+    nothing_lost_in_silence
+done
+for way in twice thread; do
+    under "buffers that come back otherwise: $way" "cupti.completion=$way"
+    finds "$whole"
+done
+TAKT_CUPTI_LIBRARY=$sim/12/libcupti.so.12 flavour=12 under "no buffer may be refused" \
+    'cupti.crash_on_null=1' twice
+finds "$whole"
+
+# --- hangs, ends ---------------------------------------------------------------------------------
+
+under "a flush does not return" 'cupti.hang=cuptiActivityFlushAll'
+nothing_lost_in_silence
+for function in cuptiActivityEnable cuptiSubscribe_v2; do
+    under "$function does not return" "cupti.hang=$function"
+done
+under "fork" '' fork
+finds "$whole"
+under "exit, recording, while a thread launches" '' exit
+under "_exit, recording" '' _exit
+under "a stream is being captured" '' capture
+finds 'activities 25, kernels 22, .*'
+under "the device is reset" '' reset
+finds "$whole"
+
+finish "the program is the same under $(wc -w <<<"$functions") functions' faults and all others"
