@@ -9,6 +9,8 @@ import sys
 
 from perfetto_totals import DELTA_CLOCK, decode, read_messages
 
+DEVICE_ROWS = ("STREAM", "WAITS", "OVERHEADS")
+
 EVENT_TABLES = {  # field of an event -> table of interned_data
     "name_iid": "event_names",
     "category_iids": "event_categories",
@@ -28,7 +30,10 @@ class Checker:
         self.open = collections.defaultdict(list)  # sequence -> begins
         self.kinds = {}
         self.default_track = {}
-        self.memory = []  # time, size, value
+        self.memory = collections.defaultdict(list)  # uuid -> time, row, size, value
+        self.shapes = []
+        self.calls = set()  # flows that lead from calls
+        self.works = set()  # and to activities
         self.end = 0
 
     def check(self, is_kept, rule):
@@ -61,7 +66,7 @@ class Checker:
                 self.threads.add(thread["tid"][0])
             for takt in packet["takt"]:
                 for half in takt["track"]:
-                    if half["kind"][0] in ("THREAD", "ASYNC", "STEPS"):
+                    if half["kind"][0] in ("THREAD", "ASYNC", "STEPS", "EVENTS") + DEVICE_ROWS:
                         self.kinds[number] = half["kind"][0]
                         self.check(self.default_track[number] == uuid, "a row's events are its own")
 
@@ -81,6 +86,7 @@ class Checker:
                 self.end = facts["end_ns"][0]
             for site in takt["sites"]:
                 self.sites[site["iid"][0]] = site
+            self.shapes += takt["shapes"]
 
     def resolve(self, number, event):
         for field, table in EVENT_TABLES.items():
@@ -89,6 +95,16 @@ class Checker:
         for annotation in event["debug_annotations"]:
             known = self.tables[number, "debug_annotation_names"]
             self.check(annotation["name_iid"][0] in known, "annotations' names are interned")
+            for iid in annotation["string_value_iid"]:
+                texts = self.tables[number, "debug_annotation_string_values"]
+                self.check(iid in texts, "annotations' texts are interned")
+        if self.kinds.get(number) == "STREAM":
+            for iid in event["name_iid"]:
+                self.check(iid <= len(self.shapes), "activities have shapes that were described")
+            self.works.update(event["flow_ids"])
+            return
+        if event["type"] == ["TYPE_SLICE_BEGIN"]:
+            self.calls.update(event["flow_ids"])
         for iid in event["name_iid"]:
             site = self.sites.get(iid, {})
             self.check(bool(site.get("category")) == bool(event["category_iids"]),
@@ -124,7 +140,7 @@ class Checker:
             if event["counter_value"]:
                 size = next(a["int_value"][0] for a in event["debug_annotations"] if a["int_value"]
                             and a["name_iid"] == [7])
-                self.memory.append((time, number, size, event["counter_value"][0]))
+                self.memory[uuid].append((time, number, size, event["counter_value"][0]))
 
     def add(self, packet):
         number = (packet["trusted_packet_sequence_id"] or [0])[0]
@@ -137,9 +153,11 @@ class Checker:
             self.place(number, event, self.time_of(number, packet))
 
     def finish(self):
-        self.memory.sort(key=lambda event: event[:2])
-        for before, after in zip(self.memory, self.memory[1:]):
-            self.check(before[3] + after[2] == after[3], "host memory is what was allocated less freed")
+        for events in self.memory.values():
+            events.sort(key=lambda event: event[:2])
+            for before, after in zip(events, events[1:]):
+                self.check(before[3] + after[2] == after[3], "memory is what was allocated less freed")
+        self.check(self.works == self.calls, "arrows lead from calls to activities")
         self.check(not any(self.open.values()), "slices end")
 
 

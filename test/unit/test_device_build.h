@@ -134,6 +134,13 @@ MAYBE_UNUSED static void random_devices(takt_trace *trace, chance *from)
         make_device(trace, i);
     for (uint64_t i = 0; i < 30; i++)
         ADD(&trace->shapes, random_shape(trace, from));
+    ADD(&trace->device_memory, (tkt_device_memory){.device = trace->devices.items[0].label,
+                                                   .totals = {11, 12, 13, 14, 15, 16, 17, 18, 19,
+                                                              20, UINT64_MAX - 1},
+                                                   .free_bytes = 21,
+                                                   .capacity_bytes = 22,
+                                                   .pool_bytes = 23,
+                                                   .pool_used_bytes = draw(from, 24)});
     for (uint32_t i = 0; i < trace->calls.count; i++) {
         const tkt_call_info *call = &trace->calls.items[i];
         uint64_t begin_ns = trace->tracks.items[call->track].spans.items[call->span].begin_ns;
