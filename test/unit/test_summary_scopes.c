@@ -289,8 +289,8 @@ static void without_memory_nothing_is_left_behind(void **state)
         for (uint64_t after = 0; status != TAKT_OK; after++) {
             tkt_scopes scopes = {0};
             tkt_alloc_fail(after, UINT64_MAX);
-            status =
-                way ? tkt_scopes_by_arguments(trace, false, &scopes) : tkt_scopes_by_name(trace, false, &scopes);
+            status = way ? tkt_scopes_by_arguments(trace, false, &scopes)
+                         : tkt_scopes_by_name(trace, false, &scopes);
             tkt_alloc_fail(0, 0);
             assert_true(status == TAKT_OK || status == TAKT_NO_MEMORY);
             assert_true((status == TAKT_OK) == (scopes.items != NULL));
