@@ -35,44 +35,39 @@ typedef struct decoder {
     uint64_t latest;
 } decoder;
 
-typedef struct record {
-    const uint8_t *bytes;
-    size_t size;
-} record;
+/* A record, zeroes behind it where it is shorter than WHOLE. */
+typedef const uint8_t *record;
 
-static uint64_t read_bytes(record at, size_t offset, size_t size)
-{
-    uint64_t value = 0; /* both of Takt's architectures are little-endian */
-    if (offset + size <= at.size)
-        memcpy(&value, at.bytes + offset, size);
-    return value;
-}
+/* All fields of all kinds lie before this. */
+#define WHOLE 192
+_Static_assert(TKT_AT_KERNEL_CLUSTER_Z + 4 <= WHOLE, "kernels have fields behind");
+_Static_assert(TKT_AT_DEVICE_IS_VISIBLE + 1 <= WHOLE, "devices have fields behind");
 
 static uint64_t get64(record at, size_t offset)
 {
-    return read_bytes(at, offset, 8);
+    uint64_t value; /* both of Takt's architectures are little-endian, as CUDA is */
+    memcpy(&value, at + offset, sizeof value);
+    return value;
 }
 
 static uint32_t get32(record at, size_t offset)
 {
-    return (uint32_t)read_bytes(at, offset, 4);
+    uint32_t value;
+    memcpy(&value, at + offset, sizeof value);
+    return value;
 }
 
 static uint16_t get16(record at, size_t offset)
 {
-    return (uint16_t)read_bytes(at, offset, 2);
-}
-
-static uint8_t get8(record at, size_t offset)
-{
-    return (uint8_t)read_bytes(at, offset, 1);
+    uint16_t value;
+    memcpy(&value, at + offset, sizeof value);
+    return value;
 }
 
 static const char *get_text(record at, size_t offset)
 {
-    uint64_t address = get64(at, offset);
     const char *text;
-    memcpy(&text, &address, sizeof text);
+    memcpy(&text, at + offset, sizeof text);
     return text;
 }
 
@@ -294,9 +289,9 @@ static void decode_copy(decoder *d, record at, bool is_peer)
         .bytes = get64(at, TKT_AT_MEMCPY_BYTES),
         .graph_node = get64(at, is_peer ? TKT_AT_MEMCPY2_GRAPH_NODE : TKT_AT_MEMCPY_GRAPH_NODE),
         .graph = get32(at, is_peer ? TKT_AT_MEMCPY2_GRAPH : TKT_AT_MEMCPY_GRAPH),
-        .copy_kind = get8(at, TKT_AT_MEMCPY_COPY_KIND),
-        .source = get8(at, TKT_AT_MEMCPY_SOURCE),
-        .target = get8(at, TKT_AT_MEMCPY_TARGET),
+        .copy_kind = at[TKT_AT_MEMCPY_COPY_KIND],
+        .source = at[TKT_AT_MEMCPY_SOURCE],
+        .target = at[TKT_AT_MEMCPY_TARGET],
     };
     add_activity(d, copy_name(d->store, shape.copy_kind), &shape, &activity);
 }
@@ -459,7 +454,7 @@ static void fill(uint32_t *field, uint32_t value)
  * reads a recording has it from elsewhere. */
 static void decode_device(decoder *d, record at)
 {
-    bool is_hidden = at.size > TKT_AT_DEVICE_IS_VISIBLE && !get8(at, TKT_AT_DEVICE_IS_VISIBLE);
+    bool is_hidden = !at[TKT_AT_DEVICE_IS_VISIBLE];
     uint32_t ordinal = get32(at, TKT_AT_DEVICE_ID);
     if (is_hidden || !is_device(d, ordinal))
         return;
@@ -512,7 +507,7 @@ static size_t least_bytes(uint32_t kind)
     case TKT_KIND_CONTEXT:
         return TKT_AT_CONTEXT_NULL_STREAM + 2;
     case TKT_KIND_DEVICE:
-        return TKT_AT_DEVICE_NAME + 8;
+        return TKT_AT_DEVICE_IS_VISIBLE + 1;
     default:
         return 0;
     }
@@ -578,6 +573,14 @@ static decoder begin(tkt_store *store)
     return d;
 }
 
+static void decode_padded(decoder *d, uint32_t kind, const uint8_t *bytes, size_t size)
+{
+    uint8_t whole[WHOLE];
+    memcpy(whole, bytes, size);
+    memset(whole + size, 0, sizeof whole - size);
+    decode(d, kind, whole);
+}
+
 void tkt_decode(tkt_store *store, const tkt_record_sizes *sizes, const void *buffer,
                 size_t valid_bytes)
 {
@@ -588,10 +591,12 @@ void tkt_decode(tkt_store *store, const tkt_record_sizes *sizes, const void *buf
     decoder d = begin(store);
     while ((bytes = tkt_record_next(sizes, buffer, valid_bytes, &at, &kind)) != NULL) {
         size_t size = sizes->bytes[kind];
-        if (size >= least_bytes(kind))
-            decode(&d, kind, (record){bytes, size});
-        else
+        if (size < least_bytes(kind))
             store->losses.unknown++;
+        else if (size < WHOLE)
+            decode_padded(&d, kind, bytes, size);
+        else
+            decode(&d, kind, bytes);
     }
     store->losses.unknown += at < valid_bytes;
     tkt_mutex_unlock(&store->lock);
