@@ -165,7 +165,7 @@ $(B)/obj/src/nvtx/%.o:   flags = $(c_ours) $(nvtx)
 # Where no time is spent size counts: the library is to stay below 300 KiB. CFLAGS that somebody has
 # given are left alone.
 ifeq ($(origin CFLAGS),file)
-  $(foreach layer,config report profiler,$(eval $(B)/obj/src/$(layer)/%.o: private CFLAGS += -Os))
+  $(foreach layer,config report profiler summary,$(eval $(B)/obj/src/$(layer)/%.o: private CFLAGS += -Os))
 endif
 
 $(B)/obj/test/%.o:       flags = $(c_ours) -Itest
