@@ -190,6 +190,10 @@ matches 3 '^kernel.* 100000 ns'
 client multi '' kinds=10,1 clock
 matches 3 '^kernel.* 100000 ns'
 
+what="a device's clock that runs fast"
+client 13 'clock.drift@0=10000000' kinds=10,1
+matches 3 '^kernel.* 101000 ns'
+
 what="one subscriber at a time"
 client 13 '' second
 says <<'END'
@@ -319,6 +323,11 @@ if [ -n "$locks" ]; then
     grep -q 'FlushAll() while a mutex is held, locked in .*prog_cupti_client' "$scratch/errors" ||
         fail "$what: no word of where"
 fi
+
+what="an option that there is not"
+client 13 'cupti.drop_evry=2' kinds=10
+grep -q 'no such option: cupti.drop_evry' "$scratch/errors" || fail "$what: not told"
+[ "$status" = 134 ] || fail "$what: status $status"
 
 what="a missing function"
 cp "$sim"/13/*.so* "$scratch"

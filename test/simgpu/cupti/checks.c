@@ -54,6 +54,36 @@ static int choice(const char *name, const char *const *values)
     abort();
 }
 
+static bool is_option(const char *name, size_t size)
+{
+    static const char *const names[] = {
+        "version",    "crash_on_null", "stamps",        "stamps_every",    "completion",
+        "order",      "drop_every",    "unknown_every", "corrupt_at",      "cut",
+        "callbacks",  "wrong_context", "late_ms",       "slow_request_us", "owner",
+        "owner_from", "hang",          "hang_at",       "report",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strlen(names[i]) == size && !memcmp(names[i], name, size))
+            return true;
+    }
+    return false;
+}
+
+/* The simulator leaves our names unchecked; a test that misspells one would test nothing. */
+static void check_names(void)
+{
+    static const char prefix[] = "cupti.";
+    const char *text = getenv("TAKT_SIM");
+    while (text && (text = strstr(text, prefix))) {
+        text += sizeof prefix - 1;
+        size_t size = strcspn(text, "= ;");
+        if (is_option(text, size))
+            continue;
+        fprintf(stderr, "simgpu: no such option: cupti.%.*s\n", (int)size, text);
+        abort();
+    }
+}
+
 static void copy_option(char *out, size_t size, const char *name)
 {
     const char *text = sim_option(name);
@@ -96,6 +126,7 @@ static void forget_children(void)
 static void first_use(void)
 {
     home = getpid();
+    check_names();
     simc_load_options();
     pthread_atfork(NULL, NULL, forget_children);
 }
