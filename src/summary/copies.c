@@ -7,8 +7,10 @@ static tkt_copy_total *find(tkt_copies *copies, size_t *last, const tkt_copy_tot
 {
     for (size_t i = 0; i <= copies->count; i++) {
         size_t at = i == 0 ? *last : i - 1;
-        tkt_copy_total *total = copies->items + at;
-        if (at >= copies->count || total->name != kind->name || total->source != kind->source ||
+        if (at >= copies->count)
+            continue;
+        tkt_copy_total *total = &copies->items[at];
+        if (total->name != kind->name || total->source != kind->source ||
             total->target != kind->target)
             continue;
         *last = at;

@@ -334,6 +334,29 @@ static void folded_trace_comes_back(void **state)
     takt_trace_release(trace);
 }
 
+/* What summary mode keeps of devices: made from a full trace here, then all else is left out. */
+static void folded_activities_come_back(void **state)
+{
+    (void)state;
+    takt_trace *trace = random_trace(8, 3, 200);
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    assert_non_null(tkt_trace_fold(trace));
+    assert_true(trace->node_activities.count > 20);
+    trace->fold_is_derived = trace->node_activities_are_derived = false;
+    trace->facts.has_spans = false;
+    trace->activities.count = trace->calls.count = trace->memory_events.count = 0;
+    trace->marks.count = trace->counters.count = trace->flows.count = 0;
+    for (size_t i = 0; i < trace->tracks.count; i++)
+        trace->tracks.items[i].spans.count = trace->tracks.items[i].args.count =
+            trace->tracks.items[i].works.count = 0;
+    takt_trace *back = write_and_read(trace);
+    assert_int_equal(back->activities.count, 0);
+    same_fold(trace, back);
+    same_node_activities(trace, back);
+    takt_trace_release(back);
+    takt_trace_release(trace);
+}
+
 static void the_largest_tree_comes_back(void **state)
 {
     (void)state;
@@ -487,6 +510,7 @@ int main(void)
         cmocka_unit_test(ten_megabytes_of_name_come_back),
         cmocka_unit_test(the_last_site_fits_its_event),
         cmocka_unit_test(folded_trace_comes_back),
+        cmocka_unit_test(folded_activities_come_back),
         cmocka_unit_test(the_largest_tree_comes_back),
         cmocka_unit_test(a_given_fold_is_kept_beside_spans),
         cmocka_unit_test(a_derived_fold_is_left_out),
