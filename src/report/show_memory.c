@@ -297,9 +297,13 @@ takt_status tkt_show_memory(tkt_document *document, const takt_report_options *o
     document->nothing = "No memory reported";
     takt_status status = show_totals(document);
     bool has_totals = status == TAKT_OK && document->tables[0].row_count > 0;
-    if (has_totals && !document->trace->facts.has_spans) {
-        tkt_document_add_note(document, "The largest allocations are known of full traces only.");
-        return TAKT_OK;
+    if (!document->trace->facts.has_spans) {
+        if (has_totals)
+            tkt_document_add_note(document,
+                                  "The largest allocations are known of full traces only.");
+        if (tkt_has_device_activities(document->trace))
+            tkt_document_add_note(document, "Copies are known of full traces only.");
+        return status;
     }
     if (has_totals)
         status = show_jumps(document, options);

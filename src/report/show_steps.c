@@ -117,8 +117,11 @@ static takt_status show(tkt_document *document, const tkt_device_uses *uses)
         tkt_document_add_note(document, "Median and p99 of all steps are within 3.2 %%; real-time "
                                         "is simulated time by wall time.");
     if (uses->count > 0)
-        tkt_document_add_note(document, "CUDA time is what a step launched, on average; CUDA busy "
-                                        "the share of steps' time in which a device ran anything.");
+        tkt_document_add_note(document, "CUDA time is what a step launched, on average%s.",
+                              document->trace->facts.has_spans
+                                  ? "; CUDA busy the share of steps' time in which a device ran "
+                                    "anything"
+                                  : "");
     return TAKT_OK;
 }
 

@@ -14,6 +14,7 @@
 #define GROWTH_SHARE    0.01
 #define IDLE_SHARE      0.20
 #define PAGEABLE_SHARE  0.01
+#define PAGEABLE_BYTES  (1024 * 1024)
 
 typedef struct advising {
     const takt_trace *trace;
@@ -133,7 +134,7 @@ static bool pageable_copies(const advising *a, tkt_advice *out)
         out->other += copy->bytes;
         out->time_ns += copy->time_ns;
     }
-    if (out->time_ns == 0)
+    if (out->time_ns == 0 || out->other < PAGEABLE_BYTES)
         return false;
     out->share = (double)out->time_ns / (double)a->uses->total_ns;
     return out->share >= PAGEABLE_SHARE;

@@ -414,6 +414,13 @@ static void folded_traces_print_the_same_sums(void **state)
     char *text = report_of(folded, "activities", NULL);
     assert_ptr_equal(strstr(text, "CUDA activity summary:\n"), text);
     tkt_free(text);
+    text = report_of(folded, "memory", NULL);
+    assert_non_null(strstr(text, "Copies are known of full traces only.\n"));
+    assert_non_null(strstr(text, "cuda:1"));
+    tkt_free(text);
+    text = report_of(folded, "scopes", &(takt_report_options){.width = 300});
+    assert_null(strstr(text, "CUDA busy"));
+    tkt_free(text);
     text = report_of(folded, "summary", NULL);
     assert_null(strstr(text, "idle"));
     tkt_free(text);

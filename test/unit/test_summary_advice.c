@@ -215,22 +215,28 @@ static void pageable_copies_are_told(void **state)
     (void)state;
     takt_trace *trace = build_even(1000000);
     add_work(trace, "cuda:0", 1000000, 2000000);
-    add_copy(trace, TAKT_MEMORY_PAGEABLE, TAKT_MEMORY_DEVICE, 3000, 20000);
-    add_copy(trace, TAKT_MEMORY_DEVICE, TAKT_MEMORY_PAGEABLE, 4000, 30000);
-    add_copy(trace, TAKT_MEMORY_PINNED, TAKT_MEMORY_DEVICE, 50000, 950000);
+    add_copy(trace, TAKT_MEMORY_PAGEABLE, TAKT_MEMORY_DEVICE, 3000000, 20000);
+    add_copy(trace, TAKT_MEMORY_DEVICE, TAKT_MEMORY_PAGEABLE, 4000000, 30000);
+    add_copy(trace, TAKT_MEMORY_PINNED, TAKT_MEMORY_DEVICE, 50000000, 950000);
     advised a = advise(trace);
     const tkt_advice *advice = find(&a, TKT_ADVICE_PAGEABLE);
     assert_non_null(advice);
     assert_int_equal(a.count, 1);
     assert_int_equal(advice->count, 2);
-    assert_int_equal(advice->other, 7000);
+    assert_int_equal(advice->other, 7000000);
     assert_int_equal(advice->time_ns, 50000);
     assert_near(advice->share, 0.025, 1e-12);
     takt_trace_release(trace);
 
     trace = build_even(1000000);
     add_work(trace, "cuda:0", 1000000, 2000000);
-    add_copy(trace, TAKT_MEMORY_PAGEABLE, TAKT_MEMORY_DEVICE, 3000, 10000); /* 1 of 101 */
+    add_copy(trace, TAKT_MEMORY_PAGEABLE, TAKT_MEMORY_DEVICE, 3000000, 10000); /* 1 of 101 */
+    assert_int_equal(advise(trace).count, 0);
+    takt_trace_release(trace);
+
+    trace = build_even(1000000);
+    add_work(trace, "cuda:0", 1000000, 2000000);
+    add_copy(trace, TAKT_MEMORY_PAGEABLE, TAKT_MEMORY_DEVICE, 1000000, 100000); /* below 1 MiB */
     assert_int_equal(advise(trace).count, 0);
     takt_trace_release(trace);
 }
