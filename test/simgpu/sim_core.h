@@ -100,6 +100,7 @@ struct sim_node {
     sim_graph *graph; /* NULL: of an executable graph */
     sim_node *original;
     sim_work work;
+    size_t   arg_count; /* copied arguments of a kernel */
     sim_node **after;
     size_t   after_count;
     size_t   order; /* while sorting: position + 1 */

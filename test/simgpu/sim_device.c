@@ -41,7 +41,7 @@ static void fill_device(sim_device_info *info, int device)
     snprintf(info->name, sizeof info->name, "%s %d", name ? name : "Takt simulated GPU", device);
     memcpy(info->uuid, "takt simulated", 14);
     info->uuid[15] = (uint8_t)device;
-    snprintf(info->pci_bus_id, sizeof info->pci_bus_id, "0000:%02X:00.0", device + 1);
+    snprintf(info->pci_bus_id, sizeof info->pci_bus_id, "0000:%02X:00.0", (device + 1) & 0xFFu);
     fill_limits(info, sim_option_on("device.capability", device, 89));
     info->multiprocessors = (uint32_t)sim_option_on("device.multiprocessors", device, 128);
     info->warp_size = 32;

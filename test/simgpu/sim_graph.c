@@ -39,6 +39,8 @@ static sim_node *make_node(const sim_work *work)
     node->work.is_async = true;
     if (work->type == SIM_WORK_KERNEL)
         node->work.is.kernel.args = copy_args(work);
+    if (work->type == SIM_WORK_KERNEL && node->work.is.kernel.args)
+        node->arg_count = work->is.kernel.function->arg_count;
     sim_born(node, SIM_A_NODE);
     return node;
 }
@@ -46,7 +48,7 @@ static sim_node *make_node(const sim_work *work)
 static void free_node(sim_node *node)
 {
     void **args = node->work.type == SIM_WORK_KERNEL ? node->work.is.kernel.args : NULL;
-    for (size_t i = 0; args && i < node->work.is.kernel.function->arg_count; i++)
+    for (size_t i = 0; i < node->arg_count; i++)
         free(args[i]);
     free(args);
     sim_died(node);
