@@ -26,14 +26,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_LINES  4096
-#define LINE_BYTES 224
+#define MAX_LINES   4096
+#define LINE_BYTES  224
+#define MAX_BUFFERS 1024
 
 static cupti_client cupti;
 static sim_subscriber_handle subscriber;
 static char lines[MAX_LINES][LINE_BYTES];
 static atomic_int line_count;
 static atomic_int requests, completions, records, wrong_steps;
+static uint8_t *kept[MAX_BUFFERS]; /* for ever: a buffer may be completed again */
+static atomic_uint kept_count;
 static pthread_t flusher;
 static atomic_int completed_by_flusher;
 
@@ -261,6 +264,7 @@ static void on_request(uint8_t **buffer, size_t *size, size_t *max_records)
     *size = (size_t)number("buffer", 65536);
     *max_records = (size_t)number("records", 0);
     *buffer = option("refuse") ? NULL : calloc(1, *size);
+    kept[kept_count++ % MAX_BUFFERS] = *buffer;
     if (option("dirty") && *buffer)
         (*buffer)[*size / 2] = 1;
     if (option("slow"))
@@ -276,7 +280,7 @@ static void on_complete(void *context, uint32_t stream, uint8_t *buffer, size_t 
         completed_by_flusher++;
     if (option("reenter"))
         SAY("flush in completion: %d", (int)cupti.cuptiActivityFlushAll(0));
-    read_buffer(buffer, valid_bytes); /* and kept: it may be completed again */
+    read_buffer(buffer, valid_bytes);
 }
 
 static void on_request_v2(uint8_t **buffer, size_t *size, size_t *max_records, void *info)
