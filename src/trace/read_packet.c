@@ -179,7 +179,7 @@ static bool read_track(tkt_read *read, uint64_t sequence, const tkt_pb_field *tr
         return add_counter(read, &read->memories, &half, 0);
     case TKT_PF_TRACK_OF_DEVICE_MEMORY:
         return add_counter(read, &read->memories, &half,
-                           (uint64_t)half.name << 32 | (uint32_t)half.memory_kind);
+                           half.name ? (uint64_t)half.name << 32 | (uint32_t)half.memory_kind : 0);
     default:
         return true;
     }
