@@ -60,7 +60,9 @@ static void fill_times(tkt_cell *row, const takt_trace *trace, const tkt_nameds 
         named->histogram ? tkt_stats_quantile(stats, named->histogram, 0.5) : TKT_NO_VALUE;
     row[LEAST].u = stats->min_ns;
     row[MOST].u = stats->max_ns;
-    row[DEVIATION].u = stats->count > 1 ? (uint64_t)(tkt_stats_stddev(stats) + 0.5) : TKT_NO_VALUE;
+    double deviation = tkt_stats_stddev(stats); /* a file may say anything */
+    row[DEVIATION].u =
+        stats->count > 1 && deviation < 1e19 ? (uint64_t)(deviation + 0.5) : TKT_NO_VALUE;
 }
 
 /* "64,2,1" */
