@@ -211,6 +211,16 @@ static tkt_stored_name *set_name(tkt_store *store)
 
 /* Activities. */
 
+/* Programs that make new graphs all the time make new shapes all the time. Before these fill the
+ * store, the later ones go without the numbers that tell them apart. */
+static void limit_shapes(const tkt_store *store, tkt_shape *shape)
+{
+    if (shape->graph && store->shapes.count * sizeof *shape > store->max_bytes / 4) {
+        shape->graph = 0;
+        shape->graph_node = 0;
+    }
+}
+
 /* The index of the shape of this name, with its occupancy; UINT32_MAX without room. */
 static uint32_t shape_of(tkt_store *store, tkt_stored_name *name, tkt_shape *shape, uint32_t device)
 {
@@ -222,6 +232,7 @@ static uint32_t shape_of(tkt_store *store, tkt_stored_name *name, tkt_shape *sha
         return name->last_shape;
     name->last = *shape;
     name->last_device = device;
+    limit_shapes(store, shape);
     if (shape->block[0])
         tkt_occupancy_fill(shape, &store->devices.items[device]);
     return name->last_shape = tkt_store_shape(store, shape);

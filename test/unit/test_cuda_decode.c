@@ -562,6 +562,28 @@ static void a_cut_buffer_is_read_up_to_the_cut(void **state)
     }
 }
 
+/* A quarter of the room is for them; then nodes are no longer told apart, and nothing is lost. */
+static void graphs_without_end_do_not_fill_the_store(void **state)
+{
+    (void)state;
+    store.max_bytes = 2 * sizeof(tkt_store_chunk);
+    size_t most = store.max_bytes / 4 / sizeof(tkt_shape);
+    for (uint32_t i = 0; i < 3000; i++) {
+        uint8_t *record = record_kernel(&buffer, "node", T0, T0 + 1, i);
+        put64(record, 144, 1 + i);
+        put32(record, 156, 1 + i / 100);
+        if (i % 100 == 99)
+            decode();
+    }
+    assert_int_equal(activity_count(), 3000);
+    assert_int_equal(store.losses.store_full, 0);
+    assert_true(most < 2500 && store.shapes.count <= most + 2);
+    assert_int_equal(shape_at(500)->graph_node, 501);
+    assert_int_equal(shape_at(500)->graph, 6);
+    assert_int_equal(shape_at(2999)->graph_node, 0);
+    assert_int_equal(shape_at(2999)->graph, 0);
+}
+
 static void without_room_it_is_counted(void **state)
 {
     (void)state;
@@ -623,6 +645,7 @@ int main(void)
         ON_13(losses_are_counted_by_cause),
         ON_13(a_record_that_cannot_be_stepped_over_ends_the_buffer),
         ON_13(a_cut_buffer_is_read_up_to_the_cut),
+        ON_13(graphs_without_end_do_not_fill_the_store),
         ON_13(without_room_it_is_counted),
         ON_13(without_memory_it_is_counted),
     };

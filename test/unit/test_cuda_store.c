@@ -256,6 +256,50 @@ static void keeps_what_happened_after_a_clock_was_set_back(void **state)
     assert_int_equal(store->memory.count, 1);
 }
 
+/* The decoder adds; two others look and let go, as sessions do. */
+
+#define ADDED (40 * TKT_STORE_CHUNK)
+
+static void *add_many(void *user)
+{
+    tkt_store *store = user;
+    for (size_t i = 0; i < ADDED; i++) {
+        const tkt_shape shape = {.bytes = i % 100};
+        tkt_mutex_lock(&store->lock);
+        tkt_stored_activity activity = {.correlation = (uint32_t)store->next_sequence,
+                                        .shape = tkt_store_shape(store, &shape)};
+        assert_true(activity.shape < 100 && tkt_store_add(store, &activity));
+        tkt_mutex_unlock(&store->lock);
+    }
+    return NULL;
+}
+
+static void *follow(void *user)
+{
+    tkt_store *store = user;
+    for (uint64_t position = 0; position < ADDED;) {
+        position = tkt_store_position();
+        tkt_mutex_lock(&store->lock);
+        check(store);
+        tkt_mutex_unlock(&store->lock);
+        tkt_store_release(position, 0);
+    }
+    return NULL;
+}
+
+static void several_threads_share_it(void **state)
+{
+    tkt_store *store = *state;
+    tkt_thread threads[3];
+    assert_int_equal(tkt_thread_start(&threads[0], "add", add_many, store), TAKT_OK);
+    for (int i = 1; i < 3; i++)
+        assert_int_equal(tkt_thread_start(&threads[i], "follow", follow, store), TAKT_OK);
+    for (int i = 0; i < 3; i++)
+        tkt_thread_join(threads[i]);
+    assert_int_equal(tkt_store_position(), ADDED);
+    assert_int_equal(store->losses.store_full, 0);
+}
+
 #define EACH(test) cmocka_unit_test_setup(test, empty_store)
 
 int main(void)
@@ -274,6 +318,7 @@ int main(void)
         EACH(forgets_events_by_time),
         EACH(forgets_nothing_before_the_first_pair),
         EACH(keeps_what_happened_after_a_clock_was_set_back),
+        EACH(several_threads_share_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
