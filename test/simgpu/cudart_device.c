@@ -19,6 +19,8 @@ int runtime_init(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, init_once);
+    if (!init_status && !sim_is_initialised())
+        return cudaErrorInitializationError; /* in a forked child */
     return init_status;
 }
 

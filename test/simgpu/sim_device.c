@@ -92,9 +92,25 @@ static void initialise_once(void)
         sim_add_resource(&(sim_resource){.kind = SIM_INIT_FINISHED});
 }
 
+static bool is_forked; /* in a child of a process that has called cuInit() */
+
+static void forget_in_child(void)
+{
+    sim_unlock();
+    is_forked = sim_is_initialised();
+    atomic_store_explicit(&is_initialised, false, memory_order_release);
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(sim_lock, sim_unlock, forget_in_child);
+}
+
 int sim_initialise(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (is_forked)
+        return SIM_NOT_INITIALIZED;
     pthread_once(&once, initialise_once);
     return device_count ? SIM_OK : SIM_NO_DEVICE;
 }

@@ -6,6 +6,8 @@
 #include "simgpu/driver.h"
 
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void durations_are_used_in_turn_and_by_device(void **state)
 {
@@ -476,6 +478,7 @@ int main(void)
         cmocka_unit_test(clocks_of_devices_are_views_of_one_time_line),
         cmocka_unit_test(a_reset_takes_everything_of_the_device_away),
         cmocka_unit_test(driver_functions_are_found_by_name),
+        cmocka_unit_test(a_forked_child_has_no_cuda),
         cmocka_unit_test(threads_launch_at_the_same_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
