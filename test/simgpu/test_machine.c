@@ -408,6 +408,22 @@ static void driver_functions_are_found_by_name(void **state)
     assert_int_equal(found, 1);
 }
 
+static void a_forked_child_has_no_cuda(void **state)
+{
+    (void)state;
+    record_with("");
+    assert_ok(cudaDeviceSynchronize());
+    pid_t child = fork();
+    if (child == 0)
+        _exit(cudaDeviceSynchronize() == cudaErrorInitializationError &&
+              cudaGetDeviceCount(&(int){0}) == cudaErrorInitializationError && cuInit(0) == 3);
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 1);
+    assert_ok(cudaDeviceSynchronize());
+}
+
 #define THREADS  4
 #define LAUNCHES 500
 
