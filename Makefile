@@ -84,8 +84,9 @@ ifeq ($(CUDA)$(nvtx),1)
   $(error CUDA=1, but neither CUDA_HOME nor /usr/local/cuda has include/nvtx3/nvToolsExt.h)
 endif
 
-# CUDA sources, samples and tests alone, are compiled where there is a toolkit.
-toolkit := $(if $(filter 0,$(CUDA)),,$(patsubst %/bin/nvcc,%,$(firstword \
+# CUDA sources, samples and tests alone, are compiled where there is a toolkit. Not with sanitizers:
+# the runtime's and the driver's memory is not theirs to judge.
+toolkit := $(if $(filter 0,$(CUDA))$(SAN),,$(patsubst %/bin/nvcc,%,$(firstword \
     $(wildcard $(addsuffix /bin/nvcc,$(CUDA_HOME) /usr/local/cuda)))))
 
 sanitize := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -173,6 +174,7 @@ $(B)/obj/test/simgpu/%.o: flags = $(c_ours) -ftls-model=global-dynamic -Itest
 $(B)/obj/test/bench/%.o: flags = $(c_ours) $(nvtx) $(lttng_cflags) -Itest/bench
 $(B)/obj/test/fuzz/%.o:  flags = $(c_ours) -Itest -Wno-missing-prototypes
 $(B)/obj/samples/%.o:    flags = -std=gnu11 $(common) $(openmp)
+$(B)/obj/samples/sph/%.o: flags = -std=gnu11 $(common) $(openmp) $(if $(toolkit),-DSPH_CUDA)
 $(cxx_tests:$(B)/%=$(B)/obj/%.o): flags = $(cxx_ours) -Itest
 $(cxx_samples:$(BIN)/%=$(B)/obj/%.o): flags = -std=c++17 $(common)
 
@@ -193,12 +195,12 @@ $(B)/obj/%.o: %.cu $(B)/flags.stamp
 	$(Q)mkdir -p $(@D)
 	$(Q)$(toolkit)/bin/nvcc -ccbin $(firstword $(CXX)) -std=c++17 -O2 -g -Iinclude \
 	    -Werror all-warnings -diag-suppress 177 $(addprefix -Xcompiler ,-Wall -Wextra $(sanitize)) \
-	    -MMD -MF $(@:.o=.d) $(CPPFLAGS) $(NVCCFLAGS) -c -o $@ $<
+	    -MMD -MF $(@:.o=.d) -DSPH_CUDA $(CPPFLAGS) $(NVCCFLAGS) -c -o $@ $<
 
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
 
 # Stamps hold a text and change only when it does: flags, and lists of sources that may shrink.
-$(B)/flags.stamp:   text = $(CC) $(CXX) $(c_ours) $(nvtx) $(CPPFLAGS) $(CFLAGS) $(CXXFLAGS) \
+$(B)/flags.stamp:   text = $(CC) $(CXX) $(c_ours) $(nvtx) $(toolkit) $(CPPFLAGS) $(CFLAGS) $(CXXFLAGS) \
                            $(LDFLAGS) $(LDLIBS)
 $(B)/sources.stamp: text = $(version) $(wildcard $(addsuffix /*.c,src/* samples/* test/*))
 $(B)/%.stamp: FORCE
@@ -300,6 +302,8 @@ $(cuda_tests):     link_flags = -lcmocka -ljansson $(addprefix $(sim)/13/,$(sim_
 $(cuda_tests):     $(sim_libs)
 $(cu_samples) $(gpu_programs): link_flags = $(cuda_link)
 $(BIN)/samples/cublas_builtin: link_flags = $(cuda_link) -lcublas
+$(if $(toolkit),$(dir_samples)): linker = $(CXX)
+$(if $(toolkit),$(dir_samples)): link_flags = $(openmp) $(cuda_link)
 $(B)/takt-bench:   link_flags = $(lttng_libs)
 $(B)/fuzz_%:       link_flags = -fsanitize=fuzzer
 
@@ -311,7 +315,7 @@ $(gpu_programs): $(B)/%: $(B)/obj/%.o $(static)
 	$(link)
 $(B)/test/gpu/gpu_record: $(B)/obj/test/gpu/recorder.o $(support)
 $(B)/test/gpu/gpu_record: link_flags = $(static) $(cuda_link)
-$(dir_samples): $(BIN)/%: $$(call objects,$$(wildcard $$*/*.c)) $(static)
+$(dir_samples): $(BIN)/%: $$(call objects,$$(wildcard $$*/*.c $$(if $(toolkit),$$*/*.cu))) $(static)
 	$(link)
 $(tests) $(progs): $(B)/%: $(B)/obj/%.o $(support) $(static)
 	$(link)

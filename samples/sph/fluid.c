@@ -31,105 +31,15 @@ static const double SUPPORT_IN_SPACINGS = 2.4;
 /* Ten times the fastest fall keeps the density within about one percent (Monaghan 1994). */
 static const double SOUND_SPEED_IN_FALL_SPEEDS = 10.0;
 
-/* Of Tait's equation for water; the functions below spell its powers out. */
+/* Of Tait's equation for water; medium.h spells its powers out. */
 static const double TAIT_EXPONENT = 7.0;
 
-/* Work per neighbour, counted in the source: additions, multiplications, divisions and square roots
- * are one operation each. Bytes are what the loops load, from whichever cache. What is done once
- * per particle adds a few percent and is left out. */
+/* What the loops load for each neighbour, from whichever cache. What is done once per particle adds
+ * a few percent to this and to the operations in medium.h, and is left out. */
 enum {
-    DISTANCE_FLOPS = 8,
-    DENSITY_PAIR_FLOPS = DISTANCE_FLOPS + KERNEL_VALUE_FLOPS + 1,
     DENSITY_PAIR_BYTES = sizeof(uint32_t) + sizeof(vec3),
-    FORCE_PAIR_FLOPS = DISTANCE_FLOPS + KERNEL_SLOPE_FLOPS + 29,
     FORCE_PAIR_BYTES = sizeof(uint32_t) + 2 * sizeof(vec3) + 2 * sizeof(double),
 };
-
-static double tait_stiffness(const fluid *f)
-{
-    return f->setup.rest_density * f->sound_speed * f->sound_speed / TAIT_EXPONENT;
-}
-
-/* Pa. Below the rest density there is no pressure rather than tension, which would make particles
- * clump. The energy below is clipped alike, so the balance holds. The price: half a kernel is empty
- * at a free surface, so the topmost layers close up, and fluid at rest stands two thirds of a
- * spacing too low. */
-static double pressure_at(const fluid *f, double density)
-{
-    double s = density / f->setup.rest_density;
-    if (!(s > 1.0))
-        return 0.0;
-    double s2 = s * s;
-
-    return tait_stiffness(f) * (s2 * s2 * s2 * s - 1.0);
-}
-
-/* J/kg: the integral of p / rho^2 from the rest density. */
-static double internal_energy_at(const fluid *f, double density)
-{
-    double s = density / f->setup.rest_density;
-    if (!(s > 1.0))
-        return 0.0;
-    double s2 = s * s;
-    double integral = s2 * s2 * s2 / 6.0 + 1.0 / s - 7.0 / 6.0;
-
-    return tait_stiffness(f) / f->setup.rest_density * integral;
-}
-
-/* The share of a kernel at x that lies between two parallel walls, and its derivative. */
-static double open_between(const kernel *k, double x, double length, double *derivative)
-{
-    *derivative = kernel_over_plane(k, x) - kernel_over_plane(k, length - x);
-    return 1.0 - kernel_beyond_plane(k, x) - kernel_beyond_plane(k, length - x);
-}
-
-/* The share of a kernel at p that lies behind the walls. The product is exact for one wall; along
- * edges and in corners it treats the kernel as separable, which Wendland's nearly is. The gradient
- * is that of this very formula, so energy does not notice. */
-static double wall_fill(const fluid *f, vec3 p, vec3 *gradient)
-{
-    vec3 d;
-    double x = open_between(&f->kernel, p.x, f->setup.box.x, &d.x);
-    double y = open_between(&f->kernel, p.y, f->setup.box.y, &d.y);
-    double z = open_between(&f->kernel, p.z, f->setup.box.z, &d.z);
-
-    *gradient = (vec3){-d.x * y * z, -d.y * x * z, -d.z * x * y};
-    return 1.0 - x * y * z;
-}
-
-/* How far back into the box p would have to go along one axis, in m. */
-static double way_back(double x, double length)
-{
-    if (x < 0.0)
-        return -x;
-    return x > length ? length - x : 0.0;
-}
-
-static vec3 way_into_box(const fluid *f, vec3 p)
-{
-    return (vec3){
-        way_back(p.x, f->setup.box.x),
-        way_back(p.y, f->setup.box.y),
-        way_back(p.z, f->setup.box.z),
-    };
-}
-
-/* J/kg: height, and the springs behind the walls. */
-static double potential_energy_at(const fluid *f, vec3 p)
-{
-    vec3 back = way_into_box(f, p);
-
-    return f->setup.gravity * p.z + 0.5 * f->wall_stiffness * vec3_dot(back, back);
-}
-
-static vec3 wall_acceleration_at(const fluid *f, vec3 p, double pressure_term)
-{
-    vec3 gradient;
-    wall_fill(f, p, &gradient);
-    vec3 pressure = vec3_scale(-pressure_term * f->wall_density, gradient);
-
-    return vec3_add_scaled(pressure, f->wall_stiffness, way_into_box(f, p));
-}
 
 static void sort_into_cells(fluid *f, vec3 **array)
 {
@@ -155,13 +65,12 @@ static void compute_density_of(fluid *f, size_t i)
     double sum = 0.0;
     for (size_t n = 0; n < f->grid.neighbour_count[i]; n++) {
         vec3 r = vec3_sub(p, f->position[neighbours[n]]);
-        sum += kernel_value(&f->kernel, vec3_dot(r, r));
+        sum += kernel_value(&f->medium.smoothing, vec3_dot(r, r));
     }
-    vec3 gradient;
-    double density = f->mass * sum + f->wall_density * wall_fill(f, p, &gradient);
+    double density = density_at(&f->medium, p, sum);
 
     f->density[i] = density;
-    f->pressure_term[i] = pressure_at(f, density) / (density * density);
+    f->pressure_term[i] = pressure_at(&f->medium, density) / (density * density);
 }
 
 static void compute_density(fluid *f)
@@ -175,39 +84,26 @@ static void compute_density(fluid *f)
               (double)f->grid.pair_count * DENSITY_PAIR_BYTES);
 }
 
-/* Kinematic, m^2/s: what Monaghan's alpha amounts to in three dimensions, alpha h c / 10. */
-static double kinematic_viscosity(const fluid *f)
+static particle particle_at(const fluid *f, size_t i)
 {
-    return f->setup.viscosity * (0.5 * f->kernel.radius) * f->sound_speed / 10.0;
+    return (particle){f->position[i], f->velocity[i], f->density[i], f->pressure_term[i]};
 }
 
-/* Sums over the pairs of i, in the order of its list. Every factor of a term but r is the same, bit
- * for bit, when i and j change places, so what j gives to i is exactly what i takes from j. */
+/* Sums over the pairs of i, in the order of its list. */
 static void compute_forces_on(fluid *f, size_t i)
 {
     const uint32_t *neighbours = grid_neighbours(&f->grid, i);
-    const double soften = 0.0025 * f->kernel.radius * f->kernel.radius; /* 0.01 h^2, m^2 */
-    const double drag = 20.0 * kinematic_viscosity(f); /* 10 nu over the mean of two densities */
-    vec3 p = f->position[i], v = f->velocity[i];
+    particle p = particle_at(f, i);
     vec3 pressure = {0}, viscous = {0};
 
     for (size_t n = 0; n < f->grid.neighbour_count[i]; n++) {
-        uint32_t j = neighbours[n];
-        vec3 r = vec3_sub(p, f->position[j]);
-        double r_squared = vec3_dot(r, r);
-        double slope = f->mass * kernel_slope(&f->kernel, r_squared);
-        double approach = vec3_dot(r, vec3_sub(v, f->velocity[j]));
-        double density = f->density[i] + f->density[j];
-        double push = -slope * (f->pressure_term[i] + f->pressure_term[j]);
-        double pull = slope * drag * approach / (density * (r_squared + soften));
-
-        pressure = vec3_add_scaled(pressure, push, r);
-        viscous = vec3_add_scaled(viscous, pull, r);
+        particle neighbour = particle_at(f, neighbours[n]);
+        add_pair(&f->medium, &p, &neighbour, &pressure, &viscous);
     }
-    f->wall[i] = wall_acceleration_at(f, p, f->pressure_term[i]);
+    f->wall[i] = wall_acceleration_at(&f->medium, p.position, p.pressure_term);
     f->viscous[i] = viscous;
     f->acceleration[i] = vec3_add(vec3_add(pressure, viscous), f->wall[i]);
-    f->acceleration[i].z -= f->setup.gravity;
+    f->acceleration[i].z -= f->medium.gravity;
 }
 
 static void compute_forces(fluid *f)
@@ -228,25 +124,15 @@ static double kick_duration(const fluid *f)
     return f->steps == 0 ? 0.5 * f->time_step : f->time_step;
 }
 
-/* Sums, by one thread and in storage order, energies and momentum at the time of the positions;
- * velocities are brought there by the first part of this step's kick, `to_now` seconds. Returns the
- * power of viscosity in W; `force`, in N, becomes that of gravity and walls. */
-static double sum_particles(const fluid *f, double to_now, fluid_balance *b, vec3 *force)
+/* By one thread and in storage order; `to_now` is the first part of this step's kick, in s. */
+static fluid_sums sum_particles(const fluid *f, double to_now)
 {
-    double power = 0.0;
-    b->kinetic = b->potential = b->internal = 0.0;
-    b->momentum = *force = (vec3){0};
+    fluid_sums sums = {0};
     for (size_t i = 0; i < f->count; i++) {
-        vec3 v = vec3_add_scaled(f->velocity[i], to_now, f->acceleration[i]);
-        b->kinetic += 0.5 * f->mass * vec3_dot(v, v);
-        b->potential += f->mass * potential_energy_at(f, f->position[i]);
-        b->internal += f->mass * internal_energy_at(f, f->density[i]);
-        b->momentum = vec3_add_scaled(b->momentum, f->mass, v);
-        *force = vec3_add_scaled(*force, f->mass, f->wall[i]);
-        power += f->mass * vec3_dot(f->viscous[i], v);
+        particle p = particle_at(f, i);
+        add_to_sums(&f->medium, &sums, &p, to_now, f->acceleration[i], f->viscous[i], f->wall[i]);
     }
-    force->z -= f->mass * (double)f->count * f->setup.gravity;
-    return power;
+    return sums;
 }
 
 /* The larger one, and not a number if either is not: broken physics must not pass for exact. */
@@ -264,26 +150,32 @@ static void compare_balance(const fluid *f, fluid_balance *b)
     b->energy_error = worst(b->energy_error, off);
 
     vec3 excess = vec3_sub(b->momentum, b->impulse);
-    double scale = f->mass * (double)f->count * f->fall_speed;
+    double scale = f->medium.mass * (double)f->count * f->fall_speed;
     b->momentum_error = worst(b->momentum_error, sqrt(vec3_dot(excess, excess)) / scale);
 }
 
-/* Impulse and dissipation grow as the kick moves velocities: up to now before the comparison, and
- * by the rest of it after. */
+/* Energies and momentum are at the time of the positions; velocities were brought there by the
+ * first part of this step's kick. Impulse and dissipation grow as the kick moves velocities: up to
+ * now before the comparison, and by the rest of it after. */
 static void update_balance(fluid *f)
 {
     TAKT_SCOPE("balance");
     fluid_balance *b = &f->balance;
     double after_now = 0.5 * f->time_step;
     double to_now = kick_duration(f) - after_now;
-    vec3 force;
-    double power = sum_particles(f, to_now, b, &force);
+    fluid_sums sums = f->device ? fluid_cuda_sums(f->device, to_now) : sum_particles(f, to_now);
+    vec3 force = sums.force;
 
+    force.z -= f->medium.mass * (double)f->count * f->medium.gravity;
+    b->kinetic = sums.kinetic;
+    b->potential = sums.potential;
+    b->internal = sums.internal;
+    b->momentum = sums.momentum;
     b->impulse = vec3_add_scaled(b->impulse, to_now, force);
-    b->dissipated -= to_now * power;
+    b->dissipated -= to_now * sums.power;
     compare_balance(f, b);
     b->impulse = vec3_add_scaled(b->impulse, after_now, force);
-    b->dissipated -= after_now * power;
+    b->dissipated -= after_now * sums.power;
     TAKT_COUNTER("kinetic energy", b->kinetic);
 }
 
@@ -299,8 +191,28 @@ static void move_particles(fluid *f)
     }
 }
 
+/* The same phases; the device works on while the host launches the next one, until the sums of the
+ * balance are waited for. */
+static bool step_on_device(fluid *f)
+{
+    TAKT_SCOPE("step");
+    TAKT_PHASE("neighbours");
+    fluid_cuda_sort(f->device);
+    TAKT_PHASE("density");
+    fluid_cuda_density(f->device);
+    TAKT_PHASE("forces");
+    fluid_cuda_forces(f->device);
+    TAKT_PHASE("integrate");
+    update_balance(f);
+    fluid_cuda_move(f->device, kick_duration(f), f->time_step);
+    f->steps++;
+    return fluid_cuda_is_fine(f->device);
+}
+
 bool fluid_step(fluid *f)
 {
+    if (f->device)
+        return step_on_device(f);
     TAKT_SCOPE("step");
     TAKT_PHASE("neighbours");
     if (!find_neighbours(f))
@@ -362,14 +274,33 @@ static double sum_over_lattice(const kernel *k, double spacing, int reach, int z
 /* Chooses mass and wall density so that a lattice has exactly the rest density, inside and beside a
  * wall half a spacing away. Those of a continuum miss by some percent, which in a fluid this stiff
  * is a bang at the start. */
-static void calibrate(fluid *f)
+static void calibrate(medium *m, double spacing)
 {
-    const int reach = (int)(f->kernel.radius / f->spacing) + 1;
-    double whole = sum_over_lattice(&f->kernel, f->spacing, reach, reach);
-    double behind = sum_over_lattice(&f->kernel, f->spacing, reach, -1);
+    const int reach = (int)(m->smoothing.radius / spacing) + 1;
+    double whole = sum_over_lattice(&m->smoothing, spacing, reach, reach);
+    double behind = sum_over_lattice(&m->smoothing, spacing, reach, -1);
 
-    f->mass = f->setup.rest_density / whole;
-    f->wall_density = f->mass * behind / kernel_beyond_plane(&f->kernel, 0.5 * f->spacing);
+    m->mass = m->rest_density / whole;
+    m->wall_density = m->mass * behind / kernel_beyond_plane(&m->smoothing, 0.5 * spacing);
+}
+
+/* Viscosity is kinematic, in m^2/s, what Monaghan's alpha amounts to in three dimensions: alpha h
+ * c / 10. The drag is ten times that over the mean of two densities. */
+static medium medium_of(const fluid_setup *setup, double spacing, double sound_speed)
+{
+    medium m = {
+        .smoothing = kernel_of_radius(SUPPORT_IN_SPACINGS * spacing),
+        .box = setup->box,
+        .rest_density = setup->rest_density,
+        .gravity = setup->gravity,
+        .stiffness = setup->rest_density * sound_speed * sound_speed / TAIT_EXPONENT,
+    };
+    double viscosity = setup->viscosity * (0.5 * m.smoothing.radius) * sound_speed / 10.0;
+
+    m.drag = 20.0 * viscosity;
+    m.wall_stiffness = pow(sound_speed / m.smoothing.radius, 2.0);
+    calibrate(&m, spacing);
+    return m;
 }
 
 static void place_particles(fluid *f, const lattice *l)
@@ -395,7 +326,7 @@ static bool allocate(fluid *f)
     f->viscous = calloc(f->count, sizeof *f->viscous);
     f->wall = calloc(f->count, sizeof *f->wall);
     f->scratch = calloc(f->count, sizeof *f->scratch);
-    return grid_init(&f->grid, f->setup.box, f->kernel.radius, f->count) && f->position &&
+    return grid_init(&f->grid, f->setup.box, f->medium.smoothing.radius, f->count) && f->position &&
            f->velocity && f->density && f->pressure_term && f->acceleration && f->viscous &&
            f->wall && f->scratch;
 }
@@ -421,12 +352,10 @@ fluid *fluid_create(const fluid_setup *setup)
     f->setup = *setup;
     f->count = l.x * l.y * l.z;
     f->spacing = l.spacing;
-    f->kernel = kernel_of_radius(SUPPORT_IN_SPACINGS * l.spacing);
     f->fall_speed = sqrt(2.0 * setup->gravity * setup->column.z);
     f->sound_speed = SOUND_SPEED_IN_FALL_SPEEDS * f->fall_speed;
-    f->wall_stiffness = pow(f->sound_speed / f->kernel.radius, 2.0);
-    f->time_step = setup->time_step * 0.5 * f->kernel.radius / f->sound_speed;
-    calibrate(f);
+    f->medium = medium_of(setup, l.spacing, f->sound_speed);
+    f->time_step = setup->time_step * 0.5 * f->medium.smoothing.radius / f->sound_speed;
     if (!allocate(f)) {
         fluid_destroy(f);
         return NULL;
@@ -435,10 +364,17 @@ fluid *fluid_create(const fluid_setup *setup)
     return f;
 }
 
+bool fluid_move_to_device(fluid *f)
+{
+    f->device = fluid_cuda_create(&f->medium, &f->grid, f->position);
+    return f->device;
+}
+
 void fluid_destroy(fluid *f)
 {
     if (!f)
         return;
+    fluid_cuda_destroy(f->device);
     grid_fini(&f->grid);
     free(f->position);
     free(f->velocity);
@@ -461,6 +397,8 @@ static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes)
 
 uint64_t fluid_hash(const fluid *f)
 {
+    if (f->device)
+        fluid_cuda_read(f->device, f->position, f->velocity);
     uint64_t hash = UINT64_C(14695981039346656037);
     hash = hash_bytes(hash, f->position, f->count * sizeof *f->position);
     return hash_bytes(hash, f->velocity, f->count * sizeof *f->velocity);

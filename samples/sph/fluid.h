@@ -7,8 +7,9 @@
 #ifndef SPH_FLUID_H
 #define SPH_FLUID_H
 
+#include "fluid_cuda.h"
 #include "grid.h"
-#include "kernel.h"
+#include "medium.h"
 #include "vec3.h"
 
 #include <stdbool.h>
@@ -60,13 +61,11 @@ typedef struct fluid {
     size_t      steps;          /* taken so far */
     double      time_step;      /* s */
     double      spacing;        /* m, between particles at rest */
-    double      mass;           /* kg, of each particle */
-    double      wall_density;   /* kg/m^3, of what the walls stand for */
-    double      wall_stiffness; /* 1/s^2, of the springs behind the walls, per mass */
     double      sound_speed;    /* m/s */
     double      fall_speed;     /* m/s, from the column's top to the floor */
-    kernel      kernel;
+    medium      medium;
     grid        grid;
+    fluid_cuda *device;         /* where the particles are, or NULL: here */
     vec3       *position;      /* [count] m, at steps x time_step */
     vec3       *velocity;      /* [count] m/s, half a time step earlier */
     double     *density;       /* [count] kg/m^3, at the last force evaluation, as all below */
@@ -82,6 +81,10 @@ typedef struct fluid {
 /* Makes the fluid of `setup`. NULL when memory is short or the setup makes no sense. The caller
  * releases it with fluid_destroy(). */
 fluid *fluid_create(const fluid_setup *setup);
+
+/* Moves a fluid that has not taken a step to the CUDA device, where all further steps are taken. False
+ * if that cannot be had: the fluid stays. */
+bool fluid_move_to_device(fluid *f);
 
 /* Accepts NULL. */
 void fluid_destroy(fluid *f);

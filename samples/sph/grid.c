@@ -20,21 +20,6 @@ enum {
     INITIAL_CAPACITY = 96
 };
 
-static int cell_along(const grid *g, int axis, double x)
-{
-    double cell = x * g->cells_per_metre[axis];
-    if (!(cell > 0.0)) /* also where x is not a number, which no int can hold */
-        return 0;
-    if (cell >= g->cells[axis])
-        return g->cells[axis] - 1;
-    return (int)cell;
-}
-
-static size_t cell_index(const grid *g, int x, int y, int z)
-{
-    return ((size_t)z * (size_t)g->cells[1] + (size_t)y) * (size_t)g->cells[0] + (size_t)x;
-}
-
 static void size_axis(grid *g, int axis, double length)
 {
     double cells = length / g->reach;
@@ -73,9 +58,7 @@ static void count_cells(grid *g, const vec3 *position)
     for (size_t c = 0; c <= g->cell_count; c++)
         g->first[c] = 0;
     for (size_t i = 0; i < g->count; i++) {
-        vec3 p = position[i];
-        size_t c =
-            cell_index(g, cell_along(g, 0, p.x), cell_along(g, 1, p.y), cell_along(g, 2, p.z));
+        size_t c = grid_cell_of(g, position[i]);
         g->cell_of[i] = (uint32_t)c;
         g->first[c]++;
     }
@@ -101,16 +84,6 @@ void grid_sort(grid *g, const vec3 *position)
     TAKT_ARG("cells", g->cell_count);
 }
 
-static int at_least_zero(int cell)
-{
-    return cell > 0 ? cell : 0;
-}
-
-static int below(int cell, int end)
-{
-    return cell < end ? cell : end - 1;
-}
-
 /* Appends the particles of [begin, end) within reach of p. The list's last place takes what does
  * not fit, and counting goes on, so that the caller learns how much is needed. Written without a
  * branch: one candidate in six is a neighbour, which no processor predicts. */
@@ -130,15 +103,14 @@ static uint32_t scan_run(const grid *g, const vec3 *position, vec3 p, uint32_t b
 static void list_neighbours_of(grid *g, const vec3 *position, size_t i)
 {
     vec3 p = position[i];
-    int cx = cell_along(g, 0, p.x), cy = cell_along(g, 1, p.y), cz = cell_along(g, 2, p.z);
-    int x_first = at_least_zero(cx - 1), x_last = below(cx + 1, g->cells[0]);
+    cell_range cells = grid_cells_around(g, p);
     uint32_t *list = g->neighbours + i * g->capacity;
     uint32_t found = 0;
 
-    for (int z = at_least_zero(cz - 1); z <= below(cz + 1, g->cells[2]); z++) {
-        for (int y = at_least_zero(cy - 1); y <= below(cy + 1, g->cells[1]); y++) {
-            uint32_t begin = g->first[cell_index(g, x_first, y, z)];
-            uint32_t end = g->first[cell_index(g, x_last, y, z) + 1];
+    for (int z = cells.first[2]; z <= cells.last[2]; z++) {
+        for (int y = cells.first[1]; y <= cells.last[1]; y++) {
+            uint32_t begin = g->first[grid_cell_index(g, cells.first[0], y, z)];
+            uint32_t end = g->first[grid_cell_index(g, cells.last[0], y, z) + 1];
             found = scan_run(g, position, p, begin, end, list, found);
         }
     }

@@ -48,4 +48,43 @@ static inline const uint32_t *grid_neighbours(const grid *g, size_t i)
     return g->neighbours + i * g->capacity;
 }
 
+SPH_INLINE int grid_cell_along(const grid *g, int axis, double x)
+{
+    double cell = x * g->cells_per_metre[axis];
+    if (!(cell > 0.0)) /* also where x is not a number, which no int can hold */
+        return 0;
+    if (cell >= g->cells[axis])
+        return g->cells[axis] - 1;
+    return (int)cell;
+}
+
+SPH_INLINE size_t grid_cell_index(const grid *g, int x, int y, int z)
+{
+    return ((size_t)z * (size_t)g->cells[1] + (size_t)y) * (size_t)g->cells[0] + (size_t)x;
+}
+
+SPH_INLINE size_t grid_cell_of(const grid *g, vec3 p)
+{
+    return grid_cell_index(g, grid_cell_along(g, 0, p.x), grid_cell_along(g, 1, p.y),
+                           grid_cell_along(g, 2, p.z));
+}
+
+/* The cells around a place, along x, y and z. */
+typedef struct cell_range {
+    int first[3];
+    int last[3];
+} cell_range;
+
+SPH_INLINE cell_range grid_cells_around(const grid *g, vec3 p)
+{
+    const double place[3] = {p.x, p.y, p.z};
+    cell_range range;
+    for (int axis = 0; axis < 3; axis++) {
+        int cell = grid_cell_along(g, axis, place[axis]);
+        range.first[axis] = cell > 0 ? cell - 1 : 0;
+        range.last[axis] = cell + 1 < g->cells[axis] ? cell + 1 : cell;
+    }
+    return range;
+}
+
 #endif

@@ -13,6 +13,8 @@
 #ifndef SPH_KERNEL_H
 #define SPH_KERNEL_H
 
+#include "vec3.h"
+
 #include <math.h>
 
 /* Floating-point operations of one call, a square root counting as one. */
@@ -31,18 +33,16 @@ typedef struct kernel {
 static inline kernel kernel_of_radius(double radius)
 {
     const double pi = 3.14159265358979323846;
-    double value_scale = 21.0 / (2.0 * pi * radius * radius * radius);
-
-    return (kernel){
-        .radius = radius,
-        .inverse_radius = 1.0 / radius,
-        .value_scale = value_scale,
-        .slope_scale = 20.0 * value_scale / (radius * radius),
-    };
+    kernel k;
+    k.radius = radius;
+    k.inverse_radius = 1.0 / radius;
+    k.value_scale = 21.0 / (2.0 * pi * radius * radius * radius);
+    k.slope_scale = 20.0 * k.value_scale / (radius * radius);
+    return k;
 }
 
 /* W, in 1/m^3. */
-static inline double kernel_value(const kernel *k, double r_squared)
+SPH_INLINE double kernel_value(const kernel *k, double r_squared)
 {
     double s = sqrt(r_squared) * k->inverse_radius;
     double t = 1.0 - s;
@@ -53,7 +53,7 @@ static inline double kernel_value(const kernel *k, double r_squared)
 
 /* The factor g <= 0, in 1/m^5, with which grad W = g (x_i - x_j): no division by r, so that two
  * particles in one place are no special case. */
-static inline double kernel_slope(const kernel *k, double r_squared)
+SPH_INLINE double kernel_slope(const kernel *k, double r_squared)
 {
     double t = 1.0 - sqrt(r_squared) * k->inverse_radius;
 
@@ -61,7 +61,7 @@ static inline double kernel_slope(const kernel *k, double r_squared)
 }
 
 /* The kernel's integral over a plane at the distance d from its centre, in 1/m. */
-static inline double kernel_over_plane(const kernel *k, double d)
+SPH_INLINE double kernel_over_plane(const kernel *k, double d)
 {
     double u = 1.0 - fabs(d) * k->inverse_radius;
     if (!(u > 0.0))
@@ -73,7 +73,7 @@ static inline double kernel_over_plane(const kernel *k, double d)
 
 /* The kernel's integral over the half-space that begins at the signed distance d from its centre:
  * 0 far from a wall, 1/2 on it, 1 deep behind it. Its derivative by d is -kernel_over_plane(). */
-static inline double kernel_beyond_plane(const kernel *k, double d)
+SPH_INLINE double kernel_beyond_plane(const kernel *k, double d)
 {
     double u = 1.0 - fabs(d) * k->inverse_radius;
     if (!(u > 0.0))

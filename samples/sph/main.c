@@ -1,9 +1,12 @@
 /* A dam breaks: a smoothed-particle fluid in a box, checked against what it must conserve, and
  * profiled by Takt when asked to.
  *
+ * It runs on the processor's cores or on a CUDA device (fluid_cuda.cu), by the same physics
+ * (medium.h).
+ *
  * Profiling takes three things: scopes in the solver (fluid.c, grid.c), one call per step (run()),
- * and a configuration file (profile.yaml). It must not change the physics: the hash printed at the
- * end is the same with and without it.
+ * and a configuration file (profile.yaml). For the device there is nothing to add. It must not
+ * change the physics: the hash printed at the end is the same with and without it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fluid.h"
@@ -36,6 +39,7 @@ static const char USAGE[] =
     "\n"
     "  --steps N          time steps to take (1000)\n"
     "  --particles N      about how many particles, at least 200 (4000)\n"
+    "  --device NAME      cpu, or cuda, which is the default where there is a CUDA device\n"
     "  --profile FILE     profile as FILE says, such as samples/sph/profile.yaml\n"
     "  --profiling.KEY V  change one key of the profile: --profiling.active 20\n"
     "  --quiet            print nothing but the hash of the final state and the profile's reports\n"
@@ -49,6 +53,7 @@ static const char USAGE[] =
 typedef struct arguments {
     fluid_setup setup;
     size_t steps;
+    const char *device; /* NULL: not given */
     bool is_quiet;
     bool wants_help;
 } arguments;
@@ -66,6 +71,12 @@ static bool parse_count(const char *text, size_t fewest, size_t *out)
     return true;
 }
 
+static bool parse_device(const char *text, const char **out)
+{
+    *out = text;
+    return text && (strcmp(text, "cpu") == 0 || strcmp(text, "cuda") == 0);
+}
+
 /* Takt's own arguments are gone by now; --profile has been read by profile_path(). */
 static bool parse_arguments(int argc, char **argv, arguments *out)
 {
@@ -76,6 +87,8 @@ static bool parse_arguments(int argc, char **argv, arguments *out)
             is_valid = parse_count(argv[++i], 1, &out->steps);
         else if (strcmp(name, "--particles") == 0)
             is_valid = parse_count(argv[++i], FEWEST_PARTICLES, &out->setup.particles);
+        else if (strcmp(name, "--device") == 0)
+            is_valid = parse_device(argv[++i], &out->device);
         else if (strcmp(name, "--profile") == 0)
             is_valid = argv[++i] != NULL;
         else if (strcmp(name, "--quiet") == 0)
@@ -136,11 +149,24 @@ static takt_profiler *start_profiler(const takt_config *config, double simulated
     return profiler;
 }
 
+/* Whether the fluid is where it should be: a device may be asked for, or taken because it is there.
+ */
+static bool choose_device(fluid *f, const char *device)
+{
+    if (device && strcmp(device, "cpu") == 0)
+        return true;
+    if (fluid_cuda_exists() && fluid_move_to_device(f))
+        return true;
+    if (device)
+        fprintf(stderr, "sph: no CUDA device to run on, or no CUDA in this build\n");
+    return !device;
+}
+
 static bool run(fluid *f, size_t steps, takt_profiler *profiler)
 {
     for (size_t i = 0; i < steps; i++) {
         if (!fluid_step(f)) {
-            fprintf(stderr, "sph: out of memory\n");
+            fprintf(stderr, "sph: out of memory, or the device failed\n");
             return false;
         }
         takt_profiler_step(profiler);
@@ -190,6 +216,11 @@ static int simulate(const arguments *args, const takt_config *config)
         fprintf(stderr, "sph: no memory for %zu particles\n", args->setup.particles);
         return EXIT_FAILURE;
     }
+    if (!choose_device(f, args->device)) {
+        fluid_destroy(f);
+        return EXIT_FAILURE;
+    }
+    bool is_computed = !f->device || fluid_cuda_computes();
     takt_profiler *profiler = start_profiler(config, f->time_step);
     double begin = seconds_now();
     bool has_run = run(f, args->steps, profiler);
@@ -201,7 +232,7 @@ static int simulate(const arguments *args, const takt_config *config)
         print_result(f, seconds);
     if (has_run)
         printf("state %016llx\n", (unsigned long long)fluid_hash(f));
-    bool is_good = has_run && is_balanced(&f->balance);
+    bool is_good = has_run && (!is_computed || is_balanced(&f->balance));
     fluid_destroy(f);
     return is_good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

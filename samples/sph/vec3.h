@@ -1,35 +1,46 @@
-/* Three-vectors, passed by value.
+/* Three-vectors, passed by value. SPH_INLINE functions are for the host and, where nvcc compiles
+ * them, for the device.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef SPH_VEC3_H
 #define SPH_VEC3_H
 
+#ifdef __CUDACC__
+#define SPH_INLINE static __host__ __device__ inline
+#else
+#define SPH_INLINE static inline
+#endif
+
 typedef struct vec3 {
     double x, y, z;
 } vec3;
 
-static inline vec3 vec3_add(vec3 a, vec3 b)
+SPH_INLINE vec3 vec3_add(vec3 a, vec3 b)
 {
-    return (vec3){a.x + b.x, a.y + b.y, a.z + b.z};
+    vec3 result = {a.x + b.x, a.y + b.y, a.z + b.z};
+    return result;
 }
 
-static inline vec3 vec3_sub(vec3 a, vec3 b)
+SPH_INLINE vec3 vec3_sub(vec3 a, vec3 b)
 {
-    return (vec3){a.x - b.x, a.y - b.y, a.z - b.z};
+    vec3 result = {a.x - b.x, a.y - b.y, a.z - b.z};
+    return result;
 }
 
-static inline vec3 vec3_scale(double s, vec3 a)
+SPH_INLINE vec3 vec3_scale(double s, vec3 a)
 {
-    return (vec3){s * a.x, s * a.y, s * a.z};
+    vec3 result = {s * a.x, s * a.y, s * a.z};
+    return result;
 }
 
 /* Returns a + s b. */
-static inline vec3 vec3_add_scaled(vec3 a, double s, vec3 b)
+SPH_INLINE vec3 vec3_add_scaled(vec3 a, double s, vec3 b)
 {
-    return (vec3){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z};
+    vec3 result = {a.x + s * b.x, a.y + s * b.y, a.z + s * b.z};
+    return result;
 }
 
-static inline double vec3_dot(vec3 a, vec3 b)
+SPH_INLINE double vec3_dot(vec3 a, vec3 b)
 {
     return a.x * b.x + a.y * b.y + a.z * b.z;
 }
