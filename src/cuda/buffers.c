@@ -15,6 +15,7 @@
 #define RESERVE         4u /* free buffers that the collector sees to */
 #define FIRST           8u
 #define EMERGENCY_BYTES ((size_t)64 << 10)
+#define EMERGENCIES     16u
 
 enum {
     IDLE,
@@ -39,7 +40,8 @@ static pool_buffer pool[TKT_MAX_BUFFERS];
 static _Atomic(uint32_t) pool_size;
 static _Atomic(uint32_t) era; /* counts flushes */
 static buffer_list idle_list, full_list;
-static uint8_t *emergency; /* NULL where CUPTI can be refused */
+static uint8_t *emergency; /* EMERGENCIES buffers; NULL where CUPTI can be refused */
+static _Atomic(uint32_t) emergency_holds[EMERGENCIES]; /* how often CUPTI has it */
 static const tkt_record_sizes *record_sizes;
 static _Atomic(uint64_t) lost_records, foreign_buffers, refusals;
 
@@ -71,6 +73,24 @@ static uint32_t pop(buffer_list *list)
     return (uint32_t)head - 1;
 }
 
+/* One that CUPTI does not have, or when it has them all the next one, so that what is handed out
+ * twice has been out for longest. */
+static uint8_t *take_emergency(void)
+{
+    uint32_t turn = atomic_fetch_add_explicit(&refusals, 1, memory_order_relaxed);
+    for (uint32_t i = 0; emergency && i < EMERGENCIES; i++) {
+        uint32_t nobody = 0, index = (turn + i) % EMERGENCIES;
+        /* acquire: pairs with the release in throw_away() */
+        if (atomic_compare_exchange_strong_explicit(&emergency_holds[index], &nobody, 1,
+                                                    memory_order_acquire, memory_order_relaxed))
+            return emergency + index * EMERGENCY_BYTES;
+    }
+    if (!emergency)
+        return NULL;
+    atomic_fetch_add_explicit(&emergency_holds[turn % EMERGENCIES], 1, memory_order_relaxed);
+    return emergency + turn % EMERGENCIES * EMERGENCY_BYTES;
+}
+
 void tkt_buffers_request(uint8_t **buffer, size_t *bytes, size_t *max_records)
 {
     *max_records = 0; /* as many as fit */
@@ -85,25 +105,33 @@ void tkt_buffers_request(uint8_t **buffer, size_t *bytes, size_t *max_records)
         *bytes = TKT_BUFFER_BYTES;
         return;
     }
-    atomic_fetch_add_explicit(&refusals, 1, memory_order_relaxed);
-    *buffer = emergency;
+    *buffer = take_emergency();
     *bytes = emergency ? EMERGENCY_BYTES : 0;
 }
 
-/* Several threads may have written to it at once: nothing in it is believed but that it is ours. */
-static void throw_away(size_t valid_bytes)
+/* It may have been handed out twice: nothing in it is believed but that it is ours. */
+static void throw_away(size_t index, size_t valid_bytes)
 {
+    uint8_t *buffer = emergency + index * EMERGENCY_BYTES;
     if (valid_bytes > EMERGENCY_BYTES)
         valid_bytes = EMERGENCY_BYTES;
     uint64_t records = 0;
     for (size_t at = 0; at + sizeof(uint32_t) <= valid_bytes; records++) {
         uint32_t kind;
-        memcpy(&kind, emergency + at, sizeof kind);
+        memcpy(&kind, buffer + at, sizeof kind);
         if (kind >= TKT_CUPTI_KINDS || record_sizes->bytes[kind] == 0)
             break;
         at += record_sizes->bytes[kind];
     }
     atomic_fetch_add_explicit(&lost_records, records, memory_order_relaxed);
+    uint32_t holds = atomic_load_explicit(&emergency_holds[index], memory_order_relaxed);
+    if (holds == 1)
+        memset(buffer, 0, EMERGENCY_BYTES);
+    /* release: pairs with the acquire in take_emergency(). Given back once too often it stays. */
+    while (holds &&
+           !atomic_compare_exchange_weak_explicit(&emergency_holds[index], &holds, holds - 1,
+                                                  memory_order_release, memory_order_relaxed))
+        ;
 }
 
 /* The index, or UINT32_MAX. A walk: it is done once for so many thousand records. */
@@ -121,8 +149,9 @@ void tkt_buffers_complete(void *context, uint32_t stream, uint8_t *buffer, size_
                           size_t valid_bytes)
 {
     (void)context, (void)stream, (void)bytes;
-    if (buffer && buffer == emergency) {
-        throw_away(valid_bytes);
+    size_t offset = (uintptr_t)buffer - (uintptr_t)emergency;
+    if (emergency && offset < EMERGENCIES * EMERGENCY_BYTES && offset % EMERGENCY_BYTES == 0) {
+        throw_away(offset / EMERGENCY_BYTES, valid_bytes);
         return;
     }
     uint32_t index = find(buffer);
@@ -143,7 +172,7 @@ bool tkt_buffers_setup(const tkt_record_sizes *sizes, bool may_refuse)
 {
     record_sizes = sizes;
     if (!may_refuse && !emergency)
-        emergency = tkt_alloc_zeroed(EMERGENCY_BYTES);
+        emergency = tkt_alloc_zeroed(EMERGENCIES * EMERGENCY_BYTES);
     return may_refuse || emergency;
 }
 

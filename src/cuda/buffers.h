@@ -17,8 +17,8 @@ void tkt_buffers_complete(void *context, uint32_t stream, uint8_t *buffer, size_
 /* By the collector, all of these. */
 
 /* Before the first request: the sizes that records have, which stay the caller's, and whether CUPTI
- * can be refused a buffer. Where it cannot, one buffer is handed out again and again when no other
- * is left, and what it holds is thrown away. False without memory. */
+ * can be refused a buffer. Where it cannot, there are a few small ones for when no other is left;
+ * what they hold is thrown away. False without memory. */
 bool tkt_buffers_setup(const tkt_record_sizes *sizes, bool may_refuse);
 
 /* Keeps some buffers in reserve, up to `limit` in all. False when there is none. */

@@ -187,12 +187,12 @@ static collector_turn next_turn(void)
  * not for long: a buffer may also stay away because work goes on that is recorded in it. */
 static void flush_all(const tkt_cuda_wish *wish)
 {
-    uint64_t begin_ns = takt_now_ns();
     bool is_late;
     tkt_buffers_begin_era();
     flush(wish);
-    while ((is_late = backend_now() == TKT_BACKEND_CUPTI && tkt_buffers_are_late()) &&
-           takt_now_ns() - begin_ns < LATE_MS * UINT64_C(1000000)) {
+    for (int i = 0;
+         (is_late = backend_now() == TKT_BACKEND_CUPTI && tkt_buffers_are_late()) && i < LATE_MS;
+         i++) {
         tkt_mutex_lock(&collector.lock);
         tkt_condition_wait_for(&collector.wake, &collector.lock, 1);
         tkt_mutex_unlock(&collector.lock);
