@@ -79,30 +79,23 @@ static bool has_scope(const tkt_activity *activity)
     return activity->track != TKT_NO_TRACK && activity->scope != TKT_NO_SPAN;
 }
 
-static takt_status find_all_nodes(takt_trace *trace, uint32_t **nodes)
+/* The node of the scope that launched an activity; TKT_NO_NODE without memory. nodes[track] is made
+ * when it is needed. */
+static uint32_t node_of(takt_trace *trace, uint32_t **nodes, const tkt_activity *activity)
 {
-    for (size_t i = 0; i < trace->activities.count; i++) {
-        const tkt_activity *activity = &trace->activities.items[i];
-        uint32_t track = activity->track;
-        if (activity->span != TKT_NO_SPAN || !has_scope(activity) || nodes[track])
-            continue;
-        nodes[track] = find_nodes(&trace->fold, &trace->tracks.items[track].spans);
-        if (!nodes[track])
-            return TAKT_NO_MEMORY;
-    }
-    return TAKT_OK;
-}
-
-static uint32_t node_of(uint32_t *const *nodes, const tkt_activity *activity)
-{
-    if (!has_scope(activity))
+    uint32_t track = activity->track;
+    if (track == TKT_NO_TRACK || activity->scope == TKT_NO_SPAN)
         return 0;
-    uint32_t node = nodes[activity->track][activity->scope];
-    return node == TKT_NO_NODE ? 0 : node;
+    if (!nodes[track])
+        nodes[track] = find_nodes(&trace->fold, &trace->tracks.items[track].spans);
+    if (!nodes[track])
+        return TKT_NO_NODE;
+    uint32_t node = nodes[track][activity->scope];
+    return node == TKT_NO_NODE ? 0 : node; /* there is no room for more paths */
 }
 
 /* The next activity of a name is mostly of the same scope: `last` are the entries, by name. */
-static takt_status add_activities(takt_trace *trace, uint32_t *const *nodes, uint32_t *last)
+static takt_status add_activities(takt_trace *trace, uint32_t **nodes, uint32_t *last)
 {
     tkt_node_activities list = {.trace = trace};
     takt_status status = TAKT_OK;
@@ -110,13 +103,13 @@ static takt_status add_activities(takt_trace *trace, uint32_t *const *nodes, uin
         const tkt_activity *activity = &trace->activities.items[i];
         if (activity->span != TKT_NO_SPAN)
             continue;
-        const tkt_node_activity key = {.node = node_of(nodes, activity),
+        const tkt_node_activity key = {.node = node_of(trace, nodes, activity),
                                        .name = activity->name,
                                        .device = activity->device,
                                        .filter = activity->filter};
-        size_t index = last[key.name];
-        if (index >= trace->node_activities.count ||
-            !is_same(&trace->node_activities.items[index], &key))
+        size_t index = key.node == TKT_NO_NODE ? SIZE_MAX : last[key.name];
+        if (index != SIZE_MAX && (index >= trace->node_activities.count ||
+                                  !is_same(&trace->node_activities.items[index], &key)))
             index = tkt_node_activity_index(&list, &key);
         if (index == SIZE_MAX) {
             status = TAKT_NO_MEMORY;
@@ -135,9 +128,7 @@ takt_status tkt_node_activities_derive(takt_trace *trace)
 {
     uint32_t **nodes = tkt_alloc_zeroed((trace->tracks.count + 1) * sizeof *nodes);
     uint32_t *last = tkt_alloc_zeroed(trace->strings.count * sizeof *last);
-    takt_status status = nodes && last ? find_all_nodes(trace, nodes) : TAKT_NO_MEMORY;
-    if (status == TAKT_OK)
-        status = add_activities(trace, nodes, last);
+    takt_status status = nodes && last ? add_activities(trace, nodes, last) : TAKT_NO_MEMORY;
     for (size_t i = 0; nodes && i < trace->tracks.count; i++)
         tkt_free(nodes[i]);
     tkt_free(nodes);
