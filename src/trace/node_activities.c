@@ -74,11 +74,6 @@ static uint32_t *find_nodes(tkt_fold *fold, const tkt_spans *spans)
     return nodes;
 }
 
-static bool has_scope(const tkt_activity *activity)
-{
-    return activity->track != TKT_NO_TRACK && activity->scope != TKT_NO_SPAN;
-}
-
 /* The node of the scope that launched an activity; TKT_NO_NODE without memory. nodes[track] is made
  * when it is needed. */
 static uint32_t node_of(takt_trace *trace, uint32_t **nodes, const tkt_activity *activity)
