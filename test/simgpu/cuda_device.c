@@ -387,22 +387,28 @@ CUAPI cuGetErrorString(CUresult error, const char **text)
 
 /* Finding functions ---------------------------------------------------------------------------- */
 
-/* The newest version of a name, as the real one finds it for a caller of a new version; with
- * `flags` 2 the variant for per-thread default streams comes first. */
+/* This library, however it was loaded. */
+static void *self(void)
+{
+    Dl_info info;
+    return dladdr(errors, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+}
+
+/* The newest version of a name, as the real one finds it for a caller of a new version; with `flags`
+ * 2 the variant for per-thread default streams comes first. */
 static void *find(const char *symbol, unsigned long long flags)
 {
     static const char *const endings[] = {"_v2_ptsz", "_ptsz", "_v4", "_v2", ""};
+    void *library = self();
+    void *found = NULL;
     char name[128];
-    for (size_t i = flags & 2 ? 0 : 2; i < sizeof endings / sizeof *endings; i++) {
+    for (size_t i = flags & 2 ? 0 : 2; !found && i < sizeof endings / sizeof *endings; i++) {
         snprintf(name, sizeof name, "%s%s", symbol, endings[i]);
-        void *found = dlsym(RTLD_DEFAULT, name);
-        Dl_info from;
-        Dl_info own;
-        if (found && dladdr(found, &from) && dladdr(errors, &own) &&
-            strcmp(from.dli_fname, own.dli_fname) == 0)
-            return found;
+        found = library ? dlsym(library, name) : NULL;
     }
-    return NULL;
+    if (library)
+        dlclose(library);
+    return found;
 }
 
 CUAPI cuGetProcAddress_v2(const char *symbol, void **function, int version, cuuint64_t flags,
