@@ -173,6 +173,34 @@ kind 777: 21
 END
 done
 
+what="pools, events, overhead"
+client 13 '' kinds=17,36,38,49,50 more
+says '#(29|3[0-9]) |overhead' <<'END'
+overhead kind 7 of ours
+memory #29 allocated d0 kind 3 bytes 512 async 1 pool 1
+pool #29 operation 1 d0
+memory #30 freed d0 kind 3 bytes 512 async 1 pool 1
+pool #32 operation 3 d0
+event #34 d0 c1 s7
+wait #35 type 1 c1 s-1
+END
+
+what="calls without records"
+client 13 '' kinds=5 quiet=211
+matches 0 'cudaLaunchKernel'
+matches 2 'cudaGraphLaunch'
+
+what="attributes"
+client 13 '' attributes
+says <<'END'
+device buffer 3200000 in 8
+no attribute: 1
+per thread 1 in 1
+too short: 10
+END
+client 12 '' attributes
+matches 1 'per thread 0 in 1'
+
 what="a buffer for each thread, or one for all"
 client 13 '' kinds=10 threads=3 counts
 matches 1 '^records 304 requests 4 completions 4 by flusher 4$'

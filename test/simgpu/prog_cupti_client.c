@@ -12,6 +12,8 @@
  *     shared         one buffer for all threads; dirty, zeroed: says that it gives zeroed ones
  *     flush=0|1      how it flushes at the end (0); early: flushes before the work is done
  *     clock          registers a clock of its own; v2: subscribes beside others
+ *     more           pools and events as well; quiet=N: no record for this callback of the runtime
+ *     attributes     reads attributes
  *     lock           flushes while it holds a mutex; refuse: gives no buffers
  *     second         subscribes a second time; fork: flushes in a child */
 #include "simgpu/cupti_client.h"
@@ -169,6 +171,8 @@ static void say_thing(const uint8_t *record, uint32_t kind)
     const sim_rec_stream *s = (const void *)record;
     const sim_rec_external *e = (const void *)record;
     const sim_rec_memory_pool *p = (const void *)record;
+    const sim_rec_cuda_event *v = (const void *)record;
+    const sim_rec_overhead *o = (const void *)record;
     if (kind == SIM_KIND_CONTEXT)
         SAY("context %u d%u null stream %u", c->contextId, c->deviceId, c->nullStreamId);
     else if (kind == SIM_KIND_STREAM)
@@ -178,6 +182,13 @@ static void say_thing(const uint8_t *record, uint32_t kind)
             (unsigned long long)e->externalId);
     else if (kind == SIM_KIND_MEMORY_POOL)
         SAY("pool #%u operation %u d%u", p->correlationId, p->memoryPoolOperationType, p->deviceId);
+    else if (kind == SIM_KIND_CUDA_EVENT)
+        SAY("event #%u d%u c%u s%u%s", v->correlationId, v->deviceId, v->contextId, v->streamId,
+            v->deviceTimestamp ? " stamped" : "");
+    else if (kind == SIM_KIND_OVERHEAD)
+        SAY("overhead kind %u of %s%s", o->overheadKind >> 16,
+            o->objectId[0] == (uint32_t)getpid() ? "ours" : "others",
+            o->end < o->start ? " reversed" : "");
     else
         SAY("kind %u", kind);
 }
@@ -419,6 +430,35 @@ static void run_peers(void)
     CUDA(cudaSetDevice(0));
 }
 
+static void run_more(void)
+{
+    void *memory = NULL;
+    cudaMemPool_t pool;
+    cudaEvent_t event;
+    CUDA(cudaMallocAsync(&memory, 512, NULL));
+    CUDA(cudaFreeAsync(memory, NULL));
+    CUDA(cudaDeviceGetDefaultMemPool(&pool, 0));
+    CUDA(cudaMemPoolTrimTo(pool, 0));
+    CUDA(cudaEventCreate(&event));
+    CUDA(cudaEventRecord(event, NULL));
+    CUDA(cudaEventSynchronize(event));
+    CUDA(cudaEventDestroy(event));
+}
+
+static void check_attributes(void)
+{
+    uint64_t value = 0;
+    size_t size = 1;
+    SAY("too short: %d", (int)cupti.cuptiActivityGetAttribute(0, &size, &value));
+    size = sizeof value;
+    CALL(cuptiActivityGetAttribute, SIM_ATTR_DEVICE_BUFFER_SIZE, &size, &value);
+    SAY("device buffer %llu in %zu", (unsigned long long)value, size);
+    SAY("no attribute: %d", (int)cupti.cuptiActivityGetAttribute(99, &size, &value));
+    value = 0;
+    CALL(cuptiActivityGetAttribute, SIM_ATTR_PER_THREAD_ACTIVITY_BUFFER, &size, &value);
+    SAY("per thread %llu in %zu", (unsigned long long)value, size);
+}
+
 static void *run_thread(void *argument)
 {
     (void)argument;
@@ -518,6 +558,10 @@ static void start(void)
         CALL(cuptiEnableDomain, 1, subscriber, SIM_DOMAIN_RUNTIME);
         CALL(cuptiEnableDomain, 1, subscriber, SIM_DOMAIN_DRIVER);
     }
+    if (option("attributes"))
+        check_attributes();
+    if (option("quiet"))
+        CALL(cuptiActivityEnableRuntimeApi, (uint32_t)number("quiet", 0), 0);
     if (option("resources"))
         CALL(cuptiEnableDomain, 1, subscriber, SIM_DOMAIN_RESOURCE);
     if (option("waits"))
@@ -578,6 +622,8 @@ static void run(void)
     run_graph();
     run_peers();
     run_threads((int)number("threads", 0));
+    if (option("more"))
+        run_more();
 }
 
 static void flush_in_child(void)
