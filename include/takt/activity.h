@@ -90,9 +90,9 @@ typedef struct takt_activity {
 
 /* Names kernels of the program: those whose demangled name matches `pattern`, a POSIX extended
  * regular expression, are listed as `label`, in which \\1 to \\9 are the pattern's groups:
- * takt_kernel_label("(.*)_cuda_kernel_forward", "forward kernel \\1"). The first that matches counts;
- * kernels already seen keep their names. NVIDIA Warp's kernels need no rule: they are "forward kernel
- * NAME" and "backward kernel NAME". Any thread. TAKT_BAD_ARGUMENT: no such expression. */
+ * takt_kernel_label("(.*)_cuda_kernel_adjoint", "adjoint kernel \\1"). The first that matches
+ * counts; kernels already seen keep their names. NVIDIA Warp's need no rule: they are "forward
+ * kernel NAME" and "backward kernel NAME". Any thread. TAKT_BAD_ARGUMENT: no such expression. */
 TAKT_API takt_status takt_kernel_label(const char *pattern, const char *label);
 
 /* Counts kernels that match as builtin: beside those of cuBLAS, cuDNN, cuFFT, cuSPARSE, NCCL, CUB,

@@ -1,10 +1,10 @@
 /* From CUPTI's clock to Takt's.
  *
- * Both count nanoseconds of the same machine, so what is unknown is the distance between them, which
- * drifts by parts per million and jumps when CLOCK_REALTIME is set. Pairs of both clocks are sampled
- * while recording. A segment holds one distance: it lasts until a pair shows that the distance has
- * moved by more than the segment's tolerance. Within a segment times move by a constant, so
- * durations and gaps are the device's own to the nanosecond. */
+ * Both count nanoseconds of the same machine, so what is unknown is the distance between them,
+ * which drifts by parts per million and jumps when CLOCK_REALTIME is set. Pairs of both clocks are
+ * sampled while recording. A segment holds one distance: it lasts until a pair shows that the
+ * distance has moved by more than the segment's tolerance. Within a segment times move by a
+ * constant, so durations and gaps are the device's own to the nanosecond. */
 #ifndef TKT_CUDA_CLOCK_H
 #define TKT_CUDA_CLOCK_H
 

@@ -1,5 +1,5 @@
 /* What has been decoded and is still wanted by a window. Filled by one thread, the decoder; read by
- * those who seal. Times are CUPTI's nanoseconds (or those of the backend): cuda/clock.h maps them. */
+ * those who seal. Times are CUPTI's nanoseconds (or the backend's): cuda/clock.h maps them. */
 #ifndef TKT_CUDA_STORE_H
 #define TKT_CUDA_STORE_H
 
@@ -121,7 +121,7 @@ typedef struct tkt_store {
     TKT_ARRAY_OF(tkt_stored_wait) waits;
     TKT_ARRAY_OF(tkt_stored_overhead) overheads;
     TKT_ARRAY_OF(tkt_stored_context) contexts;
-    TKT_ARRAY_OF(tkt_stored_totals) totals; /* by ordinal; whether or not there was room; without: */
+    TKT_ARRAY_OF(tkt_stored_totals) totals; /* by ordinal; whether or not there was room */
     TKT_ARRAY_OF(tkt_stored_memory) unsummed; /* events that earlier ones may still follow */
     tkt_map          allocated; /* address of device memory -> bytes */
     tkt_cuda_clock   clock;
@@ -155,8 +155,8 @@ void tkt_store_release(uint64_t position, uint64_t before_ticks);
 /* Lets the oldest activities before `position` go when there is no room for new ones; 0: none. */
 void tkt_store_ring(uint64_t position);
 
-/* What is allocated on a device by all that has arrived, and at `begin_ns`, as far as the store goes
- * back. That and the time of the peak are ns of the fit. False where nothing was. */
+/* What is allocated on a device by all that has arrived, and at `begin_ns`, as far as the store
+ * goes back. That and the time of the peak are ns of the fit. False where nothing was. */
 bool tkt_store_totals(uint32_t device, const tkt_clock_fit *fit, uint64_t begin_ns,
                       tkt_stored_totals *out);
 

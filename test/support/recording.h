@@ -25,7 +25,8 @@ bool recorder_open(cupti_recorder *recorder, const char *path, uint32_t cupti_ve
 /* Adds a buffer as CUPTI hands it back, or a reading of its clock. Any thread; while the texts are
  * there, so best from the callback that completes a buffer. */
 void recorder_buffer(cupti_recorder *recorder, const void *buffer, size_t valid_bytes);
-void recorder_clock(cupti_recorder *recorder, uint64_t takt_ns, uint64_t cupti_ns, uint32_t bracket_ns);
+void recorder_clock(cupti_recorder *recorder, uint64_t takt_ns, uint64_t cupti_ns,
+                    uint32_t bracket_ns);
 
 /* False if anything could not be written. */
 bool recorder_close(cupti_recorder *recorder);
