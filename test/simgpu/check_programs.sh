@@ -4,7 +4,8 @@
 . "${0%/*}/../support/lib_script.sh"
 build=$(cd "${TAKT_BUILD:-build}" && pwd) || exit 1
 program=$build/test/simgpu/prog_simulation
-unset TAKT_SIM_SCRIPT TAKT_CUPTI_LIBRARY
+unset TAKT_SIM_SCRIPT
+export LD_LIBRARY_PATH=$build/simgpu/13 TAKT_CUPTI_LIBRARY=$build/simgpu/13/libcupti.so.13
 export TAKT_SIM='kernel.advance=30us; memcpy.DtoH=7us'
 
 # run NAME PROFILE [ARGUMENT]: leaves output in $scratch/NAME.out, files in $scratch/NAME.
@@ -13,9 +14,9 @@ run() {
     echo "profiling: {name: sim, $2}
 reports: [${reports-}]
 output: {directory: $scratch/$1, traces: [perfetto]${stream+, stream: true}}" >"$scratch/$1.yaml"
-    ( # the shell tells of killed programs
+    { # the shell tells of killed programs
         TAKT_CONFIG=$scratch/$1.yaml timeout 20 "$program" "${3-return}" >"$scratch/$1.out" 2>&1
-    ) 2>/dev/null
+    } 2>/dev/null
     local status=$?
     [ $status = "${expected_status-0}" ] || fail "$1: ends with $status" "$(cat "$scratch/$1.out")"
     grep -qx '12 steps' "$scratch/$1.out" || fail "$1: the program says something else"

@@ -2,6 +2,7 @@
  * script says, to the nanosecond. check_flavours.sh runs this with each release of CUPTI. */
 #include "simgpu/driver.h"
 #include "simgpu/sim.h"
+#include "simgpu/stand_in.h"
 
 #include "trace/model.h"
 
@@ -35,7 +36,7 @@ static void check(CUresult result)
 static int set_up_device(void **state)
 {
     (void)state;
-    setenv("TAKT_SIM", "devices=2; kernel=1us; memcpy=3us; memset=2us", 1);
+    use_stand_in("devices=2; kernel=1us; memcpy=3us; memset=2us");
     check(cuInit(0));
     for (int i = 0; i < 2; i++)
         check(cuDevicePrimaryCtxRetain(&contexts[i], i));

@@ -1,0 +1,317 @@
+/* Timers, and windows beside a profiler's, over the stand-ins: what is waited for, what is left
+ * alone, and what is kept when memory is short. */
+#include "simgpu/driver.h"
+#include "simgpu/sim.h"
+#include "simgpu/stand_in.h"
+
+#include "cuda/cuda.h"
+#include "trace/model.h"
+
+#include <takt/takt.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static CUcontext context;
+static CUmodule module;
+
+static void check(CUresult result)
+{
+    assert_int_equal(result, 0);
+}
+
+static int set_up_device(void **state)
+{
+    (void)state;
+    use_stand_in("devices=2");
+    check(cuInit(0));
+    check(cuDevicePrimaryCtxRetain(&context, 0));
+    check(cuCtxSetCurrent(context));
+    check(cuModuleLoadData(&module, "none"));
+    return 0;
+}
+
+static void launch(const char *name)
+{
+    CUfunction function;
+    check(cuModuleGetFunction(&function, module, name));
+    check(cuLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL));
+}
+
+static bool is_idle(void)
+{
+    return cuStreamQuery(NULL) == 0;
+}
+
+static bool second_device_sleeps(void)
+{
+    unsigned flags;
+    int is_active;
+    check(cuDevicePrimaryCtxGetState(1, &flags, &is_active));
+    return !is_active;
+}
+
+/* ---- Timers -------------------------------------------------------------------------------------
+ */
+
+static void a_timer_that_synchronizes_begins_and_ends_idle(void **state)
+{
+    (void)state;
+    double ms;
+    sim_script("kernel=20ms");
+    launch("before");
+    TAKT_TIMER_BEGIN(timer, "sync", .silent = true, .synchronize = true, .elapsed_ms = &ms);
+    assert_true(is_idle());
+    launch("inside");
+    TAKT_TIMER_END(timer);
+    assert_true(is_idle());
+    assert_true(ms >= 20);
+    assert_true(second_device_sleeps());
+}
+
+typedef struct seen {
+    int calls;
+    char names[200];
+    uint64_t ns;
+} seen;
+
+static void look(const takt_timing *results, const char *indent, void *user)
+{
+    seen *all = user;
+    all->calls++;
+    assert_string_equal(indent, "");
+    for (size_t i = 0; i < takt_timing_count(results); i++) {
+        const takt_activity *activity = takt_timing_at(results, i);
+        size_t used = strlen(all->names);
+        snprintf(all->names + used, sizeof all->names - used, "%s;", activity->name);
+        all->ns += activity->end_ns - activity->begin_ns;
+    }
+}
+
+/* Without .synchronize the clock is read first; the list is complete all the same. */
+static void a_timer_with_a_filter_lists_all_that_it_launched(void **state)
+{
+    (void)state;
+    seen outer = {0}, inner = {0};
+    sim_script("kernel.a=30ms; kernel.b=2ms; kernel.c=1ms");
+    TAKT_TIMER_BEGIN(first, "outer", .filter = TAKT_TIMING_ALL, .report = look, .user = &outer);
+    launch("a");
+    TAKT_TIMER_BEGIN(second, "inner", .silent = true, .filter = TAKT_TIMING_ALL);
+    launch("b");
+    TAKT_TIMER_END(second);
+    TAKT_TIMER_BEGIN(third, "memory", .filter = TAKT_TIMING_MEMCPY, .report = look, .user = &inner);
+    third.indent = 0;
+    launch("c");
+    TAKT_TIMER_END(third);
+    TAKT_TIMER_END(first);
+    assert_int_equal(outer.calls, 1);
+    assert_string_equal(outer.names, "kernel a;kernel b;kernel c;");
+    assert_int_equal(outer.ns, 33000000);
+    assert_int_equal(inner.calls, 1);
+    assert_string_equal(inner.names, "");
+}
+
+/* ---- Beside a profiler --------------------------------------------------------------------------
+ */
+
+static const takt_trace *last_trace;
+
+static void keep_trace(const takt_trace *trace, void *user)
+{
+    (void)user;
+    takt_trace_release(last_trace);
+    last_trace = takt_trace_retain(trace);
+}
+
+static takt_profiler *start_profiler(takt_profiler_options options)
+{
+    takt_profiler *profiler;
+    options.struct_size = sizeof options;
+    options.on_trace = keep_trace;
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+    return profiler;
+}
+
+static void stop_profiler(takt_profiler *profiler)
+{
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    takt_profiler_destroy(profiler);
+}
+
+static uint64_t loss(takt_loss which)
+{
+    return takt_trace_facts(last_trace)->losses[which];
+}
+
+static void timings_work_while_a_profiler_waits(void **state)
+{
+    (void)state;
+    takt_timing *timing;
+    takt_profiler_options options = {.schedule = {.wait = 5, .active = 1, .repeat = 1}};
+    sim_script("kernel=5us");
+    takt_profiler *profiler = start_profiler(options);
+    launch("before");
+    assert_int_equal(takt_timing_begin(NULL, &timing), TAKT_OK);
+    launch("inside");
+    assert_int_equal(takt_timing_end(timing), TAKT_OK);
+    assert_int_equal(takt_timing_count(timing), 1);
+    assert_string_equal(takt_timing_at(timing, 0)->name, "kernel inside");
+    takt_timing_free(timing);
+    uint64_t position = tkt_store_position();
+    launch("after");
+    tkt_cuda_settle(true, 10000);
+    assert_int_equal(tkt_store_position(), position);
+    stop_profiler(profiler);
+}
+
+static void steps_begin_idle_if_asked(void **state)
+{
+    (void)state;
+    takt_profiler_options options = {.synchronize = true, .no_devices = true};
+    sim_script("kernel=15ms");
+    launch("before");
+    takt_profiler *profiler = start_profiler(options);
+    assert_true(is_idle());
+    for (int i = 0; i < 3; i++) {
+        launch("step");
+        assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
+        assert_true(is_idle());
+    }
+    stop_profiler(profiler);
+    assert_true(second_device_sleeps());
+}
+
+/* While a stream is captured nothing may wait for the device. */
+static void a_capture_is_not_disturbed(void **state)
+{
+    (void)state;
+    CUstream stream;
+    CUgraph graph;
+    takt_timing *timing;
+    sim_script("kernel=5us");
+    check(cuStreamCreate(&stream, 1));
+    check(cuStreamBeginCapture_v2(stream, 0));
+    assert_int_equal(takt_timing_begin(NULL, &timing), TAKT_OK);
+    TAKT_TIMER_BEGIN(timer, "capture", .silent = true, .synchronize = true);
+    CUfunction function;
+    check(cuModuleGetFunction(&function, module, "captured"));
+    check(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
+    TAKT_TIMER_END(timer);
+    assert_int_equal(takt_timing_end(timing), TAKT_OK);
+    assert_int_equal(takt_timing_count(timing), 0);
+    takt_timing_free(timing);
+    check(cuStreamEndCapture(stream, &graph));
+    check(cuGraphDestroy(graph));
+    check(cuStreamDestroy_v2(stream));
+}
+
+/* ---- Memory is short ----------------------------------------------------------------------------
+ */
+
+enum {
+    FLOOD = 40000
+};
+
+static void flood(takt_mode mode, unsigned times)
+{
+    takt_profiler *profiler =
+        start_profiler((takt_profiler_options){.mode = mode, .max_memory_bytes = times << 20});
+    launch("first");
+    for (unsigned i = 0; i < times * FLOOD; i++)
+        launch("between");
+    launch("last");
+    stop_profiler(profiler);
+}
+
+static bool has(const char *name)
+{
+    for (size_t i = 0; i < takt_trace_activity_count(last_trace); i++) {
+        takt_activity activity;
+        assert_int_equal(takt_trace_activity(last_trace, i, &activity), TAKT_OK);
+        if (strcmp(activity.name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void a_trace_keeps_the_first_and_counts_the_rest(void **state)
+{
+    (void)state;
+    sim_script("kernel=200");
+    flood(TAKT_MODE_TRACE, 1);
+    assert_true(has("kernel first") && !has("kernel last"));
+    assert_true(loss(TAKT_LOSS_DEVICE_DROPPED) > 0);
+    assert_int_equal(loss(TAKT_LOSS_OVERWRITTEN), 0);
+    assert_int_equal(takt_trace_activity_count(last_trace) + loss(TAKT_LOSS_DEVICE_DROPPED),
+                     FLOOD + 2);
+}
+
+static void the_flight_recorder_keeps_the_last(void **state)
+{
+    (void)state;
+    sim_script("kernel=200");
+    flood(TAKT_MODE_FLIGHT, 1);
+    assert_true(!has("kernel first") && has("kernel last"));
+    assert_true(loss(TAKT_LOSS_OVERWRITTEN) > 0);
+    assert_int_equal(loss(TAKT_LOSS_DEVICE_DROPPED), 0);
+}
+
+static void a_summary_has_them_all(void **state)
+{
+    (void)state;
+    sim_script("kernel=200");
+    flood(TAKT_MODE_SUMMARY, 8);
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
+        assert_int_equal(loss((takt_loss)i), 0);
+    uint64_t count = 0;
+    for (size_t i = 0; i < last_trace->node_activities.count; i++)
+        count += last_trace->node_activities.items[i].stats.count;
+    assert_int_equal(count, 8 * FLOOD + 2);
+}
+
+/* ---- A device that hangs ------------------------------------------------------------------------
+ */
+
+/* Sealing gives up after two seconds and says what is missing: what did not finish, and what stands
+ * in one buffer with it. */
+static void what_does_not_finish_is_incomplete(void **state)
+{
+    (void)state;
+    sim_script("kernel.endless=3s; kernel.short=5us");
+    takt_profiler *profiler = start_profiler((takt_profiler_options){0});
+    launch("short");
+    launch("endless");
+    launch("short");
+    stop_profiler(profiler);
+    assert_false(has("kernel endless"));
+    assert_true(loss(TAKT_LOSS_INCOMPLETE) >= 2);
+    assert_int_equal(takt_trace_activity_count(last_trace) + loss(TAKT_LOSS_INCOMPLETE), 3);
+    check(cuCtxSynchronize());
+    while (!tkt_cuda_settle(true, 10000)) /* the collector comes back, too */
+        tkt_thread_yield();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_timer_that_synchronizes_begins_and_ends_idle),
+        cmocka_unit_test(a_timer_with_a_filter_lists_all_that_it_launched),
+        cmocka_unit_test(timings_work_while_a_profiler_waits),
+        cmocka_unit_test(steps_begin_idle_if_asked),
+        cmocka_unit_test(a_capture_is_not_disturbed),
+        cmocka_unit_test(a_trace_keeps_the_first_and_counts_the_rest),
+        cmocka_unit_test(the_flight_recorder_keeps_the_last),
+        cmocka_unit_test(a_summary_has_them_all),
+        cmocka_unit_test(what_does_not_finish_is_incomplete),
+    };
+    return cmocka_run_group_tests(tests, set_up_device, NULL);
+}
