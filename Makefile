@@ -167,6 +167,8 @@ $(B)/obj/src/nvtx/%.o:   flags = $(c_ours) $(nvtx)
 # given are left alone.
 ifeq ($(origin CFLAGS),file)
   $(foreach layer,config report profiler summary,$(eval $(B)/obj/src/$(layer)/%.o: private CFLAGS += -Os))
+  $(foreach file,collector cuda cupti driver event% message names% tracing,\
+      $(eval $(B)/obj/src/cuda/$(file).o: private CFLAGS += -Os))
 endif
 
 $(B)/obj/test/%.o:       flags = $(c_ours) -Itest
