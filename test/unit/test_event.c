@@ -1,0 +1,85 @@
+/* takt/event.h in a program that does not use CUDA: everything is refused, nothing is marked, and
+ * blocks run once. */
+#include "cuda/event.h"
+
+#include <takt/profiler.h>
+#include <takt/trace.h>
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+static void there_are_no_events_without_cuda(void **state)
+{
+    (void)state;
+    takt_event *event = NULL;
+    assert_int_equal(takt_event_create(&event), TAKT_UNSUPPORTED);
+    assert_int_equal(takt_event_create_untimed(&event), TAKT_UNSUPPORTED);
+    assert_null(event);
+    takt_event_destroy(NULL);
+}
+
+static int launch(int *count)
+{
+    TAKT_STREAM_SCOPE(NULL, "outer");
+    TAKT_LAUNCH(NULL, TAKT_TIMING_KERNEL, "launched") {
+        (*count)++;
+        if (*count > 3)
+            return 1;
+        if (*count > 2)
+            break;
+        (*count) += 10;
+    }
+    return 0;
+}
+
+static void blocks_run_once_and_may_be_left(void **state)
+{
+    (void)state;
+    int count = 0;
+    assert_int_equal(launch(&count), 0);
+    assert_int_equal(count, 11);
+    assert_int_equal(launch(&count), 1);
+    assert_int_equal(count, 12);
+    count = 2;
+    assert_int_equal(launch(&count), 0);
+    assert_int_equal(count, 3);
+}
+
+/* Leaving a block in whatever way ends its scope, and one launch is one scope. */
+static void marks_are_scopes_and_nothing_more(void **state)
+{
+    (void)state;
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    takt_profiler *profiler = NULL;
+    int counts[] = {0, 2, 3};
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+    for (int i = 0; i < 3; i++)
+        launch(&counts[i]);
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    const takt_trace *trace = takt_profiler_trace(profiler);
+    assert_non_null(trace);
+    assert_int_equal(takt_trace_facts(trace)->span_count, 6);
+    assert_int_equal(takt_trace_facts(trace)->losses[TAKT_LOSS_MISMATCH], 0);
+    assert_int_equal(takt_trace_activity_count(trace), 0);
+    for (size_t i = 0; i < 6; i++) {
+        takt_span_info span;
+        assert_int_equal(takt_trace_span(trace, 0, i, &span), TAKT_OK);
+        assert_string_equal(span.name, i % 2 ? "launched" : "outer");
+        assert_int_equal(span.parent, i % 2 ? i - 1 : TAKT_NO_PARENT);
+        assert_int_equal(span.flags, 0);
+    }
+    takt_profiler_destroy(profiler);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(there_are_no_events_without_cuda),
+        cmocka_unit_test(blocks_run_once_and_may_be_left),
+        cmocka_unit_test(marks_are_scopes_and_nothing_more),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
