@@ -12,7 +12,8 @@
 static bool look_at_process(void)
 {
     static const char *const sections[] = {".nv_fatbin", ".nvFatBinSegment", NULL};
-    return tkt_library_loaded("libcuda.so.1") || tkt_objects_have("libcudart.so", sections);
+    /* Not by dlopen() with RTLD_NOLOAD: that looks for the file in all folders. */
+    return tkt_objects_have("libcuda.so", sections) || tkt_objects_have("libcudart.so", sections);
 }
 
 bool tkt_cuda_is_used(void)

@@ -18,10 +18,13 @@ if command -v readelf >/dev/null; then
     done
 fi
 
-# Nor are they looked for, successfully or not.
+# Nor are they looked for, successfully or not, nor does a thread wait for them.
 if [ -z "${SAN-}" ] && command -v strace >/dev/null &&
     strace -o "$scratch/calls" true 2>/dev/null; then
-    strace -f -o "$scratch/calls" -e trace=file "$TAKT_BUILD/test/cli/prog_quiet" >/dev/null 2>&1
+    strace -f -o "$scratch/calls" -e trace=file,write,prctl "$TAKT_BUILD/test/cli/prog_quiet" \
+        >/dev/null 2>&1
     ! grep -i 'libcuda\|libcupti' "$scratch/calls" || fail "looks for a library of CUDA's"
+    grep -q '"takt"' "$scratch/calls" || fail "the profiler's own thread is not seen"
+    ! grep 'takt-cuda\|takt-fold' "$scratch/calls" || fail "starts a thread for CUDA"
 fi
 finish "no word of CUDA"

@@ -10,13 +10,14 @@ static void work(void)
     TAKT_TIMER("work", .synchronize = true, .filter = TAKT_TIMING_ALL, .nvtx = true);
 }
 
-static void profile(void)
+static void profile(takt_mode mode)
 {
     static const char *const reports[] = {"summary",    "scopes",  "tree",  "timeline",
                                           "activities", "devices", "steps", "memory"};
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     takt_profiler *profiler = NULL;
     options.schedule = (takt_schedule){.warmup = 1, .active = 2, .repeat = 1};
+    options.mode = mode;
     options.synchronize = true;
     options.filter = TAKT_TIMING_ALL;
     options.reports = reports;
@@ -43,7 +44,16 @@ static int print_maps(void)
 
 int main(void)
 {
+    takt_timed result;
+    takt_memory memory = {.struct_size = sizeof memory};
     work();
-    profile();
+    profile(TAKT_MODE_TRACE);
+    profile(TAKT_MODE_SUMMARY);
+    profile(TAKT_MODE_FLIGHT);
+    TAKT_TIMED(&result, .repeat = 2) {
+        work();
+    }
+    takt_timed_print(&result);
+    takt_memory_query("cuda:0", &memory);
     return print_maps();
 }
