@@ -174,11 +174,26 @@ static bool sum_memory(walk *w)
     return is_ok;
 }
 
+/* Activities of devices stand in front of those of the host, which are spans. */
+static size_t count_works(const takt_trace *trace)
+{
+    size_t low = 0, high = trace->activities.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (trace->activities.items[middle].span == TKT_NO_SPAN)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 static bool note_work(walk *w)
 {
     const takt_trace *trace = w->trace;
     w->has_work = tkt_alloc_zeroed(trace->calls.count + 1);
-    for (size_t i = 0; w->has_work && i < trace->activities.count; i++)
+    size_t count = count_works(trace);
+    for (size_t i = 0; w->has_work && i < count; i++)
         if (trace->activities.items[i].call < trace->calls.count)
             w->has_work[trace->activities.items[i].call] = 1;
     return w->has_work != NULL;
@@ -378,17 +393,17 @@ typedef struct works {
     size_t count;
 } works;
 
-/* Whether an activity has a row of its own. Those of the host are spans. */
+/* Whether an activity says what it was, as all do that come from a store or a file. */
 static bool is_written(const takt_trace *trace, const tkt_activity *activity)
 {
-    return activity->span == TKT_NO_SPAN && activity->shape < trace->shapes.count;
+    return activity->shape < trace->shapes.count;
 }
 
 /* Another counting sort. */
 static bool split_works(walk *w, works *out)
 {
     const takt_trace *trace = w->trace;
-    size_t count = trace->activities.count;
+    size_t count = count_works(trace);
     uint32_t *streams = tkt_alloc((count + 1) * sizeof *streams);
     out->order = tkt_alloc((count + 1) * sizeof *out->order);
     for (size_t i = 0; streams && i < count; i++)
