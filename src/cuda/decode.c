@@ -598,6 +598,7 @@ void tkt_decode(tkt_store *store, const tkt_record_sizes *sizes, const void *buf
     const uint8_t *bytes;
     uint32_t kind;
     size_t at = 0;
+    tkt_names_prepare(); /* not under the lock: who loads a plugin may wait for the store */
     tkt_mutex_lock(&store->lock);
     decoder d = begin(store);
     while ((bytes = tkt_record_next(sizes, buffer, valid_bytes, &at, &kind)) != NULL) {

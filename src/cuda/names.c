@@ -31,17 +31,25 @@ static void *look_up_demangler(void)
     return found;
 }
 
+static _Atomic(void *) demangle_symbol;
+static atomic_bool is_looked_up;
+
 /* Races are harmless: all find the same. */
+void tkt_names_prepare(void)
+{
+    /* acquire and release: who sees that it was looked up sees what was found */
+    if (atomic_load_explicit(&is_looked_up, memory_order_acquire))
+        return;
+    atomic_store_explicit(&demangle_symbol, look_up_demangler(), memory_order_relaxed);
+    atomic_store_explicit(&is_looked_up, true, memory_order_release);
+}
+
 static demangler find_demangler(void)
 {
-    static _Atomic(void *) known;
-    void *function = atomic_load_explicit(&known, memory_order_relaxed);
-    if (!function) {
-        function = look_up_demangler();
-        atomic_store_explicit(&known, function, memory_order_relaxed);
-    }
+    tkt_names_prepare();
+    void *symbol = atomic_load_explicit(&demangle_symbol, memory_order_relaxed);
     demangler result;
-    memcpy(&result, &function, sizeof result);
+    memcpy(&result, &symbol, sizeof result);
     return result;
 }
 

@@ -9,6 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Finds what demangles, which takes the loader's lock and may load a library: to be called before
+ * others are taken. Any thread; from the second time on it does nothing. */
+void tkt_names_prepare(void);
+
 /* The demangled name in memory of tkt_alloc(); a copy where it cannot be demangled; NULL without
  * memory. */
 char *tkt_name_demangle(const char *mangled);
