@@ -46,6 +46,8 @@ for flavour in 12 13 multi; do
     # Before 12.9 the same memory is handed out twice then, and its records cannot be counted well.
     run $flavour "" exhausted "$([ $flavour = 12 ] && echo about)"
     for completion in normal twice thread late; do
+        # ThreadSanitizer mistakes the reuse of a detached thread's storage for a race.
+        [[ $completion = late && ${SAN-} = *thread* ]] && continue
         run $flavour "cupti.completion=$completion" threads 2000
     done
     run $flavour "cupti.completion=never" threads 0
