@@ -48,6 +48,9 @@ void profile(takt::Profiler &profiler)
             TAKT_SCOPE("little");
             work(launches / 4);
         }
+        TAKT_LAUNCH(nullptr, TAKT_TIMING_KERNEL, "marked") {
+            spin_10us<<<1, 1>>>();
+        }
     }
     CHECK(cudaDeviceSynchronize());
     profiler.stop();
@@ -93,6 +96,7 @@ int main()
 
     Totals much = totals_of(trace.get(), "much", "kernel spin_50us");
     Totals little = totals_of(trace.get(), "little", "kernel spin_50us");
+    Totals marked = totals_of(trace.get(), "marked", "kernel spin_10us");
     Totals all = totals_of(trace.get(), nullptr, nullptr);
     double much_ms = synchronised(launches), little_ms = synchronised(launches / 4);
     std::printf("backend %s, uncertainty %.0f ns\n", takt_trace_facts(trace.get())->backend,
@@ -101,7 +105,9 @@ int main()
     std::printf("little: %.6f ms by Takt, %.6f ms synchronised\n", little.ms, little_ms);
     EXPECT(much.count == size_t(rounds * launches), "%zu launches", much.count);
     EXPECT(little.count == size_t(rounds * launches / 4), "%zu launches", little.count);
-    EXPECT(all.count == much.count + little.count, "%zu launches in all", all.count);
+    EXPECT(marked.count == size_t(rounds), "%zu launches", marked.count);
+    EXPECT(all.count == much.count + little.count + marked.count, /* none twice */
+           "%zu launches in all", all.count);
     EXPECT(agrees(much.ms, much_ms, 0.05, 0.0), "%.6f and %.6f ms", much.ms, much_ms);
     EXPECT(agrees(little.ms, little_ms, 0.15, 0.0), "%.6f and %.6f ms", little.ms, little_ms);
     expect_in_order(trace.get());

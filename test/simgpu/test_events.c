@@ -477,6 +477,24 @@ static void threads_mark_at_once(void **state)
     assert_int_equal(arrived(position, found, 801), 800);
 }
 
+/* The last test: it takes the context away. */
+static void after_a_reset_marks_are_incomplete(void **state)
+{
+    tkt_stored_activity found[1];
+    (void)state;
+    uint64_t position = tkt_store_position();
+    tkt_cuda_losses before = losses_now();
+    launch(ahead, stream);
+    void *done = takt_stream_begin_v1(stream, TAKT_TIMING_KERNEL, &spin_site);
+    takt_stream_end_v1(done);
+    void *open = takt_stream_begin_v1(stream, TAKT_TIMING_KERNEL, &spin_site);
+    assert_int_equal(cuDevicePrimaryCtxReset_v2(0), 0);
+    takt_stream_end_v1(open);
+    assert_int_equal(tkt_marks_resolve(), 0);
+    assert_int_equal(arrived(position, found, 1), 0);
+    assert_int_equal(losses_now().incomplete, before.incomplete + 2);
+}
+
 #define MARKS(test) cmocka_unit_test_setup_teardown(test, switch_marks_on, switch_marks_off)
 
 int main(void)
@@ -499,6 +517,7 @@ int main(void)
         MARKS(threads_mark_at_once),
         MARKS(marks_cost_nothing_while_they_are_off),
         MARKS(marks_are_bounded_and_losses_counted),
+        cmocka_unit_test_setup(after_a_reset_marks_are_incomplete, switch_marks_on),
     };
     return cmocka_run_group_tests(tests, set_up_device, NULL);
 }
