@@ -254,6 +254,10 @@ static void write_slice(tkt_stream *stream)
     takt_trace *slice;
     if (tkt_seal(&what, &slice) != TAKT_OK)
         return;
+    if (tkt_trace_finish(slice) != TAKT_OK) { /* the order of arguments, of async spans, of events */
+        takt_trace_release(slice);
+        return;
+    }
     slice->facts.begin_ns = tkt_clock_ns(&what.fit, what.begin_ticks);
     for (size_t i = 0; i < slice->tracks.count; i++)
         write_track(stream, slice, &slice->tracks.items[i]);

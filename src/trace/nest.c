@@ -14,7 +14,6 @@
 
 #include "record/site.h"
 #include "record/slot.h"
-#include "trace/order.h"
 
 #include <assert.h>
 #include <string.h>
@@ -29,19 +28,19 @@ typedef struct pending {
 
 /* A placed span whose subtree the backward pass is in. */
 typedef struct ancestor {
-    size_t   first; /* of its interval, in the order of ends */
+    size_t first; /* of its interval, in the order of ends */
     uint32_t place;
     uint32_t depth; /* as recorded */
 } ancestor;
 
 typedef struct nest {
-    tkt_sealing   *sealing;
+    tkt_sealing *sealing;
     const tkt_run *run;
-    tkt_track     *track;
-    uint32_t       track_index;
-    uint32_t      *sizes;
-    size_t         count; /* spans counted, then those not yet placed */
-    uint32_t       gaps;
+    tkt_track *track;
+    uint32_t track_index;
+    uint32_t *sizes;
+    size_t count; /* spans counted, then those not yet placed */
+    uint32_t gaps;
     TKT_ARRAY_OF(pending) pendings;
     TKT_ARRAY_OF(ancestor) ancestors; /* outermost first */
     bool is_unfinished;               /* spans being placed come from the stack */
@@ -58,11 +57,12 @@ static bool is_in_window(const nest *n, const tkt_slot_span *span)
 static tkt_slot_span span_of_frame(const nest *n, uint32_t depth)
 {
     const takt_frame *frame = &n->run->frames[depth];
-    return (tkt_slot_span){frame->start, n->sealing->window->end_ticks,
-                           tkt_frame_site(frame), depth};
+    return (tkt_slot_span){frame->start, n->sealing->window->end_ticks, tkt_frame_site(frame),
+                           depth};
 }
 
-/* ---- Forward: sizes --------------------------------------------------------------------------- */
+/* ---- Forward: sizes ---------------------------------------------------------------------------
+ */
 
 static bool is_inside(const pending *subtree, const tkt_slot_span *span)
 {
@@ -118,7 +118,8 @@ static void measure_all(nest *n)
     }
 }
 
-/* ---- Backward: places ------------------------------------------------------------------------- */
+/* ---- Backward: places -------------------------------------------------------------------------
+ */
 
 static uint32_t flags_of(const nest *n, const tkt_slot_span *span, uint8_t kind)
 {
@@ -229,9 +230,9 @@ static void add_flow(nest *n, const takt_record *slot)
 {
     tkt_flow *flow = TKT_ARRAY_ADD(&n->sealing->trace->flows);
     if (flow)
-        *flow = (tkt_flow){tkt_sealing_ns(n->sealing, slot[0].start), slot[1].start, n->track_index,
-                           owner(n, tkt_slot_depth(slot)),
-                           tkt_slot_kind_of(slot) == TKT_SLOT_FLOW_END};
+        *flow =
+            (tkt_flow){tkt_sealing_ns(n->sealing, slot[0].start), slot[1].start, n->track_index,
+                       owner(n, tkt_slot_depth(slot)), tkt_slot_kind_of(slot) == TKT_SLOT_FLOW_END};
     else
         n->sealing->is_out_of_memory = true;
 }
@@ -330,7 +331,8 @@ static void place_all(nest *n)
         place_segment(n, &n->run->segments.items[i]);
 }
 
-/* ---- What came backwards ------------------------------------------------------------------------ */
+/* ---- What came backwards ------------------------------------------------------------------------
+ */
 
 static void reverse(void *list, size_t count, size_t item_size)
 {
@@ -374,53 +376,18 @@ static void reverse_events(takt_trace *trace, const event_counts *before)
         REVERSE_SINCE(&trace->calls, before->calls);
 }
 
-/* Sorts items, each of which begins with its span's index, by span; those of one span into the
- * order in which they were recorded, which is the reverse of the order they stand in. */
-static takt_status sort_by_span(void *items, size_t count, size_t item_size)
+/* tkt_trace_finish() puts them in the order of their spans; those of one span stay as they were
+ * recorded, which is the reverse of the order they stand in. */
+static void reverse_extras(tkt_track *track)
 {
-    reverse(items, count, item_size);
-    uint64_t *spans = tkt_alloc((count + 1) * sizeof *spans);
-    if (!spans)
-        return TAKT_NO_MEMORY;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t span;
-        memcpy(&span, (const char *)items + i * item_size, sizeof span);
-        spans[i] = span;
-    }
-    uint32_t *places = NULL;
-    takt_status status = tkt_order_find(&(tkt_order_items){spans, count, sizeof *spans, 0}, &places);
-    if (status == TAKT_OK && places)
-        status = tkt_order_apply(&(tkt_order_items){items, count, item_size, 0}, places);
-    tkt_free(places);
-    tkt_free(spans);
-    return status;
+    if (track->args.count)
+        REVERSE_SINCE(&track->args, 0);
+    if (track->works.count)
+        REVERSE_SINCE(&track->works, 0);
 }
 
-/* Leaves one entry for each span. */
-static void join_works(tkt_works *works)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < works->count; i++) {
-        if (count > 0 && works->items[count - 1].span == works->items[i].span) {
-            works->items[count - 1].flops += works->items[i].flops;
-            works->items[count - 1].bytes += works->items[i].bytes;
-        } else {
-            works->items[count++] = works->items[i];
-        }
-    }
-    works->count = count;
-}
-
-static void tidy_track(nest *n)
-{
-    tkt_track *track = n->track;
-    if (sort_by_span(track->args.items, track->args.count, sizeof *track->args.items) != TAKT_OK ||
-        sort_by_span(track->works.items, track->works.count, sizeof *track->works.items) != TAKT_OK)
-        n->sealing->is_out_of_memory = true;
-    join_works(&track->works);
-}
-
-/* ---- A run ------------------------------------------------------------------------------------ */
+/* ---- A run ------------------------------------------------------------------------------------
+ */
 
 size_t tkt_run_slots(const tkt_run *run)
 {
@@ -441,7 +408,7 @@ void tkt_seal_run(tkt_sealing *sealing, const tkt_run *run, uint32_t track)
         event_counts before = count_events(sealing->trace);
         n.track->spans.count = n.count;
         place_all(&n);
-        tidy_track(&n);
+        reverse_extras(n.track);
         reverse_events(sealing->trace, &before);
     } else {
         sealing->is_out_of_memory = true;
