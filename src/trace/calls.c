@@ -90,7 +90,7 @@ static takt_status order_siblings(tkt_activity *first, size_t count)
 
 takt_status tkt_calls_order(takt_trace *trace, size_t first)
 {
-    uint32_t *places;
+    uint32_t *places = NULL;
     takt_status status = find_order(trace, first, &places);
     tkt_activity *items = trace->activities.items;
     size_t count = trace->activities.count;

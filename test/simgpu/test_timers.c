@@ -4,6 +4,7 @@
 #include "simgpu/sim.h"
 #include "simgpu/stand_in.h"
 
+#include "base/alloc.h"
 #include "cuda/cuda.h"
 #include "trace/model.h"
 
@@ -214,6 +215,11 @@ static void a_capture_is_not_disturbed(void **state)
     check(cuStreamDestroy_v2(stream));
 }
 
+static void ignore_line(takt_log_level level, const char *line, void *user)
+{
+    (void)level, (void)line, (void)user;
+}
+
 /* ---- Memory is short ----------------------------------------------------------------------------
  */
 
@@ -278,6 +284,40 @@ static void a_summary_has_them_all(void **state)
     assert_int_equal(count, 8 * FLOOD + 2);
 }
 
+/* Whichever allocation fails, the program goes on, and so does Takt when there is memory again. */
+static void without_memory_nothing_breaks(void **state)
+{
+    (void)state;
+    static const takt_mode modes[] = {TAKT_MODE_TRACE, TAKT_MODE_SUMMARY};
+    sim_script("kernel=200");
+    takt_set_log(ignore_line, NULL);
+    for (uint64_t after = 0; after < 400; after++) {
+        takt_profiler_options options = {.struct_size = sizeof options, .mode = modes[after % 2]};
+        takt_profiler *profiler = NULL;
+        takt_timing *timing = NULL;
+        tkt_alloc_fail(after, after % 4 == 3 ? UINT64_MAX : 1);
+        takt_profiler_create(&options, &profiler);
+        if (profiler)
+            takt_profiler_start(profiler);
+        takt_timing_begin(NULL, &timing);
+        for (int i = 0; i < 20; i++) {
+            TAKT_SCOPE("step");
+            launch("k");
+        }
+        if (timing)
+            takt_timing_end(timing);
+        takt_timing_free(timing);
+        takt_profiler_destroy(profiler);
+        tkt_alloc_fail(0, 0);
+    }
+    takt_set_log(NULL, NULL);
+    takt_profiler *profiler = start_profiler((takt_profiler_options){0});
+    launch("again");
+    stop_profiler(profiler);
+    assert_true(has("kernel again"));
+    assert_int_equal(takt_trace_activity_count(last_trace), 1);
+}
+
 /* ---- A device that hangs ------------------------------------------------------------------------
  */
 
@@ -311,6 +351,7 @@ int main(void)
         cmocka_unit_test(a_trace_keeps_the_first_and_counts_the_rest),
         cmocka_unit_test(the_flight_recorder_keeps_the_last),
         cmocka_unit_test(a_summary_has_them_all),
+        cmocka_unit_test(without_memory_nothing_breaks),
         cmocka_unit_test(what_does_not_finish_is_incomplete),
     };
     return cmocka_run_group_tests(tests, set_up_device, NULL);
