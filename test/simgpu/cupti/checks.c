@@ -25,6 +25,7 @@ atomic_bool simc_is_exiting;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pid_t home; /* the process that loaded the library */
 static char report[512];
+static atomic_bool is_loaded; /* the options, by whatever thread */
 static atomic_uint subscriptions;
 static atomic_uint hang_calls;
 static atomic_bool was_refused;
@@ -116,6 +117,7 @@ void simc_load_options(void)
     copy_option(o->hang, sizeof o->hang, "cupti.hang");
     o->hang_at = number("cupti.hang_at", 1);
     copy_option(report, sizeof report, "cupti.report");
+    is_loaded = true;
 }
 
 static void forget_children(void)
@@ -240,7 +242,7 @@ static void print_report(FILE *out)
 /* After everything that the program registered with atexit(). */
 __attribute__((destructor)) static void at_exit(void)
 {
-    if (getpid() != home)
+    if (!is_loaded || getpid() != home)
         return;
     simc_is_exiting = true;
     if (simc_option.completion == SIMC_COMPLETE_AT_EXIT)
