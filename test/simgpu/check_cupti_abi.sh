@@ -22,7 +22,8 @@ compile() {
 }
 compile -Itest
 mkdir "$scratch/simgpu"
-sed 's/uint8_t cacheConfig;/uint16_t cacheConfig;/' test/simgpu/cupti_abi.h >"$scratch/simgpu/cupti_abi.h"
+sed 's/uint8_t cacheConfig;/uint16_t cacheConfig;/' test/simgpu/cupti_abi.h \
+    >"$scratch/simgpu/cupti_abi.h"
 ! compile -I"$scratch" 2>"$scratch/errors" || { echo "a wrong offset was not seen" && exit 1; }
 grep -q "sim_rec_kernel.*sharedMemoryConfig" "$scratch/errors"
 
@@ -42,7 +43,8 @@ fi
 LD_LIBRARY_PATH=$scratch/alone "$facts" "$scratch/alone/libcupti.so.13" >"$scratch/ours"
 
 # The simulator names the callbacks that it knows of; these must be right.
-grep '^callback' "$scratch/ours" | grep -v NotSimulated | grep -vxF -f "$scratch/real" >"$scratch/wrong" || true
+grep '^callback' "$scratch/ours" | grep -v NotSimulated |
+    grep -vxF -f "$scratch/real" >"$scratch/wrong" || true
 [ "$(grep -c '^callback' "$scratch/ours")" = "$(grep -c '^callback' "$scratch/real")" ]
 if [ -s "$scratch/wrong" ]; then
     echo "callbacks with other names:" && cat "$scratch/wrong" && exit 1

@@ -1,7 +1,8 @@
 #!/bin/bash
-# Everything that can go wrong with CUPTI and the driver, on the stand-ins: whatever it is, the program
-# computes what it computes without Takt, ends as it would have, and is told in one line or by a count
-# when something is missing. And Takt never does with CUPTI what hangs or crashes with the real one.
+# Everything that can go wrong with CUPTI and the driver, on the stand-ins: whatever it is, the
+# program computes what it computes without Takt, ends as it would have, and is told in one line or
+# by a count when something is missing. And Takt never does with CUPTI what hangs or crashes with
+# the real one.
 cd "${TAKT_ROOT:-$(dirname "$0")/../..}" || exit 1
 . test/support/lib_script.sh || exit 1
 sim=$TAKT_BUILD/simgpu
@@ -13,7 +14,7 @@ locks=
 [ -n "${SAN-}" ] || locks=$sim/libsimlocks.so
 unset TAKT_LOG TAKT_CUPTI_LIBRARY
 
-# Runs the program with the words in $words under a script, into $scratch/$1; the status is its last line.
+# Runs the program under a script, into $scratch/NAME; the status is its last line.
 execute() { # NAME SCRIPT WORD...
     local name=$1 script=$2
     shift 2
@@ -24,8 +25,8 @@ execute() { # NAME SCRIPT WORD...
     } 2>/dev/null # bash's own word about a crash
 }
 
-# under WHAT SCRIPT WORD...: the program under a fault, in flavour $flavour (13), compared with itself
-# without Takt. What Takt says goes to $scratch/log, and what it finds to $scratch/found.
+# under WHAT SCRIPT WORD...: the program under a fault, in flavour $flavour (13), compared with
+# itself without Takt. What Takt says goes to $scratch/log, and what it finds to $scratch/found.
 under() {
     what="$1 (${2:-no script}${3+, }${*:3})"
     local script=$2
@@ -43,8 +44,10 @@ under() {
     grep -v '^# ' "$scratch/with" >"$scratch/results"
     same "$what: results" "$scratch/alone" "$scratch/results"
     cp "$scratch/with.errors" "$scratch/log"
-    ! grep -qv '^takt: ' "$scratch/log" || fail "$what: $(grep -v '^takt: ' "$scratch/log" | head -n 3)"
-    [ "$(wc -l <"$scratch/log")" -le "${lines:-1}" ] || { fail "$what: says more than a line:" && cat "$scratch/log"; }
+    ! grep -v '^takt: ' "$scratch/log" >"$scratch/foreign" ||
+        fail "$what: $(head -n 3 "$scratch/foreign")"
+    [ "$(wc -l <"$scratch/log")" -le 1 ] ||
+        { fail "$what: says more than a line:" && cat "$scratch/log"; }
     local wrong='locks_held|after_refusal|in_child|forbidden|not_zeroed|unaligned|late_settings'
     if grep -sE "^($wrong) [1-9]" "$scratch/counts" >"$scratch/wrong"; then
         fail "$what: $(tr '\n' ' ' <"$scratch/wrong")"
@@ -60,7 +63,8 @@ says() { # PATTERN; "": not a word
 }
 
 finds() { # PATTERN of a whole line
-    grep -qxE "$1" "$scratch/found" || fail "$what: does not find '$1' but: $(tr '\n' ';' <"$scratch/found")"
+    grep -qxE "$1" "$scratch/found" ||
+        fail "$what: does not find '$1' but: $(tr '\n' ';' <"$scratch/found")"
 }
 
 # Either everything was recorded, or something tells that it was not.
@@ -86,7 +90,7 @@ finds "$whole"
 
 echo | "${CC:-cc}" -x c -shared -o "$scratch/libcudart.so.13" -
 what="no libcuda"
-cp "$TAKT_BUILD/test/simgpu/prog_driverless" "$scratch" # far from the libraries that it was linked with
+cp "$TAKT_BUILD/test/simgpu/prog_driverless" "$scratch" # away from what it was linked with
 LD_LIBRARY_PATH=$scratch "$scratch/prog_driverless" "$scratch/libcudart.so.13" \
     >"$scratch/found" 2>"$scratch/log"
 if ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1 '; then

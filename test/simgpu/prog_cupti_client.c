@@ -506,6 +506,7 @@ static void subscribe_again(void)
     if (cupti.cuptiSubscribe_v2) {
         SAY("second: %d", (int)cupti.cuptiSubscribe_v2(&second, on_callback, NULL, &params));
         SAY("owner '%s'", other);
+        SAY("a function of V1: %d", (int)cupti.cuptiActivityDisable(SIM_KIND_MEMCPY));
     }
 }
 
