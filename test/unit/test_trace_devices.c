@@ -319,6 +319,48 @@ static void memory_waits_and_overheads_come_with_them(void **state)
     tkt_store_fini(&w.store);
 }
 
+/* Whichever allocation fails, nothing is broken, and the next try has all. */
+static void without_memory_the_join_says_so(void **state)
+{
+    (void)state;
+    world w;
+    begin(&w, TKT_KEEP);
+    takt_begin("a");
+    for (uint32_t i = 1; i < 100; i++)
+        call(launch, i, 5, 0);
+    takt_end();
+    end(&w, 99);
+    for (uint32_t i = 99; i > 0; i--) {
+        char label[16];
+        snprintf(label, sizeof label, "kernel %u", i);
+        add(&w, label, TAKT_TIMING_KERNEL, i, i % 2, i % 3, 2 * i, 2 * i + 1);
+    }
+    assert_true(
+        tkt_store_add_wait(&w.store, &(tkt_stored_wait){w.join.begin_ticks, 9, 2, 1, 7, 3}));
+    assert_true(tkt_store_add_memory(
+        &w.store, &(tkt_stored_memory){w.join.begin_ticks, 1, 1, 1, 0, TAKT_MEMORY_DEVICE, 0}));
+    takt_status status = TAKT_NO_MEMORY;
+    uint64_t tries = 0;
+    for (; status != TAKT_OK; tries++) {
+        takt_trace *trace;
+        tkt_joined joined;
+        w.window.with_spans = true;
+        assert_int_equal(tkt_seal(&w.window, &trace), TAKT_OK);
+        trace->facts.has_spans = true;
+        tkt_alloc_fail(tries, 1);
+        status = tkt_trace_join(trace, &w.store, &w.join, &joined);
+        tkt_alloc_fail(0, 0);
+        if (status == TAKT_OK) {
+            assert_int_equal(joined.activities, 99);
+            assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+            assert_non_null(tkt_trace_fold(trace));
+        }
+        takt_trace_release(trace);
+    }
+    assert_true(tries > 15);
+    tkt_store_fini(&w.store);
+}
+
 /* ---- The folded form --------------------------------------------------------------------------
  */
 
@@ -544,6 +586,7 @@ int main(void)
         cmocka_unit_test(activities_belong_to_the_scopes_that_launched_them),
         cmocka_unit_test(a_filter_and_a_position_leave_out_the_others),
         cmocka_unit_test(memory_waits_and_overheads_come_with_them),
+        cmocka_unit_test(without_memory_the_join_says_so),
         cmocka_unit_test(activities_are_added_up_by_path),
         cmocka_unit_test(what_comes_early_waits),
     };
