@@ -17,8 +17,10 @@ static uint64_t record_cost_ns, query_cost_ns;
 static int queries_until_done;
 static int queries_left;
 
-/* An event is the device's time, in ns. */
+/* An event is the device's time, in ns. There is room for all that the tests need at a time. */
 typedef double event;
+static event events[64];
+static size_t event_count;
 
 static uint64_t read_host(void)
 {
@@ -33,13 +35,8 @@ static double device_ns(void)
 static int event_create(void **out, unsigned flags)
 {
     assert_int_equal(flags, 0);
-    *out = calloc(1, sizeof(event));
-    return 0;
-}
-
-static int event_destroy(void *destroyed)
-{
-    free(destroyed);
+    assert_true(event_count < 64);
+    *out = &events[event_count++];
     return 0;
 }
 
@@ -83,7 +80,6 @@ static int context_current(void **out)
 
 static const tkt_driver driver = {
     .event_create = event_create,
-    .event_destroy = event_destroy,
     .event_record = event_record,
     .event_query = event_query,
     .event_elapsed = event_elapsed,
