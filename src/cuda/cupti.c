@@ -17,11 +17,11 @@
 static bool look_up(tkt_cupti *cupti, void *library)
 {
 #define PLACE(member, symbol, is_required, parameters)                                             \
-    {#symbol, offsetof(tkt_cupti, member), is_required},
+    {#symbol, is_required, offsetof(tkt_cupti, member)},
     static const struct {
-        char symbol[40];
-        uint16_t offset;
+        char symbol[39]; /* no pointers, which would need relocating */
         bool is_required;
+        uint16_t offset;
     } places[] = {TKT_CUPTI_FUNCTION_LIST(PLACE)};
 #undef PLACE
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {

@@ -16,18 +16,15 @@ static tkt_driver driver_table;
 static _Atomic(const tkt_driver *) the_driver;
 static _Atomic(void *) known_contexts[MAX_CONTEXTS];
 
-/* Symbol and place of each function; offsets, since pointers would need relocating. */
-typedef struct function_place {
-    const char *symbol;
-    size_t offset;
-    bool is_required;
-} function_place;
-
 static bool look_up(void *library)
 {
 #define PLACE(member, symbol, is_required, parameters)                                             \
-    {#symbol, offsetof(tkt_driver, member), is_required},
-    static const function_place places[] = {TKT_DRIVER_FUNCTION_LIST(PLACE)};
+    {#symbol, is_required, offsetof(tkt_driver, member)},
+    static const struct {
+        char symbol[35]; /* no pointers, which would need relocating */
+        bool is_required;
+        uint16_t offset;
+    } places[] = {TKT_DRIVER_FUNCTION_LIST(PLACE)};
 #undef PLACE
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         void *address = tkt_library_symbol(library, places[i].symbol);
