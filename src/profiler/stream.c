@@ -254,7 +254,7 @@ static void write_slice(tkt_stream *stream)
     takt_trace *slice;
     if (tkt_seal(&what, &slice) != TAKT_OK)
         return;
-    if (tkt_trace_finish(slice) != TAKT_OK) { /* the order of arguments, of async spans, of events */
+    if (tkt_trace_finish(slice) != TAKT_OK) { /* puts arguments, async spans, events in order */
         takt_trace_release(slice);
         return;
     }

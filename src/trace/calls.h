@@ -4,8 +4,8 @@
 
 #include "trace/model.h"
 
-/* Ids count up, so their lowest bits spread them evenly over a table of lists. A list is followed so
- * far at most, and so are calls inside calls: a file that is made to be slow must not have its
+/* Ids count up, so their lowest bits spread them evenly over a table of lists. A list is followed
+ * so far at most, and so are calls inside calls: a file that is made to be slow must not have its
  * way. */
 #define TKT_MOST_EQUAL_CALLS 64
 

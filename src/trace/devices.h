@@ -45,9 +45,9 @@ typedef struct tkt_joined {
 } tkt_joined;
 
 /* Adds to a trace that tkt_seal() made: activities in the order of issue, shapes, devices, waits,
- * overheads, memory events, and device_memory of devices that have such events, with window_ totals,
- * current_bytes and pool_bytes as the events say, from 0 at the window's begin; the caller adds what
- * it knows besides.
+ * overheads, memory events, and device_memory of devices that have such events, with window_
+ * totals, current_bytes and pool_bytes as the events say, from 0 at the window's begin; the caller
+ * adds what it knows besides.
  * Takes the store's lock. TAKT_NO_MEMORY. */
 takt_status tkt_trace_join(takt_trace *trace, tkt_store *store, const tkt_join *what,
                            tkt_joined *out);
@@ -74,9 +74,9 @@ void tkt_device_fold_destroy(tkt_device_fold *sums); /* NULL is ignored */
 void tkt_device_fold_calls(tkt_device_fold *sums, uint32_t log, const tkt_folded_calls *calls);
 
 /* Adds up the activities that have arrived since the last time. One whose call is not known yet
- * waits for the next time. `last_correlation` is UINT32_MAX until the window has ended; then nothing
- * waits any more, and later ids are left out. Returns the position that the store may be released up
- * to. Takes the store's lock. */
+ * waits for the next time. `last_correlation` is UINT32_MAX until the window has ended; then
+ * nothing waits any more, and later ids are left out. Returns the position that the store may be
+ * released up to. Takes the store's lock. */
 uint64_t tkt_device_fold_update(tkt_device_fold *sums, tkt_store *store, uint32_t last_correlation);
 
 /* Activities that were added up, in all, and without a path: of them facts.activity_count and the

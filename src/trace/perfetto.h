@@ -143,8 +143,8 @@ enum {
 };
 enum { TKT_PF_LOSS_NAME = 1, TKT_PF_LOSS_COUNT = 2 };
 
-/* A struct whose members are the fields of a message: field 1 is the first entry, and so on up to an
- * entry of no size. All are varints or texts. */
+/* A struct whose members are the fields of a message: field 1 is the first entry, and so on up to
+ * an entry of no size. All are varints or texts. */
 typedef struct tkt_pf_field {
     uint8_t offset;
     uint8_t size;

@@ -319,6 +319,108 @@ static void memory_waits_and_overheads_come_with_them(void **state)
     tkt_store_fini(&w.store);
 }
 
+static void programs_see_every_field(void **state)
+{
+    (void)state;
+    world w;
+    tkt_joined joined;
+    begin(&w, TKT_KEEP);
+    takt_begin("scope");
+    uint64_t a = call(launch, 1, 5, 0);
+    takt_end();
+    end(&w, 1);
+    assert_non_null(tkt_store_device(&w.store, 3));
+    const tkt_shape shape = {.bytes = 1,
+                             .graph_node = UINT64_C(1) << 40,
+                             .graph = 2,
+                             .name = text(&w, "void k<int>()"),
+                             .label = text(&w, "kernel k"),
+                             .filter = TAKT_TIMING_KERNEL,
+                             .grid = {3, 4, 5},
+                             .block = {6, 7, 8},
+                             .cluster = {9, 10, 11},
+                             .static_shared_bytes = 12,
+                             .dynamic_shared_bytes = 13,
+                             .local_bytes = 14,
+                             .registers = 15,
+                             .occupancy = 7500,
+                             .copy_kind = TAKT_COPY_DTOH,
+                             .source = TAKT_MEMORY_DEVICE,
+                             .target = TAKT_MEMORY_PINNED};
+    assert_true(tkt_store_add(&w.store,
+                              &(tkt_stored_activity){.begin = a + 100,
+                                                     .end = a + 1100,
+                                                     .correlation = 1,
+                                                     .device = 3,
+                                                     .context = 16,
+                                                     .stream = 17,
+                                                     .shape = tkt_store_shape(&w.store, &shape)}));
+    takt_trace *trace = seal(&w, &joined);
+    takt_activity is;
+    assert_int_equal(takt_trace_activity(trace, 0, &is), TAKT_OK);
+    assert_string_equal(is.device, "cuda:3");
+    assert_string_equal(is.name, "kernel k");
+    assert_string_equal(is.full_name, "void k<int>()");
+    assert_string_equal(is.scope, "scope");
+    assert_string_equal(is.launch, launch);
+    assert_true(is.elapsed_ms == 0.001);
+    assert_int_equal(is.launch_begin_ns, a);
+    assert_int_equal(is.launch_end_ns, a + 5);
+    assert_int_equal(is.begin_ns, a + 100);
+    assert_int_equal(is.end_ns, a + 1100);
+    assert_true(is.thread != 0);
+    const uint64_t numbers[] = {is.filter,
+                                is.stream,
+                                is.context,
+                                is.correlation,
+                                is.bytes,
+                                is.copy_kind,
+                                is.source_memory,
+                                is.target_memory,
+                                is.grid[0],
+                                is.grid[1],
+                                is.grid[2],
+                                is.block[0],
+                                is.block[1],
+                                is.block[2],
+                                is.cluster[0],
+                                is.cluster[1],
+                                is.cluster[2],
+                                is.registers,
+                                is.static_shared_bytes,
+                                is.dynamic_shared_bytes,
+                                is.local_bytes,
+                                is.graph,
+                                is.graph_node};
+    const uint64_t wanted[] = {1,
+                               17,
+                               16,
+                               1,
+                               1,
+                               2,
+                               3,
+                               2,
+                               3,
+                               4,
+                               5,
+                               6,
+                               7,
+                               8,
+                               9,
+                               10,
+                               11,
+                               15,
+                               12,
+                               13,
+                               14,
+                               2,
+                               UINT64_C(1) << 40};
+    assert_memory_equal(numbers, wanted, sizeof wanted);
+    assert_true(is.occupancy == 0.75);
+    takt_trace_release(trace);
+    tkt_store_fini(&w.store);
+}
+
 /* Whichever allocation fails, nothing is broken, and the next try has all. */
 static void without_memory_the_join_says_so(void **state)
 {
@@ -586,6 +688,7 @@ int main(void)
         cmocka_unit_test(activities_belong_to_the_scopes_that_launched_them),
         cmocka_unit_test(a_filter_and_a_position_leave_out_the_others),
         cmocka_unit_test(memory_waits_and_overheads_come_with_them),
+        cmocka_unit_test(programs_see_every_field),
         cmocka_unit_test(without_memory_the_join_says_so),
         cmocka_unit_test(activities_are_added_up_by_path),
         cmocka_unit_test(what_comes_early_waits),
