@@ -186,6 +186,11 @@ event #34 d0 c1 s7
 wait #35 type 1 c1 s-1
 END
 
+what="a graph from before graphs were traced as a whole"
+client 13 '' old kinds=10,51
+matches 2 '^graph .* graph 2 102000 ns'
+matches 1 '^kernel .*forces.* graph 1.node 50000 ns'
+
 what="calls without records"
 client 13 '' kinds=5 quiet=211
 matches 0 'cudaLaunchKernel'

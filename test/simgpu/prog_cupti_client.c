@@ -13,7 +13,7 @@
  *     flush=0|1      how it flushes at the end (0); early: flushes before the work is done
  *     clock          registers a clock of its own; v2: subscribes beside others
  *     more           pools and events as well; quiet=N: no record for this callback of the runtime
- *     attributes     reads attributes
+ *     attributes     reads attributes; old: launches a graph that was made before it subscribed
  *     lock           flushes while it holds a mutex; refuse: gives no buffers
  *     second         subscribes a second time; fork: flushes in a child */
 #include "simgpu/cupti_client.h"
@@ -414,6 +414,25 @@ static void run_graph(void)
     CUDA(cudaFree(memory));
 }
 
+static cudaGraphExec_t old_graph; /* made before anybody listens */
+
+static void make_old_graph(void)
+{
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    CUDA(cudaStreamCreate(&stream));
+    CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    launch(&forces, stream, (dim3){1, 1, 1}, (dim3){64, 1, 1}, 0);
+    CUDA(cudaStreamEndCapture(stream, &graph));
+    CUDA(cudaGraphInstantiate(&old_graph, graph, 0));
+}
+
+static void run_old_graph(void)
+{
+    CUDA(cudaGraphLaunch(old_graph, NULL));
+    CUDA(cudaDeviceSynchronize());
+}
+
 static void run_peers(void)
 {
     int devices = 0;
@@ -621,6 +640,8 @@ static void run(void)
         SAY("pop %d", (int)cupti.cuptiActivityPopExternalCorrelationId(SIM_EXTERNAL_CUSTOM0, NULL));
     }
     run_graph();
+    if (old_graph)
+        run_old_graph();
     run_peers();
     run_threads((int)number("threads", 0));
     if (option("more"))
@@ -673,6 +694,8 @@ int main(int argc, char **argv)
     sim_register_kernel(&forces, "_Z6forcesPf");
     if (option("late"))
         run_streams();
+    if (option("old"))
+        make_old_graph();
     subscribe();
     if (subscriber)
         start();
