@@ -88,7 +88,8 @@ typedef struct takt_profiler_options {
     const char   *name;              /* of the run, for file names; NULL: the program's name */
     takt_on_trace on_trace;          /* may be NULL */
     void         *user;              /* of on_trace */
-    uint64_t      max_memory_bytes;  /* of recorded events of the process; 0: 256 MiB */
+    uint64_t      max_memory_bytes;  /* of recorded events of the process, and as much again of
+                                      * those of CUDA devices; 0: 256 MiB */
     uint32_t      level;             /* finest level that is recorded; 0: TAKT_LEVEL_NORMAL */
     bool          synchronize;       /* wait for all devices before each step boundary */
     bool          foreground;        /* seal and export inside takt_profiler_step() */

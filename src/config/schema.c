@@ -159,7 +159,8 @@ const tkt_config_key tkt_config_keys[TKT_CONFIG_ID_COUNT] = {
                    "a library's (builtin). POSIX extended regular expressions, on demangled names."},
     [TKT_CONFIG_MAX_MEMORY] = {
         .name = "profiling.max_memory", BYTES("256 MiB", 64 * KIB, TIB),
-        .meaning = "Most memory for recorded events, of the whole process."},
+        .meaning = "Most memory for recorded events, of the whole process; in programs that use CUDA "
+                   "as much again for what devices did."},
     [TKT_CONFIG_REPORTS] = {
         .name = "reports", LIST("summary, scopes, kernels", tkt_config_is_report, "a report"),
         .meaning = "Tables printed to standard output when a cycle is saved."},
