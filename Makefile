@@ -163,12 +163,17 @@ Q   = $(if $(filter 1,$(V)),,@)
 $(B)/obj/src/%.o:        flags = $(c_ours)
 $(B)/obj/src/nvtx/%.o:   flags = $(c_ours) $(nvtx)
 
-# Where no time is spent size counts: the library is to stay below 300 KiB. CFLAGS that somebody has
-# given are left alone.
+# Size counts, too: what runs once a cycle is compiled for size, what runs for every event for speed.
+# CFLAGS that somebody has given are left alone.
+hot := $(wildcard src/record/*.c) $(patsubst %,src/%.c, \
+    $(addprefix base/,arena array hash histogram number strtab text writer) \
+    $(addprefix cuda/,callback decode store) \
+    $(addprefix trace/,calls devices model_finish model_fold nest order read read_event \
+        read_packet seal) \
+    $(addprefix export/,chrome_event chrome_span chrome_value perfetto_device perfetto_event \
+        perfetto_message))
 ifeq ($(origin CFLAGS),file)
-  $(foreach layer,config report profiler summary,$(eval $(B)/obj/src/$(layer)/%.o: private CFLAGS += -Os))
-  $(foreach file,collector cuda cupti driver event% message names% tracing,\
-      $(eval $(B)/obj/src/cuda/$(file).o: private CFLAGS += -Os))
+  $(filter-out $(call objects,$(hot)),$(lib_objects)): private CFLAGS += -Os
 endif
 
 $(B)/obj/test/%.o:       flags = $(c_ours) -Itest
