@@ -14,6 +14,7 @@
 static tkt_mutex driver_lock = TKT_MUTEX_INIT; /* held while loading only */
 static tkt_driver driver_table;
 static _Atomic(const tkt_driver *) the_driver;
+static bool is_forgotten; /* set where there is one thread */
 static _Atomic(void *) known_contexts[MAX_CONTEXTS];
 
 static bool look_up(void *library)
@@ -39,7 +40,7 @@ const tkt_driver *tkt_driver_get(void)
 {
     /* acquire: pairs with the release below */
     const tkt_driver *driver = atomic_load_explicit(&the_driver, memory_order_acquire);
-    if (driver)
+    if (driver || is_forgotten)
         return driver;
     void *library = tkt_library_open("libcuda.so.1");
     if (!library)
@@ -51,6 +52,12 @@ const tkt_driver *tkt_driver_get(void)
     atomic_store_explicit(&the_driver, driver, memory_order_release);
     tkt_mutex_unlock(&driver_lock);
     return driver;
+}
+
+void tkt_driver_forget(void)
+{
+    is_forgotten = true;
+    atomic_store_explicit(&the_driver, NULL, memory_order_relaxed);
 }
 
 tkt_driver_call tkt_driver_begin(const tkt_driver *driver)

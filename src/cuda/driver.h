@@ -17,6 +17,9 @@ typedef struct tkt_driver {
  * tkt_cuda_is_used(). Any thread. */
 const tkt_driver *tkt_driver_get(void);
 
+/* From now on there is none: in a forked child the driver is in no state to be called. */
+void tkt_driver_forget(void);
+
 /* Around calls of Takt's own on a thread of the program's: callbacks do not report them, and they
  * are allowed while another thread captures a stream. */
 typedef struct tkt_driver_call {

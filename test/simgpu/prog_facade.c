@@ -340,7 +340,8 @@ static void forked(void)
         want(false, false);
         CHECK(tkt_cuda_settle(true, 10000));
         CHECK(strstr(tkt_cuda_status_now().reason, "forked"));
-        tkt_cuda_memory(0, &bytes, &bytes);
+        CHECK(!tkt_cuda_memory(0, &bytes, &bytes));
+        CHECK(tkt_cuda_synchronize() == TAKT_OK);
         exit(0);
     }
     int status;
