@@ -20,7 +20,7 @@
 #define FLUSH_MS  150
 #define SWITCH_MS 5000 /* CUPTI's first enabling takes seconds in large programs */
 #define EXIT_MS   1000
-#define LATE_MS   50 /* that CUPTI's own thread may take to hand over what is full */
+#define LATE_MS   200 /* that CUPTI's own thread may take to hand over what is full */
 
 static struct {
     tkt_mutex lock;
