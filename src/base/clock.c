@@ -233,14 +233,6 @@ double tkt_clock_residual_ns(const tkt_clock_fit *fit)
     return (double)(difference < 0 ? -difference : difference);
 }
 
-uint64_t tkt_clock_ticks_at(const tkt_clock_fit *fit, uint64_t ns)
-{
-    tkt_int128 scaled = (tkt_int128)(int64_t)(ns - fit->base_ns) * ((tkt_int128)1 << 32);
-    tkt_int128 half = fit->ns_per_tick / 2;
-    tkt_int128 ticks = (scaled < 0 ? scaled - half : scaled + half) / (tkt_int128)fit->ns_per_tick;
-    return fit->base_ticks + (uint64_t)(int64_t)ticks;
-}
-
 double tkt_clock_resolution_ns(const tkt_clock_fit *fit)
 {
     return (double)fit->ns_per_tick / (double)ONE_NS_PER_TICK;

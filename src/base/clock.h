@@ -50,9 +50,6 @@ static inline uint64_t tkt_clock_duration_ns(uint64_t ns_per_tick, uint64_t tick
     return (uint64_t)(((tkt_int128)ticks * (tkt_int128)ns_per_tick + (INT64_C(1) << 31)) >> 32);
 }
 
-/* The inverse, to the nearest tick. */
-uint64_t tkt_clock_ticks_at(const tkt_clock_fit *fit, uint64_t ns);
-
 /* Duration of one tick in ns. */
 double tkt_clock_resolution_ns(const tkt_clock_fit *fit);
 

@@ -135,20 +135,6 @@ bool tkt_map_remove(tkt_map *map, uint64_t key)
     return true;
 }
 
-bool tkt_map_next(const tkt_map *map, size_t *cursor, uint64_t *key, uint64_t *value)
-{
-    size_t end = map->capacity ? map->capacity + 1 : 0;
-    while (*cursor < end) {
-        size_t at = (*cursor)++;
-        if (!map->slots[at].key)
-            continue;
-        *key = at == map->capacity ? 0 : map->slots[at].key;
-        *value = map->slots[at].value;
-        return true;
-    }
-    return false;
-}
-
 void tkt_map_fini(tkt_map *map)
 {
     tkt_free(map->slots);

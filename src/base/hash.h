@@ -34,9 +34,6 @@ uint64_t *tkt_map_get(const tkt_map *map, uint64_t key);
 /* Whether it was there. */
 bool tkt_map_remove(tkt_map *map, uint64_t key);
 
-/* Walks the map: start with *cursor = 0; false at the end. */
-bool tkt_map_next(const tkt_map *map, size_t *cursor, uint64_t *key, uint64_t *value);
-
 void tkt_map_fini(tkt_map *map);
 
 #endif

@@ -58,11 +58,6 @@ void tkt_thread_join(tkt_thread thread)
     pthread_join(thread, NULL);
 }
 
-void tkt_thread_yield(void)
-{
-    sched_yield();
-}
-
 uint32_t tkt_thread_id(void)
 {
     return (uint32_t)syscall(SYS_gettid);

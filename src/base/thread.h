@@ -32,7 +32,6 @@ typedef pthread_t tkt_thread;
 takt_status tkt_thread_start(tkt_thread *thread, const char *name, void *(*run)(void *),
                              void *argument);
 void tkt_thread_join(tkt_thread thread);
-void tkt_thread_yield(void);
 
 /* The operating system's id of the calling thread. */
 uint32_t tkt_thread_id(void);

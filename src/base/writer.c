@@ -2,7 +2,6 @@
 #include "base/writer.h"
 
 #include "base/alloc.h"
-#include "base/array.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -90,20 +89,4 @@ void tkt_writer_format(tkt_writer *writer, const char *format, ...)
         format_again(writer, size, format, again);
     va_end(again);
     va_end(arguments);
-}
-
-static takt_status write_to_memory(void *user, const void *data, size_t size)
-{
-    tkt_memory_sink *memory = user;
-    if (size > SIZE_MAX - memory->size ||
-        !tkt_array_reserve(&memory->data, &memory->capacity, memory->size + size, 1))
-        return TAKT_NO_MEMORY;
-    memcpy(memory->data + memory->size, data, size);
-    memory->size += size;
-    return TAKT_OK;
-}
-
-takt_sink tkt_memory_sink_of(tkt_memory_sink *memory)
-{
-    return (takt_sink){write_to_memory, memory};
 }

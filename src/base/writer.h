@@ -59,12 +59,4 @@ takt_status tkt_gzip_finish(tkt_gzip *gzip); /* writes the end and frees; NULL i
 takt_status tkt_gzip_read(const uint8_t *packed, size_t packed_size, size_t limit, char **data,
                           size_t *size, bool *is_cut);
 
-/* A sink into memory: starts as {0}; the owner frees `data` with tkt_free. */
-typedef struct tkt_memory_sink {
-    char  *data;
-    size_t size;
-    size_t capacity;
-} tkt_memory_sink;
-takt_sink tkt_memory_sink_of(tkt_memory_sink *memory);
-
 #endif

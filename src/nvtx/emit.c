@@ -34,11 +34,6 @@ static const char *name_or_null(const char *name)
     return name ? name : "(null)";
 }
 
-bool tkt_nvtx_is_available(void)
-{
-    return true;
-}
-
 uint64_t tkt_nvtx_range_start(const char *name, const char *color)
 {
     const nvtxEventAttributes_t range = {
@@ -55,16 +50,6 @@ uint64_t tkt_nvtx_range_start(const char *name, const char *color)
 void tkt_nvtx_range_end(uint64_t range)
 {
     nvtxRangeEnd(range);
-}
-
-void tkt_nvtx_push(const char *name)
-{
-    nvtxRangePushA(name_or_null(name));
-}
-
-void tkt_nvtx_pop(void)
-{
-    nvtxRangePop();
 }
 
 #endif

@@ -10,18 +10,11 @@
 
 #include <takt/base.h>
 
-/* Whether this build can emit ranges at all; whether a tool listens is not known. */
-bool tkt_nvtx_is_available(void);
-
 /* Begins a range that may end on another thread and overlap others; the result is for
  * tkt_nvtx_range_end(). `name` is borrowed, NULL reads as "(null)"; `color` as tkt_nvtx_color()
  * takes it, and where it is unknown the default and, once in a process's life, a warning. */
 uint64_t tkt_nvtx_range_start(const char *name, const char *color);
 void tkt_nvtx_range_end(uint64_t range);
-
-/* Nested ranges of the calling thread. */
-void tkt_nvtx_push(const char *name);
-void tkt_nvtx_pop(void);
 
 /* The colour 0xFFrrggbb of a name such as "yellow" or of "#rrggbb", in either case; NULL is the
  * default, which is Warp's, "rapids". False, with the default colour, for anything else. */

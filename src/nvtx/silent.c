@@ -3,11 +3,6 @@
 
 #ifndef TKT_HAVE_NVTX
 
-bool tkt_nvtx_is_available(void)
-{
-    return false;
-}
-
 uint64_t tkt_nvtx_range_start(const char *name, const char *color)
 {
     (void)name;
@@ -18,15 +13,6 @@ uint64_t tkt_nvtx_range_start(const char *name, const char *color)
 void tkt_nvtx_range_end(uint64_t range)
 {
     (void)range;
-}
-
-void tkt_nvtx_push(const char *name)
-{
-    (void)name;
-}
-
-void tkt_nvtx_pop(void)
-{
 }
 
 #endif

@@ -254,8 +254,10 @@ takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *what, 
         return status;
     trace->facts.device_uncertainty_ns = joined.uncertainty_ns;
     count_losses(part, is_settled ? 0 : joined.missing, &trace->facts);
-    if (part->fold && what->filter == 0) /* the join has counted otherwise */
+    if (part->fold && what->filter == 0) { /* the join has counted otherwise */
         trace->facts.losses[TAKT_LOSS_UNATTRIBUTED] += tkt_device_fold_unattributed(part->fold);
+        trace->facts.losses[TAKT_LOSS_DEVICE_DROPPED] += tkt_device_fold_lost(part->fold);
+    }
     for (size_t i = 0; i < trace->device_memory.count; i++)
         fill_memory(&what->fit, trace, &trace->device_memory.items[i]);
     return TAKT_OK;

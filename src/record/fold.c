@@ -211,24 +211,14 @@ static void merge_nodes(tkt_fold *into, const tkt_fold *from, const uint32_t *no
     into->lost_count += from->lost_count;
 }
 
-takt_status tkt_fold_merge_nodes(tkt_fold *into, const tkt_fold *from, const uint32_t *sites,
-                                 uint32_t *nodes)
+takt_status tkt_fold_merge(tkt_fold *into, const tkt_fold *from, const uint32_t *sites,
+                           uint32_t *nodes)
 {
     if (from->count == 0)
         return TAKT_OK;
     takt_status status = map_nodes(into, from, sites, nodes);
     if (status == TAKT_OK)
         merge_nodes(into, from, nodes);
-    return status;
-}
-
-takt_status tkt_fold_merge(tkt_fold *into, const tkt_fold *from, const uint32_t *sites)
-{
-    uint32_t *nodes = tkt_alloc((from->count + 1) * sizeof *nodes);
-    if (!nodes)
-        return TAKT_NO_MEMORY;
-    takt_status status = tkt_fold_merge_nodes(into, from, sites, nodes);
-    tkt_free(nodes);
     return status;
 }
 

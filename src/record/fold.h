@@ -81,13 +81,11 @@ static inline uint32_t tkt_fold_child(tkt_fold *fold, uint32_t parent, uint32_t 
  * may have wrapped below 0. TKT_NO_NODE is ignored. */
 void tkt_fold_add(tkt_fold *fold, uint32_t node, uint64_t duration_ns);
 
-/* Adds all of `from`, whose site s is sites[s] in `into`; `sites` NULL: the same numbers. All or
- * nothing is added; empty nodes may be left behind without memory. Site TKT_SITE_OTHER stays. */
-takt_status tkt_fold_merge(tkt_fold *into, const tkt_fold *from, const uint32_t *sites);
-
-/* The same; nodes[n] becomes the number that node n of `from` has in `into`, or TKT_NO_NODE. */
-takt_status tkt_fold_merge_nodes(tkt_fold *into, const tkt_fold *from, const uint32_t *sites,
-                                 uint32_t *nodes);
+/* Adds all of `from`, whose site s is sites[s] in `into`; `sites` NULL: the same numbers. nodes[n],
+ * of from->count, becomes the number that node n has in `into`, or TKT_NO_NODE. All or nothing is
+ * added; empty nodes may be left behind without memory. Site TKT_SITE_OTHER stays. */
+takt_status tkt_fold_merge(tkt_fold *into, const tkt_fold *from, const uint32_t *sites,
+                           uint32_t *nodes);
 
 void tkt_stats_init(tkt_stats *stats);
 void tkt_stats_add(tkt_stats *stats, uint64_t duration_ns); /* self_ns is not touched */

@@ -49,7 +49,6 @@ struct tkt_device_fold {
     TKT_ARRAY_OF(sum) sums;
     tkt_map index; /* hash of a sum's key -> index + 1 */
     tkt_arena histograms;
-    uint64_t count;
     uint64_t without_path;
     uint64_t lost; /* for want of memory */
 };
@@ -194,7 +193,6 @@ static void take_activity(tkt_device_fold *sums, const tkt_store *store,
     if (from->correlation <= sums->first_correlation || from->correlation > last_correlation ||
         !(shape->filter & sums->filter))
         return;
-    sums->count++;
     take_work(sums, store,
               &(work){from->end - from->begin, from->correlation, from->device, shape->label,
                       shape->filter});
@@ -231,14 +229,14 @@ uint64_t tkt_device_fold_update(tkt_device_fold *sums, tkt_store *store, uint32_
     return sums->position;
 }
 
-uint64_t tkt_device_fold_count(const tkt_device_fold *sums)
-{
-    return sums->count - sums->lost;
-}
-
 uint64_t tkt_device_fold_unattributed(const tkt_device_fold *sums)
 {
     return sums->without_path;
+}
+
+uint64_t tkt_device_fold_lost(const tkt_device_fold *sums)
+{
+    return sums->lost;
 }
 
 /* ---- Into a trace -----------------------------------------------------------------------------

@@ -79,10 +79,10 @@ void tkt_device_fold_calls(tkt_device_fold *sums, uint32_t log, const tkt_folded
  * released up to. Takes the store's lock. */
 uint64_t tkt_device_fold_update(tkt_device_fold *sums, tkt_store *store, uint32_t last_correlation);
 
-/* Activities that were added up, in all, and without a path: of them facts.activity_count and the
- * loss TAKT_LOSS_UNATTRIBUTED. */
-uint64_t tkt_device_fold_count(const tkt_device_fold *sums);
+/* Activities that were added up without a path, TAKT_LOSS_UNATTRIBUTED, and those that were not for
+ * want of memory, TAKT_LOSS_DEVICE_DROPPED. */
 uint64_t tkt_device_fold_unattributed(const tkt_device_fold *sums);
+uint64_t tkt_device_fold_lost(const tkt_device_fold *sums);
 
 /* For tkt_seal(): puts the sums into trace->node_activities. nodes[log] are the numbers that the
  * nodes of a log's fold have in the trace's; NULL where the log has none. */

@@ -389,7 +389,7 @@ static void reverse_extras(tkt_track *track)
 /* ---- A run ------------------------------------------------------------------------------------
  */
 
-size_t tkt_run_slots(const tkt_run *run)
+static size_t slots_of(const tkt_run *run)
 {
     size_t count = 0;
     for (size_t i = 0; i < run->segments.count; i++)
@@ -401,7 +401,7 @@ void tkt_seal_run(tkt_sealing *sealing, const tkt_run *run, uint32_t track)
 {
     nest n = {.sealing = sealing, .run = run, .track_index = track};
     n.track = &sealing->trace->tracks.items[track];
-    n.sizes = tkt_alloc((tkt_run_slots(run) + run->frame_count + 1) * sizeof *n.sizes);
+    n.sizes = tkt_alloc((slots_of(run) + run->frame_count + 1) * sizeof *n.sizes);
     if (n.sizes)
         measure_all(&n);
     if (n.sizes && !sealing->is_out_of_memory && TKT_ARRAY_RESERVE(&n.track->spans, n.count)) {

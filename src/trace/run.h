@@ -47,6 +47,4 @@ static inline bool tkt_sealing_holds(const tkt_sealing *sealing, uint64_t ticks)
  * other events of the run where they belong. */
 void tkt_seal_run(tkt_sealing *sealing, const tkt_run *run, uint32_t track);
 
-size_t tkt_run_slots(const tkt_run *run);
-
 #endif

@@ -188,7 +188,7 @@ static takt_status add_fold(tkt_sealing *sealing, const tkt_fold *fold, uint32_t
     for (size_t i = 1; i < fold->count; i++)
         if (fold->items[i].site != TKT_SITE_OTHER)
             sites[fold->items[i].site] = tkt_sealing_site(sealing, fold->items[i].site);
-    takt_status status = tkt_fold_merge_nodes(&sealing->trace->fold, fold, sites, nodes);
+    takt_status status = tkt_fold_merge(&sealing->trace->fold, fold, sites, nodes);
     tkt_free(sites);
     return sealing->is_out_of_memory ? TAKT_NO_MEMORY : status;
 }

@@ -1,6 +1,7 @@
 /* Any bytes as a trace file. They are refused with one line that says why, or become a trace that
  * can be walked, folded, reported and written again - which then reads as the same. */
 #include "export/exporter.h"
+#include "support/memory_sink.h"
 #include "trace/model.h"
 #include "trace/read.h"
 
@@ -48,10 +49,10 @@ static void walk(const takt_trace *trace)
     check(tkt_trace_fold(trace) != NULL);
 }
 
-static void write_again(const takt_trace *trace, tkt_memory_sink *file)
+static void write_again(const takt_trace *trace, memory_sink *file)
 {
     tkt_writer writer;
-    check(tkt_writer_init(&writer, tkt_memory_sink_of(file), 4096) == TAKT_OK);
+    check(tkt_writer_init(&writer, memory_sink_of(file), 4096) == TAKT_OK);
     check(tkt_perfetto_export(trace, &writer) == TAKT_OK);
     check(tkt_writer_fini(&writer) == TAKT_OK);
 }
@@ -80,8 +81,8 @@ static void print_report(const takt_trace *trace, size_t choice)
 /* What is written of a trace that was read has settled: its file is the same file again. */
 static void check_settled(const takt_trace *trace)
 {
-    tkt_memory_sink first = {0};
-    tkt_memory_sink second = {0};
+    memory_sink first = {0};
+    memory_sink second = {0};
     takt_trace *back = NULL;
     write_again(trace, &first);
     check(tkt_trace_read((uint8_t *)first.data, first.size, "again", &back, NULL) == TAKT_OK);

@@ -10,6 +10,7 @@
 
 #include <takt/takt.h>
 
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -337,7 +338,7 @@ static void what_does_not_finish_is_incomplete(void **state)
     assert_int_equal(takt_trace_activity_count(last_trace) + loss(TAKT_LOSS_INCOMPLETE), 3);
     check(cuCtxSynchronize());
     while (!tkt_cuda_settle(true, 10000)) /* the collector comes back, too */
-        tkt_thread_yield();
+        sched_yield();
 }
 
 int main(void)

@@ -11,10 +11,8 @@ skip() {
     exit 77
 }
 
-status=0
-reason=$("$program" 2>"$scratch/alone") || status=$?
-[ "$status" != 77 ] || skip "$reason"
-[ "$status" = 0 ] || { cat "$scratch/alone"; exit 1; }
+nm "$program" | grep nvtxGlobals >/dev/null || skip "this build has no NVTX ranges"
+"$program" 2>"$scratch/alone" || { cat "$scratch/alone"; exit 1; }
 
 warning='log 1: NVTX range: unknown color "octarine"; try a name such as "yellow", or #rrggbb'
 diff <(echo "$warning") "$scratch/alone"
@@ -34,10 +32,6 @@ nvtx: end 1
 nvtx: end 2
 nvtx: start 3 (null) color 1 ff7400ff
 nvtx: end 3
-nvtx: push outer
-nvtx: push (null)
-nvtx: pop
-nvtx: pop
 $warning
 nvtx: start 4 odd color 1 ff7400ff
 nvtx: end 4

@@ -91,7 +91,7 @@ int main(int count, char **arguments)
     add_hostile_names(trace);
     if (tkt_trace_finish(trace) != TAKT_OK)
         return 1;
-    tkt_memory_sink bytes = write_trace(trace);
+    memory_sink bytes = write_trace(trace);
     FILE *file = fopen(arguments[1], "wb");
     if (!file || fwrite(bytes.data, 1, bytes.size, file) != bytes.size || fclose(file) != 0)
         return 1;

@@ -159,31 +159,6 @@ static void ns_are_rounded_to_nearest(void **state)
     }
 }
 
-static void ticks_at_is_the_inverse(void **state)
-{
-    (void)state;
-    uint64_t seed = 3;
-    for (size_t i = 0; i < FITS; i++) {
-        double ns_per_tick = tkt_clock_resolution_ns(&fits[i]);
-        for (int j = 0; j < 20000; j++) {
-            uint64_t ns = fits[i].base_ns + (random_word(&seed) >> 24) - (UINT64_C(1) << 39);
-            uint64_t ticks = tkt_clock_ticks_at(&fits[i], ns);
-            int64_t error = (int64_t)(tkt_clock_ns(&fits[i], ticks) - ns);
-            /* The nearest tick is half a tick away at most, and its ns are rounded. */
-            assert_true((double)(error < 0 ? -error : error) <= ns_per_tick / 2 + 0.5);
-        }
-    }
-}
-
-static void ticks_at_undoes_ns_where_ticks_are_no_finer_than_ns(void **state)
-{
-    (void)state;
-    for (uint64_t since = 0; since < 10000; since++) {
-        uint64_t ticks = fits[2].base_ticks + since - 5000;
-        assert_int_equal(tkt_clock_ticks_at(&fits[2], tkt_clock_ns(&fits[2], ticks)), ticks);
-    }
-}
-
 static void the_realtime_offset_leads_from_monotonic_to_realtime(void **state)
 {
     (void)state;
@@ -212,7 +187,6 @@ static void the_fake_clock_rules_everything(void **state)
     tkt_clock_fit fit = tkt_clock_fit_now();
     assert_int_equal(fake_ticks, 1002);
     assert_int_equal(tkt_clock_ns(&fit, 1234567), 1234567);
-    assert_int_equal(tkt_clock_ticks_at(&fit, 1234567), 1234567);
     assert_true(fit.uncertainty_ns == 0);
     assert_true(tkt_clock_residual_ns(&fit) == 0);
     tkt_clock_fake(NULL);
@@ -309,8 +283,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_inline_clock_is_the_same_clock),
         cmocka_unit_test(later_ticks_are_never_earlier_in_ns),
         cmocka_unit_test(ns_are_rounded_to_nearest),
-        cmocka_unit_test(ticks_at_is_the_inverse),
-        cmocka_unit_test(ticks_at_undoes_ns_where_ticks_are_no_finer_than_ns),
         cmocka_unit_test(the_realtime_offset_leads_from_monotonic_to_realtime),
         cmocka_unit_test(the_fake_clock_rules_everything),
         cmocka_unit_test(takt_clock_monotonic_gives_clock_monotonics_ns),

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -434,7 +435,7 @@ static void *drain_late(void *argument)
     drain *mine = argument;
     unsigned char bytes[777];
     while (alarms < 3)
-        tkt_thread_yield();
+        sched_yield();
     for (ssize_t got; (got = read(mine->fd, bytes, sizeof bytes)) > 0;) {
         for (ssize_t i = 0; i < got; i++)
             mine->sum = mine->sum * 31 + bytes[i];

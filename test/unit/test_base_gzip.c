@@ -2,6 +2,7 @@
 #include "base/writer.h"
 
 #include "base/alloc.h"
+#include "support/memory_sink.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,8 +92,8 @@ static void what_is_packed_in_pieces_unpacks_to_the_same(void **state)
         bytes plain = sample(sizes[i]);
         for (size_t j = i == 4; j < 3; j++) {
             for (int level = 0; level <= 9; level += 3) {
-                tkt_memory_sink memory = {0};
-                takt_sink into = tkt_memory_sink_of(&memory);
+                memory_sink memory = {0};
+                takt_sink into = memory_sink_of(&memory);
                 assert_int_equal(pack(plain, pieces[j], level, into), TAKT_OK);
                 bytes back = unpack_with_zlib(memory.data, memory.size, plain.size);
                 assert_int_equal(back.size, plain.size);
@@ -110,9 +111,9 @@ static void packing_the_same_twice_gives_the_same_bytes(void **state)
 {
     (void)state;
     bytes plain = sample(100000);
-    tkt_memory_sink first = {0}, second = {0};
-    assert_int_equal(pack(plain, 999, 1, tkt_memory_sink_of(&first)), TAKT_OK);
-    assert_int_equal(pack(plain, 999, 1, tkt_memory_sink_of(&second)), TAKT_OK);
+    memory_sink first = {0}, second = {0};
+    assert_int_equal(pack(plain, 999, 1, memory_sink_of(&first)), TAKT_OK);
+    assert_int_equal(pack(plain, 999, 1, memory_sink_of(&second)), TAKT_OK);
     assert_int_equal(first.size, second.size);
     assert_memory_equal(first.data, second.data, first.size);
     tkt_free(first.data);
@@ -154,12 +155,12 @@ static void packing_without_memory_says_so(void **state)
 {
     (void)state;
     bytes plain = sample(1000);
-    tkt_memory_sink memory = {0};
+    memory_sink memory = {0};
     takt_status status = TAKT_NO_MEMORY;
     for (uint64_t after = 0; status != TAKT_OK; after++) {
         memory.size = 0;
         tkt_alloc_fail(after, 1);
-        status = pack(plain, 1000, 1, tkt_memory_sink_of(&memory));
+        status = pack(plain, 1000, 1, memory_sink_of(&memory));
         tkt_alloc_fail(0, 0);
         assert_true(status == TAKT_OK || status == TAKT_NO_MEMORY);
         assert_true(after < 50);

@@ -102,36 +102,13 @@ static void removal_keeps_the_rest_of_a_run_that_wraps(void **state)
     }
 }
 
-static void walking_meets_every_entry_once(void **state)
-{
-    (void)state;
-    tkt_map map = {0};
-    for (uint64_t key = 0; key < 1000; key++)
-        *tkt_map_put(&map, key * key) = key;
-    bool is_met[1000] = {0};
-    size_t cursor = 0, met = 0;
-    uint64_t key, value;
-    while (tkt_map_next(&map, &cursor, &key, &value)) {
-        assert_int_equal(key, value * value);
-        assert_false(is_met[value]);
-        is_met[value] = true;
-        met++;
-    }
-    assert_int_equal(met, 1000);
-    assert_false(tkt_map_next(&map, &cursor, &key, &value));
-    tkt_map_fini(&map);
-}
-
 static void an_empty_map_has_nothing(void **state)
 {
     (void)state;
     tkt_map map = {0};
-    size_t cursor = 0;
-    uint64_t key, value;
     assert_null(tkt_map_get(&map, 0));
     assert_null(tkt_map_get(&map, 5));
     assert_false(tkt_map_remove(&map, 0));
-    assert_false(tkt_map_next(&map, &cursor, &key, &value));
     tkt_map_fini(&map);
 }
 
@@ -219,7 +196,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_map_does_what_an_array_of_all_keys_does),
         cmocka_unit_test(removal_keeps_the_rest_of_a_run_that_wraps),
-        cmocka_unit_test(walking_meets_every_entry_once),
         cmocka_unit_test(an_empty_map_has_nothing),
         cmocka_unit_test(extreme_keys_are_keys_as_others),
         cmocka_unit_test(without_memory_old_entries_stay),

@@ -207,35 +207,6 @@ static void the_default_buffer_has_256_kib(void **state)
     tkt_writer_fini(&writer);
 }
 
-static void the_memory_sink_keeps_everything(void **state)
-{
-    (void)state;
-    tkt_memory_sink memory = {0};
-    takt_sink sink = tkt_memory_sink_of(&memory);
-    for (unsigned i = 0; i < 100000; i++)
-        assert_int_equal(sink.write(sink.user, &i, sizeof i), TAKT_OK);
-    assert_int_equal(memory.size, 100000 * sizeof(unsigned));
-    for (unsigned i = 0; i < 100000; i++)
-        assert_memory_equal(memory.data + i * sizeof i, &i, sizeof i);
-    tkt_free(memory.data);
-}
-
-static void without_memory_the_memory_sink_keeps_what_it_has(void **state)
-{
-    (void)state;
-    tkt_memory_sink memory = {0};
-    takt_sink sink = tkt_memory_sink_of(&memory);
-    assert_int_equal(sink.write(sink.user, "four", 4), TAKT_OK);
-    tkt_alloc_fail(0, 1);
-    static const char large[5000];
-    assert_int_equal(sink.write(sink.user, large, sizeof large), TAKT_NO_MEMORY);
-    assert_int_equal(memory.size, 4);
-    assert_memory_equal(memory.data, "four", 4);
-    assert_int_equal(sink.write(sink.user, large, sizeof large), TAKT_OK);
-    assert_int_equal(memory.size, 5004);
-    tkt_free(memory.data);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,8 +221,6 @@ int main(void)
         cmocka_unit_test(without_memory_the_writer_says_so),
         cmocka_unit_test(a_sink_that_cannot_write_is_refused),
         cmocka_unit_test(the_default_buffer_has_256_kib),
-        cmocka_unit_test(the_memory_sink_keeps_everything),
-        cmocka_unit_test(without_memory_the_memory_sink_keeps_what_it_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

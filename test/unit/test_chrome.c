@@ -23,7 +23,7 @@ static void rank_has_a_blank_behind_the_colon(void **state)
 {
     (void)state;
     takt_trace *trace = make_trace();
-    tkt_memory_sink memory = {0};
+    memory_sink memory = {0};
     assert_int_equal(export_bytes(trace, "chrome", &memory), TAKT_OK);
     assert_non_null(strstr(memory.data, "\"rank\": 0"));
     tkt_free(memory.data);
@@ -439,7 +439,8 @@ static void memory_is_torchs_instant_and_a_counter(void **state)
     static const int64_t bytes[] = {64, -64, -600};
     for (size_t i = 0; i < 3; i++) {
         tkt_memory_event *event = TKT_ARRAY_ADD(&trace->memory_events);
-        *event = (tkt_memory_event){BEGIN_NS + i, 0x7f0000001000, bytes[i], track, TKT_NO_SPAN, 0, 0};
+        *event =
+            (tkt_memory_event){BEGIN_NS + i, 0x7f0000001000, bytes[i], track, TKT_NO_SPAN, 0, 0};
     }
     json_t *json = chrome_json(trace);
     json_t *args = args_of(find_nth(json, "i", "[memory]", 0));
@@ -545,7 +546,9 @@ static void activities_that_are_no_spans_have_rows_of_their_device(void **state)
                  {"cuda:0", TAKT_TIMING_BUILTIN, 10, 30}};
     for (size_t i = 0; i < 4; i++) {
         tkt_activity *activity = TKT_ARRAY_ADD(&trace->activities);
-        *activity = (tkt_activity){.call = TKT_NO_CALL, .shape = TKT_NO_SHAPE, .begin_ns = BEGIN_NS + works[i].begin,
+        *activity = (tkt_activity){.call = TKT_NO_CALL,
+                                   .shape = TKT_NO_SHAPE,
+                                   .begin_ns = BEGIN_NS + works[i].begin,
                                    .end_ns = BEGIN_NS + works[i].end,
                                    .name = text(trace, works[i].device),
                                    .device = text(trace, works[i].device),
@@ -602,7 +605,7 @@ static void summaries_have_no_timeline(void **state)
     (void)state;
     takt_trace *trace = make_trace();
     trace->facts.has_spans = false;
-    tkt_memory_sink memory = {0};
+    memory_sink memory = {0};
     assert_int_equal(export_bytes(trace, "chrome", &memory), TAKT_NO_SPANS);
     assert_int_equal(memory.size, 0);
     tkt_free(memory.data);

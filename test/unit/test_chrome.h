@@ -3,6 +3,7 @@
 #define TEST_CHROME_H
 
 #include "base/writer.h"
+#include "support/memory_sink.h"
 #include "trace/model.h"
 
 #include <takt/activity.h>
@@ -87,9 +88,9 @@ static inline void add_arg(takt_trace *trace, uint32_t track, tkt_arg arg)
 
 /* The exporter's output, NUL-terminated; the caller frees memory->data with tkt_free. */
 static inline takt_status export_bytes(const takt_trace *trace, const char *format,
-                                       tkt_memory_sink *memory)
+                                       memory_sink *memory)
 {
-    takt_sink sink = tkt_memory_sink_of(memory);
+    takt_sink sink = memory_sink_of(memory);
     takt_status status = takt_export(trace, format, &sink);
     return status == TAKT_OK ? sink.write(sink.user, "", 1) : status;
 }
@@ -106,7 +107,7 @@ static inline json_t *parse_json(const char *bytes, size_t size)
 /* The trace as Chrome JSON, parsed; the trace is finished before and released after. */
 static inline json_t *chrome_json(takt_trace *trace)
 {
-    tkt_memory_sink memory = {0};
+    memory_sink memory = {0};
     assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
     assert_int_equal(export_bytes(trace, "chrome", &memory), TAKT_OK);
     json_t *json = parse_json(memory.data, memory.size - 1);

@@ -111,10 +111,10 @@ static int by_name(const void *a, const void *b)
 static char *table_of(const takt_trace *trace)
 {
     tkt_scopes scopes = {0};
-    tkt_memory_sink memory = {0};
+    memory_sink memory = {0};
     tkt_writer writer;
     assert_int_equal(tkt_scopes_by_name(trace, false, &scopes), TAKT_OK);
-    assert_int_equal(tkt_writer_init(&writer, tkt_memory_sink_of(&memory), 0), TAKT_OK);
+    assert_int_equal(tkt_writer_init(&writer, memory_sink_of(&memory), 0), TAKT_OK);
     if (scopes.count)
         qsort(scopes.items, scopes.count, sizeof *scopes.items, by_name);
     for (size_t i = 0; i < scopes.count; i++)

@@ -11,9 +11,9 @@
 static const char *double_text(double value)
 {
     static char copy[128];
-    tkt_memory_sink memory = {0};
+    memory_sink memory = {0};
     tkt_writer writer;
-    assert_int_equal(tkt_writer_init(&writer, tkt_memory_sink_of(&memory), 0), TAKT_OK);
+    assert_int_equal(tkt_writer_init(&writer, memory_sink_of(&memory), 0), TAKT_OK);
     tkt_chrome_put_double(&writer, value);
     assert_int_equal(tkt_writer_fini(&writer), TAKT_OK);
     assert_true(memory.size < sizeof copy);

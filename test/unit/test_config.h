@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/writer.h"
+#include "support/memory_sink.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,8 +72,8 @@ static inline void expect_error(const char *yaml, const char *message)
 /* What `write` writes; the caller frees it with tkt_free. */
 static inline char *text_of(takt_status (*write)(const takt_sink *sink))
 {
-    tkt_memory_sink memory = {0};
-    takt_sink sink = tkt_memory_sink_of(&memory);
+    memory_sink memory = {0};
+    takt_sink sink = memory_sink_of(&memory);
     assert_int_equal(write(&sink), TAKT_OK);
     assert_int_equal(sink.write(sink.user, "", 1), TAKT_OK);
     return memory.data;
@@ -81,8 +82,8 @@ static inline char *text_of(takt_status (*write)(const takt_sink *sink))
 /* What a configuration means, in the same way. */
 static inline char *description_of(const takt_config *config)
 {
-    tkt_memory_sink memory = {0};
-    takt_sink sink = tkt_memory_sink_of(&memory);
+    memory_sink memory = {0};
+    takt_sink sink = memory_sink_of(&memory);
     assert_int_equal(takt_config_describe(config, &sink), TAKT_OK);
     assert_int_equal(sink.write(sink.user, "", 1), TAKT_OK);
     return memory.data;

@@ -104,7 +104,7 @@ static int start(void **state)
     (void)state;
     tkt_clock_fake(read_ticks);
     tkt_cuda_on_call(listen);
-    return tkt_callback_setup(&cupti) ? 0 : 1;
+    return tkt_callback_setup(&cupti);
 }
 
 static int stop(void **state)
@@ -142,20 +142,22 @@ static void names_are_those_that_people_write(void **state)
 static void only_what_matters_is_called_back_for(void **state)
 {
     (void)state;
-    tkt_callback_watch(&cupti);
+    bool is_any = false;
+    assert_int_equal(tkt_callback_watch(&cupti), TKT_CUPTI_SUCCESS);
     assert_true(is_enabled[TKT_DOMAIN_RUNTIME][BEGIN]);
     assert_true(is_enabled[TKT_DOMAIN_RUNTIME][END]);
     assert_true(is_enabled[TKT_DOMAIN_DRIVER][DRIVER_BEGIN]);
     assert_true(is_enabled[TKT_DOMAIN_RESOURCE][TKT_CONTEXT_CREATED]);
     assert_false(is_enabled[TKT_DOMAIN_RUNTIME][LAUNCH]);
-    tkt_callback_switch_calls(&cupti, true);
+    assert_int_equal(tkt_callback_switch_calls(&cupti, true, &is_any), TKT_CUPTI_SUCCESS);
+    assert_true(is_any);
     assert_true(is_enabled[TKT_DOMAIN_RUNTIME][LAUNCH]);
     assert_true(is_enabled[TKT_DOMAIN_RUNTIME][LAUNCH_PTSZ]);
     assert_true(is_enabled[TKT_DOMAIN_RUNTIME][MALLOC]);
     assert_true(is_enabled[TKT_DOMAIN_DRIVER][DRIVER_LAUNCH]);
     assert_false(is_enabled[TKT_DOMAIN_RUNTIME][GET_DEVICE]);
     assert_false(is_enabled[TKT_DOMAIN_RUNTIME][HOST_FUNCTION]);
-    tkt_callback_switch_calls(&cupti, false);
+    tkt_callback_switch_calls(&cupti, false, &is_any);
     assert_false(is_enabled[TKT_DOMAIN_RUNTIME][LAUNCH]);
     assert_true(is_enabled[TKT_DOMAIN_RUNTIME][END]);
 }

@@ -31,7 +31,9 @@ static takt_trace *make_full_trace(void)
     *TKT_ARRAY_ADD(&trace->memory_events) =
         (tkt_memory_event){BEGIN_NS + 7, 4096, 512, main_track, outer, 0, 0};
     *TKT_ARRAY_ADD(&trace->steps) = (tkt_step){3, BEGIN_NS, BEGIN_NS + 1000};
-    *TKT_ARRAY_ADD(&trace->activities) = (tkt_activity){.call = TKT_NO_CALL, .shape = TKT_NO_SHAPE, .begin_ns = BEGIN_NS,
+    *TKT_ARRAY_ADD(&trace->activities) = (tkt_activity){.call = TKT_NO_CALL,
+                                                        .shape = TKT_NO_SHAPE,
+                                                        .begin_ns = BEGIN_NS,
                                                         .end_ns = BEGIN_NS + 9,
                                                         .name = text(trace, "kernel k"),
                                                         .device = text(trace, "cuda:0"),
@@ -61,8 +63,8 @@ static void unknown_formats_are_not_found(void **state)
 {
     (void)state;
     takt_trace *trace = make_full_trace();
-    tkt_memory_sink memory = {0};
-    takt_sink sink = tkt_memory_sink_of(&memory);
+    memory_sink memory = {0};
+    takt_sink sink = memory_sink_of(&memory);
     static const char *const names[] = {"",       "chrom",     "chromee",
                                         "Chrome", "chrome.gz", "tensorboard"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -124,7 +126,7 @@ static void a_file_is_what_the_sink_gets(void **state)
     const char *folder = make_folder();
     takt_trace *trace = make_full_trace();
     for (size_t i = 0; i < 2; i++) {
-        tkt_memory_sink memory = {0};
+        memory_sink memory = {0};
         size_t size;
         assert_int_equal(export_bytes(trace, formats[i], &memory), TAKT_OK);
         assert_int_equal(takt_export_file(trace, formats[i], in_folder(folder, "a"), NULL, NULL),
@@ -151,7 +153,7 @@ static void check_packed(const takt_trace *trace, const char *folder, const char
         tkt_gzip_read((const uint8_t *)packed, packed_size, 1 << 20, &data, &size, &is_cut),
         TAKT_OK);
     assert_false(is_cut);
-    tkt_memory_sink memory = {0};
+    memory_sink memory = {0};
     assert_int_equal(export_bytes(trace, "chrome", &memory), TAKT_OK);
     assert_int_equal(size, memory.size - 1);
     assert_memory_equal(data, memory.data, size);
@@ -340,7 +342,7 @@ static void failure_at_every_byte_leaves_no_file(void **state)
 {
     (void)state;
     takt_trace *trace = make_full_trace();
-    tkt_memory_sink memory = {0};
+    memory_sink memory = {0};
     assert_int_equal(export_bytes(trace, "chrome", &memory), TAKT_OK);
     tkt_free(memory.data);
     for (size_t room = 0; room < memory.size - 1; room++) {

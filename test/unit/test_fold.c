@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "record/fold.h"
+#include "support/merge_folds.h"
 
 #include <math.h>
 
@@ -122,7 +123,11 @@ static void equal_paths_share_a_node(void **state)
 static void children_are_found_in_any_order(void **state)
 {
     (void)state;
-    enum { PARENTS = 5, SITES = 9, LOOKUPS = 20000 };
+    enum {
+        PARENTS = 5,
+        SITES = 9,
+        LOOKUPS = 20000
+    };
     uint32_t expected[PARENTS][SITES] = {{0}};
     uint32_t random = 1;
     tkt_fold fold;
@@ -266,7 +271,7 @@ static void merging_equals_folding_at_once(void **state)
     fold_some(&at_once, 1, 100, 0);
     fold_some(&first, 1, 4, 0);
     fold_some(&second, 4, 100, 4);
-    assert_int_equal(tkt_fold_merge(&first, &second, sites), TAKT_OK);
+    assert_int_equal(merge_folds(&first, &second, sites), TAKT_OK);
     assert_int_equal(first.count, at_once.count);
     for (uint32_t i = 1; i < at_once.count; i++) {
         const tkt_node *node = &at_once.items[i];
@@ -297,7 +302,7 @@ static void merging_into_a_full_tree_keeps_all_time(void **state)
     uint64_t top_ns;
     sum_times(&full, &self_ns, &top_ns);
     uint64_t before = top_ns;
-    assert_int_equal(tkt_fold_merge(&full, &more, NULL), TAKT_OK);
+    assert_int_equal(merge_folds(&full, &more, NULL), TAKT_OK);
     sum_times(&full, &self_ns, &top_ns);
     assert_int_equal(top_ns, before + 100);
     assert_int_equal(self_ns, top_ns);
@@ -309,7 +314,7 @@ static void merging_into_a_full_tree_keeps_all_time(void **state)
     tkt_fold_add(&more, tkt_fold_child(&more, known, 2000002), 20);
     tkt_fold_add(&more, known, 50);
     uint64_t others = full.other_count;
-    assert_int_equal(tkt_fold_merge(&full, &more, NULL), TAKT_OK);
+    assert_int_equal(merge_folds(&full, &more, NULL), TAKT_OK);
     assert_int_equal(full.other_count, others + 3);
     sum_times(&full, &self_ns, &top_ns);
     assert_int_equal(top_ns, before + 100 + 100 + 50);
@@ -326,7 +331,7 @@ static void merging_nothing_changes_nothing(void **state)
     assert_int_equal(tkt_fold_init(&fold), TAKT_OK);
     fold_some(&fold, 0, 10, 0);
     size_t count = fold.count;
-    assert_int_equal(tkt_fold_merge(&fold, &nothing, NULL), TAKT_OK);
+    assert_int_equal(merge_folds(&fold, &nothing, NULL), TAKT_OK);
     assert_int_equal(fold.count, count);
     tkt_fold_fini(&nothing);
     tkt_fold_fini(&fold);
@@ -385,7 +390,7 @@ static void merging_without_memory_adds_nothing(void **state)
         uint64_t self_ns;
         sum_times(&fold, &self_ns, &before);
         tkt_alloc_fail(after, UINT64_MAX);
-        takt_status status = tkt_fold_merge(&fold, &more, NULL);
+        takt_status status = merge_folds(&fold, &more, NULL);
         tkt_alloc_fail(0, 0);
         sum_times(&fold, &self_ns, &now);
         is_done = status == TAKT_OK;

@@ -4,7 +4,7 @@
 /* The export of a finished trace, which is released; the caller frees it with tkt_free. */
 static char *folded_of(takt_trace *trace)
 {
-    tkt_memory_sink memory = {0};
+    memory_sink memory = {0};
     assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
     assert_int_equal(export_bytes(trace, "folded", &memory), TAKT_OK);
     takt_trace_release(trace);

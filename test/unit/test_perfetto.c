@@ -41,9 +41,9 @@ static void a_file_of_a_file_is_the_same_file(void **state)
     takt_trace *trace = random_trace(7, 4, 300);
     make_facts(trace);
     assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
-    tkt_memory_sink first = write_trace(trace);
+    memory_sink first = write_trace(trace);
     takt_trace *back = read_bytes(first.data, first.size);
-    tkt_memory_sink second = write_trace(back);
+    memory_sink second = write_trace(back);
     assert_int_equal(first.size, second.size);
     assert_memory_equal(first.data, second.data, first.size);
     tkt_free(first.data);
@@ -194,10 +194,10 @@ static void check_lanes(uint64_t seed, uint64_t span_count)
 
     uint64_t free_ns[64] = {0};
     uint32_t last_row = 0;
-    tkt_memory_sink bytes = {0};
+    memory_sink bytes = {0};
     tkt_writer writer;
     tkt_perfetto file;
-    assert_int_equal(tkt_writer_init(&writer, tkt_memory_sink_of(&bytes), 0), TAKT_OK);
+    assert_int_equal(tkt_writer_init(&writer, memory_sink_of(&bytes), 0), TAKT_OK);
     tkt_perfetto_open(&file, &writer, trace);
     for (size_t i = 0; i < spans->count; i++) {
         const tkt_span *span = &spans->items[i];
@@ -274,10 +274,10 @@ static void the_last_site_fits_its_event(void **state)
     tkt_trace_site site = {.name = name, .category = name, .file = name, .line = 1};
     uint32_t index = tkt_trace_site_index(trace, &site);
     make_thread(trace, "main", 1);
-    tkt_memory_sink bytes = {0};
+    memory_sink bytes = {0};
     tkt_writer writer;
     tkt_perfetto file;
-    assert_int_equal(tkt_writer_init(&writer, tkt_memory_sink_of(&bytes), 0), TAKT_OK);
+    assert_int_equal(tkt_writer_init(&writer, memory_sink_of(&bytes), 0), TAKT_OK);
     tkt_perfetto_open(&file, &writer, trace);
     uint32_t row = tkt_perfetto_track(&file, 0);
     file.site_count = (1 << 24) - 2;
@@ -388,9 +388,9 @@ static void a_derived_fold_is_left_out(void **state)
     (void)state;
     takt_trace *trace = whole_trace();
     assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
-    tkt_memory_sink before = write_trace(trace);
+    memory_sink before = write_trace(trace);
     assert_non_null(tkt_trace_fold(trace));
-    tkt_memory_sink after = write_trace(trace);
+    memory_sink after = write_trace(trace);
     assert_int_equal(before.size, after.size);
     tkt_free(before.data);
     tkt_free(after.data);
@@ -418,7 +418,7 @@ static void a_span_takes_at_most_28_bytes(void **state)
     }
     trace->facts.end_ns = time_ns;
     assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
-    tkt_memory_sink file = write_trace(trace);
+    memory_sink file = write_trace(trace);
     assert_true(file.size < 28 * 100000);
     tkt_free(file.data);
     takt_trace_release(trace);
@@ -432,13 +432,13 @@ static void fail_each_allocation(uint64_t failures)
     takt_trace *trace = random_trace(5, 2, 30);
     make_fold(trace);
     assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
-    tkt_memory_sink whole = write_trace(trace);
+    memory_sink whole = write_trace(trace);
     takt_status status = TAKT_NO_MEMORY;
     uint64_t tries = 0;
     for (; status != TAKT_OK && tries < 10000; tries++) {
-        tkt_memory_sink file = {0};
+        memory_sink file = {0};
         tkt_writer writer;
-        assert_int_equal(tkt_writer_init(&writer, tkt_memory_sink_of(&file), 1 << 20), TAKT_OK);
+        assert_int_equal(tkt_writer_init(&writer, memory_sink_of(&file), 1 << 20), TAKT_OK);
         tkt_alloc_fail(tries, failures);
         status = tkt_perfetto_export(trace, &writer);
         tkt_alloc_fail(0, 0);
@@ -479,7 +479,7 @@ static void a_failing_sink_is_reported(void **state)
     (void)state;
     takt_trace *trace = random_trace(6, 1, 40);
     assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
-    tkt_memory_sink whole = write_trace(trace);
+    memory_sink whole = write_trace(trace);
     for (size_t room = 0; room <= whole.size; room += 97) {
         stubborn sink = {room < whole.size ? room : whole.size - 1};
         tkt_writer writer;

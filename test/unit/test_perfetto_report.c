@@ -1,14 +1,16 @@
 /* Every report of a trace that was read from its file is the same text, to the byte. */
 #include "test_trace_build.h"
 
+#include "support/merge_folds.h"
+
 #include <takt/export.h>
 #include <takt/report.h>
 
-static tkt_memory_sink report(const takt_trace *trace, const char *name,
-                              const takt_report_options *options, takt_status *status)
+static memory_sink report(const takt_trace *trace, const char *name,
+                          const takt_report_options *options, takt_status *status)
 {
-    tkt_memory_sink text = {0};
-    takt_sink sink = tkt_memory_sink_of(&text);
+    memory_sink text = {0};
+    takt_sink sink = memory_sink_of(&text);
     *status = takt_report(trace, name, options, &sink);
     return text;
 }
@@ -18,8 +20,8 @@ static void same_report(const takt_trace *a, const takt_trace *b, const char *na
 {
     takt_status of_a;
     takt_status of_b;
-    tkt_memory_sink x = report(a, name, options, &of_a);
-    tkt_memory_sink y = report(b, name, options, &of_b);
+    memory_sink x = report(a, name, options, &of_a);
+    memory_sink y = report(b, name, options, &of_b);
     assert_int_equal(of_a, of_b);
     assert_int_equal(x.size, y.size);
     if (x.size)
@@ -48,10 +50,10 @@ static void same_reports(const takt_trace *a, const takt_trace *b)
 
 static void same_export(const takt_trace *a, const takt_trace *b, const char *format)
 {
-    tkt_memory_sink x = {0};
-    tkt_memory_sink y = {0};
-    takt_sink into_x = tkt_memory_sink_of(&x);
-    takt_sink into_y = tkt_memory_sink_of(&y);
+    memory_sink x = {0};
+    memory_sink y = {0};
+    takt_sink into_x = memory_sink_of(&x);
+    takt_sink into_y = memory_sink_of(&y);
     takt_status status = takt_export(a, format, &into_x);
     assert_int_equal(takt_export(b, format, &into_y), status);
     assert_int_equal(x.size, y.size);
@@ -109,7 +111,7 @@ static void a_summary_prints_the_same(void **state)
         site.device = text(summary, tkt_trace_text(trace, site.device));
         sites[i] = tkt_trace_site_index(summary, &site);
     }
-    assert_int_equal(tkt_fold_merge(&summary->fold, &fold, sites), TAKT_OK);
+    assert_int_equal(merge_folds(&summary->fold, &fold, sites), TAKT_OK);
     free(sites);
     takt_trace_release(trace);
     prints_the_same(summary);

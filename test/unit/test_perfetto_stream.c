@@ -6,7 +6,7 @@
 
 typedef struct stream {
     takt_trace *trace; /* names, tracks and facts; no spans */
-    tkt_memory_sink bytes;
+    memory_sink bytes;
     tkt_writer writer;
     tkt_perfetto file;
 } stream;
@@ -15,7 +15,7 @@ static void start(stream *s)
 {
     *s = (stream){.trace = make_trace()};
     s->trace->facts.end_ns = 0; /* not known yet */
-    assert_int_equal(tkt_writer_init(&s->writer, tkt_memory_sink_of(&s->bytes), 0), TAKT_OK);
+    assert_int_equal(tkt_writer_init(&s->writer, memory_sink_of(&s->bytes), 0), TAKT_OK);
     tkt_perfetto_open(&s->file, &s->writer, s->trace);
 }
 

@@ -3,6 +3,8 @@
 
 #include "trace/model.h"
 
+#include <sched.h>
+
 #define STEP_NS 1000
 
 static test_traces traces;
@@ -243,8 +245,8 @@ static void a_program_faster_than_exports_waits_for_nothing_and_gets_all(void **
     char directory[600];
     snprintf(directory, sizeof directory, "%s/takt-test-{pid}", parent ? parent : "/tmp");
     for (size_t m = 0; m < 3; m++) {
-        takt_profiler_options options = options_for(
-            &traces, (takt_schedule){.warmup = 1, .active = 1, .repeat = 6});
+        takt_profiler_options options =
+            options_for(&traces, (takt_schedule){.warmup = 1, .active = 1, .repeat = 6});
         options.mode = modes[m];
         options.directory = directory;
         options.traces = (const char *const[]){"perfetto"};
@@ -323,8 +325,8 @@ static void the_second_of_two_summaries_is_refused_with_a_reason(void **state)
 static void stages_are_told(void **state)
 {
     (void)state;
-    takt_profiler_options options = options_for(
-        &traces, (takt_schedule){.wait = 1, .warmup = 1, .active = 3, .repeat = 1});
+    takt_profiler_options options =
+        options_for(&traces, (takt_schedule){.wait = 1, .warmup = 1, .active = 3, .repeat = 1});
     options.foreground = true;
     takt_profiler *profiler = started(&options);
     assert_string_equal(lines_of(TAKT_LOG_INFO), "");
@@ -339,16 +341,15 @@ static void stages_are_told(void **state)
     takt_profiler_destroy(started(&options));
     options.schedule = (takt_schedule){0};
     takt_profiler_destroy(started(&options));
-    assert_string_equal(
-        lines_of(TAKT_LOG_INFO),
-        "warmup\nrecording 3 steps\nrecording 1 step\nrecording until stop\n");
+    assert_string_equal(lines_of(TAKT_LOG_INFO),
+                        "warmup\nrecording 3 steps\nrecording 1 step\nrecording until stop\n");
 }
 
 static void every_step_is_measured_and_recorded_ones_have_their_times(void **state)
 {
     (void)state;
-    takt_profiler_options options = options_for(
-        &traces, (takt_schedule){.wait = 2, .warmup = 1, .active = 2, .repeat = 1});
+    takt_profiler_options options =
+        options_for(&traces, (takt_schedule){.wait = 2, .warmup = 1, .active = 2, .repeat = 1});
     options.foreground = true;
     takt_profiler *profiler = started(&options);
     assert_int_equal(takt_profiler_step_time(profiler, 0.25), TAKT_OK);
@@ -402,7 +403,7 @@ static void the_time_in_on_trace_belongs_to_no_step(void **state)
         options.foreground = foreground;
         takt_profiler *profiler = started(&options);
         for (unsigned i = 0; i < 302; i++) {
-            tkt_thread_yield();
+            sched_yield();
             run(profiler, 1);
         }
         takt_profiler_stop(profiler);

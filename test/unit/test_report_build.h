@@ -10,6 +10,8 @@
 #include <cmocka.h>
 
 #include "base/writer.h"
+#include "support/memory_sink.h"
+#include "support/merge_folds.h"
 #include "trace/model.h"
 
 #include <takt/report.h>
@@ -267,7 +269,7 @@ UNUSED static takt_trace *build_folded(const takt_trace *from)
         sites[i] = tkt_trace_site_index(trace, &site);
     }
     assert_int_equal(tkt_fold_init(&trace->fold), TAKT_OK);
-    assert_int_equal(tkt_fold_merge(&trace->fold, tkt_trace_fold(from), sites), TAKT_OK);
+    assert_int_equal(merge_folds(&trace->fold, tkt_trace_fold(from), sites), TAKT_OK);
     free(sites);
     trace->facts = from->facts;
     trace->facts.has_spans = false;
@@ -287,8 +289,8 @@ UNUSED static takt_trace *build_folded(const takt_trace *from)
 UNUSED static char *report_of(const takt_trace *trace, const char *name,
                               const takt_report_options *options)
 {
-    tkt_memory_sink memory = {0};
-    takt_sink sink = tkt_memory_sink_of(&memory);
+    memory_sink memory = {0};
+    takt_sink sink = memory_sink_of(&memory);
     assert_int_equal(takt_report(trace, name, options, &sink), TAKT_OK);
     assert_int_equal(sink.write(sink.user, "", 1), TAKT_OK);
     return memory.data;

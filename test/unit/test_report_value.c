@@ -170,9 +170,9 @@ static void compare_puts_what_is_missing_least(void **state)
 static char *written(void (*put)(tkt_writer *writer, const char *text, size_t extra),
                      const char *text, size_t extra)
 {
-    tkt_memory_sink memory = {0};
+    memory_sink memory = {0};
     tkt_writer writer;
-    assert_int_equal(tkt_writer_init(&writer, tkt_memory_sink_of(&memory), 0), TAKT_OK);
+    assert_int_equal(tkt_writer_init(&writer, memory_sink_of(&memory), 0), TAKT_OK);
     put(&writer, text, extra);
     tkt_writer_put(&writer, "", 1);
     assert_int_equal(tkt_writer_fini(&writer), TAKT_OK);

@@ -88,8 +88,8 @@ static char *printed(const char *indent, size_t count)
         list[i].name = work[i].name;
         list[i].elapsed_ms = (double)work[i].ns / 1e6;
     }
-    tkt_memory_sink memory = {0};
-    takt_sink sink = tkt_memory_sink_of(&memory);
+    memory_sink memory = {0};
+    takt_sink sink = memory_sink_of(&memory);
     assert_int_equal(tkt_warp_print(list, count, indent, &sink), TAKT_OK);
     assert_int_equal(sink.write(sink.user, "", 1), TAKT_OK);
     return memory.data;
@@ -228,8 +228,8 @@ static void failures_are_returned(void **state)
     assert_int_equal(tkt_warp_print(&one, 1, "", &sink), TAKT_IO_ERROR);
     takt_status status = TAKT_NO_MEMORY;
     for (uint64_t after = 0; status != TAKT_OK; after++) {
-        tkt_memory_sink memory = {0};
-        sink = tkt_memory_sink_of(&memory);
+        memory_sink memory = {0};
+        sink = memory_sink_of(&memory);
         tkt_alloc_fail(after, UINT64_MAX);
         status = tkt_warp_print(&one, 1, "", &sink);
         tkt_alloc_fail(0, 0);

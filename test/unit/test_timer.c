@@ -4,6 +4,7 @@
 #include "trace/model.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 #define MS 1000000u
 
@@ -105,7 +106,9 @@ static void the_indent_is_each_threads_own(void **state)
 static void a_hundred_nested_timers_stay_on_their_lines(void **state)
 {
     (void)state;
-    enum { DEPTH = 100 };
+    enum {
+        DEPTH = 100
+    };
     takt_timer timers[DEPTH];
     capture_stdout();
     for (int i = 0; i < DEPTH; i++)
@@ -144,8 +147,10 @@ static void an_inactive_timer_touches_nothing(void **state)
     (void)state;
     double elapsed_ms = -1;
     takt_samples samples = {0};
-    takt_timer_options options = {.inactive = true, .elapsed_ms = &elapsed_ms,
-                                  .samples = &samples, .filter = TAKT_TIMING_ALL};
+    takt_timer_options options = {.inactive = true,
+                                  .elapsed_ms = &elapsed_ms,
+                                  .samples = &samples,
+                                  .filter = TAKT_TIMING_ALL};
     takt_timer timer;
     capture_stdout();
     takt_timer_begin(&timer, "t", &options);
@@ -254,7 +259,7 @@ static void *work_elsewhere(void *argument)
 {
     (void)argument;
     while (!__atomic_load_n(&others_may_go, __ATOMIC_ACQUIRE))
-        tkt_thread_yield();
+        sched_yield();
     for (int i = 0; i < 10; i++) {
         TAKT_SCOPE("elsewhere");
         TAKT_ARG("i", i);
@@ -277,7 +282,7 @@ static void a_detailed_timer_prints_the_tree_of_its_thread(void **state)
         TAKT_TIMER("Detail", .detailed = true);
         __atomic_store_n(&others_may_go, true, __ATOMIC_RELEASE);
         while (!__atomic_load_n(&others_are_done, __ATOMIC_ACQUIRE))
-            tkt_thread_yield();
+            sched_yield();
         for (int i = 0; i < 3; i++) {
             TAKT_SCOPE("forces");
             pass_ns(MS);

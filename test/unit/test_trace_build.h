@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/writer.h"
+#include "support/memory_sink.h"
 #include "export/exporter.h"
 #include "trace/model.h"
 #include "trace/read.h"
@@ -347,11 +348,11 @@ MAYBE_UNUSED static takt_trace *whole_trace(void)
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-MAYBE_UNUSED static tkt_memory_sink write_trace(const takt_trace *trace)
+MAYBE_UNUSED static memory_sink write_trace(const takt_trace *trace)
 {
-    tkt_memory_sink file = {0};
+    memory_sink file = {0};
     tkt_writer writer;
-    assert_int_equal(tkt_writer_init(&writer, tkt_memory_sink_of(&file), 0), TAKT_OK);
+    assert_int_equal(tkt_writer_init(&writer, memory_sink_of(&file), 0), TAKT_OK);
     assert_int_equal(tkt_perfetto_export(trace, &writer), TAKT_OK);
     assert_int_equal(tkt_writer_fini(&writer), TAKT_OK);
     return file;
@@ -369,7 +370,7 @@ MAYBE_UNUSED static takt_trace *read_bytes(const void *bytes, size_t size)
 
 MAYBE_UNUSED static takt_trace *write_and_read(const takt_trace *trace)
 {
-    tkt_memory_sink file = write_trace(trace);
+    memory_sink file = write_trace(trace);
     takt_trace *back = read_bytes(file.data, file.size);
     tkt_free(file.data);
     return back;

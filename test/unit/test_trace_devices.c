@@ -636,7 +636,7 @@ static void activities_are_added_up_by_path(void **state)
     takt_trace *folded = seal_folds(&w, sums);
     check_node_activities(folded);
     assert_int_equal(tkt_device_fold_unattributed(sums), 0);
-    assert_int_equal(tkt_device_fold_count(sums), joined.activities);
+    assert_int_equal(tkt_device_fold_lost(sums), 0);
     tkt_device_fold_destroy(sums);
     takt_trace_release(folded);
     tkt_store_fini(&w.store);
@@ -673,9 +673,31 @@ static void what_comes_early_waits(void **state)
     truth[1][1] = (expected){1, 1000};
     check_node_activities(trace);
     assert_int_equal(tkt_device_fold_unattributed(sums), 1);
-    assert_int_equal(tkt_device_fold_count(sums), 3);
+    assert_int_equal(tkt_device_fold_lost(sums), 0);
     tkt_device_fold_destroy(sums);
     takt_trace_release(trace);
+    tkt_store_fini(&w.store);
+}
+
+static void what_there_is_no_memory_to_add_up_is_counted(void **state)
+{
+    (void)state;
+    world w;
+    tkt_device_fold *sums;
+    begin(&w, TKT_FOLD);
+    assert_int_equal(tkt_device_fold_create(0, 5, TAKT_TIMING_ALL, &sums), TAKT_OK);
+    takt_begin("a");
+    call(launch, 6, 5, 0);
+    takt_end();
+    bring_calls(sums);
+    add(&w, "kernel 1", 1, 6, 0, 7, 5, 15);
+    add(&w, "kernel 1", 1, 7, 0, 7, 5, 25); /* its call is not known */
+    tkt_alloc_fail(0, UINT64_MAX);
+    tkt_device_fold_update(sums, &w.store, UINT32_MAX);
+    tkt_alloc_fail(0, 0);
+    assert_int_equal(tkt_device_fold_lost(sums), 2);
+    end(&w, 7);
+    tkt_device_fold_destroy(sums);
     tkt_store_fini(&w.store);
 }
 
@@ -692,6 +714,7 @@ int main(void)
         cmocka_unit_test(without_memory_the_join_says_so),
         cmocka_unit_test(activities_are_added_up_by_path),
         cmocka_unit_test(what_comes_early_waits),
+        cmocka_unit_test(what_there_is_no_memory_to_add_up_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,7 +90,7 @@ static void a_file_cut_anywhere_is_read_up_to_there(void **state)
 {
     (void)state;
     takt_trace *whole = finished(whole_trace());
-    tkt_memory_sink file = write_trace(whole);
+    memory_sink file = write_trace(whole);
     const uint8_t *bytes = (const uint8_t *)file.data;
     size_t before = 0;
     for (size_t size = 1; size < file.size; size++) {
@@ -119,7 +119,7 @@ static void a_cut_span_ends_with_what_is_left_of_its_track(void **state)
     uint32_t second = make_thread(trace, "b", 2);
     uint32_t outer = make_span(trace, second, site, TKT_NO_SPAN, BEGIN_NS, END_NS);
     make_span(trace, second, site, outer, BEGIN_NS + 10, BEGIN_NS + 20);
-    tkt_memory_sink file = write_trace(finished(trace));
+    memory_sink file = write_trace(finished(trace));
     size_t size = last_packet_end((const uint8_t *)file.data, file.size - 1); /* without the end */
     size = last_packet_end((const uint8_t *)file.data, size - 1); /* and without outer's end */
     takt_trace *cut = read_bytes(file.data, size);
@@ -137,7 +137,7 @@ static void zeros_behind_a_cut_belong_to_it(void **state)
 {
     (void)state;
     takt_trace *trace = finished(whole_trace());
-    tkt_memory_sink file = write_trace(trace);
+    memory_sink file = write_trace(trace);
     size_t size = last_packet_end((const uint8_t *)file.data, file.size - 1);
     memset(file.data + size, 0, file.size - size);
     takt_trace *cut = read_bytes(file.data, file.size);
@@ -151,7 +151,7 @@ static void a_cut_is_still_told_when_it_is_written_again(void **state)
 {
     (void)state;
     takt_trace *trace = finished(whole_trace());
-    tkt_memory_sink file = write_trace(trace);
+    memory_sink file = write_trace(trace);
     takt_trace *cut = read_bytes(file.data, file.size - 1);
     takt_trace *again = write_and_read(cut);
     assert_true(cut->facts.losses[TAKT_LOSS_CUT] > 0);
@@ -171,14 +171,14 @@ static void any_flipped_bit_is_survived(void **state)
     (void)state;
     takt_trace *trace = whole_trace();
     trace->facts.has_spans = true;
-    tkt_memory_sink file = write_trace(finished(trace));
+    memory_sink file = write_trace(finished(trace));
     size_t refused = 0;
     for (size_t bit = 0; bit < 8 * file.size; bit++) {
         file.data[bit / 8] ^= (char)(1 << bit % 8);
         outcome out = try_bytes(file.data, file.size);
         if (out.status == TAKT_OK) {
             assert_non_null(tkt_trace_fold(out.trace));
-            tkt_memory_sink again = write_trace(out.trace);
+            memory_sink again = write_trace(out.trace);
             tkt_free(again.data);
         } else {
             assert_int_equal(out.status, TAKT_BAD_TRACE);
@@ -199,7 +199,7 @@ static void is_refused(const tkt_message *fields, const char *why)
     takt_trace *trace = make_trace();
     make_span(trace, make_thread(trace, "main", 1), make_site(trace, "x", TAKT_SITE_SCOPE),
               TKT_NO_SPAN, BEGIN_NS, END_NS);
-    tkt_memory_sink file = write_trace(finished(trace));
+    memory_sink file = write_trace(finished(trace));
     tkt_message bytes = {0};
     size_t size = last_packet_end((const uint8_t *)file.data, file.size - 1);
     for (size_t i = 0; i < size; i++)
@@ -354,7 +354,7 @@ static void two_traces_in_a_file_are_refused(void **state)
 {
     (void)state;
     takt_trace *trace = finished(whole_trace());
-    tkt_memory_sink file = write_trace(trace);
+    memory_sink file = write_trace(trace);
     char *twice = malloc(2 * file.size);
     memcpy(twice, file.data, file.size);
     memcpy(twice + file.size, file.data, file.size);
@@ -407,7 +407,7 @@ static void unknown_fields_are_skipped(void **state)
     make_facts(trace);
     assert_int_equal(tkt_fold_init(&trace->fold), TAKT_OK);
     tkt_fold_add(&trace->fold, tkt_fold_child(&trace->fold, 0, 1), 55);
-    tkt_memory_sink file = write_trace(finished(trace));
+    memory_sink file = write_trace(finished(trace));
     for (size_t way = 0; way < 2 * sizeof ways / sizeof *ways; way++) {
         tkt_message stuffed = {0};
         for (size_t i = 0; i < 7; i++)
@@ -454,7 +454,7 @@ static void the_order_of_fields_does_not_matter(void **state)
     (void)state;
     takt_trace *trace = random_trace(3, 3, 200);
     trace->facts.begin_ns += 1000; /* some events are before it, with another clock */
-    tkt_memory_sink file = write_trace(finished(trace));
+    memory_sink file = write_trace(finished(trace));
     tkt_message sorted = {0};
     tkt_pb_reader all = tkt_pb_read((const uint8_t *)file.data, file.size);
     tkt_pb_field packet;
@@ -478,7 +478,7 @@ static void a_text_ends_at_a_nul(void **state)
 {
     (void)state;
     takt_trace *trace = finished(whole_trace());
-    tkt_memory_sink file = write_trace(trace);
+    memory_sink file = write_trace(trace);
     size_t replaced = 0;
     for (size_t i = 0; i + 4 < file.size; i++) {
         if (memcmp(file.data + i, "step", 4) == 0) {
@@ -503,12 +503,12 @@ static void a_text_ends_at_a_nul(void **state)
 
 /* ---- Packed files and real ones -------------------------------------------------------------- */
 
-static tkt_memory_sink pack(const tkt_memory_sink *file)
+static memory_sink pack(const memory_sink *file)
 {
-    tkt_memory_sink packed = {0};
+    memory_sink packed = {0};
     tkt_gzip *gzip;
     takt_sink sink;
-    assert_int_equal(tkt_gzip_create(tkt_memory_sink_of(&packed), 6, &gzip, &sink), TAKT_OK);
+    assert_int_equal(tkt_gzip_create(memory_sink_of(&packed), 6, &gzip, &sink), TAKT_OK);
     assert_int_equal(sink.write(sink.user, file->data, file->size), TAKT_OK);
     assert_int_equal(tkt_gzip_finish(gzip), TAKT_OK);
     return packed;
@@ -518,8 +518,8 @@ static void a_packed_file_is_read_and_may_be_cut(void **state)
 {
     (void)state;
     takt_trace *trace = finished(random_trace(11, 2, 100));
-    tkt_memory_sink file = write_trace(trace);
-    tkt_memory_sink packed = pack(&file);
+    memory_sink file = write_trace(trace);
+    memory_sink packed = pack(&file);
     assert_true(packed.size < file.size);
     takt_trace *back = read_bytes(packed.data, packed.size);
     same_trace(trace, back);
@@ -544,10 +544,10 @@ static void a_file_that_unpacks_without_end_is_refused(void **state)
     (void)state;
     size_t piece = 1 << 20;
     char *zeros = calloc(1, piece);
-    tkt_memory_sink packed = {0};
+    memory_sink packed = {0};
     tkt_gzip *gzip;
     takt_sink sink;
-    assert_int_equal(tkt_gzip_create(tkt_memory_sink_of(&packed), 1, &gzip, &sink), TAKT_OK);
+    assert_int_equal(tkt_gzip_create(memory_sink_of(&packed), 1, &gzip, &sink), TAKT_OK);
     for (int i = 0; i < 257; i++)
         assert_int_equal(sink.write(sink.user, zeros, piece), TAKT_OK);
     assert_int_equal(tkt_gzip_finish(gzip), TAKT_OK);
@@ -563,7 +563,7 @@ static void a_file_is_opened_by_its_path(void **state)
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     takt_trace *trace = finished(whole_trace());
-    tkt_memory_sink file = write_trace(trace);
+    memory_sink file = write_trace(trace);
     takt_sink sink = takt_sink_fd(fd);
     assert_int_equal(sink.write(sink.user, file.data, file.size), TAKT_OK);
     close(fd);
@@ -585,7 +585,7 @@ static void without_memory_reading_says_so(void **state)
     takt_trace *trace = random_trace(5, 2, 30);
     assert_int_equal(tkt_fold_init(&trace->fold), TAKT_OK);
     tkt_fold_add(&trace->fold, tkt_fold_child(&trace->fold, 0, 1), 55);
-    tkt_memory_sink file = write_trace(finished(trace));
+    memory_sink file = write_trace(finished(trace));
     takt_status status = TAKT_NO_MEMORY;
     uint64_t tries = 0;
     for (; status != TAKT_OK && tries < 10000; tries++) {
