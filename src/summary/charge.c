@@ -64,6 +64,12 @@ static void charge_activity(void *user, const tkt_activity *activity)
     }
 }
 
+/* Sizes that programs report may be anything; their sums wrap around. */
+static void add_bytes(int64_t *sum, int64_t bytes)
+{
+    *sum = (int64_t)((uint64_t)*sum + (uint64_t)bytes);
+}
+
 static void charge_memory(charging *c, const tkt_memory_event *event)
 {
     int64_t self_bytes = event->bytes;
@@ -76,8 +82,8 @@ static void charge_memory(charging *c, const tkt_memory_event *event)
     uint32_t span = event->span;
     while ((group = next_group(c, event->track, &span)) != TKT_NO_GROUP) {
         tkt_scope_total *total = &c->scopes->items[group];
-        *(is_host ? &total->host_self_bytes : &total->device_self_bytes) += self_bytes;
-        *(is_host ? &total->host_bytes : &total->device_bytes) += event->bytes;
+        add_bytes(is_host ? &total->host_self_bytes : &total->device_self_bytes, self_bytes);
+        add_bytes(is_host ? &total->host_bytes : &total->device_bytes, event->bytes);
         self_bytes = 0;
     }
 }
