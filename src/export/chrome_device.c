@@ -306,8 +306,7 @@ void tkt_chrome_device_works(tkt_chrome *chrome, uint64_t last_ns)
     }
 }
 
-/* ---- Waits and overheads ----------------------------------------------------------------------
- */
+/* ---- Waits and overheads --------------------------------------------------------------------- */
 
 /* The device of a context, as its activities say; otherwise the first. */
 static tkt_chrome_device *device_of(tkt_chrome *chrome, uint32_t context)
@@ -376,8 +375,7 @@ void tkt_chrome_overheads(tkt_chrome *chrome, uint64_t last_ns)
     }
 }
 
-/* ---- The header -------------------------------------------------------------------------------
- */
+/* ---- The header ------------------------------------------------------------------------------ */
 
 static void put_device(tkt_chrome *chrome, const tkt_device *device)
 {

@@ -314,8 +314,7 @@ void tkt_perfetto_activity(tkt_perfetto *file, uint32_t stream, const tkt_activi
     put_activity(file, row, activity, annotations);
 }
 
-/* ---- Waits, overheads, memory without a thread ------------------------------------------------
- */
+/* ---- Waits, overheads, memory without a thread ----------------------------------------------- */
 
 static void put_slice(tkt_perfetto *file, uint32_t row, const char *name, uint64_t begin_ns,
                       uint64_t end_ns)

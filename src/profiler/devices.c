@@ -14,8 +14,7 @@
 #define SETTLE_MS 2000u
 #define FOLD_MS   100u
 
-/* ---- Calls ------------------------------------------------------------------------------------
- */
+/* ---- Calls ----------------------------------------------------------------------------------- */
 
 static bool are_calls_recorded; /* atomic */
 
@@ -54,8 +53,7 @@ void tkt_devices_unite(tkt_cuda_wish *all, const tkt_wish *wish)
         all->max_bytes = wish->max_bytes;
 }
 
-/* ---- Adding up while recording ----------------------------------------------------------------
- */
+/* ---- Adding up while recording --------------------------------------------------------------- */
 
 typedef struct tkt_device_folder {
     tkt_device_part *part;
@@ -135,8 +133,7 @@ static void stop_folder(tkt_device_part *part)
     part->folder = NULL;
 }
 
-/* ---- A window's life ---------------------------------------------------------------------------
- */
+/* ---- A window's life ------------------------------------------------------------------------- */
 
 static tkt_cuda_losses losses_now(void)
 {
@@ -200,8 +197,7 @@ void tkt_devices_fini(tkt_device_part *part)
     part->fold = NULL;
 }
 
-/* ---- The sealed trace --------------------------------------------------------------------------
- */
+/* ---- The sealed trace ------------------------------------------------------------------------ */
 
 /* Where everything was waited for, a launch without an activity had none: it was captured into a
  * graph, or copied no byte. Otherwise it has not finished. */

@@ -21,8 +21,7 @@ size_t tkt_device_activity_count(const takt_trace *trace)
     return first;
 }
 
-/* ---- By node ----------------------------------------------------------------------------------
- */
+/* ---- By node --------------------------------------------------------------------------------- */
 
 static bool is_call(const takt_trace *trace, const tkt_node *node)
 {
@@ -51,8 +50,7 @@ tkt_node_device *tkt_node_device_of(const takt_trace *trace, const tkt_fold *fol
     return nodes;
 }
 
-/* ---- By time ----------------------------------------------------------------------------------
- */
+/* ---- By time --------------------------------------------------------------------------------- */
 
 /* Which part of the time an activity begins in: of equal parts, at most as many as activities. */
 typedef struct parts {

@@ -92,8 +92,7 @@ void tkt_device_fold_calls(tkt_device_fold *sums, uint32_t log, const tkt_folded
     }
 }
 
-/* ---- Sums -------------------------------------------------------------------------------------
- */
+/* ---- Sums ------------------------------------------------------------------------------------ */
 
 static sum *add_sum(tkt_device_fold *sums, const tkt_store *store, const sum *key)
 {
@@ -154,8 +153,7 @@ static void add_work(tkt_device_fold *sums, const tkt_store *store, const work *
     tkt_histogram_add(to->histogram, from->duration_ns);
 }
 
-/* ---- Activities that arrive -------------------------------------------------------------------
- */
+/* ---- Activities that arrive ------------------------------------------------------------------ */
 
 static const recent_call *find_call(const tkt_device_fold *sums, uint32_t correlation)
 {
@@ -239,8 +237,7 @@ uint64_t tkt_device_fold_lost(const tkt_device_fold *sums)
     return sums->lost;
 }
 
-/* ---- Into a trace -----------------------------------------------------------------------------
- */
+/* ---- Into a trace ---------------------------------------------------------------------------- */
 
 static bool add_to_trace(tkt_node_activities *list, const sum *from, uint32_t node)
 {

@@ -38,8 +38,7 @@ static bool is_in_window(const join *j, uint64_t begin_ns)
     return begin_ns >= j->begin_ns && begin_ns <= j->end_ns;
 }
 
-/* ---- From the store's terms to the trace's ----------------------------------------------------
- */
+/* ---- From the store's terms to the trace's --------------------------------------------------- */
 
 static uint32_t string_of(join *j, uint32_t string)
 {
@@ -92,8 +91,7 @@ static uint32_t label_of(const join *j, uint32_t ordinal)
     return ordinal < j->trace->devices.count ? j->trace->devices.items[ordinal].label : 0;
 }
 
-/* ---- Activities -------------------------------------------------------------------------------
- */
+/* ---- Activities ------------------------------------------------------------------------------ */
 
 static void add_activity(join *j, const tkt_stored_activity *from, uint32_t call)
 {
@@ -138,8 +136,7 @@ static void take_activities(join *j)
     }
 }
 
-/* ---- What else is in the store ----------------------------------------------------------------
- */
+/* ---- What else is in the store --------------------------------------------------------------- */
 
 static void take_waits(join *j)
 {
@@ -201,8 +198,7 @@ static void take_memory(join *j)
     }
 }
 
-/* ---- Launches without an activity -------------------------------------------------------------
- */
+/* ---- Launches without an activity ------------------------------------------------------------ */
 
 /* The kinds of activity that a call of this name has, as TAKT_TIMING_ bits; 0: none. */
 static uint32_t launched_by(const char *name)
@@ -238,8 +234,7 @@ static takt_status count_missing(join *j)
     return TAKT_OK;
 }
 
-/* ---- Memory of devices ------------------------------------------------------------------------
- */
+/* ---- Memory of devices ----------------------------------------------------------------------- */
 
 tkt_device_memory *tkt_trace_device_memory(takt_trace *trace, uint32_t device)
 {
@@ -287,8 +282,7 @@ static takt_status add_up_memory(takt_trace *trace)
     return TAKT_OK;
 }
 
-/* ---- The join ---------------------------------------------------------------------------------
- */
+/* ---- The join -------------------------------------------------------------------------------- */
 
 /* With the store's lock. */
 static takt_status take_all(join *j)

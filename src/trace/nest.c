@@ -61,8 +61,7 @@ static tkt_slot_span span_of_frame(const nest *n, uint32_t depth)
                            depth};
 }
 
-/* ---- Forward: sizes ---------------------------------------------------------------------------
- */
+/* ---- Forward: sizes -------------------------------------------------------------------------- */
 
 static bool is_inside(const pending *subtree, const tkt_slot_span *span)
 {
@@ -118,8 +117,7 @@ static void measure_all(nest *n)
     }
 }
 
-/* ---- Backward: places -------------------------------------------------------------------------
- */
+/* ---- Backward: places ------------------------------------------------------------------------ */
 
 static uint32_t flags_of(const nest *n, const tkt_slot_span *span, uint8_t kind)
 {
@@ -331,8 +329,7 @@ static void place_all(nest *n)
         place_segment(n, &n->run->segments.items[i]);
 }
 
-/* ---- What came backwards ------------------------------------------------------------------------
- */
+/* ---- What came backwards --------------------------------------------------------------------- */
 
 static void reverse(void *list, size_t count, size_t item_size)
 {
@@ -386,8 +383,7 @@ static void reverse_extras(tkt_track *track)
         REVERSE_SINCE(&track->works, 0);
 }
 
-/* ---- A run ------------------------------------------------------------------------------------
- */
+/* ---- A run ----------------------------------------------------------------------------------- */
 
 static size_t slots_of(const tkt_run *run)
 {

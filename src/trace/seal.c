@@ -7,8 +7,7 @@
 #include "record/slot.h"
 #include "trace/run.h"
 
-/* ---- From recorded ids to the trace's -----------------------------------------------------------
- */
+/* ---- From recorded ids to the trace's -------------------------------------------------------- */
 
 uint32_t tkt_sealing_text(tkt_sealing *sealing, uint32_t text)
 {
@@ -66,8 +65,7 @@ uint32_t tkt_sealing_site(tkt_sealing *sealing, uint32_t record_site)
     return *known - 1;
 }
 
-/* ---- Runs -------------------------------------------------------------------------------------
- */
+/* ---- Runs ------------------------------------------------------------------------------------ */
 
 static bool is_event_in_window(const tkt_sealing *sealing, const takt_record *slot)
 {
@@ -172,8 +170,7 @@ static takt_status seal_log(tkt_sealing *sealing, tkt_thread_log *log)
     return sealing->is_out_of_memory ? TAKT_NO_MEMORY : TAKT_OK;
 }
 
-/* ---- The folded form --------------------------------------------------------------------------
- */
+/* ---- The folded form ------------------------------------------------------------------------- */
 
 /* Adds the tree of a log, whose sites are recorded ids; nodes[n] becomes the trace's node. */
 static takt_status add_fold(tkt_sealing *sealing, const tkt_fold *fold, uint32_t *nodes)

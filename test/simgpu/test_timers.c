@@ -61,8 +61,7 @@ static bool second_device_sleeps(void)
     return !is_active;
 }
 
-/* ---- Timers -------------------------------------------------------------------------------------
- */
+/* ---- Timers ---------------------------------------------------------------------------------- */
 
 static void a_timer_that_synchronizes_begins_and_ends_idle(void **state)
 {
@@ -121,8 +120,7 @@ static void a_timer_with_a_filter_lists_all_that_it_launched(void **state)
     assert_string_equal(inner.names, "");
 }
 
-/* ---- Beside a profiler --------------------------------------------------------------------------
- */
+/* ---- Beside a profiler ----------------------------------------------------------------------- */
 
 static const takt_trace *last_trace;
 
@@ -221,8 +219,7 @@ static void ignore_line(takt_log_level level, const char *line, void *user)
     (void)level, (void)line, (void)user;
 }
 
-/* ---- Memory is short ----------------------------------------------------------------------------
- */
+/* ---- Memory is short ------------------------------------------------------------------------- */
 
 enum {
     FLOOD = 40000
@@ -319,8 +316,7 @@ static void without_memory_nothing_breaks(void **state)
     assert_int_equal(takt_trace_activity_count(last_trace), 1);
 }
 
-/* ---- A device that hangs ------------------------------------------------------------------------
- */
+/* ---- A device that hangs --------------------------------------------------------------------- */
 
 /* Sealing gives up after two seconds and says what is missing: what did not finish, and what stands
  * in one buffer with it. */

@@ -22,8 +22,7 @@
 
 #define MANY 300 /* launches, more than a chunk of a log holds */
 
-/* ---- A program ----------------------------------------------------------------------------------
- */
+/* ---- A program ------------------------------------------------------------------------------- */
 
 static CUcontext contexts[2];
 static CUmodule module;
@@ -64,8 +63,7 @@ static void launch(const char *name)
     launch_on(name, 16, NULL);
 }
 
-/* ---- What Takt says -----------------------------------------------------------------------------
- */
+/* ---- What Takt says -------------------------------------------------------------------------- */
 
 static uint64_t ns_of(const takt_activity *activity)
 {
@@ -163,8 +161,7 @@ static void assert_no_losses(const takt_trace *trace)
             fail_msg("%lu %s", (unsigned long)facts->losses[i], takt_loss_name((takt_loss)i));
 }
 
-/* ---- Timings ------------------------------------------------------------------------------------
- */
+/* ---- Timings --------------------------------------------------------------------------------- */
 
 static void a_timing_lists_what_was_launched_in_order(void **state)
 {
@@ -237,8 +234,7 @@ static void host_and_device_stand_in_one_order(void **state)
     takt_timing_free(timing);
 }
 
-/* ---- Profilers ----------------------------------------------------------------------------------
- */
+/* ---- Profilers ------------------------------------------------------------------------------- */
 
 static void work_belongs_to_the_scope_that_launched_it(void **state)
 {
@@ -489,8 +485,7 @@ static void the_facts_name_the_backend(void **state)
     assert_true(facts->device_resolution_ns > 0);
 }
 
-/* ---- Steps --------------------------------------------------------------------------------------
- */
+/* ---- Steps ----------------------------------------------------------------------------------- */
 
 /* Each step launches as many kernels as its number says, which last long after it. */
 static void a_cycle_has_what_its_steps_launched(void **state)
@@ -516,8 +511,7 @@ static void a_cycle_has_what_its_steps_launched(void **state)
     stop_profiler(profiler);
 }
 
-/* ---- In bounded memory --------------------------------------------------------------------------
- */
+/* ---- In bounded memory ----------------------------------------------------------------------- */
 
 static const tkt_node_activity *node_activity(const takt_trace *trace, const char *scope,
                                               const char *name)
@@ -579,8 +573,7 @@ static void a_trace_with_a_summary_has_both(void **state)
     assert_no_losses(last_trace);
 }
 
-/* ---- Timed blocks and memory --------------------------------------------------------------------
- */
+/* ---- Timed blocks and memory ----------------------------------------------------------------- */
 
 static void a_timed_block_knows_its_devices_time(void **state)
 {

@@ -254,8 +254,7 @@ static void devices_are_described(void **state)
     json_decref(json);
 }
 
-/* ---- Whole files ------------------------------------------------------------------------------
- */
+/* ---- Whole files ----------------------------------------------------------------------------- */
 
 static takt_trace *make_busy(void)
 {

@@ -116,8 +116,7 @@ static const char *name_of(const takt_trace *trace, uint32_t track, uint32_t spa
     return tkt_trace_text(trace, trace->sites.items[tkt_span_site(at)].name);
 }
 
-/* ---- Calls ------------------------------------------------------------------------------------
- */
+/* ---- Calls ----------------------------------------------------------------------------------- */
 
 static void check_call(const takt_trace *trace, size_t index, const char *name, const char *scope,
                        uint32_t correlation, int32_t result, uint64_t duration)
@@ -190,8 +189,7 @@ static void calls_outside_of_the_window_are_none(void **state)
     tkt_store_fini(&w.store);
 }
 
-/* ---- The join ---------------------------------------------------------------------------------
- */
+/* ---- The join -------------------------------------------------------------------------------- */
 
 static void check_work(const takt_trace *trace, size_t index, const char *name, const char *scope,
                        uint64_t begin_ns, uint64_t duration_ns)
@@ -463,8 +461,7 @@ static void without_memory_the_join_says_so(void **state)
     tkt_store_fini(&w.store);
 }
 
-/* ---- The folded form --------------------------------------------------------------------------
- */
+/* ---- The folded form ------------------------------------------------------------------------- */
 
 enum {
     THREADS = 3,
