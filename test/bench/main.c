@@ -19,7 +19,8 @@ static const struct {
     {"scopes", bench_scopes},   {"buffers", bench_buffers}, {"events", bench_events},
     {"threads", bench_threads}, {"cold", bench_cold},       {"step", bench_step},
     {"export", bench_export},   {"reports", bench_reports}, {"seal", bench_seal},
-    {"library", bench_library}, {"cuda", bench_cuda},       {"peers", bench_peers},
+    {"library", bench_library}, {"cuda", bench_cuda},       {"attribute", bench_attribute},
+    {"peers", bench_peers},
 };
 
 #define GROUP_COUNT (sizeof groups / sizeof *groups)
