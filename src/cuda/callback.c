@@ -118,6 +118,7 @@ static void on_api(int domain, uint32_t id, const tkt_callback_data *data)
     if (data->site == TKT_API_ENTER) {
         if (!is_driver)
             *inside = data->correlation;
+        remember_correlation(data->correlation); /* it may return after a window's end */
         *data->correlation_data = tkt_ticks();
         return;
     }
@@ -199,15 +200,19 @@ static call_class class_of(const char *name)
     return CLASS_NONE;
 }
 
-/* The names stay for ever: spans refer to them. Equal ones are one, and so one call site. */
-static bool collect_names(const tkt_cupti *cupti, int domain, tkt_strtab *strings)
+/* The names stay for ever: spans refer to them. Equal ones are one, and so one call site. Returns
+ * the first failure. */
+static int collect_names(const tkt_cupti *cupti, int domain, tkt_strtab *strings)
 {
-    const char **names = tkt_alloc_zeroed(MAX_IDS * sizeof *names);
+    const char **names = domains[domain].names = tkt_alloc_zeroed(MAX_IDS * sizeof *names);
     uint32_t missing = 0;
+    int first = names ? TKT_CUPTI_SUCCESS : TKT_CUPTI_OUT_OF_MEMORY;
     for (uint32_t id = 1; names && id < MAX_IDS && missing < MAX_MISSING; id++) {
         const char *symbol = NULL;
+        int result = cupti->callback_name(domain, id, &symbol);
+        first = first ? first : result;
         missing++;
-        if (cupti->callback_name(domain, id, &symbol) != TKT_CUPTI_SUCCESS || !symbol)
+        if (result != TKT_CUPTI_SUCCESS || !symbol)
             continue;
         missing = 0;
         char name[1 + NAME_BYTES];
@@ -217,43 +222,62 @@ static bool collect_names(const tkt_cupti *cupti, int domain, tkt_strtab *string
             continue;
         uint32_t string = tkt_strtab_intern_text(strings, name);
         if (string == TKT_STRTAB_FULL)
-            return false;
+            return TKT_CUPTI_OUT_OF_MEMORY;
         names[id] = tkt_strtab_text(strings, string) + 1;
         domains[domain].count = id + 1;
     }
-    domains[domain].names = names;
-    return names != NULL;
+    return first;
 }
 
-bool tkt_callback_setup(const tkt_cupti *cupti)
+/* Behind a domain's last id every one fails, so that only having no name at all is a failure. */
+int tkt_callback_setup(const tkt_cupti *cupti)
 {
     static tkt_strtab strings;
-    return domains[TKT_DOMAIN_RUNTIME].names ||
-           (tkt_strtab_init(&strings) == TAKT_OK &&
-            collect_names(cupti, TKT_DOMAIN_DRIVER, &strings) &&
-            collect_names(cupti, TKT_DOMAIN_RUNTIME, &strings));
+    int result = TKT_CUPTI_OUT_OF_MEMORY;
+    if (domains[TKT_DOMAIN_RUNTIME].names)
+        return TKT_CUPTI_SUCCESS;
+    if (tkt_strtab_init(&strings) != TAKT_OK)
+        return result;
+    for (int domain = TKT_DOMAIN_DRIVER; domain <= TKT_DOMAIN_RUNTIME; domain++) {
+        result = collect_names(cupti, domain, &strings);
+        if (result == TKT_CUPTI_OUT_OF_MEMORY)
+            return result;
+    }
+    return domains[TKT_DOMAIN_DRIVER].count + domains[TKT_DOMAIN_RUNTIME].count == 0
+               ? result
+               : TKT_CUPTI_SUCCESS;
 }
 
-static void enable(const tkt_cupti *cupti, bool is_on, bool is_work)
+/* Goes on behind a failure; returns the first one. */
+static int enable(const tkt_cupti *cupti, bool is_on, bool is_work, bool *is_any)
 {
+    *is_any = false;
+    int first = TKT_CUPTI_SUCCESS;
     for (int domain = TKT_DOMAIN_DRIVER; domain <= TKT_DOMAIN_RUNTIME; domain++) {
         for (uint32_t id = 0; id < domains[domain].count; id++) {
             const char *name = domains[domain].names[id];
-            if (name && (name[-1] == CLASS_WORK) == is_work)
-                cupti->enable_callback(is_on, cupti->subscriber, domain, id);
+            if (!name || (name[-1] == CLASS_WORK) != is_work)
+                continue;
+            int result = cupti->enable_callback(is_on, cupti->subscriber, domain, id);
+            first = first ? first : result;
+            *is_any |= result == TKT_CUPTI_SUCCESS;
         }
     }
+    return first;
 }
 
-void tkt_callback_switch_calls(const tkt_cupti *cupti, bool is_on)
+int tkt_callback_switch_calls(const tkt_cupti *cupti, bool is_on, bool *is_any)
 {
-    enable(cupti, is_on, true);
+    return enable(cupti, is_on, true, is_any);
 }
 
-void tkt_callback_watch(const tkt_cupti *cupti)
+int tkt_callback_watch(const tkt_cupti *cupti)
 {
-    enable(cupti, true, false);
-    cupti->enable_callback(1, cupti->subscriber, TKT_DOMAIN_RESOURCE, TKT_CONTEXT_CREATED);
-    cupti->enable_callback(1, cupti->subscriber, TKT_DOMAIN_RESOURCE, TKT_CONTEXT_DESTROY_STARTING);
-    cupti->enable_callback(1, cupti->subscriber, TKT_DOMAIN_RESOURCE, TKT_CU_INIT_FINISHED);
+    static const uint8_t events[] = {TKT_CONTEXT_CREATED, TKT_CONTEXT_DESTROY_STARTING,
+                                     TKT_CU_INIT_FINISHED};
+    bool is_any;
+    int first = enable(cupti, true, false, &is_any);
+    for (size_t i = 0; i < sizeof events && first == TKT_CUPTI_SUCCESS; i++)
+        first = cupti->enable_callback(1, cupti->subscriber, TKT_DOMAIN_RESOURCE, events[i]);
+    return first;
 }

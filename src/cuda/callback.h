@@ -9,13 +9,13 @@
 void tkt_callback(void *user, int domain, uint32_t id, const void *data);
 
 /* Asks CUPTI for the names of all its callbacks and keeps those that matter; once, before
- * subscribing. False without memory. */
-bool tkt_callback_setup(const tkt_cupti *cupti);
+ * subscribing. A CUptiResult: fails without memory, and when there is no name at all. */
+int tkt_callback_setup(const tkt_cupti *cupti);
 
 /* Contexts and captures are watched as long as there is a subscription, calls while they are
- * wanted. */
-void tkt_callback_watch(const tkt_cupti *cupti);
-void tkt_callback_switch_calls(const tkt_cupti *cupti, bool is_on);
+ * wanted. Both return the first failure, a CUptiResult; `is_any` is whether one was switched. */
+int tkt_callback_watch(const tkt_cupti *cupti);
+int tkt_callback_switch_calls(const tkt_cupti *cupti, bool is_on, bool *is_any);
 
 /* The function's name as people know it: "cudaLaunchKernel" for "__cudaLaunchKernel_ptsz_v13000".
  * Writes at most `size` bytes. */

@@ -296,14 +296,22 @@ static bool start(void)
 
 void tkt_cuda_want(const tkt_cuda_wish *wish)
 {
-    bool is_used = wish->is_on && tkt_cuda_is_used();
+    bool is_used = wish->is_on && tkt_cuda_is_used(), hangs = false;
     tkt_mutex_lock(&collector.lock);
     if (wish->generation >= collector.wish.generation && !collector.is_over &&
         (collector.is_running || (is_used && start()))) {
+        bool was_stuck = collector.is_stuck;
         collector.wish = *wish;
         wait_for(&collector.held, ++collector.wished, SWITCH_MS);
+        hangs = collector.is_stuck && !was_stuck;
     }
     tkt_mutex_unlock(&collector.lock);
+    if (hangs)
+        tkt_log(
+            TAKT_LOG_WARNING,
+            "CUPTI or the driver has not answered for %d s: GPU activities will be missing; try "
+            "another release of CUPTI (TAKT_CUPTI_LIBRARY)",
+            SWITCH_MS / 1000);
 }
 
 bool tkt_cuda_settle(bool synchronize, uint32_t timeout_ms)

@@ -9,7 +9,6 @@
 
 static tkt_cupti cupti;
 static uint64_t enabled_kinds; /* bit: kind */
-static uint64_t refused_kinds; /* that was said */
 static bool calls_are_on;
 
 uint32_t tkt_tracing_version(void)
@@ -70,11 +69,14 @@ static bool prepare(const tkt_driver *driver, char reason[TKT_REASON_BYTES])
     if (!tkt_cupti_load(&cupti, driver, reason))
         return false;
     tkt_library_pin(&cupti);
-    is_prepared = tkt_callback_setup(&cupti) &&
-                  tkt_buffers_setup(&cupti.sizes, cupti.version >= TKT_CUPTI_12_9) &&
-                  tkt_buffers_grow(TKT_MAX_BUFFERS);
+    int result = tkt_callback_setup(&cupti);
+    if (result == TKT_CUPTI_SUCCESS &&
+        !(tkt_buffers_setup(&cupti.sizes, cupti.version >= TKT_CUPTI_12_9) &&
+          tkt_buffers_grow(TKT_MAX_BUFFERS)))
+        result = TKT_CUPTI_OUT_OF_MEMORY;
+    is_prepared = result == TKT_CUPTI_SUCCESS;
     if (!is_prepared)
-        tkt_cupti_explain(reason, TKT_CUPTI_OUT_OF_MEMORY, NULL);
+        tkt_cupti_explain(reason, result, NULL);
     return is_prepared;
 }
 
@@ -88,12 +90,14 @@ bool tkt_tracing_open(const tkt_driver *driver, int *result, char reason[TKT_REA
         return false;
     set_preferences();
     *result = cupti.register_callbacks(tkt_buffers_request, tkt_buffers_complete);
+    /* Without knowing of captures, waiting could break one. */
+    if (*result == TKT_CUPTI_SUCCESS)
+        *result = tkt_callback_watch(&cupti);
     if (*result != TKT_CUPTI_SUCCESS) {
         tkt_cupti_explain(reason, *result, NULL);
         close_tracing();
         return false;
     }
-    tkt_callback_watch(&cupti);
     sample_clock(tkt_store_get());
     return true;
 }
@@ -102,8 +106,6 @@ bool tkt_tracing_open(const tkt_driver *driver, int *result, char reason[TKT_REA
 
 static uint64_t kinds_for(const tkt_cuda_wish *wish)
 {
-    if (!wish->is_on)
-        return 0;
     uint64_t kinds = BIT(SYNCHRONIZATION) | BIT(OVERHEAD);
     if (wish->filter & (TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN))
         kinds |= BIT(CONCURRENT_KERNEL);
@@ -118,24 +120,23 @@ static uint64_t kinds_for(const tkt_cuda_wish *wish)
     return kinds;
 }
 
-/* A kind that this CUPTI does not know is not worth a word. */
-static void say_refused(int kind, int result)
+/* Said once, since what fails is likely to fail every time. */
+static void say_missing(const char *what, int result)
 {
+    static bool is_said;
     char reason[TKT_REASON_BYTES];
-    bool is_said = refused_kinds >> kind & 1;
-    refused_kinds |= UINT64_C(1) << kind;
-    if (is_said || result == TKT_CUPTI_INVALID_KIND || result == TKT_CUPTI_NOT_SUPPORTED)
+    if (is_said)
         return;
+    is_said = true;
     tkt_cupti_explain(reason, result, NULL);
-    tkt_log(TAKT_LOG_WARNING, "activities of CUPTI's kind %d are missing: %s", kind, reason);
+    tkt_log(TAKT_LOG_WARNING, "some %s are missing: %s", what, reason);
 }
 
 /* What goes is switched off first: whole graphs and their nodes exclude each other. Returns the
- * first failure's result. */
+ * first failure; a kind that this CUPTI does not know is not worth a word, unless none is left. */
 static int switch_kinds(uint64_t wanted)
 {
-    int failures[TKT_CUPTI_KINDS] = {0};
-    int first = 0;
+    int first = TKT_CUPTI_SUCCESS, unknown = TKT_CUPTI_SUCCESS;
     for (int kind = 0; kind < (int)TKT_CUPTI_KINDS; kind++)
         if (enabled_kinds & ~wanted & UINT64_C(1) << kind)
             cupti.disable(kind);
@@ -143,32 +144,55 @@ static int switch_kinds(uint64_t wanted)
     for (int kind = 0; kind < (int)TKT_CUPTI_KINDS; kind++) {
         if (!(wanted & ~enabled_kinds & UINT64_C(1) << kind))
             continue;
-        failures[kind] = cupti.enable(kind);
-        if (failures[kind] == TKT_CUPTI_SUCCESS)
+        int result = cupti.enable(kind);
+        if (result == TKT_CUPTI_SUCCESS)
             enabled_kinds |= UINT64_C(1) << kind;
+        else if (result == TKT_CUPTI_INVALID_KIND || result == TKT_CUPTI_NOT_SUPPORTED)
+            unknown = result;
         else if (first == TKT_CUPTI_SUCCESS)
-            first = failures[kind];
+            first = result;
     }
-    for (int kind = 0; enabled_kinds && kind < (int)TKT_CUPTI_KINDS; kind++)
-        if (failures[kind] != TKT_CUPTI_SUCCESS)
-            say_refused(kind, failures[kind]);
-    return first;
+    return first || enabled_kinds ? first : unknown;
+}
+
+/* Activities without their calls are in no scope: where that is so of all, CUDA events tell more.
+ */
+static int switch_on(uint64_t kinds)
+{
+    int result = switch_kinds(kinds);
+    if (!enabled_kinds)
+        return result;
+    if (result != TKT_CUPTI_SUCCESS)
+        say_missing("activities", result);
+    if (calls_are_on)
+        return TKT_CUPTI_SUCCESS;
+    result = tkt_callback_switch_calls(&cupti, true, &calls_are_on);
+    if (calls_are_on && result != TKT_CUPTI_SUCCESS)
+        say_missing("activities' scopes", result);
+    return calls_are_on ? TKT_CUPTI_SUCCESS : result;
+}
+
+static void switch_off(void)
+{
+    bool is_any;
+    if (calls_are_on)
+        tkt_callback_switch_calls(&cupti, false, &is_any);
+    calls_are_on = false;
+    switch_kinds(0);
 }
 
 bool tkt_tracing_switch(const tkt_cuda_wish *wish, char reason[TKT_REASON_BYTES])
 {
-    if (!wish->is_on && calls_are_on)
-        tkt_callback_switch_calls(&cupti, false);
-    int result = switch_kinds(kinds_for(wish));
-    if (wish->is_on && !enabled_kinds) {
+    int result = TKT_CUPTI_SUCCESS;
+    if (wish->is_on)
+        result = switch_on(kinds_for(wish));
+    else
+        switch_off();
+    if (result != TKT_CUPTI_SUCCESS) {
         tkt_cupti_explain(reason, result, NULL);
         close_tracing();
-        return false;
     }
-    if (wish->is_on && !calls_are_on)
-        tkt_callback_switch_calls(&cupti, true);
-    calls_are_on = wish->is_on;
-    return true;
+    return result == TKT_CUPTI_SUCCESS;
 }
 
 static void decode(const void *buffer, size_t valid_bytes)
