@@ -10,8 +10,9 @@
  *     takt_event_elapsed_ms(begin, end, &ms);      // waits for `end`
  *
  * A stream is a cudaStream_t or a CUstream, passed as it is; NULL is the default stream, the legacy
- * one. No CUDA header is needed. Recorded while a stream is captured, an event becomes a node of the
- * graph, and is valid again after every launch of it: keep it for as long as the graph is launched.
+ * one. No CUDA header is needed. Recorded while a stream is captured, an event becomes a node of
+ * the graph, and is valid again after every launch of it: keep it for as long as the graph is
+ * launched.
  *
  * Two macros mark what is timed while Takt records:
  *
@@ -21,9 +22,10 @@
  *     }
  *
  * With CUPTI both are scopes and nothing more, since CUPTI sees what is launched inside. Without it
- * each is a scope and an activity: the time between two events on the stream. Where marks lie within
- * each other on one stream the inner ones count and the outer one is a scope only, so that no time
- * is counted twice. What is captured into a graph is not timed by them: mark the graph's launch.
+ * each is a scope and an activity: the time between two events on the stream. Where marks lie
+ * within each other on one stream the inner ones count and the outer one is a scope only, so that
+ * no time is counted twice. What is captured into a graph is not timed by them: mark the graph's
+ * launch.
  *
  * All functions: any thread, not in signal handlers.
  *
@@ -53,16 +55,17 @@ TAKT_API takt_status takt_event_create_untimed(takt_event **out);
  * in a thread without a current context for NULL; TAKT_NO_MEMORY. */
 TAKT_API takt_status takt_event_record(takt_event *event, void *stream);
 
-/* Whether the work before it is done: TAKT_OK, or TAKT_NOT_READY. Here and below TAKT_BAD_STATE means
- * that it was not recorded, or that CUDA refuses, as it does for events whose graph is still to be
- * launched. */
+/* Whether the work before it is done: TAKT_OK, or TAKT_NOT_READY. Here and below TAKT_BAD_STATE
+ * means that it was not recorded, or that CUDA refuses, as it does for events whose graph is still
+ * to be launched. */
 TAKT_API takt_status takt_event_query(takt_event *event);
 
 /* Waits until it is done. */
 TAKT_API takt_status takt_event_synchronize(takt_event *event);
 
-/* Milliseconds between two events; waits for both. CUDA's own resolution is about half a microsecond
- * and seven digits, so over more than four seconds the digits are what is lost first. */
+/* Milliseconds between two events; waits for both. CUDA's own resolution is about half a
+ * microsecond and seven digits, so over more than four seconds the digits are what is lost
+ * first. */
 TAKT_API takt_status takt_event_elapsed_ms(takt_event *begin, takt_event *end, double *ms);
 
 /* The same without waiting: TAKT_NOT_READY. */
@@ -133,9 +136,9 @@ struct takt_stream_guard {
     TAKT_STREAM_GUARD(TAKT_JOIN(takt_stream_, __COUNTER__),                                        \
                       takt_stream_open(TAKT_SITE_HERE(name), 0, stream))
 
-/* Around one launch, copy or set on `stream`: TAKT_LAUNCH(stream, filter, "name") { ... }. `filter` is
- * one TAKT_TIMING_ bit and becomes part of what tables print: "kernel density", "memcpy HtoD". The
- * block runs once; `break` leaves it. */
+/* Around one launch, copy or set on `stream`: TAKT_LAUNCH(stream, filter, "name") { ... }. `filter`
+ * is one TAKT_TIMING_ bit and becomes part of what tables print: "kernel density", "memcpy HtoD".
+ * The block runs once; `break` leaves it. */
 #define TAKT_LAUNCH(stream, filter, name)                                                          \
     TAKT_LAUNCH_AS(TAKT_JOIN(takt_launch_, __COUNTER__), stream, filter, name)
 #define TAKT_LAUNCH_AS(variable, stream, filter, name)                                             \

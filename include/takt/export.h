@@ -21,7 +21,7 @@ TAKT_API takt_status takt_export(const takt_trace *trace, const char *format,
 typedef struct takt_export_options {
     size_t   struct_size; /* 0 or sizeof(takt_export_options) */
     bool     gzip;        /* also chosen by a path that ends in .gz */
-    uint64_t max_bytes;   /* of one Chrome file, uncompressed; more goes into NAME.2.json ...; 0: no limit */
+    uint64_t max_bytes;   /* of one Chrome file, unpacked; more goes into NAME.2.json; 0: all */
 } takt_export_options;
 
 /* Writes a file: first under a temporary name beside it, then renamed. `error` may be NULL and says

@@ -17,8 +17,8 @@ extern "C" {
 TAKT_API void takt_memory_allocated(const void *address, size_t bytes);
 TAKT_API void takt_memory_freed(const void *address);
 
-/* Memory of a device: of "host" what the program reports, since it began; of "cuda:0" and so on what
- * was allocated on it since Takt began to collect CUDA activities with profile_memory. */
+/* Memory of a device: of "host" what the program reports, since it began; of "cuda:0" and so on
+ * what was allocated on it since Takt began to collect CUDA activities with profile_memory. */
 typedef struct takt_memory {
     size_t   struct_size; /* the caller's sizeof(takt_memory) */
     uint64_t current_bytes;
@@ -31,8 +31,9 @@ typedef struct takt_memory {
     uint64_t capacity_bytes;
 } takt_memory;
 
-/* Fills *out for `device`: "host", "cuda:0". Any thread, at any time; not inside callbacks of CUDA's.
- * TAKT_NOT_FOUND for a device that does not exist, or has no live context: none is woken up. */
+/* Fills *out for `device`: "host", "cuda:0". Any thread, at any time; not inside callbacks of
+ * CUDA's. TAKT_NOT_FOUND for a device that does not exist, or has no live context: none is woken
+ * up. */
 TAKT_API takt_status takt_memory_query(const char *device, takt_memory *out);
 
 #ifdef __cplusplus

@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-/* ---- The schedule: a pure function of the step ------------------------------------------------ */
+/* ---- The schedule: a pure function of the step ----------------------------------------------- */
 
 typedef enum takt_action {
     TAKT_NONE,
@@ -58,7 +58,7 @@ TAKT_API takt_action takt_schedule_action(const takt_schedule *schedule, uint64_
  * The save happens in the call of takt_profiler_step() that ends the last of them. Any thread. */
 TAKT_API uint64_t takt_schedule_steps_needed(const takt_schedule *schedule);
 
-/* ---- The profiler ------------------------------------------------------------------------------ */
+/* ---- The profiler ---------------------------------------------------------------------------- */
 
 typedef struct takt_profiler takt_profiler;
 
@@ -124,7 +124,8 @@ typedef struct takt_profiler_options {
 #define TAKT_PROFILER_OPTIONS_INIT takt_profiler_options_init()
 TAKT_API takt_profiler_options takt_profiler_options_init(void);
 #else
-#define TAKT_PROFILER_OPTIONS_INIT ((takt_profiler_options){.struct_size = sizeof(takt_profiler_options)})
+#define TAKT_PROFILER_OPTIONS_INIT                                                                 \
+    ((takt_profiler_options){.struct_size = sizeof(takt_profiler_options)})
 TAKT_API takt_profiler_options takt_profiler_options_init(void);
 #endif
 
@@ -140,10 +141,10 @@ TAKT_API takt_status takt_profiler_start(takt_profiler *profiler);
  * handed to on_trace here. TAKT_BAD_STATE if the profiler does not run. */
 TAKT_API takt_status takt_profiler_step(takt_profiler *profiler);
 
-/* Saves the window that is open, if one is, marked as partial unless there is no schedule, and waits
- * for exports and callbacks that are outstanding. The step that has begun is not counted. A program
- * that ends before the schedule does is told so in the log. The profiler can be started again; its
- * cycles are counted on, so that no file is overwritten. */
+/* Saves the window that is open, if one is, marked as partial unless there is no schedule, and
+ * waits for exports and callbacks that are outstanding. The step that has begun is not counted. A
+ * program that ends before the schedule does is told so in the log. The profiler can be started
+ * again; its cycles are counted on, so that no file is overwritten. */
 TAKT_API takt_status takt_profiler_stop(takt_profiler *profiler);
 
 /* Declares how much simulated time one step advances, in seconds, for the real-time factor.

@@ -17,7 +17,7 @@ typedef enum takt_format { TAKT_TEXT, TAKT_CSV, TAKT_JSON, TAKT_MARKDOWN } takt_
 typedef struct takt_report_options {
     size_t      struct_size; /* 0 or sizeof(takt_report_options) */
     takt_format format;
-    const char *sort;  /* the name of a column, as JSON spells it; "-name" ascending; NULL: default */
+    const char *sort;  /* a column, as JSON spells it; "-column" ascending; NULL: default */
     int64_t     rows;  /* at most so many; -1: all; 0: the report's own limit */
     uint32_t    width; /* columns of text; 0: the terminal's, otherwise 160 */
     bool        color; /* mark slow rows; text only */

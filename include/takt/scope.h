@@ -32,7 +32,7 @@
 extern "C" {
 #endif
 
-/* ---- The inline part is an ABI. Its layouts are fixed, and the symbols carry the version. ------ */
+/* ---- The inline part is an ABI. Its layouts are fixed, and the symbols carry the version. ---- */
 
 typedef enum takt_site_kind {
     TAKT_SITE_SCOPE,
@@ -339,7 +339,8 @@ static inline __attribute__((always_inline)) void takt_scope_leave(takt_open *op
 
 /* A scope with a category, which the configuration can switch off ("categories: {io: off}"), and a
  * level, 1 to 4. Fifteen categories can be told apart; later ones share the last. */
-#define TAKT_SCOPE_IN(category, level, name) TAKT_SCOPE_IN_COUNTED(__COUNTER__, category, level, name)
+#define TAKT_SCOPE_IN(category, level, name)                                                       \
+    TAKT_SCOPE_IN_COUNTED(__COUNTER__, category, level, name)
 #define TAKT_SCOPE_IN_COUNTED(id, category, level, name)                                           \
     TAKT_SCOPE_AS(id, __atomic_load_n(&TAKT_JOIN(takt_site_, id).bits, __ATOMIC_RELAXED),          \
                   TAKT_SITE_SCOPE, level, category, name, NULL, 0)
@@ -362,8 +363,8 @@ static inline __attribute__((always_inline)) void takt_scope_leave(takt_open *op
             takt_end_v1(&takt_site_here);                                                          \
     } while (0)
 
-/* Begins a phase of the enclosing scope. It ends where the next phase begins, with the scope, or with
- * the step (takt_profiler_step). */
+/* Begins a phase of the enclosing scope. It ends where the next phase begins, with the scope, or
+ * with the step (takt_profiler_step). */
 #define TAKT_PHASE(name)                                                                           \
     do {                                                                                           \
         static takt_site takt_site_here =                                                          \
@@ -376,7 +377,8 @@ static inline __attribute__((always_inline)) void takt_scope_leave(takt_open *op
 
 /* The value of a quantity from now on, as a double. */
 #define TAKT_COUNTER(name, value)                                                                  \
-    TAKT_SITE_DO(takt_counter_v1, TAKT_NORMAL_BIT, TAKT_SITE_COUNTER, name, TAKT_COMMA(double)(value))
+    TAKT_SITE_DO(takt_counter_v1, TAKT_NORMAL_BIT, TAKT_SITE_COUNTER, name,                        \
+                 TAKT_COMMA(double)(value))
 
 #define TAKT_WORK(flops, bytes)                                                                    \
     do {                                                                                           \
@@ -432,8 +434,10 @@ static inline int takt_checked(const char *name)
 #define TAKT_NOTHING(name)                   ((void)sizeof(takt_checked(name)))
 #define TAKT_SCOPE(name)                     TAKT_NOTHING(name)
 #define TAKT_FUNCTION()                      ((void)0)
-#define TAKT_SCOPE_IN(category, level, name) ((void)sizeof(takt_checked(category) + (level) + takt_checked(name)))
-#define TAKT_ACTIVITY(device, filter, name)  ((void)sizeof(takt_checked(device) + (int)(filter) + takt_checked(name)))
+#define TAKT_SCOPE_IN(category, level, name)                                                       \
+    ((void)sizeof(takt_checked(category) + (level) + takt_checked(name)))
+#define TAKT_ACTIVITY(device, filter, name)                                                        \
+    ((void)sizeof(takt_checked(device) + (int)(filter) + takt_checked(name)))
 #define TAKT_BEGIN(name)                     TAKT_NOTHING(name)
 #define TAKT_END(name)                       TAKT_NOTHING(name)
 #define TAKT_PHASE(name)                     TAKT_NOTHING(name)

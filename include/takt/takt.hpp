@@ -80,7 +80,8 @@ private:
 } // namespace detail
 
 /* A scope whose name is known at run time only, from here to the end of the block. Names are
- * compared by content and copied. For names that are literals TAKT_SCOPE is several times cheaper. */
+ * compared by content and copied. For names that are literals TAKT_SCOPE is several times
+ * cheaper. */
 class Scope {
 public:
     explicit Scope(const char *name) noexcept { takt_begin(name); }
@@ -384,8 +385,8 @@ public:
         create(options);
     }
 
-    /* `on_trace` is called with (const takt_trace *) on the thread that steps, when a cycle has been
-     * saved; the trace is borrowed, a takt::Trace keeps it. It replaces options.on_trace. */
+    /* `on_trace` is called with (const takt_trace *) on the thread that steps, when a cycle has
+     * been saved; the trace is borrowed, a takt::Trace keeps it. It replaces options.on_trace. */
     template <typename OnTrace>
     Profiler(const takt_profiler_options &options, OnTrace on_trace) noexcept
         : profiler_(nullptr), status_(TAKT_OK), is_off_(false), on_trace_(std::move(on_trace))

@@ -86,8 +86,8 @@ typedef struct takt_timed {
     uint64_t peak_bytes;    /* host memory that the program reports, see takt/memory.h */
     uint64_t current_bytes;
 
-    /* Of CUDA devices; 0 without. Device time of a repetition: the sum of the activities that it has
-     * launched, on all threads, whenever they ran. */
+    /* Of CUDA devices; 0 without. Device time of a repetition: the sum of the activities that it
+     * has launched, on all threads, whenever they ran. */
     uint64_t device_activities; /* of all repetitions that count */
     double   device_mean_ns, device_median_ns, device_min_ns, device_max_ns, device_stddev_ns;
     double   loading_ns; /* compiling and loading device code, warm-up included */
@@ -169,7 +169,7 @@ static inline takt_timer takt_timer_started(const char *name, const takt_timer_o
     ((void)sizeof(takt_checked(name)), (void)sizeof((takt_timer_options){__VA_ARGS__}))
 #define TAKT_TIMER_BEGIN(timer, ...) TAKT_TIMER_CHECKED(__VA_ARGS__, .struct_size = 0)
 #define TAKT_TIMER_END(timer)        takt_checked(NULL) /* 0 */
-#define TAKT_TIMED(...)              TAKT_TIMED_ONCE(TAKT_ID(takt_timed_), __VA_ARGS__, .struct_size = 0)
+#define TAKT_TIMED(...) TAKT_TIMED_ONCE(TAKT_ID(takt_timed_), __VA_ARGS__, .struct_size = 0)
 #define TAKT_TIMED_ONCE(variable, result, ...)                                                     \
     for (takt_timed *variable = (result);                                                          \
          variable && sizeof((takt_timed_options){__VA_ARGS__}); variable = NULL)

@@ -39,9 +39,9 @@ TAKT_API void takt_trace_release(const takt_trace *trace);
     X(TAKT_LOSS_UNMATCHED_SPAN, "unmatched", "span ends and flows whose other half is missing")    \
     X(TAKT_LOSS_CUT, "cut", "bytes at the end of a file that could not be read")                   \
     X(TAKT_LOSS_DEVICE_DROPPED, "device dropped", "activities for which there was no room")        \
-    X(TAKT_LOSS_INCOMPLETE, "incomplete", "launches whose activity had not finished")          \
-    X(TAKT_LOSS_UNATTRIBUTED, "unattributed", "activities whose launch is not known")            \
-    X(TAKT_LOSS_BAD_TIME, "bad time", "activities with impossible timestamps")                    \
+    X(TAKT_LOSS_INCOMPLETE, "incomplete", "launches whose activity had not finished")              \
+    X(TAKT_LOSS_UNATTRIBUTED, "unattributed", "activities whose launch is not known")              \
+    X(TAKT_LOSS_BAD_TIME, "bad time", "activities with impossible timestamps")                     \
     X(TAKT_LOSS_UNKNOWN_RECORD, "unknown", "records of CUPTI's that could not be decoded")
 
 typedef enum takt_loss {
@@ -54,7 +54,7 @@ typedef enum takt_loss {
 /* What a trace is, as a whole. It grows at its end. */
 typedef struct takt_facts {
     const char *name;    /* of the run */
-    const char *backend; /* what measured device activities: "none", "CUDA events", "CUPTI 13.0 (130001)" */
+    const char *backend; /* what timed devices: "none", "CUDA events", "CUPTI 13.0 (130001)" */
     uint64_t    begin_ns;
     uint64_t    end_ns;
     int64_t     realtime_offset_ns; /* CLOCK_REALTIME minus the time line, at the end */
@@ -124,6 +124,21 @@ TAKT_API takt_status takt_trace_span(const takt_trace *trace, size_t track, size
 TAKT_API size_t takt_trace_activity_count(const takt_trace *trace);
 TAKT_API takt_status takt_trace_activity(const takt_trace *trace, size_t index,
                                          takt_activity *out);
+
+/* A CUDA device that the recording knows. Fields that nobody could tell are 0 or "". */
+typedef struct takt_device_info {
+    const char *device; /* "cuda:0", as activities have it */
+    const char *name;   /* the product's */
+    uint32_t    compute_major; /* compute capability */
+    uint32_t    compute_minor;
+    uint32_t    multiprocessors;
+    uint64_t    memory_bytes;
+} takt_device_info;
+
+/* Devices by their numbers. */
+TAKT_API size_t takt_trace_device_count(const takt_trace *trace);
+TAKT_API takt_status takt_trace_device(const takt_trace *trace, size_t index,
+                                       takt_device_info *out);
 
 typedef struct takt_counter_info {
     const char *name;

@@ -15,8 +15,8 @@ static const cli_syntax syntax = {
     .verb = "info",
     .usage = "FILE...",
     .text = "Tells what trace files are: name, time, steps, tracks, numbers of spans and\n"
-            "activities, what was lost and why, clock, Takt's own cost, and whether a file is\n"
-            "cut.",
+            "activities, devices, clock, Takt's own cost, what was lost and why, and whether a\n"
+            "file is cut.",
 };
 
 static void print_key(const char *key)
@@ -93,6 +93,32 @@ static void print_tracks(const takt_trace *trace)
     }
 }
 
+/* What measured, then what was there: a device without an activity, too. */
+static void print_devices(const takt_trace *trace, const takt_facts *facts)
+{
+    size_t count = takt_trace_device_count(trace);
+    char text[NAME];
+    takt_device_info device;
+
+    print_key("devices");
+    printf("measured by: %s\n", cli_clean(text, sizeof text, facts->backend));
+    for (size_t i = 0; i < count; i++) {
+        if (takt_trace_device(trace, i, &device) != TAKT_OK)
+            continue;
+        print_key("");
+        printf("%s", cli_clean(text, sizeof text, device.device));
+        printf(" %s", cli_clean(text, sizeof text, device.name));
+        if (device.compute_major)
+            printf(", compute capability %" PRIu32 ".%" PRIu32, device.compute_major,
+                   device.compute_minor);
+        if (device.multiprocessors)
+            printf(", %" PRIu32 " multiprocessors", device.multiprocessors);
+        if (device.memory_bytes)
+            printf(", %.1f GiB", (double)device.memory_bytes / (1 << 30));
+        putchar('\n');
+    }
+}
+
 static void print_clock(const takt_facts *facts)
 {
     char resolution[NUMBER], uncertainty[NUMBER], cost[NUMBER];
@@ -157,8 +183,7 @@ static void print_trace(const char *path, const takt_trace *trace)
     print_steps(facts);
     print_contents(trace, facts);
     print_tracks(trace);
-    print_key("devices");
-    printf("measured by: %s\n", cli_clean(text, sizeof text, facts->backend));
+    print_devices(trace, facts);
     print_clock(facts);
     print_open_scopes(facts);
     print_losses(facts);

@@ -134,7 +134,8 @@ const tkt_config_key tkt_config_keys[TKT_CONFIG_ID_COUNT] = {
         .meaning = "Record the values of TAKT_ARG."},
     [TKT_CONFIG_PROFILE_MEMORY] = {
         .name = "profiling.profile_memory", SWITCH("true"),
-        .meaning = "Record allocations: those that the program reports, and those of device memory."},
+        .meaning = "Record allocations: those that the program reports, and those of device "
+                   "memory."},
     [TKT_CONFIG_WITH_STACK] = {
         .name = "profiling.with_stack", SWITCH("false"),
         .meaning = "Record host call stacks of scopes and launches.",
@@ -156,11 +157,12 @@ const tkt_config_key tkt_config_keys[TKT_CONFIG_ID_COUNT] = {
     [TKT_CONFIG_BUILTIN] = {
         .name = "profiling.builtin", LIST("", accepts_pattern, "a regular expression"),
         .meaning = "Kernels whose names match these patterns, such as \"^my_library::\", count as "
-                   "a library's (builtin). POSIX extended regular expressions, on demangled names."},
+                   "a library's (builtin). POSIX extended regular expressions, on demangled "
+                   "names."},
     [TKT_CONFIG_MAX_MEMORY] = {
         .name = "profiling.max_memory", BYTES("256 MiB", 64 * KIB, TIB),
-        .meaning = "Most memory for recorded events, of the whole process; in programs that use CUDA "
-                   "as much again for what devices did."},
+        .meaning = "Most memory for recorded events, of the whole process; in programs that use "
+                   "CUDA as much again for what devices did."},
     [TKT_CONFIG_REPORTS] = {
         .name = "reports", LIST("summary, scopes, kernels", tkt_config_is_report, "a report"),
         .meaning = "Tables printed to standard output when a cycle is saved."},

@@ -38,8 +38,8 @@ typedef struct tkt_cuda_call {
  * wish. */
 void tkt_cuda_on_call(void (*on_call)(const tkt_cuda_call *call));
 
-/* Switches to this wish and waits until it holds, at most 5 s. Never fails: what could not be had is
- * in tkt_cuda_state(). Hold no lock. In a program that does not use CUDA it costs a look at the
+/* Switches to this wish and waits until it holds, at most 5 s. Never fails: what could not be had
+ * is in tkt_cuda_state(). Hold no lock. In a program that does not use CUDA it costs a look at the
  * loaded libraries. */
 void tkt_cuda_want(const tkt_cuda_wish *wish);
 
@@ -49,7 +49,7 @@ bool tkt_cuda_is_used(void);
 
 typedef struct tkt_cuda_status {
     tkt_backend backend;
-    char text[64];     /* for the last line of reports: "CUPTI 13.0 (130001)", "CUDA events", "none" */
+    char text[64];     /* as reports tell it: "CUPTI 13.0 (130001)", "CUDA events", "none" */
     char reason[256];  /* why it is not CUPTI, and what to do; "" */
 } tkt_cuda_status;
 tkt_cuda_status tkt_cuda_status_now(void);

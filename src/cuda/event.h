@@ -1,9 +1,9 @@
 /* CUDA events: pooled, and the backend that times what the program marks where there is no CUPTI.
  *
- * A mark is a pair of events on a stream. The thread that marks records them and gives the launch to
- * tkt_cuda_on_call()'s hook; the collector turns pairs that are done into activities of the store.
- * Durations are the pair's own. Where a pair lies in time is told by its context's anchor: an event
- * whose time on Takt's clock is known to within a bracket. */
+ * A mark is a pair of events on a stream. The thread that marks records them and gives the launch
+ * to tkt_cuda_on_call()'s hook; the collector turns pairs that are done into activities of the
+ * store. Durations are the pair's own. Where a pair lies in time is told by its context's anchor:
+ * an event whose time on Takt's clock is known to within a bracket. */
 #ifndef TKT_CUDA_EVENT_H
 #define TKT_CUDA_EVENT_H
 
@@ -68,7 +68,8 @@ bool tkt_anchor_renew(const tkt_driver *driver, const tkt_event_context *context
 bool tkt_marks_switch(bool is_on);
 
 /* Puts what is done into the store, and anchors contexts anew from time to time. Never waits for
- * the device longer than some milliseconds. Returns how many marks are not done yet. Hold no lock. */
+ * the device longer than some milliseconds. Returns how many marks are not done yet. Hold no
+ * lock. */
 size_t tkt_marks_resolve(void);
 
 /* In a forked child nothing is marked any more. */

@@ -1,6 +1,7 @@
 /* What activities have in common that are launched again and again: a kernel with its grid, a copy
  * of so many bytes. Shapes are interned, so that an activity itself stays small. The strings are
- * ids in the table of whoever holds the shape: cuda/store.h while recording, the trace afterwards. */
+ * ids in the table of whoever holds the shape: cuda/store.h while recording, the trace
+ * afterwards. */
 #ifndef TKT_CUDA_SHAPE_H
 #define TKT_CUDA_SHAPE_H
 

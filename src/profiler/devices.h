@@ -18,7 +18,8 @@ typedef struct tkt_device_part {
     struct tkt_device_folder *folder; /* the thread that adds up */
 } tkt_device_part;
 
-/* Begins a part if the wish asks for devices and the program uses CUDA; nothing is switched on yet. */
+/* Begins a part if the wish asks for devices and the program uses CUDA; nothing is switched on
+ * yet. */
 void tkt_devices_begin(tkt_device_part *part, const tkt_wish *wish);
 
 /* CUDA is on: launches are the window's from here on. */
@@ -29,8 +30,8 @@ void tkt_devices_began(tkt_device_part *part, const tkt_wish *wish);
 void tkt_devices_end(tkt_device_part *part);
 void tkt_devices_take(tkt_device_part *part);
 
-/* Waits a bounded time for what was launched, unless told not to, and until the store has what CUPTI
- * has. False: not all came. */
+/* Waits a bounded time for what was launched, unless told not to, and until the store has what
+ * CUPTI has. False: not all came. */
 bool tkt_devices_settle(tkt_device_part *part, bool synchronize);
 
 /* Puts the part into a trace that was sealed, and counts what is missing from it. `what` says what

@@ -11,7 +11,7 @@
 
 /* What a window wants recorded. */
 typedef struct tkt_wish {
-    uint32_t modes; /* TKT_KEEP and so on of record/control.h; 0: recording is on, nothing is kept */
+    uint32_t modes; /* TKT_KEEP and so on, see record/control.h; 0: nothing is kept */
     uint64_t mask;
     uint64_t max_bytes; /* of all chunks; the largest wish holds; 0: any */
     uint32_t devices;   /* TAKT_TIMING_ bits of what CUDA devices do; 0: they are left alone */
@@ -21,8 +21,8 @@ typedef struct tkt_wish {
 
 typedef struct tkt_window tkt_window;
 
-/* Opens a window that begins now; with devices that is when CUPTI is on. Hold no lock. TAKT_BAD_STATE in a forked child, or when it wants to be folded
- * while another one is. */
+/* Opens a window that begins now; with devices that is when CUPTI is on. Hold no lock.
+ * TAKT_BAD_STATE in a forked child, or when it wants to be folded while another one is. */
 takt_status tkt_window_open(const tkt_wish *wish, tkt_window **out);
 
 /* Ends it at `ticks`; what is recorded stays until it is closed. Any thread, once. */

@@ -26,20 +26,20 @@ typedef struct row_state {
 
 struct tkt_stream {
     const tkt_window *window;
-    tkt_file          file;
-    tkt_writer        writer;
-    tkt_perfetto      perfetto;
-    takt_trace       *trace; /* names, sites and tracks so far; no spans */
-    tkt_map           rows;  /* thread's serial, or ~name of an async track -> index in states + 1 */
+    tkt_file file;
+    tkt_writer writer;
+    tkt_perfetto perfetto;
+    takt_trace *trace; /* names, sites and tracks so far; no spans */
+    tkt_map rows;      /* thread's serial, or ~name of an async track -> index in states + 1 */
     TKT_ARRAY_OF(row_state) states;
     uint64_t sealed_ticks; /* the end of the last slice */
     uint64_t memory_bytes; /* allocated then */
 
-    tkt_thread    thread;
-    tkt_mutex     lock;
+    tkt_thread thread;
+    tkt_mutex lock;
     tkt_condition changed;
-    bool          is_ended;               /* lock */
-    TKT_ARRAY_OF(tkt_step) steps;         /* lock; not yet written */
+    bool is_ended;                /* lock */
+    TKT_ARRAY_OF(tkt_step) steps; /* lock; not yet written */
 };
 
 /* ---- From a slice's names to the stream's ---------------------------------------------------- */
@@ -88,13 +88,13 @@ static row_state *state_of(tkt_stream *stream, const takt_trace *slice, const tk
 
 /* The walk over one track: spans in preorder, with a stack of those that are open. */
 typedef struct walk {
-    tkt_stream       *stream;
+    tkt_stream *stream;
     const takt_trace *slice;
-    const tkt_track  *track;
-    row_state        *state;
-    uint32_t          row;
-    size_t            arg; /* the next argument and work to be written */
-    size_t            work;
+    const tkt_track *track;
+    row_state *state;
+    uint32_t row;
+    size_t arg; /* the next argument and work to be written */
+    size_t work;
     TKT_ARRAY_OF(uint32_t) open; /* spans of the slice, outermost first */
 } walk;
 
@@ -130,8 +130,8 @@ static void begin_span(walk *w, uint32_t index)
     const tkt_span *span = &w->track->spans.items[index];
     while (w->open.count > 0 && w->open.items[w->open.count - 1] != span->parent)
         end_innermost(w);
-    bool is_known = tkt_span_flags(span) & TAKT_SPAN_BEGUN_BEFORE &&
-                    w->open.count < w->state->open_count;
+    bool is_known =
+        tkt_span_flags(span) & TAKT_SPAN_BEGUN_BEFORE && w->open.count < w->state->open_count;
     if (!is_known) {
         annotate(w, index);
         tkt_perfetto_begin(&w->stream->perfetto, w->row,
@@ -314,8 +314,8 @@ static takt_status open_file(tkt_stream *stream, const tkt_saved_options *option
     takt_status status = tkt_folder_create(options->directory, error);
     if (status != TAKT_OK)
         return status;
-    snprintf(path, sizeof path, "%s/%s.%u.partial.pftrace", options->directory,
-             options->file_name, cycle);
+    snprintf(path, sizeof path, "%s/%s.%u.partial.pftrace", options->directory, options->file_name,
+             cycle);
     status = tkt_file_create_open(&stream->file, path, error);
     if (status == TAKT_OK)
         status = tkt_writer_init(&stream->writer, tkt_file_sink(&stream->file), 0);

@@ -1,4 +1,5 @@
-/* What the profiler does between two steps: torch.profiler's table of transitions, as a function. */
+/* What the profiler does between two steps: torch.profiler's table of transitions, as a
+ * function. */
 #ifndef TKT_PROFILER_TRANSITION_H
 #define TKT_PROFILER_TRANSITION_H
 

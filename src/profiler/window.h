@@ -12,7 +12,7 @@ struct tkt_window {
     uint64_t         begin_ticks;
     uint64_t         end_ticks;
     tkt_clock_fit    fit;
-    uint64_t         losses[TAKT_LOSS_COUNT]; /* when it began, and while it lasted when it has ended */
+    uint64_t         losses[TAKT_LOSS_COUNT]; /* when it began; ended: while it lasted */
     tkt_memory_state memory_before;
     tkt_memory_state memory_after;
     int64_t          realtime_offset_ns;

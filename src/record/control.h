@@ -37,8 +37,8 @@ static inline bool tkt_record_is_disabled(void)
 /* Disables recording in children that are forked from now on. The first recording does it, too. */
 void tkt_record_watch_forks(void);
 
-/* Whether this thread may not record now: nobody may, or it is inside the library already, on its way
- * through the host's allocator, with locks held. */
+/* Whether this thread may not record now: nobody may, or it is inside the library already, on its
+ * way through the host's allocator, with locks held. */
 static inline bool tkt_record_is_refused(void)
 {
     return takt_thread_hot_v1.is_busy || tkt_record_is_disabled();

@@ -64,7 +64,7 @@ void takt_counter_v1(takt_site *site, double value)
     tkt_log_leave(log);
 }
 
-/* ---- Arguments and work: they belong to the innermost open scope ------------------------------ */
+/* ---- Arguments and work: they belong to the innermost open scope ----------------------------- */
 
 static void put_argument(takt_site *key, tkt_slot_kind kind, uint64_t bits)
 {
@@ -128,7 +128,7 @@ void takt_work(double flops, double bytes)
     tkt_log_leave(log);
 }
 
-/* ---- Threads ---------------------------------------------------------------------------------- */
+/* ---- Threads --------------------------------------------------------------------------------- */
 
 void takt_thread_name(const char *name)
 {
@@ -140,7 +140,7 @@ void takt_thread_name(const char *name)
     tkt_log_leave(log);
 }
 
-/* ---- Flows ------------------------------------------------------------------------------------ */
+/* ---- Flows ----------------------------------------------------------------------------------- */
 
 static void put_flow(tkt_slot_kind kind, uint64_t id)
 {

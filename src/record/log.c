@@ -18,7 +18,7 @@ static uint32_t log_count;
 static uint64_t last_serial;
 static uint64_t losses_without_log[TAKT_LOSS_COUNT];
 
-/* ---- Room ------------------------------------------------------------------------------------- */
+/* ---- Room ------------------------------------------------------------------------------------ */
 
 void tkt_log_lose(tkt_thread_log *log, takt_loss loss)
 {
@@ -160,7 +160,7 @@ takt_record *tkt_log_reserve(tkt_thread_log *log, uint32_t count)
     return thread->cursor;
 }
 
-/* ---- A thread's log --------------------------------------------------------------------------- */
+/* ---- A thread's log -------------------------------------------------------------------------- */
 
 static tkt_thread_log *create_log(void)
 {
@@ -231,8 +231,8 @@ static uint32_t name_of_thread(uint32_t thread_id)
     return strncmp(name, program, 15) == 0 ? 0 : tkt_text_intern(name);
 }
 
-/* Says in the log that another thread goes on. Where there is no room for that, the next chunk's head
- * says it, and nothing of this thread goes into the old one. */
+/* Says in the log that another thread goes on. Where there is no room for that, the next chunk's
+ * head says it, and nothing of this thread goes into the old one. */
 static void write_thread_mark(tkt_thread_log *log)
 {
     size_t room = (size_t)(log->chunk_end - log->thread->cursor);
@@ -242,7 +242,8 @@ static void write_thread_mark(tkt_thread_log *log)
         return;
     }
     takt_record *slot = tkt_log_reserve(log, 2);
-    slot[0] = (takt_record){log->mark.serial, log->mark.thread_id, tkt_slot_tag(TKT_SLOT_THREAD, 0)};
+    slot[0] =
+        (takt_record){log->mark.serial, log->mark.thread_id, tkt_slot_tag(TKT_SLOT_THREAD, 0)};
     slot[1] = (takt_record){0, log->mark.name, tkt_slot_tag(TKT_SLOT_MORE, 0)};
     tkt_log_publish(log, slot + 2);
 }
@@ -322,7 +323,7 @@ uint32_t tkt_log_site(tkt_thread_log *log, takt_site *site)
     return id;
 }
 
-/* ---- All logs --------------------------------------------------------------------------------- */
+/* ---- All logs -------------------------------------------------------------------------------- */
 
 tkt_thread_log *tkt_log_first(void)
 {

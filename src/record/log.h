@@ -10,7 +10,8 @@
  *
  * Chunks go back to the pool under `lock`, never the tail, and never while a reader has pinned the
  * log. When a thread ends, its log is taken over by the next new thread, which goes on in the same
- * chunk behind a TKT_SLOT_THREAD: thousands of short threads need no more memory than run at once. */
+ * chunk behind a TKT_SLOT_THREAD: thousands of short threads need no more memory than run at
+ * once. */
 #ifndef TKT_RECORD_LOG_H
 #define TKT_RECORD_LOG_H
 
@@ -112,7 +113,7 @@ static inline tkt_thread_log *tkt_log_next(const tkt_thread_log *log)
     return __atomic_load_n(&log->next, __ATOMIC_ACQUIRE);
 }
 
-/* ---- For readers ------------------------------------------------------------------------------ */
+/* ---- For readers ----------------------------------------------------------------------------- */
 
 typedef struct tkt_log_part {
     const takt_record *slots;

@@ -46,7 +46,8 @@ static uint32_t without_closed(const takt_frame *frames, uint32_t count, const t
 
 /* Takes cursor and stack of one moment. Retries while the thread is at it: its scopes would have to
  * end exactly in between each time, so a bound is enough; the last picture is taken as it is. */
-static takt_record *copy_moment(const tkt_thread_log *log, takt_frame *frames, uint32_t *frame_count)
+static takt_record *copy_moment(const tkt_thread_log *log, takt_frame *frames,
+                                uint32_t *frame_count)
 {
     *frame_count = 0;
     takt_record *cursor = read_cursor(log);
@@ -69,8 +70,8 @@ static takt_status add_part(tkt_log_view *view, const tkt_chunk *chunk, uint32_t
     return TAKT_OK;
 }
 
-static takt_status copy_parts(const tkt_thread_log *log, uint64_t from_ticks, const takt_record *cursor,
-                              tkt_log_view *view)
+static takt_status copy_parts(const tkt_thread_log *log, uint64_t from_ticks,
+                              const takt_record *cursor, tkt_log_view *view)
 {
     takt_status status = TAKT_OK;
     const tkt_chunk *chunk = log->head;
@@ -125,7 +126,7 @@ void tkt_log_release(tkt_thread_log *log, uint64_t ticks)
     tkt_mutex_unlock(&log->lock);
 }
 
-/* ---- The folded form -------------------------------------------------------------------------- */
+/* ---- The folded form ------------------------------------------------------------------------- */
 
 void tkt_log_fold_reset(tkt_thread_log *log)
 {

@@ -15,11 +15,18 @@
 
 typedef struct shard {
     tkt_mutex lock;
-    tkt_map   sizes; /* address -> bytes + 1 */
+    tkt_map sizes; /* address -> bytes + 1 */
 } shard;
 
 static shard shards[SHARDS] = {
-#define FOUR {TKT_MUTEX_INIT, {0}}, {TKT_MUTEX_INIT, {0}}, {TKT_MUTEX_INIT, {0}}, {TKT_MUTEX_INIT, {0}}
+#define FOUR                                                                                       \
+    {TKT_MUTEX_INIT, {0}}, {TKT_MUTEX_INIT, {0}}, {TKT_MUTEX_INIT, {0}},                           \
+    {                                                                                              \
+        TKT_MUTEX_INIT,                                                                            \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
     FOUR, FOUR, FOUR, FOUR
 #undef FOUR
 };
@@ -83,7 +90,8 @@ static void record(const void *address, int64_t bytes, uint64_t ticks)
     if (slot) {
         uint32_t depth = tkt_log_depth(log);
         slot[0] = (takt_record){ticks, 0, tkt_slot_tag(TKT_SLOT_MEMORY, depth)};
-        slot[1] = (takt_record){(uint64_t)(uintptr_t)address, 0, tkt_slot_tag(TKT_SLOT_MORE, depth)};
+        slot[1] =
+            (takt_record){(uint64_t)(uintptr_t)address, 0, tkt_slot_tag(TKT_SLOT_MORE, depth)};
         slot[2] = (takt_record){(uint64_t)bytes, 0, tkt_slot_tag(TKT_SLOT_MORE, depth)};
         tkt_log_publish(log, slot + 3);
     }

@@ -9,14 +9,14 @@
 #include "record/slot.h"
 
 typedef struct walk {
-    tkt_fold  *fold;
+    tkt_fold *fold;
     tkt_folded_calls *calls;
-    uint32_t  *path;  /* the node at each depth */
-    uint32_t   known; /* depths that `path` is valid for */
-    uint32_t   shift; /* scopes begun before the recording whose end was met: all is deeper */
-    uint64_t   from;  /* ticks; spans are cut to from..until */
-    uint64_t   until;
-    uint64_t   ns_per_tick;
+    uint32_t *path; /* the node at each depth */
+    uint32_t known; /* depths that `path` is valid for */
+    uint32_t shift; /* scopes begun before the recording whose end was met: all is deeper */
+    uint64_t from;  /* ticks; spans are cut to from..until */
+    uint64_t until;
+    uint64_t ns_per_tick;
 } walk;
 
 /* The node of `site` at `depth`, below what was last seen above it. Where a level is missing,
@@ -71,7 +71,7 @@ static double as_double(uint64_t bits)
 {
     union {
         uint64_t bits;
-        double   value;
+        double value;
     } both = {bits};
     return both.value;
 }
@@ -127,7 +127,8 @@ static void fold_frames(walk *w, const takt_frame *frames, uint32_t count, uint6
 typedef TKT_ARRAY_OF(tkt_chunk *) chunk_list;
 
 /* The chunks from the first unfolded one to the one that holds the cursor. */
-static takt_status list_chunks(const tkt_thread_log *log, const takt_record *cursor, chunk_list *list)
+static takt_status list_chunks(const tkt_thread_log *log, const takt_record *cursor,
+                               chunk_list *list)
 {
     tkt_chunk *chunk = log->unfolded;
     for (;;) {
@@ -151,8 +152,8 @@ static void fold_chunks(walk *w, const chunk_list *list, uint32_t first_slot,
     }
 }
 
-takt_status tkt_online_fold(tkt_thread_log *log, const takt_record *cursor, const takt_frame *frames,
-                            uint32_t frame_count, uint64_t until_ticks)
+takt_status tkt_online_fold(tkt_thread_log *log, const takt_record *cursor,
+                            const takt_frame *frames, uint32_t frame_count, uint64_t until_ticks)
 {
     if (!log->fold.items && tkt_fold_init(&log->fold) != TAKT_OK)
         return TAKT_NO_MEMORY;

@@ -7,7 +7,7 @@
 /* Folds what stands between the first unfolded slot and `cursor`, after which `frames` were open;
  * the caller holds the log's lock. With `until_ticks` spans are cut off there and the open scopes
  * count as calls up to there; with 0 they are left for later. */
-takt_status tkt_online_fold(tkt_thread_log *log, const takt_record *cursor, const takt_frame *frames,
-                            uint32_t frame_count, uint64_t until_ticks);
+takt_status tkt_online_fold(tkt_thread_log *log, const takt_record *cursor,
+                            const takt_frame *frames, uint32_t frame_count, uint64_t until_ticks);
 
 #endif

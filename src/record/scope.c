@@ -151,7 +151,7 @@ takt_open tkt_scope_open_named(const char *name)
     return open;
 }
 
-/* ---- Begin and end in different places -------------------------------------------------------- */
+/* ---- Begin and end in different places ------------------------------------------------------- */
 
 static void begin_site(tkt_thread_log *log, uint32_t id)
 {
@@ -306,7 +306,7 @@ void takt_end(void)
         takt_scope_close(open);
 }
 
-/* ---- Phases ----------------------------------------------------------------------------------- */
+/* ---- Phases ---------------------------------------------------------------------------------- */
 
 void takt_phase_v1(takt_site *site)
 {

@@ -16,7 +16,7 @@
 
 /* A table of things by number that grows without moving. */
 typedef struct table {
-    void   **blocks[BLOCKS];
+    void **blocks[BLOCKS];
     uint32_t count;
 } table;
 
@@ -73,7 +73,8 @@ static bool is_site(const tkt_site *known, const takt_site *site)
     return known->line == site->line && known->kind == site->kind && known->level == site->level &&
            known->filter == site->filter && is_text(&known->name, site->name, "(null)") &&
            is_text(&known->file, site->file, "") && is_text(&known->category, site->category, "") &&
-           is_text(&known->function, site->function, "") && is_text(&known->device, site->device, "");
+           is_text(&known->function, site->function, "") &&
+           is_text(&known->device, site->device, "");
 }
 
 static uint64_t hash_site(const takt_site *site)
@@ -131,8 +132,8 @@ static uint32_t add_site(const takt_site *site)
     tkt_site *copy = tkt_arena_alloc(&registry_memory, sizeof *copy);
     if (!copy)
         return 0;
-    *copy = (tkt_site){.line = site->line, .filter = site->filter, .kind = site->kind,
-                       .level = site->level};
+    *copy = (tkt_site){
+        .line = site->line, .filter = site->filter, .kind = site->kind, .level = site->level};
     copy->name_id = find_text(site->name ? site->name : "(null)");
     copy->name = tkt_text_get(copy->name_id);
     if (copy->name_id == 0 || !copy_text(&copy->file, site->file, "") ||

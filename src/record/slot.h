@@ -27,26 +27,26 @@ static inline uint32_t tkt_frame_site(const takt_frame *frame)
     return frame->site & TKT_FRAME_SITE;
 }
 
-typedef enum tkt_slot_kind {     /*  first slot: start, ticks       MORE: start, ticks   */
+typedef enum tkt_slot_kind { /* first slot: start, ticks        MORE: start, ticks */
     TKT_SLOT_MORE,
-    TKT_SLOT_SPAN,               /*  begin, site                    end, depth           */
-    TKT_SLOT_MARK,               /*  time, site                                          */
-    TKT_SLOT_COUNTER,            /*  time, site                     value (double)       */
-    TKT_SLOT_ARG_INT,            /*  value, site of the key                              */
-    TKT_SLOT_ARG_UINT,           /*  value, site of the key                              */
-    TKT_SLOT_ARG_DOUBLE,         /*  value, site of the key                              */
-    TKT_SLOT_ARG_BOOL,           /*  value, site of the key                              */
-    TKT_SLOT_ARG_STRING,         /*  text id, site of the key                            */
-    TKT_SLOT_WORK,               /*  flops (double)                 bytes (double)       */
-    TKT_SLOT_MEMORY,             /*  time                           address; then bytes, negative: freed */
-    TKT_SLOT_TASK,               /*  begin, site of the name        end, track: a whole span of a track */
-    TKT_SLOT_SPAN_AT,            /*  begin ns, site of the name     end ns, track: the same with given times */
-    TKT_SLOT_FLOW_BEGIN,         /*  time                           id                   */
-    TKT_SLOT_FLOW_END,           /*  time                           id                   */
-    TKT_SLOT_THREAD,             /*  serial, thread id              0, text id of the name: another thread goes on */
-    TKT_SLOT_NAME,               /*  0, text id: the thread is named                     */
-    TKT_SLOT_GAP,                /*  time: events are missing here                       */
-    TKT_SLOT_CALL,               /*  correlation, result << 32; depth: of the span behind it, a call's */
+    TKT_SLOT_SPAN,           /* begin, site                     end, depth */
+    TKT_SLOT_MARK,           /* time, site */
+    TKT_SLOT_COUNTER,        /* time, site                      value (double) */
+    TKT_SLOT_ARG_INT,        /* value, site of the key */
+    TKT_SLOT_ARG_UINT,       /* value, site of the key */
+    TKT_SLOT_ARG_DOUBLE,     /* value, site of the key */
+    TKT_SLOT_ARG_BOOL,       /* value, site of the key */
+    TKT_SLOT_ARG_STRING,     /* text id, site of the key */
+    TKT_SLOT_WORK,           /* flops (double)                  bytes (double) */
+    TKT_SLOT_MEMORY,         /* time                            address; bytes, negative: freed */
+    TKT_SLOT_TASK,           /* begin, site of the name         end, track: a span of a track */
+    TKT_SLOT_SPAN_AT,        /* begin ns, site of the name      end ns, track: with given times */
+    TKT_SLOT_FLOW_BEGIN,     /* time                            id */
+    TKT_SLOT_FLOW_END,       /* time                            id */
+    TKT_SLOT_THREAD,         /* serial, thread id               0, text id of its name, who goes on */
+    TKT_SLOT_NAME,           /* 0, text id: the thread is named */
+    TKT_SLOT_GAP,            /* time: events are missing here */
+    TKT_SLOT_CALL,           /* correlation, result << 32; depth of the call's span, behind it */
     TKT_SLOT_KINDS
 } tkt_slot_kind;
 

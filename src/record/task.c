@@ -18,13 +18,16 @@
 
 typedef struct shard {
     tkt_mutex lock;
-    tkt_map   indices; /* span id -> index in open + 1 */
+    tkt_map indices; /* span id -> index in open + 1 */
     TKT_ARRAY_OF(tkt_task) open;
     TKT_ARRAY_OF(uint32_t) free; /* indices in open that are not in use; their site is 0 */
 } shard;
 
 static shard shards[SHARDS] = {
-#define SHARD {.lock = TKT_MUTEX_INIT}
+#define SHARD                                                                                      \
+    {                                                                                              \
+        .lock = TKT_MUTEX_INIT                                                                     \
+    }
     SHARD, SHARD, SHARD, SHARD, SHARD, SHARD, SHARD, SHARD,
 #undef SHARD
 };

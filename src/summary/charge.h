@@ -10,7 +10,8 @@ typedef struct tkt_groups {
     const size_t   *first; /* by track: where its spans begin in `items` */
 } tkt_groups;
 
-/* Fills device_ and _bytes of each of `scopes`, which are zero, and of the whole. TAKT_NO_MEMORY. */
+/* Fills device_ and _bytes of each of `scopes`, which are zero, and of the whole.
+ * TAKT_NO_MEMORY. */
 takt_status tkt_charge(const takt_trace *trace, const tkt_groups *groups, tkt_scopes *scopes);
 
 /* With activities of devices added as rows behind the others, one for each name. */

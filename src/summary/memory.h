@@ -1,5 +1,5 @@
-/* The largest jumps of memory: the host's, which the program reports, and the devices'. Totals stand
- * in the trace. */
+/* The largest jumps of memory: the host's, which the program reports, and the devices'. Totals
+ * stand in the trace. */
 #ifndef TKT_SUMMARY_MEMORY_H
 #define TKT_SUMMARY_MEMORY_H
 

@@ -132,6 +132,25 @@ takt_status takt_trace_activity(const takt_trace *trace, size_t index, takt_acti
     return TAKT_OK;
 }
 
+size_t takt_trace_device_count(const takt_trace *trace)
+{
+    return trace->devices.count;
+}
+
+takt_status takt_trace_device(const takt_trace *trace, size_t index, takt_device_info *out)
+{
+    if (index >= trace->devices.count)
+        return TAKT_BAD_ARGUMENT;
+    const tkt_device *from = &trace->devices.items[index];
+    *out = (takt_device_info){.device = tkt_trace_text(trace, from->label),
+                              .name = tkt_trace_text(trace, from->name),
+                              .compute_major = from->major,
+                              .compute_minor = from->minor,
+                              .multiprocessors = from->multiprocessors,
+                              .memory_bytes = from->memory_bytes};
+    return TAKT_OK;
+}
+
 size_t takt_trace_counter_count(const takt_trace *trace)
 {
     return trace->counters.count;

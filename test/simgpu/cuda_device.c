@@ -394,8 +394,8 @@ static void *self(void)
     return dladdr(errors, &info) ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 }
 
-/* The newest version of a name, as the real one finds it for a caller of a new version; with `flags`
- * 2 the variant for per-thread default streams comes first. */
+/* The newest version of a name, as the real one finds it for a caller of a new version; with
+ * `flags` 2 the variant for per-thread default streams comes first. */
 static void *find(const char *symbol, unsigned long long flags)
 {
     static const char *const endings[] = {"_v2_ptsz", "_ptsz", "_v4", "_v2", ""};

@@ -5,8 +5,8 @@
 #include "driver.h"
 #include "machine.h"
 
-/* A function of the driver's: tells the sink, and does `operation` unless a script wants otherwise or
- * the driver was never initialised. Its arguments follow as the sink is to see them. */
+/* A function of the driver's: tells the sink, and does `operation` unless a script wants otherwise
+ * or the driver was never initialised. Its arguments follow as the sink is to see them. */
 #define DRIVER(function, operation, params) DRIVER_LAUNCH(function, operation, params, NULL)
 
 /* The same for those that launch a kernel. */
@@ -22,7 +22,10 @@
 #define STREAM(handle) ((sim_stream *)(handle))
 
 /* For functions whose NULL is the thread's own default stream. */
-static inline CUstream of_thread(CUstream stream) { return stream ? stream : (CUstream)SIM_PER_THREAD; }
+static inline CUstream of_thread(CUstream stream)
+{
+    return stream ? stream : (CUstream)SIM_PER_THREAD;
+}
 
 static inline void *pointer(CUdeviceptr memory) { return (void *)(uintptr_t)memory; }
 

@@ -1,7 +1,7 @@
 /* The runtime API as far as the stand-in has it, for C programs of the tests: they need no toolkit
  * and run unchanged with the real libcudart. Where the toolkit is found, test/compile checks this
- * against its headers: with SIM_WITH_TOOLKIT the types are the toolkit's, the functions are declared
- * a second time and the values below become assertions. */
+ * against its headers: with SIM_WITH_TOOLKIT the types are the toolkit's, the functions are
+ * declared a second time and the values below become assertions. */
 #ifndef SIM_CUDART_H
 #define SIM_CUDART_H
 

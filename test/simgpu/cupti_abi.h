@@ -150,7 +150,7 @@ enum { SIM_EXTERNAL_UNKNOWN = 1, SIM_EXTERNAL_CUSTOM0 = 3, SIM_EXTERNAL_COUNT = 
 
 #define SIM_CUPTI_INVALID_ID UINT32_MAX /* no stream, no event */
 
-/* --- records ------------------------------------------------------------------------------------ */
+/* --- records ---------------------------------------------------------------------------------- */
 
 typedef struct sim_rec_kernel {
     uint32_t kind;
@@ -458,7 +458,7 @@ typedef struct sim_rec_graph_trace {
     uint32_t endContextId;
 } sim_rec_graph_trace;
 
-/* --- what callbacks are given ------------------------------------------------------------------- */
+/* --- what callbacks are given ----------------------------------------------------------------- */
 
 typedef struct sim_callback_data {
     uint32_t callbackSite;
@@ -521,7 +521,7 @@ typedef void (*sim_request_v2_fn)(uint8_t **buffer, size_t *size, size_t *max_re
 typedef void (*sim_complete_v2_fn)(uint8_t *buffer, size_t size, size_t valid_size, void *info);
 typedef uint64_t (*sim_timestamp_fn)(void);
 
-/* --- functions ---------------------------------------------------------------------------------- */
+/* --- functions -------------------------------------------------------------------------------- */
 
 /* X(name, parameters) for every function of the V1 interface. */
 #define SIM_CUPTI_FUNCTIONS(X) \

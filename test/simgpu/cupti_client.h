@@ -1,5 +1,5 @@
-/* For programs that call a libcupti without being linked with it: its functions by name, NULL where the
- * library does not have one. */
+/* For programs that call a libcupti without being linked with it: its functions by name, NULL where
+ * the library does not have one. */
 #ifndef SIMGPU_CUPTI_CLIENT_H
 #define SIMGPU_CUPTI_CLIENT_H
 

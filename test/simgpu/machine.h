@@ -1,5 +1,6 @@
 /* What the faces of the simulator, libcuda and libcudart, ask it to do. Statuses are the driver's
- * numbers, which are the runtime's as well. Handles of the program are pointers to these objects. */
+ * numbers, which are the runtime's as well. Handles of the program are pointers to these
+ * objects. */
 #ifndef SIM_MACHINE_H
 #define SIM_MACHINE_H
 

@@ -1,11 +1,12 @@
 /* The simulated machine under the stand-ins: devices, contexts, streams, events, graphs and memory
- * on virtual time. It is libtaktsim.so; libcudart, libcuda and libcupti of this folder are thin faces
- * over it and keep no state of their own, so that they agree with one another as the real ones do.
+ * on virtual time. It is libtaktsim.so; libcudart, libcuda and libcupti of this folder are thin
+ * faces over it and keep no state of their own, so that they agree with one another as the real
+ * ones do.
  *
  * Time. A launch computes at once when the work will begin and end on its device, in nanoseconds of
- * sim_time_ns(), which is CLOCK_MONOTONIC. Nothing runs in the background: synchronising sleeps until
- * that time has come. CUPTI's clock, and each device's idea of it, are views of this time line:
- * sim_now_ns() and sim_stamp_ns().
+ * sim_time_ns(), which is CLOCK_MONOTONIC. Nothing runs in the background: synchronising sleeps
+ * until that time has come. CUPTI's clock, and each device's idea of it, are views of this time
+ * line: sim_now_ns() and sim_stamp_ns().
  *
  * The sink is what listens: libcupti. It is called on the thread of the program's call, without any
  * lock of the simulator's, so it may call everything here. */

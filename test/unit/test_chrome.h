@@ -21,7 +21,7 @@
 #define PID         4711u
 #define BEGIN_NS    UINT64_C(1000000000)
 #define END_NS      UINT64_C(9000000000)
-#define REALTIME_NS INT64_C(1767225600000000000) /* offset: 2026-01-01 less one second at BEGIN_NS */
+#define REALTIME_NS INT64_C(1767225600000000000) /* 2026-01-01 less a second at BEGIN_NS */
 
 /* Start of the quarter of a year, of 7889238 seconds since 1970, in which BEGIN_NS lies. */
 #define BASE_NS INT64_C(1767189312000000000)
@@ -48,7 +48,8 @@ static inline takt_trace *make_trace(void)
     return trace;
 }
 
-static inline uint32_t add_site(takt_trace *trace, const char *name, const char *file, uint32_t line)
+static inline uint32_t add_site(takt_trace *trace, const char *name, const char *file,
+                                uint32_t line)
 {
     tkt_trace_site site = {.name = text(trace, name),
                            .file = text(trace, file),
@@ -155,8 +156,8 @@ static inline json_t *find_nth(const json_t *json, const char *phase, const char
     json_t *event;
     json_array_foreach(json_object_get(json, "traceEvents"), index, event)
     {
-        if (strcmp(string_of(event, "ph"), phase) == 0 && strcmp(string_of(event, "name"), name) == 0 &&
-            n-- == 0)
+        if (strcmp(string_of(event, "ph"), phase) == 0 &&
+            strcmp(string_of(event, "name"), name) == 0 && n-- == 0)
             return event;
     }
     return NULL;

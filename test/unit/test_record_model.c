@@ -31,7 +31,7 @@ static uint32_t random_below(uint32_t bound)
     return (uint32_t)(random_state >> 33) % bound;
 }
 
-/* ---- The model: a span list in preorder, a stack of indices into it -------------------------------- */
+/* ---- The model: a span list in preorder, a stack of indices into it -------------------------- */
 
 enum { MAX_SPANS = 400000, MAX_OPEN = 400, NAMES = 12 };
 
@@ -72,7 +72,7 @@ static bool model_top_is_phase(void)
     return model_depth > 0 && model[model_stack[model_depth - 1]].is_phase;
 }
 
-/* ---- One random operation on both -------------------------------------------------------------------- */
+/* ---- One random operation on both ------------------------------------------------------------ */
 
 static void do_begin(void)
 {
@@ -148,7 +148,7 @@ static void do_random(uint32_t max_depth)
         do_work();
 }
 
-/* ---- Comparison ------------------------------------------------------------------------------------- */
+/* ---- Comparison ------------------------------------------------------------------------------ */
 
 static const tkt_track *only_track(const takt_trace *trace)
 {
@@ -228,7 +228,7 @@ static void compare_fold_with_spans(takt_trace *trace)
     tkt_fold_fini(&online);
 }
 
-/* ---- Tests -------------------------------------------------------------------------------------------- */
+/* ---- Tests ----------------------------------------------------------------------------------- */
 
 static tkt_window *begin(uint32_t modes)
 {

@@ -53,7 +53,8 @@ UNUSED static void fluid_add_memory(takt_trace *trace)
                   {7100000, 4 << 20, 0}, {7200000, -(96 << 10), 5}};
     for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
         tkt_memory_event *event = TKT_ARRAY_ADD(&trace->memory_events);
-        *event = (tkt_memory_event){events[i].time_ns, 64 * i, events[i].bytes, 0, events[i].span, 0, 0};
+        *event = (tkt_memory_event){
+            events[i].time_ns, 64 * i, events[i].bytes, 0, events[i].span, 0, 0};
     }
     trace->memory = (tkt_memory_totals){.window_begin_bytes = 20 << 20,
                                         .window_peak_bytes = (28 << 20) + 1000,

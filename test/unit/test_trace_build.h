@@ -320,7 +320,8 @@ MAYBE_UNUSED static void make_events(takt_trace *trace, uint32_t thread, uint32_
     ADD(&trace->counters, (tkt_counter){BEGIN_NS + 80, 3, text(trace, "contacts"), other});
     ADD(&trace->flows, (tkt_flow){BEGIN_NS + 90, UINT64_MAX, thread, 1, false});
     ADD(&trace->flows, (tkt_flow){BEGIN_NS + 95, UINT64_MAX, other, TKT_NO_SPAN, true});
-    ADD(&trace->memory_events, (tkt_memory_event){BEGIN_NS + 96, 0xdeadbeef, 1 << 20, thread, 1, 0, 0});
+    ADD(&trace->memory_events,
+        (tkt_memory_event){BEGIN_NS + 96, 0xdeadbeef, 1 << 20, thread, 1, 0, 0});
     ADD(&trace->memory_events,
         (tkt_memory_event){BEGIN_NS + 97, 0xdeadbeef, -(1 << 20), other, TKT_NO_SPAN, 0, 0});
 }

@@ -116,7 +116,9 @@ static void host_activities_come_from_spans(void **state)
     make_span(trace, first, work, outer, BEGIN_NS + 10, BEGIN_NS + 20);
     make_span(trace, first, work, outer, BEGIN_NS + 50, BEGIN_NS + 60);
     make_span(trace, second, work, TKT_NO_SPAN, BEGIN_NS + 30, BEGIN_NS + 80);
-    ADD(&trace->activities, (tkt_activity){.call = TKT_NO_CALL, .shape = TKT_NO_SHAPE, .begin_ns = BEGIN_NS + 99,
+    ADD(&trace->activities, (tkt_activity){.call = TKT_NO_CALL,
+                                           .shape = TKT_NO_SHAPE,
+                                           .begin_ns = BEGIN_NS + 99,
                                            .end_ns = BEGIN_NS + 100,
                                            .track = TKT_NO_TRACK,
                                            .span = TKT_NO_SPAN,

@@ -1,5 +1,5 @@
-/* The parts of the stand-in libcupti. CUPTI is process-wide, and so is this: one lock, which is never
- * held while a function of the client's or of the simulator's is called. */
+/* The parts of the stand-in libcupti. CUPTI is process-wide, and so is this: one lock, which is
+ * never held while a function of the client's or of the simulator's is called. */
 #ifndef SIMGPU_CUPTI_H
 #define SIMGPU_CUPTI_H
 
@@ -14,7 +14,7 @@
 #define SIMC_CBIDS 1024u
 #define SIMC_STACK 64
 
-/* --- checks.c: options, faults, and what a client did that it must not do ------------------------ */
+/* --- checks.c: options, faults, and what a client did that it must not do --------------------- */
 
 typedef enum simc_stamps { SIMC_STAMPS_RIGHT, SIMC_STAMPS_ZERO, SIMC_STAMPS_REVERSED,
                            SIMC_STAMPS_ABSURD } simc_stamps;
@@ -91,11 +91,11 @@ extern _Thread_local int simc_inside;
 
 extern atomic_bool simc_is_exiting;
 
-/* --- layout.c: how long records are -------------------------------------------------------------- */
+/* --- layout.c: how long records are ----------------------------------------------------------- */
 
 uint32_t simc_record_bytes(uint32_t kind); /* 0: not a kind */
 
-/* --- sessions: what one client has enabled, and where its records go ----------------------------- */
+/* --- sessions: what one client has enabled, and where its records go -------------------------- */
 
 typedef struct simc_buffer {
     struct simc_buffer *next;
@@ -173,17 +173,18 @@ extern atomic_bool simc_latency;     /* stamps of when a kernel was queued and s
 extern atomic_bool simc_event_times; /* device stamps of events */
 extern atomic_uint simc_thread_id_type;
 
-/* --- buffers.c ----------------------------------------------------------------------------------- */
+/* --- buffers.c -------------------------------------------------------------------------------- */
 
-/* Appends records, one behind the other, that must stay together. `pending` tells when and with which
- * stamps the first one becomes complete; NULL: it is. Calls the client's functions: hold no lock. */
+/* Appends records, one behind the other, that must stay together. `pending` tells when and with
+ * which stamps the first one becomes complete; NULL: it is. Calls the client's functions: hold no
+ * lock. */
 void simc_write(simc_session *session, const void *records, size_t bytes, size_t count,
                 const simc_pending *pending);
 void simc_flush(bool is_forced);
 void simc_start_worker(void);
 size_t simc_take_dropped(simc_session *session);
 
-/* --- records.c ----------------------------------------------------------------------------------- */
+/* --- records.c -------------------------------------------------------------------------------- */
 
 void simc_on_record(const sim_record *record);
 void simc_on_api(const sim_call *call);
@@ -194,7 +195,7 @@ void simc_overhead(simc_session *session, uint64_t begin_ns, uint64_t end_ns);
 /* Puts the stamps of a time span into a record of any kind that has some. */
 void simc_stamp(uint8_t *record, int32_t device, uint64_t begin_ns, uint64_t end_ns);
 
-/* --- clock.c ------------------------------------------------------------------------------------- */
+/* --- clock.c ---------------------------------------------------------------------------------- */
 
 uint64_t simc_now(void);
 uint64_t simc_time(int device, uint64_t time_ns);
