@@ -2,8 +2,8 @@
  * version of the kind; the table of sizes says how long that is. Fields never move, so each is read
  * where it has always been, and is 0 where the record ends before it.
  *
- * What is the same for each launch of a kernel goes into its shape. Nearly always the shape is the
- * one that this kernel had the last time: one comparison instead of a search. The kernel is known
+ * What is the same for each launch of a kernel goes into its shape. Nearly always the shape is one
+ * of the last few of this kernel: one comparison instead of a search. The kernel is known
  * by the address of its name; because a module may be unloaded and another name come to lie there,
  * the text is compared too. */
 #include "cuda/decode.h"
@@ -127,9 +127,12 @@ static tkt_stored_name *add_name(tkt_store *store, const char *name, const char 
     if (name_id == TKT_STRTAB_FULL || label_id == TKT_STRTAB_FULL)
         return NULL;
     tkt_stored_name *added = tkt_store_add_name(store);
-    if (added)
-        *added = (tkt_stored_name){
-            .name = name_id, .label = label_id, .filter = filter, .last_shape = UINT32_MAX};
+    if (!added)
+        return NULL;
+    added->text = NULL;
+    added->name = name_id;
+    added->label = label_id;
+    added->filter = filter;
     return added;
 }
 
@@ -221,21 +224,29 @@ static void limit_shapes(const tkt_store *store, tkt_shape *shape)
     }
 }
 
+/* Where a shape is kept that was seen lately, by what launches of one name differ in. */
+static tkt_recent_shape *recent_of(tkt_stored_name *name, const tkt_shape *shape, uint32_t device)
+{
+    uint32_t differing = (uint32_t)shape->bytes ^ shape->grid[0] ^ device;
+    return &name->recent[(differing * UINT32_C(2654435769)) >> 30];
+}
+
 /* The index of the shape of this name, with its occupancy; UINT32_MAX without room. */
 static uint32_t shape_of(tkt_store *store, tkt_stored_name *name, tkt_shape *shape, uint32_t device)
 {
+    tkt_recent_shape *recent = recent_of(name, shape, device);
     shape->name = name->name;
     shape->label = name->label;
     shape->filter = name->filter;
-    if (name->last_shape != UINT32_MAX && name->last_device == device &&
-        memcmp(&name->last, shape, sizeof *shape) == 0)
-        return name->last_shape;
-    name->last = *shape;
-    name->last_device = device;
+    if (recent->index != UINT32_MAX && recent->device == device &&
+        memcmp(&recent->shape, shape, sizeof *shape) == 0)
+        return recent->index;
+    recent->shape = *shape;
+    recent->device = device;
     limit_shapes(store, shape);
     if (shape->block[0])
         tkt_occupancy_fill(shape, &store->devices.items[device]);
-    return name->last_shape = tkt_store_shape(store, shape);
+    return recent->index = tkt_store_shape(store, shape);
 }
 
 /* Adds an activity that is complete but for its shape. */

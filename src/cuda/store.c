@@ -168,12 +168,21 @@ bool tkt_store_add_overhead(tkt_store *store, const tkt_stored_overhead *overhea
     return added != NULL;
 }
 
+static void forget_recent(tkt_stored_name *name)
+{
+    for (size_t i = 0; i < TKT_RECENT_SHAPES; i++)
+        name->recent[i].index = UINT32_MAX;
+}
+
 tkt_stored_name *tkt_store_add_name(tkt_store *store)
 {
     if (!has_room(store, sizeof *store->names.items))
         return NULL;
     tkt_stored_name *added = TKT_ARRAY_ADD(&store->names);
-    store->used_bytes += added ? sizeof *added : 0;
+    if (!added)
+        return NULL;
+    store->used_bytes += sizeof *added;
+    forget_recent(added);
     return added;
 }
 
@@ -260,7 +269,7 @@ static void release_shapes(tkt_store *store)
     TKT_ARRAY_FREE(&store->shapes);
     tkt_map_fini(&store->shape_index);
     for (size_t i = 0; i < store->names.count; i++)
-        store->names.items[i].last_shape = UINT32_MAX;
+        forget_recent(&store->names.items[i]);
 }
 
 /* Keeps, in order, the items whose time is not before `from`. */

@@ -74,17 +74,23 @@ typedef struct tkt_stored_context {
     uint32_t reserved;
 } tkt_stored_context;
 
+#define TKT_RECENT_SHAPES 4u
+
+typedef struct tkt_recent_shape {
+    tkt_shape shape; /* without occupancy */
+    uint32_t  device;
+    uint32_t  index; /* UINT32_MAX: none */
+} tkt_recent_shape;
+
 /* What the decoder keeps of a name that activities have: a kernel, a direction of copies, sets.
- * `last` is the shape that was seen with it last, which is most often the next one too. */
+ * `recent` are shapes that were seen with it last, which are most often the next ones too. */
 typedef struct tkt_stored_name {
     const char *text;  /* a copy of what CUPTI has; NULL where it is no kernel's */
     uint32_t    name;  /* strings, and a TAKT_TIMING_ bit: fields of tkt_shape */
     uint32_t    label;
     uint32_t    filter;
-    uint32_t    last_device;
-    uint32_t    last_shape; /* UINT32_MAX: none */
     uint32_t    reserved;
-    tkt_shape   last; /* without occupancy */
+    tkt_recent_shape recent[TKT_RECENT_SHAPES];
 } tkt_stored_name;
 
 typedef struct tkt_store_chunk {
@@ -173,8 +179,8 @@ bool tkt_store_add_overhead(tkt_store *store, const tkt_stored_overhead *overhea
 void tkt_store_total(tkt_store *store, const tkt_stored_memory *memory);
 void tkt_store_sum_up(tkt_store *store);
 
-/* The id of a string of the store, and an uninitialised name of it; TKT_STRTAB_FULL and NULL when
- * there is no room. */
+/* The id of a string of the store, and a name of it without recent shapes, otherwise uninitialised;
+ * TKT_STRTAB_FULL and NULL when there is no room. */
 uint32_t tkt_store_string(tkt_store *store, const char *text);
 tkt_stored_name *tkt_store_add_name(tkt_store *store);
 
