@@ -45,27 +45,22 @@ void tkt_call_attribute(const takt_trace *trace, uint32_t call, tkt_activity *ac
 
 /* ---- The order of issue ---------------------------------------------------------------------- */
 
-typedef struct issue {
-    uint64_t time_ns;
-    uint32_t correlation;
-} issue;
-
 static takt_status find_order(const takt_trace *trace, size_t first, uint32_t **places)
 {
     size_t count = trace->activities.count - first;
-    issue *issues = tkt_alloc((count + 1) * sizeof *issues);
-    if (!issues)
+    tkt_order_key *keys = tkt_alloc((count + 1) * sizeof *keys);
+    if (!keys)
         return TAKT_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
         const tkt_activity *activity = &trace->activities.items[first + i];
-        issues[i].correlation = activity->correlation;
-        issues[i].time_ns = activity->call == TKT_NO_CALL
-                                ? activity->begin_ns
-                                : tkt_call_span(trace, activity->call)->begin_ns;
+        bool is_known = activity->call != TKT_NO_CALL;
+        keys[i].time_ns =
+            is_known ? tkt_call_span(trace, activity->call)->begin_ns : activity->begin_ns;
+        keys[i].group = activity->correlation;
+        keys[i].index = (uint32_t)i;
     }
-    const tkt_order_items items = {issues, count, sizeof *issues, offsetof(issue, correlation)};
-    takt_status status = tkt_order_find(&items, places);
-    tkt_free(issues);
+    takt_status status = tkt_order_keys(keys, count, places);
+    tkt_free(keys);
     return status;
 }
 

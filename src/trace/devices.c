@@ -126,9 +126,19 @@ static void take_activity(join *j, const tkt_stored_activity *from)
         add_activity(j, from, call);
 }
 
+/* Makes room for all that may be the window's, so that none of them has to move. */
+static void make_room(join *j)
+{
+    uint64_t first = j->store->first ? j->store->first->first : j->store->next_sequence;
+    uint64_t begin = j->what->position > first ? j->what->position : first;
+    uint64_t count = j->store->next_sequence > begin ? j->store->next_sequence - begin : 0;
+    j->is_short |= !TKT_ARRAY_RESERVE(&j->trace->activities, j->trace->activities.count + count);
+}
+
 static void take_activities(join *j)
 {
     const tkt_store_chunk *chunk = j->store->first;
+    make_room(j);
     for (; chunk && !j->is_short; chunk = chunk->next) {
         uint64_t skipped = j->what->position > chunk->first ? j->what->position - chunk->first : 0;
         for (uint64_t i = skipped; i < chunk->count; i++)

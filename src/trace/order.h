@@ -14,9 +14,20 @@ typedef struct tkt_order_items {
 } tkt_order_items;
 
 /* Finds out where items must go: *places[i] is the place now of the item that belongs at place i;
- * NULL when they are in order already. The caller frees it. Linear for ordered items, and n log r
- * for r ascending runs, which is what traces consist of. TAKT_NO_MEMORY. */
+ * NULL when they are in order already. The caller frees it. Linear for ordered items, at most
+ * n log r for r ascending runs, which is what traces consist of, and little where these overlap
+ * little. TAKT_NO_MEMORY. */
 takt_status tkt_order_find(const tkt_order_items *items, uint32_t **places);
+
+/* The same for who has the keys: sorts them, so that they need not be in order, by time and group;
+ * `index` is where the item is now. The caller frees *places. */
+typedef struct tkt_order_key {
+    uint64_t time_ns;
+    uint32_t group;
+    uint32_t index;
+} tkt_order_key;
+
+takt_status tkt_order_keys(tkt_order_key *keys, size_t count, uint32_t **places);
 
 /* Moves items to where tkt_order_find() says. */
 takt_status tkt_order_apply(const tkt_order_items *items, const uint32_t *places);
