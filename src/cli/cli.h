@@ -77,6 +77,38 @@ void cli_print_help(const cli_syntax *syntax);
 int cli_usage_error(const cli_syntax *syntax, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* ---- Things with names, made of files (choice.c) ---- */
+
+enum {
+    CLI_MOST_NAMES = 32,
+    CLI_MOST_OWN = 16
+};
+
+/* Starts with its syntax, without options. */
+typedef struct cli_choice {
+    cli_syntax  syntax;
+    cli_option  options[CLI_MOST_NAMES + CLI_MOST_OWN];
+    size_t      name_count; /* names that there are; they are the first options */
+    const char *wanted[CLI_MOST_NAMES];
+    size_t      wanted_count;
+    char      **files; /* of argv; the owner frees the list */
+    size_t      file_count;
+} cli_choice;
+
+/* Takes the verb's own option of this index. Anything but CLI_OK ends the verb. */
+typedef int cli_take_option(void *user, int option, const char *value);
+
+/* Makes the names options, and behind them the verb's own: at most CLI_MOST_OWN. */
+void cli_choice_offer(cli_choice *choice, const char *(*name_at)(size_t),
+                      const char *(*description_at)(size_t), const cli_option *own,
+                      size_t own_count);
+
+/* A name that is wanted twice is wanted once. */
+void cli_choice_want(cli_choice *choice, const char *name);
+
+/* Returns CLI_NO_ITEM when all is read and there is a file, otherwise the exit status. */
+int cli_choice_parse(cli_choice *choice, int argc, char **argv, cli_take_option *take, void *user);
+
 /* ---- Names (suggest.c) ---- */
 
 /* Looks for the name that `word` was probably meant to be: feed every candidate, then read. */

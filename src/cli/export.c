@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 enum {
-    MOST_FORMATS = 16,
     PATH_SIZE = 4096
 };
 
@@ -38,13 +37,7 @@ enum {
 };
 
 typedef struct export_request {
-    cli_option options[MOST_FORMATS + OPTION_COUNT];
-    size_t format_count; /* formats that there are; they are the first options */
-    cli_syntax syntax;
-    const char *formats[MOST_FORMATS]; /* wanted */
-    size_t wanted_count;
-    char **files; /* argv's memory */
-    size_t file_count;
+    cli_choice choice;  /* of formats */
     const char *output; /* NULL: beside each file */
     takt_export_options export_options;
 } export_request;
@@ -58,23 +51,16 @@ typedef struct export_job {
 
 static void fill_syntax(export_request *request)
 {
-    const char *name;
-    size_t count = 0;
-
-    for (; count < MOST_FORMATS && (name = takt_export_name(count)); count++)
-        request->options[count] = (cli_option){0, name, NULL, takt_export_description(count)};
-    request->format_count = count;
-    memcpy(request->options + count, common_options, sizeof common_options);
-    request->syntax = (cli_syntax){
+    request->choice.syntax = (cli_syntax){
         .verb = "export",
         .usage = "--FORMAT... [-o OUT] FILE...",
         .text = "Writes traces for other tools; without -o beside each FILE, under its name. A\n"
                 "format may be left out where OUT's name tells it (.json, .folded, .pftrace).\n\n"
                 "  takt export --chrome run.pftrace                writes run.json\n"
                 "  takt export --chrome -o trace.json.gz run.pftrace",
-        .options = request->options,
-        .option_count = count + OPTION_COUNT,
     };
+    cli_choice_offer(&request->choice, takt_export_name, takt_export_description, common_options,
+                     OPTION_COUNT);
 }
 
 /* ---- The command line ---- */
@@ -102,14 +88,15 @@ static bool parse_size(const char *text, uint64_t *out)
     return true;
 }
 
-static int take_option(export_request *request, export_option option, const char *value)
+static int take_option(void *user, int option, const char *value)
 {
+    export_request *request = user;
     switch (option) {
     case OPTION_OUT:
         if (request->output)
-            return cli_usage_error(&request->syntax, "--output stands twice");
+            return cli_usage_error(&request->choice.syntax, "--output stands twice");
         if (strcmp(value, "-") == 0)
-            return cli_usage_error(&request->syntax,
+            return cli_usage_error(&request->choice.syntax,
                                    "standard output (-) is not supported: name a file");
         request->output = value;
         break;
@@ -118,18 +105,10 @@ static int take_option(export_request *request, export_option option, const char
         break;
     default:
         if (!parse_size(value, &request->export_options.max_bytes))
-            return cli_usage_error(&request->syntax, "--max-size: \"%s\" is no size such as 200MiB",
-                                   value);
+            return cli_usage_error(&request->choice.syntax,
+                                   "--max-size: \"%s\" is no size such as 200MiB", value);
     }
     return CLI_OK;
-}
-
-static void want_format(export_request *request, const char *name)
-{
-    for (size_t i = 0; i < request->wanted_count; i++)
-        if (strcmp(request->formats[i], name) == 0)
-            return;
-    request->formats[request->wanted_count++] = name;
 }
 
 static bool ends_with(const char *text, size_t length, const char *ending)
@@ -155,40 +134,21 @@ static const char *format_of_name(const char *path)
 
 static int check_request(export_request *request)
 {
-    if (request->file_count == 0)
-        return cli_usage_error(&request->syntax, "which file? name one or more traces");
     const char *guess = request->output ? format_of_name(request->output) : NULL;
-    if (request->wanted_count == 0 && guess)
-        want_format(request, guess);
-    if (request->wanted_count == 0)
-        return cli_usage_error(&request->syntax, "which format? for example --%s",
-                               request->format_count > 1 ? request->options[1].name : "chrome");
+    if (request->choice.wanted_count == 0 && guess)
+        cli_choice_want(&request->choice, guess);
+    if (request->choice.wanted_count == 0)
+        return cli_usage_error(&request->choice.syntax, "which format? for example --%s",
+                               request->choice.name_count > 1 ? request->choice.options[1].name
+                                                              : "chrome");
     return CLI_NO_ITEM;
 }
 
 /* Returns CLI_NO_ITEM when all is read, otherwise the exit status. */
 static int parse(export_request *request, int argc, char **argv)
 {
-    cli_args args = cli_args_of(&request->syntax, argc, argv);
-    const char *value = NULL;
-    int item, formats = (int)request->format_count;
-
-    while ((item = cli_args_next(&args, &value)) != CLI_NO_ITEM) {
-        int status = CLI_OK;
-        if (item == CLI_HELP)
-            return CLI_OK;
-        if (item == CLI_ERROR)
-            return CLI_USAGE;
-        if (item == CLI_OPERAND)
-            request->files[request->file_count++] = argv[args.next - 1];
-        else if (item < formats)
-            want_format(request, request->options[item].name);
-        else
-            status = take_option(request, (export_option)(item - formats), value);
-        if (status != CLI_OK)
-            return status;
-    }
-    return check_request(request);
+    int result = cli_choice_parse(&request->choice, argc, argv, take_option, request);
+    return result == CLI_NO_ITEM ? check_request(request) : result;
 }
 
 /* ---- The plan ---- */
@@ -228,21 +188,21 @@ static bool name_output(const export_request *request, const char *folder, expor
 static int plan_job(const export_request *request, export_job *job)
 {
     const char *output = request->output;
-    bool is_one = request->file_count * request->wanted_count == 1;
+    bool is_one = request->choice.file_count * request->choice.wanted_count == 1;
     bool fits = true;
 
     if (!output || is_folder(output))
         fits = name_output(request, output, job);
     else if (!is_one)
-        return cli_usage_error(&request->syntax,
+        return cli_usage_error(&request->choice.syntax,
                                "-o %s is no folder, and there is more than one file to write",
                                output);
     else
         fits = snprintf(job->output, sizeof job->output, "%s", output) < (int)sizeof job->output;
     if (!fits)
-        return cli_usage_error(&request->syntax, "the name of the output is too long");
+        return cli_usage_error(&request->choice.syntax, "the name of the output is too long");
     if (is_same_file(job->file, job->output))
-        return cli_usage_error(&request->syntax,
+        return cli_usage_error(&request->choice.syntax,
                                "%s would be written over itself: name another file with -o",
                                job->file);
     return CLI_OK;
@@ -250,16 +210,17 @@ static int plan_job(const export_request *request, export_job *job)
 
 static int plan(const export_request *request, export_job *jobs)
 {
-    for (size_t i = 0; i < request->file_count * request->wanted_count; i++) {
-        jobs[i].file = request->files[i / request->wanted_count];
-        jobs[i].format = request->formats[i % request->wanted_count];
+    for (size_t i = 0; i < request->choice.file_count * request->choice.wanted_count; i++) {
+        jobs[i].file = request->choice.files[i / request->choice.wanted_count];
+        jobs[i].format = request->choice.wanted[i % request->choice.wanted_count];
         int status = plan_job(request, &jobs[i]);
         if (status != CLI_OK)
             return status;
         for (size_t k = 0; k < i; k++)
             if (strcmp(jobs[k].output, jobs[i].output) == 0)
-                return cli_usage_error(&request->syntax, "%s and %s would both be written to %s",
-                                       jobs[k].file, jobs[i].file, jobs[i].output);
+                return cli_usage_error(&request->choice.syntax,
+                                       "%s and %s would both be written to %s", jobs[k].file,
+                                       jobs[i].file, jobs[i].output);
     }
     return CLI_OK;
 }
@@ -301,14 +262,14 @@ static int write_all(const export_request *request, const export_job *jobs)
 {
     int result = CLI_OK;
 
-    for (size_t i = 0; i < request->file_count; i++) {
-        takt_trace *trace = cli_open_trace(request->files[i]);
+    for (size_t i = 0; i < request->choice.file_count; i++) {
+        takt_trace *trace = cli_open_trace(request->choice.files[i]);
         if (!trace) {
             result = CLI_FAILED;
             continue;
         }
-        for (size_t k = 0; k < request->wanted_count; k++)
-            if (write_job(request, trace, &jobs[i * request->wanted_count + k]) != CLI_OK)
+        for (size_t k = 0; k < request->choice.wanted_count; k++)
+            if (write_job(request, trace, &jobs[i * request->choice.wanted_count + k]) != CLI_OK)
                 result = CLI_FAILED;
         takt_trace_release(trace);
     }
@@ -317,7 +278,8 @@ static int write_all(const export_request *request, const export_job *jobs)
 
 static int plan_and_write(const export_request *request)
 {
-    export_job *jobs = calloc(request->file_count * request->wanted_count, sizeof *jobs);
+    export_job *jobs =
+        calloc(request->choice.file_count * request->choice.wanted_count, sizeof *jobs);
     if (!jobs)
         return cli_error("%s", takt_status_text(TAKT_NO_MEMORY));
     int result = plan(request, jobs);
@@ -329,16 +291,14 @@ static int plan_and_write(const export_request *request)
 
 int cli_export(int argc, char **argv)
 {
-    export_request request = {.files = calloc((size_t)argc, sizeof *request.files)};
+    export_request request = {0};
 
-    if (!request.files)
-        return cli_error("%s", takt_status_text(TAKT_NO_MEMORY));
     fill_syntax(&request);
     int result = parse(&request, argc, argv);
     if (result == CLI_NO_ITEM) {
         takt_set_log(tell_remark, NULL);
         result = plan_and_write(&request);
     }
-    free(request.files);
+    free(request.choice.files);
     return result;
 }

@@ -15,8 +15,8 @@ static const cli_syntax syntax = {
     .verb = "info",
     .usage = "FILE...",
     .text = "Tells what trace files are: name, time, steps, tracks, numbers of spans and\n"
-            "activities, devices, clock, Takt's own cost, what was lost and why, and whether a\n"
-            "file is cut.",
+            "activities, devices, clock, Takt's own cost, what was lost and why, and whether\n"
+            "a file is cut.",
 };
 
 static void print_key(const char *key)

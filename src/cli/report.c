@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 enum {
-    MOST_REPORTS = 32,
     WIDEST = 10000
 };
 
@@ -51,36 +50,23 @@ static const cli_option common_options[OPTION_COUNT] = {
 
 /* What the command line asks for. */
 typedef struct report_request {
-    cli_option options[MOST_REPORTS + OPTION_COUNT];
-    size_t report_count; /* reports that there are; they are the first options */
-    cli_syntax syntax;
-    const char *reports[MOST_REPORTS]; /* wanted */
-    size_t wanted_count;
-    char **files; /* argv's memory */
-    size_t file_count;
+    cli_choice choice; /* of reports */
     takt_report_options options_out;
     color_mode color;
 } report_request;
 
 static void fill_syntax(report_request *request)
 {
-    const char *name;
-    size_t count = 0;
-
-    for (; count < MOST_REPORTS && (name = takt_report_name(count)); count++)
-        request->options[count] = (cli_option){0, name, NULL, takt_report_description(count)};
-    request->report_count = count;
-    memcpy(request->options + count, common_options, sizeof common_options);
-    request->syntax = (cli_syntax){
+    request->choice.syntax = (cli_syntax){
         .verb = "report",
         .usage = "[--REPORT...] [OPTIONS] FILE...",
         .text = "Prints tables computed from trace files (.pftrace, .pftrace.gz); without a\n"
                 "report's name, the summary. Several reports and files may be named.\n\n"
                 "  takt report run.pftrace\n"
                 "  takt report --scopes --rows 10 run.pftrace",
-        .options = request->options,
-        .option_count = count + OPTION_COUNT,
     };
+    cli_choice_offer(&request->choice, takt_report_name, takt_report_description, common_options,
+                     OPTION_COUNT);
 }
 
 static int bad_value(const report_request *request, report_option option, const char *value)
@@ -91,7 +77,7 @@ static int bad_value(const report_request *request, report_option option, const 
         [OPTION_WIDTH] = "a number of columns, from 1 to 10000",
         [OPTION_COLOR] = "auto, always or never",
     };
-    return cli_usage_error(&request->syntax, "--%s \"%s\": expected %s",
+    return cli_usage_error(&request->choice.syntax, "--%s \"%s\": expected %s",
                            common_options[option].name, value, expected[option]);
 }
 
@@ -143,8 +129,9 @@ static bool take_value(report_request *request, report_option option, const char
     }
 }
 
-static int take_option(report_request *request, report_option option, const char *value)
+static int take_option(void *user, int option, const char *value)
 {
+    report_request *request = user;
     takt_report_options *options = &request->options_out;
 
     switch (option) {
@@ -176,42 +163,13 @@ static int take_option(report_request *request, report_option option, const char
     return CLI_OK;
 }
 
-/* A report that is named twice is printed once. */
-static void want_report(report_request *request, const char *name)
-{
-    for (size_t i = 0; i < request->wanted_count; i++)
-        if (strcmp(request->reports[i], name) == 0)
-            return;
-    request->reports[request->wanted_count++] = name;
-}
-
 /* Returns CLI_NO_ITEM when all is read, otherwise the exit status. */
 static int parse(report_request *request, int argc, char **argv)
 {
-    cli_args args = cli_args_of(&request->syntax, argc, argv);
-    const char *value = NULL;
-    int item, reports = (int)request->report_count;
-
-    while ((item = cli_args_next(&args, &value)) != CLI_NO_ITEM) {
-        int status = CLI_OK;
-        if (item == CLI_HELP)
-            return CLI_OK;
-        if (item == CLI_ERROR)
-            return CLI_USAGE;
-        if (item == CLI_OPERAND)
-            request->files[request->file_count++] = argv[args.next - 1];
-        else if (item < reports)
-            want_report(request, request->options[item].name);
-        else
-            status = take_option(request, (report_option)(item - reports), value);
-        if (status != CLI_OK)
-            return status;
-    }
-    if (request->file_count == 0)
-        return cli_usage_error(&request->syntax, "which file? name one or more traces");
-    if (request->wanted_count == 0)
-        want_report(request, "summary");
-    return CLI_NO_ITEM;
+    int result = cli_choice_parse(&request->choice, argc, argv, take_option, request);
+    if (result == CLI_NO_ITEM && request->choice.wanted_count == 0)
+        cli_choice_want(&request->choice, "summary");
+    return result;
 }
 
 static bool is_color_wanted(color_mode mode)
@@ -230,11 +188,11 @@ static void print_separator(const report_request *request, bool is_first, const 
     char clean[512];
     takt_format format = request->options_out.format;
 
-    if (format == TAKT_JSON && request->file_count * request->wanted_count > 1)
+    if (format == TAKT_JSON && request->choice.file_count * request->choice.wanted_count > 1)
         fputs(is_first ? "[\n" : ",\n", stdout);
     else if (format != TAKT_JSON && !is_first)
         putchar('\n');
-    if (!new_file || request->file_count == 1)
+    if (!new_file || request->choice.file_count == 1)
         return;
     if (format == TAKT_TEXT)
         printf("==> %s <==\n", cli_clean(clean, sizeof clean, new_file));
@@ -268,8 +226,8 @@ static int tell_columns(const report_request *request, const takt_trace *trace, 
     takt_report_options options = {.format = TAKT_CSV, .rows = 1};
 
     takt_report(trace, report, &options, &sink);
-    return cli_usage_error(&request->syntax, "--sort: %s has no column \"%s\"; it has %s", report,
-                           request->options_out.sort, columns.text);
+    return cli_usage_error(&request->choice.syntax, "--sort: %s has no column \"%s\"; it has %s",
+                           report, request->options_out.sort, columns.text);
 }
 
 static int tell_failure(const report_request *request, takt_status status, const takt_trace *trace,
@@ -315,13 +273,14 @@ static int print_file(const report_request *request, const char *file, bool *is_
 
     if (!trace)
         return CLI_FAILED;
-    for (size_t i = 0; i < request->wanted_count && result != CLI_USAGE; i++) {
+    for (size_t i = 0; i < request->choice.wanted_count && result != CLI_USAGE; i++) {
         table.has_begun = false;
-        takt_status status = takt_report(trace, request->reports[i], &request->options_out, &sink);
+        takt_status status =
+            takt_report(trace, request->choice.wanted[i], &request->options_out, &sink);
         if (status == TAKT_IO_ERROR)
             break; /* cli_finish() tells why */
         if (status != TAKT_OK)
-            result = tell_failure(request, status, trace, file, request->reports[i]);
+            result = tell_failure(request, status, trace, file, request->choice.wanted[i]);
     }
     takt_trace_release(trace);
     return result;
@@ -332,27 +291,27 @@ static int print_all(const report_request *request)
     bool is_first = true;
     int result = CLI_OK;
 
-    for (size_t i = 0; i < request->file_count && result != CLI_USAGE && !ferror(stdout); i++) {
-        int status = print_file(request, request->files[i], &is_first);
+    for (size_t i = 0; i < request->choice.file_count && result != CLI_USAGE && !ferror(stdout);
+         i++) {
+        int status = print_file(request, request->choice.files[i], &is_first);
         result = status > result ? status : result;
     }
-    if (request->options_out.format == TAKT_JSON && request->file_count * request->wanted_count > 1)
+    if (request->options_out.format == TAKT_JSON &&
+        request->choice.file_count * request->choice.wanted_count > 1)
         fputs(is_first ? "[]\n" : "]\n", stdout);
     return result;
 }
 
 int cli_report(int argc, char **argv)
 {
-    report_request request = {.files = calloc((size_t)argc, sizeof *request.files)};
+    report_request request = {0};
 
-    if (!request.files)
-        return cli_error("%s", takt_status_text(TAKT_NO_MEMORY));
     fill_syntax(&request);
     int result = parse(&request, argc, argv);
     if (result == CLI_NO_ITEM) {
         request.options_out.color = is_color_wanted(request.color);
         result = print_all(&request);
     }
-    free(request.files);
+    free(request.choice.files);
     return result;
 }

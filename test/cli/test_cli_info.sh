@@ -36,6 +36,14 @@ tracks=$(sed -nE 's/^ .*: ([0-9,]+) spans?$/\1/p' <<<"$out" | tr -d , | paste -s
 [ "${contents:-0}" -gt 999 ] || fail "should have more than 999 spans" "$out"
 [ "${contents:-0}" = $((${tracks:-0})) ] || fail "the tracks have other spans than the trace" "$out"
 
+# What is known of devices.
+"$TAKT_BUILD/test/unit/prog_perfetto" "$scratch/devices.pftrace" >"$scratch/printed" 2>&1 ||
+    fail "prog_perfetto fails" "$(cat "$scratch/printed")"
+run info "$scratch/devices.pftrace"
+status_is 0
+out_has '^  devices +measured by: none$'
+out_has '^ +cuda:0 Imaginary 9000, compute capability 9.0, 132 multiprocessors, 85.0 GiB$'
+
 # Progress: on a terminal, when it has taken a second; here, because a pipe has no writer yet.
 mkfifo "$scratch/slow.pftrace"
 if command -v python3 >/dev/null; then
