@@ -26,13 +26,12 @@ output: {directory: $scratch/$1, traces: [perfetto]${stream+, stream: true}}" >"
 # activities FILE KERNELS COPIES: exactly these, with the durations of the script.
 activities() {
     local kernel copy
-    kernel=$(printf '%9.6f ms | %7d | kernel advance' "$(bc -l <<<"$2 * 0.03")" "$2")
-    copy=$(printf '%9.6f ms | %7d | memcpy DtoH' "$(bc -l <<<"$3 * 0.007")" "$3")
+    printf -v kernel '%2d.%03d000 ms | %7d | kernel advance' $(($2 * 30 / 1000)) $(($2 * 30 % 1000)) "$2"
+    printf -v copy '%2d.%03d000 ms | %7d | memcpy DtoH' $(($3 * 7 / 1000)) $(($3 * 7 % 1000)) "$3"
     "$takt" report --activities "$1" >"$scratch/report" 2>&1 || fail "$1: $(cat "$scratch/report")"
     grep -qF "$kernel" "$scratch/report" || fail "$1: not '$kernel':" "$(cat "$scratch/report")"
     grep -qF "$copy" "$scratch/report" || fail "$1: not '$copy':" "$(cat "$scratch/report")"
 }
-need bc
 
 # From start to the end of the program, whoever stops it.
 for end in return stop; do
