@@ -82,31 +82,31 @@ static bool has_section(const uint8_t *file, size_t size, const char *const *nam
     return false;
 }
 
-typedef struct object_search {
-    const char *name;
-    const char *const *sections;
-} object_search;
-
-static int matches(struct dl_phdr_info *info, size_t size, void *user)
+static int has_name(struct dl_phdr_info *info, size_t size, void *names)
 {
     (void)size;
-    const object_search *search = user;
-    /* The executable has no name here. */
-    const char *path = info->dlpi_name[0] ? info->dlpi_name : "/proc/self/exe";
-    const char *slash = strrchr(path, '/');
-    if (strncmp(slash ? slash + 1 : path, search->name, strlen(search->name)) == 0)
-        return 1;
+    const char *slash = strrchr(info->dlpi_name, '/');
+    const char *name = slash ? slash + 1 : info->dlpi_name;
+    return begins_with_one(name, name + strlen(name), names);
+}
+
+/* The executable has no name here. The kernel's own object has no folder, and no file. */
+static int has_one_of(struct dl_phdr_info *info, size_t size, void *sections)
+{
+    (void)size;
     const uint8_t *file;
     size_t bytes;
-    if (tkt_file_map(path, &file, &bytes, NULL) != TAKT_OK)
-        return 0; /* as of the kernel's own object, which has no file */
-    int found = has_section(file, bytes, search->sections);
+    const char *path = info->dlpi_name[0] ? info->dlpi_name : "/proc/self/exe";
+    if (!strchr(path, '/') || tkt_file_map(path, &file, &bytes, NULL) != TAKT_OK)
+        return 0;
+    int found = has_section(file, bytes, sections);
     tkt_file_unmap(file, bytes);
     return found;
 }
 
-bool tkt_objects_have(const char *name, const char *const *sections)
+/* Names come first, since they need no file. */
+bool tkt_objects_have(const char *const *names, const char *const *sections)
 {
-    object_search search = {name, sections};
-    return dl_iterate_phdr(matches, &search) == 1;
+    return dl_iterate_phdr(has_name, (void *)names) == 1 ||
+           dl_iterate_phdr(has_one_of, (void *)sections) == 1;
 }

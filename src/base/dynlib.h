@@ -20,8 +20,8 @@ void tkt_library_pin(const void *address);
 /* Grows whenever an object is loaded. */
 uint64_t tkt_objects_added(void);
 
-/* Whether an object is loaded, the executable included, whose file name begins with `name`, or
- * which has a section whose name begins with one of `sections`, a list that NULL ends. */
-bool tkt_objects_have(const char *name, const char *const *sections);
+/* Whether an object is loaded, the executable included, whose file name begins with one of `names`,
+ * or which has a section whose name begins with one of `sections`; lists that NULL ends. */
+bool tkt_objects_have(const char *const *names, const char *const *sections);
 
 #endif

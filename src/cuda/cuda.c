@@ -11,9 +11,10 @@
  * code gives them away before: nvcc and clang put it into sections of these names. */
 static bool look_at_process(void)
 {
+    static const char *const names[] = {"libcuda.so", "libcudart.so", NULL};
     static const char *const sections[] = {".nv_fatbin", ".nvFatBinSegment", NULL};
     /* Not by dlopen() with RTLD_NOLOAD: that looks for the file in all folders. */
-    return tkt_objects_have("libcuda.so", sections) || tkt_objects_have("libcudart.so", sections);
+    return tkt_objects_have(names, sections);
 }
 
 bool tkt_cuda_is_used(void)
