@@ -154,9 +154,6 @@ enum {
     X(OVERHEAD_THREAD, CUpti_ActivityOverhead3, objectId.pt.threadId, 16, 4)                       \
     X(OVERHEAD_START, CUpti_ActivityOverhead3, start, 24, 8)                                       \
     X(OVERHEAD_END, CUpti_ActivityOverhead3, end, 32, 8)                                           \
-    X(CONTEXT_CONTEXT, CUpti_ActivityContext3, contextId, 4, 4)                                    \
-    X(CONTEXT_DEVICE, CUpti_ActivityContext3, deviceId, 8, 4)                                      \
-    X(CONTEXT_NULL_STREAM, CUpti_ActivityContext3, nullStreamId, 14, 2)                            \
     X(DEVICE_MEMORY_BYTES, CUpti_ActivityDevice5, globalMemorySize, 16, 8)                         \
     X(DEVICE_WARP_SIZE, CUpti_ActivityDevice5, numThreadsPerWarp, 32, 4)                           \
     X(DEVICE_CLOCK, CUpti_ActivityDevice5, coreClockRate, 36, 4)                                   \

@@ -16,8 +16,7 @@
 #include <string.h>
 
 /* A stamp further than this from all that the clock has shown is none. */
-#define FAR_NS       (UINT64_C(86400) * 1000000000)
-#define MAX_CONTEXTS 4096
+#define FAR_NS (UINT64_C(86400) * 1000000000)
 
 /* Keys of names that are no kernel's: small numbers, which are no addresses. */
 enum {
@@ -447,24 +446,6 @@ static void decode_overhead(decoder *d, record at)
         tkt_store_add_overhead(d->store, &overhead);
 }
 
-static void decode_context(decoder *d, record at)
-{
-    tkt_stored_context context = {
-        .context = get32(at, TKT_AT_CONTEXT_CONTEXT),
-        .device = get32(at, TKT_AT_CONTEXT_DEVICE),
-        .null_stream = get16(at, TKT_AT_CONTEXT_NULL_STREAM),
-    };
-    size_t count = d->store->contexts.count;
-    size_t i = 0;
-    while (i < count && d->store->contexts.items[i].context != context.context)
-        i++;
-    if (i >= MAX_CONTEXTS || !TKT_ARRAY_RESERVE(&d->store->contexts, i + 1))
-        return;
-    d->store->contexts.items[i] = context;
-    if (i == count)
-        d->store->contexts.count++;
-}
-
 static void fill(uint32_t *field, uint32_t value)
 {
     if (!*field)
@@ -526,8 +507,6 @@ static size_t least_bytes(uint32_t kind)
         return TKT_AT_SYNC_STREAM + 4;
     case TKT_KIND_OVERHEAD:
         return TKT_AT_OVERHEAD_END + 8;
-    case TKT_KIND_CONTEXT:
-        return TKT_AT_CONTEXT_NULL_STREAM + 2;
     case TKT_KIND_DEVICE:
         return TKT_AT_DEVICE_IS_VISIBLE + 1;
     default:
@@ -565,9 +544,6 @@ static void decode(decoder *d, uint32_t kind, record at)
         break;
     case TKT_KIND_OVERHEAD:
         decode_overhead(d, at);
-        break;
-    case TKT_KIND_CONTEXT:
-        decode_context(d, at);
         break;
     case TKT_KIND_DEVICE:
         decode_device(d, at);

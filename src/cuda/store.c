@@ -55,7 +55,6 @@ void tkt_store_fini(tkt_store *store)
     TKT_ARRAY_FREE(&store->memory);
     TKT_ARRAY_FREE(&store->waits);
     TKT_ARRAY_FREE(&store->overheads);
-    TKT_ARRAY_FREE(&store->contexts);
     TKT_ARRAY_FREE(&store->names);
     TKT_ARRAY_FREE(&store->clock.pairs);
     tkt_mutex_fini(&store->lock);

@@ -66,14 +66,6 @@ typedef struct tkt_stored_totals {
     uint64_t begin_bytes;     /* allocated at the moment that was asked for */
 } tkt_stored_totals;
 
-/* A context of the process, by its id in records. */
-typedef struct tkt_stored_context {
-    uint32_t context;
-    uint32_t device;
-    uint32_t null_stream; /* id of its default stream */
-    uint32_t reserved;
-} tkt_stored_context;
-
 #define TKT_RECENT_SHAPES 4u
 
 typedef struct tkt_recent_shape {
@@ -126,7 +118,6 @@ typedef struct tkt_store {
     TKT_ARRAY_OF(tkt_stored_memory) memory;
     TKT_ARRAY_OF(tkt_stored_wait) waits;
     TKT_ARRAY_OF(tkt_stored_overhead) overheads;
-    TKT_ARRAY_OF(tkt_stored_context) contexts;
     TKT_ARRAY_OF(tkt_stored_totals) totals; /* by ordinal; whether or not there was room */
     TKT_ARRAY_OF(tkt_stored_memory) unsummed; /* events that earlier ones may still follow */
     tkt_map          allocated; /* address of device memory -> bytes */

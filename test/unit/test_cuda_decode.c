@@ -490,22 +490,6 @@ static void a_device_is_filled_where_it_is_not_known(void **state)
     assert_string_equal(text_of(device->name), "A device of this test");
 }
 
-static void contexts_have_a_null_stream(void **state)
-{
-    (void)state;
-    for (uint32_t i = 0; i < 3; i++) {
-        uint8_t *record = record_add(&buffer, RECORD_CONTEXT);
-        put32(record, 4, 1 + i % 2);
-        put32(record, 8, i);
-        record[14] = (uint8_t)(7 + i);
-    }
-    decode();
-    assert_int_equal(store.contexts.count, 2);
-    assert_int_equal(store.contexts.items[0].device, 2); /* the later one counts */
-    assert_int_equal(store.contexts.items[0].null_stream, 9);
-    assert_int_equal(store.contexts.items[1].null_stream, 8);
-}
-
 static void losses_are_counted_by_cause(void **state)
 {
     const tkt_clock_pair pair = {.ticks = 1, .cupti_ns = T0};
@@ -640,8 +624,6 @@ int main(void)
         ON_13(waits_and_overheads),
         ON_11(waits_and_overheads),
         ON_13(a_device_is_filled_where_it_is_not_known),
-        ON_13(contexts_have_a_null_stream),
-        ON_11(contexts_have_a_null_stream),
         ON_13(losses_are_counted_by_cause),
         ON_13(a_record_that_cannot_be_stepped_over_ends_the_buffer),
         ON_13(a_cut_buffer_is_read_up_to_the_cut),
