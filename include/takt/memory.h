@@ -1,4 +1,5 @@
-/* takt/memory.h - host allocations that the program reports, for the memory report and traces.
+/* takt/memory.h - memory: allocations of the host that the program reports, for tables and traces,
+ * and the state of each device, at any time.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TAKT_MEMORY_H
@@ -32,8 +33,8 @@ typedef struct takt_memory {
 } takt_memory;
 
 /* Fills *out for `device`: "host", "cuda:0". Any thread, at any time; not inside callbacks of
- * CUDA's. TAKT_NOT_FOUND for a device that does not exist, or has no live context: none is woken
- * up. */
+ * CUDA's. TAKT_BAD_ARGUMENT for NULL and for a struct_size that cannot be; TAKT_NOT_FOUND for a
+ * device that does not exist, or has no live context: none is woken up. */
 TAKT_API takt_status takt_memory_query(const char *device, takt_memory *out);
 
 #ifdef __cplusplus

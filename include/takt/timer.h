@@ -26,6 +26,7 @@ typedef struct takt_samples {
     size_t  capacity;
 } takt_samples;
 
+/* Frees `ms`; the list is {0} again. */
 TAKT_API void takt_samples_free(takt_samples *samples);
 
 /* Replaces the tables of a timer with a filter. `results` has ended and is borrowed until the

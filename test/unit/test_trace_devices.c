@@ -317,6 +317,26 @@ static void memory_waits_and_overheads_come_with_them(void **state)
     tkt_store_fini(&w.store);
 }
 
+static void check_numbers(const takt_activity *is)
+{
+    /* clang-format off */
+    const uint64_t numbers[] = {
+        is->filter, is->stream, is->context, is->correlation, is->bytes, is->copy_kind,
+        is->source_memory, is->target_memory, is->grid[0], is->grid[1], is->grid[2],
+        is->block[0], is->block[1], is->block[2], is->cluster[0], is->cluster[1], is->cluster[2],
+        is->registers, is->static_shared_bytes, is->dynamic_shared_bytes, is->local_bytes,
+        is->graph, is->graph_node};
+    const uint64_t wanted[] = {
+        1, 17, 16, 1, 1, 2,
+        3, 2, 3, 4, 5,
+        6, 7, 8, 9, 10, 11,
+        15, 12, 13, 14,
+        2, UINT64_C(1) << 40};
+    /* clang-format on */
+    assert_int_equal(sizeof numbers, sizeof wanted);
+    assert_memory_equal(numbers, wanted, sizeof wanted);
+}
+
 static void programs_see_every_field(void **state)
 {
     (void)state;
@@ -367,54 +387,13 @@ static void programs_see_every_field(void **state)
     assert_int_equal(is.begin_ns, a + 100);
     assert_int_equal(is.end_ns, a + 1100);
     assert_true(is.thread != 0);
-    const uint64_t numbers[] = {is.filter,
-                                is.stream,
-                                is.context,
-                                is.correlation,
-                                is.bytes,
-                                is.copy_kind,
-                                is.source_memory,
-                                is.target_memory,
-                                is.grid[0],
-                                is.grid[1],
-                                is.grid[2],
-                                is.block[0],
-                                is.block[1],
-                                is.block[2],
-                                is.cluster[0],
-                                is.cluster[1],
-                                is.cluster[2],
-                                is.registers,
-                                is.static_shared_bytes,
-                                is.dynamic_shared_bytes,
-                                is.local_bytes,
-                                is.graph,
-                                is.graph_node};
-    const uint64_t wanted[] = {1,
-                               17,
-                               16,
-                               1,
-                               1,
-                               2,
-                               3,
-                               2,
-                               3,
-                               4,
-                               5,
-                               6,
-                               7,
-                               8,
-                               9,
-                               10,
-                               11,
-                               15,
-                               12,
-                               13,
-                               14,
-                               2,
-                               UINT64_C(1) << 40};
-    assert_memory_equal(numbers, wanted, sizeof wanted);
+    check_numbers(&is);
     assert_true(is.occupancy == 0.75);
+    takt_device_info device;
+    size_t devices = takt_trace_device_count(trace);
+    assert_int_equal(takt_trace_device(trace, devices - 1, &device), TAKT_OK);
+    assert_string_equal(device.device, "cuda:3");
+    assert_int_equal(takt_trace_device(trace, devices, &device), TAKT_BAD_ARGUMENT);
     takt_trace_release(trace);
     tkt_store_fini(&w.store);
 }
