@@ -129,7 +129,7 @@ static void say_missing(const char *what, int result)
         return;
     is_said = true;
     tkt_cupti_explain(reason, result, NULL);
-    tkt_log(TAKT_LOG_WARNING, "some %s are missing: %s", what, reason);
+    tkt_log(TAKT_LOG_WARNING, "some kinds of %s are missing: %s", what, reason);
 }
 
 /* What goes is switched off first: whole graphs and their nodes exclude each other. Returns the
@@ -168,7 +168,7 @@ static int switch_on(uint64_t kinds)
         return TKT_CUPTI_SUCCESS;
     result = tkt_callback_switch_calls(&cupti, true, &calls_are_on);
     if (calls_are_on && result != TKT_CUPTI_SUCCESS)
-        say_missing("activities' scopes", result);
+        say_missing("calls", result);
     return calls_are_on ? TKT_CUPTI_SUCCESS : result;
 }
 

@@ -180,13 +180,21 @@ void tkt_devices_take(tkt_device_part *part)
         take_calls(part, true);
 }
 
+/* The highest id that is the window's. Without a call since it began there can be no activity, so
+ * that what has arrived nevertheless is its own, and CUPTI does not call back. */
+static uint32_t last_of(const tkt_device_part *part)
+{
+    return tkt_cuda_last_correlation() == part->first_correlation ? UINT32_MAX - 1
+                                                                  : part->last_correlation;
+}
+
 bool tkt_devices_settle(tkt_device_part *part, bool synchronize)
 {
     if (!part->is_on)
         return true;
     bool is_settled = tkt_cuda_settle(synchronize, SETTLE_MS) && synchronize;
     if (part->fold)
-        tkt_device_fold_update(part->fold, tkt_store_get(), part->last_correlation);
+        tkt_device_fold_update(part->fold, tkt_store_get(), last_of(part));
     return is_settled;
 }
 
@@ -244,7 +252,7 @@ takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *what, 
         return TAKT_OK;
     mine.position = part->position;
     mine.first_correlation = part->first_correlation;
-    mine.last_correlation = part->last_correlation;
+    mine.last_correlation = last_of(part);
     takt_status status = tkt_trace_join(trace, tkt_store_get(), &mine, &joined);
     if (status != TAKT_OK)
         return status;
