@@ -45,6 +45,11 @@ SIM_API void sim_script(const char *text);
 /* The time line of records: CLOCK_MONOTONIC. */
 SIM_API uint64_t sim_time_ns(void);
 
+/* While held, time stands still for devices but for what is waited for: work is queued at the time
+ * at which holding began, however long the host takes. For tests of order and of scripted
+ * durations. */
+SIM_API void sim_hold(bool is_held);
+
 /* CUPTI's clock now: CLOCK_REALTIME with the steps of "clock.step". */
 SIM_API uint64_t sim_now_ns(void);
 

@@ -2,6 +2,7 @@
 #include "sim_core.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -63,6 +64,27 @@ uint64_t sim_now_ns(void)
     return sim_stamp_ns(-1, sim_time_ns());
 }
 
+static _Atomic(uint64_t) held_ns; /* 0: not held */
+
+void sim_hold(bool is_held)
+{
+    atomic_store(&held_ns, is_held ? sim_time_ns() : 0);
+}
+
+uint64_t sim_device_time_ns(void)
+{
+    uint64_t held = atomic_load(&held_ns);
+    return held ? held : sim_time_ns();
+}
+
+/* Time that was waited for has passed. */
+static void hold_from(uint64_t time_ns)
+{
+    uint64_t held = atomic_load(&held_ns);
+    while (held && held < time_ns && !atomic_compare_exchange_weak(&held_ns, &held, time_ns))
+        ;
+}
+
 void sim_wait_until(uint64_t time_ns)
 {
     struct timespec until = {.tv_sec = (time_t)(time_ns / 1000000000u),
@@ -70,4 +92,5 @@ void sim_wait_until(uint64_t time_ns)
     while (sim_time_ns() < time_ns &&
            clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL)) {
     }
+    hold_from(time_ns);
 }

@@ -412,7 +412,7 @@ static void plan_launch(sim_exec *exec, sim_stream *stream)
 {
     uint64_t latency_ns = (uint64_t)sim_option_number("latency", 1000);
     uint64_t gap_ns = (uint64_t)sim_option_number("graph.gap", 0);
-    uint64_t start_ns = sim_time_ns() + latency_ns;
+    uint64_t start_ns = sim_device_time_ns() + latency_ns;
     uint64_t ready_ns = sim_stream_ready(stream);
     start_ns = ready_ns > start_ns ? ready_ns : start_ns;
     start_ns = exec->ready_ns > start_ns ? exec->ready_ns : start_ns;

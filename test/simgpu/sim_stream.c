@@ -164,7 +164,7 @@ int sim_stream_query(sim_stream *handle)
     sim_lock();
     sim_stream *stream = sim_stream_resolve(handle);
     int status = stream ? sim_capture_refuse_on(stream) : SIM_INVALID_HANDLE;
-    if (!status && own_ready(stream) > sim_time_ns())
+    if (!status && own_ready(stream) > sim_device_time_ns())
         status = SIM_NOT_READY;
     sim_unlock();
     return status;
@@ -234,7 +234,7 @@ static int record(sim_event *event, sim_stream *stream, unsigned flags)
         sim_capture_record(stream, event);
         return SIM_OK;
     }
-    uint64_t earliest_ns = sim_time_ns() + (uint64_t)sim_option_number("latency", 1000);
+    uint64_t earliest_ns = sim_device_time_ns() + (uint64_t)sim_option_number("latency", 1000);
     uint64_t ready_ns = sim_stream_ready(stream);
     event->time_ns = ready_ns > earliest_ns ? ready_ns : earliest_ns;
     event->is_recorded = true;
@@ -299,7 +299,7 @@ int sim_event_query(sim_event *event)
     sim_lock();
     int status = look_at(event, &time_ns);
     sim_unlock();
-    if (!status && time_ns > sim_time_ns())
+    if (!status && time_ns > sim_device_time_ns())
         status = SIM_NOT_READY;
     return status;
 }
@@ -330,7 +330,7 @@ int sim_event_elapsed(float *ms, sim_event *begin, sim_event *end)
         status = SIM_CAPTURED_EVENT;
     else if (!begin->is_recorded || !end->is_recorded || (begin->flags | end->flags) & NO_TIMING)
         status = SIM_INVALID_HANDLE;
-    else if (begin->time_ns > sim_time_ns() || end->time_ns > sim_time_ns())
+    else if (begin->time_ns > sim_device_time_ns() || end->time_ns > sim_device_time_ns())
         status = SIM_NOT_READY;
     else
         *ms = (float)((double)(int64_t)(end->time_ns - begin->time_ns) / 1e6);

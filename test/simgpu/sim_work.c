@@ -346,7 +346,7 @@ static int submit(sim_stream *stream, const sim_work *work, bool *is_captured, u
     if (!work->is_async && (status = sim_capture_refuse(NULL)))
         return status;
     uint64_t begin_ns;
-    uint64_t launched_ns = sim_time_ns() + (uint64_t)sim_option_number("latency", 1000);
+    uint64_t launched_ns = sim_device_time_ns() + (uint64_t)sim_option_number("latency", 1000);
     sim_place place = {.stream = stream,
                        .stream_id = stream->id,
                        .earliest_ns = later(launched_ns, sim_stream_ready(stream))};

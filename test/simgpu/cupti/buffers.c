@@ -265,10 +265,12 @@ static void corrupt(simc_buffer *buffer)
         uint32_t bytes = simc_record_bytes(kind);
         if (++seen == simc_option.corrupt_at) {
             static const uint32_t wrong = 0xdeadbeef;
-            if (simc_option.is_cut)
+            if (simc_option.is_cut) { /* as if the rest had never been written */
+                memset(buffer->data + at + bytes / 2, 0, buffer->used - at - bytes / 2);
                 buffer->used = at + bytes / 2;
-            else
+            } else {
                 memcpy(buffer->data + at, &wrong, sizeof wrong);
+            }
             return;
         }
         at += bytes;
