@@ -120,13 +120,13 @@ typedef struct takt_profiler_options {
     size_t             builtin_count;
 } takt_profiler_options;
 
+/* What TAKT_PROFILER_OPTIONS_INIT is, as a function: for C++ and for other languages. Any thread. */
+TAKT_API takt_profiler_options takt_profiler_options_init(void);
 #ifdef __cplusplus
 #define TAKT_PROFILER_OPTIONS_INIT takt_profiler_options_init()
-TAKT_API takt_profiler_options takt_profiler_options_init(void);
 #else
 #define TAKT_PROFILER_OPTIONS_INIT                                                                 \
     ((takt_profiler_options){.struct_size = sizeof(takt_profiler_options)})
-TAKT_API takt_profiler_options takt_profiler_options_init(void);
 #endif
 
 /* Makes a profiler; nothing is recorded yet. The caller frees it with takt_profiler_destroy().
