@@ -5,6 +5,7 @@
 #include "report/value.h"
 #include "trace/model.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,10 +51,11 @@ static void add_device_clock(line *l, const takt_facts *facts)
     char resolution[TKT_VALUE_SIZE];
     char uncertainty[TKT_VALUE_SIZE];
     char part[160];
+    bool is_known = facts->device_uncertainty_ns > 0; /* the clocks were read side by side */
     tkt_value_fixed(resolution, facts->device_resolution_ns, 1);
     tkt_value_fixed(uncertainty, facts->device_uncertainty_ns, 1);
-    snprintf(part, sizeof part, "device times: resolution %s ns, uncertainty %s ns", resolution,
-             uncertainty);
+    snprintf(part, sizeof part, "device times: resolution %s ns, uncertainty %s%s", resolution,
+             is_known ? uncertainty : "unknown", is_known ? " ns" : "");
     add_part(l, part);
 }
 
@@ -133,7 +135,8 @@ void tkt_put_provenance_json(tkt_writer *writer, const takt_trace *trace)
     put_number(writer, "clock_uncertainty_ns", facts->clock_uncertainty_ns);
     if (has_backend(trace)) {
         put_number(writer, "device_resolution_ns", facts->device_resolution_ns);
-        put_number(writer, "device_uncertainty_ns", facts->device_uncertainty_ns);
+        put_number(writer, "device_uncertainty_ns",
+                   facts->device_uncertainty_ns > 0 ? facts->device_uncertainty_ns : NAN);
     }
     put_number(writer, "cost_ns", facts->cost_ns);
     put_count(writer, "wall_ns", tkt_wall_ns(facts));

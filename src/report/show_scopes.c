@@ -62,18 +62,20 @@ static const tkt_column all_columns[COLUMNS] = {
 typedef struct flops_scale {
     const char *title;
     double unit;
+    bool is_empty; /* no scope has declared any */
 } flops_scale;
 
 static flops_scale scale_of(const tkt_scopes *scopes)
 {
     static const flops_scale scales[] = {
-        {"Total FLOPs", 1},    {"Total KFLOPs", 1e3},  {"Total MFLOPs", 1e6},
-        {"Total GFLOPs", 1e9}, {"Total TFLOPs", 1e12}, {"Total PFLOPs", 1e15},
+        {"Total FLOPs", 1, true},      {"Total FLOPs", 1, false},    {"Total KFLOPs", 1e3, false},
+        {"Total MFLOPs", 1e6, false},  {"Total GFLOPs", 1e9, false}, {"Total TFLOPs", 1e12, false},
+        {"Total PFLOPs", 1e15, false},
     };
     double greatest = 0;
     for (size_t i = 0; i < scopes->count; i++)
         greatest = fmax(greatest, scopes->items[i].flops);
-    size_t scale = 0;
+    size_t scale = greatest > 0;
     while (scale + 1 < sizeof scales / sizeof *scales && greatest >= scales[scale + 1].unit)
         scale++;
     return scales[scale];
@@ -197,6 +199,8 @@ static tkt_table *make_table(tkt_document *document, const tkt_scopes *scopes,
         if (i == FLOPS) {
             columns[count].title = scale.title;
             columns[count].unit = scale.unit;
+            if (scale.is_empty) /* it is the first to go */
+                columns[count].rank = 9;
         }
         if (i == TOTAL || (i == DEVICE_TOTAL && options->all))
             sort = count;

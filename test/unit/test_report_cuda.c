@@ -383,6 +383,40 @@ static void the_last_line_says_what_measured(void **state)
     takt_trace_release(trace);
 }
 
+/* Where the clocks were not read side by side, nothing is claimed. */
+static void an_unknown_uncertainty_is_not_none(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_cuda();
+    trace->facts.device_uncertainty_ns = 0;
+    char *text = report_of(trace, "scopes", &(takt_report_options){.width = 400});
+    assert_non_null(strstr(text, "; device times: resolution 32.0 ns, uncertainty unknown; "));
+    tkt_free(text);
+    json_t *json = parsed(trace, "scopes", false);
+    const json_t *provenance = json_object_get(json, "provenance");
+    assert_true(json_is_null(json_object_get(provenance, "device_uncertainty_ns")));
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+static void work_that_nobody_declared_hides_no_time(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_cuda();
+    takt_report_options options = {.with_flops = true, .width = 400};
+    char *text = report_of(trace, "scopes", &options);
+    assert_non_null(strstr(text, "Total FLOPs"));
+    tkt_free(text);
+    options.width = 160;
+    text = report_of(trace, "scopes", &options);
+    options.with_flops = false;
+    char *without = report_of(trace, "scopes", &options);
+    assert_string_equal(text, without);
+    tkt_free(without);
+    tkt_free(text);
+    takt_trace_release(trace);
+}
+
 /* Of a folded trace only what needs single activities is missing: when devices were busy, copies,
  * allocations by scope. */
 static void folded_traces_print_the_same_sums(void **state)
@@ -532,6 +566,8 @@ int main(void)
         cmocka_unit_test(the_timeline_knows_where_activities_come_from),
         cmocka_unit_test(the_summary_tells_what_to_do),
         cmocka_unit_test(the_last_line_says_what_measured),
+        cmocka_unit_test(an_unknown_uncertainty_is_not_none),
+        cmocka_unit_test(work_that_nobody_declared_hides_no_time),
         cmocka_unit_test(folded_traces_print_the_same_sums),
         cmocka_unit_test(activities_of_calls_are_their_scopes),
         cmocka_unit_test(programs_without_cuda_hear_no_word_of_it),
