@@ -166,7 +166,7 @@ $(B)/obj/src/nvtx/%.o:   flags = $(c_ours) $(nvtx)
 # Size counts, too: what runs once a cycle is compiled for size, what runs for every event for speed.
 # CFLAGS that somebody has given are left alone.
 hot := $(wildcard src/record/*.c) $(patsubst %,src/%.c, \
-    $(addprefix base/,arena array hash histogram number strtab text writer) \
+    $(addprefix base/,arena array clock hash histogram number strtab text writer) \
     $(addprefix cuda/,callback decode store) \
     $(addprefix trace/,calls devices model_finish model_fold nest order read read_event \
         read_packet seal) \
