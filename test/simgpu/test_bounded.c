@@ -1,0 +1,163 @@
+/* A program that launches without pause, over the stand-ins: Takt's memory stays below what
+ * max_memory allows, and what there was no room for is counted by its cause. */
+#include "simgpu/driver.h"
+#include "simgpu/sim.h"
+#include "simgpu/stand_in.h"
+
+#include "cuda/store.h"
+#include "trace/model.h"
+
+#include <takt/takt.h>
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+enum {
+    LAUNCHES = 200000,
+    LOOK = 500, /* launches between two looks at the store */
+    LIMIT = 4 << 20,
+    BUFFERS = 32 << 20, /* CUPTI's, of which a few are there however small the limit */
+    REST = 16 << 20     /* names, folds, what is known of the latest calls */
+};
+
+static _Atomic uint64_t now_bytes, peak_bytes;
+static CUfunction kernel;
+static CUmodule module;
+static const takt_trace *last_trace;
+
+/* The host's memory, with the size of each block in front of it. */
+static void *resize(void *user, void *pointer, size_t size)
+{
+    (void)user;
+    size_t *block = pointer ? (size_t *)pointer - 2 : NULL;
+    uint64_t before = block ? *block : 0;
+    if (!size) {
+        atomic_fetch_sub(&now_bytes, before);
+        free(block);
+        return NULL;
+    }
+    size_t *grown = realloc(block, size + 2 * sizeof *grown);
+    if (!grown)
+        return NULL;
+    *grown = size;
+    uint64_t now = atomic_fetch_add(&now_bytes, size - before) + size - before;
+    uint64_t peak = atomic_load(&peak_bytes);
+    while (now > peak && !atomic_compare_exchange_weak(&peak_bytes, &peak, now))
+        ;
+    return grown + 2;
+}
+
+static void check(CUresult result)
+{
+    assert_int_equal(result, 0);
+}
+
+static int set_up_device(void **state)
+{
+    (void)state;
+    CUcontext context;
+    static const takt_allocator counting = {.resize = resize};
+    assert_int_equal(takt_set_allocator(&counting), TAKT_OK);
+    use_stand_in("devices=1; kernel=200");
+    check(cuInit(0));
+    check(cuDevicePrimaryCtxRetain(&context, 0));
+    check(cuCtxSetCurrent(context));
+    check(cuModuleLoadData(&module, "none"));
+    check(cuModuleGetFunction(&kernel, module, "k"));
+    return 0;
+}
+
+static void keep_trace(const takt_trace *trace, void *user)
+{
+    (void)user;
+    takt_trace_release(last_trace);
+    last_trace = takt_trace_retain(trace);
+}
+
+static uint64_t loss(takt_loss which)
+{
+    return takt_trace_facts(last_trace)->losses[which];
+}
+
+static uint64_t store_bytes(void)
+{
+    tkt_store *store = tkt_store_get();
+    tkt_mutex_lock(&store->lock);
+    uint64_t bytes = store->used_bytes;
+    tkt_mutex_unlock(&store->lock);
+    return bytes;
+}
+
+/* Launches in scopes, and checks that memory is bounded while it does. */
+static void flood(takt_mode mode)
+{
+    takt_profiler *profiler;
+    takt_profiler_options options = {.struct_size = sizeof options,
+                                     .mode = mode,
+                                     .max_memory_bytes = LIMIT,
+                                     .on_trace = keep_trace};
+    uint64_t before = atomic_load(&now_bytes);
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+    atomic_store(&peak_bytes, before);
+    for (int i = 0; i < LAUNCHES; i++) {
+        TAKT_SCOPE("step");
+        check(cuLaunchKernel(kernel, 1, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL));
+        if (i % LOOK == 0)
+            assert_in_range(store_bytes(), 0, LIMIT);
+    }
+    assert_in_range(atomic_load(&peak_bytes), before, before + 2 * LIMIT + BUFFERS + REST);
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    takt_profiler_destroy(profiler);
+    assert_in_range(store_bytes(), 0, LIMIT);
+}
+
+static void a_trace_drops_the_newest(void **state)
+{
+    (void)state;
+    flood(TAKT_MODE_TRACE);
+    uint64_t kept = takt_trace_activity_count(last_trace);
+    assert_in_range(kept, 1, LIMIT / sizeof(tkt_stored_activity));
+    assert_true(loss(TAKT_LOSS_DEVICE_DROPPED) > 0 && loss(TAKT_LOSS_BUFFER_FULL) > 0);
+    assert_int_equal(kept + loss(TAKT_LOSS_DEVICE_DROPPED), LAUNCHES);
+    assert_int_equal(loss(TAKT_LOSS_OVERWRITTEN), 0);
+}
+
+static void the_flight_recorder_drops_the_oldest(void **state)
+{
+    (void)state;
+    flood(TAKT_MODE_FLIGHT);
+    assert_in_range(takt_trace_activity_count(last_trace), 1, LIMIT / sizeof(tkt_stored_activity));
+    assert_true(loss(TAKT_LOSS_OVERWRITTEN) > 0);
+    assert_int_equal(loss(TAKT_LOSS_DEVICE_DROPPED) + loss(TAKT_LOSS_BUFFER_FULL), 0);
+}
+
+static void a_summary_needs_no_more_however_long_it_takes(void **state)
+{
+    (void)state;
+    flood(TAKT_MODE_SUMMARY);
+    uint64_t count = loss(TAKT_LOSS_DEVICE_DROPPED);
+    for (size_t i = 0; i < last_trace->node_activities.count; i++)
+        count += last_trace->node_activities.items[i].stats.count;
+    assert_int_equal(count, LAUNCHES);
+    assert_int_equal(loss(TAKT_LOSS_OVERWRITTEN), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_trace_drops_the_newest),
+        cmocka_unit_test(the_flight_recorder_drops_the_oldest),
+        cmocka_unit_test(a_summary_needs_no_more_however_long_it_takes),
+    };
+    return cmocka_run_group_tests(tests, set_up_device, NULL);
+}
