@@ -311,9 +311,22 @@ static void the_last_correlation_wraps_around(void **state)
     }
 }
 
+/* So that a window which ends in between knows that the id is its own. */
+static void the_last_id_is_that_of_a_call_that_has_begun(void **state)
+{
+    (void)state;
+    uint32_t last = tkt_cuda_last_correlation();
+    played_call call = {TKT_DOMAIN_RUNTIME, LAUNCH, last + 1, 0, 0};
+    play(&call, TKT_API_ENTER);
+    assert_int_equal(tkt_cuda_last_correlation(), last + 1);
+    play(&call, TKT_API_EXIT);
+    assert_int_equal(tkt_cuda_last_correlation(), last + 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_last_id_is_that_of_a_call_that_has_begun),
         cmocka_unit_test(names_are_those_that_people_write),
         cmocka_unit_test(only_what_matters_is_called_back_for),
         cmocka_unit_test(a_runtime_call_is_told_once_with_the_driver_call_in_it),
