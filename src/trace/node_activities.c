@@ -119,6 +119,7 @@ static takt_status add_activities(takt_trace *trace, uint32_t **nodes, uint32_t 
     return status;
 }
 
+/* They stay in the order of issue: numbers of strings are others in the trace's file. */
 takt_status tkt_node_activities_derive(takt_trace *trace)
 {
     uint32_t **nodes = tkt_alloc_zeroed((trace->tracks.count + 1) * sizeof *nodes);
@@ -128,9 +129,7 @@ takt_status tkt_node_activities_derive(takt_trace *trace)
         tkt_free(nodes[i]);
     tkt_free(nodes);
     tkt_free(last);
-    if (status == TAKT_OK)
-        tkt_node_activities_sort(trace);
-    else
+    if (status != TAKT_OK)
         TKT_ARRAY_FREE(&trace->node_activities);
     return status;
 }
