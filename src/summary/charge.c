@@ -74,7 +74,8 @@ static void charge_memory(charging *c, const tkt_memory_event *event)
 {
     int64_t self_bytes = event->bytes;
     bool is_host = event->device == 0;
-    c->scopes->has_memory |= !is_host;
+    c->scopes->has_memory |=
+        !is_host && c->trace->facts.has_spans; /* or there is nobody to charge */
     if (event->track == TKT_NO_TRACK || event->kind & TKT_MEMORY_POOL)
         return;
     c->events++;
