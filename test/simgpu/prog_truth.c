@@ -106,7 +106,7 @@ typedef struct worker {
 
 static CUcontext contexts[2];
 static worker workers[THREADS];
-static pthread_barrier_t everybody, timing_three;
+static pthread_barrier_t everybody, launched, timing_three;
 static FILE *timers_file;
 static pthread_mutex_t timers_lock = PTHREAD_MUTEX_INITIALIZER;
 static const char *directory;
@@ -474,6 +474,7 @@ static void step(worker *w)
     check_gate(w);
     if (w->number != 3) /* what it launches ends in a later step */
         wait_for(w);
+    pthread_barrier_wait(&launched);
     if (w->number < 2)
         time_and_launch(w);
     else if (w->number == 2)
@@ -604,6 +605,7 @@ int main(int argc, char **argv)
         prepare(&workers[i], i);
     takt_profiler *profiler = make_profiler(argv[2]);
     pthread_barrier_init(&everybody, NULL, THREADS + 1);
+    pthread_barrier_init(&launched, NULL, THREADS);
     pthread_barrier_init(&timing_three, NULL, 3);
     CHECK(takt_profiler_start(profiler));
     for (int i = 0; i < THREADS; i++)
