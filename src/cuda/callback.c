@@ -10,6 +10,7 @@
 #include "cuda/callback.h"
 
 #include "base/clock.h"
+#include "cuda/capture.h"
 #include "cuda/collector.h"
 
 #include <takt/scope.h>
@@ -37,7 +38,6 @@ typedef struct api_domain {
 static api_domain domains[TKT_DOMAIN_RUNTIME + 1];
 static _Atomic(void (*)(const tkt_cuda_call *)) call_hook;
 static _Atomic(uint32_t) last_correlation;
-static _Atomic(uint32_t) capture_count;
 
 void tkt_cuda_on_call(void (*on_call)(const tkt_cuda_call *call))
 {
@@ -48,11 +48,6 @@ void tkt_cuda_on_call(void (*on_call)(const tkt_cuda_call *call))
 uint32_t tkt_cuda_last_correlation(void)
 {
     return atomic_load_explicit(&last_correlation, memory_order_relaxed);
-}
-
-uint32_t tkt_callback_captures(void)
-{
-    return atomic_load_explicit(&capture_count, memory_order_relaxed);
 }
 
 void tkt_callback_forget(void)
@@ -79,24 +74,13 @@ void tkt_callback_report(const tkt_cuda_call *call)
         hook(call);
 }
 
-static void count_capture(bool is_begin)
-{
-    uint32_t count = atomic_load_explicit(&capture_count, memory_order_relaxed), next;
-    do {
-        if (!is_begin && count == 0)
-            return; /* it began before anybody watched */
-        next = is_begin ? count + 1 : count - 1;
-    } while (!atomic_compare_exchange_weak_explicit(&capture_count, &count, next,
-                                                    memory_order_relaxed, memory_order_relaxed));
-}
-
 /* A capture that could not begin is none; one that ends has ended, whatever came of it. */
 static void on_exit_of(const char *name, bool is_driver, const tkt_callback_data *data)
 {
     uint64_t begin_ticks = *data->correlation_data;
     int32_t result = data->result ? *(const int32_t *)data->result : 0;
-    if (name[-1] == CLASS_CAPTURE_END || (name[-1] == CLASS_CAPTURE_BEGIN && result == 0))
-        count_capture(name[-1] == CLASS_CAPTURE_BEGIN);
+    if (name[-1] == CLASS_CAPTURE_END || (name[-1] == CLASS_CAPTURE_BEGIN && result != 0))
+        tkt_capture_end();
     if (name[-1] != CLASS_WORK || begin_ticks == 0)
         return;
     tkt_callback_report(&(tkt_cuda_call){
@@ -115,14 +99,16 @@ static void on_api(int domain, uint32_t id, const tkt_callback_data *data)
     bool is_driver = domain == TKT_DOMAIN_DRIVER;
     if (*inside == UINT64_MAX || (is_driver && *inside == data->correlation))
         return;
+    const char *name = id < domains[domain].count ? domains[domain].names[id] : NULL;
     if (data->site == TKT_API_ENTER) {
         if (!is_driver)
             *inside = data->correlation;
+        if (name && name[-1] == CLASS_CAPTURE_BEGIN)
+            tkt_capture_begin();
         remember_correlation(data->correlation); /* it may return after a window's end */
         *data->correlation_data = tkt_ticks();
         return;
     }
-    const char *name = id < domains[domain].count ? domains[domain].names[id] : NULL;
     if (name)
         on_exit_of(name, is_driver, data);
     if (!is_driver)

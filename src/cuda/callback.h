@@ -24,9 +24,6 @@ void tkt_callback_name(char *out, size_t size, const char *symbol);
 /* Hands a call to tkt_cuda_on_call()'s function, on the thread that made it. */
 void tkt_callback_report(const tkt_cuda_call *call);
 
-/* Captures of streams that are known to go on. */
-uint32_t tkt_callback_captures(void);
-
 /* In a forked child nothing is reported any more. */
 void tkt_callback_forget(void);
 

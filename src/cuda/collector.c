@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "cuda/buffers.h"
 #include "cuda/callback.h"
+#include "cuda/capture.h"
 #include "cuda/event.h"
 #include "cuda/tracing.h"
 
@@ -207,7 +208,7 @@ static void take_turn(const collector_turn *turn)
 {
     if (turn->is_switch)
         apply(&turn->wish);
-    if (turn->synchronize && tkt_driver_get() && tkt_callback_captures() == 0)
+    if (turn->synchronize && tkt_driver_get() && tkt_capture_count() == 0)
         tkt_driver_synchronize(tkt_driver_get());
     if (turn->is_question)
         flush_all(&turn->wish);
@@ -316,7 +317,7 @@ void tkt_cuda_want(const tkt_cuda_wish *wish)
 
 bool tkt_cuda_settle(bool synchronize, uint32_t timeout_ms)
 {
-    bool is_settled = !synchronize || tkt_callback_captures() == 0;
+    bool is_settled = !synchronize || tkt_capture_count() == 0;
     tkt_mutex_lock(&collector.lock);
     if (collector.is_running) {
         collector.synchronize |= synchronize;

@@ -3,6 +3,7 @@
 
 #include "base/dynlib.h"
 #include "cuda/callback.h"
+#include "cuda/capture.h"
 #include "cuda/driver.h"
 
 #include <stdatomic.h>
@@ -37,7 +38,7 @@ takt_status tkt_cuda_synchronize(void)
     const tkt_driver *driver = tkt_cuda_is_used() ? tkt_driver_get() : NULL;
     if (!driver)
         return TAKT_OK;
-    if (tkt_callback_captures() > 0)
+    if (tkt_capture_count() > 0)
         return TAKT_BAD_STATE;
     tkt_driver_synchronize(driver);
     return TAKT_OK;

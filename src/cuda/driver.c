@@ -2,6 +2,7 @@
  * is a device's primary one and active, or when a callback told of its creation. */
 #include "cuda/driver.h"
 #include "cuda/callback.h"
+#include "cuda/capture.h"
 
 #include "base/dynlib.h"
 
@@ -197,8 +198,10 @@ static bool visit_contexts(const tkt_driver *driver, context_visitor visitor, vo
 static bool synchronize_context(const tkt_driver *driver, void *user)
 {
     (void)user;
-    if (tkt_callback_captures() == 0) /* waiting for the one before takes long */
+    if (tkt_capture_hold()) {
         driver->context_synchronize();
+        tkt_capture_release();
+    }
     return false;
 }
 
