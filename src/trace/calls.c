@@ -86,9 +86,11 @@ static takt_status order_siblings(tkt_activity *first, size_t count)
 takt_status tkt_calls_order(takt_trace *trace, size_t first)
 {
     uint32_t *places = NULL;
-    takt_status status = find_order(trace, first, &places);
     tkt_activity *items = trace->activities.items;
     size_t count = trace->activities.count;
+    if (first == count)
+        return TAKT_OK;
+    takt_status status = find_order(trace, first, &places);
     if (status == TAKT_OK && places)
         status = tkt_order_apply(&(tkt_order_items){items + first, count - first, sizeof *items, 0},
                                  places);
