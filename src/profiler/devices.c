@@ -12,7 +12,7 @@
 #include "record/control.h"
 
 #define SETTLE_MS 2000u
-#define FOLD_MS   100u
+#define FOLD_MS   25u
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
