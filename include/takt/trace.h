@@ -100,6 +100,8 @@ typedef struct takt_track_info {
 #define TAKT_SPAN_PHASE        0x4u
 #define TAKT_SPAN_ACTIVITY     0x8u
 #define TAKT_SPAN_CALL         0x10u /* a call into a device's library */
+#define TAKT_SPAN_CAPTURING    0x20u /* such a call while a stream was captured: it may have launched
+                                      * nothing; not kept in files */
 
 #define TAKT_NO_PARENT SIZE_MAX
 

@@ -90,6 +90,7 @@ static void on_exit_of(const char *name, bool is_driver, const tkt_callback_data
         .correlation = data->correlation,
         .result = result,
         .is_driver = is_driver,
+        .is_capturing = tkt_capture_count() > 0,
     });
 }
 

@@ -29,6 +29,7 @@ static void record_call(const tkt_cuda_call *call)
         .end_ticks = call->end_ticks,
         .correlation = call->correlation,
         .result = call->result,
+        .is_capturing = call->is_capturing,
     };
     tkt_record_call(&recorded);
 }

@@ -61,7 +61,8 @@ static void write_call(tkt_thread_log *log, const tkt_call *call, uint32_t site)
     if (!slot)
         return;
     uint64_t facts = (uint64_t)(uint32_t)call->result << 32 | call->correlation;
-    *slot++ = (takt_record){facts, depth, tkt_slot_tag(TKT_SLOT_CALL, depth)};
+    uint32_t where = depth | (call->is_capturing ? TKT_SLOT_CAPTURING : 0);
+    *slot++ = (takt_record){facts, where, tkt_slot_tag(TKT_SLOT_CALL, depth)};
     if (is_plain) {
         *slot++ = (takt_record){call->begin_ticks, (uint32_t)ticks, site << 8 | depth};
     } else {

@@ -2,6 +2,7 @@
 #ifndef TKT_RECORD_CALL_H
 #define TKT_RECORD_CALL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct tkt_call {
@@ -11,6 +12,7 @@ typedef struct tkt_call {
     uint64_t    end_ticks;
     uint32_t    correlation; /* 0: none */
     int32_t     result; /* 0: success */
+    bool        is_capturing; /* a stream was being captured: it may have launched nothing */
 } tkt_call;
 
 /* Records a call that has returned, as a child of the innermost open scope of this thread. */

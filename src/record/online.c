@@ -89,7 +89,7 @@ static void fold_work(walk *w, const takt_record *slot)
 /* Its span has just been met, so the scope that made the call is above it on the path. */
 static void fold_call(walk *w, const takt_record *slot)
 {
-    uint32_t depth = slot->ticks + w->shift;
+    uint32_t depth = (slot->ticks & ~TKT_SLOT_CAPTURING) + w->shift;
     uint32_t node = depth && depth <= w->known ? w->path[depth - 1] : 0;
     if (node == TKT_NO_NODE || (uint32_t)slot->start == 0 || w->calls->count == TKT_FOLDED_CALLS)
         return;

@@ -46,9 +46,12 @@ typedef enum tkt_slot_kind { /* first slot: start, ticks        MORE: start, tic
     TKT_SLOT_THREAD,         /* serial, thread id               0, text id of its name, who goes on */
     TKT_SLOT_NAME,           /* 0, text id: the thread is named */
     TKT_SLOT_GAP,            /* time: events are missing here */
-    TKT_SLOT_CALL,           /* correlation, result << 32; depth of the call's span, behind it */
+    TKT_SLOT_CALL,           /* correlation, result << 32; depth of the span behind it, CAPTURING */
     TKT_SLOT_KINDS
 } tkt_slot_kind;
+
+/* Beside the depth in TKT_SLOT_CALL: a stream was being captured. */
+#define TKT_SLOT_CAPTURING 0x80000000u
 
 static inline uint32_t tkt_slot_tag(tkt_slot_kind kind, uint32_t open_scopes)
 {

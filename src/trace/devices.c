@@ -237,7 +237,7 @@ static takt_status count_missing(join *j)
         const tkt_span *span = tkt_call_span(trace, i);
         bool is_launch = (launches[tkt_span_site(span)] & j->what->filter) &&
                          trace->calls.items[i].result == 0 &&
-                         !(tkt_span_flags(span) & TAKT_SPAN_BEGUN_BEFORE);
+                         !(tkt_span_flags(span) & (TAKT_SPAN_BEGUN_BEFORE | TAKT_SPAN_CAPTURING));
         j->joined.missing += is_launch && !j->has_work[i];
     }
     tkt_free(launches);

@@ -38,9 +38,9 @@ typedef struct tkt_join {
 typedef struct tkt_joined {
     uint64_t activities;    /* that were added */
     uint64_t unattributed;  /* of them: without a call; the trace's facts have counted them */
-    uint64_t missing;       /* launches, copies and sets of the filter, successful, of which no
-                             * activity has arrived: what is late, or lost, or was captured into a
-                             * graph, or had nothing to do. The session tells which. */
+    uint64_t missing;       /* launches, copies and sets of the filter, successful and not made
+                             * while a stream was captured, of which no activity has arrived: what
+                             * is late, or lost, or had nothing to do. The session tells which. */
     double   uncertainty_ns; /* of the times against the host's */
 } tkt_joined;
 

@@ -239,9 +239,13 @@ static void add_flow(nest *n, const takt_record *slot)
 static void add_call(nest *n, const takt_record *slot)
 {
     const ancestor *last = n->ancestors.count ? &n->ancestors.items[n->ancestors.count - 1] : NULL;
-    if (!last || last->depth != slot->ticks ||
-        !(tkt_span_flags(&n->track->spans.items[last->place]) & TAKT_SPAN_CALL))
+    if (!last || last->depth != (slot->ticks & ~TKT_SLOT_CAPTURING))
         return;
+    tkt_span *span = &n->track->spans.items[last->place];
+    if (!(tkt_span_flags(span) & TAKT_SPAN_CALL))
+        return;
+    if (slot->ticks & TKT_SLOT_CAPTURING)
+        span->site_flags |= TAKT_SPAN_CAPTURING;
     tkt_call_info *call = TKT_ARRAY_ADD(&n->sealing->trace->calls);
     if (call)
         *call = (tkt_call_info){n->track_index, last->place, (uint32_t)slot->start,
