@@ -39,7 +39,7 @@ static atomic_int line_count;
 static atomic_int requests, completions, records, wrong_steps;
 static uint8_t *kept[MAX_BUFFERS]; /* for ever: a buffer may be completed again */
 static atomic_uint kept_count;
-static pthread_t flusher;
+static _Atomic(pthread_t) flusher;
 static atomic_int completed_by_flusher;
 
 /* --- options ------------------------------------------------------------------------------------
@@ -286,12 +286,12 @@ static void on_complete(void *context, uint32_t stream, uint8_t *buffer, size_t 
                         size_t valid_bytes)
 {
     (void)context, (void)stream, (void)size;
-    completions++;
     if (pthread_equal(pthread_self(), flusher))
         completed_by_flusher++;
     if (option("reenter"))
         SAY("flush in completion: %d", (int)cupti.cuptiActivityFlushAll(0));
     read_buffer(buffer, valid_bytes);
+    completions++; /* last: who waits for it wants the records, too */
 }
 
 static void on_request_v2(uint8_t **buffer, size_t *size, size_t *max_records, void *info)
