@@ -9,11 +9,9 @@
 #include "base/error.h"
 #include "cuda/buffers.h"
 #include "cuda/callback.h"
-#include "cuda/capture.h"
 #include "cuda/event.h"
 #include "cuda/tracing.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +36,7 @@ static struct {
     uint64_t asked;  /* counts questions */
     uint64_t answered;
     bool synchronize; /* before the next answer */
-    bool is_late;     /* the last answer was given without all buffers */
+    bool is_late; /* the last answer was given without waiting for all, or without all buffers */
     tkt_cuda_status status;
 } collector = {
     .lock = TKT_MUTEX_INIT,
@@ -185,8 +183,9 @@ static collector_turn next_turn(void)
 }
 
 /* A flush does not return what CUPTI's own thread is just about to hand over. Waits for that, but
- * not for long: a buffer may also stay away because work goes on that is recorded in it. */
-static void flush_all(const tkt_cuda_wish *wish)
+ * not for long: a buffer may also stay away because work goes on that is recorded in it. False: not
+ * all came. */
+static bool flush_all(const tkt_cuda_wish *wish)
 {
     bool is_late;
     tkt_buffers_begin_era();
@@ -199,8 +198,16 @@ static void flush_all(const tkt_cuda_wish *wish)
         tkt_mutex_unlock(&collector.lock);
         flush(wish);
     }
+    return !is_late;
+}
+
+static void answer(const collector_turn *turn)
+{
+    const tkt_driver *driver = turn->synchronize ? tkt_driver_get() : NULL;
+    bool are_idle = !driver || tkt_driver_synchronize(driver);
+    bool has_all = flush_all(&turn->wish);
     tkt_mutex_lock(&collector.lock);
-    collector.is_late = is_late;
+    collector.is_late = !are_idle || !has_all;
     tkt_mutex_unlock(&collector.lock);
 }
 
@@ -208,10 +215,8 @@ static void take_turn(const collector_turn *turn)
 {
     if (turn->is_switch)
         apply(&turn->wish);
-    if (turn->synchronize && tkt_driver_get() && tkt_capture_count() == 0)
-        tkt_driver_synchronize(tkt_driver_get());
     if (turn->is_question)
-        flush_all(&turn->wish);
+        answer(turn);
     else if (turn->must_flush)
         flush(&turn->wish);
     else if (backend_now() == TKT_BACKEND_CUPTI)
@@ -317,11 +322,11 @@ void tkt_cuda_want(const tkt_cuda_wish *wish)
 
 bool tkt_cuda_settle(bool synchronize, uint32_t timeout_ms)
 {
-    bool is_settled = !synchronize || tkt_capture_count() == 0;
+    bool is_settled = true;
     tkt_mutex_lock(&collector.lock);
     if (collector.is_running) {
         collector.synchronize |= synchronize;
-        is_settled &=
+        is_settled =
             wait_for(&collector.answered, ++collector.asked, timeout_ms) && !collector.is_late;
     }
     tkt_mutex_unlock(&collector.lock);

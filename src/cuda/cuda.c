@@ -2,8 +2,6 @@
 #include "cuda/cuda.h"
 
 #include "base/dynlib.h"
-#include "cuda/callback.h"
-#include "cuda/capture.h"
 #include "cuda/driver.h"
 
 #include <stdatomic.h>
@@ -38,10 +36,7 @@ takt_status tkt_cuda_synchronize(void)
     const tkt_driver *driver = tkt_cuda_is_used() ? tkt_driver_get() : NULL;
     if (!driver)
         return TAKT_OK;
-    if (tkt_capture_count() > 0)
-        return TAKT_BAD_STATE;
-    tkt_driver_synchronize(driver);
-    return TAKT_OK;
+    return tkt_driver_synchronize(driver) ? TAKT_OK : TAKT_BAD_STATE;
 }
 
 bool tkt_cuda_memory(uint32_t device, uint64_t *free_bytes, uint64_t *total_bytes)

@@ -197,17 +197,21 @@ static bool visit_contexts(const tkt_driver *driver, context_visitor visitor, vo
 
 static bool synchronize_context(const tkt_driver *driver, void *user)
 {
-    (void)user;
+    bool *are_idle = user;
     if (tkt_capture_hold()) {
         driver->context_synchronize();
         tkt_capture_release();
+    } else {
+        *are_idle = false;
     }
     return false;
 }
 
-void tkt_driver_synchronize(const tkt_driver *driver)
+bool tkt_driver_synchronize(const tkt_driver *driver)
 {
-    visit_contexts(driver, synchronize_context, NULL);
+    bool are_idle = true;
+    visit_contexts(driver, synchronize_context, &are_idle);
+    return are_idle;
 }
 
 typedef struct memory_question {

@@ -37,8 +37,8 @@ int tkt_driver_read_devices(const tkt_driver *driver, tkt_store *store);
 void tkt_driver_context_created(void *context);
 void tkt_driver_context_destroyed(void *context);
 
-/* Waits for all live contexts. */
-void tkt_driver_synchronize(const tkt_driver *driver);
+/* Waits for all live contexts. False: not for all, since a stream is being captured. */
+bool tkt_driver_synchronize(const tkt_driver *driver);
 
 /* See tkt_cuda_memory(). */
 bool tkt_driver_memory(const tkt_driver *driver, uint32_t device, uint64_t *free_bytes,
