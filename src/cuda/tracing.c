@@ -155,30 +155,33 @@ static int switch_kinds(uint64_t wanted)
     return first || enabled_kinds ? first : unknown;
 }
 
-/* Activities without their calls are in no scope: where that is so of all, CUDA events tell more.
- */
+/* Calls are heard before activities are recorded, and for longer: the id of an activity that nobody
+ * heard of would seem to be one of the next window's. Activities without their calls are in no
+ * scope: where that is so of all, CUDA events tell more. */
 static int switch_on(uint64_t kinds)
 {
+    if (!calls_are_on) {
+        int result = tkt_callback_switch_calls(&cupti, true, &calls_are_on);
+        if (!calls_are_on)
+            return result;
+        if (result != TKT_CUPTI_SUCCESS)
+            say_missing("calls", result);
+    }
     int result = switch_kinds(kinds);
     if (!enabled_kinds)
         return result;
     if (result != TKT_CUPTI_SUCCESS)
         say_missing("activities", result);
-    if (calls_are_on)
-        return TKT_CUPTI_SUCCESS;
-    result = tkt_callback_switch_calls(&cupti, true, &calls_are_on);
-    if (calls_are_on && result != TKT_CUPTI_SUCCESS)
-        say_missing("calls", result);
-    return calls_are_on ? TKT_CUPTI_SUCCESS : result;
+    return TKT_CUPTI_SUCCESS;
 }
 
 static void switch_off(void)
 {
     bool is_any;
+    switch_kinds(0);
     if (calls_are_on)
         tkt_callback_switch_calls(&cupti, false, &is_any);
     calls_are_on = false;
-    switch_kinds(0);
 }
 
 bool tkt_tracing_switch(const tkt_cuda_wish *wish, char reason[TKT_REASON_BYTES])
