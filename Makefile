@@ -114,7 +114,7 @@ openmp = $(if $(and $(if $(findstring thread,$(SAN)),,yes),$(call can,$(CC) -fop
 # $(call objects,SOURCES)
 objects = $(addprefix $(B)/obj/,$(addsuffix .o,$(basename $(1))))
 
-cli_objects  := $(call objects,$(wildcard src/cli/*.c))
+cli_objects  := $(call objects,$(wildcard src/cli/*.c src/cli/*/*.c))
 lib_objects  := $(call objects,$(filter-out src/cli/%,$(wildcard src/*/*.c)))
 help_objects := $(call objects,$(wildcard test/support/lib_*.c))
 
@@ -163,6 +163,17 @@ Q   = $(if $(filter 1,$(V)),,@)
 $(B)/obj/src/%.o:        flags = $(c_ours)
 $(B)/obj/src/nvtx/%.o:   flags = $(c_ours) $(nvtx)
 
+# What the command can do with a library that is missing here, it says when it is asked to.
+# $(call found,PACKAGE) says whether pkg-config knows it.
+found    = $(shell pkg-config --exists $(1) 2>/dev/null && echo yes)
+cli_can := $(strip $(if $(call found,jansson),-DTKT_HAVE_JANSSON) \
+    $(if $(call found,sqlite3),-DTKT_HAVE_SQLITE) \
+    $(if $(call found,libmicrohttpd),-DTKT_HAVE_MICROHTTPD) \
+    $(if $(call found,libdw),-DTKT_HAVE_DW))
+cli_libs := $(patsubst -DTKT_HAVE_%,-l%,$(patsubst %DW,%dw,$(patsubst %JANSSON,%jansson, \
+    $(patsubst %SQLITE,%sqlite3,$(patsubst %MICROHTTPD,%microhttpd,$(cli_can))))))
+$(B)/obj/src/cli/%.o:    flags = $(c_ours) $(cli_can)
+
 # Size counts, too: what runs once a cycle is compiled for size, what runs for every event for speed.
 # CFLAGS that somebody has given are left alone.
 hot := $(wildcard src/record/*.c) $(patsubst %,src/%.c, \
@@ -207,9 +218,9 @@ $(B)/obj/%.o: %.cu $(B)/flags.stamp
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
 
 # Stamps hold a text and change only when it does: flags, and lists of sources that may shrink.
-$(B)/flags.stamp:   text = $(CC) $(CXX) $(c_ours) $(nvtx) $(toolkit) $(CPPFLAGS) $(CFLAGS) $(CXXFLAGS) \
+$(B)/flags.stamp:   text = $(CC) $(CXX) $(c_ours) $(nvtx) $(toolkit) $(cli_can) $(CPPFLAGS) $(CFLAGS) $(CXXFLAGS) \
                            $(LDFLAGS) $(LDLIBS)
-$(B)/sources.stamp: text = $(version) $(wildcard $(addsuffix /*.c,src/* samples/* test/*))
+$(B)/sources.stamp: text = $(version) $(wildcard $(addsuffix /*.c,src/* src/*/* samples/* test/*))
 $(B)/%.stamp: FORCE
 	@mkdir -p $(@D)
 	@echo '$(text)' | cmp -s - $@ || echo '$(text)' >$@
@@ -314,6 +325,7 @@ $(if $(toolkit),$(dir_samples)): link_flags = $(openmp) $(cuda_link)
 $(B)/takt-bench:   link_flags = $(lttng_libs)
 $(B)/fuzz_%:       link_flags = -fsanitize=fuzzer
 
+$(BIN)/takt:       link_flags = $(cli_libs)
 $(BIN)/takt: $(cli_objects) $(static)
 	$(link)
 $(c_samples) $(cxx_samples) $(cu_samples): $(BIN)/%: $(B)/obj/%.o $(static)

@@ -29,7 +29,7 @@ refuse "libtakt.a shows" < <(nm -A --extern-only --defined-only "$lib/libtakt.a"
          $(NF - 1) ~ /[VW]/ && $NF ~ /^(nvtx|InitializeInjectionNvtx)/ { next }
          { print $NF, "of", $1 }')
 
-refuse "bin/takt uses the hidden" < <(nm -u "$build"/obj/src/cli/*.o |
+refuse "bin/takt uses the hidden" < <(find "$build/obj/src/cli" -name '*.o' -exec nm -u {} + |
     awk '$2 ~ /^tkt_/ { print $2 }' | sort -u)
 
 dynamic=$(readelf -dW "$lib/libtakt.so")

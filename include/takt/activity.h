@@ -86,6 +86,11 @@ typedef struct takt_activity {
     double      occupancy;      /* theoretical, 0 to 1; 0: unknown */
     uint32_t    graph;          /* executable graph that it was launched by; 0: none */
     uint64_t    graph_node;
+
+    /* Where in the trace, see takt/trace.h; SIZE_MAX: not known, or there is none. */
+    size_t      track;       /* of the thread that launched or ran it */
+    size_t      scope_span;  /* the scope that launched it, on that track */
+    size_t      launch_span; /* the call that launched it, on that track */
 } takt_activity;
 
 /* Names kernels of the program: those whose demangled name matches `pattern`, a POSIX extended

@@ -25,6 +25,7 @@ typedef struct takt_report_options {
     bool        by_arguments; /* scopes: group by recorded arguments too; kernels: by launch */
     bool        with_flops;   /* scopes: the FLOPs column */
     bool        all;          /* scopes, tree: calls into CUDA too; scopes: kernels and copies */
+    uint32_t    by_stack;     /* scopes: group by so many innermost frames of stacks too; 0: not */
 } takt_report_options;
 
 /* Writes the report of that name. `options` may be NULL. TAKT_NOT_FOUND for an unknown name,

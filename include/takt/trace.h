@@ -153,6 +153,128 @@ TAKT_API size_t takt_trace_counter_count(const takt_trace *trace);
 TAKT_API takt_status takt_trace_counter(const takt_trace *trace, size_t index,
                                         takt_counter_info *out);
 
+/* A step that was recorded. */
+typedef struct takt_step_info {
+    uint64_t number; /* of the run, from 0 */
+    uint64_t begin_ns;
+    uint64_t end_ns;
+} takt_step_info;
+
+TAKT_API size_t takt_trace_step_count(const takt_trace *trace);
+TAKT_API takt_status takt_trace_step(const takt_trace *trace, size_t index, takt_step_info *out);
+
+/* A call into a device's library: a span with TAKT_SPAN_CALL, and what else is known of it. */
+typedef struct takt_call_info {
+    size_t   track;
+    size_t   span;        /* on that track: name and times */
+    uint32_t correlation; /* that of the activities which it launched; 0: none */
+    int32_t  result;      /* what it returned; 0: success */
+} takt_call_info;
+
+/* Calls by track, then by begin. */
+TAKT_API size_t takt_trace_call_count(const takt_trace *trace);
+TAKT_API takt_status takt_trace_call(const takt_trace *trace, size_t index, takt_call_info *out);
+
+typedef enum takt_arg_kind {
+    TAKT_ARG_INT,
+    TAKT_ARG_UINT,
+    TAKT_ARG_DOUBLE,
+    TAKT_ARG_BOOL,
+    TAKT_ARG_TEXT
+} takt_arg_kind;
+
+/* A TAKT_ARG on a span. */
+typedef struct takt_arg_info {
+    const char   *key;
+    takt_arg_kind kind; /* which of these it is; the others are 0 or "" */
+    int64_t       i;    /* TAKT_ARG_INT; TAKT_ARG_BOOL: 0 or 1 */
+    uint64_t      u;
+    double        d;
+    const char   *text;
+} takt_arg_info;
+
+/* Arguments of a span, in the order in which they were recorded; 0 past the end. */
+TAKT_API size_t takt_trace_arg_count(const takt_trace *trace, size_t track, size_t span);
+TAKT_API takt_status takt_trace_arg(const takt_trace *trace, size_t track, size_t span,
+                                    size_t index, takt_arg_info *out);
+
+/* Work that was declared for a span by TAKT_WORK: floating-point operations, and bytes moved.
+ * Both 0 where there was none. */
+TAKT_API takt_status takt_trace_work(const takt_trace *trace, size_t track, size_t span,
+                                     double *flops, double *bytes);
+
+/* An allocation or free that the program reported, or of a device's memory. */
+typedef struct takt_memory_info {
+    uint64_t    time_ns;
+    uint64_t    address;
+    int64_t     bytes;  /* negative: freed */
+    const char *device; /* "cuda:0"; "": the host's memory */
+    const char *scope;  /* innermost open one; NULL: none was open, or it is not known */
+    uint32_t    kind;   /* takt_memory_kind; 0: the host's */
+    uint32_t    thread; /* operating system's id; 0: not known */
+    bool        is_pool; /* what a pool reserves, not an allocation */
+} takt_memory_info;
+
+/* Memory events in the order of their time. */
+TAKT_API size_t takt_trace_memory_count(const takt_trace *trace);
+TAKT_API takt_status takt_trace_memory(const takt_trace *trace, size_t index,
+                                       takt_memory_info *out);
+
+typedef struct takt_mark_info {
+    const char *name;
+    uint64_t    time_ns;
+    size_t      track;
+} takt_mark_info;
+
+/* Marks in the order of their time. */
+TAKT_API size_t takt_trace_mark_count(const takt_trace *trace);
+TAKT_API takt_status takt_trace_mark(const takt_trace *trace, size_t index, takt_mark_info *out);
+
+/* A wait of the host for a device, or of one stream for another, as the device's library saw it. */
+typedef enum takt_wait_kind {
+    TAKT_WAIT_UNKNOWN,
+    TAKT_WAIT_EVENT,        /* the host for an event */
+    TAKT_WAIT_STREAM_EVENT, /* a stream for an event */
+    TAKT_WAIT_STREAM,       /* the host for a stream */
+    TAKT_WAIT_CONTEXT       /* the host for a device */
+} takt_wait_kind;
+
+typedef struct takt_wait_info {
+    uint64_t       begin_ns;
+    uint64_t       end_ns;
+    takt_wait_kind kind;
+    uint32_t       correlation; /* the call's */
+    uint32_t       context;
+    uint32_t       stream; /* UINT32_MAX: all of the context */
+} takt_wait_info;
+
+/* Waits in the order of their begin. */
+TAKT_API size_t takt_trace_wait_count(const takt_trace *trace);
+TAKT_API takt_status takt_trace_wait(const takt_trace *trace, size_t index, takt_wait_info *out);
+
+/* One frame of a host call stack that profiling.with_stack recorded. What is not known is "" or 0:
+ * the program knows its exported functions, `takt` reads the others' names and lines from the
+ * debugging information. */
+typedef struct takt_frame_info {
+    const char *function;
+    const char *module;    /* path of the program or library that the code is in */
+    uint64_t    offset;    /* of the code in it: address less where it was loaded */
+    const char *file;
+    uint32_t    line;
+    bool        is_inline; /* inlined into the next frame */
+} takt_frame_info;
+
+#define TAKT_NO_STACK SIZE_MAX
+
+/* Equal stacks are one. Frames stand innermost first: that of the scope's begin, or of the call. */
+TAKT_API size_t takt_trace_stack_count(const takt_trace *trace);
+TAKT_API size_t takt_trace_frame_count(const takt_trace *trace, size_t stack);
+TAKT_API takt_status takt_trace_frame(const takt_trace *trace, size_t stack, size_t frame,
+                                      takt_frame_info *out);
+
+/* The stack at which a span began, or TAKT_NO_STACK. */
+TAKT_API size_t takt_trace_span_stack(const takt_trace *trace, size_t track, size_t span);
+
 #ifdef __cplusplus
 }
 #endif

@@ -27,6 +27,10 @@ int cli_report(int argc, char **argv);
 int cli_export(int argc, char **argv);
 int cli_info(int argc, char **argv);
 int cli_config(int argc, char **argv);
+int cli_diff(int argc, char **argv);
+int cli_check(int argc, char **argv);
+int cli_view(int argc, char **argv);
+int cli_doctor(int argc, char **argv);
 
 /* ---- Arguments (args.c) ---- */
 

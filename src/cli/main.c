@@ -10,8 +10,12 @@ static int help(int argc, char **argv);
 static const cli_verb verbs[] = {
     {"report", "prints tables computed from a trace", cli_report},
     {"export", "writes a trace in the format of another tool", cli_export},
+    {"diff", "compares two traces: what became slower, and is it noise", cli_diff},
+    {"check", "fails where a trace is slower than another: for CI", cli_check},
+    {"view", "opens a trace in ui.perfetto.dev, or its page", cli_view},
     {"info", "tells what a trace is: when, how much, what is missing", cli_info},
     {"config", "checks and explains configurations", cli_config},
+    {"doctor", "tells what can be recorded on this machine, and what to do", cli_doctor},
     {"help", "prints this, or the help of one verb", help},
 };
 

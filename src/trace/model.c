@@ -13,6 +13,7 @@ static void destroy_track(tkt_track *track)
     TKT_ARRAY_FREE(&track->spans);
     TKT_ARRAY_FREE(&track->args);
     TKT_ARRAY_FREE(&track->works);
+    TKT_ARRAY_FREE(&track->stacks);
 }
 
 static void destroy(takt_trace *trace)
@@ -33,6 +34,9 @@ static void destroy(takt_trace *trace)
     TKT_ARRAY_FREE(&trace->overheads);
     TKT_ARRAY_FREE(&trace->node_activities);
     TKT_ARRAY_FREE(&trace->device_memory);
+    TKT_ARRAY_FREE(&trace->frames);
+    TKT_ARRAY_FREE(&trace->stack_frames);
+    TKT_ARRAY_FREE(&trace->stacks);
     TKT_ARRAY_FREE(&trace->steps);
     tkt_map_fini(&trace->site_index);
     tkt_strtab_fini(&trace->strings);

@@ -75,6 +75,28 @@ typedef struct tkt_work {
     double   bytes;
 } tkt_work;
 
+/* At which call stack a span began. */
+typedef struct tkt_span_stack {
+    uint32_t span;
+    uint32_t stack; /* of the trace's */
+} tkt_span_stack;
+
+/* Equal frames and equal stacks are one. */
+typedef struct tkt_frame {
+    uint64_t offset;   /* address less where the module was loaded */
+    uint32_t module;   /* string: path */
+    uint32_t function; /* string; 0: not known */
+    uint32_t file;     /* string */
+    uint32_t line;
+    uint32_t is_inline; /* into the next frame */
+    uint32_t reserved;  /* 0: frames are compared as bytes */
+} tkt_frame;
+
+typedef struct tkt_stack {
+    uint32_t first_frame; /* in stack_frames; innermost first */
+    uint32_t frame_count;
+} tkt_stack;
+
 typedef TKT_ARRAY_OF(tkt_span) tkt_spans;
 typedef TKT_ARRAY_OF(tkt_arg) tkt_args;
 typedef TKT_ARRAY_OF(tkt_work) tkt_works;
@@ -87,6 +109,7 @@ typedef struct tkt_track {
     tkt_spans       spans;
     tkt_args        args;  /* in the order of their spans, then as recorded */
     tkt_works       works; /* in the order of their spans, at most one each */
+    TKT_ARRAY_OF(tkt_span_stack) stacks; /* the same */
 } tkt_track;
 
 #define TKT_NO_CALL  UINT32_MAX
@@ -246,6 +269,9 @@ struct takt_trace {
     TKT_ARRAY_OF(tkt_overhead) overheads;
     TKT_ARRAY_OF(tkt_node_activity) node_activities; /* beside the fold; by node, device, name */
     TKT_ARRAY_OF(tkt_device_memory) device_memory;
+    TKT_ARRAY_OF(tkt_frame) frames;
+    TKT_ARRAY_OF(uint32_t) stack_frames; /* of `frames` */
+    TKT_ARRAY_OF(tkt_stack) stacks;
     TKT_ARRAY_OF(tkt_step) steps;
     tkt_memory_totals memory; /* of the host */
     tkt_all_steps     all_steps;

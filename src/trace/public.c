@@ -76,6 +76,7 @@ static void fill_call(const takt_trace *trace, const tkt_activity *from, takt_ac
         return;
     const tkt_call_info *call = &trace->calls.items[from->call];
     const tkt_span *span = &trace->tracks.items[call->track].spans.items[call->span];
+    out->launch_span = call->span;
     out->launch = tkt_trace_text(trace, trace->sites.items[tkt_span_site(span)].name);
     out->launch_begin_ns = span->begin_ns;
     out->launch_end_ns = span->end_ns;
@@ -126,7 +127,10 @@ takt_status takt_trace_activity(const takt_trace *trace, size_t index, takt_acti
                            .context = from->context,
                            .correlation = from->correlation,
                            .full_name = "",
-                           .launch = ""};
+                           .launch = "",
+                           .track = is_on_track ? from->track : SIZE_MAX,
+                           .scope_span = from->scope == TKT_NO_SPAN ? SIZE_MAX : from->scope,
+                           .launch_span = SIZE_MAX};
     fill_call(trace, from, out);
     fill_shape(trace, from, out);
     return TAKT_OK;

@@ -13,6 +13,9 @@ demo) ;;
 check)
     packages="$packages g++ pkg-config cmake libcmocka-dev libjansson-dev python3"
     packages="$packages protobuf-compiler clang libclang-rt-dev"
+    packages="$packages libsqlite3-dev sqlite3 libmicrohttpd-dev libdw-dev"
+    packages="$packages chromium"
+    command -v npm >/dev/null || packages="$packages nodejs npm" # other packages bring both, too
     ;;
 bench) packages="$packages pkg-config liblttng-ust-dev" ;;
 *) echo "usage: $0 demo|check|bench" >&2 && exit 2 ;;
