@@ -1,62 +1,36 @@
 /* takt report: tables computed from trace files, the same text that the program itself prints. The
  * library says which reports there are; each becomes an option. */
-#include "cli/cli.h"
-
-#include <takt/report.h>
+#include "cli/show.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum {
-    WIDEST = 10000
-};
-
-typedef enum color_mode {
-    COLOR_AUTO,
-    COLOR_ALWAYS,
-    COLOR_NEVER
-} color_mode;
-
-/* The options that every report takes; they stand after those that name reports. */
+/* The options of tables, and those of reports; they stand after those that name reports. */
 typedef enum report_option {
-    OPTION_JSON,
-    OPTION_CSV,
-    OPTION_MARKDOWN,
-    OPTION_SORT,
-    OPTION_ROWS,
-    OPTION_WIDTH,
-    OPTION_FULL_NAMES,
-    OPTION_BY_ARGUMENTS,
+    OPTION_BY_ARGUMENTS = CLI_SHOW_COUNT,
     OPTION_FLOPS,
     OPTION_ALL,
-    OPTION_COLOR,
     OPTION_COUNT
 } report_option;
 
-static const cli_option common_options[OPTION_COUNT] = {
-    [OPTION_JSON] = {0, "json", NULL, "as JSON; several tables become one array"},
-    [OPTION_CSV] = {0, "csv", NULL, "as comma-separated values"},
-    [OPTION_MARKDOWN] = {0, "markdown", NULL, "as Markdown"},
-    [OPTION_SORT] = {0, "sort", "COLUMN", "sorts by a column, named as --json names it"},
-    [OPTION_ROWS] = {0, "rows", "N", "at most N rows; \"all\" for all of them"},
-    [OPTION_WIDTH] = {0, "width", "N", "columns of text; else the terminal's, or 160"},
-    [OPTION_FULL_NAMES] = {0, "full-names", NULL, "does not shorten names"},
-    [OPTION_BY_ARGUMENTS] = {0, "by-arguments", NULL, "scopes: a row for each set of arguments"},
-    [OPTION_FLOPS] = {0, "flops", NULL, "scopes: with the FLOPs column"},
-    [OPTION_ALL] = {0, "all", NULL, "scopes, tree: CUDA calls too; scopes: kernels, copies"},
-    [OPTION_COLOR] = {0, "color", "WHEN", "auto, always or never; auto heeds NO_COLOR"},
+static const cli_option own_options[] = {
+    {0, "by-arguments", NULL, "scopes: a row for each set of arguments"},
+    {0, "flops", NULL, "scopes: with the FLOPs column"},
+    {0, "all", NULL, "scopes, tree: CUDA calls too; scopes: kernels, copies"},
 };
 
 /* What the command line asks for. */
 typedef struct report_request {
     cli_choice choice; /* of reports */
-    takt_report_options options_out;
-    color_mode color;
+    cli_show show;
 } report_request;
 
 static void fill_syntax(report_request *request)
 {
+    cli_option options[OPTION_COUNT];
+
+    memcpy(options, cli_show_options, sizeof cli_show_options);
+    memcpy(options + CLI_SHOW_COUNT, own_options, sizeof own_options);
     request->choice.syntax = (cli_syntax){
         .verb = "report",
         .usage = "[--REPORT...] [OPTIONS] FILE...",
@@ -65,102 +39,28 @@ static void fill_syntax(report_request *request)
                 "  takt report run.pftrace\n"
                 "  takt report --scopes --rows 10 run.pftrace",
     };
-    cli_choice_offer(&request->choice, takt_report_name, takt_report_description, common_options,
+    cli_choice_offer(&request->choice, takt_report_name, takt_report_description, options,
                      OPTION_COUNT);
-}
-
-static int bad_value(const report_request *request, report_option option, const char *value)
-{
-    static const char *const expected[OPTION_COUNT] = {
-        [OPTION_SORT] = "the name of a column",
-        [OPTION_ROWS] = "a number from 1 on, or all",
-        [OPTION_WIDTH] = "a number of columns, from 1 to 10000",
-        [OPTION_COLOR] = "auto, always or never",
-    };
-    return cli_usage_error(&request->choice.syntax, "--%s \"%s\": expected %s",
-                           common_options[option].name, value, expected[option]);
-}
-
-/* A whole number of 1 to `most`. */
-static bool parse_number(const char *text, long most, long *out)
-{
-    char *end;
-    long number = strtol(text, &end, 10);
-    if (end == text || *end || number < 1 || number > most)
-        return false;
-    *out = number;
-    return true;
-}
-
-static bool parse_color(const char *text, color_mode *out)
-{
-    static const char *const names[] = {"auto", "always", "never"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(text, names[i]) == 0) {
-            *out = (color_mode)i;
-            return true;
-        }
-    return false;
-}
-
-static bool take_value(report_request *request, report_option option, const char *value)
-{
-    takt_report_options *options = &request->options_out;
-    long number = -1;
-
-    switch (option) {
-    case OPTION_SORT:
-        options->sort = value;
-        return value[0] != '\0';
-    case OPTION_ROWS:
-        if (strcmp(value, "all") != 0 && !parse_number(value, INT32_MAX, &number))
-            return false;
-        options->rows = number;
-        return true;
-    case OPTION_WIDTH:
-        if (!parse_number(value, WIDEST, &number))
-            return false;
-        options->width = (uint32_t)number;
-        return true;
-    case OPTION_COLOR:
-        return parse_color(value, &request->color);
-    default:
-        return true;
-    }
 }
 
 static int take_option(void *user, int option, const char *value)
 {
     report_request *request = user;
-    takt_report_options *options = &request->options_out;
+    takt_report_options *options = &request->show.options;
 
     switch (option) {
-    case OPTION_JSON:
-        options->format = TAKT_JSON;
-        break;
-    case OPTION_CSV:
-        options->format = TAKT_CSV;
-        break;
-    case OPTION_MARKDOWN:
-        options->format = TAKT_MARKDOWN;
-        break;
-    case OPTION_FULL_NAMES:
-        options->full_names = true;
-        break;
     case OPTION_BY_ARGUMENTS:
         options->by_arguments = true;
-        break;
+        return CLI_OK;
     case OPTION_FLOPS:
         options->with_flops = true;
-        break;
+        return CLI_OK;
     case OPTION_ALL:
         options->all = true;
-        break;
+        return CLI_OK;
     default:
-        if (!take_value(request, option, value))
-            return bad_value(request, option, value);
+        return cli_show_take(&request->show, &request->choice.syntax, option, value);
     }
-    return CLI_OK;
 }
 
 /* Returns CLI_NO_ITEM when all is read, otherwise the exit status. */
@@ -172,21 +72,11 @@ static int parse(report_request *request, int argc, char **argv)
     return result;
 }
 
-static bool is_color_wanted(color_mode mode)
-{
-    if (mode != COLOR_AUTO)
-        return mode == COLOR_ALWAYS;
-    const char *no_color = getenv("NO_COLOR"); /* no-color.org: set and not empty */
-    const char *terminal = getenv("TERM");
-    return isatty(STDOUT_FILENO) && !(no_color && *no_color) &&
-           !(terminal && strcmp(terminal, "dumb") == 0);
-}
-
 /* What stands between two tables, and, in text and Markdown, which file the next ones are of. */
 static void print_separator(const report_request *request, bool is_first, const char *new_file)
 {
     char clean[512];
-    takt_format format = request->options_out.format;
+    takt_format format = request->show.options.format;
 
     if (format == TAKT_JSON && request->choice.file_count * request->choice.wanted_count > 1)
         fputs(is_first ? "[\n" : ",\n", stdout);
@@ -227,7 +117,7 @@ static int tell_columns(const report_request *request, const takt_trace *trace, 
 
     takt_report(trace, report, &options, &sink);
     return cli_usage_error(&request->choice.syntax, "--sort: %s has no column \"%s\"; it has %s",
-                           report, request->options_out.sort, columns.text);
+                           report, request->show.options.sort, columns.text);
 }
 
 static int tell_failure(const report_request *request, takt_status status, const takt_trace *trace,
@@ -237,7 +127,7 @@ static int tell_failure(const report_request *request, takt_status status, const
         return cli_error("%s: %s needs spans, and this trace holds only a summary (it was recorded "
                          "with mode: summary)",
                          file, report);
-    if (status == TAKT_BAD_ARGUMENT && request->options_out.sort)
+    if (status == TAKT_BAD_ARGUMENT && request->show.options.sort)
         return tell_columns(request, trace, report);
     return cli_error("%s: %s: %s", file, report, takt_status_text(status));
 }
@@ -276,7 +166,7 @@ static int print_file(const report_request *request, const char *file, bool *is_
     for (size_t i = 0; i < request->choice.wanted_count && result != CLI_USAGE; i++) {
         table.has_begun = false;
         takt_status status =
-            takt_report(trace, request->choice.wanted[i], &request->options_out, &sink);
+            takt_report(trace, request->choice.wanted[i], &request->show.options, &sink);
         if (status == TAKT_IO_ERROR)
             break; /* cli_finish() tells why */
         if (status != TAKT_OK)
@@ -296,7 +186,7 @@ static int print_all(const report_request *request)
         int status = print_file(request, request->choice.files[i], &is_first);
         result = status > result ? status : result;
     }
-    if (request->options_out.format == TAKT_JSON &&
+    if (request->show.options.format == TAKT_JSON &&
         request->choice.file_count * request->choice.wanted_count > 1)
         fputs(is_first ? "[]\n" : "]\n", stdout);
     return result;
@@ -309,7 +199,7 @@ int cli_report(int argc, char **argv)
     fill_syntax(&request);
     int result = parse(&request, argc, argv);
     if (result == CLI_NO_ITEM) {
-        request.options_out.color = is_color_wanted(request.color);
+        cli_show_settle(&request.show);
         result = print_all(&request);
     }
     free(request.choice.files);
