@@ -62,11 +62,15 @@ typedef struct tkt_idle_scope {
     uint64_t call_ns; /* of it: inside calls into the device's library */
 } tkt_idle_scope;
 
+typedef struct tkt_gap_list {
+    TKT_ARRAY(tkt_gap); /* the longest first */
+} tkt_gap_list;
+
 typedef struct tkt_gaps {
-    TKT_ARRAY_OF(tkt_idle) idles; /* each device, and behind it its streams, as first seen */
-    TKT_ARRAY_OF(tkt_gap) device_gaps;       /* the longest ones, longest first */
-    TKT_ARRAY_OF(tkt_gap) stream_gaps;
-    TKT_ARRAY_OF(tkt_idle_scope) scopes; /* each device's by idle time, longest first */
+    TKT_ARRAY_OF(tkt_idle) idles;        /* each device, and behind it its streams */
+    TKT_ARRAY_OF(tkt_idle_scope) scopes; /* by device; of each, the longest first */
+    tkt_gap_list stream_gaps;
+    tkt_gap_list device_gaps;
 } tkt_gaps; /* starts as {0} */
 
 typedef struct tkt_gaps_wish {
