@@ -260,6 +260,7 @@ static void put_node(tkt_message *into, const tkt_node *node, uint32_t site)
     tkt_perfetto_put_stats(into, TKT_PF_NODE_STATS, &node->stats, node->histogram);
     tkt_message_double_if(into, TKT_PF_NODE_FLOPS, node->flops);
     tkt_message_double_if(into, TKT_PF_NODE_BYTES, node->bytes);
+    tkt_message_uint_if(into, TKT_PF_NODE_ERRORS, node->errors);
     tkt_message_end(into, mark);
 }
 

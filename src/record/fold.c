@@ -202,6 +202,7 @@ static void merge_nodes(tkt_fold *into, const tkt_fold *from, const uint32_t *no
         tkt_stats_merge(&mine->stats, &node->stats);
         mine->flops += node->flops;
         mine->bytes += node->bytes;
+        mine->errors += node->errors;
         if (node->histogram)
             tkt_histogram_merge(mine->histogram, node->histogram);
         if (mine->site == TKT_SITE_OTHER && node->site != TKT_SITE_OTHER)

@@ -36,6 +36,7 @@ typedef struct tkt_node {
     tkt_histogram *histogram; /* of durations; NULL while count is 0, or for want of memory */
     double         flops;     /* declared with TAKT_WORK */
     double         bytes;
+    uint64_t       errors; /* of calls into a device's library: those that did not succeed */
     uint32_t       site;
     uint32_t       parent;
     uint32_t       first_child;

@@ -86,10 +86,22 @@ static void fold_work(walk *w, const takt_record *slot)
     node->bytes += as_double(slot[1].start);
 }
 
-/* Its span has just been met, so the scope that made the call is above it on the path. */
+/* Its span has just been met: the one behind it. */
+static void fold_error(walk *w, const takt_record *slot, uint32_t depth)
+{
+    tkt_slot_span span;
+    uint32_t node = depth < w->known ? w->path[depth] : TKT_NO_NODE;
+    if (node != TKT_NO_NODE && tkt_slot_read_span(slot + 1, &span) &&
+        tkt_slot_overlaps(&span, w->from, w->until))
+        w->fold->items[node].errors++;
+}
+
+/* The scope that made the call is above it on the path. */
 static void fold_call(walk *w, const takt_record *slot)
 {
     uint32_t depth = (slot->ticks & ~TKT_SLOT_CAPTURING) + w->shift;
+    if (slot->start >> 32)
+        fold_error(w, slot, depth);
     uint32_t node = depth && depth <= w->known ? w->path[depth - 1] : 0;
     if (node == TKT_NO_NODE || (uint32_t)slot->start == 0 || w->calls->count == TKT_FOLDED_CALLS)
         return;

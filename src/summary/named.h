@@ -11,15 +11,23 @@ enum {
     TKT_VARIES_REGISTERS = 4,
     TKT_VARIES_STATIC = 8,
     TKT_VARIES_DYNAMIC = 16,
-    TKT_VARIES_OCCUPANCY = 32
+    TKT_VARIES_OCCUPANCY = 32,
+    TKT_VARIES_CLUSTER = 64,
+    TKT_VARIES_LOCAL = 128,
+    TKT_VARIES_NAME = 256,  /* the whole name: template arguments, parameters */
+    TKT_VARIES_TENSOR = 512 /* tkt_uses_tensor_cores() of it */
 };
 
 typedef struct tkt_named {
     uint32_t       name;   /* string */
+    uint32_t       filter; /* of kernels: TAKT_TIMING_ bits of all; of calls 0 */
     uint32_t       shape;  /* of one launch, or TKT_NO_SHAPE */
     uint32_t       varies; /* TKT_VARIES_ */
     tkt_stats      stats;
     tkt_histogram *histogram; /* NULL beyond the first few thousand */
+    uint64_t       errors;         /* calls that did not return success */
+    uint64_t       first_error_ns; /* when the first of them began, and what it returned; */
+    int32_t        first_error;    /* 0 where that is not known */
 } tkt_named;
 
 typedef struct tkt_nameds {
@@ -29,14 +37,28 @@ typedef struct tkt_nameds {
     uint64_t  total_ns;
 } tkt_nameds; /* starts as {0} */
 
-/* Kernels of devices by name or, `by_launch`, by name and all that is known of a launch. By name
- * from the folded form, shapes from the list of activities. TAKT_NO_SPANS by launch, where there is
- * no such list; TAKT_NO_MEMORY. */
-takt_status tkt_kernels_of(const takt_trace *trace, bool by_launch, tkt_nameds *out);
+typedef enum tkt_kernel_key {
+    TKT_BY_NAME,      /* as tables print it: template arguments shortened */
+    TKT_BY_FULL_NAME, /* with template arguments and parameters */
+    TKT_BY_LAUNCH     /* and all that is known of a launch, whichever graph made it */
+} tkt_kernel_key;
 
-/* Calls into devices' libraries, from the folded form. TAKT_NO_MEMORY. */
+/* Kernels of devices. By name from the folded form, shapes from the list of activities; otherwise
+ * all from the list: TAKT_NO_SPANS where there is none. TAKT_NO_MEMORY. */
+takt_status tkt_kernels_of(const takt_trace *trace, tkt_kernel_key key, tkt_nameds *out);
+
+/* Calls into devices' libraries, from the folded form; which error was the first is known where
+ * spans are kept. TAKT_NO_MEMORY. */
 takt_status tkt_calls_of(const takt_trace *trace, tkt_nameds *out);
 
 void tkt_nameds_fini(tkt_nameds *nameds); /* also of a zeroed one, or after a failure */
+
+/* The entry of a name, and of a part of what it stands for; made if it is new. NULL without memory.
+ * Valid until the next one is made. */
+tkt_named *tkt_nameds_find(tkt_nameds *nameds, uint32_t name, uint32_t part);
+
+/* Adds durations that have been added up; `histogram` NULL: not known. False without memory. */
+bool tkt_nameds_merge(tkt_nameds *nameds, uint32_t name, const tkt_stats *stats,
+                      const tkt_histogram *histogram);
 
 #endif

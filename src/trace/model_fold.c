@@ -11,6 +11,13 @@ typedef struct ancestor {
 
 typedef TKT_ARRAY_OF(ancestor) ancestors;
 
+typedef struct folding {
+    const takt_trace *trace;
+    tkt_fold *fold;
+    ancestors stack;
+    size_t next_call; /* of the trace's calls, which come by track, then span, as the walk does */
+} folding;
+
 /* Takes back what is not above `parent`; the node that remains on top, or the root. */
 static uint32_t node_above(ancestors *stack, uint32_t parent)
 {
@@ -19,31 +26,47 @@ static uint32_t node_above(ancestors *stack, uint32_t parent)
     return stack->count ? stack->items[stack->count - 1].node : 0;
 }
 
-static bool fold_span(tkt_fold *fold, ancestors *stack, const tkt_span *span, uint32_t index)
+/* *out becomes the span's node, TKT_NO_NODE where there is no room for more paths. */
+static bool fold_span(folding *f, const tkt_span *span, uint32_t index, uint32_t *out)
 {
-    uint32_t node = tkt_fold_child(fold, node_above(stack, span->parent), tkt_span_site(span));
-    ancestor *top = TKT_ARRAY_ADD(stack);
+    tkt_fold *fold = f->fold;
+    uint32_t node = tkt_fold_child(fold, node_above(&f->stack, span->parent), tkt_span_site(span));
+    ancestor *top = TKT_ARRAY_ADD(&f->stack);
     if (!top)
         return false;
     *top = (ancestor){index, node};
+    *out = node;
     tkt_fold_add(fold, node, span->end_ns - span->begin_ns);
     /* Without memory folding goes on and leaves something out; here that is a failure. */
     return node == TKT_NO_NODE ? fold->count >= MOST_NODES : fold->items[node].histogram != NULL;
 }
 
-static takt_status fold_track(tkt_fold *fold, const tkt_track *track, ancestors *stack)
+static void fold_calls(folding *f, uint32_t track, uint32_t span, uint32_t node)
 {
+    for (; f->next_call < f->trace->calls.count; f->next_call++) {
+        const tkt_call_info *call = &f->trace->calls.items[f->next_call];
+        if (call->track > track || (call->track == track && call->span > span))
+            return;
+        if (call->track == track && call->result != 0 && node != TKT_NO_NODE)
+            f->fold->items[node].errors++;
+    }
+}
+
+static takt_status fold_track(folding *f, uint32_t number)
+{
+    const tkt_track *track = &f->trace->tracks.items[number];
     size_t work = 0;
-    stack->count = 0;
+    f->stack.count = 0;
     for (uint32_t i = 0; i < track->spans.count; i++) {
-        if (!fold_span(fold, stack, &track->spans.items[i], i))
+        uint32_t node;
+        if (!fold_span(f, &track->spans.items[i], i, &node))
             return TAKT_NO_MEMORY;
-        uint32_t node = stack->items[stack->count - 1].node;
+        fold_calls(f, number, i, node);
         for (; work < track->works.count && track->works.items[work].span == i; work++) {
             if (node == TKT_NO_NODE)
                 continue;
-            fold->items[node].flops += track->works.items[work].flops;
-            fold->items[node].bytes += track->works.items[work].bytes;
+            f->fold->items[node].flops += track->works.items[work].flops;
+            f->fold->items[node].bytes += track->works.items[work].bytes;
         }
     }
     return TAKT_OK;
@@ -51,14 +74,13 @@ static takt_status fold_track(tkt_fold *fold, const tkt_track *track, ancestors 
 
 static takt_status fold_tracks(const takt_trace *trace, tkt_fold *fold)
 {
-    ancestors stack = {0};
+    folding f = {.trace = trace, .fold = fold};
     takt_status status = tkt_fold_init(fold);
-    for (size_t i = 0; i < trace->tracks.count && status == TAKT_OK; i++) {
-        const tkt_track *track = &trace->tracks.items[i];
-        if (track->kind == TAKT_TRACK_THREAD) /* spans of other tracks are nobody's CPU time */
-            status = fold_track(fold, track, &stack);
+    for (uint32_t i = 0; i < trace->tracks.count && status == TAKT_OK; i++) {
+        if (trace->tracks.items[i].kind == TAKT_TRACK_THREAD) /* others are nobody's CPU time */
+            status = fold_track(&f, i);
     }
-    TKT_ARRAY_FREE(&stack);
+    TKT_ARRAY_FREE(&f.stack);
     return status;
 }
 

@@ -173,7 +173,8 @@ enum {
     TKT_PF_NODE_PARENT = 2,
     TKT_PF_NODE_STATS = 3,
     TKT_PF_NODE_FLOPS = 4,
-    TKT_PF_NODE_BYTES = 5
+    TKT_PF_NODE_BYTES = 5,
+    TKT_PF_NODE_ERRORS = 6
 };
 
 /* tkt_node_activity. */

@@ -69,6 +69,7 @@ typedef struct node_fields {
     uint64_t parent;
     double flops;
     double bytes;
+    uint64_t errors;
     tkt_pb_field stats;
 } node_fields;
 
@@ -92,6 +93,9 @@ static bool read_node_fields(tkt_read *read, const tkt_pb_field *from, node_fiel
             break;
         case TKT_PF_NODE_BYTES:
             node->bytes = tkt_pb_double(&field);
+            break;
+        case TKT_PF_NODE_ERRORS:
+            node->errors = field.value;
             break;
         default:
             break;
@@ -140,6 +144,7 @@ bool tkt_read_node(tkt_read *read, const tkt_pb_field *from)
         return tkt_read_bad(read, from->bytes, "a node of the call tree is there twice");
     fold->items[node].flops = fields.flops;
     fold->items[node].bytes = fields.bytes;
+    fold->items[node].errors = fields.errors;
     return tkt_read_stats(read, &fields.stats, &fold->items[node].stats,
                           &fold->items[node].histogram);
 }

@@ -241,6 +241,7 @@ static void fold_some(tkt_fold *fold, uint32_t from, uint32_t to, uint32_t shift
         tkt_fold_add(fold, a, i * 13 + 1);
         fold->items[b].flops += i;
         fold->items[b].bytes += 2 * i;
+        fold->items[b].errors += i % 2;
     }
 }
 
@@ -253,6 +254,7 @@ static void assert_same_node(const tkt_node *a, const tkt_node *b)
     assert_int_equal(a->stats.max_ns, b->stats.max_ns);
     assert_true(a->stats.sum_squares == b->stats.sum_squares);
     assert_true(a->flops == b->flops && a->bytes == b->bytes);
+    assert_int_equal(a->errors, b->errors);
     assert_memory_equal(a->histogram, b->histogram, sizeof *a->histogram);
 }
 

@@ -564,6 +564,7 @@ MAYBE_UNUSED static void same_fold(const takt_trace *a, const takt_trace *b)
         SAME(p->next_sibling, q->next_sibling);
         SAME_BITS(p->flops, q->flops);
         SAME_BITS(p->bytes, q->bytes);
+        SAME(p->errors, q->errors);
         SAME(p->histogram != NULL, q->histogram != NULL);
         if (p->histogram)
             assert_memory_equal(p->histogram, q->histogram, sizeof *p->histogram);

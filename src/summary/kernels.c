@@ -1,0 +1,160 @@
+/* Kernels by name, whole name or launch. By name the times come from the folded form, so that a
+ * summary has them too; what launches had in common, and all other groupings, from the list of
+ * activities. */
+#include "summary/device.h"
+#include "summary/kernel_name.h"
+#include "summary/named.h"
+
+#include <string.h>
+
+#define KERNELS (TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN)
+
+typedef struct grouping {
+    const takt_trace *trace;
+    tkt_nameds *nameds;
+    tkt_kernel_key key;
+    uint32_t *launches; /* by shape: the first shape that a launch like it has */
+    tkt_map noted;      /* name and shape, of which it is known how they differ */
+} grouping;
+
+/* ---- What launches differ in ----------------------------------------------------------------- */
+
+static uint32_t differences_of_names(const takt_trace *trace, uint32_t a, uint32_t b)
+{
+    if (a == b)
+        return 0;
+    bool is_tensor = tkt_uses_tensor_cores(tkt_trace_text(trace, a));
+    return TKT_VARIES_NAME |
+           (is_tensor != tkt_uses_tensor_cores(tkt_trace_text(trace, b)) ? TKT_VARIES_TENSOR : 0);
+}
+
+static uint32_t differences(const takt_trace *trace, const tkt_shape *a, const tkt_shape *b)
+{
+    return (memcmp(a->grid, b->grid, sizeof a->grid) ? TKT_VARIES_GRID : 0) |
+           (memcmp(a->block, b->block, sizeof a->block) ? TKT_VARIES_BLOCK : 0) |
+           (memcmp(a->cluster, b->cluster, sizeof a->cluster) ? TKT_VARIES_CLUSTER : 0) |
+           (a->registers != b->registers ? TKT_VARIES_REGISTERS : 0) |
+           (a->static_shared_bytes != b->static_shared_bytes ? TKT_VARIES_STATIC : 0) |
+           (a->dynamic_shared_bytes != b->dynamic_shared_bytes ? TKT_VARIES_DYNAMIC : 0) |
+           (a->local_bytes != b->local_bytes ? TKT_VARIES_LOCAL : 0) |
+           (a->occupancy != b->occupancy || a->limiter != b->limiter ? TKT_VARIES_OCCUPANCY : 0) |
+           differences_of_names(trace, a->name, b->name);
+}
+
+static void note_shape(const takt_trace *trace, tkt_named *named, uint32_t shape)
+{
+    if (shape == TKT_NO_SHAPE || shape == named->shape)
+        return;
+    if (named->shape == TKT_NO_SHAPE)
+        named->shape = shape;
+    else
+        named->varies |=
+            differences(trace, &trace->shapes.items[named->shape], &trace->shapes.items[shape]);
+}
+
+/* Nodes of a graph have shapes of their own, so that many are of launches that are alike. */
+static tkt_shape launch_of(const takt_trace *trace, uint32_t shape)
+{
+    tkt_shape launch = trace->shapes.items[shape];
+    launch.graph = 0;
+    launch.graph_node = 0;
+    return launch;
+}
+
+static bool find_launch(grouping *g, tkt_map *seen, uint32_t shape)
+{
+    tkt_shape launch = launch_of(g->trace, shape);
+    uint64_t *first = tkt_map_put(seen, tkt_hash_bytes(&launch, sizeof launch));
+    if (!first)
+        return false;
+    if (*first == 0)
+        *first = shape + UINT64_C(1);
+    tkt_shape like = launch_of(g->trace, (uint32_t)(*first - 1));
+    bool is_alike = memcmp(&like, &launch, sizeof launch) == 0; /* or only the hashes are */
+    g->launches[shape] = is_alike ? (uint32_t)(*first - 1) : shape;
+    return true;
+}
+
+static takt_status find_launches(grouping *g)
+{
+    tkt_map seen = {0};
+    size_t count = g->trace->shapes.count;
+    g->launches = tkt_alloc((count + 1) * sizeof *g->launches);
+    bool is_found = g->launches != NULL;
+    for (uint32_t i = 0; is_found && i < count; i++)
+        is_found = find_launch(g, &seen, i);
+    tkt_map_fini(&seen);
+    return is_found ? TAKT_OK : TAKT_NO_MEMORY;
+}
+
+/* ---- Grouping -------------------------------------------------------------------------------- */
+
+static uint32_t part_of(const grouping *g, uint32_t shape)
+{
+    if (shape == TKT_NO_SHAPE || g->key == TKT_BY_NAME)
+        return TKT_NO_SHAPE;
+    return g->key == TKT_BY_LAUNCH ? g->launches[shape] : g->trace->shapes.items[shape].name;
+}
+
+static bool add_activity(grouping *g, const tkt_activity *activity)
+{
+    uint64_t *noted = tkt_map_put(&g->noted, (uint64_t)activity->name << 32 | activity->shape);
+    if (!noted)
+        return false;
+    if (*noted && g->key == TKT_BY_NAME)
+        return true;
+    tkt_named *named = tkt_nameds_find(g->nameds, activity->name, part_of(g, activity->shape));
+    if (!named)
+        return false;
+    if (*noted == 0)
+        note_shape(g->trace, named, activity->shape);
+    *noted = 1;
+    named->filter |= activity->filter;
+    if (g->key == TKT_BY_NAME)
+        return true;
+    uint64_t ns = activity->end_ns - activity->begin_ns;
+    g->nameds->total_ns += ns;
+    tkt_stats_add(&named->stats, ns);
+    if (named->histogram)
+        tkt_histogram_add(named->histogram, ns);
+    return true;
+}
+
+static bool add_node_activity(grouping *g, const tkt_node_activity *activity)
+{
+    if (!tkt_nameds_merge(g->nameds, activity->name, &activity->stats, activity->histogram))
+        return false;
+    tkt_nameds_find(g->nameds, activity->name, TKT_NO_SHAPE)->filter |= activity->filter;
+    return true;
+}
+
+static takt_status add_all(grouping *g)
+{
+    const takt_trace *trace = g->trace;
+    bool is_added = true;
+    for (size_t i = 0; g->key == TKT_BY_NAME && is_added && i < trace->node_activities.count; i++) {
+        if (trace->node_activities.items[i].filter & KERNELS)
+            is_added = add_node_activity(g, &trace->node_activities.items[i]);
+    }
+    size_t count = tkt_device_activity_count(trace);
+    for (size_t i = 0; is_added && i < count; i++) {
+        if (trace->activities.items[i].filter & KERNELS)
+            is_added = add_activity(g, &trace->activities.items[i]);
+    }
+    return is_added ? TAKT_OK : TAKT_NO_MEMORY;
+}
+
+takt_status tkt_kernels_of(const takt_trace *trace, tkt_kernel_key key, tkt_nameds *out)
+{
+    grouping g = {.trace = trace, .nameds = out, .key = key};
+    if (key != TKT_BY_NAME && !trace->facts.has_spans)
+        return TAKT_NO_SPANS;
+    takt_status status = tkt_trace_fold(trace) ? TAKT_OK : TAKT_NO_MEMORY;
+    if (status == TAKT_OK && key == TKT_BY_LAUNCH)
+        status = find_launches(&g);
+    if (status == TAKT_OK)
+        status = add_all(&g);
+    tkt_map_fini(&g.noted);
+    tkt_free(g.launches);
+    return status;
+}

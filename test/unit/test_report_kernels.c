@@ -1,0 +1,411 @@
+/* Kernels and calls into CUDA: each column worked out here from the launches themselves. */
+#include "test_report_build.h"
+
+#include "summary/kernel_name.h"
+
+#include <jansson.h>
+
+#include <stdio.h>
+
+typedef struct launch {
+    const char *label; /* as tables print it */
+    const char *name;  /* whole, NULL: nobody knows its shape */
+    uint64_t ns;
+    tkt_shape shape;
+} launch;
+
+#define SHAPE(x, threads, ...)                                                                     \
+    {                                                                                              \
+        .grid = {x, 2, 1}, .block = {threads, 1, 1}, __VA_ARGS__                                   \
+    }
+
+static const char gemm_float[] = "void lib::gemm<float, 128>(float const*, float*, int)";
+static const char gemm_half[] = "void lib::gemm<__half, 64>(__half const*, __half*, int)";
+static const char cublas[] = "ampere_fp16_s16816gemm_fp16_128x64_ldg8_nn";
+
+static const launch launches[] = {
+    {"kernel lib::gemm<...>", gemm_float, 1000,
+     SHAPE(8, 128, .cluster = {2, 1, 1}, .registers = 64, .static_shared_bytes = 1024,
+           .occupancy = 5000, .limiter = TKT_LIMITER_REGISTERS)},
+    {"kernel lib::gemm<...>", gemm_float, 3000,
+     SHAPE(8, 128, .cluster = {2, 1, 1}, .registers = 64, .static_shared_bytes = 1024, .graph = 1,
+           .graph_node = 11, .occupancy = 5000, .limiter = TKT_LIMITER_REGISTERS)},
+    {"kernel lib::gemm<...>", gemm_half, 500,
+     SHAPE(9, 128, .cluster = {2, 1, 1}, .registers = 32, .static_shared_bytes = 1024,
+           .occupancy = 10000, .limiter = TKT_LIMITER_WARPS)},
+    {"builtin kernel ampere_fp16_s16816gemm_fp16_128x64_ldg8_nn", cublas, 700,
+     SHAPE(4, 256, .registers = 128, .dynamic_shared_bytes = 49152, .local_bytes = 16,
+           .occupancy = 2500, .limiter = TKT_LIMITER_SHARED_MEMORY)},
+    {"forward kernel integrate", "integrate_a9fb4286_cuda_kernel_forward(launch_bounds_t, int)",
+     200, SHAPE(1, 32, .registers = 16, .occupancy = 3125, .limiter = TKT_LIMITER_BLOCKS)},
+    {"kernel unseen", NULL, 10, {.bytes = 0}},
+};
+
+#define LAUNCHES (sizeof launches / sizeof *launches)
+
+static uint32_t filter_of(const launch *l)
+{
+    return strncmp(l->label, "builtin", 7) == 0 ? TAKT_TIMING_BUILTIN : TAKT_TIMING_KERNEL;
+}
+
+/* One call launches all. */
+static takt_trace *build_kernels(void)
+{
+    takt_trace *trace = build_begin(2000000);
+    uint32_t track = build_track(trace, "main");
+    uint32_t call = build_call(trace, track, "cudaLaunchKernel", TKT_NO_SPAN, 1000000, 1000100);
+    for (size_t i = 0; i < LAUNCHES; i++) {
+        tkt_shape shape = launches[i].shape;
+        shape.filter = filter_of(&launches[i]);
+        uint32_t number = TKT_NO_SHAPE;
+        if (launches[i].name) {
+            shape.name = build_string(trace, launches[i].name);
+            shape.label = build_string(trace, launches[i].label);
+            number = build_shape(trace, &shape);
+        }
+        build_launched(trace, call, "cuda:0", launches[i].label, shape.filter, 1000200,
+                       1000200 + launches[i].ns)
+            ->shape = number;
+    }
+    build_end(trace);
+    return trace;
+}
+
+static json_t *rendered(const takt_trace *trace, const char *report, takt_report_options options)
+{
+    options.format = TAKT_JSON;
+    char *text = report_of(trace, report, &options);
+    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(json);
+    tkt_free(text);
+    return json;
+}
+
+static size_t row_count(const json_t *json)
+{
+    return json_array_size(json_object_get(json, "rows"));
+}
+
+/* The only row whose `key` is that text. */
+static const json_t *row_of(const json_t *json, const char *key, const char *value)
+{
+    const json_t *found = NULL;
+    for (size_t i = 0; i < row_count(json); i++) {
+        const json_t *row = json_array_get(json_object_get(json, "rows"), i);
+        const char *text = json_string_value(json_object_get(row, key));
+        if (text && strcmp(text, value) == 0) {
+            assert_null(found);
+            found = row;
+        }
+    }
+    if (!found)
+        fail_msg("no row with %s", value);
+    return found;
+}
+
+static double number(const json_t *row, const char *key)
+{
+    if (!json_is_number(json_object_get(row, key)))
+        fail_msg("%s is no number", key);
+    return json_number_value(json_object_get(row, key));
+}
+
+static const char *text_of(const json_t *row, const char *key)
+{
+    return json_string_value(json_object_get(row, key)); /* NULL where it is null */
+}
+
+static void is_null(const json_t *row, const char *key)
+{
+    assert_true(json_is_null(json_object_get(row, key)));
+}
+
+static bool has_column(const char *text, const char *title)
+{
+    return strstr(text, title) != NULL;
+}
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+/* 1000, 3000 and 500 ns. */
+static void times_of_a_name(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_kernels();
+    json_t *json = rendered(trace, "kernels", (takt_report_options){0});
+    const json_t *row = row_of(json, "name", "kernel lib::gemm<...>");
+    double mean = (1000 + 3000 + 500) / 3.0;
+    double squares = pow(1000 - mean, 2) + pow(3000 - mean, 2) + pow(500 - mean, 2);
+    assert_near(number(row, "count"), 3, 0);
+    assert_near(number(row, "total_ns"), 4500, 0);
+    assert_near(number(row, "total_percent"), 100 * 4500.0 / (4500 + 700 + 200 + 10), 1e-9);
+    assert_near(number(row, "avg_ns"), mean, 0);
+    assert_near(number(row, "median_ns"), 1000, 1000 / 32.0);
+    assert_near(number(row, "p99_ns"), 3000, 0);
+    assert_near(number(row, "min_ns"), 500, 0);
+    assert_near(number(row, "max_ns"), 3000, 0);
+    assert_near(number(row, "stddev_ns"), sqrt(squares / 2), 0.5);
+    row = row_of(json, "name", "kernel unseen");
+    is_null(row, "stddev_ns");
+    assert_near(number(row, "median_ns"), 10, 0);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+static void what_launches_have_in_common(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_kernels();
+    json_t *json = rendered(trace, "kernels", (takt_report_options){0});
+    const json_t *row = row_of(json, "name", "kernel lib::gemm<...>");
+    assert_string_equal(text_of(row, "grid"), "varies");
+    assert_string_equal(text_of(row, "block"), "128,1,1");
+    assert_string_equal(text_of(row, "cluster"), "2,1,1");
+    is_null(row, "registers");
+    assert_near(number(row, "static_shared_bytes"), 1024, 0);
+    assert_near(number(row, "local_bytes"), 0, 0);
+    is_null(row, "occupancy_percent");
+    is_null(row, "full_name");
+    assert_string_equal(text_of(row, "tensor_core_by_name"), "no");
+    row = row_of(json, "full_name", cublas);
+    assert_string_equal(text_of(row, "grid"), "4,2,1");
+    is_null(row, "cluster");
+    assert_near(number(row, "registers"), 128, 0);
+    assert_near(number(row, "dynamic_shared_bytes"), 49152, 0);
+    assert_near(number(row, "local_bytes"), 16, 0);
+    assert_near(number(row, "occupancy_percent"), 25, 0);
+    assert_string_equal(text_of(row, "limited_by"), "shared memory");
+    assert_string_equal(text_of(row, "tensor_core_by_name"), "yes");
+    row = row_of(json, "name", "kernel unseen");
+    is_null(row, "grid");
+    is_null(row, "full_name");
+    is_null(row, "tensor_core_by_name");
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+static void whole_names_tell_instantiations_apart(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_kernels();
+    json_t *json = rendered(trace, "kernels", (takt_report_options){.full_names = true});
+    assert_int_equal(row_count(json), 5);
+    const json_t *row = row_of(json, "name", gemm_float);
+    assert_near(number(row, "count"), 2, 0);
+    assert_near(number(row, "total_ns"), 4000, 0);
+    assert_near(number(row, "median_ns"), 1000, 0);
+    assert_string_equal(text_of(row, "grid"), "8,2,1");
+    assert_near(number(row, "registers"), 64, 0);
+    row = row_of(json, "name", gemm_half);
+    assert_near(number(row, "total_percent"), 100 * 500.0 / 5410, 1e-9);
+    json_decref(json);
+    char *text = report_of(trace, "kernels", &(takt_report_options){.full_names = true});
+    assert_non_null(strstr(text, gemm_float));
+    tkt_free(text);
+    takt_trace_release(trace);
+}
+
+/* Whichever node of a graph made them. */
+static void equal_launches_are_one_row(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_kernels();
+    json_t *json = rendered(trace, "kernels", (takt_report_options){.by_arguments = true});
+    assert_int_equal(row_count(json), 5);
+    const json_t *row = row_of(json, "grid", "8,2,1");
+    assert_near(number(row, "count"), 2, 0);
+    assert_near(number(row, "total_ns"), 4000, 0);
+    assert_string_equal(text_of(row, "name"), "kernel lib::gemm<...>");
+    assert_string_equal(text_of(row, "full_name"), gemm_float);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+/* Of the six launches none has a cluster, local or shared memory when the first four are gone. */
+static void columns_that_say_nothing_are_left_out_of_text(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_kernels();
+    const takt_report_options wide = {.width = 400};
+    char *text = report_of(trace, "kernels", &wide);
+    assert_true(has_column(text, "Cluster Dim") && has_column(text, "Local Mem"));
+    assert_true(has_column(text, "Static Shmem") && has_column(text, "TensorCore by name"));
+    tkt_free(text);
+    memmove(&trace->activities.items[0], &trace->activities.items[4],
+            2 * sizeof *trace->activities.items);
+    trace->activities.count = 2;
+    tkt_fold_fini(&trace->fold);
+    trace->fold = (tkt_fold){0};
+    trace->node_activities.count = 0;
+    trace->node_activities_are_derived = false;
+    text = report_of(trace, "kernels", &wide);
+    assert_false(has_column(text, "Cluster Dim") || has_column(text, "Local Mem"));
+    assert_false(has_column(text, "Static Shmem") || has_column(text, "TensorCore by name"));
+    assert_true(has_column(text, "Grid Dim") && has_column(text, "Occupancy %"));
+    tkt_free(text);
+    takt_trace_release(trace);
+}
+
+static const char *note_of(const json_t *json, size_t index)
+{
+    return json_string_value(json_array_get(json_object_get(json, "notes"), index));
+}
+
+/* The three longest, by the function's own name. */
+static void commands_for_nsight_compute(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_kernels();
+    json_t *json = rendered(trace, "kernels", (takt_report_options){.rows = 1, .sort = "count"});
+    assert_int_equal(json_array_size(json_object_get(json, "notes")), 5);
+    assert_string_equal(note_of(json, 2), "ncu -k 'regex:^gemm$' -c 5 PROGRAM");
+    assert_string_equal(note_of(json, 3),
+                        "ncu -k 'regex:^ampere_fp16_s16816gemm_fp16_128x64_ldg8_nn$' -c 5 PROGRAM");
+    assert_string_equal(note_of(json, 4),
+                        "ncu -k 'regex:^integrate_a9fb4286_cuda_kernel_forward$' -c 5 PROGRAM");
+    json_decref(json);
+    takt_trace *folded = build_folded(trace); /* labels are all that is known */
+    json = rendered(folded, "kernels", (takt_report_options){0});
+    assert_int_equal(json_array_size(json_object_get(json, "notes")), 4);
+    assert_string_equal(note_of(json, 2), "ncu -k 'regex:^gemm$' -c 5 PROGRAM");
+    json_decref(json);
+    takt_trace_release(folded);
+    takt_trace_release(trace);
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+static void assert_base(const char *name, const char *expected)
+{
+    const char *base = "";
+    size_t size = tkt_kernel_base_name(name, &base);
+    char text[128];
+    snprintf(text, sizeof text, "%.*s", (int)size, size ? base : "");
+    assert_string_equal(text, expected);
+}
+
+static void base_names(void **state)
+{
+    (void)state;
+    assert_base("density(float *, int)", "density");
+    assert_base("density", "density");
+    assert_base("_Z6forcesPKfPfi", "_Z6forcesPKfPfi"); /* where nothing demangles */
+    assert_base("void lib::gemm<float, 128>(float const*, float*, int)", "gemm");
+    assert_base("void (anonymous namespace)::push<4>(int)", "push");
+    assert_base("unsigned long a::b<c::d>::e(a::b<c::d>)", "e");
+    assert_base("void k<(int)5, (bool)((2>1)), f<g<h>>>(int)", "k");
+    assert_base("void k<a, (b)(c->d)>(int)", "k");
+    assert_base("std::enable_if<((4)>(2)), void>::type scan<int>(int*)", "scan");
+    assert_base("lib::gemm<...>", "gemm");
+    assert_base("at::native::very_long_na...", "");
+    assert_base("a';rm -rf ~;'", "");
+    assert_base("k$(reboot)", "");
+    assert_base("k`reboot`", "");
+    assert_base("operator+(int)", "");
+    assert_base("3d(int)", "");
+    assert_base("", "");
+    assert_base("void k<", "k");
+    assert_base("(", "");
+}
+
+static void names_of_tensor_core_kernels(void **state)
+{
+    (void)state;
+    assert_true(tkt_uses_tensor_cores("volta_h884gemm_64x64_ldg8_nn"));
+    assert_true(tkt_uses_tensor_cores("turing_fp16_s1688cudnn_fp16_128x128"));
+    assert_true(tkt_uses_tensor_cores("sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize32x32x8"));
+    assert_true(tkt_uses_tensor_cores("void cutlass::Kernel<cutlass_80_tensorop_f16_64x64>(P)"));
+    assert_true(tkt_uses_tensor_cores("ampere_d884gemm_64x64_nn"));
+    assert_false(tkt_uses_tensor_cores("ampere_sgemm_128x64_nn"));
+    assert_false(tkt_uses_tensor_cores("density_a884f168_cuda_kernel_forward"));
+    assert_false(tkt_uses_tensor_cores(""));
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    uint64_t ns;
+    int32_t result;
+} calls[] = {
+    {"cudaMalloc", 100, 0},       {"cudaMalloc", 300, 2},  {"cudaLaunchKernel", 50, 0},
+    {"cudaLaunchKernel", 50, 98}, {"cudaMalloc", 200, 46}, {"cudaFree", 20, 0},
+};
+
+/* 1 us apart, in a scope and outside of it. */
+static takt_trace *build_calls(void)
+{
+    takt_trace *trace = build_begin(1000000 + 10000);
+    uint32_t track = build_track(trace, "main");
+    uint32_t scope =
+        build_span(trace, track, build_site(trace, "step"), TKT_NO_SPAN, 1000000, 1004500);
+    for (uint32_t i = 0; i < 6; i++) {
+        uint64_t begin = 1001000 + 1000 * (uint64_t)i;
+        uint32_t call = build_call(trace, track, calls[i].name, i < 3 ? scope : TKT_NO_SPAN, begin,
+                                   begin + calls[i].ns);
+        trace->calls.items[call].result = calls[i].result;
+    }
+    build_end(trace);
+    return trace;
+}
+
+static void calls_that_failed(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_calls();
+    json_t *json = rendered(trace, "api", (takt_report_options){0});
+    assert_int_equal(row_count(json), 3);
+    const json_t *row = row_of(json, "name", "cudaMalloc");
+    assert_near(number(row, "count"), 3, 0);
+    assert_near(number(row, "total_ns"), 600, 0);
+    assert_near(number(row, "total_percent"), 100 * 600.0 / 720, 1e-9);
+    assert_near(number(row, "wall_percent"), 100 * 600.0 / 10000, 1e-9);
+    assert_near(number(row, "avg_ns"), 200, 0);
+    assert_near(number(row, "median_ns"), 200, 200 / 32.0);
+    assert_near(number(row, "p99_ns"), 300, 0);
+    assert_near(number(row, "stddev_ns"), 100, 0);
+    assert_near(number(row, "errors"), 2, 0);
+    assert_near(number(row, "first_error"), 2, 0);
+    row = row_of(json, "name", "cudaFree");
+    assert_near(number(row, "errors"), 0, 0);
+    is_null(row, "first_error");
+    json_decref(json);
+    char *text = report_of(trace, "api", NULL);
+    assert_true(has_column(text, "Errors"));
+    tkt_free(text);
+    takt_trace_release(trace);
+}
+
+/* How many failed is known of a summary too; which code came first is not. */
+static void summaries_count_errors(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_calls();
+    takt_trace *folded = build_folded(trace);
+    json_t *json = rendered(folded, "api", (takt_report_options){0});
+    const json_t *row = row_of(json, "name", "cudaMalloc");
+    assert_near(number(row, "errors"), 2, 0);
+    is_null(row, "first_error");
+    assert_near(number(row_of(json, "name", "cudaLaunchKernel"), "errors"), 1, 0);
+    assert_near(number(row_of(json, "name", "cudaFree"), "errors"), 0, 0);
+    json_decref(json);
+    takt_trace_release(folded);
+    takt_trace_release(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(times_of_a_name),
+        cmocka_unit_test(what_launches_have_in_common),
+        cmocka_unit_test(whole_names_tell_instantiations_apart),
+        cmocka_unit_test(equal_launches_are_one_row),
+        cmocka_unit_test(columns_that_say_nothing_are_left_out_of_text),
+        cmocka_unit_test(commands_for_nsight_compute),
+        cmocka_unit_test(base_names),
+        cmocka_unit_test(names_of_tensor_core_kernels),
+        cmocka_unit_test(calls_that_failed),
+        cmocka_unit_test(summaries_count_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
