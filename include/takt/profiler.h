@@ -118,6 +118,11 @@ typedef struct takt_profiler_options {
                                          * otherwise each of its nodes is one */
     const char *const *builtin;         /* as takt_kernel_builtin() takes them */
     size_t             builtin_count;
+    bool               view;            /* takt_profiler_stop() runs `takt view` for the last trace:
+                                         * it prints a link, and waits in the background */
+    bool               with_stack;      /* record the call stacks of scopes and of calls into CUDA;
+                                         * not in summaries. A thread that has recorded without
+                                         * begins with at most 500 spans that have none */
 } takt_profiler_options;
 
 /* What TAKT_PROFILER_OPTIONS_INIT is, as a function: for C++ and for other languages. Any thread. */

@@ -42,7 +42,8 @@ TAKT_API void takt_trace_release(const takt_trace *trace);
     X(TAKT_LOSS_INCOMPLETE, "incomplete", "launches whose activity had not finished")              \
     X(TAKT_LOSS_UNATTRIBUTED, "unattributed", "activities whose launch is not known")              \
     X(TAKT_LOSS_BAD_TIME, "bad time", "activities with impossible timestamps")                     \
-    X(TAKT_LOSS_UNKNOWN_RECORD, "unknown", "records of CUPTI's that could not be decoded")
+    X(TAKT_LOSS_UNKNOWN_RECORD, "unknown", "records of CUPTI's that could not be decoded")         \
+    X(TAKT_LOSS_NO_STACK, "no stack", "scopes and calls whose call stack could not be kept")
 
 typedef enum takt_loss {
 #define TAKT_LOSS_ENUM(code, name, text) code,

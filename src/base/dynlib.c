@@ -6,8 +6,10 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <limits.h>
 #include <link.h>
 #include <string.h>
+#include <unistd.h>
 
 void *tkt_library_loaded(const char *name)
 {
@@ -102,6 +104,55 @@ static int has_one_of(struct dl_phdr_info *info, size_t size, void *sections)
     int found = has_section(file, bytes, sections);
     tkt_file_unmap(file, bytes);
     return found;
+}
+
+typedef struct code_search {
+    const uintptr_t *addresses;
+    uint32_t count;
+    void (*found)(void *user, uint32_t index, tkt_code_place place);
+    void *user;
+    char program[PATH_MAX];
+} code_search;
+
+static bool has_code(const struct dl_phdr_info *info, uintptr_t address)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        if (part->p_type == PT_LOAD && address - info->dlpi_addr - part->p_vaddr < part->p_memsz)
+            return true;
+    }
+    return false;
+}
+
+static int locate(struct dl_phdr_info *info, size_t size, void *user)
+{
+    (void)size;
+    code_search *search = user;
+    const tkt_code_place place = {info->dlpi_name[0] ? info->dlpi_name : search->program,
+                                  info->dlpi_addr};
+    for (uint32_t i = 0; i < search->count; i++)
+        if (has_code(info, search->addresses[i]))
+            search->found(search->user, i, place);
+    return 0;
+}
+
+void tkt_objects_locate(const uintptr_t *addresses, uint32_t count,
+                        void (*found)(void *user, uint32_t index, tkt_code_place place), void *user)
+{
+    code_search search = {addresses, count, found, user, ""};
+    ssize_t size = readlink("/proc/self/exe", search.program, sizeof search.program - 1);
+    if (size > 0)
+        search.program[size] = '\0';
+    dl_iterate_phdr(locate, &search);
+}
+
+const char *tkt_exported_function(uintptr_t address, uintptr_t base)
+{
+    Dl_info info;
+    struct link_map *object = NULL;
+    if (!dladdr1((const void *)address, &info, (void **)&object, RTLD_DL_LINKMAP))
+        return NULL;
+    return object && object->l_addr == base ? info.dli_sname : NULL;
 }
 
 /* Names come first, since they need no file. */

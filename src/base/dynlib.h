@@ -17,6 +17,22 @@ void *tkt_library_symbol(void *library, const char *name);
  * to call it. */
 void tkt_library_pin(const void *address);
 
+/* Where code is: in which object, and what is added to the addresses that stand in its file. */
+typedef struct tkt_code_place {
+    const char *object; /* path; borrowed for the call */
+    uintptr_t   base;
+} tkt_code_place;
+
+/* Calls `found` for each of `count` addresses, by its index, that lies in an object; none can be
+ * unloaded meanwhile. */
+void tkt_objects_locate(const uintptr_t *addresses, uint32_t count,
+                        void (*found)(void *user, uint32_t index, tkt_code_place place),
+                        void *user);
+
+/* The function around `address` that the object with that `base` exports, or NULL: it exports none
+ * there, or is no longer loaded. */
+const char *tkt_exported_function(uintptr_t address, uintptr_t base);
+
 /* Grows whenever an object is loaded. */
 uint64_t tkt_objects_added(void);
 

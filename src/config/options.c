@@ -61,6 +61,7 @@ takt_status tkt_config_build_options(tkt_config_state *state)
         .synchronize = values[TKT_CONFIG_SYNCHRONIZE].number != 0,
         .foreground = values[TKT_CONFIG_BACKGROUND].number == 0,
         .no_arguments = values[TKT_CONFIG_RECORD_SHAPES].number == 0,
+        .with_stack = values[TKT_CONFIG_WITH_STACK].number != 0,
         .no_memory = values[TKT_CONFIG_PROFILE_MEMORY].number == 0,
         .no_host = (values[TKT_CONFIG_ACTIVITIES].number & TKT_CONFIG_CPU) == 0,
         .no_devices = (values[TKT_CONFIG_ACTIVITIES].number & TKT_CONFIG_CUDA) == 0,
@@ -72,6 +73,7 @@ takt_status tkt_config_build_options(tkt_config_state *state)
         .directory = values[TKT_CONFIG_DIRECTORY].text,
         .max_trace_bytes = values[TKT_CONFIG_MAX_TRACE_SIZE].number,
         .stream = values[TKT_CONFIG_STREAM].number != 0,
+        .view = values[TKT_CONFIG_VIEW].number != 0,
     };
     options.reports =
         names_of(state, TKT_CONFIG_REPORTS, tkt_config_has_report, &options.report_count);
@@ -101,7 +103,6 @@ bool tkt_config_lacks(const tkt_config_state *state, tkt_config_id id)
     if (!tkt_config_keys[id].missing)
         return false;
     switch (id) {
-    case TKT_CONFIG_WITH_STACK:
     case TKT_CONFIG_VIEW:
         return value->number != 0;
     default:

@@ -138,8 +138,7 @@ const tkt_config_key tkt_config_keys[TKT_CONFIG_ID_COUNT] = {
                    "memory."},
     [TKT_CONFIG_WITH_STACK] = {
         .name = "profiling.with_stack", SWITCH("false"),
-        .meaning = "Record host call stacks of scopes and launches.",
-        .missing = "records no call stacks"},
+        .meaning = "Record host call stacks of scopes and launches."},
     [TKT_CONFIG_WITH_FLOPS] = {
         .name = "profiling.with_flops", SWITCH("false"),
         .meaning = "Show the work that TAKT_WORK declares: the FLOPs column."},

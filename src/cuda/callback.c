@@ -75,7 +75,8 @@ void tkt_callback_report(const tkt_cuda_call *call)
 }
 
 /* A capture that could not begin is none; one that ends has ended, whatever came of it. */
-static void on_exit_of(const char *name, bool is_driver, const tkt_callback_data *data)
+static void on_exit_of(const char *name, bool is_driver, const tkt_callback_data *data,
+                       const void *caller)
 {
     uint64_t begin_ticks = *data->correlation_data;
     int32_t result = data->result ? *(const int32_t *)data->result : 0;
@@ -91,10 +92,11 @@ static void on_exit_of(const char *name, bool is_driver, const tkt_callback_data
         .result = result,
         .is_driver = is_driver,
         .is_capturing = tkt_capture_count() > 0,
+        .caller = caller,
     });
 }
 
-static void on_api(int domain, uint32_t id, const tkt_callback_data *data)
+static void on_api(int domain, uint32_t id, const tkt_callback_data *data, const void *caller)
 {
     uint64_t *inside = &takt_thread_hot_v1.device_call;
     bool is_driver = domain == TKT_DOMAIN_DRIVER;
@@ -111,7 +113,7 @@ static void on_api(int domain, uint32_t id, const tkt_callback_data *data)
         return;
     }
     if (name)
-        on_exit_of(name, is_driver, data);
+        on_exit_of(name, is_driver, data, caller);
     if (!is_driver)
         *inside = 0;
 }
@@ -120,7 +122,7 @@ void tkt_callback(void *user, int domain, uint32_t id, const void *data)
 {
     (void)user;
     if (domain == TKT_DOMAIN_RUNTIME || domain == TKT_DOMAIN_DRIVER)
-        on_api(domain, id, data);
+        on_api(domain, id, data, __builtin_return_address(0));
     else if (domain == TKT_DOMAIN_RESOURCE && id == TKT_CONTEXT_CREATED)
         tkt_driver_context_created(((const tkt_resource_data *)data)->context);
     else if (domain == TKT_DOMAIN_RESOURCE && id == TKT_CONTEXT_DESTROY_STARTING)

@@ -33,6 +33,7 @@ typedef struct tkt_cuda_call {
     int32_t     result;      /* cudaError_t or CUresult */
     bool        is_driver;
     bool        is_capturing; /* a stream was being captured: it may have launched nothing */
+    const void *caller;       /* where CUPTI, or the program, goes on */
 } tkt_cuda_call;
 
 /* Told on the thread that made the call; must not block nor call CUDA. Set once, before the first

@@ -223,11 +223,12 @@ static void close_unused(const tkt_driver *driver, mark *unused)
 /* Records the first event and tells of the call that launches, which is the
  * mark's begin: the scope is open already, so that the call and what it
  * launches belong to it. */
-static bool record_begin(const tkt_driver *driver, mark *begun, bool is_launch)
+static bool record_begin(const tkt_driver *driver, mark *begun, bool is_launch, const void *caller)
 {
     tkt_cuda_call call = {.name = is_launch ? "TAKT_LAUNCH" : "TAKT_STREAM_SCOPE",
                           .begin_ticks = tkt_ticks(),
-                          .correlation = begun->correlation};
+                          .correlation = begun->correlation,
+                          .caller = caller};
     call.result = driver->event_record(begun->events[0], begun->stream);
     call.end_ticks = tkt_ticks();
     if (call.result != TKT_CUDA_SUCCESS)
@@ -253,7 +254,8 @@ void *takt_stream_begin_v1(void *stream, uint32_t filter, const takt_site *site)
     begun->stream_id = number_of_stream(context.key, stream);
     for (int i = 0; i < 2; i++)
         begun->events[i] = tkt_event_take(driver, &context, true);
-    if (begun->events[0] && begun->events[1] && record_begin(driver, begun, filter != 0))
+    if (begun->events[0] && begun->events[1] &&
+        record_begin(driver, begun, filter != 0, __builtin_return_address(0)))
         return begun;
     close_unused(driver, begun);
     return NULL;

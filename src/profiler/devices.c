@@ -30,6 +30,7 @@ static void record_call(const tkt_cuda_call *call)
         .correlation = call->correlation,
         .result = call->result,
         .is_capturing = call->is_capturing,
+        .caller = call->caller,
     };
     tkt_record_call(&recorded);
 }

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/unwind.h"
 
 #include <takt/export.h>
 #include <takt/report.h>
@@ -247,6 +248,10 @@ takt_status tkt_options_save(tkt_saved_options *saved, const takt_profiler_optio
         o->max_trace_bytes = DEFAULT_MAX_BYTES;
     if (o->level == 0)
         o->level = TAKT_LEVEL_NORMAL;
+    if (o->with_stack && !tkt_unwind_load()) {
+        tkt_log(TAKT_LOG_WARNING, "profiler: no call stacks without libgcc_s.so.1");
+        o->with_stack = false;
+    }
     if (o->filter == 0)
         o->filter = TAKT_TIMING_ALL;
     return TAKT_OK;

@@ -5,6 +5,7 @@
 #include "cuda/cuda.h"
 #include "profiler/environment.h"
 #include "profiler/transition.h"
+#include "profiler/view.h"
 #include "profiler/worker.h"
 #include "record/pool.h"
 #include "record/scope.h"
@@ -30,6 +31,7 @@ struct takt_profiler {
     uint32_t cycles_saved;
     tkt_all_steps all_steps;
     takt_trace *last;
+    char *viewable; /* the last file that a browser can show; NULL */
 };
 
 /* ---- What is recorded ------------------------------------------------------------------------ */
@@ -47,6 +49,8 @@ static uint32_t modes_of(const takt_profiler_options *options)
         modes |= TKT_ARGUMENTS;
     if (!options->no_memory)
         modes |= TKT_MEMORY;
+    if (options->with_stack && (modes & TKT_KEEP))
+        modes |= TKT_STACKS;
     return modes;
 }
 
@@ -69,7 +73,7 @@ static tkt_wish wish_of(const takt_profiler *profiler)
 static void prepare(takt_profiler *profiler)
 {
     tkt_wish wish = wish_of(profiler);
-    wish.modes = 0;
+    wish.modes &= TKT_STACKS; /* alone it keeps none, but takes threads off the fast path */
     tkt_pool_limit(wish.max_bytes);
     tkt_pool_prefault(WARM_BYTES);
     if (tkt_window_open(&wish, &profiler->window) != TAKT_OK)
@@ -202,6 +206,11 @@ static bool deliver(takt_profiler *profiler)
             takt_trace_release(profiler->last);
             profiler->last = (takt_trace *)takt_trace_retain(cycle->trace);
         }
+        if (cycle->viewable) {
+            tkt_free(profiler->viewable);
+            profiler->viewable = cycle->viewable;
+            cycle->viewable = NULL;
+        }
         tkt_cycle_deliver(cycle);
         tkt_cycle_destroy(cycle);
     }
@@ -279,6 +288,8 @@ takt_status takt_profiler_stop(takt_profiler *profiler)
     check_end(profiler);
     tkt_worker_wait(&profiler->worker);
     deliver(profiler);
+    if (profiler->options.given.view)
+        tkt_view(profiler->viewable);
     return TAKT_OK;
 }
 
@@ -309,6 +320,7 @@ void takt_profiler_destroy(takt_profiler *profiler)
         takt_profiler_stop(profiler);
     tkt_worker_fini(&profiler->worker);
     takt_trace_release(profiler->last);
+    tkt_free(profiler->viewable);
     tkt_options_fini(&profiler->options);
     tkt_free(profiler);
 }

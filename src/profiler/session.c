@@ -214,6 +214,7 @@ takt_status tkt_window_open(const tkt_wish *wish, tkt_window **out)
     }
     if (window->devices.is_on)
         begin_devices(window);
+    tkt_log_refresh();
     *out = window;
     return TAKT_OK;
 }

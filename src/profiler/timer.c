@@ -52,7 +52,7 @@ void takt_timer_begin(takt_timer *timer, const char *name, const takt_timer_opti
     begin_collecting(timer);
     if (timer->options.nvtx)
         timer->nvtx_range = tkt_nvtx_range_start(timer->name, timer->options.color);
-    timer->scope = tkt_scope_open_named(timer->name);
+    timer->scope = tkt_scope_open_named(timer->name, __builtin_return_address(0));
     timer->begin_ticks = tkt_ticks();
 }
 

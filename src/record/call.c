@@ -1,4 +1,4 @@
-/* A call is written like a scope that has ended: its note first, then its span. Both in one
+/* A call is written like a scope that has ended: its notes first, then its span. All in one
  * reservation, so that no reader and no full log parts them.
  *
  * Names are static texts of the caller's, so a site is found by the address of its name, in a table
@@ -9,6 +9,7 @@
 #include "record/log.h"
 #include "record/site.h"
 #include "record/slot.h"
+#include "record/stack.h"
 
 #define NAMES 512u /* a power of two; the names that are recorded are about a hundred */
 
@@ -57,9 +58,12 @@ static void write_call(tkt_thread_log *log, const tkt_call *call, uint32_t site)
     uint32_t depth = tkt_log_depth(log);
     uint64_t ticks = call->end_ticks - call->begin_ticks;
     bool is_plain = depth < TKT_DEEP && ticks >> 32 == 0;
-    takt_record *slot = tkt_log_reserve(log, is_plain ? 2 : 3);
+    uint32_t stack = tkt_stack_here(log, call->caller);
+    takt_record *slot = tkt_log_reserve(log, (is_plain ? 2 : 3) + (stack != 0));
     if (!slot)
         return;
+    if (stack) /* as if the span were open */
+        *slot++ = (takt_record){call->begin_ticks, stack, tkt_slot_tag(TKT_SLOT_STACK, depth + 1)};
     uint64_t facts = (uint64_t)(uint32_t)call->result << 32 | call->correlation;
     uint32_t where = depth | (call->is_capturing ? TKT_SLOT_CAPTURING : 0);
     *slot++ = (takt_record){facts, where, tkt_slot_tag(TKT_SLOT_CALL, depth)};

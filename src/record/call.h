@@ -13,6 +13,7 @@ typedef struct tkt_call {
     uint32_t    correlation; /* 0: none */
     int32_t     result; /* 0: success */
     bool        is_capturing; /* a stream was being captured: it may have launched nothing */
+    const void *caller;       /* where the device's library goes on, see tkt_stack_here() */
 } tkt_call;
 
 /* Records a call that has returned, as a child of the innermost open scope of this thread. */

@@ -11,6 +11,7 @@
 #define TKT_RING      0x04u /* with TKT_KEEP: when memory is used up, the oldest chunk goes */
 #define TKT_ARGUMENTS 0x08u
 #define TKT_MEMORY    0x10u
+#define TKT_STACKS    0x20u /* scopes take the slow path; with TKT_KEEP their stacks are recorded */
 
 typedef struct tkt_control {
     uint32_t      modes; /* atomic; TKT_ bits */

@@ -307,10 +307,17 @@ void tkt_log_leave(tkt_thread_log *log)
 {
     takt_thread_v1 *thread = log->thread;
     takt_frame *end = log->frames + TKT_DEEP;
-    bool is_inline = tkt_clock_is_inline();
+    bool is_inline = tkt_clock_is_inline() && !tkt_record_has(TKT_STACKS);
     thread->limit = is_inline ? log->chunk_end : thread->cursor;
     thread->top_limit = is_inline && end > thread->top ? end : thread->top;
     thread->is_busy = 0;
+}
+
+void tkt_log_refresh(void)
+{
+    tkt_thread_log *log = takt_thread_hot_v1.log ? tkt_log_enter() : NULL;
+    if (log)
+        tkt_log_leave(log);
 }
 
 uint32_t tkt_log_site(tkt_thread_log *log, takt_site *site)

@@ -68,6 +68,7 @@ typedef struct tkt_thread_log {
     tkt_thread_mark mark;
     tkt_map         unmatched_ends; /* END site -> recording epoch */
     tkt_cached_name names[TKT_NAME_CACHE];
+    struct tkt_stack_memory *stacks; /* of record/stack.c; NULL: it has recorded none */
     uint64_t        losses[TAKT_LOSS_COUNT]; /* atomic, relaxed; and so are these: */
     double          flops;                   /* declared work since the process began */
     double          bytes;
@@ -80,6 +81,9 @@ tkt_thread_log *tkt_log_enter(void);
 
 /* Opens the fast paths again as far as they may be. */
 void tkt_log_leave(tkt_thread_log *log);
+
+/* Lets the calling thread's limits follow the modes at once. */
+void tkt_log_refresh(void);
 
 /* Room for `count` slots behind the cursor, in one chunk; NULL, and the loss is counted, when there
  * is none. Publish with tkt_log_publish(). */

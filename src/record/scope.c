@@ -6,6 +6,7 @@
 #include "record/control.h"
 #include "record/site.h"
 #include "record/slot.h"
+#include "record/stack.h"
 
 #include <string.h>
 
@@ -80,8 +81,11 @@ static void close_at(tkt_thread_log *log, uint32_t depth, uint64_t now)
     store_top(log, &log->frames[depth]);
 }
 
+/* Where the program goes on behind the library's function that it has called. */
+#define CALLER __builtin_return_address(0)
+
 /* Pushes a frame; the clock is read last. NULL when the stack is full. */
-static takt_frame *push(tkt_thread_log *log, uint32_t site_and_flag)
+static takt_frame *push(tkt_thread_log *log, uint32_t site_and_flag, const void *caller)
 {
     takt_frame *frame = log->thread->top;
     if (tkt_log_depth(log) == TKT_MAX_DEPTH) {
@@ -89,9 +93,11 @@ static takt_frame *push(tkt_thread_log *log, uint32_t site_and_flag)
         tkt_mismatch_count(TKT_TOO_DEEP, site_and_flag & TKT_FRAME_SITE);
         return NULL;
     }
+    uint32_t stack = tkt_stack_here(log, caller);
     __atomic_store_n(&frame->site, site_and_flag, __ATOMIC_RELEASE);
     __atomic_store_n(&frame->start, tkt_ticks(), __ATOMIC_RELEASE);
     store_top(log, frame + 1);
+    tkt_stack_write(log, stack, frame->start);
     return frame;
 }
 
@@ -116,7 +122,7 @@ takt_open takt_scope_begin_v1(takt_site *site)
         return open;
     uint32_t id = tkt_log_site(log, site);
     if (id && is_on(site))
-        open = open_of(log, push(log, id));
+        open = open_of(log, push(log, id, CALLER));
     tkt_log_leave(log);
     return open;
 }
@@ -136,7 +142,7 @@ void takt_scope_end_v1(takt_open open, uint64_t now)
     tkt_log_leave(log);
 }
 
-takt_open tkt_scope_open_named(const char *name)
+takt_open tkt_scope_open_named(const char *name, const void *caller)
 {
     takt_open open = {NULL, 0};
     if (!takt_is_on(TAKT_NORMAL_BIT))
@@ -146,16 +152,16 @@ takt_open tkt_scope_open_named(const char *name)
         return open;
     uint32_t id = tkt_site_named(name, TAKT_SITE_SCOPE);
     if (id)
-        open = open_of(log, push(log, id));
+        open = open_of(log, push(log, id, caller));
     tkt_log_leave(log);
     return open;
 }
 
 /* ---- Begin and end in different places ------------------------------------------------------- */
 
-static void begin_site(tkt_thread_log *log, uint32_t id)
+static void begin_site(tkt_thread_log *log, uint32_t id, const void *caller)
 {
-    if (id && !push(log, id | TKT_FRAME_PAIR))
+    if (id && !push(log, id | TKT_FRAME_PAIR, caller))
         log->unpushed++;
 }
 
@@ -164,7 +170,7 @@ void takt_begin_v1(takt_site *site)
     tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
-    begin_site(log, tkt_log_site(log, site));
+    begin_site(log, tkt_log_site(log, site), CALLER);
     tkt_log_leave(log);
 }
 
@@ -270,7 +276,7 @@ void takt_begin(const char *name)
     tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
-    begin_site(log, id_of_name(log, name));
+    begin_site(log, id_of_name(log, name), CALLER);
     tkt_log_leave(log);
 }
 
@@ -316,13 +322,15 @@ void takt_phase_v1(takt_site *site)
     uint32_t id = tkt_log_site(log, site);
     uint32_t depth = tkt_log_depth(log);
     if (id && depth > 0 && is_phase(&log->frames[depth - 1])) {
+        uint32_t stack = tkt_stack_here(log, CALLER);
         uint64_t now = tkt_ticks();
         takt_frame *frame = &log->frames[depth - 1];
         write_span(log, depth - 1, now);
         __atomic_store_n(&frame->site, id | TAKT_FRAME_PHASE, __ATOMIC_RELEASE);
         __atomic_store_n(&frame->start, now, __ATOMIC_RELEASE);
+        tkt_stack_write(log, stack, now);
     } else if (id) {
-        push(log, id | TAKT_FRAME_PHASE);
+        push(log, id | TAKT_FRAME_PHASE, CALLER);
     }
     tkt_log_leave(log);
 }

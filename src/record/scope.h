@@ -12,7 +12,8 @@ void tkt_scope_unwind(tkt_thread_log *log, uint32_t depth, uint64_t now, tkt_mis
 /* Ends the phase that is innermost on this thread, if one is: steps end phases as scopes do. */
 void tkt_scope_end_phase(uint64_t now);
 
-/* Opens a scope for a name of run time; its frame is NULL when nothing records. */
-takt_open tkt_scope_open_named(const char *name);
+/* Opens a scope for a name of run time; its frame is NULL when nothing records. `caller` is where
+ * the program goes on, see tkt_stack_here(). */
+takt_open tkt_scope_open_named(const char *name, const void *caller);
 
 #endif

@@ -47,6 +47,7 @@ typedef enum tkt_slot_kind { /* first slot: start, ticks        MORE: start, tic
     TKT_SLOT_NAME,           /* 0, text id: the thread is named */
     TKT_SLOT_GAP,            /* time: events are missing here */
     TKT_SLOT_CALL,           /* correlation, result << 32; depth of the span behind it, CAPTURING */
+    TKT_SLOT_STACK,          /* begin of the span that it belongs to, number of its call stack */
     TKT_SLOT_KINDS
 } tkt_slot_kind;
 

@@ -47,6 +47,8 @@ static void renumber_track(tkt_track *track, const uint32_t *now)
         renumber(now, &track->args.items[i].span);
     for (size_t i = 0; i < track->works.count; i++)
         renumber(now, &track->works.items[i].span);
+    for (size_t i = 0; i < track->stacks.count; i++)
+        renumber(now, &track->stacks.items[i].span);
 }
 
 /* Events follow the spans that they belong to. */
@@ -105,7 +107,7 @@ static takt_status order_async_track(takt_trace *trace, uint32_t number, moves *
 
 static uint32_t span_of(const tkt_order_items *items, size_t index)
 {
-    uint32_t span; /* the first member of tkt_arg and tkt_work */
+    uint32_t span; /* the first member of tkt_arg, tkt_work and tkt_span_stack */
     memcpy(&span, (const char *)items->items + index * items->item_size, sizeof span);
     return span;
 }
@@ -166,6 +168,8 @@ static takt_status order_track(takt_trace *trace, uint32_t number, moves *moved)
         status = order_by_span(TKT_ORDER_ITEMS(&track->args, 0));
     if (status == TAKT_OK)
         status = order_by_span(TKT_ORDER_ITEMS(&track->works, 0));
+    if (status == TAKT_OK)
+        status = order_by_span(TKT_ORDER_ITEMS(&track->stacks, 0));
     if (status == TAKT_OK)
         join_works(&track->works);
     return status;

@@ -201,6 +201,24 @@ static void add_arg(nest *n, const takt_record *slot, tkt_arg_type type)
         arg->value.string = tkt_sealing_text(n->sealing, (uint32_t)slot->start);
 }
 
+/* The begin tells whether it is that span's stack: the one that it belongs to may be missing. */
+static void add_stack(nest *n, const takt_record *slot)
+{
+    uint32_t index = owner(n, tkt_slot_depth(slot));
+    if (index == TKT_NO_SPAN)
+        return;
+    const tkt_span *span = &n->track->spans.items[index];
+    if (span->begin_ns != tkt_sealing_ns(n->sealing, cut(n->sealing->window, slot->start)))
+        return;
+    bool is_call = (tkt_span_flags(span) & TAKT_SPAN_CALL) != 0;
+    uint32_t number = tkt_sealing_stack(n->sealing, slot->ticks, is_call);
+    tkt_span_stack *stack = number == UINT32_MAX ? NULL : TKT_ARRAY_ADD(&n->track->stacks);
+    if (stack)
+        *stack = (tkt_span_stack){index, number};
+    else
+        n->sealing->is_out_of_memory = true;
+}
+
 static void add_work(nest *n, const takt_record *slot)
 {
     uint32_t span = owner(n, tkt_slot_depth(slot));
@@ -295,6 +313,10 @@ static void place_event(nest *n, const takt_record *slot)
         add_call(n, slot);
         return;
     }
+    if (kind == TKT_SLOT_STACK) {
+        add_stack(n, slot);
+        return;
+    }
     if (!tkt_sealing_holds(n->sealing, slot->start))
         return;
     if (kind == TKT_SLOT_MARK)
@@ -385,6 +407,8 @@ static void reverse_extras(tkt_track *track)
         REVERSE_SINCE(&track->args, 0);
     if (track->works.count)
         REVERSE_SINCE(&track->works, 0);
+    if (track->stacks.count)
+        REVERSE_SINCE(&track->stacks, 0);
 }
 
 /* ---- A run ----------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include "record/log.h"
 #include "trace/async.h"
 #include "trace/seal.h"
+#include "trace/stacks.h"
 
 typedef struct tkt_segment {
     const takt_record *first;
@@ -24,6 +25,8 @@ typedef struct tkt_sealing {
     takt_trace            *trace;
     TKT_ARRAY_OF(uint32_t) sites; /* record site id -> trace site + 1 */
     tkt_map async_tracks; /* text id of the name -> track + 1 */
+    tkt_map stacks;       /* number of a recorded call stack -> the trace's + 1 */
+    tkt_stacks known_stacks;
     bool    is_out_of_memory;
 } tkt_sealing;
 
@@ -32,6 +35,10 @@ uint32_t tkt_sealing_site(tkt_sealing *sealing, uint32_t record_site);
 
 /* The trace's string for a recorded text. */
 uint32_t tkt_sealing_text(tkt_sealing *sealing, uint32_t text);
+
+/* The trace's stack for a recorded one, a call's without the frames of the device's library, or
+ * UINT32_MAX. */
+uint32_t tkt_sealing_stack(tkt_sealing *sealing, uint32_t number, bool is_call);
 
 static inline uint64_t tkt_sealing_ns(const tkt_sealing *sealing, uint64_t ticks)
 {

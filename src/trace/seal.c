@@ -231,6 +231,7 @@ takt_status tkt_seal(const tkt_seal_window *window, takt_trace **out)
     takt_status status = tkt_trace_create(&sealing.trace);
     if (status != TAKT_OK)
         return status;
+    sealing.known_stacks.trace = sealing.trace;
     for (tkt_thread_log *log = tkt_log_first(); window->with_spans && log && status == TAKT_OK;
          log = tkt_log_next(log))
         status = seal_log(&sealing, log);
@@ -241,6 +242,8 @@ takt_status tkt_seal(const tkt_seal_window *window, takt_trace **out)
     if (sealing.is_out_of_memory)
         status = TAKT_NO_MEMORY;
     tkt_map_fini(&sealing.async_tracks);
+    tkt_map_fini(&sealing.stacks);
+    tkt_stacks_fini(&sealing.known_stacks);
     TKT_ARRAY_FREE(&sealing.sites);
     if (status == TAKT_OK)
         *out = sealing.trace;

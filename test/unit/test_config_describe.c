@@ -206,16 +206,14 @@ static void what_is_not_done_is_logged_once(void **state)
     (void)state;
     log_lines lines = {0};
     takt_set_log(keep_line, &lines);
-    takt_config *config = config_of("profiling: {with_stack: true, graph: launch, "
+    takt_config *config = config_of("profiling: {graph: launch, "
                                     "builtin: [x], activities: [cuda]}\noutput: {view: true}\n");
     assert_int_equal(lines.count, 0);
     takt_config_options(config);
-    assert_string_equal(lines.text,
-                        "profiling.with_stack: this version of Takt records no call stacks\n"
-                        "output.view: this version of Takt does not serve traces\n");
+    assert_string_equal(lines.text, "output.view: this version of Takt does not serve traces\n");
     assert_int_equal(takt_config_set(config, "profiling.wait", "1", NULL), TAKT_OK);
     takt_config_options(config);
-    assert_int_equal(lines.count, 2);
+    assert_int_equal(lines.count, 1);
     takt_config_destroy(config);
     begin_quietly();
 }

@@ -38,7 +38,7 @@ static uint64_t call(const char *name, uint32_t correlation, uint64_t duration, 
     uint64_t begin = fake_clock();
     __atomic_add_fetch(&ticks, duration, __ATOMIC_RELAXED);
     tkt_record_call(&(tkt_call){name, "cuda_runtime", begin, begin + duration, correlation, result,
-                                is_capturing});
+                                is_capturing, NULL});
     return begin;
 }
 

@@ -1,0 +1,166 @@
+/* Most stacks have been seen before, by the same thread at the same place. So each thread remembers
+ * the last ones by caller and stack pointer, and looks whether their return addresses still stand
+ * where they were: a few nanoseconds, instead of a microsecond or two for walking the stack. Only
+ * what is new to the thread is walked and looked up in the table that all threads share, under a
+ * lock; only what is new to the process is copied. */
+#include "record/stack.h"
+
+#include "base/arena.h"
+#include "base/dynlib.h"
+#include "base/unwind.h"
+#include "record/control.h"
+#include "record/site.h"
+#include "record/slot.h"
+
+#include <string.h>
+
+#define MAX_BYTES (UINT64_C(32) << 20) /* of stacks in all */
+#define MEMORIES  64u                  /* stacks that a thread remembers; a power of two */
+
+/* A stack that the thread had. */
+typedef struct memory {
+    const void *caller;
+    uintptr_t frame; /* of the function that asks: stands for the stack pointer */
+    uint32_t number;
+    uint32_t count;
+    tkt_return returns[TKT_STACK_FRAMES];
+} memory;
+
+struct tkt_stack_memory {
+    memory items[MEMORIES];
+};
+
+static tkt_mutex stacks_lock = TKT_MUTEX_INIT;
+static tkt_arena stacks_memory;
+static tkt_map numbers; /* hash -> number */
+static TKT_ARRAY_OF(tkt_call_stack *) stacks;
+
+static uint64_t hash_of(const memory *seen)
+{
+    uint64_t hash = seen->count;
+    for (uint32_t i = 0; i < seen->count; i++)
+        hash = tkt_hash_u64(hash + seen->returns[i].address);
+    return hash;
+}
+
+static bool is_equal(const tkt_call_stack *stack, const memory *seen)
+{
+    if (stack->count != seen->count)
+        return false;
+    for (uint32_t i = 0; i < seen->count; i++)
+        if (stack->addresses[i] != seen->returns[i].address)
+            return false;
+    return true;
+}
+
+/* With the lock. */
+static uint32_t add(const memory *seen, const tkt_stack_place *places)
+{
+    tkt_call_stack *stack = NULL;
+    size_t bytes = sizeof *stack + seen->count * sizeof *stack->addresses;
+    size_t places_bytes = seen->count * sizeof *places;
+    if (stacks_memory.total_bytes + bytes + places_bytes > MAX_BYTES)
+        return 0;
+    stack = tkt_arena_alloc(&stacks_memory, bytes);
+    tkt_stack_place *copy = tkt_arena_alloc(&stacks_memory, places_bytes);
+    tkt_call_stack **item = stack && copy ? TKT_ARRAY_ADD(&stacks) : NULL;
+    if (!item)
+        return 0;
+    *item = stack;
+    *stack = (tkt_call_stack){(uint32_t)stacks.count, seen->count, copy};
+    for (uint32_t i = 0; i < seen->count; i++)
+        stack->addresses[i] = seen->returns[i].address;
+    memcpy(copy, places, places_bytes);
+    return stack->number;
+}
+
+/* Finds a stack, or adds it if its places are given; 0: not there, or no room. Different ones of
+ * equal hash take the next free key. */
+static uint32_t find(const memory *seen, const tkt_stack_place *places)
+{
+    uint32_t found = 0;
+    tkt_mutex_lock(&stacks_lock);
+    for (uint64_t key = hash_of(seen);; key++) {
+        const uint64_t *known = tkt_map_get(&numbers, key);
+        if (known && !is_equal(stacks.items[*known - 1], seen))
+            continue;
+        if (known) {
+            found = (uint32_t)*known;
+            break;
+        }
+        uint64_t *number = places ? tkt_map_put(&numbers, key) : NULL;
+        found = number ? add(seen, places) : 0;
+        if (found)
+            *number = found;
+        else if (number)
+            tkt_map_remove(&numbers, key);
+        break;
+    }
+    tkt_mutex_unlock(&stacks_lock);
+    return found;
+}
+
+static void place(void *user, uint32_t index, tkt_code_place place)
+{
+    tkt_stack_place *places = user;
+    places[index] = (tkt_stack_place){tkt_text_intern(place.object), place.base};
+}
+
+/* The objects are asked for without the lock: the loader has its own, and may hold that while it
+ * runs a plugin's constructors, which may have scopes. */
+static uint32_t find_or_add(const memory *seen)
+{
+    uint32_t number = find(seen, NULL);
+    if (number != 0)
+        return number;
+    uintptr_t addresses[TKT_STACK_FRAMES];
+    tkt_stack_place places[TKT_STACK_FRAMES] = {{0, 0}};
+    for (uint32_t i = 0; i < seen->count; i++)
+        addresses[i] = seen->returns[i].address;
+    tkt_objects_locate(addresses, seen->count, place, places);
+    return find(seen, places);
+}
+
+static memory *memory_for(tkt_thread_log *log, const void *caller, uintptr_t frame)
+{
+    if (!log->stacks)
+        log->stacks = tkt_alloc_zeroed(sizeof *log->stacks);
+    uint64_t hash = tkt_hash_u64((uintptr_t)caller ^ frame << 16);
+    return log->stacks ? &log->stacks->items[hash & (MEMORIES - 1)] : NULL;
+}
+
+__attribute__((noinline)) uint32_t tkt_stack_here(tkt_thread_log *log, const void *caller)
+{
+    if (!caller || !tkt_record_has(TKT_STACKS) || !tkt_record_has(TKT_KEEP))
+        return 0;
+    uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
+    memory *seen = memory_for(log, caller, frame);
+    bool is_same = seen && seen->caller == caller && seen->frame == frame && seen->number != 0 &&
+                   tkt_unwind_is_same(seen->returns, seen->count);
+    if (seen && !is_same) {
+        *seen = (memory){.caller = caller, .frame = frame};
+        seen->count = tkt_unwind(caller, seen->returns, TKT_STACK_FRAMES);
+        seen->number = seen->count ? find_or_add(seen) : 0;
+    }
+    if (!seen || seen->number == 0)
+        tkt_log_lose(log, TAKT_LOSS_NO_STACK);
+    return seen ? seen->number : 0;
+}
+
+void tkt_stack_write(tkt_thread_log *log, uint32_t stack, uint64_t begin_ticks)
+{
+    takt_record *slot = stack ? tkt_log_reserve(log, 1) : NULL;
+    if (!slot)
+        return;
+    *slot = (takt_record){begin_ticks, stack, tkt_slot_tag(TKT_SLOT_STACK, tkt_log_depth(log))};
+    tkt_log_publish(log, slot + 1);
+}
+
+const tkt_call_stack *tkt_stack_get(uint32_t number)
+{
+    tkt_mutex_lock(&stacks_lock);
+    const tkt_call_stack *stack =
+        number && number <= stacks.count ? stacks.items[number - 1] : NULL;
+    tkt_mutex_unlock(&stacks_lock);
+    return stack;
+}

@@ -1,0 +1,402 @@
+/* Call stacks of scopes and calls, against what backtrace() of the C library says at the same
+ * place. */
+#include "base/unwind.h"
+#include "record/call.h"
+#include "record/control.h"
+
+#include <takt/takt.h>
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <link.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include <cmocka.h>
+
+#define KEEP_CALL() __asm__ volatile("") /* so that what comes before it is no tail call */
+
+/* ---- A recording ----------------------------------------------------------------------------- */
+
+static takt_profiler *begin(takt_mode mode, bool with_stack)
+{
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    options.mode = mode;
+    options.with_stack = with_stack;
+    takt_profiler *profiler;
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+    return profiler;
+}
+
+static const takt_trace *end(takt_profiler *profiler)
+{
+    takt_profiler_stop(profiler);
+    const takt_trace *trace = takt_trace_retain(takt_profiler_trace(profiler));
+    takt_profiler_destroy(profiler);
+    return trace;
+}
+
+/* The stack of the n-th span of that name on any track. */
+static size_t stack_of(const takt_trace *trace, const char *name, size_t n)
+{
+    for (size_t track = 0; track < takt_trace_track_count(trace); track++) {
+        takt_track_info info;
+        takt_trace_track(trace, track, &info);
+        for (size_t i = 0; i < info.span_count; i++) {
+            takt_span_info span;
+            takt_trace_span(trace, track, i, &span);
+            if (strcmp(span.name, name) == 0 && n-- == 0)
+                return takt_trace_span_stack(trace, track, i);
+        }
+    }
+    fail_msg("no span %s", name);
+    return TAKT_NO_STACK;
+}
+
+/* The return address that a frame was made of. */
+static const char *address_of(const takt_trace *trace, size_t stack, size_t frame)
+{
+    takt_frame_info info;
+    assert_int_equal(takt_trace_frame(trace, stack, frame, &info), TAKT_OK);
+    void *module =
+        dlopen(strstr(info.module, "test_stacks") ? NULL : info.module, RTLD_LAZY | RTLD_NOLOAD);
+    struct link_map *map;
+    assert_non_null(module);
+    assert_int_equal(dlinfo(module, RTLD_DI_LINKMAP, &map), 0);
+    dlclose(module);
+    return (const char *)map->l_addr + info.offset + 1;
+}
+
+/* ---- What backtrace() says ------------------------------------------------------------------- */
+
+typedef struct seen {
+    void *addresses[200];
+    int count; /* from the function that looks outwards */
+} seen;
+
+#define LOOK(into) ((into)->count = backtrace((into)->addresses, 200))
+
+/* The frames outside of the function that both looked from are equal, and in that function the
+ * scope begins behind where it was looked from, not far. */
+static void assert_stack(const takt_trace *trace, size_t stack, const seen *expected)
+{
+    assert_int_not_equal(stack, TAKT_NO_STACK);
+    size_t count = takt_trace_frame_count(trace, stack);
+    size_t most = (size_t)expected->count < 128 ? (size_t)expected->count : 128;
+    while (most > 0 && !expected->addresses[most - 1])
+        most--;
+    assert_in_range(count, most - 1, most); /* backtrace() leaves the outermost one out, or not */
+    for (size_t i = 1; i < count; i++)
+        assert_ptr_equal(address_of(trace, stack, i), expected->addresses[i]);
+    ptrdiff_t distance = address_of(trace, stack, 0) - (const char *)expected->addresses[0];
+    assert_true(distance > 0 && distance < 2000);
+}
+
+/* ---- A program ------------------------------------------------------------------------------- */
+
+__attribute__((noinline)) static void leaf(seen *at)
+{
+    if (at)
+        LOOK(at);
+    TAKT_SCOPE("leaf");
+    KEEP_CALL();
+}
+
+__attribute__((noinline)) static void left(seen *at)
+{
+    leaf(at);
+    KEEP_CALL();
+}
+
+__attribute__((noinline)) static void right(seen *at)
+{
+    leaf(at);
+    KEEP_CALL();
+}
+
+__attribute__((noinline)) static void pairs_and_phases(seen *at)
+{
+    LOOK(at);
+    TAKT_BEGIN("pair");
+    takt_begin("named");
+    TAKT_PHASE("first phase");
+    TAKT_PHASE("second phase");
+    takt_end();
+    TAKT_END("pair");
+}
+
+__attribute__((noinline)) static void recurse(seen *at, int depth)
+{
+    if (depth > 0)
+        recurse(at, depth - 1);
+    else
+        leaf(at);
+    KEEP_CALL();
+}
+
+/* ---- Tests ----------------------------------------------------------------------------------- */
+
+static void a_scope_has_the_stack_that_it_begins_at(void **state)
+{
+    (void)state;
+    seen at[2];
+    takt_profiler *profiler = begin(TAKT_MODE_TRACE, true);
+    left(&at[0]);
+    left(NULL);
+    right(&at[1]);
+    const takt_trace *trace = end(profiler);
+    assert_stack(trace, stack_of(trace, "leaf", 0), &at[0]);
+    assert_stack(trace, stack_of(trace, "leaf", 2), &at[1]);
+    takt_trace_release(trace);
+}
+
+static void equal_stacks_are_one(void **state)
+{
+    (void)state;
+    takt_profiler *profiler = begin(TAKT_MODE_TRACE, true);
+    for (int i = 0; i < 100; i++)
+        left(NULL);
+    const takt_trace *trace = end(profiler);
+    assert_int_equal(takt_trace_stack_count(trace), 1);
+    assert_int_equal(stack_of(trace, "leaf", 0), stack_of(trace, "leaf", 99));
+    assert_int_equal(takt_trace_facts(trace)->losses[TAKT_LOSS_NO_STACK], 0);
+    takt_trace_release(trace);
+}
+
+/* Both have frames of one size, so that the scope begins at the same stack pointer. */
+static void another_caller_at_the_same_place_is_another_stack(void **state)
+{
+    (void)state;
+    seen at[2];
+    left(&at[0]);
+    right(&at[1]);
+    takt_profiler *profiler = begin(TAKT_MODE_TRACE, true);
+    for (int i = 0; i < 10; i++)
+        (i % 2 ? right : left)(NULL);
+    const takt_trace *trace = end(profiler);
+    assert_int_equal(takt_trace_stack_count(trace), 2);
+    for (size_t i = 0; i < 10; i++)
+        assert_ptr_equal(address_of(trace, stack_of(trace, "leaf", i), 1), at[i % 2].addresses[1]);
+    takt_trace_release(trace);
+}
+
+static void every_way_to_begin_a_scope_has_its_stack(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"pair", "named", "first phase", "second phase"};
+    seen at;
+    takt_profiler *profiler = begin(TAKT_MODE_TRACE, true);
+    pairs_and_phases(&at);
+    const takt_trace *trace = end(profiler);
+    for (size_t i = 0; i < 4; i++)
+        assert_stack(trace, stack_of(trace, names[i], 0), &at);
+    assert_int_equal(takt_trace_stack_count(trace), 4);
+    takt_trace_release(trace);
+}
+
+static void only_what_begins_while_they_are_recorded_has_one(void **state)
+{
+    (void)state;
+    takt_profiler *all = begin(TAKT_MODE_TRACE, false);
+    left(NULL);
+    takt_profiler *some = begin(TAKT_MODE_TRACE, true);
+    left(NULL);
+    takt_trace_release(end(some));
+    left(NULL);
+    const takt_trace *trace = end(all);
+    assert_int_equal(stack_of(trace, "leaf", 0), TAKT_NO_STACK);
+    assert_int_not_equal(stack_of(trace, "leaf", 1), TAKT_NO_STACK);
+    assert_int_equal(stack_of(trace, "leaf", 2), TAKT_NO_STACK);
+    takt_trace_release(trace);
+}
+
+static void a_summary_has_none(void **state)
+{
+    (void)state;
+    takt_profiler *profiler = begin(TAKT_MODE_SUMMARY, true);
+    left(NULL);
+    assert_false(tkt_record_has(TKT_STACKS));
+    const takt_trace *trace = end(profiler);
+    assert_int_equal(takt_trace_stack_count(trace), 0);
+    takt_trace_release(trace);
+}
+
+/* The tree of both forms is made from slots that are read backwards, over those of the stacks. */
+static void a_summary_beside_the_spans_is_the_same(void **state)
+{
+    (void)state;
+    takt_profiler *profiler = begin(TAKT_MODE_BOTH, true);
+    for (int i = 0; i < 1000; i++) {
+        TAKT_SCOPE("outside");
+        left(NULL);
+    }
+    const takt_trace *trace = end(profiler);
+    assert_int_equal(takt_trace_facts(trace)->span_count, 2000);
+    assert_int_not_equal(stack_of(trace, "outside", 999), TAKT_NO_STACK);
+    assert_int_not_equal(stack_of(trace, "leaf", 999), TAKT_NO_STACK);
+    takt_trace_release(trace);
+}
+
+static void of_a_deep_stack_the_innermost_frames_are_kept(void **state)
+{
+    (void)state;
+    static seen at;
+    takt_profiler *profiler = begin(TAKT_MODE_TRACE, true);
+    recurse(&at, 150);
+    recurse(NULL, 150);
+    const takt_trace *trace = end(profiler);
+    assert_int_equal(takt_trace_frame_count(trace, stack_of(trace, "leaf", 0)), 128);
+    assert_stack(trace, stack_of(trace, "leaf", 0), &at);
+    takt_trace_release(trace);
+}
+
+__attribute__((noinline)) static void call_of(const void *caller, seen *at)
+{
+    LOOK(at);
+    uint64_t now = takt_now_ns();
+    (void)now;
+    tkt_record_call(&(tkt_call){.name = "cudaLaunchKernel",
+                                .category = "cuda_runtime",
+                                .begin_ticks = tkt_ticks(),
+                                .end_ticks = tkt_ticks(),
+                                .correlation = 7,
+                                .caller = caller});
+}
+
+__attribute__((noinline)) static void callback(seen *at)
+{
+    call_of(__builtin_return_address(0), at);
+    KEEP_CALL();
+}
+
+/* As CUPTI's callback does it: the stack begins where that returns to. */
+static void a_call_has_the_stack_of_its_caller(void **state)
+{
+    (void)state;
+    seen at;
+    takt_profiler *profiler = begin(TAKT_MODE_TRACE, true);
+    {
+        TAKT_SCOPE("outside");
+        callback(&at);
+    }
+    const takt_trace *trace = end(profiler);
+    size_t stack = stack_of(trace, "cudaLaunchKernel", 0);
+    assert_int_not_equal(stack, TAKT_NO_STACK);
+    assert_ptr_equal(address_of(trace, stack, 0), at.addresses[2]);
+    assert_int_not_equal(stack_of(trace, "outside", 0), stack);
+    takt_trace_release(trace);
+}
+
+enum {
+    THREADS = 4,
+    LEAVES = 100
+};
+
+static void *leaves_of_a_thread(void *at)
+{
+    seen *ats = at;
+    for (int i = 0; i < LEAVES; i++)
+        (i % 3 ? left : right)(&ats[i]);
+    return NULL;
+}
+
+static void threads_have_their_own(void **state)
+{
+    (void)state;
+    static seen at[THREADS][LEAVES];
+    pthread_t threads[THREADS];
+    takt_profiler *profiler = begin(TAKT_MODE_TRACE, true);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, leaves_of_a_thread, at[i]), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    const takt_trace *trace = end(profiler);
+    assert_true(takt_trace_stack_count(trace) < 20); /* the same code on all of them */
+    for (size_t i = 0; i < THREADS; i++)
+        for (size_t k = 0; k < LEAVES; k++)
+            assert_stack(trace, stack_of(trace, "leaf", i * LEAVES + k), &at[i][k]);
+    takt_trace_release(trace);
+}
+
+static ucontext_t here, there;
+
+static void on_fiber(void)
+{
+    left(NULL);
+    recurse(NULL, 20);
+}
+
+/* Its stack is none of the thread's, and ends where makecontext() says. */
+static void a_fiber_has_its_own(void **state)
+{
+    (void)state;
+    size_t bytes = 256 * 1024;
+    char *stack = malloc(bytes);
+    assert_non_null(stack);
+    takt_profiler *profiler = begin(TAKT_MODE_TRACE, true);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(getcontext(&there), 0);
+        there.uc_stack.ss_sp = stack;
+        there.uc_stack.ss_size = bytes;
+        there.uc_link = &here;
+        makecontext(&there, on_fiber, 0);
+        assert_int_equal(swapcontext(&here, &there), 0);
+    }
+    const takt_trace *trace = end(profiler);
+    for (size_t i = 0; i < 6; i++) {
+        size_t number = stack_of(trace, "leaf", i);
+        assert_int_not_equal(number, TAKT_NO_STACK);
+        assert_true(takt_trace_frame_count(trace, number) >= (i % 2 ? 23 : 3));
+        assert_true(takt_trace_frame_count(trace, number) <= (i % 2 ? 26 : 6));
+    }
+    takt_trace_release(trace);
+    free(stack);
+}
+
+static void what_is_exported_has_its_name(void **state)
+{
+    (void)state;
+    takt_profiler *profiler = begin(TAKT_MODE_TRACE, true);
+    left(NULL);
+    const takt_trace *trace = end(profiler);
+    size_t stack = stack_of(trace, "leaf", 0);
+    bool is_found = false;
+    for (size_t i = 0; i < takt_trace_frame_count(trace, stack); i++) {
+        takt_frame_info frame;
+        takt_trace_frame(trace, stack, i, &frame);
+        is_found |= strcmp(frame.function, "__libc_start_main") == 0 &&
+                    strstr(frame.module, "libc.so") != NULL;
+        if (i == 0) {
+            assert_string_equal(frame.function, ""); /* static */
+            assert_non_null(strstr(frame.module, "/test_stacks"));
+        }
+    }
+    assert_true(is_found);
+    takt_trace_release(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_scope_has_the_stack_that_it_begins_at),
+        cmocka_unit_test(equal_stacks_are_one),
+        cmocka_unit_test(another_caller_at_the_same_place_is_another_stack),
+        cmocka_unit_test(every_way_to_begin_a_scope_has_its_stack),
+        cmocka_unit_test(only_what_begins_while_they_are_recorded_has_one),
+        cmocka_unit_test(a_summary_has_none),
+        cmocka_unit_test(a_summary_beside_the_spans_is_the_same),
+        cmocka_unit_test(of_a_deep_stack_the_innermost_frames_are_kept),
+        cmocka_unit_test(a_call_has_the_stack_of_its_caller),
+        cmocka_unit_test(threads_have_their_own),
+        cmocka_unit_test(a_fiber_has_its_own),
+        cmocka_unit_test(what_is_exported_has_its_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
