@@ -43,6 +43,10 @@ const char *tkt_program_name(void);
 const char *tkt_host_name(void);
 uint32_t tkt_process_id(void);
 
+/* Runs a program that is found in PATH, without a shell, what it prints on standard error, and waits
+ * until it ends. Returns 0, or the errno that says why it was not started. */
+int tkt_run_program(char *const arguments[]);
+
 /* Columns of the terminal behind `fd`, or 0 when it is none. */
 uint32_t tkt_terminal_width(int fd);
 

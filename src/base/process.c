@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define WIDTH_OF_SILENT_TERMINALS 80
@@ -42,6 +45,42 @@ const char *tkt_host_name(void)
 uint32_t tkt_process_id(void)
 {
     return (uint32_t)getpid();
+}
+
+/* The program begins without the signals that the calling thread has blocked, as from a shell. */
+static int spawn(pid_t *child, char *const arguments[])
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none;
+
+    int status = posix_spawn_file_actions_init(&actions);
+    if (status != 0)
+        return status;
+    status = posix_spawnattr_init(&attributes);
+    if (status == 0) {
+        sigemptyset(&none);
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+        status = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+        if (status == 0)
+            status = posix_spawnp(child, arguments[0], &actions, &attributes, arguments, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return status;
+}
+
+int tkt_run_program(char *const arguments[])
+{
+    pid_t child;
+    if (!tkt_environment("PATH"))
+        return ENOENT; /* where it is set, in a set-uid program it is somebody else's */
+    int status = spawn(&child, arguments);
+    /* A host that waits for any child may be first: then there is none any more. */
+    while (status == 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    return status;
 }
 
 uint32_t tkt_terminal_width(int fd)

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "profiler/print.h"
+#include "profiler/view.h"
 
 #include <takt/export.h>
 #include <takt/report.h>
@@ -70,7 +71,7 @@ static takt_status seal(tkt_cycle *cycle, takt_trace **out)
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-static bool export_one(const tkt_cycle *cycle, const char *output)
+static bool export_one(tkt_cycle *cycle, const char *output)
 {
     const takt_profiler_options *options = &cycle->options->given;
     const takt_export_options how = {.struct_size = sizeof how,
@@ -79,14 +80,16 @@ static bool export_one(const tkt_cycle *cycle, const char *output)
     takt_error error;
     takt_status status = takt_export_output(cycle->trace, output, options->directory, &how, path,
                                             sizeof path, &error);
-    if (status == TAKT_OK)
+    if (status == TAKT_OK) {
         tkt_log(TAKT_LOG_INFO, "saved %s", path);
-    else
+        tkt_view_keep(&cycle->viewable, output, path);
+    } else {
         tkt_log(TAKT_LOG_ERROR, "cycle %u: no %s trace: %s", cycle->number, output, error.message);
+    }
     return status == TAKT_OK;
 }
 
-static bool export_all(const tkt_cycle *cycle)
+static bool export_all(tkt_cycle *cycle)
 {
     const takt_profiler_options *options = &cycle->options->given;
     bool is_perfetto_saved = false;
@@ -158,5 +161,6 @@ void tkt_cycle_destroy(tkt_cycle *cycle)
     tkt_window_close(cycle->window);
     takt_trace_release(cycle->trace);
     TKT_ARRAY_FREE(&cycle->steps);
+    tkt_free(cycle->viewable);
     tkt_free(cycle);
 }

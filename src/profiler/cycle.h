@@ -18,6 +18,7 @@ typedef struct tkt_cycle {
     TKT_ARRAY_OF(tkt_step) steps; /* the first of them; times are ticks until it is sealed */
     tkt_all_steps            all_steps;
     takt_trace              *trace; /* NULL until it is sealed, and if it could not be */
+    char                    *viewable; /* path of a file that a browser can show; may be NULL */
 } tkt_cycle;
 
 /* Seals it, and writes the files that the options ask for. What goes wrong is logged. Runs on any
