@@ -186,11 +186,6 @@ static void put_categories(tkt_writer *writer, const tkt_config_state *state)
 static void put_missing(tkt_writer *writer, const tkt_config_state *state)
 {
     const tkt_config_value *reports = &state->values[TKT_CONFIG_REPORTS];
-    for (tkt_config_id id = 0; id < TKT_CONFIG_ID_COUNT; id++) {
-        if (tkt_config_keys[id].missing && tkt_config_lacks(state, id))
-            tkt_writer_format(writer, "note: %s: this version of Takt %s\n",
-                              tkt_config_keys[id].name, tkt_config_keys[id].missing);
-    }
     for (size_t i = 0; i < reports->count; i++) {
         if (!tkt_config_has_report(reports->items[i].name))
             tkt_writer_format(writer, "note: reports: this version of Takt has no report '%s'\n",

@@ -48,13 +48,11 @@ static void put_yaml_default(tkt_writer *writer, const tkt_config_key *key)
     }
 }
 
-/* "Takes ..." and what is missing, as one sentence each. */
 static void format_details(const tkt_config_key *key, char *out, size_t capacity)
 {
     char expects[128];
     tkt_config_expects(key, expects, sizeof expects);
-    snprintf(out, capacity, "Takes %s.%s%s%s", expects, key->missing ? " This version " : "",
-             key->missing ? key->missing : "", key->missing ? "." : "");
+    snprintf(out, capacity, "Takes %s.", expects);
 }
 
 /* ---- Command-line help ---- */
@@ -258,10 +256,7 @@ static void put_key_row(tkt_writer *writer, const tkt_config_key *key)
     tkt_config_expects(key, expects, sizeof expects);
     tkt_writer_format(writer, "| `%s` | `", tkt_config_leaf(key));
     put_yaml_default(writer, key);
-    tkt_writer_format(writer, "` | %s | %s", expects, key->meaning);
-    if (key->missing)
-        tkt_writer_format(writer, " This version %s.", key->missing);
-    tkt_writer_text(writer, " |\n");
+    tkt_writer_format(writer, "` | %s | %s |\n", expects, key->meaning);
 }
 
 static void put_key_table(tkt_writer *writer, const char *section)

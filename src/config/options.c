@@ -95,21 +95,6 @@ static bool lacks_a_report(const tkt_config_state *state)
     return false;
 }
 
-bool tkt_config_lacks(const tkt_config_state *state, tkt_config_id id)
-{
-    const tkt_config_value *value = &state->values[id];
-    if (id == TKT_CONFIG_REPORTS)
-        return lacks_a_report(state);
-    if (!tkt_config_keys[id].missing)
-        return false;
-    switch (id) {
-    case TKT_CONFIG_VIEW:
-        return value->number != 0;
-    default:
-        return false;
-    }
-}
-
 static void warn_of_reports(const tkt_config_state *state)
 {
     const tkt_config_value *reports = &state->values[TKT_CONFIG_REPORTS];
@@ -135,17 +120,10 @@ static bool is_default(tkt_config_id id, const tkt_config_value *value)
 
 void tkt_config_warn(tkt_config_state *state)
 {
-    for (tkt_config_id id = 0; id < TKT_CONFIG_ID_COUNT; id++) {
-        uint64_t bit = UINT64_C(1) << id;
-        if (!tkt_config_lacks(state, id) || is_default(id, &state->values[id]))
-            continue;
-        /* relaxed: only one of several threads shall log it; nothing else is published */
-        if (atomic_fetch_or_explicit(&state->warned, bit, memory_order_relaxed) & bit)
-            continue;
-        if (id == TKT_CONFIG_REPORTS)
-            warn_of_reports(state);
-        else
-            tkt_log(TAKT_LOG_WARNING, "%s: this version of Takt %s", tkt_config_keys[id].name,
-                    tkt_config_keys[id].missing);
-    }
+    if (!lacks_a_report(state) ||
+        is_default(TKT_CONFIG_REPORTS, &state->values[TKT_CONFIG_REPORTS]))
+        return;
+    /* relaxed: only one of several threads shall log it; nothing else is published */
+    if (!atomic_exchange_explicit(&state->is_warned, true, memory_order_relaxed))
+        warn_of_reports(state);
 }

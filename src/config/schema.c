@@ -183,8 +183,8 @@ const tkt_config_key tkt_config_keys[TKT_CONFIG_ID_COUNT] = {
                    "what it had."},
     [TKT_CONFIG_VIEW] = {
         .name = "output.view", SWITCH("false"),
-        .meaning = "After stop, serve the last trace once and print its link.",
-        .missing = "does not serve traces"},
+        .meaning = "After stop, print a link that opens the last trace in ui.perfetto.dev, once: "
+                   "runs takt view, found in PATH, in the background."},
 };
 /* clang-format on */
 

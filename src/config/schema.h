@@ -76,7 +76,6 @@ typedef struct tkt_config_key {
     bool (*accepts)(const char *text);
     const char *expects; /* texts and lists: what an item is, after "expected" */
     const char *meaning; /* for people; a sentence or two */
-    const char *missing; /* what this version does not do, or NULL: "records no call stacks" */
 } tkt_config_key;
 
 extern const tkt_config_key tkt_config_keys[TKT_CONFIG_ID_COUNT];

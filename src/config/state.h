@@ -32,7 +32,7 @@ typedef struct tkt_config_state {
     size_t                skipped_count;
     tkt_config_section    skipped[TKT_CONFIG_SKIPPED_MAX];
     takt_profiler_options options;
-    _Atomic uint64_t      warned; /* bit tkt_config_id: its warning has been logged */
+    atomic_bool           is_warned; /* the missing reports have been logged */
 } tkt_config_state;
 
 _Static_assert(TKT_CONFIG_ID_COUNT <= 64, "a bit for every key");
@@ -65,10 +65,7 @@ void tkt_config_drop_args(int *argc, char **argv);
 /* Makes state->options from the values; TAKT_NO_MEMORY. */
 takt_status tkt_config_build_options(tkt_config_state *state);
 
-/* Whether a value asks for what this version does not do. */
-bool tkt_config_lacks(const tkt_config_state *state, tkt_config_id id);
-
-/* Logs each such value, once. */
+/* Logs which reports are asked for that this version does not have, once. */
 void tkt_config_warn(tkt_config_state *state);
 
 #endif

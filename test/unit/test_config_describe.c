@@ -206,11 +206,12 @@ static void what_is_not_done_is_logged_once(void **state)
     (void)state;
     log_lines lines = {0};
     takt_set_log(keep_line, &lines);
-    takt_config *config = config_of("profiling: {graph: launch, "
-                                    "builtin: [x], activities: [cuda]}\noutput: {view: true}\n");
+    static const char *const none[] = {"scopes"};
+    tkt_config_names(none, 1, none, 1);
+    takt_config *config = config_of("reports: [tree]\n");
     assert_int_equal(lines.count, 0);
     takt_config_options(config);
-    assert_string_equal(lines.text, "output.view: this version of Takt does not serve traces\n");
+    assert_string_equal(lines.text, "reports: this version of Takt has no report 'tree'\n");
     assert_int_equal(takt_config_set(config, "profiling.wait", "1", NULL), TAKT_OK);
     takt_config_options(config);
     assert_int_equal(lines.count, 1);
