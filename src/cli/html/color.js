@@ -1,0 +1,41 @@
+/* Colours. A name has the same one wherever it is shown, in every trace. The fills are Paul Tol's
+ * scheme "light" (personal.sron.nl/~pault) without its olive, which people with colour-blind eyes can tell apart and
+ * on which dark text is readable; so they serve light and dark pages. */
+'use strict';
+
+const fills = ['#77aadd', '#ee8866', '#44bb99', '#eedd88', '#99ddff', '#ffaabb', '#bbcc33'];
+const fillInk = '#14171b';
+const neutralFill = '#c3c9d1'; /* calls into CUDA, and waits: they are not the program's */
+
+/* FNV-1a, 32 bits. */
+function hashText(text) {
+    let hash = 0x811c9dc5;
+    for (let i = 0; i < text.length; i++)
+        hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+    return (hash ^ (hash >>> 15)) >>> 0;
+}
+
+function colorOf(name) {
+    return fills[hashText(name) % fills.length];
+}
+
+/* The colour of an event, from a table of its track's names. */
+function eventColor(trace, track, event) {
+    if (track.kind === 'wait' || isCall(track, event))
+        return neutralFill;
+    const names = namesOf(trace, track);
+    const colors = names.colors ??= names.map(colorOf);
+    return colors[track.events.what[event]];
+}
+
+/* The style sheet's colours as the canvas needs them, for the theme that is on. */
+function themeColors() {
+    const probe = document.body.appendChild(make('span', {hidden: true}));
+    const colors = {};
+    for (const name of ['page', 'surface', 'line', 'ink', 'muted', 'accent']) {
+        probe.style.setProperty('color', `var(--${name})`);
+        colors[name] = getComputedStyle(probe).color;
+    }
+    probe.remove();
+    return colors;
+}

@@ -1,0 +1,182 @@
+/* The trace out of the page's inert blocks: FORMAT.md describes them. Columns become typed arrays,
+ * one object a track; nothing is made for single events. */
+'use strict';
+
+/* The bytes of a block of base64 of gzip, decoded in pieces to keep the strings small. */
+async function inflate(id) {
+    const packed = byId(id).textContent.trim();
+    const stream = new DecompressionStream('gzip');
+    const inflated = new Response(stream.readable).arrayBuffer();
+    const writer = stream.writable.getWriter();
+    const piece = 1 << 20;
+    for (let at = 0; at < packed.length; at += piece)
+        writer.write(Uint8Array.from(atob(packed.slice(at, at + piece)), (c) => c.charCodeAt(0)));
+    writer.close();
+    byId(id).remove();
+    return new Uint8Array(await inflated);
+}
+
+/* Reads columns, each of which begins with its size. */
+class Columns {
+    constructor(bytes) {
+        this.bytes = bytes;
+        this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+        this.position = 0;
+    }
+
+    /* The next column's end; leaves the position at its first value. */
+    open() {
+        if (this.position + 4 > this.bytes.length)
+            throw new Error('the data end too early');
+        const end = this.position + 4 + this.view.getUint32(this.position, true);
+        this.position += 4;
+        return end;
+    }
+
+    close(end) {
+        if (this.position !== end || end > this.bytes.length)
+            throw new Error('a column has not the size that it should have');
+    }
+
+    /* `count` varints, into an array of the given type. Numbers up to 2^53 are exact, so there are
+     * no shifts, which would cut to 32 bits. */
+    varints(count, Type = Int32Array) {
+        const end = this.open();
+        const values = new Type(count);
+        const bytes = this.bytes;
+        let at = this.position;
+        for (let i = 0; i < count; i++) {
+            let byte = bytes[at++];
+            let value = byte & 127;
+            for (let scale = 128; byte > 127; scale *= 128) {
+                byte = bytes[at++];
+                value += (byte & 127) * scale;
+            }
+            values[i] = value;
+        }
+        this.position = at;
+        this.close(end);
+        return values;
+    }
+
+    /* Sums of varints: times in the order of their begin. */
+    sums(count) {
+        const values = this.varints(count, Float64Array);
+        for (let i = 1; i < count; i++)
+            values[i] += values[i - 1];
+        return values;
+    }
+
+    /* Varints that may be negative. */
+    zigzags(count) {
+        const values = this.varints(count, Float64Array);
+        for (let i = 0; i < count; i++)
+            values[i] = values[i] % 2 ? -(values[i] + 1) / 2 : values[i] / 2;
+        return values;
+    }
+
+    doubles(count) {
+        const end = this.open();
+        const values = new Float64Array(count);
+        for (let i = 0; i < count; i++, this.position += 8)
+            values[i] = this.view.getFloat64(this.position, true);
+        this.close(end);
+        return values;
+    }
+}
+
+function readSpans(columns, count) {
+    return {
+        begin: columns.sums(count),
+        duration: columns.varints(count, Float64Array),
+        what: columns.varints(count), /* index into trace.sites */
+        depth: columns.varints(count),
+        flags: columns.varints(count, Uint8Array),
+        args: columns.varints(count),
+        stack: columns.varints(count),
+    };
+}
+
+function readActivities(columns, count) {
+    const events = {
+        begin: columns.sums(count),
+        duration: columns.varints(count, Float64Array),
+        what: columns.varints(count), /* index into trace.shapes */
+        depth: columns.varints(count),
+        track: columns.varints(count),
+        launch: columns.varints(count),
+        scope: columns.varints(count),
+        scopeName: columns.varints(count),
+        correlation: columns.zigzags(count),
+    };
+    for (let i = 1; i < count; i++)
+        events.correlation[i] += events.correlation[i - 1];
+    return events;
+}
+
+/* Bytes that are allocated after each event. */
+function readMemory(columns, info) {
+    const time = columns.sums(info.count);
+    const value = columns.zigzags(info.count);
+    for (let i = 1; i < info.count; i++)
+        value[i] += value[i - 1];
+    return {...info, time, value};
+}
+
+/* The first row that is free, for each wait: they may overlap. */
+function firstFreeRows(begin, duration) {
+    const ends = [];
+    return Int32Array.from(begin, (time, i) => {
+        let row = ends.findIndex((end) => end <= time);
+        if (row < 0)
+            row = ends.length;
+        ends[row] = time + duration[i];
+        return row;
+    });
+}
+
+function readWaits(columns, count) {
+    const events = {
+        begin: columns.sums(count),
+        duration: columns.varints(count, Float64Array),
+        what: columns.varints(count), /* takt_wait_kind */
+        context: columns.varints(count),
+        stream: columns.varints(count, Float64Array),
+    };
+    events.depth = firstFreeRows(events.begin, events.duration);
+    const rows = events.depth.reduce((most, depth) => Math.max(most, depth + 1), 0);
+    return {kind: 'wait', name: 'waits for devices', group: 'host', count, hidden: 0, rows, events};
+}
+
+/* Lets the browser paint, and tells what is going on. */
+async function breathe(progress, text) {
+    progress(text);
+    await new Promise((resolve) => setTimeout(resolve));
+}
+
+async function readTrace(progress) {
+    const trace = JSON.parse(byId('facts').textContent);
+    if (trace.format !== 1)
+        throw new Error(`the data are of format ${trace.format}, which this page does not know`);
+    await breathe(progress, 'Unpacking\u2026');
+    Object.assign(trace, JSON.parse(new TextDecoder().decode(await inflate('lists'))));
+    const columns = new Columns(await inflate('data'));
+
+    for (const [i, track] of trace.tracks.entries()) {
+        await breathe(progress, `Reading track ${i + 1} of ${trace.tracks.length}\u2026`);
+        track.id = i;
+        track.events = (track.kind === 'stream' ? readActivities : readSpans)(columns, track.count);
+    }
+    trace.counters = trace.counters.map((info) => (
+        {...info, time: columns.sums(info.count), value: columns.doubles(info.count)}));
+    trace.memory = trace.memory.map((info) => readMemory(columns, info));
+    const {marks, waits, steps} = trace;
+    trace.marks = {count: marks.count, time: columns.sums(marks.count),
+        name: columns.varints(marks.count), track: columns.varints(marks.count)};
+    trace.waits = readWaits(columns, waits.count);
+    trace.steps = {count: steps.count, begin: columns.sums(steps.count),
+        duration: columns.varints(steps.count, Float64Array), number: columns.sums(steps.count)};
+    trace.begin = trace.facts.begin_ns;
+    trace.end = Math.max(trace.facts.end_ns, trace.begin + 1);
+    return trace;
+}

@@ -1,0 +1,73 @@
+/* Which rows the timeline has, and where: groups (the host, each device, counters, memory) of
+ * tracks and curves. A closed track shows its first line only, a closed group nothing. */
+'use strict';
+
+const lineHeight = 20, thinHeight = 12, curveHeight = 44, groupHeight = 26, rowGap = 6;
+
+function trackRow(trace, track) {
+    const marks = [];
+    for (let i = 0; i < trace.marks.count; i++)
+        if (trace.marks.track[i] === track.id)
+            marks.push(i);
+    const hidden = track.hidden ? `, ${countText(track.hidden)} not shown` : '';
+    return {kind: 'track', track, marks, title: trackTitle(track), isOpen: true,
+        note: countText(track.count) + hidden};
+}
+
+function curveRow(series, title, type) {
+    return {kind: 'curve', series, title, type, isOpen: true, note: ''};
+}
+
+function memoryTitle(series) {
+    const device = series.device || 'host';
+    const kind = series.kind && series.kind !== 'device' && series.kind !== device ?
+        ` ${series.kind}` : '';
+    return `${device}${kind} memory${series.pool ? ', pools' : ''}`;
+}
+
+function deviceTitle(trace, name) {
+    const device = trace.devices.find((d) => d.device === name);
+    return device && device.name ? `${name}  ${device.name}` : name;
+}
+
+function timelineGroups(trace) {
+    const groups = [];
+    const add = (title, rows) => rows.length && groups.push({kind: 'group', title, rows,
+        isOpen: true});
+    const tracksOf = (name) => trace.tracks.filter((track) => track.group === name && track.count)
+        .map((track) => trackRow(trace, track));
+    const waits = trace.waits.count ? [trackRow(trace, trace.waits)] : [];
+    add('Host', [...tracksOf('host'), ...waits]);
+    for (const name of new Set(trace.tracks.map((track) => track.group)))
+        if (name !== 'host')
+            add(deviceTitle(trace, name), tracksOf(name));
+    add('Memory', trace.memory.filter((m) => m.count)
+        .map((m) => curveRow(m, memoryTitle(m), 'bytes')));
+    add('Counters', trace.counters.filter((c) => c.count)
+        .map((c) => curveRow(c, c.name, 'number')));
+    return groups;
+}
+
+function rowHeight(row) {
+    if (row.kind === 'curve')
+        return row.isOpen ? curveHeight : thinHeight;
+    return row.isOpen ? lineHeight * Math.max(1, row.track.rows) : lineHeight;
+}
+
+/* Places groups and rows one below the other; their sum of heights. */
+function placeRows(groups) {
+    let y = 0;
+    for (const group of groups) {
+        group.y = y;
+        group.height = groupHeight;
+        y += groupHeight;
+        for (const row of group.rows) {
+            row.isShown = group.isOpen;
+            row.y = y;
+            row.height = rowHeight(row);
+            if (row.isShown)
+                y += row.height + rowGap;
+        }
+    }
+    return y;
+}

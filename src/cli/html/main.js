@@ -1,0 +1,161 @@
+/* Reads the trace, makes the page, and listens for the keys that count everywhere. */
+'use strict';
+
+/* What the last line of every report says. */
+function provenanceText(trace) {
+    const {facts} = trace;
+    const {provenance} = trace.tables.summary ?? {};
+    const parts = [`backend ${facts.backend}`,
+        `clock ${provenance ? `${provenance.clock}, ` : ''}resolution ${fixedText(facts.clock_resolution_ns, 3)} ns, `
+        + `uncertainty ${fixedText(facts.clock_uncertainty_ns, 1)} ns`];
+    if (facts.device_uncertainty_ns)
+        parts.push(`device times: resolution ${fixedText(facts.device_resolution_ns, 1)} ns, `
+            + `uncertainty ${fixedText(facts.device_uncertainty_ns, 1)} ns`);
+    parts.push(trace.losses.length ? trace.losses.map((l) => `${l.name} ${l.count}`).join(', ') :
+        'nothing lost');
+    parts.push(`begun before ${facts.begun_before}, unfinished ${facts.unfinished}`,
+        `Takt\u2019s cost ${timeText(facts.cost_ns)}`);
+    return parts.join('; ');
+}
+
+class Page {
+    constructor(trace) {
+        this.trace = trace;
+        this.timeline = new Timeline(trace);
+        const names = new Set([...trace.tracks, trace.waits].filter((track) => track.count)
+            .flatMap((track) => namesOf(trace, track)));
+        this.options = {hasName: (name) => names.has(name), onname: (name) => {
+            this.open('timeline');
+            this.timeline.select(null);
+            searchFor(this.timeline, name);
+        }};
+        const canShow = trace.facts.has_spans;
+        this.onstep = canShow && ((step) => (this.open('timeline'), showStep(this.timeline, step)));
+        this.ontime = canShow && ((time) => this.onrange(time, time));
+        this.pages = pagesOf(this);
+        this.build();
+    }
+
+    /* Shows a stretch of time with what is around it; of a moment, a fiftieth of the recording. */
+    onrange(begin, end) {
+        const around = end > begin ? (end - begin) * 2 : (this.trace.end - this.trace.begin) / 100;
+        this.open('timeline');
+        this.timeline.show(begin - around, end + around);
+        if (end > begin) {
+            this.timeline.selectRange(begin, end);
+            showRange(this.timeline);
+        }
+    }
+
+    build() {
+        const {facts} = this.trace;
+        const steps = facts.step_count ? `, ${pluralText(facts.step_count, 'step')}` : '';
+        document.title = `${visibleText(facts.name) || 'Takt'} \u2013 Takt`;
+        byId('run').replaceChildren(makeName(facts.name || 'unnamed run', 120));
+        byId('about').textContent = `${timeText(this.trace.end - this.trace.begin)}${steps}`
+            + (facts.is_partial ? ', partial' : '');
+        byId('provenance').textContent = provenanceText(this.trace);
+        this.tabs = this.pages.map(([id, title]) => make('button', {type: 'button', role: 'tab',
+            id: `tab-${id}`, 'aria-controls': `page-${id}`,
+            onclick: () => this.open(id)}, title));
+        this.panels = this.pages.map(([id]) => make('div', {role: 'tabpanel', id: `page-${id}`,
+            'aria-labelledby': `tab-${id}`, hidden: true, class: 'page'}));
+        byId('tabs').replaceChildren(...this.tabs);
+        byId('tabs').addEventListener('keydown', (event) => this.moveTab(event));
+        byId('pages').replaceChildren(...this.panels);
+        document.addEventListener('keydown', (event) => this.pressKey(event));
+        const asked = decodeURIComponent(location.hash.slice(1));
+        this.open(this.pages.some(([id]) => id === asked) ? asked : 'overview');
+    }
+
+    /* Pages are made when they are first opened. */
+    open(id) {
+        this.current = id;
+        this.pages.forEach(([name, , makePage], i) => {
+            const isOpen = name === id;
+            this.tabs[i].setAttribute('aria-selected', String(isOpen));
+            this.tabs[i].tabIndex = isOpen ? 0 : -1;
+            this.panels[i].hidden = !isOpen;
+            if (isOpen && !this.panels[i].hasChildNodes())
+                this.panels[i].append(...[makePage(this)].flat(3).filter(Boolean));
+        });
+        document.body.classList.toggle('full', id === 'timeline');
+        this.timeline.redraw();
+    }
+
+    moveTab(event) {
+        const step = {ArrowRight: 1, ArrowLeft: -1}[event.key];
+        const place = this.pages.findIndex(([id]) => id === this.current);
+        const count = this.pages.length;
+        const next = event.key === 'Home' ? 0 : event.key === 'End' ? count - 1 :
+            step ? (place + step + count) % count : -1;
+        if (next < 0)
+            return;
+        event.preventDefault();
+        this.open(this.pages[next][0]);
+        this.tabs[next].focus();
+    }
+
+    pressKey(event) {
+        const isField = event.target.closest('input') !== null;
+        if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey)
+            return;
+        if (event.key === '/' && !isField && this.trace.facts.has_spans) {
+            this.open('timeline');
+            this.timeline.search.input.select();
+            event.preventDefault();
+        } else if (this.current === 'timeline' && pressKey(this.timeline, event)) {
+            event.preventDefault();
+        }
+    }
+
+    /* After a change of theme. */
+    recolor() {
+        this.timeline.colors = null;
+        this.timeline.redraw();
+    }
+}
+
+/* Follows the system until the button is pressed; what was chosen is not kept. */
+function setUpTheme(onchange) {
+    const system = matchMedia('(prefers-color-scheme: dark)');
+    const root = document.documentElement;
+    const isDark = () => (root.dataset.theme ? root.dataset.theme === 'dark' : system.matches);
+    const update = () => {
+        byId('theme').setAttribute('aria-pressed', String(isDark()));
+        onchange();
+    };
+    byId('theme').addEventListener('click', () => {
+        root.dataset.theme = isDark() ? 'light' : 'dark';
+        update();
+    });
+    system.addEventListener('change', update);
+    update();
+}
+
+function fail(text) {
+    byId('progress').setAttribute('role', 'alert');
+    byId('progress').textContent = text;
+}
+
+async function main() {
+    if (!('DecompressionStream' in window)) {
+        fail('This browser cannot unpack the data (it has no DecompressionStream). Chrome 80, '
+            + 'Firefox 113, Safari 16.4 and later can.');
+        return;
+    }
+    let page = null;
+    setUpTheme(() => page?.recolor());
+    try {
+        const trace = await readTrace((text) => byId('progress').textContent = text);
+        page = new Page(trace);
+        byId('progress').remove();
+        document.body.dataset.state = 'ready';
+    } catch (error) {
+        document.body.dataset.state = 'failed';
+        fail(`The data of this page cannot be read: ${error.message}`);
+        throw error;
+    }
+}
+
+document.addEventListener('DOMContentLoaded', main);

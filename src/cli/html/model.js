@@ -1,0 +1,145 @@
+/* Questions about single events. An event is a track and an index into its columns. */
+'use strict';
+
+const SPAN_BEGUN_BEFORE = 1, SPAN_UNFINISHED = 2, SPAN_PHASE = 4, SPAN_ACTIVITY = 8, SPAN_CALL = 16;
+const waitNames = ['wait', 'wait for an event', 'stream waits for an event', 'wait for a stream',
+    'wait for the device'];
+const filterNames = {1: 'kernel', 2: 'builtin', 4: 'memcpy', 8: 'memset', 16: 'graph'};
+const copyNames = ['', 'HtoD', 'DtoH', 'HtoA', 'AtoH', 'AtoA', 'AtoD', 'DtoA', 'DtoD', 'HtoH',
+    'PtoP'];
+const memoryNames = ['', 'pageable', 'pinned', 'device', 'array', 'managed', 'device static',
+    'managed static'];
+
+/* The name of each value of a track's column `what`. */
+function namesOf(trace, track) {
+    if (track.kind === 'wait')
+        return waitNames;
+    if (track.kind === 'stream')
+        return trace.shapeNames ??= trace.shapes.map((shape) => shape.name);
+    return trace.siteNames ??= trace.sites.map(([name]) => trace.strings[name]);
+}
+
+function eventName(trace, track, event) {
+    return namesOf(trace, track)[track.events.what[event]] ?? '';
+}
+
+function isCall(track, event) {
+    return track.events.flags !== undefined && (track.events.flags[event] & SPAN_CALL) !== 0;
+}
+
+function eventKind(trace, track, event) {
+    if (track.kind === 'wait')
+        return 'wait';
+    if (track.kind === 'stream')
+        return filterNames[trace.shapes[track.events.what[event]].filter] ?? 'activity';
+    const flags = track.events.flags[event];
+    if (flags & SPAN_CALL)
+        return 'CUDA call';
+    return flags & SPAN_ACTIVITY ? 'activity' : flags & SPAN_PHASE ? 'phase' : 'scope';
+}
+
+function trackTitle(track) {
+    if (track.name)
+        return track.name;
+    if (track.kind === 'stream')
+        return `stream ${track.stream}`;
+    return track.kind === 'thread' ? `thread ${track.thread}` : 'track';
+}
+
+/* The span directly around a thread's span; -1: none. Backwards, to the next of less depth. */
+function parentOf(track, event) {
+    const {depth} = track.events;
+    if (track.kind !== 'thread' || depth[event] === 0)
+        return -1;
+    const line = linesOf(track)[depth[event] - 1];
+    const place = lowerBound(line.begin, track.events.begin[event] + 0.5) - 1;
+    for (let i = place; i >= 0; i--)
+        if (line.index[i] < event)
+            return line.index[i];
+    return -1;
+}
+
+/* Time of a thread's span less that of the spans directly inside. */
+function selfTime(track, event) {
+    const {depth, duration} = track.events;
+    let self = duration[event];
+    for (let i = event + 1; i < track.count && depth[i] > depth[event]; i++)
+        if (depth[i] === depth[event] + 1)
+            self -= duration[i];
+    return self;
+}
+
+/* Calls f(track, event) for each activity for which column `key` ('launch' or 'scope') names that
+ * span. */
+function eachActivityOf(trace, track, event, key, f) {
+    for (const stream of trace.tracks) {
+        if (stream.kind !== 'stream')
+            continue;
+        const column = stream.events[key];
+        for (let i = 0; i < stream.count; i++)
+            if (column[i] === event + 1 && stream.events.track[i] === track.id + 1)
+                f(stream, i);
+    }
+}
+
+/* The span that a column of an activity names, or null. */
+function linkOf(trace, track, event, key) {
+    if (track.kind !== 'stream' || !track.events[key][event] || !track.events.track[event])
+        return null;
+    const host = trace.tracks[track.events.track[event] - 1];
+    return {track: host, event: track.events[key][event] - 1};
+}
+
+/* The recorded step in which a time lies; -1: none. */
+function stepAt(trace, time) {
+    const {begin, duration} = trace.steps;
+    const step = lowerBound(begin, time + 0.5) - 1;
+    return step >= 0 && time < begin[step] + duration[step] ? step : -1;
+}
+
+/* Two sorted lists of disjoint intervals [begin, end, begin, end, ...] as one. */
+function mergeIntervals(a, b) {
+    const merged = [];
+    for (let i = 0, j = 0; i < a.length || j < b.length;) {
+        const from = j >= b.length || (i < a.length && a[i] <= b[j]) ? a : b;
+        const at = from === a ? (i += 2) - 2 : (j += 2) - 2;
+        if (merged.length && from[at] <= merged.at(-1))
+            merged[merged.length - 1] = Math.max(merged.at(-1), from[at + 1]);
+        else
+            merged.push(from[at], from[at + 1]);
+    }
+    return merged;
+}
+
+function lineIntervals(line) {
+    const intervals = new Float64Array(2 * line.index.length);
+    for (let i = 0; i < line.index.length; i++) {
+        intervals[2 * i] = line.begin[i];
+        intervals[2 * i + 1] = line.end[i];
+    }
+    return intervals;
+}
+
+/* When a device did anything: the union of its activities' intervals. */
+function busyOf(trace, device) {
+    trace.busy ??= new Map();
+    if (!trace.busy.has(device)) {
+        const lines = trace.tracks.filter((t) => t.kind === 'stream' && t.group === device)
+            .flatMap(linesOf);
+        trace.busy.set(device, lines.map(lineIntervals).reduce(mergeIntervals, []));
+    }
+    return trace.busy.get(device);
+}
+
+/* How much of [begin, end) intervals cover, in ns. */
+function coveredTime(intervals, begin, end) {
+    let covered = 0;
+    for (let i = 0; i < intervals.length; i += 2)
+        covered += Math.max(0, Math.min(end, intervals[i + 1]) - Math.max(begin, intervals[i]));
+    return covered;
+}
+
+/* Devices that did something, in their order. */
+function deviceNames(trace) {
+    return [...new Set(trace.tracks.filter((t) => t.kind === 'stream').map((t) => t.group))];
+}

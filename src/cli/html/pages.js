@@ -1,0 +1,128 @@
+/* The tabs: what each holds, and which there are for this trace. */
+'use strict';
+
+function reportsOf(page, names) {
+    return names.filter((name) => page.trace.tables[name])
+        .map((name) => makeReport(page.trace.tables[name], page.options));
+}
+
+/* The longest gaps of each device; a click leads to their place on the timeline. */
+function makeGapTable(page, device) {
+    const {trace} = page;
+    const gaps = longestGaps(trace, device, 20);
+    if (!gaps.length)
+        return null;
+    return make('div', {class: 'report'}, make('div', {class: 'tools'},
+        make('h3', {}, `Longest gaps of ${device}`)), make('ol', {class: 'gaps'},
+        gaps.map((gap) => make('li', {}, makeButton(timeText(gap.duration),
+            () => page.onrange(gap.begin, gap.end), {class: 'link', title: 'Show on the timeline'}),
+        ` at ${timeText(gap.begin - trace.begin)}`))));
+}
+
+function makeLaunchPage(page) {
+    const {trace} = page;
+    const devices = trace.hidden.count ? [] : deviceNames(trace);
+    return [devices.map((device) => make('section', {class: 'card'}, make('h2', {}, `${device} busy`),
+        make('p', {}, gapSentence(trace, device)), makeBusyPlot(trace, device, page.ontime),
+        makeGapTable(page, device))),
+    reportsOf(page, ['launches', 'gaps', 'devices'])];
+}
+
+function makeMemoryPage(page) {
+    const {trace} = page;
+    const plots = trace.memory.filter((series) => series.count).map((series) => make('section',
+        {class: 'card'}, make('h2', {}, memoryTitle(series)),
+        makeMemoryPlot(trace, series, page.ontime)));
+    return [plots, reportsOf(page, ['memory'])];
+}
+
+function makeStepsPage(page) {
+    const {trace} = page;
+    const plots = trace.steps.count ? [make('div', {class: 'pair'},
+        makeStepCard(trace, page.onstep), make('section', {class: 'card'},
+            make('h2', {}, 'How many took how long'), makeStepHistogram(trace)))] : [];
+    return [plots, reportsOf(page, ['steps'])];
+}
+
+/* Where the numbers come from, and what is missing. */
+function makeNotesPage(page) {
+    const {trace} = page;
+    const {facts} = trace;
+    const losses = trace.losses.map((loss) => [loss.name, countText(loss.count), loss.text]);
+    return [
+        make('section', {class: 'card'}, make('h2', {}, 'Recording'), makeList([
+            ['File', makeName(trace.file)], ['Run', makeName(facts.name)],
+            ['Process', String(facts.process_id)], ['Cycle', String(facts.cycle)],
+            ['Complete', facts.is_partial ? 'no, stopped within the cycle' : 'yes'],
+            ['Spans', countText(facts.span_count)], ['Activities', countText(facts.activity_count)],
+            ['Begun before', countText(facts.begun_before)],
+            ['Unfinished', countText(facts.unfinished)], ['Written by', `takt ${trace.takt}`],
+        ], 'fields')),
+        make('section', {class: 'card'}, make('h2', {}, 'Measurement'), makeList([
+            ['Devices timed by', makeName(facts.backend)],
+            ['Clock resolution', `${fixedText(facts.clock_resolution_ns, 3)} ns`],
+            ['Clock uncertainty', `${fixedText(facts.clock_uncertainty_ns, 1)} ns`],
+            ['Device resolution', facts.device_resolution_ns &&
+                `${fixedText(facts.device_resolution_ns, 1)} ns`],
+            ['Device uncertainty', facts.device_uncertainty_ns &&
+                `${fixedText(facts.device_uncertainty_ns, 1)} ns`],
+            ['Takt\u2019s own cost', timeText(facts.cost_ns)],
+        ], 'fields')),
+        make('section', {class: 'card'}, make('h2', {}, 'What is missing'),
+            losses.length ? make('ul', {}, losses.map(([name, count, text]) =>
+                make('li', {}, make('b', {}, `${name}: ${count}`), ` ${text}`))) :
+                make('p', {}, 'Nothing: no event was lost.'),
+            hiddenText(trace) ? make('p', {}, hiddenText(trace)) : null),
+        trace.devices.length ? make('section', {class: 'card'}, make('h2', {}, 'Devices'),
+            trace.devices.map((device) => makeList([['Device', makeName(device.device)],
+                ['Product', device.name && makeName(device.name)],
+                ['Compute capability', device.compute],
+                ['Multiprocessors', device.multiprocessors],
+                measured('Memory', 'bytes', device.memory_bytes || null)], 'fields'))) : null,
+        reportsOf(page, ['timeline']),
+    ];
+}
+
+function hiddenText(trace) {
+    const {count, below_ns: below} = trace.hidden;
+    return count ? `The timeline leaves out ${pluralText(count, 'event')} of less than about `
+        + `${timeText(below)}. The tables have all of them.` : '';
+}
+
+function makeTimelinePage(page) {
+    const {trace} = page;
+    if (!trace.facts.has_spans)
+        return make('p', {class: 'empty'}, 'There is no timeline: this run kept a summary only '
+            + '(mode: summary). The tables are complete.');
+    if (!trace.tracks.some((track) => track.count))
+        return make('p', {class: 'empty'}, 'There is no timeline: nothing was recorded.');
+    const hidden = hiddenText(trace);
+    return [hidden ? make('p', {class: 'banner'}, hidden) : null, page.timeline.element];
+}
+
+const knownReports = ['summary', 'scopes', 'tree', 'kernels', 'ops', 'activities', 'launches',
+    'gaps', 'devices', 'memory', 'steps', 'api', 'timeline'];
+
+/* [id, title, make, is there something]; reports that no tab asks for stand in the last. */
+function pagesOf(page) {
+    const {trace} = page;
+    const has = (...names) => names.some((name) => trace.tables[name]?.rows.length ||
+        Object.values(trace.tables[name]?.tables ?? {}).some((table) => table.rows.length));
+    const further = Object.keys(trace.tables).filter((name) => !knownReports.includes(name));
+    const simple = (...names) => (p) => reportsOf(p, names);
+    return [
+        ['overview', 'Overview', makeOverview, true],
+        ['timeline', 'Timeline', makeTimelinePage, true],
+        ['scopes', 'Scopes', simple('scopes'), has('scopes')],
+        ['tree', 'Tree', simple('tree'), has('tree')],
+        ['kernels', 'Kernels', simple('kernels', 'ops', 'activities'),
+            has('kernels', 'ops', 'activities')],
+        ['launches', 'Launches & gaps', makeLaunchPage,
+            has('launches', 'gaps') || deviceNames(trace).length > 0],
+        ['memory', 'Memory', makeMemoryPage, has('memory') || trace.memory.length > 0],
+        ['steps', 'Steps', makeStepsPage, has('steps') || trace.steps.count > 0],
+        ['api', 'API', simple('api'), has('api')],
+        ['more', 'More', simple(...further), has(...further)],
+        ['notes', 'Notes', makeNotesPage, true],
+    ].filter(([, , , isThere]) => isThere);
+}

@@ -1,0 +1,241 @@
+/* Painting the timeline's rows on a canvas. `pen` has the context, the colours, the stretch of time
+ * that is shown and how wide it is in CSS pixels. */
+'use strict';
+
+function xOf(pen, time) {
+    return (time - pen.begin) * pen.scale;
+}
+
+/* Cuts text to a width; measures each text once. */
+function fitText(pen, text, width) {
+    let full = pen.widths.get(text);
+    if (full === undefined)
+        pen.widths.set(text, full = pen.context.measureText(text).width);
+    if (full <= width)
+        return text;
+    const fits = Math.floor(text.length * width / full) - 1;
+    return fits < 2 ? '' : text.slice(0, fits) + '\u2026';
+}
+
+function paintLabel(pen, text, x, end, y) {
+    const left = Math.max(x, 0) + 4;
+    const shown = fitText(pen, visibleText(cutText(text, 200)), Math.min(end, pen.width) - left - 3);
+    if (!shown)
+        return;
+    pen.context.fillStyle = fillInk;
+    pen.context.fillText(shown, left, y);
+}
+
+/* One event that is at least a pixel wide. */
+function paintEvent(pen, track, line, i, y, height) {
+    const {context} = pen;
+    const x = Math.max(-2, xOf(pen, line.begin[i]));
+    const end = Math.min(pen.width + 2, xOf(pen, line.end[i]));
+    const event = line.index[i];
+    const isHit = !line.hits || line.hits[i + 1] > line.hits[i];
+    context.globalAlpha = isHit ? 1 : 0.18;
+    context.fillStyle = eventColor(pen.trace, track, event);
+    context.fillRect(x, y, Math.max(1, end - x - (end - x > 3 ? 1 : 0)), height);
+    if (end - x > 26 && height > 12)
+        paintLabel(pen, eventName(pen.trace, track, event), x, end, y + height / 2);
+}
+
+/* Events [from, to) of less than a pixel, as one column: as opaque as they cover it, with the
+ * colour of the longest. */
+function paintMerged(pen, track, line, from, to, column, y, height) {
+    const {context} = pen;
+    const share = Math.min(1, (line.sum[to] - line.sum[from]) * pen.scale);
+    const isHit = !line.hits || line.hits[to] > line.hits[from];
+    context.globalAlpha = (0.3 + 0.7 * share) * (isHit ? 1 : 0.18);
+    const longest = line.index[line.longest.best(from, to)];
+    context.fillStyle = eventColor(pen.trace, track, longest);
+    context.fillRect(column, y, 1, height);
+}
+
+function paintLine(pen, track, line, y, height) {
+    const {begin, end} = line;
+    const pixel = 1 / pen.scale;
+    const last = lowerBound(begin, pen.end);
+    for (let i = lowerBound(end, pen.begin); i < last;) {
+        if (end[i] - begin[i] >= pixel) {
+            paintEvent(pen, track, line, i++, y, height);
+            continue;
+        }
+        const column = Math.floor(xOf(pen, begin[i]));
+        let next = lowerBound(begin, pen.begin + (column + 1) * pixel, i + 1);
+        if (next - 1 > i && end[next - 1] - begin[next - 1] >= pixel)
+            next--; /* it begins in this column, but goes on */
+        paintMerged(pen, track, line, i, next, column, y, height);
+        i = next;
+    }
+    pen.context.globalAlpha = 1;
+}
+
+function paintMarks(pen, row, y) {
+    const {context} = pen;
+    context.fillStyle = pen.colors.accent;
+    let before = -Infinity;
+    for (const mark of row.marks) {
+        const x = xOf(pen, pen.trace.marks.time[mark]);
+        if (x < 0 || x > pen.width || x - before < 2)
+            continue;
+        before = x;
+        context.beginPath();
+        context.moveTo(x - 4, y - 4);
+        context.lineTo(x + 4, y - 4);
+        context.lineTo(x, y + 3);
+        context.fill();
+    }
+}
+
+function paintTrack(pen, row, y) {
+    const lines = linesOf(row.track);
+    const shown = row.isOpen ? lines.length : 1;
+    for (let i = 0; i < shown; i++) {
+        const top = y + i * lineHeight;
+        if (top > -lineHeight && top < pen.height)
+            paintLine(pen, row.track, lines[i], top, lineHeight - 2);
+    }
+    paintMarks(pen, row, y);
+}
+
+/* Least and greatest value in each pixel column, as [x, least, greatest, last, ...]. */
+function curveColumns(pen, series) {
+    const {time, value, most, least} = extremesOf(series);
+    const columns = [];
+    let i = lowerBound(time, pen.begin);
+    let carried = i > 0 ? value[i - 1] : NaN;
+    if (i > 0)
+        columns.push(0, carried, carried, carried);
+    while (i < time.length && time[i] <= pen.end) {
+        const column = Math.floor(xOf(pen, time[i]));
+        const next = lowerBound(time, pen.begin + (column + 1) / pen.scale, i + 1);
+        const low = value[least.best(i, next)];
+        const high = value[most.best(i, next)];
+        const isFirst = Number.isNaN(carried);
+        columns.push(column, isFirst ? low : Math.min(low, carried),
+            isFirst ? high : Math.max(high, carried), carried = value[next - 1]);
+        i = next;
+    }
+    if (columns.length)
+        columns.push(Math.min(pen.width, xOf(pen, pen.trace.end)), carried, carried, carried);
+    return columns;
+}
+
+/* The values that a curve's height stands for: from 0, unless there are negative ones. */
+function curveRange(series) {
+    const {value, most, least} = extremesOf(series);
+    const high = value[most.best(0, value.length)];
+    const low = Math.min(0, value[least.best(0, value.length)]);
+    return {low, high: high > low ? high : low + 1};
+}
+
+function paintCurve(pen, row, y) {
+    const {context} = pen;
+    const {low, high} = curveRange(row.series);
+    const columns = curveColumns(pen, row.series);
+    const top = y + 3, height = row.height - 5;
+    const yOf = (value) => top + height - (value - low) / (high - low) * height;
+    context.fillStyle = context.strokeStyle = pen.colors.accent;
+    context.beginPath();
+    for (let i = 0; i < columns.length; i += 4) {
+        const x = columns[i] + 0.5;
+        if (i > 0)
+            context.lineTo(x, yOf(columns[i - 1]));
+        else
+            context.moveTo(x, yOf(columns[i + 1]));
+        context.lineTo(x, yOf(columns[i + 1]));
+        context.lineTo(x, yOf(columns[i + 2]));
+        context.lineTo(x, yOf(columns[i + 3]));
+    }
+    context.stroke();
+    if (!columns.length)
+        return;
+    context.lineTo(columns.at(-4), top + height);
+    context.lineTo(columns[0], top + height);
+    context.globalAlpha = 0.15;
+    context.fill();
+    context.globalAlpha = 1;
+}
+
+/* A curve from the call that launched an activity to the activity. */
+function paintArrow(pen, from, to) {
+    const {context} = pen;
+    const bend = Math.max(20, Math.min(120, Math.abs(to.x - from.x) / 2));
+    context.strokeStyle = context.fillStyle = pen.colors.ink;
+    context.lineWidth = 1.5;
+    context.beginPath();
+    context.moveTo(from.x, from.y);
+    context.bezierCurveTo(from.x + bend, from.y, to.x - bend, to.y, to.x, to.y);
+    context.stroke();
+    context.beginPath();
+    context.moveTo(to.x + 1, to.y);
+    context.lineTo(to.x - 6, to.y - 4);
+    context.lineTo(to.x - 6, to.y + 4);
+    context.fill();
+    context.lineWidth = 1;
+}
+
+/* Distance of the axis' ticks: at least 110 pixels. */
+function tickStep(pen) {
+    return Math.max(1, niceStep(110 / pen.scale));
+}
+
+/* Calls f(time, x) for each tick; times count from the begin of the recording. */
+function eachTick(pen, f) {
+    const step = tickStep(pen);
+    const origin = pen.trace.begin;
+    for (let n = Math.ceil((pen.begin - origin) / step); n * step + origin <= pen.end; n++)
+        f(n * step, xOf(pen, n * step + origin));
+}
+
+/* Calls f(step, x, end) for each recorded step that is shown, if they are wide enough to tell. */
+function eachStep(pen, f) {
+    const {begin, duration, count} = pen.trace.steps;
+    let i = Math.max(0, lowerBound(begin, pen.begin) - 1);
+    for (; i < count && begin[i] < pen.end; i++)
+        f(i, xOf(pen, begin[i]), xOf(pen, begin[i] + duration[i]));
+}
+
+/* Vertical lines below everything: ticks, and the boundaries of steps unless they would be dense. */
+function paintGrid(pen) {
+    const {context} = pen;
+    context.fillStyle = pen.colors.line;
+    eachTick(pen, (time, x) => context.fillRect(Math.round(x), 0, 1, pen.height));
+    const shown = lowerBound(pen.trace.steps.begin, pen.end) -
+        lowerBound(pen.trace.steps.begin, pen.begin);
+    if (shown * 16 > pen.width)
+        return;
+    context.globalAlpha = 0.3;
+    context.fillStyle = pen.colors.accent;
+    eachStep(pen, (step, x) => context.fillRect(Math.round(x), 0, 1, pen.height));
+    context.globalAlpha = 1;
+}
+
+/* The ruler: ticks above, steps below. When steps are narrow, only every n-th has its number. */
+function paintRuler(pen) {
+    const {context, colors} = pen;
+    const step = tickStep(pen);
+    context.fillStyle = colors.muted;
+    eachTick(pen, (time, x) => {
+        context.fillRect(Math.round(x), 16, 1, 6);
+        context.fillText(tickText(time, step), x + 4, 10);
+    });
+    let free = 0;
+    eachStep(pen, (index, x, end) => {
+        if (end - x < 1 && Math.floor(x) === Math.floor(end))
+            return;
+        const {number} = pen.trace.steps;
+        context.globalAlpha = number[index] % 2 ? 0.28 : 0.14;
+        context.fillStyle = colors.accent;
+        context.fillRect(x, 24, Math.max(1, end - x), 16);
+        context.globalAlpha = 1;
+        const left = Math.max(x, 0) + 4;
+        const text = end - left > 60 ? `step ${number[index]}` : String(number[index]);
+        if (left < free || end - left < 8 + 6.5 * text.length)
+            return;
+        context.fillStyle = colors.ink;
+        context.fillText(text, left, 32);
+        free = left + 6.5 * text.length;
+    });
+}

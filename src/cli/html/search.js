@@ -1,0 +1,115 @@
+/* Finding events by a part of their name. What matches keeps its colour, the rest fades. */
+'use strict';
+
+/* For each value of the track's column `what`: does its name match? */
+function matchingNames(trace, track, needle) {
+    const matches = (name) => name.toLowerCase().includes(needle);
+    const names = namesOf(trace, track).map(matches);
+    if (track.kind === 'stream')
+        trace.shapes.forEach((shape, i) => names[i] ||= matches(shape.full_name ?? ''));
+    return names;
+}
+
+/* Marks the matches on a track's lines; how many there are. */
+function markTrack(trace, track, needle) {
+    const names = needle ? matchingNames(trace, track, needle) : null;
+    let count = 0;
+    for (const line of linesOf(track)) {
+        line.hits = names && new Int32Array(line.index.length + 1);
+        for (let i = 0; names && i < line.index.length; i++)
+            line.hits[i + 1] = line.hits[i] + (names[track.events.what[line.index[i]]] ? 1 : 0);
+        count += names ? line.hits.at(-1) : 0;
+    }
+    return count;
+}
+
+function updateSearch(timeline, text) {
+    const needle = text.trim().toLowerCase();
+    const {search, trace} = timeline;
+    search.text = needle;
+    search.count = 0;
+    for (const track of [...trace.tracks, trace.waits])
+        if (track.count)
+            search.count += markTrack(trace, track, needle);
+    search.output.textContent = needle ? pluralText(search.count, 'match', 'matches') : '';
+    timeline.redraw();
+}
+
+/* The first match on a line that begins after `time` (or, backwards, the last before it). */
+function hitOnLine(line, time, step) {
+    const {hits, begin} = line;
+    const place = lowerBound(begin, step > 0 ? time + 0.5 : time);
+    if (step > 0) {
+        const hit = lowerBound(hits, hits[place] + 1);
+        return hit < hits.length ? hit - 1 : -1;
+    }
+    return hits[place] > 0 ? lowerBound(hits, hits[place]) - 1 : -1;
+}
+
+/* Selects the next match in time on any line, and begins anew at the end. */
+function nextHit(timeline, step, isAgain = false) {
+    const {search, trace, selected} = timeline;
+    if (!search.text || !search.count)
+        return;
+    const edge = step > 0 ? -Infinity : Infinity;
+    const from = isAgain ? edge : selected ? selected.track.events.begin[selected.event] :
+        step > 0 ? timeline.begin - 1 : timeline.end;
+    let best = null;
+    for (const track of [...trace.tracks, trace.waits]) {
+        for (const line of track.count ? linesOf(track) : []) {
+            const hit = hitOnLine(line, from, step);
+            if (hit >= 0 && (!best || step * (best.begin - line.begin[hit]) > 0))
+                best = {track, event: line.index[hit], begin: line.begin[hit]};
+        }
+    }
+    if (best)
+        timeline.select(best);
+    else if (!isAgain)
+        nextHit(timeline, step, true);
+}
+
+/* Puts a text into the field and goes to its first match. */
+function searchFor(timeline, text) {
+    timeline.search.input.value = text;
+    updateSearch(timeline, text);
+    if (!timeline.selected)
+        nextHit(timeline, 1);
+}
+
+const keyTexts = [['wheel, W S', 'zoom at the pointer'], ['drag, A D, arrows', 'move'],
+    ['shift-drag, or drag the ruler', 'select time: a table of what ran'],
+    ['R', 'select all the time that is shown'],
+    ['click', 'details, and the arrow from the call that launched it'],
+    ['double click, Enter, F', 'zoom to the selected event'], ['0', 'show everything'],
+    [', .', 'previous, next event of the row'], ['[ ]', 'the span around it, the first inside'],
+    ['/', 'search; Enter or N next, P previous'], ['Esc', 'select nothing']];
+
+function makeKeys() {
+    return make('details', {class: 'keys'}, make('summary', {}, 'Keys'),
+        make('div', {class: 'sheet'}, makeList(keyTexts.map(([key, text]) =>
+            [make('kbd', {}, key), text]), 'keylist')));
+}
+
+function makeToolbar(timeline) {
+    const {search} = timeline;
+    search.input = make('input', {type: 'search', placeholder: 'Search names  /',
+        'aria-label': 'Search names', spellcheck: 'false',
+        oninput: (event) => updateSearch(timeline, event.target.value),
+        onkeydown: (event) => {
+            if (event.key === 'Enter')
+                nextHit(timeline, event.shiftKey ? -1 : 1);
+            else if (event.key === 'Escape')
+                timeline.canvas.focus();
+            else
+                return;
+            event.preventDefault();
+        }});
+    search.output = make('output', {'aria-live': 'polite'});
+    return make('div', {class: 'toolbar', role: 'toolbar', 'aria-label': 'Timeline'}, search.input,
+        makeButton('\u2039', () => nextHit(timeline, -1), {'aria-label': 'Previous match'}),
+        makeButton('\u203a', () => nextHit(timeline, 1), {'aria-label': 'Next match'}),
+        search.output, make('span', {class: 'space'}),
+        makeButton('+', () => timeline.zoom(0.5), {'aria-label': 'Zoom in', title: 'W'}),
+        makeButton('\u2212', () => timeline.zoom(2), {'aria-label': 'Zoom out', title: 'S'}),
+        makeButton('Fit', () => timeline.fit(), {title: '0'}), makeKeys());
+}

@@ -1,0 +1,183 @@
+/* Reports as tables: every column can be sorted, rows can be filtered, shares are bars. A table
+ * with a column `depth` is a tree, whose rows can be folded. */
+'use strict';
+
+function compareValues(a, b) {
+    if (a === null || a === undefined || b === null || b === undefined)
+        return (b === null || b === undefined ? 0 : 1) - (a === null || a === undefined ? 0 : 1);
+    if (typeof a === 'number' && typeof b === 'number')
+        return a - b;
+    return String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0;
+}
+
+/* Rows as nodes with those below them; without a column `depth` all are roots. */
+function nestRows(rows) {
+    const roots = [], open = [];
+    for (const row of rows) {
+        const depth = row.depth ?? 0;
+        const node = {row, depth, children: [], isOpen: true};
+        (depth > 0 ? open[depth - 1].children : roots).push(node);
+        open[depth] = node;
+    }
+    return roots;
+}
+
+/* One table: what is sorted, folded and filtered, and the elements that show it. */
+class Table {
+    constructor(report, options) {
+        this.options = options;
+        this.columns = report.columns.filter((key) => key !== 'depth' &&
+            report.rows.some((row) => row[key] !== null && row[key] !== undefined && row[key] !== ''));
+        this.isTree = report.columns.includes('depth');
+        this.roots = nestRows(report.rows);
+        this.numeric = new Set(this.columns.filter((key) =>
+            report.rows.some((row) => typeof row[key] === 'number')));
+        this.sort = {key: options.sort ?? null, sign: -1};
+        this.needle = '';
+        this.body = make('tbody');
+        this.heads = new Map(this.columns.map((key) => [key, this.makeHead(key)]));
+        this.element = make('table', {class: this.isTree ? 'tree' : null,
+            'aria-label': options.label}, make('thead', {}, make('tr', {}, [...this.heads.values()])),
+        this.body);
+        this.fill();
+    }
+
+    makeHead(key) {
+        return make('th', {scope: 'col', class: this.numeric.has(key) ? 'number' : null},
+            makeButton([columnTitle(key), make('span', {class: 'order', 'aria-hidden': 'true'})],
+                () => this.sortBy(key)));
+    }
+
+    /* Numbers fall at first, texts rise; the second time the other way round. */
+    sortBy(key) {
+        const first = this.numeric.has(key) ? -1 : 1;
+        this.sort = {key, sign: this.sort.key === key ? -this.sort.sign : first};
+        this.fill();
+    }
+
+    sorted(nodes) {
+        const {key, sign} = this.sort;
+        return key === null ? nodes :
+            [...nodes].sort((a, b) => sign * compareValues(a.row[key], b.row[key]));
+    }
+
+    /* A row is shown if it matches, or something below it does. */
+    matches(node) {
+        return !this.needle || node.children.some((child) => this.matches(child)) ||
+            this.columns.some((key) => typeof node.row[key] === 'string' &&
+                node.row[key].toLowerCase().includes(this.needle));
+    }
+
+    fill() {
+        for (const [key, head] of this.heads) {
+            const isSorted = key === this.sort.key;
+            head.setAttribute('aria-sort', !isSorted ? 'none' :
+                this.sort.sign < 0 ? 'descending' : 'ascending');
+        }
+        const rows = [];
+        const add = (nodes) => {
+            for (const node of this.sorted(nodes)) {
+                if (!this.matches(node))
+                    continue;
+                rows.push(this.makeRow(node));
+                if (node.isOpen || this.needle)
+                    add(node.children);
+            }
+        };
+        add(this.roots);
+        this.body.replaceChildren(...rows);
+    }
+
+    makeRow(node) {
+        return make('tr', {}, this.columns.map((key, i) => this.makeCell(node, key, i === 0)));
+    }
+
+    makeCell(node, key, isFirst) {
+        const value = node.row[key];
+        const type = columnType(key);
+        const isNumber = typeof value === 'number';
+        const cell = make(isFirst ? 'th' : 'td', {scope: isFirst ? 'row' : null,
+            class: this.numeric.has(key) ? 'number' : null, title: exactText(type, value) || null});
+        if (isNumber || value === null || value === undefined)
+            cell.append(valueText(type, value));
+        else
+            cell.append(...isFirst ? this.nameParts(node, String(value)) : [makeName(String(value))]);
+        if (isNumber && type === 'percent') {
+            cell.classList.add('share');
+            cell.style.setProperty('--share', `${Math.min(100, Math.max(0, value))}%`);
+        }
+        return cell;
+    }
+
+    nameParts(node, name) {
+        const {onname, hasName} = this.options;
+        const label = onname && (!hasName || hasName(name)) ? makeButton(makeName(name),
+            () => onname(name), {class: 'link', title: 'Show on the timeline'}) : makeName(name);
+        if (!this.isTree)
+            return [label];
+        const toggle = node.children.length ? makeButton(make('span', {class: 'arrow'}),
+            () => this.toggle(node), {class: 'toggle', 'aria-expanded': String(node.isOpen),
+                'aria-label': `Below ${cutText(visibleText(name), 80)}`}) :
+            make('span', {class: 'toggle'});
+        const indent = make('span', {class: 'indent'});
+        indent.style.setProperty('width', `${node.depth * 1.1}rem`);
+        return [indent, toggle, label];
+    }
+
+    toggle(node) {
+        node.isOpen = !node.isOpen;
+        const place = [...this.body.querySelectorAll('.toggle')].indexOf(document.activeElement);
+        this.fill();
+        this.body.querySelectorAll('.toggle')[place]?.focus();
+    }
+
+    /* Opens or closes all rows with something below. */
+    foldAll(isOpen) {
+        const fold = (nodes) => nodes.forEach((node) => {
+            node.isOpen = isOpen;
+            fold(node.children);
+        });
+        fold(this.roots);
+        this.fill();
+    }
+}
+
+function makeFilter(table) {
+    return make('input', {type: 'search', placeholder: 'Filter', 'aria-label': 'Filter rows',
+        spellcheck: 'false', oninput: (event) => {
+            table.needle = event.target.value.trim().toLowerCase();
+            table.fill();
+        }});
+}
+
+/* A table with what belongs to it. Options: label; title; sort: a column; onname: called with the
+ * name of a row that is clicked; hasName: tells which names can be. */
+function makeTable(report, options) {
+    if (!report.rows.length)
+        return null;
+    const table = new Table(report, options);
+    const tools = [report.rows.length > 8 ? makeFilter(table) : null,
+        ...table.isTree ? [makeButton('Open all', () => table.foldAll(true)),
+            makeButton('Close all', () => table.foldAll(false))] : []];
+    const more = report.row_count > report.rows.length ? make('p', {class: 'note'},
+        `${countText(report.rows.length)} of ${countText(report.row_count)} rows shown`) : null;
+    return make('div', {class: 'report'},
+        make('div', {class: 'tools'}, options.title ? make('h3', {}, options.title) : null, tools),
+        make('div', {class: 'wide', tabindex: 0, role: 'region', 'aria-label': options.label},
+            table.element), more);
+}
+
+/* All of a report: its tables, its facts and its notes. */
+function makeReport(report, options) {
+    const title = columnTitle(report.report);
+    const facts = Object.entries(report.facts ?? {}).map(([key, value]) => {
+        const type = columnType(key);
+        return [columnTitle(key), typeof value === 'string' ? makeName(value) :
+            valueText(type, value), exactText(type, value)];
+    });
+    const further = Object.entries(report.tables ?? {}).map(([key, table]) =>
+        makeTable(table, {...options, title: columnTitle(key), label: `${title}: ${key}`}));
+    return make('section', {'aria-label': title},
+        makeTable(report, {...options, title, label: title}), makeList(facts), further,
+        (report.notes ?? []).map((note) => make('p', {class: 'note'}, visibleText(note))));
+}

@@ -1,0 +1,131 @@
+/* Numbers as the text reports print them; the rules are those of src/report/value.c. */
+'use strict';
+
+/* Rounds half up, away from zero, as the reports do; toFixed() rounds the binary fraction. */
+function fixedText(value, decimals) {
+    if (!Number.isFinite(value))
+        return String(value);
+    const digits = Math.floor(Math.abs(value) * 10 ** decimals + 0.5);
+    const sign = value < 0 && digits > 0 ? '-' : '';
+    return sign + (digits / 10 ** decimals).toFixed(decimals);
+}
+
+/* us below 1 ms, ms below 1 s, three decimals. */
+function timeText(ns) {
+    if (ns < 0)
+        return '-' + timeText(-ns);
+    if (ns < 1e6)
+        return fixedText(ns / 1e3, 3) + 'us';
+    return ns < 1e9 ? fixedText(ns / 1e6, 3) + 'ms' : fixedText(ns / 1e9, 3) + 's';
+}
+
+function bytesText(bytes) {
+    if (bytes < 0)
+        return '-' + bytesText(-bytes);
+    if (bytes < 1024)
+        return fixedText(bytes, 0) + ' B';
+    const units = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
+    let unit = 0;
+    for (bytes /= 1024; bytes >= 1024 && unit < 5; unit++)
+        bytes /= 1024;
+    return fixedText(bytes, 2) + ' ' + units[unit];
+}
+
+function numberText(value) {
+    const size = Math.abs(value);
+    if (size >= 0.1 || size === 0)
+        return fixedText(value, size >= 1000 ? 1 : 3);
+    return size >= 0.001 ? fixedText(value, 6) : String(Number(value.toPrecision(3)));
+}
+
+function percentText(percent) {
+    return fixedText(percent, 2) + '%';
+}
+
+/* Counts in prose, with thousands apart: 1,234,567. */
+function countText(count) {
+    return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+function pluralText(count, singular, plural = singular + 's') {
+    return `${countText(count)} ${count === 1 ? singular : plural}`;
+}
+
+/* What a column of a report holds is told by the end of its key. */
+function columnType(key) {
+    if (key.endsWith('_ns'))
+        return 'time';
+    if (key === 'bytes' || key.endsWith('_bytes'))
+        return 'bytes';
+    if (key.endsWith('_percent'))
+        return 'percent';
+    return /_per_second$|_factor$|^intensity|_per_wall$/.test(key) ? 'number' : 'plain';
+}
+
+function valueText(type, value) {
+    if (value === null || value === undefined)
+        return '';
+    if (typeof value !== 'number')
+        return typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value);
+    switch (type) {
+    case 'time':
+        return timeText(value);
+    case 'bytes':
+        return bytesText(value);
+    case 'percent':
+        return percentText(value);
+    case 'number':
+        return numberText(value);
+    default:
+        return Number.isInteger(value) ? String(value) : numberText(value);
+    }
+}
+
+/* The exact value, for tooltips; '' where the text is exact already. */
+function exactText(type, value) {
+    if (typeof value !== 'number')
+        return '';
+    const units = {time: ' ns', bytes: ' B', percent: ' %'};
+    return type in units ? countText(value).replace(/\.(.*)$/, (all) => all.replace(/,/g, ''))
+        + units[type] : '';
+}
+
+const columnWords = {
+    cpu: 'CPU', cuda: 'CUDA', api: 'API', gb: 'GB', flops: 'FLOPs', ns: '', bytes: '', percent: '%',
+};
+const columnTitles = {
+    calls: '# of Calls', p99_ns: 'p99', gb_per_second: 'GB/s', steps_per_second: 'Steps/s',
+    realtime_factor: 'Real-time', bytes: 'Bytes', stddev_ns: 'StdDev',
+};
+
+/* 'self_cpu_ns' -> 'Self CPU' */
+function columnTitle(key) {
+    if (key in columnTitles)
+        return columnTitles[key];
+    const text = key.split('_').map((word) => columnWords[word] ?? word).join(' ').trim();
+    return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/* Characters that would vanish, or reorder what stands around them, as escapes. */
+function visibleText(text) {
+    return text.replace(
+        /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
+        (character) => '\\u' + character.charCodeAt(0).toString(16).padStart(4, '0'));
+}
+
+function cutText(text, most) {
+    return text.length > most ? text.slice(0, most - 1) + '\u2026' : text;
+}
+
+/* 1, 2 or 5 times a power of ten, at least `least`. */
+function niceStep(least) {
+    const power = 10 ** Math.floor(Math.log10(least));
+    return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least * 0.9999);
+}
+
+/* Ticks of a time axis: no more digits than their distance needs. */
+function tickText(ns, step) {
+    const [unit, size] = step >= 1e9 ? ['s', 1e9] : step >= 1e6 ? ['ms', 1e6] :
+        step >= 1e3 ? ['us', 1e3] : ['ns', 1];
+    return countText(Math.round(ns / size)) + unit;
+}
