@@ -174,6 +174,17 @@ cli_libs := $(patsubst -DTKT_HAVE_%,-l%,$(patsubst %DW,%dw,$(patsubst %JANSSON,%
     $(patsubst %SQLITE,%sqlite3,$(patsubst %MICROHTTPD,%microhttpd,$(cli_can))))))
 $(B)/obj/src/cli/%.o:    flags = $(c_ours) $(cli_can)
 
+# The page of `takt report --html` is put together here and becomes part of the command.
+html_page := $(addprefix $(B)/html/,head.html tail.html)
+$(B)/obj/src/cli/html/assets.o: flags = $(c_ours) \
+    -DTKT_HTML_HEAD='"$(abspath $(B))/html/head.html"' -DTKT_HTML_TAIL='"$(abspath $(B))/html/tail.html"'
+$(B)/obj/src/cli/html/assets.o: $(html_page)
+$(B)/html/tail.html: $(B)/html/head.html
+$(B)/html/head.html: $(foreach ending,sh html css js,$(wildcard src/cli/html/*.$(ending)))
+	$(call say,HTML $(B)/html/page.html)
+	$(Q)mkdir -p $(@D)
+	$(Q)src/cli/html/assemble.sh '$(abspath $(@D))'
+
 # Size counts, too: what runs once a cycle is compiled for size, what runs for every event for speed.
 # CFLAGS that somebody has given are left alone.
 hot := $(wildcard src/record/*.c) $(patsubst %,src/%.c, \

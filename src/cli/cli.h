@@ -145,6 +145,19 @@ const char *cli_count_text(char *out, size_t size, uint64_t count);
 const char *cli_bytes_text(char *out, size_t size, uint64_t bytes);
 const char *cli_time_text(char *out, size_t size, double ns);
 
+/* ---- Files that are written (path.c) ---- */
+
+bool cli_is_folder(const char *path);
+bool cli_is_same_file(const char *a, const char *b);
+
+/* FOLDER/NAME and the ending, where `file` is .../NAME.pftrace[.gz]; `folder` NULL: beside the
+ * file. False where that does not fit. */
+bool cli_name_output(char *out, size_t size, const char *folder, const char *file,
+                     const char *ending);
+
+/* "wrote run.html (1.20 MiB)" */
+void cli_tell_written(const char *path);
+
 /* ---- Work that may take long (progress.c) ---- */
 
 /* From here on a line such as "reading FILE" with the seconds gone by stands on the terminal, if

@@ -1,5 +1,6 @@
 /* takt report: tables computed from trace files, the same text that the program itself prints. The
  * library says which reports there are; each becomes an option. */
+#include "cli/html/page.h"
 #include "cli/show.h"
 
 #include <stdlib.h>
@@ -10,6 +11,8 @@ typedef enum report_option {
     OPTION_BY_ARGUMENTS = CLI_SHOW_COUNT,
     OPTION_FLOPS,
     OPTION_ALL,
+    OPTION_HTML,
+    OPTION_OUT,
     OPTION_COUNT
 } report_option;
 
@@ -17,12 +20,16 @@ static const cli_option own_options[] = {
     {0, "by-arguments", NULL, "scopes: a row for each set of arguments"},
     {0, "flops", NULL, "scopes: with the FLOPs column"},
     {0, "all", NULL, "scopes, tree: CUDA calls too; scopes: kernels, copies"},
+    {0, "html", NULL, "writes a page of all reports and the timeline, FILE's name.html"},
+    {'o', "output", "OUT", "html: the file to write, or a folder that exists"},
 };
 
 /* What the command line asks for. */
 typedef struct report_request {
     cli_choice choice; /* of reports */
     cli_show show;
+    bool is_html;
+    const char *output; /* of html; NULL: beside each file */
 } report_request;
 
 static void fill_syntax(report_request *request)
@@ -37,7 +44,8 @@ static void fill_syntax(report_request *request)
         .text = "Prints tables computed from trace files (.pftrace, .pftrace.gz); without a\n"
                 "report's name, the summary. Several reports and files may be named.\n\n"
                 "  takt report run.pftrace\n"
-                "  takt report --scopes --rows 10 run.pftrace",
+                "  takt report --scopes --rows 10 run.pftrace\n"
+                "  takt report --html run.pftrace                  writes run.html",
     };
     cli_choice_offer(&request->choice, takt_report_name, takt_report_description, options,
                      OPTION_COUNT);
@@ -58,15 +66,37 @@ static int take_option(void *user, int option, const char *value)
     case OPTION_ALL:
         options->all = true;
         return CLI_OK;
+    case OPTION_HTML:
+        request->is_html = true;
+        return CLI_OK;
+    case OPTION_OUT:
+        request->output = value;
+        return CLI_OK;
     default:
         return cli_show_take(&request->show, &request->choice.syntax, option, value);
     }
+}
+
+/* The page has everything: what chooses among tables means nothing to it. */
+static int check_request(const report_request *request)
+{
+    const cli_syntax *syntax = &request->choice.syntax;
+    if (!request->is_html && request->output)
+        return cli_usage_error(syntax, "-o goes with --html; tables are printed");
+    if (request->is_html && request->choice.wanted_count > 0)
+        return cli_usage_error(syntax, "--html has all reports: leave out --%s",
+                               request->choice.wanted[0]);
+    if (request->is_html && request->show.options.format != TAKT_TEXT)
+        return cli_usage_error(syntax, "--html is a format of its own: leave out the other one");
+    return CLI_NO_ITEM;
 }
 
 /* Returns CLI_NO_ITEM when all is read, otherwise the exit status. */
 static int parse(report_request *request, int argc, char **argv)
 {
     int result = cli_choice_parse(&request->choice, argc, argv, take_option, request);
+    if (result == CLI_NO_ITEM)
+        result = check_request(request);
     if (result == CLI_NO_ITEM && request->choice.wanted_count == 0)
         cli_choice_want(&request->choice, "summary");
     return result;
@@ -198,7 +228,10 @@ int cli_report(int argc, char **argv)
 
     fill_syntax(&request);
     int result = parse(&request, argc, argv);
-    if (result == CLI_NO_ITEM) {
+    if (result == CLI_NO_ITEM && request.is_html) {
+        result = cli_report_html(&request.choice.syntax, request.choice.files,
+                                 request.choice.file_count, request.output);
+    } else if (result == CLI_NO_ITEM) {
         cli_show_settle(&request.show);
         result = print_all(&request);
     }

@@ -1,0 +1,56 @@
+/* takt report --html: a page for each file, beside it or where -o says. */
+#include "cli/html/page.h"
+
+#include <string.h>
+
+enum {
+    PATH_SIZE = 4096
+};
+
+/* CLI_OK, and the name in `out`, unless the page would be written over its own trace. */
+static int name_page(const cli_syntax *syntax, const char *file, const char *output, char *out)
+{
+    bool is_folder = output && cli_is_folder(output);
+    bool fits = !output || is_folder
+                    ? cli_name_output(out, PATH_SIZE, is_folder ? output : NULL, file, ".html")
+                    : snprintf(out, PATH_SIZE, "%s", output) < PATH_SIZE;
+    if (!fits)
+        return cli_usage_error(syntax, "the name of the output is too long");
+    if (cli_is_same_file(file, out))
+        return cli_usage_error(syntax, "%s would be written over itself: name another file with -o",
+                               file);
+    return CLI_OK;
+}
+
+static int write_page(const char *file, const char *path)
+{
+    takt_trace *trace = cli_open_trace(file);
+    if (!trace)
+        return CLI_FAILED;
+    cli_progress *progress = cli_progress_begin("writing", path);
+    int status = cli_html_write(trace, file, path);
+    cli_progress_end(progress);
+    takt_trace_release(trace);
+    if (status == CLI_OK)
+        cli_tell_written(path);
+    return status;
+}
+
+int cli_report_html(const cli_syntax *syntax, char **files, size_t count, const char *output)
+{
+    char path[PATH_SIZE];
+    int result = CLI_OK, status;
+
+    if (output && count > 1 && !cli_is_folder(output))
+        return cli_usage_error(
+            syntax, "-o %s is no folder, and there is more than one file to write", output);
+    for (size_t i = 0; i < count; i++)
+        if ((status = name_page(syntax, files[i], output, path)) != CLI_OK)
+            return status;
+    for (size_t i = 0; i < count; i++) {
+        name_page(syntax, files[i], output, path);
+        status = write_page(files[i], path);
+        result = status > result ? status : result;
+    }
+    return result;
+}

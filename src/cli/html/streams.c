@@ -1,0 +1,200 @@
+/* Columns of activities, by stream: which streams there are shows on the way. Activities come in
+ * the order of their issue, so those of a stream nearly in the order of their begin. */
+#include "cli/html/html.h"
+
+#include <takt/activity.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BEGIN,
+    DURATION,
+    SHAPE,
+    DEPTH,
+    TRACK,
+    LAUNCH,
+    SCOPE,
+    SCOPE_NAME,
+    CORRELATION,
+    COLUMNS
+};
+
+/* What tells streams apart; without padding. */
+typedef struct stream_key {
+    const char *device;
+    uint32_t context;
+    uint32_t stream;
+} stream_key;
+
+typedef struct stream {
+    stream_key key;
+    uint32_t number; /* by its first activity */
+    uint64_t hidden;
+} stream;
+
+/* An activity to be written. */
+typedef struct order {
+    uint64_t begin_ns;
+    uint32_t stream;
+    uint32_t index;
+} order;
+
+typedef struct stream_writer {
+    html_writer *writer;
+    html_packed *out;
+    html_set keys;
+    html_bytes streams; /* stream */
+    html_bytes orders;
+    html_bytes columns[COLUMNS];
+    html_lanes lanes;
+    uint64_t last_ns;
+    uint32_t last_correlation;
+} stream_writer;
+
+static stream *stream_of(stream_writer *to, const takt_activity *activity)
+{
+    const stream_key key = {activity->device, activity->context, activity->stream};
+    uint32_t number = html_set_add(&to->keys, &key, sizeof key);
+    if (to->streams.used / sizeof(stream) < to->keys.count)
+        html_put(&to->streams, &(stream){.key = key, .number = number}, sizeof(stream));
+    return to->streams.has_failed || html_set_has_failed(&to->keys)
+               ? NULL
+               : (stream *)(void *)to->streams.data + number;
+}
+
+static void collect(stream_writer *to)
+{
+    takt_activity activity;
+
+    for (size_t i = 0; takt_trace_activity(to->writer->trace, i, &activity) == TAKT_OK; i++) {
+        if (!html_is_of_device(&activity))
+            continue;
+        stream *of = stream_of(to, &activity);
+        if (!of)
+            return;
+        const order at = {activity.begin_ns, of->number, (uint32_t)i};
+        if (html_limit_keeps(&to->writer->limit, activity.end_ns - activity.begin_ns))
+            html_put(&to->orders, &at, sizeof at);
+        else
+            of->hidden++;
+    }
+}
+
+static int compare_orders(const void *a, const void *b)
+{
+    const order *first = a, *second = b;
+    if (first->stream != second->stream)
+        return first->stream < second->stream ? -1 : 1;
+    if (first->begin_ns != second->begin_ns)
+        return first->begin_ns < second->begin_ns ? -1 : 1;
+    return first->index < second->index ? -1 : first->index > second->index;
+}
+
+/* Shorter names first, so that cuda:2 comes before cuda:10. */
+static int compare_streams(const void *a, const void *b)
+{
+    const stream_key *first = &((const stream *)a)->key, *second = &((const stream *)b)->key;
+    size_t length = strlen(first->device), other = strlen(second->device);
+    int devices = strcmp(first->device, second->device);
+    if (length != other || devices)
+        return length != other ? (length < other ? -1 : 1) : devices;
+    if (first->context != second->context)
+        return first->context < second->context ? -1 : 1;
+    return first->stream < second->stream ? -1 : first->stream > second->stream;
+}
+
+/* Index in the page + 1 of a span, 0: it is not there. */
+static uint64_t place_of(const html_writer *writer, size_t track, size_t span)
+{
+    if (track >= writer->host_count || span == SIZE_MAX)
+        return 0;
+    const uint32_t *places = writer->tracks[track].places;
+    return places ? places[span] : span + 1;
+}
+
+static void put_activity(stream_writer *to, html_track *track, const takt_activity *activity)
+{
+    html_bytes *columns = to->columns;
+    html_writer *writer = to->writer;
+    uint32_t lane = html_lane(&to->lanes, activity->begin_ns, activity->end_ns);
+
+    html_put_varint(&columns[BEGIN], activity->begin_ns - to->last_ns);
+    html_put_varint(&columns[DURATION], activity->end_ns - activity->begin_ns);
+    html_put_varint(&columns[SHAPE], html_shape(writer, activity));
+    html_put_varint(&columns[DEPTH], lane);
+    html_put_varint(&columns[TRACK],
+                    activity->track < writer->host_count ? activity->track + 1 : 0);
+    html_put_varint(&columns[LAUNCH], place_of(writer, activity->track, activity->launch_span));
+    html_put_varint(&columns[SCOPE], place_of(writer, activity->track, activity->scope_span));
+    html_put_varint(&columns[SCOPE_NAME], activity->scope ? html_text(writer, activity->scope) : 0);
+    html_put_zigzag(&columns[CORRELATION],
+                    (int64_t)activity->correlation - (int64_t)to->last_correlation);
+    to->last_ns = activity->begin_ns;
+    to->last_correlation = activity->correlation;
+    track->rows = lane + 1 > track->rows ? lane + 1 : track->rows;
+    track->count++;
+}
+
+static void write_stream(stream_writer *to, const stream *of, html_track *track)
+{
+    const order *orders = (const void *)to->orders.data;
+    size_t count = to->orders.used / sizeof *orders, first = 0;
+    takt_activity activity;
+
+    *track = (html_track){.kind = "stream",
+                          .name = "",
+                          .group = of->key.device,
+                          .context = of->key.context,
+                          .stream = of->key.stream,
+                          .hidden = of->hidden};
+    to->last_ns = to->writer->origin_ns;
+    to->last_correlation = 0;
+    to->lanes.count = 0;
+    for (size_t end = count; first < end;) {
+        size_t middle = first + (end - first) / 2;
+        if (orders[middle].stream < of->number)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    for (; first < count && orders[first].stream == of->number; first++)
+        if (takt_trace_activity(to->writer->trace, orders[first].index, &activity) == TAKT_OK)
+            put_activity(to, track, &activity);
+    for (size_t i = 0; i < COLUMNS; i++)
+        html_packed_column(to->out, &to->columns[i]);
+}
+
+static void write_all(stream_writer *to)
+{
+    html_writer *writer = to->writer;
+    size_t count = to->streams.used / sizeof(stream);
+    html_track *tracks = realloc(writer->tracks, (writer->host_count + count) * sizeof *tracks);
+
+    writer->has_failed |= !tracks;
+    if (!tracks)
+        return;
+    writer->tracks = tracks;
+    writer->track_count = writer->host_count + count;
+    qsort(to->orders.data, to->orders.used / sizeof(order), sizeof(order), compare_orders);
+    qsort(to->streams.data, count, sizeof(stream), compare_streams);
+    for (size_t i = 0; i < count; i++)
+        write_stream(to, (const stream *)(void *)to->streams.data + i,
+                     &tracks[writer->host_count + i]);
+}
+
+void html_write_streams(html_writer *writer, html_packed *out)
+{
+    stream_writer to = {.writer = writer, .out = out};
+
+    collect(&to);
+    writer->has_failed |=
+        to.streams.has_failed || to.orders.has_failed || html_set_has_failed(&to.keys);
+    if (!writer->has_failed && to.streams.used)
+        write_all(&to);
+    html_set_free(&to.keys);
+    free(to.streams.data);
+    free(to.orders.data);
+    for (size_t i = 0; i < COLUMNS; i++)
+        free(to.columns[i].data);
+}

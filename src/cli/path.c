@@ -1,0 +1,49 @@
+/* Files that verbs write: their names, and that none is written over what it is made from. */
+#include "cli/cli.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+bool cli_is_folder(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+bool cli_is_same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+static size_t length_without(const char *path, size_t length, const char *ending)
+{
+    size_t size = strlen(ending);
+    return length > size && strncmp(path + length - size, ending, size) == 0 ? length - size
+                                                                             : length;
+}
+
+bool cli_name_output(char *out, size_t size, const char *folder, const char *file,
+                     const char *ending)
+{
+    const char *base = strrchr(file, '/');
+    const char *name = folder && base ? base + 1 : file;
+    size_t length = length_without(name, strlen(name), ".gz");
+
+    length = length_without(name, length, ".pftrace");
+    int used = snprintf(out, size, "%s%s%.*s%s", folder ? folder : "", folder ? "/" : "",
+                        (int)length, name, ending);
+    return used >= 0 && (size_t)used < size;
+}
+
+void cli_tell_written(const char *path)
+{
+    char size[32], clean[512];
+    struct stat facts;
+
+    printf("wrote %s", cli_clean(clean, sizeof clean, path));
+    if (stat(path, &facts) == 0)
+        printf(" (%s)", cli_bytes_text(size, sizeof size, (uint64_t)facts.st_size));
+    putchar('\n');
+}
