@@ -53,7 +53,8 @@ typedef struct walk {
     size_t arg;             /* the next ones to be written */
     size_t work;
     size_t call;
-    uint32_t next_extra; /* the next span with arguments or work, or of a call */
+    size_t call_stack;
+    uint32_t next_extra; /* the next span with arguments, work or a call stack, or of a call */
 } walk;
 
 /* ---- Events by track ------------------------------------------------------------------------- */
@@ -290,6 +291,9 @@ static void look_for_extra(walk *w)
         w->next_extra = w->track->args.items[w->arg].span;
     if (w->work < w->track->works.count && w->track->works.items[w->work].span < w->next_extra)
         w->next_extra = w->track->works.items[w->work].span;
+    if (w->call_stack < w->track->stacks.count &&
+        w->track->stacks.items[w->call_stack].span < w->next_extra)
+        w->next_extra = w->track->stacks.items[w->call_stack].span;
     const tkt_call_info *call = next_call(w);
     if (call && call->span < w->next_extra)
         w->next_extra = call->span;
@@ -303,6 +307,9 @@ static void write_extra(walk *w, uint32_t index)
     const tkt_works *works = &w->track->works;
     for (; w->work < works->count && works->items[w->work].span == index; w->work++)
         tkt_perfetto_work(&w->file, w->row, &works->items[w->work]);
+    if (w->call_stack < w->track->stacks.count &&
+        w->track->stacks.items[w->call_stack].span == index)
+        tkt_perfetto_stack(&w->file, w->row, w->track->stacks.items[w->call_stack++].stack);
     const tkt_call_info *call = next_call(w);
     if (call && call->span == index) {
         tkt_perfetto_call(&w->file, w->row, call, w->has_work[w->call]);
@@ -372,7 +379,7 @@ static takt_status write_track(walk *w, uint32_t number)
     w->row = tkt_perfetto_track(&w->file, number);
     w->number = number;
     w->track = &w->trace->tracks.items[number];
-    w->arg = w->work = 0;
+    w->arg = w->work = w->call_stack = 0;
     while (w->call < w->trace->calls.count && w->trace->calls.items[w->call].track < number)
         w->call++;
     look_for_extra(w);
@@ -476,6 +483,7 @@ static void write_rest(walk *w)
 static takt_status write_tracks(walk *w)
 {
     takt_status status = split_lists(w) ? w->file.status : TAKT_NO_MEMORY;
+    tkt_perfetto_stacks(&w->file);
     for (size_t i = 0; i < w->trace->steps.count; i++)
         tkt_perfetto_step(&w->file, &w->trace->steps.items[i]);
     for (uint32_t i = 0; i < w->trace->tracks.count && status == TAKT_OK; i++)

@@ -47,6 +47,7 @@ typedef struct tkt_perfetto_row {
     char             head[8]; /* its sequence id as a field, at most six bytes */
     tkt_perfetto_set sites;   /* iids of interned sites */
     tkt_perfetto_set keys;
+    tkt_perfetto_set stacks;
 } tkt_perfetto_row;
 
 /* The rows of what may overlap: the lanes of an async track, of a stream. */
@@ -150,6 +151,10 @@ void tkt_perfetto_node_activities(tkt_perfetto *file);
 void tkt_perfetto_arg(tkt_perfetto *file, uint32_t row, const tkt_arg *arg);
 void tkt_perfetto_work(tkt_perfetto *file, uint32_t row, const tkt_work *work);
 void tkt_perfetto_flags(tkt_perfetto *file, uint32_t row, uint32_t span_flags);
+
+/* What is known of the trace's call stacks: once, before the rows; and which one a slice has. */
+void tkt_perfetto_stacks(tkt_perfetto *file);
+void tkt_perfetto_stack(tkt_perfetto *file, uint32_t row, uint32_t stack);
 
 /* `has_work`: activities have it as their call, and arrows lead to them. */
 void tkt_perfetto_call(tkt_perfetto *file, uint32_t row, const tkt_call_info *call, bool has_work);

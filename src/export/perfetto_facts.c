@@ -52,6 +52,7 @@ static void free_rows(tkt_perfetto *file)
     for (size_t i = 0; i < file->rows.count; i++) {
         TKT_ARRAY_FREE(&file->rows.items[i].sites);
         TKT_ARRAY_FREE(&file->rows.items[i].keys);
+        TKT_ARRAY_FREE(&file->rows.items[i].stacks);
     }
     for (size_t i = 0; i < file->tracks.count; i++)
         tkt_perfetto_lanes_fini(&file->tracks.items[i]);

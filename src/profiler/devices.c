@@ -117,6 +117,7 @@ static void start_folder(tkt_device_part *part, bool are_kept)
     if (tkt_thread_start(&folder->thread, "takt-fold", fold_all_the_time, folder) == TAKT_OK)
         return;
     part->folder = NULL; /* all is added up at the end, as far as there is room until then */
+    tkt_mutex_fini(&folder->lock);
     tkt_free(folder);
 }
 

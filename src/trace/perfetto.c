@@ -81,3 +81,9 @@ const tkt_pf_field tkt_pf_shape_fields[] = {
     FIELD(tkt_shape, target),
     {0, 0, false},
 };
+
+const tkt_pf_field tkt_pf_frame_fields[] = {
+    TEXT(tkt_frame, module), FIELD(tkt_frame, offset), TEXT(tkt_frame, function),
+    TEXT(tkt_frame, file),   FIELD(tkt_frame, line),   FIELD(tkt_frame, is_inline),
+    {0, 0, false},
+};

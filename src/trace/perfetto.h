@@ -64,7 +64,8 @@ enum {
     TKT_PF_EVENT_LOCATION_IID = 34,
     TKT_PF_EVENT_COUNTER_DOUBLE = 44,
     TKT_PF_EVENT_FLOWS = 47,
-    TKT_PF_EVENT_ENDING_FLOWS = 48
+    TKT_PF_EVENT_ENDING_FLOWS = 48,
+    TKT_PF_EVENT_STACK_IID = 56
 };
 enum {
     TKT_PF_SLICE_BEGIN = 1,
@@ -90,10 +91,27 @@ enum {
     TKT_PF_INTERNED_EVENT_NAMES = 2,
     TKT_PF_INTERNED_ANNOTATION_NAMES = 3,
     TKT_PF_INTERNED_LOCATIONS = 4,
+    TKT_PF_INTERNED_FUNCTIONS = 5,
+    TKT_PF_INTERNED_FRAMES = 6,
+    TKT_PF_INTERNED_STACKS = 7,
+    TKT_PF_INTERNED_MAPPING_PATHS = 17,
+    TKT_PF_INTERNED_SOURCES = 18,
+    TKT_PF_INTERNED_MAPPINGS = 19,
     TKT_PF_INTERNED_STRINGS = 29
 };
 enum { TKT_PF_INTERNED_IID = 1, TKT_PF_INTERNED_NAME = 2 };
 enum { TKT_PF_LOCATION_FILE = 2, TKT_PF_LOCATION_FUNCTION = 3, TKT_PF_LOCATION_LINE = 4 };
+
+/* profiling/profile_common.proto: frames refer to mappings, which are loaded objects. */
+enum { TKT_PF_MAPPING_PATHS = 7 };
+enum {
+    TKT_PF_FRAME_FUNCTION = 2,
+    TKT_PF_FRAME_MAPPING = 3,
+    TKT_PF_FRAME_OFFSET = 4,
+    TKT_PF_FRAME_SOURCE = 5,
+    TKT_PF_FRAME_LINE = 6
+};
+enum { TKT_PF_STACK_FRAMES = 2 }; /* outermost first */
 
 /* ---- Takt's message -------------------------------------------------------------------------- */
 
@@ -110,7 +128,9 @@ enum {
     TKT_PF_TAKT_END = 8,      /* true in the last packet */
     TKT_PF_TAKT_DEVICES = 9,
     TKT_PF_TAKT_SHAPES = 10,  /* numbered from 1 as they come */
-    TKT_PF_TAKT_NODE_ACTIVITIES = 11
+    TKT_PF_TAKT_NODE_ACTIVITIES = 11,
+    TKT_PF_TAKT_FRAMES = 12,  /* numbered from 0 as they come, and so are stacks */
+    TKT_PF_TAKT_STACKS = 13
 };
 
 enum {
@@ -155,6 +175,7 @@ extern const tkt_pf_field tkt_pf_memory_fields[];        /* tkt_memory_totals */
 extern const tkt_pf_field tkt_pf_device_memory_fields[]; /* tkt_device_memory */
 extern const tkt_pf_field tkt_pf_device_fields[];        /* tkt_device */
 extern const tkt_pf_field tkt_pf_shape_fields[];         /* tkt_shape */
+extern const tkt_pf_field tkt_pf_frame_fields[];         /* tkt_frame */
 
 enum { TKT_PF_ALL_STEPS_STATS = 1, TKT_PF_ALL_STEPS_SIMULATED_SECONDS = 2 };
 
@@ -222,6 +243,8 @@ enum {
     TKT_PF_SITE_DEVICE = 9,
     TKT_PF_SITE_FILTER = 10
 };
+
+enum { TKT_PF_TAKT_STACK_FRAMES = 1 }; /* packed: numbers of frames, innermost first */
 
 enum { TKT_PF_KEY_IID = 1, TKT_PF_KEY_NAME = 2 };
 

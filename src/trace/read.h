@@ -83,6 +83,8 @@ bool tkt_read_fields(tkt_read *read, const tkt_pb_field *from, const tkt_pf_fiel
 /* Takt's own message in it. */
 bool tkt_read_device(tkt_read *read, const tkt_pb_field *device);
 bool tkt_read_shape(tkt_read *read, const tkt_pb_field *shape);
+bool tkt_read_frame(tkt_read *read, const tkt_pb_field *frame);
+bool tkt_read_stack(tkt_read *read, const tkt_pb_field *stack);
 bool tkt_read_node_activity(tkt_read *read, const tkt_pb_field *from);
 bool tkt_read_stats(tkt_read *read, const tkt_pb_field *from, tkt_stats *stats,
                     tkt_histogram **histogram);

@@ -6,8 +6,9 @@ typedef struct track_event {
     uint64_t time_ns;
     bool is_late; /* later ones of its row came before */
     uint64_t type;
-    uint64_t site_iid; /* 0: none */
-    uint64_t uuid;     /* of a counter's track */
+    uint64_t site_iid;  /* 0: none */
+    uint64_t stack_iid; /* 0: none */
+    uint64_t uuid;      /* of a counter's track */
     uint64_t flow;
     double value;
     bool has_flow;
@@ -23,6 +24,9 @@ static void take_field(track_event *event, const tkt_pb_field *field)
         break;
     case TKT_PF_EVENT_NAME_IID:
         event->site_iid = field->value;
+        break;
+    case TKT_PF_EVENT_STACK_IID:
+        event->stack_iid = field->value;
         break;
     case TKT_PF_EVENT_TRACK_UUID:
         event->uuid = field->value;
@@ -215,6 +219,17 @@ static bool find_site(tkt_read *read, const track_event *event, uint32_t *site)
     return true;
 }
 
+static bool add_stack(tkt_read *read, tkt_track *track, uint32_t span, const track_event *event)
+{
+    if (event->stack_iid > read->trace->stacks.count)
+        return tkt_read_bad(read, event->from->bytes, "an event's call stack is unknown");
+    tkt_span_stack *added = TKT_ARRAY_ADD(&track->stacks);
+    if (!added)
+        return tkt_read_no_memory(read);
+    *added = (tkt_span_stack){span, (uint32_t)event->stack_iid - 1};
+    return true;
+}
+
 static bool begin_span(tkt_read *read, tkt_read_row *row, const track_event *event)
 {
     tkt_track *track = &read->trace->tracks.items[row->track];
@@ -235,6 +250,8 @@ static bool begin_span(tkt_read *read, tkt_read_row *row, const track_event *eve
                        .parent = TKT_NO_SPAN};
     if (row->kind == TKT_PF_TRACK_OF_THREAD && row->open.count > 1)
         span->parent = row->open.items[row->open.count - 2];
+    if (event->stack_iid && !add_stack(read, track, index, event))
+        return false;
     return !event->has_annotations || annotate_span(read, track, index, event);
 }
 

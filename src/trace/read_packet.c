@@ -295,6 +295,10 @@ static bool read_takt_field(tkt_read *read, uint64_t sequence, const tkt_pb_fiel
         return tkt_read_shape(read, field);
     case TKT_PF_TAKT_NODE_ACTIVITIES:
         return tkt_read_node_activity(read, field);
+    case TKT_PF_TAKT_FRAMES:
+        return tkt_read_frame(read, field);
+    case TKT_PF_TAKT_STACKS:
+        return tkt_read_stack(read, field);
     default:
         return true;
     }

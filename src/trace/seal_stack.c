@@ -41,7 +41,7 @@ static uint32_t add_frame(tkt_sealing *sealing, const tkt_call_stack *stack, uin
     tkt_frame frame = {.offset = address - place->base};
     frame.module = tkt_sealing_text(sealing, place->object);
     if (function)
-        frame.function = tkt_trace_string_of(sealing->trace, function);
+        frame.function = tkt_stacks_function(&sealing->known_stacks, function);
     if (frame.function == TKT_STRTAB_FULL)
         return UINT32_MAX;
     return tkt_stacks_frame(&sealing->known_stacks, &frame);

@@ -1,5 +1,7 @@
 #include "trace/stacks.h"
 
+#include "cuda/names.h"
+
 #include <string.h>
 
 /* A place in a map for `hash` or a key behind it that is free, or whose item is `is_equal`. */
@@ -68,6 +70,17 @@ uint32_t tkt_stacks_add(tkt_stacks *known, const uint32_t *frames, uint32_t coun
     trace->stack_frames.count += count;
     *place = trace->stacks.count;
     return (uint32_t)*place - 1;
+}
+
+uint32_t tkt_stacks_function(tkt_stacks *known, const char *symbol)
+{
+    char name[1024];
+    char *demangled = tkt_name_demangle(symbol);
+    if (!demangled)
+        return TKT_STRTAB_FULL;
+    tkt_name_shorten(name, sizeof name, demangled);
+    tkt_free(demangled);
+    return tkt_trace_string_of(known->trace, name);
 }
 
 void tkt_stacks_fini(tkt_stacks *known)

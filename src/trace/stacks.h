@@ -17,6 +17,10 @@ uint32_t tkt_stacks_frame(tkt_stacks *known, const tkt_frame *frame);
 /* The same for the stack of these frames, innermost first. */
 uint32_t tkt_stacks_add(tkt_stacks *known, const uint32_t *frames, uint32_t count);
 
+/* The string for a function's symbol, as people write it: C++'s names demangled, without parameters.
+ * TKT_STRTAB_FULL when there is no memory. */
+uint32_t tkt_stacks_function(tkt_stacks *known, const char *symbol);
+
 void tkt_stacks_fini(tkt_stacks *known);
 
 #endif
