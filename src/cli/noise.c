@@ -1,0 +1,219 @@
+/* Two-sample statistics of sorted durations.
+ *
+ * All of them come from comparing every duration of A with every one of B, and none needs the n * m
+ * pairs: U falls out of one merge, and the k-th smallest difference is found by halving the range
+ * of differences, each time counting in O(n + m) how many are not larger. */
+#include "cli/noise.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    MOST_EXACT = 24,     /* samples of both sides up to which U's distribution is counted out */
+    LEAST_FOR_MEANS = 30 /* samples of a side from which on a mean is as good as normal */
+};
+
+#define NORMAL_975 1.959963984540054 /* the normal distribution's 97.5 % quantile */
+
+/* ---- Ranks ---- */
+
+typedef struct ranks {
+    double u;                     /* pairs with a < b, and half of those with a = b */
+    double ties;                  /* sum of t^3 - t over groups of t equal durations */
+    unsigned doubled[MOST_EXACT]; /* midranks times two, ascending, of few samples */
+} ranks;
+
+static ranks rank(const cli_samples *a, const cli_samples *b)
+{
+    ranks r = {0};
+    size_t i = 0, j = 0, all = a->count + b->count;
+
+    while (i < a->count || j < b->count) {
+        bool is_a = j == b->count || (i < a->count && a->items[i] <= b->items[j]);
+        uint64_t ns = is_a ? a->items[i] : b->items[j];
+        size_t before = i, first = i + j;
+        for (; i < a->count && a->items[i] == ns; i++)
+            ;
+        size_t here = j;
+        for (; j < b->count && b->items[j] == ns; j++)
+            ;
+        double size = (double)(i + j - first);
+        r.u += (double)(j - here) * ((double)before + (double)(i - before) / 2);
+        r.ties += size * size * size - size;
+        for (size_t k = first; all <= MOST_EXACT && k < i + j; k++)
+            r.doubled[k] = (unsigned)(first + i + j + 1);
+    }
+    return r;
+}
+
+/* Of all choices of `chosen` scores: how many have each sum. */
+typedef struct choices {
+    double ways[MOST_EXACT / 2 + 1][MOST_EXACT * (MOST_EXACT + 1) + 1];
+    double all;
+    size_t chosen;
+    size_t most; /* the largest sum */
+} choices;
+
+static void count_choices(choices *c, const unsigned *scores, size_t count, size_t chosen)
+{
+    *c = (choices){.ways = {{1}}, .chosen = chosen, .most = count * (count + 1)};
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = chosen; k > 0; k--)
+            for (size_t sum = scores[i]; sum <= c->most; sum++)
+                c->ways[k][sum] += c->ways[k - 1][sum - scores[i]];
+    for (size_t sum = 0; sum <= c->most; sum++)
+        c->all += c->ways[chosen][sum];
+}
+
+/* The share of all ways to deal these ranks in which U is as far from its mean as it is. */
+static double exact_p(const ranks *r, size_t n, size_t m)
+{
+    choices c;
+    double far = fabs(2 * r->u - (double)n * (double)m), ways = 0;
+
+    count_choices(&c, r->doubled, n + m, n < m ? n : m);
+    double mean = (double)(c.chosen * (n + m + 1));
+    for (size_t sum = 0; sum <= c.most; sum++)
+        ways += fabs((double)sum - mean) >= far ? c.ways[c.chosen][sum] : 0;
+    return ways / c.all;
+}
+
+static double rank_p(const ranks *r, size_t n, size_t m)
+{
+    double pairs = (double)n * (double)m, all = (double)n + (double)m;
+
+    if (n == 0 || m == 0)
+        return NAN;
+    if (n + m <= MOST_EXACT)
+        return exact_p(r, n, m);
+    double variance = pairs / 12 * (all + 1 - r->ties / (all * (all - 1)));
+    double far = fabs(r->u - pairs / 2) - 0.5;
+    return variance > 0 && far > 0 ? erfc(far / sqrt(2 * variance)) : 1;
+}
+
+/* ---- Shift ---- */
+
+static uint64_t pairs_up_to(const cli_samples *a, const cli_samples *b, int64_t difference)
+{
+    uint64_t pairs = 0;
+    size_t j = 0;
+
+    for (size_t i = 0; i < a->count; i++) {
+        int64_t most = (int64_t)a->items[i] + difference;
+        while (j < b->count && (int64_t)b->items[j] <= most)
+            j++;
+        pairs += j;
+    }
+    return pairs;
+}
+
+/* The k-th smallest difference b - a, k from 1 on. */
+static double difference_at(const cli_samples *a, const cli_samples *b, uint64_t k)
+{
+    int64_t low = (int64_t)b->items[0] - (int64_t)a->items[a->count - 1];
+    int64_t high = (int64_t)b->items[b->count - 1] - (int64_t)a->items[0];
+
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (pairs_up_to(a, b, middle) >= k)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return (double)low;
+}
+
+/* The number of the smallest difference that the interval holds: as many must lie below as U does
+ * not fall short of with 97.5 %. 0: with so few samples there is no interval. */
+static uint64_t first_inside(size_t n, size_t m)
+{
+    double pairs = (double)n * (double)m, below = 0;
+    unsigned doubled[MOST_EXACT];
+    choices c;
+
+    if (n + m > MOST_EXACT) {
+        double k = floor(pairs / 2 - NORMAL_975 * sqrt(pairs * (double)(n + m + 1) / 12));
+        return k > 0 ? (uint64_t)k : 0;
+    }
+    for (unsigned i = 0; i < n + m; i++)
+        doubled[i] = 2 * (i + 1);
+    count_choices(&c, doubled, n + m, n < m ? n : m);
+    size_t least = c.chosen * (c.chosen + 1); /* twice the smallest sum of ranks */
+    uint64_t k = 0;
+    while ((below += c.ways[c.chosen][least + 2 * k]) <= CLI_ALPHA / 2 * c.all)
+        k++;
+    return k;
+}
+
+static void shift(const cli_samples *a, const cli_samples *b, cli_noise *out)
+{
+    uint64_t pairs = (uint64_t)a->count * b->count;
+    uint64_t first = first_inside(a->count, b->count);
+
+    out->shift_ns = difference_at(a, b, (pairs + 1) / 2);
+    if (pairs % 2 == 0)
+        out->shift_ns = (out->shift_ns + difference_at(a, b, pairs / 2 + 1)) / 2;
+    if (first == 0)
+        return;
+    out->low_ns = difference_at(a, b, first);
+    out->high_ns = difference_at(a, b, pairs + 1 - first);
+}
+
+/* ---- Means ---- */
+
+/* The square of the standard error of the mean. */
+static double error_squared(const cli_samples *samples, double mean)
+{
+    double sum = 0, n = (double)samples->count;
+    for (size_t i = 0; i < samples->count; i++)
+        sum += ((double)samples->items[i] - mean) * ((double)samples->items[i] - mean);
+    return sum / (n - 1) / n;
+}
+
+static double mean_p(const cli_samples *a, const cli_samples *b)
+{
+    if (a->count < LEAST_FOR_MEANS || b->count < LEAST_FOR_MEANS)
+        return NAN;
+    double mean_a = cli_samples_mean(a), mean_b = cli_samples_mean(b);
+    double variance = error_squared(a, mean_a) + error_squared(b, mean_b);
+    if (variance <= 0)
+        return mean_a == mean_b ? 1 : 0;
+    return erfc(fabs(mean_b - mean_a) / sqrt(2 * variance));
+}
+
+cli_noise cli_noise_of(const cli_samples *a, const cli_samples *b)
+{
+    cli_noise noise = {NAN, NAN, NAN, NAN, NAN};
+
+    if (a->count == 0 || b->count == 0)
+        return noise;
+    ranks r = rank(a, b);
+    noise.rank_p = rank_p(&r, a->count, b->count);
+    noise.mean_p = mean_p(a, b);
+    shift(a, b, &noise);
+    return noise;
+}
+
+/* ---- Many tests ---- */
+
+static int compare_p(const void *a, const void *b)
+{
+    double x = **(double *const *)a, y = **(double *const *)b;
+    if (isnan(x) || isnan(y))
+        return isnan(x) - isnan(y);
+    return (x > y) - (x < y);
+}
+
+void cli_holm(double **p, size_t count)
+{
+    double least = 0;
+
+    qsort(p, count, sizeof *p, compare_p);
+    while (count > 0 && isnan(*p[count - 1]))
+        count--;
+    for (size_t i = 0; i < count; i++) {
+        double adjusted = fmin(1, *p[i] * (double)(count - i));
+        least = fmax(least, adjusted);
+        *p[i] = least;
+    }
+}

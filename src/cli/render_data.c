@@ -1,0 +1,213 @@
+/* The command's tables as CSV (RFC 4180), JSON (RFC 8259, in the shape of the library's reports)
+ * and Markdown (GitHub's). */
+#include "cli/cli.h"
+#include "cli/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The shortest digits that read back as the same number. */
+static void put_number(double number, const char *none)
+{
+    char digits[32];
+    int precision = 15;
+
+    do
+        snprintf(digits, sizeof digits, "%.*g", precision++, number);
+    while (precision <= 17 && strtod(digits, NULL) != number);
+    fputs(isfinite(number) ? digits : none, stdout);
+}
+
+static bool is_data(const cli_column *column)
+{
+    return column->rank < CLI_SHOWN_ONLY || column->rank == CLI_HIDDEN;
+}
+
+/* ---- CSV ---- */
+
+/* Line breaks and other control characters become harmless, so only these need quotes. */
+static void put_csv_text(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *clean = malloc(size);
+    bool is_quoted = strpbrk(text, "\",") != NULL;
+
+    if (!clean)
+        return;
+    cli_clean(clean, size, text);
+    fputs(is_quoted ? "\"" : "", stdout);
+    for (const char *c = clean; *c; c++)
+        printf(*c == '"' ? "\"%c" : "%c", *c);
+    fputs(is_quoted ? "\"" : "", stdout);
+    free(clean);
+}
+
+static void put_csv(const cli_table *table)
+{
+    const char *between = "";
+    for (size_t i = 0; i < table->column_count; i++)
+        if (is_data(&table->columns[i])) {
+            printf("%s%s", between, table->columns[i].key);
+            between = ",";
+        }
+    for (size_t row = 0; row < table->shown; row++) {
+        const cli_cell *cells = cli_table_row(table, row);
+        between = "\r\n";
+        for (size_t i = 0; i < table->column_count; i++) {
+            if (!is_data(&table->columns[i]))
+                continue;
+            fputs(between, stdout);
+            between = ",";
+            if (table->columns[i].type == CLI_CELL_TEXT)
+                put_csv_text(cells[i].text ? cells[i].text : "");
+            else
+                put_number(cells[i].number, "");
+        }
+    }
+    fputs("\r\n", stdout);
+}
+
+void cli_render_csv(const cli_document *document)
+{
+    put_csv(&document->main);
+}
+
+/* ---- JSON ---- */
+
+/* Bytes that are not UTF-8 have no place in JSON; cli_clean() knows them. */
+static void put_json_text(const char *text)
+{
+    char clean[8];
+
+    if (!text) {
+        fputs("null", stdout);
+        return;
+    }
+    putchar('"');
+    while (*text) {
+        unsigned char c = (unsigned char)*text;
+        size_t length = c < 0xc2 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+        char one[8] = "";
+        memcpy(one, text, strnlen(text, length));
+        bool is_whole = strcmp(cli_clean(clean, sizeof clean, one), one) == 0;
+        if (c == '"' || c == '\\')
+            printf("\\%c", c);
+        else if (c < 0x20 || c == 0x7f)
+            printf("\\u%04x", c);
+        else
+            fputs(is_whole ? one : "\\ufffd", stdout);
+        text += is_whole ? strlen(one) : 1;
+    }
+    putchar('"');
+}
+
+static void put_json_row(const cli_table *table, const cli_cell *cells)
+{
+    const char *between = "{";
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (!is_data(&table->columns[i]))
+            continue;
+        printf("%s\"%s\": ", between, table->columns[i].key);
+        between = ", ";
+        if (table->columns[i].type == CLI_CELL_TEXT)
+            put_json_text(cells[i].text);
+        else
+            put_number(cells[i].number, "null");
+    }
+    putchar('}');
+}
+
+static void put_json_table(const cli_table *table)
+{
+    const char *between = "";
+    fputs("\"columns\": [", stdout);
+    for (size_t i = 0; i < table->column_count; i++)
+        if (is_data(&table->columns[i])) {
+            printf("%s\"%s\"", between, table->columns[i].key);
+            between = ", ";
+        }
+    fputs("],\n \"rows\": [", stdout);
+    for (size_t i = 0; i < table->shown; i++) {
+        fputs(i ? ",\n  " : "\n  ", stdout);
+        put_json_row(table, cli_table_row(table, i));
+    }
+    printf("],\n \"row_count\": %zu", table->row_count);
+}
+
+void cli_render_json(const cli_document *document)
+{
+    printf("{\"report\": \"%s\",\n ", document->name);
+    put_json_table(&document->main);
+    printf(",\n \"tables\": {\"%s\": {", document->above.key);
+    put_json_table(&document->above);
+    fputs("}},\n \"notes\": [", stdout);
+    for (size_t i = 0; document->notes[i]; i++) {
+        fputs(i ? ", " : "", stdout);
+        put_json_text(document->notes[i]);
+    }
+    fputs("]}\n", stdout);
+}
+
+/* ---- Markdown ---- */
+
+static bool is_shown(const cli_column *column)
+{
+    return column->rank != CLI_HIDDEN;
+}
+
+/* Characters with a meaning are escaped; control characters do not reach the page. */
+static void put_markdown_text(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *clean = malloc(size);
+    if (!clean)
+        return;
+    for (const char *c = cli_clean(clean, size, text); *c; c++)
+        printf(strchr("|\\`*<>[]&~_", *c) ? "\\%c" : "%c", *c);
+    free(clean);
+}
+
+static void put_markdown(const cli_table *table)
+{
+    char number[48];
+
+    for (size_t i = 0; i < table->column_count; i++)
+        if (is_shown(&table->columns[i]))
+            printf("| %s ", table->columns[i].title);
+    fputs("|\n", stdout);
+    for (size_t i = 0; i < table->column_count; i++)
+        if (is_shown(&table->columns[i]))
+            fputs(table->columns[i].type == CLI_CELL_TEXT ? "| :-- " : "| --: ", stdout);
+    fputs("|\n", stdout);
+    for (size_t row = 0; row < table->shown; row++) {
+        for (size_t i = 0; i < table->column_count; i++) {
+            const cli_cell *cell = &cli_table_row(table, row)[i];
+            if (!is_shown(&table->columns[i]))
+                continue;
+            fputs("| ", stdout);
+            put_markdown_text(
+                table->columns[i].type != CLI_CELL_TEXT
+                    ? cli_cell_shown(number, sizeof number, table->columns[i].type, cell->number)
+                : cell->text ? cell->text
+                             : "");
+            putchar(' ');
+        }
+        fputs("|\n", stdout);
+    }
+    putchar('\n');
+    if (table->shown < table->row_count)
+        printf("%zu of %zu rows shown\n\n", table->shown, table->row_count);
+}
+
+void cli_render_markdown(const cli_document *document)
+{
+    put_markdown(&document->above);
+    put_markdown(&document->main);
+    for (size_t i = 0; document->notes[i]; i++) {
+        fputs("- ", stdout);
+        put_markdown_text(document->notes[i]);
+        putchar('\n');
+    }
+}

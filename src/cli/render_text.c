@@ -1,0 +1,265 @@
+/* The command's tables as text: texts shrink first where the width is short, then columns go in the
+ * order of their rank. */
+#include "cli/cli.h"
+#include "cli/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum {
+    GAP = 2, /* between columns */
+    TEXT_MOST = 55,
+    TEXT_ENOUGH = 24, /* texts shrink to this before columns go */
+    TEXT_LEAST = 8,
+    USUAL_WIDTH = 160,
+    SILENT_TERMINAL = 80,
+    NUMBER = 48
+};
+
+typedef struct fit {
+    size_t columns[CLI_MOST_COLUMNS];
+    size_t count;
+    size_t widths[CLI_MOST_COLUMNS]; /* by column of the table */
+} fit;
+
+/* ---- Widths ---- */
+
+/* Columns of the character at `text`, whose length is told, too: two for the wide scripts of East
+ * Asia and for emoji (Unicode's East Asian Width W and F, by blocks), none for combining marks. */
+static size_t character(const char *text, size_t *length)
+{
+    static const uint32_t wide[][2] = {{0x1100, 0x115f},   {0x2e80, 0xa4cf},  {0xac00, 0xd7a3},
+                                       {0xf900, 0xfaff},   {0xfe30, 0xfe6f},  {0xff00, 0xff60},
+                                       {0x1f300, 0x1faff}, {0x20000, 0x3fffd}};
+    unsigned char first = (unsigned char)*text;
+    size_t bytes = first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    uint32_t code = bytes == 1 ? first : first & (0x7fu >> bytes);
+
+    for (*length = 1; *length < bytes && text[*length]; ++*length)
+        code = code << 6 | ((unsigned char)text[*length] & 0x3f);
+    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+        if (code >= wide[i][0] && code <= wide[i][1])
+            return 2;
+    return code < 0x300 || code > 0x36f;
+}
+
+static size_t columns_of(const char *text)
+{
+    size_t columns = 0, length;
+    for (; *text; text += length)
+        columns += character(text, &length);
+    return columns;
+}
+
+/* What a cell shows; the caller frees it. */
+static char *shown(const cli_column *column, const cli_cell *cell)
+{
+    bool is_text = column->type == CLI_CELL_TEXT;
+    size_t size = is_text && cell->text ? strlen(cell->text) + 1 : NUMBER;
+    char *out = malloc(size);
+    if (!out)
+        return NULL;
+    if (is_text)
+        cli_clean(out, size, cell->text ? cell->text : "");
+    else
+        cli_cell_shown(out, size, column->type, cell->number);
+    return out;
+}
+
+static size_t natural_width(const cli_table *table, size_t number)
+{
+    const cli_column *column = &table->columns[number];
+    size_t width = strlen(column->title);
+    for (size_t i = 0; i < table->shown; i++) {
+        char *text = shown(column, &cli_table_row(table, i)[number]);
+        size_t columns = text ? columns_of(text) : 0;
+        width = columns > width ? columns : width;
+        free(text);
+    }
+    return width;
+}
+
+static size_t width_of(const fit *f)
+{
+    size_t width = f->count ? GAP * (f->count - 1) : 0;
+    for (size_t i = 0; i < f->count; i++)
+        width += f->widths[f->columns[i]];
+    return width;
+}
+
+/* Takes from the widest text until all fits; false when no text is wider than `least`. */
+static bool shrink(const cli_table *table, fit *f, size_t width, size_t least)
+{
+    for (size_t now = width_of(f); now > width; now--) {
+        size_t *widest = NULL;
+        for (size_t i = 0; i < f->count; i++) {
+            size_t *own = &f->widths[f->columns[i]];
+            if (table->columns[f->columns[i]].type == CLI_CELL_TEXT && *own > least &&
+                (!widest || *own > *widest))
+                widest = own;
+        }
+        if (!widest)
+            return false;
+        --*widest;
+    }
+    return true;
+}
+
+static unsigned rank_of(const cli_table *table, size_t column)
+{
+    return table->columns[column].rank % CLI_SHOWN_ONLY;
+}
+
+/* Takes the column of the greatest rank away; false when all that are left stay. */
+static bool drop(const cli_table *table, fit *f)
+{
+    size_t worst = 0;
+    for (size_t i = 1; i < f->count; i++)
+        if (rank_of(table, f->columns[i]) >= rank_of(table, f->columns[worst]))
+            worst = i;
+    if (f->count == 0 || rank_of(table, f->columns[worst]) == 0)
+        return false;
+    f->count--;
+    memmove(&f->columns[worst], &f->columns[worst + 1], (f->count - worst) * sizeof *f->columns);
+    return true;
+}
+
+static fit fit_table(const cli_table *table, size_t width, bool full_names)
+{
+    fit f = {.count = 0};
+    size_t natural[CLI_MOST_COLUMNS] = {0};
+
+    for (size_t i = 0; i < table->column_count; i++) {
+        natural[i] = natural_width(table, i);
+        if (table->columns[i].rank == CLI_HIDDEN || natural[i] == 0)
+            continue;
+        if (natural[i] > TEXT_MOST && !full_names)
+            natural[i] = TEXT_MOST;
+        f.columns[f.count++] = i;
+    }
+    memcpy(f.widths, natural, sizeof natural);
+    while (!full_names && !shrink(table, &f, width, TEXT_ENOUGH)) {
+        if (!drop(table, &f)) {
+            shrink(table, &f, width, TEXT_LEAST);
+            break;
+        }
+        memcpy(f.widths, natural, sizeof natural);
+    }
+    return f;
+}
+
+/* ---- Lines ---- */
+
+/* As much of the text as fits, with dots where it is cut. */
+static void put_cut(const char *text, size_t width)
+{
+    bool is_cut = columns_of(text) > width;
+    size_t most = is_cut && width > 3 ? width - 3 : width, used = 0, length;
+
+    for (size_t columns; *text && used + (columns = character(text, &length)) <= most;
+         text += length, used += columns)
+        fwrite(text, 1, length, stdout);
+    for (; is_cut && used < width; used++)
+        putchar('.');
+}
+
+/* Blanks are written only when something follows them; `blanks` is how many wait for that. */
+static void put_cell(const char *text, size_t width, bool is_left, size_t *blanks)
+{
+    size_t columns = columns_of(text);
+    size_t pad = columns < width ? width - columns : 0;
+
+    *blanks += is_left ? 0 : pad;
+    if (*text) {
+        printf("%*s", (int)*blanks, "");
+        *blanks = 0;
+        put_cut(text, width);
+    }
+    *blanks += (is_left ? pad : 0) + GAP;
+}
+
+static void put_rule(const fit *f)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        printf("%*s", i ? GAP : 0, "");
+        for (size_t dash = 0; dash < f->widths[f->columns[i]]; dash++)
+            putchar('-');
+    }
+    putchar('\n');
+}
+
+static bool is_left(const cli_table *table, size_t column)
+{
+    return table->columns[column].type == CLI_CELL_TEXT;
+}
+
+static void put_row(const cli_table *table, const fit *f, size_t row)
+{
+    size_t blanks = 0;
+    for (size_t i = 0; i < f->count; i++) {
+        size_t column = f->columns[i];
+        char *text = shown(&table->columns[column], &cli_table_row(table, row)[column]);
+        put_cell(text ? text : "", f->widths[column], is_left(table, column), &blanks);
+        free(text);
+    }
+}
+
+static void put_table(const cli_table *table, const takt_report_options *options, size_t width)
+{
+    fit f = fit_table(table, width, options->full_names);
+    size_t blanks = 0;
+
+    put_rule(&f);
+    for (size_t i = 0; i < f.count; i++)
+        put_cell(table->columns[f.columns[i]].title, f.widths[f.columns[i]],
+                 is_left(table, f.columns[i]), &blanks);
+    putchar('\n');
+    put_rule(&f);
+    for (size_t i = 0; i < table->shown; i++) {
+        size_t row = table->order ? table->order[i] : i;
+        const char *color = options->color && table->colors ? table->colors[row] : NULL;
+        fputs(color ? color : "", stdout);
+        put_row(table, &f, i);
+        fputs(color ? "\033[0m\n" : "\n", stdout);
+    }
+    put_rule(&f);
+    if (table->shown < table->row_count)
+        printf("%zu of %zu rows shown\n", table->shown, table->row_count);
+}
+
+/* Breaks a sentence at blanks where it is longer than the line. */
+static void put_note(const char *note, size_t width)
+{
+    for (size_t used = 0; *note;) {
+        size_t word = strcspn(note, " ");
+        bool breaks = used > 0 && used + 1 + word > width;
+        printf("%s%.*s", breaks ? "\n" : used ? " " : "", (int)word, note);
+        used = word + (breaks || used == 0 ? 0 : used + 1);
+        note += word + strspn(note + word, " ");
+    }
+    putchar('\n');
+}
+
+/* A terminal's width counts only where the text goes to it. */
+static size_t text_width(const takt_report_options *options)
+{
+    struct winsize window;
+    if (options->width > 0)
+        return options->width;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0)
+        return USUAL_WIDTH;
+    return window.ws_col ? window.ws_col : SILENT_TERMINAL;
+}
+
+void cli_render_text(const cli_document *document, const takt_report_options *options)
+{
+    size_t width = text_width(options);
+
+    put_table(&document->above, options, width);
+    putchar('\n');
+    put_table(&document->main, options, width);
+    for (size_t i = 0; document->notes[i]; i++)
+        put_note(document->notes[i], width);
+}
