@@ -183,6 +183,14 @@ bool view_has_server(void)
     return true;
 }
 
+/* Paths are compared as they were sent: our own has nothing that needs escaping. */
+static size_t leave_escaped(void *user, struct MHD_Connection *connection, char *text)
+{
+    (void)user;
+    (void)connection;
+    return strlen(text);
+}
+
 static bool make_file(view_server *server)
 {
     server->file = MHD_create_response_from_fd64(server->offer->size, server->offer->file);
@@ -217,7 +225,7 @@ static bool start(view_server *server)
         MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, answer, server, MHD_OPTION_LISTEN_SOCKET,
         offer->listener, MHD_OPTION_NOTIFY_COMPLETED, end_request, server,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)IDLE_SECONDS, MHD_OPTION_END);
+        (unsigned)IDLE_SECONDS, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_END);
     return server->daemon != NULL;
 }
 
