@@ -74,20 +74,19 @@ version   := $(major).$(call version_of,MINOR).$(call version_of,PATCH)
 # `make check` does not build everything anew.
 WERROR ?= $(if $(findstring -Werror,$(file <$(B)/flags.stamp)),1)
 
-nvtx_header := $(firstword $(wildcard \
-    $(addsuffix /include/nvtx3/nvToolsExt.h,$(CUDA_HOME) /usr/local/cuda)))
+CUDA_HOME   ?= /usr/local/cuda
+nvtx_header := $(wildcard $(CUDA_HOME)/include/nvtx3/nvToolsExt.h)
 ifneq ($(CUDA),0)
   nvtx := $(patsubst %/nvtx3/nvToolsExt.h,-DTKT_HAVE_NVTX -isystem %,$(nvtx_header))
 endif
-no_nvtx_because = $(if $(filter 0,$(CUDA)),CUDA=0,no CUDA toolkit here (CUDA_HOME))
+no_nvtx_because = $(if $(filter 0,$(CUDA)),CUDA=0,no CUDA toolkit in $(CUDA_HOME) (CUDA_HOME))
 ifeq ($(CUDA)$(nvtx),1)
-  $(error CUDA=1, but neither CUDA_HOME nor /usr/local/cuda has include/nvtx3/nvToolsExt.h)
+  $(error CUDA=1, but there is no $(CUDA_HOME)/include/nvtx3/nvToolsExt.h: set CUDA_HOME)
 endif
 
 # CUDA sources, samples and tests alone, are compiled where there is a toolkit. Not with sanitizers:
 # the runtime's and the driver's memory is not theirs to judge.
-toolkit := $(if $(filter 0,$(CUDA))$(SAN),,$(patsubst %/bin/nvcc,%,$(firstword \
-    $(wildcard $(addsuffix /bin/nvcc,$(CUDA_HOME) /usr/local/cuda)))))
+toolkit := $(if $(filter 0,$(CUDA))$(SAN),,$(patsubst %/bin/nvcc,%,$(wildcard $(CUDA_HOME)/bin/nvcc)))
 
 sanitize := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 common   := -Wall -Wextra -Wpedantic -Wshadow $(if $(filter 1,$(WERROR)),-Werror) \

@@ -149,16 +149,23 @@ static takt_profiler *start_profiler(const takt_config *config, double simulated
     return profiler;
 }
 
+#ifdef SPH_CUDA
+#define NO_DEVICE "there is no CUDA device"
+#else
+#define NO_DEVICE "this was built without CUDA"
+#endif
+
 /* Whether the fluid is where it should be: a device may be asked for, or taken because it is there.
  */
 static bool choose_device(fluid *f, const char *device)
 {
     if (device && strcmp(device, "cpu") == 0)
         return true;
-    if (fluid_cuda_exists() && fluid_move_to_device(f))
+    bool exists = fluid_cuda_exists();
+    if (exists && fluid_move_to_device(f)) /* or else it has said why not */
         return true;
-    if (device)
-        fprintf(stderr, "sph: no CUDA device to run on, or no CUDA in this build\n");
+    if (device && !exists)
+        fprintf(stderr, "sph: --device cuda: " NO_DEVICE "\n");
     return !device;
 }
 
