@@ -30,7 +30,10 @@ static const cli_option common_options[OPTION_COUNT] = {
 static const struct {
     const char *format;
     const char *ending;
-} endings[] = {{"perfetto", ".pftrace"}, {"chrome", ".json"}, {"folded", ".folded"}};
+} endings[] = {{"perfetto", ".pftrace"},
+               {"speedscope", ".speedscope.json"},
+               {"chrome", ".json"},
+               {"folded", ".folded"}};
 
 enum {
     ENDING_COUNT = sizeof endings / sizeof *endings

@@ -15,7 +15,8 @@ static const char *const takt_reports[] = {
     "memory",  "steps",  "timeline", "activities", "devices", "api",
 };
 static const char *const takt_traces[] = {
-    "perfetto", "perfetto.gz", "chrome", "chrome.gz", "folded", "folded.gz", "tensorboard",
+    "perfetto",  "perfetto.gz", "chrome",        "chrome.gz",   "folded",
+    "folded.gz", "speedscope",  "speedscope.gz", "tensorboard",
 };
 
 #define LIST_OF(array) ((name_list){(array), sizeof(array) / sizeof *(array)})

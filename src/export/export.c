@@ -14,6 +14,7 @@ static const tkt_exporter *const exporters[] = {
     &tkt_perfetto_exporter,
     &tkt_chrome_exporter,
     &tkt_folded_exporter,
+    &tkt_speedscope_exporter,
 };
 
 #define EXPORTER_COUNT (sizeof exporters / sizeof *exporters)
@@ -66,8 +67,9 @@ static takt_status bad_argument(takt_error *error, const char *what)
 static takt_status unknown_format(takt_error *error, const char *name, const char *more)
 {
     return tkt_error_set(error, TAKT_NOT_FOUND,
-                         "there is no format \"%.60s\"; there are perfetto, chrome, folded%s", name,
-                         more);
+                         "there is no format \"%.60s\"; there are perfetto, chrome, folded, "
+                         "speedscope%s",
+                         name, more);
 }
 
 /* Options as given, or their defaults. */

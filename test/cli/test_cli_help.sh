@@ -49,7 +49,7 @@ for report in timeline activities devices scopes tree memory steps summary; do
     out_has "^ +--$report +[A-Za-z]"
 done
 run export --help
-for format in perfetto chrome folded; do
+for format in perfetto chrome folded speedscope; do
     out_has "^ +--$format +[A-Za-z]"
 done
 

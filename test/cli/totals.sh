@@ -1,6 +1,6 @@
 #!/bin/bash
-# Totals per scope that scripts without Takt add up from Perfetto files (by protoc) and Chrome files
-# (by python3's json) are the table's, to the nanosecond.
+# Totals per scope that scripts without Takt add up from Perfetto files (by protoc), Chrome files and
+# speedscope's (by python3's json) are the table's, to the nanosecond.
 . "${0%/*}/../support/lib_script.sh"
 need python3 protoc
 
@@ -15,6 +15,9 @@ check() { # WHAT TRACE CHROME_FILE...
     python3 test/support/chrome_totals.py "$@" >"$scratch/chrome"
     same "$what: Perfetto against the table" "$scratch/table" "$scratch/perfetto"
     same "$what: Chrome against the table" "$scratch/table" "$scratch/chrome"
+    "$takt" export --speedscope -o "$scratch/scope.json" "$trace" >"$scratch/output"
+    python3 test/support/check_speedscope.py "$scratch/scope.json" >"$scratch/speedscope"
+    same "$what: speedscope against the table" "$scratch/table" "$scratch/speedscope"
     compared=$((compared + $(wc -l <"$scratch/table")))
 }
 

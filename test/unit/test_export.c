@@ -48,14 +48,15 @@ static takt_trace *make_full_trace(void)
 static void formats_have_names_and_descriptions(void **state)
 {
     (void)state;
-    static const char *const names[] = {"perfetto", "chrome", "folded"};
-    for (size_t i = 0; i < 3; i++) {
+    static const char *const names[] = {"perfetto", "chrome", "folded", "speedscope"};
+    size_t count = sizeof names / sizeof *names;
+    for (size_t i = 0; i < count; i++) {
         assert_string_equal(takt_export_name(i), names[i]);
         assert_true(strlen(takt_export_description(i)) > 10);
         assert_null(strchr(takt_export_description(i), '\n'));
     }
-    assert_null(takt_export_name(3));
-    assert_null(takt_export_description(3));
+    assert_null(takt_export_name(count));
+    assert_null(takt_export_description(count));
     assert_null(takt_export_name(SIZE_MAX));
 }
 
@@ -72,8 +73,9 @@ static void unknown_formats_are_not_found(void **state)
     assert_int_equal(memory.size, 0);
     takt_error error;
     assert_int_equal(takt_export_file(trace, "svg", "/nowhere/x", NULL, &error), TAKT_NOT_FOUND);
-    assert_string_equal(error.message,
-                        "there is no format \"svg\"; there are perfetto, chrome, folded");
+    assert_string_equal(
+        error.message,
+        "there is no format \"svg\"; there are perfetto, chrome, folded, speedscope");
     assert_int_equal(takt_export_output(trace, "svg.gz", "/nowhere", NULL, NULL, 0, &error),
                      TAKT_NOT_FOUND);
     assert_non_null(strstr(error.message, "\"svg.gz\""));
@@ -122,10 +124,10 @@ static void options_age(void **state)
 static void a_file_is_what_the_sink_gets(void **state)
 {
     (void)state;
-    static const char *const formats[] = {"chrome", "folded"};
+    static const char *const formats[] = {"chrome", "folded", "speedscope"};
     const char *folder = make_folder();
     takt_trace *trace = make_full_trace();
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         memory_sink memory = {0};
         size_t size;
         assert_int_equal(export_bytes(trace, formats[i], &memory), TAKT_OK);
@@ -181,10 +183,13 @@ static void gzip_is_chosen_by_path_or_option(void **state)
 static void outputs_are_named_after_run_and_cycle(void **state)
 {
     (void)state;
-    static const char *const names[][2] = {
-        {"perfetto", "sph.7.pftrace"},  {"perfetto.gz", "sph.7.pftrace.gz"},
-        {"chrome", "sph.7.trace.json"}, {"chrome.gz", "sph.7.trace.json.gz"},
-        {"folded", "sph.7.folded"},     {"folded.gz", "sph.7.folded.gz"}};
+    static const char *const names[][2] = {{"perfetto", "sph.7.pftrace"},
+                                           {"perfetto.gz", "sph.7.pftrace.gz"},
+                                           {"chrome", "sph.7.trace.json"},
+                                           {"chrome.gz", "sph.7.trace.json.gz"},
+                                           {"folded", "sph.7.folded"},
+                                           {"folded.gz", "sph.7.folded.gz"},
+                                           {"speedscope", "sph.7.speedscope.json"}};
     const char *folder = make_folder();
     takt_trace *trace = make_full_trace();
     trace->facts.cycle = 7;
@@ -198,7 +203,7 @@ static void outputs_are_named_after_run_and_cycle(void **state)
         assert_string_equal(path, in_folder(directory, names[i][1]));
         assert_true(exists(directory, names[i][1]));
     }
-    assert_int_equal(count_entries(directory), 6);
+    assert_int_equal(count_entries(directory), 7);
     takt_trace_release(trace);
     remove_folder(folder);
 }
@@ -419,10 +424,10 @@ static void failed_files_leave_nothing_behind(void **state)
 
 static takt_status export_all(takt_trace *trace, const char *folder, takt_error *error)
 {
-    static const char *const outputs[] = {"chrome", "tensorboard", "folded"};
+    static const char *const outputs[] = {"chrome", "tensorboard", "folded", "speedscope"};
     takt_export_options options = {.max_bytes = 16384};
     takt_status status = TAKT_OK;
-    for (size_t i = 0; i < 3 && status == TAKT_OK; i++)
+    for (size_t i = 0; i < 4 && status == TAKT_OK; i++)
         status = takt_export_output(trace, outputs[i], folder, &options, NULL, 0, error);
     return status;
 }
