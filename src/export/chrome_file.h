@@ -43,6 +43,8 @@ typedef struct tkt_chrome_site {
  * writer's room is larger by as many. */
 #define TKT_CHROME_STRIDE 32
 
+#define TKT_CHROME_FRAME_BYTES 1024 /* of one frame of a call stack; more is cut */
+
 /* One row of the viewer. */
 typedef struct tkt_chrome_row {
     uint32_t pid;
@@ -77,6 +79,7 @@ typedef struct tkt_chrome_track {
     size_t           arg;
     size_t           work;
     size_t           call;
+    size_t           stack;
 } tkt_chrome_track;
 
 /* An activity that is no host span: what a device did. */

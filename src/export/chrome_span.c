@@ -9,6 +9,7 @@
  *
  * Spans with arguments of their own take the way through the writer's functions. */
 #include "export/chrome_file.h"
+#include "summary/frame_text.h"
 
 /* A site whose texts are longer goes the slow way. With numbers and the strides' slack its spans
  * fit the room that tkt_chrome_fits() leaves. */
@@ -121,7 +122,7 @@ static bool is_taken(const char *key)
     static const char *const taken[] = {"file",        "category",    "device",       "activity",
                                         "flops",       "bytes",       "stream",       "correlation",
                                         "External id", "external id", "begun before", "unfinished",
-                                        "result"};
+                                        "result",      "Call stack"};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
         if (strcmp(key, taken[i]) == 0)
             return true;
@@ -209,6 +210,27 @@ static void put_call(tkt_chrome *chrome, const tkt_call_info *call, bool *is_fir
         tkt_writer_format(chrome->writer, ",\"result\":%d", (int)call->result);
 }
 
+/* Under Kineto's key, innermost frame first: TensorBoard and the viewers show it. */
+static void put_stack(tkt_chrome *chrome, uint32_t number, bool *is_first)
+{
+    const tkt_stack *stack = &chrome->trace->stacks.items[number];
+    char frame[TKT_CHROME_FRAME_BYTES];
+    separate(chrome, is_first);
+    tkt_writer_text(chrome->writer, "\"Call stack\":\"");
+    for (uint32_t i = 0; i < stack->frame_count; i++) {
+        tkt_frame_place(frame, sizeof frame, chrome->trace, tkt_frame_at(chrome->trace, number, i));
+        if (i > 0)
+            tkt_writer_text(chrome->writer, ";");
+        tkt_chrome_put_text(chrome->writer, frame, strlen(frame));
+    }
+    tkt_writer_text(chrome->writer, "\"");
+}
+
+static bool has_stack(const tkt_track *track, const tkt_chrome_track *at)
+{
+    return at->stack < track->stacks.count && track->stacks.items[at->stack].span == at->span;
+}
+
 /* The call that a span was, or NULL; moves the track's cursor. */
 static const tkt_call_info *take_call(tkt_chrome *chrome, uint32_t number)
 {
@@ -237,6 +259,8 @@ static void put_own_args(tkt_chrome *chrome, uint32_t number, const tkt_span *sp
     const tkt_call_info *call = flags & TAKT_SPAN_CALL ? take_call(chrome, number) : NULL;
     if (call)
         put_call(chrome, call, &is_first);
+    if (has_stack(track, at))
+        put_stack(chrome, track->stacks.items[at->stack++].stack, &is_first);
     if (flags & TAKT_SPAN_BEGUN_BEFORE)
         put_flag(chrome, "begun before", &is_first);
     if (flags & TAKT_SPAN_UNFINISHED)
@@ -273,7 +297,7 @@ static inline void next_span(tkt_chrome *chrome, uint32_t number, const tkt_chro
     const tkt_chrome_site *site = site_texts(chrome, tkt_span_site(span), is_async);
     if (__builtin_expect(!site, 0))
         return;
-    bool has_own = (tkt_span_flags(span) & MARKED) ||
+    bool has_own = (tkt_span_flags(span) & MARKED) || has_stack(track, at) ||
                    (at->arg < track->args.count && track->args.items[at->arg].span == at->span) ||
                    (at->work < track->works.count && track->works.items[at->work].span == at->span);
     if (has_own || site->head_size + site->tail_size > FAST_BYTES)
