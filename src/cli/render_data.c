@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* The shortest digits that read back as the same number. */
-static void put_number(double number, const char *none)
+void cli_put_number(double number, const char *none)
 {
     char digits[32];
     int precision = 15;
@@ -63,7 +63,7 @@ static void put_csv(const cli_table *table)
             if (table->columns[i].type == CLI_CELL_TEXT)
                 put_csv_text(cells[i].text ? cells[i].text : "");
             else
-                put_number(cells[i].number, "");
+                cli_put_number(cells[i].number, "");
         }
     }
     fputs("\r\n", stdout);
@@ -77,7 +77,7 @@ void cli_render_csv(const cli_document *document)
 /* ---- JSON ---- */
 
 /* Bytes that are not UTF-8 have no place in JSON; cli_clean() knows them. */
-static void put_json_text(const char *text)
+void cli_put_json_text(const char *text)
 {
     char clean[8];
 
@@ -112,9 +112,9 @@ static void put_json_row(const cli_table *table, const cli_cell *cells)
         printf("%s\"%s\": ", between, table->columns[i].key);
         between = ", ";
         if (table->columns[i].type == CLI_CELL_TEXT)
-            put_json_text(cells[i].text);
+            cli_put_json_text(cells[i].text);
         else
-            put_number(cells[i].number, "null");
+            cli_put_number(cells[i].number, "null");
     }
     putchar('}');
 }
@@ -145,7 +145,7 @@ void cli_render_json(const cli_document *document)
     fputs("}},\n \"notes\": [", stdout);
     for (size_t i = 0; document->notes[i]; i++) {
         fputs(i ? ", " : "", stdout);
-        put_json_text(document->notes[i]);
+        cli_put_json_text(document->notes[i]);
     }
     fputs("]}\n", stdout);
 }

@@ -78,6 +78,10 @@ static inline const cli_cell *cli_table_row(const cli_table *table, size_t shown
     return table->cells + (table->order ? table->order[shown] : shown) * table->column_count;
 }
 
+/* `none` where there is no number; a text quoted and escaped, or null. */
+void cli_put_number(double number, const char *none);
+void cli_put_json_text(const char *text);
+
 void cli_render_text(const cli_document *document, const takt_report_options *options);
 void cli_render_markdown(const cli_document *document);
 void cli_render_csv(const cli_document *document);
