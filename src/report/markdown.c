@@ -127,7 +127,8 @@ void tkt_render_markdown(const tkt_document *document, tkt_writer *writer)
     if (document->is_page)
         put_facts(document, writer);
     for (size_t i = 0; i < document->table_count; i++) {
-        if (document->tables[i].is_hidden_empty && document->tables[i].all_rows == 0)
+        if (document->tables[i].is_raw ||
+            (document->tables[i].is_hidden_empty && document->tables[i].all_rows == 0))
             continue;
         if (document->tables[i].heading)
             tkt_writer_format(writer, "**%s**\n\n", document->tables[i].heading);

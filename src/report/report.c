@@ -29,6 +29,9 @@ static const report reports[] = {
     {"memory", "memory of host and devices, largest allocations, copies", tkt_show_memory},
     {"kernels", "CUDA kernels by name: times, launch shapes, occupancy", tkt_show_kernels},
     {"api", "calls into CUDA by name: times", tkt_show_api},
+    {"launches", "what was launched: times of calls, queues and kernels; is launching hidden?",
+     tkt_show_launches},
+    {"gaps", "when devices were idle, why, and what the host did meanwhile", tkt_show_gaps},
 };
 
 #define REPORT_COUNT (sizeof reports / sizeof *reports)

@@ -21,9 +21,14 @@ takt_status tkt_show_steps(tkt_document *document, const takt_report_options *op
 takt_status tkt_show_memory(tkt_document *document, const takt_report_options *options);
 takt_status tkt_show_kernels(tkt_document *document, const takt_report_options *options);
 takt_status tkt_show_api(tkt_document *document, const takt_report_options *options);
+takt_status tkt_show_launches(tkt_document *document, const takt_report_options *options);
+takt_status tkt_show_gaps(tkt_document *document, const takt_report_options *options);
 
 /* Parts of the summary, which are reports of their own too. */
 takt_status tkt_show_steps_table(tkt_document *document, const tkt_device_uses *uses);
+
+/* Adds the sentence how exactly times of host and devices can be compared. */
+void tkt_show_device_uncertainty(tkt_document *document);
 
 /* A share; NaN where the whole is 0. */
 static inline double tkt_share(uint64_t part, uint64_t whole)

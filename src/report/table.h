@@ -9,7 +9,7 @@
 
 #include <takt/report.h>
 
-#define TKT_MAX_COLUMNS 24
+#define TKT_MAX_COLUMNS 32
 #define TKT_MAX_TABLES  4
 #define TKT_NO_COLUMN   SIZE_MAX
 #define TKT_NO_ROW_ABOVE UINT32_MAX
@@ -43,6 +43,7 @@ typedef struct tkt_table {
     const char     *heading; /* above it in text; NULL: none */
     tkt_table_style style;
     bool            is_hidden_empty; /* not in text without rows, beside tables with some */
+    bool            is_raw;          /* only in CSV and JSON */
     size_t          min_width;    /* of columns of numbers */
     size_t          weight;       /* column that colours rows and decides which of a tree stay */
     size_t          sort;         /* default column, TKT_NO_COLUMN: as built */

@@ -96,7 +96,7 @@ static void put_tables(const tkt_document *document, const tkt_layout *layout, t
     const char *between = "";
     for (size_t i = 0; i < document->table_count; i++) {
         const tkt_table *table = &document->tables[i];
-        if (table->is_hidden_empty && table->all_rows == 0)
+        if (table->is_raw || (table->is_hidden_empty && table->all_rows == 0))
             continue;
         tkt_writer_text(writer, between);
         between = "\n";

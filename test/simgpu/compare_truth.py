@@ -559,7 +559,7 @@ def check_cycle(takt, folder, books, number, has_spans):
     cycle = Cycle(books, number, has_spans)
     reports = read_reports(folder, number)
     wanted = {"summary", "scopes", "scopes.all", "tree", "activities", "devices", "kernels", "api",
-              "steps", "memory"} | ({"timeline"} if has_spans else set())
+              "steps", "memory"} | ({"timeline", "launches", "gaps"} if has_spans else set())
     equal(f"cycle {number}", "reports", {name for name in reports
                                          if "." not in name or name == "scopes.all"}, wanted)
     check_reports(cycle, reports)

@@ -47,7 +47,7 @@ static void every_report_has_a_name_and_a_description(void **state)
         assert_non_null(description);
         assert_true(strlen(description) > 10 && strlen(description) < 80);
     }
-    assert_int_equal(count, 10);
+    assert_true(count >= 12);
     assert_null(takt_report_description(count));
     assert_null(takt_report_name(SIZE_MAX));
 }

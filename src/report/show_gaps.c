@@ -1,0 +1,248 @@
+/* The gaps report: how busy devices and their streams were, why they were idle, the longest gaps,
+ * and what the host did meanwhile. */
+#include "report/show.h"
+
+#include "summary/gaps.h"
+
+#define USUAL_GAPS 10
+#define MOST_GAPS  1000
+
+enum {
+    DEVICE,
+    STREAM,
+    COUNT,
+    BUSY,
+    BUSY_SHARE,
+    IDLE,
+    GAPS,
+    CAUSES,
+    CONTEXT = CAUSES + TKT_IDLE_CAUSES,
+    LATE,
+    COLUMNS
+};
+
+static const tkt_column columns[COLUMNS] = {
+    [DEVICE] = {"Device", "device", TKT_CELL_TEXT, 0, true, 1},
+    [STREAM] = {"Stream", "stream", TKT_CELL_COUNT, 0, false, 1},
+    [COUNT] = {"Activities", "activities", TKT_CELL_COUNT, 6, false, 1},
+    [BUSY] = {"Busy", "busy_ns", TKT_CELL_TIME, 5, false, 1},
+    [BUSY_SHARE] = {"Busy %", "busy_percent", TKT_CELL_SHARE, 0, false, 1},
+    [IDLE] = {"Idle", "idle_ns", TKT_CELL_TIME, 0, false, 1},
+    [GAPS] = {"Gaps", "gaps", TKT_CELL_COUNT, 2, false, 1},
+    [CAUSES + TKT_IDLE_HOST] = {"Host late", "host_late_ns", TKT_CELL_TIME, 0, false, 1},
+    [CAUSES + TKT_IDLE_WAIT] = {"Waited", "waited_ns", TKT_CELL_TIME, 1, false, 1},
+    [CAUSES + TKT_IDLE_SHORT] = {"Short", "short_ns", TKT_CELL_TIME, 1, false, 1},
+    [CAUSES + TKT_IDLE_GRAPH] = {"In graphs", "graph_ns", TKT_CELL_TIME, 4, false, 1},
+    [CAUSES + TKT_IDLE_EDGE] = {"Edges", "edge_ns", TKT_CELL_TIME, 3, false, 1},
+    [CAUSES + TKT_IDLE_OTHER] = {"Other", "other_ns", TKT_CELL_TIME, 3, false, 1},
+    [CONTEXT] = {"Context", "context", TKT_CELL_COUNT, TKT_HIDDEN, false, 1},
+    [LATE] = {"Late", "late", TKT_CELL_COUNT, TKT_HIDDEN, false, 1},
+};
+
+static void fill_row(tkt_cell *row, const takt_trace *trace, const tkt_idle *idle)
+{
+    row[DEVICE].text = tkt_trace_text(trace, idle->device);
+    row[STREAM].u = idle->is_device ? TKT_NO_VALUE : idle->stream;
+    row[COUNT].u = idle->count;
+    row[BUSY].u = idle->busy_ns;
+    row[BUSY_SHARE].d = tkt_share(idle->busy_ns, idle->busy_ns + idle->idle_ns);
+    row[IDLE].u = idle->idle_ns;
+    row[GAPS].u = idle->gaps;
+    for (int i = 0; i < TKT_IDLE_CAUSES; i++)
+        row[CAUSES + i].u = idle->cause_ns[i];
+    row[CONTEXT].u = idle->is_device ? TKT_NO_VALUE : idle->context;
+    row[LATE].u = idle->late;
+}
+
+static bool add_rows(tkt_document *document, const tkt_gaps *gaps)
+{
+    tkt_table *table =
+        tkt_document_add_table(document, "gaps", columns, COLUMNS, gaps->idles.count);
+    for (size_t i = 0; table && i < gaps->idles.count; i++)
+        fill_row(tkt_table_add_row(table), document->trace, &gaps->idles.items[i]);
+    return table != NULL;
+}
+
+/* ---- The longest ones ------------------------------------------------------------------------ */
+
+enum {
+    LENGTH,
+    BEGIN,
+    WHERE,
+    ON,
+    CAUSE,
+    SCOPE,
+    BEFORE,
+    AFTER,
+    GAP_COLUMNS
+};
+
+static const tkt_column gap_columns[GAP_COLUMNS] = {
+    [LENGTH] = {"Gap", "gap_ns", TKT_CELL_TIME, 0, false, 1},
+    [BEGIN] = {"Begin", "begin_ns", TKT_CELL_OFFSET, 1, false, 1},
+    [WHERE] = {"Device", "device", TKT_CELL_TEXT, 0, true, 1},
+    [ON] = {"Stream", "stream", TKT_CELL_COUNT, TKT_HIDDEN, false, 1},
+    [CAUSE] = {"Cause", "cause", TKT_CELL_TEXT, 0, true, 1},
+    [SCOPE] = {"Host was in", "scope", TKT_CELL_TEXT, 0, true, 1},
+    [BEFORE] = {"Preceded by", "before", TKT_CELL_TEXT, 3, true, 1},
+    [AFTER] = {"Followed by", "after", TKT_CELL_TEXT, 2, true, 1},
+};
+
+static const char *activity_name(const takt_trace *trace, uint32_t activity)
+{
+    if (activity == UINT32_MAX)
+        return NULL;
+    return tkt_trace_text(trace, trace->activities.items[activity].name);
+}
+
+static void fill_gap(tkt_cell *row, const takt_trace *trace, const tkt_gaps *gaps,
+                     const tkt_gap *gap)
+{
+    static const char *const causes[TKT_IDLE_CAUSES] = {
+        [TKT_IDLE_HOST] = "host late", [TKT_IDLE_WAIT] = "waited", [TKT_IDLE_SHORT] = "short",
+        [TKT_IDLE_GRAPH] = "graph",    [TKT_IDLE_EDGE] = "edge",   [TKT_IDLE_OTHER] = "other"};
+    const tkt_idle *idle = &gaps->idles.items[gap->idle];
+    row[LENGTH].u = gap->end_ns - gap->begin_ns;
+    row[BEGIN].i = (int64_t)(gap->begin_ns - trace->facts.begin_ns);
+    row[WHERE].text = tkt_trace_text(trace, idle->device);
+    row[ON].u = idle->is_device ? TKT_NO_VALUE : idle->stream;
+    row[CAUSE].text = causes[gap->cause];
+    row[SCOPE].text = gap->name ? tkt_trace_text(trace, gap->name) : NULL;
+    row[BEFORE].text = activity_name(trace, gap->before);
+    row[AFTER].text = activity_name(trace, gap->after);
+}
+
+static bool add_gaps(tkt_document *document, const char *key, const tkt_gaps *gaps,
+                     const tkt_gap_list *list)
+{
+    tkt_table *table = tkt_document_add_table(document, key, gap_columns, GAP_COLUMNS, list->count);
+    if (!table)
+        return false;
+    for (size_t i = 0; i < list->count; i++)
+        fill_gap(tkt_table_add_row(table), document->trace, gaps, &list->items[i]);
+    table->heading = "Longest gaps of devices:";
+    table->is_hidden_empty = true;
+    return true;
+}
+
+/* ---- By scope -------------------------------------------------------------------------------- */
+
+enum {
+    HOST_IN,
+    OF,
+    IDLE_TIME,
+    IDLE_SHARE,
+    HOST_LATE,
+    IN_CALLS,
+    SCOPE_COLUMNS
+};
+
+static const tkt_column scope_columns[SCOPE_COLUMNS] = {
+    [HOST_IN] = {"Host was in", "scope", TKT_CELL_TEXT, 0, true, 1},
+    [OF] = {"Device", "device", TKT_CELL_TEXT, 0, true, 1},
+    [IDLE_TIME] = {"Idle", "idle_ns", TKT_CELL_TIME, 0, false, 1},
+    [IDLE_SHARE] = {"Idle %", "idle_percent", TKT_CELL_SHARE, 0, false, 1},
+    [HOST_LATE] = {"Host late", "host_late_ns", TKT_CELL_TIME, 1, false, 1},
+    [IN_CALLS] = {"In calls", "in_calls_ns", TKT_CELL_TIME, 2, false, 1},
+};
+
+static const char *scope_name(const takt_trace *trace, const tkt_idle_scope *scope)
+{
+    if (scope->is_unknown)
+        return "(thread not known)";
+    return scope->name ? tkt_trace_text(trace, scope->name) : "(outside of scopes)";
+}
+
+/* Of the device whose rows begin with this one: they add up to it. */
+static uint64_t idle_of(const tkt_gaps *gaps, size_t first)
+{
+    uint64_t idle_ns = 0;
+    uint32_t device = gaps->scopes.items[first].device;
+    for (size_t i = first; i < gaps->scopes.count && gaps->scopes.items[i].device == device; i++)
+        idle_ns += gaps->scopes.items[i].idle_ns;
+    return idle_ns;
+}
+
+static bool add_scopes(tkt_document *document, const tkt_gaps *gaps)
+{
+    tkt_table *table = tkt_document_add_table(document, "scopes", scope_columns, SCOPE_COLUMNS,
+                                              gaps->scopes.count);
+    if (!table)
+        return false;
+    table->heading = "Idle time of devices by what the host did:";
+    table->is_hidden_empty = true;
+    table->weight = table->sort = IDLE_TIME;
+    table->default_rows = 20;
+    uint64_t idle_ns = 0;
+    for (size_t i = 0; i < gaps->scopes.count; i++) {
+        const tkt_idle_scope *scope = &gaps->scopes.items[i];
+        if (i == 0 || scope->device != scope[-1].device)
+            idle_ns = idle_of(gaps, i);
+        tkt_cell *row = tkt_table_add_row(table);
+        row[HOST_IN].text = scope_name(document->trace, scope);
+        row[OF].text = tkt_trace_text(document->trace, scope->device);
+        row[IDLE_TIME].u = scope->idle_ns;
+        row[IDLE_SHARE].d = tkt_share(scope->idle_ns, idle_ns);
+        row[HOST_LATE].u = scope->host_ns;
+        row[IN_CALLS].u = scope->call_ns;
+    }
+    return true;
+}
+
+void tkt_show_device_uncertainty(tkt_document *document)
+{
+    char text[TKT_VALUE_SIZE];
+    double uncertainty_ns = document->trace->facts.device_uncertainty_ns;
+    tkt_value_fixed(text, uncertainty_ns, 1);
+    if (uncertainty_ns > 0)
+        tkt_document_add_note(document, "Times of host and devices compare to within %s ns.", text);
+    else
+        tkt_document_add_note(document,
+                              "How exactly times of host and devices compare is unknown.");
+}
+
+/* ---- All together ---------------------------------------------------------------------------- */
+
+static void add_notes(tkt_document *document)
+{
+    tkt_document_add_note(document,
+                          "Rows without a stream are of the whole device: idle is when none of its "
+                          "streams ran. Host late: what came next was launched after that had run "
+                          "out of work; Waited: launched in time, but behind an event or another "
+                          "stream's work; Short: gaps below %d us between work that was there; "
+                          "Edges: before the first activity and after the last.",
+                          TKT_SHORT_GAP_NS / 1000);
+    tkt_document_add_note(document, "Idle time is the scopes' that the thread was in which "
+                                    "launched what came next; behind the last activity, the "
+                                    "thread that launched that.");
+    tkt_show_device_uncertainty(document);
+    tkt_document_add_fact(document, "short_gap_ns", NULL, TKT_CELL_TIME,
+                          (tkt_cell){.u = TKT_SHORT_GAP_NS});
+}
+
+static size_t wanted_gaps(const takt_report_options *options)
+{
+    if (options->rows == 0)
+        return USUAL_GAPS;
+    return options->rows < 0 || options->rows > MOST_GAPS ? MOST_GAPS : (size_t)options->rows;
+}
+
+takt_status tkt_show_gaps(tkt_document *document, const takt_report_options *options)
+{
+    const tkt_gaps_wish wish = {.longest = wanted_gaps(options), .scopes = true};
+    tkt_gaps gaps = {0};
+    document->nothing = "No activity of a device";
+    takt_status status = tkt_gaps_of(document->trace, &wish, &gaps);
+    if (status == TAKT_OK &&
+        !(add_rows(document, &gaps) && add_gaps(document, "longest", &gaps, &gaps.device_gaps) &&
+          add_scopes(document, &gaps) &&
+          add_gaps(document, "stream_gaps", &gaps, &gaps.stream_gaps)))
+        status = TAKT_NO_MEMORY;
+    if (status == TAKT_OK) {
+        document->tables[document->table_count - 1].is_raw = true;
+        if (gaps.idles.count > 0)
+            add_notes(document);
+    }
+    tkt_gaps_fini(&gaps);
+    return status;
+}

@@ -1,0 +1,162 @@
+/* The launches report: how long calls took, work queued and ran, and which launches a device had to
+ * wait for. */
+#include "report/show.h"
+
+#include "base/text.h"
+#include "summary/launches.h"
+
+enum {
+    NAME,
+    COUNT,
+    QUEUED,
+    LATE,
+    LATE_SHARE,
+    WAITED,
+    TIMES
+};
+
+enum { /* of each of TKT_LAUNCH_TIMES */
+    AVERAGE,
+    MEDIAN,
+    LEAST,
+    MOST,
+    DEVIATION,
+    FIGURES
+};
+
+enum {
+    CALL = TIMES + TKT_LAUNCH_TIMES * FIGURES,
+    COLUMNS
+};
+
+#define FIGURES_OF(time, title, key, average, median)                                              \
+    [TIMES + (time)*FIGURES +                                                                      \
+        AVERAGE] = {title " Avg", key "_avg_ns", TKT_CELL_TIME, average, false, 1},                \
+        [TIMES + (time)*FIGURES +                                                                  \
+            MEDIAN] = {title " Med", key "_median_ns", TKT_CELL_TIME, median, false, 1},           \
+        [TIMES + (time)*FIGURES +                                                                  \
+            LEAST] = {title " Min", key "_min_ns", TKT_CELL_TIME, 10, false, 1},                   \
+        [TIMES + (time)*FIGURES +                                                                  \
+            MOST] = {title " Max", key "_max_ns", TKT_CELL_TIME, 9, false, 1},                     \
+        [TIMES + (time)*FIGURES +                                                                  \
+            DEVIATION] = {title " StdDev", key "_stddev_ns", TKT_CELL_TIME, TKT_HIDDEN, false, 1}
+
+static const tkt_column columns[COLUMNS] = {
+    [NAME] = {"Launched", "name", TKT_CELL_TEXT, 0, true, 1},
+    [COUNT] = {"Count", "count", TKT_CELL_COUNT, 1, false, 1},
+    [QUEUED] = {"QCount", "queue_count", TKT_CELL_COUNT, 7, false, 1},
+    [LATE] = {"Not hidden", "not_hidden", TKT_CELL_COUNT, 6, false, 1},
+    [LATE_SHARE] = {"Not hidden %", "not_hidden_percent", TKT_CELL_SHARE, 0, false, 1},
+    [WAITED] = {"Waited", "waited_ns", TKT_CELL_TIME, 0, false, 1},
+    FIGURES_OF(TKT_LAUNCH_CALL, "API", "api", 2, 5),
+    FIGURES_OF(TKT_LAUNCH_QUEUE, "Queue", "queue", 2, 5),
+    FIGURES_OF(TKT_LAUNCH_WORK, "Kernel", "kernel", 2, 8),
+    FIGURES_OF(TKT_LAUNCH_TOTAL, "Total", "total", 4, 8),
+    [CALL] = {"Call", "launch", TKT_CELL_TEXT, 11, true, 1},
+};
+
+static void fill_times(tkt_cell *row, const tkt_launch_stats *times)
+{
+    const tkt_stats *stats = &times->stats;
+    bool is_known = stats->count > 0;
+    double deviation = tkt_stats_stddev(stats);
+    row[AVERAGE].u = is_known ? tkt_mean(stats->total_ns, stats->count) : TKT_NO_VALUE;
+    row[MEDIAN].u = is_known && times->histogram ? tkt_stats_quantile(stats, times->histogram, 0.5)
+                                                 : TKT_NO_VALUE;
+    row[LEAST].u = is_known ? stats->min_ns : TKT_NO_VALUE;
+    row[MOST].u = is_known ? stats->max_ns : TKT_NO_VALUE;
+    row[DEVIATION].u =
+        stats->count > 1 && deviation < 1e19 ? (uint64_t)(deviation + 0.5) : TKT_NO_VALUE;
+}
+
+static const char *name_of(tkt_document *document, const tkt_launch *launch)
+{
+    char text[32] = "graph ";
+    if (!launch->graph)
+        return tkt_trace_text(document->trace, launch->name);
+    const char *end = tkt_put_u64(text + 6, launch->graph);
+    return tkt_document_copy(document, text, (size_t)(end - text));
+}
+
+static void fill_row(tkt_cell *row, tkt_document *document, const tkt_launch *launch)
+{
+    uint64_t count = launch->times[TKT_LAUNCH_CALL].stats.count;
+    row[NAME].text = name_of(document, launch);
+    row[COUNT].u = count;
+    row[QUEUED].u = launch->times[TKT_LAUNCH_QUEUE].stats.count;
+    row[LATE].u = launch->late;
+    row[LATE_SHARE].d = tkt_share(launch->late, count);
+    row[WAITED].u = launch->waited_ns;
+    for (int i = 0; i < TKT_LAUNCH_TIMES; i++)
+        fill_times(&row[TIMES + i * FIGURES], &launch->times[i]);
+    row[CALL].text = launch->call ? tkt_trace_text(document->trace, launch->call) : "varies";
+}
+
+static void add_facts(tkt_document *document, const tkt_launches *launches)
+{
+    tkt_document_add_fact(document, "launches", "Launches", TKT_CELL_COUNT,
+                          (tkt_cell){.u = launches->launched});
+    tkt_document_add_fact(document, "not_hidden", "Launches not hidden", TKT_CELL_COUNT,
+                          (tkt_cell){.u = launches->late});
+    tkt_document_add_fact(document, "not_hidden_percent", NULL, TKT_CELL_SHARE,
+                          (tkt_cell){.d = tkt_share(launches->late, launches->launched)});
+    tkt_document_add_fact(document, "waited_ns", "Devices waited for launches", TKT_CELL_TIME,
+                          (tkt_cell){.u = launches->waited_ns});
+    if (launches->unattributed > 0)
+        tkt_document_add_fact(document, "unattributed", "Activities whose launch is not known",
+                              TKT_CELL_COUNT, (tkt_cell){.u = launches->unattributed});
+}
+
+static bool has_graphs(const tkt_launches *launches)
+{
+    for (size_t i = 0; i < launches->count; i++) {
+        if (launches->items[i].graph)
+            return true;
+    }
+    return false;
+}
+
+static void add_notes(tkt_document *document, const tkt_launches *launches)
+{
+    tkt_document_add_note(document,
+                          "Not hidden: when the call returned, the device had run out of work on "
+                          "all of its streams; Waited is how long it was idle for that.");
+    tkt_document_add_note(document,
+                          "API is the time of the call; Queue from its end to the begin of the "
+                          "work, where that is not earlier; Total from the begin of the call to "
+                          "the end of the work. Medians are within 3.2 %%.");
+    if (has_graphs(launches))
+        tkt_document_add_note(document, "The nodes of a graph are one launch, from the begin of "
+                                        "the first to the end of the last.");
+    tkt_show_device_uncertainty(document);
+}
+
+static takt_status show(tkt_document *document, const tkt_launches *launches)
+{
+    tkt_table *table =
+        tkt_document_add_table(document, "launches", columns, COLUMNS, launches->count);
+    if (!table)
+        return TAKT_NO_MEMORY;
+    table->weight = WAITED;
+    table->sort = WAITED;
+    table->default_rows = 100;
+    for (size_t i = 0; i < launches->count; i++)
+        fill_row(tkt_table_add_row(table), document, &launches->items[i]);
+    if (launches->count == 0)
+        return TAKT_OK;
+    add_facts(document, launches);
+    add_notes(document, launches);
+    return TAKT_OK;
+}
+
+takt_status tkt_show_launches(tkt_document *document, const takt_report_options *options)
+{
+    (void)options;
+    tkt_launches launches = {0};
+    document->nothing = "No launches";
+    takt_status status = tkt_launches_of(document->trace, &launches);
+    if (status == TAKT_OK)
+        status = show(document, &launches);
+    tkt_launches_fini(&launches);
+    return status;
+}

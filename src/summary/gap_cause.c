@@ -1,0 +1,152 @@
+/* The cause of a gap is what the activity behind it waited for. When the host handed it over is
+ * known from its launch; that it waited for other work is not recorded anywhere, so it is concluded
+ * from what is: the stream had been told to wait for an event, or another stream's work ended just
+ * before. */
+#include "summary/gap_cause.h"
+
+#include "trace/calls.h"
+
+#define STREAM_WAITS 2 /* CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT */
+
+/* ---- Waits for events ------------------------------------------------------------------------ */
+
+static uint64_t stream_key(uint32_t context, uint32_t stream)
+{
+    return (uint64_t)context << 32 | stream;
+}
+
+/* From the last to the first, so that each list begins with the earliest. */
+static takt_status fill_lists(tkt_wait_lists *lists)
+{
+    for (size_t i = lists->trace->waits.count; i-- > 0;) {
+        const tkt_wait *wait = &lists->trace->waits.items[i];
+        if (wait->kind != STREAM_WAITS)
+            continue;
+        uint64_t *first = tkt_map_put(&lists->first, stream_key(wait->context, wait->stream));
+        if (!first)
+            return TAKT_NO_MEMORY;
+        lists->next[i] = (uint32_t)*first;
+        *first = i + 1;
+    }
+    return TAKT_OK;
+}
+
+takt_status tkt_wait_lists_init(tkt_wait_lists *lists, const takt_trace *trace)
+{
+    *lists = (tkt_wait_lists){.trace = trace};
+    if (trace->waits.count == 0)
+        return TAKT_OK;
+    lists->next = tkt_alloc(trace->waits.count * sizeof *lists->next);
+    return lists->next ? fill_lists(lists) : TAKT_NO_MEMORY;
+}
+
+void tkt_wait_lists_fini(tkt_wait_lists *lists)
+{
+    tkt_map_fini(&lists->first);
+    tkt_free(lists->next);
+}
+
+uint32_t tkt_wait_first(const tkt_wait_lists *lists, uint32_t context, uint32_t stream)
+{
+    const uint64_t *first =
+        lists->next ? tkt_map_get(&lists->first, stream_key(context, stream)) : NULL;
+    return first ? (uint32_t)*first : 0;
+}
+
+/* Ids of calls count up in the whole process, so no two clocks are compared. */
+bool tkt_wait_pass(const tkt_wait_lists *lists, uint32_t *wait, const tkt_activity *activity)
+{
+    bool has_passed = false;
+    while (*wait && lists->trace->waits.items[*wait - 1].correlation < activity->correlation) {
+        has_passed = true;
+        *wait = lists->next[*wait - 1];
+    }
+    return has_passed;
+}
+
+/* ---- Ends of other work ---------------------------------------------------------------------- */
+
+static void note_latest(tkt_endings *endings, tkt_ending ending)
+{
+    if (endings->latest[0].stream != ending.stream)
+        endings->latest[1] = endings->latest[0];
+    endings->latest[0] = ending;
+}
+
+/* Puts an ending where the first one was. */
+static void sift_down(tkt_endings *endings, tkt_ending ending)
+{
+    tkt_ending *items = endings->items;
+    size_t at = 0;
+    for (size_t child; (child = 2 * at + 1) < endings->count; at = child) {
+        if (child + 1 < endings->count && items[child + 1].end_ns < items[child].end_ns)
+            child++;
+        if (ending.end_ns <= items[child].end_ns)
+            break;
+        items[at] = items[child];
+    }
+    items[at] = ending;
+}
+
+void tkt_endings_pass(tkt_endings *endings, uint64_t now_ns)
+{
+    while (endings->count > 0 && endings->items[0].end_ns <= now_ns) {
+        note_latest(endings, endings->items[0]);
+        tkt_ending last = endings->items[--endings->count];
+        if (endings->count > 0)
+            sift_down(endings, last);
+    }
+}
+
+bool tkt_endings_add(tkt_endings *endings, uint64_t end_ns, uint32_t stream)
+{
+    size_t at = endings->count;
+    if (!TKT_ARRAY_RESERVE(endings, at + 1))
+        return false;
+    endings->count++;
+    tkt_ending *items = endings->items;
+    for (; at > 0 && items[(at - 1) / 2].end_ns > end_ns; at = (at - 1) / 2)
+        items[at] = items[(at - 1) / 2];
+    items[at] = (tkt_ending){end_ns, stream};
+    return true;
+}
+
+bool tkt_endings_other(const tkt_endings *endings, uint32_t stream, uint64_t since_ns)
+{
+    const tkt_ending *other = &endings->latest[endings->latest[0].stream == stream];
+    return other->end_ns > since_ns;
+}
+
+/* ---- Causes ---------------------------------------------------------------------------------- */
+
+static uint64_t uncertainty_ns(const takt_trace *trace)
+{
+    double ns = trace->facts.device_uncertainty_ns; /* a file may say anything */
+    return ns > 0 && ns < 1e15 ? (uint64_t)(ns + 0.5) : 0;
+}
+
+tkt_gap_parts tkt_gap_parts_of(const takt_trace *trace, const tkt_activity *before,
+                               uint64_t begin_ns, const tkt_activity *after, bool waited)
+{
+    tkt_gap_parts parts = {begin_ns, TKT_IDLE_OTHER, false};
+    uint64_t end_ns = after->begin_ns;
+    if (after->call == TKT_NO_CALL)
+        return parts;
+    if (after->call == before->call) {
+        parts.rest = TKT_IDLE_GRAPH;
+        return parts;
+    }
+    const tkt_span *call = tkt_call_span(trace, after->call);
+    bool has_returned = call->end_ns <= end_ns;
+    uint64_t handed_ns = has_returned ? call->end_ns : call->begin_ns;
+    parts.is_late = handed_ns > begin_ns + uncertainty_ns(trace);
+    if (parts.is_late)
+        parts.host_until_ns = has_returned ? handed_ns : end_ns;
+    if (end_ns - parts.host_until_ns >= TKT_SHORT_GAP_NS)
+        parts.rest = waited ? TKT_IDLE_WAIT : TKT_IDLE_OTHER;
+    else if (parts.is_late)
+        parts.host_until_ns = end_ns;
+    else
+        parts.rest = TKT_IDLE_SHORT;
+    return parts;
+}

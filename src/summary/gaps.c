@@ -1,0 +1,322 @@
+/* One pass over the activities of devices in the order of their begins. Each stream, and each
+ * device as a whole, is a row that knows until when it was busy; what begins later leaves a gap. */
+#include "summary/gaps.h"
+
+#include "summary/device.h"
+#include "summary/gap_cause.h"
+#include "summary/idle_scopes.h"
+
+#include <stdlib.h>
+
+#define NONE UINT32_MAX
+
+/* A stream, or a device. */
+typedef struct row {
+    tkt_idle idle;
+    uint64_t until_ns; /* the latest end so far */
+    uint32_t last;     /* the activity that has it, or NONE */
+    uint32_t wait;     /* of the stream: tkt_wait_pass() */
+    uint32_t next;     /* row of the same device, or NONE */
+    uint32_t place;    /* in the result */
+} row;
+
+typedef struct device {
+    uint32_t row;
+    uint32_t last_row;
+    tkt_map streams; /* context << 32 | stream -> row */
+    tkt_endings endings;
+} device;
+
+/* The longest gaps: twice as many as are wanted, which are sorted out when there are more. */
+typedef struct longest {
+    TKT_ARRAY(tkt_gap);
+    size_t wanted;
+    uint64_t least_ns; /* as many as wanted are at least so long */
+} longest;
+
+typedef struct sweep {
+    const takt_trace *trace;
+    const tkt_gaps_wish *wish;
+    tkt_wait_lists waits;
+    TKT_ARRAY_OF(row) rows;
+    TKT_ARRAY_OF(device) devices;
+    tkt_map device_of; /* string -> device + 1 */
+    tkt_idle_scopes scopes;
+    longest longest[2]; /* of streams, of devices */
+    bool is_short;      /* of memory */
+} sweep;
+
+static const tkt_activity *activity_of(const sweep *s, uint32_t number)
+{
+    return number == NONE ? NULL : &s->trace->activities.items[number];
+}
+
+/* ---- The longest gaps ------------------------------------------------------------------------ */
+
+static int by_length(const void *a, const void *b)
+{
+    const tkt_gap *x = a;
+    const tkt_gap *y = b;
+    uint64_t x_ns = x->end_ns - x->begin_ns;
+    uint64_t y_ns = y->end_ns - y->begin_ns;
+    if (x_ns != y_ns)
+        return x_ns > y_ns ? -1 : 1;
+    if (x->begin_ns != y->begin_ns)
+        return x->begin_ns < y->begin_ns ? -1 : 1;
+    return x->idle < y->idle ? -1 : x->idle > y->idle;
+}
+
+static void sort_out(longest *l)
+{
+    if (l->count > 0)
+        qsort(l->items, l->count, sizeof *l->items, by_length);
+    if (l->count <= l->wanted)
+        return;
+    l->count = l->wanted;
+    l->least_ns = l->items[l->count - 1].end_ns - l->items[l->count - 1].begin_ns;
+}
+
+static bool note_gap(longest *l, const tkt_gap *gap)
+{
+    if (l->wanted == 0 || gap->end_ns - gap->begin_ns < l->least_ns)
+        return true;
+    tkt_gap *added = TKT_ARRAY_ADD(l);
+    if (!added)
+        return false;
+    *added = *gap;
+    if (l->count >= 2 * l->wanted)
+        sort_out(l);
+    return true;
+}
+
+/* ---- Time of a row --------------------------------------------------------------------------- */
+
+static uint64_t clip(const sweep *s, uint64_t ns)
+{
+    const takt_facts *facts = &s->trace->facts;
+    if (ns < facts->begin_ns || facts->end_ns < facts->begin_ns)
+        return facts->begin_ns;
+    return ns < facts->end_ns ? ns : facts->end_ns;
+}
+
+static void add_idle(row *r, tkt_idle_cause cause, uint64_t begin_ns, uint64_t end_ns)
+{
+    r->idle.cause_ns[cause] += end_ns - begin_ns;
+    r->idle.idle_ns += end_ns - begin_ns;
+}
+
+/* Idle from begin_ns to end_ns, behind the row's last activity and before `after`, if there are
+ * such. */
+static void close_gap(sweep *s, row *r, uint32_t after, const tkt_gap_parts *parts,
+                      uint64_t begin_ns, uint64_t end_ns)
+{
+    begin_ns = clip(s, begin_ns);
+    end_ns = clip(s, end_ns);
+    uint64_t host_ns = clip(s, parts->host_until_ns);
+    host_ns = host_ns < begin_ns ? begin_ns : host_ns;
+    if (begin_ns == end_ns)
+        return;
+    add_idle(r, TKT_IDLE_HOST, begin_ns, host_ns);
+    add_idle(r, parts->rest, host_ns, end_ns);
+    bool is_device = r->idle.is_device;
+    bool is_edge = r->last == NONE || after == NONE;
+    r->idle.gaps += !is_edge;
+    r->idle.late += parts->is_late;
+    if (is_device && s->wish->scopes)
+        tkt_idle_scopes_charge(&s->scopes, r->idle.device,
+                               activity_of(s, after != NONE ? after : r->last), begin_ns, host_ns,
+                               end_ns);
+    if (is_device && s->wish->late && parts->is_late)
+        s->wish->late(s->wish->user, activity_of(s, after), host_ns - begin_ns);
+    bool is_host = host_ns - begin_ns > end_ns - host_ns;
+    s->is_short |=
+        !note_gap(&s->longest[is_device], &(tkt_gap){.begin_ns = begin_ns,
+                                                     .end_ns = end_ns,
+                                                     .idle = (uint32_t)(r - s->rows.items),
+                                                     .cause = is_host ? TKT_IDLE_HOST : parts->rest,
+                                                     .before = r->last,
+                                                     .after = after});
+}
+
+static void close_edge(sweep *s, row *r, uint32_t after, uint64_t begin_ns, uint64_t end_ns)
+{
+    const tkt_gap_parts parts = {.host_until_ns = begin_ns, .rest = TKT_IDLE_EDGE};
+    close_gap(s, r, after, &parts, begin_ns, end_ns);
+}
+
+static void add_activity(sweep *s, row *r, uint32_t number, bool waited)
+{
+    const tkt_activity *activity = activity_of(s, number);
+    if (r->last == NONE) {
+        close_edge(s, r, number, s->trace->facts.begin_ns, activity->begin_ns);
+    } else if (activity->begin_ns > r->until_ns) {
+        tkt_gap_parts parts =
+            tkt_gap_parts_of(s->trace, activity_of(s, r->last), r->until_ns, activity, waited);
+        close_gap(s, r, number, &parts, r->until_ns, activity->begin_ns);
+    }
+    uint64_t from_ns = activity->begin_ns > r->until_ns ? activity->begin_ns : r->until_ns;
+    r->idle.count++;
+    if (r->last != NONE && activity->end_ns <= r->until_ns)
+        return;
+    r->idle.busy_ns += clip(s, activity->end_ns) - clip(s, from_ns);
+    r->until_ns = activity->end_ns;
+    r->last = number;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+static uint32_t add_row(sweep *s, const tkt_idle *idle)
+{
+    row *r = TKT_ARRAY_ADD(&s->rows);
+    if (!r)
+        return NONE;
+    *r = (row){.idle = *idle, .last = NONE, .next = NONE};
+    return (uint32_t)s->rows.count - 1;
+}
+
+/* NULL without memory, and so are the following. */
+static device *find_device(sweep *s, uint32_t label)
+{
+    uint64_t *place = tkt_map_put(&s->device_of, label);
+    if (!place || *place)
+        return place ? &s->devices.items[*place - 1] : NULL;
+    uint32_t number = add_row(s, &(tkt_idle){.device = label, .is_device = true});
+    device *d = number == NONE ? NULL : TKT_ARRAY_ADD(&s->devices);
+    if (!d)
+        return NULL;
+    *d = (device){.row = number, .last_row = number};
+    *place = s->devices.count;
+    return d;
+}
+
+static row *find_stream(sweep *s, device *d, const tkt_activity *activity)
+{
+    uint64_t *place =
+        tkt_map_put(&d->streams, (uint64_t)activity->context << 32 | activity->stream);
+    if (!place || *place)
+        return place ? &s->rows.items[*place] : NULL;
+    uint32_t number = add_row(s, &(tkt_idle){.device = activity->device,
+                                             .context = activity->context,
+                                             .stream = activity->stream});
+    if (number == NONE)
+        return NULL;
+    row *r = &s->rows.items[number];
+    r->wait = tkt_wait_first(&s->waits, activity->context, activity->stream);
+    s->rows.items[d->last_row].next = number;
+    d->last_row = number;
+    *place = number;
+    return r;
+}
+
+static void visit(void *user, const tkt_activity *activity)
+{
+    sweep *s = user;
+    device *d = find_device(s, activity->device);
+    row *stream = d ? find_stream(s, d, activity) : NULL;
+    if (!stream) {
+        s->is_short = true;
+        return;
+    }
+    uint32_t number = (uint32_t)(activity - s->trace->activities.items);
+    uint32_t stream_number = (uint32_t)(stream - s->rows.items);
+    uint64_t begin_ns = activity->begin_ns;
+    uint64_t recent_ns = begin_ns > TKT_SHORT_GAP_NS ? begin_ns - TKT_SHORT_GAP_NS : 0;
+    tkt_endings_pass(&d->endings, begin_ns);
+    bool waited = tkt_wait_pass(&s->waits, &stream->wait, activity);
+    waited = waited || tkt_endings_other(&d->endings, stream_number, recent_ns);
+    add_activity(s, stream, number, waited);
+    add_activity(s, &s->rows.items[d->row], number, waited);
+    s->is_short |= !tkt_endings_add(&d->endings, activity->end_ns, stream_number);
+}
+
+/* ---- The result ------------------------------------------------------------------------------ */
+
+static void close_rows(sweep *s)
+{
+    for (size_t i = 0; i < s->rows.count; i++) {
+        row *r = &s->rows.items[i];
+        if (r->until_ns < s->trace->facts.end_ns)
+            close_edge(s, r, NONE, r->until_ns, s->trace->facts.end_ns);
+    }
+}
+
+static bool take_rows(sweep *s, tkt_gaps *out)
+{
+    for (size_t i = 0; i < s->devices.count; i++) {
+        for (uint32_t at = s->devices.items[i].row; at != NONE; at = s->rows.items[at].next) {
+            tkt_idle *idle = TKT_ARRAY_ADD(&out->idles);
+            if (!idle)
+                return false;
+            *idle = s->rows.items[at].idle;
+            s->rows.items[at].place = (uint32_t)out->idles.count - 1;
+        }
+    }
+    return true;
+}
+
+static takt_status take_longest(sweep *s, longest *l, tkt_gap_list *out)
+{
+    sort_out(l);
+    *out = (tkt_gap_list){l->items, l->count, l->capacity};
+    *l = (longest){0};
+    for (size_t i = 0; i < out->count; i++)
+        out->items[i].idle = s->rows.items[out->items[i].idle].place;
+    return tkt_gaps_name(s->trace, out->items, out->count);
+}
+
+static takt_status take_all(sweep *s, tkt_gaps *out)
+{
+    close_rows(s);
+    if (s->is_short || s->scopes.is_short || !take_rows(s, out))
+        return TAKT_NO_MEMORY;
+    tkt_idle_scopes_sort(&s->scopes);
+    out->scopes.items = s->scopes.items;
+    out->scopes.count = s->scopes.count;
+    s->scopes.items = NULL;
+    takt_status status = take_longest(s, &s->longest[false], &out->stream_gaps);
+    return status == TAKT_OK ? take_longest(s, &s->longest[true], &out->device_gaps) : status;
+}
+
+static void fini(sweep *s)
+{
+    for (size_t i = 0; i < s->devices.count; i++) {
+        tkt_map_fini(&s->devices.items[i].streams);
+        TKT_ARRAY_FREE(&s->devices.items[i].endings);
+    }
+    TKT_ARRAY_FREE(&s->devices);
+    TKT_ARRAY_FREE(&s->rows);
+    TKT_ARRAY_FREE(&s->longest[false]);
+    TKT_ARRAY_FREE(&s->longest[true]);
+    tkt_map_fini(&s->device_of);
+    tkt_wait_lists_fini(&s->waits);
+    tkt_idle_scopes_fini(&s->scopes);
+}
+
+takt_status tkt_gaps_of(const takt_trace *trace, const tkt_gaps_wish *wish, tkt_gaps *out)
+{
+    if (!trace->facts.has_spans)
+        return TAKT_NO_SPANS;
+    sweep s = {.trace = trace, .wish = wish, .scopes = {.trace = trace}};
+    s.longest[false].wanted = s.longest[true].wanted = wish->longest;
+    tkt_gaps gaps = {0};
+    takt_status status = tkt_wait_lists_init(&s.waits, trace);
+    if (status == TAKT_OK)
+        status = tkt_device_visit(trace, visit, &s);
+    if (status == TAKT_OK)
+        status = take_all(&s, &gaps);
+    fini(&s);
+    if (status == TAKT_OK)
+        *out = gaps;
+    else
+        tkt_gaps_fini(&gaps);
+    return status;
+}
+
+void tkt_gaps_fini(tkt_gaps *gaps)
+{
+    TKT_ARRAY_FREE(&gaps->idles);
+    TKT_ARRAY_FREE(&gaps->scopes);
+    TKT_ARRAY_FREE(&gaps->stream_gaps);
+    TKT_ARRAY_FREE(&gaps->device_gaps);
+    *gaps = (tkt_gaps){0};
+}

@@ -1,0 +1,139 @@
+/* Activities stand in the order of issue, those of one call together, so that one pass sees each
+ * launch whole. Which of them the devices waited for, the gaps tell. */
+#include "summary/launches.h"
+
+#include "summary/device.h"
+#include "summary/gaps.h"
+#include "trace/calls.h"
+
+#define MOST_HISTOGRAMS 1024 /* names that have them, one for each time */
+
+/* Names of graphs are not in the trace where their nodes were recorded one by one. */
+static uint32_t graph_of(const takt_trace *trace, const tkt_activity *activity)
+{
+    return activity->shape == TKT_NO_SHAPE ? 0 : trace->shapes.items[activity->shape].graph;
+}
+
+static bool give_histograms(tkt_launches *launches, tkt_launch *launch)
+{
+    for (int i = 0; i < TKT_LAUNCH_TIMES; i++) {
+        tkt_histogram *histogram = tkt_arena_alloc(&launches->histograms, sizeof *histogram);
+        if (!histogram)
+            return false;
+        *histogram = (tkt_histogram){{0}};
+        launch->times[i].histogram = histogram;
+    }
+    return true;
+}
+
+/* NULL without memory. */
+static tkt_launch *find(tkt_launches *launches, uint32_t name, uint32_t graph)
+{
+    uint64_t key = graph ? (uint64_t)graph << 32 : name;
+    uint64_t *place = tkt_map_put(&launches->index, key);
+    if (!place || *place)
+        return place ? &launches->items[*place - 1] : NULL;
+    tkt_launch *launch = TKT_ARRAY_ADD(launches);
+    if (!launch)
+        return NULL;
+    *launch = (tkt_launch){.name = name, .graph = graph};
+    for (int i = 0; i < TKT_LAUNCH_TIMES; i++)
+        tkt_stats_init(&launch->times[i].stats);
+    if (launches->count <= MOST_HISTOGRAMS && !give_histograms(launches, launch))
+        return NULL;
+    *place = launches->count;
+    return launch;
+}
+
+static void add_time(tkt_launch *launch, tkt_launch_time time, uint64_t begin_ns, uint64_t end_ns)
+{
+    tkt_launch_stats *times = &launch->times[time];
+    uint64_t ns = end_ns > begin_ns ? end_ns - begin_ns : 0; /* clocks are not that exact */
+    tkt_stats_add(&times->stats, ns);
+    if (times->histogram)
+        tkt_histogram_add(times->histogram, ns);
+}
+
+/* What one call launched: `count` activities from `first` on. */
+static bool add_launch(const takt_trace *trace, tkt_launches *launches, const tkt_activity *first,
+                       size_t count)
+{
+    tkt_launch *launch = find(launches, first->name, graph_of(trace, first));
+    if (!launch)
+        return false;
+    uint64_t begin_ns = first->begin_ns;
+    uint64_t end_ns = first->end_ns;
+    for (size_t i = 1; i < count; i++) {
+        begin_ns = first[i].begin_ns < begin_ns ? first[i].begin_ns : begin_ns;
+        end_ns = first[i].end_ns > end_ns ? first[i].end_ns : end_ns;
+    }
+    const tkt_span *call = tkt_call_span(trace, first->call);
+    uint32_t call_name = trace->sites.items[tkt_span_site(call)].name;
+    bool is_first = launch->times[TKT_LAUNCH_CALL].stats.count == 0;
+    launch->call = is_first || launch->call == call_name ? call_name : 0;
+    add_time(launch, TKT_LAUNCH_CALL, call->begin_ns, call->end_ns);
+    if (begin_ns >= call->end_ns)
+        add_time(launch, TKT_LAUNCH_QUEUE, call->end_ns, begin_ns);
+    add_time(launch, TKT_LAUNCH_WORK, begin_ns, end_ns);
+    add_time(launch, TKT_LAUNCH_TOTAL, call->begin_ns, end_ns);
+    launches->launched++;
+    return true;
+}
+
+static takt_status add_launches(const takt_trace *trace, tkt_launches *launches)
+{
+    const tkt_activity *items = trace->activities.items;
+    size_t count = tkt_device_activity_count(trace);
+    bool is_added = true;
+    for (size_t i = 0, next; i < count && is_added; i = next) {
+        next = i + 1;
+        if (items[i].call == TKT_NO_CALL) {
+            launches->unattributed++;
+            continue;
+        }
+        while (next < count && items[next].call == items[i].call)
+            next++;
+        is_added = add_launch(trace, launches, &items[i], next - i);
+    }
+    return is_added ? TAKT_OK : TAKT_NO_MEMORY;
+}
+
+typedef struct lateness {
+    const takt_trace *trace;
+    tkt_launches *launches;
+} lateness;
+
+/* Its launch has a row, which is that of the call's first activity. */
+static void add_late(void *user, const tkt_activity *activity, uint64_t waited_ns)
+{
+    lateness *l = user;
+    while (activity > l->trace->activities.items && activity[-1].call == activity->call)
+        activity--;
+    tkt_launch *launch = find(l->launches, activity->name, graph_of(l->trace, activity));
+    launch->late++;
+    launch->waited_ns += waited_ns;
+    l->launches->late++;
+    l->launches->waited_ns += waited_ns;
+}
+
+takt_status tkt_launches_of(const takt_trace *trace, tkt_launches *out)
+{
+    if (!trace->facts.has_spans)
+        return TAKT_NO_SPANS;
+    takt_status status = add_launches(trace, out);
+    if (status != TAKT_OK)
+        return status;
+    lateness l = {trace, out};
+    tkt_gaps gaps = {0};
+    status = tkt_gaps_of(trace, &(tkt_gaps_wish){.late = add_late, .user = &l}, &gaps);
+    tkt_gaps_fini(&gaps);
+    return status;
+}
+
+void tkt_launches_fini(tkt_launches *launches)
+{
+    TKT_ARRAY_FREE(launches);
+    tkt_map_fini(&launches->index);
+    tkt_arena_fini(&launches->histograms);
+    *launches = (tkt_launches){0};
+}
