@@ -123,13 +123,14 @@ function readMemory(columns, info) {
     return {...info, time, value};
 }
 
-/* The first row that is free, for each wait: they may overlap. */
+/* The first row that is free, for each wait: they may overlap. Of more than 64 at a time, which no
+ * screen could show, the rest shares a row. */
 function firstFreeRows(begin, duration) {
     const ends = [];
     return Int32Array.from(begin, (time, i) => {
         let row = ends.findIndex((end) => end <= time);
         if (row < 0)
-            row = ends.length;
+            row = Math.min(ends.length, 63);
         ends[row] = time + duration[i];
         return row;
     });

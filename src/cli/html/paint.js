@@ -79,7 +79,12 @@ function paintMarks(pen, row, y) {
         const x = xOf(pen, pen.trace.marks.time[mark]);
         if (x < 0 || x > pen.width || x - before < 2)
             continue;
+        const isDense = x - before < 10;
         before = x;
+        if (isDense) {
+            context.fillRect(x, y - 4, 1, 3);
+            continue;
+        }
         context.beginPath();
         context.moveTo(x - 4, y - 4);
         context.lineTo(x + 4, y - 4);
@@ -212,23 +217,31 @@ function paintGrid(pen) {
     context.globalAlpha = 1;
 }
 
-/* The ruler: ticks above, steps below. When steps are narrow, only every n-th has its number. */
-function paintRuler(pen) {
-    const {context, colors} = pen;
+function paintTicks(pen) {
+    const {context} = pen;
     const step = tickStep(pen);
-    context.fillStyle = colors.muted;
+    context.fillStyle = pen.colors.muted;
     eachTick(pen, (time, x) => {
         context.fillRect(Math.round(x), 16, 1, 6);
         context.fillText(tickText(time, step), x + 4, 10);
     });
-    let free = 0;
+}
+
+/* Every other step is darker; of less than two pixels each they are one band. */
+function paintSteps(pen) {
+    const {context, colors} = pen;
+    const {number} = pen.trace.steps;
+    let free = 0, painted = -1;
     eachStep(pen, (index, x, end) => {
-        if (end - x < 1 && Math.floor(x) === Math.floor(end))
+        const isNarrow = end - x < 2;
+        if (isNarrow && Math.floor(end) <= painted)
             return;
-        const {number} = pen.trace.steps;
-        context.globalAlpha = number[index] % 2 ? 0.28 : 0.14;
+        context.globalAlpha = !isNarrow && number[index] % 2 ? 0.28 : 0.14;
         context.fillStyle = colors.accent;
-        context.fillRect(x, 24, Math.max(1, end - x), 16);
+        if (isNarrow)
+            context.fillRect(Math.floor(x), 24, (painted = Math.floor(end)) - Math.floor(x), 16);
+        else
+            context.fillRect(x, 24, end - x, 16);
         context.globalAlpha = 1;
         const left = Math.max(x, 0) + 4;
         const text = end - left > 60 ? `step ${number[index]}` : String(number[index]);
@@ -238,4 +251,10 @@ function paintRuler(pen) {
         context.fillText(text, left, 32);
         free = left + 6.5 * text.length;
     });
+}
+
+/* The ruler: time above, steps below. */
+function paintRuler(pen) {
+    paintTicks(pen);
+    paintSteps(pen);
 }

@@ -5,7 +5,7 @@ const plotMargin = {left: 64, right: 12, top: 10, bottom: 22};
 
 /* The y axis: about four lines at round values. */
 function drawAxis(pen, top, text) {
-    const step = niceStep(top / 4);
+    const step = niceStep(top / 5);
     for (let value = 0; value <= top * 1.0001; value += step) {
         const y = pen.y(value);
         pen.add('line', {x1: plotMargin.left, x2: pen.right, y1: y, y2: y, class: 'grid'});

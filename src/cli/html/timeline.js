@@ -130,8 +130,8 @@ class Timeline {
     }
 
     paintHead(pen) {
-        this.span.textContent = timeText(this.end - this.begin);
-        this.span.title = 'how much time is shown';
+        this.span.replaceChildren(make('b', {title: 'how much time is shown'},
+            timeText(this.end - this.begin)), `from ${timeText(this.begin - this.trace.begin)}`);
         paintRuler(pen);
         this.paintRange(pen);
     }
