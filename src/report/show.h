@@ -21,6 +21,7 @@ takt_status tkt_show_steps(tkt_document *document, const takt_report_options *op
 takt_status tkt_show_memory(tkt_document *document, const takt_report_options *options);
 takt_status tkt_show_kernels(tkt_document *document, const takt_report_options *options);
 takt_status tkt_show_api(tkt_document *document, const takt_report_options *options);
+takt_status tkt_show_ops(tkt_document *document, const takt_report_options *options);
 takt_status tkt_show_launches(tkt_document *document, const takt_report_options *options);
 takt_status tkt_show_gaps(tkt_document *document, const takt_report_options *options);
 

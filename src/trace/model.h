@@ -246,6 +246,12 @@ typedef struct tkt_all_steps {
     double        simulated_seconds; /* per step, as declared; 0: not declared */
 } tkt_all_steps;
 
+/* The most that something can do in a second; 0: not known. */
+typedef struct tkt_peak {
+    double flops; /* floating-point operations */
+    double bandwidth; /* bytes from and to memory */
+} tkt_peak;
+
 struct takt_trace {
     uint32_t references; /* atomic */
     takt_facts facts;    /* finish fills counts and begun_before, unfinished */
@@ -253,6 +259,8 @@ struct takt_trace {
     uint32_t   backend;  /* string, "none" */
     uint32_t   clock;    /* string: "tsc", "cntvct", "monotonic" */
     bool       with_flops;
+    tkt_peak   device_peak; /* as the program has said: of each device, */
+    tkt_peak   host_peak;   /* and of all of the host */
     tkt_strtab strings;
     tkt_map    site_index;
     TKT_ARRAY_OF(tkt_trace_site) sites;

@@ -1,0 +1,404 @@
+/* Operations of traces made by hand: what is whose time, rates and peaks, each worked out here. */
+#include "test_report_golden.h"
+
+#include "summary/peak.h"
+
+#include <jansson.h>
+
+static void build_work(takt_trace *trace, uint32_t span, double flops, double bytes)
+{
+    tkt_work *work = TKT_ARRAY_ADD(&trace->tracks.items[0].works);
+    assert_non_null(work);
+    *work = (tkt_work){span, flops, bytes};
+}
+
+static uint32_t build_copy(takt_trace *trace, uint32_t kind, uint64_t bytes)
+{
+    tkt_shape shape = {.filter = TAKT_TIMING_MEMCPY, .bytes = bytes, .copy_kind = (uint8_t)kind};
+    return build_shape(trace, &shape);
+}
+
+/* 100 multiprocessors with 128 lanes at 1.5 GHz: 38.4 TFLOP/s; 512 bits at 2 GHz: 256 GB/s. */
+static void build_device(takt_trace *trace, uint32_t ordinal, uint32_t clock_khz)
+{
+    char label[16];
+    tkt_device *device = TKT_ARRAY_ADD(&trace->devices);
+    assert_non_null(device);
+    snprintf(label, sizeof label, "cuda:%u", ordinal);
+    *device = (tkt_device){.ordinal = ordinal,
+                           .label = build_string(trace, label),
+                           .major = 9,
+                           .multiprocessors = 100,
+                           .clock_khz = clock_khz,
+                           .memory_clock_khz = 2000000,
+                           .memory_bus_bits = 512};
+}
+
+#define US UINT64_C(1000)
+
+/* One step of 1000 us:
+ *     forces   100 us, declares 3.84 GFLOP and 2.56 MB, launches density 200 us; inside of it
+ * pairs, which declares nothing, launches 300 us of pairs and 50 us of a copy energy   100 us,
+ * declares 100 kFLOP and 1 MB; inside of it sum, 40 us, which declares too output   copies 1 MB to
+ * the host in 100 us, within the device in 16 us, sets 512 KB in 4 us, launches pack for 30 us io
+ * 200 us on the host, a TAKT_ACTIVITY, with fill inside, which declares 8 MB */
+static takt_trace *build_ops(void)
+{
+    takt_trace *trace = build_begin(1000 * US + 1000 * US);
+    uint64_t t = 1000 * US;
+    trace->backend = build_string(trace, "CUPTI 13.0 (130001)");
+    build_track(trace, "main");
+    build_device(trace, 0, 1500000);
+    uint32_t step = build_span(trace, 0, build_site(trace, "step"), TKT_NO_SPAN, t, t + 1000 * US);
+    uint32_t forces =
+        build_span(trace, 0, build_site(trace, "forces"), step, t + 100 * US, t + 200 * US);
+    uint32_t density = build_call(trace, 0, "cudaLaunchKernel", forces, t + 110 * US, t + 120 * US);
+    uint32_t pairs =
+        build_span(trace, 0, build_site(trace, "pairs"), forces, t + 130 * US, t + 190 * US);
+    uint32_t pair = build_call(trace, 0, "cudaLaunchKernel", pairs, t + 140 * US, t + 150 * US);
+    uint32_t inside = build_call(trace, 0, "cudaMemcpyAsync", pairs, t + 160 * US, t + 170 * US);
+    uint32_t energy =
+        build_span(trace, 0, build_site(trace, "energy"), step, t + 200 * US, t + 300 * US);
+    build_call(trace, 0, "cudaMalloc", energy, t + 210 * US, t + 220 * US);
+    uint32_t sum =
+        build_span(trace, 0, build_site(trace, "sum"), energy, t + 230 * US, t + 270 * US);
+    uint32_t output =
+        build_span(trace, 0, build_site(trace, "output"), step, t + 400 * US, t + 500 * US);
+    uint32_t calls[4];
+    for (uint64_t i = 0; i < 4; i++)
+        calls[i] = build_call(trace, 0, "cudaLaunchKernel", output, t + (410 + i * 10) * US,
+                              t + (415 + i * 10) * US);
+    uint32_t io = build_span(trace, 0, build_site_of(trace, "io", TAKT_SITE_ACTIVITY, "cpu"), step,
+                             t + 600 * US, t + 800 * US);
+    uint32_t fill = build_span(trace, 0, build_site(trace, "fill"), io, t + 700 * US, t + 780 * US);
+    build_work(trace, forces, 3.84e9, 2.56e6);
+    build_work(trace, energy, 1e5, 1e6);
+    build_work(trace, sum, 2e5, 0);
+    build_work(trace, fill, 0, 8e6);
+
+    const struct {
+        uint32_t call;
+        const char *name;
+        uint32_t filter;
+        uint64_t us;
+        uint32_t shape;
+    } works[] = {
+        {density, "kernel density", TAKT_TIMING_KERNEL, 200, TKT_NO_SHAPE},
+        {pair, "kernel pairs", TAKT_TIMING_KERNEL, 300, TKT_NO_SHAPE},
+        {inside, "memcpy HtoD", TAKT_TIMING_MEMCPY, 50, build_copy(trace, TAKT_COPY_HTOD, 500000)},
+        {calls[0], "memcpy DtoH", TAKT_TIMING_MEMCPY, 100,
+         build_copy(trace, TAKT_COPY_DTOH, 1000000)},
+        {calls[1], "memcpy DtoD", TAKT_TIMING_MEMCPY, 16,
+         build_copy(trace, TAKT_COPY_DTOD, 1024000)},
+        {calls[2], "memset", TAKT_TIMING_MEMSET, 4, build_copy(trace, 0, 512000)},
+        {calls[3], "kernel pack", TAKT_TIMING_KERNEL, 30, TKT_NO_SHAPE},
+    };
+    for (size_t i = 0; i < 7; i++)
+        build_launched(trace, works[i].call, "cuda:0", works[i].name, works[i].filter, t + 300 * US,
+                       t + (300 + works[i].us) * US)
+            ->shape = works[i].shape;
+    build_end(trace);
+    return trace;
+}
+
+static json_t *rendered(const takt_trace *trace)
+{
+    takt_report_options options = {.format = TAKT_JSON};
+    char *text = report_of(trace, "ops", &options);
+    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(json);
+    tkt_free(text);
+    return json;
+}
+
+static const json_t *row_of(const json_t *json, const char *operation)
+{
+    const json_t *found = NULL;
+    const json_t *rows = json_object_get(json, "rows");
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        if (strcmp(json_string_value(json_object_get(row, "operation")), operation) == 0) {
+            assert_null(found);
+            found = row;
+        }
+    }
+    if (!found)
+        fail_msg("no operation %s", operation);
+    return found;
+}
+
+static void assert_value(const json_t *row, const char *key, double expected)
+{
+    const json_t *value = json_object_get(row, key);
+    if (isnan(expected) ? !json_is_null(value) : !json_is_number(value))
+        fail_msg("%s is of the wrong kind", key);
+    if (!isnan(expected))
+        assert_near(json_number_value(value), expected, fabs(expected) * 1e-12);
+}
+
+static void assert_text(const json_t *row, const char *key, const char *expected)
+{
+    const char *text = json_string_value(json_object_get(row, key));
+    if (expected)
+        assert_string_equal(text ? text : "(null)", expected);
+    else
+        assert_null(text);
+}
+
+static void assert_op(const json_t *row, const char *type, const char *where, double count,
+                      double self_us)
+{
+    assert_text(row, "type", type);
+    assert_text(row, "where", where);
+    assert_value(row, "count", count);
+    assert_value(row, "self_time_ns", self_us * 1e3);
+    assert_value(row, "avg_self_time_ns", self_us * 1e3 / count);
+}
+
+/* Kernels of forces and of pairs, which is inside and declares nothing; not the copy. */
+static void a_scopes_work_is_over_its_kernels(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_ops();
+    json_t *json = rendered(trace);
+    const json_t *row = row_of(json, "forces");
+    assert_op(row, "scope", "device", 1, 500);
+    assert_value(row, "device_percent", 100 * 500 / 700.0);
+    assert_value(row, "host_percent", NAN);
+    assert_value(row, "flops", 3.84e9);
+    assert_value(row, "bytes", 2.56e6);
+    assert_value(row, "flops_per_second", 3.84e9 / 500e-6);
+    assert_value(row, "bytes_per_second", 2.56e6 / 500e-6);
+    assert_value(row, "flops_peak_percent", 20); /* 7.68 of 38.4 TFLOP/s */
+    assert_value(row, "flops_peak_uncapped_percent", 20);
+    assert_value(row, "memory_peak_percent", 2); /* 5.12 of 256 GB/s */
+    assert_text(row, "bound_by", "compute");
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+/* energy: 100 us less 40 us of sum, which declares work itself; the call is its own. */
+static void without_kernels_it_is_over_the_threads_time(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_ops();
+    json_t *json = rendered(trace);
+    const json_t *row = row_of(json, "energy");
+    assert_op(row, "scope", "host", 1, 60);
+    assert_value(row, "device_percent", NAN);
+    assert_value(row, "host_percent", 100 * 60 / 1000.0);
+    assert_value(row, "flops_per_second", 1e5 / 60e-6);
+    assert_value(row, "bytes_per_second", 1e6 / 60e-6);
+    assert_value(row, "flops_peak_percent", NAN); /* nobody has said what the host can do */
+    assert_text(row, "bound_by", NULL);
+    row = row_of(json, "sum");
+    assert_op(row, "scope", "host", 1, 40);
+    assert_value(row, "bytes", NAN);
+    assert_value(row, "bytes_per_second", NAN);
+    row = row_of(json, "io");
+    assert_op(row, "kernel", "host", 1, 200 - 80);
+    assert_value(row, "flops_per_second", NAN);
+    row = row_of(json, "fill");
+    assert_op(row, "scope", "host", 1, 80);
+    assert_value(row, "bytes_per_second", 1e11);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+static void copies_and_kernels_of_no_operation(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_ops();
+    json_t *json = rendered(trace);
+    const json_t *row = row_of(json, "memcpy DtoH");
+    assert_op(row, "memcpy", "device", 1, 100);
+    assert_value(row, "bytes", 1000000);
+    assert_value(row, "bytes_per_second", 1e10);
+    assert_value(row, "memory_peak_percent", NAN); /* a link's, which is not known */
+    assert_text(row, "bound_by", NULL);
+    row = row_of(json, "memcpy DtoD");
+    assert_value(row, "bytes_per_second", 64e9);
+    assert_value(row, "memory_peak_percent", 50); /* reads and writes */
+    assert_text(row, "bound_by", "memory");
+    row = row_of(json, "memset");
+    assert_op(row, "memset", "device", 1, 4);
+    assert_value(row, "memory_peak_percent", 50);
+    assert_op(row_of(json, "memcpy HtoD"), "memcpy", "device", 1, 50);
+    row = row_of(json, "kernel pack");
+    assert_op(row, "kernel", "device", 1, 30);
+    assert_value(row, "flops", NAN);
+    assert_text(row, "bound_by", NULL);
+    assert_int_equal(json_array_size(json_object_get(json, "rows")), 10);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+/* Each activity once, and each moment of the thread that is an operation's. */
+static void shares_add_up(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_ops();
+    json_t *json = rendered(trace);
+    const json_t *rows = json_object_get(json, "rows");
+    double device = 0, host = 0;
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        device += json_number_value(json_object_get(row, "device_percent"));
+        host += json_number_value(json_object_get(row, "host_percent"));
+    }
+    assert_near(device, 100, 1e-9);
+    assert_near(host, 100 * (60 + 40 + 120 + 80) / 1000.0, 1e-9);
+    const json_t *facts = json_object_get(json, "facts");
+    assert_value(facts, "flops", 3.84e9 + 3e5);
+    assert_value(facts, "device_flops", 3.84e9);
+    assert_value(facts, "device_peak_percent", 10); /* of 38.4 TFLOP/s for 1 ms */
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+static void what_the_program_says_of_peaks_goes_first(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_ops();
+    trace->device_peak = (tkt_peak){3.84e12, 5.12e6 / 500e-6};
+    trace->host_peak = (tkt_peak){1e10, 1e11};
+    json_t *json = rendered(trace);
+    const json_t *row = row_of(json, "forces");
+    assert_value(row, "flops_peak_percent", 100);
+    assert_value(row, "flops_peak_uncapped_percent", 200);
+    assert_value(row, "memory_peak_percent", 50);
+    assert_text(row, "bound_by", "compute");
+    row = row_of(json, "energy"); /* 1.67 GFLOP/s of 10, 16.7 GB/s of 100 */
+    assert_value(row, "flops_peak_percent", 100 * 1e5 / 60e-6 / 1e10);
+    assert_text(row, "bound_by", "memory"); /* equal: memory is */
+    assert_text(row_of(json, "sum"), "bound_by", "compute");
+    assert_text(row_of(json, "fill"), "bound_by", "memory");
+    assert_value(row_of(json, "fill"), "memory_peak_uncapped_percent", 100);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+static void devices_that_differ_have_no_peak_in_common(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_ops();
+    build_device(trace, 1, 1000000);
+    uint32_t other = trace->devices.items[1].label;
+    trace->activities.items[1].device = other;
+    json_t *json = rendered(trace);
+    const json_t *row = row_of(json, "forces");
+    assert_op(row, "scope", "device", 1, 500);
+    assert_value(row, "flops_peak_percent", NAN);
+    assert_text(row, "bound_by", NULL);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+static void peaks_of_devices(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(2000000);
+    build_device(trace, 0, 1500000);
+    tkt_device *device = &trace->devices.items[0];
+    /* H100 SXM, its data sheet: 67 TFLOP/s of FP32, 3.35 TB/s. */
+    device->multiprocessors = 132;
+    device->clock_khz = 1980000;
+    device->memory_clock_khz = 2619000;
+    device->memory_bus_bits = 5120;
+    tkt_peak peak = tkt_peak_of(trace, device->label);
+    assert_near(peak.flops, 67e12, 0.1e12);
+    assert_near(peak.bandwidth, 3.35e12, 0.005e12);
+    /* A100 SXM: 19.5 TFLOP/s, 2039 GB/s (80 GB). */
+    *device = (tkt_device){.label = device->label,
+                           .major = 8,
+                           .multiprocessors = 108,
+                           .clock_khz = 1410000,
+                           .memory_clock_khz = 1593000,
+                           .memory_bus_bits = 5120};
+    peak = tkt_peak_of(trace, device->label);
+    assert_near(peak.flops, 19.5e12, 0.05e12);
+    assert_near(peak.bandwidth, 2039e9, 1e9);
+    device->major = 42; /* nobody knows */
+    peak = tkt_peak_of(trace, device->label);
+    assert_near(peak.flops, 0, 0);
+    assert_near(peak.bandwidth, 2039e9, 1e9);
+    peak = tkt_peak_of(trace, build_string(trace, "cuda:7"));
+    assert_near(peak.flops + peak.bandwidth, 0, 0);
+    takt_trace_release(trace);
+}
+
+/* All but the sizes of copies, which stand in single activities. */
+static void summaries_know_all_but_sizes_of_copies(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_ops();
+    takt_trace *folded = build_folded(trace);
+    build_device(folded, 0, 1500000);
+    json_t *full = rendered(trace);
+    json_t *json = rendered(folded);
+    static const char *const same[] = {"forces", "energy", "sum", "io", "fill", "kernel pack"};
+    for (size_t i = 0; i < 6; i++) {
+        if (!json_equal((json_t *)row_of(json, same[i]), (json_t *)row_of(full, same[i])))
+            fail_msg("%s differs", same[i]);
+    }
+    const json_t *row = row_of(json, "memcpy DtoD");
+    assert_op(row, "memcpy", "device", 1, 16);
+    assert_value(row, "bytes", NAN);
+    assert_value(row, "bytes_per_second", NAN);
+    assert_text(row, "bound_by", NULL);
+    json_decref(full);
+    json_decref(json);
+    takt_trace_release(folded);
+    takt_trace_release(trace);
+}
+
+static void reports_equal_their_golden_files(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_ops();
+    takt_report_options options = {0};
+    assert_golden(trace, "ops", "ops_work", &options);
+    takt_trace_release(trace);
+}
+
+static void text_shows_no_empty_columns(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(2000000);
+    build_track(trace, "main");
+    uint32_t span = build_span(trace, 0, build_site(trace, "move"), TKT_NO_SPAN, 1000000, 1001000);
+    build_work(trace, span, 2000, 0);
+    build_end(trace);
+    char *text = report_of(trace, "ops", &(takt_report_options){.width = 400});
+    assert_non_null(strstr(text, "GFLOP/s"));
+    assert_non_null(strstr(text, "2.000")); /* in 1 us */
+    assert_null(strstr(text, "Device %"));
+    assert_null(strstr(text, "BW GB/s"));
+    assert_null(strstr(text, "of peak"));
+    assert_null(strstr(text, "Bound By"));
+    tkt_free(text);
+    takt_trace_release(trace);
+    trace = build_begin(2000000);
+    build_end(trace);
+    text = report_of(trace, "ops", NULL);
+    assert_ptr_equal(strstr(text, "No operations\n"), text);
+    tkt_free(text);
+    takt_trace_release(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_scopes_work_is_over_its_kernels),
+        cmocka_unit_test(without_kernels_it_is_over_the_threads_time),
+        cmocka_unit_test(copies_and_kernels_of_no_operation),
+        cmocka_unit_test(shares_add_up),
+        cmocka_unit_test(what_the_program_says_of_peaks_goes_first),
+        cmocka_unit_test(devices_that_differ_have_no_peak_in_common),
+        cmocka_unit_test(peaks_of_devices),
+        cmocka_unit_test(summaries_know_all_but_sizes_of_copies),
+        cmocka_unit_test(reports_equal_their_golden_files),
+        cmocka_unit_test(text_shows_no_empty_columns),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
