@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""Holds the data of a page against other files of the same trace, to the nanosecond.
+
+    compare_page.py PAGE CHROME.json PERFETTO.pftrace FOLDER
+
+CHROME.json is what `takt export --chrome` makes, and FOLDER has NAME.json for each report, what
+`takt report --NAME --json --rows 1000` prints. Perfetto's file is read by protoc.
+"""
+import collections
+import glob
+import json
+import os
+import sys
+from decimal import Decimal
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "support"))
+import page_data  # noqa: E402
+import perfetto_totals  # noqa: E402
+
+DEVICE_WORK = ("kernel", "gpu_memcpy", "gpu_memset")
+failures = []
+comparisons = 0
+
+
+def equal(what, got, truth):
+    """Of collections, the items that only one of them has."""
+    global comparisons
+    comparisons += 1
+    if got == truth:
+        return
+    if isinstance(got, collections.Counter):
+        got, truth = list((got - truth).items())[:3], list((truth - got).items())[:3]
+    failures.append(f"{what}: the page has {got}, and not {truth}")
+
+
+class Chrome:
+    """Chrome's events with times as the page has them."""
+
+    def __init__(self, path, page):
+        with open(path, encoding="utf-8") as file:
+            trace = json.load(file, parse_float=Decimal)
+        self.events = trace["traceEvents"]
+        self.base = int(trace["baseTimeNanoseconds"])
+        self.shift = page.origin + int(page.facts["facts"]["realtime_offset_ns"]) - self.base
+
+    def time(self, event):
+        return int(event["ts"] * 1000) - self.shift
+
+    def spans(self, *categories):
+        for event in self.events:
+            if event["ph"] == "X" and event["cat"] in categories:
+                yield event, self.time(event), int(event["dur"] * 1000)
+
+    def of_kind(self, phase, category=None):
+        return (event for event in self.events
+                if event["ph"] == phase and event.get("cat") == category)
+
+
+def tracks_of(page, *kinds):
+    for number, (track, rows) in enumerate(zip(page.facts["tracks"], page.tracks)):
+        if track["kind"] in kinds:
+            yield number, track, rows
+
+
+def compare_spans(page, chrome):
+    got = collections.Counter(
+        (page.site(row)[0], row["begin"], row["duration"], track["thread"])
+        for _, track, rows in tracks_of(page, "thread") for row in rows)
+    truth = collections.Counter(
+        (event["name"], begin, duration, event["tid"])
+        for event, begin, duration in chrome.spans("cpu_op", "cuda_runtime", "cuda_driver"))
+    same_thread = {tid for *_, tid in truth} == {tid for *_, tid in got}
+    if not same_thread:  # ids that occur twice in a trace get rows of their own in Chrome's file
+        got = collections.Counter(key[:3] for key in got.elements())
+        truth = collections.Counter(key[:3] for key in truth.elements())
+    equal("spans of threads", got, truth)
+    got = collections.Counter(
+        (page.site(row)[0], row["begin"], row["duration"])
+        for _, _, rows in tracks_of(page, "async") for row in rows)
+    got.update((f"ProfilerStep#{row['number']}", row["begin"], row["duration"])
+               for row in page.steps)
+    truth = collections.Counter(
+        (event["name"], *times) for event, *times in chrome.spans("user_annotation"))
+    equal("spans of tracks, and steps", got, truth)
+
+
+def compare_nesting(page):
+    """A thread's spans lie inside the last one above them; others do not overlap in a row."""
+    for _, track, rows in tracks_of(page, "thread", "async", "stream"):
+        last = 0
+        free = collections.Counter()
+        above = {}
+        for row in rows:
+            end = row["begin"] + row["duration"]
+            wrong = row["begin"] < last or row["depth"] >= track["rows"]
+            if track["kind"] == "thread":
+                wrong |= row["depth"] > 0 and end > above[row["depth"] - 1]
+            elif row["depth"] < 63:
+                wrong |= row["begin"] < free[row["depth"]]
+            if wrong:
+                failures.append(f"{track}: {row} is in the wrong place")
+            last, free[row["depth"]], above[row["depth"]] = row["begin"], end, end
+
+
+COPY_FILTERS = (4, 8)
+
+
+def activity_of(page, track, row):
+    shape = page.shape(row)
+    stream = track["stream"] or 7  # as torch numbers the default stream
+    place = (row["begin"], row["duration"], track["group"], track["context"], stream,
+             row["correlation"])
+    if shape["filter"] not in COPY_FILTERS:
+        return place + (shape.get("full_name", shape["name"]), tuple(shape.get("grid", ())),
+                        tuple(shape.get("block", ())), shape.get("registers", 0))
+    return place + (shape.get("bytes", 0),)
+
+
+def chrome_activity(event, begin, duration):
+    args = event["args"]
+    place = (begin, duration, f"cuda:{args['device']}", args["context"], args["stream"],
+             args["correlation"])
+    if event["cat"] == "kernel":
+        return place + (event["name"], tuple(args.get("grid", ())), tuple(args.get("block", ())),
+                        args.get("registers per thread", 0))
+    return place + (args.get("bytes", 0),)
+
+
+def compare_activities(page, chrome):
+    got = collections.Counter(activity_of(page, track, row)
+                              for _, track, rows in tracks_of(page, "stream") for row in rows)
+    truth = collections.Counter(chrome_activity(*one) for one in chrome.spans(*DEVICE_WORK))
+    equal("activities", got, truth)
+
+
+def compare_launches(page, chrome):
+    """The call and the scope that each activity leads to."""
+    calls = {}
+    for event, begin, duration in chrome.spans("cuda_runtime", "cuda_driver"):
+        calls.setdefault(event["args"].get("correlation"), (event["name"], begin, duration))
+    for _, _, rows in tracks_of(page, "stream"):
+        for row in rows:
+            call = None
+            if row["launch"]:
+                span = page.tracks[row["track"] - 1][row["launch"] - 1]
+                call = page.site(span)[0], span["begin"], span["duration"]
+            equal(f"launch {row['correlation']}", call, calls.get(row["correlation"]))
+            if row["scope"]:
+                span = page.tracks[row["track"] - 1][row["scope"] - 1]
+                equal(f"scope of {row['correlation']}", page.site(span)[0],
+                      page.string(row["scope_name"]))
+
+
+def compare_values(page, chrome):
+    names = {counter["name"] for counter in page.facts["counters"]}
+    got = collections.Counter(
+        (counter["name"], row["time"], row["value"])
+        for counter, rows in zip(page.facts["counters"], page.counters) for row in rows
+        if row["value"] == row["value"] and abs(row["value"]) != float("inf"))
+    truth = collections.Counter(
+        (event["name"], chrome.time(event), float(value))
+        for event in chrome.of_kind("C") for value in event["args"].values()
+        if event["name"] in names)
+    equal("counters", got, truth)
+    got = collections.Counter((row["time"], row["bytes"])
+                              for series, rows in zip(page.facts["memory"], page.memory)
+                              for row in rows if not series["pool"])
+    truth = collections.Counter(
+        (chrome.time(event), event["args"]["Bytes"])
+        for event in chrome.of_kind("i", "cpu_instant_event") if event["name"] == "[memory]")
+    equal("memory", got, truth)
+
+
+def compare_totals(page, path):
+    """Count and time of scopes by name, as Perfetto's file has them."""
+    totals = perfetto_totals.Totals()
+    for packet in perfetto_totals.read_messages(perfetto_totals.decode(path)):
+        totals.add(packet)
+    totals.finish()
+    counts, times = collections.Counter(), collections.Counter()
+    for _, _, rows in tracks_of(page, "thread"):
+        above = []
+        for row in rows:
+            name = page.site(row)[0].encode()
+            del above[row["depth"]:]
+            counts[name] += 1
+            times[name] += 0 if name in above else row["duration"]
+            above.append(name)
+    equal("counts by name", counts, totals.counts)
+    equal("times by name", times, totals.times)
+
+
+def compare_tables(page, folder):
+    files = {os.path.basename(path)[:-len(".json")]: path
+             for path in glob.glob(os.path.join(folder, "*.json"))}
+    equal("reports", sorted(page.lists["tables"]), sorted(files))
+    for name, path in files.items():
+        with open(path, encoding="utf-8") as file:
+            equal(f"report {name}", page.lists["tables"].get(name), json.load(file))
+
+
+def main():
+    if len(sys.argv) != 5:
+        sys.exit(__doc__)
+    page = page_data.Page(sys.argv[1])
+    chrome = Chrome(sys.argv[2], page)
+    compare_spans(page, chrome)
+    compare_nesting(page)
+    compare_activities(page, chrome)
+    compare_launches(page, chrome)
+    compare_values(page, chrome)
+    compare_totals(page, sys.argv[3])
+    compare_tables(page, sys.argv[4])
+    for failure in failures[:20]:
+        print(failure[:1000])
+    print(f"{comparisons} comparisons, {len(failures)} failures")
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
