@@ -36,7 +36,7 @@ function lossTile(trace) {
     const lost = trace.losses.reduce((sum, loss) => sum + loss.count, 0);
     const partial = trace.facts.is_partial ? 'the cycle is not complete' : '';
     if (!lost)
-        return makeTile('Losses', 'none', partial || 'all that happened is recorded', Boolean(partial));
+        return makeTile('Losses', 'none', partial || 'no event was dropped', Boolean(partial));
     return makeTile('Losses', countText(lost),
         trace.losses.map((loss) => `${loss.name} ${countText(loss.count)}`).join(', '), true);
 }

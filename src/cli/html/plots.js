@@ -3,9 +3,10 @@
 
 const plotMargin = {left: 64, right: 12, top: 10, bottom: 22};
 
-/* The y axis: about four lines at round values. */
+/* The y axis: lines at round values, some 34 pixels apart. */
 function drawAxis(pen, top, text) {
-    const step = niceStep(top / 5);
+    const least = top * 34 / (pen.bottom - plotMargin.top);
+    const step = text === bytesText ? 2 ** Math.ceil(Math.log2(least)) : niceStep(least);
     for (let value = 0; value <= top * 1.0001; value += step) {
         const y = pen.y(value);
         pen.add('line', {x1: plotMargin.left, x2: pen.right, y1: y, y2: y, class: 'grid'});

@@ -57,8 +57,8 @@ function showRange(timeline) {
     const report = rangeReport(trace, begin, end);
     const busy = deviceNames(trace).map((device) => [`${device} busy`,
         percentText(100 * coveredTime(busyOf(trace, device), begin, end) / (end - begin))]);
-    timeline.open(make('h2', {}, 'Selected time'),
-        make('div', {class: 'buttons'}, makeButton('Zoom to it', () => timeline.show(begin, end))),
+    timeline.open(make('div', {class: 'title'}, make('h2', {}, 'Selected time'),
+        makeButton('Zoom to it', () => timeline.show(begin, end))),
         makeList([['Length', timeText(end - begin)], ['From', timeText(begin - trace.begin)],
             ['To', timeText(end - trace.begin)],
             ['Whole steps', trace.steps.count ? String(stepsIn(trace, begin, end)) : ''],

@@ -183,10 +183,9 @@ const timelineKeys = {
 function pressKey(timeline, event) {
     if (event.ctrlKey || event.metaKey || event.altKey)
         return false;
-    const isCanvas = event.target === timeline.canvas;
-    const isElsewhere = event.target.closest('button, a, input, select, [role=tab]') !== null;
     const key = event.key.toLowerCase();
-    if (event.target.closest('input') || (!isCanvas && isElsewhere && key.length > 1))
+    const isLong = key.length > 1 && key !== 'escape';
+    if (event.target.closest('input') || (isLong && event.target.closest('button, summary, .drawer')))
         return false;
     const act = Object.hasOwn(timelineKeys, key) && timelineKeys[key];
     if (act)

@@ -32,6 +32,7 @@ class Table {
         this.roots = nestRows(report.rows);
         this.numeric = new Set(this.columns.filter((key) =>
             report.rows.some((row) => typeof row[key] === 'number')));
+        this.columns = this.headFirst();
         this.sort = {key: options.sort ?? null, sign: -1};
         this.needle = '';
         this.body = make('tbody');
@@ -40,6 +41,12 @@ class Table {
             'aria-label': options.label}, make('thead', {}, make('tr', {}, [...this.heads.values()])),
         this.body);
         this.fill();
+    }
+
+    /* The first column of text names the rows: it stands before the numbers. */
+    headFirst() {
+        const head = this.columns.find((key) => !this.numeric.has(key)) ?? this.columns[0];
+        return [head, ...this.columns.filter((key) => key !== head)];
     }
 
     makeHead(key) {
