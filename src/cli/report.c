@@ -6,9 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    MOST_FRAMES = 128
+};
+
 /* The options of tables, and those of reports; they stand after those that name reports. */
 typedef enum report_option {
     OPTION_BY_ARGUMENTS = CLI_SHOW_COUNT,
+    OPTION_BY_STACK,
     OPTION_FLOPS,
     OPTION_ALL,
     OPTION_HTML,
@@ -18,6 +23,7 @@ typedef enum report_option {
 
 static const cli_option own_options[] = {
     {0, "by-arguments", NULL, "scopes: a row for each set of arguments"},
+    {0, "by-stack", "N", "scopes: a row for each set of N innermost stack frames"},
     {0, "flops", NULL, "scopes: with the FLOPs column"},
     {0, "all", NULL, "scopes, tree: CUDA calls too; scopes: kernels, copies"},
     {0, "html", NULL, "writes a page of all reports and the timeline, FILE's name.html"},
@@ -51,6 +57,18 @@ static void fill_syntax(report_request *request)
                      OPTION_COUNT);
 }
 
+static int take_frames(report_request *request, const char *value)
+{
+    char *end;
+    long frames = strtol(value, &end, 10);
+    if (end == value || *end || frames < 1 || frames > MOST_FRAMES)
+        return cli_usage_error(&request->choice.syntax,
+                               "--by-stack \"%s\": expected a number of frames, from 1 to %d",
+                               value, MOST_FRAMES);
+    request->show.options.by_stack = (uint32_t)frames;
+    return CLI_OK;
+}
+
 static int take_option(void *user, int option, const char *value)
 {
     report_request *request = user;
@@ -60,6 +78,8 @@ static int take_option(void *user, int option, const char *value)
     case OPTION_BY_ARGUMENTS:
         options->by_arguments = true;
         return CLI_OK;
+    case OPTION_BY_STACK:
+        return take_frames(request, value);
     case OPTION_FLOPS:
         options->with_flops = true;
         return CLI_OK;

@@ -27,12 +27,14 @@ static double clock_cost_ns(const tkt_clock_fit *fit)
     return known;
 }
 
-/* How many clock readings a trace took: two a span, one a phase. */
+/* How many clock readings a trace took: two a span, one a phase; and a call stack of 20 frames that
+ * has been seen before costs as much as two. */
 static double count_readings(const takt_trace *trace)
 {
     double readings = 0;
     for (size_t t = 0; t < trace->tracks.count; t++) {
         const tkt_spans *spans = &trace->tracks.items[t].spans;
+        readings += 2.0 * (double)trace->tracks.items[t].stacks.count;
         for (size_t i = 0; i < spans->count; i++)
             readings += tkt_span_flags(&spans->items[i]) & TAKT_SPAN_PHASE ? 1 : 2;
     }

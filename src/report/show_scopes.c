@@ -2,6 +2,7 @@
 #include "report/show.h"
 
 #include "base/text.h"
+#include "summary/frame_text.h"
 #include "summary/scopes.h"
 
 #include <math.h>
@@ -29,6 +30,7 @@ enum {
     LEAST,
     MOST,
     ARGUMENTS,
+    STACK,
     FLOPS,
     KIND,
     COLUMNS
@@ -54,6 +56,7 @@ static const tkt_column all_columns[COLUMNS] = {
     [LEAST] = {"CPU time min", "cpu_time_min_ns", TKT_CELL_TIME, TKT_HIDDEN, false, 1},
     [MOST] = {"CPU time max", "cpu_time_max_ns", TKT_CELL_TIME, TKT_HIDDEN, false, 1},
     [ARGUMENTS] = {"Input Shapes", "arguments", TKT_CELL_TEXT, 0, false, 1},
+    [STACK] = {"Source Location", "stack", TKT_CELL_TEXT, 0, false, 1},
     [FLOPS] = {"Total FLOPs", "flops", TKT_CELL_NUMBER, 5, false, 1},
     [KIND] = {"Kind", "kind", TKT_CELL_TEXT, TKT_HIDDEN, true, 1},
 };
@@ -122,6 +125,25 @@ static const char *arguments_of(tkt_document *document, const tkt_scope_total *s
     return tkt_document_copy(document, text, strlen(text));
 }
 
+/* "forces.c(42): pairs <- step.c(10): step": the innermost frames, called from those behind. */
+static const char *stack_of(tkt_document *document, const tkt_scope_total *scope, uint32_t frames)
+{
+    uint32_t stack = scope->kind == TKT_KIND_ACTIVITY ? TKT_NO_GROUP : scope->stack;
+    char text[2048] = "";
+    size_t used = 0;
+    if (stack >= document->trace->stacks.count)
+        return "";
+    uint32_t count = document->trace->stacks.items[stack].frame_count;
+    for (uint32_t i = 0; i < count && i < frames && used < sizeof text - 8; i++) {
+        if (i > 0)
+            used += (size_t)snprintf(text + used, sizeof text - used, " <- ");
+        tkt_frame_place(text + used, sizeof text - used, document->trace,
+                        tkt_frame_at(document->trace, stack, i));
+        used += strlen(text + used);
+    }
+    return tkt_document_copy(document, text, used);
+}
+
 static void fill_device_cells(tkt_cell *cells, const tkt_scopes *scopes,
                               const tkt_scope_total *scope)
 {
@@ -174,6 +196,8 @@ static bool is_wanted(size_t column, const tkt_document *document, const tkt_sco
         return scopes->has_memory;
     case ARGUMENTS:
         return options->by_arguments;
+    case STACK:
+        return options->by_stack > 0;
     case FLOPS:
         return options->with_flops || document->trace->with_flops;
     case KIND:
@@ -228,6 +252,8 @@ static takt_status show(tkt_document *document, const tkt_scopes *scopes,
         fill_cells(cells, scopes, &scopes->items[i]);
         if (options->by_arguments)
             cells[ARGUMENTS].text = arguments_of(document, &scopes->items[i]);
+        if (options->by_stack)
+            cells[STACK].text = stack_of(document, &scopes->items[i], options->by_stack);
         tkt_table_add_chosen(table, cells, from);
     }
     return TAKT_OK;
@@ -258,8 +284,9 @@ takt_status tkt_show_scopes(tkt_document *document, const takt_report_options *o
     const takt_trace *trace = document->trace;
     tkt_scopes scopes = {0};
     document->nothing = "No scopes";
-    takt_status status = options->by_arguments
-                             ? tkt_scopes_by_arguments(trace, options->all, &scopes)
+    takt_status status = options->by_arguments || options->by_stack
+                             ? tkt_scopes_by_stack(trace, options->all, options->by_stack,
+                                                   options->by_arguments, &scopes)
                              : tkt_scopes_by_name(trace, options->all, &scopes);
     if (status != TAKT_OK)
         return status;

@@ -1,10 +1,11 @@
-/* Scopes by name and recorded arguments, from the spans.
+/* Scopes by name and recorded arguments, or call stacks, from the spans.
  *
  * Spans of a track stand in preorder and their arguments in the spans' order, so that one pass with
  * a stack of open spans does it. Groups are found by a hash of name and arguments; what the hash
  * finds is compared with the group's first call, since equal hashes prove nothing. */
 #include "summary/charge.h"
 #include "summary/device.h"
+#include "summary/frame_text.h"
 
 #include <string.h>
 
@@ -17,6 +18,8 @@ typedef struct grouping {
     const takt_trace *trace;
     tkt_scopes *scopes;
     bool all;
+    bool by_arguments;
+    uint32_t by_stack; /* frames */
     uint32_t *of_span; /* group by span, tracks one after the other; of such a call TKT_NO_GROUP */
     size_t *first;     /* by track */
     tkt_map by_hash;   /* -> index + 1 */
@@ -34,7 +37,8 @@ typedef struct call {
     uint32_t first_arg;
     uint32_t arg_count;
     uint32_t name;
-    uint32_t kind; /* tkt_scope_kind */
+    uint32_t kind;  /* tkt_scope_kind */
+    uint32_t stack; /* or TKT_NO_GROUP */
 } call;
 
 static uint64_t value_bits(const tkt_arg *arg)
@@ -55,9 +59,46 @@ static uint64_t value_bits(const tkt_arg *arg)
     return bits;
 }
 
-static uint64_t hash_call(const call *c)
+/* How many frames of a stack count. */
+static uint32_t frames_of(const grouping *g, uint32_t stack)
+{
+    if (stack == TKT_NO_GROUP)
+        return 0;
+    uint32_t count = g->trace->stacks.items[stack].frame_count;
+    return count < g->by_stack ? count : g->by_stack;
+}
+
+/* What people see of a frame: the function and line. Where that is not known, each place in the
+ * code is another one. */
+static tkt_frame visible(const tkt_frame *frame)
+{
+    tkt_frame seen = *frame;
+    if (frame->function)
+        seen.offset = 0;
+    return seen;
+}
+
+static bool is_same_stack(const grouping *g, uint32_t a, uint32_t b)
+{
+    uint32_t count = frames_of(g, a);
+    if (frames_of(g, b) != count)
+        return false;
+    for (uint32_t i = 0; i < count && a != b; i++) {
+        tkt_frame x = visible(tkt_frame_at(g->trace, a, i));
+        tkt_frame y = visible(tkt_frame_at(g->trace, b, i));
+        if (memcmp(&x, &y, sizeof x) != 0)
+            return false;
+    }
+    return true;
+}
+
+static uint64_t hash_call(const grouping *g, const call *c)
 {
     uint64_t hash = tkt_hash_u64(c->name);
+    for (uint32_t i = 0; i < frames_of(g, c->stack); i++) {
+        tkt_frame frame = visible(tkt_frame_at(g->trace, c->stack, i));
+        hash = tkt_hash_u64(hash ^ tkt_hash_bytes(&frame, sizeof frame));
+    }
     for (uint32_t i = 0; i < c->arg_count; i++) {
         const tkt_arg *arg = &c->args[i];
         hash = tkt_hash_u64(hash ^ ((uint64_t)arg->key << 8 | (uint64_t)arg->type));
@@ -70,7 +111,7 @@ static bool is_same(const grouping *g, size_t group, const call *c)
 {
     const tkt_scope_total *total = &g->scopes->items[group];
     if (g->names.items[group] != c->name || total->kind != c->kind ||
-        total->arg_count != c->arg_count)
+        total->arg_count != c->arg_count || !is_same_stack(g, total->stack, c->stack))
         return false;
     for (uint32_t i = 0; i < c->arg_count; i++) {
         const tkt_arg *a = &g->trace->tracks.items[total->track].args.items[total->first_arg + i];
@@ -93,7 +134,8 @@ static tkt_scope_total *add_group(grouping *g, const call *c)
                                .track = c->track,
                                .first_arg = c->first_arg,
                                .arg_count = c->arg_count,
-                               .kind = c->kind};
+                               .kind = c->kind,
+                               .stack = c->stack};
     *name = c->name;
     *open = 0;
     return total;
@@ -101,7 +143,7 @@ static tkt_scope_total *add_group(grouping *g, const call *c)
 
 static tkt_scope_total *find_group(grouping *g, const call *c)
 {
-    for (uint64_t hash = hash_call(c);; hash = tkt_hash_u64(hash + 1)) {
+    for (uint64_t hash = hash_call(g, c);; hash = tkt_hash_u64(hash + 1)) {
         uint64_t *place = tkt_map_put(&g->by_hash, hash);
         if (!place)
             return NULL;
@@ -174,12 +216,19 @@ static takt_status add_track(grouping *g, uint32_t number)
     const tkt_track *track = &g->trace->tracks.items[number];
     size_t arg = 0;
     size_t work = 0;
+    size_t stack = 0;
     for (uint32_t i = 0; i < track->spans.count; i++) {
         const tkt_span *span = &track->spans.items[i];
-        call c = {.span = span, .number = i, .track = number, .first_arg = (uint32_t)arg};
+        call c = {.span = span,
+                  .number = i,
+                  .track = number,
+                  .first_arg = (uint32_t)arg,
+                  .stack = TKT_NO_GROUP};
         while (arg < track->args.count && track->args.items[arg].span == i)
             arg++;
-        c.arg_count = (uint32_t)arg - c.first_arg;
+        c.arg_count = g->by_arguments ? (uint32_t)arg - c.first_arg : 0;
+        if (stack < track->stacks.count && track->stacks.items[stack].span == i)
+            c.stack = track->stacks.items[stack++].stack;
         c.args = c.arg_count ? track->args.items + c.first_arg : NULL;
         c.name = g->trace->sites.items[tkt_span_site(span)].name;
         if (tkt_site_is_call(g->trace, tkt_span_site(span)))
@@ -228,10 +277,20 @@ static takt_status group_by_arguments(grouping *g)
 
 takt_status tkt_scopes_by_arguments(const takt_trace *trace, bool all, tkt_scopes *out)
 {
+    return tkt_scopes_by_stack(trace, all, 0, true, out);
+}
+
+takt_status tkt_scopes_by_stack(const takt_trace *trace, bool all, uint32_t frames,
+                                bool by_arguments, tkt_scopes *out)
+{
     if (!trace->facts.has_spans)
         return TAKT_NO_SPANS;
     tkt_scopes scopes = {0};
-    grouping g = {.trace = trace, .scopes = &scopes, .all = all};
+    grouping g = {.trace = trace,
+                  .scopes = &scopes,
+                  .all = all,
+                  .by_arguments = by_arguments,
+                  .by_stack = frames};
     takt_status status = group_by_arguments(&g);
     tkt_map_fini(&g.by_hash);
     TKT_ARRAY_FREE(&g.names);

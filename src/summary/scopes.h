@@ -25,9 +25,12 @@ typedef struct tkt_scope_total {
     uint32_t    first_arg;
     uint32_t    arg_count;
     uint32_t    kind;           /* tkt_scope_kind */
+    uint32_t    stack;          /* by stack: one such call's; TKT_NO_GROUP: it has none */
     uint64_t    device_self_ns; /* of activities that calls directly in it launched; a sum: those */
     uint64_t    device_total_ns; /* that overlap count fully. The total: in scopes inside, too */
     uint64_t    device_busy_ns;  /* while any of these ran; only where has_spans */
+    uint64_t    waits;           /* calls directly in it that do nothing but wait for devices, and */
+    uint64_t    waiting_ns;      /* their times, a part of self_ns; not with `all` */
     int64_t     host_self_bytes; /* allocated less freed; the same again */
     int64_t     host_bytes;
     int64_t     device_self_bytes;
@@ -52,6 +55,10 @@ takt_status tkt_scopes_sums(const takt_trace *trace, tkt_scopes *out);
 
 /* By name and recorded arguments. TAKT_NO_SPANS, TAKT_NO_MEMORY. */
 takt_status tkt_scopes_by_arguments(const takt_trace *trace, bool all, tkt_scopes *out);
+
+/* By name, the `frames` innermost frames of call stacks, and, if wanted, arguments. The same. */
+takt_status tkt_scopes_by_stack(const takt_trace *trace, bool all, uint32_t frames,
+                                bool by_arguments, tkt_scopes *out);
 
 void tkt_scopes_fini(tkt_scopes *scopes); /* also of a zeroed one */
 
