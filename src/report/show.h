@@ -4,7 +4,7 @@
 #define TKT_REPORT_SHOW_H
 
 #include "report/table.h"
-#include "summary/device.h"
+#include "summary/advice.h"
 
 #include <math.h>
 
@@ -25,8 +25,9 @@ takt_status tkt_show_ops(tkt_document *document, const takt_report_options *opti
 takt_status tkt_show_launches(tkt_document *document, const takt_report_options *options);
 takt_status tkt_show_gaps(tkt_document *document, const takt_report_options *options);
 
-/* Parts of the summary, which are reports of their own too. */
+/* Parts of the summary; the first is a report of its own too. */
 takt_status tkt_show_steps_table(tkt_document *document, const tkt_device_uses *uses);
+void tkt_show_advice(tkt_document *document, const tkt_advice_basis *basis);
 
 /* Adds the sentence how exactly times of host and devices can be compared. */
 void tkt_show_device_uncertainty(tkt_document *document);

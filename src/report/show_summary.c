@@ -3,13 +3,10 @@
 
 #include "report/provenance.h"
 #include "summary/activities.h"
-#include "summary/advice.h"
-
-#include <string.h>
+#include "summary/steps.h"
 
 #define TOP_SCOPES     10
 #define TOP_ACTIVITIES 5
-#define NAME_BYTES     64 /* of a scope within a sentence */
 
 enum {
     NAME,
@@ -123,6 +120,9 @@ enum {
     DEVICE,
     BUSY_SHARE,
     BUSY,
+    IDLE,
+    HOST_LATE,
+    LATE,
     DEVICE_TIME,
     DEVICE_COUNT,
     DEVICE_COLUMNS
@@ -132,13 +132,25 @@ static const tkt_column device_columns[DEVICE_COLUMNS] = {
     [DEVICE] = {"Device", "device", TKT_CELL_TEXT, 0, true, 1},
     [BUSY_SHARE] = {"Busy %", "busy_percent", TKT_CELL_NUMBER, 0, false, 1},
     [BUSY] = {"Busy", "busy_ns", TKT_CELL_TIME, 1, false, 1},
+    [IDLE] = {"Idle", "idle_ns", TKT_CELL_TIME, 4, false, 1},
+    [HOST_LATE] = {"Host late", "idle_host_ns", TKT_CELL_TIME, 2, false, 1},
+    [LATE] = {"Launches late", "late", TKT_CELL_COUNT, 3, false, 1},
     [DEVICE_TIME] = {"Total time", "total_time_ns", TKT_CELL_TIME, 0, false, 1},
     [DEVICE_COUNT] = {"Count", "count", TKT_CELL_COUNT, 1, false, 1},
 };
 
-/* Busy is the share of the wall time; without spans nobody knows it. */
-static takt_status show_devices(tkt_document *document, const tkt_device_uses *uses)
+static const tkt_idle *idle_of(const tkt_gaps *gaps, uint32_t device)
 {
+    for (size_t i = 0; i < gaps->idles.count; i++)
+        if (gaps->idles.items[i].is_device && gaps->idles.items[i].device == device)
+            return &gaps->idles.items[i];
+    return NULL;
+}
+
+/* Busy is the share of the wall time; without spans nobody knows it. */
+static takt_status show_devices(tkt_document *document, const tkt_advice_basis *basis)
+{
+    const tkt_device_uses *uses = basis->uses;
     if (uses->count == 0)
         return TAKT_OK;
     const takt_facts *facts = &document->trace->facts;
@@ -148,15 +160,38 @@ static takt_status show_devices(tkt_document *document, const tkt_device_uses *u
         return TAKT_NO_MEMORY;
     for (size_t i = 0; i < uses->count; i++) {
         const tkt_device_use *use = &uses->items[i];
+        const tkt_idle *idle = idle_of(basis->gaps, use->device);
         tkt_cell *row = tkt_table_add_row(table);
         row[DEVICE].text = tkt_trace_text(document->trace, use->device);
         row[BUSY].u = facts->has_spans ? use->busy_ns : TKT_NO_VALUE;
         row[BUSY_SHARE].d =
             facts->has_spans ? 100 * tkt_share(use->busy_ns, tkt_wall_ns(facts)) : NAN;
+        row[IDLE].u = idle ? idle->idle_ns : TKT_NO_VALUE;
+        row[HOST_LATE].u = idle ? idle->cause_ns[TKT_IDLE_HOST] : TKT_NO_VALUE;
+        row[LATE].u = idle ? idle->late : TKT_NO_VALUE;
         row[DEVICE_TIME].u = use->total_ns;
         row[DEVICE_COUNT].u = use->count;
     }
     return TAKT_OK;
+}
+
+/* What a person looks for first: of all steps, since a rate of three says little. */
+static void add_step_facts(tkt_document *document)
+{
+    tkt_step_figures steps = tkt_steps_all(document->trace);
+    if (steps.count == 0)
+        steps = tkt_steps_recorded(document->trace);
+    if (steps.count == 0)
+        return;
+    tkt_document_add_fact(document, "steps_per_second", "Steps per second", TKT_CELL_NUMBER,
+                          (tkt_cell){.d = steps.steps_per_second});
+    tkt_document_add_fact(document, "step_median_ns", "Step time, median", TKT_CELL_TIME,
+                          (tkt_cell){.u = steps.median_ns});
+    tkt_document_add_fact(document, "step_p99_ns", "Step time, p99", TKT_CELL_TIME,
+                          (tkt_cell){.u = steps.p99_ns});
+    if (steps.realtime_factor > 0)
+        tkt_document_add_fact(document, "realtime_factor", "Real-time factor", TKT_CELL_NUMBER,
+                              (tkt_cell){.d = steps.realtime_factor});
 }
 
 static uint64_t count_calls(const tkt_scopes *scopes)
@@ -206,6 +241,7 @@ static void add_facts(tkt_document *document, const tkt_scopes *scopes, uint64_t
                           (tkt_cell){.u = facts->cycle});
     tkt_document_add_fact(document, "wall_ns", "Wall time", TKT_CELL_TIME,
                           (tkt_cell){.u = wall_ns});
+    add_step_facts(document);
     tkt_document_add_fact(document, "self_cpu_total_ns", "Self CPU time total", TKT_CELL_TIME,
                           (tkt_cell){.u = scopes->self_ns});
     tkt_document_add_fact(document, "self_cpu_per_wall", "Self CPU per wall time", TKT_CELL_NUMBER,
@@ -220,92 +256,6 @@ static void add_facts(tkt_document *document, const tkt_scopes *scopes, uint64_t
     add_memory_facts(document);
 }
 
-/* The figures of a piece of advice as text. */
-typedef struct wording {
-    char name[NAME_BYTES + 4];
-    char time[TKT_VALUE_SIZE];
-    char other[TKT_VALUE_SIZE];
-    char share[TKT_VALUE_SIZE];
-    char bytes[TKT_VALUE_SIZE];
-    char ratio[TKT_VALUE_SIZE];
-} wording;
-
-static void word_figures(const tkt_advice *advice, wording *w)
-{
-    const char *name = advice->name ? advice->name : "";
-    size_t size = strlen(name);
-    size_t end = 0;
-    for (size_t piece; end < size && end < NAME_BYTES - 4; end += piece)
-        piece = tkt_text_character(name + end, size - end);
-    memcpy(w->name, name, end);
-    memcpy(w->name + end, "...", 4);
-    if (end == size)
-        w->name[end] = '\0';
-    tkt_value_text(w->time, TKT_CELL_TIME, (tkt_cell){.u = advice->time_ns});
-    tkt_value_text(w->other, TKT_CELL_TIME, (tkt_cell){.u = advice->other});
-    tkt_value_text(w->share, TKT_CELL_SHARE, (tkt_cell){.d = advice->share});
-    bool is_copy = advice->kind == TKT_ADVICE_PAGEABLE;
-    tkt_value_text(w->bytes, TKT_CELL_BYTES,
-                   (tkt_cell){.u = is_copy ? advice->other : advice->count});
-    double ratio = advice->other ? (double)advice->time_ns / (double)advice->other : 0;
-    tkt_value_fixed(w->ratio, ratio, 1);
-}
-
-static void add_advice(tkt_document *document, const tkt_advice *advice)
-{
-    wording w;
-    word_figures(advice, &w);
-    unsigned long long count = advice->count;
-    switch (advice->kind) {
-    case TKT_ADVICE_HOT:
-        tkt_document_add_note(document, "%s takes %s of the self CPU time: %s in %llu %s.", w.name,
-                              w.share, w.time, count, count == 1 ? "call" : "calls");
-        break;
-    case TKT_ADVICE_UNCOVERED:
-        tkt_document_add_note(document,
-                              "%s of the wall time, %s, is in no scope: more scopes "
-                              "would tell what it is.",
-                              w.share, w.time);
-        break;
-    case TKT_ADVICE_SMALL:
-        tkt_document_add_note(document,
-                              "%s was called %llu times for %s each: a scope around the "
-                              "loop, or a finer level, would cost less.",
-                              w.name, count, w.time);
-        break;
-    case TKT_ADVICE_COST:
-        tkt_document_add_note(document,
-                              "Recording itself took about %s, %s of the wall time: "
-                              "record fewer or coarser scopes.",
-                              w.time, w.share);
-        break;
-    case TKT_ADVICE_UNEVEN:
-        tkt_document_add_note(document,
-                              "One step in a hundred takes %s or more, %s times the "
-                              "median of %s.",
-                              w.time, w.ratio, w.other);
-        break;
-    case TKT_ADVICE_GROWTH:
-        tkt_document_add_note(document, "Host memory grew by %s during the recording.", w.bytes);
-        break;
-    case TKT_ADVICE_IDLE:
-        tkt_document_add_note(document, "%s was idle %s of the wall time, %s.", w.name, w.share,
-                              w.time);
-        break;
-    case TKT_ADVICE_PAGEABLE:
-        tkt_document_add_note(document,
-                              "%llu %s from or to pageable memory, %s, took %s, %s of "
-                              "the CUDA time: pinned memory is faster and need not be waited for.",
-                              count, count == 1 ? "copy" : "copies", w.bytes, w.time, w.share);
-        break;
-    case TKT_ADVICE_LOST:
-        tkt_document_add_note(document, "%llu %s.", count, takt_loss_text(advice->loss));
-        break;
-    case TKT_ADVICE_KINDS:
-        break;
-    }
-}
-
 static takt_status show(tkt_document *document, const tkt_advice_basis *basis)
 {
     uint64_t activities = 0;
@@ -313,18 +263,30 @@ static takt_status show(tkt_document *document, const tkt_advice_basis *basis)
     if (status == TAKT_OK)
         status = show_activities(document, &activities);
     if (status == TAKT_OK)
-        status = show_devices(document, basis->uses);
+        status = show_devices(document, basis);
     bool has_steps = document->trace->steps.count > 0 || document->trace->all_steps.stats.count > 0;
     if (status == TAKT_OK && has_steps)
         status = tkt_show_steps_table(document, basis->uses);
     add_facts(document, basis->scopes, activities);
     add_device_facts(document, basis->uses, basis->copies);
 
-    tkt_advice advice[TKT_MOST_ADVICE];
-    size_t count = tkt_advice_of(document->trace, basis, advice);
-    document->notes_heading = "Advice:";
-    for (size_t i = 0; i < count; i++)
-        add_advice(document, &advice[i]);
+    tkt_show_advice(document, basis);
+    return status;
+}
+
+/* Everything that the page and its advice rest on. */
+static takt_status find_basis(const takt_trace *trace, tkt_scopes *scopes, tkt_device_uses *uses,
+                              tkt_copies *copies, tkt_gaps *gaps, tkt_nameds *kernels)
+{
+    takt_status status = tkt_scopes_sums(trace, scopes);
+    if (status == TAKT_OK)
+        status = tkt_device_uses_of(trace, uses);
+    if (status == TAKT_OK)
+        status = tkt_copies_of(trace, copies);
+    if (status == TAKT_OK && trace->facts.has_spans)
+        status = tkt_gaps_of(trace, &(tkt_gaps_wish){.scopes = true}, gaps);
+    if (status == TAKT_OK)
+        status = tkt_kernels_of(trace, TKT_BY_NAME, kernels);
     return status;
 }
 
@@ -334,15 +296,15 @@ takt_status tkt_show_summary(tkt_document *document, const takt_report_options *
     tkt_scopes scopes = {0};
     tkt_device_uses uses = {0};
     tkt_copies copies = {0};
+    tkt_gaps gaps = {0};
+    tkt_nameds kernels = {0};
     document->is_page = true;
     document->nothing = "No scopes";
-    takt_status status = tkt_scopes_sums(document->trace, &scopes);
+    takt_status status = find_basis(document->trace, &scopes, &uses, &copies, &gaps, &kernels);
     if (status == TAKT_OK)
-        status = tkt_device_uses_of(document->trace, &uses);
-    if (status == TAKT_OK)
-        status = tkt_copies_of(document->trace, &copies);
-    if (status == TAKT_OK)
-        status = show(document, &(tkt_advice_basis){&scopes, &uses, &copies});
+        status = show(document, &(tkt_advice_basis){&scopes, &uses, &copies, &gaps, &kernels});
+    tkt_nameds_fini(&kernels);
+    tkt_gaps_fini(&gaps);
     TKT_ARRAY_FREE(&copies);
     TKT_ARRAY_FREE(&uses);
     tkt_scopes_fini(&scopes);

@@ -7,6 +7,8 @@
 #include "summary/charge.h"
 #include "summary/device.h"
 
+#include <string.h>
+
 /* Names are told apart by their string's id, calls from scopes; other paths have none. */
 #define OTHER_KEY UINT64_MAX
 
@@ -48,16 +50,27 @@ static tkt_scope_total *find_group(grouping *g, const tkt_node *node)
     return total;
 }
 
+/* cudaDeviceSynchronize, cuStreamSynchronize, ... */
+static bool is_wait(const char *call)
+{
+    return strstr(call, "Synchronize") != NULL;
+}
+
 /* A call's own time is its scope's; outside of all scopes it is nobody's. */
 static void join_scope(grouping *g, uint32_t node)
 {
-    uint64_t self_ns = g->fold->items[node].stats.self_ns;
+    const tkt_stats *stats = &g->fold->items[node].stats;
     uint32_t group = g->group_of[g->fold->items[node].parent];
     g->group_of[node] = group;
     if (group == TKT_NO_GROUP)
         return;
-    g->scopes->items[group].self_ns += self_ns;
-    g->scopes->self_ns += self_ns;
+    tkt_scope_total *total = &g->scopes->items[group];
+    total->self_ns += stats->self_ns;
+    g->scopes->self_ns += stats->self_ns;
+    if (is_wait(tkt_node_name(g->trace, &g->fold->items[node]))) {
+        total->waits += stats->count;
+        total->waiting_ns += stats->self_ns;
+    }
 }
 
 static bool add_node(grouping *g, uint32_t i)

@@ -1,0 +1,60 @@
+/* All advice that a trace gives. */
+#ifndef TEST_ADVICE_H
+#define TEST_ADVICE_H
+
+#include "test_report_build.h"
+
+#include "summary/advice.h"
+
+typedef struct advised {
+    tkt_advice items[TKT_MOST_ADVICE];
+    size_t count;
+} advised;
+
+UNUSED static advised advise(takt_trace *trace)
+{
+    advised a;
+    tkt_scopes scopes;
+    tkt_device_uses uses;
+    tkt_copies copies;
+    tkt_gaps gaps = {0};
+    tkt_nameds kernels = {0};
+    build_end(trace);
+    assert_int_equal(tkt_scopes_by_name(trace, false, &scopes), TAKT_OK);
+    assert_int_equal(tkt_device_uses_of(trace, &uses), TAKT_OK);
+    assert_int_equal(tkt_copies_of(trace, &copies), TAKT_OK);
+    assert_int_equal(tkt_gaps_of(trace, &(tkt_gaps_wish){.scopes = true}, &gaps), TAKT_OK);
+    assert_int_equal(tkt_kernels_of(trace, TKT_BY_NAME, &kernels), TAKT_OK);
+    const tkt_advice_basis basis = {&scopes, &uses, &copies, &gaps, &kernels};
+    a.count = tkt_advice_of(trace, &basis, a.items);
+    assert_true(a.count <= TKT_MOST_ADVICE);
+    tkt_nameds_fini(&kernels);
+    tkt_gaps_fini(&gaps);
+    TKT_ARRAY_FREE(&copies);
+    TKT_ARRAY_FREE(&uses);
+    tkt_scopes_fini(&scopes);
+    return a;
+}
+
+UNUSED static const tkt_advice *find(const advised *a, tkt_advice_kind kind)
+{
+    for (size_t i = 0; i < a->count; i++) {
+        if (a->items[i].kind == kind)
+            return &a->items[i];
+    }
+    return NULL;
+}
+
+/* 1 ms of wall time: `covered_ns` of it in five equal scopes. */
+UNUSED static takt_trace *build_even(uint64_t covered_ns)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "e"};
+    takt_trace *trace = build_begin(2000000);
+    uint32_t track = build_track(trace, "main");
+    for (uint64_t i = 0; i < 5; i++)
+        build_span(trace, track, build_site(trace, names[i]), TKT_NO_SPAN,
+                   1000000 + i * covered_ns / 5, 1000000 + (i + 1) * covered_ns / 5);
+    return trace;
+}
+
+#endif

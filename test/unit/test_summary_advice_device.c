@@ -1,0 +1,272 @@
+/* Advice about devices and the waiting for them: spoken where the numbers say so, and not before.
+ */
+#include "test_advice.h"
+
+static void add_work(takt_trace *trace, const char *device, uint64_t begin_ns, uint64_t end_ns)
+{
+    build_activity(trace, device, "kernel a", TAKT_TIMING_KERNEL, begin_ns, end_ns, TKT_NO_TRACK,
+                   TKT_NO_SPAN);
+}
+
+/* Of 1 ms cuda:0 works for 0.7 ms, twice at a time, cuda:1 for 0.79 ms. */
+static void the_idlest_device_is_told(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_even(1000000);
+    add_work(trace, "cuda:0", 1000000, 1700000);
+    add_work(trace, "cuda:0", 1000000, 1700000);
+    add_work(trace, "cuda:1", 1210000, 2500000); /* on after the recording's end */
+    advised a = advise(trace);
+    const tkt_advice *advice = find(&a, TKT_ADVICE_IDLE);
+    assert_non_null(advice);
+    assert_string_equal(advice->name, "cuda:0");
+    assert_int_equal(advice->time_ns, 300000);
+    assert_near(advice->share, 0.3, 1e-12);
+    takt_trace_release(trace);
+}
+
+static void busy_devices_are_not_told(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_even(1000000);
+    add_work(trace, "cuda:0", 1000000, 1800001);
+    assert_int_equal(advise(trace).count, 0);
+    takt_trace_release(trace);
+}
+
+static void add_copy(takt_trace *trace, takt_memory_kind source, takt_memory_kind target,
+                     uint64_t bytes, uint64_t ns)
+{
+    tkt_shape shape = {.bytes = bytes, .source = (uint8_t)source, .target = (uint8_t)target};
+    uint32_t number = build_shape(trace, &shape);
+    build_activity(trace, "cuda:0", "memcpy", TAKT_TIMING_MEMCPY, 1000000, 1000000 + ns,
+                   TKT_NO_TRACK, TKT_NO_SPAN);
+    trace->activities.items[trace->activities.count - 1].shape = number;
+}
+
+static void pageable_copies_are_told(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_even(1000000);
+    add_work(trace, "cuda:0", 1000000, 2000000);
+    add_copy(trace, TAKT_MEMORY_PAGEABLE, TAKT_MEMORY_DEVICE, 3000000, 20000);
+    add_copy(trace, TAKT_MEMORY_DEVICE, TAKT_MEMORY_PAGEABLE, 4000000, 30000);
+    add_copy(trace, TAKT_MEMORY_PINNED, TAKT_MEMORY_DEVICE, 50000000, 950000);
+    advised a = advise(trace);
+    const tkt_advice *advice = find(&a, TKT_ADVICE_PAGEABLE);
+    assert_non_null(advice);
+    assert_int_equal(a.count, 1);
+    assert_int_equal(advice->count, 2);
+    assert_int_equal(advice->other, 7000000);
+    assert_int_equal(advice->time_ns, 50000);
+    assert_near(advice->share, 0.025, 1e-12);
+    takt_trace_release(trace);
+
+    trace = build_even(1000000);
+    add_work(trace, "cuda:0", 1000000, 2000000);
+    add_copy(trace, TAKT_MEMORY_PAGEABLE, TAKT_MEMORY_DEVICE, 3000000, 10000); /* 1 of 101 */
+    assert_int_equal(advise(trace).count, 0);
+    takt_trace_release(trace);
+
+    trace = build_even(1000000);
+    add_work(trace, "cuda:0", 1000000, 2000000);
+    add_copy(trace, TAKT_MEMORY_PAGEABLE, TAKT_MEMORY_DEVICE, 1000000, 100000); /* below 1 MiB */
+    assert_int_equal(advise(trace).count, 0);
+    takt_trace_release(trace);
+}
+
+/* 1 ms in `step`, of which waiting_ns are spent in cudaDeviceSynchronize. */
+static takt_trace *build_waiting(uint64_t waiting_ns)
+{
+    takt_trace *trace = build_begin(2000000);
+    uint32_t track = build_track(trace, "main");
+    uint32_t step =
+        build_span(trace, track, build_site(trace, "step"), TKT_NO_SPAN, 1000000, 2000000);
+    build_call(trace, track, "cudaLaunchKernel", step, 1000000, 1010000);
+    build_call(trace, track, "cudaDeviceSynchronize", step, 1020000, 1020000 + waiting_ns);
+    return trace;
+}
+
+static void waiting_for_devices_is_no_work(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_waiting(700000);
+    advised a = advise(trace);
+    assert_int_equal(a.count, 2);
+    const tkt_advice *advice = find(&a, TKT_ADVICE_WAITING);
+    assert_non_null(advice);
+    assert_string_equal(advice->name, "step");
+    assert_int_equal(advice->count, 1);
+    assert_int_equal(advice->time_ns, 700000);
+    assert_near(advice->share, 0.7, 1e-12);
+    advice = find(&a, TKT_ADVICE_HOT);
+    assert_non_null(advice);
+    assert_int_equal(advice->time_ns, 300000);
+    assert_near(advice->share, 0.3, 1e-12);
+    takt_trace_release(trace);
+
+    trace = build_waiting(760000); /* too little is left */
+    a = advise(trace);
+    assert_int_equal(a.count, 1);
+    assert_int_equal(a.items[0].kind, TKT_ADVICE_WAITING);
+    takt_trace_release(trace);
+
+    trace = build_waiting(240000); /* too little waiting */
+    a = advise(trace);
+    assert_int_equal(a.count, 1);
+    assert_int_equal(a.items[0].kind, TKT_ADVICE_HOT);
+    takt_trace_release(trace);
+}
+
+/* Two kernels of one thread; between them it is in `neighbours` until late_ns. */
+static takt_trace *build_late(uint64_t late_ns)
+{
+    takt_trace *trace = build_begin(2000000);
+    uint32_t track = build_track(trace, "main");
+    uint32_t forces = build_site(trace, "forces");
+    uint32_t neighbours = build_site(trace, "neighbours");
+    uint32_t scope = build_span(trace, track, forces, TKT_NO_SPAN, 1000000, 1200000);
+    uint32_t first = build_call(trace, track, "cudaLaunchKernel", scope, 1000000, 1010000);
+    build_span(trace, track, neighbours, TKT_NO_SPAN, 1200000, late_ns);
+    scope = build_span(trace, track, forces, TKT_NO_SPAN, late_ns, 2000000);
+    uint32_t second = build_call(trace, track, "cudaLaunchKernel", scope, late_ns, late_ns + 10000);
+    build_launched(trace, first, "cuda:0", "kernel a", TAKT_TIMING_KERNEL, 1010000, 1200000);
+    build_launched(trace, second, "cuda:0", "kernel a", TAKT_TIMING_KERNEL, late_ns + 14000,
+                   2000000);
+    return trace;
+}
+
+/* Idle: 10 us before the first kernel, then 514 us until the second begins, 500 of them in
+ * `neighbours`. */
+static void late_launches_and_what_the_host_did_are_told(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_late(1700000);
+    advised a = advise(trace);
+    const tkt_advice *advice = find(&a, TKT_ADVICE_LATE);
+    assert_non_null(advice);
+    assert_string_equal(advice->name, "cuda:0");
+    assert_int_equal(advice->count, 1);
+    assert_int_equal(advice->other, 2);
+    assert_int_equal(advice->time_ns, 514000);
+    assert_near(advice->share, 0.514, 1e-12);
+    advice = find(&a, TKT_ADVICE_IDLE);
+    assert_non_null(advice);
+    assert_int_equal(advice->time_ns, 524000);
+    advice = find(&a, TKT_ADVICE_IDLE_IN);
+    assert_non_null(advice);
+    assert_string_equal(advice->name, "neighbours");
+    assert_string_equal(advice->device, "cuda:0");
+    assert_int_equal(advice->time_ns, 500000);
+    assert_near(advice->share, 500.0 / 524, 1e-12);
+    takt_trace_release(trace);
+}
+
+static void launches_hardly_late_are_not_told(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_late(1230000); /* 44 us of 1 ms */
+    advised a = advise(trace);
+    assert_null(find(&a, TKT_ADVICE_LATE));
+    assert_null(find(&a, TKT_ADVICE_IDLE));
+    assert_null(find(&a, TKT_ADVICE_IDLE_IN));
+    takt_trace_release(trace);
+}
+
+static takt_trace *build_kernels(uint64_t count, uint64_t ns)
+{
+    takt_trace *trace = build_even(10000000);
+    trace->facts.end_ns = 11000000;
+    for (uint64_t i = 0; i < count; i++)
+        add_work(trace, "cuda:0", 1000000 + i * ns, 1000000 + (i + 1) * ns);
+    add_work(trace, "cuda:0", 1000000, 11000000);
+    trace->activities.items[count].name = build_string(trace, "kernel long");
+    return trace;
+}
+
+static void short_kernels_are_told(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_kernels(1000, 4999);
+    advised a = advise(trace);
+    assert_int_equal(a.count, 1);
+    assert_int_equal(a.items[0].kind, TKT_ADVICE_SHORT);
+    assert_string_equal(a.items[0].name, "kernel a");
+    assert_int_equal(a.items[0].count, 1000);
+    assert_int_equal(a.items[0].time_ns, 4999);
+    takt_trace_release(trace);
+
+    trace = build_kernels(999, 4999);
+    assert_int_equal(advise(trace).count, 0);
+    takt_trace_release(trace);
+
+    trace = build_kernels(1000, 5000);
+    assert_int_equal(advise(trace).count, 0);
+    takt_trace_release(trace);
+}
+
+static advised advise_of_occupancy(takt_trace *trace, uint16_t occupancy)
+{
+    tkt_shape shape = {.filter = TAKT_TIMING_KERNEL,
+                       .grid = {1, 1, 1},
+                       .block = {32, 1, 1},
+                       .occupancy = occupancy,
+                       .limiter = TKT_LIMITER_REGISTERS};
+    uint32_t number = build_shape(trace, &shape);
+    add_work(trace, "cuda:0", 1000000, 2000000);
+    trace->activities.items[0].shape = number;
+    return advise(trace);
+}
+
+static void low_occupancy_is_told(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_even(1000000);
+    advised a = advise_of_occupancy(trace, 1250);
+    assert_int_equal(a.count, 1);
+    assert_int_equal(a.items[0].kind, TKT_ADVICE_OCCUPANCY);
+    assert_string_equal(a.items[0].name, "kernel a");
+    assert_int_equal(a.items[0].time_ns, 1000000);
+    assert_near(a.items[0].share, 1, 1e-12);
+    assert_near(a.items[0].occupancy, 0.125, 1e-12);
+    takt_trace_release(trace);
+
+    trace = build_even(1000000);
+    assert_int_equal(advise_of_occupancy(trace, 2500).count, 0);
+    takt_trace_release(trace);
+
+    trace = build_even(1000000);
+    assert_int_equal(advise_of_occupancy(trace, 0).count, 0); /* not known */
+    takt_trace_release(trace);
+}
+
+static void what_has_most_at_stake_comes_first(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_late(1700000);
+    trace->facts.losses[TAKT_LOSS_CLOCK] = 1;
+    trace->facts.cost_ns = 510000;
+    advised a = advise(trace);
+    static const tkt_advice_kind order[] = {TKT_ADVICE_IDLE, TKT_ADVICE_LATE,    TKT_ADVICE_COST,
+                                            TKT_ADVICE_HOT,  TKT_ADVICE_IDLE_IN, TKT_ADVICE_LOST};
+    assert_int_equal(a.count, sizeof order / sizeof *order);
+    for (size_t i = 0; i < a.count; i++)
+        assert_int_equal(a.items[i].kind, order[i]);
+    takt_trace_release(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_idlest_device_is_told),
+        cmocka_unit_test(busy_devices_are_not_told),
+        cmocka_unit_test(pageable_copies_are_told),
+        cmocka_unit_test(waiting_for_devices_is_no_work),
+        cmocka_unit_test(late_launches_and_what_the_host_did_are_told),
+        cmocka_unit_test(launches_hardly_late_are_not_told),
+        cmocka_unit_test(short_kernels_are_told),
+        cmocka_unit_test(low_occupancy_is_told),
+        cmocka_unit_test(what_has_most_at_stake_comes_first),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
