@@ -1,6 +1,6 @@
 /* Colours. A name has the same one wherever it is shown, in every trace. The fills are Paul Tol's
- * scheme "light" (personal.sron.nl/~pault) without its olive, which people with colour-blind eyes can tell apart and
- * on which dark text is readable; so they serve light and dark pages. */
+ * scheme "light" (personal.sron.nl/~pault) without its olive: colour-blind people can tell them
+ * apart, and dark text is readable on them, so they serve light and dark pages. */
 'use strict';
 
 const fills = ['#77aadd', '#ee8866', '#44bb99', '#eedd88', '#99ddff', '#ffaabb', '#bbcc33'];

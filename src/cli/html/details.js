@@ -181,7 +181,8 @@ function showEvent(timeline, target) {
     chip.style.setProperty('background', eventColor(trace, track, event));
     const stack = stackOf(trace, target);
     const title = make('h2', {}, chip, makeName(name, 400), make('small', {}, kind));
-    timeline.open(make('div', {class: 'title'}, title, eventButtons(timeline, target)), makeList(pairs(timeline, target), 'fields'),
+    timeline.open(make('div', {class: 'title'}, title, eventButtons(timeline, target)),
+        makeList(pairs(timeline, target), 'fields'),
         stack ? makeStack(stack) : null);
     announce(`${kind} ${visibleText(name)}, ${timeText(track.events.duration[event])}`);
 }

@@ -33,9 +33,13 @@ function makeName(name, most = 300) {
     return make('bdi', {title: cut === text ? null : cutText(text, 4000)}, cut || '(no name)');
 }
 
+function isNone(value) {
+    return value === null || value === undefined || value === '';
+}
+
 /* Label and value, label and value; pairs without a value are left out. */
 function makeList(pairs, className = 'facts') {
-    const shown = pairs.filter(([, value]) => value !== null && value !== undefined && value !== '');
+    const shown = pairs.filter(([, value]) => !isNone(value));
     return make('dl', {class: className}, shown.map(([label, value, title]) =>
         make('div', {}, make('dt', {}, label), make('dd', {title: title ?? null}, value))));
 }

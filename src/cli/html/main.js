@@ -5,8 +5,9 @@
 function provenanceText(trace) {
     const {facts} = trace;
     const {provenance} = trace.tables.summary ?? {};
+    const clock = provenance ? `clock ${provenance.clock}` : 'clock';
     const parts = [`backend ${facts.backend}`,
-        `clock ${provenance ? `${provenance.clock}, ` : ''}resolution ${fixedText(facts.clock_resolution_ns, 3)} ns, `
+        `${clock}, resolution ${fixedText(facts.clock_resolution_ns, 3)} ns, `
         + `uncertainty ${fixedText(facts.clock_uncertainty_ns, 1)} ns`];
     if (facts.device_uncertainty_ns)
         parts.push(`device times: resolution ${fixedText(facts.device_resolution_ns, 1)} ns, `

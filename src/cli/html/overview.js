@@ -26,7 +26,8 @@ function deviceTiles(trace) {
         const hasBusy = typeof row.busy_percent === 'number';
         return makeTile(hasBusy ? `${row.device} busy` : `${row.device} total`,
             hasBusy ? percentText(row.busy_percent) : valueText('time', row.total_time_ns),
-            `${pluralText(row.count, 'activity', 'activities')}, ${timeText(row.total_time_ns)} in all`);
+            `${pluralText(row.count, 'activity', 'activities')}, `
+            + `${timeText(row.total_time_ns)} in all`);
     });
     return rows.length > 4 ? [...shown, makeTile('More devices', String(rows.length - 4),
         'see Launches & gaps')] : shown;
@@ -86,7 +87,8 @@ function scopeBars(trace, options) {
     const rows = [...trace.tables.scopes?.rows ?? trace.tables.summary?.rows ?? []]
         .sort((a, b) => b.self_cpu_ns - a.self_cpu_ns).slice(0, 8)
         .filter((row) => row.self_cpu_ns > 0)
-        .map((row) => ({name: row.name, value: row.self_cpu_ns, percent: row.self_cpu_percent ?? 0}));
+        .map((row) => ({name: row.name, value: row.self_cpu_ns,
+            percent: row.self_cpu_percent ?? 0}));
     return makeBars('Where the time went', rows, {...options,
         note: 'Self CPU time of scopes, as a share of all scopes\u2019 self CPU time.'});
 }
@@ -136,7 +138,8 @@ function makeAdvice(trace) {
 
 function makeOverview(page) {
     const {trace} = page;
-    return [makeTiles(trace), makeAdvice(trace), make('div', {class: 'pair'},
-        scopeBars(trace, page.options), activityBars(trace, page.options)),
-    make('div', {class: 'pair'}, makeStepCard(trace, page.onstep), makeBusyCard(trace, page.ontime))];
+    const pair = (...cards) => make('div', {class: 'pair'}, ...cards);
+    return [makeTiles(trace), makeAdvice(trace),
+        pair(scopeBars(trace, page.options), activityBars(trace, page.options)),
+        pair(makeStepCard(trace, page.onstep), makeBusyCard(trace, page.ontime))];
 }

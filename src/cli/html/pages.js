@@ -6,26 +6,36 @@ function reportsOf(page, names) {
         .map((name) => makeReport(page.trace.tables[name], page.options));
 }
 
-/* The longest gaps of each device; a click leads to their place on the timeline. */
-function makeGapTable(page, device) {
-    const {trace} = page;
-    const gaps = longestGaps(trace, device, 20);
-    if (!gaps.length)
+/* Durations that lead to their place on the timeline: [duration, where, onclick]. */
+function makePlaces(title, places) {
+    if (!places.length)
         return null;
-    return make('div', {class: 'report'}, make('div', {class: 'tools'},
-        make('h3', {}, `Longest gaps of ${device}`)), make('ol', {class: 'gaps'},
-        gaps.map((gap) => make('li', {}, makeButton(timeText(gap.duration),
-            () => page.onrange(gap.begin, gap.end), {class: 'link', title: 'Show on the timeline'}),
-        ` at ${timeText(gap.begin - trace.begin)}`))));
+    return make('div', {class: 'report'}, make('h3', {}, title), make('ol', {class: 'places'},
+        places.map(([duration, where, onclick]) => make('li', {}, makeButton(timeText(duration),
+            onclick, {class: 'link', title: 'Show on the timeline'}), ` ${where}`))));
+}
+
+function makeGapList(page, device) {
+    return makePlaces(`Longest gaps of ${device}`, longestGaps(page.trace, device, 20).map((gap) =>
+        [gap.duration, `at ${timeText(gap.begin - page.trace.begin)}`,
+            () => page.onrange(gap.begin, gap.end)]));
+}
+
+function makeStepList(page) {
+    const {duration, number} = page.trace.steps;
+    const order = Uint32Array.from(duration, (_, i) => i)
+        .sort((a, b) => duration[b] - duration[a]).subarray(0, 10);
+    return makePlaces('Longest steps', Array.from(order, (step) =>
+        [duration[step], `step ${number[step]}`, () => page.onstep(step)]));
 }
 
 function makeLaunchPage(page) {
     const {trace} = page;
     const devices = trace.hidden.count ? [] : deviceNames(trace);
-    return [devices.map((device) => make('section', {class: 'card'}, make('h2', {}, `${device} busy`),
-        make('p', {}, gapSentence(trace, device)), makeBusyPlot(trace, device, page.ontime),
-        makeGapTable(page, device))),
-    reportsOf(page, ['launches', 'gaps', 'devices'])];
+    const cards = devices.map((device) => make('section', {class: 'card'},
+        make('h2', {}, `${device} busy`), make('p', {}, gapSentence(trace, device)),
+        makeBusyPlot(trace, device, page.ontime), makeGapList(page, device)));
+    return [cards, reportsOf(page, ['launches', 'gaps', 'devices'])];
 }
 
 function makeMemoryPage(page) {
@@ -40,7 +50,8 @@ function makeStepsPage(page) {
     const {trace} = page;
     const plots = trace.steps.count ? [make('div', {class: 'pair'},
         makeStepCard(trace, page.onstep), make('section', {class: 'card'},
-            make('h2', {}, 'How many took how long'), makeStepHistogram(trace)))] : [];
+            make('h2', {}, 'How many took how long'), makeStepHistogram(trace))),
+    page.onstep ? makeStepList(page) : null] : [];
     return [plots, reportsOf(page, ['steps'])];
 }
 

@@ -19,7 +19,8 @@ function fitText(pen, text, width) {
 
 function paintLabel(pen, text, x, end, y) {
     const left = Math.max(x, 0) + 4;
-    const shown = fitText(pen, visibleText(cutText(text, 200)), Math.min(end, pen.width) - left - 3);
+    const room = Math.min(end, pen.width) - left - 3;
+    const shown = fitText(pen, visibleText(cutText(text, 200)), room);
     if (!shown)
         return;
     pen.context.fillStyle = fillInk;
@@ -202,7 +203,7 @@ function eachStep(pen, f) {
         f(i, xOf(pen, begin[i]), xOf(pen, begin[i] + duration[i]));
 }
 
-/* Vertical lines below everything: ticks, and the boundaries of steps unless they would be dense. */
+/* Vertical lines below everything: ticks, and the boundaries of steps unless they are dense. */
 function paintGrid(pen) {
     const {context} = pen;
     context.fillStyle = pen.colors.line;

@@ -74,16 +74,19 @@ function makePlot(options) {
     return figure;
 }
 
-function quantile(sorted, share) {
-    return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)];
+/* Median and 99th percentile of the recorded steps, as the report has them. */
+function stepLevels(trace) {
+    const rows = trace.tables.steps?.rows ?? trace.tables.summary?.tables?.steps?.rows ?? [];
+    const recorded = rows.find((row) => row.steps === 'recorded') ?? {};
+    return {median: recorded.median_ns ?? NaN, p99: recorded.p99_ns ?? NaN};
 }
 
 /* Of the recorded steps: how long each took. */
 function makeStepPlot(trace, onstep) {
     const {number, duration, count} = trace.steps;
-    const sorted = duration.slice().sort();
-    const median = quantile(sorted, 0.5), p99 = quantile(sorted, 0.99), most = sorted[count - 1];
+    const {median, p99} = stepLevels(trace);
     const longest = new Pyramid(duration), least = new Pyramid(duration, -1);
+    const most = duration[longest.best(0, count)];
     const stepOf = (x) => Math.min(count - 1, Math.max(0, Math.round(x)));
     return makePlot({
         label: `Durations of ${pluralText(count, 'recorded step')}: median ${timeText(median)}, `
@@ -105,8 +108,9 @@ function makeStepPlot(trace, onstep) {
                     pen.add('circle', {cx: x, cy: high, r: 2.5, class: 'dot'});
             }
             pen.add('path', {d: path, class: 'curve'});
-            drawLevel(pen, median, `median ${timeText(median)}`);
-            if (p99 > median * 1.05)
+            if (median > 0)
+                drawLevel(pen, median, `median ${timeText(median)}`);
+            if (p99 - median > most * 0.1)
                 drawLevel(pen, p99, `p99 ${timeText(p99)}`);
         },
         onclick: onstep && ((x) => onstep(stepOf(x))),
@@ -117,8 +121,9 @@ function makeStepPlot(trace, onstep) {
 /* How many recorded steps took how long. */
 function makeStepHistogram(trace) {
     const {duration, count} = trace.steps;
-    const sorted = duration.slice().sort();
-    const low = sorted[0], high = Math.max(sorted[count - 1], low + 1);
+    const {median, p99} = stepLevels(trace);
+    const low = duration.reduce((a, b) => Math.min(a, b));
+    const high = Math.max(low + 1, duration.reduce((a, b) => Math.max(a, b)));
     const bins = new Array(Math.min(48, Math.max(8, Math.ceil(2 * Math.sqrt(count))))).fill(0);
     const width = (high - low) / bins.length;
     for (const value of duration)
@@ -132,8 +137,10 @@ function makeStepHistogram(trace) {
             bins.forEach((n, i) => pen.add('rect', {x: pen.x(low + i * width) + 0.5, y: pen.y(n),
                 width: Math.max(1, pen.x(low + (i + 1) * width) - pen.x(low + i * width) - 1),
                 height: pen.bottom - pen.y(n), class: 'bar'}));
-            for (const [share, name] of [[0.5, 'median'], [0.99, 'p99']]) {
-                const x = pen.x(quantile(sorted, share));
+            for (const [value, name] of [[median, 'median'], [p99, 'p99']]) {
+                if (!(value >= low && value <= high))
+                    continue;
+                const x = pen.x(value);
                 pen.add('line', {x1: x, x2: x, y1: plotMargin.top, y2: pen.bottom, class: 'level'});
                 pen.add('text', {x: x > pen.right - 60 ? x - 4 : x + 4, y: plotMargin.top + 8,
                     class: x > pen.right - 60 ? 'tick strong end' : 'tick strong'}, name);

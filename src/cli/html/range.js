@@ -65,7 +65,7 @@ function showRange(timeline) {
             ...busy], 'fields'),
         makeTable(report, {label: 'What ran in the selected time', sort: 'total_ns',
             onname: (name) => searchFor(timeline, name)}),
-        make('p', {class: 'note'}, 'Times are those inside the selection. Total adds up what ran at '
-            + 'the same time; self is less the spans directly inside.'));
+        make('p', {class: 'note'}, 'Times are those inside the selection. Total adds up what ran '
+            + 'at the same time; self is less the spans directly inside. ', hiddenText(trace)));
     announce(`${timeText(end - begin)} selected, ${pluralText(report.rows.length, 'name')}`);
 }

@@ -49,8 +49,9 @@ function showTip(timeline, target, event) {
         return;
     timeline.tip.replaceChildren(...parts);
     const outer = timeline.element.getBoundingClientRect();
-    const x = Math.min(event.clientX - outer.left + 14, outer.width - timeline.tip.offsetWidth - 8);
-    const y = Math.min(event.clientY - outer.top + 16, outer.height - timeline.tip.offsetHeight - 8);
+    const {offsetWidth, offsetHeight} = timeline.tip;
+    const x = Math.min(event.clientX - outer.left + 14, outer.width - offsetWidth - 8);
+    const y = Math.min(event.clientY - outer.top + 16, outer.height - offsetHeight - 8);
     timeline.tip.style.setProperty('transform', `translate(${Math.max(0, x)}px, ${y}px)`);
 }
 
@@ -178,14 +179,15 @@ const timelineKeys = {
     p: (timeline) => nextHit(timeline, -1),
 };
 
-/* Answers whether the key meant something. Keys typed into a field, and those that press a button or
- * move in a list, are left to it. */
+/* Answers whether the key meant something. Keys typed into a field, and those that press a button,
+ * are left to it. */
 function pressKey(timeline, event) {
     if (event.ctrlKey || event.metaKey || event.altKey)
         return false;
     const key = event.key.toLowerCase();
-    const isLong = key.length > 1 && key !== 'escape';
-    if (event.target.closest('input') || (isLong && event.target.closest('button, summary, .drawer')))
+    const isForButtons = key.length > 1 && key !== 'escape';
+    const mine = isForButtons ? 'input, button, summary, .drawer' : 'input';
+    if (event.target.closest(mine))
         return false;
     const act = Object.hasOwn(timelineKeys, key) && timelineKeys[key];
     if (act)

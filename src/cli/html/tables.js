@@ -3,8 +3,8 @@
 'use strict';
 
 function compareValues(a, b) {
-    if (a === null || a === undefined || b === null || b === undefined)
-        return (b === null || b === undefined ? 0 : 1) - (a === null || a === undefined ? 0 : 1);
+    if (isNone(a) || isNone(b))
+        return isNone(a) === isNone(b) ? 0 : isNone(a) ? -1 : 1;
     if (typeof a === 'number' && typeof b === 'number')
         return a - b;
     return String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0;
@@ -27,7 +27,7 @@ class Table {
     constructor(report, options) {
         this.options = options;
         this.columns = report.columns.filter((key) => key !== 'depth' &&
-            report.rows.some((row) => row[key] !== null && row[key] !== undefined && row[key] !== ''));
+            report.rows.some((row) => !isNone(row[key])));
         this.isTree = report.columns.includes('depth');
         this.roots = nestRows(report.rows);
         this.numeric = new Set(this.columns.filter((key) =>
@@ -37,9 +37,8 @@ class Table {
         this.needle = '';
         this.body = make('tbody');
         this.heads = new Map(this.columns.map((key) => [key, this.makeHead(key)]));
-        this.element = make('table', {class: this.isTree ? 'tree' : null,
-            'aria-label': options.label}, make('thead', {}, make('tr', {}, [...this.heads.values()])),
-        this.body);
+        this.element = make('table', {'aria-label': options.label},
+            make('thead', {}, make('tr', {}, [...this.heads.values()])), this.body);
         this.fill();
     }
 
@@ -108,7 +107,8 @@ class Table {
         if (isNumber || value === null || value === undefined)
             cell.append(valueText(type, value));
         else
-            cell.append(...isFirst ? this.nameParts(node, String(value)) : [makeName(String(value))]);
+            cell.append(...isFirst ? this.nameParts(node, String(value)) :
+                [makeName(String(value))]);
         if (isNumber && type === 'percent') {
             cell.classList.add('share');
             cell.style.setProperty('--share', `${Math.min(100, Math.max(0, value))}%`);

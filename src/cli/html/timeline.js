@@ -25,8 +25,8 @@ class Timeline {
 
     build() {
         this.canvas = make('canvas', {class: 'rows', tabindex: 0, role: 'application',
-            'aria-roledescription': 'timeline', 'aria-label': 'Timeline. W and S zoom, A and D move, '
-            + 'comma and full stop select the neighbours, Enter zooms to the selection.'});
+            'aria-label': 'Timeline. W and S zoom, A and D move, comma and full stop select the '
+            + 'neighbours, Enter zooms to the selection.'});
         this.ruler = make('canvas', {class: 'ruler', 'aria-hidden': 'true'});
         this.gutter = make('div', {class: 'gutter'});
         this.content = make('div', {class: 'content'}, this.gutter, this.canvas);
@@ -206,7 +206,8 @@ class Timeline {
     }
 
     zoom(factor, time = (this.begin + this.end) / 2) {
-        const length = Math.min(this.last - this.first, Math.max((this.end - this.begin) * factor, 20));
+        const whole = this.last - this.first;
+        const length = Math.min(whole, Math.max((this.end - this.begin) * factor, 20));
         const share = (time - this.begin) / (this.end - this.begin);
         this.show(time - share * length, time + (1 - share) * length);
     }
