@@ -1,0 +1,70 @@
+// A page of `takt report --html` in a browser without a window, watched for everything that it must
+// not do: scripts that fail or are refused, words on the console, requests.
+'use strict';
+const assert = require('assert');
+const path = require('path');
+
+const patience = 60000; // milliseconds: machines may be busy
+
+// Starts the browser, or says why not and ends as a skipped test.
+async function startBrowser() {
+    const {chromium} = require(path.join(process.env.TAKT_BUILD, 'node/node_modules/playwright-core'));
+    const args = process.getuid() === 0 ? ['--no-sandbox'] : [];
+    try {
+        return await chromium.launch({executablePath: process.env.CHROMIUM, args, timeout: patience});
+    } catch (error) {
+        console.log(`chromium does not start: ${String(error.message).split('\n')[0]}`);
+        process.exit(77);
+    }
+}
+
+// Runs in the page, before its scripts.
+function listenForViolations() {
+    window.violations = [];
+    document.addEventListener('securitypolicyviolation',
+        (event) => window.violations.push(`${event.violatedDirective}: ${event.blockedURI}`));
+}
+
+// Opens FILE; the page has `problems` then, a list of what went wrong up to now.
+async function openPage(browser, file, options = {}) {
+    const context = await browser.newContext(
+        {viewport: {width: 1400, height: 900}, reducedMotion: 'reduce', ...options});
+    const page = await context.newPage();
+    page.setDefaultTimeout(patience);
+    page.problems = [];
+    page.on('console', (message) => page.problems.push(`console: ${message.text()}`));
+    page.on('pageerror', (error) => page.problems.push(`error: ${error.stack}`));
+    page.on('dialog', (dialog) => (page.problems.push(`dialog: ${dialog.message()}`),
+        dialog.dismiss()));
+    page.on('request', (request) => {
+        if (!/^(file|data):/.test(request.url()) || (page.isOpen && !/^data:/.test(request.url())))
+            page.problems.push(`request: ${request.url()}`);
+    });
+    await page.addInitScript(listenForViolations);
+    await page.goto(`file://${path.resolve(file)}`);
+    page.isOpen = true;
+    await page.waitForSelector('body[data-state]', {state: 'attached'});
+    assert.strictEqual(await page.getAttribute('body', 'data-state'), 'ready',
+        `${file}: ${page.problems.join('; ')}`);
+    return page;
+}
+
+// Ends a page, which must have done nothing that it must not do.
+async function closePage(page) {
+    const violations = await page.evaluate(() => window.violations);
+    assert.deepStrictEqual(page.problems.concat(violations), []);
+    await page.context().close();
+}
+
+// Two frames: what was changed is drawn then.
+async function drawn(page) {
+    await page.evaluate(() => new Promise((resolve) =>
+        requestAnimationFrame(() => requestAnimationFrame(resolve))));
+}
+
+async function screenshot(page, name) {
+    await drawn(page);
+    await page.screenshot({path: path.join(process.env.TAKT_BUILD, 'html/pictures', `${name}.png`)});
+}
+
+module.exports = {startBrowser, openPage, closePage, drawn, screenshot};
