@@ -180,7 +180,8 @@ enum {
     ALLOCATOR,
     HOST,
     HOST_SELF,
-    CUDA,
+    HOST_NET_COLUMNS,
+    CUDA = HOST_NET_COLUMNS,
     CUDA_SELF,
     NET_COLUMNS
 };
@@ -195,12 +196,14 @@ static const tkt_column net_columns[NET_COLUMNS] = {
 
 static takt_status add_nets(tkt_document *document, const tkt_scopes *scopes)
 {
+    bool has_devices = document->trace->device_memory.count > 0;
     tkt_table *table =
-        tkt_document_add_table(document, "scopes", net_columns, NET_COLUMNS, scopes->count);
+        tkt_document_add_table(document, "scopes", net_columns,
+                               has_devices ? NET_COLUMNS : HOST_NET_COLUMNS, scopes->count);
     if (!table)
         return TAKT_NO_MEMORY;
     table->heading = "Allocated less freed, by scope:";
-    table->sort = CUDA;
+    table->sort = has_devices ? CUDA : HOST;
     table->is_hidden_empty = true;
     for (size_t i = 0; i < scopes->count; i++) {
         const tkt_scope_total *scope = &scopes->items[i];
@@ -211,6 +214,8 @@ static takt_status add_nets(tkt_document *document, const tkt_scopes *scopes)
         row[ALLOCATOR].text = scope->name;
         row[HOST].i = scope->host_bytes;
         row[HOST_SELF].i = scope->host_self_bytes;
+        if (!has_devices)
+            continue;
         row[CUDA].i = scope->device_bytes;
         row[CUDA_SELF].i = scope->device_self_bytes;
     }
@@ -222,7 +227,7 @@ static takt_status show_nets(tkt_document *document)
 {
     tkt_scopes scopes = {0};
     takt_status status = tkt_scopes_by_name(document->trace, false, &scopes);
-    if (status == TAKT_OK && scopes.has_memory)
+    if (status == TAKT_OK)
         status = add_nets(document, &scopes);
     tkt_scopes_fini(&scopes);
     return status;
@@ -234,6 +239,9 @@ enum {
     TARGET,
     COPY_COUNT,
     COPY_BYTES,
+    COPY_AVERAGE,
+    COPY_LEAST,
+    COPY_MOST,
     COPY_TIME,
     COPY_RATE,
     COPY_COLUMNS
@@ -245,6 +253,9 @@ static const tkt_column copy_columns[COPY_COLUMNS] = {
     [TARGET] = {"To", "to", TKT_CELL_TEXT, 0, true, 1},
     [COPY_COUNT] = {"Count", "count", TKT_CELL_COUNT, 1, false, 1},
     [COPY_BYTES] = {"Bytes", "bytes", TKT_CELL_BYTES, 0, false, 1},
+    [COPY_AVERAGE] = {"Average", "avg_bytes", TKT_CELL_BYTES, 3, false, 1},
+    [COPY_LEAST] = {"Least", "min_bytes", TKT_CELL_BYTES, 4, false, 1},
+    [COPY_MOST] = {"Most", "max_bytes", TKT_CELL_BYTES, 4, false, 1},
     [COPY_TIME] = {"Time", "time_ns", TKT_CELL_TIME, 2, false, 1},
     [COPY_RATE] = {"GB/s", "gb_per_second", TKT_CELL_NUMBER, 0, false, 1},
 };
@@ -276,6 +287,9 @@ static takt_status add_copies(tkt_document *document, const tkt_copies *copies)
         row[TARGET].text = memory_text(copy->target);
         row[COPY_COUNT].u = copy->count;
         row[COPY_BYTES].u = copy->bytes;
+        row[COPY_AVERAGE].u = tkt_mean(copy->bytes, copy->count);
+        row[COPY_LEAST].u = copy->min_bytes;
+        row[COPY_MOST].u = copy->max_bytes;
         row[COPY_TIME].u = copy->time_ns;
         row[COPY_RATE].d = tkt_share(copy->bytes, copy->time_ns);
     }
@@ -307,7 +321,7 @@ takt_status tkt_show_memory(tkt_document *document, const takt_report_options *o
     }
     if (has_totals)
         status = show_jumps(document, options);
-    if (has_totals && status == TAKT_OK && document->trace->device_memory.count > 0)
+    if (has_totals && status == TAKT_OK)
         status = show_nets(document);
     if (status == TAKT_OK)
         status = show_copies(document);

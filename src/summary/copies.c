@@ -32,16 +32,19 @@ takt_status tkt_copies_of(const takt_trace *trace, tkt_copies *out)
         if (activity->filter != TAKT_TIMING_MEMCPY || activity->shape == TKT_NO_SHAPE)
             continue;
         const tkt_shape *shape = &trace->shapes.items[activity->shape];
-        tkt_copy_total *total =
-            find(&copies, &last,
-                 &(tkt_copy_total){
-                     .name = activity->name, .source = shape->source, .target = shape->target});
+        tkt_copy_total *total = find(&copies, &last,
+                                     &(tkt_copy_total){.name = activity->name,
+                                                       .source = shape->source,
+                                                       .target = shape->target,
+                                                       .min_bytes = UINT64_MAX});
         if (!total) {
             TKT_ARRAY_FREE(&copies);
             return TAKT_NO_MEMORY;
         }
         total->count++;
         total->bytes += shape->bytes;
+        total->min_bytes = shape->bytes < total->min_bytes ? shape->bytes : total->min_bytes;
+        total->max_bytes = shape->bytes > total->max_bytes ? shape->bytes : total->max_bytes;
         total->time_ns += activity->end_ns - activity->begin_ns;
     }
     *out = copies;

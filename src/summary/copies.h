@@ -10,6 +10,8 @@ typedef struct tkt_copy_total {
     uint32_t target;
     uint64_t count;
     uint64_t bytes;
+    uint64_t min_bytes; /* of one */
+    uint64_t max_bytes;
     uint64_t time_ns;
 } tkt_copy_total;
 

@@ -228,7 +228,10 @@ def check_memory(where, cycle, report):
     check_groups(where, cycle, rows, "copy", groups, "time_ns")
     for row in rows:
         size = sum(work.bytes for work in groups[row["copy"]])
-        equal(where, f"bytes of {row['copy']}", row["bytes"], size)
+        sizes = [work.bytes for work in groups[row["copy"]]]
+        equal(where, f"bytes of {row['copy']}", (row["bytes"], row["min_bytes"], row["max_bytes"]),
+              (size, min(sizes), max(sizes)))
+        near(where, f"bytes of a {row['copy']}", row["avg_bytes"], size / len(sizes), 0.5)
         equal(where, f"ends of {row['copy']}", (row["from"], row["to"]),
               COPY_ENDS[row["copy"].split()[1]])
         near(where, f"GB/s of {row['copy']}", row["gb_per_second"], size / row["time_ns"], 1e-9)
