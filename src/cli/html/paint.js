@@ -47,7 +47,7 @@ function paintMerged(pen, track, line, from, to, column, y, height) {
     const {context} = pen;
     const share = Math.min(1, (line.sum[to] - line.sum[from]) * pen.scale);
     const isHit = !line.hits || line.hits[to] > line.hits[from];
-    context.globalAlpha = (0.3 + 0.7 * share) * (isHit ? 1 : 0.18);
+    context.globalAlpha = (0.45 + 0.55 * share) * (isHit ? 1 : 0.18);
     const longest = line.index[line.longest.best(from, to)];
     context.fillStyle = eventColor(pen.trace, track, longest);
     context.fillRect(column, y, 1, height);

@@ -53,6 +53,7 @@ function makePlot(options) {
             add: (tag, properties, ...children) => svg.append(
                 makeSvg(tag, properties, ...children))};
         svg.setAttribute('width', pen.right + margin);
+        svg.setAttribute('viewBox', `0 0 ${pen.right + margin} ${height}`);
         svg.replaceChildren();
         drawAxis(pen, options.y, options.yText);
         drawTicks(pen, from, to, options.xText);

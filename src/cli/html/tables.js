@@ -157,7 +157,7 @@ function makeFilter(table) {
         }});
 }
 
-/* A table with what belongs to it. Options: label; title; sort: a column; onname: called with the
+/* A table with what belongs to it. Options: label; title and its heading; sort: a column; onname: called with the
  * name of a row that is clicked; hasName: tells which names can be. */
 function makeTable(report, options) {
     if (!report.rows.length)
@@ -169,7 +169,7 @@ function makeTable(report, options) {
     const more = report.row_count > report.rows.length ? make('p', {class: 'note'},
         `${countText(report.rows.length)} of ${countText(report.row_count)} rows shown`) : null;
     return make('div', {class: 'report'},
-        make('div', {class: 'tools'}, options.title ? make('h3', {}, options.title) : null, tools),
+        make('div', {class: 'tools'}, options.title ? make(options.heading ?? 'h3', {}, options.title) : null, tools),
         make('div', {class: 'wide', tabindex: 0, role: 'region', 'aria-label': options.label},
             table.element), more);
 }
@@ -184,7 +184,7 @@ function makeReport(report, options) {
     });
     const further = Object.entries(report.tables ?? {}).map(([key, table]) =>
         makeTable(table, {...options, title: columnTitle(key), label: `${title}: ${key}`}));
-    return make('section', {'aria-label': title},
-        makeTable(report, {...options, title, label: title}), makeList(facts), further,
+    return make('section', {},
+        makeTable(report, {...options, title, heading: 'h2', label: title}), makeList(facts), further,
         (report.notes ?? []).map((note) => make('p', {class: 'note'}, visibleText(note))));
 }

@@ -125,7 +125,8 @@ function niceStep(least) {
 
 /* Ticks of a time axis: no more digits than their distance needs. */
 function tickText(ns, step) {
-    const [unit, size] = step >= 1e9 ? ['s', 1e9] : step >= 1e6 ? ['ms', 1e6] :
-        step >= 1e3 ? ['us', 1e3] : ['ns', 1];
-    return countText(Math.round(ns / size)) + unit;
+    const [unit, size] = step >= 1e8 ? ['s', 1e9] : step >= 1e5 ? ['ms', 1e6] :
+        step >= 1e2 ? ['us', 1e3] : ['ns', 1];
+    const [whole, part] = (ns / size).toFixed(step < size ? 1 : 0).split('.');
+    return countText(whole) + (part ? `.${part}` : '') + unit;
 }
