@@ -1,0 +1,133 @@
+/* Writes a trace that a script describes, so that a test knows every duration in it:
+ *
+ *     prog_trace FILE <DESCRIPTION
+ *
+ * Lines, times in ns since the recording began:
+ *
+ *     run NAME | backend TEXT | device NAME | loss NUMBER COUNT | partial | summary
+ *     thread NAME | async NAME                begins a track
+ *     span PARENT FLAGS BEGIN END NAME        PARENT: on the same track, from 0 on; -1: none
+ *     call PARENT BEGIN END NAME
+ *     activity BEGIN END NAME
+ *     step BEGIN END */
+#include "unit/test_trace_build.h"
+
+#include <takt/export.h>
+
+typedef struct maker {
+    takt_trace *trace;
+    uint32_t track;
+    uint32_t device;
+    uint32_t correlation;
+    bool is_summary;
+} maker;
+
+static void see_end(maker *m, uint64_t end_ns)
+{
+    takt_facts *facts = &m->trace->facts;
+    facts->end_ns = end_ns > facts->end_ns ? end_ns : facts->end_ns;
+}
+
+static uint32_t parent_of(long number)
+{
+    return number < 0 ? TKT_NO_SPAN : (uint32_t)number;
+}
+
+static void add_activity(maker *m, uint64_t begin_ns, uint64_t end_ns, const char *name)
+{
+    uint32_t label = text(m->trace, name), shape = 0;
+    while (shape < m->trace->shapes.count && m->trace->shapes.items[shape].label != label)
+        shape++;
+    if (shape == m->trace->shapes.count)
+        ADD(&m->trace->shapes,
+            (tkt_shape){.label = label, .name = label, .filter = TAKT_TIMING_KERNEL});
+    make_work(m->trace, m->device, shape, ++m->correlation, 7, begin_ns, end_ns);
+}
+
+/* Lines of events; false: it is none. */
+static bool add_event(maker *m, const char *line)
+{
+    long parent;
+    unsigned flags;
+    unsigned long long begin, end;
+    char name[4096];
+
+    if (sscanf(line, "span %ld %u %llu %llu %4095[^\n]", &parent, &flags, &begin, &end, name) ==
+        5) {
+        uint32_t span = make_span(m->trace, m->track, make_site(m->trace, name, TAKT_SITE_SCOPE),
+                                  parent_of(parent), BEGIN_NS + begin, BEGIN_NS + end);
+        m->trace->tracks.items[m->track].spans.items[span].site_flags |= flags;
+    } else if (sscanf(line, "call %ld %llu %llu %4095[^\n]", &parent, &begin, &end, name) == 4) {
+        make_call(m->trace, m->track, parent_of(parent), name, 0, BEGIN_NS + begin, BEGIN_NS + end);
+    } else if (sscanf(line, "activity %llu %llu %4095[^\n]", &begin, &end, name) == 3) {
+        add_activity(m, BEGIN_NS + begin, BEGIN_NS + end, name);
+    } else if (sscanf(line, "step %llu %llu", &begin, &end) == 2) {
+        ADD(&m->trace->steps, (tkt_step){m->trace->steps.count, BEGIN_NS + begin, BEGIN_NS + end});
+    } else {
+        return false;
+    }
+    see_end(m, BEGIN_NS + end);
+    return true;
+}
+
+static bool add_fact(maker *m, const char *line)
+{
+    unsigned number;
+    unsigned long long count;
+    char name[4096] = "";
+
+    if (sscanf(line, "loss %u %llu", &number, &count) == 2 && number < TAKT_LOSS_COUNT)
+        m->trace->facts.losses[number] = count;
+    else if (sscanf(line, "run %4095[^\n]", name) == 1)
+        m->trace->name = text(m->trace, name);
+    else if (sscanf(line, "backend %4095[^\n]", name) == 1)
+        m->trace->backend = text(m->trace, name);
+    else if (sscanf(line, "thread %4095[^\n]", name) == 1)
+        m->track = make_thread(m->trace, name, 100 + (uint32_t)m->trace->tracks.count);
+    else if (sscanf(line, "async %4095[^\n]", name) == 1)
+        m->track = tkt_trace_add_track(m->trace, TAKT_TRACK_ASYNC, text(m->trace, name), 0);
+    else if (sscanf(line, "device %4095[^\n]", name) == 1) {
+        m->device = make_device(m->trace, 0);
+        m->trace->devices.items[0].name = text(m->trace, name);
+    } else if (strcmp(line, "partial\n") == 0)
+        m->trace->facts.is_partial = true;
+    else if (strcmp(line, "summary\n") == 0)
+        m->is_summary = true;
+    else
+        return false;
+    return true;
+}
+
+/* Leaves what summary mode keeps. */
+static void keep_the_folded_form(takt_trace *trace)
+{
+    assert_non_null(tkt_trace_fold(trace));
+    trace->fold_is_derived = trace->node_activities_are_derived = false;
+    trace->facts.has_spans = false;
+    trace->activities.count = trace->calls.count = 0;
+    for (size_t i = 0; i < trace->tracks.count; i++)
+        trace->tracks.items[i].spans.count = 0;
+}
+
+int main(int argc, char **argv)
+{
+    maker m = {.trace = make_trace()};
+    char line[8192];
+    takt_error error = {.status = TAKT_OK};
+
+    m.trace->facts.end_ns = BEGIN_NS;
+    while (argc == 2 && fgets(line, sizeof line, stdin))
+        if (!add_event(&m, line) && !add_fact(&m, line)) {
+            fprintf(stderr, "prog_trace: what is: %s", line);
+            return 2;
+        }
+    if (tkt_trace_finish(m.trace) != TAKT_OK)
+        return 1;
+    if (m.is_summary)
+        keep_the_folded_form(m.trace);
+    takt_status status = takt_export_file(m.trace, "perfetto", argv[argc - 1], NULL, &error);
+    if (status != TAKT_OK)
+        fprintf(stderr, "prog_trace: %s\n", error.message);
+    takt_trace_release(m.trace);
+    return status != TAKT_OK;
+}
