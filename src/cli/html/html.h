@@ -75,7 +75,8 @@ typedef struct html_limit {
     uint64_t seen;
 } html_limit;
 
-html_limit html_limit_of(const takt_trace *trace);
+/* So that a page has at most so many events. */
+html_limit html_limit_of(const takt_trace *trace, uint64_t most);
 
 /* Is an event of that duration kept? To be asked once for each. */
 bool html_limit_keeps(html_limit *limit, uint64_t duration_ns);

@@ -60,20 +60,20 @@ static uint64_t count_activities(const takt_trace *trace, uint64_t *counts)
     return total;
 }
 
-html_limit html_limit_of(const takt_trace *trace)
+html_limit html_limit_of(const takt_trace *trace, uint64_t most)
 {
     static const html_limit no_limit;
     uint64_t counts[BUCKETS] = {0}, kept = 0, total;
     unsigned bucket = BUCKETS - 1;
 
     total = count_spans(trace, NULL) + count_activities(trace, NULL);
-    if (total <= HTML_MOST_EVENTS)
+    if (total <= most)
         return no_limit;
     count_spans(trace, counts);
     count_activities(trace, counts);
-    for (; kept + counts[bucket] <= HTML_MOST_EVENTS; bucket--)
+    for (; kept + counts[bucket] <= most; bucket--)
         kept += counts[bucket];
-    uint64_t room = HTML_MOST_EVENTS - kept;
+    uint64_t room = most - kept;
     uint64_t every = room ? (counts[bucket] + room - 1) / room : counts[bucket] + 1;
     kept += counts[bucket] / every;
     return (html_limit){.hidden = total - kept,

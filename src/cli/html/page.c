@@ -54,7 +54,7 @@ static void writer_init(html_writer *writer, const takt_trace *trace, const char
     *writer = (html_writer){.trace = trace,
                             .file = base ? base + 1 : file,
                             .origin_ns = origin_of(trace),
-                            .limit = html_limit_of(trace),
+                            .limit = html_limit_of(trace, HTML_MOST_EVENTS),
                             .host_count = takt_trace_track_count(trace)};
     writer->track_count = writer->host_count;
     writer->tracks = calloc(writer->track_count + 1, sizeof *writer->tracks);
