@@ -1,21 +1,25 @@
 /* takt report --html: a page for each file, beside it or where -o says. */
 #include "cli/html/page.h"
 
-#include <string.h>
+#include <sys/stat.h>
 
 enum {
     PATH_SIZE = 4096
 };
 
-/* CLI_OK, and the name in `out`, unless the page would be written over its own trace. */
+/* CLI_OK, and the name in `out`, unless the page would take the place of its own trace, or of
+ * something like /dev/null. */
 static int name_page(const cli_syntax *syntax, const char *file, const char *output, char *out)
 {
+    struct stat facts;
     bool is_folder = output && cli_is_folder(output);
     bool fits = !output || is_folder
                     ? cli_name_output(out, PATH_SIZE, is_folder ? output : NULL, file, ".html")
                     : snprintf(out, PATH_SIZE, "%s", output) < PATH_SIZE;
     if (!fits)
         return cli_usage_error(syntax, "the name of the output is too long");
+    if (stat(out, &facts) == 0 && !S_ISREG(facts.st_mode))
+        return cli_usage_error(syntax, "-o %s is no file that could be replaced", out);
     if (cli_is_same_file(file, out))
         return cli_usage_error(syntax, "%s would be written over itself: name another file with -o",
                                file);
