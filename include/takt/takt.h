@@ -13,6 +13,7 @@
 #include <takt/profiler.h>
 #include <takt/report.h>
 #include <takt/scope.h>
+#include <takt/system.h>
 #include <takt/timer.h>
 #include <takt/trace.h>
 

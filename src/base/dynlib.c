@@ -8,6 +8,7 @@
 #include <elf.h>
 #include <limits.h>
 #include <link.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,6 +25,13 @@ void *tkt_library_open(const char *name)
 void *tkt_library_symbol(void *library, const char *name)
 {
     return dlsym(library, name);
+}
+
+void tkt_library_path(const void *address, char *out, size_t size)
+{
+    Dl_info info;
+    if (dladdr(address, &info) && info.dli_fname)
+        snprintf(out, size, "%s", info.dli_fname);
 }
 
 void tkt_library_pin(const void *address)

@@ -3,6 +3,7 @@
 #define TKT_BASE_DYNLIB_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* A handle of the library of this name or path, or NULL: one that is loaded already; any. It is
@@ -12,6 +13,9 @@ void *tkt_library_open(const char *name);
 
 /* The address of a symbol, or NULL. */
 void *tkt_library_symbol(void *library, const char *name);
+
+/* The path of the object in which `address` lies, cut at `size`; out is left alone without one. */
+void tkt_library_path(const void *address, char *out, size_t size);
 
 /* Keeps the object in which `address` lies loaded until the process ends: something has been told
  * to call it. */

@@ -134,8 +134,7 @@ int cli_args_next(cli_args *args, const char **value)
     return cli_args_next(args, value);
 }
 
-/* Words from column `indent` on; the cursor stands there already. */
-static void print_wrapped(const char *text, int indent)
+void cli_print_wrapped(const char *text, int indent)
 {
     int column = indent;
     while (*text) {
@@ -158,7 +157,7 @@ static void print_option(const cli_option *option)
              option->letter ? option->letter : ' ', option->letter ? ", " : "  ", option->name,
              option->value ? " " : "", option->value ? option->value : "");
     printf("  %-22s  ", left);
-    print_wrapped(option->help, 26);
+    cli_print_wrapped(option->help, 26);
 }
 
 void cli_print_help(const cli_syntax *syntax)

@@ -77,6 +77,9 @@ int cli_args_next(cli_args *args, const char **value);
 
 void cli_print_help(const cli_syntax *syntax);
 
+/* Prints words from column `indent` on, where the cursor stands already, and ends the line. */
+void cli_print_wrapped(const char *text, int indent);
+
 /* Tells a mistake in the question, "takt VERB: ...", and where help is. Returns CLI_USAGE. */
 int cli_usage_error(const cli_syntax *syntax, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

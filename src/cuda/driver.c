@@ -78,8 +78,7 @@ void tkt_driver_end(const tkt_driver *driver, tkt_driver_call call)
     takt_thread_hot_v1.device_call = call.outer_call;
 }
 
-/* `device` is the driver's handle. */
-static void read_device(const tkt_driver *driver, int device, tkt_device *out)
+void tkt_driver_read_device(const tkt_driver *driver, int device, tkt_device *out)
 {
 #define ATTRIBUTE(field, name, number) {number, offsetof(tkt_device, field)},
     static const struct {
@@ -125,7 +124,7 @@ int tkt_driver_read_devices(const tkt_driver *driver, tkt_store *store)
         if (driver->device_get(&handle, i) != TKT_CUDA_SUCCESS)
             continue;
         driver->device_name(name, sizeof name - 1, handle);
-        read_device(driver, handle, &device);
+        tkt_driver_read_device(driver, handle, &device);
         store_device(store, (uint32_t)i, &device, name);
     }
     return status;

@@ -33,6 +33,9 @@ void tkt_driver_end(const tkt_driver *driver, tkt_driver_call call);
  * the driver's status. */
 int tkt_driver_read_devices(const tkt_driver *driver, tkt_store *store);
 
+/* What the driver knows of a device, but its name; `device` is the driver's handle. */
+void tkt_driver_read_device(const tkt_driver *driver, int device, tkt_device *out);
+
 /* Contexts that callbacks tell of. Primary ones are found without. */
 void tkt_driver_context_created(void *context);
 void tkt_driver_context_destroyed(void *context);

@@ -16,6 +16,9 @@
 uint64_t tkt_nvtx_range_start(const char *name, const char *color);
 void tkt_nvtx_range_end(uint64_t range);
 
+/* Whether ranges do anything. */
+bool tkt_nvtx_is_built(void);
+
 /* The colour 0xFFrrggbb of a name such as "yellow" or of "#rrggbb", in either case; NULL is the
  * default, which is Warp's, "rapids". False, with the default colour, for anything else. */
 bool tkt_nvtx_color(const char *color, uint32_t *argb);

@@ -1,0 +1,55 @@
+/* takt/system.h - what can be recorded on this machine, for diagnoses: `takt doctor` prints it.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef TAKT_SYSTEM_H
+#define TAKT_SYSTEM_H
+
+#include <takt/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The clock of takt_now_ns(), and how the library was built. */
+typedef struct takt_system_info {
+    const char *clock;               /* "tsc", "cntvct" or "monotonic"; static */
+    double      clock_resolution_ns; /* of one tick */
+    bool        has_nvtx;            /* timers are seen by tools that listen to NVTX */
+} takt_system_info;
+
+/* Takes 2 ms in a process that has used no clock of Takt's yet. Any thread. */
+TAKT_API takt_system_info takt_system(void);
+
+/* CUDA as this process finds it. What could not be found is 0 or "". */
+typedef struct takt_cuda_info {
+    uint32_t driver_version;   /* newest CUDA that the driver serves: 13000 for 13.0; 0: no driver */
+    int32_t  driver_status;    /* CUresult of cuInit() */
+    uint32_t device_count;
+    uint32_t cupti_version;    /* of cuptiGetVersion() */
+    char     cupti_name[64];   /* "CUPTI 13.0 (130001)" */
+    bool     has_cupti;        /* CUPTI can be used: all work of devices is seen */
+    char     driver_path[256]; /* of libcuda */
+    char     cupti_path[256];
+    char     problem[256];     /* why CUPTI cannot be used and what to do, without full stop */
+} takt_cuda_info;
+
+/* Loads and initialises the driver, looks for CUPTI and subscribes to it for a moment, as a
+ * recording would. For a process that neither uses CUDA nor records: elsewhere CUPTI is found taken,
+ * by Takt itself. Never fails; one thread at a time. */
+TAKT_API takt_cuda_info takt_cuda(void);
+
+typedef struct takt_cuda_device_info {
+    char     name[128];
+    uint32_t compute_major; /* compute capability */
+    uint32_t compute_minor;
+    uint32_t multiprocessors;
+    uint64_t memory_bytes;
+} takt_cuda_device_info;
+
+/* A device of takt_cuda(), from 0 on. TAKT_NOT_FOUND. */
+TAKT_API takt_status takt_cuda_device(uint32_t index, takt_cuda_device_info *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
