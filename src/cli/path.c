@@ -43,7 +43,7 @@ void cli_tell_written(const char *path)
     struct stat facts;
 
     printf("wrote %s", cli_clean(clean, sizeof clean, path));
-    if (stat(path, &facts) == 0)
+    if (stat(path, &facts) == 0 && !S_ISDIR(facts.st_mode))
         printf(" (%s)", cli_bytes_text(size, sizeof size, (uint64_t)facts.st_size));
     putchar('\n');
 }

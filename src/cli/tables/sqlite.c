@@ -1,0 +1,156 @@
+/* Tables as an SQLite file, with indexes and the reports as views. Everything happens in one
+ * transaction without a journal: what fails is a temporary file, which is thrown away. */
+#include "cli/cli.h"
+#include "cli/tables/tables.h"
+
+#ifdef TKT_HAVE_SQLITE
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* views.sql as text, NUL-terminated. */
+__asm__(".section .rodata\n"
+        "table_views_sql: .incbin \"src/cli/tables/views.sql\"\n.byte "
+        "0\n.previous\n");
+extern const char table_views_sql[];
+
+/* Times, and numbers beyond SQLite's integers, are as exact as it can hold them: the latter are
+ * text. */
+static void bind(sqlite3_stmt *insert, int column, const table_value *value)
+{
+    char digits[24];
+    switch (value->kind) {
+    case TABLE_NULL:
+        sqlite3_bind_null(insert, column);
+        break;
+    case TABLE_INT:
+        sqlite3_bind_int64(insert, column, value->i);
+        break;
+    case TABLE_UINT:
+        if (value->u <= INT64_MAX) {
+            sqlite3_bind_int64(insert, column, (sqlite3_int64)value->u);
+            break;
+        }
+        snprintf(digits, sizeof digits, "%llu", (unsigned long long)value->u);
+        sqlite3_bind_text(insert, column, digits, -1, SQLITE_TRANSIENT);
+        break;
+    case TABLE_REAL:
+        sqlite3_bind_double(insert, column, value->d);
+        break;
+    case TABLE_TEXT:
+        sqlite3_bind_text(insert, column, value->text, -1, SQLITE_STATIC);
+    }
+}
+
+static bool insert_row(void *user, const table_row *row)
+{
+    sqlite3_stmt *insert = user;
+    for (size_t i = 0; i < row->count; i++)
+        bind(insert, (int)i + 1, &row->values[i]);
+    return sqlite3_step(insert) == SQLITE_DONE && sqlite3_reset(insert) == SQLITE_OK;
+}
+
+static bool execute(sqlite3 *db, const char *sql)
+{
+    return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+/* CREATE TABLE and INSERT statements have the same list of columns, with or without types. */
+static bool create_table(sqlite3 *db, const table *from)
+{
+    sqlite3_str *sql = sqlite3_str_new(db);
+    sqlite3_str_appendf(sql, "CREATE TABLE %s (", from->name);
+    for (size_t i = 0; i < from->column_count; i++)
+        sqlite3_str_appendf(sql, "%s\"%s\" %s", i ? ", " : "", from->columns[i].name,
+                            from->columns[i].type);
+    sqlite3_str_appendall(sql, ")");
+    char *text = sqlite3_str_finish(sql);
+    bool is_good = text && execute(db, text);
+    sqlite3_free(text);
+    return is_good;
+}
+
+static sqlite3_stmt *prepare_insert(sqlite3 *db, const table *into)
+{
+    sqlite3_stmt *insert = NULL;
+    sqlite3_str *sql = sqlite3_str_new(db);
+    sqlite3_str_appendf(sql, "INSERT INTO %s VALUES (?", into->name);
+    for (size_t i = 1; i < into->column_count; i++)
+        sqlite3_str_appendall(sql, ",?");
+    sqlite3_str_appendall(sql, ")");
+    char *text = sqlite3_str_finish(sql);
+    if (text)
+        sqlite3_prepare_v2(db, text, -1, &insert, NULL);
+    sqlite3_free(text);
+    return insert;
+}
+
+static bool write_table(sqlite3 *db, const table_source *source, const table *from)
+{
+    if (!create_table(db, from))
+        return false;
+    sqlite3_stmt *insert = prepare_insert(db, from);
+    table_row row = {.take = insert_row, .user = insert};
+    bool is_good = insert && from->fill(source, &row);
+    return sqlite3_finalize(insert) == SQLITE_OK && is_good;
+}
+
+static bool write_all(sqlite3 *db, const table_source *source)
+{
+    const table *from;
+    bool is_good = execute(db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
+    for (size_t i = 0; is_good && (from = table_at(i)); i++)
+        is_good = write_table(db, source, from);
+    return is_good && execute(db, table_views_sql) && execute(db, "COMMIT");
+}
+
+/* The name is known to be new; files made by mkstemp are for nobody but their owner. */
+static bool write_file(const table_source *source, const char *name, const char *path)
+{
+    sqlite3 *db = NULL;
+    mode_t mask = umask(0);
+    umask(mask);
+    bool is_good = sqlite3_open(name, &db) == SQLITE_OK && write_all(db, source);
+    if (!is_good)
+        cli_error("%s: %s", path, db ? sqlite3_errmsg(db) : takt_status_text(TAKT_NO_MEMORY));
+    sqlite3_close(db);
+    if (!is_good)
+        return false;
+    if (chmod(name, 0666 & ~mask) == 0 && rename(name, path) == 0)
+        return true;
+    cli_error("%s: cannot rename the finished file", path);
+    return false;
+}
+
+int table_write_sqlite(const table_source *source, const char *path)
+{
+    char *name = sqlite3_mprintf("%s.tmpXXXXXX", path);
+    int file = name ? mkstemp(name) : -1;
+    bool is_good = file >= 0;
+    if (is_good) {
+        close(file);
+        is_good = write_file(source, name, path);
+        if (!is_good)
+            unlink(name);
+    } else {
+        cli_error("%s: cannot be written", path);
+    }
+    sqlite3_free(name);
+    return is_good ? CLI_OK : CLI_FAILED;
+}
+
+#else
+
+int table_write_sqlite(const table_source *source, const char *path)
+{
+    (void)source;
+    return cli_error("%s: this takt was built without SQLite: install "
+                     "libsqlite3-dev and build it "
+                     "again, or use --csv",
+                     path);
+}
+
+#endif

@@ -1,0 +1,222 @@
+/* What devices did, and the calls that made them do it. */
+#include "cli/tables/tables.h"
+
+/* The name of a kind, or NULL. */
+#define NAME_OF(names, kind) ((kind) < sizeof(names) / sizeof *(names) ? (names)[kind] : NULL)
+
+static const char *memory_name(uint32_t kind)
+{
+    static const char *const names[] = {NULL,    "pageable", "pinned",        "device",
+                                        "array", "managed",  "device static", "managed static"};
+    return NAME_OF(names, kind);
+}
+
+static const table_column api_columns[] = {{"span", "INTEGER PRIMARY KEY REFERENCES spans"},
+                                           {"track", "INTEGER REFERENCES tracks"},
+                                           {"name", "TEXT"},
+                                           {"begin_ns", "INTEGER"},
+                                           {"end_ns", "INTEGER"},
+                                           {"duration_ns", "INTEGER"},
+                                           {"correlation", "INTEGER"},
+                                           {"result", "INTEGER"}};
+
+static bool fill_api(const table_source *source, table_row *row)
+{
+    takt_call_info call;
+    for (size_t i = 0; takt_trace_call(source->trace, i, &call) == TAKT_OK; i++) {
+        takt_span_info span = {.name = ""};
+        takt_trace_span(source->trace, call.track, call.span, &span);
+        table_put_span(row, source, call.track, call.span);
+        table_put_track(row, call.track);
+        table_put_text(row, span.name);
+        table_put_times(row, span.begin_ns, span.end_ns);
+        table_put_known(row, call.correlation);
+        table_put_int(row, call.result);
+        if (!table_row_end(row))
+            return false;
+    }
+    return true;
+}
+
+const table table_api = TABLE_OF("api", api_columns, fill_api);
+
+static const table_column activity_columns[] = {{"id", "INTEGER PRIMARY KEY"},
+                                                {"device", "TEXT"},
+                                                {"name", "TEXT"},
+                                                {"full_name", "TEXT"},
+                                                {"kind", "TEXT"},
+                                                {"thread", "INTEGER"},
+                                                {"track", "INTEGER REFERENCES tracks"},
+                                                {"begin_ns", "INTEGER"},
+                                                {"end_ns", "INTEGER"},
+                                                {"duration_ns", "INTEGER"},
+                                                {"scope", "TEXT"},
+                                                {"scope_span", "INTEGER REFERENCES spans"},
+                                                {"launch", "TEXT"},
+                                                {"launch_span", "INTEGER REFERENCES spans"},
+                                                {"launch_begin_ns", "INTEGER"},
+                                                {"launch_end_ns", "INTEGER"},
+                                                {"context", "INTEGER"},
+                                                {"stream", "INTEGER"},
+                                                {"correlation", "INTEGER"},
+                                                {"bytes", "INTEGER"},
+                                                {"copy_kind", "TEXT"},
+                                                {"source_memory", "TEXT"},
+                                                {"target_memory", "TEXT"},
+                                                {"grid_x", "INTEGER"},
+                                                {"grid_y", "INTEGER"},
+                                                {"grid_z", "INTEGER"},
+                                                {"block_x", "INTEGER"},
+                                                {"block_y", "INTEGER"},
+                                                {"block_z", "INTEGER"},
+                                                {"cluster_x", "INTEGER"},
+                                                {"cluster_y", "INTEGER"},
+                                                {"cluster_z", "INTEGER"},
+                                                {"registers", "INTEGER"},
+                                                {"static_shared_bytes", "INTEGER"},
+                                                {"dynamic_shared_bytes", "INTEGER"},
+                                                {"local_bytes", "INTEGER"},
+                                                {"occupancy", "REAL"},
+                                                {"graph", "INTEGER"},
+                                                {"graph_node", "INTEGER"}};
+
+static const char *activity_kind(uint32_t filter)
+{
+    switch (filter) {
+    case TAKT_TIMING_KERNEL:
+        return "kernel";
+    case TAKT_TIMING_BUILTIN:
+        return "builtin";
+    case TAKT_TIMING_MEMCPY:
+        return "memcpy";
+    case TAKT_TIMING_MEMSET:
+        return "memset";
+    default:
+        return filter == TAKT_TIMING_GRAPH ? "graph" : NULL;
+    }
+}
+
+static void put_launch(const table_source *source, const takt_activity *activity, table_row *row)
+{
+    bool is_known = activity->launch_span != SIZE_MAX;
+    bool is_cuda = activity->context != 0;
+    table_put_known_text(row, activity->scope);
+    table_put_span(row, source, activity->track, activity->scope_span);
+    table_put_known_text(row, activity->launch);
+    table_put_span(row, source, activity->track, activity->launch_span);
+    table_put_known(row, is_known ? activity->launch_begin_ns : 0);
+    table_put_known(row, is_known ? activity->launch_end_ns : 0);
+    table_put_known(row, activity->context);
+    if (is_cuda)
+        table_put_uint(row, activity->stream);
+    else
+        table_put_null(row);
+    table_put_known(row, activity->correlation);
+}
+
+static void put_copy(const takt_activity *activity, table_row *row)
+{
+    static const char *const copies[] = {NULL,   "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
+                                         "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
+    table_put_known(row, activity->bytes);
+    table_put_known_text(row, NAME_OF(copies, activity->copy_kind));
+    table_put_known_text(row, memory_name(activity->source_memory));
+    table_put_known_text(row, memory_name(activity->target_memory));
+}
+
+static void put_triple(const uint32_t values[3], table_row *row)
+{
+    for (int i = 0; i < 3; i++)
+        table_put_known(row, values[i]);
+}
+
+/* 0 shared bytes are known where there is a grid. */
+static void put_kernel(const takt_activity *activity, table_row *row)
+{
+    const uint32_t values[] = {activity->registers, activity->static_shared_bytes,
+                               activity->dynamic_shared_bytes, activity->local_bytes};
+    put_triple(activity->grid, row);
+    put_triple(activity->block, row);
+    put_triple(activity->cluster, row);
+    for (int i = 0; i < 4; i++)
+        if (activity->grid[0])
+            table_put_uint(row, values[i]);
+        else
+            table_put_null(row);
+    table_put_known_real(row, activity->occupancy);
+    table_put_known(row, activity->graph);
+    table_put_known(row, activity->graph_node);
+}
+
+static bool fill_activities(const table_source *source, table_row *row)
+{
+    takt_activity activity;
+    for (size_t i = 0; takt_trace_activity(source->trace, i, &activity) == TAKT_OK; i++) {
+        table_put_uint(row, i + 1);
+        table_put_text(row, activity.device);
+        table_put_text(row, activity.name);
+        table_put_known_text(row, activity.full_name);
+        table_put_known_text(row, activity_kind(activity.filter));
+        table_put_known(row, activity.thread);
+        table_put_track(row, activity.track);
+        table_put_times(row, activity.begin_ns, activity.end_ns);
+        put_launch(source, &activity, row);
+        put_copy(&activity, row);
+        put_kernel(&activity, row);
+        if (!table_row_end(row))
+            return false;
+    }
+    return true;
+}
+
+const table table_activities = TABLE_OF("activities", activity_columns, fill_activities);
+
+static const table_column wait_columns[] = {{"begin_ns", "INTEGER"},    {"end_ns", "INTEGER"},
+                                            {"duration_ns", "INTEGER"}, {"kind", "TEXT"},
+                                            {"correlation", "INTEGER"}, {"context", "INTEGER"},
+                                            {"stream", "INTEGER"}};
+
+static bool fill_waits(const table_source *source, table_row *row)
+{
+    static const char *const kinds[] = {NULL, "event", "stream event", "stream", "context"};
+    takt_wait_info wait;
+    for (size_t i = 0; takt_trace_wait(source->trace, i, &wait) == TAKT_OK; i++) {
+        table_put_times(row, wait.begin_ns, wait.end_ns);
+        table_put_known_text(row, NAME_OF(kinds, wait.kind));
+        table_put_known(row, wait.correlation);
+        table_put_known(row, wait.context);
+        if (wait.stream == UINT32_MAX)
+            table_put_null(row);
+        else
+            table_put_uint(row, wait.stream);
+        if (!table_row_end(row))
+            return false;
+    }
+    return true;
+}
+
+const table table_waits = TABLE_OF("waits", wait_columns, fill_waits);
+
+static const table_column memory_columns[] = {
+    {"time_ns", "INTEGER"}, {"device", "TEXT"},   {"kind", "TEXT"},  {"is_pool", "INTEGER"},
+    {"address", "INTEGER"}, {"bytes", "INTEGER"}, {"scope", "TEXT"}, {"thread", "INTEGER"}};
+
+static bool fill_memory(const table_source *source, table_row *row)
+{
+    takt_memory_info memory;
+    for (size_t i = 0; takt_trace_memory(source->trace, i, &memory) == TAKT_OK; i++) {
+        table_put_uint(row, memory.time_ns);
+        table_put_text(row, *memory.device ? memory.device : "host");
+        table_put_known_text(row, memory_name(memory.kind));
+        table_put_uint(row, memory.is_pool);
+        table_put_uint(row, memory.address);
+        table_put_int(row, memory.bytes);
+        table_put_known_text(row, memory.scope);
+        table_put_known(row, memory.thread);
+        if (!table_row_end(row))
+            return false;
+    }
+    return true;
+}
+
+const table table_memory = TABLE_OF("memory", memory_columns, fill_memory);
