@@ -1,9 +1,11 @@
 /* Colours. A name has the same one wherever it is shown, in every trace. The fills are Paul Tol's
- * scheme "light" (personal.sron.nl/~pault) without its olive: colour-blind people can tell them
- * apart, and dark text is readable on them, so they serve light and dark pages. */
+ * scheme "light" (personal.sron.nl/~pault) without its olive, and the same hues darker: colour-blind
+ * people can tell them apart, and dark text has a contrast of 4.8 and more on each of them, so they
+ * serve light and dark pages. */
 'use strict';
 
-const fills = ['#77aadd', '#ee8866', '#44bb99', '#eedd88', '#99ddff', '#ffaabb', '#bbcc33'];
+const fills = ['#77aadd', '#ee8866', '#44bb99', '#eedd88', '#99ddff', '#ffaabb', '#bbcc33',
+    '#5588bb', '#cc6f4d', '#26a07d', '#ccb34d', '#4da3cc', '#dd8899', '#8f9f22'];
 const fillInk = '#14171b';
 const neutralFill = '#c3c9d1'; /* calls into CUDA, and waits: they are not the program's */
 

@@ -104,20 +104,22 @@ function copyPairs(shape, duration) {
     ];
 }
 
-/* An activity's call, and how long after it the device began: from the call's begin, as the host
- * sees it, and the time in the queue, from its return. */
+/* An activity's call, and how long after it the device began: counted from the call's return as in
+ * the report of launches, and from its begin. */
 function launchPairs(timeline, {track, event}) {
     const call = linkOf(timeline.trace, track, event, 'launch');
     const {begin} = track.events;
     if (!call)
         return [['Launched by', 'not known']];
     const {begin: callBegin, duration: callDuration} = call.track.events;
-    const called = callBegin[call.event], returned = called + callDuration[call.event];
+    const called = callBegin[call.event];
+    const queued = begin[event] - called - callDuration[call.event];
     return [
         ['Launched by', eventLink(timeline, call)],
         ['Thread', makeName(trackTitle(call.track))],
         measured('Call took', 'time', callDuration[call.event]),
-        measured('Queue time', 'time', Math.max(0, begin[event] - returned)),
+        ['Queue time', queued < 0 ? 'none: it began during the call' : timeText(queued),
+            exactText('time', Math.max(0, queued))],
         measured('Latency', 'time', begin[event] - called),
     ];
 }

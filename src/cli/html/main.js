@@ -31,6 +31,8 @@ class Page {
             searchFor(this.timeline, name);
         }};
         const canShow = trace.facts.has_spans;
+        this.options.ongap = canShow && ((begin, length) =>
+            this.onrange(trace.begin + begin, trace.begin + begin + length));
         this.onstep = canShow && ((step) => (this.open('timeline'), showStep(this.timeline, step)));
         this.ontime = canShow && ((time) => this.onrange(time, time));
         this.pages = pagesOf(this);

@@ -34,7 +34,8 @@ function makeLaunchPage(page) {
     const devices = trace.hidden.count ? [] : deviceNames(trace);
     const cards = devices.map((device) => make('section', {class: 'card'},
         make('h2', {}, `${device} busy`), make('p', {}, gapSentence(trace, device)),
-        makeBusyPlot(trace, device, page.ontime), makeGapList(page, device)));
+        makeBusyPlot(trace, device, page.ontime),
+        trace.tables.gaps ? null : makeGapList(page, device)));
     return [cards, reportsOf(page, ['launches', 'gaps', 'devices'])];
 }
 

@@ -104,7 +104,11 @@ class Table {
         const isNumber = typeof value === 'number';
         const cell = make(isFirst ? 'th' : 'td', {scope: isFirst ? 'row' : null,
             class: this.numeric.has(key) ? 'number' : null, title: exactText(type, value) || null});
-        if (isNumber || value === null || value === undefined)
+        const {ongap} = this.options;
+        if (key === 'gap_ns' && ongap && typeof node.row.begin_ns === 'number')
+            cell.append(makeButton(timeText(value), () => ongap(node.row.begin_ns, value),
+                {class: 'link', title: 'Show on the timeline'}));
+        else if (isNumber || isNone(value))
             cell.append(valueText(type, value));
         else
             cell.append(...isFirst ? this.nameParts(node, String(value)) :
@@ -157,8 +161,9 @@ function makeFilter(table) {
         }});
 }
 
-/* A table with what belongs to it. Options: label; title and its heading; sort: a column; onname: called with the
- * name of a row that is clicked; hasName: tells which names can be. */
+/* A table with what belongs to it. Options: label; title and its heading; sort: a column; onname:
+ * called with the name of a row that is clicked; hasName: tells which names can be; ongap: called
+ * with the begin, since that of the recording, and the length of a gap that is clicked. */
 function makeTable(report, options) {
     if (!report.rows.length)
         return null;
@@ -168,8 +173,8 @@ function makeTable(report, options) {
             makeButton('Close all', () => table.foldAll(false))] : []];
     const more = report.row_count > report.rows.length ? make('p', {class: 'note'},
         `${countText(report.rows.length)} of ${countText(report.row_count)} rows shown`) : null;
-    return make('div', {class: 'report'},
-        make('div', {class: 'tools'}, options.title ? make(options.heading ?? 'h3', {}, options.title) : null, tools),
+    const title = options.title ? make(options.heading ?? 'h3', {}, options.title) : null;
+    return make('div', {class: 'report'}, make('div', {class: 'tools'}, title, tools),
         make('div', {class: 'wide', tabindex: 0, role: 'region', 'aria-label': options.label},
             table.element), more);
 }
@@ -185,6 +190,7 @@ function makeReport(report, options) {
     const further = Object.entries(report.tables ?? {}).map(([key, table]) =>
         makeTable(table, {...options, title: columnTitle(key), label: `${title}: ${key}`}));
     return make('section', {},
-        makeTable(report, {...options, title, heading: 'h2', label: title}), makeList(facts), further,
+        makeTable(report, {...options, title, heading: 'h2', label: title}), makeList(facts),
+        further,
         (report.notes ?? []).map((note) => make('p', {class: 'note'}, visibleText(note))));
 }

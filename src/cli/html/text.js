@@ -59,6 +59,8 @@ function columnType(key) {
         return 'bytes';
     if (key.endsWith('_percent'))
         return 'percent';
+    if (/(bytes|flops)_per_second$/.test(key))
+        return 'giga';
     return /_per_second$|_factor$|^intensity|_per_wall$/.test(key) ? 'number' : 'plain';
 }
 
@@ -74,6 +76,8 @@ function valueText(type, value) {
         return bytesText(value);
     case 'percent':
         return percentText(value);
+    case 'giga':
+        return numberText(value / 1e9);
     case 'number':
         return numberText(value);
     default:
@@ -95,7 +99,8 @@ const columnWords = {
 };
 const columnTitles = {
     calls: '# of Calls', p99_ns: 'p99', gb_per_second: 'GB/s', steps_per_second: 'Steps/s',
-    realtime_factor: 'Real-time', bytes: 'Bytes', stddev_ns: 'StdDev',
+    realtime_factor: 'Real-time', bytes: 'Bytes', stddev_ns: 'StdDev', bytes_per_second: 'GB/s',
+    flops_per_second: 'GFLOP/s',
 };
 
 /* 'self_cpu_ns' -> 'Self CPU' */
@@ -125,8 +130,8 @@ function niceStep(least) {
 
 /* Ticks of a time axis: no more digits than their distance needs. */
 function tickText(ns, step) {
-    const [unit, size] = step >= 1e8 ? ['s', 1e9] : step >= 1e5 ? ['ms', 1e6] :
-        step >= 1e2 ? ['us', 1e3] : ['ns', 1];
+    const [unit, size] = step >= 5e8 ? ['s', 1e9] : step >= 5e5 ? ['ms', 1e6] :
+        step >= 5e2 ? ['us', 1e3] : ['ns', 1];
     const [whole, part] = (ns / size).toFixed(step < size ? 1 : 0).split('.');
     return countText(whole) + (part ? `.${part}` : '') + unit;
 }
