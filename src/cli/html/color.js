@@ -1,7 +1,7 @@
 /* Colours. A name has the same one wherever it is shown, in every trace. The fills are Paul Tol's
- * scheme "light" (personal.sron.nl/~pault) without its olive, and the same hues darker: colour-blind
- * people can tell them apart, and dark text has a contrast of 4.8 and more on each of them, so they
- * serve light and dark pages. */
+ * scheme "light" (personal.sron.nl/~pault) without its olive, and the same hues darker. People with
+ * colour-blind eyes can tell the hues apart, and dark text has a contrast of at least 4.8 on each,
+ * so they serve light and dark pages. */
 'use strict';
 
 const fills = ['#77aadd', '#ee8866', '#44bb99', '#eedd88', '#99ddff', '#ffaabb', '#bbcc33',

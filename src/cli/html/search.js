@@ -76,18 +76,24 @@ function searchFor(timeline, text) {
         nextHit(timeline, 1);
 }
 
-const keyTexts = [['wheel, W S', 'zoom at the pointer'], ['drag, A D, arrows', 'move'],
-    ['shift-drag, or drag the ruler', 'select time: a table of what ran'],
-    ['R', 'select all the time that is shown'],
-    ['click', 'details, and the arrow from the call that launched it'],
-    ['double click, Enter, F', 'zoom to the selected event'], ['0', 'show everything'],
-    [', .', 'previous, next event of the row'], ['[ ]', 'the span around it, the first inside'],
-    ['/', 'search; Enter or N next, P previous'], ['Esc', 'select nothing']];
+const keyTexts = [
+    ['wheel, W, S', 'zoom at the pointer'],
+    ['drag, A, D, arrows', 'move'],
+    ['click', 'details, and where it was launched'],
+    ['double click, Enter, F', 'zoom to the selection'],
+    ['0', 'show everything'],
+    [',  .', 'previous, next of the row'],
+    ['[  ]', 'the span around, the first inside'],
+    ['shift-drag, drag the ruler', 'select time: what ran in it'],
+    ['R', 'select the time that is shown'],
+    ['/', 'search; Enter, N next, P previous'],
+    ['Esc', 'select nothing'],
+];
 
 function makeKeys() {
     return make('details', {class: 'keys'}, make('summary', {}, 'Keys'),
         make('div', {class: 'sheet'}, makeList(keyTexts.map(([key, text]) =>
-            [make('kbd', {}, key), text]), 'keylist')));
+            [key, text]), 'keylist')));
 }
 
 function makeToolbar(timeline) {
