@@ -12,8 +12,10 @@ extern "C" {
 #endif
 
 /* Writes `trace` in the format of that name: "perfetto" (Takt's own, which takt_trace_open()
- * reads), "chrome", "folded", "speedscope". TAKT_NOT_FOUND for an unknown name, TAKT_NO_SPANS, or
- * what the sink returned. Any thread. */
+ * reads), "chrome", "folded" and "folded-device" (scopes with the time of the host, or of what
+ * devices did for them), "stacks" and "stacks-device" (the program's functions with the same),
+ * "speedscope". TAKT_NOT_FOUND for an unknown name, TAKT_NO_SPANS, or what the sink returned. Any
+ * thread. */
 TAKT_API takt_status takt_export(const takt_trace *trace, const char *format,
                                  const takt_sink *sink);
 
@@ -31,7 +33,7 @@ TAKT_API takt_status takt_export_file(const takt_trace *trace, const char *forma
                                       takt_error *error);
 
 /* Writes the file or files of one output into `directory`, which is created: "perfetto", "chrome",
- * "folded", "speedscope", each also with ".gz", and "tensorboard", which lays out both
+ * "folded" and so on, each also with ".gz", and "tensorboard", which lays out both
  * DIRECTORY/HOST_PID.TIME.pt.trace.json.gz and DIRECTORY/plugins/profile/TIME/HOST.trace.json.gz.
  * The first path is copied to `path` if that is not NULL. */
 TAKT_API takt_status takt_export_output(const takt_trace *trace, const char *output,

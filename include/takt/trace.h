@@ -259,7 +259,7 @@ TAKT_API takt_status takt_trace_wait(const takt_trace *trace, size_t index, takt
 typedef struct takt_frame_info {
     const char *function;
     const char *module;    /* path of the program or library that the code is in */
-    uint64_t    offset;    /* of the code in it: address less where it was loaded */
+    uint64_t    offset;    /* address in that file: of the call's last byte, so that it has its line */
     const char *file;
     uint32_t    line;
     bool        is_inline; /* inlined into the next frame */
@@ -272,6 +272,18 @@ TAKT_API size_t takt_trace_stack_count(const takt_trace *trace);
 TAKT_API size_t takt_trace_frame_count(const takt_trace *trace, size_t stack);
 TAKT_API takt_status takt_trace_frame(const takt_trace *trace, size_t stack, size_t frame,
                                       takt_frame_info *out);
+
+/* Says what stands in the source at a frame's place: writes the function, file and line of the
+ * innermost one inlined there to out[0], and so on to that which is no inline function, at most
+ * `capacity`; returns how many, or 0 to leave the frame as it is. Modules and offsets stay. Texts
+ * are copied; C++'s names may be mangled. */
+typedef size_t (*takt_frame_resolver)(void *user, const takt_frame_info *frame,
+                                      takt_frame_info *out, size_t capacity);
+
+/* Asks about each frame and rebuilds the stacks. `trace` is one that takt_trace_open() gave, and
+ * that nobody else has yet. TAKT_NO_MEMORY leaves it as it was. */
+TAKT_API takt_status takt_trace_resolve(takt_trace *trace, takt_frame_resolver resolve,
+                                        void *user);
 
 /* The stack at which a span began, or TAKT_NO_STACK. */
 TAKT_API size_t takt_trace_span_stack(const takt_trace *trace, size_t track, size_t span);

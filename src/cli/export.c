@@ -1,6 +1,7 @@
 /* takt export: trace files rendered for other tools. All outputs are planned before the first is
  * written, so that a wrong command line destroys nothing. */
 #include "cli/export.h"
+#include "cli/symbols.h"
 #include "cli/tables/tables.h"
 
 #include <stdlib.h>
@@ -156,6 +157,8 @@ static int write_format(const export_request *request, const takt_trace *trace,
                         const export_job *job)
 {
     takt_error error = {.status = TAKT_OK};
+    if (strncmp(job->format, "stacks", 6) == 0 && takt_trace_stack_count(trace) == 0)
+        return cli_error("%s: no call stacks were recorded (profiling.with_stack)", job->file);
     takt_status status =
         takt_export_file(trace, job->format, job->output, &request->export_options, &error);
     if (status == TAKT_NO_SPANS)
@@ -189,6 +192,7 @@ static int write_all(const export_request *request, const export_job *jobs)
             result = CLI_FAILED;
             continue;
         }
+        cli_name_frames(trace);
         for (size_t k = 0; k < request->choice.wanted_count; k++)
             if (write_job(request, trace, &jobs[i * request->choice.wanted_count + k]) != CLI_OK)
                 result = CLI_FAILED;

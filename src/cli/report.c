@@ -2,6 +2,8 @@
  * library says which reports there are; each becomes an option. */
 #include "cli/html/page.h"
 #include "cli/show.h"
+#include "cli/symbols.h"
+#include "cli/symbols.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -213,6 +215,8 @@ static int print_file(const report_request *request, const char *file, bool *is_
 
     if (!trace)
         return CLI_FAILED;
+    if (request->show.options.by_stack)
+        cli_name_frames(trace);
     for (size_t i = 0; i < request->choice.wanted_count && result != CLI_USAGE; i++) {
         table.has_begun = false;
         takt_status status =

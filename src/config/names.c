@@ -15,8 +15,9 @@ static const char *const takt_reports[] = {
     "memory",  "steps",  "timeline", "activities", "devices", "api",
 };
 static const char *const takt_traces[] = {
-    "perfetto",  "perfetto.gz", "chrome",        "chrome.gz",   "folded",
-    "folded.gz", "speedscope",  "speedscope.gz", "tensorboard",
+    "perfetto",      "perfetto.gz",      "chrome",           "chrome.gz",     "folded",
+    "folded.gz",     "folded-device",    "folded-device.gz", "stacks",        "stacks.gz",
+    "stacks-device", "stacks-device.gz", "speedscope",       "speedscope.gz", "tensorboard",
 };
 
 #define LIST_OF(array) ((name_list){(array), sizeof(array) / sizeof *(array)})

@@ -11,9 +11,8 @@
 #include <stdio.h>
 
 static const tkt_exporter *const exporters[] = {
-    &tkt_perfetto_exporter,
-    &tkt_chrome_exporter,
-    &tkt_folded_exporter,
+    &tkt_perfetto_exporter,      &tkt_chrome_exporter, &tkt_folded_exporter,
+    &tkt_folded_device_exporter, &tkt_stacks_exporter, &tkt_stacks_device_exporter,
     &tkt_speedscope_exporter,
 };
 
@@ -68,7 +67,7 @@ static takt_status unknown_format(takt_error *error, const char *name, const cha
 {
     return tkt_error_set(error, TAKT_NOT_FOUND,
                          "there is no format \"%.60s\"; there are perfetto, chrome, folded, "
-                         "speedscope%s",
+                         "folded-device, stacks, stacks-device, speedscope%s",
                          name, more);
 }
 

@@ -1,5 +1,5 @@
 /* What an exporter is: one table entry that turns a trace into one tool's format. export.c holds
- * the table; perfetto.c, chrome.c, folded.c and speedscope.c each provide one entry.
+ * the table; perfetto.c, chrome.c and others provide its entries.
  *
  * Files of an output are called NAME.CYCLE and the exporter's suffix, with ".gz" behind it when
  * packed: "sph.0.pftrace", "sph.0.trace.json.gz", "sph.0.folded". NAME is the run's name with
@@ -26,6 +26,9 @@ typedef struct tkt_exporter {
 extern const tkt_exporter tkt_perfetto_exporter;
 extern const tkt_exporter tkt_chrome_exporter;
 extern const tkt_exporter tkt_folded_exporter;
+extern const tkt_exporter tkt_folded_device_exporter;
+extern const tkt_exporter tkt_stacks_exporter;
+extern const tkt_exporter tkt_stacks_device_exporter;
 extern const tkt_exporter tkt_speedscope_exporter;
 
 takt_status tkt_perfetto_export(const takt_trace *trace, tkt_writer *writer); /* its `write` */

@@ -48,7 +48,8 @@ static takt_trace *make_full_trace(void)
 static void formats_have_names_and_descriptions(void **state)
 {
     (void)state;
-    static const char *const names[] = {"perfetto", "chrome", "folded", "speedscope"};
+    static const char *const names[] = {"perfetto", "chrome",        "folded",    "folded-device",
+                                        "stacks",   "stacks-device", "speedscope"};
     size_t count = sizeof names / sizeof *names;
     for (size_t i = 0; i < count; i++) {
         assert_string_equal(takt_export_name(i), names[i]);
@@ -75,7 +76,8 @@ static void unknown_formats_are_not_found(void **state)
     assert_int_equal(takt_export_file(trace, "svg", "/nowhere/x", NULL, &error), TAKT_NOT_FOUND);
     assert_string_equal(
         error.message,
-        "there is no format \"svg\"; there are perfetto, chrome, folded, speedscope");
+        "there is no format \"svg\"; there are perfetto, chrome, folded, folded-device, stacks, "
+        "stacks-device, speedscope");
     assert_int_equal(takt_export_output(trace, "svg.gz", "/nowhere", NULL, NULL, 0, &error),
                      TAKT_NOT_FOUND);
     assert_non_null(strstr(error.message, "\"svg.gz\""));
@@ -189,6 +191,9 @@ static void outputs_are_named_after_run_and_cycle(void **state)
                                            {"chrome.gz", "sph.7.trace.json.gz"},
                                            {"folded", "sph.7.folded"},
                                            {"folded.gz", "sph.7.folded.gz"},
+                                           {"folded-device", "sph.7.device.folded"},
+                                           {"stacks", "sph.7.stacks.folded"},
+                                           {"stacks-device", "sph.7.stacks.device.folded"},
                                            {"speedscope", "sph.7.speedscope.json"}};
     const char *folder = make_folder();
     takt_trace *trace = make_full_trace();
@@ -203,7 +208,7 @@ static void outputs_are_named_after_run_and_cycle(void **state)
         assert_string_equal(path, in_folder(directory, names[i][1]));
         assert_true(exists(directory, names[i][1]));
     }
-    assert_int_equal(count_entries(directory), 7);
+    assert_int_equal(count_entries(directory), 10);
     takt_trace_release(trace);
     remove_folder(folder);
 }

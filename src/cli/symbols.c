@@ -1,0 +1,204 @@
+/* Call stacks hold modules and places in them. What stands in the source there is in the module's
+ * debugging information, which libdw reads: the line, the function, and the functions inlined into
+ * it. Where there is none, the symbols of the file still name its functions, static ones too.
+ *
+ * A module that was written after the recording is another one, and is not looked at. */
+#include "cli/symbols.h"
+
+#ifdef TKT_HAVE_DW
+
+#include "cli/cli.h"
+
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct module {
+    char *path;
+    Dwfl_Module *dwfl; /* NULL: not there, or another one by now */
+    Dwarf_Addr bias;   /* from addresses in the file to libdw's */
+} module;
+
+typedef struct symbols {
+    Dwfl *dwfl;
+    module *modules;
+    size_t module_count;
+    int64_t recorded_s; /* when the recording ended, since 1970 */
+    size_t missing;
+    size_t changed;
+    char first_missing[256];
+    char first_changed[256];
+} symbols;
+
+/* ---- Modules --------------------------------------------------------------------------------- */
+
+static void remember(char *first, size_t size, size_t *count, const char *path)
+{
+    if ((*count)++ == 0)
+        cli_clean(first, size, path);
+}
+
+static Dwfl_Module *open_module(symbols *s, const char *path, Dwarf_Addr *bias)
+{
+    struct stat facts;
+    if (path[0] != '/') /* the kernel's own, or none */
+        return NULL;
+    if (stat(path, &facts) != 0) {
+        remember(s->first_missing, sizeof s->first_missing, &s->missing, path);
+        return NULL;
+    }
+    if (facts.st_mtime > s->recorded_s) {
+        remember(s->first_changed, sizeof s->first_changed, &s->changed, path);
+        return NULL;
+    }
+    dwfl_report_begin_add(s->dwfl);
+    Dwfl_Module *dwfl = dwfl_report_offline(s->dwfl, path, path, -1);
+    dwfl_report_end(s->dwfl, NULL, NULL);
+    return dwfl && dwfl_module_getelf(dwfl, bias) ? dwfl : NULL;
+}
+
+/* NULL when there is no memory. */
+static const module *find_module(symbols *s, const char *path)
+{
+    for (size_t i = 0; i < s->module_count; i++)
+        if (strcmp(s->modules[i].path, path) == 0)
+            return &s->modules[i];
+    module *grown = realloc(s->modules, (s->module_count + 1) * sizeof *grown);
+    if (!grown)
+        return NULL;
+    s->modules = grown;
+    module *added = &grown[s->module_count];
+    *added = (module){.path = strdup(path)};
+    if (!added->path)
+        return NULL;
+    added->dwfl = open_module(s, path, &added->bias);
+    s->module_count++;
+    return added;
+}
+
+/* ---- Frames ---------------------------------------------------------------------------------- */
+
+/* The name that tells overloaded functions apart, if it has one. */
+static const char *name_of(Dwarf_Die *function)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Attribute *name = dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute);
+    if (!name)
+        name = dwarf_attr_integrate(function, DW_AT_MIPS_linkage_name, &attribute);
+    const char *text = name ? dwarf_formstring(name) : NULL;
+    return text ? text : dwarf_diename(function);
+}
+
+static uint32_t number_of(Dwarf_Die *die, unsigned attribute_name)
+{
+    Dwarf_Attribute attribute;
+    Dwarf_Word value = 0;
+    if (dwarf_attr(die, attribute_name, &attribute))
+        dwarf_formudata(&attribute, &value);
+    return (uint32_t)value;
+}
+
+/* Where an inlined function was called from. */
+static void put_call_site(Dwarf_Die *unit, Dwarf_Die *inlined, takt_frame_info *outer)
+{
+    Dwarf_Files *files;
+    size_t count;
+    uint32_t file = number_of(inlined, DW_AT_call_file);
+    if (dwarf_getsrcfiles(unit, &files, &count) == 0 && file < count)
+        outer->file = dwarf_filesrc(files, file, NULL, NULL);
+    outer->line = number_of(inlined, DW_AT_call_line);
+}
+
+/* The functions around `address`, innermost first, after the innermost one's line is in out[0]. */
+static size_t put_functions(Dwarf_Die *unit, Dwarf_Addr address, takt_frame_info *out,
+                            size_t capacity)
+{
+    Dwarf_Die *scopes, *around;
+    size_t count = 0;
+    if (dwarf_getscopes(unit, address, &scopes) <= 0)
+        return 0;
+    Dwarf_Die innermost = scopes[0];
+    free(scopes);
+    int scope_count = dwarf_getscopes_die(&innermost, &around);
+    for (int i = 0; i < scope_count && count < capacity; i++) {
+        int tag = dwarf_tag(&around[i]);
+        if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
+            continue;
+        out[count].function = name_of(&around[i]);
+        out[count].is_inline = tag == DW_TAG_inlined_subroutine && count + 1 < capacity;
+        if (!out[count++].is_inline)
+            break;
+        put_call_site(unit, &around[i], &out[count]);
+    }
+    if (scope_count > 0)
+        free(around);
+    return count;
+}
+
+/* The header's functions are inlined where a scope begins; people look for what is around them. */
+static size_t drop_own(takt_frame_info *out, size_t count)
+{
+    size_t own = 0;
+    while (own + 1 < count && out[own].function && strncmp(out[own].function, "takt_", 5) == 0)
+        own++;
+    memmove(out, out + own, (count - own) * sizeof *out);
+    return count - own;
+}
+
+static size_t resolve(void *user, const takt_frame_info *frame, takt_frame_info *out,
+                      size_t capacity)
+{
+    symbols *s = user;
+    const module *in = find_module(s, frame->module);
+    if (!in || !in->dwfl || capacity == 0)
+        return 0;
+    Dwarf_Addr address = frame->offset + in->bias, bias = 0;
+    Dwfl_Line *line = dwfl_module_getsrc(in->dwfl, address);
+    int number = 0;
+    if (line)
+        out[0].file = dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL);
+    out[0].line = (uint32_t)number;
+    Dwarf_Die *unit = dwfl_module_addrdie(in->dwfl, address, &bias);
+    size_t count = unit ? put_functions(unit, address - bias, out, capacity) : 0;
+    if (count > 0)
+        return drop_own(out, count);
+    out[0].function = dwfl_module_addrname(in->dwfl, address);
+    out[0].is_inline = false;
+    return out[0].function ? 1 : 0;
+}
+
+/* ---- A trace --------------------------------------------------------------------------------- */
+
+static void tell(const symbols *s)
+{
+    if (s->missing)
+        fprintf(stderr, "takt: %s%s: not here, so that its functions have no names\n",
+                s->first_missing, s->missing > 1 ? " and others" : "");
+    if (s->changed)
+        fprintf(stderr, "takt: %s%s: newer than the recording, so that its names are not used\n",
+                s->first_changed, s->changed > 1 ? " and others" : "");
+}
+
+void cli_name_frames(takt_trace *trace)
+{
+    static char *no_path;
+    static const Dwfl_Callbacks callbacks = {.find_debuginfo = dwfl_standard_find_debuginfo,
+                                             .section_address = dwfl_offline_section_address,
+                                             .debuginfo_path = &no_path};
+    if (takt_trace_stack_count(trace) == 0)
+        return;
+    const takt_facts *facts = takt_trace_facts(trace);
+    symbols s = {.dwfl = dwfl_begin(&callbacks)};
+    s.recorded_s = ((int64_t)facts->end_ns + facts->realtime_offset_ns) / 1000000000 + 1;
+    if (s.dwfl)
+        takt_trace_resolve(trace, resolve, &s);
+    tell(&s);
+    for (size_t i = 0; i < s.module_count; i++)
+        free(s.modules[i].path);
+    free(s.modules);
+    dwfl_end(s.dwfl);
+}
+
+#endif

@@ -1,0 +1,147 @@
+/* Names for frames from somebody who knows more: one frame becomes what was written in the source
+ * at its place, a function and those that were inlined into it. */
+#include "trace/stacks.h"
+
+#include <string.h>
+
+#define MOST_INLINED 32u
+
+/* The trace's stacks before and after. */
+typedef struct resolution {
+    takt_trace old; /* frames, stack_frames, stacks */
+    tkt_stacks known;
+    TKT_ARRAY_OF(uint32_t) numbers; /* of new frames: those of each old one together */
+    uint32_t *first;                /* by old frame, in `numbers`; one more at the end */
+    uint32_t *stacks;               /* by old stack: the new one */
+} resolution;
+
+static void take_stacks(takt_trace *from, takt_trace *to)
+{
+    memcpy(&to->frames, &from->frames, sizeof to->frames);
+    memcpy(&to->stack_frames, &from->stack_frames, sizeof to->stack_frames);
+    memcpy(&to->stacks, &from->stacks, sizeof to->stacks);
+    memset(&from->frames, 0, sizeof from->frames);
+    memset(&from->stack_frames, 0, sizeof from->stack_frames);
+    memset(&from->stacks, 0, sizeof from->stacks);
+}
+
+static void free_stacks(takt_trace *trace)
+{
+    TKT_ARRAY_FREE(&trace->frames);
+    TKT_ARRAY_FREE(&trace->stack_frames);
+    TKT_ARRAY_FREE(&trace->stacks);
+}
+
+static bool add_number(resolution *r, const tkt_frame *frame)
+{
+    uint32_t number = tkt_stacks_frame(&r->known, frame);
+    uint32_t *added = number == UINT32_MAX ? NULL : TKT_ARRAY_ADD(&r->numbers);
+    if (added)
+        *added = number;
+    return added != NULL;
+}
+
+static bool add_named(resolution *r, const tkt_frame *old, const takt_frame_info *named)
+{
+    takt_trace *trace = r->known.trace;
+    tkt_frame frame = {.offset = old->offset, .module = old->module, .line = named->line};
+    frame.is_inline = named->is_inline;
+    if (named->function && *named->function)
+        frame.function = tkt_stacks_function(&r->known, named->function);
+    if (named->file && *named->file)
+        frame.file = tkt_trace_string_of(trace, named->file);
+    return frame.function != TKT_STRTAB_FULL && frame.file != TKT_STRTAB_FULL &&
+           add_number(r, &frame);
+}
+
+static bool resolve_frame(resolution *r, const tkt_frame *old, takt_frame_resolver resolve,
+                          void *user)
+{
+    takt_trace *trace = r->known.trace;
+    takt_frame_info named[MOST_INLINED];
+    takt_frame_info info = {.function = tkt_trace_text(trace, old->function),
+                            .module = tkt_trace_text(trace, old->module),
+                            .offset = old->offset,
+                            .file = tkt_trace_text(trace, old->file),
+                            .line = old->line,
+                            .is_inline = old->is_inline != 0};
+    memset(named, 0, sizeof named);
+    size_t count = resolve(user, &info, named, MOST_INLINED);
+    bool is_ok = count > 0 || add_number(r, old);
+    for (size_t i = 0; i < count && i < MOST_INLINED && is_ok; i++)
+        is_ok = add_named(r, old, &named[i]);
+    return is_ok;
+}
+
+static bool resolve_frames(resolution *r, takt_frame_resolver resolve, void *user)
+{
+    size_t count = r->old.frames.count;
+    r->first = tkt_alloc((count + 1) * sizeof *r->first);
+    bool is_ok = r->first != NULL;
+    for (size_t i = 0; i < count && is_ok; i++) {
+        r->first[i] = (uint32_t)r->numbers.count;
+        is_ok = resolve_frame(r, &r->old.frames.items[i], resolve, user);
+    }
+    if (is_ok)
+        r->first[count] = (uint32_t)r->numbers.count;
+    return is_ok;
+}
+
+static bool add_stack(resolution *r, const tkt_stack *old, uint32_t *number)
+{
+    TKT_ARRAY_OF(uint32_t) frames = {0};
+    bool is_ok = true;
+    for (uint32_t i = 0; i < old->frame_count && is_ok; i++) {
+        uint32_t frame = r->old.stack_frames.items[old->first_frame + i];
+        size_t count = r->first[frame + 1] - r->first[frame];
+        is_ok = TKT_ARRAY_RESERVE(&frames, frames.count + count);
+        if (is_ok)
+            memcpy(frames.items + frames.count, r->numbers.items + r->first[frame],
+                   count * sizeof *frames.items);
+        frames.count += count;
+    }
+    *number = is_ok ? tkt_stacks_add(&r->known, frames.items, (uint32_t)frames.count) : UINT32_MAX;
+    TKT_ARRAY_FREE(&frames);
+    return *number != UINT32_MAX;
+}
+
+static bool add_stacks(resolution *r)
+{
+    size_t count = r->old.stacks.count;
+    r->stacks = tkt_alloc((count + 1) * sizeof *r->stacks);
+    bool is_ok = r->stacks != NULL;
+    for (size_t i = 0; i < count && is_ok; i++)
+        is_ok = add_stack(r, &r->old.stacks.items[i], &r->stacks[i]);
+    return is_ok;
+}
+
+static void renumber(const resolution *r)
+{
+    takt_trace *trace = r->known.trace;
+    for (size_t t = 0; t < trace->tracks.count; t++) {
+        tkt_track *track = &trace->tracks.items[t];
+        for (size_t i = 0; i < track->stacks.count; i++)
+            track->stacks.items[i].stack = r->stacks[track->stacks.items[i].stack];
+    }
+}
+
+takt_status takt_trace_resolve(takt_trace *trace, takt_frame_resolver resolve, void *user)
+{
+    if (!trace || !resolve)
+        return TAKT_BAD_ARGUMENT;
+    resolution r = {.known = {.trace = trace}};
+    take_stacks(trace, &r.old);
+    bool is_ok = resolve_frames(&r, resolve, user) && add_stacks(&r);
+    if (is_ok) {
+        renumber(&r);
+    } else {
+        free_stacks(trace);
+        take_stacks(&r.old, trace);
+    }
+    free_stacks(&r.old);
+    tkt_stacks_fini(&r.known);
+    TKT_ARRAY_FREE(&r.numbers);
+    tkt_free(r.first);
+    tkt_free(r.stacks);
+    return is_ok ? TAKT_OK : TAKT_NO_MEMORY;
+}
