@@ -123,6 +123,10 @@ typedef struct takt_profiler_options {
     bool               with_stack;      /* record the call stacks of scopes and of calls into CUDA;
                                          * not in summaries. A thread that has recorded without
                                          * begins with at most 500 spans that have none */
+    double             peak_flops;      /* of each device, a second, for the report `ops`; */
+    double             peak_bandwidth;  /* bytes a second; 0: what the device's attributes tell */
+    double             host_peak_flops; /* of a thread of the host; 0: not known */
+    double             host_peak_bandwidth;
 } takt_profiler_options;
 
 /* What TAKT_PROFILER_OPTIONS_INIT is, as a function: for C++ and for other languages. Any thread. */

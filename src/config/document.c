@@ -61,13 +61,10 @@ static void format_details(const tkt_config_key *key, char *out, size_t capacity
 static void put_option(tkt_writer *writer, const tkt_config_key *key)
 {
     static const char *const operands[] = {
-        [TKT_CONFIG_TYPE_COUNT] = " N",
-        [TKT_CONFIG_TYPE_BYTES] = " SIZE",
-        [TKT_CONFIG_TYPE_TEXT] = " TEXT",
-        [TKT_CONFIG_TYPE_CHOICE] = " WORD",
-        [TKT_CONFIG_TYPE_CHOICES] = " A,B,C",
-        [TKT_CONFIG_TYPE_LIST] = " A,B,C",
-        [TKT_CONFIG_TYPE_SWITCHES] = " A:on,B:off",
+        [TKT_CONFIG_TYPE_COUNT] = " N",     [TKT_CONFIG_TYPE_BYTES] = " SIZE",
+        [TKT_CONFIG_TYPE_RATE] = " RATE",   [TKT_CONFIG_TYPE_TEXT] = " TEXT",
+        [TKT_CONFIG_TYPE_CHOICE] = " WORD", [TKT_CONFIG_TYPE_CHOICES] = " A,B,C",
+        [TKT_CONFIG_TYPE_LIST] = " A,B,C",  [TKT_CONFIG_TYPE_SWITCHES] = " A:on,B:off",
     };
     const char *leaf = tkt_config_leaf(key);
     tkt_writer_format(writer, "  --%.*s%s", (int)(leaf - key->name), key->name,

@@ -16,6 +16,7 @@
 #define KIB UINT64_C(1024)
 #define MIB (KIB * 1024)
 #define TIB (MIB * MIB)
+#define EXA UINT64_C(1000000000000000000)
 
 static const char *const modes[] = {"trace", "summary", "both", "flight", NULL};
 static const char *const repeat_modes[] = {"cycles", "additional", NULL};
@@ -66,6 +67,7 @@ static bool accepts_directory(const char *text)
 #define STEPS(default_) COUNT(default_, 0, UINT32_MAX)
 #define BYTES(default_, from, to)                                                                  \
     .type = TKT_CONFIG_TYPE_BYTES, .initial = default_, .min = from, .max = to
+#define RATE() .type = TKT_CONFIG_TYPE_RATE, .initial = "0", .max = EXA
 #define TEXT(default_, to, accepts_, expects_)                                                     \
     .type = TKT_CONFIG_TYPE_TEXT, .initial = default_, .max = to, .accepts = accepts_,             \
     .expects = expects_
@@ -142,6 +144,22 @@ const tkt_config_key tkt_config_keys[TKT_CONFIG_ID_COUNT] = {
     [TKT_CONFIG_WITH_FLOPS] = {
         .name = "profiling.with_flops", SWITCH("false"),
         .meaning = "Show the work that TAKT_WORK declares: the FLOPs column."},
+    [TKT_CONFIG_PEAK_FLOPS] = {
+        .name = "profiling.peak_flops", RATE(),
+        .meaning = "Floating-point operations a second that a device can do at most, which the "
+                   "report ops holds rates against. 0: what its attributes tell, in single "
+                   "precision without tensor cores."},
+    [TKT_CONFIG_PEAK_BANDWIDTH] = {
+        .name = "profiling.peak_bandwidth", RATE(),
+        .meaning = "Bytes a second that a device's memory can move at most. 0: what the device's "
+                   "attributes tell."},
+    [TKT_CONFIG_HOST_PEAK_FLOPS] = {
+        .name = "profiling.host_peak_flops", RATE(),
+        .meaning = "Floating-point operations a second that a thread of the host can do at most. "
+                   "0: not known."},
+    [TKT_CONFIG_HOST_PEAK_BANDWIDTH] = {
+        .name = "profiling.host_peak_bandwidth", RATE(),
+        .meaning = "Bytes a second that a thread of the host can move at most. 0: not known."},
     [TKT_CONFIG_ACTIVITIES] = {
         .name = "profiling.activities", CHOICES("cpu, cuda", activities),
         .meaning = "What is observed: scopes on the host (cpu), devices (cuda). A program without "

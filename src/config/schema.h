@@ -11,6 +11,7 @@ typedef enum tkt_config_type {
     TKT_CONFIG_TYPE_SWITCH,  /* true or false */
     TKT_CONFIG_TYPE_COUNT,   /* a whole number */
     TKT_CONFIG_TYPE_BYTES,   /* a size such as 256 MiB */
+    TKT_CONFIG_TYPE_RATE,    /* so much a second, such as 67.5 T */
     TKT_CONFIG_TYPE_TEXT,    /* any text that `accepts` takes */
     TKT_CONFIG_TYPE_CHOICE,  /* one of `words` */
     TKT_CONFIG_TYPE_CHOICES, /* some of `words` */
@@ -38,6 +39,10 @@ typedef enum tkt_config_id {
     TKT_CONFIG_PROFILE_MEMORY,
     TKT_CONFIG_WITH_STACK,
     TKT_CONFIG_WITH_FLOPS,
+    TKT_CONFIG_PEAK_FLOPS,
+    TKT_CONFIG_PEAK_BANDWIDTH,
+    TKT_CONFIG_HOST_PEAK_FLOPS,
+    TKT_CONFIG_HOST_PEAK_BANDWIDTH,
     TKT_CONFIG_ACTIVITIES,
     TKT_CONFIG_FILTER,
     TKT_CONFIG_GRAPH,

@@ -97,6 +97,9 @@ void tkt_config_expects(const tkt_config_key *key, char *out, size_t capacity)
     case TKT_CONFIG_TYPE_BYTES:
         append_sizes(out, capacity, key);
         break;
+    case TKT_CONFIG_TYPE_RATE:
+        append(out, capacity, "so much a second, up to 1000 P, such as '67.5 T'");
+        break;
     case TKT_CONFIG_TYPE_TEXT:
         append(out, capacity, "%s", key->expects);
         break;
@@ -197,6 +200,54 @@ static bool read_bytes(const char *text, uint64_t *out)
     return false;
 }
 
+/* The factor of a prefix of SI, and what follows it. */
+static const char *read_prefix(const char *text, uint64_t *out)
+{
+    static const char prefixes[] = "kMGTP";
+    char prefix = *text == 'K' ? 'k' : *text;
+    const char *found = prefix ? strchr(prefixes, prefix) : NULL;
+    *out = 1;
+    for (const char *at = prefixes; found && at <= found; at++)
+        *out *= 1000;
+    return found ? text + 1 : text;
+}
+
+/* ".5": at most nine digits, as so many parts of one; returns their end, NULL where there are none.
+ */
+static const char *read_parts(const char *text, uint64_t *parts, uint64_t *parts_in_one)
+{
+    const char *at = text;
+    *parts = 0;
+    *parts_in_one = 1;
+    if (*at != '.')
+        return at;
+    for (at++; *at >= '0' && *at <= '9' && at - text < 10; at++) {
+        *parts = *parts * 10 + (uint64_t)(*at - '0');
+        *parts_in_one *= 10;
+    }
+    return at - text > 1 ? at : NULL;
+}
+
+/* "67.5 T", "3350 GB/s", "19.5 TFLOP/s": what is rated is the key's affair. */
+static bool read_rate(const char *text, uint64_t *out)
+{
+    static const char *const rated[] = {"", "B/s", "FLOP/s", "FLOPS"};
+    uint64_t parts, parts_in_one, factor;
+    const char *at = read_digits(text, out);
+    at = at ? read_parts(at, &parts, &parts_in_one) : NULL;
+    if (!at)
+        return false;
+    at = read_prefix(at + strspn(at, " "), &factor);
+    if (__builtin_mul_overflow(*out, factor, out))
+        return false;
+    *out += parts * (factor / parts_in_one) + parts * (factor % parts_in_one) / parts_in_one;
+    for (size_t i = 0; i < sizeof rated / sizeof *rated; i++) {
+        if (strcmp(at, rated[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool read_word(const char *const *words, const char *text, uint64_t *out)
 {
     for (size_t i = 0; words[i]; i++) {
@@ -242,6 +293,8 @@ static bool read_number(const tkt_config_key *key, const char *text, uint64_t *o
         return read_count(text, out) && *out >= key->min && *out <= key->max;
     case TKT_CONFIG_TYPE_BYTES:
         return read_bytes(text, out) && *out >= key->min && *out <= key->max;
+    case TKT_CONFIG_TYPE_RATE:
+        return read_rate(text, out) && *out >= key->min && *out <= key->max;
     case TKT_CONFIG_TYPE_CHOICE:
         return read_word(key->words, text, out);
     default:

@@ -193,6 +193,10 @@ static void put_recording(tkt_message *into, const takt_trace *trace)
     tkt_message_double_if(into, TKT_PF_FACTS_CLOCK_RESOLUTION_NS, facts->clock_resolution_ns);
     tkt_message_double_if(into, TKT_PF_FACTS_CLOCK_UNCERTAINTY_NS, facts->clock_uncertainty_ns);
     tkt_message_double_if(into, TKT_PF_FACTS_COST_NS, facts->cost_ns);
+    tkt_message_double_if(into, TKT_PF_FACTS_PEAK_FLOPS, trace->device_peak.flops);
+    tkt_message_double_if(into, TKT_PF_FACTS_PEAK_BANDWIDTH, trace->device_peak.bandwidth);
+    tkt_message_double_if(into, TKT_PF_FACTS_HOST_PEAK_FLOPS, trace->host_peak.flops);
+    tkt_message_double_if(into, TKT_PF_FACTS_HOST_PEAK_BANDWIDTH, trace->host_peak.bandwidth);
 }
 
 static void put_counts(tkt_perfetto *file, tkt_message *into)

@@ -27,11 +27,14 @@ static takt_status fill_steps(const tkt_cycle *cycle, takt_trace *trace)
 
 static takt_status fill_run(const tkt_cycle *cycle, takt_trace *trace)
 {
-    uint32_t name = tkt_trace_string_of(trace, cycle->options->given.name);
+    const takt_profiler_options *options = &cycle->options->given;
+    uint32_t name = tkt_trace_string_of(trace, options->name);
     if (name == TKT_STRTAB_FULL)
         return TAKT_NO_MEMORY;
     trace->name = name;
-    trace->with_flops = cycle->options->given.with_flops;
+    trace->with_flops = options->with_flops;
+    trace->device_peak = (tkt_peak){options->peak_flops, options->peak_bandwidth};
+    trace->host_peak = (tkt_peak){options->host_peak_flops, options->host_peak_bandwidth};
     trace->all_steps = cycle->all_steps;
     trace->facts.cycle = cycle->number;
     trace->facts.is_partial = cycle->is_partial;

@@ -8,6 +8,7 @@
 #include <takt/report.h>
 #include <takt/scope.h>
 
+#include <float.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -153,6 +154,17 @@ static takt_status refuse_number(const char *what, unsigned number)
     return TAKT_BAD_ARGUMENT;
 }
 
+static takt_status refuse_peak(void)
+{
+    tkt_log(TAKT_LOG_ERROR, "profiler: a peak is negative or no number");
+    return TAKT_BAD_ARGUMENT;
+}
+
+static bool is_rate(double value)
+{
+    return value >= 0 && value <= DBL_MAX;
+}
+
 static takt_status check_numbers(const takt_profiler_options *options)
 {
     if ((unsigned)options->mode > TAKT_MODE_FLIGHT)
@@ -161,6 +173,9 @@ static takt_status check_numbers(const takt_profiler_options *options)
         return refuse_number("repeat_mode", (unsigned)options->schedule.repeat_mode);
     if (options->level > TAKT_LEVEL_DETAIL)
         return refuse_number("level", options->level);
+    if (!is_rate(options->peak_flops) || !is_rate(options->peak_bandwidth) ||
+        !is_rate(options->host_peak_flops) || !is_rate(options->host_peak_bandwidth))
+        return refuse_peak();
     return TAKT_OK;
 }
 

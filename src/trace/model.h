@@ -260,7 +260,7 @@ struct takt_trace {
     uint32_t   clock;    /* string: "tsc", "cntvct", "monotonic" */
     bool       with_flops;
     tkt_peak   device_peak; /* as the program has said: of each device, */
-    tkt_peak   host_peak;   /* and of all of the host */
+    tkt_peak   host_peak;   /* and of a thread of the host */
     tkt_strtab strings;
     tkt_map    site_index;
     TKT_ARRAY_OF(tkt_trace_site) sites;

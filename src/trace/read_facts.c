@@ -284,6 +284,18 @@ static void set_fact(takt_trace *trace, const tkt_pb_field *field)
     case TKT_PF_FACTS_DEVICE_RESOLUTION_NS:
         facts->device_resolution_ns = tkt_pb_double(field);
         break;
+    case TKT_PF_FACTS_PEAK_FLOPS:
+        trace->device_peak.flops = tkt_pb_double(field);
+        break;
+    case TKT_PF_FACTS_PEAK_BANDWIDTH:
+        trace->device_peak.bandwidth = tkt_pb_double(field);
+        break;
+    case TKT_PF_FACTS_HOST_PEAK_FLOPS:
+        trace->host_peak.flops = tkt_pb_double(field);
+        break;
+    case TKT_PF_FACTS_HOST_PEAK_BANDWIDTH:
+        trace->host_peak.bandwidth = tkt_pb_double(field);
+        break;
     case TKT_PF_FACTS_COST_NS:
         facts->cost_ns = tkt_pb_double(field);
         break;
@@ -316,6 +328,7 @@ bool tkt_read_facts(tkt_read *read, const tkt_pb_field *from)
     trace->facts = (takt_facts){0};
     trace->name = trace->backend = trace->clock = 0;
     trace->with_flops = false;
+    trace->device_peak = trace->host_peak = (tkt_peak){0};
     trace->device_memory.count = 0;
     read->has_facts = true;
     read->are_facts_late = read->latest_ns != 0;

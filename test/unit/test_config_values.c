@@ -127,6 +127,51 @@ static void sizes_refuse_anything_else(void **state)
                    "'256 MiB', got '256 MiX'");
 }
 
+static double peak_of(const char *value)
+{
+    takt_config *config = config_of("");
+    assert_int_equal(takt_config_set(config, "profiling.peak_flops", value, NULL), TAKT_OK);
+    double peak = takt_config_options(config)->peak_flops;
+    takt_config_destroy(config);
+    return peak;
+}
+
+static void rates_have_prefixes(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double value;
+    } good[] = {
+        {"0", 0},
+        {"1", 1},
+        {"67.5 T", 67.5e12},
+        {"67.5T", 67.5e12},
+        {"67500 G", 67.5e12},
+        {"3.35 TB/s", 3.35e12},
+        {"19.5 TFLOP/s", 19.5e12},
+        {"1 PFLOPS", 1e15},
+        {"2k", 2000},
+        {"2 K", 2000},
+        {"4.123456789 G", 4123456789.0},
+        {"0.001 M", 1000},
+        {"1.5", 1},
+        {"1000 P", 1e18},
+        {"12 B/s", 12},
+    };
+    static const char *const bad[] = {
+        "",       "T",       "-1 T",  "1.",   ".5 T", "1e12", "1 t",           "1 TT",
+        "1001 P", "67.5 TB", "1 GiB", "1 T ", "nan",  "inf",  "99999999999 P", "1.1234567890 T",
+        "07 G"};
+    for (size_t i = 0; i < COUNT_OF(good); i++)
+        assert_true(peak_of(good[i].text) == good[i].value);
+    for (size_t i = 0; i < COUNT_OF(bad); i++)
+        assert_int_equal(set("profiling.peak_flops", bad[i], NULL), TAKT_BAD_CONFIG);
+    assert_refused("profiling.host_peak_bandwidth", "fast",
+                   "profiling.host_peak_bandwidth: expected so much a second, up to 1000 P, such "
+                   "as '67.5 T', got 'fast'");
+}
+
 static void choices_are_words(void **state)
 {
     (void)state;
@@ -340,6 +385,7 @@ int main(void)
         cmocka_unit_test(counts_are_decimal_and_in_range),
         cmocka_unit_test(sizes_have_units),
         cmocka_unit_test(sizes_refuse_anything_else),
+        cmocka_unit_test(rates_have_prefixes),
         cmocka_unit_test(choices_are_words),
         cmocka_unit_test(lists_of_words_are_bits),
         cmocka_unit_test(lists_replace_and_may_be_empty),

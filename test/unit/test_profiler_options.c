@@ -3,6 +3,8 @@
 
 #include "test_profiler.h"
 
+#include <math.h>
+
 static int set_up(void **state)
 {
     (void)state;
@@ -116,6 +118,12 @@ static void unknown_names_and_numbers_are_refused(void **state)
     options.level = 5;
     check_refused(&options, "profiler: there is no level 5");
     options.level = 0;
+    options.host_peak_bandwidth = -1;
+    check_refused(&options, "profiler: a peak is negative or no number");
+    options.host_peak_bandwidth = 0;
+    options.peak_flops = NAN;
+    check_refused(&options, "profiler: a peak is negative or no number");
+    options.peak_flops = 0;
     options.reports = (const char *const[]){"summary", "no such"};
     options.report_count = 2;
     check_refused(&options, "profiler: there is no report 'no such'");

@@ -275,6 +275,8 @@ MAYBE_UNUSED static void make_facts(takt_trace *trace)
     facts->device_uncertainty_ns = 250.5;
     facts->device_resolution_ns = 32;
     trace->with_flops = true;
+    trace->device_peak = (tkt_peak){67.5e12, 3.35e12};
+    trace->host_peak = (tkt_peak){1e11, 0.5};
     trace->memory = (tkt_memory_totals){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, UINT64_MAX};
     make_all_steps(trace);
 }
@@ -417,6 +419,8 @@ MAYBE_UNUSED static void same_facts(const takt_trace *a, const takt_trace *b)
     assert_string_equal(x->backend, y->backend);
     SAME_TEXT(a->clock, b->clock);
     SAME(a->with_flops, b->with_flops);
+    assert_memory_equal(&a->device_peak, &b->device_peak, sizeof a->device_peak);
+    assert_memory_equal(&a->host_peak, &b->host_peak, sizeof a->host_peak);
     SAME(x->begin_ns, y->begin_ns);
     SAME(x->end_ns, y->end_ns);
     SAME(x->realtime_offset_ns, y->realtime_offset_ns);
