@@ -4,9 +4,8 @@
 
 #include "summary/device.h"
 #include "summary/gap_cause.h"
+#include "summary/gap_list.h"
 #include "summary/idle_scopes.h"
-
-#include <stdlib.h>
 
 #define NONE UINT32_MAX
 
@@ -21,29 +20,27 @@ typedef struct row {
 } row;
 
 typedef struct device {
+    uint32_t label; /* string */
     uint32_t row;
-    uint32_t last_row;
-    tkt_map streams; /* context << 32 | stream -> row */
+    uint32_t last_row; /* of its streams */
+    uint32_t recent;   /* row of the last activity's stream: mostly it is the next one's, too */
+    tkt_map streams;   /* context << 32 | stream -> row */
     tkt_endings endings;
 } device;
 
-/* The longest gaps: twice as many as are wanted, which are sorted out when there are more. */
-typedef struct longest {
-    TKT_ARRAY(tkt_gap);
-    size_t wanted;
-    uint64_t least_ns; /* as many as wanted are at least so long */
-} longest;
-
 typedef struct sweep {
     const takt_trace *trace;
+    uint64_t begin_ns; /* of the recording */
+    uint64_t end_ns;
     const tkt_gaps_wish *wish;
     tkt_wait_lists waits;
     TKT_ARRAY_OF(row) rows;
     TKT_ARRAY_OF(device) devices;
     tkt_map device_of; /* string -> device + 1 */
+    size_t recent;     /* the last activity's device */
     tkt_idle_scopes scopes;
-    longest longest[2]; /* of streams, of devices */
-    bool is_short;      /* of memory */
+    tkt_longest longest[2]; /* of streams, of devices */
+    bool is_short;          /* of memory */
 } sweep;
 
 static const tkt_activity *activity_of(const sweep *s, uint32_t number)
@@ -51,58 +48,27 @@ static const tkt_activity *activity_of(const sweep *s, uint32_t number)
     return number == NONE ? NULL : &s->trace->activities.items[number];
 }
 
-/* ---- The longest gaps ------------------------------------------------------------------------ */
-
-static int by_length(const void *a, const void *b)
-{
-    const tkt_gap *x = a;
-    const tkt_gap *y = b;
-    uint64_t x_ns = x->end_ns - x->begin_ns;
-    uint64_t y_ns = y->end_ns - y->begin_ns;
-    if (x_ns != y_ns)
-        return x_ns > y_ns ? -1 : 1;
-    if (x->begin_ns != y->begin_ns)
-        return x->begin_ns < y->begin_ns ? -1 : 1;
-    return x->idle < y->idle ? -1 : x->idle > y->idle;
-}
-
-static void sort_out(longest *l)
-{
-    if (l->count > 0)
-        qsort(l->items, l->count, sizeof *l->items, by_length);
-    if (l->count <= l->wanted)
-        return;
-    l->count = l->wanted;
-    l->least_ns = l->items[l->count - 1].end_ns - l->items[l->count - 1].begin_ns;
-}
-
-static bool note_gap(longest *l, const tkt_gap *gap)
-{
-    if (l->wanted == 0 || gap->end_ns - gap->begin_ns < l->least_ns)
-        return true;
-    tkt_gap *added = TKT_ARRAY_ADD(l);
-    if (!added)
-        return false;
-    *added = *gap;
-    if (l->count >= 2 * l->wanted)
-        sort_out(l);
-    return true;
-}
-
 /* ---- Time of a row --------------------------------------------------------------------------- */
 
 static uint64_t clip(const sweep *s, uint64_t ns)
 {
-    const takt_facts *facts = &s->trace->facts;
-    if (ns < facts->begin_ns || facts->end_ns < facts->begin_ns)
-        return facts->begin_ns;
-    return ns < facts->end_ns ? ns : facts->end_ns;
+    if (ns < s->begin_ns)
+        return s->begin_ns;
+    return ns < s->end_ns ? ns : s->end_ns;
 }
 
-static void add_idle(row *r, tkt_idle_cause cause, uint64_t begin_ns, uint64_t end_ns)
+/* Whoever wants to know hears of a gap, of which the part up to host_ns is the host's. */
+static void tell(sweep *s, const row *r, const tkt_gap *gap, uint64_t host_ns, bool is_late)
 {
-    r->idle.cause_ns[cause] += end_ns - begin_ns;
-    r->idle.idle_ns += end_ns - begin_ns;
+    bool is_device = r->idle.is_device;
+    const tkt_activity *after = activity_of(s, gap->after);
+    s->is_short |= !tkt_longest_add(&s->longest[is_device], gap);
+    if (is_device && s->wish->scopes)
+        tkt_idle_scopes_charge(&s->scopes, r->idle.device,
+                               after ? after : activity_of(s, gap->before), gap->begin_ns, host_ns,
+                               gap->end_ns);
+    if (is_device && s->wish->late && is_late)
+        s->wish->late(s->wish->user, after, host_ns - gap->begin_ns);
 }
 
 /* Idle from begin_ns to end_ns, behind the row's last activity and before `after`, if there are
@@ -110,32 +76,23 @@ static void add_idle(row *r, tkt_idle_cause cause, uint64_t begin_ns, uint64_t e
 static void close_gap(sweep *s, row *r, uint32_t after, const tkt_gap_parts *parts,
                       uint64_t begin_ns, uint64_t end_ns)
 {
-    begin_ns = clip(s, begin_ns);
-    end_ns = clip(s, end_ns);
+    tkt_gap gap = {.begin_ns = clip(s, begin_ns),
+                   .end_ns = clip(s, end_ns),
+                   .idle = (uint32_t)(r - s->rows.items),
+                   .before = r->last,
+                   .after = after};
     uint64_t host_ns = clip(s, parts->host_until_ns);
-    host_ns = host_ns < begin_ns ? begin_ns : host_ns;
-    if (begin_ns == end_ns)
+    host_ns = host_ns < gap.begin_ns ? gap.begin_ns : host_ns;
+    bool is_host = host_ns - gap.begin_ns > gap.end_ns - host_ns;
+    gap.cause = is_host ? TKT_IDLE_HOST : parts->rest;
+    if (gap.begin_ns == gap.end_ns)
         return;
-    add_idle(r, TKT_IDLE_HOST, begin_ns, host_ns);
-    add_idle(r, parts->rest, host_ns, end_ns);
-    bool is_device = r->idle.is_device;
-    bool is_edge = r->last == NONE || after == NONE;
-    r->idle.gaps += !is_edge;
+    r->idle.idle_ns += gap.end_ns - gap.begin_ns;
+    r->idle.cause_ns[TKT_IDLE_HOST] += host_ns - gap.begin_ns;
+    r->idle.cause_ns[parts->rest] += gap.end_ns - host_ns;
+    r->idle.gaps += gap.before != NONE && after != NONE;
     r->idle.late += parts->is_late;
-    if (is_device && s->wish->scopes)
-        tkt_idle_scopes_charge(&s->scopes, r->idle.device,
-                               activity_of(s, after != NONE ? after : r->last), begin_ns, host_ns,
-                               end_ns);
-    if (is_device && s->wish->late && parts->is_late)
-        s->wish->late(s->wish->user, activity_of(s, after), host_ns - begin_ns);
-    bool is_host = host_ns - begin_ns > end_ns - host_ns;
-    s->is_short |=
-        !note_gap(&s->longest[is_device], &(tkt_gap){.begin_ns = begin_ns,
-                                                     .end_ns = end_ns,
-                                                     .idle = (uint32_t)(r - s->rows.items),
-                                                     .cause = is_host ? TKT_IDLE_HOST : parts->rest,
-                                                     .before = r->last,
-                                                     .after = after});
+    tell(s, r, &gap, host_ns, parts->is_late);
 }
 
 static void close_edge(sweep *s, row *r, uint32_t after, uint64_t begin_ns, uint64_t end_ns)
@@ -148,7 +105,7 @@ static void add_activity(sweep *s, row *r, uint32_t number, bool waited)
 {
     const tkt_activity *activity = activity_of(s, number);
     if (r->last == NONE) {
-        close_edge(s, r, number, s->trace->facts.begin_ns, activity->begin_ns);
+        close_edge(s, r, number, s->begin_ns, activity->begin_ns);
     } else if (activity->begin_ns > r->until_ns) {
         tkt_gap_parts parts =
             tkt_gap_parts_of(s->trace, activity_of(s, r->last), r->until_ns, activity, waited);
@@ -177,24 +134,34 @@ static uint32_t add_row(sweep *s, const tkt_idle *idle)
 /* NULL without memory, and so are the following. */
 static device *find_device(sweep *s, uint32_t label)
 {
+    if (s->recent < s->devices.count && s->devices.items[s->recent].label == label)
+        return &s->devices.items[s->recent];
     uint64_t *place = tkt_map_put(&s->device_of, label);
-    if (!place || *place)
-        return place ? &s->devices.items[*place - 1] : NULL;
+    if (!place)
+        return NULL;
+    if (*place)
+        return &s->devices.items[s->recent = *place - 1];
     uint32_t number = add_row(s, &(tkt_idle){.device = label, .is_device = true});
     device *d = number == NONE ? NULL : TKT_ARRAY_ADD(&s->devices);
     if (!d)
         return NULL;
-    *d = (device){.row = number, .last_row = number};
+    *d = (device){.label = label, .row = number, .last_row = number, .recent = number};
     *place = s->devices.count;
     return d;
 }
 
 static row *find_stream(sweep *s, device *d, const tkt_activity *activity)
 {
+    const tkt_idle *recent = &s->rows.items[d->recent].idle;
+    if (!recent->is_device && recent->context == activity->context &&
+        recent->stream == activity->stream)
+        return &s->rows.items[d->recent];
     uint64_t *place =
         tkt_map_put(&d->streams, (uint64_t)activity->context << 32 | activity->stream);
-    if (!place || *place)
-        return place ? &s->rows.items[*place] : NULL;
+    if (!place)
+        return NULL;
+    if (*place)
+        return &s->rows.items[d->recent = (uint32_t)*place];
     uint32_t number = add_row(s, &(tkt_idle){.device = activity->device,
                                              .context = activity->context,
                                              .stream = activity->stream});
@@ -203,7 +170,7 @@ static row *find_stream(sweep *s, device *d, const tkt_activity *activity)
     row *r = &s->rows.items[number];
     r->wait = tkt_wait_first(&s->waits, activity->context, activity->stream);
     s->rows.items[d->last_row].next = number;
-    d->last_row = number;
+    d->last_row = d->recent = number;
     *place = number;
     return r;
 }
@@ -221,12 +188,14 @@ static void visit(void *user, const tkt_activity *activity)
     uint32_t stream_number = (uint32_t)(stream - s->rows.items);
     uint64_t begin_ns = activity->begin_ns;
     uint64_t recent_ns = begin_ns > TKT_SHORT_GAP_NS ? begin_ns - TKT_SHORT_GAP_NS : 0;
+    bool ends_later = activity->end_ns > stream->until_ns; /* than all before it on its stream */
     tkt_endings_pass(&d->endings, begin_ns);
     bool waited = tkt_wait_pass(&s->waits, &stream->wait, activity);
     waited = waited || tkt_endings_other(&d->endings, stream_number, recent_ns);
     add_activity(s, stream, number, waited);
     add_activity(s, &s->rows.items[d->row], number, waited);
-    s->is_short |= !tkt_endings_add(&d->endings, activity->end_ns, stream_number);
+    if (ends_later)
+        s->is_short |= !tkt_endings_add(&d->endings, activity->end_ns, stream_number);
 }
 
 /* ---- The result ------------------------------------------------------------------------------ */
@@ -235,8 +204,8 @@ static void close_rows(sweep *s)
 {
     for (size_t i = 0; i < s->rows.count; i++) {
         row *r = &s->rows.items[i];
-        if (r->until_ns < s->trace->facts.end_ns)
-            close_edge(s, r, NONE, r->until_ns, s->trace->facts.end_ns);
+        if (r->until_ns < s->end_ns)
+            close_edge(s, r, NONE, r->until_ns, s->end_ns);
     }
 }
 
@@ -254,11 +223,11 @@ static bool take_rows(sweep *s, tkt_gaps *out)
     return true;
 }
 
-static takt_status take_longest(sweep *s, longest *l, tkt_gap_list *out)
+static takt_status take_longest(sweep *s, tkt_longest *l, tkt_gap_list *out)
 {
-    sort_out(l);
+    tkt_longest_sort(l);
     *out = (tkt_gap_list){l->items, l->count, l->capacity};
-    *l = (longest){0};
+    *l = (tkt_longest){0};
     for (size_t i = 0; i < out->count; i++)
         out->items[i].idle = s->rows.items[out->items[i].idle].place;
     return tkt_gaps_name(s->trace, out->items, out->count);
@@ -296,7 +265,10 @@ takt_status tkt_gaps_of(const takt_trace *trace, const tkt_gaps_wish *wish, tkt_
 {
     if (!trace->facts.has_spans)
         return TAKT_NO_SPANS;
+    const takt_facts *facts = &trace->facts;
     sweep s = {.trace = trace, .wish = wish, .scopes = {.trace = trace}};
+    s.begin_ns = facts->begin_ns;
+    s.end_ns = facts->end_ns > facts->begin_ns ? facts->end_ns : facts->begin_ns;
     s.longest[false].wanted = s.longest[true].wanted = wish->longest;
     tkt_gaps gaps = {0};
     takt_status status = tkt_wait_lists_init(&s.waits, trace);

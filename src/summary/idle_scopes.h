@@ -25,7 +25,4 @@ void tkt_idle_scopes_sort(tkt_idle_scopes *scopes);
 
 void tkt_idle_scopes_fini(tkt_idle_scopes *scopes);
 
-/* Fills the names of gaps. TAKT_NO_MEMORY. */
-takt_status tkt_gaps_name(const takt_trace *trace, tkt_gap *gaps, size_t count);
-
 #endif
