@@ -236,6 +236,7 @@ __attribute__((format(printf, 2, 3))) static void note(notes *n, const char *for
 static void write_notes(const cli_comparison *comparison, notes *out)
 {
     const cli_side *a = &comparison->sides[CLI_A], *b = &comparison->sides[CLI_B];
+    double absolute_ns = comparison->options.absolute_ns;
     cli_obstacles obstacles;
     char absolute[VALUE];
 
@@ -257,10 +258,10 @@ static void write_notes(const cli_comparison *comparison, notes *out)
         "adjusted for %zu rows (Holm).",
         comparison->tests);
     note(out,
-         "Slower, faster: p below 0.05 and a change of more than %g %% and %s. Calls of one "
-         "recording are not independent, so record more than once before trusting a small change.",
-         100 * comparison->options.limit,
-         cli_time_text(absolute, sizeof absolute, comparison->options.absolute_ns));
+         "Slower, faster: p below 0.05 and a change of more than %g %%%s%s. Calls of one recording "
+         "are not independent, so record more than once before trusting a small change.",
+         100 * comparison->options.limit, absolute_ns > 0 ? " and " : "",
+         absolute_ns > 0 ? cli_time_text(absolute, sizeof absolute, absolute_ns) : "");
 }
 
 static int tell_columns(const cli_syntax *syntax, const char *sort)

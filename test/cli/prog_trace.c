@@ -117,7 +117,7 @@ int main(int argc, char **argv)
 
     m.trace->facts.end_ns = BEGIN_NS;
     while (argc == 2 && fgets(line, sizeof line, stdin))
-        if (!add_event(&m, line) && !add_fact(&m, line)) {
+        if (line[0] != '\n' && !add_event(&m, line) && !add_fact(&m, line)) {
             fprintf(stderr, "prog_trace: what is: %s", line);
             return 2;
         }

@@ -19,12 +19,12 @@ for words in help --help -h 'help help'; do
     run $words
     status_is 0
     silent
-    for verb in report export info config; do
+    for verb in report export diff check info config; do
         out_has "^  $verb +[a-z]"
     done
 done
 
-for verb in report export info config; do
+for verb in report export diff check info config; do
     run help $verb
     status_is 0
     silent
