@@ -25,7 +25,7 @@
 ##   CUDA_HOME      where the toolkit is (/usr/local/cuda)
 ##   DEPS=dir       where libyaml and zlib are, if they are not installed: test/gpu/README.md
 ##   B=dir          builds out of tree: objects, lib/ and bin/ all land in dir
-##   PREFIX, LIBDIR, INCLUDEDIR, BINDIR, MANDIR, DESTDIR     where install puts things
+##   PREFIX, LIBDIR, INCLUDEDIR, BINDIR, SHAREDIR, DESTDIR   where install puts things
 ##   CC, CXX, CFLAGS, CXXFLAGS, CPPFLAGS, LDFLAGS, LDLIBS    as usual
 ##   TAKT_NO_INSTALL=1  demo and check install no packages
 
@@ -54,7 +54,7 @@ PREFIX     ?= /usr/local
 LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 BINDIR     ?= $(PREFIX)/bin
-MANDIR     ?= $(PREFIX)/share/man
+SHAREDIR   ?= $(PREFIX)/share
 
 # Only the default build fills lib/ and bin/; every other build keeps its results to itself.
 comma := ,
@@ -418,15 +418,25 @@ fuzz:
 
 # Installing
 headers     := $(wildcard include/takt/*)
-manuals     := $(wildcard docs/man/*.1)
+shares      := man/man1/takt.1 bash-completion/completions/takt zsh/site-functions/_takt \
+               fish/vendor_completions.d/takt.fish
 to_include   = $(DESTDIR)$(INCLUDEDIR)/takt
 to_lib       = $(DESTDIR)$(LIBDIR)
 to_cmake     = $(to_lib)/cmake/takt
 to_bin       = $(DESTDIR)$(BINDIR)
-to_man       = $(DESTDIR)$(MANDIR)/man1
+to_share     = $(DESTDIR)$(SHAREDIR)
 
-install: libs $(BIN)/takt
-	install -d $(to_include) $(to_lib)/pkgconfig $(to_cmake) $(to_bin) $(if $(manuals),$(to_man))
+# The command knows its options, and so writes its manual page and what shells complete with.
+$(B)/share/%: $(BIN)/takt
+	$(Q)mkdir -p $(@D)
+	$(Q)$(BIN)/takt $(words_for_$(firstword $(subst /, ,$*))) >$@
+words_for_man             := help --man
+words_for_bash-completion := completion bash
+words_for_zsh             := completion zsh
+words_for_fish            := completion fish
+
+install: libs $(BIN)/takt $(addprefix $(B)/share/,$(shares))
+	install -d $(to_include) $(to_lib)/pkgconfig $(to_cmake) $(to_bin)
 	install -m 644 $(headers) $(to_include)
 	install -m 644 $(static) $(to_lib)
 	install -m 755 $(shared) $(to_lib)
@@ -436,12 +446,12 @@ install: libs $(BIN)/takt
 	$(foreach file,$(cmake_files),\
 	    $(call package_file,$(LIBDIR)/cmake/takt) src/packaging/$(file).in >$(to_cmake)/$(file);)
 	install -m 755 $(BIN)/takt $(to_bin)
-	$(if $(manuals),install -m 644 $(manuals) $(to_man))
+	for file in $(shares); do install -D -m 644 $(B)/share/$$file $(to_share)/$$file; done
 
 uninstall:
 	rm -f $(addprefix $(to_include)/,$(notdir $(headers))) $(addprefix $(to_cmake)/,$(cmake_files))
 	rm -f $(addprefix $(to_lib)/,libtakt.a libtakt.so libtakt.so.$(major) libtakt.so.$(version))
-	rm -f $(to_lib)/pkgconfig/takt.pc $(to_bin)/takt $(addprefix $(to_man)/,$(notdir $(manuals)))
+	rm -f $(to_lib)/pkgconfig/takt.pc $(to_bin)/takt $(addprefix $(to_share)/,$(shares))
 	-rmdir $(to_include) $(to_cmake)
 
 format:

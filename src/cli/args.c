@@ -160,9 +160,20 @@ static void print_option(const cli_option *option)
     cli_print_wrapped(option->help, 26);
 }
 
+static void (*other_print)(const cli_syntax *syntax);
+
+void cli_on_help(void (*print)(const cli_syntax *syntax))
+{
+    other_print = print;
+}
+
 void cli_print_help(const cli_syntax *syntax)
 {
     static const cli_option help = {'h', "help", NULL, "prints this"};
+    if (other_print) {
+        other_print(syntax);
+        return;
+    }
     printf("Usage: takt %s %s\n\n%s\n\nOptions:\n", syntax->verb, syntax->usage, syntax->text);
     for (size_t i = 0; i < syntax->option_count; i++)
         print_option(&syntax->options[i]);

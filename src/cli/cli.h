@@ -23,6 +23,7 @@ typedef struct cli_verb {
     int (*run)(int argc, char **argv); /* argv[0] is the verb */
 } cli_verb;
 
+int cli_completion(int argc, char **argv);
 int cli_report(int argc, char **argv);
 int cli_export(int argc, char **argv);
 int cli_info(int argc, char **argv);
@@ -49,6 +50,7 @@ typedef struct cli_syntax {
     const char       *text;  /* what it does, lines of at most 80 columns */
     const cli_option *options;
     size_t            option_count;
+    const char       *words; /* that its operands may be, separated by blanks; NULL: files */
 } cli_syntax;
 
 enum {
@@ -76,6 +78,10 @@ cli_args cli_args_of(const cli_syntax *syntax, int argc, char **argv);
 int cli_args_next(cli_args *args, const char **value);
 
 void cli_print_help(const cli_syntax *syntax);
+
+/* From here on --help of every verb calls `print` instead: so manual page and completion are made
+ * from what the help is made from. NULL restores it. */
+void cli_on_help(void (*print)(const cli_syntax *syntax));
 
 /* Prints words from column `indent` on, where the cursor stands already, and ends the line. */
 void cli_print_wrapped(const char *text, int indent);

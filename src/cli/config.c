@@ -15,6 +15,7 @@ static const cli_syntax syntax = {
             "                 TAKT_OPTIONS counts as it does in the program\n"
             "  explain        prints every key with its type, default and meaning, as YAML\n"
             "  options        prints the same as options of a program's command line",
+    .words = "check explain options",
 };
 
 /* A configuration is right when a profiler can be made from it. That the profiler is referred to

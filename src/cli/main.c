@@ -1,6 +1,7 @@
 /* The command `takt`: reads trace files and configurations. This file finds the verb; each verb has
  * a file of its own. */
 #include "cli/cli.h"
+#include "cli/verbs.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -16,12 +17,18 @@ static const cli_verb verbs[] = {
     {"info", "tells what a trace is: when, how much, what is missing", cli_info},
     {"config", "checks and explains configurations", cli_config},
     {"doctor", "tells what can be recorded on this machine, and what to do", cli_doctor},
+    {"completion", "prints what makes a shell complete takt's options", cli_completion},
     {"help", "prints this, or the help of one verb", help},
 };
 
 enum {
     VERB_COUNT = sizeof verbs / sizeof *verbs
 };
+
+const cli_verb *cli_verb_at(size_t index)
+{
+    return index < VERB_COUNT ? &verbs[index] : NULL;
+}
 
 static const cli_verb *verb_named(const char *name)
 {
@@ -36,10 +43,11 @@ static void print_overview(FILE *file)
     fprintf(file, "Usage: takt VERB [OPTIONS] [FILE...]\n\n"
                   "Looks into traces that programs have written with Takt.\n\nVerbs:\n");
     for (size_t i = 0; i < VERB_COUNT; i++)
-        fprintf(file, "  %-8s  %s\n", verbs[i].name, verbs[i].summary);
+        fprintf(file, "  %-10s  %s\n", verbs[i].name, verbs[i].summary);
     fprintf(file, "\n"
-                  "  takt VERB --help   all about one verb\n"
-                  "  takt --version     the version\n\n"
+                  "  takt VERB --help    all about one verb\n"
+                  "  takt help --man     the manual page, for man -l or troff\n"
+                  "  takt --version      the version\n\n"
                   "The exit status is 0 if all went well, 1 if the work failed (a file that is no\n"
                   "trace, a full disk) and 2 if the question was wrong (an unknown option).\n");
 }
@@ -65,6 +73,10 @@ static int unknown_verb(const char *name)
 
 static int help(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], "--man") == 0) {
+        cli_print_manual();
+        return CLI_OK;
+    }
     if (argc < 2 || argv[1][0] == '-') {
         print_overview(stdout);
         return CLI_OK;

@@ -1,0 +1,281 @@
+/* takt completion: what makes a shell complete verbs, options and their values. It is printed from
+ * the tables that the parser reads, so it knows every option of this very command. */
+#include "cli/verbs.h"
+
+#include <string.h>
+
+static const cli_syntax syntax = {
+    .verb = "completion",
+    .usage = "bash | zsh | fish",
+    .text =
+        "Prints a script that makes the shell complete takt's verbs and options. `make install`\n"
+        "puts them where the shells look; by hand:\n\n"
+        "  source <(takt completion bash)\n"
+        "  takt completion zsh >_takt      in a folder of $fpath\n"
+        "  takt completion fish >~/.config/fish/completions/takt.fish",
+    .words = "bash zsh fish",
+};
+
+/* What the value of an option can be, as far as its name in the help tells: A is a trace that
+ * others are compared with. */
+typedef enum value_kind {
+    VALUE_NONE, /* the option takes none */
+    VALUE_ANY,
+    VALUE_FILE,
+    VALUE_WHEN
+} value_kind;
+
+#define WHENS "auto always never"
+
+static value_kind kind_of(const cli_option *option)
+{
+    if (!option->value)
+        return VALUE_NONE;
+    if (strcmp(option->value, "WHEN") == 0)
+        return VALUE_WHEN;
+    if (strcmp(option->value, "OUT") == 0 || strcmp(option->value, "A") == 0 ||
+        strstr(option->value, "FILE"))
+        return VALUE_FILE;
+    return VALUE_ANY;
+}
+
+/* Text within single quotes; a quote ends them, stands escaped, and begins them anew. Characters of
+ * `special` get a backslash. */
+static void put_quoted(const char *text, const char *special)
+{
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputs("'\\'", stdout);
+        else if (strchr(special, *text))
+            putchar('\\');
+        putchar(*text);
+    }
+}
+
+void cli_each_syntax(void (*print)(const cli_syntax *syntax))
+{
+    char help[] = "--help";
+    cli_on_help(print);
+    for (size_t i = 0; cli_verb_at(i); i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%s", cli_verb_at(i)->name);
+        char *arguments[] = {name, help, NULL};
+        if (strcmp(name, "help") != 0)
+            cli_verb_at(i)->run(2, arguments);
+    }
+    cli_on_help(NULL);
+}
+
+static void put_verbs(void)
+{
+    for (size_t i = 0; cli_verb_at(i); i++)
+        printf("%s%s", i ? " " : "", cli_verb_at(i)->name);
+}
+
+/* ---- bash ------------------------------------------------------------------------------------ */
+
+/* The options with one kind of value, as a pattern of case. */
+static void put_bash_options(const cli_syntax *of, value_kind kind)
+{
+    const char *between = "";
+    for (size_t i = 0; i < of->option_count; i++) {
+        const cli_option *option = &of->options[i];
+        if (kind_of(option) != kind)
+            continue;
+        if (option->letter)
+            printf("%s-%c | --%s", between, option->letter, option->name);
+        else
+            printf("%s--%s", between, option->name);
+        between = " | ";
+    }
+}
+
+static bool has_kind(const cli_syntax *of, value_kind kind)
+{
+    for (size_t i = 0; i < of->option_count; i++)
+        if (kind_of(&of->options[i]) == kind)
+            return true;
+    return false;
+}
+
+static void put_bash_values(const cli_syntax *of, value_kind kind, const char *then)
+{
+    if (!has_kind(of, kind))
+        return;
+    fputs("            ", stdout);
+    put_bash_options(of, kind);
+    printf(")%s%s return ;;\n", then[0] ? " " : "", then);
+}
+
+static void put_bash_verb(const cli_syntax *of)
+{
+    printf("    %s)\n        case $before in\n", of->verb);
+    put_bash_values(of, VALUE_WHEN, "COMPREPLY=($(compgen -W '" WHENS "' -- \"$word\"));");
+    put_bash_values(of, VALUE_FILE, "COMPREPLY=($(compgen -f -- \"$word\"));");
+    put_bash_values(of, VALUE_ANY, "");
+    printf("        esac\n        words='%s' options='--help", of->words ? of->words : "");
+    for (size_t i = 0; i < of->option_count; i++)
+        printf(" --%s", of->options[i].name);
+    puts("' ;;");
+}
+
+static void put_bash(void)
+{
+    fputs("# takt's completion for bash, made by: takt completion bash\n"
+          "_takt() {\n"
+          "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words "
+          "options\n"
+          "    COMPREPLY=()\n"
+          "    if [ \"$COMP_CWORD\" = 1 ]; then\n"
+          "        COMPREPLY=($(compgen -W '",
+          stdout);
+    put_verbs();
+    fputs(" --help --version' -- \"$word\"))\n"
+          "        return\n"
+          "    fi\n"
+          "    # --color=al is three words\n"
+          "    [ \"$before\" = '=' ] && before=${COMP_WORDS[COMP_CWORD - 2]}\n"
+          "    [ \"$word\" = '=' ] && word=''\n"
+          "    case ${COMP_WORDS[1]} in\n",
+          stdout);
+    cli_each_syntax(put_bash_verb);
+    fputs("    help) words='", stdout);
+    put_verbs();
+    fputs("' options=--man ;;\n"
+          "    *) return ;;\n"
+          "    esac\n"
+          "    case $word in\n"
+          "    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$word\")) ;;\n"
+          "    *)\n"
+          "        if [ -n \"$words\" ] && [ \"$COMP_CWORD\" = 2 ]; then\n"
+          "            COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
+          "        else\n"
+          "            COMPREPLY=($(compgen -f -- \"$word\"))\n"
+          "        fi ;;\n"
+          "    esac\n"
+          "}\n"
+          "complete -o filenames -F _takt takt\n",
+          stdout);
+}
+
+/* ---- zsh ------------------------------------------------------------------------------------- */
+
+static void put_zsh_option(const cli_option *option)
+{
+    static const char *const actions[] = {"", ": ", ":_files", ":(" WHENS ")"};
+    value_kind kind = kind_of(option);
+
+    printf(" \\\n            '");
+    if (option->letter)
+        printf("(-%c --%s)'{-%c,--%s%s}'", option->letter, option->name, option->letter,
+               option->name, kind == VALUE_NONE ? "" : "=");
+    else
+        printf("--%s%s", option->name, kind == VALUE_NONE ? "" : "=");
+    putchar('[');
+    put_quoted(option->help, "[]:\\");
+    putchar(']');
+    if (kind != VALUE_NONE) {
+        putchar(':');
+        put_quoted(option->value, "[]:\\");
+        fputs(actions[kind], stdout);
+    }
+    putchar('\'');
+}
+
+static void put_zsh_verb(const cli_syntax *of)
+{
+    printf("    %s)\n        _arguments '--help[prints the help]'", of->verb);
+    for (size_t i = 0; i < of->option_count; i++)
+        put_zsh_option(&of->options[i]);
+    if (of->words)
+        printf(" \\\n            '1:what:(%s)'", of->words);
+    puts(" \\\n            '*:file:_files' ;;");
+}
+
+static void put_zsh(void)
+{
+    fputs("#compdef takt\n"
+          "# takt's completion for zsh, made by: takt completion zsh\n"
+          "local -a verbs=(",
+          stdout);
+    for (size_t i = 0; cli_verb_at(i); i++) {
+        printf("\n    '%s:", cli_verb_at(i)->name);
+        put_quoted(cli_verb_at(i)->summary, ":\\");
+        putchar('\'');
+    }
+    fputs(")\n"
+          "if ((CURRENT == 2)); then\n"
+          "    _describe verb verbs\n"
+          "    return\n"
+          "fi\n"
+          "shift words\n"
+          "((CURRENT--))\n"
+          "case ${words[1]} in\n",
+          stdout);
+    cli_each_syntax(put_zsh_verb);
+    fputs("    help) _describe verb verbs ;;\nesac\n", stdout);
+}
+
+/* ---- fish ------------------------------------------------------------------------------------ */
+
+static void put_fish_verb(const cli_syntax *of)
+{
+    static const char *const values[] = {"", " -x", " -r -F", " -x -a '" WHENS "'"};
+    for (size_t i = 0; i < of->option_count; i++) {
+        const cli_option *option = &of->options[i];
+        printf("complete -c takt -n '__fish_seen_subcommand_from %s' -l %s", of->verb,
+               option->name);
+        if (option->letter)
+            printf(" -s %c", option->letter);
+        printf("%s -d '", values[kind_of(option)]);
+        put_quoted(option->help, "\\");
+        puts("'");
+    }
+    if (of->words)
+        printf("complete -c takt -n '__fish_seen_subcommand_from %s' -a '%s'\n", of->verb,
+               of->words);
+}
+
+static void put_fish(void)
+{
+    puts("# takt's completion for fish, made by: takt completion fish\n"
+         "complete -c takt -n __fish_use_subcommand -f");
+    for (size_t i = 0; cli_verb_at(i); i++) {
+        printf("complete -c takt -n __fish_use_subcommand -a %s -d '", cli_verb_at(i)->name);
+        put_quoted(cli_verb_at(i)->summary, "\\");
+        puts("'");
+    }
+    cli_each_syntax(put_fish_verb);
+    fputs("complete -c takt -n '__fish_seen_subcommand_from help' -f -a '", stdout);
+    put_verbs();
+    puts("'");
+}
+
+/* ---- The verb -------------------------------------------------------------------------------- */
+
+int cli_completion(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*put)(void);
+    } shells[] = {{"bash", put_bash}, {"zsh", put_zsh}, {"fish", put_fish}};
+    cli_args args = cli_args_of(&syntax, argc, argv);
+    const char *shell = NULL, *value = NULL;
+    int item;
+
+    while ((item = cli_args_next(&args, &value)) == CLI_OPERAND) {
+        if (shell)
+            return cli_usage_error(&syntax, "one shell at a time");
+        shell = value;
+    }
+    if (item == CLI_HELP)
+        return CLI_OK;
+    if (item != CLI_NO_ITEM)
+        return CLI_USAGE;
+    for (size_t i = 0; shell && i < sizeof shells / sizeof *shells; i++)
+        if (strcmp(shell, shells[i].name) == 0) {
+            shells[i].put();
+            return CLI_OK;
+        }
+    return cli_usage_error(&syntax, "for which shell? bash, zsh or fish");
+}
