@@ -1,7 +1,8 @@
-/* Colours. A name has the same one wherever it is shown, in every trace. The fills are Paul Tol's
- * scheme "light" (personal.sron.nl/~pault) without its olive, and the same hues darker. People with
- * colour-blind eyes can tell the hues apart, and dark text has a contrast of at least 4.8 on each,
- * so they serve light and dark pages. */
+/* Colours. A name has the same one wherever it is shown, and in other traces too, unless a name of
+ * more weight has that colour already. The fills are Paul Tol's scheme "light"
+ * (personal.sron.nl/~pault) without its olive, and the same hues darker. People with colour-blind
+ * eyes can tell the hues apart, and dark text has a contrast of at least 4.8 on each, so they serve
+ * light and dark pages. */
 'use strict';
 
 const fills = ['#77aadd', '#ee8866', '#44bb99', '#eedd88', '#99ddff', '#ffaabb', '#bbcc33',
@@ -17,8 +18,29 @@ function hashText(text) {
     return (hash ^ (hash >>> 15)) >>> 0;
 }
 
+const chosenFills = new Map(); /* of the names of most weight: name -> index */
+
+/* Keeps the names on which most time was spent apart: the first has the colour of its hash, the
+ * others the next one that is free. */
+function chooseColors(trace) {
+    const scopes = [...trace.tables.scopes?.rows ?? []]
+        .sort((a, b) => b.cpu_total_ns - a.cpu_total_ns).slice(0, 8).map((row) => row.name);
+    const activities = (trace.tables.summary?.tables?.activities?.rows ?? []).slice(0, 6)
+        .map((row) => row.activity);
+    const used = new Set();
+    for (const name of [...scopes, ...activities]) {
+        if (chosenFills.has(name))
+            continue;
+        let fill = hashText(name) % fills.length;
+        while (used.has(fill))
+            fill = (fill + 1) % fills.length;
+        used.add(fill);
+        chosenFills.set(name, fill);
+    }
+}
+
 function colorOf(name) {
-    return fills[hashText(name) % fills.length];
+    return fills[chosenFills.get(name) ?? hashText(name) % fills.length];
 }
 
 /* The colour of an event, from a table of its track's names. */

@@ -151,6 +151,7 @@ async function main() {
     setUpTheme(() => page?.recolor());
     try {
         const trace = await readTrace((text) => byId('progress').textContent = text);
+        chooseColors(trace);
         page = new Page(trace);
         byId('progress').remove();
         document.body.dataset.state = 'ready';
