@@ -3,7 +3,6 @@
 #include "cli/html/page.h"
 #include "cli/show.h"
 #include "cli/symbols.h"
-#include "cli/symbols.h"
 
 #include <stdlib.h>
 #include <string.h>

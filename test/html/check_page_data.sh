@@ -39,7 +39,7 @@ compare "$scratch/random.pftrace" "a trace with everything"
 "$build/test/html/prog_hostile" "$scratch/hostile.pftrace" || fail "prog_hostile fails"
 compare "$scratch/hostile.pftrace" "hostile names"
 
-echo "profiling: {name: sim, active: 0}
+echo "profiling: {name: sim, active: 0, with_stack: true}
 output: {directory: $scratch/sim, traces: [perfetto]}" >"$scratch/sim.yaml"
 LD_LIBRARY_PATH=$build/simgpu/13 TAKT_CUPTI_LIBRARY=$build/simgpu/13/libcupti.so.13 \
     TAKT_SIM='kernel.advance=30us; memcpy.DtoH=7us' TAKT_CONFIG=$scratch/sim.yaml \

@@ -10,6 +10,7 @@ import collections
 import glob
 import json
 import os
+import re
 import sys
 from decimal import Decimal
 
@@ -63,17 +64,48 @@ def tracks_of(page, *kinds):
             yield number, track, rows
 
 
+def number_text(number):
+    """A double in as few digits as bring the same one back, as C prints it."""
+    texts = ("%.*g" % (digits, number) for digits in range(6, 18))
+    return next(text for text in texts if float(text) == number)
+
+
+def value_text(value):
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return number_text(float(value)) if isinstance(value, Decimal) else str(value)
+
+
+def chrome_span(event):
+    """What stands at a span in Chrome's file: its arguments as the page has them, place, stack."""
+    args = dict(event.get("args", {}))
+    place = args.pop("file", "")
+    stack = args.pop("Call stack", "")
+    for taken in ("category", "device", "activity", "correlation", "begun before", "unfinished"):
+        args.pop(taken, None)
+    last = [(key, args.pop(key)) for key in ("flops", "bytes", "result")
+            if key in args and args[key]]
+    pairs = [(re.sub(r"#\d+$", "", key), value) for key, value in args.items()] + last
+    return ", ".join(f"{key}={value_text(value)}" for key, value in pairs), place, stack
+
+
+def page_span(page, row):
+    _, _, file, line = page.site(row)
+    stack = page.lists["stacks"][row["stack"] - 1] if row["stack"] else []
+    return page.string(row["args"]), f"{os.path.basename(file)}:{line}" if file else "", ";".join(stack)
+
+
 def compare_spans(page, chrome):
     got = collections.Counter(
-        (page.site(row)[0], row["begin"], row["duration"], track["thread"])
+        (page.site(row)[0], row["begin"], row["duration"], track["thread"], *page_span(page, row))
         for _, track, rows in tracks_of(page, "thread") for row in rows)
     truth = collections.Counter(
-        (event["name"], begin, duration, event["tid"])
+        (event["name"], begin, duration, event["tid"], *chrome_span(event))
         for event, begin, duration in chrome.spans("cpu_op", "cuda_runtime", "cuda_driver"))
-    same_thread = {tid for *_, tid in truth} == {tid for *_, tid in got}
-    if not same_thread:  # ids that occur twice in a trace get rows of their own in Chrome's file
-        got = collections.Counter(key[:3] for key in got.elements())
-        truth = collections.Counter(key[:3] for key in truth.elements())
+    if {key[3] for key in truth} != {key[3] for key in got}:
+        # ids that occur twice in a trace get rows of their own in Chrome's file
+        got = collections.Counter(key[:3] + key[4:] for key in got.elements())
+        truth = collections.Counter(key[:3] + key[4:] for key in truth.elements())
     equal("spans of threads", got, truth)
     got = collections.Counter(
         (page.site(row)[0], row["begin"], row["duration"])

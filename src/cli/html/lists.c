@@ -6,20 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *without_folders(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* "forces.c(42): compute_forces", or "libforces.so+0x1a2b", as reports and files have it. */
 static void put_frame(html_bytes *out, html_bytes *text, const takt_frame_info *frame)
 {
+    const char *file = without_folders(frame->file), *module = without_folders(frame->module);
+
     text->used = 0;
-    if (frame->function[0])
+    html_put(text, file, strlen(file));
+    if (file[0])
+        html_print(text, "(%u): ", (unsigned)frame->line);
+    if (frame->function[0]) {
         html_put(text, frame->function, strlen(frame->function));
-    else
-        html_print(text, "0x%llx", (unsigned long long)frame->offset);
-    const char *place = frame->file[0] ? frame->file : frame->module;
-    if (place[0]) {
-        html_put(text, " (", 2);
-        html_put(text, place, strlen(place));
-        if (frame->line)
-            html_print(text, ":%u", (unsigned)frame->line);
-        html_put(text, ")", 1);
+    } else {
+        html_put(text, module[0] ? module : "?", strlen(module[0] ? module : "?"));
+        html_print(text, "+0x%llx", (unsigned long long)frame->offset);
     }
     html_put_json(out, (const char *)text->data, text->used);
 }

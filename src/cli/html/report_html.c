@@ -1,5 +1,6 @@
 /* takt report --html: a page for each file, beside it or where -o says. */
 #include "cli/html/page.h"
+#include "cli/symbols.h"
 
 #include <sys/stat.h>
 
@@ -31,6 +32,7 @@ static int write_page(const char *file, const char *path)
     takt_trace *trace = cli_open_trace(file);
     if (!trace)
         return CLI_FAILED;
+    cli_name_frames(trace);
     cli_progress *progress = cli_progress_begin("writing", path);
     int status = cli_html_write(trace, file, path);
     cli_progress_end(progress);
