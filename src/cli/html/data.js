@@ -2,18 +2,28 @@
  * one object a track; nothing is made for single events. */
 'use strict';
 
-/* The bytes of a block of base64 of gzip, decoded in pieces to keep the strings small. */
-async function inflate(id) {
-    const packed = byId(id).textContent.trim();
-    const stream = new DecompressionStream('gzip');
-    const inflated = new Response(stream.readable).arrayBuffer();
-    const writer = stream.writable.getWriter();
+/* Feeds base64 to a stream, in pieces to keep the strings small. */
+async function writePacked(packed, writer) {
     const piece = 1 << 20;
     for (let at = 0; at < packed.length; at += piece)
-        writer.write(Uint8Array.from(atob(packed.slice(at, at + piece)), (c) => c.charCodeAt(0)));
-    writer.close();
-    byId(id).remove();
-    return new Uint8Array(await inflated);
+        await writer.write(
+            Uint8Array.from(atob(packed.slice(at, at + piece)), (c) => c.charCodeAt(0)));
+    await writer.close();
+}
+
+/* The bytes of a block of base64 of gzip. */
+async function inflate(id) {
+    const block = byId(id);
+    const stream = new DecompressionStream('gzip');
+    const inflated = new Response(stream.readable).arrayBuffer();
+    try {
+        const [bytes] = await Promise.all([inflated,
+            writePacked(block.textContent.trim(), stream.writable.getWriter())]);
+        block.remove();
+        return new Uint8Array(bytes);
+    } catch (error) {
+        throw new Error('they are damaged, or end too early', {cause: error});
+    }
 }
 
 /* Reads columns, each of which begins with its size. */

@@ -137,6 +137,7 @@ function setUpTheme(onchange) {
 }
 
 function fail(text) {
+    document.body.dataset.state = 'failed';
     byId('progress').setAttribute('role', 'alert');
     byId('progress').textContent = text;
 }
@@ -156,7 +157,6 @@ async function main() {
         byId('progress').remove();
         document.body.dataset.state = 'ready';
     } catch (error) {
-        document.body.dataset.state = 'failed';
         fail(`The data of this page cannot be read: ${error.message}`);
         throw error;
     }
