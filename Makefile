@@ -396,7 +396,7 @@ bench:
 	@test/support/install-packages.sh bench
 	@+$(again) bench-built
 
-bench-built: $(B)/takt-bench libs
+bench-built: $(B)/takt-bench libs $(BIN)/takt
 	@$(test_env) $(B)/takt-bench
 
 check-gpu bench-gpu:
