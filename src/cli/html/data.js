@@ -159,10 +159,16 @@ function readWaits(columns, count) {
     return {kind: 'wait', name: 'waits for devices', group: 'host', count, hidden: 0, rows, events};
 }
 
-/* Lets the browser paint, and tells what is going on. */
+/* Tells what is going on, and lets the browser paint it: ten times a second, since each time costs
+ * some milliseconds. */
+let lastBreath = -Infinity;
+
 async function breathe(progress, text) {
+    if (performance.now() - lastBreath < 100)
+        return;
     progress(text);
     await new Promise((resolve) => setTimeout(resolve));
+    lastBreath = performance.now();
 }
 
 async function readTrace(progress) {

@@ -1,8 +1,10 @@
 /* Which rows the timeline has, and where: groups (the host, each device, counters, memory) of
- * tracks and curves. A closed track shows its first line only, a closed group nothing. */
+ * tracks and curves. A closed track shows its first line only, a closed group nothing. Where a group
+ * has many rows, all of them are closed at first. */
 'use strict';
 
-const lineHeight = 20, thinHeight = 12, curveHeight = 44, groupHeight = 26, rowGap = 6;
+const lineHeight = 20, curveHeight = 44, groupHeight = 26, rowGap = 6;
+const manyRows = 24;
 
 function trackRow(trace, track) {
     const marks = [];
@@ -20,8 +22,8 @@ function curveRow(series, title, type) {
 
 function memoryTitle(series) {
     const device = series.device || 'host';
-    const kind = series.kind && series.kind !== 'device' && series.kind !== device ?
-        ` ${series.kind}` : '';
+    const isTold = !series.kind || series.kind === 'device' || series.kind === device;
+    const kind = isTold ? '' : ` ${series.kind}`;
     return `${device}${kind} memory${series.pool ? ', pools' : ''}`;
 }
 
@@ -32,8 +34,12 @@ function deviceTitle(trace, name) {
 
 function timelineGroups(trace) {
     const groups = [];
-    const add = (title, rows) => rows.length && groups.push({kind: 'group', title, rows,
-        isOpen: true});
+    const add = (title, rows) => {
+        if (rows.length > manyRows)
+            rows.forEach((row) => row.isOpen = false);
+        if (rows.length)
+            groups.push({kind: 'group', title, rows, isOpen: true});
+    };
     const tracksOf = (name) => trace.tracks.filter((track) => track.group === name && track.count)
         .map((track) => trackRow(trace, track));
     const waits = trace.waits.count ? [trackRow(trace, trace.waits)] : [];
@@ -50,7 +56,7 @@ function timelineGroups(trace) {
 
 function rowHeight(row) {
     if (row.kind === 'curve')
-        return row.isOpen ? curveHeight : thinHeight;
+        return row.isOpen ? curveHeight : lineHeight;
     return row.isOpen ? lineHeight * Math.max(1, row.track.rows) : lineHeight;
 }
 
