@@ -112,17 +112,21 @@ static unsigned rank_of(const cli_table *table, size_t column)
     return table->columns[column].rank % CLI_SHOWN_ONLY;
 }
 
-/* Takes the column of the greatest rank away; false when all that are left stay. */
+/* Takes the columns of the greatest rank away; false when all that are left stay. */
 static bool drop(const cli_table *table, fit *f)
 {
-    size_t worst = 0;
-    for (size_t i = 1; i < f->count; i++)
-        if (rank_of(table, f->columns[i]) >= rank_of(table, f->columns[worst]))
-            worst = i;
-    if (f->count == 0 || rank_of(table, f->columns[worst]) == 0)
+    unsigned worst = 0;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < f->count; i++)
+        if (rank_of(table, f->columns[i]) > worst)
+            worst = rank_of(table, f->columns[i]);
+    if (worst == 0)
         return false;
-    f->count--;
-    memmove(&f->columns[worst], &f->columns[worst + 1], (f->count - worst) * sizeof *f->columns);
+    for (size_t i = 0; i < f->count; i++)
+        if (rank_of(table, f->columns[i]) != worst)
+            f->columns[kept++] = f->columns[i];
+    f->count = kept;
     return true;
 }
 

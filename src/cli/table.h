@@ -34,7 +34,7 @@ typedef struct cli_column {
     const char   *title;
     const char   *key; /* as JSON and CSV spell it */
     cli_cell_type type;
-    unsigned      rank; /* where the width is short, the greatest goes first; 0 stays */
+    unsigned      rank; /* where the width is short, those of the greatest go first; 0 stays */
 } cli_column;
 
 typedef struct cli_table {

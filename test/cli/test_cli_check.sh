@@ -2,6 +2,7 @@
 # takt check: passes, fails, and fails closed.
 . "${0%/*}/lib_cli.sh"
 . "${0%/*}/lib_compare.sh"
+TAKT_ROOT=$(cd "${TAKT_ROOT:-.}" && pwd)
 cd "$scratch" || exit 1
 
 passes() {
@@ -140,5 +141,18 @@ for files in 'base.pftrace foreign.pftrace' 'foreign.pftrace base.pftrace' 'base
     out_is ""
     err_has '^takt: '
 done
+
+# The script of docs/comparing.md runs; what it finds is the machine's affair.
+awk '$0 == "```" { inside = 0 } inside; $0 == "```sh" { inside = 1 }' \
+    "$TAKT_ROOT/docs/comparing.md" >script.sh
+printf '#!/bin/sh\nexec %s --particles 300 --quiet --steps 130\n' "$samples/sph" >simulator.before
+cp simulator.before simulator.after
+chmod +x simulator.*
+cp "$TAKT_ROOT/samples/sph/profile.yaml" .
+PATH=$bin:$PATH sh script.sh >script.out 2>&1
+status=$?
+[ $status -le 1 ] || fail "the script of docs/comparing.md ends with $status" "$(cat script.out)"
+grep -qE '^(passed|FAILED): [0-9]+ of [0-9]+ rows' script.out ||
+    fail "the script of docs/comparing.md gives no verdict" "$(cat script.out)"
 
 finish
