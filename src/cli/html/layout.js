@@ -1,6 +1,6 @@
 /* Which rows the timeline has, and where: groups (the host, each device, counters, memory) of
- * tracks and curves. A closed track shows its first line only, a closed group nothing. Where a group
- * has many rows, all of them are closed at first. */
+ * tracks and curves. A closed track shows its first line only, a closed group nothing. Groups of
+ * many rows begin with all of them closed. */
 'use strict';
 
 const lineHeight = 20, curveHeight = 44, groupHeight = 26, rowGap = 6;
