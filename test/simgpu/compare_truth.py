@@ -21,6 +21,7 @@ from decimal import Decimal
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import perfetto_totals  # noqa: E402
+import truth_gaps  # noqa: E402
 
 FREE = -1000000000
 CYCLES = {0: (2, 3), 1: (6, 7)}
@@ -562,7 +563,7 @@ def check_cycle(takt, folder, books, number, has_spans):
     cycle = Cycle(books, number, has_spans)
     reports = read_reports(folder, number)
     wanted = {"summary", "scopes", "scopes.all", "tree", "activities", "devices", "kernels", "api",
-              "steps", "memory"} | ({"timeline", "launches", "gaps"} if has_spans else set())
+              "steps", "memory", "ops"} | ({"timeline", "launches", "gaps"} if has_spans else set())
     equal(f"cycle {number}", "reports", {name for name in reports
                                          if "." not in name or name == "scopes.all"}, wanted)
     check_reports(cycle, reports)
@@ -579,6 +580,7 @@ def check_cycle(takt, folder, books, number, has_spans):
     chrome.check_arrows(f"chrome {number}")
     check_rows(f"timeline {number}", cycle, list(timeline_rows(cycle, reports["timeline"])))
     check_busy(cycle, reports)
+    truth_gaps.check(equal, near, cycle, chrome, ns_of, reports, reports["timeline"]["rows"])
 
 
 def main(takt, folder, mode, graph, *drift):

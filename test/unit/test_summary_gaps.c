@@ -3,6 +3,7 @@
  * recording where they are written as US(). */
 #include "test_report_launches.h"
 
+#include "summary/gap_cause.h"
 #include "summary/gaps.h"
 
 #define US(us) (UINT64_C(1000000) + (uint64_t)((us)*1000))
@@ -175,6 +176,36 @@ static void the_latest_end_of_another_stream_counts(void **state)
         assert_int_equal(gaps.idles.items[4].cause_ns[TKT_IDLE_WAIT], 100000);
         done(trace, &gaps);
     }
+}
+
+/* Of a few streams that begin work in order of time and end it at any. */
+static void ends_of_others_are_found_as_by_looking_at_all(void **state)
+{
+    (void)state;
+    enum {
+        COUNT = 2000,
+        STREAMS = 5
+    };
+    static tkt_ending all[COUNT];
+    tkt_endings endings = {0};
+    uint64_t random = 7;
+    uint64_t now_ns = 10000;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        now_ns += build_random(&random) % 40;
+        all[i] =
+            (tkt_ending){now_ns + build_random(&random) % 900, 1 + build_random(&random) % STREAMS};
+        tkt_endings_pass(&endings, now_ns);
+        for (uint32_t stream = 1; stream <= STREAMS; stream++) {
+            uint64_t latest_ns = 0;
+            for (uint32_t k = 0; k < i; k++)
+                if (all[k].stream != stream && all[k].end_ns <= now_ns && all[k].end_ns > latest_ns)
+                    latest_ns = all[k].end_ns;
+            assert_false(tkt_endings_other(&endings, stream, latest_ns));
+            assert_int_equal(tkt_endings_other(&endings, stream, latest_ns - 1), latest_ns > 0);
+        }
+        assert_true(tkt_endings_add(&endings, all[i].end_ns, all[i].stream));
+    }
+    TKT_ARRAY_FREE(&endings);
 }
 
 /* Two nodes of a launch, 20 us apart; a kernel of another launch; work of nobody's. */
@@ -617,6 +648,7 @@ int main(void)
         cmocka_unit_test(streams_wait_for_the_events_they_were_told_to),
         cmocka_unit_test(streams_wait_for_the_work_of_others),
         cmocka_unit_test(the_latest_end_of_another_stream_counts),
+        cmocka_unit_test(ends_of_others_are_found_as_by_looking_at_all),
         cmocka_unit_test(inside_a_launch_gaps_are_the_graphs),
         cmocka_unit_test(an_unknown_uncertainty_is_none),
         cmocka_unit_test(rows_are_of_the_recording),
