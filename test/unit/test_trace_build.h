@@ -231,6 +231,44 @@ MAYBE_UNUSED static void random_async(takt_trace *trace, chance *from, uint32_t 
     }
 }
 
+MAYBE_UNUSED static void make_frame(takt_trace *trace, const char *module, uint64_t offset,
+                                    const char *function, const char *file, uint32_t line)
+{
+    ADD(&trace->frames, (tkt_frame){.offset = offset,
+                                    .module = text(trace, module),
+                                    .function = text(trace, function),
+                                    .file = text(trace, file),
+                                    .line = line});
+}
+
+/* Frames are numbered as they were made; the innermost one first. */
+MAYBE_UNUSED static uint32_t make_stack(takt_trace *trace, uint32_t count, const uint32_t *frames)
+{
+    ADD(&trace->stacks, (tkt_stack){(uint32_t)trace->stack_frames.count, count});
+    for (uint32_t i = 0; i < count; i++)
+        ADD(&trace->stack_frames, frames[i]);
+    return (uint32_t)trace->stacks.count - 1;
+}
+
+MAYBE_UNUSED static void random_stacks(takt_trace *trace, chance *from)
+{
+    uint32_t frames[40];
+    for (uint64_t i = 0; i < 50; i++)
+        make_frame(trace, draw(from, 2) ? "/opt/sph" : i % 3 ? "/lib/libc.so.6" : "", i << i,
+                   draw(from, 3) ? "step" : "", draw(from, 2) ? "fluid.c" : "",
+                   (uint32_t)draw(from, 1000));
+    for (uint64_t i = 0; i < 20; i++) {
+        uint32_t depth = (uint32_t)draw(from, 40);
+        for (uint32_t k = 0; k < depth; k++)
+            frames[k] = (uint32_t)draw(from, 50);
+        make_stack(trace, depth, frames);
+    }
+    for (size_t t = 0; t < trace->tracks.count; t++)
+        for (uint32_t i = 0; i < trace->tracks.items[t].spans.count; i++)
+            if (draw(from, 4) == 0)
+                ADD(&trace->tracks.items[t].stacks, (tkt_span_stack){i, (uint32_t)draw(from, 20)});
+}
+
 /* `threads` threads with `span_count` spans each, and two async tracks. Not finished. */
 MAYBE_UNUSED static takt_trace *random_trace(uint64_t seed, uint32_t threads, size_t span_count)
 {
@@ -247,6 +285,8 @@ MAYBE_UNUSED static takt_trace *random_trace(uint64_t seed, uint32_t threads, si
         ADD(&trace->steps, (tkt_step){40 + i, BEGIN_NS + 1000 * i, BEGIN_NS + 1000 * i + 900});
     if (trace->calls.count && seed % 3)
         random_devices(trace, &from);
+    if (seed % 2)
+        random_stacks(trace, &from);
     return trace;
 }
 
@@ -466,6 +506,23 @@ MAYBE_UNUSED static void same_arg(const takt_trace *a, const takt_trace *b, cons
     }
 }
 
+MAYBE_UNUSED static void same_stack(const takt_trace *a, const takt_trace *b, size_t p, size_t q)
+{
+    takt_frame_info x, y;
+    size_t count = takt_trace_frame_count(a, p);
+    SAME(count, takt_trace_frame_count(b, q));
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(takt_trace_frame(a, p, i, &x), TAKT_OK);
+        assert_int_equal(takt_trace_frame(b, q, i, &y), TAKT_OK);
+        assert_string_equal(x.module, y.module);
+        assert_string_equal(x.function, y.function);
+        assert_string_equal(x.file, y.file);
+        SAME(x.offset, y.offset);
+        SAME(x.line, y.line);
+        SAME(x.is_inline, y.is_inline);
+    }
+}
+
 MAYBE_UNUSED static void same_track(const takt_trace *a, const takt_trace *b, size_t number)
 {
     const tkt_track *x = &a->tracks.items[number];
@@ -491,6 +548,11 @@ MAYBE_UNUSED static void same_track(const takt_trace *a, const takt_trace *b, si
         SAME(x->works.items[i].span, y->works.items[i].span);
         SAME_BITS(x->works.items[i].flops, y->works.items[i].flops);
         SAME_BITS(x->works.items[i].bytes, y->works.items[i].bytes);
+    }
+    SAME(x->stacks.count, y->stacks.count);
+    for (size_t i = 0; i < x->stacks.count; i++) {
+        SAME(x->stacks.items[i].span, y->stacks.items[i].span);
+        same_stack(a, b, x->stacks.items[i].stack, y->stacks.items[i].stack);
     }
 }
 
