@@ -318,9 +318,13 @@ static bool refuse_name(tkt_config_problem *problem, const tkt_config_key *key, 
     const char *near = tkt_config_nearest(item, names);
     char quoted[TKT_CONFIG_QUOTED];
     problem->status = TAKT_BAD_CONFIG;
-    snprintf(problem->text, sizeof problem->text, "expected %s, got %s%s%s%s", key->expects,
-             tkt_config_quote(quoted, item), near ? "; did you mean '" : "", near ? near : "",
-             near ? "'?" : "");
+    if (is_trace && strcmp(item, "html") == 0)
+        snprintf(problem->text, sizeof problem->text,
+                 "html is made by takt report --html, of a file: perfetto");
+    else
+        snprintf(problem->text, sizeof problem->text, "expected %s, got %s%s%s%s", key->expects,
+                 tkt_config_quote(quoted, item), near ? "; did you mean '" : "", near ? near : "",
+                 near ? "'?" : "");
     return false;
 }
 

@@ -365,6 +365,8 @@ static void names_are_known_once_they_are_handed_over(void **state)
                    "'chrome.gz'?");
     assert_refused("output.traces", "mein",
                    "output.traces: expected a trace format, got 'mein'; did you mean 'mine'?");
+    assert_refused("output.traces", "html",
+                   "output.traces: html is made by takt report --html, of a file: perfetto");
     assert_int_equal(set("output.traces", "mine, mine.gz, tensorboard, folded.gz", NULL), TAKT_OK);
 
     /* A report that is Takt's, but not in this library, may be asked for and is left out. */
