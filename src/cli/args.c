@@ -32,9 +32,9 @@ static int unknown_option(const cli_args *args, const char *name, size_t length)
     char word[64];
     snprintf(word, sizeof word, "%.*s", (int)length, name);
     cli_nearest nearest = {.word = word};
+    cli_nearest_try(&nearest, "help");
     for (size_t i = 0; i < args->syntax->option_count; i++)
         cli_nearest_try(&nearest, args->syntax->options[i].name);
-    cli_nearest_try(&nearest, "help");
     if (nearest.best)
         cli_usage_error(args->syntax, "unknown option --%s; did you mean --%s?", word,
                         nearest.best);

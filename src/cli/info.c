@@ -1,6 +1,6 @@
 /* takt info: what a trace is, without its tables. What is missing from it is told with the reason,
  * since a table alone does not show what it cannot know. */
-#include "cli/cli.h"
+#include "cli/info.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -11,12 +11,16 @@ enum {
     NAME = 256
 };
 
+static const cli_option options[] = {{0, "json", NULL, "as JSON; several files become one array"}};
+
 static const cli_syntax syntax = {
     .verb = "info",
-    .usage = "FILE...",
+    .usage = "[--json] FILE...",
     .text = "Tells what trace files are: name, time, steps, tracks, numbers of spans and\n"
             "activities, devices, clock, Takt's own cost, what was lost and why, and whether\n"
             "a file is cut.",
+    .options = options,
+    .option_count = 1,
 };
 
 static void print_key(const char *key)
@@ -31,18 +35,26 @@ static void print_count(uint64_t count, const char *one, const char *many)
     printf("%s %s", cli_count_text(number, sizeof number, count), count == 1 ? one : many);
 }
 
-/* The wall-clock time of the beginning, in UTC so that it means the same everywhere. */
-static void print_when(const takt_facts *facts)
+/* In UTC, so that it means the same everywhere. */
+const char *cli_begin_text(char *out, size_t size, const takt_facts *facts)
 {
-    char date[64] = "at an unknown time", length[NUMBER];
     int64_t begin_ns = (int64_t)facts->begin_ns + facts->realtime_offset_ns;
     time_t seconds = (time_t)(begin_ns / 1000000000);
     struct tm parts;
 
+    out[0] = '\0';
     if (facts->realtime_offset_ns && gmtime_r(&seconds, &parts))
-        strftime(date, sizeof date, "%Y-%m-%d %H:%M:%S UTC", &parts);
+        strftime(out, size, "%Y-%m-%d %H:%M:%S UTC", &parts);
+    return out;
+}
+
+static void print_when(const takt_facts *facts)
+{
+    char date[64], length[NUMBER];
+
     print_key("recorded");
-    printf("%s, for %s\n", date,
+    printf("%s, for %s\n",
+           cli_begin_text(date, sizeof date, facts)[0] ? date : "at an unknown time",
            cli_time_text(length, sizeof length, (double)(facts->end_ns - facts->begin_ns)));
 }
 
@@ -60,6 +72,32 @@ static void print_steps(const takt_facts *facts)
            facts->is_partial ? "; partial: the program stopped before the cycle was complete" : "");
 }
 
+const cli_content *cli_content_at(size_t index)
+{
+    static const cli_content contents[] = {
+        {"counter sample", "counter samples", "counter_samples", takt_trace_counter_count},
+        {"call into CUDA", "calls into CUDA", "calls", takt_trace_call_count},
+        {"mark", "marks", "marks", takt_trace_mark_count},
+        {"memory event", "memory events", "memory_events", takt_trace_memory_count},
+        {"wait for a device", "waits for devices", "waits", takt_trace_wait_count},
+        {"call stack", "call stacks", "stacks", takt_trace_stack_count},
+    };
+    return index < sizeof contents / sizeof *contents ? &contents[index] : NULL;
+}
+
+/* Counter samples are always told, the rest where there is some. */
+static void print_more_contents(const takt_trace *trace)
+{
+    for (size_t i = 0; cli_content_at(i); i++) {
+        size_t count = cli_content_at(i)->count(trace);
+        if (i > 0 && count == 0)
+            continue;
+        printf(", ");
+        print_count(count, cli_content_at(i)->one, cli_content_at(i)->many);
+    }
+    putchar('\n');
+}
+
 static void print_contents(const takt_trace *trace, const takt_facts *facts)
 {
     print_key("contents");
@@ -69,9 +107,7 @@ static void print_contents(const takt_trace *trace, const takt_facts *facts)
         printf("a summary only, no spans");
     printf(", ");
     print_count(facts->activity_count, "activity", "activities");
-    printf(", ");
-    print_count(takt_trace_counter_count(trace), "counter sample", "counter samples");
-    putchar('\n');
+    print_more_contents(trace);
 }
 
 static void print_tracks(const takt_trace *trace)
@@ -189,35 +225,54 @@ static void print_trace(const char *path, const takt_trace *trace)
     print_losses(facts);
 }
 
-static int print_file(const char *path, bool is_first)
+/* Of several files as JSON, each object stands behind "[" or ",". */
+static int print_files(char **paths, int count, bool is_json)
 {
-    takt_trace *trace = cli_open_trace(path);
-    if (!trace)
-        return CLI_FAILED;
-    if (!is_first)
+    int told = 0, result = CLI_OK;
+
+    for (int i = 0; i < count; i++) {
+        takt_trace *trace = cli_open_trace(paths[i]);
+        if (!trace) {
+            result = CLI_FAILED;
+            continue;
+        }
+        if (is_json && count > 1)
+            fputs(told ? ",\n" : "[\n", stdout);
+        else if (told)
+            putchar('\n');
+        if (is_json)
+            cli_info_json(paths[i], trace);
+        else
+            print_trace(paths[i], trace);
+        takt_trace_release(trace);
+        told++;
+    }
+    if (is_json && count > 1)
+        fputs(told ? "]\n" : "[]\n", stdout);
+    else if (is_json && told)
         putchar('\n');
-    print_trace(path, trace);
-    takt_trace_release(trace);
-    return CLI_OK;
+    return result;
 }
 
 int cli_info(int argc, char **argv)
 {
     cli_args args = cli_args_of(&syntax, argc, argv);
     const char *path = NULL;
-    int item, count = 0, result = CLI_OK;
+    bool is_json = false;
+    int item, count = 0;
 
     /* The paths move to the front of argv, so that a wrong option is told before any file is. */
-    while ((item = cli_args_next(&args, &path)) == CLI_OPERAND)
-        argv[1 + count++] = argv[args.next - 1];
+    while ((item = cli_args_next(&args, &path)) == CLI_OPERAND || item >= 0) {
+        if (item == CLI_OPERAND)
+            argv[1 + count++] = argv[args.next - 1];
+        else
+            is_json = true; /* the only option */
+    }
     if (item == CLI_HELP)
         return CLI_OK;
     if (item != CLI_NO_ITEM)
         return CLI_USAGE;
     if (count == 0)
         return cli_usage_error(&syntax, "which file? name one or more traces");
-    for (int i = 0; i < count; i++)
-        if (print_file(argv[1 + i], i == 0) != CLI_OK)
-            result = CLI_FAILED;
-    return result;
+    return print_files(argv + 1, count, is_json);
 }

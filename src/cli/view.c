@@ -2,6 +2,7 @@
  * trace from a server on this machine, which ends when it has done so: nothing leaves the machine,
  * and nothing stays behind. */
 #include "cli/view.h"
+#include "cli/html/page.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,7 +20,8 @@ extern char **environ;
 enum {
     LONGEST_NAME = 100, /* of a file, as the link shows it */
     MOST_SECONDS = 86400,
-    LINK_SIZE = 512
+    LINK_SIZE = 512,
+    PATH_SIZE = 4096
 };
 
 typedef enum view_option {
@@ -27,6 +29,7 @@ typedef enum view_option {
     OPTION_TIMEOUT,
     OPTION_PORT,
     OPTION_BACKGROUND,
+    OPTION_HTML,
     OPTION_COUNT
 } view_option;
 
@@ -35,6 +38,8 @@ static const cli_option options[OPTION_COUNT] = {
     [OPTION_TIMEOUT] = {0, "timeout", "SECONDS", "ends if nobody has come by then; else 300"},
     [OPTION_PORT] = {0, "port", "N", "serves from port N; else 9001, or any if that is in use"},
     [OPTION_BACKGROUND] = {0, "background", NULL, "prints the link, and waits in the background"},
+    [OPTION_HTML] = {0, "html", NULL,
+                     "writes the page of takt report --html instead, which needs no network"},
 };
 
 static const cli_syntax syntax = {
@@ -55,6 +60,7 @@ typedef struct view_request {
     long port; /* 0: not said */
     bool open;
     bool background;
+    bool html;
 } view_request;
 
 /* ---- The command line ------------------------------------------------------------------------ */
@@ -83,6 +89,9 @@ static int take_item(view_request *request, int item, const char *value)
     case OPTION_BACKGROUND:
         request->background = true;
         return CLI_OK;
+    case OPTION_HTML:
+        request->html = true;
+        return CLI_OK;
     default: /* an operand */
         if (request->file)
             return cli_usage_error(&syntax, "one file at a time");
@@ -107,6 +116,8 @@ static int parse(view_request *request, int argc, char **argv)
     }
     if (!request->file)
         return cli_usage_error(&syntax, "which file? name a trace");
+    if (request->html && (request->port || request->background))
+        return cli_usage_error(&syntax, "--html serves nothing: leave out --port and --background");
     return CLI_NO_ITEM;
 }
 
@@ -295,6 +306,16 @@ static int offer_file(const view_request *request, view_offer *offer)
     return wait_for_browser(request, offer);
 }
 
+static int make_page(const view_request *request)
+{
+    char path[PATH_SIZE], *files[] = {(char *)request->file};
+    int status = cli_report_html(&syntax, files, 1, NULL);
+    if (status == CLI_OK && request->open &&
+        cli_name_output(path, sizeof path, NULL, request->file, ".html"))
+        open_link(path);
+    return status;
+}
+
 static int tell_by_hand(const char *file)
 {
     return cli_error(
@@ -311,6 +332,8 @@ int cli_view(int argc, char **argv)
     int result = parse(&request, argc, argv);
     if (result != CLI_NO_ITEM)
         return result;
+    if (request.html)
+        return make_page(&request);
     result = open_file(request.file, &offer);
     if (result == CLI_OK && !view_has_server())
         result = tell_by_hand(request.file);
