@@ -22,6 +22,7 @@ from decimal import Decimal
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import perfetto_totals  # noqa: E402
 import truth_gaps  # noqa: E402
+import truth_kernels  # noqa: E402
 
 FREE = -1000000000
 CYCLES = {0: (2, 3), 1: (6, 7)}
@@ -82,6 +83,7 @@ class Books:
         self.drift = drift
         self.tids, self.works, self.calls, self.scopes = {}, [], [], []
         self.memory, self.listed = [], []
+        self.declared, self.failed = [], []
         for path in sorted(glob.glob(folder + "/books.*")):
             with open(path) as file:
                 for line in file:
@@ -99,6 +101,10 @@ class Books:
             self.calls.append((step, path, fields[0], thread))
         elif what == "scope":
             self.scopes.append((step, path))
+        elif what == "declared":
+            self.declared.append((step, path, float(fields[0]), float(fields[1])))
+        elif what == "failed":
+            self.failed.append((step, fields[0], int(fields[1])))
         elif what == "memory":
             self.memory.append((step, path, f"cuda:{fields[0]}", int(fields[1])))
         elif what == "listed":
@@ -126,6 +132,8 @@ class Cycle:
         self.calls = [call[1:] for call in books.calls if call[0] in steps]
         self.paths = collections.Counter(path for step, path in books.scopes if step in steps)
         self.memory = [change[1:] for change in books.memory if change[0] in steps]
+        self.declared = [work[1:] for work in books.declared if work[0] in steps]
+        self.failed = [call[1:] for call in books.failed if call[0] in steps]
         self.names = {name for path in self.paths for name in path}
 
     def by(self, key):
@@ -567,6 +575,7 @@ def check_cycle(takt, folder, books, number, has_spans):
     equal(f"cycle {number}", "reports", {name for name in reports
                                          if "." not in name or name == "scopes.all"}, wanted)
     check_reports(cycle, reports)
+    truth_kernels.check(equal, near, cycle, reports)
     check_csv(folder, number, reports)
     check_file(takt, folder, number, reports)
     if not has_spans:

@@ -29,6 +29,7 @@
 #define STEPS             8
 #define THREADS           4
 #define STREAMS           3
+#define OUT_OF_MEMORY     2
 #define NOT_READY         600
 #define CAPTURE_OF_THREAD 1
 #define FREE_BEGIN        (-1000000000) /* when it begins is the host's affair */
@@ -275,11 +276,21 @@ static void check_gate(worker *w)
     w->is_gated = false;
 }
 
-/* Scopes of the same name in different places, and inside each other. */
+static void declare(worker *w, double flops, double bytes)
+{
+#ifndef TAKT_DISABLE
+    note(w, "declared", "\t%.17g\t%.17g", flops, bytes);
+#endif
+    TAKT_WORK(flops, bytes);
+    (void)w;
+}
+
+/* Scopes of the same name in different places, and inside each other; not all declare work. */
 static void solve(worker *w)
 {
     {
         SCOPE(w, "forces");
+        declare(w, 2.5e6, 1e6 + w->step);
         launch(w, 0, &density, w->density);
         launch(w, 1, &forces, w->forces);
         {
@@ -291,6 +302,7 @@ static void solve(worker *w)
         launch(w, 1, &density, w->density);
     }
     SCOPE(w, "solve");
+    declare(w, 1e3, 2.5e5);
     launch(w, 2, &sweep, w->sweep);
     {
         SCOPE(w, "forces");
@@ -350,6 +362,10 @@ static void allocate(worker *w)
     SCOPE(w, "memory");
     CUdeviceptr passing;
     const long bytes = (w->number + 1) << 20;
+    if (cuMemAlloc_v2(&passing, (size_t)1 << 50) != OUT_OF_MEMORY)
+        _exit(4);
+    note_call(w, "cuMemAlloc");
+    note(w, "failed", "\tcuMemAlloc\t%d", OUT_OF_MEMORY);
     CHECK(cuMemAlloc_v2(&passing, (size_t)bytes * 3));
     note_call(w, "cuMemAlloc");
     note(w, "memory", "\t%d\t%ld", w->device, bytes * 3);
