@@ -9,6 +9,10 @@
 
 extern char **environ;
 
+enum {
+    PREFIX = 5 /* the length of "TAKT_" */
+};
+
 /* Those that Takt reads. */
 static const char *const ours[] = {"TAKT_CLOCK", "TAKT_CONFIG", "TAKT_CUPTI_LIBRARY", "TAKT_LOG",
                                    "TAKT_OPTIONS"};
@@ -39,12 +43,12 @@ static bool is_ours(const char *name, size_t length)
 static void tell_unknown(doctor_findings *findings, const char *name, size_t length)
 {
     char word[64], advice[128] = "Takt knows no such variable";
-    snprintf(word, sizeof word, "%.*s", (int)length, name);
+    snprintf(word, sizeof word, "%.*s", (int)(length - PREFIX), name + PREFIX);
     cli_nearest nearest = {.word = word};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-        cli_nearest_try(&nearest, ours[i]);
+        cli_nearest_try(&nearest, ours[i] + PREFIX);
     if (nearest.best)
-        snprintf(advice, sizeof advice, "Takt knows no such variable; did you mean %s?",
+        snprintf(advice, sizeof advice, "Takt knows no such variable; did you mean TAKT_%s?",
                  nearest.best);
     doctor_tell(findings, DOCTOR_NOTE, "variable", advice, "%s", name);
 }
@@ -70,9 +74,9 @@ void doctor_look_at_environment(doctor_findings *findings)
 {
     for (char **entry = environ; *entry; entry++) {
         size_t length = strcspn(*entry, "=");
-        if (strncmp(*entry, "TAKT_", 5) == 0 && is_ours(*entry, length))
+        if (strncmp(*entry, "TAKT_", PREFIX) == 0 && is_ours(*entry, length))
             doctor_tell(findings, DOCTOR_OK, "variable", NULL, "%s", *entry);
-        else if (strncmp(*entry, "TAKT_", 5) == 0)
+        else if (strncmp(*entry, "TAKT_", PREFIX) == 0)
             tell_unknown(findings, *entry, length);
     }
     for (size_t i = 0; i < sizeof theirs / sizeof *theirs; i++) {
