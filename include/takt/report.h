@@ -21,7 +21,7 @@ typedef struct takt_report_options {
     int64_t     rows;  /* at most so many; -1: all; 0: the report's own limit */
     uint32_t    width; /* columns of text; 0: the terminal's, otherwise 160 */
     bool        color; /* mark slow rows; text only */
-    bool        full_names;   /* do not shorten names */
+    bool        full_names;   /* do not shorten names; kernels: with template arguments */
     bool        by_arguments; /* scopes: group by recorded arguments too; kernels: by launch */
     bool        with_flops;   /* scopes: the FLOPs column */
     bool        all;          /* scopes, tree: calls into CUDA too; scopes: kernels and copies */
