@@ -206,15 +206,15 @@ void tkt_show_device_uncertainty(tkt_document *document)
 static void add_notes(tkt_document *document)
 {
     tkt_document_add_note(document,
-                          "Rows without a stream are of the whole device: idle is when none of its "
-                          "streams ran. Host late: what came next was launched after that had run "
-                          "out of work; Waited: launched in time, but behind an event or another "
-                          "stream's work; Short: gaps below %d us between work that was there; "
-                          "Edges: before the first activity and after the last.",
+                          "A row without a stream is the whole device, idle while none of its "
+                          "streams ran. Host late: the next work was launched after the last had "
+                          "ended; Waited: launched in time, but behind an event or another stream; "
+                          "Short: less than %d us between work that was there; Edges: before the "
+                          "first activity and after the last.",
                           TKT_SHORT_GAP_NS / 1000);
-    tkt_document_add_note(document, "Idle time is the scopes' that the thread was in which "
-                                    "launched what came next; behind the last activity, the "
-                                    "thread that launched that.");
+    tkt_document_add_note(document,
+                          "Host was in: scopes of the thread that launched what followed the gap, "
+                          "or, behind the last activity, that one.");
     tkt_show_device_uncertainty(document);
     tkt_document_add_fact(document, "short_gap_ns", NULL, TKT_CELL_TIME,
                           (tkt_cell){.u = TKT_SHORT_GAP_NS});
