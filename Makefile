@@ -455,7 +455,7 @@ uninstall:
 	-rmdir $(to_include) $(to_cmake)
 
 format:
-	clang-format -i $(wildcard $(foreach dir,src/* samples samples/* test/*,$(dir)/*.c $(dir)/*.cpp))
+	clang-format -i $(wildcard $(foreach dir,src/* src/*/* samples samples/* test/*,$(dir)/*.c $(dir)/*.cpp))
 
 clean:
 	rm -rf $(B) $(LIB) $(BIN)

@@ -9,6 +9,7 @@ CHROME.json is what `takt export --chrome` makes, and FOLDER has NAME.json for e
 import collections
 import glob
 import json
+import math
 import os
 import re
 import sys
@@ -189,7 +190,7 @@ def compare_values(page, chrome):
     got = collections.Counter(
         (counter["name"], row["time"], row["value"])
         for counter, rows in zip(page.facts["counters"], page.counters) for row in rows
-        if row["value"] == row["value"] and abs(row["value"]) != float("inf"))
+        if math.isfinite(row["value"]))
     truth = collections.Counter(
         (event["name"], chrome.time(event), float(value))
         for event in chrome.of_kind("C") for value in event["args"].values()
@@ -202,6 +203,26 @@ def compare_values(page, chrome):
         (chrome.time(event), event["args"]["Bytes"])
         for event in chrome.of_kind("i", "cpu_instant_event") if event["name"] == "[memory]")
     equal("memory", got, truth)
+
+
+def compare_moments(page, chrome):
+    """Marks; Chrome's file has counters that are no number as marks."""
+    got = collections.Counter((page.string(mark["name"]), mark["time"]) for mark in page.marks)
+    got.update((counter["name"], row["time"])
+               for counter, rows in zip(page.facts["counters"], page.counters) for row in rows
+               if not math.isfinite(row["value"]))
+    truth = collections.Counter(
+        (event["name"], chrome.time(event))
+        for event in chrome.of_kind("i", "cpu_instant_event") if event["name"] != "[memory]")
+    equal("marks", got, truth)
+
+
+def compare_waits(page, chrome):
+    got = collections.Counter((wait["begin"], wait["duration"], wait["context"])
+                              for wait in page.waits)
+    truth = collections.Counter((begin, duration, event["args"]["context"])
+                                for event, begin, duration in chrome.spans("cuda_sync"))
+    equal("waits", got, truth)
 
 
 def compare_totals(page, path):
@@ -242,6 +263,8 @@ def main():
     compare_activities(page, chrome)
     compare_launches(page, chrome)
     compare_values(page, chrome)
+    compare_moments(page, chrome)
+    compare_waits(page, chrome)
     compare_totals(page, sys.argv[3])
     compare_tables(page, sys.argv[4])
     for failure in failures[:20]:
