@@ -151,8 +151,10 @@ static size_t resolve(void *user, const takt_frame_info *frame, takt_frame_info 
                       size_t capacity)
 {
     symbols *s = user;
+    if (*frame->file || capacity == 0) /* it has been asked about before */
+        return 0;
     const module *in = find_module(s, frame->module);
-    if (!in || !in->dwfl || capacity == 0)
+    if (!in || !in->dwfl)
         return 0;
     Dwarf_Addr address = frame->offset + in->bias, bias = 0;
     Dwfl_Line *line = dwfl_module_getsrc(in->dwfl, address);

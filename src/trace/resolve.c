@@ -12,7 +12,6 @@ typedef struct resolution {
     tkt_stacks known;
     TKT_ARRAY_OF(uint32_t) numbers; /* of new frames: those of each old one together */
     uint32_t *first;                /* by old frame, in `numbers`; one more at the end */
-    uint32_t *stacks;               /* by old stack: the new one */
 } resolution;
 
 static void take_stacks(takt_trace *from, takt_trace *to)
@@ -87,42 +86,33 @@ static bool resolve_frames(resolution *r, takt_frame_resolver resolve, void *use
     return is_ok;
 }
 
-static bool add_stack(resolution *r, const tkt_stack *old, uint32_t *number)
+/* Different stacks stay different, since their frames keep their places, and so their numbers. */
+static bool add_stack(resolution *r, const tkt_stack *old)
 {
-    TKT_ARRAY_OF(uint32_t) frames = {0};
-    bool is_ok = true;
-    for (uint32_t i = 0; i < old->frame_count && is_ok; i++) {
+    takt_trace *trace = r->known.trace;
+    tkt_stack *stack = TKT_ARRAY_ADD(&trace->stacks);
+    if (!stack)
+        return false;
+    *stack = (tkt_stack){(uint32_t)trace->stack_frames.count, 0};
+    for (uint32_t i = 0; i < old->frame_count; i++) {
         uint32_t frame = r->old.stack_frames.items[old->first_frame + i];
-        size_t count = r->first[frame + 1] - r->first[frame];
-        is_ok = TKT_ARRAY_RESERVE(&frames, frames.count + count);
-        if (is_ok)
-            memcpy(frames.items + frames.count, r->numbers.items + r->first[frame],
-                   count * sizeof *frames.items);
-        frames.count += count;
+        for (uint32_t n = r->first[frame]; n < r->first[frame + 1]; n++) {
+            uint32_t *added = TKT_ARRAY_ADD(&trace->stack_frames);
+            if (!added)
+                return false;
+            *added = r->numbers.items[n];
+            stack->frame_count++;
+        }
     }
-    *number = is_ok ? tkt_stacks_add(&r->known, frames.items, (uint32_t)frames.count) : UINT32_MAX;
-    TKT_ARRAY_FREE(&frames);
-    return *number != UINT32_MAX;
+    return true;
 }
 
 static bool add_stacks(resolution *r)
 {
-    size_t count = r->old.stacks.count;
-    r->stacks = tkt_alloc((count + 1) * sizeof *r->stacks);
-    bool is_ok = r->stacks != NULL;
-    for (size_t i = 0; i < count && is_ok; i++)
-        is_ok = add_stack(r, &r->old.stacks.items[i], &r->stacks[i]);
+    bool is_ok = true;
+    for (size_t i = 0; i < r->old.stacks.count && is_ok; i++)
+        is_ok = add_stack(r, &r->old.stacks.items[i]);
     return is_ok;
-}
-
-static void renumber(const resolution *r)
-{
-    takt_trace *trace = r->known.trace;
-    for (size_t t = 0; t < trace->tracks.count; t++) {
-        tkt_track *track = &trace->tracks.items[t];
-        for (size_t i = 0; i < track->stacks.count; i++)
-            track->stacks.items[i].stack = r->stacks[track->stacks.items[i].stack];
-    }
 }
 
 takt_status takt_trace_resolve(takt_trace *trace, takt_frame_resolver resolve, void *user)
@@ -132,9 +122,7 @@ takt_status takt_trace_resolve(takt_trace *trace, takt_frame_resolver resolve, v
     resolution r = {.known = {.trace = trace}};
     take_stacks(trace, &r.old);
     bool is_ok = resolve_frames(&r, resolve, user) && add_stacks(&r);
-    if (is_ok) {
-        renumber(&r);
-    } else {
+    if (!is_ok) {
         free_stacks(trace);
         take_stacks(&r.old, trace);
     }
@@ -142,6 +130,5 @@ takt_status takt_trace_resolve(takt_trace *trace, takt_frame_resolver resolve, v
     tkt_stacks_fini(&r.known);
     TKT_ARRAY_FREE(&r.numbers);
     tkt_free(r.first);
-    tkt_free(r.stacks);
     return is_ok ? TAKT_OK : TAKT_NO_MEMORY;
 }

@@ -257,6 +257,32 @@ static void of_a_deep_stack_the_innermost_frames_are_kept(void **state)
     takt_trace_release(trace);
 }
 
+/* A chunk's last slot holds the stack of a scope whose own record finds no room. What is open at
+ * the end, at its depth, is not what that is of. */
+static void a_dropped_scope_gives_its_stack_to_nobody(void **state)
+{
+    (void)state;
+    for (int odd = 0; odd < 2; odd++) {
+        takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+        options.with_stack = true;
+        options.max_memory_bytes = 1;
+        takt_profiler *profiler;
+        assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+        assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+        if (odd)
+            TAKT_MARK("odd");
+        for (int i = 0; i < 20000; i++)
+            left(NULL);
+        TAKT_BEGIN("open at the end");
+        const takt_trace *trace = end(profiler);
+        TAKT_END("open at the end");
+        assert_true(takt_trace_facts(trace)->losses[TAKT_LOSS_BUFFER_FULL] > 0);
+        assert_int_not_equal(stack_of(trace, "leaf", 0), TAKT_NO_STACK);
+        assert_int_equal(stack_of(trace, "open at the end", 0), TAKT_NO_STACK);
+        takt_trace_release(trace);
+    }
+}
+
 __attribute__((noinline)) static void call_of(const void *caller, seen *at)
 {
     LOOK(at);
@@ -393,6 +419,7 @@ int main(void)
         cmocka_unit_test(a_summary_has_none),
         cmocka_unit_test(a_summary_beside_the_spans_is_the_same),
         cmocka_unit_test(of_a_deep_stack_the_innermost_frames_are_kept),
+        cmocka_unit_test(a_dropped_scope_gives_its_stack_to_nobody),
         cmocka_unit_test(a_call_has_the_stack_of_its_caller),
         cmocka_unit_test(threads_have_their_own),
         cmocka_unit_test(a_fiber_has_its_own),
