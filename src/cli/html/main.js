@@ -144,8 +144,8 @@ function fail(text) {
 
 async function main() {
     if (!('DecompressionStream' in window)) {
-        fail('This browser cannot unpack the data (it has no DecompressionStream). Chrome 80, '
-            + 'Firefox 113, Safari 16.4 and later can.');
+        fail('This browser cannot unpack the data (it has no DecompressionStream). Chrome 123, '
+            + 'Firefox 120, Safari 17.5 and later show this page.');
         return;
     }
     let page = null;
