@@ -123,6 +123,7 @@ void bench_library(void);
 void bench_cuda(void);
 void bench_attribute(void);
 void bench_page(void);
+void bench_compare(void);
 void bench_peers(void);
 
 /* Runs the loop of a figure of bench_scopes(), or "empty" or "floor", once inside bench_counted(),

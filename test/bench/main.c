@@ -20,7 +20,7 @@ static const struct {
     {"threads", bench_threads}, {"cold", bench_cold},       {"step", bench_step},
     {"export", bench_export},   {"reports", bench_reports}, {"seal", bench_seal},
     {"library", bench_library}, {"cuda", bench_cuda},       {"attribute", bench_attribute},
-    {"page", bench_page},       {"peers", bench_peers},
+    {"page", bench_page},       {"compare", bench_compare}, {"peers", bench_peers},
 };
 
 #define GROUP_COUNT (sizeof groups / sizeof *groups)

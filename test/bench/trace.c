@@ -19,7 +19,7 @@ typedef struct builder {
     uint32_t step_site;
     uint32_t phase_sites[PHASES];
     uint32_t kernel_sites[PHASES][KERNELS];
-    uint32_t kernel_names[PHASES][KERNELS];
+    uint32_t kernel_shapes[PHASES][KERNELS];
     uint32_t device;
     uint64_t now_ns;
     uint64_t launched; /* activities of the device so far */
@@ -46,6 +46,16 @@ static uint32_t add_site(builder *b, const char *name, takt_site_kind kind)
     return tkt_trace_site_index(b->trace, &site);
 }
 
+/* A file holds activities of a device by their shapes. */
+static uint32_t add_shape(builder *b, const char *name)
+{
+    uint32_t text = tkt_trace_string_of(b->trace, name);
+    tkt_shape *shape = TKT_ARRAY_ADD(&b->trace->shapes);
+    if (shape)
+        *shape = (tkt_shape){.label = text, .name = text, .filter = TAKT_TIMING_KERNEL};
+    return shape ? (uint32_t)(b->trace->shapes.count - 1) : TKT_NO_SHAPE;
+}
+
 static void add_sites(builder *b)
 {
     static const char *const phases[PHASES] = {"neighbours", "density", "forces",
@@ -57,7 +67,7 @@ static void add_sites(builder *b)
             char name[64];
             snprintf(name, sizeof name, "%s_kernel_%u", phases[i], j);
             b->kernel_sites[i][j] = add_site(b, name, TAKT_SITE_ACTIVITY);
-            b->kernel_names[i][j] = tkt_trace_string_of(b->trace, name);
+            b->kernel_shapes[i][j] = add_shape(b, name);
         }
     }
     b->device = tkt_trace_string_of(b->trace, "cuda:0");
@@ -82,14 +92,17 @@ static uint64_t kernel_ns(builder *b)
 }
 
 /* `scope` launches so many activities that `wanted` are there in all. */
-static void launch(builder *b, uint32_t scope, const uint32_t names[KERNELS], uint64_t wanted)
+static void launch(builder *b, uint32_t scope, const uint32_t shapes[KERNELS], uint64_t wanted)
 {
     for (; b->launched < wanted; b->launched++) {
         tkt_activity *activity = TKT_ARRAY_ADD(&b->trace->activities);
         uint64_t begin_ns = b->now_ns + 3000;
-        *activity = (tkt_activity){.call = TKT_NO_CALL, .shape = TKT_NO_SHAPE, .begin_ns = begin_ns,
+        uint32_t shape = shapes[b->launched % KERNELS];
+        *activity = (tkt_activity){.call = TKT_NO_CALL,
+                                   .shape = shape,
+                                   .begin_ns = begin_ns,
                                    .end_ns = begin_ns + kernel_ns(b),
-                                   .name = names[b->launched % KERNELS],
+                                   .name = b->trace->shapes.items[shape].label,
                                    .device = b->device,
                                    .filter = TAKT_TIMING_KERNEL,
                                    .span = TKT_NO_SPAN,
@@ -100,7 +113,7 @@ static void launch(builder *b, uint32_t scope, const uint32_t names[KERNELS], ui
 static void add_phase(builder *b, uint32_t step, uint32_t number, uint64_t wanted)
 {
     uint32_t phase = add_span(b, b->phase_sites[number], step);
-    launch(b, phase, b->kernel_names[number], wanted);
+    launch(b, phase, b->kernel_shapes[number], wanted);
     b->now_ns += 87 + next_random(b) % 130;
     for (uint32_t i = 0; i < KERNELS; i++) {
         uint32_t kernel = add_span(b, b->kernel_sites[number][i], phase);
