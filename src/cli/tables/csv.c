@@ -117,7 +117,7 @@ static bool write_table(const table_source *source, const table *from, const cha
 int table_write_csv(const table_source *source, const char *folder)
 {
     const table *from;
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+    if (!cli_is_folder(folder) && mkdir(folder, 0777) != 0)
         return cli_error("%s: %s", folder, strerror(errno));
     for (size_t i = 0; (from = table_at(i)); i++)
         if (!write_table(source, from, folder))

@@ -32,7 +32,7 @@ void table_put_real(table_row *row, double value)
 
 void table_put_text(table_row *row, const char *text)
 {
-    next(row, TABLE_TEXT)->text = text;
+    next(row, text ? TABLE_TEXT : TABLE_NULL)->text = text;
 }
 
 void table_put_known(table_row *row, uint64_t value)
@@ -47,7 +47,7 @@ void table_put_known_real(table_row *row, double value)
 
 void table_put_known_text(table_row *row, const char *text)
 {
-    next(row, text && *text ? TABLE_TEXT : TABLE_NULL)->text = text;
+    table_put_text(row, text && *text ? text : NULL);
 }
 
 void table_put_times(table_row *row, uint64_t begin_ns, uint64_t end_ns)

@@ -100,7 +100,7 @@ static void put_launch(const table_source *source, const takt_activity *activity
 {
     bool is_known = activity->launch_span != SIZE_MAX;
     bool is_cuda = activity->context != 0;
-    table_put_known_text(row, activity->scope);
+    table_put_text(row, activity->scope);
     table_put_span(row, source, activity->track, activity->scope_span);
     table_put_known_text(row, activity->launch);
     table_put_span(row, source, activity->track, activity->launch_span);
@@ -211,7 +211,7 @@ static bool fill_memory(const table_source *source, table_row *row)
         table_put_uint(row, memory.is_pool);
         table_put_uint(row, memory.address);
         table_put_int(row, memory.bytes);
-        table_put_known_text(row, memory.scope);
+        table_put_text(row, memory.scope);
         table_put_known(row, memory.thread);
         if (!table_row_end(row))
             return false;

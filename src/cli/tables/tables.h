@@ -40,9 +40,9 @@ void table_put_null(table_row *row);
 void table_put_int(table_row *row, int64_t value);
 void table_put_uint(table_row *row, uint64_t value);
 void table_put_real(table_row *row, double value);
-void table_put_text(table_row *row, const char *text);
+void table_put_text(table_row *row, const char *text); /* NULL: none */
 
-/* The same, where 0, "" or NULL mean that there is none, or that it is not known. */
+/* The same, where 0 or "" mean that there is none, or that it is not known. */
 void table_put_known(table_row *row, uint64_t value);
 void table_put_known_real(table_row *row, double value);
 void table_put_known_text(table_row *row, const char *text);

@@ -1,0 +1,82 @@
+#!/bin/bash
+# takt export --sqlite and --csv: tables and views agree with the reports and with each other, with
+# odd names, without spans, and with what is left of a cut file.
+. "${0%/*}/lib_cli.sh"
+support=$(cd "${0%/*}/../support" && pwd)
+page=$(cd "${TAKT_ROOT:-.}" && pwd)/docs/exports.md
+odd=$(cd "$TAKT_BUILD" && pwd)/test/cli/prog_same
+cd "$scratch" || exit 1
+python3 -c 'import sqlite3; assert sqlite3.sqlite_version_info >= (3, 28)' 2>/dev/null ||
+    { echo "needs python3 with SQLite 3.28" && exit 77; }
+
+mkdir trace summary
+"$odd" trace trace 2>errors || fail "prog_same fails" "$(cat errors)"
+"$odd" summary summary 2>errors || fail "prog_same fails" "$(cat errors)"
+mv trace/*.pftrace odd.pftrace
+mv summary/*.pftrace summary.pftrace
+"$samples/sph" --steps 30 --particles 500 --quiet --profiling.wait 1 --profiling.active 25 \
+    --profiling.name '=1+1,"x"' --output.traces perfetto --output.directory fluid >printed 2>&1 || fail "sph fails" "$(cat printed)"
+mv fluid/*.pftrace fluid.pftrace
+
+# Without -o beside the file; .db tells the format, .gz is none.
+run export --csv fluid.pftrace
+status_is 0
+silent
+out_is 'wrote fluid-csv'
+grep -qx $'name,"\'=1+1,""x"""\r' fluid-csv/facts.csv || fail "a formula is one" "$(cat fluid-csv/facts.csv)"
+refused '^takt export: --csv is not packed with gzip$' export --csv --gzip fluid.pftrace
+refused '^takt export: --sqlite is not packed with gzip$' export --sqlite -o x.db.gz fluid.pftrace
+run export --sqlite fluid.pftrace
+if grep -q 'built without SQLite' <<<"$err"; then
+    status_is 1
+    [ "$failures" = 0 ] || exit 1
+    echo "takt was built without SQLite" && exit 77
+fi
+status_is 0
+silent
+out_has '^wrote fluid\.db \([0-9.]+ (KiB|MiB)\)$'
+run export -o other.db fluid.pftrace
+status_is 0
+cmp -s fluid.db other.db || fail "two exports differ"
+
+compare() { # TRACE DATABASE FOLDER
+    python3 "$support/compare_tables.py" "$takt" "$@" >compared 2>&1 ||
+        fail "$1 is not what reports say" "$(cat compared)"
+}
+compare fluid.pftrace fluid.db fluid-csv
+for name in odd cut; do
+    [ $name = odd ] || head -c 30000 odd.pftrace >cut.pftrace
+    run export --sqlite --csv $name.pftrace
+    status_is 0
+    compare $name.pftrace $name.db $name-csv
+done
+python3 "$support/check_tables.py" hostile odd.db odd-csv || fail "odd names are not whole"
+python3 "$support/check_tables.py" cut cut.db || fail "the cut is not told"
+
+# A folder that exists is the folder, also for a second time; a file is none.
+run export --csv -o odd-csv fluid.pftrace
+status_is 0
+cmp -s odd-csv/spans.csv fluid-csv/spans.csv || fail "the tables of before are still there"
+[ -z "$(find . -name '*.tmp*')" ] || fail "left files behind" "$(ls -a)"
+refused 'fluid.pftrace and odd.pftrace would both be written to odd-csv$' \
+    export --csv -o odd-csv fluid.pftrace odd.pftrace
+run export --csv -o fluid.db fluid.pftrace
+status_is 1
+err_has '^takt: fluid\.db: '
+for format in sqlite csv; do
+    run export --$format -o none/x.db fluid.pftrace
+    status_is 1
+    out_is ""
+    err_has '^takt: none/x\.db: '
+done
+
+# A summary has no events; the rest is there.
+run export --sqlite --csv summary.pftrace
+status_is 0
+err_has '^takt: summary\.pftrace: holds only a summary .* are empty$'
+python3 "$support/check_tables.py" summary summary.db summary-csv || fail "a summary has events"
+
+# What the page asks is answered.
+python3 "$support/check_tables.py" page fluid.db "$page" || fail "a query of the page fails"
+
+finish
