@@ -99,8 +99,10 @@ static void add_host_advice(tkt_document *document, const tkt_advice *advice, co
 {
     switch (advice->kind) {
     case TKT_ADVICE_HOT:
-        tkt_document_add_note(document, "%s takes %s of the self CPU time: %s in %llu call%s.",
-                              w->name, w->share, w->time, w->count, w->s);
+        tkt_document_add_note(document, "%s takes %s of the self CPU time: %s in %llu call%s%s%s.",
+                              w->name, w->share, w->time, w->count, w->s,
+                              w->others ? ", beside waits for devices of " : "",
+                              w->others ? w->other : "");
         break;
     case TKT_ADVICE_UNCOVERED:
         tkt_document_add_note(document,

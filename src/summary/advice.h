@@ -9,7 +9,8 @@
 #include "summary/scopes.h"
 
 typedef enum tkt_advice_kind {
-    TKT_ADVICE_HOT,       /* name, count, time_ns of self time without waits, share of all */
+    TKT_ADVICE_HOT,       /* name, count, time_ns of self time and its share of all, other ns of
+                           * waits for devices left out */
     TKT_ADVICE_UNCOVERED, /* time_ns and share of the wall time that no scope covers */
     TKT_ADVICE_SMALL,     /* name, count, time_ns of one call: too small to be worth a scope */
     TKT_ADVICE_COST,      /* time_ns and share of the wall time that recording took */

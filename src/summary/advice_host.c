@@ -34,6 +34,7 @@ static bool hot_scope(const tkt_advising *a, tkt_advice *out)
                         .name = hottest->name,
                         .count = hottest->calls,
                         .time_ns = working_ns(hottest),
+                        .other = hottest->waiting_ns,
                         .share = (double)working_ns(hottest) / (double)scopes->self_ns,
                         .at_stake_ns = working_ns(hottest)};
     return out->share >= HOT_SHARE;

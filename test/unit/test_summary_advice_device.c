@@ -102,6 +102,7 @@ static void waiting_for_devices_is_no_work(void **state)
     advice = find(&a, TKT_ADVICE_HOT);
     assert_non_null(advice);
     assert_int_equal(advice->time_ns, 300000);
+    assert_int_equal(advice->other, 700000);
     assert_near(advice->share, 0.3, 1e-12);
     takt_trace_release(trace);
 
