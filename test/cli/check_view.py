@@ -209,8 +209,8 @@ def nobody_comes(file):
                          timeout=PATIENCE, check=False)
     assert run.returncode == 1 and run.stderr == f"takt: nobody fetched {file} within 1 s\n", run
     with View(file) as view:
-        view.process.send_signal(signal.SIGINT)
-        assert view.end()[0] == -signal.SIGINT
+        view.process.terminate()
+        assert view.end()[0] == -signal.SIGTERM
         until(view.link.is_closed, "the server has not ended")
 
 
