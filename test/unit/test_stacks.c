@@ -81,7 +81,20 @@ typedef struct seen {
     int count; /* from the function that looks outwards */
 } seen;
 
-#define LOOK(into) ((into)->count = backtrace((into)->addresses, 200))
+#define LOOK(into) skip_others(into, backtrace((into)->addresses, 200))
+
+extern const char __executable_start[], etext[];
+
+/* A sanitizer stands in front of backtrace(). */
+static void skip_others(seen *at, int count)
+{
+    int own = 0;
+    while (own < count && ((const char *)at->addresses[own] < __executable_start ||
+                           (const char *)at->addresses[own] > etext))
+        own++;
+    at->count = count - own;
+    memmove(at->addresses, at->addresses + own, (size_t)at->count * sizeof *at->addresses);
+}
 
 /* The frames outside of the function that both looked from are equal, and in that function the
  * scope begins behind where it was looked from, not far. */
