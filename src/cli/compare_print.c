@@ -1,8 +1,6 @@
 /* A comparison as tables: what the two traces are, then a row for each name. */
 #include "cli/compare_print.h"
 
-#include "cli/table.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -14,71 +12,6 @@ enum {
     NOTE = 512,
     VALUE = 64
 };
-
-/* ---- What the traces are ---- */
-
-static const cli_column fact_columns[] = {{"", "fact", CLI_CELL_TEXT, 0},
-                                          {"A", "a", CLI_CELL_TEXT, 0},
-                                          {"B", "b", CLI_CELL_TEXT, 0},
-                                          {"", "differs", CLI_CELL_TEXT, 0}};
-
-enum {
-    FILE_NAME,
-    RUN,
-    MODE,
-    BACKEND,
-    DEVICES,
-    STEPS,
-    WALL,
-    LOSSES,
-    PARTIAL,
-    FACTS
-};
-
-static const char *const fact_names[FACTS] = {"file",  "run",       "mode",   "backend", "devices",
-                                              "steps", "wall time", "losses", "partial"};
-
-/* Texts of the two columns, where they are not the side's own. */
-typedef struct fact_texts {
-    char steps[VALUE];
-    char wall[VALUE];
-} fact_texts;
-
-static void fill_side(cli_cell *cells, const cli_side *side, size_t column, fact_texts *texts)
-{
-    const takt_facts *facts = &side->facts;
-    const char *const values[FACTS] = {[FILE_NAME] = side->path,
-                                       [RUN] = side->run,
-                                       [MODE] = facts->has_spans ? "spans" : "only a summary",
-                                       [BACKEND] = side->backend,
-                                       [DEVICES] = side->devices,
-                                       [STEPS] = texts->steps,
-                                       [WALL] = texts->wall,
-                                       [LOSSES] = side->losses,
-                                       [PARTIAL] = facts->is_partial ? "yes" : "no"};
-
-    snprintf(texts->steps, sizeof texts->steps, "%" PRIu64, facts->step_count);
-    cli_cell_shown(texts->wall, sizeof texts->wall, CLI_CELL_TIME,
-                   (double)(facts->end_ns - facts->begin_ns));
-    for (size_t i = 0; i < FACTS; i++)
-        cells[i * 4 + column].text = values[i];
-}
-
-static bool make_facts(const cli_comparison *comparison, fact_texts texts[CLI_BOTH], cli_table *out)
-{
-    if (!cli_table_init(out, "traces", fact_columns, 4, FACTS))
-        return false;
-    fill_side(out->cells, &comparison->sides[CLI_A], 1, &texts[CLI_A]);
-    fill_side(out->cells, &comparison->sides[CLI_B], 2, &texts[CLI_B]);
-    for (size_t i = 0; i < FACTS; i++) {
-        cli_cell *cells = out->cells + i * 4;
-        bool may_differ = i == FILE_NAME || i == WALL;
-        bool differs = !may_differ && strcmp(cells[1].text, cells[2].text) != 0;
-        cells[0].text = fact_names[i];
-        cells[3].text = differs ? "differs" : "";
-    }
-    return true;
-}
 
 /* ---- The rows ---- */
 
@@ -277,11 +210,11 @@ static int tell_columns(const cli_syntax *syntax, const char *sort)
 static int print(const cli_comparison *comparison, cli_document *document, char (*bands)[VALUE],
                  const takt_report_options *options, const cli_syntax *syntax)
 {
-    fact_texts texts[CLI_BOTH];
+    cli_fact_texts texts[CLI_BOTH];
     notes lines = {.count = 0};
     takt_status status = TAKT_NO_MEMORY;
 
-    if (make_facts(comparison, texts, &document->above) &&
+    if (cli_compare_facts(comparison, texts, &document->above) &&
         make_rows(comparison, bands, &document->main))
         status = cli_table_arrange(&document->main,
                                    options->sort ? options->sort : columns[SELF_CHANGE].key,
