@@ -5,7 +5,8 @@
  * which nothing overlaps. Times are nanoseconds since the earliest of the trace, so that numbers of
  * JavaScript hold them exactly.
  *
- * Frames are the trace's sites by number, behind them the names of what devices did. */
+ * Frames, sites or names of what devices did, are numbered as they are first met: a trace and its
+ * file, whose sites have other numbers, give the same. */
 #include "export/chrome_file.h"
 #include "export/exporter.h"
 #include "summary/device.h"
@@ -17,6 +18,11 @@ typedef struct slice {
 } slice;
 
 typedef TKT_ARRAY_OF(slice) slices;
+
+typedef struct frame_source {
+    uint32_t name; /* string */
+    uint32_t site; /* or 0: what a device did */
+} frame_source;
 
 /* What may overlap, on as many lanes as that takes. */
 typedef struct row {
@@ -32,11 +38,35 @@ typedef struct speedscope {
     uint64_t now_ns;           /* of the last event */
     const char *profile_comma; /* what comes before the next one */
     const char *event_comma;
-    uint32_t *frames;             /* by string: the frame of an activity's name; 0: none yet */
-    TKT_ARRAY_OF(uint32_t) names; /* strings of these frames */
+    uint32_t *of_site; /* the frame and 1; 0: none yet */
+    uint32_t *of_name; /* the same of what devices did, by string */
+    TKT_ARRAY_OF(frame_source) frames;
     tkt_streams streams;
     TKT_ARRAY_OF(row) rows; /* by stream */
 } speedscope;
+
+/* ---- Frames ---------------------------------------------------------------------------------- */
+
+static uint32_t frame_of(speedscope *out, uint32_t *known, frame_source what)
+{
+    if (*known == 0) {
+        frame_source *place = TKT_ARRAY_ADD(&out->frames);
+        if (!place) {
+            out->status = TAKT_NO_MEMORY;
+            return 0;
+        }
+        *place = what;
+        *known = (uint32_t)out->frames.count;
+    }
+    return *known - 1;
+}
+
+static uint32_t frame_of_span(speedscope *out, const tkt_span *span)
+{
+    uint32_t site = tkt_span_site(span);
+    return frame_of(out, &out->of_site[site],
+                    (frame_source){out->trace->sites.items[site].name, site});
+}
 
 /* ---- Profiles -------------------------------------------------------------------------------- */
 
@@ -103,7 +133,7 @@ static void end_events(speedscope *out)
 static void close_spans(speedscope *out, const tkt_spans *spans, uint32_t open, uint32_t until)
 {
     for (; open != until && open != TKT_NO_SPAN; open = spans->items[open].parent)
-        put_close(out, tkt_span_site(&spans->items[open]), spans->items[open].end_ns);
+        put_close(out, frame_of_span(out, &spans->items[open]), spans->items[open].end_ns);
 }
 
 static void put_thread(speedscope *out, const tkt_track *track)
@@ -117,7 +147,7 @@ static void put_thread(speedscope *out, const tkt_track *track)
     begin_events(out);
     for (uint32_t i = 0; i < spans->count; i++) {
         close_spans(out, spans, open, spans->items[i].parent);
-        put_open(out, tkt_span_site(&spans->items[i]), spans->items[i].begin_ns);
+        put_open(out, frame_of_span(out, &spans->items[i]), spans->items[i].begin_ns);
         open = i;
     }
     close_spans(out, spans, open, TKT_NO_SPAN);
@@ -178,7 +208,7 @@ static void put_async(speedscope *out, const tkt_track *track)
     row lanes = {0};
     for (size_t i = 0; i < track->spans.count; i++) {
         const tkt_span *span = &track->spans.items[i];
-        if (!add_slice(&lanes, (slice){span->begin_ns, span->end_ns, tkt_span_site(span)}))
+        if (!add_slice(&lanes, (slice){span->begin_ns, span->end_ns, frame_of_span(out, span)}))
             out->status = TAKT_NO_MEMORY;
     }
     put_row(out, &lanes, track->name, NULL);
@@ -186,18 +216,6 @@ static void put_async(speedscope *out, const tkt_track *track)
 }
 
 /* ---- Devices --------------------------------------------------------------------------------- */
-
-static uint32_t frame_of(speedscope *out, uint32_t name)
-{
-    if (!out->frames[name]) {
-        uint32_t *place = TKT_ARRAY_ADD(&out->names);
-        if (!place)
-            return 0;
-        *place = name;
-        out->frames[name] = (uint32_t)(out->trace->sites.count + out->names.count - 1);
-    }
-    return out->frames[name];
-}
 
 static row *row_of(speedscope *out, const tkt_activity *activity)
 {
@@ -212,8 +230,9 @@ static void take_activity(void *user, const tkt_activity *activity)
 {
     speedscope *out = user;
     row *on = row_of(out, activity);
-    uint32_t frame = frame_of(out, activity->name);
-    if (!on || !frame || !add_slice(on, (slice){activity->begin_ns, activity->end_ns, frame}))
+    uint32_t number =
+        frame_of(out, &out->of_name[activity->name], (frame_source){activity->name, 0});
+    if (!on || !add_slice(on, (slice){activity->begin_ns, activity->end_ns, number}))
         out->status = TAKT_NO_MEMORY;
 }
 
@@ -229,29 +248,25 @@ static void put_devices(speedscope *out)
 
 /* ---- The file -------------------------------------------------------------------------------- */
 
-static void put_frame(speedscope *out, uint32_t name, const tkt_trace_site *site)
+static void put_frame(speedscope *out, const frame_source *from)
 {
+    const tkt_trace_site *site = &out->trace->sites.items[from->site];
     tkt_writer_text(out->writer, "{\"name\":\"");
-    put_string(out, name);
-    if (site && site->file) {
+    put_string(out, from->name);
+    if (site->file) {
         tkt_writer_text(out->writer, "\",\"file\":\"");
         put_string(out, site->file);
-        tkt_writer_format(out->writer, "\",\"line\":%u", site->line);
+        tkt_writer_format(out->writer, "\",\"line\":%u}", site->line);
     } else {
-        tkt_writer_text(out->writer, "\"");
+        tkt_writer_text(out->writer, "\"}");
     }
 }
 
 static void put_frames(speedscope *out)
 {
-    const takt_trace *trace = out->trace;
-    for (size_t i = 0; i < trace->sites.count; i++) {
-        tkt_writer_text(out->writer, i ? "},\n" : "");
-        put_frame(out, trace->sites.items[i].name, &trace->sites.items[i]);
-    }
-    for (size_t i = 0; i < out->names.count; i++) {
-        tkt_writer_text(out->writer, "},\n");
-        put_frame(out, out->names.items[i], NULL);
+    for (size_t i = 0; i < out->frames.count; i++) {
+        tkt_writer_text(out->writer, i ? ",\n" : "");
+        put_frame(out, &out->frames.items[i]);
     }
 }
 
@@ -288,7 +303,7 @@ static void put_document(speedscope *out)
     put_devices(out);
     tkt_writer_text(out->writer, "],\n\"shared\":{\"frames\":[\n");
     put_frames(out);
-    tkt_writer_text(out->writer, "}\n]}}\n");
+    tkt_writer_text(out->writer, "\n]}}\n");
 }
 
 static takt_status write_speedscope(const takt_trace *trace, tkt_writer *writer)
@@ -297,16 +312,19 @@ static takt_status write_speedscope(const takt_trace *trace, tkt_writer *writer)
                       .writer = writer,
                       .base_ns = earliest(trace),
                       .profile_comma = "",
-                      .frames = tkt_alloc_zeroed(trace->strings.count * sizeof *out.frames)};
-    if (!out.frames)
-        return TAKT_NO_MEMORY;
-    put_document(&out);
+                      .of_site = tkt_alloc_zeroed(trace->sites.count * sizeof *out.of_site),
+                      .of_name = tkt_alloc_zeroed(trace->strings.count * sizeof *out.of_name)};
+    if (out.of_site && out.of_name)
+        put_document(&out);
+    else
+        out.status = TAKT_NO_MEMORY;
     for (size_t i = 0; i < out.rows.count; i++)
         row_fini(&out.rows.items[i]);
     TKT_ARRAY_FREE(&out.rows);
-    TKT_ARRAY_FREE(&out.names);
+    TKT_ARRAY_FREE(&out.frames);
     tkt_streams_fini(&out.streams);
-    tkt_free(out.frames);
+    tkt_free(out.of_site);
+    tkt_free(out.of_name);
     return out.status;
 }
 
