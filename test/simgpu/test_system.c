@@ -1,0 +1,58 @@
+/* takt/system.h on the stand-ins: what a program that asks is told, and that asking leaves nothing
+ * behind. */
+#include <takt/system.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Whoever stays subscribed to CUPTI keeps everyone else out. */
+static void asking_twice_finds_the_same(void **state)
+{
+    (void)state;
+    takt_cuda_info first = takt_cuda();
+    takt_cuda_info second = takt_cuda();
+    assert_string_equal(first.problem, "");
+    assert_true(first.has_cupti);
+    assert_int_equal(first.driver_version, 13000);
+    assert_int_equal(first.cupti_version, 130001);
+    assert_string_equal(first.cupti_name, "CUPTI 13.0 (130001)");
+    assert_non_null(strstr(first.driver_path, "libcuda.so.1"));
+    assert_memory_equal(&first, &second, sizeof first);
+}
+
+static void devices_are_told_up_to_the_last(void **state)
+{
+    (void)state;
+    takt_cuda_device_info device;
+    uint32_t count = takt_cuda().device_count;
+    assert_int_equal(count, 1);
+    assert_int_equal(takt_cuda_device(0, &device), TAKT_OK);
+    assert_string_equal(device.name, "Takt simulated GPU 0");
+    assert_int_equal(device.memory_bytes, UINT64_C(24) << 30);
+    assert_int_equal(takt_cuda_device(count, &device), TAKT_NOT_FOUND);
+    assert_int_equal(takt_cuda_device(UINT32_MAX, &device), TAKT_NOT_FOUND);
+    assert_int_equal(takt_cuda_device(0, NULL), TAKT_BAD_ARGUMENT);
+}
+
+static void the_clock_is_named(void **state)
+{
+    (void)state;
+    takt_system_info system = takt_system();
+    assert_true(system.clock_resolution_ns > 0.0 && system.clock_resolution_ns < 1000.0);
+    assert_true(system.clock[0] != '\0');
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(asking_twice_finds_the_same),
+        cmocka_unit_test(devices_are_told_up_to_the_last),
+        cmocka_unit_test(the_clock_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
