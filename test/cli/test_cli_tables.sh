@@ -50,8 +50,8 @@ for name in odd cut; do
     status_is 0
     compare $name.pftrace $name.db $name-csv
 done
-python3 "$support/check_tables.py" hostile odd.db odd-csv || fail "odd names are not whole"
-python3 "$support/check_tables.py" cut cut.db || fail "the cut is not told"
+python3 "$support/table_questions.py" hostile odd.db odd-csv || fail "odd names are not whole"
+python3 "$support/table_questions.py" cut cut.db || fail "the cut is not told"
 
 # A folder that exists is the folder, also for a second time; a file is none.
 run export --csv -o odd-csv fluid.pftrace
@@ -74,9 +74,9 @@ done
 run export --sqlite --csv summary.pftrace
 status_is 0
 err_has '^takt: summary\.pftrace: holds only a summary .* are empty$'
-python3 "$support/check_tables.py" summary summary.db summary-csv || fail "a summary has events"
+python3 "$support/table_questions.py" summary summary.db summary-csv || fail "a summary has events"
 
 # What the page asks is answered.
-python3 "$support/check_tables.py" page fluid.db "$page" || fail "a query of the page fails"
+python3 "$support/table_questions.py" page fluid.db "$page" || fail "a query of the page fails"
 
 finish

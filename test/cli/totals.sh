@@ -16,7 +16,7 @@ check() { # WHAT TRACE CHROME_FILE...
     same "$what: Perfetto against the table" "$scratch/table" "$scratch/perfetto"
     same "$what: Chrome against the table" "$scratch/table" "$scratch/chrome"
     "$takt" export --speedscope -o "$scratch/scope.json" "$trace" >"$scratch/output"
-    python3 test/support/check_speedscope.py "$scratch/scope.json" >"$scratch/speedscope"
+    python3 test/support/speedscope_totals.py "$scratch/scope.json" >"$scratch/speedscope"
     same "$what: speedscope against the table" "$scratch/table" "$scratch/speedscope"
     compared=$((compared + $(wc -l <"$scratch/table")))
 }

@@ -29,10 +29,10 @@ trace=truth.0.pftrace
 python3 "$support/compare_tables.py" "$takt" $trace truth.0.db truth.0-csv >compared 2>&1 ||
     fail "$(cat compared)"
 "$takt" report --gaps --json $trace >gaps.json
-python3 "$support/check_tables.py" gaps truth.0.db "$root/docs/exports.md" gaps.json ||
+python3 "$support/table_questions.py" gaps truth.0.db "$root/docs/exports.md" gaps.json ||
     fail "the page's longest gaps are not the report's"
 
-python3 "$support/check_speedscope.py" --devices truth.0.speedscope.json >speedscope
+python3 "$support/speedscope_totals.py" --devices truth.0.speedscope.json >speedscope
 "$takt" report --activities --json --rows all $trace | python3 -c '
 import json, sys
 for row in sorted(json.load(sys.stdin)["rows"], key=lambda row: row["activity"]):

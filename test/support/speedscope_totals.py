@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds a file against speedscope's rules, and adds up its frames.
 
-    check_speedscope.py [--threads | --devices] FILE...
+    speedscope_totals.py [--threads | --devices] FILE...
 
 prints NAME, COUNT and TOTAL_NS of threads' frames, or of devices', separated by tabs, sorted by
 name. COUNT is of all openings, TOTAL_NS of those that are not inside one of the same name. Files

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Looks at tables that Takt exported:
 
-    check_tables.py hostile DATABASE FOLDER    names of prog_same are whole in both
-    check_tables.py cut DATABASE               the trace was cut, and the database says so
-    check_tables.py summary DATABASE FOLDER    nothing but what a summary knows
-    check_tables.py page DATABASE PAGE         every query of the page runs
-    check_tables.py gaps DATABASE PAGE REPORT  the page's longest gaps are those of the report
+    table_questions.py hostile DATABASE FOLDER    names of prog_same are whole in both
+    table_questions.py cut DATABASE               the trace was cut, and the database says so
+    table_questions.py summary DATABASE FOLDER    nothing but what a summary knows
+    table_questions.py page DATABASE PAGE         every query of the page runs
+    table_questions.py gaps DATABASE PAGE REPORT  the page's longest gaps are those of the report
 """
 import csv
 import json
