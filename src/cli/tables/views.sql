@@ -249,7 +249,9 @@ WITH row_of AS (
 )
 SELECT b.device, b.stream, activities, busy_ns, 100.0 * busy_ns / wall_ns AS busy_percent,
        wall_ns - busy_ns AS idle_ns, count(after) AS gaps,
-       coalesce(sum(host_late_ns), 0) AS host_late_ns, edge_ns, b.context,
+       coalesce(sum(host_late_ns), 0) AS host_late_ns,
+       coalesce(sum(CASE cause WHEN 'short' THEN duration_ns END), 0) AS short_ns,
+       coalesce(sum(CASE cause WHEN 'graph' THEN duration_ns END), 0) AS graph_ns, edge_ns, b.context,
        coalesce(sum(is_late), 0) AS late
 FROM busy b LEFT JOIN gaps g ON g.kind = b.kind AND g.device = b.device AND g.context IS b.context
                              AND g.stream IS b.stream
