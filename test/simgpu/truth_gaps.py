@@ -198,7 +198,9 @@ def check_launches(equal, near, recording, report, devices):
 
 
 def check_script(equal, works, gaps, launches):
-    """What the books say without any clock: works behind a gate, and the gaps inside graphs."""
+    """What the books say: works behind a gate, and the gaps inside graphs, within the recording: a
+    device's clock may be ahead of the host's."""
+    wall = gaps["provenance"]["wall_ns"]
     free = {work.name for work in works if work.begin is None or work.name == "kernel gate"}
     for row in launches["rows"]:
         if row["name"] not in free:
@@ -207,7 +209,8 @@ def check_script(equal, works, gaps, launches):
     late_thread = {(work.device, work.stream) for work in works if work.thread == 3}
     for before, work in zip(works, works[1:]):
         if work.launch == before.launch and None not in (work.begin, before.begin):
-            inside[work.device, work.stream] += work.begin - before.end()
+            begin = min(before.at + before.took, wall)
+            inside[work.device, work.stream] += min(begin + work.begin - before.end(), wall) - begin
     for row in gaps["rows"]:
         on = row["device"], row["stream"]
         if row["stream"] is not None and on not in late_thread:  # its last work may be cut off
