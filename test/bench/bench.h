@@ -111,6 +111,7 @@ void bench_memory_reset_peak(void);
 /* The groups. */
 
 void bench_scopes(void);
+void bench_stacks(void);
 void bench_buffers(void);
 void bench_events(void);
 void bench_threads(void);
