@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -148,6 +149,16 @@ void cli_print_wrapped(const char *text, int indent)
         text += strspn(text, " ");
     }
     putchar('\n');
+}
+
+bool cli_parse_count(const char *text, long most, long *out)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+    if (end == text || *end || number < 1 || number > most)
+        return false;
+    *out = number;
+    return true;
 }
 
 static void print_option(const cli_option *option)

@@ -90,6 +90,9 @@ void cli_print_wrapped(const char *text, int indent);
 int cli_usage_error(const cli_syntax *syntax, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Whether `text` is a whole number from 1 to `most`, which is put in *out. */
+bool cli_parse_count(const char *text, long most, long *out);
+
 /* ---- Things with names, made of files (choice.c) ---- */
 
 enum {

@@ -32,17 +32,6 @@ static int bad_value(const cli_syntax *syntax, int option, const char *value)
                            expected[option]);
 }
 
-/* A whole number of 1 to `most`. */
-static bool parse_number(const char *text, long most, long *out)
-{
-    char *end;
-    long number = strtol(text, &end, 10);
-    if (end == text || *end || number < 1 || number > most)
-        return false;
-    *out = number;
-    return true;
-}
-
 static bool parse_color(const char *text, cli_color *out)
 {
     static const char *const names[] = {"auto", "always", "never"};
@@ -63,12 +52,12 @@ static bool take_value(cli_show *show, int option, const char *value)
         show->options.sort = value;
         return value[0] != '\0';
     case CLI_SHOW_ROWS:
-        if (strcmp(value, "all") != 0 && !parse_number(value, INT32_MAX, &number))
+        if (strcmp(value, "all") != 0 && !cli_parse_count(value, INT32_MAX, &number))
             return false;
         show->options.rows = number;
         return true;
     case CLI_SHOW_WIDTH:
-        if (!parse_number(value, WIDEST, &number))
+        if (!cli_parse_count(value, WIDEST, &number))
             return false;
         show->options.width = (uint32_t)number;
         return true;

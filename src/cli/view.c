@@ -67,13 +67,10 @@ typedef struct view_request {
 
 static int take_number(int option, const char *value, long most, long *out)
 {
-    char *end;
-    long number = strtol(value, &end, 10);
-    if (end == value || *end || number < 1 || number > most)
-        return cli_usage_error(&syntax, "--%s \"%s\": expected a number from 1 to %ld",
-                               options[option].name, value, most);
-    *out = number;
-    return CLI_OK;
+    if (cli_parse_count(value, most, out))
+        return CLI_OK;
+    return cli_usage_error(&syntax, "--%s \"%s\": expected a number from 1 to %ld",
+                           options[option].name, value, most);
 }
 
 static int take_item(view_request *request, int item, const char *value)

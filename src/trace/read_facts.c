@@ -244,9 +244,38 @@ static bool read_long_fact(tkt_read *read, const tkt_pb_field *field)
     }
 }
 
+/* Where a field that is a double belongs; NULL: it is something else. */
+static double *measure_of(takt_trace *trace, uint32_t number)
+{
+    takt_facts *facts = &trace->facts;
+    switch (number) {
+    case TKT_PF_FACTS_CLOCK_RESOLUTION_NS:
+        return &facts->clock_resolution_ns;
+    case TKT_PF_FACTS_CLOCK_UNCERTAINTY_NS:
+        return &facts->clock_uncertainty_ns;
+    case TKT_PF_FACTS_DEVICE_UNCERTAINTY_NS:
+        return &facts->device_uncertainty_ns;
+    case TKT_PF_FACTS_DEVICE_RESOLUTION_NS:
+        return &facts->device_resolution_ns;
+    case TKT_PF_FACTS_PEAK_FLOPS:
+        return &trace->device_peak.flops;
+    case TKT_PF_FACTS_PEAK_BANDWIDTH:
+        return &trace->device_peak.bandwidth;
+    case TKT_PF_FACTS_HOST_PEAK_FLOPS:
+        return &trace->host_peak.flops;
+    case TKT_PF_FACTS_HOST_PEAK_BANDWIDTH:
+        return &trace->host_peak.bandwidth;
+    case TKT_PF_FACTS_COST_NS:
+        return &facts->cost_ns;
+    default:
+        return NULL;
+    }
+}
+
 static void set_fact(takt_trace *trace, const tkt_pb_field *field)
 {
     takt_facts *facts = &trace->facts;
+    double *measure = measure_of(trace, field->number);
     switch (field->number) {
     case TKT_PF_FACTS_BEGIN_NS:
         facts->begin_ns = field->value;
@@ -272,33 +301,6 @@ static void set_fact(takt_trace *trace, const tkt_pb_field *field)
     case TKT_PF_FACTS_WITH_FLOPS:
         trace->with_flops = field->value != 0;
         break;
-    case TKT_PF_FACTS_CLOCK_RESOLUTION_NS:
-        facts->clock_resolution_ns = tkt_pb_double(field);
-        break;
-    case TKT_PF_FACTS_CLOCK_UNCERTAINTY_NS:
-        facts->clock_uncertainty_ns = tkt_pb_double(field);
-        break;
-    case TKT_PF_FACTS_DEVICE_UNCERTAINTY_NS:
-        facts->device_uncertainty_ns = tkt_pb_double(field);
-        break;
-    case TKT_PF_FACTS_DEVICE_RESOLUTION_NS:
-        facts->device_resolution_ns = tkt_pb_double(field);
-        break;
-    case TKT_PF_FACTS_PEAK_FLOPS:
-        trace->device_peak.flops = tkt_pb_double(field);
-        break;
-    case TKT_PF_FACTS_PEAK_BANDWIDTH:
-        trace->device_peak.bandwidth = tkt_pb_double(field);
-        break;
-    case TKT_PF_FACTS_HOST_PEAK_FLOPS:
-        trace->host_peak.flops = tkt_pb_double(field);
-        break;
-    case TKT_PF_FACTS_HOST_PEAK_BANDWIDTH:
-        trace->host_peak.bandwidth = tkt_pb_double(field);
-        break;
-    case TKT_PF_FACTS_COST_NS:
-        facts->cost_ns = tkt_pb_double(field);
-        break;
     case TKT_PF_FACTS_FIRST_STEP:
         facts->first_step = field->value;
         break;
@@ -318,6 +320,8 @@ static void set_fact(takt_trace *trace, const tkt_pb_field *field)
         facts->unfinished = field->value;
         break;
     default:
+        if (measure)
+            *measure = tkt_pb_double(field);
         break;
     }
 }

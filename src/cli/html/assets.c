@@ -1,13 +1,9 @@
 /* The page around the blocks, put together by assemble.sh when this is built. */
+#include "cli/embed.h"
 #include "cli/html/html.h"
 
-/* What a file holds, as the bytes from NAME to NAME_end. */
-#define EMBED(name, path)                                                                          \
-    __asm__(".section .rodata\n" #name ": .incbin \"" path "\"\n" #name "_end:\n.previous\n");     \
-    extern const char name[], name##_end[]
-
-EMBED(html_head_bytes, TKT_HTML_HEAD);
-EMBED(html_tail_bytes, TKT_HTML_TAIL);
+CLI_EMBED(html_head_bytes, TKT_HTML_HEAD);
+CLI_EMBED(html_tail_bytes, TKT_HTML_TAIL);
 
 html_asset html_head(void)
 {

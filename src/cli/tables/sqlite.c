@@ -1,6 +1,7 @@
 /* Tables as an SQLite file, with indexes and the reports as views. Everything happens in one
  * transaction without a journal: what fails is a temporary file, which is thrown away. */
 #include "cli/cli.h"
+#include "cli/embed.h"
 #include "cli/tables/tables.h"
 
 #ifdef TKT_HAVE_SQLITE
@@ -11,11 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* views.sql as text, NUL-terminated. */
-__asm__(".section .rodata\n"
-        "table_views_sql: .incbin \"src/cli/tables/views.sql\"\n.byte "
-        "0\n.previous\n");
-extern const char table_views_sql[];
+CLI_EMBED(table_views_sql, "src/cli/tables/views.sql");
 
 /* Times, and numbers beyond SQLite's integers, are as exact as it can hold them: the latter are
  * text. */
@@ -147,8 +144,7 @@ int table_write_sqlite(const table_source *source, const char *path)
 int table_write_sqlite(const table_source *source, const char *path)
 {
     (void)source;
-    return cli_error("%s: this takt was built without SQLite: install "
-                     "libsqlite3-dev and build it "
+    return cli_error("%s: this takt was built without SQLite: install libsqlite3-dev and build it "
                      "again, or use --csv",
                      path);
 }
