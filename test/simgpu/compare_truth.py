@@ -21,7 +21,9 @@ from decimal import Decimal
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import perfetto_totals  # noqa: E402
+import truth_columns  # noqa: E402
 import truth_gaps  # noqa: E402
+import truth_host  # noqa: E402
 import truth_kernels  # noqa: E402
 
 FREE = -1000000000
@@ -31,6 +33,7 @@ COPY_ENDS = {"HtoD": ("pageable", "device"), "DtoH": ("device", "pageable"),
 
 failures = []
 comparisons = 0
+columns = truth_columns.Columns()
 
 
 def equal(where, what, got, truth):
@@ -551,7 +554,10 @@ def read_reports(folder, number):
     reports = {}
     for path in glob.glob(f"{folder}/{number}.*.json"):
         with open(path) as file:
-            reports[os.path.basename(path)[2:-5]] = json.load(file)
+            name = os.path.basename(path)[2:-5]
+            reports[name] = json.load(file)
+        if name == "scopes.all" or "." not in name:
+            columns.watch(name, reports[name])
     return reports
 
 
@@ -567,7 +573,8 @@ def check_file(takt, folder, number, reports):
             equal(f"takt report --{name}", "output", done.stdout == file.read(), True)
 
 
-def check_cycle(takt, folder, books, number, has_spans):
+def check_cycle(takt, folder, books, number, mode):
+    has_spans = mode != "summary"
     cycle = Cycle(books, number, has_spans)
     reports = read_reports(folder, number)
     wanted = {"summary", "scopes", "scopes.all", "tree", "activities", "devices", "kernels", "api",
@@ -589,13 +596,18 @@ def check_cycle(takt, folder, books, number, has_spans):
     chrome.check_arrows(f"chrome {number}")
     check_rows(f"timeline {number}", cycle, list(timeline_rows(cycle, reports["timeline"])))
     check_busy(cycle, reports)
-    truth_gaps.check(equal, near, cycle, chrome, ns_of, reports, reports["timeline"]["rows"])
+    zero, devices = truth_gaps.check(equal, near, cycle, chrome, ns_of, reports,
+                                     reports["timeline"]["rows"])
+    if mode == "trace":
+        truth_host.check(equal, near, cycle, chrome, ns_of, reports, zero, devices)
 
 
 def main(takt, folder, mode, graph, *drift):
     books = Books(folder, graph, [int(value) for value in drift] or [0, 0])
     for number in CYCLES:
-        check_cycle(takt, folder, books, number, mode != "summary")
+        check_cycle(takt, folder, books, number, mode)
+    if mode == "trace":
+        equal("columns", "compared with nothing", columns.unused(), [])
     check_timers(folder, books)
     check_texts(folder)
     print("\n".join(failures[:25]) or f"{comparisons} comparisons")

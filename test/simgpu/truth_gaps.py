@@ -5,6 +5,7 @@ import collections
 import statistics
 
 SHORT_NS = 5000
+OUTSIDE = "(outside of scopes)"
 CAUSES = "host_late", "waited", "short", "graph", "edge", "other"
 
 Work = collections.namedtuple("Work", "begin end name device context stream call graph correlation")
@@ -50,6 +51,7 @@ class Row:
         self.busy = self.count = self.gaps = self.late = 0
         self.idle = dict.fromkeys(CAUSES, 0)
         self.intervals = []  # idle: begin, where the host's part ends, end, whose thread
+        self.listed = []  # beside them: cause of the longer part, work before and after
         self.late_works = []
         last = None
         for at, work in enumerate(works):
@@ -59,25 +61,27 @@ class Row:
             if not last or work.end > last.end:
                 self.busy += self.clip(work.end) - self.clip(max(work.begin, last.end if last else 0))
                 last = work
-        self.add(last.end, last.end, recording.wall, "edge", last)
+        self.add(last.end, last.end, recording.wall, "edge", last, (last, None))
 
     def clip(self, ns):
         return min(max(ns, 0), self.recording.wall)
 
-    def add(self, begin, middle, end, cause, work):
+    def add(self, begin, middle, end, cause, work, sides):
         begin, middle, end = self.clip(begin), self.clip(middle), self.clip(end)
         if begin < end:
             self.idle["host_late"] += middle - begin
             self.idle[cause] += end - middle
             self.intervals.append((begin, middle, end, work.call.thread))
+            is_late = middle - begin > end - middle
+            self.listed.append(("host late" if is_late else cause, *sides))
         return begin < end
 
     def add_gap(self, last, work, before):
         if not last:
-            self.add(0, 0, work.begin, "edge", work)
+            self.add(0, 0, work.begin, "edge", work, (None, work))
             return
         middle, cause, is_late = self.cause_of(last, work, before)
-        if self.add(last.end, middle, work.begin, cause, work):
+        if self.add(last.end, middle, work.begin, cause, work, (last, work)):
             self.gaps += 1
             self.late += is_late
             if is_late:
@@ -118,7 +122,7 @@ def stays(spans, begin, end):
         open_now = [span for span in around if span[0] <= first and span[1] >= last]
         open_now.sort(key=lambda span: (span[0], -span[1], span[3]))
         names = [span[2] for span in open_now if not span[3]]
-        yield first, last, names[-1] if names else "(outside of scopes)", \
+        yield first, last, names[-1] if names else OUTSIDE, \
             bool(open_now) and open_now[-1][3]
 
 
@@ -132,14 +136,43 @@ def scopes_of(row):
     return {name: tuple(times) for name, times in scopes.items()}
 
 
-def check_gaps(equal, recording, report):
+def check_list(equal, rows, truths, recording):
+    """Gaps one by one, the longest first; (device, stream): Row."""
+    known = {}
+    for on, row in truths.items():
+        for (begin, _, end, thread), (cause, before, after) in zip(row.intervals, row.listed):
+            known[(*on, begin)] = (end - begin, cause, before and before.name,
+                                   after and after.name, thread)
+    lengths = sorted((gap[0] for gap in known.values()), reverse=True)
+    equal("gaps", "longest", [row["gap_ns"] for row in rows], lengths[:1000])
+    for row in rows:
+        on = row["device"], row["stream"], row["begin_ns"]
+        *truth, thread = known.get(on, (None,) * 5)
+        equal("gaps", f"gap {on}", [row["gap_ns"], row["cause"], row["before"], row["after"]],
+              truth)
+        inside = collections.Counter()
+        for first, last, name, _ in stays(recording.spans[thread], on[2], on[2] + row["gap_ns"]):
+            inside[name] += last - first
+        equal("gaps", f"scope of {on}", inside[row["scope"] or OUTSIDE],
+              max(inside.values(), default=None))
+
+
+def check_shares(near, recording, report, devices):
+    for row in report["rows"]:
+        near("gaps", "busy", row["busy_percent"], 100 * row["busy_ns"] / recording.wall, 1e-9)
+    for row in report["tables"]["scopes"]["rows"]:
+        idle = recording.wall - devices[row["device"]].busy
+        near("gaps", "share", row["idle_percent"], 100 * row["idle_ns"] / idle, 1e-9)
+
+
+def check_gaps(equal, near, recording, report):
     groups = collections.defaultdict(list)
     for work in recording.works:
         groups[work.device, None, None].append(work)
         groups[work.device, work.context, work.stream].append(work)
     rows = {(row["device"], row["context"], row["stream"]): row for row in report["rows"]}
     equal("gaps", "rows", set(rows), set(groups))
-    devices = {}
+    devices, streams = {}, {}
     for key in groups.keys() & rows.keys():
         truth, got = Row(recording, groups[key]), rows[key]
         known = {"activities": truth.count, "busy_ns": truth.busy, "gaps": truth.gaps,
@@ -148,16 +181,26 @@ def check_gaps(equal, recording, report):
         equal("gaps", f"row of {key}", {name: got[name] for name in known}, known)
         if key[1] is None:
             devices[key[0]] = truth
+        else:
+            streams[key[0], key[2]] = truth
     truth = {(device, name): times for device, row in devices.items()
              for name, times in scopes_of(row).items()}
     equal("gaps", "scopes", {(row["device"], row["scope"]): (row["idle_ns"], row["host_late_ns"],
                                                               row["in_calls_ns"])
                              for row in report["tables"]["scopes"]["rows"]}, truth)
-    longest = sorted((end - begin for row in devices.values()
-                      for begin, _, end, _ in row.intervals), reverse=True)
-    equal("gaps", "longest", [row["gap_ns"] for row in report["tables"]["longest"]["rows"]],
-          longest[:1000])
+    lists = report["tables"]
+    check_list(equal, lists["longest"]["rows"],
+               {(name, None): row for name, row in devices.items()}, recording)
+    check_list(equal, lists["stream_gaps"]["rows"], streams, recording)
+    check_shares(near, recording, report, devices)
+    equal("gaps", "short", report["facts"]["short_gap_ns"], SHORT_NS)
     return devices
+
+
+def check_deviation(near, row, name, values):
+    if len(values) > 1:
+        truth = statistics.stdev(values)
+        near("launches", f"deviation of {name}", row[f"{name}_stddev_ns"], truth, 1 + truth / 1e6)
 
 
 def check_launches(equal, near, recording, report, devices):
@@ -188,13 +231,18 @@ def check_launches(equal, near, recording, report, devices):
             if values:
                 near("launches", f"{name} of {row['name']}", row[f"{name}_avg_ns"],
                      statistics.fmean(values), 0.5)
+                check_deviation(near, row, name, values)
                 middle = sorted(values)[(len(values) - 1) // 2]
                 near("launches", f"median {name} of {row['name']}", row[f"{name}_median_ns"],
                      middle, middle / 31 + 1)
+        near("launches", "share", row["not_hidden_percent"], 100 * len(mine) / len(launched), 1e-9)
+        calls = {call.name for call, _, _ in launched}
+        known["launch"] = calls.pop() if len(calls) == 1 else "varies"
         equal("launches", row["name"], {name: row[name] for name in known}, known)
     facts = report["facts"]
     equal("launches", "facts", (facts["launches"], facts["not_hidden"], facts["waited_ns"]),
           (len(launches), len(late), sum(ns for _, ns in late)))
+    near("launches", "share", facts["not_hidden_percent"], 100 * len(late) / len(launches), 1e-9)
 
 
 def check_script(equal, works, gaps, launches):
@@ -218,13 +266,14 @@ def check_script(equal, works, gaps, launches):
 
 
 def check(equal, near, cycle, chrome, ns_of, reports, rows):
-    """`rows` are those of the report timeline."""
+    """`rows` are those of the report timeline. When the recording begins, and rows of devices."""
     event = min(chrome.work, key=lambda event: (event["args"]["correlation"], ns_of(event["ts"])))
     number = event["args"]["correlation"]
     first = min(row["begin_ns"] for row in rows if row["correlation"] == number)
-    recording = Recording(chrome, ns_of, ns_of(event["ts"]) - first,
-                          reports["gaps"]["provenance"])
-    devices = check_gaps(equal, recording, reports["gaps"])
+    zero = ns_of(event["ts"]) - first
+    recording = Recording(chrome, ns_of, zero, reports["gaps"]["provenance"])
+    devices = check_gaps(equal, near, recording, reports["gaps"])
     check_launches(equal, near, recording, reports["launches"], devices)
     if not any(cycle.books.drift):
         check_script(equal, cycle.works, reports["gaps"], reports["launches"])
+    return zero, devices
