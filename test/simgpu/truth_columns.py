@@ -1,5 +1,5 @@
 """Which columns and facts of the reports nobody has compared with anything: rows note what is read
-of them by name, as compare_truth.py and its parts do to compare. A new column fails until they do."""
+of them by name, as compare_truth.py and its parts do to compare. New columns fail until then."""
 
 
 class Row(dict):
