@@ -1,8 +1,9 @@
 /* takt/trace.h - a sealed recording, read-only: in the program that made it, or from its file.
  *
- * A trace is immutable; any number of threads may read it. Its tracks are rows of the timeline, a
- * track's spans stand in the order of their begin, parents before children. Times are integer
- * nanoseconds of the takt_now_ns() time line.
+ * A trace is immutable, but for takt_trace_resolve(); any number of threads may read it. Its tracks
+ * are rows of the timeline, a track's spans stand in the order of their begin, parents before
+ * children. Times are integer nanoseconds of the takt_now_ns() time line. What fills *out lends its
+ * strings from the trace, and past the end returns TAKT_BAD_ARGUMENT and leaves *out alone.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TAKT_TRACE_H
@@ -117,7 +118,6 @@ typedef struct takt_span_info {
     size_t      parent; /* index on the same track, or TAKT_NO_PARENT */
 } takt_span_info;
 
-/* Each fills *out, whose strings belong to the trace. TAKT_BAD_ARGUMENT past the end. */
 TAKT_API size_t takt_trace_track_count(const takt_trace *trace);
 TAKT_API takt_status takt_trace_track(const takt_trace *trace, size_t track, takt_track_info *out);
 TAKT_API takt_status takt_trace_span(const takt_trace *trace, size_t track, size_t span,
