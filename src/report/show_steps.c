@@ -114,8 +114,10 @@ static takt_status show(tkt_document *document, const tkt_device_uses *uses)
                               TKT_CELL_NUMBER,
                               (tkt_cell){.d = document->trace->all_steps.simulated_seconds});
     if (document->trace->all_steps.stats.count > 0)
-        tkt_document_add_note(document, "Median and p99 of all steps are within 3.2 %%; real-time "
-                                        "is simulated time by wall time.");
+        tkt_document_add_note(document, "Median and p99 of all steps are within 3.2 %%%s.",
+                              document->trace->all_steps.simulated_seconds > 0
+                                  ? "; real-time is simulated time by wall time"
+                                  : "");
     if (uses->count > 0)
         tkt_document_add_note(document, "CUDA time is what a step launched, on average%s.",
                               document->trace->facts.has_spans

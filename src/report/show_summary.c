@@ -179,11 +179,14 @@ static takt_status show_devices(tkt_document *document, const tkt_advice_basis *
 static void add_step_facts(tkt_document *document)
 {
     tkt_step_figures steps = tkt_steps_all(document->trace);
-    if (steps.count == 0)
+    const char *rate = "Steps per second, all";
+    if (steps.count == 0) {
         steps = tkt_steps_recorded(document->trace);
+        rate = "Steps per second";
+    }
     if (steps.count == 0)
         return;
-    tkt_document_add_fact(document, "steps_per_second", "Steps per second", TKT_CELL_NUMBER,
+    tkt_document_add_fact(document, "steps_per_second", rate, TKT_CELL_NUMBER,
                           (tkt_cell){.d = steps.steps_per_second});
     tkt_document_add_fact(document, "step_median_ns", "Step time, median", TKT_CELL_TIME,
                           (tkt_cell){.u = steps.median_ns});
