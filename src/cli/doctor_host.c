@@ -19,18 +19,22 @@ enum {
     ROUNDS = 5
 };
 
-/* Libraries that this command was built without, and what it cannot do therefore. */
-static const char *const lacking[][2] = {
+/* Libraries that this command was built without, what it cannot do therefore, and what to do, with
+ * the names of Debian's packages. */
+static const char *const lacking[][3] = {
 #ifndef TKT_HAVE_MICROHTTPD
-    {"libmicrohttpd", "takt view cannot serve traces"},
+    {"libmicrohttpd", "takt view cannot serve traces",
+     "install it (libmicrohttpd-dev) and build Takt again"},
 #endif
 #ifndef TKT_HAVE_SQLITE
-    {"sqlite3", "traces cannot be written as databases"},
+    {"SQLite", "traces cannot be written as databases",
+     "install it (libsqlite3-dev) and build Takt again"},
 #endif
 #ifndef TKT_HAVE_DW
-    {"libdw", "call stacks have no names of functions and lines"},
+    {"libdw", "call stacks have no names of functions and lines",
+     "install it (libdw-dev) and build Takt again"},
 #endif
-    {NULL, NULL},
+    {NULL, NULL, NULL},
 };
 
 static void look_at_build(doctor_findings *findings, const takt_system_info *system)
@@ -41,8 +45,8 @@ static void look_at_build(doctor_findings *findings, const takt_system_info *sys
                     "build it where the CUDA toolkit's headers are (CUDA_HOME)",
                     "timers make no NVTX ranges, for Nsight Systems and the like");
     for (size_t i = 0; lacking[i][0]; i++)
-        doctor_tell(findings, DOCTOR_NOTE, "takt", "install it and build Takt again",
-                    "built without %s: %s", lacking[i][0], lacking[i][1]);
+        doctor_tell(findings, DOCTOR_NOTE, "takt", lacking[i][2], "built without %s: %s",
+                    lacking[i][0], lacking[i][1]);
 }
 
 static double monotonic_ns(void)
