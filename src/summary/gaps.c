@@ -238,7 +238,7 @@ static takt_status take_all(sweep *s, tkt_gaps *out)
     close_rows(s);
     if (s->is_short || s->scopes.is_short || !take_rows(s, out))
         return TAKT_NO_MEMORY;
-    tkt_idle_scopes_sort(&s->scopes);
+    tkt_idle_scopes_sort(&s->scopes, s->trace);
     out->scopes.items = s->scopes.items;
     out->scopes.count = s->scopes.count;
     s->scopes.items = NULL;

@@ -5,6 +5,7 @@
 #include "summary/whereabouts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static uint32_t name_of(const takt_trace *trace, uint32_t track, uint32_t span)
 {
@@ -70,21 +71,25 @@ void tkt_idle_scopes_charge(tkt_idle_scopes *s, uint32_t device, const tkt_activ
     s->is_short |= !begun;
 }
 
-static int by_idle(const void *a, const void *b)
+/* By texts, not by their numbers, which are others in the trace's file. */
+static int by_idle(const void *a, const void *b, void *trace)
 {
     const tkt_idle_scope *x = a;
     const tkt_idle_scope *y = b;
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
+    int order = strcmp(tkt_trace_text(trace, x->device), tkt_trace_text(trace, y->device));
+    if (order != 0)
+        return order;
     if (x->idle_ns != y->idle_ns)
         return x->idle_ns > y->idle_ns ? -1 : 1;
-    return x->name < y->name ? -1 : x->name > y->name;
+    if (x->is_unknown != y->is_unknown)
+        return x->is_unknown ? 1 : -1;
+    return strcmp(tkt_trace_text(trace, x->name), tkt_trace_text(trace, y->name));
 }
 
-void tkt_idle_scopes_sort(tkt_idle_scopes *scopes)
+void tkt_idle_scopes_sort(tkt_idle_scopes *scopes, const takt_trace *trace)
 {
     if (scopes->count > 0)
-        qsort(scopes->items, scopes->count, sizeof *scopes->items, by_idle);
+        qsort_r(scopes->items, scopes->count, sizeof *scopes->items, by_idle, (void *)trace);
 }
 
 void tkt_idle_scopes_fini(tkt_idle_scopes *scopes)

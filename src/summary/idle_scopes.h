@@ -21,7 +21,7 @@ void tkt_idle_scopes_charge(tkt_idle_scopes *scopes, uint32_t device, const tkt_
                             uint64_t begin_ns, uint64_t host_until_ns, uint64_t end_ns);
 
 /* Puts them in order: by device, then by idle time. */
-void tkt_idle_scopes_sort(tkt_idle_scopes *scopes);
+void tkt_idle_scopes_sort(tkt_idle_scopes *scopes, const takt_trace *trace);
 
 void tkt_idle_scopes_fini(tkt_idle_scopes *scopes);
 

@@ -416,6 +416,33 @@ static void idle_time_is_the_innermost_scopes(void **state)
     done(trace, &gaps);
 }
 
+/* Idle for 100 us each, in scopes and on devices whose names have falling numbers. */
+static void equal_times_stand_in_the_order_of_names(void **state)
+{
+    (void)state;
+    takt_trace *trace = begin();
+    trace->facts.end_ns = US(300);
+    build_string(trace, "cuda:1");
+    uint32_t last = build_site(trace, "z");
+    uint32_t first = build_site(trace, "a");
+    uint32_t span = build_span(trace, 0, last, TKT_NO_SPAN, US(0), US(100));
+    uint32_t call = build_call(trace, 0, "cudaLaunchKernel", span, US(1), US(2));
+    build_span(trace, 0, first, TKT_NO_SPAN, US(200), US(300));
+    build_launched(trace, call, "cuda:1", "kernel a", TAKT_TIMING_KERNEL, US(100), US(200));
+    build_launched(trace, call, "cuda:0", "kernel a", TAKT_TIMING_KERNEL, US(100), US(200));
+    tkt_gaps gaps = gaps_of(trace);
+    static const char *const expected[][2] = {
+        {"cuda:0", "a"}, {"cuda:0", "z"}, {"cuda:1", "a"}, {"cuda:1", "z"}};
+    assert_int_equal(gaps.scopes.count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        const tkt_idle_scope *scope = &gaps.scopes.items[i];
+        assert_int_equal(scope->idle_ns, 100000);
+        assert_string_equal(tkt_trace_text(trace, scope->device), expected[i][0]);
+        assert_string_equal(tkt_trace_text(trace, scope->name), expected[i][1]);
+    }
+    done(trace, &gaps);
+}
+
 /* ---- All of it, against a count of every nanosecond --------------------------------------------
  */
 
@@ -657,6 +684,7 @@ int main(void)
         cmocka_unit_test(one_activity_has_two_edges),
         cmocka_unit_test(summaries_have_no_gaps),
         cmocka_unit_test(idle_time_is_the_innermost_scopes),
+        cmocka_unit_test(equal_times_stand_in_the_order_of_names),
         cmocka_unit_test(sums_are_those_of_every_nanosecond),
         cmocka_unit_test(the_longest_are_the_first_of_all),
         cmocka_unit_test(late_launches_are_told_of),
