@@ -230,13 +230,14 @@ static void the_default_stream_is_left_alone_while_another_is_captured(void **st
 /* ---- Marks ---- */
 
 static tkt_cuda_call calls[64];
-static size_t call_count;
+static size_t call_count; /* atomic */
 
+/* On the threads that call. */
 static void note_call(const tkt_cuda_call *call)
 {
-    if (call_count < 64)
-        calls[call_count] = *call;
-    call_count++;
+    size_t place = __atomic_fetch_add(&call_count, 1, __ATOMIC_RELAXED);
+    if (place < 64)
+        calls[place] = *call;
 }
 
 static takt_site spin_site = {.id = 7, .name = "spin"};
