@@ -32,7 +32,7 @@ static size_t find(const html_set *set, const void *item, size_t size)
     for (; set->slots[slot]; slot = (slot + 1) & mask) {
         size_t other_size;
         const void *other = html_set_at(set, set->slots[slot] - 1, &other_size);
-        if (other_size == size && memcmp(other, item, size) == 0)
+        if (other_size == size && (size == 0 || memcmp(other, item, size) == 0))
             break;
     }
     return slot;
