@@ -61,13 +61,40 @@ size_t tkt_utf8_length(const char *text, size_t size)
     return length;
 }
 
-/* C0, DEL, and C1 in its two-byte form. */
+typedef struct code_range {
+    uint32_t first;
+    uint32_t last;
+} code_range;
+
+/* What drives a terminal instead of being shown: C0, DEL and C1; the marks and overrides that turn
+ * the order of what follows on the line (UAX #9), and the separators of lines and paragraphs. */
+static const code_range controls[] = {
+    {0x0000, 0x001F}, {0x007F, 0x009F}, {0x061C, 0x061C},
+    {0x200E, 0x200F}, {0x2028, 0x202E}, {0x2066, 0x2069},
+};
+
+static bool is_within(const code_range *ranges, size_t count, uint32_t code)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (code >= ranges[i].first && code <= ranges[i].last)
+            return true;
+    }
+    return false;
+}
+
+/* Of a valid character of so many bytes. */
+static uint32_t code_of(const char *text, size_t length)
+{
+    static const unsigned char first_mask[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
+    uint32_t code = (unsigned char)text[0] & first_mask[length];
+    for (size_t i = 1; i < length; i++)
+        code = code << 6 | ((unsigned char)text[i] & 0x3F);
+    return code;
+}
+
 static bool is_control(const char *text, size_t length)
 {
-    unsigned char first = (unsigned char)text[0];
-    if (length == 1)
-        return first < 0x20 || first == 0x7F;
-    return length == 2 && first == 0xC2 && (unsigned char)text[1] < 0xA0;
+    return is_within(controls, sizeof controls / sizeof *controls, code_of(text, length));
 }
 
 static size_t clean(char *out, size_t capacity, const char *text, size_t size, bool for_people)
@@ -106,11 +133,6 @@ size_t tkt_printable(char *out, size_t capacity, const char *text, size_t size)
     return clean(out, capacity, text, size, true);
 }
 
-typedef struct code_range {
-    uint32_t first;
-    uint32_t last;
-} code_range;
-
 /* The C library's wcwidth() depends on the host's locale. These are the blocks that names use, from
  * Unicode's DerivedGeneralCategory (Mn, Me, Cf) and EastAsianWidth (W, F). */
 static const code_range zero_columns[] = {
@@ -125,24 +147,6 @@ static const code_range two_columns[] = {
     {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},   {0x1F300, 0x1F64F},
     {0x1F680, 0x1F6FF}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD},
 };
-
-static bool is_within(const code_range *ranges, size_t count, uint32_t code)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (code >= ranges[i].first && code <= ranges[i].last)
-            return true;
-    }
-    return false;
-}
-
-static uint32_t code_of(const char *text, size_t length)
-{
-    static const unsigned char first_mask[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
-    uint32_t code = (unsigned char)text[0] & first_mask[length];
-    for (size_t i = 1; i < length; i++)
-        code = code << 6 | ((unsigned char)text[i] & 0x3F);
-    return code;
-}
 
 static size_t columns_of(uint32_t code)
 {
@@ -194,21 +198,24 @@ static bool is_plain(uint64_t word)
     return (special & EACH_BYTE(0x80)) == 0;
 }
 
+static char *escape_code(char *out, uint32_t code)
+{
+    *out++ = '\\';
+    *out++ = 'u';
+    for (int shift = 12; shift >= 0; shift -= 4)
+        *out++ = "0123456789abcdef"[code >> shift & 15];
+    return out;
+}
+
 static char *escape_ascii(char *out, unsigned char byte)
 {
     char escape = json_short[byte];
-    if (!escape) {
-        *out++ = (char)byte;
-        return out;
-    }
-    *out++ = '\\';
-    *out++ = escape;
-    if (escape != 'u')
-        return out;
-    memcpy(out, "00", 2);
-    out[2] = (char)('0' + (byte >> 4));
-    out[3] = "0123456789abcdef"[byte & 15];
-    return out + 4;
+    if (escape == 'u')
+        return escape_code(out, byte);
+    if (escape)
+        *out++ = '\\';
+    *out++ = escape ? escape : (char)byte;
+    return out;
 }
 
 /* One character; returns the end and moves *at behind it. */
@@ -225,8 +232,11 @@ static char *escape_one(char *out, const char *text, size_t size, size_t *at)
         memcpy(out, REPLACEMENT, sizeof REPLACEMENT - 1);
         return out + sizeof REPLACEMENT - 1;
     }
-    memcpy(out, text + *at, length);
+    const char *from = text + *at;
     *at += length;
+    if (is_control(from, length))
+        return escape_code(out, code_of(from, length));
+    memcpy(out, from, length);
     return out + length;
 }
 

@@ -14,14 +14,16 @@ size_t tkt_utf8_length(const char *text, size_t size);
  * character, NUL-terminated. Returns the length written. */
 size_t tkt_utf8_clean(char *out, size_t capacity, const char *text, size_t size);
 
-/* The same for people's terminals: control characters (C0, DEL, C1) become '?'. */
+/* The same for people's terminals: what would drive them instead of being shown becomes '?': control
+ * characters (C0, DEL, C1), overrides of the direction of writing, separators of lines. */
 size_t tkt_printable(char *out, size_t capacity, const char *text, size_t size);
 
 /* Columns that printable text takes: one per character, none for combining marks, two for wide
  * characters. */
 size_t tkt_text_columns(const char *text);
 
-/* The escaped inside of a JSON string (RFC 8259): quotes, backslashes, control characters, invalid
+/* The escaped inside of a JSON string (RFC 8259): quotes, backslashes, and what would drive a
+ * terminal (all that tkt_printable() replaces but DEL), so that printing JSON is safe, too; invalid
  * bytes as U+FFFD. At most 6 bytes out for one in. Returns the end. */
 char *tkt_json_escape(char *out, const char *text, size_t size);
 

@@ -39,10 +39,10 @@ static void print_offender(const cli_row *row)
 static void print_text(const cli_check_request *request, const cli_comparison *comparison,
                        const cli_check_result *result)
 {
-    char absolute[48];
+    char absolute[48], clean[512];
 
     for (size_t i = 0; i < result->obstacles.count; i++)
-        printf("not comparable: %s\n", result->obstacles.texts[i]);
+        printf("not comparable: %s\n", cli_clean(clean, sizeof clean, result->obstacles.texts[i]));
     for (size_t i = 0; i < result->offender_count; i++)
         print_offender(&comparison->rows.items[result->offenders[i]]);
     printf("%s: %zu of %zu rows worse by more than %g %% and %s",

@@ -149,6 +149,13 @@ takt_sink cli_stdout_sink(void);
  * which is then told. */
 int cli_finish(int status);
 
+/* The character of UTF-8 that `text` begins with: its length and *code; 0 where there is none. */
+size_t cli_character(const char *text, uint32_t *code);
+
+/* Whether a character drives the terminal instead of being shown: C0, DEL and C1, the marks and
+ * overrides that turn the order of what follows on the line (UAX #9), separators of lines. */
+bool cli_is_control(uint32_t code);
+
 /* Text of unknown origin without control characters, cut at `size`. Returns `out`. */
 const char *cli_clean(char *out, size_t size, const char *text);
 
@@ -166,6 +173,11 @@ bool cli_is_same_file(const char *a, const char *b);
  * file. False where that does not fit. */
 bool cli_name_output(char *out, size_t size, const char *folder, const char *file,
                      const char *ending);
+
+/* For a file that is written beside its place and then renamed: puts the file that a link leads to
+ * in the place of the link, which would be replaced otherwise. False where there is something that
+ * is no file, such as /dev/null. */
+bool cli_settle_output(char *path, size_t size);
 
 /* "wrote run.html (1.20 MiB)" */
 void cli_tell_written(const char *path);

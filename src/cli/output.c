@@ -9,35 +9,47 @@
 /* Why standard output failed first; errno is gone when everything has been tried. */
 static int output_errno;
 
-/* The length of the character at `text` that may be shown as it is, or 0: control characters
- * (C0, DEL and, as UTF-8 spells them, C1), which could drive the terminal, and bytes that are not
- * UTF-8. */
-static size_t shown_length(const unsigned char *text)
+size_t cli_character(const char *text, uint32_t *code)
 {
-    if (text[0] < 0x80)
-        return text[0] >= 0x20 && text[0] != 0x7f;
-    size_t length = text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
-    if (text[0] < 0xc2 || text[0] > 0xf4 || (text[0] == 0xc2 && text[1] < 0xa0))
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char *bytes = (const unsigned char *)text;
+    size_t length = bytes[0] < 0x80 ? 1 : bytes[0] < 0xe0 ? 2 : bytes[0] < 0xf0 ? 3 : 4;
+
+    if ((bytes[0] >= 0x80 && bytes[0] < 0xc2) || bytes[0] > 0xf4)
         return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((text[i] & 0xc0) != 0x80)
+    uint32_t value = length == 1 ? bytes[0] : bytes[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((bytes[i] & 0xc0) != 0x80)
             return 0;
+        value = value << 6 | (bytes[i] & 0x3f);
+    }
+    if (value < least[length] || (value >= 0xd800 && value < 0xe000) || value > 0x10ffff)
+        return 0;
+    *code = value;
     return length;
+}
+
+bool cli_is_control(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e ||
+           code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+           (code >= 0x2066 && code <= 0x2069);
 }
 
 const char *cli_clean(char *out, size_t size, const char *text)
 {
-    const unsigned char *from = (const unsigned char *)text;
     size_t used = 0;
 
-    while (*from) {
-        size_t length = shown_length(from);
-        size_t step = length ? length : 1;
-        if (used + step >= size)
+    while (*text) {
+        uint32_t code;
+        size_t length = cli_character(text, &code);
+        bool is_shown = length > 0 && !cli_is_control(code);
+        size_t bytes = is_shown ? length : 1;
+        if (used + bytes >= size)
             break;
-        memcpy(out + used, length ? (const char *)from : "?", step);
-        used += step;
-        from += step;
+        memcpy(out + used, is_shown ? text : "?", bytes);
+        used += bytes;
+        text += length ? length : 1;
     }
     out[used] = '\0';
     return out;

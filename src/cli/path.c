@@ -1,6 +1,8 @@
 /* Files that verbs write: their names, and that none is written over what it is made from. */
 #include "cli/cli.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -15,6 +17,21 @@ bool cli_is_same_file(const char *a, const char *b)
     struct stat first, second;
     return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
            first.st_ino == second.st_ino;
+}
+
+bool cli_settle_output(char *path, size_t size)
+{
+    char real[PATH_MAX];
+    struct stat facts;
+    bool is_link = lstat(path, &facts) == 0 && S_ISLNK(facts.st_mode);
+
+    if (stat(path, &facts) != 0)
+        return true;
+    if (is_link && (!realpath(path, real) || strlen(real) >= size))
+        return false;
+    if (is_link)
+        strcpy(path, real);
+    return S_ISREG(facts.st_mode);
 }
 
 static size_t length_without(const char *path, size_t length, const char *ending)

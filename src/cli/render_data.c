@@ -76,29 +76,28 @@ void cli_render_csv(const cli_document *document)
 
 /* ---- JSON ---- */
 
-/* Bytes that are not UTF-8 have no place in JSON; cli_clean() knows them. */
+static void put_json_character(const char *text, size_t length, uint32_t code)
+{
+    if (length == 0) /* bytes that are not UTF-8 have no place in JSON */
+        fputs("\\ufffd", stdout);
+    else if (cli_is_control(code))
+        printf("\\u%04" PRIx32, code);
+    else
+        printf(code == '"' || code == '\\' ? "\\%.*s" : "%.*s", (int)length, text);
+}
+
 void cli_put_json_text(const char *text)
 {
-    char clean[8];
-
     if (!text) {
         fputs("null", stdout);
         return;
     }
     putchar('"');
     while (*text) {
-        unsigned char c = (unsigned char)*text;
-        size_t length = c < 0xc2 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
-        char one[8] = "";
-        memcpy(one, text, strnlen(text, length));
-        bool is_whole = strcmp(cli_clean(clean, sizeof clean, one), one) == 0;
-        if (c == '"' || c == '\\')
-            printf("\\%c", c);
-        else if (c < 0x20 || c == 0x7f)
-            printf("\\u%04x", c);
-        else
-            fputs(is_whole ? one : "\\ufffd", stdout);
-        text += is_whole ? strlen(one) : 1;
+        uint32_t code = 0;
+        size_t length = cli_character(text, &code);
+        put_json_character(text, length, code);
+        text += length ? length : 1;
     }
     putchar('"');
 }

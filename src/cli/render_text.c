@@ -233,9 +233,13 @@ static void put_table(const cli_table *table, const takt_report_options *options
         printf("%zu of %zu rows shown\n", table->shown, table->row_count);
 }
 
-/* Breaks a sentence at blanks where it is longer than the line. */
-static void put_note(const char *note, size_t width)
+/* Breaks a sentence at blanks where it is longer than the line. It may name devices and backends,
+ * which are texts of the file's. */
+static void put_note(const char *raw, size_t width)
 {
+    char clean[1024];
+    const char *note = cli_clean(clean, sizeof clean, raw);
+
     for (size_t used = 0; *note;) {
         size_t word = strcspn(note, " ");
         bool breaks = used > 0 && used + 1 + word > width;

@@ -174,6 +174,19 @@ static void terminals_get_no_control_characters(void **state)
     assert_printable("\xC3\xA4\xE2\x82\xAC", 5, "\xC3\xA4\xE2\x82\xAC");
 }
 
+/* What turns the order of a line's other columns, or breaks it; their neighbours are texts. */
+static void terminals_get_nothing_that_turns_lines(void **state)
+{
+    (void)state;
+    assert_printable("a\xE2\x80\xAE"
+                     "b\xE2\x81\xA6"
+                     "c\xE2\x81\xA9\xD8\x9C",
+                     14, "a?b?c??");
+    assert_printable("\xE2\x80\x8E\xE2\x80\x8F\xE2\x80\xA8\xE2\x80\xA9", 12, "????");
+    assert_printable("\xE2\x80\x8D\xE2\x80\x90\xE2\x80\xA7\xE2\x80\xAF", 12,
+                     "\xE2\x80\x8D\xE2\x80\x90\xE2\x80\xA7\xE2\x80\xAF");
+}
+
 static void columns_are_counted_as_terminals_do(void **state)
 {
     (void)state;
@@ -206,6 +219,15 @@ static void json_escapes_what_rfc_8259_wants_escaped(void **state)
     assert_escaped("\b\f\n\r\t", 5, "\\b\\f\\n\\r\\t");
     assert_escaped("\0\x01\x1F\x7F", 4, "\\u0000\\u0001\\u001f\x7F");
     assert_escaped("\xE2\x82\xAC\xFF", 4, "\xE2\x82\xAC" REPLACEMENT);
+}
+
+static void json_escapes_what_drives_terminals(void **state)
+{
+    (void)state;
+    assert_escaped("\xC2\x9B"
+                   "0m",
+                   4, "\\u009b0m");
+    assert_escaped("\xE2\x80\xAE\xD8\x9C\xE2\x81\xA9", 8, "\\u202e\\u061c\\u2069");
 }
 
 /* A special character at every place of a text that is otherwise plain, so that it meets both the
@@ -338,8 +360,10 @@ int main(void)
         cmocka_unit_test(cleaning_always_fits_and_is_always_valid),
         cmocka_unit_test(a_cut_falls_between_characters),
         cmocka_unit_test(terminals_get_no_control_characters),
+        cmocka_unit_test(terminals_get_nothing_that_turns_lines),
         cmocka_unit_test(columns_are_counted_as_terminals_do),
         cmocka_unit_test(json_escapes_what_rfc_8259_wants_escaped),
+        cmocka_unit_test(json_escapes_what_drives_terminals),
         cmocka_unit_test(json_escapes_at_every_place),
         cmocka_unit_test(valid_text_comes_back_from_json_as_it_was),
         cmocka_unit_test(any_bytes_become_valid_json_of_at_most_six_times_their_size),
