@@ -83,6 +83,9 @@ static int plan_job(const export_request *request, export_job *job)
         fits = snprintf(job->output, sizeof job->output, "%s", output) < (int)sizeof job->output;
     if (!fits)
         return cli_usage_error(&request->choice.syntax, "the name of the output is too long");
+    if (strcmp(job->format, "sqlite") == 0 && !cli_settle_output(job->output, sizeof job->output))
+        return cli_usage_error(&request->choice.syntax, "-o %s is no file that could be replaced",
+                               job->output);
     if (cli_is_same_file(job->file, job->output))
         return cli_usage_error(&request->choice.syntax,
                                "%s would be written over itself: name another file with -o",

@@ -2,8 +2,6 @@
 #include "cli/html/page.h"
 #include "cli/symbols.h"
 
-#include <sys/stat.h>
-
 enum {
     PATH_SIZE = 4096
 };
@@ -12,14 +10,13 @@ enum {
  * something like /dev/null. */
 static int name_page(const cli_syntax *syntax, const char *file, const char *output, char *out)
 {
-    struct stat facts;
     bool is_folder = output && cli_is_folder(output);
     bool fits = !output || is_folder
                     ? cli_name_output(out, PATH_SIZE, is_folder ? output : NULL, file, ".html")
                     : snprintf(out, PATH_SIZE, "%s", output) < PATH_SIZE;
     if (!fits)
         return cli_usage_error(syntax, "the name of the output is too long");
-    if (stat(out, &facts) == 0 && !S_ISREG(facts.st_mode))
+    if (!cli_settle_output(out, PATH_SIZE))
         return cli_usage_error(syntax, "-o %s is no file that could be replaced", out);
     if (cli_is_same_file(file, out))
         return cli_usage_error(syntax, "%s would be written over itself: name another file with -o",

@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define UNFINISHED ".tmp"
+
 enum {
     PATH_SIZE = 4096
 };
@@ -91,36 +93,57 @@ static bool put_table(FILE *file, const table_source *source, const table *from)
     return table_row_end(&row) && from->fill(source, &row);
 }
 
-/* First under another name, so that what has this one is whole. */
+static bool name_file(char *path, const table *of, const char *folder, const char *ending)
+{
+    if (snprintf(path, PATH_SIZE, "%s/%s.csv%s", folder, of->name, ending) < PATH_SIZE)
+        return true;
+    cli_error("%s: the name is too long", folder);
+    return false;
+}
+
 static bool write_table(const table_source *source, const table *from, const char *folder)
 {
-    char path[PATH_SIZE], temporary[PATH_SIZE + 8];
-    if (snprintf(path, sizeof path, "%s/%s.csv", folder, from->name) >= PATH_SIZE) {
-        cli_error("%s: the name is too long", folder);
+    char path[PATH_SIZE];
+    if (!name_file(path, from, folder, UNFINISHED))
         return false;
-    }
-    snprintf(temporary, sizeof temporary, "%s.tmp", path);
-    FILE *file = fopen(temporary, "w");
-    if (!file) {
+    FILE *file = fopen(path, "w");
+    bool is_good = file && put_table(file, source, from);
+    if (file)
+        is_good = fclose(file) == 0 && is_good;
+    if (!is_good)
         cli_error("%s: %s", path, strerror(errno));
-        return false;
-    }
-    bool is_good = put_table(file, source, from);
-    is_good = fclose(file) == 0 && is_good && rename(temporary, path) == 0;
-    if (!is_good) {
-        cli_error("%s: %s", path, strerror(errno));
-        unlink(temporary);
+    return is_good;
+}
+
+/* Gives the first `count` tables their names, or takes them away. */
+static bool settle_tables(const char *folder, size_t count, bool is_good)
+{
+    for (size_t i = 0; i < count; i++) {
+        char path[PATH_SIZE], unfinished[PATH_SIZE];
+        if (!name_file(path, table_at(i), folder, "") ||
+            !name_file(unfinished, table_at(i), folder, UNFINISHED))
+            return false;
+        if (is_good && rename(unfinished, path) != 0)
+            is_good = cli_error("%s: %s", path, strerror(errno)) == CLI_OK;
+        if (!is_good)
+            unlink(unfinished);
     }
     return is_good;
 }
 
+/* All tables are written under other names first: a folder has those of one trace, or none. */
 int table_write_csv(const table_source *source, const char *folder)
 {
     const table *from;
-    if (!cli_is_folder(folder) && mkdir(folder, 0777) != 0)
+    bool is_good = true, is_new = !cli_is_folder(folder);
+    size_t count = 0;
+
+    if (is_new && mkdir(folder, 0777) != 0)
         return cli_error("%s: %s", folder, strerror(errno));
-    for (size_t i = 0; (from = table_at(i)); i++)
-        if (!write_table(source, from, folder))
-            return CLI_FAILED;
-    return CLI_OK;
+    for (; is_good && (from = table_at(count)); count++)
+        is_good = write_table(source, from, folder);
+    is_good = settle_tables(folder, count, is_good);
+    if (!is_good && is_new)
+        rmdir(folder);
+    return is_good ? CLI_OK : CLI_FAILED;
 }
