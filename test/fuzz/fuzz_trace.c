@@ -5,6 +5,7 @@
 #include "trace/model.h"
 #include "trace/read.h"
 
+#include <takt/export.h>
 #include <takt/report.h>
 
 #include <stdlib.h>
@@ -65,16 +66,31 @@ static takt_status discard(void *user, const void *data, size_t size)
     return TAKT_OK;
 }
 
-/* One report, chosen by what is in the file: all of them would make the fuzzer slow. */
+/* One report and one export, chosen by what is in the file: all of them would make the fuzzer
+ * slow. */
 static void print_report(const takt_trace *trace, size_t choice)
 {
     size_t count = 0;
     while (takt_report_name(count))
         count++;
     takt_sink sink = {discard, NULL};
-    takt_report_options options = {
-        .format = (takt_format)(choice / count % 4), .rows = -1, .by_arguments = choice % 3 == 0};
+    takt_report_options options = {.format = (takt_format)(choice / count % 4),
+                                   .rows = -1,
+                                   .by_arguments = choice % 3 == 0,
+                                   .by_stack = choice % 5,
+                                   .with_flops = choice % 2 == 0,
+                                   .all = choice % 7 == 0};
     takt_status status = takt_report(trace, takt_report_name(choice % count), &options, &sink);
+    check(status == TAKT_OK || status == TAKT_NO_SPANS);
+}
+
+static void export_once(const takt_trace *trace, size_t choice)
+{
+    size_t count = 0;
+    while (takt_export_name(count))
+        count++;
+    takt_sink sink = {discard, NULL};
+    takt_status status = takt_export(trace, takt_export_name(choice % count), &sink);
     check(status == TAKT_OK || status == TAKT_NO_SPANS);
 }
 
@@ -105,6 +121,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     }
     walk(trace);
     print_report(trace, size);
+    export_once(trace, size / 3);
     check_settled(trace);
     takt_trace_release(trace);
     return 0;
