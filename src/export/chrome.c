@@ -6,16 +6,17 @@
  * window, and not some rows for ever. A span stands in the file in which it begins. Where there is
  * no limit there is one window, which is fastest.
  *
- * Times count from the begin of an interval of a quarter of a year, as Kineto's do: traces of
- * several processes, cycles and profilers then line up when they are opened together, and a double
- * still holds the nanosecond. It is the interval of the earliest event, since Perfetto drops
- * events before zero. */
+ * Times count from the begin of a week, so that traces of several processes and cycles line up when
+ * they are opened together and a double of microseconds, which is what readers parse them into,
+ * still holds the nanosecond. (Kineto counts from the begin of a quarter of a year: from its 51st
+ * day on nanoseconds are lost.) It is the week of the earliest event, since Perfetto drops events
+ * before zero. */
 #include "export/chrome.h"
 
 #include "export/chrome_file.h"
 #include "export/exporter.h"
 
-#define INTERVAL_NS (INT64_C(7889238) * 1000000000) /* Kineto's */
+#define INTERVAL_NS (INT64_C(7) * 24 * 3600 * 1000000000)
 
 /* Spans of the longest track in one window. */
 #define WINDOW_SPANS 16384

@@ -140,10 +140,31 @@ static void no_time_is_negative(void **state)
     add_span(trace, track, site, 0, 10);
     trace->tracks.items[track].spans.items[0].begin_ns -= 5;
     json_t *json = chrome_json(trace);
-    int64_t interval = INT64_C(7889238) * 1000000000;
-    assert_int_equal(integer_of(json, "baseTimeNanoseconds"), BASE_NS - interval);
+    assert_int_equal(integer_of(json, "baseTimeNanoseconds"), BASE_NS - WEEK_NS);
     json_t *event = find_event(json, "X", "early");
-    assert_int_equal(ns_of(event, "ts"), interval - 5);
+    assert_int_equal(ns_of(event, "ts"), WEEK_NS - 5);
+    json_decref(json);
+}
+
+/* Readers parse microseconds into doubles and multiply: in the last second of a week, and twelve
+ * weeks into a quarter of a year, nothing is lost either. */
+static void doubles_hold_each_nanosecond(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    int64_t last_second_ns = 12 * WEEK_NS - 1000000000;
+    trace->facts.realtime_offset_ns = BASE_NS + last_second_ns - (int64_t)BEGIN_NS;
+    uint32_t track = add_thread(trace, "", 1);
+    uint32_t site = add_scope(trace, "late");
+    for (uint64_t i = 0; i < 100; i++)
+        add_span(trace, track, site, i * 9999999, i * 9999999 + 999);
+    json_t *json = chrome_json(trace);
+    int64_t offset_ns = BASE_NS + last_second_ns - integer_of(json, "baseTimeNanoseconds");
+    for (size_t i = 0; i < 100; i++) {
+        json_t *event = find_nth(json, "X", "late", i);
+        assert_int_equal(ns_of(event, "ts") - offset_ns, i * 9999999);
+        assert_int_equal(ns_of(event, "dur"), 999);
+    }
     json_decref(json);
 }
 
@@ -154,9 +175,8 @@ static void times_before_1970_have_their_base_too(void **state)
     trace->facts.realtime_offset_ns = -(int64_t)BEGIN_NS - 5;
     add_span(trace, add_thread(trace, "", 1), add_scope(trace, "a"), 0, 1);
     json_t *json = chrome_json(trace);
-    int64_t interval = INT64_C(7889238) * 1000000000;
-    assert_int_equal(integer_of(json, "baseTimeNanoseconds"), -interval);
-    assert_int_equal(ns_of(find_event(json, "X", "a"), "ts"), interval - 5);
+    assert_int_equal(integer_of(json, "baseTimeNanoseconds"), -WEEK_NS);
+    assert_int_equal(ns_of(find_event(json, "X", "a"), "ts"), WEEK_NS - 5);
     json_decref(json);
 }
 
@@ -622,6 +642,7 @@ int main(void)
         cmocka_unit_test(durations_of_all_lengths_are_exact),
         cmocka_unit_test(times_near_the_base_have_no_leading_zeros),
         cmocka_unit_test(no_time_is_negative),
+        cmocka_unit_test(doubles_hold_each_nanosecond),
         cmocka_unit_test(times_before_1970_have_their_base_too),
         cmocka_unit_test(absurd_times_are_still_json),
         cmocka_unit_test(threads_are_named_and_ordered),

@@ -21,10 +21,11 @@
 #define PID         4711u
 #define BEGIN_NS    UINT64_C(1000000000)
 #define END_NS      UINT64_C(9000000000)
-#define REALTIME_NS INT64_C(1767225600000000000) /* 2026-01-01 less a second at BEGIN_NS */
+#define REALTIME_NS INT64_C(1767261888000000000) /* 2026-01-01 10:04:48 at 0 */
 
-/* Start of the quarter of a year, of 7889238 seconds since 1970, in which BEGIN_NS lies. */
-#define BASE_NS INT64_C(1767189312000000000)
+/* Start of the week in which BEGIN_NS lies: weeks begin on Thursdays, as 1970 did. */
+#define WEEK_NS INT64_C(604800000000000)
+#define BASE_NS INT64_C(1767225600000000000)
 
 static inline uint32_t text(takt_trace *trace, const char *bytes)
 {
