@@ -17,7 +17,7 @@ size_t tkt_fit_indent(const tkt_table *table, size_t shown, size_t width)
         return 0;
     const char *text = tkt_table_row(table, shown)[0].text;
     size_t text_width = text ? tkt_text_width(text, width) : 0;
-    size_t most = text_width < width / 2 ? width - text_width : width / 2;
+    size_t most = text_width < width - width / 2 ? width - text_width : width / 2;
     size_t indent = (size_t)table->places[table->order[shown]].depth * INDENT;
     return indent > most ? most : indent;
 }

@@ -171,6 +171,27 @@ static void deep_recursion_fits_too(void **state)
     }
 }
 
+/* Also where the name is half of the column's width, which is odd. */
+static void each_level_is_indented_by_two(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"step", "memory", "outer", "inner"};
+    takt_trace *trace = build_begin(2000000);
+    build_track(trace, "main");
+    uint32_t parent = TKT_NO_SPAN;
+    for (uint64_t i = 0; i < 4; i++)
+        parent =
+            build_span(trace, 0, build_site(trace, names[i]), parent, 1000000 + i, 1100000 - i);
+    build_end(trace);
+    char *text = report_of(trace, "tree", NULL);
+    assert_non_null(strstr(text, "\nstep       "));
+    assert_non_null(strstr(text, "\n  memory   "));
+    assert_non_null(strstr(text, "\n    outer  "));
+    assert_non_null(strstr(text, "\n      inner  "));
+    tkt_free(text);
+    takt_trace_release(trace);
+}
+
 static void names_of_megabytes_pass(void **state)
 {
     (void)state;
@@ -207,6 +228,7 @@ int main(void)
         cmocka_unit_test(slow_rows_are_coloured_by_percentile),
         cmocka_unit_test(equal_rows_are_not_coloured),
         cmocka_unit_test(deep_recursion_fits_too),
+        cmocka_unit_test(each_level_is_indented_by_two),
         cmocka_unit_test(names_of_megabytes_pass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
