@@ -3,9 +3,8 @@
 #include "test_report_cuda.h"
 #include "test_report_fluid.h"
 #include "test_report_golden.h"
+#include "test_report_json.h"
 #include "test_report_launches.h"
-
-#include <jansson.h>
 
 #include <strings.h>
 
@@ -34,42 +33,7 @@ static takt_status eat(void *user, const void *data, size_t size)
 
 static json_t *parsed(const takt_trace *trace, const char *name, bool all)
 {
-    takt_report_options options = {.format = TAKT_JSON, .all = all, .rows = -1};
-    char *text = report_of(trace, name, &options);
-    json_error_t error;
-    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
-    if (!json)
-        fail_msg("%s: line %d: %s", name, error.line, error.text);
-    tkt_free(text);
-    return json;
-}
-
-static const json_t *row_of(const json_t *table, const char *key, const char *name)
-{
-    const json_t *rows = json_object_get(table, "rows");
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const json_t *row = json_array_get(rows, i);
-        const char *here = json_string_value(json_object_get(row, key));
-        if (here && strcmp(here, name) == 0)
-            return row;
-    }
-    fail_msg("no row %s", name);
-    return NULL;
-}
-
-static const json_t *table_of(const json_t *json, const char *key)
-{
-    const json_t *table = json_object_get(json_object_get(json, "tables"), key);
-    assert_non_null(table);
-    return table;
-}
-
-static void assert_value(const json_t *row, const char *key, double expected)
-{
-    const json_t *value = json_object_get(row, key);
-    if (!json_is_number(value))
-        fail_msg("%s is no number", key);
-    assert_near(json_number_value(value), expected, fabs(expected) * 1e-12);
+    return report_json(trace, name, &(takt_report_options){.all = all, .rows = -1});
 }
 
 /* Each step launches 1000 + 1000 + 2 * 250 us in forces and 500 us in output; each of the three
@@ -98,7 +62,7 @@ static void scopes_by_hand(void **state)
     assert_value(row, "self_cuda_memory_bytes", 16 << 20);
     assert_value(row, "cpu_memory_bytes", 3000);
     assert_value(row, "self_cpu_memory_bytes", 3000);
-    assert_int_equal(json_array_size(json_object_get(json, "rows")), 4);
+    assert_int_equal(row_count(json), 4);
     const json_t *facts = json_object_get(json, "facts");
     assert_value(facts, "self_cuda_total_ns", 10000000);
     assert_value(facts, "cuda_in_no_scope_ns", 100000);
@@ -116,20 +80,20 @@ static void all_rows_by_hand(void **state)
     assert_value(row, "self_cpu_ns", 3 * (2000000 - 10000 - 10000 - 40000 - 1400000));
     assert_value(row, "self_cuda_ns", 3 * 2500000);
     row = row_of(json, "name", "cudaLaunchKernel");
-    assert_string_equal(json_string_value(json_object_get(row, "kind")), "call");
+    assert_text(row, "kind", "call");
     assert_value(row, "calls", 6);
     assert_value(row, "self_cpu_ns", 60000);
     assert_value(row, "cuda_total_ns", 0);
     row = row_of(json, "name", "kernel density");
-    assert_string_equal(json_string_value(json_object_get(row, "kind")), "activity");
+    assert_text(row, "kind", "activity");
     assert_value(row, "calls", 9);
     assert_value(row, "self_cpu_ns", 0);
     assert_value(row, "self_cuda_ns", 3 * 1500000);
     assert_value(row, "self_cuda_percent", 45);
-    assert_true(json_is_null(json_object_get(row, "cuda_busy_ns")));
-    assert_true(json_is_null(json_object_get(row, "cuda_memory_bytes")));
-    row = json_array_get(json_object_get(json, "rows"), 0); /* by CUDA total, as torch would */
-    assert_string_equal(json_string_value(json_object_get(row, "name")), "step");
+    assert_value(row, "cuda_busy_ns", NAN);
+    assert_value(row, "cuda_memory_bytes", NAN);
+    row = row_at(json, 0); /* by CUDA total, as torch would */
+    assert_text(row, "name", "step");
     const json_t *facts = json_object_get(json, "facts");
     assert_value(facts, "self_cuda_total_ns", 10000000);
     assert_value(facts, "cuda_in_no_scope_ns", 100000);
@@ -149,10 +113,10 @@ static void trees_by_hand(void **state)
     row = row_of(json, "name", "output");
     assert_value(row, "self_cuda_ns", 1500000);
     assert_value(row, "self_cpu_ns", 3000000);
-    assert_int_equal(json_array_size(json_object_get(json, "rows")), 4);
+    assert_int_equal(row_count(json), 4);
     json_decref(json);
     json = parsed(trace, "tree", true);
-    assert_int_equal(json_array_size(json_object_get(json, "rows")), 4 + 4 + 3);
+    assert_int_equal(row_count(json), 4 + 4 + 3);
     row = row_of(json, "name", "output");
     assert_value(row, "self_cpu_ns", 3 * 300000);
     json_decref(json);
@@ -170,7 +134,7 @@ static void steps_by_hand(void **state)
     assert_value(row, "cuda_time_ns", (10000000 + 1) / 3);
     assert_value(row, "cuda_busy_percent", 100 * (6.1 + 1.5 + 0.6) / (2 * 12));
     row = row_of(json, "steps", "all");
-    assert_true(json_is_null(json_object_get(row, "cuda_time_ns")));
+    assert_value(row, "cuda_time_ns", NAN);
     json_decref(json);
     takt_trace_release(trace);
 }
@@ -180,7 +144,8 @@ static void memory_by_hand(void **state)
     (void)state;
     takt_trace *trace = build_cuda();
     json_t *json = parsed(trace, "memory", false);
-    const json_t *row = row_of(json, "device", "cuda:1");
+    const json_t *row = row_at(json, 2); /* behind both of the host's */
+    assert_text(row, "device", "cuda:1");
     assert_value(row, "peak_bytes", 20 << 20);
     assert_value(row, "peak_at_ns", 4200000);
     assert_value(row, "current_bytes", 20 << 20);
@@ -191,19 +156,19 @@ static void memory_by_hand(void **state)
     assert_value(row, "capacity_bytes", 4.0 * (1 << 30));
     assert_value(row, "pool_bytes", 16 << 20);
     assert_value(row, "fragmentation_percent", 25);
-    row = json_array_get(json_object_get(json, "rows"), 3);
+    row = row_at(json, 3);
     assert_value(row, "peak_bytes", 24 << 20);
     assert_value(row, "peak_at_ns", -100000);
     assert_value(row, "allocations", 5);
     row = row_of(table_of(json, "jumps"), "device", "cuda:1");
     assert_value(row, "bytes", 8 << 20);
     assert_value(row, "times", 3);
-    assert_string_equal(json_string_value(json_object_get(row, "scope")), "load");
+    assert_text(row, "scope", "load");
     row = row_of(table_of(json, "scopes"), "scope", "load");
     assert_value(row, "cuda_memory_bytes", 16 << 20);
     row = row_of(table_of(json, "copies"), "copy", "memcpy DtoH");
-    assert_string_equal(json_string_value(json_object_get(row, "from")), "device");
-    assert_string_equal(json_string_value(json_object_get(row, "to")), "pageable");
+    assert_text(row, "from", "device");
+    assert_text(row, "to", "pageable");
     assert_value(row, "count", 3);
     assert_value(row, "bytes", 12000000);
     assert_value(row, "time_ns", 1500000);
@@ -220,7 +185,7 @@ static void kernels_by_hand(void **state)
     (void)state;
     takt_trace *trace = build_cuda();
     json_t *json = parsed(trace, "kernels", false);
-    assert_int_equal(json_array_size(json_object_get(json, "rows")), 2);
+    assert_int_equal(row_count(json), 2);
     const json_t *row = row_of(json, "name", "kernel density");
     assert_value(row, "count", 9);
     assert_value(row, "total_ns", 4500000);
@@ -230,16 +195,16 @@ static void kernels_by_hand(void **state)
     assert_value(row, "min_ns", 250000);
     assert_value(row, "max_ns", 1000000);
     assert_value(row, "stddev_ns", 375000); /* of the sample */
-    assert_string_equal(json_string_value(json_object_get(row, "grid")), "64,2,1");
-    assert_string_equal(json_string_value(json_object_get(row, "block")), "128,1,1");
+    assert_text(row, "grid", "64,2,1");
+    assert_text(row, "block", "128,1,1");
     assert_value(row, "registers", 32);
     assert_value(row, "static_shared_bytes", 1024);
     assert_value(row, "dynamic_shared_bytes", 2048);
     assert_value(row, "occupancy_percent", 75);
-    assert_string_equal(json_string_value(json_object_get(row, "limited_by")), "shared memory");
+    assert_text(row, "limited_by", "shared memory");
     row = row_of(json, "name", "kernel pressure"); /* nobody knows its shape */
-    assert_true(json_is_null(json_object_get(row, "grid")));
-    assert_true(json_is_null(json_object_get(row, "registers")));
+    assert_text(row, "grid", NULL);
+    assert_value(row, "registers", NAN);
     json_decref(json);
     takt_trace_release(trace);
 }
@@ -271,16 +236,15 @@ static void kernels_of_several_shapes_vary(void **state)
     const json_t *row = row_of(json, "name", "kernel k");
     assert_value(row, "count", 3);
     assert_value(row, "total_ns", 600);
-    assert_string_equal(json_string_value(json_object_get(row, "grid")), "varies");
-    assert_string_equal(json_string_value(json_object_get(row, "block")), "32,1,1");
-    assert_true(json_is_null(json_object_get(row, "registers")));
+    assert_text(row, "grid", "varies");
+    assert_text(row, "block", "32,1,1");
+    assert_value(row, "registers", NAN);
     assert_value(row, "static_shared_bytes", 0);
     json_decref(json);
 
-    takt_report_options options = {.format = TAKT_JSON, .by_arguments = true};
-    char *text = report_of(trace, "kernels", &options);
-    json = json_loads(text, 0, NULL);
-    assert_int_equal(json_array_size(json_object_get(json, "rows")), 3);
+    const takt_report_options options = {.by_arguments = true};
+    json = report_json(trace, "kernels", &options);
+    assert_int_equal(row_count(json), 3);
     row = row_of(json, "grid", "9,1,1");
     assert_value(row, "count", 1);
     assert_value(row, "total_ns", 200);
@@ -289,12 +253,11 @@ static void kernels_of_several_shapes_vary(void **state)
     row = row_of(json, "grid", "8,1,1");
     assert_value(row, "total_percent", 100.0 / 6);
     json_decref(json);
-    tkt_free(text);
     takt_trace *folded = build_folded(trace);
     size_t bytes = 0;
     takt_sink sink = {eat, &bytes};
     assert_int_equal(takt_report(folded, "kernels", &options, &sink), TAKT_NO_SPANS);
-    text = report_of(folded, "kernels", NULL);
+    char *text = report_of(folded, "kernels", NULL);
     assert_non_null(strstr(text, "kernel k"));
     assert_null(strstr(text, "Grid"));
     tkt_free(text);
@@ -307,7 +270,7 @@ static void calls_by_hand(void **state)
     (void)state;
     takt_trace *trace = build_cuda();
     json_t *json = parsed(trace, "api", false);
-    assert_int_equal(json_array_size(json_object_get(json, "rows")), 7);
+    assert_int_equal(row_count(json), 7);
     const json_t *row = row_of(json, "name", "cudaLaunchKernel");
     assert_value(row, "count", 6);
     assert_value(row, "total_ns", 60000);
@@ -326,17 +289,17 @@ static void the_timeline_knows_where_activities_come_from(void **state)
     (void)state;
     takt_trace *trace = build_cuda();
     json_t *json = parsed(trace, "timeline", false);
-    const json_t *row = json_array_get(json_object_get(json, "rows"), 4);
-    assert_string_equal(json_string_value(json_object_get(row, "activity")), "memcpy DtoH");
-    assert_string_equal(json_string_value(json_object_get(row, "scope")), "output");
-    assert_string_equal(json_string_value(json_object_get(row, "launch")), "cudaMemcpy");
+    const json_t *row = row_at(json, 4);
+    assert_text(row, "activity", "memcpy DtoH");
+    assert_text(row, "scope", "output");
+    assert_text(row, "launch", "cudaMemcpy");
     assert_value(row, "bytes", 4000000);
     assert_value(row, "stream", 7);
     assert_value(row, "correlation", 1005);
     assert_value(row, "begin_ns", 2400000);
-    row = json_array_get(json_object_get(json, "rows"), 21);
-    assert_true(json_is_null(json_object_get(row, "scope")));
-    assert_true(json_is_null(json_object_get(row, "launch")));
+    row = row_at(json, 21);
+    assert_text(row, "scope", NULL);
+    assert_text(row, "launch", NULL);
     json_decref(json);
     takt_trace_release(trace);
 }
@@ -394,7 +357,7 @@ static void an_unknown_uncertainty_is_not_none(void **state)
     tkt_free(text);
     json_t *json = parsed(trace, "scopes", false);
     const json_t *provenance = json_object_get(json, "provenance");
-    assert_true(json_is_null(json_object_get(provenance, "device_uncertainty_ns")));
+    assert_value(provenance, "device_uncertainty_ns", NAN);
     json_decref(json);
     takt_trace_release(trace);
 }

@@ -1,9 +1,7 @@
 /* Kernels and calls into CUDA: each column worked out here from the launches themselves. */
-#include "test_report_build.h"
+#include "test_report_json.h"
 
 #include "summary/kernel_name.h"
-
-#include <jansson.h>
 
 #include <stdio.h>
 
@@ -71,55 +69,6 @@ static takt_trace *build_kernels(void)
     return trace;
 }
 
-static json_t *rendered(const takt_trace *trace, const char *report, takt_report_options options)
-{
-    options.format = TAKT_JSON;
-    char *text = report_of(trace, report, &options);
-    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-    assert_non_null(json);
-    tkt_free(text);
-    return json;
-}
-
-static size_t row_count(const json_t *json)
-{
-    return json_array_size(json_object_get(json, "rows"));
-}
-
-/* The only row whose `key` is that text. */
-static const json_t *row_of(const json_t *json, const char *key, const char *value)
-{
-    const json_t *found = NULL;
-    for (size_t i = 0; i < row_count(json); i++) {
-        const json_t *row = json_array_get(json_object_get(json, "rows"), i);
-        const char *text = json_string_value(json_object_get(row, key));
-        if (text && strcmp(text, value) == 0) {
-            assert_null(found);
-            found = row;
-        }
-    }
-    if (!found)
-        fail_msg("no row with %s", value);
-    return found;
-}
-
-static double number(const json_t *row, const char *key)
-{
-    if (!json_is_number(json_object_get(row, key)))
-        fail_msg("%s is no number", key);
-    return json_number_value(json_object_get(row, key));
-}
-
-static const char *text_of(const json_t *row, const char *key)
-{
-    return json_string_value(json_object_get(row, key)); /* NULL where it is null */
-}
-
-static void is_null(const json_t *row, const char *key)
-{
-    assert_true(json_is_null(json_object_get(row, key)));
-}
-
 static bool has_column(const char *text, const char *title)
 {
     return strstr(text, title) != NULL;
@@ -132,22 +81,22 @@ static void times_of_a_name(void **state)
 {
     (void)state;
     takt_trace *trace = build_kernels();
-    json_t *json = rendered(trace, "kernels", (takt_report_options){0});
+    json_t *json = report_json(trace, "kernels", NULL);
     const json_t *row = row_of(json, "name", "kernel lib::gemm<...>");
     double mean = (1000 + 3000 + 500) / 3.0;
     double squares = pow(1000 - mean, 2) + pow(3000 - mean, 2) + pow(500 - mean, 2);
-    assert_near(number(row, "count"), 3, 0);
-    assert_near(number(row, "total_ns"), 4500, 0);
-    assert_near(number(row, "total_percent"), 100 * 4500.0 / (4500 + 700 + 200 + 10), 1e-9);
-    assert_near(number(row, "avg_ns"), mean, 0);
+    assert_value(row, "count", 3);
+    assert_value(row, "total_ns", 4500);
+    assert_value(row, "total_percent", 100 * 4500.0 / (4500 + 700 + 200 + 10));
+    assert_value(row, "avg_ns", mean);
     assert_near(number(row, "median_ns"), 1000, 1000 / 32.0);
-    assert_near(number(row, "p99_ns"), 3000, 0);
-    assert_near(number(row, "min_ns"), 500, 0);
-    assert_near(number(row, "max_ns"), 3000, 0);
+    assert_value(row, "p99_ns", 3000);
+    assert_value(row, "min_ns", 500);
+    assert_value(row, "max_ns", 3000);
     assert_near(number(row, "stddev_ns"), sqrt(squares / 2), 0.5);
     row = row_of(json, "name", "kernel unseen");
-    is_null(row, "stddev_ns");
-    assert_near(number(row, "median_ns"), 10, 0);
+    assert_value(row, "stddev_ns", NAN);
+    assert_value(row, "median_ns", 10);
     json_decref(json);
     takt_trace_release(trace);
 }
@@ -156,30 +105,30 @@ static void what_launches_have_in_common(void **state)
 {
     (void)state;
     takt_trace *trace = build_kernels();
-    json_t *json = rendered(trace, "kernels", (takt_report_options){0});
+    json_t *json = report_json(trace, "kernels", NULL);
     const json_t *row = row_of(json, "name", "kernel lib::gemm<...>");
-    assert_string_equal(text_of(row, "grid"), "varies");
-    assert_string_equal(text_of(row, "block"), "128,1,1");
-    assert_string_equal(text_of(row, "cluster"), "2,1,1");
-    is_null(row, "registers");
-    assert_near(number(row, "static_shared_bytes"), 1024, 0);
-    assert_near(number(row, "local_bytes"), 0, 0);
-    is_null(row, "occupancy_percent");
-    is_null(row, "full_name");
-    assert_string_equal(text_of(row, "tensor_core_by_name"), "no");
+    assert_text(row, "grid", "varies");
+    assert_text(row, "block", "128,1,1");
+    assert_text(row, "cluster", "2,1,1");
+    assert_value(row, "registers", NAN);
+    assert_value(row, "static_shared_bytes", 1024);
+    assert_value(row, "local_bytes", 0);
+    assert_value(row, "occupancy_percent", NAN);
+    assert_text(row, "full_name", NULL);
+    assert_text(row, "tensor_core_by_name", "no");
     row = row_of(json, "full_name", cublas);
-    assert_string_equal(text_of(row, "grid"), "4,2,1");
-    is_null(row, "cluster");
-    assert_near(number(row, "registers"), 128, 0);
-    assert_near(number(row, "dynamic_shared_bytes"), 49152, 0);
-    assert_near(number(row, "local_bytes"), 16, 0);
-    assert_near(number(row, "occupancy_percent"), 25, 0);
-    assert_string_equal(text_of(row, "limited_by"), "shared memory");
-    assert_string_equal(text_of(row, "tensor_core_by_name"), "yes");
+    assert_text(row, "grid", "4,2,1");
+    assert_text(row, "cluster", NULL);
+    assert_value(row, "registers", 128);
+    assert_value(row, "dynamic_shared_bytes", 49152);
+    assert_value(row, "local_bytes", 16);
+    assert_value(row, "occupancy_percent", 25);
+    assert_text(row, "limited_by", "shared memory");
+    assert_text(row, "tensor_core_by_name", "yes");
     row = row_of(json, "name", "kernel unseen");
-    is_null(row, "grid");
-    is_null(row, "full_name");
-    is_null(row, "tensor_core_by_name");
+    assert_text(row, "grid", NULL);
+    assert_text(row, "full_name", NULL);
+    assert_text(row, "tensor_core_by_name", NULL);
     json_decref(json);
     takt_trace_release(trace);
 }
@@ -188,16 +137,16 @@ static void whole_names_tell_instantiations_apart(void **state)
 {
     (void)state;
     takt_trace *trace = build_kernels();
-    json_t *json = rendered(trace, "kernels", (takt_report_options){.full_names = true});
+    json_t *json = report_json(trace, "kernels", &(takt_report_options){.full_names = true});
     assert_int_equal(row_count(json), 5);
     const json_t *row = row_of(json, "name", gemm_float);
-    assert_near(number(row, "count"), 2, 0);
-    assert_near(number(row, "total_ns"), 4000, 0);
-    assert_near(number(row, "median_ns"), 1000, 0);
-    assert_string_equal(text_of(row, "grid"), "8,2,1");
-    assert_near(number(row, "registers"), 64, 0);
+    assert_value(row, "count", 2);
+    assert_value(row, "total_ns", 4000);
+    assert_value(row, "median_ns", 1000);
+    assert_text(row, "grid", "8,2,1");
+    assert_value(row, "registers", 64);
     row = row_of(json, "name", gemm_half);
-    assert_near(number(row, "total_percent"), 100 * 500.0 / 5410, 1e-9);
+    assert_value(row, "total_percent", 100 * 500.0 / 5410);
     json_decref(json);
     char *text = report_of(trace, "kernels", &(takt_report_options){.full_names = true});
     assert_non_null(strstr(text, gemm_float));
@@ -210,13 +159,13 @@ static void equal_launches_are_one_row(void **state)
 {
     (void)state;
     takt_trace *trace = build_kernels();
-    json_t *json = rendered(trace, "kernels", (takt_report_options){.by_arguments = true});
+    json_t *json = report_json(trace, "kernels", &(takt_report_options){.by_arguments = true});
     assert_int_equal(row_count(json), 5);
     const json_t *row = row_of(json, "grid", "8,2,1");
-    assert_near(number(row, "count"), 2, 0);
-    assert_near(number(row, "total_ns"), 4000, 0);
-    assert_string_equal(text_of(row, "name"), "kernel lib::gemm<...>");
-    assert_string_equal(text_of(row, "full_name"), gemm_float);
+    assert_value(row, "count", 2);
+    assert_value(row, "total_ns", 4000);
+    assert_text(row, "name", "kernel lib::gemm<...>");
+    assert_text(row, "full_name", gemm_float);
     json_decref(json);
     takt_trace_release(trace);
 }
@@ -256,7 +205,8 @@ static void commands_for_nsight_compute(void **state)
 {
     (void)state;
     takt_trace *trace = build_kernels();
-    json_t *json = rendered(trace, "kernels", (takt_report_options){.rows = 1, .sort = "count"});
+    json_t *json =
+        report_json(trace, "kernels", &(takt_report_options){.rows = 1, .sort = "count"});
     assert_int_equal(json_array_size(json_object_get(json, "notes")), 5);
     assert_string_equal(note_of(json, 2), "ncu -k 'regex:^gemm$' -c 5 PROGRAM");
     assert_string_equal(note_of(json, 3),
@@ -265,7 +215,7 @@ static void commands_for_nsight_compute(void **state)
                         "ncu -k 'regex:^integrate_a9fb4286_cuda_kernel_forward$' -c 5 PROGRAM");
     json_decref(json);
     takt_trace *folded = build_folded(trace); /* labels are all that is known */
-    json = rendered(folded, "kernels", (takt_report_options){0});
+    json = report_json(folded, "kernels", NULL);
     assert_int_equal(json_array_size(json_object_get(json, "notes")), 4);
     assert_string_equal(note_of(json, 2), "ncu -k 'regex:^gemm$' -c 5 PROGRAM");
     json_decref(json);
@@ -353,22 +303,22 @@ static void calls_that_failed(void **state)
 {
     (void)state;
     takt_trace *trace = build_calls();
-    json_t *json = rendered(trace, "api", (takt_report_options){0});
+    json_t *json = report_json(trace, "api", NULL);
     assert_int_equal(row_count(json), 3);
     const json_t *row = row_of(json, "name", "cudaMalloc");
-    assert_near(number(row, "count"), 3, 0);
-    assert_near(number(row, "total_ns"), 600, 0);
-    assert_near(number(row, "total_percent"), 100 * 600.0 / 720, 1e-9);
-    assert_near(number(row, "wall_percent"), 100 * 600.0 / 10000, 1e-9);
-    assert_near(number(row, "avg_ns"), 200, 0);
+    assert_value(row, "count", 3);
+    assert_value(row, "total_ns", 600);
+    assert_value(row, "total_percent", 100 * 600.0 / 720);
+    assert_value(row, "wall_percent", 100 * 600.0 / 10000);
+    assert_value(row, "avg_ns", 200);
     assert_near(number(row, "median_ns"), 200, 200 / 32.0);
-    assert_near(number(row, "p99_ns"), 300, 0);
-    assert_near(number(row, "stddev_ns"), 100, 0);
-    assert_near(number(row, "errors"), 2, 0);
-    assert_near(number(row, "first_error"), 2, 0);
+    assert_value(row, "p99_ns", 300);
+    assert_value(row, "stddev_ns", 100);
+    assert_value(row, "errors", 2);
+    assert_value(row, "first_error", 2);
     row = row_of(json, "name", "cudaFree");
-    assert_near(number(row, "errors"), 0, 0);
-    is_null(row, "first_error");
+    assert_value(row, "errors", 0);
+    assert_value(row, "first_error", NAN);
     json_decref(json);
     char *text = report_of(trace, "api", NULL);
     assert_true(has_column(text, "Errors"));
@@ -382,12 +332,12 @@ static void summaries_count_errors(void **state)
     (void)state;
     takt_trace *trace = build_calls();
     takt_trace *folded = build_folded(trace);
-    json_t *json = rendered(folded, "api", (takt_report_options){0});
+    json_t *json = report_json(folded, "api", NULL);
     const json_t *row = row_of(json, "name", "cudaMalloc");
-    assert_near(number(row, "errors"), 2, 0);
-    is_null(row, "first_error");
-    assert_near(number(row_of(json, "name", "cudaLaunchKernel"), "errors"), 1, 0);
-    assert_near(number(row_of(json, "name", "cudaFree"), "errors"), 0, 0);
+    assert_value(row, "errors", 2);
+    assert_value(row, "first_error", NAN);
+    assert_value(row_of(json, "name", "cudaLaunchKernel"), "errors", 1);
+    assert_value(row_of(json, "name", "cudaFree"), "errors", 0);
     json_decref(json);
     takt_trace_release(folded);
     takt_trace_release(trace);

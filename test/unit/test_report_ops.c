@@ -1,9 +1,8 @@
 /* Operations of traces made by hand: what is whose time, rates and peaks, each worked out here. */
 #include "test_report_golden.h"
+#include "test_report_json.h"
 
 #include "summary/peak.h"
-
-#include <jansson.h>
 
 static void build_work(takt_trace *trace, uint32_t span, double flops, double bytes)
 {
@@ -36,12 +35,17 @@ static void build_device(takt_trace *trace, uint32_t ordinal, uint32_t clock_khz
 
 #define US UINT64_C(1000)
 
-/* One step of 1000 us:
- *     forces   100 us, declares 3.84 GFLOP and 2.56 MB, launches density 200 us; inside of it
- * pairs, which declares nothing, launches 300 us of pairs and 50 us of a copy energy   100 us,
- * declares 100 kFLOP and 1 MB; inside of it sum, 40 us, which declares too output   copies 1 MB to
- * the host in 100 us, within the device in 16 us, sets 512 KB in 4 us, launches pack for 30 us io
- * 200 us on the host, a TAKT_ACTIVITY, with fill inside, which declares 8 MB */
+/* One step of 1000 us, on the thread:
+ *
+ *     forces   100 us, declares 3.84 GFLOP and 2.56 MB, launches density for 200 us
+ *     pairs    inside of forces, declares nothing, launches pairs for 300 us and a copy for 50 us
+ *     energy   100 us, declares 100 kFLOP and 1 MB
+ *     sum      inside of energy, 40 us, declares 200 kFLOP
+ *     output   copies 1 MB to the host in 100 us and within the device in 16 us, sets 512 KB in
+ *              4 us, launches pack for 30 us
+ *     io       a TAKT_ACTIVITY of 200 us
+ *     fill     inside of io, 80 us, declares 8 MB
+ */
 static takt_trace *build_ops(void)
 {
     takt_trace *trace = build_begin(1000 * US + 1000 * US);
@@ -101,50 +105,6 @@ static takt_trace *build_ops(void)
     return trace;
 }
 
-static json_t *rendered(const takt_trace *trace)
-{
-    takt_report_options options = {.format = TAKT_JSON};
-    char *text = report_of(trace, "ops", &options);
-    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-    assert_non_null(json);
-    tkt_free(text);
-    return json;
-}
-
-static const json_t *row_of(const json_t *json, const char *operation)
-{
-    const json_t *found = NULL;
-    const json_t *rows = json_object_get(json, "rows");
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        const json_t *row = json_array_get(rows, i);
-        if (strcmp(json_string_value(json_object_get(row, "operation")), operation) == 0) {
-            assert_null(found);
-            found = row;
-        }
-    }
-    if (!found)
-        fail_msg("no operation %s", operation);
-    return found;
-}
-
-static void assert_value(const json_t *row, const char *key, double expected)
-{
-    const json_t *value = json_object_get(row, key);
-    if (isnan(expected) ? !json_is_null(value) : !json_is_number(value))
-        fail_msg("%s is of the wrong kind", key);
-    if (!isnan(expected))
-        assert_near(json_number_value(value), expected, fabs(expected) * 1e-12);
-}
-
-static void assert_text(const json_t *row, const char *key, const char *expected)
-{
-    const char *text = json_string_value(json_object_get(row, key));
-    if (expected)
-        assert_string_equal(text ? text : "(null)", expected);
-    else
-        assert_null(text);
-}
-
 static void assert_op(const json_t *row, const char *type, const char *where, double count,
                       double self_us)
 {
@@ -160,8 +120,8 @@ static void a_scopes_work_is_over_its_kernels(void **state)
 {
     (void)state;
     takt_trace *trace = build_ops();
-    json_t *json = rendered(trace);
-    const json_t *row = row_of(json, "forces");
+    json_t *json = report_json(trace, "ops", NULL);
+    const json_t *row = row_of(json, "operation", "forces");
     assert_op(row, "scope", "device", 1, 500);
     assert_value(row, "device_percent", 100 * 500 / 700.0);
     assert_value(row, "host_percent", NAN);
@@ -182,8 +142,8 @@ static void without_kernels_it_is_over_the_threads_time(void **state)
 {
     (void)state;
     takt_trace *trace = build_ops();
-    json_t *json = rendered(trace);
-    const json_t *row = row_of(json, "energy");
+    json_t *json = report_json(trace, "ops", NULL);
+    const json_t *row = row_of(json, "operation", "energy");
     assert_op(row, "scope", "host", 1, 60);
     assert_value(row, "device_percent", NAN);
     assert_value(row, "host_percent", 100 * 60 / 1000.0);
@@ -191,14 +151,14 @@ static void without_kernels_it_is_over_the_threads_time(void **state)
     assert_value(row, "bytes_per_second", 1e6 / 60e-6);
     assert_value(row, "flops_peak_percent", NAN); /* nobody has said what the host can do */
     assert_text(row, "bound_by", NULL);
-    row = row_of(json, "sum");
+    row = row_of(json, "operation", "sum");
     assert_op(row, "scope", "host", 1, 40);
     assert_value(row, "bytes", NAN);
     assert_value(row, "bytes_per_second", NAN);
-    row = row_of(json, "io");
+    row = row_of(json, "operation", "io");
     assert_op(row, "kernel", "host", 1, 200 - 80);
     assert_value(row, "flops_per_second", NAN);
-    row = row_of(json, "fill");
+    row = row_of(json, "operation", "fill");
     assert_op(row, "scope", "host", 1, 80);
     assert_value(row, "bytes_per_second", 1e11);
     json_decref(json);
@@ -209,26 +169,26 @@ static void copies_and_kernels_of_no_operation(void **state)
 {
     (void)state;
     takt_trace *trace = build_ops();
-    json_t *json = rendered(trace);
-    const json_t *row = row_of(json, "memcpy DtoH");
+    json_t *json = report_json(trace, "ops", NULL);
+    const json_t *row = row_of(json, "operation", "memcpy DtoH");
     assert_op(row, "memcpy", "device", 1, 100);
     assert_value(row, "bytes", 1000000);
     assert_value(row, "bytes_per_second", 1e10);
     assert_value(row, "memory_peak_percent", NAN); /* a link's, which is not known */
     assert_text(row, "bound_by", NULL);
-    row = row_of(json, "memcpy DtoD");
+    row = row_of(json, "operation", "memcpy DtoD");
     assert_value(row, "bytes_per_second", 64e9);
     assert_value(row, "memory_peak_percent", 50); /* reads and writes */
     assert_text(row, "bound_by", "memory");
-    row = row_of(json, "memset");
+    row = row_of(json, "operation", "memset");
     assert_op(row, "memset", "device", 1, 4);
     assert_value(row, "memory_peak_percent", 50);
-    assert_op(row_of(json, "memcpy HtoD"), "memcpy", "device", 1, 50);
-    row = row_of(json, "kernel pack");
+    assert_op(row_of(json, "operation", "memcpy HtoD"), "memcpy", "device", 1, 50);
+    row = row_of(json, "operation", "kernel pack");
     assert_op(row, "kernel", "device", 1, 30);
     assert_value(row, "flops", NAN);
     assert_text(row, "bound_by", NULL);
-    assert_int_equal(json_array_size(json_object_get(json, "rows")), 10);
+    assert_int_equal(row_count(json), 10);
     json_decref(json);
     takt_trace_release(trace);
 }
@@ -238,7 +198,7 @@ static void shares_add_up(void **state)
 {
     (void)state;
     takt_trace *trace = build_ops();
-    json_t *json = rendered(trace);
+    json_t *json = report_json(trace, "ops", NULL);
     const json_t *rows = json_object_get(json, "rows");
     double device = 0, host = 0;
     for (size_t i = 0; i < json_array_size(rows); i++) {
@@ -262,18 +222,18 @@ static void what_the_program_says_of_peaks_goes_first(void **state)
     takt_trace *trace = build_ops();
     trace->device_peak = (tkt_peak){3.84e12, 5.12e6 / 500e-6};
     trace->host_peak = (tkt_peak){1e10, 1e11};
-    json_t *json = rendered(trace);
-    const json_t *row = row_of(json, "forces");
+    json_t *json = report_json(trace, "ops", NULL);
+    const json_t *row = row_of(json, "operation", "forces");
     assert_value(row, "flops_peak_percent", 100);
     assert_value(row, "flops_peak_uncapped_percent", 200);
     assert_value(row, "memory_peak_percent", 50);
     assert_text(row, "bound_by", "compute");
-    row = row_of(json, "energy"); /* 1.67 GFLOP/s of 10, 16.7 GB/s of 100 */
+    row = row_of(json, "operation", "energy"); /* 1.67 GFLOP/s of 10, 16.7 GB/s of 100 */
     assert_value(row, "flops_peak_percent", 100 * 1e5 / 60e-6 / 1e10);
     assert_text(row, "bound_by", "memory"); /* equal: memory is */
-    assert_text(row_of(json, "sum"), "bound_by", "compute");
-    assert_text(row_of(json, "fill"), "bound_by", "memory");
-    assert_value(row_of(json, "fill"), "memory_peak_uncapped_percent", 100);
+    assert_text(row_of(json, "operation", "sum"), "bound_by", "compute");
+    assert_text(row_of(json, "operation", "fill"), "bound_by", "memory");
+    assert_value(row_of(json, "operation", "fill"), "memory_peak_uncapped_percent", 100);
     json_decref(json);
     takt_trace_release(trace);
 }
@@ -285,8 +245,8 @@ static void devices_that_differ_have_no_peak_in_common(void **state)
     build_device(trace, 1, 1000000);
     uint32_t other = trace->devices.items[1].label;
     trace->activities.items[1].device = other;
-    json_t *json = rendered(trace);
-    const json_t *row = row_of(json, "forces");
+    json_t *json = report_json(trace, "ops", NULL);
+    const json_t *row = row_of(json, "operation", "forces");
     assert_op(row, "scope", "device", 1, 500);
     assert_value(row, "flops_peak_percent", NAN);
     assert_text(row, "bound_by", NULL);
@@ -334,14 +294,15 @@ static void summaries_know_all_but_sizes_of_copies(void **state)
     takt_trace *trace = build_ops();
     takt_trace *folded = build_folded(trace);
     build_device(folded, 0, 1500000);
-    json_t *full = rendered(trace);
-    json_t *json = rendered(folded);
+    json_t *full = report_json(trace, "ops", NULL);
+    json_t *json = report_json(folded, "ops", NULL);
     static const char *const same[] = {"forces", "energy", "sum", "io", "fill", "kernel pack"};
     for (size_t i = 0; i < 6; i++) {
-        if (!json_equal((json_t *)row_of(json, same[i]), (json_t *)row_of(full, same[i])))
+        if (!json_equal((json_t *)row_of(json, "operation", same[i]),
+                        (json_t *)row_of(full, "operation", same[i])))
             fail_msg("%s differs", same[i]);
     }
-    const json_t *row = row_of(json, "memcpy DtoD");
+    const json_t *row = row_of(json, "operation", "memcpy DtoD");
     assert_op(row, "memcpy", "device", 1, 16);
     assert_value(row, "bytes", NAN);
     assert_value(row, "bytes_per_second", NAN);

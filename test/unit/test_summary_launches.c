@@ -1,10 +1,9 @@
 /* Launches by name: every figure followed by hand. Times are in us from the begin of the
  * recording where they are written as US(). */
+#include "test_report_json.h"
 #include "test_report_launches.h"
 
 #include "summary/launches.h"
-
-#include <jansson.h>
 
 #define US(us) (UINT64_C(1000000) + (uint64_t)((us)*1000))
 
@@ -235,12 +234,6 @@ static void many_names_need_little_memory(void **state)
     takt_trace_release(trace);
 }
 
-static double value_of(const json_t *row, const char *key)
-{
-    const json_t *value = json_object_get(row, key);
-    return json_is_number(value) ? json_number_value(value) : -1;
-}
-
 /* The figures of figures_by_hand() that a row adds to them. */
 static void rows_say_what_was_found(void **state)
 {
@@ -250,38 +243,34 @@ static void rows_say_what_was_found(void **state)
     work(trace, call(trace, 0, "cudaLaunchKernel", 200, 204), "kernel a", 213, 220);
     work(trace, call(trace, 0, "cuLaunchKernel", 230, 250), "kernel b", 240, 245);
     build_end(trace);
-    takt_report_options options = {.format = TAKT_JSON};
-    char *text = report_of(trace, "launches", &options);
-    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-    assert_non_null(json);
-    const json_t *a = json_array_get(json_object_get(json, "rows"), 0); /* waited for longest */
-    assert_string_equal(json_string_value(json_object_get(a, "name")), "kernel a");
-    assert_string_equal(json_string_value(json_object_get(a, "launch")), "cudaLaunchKernel");
-    assert_near(value_of(a, "count"), 2, 0);
-    assert_near(value_of(a, "queue_count"), 2, 0);
-    assert_near(value_of(a, "not_hidden"), 1, 0);
-    assert_near(value_of(a, "not_hidden_percent"), 50, 0);
-    assert_near(value_of(a, "waited_ns"), 104000, 0); /* the rest, 9 us, is no latency */
-    assert_near(value_of(a, "api_avg_ns"), 7000, 0);
-    assert_near(value_of(a, "api_min_ns"), 4000, 0);
-    assert_near(value_of(a, "api_max_ns"), 10000, 0);
-    assert_near(value_of(a, "api_stddev_ns"), 4243, 0); /* of 4 and 10: sqrt(18) */
-    assert_near(value_of(a, "queue_avg_ns"), 5500, 0);
-    assert_near(value_of(a, "kernel_avg_ns"), 47500, 0);
-    assert_near(value_of(a, "total_avg_ns"), 60000, 0);
-    assert_near(value_of(a, "total_median_ns"), 20000, 20000 / 31);
-    const json_t *b = json_array_get(json_object_get(json, "rows"), 1);
-    assert_near(value_of(b, "queue_count"), 0, 0);
-    assert_true(json_is_null(json_object_get(b, "queue_avg_ns")));
-    assert_true(json_is_null(json_object_get(b, "queue_median_ns")));
-    assert_true(json_is_null(json_object_get(b, "api_stddev_ns")));
+    json_t *json = report_json(trace, "launches", NULL);
+    const json_t *a = row_at(json, 0); /* waited for longest */
+    assert_text(a, "name", "kernel a");
+    assert_text(a, "launch", "cudaLaunchKernel");
+    assert_value(a, "count", 2);
+    assert_value(a, "queue_count", 2);
+    assert_value(a, "not_hidden", 1);
+    assert_value(a, "not_hidden_percent", 50);
+    assert_value(a, "waited_ns", 104000); /* the rest, 9 us, is no latency */
+    assert_value(a, "api_avg_ns", 7000);
+    assert_value(a, "api_min_ns", 4000);
+    assert_value(a, "api_max_ns", 10000);
+    assert_value(a, "api_stddev_ns", 4243); /* of 4 and 10: sqrt(18) */
+    assert_value(a, "queue_avg_ns", 5500);
+    assert_value(a, "kernel_avg_ns", 47500);
+    assert_value(a, "total_avg_ns", 60000);
+    assert_near(number(a, "total_median_ns"), 20000, 20000 / 31);
+    const json_t *b = row_at(json, 1);
+    assert_value(b, "queue_count", 0);
+    assert_value(b, "queue_avg_ns", NAN);
+    assert_value(b, "queue_median_ns", NAN);
+    assert_value(b, "api_stddev_ns", NAN);
     const json_t *facts = json_object_get(json, "facts");
-    assert_near(value_of(facts, "launches"), 3, 0);
-    assert_near(value_of(facts, "not_hidden"), 2, 0);
-    assert_near(value_of(facts, "not_hidden_percent"), 200.0 / 3, 1e-9);
-    assert_near(value_of(facts, "waited_ns"), 104000 + 20000, 0);
+    assert_value(facts, "launches", 3);
+    assert_value(facts, "not_hidden", 2);
+    assert_value(facts, "not_hidden_percent", 200.0 / 3);
+    assert_value(facts, "waited_ns", 104000 + 20000);
     json_decref(json);
-    tkt_free(text);
     takt_trace_release(trace);
 }
 
