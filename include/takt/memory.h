@@ -19,7 +19,9 @@ TAKT_API void takt_memory_allocated(const void *address, size_t bytes);
 TAKT_API void takt_memory_freed(const void *address);
 
 /* Memory of a device: of "host" what the program reports, since it began; of "cuda:0" and so on
- * what was allocated on it since Takt began to collect CUDA activities with profile_memory. */
+ * what was allocated on it since Takt began to collect CUDA activities with profile_memory, as far
+ * as CUPTI has told: that is a sixth of a second ago while a profiler records, and what happens
+ * between its cycles is known when the next one begins. */
 typedef struct takt_memory {
     size_t   struct_size; /* the caller's sizeof(takt_memory) */
     uint64_t current_bytes;

@@ -120,6 +120,7 @@ static void apply(const tkt_cuda_wish *wish)
     tkt_mutex_lock(&store->lock);
     if (wish->max_bytes)
         store->max_bytes = wish->max_bytes;
+    store->has_no_window = !wish->is_on;
     tkt_mutex_unlock(&store->lock);
     if (wish->is_on && !was_tried)
         connect();

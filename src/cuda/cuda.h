@@ -18,7 +18,7 @@ typedef enum tkt_backend {
 typedef struct tkt_cuda_wish {
     bool     is_on;
     bool     is_graph_whole; /* a graph launch is one activity; otherwise one for each node */
-    bool     memory;         /* allocations and pools */
+    bool     memory;         /* allocations and pools, also while it is not on: for their totals */
     uint32_t filter;         /* TAKT_TIMING_ bits */
     uint64_t max_bytes;      /* of decoded activities */
     uint64_t generation;     /* a wish that is older than the last one is ignored */

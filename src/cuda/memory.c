@@ -106,18 +106,30 @@ void tkt_store_total(tkt_store *store, const tkt_stored_memory *memory)
         sum_up(store, MOST_UNSUMMED / 2);
 }
 
-/* By how much the allocated bytes have grown since then. */
-static uint64_t growth_since(const tkt_store *store, const tkt_clock_map *map, uint32_t device,
-                             uint64_t begin_ns)
+void tkt_store_forget_memory(tkt_store *store)
 {
-    uint64_t bytes = 0;
+    tkt_mutex_lock(&store->lock);
+    TKT_ARRAY_FREE(&store->unsummed);
+    TKT_ARRAY_FREE(&store->totals);
+    tkt_map_fini(&store->allocated);
+    tkt_map_fini(&store->pools);
+    tkt_mutex_unlock(&store->lock);
+}
+
+/* Takes away by how much allocations and pools have grown since then. */
+static void go_back(const tkt_store *store, const tkt_clock_map *map, uint32_t device,
+                    uint64_t begin_ns, tkt_stored_totals *totals)
+{
+    totals->begin_bytes = totals->current_bytes;
+    totals->begin_pool_bytes = totals->pool_bytes;
     for (size_t i = 0; i < store->memory.count; i++) {
         const tkt_stored_memory *memory = &store->memory.items[i];
-        if (memory->device == device && !memory->is_pool && is_on_device(memory) &&
-            tkt_clock_map_ns(map, memory->time) >= begin_ns)
-            bytes += (uint64_t)memory->bytes;
+        if (memory->device != device || !is_on_device(memory) ||
+            tkt_clock_map_ns(map, memory->time) < begin_ns)
+            continue;
+        uint64_t *bytes = memory->is_pool ? &totals->begin_pool_bytes : &totals->begin_bytes;
+        *bytes -= (uint64_t)memory->bytes;
     }
-    return bytes;
 }
 
 bool tkt_store_totals(uint32_t device, const tkt_clock_fit *fit, uint64_t begin_ns,
@@ -131,7 +143,7 @@ bool tkt_store_totals(uint32_t device, const tkt_clock_fit *fit, uint64_t begin_
         device < store->totals.count && tkt_clock_map_make(&store->clock, fit, &map) == TAKT_OK;
     if (is_known) {
         *out = store->totals.items[device];
-        out->begin_bytes = out->current_bytes - growth_since(store, &map, device, begin_ns);
+        go_back(store, &map, device, begin_ns, out);
         if (out->peak_time)
             out->peak_time = tkt_clock_map_ns(&map, out->peak_time);
         tkt_clock_map_fini(&map);

@@ -145,6 +145,8 @@ bool tkt_store_add(tkt_store *store, const tkt_stored_activity *activity)
 bool tkt_store_add_memory(tkt_store *store, const tkt_stored_memory *memory)
 {
     tkt_store_total(store, memory);
+    if (store->has_no_window)
+        return true;
     tkt_stored_memory *added = ADD(store, &store->memory);
     if (added)
         *added = *memory;

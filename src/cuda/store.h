@@ -54,7 +54,7 @@ typedef struct tkt_stored_overhead {
     uint32_t thread; /* 0: unknown */
 } tkt_stored_overhead;
 
-/* What is allocated on a device, since the process began to collect. */
+/* What is allocated on a device, since CUPTI began to tell of it. */
 typedef struct tkt_stored_totals {
     uint64_t current_bytes;
     uint64_t peak_bytes;
@@ -63,7 +63,8 @@ typedef struct tkt_stored_totals {
     uint64_t frees;
     uint64_t unmatched_frees; /* of what was allocated before */
     uint64_t pool_bytes;      /* reserved by pools */
-    uint64_t begin_bytes;     /* allocated at the moment that was asked for */
+    uint64_t begin_bytes;     /* allocated at the moment that was asked for, */
+    uint64_t begin_pool_bytes; /* and reserved by pools */
 } tkt_stored_totals;
 
 #define TKT_RECENT_SHAPES 4u
@@ -118,6 +119,7 @@ typedef struct tkt_store {
     TKT_ARRAY_OF(tkt_stored_memory) memory;
     TKT_ARRAY_OF(tkt_stored_wait) waits;
     TKT_ARRAY_OF(tkt_stored_overhead) overheads;
+    bool             has_no_window; /* of memory only the totals are wanted */
     TKT_ARRAY_OF(tkt_stored_totals) totals; /* by ordinal; whether or not there was room */
     TKT_ARRAY_OF(tkt_stored_memory) unsummed; /* events that earlier ones may still follow */
     tkt_map          allocated; /* address of device memory -> bytes */
@@ -169,6 +171,10 @@ bool tkt_store_add_overhead(tkt_store *store, const tkt_stored_overhead *overhea
  * arrived, in the order of their times. */
 void tkt_store_total(tkt_store *store, const tkt_stored_memory *memory);
 void tkt_store_sum_up(tkt_store *store);
+
+/* Begins the totals anew, after a time of which nobody told what was allocated and freed. Takes the
+ * lock. */
+void tkt_store_forget_memory(tkt_store *store);
 
 /* The id of a string of the store, and a name of it without recent shapes, otherwise uninitialised;
  * TKT_STRTAB_FULL and NULL when there is no room. */

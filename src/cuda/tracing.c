@@ -102,11 +102,15 @@ bool tkt_tracing_open(const tkt_driver *driver, int *result, char reason[TKT_REA
     return true;
 }
 
-#define BIT(kind) (UINT64_C(1) << TKT_KIND_##kind)
+#define BIT(kind)    (UINT64_C(1) << TKT_KIND_##kind)
+#define MEMORY_KINDS (BIT(MEMORY2) | BIT(MEMORY_POOL))
 
 static uint64_t kinds_for(const tkt_cuda_wish *wish)
 {
-    uint64_t kinds = BIT(SYNCHRONIZATION) | BIT(OVERHEAD);
+    uint64_t kinds = wish->memory ? MEMORY_KINDS : 0;
+    if (!wish->is_on)
+        return kinds;
+    kinds |= BIT(SYNCHRONIZATION) | BIT(OVERHEAD);
     if (wish->filter & (TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN))
         kinds |= BIT(CONCURRENT_KERNEL);
     if (wish->filter & TAKT_TIMING_MEMCPY)
@@ -115,8 +119,6 @@ static uint64_t kinds_for(const tkt_cuda_wish *wish)
         kinds |= BIT(MEMSET);
     if (wish->filter & TAKT_TIMING_GRAPH && wish->is_graph_whole)
         kinds |= BIT(GRAPH_TRACE);
-    if (wish->memory)
-        kinds |= BIT(MEMORY2) | BIT(MEMORY_POOL);
     return kinds;
 }
 
@@ -175,10 +177,11 @@ static int switch_on(uint64_t kinds)
     return TKT_CUPTI_SUCCESS;
 }
 
-static void switch_off(void)
+/* But for kinds whose records nobody takes for a window's. */
+static void switch_off(uint64_t kinds)
 {
     bool is_any;
-    switch_kinds(0);
+    switch_kinds(kinds);
     if (calls_are_on)
         tkt_callback_switch_calls(&cupti, false, &is_any);
     calls_are_on = false;
@@ -187,10 +190,13 @@ static void switch_off(void)
 bool tkt_tracing_switch(const tkt_cuda_wish *wish, char reason[TKT_REASON_BYTES])
 {
     int result = TKT_CUPTI_SUCCESS;
+    bool was_told_of_memory = enabled_kinds & MEMORY_KINDS;
     if (wish->is_on)
         result = switch_on(kinds_for(wish));
     else
-        switch_off();
+        switch_off(kinds_for(wish));
+    if (!was_told_of_memory && (enabled_kinds & MEMORY_KINDS))
+        tkt_store_forget_memory(tkt_store_get());
     if (result != TKT_CUPTI_SUCCESS) {
         tkt_cupti_explain(reason, result, NULL);
         close_tracing();

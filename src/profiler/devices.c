@@ -238,6 +238,7 @@ static void fill_memory(const tkt_clock_fit *fit, const takt_trace *trace,
     totals->window_begin_bytes = now.begin_bytes;
     totals->window_peak_bytes += now.begin_bytes;
     totals->current_bytes += now.begin_bytes;
+    memory->pool_bytes += now.begin_pool_bytes;
     totals->peak_bytes = now.peak_bytes;
     totals->peak_ns = now.peak_time;
     totals->allocations = now.allocations;

@@ -25,6 +25,7 @@ struct takt_profiler {
     takt_action action;
     uint64_t step_begin; /* ticks */
     tkt_clock_fit fit;
+    bool holds_memory;
     tkt_window *window;    /* of the warm-up or the recording */
     tkt_cycle *cycle;      /* being recorded */
     uint32_t cycles_begun; /* in all runs: files are named after it */
@@ -145,6 +146,23 @@ static void save(takt_profiler *profiler, takt_action next, uint64_t now)
     tkt_worker_submit(&profiler->worker, cycle, profiler->options.given.foreground);
 }
 
+/* From the profiler's first window to its last one, what is allocated on devices between them is
+ * heard of, too. */
+static void hold_memory(takt_profiler *profiler, bool is_held)
+{
+    const takt_profiler_options *options = &profiler->options.given;
+    if (options->no_memory || options->no_devices || profiler->holds_memory == is_held)
+        return;
+    profiler->holds_memory = is_held;
+    tkt_session_hold_memory(is_held);
+}
+
+static bool is_over(const takt_profiler *profiler, takt_action action)
+{
+    uint64_t needed = takt_schedule_steps_needed(&profiler->options.given.schedule);
+    return action == TKT_STOPPED || (needed && profiler->step >= needed);
+}
+
 static void go_to(takt_profiler *profiler, takt_action to, uint64_t now)
 {
     uint32_t what = tkt_transition(profiler->action, to);
@@ -155,12 +173,16 @@ static void go_to(takt_profiler *profiler, takt_action to, uint64_t now)
         save(profiler, to, now);
     if (what & TKT_DO_DISCARD)
         discard(profiler);
-    if (what & TKT_DO_PREPARE)
+    if (what & TKT_DO_PREPARE) {
+        hold_memory(profiler, true);
         prepare(profiler);
+    }
     if (what & TKT_DO_START)
         start(profiler);
     else if (what & TKT_DO_PREPARE)
         tkt_log(TAKT_LOG_INFO, "warmup");
+    if (what && is_over(profiler, to))
+        hold_memory(profiler, false);
     profiler->action = to;
 }
 

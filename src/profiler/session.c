@@ -11,7 +11,8 @@
 #define DEFAULT_MAX_BYTES (UINT64_C(256) << 20)
 
 static tkt_mutex session_lock = TKT_MUTEX_INIT;
-static tkt_window *windows; /* lock */
+static tkt_window *windows;   /* lock */
+static uint32_t memory_holds; /* lock */
 
 /* ---- The union of wishes --------------------------------------------------------------------- */
 
@@ -46,7 +47,7 @@ static void apply_wishes(void)
  * closed, because what it launched has to arrive. */
 static tkt_cuda_wish unite_devices(uint64_t *ring_until)
 {
-    tkt_cuda_wish all = {.is_on = false};
+    tkt_cuda_wish all = {.is_on = false, .memory = memory_holds > 0};
     uint64_t needed = UINT64_MAX;
     bool has_ring = false;
     for (const tkt_window *w = windows; w; w = w->next) {
@@ -90,6 +91,15 @@ static void switch_devices(void)
     if (wish.generation > held)
         held = wish.generation;
     tkt_mutex_unlock(&session_lock);
+}
+
+void tkt_session_hold_memory(bool is_held)
+{
+    tkt_mutex_lock(&session_lock);
+    memory_holds += is_held ? 1u : -1u;
+    tkt_mutex_unlock(&session_lock);
+    if (!is_held)
+        switch_devices();
 }
 
 void tkt_session_release_devices(void)

@@ -136,6 +136,34 @@ static void totals_go_on_where_there_is_no_room_for_events(void **state)
     assert_int_equal(store.losses.store_full, 1);
 }
 
+static void without_a_window_only_totals_are_kept(void **state)
+{
+    (void)state;
+    store.has_no_window = true;
+    move(10, 0x100, 300, 0);
+    assert_int_equal(store.memory.count, 0);
+    assert_int_equal(totals_now(0)->current_bytes, 300);
+    store.has_no_window = false;
+    move(20, 0x200, 40, 0);
+    assert_int_equal(store.memory.count, 1);
+    assert_int_equal(totals_now(0)->current_bytes, 340);
+}
+
+static void what_is_forgotten_counts_no_more(void **state)
+{
+    (void)state;
+    move(10, 0x100, 300, 0);
+    move(20, 0x200, 500, 0);
+    (void)totals_now(0);
+    move(30, 0x300, 700, 0);
+    tkt_store_forget_memory(&store);
+    move(40, 0x200, -500, 0);
+    move(50, 0x400, 20, 0);
+    assert_int_equal(totals_now(0)->current_bytes, 20);
+    assert_int_equal(totals_now(0)->peak_bytes, 20);
+    assert_int_equal(totals_now(0)->unmatched_frees, 1);
+}
+
 static uint64_t add_activities(uint64_t count)
 {
     uint64_t added = 0;
@@ -187,6 +215,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(pools_count_apart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(totals_go_on_where_there_is_no_room_for_events, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(without_a_window_only_totals_are_kept, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_forgotten_counts_no_more, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_room_the_newest_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_ring_lets_the_oldest_go_up_to_its_position, set_up,
                                         tear_down),

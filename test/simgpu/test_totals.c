@@ -1,0 +1,207 @@
+/* What is allocated on a device since Takt began to collect: it stays right between a profiler's
+ * cycles, and begins anew after a time in which nobody listened. What the driver has free says how
+ * much it is. */
+#include "simgpu/driver.h"
+#include "simgpu/stand_in.h"
+
+#include "trace/model.h"
+
+#include <takt/memory.h>
+#include <takt/takt.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define MIB ((size_t)1 << 20)
+
+static void check(CUresult result)
+{
+    assert_int_equal(result, 0);
+}
+
+static int set_up_device(void **state)
+{
+    (void)state;
+    CUcontext context;
+    use_stand_in("devices=1; device.memory=1GiB");
+    check(cuInit(0));
+    check(cuDevicePrimaryCtxRetain(&context, 0));
+    check(cuCtxSetCurrent(context));
+    return 0;
+}
+
+static CUdeviceptr allocate(size_t bytes)
+{
+    CUdeviceptr memory;
+    check(cuMemAlloc_v2(&memory, bytes));
+    return memory;
+}
+
+static size_t used_now(void)
+{
+    size_t free_bytes, total_bytes;
+    check(cuMemGetInfo_v2(&free_bytes, &total_bytes));
+    return total_bytes - free_bytes;
+}
+
+static const takt_trace *last_trace;
+
+static void keep_trace(const takt_trace *trace, void *user)
+{
+    (void)user;
+    takt_trace_release(last_trace);
+    last_trace = takt_trace_retain(trace);
+}
+
+static takt_profiler *start_profiler(takt_schedule schedule)
+{
+    takt_profiler *profiler;
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    options.schedule = schedule;
+    options.on_trace = keep_trace;
+    options.foreground = true;
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+    return profiler;
+}
+
+static void step(takt_profiler *profiler)
+{
+    assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
+}
+
+static void stop(takt_profiler *profiler)
+{
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    takt_profiler_destroy(profiler);
+}
+
+static const tkt_device_memory *memory_of_last(void)
+{
+    assert_non_null(last_trace);
+    assert_int_equal(last_trace->device_memory.count, 1);
+    return &last_trace->device_memory.items[0];
+}
+
+static takt_memory ask(void)
+{
+    takt_memory memory = {.struct_size = sizeof memory};
+    assert_int_equal(takt_memory_query("cuda:0", &memory), TAKT_OK);
+    return memory;
+}
+
+static const takt_schedule two_cycles = {.wait = 1, .active = 1, .repeat = 2};
+
+static void what_happens_between_cycles_counts(void **state)
+{
+    (void)state;
+    CUdeviceptr unseen = allocate(1000);
+    size_t before = used_now();
+    takt_profiler *profiler = start_profiler(two_cycles);
+    step(profiler);
+    CUdeviceptr freed = allocate(5000), kept = allocate(300);
+    step(profiler);
+    check(cuMemFree_v2(freed));
+    CUdeviceptr between = allocate(70000);
+    size_t at_begin = used_now() - before;
+    step(profiler);
+    CUdeviceptr in_second = allocate(10);
+    size_t at_end = used_now() - before;
+    step(profiler);
+    stop(profiler);
+    const tkt_memory_totals *totals = &memory_of_last()->totals;
+    assert_int_equal(totals->window_begin_bytes, at_begin);
+    assert_int_equal(totals->current_bytes, at_end);
+    assert_int_equal(totals->window_allocations, 1);
+    assert_int_equal(totals->peak_bytes, 70310);
+    assert_int_equal(totals->allocations, 4);
+    assert_int_equal(totals->frees, 1);
+    assert_int_equal(totals->unmatched_frees, 0);
+    check(cuMemFree_v2(unseen));
+    check(cuMemFree_v2(kept));
+    check(cuMemFree_v2(between));
+    check(cuMemFree_v2(in_second));
+}
+
+static void pools_keep_their_size_between_cycles(void **state)
+{
+    (void)state;
+    CUdeviceptr small, large;
+    size_t before = used_now();
+    takt_profiler *profiler = start_profiler(two_cycles);
+    step(profiler);
+    check(cuMemAllocAsync(&small, 100, NULL));
+    assert_int_equal(used_now() - before, 32 * MIB);
+    step(profiler);
+    step(profiler);
+    check(cuMemAllocAsync(&large, 33 * MIB, NULL));
+    size_t at_end = used_now() - before;
+    step(profiler);
+    stop(profiler);
+    assert_int_equal(at_end, 64 * MIB);
+    assert_int_equal(memory_of_last()->pool_bytes, at_end);
+    check(cuMemFreeAsync(small, NULL));
+    check(cuMemFreeAsync(large, NULL));
+    check(cuCtxSynchronize());
+}
+
+static void nobody_listens_when_the_schedule_is_over(void **state)
+{
+    (void)state;
+    takt_profiler *profiler = start_profiler((takt_schedule){.active = 1, .repeat = 1});
+    CUdeviceptr seen = allocate(400);
+    step(profiler);
+    assert_int_equal(ask().current_bytes, 400);
+    CUdeviceptr unseen = allocate(5000);
+    takt_timing *timing; /* brings what there is up to date */
+    assert_int_equal(takt_timing_begin(NULL, &timing), TAKT_OK);
+    assert_int_equal(takt_timing_end(timing), TAKT_OK);
+    takt_timing_free(timing);
+    assert_int_equal(ask().current_bytes, 400);
+    stop(profiler);
+    check(cuMemFree_v2(seen));
+    check(cuMemFree_v2(unseen));
+}
+
+static void totals_begin_anew_after_a_time_unheard(void **state)
+{
+    (void)state;
+    takt_profiler *profiler = start_profiler((takt_schedule){0});
+    CUdeviceptr freed = allocate(4000), kept = allocate(200);
+    stop(profiler);
+    assert_int_equal(ask().current_bytes, 4200);
+    check(cuMemFree_v2(freed));
+    profiler = start_profiler((takt_schedule){0});
+    CUdeviceptr later = allocate(70);
+    check(cuMemFree_v2(kept));
+    stop(profiler);
+    const tkt_memory_totals *totals = &memory_of_last()->totals;
+    assert_int_equal(totals->window_begin_bytes, 200); /* since it was freed, it was there */
+    assert_int_equal(totals->current_bytes, 70);
+    assert_int_equal(totals->peak_bytes, 70);
+    assert_int_equal(totals->allocations, 1);
+    assert_int_equal(totals->unmatched_frees, 1);
+    check(cuMemFree_v2(later));
+}
+
+static int let_go(void **state)
+{
+    (void)state;
+    takt_trace_release(last_trace);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_happens_between_cycles_counts),
+        cmocka_unit_test(pools_keep_their_size_between_cycles),
+        cmocka_unit_test(nobody_listens_when_the_schedule_is_over),
+        cmocka_unit_test(totals_begin_anew_after_a_time_unheard),
+    };
+    return cmocka_run_group_tests(tests, set_up_device, let_go);
+}
