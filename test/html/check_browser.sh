@@ -2,20 +2,15 @@
 # Pages of `takt report --html` in Chromium: they open from a file, ask nothing of the network, and
 # do what people want of them. Pictures of them are left in $TAKT_BUILD/html/pictures, to be looked at.
 . "${0%/*}/../support/lib_script.sh"
+. "${0%/*}/../support/lib_npm.sh"
 need node npm
 here=$(cd "${0%/*}" && pwd) || exit 1
-build=$(cd "${TAKT_BUILD:-build}" && pwd) || exit 1
 [ -z "${SAN-}" ] || { echo "runs in the plain build" && exit 77; }
 CHROMIUM=$(command -v chromium || command -v chromium-browser) || { echo "needs chromium" && exit 77; }
 export CHROMIUM TAKT_BUILD=$build
 unset TAKT_SIM TAKT_SIM_SCRIPT TAKT_LOG
 
-# What steers the browser: fetched once, without the browser of its own.
-playwright=playwright-core@1.49.1
-grep -qs '"version": "1.49.1"' "$build/node/node_modules/playwright-core/package.json" ||
-    timeout 60 npm install --prefix "$build/node" --no-save --no-audit --no-fund --ignore-scripts \
-        --fetch-retries 1 "$playwright" >"$scratch/npm" 2>&1 ||
-    { echo "npm cannot install $playwright here" && exit 77; }
+npm_package playwright-core 1.49.1 # what steers the browser, without one of its own
 mkdir -p "$build/html/pictures"
 
 page() { # NAME FILE
