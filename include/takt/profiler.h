@@ -106,7 +106,8 @@ typedef struct takt_profiler_options {
      * called, reports are printed after it, on the thread that steps. */
     const char *const *reports;       /* names of reports printed to standard output */
     size_t             report_count;
-    const char        *directory;     /* {name} {time} {pid} {host} are replaced; NULL: "." */
+    const char        *directory;     /* {name} {time} {pid} {host} are replaced; with {time} it is a
+                                       * new one, if need be with -2, -3 behind it; NULL: "." */
     const char *const *traces;        /* exporters: "perfetto", "chrome", "chrome.gz", ... */
     size_t             trace_count;
     uint64_t           max_trace_bytes; /* of one file; more goes into a next one; 0: 256 MiB */

@@ -315,37 +315,3 @@ void tkt_file_discard(tkt_file *file)
     unlink(file->temporary ? file->temporary : file->path);
     forget(file);
 }
-
-static bool is_folder(const char *path)
-{
-    struct stat facts;
-    return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
-}
-
-/* Returns 0 or the errno. Another process may make the same folder at the same time. */
-static int create_one(const char *path)
-{
-    if (is_folder(path) || mkdir(path, 0777) == 0)
-        return 0;
-    int number = errno;
-    return number == EEXIST && is_folder(path) ? 0 : number;
-}
-
-takt_status tkt_folder_create(const char *path, takt_error *error)
-{
-    char *prefix = tkt_copy_string(path);
-    if (!prefix)
-        return tkt_error_set(error, TAKT_NO_MEMORY, "cannot create folder %s: out of memory", path);
-    int number = 0;
-    for (char *at = prefix; *at && number == 0; at++) {
-        if (*at != '/' || at == prefix)
-            continue;
-        *at = 0;
-        number = create_one(prefix);
-        *at = '/';
-    }
-    if (number == 0)
-        number = create_one(prefix);
-    tkt_free(prefix);
-    return number ? fail(error, "create folder", path, number) : TAKT_OK;
-}

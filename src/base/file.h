@@ -35,6 +35,10 @@ void tkt_file_discard(tkt_file *file);
 /* Creates a folder and those above it. */
 takt_status tkt_folder_create(const char *path, takt_error *error);
 
+/* Creates a folder that nobody else has: PATH, or PATH-2 and so on where that is there already.
+ * Writes its path into `name`. */
+takt_status tkt_folder_create_new(const char *path, char *name, size_t size, takt_error *error);
+
 /* The environment; NULL in set-uid programs. */
 const char *tkt_environment(const char *name);
 

@@ -187,7 +187,8 @@ const tkt_config_key tkt_config_keys[TKT_CONFIG_ID_COUNT] = {
         .name = "output.directory",
         TEXT("runs/{name}/{time}", 1024, accepts_directory,
              "a folder, in which {name} {time} {pid} {host} are replaced"),
-        .meaning = "Folder of the traces. {name}, {time}, {pid} and {host} are replaced."},
+        .meaning = "Folder of the traces. {name}, {time}, {pid} and {host} are replaced. With {time} "
+                   "it is a new one, if need be with -2 and so on behind it."},
     [TKT_CONFIG_TRACES] = {
         .name = "output.traces",
         LIST("perfetto, chrome.gz, tensorboard", tkt_config_is_trace, "a trace format"),

@@ -85,6 +85,7 @@ static takt_status expand(tkt_saved_options *saved, const char *pattern, const c
 {
     char path[4096], buffer[64];
     char *out = path;
+    const char *whole = pattern;
     const char *end = path + sizeof path - 1;
     while (*pattern && out < end) {
         const char *close = *pattern == '{' ? strchr(pattern, '}') : NULL;
@@ -102,6 +103,7 @@ static takt_status expand(tkt_saved_options *saved, const char *pattern, const c
         tkt_log(TAKT_LOG_ERROR, "profiler: the directory's name is too long");
         return TAKT_BAD_ARGUMENT;
     }
+    saved->is_of_its_time = strstr(whole, "{time}");
     saved->directory = tkt_arena_copy(&saved->memory, path, (size_t)(out - path));
     return saved->directory ? TAKT_OK : TAKT_NO_MEMORY;
 }
@@ -270,6 +272,19 @@ takt_status tkt_options_save(tkt_saved_options *saved, const takt_profiler_optio
     if (o->filter == 0)
         o->filter = TAKT_TIMING_ALL;
     return TAKT_OK;
+}
+
+void tkt_options_claim_directory(tkt_saved_options *saved)
+{
+    char name[4096 + 16];
+    if (!saved->is_of_its_time)
+        return;
+    saved->is_of_its_time = false; /* once: later on files are being written elsewhere */
+    if (tkt_folder_create_new(saved->directory, name, sizeof name, NULL) != TAKT_OK)
+        return; /* writing the first file will say why it cannot be */
+    char *copy = tkt_arena_copy(&saved->memory, name, strlen(name));
+    if (copy)
+        saved->given.directory = saved->directory = copy;
 }
 
 void tkt_options_fini(tkt_saved_options *saved)

@@ -111,7 +111,11 @@ static void start(takt_profiler *profiler)
     cycle->number = profiler->cycles_begun++;
     cycle->first_step = profiler->step;
     profiler->cycle = cycle;
-    if (profiler->options.given.stream && profiler->options.given.mode != TAKT_MODE_SUMMARY)
+    bool streams =
+        profiler->options.given.stream && profiler->options.given.mode != TAKT_MODE_SUMMARY;
+    if (streams || profiler->options.given.trace_count > 0)
+        tkt_options_claim_directory(&profiler->options);
+    if (streams)
         cycle->stream = tkt_stream_start(&profiler->options, cycle->number, profiler->window);
     announce(profiler);
 }

@@ -400,6 +400,24 @@ static void folders_are_created_with_those_above_them(void **state)
     assert_int_equal(entries_of("d/e"), 0);
 }
 
+static void a_new_folder_takes_the_first_free_name(void **state)
+{
+    (void)state;
+    char name[8];
+    takt_error error;
+    assert_int_equal(tkt_folder_create_new("a/b/", name, sizeof name, NULL), TAKT_OK);
+    assert_string_equal(name, "a/b");
+    assert_int_equal(tkt_folder_create_new("a/b", name, sizeof name, NULL), TAKT_OK);
+    assert_string_equal(name, "a/b-2");
+    assert_int_equal(mkdir("a/b-3", 0777), 0);
+    assert_int_equal(tkt_folder_create_new("a/b", name, sizeof name, NULL), TAKT_OK);
+    assert_string_equal(name, "a/b-4");
+    assert_int_equal(entries_of("a"), 4);
+    assert_int_equal(tkt_folder_create_new("a/long", name, 6, &error), TAKT_IO_ERROR);
+    assert_string_equal(error.message, "cannot create folder a/long: File name too long");
+    assert_int_equal(tkt_folder_create_new("", name, sizeof name, &error), TAKT_IO_ERROR);
+}
+
 static void a_file_in_the_way_of_a_folder_is_an_error(void **state)
 {
     (void)state;
@@ -522,6 +540,7 @@ int main(void)
         IN_FOLDER(a_target_that_became_a_folder_is_an_error),
         IN_FOLDER(creating_without_memory_leaves_no_file),
         IN_FOLDER(folders_are_created_with_those_above_them),
+        IN_FOLDER(a_new_folder_takes_the_first_free_name),
         IN_FOLDER(a_file_in_the_way_of_a_folder_is_an_error),
         cmocka_unit_test(a_sink_writes_all_bytes_through_signals),
         cmocka_unit_test(a_sink_writes_all_bytes_to_a_non_blocking_descriptor),

@@ -99,6 +99,16 @@ static void a_second_run_of_a_profiler_overwrites_no_file(void **state)
     assert_true(exists(folder, "test.1.folded"));
 }
 
+static void profilers_of_the_same_second_share_no_folder(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"folded"};
+    takt_profiler_options options = options_into(in_folder(folder, "{name}/{time}"), formats, 1);
+    for (int i = 0; i < 4; i++)
+        run(&options, 1);
+    assert_int_equal(count_entries(in_folder(folder, "test")), 4);
+}
+
 static void print_before(const takt_trace *trace, void *user)
 {
     (void)user;
@@ -214,6 +224,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(every_output_is_saved_and_told),
         TEST(a_second_run_of_a_profiler_overwrites_no_file),
+        TEST(profilers_of_the_same_second_share_no_folder),
         TEST(reports_are_printed_behind_on_trace),
         TEST(a_report_that_cannot_be_made_is_told),
         TEST(a_file_in_the_place_of_the_directory_loses_the_files_only),

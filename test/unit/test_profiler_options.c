@@ -3,6 +3,8 @@
 
 #include "test_profiler.h"
 
+#include "test_export_folder.h"
+
 #include <math.h>
 
 static int set_up(void **state)
@@ -227,6 +229,54 @@ static void the_time_is_the_local_one_in_a_form_that_sorts(void **state)
     tkt_options_fini(&saved);
 }
 
+/* As if another process had begun in the same second. */
+static void a_folder_named_after_the_time_is_the_runs_own(void **state)
+{
+    (void)state;
+    const char *folder = make_folder();
+    char pattern[600], first[600], expected[700];
+    snprintf(pattern, sizeof pattern, "%s/runs/{time}/", folder);
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    options.directory = pattern;
+    tkt_saved_options saved[3];
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(tkt_options_save(&saved[i], &options), TAKT_OK);
+        strcpy(saved[i].directory, saved[0].directory);
+    }
+    snprintf(first, sizeof first, "%.*s", (int)strlen(saved[0].directory) - 1, saved[0].directory);
+    assert_int_equal(count_entries(folder), 0);
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const suffixes[] = {"", "-2", "-3"};
+        snprintf(expected, sizeof expected, "%s%s", first, suffixes[i]);
+        tkt_options_claim_directory(&saved[i]);
+        tkt_options_claim_directory(&saved[i]); /* again makes no other one */
+        assert_string_equal(saved[i].directory, expected);
+        assert_string_equal(saved[i].given.directory, expected);
+        assert_int_equal(count_entries(in_folder(folder, "runs")), i + 1);
+    }
+    for (size_t i = 0; i < 3; i++)
+        tkt_options_fini(&saved[i]);
+    remove_folder(folder);
+}
+
+static void other_folders_are_shared(void **state)
+{
+    (void)state;
+    const char *folder = make_folder();
+    char pattern[600];
+    snprintf(pattern, sizeof pattern, "%s/{pid}", folder);
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    options.directory = pattern;
+    tkt_saved_options saved;
+    assert_int_equal(tkt_options_save(&saved, &options), TAKT_OK);
+    assert_int_equal(mkdir(saved.directory, 0777), 0);
+    tkt_options_claim_directory(&saved);
+    assert_string_equal(saved.directory, saved.given.directory);
+    assert_int_equal(count_entries(folder), 1);
+    tkt_options_fini(&saved);
+    remove_folder(folder);
+}
+
 static void a_hostile_name_does_not_leave_the_directory(void **state)
 {
     (void)state;
@@ -275,6 +325,8 @@ int main(void)
         TEST(everything_that_is_pointed_to_is_copied),
         TEST(placeholders_are_replaced),
         TEST(the_time_is_the_local_one_in_a_form_that_sorts),
+        TEST(a_folder_named_after_the_time_is_the_runs_own),
+        TEST(other_folders_are_shared),
         TEST(a_hostile_name_does_not_leave_the_directory),
         TEST(a_directory_that_is_too_long_is_refused),
         TEST(file_names_hold_nothing_special),

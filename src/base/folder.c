@@ -1,0 +1,89 @@
+/* Making folders, which other processes may make at the same time. */
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MOST_OF_A_NAME 10000u
+
+static bool is_folder(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+/* Returns 0 or the errno. */
+static int create_one(const char *path)
+{
+    if (is_folder(path) || mkdir(path, 0777) == 0)
+        return 0;
+    int number = errno;
+    return number == EEXIST && is_folder(path) ? 0 : number;
+}
+
+/* Creates the folders above `path`, which is as before afterwards. Returns 0 or the errno. */
+static int create_above(char *path)
+{
+    int number = 0;
+    for (char *at = path; *at && number == 0; at++) {
+        if (*at != '/' || at == path)
+            continue;
+        *at = 0;
+        number = create_one(path);
+        *at = '/';
+    }
+    return number;
+}
+
+static takt_status tell(int number, const char *path, takt_error *error)
+{
+    char text[128];
+    if (number == 0)
+        return TAKT_OK;
+    if (number == ENOMEM)
+        return tkt_error_set(error, TAKT_NO_MEMORY, "cannot create folder %s: out of memory", path);
+    return tkt_error_set(error, TAKT_IO_ERROR, "cannot create folder %s: %s", path,
+                         strerror_r(number, text, sizeof text));
+}
+
+takt_status tkt_folder_create(const char *path, takt_error *error)
+{
+    char *copy = tkt_copy_string(path);
+    int number = copy ? create_above(copy) : ENOMEM;
+    if (number == 0)
+        number = create_one(copy);
+    tkt_free(copy);
+    return tell(number, path, error);
+}
+
+/* The first of PATH, PATH-2, PATH-3 that is not there yet. Returns 0 or the errno. */
+static int create_first(const char *path, char *name, size_t size)
+{
+    char suffix[16] = "";
+    for (unsigned i = 2; i <= MOST_OF_A_NAME; i++) {
+        if ((size_t)snprintf(name, size, "%s%s", path, suffix) >= size)
+            return ENAMETOOLONG;
+        if (mkdir(name, 0777) == 0)
+            return 0;
+        if (errno != EEXIST)
+            return errno;
+        snprintf(suffix, sizeof suffix, "-%u", i);
+    }
+    return EEXIST;
+}
+
+takt_status tkt_folder_create_new(const char *path, char *name, size_t size, takt_error *error)
+{
+    char *copy = tkt_copy_string(path);
+    for (size_t end = copy ? strlen(copy) : 0; end > 1 && copy[end - 1] == '/'; end--)
+        copy[end - 1] = 0;
+    int number = copy ? create_above(copy) : ENOMEM;
+    if (number == 0)
+        number = create_first(copy, name, size);
+    tkt_free(copy);
+    return tell(number, path, error);
+}
