@@ -3,7 +3,6 @@
 #include "cli/check.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,18 +60,6 @@ static bool is_offender(const cli_check_request *request, const cli_row *row)
     }
 }
 
-__attribute__((format(printf, 2, 3))) static void object(cli_check_result *result,
-                                                         const char *format, ...)
-{
-    cli_obstacles *to = &result->obstacles;
-    va_list list;
-    if (to->count == sizeof to->texts / sizeof *to->texts)
-        return;
-    va_start(list, format);
-    vsnprintf(to->texts[to->count++], sizeof *to->texts, format, list);
-    va_end(list);
-}
-
 static void look_for_names(const cli_check_request *request, const cli_comparison *comparison,
                            cli_check_result *result)
 {
@@ -81,7 +68,8 @@ static void look_for_names(const cli_check_request *request, const cli_compariso
         for (size_t row = 0; row < comparison->rows.count; row++)
             is_there |= is_name_of(request->names[i], &comparison->rows.items[row]);
         if (!is_there)
-            object(result, "neither trace has a row \"%s\"", request->names[i]);
+            cli_obstacles_add(&result->obstacles, CLI_FACTS, "neither trace has a row \"%s\"",
+                              request->names[i]);
     }
 }
 
@@ -107,31 +95,39 @@ static void judge(const cli_check_request *request, const cli_comparison *compar
     }
     look_for_names(request, comparison, result);
     if (result->compared == 0)
-        object(result, "there is nothing to compare");
-    else if (result->decided == 0 && has_spans)
-        object(result, "no row has enough calls to tell a change from noise");
+        cli_obstacles_add(&result->obstacles, CLI_FACTS, "there is nothing to compare");
+    else if (result->decided == 0 && (has_spans || comparison->is_by_run))
+        cli_obstacles_add(&result->obstacles, CLI_FACTS,
+                          "no row has enough %s to tell a change from noise",
+                          comparison->is_by_run ? "runs" : "calls");
 }
 
-bool cli_check_passed(const cli_check_result *result)
+cli_check_outcome cli_check_outcome_of(const cli_check_result *result)
 {
-    return result->obstacles.count == 0 && result->offender_count == 0;
+    return result->obstacles.count > 0  ? CLI_CHECK_NOT_COMPARABLE
+           : result->offender_count > 0 ? CLI_CHECK_FAILED
+                                        : CLI_CHECK_PASSED;
 }
 
+/* A regression alone is 1, so that a script can tell it from a check that could not be made. */
 static int check(const cli_check_request *request)
 {
+    static const int statuses[] = {[CLI_CHECK_PASSED] = CLI_OK,
+                                   [CLI_CHECK_FAILED] = CLI_FAILED,
+                                   [CLI_CHECK_NOT_COMPARABLE] = CLI_USAGE};
     cli_comparison comparison;
     cli_check_result result = {.compared = 0};
-    int status = cli_compare(request->paths, &request->options, &comparison);
+    int status = CLI_USAGE;
 
-    if (status == CLI_OK) {
+    if (cli_compare(&request->operands, &request->options, &comparison) == CLI_OK) {
         result.offenders = calloc(comparison.rows.count + 1, sizeof *result.offenders);
         if (!result.offenders)
-            status = cli_error("%s", takt_status_text(TAKT_NO_MEMORY));
+            cli_error("%s", takt_status_text(TAKT_NO_MEMORY));
     }
-    if (status == CLI_OK) {
+    if (result.offenders) {
         judge(request, &comparison, &result);
         cli_check_print(request, &comparison, &result);
-        status = cli_check_passed(&result) ? CLI_OK : CLI_FAILED;
+        status = statuses[cli_check_outcome_of(&result)];
     }
     free(result.offenders);
     cli_comparison_free(&comparison);
@@ -140,19 +136,51 @@ static int check(const cli_check_request *request)
 
 /* ---- The command line ---- */
 
+static void put_first(cli_operands *operands, const char *path)
+{
+    memmove(operands->items + 1, operands->items, operands->count * sizeof *operands->items);
+    operands->items[0] = path;
+    operands->count++;
+    operands->first_of_b++;
+}
+
+/* Without --to there is one of B. */
+static int settle(cli_check_request *request, const cli_syntax *syntax)
+{
+    cli_operands *operands = &request->operands;
+
+    if (!request->has_base)
+        return cli_usage_error(syntax, "against which trace? --against A");
+    if (operands->has_to)
+        return CLI_NO_ITEM;
+    if (operands->count < CLI_BOTH)
+        return cli_usage_error(syntax, "which trace? name B");
+    if (operands->count > CLI_BOTH)
+        return cli_usage_error(
+            syntax, "expected one trace to check, not \"%s\" too; with more, --to begins B's",
+            operands->items[CLI_BOTH]);
+    operands->first_of_b = 1;
+    return CLI_NO_ITEM;
+}
+
 static int take(cli_check_request *request, const cli_syntax *syntax, int option, const char *value)
 {
+    cli_operands *operands = &request->operands;
+
     switch (option) {
+    case CLI_ERROR:
+        return CLI_USAGE;
     case CLI_OPERAND:
-        if (request->paths[CLI_B])
-            return cli_usage_error(syntax, "expected one trace to check, not \"%s\" too", value);
-        request->paths[CLI_B] = value;
+        operands->items[operands->count++] = value;
         return CLI_OK;
     case CHECK_AGAINST:
-        if (request->paths[CLI_A])
+        if (request->has_base)
             return cli_usage_error(syntax, "--against stands twice");
-        request->paths[CLI_A] = value;
+        request->has_base = true;
+        put_first(operands, value);
         return CLI_OK;
+    case CLI_COMPARE_TO:
+        return cli_operands_to(operands, syntax, value);
     case CHECK_SCOPE:
         request->names[request->name_count++] = value;
         return CLI_OK;
@@ -177,15 +205,9 @@ static int parse(cli_check_request *request, const cli_syntax *syntax, int argc,
     while (status == CLI_OK && (item = cli_args_next(&args, &value)) != CLI_NO_ITEM) {
         if (item == CLI_HELP)
             return CLI_OK;
-        status = item == CLI_ERROR ? CLI_USAGE : take(request, syntax, item, value);
+        status = take(request, syntax, item, value);
     }
-    if (status != CLI_OK)
-        return status;
-    if (!request->paths[CLI_A])
-        return cli_usage_error(syntax, "against which trace? --against A");
-    if (!request->paths[CLI_B])
-        return cli_usage_error(syntax, "which trace? name B");
-    return CLI_NO_ITEM;
+    return status == CLI_OK ? settle(request, syntax) : status;
 }
 
 int cli_check(int argc, char **argv)
@@ -193,15 +215,18 @@ int cli_check(int argc, char **argv)
     cli_option options[CHECK_COUNT];
     cli_syntax syntax = {
         .verb = "check",
-        .usage = "--against A [OPTIONS] B",
+        .usage = "--against A [OPTIONS] B | --against A... --to B...",
         .text = "Fails where trace B is slower than trace A: where a typical call's change, its\n"
                 "tail's or the number of calls is above both limits, and beyond the noise as\n"
                 "takt diff computes it. Traces that cannot be compared fairly fail, too: other\n"
-                "devices, backends or modes, lost events, scopes that are gone.\n\n"
+                "devices, backends or modes, lost events. Each may be several runs, in a\n"
+                "folder or a list; from three on each side on, runs are compared.\n\n"
                 "  takt check --against base.pftrace --limit 5% --absolute 1us new.pftrace\n"
-                "  takt check --against base.pftrace --scope step --scope forces new.pftrace\n\n"
-                "The exit status is 0 if B passed, 1 if it failed or could not be checked, and 2\n"
-                "if the question was wrong. Without limits they are 5% and 1us.",
+                "  takt check --against base.pftrace --scope step --scope forces new.pftrace\n"
+                "  takt check --against base/*.pftrace --to new/*.pftrace\n\n"
+                "The exit status is 0 if B passed, 1 if it is slower, and 2 if that cannot be\n"
+                "told: traces that cannot be compared or read, a wrong question. Without limits\n"
+                "they are 5% and 1us.",
         .options = options,
         .option_count = CHECK_COUNT};
     cli_check_request request = {.options = {.limit = 0.05, .absolute_ns = 1000}};
@@ -209,11 +234,15 @@ int cli_check(int argc, char **argv)
     memcpy(options, cli_compare_option_list, sizeof cli_compare_option_list);
     memcpy(options + CLI_COMPARE_COUNT, own_options, sizeof own_options);
     request.names = calloc((size_t)argc, sizeof *request.names);
-    if (!request.names)
-        return cli_error("%s", takt_status_text(TAKT_NO_MEMORY));
-    int result = parse(&request, &syntax, argc, argv);
+    request.operands.items = calloc((size_t)argc, sizeof *request.operands.items);
+    int result = CLI_USAGE;
+    if (request.names && request.operands.items)
+        result = parse(&request, &syntax, argc, argv);
+    else
+        cli_error("%s", takt_status_text(TAKT_NO_MEMORY));
     if (result == CLI_NO_ITEM)
         result = check(&request);
+    free(request.operands.items);
     free(request.names);
     return result;
 }

@@ -6,7 +6,8 @@
 
 typedef struct cli_check_request {
     cli_compare_options options;
-    const char  *paths[CLI_BOTH];
+    cli_operands operands;
+    bool         has_base; /* --against was given */
     const char **names; /* wanted ones, of argv; none: all */
     size_t       name_count;
     bool         allow_different;
@@ -22,7 +23,14 @@ typedef struct cli_check_result {
     size_t        decided;   /* of them: with a band */
 } cli_check_result;
 
-bool cli_check_passed(const cli_check_result *result);
+/* What came out; a check that could not be made is not passed, whatever else it found. */
+typedef enum cli_check_outcome {
+    CLI_CHECK_PASSED,
+    CLI_CHECK_FAILED,
+    CLI_CHECK_NOT_COMPARABLE
+} cli_check_outcome;
+
+cli_check_outcome cli_check_outcome_of(const cli_check_result *result);
 
 /* A line for each obstacle and offender, and the verdict; or all of it as JSON. */
 void cli_check_print(const cli_check_request *request, const cli_comparison *comparison,

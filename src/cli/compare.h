@@ -1,5 +1,5 @@
-/* Two traces side by side, A the base and B the new one: what `takt diff` prints and what
- * `takt check` judges. */
+/* Traces side by side, those of A the base and those of B new: what `takt diff` prints and what
+ * `takt check` judges. A side is one trace, or several runs of the same program. */
 #ifndef TAKT_CLI_COMPARE_H
 #define TAKT_CLI_COMPARE_H
 
@@ -19,7 +19,8 @@ typedef enum cli_row_kind {
     CLI_ROW_SCOPE,
     CLI_ROW_CALL, /* into a device's library */
     CLI_ROW_TASK, /* a span of a track of its own, whose times overlap others' */
-    CLI_ROW_ACTIVITY
+    CLI_ROW_ACTIVITY,
+    CLI_ROW_CUDA /* what devices did for a scope: the activities that its calls launched */
 } cli_row_kind;
 
 const char *cli_row_kind_name(cli_row_kind kind);
@@ -40,7 +41,7 @@ typedef enum cli_verdict {
 
 const char *cli_verdict_name(cli_verdict verdict);
 
-/* What one trace says of a row. */
+/* What one side says of a row. */
 typedef struct cli_part {
     uint64_t    calls;
     double      total_ns; /* of a recursive scope: of outermost calls */
@@ -48,6 +49,11 @@ typedef struct cli_part {
     double      mean_ns;  /* of a call; NaN without calls, as is the median */
     double      median_ns; /* NaN where single calls are not known, too */
     cli_samples samples;  /* of whole calls: begun and ended within the recording */
+    cli_values  means;    /* where runs are compared: of each that has calls, its mean call, */
+    cli_values  medians;  /* and its median one, if it knows single calls */
+    uint64_t    noted_calls; /* of runs before that which is being added, as are the next two */
+    double      noted_ns;    /* of total_ns */
+    size_t      noted_samples;
 } cli_part;
 
 typedef struct cli_row {
@@ -58,7 +64,7 @@ typedef struct cli_row {
     cli_part     parts[CLI_BOTH];
     cli_noise    noise;
     double       base_ns;   /* A's median call; without single calls, the mean one; NaN: none */
-    double       change_ns; /* the shift; without single calls, B's mean less A's; NaN: none */
+    double       change_ns; /* the shift; where it is not known, B's mean less A's; NaN: none */
     double       self_change_ns; /* B's self time less A's, as the comparison has totals */
     cli_verdict  verdict;
 } cli_row;
@@ -77,20 +83,63 @@ typedef struct cli_rows {
 uint32_t cli_rows_find(cli_rows *rows, cli_row_kind kind, uint32_t above, const char *name);
 void cli_rows_free(cli_rows *rows);
 
-/* ---- One trace (compare_side.c) ---- */
+/* ---- Which traces (compare_files.c) ---- */
 
-/* What a trace is, kept beyond it. */
+/* What the command line names: traces, and folders of them. */
+typedef struct cli_operands {
+    const char **items; /* those of A, then those of B; room for all of argv */
+    size_t       count;
+    bool         has_to;
+    size_t       first_of_b; /* if there is --to, where it stood */
+} cli_operands;
+
+/* Paths, which the list owns. */
+typedef struct cli_files {
+    char **paths;
+    size_t count;
+} cli_files;
+
+/* Takes the value of --to: it and what follows is B's. CLI_OK, or it is told. */
+int cli_operands_to(cli_operands *operands, const cli_syntax *syntax, const char *path);
+
+/* The traces of a side, each a run; of a folder, those in it by name. CLI_OK, or it is told. The
+ * caller frees, whatever it returns. */
+int cli_files_of(const cli_operands *operands, int side, cli_files *out);
+void cli_files_free(cli_files *files);
+
+/* ---- One side (compare_side.c) ---- */
+
+typedef enum cli_fact_kind {
+    CLI_FACT_FILE,
+    CLI_FACT_RUNS,
+    CLI_FACT_RUN,
+    CLI_FACT_MODE,
+    CLI_FACT_BACKEND,
+    CLI_FACT_DEVICES,
+    CLI_FACT_STEPS,
+    CLI_FACT_WALL,
+    CLI_FACT_LOSSES,
+    CLI_FACT_PARTIAL,
+    CLI_FACTS
+} cli_fact_kind;
+
+/* What the traces of a side are, kept beyond them. */
 typedef struct cli_side {
-    const char *path;
-    char       *run;
-    char       *backend;
-    char       *devices; /* "cuda:0 NAME, cuda:1 NAME", "none" */
-    char       *losses;  /* "none", "12 dropped, 3 cut" */
-    takt_facts  facts;   /* without the strings */
-    uint64_t    losses_in_all;
+    char      *label; /* "base.pftrace", "runs/base", "1.pftrace and 2 more" */
+    cli_files  files;
+    size_t     runs;    /* that were read */
+    char      *run;     /* of the first one, as are the next two */
+    char      *backend;
+    char      *devices; /* "cuda:0 NAME, cuda:1 NAME", "none" */
+    char      *losses;  /* "none", "12 dropped, 3 cut" */
+    uint64_t   losses_in_all;
+    takt_facts facts;   /* without the strings; steps and losses of all runs, spans if all have */
+    double     wall_ns; /* of all runs */
+    unsigned   varies;  /* bits 1 << CLI_FACT_...: what its runs do not agree in */
 } cli_side;
 
-bool cli_side_of(const char *path, const takt_trace *trace, cli_side *out);
+/* Adds what one more run is. False: no memory. */
+bool cli_side_add(cli_side *side, const takt_trace *trace);
 void cli_side_free(cli_side *side);
 
 /* ---- All of it (compare.c) ---- */
@@ -108,6 +157,7 @@ enum {
     CLI_COMPARE_ABSOLUTE,
     CLI_COMPARE_ALL,
     CLI_COMPARE_BY_PATH,
+    CLI_COMPARE_TO, /* for cli_operands_to() */
     CLI_COMPARE_COUNT
 };
 
@@ -120,30 +170,52 @@ typedef struct cli_comparison {
     cli_compare_options options;
     cli_side sides[CLI_BOTH];
     cli_rows rows;
+    bool     is_by_run;   /* runs are compared, not calls: there are enough of them */
     bool     is_per_step; /* totals are: the numbers of steps differ */
-    double   scale[CLI_BOTH]; /* of totals: 1, or one by the number of steps */
+    double   scale[CLI_BOTH]; /* of totals: one by the number of runs, or of steps */
     size_t   tests;       /* rows whose noise was tested */
 } cli_comparison;
 
-/* Reads both traces and compares them; what fails is told. The caller frees, whatever it returns:
- * CLI_OK or CLI_FAILED. */
-int cli_compare(const char *const paths[CLI_BOTH], const cli_compare_options *options,
+/* Reads all traces and compares the sides; what fails is told. The caller frees, whatever it
+ * returns: CLI_OK or CLI_FAILED. */
+int cli_compare(const cli_operands *operands, const cli_compare_options *options,
                 cli_comparison *out);
 void cli_comparison_free(cli_comparison *comparison);
 
-/* Whether single calls are known on both sides. */
+/* Whether single calls are known on both sides; where runs are compared, in all that have any. */
 bool cli_row_has_samples(const cli_row *row);
 
 /* Whether a change is above both limits, the relative one against `base`. */
 bool cli_is_above_limits(const cli_compare_options *options, double change, double base);
 
-/* Why the traces cannot be compared fairly (compare_side.c). */
+/* ---- What differs (compare_facts.c, compare_obstacles.c) ---- */
+
+/* A fact of both sides, as people see it and as JSON has it. */
+typedef struct cli_fact {
+    const char *name;
+    const char *texts[CLI_BOTH];    /* of the side, or in `own` */
+    char        own[CLI_BOTH][64];
+    char        data[CLI_BOTH][32]; /* a number or truth value of JSON; "": it is the text */
+    bool        differs;            /* though it should not */
+} cli_fact;
+
+/* `out` must stay where it is. */
+void cli_facts_of(const cli_comparison *comparison, cli_fact out[CLI_FACTS]);
+
+/* Why the traces cannot be compared fairly. */
+typedef struct cli_obstacle {
+    int  fact; /* that it is about; CLI_FACTS: none of them */
+    char text[256];
+} cli_obstacle;
+
 typedef struct cli_obstacles {
-    char   texts[16][256];
-    size_t count;
+    cli_obstacle items[24]; /* more are not told */
+    size_t       count;
 } cli_obstacles;
 
 void cli_obstacles_of(const cli_comparison *comparison, cli_obstacles *out);
+void cli_obstacles_add(cli_obstacles *obstacles, int fact, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* ---- Parts of it ---- */
 
@@ -152,6 +224,10 @@ void cli_obstacles_of(const cli_comparison *comparison, cli_obstacles *out);
 takt_status cli_compare_steps(cli_comparison *comparison, int side, const takt_trace *trace);
 takt_status cli_compare_spans(cli_comparison *comparison, int side, const takt_trace *trace);
 takt_status cli_compare_folded(cli_comparison *comparison, int side, const takt_trace *trace);
+
+/* A run was added. Where runs are compared, what it says of a call is kept, and its single calls
+ * are let go (compare_runs.c). TAKT_NO_MEMORY. */
+takt_status cli_compare_end_run(cli_comparison *comparison, int side, const takt_trace *trace);
 
 /* Noise and verdicts of all rows (verdict.c). TAKT_NO_MEMORY. */
 takt_status cli_compare_judge(cli_comparison *comparison);

@@ -1,63 +1,65 @@
-/* What two traces are, side by side: differences here explain more than any scope's. */
-#include "cli/compare_print.h"
+/* What the sides are, next to each other: differences here explain more than any scope's. */
+#include "cli/compare.h"
+#include "cli/table.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
-static const cli_column fact_columns[] = {{"", "fact", CLI_CELL_TEXT, 0},
-                                          {"A", "a", CLI_CELL_TEXT, 0},
-                                          {"B", "b", CLI_CELL_TEXT, 0},
-                                          {"", "differs", CLI_CELL_TEXT, 0}};
+static const char *const fact_names[CLI_FACTS] = {
+    [CLI_FACT_FILE] = "file",       [CLI_FACT_RUNS] = "runs",      [CLI_FACT_RUN] = "run",
+    [CLI_FACT_MODE] = "mode",       [CLI_FACT_STEPS] = "steps",    [CLI_FACT_BACKEND] = "backend",
+    [CLI_FACT_DEVICES] = "devices", [CLI_FACT_WALL] = "wall time", [CLI_FACT_LOSSES] = "losses",
+    [CLI_FACT_PARTIAL] = "partial"};
 
-enum {
-    FILE_NAME,
-    RUN,
-    MODE,
-    BACKEND,
-    DEVICES,
-    STEPS,
-    WALL,
-    LOSSES,
-    PARTIAL,
-    FACTS
-};
+#define PUT(place, ...) snprintf((place), sizeof(place), __VA_ARGS__)
 
-static const char *const fact_names[FACTS] = {"file",  "run",       "mode",   "backend", "devices",
-                                              "steps", "wall time", "losses", "partial"};
-
-static void fill_side(cli_cell *cells, const cli_side *side, size_t column, cli_fact_texts *texts)
+/* Steps and times of several runs are those of one, on average. */
+static void fill_numbers(cli_fact *facts, const cli_side *side, int at)
 {
-    const takt_facts *facts = &side->facts;
-    const char *const values[FACTS] = {[FILE_NAME] = side->path,
-                                       [RUN] = side->run,
-                                       [MODE] = facts->has_spans ? "spans" : "only a summary",
-                                       [BACKEND] = side->backend,
-                                       [DEVICES] = side->devices,
-                                       [STEPS] = texts->steps,
-                                       [WALL] = texts->wall,
-                                       [LOSSES] = side->losses,
-                                       [PARTIAL] = facts->is_partial ? "yes" : "no"};
+    double runs = (double)side->runs, wall_ns = side->wall_ns / runs;
 
-    snprintf(texts->steps, sizeof texts->steps, "%" PRIu64, facts->step_count);
-    cli_cell_shown(texts->wall, sizeof texts->wall, CLI_CELL_TIME,
-                   (double)(facts->end_ns - facts->begin_ns));
-    for (size_t i = 0; i < FACTS; i++)
-        cells[i * 4 + column].text = values[i];
+    PUT(facts[CLI_FACT_RUNS].own[at], "%zu", side->runs);
+    PUT(facts[CLI_FACT_RUNS].data[at], "%zu", side->runs);
+    PUT(facts[CLI_FACT_STEPS].own[at], "%.10g", (double)side->facts.step_count / runs);
+    PUT(facts[CLI_FACT_STEPS].data[at], "%.15g", (double)side->facts.step_count / runs);
+    cli_cell_shown(facts[CLI_FACT_WALL].own[at], sizeof facts->own[at], CLI_CELL_TIME, wall_ns);
+    PUT(facts[CLI_FACT_WALL].data[at], "%.0f", wall_ns);
+    PUT(facts[CLI_FACT_LOSSES].data[at], "%" PRIu64, side->losses_in_all);
+    PUT(facts[CLI_FACT_PARTIAL].data[at], side->facts.is_partial ? "true" : "false");
 }
 
-bool cli_compare_facts(const cli_comparison *comparison, cli_fact_texts texts[CLI_BOTH],
-                       cli_table *out)
+static void fill_side(cli_fact *facts, const cli_side *side, int at)
 {
-    if (!cli_table_init(out, "traces", fact_columns, 4, FACTS))
-        return false;
-    fill_side(out->cells, &comparison->sides[CLI_A], 1, &texts[CLI_A]);
-    fill_side(out->cells, &comparison->sides[CLI_B], 2, &texts[CLI_B]);
-    for (size_t i = 0; i < FACTS; i++) {
-        cli_cell *cells = out->cells + i * 4;
-        bool may_differ = i == FILE_NAME || i == WALL;
-        bool differs = !may_differ && strcmp(cells[1].text, cells[2].text) != 0;
-        cells[0].text = fact_names[i];
-        cells[3].text = differs ? "differs" : "";
+    const char *const texts[CLI_FACTS] = {
+        [CLI_FACT_FILE] = side->label,
+        [CLI_FACT_RUNS] = facts[CLI_FACT_RUNS].own[at],
+        [CLI_FACT_RUN] = side->run,
+        [CLI_FACT_MODE] = side->facts.has_spans ? "spans" : "only a summary",
+        [CLI_FACT_BACKEND] = side->backend,
+        [CLI_FACT_DEVICES] = side->devices,
+        [CLI_FACT_STEPS] = facts[CLI_FACT_STEPS].own[at],
+        [CLI_FACT_WALL] = facts[CLI_FACT_WALL].own[at],
+        [CLI_FACT_LOSSES] = side->losses,
+        [CLI_FACT_PARTIAL] = side->facts.is_partial ? "yes" : "no"};
+
+    fill_numbers(facts, side, at);
+    for (int i = 0; i < CLI_FACTS; i++) {
+        bool varies = side->varies & 1u << i;
+        facts[i].texts[at] = varies ? "varies" : texts[i];
+        if (varies)
+            facts[i].data[at][0] = '\0';
     }
-    return true;
+}
+
+void cli_facts_of(const cli_comparison *comparison, cli_fact out[CLI_FACTS])
+{
+    memset(out, 0, CLI_FACTS * sizeof *out);
+    fill_side(out, &comparison->sides[CLI_A], CLI_A);
+    fill_side(out, &comparison->sides[CLI_B], CLI_B);
+    for (int i = 0; i < CLI_FACTS; i++) {
+        bool may_differ = i == CLI_FACT_FILE || i == CLI_FACT_RUNS || i == CLI_FACT_WALL;
+        out[i].name = fact_names[i];
+        out[i].differs = !may_differ && strcmp(out[i].texts[CLI_A], out[i].texts[CLI_B]) != 0;
+    }
 }

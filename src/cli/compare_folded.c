@@ -64,7 +64,7 @@ static char *split_line(char *line, char *fields[MOST_FIELDS])
 
 /* Where the columns that count here stand. */
 typedef struct columns {
-    int name, kind, calls, total, self, device;
+    int name, kind, calls, total, self, cuda_total, cuda_self;
 } columns;
 
 static int column_named(char *const *titles, const char *name)
@@ -80,18 +80,30 @@ static double number(char *const *fields, int column)
     return column < 0 || !fields[column] ? 0 : strtod(fields[column], NULL);
 }
 
+/* `total` and `self` are the columns of its times. */
 static bool add_row(cli_comparison *comparison, int side, cli_row_kind kind, const columns *at,
-                    char *const *fields)
+                    int total, int self, char *const *fields)
 {
-    bool is_activity = kind == CLI_ROW_ACTIVITY;
     uint32_t row = cli_rows_find(&comparison->rows, kind, CLI_NO_ROW, fields[at->name]);
     if (row == CLI_NO_ROW)
         return false;
     cli_part *part = &comparison->rows.items[row].parts[side];
-    part->calls = (uint64_t)number(fields, at->calls);
-    part->total_ns = number(fields, is_activity ? at->device : at->total);
-    part->self_ns = number(fields, is_activity ? at->device : at->self);
+    part->calls += (uint64_t)number(fields, at->calls);
+    part->total_ns += number(fields, total);
+    part->self_ns += number(fields, self);
     return true;
+}
+
+/* The rows of a line: a scope that launched something has a second one, of devices. */
+static bool add_line(cli_comparison *comparison, int side, cli_row_kind kind, const columns *at,
+                     char *const *fields)
+{
+    if (kind == CLI_ROW_ACTIVITY)
+        return add_row(comparison, side, kind, at, at->cuda_self, at->cuda_self, fields);
+    bool has_launched = kind == CLI_ROW_SCOPE && number(fields, at->cuda_total) > 0;
+    return add_row(comparison, side, kind, at, at->total, at->self, fields) &&
+           (!has_launched ||
+            add_row(comparison, side, CLI_ROW_CUDA, at, at->cuda_total, at->cuda_self, fields));
 }
 
 static cli_row_kind kind_of(const char *name)
@@ -118,11 +130,12 @@ static takt_status add_table(cli_comparison *comparison, int side, const takt_tr
                   .calls = column_named(fields, "calls"),
                   .total = column_named(fields, "cpu_total_ns"),
                   .self = column_named(fields, "self_cpu_ns"),
-                  .device = column_named(fields, "self_cuda_ns")};
+                  .cuda_total = column_named(fields, "cuda_total_ns"),
+                  .cuda_self = column_named(fields, "self_cuda_ns")};
     while (line && status == TAKT_OK) {
         line = split_line(line, fields);
         cli_row_kind kind = at.kind < 0 ? CLI_ROW_SCOPE : kind_of(fields[at.kind]);
-        if ((kind == CLI_ROW_ACTIVITY) == devices && !add_row(comparison, side, kind, &at, fields))
+        if ((kind == CLI_ROW_ACTIVITY) == devices && !add_line(comparison, side, kind, &at, fields))
             status = TAKT_NO_MEMORY;
     }
     free(table.bytes);

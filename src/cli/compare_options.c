@@ -9,6 +9,7 @@ const cli_option cli_compare_option_list[CLI_COMPARE_COUNT] = {
     [CLI_COMPARE_LIMIT] = {0, "limit", "P%", "smaller changes are none, in percent of A"},
     [CLI_COMPARE_ABSOLUTE] = {0, "absolute", "T", "nor are smaller ones than this, such as 1us"},
     [CLI_COMPARE_ALL] = {0, "all", NULL, "rows for calls into CUDA, too"},
+    [CLI_COMPARE_TO] = {0, "to", "B", "with several runs a side: B's begin here, A's end"},
     [CLI_COMPARE_BY_PATH] = {0, "by-path", NULL, "scopes by what they are called from"},
 };
 

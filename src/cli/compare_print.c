@@ -1,17 +1,41 @@
-/* A comparison as tables: what the two traces are, then a row for each name. */
+/* A comparison as tables: what the traces are, then a row for each name. */
 #include "cli/compare_print.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     DEFAULT_ROWS = 40,
-    NOTE = 512,
     VALUE = 64
 };
+
+/* ---- The facts ---- */
+
+static const cli_column fact_columns[] = {{"", "name", CLI_CELL_TEXT, 0},
+                                          {"A", "a", CLI_CELL_TEXT, 0},
+                                          {"B", "b", CLI_CELL_TEXT, 0},
+                                          {"", "differs", CLI_CELL_TEXT, 0}};
+
+/* How many runs there are is only said where there are several. */
+static bool make_facts(const cli_comparison *comparison, const cli_fact facts[CLI_FACTS],
+                       cli_table *out)
+{
+    bool has_runs = comparison->sides[CLI_A].runs > 1 || comparison->sides[CLI_B].runs > 1;
+    if (!cli_table_init(out, "traces", fact_columns, 4, has_runs ? CLI_FACTS : CLI_FACTS - 1))
+        return false;
+    cli_cell *cells = out->cells;
+    for (int i = 0; i < CLI_FACTS; i++) {
+        if (i == CLI_FACT_RUNS && !has_runs)
+            continue;
+        *cells++ = (cli_cell){.text = facts[i].name};
+        *cells++ = (cli_cell){.text = facts[i].texts[CLI_A], .data = facts[i].data[CLI_A]};
+        *cells++ = (cli_cell){.text = facts[i].texts[CLI_B], .data = facts[i].data[CLI_B]};
+        *cells++ = (cli_cell){.text = facts[i].differs ? "differs" : "",
+                              .data = facts[i].differs ? "true" : "false"};
+    }
+    return true;
+}
 
 /* ---- The rows ---- */
 
@@ -109,7 +133,7 @@ static void fill_row(cli_cell *cells, const cli_comparison *comparison, const cl
     cells[LOW].number = row->noise.low_ns;
     cells[HIGH].number = row->noise.high_ns;
     cells[BAND].text = band_of(band, row);
-    cells[CHANCE].number = row->noise.rank_p;
+    cells[CHANCE].number = row->noise.p;
     cells[MEAN_CHANCE].number = row->noise.mean_p;
     cells[VERDICT].text = cli_verdict_name(row->verdict);
 }
@@ -130,9 +154,20 @@ static const char *color_of(cli_verdict verdict)
     }
 }
 
-static bool make_rows(const cli_comparison *comparison, char (*bands)[VALUE], cli_table *out)
+/* A scope may have two rows; then the kind tells which is which, and stays. */
+static void choose_columns(const cli_comparison *comparison, cli_column own[COLUMNS])
 {
-    if (!cli_table_init(out, "rows", columns, COLUMNS, comparison->rows.count))
+    memcpy(own, columns, sizeof columns);
+    for (size_t i = 0; i < comparison->rows.count; i++)
+        if (comparison->rows.items[i].kind == CLI_ROW_CUDA)
+            own[KIND].rank = 0;
+}
+
+static bool make_rows(const cli_comparison *comparison, cli_column own[COLUMNS],
+                      char (*bands)[VALUE], cli_table *out)
+{
+    choose_columns(comparison, own);
+    if (!cli_table_init(out, "rows", own, COLUMNS, comparison->rows.count))
         return false;
     out->colors = calloc(out->row_count + 1, sizeof *out->colors);
     for (size_t i = 0; i < out->row_count; i++) {
@@ -142,59 +177,6 @@ static bool make_rows(const cli_comparison *comparison, char (*bands)[VALUE], cl
             out->colors[i] = color_of(row->verdict);
     }
     return true;
-}
-
-/* ---- Notes ---- */
-
-enum {
-    MOST_NOTES = 24
-};
-
-typedef struct notes {
-    char texts[MOST_NOTES][NOTE];
-    const char *list[MOST_NOTES + 1];
-    size_t count;
-} notes;
-
-__attribute__((format(printf, 2, 3))) static void note(notes *n, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    vsnprintf(n->texts[n->count], NOTE, format, list);
-    va_end(list);
-    n->list[n->count] = n->texts[n->count];
-    n->count++;
-}
-
-static void write_notes(const cli_comparison *comparison, notes *out)
-{
-    const cli_side *a = &comparison->sides[CLI_A], *b = &comparison->sides[CLI_B];
-    double absolute_ns = comparison->options.absolute_ns;
-    cli_obstacles obstacles;
-    char absolute[VALUE];
-
-    cli_obstacles_of(comparison, &obstacles);
-    for (size_t i = 0; i < obstacles.count; i++)
-        note(out, "Careful: %s.", obstacles.texts[i]);
-    if (comparison->is_per_step)
-        note(out,
-             "Self times and totals are those of a step: A has %" PRIu64 ", B %" PRIu64
-             " of them. Calls are those of the recording.",
-             a->facts.step_count, b->facts.step_count);
-    if (!a->facts.has_spans || !b->facts.has_spans)
-        note(out, "Without spans single calls are not known: there a call is the mean one, and how "
-                  "large the noise is nobody can tell.");
-    note(
-        out,
-        "Call: the median one. Change: Hodges-Lehmann shift, the median of all differences between "
-        "a call of B and one of A; band: its 95 %% confidence interval; p: Mann-Whitney U test, "
-        "adjusted for %zu rows (Holm).",
-        comparison->tests);
-    note(out,
-         "Slower, faster: p below 0.05 and a change of more than %g %%%s%s. Calls of one recording "
-         "are not independent, so record more than once before trusting a small change.",
-         100 * comparison->options.limit, absolute_ns > 0 ? " and " : "",
-         absolute_ns > 0 ? cli_time_text(absolute, sizeof absolute, absolute_ns) : "");
 }
 
 static int tell_columns(const cli_syntax *syntax, const char *sort)
@@ -210,12 +192,14 @@ static int tell_columns(const cli_syntax *syntax, const char *sort)
 static int print(const cli_comparison *comparison, cli_document *document, char (*bands)[VALUE],
                  const takt_report_options *options, const cli_syntax *syntax)
 {
-    cli_fact_texts texts[CLI_BOTH];
-    notes lines = {.count = 0};
+    cli_fact facts[CLI_FACTS];
+    cli_column own[COLUMNS];
+    cli_notes notes;
     takt_status status = TAKT_NO_MEMORY;
 
-    if (cli_compare_facts(comparison, texts, &document->above) &&
-        make_rows(comparison, bands, &document->main))
+    cli_facts_of(comparison, facts);
+    if (make_facts(comparison, facts, &document->above) &&
+        make_rows(comparison, own, bands, &document->main))
         status = cli_table_arrange(&document->main,
                                    options->sort ? options->sort : columns[SELF_CHANGE].key,
                                    options->rows ? options->rows : DEFAULT_ROWS);
@@ -223,8 +207,8 @@ static int print(const cli_comparison *comparison, cli_document *document, char 
         return tell_columns(syntax, options->sort);
     if (status != TAKT_OK)
         return cli_error("%s", takt_status_text(status));
-    write_notes(comparison, &lines);
-    document->notes = lines.list;
+    cli_compare_notes(comparison, &notes);
+    document->notes = notes.list;
     cli_document_print(document, options);
     return CLI_OK;
 }

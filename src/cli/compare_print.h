@@ -5,15 +5,15 @@
 #include "cli/compare.h"
 #include "cli/table.h"
 
-/* Values of facts that are no text elsewhere, for as long as the table. */
-typedef struct cli_fact_texts {
-    char steps[64];
-    char wall[64];
-} cli_fact_texts;
+/* Sentences, and the list of them up to NULL. */
+typedef struct cli_notes {
+    char texts[32][512];
+    const char *list[32 + 1];
+    size_t count;
+} cli_notes;
 
-/* The table of what the traces are (compare_facts.c). False: no memory. */
-bool cli_compare_facts(const cli_comparison *comparison, cli_fact_texts texts[CLI_BOTH],
-                       cli_table *out);
+/* What to say below the tables (compare_notes.c). */
+void cli_compare_notes(const cli_comparison *comparison, cli_notes *out);
 
 /* Prints the comparison. Returns the exit status; a wrong column to sort by is told. */
 int cli_compare_print(const cli_comparison *comparison, const takt_report_options *options,

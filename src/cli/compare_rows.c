@@ -7,7 +7,7 @@
 
 const char *cli_row_kind_name(cli_row_kind kind)
 {
-    static const char *const names[] = {"step", "scope", "call", "task", "activity"};
+    static const char *const names[] = {"step", "scope", "call", "task", "activity", "cuda"};
     return names[kind];
 }
 
@@ -94,12 +94,19 @@ uint32_t cli_rows_find(cli_rows *rows, cli_row_kind kind, uint32_t above, const 
     return *slot - 1;
 }
 
+static void free_part(cli_part *part)
+{
+    cli_samples_free(&part->samples);
+    cli_values_free(&part->means);
+    cli_values_free(&part->medians);
+}
+
 void cli_rows_free(cli_rows *rows)
 {
     for (size_t i = 0; i < rows->count; i++) {
         free(rows->items[i].name);
-        cli_samples_free(&rows->items[i].parts[CLI_A].samples);
-        cli_samples_free(&rows->items[i].parts[CLI_B].samples);
+        free_part(&rows->items[i].parts[CLI_A]);
+        free_part(&rows->items[i].parts[CLI_B]);
     }
     free(rows->items);
     free(rows->slots);

@@ -1,11 +1,10 @@
-/* What the two traces are, and why they may not be comparable. */
+/* What the traces of a side are. */
 #include "cli/compare.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* A list in one line, such as "cuda:0 NVIDIA H200, cuda:1 NVIDIA H200". */
 typedef struct line {
@@ -35,98 +34,74 @@ static char *devices_of(const takt_trace *trace)
     return strdup(l.used ? l.text : "none");
 }
 
-static char *losses_of(const takt_facts *facts, uint64_t *in_all)
+/* Takes `now`, which may be NULL, unless there is an earlier run's already. */
+static bool take_text(cli_side *side, char **text, char *now, cli_fact_kind fact)
+{
+    if (!now)
+        return false;
+    if (!*text) {
+        *text = now;
+        return true;
+    }
+    if (strcmp(*text, now) != 0)
+        side->varies |= 1u << fact;
+    free(now);
+    return true;
+}
+
+static void take_facts(cli_side *side, const takt_facts *facts)
+{
+    takt_facts *all = &side->facts;
+
+    if (side->runs > 0) {
+        side->varies |= (unsigned)(all->has_spans != facts->has_spans) << CLI_FACT_MODE;
+        side->varies |= (unsigned)(all->is_partial != facts->is_partial) << CLI_FACT_PARTIAL;
+    }
+    all->has_spans = facts->has_spans && (side->runs == 0 || all->has_spans);
+    all->is_partial |= facts->is_partial;
+    all->step_count += facts->step_count;
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
+        all->losses[i] += facts->losses[i];
+    side->wall_ns += (double)(facts->end_ns - facts->begin_ns);
+}
+
+/* Of all runs until now. */
+static bool tell_losses(cli_side *side)
 {
     line l = {.used = 0};
 
+    side->losses_in_all = 0;
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
-        if (facts->losses[i] == 0)
+        uint64_t count = side->facts.losses[i];
+        if (count == 0)
             continue;
-        add(&l, "%s%llu %s", l.used ? ", " : "", (unsigned long long)facts->losses[i],
+        add(&l, "%s%llu %s", l.used ? ", " : "", (unsigned long long)count,
             takt_loss_name((takt_loss)i));
-        *in_all += facts->losses[i];
+        side->losses_in_all += count;
     }
-    return strdup(l.used ? l.text : "none");
+    free(side->losses);
+    side->losses = strdup(l.used ? l.text : "none");
+    return side->losses != NULL;
 }
 
-bool cli_side_of(const char *path, const takt_trace *trace, cli_side *out)
+bool cli_side_add(cli_side *side, const takt_trace *trace)
 {
     const takt_facts *facts = takt_trace_facts(trace);
 
-    *out = (cli_side){.path = path, .facts = *facts};
-    out->run = strdup(facts->name);
-    out->backend = strdup(facts->backend);
-    out->devices = devices_of(trace);
-    out->losses = losses_of(facts, &out->losses_in_all);
-    out->facts.name = out->facts.backend = NULL; /* the trace's */
-    return out->run && out->backend && out->devices && out->losses;
+    take_facts(side, facts);
+    side->runs++;
+    return take_text(side, &side->run, strdup(facts->name), CLI_FACT_RUN) &&
+           take_text(side, &side->backend, strdup(facts->backend), CLI_FACT_BACKEND) &&
+           take_text(side, &side->devices, devices_of(trace), CLI_FACT_DEVICES) &&
+           tell_losses(side);
 }
 
 void cli_side_free(cli_side *side)
 {
+    cli_files_free(&side->files);
+    free(side->label);
     free(side->run);
     free(side->backend);
     free(side->devices);
     free(side->losses);
-}
-
-/* ---- Obstacles ---- */
-
-__attribute__((format(printf, 2, 3))) static void tell(cli_obstacles *out, const char *format, ...)
-{
-    va_list list;
-    if (out->count == sizeof out->texts / sizeof *out->texts)
-        return;
-    va_start(list, format);
-    vsnprintf(out->texts[out->count++], sizeof *out->texts, format, list);
-    va_end(list);
-}
-
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat of_a, of_b;
-    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
-           of_a.st_ino == of_b.st_ino;
-}
-
-static void tell_difference(cli_obstacles *out, const char *what, const char *a, const char *b)
-{
-    if (strcmp(a, b) != 0)
-        tell(out, "%s differ: %.100s in A, %.100s in B", what, a, b);
-}
-
-static void look_at_side(const cli_comparison *c, int side, cli_obstacles *out)
-{
-    const cli_side *of = &c->sides[side];
-    char name = side == CLI_A ? 'A' : 'B';
-    uint64_t calls = 0;
-
-    if (of->facts.losses[TAKT_LOSS_CUT])
-        tell(out, "%c is cut off", name);
-    if (of->losses_in_all > of->facts.losses[TAKT_LOSS_CUT])
-        tell(out, "%c lost events: %.200s", name, of->losses);
-    for (size_t i = 0; i < c->rows.count; i++)
-        calls += c->rows.items[i].parts[side].calls;
-    if (calls == 0)
-        tell(out, "%c recorded nothing", name);
-}
-
-void cli_obstacles_of(const cli_comparison *comparison, cli_obstacles *out)
-{
-    const cli_side *a = &comparison->sides[CLI_A], *b = &comparison->sides[CLI_B];
-    static const char *const modes[] = {"only a summary", "spans"};
-
-    out->count = 0;
-    if (is_same_file(a->path, b->path))
-        tell(out, "A and B are the same file");
-    tell_difference(out, "modes", modes[a->facts.has_spans], modes[b->facts.has_spans]);
-    tell_difference(out, "backends", a->backend, b->backend);
-    tell_difference(out, "devices", a->devices, b->devices);
-    if ((a->facts.step_count == 0) != (b->facts.step_count == 0))
-        tell(out, "only %c has steps", a->facts.step_count ? 'A' : 'B');
-    if (a->facts.is_partial != b->facts.is_partial)
-        tell(out, "only %c is partial: its program stopped before the cycle was complete",
-             a->facts.is_partial ? 'A' : 'B');
-    look_at_side(comparison, CLI_A, out);
-    look_at_side(comparison, CLI_B, out);
 }

@@ -1,6 +1,6 @@
 /* What a trace with spans says of the rows of a comparison: one walk over its spans in preorder,
  * and one over its activities. */
-#include "cli/compare.h"
+#include "cli/compare_cuda.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +20,16 @@ typedef struct open_span {
     size_t span;
     uint32_t row; /* of it, or of what it is counted in; CLI_NO_ROW: none */
     bool is_counted_in;
+    bool is_whole;
+    uint64_t launched_ns; /* what devices did for it until now */
 } open_span;
 
 typedef struct walk {
     cli_comparison *comparison;
     int side;
     const takt_trace *trace;
+    size_t track;
+    cli_launched launched;
     remembered names[REMEMBERED]; /* by the address of the name, which a trace holds once */
     open_span *stack;
     size_t depth;
@@ -89,13 +93,40 @@ static bool reserve(walk *w)
     return true;
 }
 
-static void close_until(walk *w, size_t parent)
+/* `scope` has closed, and devices did something for it. */
+static bool count_cuda(walk *w, const open_span *scope)
 {
-    while (w->depth > 0 && w->stack[w->depth - 1].span != parent) {
-        const open_span *top = &w->stack[--w->depth];
-        if (!top->is_counted_in)
-            w->open[top->row]--;
-    }
+    const cli_row *row = &w->comparison->rows.items[scope->row];
+    uint32_t own = find_row(w, CLI_ROW_CUDA, row->above, row->name + row->leaf);
+    if (own == CLI_NO_ROW)
+        return false;
+    cli_part *part = part_of(w, own);
+    part->self_ns += (double)cli_launched_ns(&w->launched, w->track, scope->span);
+    part->total_ns += w->open[scope->row] == 0 ? (double)scope->launched_ns : 0;
+    return !scope->is_whole || cli_samples_add(&part->samples, scope->launched_ns);
+}
+
+static bool close_span(walk *w)
+{
+    const open_span *top = &w->stack[--w->depth];
+
+    if (!top->is_counted_in)
+        w->open[top->row]--;
+    if (top->launched_ns == 0)
+        return true;
+    if (w->depth > 0)
+        w->stack[w->depth - 1].launched_ns += top->launched_ns;
+    bool is_scope =
+        !top->is_counted_in && w->comparison->rows.items[top->row].kind == CLI_ROW_SCOPE;
+    return !is_scope || count_cuda(w, top);
+}
+
+static bool close_until(walk *w, size_t parent)
+{
+    while (w->depth > 0 && w->stack[w->depth - 1].span != parent)
+        if (!close_span(w))
+            return false;
+    return true;
 }
 
 static bool is_whole(const takt_span_info *span)
@@ -121,7 +152,8 @@ static bool add_span(walk *w, const takt_span_info *span, size_t number)
 {
     bool is_call = span->flags & TAKT_SPAN_CALL;
     bool is_counted_in = is_call && !w->comparison->options.all;
-    close_until(w, span->parent);
+    if (!close_until(w, span->parent))
+        return false;
     uint32_t above = w->depth ? w->stack[w->depth - 1].row : CLI_NO_ROW;
     uint32_t row = above;
 
@@ -133,7 +165,8 @@ static bool add_span(walk *w, const takt_span_info *span, size_t number)
     }
     if (!reserve(w) || (!is_counted_in && !count_span(w, span, row, above)))
         return false;
-    w->stack[w->depth++] = (open_span){number, row, is_counted_in};
+    w->stack[w->depth++] = (open_span){number, row, is_counted_in, is_whole(span),
+                                       cli_launched_ns(&w->launched, w->track, number)};
     return true;
 }
 
@@ -144,6 +177,7 @@ static bool walk_track(walk *w, size_t number)
 
     if (takt_trace_track(w->trace, number, &track) != TAKT_OK)
         return true;
+    w->track = number;
     for (size_t i = 0; i < track.span_count; i++) {
         if (takt_trace_span(w->trace, number, i, &span) != TAKT_OK)
             continue;
@@ -153,8 +187,7 @@ static bool walk_track(walk *w, size_t number)
                              is_whole(&span)))
             return false;
     }
-    close_until(w, TAKT_NO_PARENT);
-    return true;
+    return close_until(w, TAKT_NO_PARENT);
 }
 
 /* ---- The rest ---- */
@@ -165,12 +198,15 @@ static bool walk_activities(walk *w)
     size_t count = takt_trace_activity_count(w->trace);
     takt_activity activity;
 
-    for (size_t i = 0; i < count; i++)
-        if (takt_trace_activity(w->trace, i, &activity) == TAKT_OK &&
-            strcmp(activity.device, "cpu") != 0 &&
+    for (size_t i = 0; i < count; i++) {
+        if (takt_trace_activity(w->trace, i, &activity) != TAKT_OK ||
+            strcmp(activity.device, "cpu") == 0)
+            continue;
+        if (!cli_launched_add(&w->launched, w->trace, &activity) ||
             !add_alone(w, CLI_ROW_ACTIVITY, activity.name, activity.end_ns - activity.begin_ns,
                        true))
             return false;
+    }
     return true;
 }
 
@@ -197,6 +233,8 @@ takt_status cli_compare_spans(cli_comparison *comparison, int side, const takt_t
 
     for (size_t i = 0; has_memory && i < tracks; i++)
         has_memory = walk_track(&w, i);
+    has_memory = has_memory && cli_launched_add_idle_calls(comparison, side);
+    cli_launched_free(&w.launched);
     free(w.stack);
     free(w.open);
     return has_memory ? TAKT_OK : TAKT_NO_MEMORY;

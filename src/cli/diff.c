@@ -3,33 +3,63 @@
 #include "cli/compare_print.h"
 #include "cli/show.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct diff_request {
     cli_show show;
     cli_compare_options options;
-    const char *paths[CLI_BOTH];
-    int path_count;
+    cli_operands operands;
 } diff_request;
 
 static const char text[] =
-    "Compares trace B with trace A, name by name: scopes, activities of devices and\n"
-    "steps. Rows are sorted by how much they change the sum of all self times.\n\n"
+    "Compares trace B with trace A, name by name: scopes, what devices did for them,\n"
+    "activities of devices, and steps. Rows are sorted by how much they change the\n"
+    "sum of all self times. A side may be several runs: a folder of traces, or a\n"
+    "list, with --to between the two.\n\n"
     "A call's change is the Hodges-Lehmann shift, the median of all differences\n"
     "between a call of B and one of A, with its 95 % confidence interval; p is that\n"
     "of the Mann-Whitney U test (two-sided, with ties), adjusted for the number of\n"
     "rows (Holm). Slower and faster are changes above the limits with p below 0.05;\n"
     "where not the typical call, but the mean one changed (Welch's test, from 30\n"
-    "calls on), it is the tail.\n\n"
+    "calls on), it is the tail. Where both sides have three runs or more, these are\n"
+    "compared instead, by Welch's t-test of their median calls.\n\n"
     "  takt diff before.pftrace after.pftrace\n"
-    "  takt diff --limit 3% --absolute 1us --json before.pftrace after.pftrace";
+    "  takt diff --limit 3% --absolute 1us --json before.pftrace after.pftrace\n"
+    "  takt diff before/*.pftrace --to after/*.pftrace";
 
-static int take_operand(diff_request *request, const cli_syntax *syntax, const char *path)
+static int take(diff_request *request, const cli_syntax *syntax, int item, const char *value)
 {
-    if (request->path_count == CLI_BOTH)
-        return cli_usage_error(syntax, "expected two traces, A and B, not \"%s\" too", path);
-    request->paths[request->path_count++] = path;
+    cli_operands *operands = &request->operands;
+
+    if (item == CLI_ERROR)
+        return CLI_USAGE;
+    if (item == CLI_COMPARE_TO)
+        return cli_operands_to(operands, syntax, value);
+    if (item == CLI_OPERAND)
+        operands->items[operands->count++] = value;
+    else if (item < CLI_COMPARE_COUNT)
+        return cli_compare_take(&request->options, syntax, item, value);
+    else
+        return cli_show_take(&request->show, syntax, item - CLI_COMPARE_COUNT, value);
     return CLI_OK;
+}
+
+/* Without --to there are two of them. */
+static int settle(cli_operands *operands, const cli_syntax *syntax)
+{
+    if (operands->has_to && operands->first_of_b == 0)
+        return cli_usage_error(syntax, "--to: name the traces of A before it");
+    if (operands->has_to)
+        return CLI_NO_ITEM;
+    if (operands->count < CLI_BOTH)
+        return cli_usage_error(syntax, "which traces? name A, the base, and B");
+    if (operands->count > CLI_BOTH)
+        return cli_usage_error(
+            syntax, "expected two traces, A and B, not \"%s\" too; with more, --to begins B's",
+            operands->items[CLI_BOTH]);
+    operands->first_of_b = 1;
+    return CLI_NO_ITEM;
 }
 
 /* Returns CLI_NO_ITEM when all is read, otherwise the exit status. */
@@ -42,26 +72,15 @@ static int parse(diff_request *request, const cli_syntax *syntax, int argc, char
     while (status == CLI_OK && (item = cli_args_next(&args, &value)) != CLI_NO_ITEM) {
         if (item == CLI_HELP)
             return CLI_OK;
-        if (item == CLI_ERROR)
-            return CLI_USAGE;
-        if (item == CLI_OPERAND)
-            status = take_operand(request, syntax, value);
-        else if (item < CLI_COMPARE_COUNT)
-            status = cli_compare_take(&request->options, syntax, item, value);
-        else
-            status = cli_show_take(&request->show, syntax, item - CLI_COMPARE_COUNT, value);
+        status = take(request, syntax, item, value);
     }
-    if (status != CLI_OK)
-        return status;
-    if (request->path_count != CLI_BOTH)
-        return cli_usage_error(syntax, "which traces? name A, the base, and B");
-    return CLI_NO_ITEM;
+    return status == CLI_OK ? settle(&request->operands, syntax) : status;
 }
 
 static int compare(const diff_request *request, const cli_syntax *syntax)
 {
     cli_comparison comparison;
-    int result = cli_compare(request->paths, &request->options, &comparison);
+    int result = cli_compare(&request->operands, &request->options, &comparison);
 
     if (result == CLI_OK)
         result = cli_compare_print(&comparison, &request->show.options, syntax);
@@ -73,7 +92,7 @@ int cli_diff(int argc, char **argv)
 {
     cli_option options[CLI_COMPARE_COUNT + CLI_SHOW_COUNT];
     cli_syntax syntax = {.verb = "diff",
-                         .usage = "[OPTIONS] A B",
+                         .usage = "[OPTIONS] A B | A... --to B...",
                          .text = text,
                          .options = options,
                          .option_count = CLI_COMPARE_COUNT + CLI_SHOW_COUNT};
@@ -81,9 +100,14 @@ int cli_diff(int argc, char **argv)
 
     memcpy(options, cli_compare_option_list, sizeof cli_compare_option_list);
     memcpy(options + CLI_COMPARE_COUNT, cli_show_options, sizeof cli_show_options);
+    request.operands.items = calloc((size_t)argc, sizeof *request.operands.items);
+    if (!request.operands.items)
+        return cli_error("%s", takt_status_text(TAKT_NO_MEMORY));
     int result = parse(&request, &syntax, argc, argv);
-    if (result != CLI_NO_ITEM)
-        return result;
-    cli_show_settle(&request.show);
-    return compare(&request, &syntax);
+    if (result == CLI_NO_ITEM) {
+        cli_show_settle(&request.show);
+        result = compare(&request, &syntax);
+    }
+    free(request.operands.items);
+    return result;
 }

@@ -188,7 +188,7 @@ cli_noise cli_noise_of(const cli_samples *a, const cli_samples *b)
     if (a->count == 0 || b->count == 0)
         return noise;
     ranks r = rank(a, b);
-    noise.rank_p = rank_p(&r, a->count, b->count);
+    noise.p = rank_p(&r, a->count, b->count);
     noise.mean_p = mean_p(a, b);
     shift(a, b, &noise);
     return noise;

@@ -19,12 +19,19 @@ typedef struct cli_samples {
 /* The level of every test and band: 5 %, two-sided. */
 #define CLI_ALPHA 0.05
 
+/* Values of runs in ns, such as the median call of each. */
+typedef struct cli_values {
+    double *items;
+    size_t  count;
+    size_t  capacity;
+} cli_values;
+
 /* What B's durations are against A's. NaN stands for what the samples are too few to tell. */
 typedef struct cli_noise {
     double shift_ns; /* Hodges-Lehmann estimate: the median of all differences b - a */
     double low_ns;   /* its 95 % confidence interval */
     double high_ns;
-    double rank_p;   /* Mann-Whitney U test, two-sided */
+    double p;        /* Mann-Whitney U test, two-sided */
     double mean_p;   /* Welch's test of the means, two-sided; from 30 samples on each side on */
 } cli_noise;
 
@@ -45,6 +52,26 @@ double cli_samples_mean(const cli_samples *samples);
  * 1963 (shift), Hollander and Wolfe, Nonparametric Statistical Methods, section 4.3 (its interval),
  * Welch 1947 (means). */
 cli_noise cli_noise_of(const cli_samples *a, const cli_samples *b);
+
+/* ---- Runs (noise_runs.c) ---- */
+
+/* Runs that are needed on each side to say anything of how much they differ. */
+#define CLI_LEAST_RUNS 3
+
+/* Adds one. False: no memory. */
+bool cli_values_add(cli_values *values, double value);
+void cli_values_free(cli_values *values);
+
+/* NaN where there are none. */
+double cli_values_mean(const cli_values *values);
+
+/* The same of few values, each of a whole run, which may be taken for normally distributed: the
+ * difference of the means, its confidence interval, and p of Welch's t-test. There is no `mean_p`.
+ * Sources: Welch 1947, Satterthwaite 1946 (degrees of freedom), Georges, Buytaert and Eeckhout,
+ * Statistically Rigorous Java Performance Evaluation, 2007, section 3 (of runs of a program). */
+cli_noise cli_noise_of_runs(const cli_values *a, const cli_values *b);
+
+/* ---- Many tests ---- */
 
 /* Adjusts p values for their number, Holm 1979: the chance that any of them is below CLI_ALPHA
  * where nothing differs stays at CLI_ALPHA. NaNs are no tests, and stay. Sorts the pointers. */

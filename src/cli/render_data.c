@@ -110,7 +110,9 @@ static void put_json_row(const cli_table *table, const cli_cell *cells)
             continue;
         printf("%s\"%s\": ", between, table->columns[i].key);
         between = ", ";
-        if (table->columns[i].type == CLI_CELL_TEXT)
+        if (cells[i].data && *cells[i].data)
+            fputs(cells[i].data, stdout);
+        else if (table->columns[i].type == CLI_CELL_TEXT)
             cli_put_json_text(cells[i].text);
         else
             cli_put_number(cells[i].number, "null");

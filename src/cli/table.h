@@ -22,6 +22,7 @@ typedef enum cli_cell_type {
 typedef struct cli_cell {
     const char *text; /* borrowed */
     double      number;
+    const char *data; /* a text's value in JSON, such as 12 or true; NULL, "": it is the text */
 } cli_cell;
 
 enum {

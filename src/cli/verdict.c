@@ -9,7 +9,7 @@ bool cli_is_above_limits(const cli_compare_options *options, double change, doub
     return fabs(change) > options->limit * base && fabs(change) > options->absolute_ns;
 }
 
-static void describe_part(cli_part *part)
+static void describe_calls(cli_part *part)
 {
     part->median_ns = cli_samples_median(&part->samples);
     part->mean_ns = part->samples.count ? cli_samples_mean(&part->samples)
@@ -17,22 +17,52 @@ static void describe_part(cli_part *part)
                                         : NAN;
 }
 
-bool cli_row_has_samples(const cli_row *row)
+static void describe_runs(cli_part *part)
 {
-    return row->parts[CLI_A].samples.count > 0 && row->parts[CLI_B].samples.count > 0;
+    bool has_medians = part->medians.count == part->means.count;
+
+    part->median_ns = has_medians ? cli_values_mean(&part->medians) : NAN;
+    part->mean_ns = cli_values_mean(&part->means);
 }
 
-static bool measure(const cli_comparison *comparison, cli_row *row)
+bool cli_row_has_samples(const cli_row *row)
+{
+    return !isnan(row->parts[CLI_A].median_ns) && !isnan(row->parts[CLI_B].median_ns);
+}
+
+static bool compare_calls(cli_row *row)
 {
     cli_part *a = &row->parts[CLI_A], *b = &row->parts[CLI_B];
 
     if (!cli_samples_sort(&a->samples) || !cli_samples_sort(&b->samples))
         return false;
-    describe_part(a);
-    describe_part(b);
+    describe_calls(a);
+    describe_calls(b);
     row->noise = cli_noise_of(&a->samples, &b->samples);
+    return true;
+}
+
+static void compare_runs(cli_row *row)
+{
+    cli_part *a = &row->parts[CLI_A], *b = &row->parts[CLI_B];
+
+    describe_runs(a);
+    describe_runs(b);
+    cli_noise of_means = cli_noise_of_runs(&a->means, &b->means);
+    row->noise = cli_row_has_samples(row) ? cli_noise_of_runs(&a->medians, &b->medians) : of_means;
+    row->noise.mean_p = of_means.p;
+}
+
+static bool measure(const cli_comparison *comparison, cli_row *row)
+{
+    const cli_part *a = &row->parts[CLI_A], *b = &row->parts[CLI_B];
+
+    if (comparison->is_by_run)
+        compare_runs(row);
+    else if (!compare_calls(row))
+        return false;
     row->base_ns = cli_row_has_samples(row) ? a->median_ns : a->mean_ns;
-    row->change_ns = cli_row_has_samples(row) ? row->noise.shift_ns : b->mean_ns - a->mean_ns;
+    row->change_ns = isnan(row->noise.shift_ns) ? b->mean_ns - a->mean_ns : row->noise.shift_ns;
     row->self_change_ns =
         b->self_ns * comparison->scale[CLI_B] - a->self_ns * comparison->scale[CLI_A];
     return true;
@@ -55,7 +85,7 @@ static cli_verdict verdict_of(const cli_comparison *c, const cli_row *row)
 {
     const cli_part *a = &row->parts[CLI_A], *b = &row->parts[CLI_B];
     const cli_noise *noise = &row->noise;
-    bool is_beyond_noise = noise->rank_p < CLI_ALPHA && (noise->low_ns > 0 || noise->high_ns < 0);
+    bool is_beyond_noise = noise->p < CLI_ALPHA && (noise->low_ns > 0 || noise->high_ns < 0);
     double mean_change = b->mean_ns - a->mean_ns, more_calls;
 
     if (a->calls == 0 || b->calls == 0)
@@ -84,7 +114,7 @@ static bool adjust(cli_comparison *c)
         return false;
     for (size_t i = 0; i < c->rows.count; i++)
         if (!isnan(c->rows.items[i].noise.low_ns))
-            p[tests++] = &c->rows.items[i].noise.rank_p;
+            p[tests++] = &c->rows.items[i].noise.p;
     cli_holm(p, tests);
     c->tests = tests;
     for (size_t i = tests = 0; i < c->rows.count; i++)

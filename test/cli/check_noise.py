@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """takt diff says of two traces what their durations say, by definition: totals from the events, U
-from all pairs, exact chances by dealing all hands, intervals from all differences."""
+from all pairs, exact chances by dealing all hands, intervals from all differences; of several runs,
+Student's t by adding up the area below its curve."""
 
 import collections
 import itertools
@@ -14,7 +15,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from lib_traces import Trace, rows_of
+from lib_traces import Row, Trace, rows_of
 
 TAKT = os.path.join(os.environ["TAKT_BIN"], "takt")
 MOST_EXACT = 24
@@ -89,9 +90,58 @@ def holm(chances):
     return out
 
 
+def area(begin, freedom):
+    """Below the curve of t, from t = sqrt(freedom) tan(begin) on, but for a factor: Simpson's rule."""
+    count = 4000
+    step = (math.pi / 2 - begin) / count
+    heights = [math.cos(begin + i * step) ** (freedom - 1) for i in range(count)] + [0]
+    return (heights[0] + 4 * sum(heights[1::2]) + 2 * sum(heights[2:-1:2])) * step / 3
+
+
+def t_p(t, freedom):
+    return area(math.atan(abs(t) / math.sqrt(freedom)), freedom) / area(0, freedom)
+
+
+def welch(a, b):
+    """p, and half the width of the band."""
+    parts = [statistics.variance(x) / len(x) for x in (a, b)]
+    change = statistics.fmean(b) - statistics.fmean(a)
+    if sum(parts) == 0:
+        return float(change == 0), 0
+    freedom = sum(parts) ** 2 / sum(e * e / (len(x) - 1) for e, x in zip(parts, (a, b)))
+    low, high = 0, 20
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if t_p(middle, freedom) > 0.05 else (low, middle)
+    return t_p(change / math.sqrt(sum(parts)), freedom), low * math.sqrt(sum(parts))
+
+
 def mean(row):
-    """Of its whole calls, where there are any."""
+    """Of its whole calls, where there are any; where runs are compared, over them."""
+    if row.runs:
+        return statistics.fmean(row.means())
     return statistics.fmean(row.samples) if row.samples else row.total / row.calls
+
+
+class Side(Row):
+    """A row of all runs of a side."""
+
+    def __init__(self, rows, is_by_run):
+        super().__init__()
+        rows = [row for row in rows if row.calls]
+        self.calls = sum(row.calls for row in rows)
+        self.total = sum(row.total for row in rows)
+        self.self = sum(row.self for row in rows)
+        self.samples = [ns for row in rows for ns in row.samples]
+        self.is_by_run = is_by_run
+        self.runs = [row for row in rows if is_by_run and (row.samples or row.is_folded)]
+
+    def means(self):
+        return [statistics.fmean(run.samples) if run.samples else run.total / run.calls
+                for run in self.runs]
+
+    def medians(self):
+        return [statistics.median(run.samples) for run in self.runs]
 
 
 class Expected:
@@ -101,7 +151,10 @@ class Expected:
         self.a, self.b = a, b
         self.self_change = b.self * scales[1] - a.self * scales[0]
         self.p = self.mean_p = self.low = self.high = self.change = self.base = None
-        if a.samples and b.samples:
+        if a.is_by_run:
+            if a.runs and b.runs:
+                self.compare_runs()
+        elif a.samples and b.samples:
             differences = sorted(y - x for x in a.samples for y in b.samples)
             first = first_inside(len(a.samples), len(b.samples))
             self.change = statistics.median(differences)
@@ -112,6 +165,17 @@ class Expected:
                 self.low, self.high = differences[first - 1], differences[-first]
         elif a.calls and b.calls:
             self.change = mean(b) - mean(a)
+
+    def compare_runs(self):
+        has_medians = all(run.samples for run in self.a.runs + self.b.runs)
+        a, b = (row.medians() if has_medians else row.means() for row in (self.a, self.b))
+        self.change = statistics.fmean(b) - statistics.fmean(a)
+        self.base = statistics.fmean(a)
+        if min(len(a), len(b)) < 3:
+            return
+        self.p, half = welch(a, b)
+        self.low, self.high = self.change - half, self.change + half
+        self.mean_p, _ = welch(self.a.means(), self.b.means())
 
     def verdict(self, limit, absolute, scales, kind):
         def is_above(change, base):
@@ -124,7 +188,7 @@ class Expected:
         if proved and is_above(self.change, self.base):
             return "slower" if self.change > 0 else "faster"
         if self.mean_p is not None and self.mean_p < 0.05:
-            means = statistics.fmean(a.samples), statistics.fmean(b.samples)
+            means = mean(a), mean(b)
             if is_above(means[1] - means[0], means[0]):
                 return "tail slower" if means[1] > means[0] else "tail faster"
         more = b.calls * scales[1] - a.calls * scales[0]
@@ -138,13 +202,26 @@ class Expected:
         return "same" if proved or within else "noise"
 
 
+def rows_of_run(trace, **options):
+    rows = rows_of(trace, **options)
+    for (kind, _), row in rows.items():
+        row.is_folded = "summary" in trace.facts and kind != "step"
+        if row.is_folded:
+            row.samples = []
+    return rows
+
+
 def expected(a, b, **options):
-    rows_a, rows_b = rows_of(a, **options), rows_of(b, **options)
-    steps = len(a.steps), len(b.steps)
-    scales = (1 / steps[0], 1 / steps[1]) if all(steps) and steps[0] != steps[1] else (1, 1)
-    nothing = type(next(iter((rows_a | rows_b).values())))()
-    rows = {key: Expected(rows_a.get(key, nothing), rows_b.get(key, nothing), scales)
-            for key in rows_a | rows_b}
+    """Of sides, which are lists of traces."""
+    is_by_run = min(len(a), len(b)) >= 3
+    runs = [[rows_of_run(trace, **options) for trace in side] for side in (a, b)]
+    steps = [sum(len(trace.steps) for trace in side) for side in (a, b)]
+    scales = 1 / len(a), 1 / len(b)
+    if all(steps) and steps[0] * len(b) != steps[1] * len(a):
+        scales = 1 / steps[0], 1 / steps[1]
+    rows = {key: Expected(*(Side([run.get(key, Row()) for run in side], is_by_run)
+                            for side in runs), scales)
+            for key in {key for side in runs for run in side for key in run}}
     tested = [row for row in rows.values() if row.low is not None]
     for row, p in zip(tested, holm([row.p for row in tested])):
         row.p = p
@@ -153,22 +230,26 @@ def expected(a, b, **options):
     return rows, scales
 
 
-def close(got, want):
+def close(got, want, tolerance):
     if got is None or want is None:
         return got is want
-    return math.isclose(got, want, rel_tol=1e-9, abs_tol=1e-9)
+    return math.isclose(got, want, rel_tol=tolerance, abs_tol=tolerance)
 
 
 def diff(folder, a, b, *arguments):
-    paths = [trace.write(os.path.join(folder, name)) for trace, name in ((a, "a"), (b, "b"))]
-    done = subprocess.run([TAKT, "diff", "--json", "--rows", "all", *arguments, *paths],
+    a, b = ([trace.write(os.path.join(folder, f"{name}{i}")) for i, trace in enumerate(side)]
+            for side, name in ((a, "a"), (b, "b")))
+    between = ["--to"] if len(a) + len(b) > 2 else []
+    done = subprocess.run([TAKT, "diff", "--json", "--rows", "all", *arguments, *a, *between, *b],
                           capture_output=True, text=True, check=True)
     assert not done.stderr, done.stderr
     return json.loads(done.stdout)["rows"]
 
 
 def compare(folder, a, b, *arguments, limit=0.01, absolute=0, **options):
-    """Returns the verdicts that there were."""
+    """Returns the verdicts that there were. Either side is a trace, or a list of runs."""
+    a, b = (side if isinstance(side, list) else [side] for side in (a, b))
+    tolerance = 1e-6 if min(len(a), len(b)) >= 3 else 1e-9  # Simpson's
     rows, scales = expected(a, b, **options)
     got = diff(folder, a, b, *arguments)
     assert {(row["kind"], row["name"]) for row in got} == set(rows), (list(rows), got)
@@ -184,7 +265,7 @@ def compare(folder, a, b, *arguments, limit=0.01, absolute=0, **options):
                 "self_change_ns": want.self_change, "change_ns": want.change,
                 "change_low_ns": want.low, "change_high_ns": want.high, "p": want.p,
                 "mean_p": want.mean_p}.items():
-            assert close(row[field], value), (key, field, row[field], value)
+            assert close(row[field], value, tolerance), (key, field, row[field], value)
         verdict = want.verdict(limit, absolute, scales, key[0])
         assert row["verdict"] == verdict, (key, row, verdict)
     return {row["verdict"] for row in got}
@@ -203,6 +284,8 @@ def random_thread(trace, chance, count, speed):
         open_spans.append(span)
         if chance.random() < 0.3:
             trace.span("cudaLaunchKernel", chance.randrange(20), parent=span, is_call=True)
+        for _ in range(chance.choice((0, 0, 1, 2))):
+            trace.launch(f"kernel {chance.randrange(3)}", int(chance.randrange(3000) * speed), span)
         trace.now += int(chance.choice((0, 1, 5, 100)) * speed)
     while open_spans:
         trace.close(open_spans.pop())
@@ -264,8 +347,93 @@ def known_samples(folder):
     # The example of Hollander and Wolfe's section 4.1, whose p is .127 one-sided.
     x = [800, 830, 1890, 1040, 1450, 1380, 1910, 1640, 730, 1460]
     y = [1150, 880, 900, 740, 1210]
-    [row] = diff(folder, Trace().thread().calls("one", y), Trace().thread().calls("one", x))
+    [row] = diff(folder, [Trace().thread().calls("one", y)], [Trace().thread().calls("one", x)])
     assert round(row["p"] / 2, 4) == 0.1272 and row["change_ns"] == 305, row
+
+
+def several_runs(folder):
+    chance = random.Random(11)
+    for seed in range(6):
+        sides = [[random_trace(100 * seed + 10 * i + side, 1 + side * seed / 8,
+                               seed % 3 * (2 + (seed > 3) * side)) for i in range(3 + seed % 2)]
+                 for side in range(2)]
+        compare(folder, *sides)
+        compare(folder, *sides, "--by-path", by_path=True)
+        compare(folder, sides[0][:2], sides[1])
+        compare(folder, sides[0][0], sides[1][:2])
+
+    def runs(count, mean, *facts, tail=0):
+        made = []
+        for _ in range(count):
+            run = round(chance.gauss(mean, 20))
+            durations = [run + chance.randrange(300) for _ in range(50)]
+            made.append(Trace(*facts).thread().calls("one", durations + [90 * run] * tail))
+        return made
+
+    def verdict(a, b, *arguments):
+        [found] = compare(folder, a, b, *arguments)
+        return found
+
+    assert verdict(runs(3, 10000), runs(3, 11000)) == "slower"
+    assert verdict(runs(3, 11000), runs(4, 10000)) == "faster"
+    assert verdict(runs(5, 10000), runs(5, 10000), "--limit", "1%") == "same"
+    assert verdict(runs(3, 10000), runs(3, 10000, tail=2)) == "tail slower"
+    # Without single calls runs still have mean ones.
+    assert verdict(runs(3, 10000, "summary"), runs(3, 11000, "summary")) == "slower"
+    assert verdict(runs(3, 10000), runs(2, 11000, "summary") + runs(1, 11000)) == "slower"
+    assert verdict(runs(1, 10000, "summary"), runs(4, 11000, "summary")) == "unknown"
+    # All calls of B are slower than all of A; but which runs they were explains it.
+    a, b = ([Trace().thread().calls("one", [ns] * 40) for ns in side]
+            for side in ((10000, 10900, 10400), (11000, 10950, 12400)))
+    assert verdict(a, b) == "noise"
+    assert verdict(a[:2], b) == "slower"
+    # Runs that agree wholly; and a row that too few of them have.
+    same = [Trace().thread().calls("one", [1000]) for _ in range(3)]
+    assert verdict(same, same[:2] + [Trace().thread().calls("one", [1000])]) == "same"
+    assert verdict(same, [Trace().thread().calls("one", [1100])] * 3) == "slower"
+    assert compare(folder, same + [Trace().thread().calls("two", [5])],
+                   same + [Trace().thread().calls("two", [9])]) == {"same", "unknown"}
+    # Tables of t: 2.776 for 4 degrees of freedom, 2.179 for 12.
+    for count, t in (3, 2.776), (7, 2.179):
+        values = [1000 + 100 * i for i in range(count)]
+        [row] = diff(folder, *([Trace().thread().calls("one", [ns + more]) for ns in values]
+                               for more in (0, 50)))
+        error = math.sqrt(2 * statistics.variance(values) / count)
+        assert round((row["change_high_ns"] - 50) / error, 3) == t, row
+
+
+def device_rows(folder):
+    """What devices did for scopes: a fixed example, whose numbers anybody can check."""
+    def trace(*kernels):
+        trace = Trace().thread()
+        for ns in kernels:
+            step = trace.span("step")
+            forces = trace.span("forces", parent=step)
+            trace.launch("kernel pairs", ns, forces).launch("kernel pairs", 100, forces)
+            trace.now += 50
+            trace.close(forces)
+            trace.launch("kernel clear", 10, step)
+            trace.close(step)
+        idle = trace.span("forces")  # launches nothing
+        trace.close(idle)
+        trace.launch("kernel lonely", 7, None)
+        return trace
+
+    rows = {(row["kind"], row["name"]): row
+            for row in diff(folder, [trace(1000, 1200, 1400)], [trace(2000, 2200, 2400)])}
+    forces, step = rows["cuda", "forces"], rows["cuda", "step"]
+    assert forces["calls_a"] == 4 and forces["total_a_ns"] == forces["self_a_ns"] == 3900, forces
+    assert forces["call_a_ns"] == (1100 + 1300) / 2 and forces["mean_a_ns"] == 3900 / 4, forces
+    assert step["self_a_ns"] == 30 and step["total_a_ns"] == 3930, step
+    assert step["call_b_ns"] == 2310 and step["change_ns"] == 1000, step
+    assert ("cuda", "kernel lonely") not in rows and len(rows) == 7, rows
+    # Nothing was launched in A: the row is new, not one of no time.
+    rows = {(row["kind"], row["name"]): row["verdict"] for row in diff(
+        folder, [Trace().thread().calls("step", [5, 5])], [trace(1, 2)])}
+    assert rows["cuda", "step"] == "new", rows
+    rows = {(row["kind"], row["name"]): row["verdict"] for row in diff(
+        folder, [trace(1, 2)], [Trace().thread().calls("step", [5, 5])])}
+    assert rows["cuda", "step"] == "gone", rows
 
 
 def many_paths(folder):
@@ -290,7 +458,7 @@ def verdicts(folder):
                 trace.step(100)
             traces.append(trace)
         compare(folder, *traces, *arguments)
-        return next(row["verdict"] for row in diff(folder, *traces, *arguments)
+        return next(row["verdict"] for row in diff(folder, traces[:1], traces[1:], *arguments)
                     if row["kind"] == "scope")
 
     def calls(count, mean, deviation=20):
@@ -320,6 +488,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         known_samples(folder)
         verdicts(folder)
+        device_rows(folder)
+        several_runs(folder)
         many_paths(folder)
         random_traces(folder)
     print("as the durations say")

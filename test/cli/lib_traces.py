@@ -1,6 +1,7 @@
 """Traces that tests make up: events in a row, the file that prog_trace makes of them, and what is
 to be said of them, computed from the events."""
 
+import collections
 import os
 import subprocess
 
@@ -12,6 +13,7 @@ class Span:
     def __init__(self, name, begin, end, parent=None, flags=0, is_call=False):
         self.name, self.begin, self.end = name, begin, end
         self.parent, self.flags, self.is_call = parent, flags, is_call
+        self.kernel = None  # (name, ns) of what a call launched
 
     @property
     def ns(self):
@@ -37,6 +39,11 @@ class Trace:
         self.now += ns or 0
         return span
 
+    def launch(self, name, ns, parent):
+        """A call that takes no time, and what it launches: it begins at once."""
+        self.span("cudaLaunchKernel", 0, parent, is_call=True).kernel = name, ns
+        return self
+
     def close(self, span):
         span.end = self.now
 
@@ -56,6 +63,10 @@ class Trace:
             number = {id(span): i for i, span in enumerate(spans)}
             for span in spans:
                 parent = -1 if span.parent is None else number[id(span.parent)]
+                if span.kernel:
+                    name, ns = span.kernel
+                    lines.append(f"launch {parent} {span.begin} {span.begin + ns} {name}")
+                    continue
                 head = f"call {parent}" if span.is_call else f"span {parent} {span.flags}"
                 lines.append(f"{head} {span.begin} {span.end} {span.name}")
         lines += [f"activity {begin} {end} {name}" for begin, end, name in self.activities]
@@ -74,6 +85,32 @@ class Row:
         self.self += ns
         if is_whole:
             self.samples.append(ns)
+
+
+def add_cuda(trace, launches, row, name_of):
+    """Rows of what devices did for each scope whose calls launched anything."""
+    spent = collections.Counter()  # by span
+    names = set()
+    for launch in launches:
+        ns, up = launch.kernel[1], launch.parent
+        around = []
+        while up is not None:
+            around.append(up)
+            up = up.parent
+        for span in around:
+            spent[span] += ns
+        for name in {name_of(span) for span in around}:
+            row("cuda", name).total += ns
+        if around:
+            row("cuda", name_of(around[0])).self += ns
+        names |= {name_of(span) for span in around}
+    for _, _, spans in trace.tracks:
+        for span in spans:
+            if not span.is_call and name_of(span) in names:
+                one = row("cuda", name_of(span))
+                one.calls += 1
+                if not span.flags & TRUNCATED:
+                    one.samples.append(spent[span])
 
 
 def rows_of(trace, with_calls=False, by_path=False):
@@ -112,6 +149,13 @@ def rows_of(trace, with_calls=False, by_path=False):
                 up = above(up)
             if up is None:
                 row(*key(span)).total += span.ns
+    launches = [span for _, _, spans in trace.tracks for span in spans if span.kernel]
+    for launch in launches:
+        name, ns = launch.kernel
+        row("activity", name).add(ns)
+        row("activity", name).total += ns
+    if any(launch.parent for launch in launches):
+        add_cuda(trace, launches, row, lambda span: key(span)[1])
     for kind, events in (("activity", trace.activities), ("step", trace.steps)):
         for begin, end, *name in events:
             one = row(kind, name[0] if name else "step")

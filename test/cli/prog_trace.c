@@ -9,7 +9,9 @@
  *     span PARENT FLAGS BEGIN END NAME        PARENT: on the same track, from 0 on; -1: none
  *     call PARENT BEGIN END NAME
  *     activity BEGIN END NAME
+ *     launch PARENT BEGIN END NAME            an activity, and the call of 0 ns that launched it
  *     step BEGIN END */
+#include "trace/calls.h"
 #include "unit/test_trace_build.h"
 
 #include <takt/export.h>
@@ -33,7 +35,8 @@ static uint32_t parent_of(long number)
     return number < 0 ? TKT_NO_SPAN : (uint32_t)number;
 }
 
-static void add_activity(maker *m, uint64_t begin_ns, uint64_t end_ns, const char *name)
+static void add_activity(maker *m, uint32_t correlation, uint64_t begin_ns, uint64_t end_ns,
+                         const char *name)
 {
     uint32_t label = text(m->trace, name), shape = 0;
     while (shape < m->trace->shapes.count && m->trace->shapes.items[shape].label != label)
@@ -41,7 +44,7 @@ static void add_activity(maker *m, uint64_t begin_ns, uint64_t end_ns, const cha
     if (shape == m->trace->shapes.count)
         ADD(&m->trace->shapes,
             (tkt_shape){.label = label, .name = label, .filter = TAKT_TIMING_KERNEL});
-    make_work(m->trace, m->device, shape, ++m->correlation, 7, begin_ns, end_ns);
+    make_work(m->trace, m->device, shape, correlation, 7, begin_ns, end_ns);
 }
 
 /* Lines of events; false: it is none. */
@@ -60,7 +63,13 @@ static bool add_event(maker *m, const char *line)
     } else if (sscanf(line, "call %ld %llu %llu %4095[^\n]", &parent, &begin, &end, name) == 4) {
         make_call(m->trace, m->track, parent_of(parent), name, 0, BEGIN_NS + begin, BEGIN_NS + end);
     } else if (sscanf(line, "activity %llu %llu %4095[^\n]", &begin, &end, name) == 3) {
-        add_activity(m, BEGIN_NS + begin, BEGIN_NS + end, name);
+        add_activity(m, ++m->correlation, BEGIN_NS + begin, BEGIN_NS + end, name);
+    } else if (sscanf(line, "launch %ld %llu %llu %4095[^\n]", &parent, &begin, &end, name) == 4) {
+        uint32_t call = make_call(m->trace, m->track, parent_of(parent), "cudaLaunchKernel",
+                                  ++m->correlation, BEGIN_NS + begin, BEGIN_NS + begin);
+        add_activity(m, m->correlation, BEGIN_NS + begin, BEGIN_NS + end, name);
+        tkt_call_attribute(m->trace, call,
+                           &m->trace->activities.items[m->trace->activities.count - 1]);
     } else if (sscanf(line, "step %llu %llu", &begin, &end) == 2) {
         ADD(&m->trace->steps, (tkt_step){m->trace->steps.count, BEGIN_NS + begin, BEGIN_NS + end});
     } else {

@@ -20,6 +20,15 @@ fails() { # LINE ARGS...
     out_has "$line"
     out_has '^FAILED: '
 }
+declines() { # LINE ARGS...
+    local line=$1
+    shift
+    run check "$@"
+    status_is 2
+    silent
+    out_has "$line"
+    out_has '^NOT COMPARABLE: '
+}
 
 run_of base.pftrace 60000 30000
 run_of same.pftrace 60300 29900
@@ -43,8 +52,8 @@ fails '^slower: ' --against base.pftrace --limit 0 --absolute 6us slow.pftrace
 passes --against base.pftrace --scope step --scope neighbours slow.pftrace
 out_has '^passed: 0 of 2 rows'
 fails '^slower: scope forces' --against base.pftrace --scope forces --scope step slow.pftrace
-fails '^not comparable: neither trace has a row "force"$' --against base.pftrace --scope force same.pftrace
-fails 'no row has enough calls to tell' --against base.pftrace --scope output same.pftrace
+declines '^not comparable: neither trace has a row "force"$' --against base.pftrace --scope force same.pftrace
+declines 'no row has enough calls to tell' --against base.pftrace --scope output same.pftrace
 
 # Noise is no regression: so few calls, or so unlike ones.
 { echo 'thread main' && calls one 3 50000 0 && calls two 30 50000 100; } | trace few_a.pftrace
@@ -63,7 +72,7 @@ passes --against wild_a.pftrace wild_b.pftrace
 
 # What cannot be compared does not pass, unless that is meant.
 refuses() { # LINE FILE
-    fails "^not comparable: $1" --against base.pftrace "$2"
+    declines "^not comparable: $1" --against base.pftrace "$2"
     passes --against base.pftrace --allow-different "$2"
 }
 run_of lossy.pftrace 60000 30000 'loss 0 3'
@@ -79,14 +88,14 @@ refuses 'modes differ: spans in A, only a summary in B$' summary.pftrace
 refuses 'devices differ: cuda:0 Imaginary 9000 in A, cuda:0 Imaginary 9001 in B$' other.pftrace
 refuses 'backends differ: CUPTI 13.0 \(130001\) in A, CUDA events in B$' events.pftrace
 refuses 'A and B are the same file$' base.pftrace
-fails '^not comparable: A lost events' --against lossy.pftrace base.pftrace
-fails '^not comparable: A and B are the same file$' --against base.pftrace "$scratch/base.pftrace"
+declines '^not comparable: A lost events' --against lossy.pftrace base.pftrace
+declines '^not comparable: A and B are the same file$' --against base.pftrace "$scratch/base.pftrace"
 size=$(stat -c %s same.pftrace)
 head -c $((size * 2 / 3)) same.pftrace >cut.pftrace
-fails '^not comparable: B is cut off$' --against base.pftrace cut.pftrace
+declines '^not comparable: B is cut off$' --against base.pftrace cut.pftrace
 printf 'thread main\n' | trace empty.pftrace
-fails '^not comparable: B recorded nothing$' --against base.pftrace empty.pftrace
-fails '^not comparable: there is nothing to compare$' --against empty.pftrace --allow-different empty.pftrace
+declines '^not comparable: B recorded nothing$' --against base.pftrace empty.pftrace
+declines '^not comparable: there is nothing to compare$' --against empty.pftrace --allow-different empty.pftrace
 
 # A scope that is gone has not become faster.
 { echo 'thread main' && calls one 30 50000 0; } | trace one.pftrace
@@ -117,27 +126,84 @@ python3 -c '
 import json
 result = json.load(open("out"))
 [offender] = result["offenders"]
-assert not result["passed"] and result["obstacles"] == [] and result["compared"] == 5, result
+assert not result["passed"] and result["outcome"] == "failed" and result["obstacles"] == [] and result["compared"] == 5, result
 assert offender["name"] == "forces" and offender["verdict"] == "slower", result
 assert result["limit_percent"] == 5 and result["absolute_ns"] == 1000, result' || fail "is no such JSON" "$out"
 run check --json --against base.pftrace lossy.pftrace
-status_is 1
-out_has '"obstacles": \["B lost events: 3 dropped"\]'
+status_is 2
+out_has '^\{"passed": false, "outcome": "not comparable"'
+out_has '\{"name": "losses", "a": 0, "b": 3, "text": "B lost events: 3 dropped"\}'
+run check --json --against base.pftrace partial.pftrace
+out_has '\{"name": "partial", "a": false, "b": true, "text": "only B is partial: '
+run check --json --against base.pftrace other.pftrace
+out_has '\{"name": "devices", "a": "cuda:0 Imaginary 9000", "b": "cuda:0 Imaginary 9001", "text"'
+run check --json --against base.pftrace --scope force same.pftrace
+out_has '\{"name": null, "a": null, "b": null, "text": "neither trace has a row \\"force\\""\}'
 run check --json --against base.pftrace same.pftrace
 status_is 0
-out_has '^\{"passed": true'
+out_has '^\{"passed": true, "outcome": "passed"'
+
+# A scope is what devices did for it, too: its own time and that of its kernel are as before.
+launches() { # FILE NS...
+    local file=$1 at=0
+    shift
+    {
+        printf 'backend CUPTI\ndevice Imaginary 9000\nthread main\n'
+        for ns in "$@"; do
+            printf 'span -1 0 %d %d forces\nlaunch %d %d %d kernel pairs\n' $((at * 1000000)) \
+                $((at * 1000000 + 500)) $((2 * at)) $((at * 1000000)) $((at * 1000000 + ns))
+            at=$((at + 1))
+        done
+    } | trace "$file"
+}
+launches brief.pftrace 50000 50010 50020 50030 50040 50050 50060 50070 50080 50090
+launches long.pftrace 60000 60010 60020 60030 60040 60050 60060 60070 60080 60090
+fails '^slower: cuda forces, median call 50\.045us in A and 60\.045us in B, \+10\.000us ' \
+    --against brief.pftrace --scope forces long.pftrace
+out_has '^FAILED: 1 of 2 rows'
+
+# Several runs: they are what is compared, however many calls they have.
+for i in 1 2 3; do
+    mkdir -p runs.base runs.new runs.slow
+    run_of runs.base/$i.pftrace $((60000 + 900 * i)) 30000
+    run_of runs.new/$i.pftrace $((60100 + 900 * (4 - i))) 30000
+    run_of runs.slow/$i.pftrace $((68000 + 900 * i)) 30000
+done
+passes --against runs.base runs.new
+fails '^slower: scope forces, median call 62\.[0-9]*us in A and 70\.[0-9]*us in B, ' --against runs.base runs.slow
+fails '^slower: scope forces' --against runs.base/1.pftrace runs.base/2.pftrace runs.base/3.pftrace --to runs.slow
+fails '^slower: scope forces' --to runs.slow/1.pftrace runs.slow/2.pftrace runs.slow/3.pftrace --against runs.base
+fails '^slower: scope forces' runs.base/2.pftrace runs.base/3.pftrace --against runs.base/1.pftrace --to runs.slow/
+# One run of each is told from the other by its calls alone, though other runs differ as much.
+fails '^slower: scope forces' --limit 1% --against runs.base/1.pftrace runs.base/3.pftrace
+declines '^not comparable: A and B share a file: runs.base/2\.pftrace$' --against runs.base --to runs.slow runs.base/2.pftrace
+declines '^not comparable: A has a file twice: runs.base/1\.pftrace$' runs.base/1.pftrace --against runs.base --to runs.slow
+run_of runs.new/4.pftrace 60000 30000 'loss 0 3'
+declines '^not comparable: B lost events: 3 dropped$' --against runs.base runs.new
+backend='CUDA events' run_of runs.new/4.pftrace 60000 30000
+declines '^not comparable: backends differ among the runs of B$' --against runs.base runs.new
+run_of runs.new/4.pftrace 60000 30000 summary
+declines '^not comparable: modes differ among the runs of B$' --against runs.base runs.new
+run_of runs.new/4.pftrace 60000 30000 partial
+declines '^not comparable: only B is partial: ' --against runs.base runs.new
+device='Imaginary 9001' run_of runs.new/4.pftrace 60000 30000
+declines '^not comparable: devices differ among the runs of B$' --against runs.base runs.new
+rm runs.new/4.pftrace
 
 # Wrong questions, and files that are none.
 refused 'against which trace\? --against A' check same.pftrace
 refused 'which trace\? name B' check --against base.pftrace
 refused '--against stands twice' check --against base.pftrace --against base.pftrace same.pftrace
-refused 'expected one trace to check, not "slow.pftrace" too' check --against base.pftrace same.pftrace slow.pftrace
+refused '--to stands twice' check --against base.pftrace --to a --to b
+refused 'against which trace' check base.pftrace --to same.pftrace
+refused 'expected one trace to check, not "slow.pftrace" too; with more, --to' check --against base.pftrace same.pftrace slow.pftrace
 refused '--limit "x": expected percent' check --limit x --against base.pftrace same.pftrace
 echo 'no trace' >foreign.pftrace
-for files in 'base.pftrace foreign.pftrace' 'foreign.pftrace base.pftrace' 'base.pftrace missing'; do
+mkdir empty
+for files in 'base.pftrace foreign.pftrace' 'foreign.pftrace base.pftrace' 'base.pftrace missing' 'base.pftrace empty'; do
     # shellcheck disable=SC2086 # words
     run check --against $files
-    status_is 1
+    status_is 2
     out_is ""
     err_has '^takt: '
 done

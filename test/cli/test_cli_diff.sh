@@ -46,7 +46,7 @@ json() {
 import json, sys
 document = json.load(open("out"))
 rows = {row["name"]: row for row in document["rows"] if row["kind"] != "step"}
-facts = {row["fact"]: row for row in document["tables"]["traces"]["rows"]}
+facts = {row["name"]: row for row in document["tables"]["traces"]["rows"]}
 print(eval(sys.argv[1]))' "$1" 2>&1
 }
 json_is() {
@@ -57,7 +57,10 @@ json_is 'document["report"], document["row_count"], list(document["rows"][0]) ==
 json_is 'rows["forces"]["verdict"], rows["kernel density"]["verdict"]' "('slower', 'faster')"
 json_is 'rows["neighbours"]["verdict"], rows["output"]["verdict"]' "('same', 'unknown')"
 json_is 'round(rows["forces"]["change_percent"])' 10
-json_is 'facts["losses"]' "{'fact': 'losses', 'a': 'none', 'b': '12 dropped', 'differs': 'differs'}"
+json_is 'facts["losses"]' "{'name': 'losses', 'a': 0, 'b': 12, 'differs': True}"
+json_is '[facts[name]["b"] for name in ("file", "steps", "wall time", "partial", "backend")]' \
+    "['b.pftrace', 10, 309804000, False, 'CUPTI 13.0 (130001)']"
+json_is '"runs" in facts' False
 run diff --json b.pftrace c.pftrace
 json_is '[(row["verdict"], row["call_a_ns"]) for name, row in rows.items() if name == """new "b", <c>|*d*"""]' "[('new', None)]"
 run diff --csv a.pftrace b.pftrace
@@ -95,6 +98,56 @@ out_has '^step  .* same$' # steps are known one by one
 run diff a.pftrace more.pftrace
 out_has '^Careful: modes differ: spans in A, only a summary in B\.$'
 
+# What devices did for a scope is a row of its own, and the kind tells the two apart.
+{
+    printf 'device Imaginary 9000\nthread main\nspan -1 0 0 5000 forces\n'
+    printf 'launch 0 1000 4000 kernel pairs\nlaunch 0 2000 7000 kernel pairs\n'
+} | trace launches.pftrace
+sed 's/7000/9000/' >launches.txt <<'END'
+device Imaginary 9000
+summary
+thread main
+span -1 0 0 5000 forces
+launch 0 1000 4000 kernel pairs
+launch 0 2000 7000 kernel pairs
+END
+trace folded.pftrace <launches.txt
+run diff --width 80 launches.pftrace folded.pftrace
+out_has '^forces +cuda +\+2\.000us .* unknown$'
+out_has '^forces +scope +0\.000us .* unknown$'
+out_has '^Rows of kind cuda are what devices did for a scope'
+run diff --csv launches.pftrace folded.pftrace
+out_has '^forces,cuda,1,1,8000,10000,8000,10000,2000,'
+run diff --width 80 a.pftrace b.pftrace
+out_lacks '(Kind|of kind cuda)'
+
+# Several runs a side. 3 of them are what is compared; less are not enough, and this is said.
+mkdir before after
+for i in 1 2 3; do
+    run_of before/$i.pftrace $((60000 + 500 * i)) 30000
+    run_of after/$i.pftrace $((66000 + 500 * i)) 30000
+done
+run_of after/4.pftrace.gz 66000 30000
+run diff before after
+out_has '^runs +3 +4$'
+out_has '^file +before +after$'
+out_has '^steps +10 +10$'
+out_has '^wall time +309\.804ms +309\.804ms$'
+out_has '^forces +scope +90 +120 .* slower$'
+out_has '^Runs are compared, 3 of A and 4 of B\. '
+out_has '^Self times and totals are those of a run, on average\. '
+out_lacks 'Mann-Whitney'
+out_lacks 'record more than once'
+run diff --json before --to after/1.pftrace after/2.pftrace
+json_is '[facts[name]["b"] for name in ("file", "runs", "steps")]' "['after/1.pftrace and 1 more', 2, 10]"
+json_is 'any("A has 3 and B 2 runs. From 3 on each side on" in note for note in document["notes"])' True
+json_is 'any("Mann-Whitney" in note for note in document["notes"])' True
+run diff before/ after/
+[ "$(grep -c Careful <<<"$out")" = 0 ] || fail "warns of these" "$out"
+run_of after/5.pftrace 60000 30000 'run water'
+run diff before after
+out_has '^run +fluid +varies +differs$'
+
 # What is not a pair of traces.
 printf 'thread main\n' | trace empty.pftrace
 run diff a.pftrace empty.pftrace
@@ -109,7 +162,8 @@ status_is 0
 out_has '^Careful: B is cut off\.$'
 echo 'no trace' >foreign.pftrace
 : >zero.pftrace
-for file in foreign.pftrace zero.pftrace missing.pftrace .; do
+mkdir empty && : >empty/.hidden.pftrace && : >empty/trace.json
+for file in foreign.pftrace zero.pftrace missing.pftrace empty; do
     run diff a.pftrace $file
     status_is 1
     out_is ""
@@ -117,7 +171,9 @@ for file in foreign.pftrace zero.pftrace missing.pftrace .; do
 done
 refused 'which traces\? name A, the base, and B' diff
 refused 'which traces\?' diff a.pftrace
-refused 'expected two traces, A and B, not "c.pftrace" too' diff a.pftrace b.pftrace c.pftrace
+refused '--to stands twice' diff a.pftrace --to b.pftrace --to c.pftrace
+refused '--to: name the traces of A before it' diff --to b.pftrace
+refused 'expected two traces, A and B, not "c.pftrace" too; with more, --to' diff a.pftrace b.pftrace c.pftrace
 for limit in '' five -1 nan inf 5%% 1e999; do
     refused "^takt diff: --limit \"$limit\": expected percent" diff "--limit=$limit" a b
 done

@@ -1,0 +1,37 @@
+/* Where each side has several runs, they are what is compared: runs of one program differ by more
+ * than calls of one run do, by clock frequency, by layout of memory, by what else the machine does.
+ * So a run counts once, however many calls it has. */
+#include "cli/compare.h"
+
+/* What the run says of a call. Without spans that is the mean alone; with spans, nothing where no
+ * call began and ended within the recording. */
+static bool keep_call(cli_part *part, bool has_spans)
+{
+    cli_samples *samples = &part->samples;
+    uint64_t calls = part->calls - part->noted_calls;
+    double total_ns = part->total_ns - part->noted_ns;
+
+    if (samples->count == 0)
+        return calls == 0 || has_spans || cli_values_add(&part->means, total_ns / (double)calls);
+    if (!cli_samples_sort(samples) ||
+        !cli_values_add(&part->medians, cli_samples_median(samples)) ||
+        !cli_values_add(&part->means, cli_samples_mean(samples)))
+        return false;
+    samples->count = 0;
+    return true;
+}
+
+takt_status cli_compare_end_run(cli_comparison *comparison, int side, const takt_trace *trace)
+{
+    bool has_spans = takt_trace_facts(trace)->has_spans;
+
+    for (size_t i = 0; i < comparison->rows.count; i++) {
+        cli_part *part = &comparison->rows.items[i].parts[side];
+        if (comparison->is_by_run && !keep_call(part, has_spans))
+            return TAKT_NO_MEMORY;
+        part->noted_calls = part->calls;
+        part->noted_ns = part->total_ns;
+        part->noted_samples = part->samples.count;
+    }
+    return TAKT_OK;
+}
