@@ -614,13 +614,42 @@ static void the_longest_are_the_first_of_all(void **state)
             assert_int_equal(lists[l][1]->count, count);
             for (size_t i = 0; i < count; i++) {
                 const tkt_gap *gap = &lists[l][1]->items[i];
-                assert_int_equal(length_of(gap), length_of(&lists[l][0]->items[i]));
+                assert_memory_equal(gap, &lists[l][0]->items[i], sizeof *gap);
                 assert_true(i == 0 || length_of(gap) <= length_of(gap - 1));
             }
         }
         tkt_gaps_fini(&some);
     }
     done(trace, &all);
+}
+
+/* Streams 7 and 8 pause for 2 us, then from 20 us on for 40, twice; at 60 us stream 8 is the first
+ * to go on. */
+static void of_equal_gaps_the_first_in_time_and_among_rows_come_first(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t stream;
+        double begin, end;
+    } works[] = {{7, 0, 10},  {8, 0, 10},  {7, 12, 20},   {8, 12, 20},
+                 {8, 60, 70}, {7, 60, 70}, {8, 110, 120}, {7, 110, 120}};
+    static const uint64_t begins[] = {US(20), US(20), US(70), US(70), US(10), US(10)};
+    for (size_t longest = 1; longest <= 6; longest++) {
+        takt_trace *trace = begin();
+        trace->facts.end_ns = US(120);
+        for (size_t i = 0; i < sizeof works / sizeof *works; i++)
+            launch(trace, US(0), US(0), works[i].stream, US(works[i].begin), US(works[i].end));
+        build_end(trace);
+        tkt_gaps gaps = {0};
+        assert_int_equal(tkt_gaps_of(trace, &(tkt_gaps_wish){.longest = longest}, &gaps), TAKT_OK);
+        assert_int_equal(gaps.stream_gaps.count, longest);
+        for (size_t i = 0; i < longest; i++) {
+            const tkt_gap *gap = &gaps.stream_gaps.items[i];
+            assert_int_equal(gap->begin_ns, begins[i]);
+            assert_int_equal(gaps.idles.items[gap->idle].stream, 7 + i % 2);
+        }
+        done(trace, &gaps);
+    }
 }
 
 static void count_late(void *user, const tkt_activity *activity, uint64_t waited_ns)
@@ -687,6 +716,7 @@ int main(void)
         cmocka_unit_test(equal_times_stand_in_the_order_of_names),
         cmocka_unit_test(sums_are_those_of_every_nanosecond),
         cmocka_unit_test(the_longest_are_the_first_of_all),
+        cmocka_unit_test(of_equal_gaps_the_first_in_time_and_among_rows_come_first),
         cmocka_unit_test(late_launches_are_told_of),
         cmocka_unit_test(without_memory_nothing_is_left_behind),
     };
