@@ -211,6 +211,7 @@ static takt_status add_call(grouping *g, const call *c, const tkt_work *work)
     return push(g, c->number, group);
 }
 
+/* Its first span is under none, so that what the track before has left open is closed. */
 static takt_status add_track(grouping *g, uint32_t number)
 {
     const tkt_track *track = &g->trace->tracks.items[number];
@@ -238,7 +239,6 @@ static takt_status add_track(grouping *g, uint32_t number)
         if (status != TAKT_OK)
             return status;
     }
-    close_until(g, TKT_NO_SPAN);
     return TAKT_OK;
 }
 

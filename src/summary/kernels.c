@@ -109,7 +109,6 @@ static bool add_activity(grouping *g, const tkt_activity *activity)
     if (*noted == 0)
         note_shape(g->trace, named, activity->shape);
     *noted = 1;
-    named->filter |= activity->filter;
     if (g->key == TKT_BY_NAME)
         return true;
     uint64_t ns = activity->end_ns - activity->begin_ns;
@@ -120,21 +119,14 @@ static bool add_activity(grouping *g, const tkt_activity *activity)
     return true;
 }
 
-static bool add_node_activity(grouping *g, const tkt_node_activity *activity)
-{
-    if (!tkt_nameds_merge(g->nameds, activity->name, &activity->stats, activity->histogram))
-        return false;
-    tkt_nameds_find(g->nameds, activity->name, TKT_NO_SHAPE)->filter |= activity->filter;
-    return true;
-}
-
 static takt_status add_all(grouping *g)
 {
     const takt_trace *trace = g->trace;
     bool is_added = true;
     for (size_t i = 0; g->key == TKT_BY_NAME && is_added && i < trace->node_activities.count; i++) {
-        if (trace->node_activities.items[i].filter & KERNELS)
-            is_added = add_node_activity(g, &trace->node_activities.items[i]);
+        const tkt_node_activity *sum = &trace->node_activities.items[i];
+        if (sum->filter & KERNELS)
+            is_added = tkt_nameds_merge(g->nameds, sum->name, &sum->stats, sum->histogram);
     }
     size_t count = tkt_device_activity_count(trace);
     for (size_t i = 0; is_added && i < count; i++) {

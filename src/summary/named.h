@@ -20,7 +20,6 @@ enum {
 
 typedef struct tkt_named {
     uint32_t       name;   /* string */
-    uint32_t       filter; /* of kernels: TAKT_TIMING_ bits of all; of calls 0 */
     uint32_t       shape;  /* of one launch, or TKT_NO_SHAPE */
     uint32_t       varies; /* TKT_VARIES_ */
     tkt_stats      stats;
