@@ -170,6 +170,111 @@ static void equal_launches_are_one_row(void **state)
     takt_trace_release(trace);
 }
 
+static takt_trace *build_shapes(const tkt_shape *shapes, size_t count)
+{
+    takt_trace *trace = build_begin(2000000);
+    uint32_t track = build_track(trace, "main");
+    uint32_t call = build_call(trace, track, "cudaLaunchKernel", TKT_NO_SPAN, 1000000, 1000100);
+    for (size_t i = 0; i < count; i++)
+        build_launched(trace, call, "cuda:0", "kernel k", TAKT_TIMING_KERNEL, 1000200, 1000300)
+            ->shape = build_shape(trace, &shapes[i]);
+    build_end(trace);
+    return trace;
+}
+
+static const char *const shape_columns[] = {"grid",
+                                            "block",
+                                            "cluster",
+                                            "registers",
+                                            "static_shared_bytes",
+                                            "dynamic_shared_bytes",
+                                            "local_bytes",
+                                            "occupancy_percent",
+                                            "limited_by"};
+
+/* Two launches, of which the second is `other`: what of the first launch is no longer told. */
+static void assert_hides(const tkt_shape *first, const tkt_shape *other, const char *hidden,
+                         const char *also_hidden)
+{
+    takt_trace *trace = build_shapes(first, 1);
+    takt_trace *both = build_shapes((tkt_shape[]){*first, *other}, 2);
+    json_t *of_first = report_json(trace, "kernels", NULL);
+    json_t *of_both = report_json(both, "kernels", NULL);
+    for (size_t i = 0; i < sizeof shape_columns / sizeof *shape_columns; i++) {
+        const char *key = shape_columns[i];
+        const json_t *value = json_object_get(row_at(of_both, 0), key);
+        bool is_told = json_equal((json_t *)value, json_object_get(row_at(of_first, 0), key));
+        bool is_hidden = strcmp(key, hidden) == 0 || strcmp(key, also_hidden) == 0;
+        if (is_told == is_hidden)
+            fail_msg("%s, where %s differs", key, hidden);
+    }
+    json_decref(of_first);
+    json_decref(of_both);
+    takt_trace_release(trace);
+    takt_trace_release(both);
+}
+
+static void launches_may_differ_in_one_thing_alone(void **state)
+{
+    (void)state;
+    const tkt_shape one =
+        SHAPE(8, 128, .cluster = {2, 1, 1}, .registers = 64, .static_shared_bytes = 1024,
+              .dynamic_shared_bytes = 512, .local_bytes = 16, .occupancy = 5000,
+              .limiter = TKT_LIMITER_REGISTERS);
+    tkt_shape other = one;
+    other.grid[2] = 2;
+    assert_hides(&one, &other, "grid", "");
+    other = one;
+    other.block[1] = 2;
+    assert_hides(&one, &other, "block", "");
+    other = one;
+    other.cluster[0] = 1;
+    assert_hides(&one, &other, "cluster", "");
+    other = one;
+    other.registers = 65;
+    assert_hides(&one, &other, "registers", "");
+    other = one;
+    other.static_shared_bytes = 1025;
+    assert_hides(&one, &other, "static_shared_bytes", "");
+    other = one;
+    other.dynamic_shared_bytes = 511;
+    assert_hides(&one, &other, "dynamic_shared_bytes", "");
+    other = one;
+    other.local_bytes = 0;
+    assert_hides(&one, &other, "local_bytes", "");
+    other = one;
+    other.occupancy = 5001;
+    assert_hides(&one, &other, "occupancy_percent", "limited_by");
+    other = one;
+    other.limiter = TKT_LIMITER_WARPS;
+    assert_hides(&one, &other, "occupancy_percent", "limited_by");
+}
+
+/* Percentiles are of so many groups; what is known without them, of all. */
+static void with_thousands_of_groups_some_have_no_median(void **state)
+{
+    (void)state;
+    enum {
+        KNOWN = 4096,
+        ALL = KNOWN + 1
+    };
+    static tkt_shape shapes[ALL];
+    for (uint32_t i = 0; i < ALL; i++)
+        shapes[i] = (tkt_shape){.grid = {i, 1, 1}};
+    takt_trace *trace = build_shapes(shapes, ALL);
+    const takt_report_options options = {.by_arguments = true, .rows = -1};
+    json_t *json = report_json(trace, "kernels", &options);
+    assert_int_equal(row_count(json), ALL);
+    assert_value(row_at(json, KNOWN - 1), "median_ns", 100);
+    assert_text(row_at(json, KNOWN), "grid", "4096,1,1");
+    assert_value(row_at(json, KNOWN), "median_ns", NAN);
+    assert_value(row_at(json, KNOWN), "p99_ns", NAN);
+    assert_value(row_at(json, KNOWN), "count", 1);
+    assert_value(row_at(json, KNOWN), "total_ns", 100);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
 /* Of the six launches none has a cluster, local or shared memory when the first four are gone. */
 static void columns_that_say_nothing_are_left_out_of_text(void **state)
 {
@@ -326,6 +431,32 @@ static void calls_that_failed(void **state)
     takt_trace_release(trace);
 }
 
+/* Whichever thread it is on, and although others succeeded before. */
+static void the_first_error_is_the_earliest(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t begin_ns;
+        int32_t result;
+    } on_threads[][2] = {
+        {{1003000, 2}, {1004000, 46}}, {{1002000, 98}, {1005000, 0}}, {{1001000, 0}}};
+    takt_trace *trace = build_begin(2000000);
+    for (uint32_t t = 0; t < 3; t++) {
+        build_track(trace, "worker");
+        for (size_t i = 0; i < 2 && on_threads[t][i].begin_ns; i++) {
+            uint64_t begin_ns = on_threads[t][i].begin_ns;
+            uint32_t call =
+                build_call(trace, t, "cudaMalloc", TKT_NO_SPAN, begin_ns, begin_ns + 100);
+            trace->calls.items[call].result = on_threads[t][i].result;
+        }
+    }
+    build_end(trace);
+    json_t *json = report_json(trace, "api", NULL);
+    assert_value(row_at(json, 0), "first_error", 98);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
 /* How many failed is known of a summary too; which code came first is not. */
 static void summaries_count_errors(void **state)
 {
@@ -350,11 +481,14 @@ int main(void)
         cmocka_unit_test(what_launches_have_in_common),
         cmocka_unit_test(whole_names_tell_instantiations_apart),
         cmocka_unit_test(equal_launches_are_one_row),
+        cmocka_unit_test(launches_may_differ_in_one_thing_alone),
+        cmocka_unit_test(with_thousands_of_groups_some_have_no_median),
         cmocka_unit_test(columns_that_say_nothing_are_left_out_of_text),
         cmocka_unit_test(commands_for_nsight_compute),
         cmocka_unit_test(base_names),
         cmocka_unit_test(names_of_tensor_core_kernels),
         cmocka_unit_test(calls_that_failed),
+        cmocka_unit_test(the_first_error_is_the_earliest),
         cmocka_unit_test(summaries_count_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

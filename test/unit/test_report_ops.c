@@ -254,6 +254,60 @@ static void devices_that_differ_have_no_peak_in_common(void **state)
     takt_trace_release(trace);
 }
 
+/* Three calls of a scope that declares work: two below step, one of its own; 10, 20 and 40 us. A
+ * call of 100 us outside of all scopes is nobody's time. */
+static void an_operation_may_have_several_paths(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(2000 * US);
+    build_track(trace, "main");
+    uint64_t t = 1000 * US;
+    uint32_t sum = build_site(trace, "sum");
+    uint32_t step = build_span(trace, 0, build_site(trace, "step"), TKT_NO_SPAN, t, t + 100 * US);
+    uint32_t calls[3] = {build_span(trace, 0, sum, step, t, t + 10 * US),
+                         build_span(trace, 0, sum, step, t + 20 * US, t + 40 * US)};
+    build_call(trace, 0, "cudaMalloc", TKT_NO_SPAN, t + 200 * US, t + 300 * US);
+    calls[2] = build_span(trace, 0, sum, TKT_NO_SPAN, t + 400 * US, t + 440 * US);
+    for (size_t i = 0; i < 3; i++)
+        build_work(trace, calls[i], 1e6 * (double)(i + 1), 1e3);
+    build_end(trace);
+    json_t *json = report_json(trace, "ops", NULL);
+    assert_int_equal(row_count(json), 1);
+    const json_t *row = row_of(json, "operation", "sum");
+    assert_text(row, "where", "host");
+    assert_value(row, "count", 3);
+    assert_value(row, "self_time_ns", (10 + 20 + 40) * 1000);
+    assert_value(row, "host_percent", 100 * 70 / 140.0);
+    assert_value(row, "flops", 6e6);
+    assert_value(row, "bytes", 3e3);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+/* Two devices, of which the first could do 38.4 TFLOP/s; the forces are 3.84 GFLOP in 1 ms. */
+static void what_all_devices_can_do_is_known_of_all_or_not(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t other_major;
+        bool is_other_used;
+        double percent;
+    } cases[] = {{9, true, 5}, {42, true, NAN}, {9, false, 10}, {42, false, 10}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        takt_trace *trace = build_ops();
+        build_device(trace, 1, 1500000);
+        trace->devices.items[1].major = cases[i].other_major;
+        if (cases[i].is_other_used)
+            trace->activities.items[6].device = trace->devices.items[1].label;
+        json_t *json = report_json(trace, "ops", NULL);
+        const json_t *facts = json_object_get(json, "facts");
+        assert_value(facts, "device_peak_percent", cases[i].percent);
+        assert_value(facts, "device_peak_uncapped_percent", cases[i].percent);
+        json_decref(json);
+        takt_trace_release(trace);
+    }
+}
+
 static void peaks_of_devices(void **state)
 {
     (void)state;
@@ -356,6 +410,8 @@ int main(void)
         cmocka_unit_test(shares_add_up),
         cmocka_unit_test(what_the_program_says_of_peaks_goes_first),
         cmocka_unit_test(devices_that_differ_have_no_peak_in_common),
+        cmocka_unit_test(an_operation_may_have_several_paths),
+        cmocka_unit_test(what_all_devices_can_do_is_known_of_all_or_not),
         cmocka_unit_test(peaks_of_devices),
         cmocka_unit_test(summaries_know_all_but_sizes_of_copies),
         cmocka_unit_test(reports_equal_their_golden_files),

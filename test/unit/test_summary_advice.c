@@ -17,6 +17,18 @@ static void an_empty_recording_gets_no_advice(void **state)
     takt_trace_release(trace);
 }
 
+/* As a damaged file may say. */
+static void a_recording_that_ends_before_it_begins_gets_no_advice(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(999999);
+    build_activity(trace, "cuda:0", "kernel a", TAKT_TIMING_KERNEL, 1000000, 1000100, TKT_NO_TRACK,
+                   TKT_NO_SPAN);
+    trace->facts.cost_ns = 1e9;
+    assert_int_equal(advise(trace).count, 0);
+    takt_trace_release(trace);
+}
+
 static void the_hottest_scope_is_named(void **state)
 {
     (void)state;
@@ -42,6 +54,9 @@ static void uncovered_time_is_told(void **state)
     assert_non_null(advice);
     assert_int_equal(advice->time_ns, 300000);
     assert_near(advice->share, 0.3, 1e-12);
+    takt_trace_release(trace);
+    trace = build_even(800000); /* a fifth is told */
+    assert_int_equal(advise(trace).count, 1);
     takt_trace_release(trace);
 }
 
@@ -101,11 +116,14 @@ static void uneven_steps_are_told(void **state)
     takt_trace *trace = build_even(1000000);
     for (int i = 0; i < 50; i++)
         build_all_step(trace, i < 48 ? 10 : 100);
+    for (uint64_t i = 0; i < 50; i++)
+        build_step(trace, i, 1000000 + 100 * i, 1000000 + 100 * i + 10);
     advised a = advise(trace);
     const tkt_advice *advice = find(&a, TKT_ADVICE_UNEVEN);
     assert_non_null(advice);
     assert_int_equal(advice->other, 10);
     assert_in_range(advice->time_ns, 97, 103);
+    assert_int_equal(advice->at_stake_ns, (advice->time_ns - 10) * 50 / 100);
     takt_trace_release(trace);
 }
 
@@ -119,6 +137,10 @@ static void growing_memory_is_told(void **state)
     const tkt_advice *advice = find(&a, TKT_ADVICE_GROWTH);
     assert_non_null(advice);
     assert_int_equal(advice->count, 3 << 20);
+    takt_trace_release(trace);
+    trace = build_even(1000000);
+    trace->memory.current_bytes = 1 << 20; /* from nothing; as little as is told */
+    assert_int_equal(advise(trace).count, 1);
     takt_trace_release(trace);
 }
 
@@ -143,6 +165,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_even_and_complete_recording_gets_no_advice),
         cmocka_unit_test(an_empty_recording_gets_no_advice),
+        cmocka_unit_test(a_recording_that_ends_before_it_begins_gets_no_advice),
         cmocka_unit_test(the_hottest_scope_is_named),
         cmocka_unit_test(uncovered_time_is_told),
         cmocka_unit_test(scopes_too_small_are_told),

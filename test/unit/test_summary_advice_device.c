@@ -32,6 +32,24 @@ static void busy_devices_are_not_told(void **state)
     add_work(trace, "cuda:0", 1000000, 1800001);
     assert_int_equal(advise(trace).count, 0);
     takt_trace_release(trace);
+
+    trace = build_even(1000000);
+    add_work(trace, "cuda:0", 1000000, 1800000);
+    assert_int_equal(advise(trace).count, 1); /* a fifth is told */
+    takt_trace_release(trace);
+}
+
+/* The first of equal ones. */
+static void one_idle_device_is_told(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_even(1000000);
+    add_work(trace, "cuda:1", 1000000, 1700000);
+    add_work(trace, "cuda:0", 1000000, 1700000);
+    advised a = advise(trace);
+    assert_int_equal(a.count, 1);
+    assert_string_equal(a.items[0].name, "cuda:1");
+    takt_trace_release(trace);
 }
 
 static void add_copy(takt_trace *trace, takt_memory_kind source, takt_memory_kind target,
@@ -59,6 +77,7 @@ static void pageable_copies_are_told(void **state)
     assert_int_equal(advice->count, 2);
     assert_int_equal(advice->other, 7000000);
     assert_int_equal(advice->time_ns, 50000);
+    assert_int_equal(advice->at_stake_ns, 50000);
     assert_near(advice->share, 0.025, 1e-12);
     takt_trace_release(trace);
 
@@ -106,16 +125,49 @@ static void waiting_for_devices_is_no_work(void **state)
     assert_near(advice->share, 0.3, 1e-12);
     takt_trace_release(trace);
 
+    trace = build_waiting(750000); /* a quarter is left, and still hot */
+    assert_int_equal(advise(trace).count, 2);
+    takt_trace_release(trace);
+
     trace = build_waiting(760000); /* too little is left */
     a = advise(trace);
     assert_int_equal(a.count, 1);
     assert_int_equal(a.items[0].kind, TKT_ADVICE_WAITING);
     takt_trace_release(trace);
 
+    trace = build_waiting(250000); /* a quarter is told */
+    assert_int_equal(advise(trace).count, 2);
+    takt_trace_release(trace);
+
     trace = build_waiting(240000); /* too little waiting */
     a = advise(trace);
     assert_int_equal(a.count, 1);
     assert_int_equal(a.items[0].kind, TKT_ADVICE_HOT);
+    takt_trace_release(trace);
+}
+
+/* Of 1 ms, step waits for 100 + 100 us by one function and 50 by another, output for 240. */
+static void all_waits_count(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(2000000);
+    uint32_t track = build_track(trace, "main");
+    uint32_t step =
+        build_span(trace, track, build_site(trace, "step"), TKT_NO_SPAN, 1000000, 1500000);
+    build_call(trace, track, "cudaStreamSynchronize", step, 1000000, 1100000);
+    build_call(trace, track, "cudaStreamSynchronize", step, 1100000, 1200000);
+    build_call(trace, track, "cudaEventSynchronize", step, 1200000, 1250000);
+    uint32_t output =
+        build_span(trace, track, build_site(trace, "output"), TKT_NO_SPAN, 1500000, 2000000);
+    build_call(trace, track, "cudaDeviceSynchronize", output, 1500000, 1740000);
+    advised a = advise(trace);
+    const tkt_advice *advice = find(&a, TKT_ADVICE_WAITING);
+    assert_non_null(advice);
+    assert_string_equal(advice->name, "step");
+    assert_int_equal(advice->count, 4);
+    assert_int_equal(advice->time_ns, 250000 + 240000);
+    assert_int_equal(advice->at_stake_ns, 490000);
+    assert_near(advice->share, 0.49, 1e-12);
     takt_trace_release(trace);
 }
 
@@ -261,8 +313,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_idlest_device_is_told),
         cmocka_unit_test(busy_devices_are_not_told),
+        cmocka_unit_test(one_idle_device_is_told),
         cmocka_unit_test(pageable_copies_are_told),
         cmocka_unit_test(waiting_for_devices_is_no_work),
+        cmocka_unit_test(all_waits_count),
         cmocka_unit_test(late_launches_and_what_the_host_did_are_told),
         cmocka_unit_test(launches_hardly_late_are_not_told),
         cmocka_unit_test(short_kernels_are_told),

@@ -114,6 +114,28 @@ static void jumps_name_their_scope_and_thread(void **state)
     takt_trace_release(trace);
 }
 
+/* cudaMalloc may allocate on the host, too. */
+static void what_a_call_allocates_is_its_scopes(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(9000000);
+    uint32_t track = build_track(trace, "main");
+    uint32_t grid =
+        build_span(trace, track, build_site(trace, "grid"), TKT_NO_SPAN, 1000000, 1000900);
+    build_call(trace, track, "cudaMalloc", grid, 1000100, 1000200);
+    build_call(trace, track, "cudaMalloc", TKT_NO_SPAN, 1001000, 1001100);
+    add_event(trace, 1000150, 4096, track, grid + 1);
+    add_event(trace, 1001050, 2048, track, grid + 2);
+    build_end(trace);
+    tkt_memory_jumps jumps;
+    assert_int_equal(tkt_memory_jumps_of(trace, 10, &jumps), TAKT_OK);
+    assert_int_equal(jumps.count, 2);
+    assert_string_equal(jumps.items[0].scope, "grid");
+    assert_string_equal(jumps.items[1].scope, "");
+    TKT_ARRAY_FREE(&jumps);
+    takt_trace_release(trace);
+}
+
 static void folded_traces_have_no_jumps(void **state)
 {
     (void)state;
@@ -141,6 +163,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jumps_are_the_largest_and_counted_in_full),
         cmocka_unit_test(jumps_name_their_scope_and_thread),
+        cmocka_unit_test(what_a_call_allocates_is_its_scopes),
         cmocka_unit_test(folded_traces_have_no_jumps),
         cmocka_unit_test(without_memory_it_says_so),
     };

@@ -1,5 +1,5 @@
 /* Scopes by name and by arguments, against a slow and simple count over the spans. */
-#include "test_report_build.h"
+#include "test_report_launches.h"
 
 #include "summary/scopes.h"
 
@@ -88,26 +88,36 @@ static void scopes_equal_a_count_over_the_spans(void **state)
 }
 
 /* Without arguments, grouping by arguments is grouping by name, by another way. */
-static void both_ways_agree_without_arguments(void **state)
+static void assert_both_ways_agree(const takt_trace *trace, bool all)
 {
-    (void)state;
-    takt_trace *trace = build_mixed(7);
     tkt_scopes by_name;
     tkt_scopes by_arguments;
-    assert_int_equal(tkt_scopes_by_name(trace, false, &by_name), TAKT_OK);
-    assert_int_equal(tkt_scopes_by_arguments(trace, false, &by_arguments), TAKT_OK);
+    assert_int_equal(tkt_scopes_by_name(trace, all, &by_name), TAKT_OK);
+    assert_int_equal(tkt_scopes_by_arguments(trace, all, &by_arguments), TAKT_OK);
     assert_int_equal(by_name.count, by_arguments.count);
     assert_int_equal(by_name.self_ns, by_arguments.self_ns);
     for (size_t i = 0; i < by_name.count; i++) {
         const tkt_scope_total *a = &by_name.items[i];
         const tkt_scope_total *b = &by_arguments.items[i];
         assert_string_equal(a->name, b->name);
+        assert_int_equal(a->kind, b->kind);
         expected e = {a->calls, a->total_ns, a->self_ns, a->min_ns, a->max_ns};
         assert_expected(b, &e);
         assert_int_equal(b->arg_count, 0);
     }
     tkt_scopes_fini(&by_name);
     tkt_scopes_fini(&by_arguments);
+}
+
+static void both_ways_agree_without_arguments(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_mixed(7);
+    assert_both_ways_agree(trace, false);
+    takt_trace_release(trace);
+    trace = build_launches(3); /* with calls, which are their scopes' or rows of their own */
+    assert_both_ways_agree(trace, false);
+    assert_both_ways_agree(trace, true);
     takt_trace_release(trace);
 }
 
