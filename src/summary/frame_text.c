@@ -25,7 +25,7 @@ char *tkt_frame_place(char *out, size_t size, const takt_trace *trace, const tkt
         return tkt_frame_function(out, size, trace, frame);
     const char *file = without_folders(tkt_trace_text(trace, frame->file));
     int used = snprintf(out, size, "%s(%u): ", file, frame->line);
-    if (used > 0 && (size_t)used < size)
+    if ((size_t)used < size)
         tkt_frame_function(out + used, size - (size_t)used, trace, frame);
     return out;
 }

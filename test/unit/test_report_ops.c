@@ -285,6 +285,35 @@ static void an_operation_may_have_several_paths(void **state)
 }
 
 /* Two devices, of which the first could do 38.4 TFLOP/s; the forces are 3.84 GFLOP in 1 ms. */
+/* 1 MB within the device in 16 us, and another 1 MB there in 34; of a third nobody knows the size.
+ */
+static void copies_add_up_while_their_sizes_are_known(void **state)
+{
+    (void)state;
+    for (int with_unknown = 0; with_unknown < 2; with_unknown++) {
+        takt_trace *trace = build_begin(2000 * US);
+        uint64_t t = 1000 * US;
+        build_device(trace, 0, 1500000);
+        uint32_t shapes[] = {build_copy(trace, TAKT_COPY_DTOD, 1000000),
+                             build_copy(trace, TAKT_COPY_DTOD, 1000000), TKT_NO_SHAPE};
+        static const uint64_t us[] = {16, 34, 50};
+        for (size_t i = 0; i < (with_unknown ? 3 : 2); i++) {
+            build_activity(trace, "cuda:0", "memcpy DtoD", TAKT_TIMING_MEMCPY, t, t + us[i] * US,
+                           TKT_NO_TRACK, TKT_NO_SPAN);
+            trace->activities.items[i].shape = shapes[i];
+        }
+        build_end(trace);
+        json_t *json = report_json(trace, "ops", NULL);
+        const json_t *row = row_of(json, "operation", "memcpy DtoD");
+        assert_value(row, "count", with_unknown ? 3 : 2);
+        assert_value(row, "bytes", with_unknown ? NAN : 2e6);
+        assert_value(row, "bytes_per_second", with_unknown ? NAN : 2e6 / 50e-6);
+        assert_value(row, "memory_peak_percent", with_unknown ? NAN : 100 * 80e9 / 256e9);
+        json_decref(json);
+        takt_trace_release(trace);
+    }
+}
+
 static void what_all_devices_can_do_is_known_of_all_or_not(void **state)
 {
     (void)state;
@@ -411,6 +440,7 @@ int main(void)
         cmocka_unit_test(what_the_program_says_of_peaks_goes_first),
         cmocka_unit_test(devices_that_differ_have_no_peak_in_common),
         cmocka_unit_test(an_operation_may_have_several_paths),
+        cmocka_unit_test(copies_add_up_while_their_sizes_are_known),
         cmocka_unit_test(what_all_devices_can_do_is_known_of_all_or_not),
         cmocka_unit_test(peaks_of_devices),
         cmocka_unit_test(summaries_know_all_but_sizes_of_copies),

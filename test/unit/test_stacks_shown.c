@@ -2,6 +2,8 @@
  * time that no other has, so that a sum tells which ones are in it. */
 #include "test_trace_build.h"
 
+#include "summary/frame_text.h"
+
 #include <takt/export.h>
 #include <takt/report.h>
 
@@ -122,6 +124,28 @@ static void scopes_of_another_stack_are_another_row(void **state)
     assert_true(has_row(csv, "cudaLaunchKernel,", ",1,700,700,libforces.so+0x80,call"));
     assert_true(has_row(csv, "kernel pairs,", ",2,,,,activity"));
     tkt_free(csv);
+    takt_trace_release(trace);
+}
+
+/* However little room there is, and nothing behind it is touched. */
+static void texts_of_frames_are_cut_to_fit(void **state)
+{
+    (void)state;
+    static const char *const whole[] = {
+        [MAIN] = "main.c(10): main", [FORCES] = "forces", [UNKNOWN] = "libforces.so+0x80"};
+    static const uint32_t frames[] = {MAIN, FORCES, UNKNOWN};
+    takt_trace *trace = make_run();
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t size = 1; size < 24; size++) {
+            char out[64], expected[64];
+            memset(out, '#', sizeof out);
+            snprintf(expected, size, "%s", whole[frames[i]]);
+            const tkt_frame *frame = &trace->frames.items[frames[i]];
+            assert_string_equal(tkt_frame_place(out, size, trace, frame), expected);
+            for (size_t behind = size; behind < sizeof out; behind++)
+                assert_int_equal(out[behind], '#');
+        }
+    }
     takt_trace_release(trace);
 }
 
@@ -252,6 +276,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scopes_of_another_stack_are_another_row),
+        cmocka_unit_test(texts_of_frames_are_cut_to_fit),
         cmocka_unit_test(arguments_and_stacks_divide_together),
         cmocka_unit_test(functions_are_folded_with_the_time_of_their_spans),
         cmocka_unit_test(chrome_has_them_under_kinetos_key),

@@ -416,6 +416,22 @@ static void idle_time_is_the_innermost_scopes(void **state)
     done(trace, &gaps);
 }
 
+/* A gap of 100 us, half of it in each of two scopes. */
+static void of_equally_long_stays_the_first_names_a_gap(void **state)
+{
+    (void)state;
+    takt_trace *trace = begin();
+    launch(trace, US(0), US(1), 7, US(0), US(100));
+    build_span(trace, 0, build_site(trace, "search"), TKT_NO_SPAN, US(100), US(150));
+    uint32_t step = build_span(trace, 0, build_site(trace, "step"), TKT_NO_SPAN, US(150), US(200));
+    uint32_t call = build_call(trace, 0, "cudaLaunchKernel", step, US(200), US(200));
+    build_launched(trace, call, "cuda:0", "kernel b", TAKT_TIMING_KERNEL, US(200), US(1000));
+    tkt_gaps gaps = gaps_of(trace);
+    assert_int_equal(gaps.device_gaps.count, 1);
+    assert_string_equal(tkt_trace_text(trace, gaps.device_gaps.items[0].name), "search");
+    done(trace, &gaps);
+}
+
 /* Idle for 100 us each, in scopes and on devices whose names have falling numbers. */
 static void equal_times_stand_in_the_order_of_names(void **state)
 {
@@ -713,6 +729,7 @@ int main(void)
         cmocka_unit_test(one_activity_has_two_edges),
         cmocka_unit_test(summaries_have_no_gaps),
         cmocka_unit_test(idle_time_is_the_innermost_scopes),
+        cmocka_unit_test(of_equally_long_stays_the_first_names_a_gap),
         cmocka_unit_test(equal_times_stand_in_the_order_of_names),
         cmocka_unit_test(sums_are_those_of_every_nanosecond),
         cmocka_unit_test(the_longest_are_the_first_of_all),
