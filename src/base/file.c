@@ -116,10 +116,6 @@ static int map_fd(int fd, const uint8_t **data, size_t *size)
     struct stat facts;
     if (fstat(fd, &facts) != 0)
         return errno;
-    if (S_ISDIR(facts.st_mode))
-        return EISDIR;
-    if (!S_ISREG(facts.st_mode))
-        return ENODEV;
     void *mapped = NULL;
     if (facts.st_size > 0)
         mapped = mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -132,7 +128,12 @@ static int map_fd(int fd, const uint8_t **data, size_t *size)
 
 takt_status tkt_file_map(const char *path, const uint8_t **data, size_t *size, takt_error *error)
 {
-    int fd = open_retrying(path, O_RDONLY, 0);
+    struct stat facts;
+    if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode))
+        return tkt_error_set(error, TAKT_IO_ERROR, "cannot read %s: it is not a regular file",
+                             path);
+    /* Non-blocking, in case that it has become a pipe meanwhile. */
+    int fd = open_retrying(path, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0)
         return fail(error, "read", path, errno);
     int number = map_fd(fd, data, size);

@@ -149,7 +149,7 @@ static int open_file(const char *path, view_offer *offer)
     if (offer->file < 0 || fstat(offer->file, &facts) != 0)
         return cli_error("%s: %s", path, strerror(errno));
     if (!S_ISREG(facts.st_mode))
-        return cli_error("%s: not a file", path);
+        return cli_error("%s: it is not a regular file", path);
     if (facts.st_size == 0)
         return cli_error("%s: the file is empty", path);
     if (!is_trace_name(path) && !is_trace(path))

@@ -217,8 +217,8 @@ def nobody_comes(file):
 def only_traces_are_served(folder, file):
     odd = os.path.join(folder, "odd name")
     pathlib.Path(odd).write_text("password: 1234\n")
-    for path, why in [(odd, "not a trace"), ("/etc/passwd", "not a trace"), (folder, "not a file"),
-                      ("/dev/null", "not a file"), (os.path.join(folder, "none"), "No such file")]:
+    for path, why in [(odd, "not a trace"), ("/etc/passwd", "not a trace"), (folder, "not a regular"),
+                      ("/dev/null", "not a regular"), (os.path.join(folder, "none"), "No such file")]:
         run = subprocess.run([TAKT, "view", path], text=True, capture_output=True,
                              timeout=PATIENCE, check=False)
         assert run.returncode == 1 and run.stdout == "" and why in run.stderr, run

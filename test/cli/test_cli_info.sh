@@ -76,26 +76,26 @@ if command -v python3 >/dev/null; then
     out_is "$scratch/devices.pftrace $scratch/run.pftrace"
 fi
 
-# Progress: on a terminal, when it has taken a second; here, because a pipe has no writer yet.
-mkfifo "$scratch/slow.pftrace"
+# Progress: on a terminal, when it has taken a second; here, because a pipe has no reader yet.
+mkfifo "$scratch/slow"
 if command -v python3 >/dev/null; then
-    ran='info slow.pftrace in a terminal'
-    out=$(python3 - "$takt" "$scratch/slow.pftrace" <<'PYTHON'
+    ran='export -o slow in a terminal'
+    out=$(python3 - "$takt" "$scratch/run.pftrace" "$scratch/slow" <<'PYTHON'
 import os, pty, sys
 
 pid, terminal = pty.fork()
 if pid == 0:
-    os.execv(sys.argv[1], [sys.argv[1], "info", sys.argv[2]])
+    os.execv(sys.argv[1], [sys.argv[1], "export", "--folded", "-o", sys.argv[3], sys.argv[2]])
 said = b""
 while b", 1 s" not in said:
     said += os.read(terminal, 1024)
-open(sys.argv[2], "w").close()
+open(sys.argv[3]).read()
 print(said.decode())
 PYTHON
     )
-    out_has 'takt: reading .*slow.pftrace, 1 s'
-    (sleep 1.4 && : >"$scratch/slow.pftrace") &
-    run info "$scratch/slow.pftrace"
+    out_has 'takt: writing .*slow, 1 s'
+    (sleep 1.4 && : <"$scratch/slow") &
+    run export --folded -o "$scratch/slow" "$scratch/run.pftrace"
     [[ $err != *$'\r'* ]] || fail "shows progress without a terminal" "$err"
 fi
 
@@ -141,7 +141,7 @@ status_is 1
 err_has '^takt: .*none\.pftrace.*No such file or directory'
 run info "$scratch"
 status_is 1
-err_has '^takt: .*[Ii]s a directory'
+err_has '^takt: cannot read .*: it is not a regular file$'
 if [ "$(id -u)" != 0 ]; then
     chmod 0 "$scratch/text.pftrace"
     run info "$scratch/text.pftrace"

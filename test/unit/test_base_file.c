@@ -13,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <setjmp.h>
@@ -154,8 +156,28 @@ static void reading_fails_with_the_path_and_the_reason(void **state)
     assert_string_equal(error.message, "cannot read /: Is a directory");
     assert_int_equal(tkt_file_map("no/file", &mapped, &size, &error), TAKT_IO_ERROR);
     assert_string_equal(error.message, "cannot read no/file: No such file or directory");
-    assert_int_equal(tkt_file_map("/", &mapped, &size, &error), TAKT_IO_ERROR);
-    assert_string_equal(error.message, "cannot read /: Is a directory");
+}
+
+static void only_regular_files_are_mapped(void **state)
+{
+    (void)state;
+    const uint8_t *mapped;
+    size_t size;
+    char message[100];
+    takt_error error;
+    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "socket"};
+    int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(mkfifo("pipe", 0666), 0); /* nobody writes into it */
+    assert_int_equal(mkdir("folder", 0777), 0);
+    assert_int_equal(symlink("pipe", "link"), 0);
+    static const char *const paths[] = {"pipe", "link", "folder", "socket", "/dev/null"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        assert_int_equal(tkt_file_map(paths[i], &mapped, &size, &error), TAKT_IO_ERROR);
+        snprintf(message, sizeof message, "cannot read %s: it is not a regular file", paths[i]);
+        assert_string_equal(error.message, message);
+    }
+    close(listener);
 }
 
 static void reading_without_memory_fails_and_leaks_nothing(void **state)
@@ -524,6 +546,7 @@ int main(void)
         IN_FOLDER(a_file_of_exactly_the_limit_is_read_and_one_more_byte_is_not),
         IN_FOLDER(a_pipe_is_read_to_its_end),
         IN_FOLDER(reading_fails_with_the_path_and_the_reason),
+        IN_FOLDER(only_regular_files_are_mapped),
         IN_FOLDER(reading_without_memory_fails_and_leaks_nothing),
         IN_FOLDER(a_mapped_file_shows_its_bytes),
         IN_FOLDER(a_file_appears_when_it_is_complete_and_not_before),
