@@ -153,12 +153,38 @@ static int write_tables(const takt_trace *trace, const export_job *job)
     return status;
 }
 
+static takt_status note_bytes(void *user, const void *data, size_t size)
+{
+    bool *has_bytes = user;
+    (void)data;
+    *has_bytes = *has_bytes || size > 0;
+    return TAKT_OK;
+}
+
+/* What a flame graph of this trace would lack altogether, which would be an empty file; NULL: it
+ * has something to show. Other formats are documents also of nothing. */
+static const char *lack_of(const takt_trace *trace, const char *format)
+{
+    bool is_of_stacks = strncmp(format, "stacks", 6) == 0;
+    bool has_bytes = false;
+    const takt_sink sink = {note_bytes, &has_bytes};
+    if (!is_of_stacks && strncmp(format, "folded", 6) != 0)
+        return NULL;
+    if (is_of_stacks && takt_trace_stack_count(trace) == 0)
+        return "no call stacks were recorded (profiling.with_stack)";
+    if (takt_export(trace, format, &sink) != TAKT_OK || has_bytes)
+        return NULL;
+    return strstr(format, "device") ? "no activities of devices were recorded"
+                                    : "no scopes were recorded";
+}
+
 static int write_format(const export_request *request, const takt_trace *trace,
                         const export_job *job)
 {
     takt_error error = {.status = TAKT_OK};
-    if (strncmp(job->format, "stacks", 6) == 0 && takt_trace_stack_count(trace) == 0)
-        return cli_error("%s: no call stacks were recorded (profiling.with_stack)", job->file);
+    const char *lack = lack_of(trace, job->format);
+    if (lack)
+        return cli_error("%s: %s", job->file, lack);
     takt_status status =
         takt_export_file(trace, job->format, job->output, &request->export_options, &error);
     if (status == TAKT_NO_SPANS)

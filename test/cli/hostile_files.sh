@@ -42,8 +42,8 @@ every_verb() {
     done
     ends "$1" report --html -o written/page.html "$2"
     for format in $formats; do
-        case $1-$format in
-        0-stacks*) ends 1 export --"$format" -o "written/$format" "$2" ;;
+        case $1-$format-$2 in
+        0-stacks* | 0-folded*-nothing.pftrace | 0-folded-device-o*) ends 1 export --"$format" -o "written/$format" "$2" ;;
         *) ends "$1" export --"$format" -o "written/$format" "$2" ;;
         esac
     done
