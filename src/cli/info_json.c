@@ -15,6 +15,16 @@ static void put_count(const char *key, uint64_t count)
     printf("%" PRIu64, count);
 }
 
+/* Of a summary it is not known. */
+static void put_spans_count(const char *key, const takt_facts *facts, uint64_t count)
+{
+    put_key(key);
+    if (facts->has_spans)
+        printf("%" PRIu64, count);
+    else
+        fputs("null", stdout);
+}
+
 static void put_truth(const char *key, bool is_true)
 {
     put_key(key);
@@ -109,8 +119,8 @@ void cli_info_json(const char *path, const takt_trace *trace)
     put_real("device_resolution_ns", facts->device_resolution_ns);
     put_real("device_uncertainty_ns", facts->device_uncertainty_ns);
     put_real("cost_ns", facts->cost_ns);
-    put_count("begun_before", facts->begun_before);
-    put_count("unfinished", facts->unfinished);
+    put_spans_count("begun_before", facts, facts->begun_before);
+    put_spans_count("unfinished", facts, facts->unfinished);
     put_losses(facts);
     fputs("\n}", stdout);
 }

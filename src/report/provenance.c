@@ -103,9 +103,11 @@ void tkt_put_provenance(tkt_writer *writer, const takt_trace *trace, size_t widt
     if (has_backend(trace))
         add_device_clock(&l, facts);
     add_losses(&l, facts, has_backend(trace));
-    snprintf(part, sizeof part, "begun before %llu, unfinished %llu",
-             (unsigned long long)facts->begun_before, (unsigned long long)facts->unfinished);
-    add_part(&l, part);
+    if (facts->has_spans) { /* of a summary it is not known */
+        snprintf(part, sizeof part, "begun before %llu, unfinished %llu",
+                 (unsigned long long)facts->begun_before, (unsigned long long)facts->unfinished);
+        add_part(&l, part);
+    }
     if (facts->is_partial)
         add_part(&l, "partial cycle");
     add_cost(&l, facts);
@@ -140,8 +142,12 @@ void tkt_put_provenance_json(tkt_writer *writer, const takt_trace *trace)
     }
     put_number(writer, "cost_ns", facts->cost_ns);
     put_count(writer, "wall_ns", tkt_wall_ns(facts));
-    put_count(writer, "begun_before", facts->begun_before);
-    put_count(writer, "unfinished", facts->unfinished);
+    if (facts->has_spans) {
+        put_count(writer, "begun_before", facts->begun_before);
+        put_count(writer, "unfinished", facts->unfinished);
+    } else {
+        tkt_writer_text(writer, ", \"begun_before\": null, \"unfinished\": null");
+    }
     tkt_writer_format(writer, ", \"partial\": %s", facts->is_partial ? "true" : "false");
     tkt_writer_text(writer, ", \"losses\": {");
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {

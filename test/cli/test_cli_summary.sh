@@ -56,6 +56,28 @@ err_is 'takt: short.pftrace: chrome needs spans, and this trace holds only a sum
 out_has '^wrote short.folded '
 [ ! -e short.json ] || fail "left a file behind"
 
+# A flame graph of nothing is no file, and the same for each kind of flame graph.
+for file in short full; do
+    run export --folded-device -o device.folded $file.pftrace
+    status_is 1
+    err_is "takt: $file.pftrace: no activities of devices were recorded"
+    [ ! -e device.folded ] || fail "left a file behind"
+done
+run export --stacks -o stacks.folded full.pftrace
+status_is 1
+err_is 'takt: full.pftrace: no call stacks were recorded (profiling.with_stack)'
+[ ! -e stacks.folded ] || fail "left a file behind"
+
+# Which scopes the recording has cut is known of spans alone.
+run report --scopes short.pftrace
+out_lacks 'begun before'
+run report --scopes full.pftrace
+out_has 'begun before [0-9]+, unfinished [0-9]+;'
+run info --json short.pftrace
+out_has '"begun_before": null,'
+run info --json full.pftrace
+out_has '"begun_before": [0-9]+,'
+
 # Stopped before the cycle was complete.
 run info early.pftrace
 status_is 0

@@ -77,6 +77,23 @@ static void json_tells_where_the_numbers_come_from(void **state)
 }
 
 /* The figures of the fluid by hand: steps of 2900000 + 12345 i. */
+static void of_a_summary_it_is_not_told_what_was_cut(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_fluid();
+    trace->facts.has_spans = false;
+    json_t *json = parsed(trace, "steps");
+    const json_t *provenance = json_object_get(json, "provenance");
+    assert_true(json_is_null(json_object_get(provenance, "begun_before")));
+    assert_true(json_is_null(json_object_get(provenance, "unfinished")));
+    json_decref(json);
+    char *text = rendered(trace, "steps", TAKT_TEXT);
+    assert_non_null(strstr(text, "mismatched 3"));
+    assert_null(strstr(text, "begun before"));
+    free(text);
+    takt_trace_release(trace);
+}
+
 static void json_has_raw_integers(void **state)
 {
     (void)state;
@@ -335,6 +352,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_has_the_same_shape_for_every_report),
         cmocka_unit_test(json_tells_where_the_numbers_come_from),
+        cmocka_unit_test(of_a_summary_it_is_not_told_what_was_cut),
         cmocka_unit_test(json_has_raw_integers),
         cmocka_unit_test(json_keeps_names),
         cmocka_unit_test(json_says_null_where_there_is_no_value),
