@@ -1,8 +1,8 @@
-/* All advice that a trace gives. */
+/* All advice that a trace gives, and how the summary words it. */
 #ifndef TEST_ADVICE_H
 #define TEST_ADVICE_H
 
-#include "test_report_build.h"
+#include "test_report_json.h"
 
 #include "summary/advice.h"
 
@@ -43,6 +43,19 @@ UNUSED static const tkt_advice *find(const advised *a, tkt_advice_kind kind)
             return &a->items[i];
     }
     return NULL;
+}
+
+/* The trace has been finished, as advise() does. */
+UNUSED static void assert_said(const takt_trace *trace, const char *sentence)
+{
+    json_t *json = report_json(trace, "summary", NULL);
+    const json_t *notes = json_object_get(json, "notes");
+    bool is_said = false;
+    for (size_t i = 0; i < json_array_size(notes); i++)
+        is_said = is_said || strcmp(json_string_value(json_array_get(notes, i)), sentence) == 0;
+    if (!is_said)
+        fail_msg("it does not say: %s", sentence);
+    json_decref(json);
 }
 
 /* 1 ms of wall time: `covered_ns` of it in five equal scopes. */

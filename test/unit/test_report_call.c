@@ -2,6 +2,12 @@
  * text of the full one. */
 #include "test_report_fluid.h"
 
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
 static takt_status eat(void *user, const void *data, size_t size)
 {
     (void)data;
@@ -280,6 +286,64 @@ static void one_failed_allocation_is_enough(void **state)
     takt_trace_release(whole);
 }
 
+/* A terminal of 133 columns, or -1; *master reads what is written to it. */
+static int open_terminal(int *master)
+{
+    const struct winsize size = {.ws_col = 133};
+    struct termios raw;
+    *master = posix_openpt(O_RDWR | O_NOCTTY);
+    if (*master < 0 || grantpt(*master) != 0 || unlockpt(*master) != 0)
+        return -1;
+    int terminal = open(ptsname(*master), O_RDWR | O_NOCTTY);
+    assert_int_equal(tcgetattr(terminal, &raw), 0);
+    cfmakeraw(&raw);
+    assert_int_equal(tcsetattr(terminal, TCSANOW, &raw), 0);
+    assert_int_equal(ioctl(*master, TIOCSWINSZ, &size), 0);
+    return terminal;
+}
+
+static void assert_width(const takt_trace *trace, const char *text, unsigned width)
+{
+    char *expected = report_of(trace, "kernels", &(takt_report_options){.width = width});
+    assert_string_equal(text, expected);
+    tkt_free(expected);
+}
+
+/* Where the report goes there; otherwise 160 columns, whatever the terminal beside it is like. */
+static void a_terminal_that_is_written_to_has_its_width(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(2000000);
+    build_activity(trace, "cuda:0", "kernel density", TAKT_TIMING_KERNEL, 1000000, 1000100,
+                   TKT_NO_TRACK, TKT_NO_SPAN);
+    build_end(trace);
+    int master;
+    int terminal = open_terminal(&master);
+    if (terminal < 0)
+        skip();
+    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
+        char text[4096];
+        takt_sink sink = takt_sink_fd(fd);
+        fflush(NULL);
+        int before = dup(fd);
+        dup2(terminal, fd);
+        takt_status status = takt_report(trace, "kernels", NULL, &sink);
+        char *elsewhere = report_of(trace, "kernels", NULL);
+        dup2(before, fd);
+        close(before);
+        assert_int_equal(status, TAKT_OK);
+        ssize_t size = read(master, text, sizeof text - 1);
+        assert_true(size > 0);
+        text[size] = '\0';
+        assert_width(trace, text, 133);
+        assert_width(trace, elsewhere, 160);
+        tkt_free(elsewhere);
+    }
+    close(terminal);
+    close(master);
+    takt_trace_release(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +359,7 @@ int main(void)
         cmocka_unit_test(the_sinks_failure_is_returned),
         cmocka_unit_test(without_memory_nothing_is_written),
         cmocka_unit_test(one_failed_allocation_is_enough),
+        cmocka_unit_test(a_terminal_that_is_written_to_has_its_width),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

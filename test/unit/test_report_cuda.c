@@ -342,6 +342,9 @@ static void the_last_line_says_what_measured(void **state)
     const json_t *provenance = json_object_get(json, "provenance");
     assert_value(provenance, "device_resolution_ns", 32);
     assert_value(provenance, "device_uncertainty_ns", 512.5);
+    assert_value(provenance, "clock_resolution_ns", 0.41666);
+    assert_value(provenance, "clock_uncertainty_ns", 31.25);
+    assert_value(provenance, "cost_ns", 12345);
     json_decref(json);
     takt_trace_release(trace);
 }
