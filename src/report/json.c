@@ -2,9 +2,10 @@
  *
  *     {"report": "scopes",
  *      "columns": ["name", "self_cpu_percent", "self_cpu_ns", ...],
+ *      "titles": ["Name", "Self CPU %", ...],           of the columns, as the text has them
  *      "rows": [{"name": "step", "self_cpu_percent": 12.5, "self_cpu_ns": 1234, ...}, ...],
  *      "row_count": 12,                  rows that there are, shown or not
- *      "tables": {"jumps": {"columns": ..., "rows": ..., "row_count": ...}},
+ *      "tables": {"jumps": {"columns": ..., "titles": ..., "rows": ..., "row_count": ...}},
  *      "facts": {"self_cpu_total_ns": 9876},
  *      "notes": ["..."],
  *      "provenance": {"backend": "none", ..., "losses": {"dropped": 0, ...}}}
@@ -42,6 +43,9 @@ static void put_table(const tkt_table *table, tkt_writer *writer)
     tkt_writer_text(writer, "\"columns\": [");
     for (size_t i = 0; i < table->column_count; i++)
         tkt_writer_format(writer, "%s\"%s\"", i ? ", " : "", table->columns[i].key);
+    tkt_writer_text(writer, "],\n \"titles\": [");
+    for (size_t i = 0; i < table->column_count; i++)
+        tkt_writer_format(writer, "%s\"%s\"", i ? ", " : "", table->columns[i].title);
     tkt_writer_text(writer, "],\n \"rows\": [");
     for (size_t i = 0; i < table->shown; i++) {
         tkt_writer_text(writer, i ? ",\n  " : "\n  ");
@@ -77,7 +81,7 @@ static void put_notes(const tkt_document *document, tkt_writer *writer)
     tkt_writer_text(writer, ",\n \"notes\": [");
     for (size_t i = 0; i < document->notes.count; i++) {
         tkt_writer_text(writer, i ? ", " : "");
-        tkt_put_json(writer, document->notes.items[i]);
+        tkt_put_json(writer, document->notes.items[i].text);
     }
     tkt_writer_text(writer, "]");
 }

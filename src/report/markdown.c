@@ -115,7 +115,7 @@ static void put_notes(const tkt_document *document, tkt_writer *writer)
 {
     for (size_t i = 0; i < document->notes.count; i++) {
         tkt_writer_text(writer, "- ");
-        put_text(writer, document->notes.items[i]);
+        put_text(writer, document->notes.items[i].text);
         tkt_writer_text(writer, "\n");
     }
     if (document->notes.count > 0)

@@ -208,10 +208,14 @@ static void add_notes(tkt_document *document)
     tkt_document_add_note(document,
                           "A row without a stream is the whole device, idle while none of its "
                           "streams ran. Host late: the next work was launched after the last had "
-                          "ended; Waited: launched in time, but behind an event or another stream; "
-                          "Short: less than %d us between work that was there; Edges: before the "
-                          "first activity and after the last.",
-                          TKT_SHORT_GAP_NS / 1000);
+                          "ended.");
+    tkt_document_explain(document, "waited_ns",
+                         "Waited: launched in time, but behind an event or another stream.");
+    tkt_document_explain(document, "short_ns",
+                         "Short: less than %d us between work that was there.",
+                         TKT_SHORT_GAP_NS / 1000);
+    tkt_document_explain(document, "edge_ns",
+                         "Edges: before the first activity and after the last.");
     tkt_document_add_note(document,
                           "Host was in: scopes of the thread that launched what followed the gap, "
                           "or, behind the last activity, that one.");

@@ -42,7 +42,7 @@ static const tkt_column kernel_columns[KERNEL_COLUMNS] = {
     [DYNAMIC] = {"Dynamic Shmem", "dynamic_shared_bytes", TKT_CELL_BYTES, 8, false, 1},
     [LOCAL] = {"Local Mem", "local_bytes", TKT_CELL_BYTES, 8, false, 1},
     [TENSOR] = {"TensorCore by name", "tensor_core_by_name", TKT_CELL_TEXT, 7, false, 1},
-    [OCCUPANCY] = {"Occupancy %", "occupancy_percent", TKT_CELL_NUMBER, 5, false, 1},
+    [OCCUPANCY] = {"Occupancy %", "occupancy_percent", TKT_CELL_PERCENT, 5, false, 1},
     [LIMIT] = {"Limited by", "limited_by", TKT_CELL_TEXT, 8, true, 1},
 };
 

@@ -121,10 +121,13 @@ static void add_notes(tkt_document *document, const tkt_launches *launches)
     tkt_document_add_note(document,
                           "Not hidden: when the call returned, the device had run out of work on "
                           "all of its streams; Waited is how long it was idle for that.");
-    tkt_document_add_note(document,
-                          "API is the time of the call; Queue from its end to the begin of the "
-                          "work, where that is not earlier; Total from the begin of the call to "
-                          "the end of the work. Medians are within 3.2 %%.");
+    tkt_document_explain(document, "api_avg_ns", "API is the time of the call.");
+    tkt_document_explain(document, "queue_avg_ns",
+                         "Queue is the time from the end of the call to the begin of the work, "
+                         "where that is not earlier.");
+    tkt_document_explain(document, "total_avg_ns",
+                         "Total is the time from the begin of the call to the end of the work.");
+    tkt_document_explain(document, "api_median_ns", "Medians are within 3.2 %%.");
     if (has_graphs(launches))
         tkt_document_add_note(document, "The nodes of a graph are one launch, from the begin of "
                                         "the first to the end of the last.");

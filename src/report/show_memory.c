@@ -40,7 +40,7 @@ static const tkt_column columns[COLUMNS] = {
     [FREE] = {"Free", "free_bytes", TKT_CELL_BYTES, 4, false, 1},
     [CAPACITY] = {"Capacity", "capacity_bytes", TKT_CELL_BYTES, 5, false, 1},
     [POOLS] = {"In pools", "pool_bytes", TKT_CELL_BYTES, 8, false, 1},
-    [FRAGMENTATION] = {"Fragmentation %", "fragmentation_percent", TKT_CELL_NUMBER, 7, false, 1},
+    [FRAGMENTATION] = {"Fragmentation %", "fragmentation_percent", TKT_CELL_PERCENT, 7, false, 1},
 };
 
 static bool is_reported(const tkt_memory_totals *memory)

@@ -31,17 +31,17 @@ static const tkt_column op_columns[COLUMNS] = {
     [COUNT] = {"Occurrences", "count", TKT_CELL_COUNT, 4, false, 1},
     [SELF] = {"Total Self-Time", "self_time_ns", TKT_CELL_TIME, 0, false, 1},
     [AVERAGE] = {"Avg Self-Time", "avg_self_time_ns", TKT_CELL_TIME, 7, false, 1},
-    [DEVICE_SHARE] = {"Device %", "device_percent", TKT_CELL_NUMBER, 3, false, 1},
-    [HOST_SHARE] = {"Host %", "host_percent", TKT_CELL_NUMBER, 5, false, 1},
+    [DEVICE_SHARE] = {"Device %", "device_percent", TKT_CELL_PERCENT, 3, false, 1},
+    [HOST_SHARE] = {"Host %", "host_percent", TKT_CELL_PERCENT, 5, false, 1},
     [FLOPS] = {"FLOPs", "flops", TKT_CELL_NUMBER, TKT_HIDDEN, false, 1},
     [BYTES] = {"Bytes", "bytes", TKT_CELL_NUMBER, TKT_HIDDEN, false, 1},
     [BANDWIDTH] = {"BW GB/s", "bytes_per_second", TKT_CELL_NUMBER, 1, false, 1e9},
-    [MEMORY_PEAK] = {"% of peak", "memory_peak_percent", TKT_CELL_NUMBER, 7, false, 1},
-    [MEMORY_PEAK_UNCAPPED] = {"Uncapped", "memory_peak_uncapped_percent", TKT_CELL_NUMBER, 8, false,
-                              1},
+    [MEMORY_PEAK] = {"% of peak", "memory_peak_percent", TKT_CELL_PERCENT, 7, false, 1},
+    [MEMORY_PEAK_UNCAPPED] = {"Uncapped", "memory_peak_uncapped_percent", TKT_CELL_PERCENT, 8,
+                              false, 1},
     [RATE] = {"GFLOP/s", "flops_per_second", TKT_CELL_NUMBER, 1, false, 1e9},
-    [FLOPS_PEAK] = {"% of peak", "flops_peak_percent", TKT_CELL_NUMBER, 7, false, 1},
-    [FLOPS_PEAK_UNCAPPED] = {"Uncapped", "flops_peak_uncapped_percent", TKT_CELL_NUMBER, 8, false,
+    [FLOPS_PEAK] = {"% of peak", "flops_peak_percent", TKT_CELL_PERCENT, 7, false, 1},
+    [FLOPS_PEAK_UNCAPPED] = {"Uncapped", "flops_peak_uncapped_percent", TKT_CELL_PERCENT, 8, false,
                              1},
     [BOUND] = {"Bound By", "bound_by", TKT_CELL_TEXT, 2, true, 1},
 };
@@ -157,9 +157,9 @@ static void tell_flops(tkt_document *document, const tkt_ops *ops)
     tkt_document_add_fact(document, "flops", NULL, TKT_CELL_NUMBER, (tkt_cell){.d = ops->flops});
     tkt_document_add_fact(document, "device_flops", NULL, TKT_CELL_NUMBER,
                           (tkt_cell){.d = ops->device_flops});
-    tkt_document_add_fact(document, "device_peak_percent", NULL, TKT_CELL_NUMBER,
+    tkt_document_add_fact(document, "device_peak_percent", NULL, TKT_CELL_PERCENT,
                           (tkt_cell){.d = 100 * capped(share)});
-    tkt_document_add_fact(document, "device_peak_uncapped_percent", NULL, TKT_CELL_NUMBER,
+    tkt_document_add_fact(document, "device_peak_uncapped_percent", NULL, TKT_CELL_PERCENT,
                           (tkt_cell){.d = 100 * share});
     if (!(share > 0))
         return;

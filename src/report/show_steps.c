@@ -32,7 +32,7 @@ static const tkt_column columns[COLUMNS] = {
     [RATE] = {"Steps/s", "steps_per_second", TKT_CELL_NUMBER, 2, false, 1},
     [FACTOR] = {"Real-time", "realtime_factor", TKT_CELL_NUMBER, 3, false, 1},
     [DEVICE] = {"CUDA time", "cuda_time_ns", TKT_CELL_TIME, 2, false, 1},
-    [BUSY] = {"CUDA busy %", "cuda_busy_percent", TKT_CELL_NUMBER, 2, false, 1},
+    [BUSY] = {"CUDA busy %", "cuda_busy_percent", TKT_CELL_PERCENT, 2, false, 1},
 };
 
 static bool is_wanted(size_t column, const takt_trace *trace, const tkt_device_uses *uses)
@@ -119,11 +119,12 @@ static takt_status show(tkt_document *document, const tkt_device_uses *uses)
                                   ? "; real-time is simulated time by wall time"
                                   : "");
     if (uses->count > 0)
-        tkt_document_add_note(document, "CUDA time is what a step launched, on average%s.",
-                              document->trace->facts.has_spans
-                                  ? "; CUDA busy the share of steps' time in which a device ran "
-                                    "anything"
-                                  : "");
+        tkt_document_explain(document, "cuda_time_ns",
+                             "CUDA time is what a step launched, on average.");
+    if (uses->count > 0 && document->trace->facts.has_spans)
+        tkt_document_explain(document, "cuda_busy_percent",
+                             "CUDA busy is the share of steps' time in which a device ran "
+                             "anything.");
     return TAKT_OK;
 }
 

@@ -130,7 +130,7 @@ enum {
 
 static const tkt_column device_columns[DEVICE_COLUMNS] = {
     [DEVICE] = {"Device", "device", TKT_CELL_TEXT, 0, true, 1},
-    [BUSY_SHARE] = {"Busy %", "busy_percent", TKT_CELL_NUMBER, 0, false, 1},
+    [BUSY_SHARE] = {"Busy %", "busy_percent", TKT_CELL_PERCENT, 0, false, 1},
     [BUSY] = {"Busy", "busy_ns", TKT_CELL_TIME, 1, false, 1},
     [IDLE] = {"Idle", "idle_ns", TKT_CELL_TIME, 4, false, 1},
     [HOST_LATE] = {"Host late", "idle_host_ns", TKT_CELL_TIME, 2, false, 1},

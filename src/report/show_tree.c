@@ -98,12 +98,13 @@ takt_status tkt_show_tree(tkt_document *document, const takt_report_options *opt
     status = show(document, &tree);
     tkt_document_add_fact(document, "self_cpu_total_ns", "Self CPU time total", TKT_CELL_TIME,
                           (tkt_cell){.u = tree.self_ns});
-    tkt_document_add_note(document, "Percentages are of the self CPU time total. Median and p99 "
-                                    "are within 3.2 %%.");
+    tkt_document_add_note(document, "Percentages are of the self CPU time total.");
+    tkt_document_explain(document, "cpu_time_median_ns", "Median and p99 are within 3.2 %%.");
     if (tree.has_device) {
         tkt_document_add_fact(document, "self_cuda_total_ns", "Self CUDA time total", TKT_CELL_TIME,
                               (tkt_cell){.u = tree.device_ns});
-        tkt_document_add_note(document, "CUDA percentages are of the self CUDA time total.");
+        tkt_document_explain(document, "cuda_total_percent",
+                             "CUDA percentages are of the self CUDA time total.");
     }
     tkt_tree_fini(&tree);
     return status;

@@ -83,17 +83,31 @@ const char *tkt_document_copy(tkt_document *document, const char *text, size_t s
     return copy ? copy : "";
 }
 
-void tkt_document_add_note(tkt_document *document, const char *format, ...)
+static void add_note(tkt_document *document, const char *column, const char *format,
+                     va_list arguments)
 {
     char text[512];
-    va_list arguments;
-    va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
 
-    const char **note = TKT_ARRAY_ADD(&document->notes);
+    tkt_note *note = TKT_ARRAY_ADD(&document->notes);
     if (note)
-        *note = tkt_document_copy(document, text, strlen(text));
+        *note = (tkt_note){tkt_document_copy(document, text, strlen(text)), column};
     else
         document->status = TAKT_NO_MEMORY;
+}
+
+void tkt_document_add_note(tkt_document *document, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add_note(document, NULL, format, arguments);
+    va_end(arguments);
+}
+
+void tkt_document_explain(tkt_document *document, const char *column, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add_note(document, column, format, arguments);
+    va_end(arguments);
 }

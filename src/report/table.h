@@ -67,6 +67,12 @@ typedef struct tkt_fact {
     tkt_cell      value;
 } tkt_fact;
 
+/* Sentences about the whole, or about the column with that key: text without it lacks them too. */
+typedef struct tkt_note {
+    const char *text;
+    const char *column;
+} tkt_note;
+
 typedef struct tkt_document {
     const char       *name;
     const takt_trace *trace;
@@ -75,7 +81,7 @@ typedef struct tkt_document {
     tkt_table         tables[TKT_MAX_TABLES];
     size_t            table_count;
     TKT_ARRAY_OF(tkt_fact) facts;
-    TKT_ARRAY_OF(const char *) notes; /* sentences, below the tables */
+    TKT_ARRAY_OF(tkt_note) notes; /* below the tables */
     const char *notes_heading; /* the notes are a list under it; NULL: plain sentences */
     tkt_arena   texts;
     takt_status status; /* the first failure to add a fact, note or text */
@@ -93,6 +99,10 @@ void tkt_document_add_fact(tkt_document *document, const char *key, const char *
                            tkt_cell_type type, tkt_cell value);
 void tkt_document_add_note(tkt_document *document, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* The same, of a column, by its key. */
+void tkt_document_explain(tkt_document *document, const char *column, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* A text that lives as long as the document; "" when there is no memory. */
 const char *tkt_document_copy(tkt_document *document, const char *text, size_t size);

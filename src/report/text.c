@@ -142,6 +142,20 @@ static void put_facts(const tkt_document *document, const tkt_layout *layout, tk
     }
 }
 
+/* Whether one of the tables had room for the column. */
+static bool has_column(const tkt_document *document, const tkt_layout *layout, const char *key)
+{
+    tkt_fit f;
+    for (size_t i = 0; i < document->table_count; i++) {
+        const tkt_table *table = &document->tables[i];
+        tkt_fit_table(table, layout, &f);
+        for (size_t k = 0; k < f.count; k++)
+            if (strcmp(table->columns[f.columns[k]].key, key) == 0)
+                return true;
+    }
+    return false;
+}
+
 /* Breaks a sentence at blanks where it is longer than the line. */
 static void put_note(const char *note, const char *first, size_t width, tkt_writer *writer)
 {
@@ -175,9 +189,11 @@ static void put_notes(const tkt_document *document, const tkt_layout *layout, tk
 {
     if (document->notes_heading && document->notes.count > 0)
         tkt_writer_format(writer, "\n%s\n", document->notes_heading);
-    for (size_t i = 0; i < document->notes.count; i++)
-        put_note(document->notes.items[i], document->notes_heading ? "- " : "", layout->width,
-                 writer);
+    for (size_t i = 0; i < document->notes.count; i++) {
+        const tkt_note *note = &document->notes.items[i];
+        if (!note->column || has_column(document, layout, note->column))
+            put_note(note->text, document->notes_heading ? "- " : "", layout->width, writer);
+    }
 }
 
 static bool is_empty(const tkt_document *document)

@@ -110,7 +110,7 @@ static size_t put_number(char *out, double value)
 
 static bool is_double(tkt_cell_type type)
 {
-    return type == TKT_CELL_SHARE || type == TKT_CELL_NUMBER;
+    return type == TKT_CELL_SHARE || type == TKT_CELL_PERCENT || type == TKT_CELL_NUMBER;
 }
 
 static bool is_signed(tkt_cell_type type)
@@ -146,6 +146,8 @@ size_t tkt_value_text(char *out, tkt_cell_type type, tkt_cell cell)
         return put_signed(out, cell.i, put_bytes);
     case TKT_CELL_SHARE:
         return finish(out, out + tkt_value_fixed(out, cell.d * 100, 2), "%");
+    case TKT_CELL_PERCENT:
+        return finish(out, out + tkt_value_fixed(out, cell.d, 2), "%");
     case TKT_CELL_NUMBER:
         return put_number(out, cell.d);
     }

@@ -15,7 +15,8 @@ typedef enum tkt_cell_type {
     TKT_CELL_OFFSET, /* i, ns from the begin of the recording, which may be negative */
     TKT_CELL_BYTES,  /* u: "1.50 MiB" */
     TKT_CELL_CHANGE, /* i, bytes more or less */
-    TKT_CELL_SHARE,  /* d, of 1: "12.34%"; raw in percent */
+    TKT_CELL_SHARE,  /* d, of 1: "12.34%", none: "NaN", as torch has it; raw in percent */
+    TKT_CELL_PERCENT, /* d, of 100: "12.34%" */
     TKT_CELL_NUMBER  /* d */
 } tkt_cell_type;
 

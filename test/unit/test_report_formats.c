@@ -26,6 +26,7 @@ static void assert_table(const json_t *table)
     const json_t *columns = json_object_get(table, "columns");
     const json_t *rows = json_object_get(table, "rows");
     assert_true(json_is_array(columns) && json_is_array(rows));
+    assert_int_equal(json_array_size(json_object_get(table, "titles")), json_array_size(columns));
     assert_true(json_integer_value(json_object_get(table, "row_count")) >=
                 (json_int_t)json_array_size(rows));
     for (size_t i = 0; i < json_array_size(rows); i++) {
