@@ -40,7 +40,7 @@ takt_status tkt_folder_create(const char *path, takt_error *error);
  * Writes its path into `name`. */
 takt_status tkt_folder_create_new(const char *path, char *name, size_t size, takt_error *error);
 
-/* The environment; NULL in set-uid programs. */
+/* A variable of the environment; NULL also where it is empty, and in set-uid programs. */
 const char *tkt_environment(const char *name);
 
 /* Short facts, static or thread-local storage. */

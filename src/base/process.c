@@ -27,7 +27,8 @@ static void ask_host_name(void)
 
 const char *tkt_environment(const char *name)
 {
-    return secure_getenv(name);
+    const char *value = secure_getenv(name);
+    return value && *value ? value : NULL;
 }
 
 const char *tkt_program_name(void)

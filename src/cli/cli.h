@@ -182,6 +182,11 @@ bool cli_settle_output(char *path, size_t size);
 /* "wrote run.html (1.20 MiB)" */
 void cli_tell_written(const char *path);
 
+/* ---- The environment (environment.c) ---- */
+
+/* A variable; NULL also where it is empty, as the library takes it. */
+const char *cli_variable(const char *name);
+
 /* ---- Work that may take long (progress.c) ---- */
 
 /* From here on a line such as "reading FILE" with the seconds gone by stands on the terminal, if

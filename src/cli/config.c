@@ -4,7 +4,6 @@
 
 #include <takt/config.h>
 
-#include <stdlib.h>
 #include <string.h>
 
 static const cli_syntax syntax = {
@@ -49,13 +48,13 @@ static int check_file(const char *path)
 
 static int check_files(char **files, int count)
 {
-    const char *options = getenv("TAKT_OPTIONS");
+    const char *options = cli_variable("TAKT_OPTIONS");
     char clean[512];
     int result = CLI_OK;
 
     if (count == 0)
         return cli_usage_error(&syntax, "check which file?");
-    if (options && *options)
+    if (options)
         printf("With TAKT_OPTIONS=\"%s\"\n", cli_clean(clean, sizeof clean, options));
     for (int i = 0; i < count; i++) {
         if (count > 1)

@@ -55,11 +55,10 @@ static void tell_unknown(doctor_findings *findings, const char *name, size_t len
 
 static void look_at_config(doctor_findings *findings)
 {
-    const char *path = getenv("TAKT_CONFIG");
     takt_error error = {.status = TAKT_OK};
     takt_config *config = NULL;
 
-    if (!path && !getenv("TAKT_OPTIONS"))
+    if (!cli_variable("TAKT_CONFIG") && !cli_variable("TAKT_OPTIONS"))
         return;
     /* What a program would get, TAKT_OPTIONS included. */
     takt_status status = takt_config_create(&config, &error);
@@ -70,12 +69,19 @@ static void look_at_config(doctor_findings *findings)
     takt_config_destroy(config);
 }
 
+/* An empty one is as if it were not set, for Takt. */
+static void tell_ours(doctor_findings *findings, const char *entry, bool is_empty)
+{
+    doctor_tell(findings, is_empty ? DOCTOR_NOTE : DOCTOR_OK, "variable",
+                is_empty ? "empty is as not set" : NULL, "%s", entry);
+}
+
 void doctor_look_at_environment(doctor_findings *findings)
 {
     for (char **entry = environ; *entry; entry++) {
         size_t length = strcspn(*entry, "=");
         if (strncmp(*entry, "TAKT_", PREFIX) == 0 && is_ours(*entry, length))
-            doctor_tell(findings, DOCTOR_OK, "variable", NULL, "%s", *entry);
+            tell_ours(findings, *entry, (*entry)[length + 1] == '\0');
         else if (strncmp(*entry, "TAKT_", PREFIX) == 0)
             tell_unknown(findings, *entry, length);
     }

@@ -91,7 +91,7 @@ static double scope_cost_ns(void)
 static void look_at_clock(doctor_findings *findings, const takt_system_info *system)
 {
     bool is_monotonic = strcmp(system->clock, "monotonic") == 0;
-    const char *wish = getenv("TAKT_CLOCK");
+    const char *wish = cli_variable("TAKT_CLOCK");
     double scope_ns = scope_cost_ns();
     char scope[64] = "";
     const char *advice = !is_monotonic ? NULL

@@ -90,9 +90,8 @@ int cli_show_take(cli_show *show, const cli_syntax *syntax, int option, const ch
 
 void cli_show_settle(cli_show *show)
 {
-    const char *no_color = getenv("NO_COLOR"); /* no-color.org: set and not empty */
     const char *terminal = getenv("TERM");
-    bool is_plain = (no_color && *no_color) || (terminal && strcmp(terminal, "dumb") == 0);
+    bool is_plain = cli_variable("NO_COLOR") || (terminal && strcmp(terminal, "dumb") == 0);
 
     show->options.color = show->color == CLI_COLOR_ALWAYS ||
                           (show->color == CLI_COLOR_AUTO && isatty(STDOUT_FILENO) && !is_plain);

@@ -28,19 +28,13 @@ static takt_status read_file(tkt_config_state *state, const char *path, takt_err
     return status;
 }
 
-static const char *variable(const char *name)
-{
-    const char *value = tkt_environment(name);
-    return value && *value != '\0' ? value : NULL;
-}
-
 /* The file, then TAKT_OPTIONS. Whoever names a file in TAKT_CONFIG wants to profile; a program's
  * own file often has no profiling section. */
 static takt_status read_sources(tkt_config_state *state, const char *path, takt_error *error)
 {
-    const char *file = path ? path : variable("TAKT_CONFIG");
+    const char *file = path ? path : tkt_environment("TAKT_CONFIG");
     takt_status status = file ? read_file(state, file, error) : TAKT_OK;
-    const char *options = variable("TAKT_OPTIONS");
+    const char *options = tkt_environment("TAKT_OPTIONS");
     if (status == TAKT_OK && options)
         status = tkt_config_read_options(state, options, error);
     if (status == TAKT_OK && file && !path && !state->is_asked)

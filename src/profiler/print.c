@@ -24,6 +24,5 @@ void tkt_print_text(const char *text)
 
 bool tkt_print_in_color(void)
 {
-    const char *refused = tkt_environment("NO_COLOR");
-    return tkt_terminal_width(1) > 0 && !(refused && *refused);
+    return tkt_terminal_width(1) > 0 && !tkt_environment("NO_COLOR");
 }

@@ -57,6 +57,13 @@ finds 'ok: cupti: CUPTI 13.3 \(130300\)'
 finds 'ok: devices: cuda:1 Takt simulated GPU 1, compute capability 9.0, '
 
 on_sim=("LD_LIBRARY_PATH=$sim/13" "TAKT_CUPTI_LIBRARY=$sim/13/libcupti.so.13")
+doctor "variables that say nothing" 0 TAKT_CUPTI_LIBRARY= TAKT_CLOCK= TAKT_CONFIG= \
+    "LD_LIBRARY_PATH=$sim/13"
+finds 'note: variable: TAKT_CUPTI_LIBRARY=: empty is as not set'
+finds "ok: cupti: CUPTI 13.0 \\(130001\\), .*libcupti.so.13: "
+lacks '.*lacks functions'
+lacks '.*as TAKT_CLOCK asks'
+
 doctor "another profiler" 1 "${on_sim[@]}" 'TAKT_SIM=cupti.owner=Nsight Systems'
 finds 'problem: cupti: .*another profiler \(Nsight Systems\) uses CUPTI already.*: run without it'
 doctor "an old CUPTI" 1 "${on_sim[@]}" 'TAKT_SIM=cupti.version=17'

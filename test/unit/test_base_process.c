@@ -31,6 +31,8 @@ static void the_environment_is_read(void **state)
     (void)state;
     setenv("TAKT_TEST_VARIABLE", "value", 1);
     assert_string_equal(tkt_environment("TAKT_TEST_VARIABLE"), "value");
+    setenv("TAKT_TEST_VARIABLE", "", 1); /* as if it were not there */
+    assert_null(tkt_environment("TAKT_TEST_VARIABLE"));
     unsetenv("TAKT_TEST_VARIABLE");
     assert_null(tkt_environment("TAKT_TEST_VARIABLE"));
 }
