@@ -261,6 +261,10 @@ static void rows_say_what_was_found(void **state)
     assert_value(a, "total_avg_ns", 60000);
     assert_near(number(a, "total_median_ns"), 20000, 20000 / 31);
     const json_t *b = row_at(json, 1);
+    assert_value(b, "api_avg_ns", 20000);
+    assert_value(b, "api_median_ns", 20000);
+    assert_value(b, "api_min_ns", 20000);
+    assert_value(b, "api_max_ns", 20000);
     assert_value(b, "queue_count", 0);
     assert_value(b, "queue_avg_ns", NAN);
     assert_value(b, "queue_median_ns", NAN);
@@ -272,6 +276,37 @@ static void rows_say_what_was_found(void **state)
     assert_value(facts, "waited_ns", 104000 + 20000);
     json_decref(json);
     takt_trace_release(trace);
+}
+
+/* Two launches of a graph by different calls, and work of nobody's. */
+static void rows_name_graphs(void **state)
+{
+    (void)state;
+    for (int has_graph = 0; has_graph < 2; has_graph++) {
+        takt_trace *trace = begin();
+        uint32_t shape = shape_of_graph(trace, 4294967295);
+        work(trace, call(trace, 0, "cudaGraphLaunch", 0, 10), "kernel a", 20, 30)->shape =
+            has_graph ? shape : TKT_NO_SHAPE;
+        work(trace, call(trace, 0, "cuGraphLaunch", 40, 50), "kernel a", 60, 70)->shape =
+            has_graph ? shape : TKT_NO_SHAPE;
+        if (has_graph)
+            build_activity(trace, "cuda:0", "kernel lost", TAKT_TIMING_KERNEL, US(80), US(90),
+                           TKT_NO_TRACK, TKT_NO_SPAN);
+        build_end(trace);
+        json_t *json = report_json(trace, "launches", NULL);
+        assert_int_equal(row_count(json), 1);
+        assert_text(row_at(json, 0), "name", has_graph ? "graph 4294967295" : "kernel a");
+        assert_text(row_at(json, 0), "launch", "varies");
+        const json_t *unattributed =
+            json_object_get(json_object_get(json, "facts"), "unattributed");
+        assert_int_equal(unattributed != NULL, has_graph);
+        assert_int_equal(json_integer_value(unattributed), has_graph);
+        char *text = report_of(trace, "launches", NULL);
+        assert_int_equal(strstr(text, "nodes of a graph are one launch") != NULL, has_graph);
+        tkt_free(text);
+        json_decref(json);
+        takt_trace_release(trace);
+    }
 }
 
 static void without_memory_nothing_is_left_behind(void **state)
@@ -302,6 +337,7 @@ int main(void)
         cmocka_unit_test(there_may_be_none),
         cmocka_unit_test(many_names_need_little_memory),
         cmocka_unit_test(rows_say_what_was_found),
+        cmocka_unit_test(rows_name_graphs),
         cmocka_unit_test(without_memory_nothing_is_left_behind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,172 @@
+/* The memory report: host and devices, what scopes leave allocated, copies. */
+#include "test_report_json.h"
+
+/* 4 KiB that grid allocates itself, 1 MiB on the device by a call in it, of which it frees none;
+ * io, which frees what it allocates; step around both. */
+static takt_trace *build_allocations(void)
+{
+    takt_trace *trace = build_begin(2000000);
+    build_track(trace, "main");
+    uint32_t step = build_span(trace, 0, build_site(trace, "step"), TKT_NO_SPAN, 1000000, 1900000);
+    uint32_t grid = build_span(trace, 0, build_site(trace, "grid"), step, 1100000, 1200000);
+    build_call(trace, 0, "cudaMalloc", grid, 1110000, 1120000);
+    uint32_t call = trace->calls.items[0].span;
+    uint32_t io = build_span(trace, 0, build_site(trace, "io"), step, 1300000, 1400000);
+    build_memory_event(trace, NULL, 1105000, 4096, 0, grid);
+    build_memory_event(trace, "cuda:0", 1115000, 1 << 20, 0, call);
+    build_memory_event(trace, NULL, 1310000, 512, 0, io);
+    build_memory_event(trace, NULL, 1320000, -512, 0, io);
+    trace->memory = (tkt_memory_totals){.window_peak_bytes = 4608,
+                                        .window_peak_ns = 1310000,
+                                        .window_allocations = 2,
+                                        .window_frees = 1,
+                                        .window_begin_bytes = 0,
+                                        .current_bytes = 4096,
+                                        .allocations = 2,
+                                        .frees = 1};
+    return trace;
+}
+
+static void add_device(takt_trace *trace, uint64_t pool_bytes)
+{
+    tkt_device_memory *device = TKT_ARRAY_ADD(&trace->device_memory);
+    assert_non_null(device);
+    *device = (tkt_device_memory){.device = build_string(trace, "cuda:0"),
+                                  .totals = {.window_allocations = 1, .allocations = 1},
+                                  .pool_bytes = pool_bytes,
+                                  .pool_used_bytes = pool_bytes / 4};
+}
+
+static void scopes_that_leave_nothing_have_no_row(void **state)
+{
+    (void)state;
+    for (int has_device = 0; has_device < 2; has_device++) {
+        takt_trace *trace = build_allocations();
+        if (has_device)
+            add_device(trace, 0);
+        build_end(trace);
+        json_t *json = report_json(trace, "memory", NULL);
+        const json_t *scopes = table_of(json, "scopes");
+        assert_int_equal(row_count(scopes), 2);
+        assert_value(scopes, "row_count", 2);
+        const json_t *row = row_of(scopes, "scope", "grid");
+        assert_value(row, "cpu_memory_bytes", 4096);
+        assert_value(row, "self_cpu_memory_bytes", 4096);
+        if (has_device)
+            assert_value(row, "self_cuda_memory_bytes", 1 << 20); /* the call's */
+        row = row_of(scopes, "scope", "step");
+        assert_value(row, "cpu_memory_bytes", 4096);
+        assert_value(row, "self_cpu_memory_bytes", 0);
+        if (has_device)
+            assert_value(row, "cuda_memory_bytes", 1 << 20);
+        else
+            assert_null(json_object_get(row, "cuda_memory_bytes"));
+        json_decref(json);
+        takt_trace_release(trace);
+    }
+}
+
+static void allocations_say_where(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_allocations();
+    add_device(trace, 0);
+    build_end(trace);
+    json_t *json = report_json(trace, "memory", NULL);
+    const json_t *jumps = table_of(json, "jumps");
+    assert_int_equal(row_count(jumps), 3);
+    assert_value(row_at(jumps, 0), "bytes", 1 << 20);
+    assert_text(row_at(jumps, 0), "device", "cuda:0");
+    assert_text(row_at(jumps, 0), "scope", "grid");
+    assert_value(row_at(jumps, 1), "first_at_ns", 105000);
+    assert_text(row_at(jumps, 1), "device", "host");
+    assert_text(row_at(jumps, 1), "thread", "main");
+    json_decref(json);
+    json = report_json(trace, "memory", &(takt_report_options){.rows = 2});
+    assert_int_equal(row_count(table_of(json, "jumps")), 2);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+/* In a row of its own, and only where it is known. */
+static void pools_hold_memory_that_nobody_uses(void **state)
+{
+    (void)state;
+    for (uint64_t pool_bytes = 0; pool_bytes <= 4096; pool_bytes += 4096) {
+        takt_trace *trace = build_allocations();
+        add_device(trace, pool_bytes);
+        build_end(trace);
+        json_t *json = report_json(trace, "memory", NULL);
+        assert_int_equal(row_count(json), 4);
+        const json_t *row = row_at(json, 2);
+        assert_text(row, "device", "cuda:0");
+        assert_text(row, "period", "recording");
+        assert_value(row, "pool_bytes", pool_bytes ? 4096 : NAN);
+        assert_value(row, "fragmentation_percent", pool_bytes ? 75 : NAN);
+        assert_value(row, "capacity_bytes", NAN);
+        assert_value(row, "free_bytes", NAN);
+        row = row_at(json, 3);
+        assert_text(row, "period", "since start");
+        assert_value(row, "pool_bytes", NAN);
+        row = row_at(json, 0);
+        assert_text(row, "device", "host");
+        assert_value(row, "peak_bytes", 4608);
+        assert_value(row, "peak_at_ns", 310000);
+        assert_value(row, "unmatched_frees", NAN);
+        assert_value(row_at(json, 1), "unmatched_frees", 0);
+        json_decref(json);
+        takt_trace_release(trace);
+    }
+}
+
+/* Two from pinned memory, 1 MB in 100 us and 3 MB in 100 us, and one from pageable. */
+static void copies_are_told_by_their_ends(void **state)
+{
+    (void)state;
+    static const struct {
+        uint8_t source;
+        uint64_t bytes, ns;
+    } copies[] = {{TAKT_MEMORY_PINNED, 1000000, 100000},
+                  {TAKT_MEMORY_PAGEABLE, 5000, 50000},
+                  {TAKT_MEMORY_PINNED, 3000000, 100000}};
+    takt_trace *trace = build_begin(2000000);
+    for (size_t i = 0; i < 3; i++) {
+        const tkt_shape shape = {.bytes = copies[i].bytes,
+                                 .copy_kind = TAKT_COPY_HTOD,
+                                 .source = copies[i].source,
+                                 .target = TAKT_MEMORY_DEVICE};
+        build_activity(trace, "cuda:0", "memcpy HtoD", TAKT_TIMING_MEMCPY, 1000000,
+                       1000000 + copies[i].ns, TKT_NO_TRACK, TKT_NO_SPAN);
+        trace->activities.items[i].shape = build_shape(trace, &shape);
+    }
+    build_end(trace);
+    json_t *json = report_json(trace, "memory", NULL);
+    const json_t *table = table_of(json, "copies");
+    assert_int_equal(row_count(table), 2);
+    const json_t *row = row_of(table, "from", "pinned");
+    assert_text(row, "copy", "memcpy HtoD");
+    assert_text(row, "to", "device");
+    assert_value(row, "count", 2);
+    assert_value(row, "bytes", 4000000);
+    assert_value(row, "avg_bytes", 2000000);
+    assert_value(row, "min_bytes", 1000000);
+    assert_value(row, "max_bytes", 3000000);
+    assert_value(row, "time_ns", 200000);
+    assert_value(row, "gb_per_second", 20);
+    row = row_of(table, "from", "pageable");
+    assert_value(row, "count", 1);
+    assert_value(row, "gb_per_second", 0.1);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scopes_that_leave_nothing_have_no_row),
+        cmocka_unit_test(allocations_say_where),
+        cmocka_unit_test(pools_hold_memory_that_nobody_uses),
+        cmocka_unit_test(copies_are_told_by_their_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
