@@ -100,6 +100,11 @@ void bench_release(void);
  * that the phases launch, up to so many in all. The caller releases it. NULL without memory. */
 takt_trace *bench_trace(uint64_t spans, uint64_t activities);
 
+/* A sealed trace of at least `activities` activities of two devices, launched by as many calls of
+ * four threads: kernels, graphs, copies and sets, with waits, memory, arguments, work and stacks.
+ * The same. */
+takt_trace *bench_launches_trace(uint64_t activities);
+
 /* Memory, as the library's allocator sees it. */
 
 /* Counts from now on; call it before anything else of the library. */

@@ -10,7 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define MAX_FIGURES 128
+#define MAX_FIGURES 256
 
 static bench_figure figures[MAX_FIGURES];
 static char names[MAX_FIGURES][64]; /* theirs, copied: callers make some in passing */
