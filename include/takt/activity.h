@@ -52,6 +52,15 @@ typedef enum takt_copy_kind {
     TAKT_COPY_PTOP
 } takt_copy_kind;
 
+/* What limits how many blocks of a kernel fit on a multiprocessor at once. */
+typedef enum takt_occupancy_limit {
+    TAKT_LIMIT_UNKNOWN,
+    TAKT_LIMIT_WARPS,
+    TAKT_LIMIT_REGISTERS,
+    TAKT_LIMIT_SHARED_MEMORY,
+    TAKT_LIMIT_BLOCKS
+} takt_occupancy_limit;
+
 /* One activity. Reached through pointers only, because it grows at its end. Everything it points
  * to belongs to the trace or timing that it was taken from. */
 typedef struct takt_activity {
@@ -91,6 +100,8 @@ typedef struct takt_activity {
     size_t      track;       /* of the thread that launched or ran it */
     size_t      scope_span;  /* the scope that launched it, on that track */
     size_t      launch_span; /* the call that launched it, on that track */
+
+    uint32_t    occupancy_limit; /* takt_occupancy_limit */
 } takt_activity;
 
 /* Names kernels of the program: those whose demangled name matches `pattern`, a POSIX extended

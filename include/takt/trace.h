@@ -116,6 +116,8 @@ typedef struct takt_span_info {
     uint64_t    begin_ns;
     uint64_t    end_ns;
     size_t      parent; /* index on the same track, or TAKT_NO_PARENT */
+    const char *device; /* of a host activity, TAKT_SPAN_ACTIVITY: "cpu"; otherwise "" */
+    uint32_t    filter; /* of a host activity: one TAKT_TIMING_ bit; otherwise 0 */
 } takt_span_info;
 
 TAKT_API size_t takt_trace_track_count(const takt_trace *trace);
@@ -143,6 +145,17 @@ TAKT_API size_t takt_trace_device_count(const takt_trace *trace);
 TAKT_API takt_status takt_trace_device(const takt_trace *trace, size_t index,
                                        takt_device_info *out);
 
+/* The most that something can do in a second; 0: not known. */
+typedef struct takt_peak {
+    double flops;     /* floating-point operations */
+    double bandwidth; /* bytes from and to memory */
+} takt_peak;
+
+/* Of a device, "cuda:0", what profiling.peak_flops and peak_bandwidth say or else its attributes
+ * tell, as the report "ops" has it; of "cpu", a thread of the host, what host_peak_flops and
+ * host_peak_bandwidth say. */
+TAKT_API takt_peak takt_trace_peak(const takt_trace *trace, const char *device);
+
 typedef struct takt_counter_info {
     const char *name;
     uint64_t    time_ns;
@@ -163,6 +176,19 @@ typedef struct takt_step_info {
 
 TAKT_API size_t takt_trace_step_count(const takt_trace *trace);
 TAKT_API takt_status takt_trace_step(const takt_trace *trace, size_t index, takt_step_info *out);
+
+/* All steps of the run up to the end of the recording, recorded or not. */
+typedef struct takt_all_steps {
+    uint64_t count;
+    uint64_t total_ns;
+    uint64_t min_ns; /* these are 0 where there were none */
+    uint64_t median_ns; /* within 1/32, as the next one */
+    uint64_t p99_ns;
+    uint64_t max_ns;
+    double   simulated_seconds; /* per step, as the program has declared; 0: it has not */
+} takt_all_steps;
+
+TAKT_API void takt_trace_all_steps(const takt_trace *trace, takt_all_steps *out);
 
 /* A call into a device's library: a span with TAKT_SPAN_CALL, and what else is known of it. */
 typedef struct takt_call_info {
@@ -214,12 +240,40 @@ typedef struct takt_memory_info {
     uint32_t    kind;   /* takt_memory_kind; 0: the host's */
     uint32_t    thread; /* operating system's id; 0: not known */
     bool        is_pool; /* what a pool reserves, not an allocation */
+    size_t      track;   /* of the thread that did it; SIZE_MAX: not known */
+    size_t      span;    /* the innermost open one on that track, maybe a call; or SIZE_MAX */
 } takt_memory_info;
 
 /* Memory events in the order of their time. */
 TAKT_API size_t takt_trace_memory_count(const takt_trace *trace);
 TAKT_API takt_status takt_trace_memory(const takt_trace *trace, size_t index,
                                        takt_memory_info *out);
+
+/* Totals of an allocator over a time. */
+typedef struct takt_memory_period {
+    uint64_t begin_bytes; /* allocated when it began */
+    uint64_t peak_bytes;
+    uint64_t peak_ns; /* when that was; 0: there was none */
+    uint64_t allocations;
+    uint64_t frees;
+    uint64_t unmatched_frees; /* of addresses that nobody allocated; of the recording not known: 0 */
+} takt_memory_period;
+
+/* Memory as the report "memory" has it, in summaries too. It grows at its end. */
+typedef struct takt_memory_totals {
+    const char        *device; /* "cuda:0"; "": the host's memory, as the program reports it */
+    takt_memory_period recording;
+    takt_memory_period since_start; /* of the program, or since collection began */
+    uint64_t           current_bytes; /* allocated when the recording ended */
+    uint64_t           free_bytes; /* then of a device, as its driver says, whoever uses it; */
+    uint64_t           capacity_bytes; /* 0: not known */
+    uint64_t           pool_bytes; /* reserved by memory pools then */
+    uint64_t           pool_used_bytes;
+} takt_memory_totals;
+
+/* The host's is at index 0, those of devices behind it. */
+TAKT_API takt_status takt_trace_memory_totals(const takt_trace *trace, size_t index,
+                                              takt_memory_totals *out);
 
 typedef struct takt_mark_info {
     const char *name;

@@ -1,5 +1,7 @@
 #include "summary/peak.h"
 
+#include <string.h>
+
 /* Results of 32-bit floating-point instructions that a multiprocessor has in a clock. */
 static uint32_t lanes_of(const tkt_device *device)
 {
@@ -40,4 +42,17 @@ tkt_peak tkt_peak_of(const takt_trace *trace, uint32_t device)
     if (trace->device_peak.bandwidth > 0)
         peak.bandwidth = trace->device_peak.bandwidth;
     return peak;
+}
+
+takt_peak takt_trace_peak(const takt_trace *trace, const char *device)
+{
+    uint32_t label = UINT32_MAX; /* of no device: what holds for each */
+    if (strcmp(device, "cpu") == 0)
+        label = 0;
+    for (size_t i = 0; i < trace->devices.count; i++) {
+        if (strcmp(tkt_trace_text(trace, trace->devices.items[i].label), device) == 0)
+            label = trace->devices.items[i].label;
+    }
+    tkt_peak peak = tkt_peak_of(trace, label);
+    return (takt_peak){peak.flops, peak.bandwidth};
 }

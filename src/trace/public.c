@@ -58,7 +58,13 @@ takt_status takt_trace_span(const takt_trace *trace, size_t track, size_t span, 
                             .flags = tkt_span_flags(from),
                             .begin_ns = from->begin_ns,
                             .end_ns = from->end_ns,
-                            .parent = from->parent == TKT_NO_SPAN ? TAKT_NO_PARENT : from->parent};
+                            .parent = from->parent == TKT_NO_SPAN ? TAKT_NO_PARENT : from->parent,
+                            .device = "",
+                            .filter = 0};
+    if (site->kind == TAKT_SITE_ACTIVITY) {
+        out->device = tkt_trace_text(trace, site->device);
+        out->filter = site->filter;
+    }
     return TAKT_OK;
 }
 
@@ -100,6 +106,7 @@ static void fill_shape(const takt_trace *trace, const tkt_activity *from, takt_a
     out->dynamic_shared_bytes = shape->dynamic_shared_bytes;
     out->local_bytes = shape->local_bytes;
     out->occupancy = shape->occupancy / 10000.0;
+    out->occupancy_limit = shape->limiter <= TAKT_LIMIT_BLOCKS ? shape->limiter : 0;
     out->graph = shape->graph;
     out->graph_node = shape->graph_node;
 }

@@ -16,6 +16,20 @@ takt_status takt_trace_step(const takt_trace *trace, size_t index, takt_step_inf
     return TAKT_OK;
 }
 
+void takt_trace_all_steps(const takt_trace *trace, takt_all_steps *out)
+{
+    const tkt_all_steps *from = &trace->all_steps;
+    const tkt_stats *stats = &from->stats;
+    *out = (takt_all_steps){.count = stats->count, .simulated_seconds = from->simulated_seconds};
+    if (stats->count == 0)
+        return;
+    out->total_ns = stats->total_ns;
+    out->min_ns = stats->min_ns;
+    out->median_ns = tkt_stats_quantile(stats, &from->histogram, 0.5);
+    out->p99_ns = tkt_stats_quantile(stats, &from->histogram, 0.99);
+    out->max_ns = stats->max_ns;
+}
+
 size_t takt_trace_call_count(const takt_trace *trace)
 {
     return trace->calls.count;
@@ -48,15 +62,53 @@ takt_status takt_trace_memory(const takt_trace *trace, size_t index, takt_memory
                               .bytes = from->bytes,
                               .device = tkt_trace_text(trace, from->device),
                               .kind = from->kind & ~TKT_MEMORY_POOL,
-                              .is_pool = (from->kind & TKT_MEMORY_POOL) != 0};
+                              .is_pool = (from->kind & TKT_MEMORY_POOL) != 0,
+                              .track = SIZE_MAX,
+                              .span = SIZE_MAX};
     if (from->track == TKT_NO_TRACK)
         return TAKT_OK;
     const tkt_track *track = &trace->tracks.items[from->track];
     out->thread = track->thread_id;
+    out->track = from->track;
     if (from->span != TKT_NO_SPAN) {
+        out->span = from->span;
         uint32_t site = tkt_span_site(&track->spans.items[from->span]);
         out->scope = tkt_trace_text(trace, trace->sites.items[site].name);
     }
+    return TAKT_OK;
+}
+
+static void fill_totals(const tkt_memory_totals *from, takt_memory_totals *out)
+{
+    out->recording = (takt_memory_period){.begin_bytes = from->window_begin_bytes,
+                                          .peak_bytes = from->window_peak_bytes,
+                                          .peak_ns = from->window_peak_ns,
+                                          .allocations = from->window_allocations,
+                                          .frees = from->window_frees};
+    out->since_start = (takt_memory_period){.peak_bytes = from->peak_bytes,
+                                            .peak_ns = from->peak_ns,
+                                            .allocations = from->allocations,
+                                            .frees = from->frees,
+                                            .unmatched_frees = from->unmatched_frees};
+    out->current_bytes = from->current_bytes;
+}
+
+takt_status takt_trace_memory_totals(const takt_trace *trace, size_t index, takt_memory_totals *out)
+{
+    if (index > trace->device_memory.count)
+        return TAKT_BAD_ARGUMENT;
+    *out = (takt_memory_totals){.device = ""};
+    if (index == 0) {
+        fill_totals(&trace->memory, out);
+        return TAKT_OK;
+    }
+    const tkt_device_memory *from = &trace->device_memory.items[index - 1];
+    fill_totals(&from->totals, out);
+    out->device = tkt_trace_text(trace, from->device);
+    out->free_bytes = from->free_bytes;
+    out->capacity_bytes = from->capacity_bytes;
+    out->pool_bytes = from->pool_bytes;
+    out->pool_used_bytes = from->pool_used_bytes;
     return TAKT_OK;
 }
 

@@ -367,6 +367,7 @@ static void programs_see_every_field(void **state)
                              .local_bytes = 14,
                              .registers = 15,
                              .occupancy = 7500,
+                             .limiter = TKT_LIMITER_REGISTERS,
                              .copy_kind = TAKT_COPY_DTOH,
                              .source = TAKT_MEMORY_DEVICE,
                              .target = TAKT_MEMORY_PINNED};
@@ -394,6 +395,7 @@ static void programs_see_every_field(void **state)
     assert_true(is.thread != 0);
     check_numbers(&is);
     assert_true(is.occupancy == 0.75);
+    assert_int_equal(is.occupancy_limit, TAKT_LIMIT_REGISTERS);
     takt_device_info device;
     size_t devices = takt_trace_device_count(trace);
     assert_int_equal(takt_trace_device(trace, devices - 1, &device), TAKT_OK);
