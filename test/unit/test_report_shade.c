@@ -1,5 +1,5 @@
 /* Which rows are coloured, against percentiles of weights that qsort has sorted. */
-#include "test_report_build.h"
+#include "test_report_cuda.h"
 
 #include "report/shade.h"
 
@@ -115,12 +115,28 @@ static void otherwise_nothing_is_coloured(void **state)
     }
 }
 
+static void every_table_of_times_has_colours(void **state)
+{
+    (void)state;
+    static const char *const reports[] = {"scopes", "tree", "kernels",  "api",
+                                          "ops",    "gaps", "launches", "summary"};
+    takt_trace *trace = build_cuda();
+    for (size_t i = 0; i < sizeof reports / sizeof *reports; i++) {
+        char *text = report_of(trace, reports[i], &(takt_report_options){.color = true});
+        if (!strstr(text, "\033[1;31m"))
+            fail_msg("%s is colourless", reports[i]);
+        tkt_free(text);
+    }
+    takt_trace_release(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds_are_percentiles_in_whatever_order_rows_are),
         cmocka_unit_test(rows_above_the_bounds_are_coloured),
         cmocka_unit_test(otherwise_nothing_is_coloured),
+        cmocka_unit_test(every_table_of_times_has_colours),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

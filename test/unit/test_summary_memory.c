@@ -1,5 +1,5 @@
 /* The largest allocations, against a sort of all of them. */
-#include "test_report_build.h"
+#include "test_report_json.h"
 
 #include "summary/memory.h"
 
@@ -136,6 +136,31 @@ static void what_a_call_allocates_is_its_scopes(void **state)
     takt_trace_release(trace);
 }
 
+/* Where anything was allocated, or is from before the recording. */
+static void the_summary_speaks_of_memory_that_there_is(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 4; i++) {
+        takt_trace *trace = build_begin(9000000);
+        trace->memory.allocations = i & 1;
+        trace->memory.peak_bytes = i & 2 ? 4096 : 0;
+        trace->memory.window_peak_bytes = 4095;
+        trace->memory.window_begin_bytes = 200;
+        trace->memory.current_bytes = 150;
+        build_end(trace);
+        json_t *json = report_json(trace, "summary", NULL);
+        const json_t *facts = json_object_get(json, "facts");
+        assert_int_equal(json_object_get(facts, "memory_peak_bytes") != NULL, i > 0);
+        if (i > 0) {
+            assert_value(facts, "memory_peak_bytes", 4095);
+            assert_value(facts, "memory_current_bytes", 150);
+            assert_value(facts, "memory_change_bytes", -50);
+        }
+        json_decref(json);
+        takt_trace_release(trace);
+    }
+}
+
 static void folded_traces_have_no_jumps(void **state)
 {
     (void)state;
@@ -164,6 +189,7 @@ int main(void)
         cmocka_unit_test(jumps_are_the_largest_and_counted_in_full),
         cmocka_unit_test(jumps_name_their_scope_and_thread),
         cmocka_unit_test(what_a_call_allocates_is_its_scopes),
+        cmocka_unit_test(the_summary_speaks_of_memory_that_there_is),
         cmocka_unit_test(folded_traces_have_no_jumps),
         cmocka_unit_test(without_memory_it_says_so),
     };

@@ -1,5 +1,5 @@
 /* Figures of steps, against a sort of the durations. */
-#include "test_report_build.h"
+#include "test_report_json.h"
 
 #include "summary/steps.h"
 
@@ -132,6 +132,65 @@ static void steps_of_no_duration_have_no_rate(void **state)
     takt_trace_release(trace);
 }
 
+/* What of a device is told, and whether there are notes, depends on what is known. */
+static void rows_say_what_is_known(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(9000000);
+    build_step(trace, 0, 1000000, 5000000);
+    build_end(trace);
+    json_t *json = report_json(trace, "steps", NULL);
+    assert_int_equal(row_count(json), 1);
+    assert_text(row_at(json, 0), "steps", "recorded");
+    assert_value(row_at(json, 0), "median_ns", 4000000);
+    assert_value(row_at(json, 0), "steps_per_second", 250);
+    assert_null(json_object_get(row_at(json, 0), "cuda_time_ns"));
+    assert_null(json_object_get(row_at(json, 0), "cuda_busy_percent"));
+    assert_null(json_object_get(row_at(json, 0), "realtime_factor"));
+    assert_int_equal(json_array_size(json_object_get(json, "notes")), 0);
+    json_decref(json);
+    takt_trace_release(trace);
+
+    trace = build_begin(9000000);
+    build_track(trace, "main");
+    build_step(trace, 0, 1000000, 5000000);
+    build_all_step(trace, 4000000);
+    trace->all_steps.simulated_seconds = 0.002;
+    uint32_t span = build_span(trace, 0, build_site(trace, "step"), TKT_NO_SPAN, 1000000, 5000000);
+    build_activity(trace, "cuda:0", "kernel a", TAKT_TIMING_KERNEL, 2000000, 3000000, 0, span);
+    build_end(trace);
+    json = report_json(trace, "steps", NULL);
+    assert_int_equal(row_count(json), 2);
+    const json_t *row = row_of(json, "steps", "recorded");
+    assert_value(row, "cuda_time_ns", 1000000);
+    assert_value(row, "cuda_busy_percent", 25);
+    assert_value(row, "realtime_factor", 0.5);
+    row = row_of(json, "steps", "all");
+    assert_value(row, "cuda_time_ns", NAN);
+    assert_value(row, "cuda_busy_percent", NAN);
+    assert_true(json_array_size(json_object_get(json, "notes")) > 0);
+    assert_value(json_object_get(json, "facts"), "simulated_seconds_per_step", 0.002);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
+/* One that was too long ago to be recorded. */
+static void the_summary_has_steps_that_were_not_recorded(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(9000000);
+    build_track(trace, "main");
+    build_span(trace, 0, build_site(trace, "step"), TKT_NO_SPAN, 1000000, 5000000);
+    build_all_step(trace, 4000000);
+    build_end(trace);
+    json_t *json = report_json(trace, "summary", NULL);
+    assert_text(row_at(table_of(json, "steps"), 0), "steps", "all");
+    assert_value(json_object_get(json, "facts"), "step_median_ns", 4000000);
+    assert_value(json_object_get(json, "facts"), "steps_per_second", 250);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -141,6 +200,8 @@ int main(void)
         cmocka_unit_test(rates_follow_from_the_mean),
         cmocka_unit_test(without_steps_all_is_zero),
         cmocka_unit_test(steps_of_no_duration_have_no_rate),
+        cmocka_unit_test(rows_say_what_is_known),
+        cmocka_unit_test(the_summary_has_steps_that_were_not_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
