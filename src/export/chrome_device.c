@@ -22,7 +22,7 @@ void tkt_chrome_devices_fini(tkt_chrome *chrome)
     TKT_ARRAY_FREE(&chrome->works);
     TKT_ARRAY_FREE(&chrome->memories);
     tkt_streams_fini(&chrome->streams);
-    tkt_free(chrome->has_arrow);
+    tkt_free(chrome->arrows);
 }
 
 /* ---- Devices and streams --------------------------------------------------------------------- */
@@ -104,8 +104,8 @@ static tkt_chrome_stream *find_stream(tkt_chrome *chrome, const tkt_activity *ac
 takt_status tkt_chrome_find_works(tkt_chrome *chrome)
 {
     const takt_trace *trace = chrome->trace;
-    chrome->has_arrow = tkt_alloc_zeroed(trace->calls.count + 1);
-    if (!chrome->has_arrow)
+    chrome->arrows = tkt_alloc_zeroed((trace->calls.count + 1) * sizeof *chrome->arrows);
+    if (!chrome->arrows)
         return TAKT_NO_MEMORY;
     for (size_t i = 0; i < trace->activities.count; i++) {
         const tkt_activity *activity = &trace->activities.items[i];
@@ -259,33 +259,34 @@ static void put_work(tkt_chrome *chrome, const tkt_activity *activity, const tkt
     tkt_writer_text(writer, "}},\n");
 }
 
-/* Kineto's arrows; of a graph several lead from one call. */
-static void put_arrow(tkt_chrome *chrome, const char *phase, uint32_t correlation, uint32_t pid,
-                      uint32_t tid, uint64_t time_ns)
+static void put_arrow(tkt_chrome *chrome, const char *phase, uint64_t id, const tkt_chrome_row *row,
+                      uint64_t time_ns)
 {
     tkt_writer_format(chrome->writer,
-                      "{\"ph\":\"%s\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":%u,\"pid\":%u,"
+                      "{\"ph\":\"%s\",\"cat\":\"ac2g\",\"name\":\"ac2g\",\"id\":%llu,\"pid\":%u,"
                       "\"tid\":%u,\"ts\":",
-                      phase, correlation, pid, tid);
+                      phase, (unsigned long long)id, row->pid, row->tid);
     tkt_chrome_put_ts(chrome, time_ns);
     tkt_writer_text(chrome->writer, "},\n");
 }
 
+/* Kineto's arrows. Its ids are correlations, but of a graph several arrows lead from one call, and
+ * chrome://tracing ends an id's arrow once: all but the first have their number above the 32 bits.
+ */
 static void put_arrows(tkt_chrome *chrome, const tkt_activity *activity, const tkt_chrome_row *row)
 {
     const takt_trace *trace = chrome->trace;
     if (activity->call >= trace->calls.count)
         return;
-    if (!chrome->has_arrow[activity->call]) {
-        const tkt_call_info *call = &trace->calls.items[activity->call];
-        tkt_chrome_row *from = &chrome->tracks[call->track].row;
-        chrome->has_arrow[activity->call] = 1;
-        tkt_chrome_announce(chrome, from);
-        put_arrow(chrome, "s", activity->correlation, from->pid, from->tid,
-                  trace->tracks.items[call->track].spans.items[call->span].begin_ns);
-    }
-    put_arrow(chrome, "f\",\"bp\":\"e", activity->correlation, row->pid, row->tid,
-              activity->begin_ns);
+    const tkt_call_info *call = &trace->calls.items[activity->call];
+    tkt_chrome_row *from = &chrome->tracks[call->track].row;
+    uint64_t id = (uint64_t)chrome->arrows[activity->call]++ << 32 | activity->correlation;
+    /* Where two activities meet, chrome://tracing would end the arrow at the one before. */
+    uint64_t inside_ns = activity->begin_ns + (activity->end_ns - activity->begin_ns > 1);
+    tkt_chrome_announce(chrome, from);
+    put_arrow(chrome, "s", id, from,
+              trace->tracks.items[call->track].spans.items[call->span].begin_ns);
+    put_arrow(chrome, "f\",\"bp\":\"e", id, row, inside_ns);
 }
 
 void tkt_chrome_device_works(tkt_chrome *chrome, uint64_t last_ns)

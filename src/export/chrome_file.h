@@ -137,7 +137,7 @@ typedef struct tkt_chrome {
     TKT_ARRAY_OF(tkt_chrome_work) works; /* by begin */
     TKT_ARRAY_OF(tkt_chrome_bytes) memories;
     tkt_chrome_lanes overheads;
-    uint8_t       *has_arrow; /* by call: its begin has been written */
+    uint32_t      *arrows; /* by call: how many lead from it */
     tkt_chrome_row steps_row;
     uint32_t       next_row_id;
     int32_t        next_order;

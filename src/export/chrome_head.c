@@ -151,6 +151,7 @@ void tkt_chrome_begin_file(tkt_chrome *chrome)
     tkt_writer_text(writer, "\"distributedInfo\": {\"backend\": \"none\", \"rank\": 0, "
                             "\"world_size\": 1},\n");
     put_provenance(chrome);
+    /* Of "ns" chrome://tracing warns that such a clock is too coarse. */
     tkt_writer_text(writer, "\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": ");
     tkt_chrome_put_i64(writer, chrome->base_ns);
     tkt_writer_text(writer, ",\n\"traceEvents\": [\n");

@@ -477,17 +477,19 @@ class ChromeFile:
                       event["args"].get("bytes"))
 
     def check_arrows(self, where):
-        begins = {(event["id"], event["tid"], event["ts"]) for event in self.events
-                  if event["ph"] == "s" and event["cat"] == "ac2g"}
-        ends = collections.Counter((event["id"], event["pid"], event["tid"], event["ts"])
-                                   for event in self.events
-                                   if event["ph"] == "f" and event["cat"] == "ac2g")
-        used = {event["args"]["correlation"] for event in self.work}
-        equal(where, "arrows from calls", begins,
-              {(id, self.calls[id]["tid"], self.calls[id]["ts"]) for id in used})
-        equal(where, "arrows to activities", ends, collections.Counter(
-            (event["args"]["correlation"], event["pid"], event["tid"], event["ts"])
-            for event in self.work))
+        begins, ends = (sorted((event for event in self.events
+                                if event["ph"] == phase and event["cat"] == "ac2g"),
+                               key=lambda event: event["id"]) for phase in "sf")
+        ids = [event["id"] for event in begins]
+        equal(where, "ids of arrows", ids, sorted(set(ids)))
+        equal(where, "ids of arrows' ends", [event["id"] for event in ends], ids)
+        equal(where, "arrows from calls", [(event["tid"], event["ts"]) for event in begins],
+              [(call["tid"], call["ts"]) for call in (self.calls[id % 2**32] for id in ids)])
+        equal(where, "arrows to activities", collections.Counter(
+            (event["id"] % 2**32, event["pid"], event["tid"], ns_of(event["ts"])) for event in ends),
+            collections.Counter((event["args"]["correlation"], event["pid"], event["tid"],
+                                 ns_of(event["ts"]) + (ns_of(event["dur"]) > 1))
+                                for event in self.work))
 
 
 # ---- Timers and texts ---------------------------------------------------------------------------

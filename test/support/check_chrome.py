@@ -125,7 +125,7 @@ def header_keys(trace):
     need([key for key in keys if key in wanted] == wanted, "keys are", keys)
 
 
-@check("the values of Kineto's header")
+@check("the values of Kineto's header; of another unit chrome://tracing would warn")
 def header_values(trace):
     need(trace.json["schemaVersion"] == 1, "schemaVersion", trace.json["schemaVersion"])
     need(isinstance(trace.json["deviceProperties"], list), "deviceProperties is no list")
@@ -309,25 +309,29 @@ def device_properties(trace):
     need(len(ids) == len(set(ids)), "two devices have one id:", ids)
 
 
-@check("arrows lead from calls to what they launched, by the correlation (Kineto's ac2g)")
+@check("arrows lead from calls to what they launched: the low half of an id, which is of one arrow, "
+       "is the correlation (Kineto's ac2g; chrome://tracing ends an id's arrow once, and at the one "
+       "before where two meet)")
 def arrows(trace):
-    starts = {}
+    starts, ends = {}, set()
     for event in trace.phase("s"):
         if event["cat"] == "ac2g":
-            need(event["id"] not in starts, "two calls have correlation", event["id"])
+            need(event["id"] not in starts, "two arrows begin as", event["id"])
             starts[event["id"]] = event
     calls = {(e["pid"], e["tid"], e["ts"], e["args"].get("correlation")) for e in trace.phase("X")
              if e["cat"] in CALL_CATEGORIES and "args" in e}
-    works = {(e["pid"], e["tid"], e["ts"], e["args"]["correlation"]) for e in trace.phase("X")
-             if e["cat"] in DEVICE_CATEGORIES}
+    works = {(e["pid"], e["tid"], ns(e["ts"]) + (ns(e["dur"]) > 1), e["args"]["correlation"])
+             for e in trace.phase("X") if e["cat"] in DEVICE_CATEGORIES}
     for event in starts.values():
-        need((event["pid"], event["tid"], event["ts"], event["id"]) in calls or
+        need((event["pid"], event["tid"], event["ts"], event["id"] % 2**32) in calls or
              trace.json["takt"]["part"] > 1, event, "leads from no call")
     for event in trace.phase("f"):
         if event["cat"] == "ac2g":
-            need((event["pid"], event["tid"], event["ts"], event["id"]) in works, event)
-            need(event["id"] in starts or trace.json["takt"]["part"] > 1, event, "from nowhere")
+            need((event["pid"], event["tid"], ns(event["ts"]), event["id"] % 2**32) in works, event)
             need(event.get("bp") == "e", event)
+            need(event["id"] not in ends, "two arrows end as", event["id"])
+            ends.add(event["id"])
+    need(starts.keys() == ends, "arrows without a begin or an end:", starts.keys() ^ ends)
 
 
 @check("waits are synchronisations as Kineto calls them")
@@ -498,7 +502,7 @@ GOOD = """{
 {"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":8.000,"dur":0.250,"args":{"device":0,
  "context":1,"stream":7,"correlation":3,"registers per thread":32,"shared memory":0,
  "grid":[1,2,3],"block":[4,1,1],"est. achieved occupancy %":50}},
-{"ph":"f","bp":"e","cat":"ac2g","name":"ac2g","id":3,"pid":0,"tid":7,"ts":8.000},
+{"ph":"f","bp":"e","cat":"ac2g","name":"ac2g","id":3,"pid":0,"tid":7,"ts":8.001},
 {"ph":"X","cat":"gpu_memcpy","name":"Memcpy HtoD (Pageable -> Device)","pid":0,"tid":7,
  "ts":8.500,"dur":0.010,"args":{"device":0,"context":1,"stream":7,"correlation":4,"bytes":20,
  "memory bandwidth (GB/s)":2.0}},
@@ -545,7 +549,7 @@ BREAKS = [
      ('%":50', '%":101'), ("Memcpy HtoD (Pageable", "Memcpy HtoD Pageable")),
     ("device_properties", ('"numSms": 1,', ""), ('"id": 0', '"id": "0"')),
     ("arrows", ('"id":3,"pid":9', '"id":4,"pid":9'), ('"id":3,"pid":0', '"id":4,"pid":0'),
-     ('"bp":"e","cat":"ac2g"', '"cat":"ac2g"')),
+     ('"bp":"e","cat":"ac2g"', '"cat":"ac2g"'), ("8.001", "8.000")),
     ("waits", ('"Stream Sync","pid"', '"Sync","pid"'), ('"Stream Sync","stream":7',
      '"Stream Sync","stream":0')),
     ("window", ("Record Window End", "Record Window"), ("Iteration Start", "Iteration")),

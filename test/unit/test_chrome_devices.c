@@ -186,17 +186,18 @@ static void calls_are_the_librarys_and_arrows_lead_from_them(void **state)
     json_t *alloc = find_event(json, "X", "cuMemAlloc_v2");
     assert_string_equal(string_of(alloc, "cat"), "cuda_driver");
     assert_int_equal(integer_of(args_of(alloc), "result"), 2);
-    assert_int_equal(count_phase(json, "s"), 1);
-    json_t *start = find_event(json, "s", "ac2g");
-    assert_int_equal(integer_of(start, "id"), 5);
-    assert_int_equal(integer_of(start, "tid"), PID);
-    assert_int_equal(begin_of(start), 0);
+    assert_int_equal(count_phase(json, "s"), 2);
     assert_int_equal(count_phase(json, "f"), 2);
     for (size_t i = 0; i < 2; i++) {
+        json_t *start = find_nth(json, "s", "ac2g", i);
         json_t *end = find_nth(json, "f", "ac2g", i);
+        assert_int_equal(integer_of(start, "id"), 5 + ((json_int_t)i << 32)); /* one arrow's own */
+        assert_int_equal(integer_of(start, "tid"), PID);
+        assert_int_equal(begin_of(start), 0);
+        assert_int_equal(integer_of(end, "id"), integer_of(start, "id"));
         assert_int_equal(integer_of(end, "pid"), 0);
         assert_int_equal(integer_of(end, "tid"), 7 + i);
-        assert_int_equal(begin_of(end), 40 + 5 * i);
+        assert_int_equal(begin_of(end), 41 + 5 * i); /* not where the one before may end */
         assert_string_equal(string_of(end, "bp"), "e");
     }
     json_decref(json);
