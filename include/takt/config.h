@@ -60,10 +60,12 @@ TAKT_API const takt_profiler_options *takt_config_options(const takt_config *con
 TAKT_API takt_status takt_config_describe(const takt_config *config, const takt_sink *sink);
 
 /* Writes every command-line option with its type, default and meaning; `takt config explain`
- * prints the same keys as YAML, takt_config_markdown() as docs/config.md. */
+ * prints the same keys as YAML, takt_config_markdown() as docs/config.md, and takt_config_json()
+ * as an array of objects with key, default (as TAKT_OPTIONS takes it), takes and meaning. */
 TAKT_API takt_status takt_config_help(const takt_sink *sink);
 TAKT_API takt_status takt_config_explain(const takt_sink *sink);
 TAKT_API takt_status takt_config_markdown(const takt_sink *sink);
+TAKT_API takt_status takt_config_json(const takt_sink *sink);
 
 /* NULL is ignored. */
 TAKT_API void takt_config_destroy(takt_config *config);

@@ -258,12 +258,14 @@ static void a_failing_sink_is_reported(void **state)
     assert_int_equal(takt_config_help(&sink), TAKT_IO_ERROR);
     assert_int_equal(takt_config_explain(&sink), TAKT_IO_ERROR);
     assert_int_equal(takt_config_markdown(&sink), TAKT_IO_ERROR);
+    assert_int_equal(takt_config_json(&sink), TAKT_IO_ERROR);
     assert_int_equal(takt_config_describe(NULL, &sink), TAKT_BAD_ARGUMENT);
     assert_int_equal(takt_config_describe(config, NULL), TAKT_BAD_ARGUMENT);
     assert_int_equal(takt_config_describe(config, &none), TAKT_BAD_ARGUMENT);
     assert_int_equal(takt_config_help(NULL), TAKT_BAD_ARGUMENT);
     assert_int_equal(takt_config_explain(NULL), TAKT_BAD_ARGUMENT);
     assert_int_equal(takt_config_markdown(NULL), TAKT_BAD_ARGUMENT);
+    assert_int_equal(takt_config_json(NULL), TAKT_BAD_ARGUMENT);
     takt_config_destroy(config);
 }
 

@@ -7,6 +7,8 @@
 
 #include "config/state.h"
 
+#include <jansson.h>
+
 static void every_key_is_complete(void **state)
 {
     (void)state;
@@ -50,6 +52,25 @@ static void the_explained_file_says_the_defaults(void **state)
     tkt_config_state_destroy(defaults);
     takt_config_destroy(explained);
     tkt_free(yaml);
+}
+
+static void the_json_has_every_key_as_it_is(void **state)
+{
+    (void)state;
+    char *text = text_of(takt_config_json);
+    json_t *keys = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    assert_int_equal(json_array_size(keys), TKT_CONFIG_ID_COUNT);
+    for (size_t i = 0; i < TKT_CONFIG_ID_COUNT; i++) {
+        const tkt_config_key *key = &tkt_config_keys[i];
+        const json_t *it = json_array_get(keys, i);
+        assert_int_equal(json_object_size(it), 4);
+        assert_string_equal(json_string_value(json_object_get(it, "key")), key->name);
+        assert_string_equal(json_string_value(json_object_get(it, "default")), key->initial);
+        assert_string_equal(json_string_value(json_object_get(it, "meaning")), key->meaning);
+        assert_true(*json_string_value(json_object_get(it, "takes")) != '\0');
+    }
+    json_decref(keys);
+    tkt_free(text);
 }
 
 static void the_explained_file_fits_100_columns(void **state)
@@ -147,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_key_is_complete),
         cmocka_unit_test(the_explained_file_says_the_defaults),
+        cmocka_unit_test(the_json_has_every_key_as_it_is),
         cmocka_unit_test(the_explained_file_fits_100_columns),
         cmocka_unit_test(every_option_of_the_help_is_accepted),
         cmocka_unit_test(the_page_in_docs_is_up_to_date),
