@@ -178,7 +178,7 @@ static const char json_short[128] = {
     [7] = 'u',  ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', [11] = 'u',  ['\f'] = 'f',  ['\r'] = 'r',
     [14] = 'u', [15] = 'u',   [16] = 'u',   [17] = 'u',   [18] = 'u',  [19] = 'u',    [20] = 'u',
     [21] = 'u', [22] = 'u',   [23] = 'u',   [24] = 'u',   [25] = 'u',  [26] = 'u',    [27] = 'u',
-    [28] = 'u', [29] = 'u',   [30] = 'u',   [31] = 'u',   ['"'] = '"', ['\\'] = '\\',
+    [28] = 'u', [29] = 'u',   [30] = 'u',   [31] = 'u',   ['"'] = '"', ['\\'] = '\\', [127] = 'u',
 };
 
 #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
@@ -195,6 +195,7 @@ static bool is_plain(uint64_t word)
 {
     uint64_t special = (word - EACH_BYTE(0x20)) | word;
     special |= has_zero(word ^ EACH_BYTE('"')) | has_zero(word ^ EACH_BYTE('\\'));
+    special |= has_zero(word ^ EACH_BYTE(127));
     return (special & EACH_BYTE(0x80)) == 0;
 }
 

@@ -22,9 +22,9 @@ size_t tkt_printable(char *out, size_t capacity, const char *text, size_t size);
  * characters. */
 size_t tkt_text_columns(const char *text);
 
-/* The escaped inside of a JSON string (RFC 8259): quotes, backslashes, and what would drive a
- * terminal (all that tkt_printable() replaces but DEL), so that printing JSON is safe, too; invalid
- * bytes as U+FFFD. At most 6 bytes out for one in. Returns the end. */
+/* The escaped inside of a JSON string (RFC 8259): quotes, backslashes, and all that tkt_printable()
+ * replaces because it would drive a terminal, so that printing JSON is safe, too; invalid bytes as
+ * U+FFFD. At most 6 bytes out for one in. Returns the end. */
 char *tkt_json_escape(char *out, const char *text, size_t size);
 
 /* Writes a decimal number without NUL and returns its end; at most 20 bytes. */

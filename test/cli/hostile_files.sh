@@ -13,8 +13,8 @@ formats=$("$takt" help export | sed -n 's/^      --\([a-z-]*\)  .*/\1/p' | grep 
 [ "$(wc -w <<<"$reports")" -ge 13 ] || fail "help names only these reports" "$reports"
 [ "$(wc -w <<<"$formats")" -ge 9 ] || fail "help names only these formats" "$formats"
 
-# Controls but line breaks: C0, C1, and what turns or breaks lines.
-raw=$'[\x01-\x08\x0b\x0c\x0e-\x1f]|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]'
+# Controls but line breaks: C0, DEL, C1, and what turns or breaks lines.
+raw=$'[\x01-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]'
 harmless() {
     ! grep -qaP "$raw" "$scratch/out" "$scratch/err" || fail "shows control characters" \
         "$(grep -haP "$raw" "$scratch/out" "$scratch/err" | cat -v)"

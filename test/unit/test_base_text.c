@@ -217,16 +217,16 @@ static void json_escapes_what_rfc_8259_wants_escaped(void **state)
     assert_escaped("", 0, "");
     assert_escaped("\"\\/", 3, "\\\"\\\\/");
     assert_escaped("\b\f\n\r\t", 5, "\\b\\f\\n\\r\\t");
-    assert_escaped("\0\x01\x1F\x7F", 4, "\\u0000\\u0001\\u001f\x7F");
+    assert_escaped("\0\x01\x1F", 3, "\\u0000\\u0001\\u001f");
     assert_escaped("\xE2\x82\xAC\xFF", 4, "\xE2\x82\xAC" REPLACEMENT);
 }
 
 static void json_escapes_what_drives_terminals(void **state)
 {
     (void)state;
-    assert_escaped("\xC2\x9B"
+    assert_escaped("\x7F\xC2\x80\xC2\x9B"
                    "0m",
-                   4, "\\u009b0m");
+                   7, "\\u007f\\u0080\\u009b0m");
     assert_escaped("\xE2\x80\xAE\xD8\x9C\xE2\x81\xA9", 8, "\\u202e\\u061c\\u2069");
 }
 
@@ -235,14 +235,14 @@ static void json_escapes_what_drives_terminals(void **state)
 static void json_escapes_at_every_place(void **state)
 {
     (void)state;
-    static const char specials[] = "\"\\\n\x1F\x80\xFF";
-    for (size_t special = 0; special < 6; special++) {
+    static const char specials[] = "\"\\\n\x1F\x7F\x80\xFF";
+    for (size_t special = 0; special < 7; special++) {
         for (size_t place = 0; place < 24; place++) {
             char text[24], expected[64], out[160];
             memset(text, '~', sizeof text);
             text[place] = specials[special];
-            static const char *const escaped[] = {"\\\"",    "\\\\",      "\\n",
-                                                  "\\u001f", REPLACEMENT, REPLACEMENT};
+            static const char *const escaped[] = {"\\\"",    "\\\\",      "\\n",      "\\u001f",
+                                                  "\\u007f", REPLACEMENT, REPLACEMENT};
             int size = snprintf(expected, sizeof expected, "%.*s%s%.*s", (int)place,
                                 "~~~~~~~~~~~~~~~~~~~~~~~~", escaped[special], (int)(23 - place),
                                 "~~~~~~~~~~~~~~~~~~~~~~~~");
