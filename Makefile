@@ -185,7 +185,7 @@ $(B)/html/head.html: $(foreach ending,sh html css js,$(wildcard src/cli/html/*.$
 	$(Q)src/cli/html/assemble.sh '$(abspath $(@D))'
 
 # The views of `takt export --sqlite` become part of the command, too.
-$(B)/obj/src/cli/tables/sqlite.o: src/cli/tables/views.sql
+$(B)/obj/src/cli/tables/sqlite.o: $(wildcard src/cli/tables/*.sql)
 
 # Size counts, too: what runs once a cycle is compiled for size, what runs for every event for speed.
 # CFLAGS that somebody has given are left alone.

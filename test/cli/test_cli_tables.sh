@@ -5,6 +5,7 @@
 support=$(cd "${0%/*}/../support" && pwd)
 page=$(cd "${TAKT_ROOT:-.}" && pwd)/docs/exports.md
 odd=$(cd "$TAKT_BUILD" && pwd)/test/cli/prog_same
+make=$(cd "$TAKT_BUILD" && pwd)/test/cli/prog_trace
 cd "$scratch" || exit 1
 python3 -c 'import sqlite3; assert sqlite3.sqlite_version_info >= (3, 28)' 2>/dev/null ||
     { echo "needs python3 with SQLite 3.28" && exit 77; }
@@ -50,6 +51,13 @@ for name in odd cut; do
     status_is 0
     compare $name.pftrace $name.db $name-csv
 done
+# A scope in a callback: inside of a call that is no row, and no part of the scope around that.
+printf '%s\n' 'run callback' 'thread main' 'span -1 0 0 1000 outer' 'call 0 100 600 launch' \
+    'span 1 0 200 450 inside' 'call 2 250 300 query' 'span 0 0 700 800 later' |
+    "$make" callback.pftrace
+run export --sqlite --csv callback.pftrace
+status_is 0
+compare callback.pftrace callback.db callback-csv
 python3 "$support/table_questions.py" hostile odd.db odd-csv || fail "odd names are not whole"
 python3 "$support/table_questions.py" cut cut.db || fail "the cut is not told"
 

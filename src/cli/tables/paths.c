@@ -16,7 +16,8 @@ static size_t hash_of(uint32_t parent, const char *name, const char *file, uint3
 static bool is_path(const table_path *path, uint32_t parent, const takt_span_info *span)
 {
     return path->parent == parent && path->line == span->line && path->name == span->name &&
-           path->file == span->file && path->category == span->category;
+           path->file == span->file && path->category == span->category &&
+           path->filter == span->filter;
 }
 
 static bool grow_slots(table_paths *paths)
@@ -71,6 +72,7 @@ static uint32_t add(table_paths *paths, uint32_t parent, const takt_span_info *s
         .file = span->file,
         .line = span->line,
         .parent = parent,
+        .filter = span->filter,
         .depth = parent ? paths->items[parent].depth + 1 : 0,
         .is_call = (span->flags & TAKT_SPAN_CALL) != 0,
         .is_recursive = is_inside(paths, parent, span->name),

@@ -20,9 +20,24 @@ static bool find_first(table_source *source)
     return source->first && source->path && source->self_ns;
 }
 
-static bool take_span(table_source *source, size_t first, size_t number, const takt_span_info *span,
+/* A scope within a call, as in a callback, is no part of the scope that makes the call either. */
+static void take_from_caller(table_source *source, size_t track, size_t parent, int64_t ns)
+{
+    takt_span_info call;
+    while (parent != TAKT_NO_PARENT) {
+        takt_trace_span(source->trace, track, parent, &call);
+        if (!(call.flags & TAKT_SPAN_CALL)) {
+            source->self_ns[source->first[track] + parent] -= ns;
+            return;
+        }
+        parent = call.parent;
+    }
+}
+
+static bool take_span(table_source *source, size_t track, size_t number, const takt_span_info *span,
                       takt_track_kind kind)
 {
+    size_t first = source->first[track];
     int64_t ns = (int64_t)(span->end_ns - span->begin_ns);
     size_t at = first + number, parent = first + span->parent;
     uint32_t above = 0;
@@ -31,8 +46,12 @@ static bool take_span(table_source *source, size_t first, size_t number, const t
         return true;
     if (span->parent != TAKT_NO_PARENT) {
         above = source->path[parent];
-        if (!(span->flags & TAKT_SPAN_CALL) || source->paths.items[above].is_call)
+        bool is_call = (span->flags & TAKT_SPAN_CALL) != 0;
+        bool is_in_call = source->paths.items[above].is_call;
+        if (!is_call || is_in_call)
             source->self_ns[parent] -= ns;
+        if (!is_call && is_in_call)
+            take_from_caller(source, track, span->parent, ns);
     }
     source->path[at] = table_path_of(&source->paths, above, span);
     return source->path[at] != 0;
@@ -45,7 +64,7 @@ static bool take_track(table_source *source, size_t number)
     takt_trace_track(source->trace, number, &track);
     for (size_t i = 0; i < track.span_count; i++) {
         takt_trace_span(source->trace, number, i, &span);
-        if (!take_span(source, source->first[number], i, &span, track.kind))
+        if (!take_span(source, number, i, &span, track.kind))
             return false;
     }
     return true;

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 CLI_EMBED(table_views_sql, "src/cli/tables/views.sql");
+CLI_EMBED(table_views_devices_sql, "src/cli/tables/views_devices.sql");
+CLI_EMBED(table_views_gaps_sql, "src/cli/tables/views_gaps.sql");
 
 /* Times, and numbers beyond SQLite's integers, are as exact as it can hold them: the latter are
  * text. */
@@ -101,7 +103,8 @@ static bool write_all(sqlite3 *db, const table_source *source)
     bool is_good = execute(db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
     for (size_t i = 0; is_good && (from = table_at(i)); i++)
         is_good = write_table(db, source, from);
-    return is_good && execute(db, table_views_sql) && execute(db, "COMMIT");
+    return is_good && execute(db, table_views_sql) && execute(db, table_views_devices_sql) &&
+           execute(db, table_views_gaps_sql) && execute(db, "COMMIT");
 }
 
 /* The name is known to be new; files made by mkstemp are for nobody but their owner. */

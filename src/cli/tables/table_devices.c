@@ -1,16 +1,6 @@
 /* What devices did, and the calls that made them do it. */
 #include "cli/tables/tables.h"
 
-/* The name of a kind, or NULL. */
-#define NAME_OF(names, kind) ((kind) < sizeof(names) / sizeof *(names) ? (names)[kind] : NULL)
-
-static const char *memory_name(uint32_t kind)
-{
-    static const char *const names[] = {NULL,    "pageable", "pinned",        "device",
-                                        "array", "managed",  "device static", "managed static"};
-    return NAME_OF(names, kind);
-}
-
 static const table_column api_columns[] = {{"span", "INTEGER PRIMARY KEY REFERENCES spans"},
                                            {"track", "INTEGER REFERENCES tracks"},
                                            {"name", "TEXT"},
@@ -78,23 +68,8 @@ static const table_column activity_columns[] = {{"id", "INTEGER PRIMARY KEY"},
                                                 {"local_bytes", "INTEGER"},
                                                 {"occupancy", "REAL"},
                                                 {"graph", "INTEGER"},
-                                                {"graph_node", "INTEGER"}};
-
-static const char *activity_kind(uint32_t filter)
-{
-    switch (filter) {
-    case TAKT_TIMING_KERNEL:
-        return "kernel";
-    case TAKT_TIMING_BUILTIN:
-        return "builtin";
-    case TAKT_TIMING_MEMCPY:
-        return "memcpy";
-    case TAKT_TIMING_MEMSET:
-        return "memset";
-    default:
-        return filter == TAKT_TIMING_GRAPH ? "graph" : NULL;
-    }
-}
+                                                {"graph_node", "INTEGER"},
+                                                {"limited_by", "TEXT"}};
 
 static void put_launch(const table_source *source, const takt_activity *activity, table_row *row)
 {
@@ -119,9 +94,9 @@ static void put_copy(const takt_activity *activity, table_row *row)
     static const char *const copies[] = {NULL,   "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
                                          "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
     table_put_known(row, activity->bytes);
-    table_put_known_text(row, NAME_OF(copies, activity->copy_kind));
-    table_put_known_text(row, memory_name(activity->source_memory));
-    table_put_known_text(row, memory_name(activity->target_memory));
+    table_put_known_text(row, TABLE_NAME_OF(copies, activity->copy_kind));
+    table_put_known_text(row, table_memory_kind(activity->source_memory));
+    table_put_known_text(row, table_memory_kind(activity->target_memory));
 }
 
 static void put_triple(const uint32_t values[3], table_row *row)
@@ -133,6 +108,7 @@ static void put_triple(const uint32_t values[3], table_row *row)
 /* 0 shared bytes are known where there is a grid. */
 static void put_kernel(const takt_activity *activity, table_row *row)
 {
+    static const char *const limits[] = {NULL, "warps", "registers", "shared memory", "blocks"};
     const uint32_t values[] = {activity->registers, activity->static_shared_bytes,
                                activity->dynamic_shared_bytes, activity->local_bytes};
     put_triple(activity->grid, row);
@@ -146,6 +122,7 @@ static void put_kernel(const takt_activity *activity, table_row *row)
     table_put_known_real(row, activity->occupancy);
     table_put_known(row, activity->graph);
     table_put_known(row, activity->graph_node);
+    table_put_text(row, TABLE_NAME_OF(limits, activity->occupancy_limit));
 }
 
 static bool fill_activities(const table_source *source, table_row *row)
@@ -156,7 +133,7 @@ static bool fill_activities(const table_source *source, table_row *row)
         table_put_text(row, activity.device);
         table_put_text(row, activity.name);
         table_put_known_text(row, activity.full_name);
-        table_put_known_text(row, activity_kind(activity.filter));
+        table_put_known_text(row, table_activity_kind(activity.filter));
         table_put_known(row, activity.thread);
         table_put_track(row, activity.track);
         table_put_times(row, activity.begin_ns, activity.end_ns);
@@ -182,7 +159,7 @@ static bool fill_waits(const table_source *source, table_row *row)
     takt_wait_info wait;
     for (size_t i = 0; takt_trace_wait(source->trace, i, &wait) == TAKT_OK; i++) {
         table_put_times(row, wait.begin_ns, wait.end_ns);
-        table_put_known_text(row, NAME_OF(kinds, wait.kind));
+        table_put_known_text(row, TABLE_NAME_OF(kinds, wait.kind));
         table_put_known(row, wait.correlation);
         table_put_known(row, wait.context);
         if (wait.stream == UINT32_MAX)
@@ -196,27 +173,3 @@ static bool fill_waits(const table_source *source, table_row *row)
 }
 
 const table table_waits = TABLE_OF("waits", wait_columns, fill_waits);
-
-static const table_column memory_columns[] = {
-    {"time_ns", "INTEGER"}, {"device", "TEXT"},   {"kind", "TEXT"},  {"is_pool", "INTEGER"},
-    {"address", "INTEGER"}, {"bytes", "INTEGER"}, {"scope", "TEXT"}, {"thread", "INTEGER"}};
-
-static bool fill_memory(const table_source *source, table_row *row)
-{
-    takt_memory_info memory;
-    for (size_t i = 0; takt_trace_memory(source->trace, i, &memory) == TAKT_OK; i++) {
-        table_put_uint(row, memory.time_ns);
-        table_put_text(row, *memory.device ? memory.device : "host");
-        table_put_known_text(row, memory_name(memory.kind));
-        table_put_uint(row, memory.is_pool);
-        table_put_uint(row, memory.address);
-        table_put_int(row, memory.bytes);
-        table_put_text(row, memory.scope);
-        table_put_known(row, memory.thread);
-        if (!table_row_end(row))
-            return false;
-    }
-    return true;
-}
-
-const table table_memory = TABLE_OF("memory", memory_columns, fill_memory);

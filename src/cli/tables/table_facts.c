@@ -1,5 +1,4 @@
-/* What the recording is as a whole: facts, losses, devices, tracks and steps.
- */
+/* What the recording is as a whole: facts, losses, devices, tracks and steps. */
 #include "cli/tables/tables.h"
 
 static const table_column fact_columns[] = {{"key", "TEXT PRIMARY KEY"}, {"value", ""}};
@@ -23,6 +22,26 @@ static bool put_text(table_row *row, const char *key, const char *value)
     table_put_text(row, key);
     table_put_text(row, value);
     return table_row_end(row);
+}
+
+static bool put_steps(const takt_trace *trace, table_row *row)
+{
+    takt_all_steps steps;
+    takt_trace_all_steps(trace, &steps);
+    return put_count(row, "all_steps_count", steps.count) &&
+           put_count(row, "all_steps_total_ns", steps.total_ns) &&
+           put_count(row, "all_steps_min_ns", steps.min_ns) &&
+           put_count(row, "all_steps_median_ns", steps.median_ns) &&
+           put_count(row, "all_steps_p99_ns", steps.p99_ns) &&
+           put_count(row, "all_steps_max_ns", steps.max_ns) &&
+           put_real(row, "simulated_seconds_per_step", steps.simulated_seconds);
+}
+
+static bool put_host_peak(const takt_trace *trace, table_row *row)
+{
+    takt_peak peak = takt_trace_peak(trace, "cpu");
+    return put_real(row, "host_peak_flops", peak.flops) &&
+           put_real(row, "host_peak_bandwidth", peak.bandwidth);
 }
 
 static bool fill_facts(const table_source *source, table_row *row)
@@ -49,7 +68,8 @@ static bool fill_facts(const table_source *source, table_row *row)
            put_real(row, "clock_uncertainty_ns", facts->clock_uncertainty_ns) &&
            put_real(row, "device_resolution_ns", facts->device_resolution_ns) &&
            put_real(row, "device_uncertainty_ns", facts->device_uncertainty_ns) &&
-           put_real(row, "cost_ns", facts->cost_ns);
+           put_real(row, "cost_ns", facts->cost_ns) && put_steps(source->trace, row) &&
+           put_host_peak(source->trace, row);
 }
 
 const table table_facts = TABLE_OF("facts", fact_columns, fill_facts);
@@ -75,7 +95,8 @@ const table table_losses = TABLE_OF("losses", loss_columns, fill_losses);
 static const table_column device_columns[] = {
     {"device", "TEXT PRIMARY KEY"}, {"name", "TEXT"},
     {"compute_major", "INTEGER"},   {"compute_minor", "INTEGER"},
-    {"multiprocessors", "INTEGER"}, {"memory_bytes", "INTEGER"}};
+    {"multiprocessors", "INTEGER"}, {"memory_bytes", "INTEGER"},
+    {"peak_flops", "REAL"},         {"peak_bandwidth", "REAL"}};
 
 static bool fill_devices(const table_source *source, table_row *row)
 {
@@ -87,6 +108,9 @@ static bool fill_devices(const table_source *source, table_row *row)
         table_put_uint(row, device.compute_minor);
         table_put_known(row, device.multiprocessors);
         table_put_known(row, device.memory_bytes);
+        takt_peak peak = takt_trace_peak(source->trace, device.device);
+        table_put_known_real(row, peak.flops);
+        table_put_known_real(row, peak.bandwidth);
         if (!table_row_end(row))
             return false;
     }

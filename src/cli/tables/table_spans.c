@@ -19,7 +19,9 @@ static const table_column span_columns[] = {{"id", "INTEGER PRIMARY KEY"},
                                             {"unfinished", "INTEGER"},
                                             {"flops", "REAL"},
                                             {"bytes", "REAL"},
-                                            {"stack", "INTEGER"}};
+                                            {"stack", "INTEGER"},
+                                            {"device", "TEXT"},
+                                            {"activity_kind", "TEXT"}};
 
 static const char *kind_of(uint32_t flags)
 {
@@ -61,6 +63,8 @@ static bool put_span(const table_source *source, size_t track, size_t number, ta
     table_put_uint(row, (span.flags & TAKT_SPAN_BEGUN_BEFORE) != 0);
     table_put_uint(row, (span.flags & TAKT_SPAN_UNFINISHED) != 0);
     put_work(source, track, number, row);
+    table_put_known_text(row, span.device);
+    table_put_known_text(row, table_activity_kind(span.filter));
     return table_row_end(row);
 }
 
@@ -88,7 +92,7 @@ static const table_column path_columns[] = {
     {"depth", "INTEGER"},          {"name", "TEXT"},
     {"category", "TEXT"},          {"file", "TEXT"},
     {"line", "INTEGER"},           {"is_call", "INTEGER"},
-    {"is_recursive", "INTEGER"}};
+    {"is_recursive", "INTEGER"},   {"activity_kind", "TEXT"}};
 
 static bool fill_paths(const table_source *source, table_row *row)
 {
@@ -103,6 +107,7 @@ static bool fill_paths(const table_source *source, table_row *row)
         table_put_known(row, path->line);
         table_put_uint(row, path->is_call);
         table_put_uint(row, path->is_recursive);
+        table_put_known_text(row, table_activity_kind(path->filter));
         if (!table_row_end(row))
             return false;
     }

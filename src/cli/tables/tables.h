@@ -53,6 +53,15 @@ void table_put_times(table_row *row, uint64_t begin_ns, uint64_t end_ns);
 /* Hands the row over and empties it. False when it could not be taken: fill no more. */
 bool table_row_end(table_row *row);
 
+/* ---- Names (names.c) ---- */
+
+/* The name of a kind that counts from 0, or NULL. */
+#define TABLE_NAME_OF(names, kind) ((kind) < sizeof(names) / sizeof *(names) ? (names)[kind] : NULL)
+
+/* Of a TAKT_TIMING_ bit, and of a takt_memory_kind; NULL: it is none. */
+const char *table_activity_kind(uint32_t filter);
+const char *table_memory_kind(uint32_t kind);
+
 /* ---- What tables are made of (source.c, paths.c) ---- */
 
 /* A call path: a scope, below the path of the scope that it was opened in. */
@@ -61,6 +70,7 @@ typedef struct table_path {
     const char *category;
     const char *file;
     uint32_t    line;
+    uint32_t    filter; /* of a host activity: one TAKT_TIMING_ bit; otherwise 0 */
     uint32_t    parent; /* number of a path; 0: none */
     uint32_t    depth;  /* 0: opened outside of any other */
     bool        is_call;
@@ -117,7 +127,8 @@ typedef struct table {
 
 extern const table table_facts, table_losses, table_devices, table_tracks, table_steps; /* _facts */
 extern const table table_spans, table_path_list, table_args, table_frames;              /* _spans */
-extern const table table_api, table_activities, table_waits, table_memory;            /* _devices */
+extern const table table_api, table_activities, table_waits;                          /* _devices */
+extern const table table_memory, table_memory_totals;                                   /* _memory */
 extern const table table_counters, table_marks;                                        /* _events */
 
 /* In the order in which they are written; NULL past the end. */

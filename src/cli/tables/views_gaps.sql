@@ -1,0 +1,296 @@
+-- When devices had nothing to do, why, and which launches they waited for, as views: see views.sql.
+-- How causes are told is written with the report `gaps`, docs/reports.md.
+
+-- Times in which a device (kind device) or one of its streams (kind stream) was idle: from the
+-- latest end so far to the next begin, and at both edges of the recording, where `before` or
+-- `after`, ids of activities, is NULL. Up to host_until_ns what comes after had not been handed
+-- over; `rest` is the cause of what follows.
+CREATE VIEW idle_times AS
+WITH piece AS (
+    SELECT 'device' AS kind, device, NULL AS context, NULL AS stream, id, begin_ns,
+           max(end_ns) OVER before AS until_ns
+    FROM device_activities
+    WINDOW before AS (PARTITION BY device ORDER BY begin_ns, id
+                      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+    UNION ALL
+    SELECT 'stream', device, context, stream, id, begin_ns, max(end_ns) OVER before
+    FROM device_activities
+    WINDOW before AS (PARTITION BY device, context, stream ORDER BY begin_ns, id
+                      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+), told AS ( -- the latest correlation that the stream had had before: ids count up
+    SELECT id, coalesce(max(correlation) OVER (
+                   PARTITION BY device, context, stream ORDER BY begin_ns, id
+                   ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS correlation
+    FROM device_activities
+), gap AS (
+    SELECT p.kind, p.device, p.context, p.stream, until_ns AS begin_ns, p.begin_ns AS end_ns,
+           p.id AS after,
+           CASE WHEN until_ns IS NOT NULL THEN
+               (SELECT id FROM activities a -- + keeps to the index of ends
+                WHERE a.device = p.device AND a.end_ns = until_ns
+                      AND (p.kind = 'device' OR (+a.context IS p.context AND +a.stream IS p.stream))
+                ORDER BY +a.begin_ns, +a.id LIMIT 1) END AS before
+    FROM piece p WHERE until_ns IS NULL OR p.begin_ns > until_ns
+    UNION ALL
+    SELECT kind, device, context, stream, until_ns, NULL, NULL,
+           (SELECT id FROM activities a
+            WHERE a.device = l.device AND a.end_ns = until_ns
+                  AND (l.kind = 'device' OR (+a.context IS l.context AND +a.stream IS l.stream))
+            ORDER BY +a.begin_ns, +a.id LIMIT 1)
+    FROM (SELECT 'device' AS kind, device, NULL AS context, NULL AS stream, max(end_ns) AS until_ns
+          FROM device_activities GROUP BY device
+          UNION ALL
+          SELECT 'stream', device, context, stream, max(end_ns)
+          FROM device_activities GROUP BY device, context, stream) l
+), part AS (
+    SELECT g.*, r.begin_ns AS from_ns, r.end_ns AS to_ns, a.launch_span, a.launch_begin_ns,
+           a.launch_end_ns <= g.end_ns AS has_returned, a.launch_span = b.launch_span AS is_graph,
+           CASE WHEN a.launch_end_ns <= g.end_ns THEN a.launch_end_ns ELSE a.launch_begin_ns END
+               AS handed_ns,
+           r.uncertainty_ns, a.correlation, a.context AS on_context, a.stream AS on_stream
+    FROM gap g CROSS JOIN recording r LEFT JOIN activities a ON a.id = g.after
+         LEFT JOIN activities b ON b.id = g.before
+), late AS (
+    SELECT *, coalesce(before AND after AND NOT coalesce(is_graph, 0)
+                       AND handed_ns > begin_ns + uncertainty_ns, 0) AS is_late
+    FROM part
+), split AS (
+    SELECT *, CASE WHEN NOT is_late THEN begin_ns
+                   WHEN has_returned AND end_ns - handed_ns >= 5000 THEN handed_ns
+                   ELSE end_ns END AS host_until_ns
+    FROM late
+), caused AS (
+    SELECT s.*, CASE WHEN before IS NULL OR after IS NULL THEN 'edge'
+                     WHEN launch_span IS NULL THEN 'other'
+                     WHEN is_graph THEN 'graph'
+                     WHEN end_ns - begin_ns < 5000 AND NOT is_late THEN 'short'
+                     WHEN host_until_ns = end_ns THEN 'other'
+                     WHEN EXISTS (SELECT 1 FROM waits w
+                                  WHERE w.context = on_context AND w.stream = on_stream
+                                        AND w.kind = 'stream event'
+                                        AND w.correlation < s.correlation
+                                        AND w.correlation >= (SELECT told.correlation FROM told
+                                                              WHERE told.id = s.after)) THEN 'waited'
+                     WHEN EXISTS (SELECT 1 FROM activities o
+                                  WHERE o.device = s.device AND o.end_ns <= s.end_ns
+                                        AND o.end_ns > s.end_ns - 5000
+                                        AND (+o.context IS NOT on_context
+                                             OR +o.stream IS NOT on_stream)) THEN 'waited'
+                     ELSE 'other' END AS rest
+    FROM split s
+), clipped AS (
+    SELECT kind, device, context, stream, before, after, is_late, rest,
+           max(min(coalesce(begin_ns, from_ns), to_ns), from_ns) AS begin_ns,
+           max(min(coalesce(end_ns, to_ns), to_ns), from_ns) AS end_ns,
+           max(min(coalesce(host_until_ns, from_ns), to_ns), from_ns) AS host_until_ns
+    FROM caused
+)
+SELECT * FROM clipped WHERE end_ns > begin_ns;
+
+-- Those that lie between two activities. The cause is that of the longer part.
+CREATE VIEW gaps AS
+SELECT kind, device, context, stream, begin_ns, end_ns, end_ns - begin_ns AS duration_ns,
+       is_late, host_until_ns - begin_ns AS host_late_ns,
+       CASE WHEN 2 * host_until_ns > begin_ns + end_ns THEN 'host late' ELSE rest END AS cause,
+       before, after
+FROM idle_times WHERE rest <> 'edge';
+
+CREATE VIEW report_gaps AS
+WITH idle AS (
+    SELECT kind, device, context, stream, end_ns - begin_ns AS idle_ns, is_late, rest,
+           host_until_ns - begin_ns AS host_ns, end_ns - host_until_ns AS rest_ns
+    FROM idle_times
+), caused AS (
+    SELECT kind, device, context, stream, sum(idle_ns) AS idle_ns, sum(rest <> 'edge') AS gaps,
+           sum(host_ns) AS host_ns, sum(CASE rest WHEN 'waited' THEN rest_ns ELSE 0 END) AS waited_ns,
+           sum(CASE rest WHEN 'short' THEN rest_ns ELSE 0 END) AS short_ns,
+           sum(CASE rest WHEN 'graph' THEN rest_ns ELSE 0 END) AS graph_ns,
+           sum(CASE rest WHEN 'edge' THEN rest_ns ELSE 0 END) AS edge_ns,
+           sum(CASE rest WHEN 'other' THEN rest_ns ELSE 0 END) AS other_ns, sum(is_late) AS late
+    FROM idle GROUP BY kind, device, context, stream
+), row_of AS (
+    SELECT 'device' AS kind, device, NULL AS context, NULL AS stream, count(*) AS activities,
+           min(begin_ns) AS first_ns, min(id) AS first
+    FROM device_activities GROUP BY device
+    UNION ALL
+    SELECT 'stream', device, context, stream, count(*), min(begin_ns), min(id)
+    FROM device_activities GROUP BY device, context, stream
+)
+SELECT o.device, o.stream, activities,
+       r.end_ns - r.begin_ns - coalesce(idle_ns, 0) AS busy_ns,
+       100.0 * (r.end_ns - r.begin_ns - coalesce(idle_ns, 0)) / (r.end_ns - r.begin_ns)
+           AS busy_percent,
+       coalesce(idle_ns, 0) AS idle_ns, coalesce(gaps, 0) AS gaps,
+       coalesce(host_ns, 0) AS host_late_ns, coalesce(waited_ns, 0) AS waited_ns,
+       coalesce(short_ns, 0) AS short_ns, coalesce(graph_ns, 0) AS graph_ns,
+       coalesce(edge_ns, 0) AS edge_ns, coalesce(other_ns, 0) AS other_ns, o.context,
+       coalesce(late, 0) AS late
+FROM row_of o CROSS JOIN recording r
+     LEFT JOIN caused c ON c.kind = o.kind AND c.device = o.device AND c.context IS o.context
+                           AND c.stream IS o.stream
+ORDER BY min(o.first_ns) OVER (PARTITION BY o.device), o.device, o.kind, o.first_ns, o.first;
+
+-- Idle time of devices by the scope that the host was in: the thread that launched what came after,
+-- or, behind the last activity, that one. A span's own time is its overlap with the idle time less
+-- that of the spans directly inside, so each span adds to its scope and takes from that around it.
+CREATE VIEW idle_in_scopes AS
+WITH RECURSIVE idle AS (
+    SELECT i.device, i.begin_ns, i.end_ns, i.host_until_ns, a.track
+    FROM idle_times i JOIN activities a ON a.id = coalesce(i.after, i.before)
+    WHERE i.kind = 'device'
+), open(device, begin_ns, end_ns, host_until_ns, span) AS ( -- when it began
+    SELECT device, begin_ns, end_ns, host_until_ns,
+           (SELECT s.id FROM spans s WHERE s.track = idle.track AND s.begin_ns <= idle.begin_ns
+            ORDER BY s.begin_ns DESC, s.id DESC LIMIT 1)
+    FROM idle WHERE track IS NOT NULL
+    UNION ALL
+    SELECT o.device, o.begin_ns, o.end_ns, o.host_until_ns, s.parent
+    FROM open o JOIN spans s ON s.id = o.span WHERE s.parent IS NOT NULL
+), inside AS (
+    SELECT device, begin_ns, end_ns, host_until_ns, span FROM open WHERE span IS NOT NULL
+    UNION ALL -- or begun in it
+    SELECT i.device, i.begin_ns, i.end_ns, i.host_until_ns, s.id
+    FROM idle i CROSS JOIN spans s ON s.track = i.track AND s.begin_ns > i.begin_ns
+                                      AND s.begin_ns < i.end_ns
+), stay AS (
+    SELECT i.device, i.begin_ns, s.path, s.kind = 'call' AS is_call, s.parent,
+           min(s.end_ns, i.end_ns) - max(s.begin_ns, i.begin_ns) AS ns,
+           max(0, min(s.end_ns, i.host_until_ns) - max(s.begin_ns, i.begin_ns)) AS host_ns
+    FROM inside i CROSS JOIN spans s ON s.id = i.span WHERE s.end_ns > i.begin_ns
+), share AS (
+    SELECT device, begin_ns, end_ns - begin_ns AS ns, host_until_ns - begin_ns AS host_ns,
+           0 AS call_ns, NULL AS path, track IS NULL AS is_unknown
+    FROM idle
+    UNION ALL
+    SELECT device, begin_ns, ns, host_ns, is_call * ns, path, 0 FROM stay
+    UNION ALL
+    SELECT s.device, s.begin_ns, -s.ns, -s.host_ns, -coalesce(p.kind = 'call', 0) * s.ns, p.path, 0
+    FROM stay s LEFT JOIN spans p ON p.id = s.parent
+)
+SELECT device, begin_ns, n.name AS scope, is_unknown, sum(ns) AS idle_ns,
+       sum(host_ns) AS host_late_ns, sum(call_ns) AS in_calls_ns
+FROM share LEFT JOIN names_around n ON n.path = share.path AND n.is_own
+GROUP BY device, begin_ns, n.name, is_unknown HAVING sum(ns) > 0;
+
+CREATE VIEW report_gaps_scopes AS
+SELECT coalesce(scope, CASE WHEN is_unknown THEN '(thread not known)' ELSE '(outside of scopes)' END)
+           AS scope, device, sum(idle_ns) AS idle_ns,
+       1.0 * sum(idle_ns) / sum(sum(idle_ns)) OVER (PARTITION BY device) * 100 AS idle_percent,
+       sum(host_late_ns) AS host_late_ns, sum(in_calls_ns) AS in_calls_ns
+FROM idle_in_scopes GROUP BY device, scope, is_unknown ORDER BY sum(idle_ns) DESC, device;
+
+CREATE VIEW report_gaps_longest AS
+WITH longest AS (
+    SELECT device, begin_ns, end_ns - begin_ns AS gap_ns, before, after,
+           CASE WHEN 2 * host_until_ns > begin_ns + end_ns THEN 'host late' ELSE rest END AS cause
+    FROM idle_times WHERE kind = 'device' ORDER BY gap_ns DESC, begin_ns LIMIT 1000
+), place AS (
+    SELECT device, begin_ns, scope, row_number() OVER (PARTITION BY device, begin_ns
+                                                       ORDER BY idle_ns DESC) AS rank
+    FROM idle_in_scopes
+)
+SELECT gap_ns, l.begin_ns - r.begin_ns AS begin_ns, l.device, NULL AS stream, cause, p.scope,
+       b.name AS before, a.name AS after
+FROM longest l CROSS JOIN recording r LEFT JOIN activities b ON b.id = l.before
+     LEFT JOIN activities a ON a.id = l.after
+     LEFT JOIN place p ON p.device = l.device AND p.begin_ns = l.begin_ns AND p.rank = 1
+ORDER BY gap_ns DESC, l.begin_ns;
+
+CREATE VIEW report_gaps_stream_gaps AS
+SELECT i.end_ns - i.begin_ns AS gap_ns, i.begin_ns - r.begin_ns AS begin_ns, i.device, i.stream,
+       CASE WHEN 2 * host_until_ns > i.begin_ns + i.end_ns THEN 'host late' ELSE rest END AS cause,
+       b.name AS before, a.name AS after
+FROM idle_times i CROSS JOIN (SELECT begin_ns FROM recording) r
+     LEFT JOIN activities b ON b.id = i.before LEFT JOIN activities a ON a.id = i.after
+WHERE i.kind = 'stream' ORDER BY gap_ns DESC, i.begin_ns LIMIT 1000;
+
+CREATE VIEW report_launches AS
+WITH one AS (
+    SELECT launch_span, min(id) AS first, min(begin_ns) AS begin_ns, max(end_ns) AS end_ns,
+           max(launch_begin_ns) AS call_begin_ns, max(launch_end_ns) AS call_end_ns
+    FROM device_activities WHERE launch_span IS NOT NULL GROUP BY launch_span
+), late AS (
+    SELECT launch_span, count(*) AS late, sum(host_late_ns) AS waited_ns
+    FROM gaps JOIN activities a ON a.id = after WHERE gaps.kind = 'device' AND is_late
+    GROUP BY launch_span
+), named AS (
+    SELECT one.*, CASE WHEN graph THEN 'graph ' || graph ELSE name END AS name, launch,
+           coalesce(late, 0) AS late, coalesce(waited_ns, 0) AS waited_ns
+    FROM one JOIN activities a ON a.id = first LEFT JOIN late USING (launch_span)
+)
+SELECT name, count(*) AS count, sum(begin_ns >= call_end_ns) AS queue_count,
+       sum(late) AS not_hidden, 100.0 * sum(late) / count(*) AS not_hidden_percent,
+       sum(waited_ns) AS waited_ns,
+       CAST(round(avg(call_end_ns - call_begin_ns)) AS INTEGER) AS api_avg_ns,
+       min(call_end_ns - call_begin_ns) AS api_min_ns,
+       max(call_end_ns - call_begin_ns) AS api_max_ns,
+       CAST(round(avg(CASE WHEN begin_ns >= call_end_ns THEN begin_ns - call_end_ns END))
+            AS INTEGER) AS queue_avg_ns,
+       min(CASE WHEN begin_ns >= call_end_ns THEN begin_ns - call_end_ns END) AS queue_min_ns,
+       max(CASE WHEN begin_ns >= call_end_ns THEN begin_ns - call_end_ns END) AS queue_max_ns,
+       CAST(round(avg(end_ns - begin_ns)) AS INTEGER) AS kernel_avg_ns,
+       min(end_ns - begin_ns) AS kernel_min_ns, max(end_ns - begin_ns) AS kernel_max_ns,
+       CAST(round(avg(max(0, end_ns - call_begin_ns))) AS INTEGER) AS total_avg_ns,
+       min(max(0, end_ns - call_begin_ns)) AS total_min_ns,
+       max(max(0, end_ns - call_begin_ns)) AS total_max_ns,
+       CASE WHEN min(launch) = max(launch) THEN min(launch) ELSE 'varies' END AS launch
+FROM named GROUP BY name ORDER BY waited_ns DESC, min(first);
+
+-- ---- The summary --------------------------------------------------------------------------------
+
+CREATE VIEW report_summary AS
+SELECT name, self_cpu_percent, self_cpu_ns, cpu_total_ns, cpu_time_avg_ns, calls, self_cuda_ns,
+       cuda_total_ns
+FROM report_scopes ORDER BY self_cpu_ns DESC, first_span;
+
+CREATE VIEW report_summary_activities AS
+SELECT activity, total_time_ns, CAST(round(1.0 * total_time_ns / count) AS INTEGER) AS time_avg_ns,
+       count
+FROM report_activities ORDER BY total_time_ns DESC;
+
+CREATE VIEW report_summary_devices AS
+SELECT g.device, busy_percent, busy_ns, idle_ns, host_late_ns AS idle_host_ns, late, total_time_ns,
+       count
+FROM report_gaps g JOIN report_devices USING (device) WHERE stream IS NULL
+ORDER BY (SELECT min(begin_ns) FROM activities a WHERE a.device = g.device), g.device;
+
+CREATE VIEW report_summary_steps AS SELECT * FROM report_steps;
+
+-- What stands above the tables of the page, by the keys of --json.
+CREATE VIEW report_summary_facts AS
+WITH fact AS (
+    SELECT max(CASE key WHEN 'name' THEN value END) AS name,
+           max(CASE key WHEN 'cycle' THEN value END) AS cycle,
+           max(CASE key WHEN 'step_count' THEN value END) AS step_count,
+           max(CASE key WHEN 'first_step' THEN value END) AS first_step
+    FROM facts
+), host AS (
+    SELECT coalesce(sum(self_ns), 0) AS self_ns, count(*) AS calls
+    FROM spans WHERE path IS NOT NULL AND kind <> 'call'
+), step AS ( -- of all steps of the run, where they are known
+    SELECT * FROM report_steps ORDER BY steps = 'all' DESC LIMIT 1
+), memory AS (
+    SELECT * FROM report_memory
+    WHERE device = 'host' AND period = 'recording'
+          AND EXISTS (SELECT 1 FROM memory_totals WHERE device = 'host' AND period = 'since start'
+                      AND (allocations OR peak_bytes))
+)
+SELECT 'name' AS key, name AS value FROM fact
+UNION ALL SELECT 'cycle', cycle FROM fact
+UNION ALL SELECT 'wall_ns', end_ns - begin_ns FROM recording
+UNION ALL SELECT 'steps_per_second', steps_per_second FROM step
+UNION ALL SELECT 'step_median_ns', median_ns FROM step
+UNION ALL SELECT 'step_p99_ns', p99_ns FROM step
+UNION ALL SELECT 'realtime_factor', realtime_factor FROM step WHERE realtime_factor > 0
+UNION ALL SELECT 'self_cpu_total_ns', self_ns FROM host
+UNION ALL SELECT 'self_cpu_per_wall', 1.0 * self_ns / (end_ns - begin_ns)
+          FROM host CROSS JOIN recording
+UNION ALL SELECT 'calls', calls FROM host
+UNION ALL SELECT 'activities', (SELECT count(*) FROM activities)
+UNION ALL SELECT 'first_step', first_step FROM fact WHERE step_count > 0
+UNION ALL SELECT 'memory_peak_bytes', peak_bytes FROM memory
+UNION ALL SELECT 'memory_current_bytes', current_bytes FROM memory
+UNION ALL SELECT 'memory_change_bytes', change_bytes FROM memory
+UNION ALL SELECT 'self_cuda_total_ns', sum(duration_ns) FROM device_activities HAVING count(*) > 0
+UNION ALL SELECT 'copied_bytes', coalesce(sum(bytes), 0) FROM device_activities
+          WHERE kind = 'memcpy' HAVING count(*) > 0;
