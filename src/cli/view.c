@@ -4,23 +4,18 @@
 #include "cli/view.h"
 #include "cli/html/page.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 extern char **environ;
 
 enum {
-    LONGEST_NAME = 100, /* of a file, as the link shows it */
     MOST_SECONDS = 86400,
-    LINK_SIZE = 512,
     PATH_SIZE = 4096
 };
 
@@ -158,76 +153,7 @@ static int open_file(const char *path, view_offer *offer)
     return CLI_OK;
 }
 
-/* ---- The address ----------------------------------------------------------------------------- */
-
-/* A socket that only this machine reaches, or -1. What served from the same port a moment ago may
- * still be closing; what serves from it now is an error. */
-static int listener_at(uint16_t port)
-{
-    struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    int yes = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (listener >= 0 && setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
-        bind(listener, (struct sockaddr *)&address, sizeof address) == 0 &&
-        listen(listener, SOMAXCONN) == 0)
-        return listener;
-    int number = errno;
-    if (listener >= 0)
-        close(listener);
-    errno = number;
-    return -1;
-}
-
-/* At the port that is asked for; otherwise where the viewer looks for it, or at any that is free.
- */
-static int listen_somewhere(long wish, view_offer *offer)
-{
-    struct sockaddr_in address;
-    socklen_t size = sizeof address;
-
-    offer->listener = listener_at(wish ? (uint16_t)wish : VIEW_PORT);
-    if (offer->listener < 0 && !wish)
-        offer->listener = listener_at(0);
-    if (offer->listener < 0 ||
-        getsockname(offer->listener, (struct sockaddr *)&address, &size) != 0)
-        return cli_error("cannot serve from port %ld: %s", wish ? wish : VIEW_PORT,
-                         strerror(errno));
-    offer->port = ntohs(address.sin_port);
-    return CLI_OK;
-}
-
-/* "/TOKEN/NAME", where NAME is the file's, without what would have to be escaped. */
-static int name_path(const char *file, view_offer *offer)
-{
-    unsigned char token[VIEW_TOKEN_DIGITS / 2];
-    const char *slash = strrchr(file, '/');
-    const char *name = slash ? slash + 1 : file;
-    size_t length = strlen(name), used = 1;
-
-    if (getrandom(token, sizeof token, 0) != (ssize_t)sizeof token)
-        return cli_error("no random number: %s", strerror(errno));
-    offer->path[0] = '/';
-    for (size_t i = 0; i < sizeof token; i++)
-        used += (size_t)snprintf(offer->path + used, 3, "%02x", token[i]);
-    offer->path[used++] = '/';
-    for (name += length > LONGEST_NAME ? length - LONGEST_NAME : 0; *name; name++) {
-        bool is_plain = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
-                        (*name >= '0' && *name <= '9') || strchr("._-", *name);
-        offer->path[used++] = is_plain ? *name : '_';
-    }
-    offer->path[used] = '\0';
-    return CLI_OK;
-}
-
-/* The viewer's page, with the address that it shall read from; or ours. */
-static void make_link(const view_offer *offer, char link[LINK_SIZE])
-{
-    if (offer->port == VIEW_PORT)
-        snprintf(link, LINK_SIZE, VIEW_VIEWER "/#!/?url=http://127.0.0.1:%u%s", offer->port,
-                 offer->path);
-    else
-        snprintf(link, LINK_SIZE, "http://127.0.0.1:%u%.*s", offer->port, VIEW_FOLDER, offer->path);
-}
+/* ---- The link -------------------------------------------------------------------------------- */
 
 static void print_link(const view_request *request, const view_offer *offer, const char *link)
 {
@@ -291,10 +217,10 @@ static int wait_for_browser(const view_request *request, const view_offer *offer
 
 static int offer_file(const view_request *request, view_offer *offer)
 {
-    char link[LINK_SIZE];
+    char link[VIEW_LINK_SIZE];
     int status = CLI_OK;
 
-    make_link(offer, link);
+    view_make_link(offer, link);
     print_link(request, offer, link);
     if (request->open)
         open_link(link);
@@ -335,8 +261,8 @@ int cli_view(int argc, char **argv)
     if (result == CLI_OK && !view_has_server())
         result = tell_by_hand(request.file);
     if (result == CLI_OK)
-        result = name_path(request.file, &offer);
+        result = view_name_path(request.file, &offer);
     if (result == CLI_OK)
-        result = listen_somewhere(request.port, &offer);
+        result = view_listen(request.port, &offer);
     return result == CLI_OK ? offer_file(&request, &offer) : result;
 }

@@ -10,7 +10,8 @@
 enum {
     VIEW_PORT = 9001, /* the only one that the page's security policy lets it read from */
     VIEW_TOKEN_DIGITS = 32, /* 128 bits at random, hexadecimal */
-    VIEW_FOLDER = VIEW_TOKEN_DIGITS + 2 /* the length of "/TOKEN/" */
+    VIEW_FOLDER = VIEW_TOKEN_DIGITS + 2, /* the length of "/TOKEN/" */
+    VIEW_LINK_SIZE = 512
 };
 
 /* One file at one address, http://127.0.0.1:PORT/TOKEN/NAME. From another port than VIEW_PORT the
@@ -23,6 +24,16 @@ typedef struct view_offer {
     uint64_t size;
     char     path[VIEW_FOLDER + 128]; /* "/TOKEN/NAME"; NAME needs no escaping anywhere */
 } view_offer;
+
+/* Fills path: the name in it is the file's, without what would have to be escaped. CLI_OK, or told. */
+int view_name_path(const char *file, view_offer *offer);
+
+/* Fills listener and port: the port that is wished for; 0: where the viewer looks, or if that is in
+ * use any that is free. CLI_OK, or told. */
+int view_listen(long wish, view_offer *offer);
+
+/* The viewer's page, with the address that it shall read from; or ours. */
+void view_make_link(const view_offer *offer, char link[VIEW_LINK_SIZE]);
 
 typedef enum view_end {
     VIEW_FETCHED,   /* once, to the end */

@@ -208,10 +208,13 @@ def nobody_comes(file):
     run = subprocess.run([TAKT, "view", "--timeout", "1", file], text=True, capture_output=True,
                          timeout=PATIENCE, check=False)
     assert run.returncode == 1 and run.stderr == f"takt: nobody fetched {file} within 1 s\n", run
-    with View(file) as view:
-        view.process.terminate()
-        assert view.end()[0] == -signal.SIGTERM
-        until(view.link.is_closed, "the server has not ended")
+    for number in signal.SIGINT, signal.SIGTERM:
+        before = sorted(os.listdir(os.path.dirname(file)))
+        with View(file) as view:
+            view.process.send_signal(number)
+            assert view.end() == (-number, "", "")
+            until(view.link.is_closed, "the server has not ended")
+        assert sorted(os.listdir(os.path.dirname(file))) == before
 
 
 def only_traces_are_served(folder, file):
