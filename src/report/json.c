@@ -5,7 +5,7 @@
  *      "titles": ["Name", "Self CPU %", ...],           of the columns, as the text has them
  *      "rows": [{"name": "step", "self_cpu_percent": 12.5, "self_cpu_ns": 1234, ...}, ...],
  *      "row_count": 12,                  rows that there are, shown or not
- *      "tables": {"jumps": {"columns": ..., "titles": ..., "rows": ..., "row_count": ...}},
+ *      "tables": {"jumps": {"heading": "Largest ...", "columns": ..., ...}},
  *      "facts": {"self_cpu_total_ns": 9876},
  *      "notes": ["..."],
  *      "provenance": {"backend": "none", ..., "losses": {"dropped": 0, ...}}}
@@ -59,6 +59,11 @@ static void put_further_tables(const tkt_document *document, tkt_writer *writer)
     tkt_writer_text(writer, ",\n \"tables\": {");
     for (size_t i = 1; i < document->table_count; i++) {
         tkt_writer_format(writer, "%s\"%s\": {", i > 1 ? ",\n " : "", document->tables[i].key);
+        if (document->tables[i].heading) {
+            tkt_writer_text(writer, "\"heading\": ");
+            tkt_put_json(writer, document->tables[i].heading);
+            tkt_writer_text(writer, ",\n ");
+        }
         put_table(&document->tables[i], writer);
         tkt_writer_text(writer, "}");
     }

@@ -25,8 +25,8 @@ function listenForViolations() {
         (event) => window.violations.push(`${event.violatedDirective}: ${event.blockedURI}`));
 }
 
-// Opens FILE; the page has `problems` then, a list of what went wrong up to now.
-async function openPage(browser, file, options = {}) {
+// Opens FILE, at a place if there is a fragment; the page has `problems` then, a list of what went wrong up to now.
+async function openPage(browser, file, options = {}, fragment = '') {
     const context = await browser.newContext(
         {viewport: {width: 1400, height: 900}, reducedMotion: 'reduce', ...options});
     const page = await context.newPage();
@@ -41,7 +41,7 @@ async function openPage(browser, file, options = {}) {
             page.problems.push(`request: ${request.url()}`);
     });
     await page.addInitScript(listenForViolations);
-    await page.goto(`file://${path.resolve(file)}`);
+    await page.goto(`file://${path.resolve(file)}${fragment}`);
     page.isOpen = true;
     await page.waitForSelector('body[data-state]', {state: 'attached'});
     assert.strictEqual(await page.getAttribute('body', 'data-state'), 'ready',
@@ -62,9 +62,19 @@ async function drawn(page) {
         requestAnimationFrame(() => requestAnimationFrame(resolve))));
 }
 
+// Waits for what comes some frames later, such as what a wheel does.
+async function until(page, condition, what) {
+    for (let frames = 0; frames < 600; frames++) {
+        if (await condition())
+            return;
+        await drawn(page);
+    }
+    assert.fail(what);
+}
+
 async function screenshot(page, name) {
     await drawn(page);
     await page.screenshot({path: path.join(process.env.TAKT_BUILD, 'html/pictures', `${name}.png`)});
 }
 
-module.exports = {startBrowser, openPage, closePage, drawn, screenshot};
+module.exports = {startBrowser, openPage, closePage, drawn, until, screenshot};

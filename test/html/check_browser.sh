@@ -30,7 +30,7 @@ output: {directory: $scratch/$1, traces: [perfetto]}" >"$scratch/$1.yaml"
 }
 simulate sim trace
 simulate summary summary
-for report in timeline activities scopes; do
+for report in timeline activities scopes kernels; do
     "$takt" report --$report --json --rows all "$scratch/sim/sim.0.pftrace" >"$scratch/$report.json"
 done
 
@@ -41,7 +41,7 @@ page fluid "$scratch/fluid/sph.0.pftrace"
 "$build/test/html/prog_hostile" "$scratch/hostile.pftrace" && page hostile "$scratch/hostile.pftrace"
 "$build/test/html/prog_hostile" "$scratch/empty.pftrace" nothing && page empty "$scratch/empty.pftrace"
 
-node "$here/page_test.js" "$scratch"
+node "$here/page_test.js" "$scratch" && node "$here/ways_test.js" "$scratch"
 status=$?
 [ $status = 0 ] && finish "pages open, and do what they are asked to; pictures in $build/html/pictures"
 exit $status

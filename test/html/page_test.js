@@ -8,7 +8,7 @@
 const assert = require('assert');
 const fs = require('fs');
 const path = require('path');
-const {startBrowser, openPage, closePage, drawn, screenshot} = require('./browser.js');
+const {startBrowser, openPage, closePage, drawn, until, screenshot} = require('./browser.js');
 
 const folder = process.argv[2];
 const inFolder = (name) => path.join(folder, name);
@@ -16,16 +16,6 @@ const readReport = (name) => JSON.parse(fs.readFileSync(inFolder(`${name}.json`)
 
 // Digits of "12,345 ns".
 const exact = (title) => Number(title.replace(/[^0-9]/g, ''));
-
-// Waits for what comes some frames later, such as what a wheel does.
-async function until(page, condition, what) {
-    for (let frames = 0; frames < 600; frames++) {
-        if (await condition())
-            return;
-        await drawn(page);
-    }
-    assert.fail(what);
-}
 
 async function openTab(page, id) {
     await page.click(`#tab-${id}`);

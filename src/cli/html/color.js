@@ -54,7 +54,7 @@ function eventColor(trace, track, event) {
 
 /* The style sheet's colours as the canvas needs them, for the theme that is on. */
 function themeColors() {
-    const probe = document.body.appendChild(make('span', {hidden: true}));
+    const probe = document.body.appendChild(make('span', {hidden: true, class: 'probe'}));
     const colors = {};
     for (const name of ['page', 'surface', 'line', 'ink', 'muted', 'accent']) {
         probe.style.setProperty('color', `var(--${name})`);

@@ -190,7 +190,7 @@ async function readTrace(progress) {
     const {marks, waits, steps} = trace;
     trace.marks = {count: marks.count, time: columns.sums(marks.count),
         name: columns.varints(marks.count), track: columns.varints(marks.count)};
-    trace.waits = readWaits(columns, waits.count);
+    trace.waits = {...readWaits(columns, waits.count), id: trace.tracks.length};
     trace.steps = {count: steps.count, begin: columns.sums(steps.count),
         duration: columns.varints(steps.count, Float64Array), number: columns.sums(steps.count)};
     trace.begin = trace.facts.begin_ns;

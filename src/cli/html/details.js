@@ -10,7 +10,6 @@ function eventLink(timeline, target) {
             title: `${trackTitle(track)}, ${timeText(track.events.duration[event])}`});
 }
 
-
 /* Label, value and tooltip of a time or a size. */
 function measured(label, type, value) {
     return [label, valueText(type, value), exactText(type, value)];
@@ -163,13 +162,27 @@ function makeStack(frames) {
         make('ol', {}, frames.map((frame) => make('li', {}, makeName(frame, 1000)))));
 }
 
-/* Buttons to the events of the same name, and to this one. */
+/* The page with a row for an event's name; undefined: there is none. */
+function pageOfRow(trace, {track, event}) {
+    const name = eventName(trace, track, event);
+    const has = (report) => (trace.tables[report]?.rows ?? []).some((row) =>
+        row.name === name || row.operation === name || row.activity === name);
+    if (isCall(track, event))
+        return has('api') ? 'api' : undefined;
+    if (has('scopes') && track.kind !== 'stream')
+        return 'scopes';
+    return ['kernels', 'ops', 'activities'].some(has) ? 'kernels' : undefined;
+}
+
+/* Buttons to this event, to its name's row in the tables, and to all events of that name. */
 function eventButtons(timeline, target) {
+    const {trace} = timeline;
+    const name = eventName(trace, target.track, target.event);
+    const id = pageOfRow(trace, target);
     return make('div', {class: 'buttons'},
+        id ? makeButton('Show in the table', () => timeline.onrow(id, name)) : null,
         makeButton('Zoom to it', () => timeline.zoomTo(target), {title: 'Enter, F'}),
-        makeButton('Find all of this name', () => {
-            searchFor(timeline, eventName(timeline.trace, target.track, target.event));
-        }));
+        makeButton('Find all of this name', () => searchFor(timeline, name)));
 }
 
 function showEvent(timeline, target) {

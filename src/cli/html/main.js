@@ -34,6 +34,7 @@ class Page {
         this.options.ongap = canShow && ((begin, length) =>
             this.onrange(trace.begin + begin, trace.begin + begin + length));
         this.onstep = canShow && ((step) => (this.open('timeline'), showStep(this.timeline, step)));
+        this.timeline.onrow = (id, name) => this.showRow(id, name);
         this.ontime = canShow && ((time) => this.onrange(time, time));
         this.pages = pagesOf(this);
         this.build();
@@ -67,12 +68,13 @@ class Page {
         byId('tabs').addEventListener('keydown', (event) => this.moveTab(event));
         byId('pages').replaceChildren(...this.panels);
         document.addEventListener('keydown', (event) => this.pressKey(event));
-        const asked = decodeURIComponent(location.hash.slice(1));
-        this.open(this.pages.some(([id]) => id === asked) ? asked : 'overview');
+        if (!goToPlace(this, location.hash))
+            this.open('overview', false);
+        followPlace(this);
     }
 
-    /* Pages are made when they are first opened. */
-    open(id) {
+    /* Pages are made when they are first opened. `isNoted`: Back leads to the one before. */
+    open(id, isNoted = this.current !== id) {
         this.current = id;
         this.pages.forEach(([name, , makePage], i) => {
             const isOpen = name === id;
@@ -83,7 +85,25 @@ class Page {
                 this.panels[i].append(...[makePage(this)].flat(3).filter(Boolean));
         });
         document.body.classList.toggle('full', id === 'timeline');
+        this.tabs[this.pages.findIndex(([name]) => name === id)]
+            .scrollIntoView({block: 'nearest', inline: 'nearest'});
         this.timeline.redraw();
+        if (isNoted)
+            history.pushState(null, '', placeText(this));
+    }
+
+    /* Goes to the row of a name on another page. */
+    showRow(id, name) {
+        this.open(id);
+        const heads = byId(`page-${id}`).querySelectorAll('tbody th');
+        const head = [...heads].find((cell) => cell.dataset.name === name);
+        if (!head)
+            return;
+        byId('pages').querySelector('.found')?.classList.remove('found');
+        head.parentNode.classList.add('found');
+        head.tabIndex = -1;
+        head.focus();
+        head.scrollIntoView({block: 'center', inline: 'nearest'});
     }
 
     moveTab(event) {

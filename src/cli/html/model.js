@@ -90,6 +90,19 @@ function linkOf(trace, track, event, key) {
     return {track: host, event: track.events[key][event] - 1};
 }
 
+/* Arrows of a selection: from the call to its activity, or to all activities that a call or a scope
+ * launched. More than a screen can show are left out. */
+function linksOf(trace, {track, event}) {
+    const from = linkOf(trace, track, event, 'launch');
+    if (from)
+        return [{from, to: {track, event}}];
+    const links = [];
+    if (isCall(track, event))
+        eachActivityOf(trace, track, event, 'launch', (stream, i) => links.length < 200 &&
+            links.push({from: {track, event}, to: {track: stream, event: i}}));
+    return links;
+}
+
 /* The recorded step in which a time lies; -1: none. */
 function stepAt(trace, time) {
     const {begin, duration} = trace.steps;

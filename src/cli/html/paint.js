@@ -182,9 +182,10 @@ function paintArrow(pen, from, to) {
     context.lineWidth = 1;
 }
 
-/* Distance of the axis' ticks: at least 110 pixels. */
+/* Distance of the axis' ticks: at least 110 pixels, less where there would be too few of them. */
 function tickStep(pen) {
-    return Math.max(1, niceStep(110 / pen.scale));
+    const least = Math.max(70, Math.min(110, pen.width / 4));
+    return Math.max(1, niceStep(least / pen.scale));
 }
 
 /* Calls f(time, x) for each tick; times count from the begin of the recording. */

@@ -35,6 +35,15 @@ function updateSearch(timeline, text) {
     timeline.redraw();
 }
 
+/* How many matches begin before a time, on any line. */
+function hitsBefore(trace, time) {
+    let count = 0;
+    for (const track of [...trace.tracks, trace.waits])
+        for (const line of track.count ? linesOf(track) : [])
+            count += line.hits[lowerBound(line.begin, time)];
+    return count;
+}
+
 /* The first match on a line that begins after `time` (or, backwards, the last before it). */
 function hitOnLine(line, time, step) {
     const {hits, begin} = line;
@@ -62,10 +71,14 @@ function nextHit(timeline, step, isAgain = false) {
                 best = {track, event: line.index[hit], begin: line.begin[hit]};
         }
     }
-    if (best)
-        timeline.select(best);
-    else if (!isAgain)
-        nextHit(timeline, step, true);
+    if (!best) {
+        if (!isAgain)
+            nextHit(timeline, step, true);
+        return;
+    }
+    timeline.select(best);
+    search.output.textContent =
+        `${countText(hitsBefore(trace, best.begin) + 1)} of ${countText(search.count)}`;
 }
 
 /* Puts a text into the field and goes to its first match. */
@@ -88,6 +101,7 @@ const keyTexts = [
     ['R', 'select the time that is shown'],
     ['/', 'search; Enter, N next, P previous'],
     ['Esc', 'select nothing'],
+    ['?', 'these keys'],
 ];
 
 function makeKeys() {
@@ -117,5 +131,5 @@ function makeToolbar(timeline) {
         search.output, make('span', {class: 'space'}),
         makeButton('+', () => timeline.zoom(0.5), {'aria-label': 'Zoom in', title: 'W'}),
         makeButton('\u2212', () => timeline.zoom(2), {'aria-label': 'Zoom out', title: 'S'}),
-        makeButton('Fit', () => timeline.fit(), {title: '0'}), makeKeys());
+        makeButton('Fit', () => timeline.fit(), {title: '0'}), timeline.keys = makeKeys());
 }

@@ -26,6 +26,8 @@ function nestRows(rows) {
 class Table {
     constructor(report, options) {
         this.options = options;
+        this.titles = new Map(report.columns.map((key, i) =>
+            [key, report.titles?.[i] ?? keyTitle(key)]));
         this.columns = report.columns.filter((key) => key !== 'depth' &&
             report.rows.some((row) => !isNone(row[key])));
         this.isTree = report.columns.includes('depth');
@@ -37,7 +39,8 @@ class Table {
         this.needle = '';
         this.body = make('tbody');
         this.heads = new Map(this.columns.map((key) => [key, this.makeHead(key)]));
-        this.element = make('table', {'aria-label': options.label},
+        const caption = make('caption', {class: 'spoken'}, options.label);
+        this.element = make('table', {}, caption,
             make('thead', {}, make('tr', {}, [...this.heads.values()])), this.body);
         this.fill();
     }
@@ -50,8 +53,8 @@ class Table {
 
     makeHead(key) {
         return make('th', {scope: 'col', class: this.numeric.has(key) ? 'number' : null},
-            makeButton([columnTitle(key), make('span', {class: 'order', 'aria-hidden': 'true'})],
-                () => this.sortBy(key)));
+            makeButton([this.titles.get(key),
+                make('span', {class: 'order', 'aria-hidden': 'true'})], () => this.sortBy(key)));
     }
 
     /* Numbers fall at first, texts rise; the second time the other way round. */
@@ -103,13 +106,15 @@ class Table {
         const type = columnType(key);
         const isNumber = typeof value === 'number';
         const cell = make(isFirst ? 'th' : 'td', {scope: isFirst ? 'row' : null,
+            'data-name': isFirst ? value : null,
             class: this.numeric.has(key) ? 'number' : null, title: exactText(type, value) || null});
         const {ongap} = this.options;
         if (key === 'gap_ns' && ongap && typeof node.row.begin_ns === 'number')
             cell.append(makeButton(timeText(value), () => ongap(node.row.begin_ns, value),
                 {class: 'link', title: 'Show on the timeline'}));
         else if (isNumber || isNone(value))
-            cell.append(valueText(type, value));
+            cell.append(valueText(type, type === 'flops' && isNumber ?
+                value / titleUnit(this.titles.get(key)) : value));
         else
             cell.append(...isFirst ? this.nameParts(node, String(value)) :
                 [makeName(String(value))]);
@@ -181,14 +186,15 @@ function makeTable(report, options) {
 
 /* All of a report: its tables, its facts and its notes. */
 function makeReport(report, options) {
-    const title = columnTitle(report.report);
+    const title = keyTitle(report.report);
     const facts = Object.entries(report.facts ?? {}).map(([key, value]) => {
         const type = columnType(key);
-        return [columnTitle(key), typeof value === 'string' ? makeName(value) :
+        return [keyTitle(key), typeof value === 'string' ? makeName(value) :
             valueText(type, value), exactText(type, value)];
     });
     const further = Object.entries(report.tables ?? {}).map(([key, table]) =>
-        makeTable(table, {...options, title: columnTitle(key), label: `${title}: ${key}`}));
+        makeTable(table, {...options, title: table.heading?.replace(/:$/, '') ?? keyTitle(key),
+            label: `${title}: ${key}`}));
     return make('section', {},
         makeTable(report, {...options, title, heading: 'h2', label: title}), makeList(facts),
         further,

@@ -59,6 +59,8 @@ function columnType(key) {
         return 'bytes';
     if (key.endsWith('_percent'))
         return 'percent';
+    if (key === 'flops')
+        return 'flops';
     if (/(bytes|flops)_per_second$/.test(key))
         return 'giga';
     return /_per_second$|_factor$|^intensity|_per_wall$/.test(key) ? 'number' : 'plain';
@@ -85,11 +87,16 @@ function valueText(type, value) {
     }
 }
 
+/* What the numbers below a title count: 1e6 for 'Total MFLOPs'. */
+function titleUnit(title) {
+    return 1000 ** ' KMGTP'.indexOf(/([KMGTP])FLOPs/.exec(title)?.[1] ?? ' ');
+}
+
 /* The exact value, for tooltips; '' where the text is exact already. */
 function exactText(type, value) {
     if (typeof value !== 'number')
         return '';
-    const units = {time: ' ns', bytes: ' B', percent: ' %'};
+    const units = {time: ' ns', bytes: ' B', percent: ' %', flops: ' FLOPs'};
     return type in units ? countText(value).replace(/\.(.*)$/, (all) => all.replace(/,/g, ''))
         + units[type] : '';
 }
@@ -97,16 +104,8 @@ function exactText(type, value) {
 const columnWords = {
     cpu: 'CPU', cuda: 'CUDA', api: 'API', gb: 'GB', flops: 'FLOPs', ns: '', bytes: '', percent: '%',
 };
-const columnTitles = {
-    calls: '# of Calls', p99_ns: 'p99', gb_per_second: 'GB/s', steps_per_second: 'Steps/s',
-    realtime_factor: 'Real-time', bytes: 'Bytes', stddev_ns: 'StdDev', bytes_per_second: 'GB/s',
-    flops_per_second: 'GFLOP/s',
-};
-
-/* 'self_cpu_ns' -> 'Self CPU' */
-function columnTitle(key) {
-    if (key in columnTitles)
-        return columnTitles[key];
+/* 'self_cpu_ns' -> 'Self CPU', where no report says how people call it. */
+function keyTitle(key) {
     const text = key.split('_').map((word) => columnWords[word] ?? word).join(' ').trim();
     return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -47,24 +47,9 @@ class Timeline {
     place() {
         this.height = placeRows(this.groups);
         this.content.style.setProperty('height', `${this.height + 8}px`);
-        this.gutter.replaceChildren(...this.groups.flatMap((group) => [this.label(group),
-            ...group.rows.filter((row) => row.isShown).map((row) => this.label(row))]));
+        this.gutter.replaceChildren(...this.groups.flatMap((group) => [makeLabel(this, group),
+            ...group.rows.filter((row) => row.isShown).map((row) => makeLabel(this, row))]));
         this.redraw();
-    }
-
-    label(row) {
-        const note = row.note ? make('small', {}, row.note) : null;
-        const button = makeButton([make('span', {class: 'arrow', 'aria-hidden': 'true'}),
-            makeName(row.title, 120), note], () => {
-            row.isOpen = !row.isOpen;
-            this.place();
-            this.gutter.children[place].focus();
-        }, {class: row.kind, 'aria-expanded': String(row.isOpen)});
-        const place = this.groups.flatMap((g) => [g, ...g.rows.filter((r) => r.isShown)])
-            .indexOf(row);
-        button.style.setProperty('top', `${row.y}px`);
-        button.style.setProperty('height', `${row.height}px`);
-        return button;
     }
 
     redraw() {
@@ -127,11 +112,15 @@ class Timeline {
         this.paintOutline(pen, this.hovered, 1);
         this.paintOutline(pen, this.selected, 2);
         this.paintArrows(pen);
+        this.onpaint?.();
     }
 
+    /* Tells how much of the recording is shown; what stands around it is margin. */
     paintHead(pen) {
+        const begin = Math.max(this.begin, this.trace.begin);
+        const end = Math.min(this.end, this.trace.end);
         this.span.replaceChildren(make('b', {title: 'how much time is shown'},
-            timeText(this.end - this.begin)), `from ${timeText(this.begin - this.trace.begin)}`);
+            timeText(Math.max(0, end - begin))), `from ${timeText(begin - this.trace.begin)}`);
         paintRuler(pen);
         this.paintRange(pen);
     }
@@ -221,6 +210,15 @@ class Timeline {
         this.show(this.first, this.last);
     }
 
+    isWhole() {
+        return this.begin <= this.first && this.end >= this.last;
+    }
+
+    showKeys(isOpen) {
+        this.keys.open = isOpen;
+        (isOpen ? this.keys.firstElementChild : this.canvas).focus();
+    }
+
     zoomTo({track, event}) {
         const begin = track.events.begin[event];
         const duration = Math.max(track.events.duration[event], 10);
@@ -291,17 +289,4 @@ class Timeline {
         this.select(null);
         this.canvas.focus();
     }
-}
-
-/* Arrows of a selection: from the call to its activity, or to all activities that a call or a scope
- * launched. More than a screen can show are left out. */
-function linksOf(trace, {track, event}) {
-    const from = linkOf(trace, track, event, 'launch');
-    if (from)
-        return [{from, to: {track, event}}];
-    const links = [];
-    if (isCall(track, event))
-        eachActivityOf(trace, track, event, 'launch', (stream, i) => links.length < 200 &&
-            links.push({from: {track, event}, to: {track: stream, event: i}}));
-    return links;
 }
