@@ -2,25 +2,6 @@
  * busy is the length of the union of their intervals, found by one pass in the order of begins. */
 #include "summary/device.h"
 
-#include "trace/order.h"
-
-#define LARGEST_PART 128
-
-/* Host activities stand behind, so the border is searched by halving. */
-size_t tkt_device_activity_count(const takt_trace *trace)
-{
-    size_t first = 0;
-    size_t end = trace->activities.count;
-    while (first < end) {
-        size_t middle = first + (end - first) / 2;
-        if (trace->activities.items[middle].span == TKT_NO_SPAN)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
-}
-
 /* ---- By node --------------------------------------------------------------------------------- */
 
 static bool is_call(const takt_trace *trace, const tkt_node *node)
@@ -52,107 +33,28 @@ tkt_node_device *tkt_node_device_of(const takt_trace *trace, const tkt_fold *fol
 
 /* ---- By time --------------------------------------------------------------------------------- */
 
-/* Which part of the time an activity begins in: of equal parts, at most as many as activities. */
-typedef struct parts {
-    uint64_t begin_ns;
-    uint32_t shift;
-    size_t count;
-} parts;
+#define AHEAD 16 /* activities are fetched: in this order the processor does not foresee them */
 
-static size_t part_of(const parts *p, const tkt_activity *activity)
+static void fetch(const tkt_activity *activity)
 {
-    return (size_t)((activity->begin_ns - p->begin_ns) >> p->shift);
-}
-
-static bool find_parts(const tkt_activity *items, size_t count, parts *out)
-{
-    uint64_t end_ns = 0;
-    bool is_ordered = true;
-    *out = (parts){.begin_ns = UINT64_MAX};
-    for (size_t i = 0; i < count; i++) {
-        uint64_t ns = items[i].begin_ns;
-        is_ordered = is_ordered && ns >= end_ns;
-        end_ns = ns > end_ns ? ns : end_ns;
-        out->begin_ns = ns < out->begin_ns ? ns : out->begin_ns;
-    }
-    while (!is_ordered && (end_ns - out->begin_ns) >> out->shift >= count)
-        out->shift++;
-    out->count = is_ordered ? 0 : (size_t)((end_ns - out->begin_ns) >> out->shift) + 1;
-    return !is_ordered;
-}
-
-/* Turns the activities' counts by part into where each part begins; false where one is too large
- * to be sorted by insertion. */
-static bool add_counts(uint32_t *begins, const parts *p)
-{
-    uint32_t sum = 0;
-    uint32_t largest = 0;
-    for (size_t i = 0; i < p->count; i++) {
-        uint32_t count = begins[i];
-        largest = count > largest ? count : largest;
-        begins[i] = sum;
-        sum += count;
-    }
-    return largest <= LARGEST_PART;
-}
-
-static void sort_places(const tkt_activity *items, size_t count, uint32_t *places)
-{
-    for (size_t i = 1; i < count; i++) {
-        uint32_t place = places[i];
-        size_t to = i;
-        for (; to > 0 && items[places[to - 1]].begin_ns > items[place].begin_ns; to--)
-            places[to] = places[to - 1];
-        places[to] = place;
-    }
-}
-
-/* Issue order is nearly the order of begins, but streams lag behind each other: a merge sort would
- * pay for each of many short runs. Parts of the time are filled nearly in order, and what is left
- * to sort lies close together. False: try the other way. */
-static bool order_by_parts(const tkt_activity *items, size_t count, const parts *p,
-                           uint32_t *places)
-{
-    uint32_t *begins = tkt_alloc_zeroed(p->count * sizeof *begins);
-    if (!begins)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        begins[part_of(p, &items[i])]++;
-    bool is_even = add_counts(begins, p);
-    for (size_t i = 0; is_even && i < count; i++)
-        places[begins[part_of(p, &items[i])]++] = (uint32_t)i;
-    tkt_free(begins);
-    if (is_even)
-        sort_places(items, count, places);
-    return is_even;
-}
-
-/* As tkt_order_find(). */
-static takt_status order_activities(tkt_activity *items, size_t count, uint32_t **places)
-{
-    parts p;
-    *places = NULL;
-    if (!find_parts(items, count, &p))
-        return TAKT_OK;
-    *places = tkt_alloc(count * sizeof **places);
-    if (*places && order_by_parts(items, count, &p, *places))
-        return TAKT_OK;
-    tkt_free(*places);
-    return tkt_order_find(&(tkt_order_items){items, count, sizeof *items, 0}, places);
+    __builtin_prefetch(activity);
+    __builtin_prefetch(&activity->reserved); /* its end, in the next line as a rule */
 }
 
 takt_status tkt_device_visit(const takt_trace *trace,
                              void (*visit)(void *user, const tkt_activity *activity), void *user)
 {
-    tkt_activity *items = trace->activities.items;
+    const tkt_activity *items = trace->activities.items;
     size_t count = tkt_device_activity_count(trace);
-    uint32_t *places;
-    takt_status status = order_activities(items, count, &places);
+    const uint32_t *places;
+    takt_status status = tkt_trace_begins(trace, &places);
     if (status != TAKT_OK)
         return status;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        if (places && i + AHEAD < count)
+            fetch(&items[places[i + AHEAD]]);
         visit(user, &items[places ? places[i] : i]);
-    tkt_free(places);
+    }
     return TAKT_OK;
 }
 

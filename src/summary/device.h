@@ -3,10 +3,7 @@
 #ifndef TKT_SUMMARY_DEVICE_H
 #define TKT_SUMMARY_DEVICE_H
 
-#include "trace/model.h"
-
-/* How many activities of devices are in the list. */
-size_t tkt_device_activity_count(const takt_trace *trace);
+#include "trace/begins.h"
 
 /* Whether there are any, in either form of the trace. Call tkt_trace_fold() first. */
 static inline bool tkt_has_device_activities(const takt_trace *trace)

@@ -41,6 +41,7 @@ static void destroy(takt_trace *trace)
     tkt_map_fini(&trace->site_index);
     tkt_strtab_fini(&trace->strings);
     tkt_fold_fini(&trace->fold);
+    tkt_free(trace->begins);
     tkt_mutex_fini(&trace->fold_lock);
     tkt_free(trace);
 }

@@ -286,7 +286,9 @@ struct takt_trace {
     tkt_fold          fold; /* items NULL: not folded (yet) */
     bool              fold_is_derived; /* made from the spans: files leave it out */
     bool              node_activities_are_derived; /* from the activities: the same */
-    tkt_mutex         fold_lock;
+    uint32_t         *begins; /* tkt_trace_begins() keeps it here */
+    bool              begins_are_known;
+    tkt_mutex         fold_lock; /* of what is made when it is first wanted: this, and the fold */
 };
 
 /* An empty trace with one reference, facts zeroed, strings "" and site 0 in place. */

@@ -516,6 +516,36 @@ static takt_status try_all(const takt_trace *trace)
     return status;
 }
 
+typedef struct visits {
+    uint64_t last_ns;
+    size_t count;
+} visits;
+
+static void visit_next(void *user, const tkt_activity *activity)
+{
+    visits *v = user;
+    assert_true(activity->begin_ns >= v->last_ns);
+    v->last_ns = activity->begin_ns;
+    v->count++;
+}
+
+/* What comes after the first visit needs no memory, so it finds the order where that left it. */
+static void activities_are_put_in_order_once(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        takt_trace *trace = build_launches(seed);
+        for (int i = 0; i < 2; i++) {
+            visits v = {0};
+            assert_int_equal(tkt_device_visit(trace, visit_next, &v), TAKT_OK);
+            assert_int_equal(v.count, tkt_device_activity_count(trace));
+            tkt_alloc_fail(0, UINT64_MAX);
+        }
+        tkt_alloc_fail(0, 0);
+        takt_trace_release(trace);
+    }
+}
+
 static void without_memory_nothing_is_left_behind(void **state)
 {
     (void)state;
@@ -544,6 +574,7 @@ int main(void)
         cmocka_unit_test(activities_without_a_call_have_their_scope),
         cmocka_unit_test(copies_are_told_apart_by_direction_and_memory),
         cmocka_unit_test(reservations_of_pools_are_no_jumps),
+        cmocka_unit_test(activities_are_put_in_order_once),
         cmocka_unit_test(without_memory_nothing_is_left_behind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
