@@ -1,8 +1,7 @@
 /* Activities added up.
  *
  * What the host did stands in the call tree, as nodes of activity sites, so it is there in either
- * form of a trace. What devices did is in the list of activities, which tells the order in which
- * names come first, or, where no spans are kept, beside the nodes. */
+ * form of a trace. What devices did stands beside the nodes. */
 #include "summary/activities.h"
 
 #include "summary/device.h"
@@ -93,24 +92,42 @@ static bool add_string(const takt_trace *trace, tkt_map *numbers, uint32_t strin
     return true;
 }
 
-static takt_status add_devices(const takt_trace *trace, tkt_activity_key key,
-                               tkt_activity_totals *totals)
+/* In the order of issue. */
+static bool add_listed(const takt_trace *trace, tkt_activity_key key, tkt_map *numbers,
+                       tkt_activity_totals *totals)
 {
-    tkt_map numbers = {0};
-    bool is_by_device = key == TKT_BY_DEVICE;
     bool is_added = true;
     size_t count = tkt_device_activity_count(trace);
     for (size_t i = 0; i < count && is_added; i++) {
         const tkt_activity *a = &trace->activities.items[i];
-        is_added = add_string(trace, &numbers, is_by_device ? a->device : a->name, 1,
+        is_added = add_string(trace, numbers, key == TKT_BY_DEVICE ? a->device : a->name, 1,
                               a->end_ns - a->begin_ns, totals);
     }
-    for (size_t i = 0; !trace->facts.has_spans && i < trace->node_activities.count && is_added;
-         i++) {
+    return is_added;
+}
+
+static bool add_folded(const takt_trace *trace, tkt_activity_key key, tkt_map *numbers,
+                       tkt_activity_totals *totals)
+{
+    bool is_added = true;
+    for (size_t i = 0; i < trace->node_activities.count && is_added; i++) {
         const tkt_node_activity *a = &trace->node_activities.items[i];
-        is_added = add_string(trace, &numbers, is_by_device ? a->device : a->name, a->stats.count,
-                              a->stats.total_ns, totals);
+        is_added = add_string(trace, numbers, key == TKT_BY_DEVICE ? a->device : a->name,
+                              a->stats.count, a->stats.total_ns, totals);
     }
+    return is_added;
+}
+
+/* What stands beside the nodes is short, and has names in the order in which they came first. Where
+ * it was not derived from the list, but added up while recording, it may hold what the list lost.
+ */
+static takt_status add_devices(const takt_trace *trace, tkt_activity_key key,
+                               tkt_activity_totals *totals)
+{
+    tkt_map numbers = {0};
+    bool is_listed = trace->facts.has_spans && !trace->node_activities_are_derived;
+    bool is_added = is_listed ? add_listed(trace, key, &numbers, totals)
+                              : add_folded(trace, key, &numbers, totals);
     tkt_map_fini(&numbers);
     return is_added ? TAKT_OK : TAKT_NO_MEMORY;
 }

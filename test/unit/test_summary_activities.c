@@ -109,6 +109,21 @@ static void folded_traces_give_the_same_totals(void **state)
     takt_trace_release(folded);
 }
 
+/* What was added up while recording may know of activities that are in no list. */
+static void a_list_counts_before_sums_of_the_recording(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(2000000);
+    build_device_work(trace);
+    build_end(trace);
+    assert_non_null(tkt_trace_fold(trace));
+    trace->node_activities.items[0].stats.count += 7;
+    trace->node_activities_are_derived = false;
+    assert_like_list(trace, TKT_BY_ACTIVITY, 2);
+    assert_like_list(trace, TKT_BY_DEVICE, 2);
+    takt_trace_release(trace);
+}
+
 static void nothing_is_not_cuda(void **state)
 {
     (void)state;
@@ -152,6 +167,7 @@ int main(void)
         cmocka_unit_test(device_activities_add_up_in_issue_order),
         cmocka_unit_test(host_and_device_come_together),
         cmocka_unit_test(folded_traces_give_the_same_totals),
+        cmocka_unit_test(a_list_counts_before_sums_of_the_recording),
         cmocka_unit_test(nothing_is_not_cuda),
         cmocka_unit_test(without_memory_nothing_is_left_behind),
     };
