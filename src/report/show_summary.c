@@ -287,7 +287,7 @@ static takt_status find_basis(const takt_trace *trace, tkt_scopes *scopes, tkt_d
     if (status == TAKT_OK)
         status = tkt_copies_of(trace, copies);
     if (status == TAKT_OK && trace->facts.has_spans)
-        status = tkt_gaps_of(trace, &(tkt_gaps_wish){.scopes = true}, gaps);
+        status = tkt_gaps_of(trace, &(tkt_gaps_wish){.scopes = true, .devices_only = true}, gaps);
     if (status == TAKT_OK)
         status = tkt_kernels_of(trace, TKT_BY_NAME, kernels);
     return status;

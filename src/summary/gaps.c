@@ -23,10 +23,21 @@ typedef struct device {
     uint32_t label; /* string */
     uint32_t row;
     uint32_t last_row; /* of its streams */
-    uint32_t recent;   /* row of the last activity's stream: mostly it is the next one's, too */
     tkt_map streams;   /* context << 32 | stream -> row */
     tkt_endings endings;
 } device;
+
+/* Where the rows of an activity are. Most are of a few streams. */
+typedef struct place {
+    bool is_known;
+    uint32_t label; /* of the device */
+    uint32_t context;
+    uint32_t stream;
+    uint32_t device; /* of the sweep's */
+    uint32_t row;    /* of the stream */
+} place;
+
+#define PLACES 64u
 
 typedef struct sweep {
     const takt_trace *trace;
@@ -36,8 +47,8 @@ typedef struct sweep {
     tkt_wait_lists waits;
     TKT_ARRAY_OF(row) rows;
     TKT_ARRAY_OF(device) devices;
-    tkt_map device_of; /* string -> device + 1 */
-    size_t recent;     /* the last activity's device */
+    tkt_map device_of;    /* string -> device + 1 */
+    place places[PLACES]; /* by device and stream, the last one found */
     tkt_idle_scopes scopes;
     tkt_longest longest[2]; /* of streams, of devices */
     bool is_short;          /* of memory */
@@ -131,71 +142,93 @@ static uint32_t add_row(sweep *s, const tkt_idle *idle)
     return (uint32_t)s->rows.count - 1;
 }
 
-/* NULL without memory, and so are the following. */
+/* NULL without memory. */
 static device *find_device(sweep *s, uint32_t label)
 {
-    if (s->recent < s->devices.count && s->devices.items[s->recent].label == label)
-        return &s->devices.items[s->recent];
-    uint64_t *place = tkt_map_put(&s->device_of, label);
-    if (!place)
-        return NULL;
-    if (*place)
-        return &s->devices.items[s->recent = *place - 1];
+    uint64_t *known = tkt_map_put(&s->device_of, label);
+    if (!known || *known)
+        return known ? &s->devices.items[*known - 1] : NULL;
     uint32_t number = add_row(s, &(tkt_idle){.device = label, .is_device = true});
     device *d = number == NONE ? NULL : TKT_ARRAY_ADD(&s->devices);
     if (!d)
         return NULL;
-    *d = (device){.label = label, .row = number, .last_row = number, .recent = number};
-    *place = s->devices.count;
+    *d = (device){.label = label, .row = number, .last_row = number};
+    *known = s->devices.count;
     return d;
 }
 
-static row *find_stream(sweep *s, device *d, const tkt_activity *activity)
+/* The stream's row; NONE without memory. */
+static uint32_t find_stream(sweep *s, device *d, const tkt_activity *activity)
 {
-    const tkt_idle *recent = &s->rows.items[d->recent].idle;
-    if (!recent->is_device && recent->context == activity->context &&
-        recent->stream == activity->stream)
-        return &s->rows.items[d->recent];
-    uint64_t *place =
+    uint64_t *known =
         tkt_map_put(&d->streams, (uint64_t)activity->context << 32 | activity->stream);
-    if (!place)
-        return NULL;
-    if (*place)
-        return &s->rows.items[d->recent = (uint32_t)*place];
+    if (!known || *known)
+        return known ? (uint32_t)*known : NONE;
     uint32_t number = add_row(s, &(tkt_idle){.device = activity->device,
                                              .context = activity->context,
                                              .stream = activity->stream});
     if (number == NONE)
-        return NULL;
-    row *r = &s->rows.items[number];
-    r->wait = tkt_wait_first(&s->waits, activity->context, activity->stream);
+        return NONE;
+    s->rows.items[number].wait = tkt_wait_first(&s->waits, activity->context, activity->stream);
     s->rows.items[d->last_row].next = number;
-    d->last_row = d->recent = number;
-    *place = number;
-    return r;
+    d->last_row = number;
+    *known = number;
+    return number;
+}
+
+/* NULL without memory. */
+static const place *find_place(sweep *s, const tkt_activity *activity)
+{
+    uint32_t hash = activity->device * 5 + activity->context * 3 + activity->stream;
+    place *found = &s->places[hash % PLACES];
+    if (found->is_known && found->label == activity->device &&
+        found->context == activity->context && found->stream == activity->stream)
+        return found;
+    device *d = find_device(s, activity->device);
+    if (!d)
+        return NULL;
+    bool has_streams = !s->wish->devices_only;
+    uint32_t number = has_streams ? find_stream(s, d, activity) : d->row;
+    if (number == NONE)
+        return NULL;
+    *found = (place){.is_known = true,
+                     .label = activity->device,
+                     .context = activity->context,
+                     .stream = activity->stream,
+                     .device = (uint32_t)(d - s->devices.items),
+                     .row = number};
+    return found;
+}
+
+/* Whether it waited for something, as far as one knows. */
+static bool add_to_stream(sweep *s, const place *at, uint32_t number)
+{
+    const tkt_activity *activity = activity_of(s, number);
+    tkt_endings *endings = &s->devices.items[at->device].endings;
+    row *stream = &s->rows.items[at->row];
+    uint64_t begin_ns = activity->begin_ns;
+    uint64_t recent_ns = begin_ns > TKT_SHORT_GAP_NS ? begin_ns - TKT_SHORT_GAP_NS : 0;
+    bool ends_later = activity->end_ns > stream->until_ns; /* than all before it on its stream */
+    tkt_endings_pass(endings, begin_ns);
+    bool waited = tkt_wait_pass(&s->waits, &stream->wait, activity);
+    waited = waited || tkt_endings_other(endings, at->row, recent_ns);
+    add_activity(s, stream, number, waited);
+    if (ends_later)
+        s->is_short |= !tkt_endings_add(endings, activity->end_ns, at->row);
+    return waited;
 }
 
 static void visit(void *user, const tkt_activity *activity)
 {
     sweep *s = user;
-    device *d = find_device(s, activity->device);
-    row *stream = d ? find_stream(s, d, activity) : NULL;
-    if (!stream) {
+    const place *at = find_place(s, activity);
+    if (!at) {
         s->is_short = true;
         return;
     }
     uint32_t number = (uint32_t)(activity - s->trace->activities.items);
-    uint32_t stream_number = (uint32_t)(stream - s->rows.items);
-    uint64_t begin_ns = activity->begin_ns;
-    uint64_t recent_ns = begin_ns > TKT_SHORT_GAP_NS ? begin_ns - TKT_SHORT_GAP_NS : 0;
-    bool ends_later = activity->end_ns > stream->until_ns; /* than all before it on its stream */
-    tkt_endings_pass(&d->endings, begin_ns);
-    bool waited = tkt_wait_pass(&s->waits, &stream->wait, activity);
-    waited = waited || tkt_endings_other(&d->endings, stream_number, recent_ns);
-    add_activity(s, stream, number, waited);
-    add_activity(s, &s->rows.items[d->row], number, waited);
-    if (ends_later)
-        s->is_short |= !tkt_endings_add(&d->endings, activity->end_ns, stream_number);
+    bool waited = !s->wish->devices_only && add_to_stream(s, at, number);
+    add_activity(s, &s->rows.items[s->devices.items[at->device].row], number, waited);
 }
 
 /* ---- The result ------------------------------------------------------------------------------ */

@@ -76,6 +76,8 @@ typedef struct tkt_gaps {
 typedef struct tkt_gaps_wish {
     size_t longest; /* so many gaps each of devices and of streams */
     bool   scopes;
+    bool   devices_only; /* no streams, and of the causes none but TKT_IDLE_HOST is reliable: what
+                          * streams tell, that work waited, is not looked at */
     void (*late)(void *user, const tkt_activity *activity, uint64_t waited_ns);
     void  *user; /* `late` hears of each launch whose latency nothing hid, by begin */
 } tkt_gaps_wish;

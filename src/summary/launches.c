@@ -125,7 +125,8 @@ takt_status tkt_launches_of(const takt_trace *trace, tkt_launches *out)
         return status;
     lateness l = {trace, out};
     tkt_gaps gaps = {0};
-    status = tkt_gaps_of(trace, &(tkt_gaps_wish){.late = add_late, .user = &l}, &gaps);
+    const tkt_gaps_wish wish = {.devices_only = true, .late = add_late, .user = &l};
+    status = tkt_gaps_of(trace, &wish, &gaps);
     tkt_gaps_fini(&gaps);
     return status;
 }
