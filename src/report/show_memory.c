@@ -226,7 +226,7 @@ static takt_status add_nets(tkt_document *document, const tkt_scopes *scopes)
 static takt_status show_nets(tkt_document *document)
 {
     tkt_scopes scopes = {0};
-    takt_status status = tkt_scopes_by_name(document->trace, false, &scopes);
+    takt_status status = tkt_scopes_memory(document->trace, &scopes);
     if (status == TAKT_OK)
         status = add_nets(document, &scopes);
     tkt_scopes_fini(&scopes);

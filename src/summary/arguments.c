@@ -268,7 +268,7 @@ static takt_status group_by_arguments(grouping *g)
     for (uint32_t i = 0; i < trace->tracks.count && status == TAKT_OK; i++)
         status = add_track(g, i);
     if (status == TAKT_OK && g->of_span)
-        status = tkt_charge(trace, &(tkt_groups){g->of_span, g->first}, g->scopes);
+        status = tkt_charge(trace, &(tkt_groups){g->of_span, g->first}, true, g->scopes);
     g->scopes->has_device = tkt_has_device_activities(trace);
     if (status == TAKT_OK && g->all)
         status = tkt_scopes_add_activities(trace, g->scopes);

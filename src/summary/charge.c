@@ -89,13 +89,14 @@ static void charge_memory(charging *c, const tkt_memory_event *event)
     }
 }
 
-takt_status tkt_charge(const takt_trace *trace, const tkt_groups *groups, tkt_scopes *scopes)
+takt_status tkt_charge(const takt_trace *trace, const tkt_groups *groups, bool with_activities,
+                       tkt_scopes *scopes)
 {
     charging c = {.trace = trace, .groups = groups, .scopes = scopes};
     c.states = tkt_alloc_zeroed((scopes->count + 1) * sizeof *c.states);
     if (!c.states)
         return TAKT_NO_MEMORY;
-    takt_status status = tkt_device_visit(trace, charge_activity, &c);
+    takt_status status = with_activities ? tkt_device_visit(trace, charge_activity, &c) : TAKT_OK;
     for (size_t i = 0; i < trace->memory_events.count; i++)
         charge_memory(&c, &trace->memory_events.items[i]);
     tkt_free(c.states);

@@ -10,9 +10,10 @@ typedef struct tkt_groups {
     const size_t   *first; /* by track: where its spans begin in `items` */
 } tkt_groups;
 
-/* Fills device_ and _bytes of each of `scopes`, which are zero, and of the whole.
+/* Fills _bytes and, with_activities, device_ of each of `scopes`, which are zero, and of the whole.
  * TAKT_NO_MEMORY. */
-takt_status tkt_charge(const takt_trace *trace, const tkt_groups *groups, tkt_scopes *scopes);
+takt_status tkt_charge(const takt_trace *trace, const tkt_groups *groups, bool with_activities,
+                       tkt_scopes *scopes);
 
 /* With activities of devices added as rows behind the others, one for each name. */
 takt_status tkt_scopes_add_activities(const takt_trace *trace, tkt_scopes *scopes);

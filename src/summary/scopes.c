@@ -12,13 +12,20 @@
 /* Names are told apart by their string's id, calls from scopes; other paths have none. */
 #define OTHER_KEY UINT64_MAX
 
+/* What is looked at beside the folded form. */
+typedef enum event_choice {
+    NO_EVENTS,
+    MEMORY_EVENTS,
+    ALL_EVENTS
+} event_choice;
+
 typedef struct grouping {
     const takt_trace *trace;
     const tkt_fold *fold;
     const tkt_node_device *devices; /* by node */
     tkt_scopes *scopes;
     bool all;
-    bool is_sum;
+    event_choice events;
     tkt_map by_name;    /* key -> index + 1 */
     uint32_t *group_of; /* by node, or TKT_NO_GROUP */
     uint32_t *open;     /* by group: how many of its nodes the walk is inside of */
@@ -139,9 +146,9 @@ static void add_totals(grouping *g)
     }
 }
 
-/* What only the spans tell, and sums of devices' times, which the tree's then replace: no dropped
+/* What only events tell, and sums of devices' times, which the tree's then replace: no dropped
  * span makes those smaller. */
-static takt_status charge_spans(grouping *g)
+static takt_status charge_events(grouping *g)
 {
     const takt_trace *trace = g->trace;
     tkt_scopes *scopes = g->scopes;
@@ -152,7 +159,8 @@ static takt_status charge_spans(grouping *g)
         const uint64_t *place = tkt_map_get(&g->by_name, key_of(g, i));
         of_site[i] = place ? (uint32_t)*place - 1 : TKT_NO_GROUP;
     }
-    takt_status status = tkt_charge(trace, &(tkt_groups){of_site, NULL}, scopes);
+    takt_status status =
+        tkt_charge(trace, &(tkt_groups){of_site, NULL}, g->events == ALL_EVENTS, scopes);
     for (size_t i = 0; i < scopes->count; i++)
         scopes->items[i].device_self_ns = scopes->items[i].device_total_ns = 0;
     tkt_free(of_site);
@@ -173,8 +181,8 @@ static void drop_unused(tkt_scopes *scopes)
 static takt_status group_nodes(grouping *g)
 {
     takt_status status = add_nodes(g);
-    if (status == TAKT_OK && !g->is_sum)
-        status = charge_spans(g);
+    if (status == TAKT_OK && g->events != NO_EVENTS)
+        status = charge_events(g);
     if (status != TAKT_OK)
         return status;
     g->open = tkt_alloc_zeroed((g->scopes->count + 1) * sizeof *g->open);
@@ -200,14 +208,15 @@ static takt_status group_by_name(grouping *g)
     return status;
 }
 
-static takt_status scopes_of(const takt_trace *trace, bool all, bool is_sum, tkt_scopes *out)
+static takt_status scopes_of(const takt_trace *trace, bool all, event_choice events,
+                             tkt_scopes *out)
 {
     tkt_scopes scopes = {0};
     grouping g = {.trace = trace,
                   .fold = tkt_trace_fold(trace),
                   .scopes = &scopes,
                   .all = all,
-                  .is_sum = is_sum};
+                  .events = events};
     takt_status status = g.fold ? group_by_name(&g) : TAKT_NO_MEMORY;
     if (status != TAKT_OK) {
         tkt_scopes_fini(&scopes);
@@ -219,12 +228,17 @@ static takt_status scopes_of(const takt_trace *trace, bool all, bool is_sum, tkt
 
 takt_status tkt_scopes_by_name(const takt_trace *trace, bool all, tkt_scopes *out)
 {
-    return scopes_of(trace, all, false, out);
+    return scopes_of(trace, all, ALL_EVENTS, out);
+}
+
+takt_status tkt_scopes_memory(const takt_trace *trace, tkt_scopes *out)
+{
+    return scopes_of(trace, false, MEMORY_EVENTS, out);
 }
 
 takt_status tkt_scopes_sums(const takt_trace *trace, tkt_scopes *out)
 {
-    return scopes_of(trace, false, true, out);
+    return scopes_of(trace, false, NO_EVENTS, out);
 }
 
 void tkt_scopes_fini(tkt_scopes *scopes)

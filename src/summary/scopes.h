@@ -50,7 +50,10 @@ typedef struct tkt_scopes {
  * TAKT_NO_MEMORY. */
 takt_status tkt_scopes_by_name(const takt_trace *trace, bool all, tkt_scopes *out);
 
-/* The same without what only spans tell, busy times and memory; it does not look at each one. */
+/* The same without busy times, */
+takt_status tkt_scopes_memory(const takt_trace *trace, tkt_scopes *out);
+
+/* and without memory, too: no single activity or event is looked at. */
 takt_status tkt_scopes_sums(const takt_trace *trace, tkt_scopes *out);
 
 /* By name and recorded arguments. TAKT_NO_SPANS, TAKT_NO_MEMORY. */
