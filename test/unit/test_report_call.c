@@ -259,6 +259,43 @@ static void declared_work_shows_where_it_was_recorded_or_asked_for(void **state)
     takt_trace_release(trace);
 }
 
+/* The column's title has the unit of its greatest value. */
+static void declared_work_has_the_unit_of_the_most(void **state)
+{
+    (void)state;
+    static const struct {
+        double flops;
+        const char *title, *most, *least;
+    } cases[] = {{0, " Total FLOPs ", "", ""},
+                 {999, " Total FLOPs ", " 999.000 ", " 0.999 "},
+                 {1e3, " Total KFLOPs ", " 1.000 ", " 0.001000 "},
+                 {2.5e6, " Total MFLOPs ", " 2.500 ", " 0.002500 "},
+                 {3e9, " Total GFLOPs ", " 3.000 ", " 0.003000 "},
+                 {4e12, " Total TFLOPs ", " 4.000 ", " 0.004000 "},
+                 {5e15, " Total PFLOPs ", " 5.000 ", " 0.005000 "},
+                 {6e18, " Total PFLOPs ", " 6000.0 ", " 6.000 "}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        takt_trace *trace = build_begin(2000000);
+        build_track(trace, "main");
+        for (uint32_t k = 0; k < 2; k++) {
+            build_span(trace, 0, build_site(trace, k ? "less" : "most"), TKT_NO_SPAN,
+                       1000000 + k * 100, 1000050 + k * 100);
+            tkt_work *work = TKT_ARRAY_ADD(&trace->tracks.items[0].works);
+            *work = (tkt_work){k, k ? cases[i].flops / 1000 : cases[i].flops, 0};
+        }
+        build_end(trace);
+        const takt_report_options options = {.with_flops = true, .width = 300};
+        char *text = report_of(trace, "scopes", &options);
+        for (char *at = text; *at; at++) /* the column may be the last */
+            *at = *at == '\n' ? ' ' : *at;
+        assert_non_null(strstr(text, cases[i].title));
+        assert_non_null(strstr(text, cases[i].most));
+        assert_non_null(strstr(text, cases[i].least));
+        tkt_free(text);
+        takt_trace_release(trace);
+    }
+}
+
 static void the_sinks_failure_is_returned(void **state)
 {
     (void)state;
@@ -388,6 +425,7 @@ int main(void)
         cmocka_unit_test(one_unfinished_span_is_one_row),
         cmocka_unit_test(calls_without_duration_have_no_share),
         cmocka_unit_test(declared_work_shows_where_it_was_recorded_or_asked_for),
+        cmocka_unit_test(declared_work_has_the_unit_of_the_most),
         cmocka_unit_test(the_sinks_failure_is_returned),
         cmocka_unit_test(without_memory_nothing_is_written),
         cmocka_unit_test(one_failed_allocation_is_enough),

@@ -300,6 +300,9 @@ static void the_timeline_knows_where_activities_come_from(void **state)
     row = row_at(json, 21);
     assert_text(row, "scope", NULL);
     assert_text(row, "launch", NULL);
+    assert_value(row, "bytes", NAN);
+    assert_value(row, "correlation", NAN);
+    assert_value(row, "thread", NAN);
     json_decref(json);
     takt_trace_release(trace);
 }

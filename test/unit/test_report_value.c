@@ -79,7 +79,13 @@ static void numbers_keep_digits_that_tell(void **state)
     assert_text(TKT_CELL_NUMBER, (tkt_cell){.d = 0}, "0.000");
     assert_text(TKT_CELL_NUMBER, (tkt_cell){.d = 304.3986}, "304.399");
     assert_text(TKT_CELL_NUMBER, (tkt_cell){.d = 12345.678}, "12345.7");
+    assert_text(TKT_CELL_NUMBER, (tkt_cell){.d = 999.9994}, "999.999");
+    assert_text(TKT_CELL_NUMBER, (tkt_cell){.d = 1000}, "1000.0");
     assert_text(TKT_CELL_NUMBER, (tkt_cell){.d = 0.25}, "0.250");
+    assert_text(TKT_CELL_NUMBER, (tkt_cell){.d = 0.1}, "0.100");
+    assert_text(TKT_CELL_NUMBER, (tkt_cell){.d = 0.09995}, "0.099950");
+    assert_text(TKT_CELL_NUMBER, (tkt_cell){.d = 0.001}, "0.001000");
+    assert_text(TKT_CELL_NUMBER, (tkt_cell){.d = 0.00099951}, "0.001");
     assert_text(TKT_CELL_NUMBER, (tkt_cell){.d = 0.01234567}, "0.012346");
     assert_text(TKT_CELL_NUMBER, (tkt_cell){.d = 0.0000123456}, "1.23e-05");
     assert_text(TKT_CELL_NUMBER, (tkt_cell){.d = -2.5}, "-2.500");
