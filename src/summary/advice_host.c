@@ -110,7 +110,8 @@ static bool high_cost(const tkt_advising *a, tkt_advice *out)
 static bool uneven_steps(const tkt_advising *a, tkt_advice *out)
 {
     tkt_step_figures steps = tkt_steps_all(a->trace);
-    if (steps.count < UNEVEN_STEPS || steps.p99_ns < UNEVEN_FACTOR * steps.median_ns)
+    if (steps.count < UNEVEN_STEPS || steps.median_ns == 0 ||
+        steps.p99_ns < UNEVEN_FACTOR * steps.median_ns)
         return false;
     *out = (tkt_advice){.kind = TKT_ADVICE_UNEVEN,
                         .time_ns = steps.p99_ns,

@@ -45,12 +45,14 @@ UNUSED static const tkt_advice *find(const advised *a, tkt_advice_kind kind)
     return NULL;
 }
 
-/* The trace has been finished, as advise() does. */
-UNUSED static void assert_said(const takt_trace *trace, const char *sentence)
+/* That sentence, and besides it no more than the other advice: `count` in all. The trace has been
+ * finished, as advise() does. */
+UNUSED static void assert_said(const takt_trace *trace, size_t count, const char *sentence)
 {
     json_t *json = report_json(trace, "summary", NULL);
     const json_t *notes = json_object_get(json, "notes");
     bool is_said = false;
+    assert_int_equal(json_array_size(notes), count);
     for (size_t i = 0; i < json_array_size(notes); i++)
         is_said = is_said || strcmp(json_string_value(json_array_get(notes, i)), sentence) == 0;
     if (!is_said)
