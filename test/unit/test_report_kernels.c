@@ -431,6 +431,22 @@ static void calls_that_failed(void **state)
     takt_trace_release(trace);
 }
 
+static void errors_have_a_column_where_there_are_any(void **state)
+{
+    (void)state;
+    for (int32_t errors = 0; errors < 2; errors++) {
+        takt_trace *trace = build_begin(2000000);
+        build_track(trace, "main");
+        build_call(trace, 0, "cudaMalloc", TKT_NO_SPAN, 1000000, 1000100);
+        trace->calls.items[0].result = errors;
+        build_end(trace);
+        char *text = report_of(trace, "api", &(takt_report_options){.width = 400});
+        assert_int_equal(has_column(text, "Errors"), errors);
+        tkt_free(text);
+        takt_trace_release(trace);
+    }
+}
+
 /* Whichever thread it is on, and although others succeeded before. */
 static void the_first_error_is_the_earliest(void **state)
 {
@@ -488,6 +504,7 @@ int main(void)
         cmocka_unit_test(base_names),
         cmocka_unit_test(names_of_tensor_core_kernels),
         cmocka_unit_test(calls_that_failed),
+        cmocka_unit_test(errors_have_a_column_where_there_are_any),
         cmocka_unit_test(the_first_error_is_the_earliest),
         cmocka_unit_test(summaries_count_errors),
     };
