@@ -192,15 +192,19 @@ static bool walk_track(walk *w, size_t number)
 
 /* ---- The rest ---- */
 
-/* Those of the host are scopes already. */
+/* Marked loops of the host are scopes already; the program named their devices as it liked. */
+static bool is_of_device(const takt_activity *activity)
+{
+    return strncmp(activity->device, "cuda:", strlen("cuda:")) == 0;
+}
+
 static bool walk_activities(walk *w)
 {
     size_t count = takt_trace_activity_count(w->trace);
     takt_activity activity;
 
     for (size_t i = 0; i < count; i++) {
-        if (takt_trace_activity(w->trace, i, &activity) != TAKT_OK ||
-            strcmp(activity.device, "cpu") == 0)
+        if (takt_trace_activity(w->trace, i, &activity) != TAKT_OK || !is_of_device(&activity))
             continue;
         if (!cli_launched_add(&w->launched, w->trace, &activity) ||
             !add_alone(w, CLI_ROW_ACTIVITY, activity.name, activity.end_ns - activity.begin_ns,

@@ -70,7 +70,7 @@ static double beta(double a, double b, double x)
 /* The chance of a t as far from 0 as this one or farther. */
 static double t_p(double t, double freedom)
 {
-    return t == 0 ? 1 : beta(freedom / 2, 0.5, freedom / (freedom + t * t));
+    return beta(freedom / 2, 0.5, freedom / (freedom + t * t));
 }
 
 /* The t whose chance is CLI_ALPHA, found by halving: 12.7 for one degree of freedom, and less for

@@ -36,3 +36,19 @@ run_of() { # FILE FORCES_NS DENSITY_NS [LINES]
         calls step 10 800000 300 | sed -nE 's/^span -1 0 ([0-9]+) ([0-9]+) .*/step \1 \2/p'
     } | trace "$1" || exit 1
 }
+
+# A run on a device: 20 steps whose scope `forces` launches `kernel pairs`, which takes about NS.
+device_run() { # FILE NS
+    {
+        printf 'run fluid\nbackend CUPTI 13.0 (130001)\ndevice Imaginary 9000\nthread main\n'
+        awk -v ns="$2" 'BEGIN {
+            for (i = 0; i < 20; i++) {
+                begin = i * 1000000
+                printf "step %d %d\n", begin, begin + 400000
+                printf "span -1 0 %d %d step\n", begin, begin + 400000
+                printf "span %d 0 %d %d forces\n", 3 * i, begin, begin + 5000
+                printf "launch %d %d %d kernel pairs\n", 3 * i + 1, begin, begin + ns + i % 7 * 50
+            }
+        }'
+    } | trace "$1" || exit 1
+}

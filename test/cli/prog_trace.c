@@ -7,6 +7,7 @@
  *     run NAME | backend TEXT | device NAME | loss NUMBER COUNT | partial | summary
  *     thread NAME | async NAME                begins a track
  *     span PARENT FLAGS BEGIN END NAME        PARENT: on the same track, from 0 on; -1: none
+ *     loop PARENT BEGIN END NAME              a span that is an activity of the host
  *     call PARENT BEGIN END NAME
  *     activity BEGIN END NAME
  *     launch PARENT BEGIN END NAME            an activity, and the call of 0 ns that launched it
@@ -39,6 +40,7 @@ static void add_activity(maker *m, uint32_t correlation, uint64_t begin_ns, uint
                          const char *name)
 {
     uint32_t label = text(m->trace, name), shape = 0;
+    m->device = m->device ? m->device : make_device(m->trace, 0);
     while (shape < m->trace->shapes.count && m->trace->shapes.items[shape].label != label)
         shape++;
     if (shape == m->trace->shapes.count)
@@ -60,6 +62,9 @@ static bool add_event(maker *m, const char *line)
         uint32_t span = make_span(m->trace, m->track, make_site(m->trace, name, TAKT_SITE_SCOPE),
                                   parent_of(parent), BEGIN_NS + begin, BEGIN_NS + end);
         m->trace->tracks.items[m->track].spans.items[span].site_flags |= flags;
+    } else if (sscanf(line, "loop %ld %llu %llu %4095[^\n]", &parent, &begin, &end, name) == 4) {
+        make_span(m->trace, m->track, make_site(m->trace, name, TAKT_SITE_ACTIVITY),
+                  parent_of(parent), BEGIN_NS + begin, BEGIN_NS + end);
     } else if (sscanf(line, "call %ld %llu %llu %4095[^\n]", &parent, &begin, &end, name) == 4) {
         make_call(m->trace, m->track, parent_of(parent), name, 0, BEGIN_NS + begin, BEGIN_NS + end);
     } else if (sscanf(line, "activity %llu %llu %4095[^\n]", &begin, &end, name) == 3) {

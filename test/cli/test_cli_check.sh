@@ -144,21 +144,9 @@ status_is 0
 out_has '^\{"passed": true, "outcome": "passed"'
 
 # A scope is what devices did for it, too: its own time and that of its kernel are as before.
-launches() { # FILE NS...
-    local file=$1 at=0
-    shift
-    {
-        printf 'backend CUPTI\ndevice Imaginary 9000\nthread main\n'
-        for ns in "$@"; do
-            printf 'span -1 0 %d %d forces\nlaunch %d %d %d kernel pairs\n' $((at * 1000000)) \
-                $((at * 1000000 + 500)) $((2 * at)) $((at * 1000000)) $((at * 1000000 + ns))
-            at=$((at + 1))
-        done
-    } | trace "$file"
-}
-launches brief.pftrace 50000 50010 50020 50030 50040 50050 50060 50070 50080 50090
-launches long.pftrace 60000 60010 60020 60030 60040 60050 60060 60070 60080 60090
-fails '^slower: cuda forces, median call 50\.045us in A and 60\.045us in B, \+10\.000us ' \
+device_run brief.pftrace 50000
+device_run long.pftrace 60000
+fails '^slower: cuda forces, median call 50\.150us in A and 60\.150us in B, \+10\.000us ' \
     --against brief.pftrace --scope forces long.pftrace
 out_has '^FAILED: 1 of 2 rows'
 
@@ -176,19 +164,24 @@ fails '^slower: scope forces' --to runs.slow/1.pftrace runs.slow/2.pftrace runs.
 fails '^slower: scope forces' runs.base/2.pftrace runs.base/3.pftrace --against runs.base/1.pftrace --to runs.slow/
 # One run of each is told from the other by its calls alone, though other runs differ as much.
 fails '^slower: scope forces' --limit 1% --against runs.base/1.pftrace runs.base/3.pftrace
-declines '^not comparable: A and B share a file: runs.base/2\.pftrace$' --against runs.base --to runs.slow runs.base/2.pftrace
+declines '^not comparable: A and B share a file: runs.base/2\.pftrace$' --against runs.base/ --to runs.slow runs.base/2.pftrace
 declines '^not comparable: A has a file twice: runs.base/1\.pftrace$' runs.base/1.pftrace --against runs.base --to runs.slow
-run_of runs.new/4.pftrace 60000 30000 'loss 0 3'
-declines '^not comparable: B lost events: 3 dropped$' --against runs.base runs.new
-backend='CUDA events' run_of runs.new/4.pftrace 60000 30000
-declines '^not comparable: backends differ among the runs of B$' --against runs.base runs.new
-run_of runs.new/4.pftrace 60000 30000 summary
-declines '^not comparable: modes differ among the runs of B$' --against runs.base runs.new
-run_of runs.new/4.pftrace 60000 30000 partial
-declines '^not comparable: only B is partial: ' --against runs.base runs.new
-device='Imaginary 9001' run_of runs.new/4.pftrace 60000 30000
-declines '^not comparable: devices differ among the runs of B$' --against runs.base runs.new
-rm runs.new/4.pftrace
+for number in 0 4; do # whether it is the first run or the last
+    run_of runs.new/$number.pftrace 60000 30000 'loss 0 3'
+    declines '^not comparable: B lost events: 3 dropped$' --against runs.base runs.new
+    backend='CUDA events' run_of runs.new/$number.pftrace 60000 30000
+    declines '^not comparable: backends differ among the runs of B$' --against runs.base runs.new
+    declines '^not comparable: backends differ among the runs of A$' --against runs.new runs.base
+    run_of runs.new/$number.pftrace 60000 30000 summary
+    declines '^not comparable: modes differ among the runs of B$' --against runs.base runs.new
+    run_of runs.new/$number.pftrace 60000 30000 partial
+    declines '^not comparable: only B is partial: ' --against runs.base runs.new
+    run_of runs.slow/$number.pftrace 60000 30000 partial
+    declines '^not comparable: only some of the runs are partial$' --against runs.slow runs.new
+    device='Imaginary 9001' run_of runs.new/$number.pftrace 60000 30000
+    declines '^not comparable: devices differ among the runs of B$' --against runs.base runs.new
+    rm runs.new/$number.pftrace runs.slow/$number.pftrace
+done
 
 # Wrong questions, and files that are none.
 refused 'against which trace\? --against A' check same.pftrace

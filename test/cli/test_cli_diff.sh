@@ -3,7 +3,9 @@
 # check_noise.py's.
 . "${0%/*}/lib_cli.sh"
 . "${0%/*}/lib_compare.sh"
-golden=$(cd "${TAKT_ROOT:-.}" && pwd)/test/golden
+root=$(cd "${TAKT_ROOT:-.}" && pwd)
+golden=$root/test/golden
+page=$root/docs/comparing.md
 cd "$scratch" || exit 1
 
 run_of a.pftrace 60000 30000
@@ -120,6 +122,33 @@ run diff --csv launches.pftrace folded.pftrace
 out_has '^forces,cuda,1,1,8000,10000,8000,10000,2000,'
 run diff --width 80 a.pftrace b.pftrace
 out_lacks '(Kind|of kind cuda)'
+# A call has none, though a scope inside of it launched; nor is a loop of the host a device's work.
+trace inside.pftrace <<'END'
+device Imaginary 9000
+thread main
+call -1 0 9000 cudaLaunchHostFunc
+span 0 0 0 5000 forces
+launch 1 1000 4000 kernel pairs
+loop -1 10000 12000 relax
+END
+run diff --csv --all inside.pftrace inside.pftrace
+out_has '^cudaLaunchHostFunc,call,'
+out_lacks '^cudaLaunchHostFunc,cuda,'
+out_has '^forces,cuda,1,1,3000,'
+out_has '^relax,scope,1,1,2000,'
+out_lacks '^relax,(activity|cuda),'
+
+# Several runs on a device.
+mkdir runs runs/base runs/new
+for i in 1 2 3; do
+    device_run runs/base/$i.pftrace $((120000 + 200 * i))
+    device_run runs/new/$i.pftrace $((131000 + 300 * i))
+done
+run diff --width 100 runs/base runs/new
+cmp -s "$golden/diff_runs_100.txt" out ||
+    fail "is not test/golden/diff_runs_100.txt" "$(diff "$golden/diff_runs_100.txt" out)"
+[[ $(sed -n 's/^    //p' "$page") == *"$(sed '/^Self times/,$d; /^$/d' out)"* ]] ||
+    fail "is not what docs/comparing.md shows"
 
 # Several runs a side. 3 of them are what is compared; less are not enough, and this is said.
 mkdir before after
@@ -162,7 +191,7 @@ status_is 0
 out_has '^Careful: B is cut off\.$'
 echo 'no trace' >foreign.pftrace
 : >zero.pftrace
-mkdir empty && : >empty/.hidden.pftrace && : >empty/trace.json
+mkdir empty && cp a.pftrace empty/.hidden.pftrace && cp a.pftrace empty/trace.json
 for file in foreign.pftrace zero.pftrace missing.pftrace empty; do
     run diff a.pftrace $file
     status_is 1
