@@ -42,14 +42,47 @@ static void add_time(tkt_idle_scopes *s, tkt_idle_scope *row, uint64_t begin_ns,
         row->host_ns += (end_ns < s->host_until_ns ? end_ns : s->host_until_ns) - begin_ns;
 }
 
+/* That of the thread's scope; mostly it is the one as last time. */
+static tkt_idle_scope *row_of_thread(tkt_idle_scopes *s, uint32_t name)
+{
+    tkt_idle_thread *thread = s->thread;
+    if (thread->row && thread->name == name)
+        return &s->items[thread->row - 1];
+    tkt_idle_scope *row = row_of(s, name, false);
+    thread->name = name;
+    thread->row = row ? (uint32_t)(row - s->items) + 1 : 0;
+    return row;
+}
+
 static void charge_stay(void *user, uint32_t span, uint64_t begin_ns, uint64_t end_ns)
 {
     tkt_idle_scopes *s = user;
-    tkt_idle_scope *row = row_of(s, name_of(s->trace, s->track, span), false);
+    tkt_idle_scope *row = row_of_thread(s, name_of(s->trace, s->track, span));
     add_time(s, row, begin_ns, end_ns);
     const tkt_span *spans = s->trace->tracks.items[s->track].spans.items;
     if (row && span != TKT_NO_SPAN && tkt_span_flags(&spans[span]) & TAKT_SPAN_CALL)
         row->call_ns += end_ns - begin_ns;
+}
+
+/* NULL without memory. */
+static tkt_idle_thread *find_thread(tkt_idle_scopes *s, uint32_t device, uint32_t track)
+{
+    if (!s->last)
+        s->last = tkt_alloc_zeroed(s->trace->tracks.count * sizeof *s->last);
+    if (s->last && s->last[track] && s->threads.items[s->last[track] - 1].device == device)
+        return &s->threads.items[s->last[track] - 1];
+    uint64_t *known = s->last ? tkt_map_put(&s->thread_of, (uint64_t)device << 32 | track) : NULL;
+    if (known && *known == 0) {
+        tkt_idle_thread *added = TKT_ARRAY_ADD(&s->threads);
+        if (!added)
+            return NULL;
+        *added = (tkt_idle_thread){.device = device};
+        *known = s->threads.count;
+    }
+    if (!known)
+        return NULL;
+    s->last[track] = (uint32_t)*known;
+    return &s->threads.items[*known - 1];
 }
 
 void tkt_idle_scopes_charge(tkt_idle_scopes *s, uint32_t device, const tkt_activity *activity,
@@ -64,11 +97,11 @@ void tkt_idle_scopes_charge(tkt_idle_scopes *s, uint32_t device, const tkt_activ
         return;
     }
     s->track = activity->track;
-    uint64_t *begun = tkt_map_put(&s->begun, (uint64_t)device << 32 | s->track);
-    if (begun)
-        *begun = tkt_whereabouts(&s->trace->tracks.items[s->track], *begun, begin_ns, end_ns,
-                                 charge_stay, s);
-    s->is_short |= !begun;
+    s->thread = find_thread(s, device, s->track);
+    if (s->thread)
+        s->thread->begun = tkt_whereabouts(&s->trace->tracks.items[s->track], s->thread->begun,
+                                           begin_ns, end_ns, charge_stay, s);
+    s->is_short |= !s->thread;
 }
 
 /* By texts, not by their numbers, which are others in the trace's file. */
@@ -96,5 +129,7 @@ void tkt_idle_scopes_fini(tkt_idle_scopes *scopes)
 {
     TKT_ARRAY_FREE(scopes);
     tkt_map_fini(&scopes->rows);
-    tkt_map_fini(&scopes->begun);
+    tkt_map_fini(&scopes->thread_of);
+    TKT_ARRAY_FREE(&scopes->threads);
+    tkt_free(scopes->last);
 }

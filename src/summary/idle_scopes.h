@@ -4,15 +4,26 @@
 
 #include "summary/gaps.h"
 
+/* A thread that launches for a device. */
+typedef struct tkt_idle_thread {
+    uint32_t device; /* string */
+    uint32_t name;   /* of the scope that was charged last, */
+    uint32_t row;    /* and its row + 1 */
+    size_t   begun;  /* of its spans */
+} tkt_idle_thread;
+
 typedef struct tkt_idle_scopes {
     const takt_trace *trace;
     TKT_ARRAY(tkt_idle_scope);
-    tkt_map  rows;   /* device, name -> row + 1 */
-    tkt_map  begun;  /* device, track -> its spans that have begun */
-    uint32_t device; /* whose time is being charged: string, */
-    uint32_t track;  /* and the thread */
-    uint64_t host_until_ns;
-    bool     is_short; /* of memory */
+    TKT_ARRAY_OF(tkt_idle_thread) threads;
+    tkt_map   rows;      /* device, name -> row + 1 */
+    tkt_map   thread_of; /* device, track -> thread + 1 */
+    uint32_t *last;      /* by track: its last thread + 1; mostly it is the only one */
+    uint32_t  device;    /* whose time is being charged: string, */
+    uint32_t  track;     /* to this, */
+    tkt_idle_thread *thread; /* which is */
+    uint64_t  host_until_ns;
+    bool      is_short; /* of memory */
 } tkt_idle_scopes; /* starts as {.trace = ...} */
 
 /* Charges a stretch of a device's idle time, up to host_until_ns of cause TKT_IDLE_HOST, to what

@@ -14,7 +14,7 @@ typedef struct grouping {
     tkt_nameds *nameds;
     tkt_kernel_key key;
     uint32_t *launches; /* by shape: the first shape that a launch like it has */
-    tkt_map noted;      /* name and shape, of which it is known how they differ */
+    uint32_t *noted;    /* by shape: the name that it was noted with last, + 1 */
 } grouping;
 
 /* ---- What launches differ in ----------------------------------------------------------------- */
@@ -43,7 +43,7 @@ static uint32_t differences(const takt_trace *trace, const tkt_shape *a, const t
 
 static void note_shape(const takt_trace *trace, tkt_named *named, uint32_t shape)
 {
-    if (shape == TKT_NO_SHAPE || shape == named->shape)
+    if (shape == named->shape)
         return;
     if (named->shape == TKT_NO_SHAPE)
         named->shape = shape;
@@ -98,17 +98,17 @@ static uint32_t part_of(const grouping *g, uint32_t shape)
 
 static bool add_activity(grouping *g, const tkt_activity *activity)
 {
-    uint64_t *noted = tkt_map_put(&g->noted, (uint64_t)activity->name << 32 | activity->shape);
-    if (!noted)
-        return false;
-    if (*noted && g->key == TKT_BY_NAME)
+    uint32_t shape = activity->shape;
+    bool is_noted = shape != TKT_NO_SHAPE && g->noted[shape] == activity->name + 1;
+    if (is_noted && g->key == TKT_BY_NAME)
         return true;
-    tkt_named *named = tkt_nameds_find(g->nameds, activity->name, part_of(g, activity->shape));
+    tkt_named *named = tkt_nameds_find(g->nameds, activity->name, part_of(g, shape));
     if (!named)
         return false;
-    if (*noted == 0)
-        note_shape(g->trace, named, activity->shape);
-    *noted = 1;
+    if (!is_noted && shape != TKT_NO_SHAPE) {
+        note_shape(g->trace, named, shape);
+        g->noted[shape] = activity->name + 1;
+    }
     if (g->key == TKT_BY_NAME)
         return true;
     uint64_t ns = activity->end_ns - activity->begin_ns;
@@ -142,11 +142,14 @@ takt_status tkt_kernels_of(const takt_trace *trace, tkt_kernel_key key, tkt_name
     if (key != TKT_BY_NAME && !trace->facts.has_spans)
         return TAKT_NO_SPANS;
     takt_status status = tkt_trace_fold(trace) ? TAKT_OK : TAKT_NO_MEMORY;
+    g.noted = tkt_alloc_zeroed((trace->shapes.count + 1) * sizeof *g.noted);
+    if (!g.noted)
+        status = TAKT_NO_MEMORY;
     if (status == TAKT_OK && key == TKT_BY_LAUNCH)
         status = find_launches(&g);
     if (status == TAKT_OK)
         status = add_all(&g);
-    tkt_map_fini(&g.noted);
+    tkt_free(g.noted);
     tkt_free(g.launches);
     return status;
 }
