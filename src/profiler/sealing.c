@@ -2,9 +2,12 @@
  * recording. */
 #include "profiler/window.h"
 
+#include "base/error.h"
 #include "base/file.h"
 #include "trace/order.h"
 #include "trace/seal.h"
+
+#include <stdatomic.h>
 
 #define EVENT_RESOLUTION_NS 500 /* cudaEventElapsedTime(): about half a microsecond */
 
@@ -159,12 +162,23 @@ static takt_status fill_devices(const tkt_window *window, bool is_settled, takt_
     return tkt_devices_fill(&window->devices, &what, is_settled, trace);
 }
 
+/* A program that loads CUDA late, as a plug-in's, is noticed by windows that open afterwards. */
+static void tell_late_cuda(const tkt_window *window)
+{
+    static atomic_flag is_told = ATOMIC_FLAG_INIT;
+    if (window->wish.devices && !window->devices.is_on && tkt_cuda_is_used() &&
+        !atomic_flag_test_and_set_explicit(&is_told, memory_order_relaxed))
+        tkt_log(TAKT_LOG_WARNING, "CUDA was loaded while this was recorded: what devices do is "
+                                  "recorded from the next recording on");
+}
+
 takt_status tkt_window_seal(tkt_window *window, takt_trace **out)
 {
     if (tkt_record_is_disabled())
         return TAKT_BAD_STATE;
     if (window->folds_status != TAKT_OK)
         return window->folds_status;
+    tell_late_cuda(window);
     bool is_settled = tkt_devices_settle(&window->devices, !window->wish.no_synchronize);
     takt_trace *trace;
     takt_status status = seal_logs(window, &trace);

@@ -102,6 +102,12 @@ else
     finds 'backend none'
 fi
 
+what="libcudart loaded late"
+LD_LIBRARY_PATH=$scratch "$scratch/prog_driverless" "$scratch/libcudart.so.13" late \
+    >"$scratch/found" 2>"$scratch/log"
+says '^takt: CUDA was loaded while this was recorded: what devices do is recorded from the next'
+[ "$(grep -c 'CUDA was loaded' "$scratch/log")" = 1 ] || fail "$what: said more than once"
+
 under "a driver without devices" 'devices=0'
 says ''
 finds 'backend none'
