@@ -8,7 +8,8 @@ const assert = require('assert');
 const fs = require('fs');
 const path = require('path');
 const {loadCatapult, importTrace} = require('./catapult.js');
-const {readTable, byKey} = require('./tables.js');
+const {byKey} = require('./tables.js');
+const {capital, compareSlices, readTrace, rowsOfTables, titleOf} = require('./timeline.js');
 
 const [root, folder, ...names] = process.argv.slice(2);
 const tr = loadCatapult(root);
@@ -17,50 +18,6 @@ const tr = loadCatapult(root);
 const withoutPrototype = (text) => text.replaceAll('__proto__', 'proto');
 
 // ---- What the tables say ----------------------------------------------------------------------
-
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-
-function titleOf(activity) {
-    const {kind, copy_kind: copy, source_memory: source, target_memory: target} = activity;
-    if (kind === 'memcpy')
-        return `Memcpy ${copy} (${capital(source)} -> ${capital(target)})`;
-    return kind === 'memset' ? `Memset (${capital(target)})` : activity.full_name || activity.name;
-}
-
-// Times count from the first step.
-function readTrace(name) {
-    const read = (table) => readTable(path.join(folder, name), table).map((row) =>
-        Object.fromEntries(Object.entries(row).map(([key, value]) => [key, withoutPrototype(value)])));
-    const steps = read('steps');
-    const zero = BigInt(steps[0].begin_ns);
-    const since = (time) => Number(BigInt(time) - zero);
-    const slice = (row, title, parent) => [since(row.begin_ns), Number(row.duration_ns), title, parent];
-    return {
-        facts: Object.fromEntries(read('facts').map(({key, value}) => [key, value])),
-        tracks: new Map(read('tracks').map((track) => [track.id, track])),
-        spans: new Map(read('spans').map((span) => [span.id, span])),
-        onDevices: read('activities').filter((activity) => activity.stream !== ''),
-        waits: read('waits'), counters: read('counters'), memory: read('memory'),
-        marks: read('marks'), steps, since, slice,
-    };
-}
-
-const rowOfTrack = ({kind, thread, name}) =>
-    kind === 'async' ? name : `thread ${thread}${name && ` (${name})`}`;
-
-// "CPU/thread 12 (main)" or "GPU 0/stream 7" -> slices [begin, duration, title, title around it].
-function rowsOfTables(trace) {
-    const {slice} = trace;
-    const slices = [
-        ...trace.steps.map((step) => ['CPU/steps', slice(step, `ProfilerStep#${step.number}`)]),
-        ...[...trace.spans.values()].map((span) => [`CPU/${rowOfTrack(trace.tracks.get(span.track))}`,
-            slice(span, span.name, trace.spans.get(span.parent)?.name)]),
-        ...trace.onDevices.map((activity) => [
-            `GPU ${activity.device.replace('cuda:', '')}/stream ${activity.stream}`,
-            slice(activity, titleOf(activity))])];
-    return new Map([...byKey(slices, ([row]) => row)].map(
-        ([row, pairs]) => [row, pairs.map(([, slice]) => slice).sort(compareSlices)]));
-}
 
 // Name of a counter -> [time, value]. Memory is a counter of what is held.
 function countersOfTables(trace) {
@@ -75,8 +32,6 @@ function countersOfTables(trace) {
 }
 
 // ---- What the viewer says ---------------------------------------------------------------------
-
-const compareSlices = (a, b) => a[0] - b[0] || b[1] - a[1] || (a[2] < b[2] ? -1 : a[2] > b[2] ? 1 : 0);
 
 const stepsOf = (threads) => threads.find((thread) => thread.name === 'steps').sliceGroup.slices;
 
@@ -156,14 +111,15 @@ function compareOrder({model}, trace, name) {
     assert.strictEqual(rows[0].name, 'steps', name);
 }
 
-const arrowOf = ({startSlice, endSlice}, since) => [
-    startSlice.title, since(startSlice.start), endSlice.title, since(endSlice.start)];
+// Where an arrow begins on a thread is compared, not in which slice the viewer nested it there.
+const arrowOf = (flow, since) => [flow.startSlice.parentContainer.name, since(flow.start),
+    flow.endSlice.title, since(flow.endSlice.start)];
 
 function compareArrows({model, since}, trace, name) {
     const found = model.flowEvents.filter(({category}) => category === 'ac2g');
     const expected = trace.onDevices.filter((activity) => activity.launch_span !== '').map(
-        (activity) => [activity.launch, trace.since(activity.launch_begin_ns), titleOf(activity),
-            trace.since(activity.begin_ns)]);
+        (activity) => [`thread ${activity.thread}`, trace.since(activity.launch_begin_ns),
+            titleOf(activity), trace.since(activity.begin_ns)]);
     const text = (arrow) => JSON.stringify(arrow);
     assert.deepStrictEqual(found.map((flow) => text(arrowOf(flow, since))).sort(),
         expected.map(text).sort(), `${name}: arrows from calls`);
@@ -184,7 +140,7 @@ function compareFlows({model}) {
 
 function compare(name) {
     const text = withoutPrototype(fs.readFileSync(path.join(folder, `${name}.json`), 'utf8'));
-    const trace = readTrace(name);
+    const trace = readTrace(path.join(folder, name), withoutPrototype);
     const model = modelOf(importTrace(tr, text), trace);
     assert.deepStrictEqual(model.model.importWarnings, [], name);
     compareRows(model, trace, name);

@@ -21,6 +21,14 @@ static void save(const takt_trace *trace, void *user)
         fprintf(stderr, "%s\n", error.message);
 }
 
+/* Longer than the microsecond by which chrome://tracing nests. */
+static void work(void)
+{
+    uint64_t until_ns = takt_now_ns() + 3000;
+    while (takt_now_ns() < until_ns)
+        ;
+}
+
 static void *consume(void *unused)
 {
     takt_thread_name("consumer \"quoted\"");
@@ -28,6 +36,7 @@ static void *consume(void *unused)
         pthread_barrier_wait(&handed_over);
         TAKT_SCOPE("consume");
         takt_flow_end(item);
+        work();
         TAKT_COUNTER("waiting", (double)(ITEMS - item));
     }
     return unused;
@@ -45,6 +54,7 @@ static void produce(void)
             TAKT_SCOPE("prepare {item}");
             TAKT_ARG("item", item);
             takt_flow_begin(item);
+            work();
         }
         takt_span_end(last);
         last = request;
