@@ -3,6 +3,7 @@
 from all pairs, exact chances by dealing all hands, intervals from all differences; of several runs,
 Student's t by adding up the area below its curve."""
 
+import bisect
 import collections
 import itertools
 import json
@@ -351,6 +352,27 @@ def known_samples(folder):
     assert round(row["p"] / 2, 4) == 0.1272 and row["change_ns"] == 305, row
 
 
+def many_samples(folder):
+    """So many that not all pairs can be looked at: then they are counted."""
+    chance = random.Random(5)
+    a = sorted(chance.randrange(1000, 1600) for _ in range(30000))
+    b = sorted(chance.randrange(1003, 1603) for _ in range(20000))
+    [row] = diff(folder, [Trace().thread().calls("one", a)], [Trace().thread().calls("one", b)])
+
+    def pairs_up_to(most):
+        return sum(bisect.bisect_right(b, x + most) for x in a)
+
+    n, m = len(a), len(b)
+    u = sum((bisect.bisect_left(a, y) + bisect.bisect_right(a, y)) / 2 for y in b)
+    ties = sum(t**3 - t for t in collections.Counter(a + b).values())
+    variance = n * m / 12 * (n + m + 1 - ties / ((n + m) * (n + m - 1)))
+    assert close(row["p"], math.erfc((abs(u - n * m / 2) - 0.5) / math.sqrt(2 * variance)), 1e-9)
+    first = first_inside(n, m)
+    for field, number in ("low", first), ("high", n * m + 1 - first), ("", n * m // 2):
+        change = row[f"change_{field}_ns" if field else "change_ns"]
+        assert pairs_up_to(change - 1) < number <= pairs_up_to(change), (field, row)
+
+
 def several_runs(folder):
     chance = random.Random(11)
     for seed in range(6):
@@ -491,6 +513,7 @@ def main():
         assert first_inside(n, m) == u + 1, (n, m)
     with tempfile.TemporaryDirectory() as folder:
         known_samples(folder)
+        many_samples(folder)
         verdicts(folder)
         device_rows(folder)
         several_runs(folder)

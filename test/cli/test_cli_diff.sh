@@ -173,6 +173,15 @@ json_is 'any("A has 3 and B 2 runs. From 3 on each side on" in note for note in 
 json_is 'any("Mann-Whitney" in note for note in document["notes"])' True
 run diff before/ after/
 [ "$(grep -c Careful <<<"$out")" = 0 ] || fail "warns of these" "$out"
+for i in 1 2 3; do
+    mkdir -p mixed
+    run_of mixed/$i.pftrace $((60000 + 500 * i)) 30000 "$([ $i != 1 ] || echo summary)"
+done
+run diff mixed after
+out_has '^mode +varies +spans +differs$'
+out_has "Call: a run's median one, or mean one in traces without spans, averaged"
+out_has '^forces .* slower$'
+out_has '^Runs are compared, 3 of A and 4 of B\. '
 run_of after/5.pftrace 60000 30000 'run water'
 run diff before after
 out_has '^run +fluid +varies +differs$'
