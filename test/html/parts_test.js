@@ -12,7 +12,7 @@ const [folder, ...reports] = process.argv.slice(2);
 const scripts = fs.readdirSync(folder).filter((name) => name.endsWith('.js')).sort();
 const names = ['lowerBound', 'Pyramid', 'linesOf', 'parentOf', 'selfTime', 'rangeReport',
     'mergeIntervals', 'coveredTime', 'firstFreeRows', 'hitOnLine', 'markTrack', 'columnType',
-    'valueText', 'titleUnit', 'niceStep', 'tickText', 'visibleText'];
+    'valueText', 'titleUnit', 'niceStep', 'tickStep', 'tickText', 'visibleText'];
 const parts = vm.runInNewContext(scripts.map((name) => fs.readFileSync(path.join(folder, name)))
     .join('\n') + `\n;({${names}})`, {document: {addEventListener() {}}});
 
@@ -177,6 +177,16 @@ function checkTexts() {
         'a\\u202eb\\u0000c\\u001b[31m\u00e4');
 }
 
+// At any zoom two ticks or more can be seen, on a telephone too, and their texts do not meet.
+function checkTicks() {
+    for (const width of [240, 600, 1200]) {
+        for (let length = 1000; length < 1e12; length *= 1.1) {
+            const distance = parts.tickStep({width, scale: width / length}) * width / length;
+            assert(distance >= 69.9 && distance < width, `${distance} of ${width} pixels`);
+        }
+    }
+}
+
 // Every number of a report reads in the page as in the text.
 function checkReport(json, text) {
     const words = new Set(text.split(/\s+/));
@@ -204,6 +214,7 @@ checkIntervals();
 checkSpans();
 checkRows();
 checkTexts();
+checkTicks();
 let numbers = 0;
 for (let i = 0; i < reports.length; i += 2)
     numbers += checkReport(JSON.parse(fs.readFileSync(reports[i])),
