@@ -1,5 +1,5 @@
 /* A small simulation on the stand-ins that keeps its own books of what it makes the devices do, for
- * lib_truth.py to hold against everything that Takt says.
+ * compare_truth.py to hold against everything that Takt says.
  *
  *     prog_truth DIRECTORY PROFILE.yaml GATE_MS [OPTIONS]
  *
@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #define STEPS             8
@@ -110,7 +111,11 @@ static worker workers[THREADS];
 static pthread_barrier_t everybody, launched, timing_three;
 static FILE *timers_file;
 static pthread_mutex_t timers_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
+static long memory_changes; /* memory_lock */
 static const char *directory;
+static char traces[1000]; /* how the names of files begin */
+static int cycles;
 
 static void check(int status, const char *what)
 {
@@ -202,11 +207,11 @@ static void note_launch(worker *w, int stream, const char *name, long ns, int en
 /* ---- What it does ------------------------------------------------------------------------------
  */
 
-/* Odd threads use the runtime, whose calls contain the driver's. */
+/* Odd threads use the runtime, whose calls contain the driver's, and sweep with more blocks. */
 static const char *start(worker *w, const kernel *k, CUfunction function, CUstream stream)
 {
     if (w->number % 2) {
-        const dim3 grid = {16, 1, 1}, block = {64, 1, 1};
+        const dim3 grid = {k == &sweep ? 32 : 16, 1, 1}, block = {64, 1, 1};
         CHECK(cudaLaunchKernel(k, grid, block, NULL, 0, (cudaStream_t)stream));
         return "cudaLaunchKernel";
     }
@@ -319,6 +324,8 @@ static void transfer(worker *w)
 {
     static const copy *const directions[THREADS] = {&h_to_d, &d_to_h, &h_to_d, &d_to_h};
     SCOPE(w, "transfer");
+    note(w, "argument", "\thalf=%d", w->number / 2);
+    TAKT_ARG("half", w->number / 2);
     for (int i = 0; i < STREAMS; i++)
         move(w, i, directions[w->number], 1000 * (i + 1) + w->number);
     move(w, 2, w->number == 1 ? &p_to_p : &d_to_d, 4096);
@@ -357,6 +364,25 @@ static void replay(worker *w, CUgraphExec exec)
     }
 }
 
+static long time_of_day_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec * 1000000000L + now.tv_nsec;
+}
+
+/* One change at a time, so that their order across threads is known; frees have bytes below 0. */
+static void change_memory(worker *w, CUdeviceptr *memory, long bytes)
+{
+    pthread_mutex_lock(&memory_lock);
+    const long before = time_of_day_ns();
+    CHECK(bytes > 0 ? cuMemAlloc_v2(memory, (size_t)bytes) : cuMemFree_v2(*memory));
+    note_call(w, bytes > 0 ? "cuMemAlloc" : "cuMemFree");
+    note(w, "memory", "\t%d\t%ld\t%ld\t%ld\t%ld", w->device, bytes, memory_changes++, before,
+         time_of_day_ns());
+    pthread_mutex_unlock(&memory_lock);
+}
+
 static void allocate(worker *w)
 {
     SCOPE(w, "memory");
@@ -366,22 +392,13 @@ static void allocate(worker *w)
         _exit(4);
     note_call(w, "cuMemAlloc");
     note(w, "failed", "\tcuMemAlloc\t%d", OUT_OF_MEMORY);
-    CHECK(cuMemAlloc_v2(&passing, (size_t)bytes * 3));
-    note_call(w, "cuMemAlloc");
-    note(w, "memory", "\t%d\t%ld", w->device, bytes * 3);
-    CHECK(cuMemFree_v2(passing));
-    note_call(w, "cuMemFree");
-    note(w, "memory", "\t%d\t%ld", w->device, -bytes * 3);
-    if (w->step % 4 == 3) {
-        CHECK(cuMemFree_v2(w->kept));
-        note_call(w, "cuMemFree");
-        note(w, "memory", "\t%d\t%ld", w->device, -bytes * 2);
-    } else if (w->step % 4 != 2) {
+    change_memory(w, &passing, bytes * 3);
+    change_memory(w, &passing, -bytes * 3);
+    if (w->step % 4 == 3)
+        change_memory(w, &w->kept, -bytes * 2);
+    else if (w->step % 4 != 2)
         return;
-    }
-    CHECK(cuMemAlloc_v2(&w->kept, (size_t)bytes * (w->step % 4 == 2 ? 2 : 1)));
-    note_call(w, "cuMemAlloc");
-    note(w, "memory", "\t%d\t%ld", w->device, bytes * (w->step % 4 == 2 ? 2 : 1));
+    change_memory(w, &w->kept, bytes * (w->step % 4 == 2 ? 2 : 1));
 }
 
 /* ---- Timers on two threads at once, and a timing on a third ------------------------------------
@@ -597,10 +614,35 @@ static takt_profiler *make_profiler(const char *path)
         _exit(4);
     }
     takt_profiler_options options = *takt_config_options(config);
+    snprintf(traces, sizeof traces, "%s/%s", options.directory, options.name);
     options.on_trace = write_reports;
     CHECK(takt_profiler_create(&options, &profiler));
     takt_config_destroy(config);
     return profiler;
+}
+
+/* Where a step begins, between two readings of the time of day. */
+static void begin_step(takt_profiler *profiler, int number, takt_status (*begin)(takt_profiler *),
+                       FILE *books)
+{
+    const long before = time_of_day_ns();
+    CHECK(begin(profiler));
+    fprintf(books, "boundary\t%d\t-1\t\t%ld\t%ld\n", number, before, time_of_day_ns());
+}
+
+/* After a cycle the threads stand still until its trace is being written, so that nothing in it can
+ * come from later. */
+static void step_profiler(takt_profiler *profiler, int number, FILE *books)
+{
+    const bool is_last = takt_profiler_action(profiler) == TAKT_RECORD_AND_SAVE;
+    const struct timespec pause = {.tv_nsec = 1000000};
+    begin_step(profiler, number + 1, takt_profiler_step, books);
+    if (!is_last)
+        return;
+    char path[1200];
+    snprintf(path, sizeof path, "%s.%d.pftrace", traces, cycles++);
+    for (int i = 0; i < 10000 && access(path, F_OK) != 0; i++)
+        nanosleep(&pause, NULL);
 }
 
 int main(int argc, char **argv)
@@ -619,16 +661,19 @@ int main(int argc, char **argv)
         CHECK(cuDevicePrimaryCtxRetain(&contexts[i], i));
     for (int i = 0; i < THREADS; i++)
         prepare(&workers[i], i);
+    snprintf(path, sizeof path, "%s/books.steps", directory);
+    FILE *books = fopen(path, "w");
+    check(!books, path);
     takt_profiler *profiler = make_profiler(argv[2]);
     pthread_barrier_init(&everybody, NULL, THREADS + 1);
     pthread_barrier_init(&launched, NULL, THREADS);
     pthread_barrier_init(&timing_three, NULL, 3);
-    CHECK(takt_profiler_start(profiler));
+    begin_step(profiler, 0, takt_profiler_start, books);
     for (int i = 0; i < THREADS; i++)
         check(pthread_create(&threads[i], NULL, run, &workers[i]), "pthread_create");
     for (int i = 0; i < STEPS; i++) {
         pthread_barrier_wait(&everybody);
-        CHECK(takt_profiler_step(profiler));
+        step_profiler(profiler, i, books);
         pthread_barrier_wait(&everybody);
     }
     for (int i = 0; i < THREADS; i++) {
@@ -638,5 +683,6 @@ int main(int argc, char **argv)
     CHECK(takt_profiler_stop(profiler));
     takt_profiler_destroy(profiler);
     fclose(timers_file);
+    fclose(books);
     return 0;
 }

@@ -1,35 +1,29 @@
-"""Launches and gaps of a run of prog_truth, computed anew from Chrome's file, one interval at a time
-and by the definitions of docs/reports.md, and held against Takt's reports. What follows from the
-script alone is held against that: what stands behind a gate was launched in time."""
+"""When devices of a run of prog_truth were idle and why, computed anew from Chrome's file, one
+interval at a time and by the definitions of docs/reports.md: the reports of gaps and launches. What
+follows from the script alone is held against that: works behind a gate were launched in time."""
 import collections
-import statistics
+
+from truth_compare import OneOf, Report, Table
+from truth_stats import Stats, percent
 
 SHORT_NS = 5000
 OUTSIDE = "(outside of scopes)"
 CAUSES = "host_late", "waited", "short", "graph", "edge", "other"
 
 Work = collections.namedtuple("Work", "begin end name device context stream call graph correlation")
-Call = collections.namedtuple("Call", "begin end name thread")
 
 
 class Recording:
-    """Chrome's events as whole nanoseconds from the begin of the recording."""
+    """Chrome's events, in nanoseconds from the begin of the recording."""
 
-    def __init__(self, chrome, ns_of, zero, facts):
-        def times(event):
-            begin = ns_of(event["ts"]) - zero
-            return begin, begin + ns_of(event["dur"])
-
-        self.wall = facts["wall_ns"]
-        self.uncertainty = int(facts["device_uncertainty_ns"] + 0.5)
-        self.calls = {number: Call(*times(event), event["name"], event["tid"])
-                      for number, event in chrome.calls.items()}
+    def __init__(self, cycle, chrome):
+        self.wall, self.uncertainty = cycle.wall_ns, int(cycle.uncertainty_ns + 0.5)
         self.works, self.waits, self.spans = [], [], collections.defaultdict(list)
         for event in chrome.work:
             args = event["args"]
-            self.works.append(Work(*times(event), chrome.NAMES[event["cat"]](event["name"]),
+            self.works.append(Work(*chrome.times(event), chrome.NAMES[event["cat"]](event["name"]),
                                    f"cuda:{event['pid']}", args["context"], args["stream"],
-                                   self.calls.get(args["correlation"]), args.get("graph id", 0),
+                                   chrome.call(args["correlation"]), args.get("graph id", 0),
                                    args["correlation"]))
         self.works.sort(key=lambda work: (work.begin, work.call.begin))
         for event in chrome.events:
@@ -37,9 +31,9 @@ class Recording:
                 args = event["args"]
                 self.waits.append((args["context"], args["stream"], args["correlation"]))
         for thread, row in chrome.threads.items():
-            self.spans[thread] = [(begin - zero, -minus_end - zero, name, False)
+            self.spans[thread] = [(begin, -minus_end, name, False)
                                   for begin, minus_end, name in row]
-        for call in self.calls.values():
+        for call in map(chrome.call, chrome.calls):
             self.spans[call.thread].append((call.begin, call.end, None, True))
 
 
@@ -59,7 +53,8 @@ class Row:
             if not last or work.begin > last.end:
                 self.add_gap(last, work, works[:at])
             if not last or work.end > last.end:
-                self.busy += self.clip(work.end) - self.clip(max(work.begin, last.end if last else 0))
+                begin = max(work.begin, last.end if last else 0)
+                self.busy += self.clip(work.end) - self.clip(begin)
                 last = work
         self.add(last.end, last.end, recording.wall, "edge", last, (last, None))
 
@@ -88,7 +83,7 @@ class Row:
                 self.late_works.append((work, self.clip(middle) - self.clip(last.end)))
 
     def cause_of(self, last, work, before):
-        if work.call is last.call:
+        if work.correlation == last.correlation:
             return last.end, "graph", False
         has_returned = work.call.end <= work.begin
         handed = work.call.end if has_returned else work.call.begin
@@ -99,7 +94,7 @@ class Row:
         return (work.begin if is_late else middle), "short", is_late
 
     def has_waited(self, work, before):
-        """For an event that its stream was told to wait for since the work before, or for others."""
+        """For an event that its stream was told to wait for since the work before, or others."""
         earlier = [each.correlation for each in self.recording.works
                    if (each.device, each.context, each.stream) ==
                    (work.device, work.context, work.stream) and each.begin <= work.begin
@@ -136,144 +131,121 @@ def scopes_of(row):
     return {name: tuple(times) for name, times in scopes.items()}
 
 
-def check_list(equal, rows, truths, recording):
-    """Gaps one by one, the longest first; (device, stream): Row."""
-    known = {}
-    for on, row in truths.items():
-        for (begin, _, end, thread), (cause, before, after) in zip(row.intervals, row.listed):
-            known[(*on, begin)] = (end - begin, cause, before and before.name,
-                                   after and after.name, thread)
-    lengths = sorted((gap[0] for gap in known.values()), reverse=True)
-    equal("gaps", "longest", [row["gap_ns"] for row in rows], lengths[:1000])
-    for row in rows:
-        on = row["device"], row["stream"], row["begin_ns"]
-        *truth, thread = known.get(on, (None,) * 5)
-        equal("gaps", f"gap {on}", [row["gap_ns"], row["cause"], row["before"], row["after"]],
-              truth)
-        inside = collections.Counter()
-        for first, last, name, _ in stays(recording.spans[thread], on[2], on[2] + row["gap_ns"]):
-            inside[name] += last - first
-        equal("gaps", f"scope of {on}", inside[row["scope"] or OUTSIDE],
-              max(inside.values(), default=None))
-
-
-def check_shares(near, recording, report, devices):
-    for row in report["rows"]:
-        near("gaps", "busy", row["busy_percent"], 100 * row["busy_ns"] / recording.wall, 1e-9)
-    for row in report["tables"]["scopes"]["rows"]:
-        idle = recording.wall - devices[row["device"]].busy
-        near("gaps", "share", row["idle_percent"], 100 * row["idle_ns"] / idle, 1e-9)
-
-
-def check_gaps(equal, near, recording, report):
+def rows_of(recording):
+    """By device, context and stream; a whole device has neither."""
     groups = collections.defaultdict(list)
     for work in recording.works:
         groups[work.device, None, None].append(work)
         groups[work.device, work.context, work.stream].append(work)
-    rows = {(row["device"], row["context"], row["stream"]): row for row in report["rows"]}
-    equal("gaps", "rows", set(rows), set(groups))
-    devices, streams = {}, {}
-    for key in groups.keys() & rows.keys():
-        truth, got = Row(recording, groups[key]), rows[key]
-        known = {"activities": truth.count, "busy_ns": truth.busy, "gaps": truth.gaps,
-                 "idle_ns": recording.wall - truth.busy, "late": truth.late}
-        known.update({f"{cause}_ns": ns for cause, ns in truth.idle.items()})
-        equal("gaps", f"row of {key}", {name: got[name] for name in known}, known)
-        if key[1] is None:
-            devices[key[0]] = truth
-        else:
-            streams[key[0], key[2]] = truth
-    truth = {(device, name): times for device, row in devices.items()
-             for name, times in scopes_of(row).items()}
-    equal("gaps", "scopes", {(row["device"], row["scope"]): (row["idle_ns"], row["host_late_ns"],
-                                                              row["in_calls_ns"])
-                             for row in report["tables"]["scopes"]["rows"]}, truth)
-    lists = report["tables"]
-    check_list(equal, lists["longest"]["rows"],
-               {(name, None): row for name, row in devices.items()}, recording)
-    check_list(equal, lists["stream_gaps"]["rows"], streams, recording)
-    check_shares(near, recording, report, devices)
-    equal("gaps", "short", report["facts"]["short_gap_ns"], SHORT_NS)
-    return devices
+    return {key: Row(recording, works) for key, works in groups.items()}
 
 
-def check_deviation(near, row, name, values):
-    if len(values) > 1:
-        truth = statistics.stdev(values)
-        near("launches", f"deviation of {name}", row[f"{name}_stddev_ns"], truth, 1 + truth / 1e6)
+def list_of(recording, rows):
+    """Gaps one by one, the longest first; in a tie of scopes either may be named."""
+    gaps = []
+    for (device, _, stream), row in rows.items():
+        for (begin, _, end, thread), (cause, before, after) in zip(row.intervals, row.listed):
+            inside = collections.Counter()
+            for first, last, name, _ in stays(recording.spans[thread], begin, end):
+                inside[None if name == OUTSIDE else name] += last - first
+            longest = {name for name, ns in inside.items() if ns == max(inside.values())}
+            gaps.append({"gap_ns": end - begin, "begin_ns": begin, "device": device,
+                         "stream": stream, "cause": cause, "scope": OneOf(longest),
+                         "before": before and before.name, "after": after and after.name})
+    return Table(["device", "stream", "begin_ns"], gaps, lambda row: -row["gap_ns"])
 
 
-def check_launches(equal, near, recording, report, devices):
-    launches = collections.defaultdict(list)
+def scopes_table(recording, devices):
+    rows = []
+    for device, row in devices.items():
+        for name, (idle, late, in_calls) in scopes_of(row).items():
+            rows.append({"scope": name, "device": device, "idle_ns": idle,
+                         "idle_percent": percent(idle, recording.wall - row.busy),
+                         "host_late_ns": late, "in_calls_ns": in_calls})
+    return Table(["scope", "device"], rows, lambda row: -row["idle_ns"])
+
+
+COMPARES = "Times of host and devices compare to within %.1f ns."
+
+
+def gaps(cycle, recording, rows):
+    """Devices, and streams behind each, in the order of their first activities."""
+    seen = {}
+    for work in sorted(cycle.works, key=lambda work: (work.at, work.call_at)):
+        seen.setdefault(work.device, len(seen))
+        seen.setdefault((work.device, work.stream), len(seen))
+    table = []
+    for (device, context, stream), row in rows.items():
+        table.append({"device": device, "stream": stream, "context": context,
+                      "activities": row.count, "busy_ns": row.busy, "gaps": row.gaps,
+                      "busy_percent": percent(row.busy, recording.wall),
+                      "idle_ns": recording.wall - row.busy, "late": row.late,
+                      **{f"{cause}_ns": ns for cause, ns in row.idle.items()}})
+    devices = {key[0]: row for key, row in rows.items() if key[2] is None}
+    tables = {"longest": list_of(recording, {key: row for key, row in rows.items()
+                                             if key[2] is None}),
+              "scopes": scopes_table(recording, devices),
+              "stream_gaps": list_of(recording, {key: row for key, row in rows.items()
+                                                 if key[2] is not None})}
+    return Report(Table(["device", "context", "stream"], table, lambda row: (
+        seen[row["device"]], -1 if row["stream"] is None else seen[row["device"], row["stream"]])),
+        tables, {"short_gap_ns": SHORT_NS}, [COMPARES % cycle.uncertainty_ns])
+
+
+def time_columns(launched):
+    times = {"api": [call.end - call.begin for call, _, _ in launched],
+             "queue": [begin - call.end for call, begin, _ in launched if begin >= call.end],
+             "kernel": [end - begin for _, begin, end in launched],
+             "total": [max(0, end - call.begin) for call, _, end in launched]}
+    columns = {"queue_count": len(times["queue"])}
+    for name, values in times.items():
+        stats, keys = Stats(values), ("avg", "median", "min", "max")
+        columns.update(stats.columns(f"{name}_", keys) if values else
+                       dict.fromkeys(f"{name}_{key}_ns" for key in keys))
+        columns[f"{name}_stddev_ns"] = stats.deviation() if values else None
+    return columns
+
+
+def launches(cycle, recording, rows):
+    made, groups = collections.defaultdict(list), collections.defaultdict(list)
     for work in recording.works:
-        launches[work.correlation].append(work)
-    names, groups = {}, collections.defaultdict(list)
-    for number, works in launches.items():
-        graph = works[0].graph
-        names[number] = f"graph {graph}" if graph else works[0].name
+        made[work.correlation].append(work)
+    names = {number: f"graph {works[0].graph}" if works[0].graph else works[0].name
+             for number, works in made.items()}
+    for number, works in made.items():
         groups[names[number]].append((works[0].call, min(work.begin for work in works),
                                       max(work.end for work in works)))
-    late = [(names[work.correlation], ns) for row in devices.values()
+    late = [(names[work.correlation], ns) for key, row in rows.items() if key[2] is None
             for work, ns in row.late_works]
-    equal("launches", "names", {row["name"] for row in report["rows"]}, set(groups))
-    for row in report["rows"]:
-        launched = groups[row["name"]]
-        times = {"api": [call.end - call.begin for call, _, _ in launched],
-                 "queue": [begin - call.end for call, begin, _ in launched if begin >= call.end],
-                 "kernel": [end - begin for _, begin, end in launched],
-                 "total": [max(0, end - call.begin) for call, _, end in launched]}
-        mine = [ns for name, ns in late if name == row["name"]]
-        known = {"count": len(launched), "queue_count": len(times["queue"]),
-                 "not_hidden": len(mine), "waited_ns": sum(mine)}
-        for name, values in times.items():
-            known[f"{name}_min_ns"] = min(values, default=None)
-            known[f"{name}_max_ns"] = max(values, default=None)
-            if values:
-                near("launches", f"{name} of {row['name']}", row[f"{name}_avg_ns"],
-                     statistics.fmean(values), 0.5)
-                check_deviation(near, row, name, values)
-                middle = sorted(values)[(len(values) - 1) // 2]
-                near("launches", f"median {name} of {row['name']}", row[f"{name}_median_ns"],
-                     middle, middle / 31 + 1)
-        near("launches", "share", row["not_hidden_percent"], 100 * len(mine) / len(launched), 1e-9)
+    table = []
+    for name, launched in groups.items():
+        waited = [ns for other, ns in late if other == name]
         calls = {call.name for call, _, _ in launched}
-        known["launch"] = calls.pop() if len(calls) == 1 else "varies"
-        equal("launches", row["name"], {name: row[name] for name in known}, known)
-    facts = report["facts"]
-    equal("launches", "facts", (facts["launches"], facts["not_hidden"], facts["waited_ns"]),
-          (len(launches), len(late), sum(ns for _, ns in late)))
-    near("launches", "share", facts["not_hidden_percent"], 100 * len(late) / len(launches), 1e-9)
+        table.append({"name": name, "count": len(launched), "not_hidden": len(waited),
+                      "not_hidden_percent": percent(len(waited), len(launched)),
+                      "waited_ns": sum(waited), **time_columns(launched),
+                      "launch": calls.pop() if len(calls) == 1 else "varies"})
+    facts = {"launches": len(made), "not_hidden": len(late),
+             "not_hidden_percent": percent(len(late), len(made)),
+             "waited_ns": sum(ns for _, ns in late)}
+    return Report(Table(["name"], table, lambda row: -row["waited_ns"]), facts=facts,
+                  notes=[COMPARES % cycle.uncertainty_ns])
 
 
-def check_script(equal, works, gaps, launches):
+def check_script(equal, cycle, rows, launched):
     """What the books say: works behind a gate, and the gaps inside graphs, within the recording: a
     device's clock may be ahead of the host's."""
-    wall = gaps["provenance"]["wall_ns"]
-    free = {work.name for work in works if work.begin is None or work.name == "kernel gate"}
-    for row in launches["rows"]:
+    free = {work.name for work in cycle.works if work.begin is None or work.name == "kernel gate"}
+    for row in launched.tables["rows"].rows.values():
         if row["name"] not in free:
             equal("script", f"{row['name']} not hidden", row["not_hidden"], 0)
-    inside = collections.Counter()
-    late_thread = {(work.device, work.stream) for work in works if work.thread == 3}
-    for before, work in zip(works, works[1:]):
+    inside, wall = collections.Counter(), cycle.wall_ns
+    late_thread = {(work.device, work.stream) for work in cycle.works if work.thread == 3}
+    for before, work in zip(cycle.works, cycle.works[1:]):
         if work.launch == before.launch and None not in (work.begin, before.begin):
             begin = min(before.at + before.took, wall)
             inside[work.device, work.stream] += min(begin + work.begin - before.end(), wall) - begin
-    for row in gaps["rows"]:
-        on = row["device"], row["stream"]
-        if row["stream"] is not None and on not in late_thread:  # its last work may be cut off
-            equal("script", f"in graphs of {on}", row["graph_ns"], inside[on])
-
-
-def check(equal, near, cycle, chrome, ns_of, reports, rows):
-    """`rows` are those of the report timeline. When the recording begins, and rows of devices."""
-    event = min(chrome.work, key=lambda event: (event["args"]["correlation"], ns_of(event["ts"])))
-    number = event["args"]["correlation"]
-    first = min(row["begin_ns"] for row in rows if row["correlation"] == number)
-    zero = ns_of(event["ts"]) - first
-    recording = Recording(chrome, ns_of, zero, reports["gaps"]["provenance"])
-    devices = check_gaps(equal, near, recording, reports["gaps"])
-    check_launches(equal, near, recording, reports["launches"], devices)
-    if not any(cycle.books.drift):
-        check_script(equal, cycle.works, reports["gaps"], reports["launches"])
-    return zero, devices
+    for (device, _, stream), row in rows.items():
+        if stream is not None and (device, stream) not in late_thread:  # its last work is cut off
+            equal("script", f"in graphs of {device}, {stream}", row.idle["graph"],
+                  inside[device, stream])

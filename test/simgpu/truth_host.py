@@ -1,272 +1,199 @@
-"""What a run of prog_truth did on the host, computed anew from Chrome's file: scopes, paths, calls,
-steps, memory and the columns that put host and devices together. Chrome's file itself is held
-against the books by compare_truth.py; what is the host's own time is known from nowhere else. For
-mode trace: tables of the others are folded while recording, and rounded once for each span.
-
-check(equal, near, cycle, chrome, ns_of, reports, zero, devices) takes compare_truth.py's ways to
-compare, and of truth_gaps.py when the recording begins and each device's row."""
+"""What a run of prog_truth did on the host: the reports of scopes, paths, calls and steps."""
 import collections
 import math
-import statistics
 
-CAPACITY, MIB, BUFFERS = 24 << 30, 1 << 20, 4 * 65536  # two workers' own and remote ones
+from truth_books import CYCLES, took
+from truth_compare import Report, Table
+from truth_paths import places_of_spans, self_of, without_calls
+from truth_stats import Stats, mean, percent, stats_of_message
 
-
-class Span:
-    def __init__(self, path, begin, end):
-        self.path, self.begin, self.ns = path, begin, end - begin
-        self.self_ns = self.ns
+DAY_SLACK_NS = 20000  # between the time of day and Takt's clock, within a run
 
 
-def nest(events):
-    """Spans of (begin, end, name, kind) of one thread, with the path of names around each."""
-    open_now, spans = [], []
-    for begin, end, name, kind in sorted(events, key=lambda event: (event[0], -event[1])):
-        while open_now and open_now[-1].begin + open_now[-1].ns <= begin:
-            open_now.pop()
-        path = open_now[-1].path if open_now else ()
-        spans.append(Span(path + ((name, kind),), begin, end))
-        if open_now:
-            open_now[-1].self_ns -= end - begin
-        open_now.append(spans[-1])
-    return spans
+def union(intervals):
+    busy, last = 0, -math.inf
+    for begin, end in sorted(intervals):
+        busy += max(0, end - max(begin, last))
+        last = max(end, last)
+    return busy
 
 
-def spans_of(chrome, ns_of, has_calls):
-    threads = {tid: [(begin, -minus_end, name, "scope") for begin, minus_end, name in row]
-               for tid, row in chrome.threads.items()}
-    for call in chrome.calls.values() if has_calls else ():
-        begin = ns_of(call["ts"])
-        threads[call["tid"]].append((begin, begin + ns_of(call["dur"]), call["name"], "call"))
-    return [span for row in threads.values() for span in nest(row)]
+def busy_of(works):
+    return union((work.at, work.at + work.took) for work in works)
 
 
-def quantile(times, share):
-    return sorted(times)[max(0, math.ceil(share * len(times)) - 1)]
+def cuda_columns(cycle, own, total, calls):
+    return {"self_cuda_ns": took(own), "self_cuda_percent": percent(took(own), took(cycle.works)),
+            "cuda_total_ns": took(total), "cuda_time_avg_ns": mean(took(total), calls)}
 
 
-def check_times(equal, near, where, row, names, times):
-    """names: of the columns for average, least and most, median and 99th percentile."""
-    average, least, most, median, p99 = names
-    near(where, average, row[average], sum(times) / len(times), 0.5)
-    equal(where, "least and most", (row[least], row[most]), (min(times), max(times)))
-    for name, share in (median, 0.5), (p99, 0.99):
-        if name:
-            truth = quantile(times, share)
-            near(where, name, row[name], truth, truth / 31 + 1)
+def span_columns(cycle, total, changes, name):
+    if not cycle.has_spans:
+        return {}
+    return {"cuda_busy_ns": busy_of(total), "cpu_memory_bytes": 0, "self_cpu_memory_bytes": 0,
+            "cuda_memory_bytes": sum(change.bytes for change in changes),
+            "self_cuda_memory_bytes": sum(change.bytes for change in changes
+                                          if change.path[-1] == name)}
 
 
-def check_percent(near, where, row, part, whole, name):
-    near(where, name, row[name], 100 * part / whole, 1e-9)
+def scope_row(cycle, scope, places, everything, arguments_of):
+    name, kind, arguments = scope
+    mine = [place for place in places if place.path[-1] == scope]
+    whole, own = Stats(), self_of(mine)
+    for place in mine:
+        whole.add(place.stats)
+    total_ns = sum(place.stats.total for place in mine if place.is_outermost())
+
+    def is_inside(event):
+        return kind == "scope" and name in event.path and \
+            arguments_of(name, event.thread) == arguments
+    inside = list(filter(is_inside, cycle.works))
+    return {"name": name, "calls": whole.count, "self_cpu_ns": own,
+            "self_cpu_percent": percent(own, everything), "cpu_total_ns": total_ns,
+            "cpu_total_percent": percent(total_ns, everything),
+            "cpu_time_avg_ns": mean(total_ns, whole.count),
+            "cpu_time_min_ns": whole.least, "cpu_time_max_ns": whole.most,
+            **cuda_columns(cycle, [work for work in inside if work.path[-1] == name], inside,
+                           whole.count),
+            **span_columns(cycle, inside, list(filter(is_inside, cycle.changes)), name)}
 
 
-def check_beside(equal, row, where, whole):
-    """Scopes' columns of devices are the same with calls and activities beside them."""
-    other = whole.get(row["name"]) if row.get("kind") == "scope" else None
-    for name in other or ():
-        if "cuda" in name:
-            equal(where, name, row[name], other[name])
+def activity_row(cycle, name, works):
+    zero = {"self_cpu_ns": 0, "self_cpu_percent": 0.0, "cpu_total_ns": 0, "cpu_total_percent": 0.0,
+            "cpu_time_avg_ns": 0, "cpu_time_min_ns": None, "cpu_time_max_ns": None}
+    return {"name": name, "kind": "activity", "calls": len(works), **zero,
+            **cuda_columns(cycle, works, works, len(works)),
+            **dict.fromkeys(span_columns(cycle, [], [], name))}
 
 
-def check_scopes(equal, near, report, spans, whole):
-    groups = collections.defaultdict(list)
-    for span in spans:
-        groups[span.path[-1]].append(span)
-    everything = sum(span.self_ns for span in spans)
-    equal(report["report"], "self", report["facts"]["self_cpu_total_ns"], everything)
-    cuda = report["facts"]["self_cuda_total_ns"]
-    for row in report["rows"]:
-        kind = row["kind"] if "kind" in row else "scope"
-        where = f"{report['report']}: {kind} {row['name']}"
-        check_percent(near, where, row, row["self_cuda_ns"], cuda, "self_cuda_percent")
-        check_beside(equal, row, where, whole)
-        if kind == "activity":
-            continue
-        mine = groups[row["name"], kind]
-        own = sum(span.self_ns for span in mine)
-        total = sum(span.ns for span in mine if span.path[-1] not in span.path[:-1])
-        equal(where, "times", (row["calls"], row["self_cpu_ns"], row["cpu_total_ns"]),
-              (len(mine), own, total))
-        near(where, "average", row["cpu_time_avg_ns"], total / len(mine), 0.5)
-        times = [span.ns for span in mine]
-        equal(where, "least and most", (row["cpu_time_min_ns"], row["cpu_time_max_ns"]),
-              (min(times), max(times)))
-        check_percent(near, where, row, own, everything, "self_cpu_percent")
-        check_percent(near, where, row, total, everything, "cpu_total_percent")
-        equal(where, "host's memory", (row["cpu_memory_bytes"], row["self_cpu_memory_bytes"]),
-              (0, 0))
+def totals(cycle, everything):
+    return {"self_cpu_total_ns": everything, "self_cuda_total_ns": took(cycle.works)}
 
 
-def check_tree(equal, near, report, spans):
-    groups, path = collections.defaultdict(list), []
-    for span in spans:
-        groups[tuple(name for name, _ in span.path)].append(span)
-    everything = sum(span.self_ns for span in spans)
-    facts = report["facts"]
-    equal("tree", "self", facts["self_cpu_total_ns"], everything)
-    for row in report["rows"]:
+def scope_rows(cycle, places, arguments_of=lambda name, thread: ""):
+    found = list(dict.fromkeys(place.path[-1] for place in places))
+    return found, [scope_row(cycle, scope, places, self_of(places), arguments_of)
+                   for scope in found]
+
+
+def scopes(cycle):
+    places = without_calls(cycle.places)
+    _, rows = scope_rows(cycle, places)
+    return Report(Table(["name"], rows, lambda row: -row["cpu_total_ns"]),
+                  facts=totals(cycle, self_of(places)))
+
+
+def scopes_all(cycle):
+    """Calls and activities are rows of their own."""
+    found, rows = scope_rows(cycle, cycle.places)
+    for row, (_, kind, _) in zip(rows, found):
+        row["kind"] = kind
+    rows += [activity_row(cycle, *group) for group in cycle.by(lambda work: work.name).items()]
+    return Report(Table(["name", "kind"], rows, lambda row: -row["cuda_total_ns"]),
+                  facts=totals(cycle, self_of(cycle.places)))
+
+
+def scopes_by_arguments(cycle, chrome):
+    """From single spans, in a mode that adds paths up as well."""
+    books = cycle.books
+
+    def arguments_of(name, thread):
+        return books.arguments.get((name, thread), "")
+    places = without_calls(places_of_spans(
+        chrome, lambda name, tid: arguments_of(name, books.tids[tid])))
+    found, rows = scope_rows(cycle, places, arguments_of)
+    for row, (_, _, arguments) in zip(rows, found):
+        row["arguments"] = arguments
+    return Report(Table(["name", "arguments"], rows, lambda row: -row["cpu_total_ns"]),
+                  facts=totals(cycle, self_of(places)))
+
+
+def tree_key(rows):
+    path, keys = [], []
+    for row in rows:
         path[row["depth"]:] = [row["name"]]
-        where, mine = f"tree: {path}", groups[tuple(path)]
-        own, total = sum(span.self_ns for span in mine), sum(span.ns for span in mine)
-        equal(where, "times", (row["self_cpu_ns"], row["cpu_total_ns"]), (own, total))
-        check_times(equal, near, where, row, [f"cpu_time_{what}_ns" for what in
-                                              ("avg", "min", "max", "median", "p99")],
-                    [span.ns for span in mine])
-        check_percent(near, where, row, own, everything, "self_cpu_percent")
-        check_percent(near, where, row, total, everything, "cpu_total_percent")
-        check_percent(near, where, row, row["cuda_total_ns"], facts["self_cuda_total_ns"],
-                      "cuda_total_percent")
+        keys.append(tuple(path))
+    return keys
 
 
-def check_api(equal, near, chrome, ns_of, report):
-    calls = collections.defaultdict(list)
-    for call in chrome.calls.values():
-        calls[call["name"]].append(ns_of(call["dur"]))
-    for row in report["rows"]:
-        where, times = f"api: {row['name']}", calls[row["name"]]
-        equal(where, "total", row["total_ns"], sum(times))
-        check_times(equal, near, where, row, ["avg_ns", "min_ns", "max_ns", "median_ns", "p99_ns"],
-                    times)
-        near(where, "deviation", row["stddev_ns"],
-             statistics.stdev(times) if len(times) > 1 else 0, 0.5 + 1e-6 * sum(times))
+def tree(cycle, has_all):
+    places = cycle.places if has_all else without_calls(cycle.places)
+    everything, cuda, rows = self_of(places), took(cycle.works), {}
+    for place in places:
+        path, stats = place.names(), place.stats
+        inside = [work for work in cycle.works
+                  if place.kind == "scope" and work.path[:len(path)] == path]
+        rows[path] = {
+            "name": place.name, "depth": len(path) - 1, "calls": stats.count,
+            "cpu_total_ns": stats.total, "cpu_total_percent": percent(stats.total, everything),
+            "self_cpu_ns": stats.self_ns, "self_cpu_percent": percent(stats.self_ns, everything),
+            **stats.columns("cpu_time_"), "cuda_total_ns": took(inside),
+            "cuda_total_percent": percent(took(inside), cuda),
+            "self_cuda_ns": took(work for work in inside if work.path == path)}
+    # Parents first, and of siblings the one with the greater total.
+    order = {id(rows[path]): tuple(-rows[path[:i]]["cpu_total_ns"]
+                                   for i in range(1, len(path) + 1)) for path in rows}
+    return Report(Table(tree_key, [rows[path] for path in sorted(rows)],
+                        lambda row: order[id(row)]),
+                  facts=totals(cycle, everything))
 
 
-class Window:
-    """The recording, its steps, and for how much of them each device ran anything."""
-
-    def __init__(self, chrome, ns_of, zero):
-        end = next(event for event in chrome.events if event["name"] == "Record Window End")
-        self.zero, self.wall = zero, ns_of(end["ts"]) - zero
-        self.steps = [(ns_of(event["ts"]), ns_of(event["dur"])) for event in chrome.events
-                      if event["name"].startswith("ProfilerStep#")]
-        self.works = collections.defaultdict(list)
-        for event in chrome.work:
-            begin = ns_of(event["ts"])
-            self.works[event["pid"]].append((begin, begin + ns_of(event["dur"])))
-
-    def busy_in_steps(self):
-        busy = 0
-        for works in self.works.values():
-            for first, ns in self.steps:
-                until = first
-                for begin, end in sorted(works):
-                    end = min(end, first + ns)
-                    busy += max(0, end - max(begin, until))
-                    until = max(end, until)
-        return busy
+def api(cycle):
+    groups, rows = collections.defaultdict(Stats), []
+    for place in cycle.places:
+        if place.kind == "call":
+            groups[place.name].add(place.stats)
+    total = sum(stats.total for stats in groups.values())
+    for name, stats in groups.items():
+        codes = [code for call, code in cycle.failed if call == name]
+        rows.append({"name": name, "count": stats.count, "total_ns": stats.total,
+                     "total_percent": percent(stats.total, total), **stats.columns(""),
+                     "stddev_ns": stats.deviation(), "errors": len(codes),
+                     "wall_percent": percent(stats.total, cycle.wall_ns),
+                     "first_error": codes[0] if codes and cycle.has_spans else None})
+    return Report(Table(["name"], rows, lambda row: -row["total_ns"]))
 
 
-def check_steps(equal, near, window, report):
-    row = next(row for row in report["rows"] if row["steps"] == "recorded")
-    times = [ns for _, ns in window.steps]
-    equal("steps", "least and most", (row["count"], row["min_ns"], row["max_ns"], row["p99_ns"]),
-          (len(times), min(times), max(times), max(times)))
-    near("steps", "mean", row["mean_ns"], statistics.fmean(times), 0.5)
-    near("steps", "median", row["median_ns"], statistics.median(times), 0.5)
-    near("steps", "rate", row["steps_per_second"], 1e9 * len(times) / sum(times), 1e-9)
-    near("steps", "busy", row["cuda_busy_percent"],
-         100 * window.busy_in_steps() / (sum(times) * len(window.works)), 1e-9)
+# ---- Steps ------------------------------------------------------------------------------------
+
+def all_steps(checks, cycle, perfetto):
+    """Of the whole run up to the recording's end: sums, of which the single steps are nowhere; the
+    program's clock says around each boundary what they can be."""
+    stats = stats_of_message(perfetto.facts["all_steps"][0]["stats"][0])
+    known = cycle.books.boundaries[:max(CYCLES[cycle.number]) + 2]
+    least = [last[0] - first[1] for first, last in zip(known, known[1:])]
+    most = [last[1] - first[0] for first, last in zip(known, known[1:])]
+    bounds = {"count": (len(least), len(least)), "least": (min(least), min(most)),
+              "most": (max(least), max(most)),
+              "total": (sum(least), sum(most))}
+    for name, (low, high) in bounds.items():
+        slack = 0 if name == "count" else DAY_SLACK_NS
+        checks.near(f"cycle {cycle.number}", f"{name} of all steps", getattr(stats, name),
+                    (low + high) / 2, (high - low) / 2 + slack)
+    return stats
 
 
-def check_summary(equal, near, cycle, chrome, window, reports, devices):
-    """Its tables are parts of other reports, which have been compared."""
-    report, facts = reports["summary"], reports["summary"]["facts"]
-    for rows, others, key in ((report["rows"], reports["scopes"]["rows"], "name"),
-                              (report["tables"]["steps"]["rows"], reports["steps"]["rows"],
-                               "steps")):
-        whole = {row[key]: row for row in others}
-        for row in rows:
-            equal("summary", row[key], {name: row[name] for name in row},
-                  {name: whole[row[key]][name] for name in row})
-    for row in report["tables"]["activities"]["rows"]:
-        works = [work for work in cycle.works if work.name == row["activity"]]
-        where = f"summary: {row['activity']}"
-        equal(where, "count", row["count"], len(works))
-        cycle.time(where, "time", row["total_time_ns"], works)
-        near(where, "average", row["time_avg_ns"], row["total_time_ns"] / row["count"], 0.5)
-    for row in report["tables"]["devices"]["rows"]:
-        device = devices[row["device"]]
-        equal("summary", row["device"], (row["busy_ns"], row["idle_ns"], row["idle_host_ns"],
-                                         row["late"]),
-              (device.busy, window.wall - device.busy, device.idle["host_late"], device.late))
-        check_percent(near, "summary", row, device.busy, window.wall, "busy_percent")
-    everything = sum(row["self_cpu_ns"] for row in reports["scopes"]["rows"])
-    every_step = reports["steps"]["rows"][-1]
-    for key, truth in {"name": "truth", "cycle": cycle.number, "wall_ns": window.wall,
-                       "self_cpu_total_ns": everything, "calls": sum(cycle.paths.values()),
-                       "first_step": 4 * cycle.number + 2,
-                       "steps_per_second": every_step["steps_per_second"],
-                       "step_median_ns": every_step["median_ns"],
-                       "step_p99_ns": every_step["p99_ns"],
-                       "copied_bytes": sum(work.bytes for work in cycle.works
-                                           if work.name.startswith("memcpy "))}.items():
-        equal("summary", key, facts[key], truth)
-    near("summary", "cores", facts["self_cpu_per_wall"], everything / window.wall, 1e-9)
+def step_row(name, stats, median, p99):
+    return {"steps": name, "count": stats.count, "mean_ns": mean(stats.total, stats.count),
+            "median_ns": median, "p99_ns": p99, "max_ns": stats.most, "min_ns": stats.least,
+            "steps_per_second": 1e9 * stats.count / stats.total, "cuda_time_ns": None}
 
 
-class Allocations:
-    """Changes of one device's memory, with their times from Chrome's file."""
-
-    def __init__(self, chrome, ns_of, zero, device, before):
-        events = sorted(((ns_of(event["ts"]) - zero, event["args"]["Bytes"])
-                         for event in chrome.events if event["name"] == "[memory]" and
-                         f"cuda:{event['args']['Device Id']}" == device), key=lambda row: row[0])
-        self.sizes, self.now, self.peak, self.peak_at = collections.defaultdict(list), before, 0, 0
-        for at, size in events:
-            self.now += size
-            if size > 0:
-                self.sizes[size].append(at)
-            if self.now > self.peak:
-                self.peak, self.peak_at = self.now, at
+def busy_in_steps(cycle, steps):
+    return sum(union((max(first, work.at), min(last, work.at + work.took)) for work in works
+                     if work.at < last and work.at + work.took > first)
+               for works in cycle.by(lambda work: work.device).values() for first, last in steps)
 
 
-def check_memory(equal, near, cycle, chrome, ns_of, window, report):
-    jumps = {}
-    for row in report["rows"]:
-        device, where = row["device"], f"memory: {row['device']}, {row['period']}"
-        is_recording = row["period"] == "recording"
-        earlier = [size for step, _, on, size in cycle.books.memory
-                   if on == device and 0 < step < 4 * cycle.number + 2]
-        before = sum(earlier)
-        if cycle.number > 0:  # collection stops at some time between the cycles
-            changes = Allocations(chrome, ns_of, window.zero, device, 0).now
-            before = row["current_bytes"] - changes
-        truth = Allocations(chrome, ns_of, window.zero, device, before)
-        equal(where, "now", row["current_bytes"], truth.now)
-        if is_recording:
-            equal(where, "peak", (row["peak_bytes"], row["peak_at_ns"]),
-                  (truth.peak, truth.peak_at))
-        else:  # it may have been before
-            equal(where, "peak", row["peak_bytes"] >= truth.peak, True)
-        equal(where, "pools", (row["pool_bytes"], row["fragmentation_percent"]), (None, None))
-        equal(where, "frees of what nobody allocated", row["unmatched_frees"],
-              None if is_recording else 0)
-        equal(where, "size", row["capacity_bytes"], CAPACITY if is_recording else None)
-        if is_recording:  # the program may already be at its next step
-            in_all = BUFFERS + (3 if device == "cuda:0" else 7) * MIB * (2 + cycle.number)
-            near(where, "free", row["free_bytes"], CAPACITY - in_all, 32 * MIB)
-        else:
-            equal(where, "free", row["free_bytes"], None)
-        jumps.update({(device, size, "memory", ""): (len(times), times[0])
-                      for size, times in truth.sizes.items()})
-    equal("memory", "jumps", {(row["device"], row["bytes"], row["scope"], row["thread"]):
-                              (row["times"], row["first_at_ns"])
-                              for row in report["tables"]["jumps"]["rows"]}, jumps)
-    for row in report["tables"]["scopes"]["rows"]:
-        mine = [(path, size) for path, _, size in cycle.memory if row["scope"] in path]
-        equal("memory", row["scope"], [row[f"{what}_memory_bytes"] for what in
-                                       ("cpu", "self_cpu", "cuda", "self_cuda")],
-              [0, 0, sum(size for _, size in mine),
-               sum(size for path, size in mine if path[-1] == row["scope"])])
-
-
-def check(equal, near, cycle, chrome, ns_of, reports, zero, devices):
-    spans, window = spans_of(chrome, ns_of, False), Window(chrome, ns_of, zero)
-    check_scopes(equal, near, reports["scopes"], spans, {})
-    check_scopes(equal, near, reports["scopes.all"], spans_of(chrome, ns_of, True),
-                 {row["name"]: row for row in reports["scopes"]["rows"]})
-    check_tree(equal, near, reports["tree"], spans)
-    check_api(equal, near, chrome, ns_of, reports["api"])
-    check_steps(equal, near, window, reports["steps"])
-    check_summary(equal, near, cycle, chrome, window, reports, devices)
-    check_memory(equal, near, cycle, chrome, ns_of, window, reports["memory"])
+def steps(cycle, recorded, every):
+    """`recorded` are begins and ends, `every` the Stats of all steps up to the recording's end."""
+    times = [end - begin for begin, end in recorded]
+    rows = [step_row("recorded", Stats(times), mean(sum(times), 2), max(times)),
+            step_row("all", every, every.quantile(0.5), every.quantile(0.99))]
+    rows[0]["cuda_time_ns"] = mean(took(cycle.works), len(times))
+    if cycle.has_spans:
+        whole = sum(times) * len(cycle.by(lambda work: work.device))
+        rows[0]["cuda_busy_percent"] = percent(busy_in_steps(cycle, recorded), whole)
+        rows[1]["cuda_busy_percent"] = None
+    order = {"recorded": 0, "all": 1}
+    return Report(Table(["steps"], rows, lambda row: order[row["steps"]]))
