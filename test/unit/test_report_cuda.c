@@ -71,6 +71,22 @@ static void scopes_by_hand(void **state)
     takt_trace_release(trace);
 }
 
+static void work_of_scopes_alone_is_in_no_other_place(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(2000000);
+    build_track(trace, "main");
+    uint32_t step = build_span(trace, 0, build_site(trace, "step"), TKT_NO_SPAN, 1000000, 1500000);
+    build_activity(trace, "cuda:0", "kernel a", TAKT_TIMING_KERNEL, 1000000, 1000100, 0, step);
+    build_end(trace);
+    json_t *json = parsed(trace, "scopes", false);
+    const json_t *facts = json_object_get(json, "facts");
+    assert_value(facts, "self_cuda_total_ns", 100);
+    assert_null(json_object_get(facts, "cuda_in_no_scope_ns"));
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
 static void all_rows_by_hand(void **state)
 {
     (void)state;
@@ -525,6 +541,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reports_equal_their_golden_files),
         cmocka_unit_test(scopes_by_hand),
+        cmocka_unit_test(work_of_scopes_alone_is_in_no_other_place),
         cmocka_unit_test(all_rows_by_hand),
         cmocka_unit_test(trees_by_hand),
         cmocka_unit_test(steps_by_hand),

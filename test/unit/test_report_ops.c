@@ -405,6 +405,23 @@ static void reports_equal_their_golden_files(void **state)
     takt_trace_release(trace);
 }
 
+/* A tree may hold nodes that were made and never used. */
+static void what_never_ran_has_no_row(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(2000000);
+    trace->facts.has_spans = false;
+    uint32_t io = build_site_of(trace, "io", TAKT_SITE_ACTIVITY, "cpu");
+    assert_int_equal(tkt_fold_init(&trace->fold), TAKT_OK);
+    tkt_fold_child(&trace->fold, 0, io);
+    build_end(trace);
+    json_t *json = report_json(trace, "ops", NULL);
+    assert_int_equal(row_count(json), 0);
+    assert_value(json, "row_count", 0);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
 static void text_shows_no_empty_columns(void **state)
 {
     (void)state;
@@ -427,6 +444,9 @@ static void text_shows_no_empty_columns(void **state)
     text = report_of(trace, "ops", NULL);
     assert_ptr_equal(strstr(text, "No operations\n"), text);
     tkt_free(text);
+    json_t *json = report_json(trace, "ops", NULL);
+    assert_int_equal(json_array_size(json_object_get(json, "notes")), 0);
+    json_decref(json);
     takt_trace_release(trace);
 }
 
@@ -445,6 +465,7 @@ int main(void)
         cmocka_unit_test(peaks_of_devices),
         cmocka_unit_test(summaries_know_all_but_sizes_of_copies),
         cmocka_unit_test(reports_equal_their_golden_files),
+        cmocka_unit_test(what_never_ran_has_no_row),
         cmocka_unit_test(text_shows_no_empty_columns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,6 +128,17 @@ static void every_table_of_times_has_colours(void **state)
         tkt_free(text);
     }
     takt_trace_release(trace);
+
+    trace = build_begin(2000000); /* of which the summary has a table of scopes alone */
+    build_track(trace, "main");
+    build_span(trace, 0, build_site(trace, "a"), TKT_NO_SPAN, 1000000, 1000100);
+    build_span(trace, 0, build_site(trace, "b"), TKT_NO_SPAN, 1000100, 1000900);
+    build_end(trace);
+    char *text = report_of(trace, "summary", &(takt_report_options){.color = true});
+    assert_non_null(strstr(text, "\n\033[1;31mb "));
+    assert_non_null(strstr(text, "\na "));
+    tkt_free(text);
+    takt_trace_release(trace);
 }
 
 int main(void)
