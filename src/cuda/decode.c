@@ -374,6 +374,7 @@ static void note_pool(tkt_store *store, tkt_stored_memory event, uint64_t pool, 
     event.address = pool;
     event.kind = TAKT_MEMORY_DEVICE;
     event.is_pool = 1;
+    event.is_from_pool = 0;
     *known = size;
     if (!size)
         tkt_map_remove(&store->pools, pool);
@@ -392,13 +393,13 @@ static void decode_memory(decoder *d, record at)
         .correlation = get32(at, TKT_AT_MEMORY_CORRELATION),
         .device = get32(at, TKT_AT_MEMORY_DEVICE),
         .kind = get32(at, TKT_AT_MEMORY_MEMORY_KIND),
+        .is_from_pool = get32(at, TKT_AT_MEMORY_POOL_TYPE) == TKT_POOL_LOCAL,
     };
     bool is_known = operation == TKT_MEMORY_ALLOCATION || operation == TKT_MEMORY_RELEASE;
     if (!is_known || bytes < 0)
         d->store->losses.unknown++;
     else if (is_time(d, event.time) && is_device(d, event.device) &&
-             tkt_store_add_memory(d->store, &event) &&
-             get32(at, TKT_AT_MEMORY_POOL_TYPE) == TKT_POOL_LOCAL)
+             tkt_store_add_memory(d->store, &event) && event.is_from_pool)
         note_pool(d->store, event, get64(at, TKT_AT_MEMORY_POOL_ADDRESS),
                   get64(at, TKT_AT_MEMORY_POOL_SIZE));
 }

@@ -36,6 +36,8 @@ static void add_allocation(tkt_store *store, tkt_stored_totals *totals,
     if (!bytes)
         return; /* its free will be unmatched */
     totals->current_bytes += (uint64_t)memory->bytes - *bytes;
+    if (memory->is_from_pool)
+        totals->pool_used_bytes += (uint64_t)memory->bytes - *bytes;
     *bytes = (uint64_t)memory->bytes;
     if (totals->current_bytes > totals->peak_bytes) {
         totals->peak_bytes = totals->current_bytes;
@@ -52,6 +54,8 @@ static void add_free(tkt_store *store, tkt_stored_totals *totals, const tkt_stor
     }
     totals->frees++;
     totals->current_bytes -= *bytes;
+    if (memory->is_from_pool)
+        totals->pool_used_bytes -= *bytes;
     tkt_map_remove(&store->allocated, memory->address);
 }
 
@@ -122,6 +126,7 @@ static void go_back(const tkt_store *store, const tkt_clock_map *map, uint32_t d
 {
     totals->begin_bytes = totals->current_bytes;
     totals->begin_pool_bytes = totals->pool_bytes;
+    totals->begin_pool_used_bytes = totals->pool_used_bytes;
     for (size_t i = 0; i < store->memory.count; i++) {
         const tkt_stored_memory *memory = &store->memory.items[i];
         if (memory->device != device || !is_on_device(memory) ||
@@ -129,6 +134,8 @@ static void go_back(const tkt_store *store, const tkt_clock_map *map, uint32_t d
             continue;
         uint64_t *bytes = memory->is_pool ? &totals->begin_pool_bytes : &totals->begin_bytes;
         *bytes -= (uint64_t)memory->bytes;
+        if (memory->is_from_pool)
+            totals->begin_pool_used_bytes -= (uint64_t)memory->bytes;
     }
 }
 

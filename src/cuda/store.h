@@ -33,7 +33,8 @@ typedef struct tkt_stored_memory {
     uint32_t correlation;
     uint32_t device;
     uint32_t kind;  /* takt_memory_kind */
-    uint32_t is_pool; /* 1: a pool grew or shrank; the reservation, not an allocation in it */
+    uint16_t is_pool; /* 1: a pool grew or shrank; the reservation, not an allocation in it */
+    uint16_t is_from_pool;
 } tkt_stored_memory;
 
 /* A wait for the device: CUpti_ActivitySynchronization. */
@@ -62,9 +63,11 @@ typedef struct tkt_stored_totals {
     uint64_t allocations;
     uint64_t frees;
     uint64_t unmatched_frees; /* of what was allocated before */
-    uint64_t pool_bytes;      /* reserved by pools */
+    uint64_t pool_bytes;      /* reserved by pools, */
+    uint64_t pool_used_bytes; /* and allocated in them */
     uint64_t begin_bytes;     /* allocated at the moment that was asked for, */
-    uint64_t begin_pool_bytes; /* and reserved by pools */
+    uint64_t begin_pool_bytes;
+    uint64_t begin_pool_used_bytes;
 } tkt_stored_totals;
 
 #define TKT_RECENT_SHAPES 4u

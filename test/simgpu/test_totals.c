@@ -144,6 +144,7 @@ static void pools_keep_their_size_between_cycles(void **state)
     stop(profiler);
     assert_int_equal(at_end, 64 * MIB);
     assert_int_equal(memory_of_last()->pool_bytes, at_end);
+    assert_int_equal(memory_of_last()->pool_used_bytes, 100 + 33 * MIB);
     check(cuMemFreeAsync(small, NULL));
     check(cuMemFreeAsync(large, NULL));
     check(cuCtxSynchronize());

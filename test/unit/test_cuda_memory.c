@@ -126,6 +126,25 @@ static void pools_count_apart(void **state)
     assert_int_equal(totals_now(0)->current_bytes, 0);
 }
 
+static void what_is_allocated_in_pools_counts_in_both(void **state)
+{
+    (void)state;
+    tkt_stored_memory memory = {
+        .time = 1, .address = 1, .bytes = 300, .kind = TAKT_MEMORY_DEVICE, .is_from_pool = 1};
+    assert_true(tkt_store_add_memory(&store, &memory));
+    move(2, 0x200, 500, 0);
+    memory = (tkt_stored_memory){
+        .time = 3, .address = 2, .bytes = 20, .kind = TAKT_MEMORY_DEVICE, .is_from_pool = 1};
+    assert_true(tkt_store_add_memory(&store, &memory));
+    assert_int_equal(totals_now(0)->pool_used_bytes, 320);
+    assert_int_equal(totals_now(0)->current_bytes, 820);
+    memory.time = 4;
+    memory.bytes = -20;
+    assert_true(tkt_store_add_memory(&store, &memory));
+    assert_int_equal(totals_now(0)->pool_used_bytes, 300);
+    assert_int_equal(totals_now(0)->current_bytes, 800);
+}
+
 static void totals_go_on_where_there_is_no_room_for_events(void **state)
 {
     (void)state;
@@ -213,6 +232,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(memory_of_the_host_is_no_devices, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pools_count_apart, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_allocated_in_pools_counts_in_both, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(totals_go_on_where_there_is_no_room_for_events, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(without_a_window_only_totals_are_kept, set_up, tear_down),

@@ -289,12 +289,12 @@ static void memory_waits_and_overheads_come_with_them(void **state)
     end(&w, 2);
     assert_non_null(tkt_store_device(&w.store, 0));
     const tkt_stored_memory memory[] = {
-        {b + 3, 64, -100, 2, 0, TAKT_MEMORY_DEVICE, 0}, /* out of order */
-        {a + 3, 64, 100, 1, 0, TAKT_MEMORY_DEVICE, 0},
-        {a + 4, 99, 7, 77, 0, TAKT_MEMORY_PINNED, 0},
-        {a + 4, 65, 50, 1, 0, TAKT_MEMORY_DEVICE, 0},
-        {a + 4, 11, 4096, 1, 0, TAKT_MEMORY_DEVICE, 1},
-        {w.join.end_ticks + 9, 1, 1, 2, 0, TAKT_MEMORY_DEVICE, 0},
+        {b + 3, 64, -100, 2, 0, TAKT_MEMORY_DEVICE, 0, 0}, /* out of order */
+        {a + 3, 64, 100, 1, 0, TAKT_MEMORY_DEVICE, 0, 0},
+        {a + 4, 99, 7, 77, 0, TAKT_MEMORY_PINNED, 0, 0},
+        {a + 4, 65, 50, 1, 0, TAKT_MEMORY_DEVICE, 0, 0},
+        {a + 4, 11, 4096, 1, 0, TAKT_MEMORY_DEVICE, 1, 0},
+        {w.join.end_ticks + 9, 1, 1, 2, 0, TAKT_MEMORY_DEVICE, 0, 0},
     };
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
         assert_true(tkt_store_add_memory(&w.store, &memory[i]));
@@ -424,7 +424,7 @@ static void without_memory_the_join_says_so(void **state)
     assert_true(
         tkt_store_add_wait(&w.store, &(tkt_stored_wait){w.join.begin_ticks, 9, 2, 1, 7, 3}));
     assert_true(tkt_store_add_memory(
-        &w.store, &(tkt_stored_memory){w.join.begin_ticks, 1, 1, 1, 0, TAKT_MEMORY_DEVICE, 0}));
+        &w.store, &(tkt_stored_memory){w.join.begin_ticks, 1, 1, 1, 0, TAKT_MEMORY_DEVICE, 0, 0}));
     takt_status status = TAKT_NO_MEMORY;
     uint64_t tries = 0;
     for (; status != TAKT_OK; tries++) {
