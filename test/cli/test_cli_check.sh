@@ -149,6 +149,12 @@ device_run long.pftrace 60000
 fails '^slower: cuda forces, median call 50\.150us in A and 60\.150us in B, \+10\.000us ' \
     --against brief.pftrace --scope forces long.pftrace
 out_has '^FAILED: 1 of 2 rows'
+# What is as large as a limit does not exceed it: 10 us, and 20 % of 50.150 us.
+passes --against brief.pftrace --scope forces --limit 1% --absolute 10us long.pftrace
+fails '^slower' --against brief.pftrace --scope forces --limit 1% --absolute 9.999us long.pftrace
+device_run limit.pftrace 60030
+passes --against brief.pftrace --scope forces --limit 20% limit.pftrace
+fails '^slower' --against brief.pftrace --scope forces --limit 19.99% limit.pftrace
 
 # Several runs: they are what is compared, however many calls they have.
 for i in 1 2 3; do
@@ -166,6 +172,8 @@ fails '^slower: scope forces' runs.base/2.pftrace runs.base/3.pftrace --against 
 fails '^slower: scope forces' --limit 1% --against runs.base/1.pftrace runs.base/3.pftrace
 declines '^not comparable: A and B share a file: runs.base/2\.pftrace$' --against runs.base/ --to runs.slow runs.base/2.pftrace
 declines '^not comparable: A has a file twice: runs.base/1\.pftrace$' runs.base/1.pftrace --against runs.base --to runs.slow
+declines '^not comparable: B has a file twice: runs.slow/1\.pftrace$' --against runs.base \
+    --to runs.slow/1.pftrace runs.slow/1.pftrace
 for number in 0 4; do # whether it is the first run or the last
     run_of runs.new/$number.pftrace 60000 30000 'loss 0 3'
     declines '^not comparable: B lost events: 3 dropped$' --against runs.base runs.new
