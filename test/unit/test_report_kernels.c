@@ -251,6 +251,27 @@ static void launches_may_differ_in_one_thing_alone(void **state)
 }
 
 /* Percentiles are of so many groups; what is known without them, of all. */
+/* A file may say so; labels are made of shapes otherwise. */
+static void one_shape_may_have_two_names(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(2000000);
+    uint32_t track = build_track(trace, "main");
+    uint32_t call = build_call(trace, track, "cudaLaunchKernel", TKT_NO_SPAN, 1000000, 1000100);
+    uint32_t shape = build_shape(trace, &(tkt_shape){.registers = 40});
+    for (int i = 0; i < 4; i++)
+        build_launched(trace, call, "cuda:0", i % 2 ? "kernel odd" : "kernel even",
+                       TAKT_TIMING_KERNEL, 1000200, 1000300)
+            ->shape = shape;
+    build_end(trace);
+    json_t *json = report_json(trace, "kernels", NULL);
+    assert_int_equal(row_count(json), 2);
+    assert_value(row_of(json, "name", "kernel even"), "registers", 40);
+    assert_value(row_of(json, "name", "kernel odd"), "registers", 40);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
 static void with_thousands_of_groups_some_have_no_median(void **state)
 {
     (void)state;
@@ -498,6 +519,7 @@ int main(void)
         cmocka_unit_test(whole_names_tell_instantiations_apart),
         cmocka_unit_test(equal_launches_are_one_row),
         cmocka_unit_test(launches_may_differ_in_one_thing_alone),
+        cmocka_unit_test(one_shape_may_have_two_names),
         cmocka_unit_test(with_thousands_of_groups_some_have_no_median),
         cmocka_unit_test(columns_that_say_nothing_are_left_out_of_text),
         cmocka_unit_test(commands_for_nsight_compute),
