@@ -29,6 +29,17 @@ static void a_recording_that_ends_before_it_begins_gets_no_advice(void **state)
     takt_trace_release(trace);
 }
 
+static void a_recording_of_no_duration_gets_no_advice(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(1000000);
+    build_track(trace, "main");
+    build_span(trace, 0, build_site(trace, "step"), TKT_NO_SPAN, 1000000, 1000000);
+    build_activity(trace, "cuda:0", "kernel a", TAKT_TIMING_KERNEL, 1000000, 1000000, 0, 0);
+    assert_int_equal(advise(trace).count, 0);
+    takt_trace_release(trace);
+}
+
 static void the_hottest_scope_is_named(void **state)
 {
     (void)state;
@@ -220,6 +231,7 @@ int main(void)
         cmocka_unit_test(an_even_and_complete_recording_gets_no_advice),
         cmocka_unit_test(an_empty_recording_gets_no_advice),
         cmocka_unit_test(a_recording_that_ends_before_it_begins_gets_no_advice),
+        cmocka_unit_test(a_recording_of_no_duration_gets_no_advice),
         cmocka_unit_test(the_hottest_scope_is_named),
         cmocka_unit_test(long_names_are_cut_in_sentences),
         cmocka_unit_test(uncovered_time_is_told),

@@ -125,33 +125,36 @@ static void unused_nodes_are_left_out(void **state)
     takt_trace_release(trace);
 }
 
-/* 100 calls of 1 to 100 us in turn, below one of them all. */
+/* 100 calls, one each ms: of 1 to 99 us in some order, and one of 600; below a step of 100 ms. */
 static void rows_say_how_long_calls_took(void **state)
 {
     (void)state;
-    takt_trace *trace = build_begin(20000000);
+    takt_trace *trace = build_begin(200000000);
     build_track(trace, "main");
-    uint32_t step = build_span(trace, 0, build_site(trace, "step"), TKT_NO_SPAN, 1000000, 11000000);
+    uint32_t step =
+        build_span(trace, 0, build_site(trace, "step"), TKT_NO_SPAN, 1000000, 101000000);
     uint32_t solve = build_site(trace, "solve");
-    for (uint64_t i = 0; i < 100; i++)
-        build_span(trace, 0, solve, step, 1000000 + i * 100000,
-                   1000000 + i * 100000 + (i * 37 % 100 + 1) * 1000);
+    for (uint64_t i = 0; i < 100; i++) {
+        uint64_t us = i * 37 % 100 ? i * 37 % 100 : 600;
+        uint64_t begin_ns = 1000000 * (i + 1);
+        build_span(trace, 0, solve, step, begin_ns, begin_ns + us * 1000);
+    }
     build_end(trace);
     json_t *json = report_json(trace, "tree", NULL);
     const json_t *row = row_of(json, "name", "solve");
     assert_value(row, "depth", 1);
     assert_value(row, "calls", 100);
-    assert_value(row, "cpu_total_ns", 5050000);
-    assert_value(row, "cpu_total_percent", 50.5);
-    assert_value(row, "cpu_time_avg_ns", 50500);
+    assert_value(row, "cpu_total_ns", 4950000 + 600000);
+    assert_value(row, "cpu_total_percent", 5.55);
+    assert_value(row, "cpu_time_avg_ns", 55500);
     assert_near(number(row, "cpu_time_median_ns"), 50000, 50000 / 31.0);
     assert_near(number(row, "cpu_time_p99_ns"), 99000, 99000 / 31.0);
     assert_value(row, "cpu_time_min_ns", 1000);
-    assert_value(row, "cpu_time_max_ns", 100000);
+    assert_value(row, "cpu_time_max_ns", 600000);
     row = row_of(json, "name", "step");
-    assert_value(row, "self_cpu_ns", 10000000 - 5050000);
-    assert_value(row, "self_cpu_percent", 49.5);
-    assert_value(row, "cpu_time_median_ns", 10000000);
+    assert_value(row, "self_cpu_ns", 100000000 - 5550000);
+    assert_value(row, "self_cpu_percent", 94.45);
+    assert_value(row, "cpu_time_median_ns", 100000000);
     json_decref(json);
     takt_trace_release(trace);
 }
