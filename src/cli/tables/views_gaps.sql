@@ -6,25 +6,22 @@
 -- `after`, ids of activities, is NULL. Up to host_until_ns what comes after had not been handed
 -- over; `rest` is the cause of what follows.
 CREATE VIEW idle_times AS
-WITH piece AS (
+WITH piece AS ( -- `told`: the latest correlation that the stream had had before: they count up
     SELECT 'device' AS kind, device, NULL AS context, NULL AS stream, id, begin_ns,
-           max(end_ns) OVER before AS until_ns
+           max(end_ns) OVER (PARTITION BY device ORDER BY begin_ns, id
+                             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns,
+           max(correlation) OVER (PARTITION BY device, context, stream ORDER BY begin_ns, id
+                                  ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS told
     FROM device_activities
-    WINDOW before AS (PARTITION BY device ORDER BY begin_ns, id
-                      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
     UNION ALL
-    SELECT 'stream', device, context, stream, id, begin_ns, max(end_ns) OVER before
+    SELECT 'stream', device, context, stream, id, begin_ns, max(end_ns) OVER before,
+           max(correlation) OVER before
     FROM device_activities
     WINDOW before AS (PARTITION BY device, context, stream ORDER BY begin_ns, id
                       ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
-), told AS ( -- the latest correlation that the stream had had before: ids count up
-    SELECT id, coalesce(max(correlation) OVER (
-                   PARTITION BY device, context, stream ORDER BY begin_ns, id
-                   ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS correlation
-    FROM device_activities
 ), gap AS (
     SELECT p.kind, p.device, p.context, p.stream, until_ns AS begin_ns, p.begin_ns AS end_ns,
-           p.id AS after,
+           p.id AS after, coalesce(told, 0) AS told,
            CASE WHEN until_ns IS NOT NULL THEN
                (SELECT id FROM activities a -- + keeps to the index of ends
                 WHERE a.device = p.device AND a.end_ns = until_ns
@@ -32,7 +29,7 @@ WITH piece AS (
                 ORDER BY +a.begin_ns, +a.id LIMIT 1) END AS before
     FROM piece p WHERE until_ns IS NULL OR p.begin_ns > until_ns
     UNION ALL
-    SELECT kind, device, context, stream, until_ns, NULL, NULL,
+    SELECT kind, device, context, stream, until_ns, NULL, NULL, NULL,
            (SELECT id FROM activities a
             WHERE a.device = l.device AND a.end_ns = until_ns
                   AND (l.kind = 'device' OR (+a.context IS l.context AND +a.stream IS l.stream))
@@ -69,8 +66,7 @@ WITH piece AS (
                                   WHERE w.context = on_context AND w.stream = on_stream
                                         AND w.kind = 'stream event'
                                         AND w.correlation < s.correlation
-                                        AND w.correlation >= (SELECT told.correlation FROM told
-                                                              WHERE told.id = s.after)) THEN 'waited'
+                                        AND w.correlation >= told) THEN 'waited'
                      WHEN EXISTS (SELECT 1 FROM activities o
                                   WHERE o.device = s.device AND o.end_ns <= s.end_ns
                                         AND o.end_ns > s.end_ns - 5000
@@ -93,13 +89,13 @@ SELECT kind, device, context, stream, begin_ns, end_ns, end_ns - begin_ns AS dur
        is_late, host_until_ns - begin_ns AS host_late_ns,
        CASE WHEN 2 * host_until_ns > begin_ns + end_ns THEN 'host late' ELSE rest END AS cause,
        before, after
-FROM idle_times WHERE rest <> 'edge';
+FROM idle_times WHERE before IS NOT NULL AND after IS NOT NULL;
 
 CREATE VIEW report_gaps AS
 WITH idle AS (
     SELECT kind, device, context, stream, end_ns - begin_ns AS idle_ns, is_late, rest,
            host_until_ns - begin_ns AS host_ns, end_ns - host_until_ns AS rest_ns
-    FROM idle_times
+    FROM idle_times LIMIT -1 -- so that a cause is found once, however often it is used
 ), caused AS (
     SELECT kind, device, context, stream, sum(idle_ns) AS idle_ns, sum(rest <> 'edge') AS gaps,
            sum(host_ns) AS host_ns, sum(CASE rest WHEN 'waited' THEN rest_ns ELSE 0 END) AS waited_ns,
@@ -184,17 +180,22 @@ WITH longest AS (
     SELECT device, begin_ns, end_ns - begin_ns AS gap_ns, before, after,
            CASE WHEN 2 * host_until_ns > begin_ns + end_ns THEN 'host late' ELSE rest END AS cause
     FROM idle_times WHERE kind = 'device' ORDER BY gap_ns DESC, begin_ns LIMIT 1000
-), place AS (
-    SELECT device, begin_ns, scope, row_number() OVER (PARTITION BY device, begin_ns
-                                                       ORDER BY idle_ns DESC) AS rank
-    FROM idle_in_scopes
+), place AS ( -- `scope` is that of the greatest
+    SELECT device, begin_ns, scope, max(idle_ns) FROM idle_in_scopes GROUP BY device, begin_ns
+), both AS ( -- brought together without a search in either
+    SELECT device, begin_ns, gap_ns, before, after, cause, NULL AS scope FROM longest
+    UNION ALL
+    SELECT device, begin_ns, NULL, NULL, NULL, NULL, scope FROM place
+), named AS (
+    SELECT device, begin_ns, max(gap_ns) AS gap_ns, max(before) AS before, max(after) AS after,
+           max(cause) AS cause, max(scope) AS scope
+    FROM both GROUP BY device, begin_ns HAVING max(gap_ns) IS NOT NULL
 )
-SELECT gap_ns, l.begin_ns - r.begin_ns AS begin_ns, l.device, NULL AS stream, cause, p.scope,
+SELECT gap_ns, n.begin_ns - r.begin_ns AS begin_ns, n.device, NULL AS stream, cause, n.scope,
        b.name AS before, a.name AS after
-FROM longest l CROSS JOIN recording r LEFT JOIN activities b ON b.id = l.before
-     LEFT JOIN activities a ON a.id = l.after
-     LEFT JOIN place p ON p.device = l.device AND p.begin_ns = l.begin_ns AND p.rank = 1
-ORDER BY gap_ns DESC, l.begin_ns;
+FROM named n CROSS JOIN (SELECT begin_ns FROM recording) r
+     LEFT JOIN activities b ON b.id = n.before LEFT JOIN activities a ON a.id = n.after
+ORDER BY gap_ns DESC, n.begin_ns;
 
 CREATE VIEW report_gaps_stream_gaps AS
 SELECT i.end_ns - i.begin_ns AS gap_ns, i.begin_ns - r.begin_ns AS begin_ns, i.device, i.stream,
