@@ -112,15 +112,15 @@ static void fill_gap(tkt_cell *row, const takt_trace *trace, const tkt_gaps *gap
     row[AFTER].text = activity_name(trace, gap->after);
 }
 
-static bool add_gaps(tkt_document *document, const char *key, const tkt_gaps *gaps,
-                     const tkt_gap_list *list)
+static bool add_gaps(tkt_document *document, const char *key, const char *heading,
+                     const tkt_gaps *gaps, const tkt_gap_list *list)
 {
     tkt_table *table = tkt_document_add_table(document, key, gap_columns, GAP_COLUMNS, list->count);
     if (!table)
         return false;
     for (size_t i = 0; i < list->count; i++)
         fill_gap(tkt_table_add_row(table), document->trace, gaps, &list->items[i]);
-    table->heading = "Longest gaps of devices:";
+    table->heading = heading;
     table->is_hidden_empty = true;
     return true;
 }
@@ -238,9 +238,10 @@ takt_status tkt_show_gaps(tkt_document *document, const takt_report_options *opt
     document->nothing = "No activity of a device";
     takt_status status = tkt_gaps_of(document->trace, &wish, &gaps);
     if (status == TAKT_OK &&
-        !(add_rows(document, &gaps) && add_gaps(document, "longest", &gaps, &gaps.device_gaps) &&
+        !(add_rows(document, &gaps) &&
+          add_gaps(document, "longest", "Longest gaps of devices:", &gaps, &gaps.device_gaps) &&
           add_scopes(document, &gaps) &&
-          add_gaps(document, "stream_gaps", &gaps, &gaps.stream_gaps)))
+          add_gaps(document, "stream_gaps", "Longest gaps of streams:", &gaps, &gaps.stream_gaps)))
         status = TAKT_NO_MEMORY;
     if (status == TAKT_OK) {
         document->tables[document->table_count - 1].is_raw = true;

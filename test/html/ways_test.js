@@ -37,6 +37,9 @@ async function tablesCanBeReadAloud(page) {
             !table.caption?.textContent || !table.querySelector('thead th[scope=col]') ||
             [...table.tBodies[0].rows].some((row) => !row.querySelector('th[scope=row]'))).length);
         assert.strictEqual(wrong, 0, `tables of ${id} without caption, head or names of rows`);
+        const captions = await page.$$eval(`#page-${id} caption`, (all) =>
+            all.map((caption) => caption.textContent));
+        assert.strictEqual(new Set(captions).size, captions.length, `${captions}`);
     }
     const line = await page.$eval('#page-launches .link', (link) =>
         getComputedStyle(link).textDecorationLine);
@@ -49,6 +52,7 @@ async function leadsThereAndBack(page) {
     await openTab(page, 'kernels');
     await page.click(`${row} .link`);
     assert.strictEqual(await chosenName(page), 'kernel advance');
+    assert.match(await page.textContent('.drawer h2'), /^kernel advance kernel$/);
     assert.strictEqual(await page.textContent('.toolbar output'), '1 of 24');
     await page.click('.toolbar [aria-label="Next match"]');
     assert.strictEqual(await page.textContent('.toolbar output'), '2 of 24');

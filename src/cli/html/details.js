@@ -195,7 +195,7 @@ function showEvent(timeline, target) {
     const chip = make('span', {class: 'chip', 'aria-hidden': 'true'});
     chip.style.setProperty('background', eventColor(trace, track, event));
     const stack = stackOf(trace, target);
-    const title = make('h2', {}, chip, makeName(name, 400), make('small', {}, kind));
+    const title = make('h2', {}, chip, makeName(name, 400), ' ', make('small', {}, kind));
     timeline.open(make('div', {class: 'title'}, title, eventButtons(timeline, target)),
         makeList(pairs(timeline, target), 'fields'),
         stack ? makeStack(stack) : null);

@@ -192,9 +192,10 @@ function makeReport(report, options) {
         return [keyTitle(key), typeof value === 'string' ? makeName(value) :
             valueText(type, value), exactText(type, value)];
     });
-    const further = Object.entries(report.tables ?? {}).map(([key, table]) =>
-        makeTable(table, {...options, title: table.heading?.replace(/:$/, '') ?? keyTitle(key),
-            label: `${title}: ${key}`}));
+    const further = Object.entries(report.tables ?? {}).map(([key, table]) => {
+        const heading = table.heading?.replace(/:$/, '') ?? keyTitle(key);
+        return makeTable(table, {...options, title: heading, label: `${title}: ${heading}`});
+    });
     return make('section', {},
         makeTable(report, {...options, title, heading: 'h2', label: title}), makeList(facts),
         further,
