@@ -186,6 +186,8 @@ for number in 0 4; do # whether it is the first run or the last
     declines '^not comparable: only B is partial: ' --against runs.base runs.new
     run_of runs.slow/$number.pftrace 60000 30000 partial
     declines '^not comparable: only some of the runs are partial$' --against runs.slow runs.new
+    run check --json --against runs.slow runs.new
+    out_has '\{"name": "partial", "a": "varies", "b": "varies", "text"'
     device='Imaginary 9001' run_of runs.new/$number.pftrace 60000 30000
     declines '^not comparable: devices differ among the runs of B$' --against runs.base runs.new
     rm runs.new/$number.pftrace runs.slow/$number.pftrace
