@@ -9,8 +9,9 @@ function loadCatapult(root) {
     console.log = () => {}; // the loader tells what it met
     require(path.join(root, 'catapult_build/node_bootstrap.js'));
     const thirdParty = path.join(root, 'tracing/third_party');
+    const libraries = ['gl-matrix/dist', 'jszip', 'd3', 'chai', 'mocha'];
     HTMLImportsLoader.addArrayToSourcePath([path.join(root, 'tracing'), thirdParty,
-        ...['gl-matrix/dist', 'jszip', 'd3', 'chai', 'mocha'].map((name) => path.join(thirdParty, name))]);
+        ...libraries.map((name) => path.join(thirdParty, name))]);
     for (const name of ['importer/import', 'model/model', 'extras/full_config'])
         HTMLImportsLoader.loadHTML(`/tracing/${name}.html`);
     console.log = log;

@@ -1,4 +1,4 @@
-// Catapult's trace viewer reads Takt's Chrome JSON: without a warning, and as Takt's tables have it.
+// Catapult's trace viewer reads Takt's Chrome JSON without a warning, and as Takt's tables have it.
 //
 //     node catapult_test.js PACKAGE FOLDER NAME...
 //
@@ -27,8 +27,9 @@ function countersOfTables(trace) {
         held.set(name, (held.get(name) ?? 0) + Number(event.bytes));
         return {name, time_ns: event.time_ns, value: held.get(name)};
     });
-    return new Map([...byKey([...trace.counters, ...ofMemory], ({name}) => name)].map(([name, rows]) =>
-        [name, rows.map(({time_ns: time, value}) => [trace.since(time), Number(value)])]));
+    const sample = ({time_ns: time, value}) => [trace.since(time), Number(value)];
+    return new Map([...byKey([...trace.counters, ...ofMemory], ({name}) => name)].map(
+        ([name, rows]) => [name, rows.map(sample)]));
 }
 
 // ---- What the viewer says ---------------------------------------------------------------------
@@ -47,7 +48,7 @@ function modelOf(model, trace) {
 // Marks and allocations; the viewer has them among the slices of their thread.
 const isInstant = (slice) => slice.category === 'cpu_instant_event';
 
-// The viewer nests by whole microseconds: what begins in the one in which its neighbour ends is drawn
+// The viewer nests by whole microseconds: what ends in the one in which its neighbour ends is drawn
 // inside of it, though it ends later.
 function around(slice) {
     let above = slice.parentSlice;
@@ -88,13 +89,15 @@ function compareRows(model, trace, name) {
         [], `${name}: rows that nobody knows`);
     const waits = others.filter((row) => /waits/.test(row)).flatMap((row) => found.get(row));
     assert.deepStrictEqual(waits.map(([begin, duration]) => [begin, duration]).sort(compareSlices),
-        trace.waits.map((wait) => trace.slice(wait).slice(0, 2)).sort(compareSlices), `${name}: waits`);
+        trace.waits.map((wait) => trace.slice(wait).slice(0, 2)).sort(compareSlices),
+        `${name}: waits`);
 }
 
 function compareInstants({threads, since}, trace, name) {
     const found = threads.flatMap((thread) => thread.sliceGroup.slices.filter(isInstant).map(
         (slice) => [since(slice.start), slice.duration, slice.title]));
-    const expected = [...trace.marks, ...trace.memory.map((event) => ({...event, name: '[memory]'}))];
+    const allocations = trace.memory.map((event) => ({...event, name: '[memory]'}));
+    const expected = [...trace.marks, ...allocations];
     assert.deepStrictEqual(found.sort(compareSlices), expected.map(
         (mark) => [trace.since(mark.time_ns), 0, mark.name]).sort(compareSlices), `${name}: marks`);
 }
@@ -129,7 +132,8 @@ function compareArrows({model, since}, trace, name) {
 // prog_pipeline hands item after item from "prepare {item}" to "consume".
 function compareFlows({model}) {
     const flows = model.flowEvents.filter(({category}) => category === 'flow');
-    const consumed = model.getAllThreads().find(({name}) => /consumer/.test(name)).sliceGroup.slices;
+    const consumer = model.getAllThreads().find(({name}) => /consumer/.test(name));
+    const consumed = consumer.sliceGroup.slices;
     assert.strictEqual(flows.length, 6);
     flows.sort((a, b) => a.start - b.start).forEach(({startSlice, endSlice}, i) => {
         assert.strictEqual(startSlice.title, 'prepare {item}');
@@ -155,4 +159,4 @@ function compare(name) {
 
 const arrows = names.reduce((count, name) => count + compare(name), 0);
 assert.ok(arrows > 100, `${arrows} arrows only`);
-console.log(`Catapult reads ${names.length} traces as Takt's tables have them, with ${arrows} arrows`);
+console.log(`Catapult reads ${names.length} traces as the tables have them, with ${arrows} arrows`);

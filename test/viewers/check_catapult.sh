@@ -1,5 +1,5 @@
 #!/bin/bash
-# Catapult's trace viewer, which chrome://tracing is, imports exports as Takt's own tables have them.
+# Catapult's trace viewer, which chrome://tracing is, reads exports as Takt's own tables have them.
 . "${0%/*}/lib_viewers.sh"
 need node npm
 npm_package traceviewer 1.0.11

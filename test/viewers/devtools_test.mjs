@@ -1,10 +1,11 @@
 // The engine of Chrome's DevTools reads Takt's Chrome JSON, as its panel "Performance" would: every
-// slice is on its row, as Takt's tables have it. What it makes of their nesting is not compared: it adds
-// begin and duration as doubles, and sees an overlap where they come out past the next one's begin.
+// slice is on its row, as Takt's tables have it. What it makes of their nesting is not compared: it
+// adds begin and duration as doubles, and sees an overlap where the sum is past the next one's begin.
 //
 //     node devtools_test.mjs PACKAGE FOLDER NAME...
 //
-// PACKAGE is the folder of npm's "@paulirish/trace_engine". FOLDER has NAME.json and NAME/, its tables.
+// PACKAGE is the folder of npm's "@paulirish/trace_engine". FOLDER has NAME.json and NAME/, its
+// tables.
 import assert from 'assert';
 import fs from 'fs';
 import path from 'path';
@@ -55,4 +56,4 @@ for (const name of names) {
         slices += wanted.length;
     }
 }
-console.log(`DevTools' engine reads ${slices} slices of ${names.length} traces as Takt's tables have them`);
+console.log(`DevTools' engine reads ${slices} slices of ${names.length} traces as the tables have them`);

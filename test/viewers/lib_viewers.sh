@@ -5,6 +5,7 @@
 # shellcheck shell=bash
 . "${0%/*}/../support/lib_script.sh"
 . "${0%/*}/../support/lib_npm.sh"
+# shellcheck disable=SC2034 # whoever sources this uses it
 here=$(cd "${0%/*}" && pwd) || exit 1
 [ -z "${SAN-}" ] || { echo "runs in the plain build" && exit 77; }
 unset TAKT_SIM TAKT_SIM_SCRIPT TAKT_LOG
@@ -34,8 +35,8 @@ output: {directory: $scratch/devices.out, traces: [perfetto]}" >"$scratch/device
 }
 
 make_traces() {
-    run_or_end "$TAKT_BIN/samples/sph" --steps 60 --particles 1000 --profile samples/sph/profile.yaml \
-        --output.directory "$scratch/fluid.out"
+    run_or_end "$TAKT_BIN/samples/sph" --steps 60 --particles 1000 \
+        --profile samples/sph/profile.yaml --output.directory "$scratch/fluid.out"
     mv "$scratch/fluid.out/sph.0.pftrace" "$scratch/fluid.pftrace"
     simulate_devices
     run_or_end "$build/test/viewers/prog_pipeline" "$scratch/pipeline.pftrace"

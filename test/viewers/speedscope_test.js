@@ -34,7 +34,7 @@ function isInsideItsLike(span, spans) {
     return false;
 }
 
-// Rows of the sandwich view: "total self name", by frame.
+// Rows of the sandwich view, "total self name", one for each frame.
 function sandwichOf(slices) {
     const spans = new Map(slices.map((slice) => [slice.id, slice]));
     const frames = new Map();
@@ -48,7 +48,8 @@ function sandwichOf(slices) {
         if (above)
             frames.get(frameOf(above)).self -= duration;
     }
-    return [...frames.values()].map(({name, total, self}) => `${time(total)} ${time(self)} ${name}`);
+    return [...frames.values()].map(
+        ({name, total, self}) => `${time(total)} ${time(self)} ${name}`).sort();
 }
 
 // Name of a thread, stream or track -> its slices.
@@ -108,8 +109,8 @@ async function saveAgain(page) {
 function withoutEmpty(events) {
     const kept = [];
     for (const event of events) {
-        const isEmpty = event.type === 'C' && kept.at(-1).type === 'O' && kept.at(-1).at === event.at;
-        if (isEmpty)
+        const last = kept.at(-1);
+        if (event.type === 'C' && last.type === 'O' && last.at === event.at)
             kept.pop();
         else
             kept.push(event);
@@ -135,7 +136,7 @@ async function compareSandwich(page, name, file) {
     await page.setViewportSize(tallWindow);
     for (const {name: row} of file.profiles) {
         if (lanes.get(row)?.length === 1)
-            assert.deepStrictEqual((await readSandwich(page)).sort(), sandwichOf(rows.get(row)).sort(),
+            assert.deepStrictEqual((await readSandwich(page)).sort(), sandwichOf(rows.get(row)),
                 `${name}: ${row}`);
         await page.keyboard.press('n');
     }
@@ -163,7 +164,7 @@ async function compare(browser, name) {
     for (const name of names)
         profiles += await compare(browser, name);
     await browser.close();
-    console.log(`speedscope shows ${profiles} profiles of ${names.length} traces as Takt's tables have them`);
+    console.log(`speedscope shows ${profiles} profiles of ${names.length} traces as the tables do`);
 })().catch((error) => {
     console.log(error.stack);
     process.exit(1);

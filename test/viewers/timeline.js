@@ -6,6 +6,7 @@ const compareSlices = (a, b) => a[0] - b[0] || b[1] - a[1] || (a[2] < b[2] ? -1 
 
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
+// Kernels by their whole names, copies and sets as torch's profiler calls them.
 function titleOf(activity) {
     const {kind, copy_kind: copy, source_memory: source, target_memory: target} = activity;
     if (kind === 'memcpy')
@@ -20,7 +21,8 @@ function readTrace(folder, respell = (text) => text) {
     const steps = read('steps');
     const zero = BigInt(steps[0].begin_ns);
     const since = (time) => Number(BigInt(time) - zero);
-    const slice = (row, title, parent) => [since(row.begin_ns), Number(row.duration_ns), title, parent];
+    const slice = (row, title, parent) =>
+        [since(row.begin_ns), Number(row.duration_ns), title, parent];
     return {
         facts: Object.fromEntries(read('facts').map(({key, value}) => [key, value])),
         tracks: new Map(read('tracks').map((track) => [track.id, track])),
@@ -39,7 +41,8 @@ function rowsOfTables(trace) {
     const {slice} = trace;
     const slices = [
         ...trace.steps.map((step) => ['CPU/steps', slice(step, `ProfilerStep#${step.number}`)]),
-        ...[...trace.spans.values()].map((span) => [`CPU/${rowOfTrack(trace.tracks.get(span.track))}`,
+        ...[...trace.spans.values()].map((span) => [
+            `CPU/${rowOfTrack(trace.tracks.get(span.track))}`,
             slice(span, span.name, trace.spans.get(span.parent)?.name)]),
         ...trace.onDevices.map((activity) => [
             `GPU ${activity.device.replace('cuda:', '')}/stream ${activity.stream}`,
