@@ -4,6 +4,7 @@
  *
  * Lines, times in ns since the recording began:
  *
+ *     random SEED                             in front of all others: a trace made by chance
  *     run NAME | backend TEXT | device NAME | loss NUMBER COUNT | partial | summary
  *     thread NAME | async NAME                begins a track
  *     span PARENT FLAGS BEGIN END NAME        PARENT: on the same track, from 0 on; -1: none
@@ -90,7 +91,10 @@ static bool add_fact(maker *m, const char *line)
     unsigned long long count;
     char name[4096] = "";
 
-    if (sscanf(line, "loss %u %llu", &number, &count) == 2 && number < TAKT_LOSS_COUNT)
+    if (sscanf(line, "random %u", &number) == 1) {
+        takt_trace_release(m->trace);
+        m->trace = random_trace(number, 3, 300);
+    } else if (sscanf(line, "loss %u %llu", &number, &count) == 2 && number < TAKT_LOSS_COUNT)
         m->trace->facts.losses[number] = count;
     else if (sscanf(line, "run %4095[^\n]", name) == 1)
         m->trace->name = text(m->trace, name);

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Holds an SQLite file and a folder of CSV files that Takt exported against its reports.
 
-    compare_tables.py TAKT TRACE DATABASE FOLDER
+    compare_tables.py TAKT TRACE DATABASE FOLDER [REPORT...]
 
 Every view report_NAME has the rows of `takt report --NAME --json` in the same order, with the same
 numbers, and report_NAME_TABLE those of its further tables; only the columns and tables that LEFT_OUT
 names are missing. Medians and p99 of reports are within 1/32. Every table of the database is a file
-of the folder, value by value.
+of the folder, value by value. With REPORTs, only those are looked at.
 """
 import csv
 import json
@@ -135,12 +135,12 @@ def compare_table(database, folder, table):
                 failures.append(f"{table}.csv row {number} {column}: {field!r}, and not {value!r}")
 
 
-def main(takt, trace, path, folder):
+def main(takt, trace, path, folder, *reports):
     database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     database.row_factory = sqlite3.Row
     for problem in database.execute("PRAGMA foreign_key_check"):
         failures.append(f"foreign key: {tuple(problem)}")
-    for report in REPORTS:
+    for report in reports or REPORTS:
         compare_report(database, takt, trace, report)
     tables = [row[0] for row in database.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table'")]

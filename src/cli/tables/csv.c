@@ -139,7 +139,7 @@ int table_write_csv(const table_source *source, const char *folder)
     size_t count = 0;
 
     if (is_new && mkdir(folder, 0777) != 0)
-        return cli_error("%s: %s", folder, strerror(errno));
+        return cli_error("%s: %s", folder, strerror(errno == EEXIST ? ENOTDIR : errno));
     for (; is_good && (from = table_at(count)); count++)
         is_good = write_table(source, from, folder);
     is_good = settle_tables(folder, count, is_good);

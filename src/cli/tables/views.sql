@@ -225,7 +225,8 @@ WITH one AS (
 SELECT name, n AS count, coalesce(100.0 * total_ns / sum(total_ns) OVER (), 0) AS total_percent,
        total_ns, avg_ns, median_ns, p99_ns, min_ns, max_ns,
        100.0 * total_ns / (r.end_ns - r.begin_ns) AS wall_percent, errors,
-       CASE WHEN errors THEN (SELECT result FROM api WHERE api.name = named.name AND result <> 0
+       CASE WHEN errors THEN (SELECT result & 0xFFFFFFFF FROM api
+                              WHERE api.name = named.name AND result <> 0
                               ORDER BY begin_ns, span LIMIT 1) END AS first_error
 FROM named CROSS JOIN recording r ORDER BY total_ns DESC, first;
 
@@ -249,7 +250,7 @@ WITH RECURSIVE up(event, span) AS ( -- out of the calls to the scope that makes 
     WHERE s.kind IS NOT 'call'
 )
 SELECT bytes, count(*) AS times, min(time_ns) - r.begin_ns AS first_at_ns, jump.name AS scope,
-       (SELECT coalesce(t.name, '') FROM tracks t WHERE t.id = track) AS thread, device
+       coalesce((SELECT t.name FROM tracks t WHERE t.id = track), '') AS thread, device
 FROM jump CROSS JOIN recording r
 GROUP BY bytes, device, jump.name, file, line, category ORDER BY bytes DESC, min(event) LIMIT 1000;
 
