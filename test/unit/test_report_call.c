@@ -223,6 +223,47 @@ static void reports_of_nothing_explain_nothing(void **state)
     takt_trace_release(trace);
 }
 
+/* However little room there is: the columns that stay take it. */
+static void the_narrowest_text_has_all_rows(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_fluid();
+    for (uint32_t width = 1; width <= 60; width += 19) {
+        char *text = report_of(trace, "scopes", &(takt_report_options){.width = width});
+        assert_non_null(strstr(text, "density"));
+        assert_non_null(strstr(text, "pressure"));
+        tkt_free(text);
+    }
+    takt_trace_release(trace);
+}
+
+/* Of 12, by self time. */
+static void the_summary_has_the_ten_hottest_scopes(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"};
+    takt_trace *trace = build_begin(2000000);
+    build_track(trace, "main");
+    for (uint64_t i = 0; i < 12; i++)
+        build_span(trace, 0, build_site(trace, names[i]), TKT_NO_SPAN, 1000000 + 1000 * i,
+                   1000000 + 1000 * i + 500 + i);
+    build_end(trace);
+    char *text = report_of(trace, "summary", &(takt_report_options){.format = TAKT_MARKDOWN});
+    const char *before = text;
+    for (size_t i = 12; i-- > 2;) {
+        char row[8];
+        snprintf(row, sizeof row, "\n| %s |", names[i]);
+        const char *at = strstr(text, row);
+        assert_true(at && at >= before);
+        before = at;
+    }
+    assert_null(strstr(text, "\n| a |"));
+    assert_null(strstr(text, "\n| b |"));
+    assert_non_null(strstr(text, "\n10 of 12 rows shown\n"));
+    tkt_free(text);
+    takt_trace_release(trace);
+}
+
 static void one_unfinished_span_is_one_row(void **state)
 {
     (void)state;
@@ -448,6 +489,8 @@ int main(void)
         cmocka_unit_test(printing_twice_gives_the_same_text),
         cmocka_unit_test(empty_traces_print),
         cmocka_unit_test(reports_of_nothing_explain_nothing),
+        cmocka_unit_test(the_narrowest_text_has_all_rows),
+        cmocka_unit_test(the_summary_has_the_ten_hottest_scopes),
         cmocka_unit_test(one_unfinished_span_is_one_row),
         cmocka_unit_test(calls_without_duration_have_no_share),
         cmocka_unit_test(declared_work_shows_where_it_was_recorded_or_asked_for),
