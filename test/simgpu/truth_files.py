@@ -160,19 +160,18 @@ class ChromeFile:
                       event["args"].get("bytes"), event)
 
     def check_arrows(self, equal, where):
-        """The lower half of an arrow's id is the correlation of its call."""
-        begins, ends = ([event for event in self.events
-                         if event["ph"] == phase and event["cat"] == "ac2g"] for phase in "sf")
+        """The lower half of an arrow's id is the correlation of its call. It ends a nanosecond
+        inside of the activity, where that is longer."""
+        begins, ends = (sorted((event for event in self.events
+                                if event["ph"] == phase and event["cat"] == "ac2g"),
+                               key=lambda event: event["id"]) for phase in "sf")
         ids = [event["id"] for event in begins]
-        equal(where, "ids of arrows", sorted(ids), sorted(set(ids)))
-        equal(where, "ids of arrows' ends", {event["id"] for event in ends}, set(ids))
-        equal(where, "arrows from calls", {(event["tid"], event["ts"]) for event in begins},
-              {(call["tid"], call["ts"]) for call in (self.calls[id % 2**32] for id in ids)})
-        heads = sorted((event["id"] % 2**32, event["pid"], event["tid"], self.at(event))
-                       for event in ends)
-        works = sorted((event["args"]["correlation"], event["pid"], event["tid"], self.at(event))
-                       for event in self.work)
-        equal(where, "arrows to activities", [head[:3] for head in heads],
-              [work[:3] for work in works])
-        equal(where, "arrows that end elsewhere", [  # a nanosecond inside is as good
-            (head, work) for head, work in zip(heads, works) if head[3] - work[3] not in (0, 1)], [])
+        equal(where, "ids of arrows", ids, sorted(set(ids)))
+        equal(where, "ids of arrows' ends", [event["id"] for event in ends], ids)
+        equal(where, "arrows from calls", [(event["tid"], event["ts"]) for event in begins],
+              [(call["tid"], call["ts"]) for call in (self.calls[id % 2**32] for id in ids)])
+        equal(where, "arrows to activities", collections.Counter(
+            (event["id"] % 2**32, event["pid"], event["tid"], self.at(event)) for event in ends),
+            collections.Counter((event["args"]["correlation"], event["pid"], event["tid"],
+                                 self.at(event) + (ns_of(event["dur"]) > 1))
+                                for event in self.work))

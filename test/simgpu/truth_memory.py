@@ -22,7 +22,7 @@ class History:
 
     def __init__(self, changes):
         self.now = self.peak = self.allocations = self.frees = self.unmatched = 0
-        self.peak_at, self.begin = None, None
+        self.peak_at = None
         allocated = collections.Counter()
         for change in changes:
             which = change.thread, abs(change.bytes)
