@@ -172,6 +172,17 @@ fails '^slower: scope forces' runs.base/2.pftrace runs.base/3.pftrace --against 
 fails '^slower: scope forces' --limit 1% --against runs.base/1.pftrace runs.base/3.pftrace
 declines '^not comparable: A and B share a file: runs.base/2\.pftrace$' --against runs.base/ --to runs.slow runs.base/2.pftrace
 declines '^not comparable: A has a file twice: runs.base/1\.pftrace$' runs.base/1.pftrace --against runs.base --to runs.slow
+# Of summaries, too; but a scope that only one run of each side has tells nothing.
+for i in 1 2 3; do
+    mkdir -p sums.base sums.new
+    run_of sums.base/$i.pftrace $((60000 + 900 * i)) 30000 summary
+    run_of sums.new/$i.pftrace $((68000 + 900 * i)) 30000 summary
+done
+fails '^slower: scope forces, mean call ' --against sums.base sums.new
+for side in base new; do
+    { printf 'summary\nthread main\n' && calls rare 9 50000 0; } | trace sums.$side/4.pftrace
+done
+declines '^not comparable: no row has enough runs to tell' --scope rare --against sums.base sums.new
 declines '^not comparable: B has a file twice: runs.slow/1\.pftrace$' --against runs.base \
     --to runs.slow/1.pftrace runs.slow/1.pftrace
 for number in 0 4; do # whether it is the first run or the last
