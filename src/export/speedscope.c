@@ -284,6 +284,21 @@ static uint64_t earliest(const takt_trace *trace)
     return base_ns;
 }
 
+/* Threads come first, since the viewer opens at the first profile. */
+static void put_tracks(speedscope *out, bool is_async)
+{
+    const takt_trace *trace = out->trace;
+    for (size_t i = 0; i < trace->tracks.count && out->status == TAKT_OK; i++) {
+        const tkt_track *track = &trace->tracks.items[i];
+        if ((track->kind == TAKT_TRACK_ASYNC) != is_async || track->spans.count == 0)
+            continue;
+        if (is_async)
+            put_async(out, track);
+        else
+            put_thread(out, track);
+    }
+}
+
 static void put_document(speedscope *out)
 {
     const takt_trace *trace = out->trace;
@@ -293,13 +308,8 @@ static void put_document(speedscope *out)
                       takt_version());
     put_string(out, trace->name);
     tkt_writer_text(out->writer, "\",\n\"activeProfileIndex\":0,\n\"profiles\":[\n");
-    for (size_t i = 0; i < trace->tracks.count && out->status == TAKT_OK; i++) {
-        const tkt_track *track = &trace->tracks.items[i];
-        if (track->kind == TAKT_TRACK_ASYNC)
-            put_async(out, track);
-        else if (track->spans.count)
-            put_thread(out, track);
-    }
+    put_tracks(out, false);
+    put_tracks(out, true);
     put_devices(out);
     tkt_writer_text(out->writer, "],\n\"shared\":{\"frames\":[\n");
     put_frames(out);

@@ -148,6 +148,7 @@ async function compare(browser, name) {
     const file = JSON.parse(fs.readFileSync(path_, 'utf8'));
     const page = await openSpeedscope(browser, path_);
     assert.strictEqual(await page.title(), `${file.name} - speedscope`);
+    assert.match(file.profiles[0].name, /^thread /); // what it opens at
     await screenshot(page, `${name}-time-order`);
     await page.keyboard.press('3');
     await screenshot(page, `${name}-sandwich`);
