@@ -10,8 +10,9 @@ Takt states.
 
 First the files of a cycle are held against the books, Perfetto's and Chrome's each by itself. Then
 each report is computed anew from the books, and from Chrome's file for when things happened, and
-compared with what Takt printed. At last truth_strict.py shows that nothing in a report could be
-wrong without being noticed. What is not known exactly stands in truth_compare.TOLERANCES."""
+compared with what Takt printed. With TEST_STRICT in the environment truth_strict.py shows at last
+that nothing in a report of the last cycle could be wrong without being noticed. What is not known
+exactly stands in truth_compare.TOLERANCES."""
 import glob
 import json
 import os
@@ -150,7 +151,7 @@ def check_cycle(takt, folder, books, number, mode):
     got.update(read_again(takt, folder, number, got))
     check_reports(cycle, got, truth)
     truth_rows.check_csv(checks.equal, folder, number, got)
-    if not checks.failures:
+    if not checks.failures and number == max(CYCLES) and "TEST_STRICT" in os.environ:
         check_strictness(cycle, got, truth)
 
 
