@@ -249,9 +249,9 @@ static void tensorboard_gets_both_layouts(void **state)
     assert_int_equal(
         takt_export_output(trace, "tensorboard", folder, NULL, path, sizeof path, NULL), TAKT_OK);
     char torch[512], profile[512];
-    snprintf(torch, sizeof torch, "%s_%u.1767225601000000000.pt.trace.json.gz", tkt_host_name(),
+    snprintf(torch, sizeof torch, "%s_%u.1767261889000000000.pt.trace.json.gz", tkt_host_name(),
              PID);
-    snprintf(profile, sizeof profile, "plugins/profile/2026_01_01_00_00_01_000/%s.trace.json.gz",
+    snprintf(profile, sizeof profile, "plugins/profile/2026_01_01_10_04_49_000/%s.trace.json.gz",
              tkt_host_name());
     assert_string_equal(path, in_folder(folder, torch));
     check_packed(trace, folder, torch);
@@ -270,7 +270,7 @@ static void tensorboards_runs_have_milliseconds(void **state)
     trace->facts.realtime_offset_ns += 987654321;
     assert_int_equal(takt_export_output(trace, "tensorboard", folder, NULL, NULL, 0, NULL),
                      TAKT_OK);
-    assert_true(exists(folder, "plugins/profile/2026_01_01_00_00_01_987"));
+    assert_true(exists(folder, "plugins/profile/2026_01_01_10_04_49_987"));
     takt_trace_release(trace);
     remove_folder(folder);
 }
