@@ -80,21 +80,41 @@ static int by_time(const void *a, const void *b)
     return (x->bytes < y->bytes) - (x->bytes > y->bytes); /* an allocation before its free */
 }
 
+static void sort_events(tkt_store *store)
+{
+    if (store->unsummed.count > 0)
+        qsort(store->unsummed.items, store->unsummed.count, sizeof *store->unsummed.items, by_time);
+}
+
+/* The first `count` of the sorted events. */
 static void sum_up(tkt_store *store, size_t count)
 {
     tkt_stored_memory *events = store->unsummed.items;
     if (count == 0)
         return;
-    qsort(events, store->unsummed.count, sizeof *events, by_time);
     for (size_t i = 0; i < count; i++)
         add(store, &events[i]);
+    if (events[count - 1].time > store->summed_until)
+        store->summed_until = events[count - 1].time;
     store->unsummed.count -= count;
     memmove(events, events + count, store->unsummed.count * sizeof *events);
 }
 
 void tkt_store_sum_up(tkt_store *store)
 {
+    sort_events(store);
     sum_up(store, store->unsummed.count);
+}
+
+/* Leaves out what happened later than that. */
+static void sum_up_until(tkt_store *store, const tkt_clock_map *map, uint64_t until_ns)
+{
+    size_t count = 0;
+    sort_events(store);
+    while (count < store->unsummed.count &&
+           tkt_clock_map_ns(map, store->unsummed.items[count].time) <= until_ns)
+        count++;
+    sum_up(store, count);
 }
 
 void tkt_store_total(tkt_store *store, const tkt_stored_memory *memory)
@@ -106,8 +126,10 @@ void tkt_store_total(tkt_store *store, const tkt_stored_memory *memory)
         *added = *memory;
     else
         add(store, memory);
-    if (store->unsummed.count >= MOST_UNSUMMED)
-        sum_up(store, MOST_UNSUMMED / 2);
+    if (store->unsummed.count < MOST_UNSUMMED)
+        return;
+    sort_events(store);
+    sum_up(store, MOST_UNSUMMED / 2);
 }
 
 void tkt_store_forget_memory(tkt_store *store)
@@ -117,6 +139,7 @@ void tkt_store_forget_memory(tkt_store *store)
     TKT_ARRAY_FREE(&store->totals);
     tkt_map_fini(&store->allocated);
     tkt_map_fini(&store->pools);
+    store->summed_until = 0;
     tkt_mutex_unlock(&store->lock);
 }
 
@@ -130,7 +153,7 @@ static void go_back(const tkt_store *store, const tkt_clock_map *map, uint32_t d
     for (size_t i = 0; i < store->memory.count; i++) {
         const tkt_stored_memory *memory = &store->memory.items[i];
         if (memory->device != device || !is_on_device(memory) ||
-            tkt_clock_map_ns(map, memory->time) < begin_ns)
+            memory->time > store->summed_until || tkt_clock_map_ns(map, memory->time) < begin_ns)
             continue;
         uint64_t *bytes = memory->is_pool ? &totals->begin_pool_bytes : &totals->begin_bytes;
         *bytes -= (uint64_t)memory->bytes;
@@ -140,19 +163,21 @@ static void go_back(const tkt_store *store, const tkt_clock_map *map, uint32_t d
 }
 
 bool tkt_store_totals(uint32_t device, const tkt_clock_fit *fit, uint64_t begin_ns,
-                      tkt_stored_totals *out)
+                      uint64_t until_ns, tkt_stored_totals *out)
 {
     tkt_clock_map map;
+    bool is_known = false;
     tkt_store *store = tkt_store_get();
     tkt_mutex_lock(&store->lock);
-    tkt_store_sum_up(store);
-    bool is_known =
-        device < store->totals.count && tkt_clock_map_make(&store->clock, fit, &map) == TAKT_OK;
-    if (is_known) {
-        *out = store->totals.items[device];
-        go_back(store, &map, device, begin_ns, out);
-        if (out->peak_time)
-            out->peak_time = tkt_clock_map_ns(&map, out->peak_time);
+    if (tkt_clock_map_make(&store->clock, fit, &map) == TAKT_OK) {
+        sum_up_until(store, &map, until_ns);
+        is_known = device < store->totals.count;
+        if (is_known) {
+            *out = store->totals.items[device];
+            go_back(store, &map, device, begin_ns, out);
+            if (out->peak_time)
+                out->peak_time = tkt_clock_map_ns(&map, out->peak_time);
+        }
         tkt_clock_map_fini(&map);
     }
     tkt_mutex_unlock(&store->lock);

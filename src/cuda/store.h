@@ -125,6 +125,7 @@ typedef struct tkt_store {
     bool             has_no_window; /* of memory only the totals are wanted */
     TKT_ARRAY_OF(tkt_stored_totals) totals; /* by ordinal; whether or not there was room */
     TKT_ARRAY_OF(tkt_stored_memory) unsummed; /* events that earlier ones may still follow */
+    uint64_t         summed_until; /* time of the last one in the totals */
     tkt_map          allocated; /* address of device memory -> bytes */
     tkt_cuda_clock   clock;
     tkt_cuda_losses  losses;
@@ -157,10 +158,11 @@ void tkt_store_release(uint64_t position, uint64_t before_ticks);
 /* Lets the oldest activities before `position` go when there is no room for new ones; 0: none. */
 void tkt_store_ring(uint64_t position);
 
-/* What is allocated on a device by all that has arrived, and at `begin_ns`, as far as the store
- * goes back. That and the time of the peak are ns of the fit. False where nothing was. */
+/* What is allocated on a device by all that has arrived and happened up to `until_ns`, unless
+ * somebody has asked for later already; and at `begin_ns`, as far as the store goes back. These and
+ * the time of the peak are ns of the fit. False where nothing was. */
 bool tkt_store_totals(uint32_t device, const tkt_clock_fit *fit, uint64_t begin_ns,
-                      tkt_stored_totals *out);
+                      uint64_t until_ns, tkt_stored_totals *out);
 
 /* With the lock, these: by the decoder and by those who feed the store otherwise. */
 

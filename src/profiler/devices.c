@@ -232,22 +232,23 @@ static void fill_memory(const tkt_clock_fit *fit, const takt_trace *trace,
     uint32_t device = 0;
     while (device < trace->devices.count && trace->devices.items[device].label != memory->device)
         device++;
-    tkt_stored_totals now = {0}, end = {0};
+    tkt_stored_totals begin = {0}, end = {0};
     tkt_memory_totals *totals = &memory->totals;
-    tkt_store_totals(device, fit, trace->facts.begin_ns, &now);
-    tkt_store_totals(device, fit, trace->facts.end_ns + 1, &end);
-    totals->window_begin_bytes = now.begin_bytes;
-    totals->window_peak_bytes += now.begin_bytes;
-    totals->current_bytes += now.begin_bytes;
+    uint64_t end_ns = trace->facts.end_ns;
+    tkt_store_totals(device, fit, trace->facts.begin_ns, end_ns, &begin);
+    tkt_store_totals(device, fit, end_ns + 1, end_ns, &end);
+    totals->window_begin_bytes = begin.begin_bytes;
+    totals->window_peak_bytes += begin.begin_bytes;
+    totals->current_bytes += begin.begin_bytes;
     memory->pool_bytes = end.begin_pool_bytes;
     memory->pool_used_bytes = end.begin_pool_used_bytes;
     if (memory->pool_used_bytes > memory->pool_bytes) /* a pool whose size nobody had room for */
         memory->pool_used_bytes = memory->pool_bytes;
-    totals->peak_bytes = now.peak_bytes;
-    totals->peak_ns = now.peak_time;
-    totals->allocations = now.allocations;
-    totals->frees = now.frees;
-    totals->unmatched_frees = now.unmatched_frees;
+    totals->peak_bytes = end.peak_bytes;
+    totals->peak_ns = end.peak_time;
+    totals->allocations = end.allocations;
+    totals->frees = end.frees;
+    totals->unmatched_frees = end.unmatched_frees;
     tkt_cuda_memory(device, &memory->free_bytes, &memory->capacity_bytes);
 }
 

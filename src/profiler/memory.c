@@ -37,7 +37,7 @@ static bool query_device(uint32_t ordinal, const tkt_clock_fit *fit, takt_memory
     uint64_t free_bytes, capacity_bytes;
     if (!tkt_cuda_memory(ordinal, &free_bytes, &capacity_bytes))
         return false;
-    tkt_store_totals(ordinal, fit, UINT64_MAX, &totals);
+    tkt_store_totals(ordinal, fit, UINT64_MAX, UINT64_MAX, &totals);
     *out = (takt_memory){
         .current_bytes = totals.current_bytes,
         .peak_bytes = totals.peak_bytes,

@@ -300,6 +300,37 @@ static void several_threads_share_it(void **state)
     assert_int_equal(store->losses.store_full, 0);
 }
 
+static void allocate(tkt_store *store, uint64_t time, uint64_t address, int64_t bytes)
+{
+    const tkt_stored_memory memory = {
+        .time = time, .address = address, .bytes = bytes, .kind = TAKT_MEMORY_DEVICE};
+    assert_true(tkt_store_add_memory(store, &memory));
+}
+
+/* A program that goes on while its recording is sealed changes nothing of what that says. */
+static void totals_leave_out_what_came_later(void **state)
+{
+    tkt_store *store = *state;
+    const tkt_clock_fit fit = {0};
+    tkt_stored_totals totals;
+    allocate(store, 10, 1, 100);
+    allocate(store, 20, 2, 30);
+    allocate(store, 30, 1, -100);
+    allocate(store, 40, 3, 500);
+    assert_true(tkt_store_totals(0, &fit, 15, 30, &totals));
+    assert_int_equal(totals.current_bytes, 30);
+    assert_int_equal(totals.peak_bytes, 130);
+    assert_int_equal(totals.peak_time, 20);
+    assert_int_equal(totals.allocations, 2);
+    assert_int_equal(totals.frees, 1);
+    assert_int_equal(totals.begin_bytes, 100);
+    assert_true(tkt_store_totals(0, &fit, 35, UINT64_MAX, &totals));
+    assert_int_equal(totals.current_bytes, 530);
+    assert_int_equal(totals.peak_bytes, 530);
+    assert_int_equal(totals.allocations, 3);
+    assert_int_equal(totals.begin_bytes, 30);
+}
+
 #define EACH(test) cmocka_unit_test_setup(test, empty_store)
 
 int main(void)
@@ -318,6 +349,7 @@ int main(void)
         EACH(forgets_events_by_time),
         EACH(forgets_nothing_before_the_first_pair),
         EACH(keeps_what_happened_after_a_clock_was_set_back),
+        EACH(totals_leave_out_what_came_later),
         EACH(several_threads_share_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
