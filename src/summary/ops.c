@@ -32,6 +32,14 @@ static bool is_activity(const takt_trace *trace, const tkt_node *node)
     return trace->sites.items[node->site].kind == TAKT_SITE_ACTIVITY;
 }
 
+/* Calls outside of scopes, and inside of such calls, are nobody's time. */
+static bool is_in_scope(const adding *a, uint32_t node)
+{
+    while (node != 0 && tkt_site_is_call(a->trace, a->fold->items[node].site))
+        node = a->fold->items[node].parent;
+    return node != 0;
+}
+
 static void find_owners(adding *a)
 {
     for (uint32_t i = 1; i < a->fold->count; i++) {
@@ -40,8 +48,8 @@ static void find_owners(adding *a)
         bool is_own = has_work(node) || (above == 0 && is_activity(a->trace, node));
         a->owner[i] = is_own ? i : above;
         a->self_ns[a->owner[i]] += node->stats.self_ns;
-        if (node->parent != 0 || !tkt_site_is_call(a->trace, node->site))
-            a->ops->host_ns += node->stats.self_ns; /* calls outside of scopes are nobody's */
+        if (is_in_scope(a, i))
+            a->ops->host_ns += node->stats.self_ns;
     }
 }
 

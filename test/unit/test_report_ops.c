@@ -255,7 +255,7 @@ static void devices_that_differ_have_no_peak_in_common(void **state)
 }
 
 /* Three calls of a scope that declares work: two below step, one of its own; 10, 20 and 40 us. A
- * call of 100 us outside of all scopes is nobody's time. */
+ * call of 100 us outside of all scopes is nobody's time, with what it calls itself. */
 static void an_operation_may_have_several_paths(void **state)
 {
     (void)state;
@@ -266,7 +266,9 @@ static void an_operation_may_have_several_paths(void **state)
     uint32_t step = build_span(trace, 0, build_site(trace, "step"), TKT_NO_SPAN, t, t + 100 * US);
     uint32_t calls[3] = {build_span(trace, 0, sum, step, t, t + 10 * US),
                          build_span(trace, 0, sum, step, t + 20 * US, t + 40 * US)};
-    build_call(trace, 0, "cudaMalloc", TKT_NO_SPAN, t + 200 * US, t + 300 * US);
+    uint32_t outside = build_call(trace, 0, "cudaMalloc", TKT_NO_SPAN, t + 200 * US, t + 300 * US);
+    build_call(trace, 0, "cuMemAlloc", trace->calls.items[outside].span, t + 210 * US,
+               t + 230 * US);
     calls[2] = build_span(trace, 0, sum, TKT_NO_SPAN, t + 400 * US, t + 440 * US);
     for (size_t i = 0; i < 3; i++)
         build_work(trace, calls[i], 1e6 * (double)(i + 1), 1e3);
@@ -284,7 +286,6 @@ static void an_operation_may_have_several_paths(void **state)
     takt_trace_release(trace);
 }
 
-/* Two devices, of which the first could do 38.4 TFLOP/s; the forces are 3.84 GFLOP in 1 ms. */
 /* 1 MB within the device in 16 us, and another 1 MB there in 34; of a third nobody knows the size.
  */
 static void copies_add_up_while_their_sizes_are_known(void **state)
