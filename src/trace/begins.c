@@ -65,15 +65,40 @@ static bool add_counts(uint32_t *begins, const parts *p)
     return largest <= LARGEST_PART;
 }
 
-static void sort_places(const tkt_activity *items, size_t count, uint32_t *places)
+/* The places of activities, and beside each when its activity begins. */
+typedef struct placing {
+    uint64_t *begins_ns;
+    uint32_t *places;
+} placing;
+
+static void sort_places(const placing *by, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
-        uint32_t place = places[i];
+        uint64_t ns = by->begins_ns[i];
+        uint32_t place = by->places[i];
         size_t to = i;
-        for (; to > 0 && items[places[to - 1]].begin_ns > items[place].begin_ns; to--)
-            places[to] = places[to - 1];
-        places[to] = place;
+        for (; to > 0 && by->begins_ns[to - 1] > ns; to--) {
+            by->begins_ns[to] = by->begins_ns[to - 1];
+            by->places[to] = by->places[to - 1];
+        }
+        by->begins_ns[to] = ns;
+        by->places[to] = place;
     }
+}
+
+static bool fill_parts(const tkt_activity *items, size_t count, const parts *p, uint32_t *begins,
+                       const placing *by)
+{
+    for (size_t i = 0; i < count; i++)
+        begins[part_of(p, &items[i])]++;
+    if (!add_counts(begins, p))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t place = begins[part_of(p, &items[i])]++;
+        by->begins_ns[place] = items[i].begin_ns;
+        by->places[place] = (uint32_t)i;
+    }
+    return true;
 }
 
 /* Issue order is nearly the order of begins, but streams lag behind each other: a merge sort would
@@ -83,16 +108,12 @@ static bool order_by_parts(const tkt_activity *items, size_t count, const parts 
                            uint32_t *places)
 {
     uint32_t *begins = tkt_alloc_zeroed(p->count * sizeof *begins);
-    if (!begins)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        begins[part_of(p, &items[i])]++;
-    bool is_even = add_counts(begins, p);
-    for (size_t i = 0; is_even && i < count; i++)
-        places[begins[part_of(p, &items[i])]++] = (uint32_t)i;
+    placing by = {tkt_alloc(count * sizeof *by.begins_ns), places};
+    bool is_even = begins && by.begins_ns && fill_parts(items, count, p, begins, &by);
     tkt_free(begins);
     if (is_even)
-        sort_places(items, count, places);
+        sort_places(&by, count);
+    tkt_free(by.begins_ns);
     return is_even;
 }
 
