@@ -185,7 +185,7 @@ static void go_to(takt_profiler *profiler, takt_action to, uint64_t now)
         start(profiler);
     else if (what & TKT_DO_PREPARE)
         tkt_log(TAKT_LOG_INFO, "warmup");
-    if (what && is_over(profiler, to))
+    if (is_over(profiler, to))
         hold_memory(profiler, false);
     profiler->action = to;
 }

@@ -168,6 +168,25 @@ static void nobody_listens_when_the_schedule_is_over(void **state)
     check(cuMemFree_v2(unseen));
 }
 
+static void nobody_listens_after_a_stop_between_cycles(void **state)
+{
+    (void)state;
+    takt_profiler *profiler = start_profiler((takt_schedule){.wait = 1, .active = 1});
+    step(profiler);
+    CUdeviceptr seen = allocate(300);
+    step(profiler);
+    stop(profiler);
+    assert_int_equal(ask().current_bytes, 300);
+    CUdeviceptr unseen = allocate(6000);
+    takt_timing *timing; /* brings what there is up to date */
+    assert_int_equal(takt_timing_begin(NULL, &timing), TAKT_OK);
+    assert_int_equal(takt_timing_end(timing), TAKT_OK);
+    takt_timing_free(timing);
+    assert_int_equal(ask().current_bytes, 300);
+    check(cuMemFree_v2(seen));
+    check(cuMemFree_v2(unseen));
+}
+
 static void totals_begin_anew_after_a_time_unheard(void **state)
 {
     (void)state;
@@ -202,6 +221,7 @@ int main(void)
         cmocka_unit_test(what_happens_between_cycles_counts),
         cmocka_unit_test(pools_keep_their_size_between_cycles),
         cmocka_unit_test(nobody_listens_when_the_schedule_is_over),
+        cmocka_unit_test(nobody_listens_after_a_stop_between_cycles),
         cmocka_unit_test(totals_begin_anew_after_a_time_unheard),
     };
     return cmocka_run_group_tests(tests, set_up_device, let_go);
