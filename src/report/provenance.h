@@ -13,10 +13,4 @@ void tkt_put_provenance(tkt_writer *writer, const takt_trace *trace, size_t widt
 /* The same as a JSON object. */
 void tkt_put_provenance_json(tkt_writer *writer, const takt_trace *trace);
 
-/* How long the recording was. */
-static inline uint64_t tkt_wall_ns(const takt_facts *facts)
-{
-    return facts->end_ns > facts->begin_ns ? facts->end_ns - facts->begin_ns : 0;
-}
-
 #endif

@@ -26,7 +26,7 @@ static const tkt_column call_columns[CALL_COLUMNS] = {
 
 static void fill_call(tkt_cell *row, const takt_facts *facts, const tkt_named *call)
 {
-    row[WALL_SHARE].d = tkt_share(call->stats.total_ns, facts->end_ns - facts->begin_ns);
+    row[WALL_SHARE].d = tkt_share(call->stats.total_ns, tkt_wall_ns(facts));
     row[ERRORS].u = call->errors;
     row[FIRST_ERROR].u = call->first_error ? (uint32_t)call->first_error : TKT_NO_VALUE;
 }

@@ -78,7 +78,8 @@ static uint64_t known(uint64_t bytes)
  * shows from outside: memory that pools hold and no allocation uses. */
 static void fill_device_cells(tkt_cell *row, const tkt_device_memory *memory)
 {
-    uint64_t unused = memory->pool_bytes - memory->pool_used_bytes;
+    bool is_plausible = memory->pool_used_bytes <= memory->pool_bytes; /* a file may say anything */
+    uint64_t unused = is_plausible ? memory->pool_bytes - memory->pool_used_bytes : 0;
     row[FREE].u = memory->capacity_bytes ? memory->free_bytes : TKT_NO_VALUE;
     row[CAPACITY].u = known(memory->capacity_bytes);
     row[POOLS].u = known(memory->pool_bytes);

@@ -151,8 +151,7 @@ static takt_status show(tkt_document *document, const tkt_ops *ops)
 /* Work of devices against what all of them could have done in the time of the recording. */
 static void tell_flops(tkt_document *document, const tkt_ops *ops)
 {
-    const takt_facts *facts = &document->trace->facts;
-    double most = ops->device_peak_flops * (double)(facts->end_ns - facts->begin_ns) / 1e9;
+    double most = ops->device_peak_flops * (double)tkt_wall_ns(&document->trace->facts) / 1e9;
     double share = most > 0 ? ops->device_flops / most : NAN;
     tkt_document_add_fact(document, "flops", NULL, TKT_CELL_NUMBER, (tkt_cell){.d = ops->flops});
     tkt_document_add_fact(document, "device_flops", NULL, TKT_CELL_NUMBER,
@@ -188,7 +187,7 @@ takt_status tkt_show_ops(tkt_document *document, const takt_report_options *opti
     takt_status status = tkt_ops_of(document->trace, &ops);
     if (status == TAKT_OK)
         status = show(document, &ops);
-    if (status == TAKT_OK && ops.count > 0)
+    if (status == TAKT_OK && document->tables[0].row_count > 0)
         tell(document, &ops);
     tkt_ops_fini(&ops);
     return status;

@@ -35,10 +35,8 @@ static size_t add_advice(const tkt_advising *a, const tkt_advice_rule *rules, tk
 
 size_t tkt_advice_of(const takt_trace *trace, const tkt_advice_basis *basis, tkt_advice *out)
 {
-    const takt_facts *facts = &trace->facts;
-    tkt_advising a = {.trace = trace, .known = basis};
-    if (facts->end_ns > facts->begin_ns)
-        a.wall_ns = (double)(facts->end_ns - facts->begin_ns);
+    tkt_advising a = {
+        .trace = trace, .known = basis, .wall_ns = (double)tkt_wall_ns(&trace->facts)};
     size_t count = add_advice(&a, tkt_host_rules, out, 0);
     count = add_advice(&a, tkt_device_rules, out, count);
     return count + add_losses(trace, &out[count]);

@@ -298,10 +298,9 @@ takt_status tkt_gaps_of(const takt_trace *trace, const tkt_gaps_wish *wish, tkt_
 {
     if (!trace->facts.has_spans)
         return TAKT_NO_SPANS;
-    const takt_facts *facts = &trace->facts;
     sweep s = {.trace = trace, .wish = wish, .scopes = {.trace = trace}};
-    s.begin_ns = facts->begin_ns;
-    s.end_ns = facts->end_ns > facts->begin_ns ? facts->end_ns : facts->begin_ns;
+    s.begin_ns = trace->facts.begin_ns;
+    s.end_ns = s.begin_ns + tkt_wall_ns(&trace->facts);
     s.longest[false].wanted = s.longest[true].wanted = wish->longest;
     tkt_gaps gaps = {0};
     takt_status status = tkt_wait_lists_init(&s.waits, trace);

@@ -319,6 +319,12 @@ takt_status tkt_trace_finish(takt_trace *trace);
  * trace's. */
 const tkt_fold *tkt_trace_fold(const takt_trace *trace);
 
+/* How long the recording was. A file may say that it ended before it began. */
+static inline uint64_t tkt_wall_ns(const takt_facts *facts)
+{
+    return facts->end_ns > facts->begin_ns ? facts->end_ns - facts->begin_ns : 0;
+}
+
 static inline const char *tkt_trace_text(const takt_trace *trace, uint32_t string)
 {
     return tkt_strtab_text(&trace->strings, string);

@@ -119,6 +119,19 @@ static void pools_hold_memory_that_nobody_uses(void **state)
     }
 }
 
+static void more_used_than_pools_hold_is_no_fragmentation(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_allocations();
+    add_device(trace, 4096);
+    trace->device_memory.items[0].pool_used_bytes = 4097;
+    build_end(trace);
+    json_t *json = report_json(trace, "memory", NULL);
+    assert_value(row_at(json, 2), "fragmentation_percent", 0);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
 /* Two from pinned memory, 1 MB in 100 us and 3 MB in 100 us, and one from pageable. */
 static void copies_are_told_by_their_ends(void **state)
 {
@@ -166,6 +179,7 @@ int main(void)
         cmocka_unit_test(scopes_that_leave_nothing_have_no_row),
         cmocka_unit_test(allocations_say_where),
         cmocka_unit_test(pools_hold_memory_that_nobody_uses),
+        cmocka_unit_test(more_used_than_pools_hold_is_no_fragmentation),
         cmocka_unit_test(copies_are_told_by_their_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
