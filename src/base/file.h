@@ -9,8 +9,8 @@
 takt_status tkt_file_read(const char *path, size_t limit, char **data, size_t *size,
                           takt_error *error);
 
-/* Maps a file read-only; empty files give data NULL and size 0. What is not a regular file is refused:
- * a pipe would be waited for until somebody writes into it. */
+/* Maps a file read-only; empty files give data NULL and size 0. What is not a regular file is
+ * refused: a pipe would be waited for until somebody writes into it. */
 takt_status tkt_file_map(const char *path, const uint8_t **data, size_t *size, takt_error *error);
 void tkt_file_unmap(const uint8_t *data, size_t size);
 

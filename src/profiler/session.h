@@ -38,8 +38,9 @@ takt_status tkt_window_seal(tkt_window *window, takt_trace **out);
 /* Ends it if need be and gives its memory back. NULL is ignored. */
 void tkt_window_close(tkt_window *window);
 
-/* While it is held at least once, CUPTI goes on between windows to tell what is allocated on devices,
- * so that the totals stay right: from the first window that uses devices on. Hold no lock. */
+/* While it is held at least once, CUPTI goes on between windows to tell what is allocated on
+ * devices, so that the totals stay right: from the first window that uses devices on. Hold no
+ * lock. */
 void tkt_session_hold_memory(bool is_held);
 
 /* Forgets the activities that no window needs any more. */
