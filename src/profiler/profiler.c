@@ -294,9 +294,10 @@ static void check_end(const takt_profiler *profiler)
     uint64_t cycles = schedule->repeat;
     if (schedule->repeat_mode == TAKT_REPEAT_ADDITIONAL)
         cycles++;
-    tkt_log(TAKT_LOG_WARNING, "%u of %lu cycle%s recorded; %lu more step%s needed",
+    tkt_log(TAKT_LOG_WARNING, "%u of %lu cycle%s recorded; %lu more step%s needed%s",
             profiler->cycles_saved, (unsigned long)cycles, cycles == 1 ? "" : "s",
-            (unsigned long)missing, missing == 1 ? "" : "s");
+            (unsigned long)missing, missing == 1 ? "" : "s",
+            profiler->step == 0 ? ": takt_profiler_step() was never called" : "");
 }
 
 takt_status takt_profiler_stop(takt_profiler *profiler)

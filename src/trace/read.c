@@ -204,6 +204,9 @@ static bool check_head(tkt_read *read, size_t size)
             read->name, read->bytes[sizeof head - 1], TKT_PF_FORMAT);
         return false;
     }
+    if (read->bytes[0] == '{') /* most often Takt's own Chrome or speedscope file */
+        return tkt_read_bad(read, read->bytes,
+                            "not a trace that Takt wrote but JSON: name the .pftrace instead");
     return tkt_read_bad(read, read->bytes, "not a trace that Takt wrote");
 }
 

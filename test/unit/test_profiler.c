@@ -200,6 +200,19 @@ static void an_early_end_is_told_with_what_is_missing(void **state)
     takt_profiler_destroy(profiler);
 }
 
+static void a_program_that_never_steps_is_told_so(void **state)
+{
+    (void)state;
+    takt_profiler *profiler =
+        started_in_foreground((takt_schedule){.wait = 3, .active = 2, .repeat = 1});
+    stop(profiler);
+    assert_int_equal(traces.count, 0);
+    assert_string_equal(lines_of(TAKT_LOG_WARNING),
+                        "0 of 1 cycle recorded; 5 more steps needed: takt_profiler_step() was "
+                        "never called\n");
+    takt_profiler_destroy(profiler);
+}
+
 static void a_warm_up_at_stop_is_forgotten(void **state)
 {
     (void)state;
@@ -376,6 +389,7 @@ int main(void)
         TEST(an_open_window_is_saved_at_stop_and_marked_partial),
         TEST(a_cycle_that_stops_in_its_last_step_is_partial),
         TEST(an_early_end_is_told_with_what_is_missing),
+        TEST(a_program_that_never_steps_is_told_so),
         TEST(a_warm_up_at_stop_is_forgotten),
         TEST(more_steps_than_needed_are_no_early_end),
         TEST(without_a_schedule_one_trace_holds_everything),

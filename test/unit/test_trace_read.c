@@ -333,7 +333,8 @@ static void foreign_files_are_refused(void **state)
     is_bad("\x7F"
            "ELF\x02\x01\x01",
            8, "not a trace that Takt wrote");
-    is_bad("{\"traceEvents\": []}", 19, "not a trace that Takt wrote");
+    is_bad("{\"traceEvents\": []}", 19,
+           "byte 0: not a trace that Takt wrote but JSON: name the .pftrace instead");
     is_bad("\x0A\x06\x50\x01\x58\x02\x60\x03", 8, "not a trace that Takt wrote"); /* Perfetto's */
     is_bad("\x0A\x05\xA2\x7E\x02\x08\x02", 7, "format 2 by a later version");
     is_bad("\x0A\x05\xA2\x7E\x02\x08\x01\xFF", 8, "byte 7: not a trace packet");
