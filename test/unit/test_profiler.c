@@ -216,9 +216,8 @@ static void a_program_that_never_steps_is_told_so(void **state)
 static void a_warm_up_at_stop_is_forgotten(void **state)
 {
     (void)state;
-    takt_profiler *profiler = started_in_foreground(
-        (takt_schedule){.warmup = 4, .active = 1, .repeat = 1,
-                        .repeat_mode = TAKT_REPEAT_ADDITIONAL});
+    takt_profiler *profiler = started_in_foreground((takt_schedule){
+        .warmup = 4, .active = 1, .repeat = 1, .repeat_mode = TAKT_REPEAT_ADDITIONAL});
     run(profiler, 8);
     stop(profiler);
     assert_int_equal(traces.count, 1);
