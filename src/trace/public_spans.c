@@ -64,9 +64,8 @@ takt_status takt_trace_arg(const takt_trace *trace, size_t track, size_t span, s
         return TAKT_BAD_ARGUMENT;
     const tkt_args *args = &trace->tracks.items[track].args;
     const tkt_arg *from = &args->items[first_arg(args, span) + index];
-    *out = (takt_arg_info){.key = tkt_trace_text(trace, from->key),
-                           .kind = (takt_arg_kind)from->type,
-                           .text = ""};
+    *out = (takt_arg_info){
+        .key = tkt_trace_text(trace, from->key), .kind = (takt_arg_kind)from->type, .text = ""};
     fill_value(trace, from, out);
     return TAKT_OK;
 }
