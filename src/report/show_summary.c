@@ -277,17 +277,27 @@ static takt_status show(tkt_document *document, const tkt_advice_basis *basis)
     return status;
 }
 
+/* In one pass. */
+static takt_status find_uses_and_gaps(const takt_trace *trace, tkt_device_uses *uses,
+                                      tkt_gaps *gaps)
+{
+    tkt_device_using using = {.trace = trace, .uses = uses};
+    const tkt_gaps_wish wish = {
+        .scopes = true, .devices_only = true, .each = tkt_device_use_add, .user = &using};
+    if (!trace->facts.has_spans)
+        return tkt_device_uses_of(trace, uses);
+    return tkt_device_use_end(&using, tkt_gaps_of(trace, &wish, gaps));
+}
+
 /* Everything that the page and its advice rest on. */
 static takt_status find_basis(const takt_trace *trace, tkt_scopes *scopes, tkt_device_uses *uses,
                               tkt_copies *copies, tkt_gaps *gaps, tkt_nameds *kernels)
 {
     takt_status status = tkt_scopes_sums(trace, scopes);
     if (status == TAKT_OK)
-        status = tkt_device_uses_of(trace, uses);
+        status = find_uses_and_gaps(trace, uses, gaps);
     if (status == TAKT_OK)
         status = tkt_copies_of(trace, copies);
-    if (status == TAKT_OK && trace->facts.has_spans)
-        status = tkt_gaps_of(trace, &(tkt_gaps_wish){.scopes = true, .devices_only = true}, gaps);
     if (status == TAKT_OK)
         status = tkt_kernels_of(trace, TKT_BY_NAME, kernels);
     return status;

@@ -58,21 +58,7 @@ takt_status tkt_device_visit(const takt_trace *trace,
     return TAKT_OK;
 }
 
-typedef struct sweep {
-    uint64_t until; /* of the union of this device's intervals */
-    size_t step;    /* the first that does not end before it */
-} sweep;
-
-typedef struct using
-{
-    const takt_trace *trace;
-    tkt_device_uses *uses;
-    TKT_ARRAY_OF(sweep) sweeps; /* by device, as uses */
-    takt_status status;
-}
-using;
-
-static size_t find_device(using *u, uint32_t device)
+static size_t find_device(tkt_device_using *u, uint32_t device)
 {
     size_t i = 0;
     while (i < u->uses->count && u->uses->items[i].device != device)
@@ -80,13 +66,13 @@ static size_t find_device(using *u, uint32_t device)
     if (i < u->sweeps.count)
         return i;
     tkt_device_use *use = TKT_ARRAY_ADD(u->uses);
-    sweep *new_sweep = TKT_ARRAY_ADD(&u->sweeps);
+    tkt_use_sweep *new_sweep = TKT_ARRAY_ADD(&u->sweeps);
     if (!use || !new_sweep || u->status != TAKT_OK) {
         u->status = TAKT_NO_MEMORY;
         return SIZE_MAX;
     }
     *use = (tkt_device_use){.device = device};
-    *new_sweep = (sweep){0, 0};
+    *new_sweep = (tkt_use_sweep){0, 0};
     return i;
 }
 
@@ -98,7 +84,7 @@ static uint64_t overlap(uint64_t begin, uint64_t end, uint64_t from, uint64_t to
 }
 
 /* How much of [from, to) lies in recorded steps; calls for one device come in order. */
-static uint64_t in_steps(const takt_trace *trace, sweep *s, uint64_t from, uint64_t to)
+static uint64_t in_steps(const takt_trace *trace, tkt_use_sweep *s, uint64_t from, uint64_t to)
 {
     const tkt_step *steps = trace->steps.items;
     size_t count = trace->steps.count;
@@ -121,15 +107,15 @@ static bool is_of_steps(const takt_trace *trace, const tkt_activity *activity)
            launched_ns < trace->steps.items[trace->steps.count - 1].end_ns;
 }
 
-static void use(void *user, const tkt_activity *activity)
+void tkt_device_use_add(void *user, const tkt_activity *activity)
 {
-    using *u = user;
+    tkt_device_using *u = user;
     size_t i = find_device(u, activity->device);
     if (i == SIZE_MAX)
         return;
     const takt_facts *facts = &u->trace->facts;
     tkt_device_use *device = &u->uses->items[i];
-    sweep *s = &u->sweeps.items[i];
+    tkt_use_sweep *s = &u->sweeps.items[i];
     uint64_t ns = activity->end_ns - activity->begin_ns;
     device->count++;
     device->total_ns += ns;
@@ -141,7 +127,7 @@ static void use(void *user, const tkt_activity *activity)
     device->step_busy_ns += in_steps(u->trace, s, from, s->until);
 }
 
-static void use_nodes(using *u)
+static void use_nodes(tkt_device_using *u)
 {
     for (size_t i = 0; i < u->trace->node_activities.count; i++) {
         const tkt_node_activity *activity = &u->trace->node_activities.items[i];
@@ -155,20 +141,23 @@ static void use_nodes(using *u)
     u->uses->step_ns = u->uses->total_ns;
 }
 
+takt_status tkt_device_use_end(tkt_device_using *u, takt_status status)
+{
+    TKT_ARRAY_FREE(&u->sweeps);
+    status = status == TAKT_OK ? u->status : status;
+    if (status != TAKT_OK)
+        TKT_ARRAY_FREE(u->uses);
+    return status;
+}
+
 takt_status tkt_device_uses_of(const takt_trace *trace, tkt_device_uses *out)
 {
-    tkt_device_uses uses = {0};
-    using u = {.trace = trace, .uses = &uses, .status = TAKT_OK};
+    tkt_device_using u = {.trace = trace, .uses = out};
     takt_status status = TAKT_OK;
+    *out = (tkt_device_uses){0};
     if (trace->facts.has_spans)
-        status = tkt_device_visit(trace, use, &u);
+        status = tkt_device_visit(trace, tkt_device_use_add, &u);
     else
         use_nodes(&u);
-    TKT_ARRAY_FREE(&u.sweeps);
-    status = status == TAKT_OK ? u.status : status;
-    if (status == TAKT_OK)
-        *out = uses;
-    else
-        TKT_ARRAY_FREE(&uses);
-    return status;
+    return tkt_device_use_end(&u, status);
 }

@@ -221,6 +221,8 @@ static bool add_to_stream(sweep *s, const place *at, uint32_t number)
 static void visit(void *user, const tkt_activity *activity)
 {
     sweep *s = user;
+    if (s->wish->each)
+        s->wish->each(s->wish->user, activity);
     const place *at = find_place(s, activity);
     if (!at) {
         s->is_short = true;

@@ -78,8 +78,10 @@ typedef struct tkt_gaps_wish {
     bool   scopes;
     bool   devices_only; /* no streams, and of the causes none but TKT_IDLE_HOST is reliable: what
                           * streams tell, that work waited, is not looked at */
+    /* Hears of each launch whose latency nothing hid, by begin; and this of each activity. */
     void (*late)(void *user, const tkt_activity *activity, uint64_t waited_ns);
-    void  *user; /* `late` hears of each launch whose latency nothing hid, by begin */
+    void (*each)(void *user, const tkt_activity *activity);
+    void  *user;
 } tkt_gaps_wish;
 
 /* TAKT_NO_SPANS, TAKT_NO_MEMORY. */
