@@ -46,7 +46,9 @@ output: {directory: $folder/out, traces: [$traces]}" >"$folder/profile.yaml"
 
 program=$build/test/simgpu/prog_truth
 drift='clock.offset@0=-37us;clock.offset@1=3ms;clock.drift@0=20000;clock.drift@1=-30000'
-for flavour in 12 13 multi; do
+flavours="12 13 multi"
+[ -z "${SAN-}" ] || flavours=13 # the others differ in the layout of records, not in what is done
+for flavour in $flavours; do
     for mode in trace summary both; do
         truth $flavour $mode node
     done
