@@ -6,6 +6,7 @@
  * the same moment is the outer one. */
 #include "export/exporter.h"
 #include "export/perfetto.h"
+#include "trace/begins.h"
 #include "trace/order.h"
 
 /* The numbers of a list's events, track by track: those of track t are items[first[t]] up to
@@ -175,25 +176,11 @@ static bool sum_memory(walk *w)
     return is_ok;
 }
 
-/* Activities of devices stand in front of those of the host, which are spans. */
-static size_t count_works(const takt_trace *trace)
-{
-    size_t low = 0, high = trace->activities.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (trace->activities.items[middle].span == TKT_NO_SPAN)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static bool note_work(walk *w)
 {
     const takt_trace *trace = w->trace;
     w->has_work = tkt_alloc_zeroed(trace->calls.count + 1);
-    size_t count = count_works(trace);
+    size_t count = tkt_device_activity_count(trace);
     for (size_t i = 0; w->has_work && i < count; i++)
         if (trace->activities.items[i].call < trace->calls.count)
             w->has_work[trace->activities.items[i].call] = 1;
@@ -410,7 +397,7 @@ static bool is_written(const takt_trace *trace, const tkt_activity *activity)
 static bool split_works(walk *w, works *out)
 {
     const takt_trace *trace = w->trace;
-    size_t count = count_works(trace);
+    size_t count = tkt_device_activity_count(trace);
     uint32_t *streams = tkt_alloc((count + 1) * sizeof *streams);
     out->order = tkt_alloc((count + 1) * sizeof *out->order);
     for (size_t i = 0; streams && i < count; i++)
