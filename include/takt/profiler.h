@@ -128,6 +128,9 @@ typedef struct takt_profiler_options {
     double             peak_bandwidth;  /* bytes a second; 0: what the device's attributes tell */
     double             host_peak_flops; /* of a thread of the host; 0: not known */
     double             host_peak_bandwidth;
+    uint32_t           device_wait_ms;  /* how long sealing a cycle waits at most for devices to
+                                         * finish what the cycle launched; what has not finished by
+                                         * then is counted as incomplete; 0: 10000 */
 } takt_profiler_options;
 
 /* What TAKT_PROFILER_OPTIONS_INIT is, as a function: for C++ and for other languages. Any thread. */

@@ -44,7 +44,8 @@ TAKT_API void takt_trace_release(const takt_trace *trace);
     X(TAKT_LOSS_UNATTRIBUTED, "unattributed", "activities whose launch is not known")              \
     X(TAKT_LOSS_BAD_TIME, "bad time", "activities with impossible timestamps")                     \
     X(TAKT_LOSS_UNKNOWN_RECORD, "unknown", "records of CUPTI's that could not be decoded")         \
-    X(TAKT_LOSS_NO_STACK, "no stack", "scopes and calls whose call stack could not be kept")
+    X(TAKT_LOSS_NO_STACK, "no stack", "scopes and calls whose call stack could not be kept")       \
+    X(TAKT_LOSS_NO_ACTIVITY, "no activity", "launches of which devices told nothing")
 
 typedef enum takt_loss {
 #define TAKT_LOSS_ENUM(code, name, text) code,
@@ -104,6 +105,7 @@ typedef struct takt_track_info {
 #define TAKT_SPAN_CALL         0x10u /* a call into a device's library */
 #define TAKT_SPAN_CAPTURING    0x20u /* such a call while a stream was captured: it may have launched
                                       * nothing; not kept in files */
+#define TAKT_SPAN_NO_ACTIVITY  0x40u /* such a call whose activity is lost: see losses */
 
 #define TAKT_NO_PARENT SIZE_MAX
 

@@ -58,6 +58,15 @@ void tkt_thread_join(tkt_thread thread)
     pthread_join(thread, NULL);
 }
 
+void tkt_thread_pause_ms(uint32_t ms)
+{
+    struct timespec time = {ms / 1000, (long)(ms % 1000) * 1000000};
+    if (ms)
+        nanosleep(&time, NULL);
+    else
+        sched_yield();
+}
+
 uint32_t tkt_thread_id(void)
 {
     return (uint32_t)syscall(SYS_gettid);

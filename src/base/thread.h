@@ -33,6 +33,9 @@ takt_status tkt_thread_start(tkt_thread *thread, const char *name, void *(*run)(
                              void *argument);
 void tkt_thread_join(tkt_thread thread);
 
+/* Lets other threads run for so long; 0: once. */
+void tkt_thread_pause_ms(uint32_t ms);
+
 /* The operating system's id of the calling thread. */
 uint32_t tkt_thread_id(void);
 

@@ -70,6 +70,7 @@ takt_status tkt_config_build_options(tkt_config_state *state)
         .peak_flops = (double)values[TKT_CONFIG_PEAK_FLOPS].number,
         .peak_bandwidth = (double)values[TKT_CONFIG_PEAK_BANDWIDTH].number,
         .host_peak_flops = (double)values[TKT_CONFIG_HOST_PEAK_FLOPS].number,
+        .device_wait_ms = (uint32_t)values[TKT_CONFIG_DEVICE_WAIT].number,
         .host_peak_bandwidth = (double)values[TKT_CONFIG_HOST_PEAK_BANDWIDTH].number,
         .filter = filter_of(values),
         .categories = values[TKT_CONFIG_CATEGORIES].items,

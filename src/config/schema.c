@@ -176,6 +176,11 @@ const tkt_config_key tkt_config_keys[TKT_CONFIG_ID_COUNT] = {
         .meaning = "Kernels whose names match these patterns, such as \"^my_library::\", count as "
                    "a library's (builtin). POSIX extended regular expressions, on demangled "
                    "names."},
+    [TKT_CONFIG_DEVICE_WAIT] = {
+        .name = "profiling.device_wait_ms", COUNT("10000", 1, 3600000),
+        .meaning = "How long, in milliseconds, the end of a cycle waits at most for devices to "
+                   "finish what the cycle launched. What has not finished by then is counted as "
+                   "incomplete."},
     [TKT_CONFIG_MAX_MEMORY] = {
         .name = "profiling.max_memory", BYTES("256 MiB", 64 * KIB, TIB),
         .meaning = "Most memory for recorded events, of the whole process; in programs that use "

@@ -211,6 +211,7 @@ enum {
     X(TKT_API_EXIT, CUPTI_API_EXIT, 1)                                                             \
     X(TKT_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, 5)      \
     X(TKT_THREAD_ID_SYSTEM, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM, 1)                               \
+    X(TKT_FLUSH_FORCED, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED, 1)                                       \
     X(TKT_MEMORY_ALLOCATION, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION, 1)                   \
     X(TKT_MEMORY_RELEASE, CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE, 2)                         \
     X(TKT_POOL_CREATED, CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_CREATED, 1)                      \
@@ -322,6 +323,7 @@ typedef void (*tkt_cupti_completed)(void *context, uint32_t stream, uint8_t *buf
     X(stream_context, cuStreamGetCtx, 0, (void *, void **))                                        \
     X(stream_create, cuStreamCreate, 0, (void **, unsigned))                                       \
     X(stream_is_capturing, cuStreamIsCapturing, 0, (void *, int *))                                \
+    X(context_record, cuCtxRecordEvent, 0, (void *, void *))                                       \
     X(event_create, cuEventCreate, 0, (void **, unsigned))                                         \
     X(event_record, cuEventRecord, 0, (void *, void *))                                            \
     X(event_record_with_flags, cuEventRecordWithFlags, 0, (void *, void *, unsigned))              \

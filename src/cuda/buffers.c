@@ -1,251 +1,388 @@
-/* The pool is a table of buffers and two lists through it: free ones and those that came back. Both
- * are stacks whose head holds an index and a count of changes, so that a head that was taken and
- * put back is not mistaken for an untouched one.
+/* One lock guards the pool; it is held for a few list operations, never while memory is allocated,
+ * a buffer is decoded or CUPTI is called. A thread takes it once a buffer, which is every hundredth
+ * of a second at most.
  *
- * A buffer's state goes IDLE -> HELD (CUPTI has it) -> FULL (the collector has it) -> IDLE. Only
- * who makes the step from HELD may go on, so that a buffer which comes back twice, or never was
- * ours, changes nothing. */
+ * Only who finds a buffer in `held` may take it out again, so that a buffer which comes back twice,
+ * or never was ours, changes nothing. */
 #include "cuda/buffers.h"
 
+#include "base/hash.h"
+#include "base/thread.h"
 #include "cuda/collector.h"
 
-#include <stdatomic.h>
+#include <takt/base.h>
+
 #include <string.h>
 
-#define RESERVE         4u /* free buffers that the collector sees to */
-#define FIRST           8u
 #define EMERGENCY_BYTES ((size_t)64 << 10)
 #define EMERGENCIES     16u
 
-enum {
-    IDLE,
-    HELD,
-    FULL
+/* How long a buffer lasts: below, its thread's next one is larger, above, smaller. */
+#define SHORT_NS UINT64_C(10000000)
+#define LONG_NS  UINT64_C(40000000)
+
+/* What is handed out: bytes, and how many records at most (0: as many as fit; kernels have some
+ * 220 bytes). Each holds about four times as many as the one before. The smallest hold two, since
+ * CUPTI may write a record of kind OVERHEAD about the request itself. */
+typedef struct buffer_size {
+    uint32_t bytes;
+    uint32_t max_records;
+    uint32_t class; /* of buffers with as many bytes */
+} buffer_size;
+
+static const buffer_size sizes[] = {
+    {TKT_BUFFER_LEAST_BYTES, 2, 0}, {TKT_BUFFER_LEAST_BYTES, 5, 0},
+    {TKT_BUFFER_LEAST_BYTES, 0, 0}, {TKT_BUFFER_LEAST_BYTES * 4, 0, 1},
+    {TKT_BUFFER_MOST_BYTES, 0, 2},
 };
+#define SIZES   (sizeof sizes / sizeof *sizes)
+#define CLASSES 3
+#define FIRST   1u /* of a thread */
 
 typedef struct pool_buffer {
-    uint8_t *bytes;
-    size_t valid_bytes;     /* between FULL and IDLE */
-    _Atomic(uint32_t) next; /* index + 1 in a list; 0 ends it */
-    _Atomic(uint32_t) state;
-    _Atomic(uint32_t) era; /* when CUPTI got it */
+    struct pool_buffer *next;
+    struct pool_buffer *previous; /* in `held` */
+    uint64_t number;              /* counts what was handed out */
+    size_t valid_bytes;           /* when it has come back */
+    uint32_t bytes;
+    uint32_t class;
+    _Alignas(16) uint8_t data[]; /* the start of CUPTI's buffer */
 } pool_buffer;
 
-typedef struct buffer_list {
-    _Atomic(uint64_t) head;  /* changes << 32 | index + 1 */
-    _Atomic(uint32_t) count; /* about */
-} buffer_list;
+static tkt_mutex pool_lock = TKT_MUTEX_INIT;
 
-static pool_buffer pool[TKT_MAX_BUFFERS];
-static _Atomic(uint32_t) pool_size;
-static _Atomic(uint32_t) era; /* counts flushes */
-static buffer_list idle_list, full_list;
-static uint8_t *emergency; /* EMERGENCIES buffers; NULL where CUPTI can be refused */
-static _Atomic(uint32_t) emergency_holds[EMERGENCIES]; /* how often CUPTI has it */
+/* With the lock. */
+static pool_buffer *idle[CLASSES];
+static uint64_t idle_bytes;
+static pool_buffer held = {.next = &held, .previous = &held}; /* oldest first */
+static tkt_map held_index;                                    /* address of data -> pool_buffer */
+static pool_buffer *first_full, **last_full = &first_full;    /* in the order of their return */
+static uint64_t all_bytes, most_bytes, handed_out;
+static uint64_t full_until = UINT64_MAX; /* number of the oldest that is back but not drained */
+static tkt_buffer_losses losses;
 static const tkt_record_sizes *record_sizes;
-static _Atomic(uint64_t) lost_records, foreign_buffers, refusals;
+static uint8_t *emergency; /* EMERGENCIES buffers; NULL where CUPTI can be refused */
+static uint32_t emergency_holds[EMERGENCIES]; /* how often CUPTI has it */
+static uint32_t emergency_turn;
 
-static void push(buffer_list *list, uint32_t index)
+/* What a thread needs, judged by how long its last buffer lasted. */
+static _Thread_local struct {
+    uint64_t asked_ns; /* time of its last request; 0: none */
+    uint32_t size;     /* of `sizes` */
+} wanted = {.size = FIRST};
+
+/* ---- Out ------------------------------------------------------------------------------------- */
+
+static const buffer_size *choose_size(void)
 {
-    uint64_t head = atomic_load_explicit(&list->head, memory_order_relaxed), next;
-    do {
-        atomic_store_explicit(&pool[index].next, (uint32_t)head, memory_order_relaxed);
-        next = ((head >> 32) + 1) << 32 | (index + 1);
-        /* release: pairs with the acquire in pop(); whoever takes it sees the buffer's contents */
-    } while (!atomic_compare_exchange_weak_explicit(&list->head, &head, next, memory_order_release,
-                                                    memory_order_relaxed));
-    atomic_fetch_add_explicit(&list->count, 1, memory_order_relaxed);
+    uint64_t now_ns = takt_now_ns();
+    uint64_t lasted_ns = wanted.asked_ns ? now_ns - wanted.asked_ns : SHORT_NS;
+    wanted.asked_ns = now_ns;
+    if (lasted_ns < SHORT_NS && wanted.size + 1 < SIZES)
+        wanted.size++;
+    for (; lasted_ns > LONG_NS && wanted.size > 0; lasted_ns /= 4)
+        wanted.size--;
+    return &sizes[wanted.size];
 }
 
-/* The index, or UINT32_MAX. */
-static uint32_t pop(buffer_list *list)
+/* With the lock. */
+static pool_buffer *take_idle(uint32_t class)
 {
-    /* acquire: pairs with the release in push() */
-    uint64_t head = atomic_load_explicit(&list->head, memory_order_acquire), next;
-    do {
-        if ((uint32_t)head == 0)
-            return UINT32_MAX;
-        next = atomic_load_explicit(&pool[(uint32_t)head - 1].next, memory_order_relaxed);
-        next |= ((head >> 32) + 1) << 32;
-    } while (!atomic_compare_exchange_weak_explicit(&list->head, &head, next, memory_order_acquire,
-                                                    memory_order_acquire));
-    atomic_fetch_sub_explicit(&list->count, 1, memory_order_relaxed);
-    return (uint32_t)head - 1;
+    pool_buffer *buffer = idle[class];
+    if (buffer) {
+        idle[class] = buffer->next;
+        idle_bytes -= buffer->bytes;
+    }
+    return buffer;
+}
+
+static void free_buffer(pool_buffer *buffer)
+{
+    all_bytes -= buffer->bytes;
+    tkt_free(buffer);
+}
+
+/* With the lock: frees unused buffers until there is room for another of `bytes`. */
+static bool make_room(uint32_t bytes)
+{
+    for (uint32_t class = CLASSES; class -- > 0;) {
+        while (all_bytes + bytes > most_bytes && idle[class])
+            free_buffer(take_idle(class));
+    }
+    return all_bytes + bytes <= most_bytes;
+}
+
+/* Charges for it first, so that threads together stay below the limit. NULL without room. */
+static pool_buffer *new_buffer(const buffer_size *size)
+{
+    tkt_mutex_lock(&pool_lock);
+    bool has_room = make_room(size->bytes);
+    all_bytes += has_room ? size->bytes : 0;
+    tkt_mutex_unlock(&pool_lock);
+    pool_buffer *buffer = has_room ? tkt_alloc_zeroed(sizeof *buffer + size->bytes) : NULL;
+    if (buffer) {
+        buffer->bytes = size->bytes;
+        buffer->class = size->class;
+    } else if (has_room) {
+        tkt_mutex_lock(&pool_lock);
+        all_bytes -= size->bytes;
+        tkt_mutex_unlock(&pool_lock);
+    }
+    return buffer;
+}
+
+/* With the lock; false without memory. */
+static bool hold(pool_buffer *buffer)
+{
+    uint64_t *place = tkt_map_put(&held_index, (uintptr_t)buffer->data);
+    if (!place)
+        return false;
+    *place = (uintptr_t)buffer;
+    buffer->number = handed_out++;
+    buffer->next = &held;
+    buffer->previous = held.previous;
+    buffer->previous->next = buffer;
+    held.previous = buffer;
+    return true;
 }
 
 /* One that CUPTI does not have, or when it has them all the next one, so that what is handed out
  * twice has been out for longest. */
 static uint8_t *take_emergency(void)
 {
-    uint32_t turn = atomic_fetch_add_explicit(&refusals, 1, memory_order_relaxed);
-    for (uint32_t i = 0; emergency && i < EMERGENCIES; i++) {
-        uint32_t nobody = 0, index = (turn + i) % EMERGENCIES;
-        /* acquire: pairs with the release in throw_away() */
-        if (atomic_compare_exchange_strong_explicit(&emergency_holds[index], &nobody, 1,
-                                                    memory_order_acquire, memory_order_relaxed))
-            return emergency + index * EMERGENCY_BYTES;
+    uint32_t turn = emergency_turn++ % EMERGENCIES, chosen = turn;
+    for (uint32_t i = 0; i < EMERGENCIES && emergency_holds[chosen]; i++)
+        chosen = (turn + i) % EMERGENCIES;
+    if (emergency_holds[chosen])
+        chosen = turn;
+    emergency_holds[chosen]++;
+    return emergency + chosen * EMERGENCY_BYTES;
+}
+
+static void refuse(uint8_t **buffer, size_t *bytes)
+{
+    tkt_mutex_lock(&pool_lock);
+    losses.refused++;
+    *buffer = emergency ? take_emergency() : NULL;
+    *bytes = emergency ? EMERGENCY_BYTES : 0;
+    tkt_mutex_unlock(&pool_lock);
+}
+
+/* A smaller buffer than wished for is better than none. */
+static pool_buffer *find_buffer(const buffer_size **size)
+{
+    for (;; --*size) {
+        tkt_mutex_lock(&pool_lock);
+        pool_buffer *buffer = take_idle((*size)->class);
+        tkt_mutex_unlock(&pool_lock);
+        if (!buffer)
+            buffer = new_buffer(*size);
+        if (buffer || (*size)->class == 0)
+            return buffer;
     }
-    if (!emergency)
-        return NULL;
-    atomic_fetch_add_explicit(&emergency_holds[turn % EMERGENCIES], 1, memory_order_relaxed);
-    return emergency + turn % EMERGENCIES * EMERGENCY_BYTES;
 }
 
 void tkt_buffers_request(uint8_t **buffer, size_t *bytes, size_t *max_records)
 {
-    *max_records = 0; /* as many as fit */
-    uint32_t index = pop(&idle_list);
-    if (index != UINT32_MAX) {
-        /* relaxed: an era too early is a wait in vain, and the next flush is another era */
-        atomic_store_explicit(&pool[index].era, atomic_load_explicit(&era, memory_order_relaxed),
-                              memory_order_relaxed);
-        /* release: pairs with the acquire of whoever finds it HELD */
-        atomic_store_explicit(&pool[index].state, HELD, memory_order_release);
-        *buffer = pool[index].bytes;
-        *bytes = TKT_BUFFER_BYTES;
+    const buffer_size *size = choose_size();
+    pool_buffer *found = find_buffer(&size);
+    bool is_held = false;
+    if (found) {
+        tkt_mutex_lock(&pool_lock);
+        is_held = hold(found);
+        if (!is_held)
+            free_buffer(found);
+        tkt_mutex_unlock(&pool_lock);
+    }
+    *max_records = is_held ? size->max_records : 0;
+    if (!is_held) {
+        refuse(buffer, bytes);
         return;
     }
-    *buffer = take_emergency();
-    *bytes = emergency ? EMERGENCY_BYTES : 0;
+    *buffer = found->data;
+    *bytes = found->bytes;
 }
 
-/* It may have been handed out twice: nothing in it is believed but that it is ours. */
+/* ---- Back ------------------------------------------------------------------------------------ */
+
+/* With the lock. It may have been handed out twice: nothing in it is believed but that it is ours.
+ */
 static void throw_away(size_t index, size_t valid_bytes)
 {
     uint8_t *buffer = emergency + index * EMERGENCY_BYTES;
     if (valid_bytes > EMERGENCY_BYTES)
         valid_bytes = EMERGENCY_BYTES;
-    uint64_t records = 0;
-    for (size_t at = 0; at + sizeof(uint32_t) <= valid_bytes; records++) {
+    for (size_t at = 0; at + sizeof(uint32_t) <= valid_bytes; losses.records++) {
         uint32_t kind;
         memcpy(&kind, buffer + at, sizeof kind);
         if (kind >= TKT_CUPTI_KINDS || record_sizes->bytes[kind] == 0)
             break;
         at += record_sizes->bytes[kind];
     }
-    atomic_fetch_add_explicit(&lost_records, records, memory_order_relaxed);
-    uint32_t holds = atomic_load_explicit(&emergency_holds[index], memory_order_relaxed);
-    if (holds == 1)
+    if (emergency_holds[index] == 1)
         memset(buffer, 0, EMERGENCY_BYTES);
-    /* release: pairs with the acquire in take_emergency(). Given back once too often it stays. */
-    while (holds &&
-           !atomic_compare_exchange_weak_explicit(&emergency_holds[index], &holds, holds - 1,
-                                                  memory_order_release, memory_order_relaxed))
-        ;
+    if (emergency_holds[index]) /* given back once too often it stays */
+        emergency_holds[index]--;
 }
 
-/* The index, or UINT32_MAX. A walk: it is done once for so many thousand records. */
-static uint32_t find(const uint8_t *buffer)
+/* With the lock. False where it is none of them. */
+static bool complete_emergency(const uint8_t *buffer, size_t valid_bytes)
 {
-    /* acquire: pairs with the release in add_buffer() */
-    uint32_t size = atomic_load_explicit(&pool_size, memory_order_acquire);
-    for (uint32_t i = 0; i < size; i++)
-        if (pool[i].bytes == buffer)
-            return i;
-    return UINT32_MAX;
+    size_t offset = (uintptr_t)buffer - (uintptr_t)emergency;
+    if (!emergency || !buffer || offset >= EMERGENCIES * EMERGENCY_BYTES ||
+        offset % EMERGENCY_BYTES)
+        return false;
+    throw_away(offset / EMERGENCY_BYTES, valid_bytes);
+    return true;
+}
+
+/* With the lock. NULL: CUPTI does not have it. */
+static pool_buffer *take_held(const uint8_t *data)
+{
+    const uint64_t *place = data ? tkt_map_get(&held_index, (uintptr_t)data) : NULL;
+    if (!place)
+        return NULL;
+    pool_buffer *buffer = (pool_buffer *)(uintptr_t)*place;
+    tkt_map_remove(&held_index, (uintptr_t)data);
+    buffer->previous->next = buffer->next;
+    buffer->next->previous = buffer->previous;
+    return buffer;
+}
+
+/* With the lock. */
+static void add_full(pool_buffer *buffer, size_t valid_bytes)
+{
+    buffer->valid_bytes = valid_bytes < buffer->bytes ? valid_bytes : buffer->bytes;
+    buffer->next = NULL;
+    *last_full = buffer;
+    last_full = &buffer->next;
+    if (buffer->number < full_until)
+        full_until = buffer->number;
 }
 
 void tkt_buffers_complete(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
                           size_t valid_bytes)
 {
-    (void)context, (void)stream, (void)bytes;
-    size_t offset = (uintptr_t)buffer - (uintptr_t)emergency;
-    if (emergency && offset < EMERGENCIES * EMERGENCY_BYTES && offset % EMERGENCY_BYTES == 0) {
-        throw_away(offset / EMERGENCY_BYTES, valid_bytes);
-        return;
-    }
-    uint32_t index = find(buffer);
-    uint32_t held = HELD;
-    /* acquire: pairs with the release in tkt_buffers_request() */
-    if (index == UINT32_MAX ||
-        !atomic_compare_exchange_strong_explicit(&pool[index].state, &held, FULL,
-                                                 memory_order_acquire, memory_order_relaxed)) {
-        atomic_fetch_add_explicit(&foreign_buffers, 1, memory_order_relaxed);
-        return;
-    }
-    pool[index].valid_bytes = valid_bytes < TKT_BUFFER_BYTES ? valid_bytes : TKT_BUFFER_BYTES;
-    push(&full_list, index);
-    tkt_collector_nudge();
+    (void)context;
+    (void)stream;
+    (void)bytes;
+    tkt_mutex_lock(&pool_lock);
+    pool_buffer *back = take_held(buffer);
+    if (back)
+        add_full(back, valid_bytes);
+    else if (!complete_emergency(buffer, valid_bytes))
+        losses.foreign++;
+    tkt_mutex_unlock(&pool_lock);
+    if (back)
+        tkt_collector_nudge();
 }
 
-bool tkt_buffers_setup(const tkt_record_sizes *sizes, bool may_refuse)
-{
-    record_sizes = sizes;
-    if (!may_refuse && !emergency)
-        emergency = tkt_alloc_zeroed(EMERGENCIES * EMERGENCY_BYTES);
-    return may_refuse || emergency;
-}
+/* ---- The collector's ------------------------------------------------------------------------- */
 
-static bool add_buffer(void)
+bool tkt_buffers_setup(const tkt_record_sizes *wanted_sizes, bool may_refuse)
 {
-    uint32_t size = atomic_load_explicit(&pool_size, memory_order_relaxed);
-    pool[size].bytes = tkt_alloc_zeroed(TKT_BUFFER_BYTES);
-    if (!pool[size].bytes)
+    uint8_t *bytes = may_refuse ? NULL : tkt_alloc_zeroed(EMERGENCIES * EMERGENCY_BYTES);
+    if (!may_refuse && !bytes)
         return false;
-    /* release: pairs with the acquire in find() */
-    atomic_store_explicit(&pool_size, size + 1, memory_order_release);
-    push(&idle_list, size);
+    tkt_mutex_lock(&pool_lock);
+    record_sizes = wanted_sizes;
+    if (!emergency) {
+        emergency = bytes;
+        bytes = NULL;
+    }
+    tkt_mutex_unlock(&pool_lock);
+    tkt_free(bytes);
     return true;
 }
 
-/* After requests that found nothing the pool doubles, otherwise the reserve is made up. */
-bool tkt_buffers_grow(size_t limit)
+void tkt_buffers_limit(uint64_t bytes)
 {
-    uint32_t size = atomic_load_explicit(&pool_size, memory_order_relaxed);
-    uint32_t idle = atomic_load_explicit(&idle_list.count, memory_order_relaxed);
-    uint32_t wanted = idle < RESERVE ? size + RESERVE - idle : size;
-    if (atomic_exchange_explicit(&refusals, 0, memory_order_relaxed))
-        wanted = 2 * size;
-    if (wanted < FIRST)
-        wanted = FIRST;
-    if (limit > TKT_MAX_BUFFERS)
-        limit = TKT_MAX_BUFFERS;
-    while (size < wanted && size < limit && add_buffer())
-        size++;
-    return size > 0;
+    tkt_mutex_lock(&pool_lock);
+    most_bytes = bytes;
+    tkt_mutex_unlock(&pool_lock);
 }
 
+uint64_t tkt_buffers_bytes(void)
+{
+    tkt_mutex_lock(&pool_lock);
+    uint64_t bytes = all_bytes;
+    tkt_mutex_unlock(&pool_lock);
+    return bytes;
+}
+
+static pool_buffer *take_full(void)
+{
+    tkt_mutex_lock(&pool_lock);
+    pool_buffer *full = first_full;
+    first_full = NULL;
+    last_full = &first_full;
+    tkt_mutex_unlock(&pool_lock);
+    return full;
+}
+
+static void make_idle(pool_buffer *buffer)
+{
+    memset(buffer->data, 0, buffer->valid_bytes);
+    tkt_mutex_lock(&pool_lock);
+    buffer->next = idle[buffer->class];
+    idle[buffer->class] = buffer;
+    idle_bytes += buffer->bytes;
+    tkt_mutex_unlock(&pool_lock);
+}
+
+/* Until the last one is decoded, the oldest of those taken counts as not drained. */
 void tkt_buffers_drain(void (*use)(const void *buffer, size_t valid_bytes))
 {
-    uint32_t order[TKT_MAX_BUFFERS];
-    uint32_t count = 0;
-    while (count < TKT_MAX_BUFFERS) {
-        uint32_t index = pop(&full_list);
-        if (index == UINT32_MAX)
-            break;
-        order[count++] = index;
+    for (pool_buffer *full; (full = take_full()) != NULL;) {
+        while (full) {
+            pool_buffer *next = full->next;
+            use(full->data, full->valid_bytes);
+            make_idle(full);
+            full = next;
+        }
     }
-    while (count > 0) {
-        pool_buffer *buffer = &pool[order[--count]];
-        use(buffer->bytes, buffer->valid_bytes);
-        memset(buffer->bytes, 0, buffer->valid_bytes);
-        atomic_store_explicit(&buffer->state, IDLE, memory_order_relaxed);
-        push(&idle_list, order[count]);
-    }
+    tkt_mutex_lock(&pool_lock);
+    if (!first_full)
+        full_until = UINT64_MAX;
+    tkt_mutex_unlock(&pool_lock);
 }
 
-void tkt_buffers_begin_era(void)
+void tkt_buffers_trim(uint64_t most_idle_bytes)
 {
-    atomic_fetch_add_explicit(&era, 1, memory_order_relaxed);
-}
-
-bool tkt_buffers_are_late(void)
-{
-    uint32_t now = atomic_load_explicit(&era, memory_order_relaxed);
-    uint32_t size = atomic_load_explicit(&pool_size, memory_order_acquire);
-    for (uint32_t i = 0; i < size; i++) {
-        /* acquire: pairs with the release in tkt_buffers_request() */
-        bool is_held = atomic_load_explicit(&pool[i].state, memory_order_acquire) == HELD;
-        if (is_held && atomic_load_explicit(&pool[i].era, memory_order_relaxed) != now)
-            return true;
+    tkt_mutex_lock(&pool_lock);
+    for (uint32_t class = CLASSES; class -- > 0;) {
+        while (idle_bytes > most_idle_bytes && idle[class])
+            free_buffer(take_idle(class));
     }
-    return atomic_load_explicit(&full_list.count, memory_order_relaxed) != 0;
+    tkt_mutex_unlock(&pool_lock);
 }
 
 tkt_buffer_losses tkt_buffers_take_losses(void)
 {
-    return (tkt_buffer_losses){
-        atomic_exchange_explicit(&lost_records, 0, memory_order_relaxed),
-        atomic_exchange_explicit(&foreign_buffers, 0, memory_order_relaxed),
-    };
+    tkt_mutex_lock(&pool_lock);
+    tkt_buffer_losses taken = losses;
+    losses = (tkt_buffer_losses){0};
+    tkt_mutex_unlock(&pool_lock);
+    return taken;
+}
+
+uint64_t tkt_buffers_count(void)
+{
+    tkt_mutex_lock(&pool_lock);
+    uint64_t count = handed_out;
+    tkt_mutex_unlock(&pool_lock);
+    return count;
+}
+
+bool tkt_buffers_are_back(uint64_t count)
+{
+    tkt_mutex_lock(&pool_lock);
+    bool are_back = (held.next == &held || held.next->number >= count) && full_until >= count;
+    tkt_mutex_unlock(&pool_lock);
+    return are_back;
+}
+
+void tkt_buffers_forget(void)
+{
+    tkt_mutex_init(&pool_lock);
 }

@@ -2,24 +2,31 @@
  * bounded time: if CUPTI or the driver hangs, only this thread hangs with it. While something is
  * collected it flushes every FLUSH_MS, since CUPTI by itself gives back only what is full.
  *
- * A process that exits asks it for one last flush while the driver is still there, and has it make
- * no call after that. A forked child has no collector and no CUDA: there it is over, too. */
+ * Who wants to know whether all work up to now has ended and arrived takes a ticket. The collector
+ * marks the moment on the devices, and looks at each flush whether the mark is reached and the
+ * buffers that CUPTI had then are back. It never waits for a device.
+ *
+ * A process that exits has it settle once more while the driver is still there, and make no call
+ * after that. A forked child has no collector and no CUDA: there it is over, too. */
 #include "cuda/collector.h"
 
 #include "base/error.h"
 #include "cuda/buffers.h"
 #include "cuda/callback.h"
 #include "cuda/event.h"
+#include "cuda/idle.h"
+#include "cuda/settle.h"
 #include "cuda/tracing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FLUSH_MS  150
-#define SWITCH_MS 5000 /* CUPTI's first enabling takes seconds in large programs */
-#define EXIT_MS   1000
-#define LATE_MS   200 /* that CUPTI's own thread may take to hand over what is full */
+#define FLUSH_MS   150
+#define SWITCH_MS  5000 /* CUPTI's first enabling takes seconds in large programs */
+#define FLUSHED_MS 5000 /* a flush that has not returned by then hangs */
+#define EXIT_MS    1000
+#define MOMENTS    4u /* that are waited for at once */
 
 static struct {
     tkt_mutex lock;
@@ -33,10 +40,13 @@ static struct {
     tkt_cuda_wish wish;
     uint64_t wished; /* counts wishes */
     uint64_t held;   /* the one that holds */
-    uint64_t asked;  /* counts questions */
+    uint64_t asked;  /* counts flushes that were asked for */
     uint64_t answered;
-    bool synchronize; /* before the next answer */
-    bool is_late; /* the last answer was given without waiting for all, or without all buffers */
+    uint64_t turns;   /* counts what the collector has done */
+    uint64_t tickets; /* that were taken */
+    uint64_t settled; /* the last ticket whose moment has passed */
+    uint64_t broken;  /* the last ticket whose moment will never come */
+    bool is_forced;   /* the next flush gives up what is unfinished */
     tkt_cuda_status status;
 } collector = {
     .lock = TKT_MUTEX_INIT,
@@ -45,8 +55,20 @@ static struct {
     .status = {.text = "none"},
 };
 
+/* What a ticket waits for. */
+typedef struct moment {
+    uint64_t ticket;  /* the last one that it is for */
+    uint64_t buffers; /* that CUPTI had been given */
+    bool is_marked;
+    bool is_reached; /* by the devices */
+    tkt_idle_mark mark;
+} moment;
+
 /* The collector's own. */
 static bool was_tried; /* and in vain, once and for all */
+static moment moments[MOMENTS];
+static uint32_t moment_count;
+static uint64_t last_ticket; /* that a moment stands for */
 
 void tkt_collector_nudge(void)
 {
@@ -121,7 +143,9 @@ static void apply(const tkt_cuda_wish *wish)
     if (wish->max_bytes)
         store->max_bytes = wish->max_bytes;
     store->has_no_window = !wish->is_on;
+    uint64_t max_bytes = store->max_bytes;
     tkt_mutex_unlock(&store->lock);
+    tkt_buffers_limit(max_bytes);
     if (wish->is_on && !was_tried)
         connect();
     if (backend_now() == TKT_BACKEND_CUPTI && !tkt_tracing_switch(wish, reason))
@@ -139,24 +163,76 @@ static void find_devices(void)
         are_found = tkt_driver_read_devices(driver, store) == TKT_CUDA_SUCCESS;
 }
 
-static void flush(const tkt_cuda_wish *wish)
+static void flush(const tkt_cuda_wish *wish, bool is_forced)
 {
     tkt_backend backend = backend_now();
     if (backend == TKT_BACKEND_CUPTI)
-        tkt_tracing_flush(wish);
+        tkt_tracing_flush(wish, is_forced);
     else if (backend == TKT_BACKEND_EVENTS)
         tkt_marks_resolve();
     if (backend != TKT_BACKEND_NONE)
         find_devices();
 }
 
+/* ---- Moments --------------------------------------------------------------------------------- */
+
+static void add_moment(uint64_t tickets)
+{
+    if (tickets == last_ticket || moment_count == MOMENTS)
+        return; /* when there is room, later tickets get a moment together */
+    moments[moment_count++] = (moment){.ticket = last_ticket = tickets};
+}
+
+/* TKT_IDLE_DONE once the devices have done what they had been given, and CUPTI has given it back. A
+ * mark that could not be set, because of a capture, is set later. */
+static tkt_idle look_at(const tkt_driver *driver, moment *m)
+{
+    tkt_idle idle = TKT_IDLE_DONE;
+    if (!m->is_marked) {
+        idle = tkt_idle_begin(driver, &m->mark);
+        m->is_marked = idle != TKT_IDLE_NOT_YET;
+        m->buffers = tkt_buffers_count();
+        idle = m->mark.count ? TKT_IDLE_NOT_YET : idle;
+    } else if (!m->is_reached) {
+        idle = tkt_idle_look(driver, &m->mark);
+    }
+    m->is_reached = m->is_marked && idle == TKT_IDLE_DONE;
+    if (m->is_reached && backend_now() == TKT_BACKEND_CUPTI && !tkt_buffers_are_back(m->buffers))
+        return TKT_IDLE_NOT_YET;
+    return idle;
+}
+
+/* What a look at the moments has shown; tickets, or 0. */
+typedef struct passed_moments {
+    uint64_t settled;
+    uint64_t broken;
+} passed_moments;
+
+/* A later moment that has passed says so of all before it. */
+static void look_at_moments(passed_moments *passed)
+{
+    const tkt_driver *driver = moment_count ? tkt_driver_get() : NULL;
+    uint32_t over = 0;
+    for (uint32_t i = 0; i < moment_count; i++) {
+        tkt_idle idle = driver ? look_at(driver, &moments[i]) : TKT_IDLE_BROKEN;
+        if (idle == TKT_IDLE_NOT_YET)
+            continue;
+        *(idle == TKT_IDLE_DONE ? &passed->settled : &passed->broken) = moments[i].ticket;
+        over = i + 1;
+    }
+    moment_count -= over;
+    memmove(moments, moments + over, moment_count * sizeof *moments);
+}
+
+/* ---- Turns ----------------------------------------------------------------------------------- */
+
 typedef struct collector_turn {
     tkt_cuda_wish wish;
     uint64_t wished;
     uint64_t asked;
+    uint64_t tickets;
     bool is_switch;
-    bool synchronize;
-    bool is_question;
+    bool is_forced;
     bool must_flush;
 } collector_turn;
 
@@ -174,54 +250,30 @@ static collector_turn next_turn(void)
         .wish = collector.wish,
         .wished = collector.wished,
         .asked = collector.asked,
+        .tickets = collector.tickets,
         .is_switch = collector.wished != collector.held,
-        .synchronize = collector.synchronize,
+        .is_forced = collector.is_forced,
     };
-    turn.is_question = turn.asked != collector.answered;
-    turn.must_flush = is_tick || turn.is_switch;
-    collector.synchronize = false;
+    turn.must_flush = is_tick || turn.is_switch || turn.asked != collector.answered;
+    collector.is_forced = false;
     return turn;
 }
 
-/* A flush does not return what CUPTI's own thread is just about to hand over. Waits for that, but
- * not for long: a buffer may also stay away because work goes on that is recorded in it. False: not
- * all came. */
-static bool flush_all(const tkt_cuda_wish *wish)
-{
-    bool is_late;
-    tkt_buffers_begin_era();
-    flush(wish);
-    for (int i = 0;
-         (is_late = backend_now() == TKT_BACKEND_CUPTI && tkt_buffers_are_late()) && i < LATE_MS;
-         i++) {
-        tkt_mutex_lock(&collector.lock);
-        tkt_condition_wait_for(&collector.wake, &collector.lock, 1);
-        tkt_mutex_unlock(&collector.lock);
-        flush(wish);
-    }
-    return !is_late;
-}
-
-static void answer(const collector_turn *turn)
-{
-    const tkt_driver *driver = turn->synchronize ? tkt_driver_get() : NULL;
-    bool are_idle = !driver || tkt_driver_synchronize(driver);
-    bool has_all = flush_all(&turn->wish);
-    tkt_mutex_lock(&collector.lock);
-    collector.is_late = !are_idle || !has_all;
-    tkt_mutex_unlock(&collector.lock);
-}
-
-static void take_turn(const collector_turn *turn)
+/* A moment is marked before the flush, so that an idle device settles with one flush. */
+static passed_moments take_turn(const collector_turn *turn)
 {
     if (turn->is_switch)
         apply(&turn->wish);
-    if (turn->is_question)
-        answer(turn);
-    else if (turn->must_flush)
-        flush(&turn->wish);
-    else if (backend_now() == TKT_BACKEND_CUPTI)
+    passed_moments passed = {0};
+    add_moment(turn->tickets);
+    if (turn->must_flush) {
+        look_at_moments(&passed);
+        flush(&turn->wish, turn->is_forced);
+    } else if (backend_now() == TKT_BACKEND_CUPTI) {
         tkt_tracing_drain(&turn->wish);
+    }
+    look_at_moments(&passed);
+    return passed;
 }
 
 static void *collect(void *unused)
@@ -233,10 +285,15 @@ static void *collect(void *unused)
         if (collector.is_over)
             break;
         tkt_mutex_unlock(&collector.lock);
-        take_turn(&turn);
+        passed_moments passed = take_turn(&turn);
         tkt_mutex_lock(&collector.lock);
         collector.held = turn.wished;
         collector.answered = turn.asked;
+        collector.turns++;
+        if (passed.settled)
+            collector.settled = passed.settled;
+        if (passed.broken)
+            collector.broken = passed.broken;
         collector.is_stuck = false;
         tkt_condition_wake_all(&collector.done);
     }
@@ -265,6 +322,7 @@ static void leave_in_child(void)
     collector.is_over = true;
     collector.status = (tkt_cuda_status){
         .text = "none", .reason = "the process was forked off from one that records CUDA"};
+    tkt_buffers_forget();
     tkt_callback_forget();
     tkt_driver_forget();
     tkt_marks_forget();
@@ -272,13 +330,14 @@ static void leave_in_child(void)
 
 static void leave_at_exit(void)
 {
+    tkt_cuda_settle(
+        &(tkt_settling){.synchronize = true, .must_force = true, .timeout_ms = EXIT_MS});
     tkt_mutex_lock(&collector.lock);
-    bool is_last = collector.is_running && !collector.is_over;
-    bool has_answered = is_last && wait_for(&collector.answered, ++collector.asked, EXIT_MS);
+    bool is_last = collector.is_running && !collector.is_over && !collector.is_stuck;
     collector.is_over = true;
     tkt_condition_wake_all(&collector.wake);
     tkt_mutex_unlock(&collector.lock);
-    if (has_answered)
+    if (is_last)
         tkt_thread_join(collector.thread);
 }
 
@@ -321,15 +380,51 @@ void tkt_cuda_want(const tkt_cuda_wish *wish)
             SWITCH_MS / 1000);
 }
 
-bool tkt_cuda_settle(bool synchronize, uint32_t timeout_ms)
+/* ---- For who settles ------------------------------------------------------------------------- */
+
+bool tkt_collector_is_collecting(void)
 {
-    bool is_settled = true;
     tkt_mutex_lock(&collector.lock);
-    if (collector.is_running) {
-        collector.synchronize |= synchronize;
-        is_settled =
-            wait_for(&collector.answered, ++collector.asked, timeout_ms) && !collector.is_late;
-    }
+    bool is_collecting = collector.is_running && !collector.is_over && collector.wish.is_on;
     tkt_mutex_unlock(&collector.lock);
-    return is_settled;
+    return is_collecting;
+}
+
+uint64_t tkt_collector_ticket(void)
+{
+    tkt_mutex_lock(&collector.lock);
+    uint64_t ticket = ++collector.tickets;
+    tkt_mutex_unlock(&collector.lock);
+    return ticket;
+}
+
+bool tkt_collector_flush(bool is_forced)
+{
+    tkt_mutex_lock(&collector.lock);
+    collector.is_forced |= is_forced;
+    bool is_answered = wait_for(&collector.answered, ++collector.asked, FLUSHED_MS);
+    tkt_mutex_unlock(&collector.lock);
+    return is_answered;
+}
+
+tkt_collector_view tkt_collector_look(uint64_t ticket)
+{
+    tkt_mutex_lock(&collector.lock);
+    tkt_collector_view view = {
+        .turns = collector.turns,
+        .is_settled = collector.settled >= ticket,
+        .is_broken = collector.broken >= ticket,
+        .is_gone = collector.is_over || collector.is_stuck,
+    };
+    tkt_mutex_unlock(&collector.lock);
+    return view;
+}
+
+void tkt_collector_wait(uint64_t turns, uint32_t timeout_ms)
+{
+    tkt_mutex_lock(&collector.lock);
+    while (collector.turns == turns && !collector.is_over &&
+           tkt_condition_wait_for(&collector.done, &collector.lock, timeout_ms))
+        ;
+    tkt_mutex_unlock(&collector.lock);
 }

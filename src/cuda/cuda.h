@@ -4,6 +4,7 @@
 #ifndef TKT_CUDA_CUDA_H
 #define TKT_CUDA_CUDA_H
 
+#include "cuda/settle.h"
 #include "cuda/store.h"
 
 #include <takt/base.h>
@@ -62,12 +63,6 @@ uint32_t tkt_cuda_last_correlation(void);
 /* Waits on the calling thread until all devices with a live context are idle; wakes none up. Not
  * while a stream is being captured, as far as that is known: TAKT_BAD_STATE then. */
 takt_status tkt_cuda_synchronize(void);
-
-/* Brings the store up to date: the collector flushes CUPTI, and with `synchronize` waits for the
- * devices before. Returns false when `timeout_ms` passed first, CUPTI has not given all back, the
- * process exits, or a stream is being captured, so that nothing may wait; what is missing stays
- * missing. */
-bool tkt_cuda_settle(bool synchronize, uint32_t timeout_ms);
 
 /* Free and total bytes of a device's memory; false without a live context on it. */
 bool tkt_cuda_memory(uint32_t device, uint64_t *free_bytes, uint64_t *total_bytes);

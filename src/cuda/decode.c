@@ -12,6 +12,8 @@
 #include "cuda/names.h"
 #include "cuda/occupancy.h"
 
+#include <takt/trace.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -92,16 +94,27 @@ static bool is_time(decoder *d, uint64_t time)
     return is_near;
 }
 
-/* Whether there are times, and such as can be: otherwise it is counted what is wrong. */
-static bool is_period(decoder *d, uint64_t begin, uint64_t end)
+/* True for times that can be. */
+static bool is_period(const decoder *d, uint64_t begin, uint64_t end)
 {
-    if (end == 0) {
-        d->store->losses.incomplete++;
-        return false;
-    }
-    bool is_forward = end >= begin;
-    d->store->losses.bad_time += !is_forward;
-    return is_forward && is_time(d, begin) && is_time(d, end);
+    return end >= begin && begin >= d->earliest && end <= d->latest;
+}
+
+/* The same of what is no activity; otherwise it is counted. */
+static bool is_good_period(decoder *d, uint64_t begin, uint64_t end)
+{
+    bool is_good = is_period(d, begin, end);
+    d->store->losses.bad_time += !is_good;
+    return is_good;
+}
+
+/* An activity without usable times stays, since its launch waits for it: a window counts it. */
+static void judge_times(const decoder *d, tkt_stored_activity *activity)
+{
+    if (activity->end == 0)
+        activity->loss = TAKT_LOSS_INCOMPLETE;
+    else if (!is_period(d, activity->begin, activity->end))
+        activity->loss = TAKT_LOSS_BAD_TIME;
 }
 
 static bool is_device(decoder *d, uint32_t ordinal)
@@ -256,6 +269,7 @@ static void add_activity(decoder *d, tkt_stored_name *name, tkt_shape *shape,
         d->store->losses.store_full++;
         return;
     }
+    judge_times(d, activity);
     activity->shape = shape_of(d->store, name, shape, activity->device);
     if (activity->shape != UINT32_MAX)
         tkt_store_add(d->store, activity);
@@ -277,7 +291,7 @@ static void decode_kernel(decoder *d, record at)
         .context = get32(at, TKT_AT_KERNEL_CONTEXT),
         .stream = get32(at, TKT_AT_KERNEL_STREAM),
     };
-    if (!is_period(d, activity.begin, activity.end) || !is_device(d, activity.device))
+    if (!is_device(d, activity.device))
         return;
     tkt_shape shape = {
         .graph_node = get64(at, TKT_AT_KERNEL_GRAPH_NODE),
@@ -304,7 +318,7 @@ static void decode_copy(decoder *d, record at, bool is_peer)
         .context = get32(at, TKT_AT_MEMCPY_CONTEXT),
         .stream = get32(at, TKT_AT_MEMCPY_STREAM),
     };
-    if (!is_period(d, activity.begin, activity.end) || !is_device(d, activity.device))
+    if (!is_device(d, activity.device))
         return;
     tkt_shape shape = {
         .bytes = get64(at, TKT_AT_MEMCPY_BYTES),
@@ -327,7 +341,7 @@ static void decode_set(decoder *d, record at)
         .context = get32(at, TKT_AT_MEMSET_CONTEXT),
         .stream = get32(at, TKT_AT_MEMSET_STREAM),
     };
-    if (!is_period(d, activity.begin, activity.end) || !is_device(d, activity.device))
+    if (!is_device(d, activity.device))
         return;
     tkt_shape shape = {
         .bytes = get64(at, TKT_AT_MEMSET_BYTES),
@@ -349,13 +363,14 @@ static void decode_graph(decoder *d, record at)
         .context = get32(at, TKT_AT_GRAPH_CONTEXT),
         .stream = get32(at, TKT_AT_GRAPH_STREAM),
     };
-    if (!is_period(d, activity.begin, activity.end) || !is_device(d, activity.device))
+    if (!is_device(d, activity.device))
         return;
     tkt_shape shape = {.graph = get32(at, TKT_AT_GRAPH_GRAPH), .filter = TAKT_TIMING_GRAPH};
     snprintf(label, sizeof label, "graph %u", shape.graph);
     shape.label = tkt_store_string(d->store, label);
     if (shape.label != TKT_STRTAB_FULL)
         activity.shape = tkt_store_shape(d->store, &shape);
+    judge_times(d, &activity);
     if (shape.label == TKT_STRTAB_FULL)
         d->store->losses.store_full++;
     else if (activity.shape != UINT32_MAX)
@@ -430,7 +445,7 @@ static void decode_wait(decoder *d, record at)
         .stream = get32(at, TKT_AT_SYNC_STREAM),
         .kind = get32(at, TKT_AT_SYNC_TYPE),
     };
-    if (is_period(d, wait.begin, wait.end))
+    if (is_good_period(d, wait.begin, wait.end))
         tkt_store_add_wait(d->store, &wait);
 }
 
@@ -443,7 +458,7 @@ static void decode_overhead(decoder *d, record at)
         .kind = get32(at, TKT_AT_OVERHEAD_OVERHEAD_KIND),
         .thread = is_thread ? get32(at, TKT_AT_OVERHEAD_THREAD) : 0,
     };
-    if (is_period(d, overhead.begin, overhead.end))
+    if (is_good_period(d, overhead.begin, overhead.end))
         tkt_store_add_overhead(d->store, &overhead);
 }
 

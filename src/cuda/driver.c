@@ -151,10 +151,7 @@ void tkt_driver_context_destroyed(void *context)
     replace_context(context, NULL);
 }
 
-/* Called with the context current; true ends the walk. */
-typedef bool (*context_visitor)(const tkt_driver *driver, void *user);
-
-static bool visit(const tkt_driver *driver, void *context, context_visitor visitor, void *user)
+static bool visit(const tkt_driver *driver, void *context, tkt_context_visitor visitor, void *user)
 {
     if (!context || driver->context_push(context) != TKT_CUDA_SUCCESS)
         return false;
@@ -164,7 +161,8 @@ static bool visit(const tkt_driver *driver, void *context, context_visitor visit
 }
 
 /* An active primary context is retained meanwhile, which wakes nothing up. */
-static bool visit_primary(const tkt_driver *driver, int device, context_visitor visitor, void *user)
+static bool visit_primary(const tkt_driver *driver, int device, tkt_context_visitor visitor,
+                          void *user)
 {
     unsigned flags;
     int is_active = 0;
@@ -177,8 +175,7 @@ static bool visit_primary(const tkt_driver *driver, int device, context_visitor 
     return is_end;
 }
 
-/* A primary context that callbacks told of is visited twice, which costs little here. */
-static bool visit_contexts(const tkt_driver *driver, context_visitor visitor, void *user)
+bool tkt_driver_visit(const tkt_driver *driver, tkt_context_visitor visitor, void *user)
 {
     tkt_driver_call call = tkt_driver_begin(driver);
     bool is_end = false;
@@ -209,7 +206,7 @@ static bool synchronize_context(const tkt_driver *driver, void *user)
 bool tkt_driver_synchronize(const tkt_driver *driver)
 {
     bool are_idle = true;
-    visit_contexts(driver, synchronize_context, &are_idle);
+    tkt_driver_visit(driver, synchronize_context, &are_idle);
     return are_idle;
 }
 
@@ -233,7 +230,7 @@ bool tkt_driver_memory(const tkt_driver *driver, uint32_t device, uint64_t *free
     memory_question question = {0};
     if (!driver->memory_info ||
         driver->device_get(&question.device, (int)device) != TKT_CUDA_SUCCESS ||
-        !visit_contexts(driver, ask_memory, &question))
+        !tkt_driver_visit(driver, ask_memory, &question))
         return false;
     *free_bytes = question.free_bytes;
     *total_bytes = question.total_bytes;

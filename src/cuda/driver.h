@@ -40,6 +40,11 @@ void tkt_driver_read_device(const tkt_driver *driver, int device, tkt_device *ou
 void tkt_driver_context_created(void *context);
 void tkt_driver_context_destroyed(void *context);
 
+/* Calls `visit` for each live context, with the context current; true ends the walk, and is
+ * returned. A primary context may be visited twice. */
+typedef bool (*tkt_context_visitor)(const tkt_driver *driver, void *user);
+bool tkt_driver_visit(const tkt_driver *driver, tkt_context_visitor visit, void *user);
+
 /* Waits for all live contexts. False: not for all, since a stream is being captured. */
 bool tkt_driver_synchronize(const tkt_driver *driver);
 

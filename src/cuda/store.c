@@ -137,17 +137,34 @@ bool tkt_store_add(tkt_store *store, const tkt_stored_activity *activity)
 }
 
 /* Room for one more item, charged and uninitialised; NULL, and counted, if there is none. */
-#define ADD(store, array)                                                                          \
+#define ADD(store, array, refused)                                                                 \
     (has_room(store, sizeof *(array)->items) && TKT_ARRAY_RESERVE(array, (array)->count + 1)       \
          ? ((store)->used_bytes += sizeof *(array)->items, &(array)->items[(array)->count++])      \
-         : (refuse(store), NULL))
+         : ((store)->losses.refused++, NULL))
+
+/* The same, but the flight recorder lets the older half go when there is no room. */
+#define ADD_TO_RING(store, array)                                                                  \
+    (has_room(store, sizeof *(array)->items) || !(store)->ring_until                               \
+         ? (void)0                                                                                 \
+         : forget_half(store, (array)->items, &(array)->count, sizeof *(array)->items),            \
+     ADD(store, array, others_full))
+
+static void forget_half(tkt_store *store, void *items, size_t *count, size_t item_bytes)
+{
+    size_t gone = (*count + 1) / 2;
+    store->losses.overwritten += gone;
+    store->used_bytes -= gone * item_bytes;
+    *count -= gone;
+    if (*count)
+        memmove(items, (char *)items + gone * item_bytes, *count * item_bytes);
+}
 
 bool tkt_store_add_memory(tkt_store *store, const tkt_stored_memory *memory)
 {
     tkt_store_total(store, memory);
     if (store->has_no_window)
         return true;
-    tkt_stored_memory *added = ADD(store, &store->memory);
+    tkt_stored_memory *added = ADD_TO_RING(store, &store->memory);
     if (added)
         *added = *memory;
     return added != NULL;
@@ -155,7 +172,7 @@ bool tkt_store_add_memory(tkt_store *store, const tkt_stored_memory *memory)
 
 bool tkt_store_add_wait(tkt_store *store, const tkt_stored_wait *wait)
 {
-    tkt_stored_wait *added = ADD(store, &store->waits);
+    tkt_stored_wait *added = ADD_TO_RING(store, &store->waits);
     if (added)
         *added = *wait;
     return added != NULL;
@@ -163,7 +180,7 @@ bool tkt_store_add_wait(tkt_store *store, const tkt_stored_wait *wait)
 
 bool tkt_store_add_overhead(tkt_store *store, const tkt_stored_overhead *overhead)
 {
-    tkt_stored_overhead *added = ADD(store, &store->overheads);
+    tkt_stored_overhead *added = ADD_TO_RING(store, &store->overheads);
     if (added)
         *added = *overhead;
     return added != NULL;
@@ -208,7 +225,7 @@ uint32_t tkt_store_shape(tkt_store *store, const tkt_shape *shape)
         index = tkt_map_get(&store->shape_index, ++hash);
     if (index)
         return (uint32_t)*index - 1;
-    tkt_shape *added = ADD(store, &store->shapes);
+    tkt_shape *added = ADD(store, &store->shapes, store_full);
     if (!added)
         return UINT32_MAX;
     *added = *shape;

@@ -11,9 +11,9 @@
 #include "cuda/device.h"
 #include "cuda/shape.h"
 
-#define TKT_STORE_CHUNK 4096u
+#define TKT_STORE_CHUNK 512u
 
-/* A kernel, copy, set or graph launch that is complete. */
+/* A kernel, copy, set or graph launch: complete, or one that came without usable times. */
 typedef struct tkt_stored_activity {
     uint64_t begin;
     uint64_t end;
@@ -22,7 +22,7 @@ typedef struct tkt_stored_activity {
     uint32_t context;
     uint32_t stream;
     uint32_t shape; /* index of `shapes` */
-    uint32_t reserved;
+    uint32_t loss;  /* 0, or the takt_loss that took its times */
 } tkt_stored_activity;
 
 /* An allocation or a free of device, managed or pinned memory. */
@@ -99,9 +99,10 @@ typedef struct tkt_store_chunk {
 /* What could not be used, since the process began. Who reads it keeps the values of before. */
 typedef struct tkt_cuda_losses {
     uint64_t dropped;     /* records that CUPTI dropped, or for which the pool had no buffer */
-    uint64_t store_full;  /* decoded, but max_bytes was used up */
-    uint64_t incomplete;  /* kernels that had not finished when they were asked for */
-    uint64_t bad_time;    /* zero, reversed or absurd timestamps */
+    uint64_t store_full;  /* activities that were decoded, but max_bytes was used up */
+    uint64_t others_full; /* the same of memory events, waits and overheads */
+    uint64_t incomplete;  /* marks of which no times could be had */
+    uint64_t bad_time;    /* zero, reversed or absurd timestamps; not of activities, which stay */
     uint64_t unknown;     /* records of kinds, or with sizes, that nobody knows; cut buffers */
     uint64_t overwritten; /* activities that made room for later ones, see ring_until */
 } tkt_cuda_losses;

@@ -7,6 +7,8 @@
 #include "cuda/buffers.h"
 #include "cuda/callback.h"
 
+#define LEAST_BUFFER_BYTES (UINT64_C(16) << 20)
+
 static tkt_cupti cupti;
 static uint64_t enabled_kinds; /* bit: kind */
 static bool calls_are_on;
@@ -71,8 +73,7 @@ static bool prepare(const tkt_driver *driver, char reason[TKT_REASON_BYTES])
     tkt_library_pin(&cupti);
     int result = tkt_callback_setup(&cupti);
     if (result == TKT_CUPTI_SUCCESS &&
-        !(tkt_buffers_setup(&cupti.sizes, cupti.version >= TKT_CUPTI_12_9) &&
-          tkt_buffers_grow(TKT_MAX_BUFFERS)))
+        !tkt_buffers_setup(&cupti.sizes, cupti.version >= TKT_CUPTI_12_9))
         result = TKT_CUPTI_OUT_OF_MEMORY;
     is_prepared = result == TKT_CUPTI_SUCCESS;
     if (!is_prepared)
@@ -157,6 +158,16 @@ static int switch_kinds(uint64_t wanted)
     return first || enabled_kinds ? first : unknown;
 }
 
+/* Calls that began before anybody heard them may launch when activities are recorded already. Their
+ * ids are lower than that of a call which is made now, and heard. */
+static void pass_unheard_calls(void)
+{
+    int version;
+    const tkt_driver *driver = tkt_driver_get();
+    if (driver)
+        driver->driver_version(&version);
+}
+
 /* Calls are heard before activities are recorded, and for longer: the id of an activity that nobody
  * heard of would seem to be one of the next window's. Activities without their calls are in no
  * scope: where that is so of all, CUDA events tell more. */
@@ -174,6 +185,7 @@ static int switch_on(uint64_t kinds)
         return result;
     if (result != TKT_CUPTI_SUCCESS)
         say_missing("activities", result);
+    pass_unheard_calls();
     return TKT_CUPTI_SUCCESS;
 }
 
@@ -209,21 +221,54 @@ static void decode(const void *buffer, size_t valid_bytes)
     tkt_decode(tkt_store_get(), &cupti.sizes, buffer, valid_bytes);
 }
 
-/* A quarter of what decoded activities may take. */
-void tkt_tracing_drain(const tkt_cuda_wish *wish)
-{
-    tkt_buffers_drain(decode);
-    tkt_buffers_grow(wish->max_bytes / 4 / TKT_BUFFER_BYTES);
-}
-
-void tkt_tracing_flush(const tkt_cuda_wish *wish)
+/* Buffers and what was decoded from them share the memory: a quarter is always the buffers', and a
+ * quarter the store's, so that in the flight recorder new activities arrive however full the store
+ * is. LEAST_BUFFER_BYTES come on top, for what a program launches until the collector has a turn. */
+static void share_memory(const tkt_cuda_wish *wish)
 {
     tkt_store *store = tkt_store_get();
-    cupti.flush_all(0);
+    uint64_t quarter = wish->max_bytes / 4, buffers = tkt_buffers_bytes();
+    uint64_t taken = buffers > LEAST_BUFFER_BYTES ? buffers - LEAST_BUFFER_BYTES : 0;
+    taken = taken < quarter ? quarter : taken > 3 * quarter ? 3 * quarter : taken;
+    tkt_mutex_lock(&store->lock);
+    uint64_t used = store->used_bytes;
+    store->max_bytes = wish->max_bytes - taken;
+    tkt_mutex_unlock(&store->lock);
+    uint64_t left = wish->max_bytes > used ? wish->max_bytes - used : 0;
+    tkt_buffers_limit((left > quarter ? left : quarter) + LEAST_BUFFER_BYTES);
+    tkt_buffers_trim(LEAST_BUFFER_BYTES / 2);
+}
+
+void tkt_tracing_drain(const tkt_cuda_wish *wish)
+{
+    share_memory(wish);
+    tkt_buffers_drain(decode);
+    share_memory(wish);
+}
+
+/* Said once: it goes on for as long as the program launches as much. */
+static void say_refused(const tkt_cuda_wish *wish)
+{
+    static bool is_said;
+    if (is_said)
+        return;
+    is_said = true;
+    tkt_log(TAKT_LOG_WARNING,
+            "activities are lost, because max_memory (%llu KiB) is used up: raise "
+            "profiling.max_memory, record fewer steps, or use profiling.mode: summary",
+            (unsigned long long)(wish->max_bytes >> 10));
+}
+
+void tkt_tracing_flush(const tkt_cuda_wish *wish, bool is_forced)
+{
+    tkt_store *store = tkt_store_get();
+    cupti.flush_all(is_forced ? TKT_FLUSH_FORCED : 0);
     tkt_tracing_drain(wish);
     size_t dropped = 0;
     cupti.dropped(NULL, 0, &dropped);
     tkt_buffer_losses losses = tkt_buffers_take_losses();
+    if (losses.refused)
+        say_refused(wish);
     tkt_mutex_lock(&store->lock);
     store->losses.dropped += dropped + losses.records;
     store->losses.unknown += losses.foreign;

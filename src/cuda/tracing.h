@@ -14,8 +14,9 @@ bool tkt_tracing_open(const tkt_driver *driver, int *result, char reason[TKT_REA
  * again. A part that it cannot collect is said once, and the rest goes on. */
 bool tkt_tracing_switch(const tkt_cuda_wish *wish, char reason[TKT_REASON_BYTES]);
 
-/* Has CUPTI give back what is complete, and brings the store up to date. */
-void tkt_tracing_flush(const tkt_cuda_wish *wish);
+/* Has CUPTI give back the buffers that are complete, or all if it is forced: then what is unfinished
+ * in them is lost for good. Brings the store up to date. */
+void tkt_tracing_flush(const tkt_cuda_wish *wish, bool is_forced);
 
 /* Decodes what came back without being asked for. */
 void tkt_tracing_drain(const tkt_cuda_wish *wish);

@@ -10,9 +10,10 @@
 #include "base/thread.h"
 #include "record/call.h"
 #include "record/control.h"
+#include "trace/arrivals.h"
 
-#define SETTLE_MS 2000u
-#define FOLD_MS   25u
+#define LEAST_BYTES (UINT64_C(1) << 20) /* buffers for some threads, and the last activities */
+#define FOLD_MS     25u
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
@@ -51,8 +52,10 @@ void tkt_devices_unite(tkt_cuda_wish *all, const tkt_wish *wish)
     all->is_on = true;
     all->memory = all->memory || (wish->modes & TKT_MEMORY);
     all->filter |= wish->devices;
-    if (wish->max_bytes > all->max_bytes)
-        all->max_bytes = wish->max_bytes;
+    uint64_t max_bytes =
+        wish->max_bytes && wish->max_bytes < LEAST_BYTES ? LEAST_BYTES : wish->max_bytes;
+    if (max_bytes > all->max_bytes)
+        all->max_bytes = max_bytes;
 }
 
 /* ---- Adding up while recording --------------------------------------------------------------- */
@@ -183,22 +186,74 @@ void tkt_devices_take(tkt_device_part *part)
         take_calls(part, true);
 }
 
-/* The highest id that is the window's. Without a call since it began there can be no activity, so
- * that what has arrived nevertheless is its own, and CUPTI does not call back. */
-static uint32_t last_of(const tkt_device_part *part)
+/* Without a call since the window began there can be no activity, so that what has arrived
+ * nevertheless is its own, and CUPTI does not call back. */
+uint32_t tkt_devices_last_correlation(const tkt_device_part *part)
 {
     return tkt_cuda_last_correlation() == part->first_correlation ? UINT32_MAX - 1
                                                                   : part->last_correlation;
 }
 
-bool tkt_devices_settle(tkt_device_part *part, bool synchronize)
+static tkt_join join_of(const tkt_device_part *part, const tkt_join *what)
 {
+    tkt_join mine = *what;
+    mine.position = part->position;
+    mine.first_correlation = part->first_correlation;
+    mine.last_correlation = tkt_devices_last_correlation(part);
+    return mine;
+}
+
+/* ---- Settling -------------------------------------------------------------------------------- */
+
+typedef struct settling {
+    tkt_device_part *part;
+    const tkt_device_wait *how;
+    tkt_arrivals arrivals; /* of a window that keeps spans */
+    bool has_spans;
+} settling;
+
+static bool has_all_arrived(void *user)
+{
+    settling *s = user;
+    bool has_all = true;
+    if (s->part->fold) {
+        tkt_device_fold_update(s->part->fold, tkt_store_get(),
+                               tkt_devices_last_correlation(s->part));
+        has_all = tkt_device_fold_losses(s->part->fold).missing == 0;
+    }
+    return (!s->has_spans || tkt_arrivals_look(&s->arrivals, tkt_store_get())) && has_all;
+}
+
+static bool is_alone(void *user)
+{
+    const settling *s = user;
+    return s->how->is_alone(s->how->user);
+}
+
+takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *what,
+                               const tkt_device_wait *how, const takt_trace *trace,
+                               tkt_device_end *out)
+{
+    settling s = {.part = part, .how = how, .has_spans = what->filter != 0};
+    *out = (tkt_device_end){.is_settled = true};
     if (!part->is_on)
-        return true;
-    bool is_settled = tkt_cuda_settle(synchronize, SETTLE_MS) && synchronize;
+        return TAKT_OK;
+    tkt_join mine = join_of(part, what);
+    takt_status status = s.has_spans ? tkt_arrivals_init(&s.arrivals, trace, &mine) : TAKT_OK;
+    if (status != TAKT_OK)
+        return status;
+    out->is_settled = tkt_cuda_settle(&(tkt_settling){.synchronize = how->synchronize,
+                                                      .timeout_ms = how->timeout_ms,
+                                                      .is_complete = has_all_arrived,
+                                                      .may_force = is_alone,
+                                                      .user = &s});
+    has_all_arrived(&s);
+    out->has_strays = s.arrivals.strays != 0;
+    if (s.has_spans)
+        tkt_arrivals_fini(&s.arrivals);
     if (part->fold)
-        tkt_device_fold_update(part->fold, tkt_store_get(), last_of(part));
-    return is_settled;
+        tkt_device_fold_finish(part->fold, tkt_store_get());
+    return TAKT_OK;
 }
 
 void tkt_devices_fini(tkt_device_part *part)
@@ -210,18 +265,29 @@ void tkt_devices_fini(tkt_device_part *part)
 
 /* ---- The sealed trace ------------------------------------------------------------------------ */
 
-/* Where everything was waited for, a launch without an activity had none: it was captured into a
- * graph, or copied no byte. Otherwise it has not finished. */
-static void count_losses(const tkt_device_part *part, uint64_t missing, takt_facts *facts)
+/* Of a launch nothing has arrived because its record was dropped; otherwise, where all was waited
+ * for, because devices told nothing of it, and where not, because it had not finished. */
+static void count_missing(uint64_t missing, uint64_t dropped, bool is_settled, takt_facts *facts)
+{
+    uint64_t rest = missing > dropped ? missing - dropped : 0;
+    facts->losses[is_settled ? TAKT_LOSS_NO_ACTIVITY : TAKT_LOSS_INCOMPLETE] += rest;
+}
+
+static void count_losses(const tkt_device_part *part, const tkt_joined *joined, bool is_settled,
+                         takt_facts *facts)
 {
     tkt_cuda_losses now = losses_now();
-    uint64_t incomplete = now.incomplete - part->losses.incomplete;
-    facts->losses[TAKT_LOSS_DEVICE_DROPPED] +=
+    uint64_t dropped =
         now.dropped - part->losses.dropped + now.store_full - part->losses.store_full;
-    facts->losses[TAKT_LOSS_OVERWRITTEN] += now.overwritten - part->losses.overwritten;
-    facts->losses[TAKT_LOSS_INCOMPLETE] += missing > incomplete ? missing : incomplete;
-    facts->losses[TAKT_LOSS_BAD_TIME] += now.bad_time - part->losses.bad_time;
+    uint64_t overwritten = now.overwritten - part->losses.overwritten;
+    facts->losses[TAKT_LOSS_DEVICE_DROPPED] += dropped;
+    facts->losses[TAKT_LOSS_BUFFER_FULL] += now.others_full - part->losses.others_full;
+    facts->losses[TAKT_LOSS_OVERWRITTEN] += overwritten;
+    facts->losses[TAKT_LOSS_INCOMPLETE] +=
+        joined->incomplete + now.incomplete - part->losses.incomplete;
+    facts->losses[TAKT_LOSS_BAD_TIME] += joined->bad_time + now.bad_time - part->losses.bad_time;
     facts->losses[TAKT_LOSS_UNKNOWN_RECORD] += now.unknown - part->losses.unknown;
+    count_missing(joined->missing, dropped + overwritten, is_settled, facts);
 }
 
 /* The join counts from 0 at the window's begin; here is what was allocated before, and since Takt
@@ -252,25 +318,31 @@ static void fill_memory(const tkt_clock_fit *fit, const takt_trace *trace,
     tkt_cuda_memory(device, &memory->free_bytes, &memory->capacity_bytes);
 }
 
+/* In the folded form the join has seen no activities. */
+static void add_fold_losses(const tkt_device_fold *fold, tkt_joined *joined, takt_facts *facts)
+{
+    tkt_fold_losses losses = tkt_device_fold_losses(fold);
+    joined->missing = losses.missing;
+    joined->incomplete = losses.incomplete;
+    joined->bad_time = losses.bad_time;
+    facts->losses[TAKT_LOSS_UNATTRIBUTED] += losses.unattributed;
+    facts->losses[TAKT_LOSS_DEVICE_DROPPED] += losses.no_memory;
+}
+
 takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *what, bool is_settled,
                              takt_trace *trace)
 {
     tkt_joined joined;
-    tkt_join mine = *what;
     if (!part->is_on)
         return TAKT_OK;
-    mine.position = part->position;
-    mine.first_correlation = part->first_correlation;
-    mine.last_correlation = last_of(part);
+    tkt_join mine = join_of(part, what);
     takt_status status = tkt_trace_join(trace, tkt_store_get(), &mine, &joined);
     if (status != TAKT_OK)
         return status;
     trace->facts.device_uncertainty_ns = joined.uncertainty_ns;
-    count_losses(part, is_settled ? 0 : joined.missing, &trace->facts);
-    if (part->fold && what->filter == 0) { /* the join has counted otherwise */
-        trace->facts.losses[TAKT_LOSS_UNATTRIBUTED] += tkt_device_fold_unattributed(part->fold);
-        trace->facts.losses[TAKT_LOSS_DEVICE_DROPPED] += tkt_device_fold_lost(part->fold);
-    }
+    if (part->fold && what->filter == 0)
+        add_fold_losses(part->fold, &joined, &trace->facts);
+    count_losses(part, &joined, is_settled, &trace->facts);
     for (size_t i = 0; i < trace->device_memory.count; i++)
         fill_memory(&what->fit, trace, &trace->device_memory.items[i]);
     return TAKT_OK;

@@ -30,14 +30,32 @@ void tkt_devices_began(tkt_device_part *part, const tkt_wish *wish);
 void tkt_devices_end(tkt_device_part *part);
 void tkt_devices_take(tkt_device_part *part);
 
-/* Waits a bounded time for what was launched, unless told not to, and until the store has what
- * CUPTI has. False: not all came. */
-bool tkt_devices_settle(tkt_device_part *part, bool synchronize);
+/* How the end of a window waits for its launches. */
+typedef struct tkt_device_wait {
+    bool     synchronize; /* otherwise what has arrived is all */
+    uint32_t timeout_ms;
+    bool   (*is_alone)(void *user); /* true if no other window waits for work of devices */
+    void    *user;
+} tkt_device_wait;
 
-/* Puts the part into a trace that was sealed, and counts what is missing from it. `what` says what
- * the part does not know: filter, times, fit. */
+typedef struct tkt_device_end {
+    bool is_settled; /* what is missing has no activity; otherwise it had not finished, or is lost */
+    bool has_strays; /* activities of calls that were not recorded yet when the trace was sealed */
+} tkt_device_end;
+
+/* Waits until all that `trace`, the sealed window, has launched has arrived in the store. `what` says
+ * what the part does not know: filter, times, fit; without a filter the trace is not needed.
+ * TAKT_NO_MEMORY. */
+takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *what,
+                               const tkt_device_wait *how, const takt_trace *trace,
+                               tkt_device_end *out);
+
+/* Puts the part into the sealed trace, and counts what is missing from it. */
 takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *what, bool is_settled,
                              takt_trace *trace);
+
+/* The highest correlation id that is the window's. */
+uint32_t tkt_devices_last_correlation(const tkt_device_part *part);
 
 void tkt_devices_fini(tkt_device_part *part);
 

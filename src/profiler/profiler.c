@@ -61,7 +61,8 @@ static tkt_wish wish_of(const takt_profiler *profiler)
     tkt_wish wish = {.modes = modes_of(options),
                      .max_bytes = options->max_memory_bytes,
                      .devices = options->no_devices ? 0 : options->filter,
-                     .whole_graphs = options->whole_graphs};
+                     .whole_graphs = options->whole_graphs,
+                     .device_wait_ms = options->device_wait_ms};
     if (!options->no_host)
         wish.mask = tkt_site_mask(options->level, options->categories, options->category_count);
     return wish;

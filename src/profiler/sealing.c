@@ -9,6 +9,8 @@
 
 #include <stdatomic.h>
 
+#define MOST_RESEALING_NS UINT64_C(500000000)
+
 #define EVENT_RESOLUTION_NS 500 /* cudaEventElapsedTime(): about half a microsecond */
 
 /* What one reading of the clock costs, in ns, measured once. */
@@ -141,6 +143,8 @@ static takt_status seal_logs(const tkt_window *window, takt_trace **out)
     const tkt_seal_window what = {
         .begin_ticks = window->begin_ticks,
         .end_ticks = window->end_ticks,
+        .last_correlation =
+            window->devices.is_on ? tkt_devices_last_correlation(&window->devices) : 0,
         .fit = window->fit,
         .with_spans = (window->wish.modes & TKT_KEEP) != 0,
         .with_fold = (window->wish.modes & TKT_FOLD) != 0,
@@ -151,15 +155,67 @@ static takt_status seal_logs(const tkt_window *window, takt_trace **out)
     return tkt_seal(&what, out);
 }
 
-static takt_status fill_devices(const tkt_window *window, bool is_settled, takt_trace *trace)
+static tkt_join what_of_devices(const tkt_window *window)
 {
-    const tkt_join what = {
+    return (tkt_join){
         .filter = window->wish.modes & TKT_KEEP ? window->wish.devices : 0,
         .begin_ticks = window->begin_ticks,
         .end_ticks = window->end_ticks,
         .fit = window->fit,
     };
-    return tkt_devices_fill(&window->devices, &what, is_settled, trace);
+}
+
+static bool is_alone(void *user)
+{
+    return tkt_session_is_alone(user);
+}
+
+/* Seals what is known by now, and waits for what the logs say was launched. Without spans the folds
+ * say it, which are sealed afterwards. */
+static takt_status seal_and_settle(tkt_window *window, takt_trace **trace, tkt_device_end *end)
+{
+    const tkt_join what = what_of_devices(window);
+    const tkt_device_wait how = {
+        .synchronize = !window->wish.no_synchronize,
+        .timeout_ms =
+            window->wish.device_wait_ms ? window->wish.device_wait_ms : TKT_DEVICE_WAIT_MS,
+        .is_alone = is_alone,
+        .user = window,
+    };
+    bool is_folded = window->devices.fold != NULL;
+    takt_status status = is_folded && !what.filter ? TAKT_OK : seal_logs(window, trace);
+    if (status == TAKT_OK)
+        status = tkt_devices_settle(&window->devices, &what, &how, *trace, end);
+    if (!is_folded || status != TAKT_OK)
+        return status;
+    takt_trace_release(*trace);
+    return seal_logs(window, trace);
+}
+
+/* Calls that were under way when the window ended come into the logs when they return, and their
+ * activities may come before. So the logs are sealed once more while there are such activities, but
+ * not for ever: a call may block. */
+static takt_status seal_settled(tkt_window *window, takt_trace **out, bool *is_settled)
+{
+    tkt_device_end end = {.is_settled = true};
+    takt_trace *trace = NULL;
+    takt_status status = seal_and_settle(window, &trace, &end);
+    uint64_t until_ns = takt_now_ns() + MOST_RESEALING_NS;
+    for (uint32_t pause_ms = 1;
+         status == TAKT_OK && end.has_strays && !window->devices.fold && takt_now_ns() < until_ns;
+         pause_ms *= 2) {
+        tkt_thread_pause_ms(pause_ms);
+        takt_trace_release(trace);
+        trace = NULL;
+        status = seal_and_settle(window, &trace, &end);
+    }
+    if (status != TAKT_OK) {
+        takt_trace_release(trace);
+        trace = NULL;
+    }
+    *is_settled = end.is_settled;
+    *out = trace;
+    return status;
 }
 
 /* A program that loads CUDA late, as a plug-in's, is noticed by windows that open afterwards. */
@@ -179,17 +235,18 @@ takt_status tkt_window_seal(tkt_window *window, takt_trace **out)
     if (window->folds_status != TAKT_OK)
         return window->folds_status;
     tell_late_cuda(window);
-    bool is_settled = tkt_devices_settle(&window->devices, !window->wish.no_synchronize);
+    bool is_settled;
     takt_trace *trace;
-    takt_status status = seal_logs(window, &trace);
+    takt_status status = seal_settled(window, &trace, &is_settled);
     if (status != TAKT_OK)
         return status;
     status = tkt_window_describe(window, trace);
     fill_facts(window, trace);
     if (status == TAKT_OK)
         status = fill_memory(window, trace);
+    const tkt_join what = what_of_devices(window);
     if (status == TAKT_OK)
-        status = fill_devices(window, is_settled, trace);
+        status = tkt_devices_fill(&window->devices, &what, is_settled, trace);
     if (status == TAKT_OK)
         *out = trace;
     else

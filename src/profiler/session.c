@@ -17,7 +17,7 @@ static uint32_t memory_holds; /* lock */
 /* ---- The union of wishes --------------------------------------------------------------------- */
 
 /* With the lock: records what the windows want together. An ended window's chunks are kept until it
- * is closed. The flight recorder's oldest go when memory is used up, but none that another needs.
+ * is closed, and so are calls recorded, since some that began in it return after its end. The flight recorder's oldest go when memory is used up, but none that another needs.
  */
 static void apply_wishes(void)
 {
@@ -30,7 +30,7 @@ static void apply_wishes(void)
             mine &= ~TKT_FOLD; /* it has taken what was folded */
         else
             mask |= w->wish.mask;
-        are_calls_recorded = are_calls_recorded || (!w->is_ended && w->devices.is_on);
+        are_calls_recorded = are_calls_recorded || w->devices.is_on;
         if ((mine & (TKT_KEEP | TKT_RING)) == TKT_KEEP && w->begin_ticks < ring_until)
             ring_until = w->begin_ticks;
         modes |= mine;
@@ -100,6 +100,16 @@ void tkt_session_hold_memory(bool is_held)
     tkt_mutex_unlock(&session_lock);
     if (!is_held)
         switch_devices();
+}
+
+bool tkt_session_is_alone(const tkt_window *window)
+{
+    bool is_alone = true;
+    tkt_mutex_lock(&session_lock);
+    for (const tkt_window *w = windows; w; w = w->next)
+        is_alone = is_alone && (w == window || !w->devices.is_on);
+    tkt_mutex_unlock(&session_lock);
+    return is_alone;
 }
 
 void tkt_session_release_devices(void)

@@ -17,7 +17,10 @@ typedef struct tkt_wish {
     uint32_t devices;   /* TAKT_TIMING_ bits of what CUDA devices do; 0: they are left alone */
     bool     whole_graphs;   /* a graph's launch is one activity; unless others want its nodes */
     bool     no_synchronize; /* sealing does not wait for work that was launched */
+    uint32_t device_wait_ms; /* how long it waits at most; 0: TKT_DEVICE_WAIT_MS */
 } tkt_wish;
+
+#define TKT_DEVICE_WAIT_MS 10000u
 
 typedef struct tkt_window tkt_window;
 
@@ -32,7 +35,7 @@ void tkt_window_end(tkt_window *window, uint64_t ticks);
 takt_status tkt_window_describe(const tkt_window *window, takt_trace *trace);
 
 /* Makes a trace of an ended window, with the facts of the recording filled in; the caller adds its
- * own and calls tkt_trace_finish(). Waits at most two seconds for devices. */
+ * own and calls tkt_trace_finish(). Waits for devices, as its wish says. */
 takt_status tkt_window_seal(tkt_window *window, takt_trace **out);
 
 /* Ends it if need be and gives its memory back. NULL is ignored. */
@@ -42,6 +45,9 @@ void tkt_window_close(tkt_window *window);
  * devices, so that the totals stay right: from the first window that uses devices on. Hold no
  * lock. */
 void tkt_session_hold_memory(bool is_held);
+
+/* True if no window but this one asks for devices, or waits for what they have been given. */
+bool tkt_session_is_alone(const tkt_window *window);
 
 /* Forgets the activities that no window needs any more. */
 void tkt_session_release_devices(void);

@@ -96,6 +96,16 @@ static void fold_error(walk *w, const takt_record *slot, uint32_t depth)
         w->fold->items[node].errors++;
 }
 
+/* The site of a call that may have launched something; otherwise 0. */
+static uint32_t launching_site(const takt_record *slot)
+{
+    tkt_slot_span span;
+    bool has_failed = slot->start >> 32 != 0;
+    if (has_failed || slot->ticks & TKT_SLOT_CAPTURING || !tkt_slot_read_span(slot + 1, &span))
+        return 0;
+    return span.site;
+}
+
 /* The scope that made the call is above it on the path. */
 static void fold_call(walk *w, const takt_record *slot)
 {
@@ -107,7 +117,7 @@ static void fold_call(walk *w, const takt_record *slot)
         return;
     tkt_folded_call *call = TKT_ARRAY_ADD(w->calls);
     if (call)
-        *call = (tkt_folded_call){(uint32_t)slot->start, node};
+        *call = (tkt_folded_call){(uint32_t)slot->start, node, launching_site(slot)};
 }
 
 static void fold_slots(walk *w, const takt_record *first, const takt_record *end)

@@ -39,9 +39,8 @@ static void place(tkt_sealing *sealing, uint32_t track_text, uint32_t record_sit
     }
     uint32_t track = track_of(sealing, track_text);
     uint32_t site = tkt_sealing_site(sealing, record_site);
-    tkt_span *span = track == TKT_NO_TRACK
-                         ? NULL
-                         : TKT_ARRAY_ADD(&sealing->trace->tracks.items[track].spans);
+    tkt_span *span =
+        track == TKT_NO_TRACK ? NULL : TKT_ARRAY_ADD(&sealing->trace->tracks.items[track].spans);
     if (span)
         *span = (tkt_span){begin_ns, end_ns, site << 8 | flags, TKT_NO_SPAN};
     else

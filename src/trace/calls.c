@@ -34,6 +34,15 @@ void tkt_call_index_fini(tkt_call_index *index)
     *index = (tkt_call_index){0};
 }
 
+bool tkt_call_is_late(const takt_trace *trace, uint32_t correlation)
+{
+    for (size_t i = 0; i < trace->late_calls.count; i++) {
+        if (trace->late_calls.items[i] == correlation)
+            return true;
+    }
+    return false;
+}
+
 void tkt_call_attribute(const takt_trace *trace, uint32_t call, tkt_activity *activity)
 {
     bool is_known = call != TKT_NO_CALL;

@@ -31,7 +31,7 @@ static inline uint32_t tkt_call_find(const tkt_call_index *index, uint32_t corre
     return TKT_NO_CALL;
 }
 
-static inline const tkt_span *tkt_call_span(const takt_trace *trace, uint32_t call)
+static inline tkt_span *tkt_call_span(const takt_trace *trace, uint32_t call)
 {
     const tkt_call_info *info = &trace->calls.items[call];
     return &trace->tracks.items[info->track].spans.items[info->span];
@@ -50,6 +50,10 @@ static inline uint32_t tkt_call_scope(const takt_trace *trace, uint32_t call)
     }
     return TKT_NO_SPAN;
 }
+
+/* True for the id of a call that began after the window: other threads go on launching while it
+ * ends. */
+bool tkt_call_is_late(const takt_trace *trace, uint32_t correlation);
 
 /* Gives an activity what its call, or the lack of one, implies. */
 void tkt_call_attribute(const takt_trace *trace, uint32_t call, tkt_activity *activity);

@@ -5,6 +5,9 @@
  *
  * Texts of the store stay where they are for the life of the process. */
 #include "trace/devices.h"
+
+#include "record/site.h"
+#include "trace/arrivals.h"
 #include "trace/node_activities.h"
 
 #include <string.h>
@@ -17,11 +20,13 @@ typedef struct recent_call {
     uint32_t correlation; /* 0: none */
     uint32_t log;
     uint32_t node;
+    bool is_missing; /* it launched something, of which nothing has arrived */
 } recent_call;
 
 /* An activity, reduced to what is added up. */
 typedef struct work {
     uint64_t duration_ns;
+    uint32_t loss; /* as in the store */
     uint32_t correlation;
     uint32_t device; /* ordinal */
     uint32_t label;  /* string of the store; it, the ordinal and the filter make a name */
@@ -49,8 +54,8 @@ struct tkt_device_fold {
     TKT_ARRAY_OF(sum) sums;
     tkt_map index; /* hash of a sum's key -> index + 1 */
     tkt_arena histograms;
-    uint64_t without_path;
-    uint64_t lost; /* for want of memory */
+    tkt_map launched; /* site of a call -> what it launches, TAKT_TIMING_ bits, + 1 */
+    tkt_fold_losses losses;
 };
 
 takt_status tkt_device_fold_create(uint64_t position, uint32_t first_correlation, uint32_t filter,
@@ -79,16 +84,31 @@ void tkt_device_fold_destroy(tkt_device_fold *sums)
     TKT_ARRAY_FREE(&sums->waiting);
     TKT_ARRAY_FREE(&sums->sums);
     tkt_map_fini(&sums->index);
+    tkt_map_fini(&sums->launched);
     tkt_arena_fini(&sums->histograms);
     tkt_free(sums);
 }
 
+/* True when the window asks for what the call launches. */
+static bool is_launch(tkt_device_fold *sums, uint32_t site)
+{
+    uint64_t *known = site ? tkt_map_put(&sums->launched, site) : NULL;
+    if (!known)
+        return false;
+    if (*known == 0)
+        *known = 1 + (uint64_t)tkt_launched_by(tkt_site_get(site)->name.bytes);
+    return (*known - 1) & sums->filter;
+}
+
+/* A call whose place a later one takes stays missing, since what comes of it is not recognised. */
 void tkt_device_fold_calls(tkt_device_fold *sums, uint32_t log, const tkt_folded_calls *calls)
 {
     for (size_t i = 0; i < calls->count; i++) {
         const tkt_folded_call *call = &calls->items[i];
+        bool is_missing = is_launch(sums, call->site);
+        sums->losses.missing += is_missing;
         sums->recent[call->correlation % RECENT_CALLS] =
-            (recent_call){call->correlation, log, call->node};
+            (recent_call){call->correlation, log, call->node, is_missing};
     }
 }
 
@@ -137,16 +157,24 @@ static sum *find_sum(tkt_device_fold *sums, const tkt_store *store, const sum *k
 }
 
 static void add_work(tkt_device_fold *sums, const tkt_store *store, const work *from,
-                     const recent_call *call)
+                     recent_call *call)
 {
+    if (call) {
+        sums->losses.missing -= call->is_missing;
+        call->is_missing = false;
+    }
+    if (from->loss) {
+        ++*(from->loss == TAKT_LOSS_INCOMPLETE ? &sums->losses.incomplete : &sums->losses.bad_time);
+        return;
+    }
     const sum key = {.log = call ? call->log : NO_LOG,
                      .node = call ? call->node : 0,
                      .device = from->device,
                      .label = from->label,
                      .filter = from->filter};
     sum *to = find_sum(sums, store, &key);
-    sums->without_path += call == NULL;
-    sums->lost += to == NULL;
+    sums->losses.unattributed += call == NULL;
+    sums->losses.no_memory += to == NULL;
     if (!to)
         return;
     tkt_stats_add(&to->stats, from->duration_ns);
@@ -155,9 +183,9 @@ static void add_work(tkt_device_fold *sums, const tkt_store *store, const work *
 
 /* ---- Activities that arrive ------------------------------------------------------------------ */
 
-static const recent_call *find_call(const tkt_device_fold *sums, uint32_t correlation)
+static recent_call *find_call(const tkt_device_fold *sums, uint32_t correlation)
 {
-    const recent_call *call = &sums->recent[correlation % RECENT_CALLS];
+    recent_call *call = &sums->recent[correlation % RECENT_CALLS];
     return correlation && call->correlation == correlation ? call : NULL;
 }
 
@@ -170,7 +198,7 @@ static void give_up_waiting(tkt_device_fold *sums, const tkt_store *store)
 
 static void take_work(tkt_device_fold *sums, const tkt_store *store, const work *from)
 {
-    const recent_call *call = find_call(sums, from->correlation);
+    recent_call *call = find_call(sums, from->correlation);
     if (call) {
         add_work(sums, store, from, call);
         return;
@@ -192,8 +220,8 @@ static void take_activity(tkt_device_fold *sums, const tkt_store *store,
         !(shape->filter & sums->filter))
         return;
     take_work(sums, store,
-              &(work){from->end - from->begin, from->correlation, from->device, shape->label,
-                      shape->filter});
+              &(work){from->end - from->begin, from->loss, from->correlation, from->device,
+                      shape->label, shape->filter});
 }
 
 /* Those that waited, for whom calls may have come. */
@@ -202,7 +230,7 @@ static void retry(tkt_device_fold *sums, const tkt_store *store)
     size_t kept = 0;
     for (size_t i = 0; i < sums->waiting.count; i++) {
         const work waiting = sums->waiting.items[i];
-        const recent_call *call = find_call(sums, waiting.correlation);
+        recent_call *call = find_call(sums, waiting.correlation);
         if (call)
             add_work(sums, store, &waiting, call);
         else
@@ -221,20 +249,20 @@ uint64_t tkt_device_fold_update(tkt_device_fold *sums, tkt_store *store, uint32_
             take_activity(sums, store, &chunk->items[at], last_correlation);
     }
     sums->position = store->next_sequence;
-    if (last_correlation != UINT32_MAX)
-        give_up_waiting(sums, store);
     tkt_mutex_unlock(&store->lock);
     return sums->position;
 }
 
-uint64_t tkt_device_fold_unattributed(const tkt_device_fold *sums)
+void tkt_device_fold_finish(tkt_device_fold *sums, tkt_store *store)
 {
-    return sums->without_path;
+    tkt_mutex_lock(&store->lock);
+    give_up_waiting(sums, store);
+    tkt_mutex_unlock(&store->lock);
 }
 
-uint64_t tkt_device_fold_lost(const tkt_device_fold *sums)
+tkt_fold_losses tkt_device_fold_losses(const tkt_device_fold *sums)
 {
-    return sums->lost;
+    return sums->losses;
 }
 
 /* ---- Into a trace ---------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
  * converted when the first activity has them, so that a trace holds none of another window's. */
 #include "trace/devices.h"
 
-#include "trace/calls.h"
+#include "trace/arrivals.h"
 #include "trace/order.h"
 
 #include <stddef.h>
@@ -22,15 +22,17 @@ typedef struct join {
     uint64_t end_ns;
     uint32_t *strings; /* by the store's: the trace's + 1 */
     uint32_t *shapes;  /* by the store's: the trace's + 1 */
-    uint8_t *has_work; /* by call: an activity has arrived */
-    bool is_short;     /* of memory */
+    uint8_t
+        *launches; /* by call: see tkt_calls_that_launch(); 0 again once something has come of it */
+    bool is_short; /* of memory */
 } join;
 
 static bool is_ours(const join *j, uint32_t call, uint32_t correlation)
 {
     if (call != TKT_NO_CALL)
         return !(tkt_span_flags(tkt_call_span(j->trace, call)) & TAKT_SPAN_BEGUN_BEFORE);
-    return correlation > j->what->first_correlation && correlation <= j->what->last_correlation;
+    return correlation > j->what->first_correlation && correlation <= j->what->last_correlation &&
+           !tkt_call_is_late(j->trace, correlation);
 }
 
 static bool is_in_window(const join *j, uint64_t begin_ns)
@@ -120,10 +122,18 @@ static void take_activity(join *j, const tkt_stored_activity *from)
 {
     uint32_t call = tkt_call_find(&j->index, from->correlation);
     if (call != TKT_NO_CALL)
-        j->has_work[call] = 1;
-    if (is_ours(j, call, from->correlation) &&
-        (j->store->shapes.items[from->shape].filter & j->what->filter))
+        j->launches[call] = 0;
+    if (!is_ours(j, call, from->correlation) ||
+        !(j->store->shapes.items[from->shape].filter & j->what->filter))
+        return;
+    if (from->loss == 0)
         add_activity(j, from, call);
+    else if (from->loss == TAKT_LOSS_INCOMPLETE)
+        j->joined.incomplete++;
+    else
+        j->joined.bad_time++;
+    if (from->loss != 0 && call != TKT_NO_CALL)
+        tkt_span_mark(tkt_call_span(j->trace, call), TAKT_SPAN_NO_ACTIVITY);
 }
 
 /* Makes room for all that may be the window's, so that none of them has to move. */
@@ -210,38 +220,14 @@ static void take_memory(join *j)
 
 /* ---- Launches without an activity ------------------------------------------------------------ */
 
-/* The kinds of activity that a call of this name has, as TAKT_TIMING_ bits; 0: none. */
-static uint32_t launched_by(const char *name)
+static void count_missing(join *j)
 {
-    if (strstr(name, "GraphLaunch"))
-        return TAKT_TIMING_ALL;
-    if (strstr(name, "Graph") || strstr(name, "HostFunc"))
-        return 0;
-    if (strstr(name, "Launch"))
-        return TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN;
-    if (strstr(name, "Memcpy"))
-        return TAKT_TIMING_MEMCPY;
-    return strstr(name, "Memset") ? TAKT_TIMING_MEMSET : 0;
-}
-
-static takt_status count_missing(join *j)
-{
-    const takt_trace *trace = j->trace;
-    uint32_t *launches = tkt_alloc_zeroed((trace->sites.count + 1) * sizeof *launches);
-    if (!launches)
-        return TAKT_NO_MEMORY;
-    for (size_t i = 0; i < trace->sites.count; i++)
-        if (trace->sites.items[i].kind == TAKT_SITE_CALL)
-            launches[i] = launched_by(tkt_trace_text(trace, trace->sites.items[i].name));
-    for (uint32_t i = 0; i < trace->calls.count; i++) {
-        const tkt_span *span = tkt_call_span(trace, i);
-        bool is_launch = (launches[tkt_span_site(span)] & j->what->filter) &&
-                         trace->calls.items[i].result == 0 &&
-                         !(tkt_span_flags(span) & (TAKT_SPAN_BEGUN_BEFORE | TAKT_SPAN_CAPTURING));
-        j->joined.missing += is_launch && !j->has_work[i];
+    for (uint32_t i = 0; i < j->trace->calls.count; i++) {
+        if (!j->launches[i])
+            continue;
+        j->joined.missing++;
+        tkt_span_mark(tkt_call_span(j->trace, i), TAKT_SPAN_NO_ACTIVITY);
     }
-    tkt_free(launches);
-    return TAKT_OK;
 }
 
 /* ---- Memory of devices ----------------------------------------------------------------------- */
@@ -329,20 +315,20 @@ takt_status tkt_trace_join(takt_trace *trace, tkt_store *store, const tkt_join *
     j.begin_ns = tkt_clock_ns(&what->fit, what->begin_ticks);
     j.end_ns = tkt_clock_ns(&what->fit, what->end_ticks);
     size_t before = trace->activities.count;
-    j.has_work = tkt_alloc_zeroed(trace->calls.count + 1);
-    takt_status status = j.has_work ? tkt_call_index_init(&j.index, trace) : TAKT_NO_MEMORY;
+    j.launches = tkt_calls_that_launch(trace, what->filter);
+    takt_status status = j.launches ? tkt_call_index_init(&j.index, trace) : TAKT_NO_MEMORY;
     if (status == TAKT_OK)
         status = take_locked(&j);
     if (status == TAKT_OK)
         status = tkt_calls_order(trace, before);
     if (status == TAKT_OK)
         status = add_up_memory(trace);
-    if (status == TAKT_OK)
-        status = count_missing(&j);
     tkt_call_index_fini(&j.index);
     tkt_free(j.strings);
     tkt_free(j.shapes);
-    tkt_free(j.has_work);
+    if (status == TAKT_OK)
+        count_missing(&j);
+    tkt_free(j.launches);
     if (status != TAKT_OK)
         return status;
     j.joined.activities = trace->activities.count - before;

@@ -38,9 +38,11 @@ typedef struct tkt_join {
 typedef struct tkt_joined {
     uint64_t activities;    /* that were added */
     uint64_t unattributed;  /* of them: without a call; the trace's facts have counted them */
-    uint64_t missing;       /* launches, copies and sets of the filter, successful and not made
-                             * while a stream was captured, of which no activity has arrived: what
-                             * is late, or lost, or had nothing to do. The session tells which. */
+    uint64_t missing;       /* launches, copies and sets of the filter of which nothing has arrived:
+                             * what is late, or lost, or had nothing to do. The session tells which.
+                             * Calls that failed, copied nothing or were captured are no launches. */
+    uint64_t incomplete;    /* activities that came before they had finished, */
+    uint64_t bad_time;      /* and with impossible times */
     double   uncertainty_ns; /* of the times against the host's */
 } tkt_joined;
 
@@ -74,15 +76,23 @@ void tkt_device_fold_destroy(tkt_device_fold *sums); /* NULL is ignored */
 void tkt_device_fold_calls(tkt_device_fold *sums, uint32_t log, const tkt_folded_calls *calls);
 
 /* Adds up the activities that have arrived since the last time. One whose call is not known yet
- * waits for the next time. `last_correlation` is UINT32_MAX until the window has ended; then
- * nothing waits any more, and later ids are left out. Returns the position that the store may be
- * released up to. Takes the store's lock. */
+ * waits for the next time. `last_correlation` is UINT32_MAX until the window has ended; then later
+ * ids are left out. Returns the position that the store may be released up to. Takes the store's
+ * lock. */
 uint64_t tkt_device_fold_update(tkt_device_fold *sums, tkt_store *store, uint32_t last_correlation);
 
-/* Activities that were added up without a path, TAKT_LOSS_UNATTRIBUTED, and those that were not for
- * want of memory, TAKT_LOSS_DEVICE_DROPPED. */
-uint64_t tkt_device_fold_unattributed(const tkt_device_fold *sums);
-uint64_t tkt_device_fold_lost(const tkt_device_fold *sums);
+/* Adds up without a path what still waits for its call. Takes the store's lock. */
+void tkt_device_fold_finish(tkt_device_fold *sums, tkt_store *store);
+
+/* What was not added up as it should: a part of tkt_joined, and more. */
+typedef struct tkt_fold_losses {
+    uint64_t unattributed; /* activities that were added up without a path */
+    uint64_t no_memory;    /* activities that were not added up */
+    uint64_t missing;      /* launches of which nothing has arrived */
+    uint64_t incomplete;
+    uint64_t bad_time;
+} tkt_fold_losses;
+tkt_fold_losses tkt_device_fold_losses(const tkt_device_fold *sums);
 
 /* For tkt_seal(): puts the sums into trace->node_activities. nodes[log] are the numbers that the
  * nodes of a log's fold have in the trace's; NULL where the log has none. */

@@ -28,6 +28,7 @@ static void destroy(takt_trace *trace)
     TKT_ARRAY_FREE(&trace->flows);
     TKT_ARRAY_FREE(&trace->memory_events);
     TKT_ARRAY_FREE(&trace->calls);
+    TKT_ARRAY_FREE(&trace->late_calls);
     TKT_ARRAY_FREE(&trace->shapes);
     TKT_ARRAY_FREE(&trace->devices);
     TKT_ARRAY_FREE(&trace->waits);

@@ -45,6 +45,7 @@ typedef struct tkt_span {
 
 static inline uint32_t tkt_span_site(const tkt_span *span) { return span->site_flags >> 8; }
 static inline uint32_t tkt_span_flags(const tkt_span *span) { return span->site_flags & 0xFFu; }
+static inline void tkt_span_mark(tkt_span *span, uint32_t flags) { span->site_flags |= flags; }
 
 typedef enum tkt_arg_type {
     TKT_ARG_INT,
@@ -271,6 +272,7 @@ struct takt_trace {
     TKT_ARRAY_OF(tkt_flow) flows;
     TKT_ARRAY_OF(tkt_memory_event) memory_events;
     TKT_ARRAY_OF(tkt_call_info) calls; /* by track, then span */
+    TKT_ARRAY_OF(uint32_t) late_calls; /* ids of calls that began after the window; for the join */
     TKT_ARRAY_OF(tkt_shape) shapes;    /* strings are the trace's */
     TKT_ARRAY_OF(tkt_device) devices;  /* by ordinal; strings are the trace's */
     TKT_ARRAY_OF(tkt_wait) waits;         /* these by begin */

@@ -132,6 +132,21 @@ static void begin_run(tkt_sealing *sealing, tkt_run *run, tkt_thread_mark thread
     run->thread = thread;
 }
 
+/* A call is followed by its span. */
+static void note_late_call(tkt_sealing *sealing, const takt_record *slot)
+{
+    tkt_slot_span span;
+    uint32_t correlation = (uint32_t)slot->start;
+    if (correlation > sealing->window->last_correlation || !tkt_slot_read_span(slot + 1, &span) ||
+        span.begin <= sealing->window->end_ticks)
+        return;
+    uint32_t *late = TKT_ARRAY_ADD(&sealing->trace->late_calls);
+    if (late)
+        *late = correlation;
+    else
+        sealing->is_out_of_memory = true;
+}
+
 /* Cuts a part where another thread goes on. */
 static void split_part(tkt_sealing *sealing, tkt_run *run, const tkt_log_part *part)
 {
@@ -144,6 +159,8 @@ static void split_part(tkt_sealing *sealing, tkt_run *run, const tkt_log_part *p
             run->thread.name = slot->ticks;
         if (tkt_slot_kind_of(slot) == TKT_SLOT_TASK || tkt_slot_kind_of(slot) == TKT_SLOT_SPAN_AT)
             tkt_async_add(sealing, slot);
+        if (tkt_slot_kind_of(slot) == TKT_SLOT_CALL)
+            note_late_call(sealing, slot);
         if (tkt_slot_kind_of(slot) != TKT_SLOT_THREAD)
             continue;
         add_segment(sealing, run, first, slot);

@@ -10,6 +10,7 @@
 typedef struct tkt_seal_window {
     uint64_t      begin_ticks;
     uint64_t      end_ticks;
+    uint32_t      last_correlation; /* ids of later calls than the window's are kept up to this one */
     tkt_clock_fit fit;
     bool          with_spans; /* the full form */
     bool          with_fold;  /* the folded form, from: */

@@ -118,39 +118,41 @@ CUAPI cuMemcpy(CUdeviceptr target, CUdeviceptr source, size_t bytes)
 CUAPI cuMemcpyHtoD_v2(CUdeviceptr target, const void *source, size_t bytes)
 {
     DRIVER(cuMemcpyHtoD_v2, copy(pointer(target), source, bytes, SIM_HOST_TO_DEVICE, NULL, false),
-           &target);
+           WORDS(WORD(target), WORD(source), WORD(bytes)));
 }
 
 CUAPI cuMemcpyDtoH_v2(void *target, CUdeviceptr source, size_t bytes)
 {
     DRIVER(cuMemcpyDtoH_v2, copy(target, pointer(source), bytes, SIM_DEVICE_TO_HOST, NULL, false),
-           &target);
+           WORDS(WORD(target), WORD(source), WORD(bytes)));
 }
 
 CUAPI cuMemcpyDtoD_v2(CUdeviceptr target, CUdeviceptr source, size_t bytes)
 {
     DRIVER(cuMemcpyDtoD_v2,
            copy(pointer(target), pointer(source), bytes, SIM_DEVICE_TO_DEVICE, NULL, true),
-           &target);
+           WORDS(WORD(target), WORD(source), WORD(bytes)));
 }
 
 CUAPI cuMemcpyAsync(CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream stream)
 {
     DRIVER(cuMemcpyAsync,
-           copy(pointer(target), pointer(source), bytes, SIM_BY_ADDRESS, stream, true), &target);
+           copy(pointer(target), pointer(source), bytes, SIM_BY_ADDRESS, stream, true),
+           WORDS(WORD(target), WORD(source), WORD(bytes), WORD(stream)));
 }
 
 CUAPI cuMemcpyAsync_ptsz(CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream stream)
 {
     DRIVER(cuMemcpyAsync_ptsz,
            copy(pointer(target), pointer(source), bytes, SIM_BY_ADDRESS, of_thread(stream), true),
-           &target);
+           WORDS(WORD(target), WORD(source), WORD(bytes), WORD(stream)));
 }
 
 CUAPI cuMemcpyHtoDAsync_v2(CUdeviceptr target, const void *source, size_t bytes, CUstream stream)
 {
     DRIVER(cuMemcpyHtoDAsync_v2,
-           copy(pointer(target), source, bytes, SIM_HOST_TO_DEVICE, stream, true), &target);
+           copy(pointer(target), source, bytes, SIM_HOST_TO_DEVICE, stream, true),
+           WORDS(WORD(target), WORD(source), WORD(bytes), WORD(stream)));
 }
 
 CUAPI cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr target, const void *source, size_t bytes,
@@ -158,27 +160,28 @@ CUAPI cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr target, const void *source, size_t b
 {
     DRIVER(cuMemcpyHtoDAsync_v2_ptsz,
            copy(pointer(target), source, bytes, SIM_HOST_TO_DEVICE, of_thread(stream), true),
-           &target);
+           WORDS(WORD(target), WORD(source), WORD(bytes), WORD(stream)));
 }
 
 CUAPI cuMemcpyDtoHAsync_v2(void *target, CUdeviceptr source, size_t bytes, CUstream stream)
 {
     DRIVER(cuMemcpyDtoHAsync_v2,
-           copy(target, pointer(source), bytes, SIM_DEVICE_TO_HOST, stream, true), &target);
+           copy(target, pointer(source), bytes, SIM_DEVICE_TO_HOST, stream, true),
+           WORDS(WORD(target), WORD(source), WORD(bytes), WORD(stream)));
 }
 
 CUAPI cuMemcpyDtoHAsync_v2_ptsz(void *target, CUdeviceptr source, size_t bytes, CUstream stream)
 {
     DRIVER(cuMemcpyDtoHAsync_v2_ptsz,
            copy(target, pointer(source), bytes, SIM_DEVICE_TO_HOST, of_thread(stream), true),
-           &target);
+           WORDS(WORD(target), WORD(source), WORD(bytes), WORD(stream)));
 }
 
 CUAPI cuMemcpyDtoDAsync_v2(CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream stream)
 {
     DRIVER(cuMemcpyDtoDAsync_v2,
            copy(pointer(target), pointer(source), bytes, SIM_DEVICE_TO_DEVICE, stream, true),
-           &target);
+           WORDS(WORD(target), WORD(source), WORD(bytes), WORD(stream)));
 }
 
 CUAPI cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr target, CUdeviceptr source, size_t bytes,
@@ -187,7 +190,7 @@ CUAPI cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr target, CUdeviceptr source, size_t b
     DRIVER(cuMemcpyDtoDAsync_v2_ptsz,
            copy(pointer(target), pointer(source), bytes, SIM_DEVICE_TO_DEVICE, of_thread(stream),
                 true),
-           &target);
+           WORDS(WORD(target), WORD(source), WORD(bytes), WORD(stream)));
 }
 
 CUAPI cuMemcpyPeerAsync(CUdeviceptr target, CUcontext target_context, CUdeviceptr source,
@@ -197,7 +200,8 @@ CUAPI cuMemcpyPeerAsync(CUdeviceptr target, CUcontext target_context, CUdevicept
     (void)source_context;
     DRIVER(cuMemcpyPeerAsync,
            copy(pointer(target), pointer(source), bytes, SIM_DEVICE_TO_DEVICE, stream, true),
-           &target);
+           WORDS(WORD(target), WORD(target_context), WORD(source), WORD(source_context),
+                 WORD(bytes), WORD(stream)));
 }
 
 static int set(CUdeviceptr target, unsigned value, unsigned element_bytes, size_t count,
@@ -213,30 +217,36 @@ static int set(CUdeviceptr target, unsigned value, unsigned element_bytes, size_
 
 CUAPI cuMemsetD8_v2(CUdeviceptr target, unsigned char value, size_t count)
 {
-    DRIVER(cuMemsetD8_v2, set(target, value, 1, count, NULL), &target);
+    DRIVER(cuMemsetD8_v2, set(target, value, 1, count, NULL),
+           WORDS(WORD(target), WORD(value), WORD(count)));
 }
 
 CUAPI cuMemsetD32_v2(CUdeviceptr target, unsigned value, size_t count)
 {
-    DRIVER(cuMemsetD32_v2, set(target, value, 4, count, NULL), &target);
+    DRIVER(cuMemsetD32_v2, set(target, value, 4, count, NULL),
+           WORDS(WORD(target), WORD(value), WORD(count)));
 }
 
 CUAPI cuMemsetD8Async(CUdeviceptr target, unsigned char value, size_t count, CUstream stream)
 {
-    DRIVER(cuMemsetD8Async, set(target, value, 1, count, stream), &target);
+    DRIVER(cuMemsetD8Async, set(target, value, 1, count, stream),
+           WORDS(WORD(target), WORD(value), WORD(count), WORD(stream)));
 }
 
 CUAPI cuMemsetD8Async_ptsz(CUdeviceptr target, unsigned char value, size_t count, CUstream stream)
 {
-    DRIVER(cuMemsetD8Async_ptsz, set(target, value, 1, count, of_thread(stream)), &target);
+    DRIVER(cuMemsetD8Async_ptsz, set(target, value, 1, count, of_thread(stream)),
+           WORDS(WORD(target), WORD(value), WORD(count), WORD(stream)));
 }
 
 CUAPI cuMemsetD32Async(CUdeviceptr target, unsigned value, size_t count, CUstream stream)
 {
-    DRIVER(cuMemsetD32Async, set(target, value, 4, count, stream), &target);
+    DRIVER(cuMemsetD32Async, set(target, value, 4, count, stream),
+           WORDS(WORD(target), WORD(value), WORD(count), WORD(stream)));
 }
 
 CUAPI cuMemsetD32Async_ptsz(CUdeviceptr target, unsigned value, size_t count, CUstream stream)
 {
-    DRIVER(cuMemsetD32Async_ptsz, set(target, value, 4, count, of_thread(stream)), &target);
+    DRIVER(cuMemsetD32Async_ptsz, set(target, value, 4, count, of_thread(stream)),
+           WORDS(WORD(target), WORD(value), WORD(count), WORD(stream)));
 }

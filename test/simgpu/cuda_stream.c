@@ -152,6 +152,12 @@ CUAPI cuEventRecordWithFlags_ptsz(CUevent event, CUstream stream, unsigned flags
            sim_event_record((sim_event *)event, STREAM(of_thread(stream)), flags), &event);
 }
 
+CUAPI cuCtxRecordEvent(CUcontext context, CUevent event)
+{
+    DRIVER(cuCtxRecordEvent,
+           sim_event_record_context((sim_event *)event, (sim_context *)context), &context);
+}
+
 CUAPI cuEventQuery(CUevent event)
 {
     DRIVER(cuEventQuery, sim_event_query((sim_event *)event), &event);

@@ -133,6 +133,7 @@ CUAPI cuEventCreate(CUevent *event, unsigned flags);
 CUAPI cuEventDestroy_v2(CUevent event);
 CUAPI cuEventRecord(CUevent event, CUstream stream);
 CUAPI cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags);
+CUAPI cuCtxRecordEvent(CUcontext context, CUevent event);
 CUAPI cuEventQuery(CUevent event);
 CUAPI cuEventSynchronize(CUevent event);
 CUAPI cuEventElapsedTime_v2(float *ms, CUevent begin, CUevent end);

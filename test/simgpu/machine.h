@@ -77,6 +77,7 @@ SIM_API int sim_stream_context(sim_stream *stream, sim_context **out);
 SIM_API int sim_event_create(unsigned flags, sim_event **out);
 SIM_API int sim_event_destroy(sim_event *event);
 SIM_API int sim_event_record(sim_event *event, sim_stream *stream, unsigned flags);
+SIM_API int sim_event_record_context(sim_event *event, sim_context *context);
 SIM_API int sim_event_query(sim_event *event);
 SIM_API int sim_event_synchronize(sim_event *event);
 SIM_API int sim_event_elapsed(float *ms, sim_event *begin, sim_event *end);

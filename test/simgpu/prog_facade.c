@@ -6,6 +6,7 @@
 #include "cuda/buffers.h"
 #include "simgpu/driver.h"
 #include "simgpu/sim.h"
+#include "support/settle.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST_CALLS 200000u
+#define MOST_CALLS 400000u
 #define FILTER     0x1Fu
 
 #define CHECK(claim)                                                                               \
@@ -134,7 +135,7 @@ static void each(void)
         CUDA(cuMemsetD8Async(memory, 0, 100, NULL));
     CHECK(told == 1015);
     CHECK(tkt_cuda_last_correlation() - before >= 1015);
-    CHECK(tkt_cuda_settle(true, 10000));
+    CHECK(settle_devices(true, 10000));
     CHECK(told == 1015); /* waiting is Takt's own */
     CHECK(stored() == 1015);
     CHECK(lines[0] == 0);
@@ -156,7 +157,7 @@ static void early(void)
     CHECK(tkt_store_get()->devices.count == 0);
     begin_cuda();
     launch(10);
-    CHECK(tkt_cuda_settle(true, 10000));
+    CHECK(settle_devices(true, 10000));
     CHECK(stored() == 10);
     CHECK(tkt_store_get()->devices.count == 1);
 }
@@ -168,7 +169,7 @@ static void on_and_off(void)
         launch(3);
         want(true, false);
         launch(7);
-        CHECK(tkt_cuda_settle(true, 10000));
+        CHECK(settle_devices(true, 10000));
         want(false, false);
         launch(5);
         CHECK(told == 7 * round);
@@ -186,12 +187,12 @@ static void wishes(void)
     begin_cuda();
     want(true, false);
     CUDA(cuMemAlloc_v2(&more, 4096));
-    CHECK(tkt_cuda_settle(false, 10000));
+    settle_devices(false, 10000);
     CHECK(tkt_store_get()->memory.count == 0);
     want(true, true);
     launch(2);
     CUDA(cuMemFree_v2(more));
-    CHECK(tkt_cuda_settle(true, 10000));
+    CHECK(settle_devices(true, 10000));
     CHECK(tkt_store_get()->memory.count == 1);
     CHECK(tkt_store_get()->memory.items[0].bytes < 0);
     CHECK(stored() == 2);
@@ -199,7 +200,7 @@ static void wishes(void)
         .is_on = true, .filter = 8, .max_bytes = 1 << 20, .generation = ++generation});
     launch(3);
     CUDA(cuMemsetD8_v2(memory, 0, 100));
-    CHECK(tkt_cuda_settle(true, 10000));
+    CHECK(settle_devices(true, 10000));
     CHECK(stored() == 3); /* kernels are not wished for any more */
 }
 
@@ -223,9 +224,9 @@ static void threads(void)
         tkt_thread_join(running[i]);
     CHECK(told == 2000);
     size_t wanted = strtoul(expected, NULL, 10);
-    CHECK(!tkt_cuda_settle(true, 10000) || stored() == 2000);
+    CHECK(!settle_devices(true, 10000) || stored() == 2000);
     for (int i = 0; stored() < wanted && i < 10000; i++)
-        tkt_cuda_settle(false, 10000);
+        settle_devices(false, 10000);
     CHECK(stored() == wanted);
     want(false, false);
 }
@@ -241,7 +242,7 @@ static void taken(void)
     want(true, false);
     CHECK(strchr(lines, '\n') == strrchr(lines, '\n')); /* said once */
     launch(5);
-    CHECK(tkt_cuda_settle(true, 10000));
+    CHECK(settle_devices(true, 10000));
     CHECK(stored() == 0);
     unsetenv("TAKT_SIM");
     sim_script("");
@@ -249,7 +250,7 @@ static void taken(void)
     is_backend(TKT_BACKEND_CUPTI, "CUPTI");
     CHECK(tkt_cuda_status_now().reason[0] == 0);
     launch(5);
-    CHECK(tkt_cuda_settle(true, 10000));
+    CHECK(settle_devices(true, 10000));
     CHECK(stored() == 5);
 }
 
@@ -262,7 +263,7 @@ static void refused(void)
         is_backend(TKT_BACKEND_EVENTS, "CUDA events");
         CHECK(strstr(tkt_cuda_status_now().reason, expected));
         launch(5);
-        CHECK(tkt_cuda_settle(true, 10000));
+        CHECK(settle_devices(true, 10000));
         want(false, false);
     }
     CHECK(stored() == 0 && told == 0);
@@ -287,7 +288,7 @@ static void in_part(void)
         is_backend(TKT_BACKEND_CUPTI, "CUPTI");
         launch(5);
         CUDA(cuMemsetD8_v2(memory, 0, 100));
-        CHECK(tkt_cuda_settle(true, 10000));
+        CHECK(settle_devices(true, 10000));
         want(false, false);
     }
     CHECK(stored() == 15 + 2); /* sets are the second kind, and missing in the first round */
@@ -300,8 +301,8 @@ static void hang(void)
     begin_cuda();
     want(true, false);
     launch(5);
-    CHECK(!tkt_cuda_settle(true, 100));
-    CHECK(!tkt_cuda_settle(true, 100));
+    CHECK(!settle_devices(true, 100));
+    CHECK(!settle_devices(true, 100));
     want(false, false);
     want(true, false);
 }
@@ -309,22 +310,23 @@ static void hang(void)
 /* More raw records than there are buffers for, while the decoder cannot go on. */
 static void exhausted(void)
 {
-    const size_t launches = 100000;
+    const size_t launches = 200000;
     begin_cuda();
-    want(true, false);
+    tkt_cuda_want(&(tkt_cuda_wish){
+        .is_on = true, .filter = FILTER, .max_bytes = 8 << 20, .generation = ++generation});
     tkt_store *store = tkt_store_get();
     tkt_mutex_lock(&store->lock);
     launch((int)launches);
     tkt_mutex_unlock(&store->lock);
     size_t wanted = strcmp(expected, "about") == 0 ? launches / 10 * 9 : launches;
     for (int i = 0; stored() + dropped() < wanted && i < 1000; i++)
-        tkt_cuda_settle(true, 20000);
+        settle_devices(true, 20000);
     size_t count = stored();
     CHECK(count > 0 && count < launches && count + dropped() >= wanted);
     /* A record of Takt's own waiting may be among them. */
     CHECK(wanted < launches || count + dropped() <= launches + 10);
     launch(100);
-    CHECK(tkt_cuda_settle(true, 10000));
+    CHECK(settle_devices(true, 10000));
     CHECK(stored() == count + 100);
 }
 
@@ -338,7 +340,7 @@ static void forked(void)
         uint64_t bytes;
         want(true, false);
         want(false, false);
-        CHECK(tkt_cuda_settle(true, 10000));
+        CHECK(settle_devices(true, 10000));
         CHECK(strstr(tkt_cuda_status_now().reason, "forked"));
         CHECK(!tkt_cuda_memory(0, &bytes, &bytes));
         CHECK(tkt_cuda_synchronize() == TAKT_OK);
@@ -346,7 +348,7 @@ static void forked(void)
     }
     int status;
     CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    CHECK(tkt_cuda_settle(true, 10000));
+    CHECK(settle_devices(true, 10000));
     CHECK(stored() == 5);
 }
 
@@ -354,7 +356,7 @@ static void forked(void)
 static void look_after_exit(void)
 {
     CHECK(stored() == 100);
-    tkt_cuda_settle(true, 10000);
+    settle_devices(true, 10000);
     want(false, false);
     puts("left");
 }
@@ -380,13 +382,13 @@ static void capture(void)
     CUDA(cuStreamBeginCapture_v2(stream, 1));
     CUDA(cuLaunchKernel(kernel, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL));
     CHECK(tkt_cuda_synchronize() == TAKT_BAD_STATE);
-    tkt_cuda_settle(true, 10000);
+    settle_devices(true, 10000);
     CUDA(cuStreamEndCapture(stream, &graph)); /* it is still valid */
     CHECK(tkt_cuda_synchronize() == TAKT_OK);
     CUgraphExec exec;
     CUDA(cuGraphInstantiateWithFlags(&exec, graph, 0));
     CUDA(cuGraphLaunch(exec, stream));
-    CHECK(tkt_cuda_settle(true, 10000));
+    CHECK(settle_devices(true, 10000));
     CHECK(strcmp(last_name, "cuGraphLaunch") == 0);
     CHECK(stored() == 1);
 }
@@ -416,7 +418,7 @@ static void clocks(void)
     CHECK(tkt_store_get()->clock.is_own == (expected[0] == '1'));
     uint64_t before_ns = takt_now_ns();
     launch(50);
-    CHECK(tkt_cuda_settle(true, 10000));
+    CHECK(settle_devices(true, 10000));
     uint64_t after_ns = takt_now_ns();
     CHECK(stored() == 50);
     tkt_clock_fit fit = tkt_clock_fit_now();

@@ -229,6 +229,7 @@
     X(cuEventRecord_ptsz, 441) \
     X(cuEventRecordWithFlags, 587) \
     X(cuEventRecordWithFlags_ptsz, 588) \
+    X(cuCtxRecordEvent, 755) \
     X(cuEventQuery, 120) \
     X(cuEventSynchronize, 121) \
     X(cuEventElapsedTime, 123) \

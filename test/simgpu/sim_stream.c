@@ -263,6 +263,24 @@ int sim_event_record(sim_event *event, sim_stream *handle, unsigned flags)
     return status;
 }
 
+/* The event is reached when all that the context has been given so far is done. Spoils captures of
+ * the context's streams. */
+int sim_event_record_context(sim_event *event, sim_context *context)
+{
+    sim_lock();
+    int status = sim_is(context, SIM_A_CONTEXT) && is_event(event) ? sim_capture_refuse(context)
+                                                                   : SIM_INVALID_HANDLE;
+    if (!status) {
+        uint64_t now_ns = sim_device_time_ns();
+        uint64_t ready_ns = sim_context_ready(context);
+        event->time_ns = ready_ns > now_ns ? ready_ns : now_ns;
+        event->is_recorded = true;
+        event->is_captured = false;
+    }
+    sim_unlock();
+    return status;
+}
+
 int sim_stream_wait(sim_stream *handle, sim_event *event, unsigned flags)
 {
     sim_lock();

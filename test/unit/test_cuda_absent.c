@@ -5,6 +5,7 @@
 
 #include "base/dynlib.h"
 #include "cuda/cupti.h"
+#include "support/settle.h"
 
 #include <string.h>
 
@@ -44,7 +45,7 @@ static void without_a_driver_there_is_a_reason_and_no_trouble(void **state)
     uint64_t bytes;
     for (uint64_t generation = 1; generation <= 3; generation++) {
         tkt_cuda_want(&(tkt_cuda_wish){.is_on = true, .filter = 1, .generation = generation});
-        assert_true(tkt_cuda_settle(true, 5000));
+        assert_true(settle_devices(true, 5000));
         assert_int_equal(tkt_cuda_status_now().backend, TKT_BACKEND_NONE);
         assert_string_equal(tkt_cuda_status_now().text, "none");
         assert_non_null(strstr(tkt_cuda_status_now().reason, "no NVIDIA driver"));

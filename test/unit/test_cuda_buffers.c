@@ -1,5 +1,6 @@
 /* The pool of buffers that CUPTI fills. The cases share the process's one pool and leave it with
- * all buffers at home. */
+ * all buffers at home. A request tells by how long the last one of its thread was ago how large the
+ * buffer is to be; here they follow each other at once, so that sizes only grow. */
 #include "cuda/buffers.h"
 
 #include "base/thread.h"
@@ -16,11 +17,13 @@
 
 #define THREADS 4
 #define ROUNDS  2000
+#define MANY    64
+#define LIMIT   ((uint64_t)1 << 20)
 
 static tkt_record_sizes sizes;
 
-static size_t drained_bytes[TKT_MAX_BUFFERS];
-static const uint8_t *drained[TKT_MAX_BUFFERS];
+static size_t drained_bytes[MANY];
+static const uint8_t *drained[MANY];
 static size_t drained_count;
 
 static void note(const void *buffer, size_t valid_bytes)
@@ -35,46 +38,89 @@ static void drain(void)
     tkt_buffers_drain(note);
 }
 
-static uint8_t *take(size_t expected_bytes)
+typedef struct taken_buffer {
+    uint8_t *bytes;
+    size_t size;
+    size_t records;
+} taken_buffer;
+
+static taken_buffer take(void)
 {
-    uint8_t *buffer = (uint8_t *)&sizes;
-    size_t bytes = 1, records = 1;
-    tkt_buffers_request(&buffer, &bytes, &records);
-    assert_int_equal(bytes, expected_bytes);
-    assert_int_equal(records, 0);
-    return buffer;
+    taken_buffer taken = {(uint8_t *)&sizes, 1, 1};
+    tkt_buffers_request(&taken.bytes, &taken.size, &taken.records);
+    return taken;
 }
 
-static void give(uint8_t *buffer, size_t valid_bytes)
+static void give(uint8_t *bytes, size_t valid_bytes)
 {
-    tkt_buffers_complete(NULL, 0, buffer, TKT_BUFFER_BYTES, valid_bytes);
+    tkt_buffers_complete(NULL, 0, bytes, 1, valid_bytes);
 }
 
-static void no_buffer_is_handed_out_before_there_is_one(void **state)
+static void give_all(const taken_buffer *buffers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        give(buffers[i].bytes, 0);
+    drain();
+    assert_int_equal(drained_count, count);
+}
+
+static void no_buffer_is_handed_out_before_there_is_room(void **state)
 {
     (void)state;
-    assert_null(take(0));
+    assert_null(take().bytes);
     assert_true(tkt_buffers_setup(&sizes, true));
-    assert_false(tkt_buffers_grow(0));
-    assert_true(tkt_buffers_grow(4));
-    uint8_t *buffers[4];
-    for (int i = 0; i < 4; i++) {
-        buffers[i] = take(TKT_BUFFER_BYTES);
-        for (int j = 0; j < i; j++)
-            assert_ptr_not_equal(buffers[i], buffers[j]);
-    }
-    assert_null(take(0));
-    for (int i = 0; i < 4; i++)
-        give(buffers[i], 0);
-    drain();
-    assert_int_equal(drained_count, 4);
+    assert_null(take().bytes);
+    assert_int_equal(tkt_buffers_take_losses().refused, 2);
+    tkt_buffers_limit(LIMIT);
+    taken_buffer first = take();
+    assert_non_null(first.bytes);
+    give_all(&first, 1);
+}
+
+static void *take_first_ones(void *argument)
+{
+    taken_buffer *taken = argument;
+    for (size_t i = 0; i < 6; i++)
+        taken[i] = take();
+    return NULL;
+}
+
+/* Of a thread that was never heard of. */
+static void buffers_grow_with_what_a_thread_fills(void **state)
+{
+    (void)state;
+    taken_buffer taken[6];
+    tkt_thread thread;
+    assert_int_equal(tkt_thread_start(&thread, "taker", take_first_ones, taken), TAKT_OK);
+    tkt_thread_join(thread);
+    assert_int_equal(taken[0].records, 5);
+    assert_int_equal(taken[0].size, TKT_BUFFER_LEAST_BYTES);
+    assert_int_equal(taken[1].records, 0);
+    assert_int_equal(taken[1].size, TKT_BUFFER_LEAST_BYTES);
+    assert_int_equal(taken[2].size, 4 * TKT_BUFFER_LEAST_BYTES);
+    for (size_t i = 3; i < 6; i++)
+        assert_int_equal(taken[i].size, TKT_BUFFER_MOST_BYTES);
+    give_all(taken, 6);
+}
+
+static void a_thread_that_waits_long_gets_buffers_of_two_records(void **state)
+{
+    (void)state;
+    taken_buffer taken = take();
+    give_all(&taken, 1);
+    uint64_t until_ns = takt_now_ns() + 700000000;
+    while (takt_now_ns() < until_ns)
+        ;
+    taken = take();
+    assert_int_equal(taken.records, 2);
+    give_all(&taken, 1);
 }
 
 static void buffers_come_back_in_order_and_are_zeroed(void **state)
 {
     (void)state;
-    uint8_t *first = take(TKT_BUFFER_BYTES);
-    uint8_t *second = take(TKT_BUFFER_BYTES);
+    uint8_t *first = take().bytes;
+    uint8_t *second = take().bytes;
     memset(first, 0xAB, 100);
     memset(second, 0xCD, 200);
     give(second, 200);
@@ -94,61 +140,71 @@ static void buffers_come_back_in_order_and_are_zeroed(void **state)
 static void more_valid_bytes_than_there_are_are_not_believed(void **state)
 {
     (void)state;
-    give(take(TKT_BUFFER_BYTES), SIZE_MAX);
+    taken_buffer taken = take();
+    give(taken.bytes, SIZE_MAX);
     drain();
-    assert_int_equal(drained_bytes[0], TKT_BUFFER_BYTES);
+    assert_int_equal(drained_bytes[0], taken.size);
 }
 
 static void buffers_that_were_not_handed_out_are_counted(void **state)
 {
     (void)state;
     uint8_t stranger[16];
-    uint8_t *buffer = take(TKT_BUFFER_BYTES);
+    uint8_t *bytes = take().bytes;
     tkt_buffers_take_losses();
-    give(buffer, 8);
-    give(buffer, 8);
+    give(bytes, 8);
+    give(bytes, 8);
     give(stranger, sizeof stranger);
     give(NULL, 8);
     drain();
     assert_int_equal(drained_count, 1);
-    give(buffer, 8);
+    give(bytes, 8);
     drain();
     assert_int_equal(drained_count, 0);
     assert_int_equal(tkt_buffers_take_losses().foreign, 4);
     assert_int_equal(tkt_buffers_take_losses().foreign, 0);
 }
 
-static size_t take_all(uint8_t *buffers[TKT_MAX_BUFFERS])
-{
-    size_t count = 0, bytes, records;
-    for (;;) {
-        tkt_buffers_request(&buffers[count], &bytes, &records);
-        if (!buffers[count])
-            return count;
-        count++;
-    }
-}
-
-static void the_pool_doubles_when_it_was_empty_up_to_its_limit(void **state)
+static void all_are_back_when_the_oldest_is_back_and_drained(void **state)
 {
     (void)state;
-    static uint8_t *buffers[TKT_MAX_BUFFERS + 1];
-    tkt_buffers_grow(24);
-    size_t before = take_all(buffers);
-    for (size_t i = 0; i < before; i++)
-        give(buffers[i], 0);
+    uint64_t before = tkt_buffers_count();
+    uint8_t *first = take().bytes, *second = take().bytes;
+    assert_int_equal(tkt_buffers_count(), before + 2);
+    assert_true(tkt_buffers_are_back(before));
+    assert_false(tkt_buffers_are_back(before + 1));
+    give(second, 0);
+    assert_false(tkt_buffers_are_back(before + 1));
+    give(first, 0);
+    assert_false(tkt_buffers_are_back(before + 1));
     drain();
-    tkt_buffers_grow(24);
-    size_t after = take_all(buffers);
-    assert_int_equal(after, before * 2 < 24 ? before * 2 : 24);
-    for (size_t i = 0; i < after; i++)
-        give(buffers[i], 0);
-    drain();
-    tkt_buffers_grow(24);
-    assert_int_equal(take_all(buffers), 24);
-    for (size_t i = 0; i < 24; i++)
-        give(buffers[i], 0);
-    drain();
+    assert_true(tkt_buffers_are_back(before + 2));
+}
+
+static void ignore(const void *buffer, size_t valid_bytes)
+{
+    (void)buffer;
+    (void)valid_bytes;
+}
+
+/* Until there is less room than the smallest takes. */
+static void requests_are_refused_only_when_the_limit_is_used_up(void **state)
+{
+    (void)state;
+    static taken_buffer taken[LIMIT / TKT_BUFFER_LEAST_BYTES + 1];
+    size_t count = 0, bytes = 0;
+    tkt_buffers_take_losses();
+    tkt_buffers_trim(0);
+    while ((taken[count] = take()).bytes)
+        bytes += taken[count++].size;
+    assert_int_equal(tkt_buffers_take_losses().refused, 1);
+    assert_in_range(LIMIT - bytes, 0, TKT_BUFFER_LEAST_BYTES - 1);
+    assert_in_range(tkt_buffers_bytes(), bytes, LIMIT);
+    for (size_t i = 0; i < count; i++)
+        give(taken[i].bytes, 0);
+    tkt_buffers_drain(ignore);
+    tkt_buffers_trim(0);
+    assert_int_equal(tkt_buffers_bytes(), 0);
 }
 
 static _Atomic(uint64_t) threads_done, taken, given_bytes;
@@ -206,8 +262,9 @@ static void threads_never_share_a_buffer(void **state)
 static void who_cannot_be_refused_gets_a_buffer_that_is_thrown_away(void **state)
 {
     (void)state;
-    static uint8_t *buffers[TKT_MAX_BUFFERS + 1];
-    size_t count = take_all(buffers), bytes, records;
+    size_t bytes, records;
+    tkt_buffers_trim(0);
+    tkt_buffers_limit(0);
     sizes.bytes[TKT_KIND_MEMSET] = 88;
     sizes.bytes[TKT_KIND_MEMCPY] = 96;
     assert_true(tkt_buffers_setup(&sizes, false));
@@ -216,7 +273,7 @@ static void who_cannot_be_refused_gets_a_buffer_that_is_thrown_away(void **state
     for (size_t i = 0; i < 64; i++) {
         tkt_buffers_request(&emergencies[i], &bytes, &records);
         assert_non_null(emergencies[i]);
-        assert_in_range(bytes, 4096, TKT_BUFFER_BYTES);
+        assert_in_range(bytes, TKT_BUFFER_LEAST_BYTES, TKT_BUFFER_MOST_BYTES);
         size_t earlier = 0;
         while (earlier < i && emergencies[earlier] != emergencies[i])
             earlier++;
@@ -241,20 +298,19 @@ static void who_cannot_be_refused_gets_a_buffer_that_is_thrown_away(void **state
     assert_int_equal(losses.foreign, 0);
     give(buffer + 8, 8);
     assert_int_equal(tkt_buffers_take_losses().foreign, 1);
-    for (size_t i = 0; i < count; i++)
-        give(buffers[i], 0);
-    drain();
-    assert_int_equal(drained_count, count);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_buffer_is_handed_out_before_there_is_one),
+        cmocka_unit_test(no_buffer_is_handed_out_before_there_is_room),
+        cmocka_unit_test(buffers_grow_with_what_a_thread_fills),
+        cmocka_unit_test(a_thread_that_waits_long_gets_buffers_of_two_records),
         cmocka_unit_test(buffers_come_back_in_order_and_are_zeroed),
         cmocka_unit_test(more_valid_bytes_than_there_are_are_not_believed),
         cmocka_unit_test(buffers_that_were_not_handed_out_are_counted),
-        cmocka_unit_test(the_pool_doubles_when_it_was_empty_up_to_its_limit),
+        cmocka_unit_test(all_are_back_when_the_oldest_is_back_and_drained),
+        cmocka_unit_test(requests_are_refused_only_when_the_limit_is_used_up),
         cmocka_unit_test(threads_never_share_a_buffer),
         cmocka_unit_test(who_cannot_be_refused_gets_a_buffer_that_is_thrown_away),
     };

@@ -3,6 +3,7 @@
 #include "cuda/cuda.h"
 
 #include "base/dynlib.h"
+#include "support/settle.h"
 
 #include <dirent.h>
 
@@ -41,7 +42,7 @@ static void nothing_happens(void **state)
         assert_false(tkt_cuda_is_used());
         tkt_cuda_want(&(tkt_cuda_wish){.is_on = true, .filter = 0xff, .generation = generation});
         assert_int_equal(tkt_cuda_synchronize(), TAKT_OK);
-        assert_true(tkt_cuda_settle(true, 1000));
+        assert_true(settle_devices(true, 1000));
         assert_false(tkt_cuda_memory(0, &bytes, &bytes));
         tkt_cuda_want(&(tkt_cuda_wish){.generation = generation});
     }

@@ -87,17 +87,18 @@ static simc_buffer *new_buffer(simc_session *session, uint32_t thread)
     return buffer;
 }
 
-static void add_buffer(simc_session *session, uint32_t thread)
+static bool add_buffer(simc_session *session, uint32_t thread)
 {
     uint64_t begin = sim_time_ns();
     simc_buffer *buffer = new_buffer(session, thread);
     if (!buffer)
-        return;
+        return false;
     pthread_mutex_lock(&simc_lock);
     buffer->next = session->buffers;
     session->buffers = buffer;
     pthread_mutex_unlock(&simc_lock);
     simc_overhead(session, begin, sim_time_ns());
+    return true;
 }
 
 static bool has_room(const simc_buffer *buffer, size_t bytes, size_t count)
@@ -175,9 +176,10 @@ void simc_write(simc_session *session, const void *records, size_t bytes, size_t
     uint32_t thread = writer_of(session);
     pthread_mutex_lock(&simc_lock);
     simc_buffer *buffer = find_buffer(session, thread, bytes, count);
-    if (!buffer) {
+    bool is_refused = false;
+    while (!buffer && !is_refused) { /* a flush may take the new one away at once */
         pthread_mutex_unlock(&simc_lock);
-        add_buffer(session, thread);
+        is_refused = !add_buffer(session, thread);
         pthread_mutex_lock(&simc_lock);
         buffer = find_buffer(session, thread, bytes, count);
     }

@@ -1,0 +1,124 @@
+/* A launch is satisfied by any record with its correlation id, also by one that was lost: then the
+ * store's activity says so. A graph launch has one for each node, which may come in several
+ * buffers; how many there are is learned from the other launches of the same graph. */
+#include "trace/arrivals.h"
+
+#include "base/hash.h"
+
+#include <string.h>
+
+uint32_t tkt_launched_by(const char *name)
+{
+    if (strstr(name, "GraphLaunch") || strncmp(name, "TAKT_", 5) == 0)
+        return TAKT_TIMING_ALL;
+    if (strstr(name, "Graph") || strstr(name, "HostFunc"))
+        return 0;
+    if (strstr(name, "Launch"))
+        return TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN;
+    if (strstr(name, "Memcpy"))
+        return TAKT_TIMING_MEMCPY;
+    return strstr(name, "Memset") ? TAKT_TIMING_MEMSET : 0;
+}
+
+uint8_t *tkt_calls_that_launch(const takt_trace *trace, uint32_t filter)
+{
+    uint8_t *calls = tkt_alloc_zeroed(trace->calls.count + 1);
+    uint32_t *sites = tkt_alloc_zeroed((trace->sites.count + 1) * sizeof *sites);
+    for (size_t i = 0; sites && i < trace->sites.count; i++)
+        if (trace->sites.items[i].kind == TAKT_SITE_CALL)
+            sites[i] = tkt_launched_by(tkt_trace_text(trace, trace->sites.items[i].name));
+    for (uint32_t i = 0; calls && sites && i < trace->calls.count; i++) {
+        const tkt_span *span = tkt_call_span(trace, i);
+        calls[i] = (sites[tkt_span_site(span)] & filter) && trace->calls.items[i].result == 0 &&
+                   !(tkt_span_flags(span) & (TAKT_SPAN_BEGUN_BEFORE | TAKT_SPAN_CAPTURING));
+    }
+    if (!sites) {
+        tkt_free(calls);
+        calls = NULL;
+    }
+    tkt_free(sites);
+    return calls;
+}
+
+takt_status tkt_arrivals_init(tkt_arrivals *arrivals, const takt_trace *trace, const tkt_join *what)
+{
+    size_t count = trace->calls.count + 1;
+    *arrivals = (tkt_arrivals){.trace = trace, .what = what, .position = what->position};
+    arrivals->launches = tkt_calls_that_launch(trace, what->filter);
+    arrivals->counts = tkt_alloc_zeroed(count * sizeof *arrivals->counts);
+    arrivals->graphs = tkt_alloc_zeroed(count * sizeof *arrivals->graphs);
+    takt_status status = arrivals->launches && arrivals->counts && arrivals->graphs
+                             ? tkt_call_index_init(&arrivals->index, trace)
+                             : TAKT_NO_MEMORY;
+    if (status != TAKT_OK) {
+        tkt_arrivals_fini(arrivals);
+        return status;
+    }
+    for (size_t i = 0; i < trace->calls.count; i++)
+        arrivals->missing += arrivals->launches[i];
+    return TAKT_OK;
+}
+
+void tkt_arrivals_fini(tkt_arrivals *arrivals)
+{
+    tkt_call_index_fini(&arrivals->index);
+    tkt_free(arrivals->launches);
+    tkt_free(arrivals->counts);
+    tkt_free(arrivals->graphs);
+    *arrivals = (tkt_arrivals){0};
+}
+
+static void note(tkt_arrivals *a, const tkt_store *store, const tkt_stored_activity *activity)
+{
+    uint32_t call = tkt_call_find(&a->index, activity->correlation);
+    if (call == TKT_NO_CALL) {
+        a->strays += activity->correlation > a->what->first_correlation &&
+                     activity->correlation <= a->what->last_correlation &&
+                     !tkt_call_is_late(a->trace, activity->correlation);
+        return;
+    }
+    a->missing -= a->launches[call] && a->counts[call] == 0;
+    a->counts[call]++;
+    const tkt_shape *shape = &store->shapes.items[activity->shape];
+    a->graphs[call] = shape->filter == TAKT_TIMING_GRAPH ? 0 : shape->graph;
+}
+
+static void take_new(tkt_arrivals *a, const tkt_store *store)
+{
+    for (const tkt_store_chunk *chunk = store->first; chunk; chunk = chunk->next) {
+        uint64_t at = a->position > chunk->first ? a->position - chunk->first : 0;
+        for (; at < chunk->count; at++)
+            note(a, store, &chunk->items[at]);
+    }
+    a->position = store->next_sequence;
+}
+
+/* True when all launches of a graph have equally many nodes. One launch alone tells nothing. */
+static bool are_graphs_whole(const tkt_arrivals *a)
+{
+    tkt_map nodes = {0}; /* of each graph: how many launches, and nodes of its first one */
+    bool are_whole = true;
+    for (size_t i = 0; i < a->trace->calls.count && are_whole; i++) {
+        uint64_t *known = a->graphs[i] ? tkt_map_put(&nodes, a->graphs[i]) : NULL;
+        if (known && *known == 0)
+            *known = a->counts[i];
+        else if (known)
+            are_whole = (uint32_t)*known == a->counts[i];
+        if (known)
+            *known += UINT64_C(1) << 32;
+    }
+    for (size_t i = 0; i < a->trace->calls.count && are_whole; i++) {
+        const uint64_t *known = a->graphs[i] ? tkt_map_get(&nodes, a->graphs[i]) : NULL;
+        are_whole = !known || *known >> 32 > 1;
+    }
+    tkt_map_fini(&nodes);
+    return are_whole;
+}
+
+bool tkt_arrivals_look(tkt_arrivals *arrivals, tkt_store *store)
+{
+    tkt_mutex_lock(&store->lock);
+    take_new(arrivals, store);
+    tkt_mutex_unlock(&store->lock);
+    return arrivals->missing == 0 && are_graphs_whole(arrivals);
+}

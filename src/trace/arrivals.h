@@ -1,0 +1,39 @@
+/* Which launches of a sealed trace have their activities in the store: what the end of a window
+ * waits for. */
+#ifndef TKT_TRACE_ARRIVALS_H
+#define TKT_TRACE_ARRIVALS_H
+
+#include "cuda/store.h"
+#include "trace/calls.h"
+#include "trace/devices.h"
+
+typedef struct tkt_arrivals {
+    const takt_trace *trace;
+    const tkt_join   *what;
+    tkt_call_index    index;
+    uint64_t          position;   /* of the store: looked at up to here */
+    uint8_t          *launches;   /* by call: it was to cause an activity that `what` asks for */
+    uint32_t         *counts;     /* by call: activities that have come, */
+    uint32_t         *graphs;     /* by call: and the graph that they are nodes of; 0: none */
+    uint64_t          missing;    /* launches of which nothing has come */
+    uint64_t          strays;     /* activities of the window whose call the trace does not have */
+} tkt_arrivals; /* starts as {0} */
+
+/* `what` stays the caller's, as long as this is used. TAKT_NO_MEMORY. */
+takt_status tkt_arrivals_init(tkt_arrivals *arrivals, const takt_trace *trace,
+                              const tkt_join *what);
+void tkt_arrivals_fini(tkt_arrivals *arrivals);
+
+/* Looks at what has come since the last time. True: every launch has an activity, and every graph
+ * launch as many as the others of its graph; false also while a graph was launched only once, since
+ * then nobody knows how many it has. Takes the store's lock. */
+bool tkt_arrivals_look(tkt_arrivals *arrivals, tkt_store *store);
+
+/* What a call of this name launches, as TAKT_TIMING_ bits: any of them; 0: nothing. */
+uint32_t tkt_launched_by(const char *name);
+
+/* The launches of the trace that were to cause activities of this filter: a byte a call, which the
+ * caller frees; NULL without memory. Calls that failed, copied nothing or were captured are none. */
+uint8_t *tkt_calls_that_launch(const takt_trace *trace, uint32_t filter);
+
+#endif

@@ -1,0 +1,424 @@
+/* Windows that end while devices go on: a program that never stops launching, queues that take
+ * longer than anybody waits, many threads. Whatever happens, launches = activities + losses. */
+#include "simgpu/driver.h"
+#include "simgpu/sim.h"
+#include "simgpu/stand_in.h"
+
+#include "trace/model.h"
+
+#include <takt/takt.h>
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define MOST_THREADS 64
+
+static CUcontext contexts[2];
+static CUfunction kernel, slow, endless;
+
+static void check(CUresult result)
+{
+    assert_int_equal(result, 0);
+}
+
+static int set_up_device(void **state)
+{
+    (void)state;
+    CUmodule module;
+    use_stand_in("devices=2; kernel=10us");
+    check(cuInit(0));
+    for (int i = 0; i < 2; i++)
+        check(cuDevicePrimaryCtxRetain(&contexts[i], i));
+    check(cuCtxSetCurrent(contexts[0]));
+    check(cuModuleLoadData(&module, "none"));
+    check(cuModuleGetFunction(&kernel, module, "kernel"));
+    check(cuModuleGetFunction(&slow, module, "slow"));
+    check(cuModuleGetFunction(&endless, module, "endless"));
+    return 0;
+}
+
+static int settle(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        check(cuCtxSetCurrent(contexts[i]));
+        check(cuCtxSynchronize());
+    }
+    check(cuCtxSetCurrent(contexts[0]));
+    return 0;
+}
+
+static void launch(CUfunction function, CUstream stream)
+{
+    check(cuLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, stream, NULL, NULL));
+}
+
+static void pause_us(long us)
+{
+    struct timespec time = {us / 1000000, us % 1000000 * 1000};
+    nanosleep(&time, NULL);
+}
+
+/* ---- What a window holds --------------------------------------------------------------------- */
+
+static const takt_trace *last_trace;
+
+static void keep_trace(const takt_trace *trace, void *user)
+{
+    (void)user;
+    takt_trace_release(last_trace);
+    last_trace = takt_trace_retain(trace);
+}
+
+static takt_profiler *start(takt_profiler_options options)
+{
+    takt_profiler *profiler;
+    options.struct_size = sizeof options;
+    options.on_trace = keep_trace;
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+    return profiler;
+}
+
+static void stop(takt_profiler *profiler)
+{
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    takt_profiler_destroy(profiler);
+    assert_non_null(last_trace);
+}
+
+static uint64_t loss(takt_loss which)
+{
+    return takt_trace_facts(last_trace)->losses[which];
+}
+
+static uint64_t all_losses(void)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
+        sum += loss((takt_loss)i);
+    return sum;
+}
+
+static void assert_no_losses(void)
+{
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
+        if (loss((takt_loss)i))
+            fail_msg("%s: %lu", takt_loss_name((takt_loss)i), (unsigned long)loss((takt_loss)i));
+}
+
+static uint64_t activities_of(const char *name)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < takt_trace_activity_count(last_trace); i++) {
+        takt_activity activity;
+        assert_int_equal(takt_trace_activity(last_trace, i, &activity), TAKT_OK);
+        count += strcmp(activity.name, name) == 0;
+    }
+    return count;
+}
+
+/* Calls of launches that began in the window. */
+static uint64_t launches(void)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < last_trace->calls.count; i++) {
+        const tkt_call_info *call = &last_trace->calls.items[i];
+        const tkt_span *span = &last_trace->tracks.items[call->track].spans.items[call->span];
+        const char *name =
+            tkt_trace_text(last_trace, last_trace->sites.items[tkt_span_site(span)].name);
+        count += strstr(name, "Launch") && !(tkt_span_flags(span) & TAKT_SPAN_BEGUN_BEFORE);
+    }
+    return count;
+}
+
+/* Every activity has a call, and every launch an activity or a loss. */
+static void assert_balance(void)
+{
+    assert_int_equal(loss(TAKT_LOSS_UNATTRIBUTED), 0);
+    assert_int_equal(launches(), takt_trace_activity_count(last_trace) + all_losses());
+}
+
+/* ---- A program that never stops -------------------------------------------------------------- */
+
+typedef struct launcher {
+    pthread_t thread;
+    int device;
+    CUfunction function;
+    long pause_us;
+    uint64_t most_ahead; /* launches that may wait for the device */
+    _Atomic uint64_t launched;
+} launcher;
+
+static atomic_bool is_over;
+
+static void *launch_on_and_on(void *argument)
+{
+    launcher *l = argument;
+    CUstream stream;
+    check(cuCtxSetCurrent(contexts[l->device]));
+    check(cuStreamCreate(&stream, 1));
+    while (!atomic_load(&is_over)) {
+        launch(l->function, stream);
+        uint64_t launched = atomic_fetch_add(&l->launched, 1) + 1;
+        if (l->most_ahead && launched % l->most_ahead == 0)
+            check(cuStreamSynchronize(stream));
+        if (l->pause_us)
+            pause_us(l->pause_us);
+    }
+    check(cuStreamSynchronize(stream));
+    check(cuStreamDestroy_v2(stream));
+    return NULL;
+}
+
+static launcher launchers[MOST_THREADS];
+
+static void start_launchers(int count, launcher how)
+{
+    atomic_store(&is_over, false);
+    for (int i = 0; i < count; i++) {
+        launchers[i].device = i % 2;
+        launchers[i].function = how.function;
+        launchers[i].pause_us = how.pause_us;
+        launchers[i].most_ahead = how.most_ahead;
+        assert_int_equal(
+            pthread_create(&launchers[i].thread, NULL, launch_on_and_on, &launchers[i]), 0);
+    }
+}
+
+static void stop_launchers(int count)
+{
+    atomic_store(&is_over, true);
+    for (int i = 0; i < count; i++)
+        pthread_join(launchers[i].thread, NULL);
+}
+
+/* A kernel of 1.5 ms is launched each millisecond: the device never catches up. */
+static void a_window_on_a_device_that_is_never_idle_has_all_it_launched(void **state)
+{
+    (void)state;
+    sim_script("kernel.slow=1500us");
+    start_launchers(1, (launcher){.function = slow, .pause_us = 1000});
+    for (int window = 0; window < 2; window++) {
+        takt_profiler *profiler = start((takt_profiler_options){0});
+        pause_us(60000);
+        stop(profiler);
+        assert_in_range(launches(), 10, 1000);
+        assert_no_losses();
+        assert_balance();
+    }
+    stop_launchers(1);
+}
+
+/* The end of one window does not cost another one anything. */
+static void overlapping_windows_lose_nothing(void **state)
+{
+    (void)state;
+    sim_script("kernel.slow=1500us");
+    start_launchers(2, (launcher){.function = slow, .pause_us = 1000});
+    takt_profiler *outer = start((takt_profiler_options){0});
+    for (int i = 0; i < 3; i++) {
+        takt_timing *timing;
+        assert_int_equal(takt_timing_begin(NULL, &timing), TAKT_OK);
+        pause_us(10000);
+        assert_int_equal(takt_timing_end(timing), TAKT_OK);
+        assert_in_range(takt_timing_count(timing), 2, 100);
+        takt_timing_free(timing);
+    }
+    stop(outer);
+    stop_launchers(2);
+    assert_in_range(launches(), 40, 5000);
+    assert_no_losses();
+    assert_balance();
+}
+
+/* ---- Queues longer than anybody waits -------------------------------------------------------- */
+
+static void a_queue_of_seconds_is_waited_for(void **state)
+{
+    (void)state;
+    sim_script("kernel.slow=25ms");
+    takt_profiler *profiler = start((takt_profiler_options){0});
+    for (int i = 0; i < 100; i++)
+        launch(slow, NULL);
+    stop(profiler);
+    assert_int_equal(activities_of("kernel slow"), 100);
+    assert_no_losses();
+}
+
+/* Nobody else waits, so that unfinished work is given up for the sake of what has finished. */
+static void what_has_finished_is_taken_when_time_is_over(void **state)
+{
+    (void)state;
+    sim_script("kernel=10us; kernel.endless=3s");
+    takt_profiler *profiler = start((takt_profiler_options){.device_wait_ms = 300});
+    for (int i = 0; i < 99; i++)
+        launch(kernel, NULL);
+    {
+        TAKT_SCOPE("stuck");
+        launch(endless, NULL);
+    }
+    stop(profiler);
+    assert_int_equal(activities_of("kernel kernel"), 99);
+    assert_int_equal(loss(TAKT_LOSS_INCOMPLETE), 1);
+    assert_int_equal(all_losses(), 1);
+    assert_balance();
+}
+
+/* The next window's launches stand in the same buffer as the stuck one. */
+static void giving_up_costs_no_other_window(void **state)
+{
+    (void)state;
+    sim_script("kernel=10us; kernel.endless=1s");
+    takt_profiler *first = start((takt_profiler_options){.device_wait_ms = 200});
+    launch(kernel, NULL);
+    launch(endless, NULL);
+    takt_profiler *second = start((takt_profiler_options){0});
+    for (int i = 0; i < 10; i++)
+        launch(kernel, NULL);
+    stop(first);
+    assert_balance();
+    stop(second);
+    assert_int_equal(activities_of("kernel kernel"), 10);
+    assert_no_losses();
+}
+
+/* ---- Launches without an activity ------------------------------------------------------------ */
+
+static void a_launch_of_which_nothing_comes_is_counted(void **state)
+{
+    (void)state;
+    sim_script("cupti.drop_every=0");
+    CUgraph graph;
+    CUgraphExec exec;
+    CUstream stream;
+    check(cuStreamCreate(&stream, 1));
+    check(cuStreamBeginCapture_v2(stream, 2));
+    check(cuStreamEndCapture(stream, &graph));
+    check(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    takt_profiler *profiler = start((takt_profiler_options){0});
+    launch(kernel, NULL);
+    check(cuGraphLaunch(exec, NULL));
+    stop(profiler);
+    assert_int_equal(takt_trace_activity_count(last_trace), 1);
+    assert_int_equal(loss(TAKT_LOSS_NO_ACTIVITY), 1);
+    assert_balance();
+    check(cuGraphExecDestroy(exec));
+    check(cuGraphDestroy(graph));
+    check(cuStreamDestroy_v2(stream));
+}
+
+static void copies_of_nothing_are_no_launches(void **state)
+{
+    (void)state;
+    CUdeviceptr memory;
+    char host[16] = "";
+    check(cuMemAlloc_v2(&memory, sizeof host));
+    takt_profiler *profiler = start((takt_profiler_options){0});
+    check(cuMemcpyHtoD_v2(memory, host, 0));
+    check(cuMemsetD8_v2(memory, 0, 0));
+    check(cuMemcpyHtoD_v2(memory, host, sizeof host));
+    stop(profiler);
+    assert_int_equal(takt_trace_activity_count(last_trace), 1);
+    assert_no_losses();
+    check(cuMemFree_v2(memory));
+}
+
+/* ---- Many threads ---------------------------------------------------------------------------- */
+
+static void many_threads_lose_nothing(void **state)
+{
+    (void)state;
+    sim_script("kernel=2us");
+    start_launchers(MOST_THREADS,
+                    (launcher){.function = kernel, .pause_us = 200, .most_ahead = 50});
+    takt_profiler *profiler = start((takt_profiler_options){.max_memory_bytes = 64 << 20});
+    pause_us(300000);
+    stop(profiler);
+    stop_launchers(MOST_THREADS);
+    assert_in_range(launches(), MOST_THREADS, 10000000);
+    assert_no_losses();
+    assert_balance();
+}
+
+static void *launch_some(void *unused)
+{
+    (void)unused;
+    check(cuCtxSetCurrent(contexts[0]));
+    for (int i = 0; i < 10; i++)
+        launch(kernel, NULL);
+    return NULL;
+}
+
+static void new_threads_in_each_step_lose_nothing(void **state)
+{
+    (void)state;
+    enum {
+        STEPS = 100,
+        THREADS = 8
+    };
+    sim_script("kernel=2us");
+    takt_profiler *profiler = start((takt_profiler_options){.max_memory_bytes = 64 << 20});
+    for (int step = 0; step < STEPS; step++) {
+        pthread_t threads[THREADS];
+        for (int i = 0; i < THREADS; i++)
+            assert_int_equal(pthread_create(&threads[i], NULL, launch_some, NULL), 0);
+        for (int i = 0; i < THREADS; i++)
+            pthread_join(threads[i], NULL);
+    }
+    stop(profiler);
+    assert_int_equal(takt_trace_activity_count(last_trace), STEPS * THREADS * 10);
+    assert_no_losses();
+    assert_balance();
+}
+
+/* The smallest max_memory that is allowed. */
+static void a_small_flight_recorder_keeps_the_last_activities(void **state)
+{
+    (void)state;
+    sim_script("kernel=1us");
+    takt_profiler *profiler =
+        start((takt_profiler_options){.mode = TAKT_MODE_FLIGHT, .max_memory_bytes = 64 << 10});
+    for (int i = 0; i < 30000; i++) {
+        launch(kernel, NULL);
+        if (i % 100 == 0) /* a wait is recorded as well */
+            check(cuCtxSynchronize());
+    }
+    launch(slow, NULL);
+    stop(profiler);
+    assert_int_equal(activities_of("kernel slow"), 1);
+    assert_in_range(activities_of("kernel kernel"), 500, 29000);
+    assert_true(loss(TAKT_LOSS_OVERWRITTEN) > 0);
+    assert_int_equal(loss(TAKT_LOSS_DEVICE_DROPPED), 0);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(a_window_on_a_device_that_is_never_idle_has_all_it_launched,
+                                  settle),
+        cmocka_unit_test_teardown(overlapping_windows_lose_nothing, settle),
+        cmocka_unit_test_teardown(a_queue_of_seconds_is_waited_for, settle),
+        cmocka_unit_test_teardown(what_has_finished_is_taken_when_time_is_over, settle),
+        cmocka_unit_test_teardown(giving_up_costs_no_other_window, settle),
+        cmocka_unit_test_teardown(a_launch_of_which_nothing_comes_is_counted, settle),
+        cmocka_unit_test_teardown(copies_of_nothing_are_no_launches, settle),
+        cmocka_unit_test_teardown(many_threads_lose_nothing, settle),
+        cmocka_unit_test_teardown(new_threads_in_each_step_lose_nothing, settle),
+        cmocka_unit_test_teardown(a_small_flight_recorder_keeps_the_last_activities, settle),
+    };
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    return cmocka_run_group_tests(tests, set_up_device, NULL);
+}
