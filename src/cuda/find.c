@@ -114,7 +114,10 @@ static void tell_error(takt_cuda_place *place)
     size_t length = strlen(place->path);
     if (strncmp(error, place->path, length) == 0 && strncmp(error + length, ": ", 2) == 0)
         error += length + 2;
-    snprintf(place->finding, sizeof place->finding, "cannot be loaded: %.100s", error);
+    if (strcmp(error, "cannot open shared object file: No such file or directory") == 0)
+        tell(place, "not there");
+    else
+        snprintf(place->finding, sizeof place->finding, "cannot be loaded: %.100s", error);
 }
 
 static void tell_newer(const tkt_cupti_search *search, takt_cuda_place *place, int release,
@@ -139,7 +142,8 @@ static void take(tkt_cupti_search *search, takt_cuda_place *place)
 
 static void put_aside(tkt_cupti_search *search, takt_cuda_place *place, int release)
 {
-    tell_newer(search, place, release, "");
+    bool is_file = strchr(place->path, '/');
+    tell_newer(search, place, release, is_file ? "" : "not asked for, being ");
     search->newer[place - search->places] = release;
 }
 

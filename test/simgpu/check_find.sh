@@ -79,12 +79,21 @@ takes "a virtual environment" \
 mkdir -p "$scratch/broken/lib64"
 echo "no library" >"$scratch/broken/lib64/libcupti.so.13"
 takes "a file that is no library" path/lib64/libcupti.so.13 CUDA_HOME=@/broken CUDA_PATH=@/path
+says "^searched libcupti.so.12: cannot be loaded: "
+says "^searched $scratch/broken/lib64/libcupti.so.13: cannot be loaded: "
+says "^searched $scratch/path/lib64/libcupti.so.13: taken$"
+takes "folders without it" path/lib64/libcupti.so.13 CUDA_HOME=@/missing CUDA_PATH=@/links \
+    CONDA_PREFIX=@/path
+says "^searched $scratch/missing: not there$"
+says "^searched $scratch/links: no libcupti$"
 
 # Never one newer than the driver takes, if an older one is there.
 old=TAKT_SIM=driver.version=12040
 put 12/libcupti.so.12 home12/lib64/libcupti.so.12
 takes "13 before 12, for an old driver" home12/lib64/libcupti.so.12 "$old" CUDA_HOME=@/path \
     CUDA_PATH=@/home12
+says "^searched libcupti.so.13: not asked for, being newer than the driver \(13 > 12.4\)$"
+says "^searched $scratch/path/lib64/libcupti.so.13: newer than the driver \(13 > 12.4\)$"
 takes "13 beside libcudart, for an old driver" home12/lib64/libcupti.so.12 "$old" \
     CUDA_PATH=@/home12 -- pip13/nvidia/cu13/lib/libcudart.so.13
 takes "13 loaded, for an old driver" home12/lib64/libcupti.so.12 "$old" \
@@ -95,5 +104,19 @@ put 12/libcupti.so.12 fitting/lib64/libcupti.so.2024.1.0
 ln -s libcupti.so.2024.1.0 "$scratch/fitting/lib64/libcupti.so.12"
 takes "12.6 before 12.4, for 12.4" fitting/lib64/libcupti.so.12 "$old" CUDA_HOME=@/newer \
     CUDA_PATH=@/fitting
+says "^searched $scratch/newer/lib64/libcupti.so.12: newer than the driver \(12.6 > 12.4\)$"
+put 12/libcupti.so.12 cuda-12.6/lib64/libcupti.so.12
+takes "a toolkit's folder tells its release" fitting/lib64/libcupti.so.12 "$old" \
+    CUDA_HOME=@/cuda-12.6 CUDA_PATH=@/fitting
+
+# Where only newer ones are there, the nearest is tried, and the message names both versions.
+if ! compgen -G '/usr/local/cuda*/lib*/libcupti.so.12' >/dev/null &&
+    ! compgen -G '/usr/lib*/*/libcupti.so.12' >/dev/null; then
+    takes "none but newer ones" newer/lib64/libcupti.so.12 "$old" CUDA_HOME=@/path CUDA_PATH=@/newer
+    says "^searched $scratch/newer.*: taken, though newer than the driver \(12.6 > 12.4\)$"
+fi
+takes "13 that an old driver refuses" path/lib64/libcupti.so.13 "$old;fault=cuptiSubscribe_v2=15" \
+    TAKT_CUPTI_LIBRARY=@/path/lib64/libcupti.so.13
+says 'problem CUPTI 13.0 \(130001\) is newer than the driver, .* up to 12.4 \(15\): update the driver'
 
 finish "libcupti is found wherever it lies, the one that goes with the driver"
