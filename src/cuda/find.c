@@ -66,14 +66,14 @@ static int release_of_name(const char *path)
     return first > 2000 ? release_of_year(first, second) : (int)(first * 1000 + second * 10);
 }
 
-/* 12040 for 12.4, 12000 for any 12 of which no more is known, 0 for unknown. The file's real name
- * tells most, then the toolkit's folder. */
+/* 12040 for 12.4, 12000 for any 12 of which no more is known, 0 for unknown. Of a path, the file's
+ * real name tells most, then the toolkit's folder. */
 static int release_of(const char *path)
 {
     char real[PATH_MAX];
     unsigned major, minor;
-    if (!tkt_file_resolve(path, real, sizeof real))
-        snprintf(real, sizeof real, "%s", path);
+    if (!strchr(path, '/') || !tkt_file_resolve(path, real, sizeof real))
+        return release_of_name(path);
     int release = release_of_name(real);
     const char *toolkit = strstr(real, "/cuda-");
     if (release % 1000 == 0 && toolkit && sscanf(toolkit, "/cuda-%u.%u/", &major, &minor) == 2)
