@@ -38,6 +38,15 @@ typedef struct takt_cuda_info {
  * by Takt itself. Never fails; one thread at a time. */
 TAKT_API takt_cuda_info takt_cuda(void);
 
+/* A place in which the last takt_cuda() looked for CUPTI. */
+typedef struct takt_cuda_place {
+    char path[512];    /* file or folder, or a name that the system was asked for */
+    char finding[128]; /* "taken", "not there", "newer than the driver (13 > 12.4)" */
+} takt_cuda_place;
+
+/* These places, in the order in which it looked, from 0 on. TAKT_NOT_FOUND. One thread at a time. */
+TAKT_API takt_status takt_cuda_searched(uint32_t index, takt_cuda_place *out);
+
 typedef struct takt_cuda_device_info {
     char     name[128];
     uint32_t compute_major; /* compute capability */

@@ -22,6 +22,12 @@ void *tkt_library_open(const char *name)
     return dlopen(name, RTLD_LAZY | RTLD_NODELETE);
 }
 
+const char *tkt_library_error(void)
+{
+    const char *text = dlerror();
+    return text ? text : "";
+}
+
 void *tkt_library_symbol(void *library, const char *name)
 {
     return dlsym(library, name);
@@ -92,12 +98,43 @@ static bool has_section(const uint8_t *file, size_t size, const char *const *nam
     return false;
 }
 
-static int has_name(struct dl_phdr_info *info, size_t size, void *names)
+static bool is_named(const struct dl_phdr_info *info, const char *const *names)
 {
-    (void)size;
     const char *slash = strrchr(info->dlpi_name, '/');
     const char *name = slash ? slash + 1 : info->dlpi_name;
     return begins_with_one(name, name + strlen(name), names);
+}
+
+static int has_name(struct dl_phdr_info *info, size_t size, void *names)
+{
+    (void)size;
+    return is_named(info, names);
+}
+
+typedef struct path_search {
+    const char *names[2];
+    uint32_t index;
+    char *out;
+    size_t size;
+    bool is_found;
+} path_search;
+
+static int copy_path(struct dl_phdr_info *info, size_t size, void *user)
+{
+    (void)size;
+    path_search *search = user;
+    if (!is_named(info, search->names) || search->index-- > 0)
+        return 0;
+    search->is_found =
+        (size_t)snprintf(search->out, search->size, "%s", info->dlpi_name) < search->size;
+    return 1;
+}
+
+bool tkt_objects_path(const char *name, uint32_t index, char *out, size_t size)
+{
+    path_search search = {{name, NULL}, index, out, size, false};
+    dl_iterate_phdr(copy_path, &search);
+    return search.is_found;
 }
 
 /* The executable has no name here. The kernel's own object has no folder, and no file. */

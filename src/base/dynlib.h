@@ -11,6 +11,9 @@
 void *tkt_library_loaded(const char *name);
 void *tkt_library_open(const char *name);
 
+/* Why the last tkt_library_open() of this thread returned NULL; borrowed until the next one. */
+const char *tkt_library_error(void);
+
 /* The address of a symbol, or NULL. */
 void *tkt_library_symbol(void *library, const char *name);
 
@@ -43,5 +46,9 @@ uint64_t tkt_objects_added(void);
 /* Whether an object is loaded, the executable included, whose file name begins with one of `names`,
  * or which has a section whose name begins with one of `sections`; lists that NULL ends. */
 bool tkt_objects_have(const char *const *names, const char *const *sections);
+
+/* The path of a loaded object whose file name begins with `name`: the first of them for `index` 0,
+ * and so on. False when there is none, or its path does not fit. */
+bool tkt_objects_path(const char *name, uint32_t index, char *out, size_t size);
 
 #endif

@@ -40,6 +40,14 @@ takt_status tkt_folder_create(const char *path, takt_error *error);
  * Writes its path into `name`. */
 takt_status tkt_folder_create_new(const char *path, char *name, size_t size, takt_error *error);
 
+/* The absolute path of a file that is there, without links and dots; false when there is none or it
+ * does not fit into `size` bytes. */
+bool tkt_file_resolve(const char *path, char *out, size_t size);
+
+/* Calls `found` for each file or folder that matches a shell pattern, in the reverse of the
+ * alphabet's order, or with the pattern itself where none does. */
+void tkt_file_match(const char *pattern, void (*found)(void *user, const char *path), void *user);
+
 /* A variable of the environment; NULL also where it is empty, and in set-uid programs. */
 const char *tkt_environment(const char *name);
 

@@ -1,10 +1,13 @@
-/* Making folders, which other processes may make at the same time. */
+/* Making folders, which other processes may make at the same time, and finding what is in them. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
 
 #include <errno.h>
+#include <glob.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -48,6 +51,22 @@ static takt_status tell(int number, const char *path, takt_error *error)
         return tkt_error_set(error, TAKT_NO_MEMORY, "cannot create folder %s: out of memory", path);
     return tkt_error_set(error, TAKT_IO_ERROR, "cannot create folder %s: %s", path,
                          strerror_r(number, text, sizeof text));
+}
+
+bool tkt_file_resolve(const char *path, char *out, size_t size)
+{
+    char found[PATH_MAX];
+    return realpath(path, found) && (size_t)snprintf(out, size, "%s", found) < size;
+}
+
+void tkt_file_match(const char *pattern, void (*found)(void *user, const char *path), void *user)
+{
+    glob_t matches;
+    if (glob(pattern, GLOB_NOCHECK | GLOB_NOESCAPE, NULL, &matches) != 0)
+        return;
+    for (size_t i = matches.gl_pathc; i > 0; i--)
+        found(user, matches.gl_pathv[i - 1]);
+    globfree(&matches);
 }
 
 takt_status tkt_folder_create(const char *path, takt_error *error)

@@ -63,6 +63,14 @@ static void look_at_cupti(doctor_findings *findings, const takt_cuda_info *cuda)
                     cuda->cupti_path, cuda->cupti_path[0] ? ": " : "", cuda->problem);
 }
 
+/* Programs may find another one first: beside the libraries that they have loaded. */
+static void look_at_search(doctor_findings *findings)
+{
+    takt_cuda_place place;
+    for (uint32_t i = 0; takt_cuda_searched(i, &place) == TAKT_OK; i++)
+        doctor_tell(findings, DOCTOR_OK, "searched", NULL, "%.340s: %s", place.path, place.finding);
+}
+
 /* Often taken for the reason why nothing is recorded, which it is not. */
 static void look_at_permissions(doctor_findings *findings)
 {
@@ -81,5 +89,6 @@ void doctor_look_at_devices(doctor_findings *findings)
     look_at_driver(findings, &cuda);
     look_at_devices(findings, &cuda);
     look_at_cupti(findings, &cuda);
+    look_at_search(findings);
     look_at_permissions(findings);
 }

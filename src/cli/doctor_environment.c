@@ -29,6 +29,7 @@ static const struct {
                               "CUPTI, Takt cannot: unset it"},
     {"NVTX_INJECTION64_PATH", "this tool gets the ranges of timers; that disturbs nothing"},
     {"CUDA_HOME", "libcupti is looked for there, too"},
+    {"CUDA_PATH", "libcupti is looked for there, too"},
     {"NO_COLOR", "tables have no colour"},
 };
 

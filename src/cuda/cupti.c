@@ -1,8 +1,6 @@
-/* Finding CUPTI. One that the program or another tool has loaded is taken, since a second copy in
- * a process would see nothing; then the major version that goes with the driver. Two numbers decide
- * what can be believed of it: its version, because of faults that are known, and the sizes of its
- * records, which it is asked for. The library is never closed: between 13.0 and 13.2 that leaves
- * the driver with pointers into it. */
+/* Taking CUPTI. Two numbers decide what can be believed of it: its version, because of faults that
+ * are known, and the sizes of its records, which it is asked for. The library is never closed:
+ * between 13.0 and 13.2 that leaves the driver with pointers into it. */
 #include "cuda/cupti.h"
 
 #include "base/dynlib.h"
@@ -11,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_PLAIN  "libcupti.so"
 #define PROBE_BYTES 4096u
 
 static bool look_up(tkt_cupti *cupti, void *library)
@@ -31,44 +28,6 @@ static bool look_up(tkt_cupti *cupti, void *library)
         memcpy((char *)cupti + places[i].offset, &address, sizeof address);
     }
     return true;
-}
-
-/* The toolkit's major version that the driver is for; newer libraries refuse to work with it. */
-static const char *const *names_for(const tkt_driver *driver)
-{
-    static const char *const newest_first[] = {"libcupti.so.13", "libcupti.so.12", NAME_PLAIN};
-    static const char *const older_first[] = {"libcupti.so.12", "libcupti.so.13", NAME_PLAIN};
-    int version = 0;
-    driver->driver_version(&version);
-    return version && version < 13000 ? older_first : newest_first;
-}
-
-static void *open_in(const char *home, const char *folder, const char *const names[3])
-{
-    char path[512];
-    void *library = NULL;
-    for (int i = 0; home && !library && i < 3; i++) {
-        snprintf(path, sizeof path, "%s/%s/%s", home, folder, names[i]);
-        library = tkt_library_open(path);
-    }
-    return library;
-}
-
-static void *find_library(const tkt_driver *driver)
-{
-    const char *const *names = names_for(driver);
-    void *library = NULL;
-    for (int i = 0; !library && i < 3; i++)
-        library = tkt_library_loaded(names[i]);
-    for (int i = 0; !library && i < 2; i++)
-        library = tkt_library_open(names[i]);
-    const char *homes[] = {tkt_environment("CUDA_HOME"), "/usr/local/cuda"};
-    for (int i = 0; !library && i < 2; i++) {
-        library = open_in(homes[i], "lib64", names);
-        if (!library)
-            library = open_in(homes[i], "extras/CUPTI/lib64", names);
-    }
-    return library;
 }
 
 /* How far the library's own iterator steps from a record of each kind to the next one, which may
@@ -110,13 +69,16 @@ static bool is_usable(tkt_cupti *cupti, char reason[TKT_REASON_BYTES])
 bool tkt_cupti_load(tkt_cupti *cupti, const tkt_driver *driver, char reason[TKT_REASON_BYTES])
 {
     const char *wish = tkt_environment("TAKT_CUPTI_LIBRARY");
-    void *library = wish ? tkt_library_open(wish) : find_library(driver);
-    if (!library && wish)
+    int driver_release = 0;
+    driver->driver_version(&driver_release);
+    tkt_cupti_find(&cupti->search, driver_release);
+    if (!cupti->search.library && wish)
         snprintf(reason, TKT_REASON_BYTES, "TAKT_CUPTI_LIBRARY=%.100s cannot be loaded", wish);
-    else if (!library)
+    else if (!cupti->search.library)
         snprintf(reason, TKT_REASON_BYTES,
-                 "libcupti was not found: install it (cuda-cupti) or set TAKT_CUPTI_LIBRARY to it");
-    else if (!look_up(cupti, library))
+                 "libcupti was not found: install it (cuda-cupti) or set TAKT_CUPTI_LIBRARY to it; "
+                 "takt doctor lists where it was looked for");
+    else if (!look_up(cupti, cupti->search.library))
         snprintf(reason, TKT_REASON_BYTES,
                  "libcupti lacks functions: install that of CUDA 12 or "
                  "13");
@@ -127,23 +89,65 @@ bool tkt_cupti_load(tkt_cupti *cupti, const tkt_driver *driver, char reason[TKT_
     return false;
 }
 
+/* The parameters in their form of 13.0, without those for several subscribers. */
+static int subscribe_by_name(tkt_cupti *cupti, tkt_cupti_callback callback, char *other,
+                             size_t other_bytes)
+{
+    tkt_subscriber_params parameters = {sizeof parameters, "Takt", other, other_bytes};
+    int result = cupti->subscribe_v2(&cupti->subscriber, callback, NULL, &parameters);
+    other[other_bytes - 1] = '\0';
+    return result;
+}
+
+static bool is_newer_than_driver(const tkt_cupti *cupti)
+{
+    int driver = cupti->search.driver_release;
+    return driver && tkt_cupti_release(cupti->version) > driver;
+}
+
+static void explain(const tkt_cupti *cupti, char reason[TKT_REASON_BYTES], int result,
+                    const char *other)
+{
+    char text[64];
+    int driver = cupti->search.driver_release;
+    bool is_of_versions = result == TKT_CUPTI_NOT_INITIALIZED || result == TKT_CUPTI_UNKNOWN;
+    if (!is_of_versions || !is_newer_than_driver(cupti)) {
+        tkt_cupti_explain(reason, result, other);
+        return;
+    }
+    tkt_cupti_describe(text, sizeof text, cupti->version);
+    snprintf(reason, TKT_REASON_BYTES,
+             "%s is newer than the driver, which is for CUDA up to %d.%d (%d): update the driver, "
+             "or install the libcupti of CUDA %d.%d",
+             text, driver / 1000, driver % 1000 / 10, result, driver / 1000, driver % 1000 / 10);
+}
+
+bool tkt_cupti_go_back(tkt_cupti *cupti)
+{
+    bool is_possible = cupti->version >= TKT_CUPTI_13_3 && cupti->subscribe_v2;
+    if (is_possible)
+        cupti->subscribe_v2 = NULL;
+    return is_possible;
+}
+
 /* Before 39 existed, 12 said the same. A subscription in the old form is what goes with the
  * functions without _v2: since 13.3 there are others, for several subscribers at once, and the two
- * families do not mix in a process. */
+ * families do not mix in a process. There cuptiSubscribe_v2 may fail where cuptiSubscribe does not,
+ * unless a tool that it names is in the way. */
 int tkt_cupti_subscribe(tkt_cupti *cupti, tkt_cupti_callback callback,
                         char reason[TKT_REASON_BYTES])
 {
     char other[64] = "";
-    tkt_subscriber_params parameters = {sizeof parameters, "Takt", other, sizeof other};
-    int result = cupti->subscribe_v2
-                     ? cupti->subscribe_v2(&cupti->subscriber, callback, NULL, &parameters)
-                     : cupti->subscribe(&cupti->subscriber, callback, NULL);
+    int result = cupti->subscribe_v2 ? subscribe_by_name(cupti, callback, other, sizeof other)
+                                     : cupti->subscribe(&cupti->subscriber, callback, NULL);
+    bool is_named = result == TKT_CUPTI_TAKEN && other[0];
+    if (result != TKT_CUPTI_SUCCESS && !is_named && tkt_cupti_go_back(cupti))
+        result = cupti->subscribe(&cupti->subscriber, callback, NULL);
     if (result == TKT_CUPTI_SUCCESS)
         return result;
     cupti->subscriber = NULL;
-    other[sizeof other - 1] = 0;
     if (result == TKT_CUPTI_MAX_LIMIT_REACHED)
         result = TKT_CUPTI_TAKEN;
-    tkt_cupti_explain(reason, result, other);
+    explain(cupti, reason, result, other);
     return result;
 }

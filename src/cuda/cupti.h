@@ -4,6 +4,7 @@
 
 #include "cuda/decode.h"
 #include "cuda/driver.h"
+#include "cuda/find.h"
 
 /* Versions of CUPTI (cuptiGetVersion) at which something changed. */
 #define TKT_CUPTI_11_8   18u
@@ -11,6 +12,7 @@
 #define TKT_CUPTI_12_9   27u /* buffers may be refused */
 #define TKT_CUPTI_13_0   130000u
 #define TKT_CUPTI_13_1   130100u
+#define TKT_CUPTI_13_3   130300u /* several subscribers, with functions of their own */
 
 typedef struct tkt_cupti {
 #define TKT_CUPTI_MEMBER(member, symbol, is_required, parameters) int(*member) parameters;
@@ -19,6 +21,7 @@ typedef struct tkt_cupti {
     uint32_t         version;
     void            *subscriber; /* NULL: not subscribed */
     tkt_record_sizes sizes;
+    tkt_cupti_search search;
 } tkt_cupti;
 
 #define TKT_REASON_BYTES 256
@@ -32,8 +35,15 @@ bool tkt_cupti_load(tkt_cupti *cupti, const tkt_driver *driver, char reason[TKT_
 int tkt_cupti_subscribe(tkt_cupti *cupti, tkt_cupti_callback callback,
                         char reason[TKT_REASON_BYTES]);
 
+/* True once, from 13.3 on: then the next subscription is by cuptiSubscribe. For where the functions
+ * without _v2 answer TKT_CUPTI_NOT_COMPATIBLE after cuptiSubscribe_v2. */
+bool tkt_cupti_go_back(tkt_cupti *cupti);
+
 /* What is wrong and what to do, for a CUptiResult. `other` is the subscriber that is there. */
 void tkt_cupti_explain(char reason[TKT_REASON_BYTES], int result, const char *other);
+
+/* The release of CUDA that a version of CUPTI is of: 12040 for 12.4; 0: older than 11.8. */
+int tkt_cupti_release(uint32_t version);
 
 /* "CUPTI 13.0 (130001)" */
 void tkt_cupti_describe(char *out, size_t size, uint32_t version);

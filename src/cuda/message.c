@@ -9,6 +9,18 @@
 static const char old_releases[][5] = {"11.8", "12.0", "12.2", "12.3", "12.4", "12.5",
                                        "12.6", "12.7", "12.8", "12.9", "12.9"};
 
+int tkt_cupti_release(uint32_t version)
+{
+    uint32_t old = version - TKT_CUPTI_11_8;
+    uint32_t last = sizeof old_releases / sizeof *old_releases - 1;
+    if (version >= TKT_CUPTI_13_0)
+        return (int)(version / 10000 * 1000 + version / 100 % 100 * 10);
+    if (version < TKT_CUPTI_11_8)
+        return 0;
+    const char *text = old_releases[old < last ? old : last];
+    return (text[0] - '0') * 10000 + (text[1] - '0') * 1000 + (text[3] - '0') * 10;
+}
+
 void tkt_cupti_describe(char *out, size_t size, uint32_t version)
 {
     uint32_t old = version - TKT_CUPTI_11_8;

@@ -27,9 +27,20 @@ static void ignore_call(void *user, int domain, uint32_t id, const void *data)
     (void)data;
 }
 
+static tkt_cupti cupti; /* the last one that was looked for */
+
+takt_status takt_cuda_searched(uint32_t index, takt_cuda_place *out)
+{
+    if (!out)
+        return TAKT_BAD_ARGUMENT;
+    if (index >= cupti.search.count)
+        return TAKT_NOT_FOUND;
+    *out = cupti.search.places[index];
+    return TAKT_OK;
+}
+
 static void ask_cupti(const tkt_driver *driver, takt_cuda_info *out)
 {
-    tkt_cupti cupti = {0};
     bool is_usable = tkt_cupti_load(&cupti, driver, out->problem);
     out->cupti_version = cupti.version;
     if (cupti.version)
@@ -58,6 +69,7 @@ static void ask_driver(const tkt_driver *driver, takt_cuda_info *out)
 takt_cuda_info takt_cuda(void)
 {
     takt_cuda_info info = {0};
+    memset(&cupti, 0, sizeof cupti);
     const tkt_driver *driver = tkt_driver_get();
     if (!driver) {
         snprintf(info.problem, sizeof info.problem, "there is no NVIDIA driver (libcuda.so.1)");

@@ -94,6 +94,10 @@ bool tkt_tracing_open(const tkt_driver *driver, int *result, char reason[TKT_REA
     /* Without knowing of captures, waiting could break one. */
     if (*result == TKT_CUPTI_SUCCESS)
         *result = tkt_callback_watch(&cupti);
+    if (*result == TKT_CUPTI_NOT_COMPATIBLE && tkt_cupti_go_back(&cupti)) {
+        close_tracing();
+        return tkt_tracing_open(driver, result, reason);
+    }
     if (*result != TKT_CUPTI_SUCCESS) {
         tkt_cupti_explain(reason, *result, NULL);
         close_tracing();
@@ -209,6 +213,11 @@ bool tkt_tracing_switch(const tkt_cuda_wish *wish, char reason[TKT_REASON_BYTES]
         switch_off(kinds_for(wish));
     if (!was_told_of_memory && (enabled_kinds & MEMORY_KINDS))
         tkt_store_forget_memory(tkt_store_get());
+    if (result == TKT_CUPTI_NOT_COMPATIBLE && tkt_cupti_go_back(&cupti)) {
+        close_tracing();
+        return tkt_tracing_open(tkt_driver_get(), &result, reason) &&
+               tkt_tracing_switch(wish, reason);
+    }
     if (result != TKT_CUPTI_SUCCESS) {
         tkt_cupti_explain(reason, result, NULL);
         close_tracing();

@@ -49,6 +49,8 @@ finds 'ok: devices: cuda:0 Takt simulated GPU 0, compute capability 8.9, 128 mul
 finds "ok: cupti: CUPTI 13.0 \\(130001\\), $sim/13/libcupti.so.13: "
 lacks problem
 
+finds "ok: searched: $sim/13/libcupti.so.13: taken"
+
 doctor "CUPTI of CUDA 12" 0 "TAKT_CUPTI_LIBRARY=$sim/12/libcupti.so.12" "LD_LIBRARY_PATH=$sim/12"
 finds "ok: cupti: CUPTI 12.8 \\(26\\), $sim/12/libcupti.so.12: "
 doctor "CUPTI for several" 0 "TAKT_CUPTI_LIBRARY=$sim/multi/libcupti.so.13" \
@@ -72,6 +74,7 @@ doctor "no permission" 1 "${on_sim[@]}" 'TAKT_SIM=fault=cuptiSubscribe_v2=35'
 finds 'problem: cupti: .*ERR_NVGPUCTRPERM'
 doctor "no such CUPTI" 1 "LD_LIBRARY_PATH=$sim/13" "TAKT_CUPTI_LIBRARY=$none/libcupti.so"
 finds 'problem: cupti: TAKT_CUPTI_LIBRARY=.* cannot be loaded: .*TAKT_LAUNCH'
+finds "ok: searched: $none/libcupti.so: not there"
 doctor "a driver without a device" 1 "${on_sim[@]}" 'TAKT_SIM=fault=cuInit=100'
 finds 'problem: devices: the driver cannot be initialised \(CUDA error 100\): .*nvidia-smi'
 lacks '[a-z]+: cupti'

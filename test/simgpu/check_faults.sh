@@ -150,6 +150,22 @@ finds 'another tool: 39'
 finds "$whole"
 says ''
 
+# --- two families of functions, from 13.3 on -----------------------------------------------------
+
+for status in 14 1 39; do
+    flavour=multi under "only cuptiSubscribe works" "fault=cuptiSubscribe_v2=$status"
+    says ''
+    finds "$whole"
+done
+for functions in apart kinds; do
+    flavour=multi under "functions of the other family" "cupti.v2_family=$functions" twice
+    says ''
+    finds 'backend CUPTI 13.3 \(130300\)'
+    finds "$whole"
+done
+flavour=multi under "another tool with a name" 'cupti.owner=Nsight Systems'
+says 'another profiler \(Nsight Systems\) uses CUPTI'
+
 # --- statuses ------------------------------------------------------------------------------------
 
 statuses='15 35 999'

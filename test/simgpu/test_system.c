@@ -30,6 +30,22 @@ static void asking_twice_finds_the_same(void **state)
     assert_memory_equal(&first, &second, sizeof first);
 }
 
+static void the_search_ends_where_it_was_taken(void **state)
+{
+    (void)state;
+    takt_cuda_place place;
+    uint32_t count = 0;
+    takt_cuda_info info = takt_cuda();
+    assert_true(info.has_cupti);
+    while (takt_cuda_searched(count, &place) == TAKT_OK)
+        count++;
+    assert_true(count > 0);
+    assert_int_equal(takt_cuda_searched(count - 1, &place), TAKT_OK);
+    assert_non_null(strstr(place.finding, "taken"));
+    assert_int_equal(takt_cuda_searched(count, &place), TAKT_NOT_FOUND);
+    assert_int_equal(takt_cuda_searched(0, NULL), TAKT_BAD_ARGUMENT);
+}
+
 static void devices_are_told_up_to_the_last(void **state)
 {
     (void)state;
@@ -56,6 +72,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(asking_twice_finds_the_same),
+        cmocka_unit_test(the_search_ends_where_it_was_taken),
         cmocka_unit_test(devices_are_told_up_to_the_last),
         cmocka_unit_test(the_clock_is_named),
     };

@@ -30,6 +30,27 @@ static void symbols_of_loaded_libraries_are_found(void **state)
     assert_null(tkt_library_open("libtakt-does-not-exist.so"));
 }
 
+static void loaded_objects_are_found_by_name(void **state)
+{
+    (void)state;
+    char path[512], again[512];
+    assert_true(tkt_objects_path("libc.so", 0, path, sizeof path));
+    assert_int_equal(path[0], '/');
+    assert_non_null(strstr(path, "/libc.so"));
+    assert_false(tkt_objects_path("libc.so", 1, again, sizeof again));
+    assert_false(tkt_objects_path("libc.so", 0, again, 4));
+    assert_true(tkt_objects_path("lib", 1, again, sizeof again));
+    assert_false(tkt_objects_path("takt-has-no-such-object", 0, again, sizeof again));
+}
+
+static void an_unloadable_library_has_a_reason(void **state)
+{
+    (void)state;
+    assert_null(tkt_library_open("libtakt-does-not-exist.so"));
+    assert_non_null(strstr(tkt_library_error(), "libtakt-does-not-exist.so"));
+    assert_string_equal(tkt_library_error(), "");
+}
+
 static void loading_a_library_counts(void **state)
 {
     (void)state;
@@ -65,6 +86,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(symbols_of_loaded_libraries_are_found),
+        cmocka_unit_test(loaded_objects_are_found_by_name),
+        cmocka_unit_test(an_unloadable_library_has_a_reason),
         cmocka_unit_test(loading_a_library_counts),
         cmocka_unit_test(objects_are_found_by_file_name),
         cmocka_unit_test(objects_are_found_by_section),

@@ -102,20 +102,22 @@ static void versions_read_as_releases(void **state)
     static const struct {
         uint32_t version;
         const char *text;
+        int release;
     } known[] = {
-        {130001, "CUPTI 13.0 (130001)"},
-        {130100, "CUPTI 13.1 (130100)"},
-        {18, "CUPTI 11.8 (18)"},
-        {26, "CUPTI 12.8 (26)"},
-        {28, "CUPTI 12.9 (28)"},
-        {29, "CUPTI (29)"},
-        {3, "CUPTI (3)"},
-        {140200, "CUPTI 14.2 (140200)"},
+        {130001, "CUPTI 13.0 (130001)", 13000},
+        {130100, "CUPTI 13.1 (130100)", 13010},
+        {18, "CUPTI 11.8 (18)", 11080},
+        {26, "CUPTI 12.8 (26)", 12080},
+        {28, "CUPTI 12.9 (28)", 12090},
+        {29, "CUPTI (29)", 12090},
+        {3, "CUPTI (3)", 0},
+        {140200, "CUPTI 14.2 (140200)", 14020},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char text[64];
         tkt_cupti_describe(text, sizeof text, known[i].version);
         assert_string_equal(text, known[i].text);
+        assert_int_equal(tkt_cupti_release(known[i].version), known[i].release);
     }
 }
 

@@ -61,7 +61,7 @@ static bool is_option(const char *name, size_t size)
         "version",    "crash_on_null", "stamps",        "stamps_every",    "completion",
         "order",      "drop_every",    "unknown_every", "corrupt_at",      "cut",
         "callbacks",  "wrong_context", "late_ms",       "slow_request_us", "owner",
-        "owner_from", "hang",          "hang_at",       "report",
+        "owner_from", "hang",          "hang_at",       "report",          "v2_family",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strlen(names[i]) == size && !memcmp(names[i], name, size))
@@ -97,6 +97,7 @@ void simc_load_options(void)
     static const char *const completions[] = {"normal", "never", "twice", "thread",
                                               "late",   "exit",  NULL};
     static const char *const orders[] = {"mixed", "calls", "reverse", NULL};
+    static const char *const families[] = {"mixes", "apart", "kinds", NULL};
     simc_options *o = &simc_option;
     o->version = number("cupti.version", VERSION);
     o->crash_on_null = number("cupti.crash_on_null", o->version < 27) != 0;
@@ -116,6 +117,7 @@ void simc_load_options(void)
     copy_option(o->owner, sizeof o->owner, "cupti.owner");
     copy_option(o->hang, sizeof o->hang, "cupti.hang");
     o->hang_at = number("cupti.hang_at", 1);
+    o->v2_family = (simc_v2_family)choice("cupti.v2_family", families);
     copy_option(report, sizeof report, "cupti.report");
     is_loaded = true;
 }

@@ -23,6 +23,9 @@ typedef enum simc_completion { SIMC_COMPLETE_NORMALLY, SIMC_COMPLETE_NEVER, SIMC
                                SIMC_COMPLETE_AT_EXIT } simc_completion;
 typedef enum simc_order { SIMC_ORDER_MIXED, SIMC_ORDER_CALLS, SIMC_ORDER_REVERSE } simc_order;
 
+/* Which V1 functions are refused after cuptiSubscribe_v2, though it lets nobody else in. */
+typedef enum simc_v2_family { SIMC_V2_MIXES, SIMC_V2_APART, SIMC_V2_KINDS } simc_v2_family;
+
 /* Read from TAKT_SIM when the library is first used and at each subscription. */
 typedef struct simc_options {
     uint32_t version;
@@ -43,6 +46,7 @@ typedef struct simc_options {
     char owner[64];
     char hang[64];       /* function that does not return */
     uint32_t hang_at;
+    simc_v2_family v2_family;
 } simc_options;
 
 extern simc_options simc_option;
@@ -137,6 +141,7 @@ typedef struct simc_session {
 struct sim_subscriber {
     _Atomic bool is_used;
     bool is_v2;
+    bool is_by_v2; /* cuptiSubscribe_v2 let it in */
     int index;
     sim_callback_fn callback;
     void *user;
@@ -152,6 +157,7 @@ extern simc_session simc_v1; /* of all V1 clients together */
 /* Session n: 0 is V1's, then the subscribers'. */
 #define SIMC_SESSIONS (1 + SIMC_SUBSCRIBERS)
 simc_session *simc_session_at(int n);
+bool simc_refuses_kinds(void);  /* cuptiActivityEnable is refused, by cupti.v2_family=kinds */
 bool simc_is_v2(void);          /* V2 clients are here, so V1 functions are refused */
 bool simc_is_subscribed(void);
 bool simc_is_live(sim_subscriber_handle subscriber);

@@ -88,6 +88,8 @@ int32_t cuptiActivityEnable(uint32_t kind)
 {
     SIMC_ENTER(cuptiActivityEnable);
     V1_ONLY();
+    if (simc_refuses_kinds())
+        return simc_fail(SIM_CUPTI_ERROR_NOT_COMPATIBLE);
     return simc_enable(&simc_v1, kind, false);
 }
 

@@ -35,6 +35,12 @@ bool simc_is_v2(void)
     return simc_subscribers[0].is_used && simc_subscribers[0].is_v2;
 }
 
+bool simc_refuses_kinds(void)
+{
+    return simc_option.v2_family == SIMC_V2_KINDS && simc_subscribers[0].is_used &&
+           simc_subscribers[0].is_by_v2;
+}
+
 static void clear(struct sim_subscriber *subscriber)
 {
     for (int domain = 0; domain < SIM_DOMAIN_COUNT; domain++) {
@@ -68,7 +74,7 @@ static struct sim_subscriber *place_for(bool allows_others)
 }
 
 static int32_t subscribe(sim_subscriber_handle *out, sim_callback_fn callback, void *user,
-                         const char *name, bool allows_others)
+                         const char *name, bool allows_others, bool is_by_v2)
 {
     SIMC_NEED_DRIVER();
     if (!out)
@@ -78,7 +84,8 @@ static int32_t subscribe(sim_subscriber_handle *out, sim_callback_fn callback, v
     if (subscriber) {
         subscriber->callback = callback;
         subscriber->user = user;
-        subscriber->is_v2 = allows_others;
+        subscriber->is_by_v2 = is_by_v2;
+        subscriber->is_v2 = allows_others || (is_by_v2 && simc_option.v2_family == SIMC_V2_APART);
         subscriber->index = (int)(subscriber - simc_subscribers);
         snprintf(subscriber->name, sizeof subscriber->name, SIM_SUBSCRIBER_PREFIX "%.*s",
                  SIM_SUBSCRIBER_NAME_MAX, name ? name : "");
@@ -95,7 +102,7 @@ static int32_t subscribe(sim_subscriber_handle *out, sim_callback_fn callback, v
 int32_t cuptiSubscribe(sim_subscriber_handle *out, sim_callback_fn callback, void *user)
 {
     SIMC_ENTER(cuptiSubscribe);
-    return subscribe(out, callback, user, NULL, false);
+    return subscribe(out, callback, user, NULL, false, false);
 }
 
 #if SIM_CUPTI_LIBRARY != 12
@@ -121,7 +128,7 @@ int32_t cuptiSubscribe_v2(sim_subscriber_handle *out, sim_callback_fn callback, 
         return simc_fail(SIM_CUPTI_ERROR_INVALID_PARAMETER);
     if (!status)
         status = subscribe(out, callback, user, params ? params->subscriberName : NULL,
-                           allows_others(params));
+                           allows_others(params), true);
     if (status == SIM_CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
         tell_owner(params);
     return status;
