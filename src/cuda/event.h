@@ -67,10 +67,15 @@ bool tkt_anchor_renew(const tkt_driver *driver, const tkt_event_context *context
 /* The backend, by the collector: whether marks are timed from now on; false without memory. */
 bool tkt_marks_switch(bool is_on);
 
-/* Puts what is done into the store, and anchors contexts anew from time to time. Never waits for
+/* Puts what is done into the store, with a note of those that are given up, and anchors contexts anew from time to time. Never waits for
  * the device longer than some milliseconds. Returns how many marks are not done yet. Hold no
  * lock. */
 size_t tkt_marks_resolve(void);
+
+/* CUPTI takes over. Stores what is done; marks that are not done by now count as failed, because
+ * CUPTI numbers launches on its own and theirs would be mistaken for later ones. By the collector,
+ * before a window with CUPTI begins. */
+void tkt_marks_retire(void);
 
 /* In a forked child nothing is marked any more. */
 void tkt_marks_forget(void);

@@ -212,14 +212,22 @@ void tkt_devices_fini(tkt_device_part *part)
 
 /* Where everything was waited for, a launch without an activity had none: it was captured into a
  * graph, or copied no byte. Otherwise it has not finished. */
-static void count_losses(const tkt_device_part *part, uint64_t missing, takt_facts *facts)
+static void count_losses(const tkt_device_part *part, uint64_t missing, uint64_t missing_marks,
+                         takt_facts *facts)
 {
     tkt_cuda_losses now = losses_now();
     uint64_t incomplete = now.incomplete - part->losses.incomplete;
-    facts->losses[TAKT_LOSS_DEVICE_DROPPED] +=
-        now.dropped - part->losses.dropped + now.store_full - part->losses.store_full;
-    facts->losses[TAKT_LOSS_OVERWRITTEN] += now.overwritten - part->losses.overwritten;
+    uint64_t full = now.store_full - part->losses.store_full;
+    uint64_t overwritten = now.overwritten - part->losses.overwritten;
+    facts->losses[TAKT_LOSS_DEVICE_DROPPED] += now.dropped - part->losses.dropped + full;
+    facts->losses[TAKT_LOSS_OVERWRITTEN] += overwritten;
     facts->losses[TAKT_LOSS_INCOMPLETE] += missing > incomplete ? missing : incomplete;
+    /* Each mark without an activity is lost; for some it is counted already what became of them.
+     * Without spans only those are known that failed. */
+    if (!facts->has_spans)
+        facts->losses[TAKT_LOSS_INCOMPLETE] += now.failed_marks - part->losses.failed_marks;
+    else if (missing_marks > full + overwritten)
+        facts->losses[TAKT_LOSS_INCOMPLETE] += missing_marks - full - overwritten;
     facts->losses[TAKT_LOSS_BAD_TIME] += now.bad_time - part->losses.bad_time;
     facts->losses[TAKT_LOSS_UNKNOWN_RECORD] += now.unknown - part->losses.unknown;
 }
@@ -266,7 +274,7 @@ takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *what, 
     if (status != TAKT_OK)
         return status;
     trace->facts.device_uncertainty_ns = joined.uncertainty_ns;
-    count_losses(part, is_settled ? 0 : joined.missing, &trace->facts);
+    count_losses(part, is_settled ? 0 : joined.missing, joined.missing_marks, &trace->facts);
     if (part->fold && what->filter == 0) { /* the join has counted otherwise */
         trace->facts.losses[TAKT_LOSS_UNATTRIBUTED] += tkt_device_fold_unattributed(part->fold);
         trace->facts.losses[TAKT_LOSS_DEVICE_DROPPED] += tkt_device_fold_lost(part->fold);

@@ -210,9 +210,13 @@ static void take_memory(join *j)
 
 /* ---- Launches without an activity ------------------------------------------------------------ */
 
+#define MARK UINT32_MAX /* any kind, but always one */
+
 /* The kinds of activity that a call of this name has, as TAKT_TIMING_ bits; 0: none. */
 static uint32_t launched_by(const char *name)
 {
+    if (strncmp(name, "TAKT_", 5) == 0)
+        return MARK;
     if (strstr(name, "GraphLaunch"))
         return TAKT_TIMING_ALL;
     if (strstr(name, "Graph") || strstr(name, "HostFunc"))
@@ -238,7 +242,9 @@ static takt_status count_missing(join *j)
         bool is_launch = (launches[tkt_span_site(span)] & j->what->filter) &&
                          trace->calls.items[i].result == 0 &&
                          !(tkt_span_flags(span) & (TAKT_SPAN_BEGUN_BEFORE | TAKT_SPAN_CAPTURING));
-        j->joined.missing += is_launch && !j->has_work[i];
+        if (is_launch && !j->has_work[i])
+            (*(launches[tkt_span_site(span)] == MARK ? &j->joined.missing_marks
+                                                     : &j->joined.missing))++;
     }
     tkt_free(launches);
     return TAKT_OK;

@@ -41,6 +41,8 @@ typedef struct tkt_joined {
     uint64_t missing;       /* launches, copies and sets of the filter, successful and not made
                              * while a stream was captured, of which no activity has arrived: what
                              * is late, or lost, or had nothing to do. The session tells which. */
+    uint64_t missing_marks; /* the same of TAKT_LAUNCH and TAKT_STREAM_SCOPE without CUPTI: these
+                             * have one activity each, so one that is missing is late or lost */
     double   uncertainty_ns; /* of the times against the host's */
 } tkt_joined;
 
