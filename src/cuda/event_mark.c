@@ -399,7 +399,7 @@ static bool is_alive(const tkt_driver *driver, const known_context *known)
 
 /* Where a mark has an activity to come: false when it is not done yet. */
 static bool finish_timed(const tkt_driver *driver, mark *waiting, known_context *known,
-                   const tkt_clock_fit *fit)
+                         const tkt_clock_fit *fit)
 {
     int64_t since, lasts;
     int result = driver->event_query(waiting->events[1]);
