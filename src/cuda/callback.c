@@ -66,6 +66,11 @@ static void remember_correlation(uint32_t correlation)
         ;
 }
 
+void tkt_callback_continue_from(uint32_t correlation)
+{
+    atomic_store_explicit(&last_correlation, correlation, memory_order_relaxed);
+}
+
 void tkt_callback_report(const tkt_cuda_call *call)
 {
     /* acquire: pairs with the release in tkt_cuda_on_call() */

@@ -24,6 +24,9 @@ void tkt_callback_name(char *out, size_t size, const char *symbol);
 /* Hands a call to tkt_cuda_on_call()'s function, on the thread that made it. */
 void tkt_callback_report(const tkt_cuda_call *call);
 
+/* Makes this id the highest one so far, where another backend numbers calls from now on. */
+void tkt_callback_continue_from(uint32_t correlation);
+
 /* In a forked child nothing is reported any more. */
 void tkt_callback_forget(void);
 

@@ -126,6 +126,7 @@ static void connect(void)
         return;
     }
     if (tkt_tracing_open(driver, &result, reason)) {
+        tkt_marks_retire();
         set_status(TKT_BACKEND_CUPTI, "");
         return;
     }

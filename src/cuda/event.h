@@ -18,7 +18,7 @@
 
 /* A context, and what tells it from a later one at the same address. */
 typedef struct tkt_event_context {
-    void    *handle; /* CUcontext */
+    void *handle; /* CUcontext */
     uint64_t key;
 } tkt_event_context;
 
@@ -51,9 +51,9 @@ bool tkt_event_between(const tkt_driver *driver, void *begin, void *end, int64_t
 
 /* What is known of a context's place in time; starts as {0}. */
 typedef struct tkt_anchor {
-    void    *stream; /* CUstream, Takt's own */
-    void    *event;  /* CUevent; NULL: not known yet */
-    uint64_t ns;     /* its time, of the takt_now_ns() time line */
+    void *stream;      /* CUstream, Takt's own */
+    void *event;       /* CUevent; NULL: not known yet */
+    uint64_t ns;       /* its time, of the takt_now_ns() time line */
     uint64_t tried_ns; /* when it was renewed, or could not be */
 } tkt_anchor;
 
@@ -67,10 +67,15 @@ bool tkt_anchor_renew(const tkt_driver *driver, const tkt_event_context *context
 /* The backend, by the collector: whether marks are timed from now on; false without memory. */
 bool tkt_marks_switch(bool is_on);
 
-/* Puts what is done into the store, and anchors contexts anew from time to time. Never waits for
- * the device longer than some milliseconds. Returns how many marks are not done yet. Hold no
- * lock. */
+/* Puts what is done into the store, with a note of those that are given up, and anchors contexts
+ * anew from time to time. Never waits for the device longer than some milliseconds. Returns how
+ * many marks are not done yet. Hold no lock. */
 size_t tkt_marks_resolve(void);
+
+/* CUPTI takes over. Stores what is done; marks that are not done by now count as failed, because
+ * CUPTI numbers launches on its own and theirs would be mistaken for later ones. By the collector,
+ * before a window with CUPTI begins. */
+void tkt_marks_retire(void);
 
 /* In a forked child nothing is marked any more. */
 void tkt_marks_forget(void);

@@ -4,7 +4,12 @@
  * that wait for the device, and back when the collector has stored it. The
  * lists are under one lock, which is never held across a call into the driver
  * or with the store's. A mark that has another one within, on the same thread
- * and stream, is given up: its time would be counted twice. */
+ * and stream, is given up: its time would be counted twice. The store gets a
+ * note of it instead, an activity of no kind, so that nobody waits for it.
+ *
+ * Marks outlive windows, and the store forgets shapes between windows. So a
+ * mark holds the id of its label, which stays valid, and the collector makes
+ * the shape at the moment at which it stores the activity. */
 #include "cuda/event.h"
 
 #include "base/hash.h"
@@ -22,9 +27,12 @@ typedef struct mark {
     uint32_t context; /* index of `contexts` */
     uint32_t stream_id;
     uint32_t correlation;
-    uint32_t shape; /* in the store */
+    uint32_t label;  /* string of the store */
+    uint32_t filter; /* a TAKT_TIMING_ bit */
     uint32_t thread;
+    uint32_t era;
     bool has_inner;
+    bool is_noted; /* the store has the note that it is given up */
 } mark;
 
 /* Contexts are numbered in the order in which they are met, and so are streams.
@@ -44,8 +52,10 @@ static mark *first_waiting;
 static mark **last_waiting = &first_waiting;
 static TKT_ARRAY_OF(known_context) contexts;
 static tkt_map stream_numbers;
-static tkt_map shapes; /* of call sites */
+static tkt_map labels; /* of call sites: a string of the store */
 static uint32_t last_correlation;
+static uint32_t last_of_cupti; /* correlation id, when marks were switched on */
+static uint32_t era;           /* marks of an earlier one have no activity */
 static uint64_t not_marked;
 
 bool tkt_marks_switch(bool on)
@@ -58,8 +68,9 @@ bool tkt_marks_switch(bool on)
         }
     }
     bool is_possible = !on || all_marks;
-    if (last_correlation < tkt_cuda_last_correlation()) /* CUPTI was there before */
-        last_correlation = tkt_cuda_last_correlation();
+    uint32_t last = tkt_cuda_last_correlation();
+    if (on && (int32_t)(last - last_correlation) > 0) /* CUPTI was there before */
+        last_correlation = last_of_cupti = last;
     tkt_mutex_unlock(&marks_lock);
     __atomic_store_n(&is_on, on && is_possible, __ATOMIC_RELAXED); /* guards no data */
     return is_possible;
@@ -124,47 +135,51 @@ static uint32_t number_of_stream(uint64_t context_key, const void *stream)
     return result;
 }
 
-static uint32_t intern(tkt_strtab *strings, const char *text)
-{
-    uint32_t id = tkt_strtab_intern_text(strings, text);
-    return id == TKT_STRTAB_FULL ? 0 : id;
-}
-
-static uint32_t make_shape(const takt_site *site, uint32_t filter)
+static uint32_t make_label(const takt_site *site, uint32_t filter)
 {
     char label[512];
     tkt_store *store = tkt_store_get();
-    tkt_shape shape;
-    memset(&shape, 0, sizeof shape);
-    shape.filter = filter ? filter & -filter : TAKT_TIMING_KERNEL;
     if (filter)
         tkt_activity_label(label, sizeof label, filter, site->name ? site->name : "(null)");
     else
         snprintf(label, sizeof label, "stream scope %s", site->name ? site->name : "(null)");
     tkt_mutex_lock(&store->lock);
-    shape.label = intern(&store->strings, label);
-    uint32_t index = tkt_store_shape(store, &shape);
+    uint32_t id = tkt_store_string(store, label);
     tkt_mutex_unlock(&store->lock);
-    return index;
+    return id;
 }
 
-/* UINT32_MAX without memory. */
-static uint32_t shape_of(const takt_site *site, uint32_t filter)
+/* TKT_STRTAB_FULL without room. */
+static uint32_t label_of(const takt_site *site, uint32_t filter)
 {
     uint64_t key = (uint64_t)__atomic_load_n(&site->id, __ATOMIC_RELAXED) << 32 | filter;
     tkt_mutex_lock(&marks_lock);
-    uint64_t *known = tkt_map_get(&shapes, key);
-    uint32_t shape = known ? (uint32_t)*known : UINT32_MAX;
+    uint64_t *known = tkt_map_get(&labels, key);
+    uint32_t label = known ? (uint32_t)*known : TKT_STRTAB_FULL;
     tkt_mutex_unlock(&marks_lock);
     if (known)
-        return shape;
-    shape = make_shape(site, filter);
+        return label;
+    label = make_label(site, filter);
     tkt_mutex_lock(&marks_lock);
-    known = shape == UINT32_MAX ? NULL : tkt_map_put(&shapes, key);
+    known = label == TKT_STRTAB_FULL ? NULL : tkt_map_put(&labels, key);
     if (known)
-        *known = shape;
+        *known = label;
     tkt_mutex_unlock(&marks_lock);
-    return shape;
+    return label;
+}
+
+/* With the lock. 0 means that there is none. */
+static uint32_t next_correlation(void)
+{
+    last_correlation += last_correlation == UINT32_MAX ? 2 : 1;
+    return last_correlation;
+}
+
+static void count_not_marked(void)
+{
+    tkt_mutex_lock(&marks_lock);
+    not_marked++;
+    tkt_mutex_unlock(&marks_lock);
 }
 
 /* Takes a mark and puts it among the open ones; those around it are told. */
@@ -182,7 +197,8 @@ static mark *open_mark(void *stream, uint32_t context)
                         .stream = stream,
                         .context = context,
                         .thread = thread,
-                        .correlation = ++last_correlation};
+                        .era = era,
+                        .correlation = next_correlation()};
         open_marks = taken;
     } else {
         not_marked++;
@@ -212,6 +228,16 @@ static void give_up(const tkt_driver *driver, mark *given)
     tkt_mutex_unlock(&marks_lock);
 }
 
+/* Such as those of a context that has been reset since, which CUDA may take for another one's. */
+static void destroy_events(const tkt_driver *driver, mark *owner)
+{
+    for (int i = 0; i < 2; i++) {
+        if (owner->events[i])
+            driver->event_destroy(owner->events[i]);
+        owner->events[i] = NULL;
+    }
+}
+
 static void close_unused(const tkt_driver *driver, mark *unused)
 {
     tkt_mutex_lock(&marks_lock);
@@ -237,35 +263,49 @@ static bool record_begin(const tkt_driver *driver, mark *begun, bool is_launch, 
     return true;
 }
 
-void *takt_stream_begin_v1(void *stream, uint32_t filter, const takt_site *site)
+static mark *begin_mark(const tkt_driver *driver, void *stream, uint32_t filter,
+                        const takt_site *site, const void *caller)
 {
     tkt_event_context context;
-    const tkt_driver *driver;
-    if (!__atomic_load_n(&is_on, __ATOMIC_RELAXED) || !(driver = tkt_driver_get()) ||
-        tkt_event_capture(driver, stream) != TKT_CAPTURE_NO ||
-        !tkt_event_context_of(driver, stream, &context))
-        return NULL;
-    uint32_t index = know_context(driver, &context);
-    uint32_t shape = shape_of(site, filter);
-    mark *begun = index != UINT32_MAX && shape != UINT32_MAX ? open_mark(stream, index) : NULL;
+    if (!tkt_event_context_of(driver, stream, &context))
+        return NULL; /* nor can anything be launched */
+    uint32_t index = know_context(driver, &context), label = label_of(site, filter);
+    mark *begun = NULL;
+    if (index == UINT32_MAX || label == TKT_STRTAB_FULL)
+        count_not_marked();
+    else
+        begun = open_mark(stream, index);
     if (!begun)
         return NULL;
-    begun->shape = shape;
+    begun->label = label;
+    begun->filter = filter ? filter & -filter : TAKT_TIMING_KERNEL;
     begun->stream_id = number_of_stream(context.key, stream);
     for (int i = 0; i < 2; i++)
         begun->events[i] = tkt_event_take(driver, &context, true);
-    if (begun->events[0] && begun->events[1] &&
-        record_begin(driver, begun, filter != 0, __builtin_return_address(0)))
-        return begun;
+    if (begun->events[0] && begun->events[1]) {
+        if (record_begin(driver, begun, filter != 0, caller))
+            return begun;
+        destroy_events(driver, begun);
+    }
+    count_not_marked();
     close_unused(driver, begun);
     return NULL;
 }
 
-static void count_incomplete(void)
+void *takt_stream_begin_v1(void *stream, uint32_t filter, const takt_site *site)
+{
+    const tkt_driver *driver;
+    if (!__atomic_load_n(&is_on, __ATOMIC_RELAXED) || !(driver = tkt_driver_get()) ||
+        tkt_event_capture(driver, stream) != TKT_CAPTURE_NO)
+        return NULL;
+    return begin_mark(driver, stream, filter, site, __builtin_return_address(0));
+}
+
+static void count_failed(void)
 {
     tkt_store *store = tkt_store_get();
     tkt_mutex_lock(&store->lock);
-    store->losses.incomplete++;
+    store->losses.failed_marks++;
     tkt_mutex_unlock(&store->lock);
 }
 
@@ -275,7 +315,7 @@ static bool record_end(const tkt_driver *driver, const mark *ended)
     if (tkt_event_capture(driver, ended->stream) == TKT_CAPTURE_NO &&
         driver->event_record(ended->events[1], ended->stream) == TKT_CUDA_SUCCESS)
         return true;
-    count_incomplete();
+    count_failed();
     return false;
 }
 
@@ -285,7 +325,7 @@ void takt_stream_end_v1(void *begun)
     const tkt_driver *driver = tkt_driver_get();
     if (!driver)
         return;
-    if (ended->has_inner || !record_end(driver, ended)) {
+    if (!ended->has_inner && !record_end(driver, ended)) {
         close_unused(driver, ended);
         return;
     }
@@ -314,25 +354,52 @@ static bool has_anchor(const tkt_driver *driver, known_context *known, const tkt
     return known->anchor.event;
 }
 
-static void store_mark(const mark *done, const known_context *known, int64_t since, int64_t lasts)
+static void add_to_store(const tkt_stored_activity *from, uint32_t label, uint32_t filter)
 {
     tkt_store *store = tkt_store_get();
-    tkt_stored_activity activity = {.begin = known->anchor.ns + (uint64_t)since,
-                                    .correlation = done->correlation,
-                                    .device = known->device,
-                                    .context = done->context + 1,
-                                    .stream = done->stream_id,
-                                    .shape = done->shape};
-    activity.end = activity.begin + (uint64_t)(lasts > 0 ? lasts : 0);
+    tkt_stored_activity activity = *from;
+    tkt_shape shape;
+    memset(&shape, 0, sizeof shape);
+    shape.label = label;
+    shape.filter = filter;
     tkt_mutex_lock(&store->lock);
-    if (tkt_store_device(store, known->device))
+    if (!tkt_store_device(store, activity.device))
+        store->losses.store_full++;
+    else if ((activity.shape = tkt_store_shape(store, &shape)) != UINT32_MAX)
         tkt_store_add(store, &activity);
     tkt_mutex_unlock(&store->lock);
 }
 
-/* False: not done yet. */
-static bool finish(const tkt_driver *driver, mark *waiting, known_context *known,
-                   const tkt_clock_fit *fit)
+static void store_mark(const mark *done, const known_context *known, int64_t since, int64_t lasts)
+{
+    tkt_stored_activity activity = {.begin = known->anchor.ns + (uint64_t)since,
+                                    .correlation = done->correlation,
+                                    .device = known->device,
+                                    .context = done->context + 1,
+                                    .stream = done->stream_id};
+    activity.end = activity.begin + (uint64_t)(lasts > 0 ? lasts : 0);
+    add_to_store(&activity, done->label, done->filter);
+}
+
+/* An activity of no kind is nobody's, but who looks for the launch's finds it. */
+static void note_given_up(const mark *given, const known_context *known)
+{
+    const tkt_stored_activity activity = {.correlation = given->correlation,
+                                          .device = known->device};
+    add_to_store(&activity, 0, 0);
+}
+
+/* Whether the context is current, and still the one in which the mark's events were made. */
+static bool is_alive(const tkt_driver *driver, const known_context *known)
+{
+    tkt_event_context now;
+    return tkt_event_context_of(driver, NULL, &now) && now.handle == known->context.handle &&
+           now.key == known->context.key;
+}
+
+/* Where a mark has an activity to come: false when it is not done yet. */
+static bool finish_timed(const tkt_driver *driver, mark *waiting, known_context *known,
+                         const tkt_clock_fit *fit)
 {
     int64_t since, lasts;
     int result = driver->event_query(waiting->events[1]);
@@ -345,7 +412,25 @@ static bool finish(const tkt_driver *driver, mark *waiting, known_context *known
         tkt_event_between(driver, waiting->events[0], waiting->events[1], &lasts))
         store_mark(waiting, known, since, lasts);
     else
-        count_incomplete(); /* such as after a reset of the device */
+        count_failed();
+    return true;
+}
+
+/* False: not done yet. */
+static bool finish(const tkt_driver *driver, mark *waiting, known_context *known,
+                   const tkt_clock_fit *fit)
+{
+    bool is_here = is_alive(driver, known);
+    if (waiting->has_inner) {
+        if (!waiting->is_noted)
+            note_given_up(waiting, known);
+    } else if (!is_here || waiting->era != era) {
+        count_failed();
+    } else if (!finish_timed(driver, waiting, known, fit)) {
+        return false;
+    }
+    if (!is_here)
+        memset(waiting->events, 0, sizeof waiting->events); /* they went with the context */
     give_up(driver, waiting);
     return true;
 }
@@ -400,11 +485,35 @@ static void put_back(mark *first, mark **last)
     tkt_mutex_unlock(&marks_lock);
 }
 
+/* Of marks that are still open, too: a window may end now. */
+static void note_open_marks(void)
+{
+    mark noted;
+    known_context known;
+    do {
+        tkt_mutex_lock(&marks_lock);
+        mark *open = open_marks;
+        while (open && (!open->has_inner || open->is_noted))
+            open = open->next;
+        if (open) {
+            open->is_noted = true;
+            noted = *open;
+            known = contexts.items[open->context];
+        }
+        tkt_mutex_unlock(&marks_lock);
+        if (!open)
+            return;
+        note_given_up(&noted, &known);
+    } while (true);
+}
+
 size_t tkt_marks_resolve(void)
 {
     const tkt_driver *driver = tkt_driver_get();
-    mark *waiting = driver ? take_waiting() : NULL, *kept = NULL, **last = &kept;
     size_t count = 0;
+    if (driver)
+        note_open_marks();
+    mark *waiting = driver ? take_waiting() : NULL, *kept = NULL, **last = &kept;
     if (!waiting)
         return 0;
     tkt_clock_fit fit = tkt_clock_fit_now();
@@ -421,4 +530,16 @@ size_t tkt_marks_resolve(void)
     tkt_driver_end(driver, call);
     put_back(kept, last);
     return count;
+}
+
+void tkt_marks_retire(void)
+{
+    tkt_marks_resolve();
+    tkt_mutex_lock(&marks_lock);
+    bool was_used = all_marks != NULL;
+    era++;
+    tkt_mutex_unlock(&marks_lock);
+    tkt_marks_resolve();
+    if (was_used)
+        tkt_callback_continue_from(last_of_cupti);
 }

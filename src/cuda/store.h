@@ -75,7 +75,7 @@ typedef struct tkt_stored_totals {
 typedef struct tkt_recent_shape {
     tkt_shape shape; /* without occupancy */
     uint32_t  device;
-    uint32_t  index; /* UINT32_MAX: none */
+    uint32_t  index; /* UINT32_MAX: none, as after a release of the shapes */
 } tkt_recent_shape;
 
 /* What the decoder keeps of a name that activities have: a kernel, a direction of copies, sets.
@@ -101,10 +101,10 @@ typedef struct tkt_cuda_losses {
     uint64_t dropped;     /* records that CUPTI dropped, or for which the pool had no buffer */
     uint64_t store_full;  /* activities that were decoded, but max_bytes was used up */
     uint64_t others_full; /* the same of memory events, waits and overheads */
-    uint64_t incomplete;  /* marks of which no times could be had */
     uint64_t bad_time;    /* zero, reversed or absurd timestamps; not of activities, which stay */
     uint64_t unknown;     /* records of kinds, or with sizes, that nobody knows; cut buffers */
     uint64_t overwritten; /* activities that made room for later ones, see ring_until */
+    uint64_t failed_marks; /* TAKT_LAUNCH and the like, for which CUDA tells no times */
 } tkt_cuda_losses;
 
 typedef struct tkt_store {
@@ -152,8 +152,8 @@ void tkt_store_fini(tkt_store *store);
 uint64_t tkt_store_position(void);
 
 /* Forgets activities before `position`, as far as they fill chunks, and what else was decoded and
- * happened before `before_ticks`. Shapes are renumbered when no activity is left, strings and
- * devices never. */
+ * happened before `before_ticks`. Shapes are renumbered when no activity is left: nobody keeps an
+ * index of one without the lock. Strings and devices are never renumbered. */
 void tkt_store_release(uint64_t position, uint64_t before_ticks);
 
 /* Lets the oldest activities before `position` go when there is no room for new ones; 0: none. */

@@ -219,7 +219,8 @@ static bool has_all_arrived(void *user)
     if (s->part->fold) {
         tkt_device_fold_update(s->part->fold, tkt_store_get(),
                                tkt_devices_last_correlation(s->part));
-        has_all = tkt_device_fold_losses(s->part->fold).missing == 0;
+        tkt_fold_losses losses = tkt_device_fold_losses(s->part->fold);
+        has_all = losses.missing + losses.missing_marks == 0;
     }
     return (!s->has_spans || tkt_arrivals_look(&s->arrivals, tkt_store_get())) && has_all;
 }
@@ -266,10 +267,15 @@ void tkt_devices_fini(tkt_device_part *part)
 /* ---- The sealed trace ------------------------------------------------------------------------ */
 
 /* Of a launch nothing has arrived because its record was dropped; otherwise, where all was waited
- * for, because devices told nothing of it, and where not, because it had not finished. */
-static void count_missing(uint64_t missing, uint64_t dropped, bool is_settled, takt_facts *facts)
+ * for, because devices told nothing of it, and where not, because it had not finished. A mark has
+ * always an activity, so where that is missing it failed, or had not finished. */
+static void count_missing(const tkt_joined *joined, uint64_t dropped, bool is_settled,
+                          takt_facts *facts)
 {
-    uint64_t rest = missing > dropped ? missing - dropped : 0;
+    uint64_t marks = joined->missing_marks > dropped ? joined->missing_marks - dropped : 0;
+    dropped -= joined->missing_marks - marks;
+    uint64_t rest = joined->missing > dropped ? joined->missing - dropped : 0;
+    facts->losses[TAKT_LOSS_INCOMPLETE] += marks;
     facts->losses[is_settled ? TAKT_LOSS_NO_ACTIVITY : TAKT_LOSS_INCOMPLETE] += rest;
 }
 
@@ -283,11 +289,10 @@ static void count_losses(const tkt_device_part *part, const tkt_joined *joined, 
     facts->losses[TAKT_LOSS_DEVICE_DROPPED] += dropped;
     facts->losses[TAKT_LOSS_BUFFER_FULL] += now.others_full - part->losses.others_full;
     facts->losses[TAKT_LOSS_OVERWRITTEN] += overwritten;
-    facts->losses[TAKT_LOSS_INCOMPLETE] +=
-        joined->incomplete + now.incomplete - part->losses.incomplete;
+    facts->losses[TAKT_LOSS_INCOMPLETE] += joined->incomplete;
     facts->losses[TAKT_LOSS_BAD_TIME] += joined->bad_time + now.bad_time - part->losses.bad_time;
     facts->losses[TAKT_LOSS_UNKNOWN_RECORD] += now.unknown - part->losses.unknown;
-    count_missing(joined->missing, dropped + overwritten, is_settled, facts);
+    count_missing(joined, dropped + overwritten, is_settled, facts);
 }
 
 /* The join counts from 0 at the window's begin; here is what was allocated before, and since Takt
@@ -323,6 +328,7 @@ static void add_fold_losses(const tkt_device_fold *fold, tkt_joined *joined, tak
 {
     tkt_fold_losses losses = tkt_device_fold_losses(fold);
     joined->missing = losses.missing;
+    joined->missing_marks = losses.missing_marks;
     joined->incomplete = losses.incomplete;
     joined->bad_time = losses.bad_time;
     facts->losses[TAKT_LOSS_UNATTRIBUTED] += losses.unattributed;

@@ -9,8 +9,11 @@
 
 uint32_t tkt_launched_by(const char *name)
 {
-    if (strstr(name, "GraphLaunch") || strncmp(name, "TAKT_", 5) == 0)
-        return TAKT_TIMING_ALL;
+    if (strncmp(name, "TAKT_", 5) == 0)
+        return TKT_LAUNCHED_MARK;
+    if (strstr(name, "GraphLaunch"))
+        return TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN | TAKT_TIMING_MEMCPY | TAKT_TIMING_MEMSET |
+               TAKT_TIMING_GRAPH;
     if (strstr(name, "Graph") || strstr(name, "HostFunc"))
         return 0;
     if (strstr(name, "Launch"))
@@ -29,8 +32,10 @@ uint8_t *tkt_calls_that_launch(const takt_trace *trace, uint32_t filter)
             sites[i] = tkt_launched_by(tkt_trace_text(trace, trace->sites.items[i].name));
     for (uint32_t i = 0; calls && sites && i < trace->calls.count; i++) {
         const tkt_span *span = tkt_call_span(trace, i);
-        calls[i] = (sites[tkt_span_site(span)] & filter) && trace->calls.items[i].result == 0 &&
-                   !(tkt_span_flags(span) & (TAKT_SPAN_BEGUN_BEFORE | TAKT_SPAN_CAPTURING));
+        uint32_t launched = sites[tkt_span_site(span)];
+        if ((launched & filter) && trace->calls.items[i].result == 0 &&
+            !(tkt_span_flags(span) & (TAKT_SPAN_BEGUN_BEFORE | TAKT_SPAN_CAPTURING)))
+            calls[i] = launched == TKT_LAUNCHED_MARK ? TKT_LAUNCHES_MARK : TKT_LAUNCHES_WORK;
     }
     if (!sites) {
         tkt_free(calls);
@@ -55,7 +60,7 @@ takt_status tkt_arrivals_init(tkt_arrivals *arrivals, const takt_trace *trace, c
         return status;
     }
     for (size_t i = 0; i < trace->calls.count; i++)
-        arrivals->missing += arrivals->launches[i];
+        arrivals->missing += arrivals->launches[i] != TKT_LAUNCHES_NOTHING;
     return TAKT_OK;
 }
 

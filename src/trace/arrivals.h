@@ -29,8 +29,16 @@ void tkt_arrivals_fini(tkt_arrivals *arrivals);
  * then nobody knows how many it has. Takes the store's lock. */
 bool tkt_arrivals_look(tkt_arrivals *arrivals, tkt_store *store);
 
-/* What a call of this name launches, as TAKT_TIMING_ bits: any of them; 0: nothing. */
+/* What a call of this name launches, as TAKT_TIMING_ bits: any of them; 0: nothing. A mark, which
+ * times what the program says without CUPTI, has always an activity. */
+#define TKT_LAUNCHED_MARK UINT32_MAX
 uint32_t tkt_launched_by(const char *name);
+
+enum {
+    TKT_LAUNCHES_NOTHING,
+    TKT_LAUNCHES_WORK,
+    TKT_LAUNCHES_MARK
+};
 
 /* The launches of the trace that were to cause activities of this filter: a byte a call, which the
  * caller frees; NULL without memory. Calls that failed, copied nothing or were captured are none. */

@@ -20,7 +20,7 @@ typedef struct recent_call {
     uint32_t correlation; /* 0: none */
     uint32_t log;
     uint32_t node;
-    bool is_missing; /* it launched something, of which nothing has arrived */
+    uint8_t missing; /* TKT_LAUNCHES_, of which nothing has arrived */
 } recent_call;
 
 /* An activity, reduced to what is added up. */
@@ -89,15 +89,25 @@ void tkt_device_fold_destroy(tkt_device_fold *sums)
     tkt_free(sums);
 }
 
-/* True when the window asks for what the call launches. */
-static bool is_launch(tkt_device_fold *sums, uint32_t site)
+/* What the call launches of that which the window asks for: TKT_LAUNCHES_. */
+static uint8_t launches_of(tkt_device_fold *sums, uint32_t site)
 {
     uint64_t *known = site ? tkt_map_put(&sums->launched, site) : NULL;
     if (!known)
-        return false;
+        return TKT_LAUNCHES_NOTHING;
     if (*known == 0)
         *known = 1 + (uint64_t)tkt_launched_by(tkt_site_get(site)->name.bytes);
-    return (*known - 1) & sums->filter;
+    if (*known - 1 == TKT_LAUNCHED_MARK)
+        return TKT_LAUNCHES_MARK;
+    return (*known - 1) & sums->filter ? TKT_LAUNCHES_WORK : TKT_LAUNCHES_NOTHING;
+}
+
+static void count_missing(tkt_device_fold *sums, uint8_t launches, uint64_t more)
+{
+    if (launches == TKT_LAUNCHES_WORK)
+        sums->losses.missing += more;
+    else if (launches == TKT_LAUNCHES_MARK)
+        sums->losses.missing_marks += more;
 }
 
 /* A call whose place a later one takes stays missing, since what comes of it is not recognised. */
@@ -105,10 +115,10 @@ void tkt_device_fold_calls(tkt_device_fold *sums, uint32_t log, const tkt_folded
 {
     for (size_t i = 0; i < calls->count; i++) {
         const tkt_folded_call *call = &calls->items[i];
-        bool is_missing = is_launch(sums, call->site);
-        sums->losses.missing += is_missing;
+        uint8_t missing = launches_of(sums, call->site);
+        count_missing(sums, missing, 1);
         sums->recent[call->correlation % RECENT_CALLS] =
-            (recent_call){call->correlation, log, call->node, is_missing};
+            (recent_call){call->correlation, log, call->node, missing};
     }
 }
 
@@ -160,9 +170,11 @@ static void add_work(tkt_device_fold *sums, const tkt_store *store, const work *
                      recent_call *call)
 {
     if (call) {
-        sums->losses.missing -= call->is_missing;
-        call->is_missing = false;
+        count_missing(sums, call->missing, (uint64_t)-1);
+        call->missing = TKT_LAUNCHES_NOTHING;
     }
+    if (from->filter == 0) /* a note: nothing comes of this launch */
+        return;
     if (from->loss) {
         ++*(from->loss == TAKT_LOSS_INCOMPLETE ? &sums->losses.incomplete : &sums->losses.bad_time);
         return;
@@ -217,7 +229,7 @@ static void take_activity(tkt_device_fold *sums, const tkt_store *store,
 {
     const tkt_shape *shape = &store->shapes.items[from->shape];
     if (from->correlation <= sums->first_correlation || from->correlation > last_correlation ||
-        !(shape->filter & sums->filter))
+        (shape->filter && !(shape->filter & sums->filter)))
         return;
     take_work(sums, store,
               &(work){from->end - from->begin, from->loss, from->correlation, from->device,

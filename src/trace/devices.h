@@ -41,6 +41,8 @@ typedef struct tkt_joined {
     uint64_t missing;       /* launches, copies and sets of the filter of which nothing has arrived:
                              * what is late, or lost, or had nothing to do. The session tells which.
                              * Calls that failed, copied nothing or were captured are no launches. */
+    uint64_t missing_marks; /* the same of TAKT_LAUNCH and TAKT_STREAM_SCOPE without CUPTI: these
+                             * have one activity each, so one that is missing is late or lost */
     uint64_t incomplete;    /* activities that came before they had finished, */
     uint64_t bad_time;      /* and with impossible times */
     double   uncertainty_ns; /* of the times against the host's */
@@ -88,7 +90,8 @@ void tkt_device_fold_finish(tkt_device_fold *sums, tkt_store *store);
 typedef struct tkt_fold_losses {
     uint64_t unattributed; /* activities that were added up without a path */
     uint64_t no_memory;    /* activities that were not added up */
-    uint64_t missing;      /* launches of which nothing has arrived */
+    uint64_t missing;      /* launches of which nothing has arrived, */
+    uint64_t missing_marks; /* and marks */
     uint64_t incomplete;
     uint64_t bad_time;
 } tkt_fold_losses;
