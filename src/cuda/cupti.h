@@ -7,10 +7,8 @@
 
 /* Versions of CUPTI (cuptiGetVersion) at which something changed. */
 #define TKT_CUPTI_11_8   18u
-#define TKT_CUPTI_12_6   24u
 #define TKT_CUPTI_12_9   27u /* buffers may be refused */
 #define TKT_CUPTI_13_0   130000u
-#define TKT_CUPTI_13_1   130100u
 
 typedef struct tkt_cupti {
 #define TKT_CUPTI_MEMBER(member, symbol, is_required, parameters) int(*member) parameters;

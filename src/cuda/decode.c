@@ -9,6 +9,7 @@
 #include "cuda/decode.h"
 
 #include "base/alloc.h"
+#include "base/error.h"
 #include "cuda/names.h"
 #include "cuda/occupancy.h"
 
@@ -32,6 +33,7 @@ typedef struct decoder {
     tkt_store *store;
     uint64_t earliest;
     uint64_t latest;
+    bool has_zero_nodes;
 } decoder;
 
 /* A record, zeroes behind it where it is shorter than WHOLE. */
@@ -102,6 +104,18 @@ static bool is_period(decoder *d, uint64_t begin, uint64_t end)
     bool is_forward = end >= begin;
     d->store->losses.bad_time += !is_forward;
     return is_forward && is_time(d, begin) && is_time(d, end);
+}
+
+/* The same of an activity. Stamps of 0 usually mean that it had not finished when a forced flush
+ * gave up waiting. In a buffer that CUPTI gave back as complete, nodes of graphs have them when CUPTI
+ * has lost their times. */
+static bool has_times(decoder *d, const tkt_stored_activity *activity, uint32_t graph)
+{
+    if (activity->end != 0 || graph == 0 || d->store->is_forced_flush)
+        return is_period(d, activity->begin, activity->end);
+    d->store->losses.bad_time++;
+    d->has_zero_nodes = true;
+    return false;
 }
 
 static bool is_device(decoder *d, uint32_t ordinal)
@@ -277,11 +291,12 @@ static void decode_kernel(decoder *d, record at)
         .context = get32(at, TKT_AT_KERNEL_CONTEXT),
         .stream = get32(at, TKT_AT_KERNEL_STREAM),
     };
-    if (!is_period(d, activity.begin, activity.end) || !is_device(d, activity.device))
+    uint32_t graph = get32(at, TKT_AT_KERNEL_GRAPH);
+    if (!has_times(d, &activity, graph) || !is_device(d, activity.device))
         return;
     tkt_shape shape = {
         .graph_node = get64(at, TKT_AT_KERNEL_GRAPH_NODE),
-        .graph = get32(at, TKT_AT_KERNEL_GRAPH),
+        .graph = graph,
         .static_shared_bytes = get32(at, TKT_AT_KERNEL_STATIC_SHARED),
         .dynamic_shared_bytes = get32(at, TKT_AT_KERNEL_DYNAMIC_SHARED),
         .local_bytes = get32(at, TKT_AT_KERNEL_LOCAL),
@@ -304,12 +319,13 @@ static void decode_copy(decoder *d, record at, bool is_peer)
         .context = get32(at, TKT_AT_MEMCPY_CONTEXT),
         .stream = get32(at, TKT_AT_MEMCPY_STREAM),
     };
-    if (!is_period(d, activity.begin, activity.end) || !is_device(d, activity.device))
+    uint32_t graph = get32(at, is_peer ? TKT_AT_MEMCPY2_GRAPH : TKT_AT_MEMCPY_GRAPH);
+    if (!has_times(d, &activity, graph) || !is_device(d, activity.device))
         return;
     tkt_shape shape = {
         .bytes = get64(at, TKT_AT_MEMCPY_BYTES),
         .graph_node = get64(at, is_peer ? TKT_AT_MEMCPY2_GRAPH_NODE : TKT_AT_MEMCPY_GRAPH_NODE),
-        .graph = get32(at, is_peer ? TKT_AT_MEMCPY2_GRAPH : TKT_AT_MEMCPY_GRAPH),
+        .graph = graph,
         .copy_kind = at[TKT_AT_MEMCPY_COPY_KIND],
         .source = at[TKT_AT_MEMCPY_SOURCE],
         .target = at[TKT_AT_MEMCPY_TARGET],
@@ -327,12 +343,13 @@ static void decode_set(decoder *d, record at)
         .context = get32(at, TKT_AT_MEMSET_CONTEXT),
         .stream = get32(at, TKT_AT_MEMSET_STREAM),
     };
-    if (!is_period(d, activity.begin, activity.end) || !is_device(d, activity.device))
+    uint32_t graph = get32(at, TKT_AT_MEMSET_GRAPH);
+    if (!has_times(d, &activity, graph) || !is_device(d, activity.device))
         return;
     tkt_shape shape = {
         .bytes = get64(at, TKT_AT_MEMSET_BYTES),
         .graph_node = get64(at, TKT_AT_MEMSET_GRAPH_NODE),
-        .graph = get32(at, TKT_AT_MEMSET_GRAPH),
+        .graph = graph,
         .target = (uint8_t)get16(at, TKT_AT_MEMSET_TARGET),
     };
     add_activity(d, set_name(d->store), &shape, &activity);
@@ -580,6 +597,14 @@ static void decode_padded(decoder *d, uint32_t kind, const uint8_t *bytes, size_
     decode(d, kind, whole);
 }
 
+static void say_zero_nodes(void)
+{
+    tkt_log(TAKT_LOG_WARNING,
+            "CUPTI gives nodes of graphs without times, as is reported of 13.0 after some 25 "
+            "million of them; they count as \"bad time\". Record for a shorter time, or with "
+            "graph: launch, or use a newer CUPTI");
+}
+
 void tkt_decode(tkt_store *store, const tkt_record_sizes *sizes, const void *buffer,
                 size_t valid_bytes)
 {
@@ -599,5 +624,9 @@ void tkt_decode(tkt_store *store, const tkt_record_sizes *sizes, const void *buf
             decode(&d, kind, bytes);
     }
     store->losses.unknown += at < valid_bytes;
+    bool is_new = d.has_zero_nodes && !store->has_said_zero_nodes;
+    store->has_said_zero_nodes |= is_new;
     tkt_mutex_unlock(&store->lock);
+    if (is_new)
+        say_zero_nodes();
 }

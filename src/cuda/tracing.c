@@ -25,21 +25,15 @@ static uint64_t read_clock(void)
 
 static void sample_clock(tkt_store *store)
 {
-    tkt_clock_pair pair = tkt_clock_sample(store->clock.is_own ? takt_now_ns : read_clock);
+    tkt_clock_pair pair = tkt_clock_sample(read_clock);
     tkt_mutex_lock(&store->lock);
     tkt_cuda_clock_add(&store->clock, &pair);
+    store->clock.is_cupti = true;
     tkt_mutex_unlock(&store->lock);
 }
 
-/* Releases from 12.6 Update 2 to 13.0 stamp kernels with zero when there is a callback, and the
- * first of these cannot be told from 12.6. */
-static bool may_stamp(void)
-{
-    return cupti.register_timestamp &&
-           (cupti.version < TKT_CUPTI_12_6 || cupti.version >= TKT_CUPTI_13_1);
-}
-
-/* What may fail without harm: without it times are mapped, and CUPTI clears buffers itself. */
+/* What may fail without harm: CUPTI clears buffers itself then, and numbers threads otherwise. No
+ * timestamp callback is registered; docs/cuda.md says why. */
 static void set_preferences(void)
 {
     uint8_t are_zeroed = 1;
@@ -48,8 +42,6 @@ static void set_preferences(void)
         cupti.set_attribute(TKT_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &bytes, &are_zeroed);
     if (cupti.set_thread_id_type)
         cupti.set_thread_id_type(TKT_THREAD_ID_SYSTEM);
-    if (may_stamp())
-        tkt_store_get()->clock.is_own = cupti.register_timestamp(takt_now_ns) == TKT_CUPTI_SUCCESS;
 }
 
 static void close_tracing(void)

@@ -22,6 +22,7 @@
 #include "cuda/store.h"
 #include "record/log.h"
 #include "trace/model.h"
+#include "trace/skew.h"
 
 /* Which of the store's contents are a window's. An activity is its own when its call began in the
  * window, or, where the call is not known, when its correlation id is in the window's range. */
@@ -41,7 +42,7 @@ typedef struct tkt_joined {
     uint64_t missing;       /* launches, copies and sets of the filter, successful and not made
                              * while a stream was captured, of which no activity has arrived: what
                              * is late, or lost, or had nothing to do. The session tells which. */
-    double   uncertainty_ns; /* of the times against the host's */
+    tkt_skew skew;           /* of the times against the host's */
 } tkt_joined;
 
 /* Adds to a trace that tkt_seal() made: activities in the order of issue, shapes, devices, waits,

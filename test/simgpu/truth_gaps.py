@@ -17,7 +17,7 @@ class Recording:
     """Chrome's events, in nanoseconds from the begin of the recording."""
 
     def __init__(self, cycle, chrome):
-        self.wall, self.uncertainty = cycle.wall_ns, int(cycle.uncertainty_ns + 0.5)
+        self.wall, self.uncertainty = cycle.wall_ns, min(int(cycle.uncertainty_ns + 0.5), 20000)
         self.works, self.waits, self.spans = [], [], collections.defaultdict(list)
         for event in chrome.work:
             args = event["args"]
