@@ -107,8 +107,8 @@ static bool is_period(decoder *d, uint64_t begin, uint64_t end)
 }
 
 /* The same of an activity. Stamps of 0 usually mean that it had not finished when a forced flush
- * gave up waiting. In a buffer that CUPTI gave back as complete, nodes of graphs have them when CUPTI
- * has lost their times. */
+ * gave up waiting. In a buffer that CUPTI gave back as complete, nodes of graphs have them when
+ * CUPTI has lost their times. */
 static bool has_times(decoder *d, const tkt_stored_activity *activity, uint32_t graph)
 {
     if (activity->end != 0 || graph == 0 || d->store->is_forced_flush)

@@ -159,8 +159,8 @@ static void take_waits(join *j)
         uint64_t begin_ns = tkt_clock_map_ns(&j->map, from->begin);
         if (begin_ns < j->begin_ns)
             continue;
-        tkt_wait *to = begin_ns <= j->end_ns ? TKT_ARRAY_ADD(&j->trace->waits)
-                                             : TKT_ARRAY_ADD(&j->later);
+        tkt_wait *to =
+            begin_ns <= j->end_ns ? TKT_ARRAY_ADD(&j->trace->waits) : TKT_ARRAY_ADD(&j->later);
         if (to)
             *to = (tkt_wait){begin_ns,          begin_ns + (from->end - from->begin),
                              from->correlation, from->context,

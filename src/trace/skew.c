@@ -5,9 +5,10 @@
  * a group whose launching calls had all returned when the wait began; otherwise another thread was
  * launching, and the next wait decides.
  *
- * Used as waits: calls that wait for a stream or a context, by the SYNCHRONIZATION records of CUPTI,
- * and copies to the host that block. Not used: waits for events, since nobody tells where in its
- * stream an event was recorded, and copies to the device, which may return once they are staged.
+ * Used as waits: calls that wait for a stream or a context, by the SYNCHRONIZATION records of
+ * CUPTI, and copies to the host that block. Not used: waits for events, since nobody tells where in
+ * its stream an event was recorded, and copies to the device, which may return once they are
+ * staged.
  *
  * The tightest bounds of a recording may come from different moments, and the error may drift in
  * between. So the interval that is printed is never narrower than the narrowest that one group with
@@ -24,7 +25,7 @@
  * nothing is moved for it, but it is printed. */
 #define MOST_NS INT64_C(10000000)
 
-#define NONE        UINT32_MAX
+#define NONE         UINT32_MAX
 #define COPY_TO_HOST 2u /* CUpti_ActivityMemcpyKind */
 
 /* What the error can be added to: [low, high] holds the shift that makes times right. */
@@ -41,9 +42,9 @@ typedef struct device_bounds {
 typedef struct group {
     uint32_t context;
     uint32_t stream;
-    uint32_t device;   /* of `devices` */
-    uint32_t next;     /* in the list of its context, + 1 */
-    bool is_open;      /* has activities that no wait has closed */
+    uint32_t device; /* of `devices` */
+    uint32_t next;   /* in the list of its context, + 1 */
+    bool is_open;    /* has activities that no wait has closed */
     bool is_listed;
     int64_t low;
     uint64_t end_ns;   /* of the activity that ends last */
@@ -87,8 +88,8 @@ static uint32_t device_of(walk *w, uint32_t label)
     device_bounds *device = TKT_ARRAY_ADD(&w->devices);
     if (!device)
         return NONE;
-    *device = (device_bounds){
-        .label = label, .low = INT64_MIN, .high = INT64_MAX, .width = INT64_MAX};
+    *device =
+        (device_bounds){.label = label, .low = INT64_MIN, .high = INT64_MAX, .width = INT64_MAX};
     return (uint32_t)w->devices.count - 1;
 }
 
@@ -110,8 +111,7 @@ static uint32_t add_group(walk *w, const tkt_activity *activity)
     group *added = known && device != NONE ? TKT_ARRAY_ADD(&w->groups) : NULL;
     if (!added)
         return NONE;
-    *added = (group){
-        .context = activity->context, .stream = activity->stream, .device = device};
+    *added = (group){.context = activity->context, .stream = activity->stream, .device = device};
     *known = w->groups.count;
     return (uint32_t)w->groups.count - 1;
 }
@@ -222,8 +222,7 @@ static bool is_blocking_copy(const takt_trace *trace, const tkt_activity *activi
     if (activity->filter != TAKT_TIMING_MEMCPY || activity->shape == TKT_NO_SHAPE ||
         trace->shapes.items[activity->shape].copy_kind != COPY_TO_HOST)
         return false;
-    const char *name =
-        tkt_trace_text(trace, trace->sites.items[tkt_span_site(call)].name);
+    const char *name = tkt_trace_text(trace, trace->sites.items[tkt_span_site(call)].name);
     return strstr(name, "Memcpy") && !strstr(name, "Async") && !strstr(name, "Batch");
 }
 

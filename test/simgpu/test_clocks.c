@@ -20,10 +20,10 @@
 
 #include <cmocka.h>
 
-#define US(n)    ((n) * UINT64_C(1000))
+#define US(n)    ((n)*UINT64_C(1000))
 #define KERNEL   US(20)
 #define LATENCY  US(1)
-#define LAUNCHES 40 /* on each device */
+#define LAUNCHES 40  /* on each device */
 #define SLACK_NS 500 /* what the host's own clocks and the stand-in's rounding may be off */
 
 static CUcontext contexts[2];
@@ -56,7 +56,11 @@ static void spin_until(uint64_t ns)
 
 /* ---- A recording ----------------------------------------------------------------------------- */
 
-typedef enum waiting { WAIT_AT_ONCE, WAIT_LATE, WAIT_NEVER } waiting;
+typedef enum waiting {
+    WAIT_AT_ONCE,
+    WAIT_LATE,
+    WAIT_NEVER
+} waiting;
 
 /* What is known of each device besides what Takt says: the host's clock before and after each
  * launch. */
@@ -218,8 +222,7 @@ static void a_clock_that_is_late_is_moved(void **state)
 static void each_device_is_moved_on_its_own(void **state)
 {
     (void)state;
-    const takt_facts *facts =
-        record("clock.offset@0=-500us; clock.offset@1=3ms", WAIT_AT_ONCE);
+    const takt_facts *facts = record("clock.offset@0=-500us; clock.offset@1=3ms", WAIT_AT_ONCE);
     assert_true(facts->device_shift_ns < 0);
     assert_covers(3000000);
     assert_nothing_precedes_its_launch();

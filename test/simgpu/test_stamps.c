@@ -1,5 +1,5 @@
-/* Faults of CUPTI's stamps: a clock of the client's that devices do not follow because a context was
- * there first, and nodes of graphs without times after many of them. */
+/* Faults of CUPTI's stamps: a clock of the client's that devices do not follow because a context
+ * was there first, and nodes of graphs without times after many of them. */
 #include "simgpu/driver.h"
 #include "simgpu/sim.h"
 #include "simgpu/stand_in.h"

@@ -638,6 +638,7 @@ int main(void)
         ON_11(copies_have_direction_and_memory),
         ON_13(a_copy_between_devices_is_the_ones_that_did_it),
         ON_11(a_copy_between_devices_is_the_ones_that_did_it),
+        ON_13(nodes_without_times),
         ON_13(sets_and_graphs),
         ON_11(sets_and_graphs),
         ON_13(allocations_and_frees),

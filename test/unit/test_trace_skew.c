@@ -11,9 +11,9 @@
 
 #include <stdlib.h>
 
-#define US(n)     ((n) * UINT64_C(1000))
-#define T0        US(1000000)
-#define ALL       UINT32_MAX
+#define US(n) ((n)*UINT64_C(1000))
+#define T0    US(1000000)
+#define ALL   UINT32_MAX
 
 /* ---- A trace --------------------------------------------------------------------------------- */
 
@@ -57,8 +57,8 @@ static uint32_t call(world *w, uint32_t track, const char *name, uint64_t from, 
     return (uint32_t)w->trace->calls.count - 1;
 }
 
-static tkt_activity *activity(world *w, uint32_t device, uint32_t stream, uint32_t of, uint64_t from,
-                              uint64_t to)
+static tkt_activity *activity(world *w, uint32_t device, uint32_t stream, uint32_t of,
+                              uint64_t from, uint64_t to)
 {
     tkt_activity *added = TKT_ARRAY_ADD(&w->trace->activities);
     assert_non_null(added);
@@ -87,8 +87,7 @@ static void add_wait(tkt_waits *waits, const world *w, uint32_t device, uint32_t
 {
     tkt_wait *wait = TKT_ARRAY_ADD(waits);
     assert_non_null(wait);
-    *wait = (tkt_wait){
-        T0 + US(from), T0 + US(to), w->correlation, device + 1, stream, kind};
+    *wait = (tkt_wait){T0 + US(from), T0 + US(to), w->correlation, device + 1, stream, kind};
 }
 
 static void wait_on(world *w, uint32_t track, uint32_t device, uint32_t stream, uint64_t from,
@@ -218,7 +217,8 @@ static void what_drifts_beyond_all_bounds_is_put_in_the_middle(void **state)
         launch_and_wait(&w, 0, (uint64_t)i * 100);
     }
     tkt_skew skew = correct(&w);
-    assert_int_equal(skew.shift_ns, -24000); /* launches allow -4 us or more, waits -44 us or less */
+    assert_int_equal(skew.shift_ns,
+                     -24000); /* launches allow -4 us or more, waits -44 us or less */
     assert_true(skew.uncertainty_ns >= 26000 && skew.uncertainty_ns <= 36000);
     end(&w);
 }
@@ -349,8 +349,7 @@ static void a_blocking_copy_to_the_host_is_a_wait(void **state)
         tkt_shape *shape = TKT_ARRAY_ADD(&w.trace->shapes);
         *shape = (tkt_shape){.copy_kind = copies[i].kind, .filter = TAKT_TIMING_MEMCPY};
         kernel(&w, 0, 7, 0, 4, 14);
-        tkt_activity *copy =
-            activity(&w, 0, 7, call(&w, 0, copies[i].name, 5, 30), 15, 25);
+        tkt_activity *copy = activity(&w, 0, 7, call(&w, 0, copies[i].name, 5, 30), 15, 25);
         copy->filter = TAKT_TIMING_MEMCPY;
         copy->shape = 0;
         tkt_skew skew = correct(&w);
