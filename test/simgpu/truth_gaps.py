@@ -165,7 +165,9 @@ def scopes_table(recording, devices):
     return Table(["scope", "device"], rows, lambda row: -row["idle_ns"])
 
 
-COMPARES = "Times of host and devices compare to within %.1f ns."
+def compares(cycle):
+    return (f"Times of host and devices compare to within {cycle.uncertainty_ns:.1f} ns"
+            f"{' or more' if cycle.is_least else ''}.")
 
 
 def gaps(cycle, recording, rows):
@@ -189,7 +191,7 @@ def gaps(cycle, recording, rows):
                                                  if key[2] is not None})}
     return Report(Table(["device", "context", "stream"], table, lambda row: (
         seen[row["device"]], -1 if row["stream"] is None else seen[row["device"], row["stream"]])),
-        tables, {"short_gap_ns": SHORT_NS}, [COMPARES % cycle.uncertainty_ns])
+        tables, {"short_gap_ns": SHORT_NS}, [compares(cycle)])
 
 
 def time_columns(launched):
@@ -229,7 +231,7 @@ def launches(cycle, recording, rows):
              "not_hidden_percent": percent(len(late), len(made)),
              "waited_ns": sum(ns for _, ns in late)}
     return Report(Table(["name"], table, lambda row: -row["waited_ns"]), facts=facts,
-                  notes=[COMPARES % cycle.uncertainty_ns])
+                  notes=[compares(cycle)])
 
 
 def check_script(equal, cycle, rows, launched):

@@ -103,6 +103,7 @@ static void a_drifting_clock_is_followed(void **state)
         double worst = worst_error(&map, &s, SECOND, 20 * SECOND);
         assert_true(worst <= 1600);
         assert_true(worst <= map.uncertainty_ns);
+        assert_false(map.was_set);
         assert_true(map.uncertainty_ns <= 2600);
         double moved_us = 20 * (rates[i] < 0 ? -rates[i] : rates[i]);
         assert_true((double)map.segments.count <= moved_us * 1.5 + 2);
@@ -149,6 +150,7 @@ static void a_clock_set_forward_is_followed(void **state)
         tkt_cuda_clock clock;
         tkt_clock_map map;
         make(&s, 20, &clock, &map);
+        assert_true(map.was_set);
         assert_int_equal(map.segments.count, 2);
         assert_true(worst_error(&map, &s, SECOND, s.step_at - INTERVAL) <= 30);
         assert_true(worst_error(&map, &s, s.step_at + INTERVAL, 20 * SECOND) <= 30);
