@@ -204,7 +204,7 @@ def time_columns(launched):
         stats, keys = Stats(values), ("avg", "median", "min", "max")
         columns.update(stats.columns(f"{name}_", keys) if values else
                        dict.fromkeys(f"{name}_{key}_ns" for key in keys))
-        columns[f"{name}_stddev_ns"] = stats.deviation() if values else None
+        columns[f"{name}_stddev_ns"] = stats.deviation() if len(values) > 1 else None
     return columns
 
 
