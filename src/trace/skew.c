@@ -25,6 +25,7 @@
  * nothing is moved for it, but it is printed. */
 #define MOST_NS INT64_C(10000000)
 
+#define RECENT       16u
 #define NONE         UINT32_MAX
 #define COPY_TO_HOST 2u /* CUpti_ActivityMemcpyKind */
 
@@ -67,7 +68,7 @@ typedef struct walk {
     tkt_map group_index; /* context and stream -> group + 1 */
     tkt_map open;        /* context -> first group of its list + 1 */
     size_t next_wait;
-    uint32_t last_group; /* most activities are in the stream of the one before */
+    uint32_t recent[RECENT]; /* groups + 1: most activities are in a stream that was there lately */
 } walk;
 
 /* At most some days, so that sums of a few do not overflow. */
@@ -119,14 +120,16 @@ static uint32_t add_group(walk *w, const tkt_activity *activity)
 /* The group of the activity's stream; NONE without memory. */
 static uint32_t group_of(walk *w, const tkt_activity *activity)
 {
-    if (w->last_group != NONE) {
-        const group *last = &w->groups.items[w->last_group];
-        if (last->context == activity->context && last->stream == activity->stream &&
-            w->devices.items[last->device].label == activity->device)
-            return w->last_group;
+    uint32_t *recent = &w->recent[(activity->context ^ activity->stream) % RECENT];
+    if (*recent) {
+        const group *last = &w->groups.items[*recent - 1];
+        if (last->context == activity->context && last->stream == activity->stream)
+            return *recent - 1;
     }
     uint32_t found = find_group(w, activity->context, activity->stream);
-    return w->last_group = found == NONE ? add_group(w, activity) : found;
+    found = found == NONE ? add_group(w, activity) : found;
+    *recent = found + 1; /* 0 for NONE */
+    return found;
 }
 
 static bool open_group(walk *w, group *g)
@@ -375,7 +378,7 @@ static takt_status finish(walk *w, size_t first, tkt_skew *skew)
 takt_status tkt_skew_correct(takt_trace *trace, size_t first, const tkt_call_index *index,
                              const tkt_waits *later, tkt_skew *skew)
 {
-    walk w = {.trace = trace, .last_group = NONE};
+    walk w = {.trace = trace};
     takt_status status = take_waits(&w, index, later, skew->host_ns);
     for (size_t i = first; i < trace->activities.count && status == TAKT_OK; i++)
         if (!take_activity(&w, &trace->activities.items[i]))
