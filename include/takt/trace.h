@@ -77,6 +77,10 @@ typedef struct takt_facts {
     uint64_t    losses[TAKT_LOSS_COUNT];
     double      device_uncertainty_ns; /* of device times against host times; 0 without a device */
     double      device_resolution_ns;  /* of device times */
+    bool        device_uncertainty_is_least; /* it may be more: the recording has no launch, or no
+                                              * wait, that would bound it */
+    double      device_shift_ns; /* the furthest that a device's times were moved, because work
+                                  * began before its launch or ended after a wait; usually 0 */
 } takt_facts;
 
 /* Borrowed as long as the trace. */

@@ -164,6 +164,16 @@ static void print_clock(const takt_facts *facts)
     printf("resolution %s, uncertainty %s\n",
            cli_time_text(resolution, sizeof resolution, facts->clock_resolution_ns),
            cli_time_text(uncertainty, sizeof uncertainty, facts->clock_uncertainty_ns));
+    if (facts->device_uncertainty_ns > 0) {
+        print_key("device clocks");
+        printf("resolution %s, uncertainty %s",
+               cli_time_text(resolution, sizeof resolution, facts->device_resolution_ns),
+               facts->device_uncertainty_is_least ? "at least " : "");
+        printf("%s", cli_time_text(uncertainty, sizeof uncertainty, facts->device_uncertainty_ns));
+        if (facts->device_shift_ns != 0)
+            printf(", times moved by %.0f ns", facts->device_shift_ns);
+        putchar('\n');
+    }
     print_key("cost");
     printf("%s in the recording, as Takt estimates it",
            cli_time_text(cost, sizeof cost, facts->cost_ns));

@@ -118,6 +118,8 @@ void cli_info_json(const char *path, const takt_trace *trace)
     put_real("clock_uncertainty_ns", facts->clock_uncertainty_ns);
     put_real("device_resolution_ns", facts->device_resolution_ns);
     put_real("device_uncertainty_ns", facts->device_uncertainty_ns);
+    put_truth("device_uncertainty_is_least", facts->device_uncertainty_is_least);
+    put_real("device_shift_ns", facts->device_shift_ns);
     put_real("cost_ns", facts->cost_ns);
     put_spans_count("begun_before", facts, facts->begun_before);
     put_spans_count("unfinished", facts, facts->unfinished);

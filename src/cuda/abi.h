@@ -271,7 +271,6 @@ typedef void (*tkt_cupti_completed)(void *context, uint32_t stream, uint8_t *buf
     X(callback_name, cuptiGetCallbackName, 1, (int, uint32_t, const char **))                      \
     X(set_thread_id_type, cuptiSetThreadIdType, 0, (int))                                          \
     X(set_attribute, cuptiActivitySetAttribute, 0, (int, size_t *, void *))                        \
-    X(register_timestamp, cuptiActivityRegisterTimestampCallback, 0, (uint64_t(*)(void)))          \
     X(register_callbacks, cuptiActivityRegisterCallbacks, 1,                                       \
       (tkt_cupti_requested, tkt_cupti_completed))                                                  \
     X(enable, cuptiActivityEnable, 1, (int))                                                       \

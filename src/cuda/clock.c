@@ -99,6 +99,7 @@ static bool add_segment(tkt_clock_map *map, uint64_t from_cupti_ns, int64_t offs
 
 static bool add_step(tkt_clock_map *map, const point *from, const point *to)
 {
+    map->was_set = true;
     int64_t advance = (int64_t)(to->cupti_ns - from->cupti_ns);
     uint64_t boundary =
         advance > 0 ? from->cupti_ns + (uint64_t)advance / 2 : to->cupti_ns - (to->ns - from->ns);

@@ -23,7 +23,7 @@ typedef struct tkt_clock_pair {
 
 typedef struct tkt_cuda_clock {
     TKT_ARRAY_OF(tkt_clock_pair) pairs; /* by time; thinned out in quiet stretches */
-    bool is_own; /* CUPTI stamps with takt_now_ns(), by the timestamp callback; pairs as ever */
+    bool is_cupti; /* pairs are of CUPTI's clock of the host, and tell nothing of devices' own */
 } tkt_cuda_clock;
 
 /* A clock made ready to map: the pairs turned into segments with a fit. */
@@ -36,6 +36,7 @@ typedef struct tkt_clock_map {
     TKT_ARRAY_OF(tkt_clock_segment) segments;
     double uncertainty_ns; /* largest half bracket plus distance between a pair and its segment;
                             * where a clock was set, as far as it was set */
+    bool   was_set;        /* a clock was set meanwhile: times near that moment are wrong */
 } tkt_clock_map;
 
 /* Samples a pair: the narrowest of 16 brackets around `read`, which returns CUPTI's clock. */

@@ -8,10 +8,8 @@
 
 /* Versions of CUPTI (cuptiGetVersion) at which something changed. */
 #define TKT_CUPTI_11_8   18u
-#define TKT_CUPTI_12_6   24u
 #define TKT_CUPTI_12_9   27u /* buffers may be refused */
 #define TKT_CUPTI_13_0   130000u
-#define TKT_CUPTI_13_1   130100u
 #define TKT_CUPTI_13_3   130300u /* several subscribers, with functions of their own */
 
 typedef struct tkt_cupti {

@@ -9,6 +9,7 @@
 #include "cuda/decode.h"
 
 #include "base/alloc.h"
+#include "base/error.h"
 #include "cuda/names.h"
 #include "cuda/occupancy.h"
 
@@ -34,6 +35,7 @@ typedef struct decoder {
     tkt_store *store;
     uint64_t earliest;
     uint64_t latest;
+    bool has_zero_nodes;
 } decoder;
 
 /* A record, zeroes behind it where it is shorter than WHOLE. */
@@ -108,12 +110,16 @@ static bool is_good_period(decoder *d, uint64_t begin, uint64_t end)
     return is_good;
 }
 
-/* An activity without usable times stays, since its launch waits for it: a window counts it. */
-static void judge_times(const decoder *d, tkt_stored_activity *activity)
+/* An activity without usable times stays, since its launch waits for it: a window counts it. Stamps
+ * of 0 usually mean that it had not finished when a forced flush gave up waiting. In a buffer that
+ * CUPTI gave back as complete, nodes of graphs have them when CUPTI has lost their times. */
+static void judge_times(decoder *d, tkt_stored_activity *activity, uint32_t graph)
 {
-    if (activity->end == 0)
+    bool is_zero_node = activity->end == 0 && graph != 0 && !d->store->is_forced_flush;
+    d->has_zero_nodes |= is_zero_node;
+    if (activity->end == 0 && !is_zero_node)
         activity->loss = TAKT_LOSS_INCOMPLETE;
-    else if (!is_period(d, activity->begin, activity->end))
+    else if (is_zero_node || !is_period(d, activity->begin, activity->end))
         activity->loss = TAKT_LOSS_BAD_TIME;
 }
 
@@ -269,7 +275,7 @@ static void add_activity(decoder *d, tkt_stored_name *name, tkt_shape *shape,
         d->store->losses.store_full++;
         return;
     }
-    judge_times(d, activity);
+    judge_times(d, activity, shape->graph);
     activity->shape = shape_of(d->store, name, shape, activity->device);
     if (activity->shape != UINT32_MAX)
         tkt_store_add(d->store, activity);
@@ -370,7 +376,7 @@ static void decode_graph(decoder *d, record at)
     shape.label = tkt_store_string(d->store, label);
     if (shape.label != TKT_STRTAB_FULL)
         activity.shape = tkt_store_shape(d->store, &shape);
-    judge_times(d, &activity);
+    judge_times(d, &activity, 0);
     if (shape.label == TKT_STRTAB_FULL)
         d->store->losses.store_full++;
     else if (activity.shape != UINT32_MAX)
@@ -595,6 +601,14 @@ static void decode_padded(decoder *d, uint32_t kind, const uint8_t *bytes, size_
     decode(d, kind, whole);
 }
 
+static void say_zero_nodes(void)
+{
+    tkt_log(TAKT_LOG_WARNING,
+            "CUPTI gives nodes of graphs without times, as is reported of 13.0 after some 25 "
+            "million of them; they count as \"bad time\". Record for a shorter time, or with "
+            "graph: launch, or use a newer CUPTI");
+}
+
 void tkt_decode(tkt_store *store, const tkt_record_sizes *sizes, const void *buffer,
                 size_t valid_bytes)
 {
@@ -614,5 +628,9 @@ void tkt_decode(tkt_store *store, const tkt_record_sizes *sizes, const void *buf
             decode(&d, kind, bytes);
     }
     store->losses.unknown += at < valid_bytes;
+    bool is_new = d.has_zero_nodes && !store->has_said_zero_nodes;
+    store->has_said_zero_nodes |= is_new;
     tkt_mutex_unlock(&store->lock);
+    if (is_new)
+        say_zero_nodes();
 }

@@ -130,6 +130,8 @@ typedef struct tkt_store {
     tkt_map          allocated; /* address of device memory -> bytes */
     tkt_cuda_clock   clock;
     tkt_cuda_losses  losses;
+    bool             is_forced_flush; /* what is decoded came by a forced flush: it may be unfinished */
+    bool             has_said_zero_nodes;
     TKT_ARRAY_OF(tkt_stored_name) names; /* these are the decoder's own */
     tkt_map          name_index; /* address of a kernel's name, and others -> index + 1 */
     tkt_map          pools;      /* address of a memory pool -> its bytes */

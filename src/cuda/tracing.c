@@ -27,21 +27,15 @@ static uint64_t read_clock(void)
 
 static void sample_clock(tkt_store *store)
 {
-    tkt_clock_pair pair = tkt_clock_sample(store->clock.is_own ? takt_now_ns : read_clock);
+    tkt_clock_pair pair = tkt_clock_sample(read_clock);
     tkt_mutex_lock(&store->lock);
     tkt_cuda_clock_add(&store->clock, &pair);
+    store->clock.is_cupti = true;
     tkt_mutex_unlock(&store->lock);
 }
 
-/* Releases from 12.6 Update 2 to 13.0 stamp kernels with zero when there is a callback, and the
- * first of these cannot be told from 12.6. */
-static bool may_stamp(void)
-{
-    return cupti.register_timestamp &&
-           (cupti.version < TKT_CUPTI_12_6 || cupti.version >= TKT_CUPTI_13_1);
-}
-
-/* What may fail without harm: without it times are mapped, and CUPTI clears buffers itself. */
+/* What may fail without harm: CUPTI clears buffers itself then, and numbers threads otherwise. No
+ * timestamp callback is registered; docs/cuda.md says why. */
 static void set_preferences(void)
 {
     uint8_t are_zeroed = 1;
@@ -50,8 +44,6 @@ static void set_preferences(void)
         cupti.set_attribute(TKT_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &bytes, &are_zeroed);
     if (cupti.set_thread_id_type)
         cupti.set_thread_id_type(TKT_THREAD_ID_SYSTEM);
-    if (may_stamp())
-        tkt_store_get()->clock.is_own = cupti.register_timestamp(takt_now_ns) == TKT_CUPTI_SUCCESS;
 }
 
 static void close_tracing(void)
@@ -255,6 +247,14 @@ void tkt_tracing_drain(const tkt_cuda_wish *wish)
     share_memory(wish);
 }
 
+static void set_forced(bool is_forced)
+{
+    tkt_store *store = tkt_store_get();
+    tkt_mutex_lock(&store->lock);
+    store->is_forced_flush = is_forced;
+    tkt_mutex_unlock(&store->lock);
+}
+
 /* Said once: it goes on for as long as the program launches as much. */
 static void say_refused(const tkt_cuda_wish *wish)
 {
@@ -271,8 +271,10 @@ static void say_refused(const tkt_cuda_wish *wish)
 void tkt_tracing_flush(const tkt_cuda_wish *wish, bool is_forced)
 {
     tkt_store *store = tkt_store_get();
+    set_forced(is_forced);
     cupti.flush_all(is_forced ? TKT_FLUSH_FORCED : 0);
     tkt_tracing_drain(wish);
+    set_forced(false);
     size_t dropped = 0;
     cupti.dropped(NULL, 0, &dropped);
     tkt_buffer_losses losses = tkt_buffers_take_losses();

@@ -217,6 +217,9 @@ static void put_counts(tkt_perfetto *file, tkt_message *into)
                    &trace->device_memory.items[i]);
     tkt_message_double_if(into, TKT_PF_FACTS_DEVICE_UNCERTAINTY_NS, facts->device_uncertainty_ns);
     tkt_message_double_if(into, TKT_PF_FACTS_DEVICE_RESOLUTION_NS, facts->device_resolution_ns);
+    tkt_message_uint_if(into, TKT_PF_FACTS_DEVICE_UNCERTAINTY_IS_LEAST,
+                        facts->device_uncertainty_is_least);
+    tkt_message_double_if(into, TKT_PF_FACTS_DEVICE_SHIFT_NS, facts->device_shift_ns);
 }
 
 static void put_clock(tkt_message *packet, uint32_t clock, uint64_t time_ns)

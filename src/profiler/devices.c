@@ -345,7 +345,9 @@ takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *what, 
     takt_status status = tkt_trace_join(trace, tkt_store_get(), &mine, &joined);
     if (status != TAKT_OK)
         return status;
-    trace->facts.device_uncertainty_ns = joined.uncertainty_ns;
+    trace->facts.device_uncertainty_ns = joined.skew.uncertainty_ns;
+    trace->facts.device_uncertainty_is_least = joined.skew.is_least;
+    trace->facts.device_shift_ns = (double)joined.skew.shift_ns;
     if (part->fold && what->filter == 0)
         add_fold_losses(part->fold, &joined, &trace->facts);
     count_losses(part, &joined, is_settled, &trace->facts);

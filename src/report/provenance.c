@@ -54,8 +54,14 @@ static void add_device_clock(line *l, const takt_facts *facts)
     bool is_known = facts->device_uncertainty_ns > 0; /* the clocks were read side by side */
     tkt_value_fixed(resolution, facts->device_resolution_ns, 1);
     tkt_value_fixed(uncertainty, facts->device_uncertainty_ns, 1);
-    snprintf(part, sizeof part, "device times: resolution %s ns, uncertainty %s%s", resolution,
+    snprintf(part, sizeof part, "device times: resolution %s ns, uncertainty %s%s%s", resolution,
+             is_known && facts->device_uncertainty_is_least ? "at least " : "",
              is_known ? uncertainty : "unknown", is_known ? " ns" : "");
+    add_part(l, part);
+    if (facts->device_shift_ns == 0)
+        return;
+    tkt_value_fixed(uncertainty, facts->device_shift_ns, 0);
+    snprintf(part, sizeof part, "device times moved by %s ns", uncertainty);
     add_part(l, part);
 }
 
@@ -139,6 +145,9 @@ void tkt_put_provenance_json(tkt_writer *writer, const takt_trace *trace)
         put_number(writer, "device_resolution_ns", facts->device_resolution_ns);
         put_number(writer, "device_uncertainty_ns",
                    facts->device_uncertainty_ns > 0 ? facts->device_uncertainty_ns : NAN);
+        tkt_writer_format(writer, ", \"device_uncertainty_is_least\": %s",
+                          facts->device_uncertainty_is_least ? "true" : "false");
+        put_number(writer, "device_shift_ns", facts->device_shift_ns);
     }
     put_number(writer, "cost_ns", facts->cost_ns);
     put_count(writer, "wall_ns", tkt_wall_ns(facts));

@@ -194,8 +194,10 @@ void tkt_show_device_uncertainty(tkt_document *document)
     char text[TKT_VALUE_SIZE];
     double uncertainty_ns = document->trace->facts.device_uncertainty_ns;
     tkt_value_fixed(text, uncertainty_ns, 1);
+    bool is_least = document->trace->facts.device_uncertainty_is_least;
     if (uncertainty_ns > 0)
-        tkt_document_add_note(document, "Times of host and devices compare to within %s ns.", text);
+        tkt_document_add_note(document, "Times of host and devices compare to within %s ns%s.",
+                              text, is_least ? " or more" : "");
     else
         tkt_document_add_note(document,
                               "How exactly times of host and devices compare is unknown.");

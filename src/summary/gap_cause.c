@@ -119,10 +119,16 @@ bool tkt_endings_other(const tkt_endings *endings, uint32_t stream, uint64_t sin
 
 /* ---- Causes ---------------------------------------------------------------------------------- */
 
+/* A recording may bound the clocks' error only loosely, for want of waits that the device kept the
+ * host in. Real errors are of microseconds, so no cause is denied for more than this. */
+#define MOST_UNCERTAINTY_NS 20000u
+
 static uint64_t uncertainty_ns(const takt_trace *trace)
 {
     double ns = trace->facts.device_uncertainty_ns; /* a file may say anything */
-    return ns > 0 && ns < 1e15 ? (uint64_t)(ns + 0.5) : 0;
+    if (!(ns > 0 && ns < 1e15))
+        return 0;
+    return ns < MOST_UNCERTAINTY_NS ? (uint64_t)(ns + 0.5) : MOST_UNCERTAINTY_NS;
 }
 
 tkt_gap_parts tkt_gap_parts_of(const takt_trace *trace, const tkt_activity *before,

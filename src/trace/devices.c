@@ -7,6 +7,7 @@
 
 #include "trace/arrivals.h"
 #include "trace/order.h"
+#include "trace/skew.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -22,9 +23,10 @@ typedef struct join {
     uint64_t end_ns;
     uint32_t *strings; /* by the store's: the trace's + 1 */
     uint32_t *shapes;  /* by the store's: the trace's + 1 */
-    uint8_t
-        *launches; /* by call: see tkt_calls_that_launch(); 0 again once something has come of it */
-    bool is_short; /* of memory */
+    uint8_t *launches; /* by call: TKT_LAUNCHES_, until something has come of it */
+    tkt_waits later;   /* behind the window's end */
+    bool is_short;     /* of memory */
+    bool is_cupti;     /* otherwise the clock's uncertainty is that of devices' times, too */
 } join;
 
 static bool is_ours(const join *j, uint32_t call, uint32_t correlation)
@@ -158,18 +160,22 @@ static void take_activities(join *j)
 
 /* ---- What else is in the store --------------------------------------------------------------- */
 
+/* Waits behind the end bound when activities ended, but are not the window's. */
 static void take_waits(join *j)
 {
     for (size_t i = 0; i < j->store->waits.count; i++) {
         const tkt_stored_wait *from = &j->store->waits.items[i];
         uint64_t begin_ns = tkt_clock_map_ns(&j->map, from->begin);
-        tkt_wait *to = is_in_window(j, begin_ns) ? TKT_ARRAY_ADD(&j->trace->waits) : NULL;
+        if (begin_ns < j->begin_ns)
+            continue;
+        tkt_wait *to =
+            begin_ns <= j->end_ns ? TKT_ARRAY_ADD(&j->trace->waits) : TKT_ARRAY_ADD(&j->later);
         if (to)
             *to = (tkt_wait){begin_ns,          begin_ns + (from->end - from->begin),
                              from->correlation, from->context,
                              from->stream,      from->kind};
         else
-            j->is_short |= is_in_window(j, begin_ns);
+            j->is_short = true;
     }
 }
 
@@ -295,7 +301,9 @@ static takt_status take_all(join *j)
     take_waits(j);
     take_overheads(j);
     take_memory(j);
-    j->joined.uncertainty_ns = j->map.uncertainty_ns;
+    j->joined.skew.host_ns = j->joined.skew.uncertainty_ns = j->map.uncertainty_ns;
+    j->joined.skew.is_movable = !j->map.was_set;
+    j->is_cupti = j->store->clock.is_cupti;
     return j->is_short ? TAKT_NO_MEMORY : TAKT_OK;
 }
 
@@ -321,8 +329,11 @@ takt_status tkt_trace_join(takt_trace *trace, tkt_store *store, const tkt_join *
         status = take_locked(&j);
     if (status == TAKT_OK)
         status = tkt_calls_order(trace, before);
+    if (status == TAKT_OK && j.is_cupti)
+        status = tkt_skew_correct(trace, before, &j.index, &j.later, &j.joined.skew);
     if (status == TAKT_OK)
         status = add_up_memory(trace);
+    TKT_ARRAY_FREE(&j.later);
     tkt_call_index_fini(&j.index);
     tkt_free(j.strings);
     tkt_free(j.shapes);

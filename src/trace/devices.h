@@ -22,6 +22,7 @@
 #include "cuda/store.h"
 #include "record/log.h"
 #include "trace/model.h"
+#include "trace/skew.h"
 
 /* Which of the store's contents are a window's. An activity is its own when its call began in the
  * window, or, where the call is not known, when its correlation id is in the window's range. */
@@ -45,7 +46,7 @@ typedef struct tkt_joined {
                              * have one activity each, so one that is missing is late or lost */
     uint64_t incomplete;    /* activities that came before they had finished, */
     uint64_t bad_time;      /* and with impossible times */
-    double   uncertainty_ns; /* of the times against the host's */
+    tkt_skew skew;          /* of the times against the host's */
 } tkt_joined;
 
 /* Adds to a trace that tkt_seal() made: activities in the order of issue, shapes, devices, waits,

@@ -257,6 +257,8 @@ static double *measure_of(takt_trace *trace, uint32_t number)
         return &facts->device_uncertainty_ns;
     case TKT_PF_FACTS_DEVICE_RESOLUTION_NS:
         return &facts->device_resolution_ns;
+    case TKT_PF_FACTS_DEVICE_SHIFT_NS:
+        return &facts->device_shift_ns;
     case TKT_PF_FACTS_PEAK_FLOPS:
         return &trace->device_peak.flops;
     case TKT_PF_FACTS_PEAK_BANDWIDTH:
@@ -300,6 +302,9 @@ static void set_fact(takt_trace *trace, const tkt_pb_field *field)
         break;
     case TKT_PF_FACTS_WITH_FLOPS:
         trace->with_flops = field->value != 0;
+        break;
+    case TKT_PF_FACTS_DEVICE_UNCERTAINTY_IS_LEAST:
+        facts->device_uncertainty_is_least = field->value != 0;
         break;
     case TKT_PF_FACTS_FIRST_STEP:
         facts->first_step = field->value;

@@ -63,9 +63,9 @@ for flavour in 12 13 multi; do
     run $flavour "cupti.version=17" refused "older than 11.8"
     run $flavour "devices=0" no_gpu "GPU"
 done
-run 12 "" clocks 0
-run 13 "" clocks 0
-run multi "" clocks 1
+for flavour in 12 13 multi; do
+    run $flavour "" clocks
+done
 
 # What must not be done is counted by the stand-in.
 run_counted() {

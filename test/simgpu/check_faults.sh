@@ -128,7 +128,7 @@ for function in cuptiActivityFlushAll cuptiSubscribe cuptiActivityGetNextRecord;
     TAKT_CUPTI_LIBRARY=$scratch/libcupti.so.13 under "$function is missing" ''
     says 'libcupti lacks functions: install'
 done
-for function in cuptiSubscribe_v2 cuptiActivityRegisterTimestampCallback; do
+for function in cuptiSubscribe_v2 cuptiSetThreadIdType; do
     cp "$sim/13/libcupti.so.13" "$scratch"
     test/simgpu/hide_symbol.sh "$scratch/libcupti.so.13" $function
     TAKT_CUPTI_LIBRARY=$scratch/libcupti.so.13 under "$function is missing" ''

@@ -66,6 +66,7 @@ def read_times(cycle, folder):
     cycle.wall_ns = perfetto.fact("end_ns") - begin
     cycle.time_of_day_ns = begin + perfetto.fact("realtime_offset_ns")
     cycle.uncertainty_ns = float(perfetto.fact("device_uncertainty_ns"))
+    cycle.is_least = bool(perfetto.fact("device_uncertainty_is_least"))
     cycle.cost_ns = float(perfetto.fact("cost_ns"))
     if cycle.has_spans:
         checks.equal("perfetto", "calls with the flow of another", perfetto.twice, 0)

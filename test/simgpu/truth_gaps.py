@@ -17,7 +17,7 @@ class Recording:
     """Chrome's events, in nanoseconds from the begin of the recording."""
 
     def __init__(self, cycle, chrome):
-        self.wall, self.uncertainty = cycle.wall_ns, int(cycle.uncertainty_ns + 0.5)
+        self.wall, self.uncertainty = cycle.wall_ns, min(int(cycle.uncertainty_ns + 0.5), 20000)
         self.works, self.waits, self.spans = [], [], collections.defaultdict(list)
         for event in chrome.work:
             args = event["args"]
@@ -165,7 +165,9 @@ def scopes_table(recording, devices):
     return Table(["scope", "device"], rows, lambda row: -row["idle_ns"])
 
 
-COMPARES = "Times of host and devices compare to within %.1f ns."
+def compares(cycle):
+    return (f"Times of host and devices compare to within {cycle.uncertainty_ns:.1f} ns"
+            f"{' or more' if cycle.is_least else ''}.")
 
 
 def gaps(cycle, recording, rows):
@@ -189,7 +191,7 @@ def gaps(cycle, recording, rows):
                                                  if key[2] is not None})}
     return Report(Table(["device", "context", "stream"], table, lambda row: (
         seen[row["device"]], -1 if row["stream"] is None else seen[row["device"], row["stream"]])),
-        tables, {"short_gap_ns": SHORT_NS}, [COMPARES % cycle.uncertainty_ns])
+        tables, {"short_gap_ns": SHORT_NS}, [compares(cycle)])
 
 
 def time_columns(launched):
@@ -202,7 +204,7 @@ def time_columns(launched):
         stats, keys = Stats(values), ("avg", "median", "min", "max")
         columns.update(stats.columns(f"{name}_", keys) if values else
                        dict.fromkeys(f"{name}_{key}_ns" for key in keys))
-        columns[f"{name}_stddev_ns"] = stats.deviation() if values else None
+        columns[f"{name}_stddev_ns"] = stats.deviation() if len(values) > 1 else None
     return columns
 
 
@@ -229,7 +231,7 @@ def launches(cycle, recording, rows):
              "not_hidden_percent": percent(len(late), len(made)),
              "waited_ns": sum(ns for _, ns in late)}
     return Report(Table(["name"], table, lambda row: -row["waited_ns"]), facts=facts,
-                  notes=[COMPARES % cycle.uncertainty_ns])
+                  notes=[compares(cycle)])
 
 
 def check_script(equal, cycle, rows, launched):

@@ -14,7 +14,8 @@ def provenance(cycle, perfetto, version):
     """As the facts of Perfetto's file have it; nothing was lost."""
     known = {name: float(perfetto.fact(name)) for name in (
         "clock_resolution_ns", "clock_uncertainty_ns", "device_resolution_ns",
-        "device_uncertainty_ns", "cost_ns")}
+        "device_uncertainty_ns", "device_shift_ns", "cost_ns")}
+    known["device_uncertainty_is_least"] = bool(perfetto.fact("device_uncertainty_is_least"))
     spans = 0 if cycle.has_spans else None
     return {"backend": f"CUPTI {version} ({perfetto.fact('backend').split('(')[-1]}",
             "clock": perfetto.fact("clock"), "wall_ns": cycle.wall_ns, "begun_before": spans,

@@ -39,7 +39,7 @@ static uint64_t noise(const script *s, uint64_t number)
 /* The clock after so many seconds of sampling as the collector samples. */
 static tkt_cuda_clock sampled(const script *s, uint64_t seconds)
 {
-    tkt_cuda_clock clock = {.is_own = false};
+    tkt_cuda_clock clock = {0};
     for (uint64_t ns = SECOND, i = 0; ns <= (seconds + 1) * SECOND; ns += INTERVAL, i++) {
         tkt_clock_pair pair = {
             .ticks = ns, .cupti_ns = cupti_at(s, ns) + noise(s, i), .bracket_ticks = s->bracket};
@@ -103,6 +103,7 @@ static void a_drifting_clock_is_followed(void **state)
         double worst = worst_error(&map, &s, SECOND, 20 * SECOND);
         assert_true(worst <= 1600);
         assert_true(worst <= map.uncertainty_ns);
+        assert_false(map.was_set);
         assert_true(map.uncertainty_ns <= 2600);
         double moved_us = 20 * (rates[i] < 0 ? -rates[i] : rates[i]);
         assert_true((double)map.segments.count <= moved_us * 1.5 + 2);
@@ -149,6 +150,7 @@ static void a_clock_set_forward_is_followed(void **state)
         tkt_cuda_clock clock;
         tkt_clock_map map;
         make(&s, 20, &clock, &map);
+        assert_true(map.was_set);
         assert_int_equal(map.segments.count, 2);
         assert_true(worst_error(&map, &s, SECOND, s.step_at - INTERVAL) <= 30);
         assert_true(worst_error(&map, &s, s.step_at + INTERVAL, 20 * SECOND) <= 30);
@@ -219,7 +221,7 @@ static void a_clock_set_back_beyond_the_begin_is_one_segment(void **state)
 static void long_pauses_do_not_make_maps_grow(void **state)
 {
     const script s = {.ppm = 900, .step_at = UINT64_MAX};
-    tkt_cuda_clock clock = {.is_own = false};
+    tkt_cuda_clock clock = {0};
     tkt_clock_map map;
     (void)state;
     for (uint64_t i = 0; i < 3; i++) {
@@ -240,7 +242,7 @@ static void ticks_are_mapped_by_the_fit(void **state)
     const tkt_clock_fit fit = {
         .base_ticks = 1000, .base_ns = 5000, .ns_per_tick = (UINT64_C(1) << 32) / 4};
     const tkt_clock_pair pair = {.ticks = 9000, .cupti_ns = EPOCH, .bracket_ticks = 80};
-    tkt_cuda_clock clock = {.is_own = false};
+    tkt_cuda_clock clock = {0};
     tkt_clock_map map;
     (void)state;
     assert_true(tkt_cuda_clock_add(&clock, &pair));
@@ -253,7 +255,7 @@ static void ticks_are_mapped_by_the_fit(void **state)
 
 static void without_pairs_stamps_stay_as_they_are(void **state)
 {
-    const tkt_cuda_clock clock = {.is_own = true};
+    const tkt_cuda_clock clock = {0};
     tkt_clock_map map;
     (void)state;
     assert_int_equal(tkt_clock_map_make(&clock, &identity, &map), TAKT_OK);

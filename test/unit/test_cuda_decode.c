@@ -317,6 +317,28 @@ static void a_copy_between_devices_is_the_ones_that_did_it(void **state)
     assert_int_equal(activity_at(0)->stream, 8);
 }
 
+/* Nodes of graphs without times: unfinished where a forced flush gave them up, otherwise lost by
+ * CUPTI. */
+static void nodes_without_times(void **state)
+{
+    (void)state;
+    for (int forced = 0; forced < 2; forced++) {
+        store.is_forced_flush = forced;
+        uint8_t *node = record_kernel(&buffer, "k", 0, 0, 1);
+        put32(node, 156, 9); /* graph */
+        node = record_set(&buffer, 64, 0, 0, 1);
+        put32(node, 72, 9);
+        record_kernel(&buffer, "k", 0, 0, 2);
+        decode();
+        assert_int_equal(activity_count(), forced ? 6 : 3);
+        if (forced)
+            assert_losses(4, 2, 0);
+        else
+            assert_losses(1, 2, 0);
+    }
+    store.is_forced_flush = false;
+}
+
 static void sets_and_graphs(void **state)
 {
     (void)state;
@@ -635,6 +657,7 @@ int main(void)
         ON_11(copies_have_direction_and_memory),
         ON_13(a_copy_between_devices_is_the_ones_that_did_it),
         ON_11(a_copy_between_devices_is_the_ones_that_did_it),
+        ON_13(nodes_without_times),
         ON_13(sets_and_graphs),
         ON_11(sets_and_graphs),
         ON_13(allocations_and_frees),

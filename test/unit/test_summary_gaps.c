@@ -250,6 +250,21 @@ static void an_unknown_uncertainty_is_none(void **state)
     }
 }
 
+/* A loose bound of the clocks does not hide a host that is late. */
+static void an_uncertainty_counts_for_20_us_at_most(void **state)
+{
+    (void)state;
+    takt_trace *trace = begin();
+    trace->facts.device_uncertainty_ns = 5e6;
+    launch(trace, US(0), US(1), 7, US(10), US(100));
+    launch(trace, US(2), US(120), 7, US(200), US(300));
+    launch(trace, US(130), US(320) + 1, 7, US(400), US(1000));
+    tkt_gaps gaps = gaps_of(trace);
+    assert_int_equal(gaps.idles.items[0].late, 1);
+    assert_int_equal(gaps.idles.items[0].cause_ns[TKT_IDLE_HOST], 20001);
+    done(trace, &gaps);
+}
+
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
 /* What lies outside of the recording is cut off; what overlaps, lies inside other work, or takes no
@@ -723,6 +738,7 @@ int main(void)
         cmocka_unit_test(ends_of_others_are_found_as_by_looking_at_all),
         cmocka_unit_test(inside_a_launch_gaps_are_the_graphs),
         cmocka_unit_test(an_unknown_uncertainty_is_none),
+        cmocka_unit_test(an_uncertainty_counts_for_20_us_at_most),
         cmocka_unit_test(rows_are_of_the_recording),
         cmocka_unit_test(every_stream_has_a_row_behind_its_device),
         cmocka_unit_test(without_activities_there_is_nothing),

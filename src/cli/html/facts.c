@@ -41,6 +41,8 @@ static void put_trace_facts(const html_writer *writer, html_bytes *out)
                facts->clock_resolution_ns, facts->clock_uncertainty_ns);
     html_print(out, ", \"device_resolution_ns\": %.6g, \"device_uncertainty_ns\": %.6g",
                facts->device_resolution_ns, facts->device_uncertainty_ns);
+    html_print(out, ", \"device_uncertainty_is_least\": %s, \"device_shift_ns\": %.6g",
+               facts->device_uncertainty_is_least ? "true" : "false", facts->device_shift_ns);
     html_print(out, ", \"cost_ns\": %.6g, \"begun_before\": %" PRIu64 ", \"unfinished\": %" PRIu64,
                facts->cost_ns, facts->begun_before, facts->unfinished);
     html_print(out, "}");

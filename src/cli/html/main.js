@@ -1,6 +1,13 @@
 /* Reads the trace, makes the page, and listens for the keys that count everywhere. */
 'use strict';
 
+function deviceUncertaintyText(facts) {
+    const least = facts.device_uncertainty_is_least ? 'at least ' : '';
+    const moved = facts.device_shift_ns ?
+        `, moved by ${fixedText(facts.device_shift_ns, 0)} ns` : '';
+    return `${least}${fixedText(facts.device_uncertainty_ns, 1)} ns${moved}`;
+}
+
 /* What the last line of every report says. */
 function provenanceText(trace) {
     const {facts} = trace;
@@ -11,7 +18,7 @@ function provenanceText(trace) {
         + `uncertainty ${fixedText(facts.clock_uncertainty_ns, 1)} ns`];
     if (facts.device_uncertainty_ns)
         parts.push(`device times: resolution ${fixedText(facts.device_resolution_ns, 1)} ns, `
-            + `uncertainty ${fixedText(facts.device_uncertainty_ns, 1)} ns`);
+            + `uncertainty ${deviceUncertaintyText(facts)}`);
     parts.push(trace.losses.length ? trace.losses.map((l) => `${l.name} ${l.count}`).join(', ') :
         'nothing lost');
     parts.push(`begun before ${facts.begun_before}, unfinished ${facts.unfinished}`,

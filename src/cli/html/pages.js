@@ -76,8 +76,7 @@ function makeNotesPage(page) {
             ['Clock uncertainty', `${fixedText(facts.clock_uncertainty_ns, 1)} ns`],
             ['Device resolution', facts.device_resolution_ns &&
                 `${fixedText(facts.device_resolution_ns, 1)} ns`],
-            ['Device uncertainty', facts.device_uncertainty_ns &&
-                `${fixedText(facts.device_uncertainty_ns, 1)} ns`],
+            ['Device uncertainty', facts.device_uncertainty_ns && deviceUncertaintyText(facts)],
             ['Takt\u2019s own cost', timeText(facts.cost_ns)],
         ], 'fields')),
         make('section', {class: 'card'}, make('h2', {}, 'What is missing'),

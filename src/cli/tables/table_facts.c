@@ -68,6 +68,8 @@ static bool fill_facts(const table_source *source, table_row *row)
            put_real(row, "clock_uncertainty_ns", facts->clock_uncertainty_ns) &&
            put_real(row, "device_resolution_ns", facts->device_resolution_ns) &&
            put_real(row, "device_uncertainty_ns", facts->device_uncertainty_ns) &&
+           put_count(row, "device_uncertainty_is_least", facts->device_uncertainty_is_least) &&
+           put_real(row, "device_shift_ns", facts->device_shift_ns) &&
            put_real(row, "cost_ns", facts->cost_ns) && put_steps(source->trace, row) &&
            put_host_peak(source->trace, row);
 }

@@ -16,12 +16,13 @@ CREATE INDEX activities_by_name ON activities(name);
 CREATE INDEX activities_by_launch ON activities(launch_span) WHERE launch_span IS NOT NULL;
 CREATE INDEX waits_by_stream ON waits(context, stream, correlation);
 
--- When the recording began and ended, and how exactly times of devices are known.
+-- When the recording began and ended, and by how much a launch must be late to be called late: by
+-- what times of devices are uncertain, but never by more than 20 us.
 CREATE VIEW recording AS
 SELECT max(CASE key WHEN 'begin_ns' THEN value END) AS begin_ns,
        max(CASE key WHEN 'end_ns' THEN value END) AS end_ns,
-       CAST(max(CASE key WHEN 'device_uncertainty_ns' THEN value END) + 0.5 AS INTEGER)
-           AS uncertainty_ns
+       min(CAST(max(CASE key WHEN 'device_uncertainty_ns' THEN value END) + 0.5 AS INTEGER),
+           20000) AS uncertainty_ns
 FROM facts;
 
 CREATE VIEW device_activities AS SELECT * FROM activities WHERE device GLOB 'cuda:*';

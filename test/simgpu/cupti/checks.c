@@ -62,6 +62,7 @@ static bool is_option(const char *name, size_t size)
         "order",      "drop_every",    "unknown_every", "corrupt_at",      "cut",
         "callbacks",  "wrong_context", "late_ms",       "slow_request_us", "owner",
         "owner_from", "hang",          "hang_at",       "report",          "v2_family",
+        "zero_graphs_after",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strlen(names[i]) == size && !memcmp(names[i], name, size))
@@ -103,6 +104,7 @@ void simc_load_options(void)
     o->crash_on_null = number("cupti.crash_on_null", o->version < 27) != 0;
     o->stamps = (simc_stamps)choice("cupti.stamps", stamps);
     o->stamps_every = number("cupti.stamps_every", 1);
+    o->zero_graphs_after = number("cupti.zero_graphs_after", -1);
     o->completion = (simc_completion)choice("cupti.completion", completions);
     o->order = (simc_order)choice("cupti.order", orders);
     o->drop_every = number("cupti.drop_every", 0);

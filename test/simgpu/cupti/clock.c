@@ -2,7 +2,11 @@
  * stamps with CLOCK_REALTIME; for a client's clock, pairs of both tell how to convert. */
 #include "simgpu/cupti/cupti.h"
 
+/* From 13.3 Update 3 on, devices' stamps follow a client's clock that comes after the context. */
+#define LATE_CLOCK_SINCE 130303u
+
 static _Atomic(sim_timestamp_fn) own_clock;
+static atomic_bool is_late; /* a context was there when the clock came: devices keep the old one */
 static atomic_ullong first_own;
 static atomic_ullong first_time;
 
@@ -39,10 +43,24 @@ uint64_t simc_time(int device, uint64_t time_ns)
 {
     sim_timestamp_fn clock = own_clock;
     uint64_t stamp = sim_stamp_ns(device, time_ns);
-    if (!clock)
+    if (!clock || (device >= 0 && is_late))
         return stamp;
     int64_t error = (int64_t)(stamp - sim_stamp_ns(-1, time_ns)); /* of the device's clock */
     return to_own(clock, time_ns) + (uint64_t)error;
+}
+
+static void count_context(const sim_context_info *context, void *count)
+{
+    (void)context;
+    ++*(int *)count;
+}
+
+static bool has_context(void)
+{
+    int count = 0;
+    if (sim_is_initialised())
+        sim_each_context(count_context, &count);
+    return count > 0;
 }
 
 int32_t cuptiActivityRegisterTimestampCallback(sim_timestamp_fn timestamp)
@@ -56,6 +74,7 @@ int32_t cuptiActivityRegisterTimestampCallback(sim_timestamp_fn timestamp)
         for (uint32_t kind = 0; kind < SIM_KIND_COUNT; kind++)
             simc_count.late_settings += session->kinds[kind];
     }
+    is_late = has_context() && simc_option.version < LATE_CLOCK_SINCE;
     first_own = timestamp();
     first_time = sim_time_ns();
     own_clock = timestamp;

@@ -31,6 +31,7 @@ typedef struct simc_options {
     uint32_t version;
     simc_stamps stamps;
     uint32_t stamps_every;
+    uint32_t zero_graphs_after; /* records of graph nodes; UINT32_MAX: never */
     simc_completion completion;
     simc_order order;
     uint32_t drop_every;

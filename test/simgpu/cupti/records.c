@@ -82,6 +82,22 @@ static void spoil(uint64_t stamps[2])
     }
 }
 
+/* "cupti.zero_graphs_after": nodes of graphs, once so many have been stamped. */
+static bool loses_graph_stamps(const uint8_t *bytes)
+{
+    static atomic_uint nodes;
+    any_record record;
+    memcpy(&record, bytes, simc_record_bytes(((const any_record *)(const void *)bytes)->kind));
+    uint32_t graph = 0;
+    if (record.kind == SIM_KIND_KERNEL || record.kind == SIM_KIND_CONCURRENT_KERNEL)
+        graph = record.kernel.graphId;
+    else if (record.kind == SIM_KIND_MEMCPY)
+        graph = record.copy.graphId;
+    else if (record.kind == SIM_KIND_MEMSET)
+        graph = record.set.graphId;
+    return graph && nodes++ >= simc_option.zero_graphs_after;
+}
+
 void simc_stamp(uint8_t *record, int32_t device, uint64_t begin_ns, uint64_t end_ns)
 {
     uint32_t kind;
@@ -89,7 +105,7 @@ void simc_stamp(uint8_t *record, int32_t device, uint64_t begin_ns, uint64_t end
     uint64_t begin = simc_time(device, begin_ns);
     uint64_t end = begin + (simc_time(device, end_ns) - begin);
     uint64_t stamps[2] = {begin, end};
-    if (loses_kernel_stamps(kind))
+    if (loses_kernel_stamps(kind) || loses_graph_stamps(record))
         stamps[0] = stamps[1] = 0;
     else if (is_device_work(kind))
         spoil(stamps);

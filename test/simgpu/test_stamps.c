@@ -1,0 +1,157 @@
+/* Faults of CUPTI's stamps: a clock of the client's that devices do not follow because a context
+ * was there first, and nodes of graphs without times after many of them. */
+#include "simgpu/driver.h"
+#include "simgpu/sim.h"
+#include "simgpu/stand_in.h"
+
+#include <takt/takt.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define GOOD_NODES 6u
+
+static CUcontext context;
+static CUmodule module;
+static char log_text[4000];
+
+static void check(CUresult result)
+{
+    assert_int_equal(result, 0);
+}
+
+static void hear(takt_log_level level, const char *text, void *user)
+{
+    (void)level, (void)user;
+    size_t used = strlen(log_text);
+    snprintf(log_text + used, sizeof log_text - used, "%s\n", text);
+}
+
+static int set_up_device(void **state)
+{
+    (void)state;
+    use_stand_in("cupti.version=130200; cupti.zero_graphs_after=6; kernel=1us; memset=500");
+    takt_set_log(hear, NULL);
+    check(cuInit(0));
+    check(cuDevicePrimaryCtxRetain(&context, 0));
+    check(cuCtxSetCurrent(context));
+    check(cuModuleLoadData(&module, "none"));
+    return 0;
+}
+
+static void launch_on(CUstream stream)
+{
+    CUfunction function;
+    check(cuModuleGetFunction(&function, module, "k"));
+    check(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL));
+}
+
+static const takt_trace *last_trace;
+
+static void keep_trace(const takt_trace *trace, void *user)
+{
+    (void)user;
+    takt_trace_release(last_trace);
+    last_trace = takt_trace_retain(trace);
+}
+
+/* Records what `work` does; returns the trace's facts. */
+static const takt_facts *record(void (*work)(void))
+{
+    takt_profiler *profiler;
+    takt_profiler_options options = {
+        .struct_size = sizeof options, .on_trace = keep_trace, .foreground = true};
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+    work();
+    check(cuCtxSynchronize());
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    takt_profiler_destroy(profiler);
+    return takt_trace_facts(last_trace);
+}
+
+static void launch_ten(void)
+{
+    for (int i = 0; i < 10; i++)
+        launch_on(NULL);
+}
+
+/* The context is older than the first window, as in nearly all programs. */
+static void a_clock_after_the_context_loses_nothing(void **state)
+{
+    (void)state;
+    const takt_facts *facts = record(launch_ten);
+    assert_non_null(strstr(facts->backend, "130200"));
+    assert_int_equal(facts->losses[TAKT_LOSS_BAD_TIME], 0);
+    assert_int_equal(takt_trace_activity_count(last_trace), 10);
+    for (size_t i = 0; i < 10; i++) {
+        takt_activity activity;
+        assert_int_equal(takt_trace_activity(last_trace, i, &activity), TAKT_OK);
+        assert_int_equal(activity.end_ns - activity.begin_ns, 1000);
+        assert_true(activity.begin_ns >= facts->begin_ns);
+    }
+}
+
+/* Twice two kernels, a set, and another kernel. */
+static void launch_graphs(void)
+{
+    CUstream stream;
+    CUgraph graph;
+    CUgraphExec exec;
+    CUdeviceptr memory;
+    check(cuMemAlloc_v2(&memory, 64));
+    check(cuStreamCreate(&stream, 1));
+    check(cuStreamBeginCapture_v2(stream, 0));
+    launch_on(stream);
+    launch_on(stream);
+    check(cuMemsetD8Async(memory, 0, 64, stream));
+    launch_on(stream);
+    check(cuStreamEndCapture(stream, &graph));
+    check(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    for (int i = 0; i < 2; i++)
+        check(cuGraphLaunch(exec, stream));
+    check(cuStreamSynchronize(stream));
+    check(cuGraphExecDestroy(exec));
+    check(cuGraphDestroy(graph));
+    check(cuStreamDestroy_v2(stream));
+    check(cuMemFree_v2(memory));
+}
+
+static size_t times_heard(const char *text)
+{
+    size_t count = 0;
+    for (const char *at = log_text; (at = strstr(at, text)) != NULL; at += strlen(text))
+        count++;
+    return count;
+}
+
+static void nodes_without_times_are_named(void **state)
+{
+    (void)state;
+    const takt_facts *facts = record(launch_graphs);
+    assert_int_equal(takt_trace_activity_count(last_trace), GOOD_NODES);
+    assert_int_equal(facts->losses[TAKT_LOSS_BAD_TIME], 8 - GOOD_NODES);
+    assert_int_equal(facts->losses[TAKT_LOSS_INCOMPLETE], 0);
+    assert_int_equal(times_heard("without times"), 1);
+    assert_int_equal(times_heard("graph: launch"), 1);
+    facts = record(launch_graphs);
+    assert_int_equal(facts->losses[TAKT_LOSS_BAD_TIME], 8);
+    assert_int_equal(times_heard("without times"), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_clock_after_the_context_loses_nothing),
+        cmocka_unit_test(nodes_without_times_are_named),
+    };
+    return cmocka_run_group_tests(tests, set_up_device, NULL);
+}
