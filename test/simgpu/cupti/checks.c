@@ -61,7 +61,7 @@ static bool is_option(const char *name, size_t size)
         "version",    "crash_on_null", "stamps",        "stamps_every",    "completion",
         "order",      "drop_every",    "unknown_every", "corrupt_at",      "cut",
         "callbacks",  "wrong_context", "late_ms",       "slow_request_us", "owner",
-        "owner_from", "hang",          "hang_at",       "report",
+        "owner_from", "hang",          "hang_at",       "report",          "graph_ids",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strlen(names[i]) == size && !memcmp(names[i], name, size))
@@ -97,6 +97,7 @@ void simc_load_options(void)
     static const char *const completions[] = {"normal", "never", "twice", "thread",
                                               "late",   "exit",  NULL};
     static const char *const orders[] = {"mixed", "calls", "reverse", NULL};
+    static const char *const graph_ids[] = {"right", "stale", "shifted", NULL};
     simc_options *o = &simc_option;
     o->version = number("cupti.version", VERSION);
     o->crash_on_null = number("cupti.crash_on_null", o->version < 27) != 0;
@@ -104,6 +105,7 @@ void simc_load_options(void)
     o->stamps_every = number("cupti.stamps_every", 1);
     o->completion = (simc_completion)choice("cupti.completion", completions);
     o->order = (simc_order)choice("cupti.order", orders);
+    o->graph_ids = (simc_graph_ids)choice("cupti.graph_ids", graph_ids);
     o->drop_every = number("cupti.drop_every", 0);
     o->unknown_every = number("cupti.unknown_every", 0);
     o->corrupt_at = number("cupti.corrupt_at", 0);
