@@ -102,6 +102,8 @@ typedef struct takt_activity {
     size_t      launch_span; /* the call that launched it, on that track */
 
     uint32_t    occupancy_limit; /* takt_occupancy_limit */
+    uint32_t    graph_node_count; /* of a graph's launch that was put together from its nodes: how
+                                   * many; 0 when it was recorded as a whole */
 } takt_activity;
 
 /* Names kernels of the program: those whose demangled name matches `pattern`, a POSIX extended

@@ -10,7 +10,9 @@
 #define TKT_CUPTI_12_6   24u
 #define TKT_CUPTI_12_9   27u /* buffers may be refused */
 #define TKT_CUPTI_13_0   130000u
+#define TKT_CUPTI_13_0_1 130001u
 #define TKT_CUPTI_13_1   130100u
+#define TKT_CUPTI_13_1_1 130101u
 
 typedef struct tkt_cupti {
 #define TKT_CUPTI_MEMBER(member, symbol, is_required, parameters) int(*member) parameters;

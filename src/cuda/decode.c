@@ -256,6 +256,8 @@ static void add_activity(decoder *d, tkt_stored_name *name, tkt_shape *shape,
         d->store->losses.store_full++;
         return;
     }
+    if (name->filter & d->store->left_out)
+        return;
     activity->shape = shape_of(d->store, name, shape, activity->device);
     if (activity->shape != UINT32_MAX)
         tkt_store_add(d->store, activity);
@@ -276,12 +278,13 @@ static void decode_kernel(decoder *d, record at)
         .device = get32(at, TKT_AT_KERNEL_DEVICE),
         .context = get32(at, TKT_AT_KERNEL_CONTEXT),
         .stream = get32(at, TKT_AT_KERNEL_STREAM),
+        .graph = get32(at, TKT_AT_KERNEL_GRAPH),
     };
     if (!is_period(d, activity.begin, activity.end) || !is_device(d, activity.device))
         return;
     tkt_shape shape = {
         .graph_node = get64(at, TKT_AT_KERNEL_GRAPH_NODE),
-        .graph = get32(at, TKT_AT_KERNEL_GRAPH),
+        .graph = activity.graph,
         .static_shared_bytes = get32(at, TKT_AT_KERNEL_STATIC_SHARED),
         .dynamic_shared_bytes = get32(at, TKT_AT_KERNEL_DYNAMIC_SHARED),
         .local_bytes = get32(at, TKT_AT_KERNEL_LOCAL),
@@ -303,13 +306,14 @@ static void decode_copy(decoder *d, record at, bool is_peer)
         .device = get32(at, TKT_AT_MEMCPY_DEVICE),
         .context = get32(at, TKT_AT_MEMCPY_CONTEXT),
         .stream = get32(at, TKT_AT_MEMCPY_STREAM),
+        .graph = get32(at, is_peer ? TKT_AT_MEMCPY2_GRAPH : TKT_AT_MEMCPY_GRAPH),
     };
     if (!is_period(d, activity.begin, activity.end) || !is_device(d, activity.device))
         return;
     tkt_shape shape = {
         .bytes = get64(at, TKT_AT_MEMCPY_BYTES),
         .graph_node = get64(at, is_peer ? TKT_AT_MEMCPY2_GRAPH_NODE : TKT_AT_MEMCPY_GRAPH_NODE),
-        .graph = get32(at, is_peer ? TKT_AT_MEMCPY2_GRAPH : TKT_AT_MEMCPY_GRAPH),
+        .graph = activity.graph,
         .copy_kind = at[TKT_AT_MEMCPY_COPY_KIND],
         .source = at[TKT_AT_MEMCPY_SOURCE],
         .target = at[TKT_AT_MEMCPY_TARGET],
@@ -326,13 +330,14 @@ static void decode_set(decoder *d, record at)
         .device = get32(at, TKT_AT_MEMSET_DEVICE),
         .context = get32(at, TKT_AT_MEMSET_CONTEXT),
         .stream = get32(at, TKT_AT_MEMSET_STREAM),
+        .graph = get32(at, TKT_AT_MEMSET_GRAPH),
     };
     if (!is_period(d, activity.begin, activity.end) || !is_device(d, activity.device))
         return;
     tkt_shape shape = {
         .bytes = get64(at, TKT_AT_MEMSET_BYTES),
         .graph_node = get64(at, TKT_AT_MEMSET_GRAPH_NODE),
-        .graph = get32(at, TKT_AT_MEMSET_GRAPH),
+        .graph = activity.graph,
         .target = (uint8_t)get16(at, TKT_AT_MEMSET_TARGET),
     };
     add_activity(d, set_name(d->store), &shape, &activity);
@@ -515,8 +520,17 @@ static size_t least_bytes(uint32_t kind)
     }
 }
 
+/* Between windows only memory's totals are wanted; some releases record the rest nevertheless. */
+static bool is_wanted(const tkt_store *store, uint32_t kind)
+{
+    return !store->has_no_window || kind == TKT_KIND_MEMORY2 || kind == TKT_KIND_MEMORY_POOL ||
+           kind == TKT_KIND_DEVICE;
+}
+
 static void decode(decoder *d, uint32_t kind, record at)
 {
+    if (!is_wanted(d->store, kind))
+        return;
     switch (kind) {
     case TKT_KIND_KERNEL:
     case TKT_KIND_CONCURRENT_KERNEL:

@@ -22,7 +22,7 @@ typedef struct tkt_stored_activity {
     uint32_t context;
     uint32_t stream;
     uint32_t shape; /* index of `shapes` */
-    uint32_t reserved;
+    uint32_t graph; /* executable graph that it is a node of; 0: none. Shapes may lack it */
 } tkt_stored_activity;
 
 /* An allocation or a free of device, managed or pinned memory. */
@@ -122,7 +122,8 @@ typedef struct tkt_store {
     TKT_ARRAY_OF(tkt_stored_memory) memory;
     TKT_ARRAY_OF(tkt_stored_wait) waits;
     TKT_ARRAY_OF(tkt_stored_overhead) overheads;
-    bool             has_no_window; /* of memory only the totals are wanted */
+    bool             has_no_window; /* of memory only the totals are wanted, of the rest nothing */
+    uint32_t         left_out; /* TAKT_TIMING_ bits that no window wants; 0: none */
     TKT_ARRAY_OF(tkt_stored_totals) totals; /* by ordinal; whether or not there was room */
     TKT_ARRAY_OF(tkt_stored_memory) unsummed; /* events that earlier ones may still follow */
     uint64_t         summed_until; /* time of the last one in the totals */

@@ -14,6 +14,9 @@
 #define SETTLE_MS 2000u
 #define FOLD_MS   25u
 
+/* What graphs consist of. */
+#define NODES (TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN | TAKT_TIMING_MEMCPY | TAKT_TIMING_MEMSET)
+
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
 static bool are_calls_recorded; /* atomic */
@@ -50,7 +53,7 @@ void tkt_devices_unite(tkt_cuda_wish *all, const tkt_wish *wish)
     all->is_graph_whole = wish->whole_graphs && (all->is_graph_whole || !all->is_on);
     all->is_on = true;
     all->memory = all->memory || (wish->modes & TKT_MEMORY);
-    all->filter |= wish->devices;
+    all->filter |= wish->devices | (wish->whole_graphs ? NODES : 0);
     if (wish->max_bytes > all->max_bytes)
         all->max_bytes = wish->max_bytes;
 }
@@ -165,8 +168,11 @@ void tkt_devices_began(tkt_device_part *part, const tkt_wish *wish)
     if (!(wish->modes & TKT_FOLD))
         return;
     if (tkt_device_fold_create(part->position, part->first_correlation, wish->devices,
-                               &part->fold) == TAKT_OK)
-        start_folder(part, (wish->modes & TKT_KEEP) != 0);
+                               &part->fold) != TAKT_OK)
+        return;
+    if (wish->whole_graphs)
+        tkt_device_fold_whole_graphs(part->fold);
+    start_folder(part, (wish->modes & TKT_KEEP) != 0);
 }
 
 void tkt_devices_end(tkt_device_part *part)

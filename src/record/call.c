@@ -11,6 +11,8 @@
 #include "record/slot.h"
 #include "record/stack.h"
 
+#include <string.h>
+
 #define NAMES 512u /* a power of two; the names that are recorded are about a hundred */
 
 typedef struct known_name {
@@ -20,13 +22,39 @@ typedef struct known_name {
 
 static known_name known[NAMES];
 
+#define GRAPH_SITES 8u /* two functions launch graphs; further sites are those of a full table */
+
+static uint32_t graph_sites[GRAPH_SITES]; /* atomic; from the first on, 0: free */
+
+static void note_graph_site(uint32_t site)
+{
+    for (uint32_t i = 0; i < GRAPH_SITES; i++) {
+        uint32_t noted = 0;
+        if (__atomic_compare_exchange_n(&graph_sites[i], &noted, site, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED) ||
+            noted == site)
+            return;
+    }
+}
+
+bool tkt_call_may_launch_graph(uint32_t site)
+{
+    bool is_one = site == 0;
+    for (uint32_t i = 0; i < GRAPH_SITES; i++)
+        is_one = is_one || __atomic_load_n(&graph_sites[i], __ATOMIC_RELAXED) == site;
+    return is_one;
+}
+
 static uint32_t register_call(const tkt_call *call)
 {
     takt_site site = {.kind = TAKT_SITE_CALL,
                       .level = TAKT_LEVEL_NORMAL,
                       .name = call->name,
                       .category = call->category};
-    return tkt_site_register(&site);
+    uint32_t id = tkt_site_register(&site);
+    if (strstr(call->name, "GraphLaunch"))
+        note_graph_site(id);
+    return id;
 }
 
 /* Registering takes a lock; it happens once for each name, unless the table is full. */

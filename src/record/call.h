@@ -19,4 +19,7 @@ typedef struct tkt_call {
 /* Records a call that has returned, as a child of the innermost open scope of this thread. */
 void tkt_record_call(const tkt_call *call);
 
+/* False for the site of a call that is known to launch no graph. */
+bool tkt_call_may_launch_graph(uint32_t site);
+
 #endif

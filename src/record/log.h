@@ -36,6 +36,7 @@ typedef struct tkt_cached_name {
 typedef struct tkt_folded_call {
     uint32_t correlation;
     uint32_t node; /* of the scope that made it; 0: none was open */
+    bool     launches_graph; /* or it is not known */
 } tkt_folded_call;
 
 typedef TKT_ARRAY_OF(tkt_folded_call) tkt_folded_calls;

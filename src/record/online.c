@@ -5,6 +5,7 @@
 #include "record/online.h"
 
 #include "base/clock.h"
+#include "record/call.h"
 #include "record/control.h"
 #include "record/slot.h"
 
@@ -105,9 +106,12 @@ static void fold_call(walk *w, const takt_record *slot)
     uint32_t node = depth && depth <= w->known ? w->path[depth - 1] : 0;
     if (node == TKT_NO_NODE || (uint32_t)slot->start == 0 || w->calls->count == TKT_FOLDED_CALLS)
         return;
+    uint32_t own = depth < w->known ? w->path[depth] : TKT_NO_NODE; /* its span's */
     tkt_folded_call *call = TKT_ARRAY_ADD(w->calls);
     if (call)
-        *call = (tkt_folded_call){(uint32_t)slot->start, node};
+        *call = (tkt_folded_call){(uint32_t)slot->start, node,
+                                  own == TKT_NO_NODE ||
+                                      tkt_call_may_launch_graph(w->fold->items[own].site)};
 }
 
 static void fold_slots(walk *w, const takt_record *first, const takt_record *end)

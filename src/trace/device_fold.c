@@ -3,20 +3,26 @@
  * correlation ids, so that memory is bounded and the oldest go first; activities that come before
  * their calls wait in a bounded list.
  *
+ * Launches of graphs that are put together from their nodes are added up at the end, or when too
+ * many are kept.
+ *
  * Texts of the store stay where they are for the life of the process. */
 #include "trace/devices.h"
+#include "trace/graphs.h"
 #include "trace/node_activities.h"
 
 #include <string.h>
 
 #define RECENT_CALLS (1u << 18) /* a power of two */
 #define MOST_WAITING (1u << 16)
+#define MOST_GRAPHS  (1u << 16) /* launches that are put together at a time */
 #define NO_LOG       UINT32_MAX
 
 typedef struct recent_call {
     uint32_t correlation; /* 0: none */
     uint32_t log;
-    uint32_t node;
+    uint32_t node : 31;
+    uint32_t launches_graph : 1; /* or it is not known */
 } recent_call;
 
 /* An activity, reduced to what is added up. */
@@ -26,6 +32,7 @@ typedef struct work {
     uint32_t device; /* ordinal */
     uint32_t label;  /* string of the store; it, the ordinal and the filter make a name */
     uint32_t filter;
+    bool is_of_graph;
 } work;
 
 typedef struct sum {
@@ -44,6 +51,9 @@ struct tkt_device_fold {
     uint64_t position;
     uint32_t first_correlation;
     uint32_t filter;
+    bool whole_graphs;
+    tkt_graphs graphs;   /* launches whose owner is log + 1 << 32 | node once it is known */
+    size_t owned_graphs; /* of them, the first ones: their owners are known */
     recent_call *recent; /* by the lowest bits of the correlation id */
     TKT_ARRAY_OF(work) waiting;
     TKT_ARRAY_OF(sum) sums;
@@ -76,6 +86,7 @@ void tkt_device_fold_destroy(tkt_device_fold *sums)
     if (!sums)
         return;
     tkt_free(sums->recent);
+    tkt_graphs_fini(&sums->graphs);
     TKT_ARRAY_FREE(&sums->waiting);
     TKT_ARRAY_FREE(&sums->sums);
     tkt_map_fini(&sums->index);
@@ -83,12 +94,17 @@ void tkt_device_fold_destroy(tkt_device_fold *sums)
     tkt_free(sums);
 }
 
+void tkt_device_fold_whole_graphs(tkt_device_fold *sums)
+{
+    sums->whole_graphs = true;
+}
+
 void tkt_device_fold_calls(tkt_device_fold *sums, uint32_t log, const tkt_folded_calls *calls)
 {
     for (size_t i = 0; i < calls->count; i++) {
         const tkt_folded_call *call = &calls->items[i];
         sums->recent[call->correlation % RECENT_CALLS] =
-            (recent_call){call->correlation, log, call->node};
+            (recent_call){call->correlation, log, call->node, call->launches_graph};
     }
 }
 
@@ -161,6 +177,19 @@ static const recent_call *find_call(const tkt_device_fold *sums, uint32_t correl
     return correlation && call->correlation == correlation ? call : NULL;
 }
 
+/* Some releases of CUPTI give what graphs launched the ids of other calls: a call that launches no
+ * graph is not believed. */
+static bool is_believed(const recent_call *call, bool is_of_graph)
+{
+    return !is_of_graph || call->launches_graph;
+}
+
+static void add_called(tkt_device_fold *sums, const tkt_store *store, const work *from,
+                       const recent_call *call)
+{
+    add_work(sums, store, from, is_believed(call, from->is_of_graph) ? call : NULL);
+}
+
 static void give_up_waiting(tkt_device_fold *sums, const tkt_store *store)
 {
     for (size_t i = 0; i < sums->waiting.count; i++)
@@ -172,7 +201,7 @@ static void take_work(tkt_device_fold *sums, const tkt_store *store, const work 
 {
     const recent_call *call = find_call(sums, from->correlation);
     if (call) {
-        add_work(sums, store, from, call);
+        add_called(sums, store, from, call);
         return;
     }
     if (sums->waiting.count == MOST_WAITING)
@@ -184,16 +213,68 @@ static void take_work(tkt_device_fold *sums, const tkt_store *store, const work 
         add_work(sums, store, from, NULL);
 }
 
-static void take_activity(tkt_device_fold *sums, const tkt_store *store,
-                          const tkt_stored_activity *from, uint32_t last_correlation)
+/* ---- Launches of graphs ---------------------------------------------------------------------- */
+
+static void add_graph(tkt_device_fold *sums, tkt_store *store, const tkt_graph_launch *launch)
+{
+    char text[TKT_GRAPH_LABEL_BYTES];
+    const recent_call call = {.log = (uint32_t)(launch->owner >> 32) - 1,
+                              .node = (uint32_t)launch->owner & INT32_MAX};
+    const work whole = {.duration_ns = launch->whole.end - launch->whole.begin,
+                        .device = launch->whole.device,
+                        .label = tkt_store_string(store, tkt_graph_label(text, launch)),
+                        .filter = TAKT_TIMING_GRAPH};
+    if (whole.label == TKT_STRTAB_FULL)
+        sums->lost++;
+    else
+        add_work(sums, store, &whole, launch->owner ? &call : NULL);
+}
+
+static void add_graphs(tkt_device_fold *sums, tkt_store *store, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        add_graph(sums, store, &sums->graphs.items.items[i]);
+    tkt_graphs_drop(&sums->graphs, count);
+    sums->owned_graphs -= sums->owned_graphs < count ? sums->owned_graphs : count;
+}
+
+/* Calls are forgotten much earlier than launches. */
+static void find_owners(tkt_device_fold *sums)
+{
+    bool are_all_owned = true;
+    for (size_t i = sums->owned_graphs; i < sums->graphs.items.count; i++) {
+        tkt_graph_launch *launch = &sums->graphs.items.items[i];
+        const recent_call *call = launch->owner ? NULL : find_call(sums, launch->whole.correlation);
+        if (call && is_believed(call, true))
+            launch->owner = ((uint64_t)call->log + 1) << 32 | call->node;
+        are_all_owned = are_all_owned && launch->owner;
+        sums->owned_graphs = are_all_owned ? i + 1 : sums->owned_graphs;
+    }
+}
+
+static void take_node(tkt_device_fold *sums, tkt_store *store, const tkt_stored_activity *from)
+{
+    if (sums->graphs.items.count == MOST_GRAPHS) {
+        find_owners(sums);
+        add_graphs(sums, store, MOST_GRAPHS / 2);
+    }
+    sums->lost += !tkt_graphs_add(&sums->graphs, from);
+}
+
+/* ---- What has arrived ------------------------------------------------------------------------ */
+
+static void take_activity(tkt_device_fold *sums, tkt_store *store, const tkt_stored_activity *from,
+                          uint32_t last_correlation)
 {
     const tkt_shape *shape = &store->shapes.items[from->shape];
-    if (from->correlation <= sums->first_correlation || from->correlation > last_correlation ||
-        !(shape->filter & sums->filter))
+    if (from->correlation <= sums->first_correlation || from->correlation > last_correlation)
         return;
-    take_work(sums, store,
-              &(work){from->end - from->begin, from->correlation, from->device, shape->label,
-                      shape->filter});
+    if (from->graph && sums->whole_graphs)
+        take_node(sums, store, from);
+    else if (shape->filter & sums->filter)
+        take_work(sums, store,
+                  &(work){from->end - from->begin, from->correlation, from->device, shape->label,
+                          shape->filter, from->graph || shape->graph});
 }
 
 /* Those that waited, for whom calls may have come. */
@@ -204,7 +285,7 @@ static void retry(tkt_device_fold *sums, const tkt_store *store)
         const work waiting = sums->waiting.items[i];
         const recent_call *call = find_call(sums, waiting.correlation);
         if (call)
-            add_work(sums, store, &waiting, call);
+            add_called(sums, store, &waiting, call);
         else
             sums->waiting.items[kept++] = waiting;
     }
@@ -221,8 +302,11 @@ uint64_t tkt_device_fold_update(tkt_device_fold *sums, tkt_store *store, uint32_
             take_activity(sums, store, &chunk->items[at], last_correlation);
     }
     sums->position = store->next_sequence;
-    if (last_correlation != UINT32_MAX)
+    find_owners(sums);
+    if (last_correlation != UINT32_MAX) {
         give_up_waiting(sums, store);
+        add_graphs(sums, store, sums->graphs.items.count);
+    }
     tkt_mutex_unlock(&store->lock);
     return sums->position;
 }

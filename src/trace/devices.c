@@ -6,6 +6,7 @@
 #include "trace/devices.h"
 
 #include "trace/calls.h"
+#include "trace/graphs.h"
 #include "trace/order.h"
 
 #include <stddef.h>
@@ -23,6 +24,7 @@ typedef struct join {
     uint32_t *strings; /* by the store's: the trace's + 1 */
     uint32_t *shapes;  /* by the store's: the trace's + 1 */
     uint8_t *has_work; /* by call: an activity has arrived */
+    tkt_graphs graphs; /* whose launches are put together from nodes */
     bool is_short;     /* of memory */
 } join;
 
@@ -93,9 +95,8 @@ static uint32_t label_of(const join *j, uint32_t ordinal)
 
 /* ---- Activities ------------------------------------------------------------------------------ */
 
-static void add_activity(join *j, const tkt_stored_activity *from, uint32_t call)
+static void add_activity(join *j, const tkt_stored_activity *from, uint32_t index, uint32_t call)
 {
-    uint32_t index = shape_of(j, from->shape);
     tkt_activity *to = index == TKT_NO_SHAPE ? NULL : TKT_ARRAY_ADD(&j->trace->activities);
     if (!to) {
         j->is_short = true;
@@ -116,14 +117,37 @@ static void add_activity(join *j, const tkt_stored_activity *from, uint32_t call
     j->joined.unattributed += call == TKT_NO_CALL;
 }
 
-static void take_activity(join *j, const tkt_stored_activity *from)
+/* The call that launched an activity, or TKT_NO_CALL. Some releases of CUPTI give what graphs
+ * launched the ids of other calls: a call that launches no graph is not believed. */
+static uint32_t call_of(const join *j, const tkt_stored_activity *from)
 {
     uint32_t call = tkt_call_find(&j->index, from->correlation);
+    bool is_of_graph = from->graph || j->store->shapes.items[from->shape].graph;
+    return is_of_graph && call != TKT_NO_CALL && !tkt_call_launches_graph(j->trace, call)
+               ? TKT_NO_CALL
+               : call;
+}
+
+static void take_activity(join *j, const tkt_stored_activity *from)
+{
+    uint32_t call = call_of(j, from);
     if (call != TKT_NO_CALL)
         j->has_work[call] = 1;
-    if (is_ours(j, call, from->correlation) &&
-        (j->store->shapes.items[from->shape].filter & j->what->filter))
-        add_activity(j, from, call);
+    if (!is_ours(j, call, from->correlation))
+        return;
+    if (from->graph && j->what->whole_graphs)
+        j->is_short |= !tkt_graphs_add(&j->graphs, from);
+    else if (j->store->shapes.items[from->shape].filter & j->what->filter)
+        add_activity(j, from, shape_of(j, from->shape), call);
+}
+
+static void take_graphs(join *j)
+{
+    for (size_t i = 0; i < j->graphs.items.count && !j->is_short; i++) {
+        const tkt_graph_launch *launch = &j->graphs.items.items[i];
+        add_activity(j, &launch->whole, tkt_graph_shape(&j->graphs, j->trace, launch),
+                     call_of(j, &launch->whole));
+    }
 }
 
 /* Makes room for all that may be the window's, so that none of them has to move. */
@@ -306,6 +330,7 @@ static takt_status take_all(join *j)
         return TAKT_NO_MEMORY;
     copy_devices(j);
     take_activities(j);
+    take_graphs(j);
     take_waits(j);
     take_overheads(j);
     take_memory(j);
@@ -340,6 +365,7 @@ takt_status tkt_trace_join(takt_trace *trace, tkt_store *store, const tkt_join *
     if (status == TAKT_OK)
         status = count_missing(&j);
     tkt_call_index_fini(&j.index);
+    tkt_graphs_fini(&j.graphs);
     tkt_free(j.strings);
     tkt_free(j.shapes);
     tkt_free(j.has_work);
