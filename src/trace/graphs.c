@@ -62,6 +62,8 @@ tkt_graph_launch *tkt_graphs_add(tkt_graphs *graphs, const tkt_stored_activity *
 void tkt_graphs_drop(tkt_graphs *graphs, size_t count)
 {
     tkt_graph_launch *items = graphs->items.items;
+    if (count == 0)
+        return;
     for (size_t i = 0; i < count; i++)
         tkt_map_remove(&graphs->index, items[i].whole.correlation);
     graphs->items.count -= count;
