@@ -22,7 +22,7 @@ extern "C" {
 #define TAKT_TIMING_BUILTIN 0x2u /* kernels of libraries */
 #define TAKT_TIMING_MEMCPY  0x4u
 #define TAKT_TIMING_MEMSET  0x8u
-#define TAKT_TIMING_GRAPH   0x10u
+#define TAKT_TIMING_GRAPH   0x10u /* with kernels: nodes, one by one; without: whole launches */
 #define TAKT_TIMING_ALL     0xFFFFFFFFu
 
 /* What a copy goes from and to; the values are CUPTI's. */
@@ -102,6 +102,8 @@ typedef struct takt_activity {
     size_t      launch_span; /* the call that launched it, on that track */
 
     uint32_t    occupancy_limit; /* takt_occupancy_limit */
+    uint32_t    graph_node_count; /* of a graph's launch that was put together from its nodes: how
+                                   * many; 0 where CUPTI recorded the launch as a whole */
 } takt_activity;
 
 /* Names kernels of the program: those whose demangled name matches `pattern`, a POSIX extended

@@ -115,8 +115,8 @@ typedef struct takt_profiler_options {
 
     bool               no_devices;      /* leave out CUDA (activities without cuda) */
     bool               whole_graphs;    /* a CUDA graph's launch is one activity (graph: launch),
-                                         * if it was made executable while CUDA was being collected;
-                                         * otherwise each of its nodes is one */
+                                         * and so it is without kernels in `filter`; otherwise each
+                                         * of its nodes is one */
     const char *const *builtin;         /* as takt_kernel_builtin() takes them */
     size_t             builtin_count;
     bool               view;            /* takt_profiler_stop() runs `takt view` for the last trace:

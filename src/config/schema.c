@@ -169,8 +169,8 @@ const tkt_config_key tkt_config_keys[TKT_CONFIG_ID_COUNT] = {
         .meaning = "Kinds of activities that are kept."},
     [TKT_CONFIG_GRAPH] = {
         .name = "profiling.graph", CHOICE("node", graphs),
-        .meaning = "CUDA graphs as one activity for each node or for each launch. The latter holds "
-                   "for graphs that were made executable while CUDA was being collected."},
+        .meaning = "CUDA graphs as one activity for each node or for each launch. Launches of "
+                   "graphs that were made executable before are put together from their nodes."},
     [TKT_CONFIG_BUILTIN] = {
         .name = "profiling.builtin", LIST("", accepts_pattern, "a regular expression"),
         .meaning = "Kernels whose names match these patterns, such as \"^my_library::\", count as "

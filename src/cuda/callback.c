@@ -39,6 +39,7 @@ typedef struct api_domain {
 static api_domain domains[TKT_DOMAIN_RUNTIME + 1];
 static _Atomic(void (*)(const tkt_cuda_call *)) call_hook;
 static _Atomic(uint32_t) last_correlation;
+static _Atomic(bool) is_paused; /* ids are remembered, and nothing else */
 
 void tkt_cuda_on_call(void (*on_call)(const tkt_cuda_call *call))
 {
@@ -49,6 +50,11 @@ void tkt_cuda_on_call(void (*on_call)(const tkt_cuda_call *call))
 uint32_t tkt_cuda_last_correlation(void)
 {
     return atomic_load_explicit(&last_correlation, memory_order_relaxed);
+}
+
+void tkt_callback_pause(bool pause)
+{
+    atomic_store_explicit(&is_paused, pause, memory_order_relaxed);
 }
 
 void tkt_callback_forget(void)
@@ -137,7 +143,8 @@ static void on_api(int domain, uint32_t id, const tkt_callback_data *data, const
         if (name && name[-1] == CLASS_CAPTURE_BEGIN)
             tkt_capture_begin();
         remember_correlation(data->correlation); /* it may return after a window's end */
-        *data->correlation_data = tkt_ticks();
+        bool is_unheard = atomic_load_explicit(&is_paused, memory_order_relaxed);
+        *data->correlation_data = is_unheard ? 0 : tkt_ticks();
         return;
     }
     if (name)

@@ -17,6 +17,10 @@ int tkt_callback_setup(const tkt_cupti *cupti);
 int tkt_callback_watch(const tkt_cupti *cupti);
 int tkt_callback_switch_calls(const tkt_cupti *cupti, bool is_on, bool *is_any);
 
+/* While paused, calls are not handed on: their ids are remembered. For releases of CUPTI that must
+ * not be switched off. Any thread. */
+void tkt_callback_pause(bool pause);
+
 /* The function's name as people know it: "cudaLaunchKernel" for "__cudaLaunchKernel_ptsz_v13000".
  * Writes at most `size` bytes. */
 void tkt_callback_name(char *out, size_t size, const char *symbol);

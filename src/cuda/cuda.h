@@ -57,6 +57,10 @@ typedef struct tkt_cuda_status {
 } tkt_cuda_status;
 tkt_cuda_status tkt_cuda_status_now(void);
 
+/* True when CUPTI may have given what graphs launched the ids of other calls, so that their scopes
+ * may be wrong: see docs/cuda.md. */
+bool tkt_cuda_are_graphs_unsure(void);
+
 /* Highest correlation id that was given to on_call so far. */
 uint32_t tkt_cuda_last_correlation(void);
 

@@ -10,6 +10,8 @@
 #define TKT_CUPTI_11_8   18u
 #define TKT_CUPTI_12_9   27u /* buffers may be refused */
 #define TKT_CUPTI_13_0   130000u
+#define TKT_CUPTI_13_0_1 130001u
+#define TKT_CUPTI_13_1_1 130101u
 #define TKT_CUPTI_13_3   130300u /* several subscribers, with functions of their own */
 
 typedef struct tkt_cupti {

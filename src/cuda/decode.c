@@ -113,14 +113,14 @@ static bool is_good_period(decoder *d, uint64_t begin, uint64_t end)
 /* An activity without usable times stays, since its launch waits for it: a window counts it. Stamps
  * of 0 usually mean that it had not finished when a forced flush gave up waiting. In a buffer that
  * CUPTI gave back as complete, nodes of graphs have them when CUPTI has lost their times. */
-static void judge_times(decoder *d, tkt_stored_activity *activity, uint32_t graph)
+static void judge_times(decoder *d, tkt_stored_activity *activity)
 {
-    bool is_zero_node = activity->end == 0 && graph != 0 && !d->store->is_forced_flush;
+    bool is_zero_node = activity->end == 0 && activity->graph && !d->store->is_forced_flush;
     d->has_zero_nodes |= is_zero_node;
     if (activity->end == 0 && !is_zero_node)
-        activity->loss = TAKT_LOSS_INCOMPLETE;
+        tkt_stored_lose(activity, TAKT_LOSS_INCOMPLETE);
     else if (is_zero_node || !is_period(d, activity->begin, activity->end))
-        activity->loss = TAKT_LOSS_BAD_TIME;
+        tkt_stored_lose(activity, TAKT_LOSS_BAD_TIME);
 }
 
 static bool is_device(decoder *d, uint32_t ordinal)
@@ -267,6 +267,14 @@ static uint32_t shape_of(tkt_store *store, tkt_stored_name *name, tkt_shape *sha
     return recent->index = tkt_store_shape(store, shape);
 }
 
+/* False for what no open window wants: CUPTI may give more than it is asked for. */
+static bool is_of_windows(const tkt_store *store, uint32_t filter, uint32_t correlation)
+{
+    bool is_earlier = store->after_correlation && correlation &&
+                      (int32_t)(correlation - store->after_correlation) <= 0;
+    return !is_earlier && !(filter & store->left_out);
+}
+
 /* Adds an activity that is complete but for its shape. */
 static void add_activity(decoder *d, tkt_stored_name *name, tkt_shape *shape,
                          tkt_stored_activity *activity)
@@ -275,7 +283,9 @@ static void add_activity(decoder *d, tkt_stored_name *name, tkt_shape *shape,
         d->store->losses.store_full++;
         return;
     }
-    judge_times(d, activity, shape->graph);
+    judge_times(d, activity);
+    if (!is_of_windows(d->store, name->filter, activity->correlation))
+        return;
     activity->shape = shape_of(d->store, name, shape, activity->device);
     if (activity->shape != UINT32_MAX)
         tkt_store_add(d->store, activity);
@@ -296,12 +306,13 @@ static void decode_kernel(decoder *d, record at)
         .device = get32(at, TKT_AT_KERNEL_DEVICE),
         .context = get32(at, TKT_AT_KERNEL_CONTEXT),
         .stream = get32(at, TKT_AT_KERNEL_STREAM),
+        .graph = get32(at, TKT_AT_KERNEL_GRAPH),
     };
     if (!is_device(d, activity.device))
         return;
     tkt_shape shape = {
         .graph_node = get64(at, TKT_AT_KERNEL_GRAPH_NODE),
-        .graph = get32(at, TKT_AT_KERNEL_GRAPH),
+        .graph = activity.graph,
         .static_shared_bytes = get32(at, TKT_AT_KERNEL_STATIC_SHARED),
         .dynamic_shared_bytes = get32(at, TKT_AT_KERNEL_DYNAMIC_SHARED),
         .local_bytes = get32(at, TKT_AT_KERNEL_LOCAL),
@@ -323,13 +334,14 @@ static void decode_copy(decoder *d, record at, bool is_peer)
         .device = get32(at, TKT_AT_MEMCPY_DEVICE),
         .context = get32(at, TKT_AT_MEMCPY_CONTEXT),
         .stream = get32(at, TKT_AT_MEMCPY_STREAM),
+        .graph = get32(at, is_peer ? TKT_AT_MEMCPY2_GRAPH : TKT_AT_MEMCPY_GRAPH),
     };
     if (!is_device(d, activity.device))
         return;
     tkt_shape shape = {
         .bytes = get64(at, TKT_AT_MEMCPY_BYTES),
         .graph_node = get64(at, is_peer ? TKT_AT_MEMCPY2_GRAPH_NODE : TKT_AT_MEMCPY_GRAPH_NODE),
-        .graph = get32(at, is_peer ? TKT_AT_MEMCPY2_GRAPH : TKT_AT_MEMCPY_GRAPH),
+        .graph = activity.graph,
         .copy_kind = at[TKT_AT_MEMCPY_COPY_KIND],
         .source = at[TKT_AT_MEMCPY_SOURCE],
         .target = at[TKT_AT_MEMCPY_TARGET],
@@ -346,13 +358,14 @@ static void decode_set(decoder *d, record at)
         .device = get32(at, TKT_AT_MEMSET_DEVICE),
         .context = get32(at, TKT_AT_MEMSET_CONTEXT),
         .stream = get32(at, TKT_AT_MEMSET_STREAM),
+        .graph = get32(at, TKT_AT_MEMSET_GRAPH),
     };
     if (!is_device(d, activity.device))
         return;
     tkt_shape shape = {
         .bytes = get64(at, TKT_AT_MEMSET_BYTES),
         .graph_node = get64(at, TKT_AT_MEMSET_GRAPH_NODE),
-        .graph = get32(at, TKT_AT_MEMSET_GRAPH),
+        .graph = activity.graph,
         .target = (uint8_t)get16(at, TKT_AT_MEMSET_TARGET),
     };
     add_activity(d, set_name(d->store), &shape, &activity);
@@ -369,14 +382,15 @@ static void decode_graph(decoder *d, record at)
         .context = get32(at, TKT_AT_GRAPH_CONTEXT),
         .stream = get32(at, TKT_AT_GRAPH_STREAM),
     };
-    if (!is_device(d, activity.device))
+    if (!is_device(d, activity.device) ||
+        !is_of_windows(d->store, TAKT_TIMING_GRAPH, activity.correlation))
         return;
     tkt_shape shape = {.graph = get32(at, TKT_AT_GRAPH_GRAPH), .filter = TAKT_TIMING_GRAPH};
     snprintf(label, sizeof label, "graph %u", shape.graph);
     shape.label = tkt_store_string(d->store, label);
     if (shape.label != TKT_STRTAB_FULL)
         activity.shape = tkt_store_shape(d->store, &shape);
-    judge_times(d, &activity, 0);
+    judge_times(d, &activity);
     if (shape.label == TKT_STRTAB_FULL)
         d->store->losses.store_full++;
     else if (activity.shape != UINT32_MAX)
@@ -536,8 +550,17 @@ static size_t least_bytes(uint32_t kind)
     }
 }
 
+/* Between windows only memory's totals are wanted; some releases record the rest nevertheless. */
+static bool is_wanted(const tkt_store *store, uint32_t kind)
+{
+    return !store->has_no_window || kind == TKT_KIND_MEMORY2 || kind == TKT_KIND_MEMORY_POOL ||
+           kind == TKT_KIND_DEVICE;
+}
+
 static void decode(decoder *d, uint32_t kind, record at)
 {
+    if (!is_wanted(d->store, kind))
+        return;
     switch (kind) {
     case TKT_KIND_KERNEL:
     case TKT_KIND_CONCURRENT_KERNEL:

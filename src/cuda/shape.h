@@ -39,7 +39,8 @@ typedef struct tkt_shape {
     uint8_t  copy_kind;   /* takt_copy_kind */
     uint8_t  source;      /* takt_memory_kind; of a memset 0 */
     uint8_t  target;      /* takt_memory_kind */
-    uint32_t reserved[2];
+    uint32_t graph_node_count; /* of a launch put together from its nodes, trace/graphs.h */
+    uint32_t reserved;
 } tkt_shape;
 
 /* What tables print for an activity: "kernel density", "builtin kernel x", "memcpy HtoD"; written

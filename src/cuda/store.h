@@ -16,14 +16,26 @@
 /* A kernel, copy, set or graph launch: complete, or one that came without usable times. */
 typedef struct tkt_stored_activity {
     uint64_t begin;
-    uint64_t end;
+    uint64_t end; /* 0: its times are lost; then `begin` is the takt_loss that took them */
     uint32_t correlation;
     uint32_t device; /* ordinal */
     uint32_t context;
     uint32_t stream;
     uint32_t shape; /* index of `shapes` */
-    uint32_t loss;  /* 0, or the takt_loss that took its times */
+    uint32_t graph; /* executable graph that it is a node of; 0: none. Shapes may lack it */
 } tkt_stored_activity;
+
+static inline void tkt_stored_lose(tkt_stored_activity *activity, uint32_t loss)
+{
+    activity->begin = loss;
+    activity->end = 0;
+}
+
+/* 0, or the takt_loss that took the times. */
+static inline uint32_t tkt_stored_loss(const tkt_stored_activity *activity)
+{
+    return activity->end ? 0 : (uint32_t)activity->begin;
+}
 
 /* An allocation or a free of device, managed or pinned memory. */
 typedef struct tkt_stored_memory {
@@ -123,7 +135,9 @@ typedef struct tkt_store {
     TKT_ARRAY_OF(tkt_stored_memory) memory;
     TKT_ARRAY_OF(tkt_stored_wait) waits;
     TKT_ARRAY_OF(tkt_stored_overhead) overheads;
-    bool             has_no_window; /* of memory only the totals are wanted */
+    bool             has_no_window; /* of memory only the totals are wanted, of the rest nothing */
+    uint32_t         after_correlation; /* activities up to this id are no window's; 0: unknown */
+    uint32_t         left_out; /* TAKT_TIMING_ bits that no window wants; 0: none */
     TKT_ARRAY_OF(tkt_stored_totals) totals; /* by ordinal; whether or not there was room */
     TKT_ARRAY_OF(tkt_stored_memory) unsummed; /* events that earlier ones may still follow */
     uint64_t         summed_until; /* time of the last one in the totals */

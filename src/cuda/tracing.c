@@ -12,6 +12,13 @@
 static tkt_cupti cupti;
 static uint64_t enabled_kinds; /* bit: kind */
 static bool calls_are_on;
+static bool had_session;       /* CUPTI was another tool's, or gave up on us, before */
+static bool are_graphs_unsure; /* atomic */
+
+bool tkt_cuda_are_graphs_unsure(void)
+{
+    return __atomic_load_n(&are_graphs_unsure, __ATOMIC_RELAXED);
+}
 
 uint32_t tkt_tracing_version(void)
 {
@@ -46,8 +53,22 @@ static void set_preferences(void)
         cupti.set_thread_id_type(TKT_THREAD_ID_SYSTEM);
 }
 
+/* From 13.0 Update 1 to 13.1.0 what graphs launch has wrong correlation ids in all sessions but a
+ * process' first one; NVIDIA lists it as fixed in 13.1 Update 1. */
+static bool must_stay_on(void)
+{
+    return cupti.version >= TKT_CUPTI_13_0_1 && cupti.version < TKT_CUPTI_13_1_1;
+}
+
+static void begin_later_session(void)
+{
+    if (must_stay_on())
+        __atomic_store_n(&are_graphs_unsure, true, __ATOMIC_RELAXED);
+}
+
 static void close_tracing(void)
 {
+    had_session = had_session || enabled_kinds;
     cupti.unsubscribe(cupti.subscriber);
     cupti.subscriber = NULL;
     enabled_kinds = 0;
@@ -79,8 +100,11 @@ bool tkt_tracing_open(const tkt_driver *driver, int *result, char reason[TKT_REA
     if (!prepare(driver, reason))
         return false;
     *result = tkt_cupti_subscribe(&cupti, tkt_callback, reason);
+    had_session = had_session || *result == TKT_CUPTI_TAKEN;
     if (*result != TKT_CUPTI_SUCCESS)
         return false;
+    if (had_session)
+        begin_later_session();
     set_preferences();
     *result = cupti.register_callbacks(tkt_buffers_request, tkt_buffers_complete);
     /* Without knowing of captures, waiting could break one. */
@@ -117,6 +141,24 @@ static uint64_t kinds_for(const tkt_cuda_wish *wish)
     if (wish->filter & TAKT_TIMING_GRAPH && wish->is_graph_whole)
         kinds |= BIT(GRAPH_TRACE);
     return kinds;
+}
+
+/* Where only the first session is right there is only one: what is on stays on. CUPTI does not tell
+ * what begins a session, so that whole launches, which exclude nodes, are recorded if the first
+ * window wants them, until one wants nodes, and never again. */
+static uint64_t add_kept(uint64_t wanted, bool is_on)
+{
+    uint64_t kept = enabled_kinds & ~MEMORY_KINDS;
+    bool is_first = !kept;
+    if (!must_stay_on())
+        return wanted;
+    if (is_on && kept & ~wanted & BIT(GRAPH_TRACE)) {
+        kept &= ~BIT(GRAPH_TRACE);
+        begin_later_session();
+    } else if (!is_first && !(kept & BIT(GRAPH_TRACE))) {
+        wanted &= ~BIT(GRAPH_TRACE);
+    }
+    return wanted | kept;
 }
 
 /* Said once, since what fails is likely to fail every time. */
@@ -190,19 +232,37 @@ static void switch_off(uint64_t kinds)
 {
     bool is_any;
     switch_kinds(kinds);
+    if (must_stay_on()) /* and ids that nobody hears of would seem to be the next window's */
+        return;
     if (calls_are_on)
         tkt_callback_switch_calls(&cupti, false, &is_any);
     calls_are_on = false;
+}
+
+/* Where CUPTI stays on it records what no window wants: other kinds, and what was launched between
+ * windows, as long as ids are to be believed. */
+static void leave_out(const tkt_cuda_wish *wish)
+{
+    static bool was_on;
+    tkt_store *store = tkt_store_get();
+    tkt_mutex_lock(&store->lock);
+    store->left_out = wish->is_on ? ~wish->filter : 0;
+    if (must_stay_on() && wish->is_on && !was_on)
+        store->after_correlation = tkt_cuda_are_graphs_unsure() ? 0 : tkt_cuda_last_correlation();
+    tkt_mutex_unlock(&store->lock);
+    tkt_callback_pause(!wish->is_on);
+    was_on = wish->is_on;
 }
 
 bool tkt_tracing_switch(const tkt_cuda_wish *wish, char reason[TKT_REASON_BYTES])
 {
     int result = TKT_CUPTI_SUCCESS;
     bool was_told_of_memory = enabled_kinds & MEMORY_KINDS;
+    leave_out(wish);
     if (wish->is_on)
-        result = switch_on(kinds_for(wish));
+        result = switch_on(add_kept(kinds_for(wish), true));
     else
-        switch_off(kinds_for(wish));
+        switch_off(add_kept(kinds_for(wish), false));
     if (!was_told_of_memory && (enabled_kinds & MEMORY_KINDS))
         tkt_store_forget_memory(tkt_store_get());
     if (result == TKT_CUPTI_NOT_COMPATIBLE && tkt_cupti_go_back(&cupti)) {
@@ -283,6 +343,8 @@ void tkt_tracing_flush(const tkt_cuda_wish *wish, bool is_forced)
     tkt_mutex_lock(&store->lock);
     store->losses.dropped += dropped + losses.records;
     store->losses.unknown += losses.foreign;
+    if (tkt_cuda_last_correlation() - store->after_correlation > UINT32_MAX / 4)
+        store->after_correlation = 0; /* before ids wrap around it */
     tkt_mutex_unlock(&store->lock);
     sample_clock(store);
 }

@@ -234,6 +234,8 @@ static void put_shape(tkt_writer *writer, const tkt_shape *shape, const tkt_devi
         put_uint(writer, "graph id", shape->graph);
         put_uint(writer, "graph node id", shape->graph_node);
     }
+    if (shape->graph_node_count)
+        put_uint(writer, "nodes of the graph", shape->graph_node_count);
 }
 
 static void put_work(tkt_chrome *chrome, const tkt_activity *activity, const tkt_chrome_row *row)

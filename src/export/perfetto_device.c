@@ -31,6 +31,7 @@ typedef enum work_key {
     WORK_BANDWIDTH,
     WORK_GRAPH,
     WORK_GRAPH_NODE,
+    WORK_GRAPH_NODES,
     WORK_KEYS
 } work_key;
 
@@ -49,7 +50,8 @@ static const char *const work_keys[] = {"kernel",
                                         "to",
                                         "GB/s",
                                         "graph",
-                                        "graph node"};
+                                        "graph node",
+                                        "nodes of the graph"};
 _Static_assert(sizeof work_keys / sizeof *work_keys == WORK_KEYS - WORK_KERNEL, "one each");
 
 static const char *text(const tkt_perfetto *file, uint32_t string)
@@ -239,6 +241,7 @@ static void put_shape(tkt_message *into, const tkt_shape *shape, uint32_t number
         put_text(into, WORK_TARGET, tkt_memory_kind_name(shape->target));
     put_uint(into, WORK_GRAPH, TKT_PF_ANNOTATION_UINT, shape->graph);
     put_uint(into, WORK_GRAPH_NODE, TKT_PF_ANNOTATION_UINT, shape->graph_node);
+    put_uint(into, WORK_GRAPH_NODES, TKT_PF_ANNOTATION_UINT, shape->graph_node_count);
 }
 
 /* The annotations of a shape; the file gets to know it, and all before it, at the first call. */

@@ -15,6 +15,9 @@
 #define LEAST_BYTES (UINT64_C(1) << 20) /* buffers for some threads, and the last activities */
 #define FOLD_MS     25u
 
+/* What graphs consist of. */
+#define NODES (TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN | TAKT_TIMING_MEMCPY | TAKT_TIMING_MEMSET)
+
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
 static bool are_calls_recorded; /* atomic */
@@ -51,7 +54,7 @@ void tkt_devices_unite(tkt_cuda_wish *all, const tkt_wish *wish)
     all->is_graph_whole = wish->whole_graphs && (all->is_graph_whole || !all->is_on);
     all->is_on = true;
     all->memory = all->memory || (wish->modes & TKT_MEMORY);
-    all->filter |= wish->devices;
+    all->filter |= wish->devices | (wish->whole_graphs ? NODES : 0);
     uint64_t max_bytes =
         wish->max_bytes && wish->max_bytes < LEAST_BYTES ? LEAST_BYTES : wish->max_bytes;
     if (max_bytes > all->max_bytes)
@@ -168,8 +171,11 @@ void tkt_devices_began(tkt_device_part *part, const tkt_wish *wish)
     if (!(wish->modes & TKT_FOLD))
         return;
     if (tkt_device_fold_create(part->position, part->first_correlation, wish->devices,
-                               &part->fold) == TAKT_OK)
-        start_folder(part, (wish->modes & TKT_KEEP) != 0);
+                               &part->fold) != TAKT_OK)
+        return;
+    if (wish->whole_graphs)
+        tkt_device_fold_whole_graphs(part->fold);
+    start_folder(part, (wish->modes & TKT_KEEP) != 0);
 }
 
 void tkt_devices_end(tkt_device_part *part)

@@ -8,6 +8,7 @@
 #include "trace/seal.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 
 #define MOST_RESEALING_NS UINT64_C(500000000)
 
@@ -111,13 +112,23 @@ static void fill_facts(const tkt_window *window, takt_trace *trace)
         facts->losses[i] += window->losses[i];
 }
 
+/* The string of the backend's name. */
+static uint32_t add_backend(takt_trace *trace, const tkt_cuda_status *devices)
+{
+    char text[sizeof devices->text + 32];
+    bool are_unsure = devices->backend == TKT_BACKEND_CUPTI && tkt_cuda_are_graphs_unsure();
+    snprintf(text, sizeof text, "%s%s", devices->text,
+             are_unsure ? ", scopes of graphs unsure" : "");
+    return tkt_trace_string_of(trace, text);
+}
+
 takt_status tkt_window_describe(const tkt_window *window, takt_trace *trace)
 {
     uint32_t name = tkt_trace_string_of(trace, tkt_program_name());
     tkt_cuda_status devices = {.text = "none"};
     if (window->devices.is_on)
         devices = tkt_cuda_status_now();
-    uint32_t backend = tkt_trace_string_of(trace, devices.text);
+    uint32_t backend = add_backend(trace, &devices);
     uint32_t clock = tkt_trace_string_of(trace, tkt_clock_name());
     if (name == TKT_STRTAB_FULL || backend == TKT_STRTAB_FULL || clock == TKT_STRTAB_FULL)
         return TAKT_NO_MEMORY;
@@ -159,6 +170,7 @@ static tkt_join what_of_devices(const tkt_window *window)
 {
     return (tkt_join){
         .filter = window->wish.modes & TKT_KEEP ? window->wish.devices : 0,
+        .whole_graphs = window->wish.whole_graphs && (window->wish.modes & TKT_KEEP),
         .begin_ticks = window->begin_ticks,
         .end_ticks = window->end_ticks,
         .fit = window->fit,

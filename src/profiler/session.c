@@ -216,6 +216,14 @@ static void begin_devices(tkt_window *window)
     tkt_session_release_devices();
 }
 
+/* True when the window lists a graph's launch as one activity. Without kernels the nodes would not
+ * be listed, so graphs can only be meant as a whole. */
+static bool are_graphs_whole(const tkt_wish *wish)
+{
+    return (wish->devices & TAKT_TIMING_GRAPH) &&
+           (wish->whole_graphs || !(wish->devices & (TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN)));
+}
+
 takt_status tkt_window_open(const tkt_wish *wish, tkt_window **out)
 {
     if (tkt_record_is_disabled())
@@ -224,10 +232,11 @@ takt_status tkt_window_open(const tkt_wish *wish, tkt_window **out)
     if (!window)
         return TAKT_NO_MEMORY;
     window->wish = *wish;
+    window->wish.whole_graphs = are_graphs_whole(wish);
     window->fit = tkt_clock_fit_now();
     tkt_log_losses(window->losses);
     window->memory_before = tkt_memory_now();
-    tkt_devices_begin(&window->devices, wish);
+    tkt_devices_begin(&window->devices, &window->wish);
     if (!enlist(window)) {
         free_window(window);
         return TAKT_BAD_STATE;

@@ -15,7 +15,7 @@ typedef struct tkt_wish {
     uint64_t mask;
     uint64_t max_bytes; /* of all chunks; the largest wish holds; 0: any */
     uint32_t devices;   /* TAKT_TIMING_ bits of what CUDA devices do; 0: they are left alone */
-    bool     whole_graphs;   /* a graph's launch is one activity; unless others want its nodes */
+    bool     whole_graphs;   /* a graph's launch is one activity; so it is without kernels, too */
     bool     no_synchronize; /* sealing does not wait for work that was launched */
     uint32_t device_wait_ms; /* how long it waits at most; 0: TKT_DEVICE_WAIT_MS */
 } tkt_wish;

@@ -23,6 +23,15 @@ uint32_t tkt_launched_by(const char *name)
     return strstr(name, "Memset") ? TAKT_TIMING_MEMSET : 0;
 }
 
+uint32_t tkt_call_of_stored(const tkt_call_index *index, const takt_trace *trace,
+                            const tkt_store *store, const tkt_stored_activity *activity)
+{
+    uint32_t call = tkt_call_find(index, activity->correlation);
+    bool is_of_graph = activity->graph || store->shapes.items[activity->shape].graph;
+    return is_of_graph && call != TKT_NO_CALL && !tkt_call_launches_graph(trace, call) ? TKT_NO_CALL
+                                                                                       : call;
+}
+
 uint8_t *tkt_calls_that_launch(const takt_trace *trace, uint32_t filter)
 {
     uint8_t *calls = tkt_alloc_zeroed(trace->calls.count + 1);
@@ -75,7 +84,7 @@ void tkt_arrivals_fini(tkt_arrivals *arrivals)
 
 static void note(tkt_arrivals *a, const tkt_store *store, const tkt_stored_activity *activity)
 {
-    uint32_t call = tkt_call_find(&a->index, activity->correlation);
+    uint32_t call = tkt_call_of_stored(&a->index, a->trace, store, activity);
     if (call == TKT_NO_CALL) {
         a->strays += activity->correlation > a->what->first_correlation &&
                      activity->correlation <= a->what->last_correlation &&
@@ -84,8 +93,7 @@ static void note(tkt_arrivals *a, const tkt_store *store, const tkt_stored_activ
     }
     a->missing -= a->launches[call] && a->counts[call] == 0;
     a->counts[call]++;
-    const tkt_shape *shape = &store->shapes.items[activity->shape];
-    a->graphs[call] = shape->filter == TAKT_TIMING_GRAPH ? 0 : shape->graph;
+    a->graphs[call] = activity->graph;
 }
 
 static void take_new(tkt_arrivals *a, const tkt_store *store)

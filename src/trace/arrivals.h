@@ -34,6 +34,11 @@ bool tkt_arrivals_look(tkt_arrivals *arrivals, tkt_store *store);
 #define TKT_LAUNCHED_MARK UINT32_MAX
 uint32_t tkt_launched_by(const char *name);
 
+/* The call that launched an activity of the store, or TKT_NO_CALL. Some releases of CUPTI give what
+ * graphs launched the ids of other calls: a call that launches no graph is not believed. */
+uint32_t tkt_call_of_stored(const tkt_call_index *index, const takt_trace *trace,
+                            const tkt_store *store, const tkt_stored_activity *activity);
+
 enum {
     TKT_LAUNCHES_NOTHING,
     TKT_LAUNCHES_WORK,

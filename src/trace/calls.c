@@ -4,6 +4,7 @@
 #include "trace/order.h"
 
 #include <stddef.h>
+#include <string.h>
 
 _Static_assert(sizeof(tkt_activity) <= 64, "there may be tens of millions");
 
@@ -41,6 +42,12 @@ bool tkt_call_is_late(const takt_trace *trace, uint32_t correlation)
             return true;
     }
     return false;
+}
+
+bool tkt_call_launches_graph(const takt_trace *trace, uint32_t call)
+{
+    const tkt_trace_site *site = &trace->sites.items[tkt_span_site(tkt_call_span(trace, call))];
+    return strstr(tkt_trace_text(trace, site->name), "GraphLaunch") != NULL;
 }
 
 void tkt_call_attribute(const takt_trace *trace, uint32_t call, tkt_activity *activity)

@@ -55,6 +55,9 @@ static inline uint32_t tkt_call_scope(const takt_trace *trace, uint32_t call)
  * ends. */
 bool tkt_call_is_late(const takt_trace *trace, uint32_t correlation);
 
+/* True for cudaGraphLaunch and its variants. */
+bool tkt_call_launches_graph(const takt_trace *trace, uint32_t call);
+
 /* Gives an activity what its call, or the lack of one, implies. */
 void tkt_call_attribute(const takt_trace *trace, uint32_t call, tkt_activity *activity);
 

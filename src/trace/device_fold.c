@@ -3,24 +3,30 @@
  * correlation ids, so that memory is bounded and the oldest go first; activities that come before
  * their calls wait in a bounded list.
  *
+ * Launches of graphs that are put together from their nodes are added up at the end, or when too
+ * many are kept.
+ *
  * Texts of the store stay where they are for the life of the process. */
 #include "trace/devices.h"
 
 #include "record/site.h"
 #include "trace/arrivals.h"
+#include "trace/graphs.h"
 #include "trace/node_activities.h"
 
 #include <string.h>
 
 #define RECENT_CALLS (1u << 18) /* a power of two */
 #define MOST_WAITING (1u << 16)
+#define MOST_GRAPHS  (1u << 16) /* launches that are put together at a time */
 #define NO_LOG       UINT32_MAX
 
 typedef struct recent_call {
     uint32_t correlation; /* 0: none */
     uint32_t log;
     uint32_t node;
-    uint8_t missing; /* TKT_LAUNCHES_, of which nothing has arrived */
+    uint8_t missing;     /* TKT_LAUNCHES_, of which nothing has arrived */
+    bool launches_graph; /* or it is not known */
 } recent_call;
 
 /* An activity, reduced to what is added up. */
@@ -31,6 +37,7 @@ typedef struct work {
     uint32_t device; /* ordinal */
     uint32_t label;  /* string of the store; it, the ordinal and the filter make a name */
     uint32_t filter;
+    bool is_of_graph;
 } work;
 
 typedef struct sum {
@@ -49,6 +56,9 @@ struct tkt_device_fold {
     uint64_t position;
     uint32_t first_correlation;
     uint32_t filter;
+    bool whole_graphs;
+    tkt_graphs graphs;   /* launches whose owner is log + 1 << 32 | node once it is known */
+    size_t owned_graphs; /* of them, the first ones: their owners are known */
     recent_call *recent; /* by the lowest bits of the correlation id */
     TKT_ARRAY_OF(work) waiting;
     TKT_ARRAY_OF(sum) sums;
@@ -81,6 +91,7 @@ void tkt_device_fold_destroy(tkt_device_fold *sums)
     if (!sums)
         return;
     tkt_free(sums->recent);
+    tkt_graphs_fini(&sums->graphs);
     TKT_ARRAY_FREE(&sums->waiting);
     TKT_ARRAY_FREE(&sums->sums);
     tkt_map_fini(&sums->index);
@@ -89,17 +100,23 @@ void tkt_device_fold_destroy(tkt_device_fold *sums)
     tkt_free(sums);
 }
 
-/* What the call launches of that which the window asks for: TKT_LAUNCHES_. */
-static uint8_t launches_of(tkt_device_fold *sums, uint32_t site)
+/* What a call at this site launches, as TAKT_TIMING_ bits; a site of 0 launches nothing. */
+static uint32_t launched_at(tkt_device_fold *sums, uint32_t site)
 {
     uint64_t *known = site ? tkt_map_put(&sums->launched, site) : NULL;
     if (!known)
-        return TKT_LAUNCHES_NOTHING;
+        return 0;
     if (*known == 0)
         *known = 1 + (uint64_t)tkt_launched_by(tkt_site_get(site)->name.bytes);
-    if (*known - 1 == TKT_LAUNCHED_MARK)
+    return (uint32_t)(*known - 1);
+}
+
+/* What of it the window asks for: TKT_LAUNCHES_. */
+static uint8_t launches_of(const tkt_device_fold *sums, uint32_t launched)
+{
+    if (launched == TKT_LAUNCHED_MARK)
         return TKT_LAUNCHES_MARK;
-    return (*known - 1) & sums->filter ? TKT_LAUNCHES_WORK : TKT_LAUNCHES_NOTHING;
+    return launched & sums->filter ? TKT_LAUNCHES_WORK : TKT_LAUNCHES_NOTHING;
 }
 
 static void count_missing(tkt_device_fold *sums, uint8_t launches, uint64_t more)
@@ -110,15 +127,22 @@ static void count_missing(tkt_device_fold *sums, uint8_t launches, uint64_t more
         sums->losses.missing_marks += more;
 }
 
+void tkt_device_fold_whole_graphs(tkt_device_fold *sums)
+{
+    sums->whole_graphs = true;
+}
+
 /* A call whose place a later one takes stays missing, since what comes of it is not recognised. */
 void tkt_device_fold_calls(tkt_device_fold *sums, uint32_t log, const tkt_folded_calls *calls)
 {
     for (size_t i = 0; i < calls->count; i++) {
         const tkt_folded_call *call = &calls->items[i];
-        uint8_t missing = launches_of(sums, call->site);
+        uint32_t launched = launched_at(sums, call->site);
+        uint8_t missing = launches_of(sums, launched);
         count_missing(sums, missing, 1);
         sums->recent[call->correlation % RECENT_CALLS] =
-            (recent_call){call->correlation, log, call->node, missing};
+            (recent_call){call->correlation, log, call->node, missing,
+                          !call->site || launched & TAKT_TIMING_GRAPH};
     }
 }
 
@@ -166,19 +190,16 @@ static sum *find_sum(tkt_device_fold *sums, const tkt_store *store, const sum *k
     }
 }
 
+/* `call` is NULL where the path is not known. */
 static void add_work(tkt_device_fold *sums, const tkt_store *store, const work *from,
-                     recent_call *call)
+                     const recent_call *call)
 {
-    if (call) {
-        count_missing(sums, call->missing, (uint64_t)-1);
-        call->missing = TKT_LAUNCHES_NOTHING;
-    }
-    if (from->filter == 0) /* a note: nothing comes of this launch */
-        return;
     if (from->loss) {
         ++*(from->loss == TAKT_LOSS_INCOMPLETE ? &sums->losses.incomplete : &sums->losses.bad_time);
         return;
     }
+    if (from->filter == 0) /* a note: nothing comes of this launch */
+        return;
     const sum key = {.log = call ? call->log : NO_LOG,
                      .node = call ? call->node : 0,
                      .device = from->device,
@@ -201,6 +222,28 @@ static recent_call *find_call(const tkt_device_fold *sums, uint32_t correlation)
     return correlation && call->correlation == correlation ? call : NULL;
 }
 
+/* Some releases of CUPTI give what graphs launched the ids of other calls: a call that launches no
+ * graph is not believed. */
+static bool is_believed(const recent_call *call, bool is_of_graph)
+{
+    return !is_of_graph || call->launches_graph;
+}
+
+static void note_arrival(tkt_device_fold *sums, recent_call *call)
+{
+    count_missing(sums, call->missing, (uint64_t)-1);
+    call->missing = TKT_LAUNCHES_NOTHING;
+}
+
+static void add_called(tkt_device_fold *sums, const tkt_store *store, const work *from,
+                       recent_call *call)
+{
+    bool is_its = is_believed(call, from->is_of_graph);
+    if (is_its)
+        note_arrival(sums, call);
+    add_work(sums, store, from, is_its ? call : NULL);
+}
+
 static void give_up_waiting(tkt_device_fold *sums, const tkt_store *store)
 {
     for (size_t i = 0; i < sums->waiting.count; i++)
@@ -212,7 +255,7 @@ static void take_work(tkt_device_fold *sums, const tkt_store *store, const work 
 {
     recent_call *call = find_call(sums, from->correlation);
     if (call) {
-        add_work(sums, store, from, call);
+        add_called(sums, store, from, call);
         return;
     }
     if (sums->waiting.count == MOST_WAITING)
@@ -224,16 +267,72 @@ static void take_work(tkt_device_fold *sums, const tkt_store *store, const work 
         add_work(sums, store, from, NULL);
 }
 
-static void take_activity(tkt_device_fold *sums, const tkt_store *store,
-                          const tkt_stored_activity *from, uint32_t last_correlation)
+/* ---- Launches of graphs ---------------------------------------------------------------------- */
+
+static void add_graph(tkt_device_fold *sums, tkt_store *store, const tkt_graph_launch *launch)
+{
+    char text[TKT_GRAPH_LABEL_BYTES];
+    const recent_call call = {.log = (uint32_t)(launch->owner >> 32) - 1,
+                              .node = (uint32_t)launch->owner & INT32_MAX};
+    const work whole = {.duration_ns = launch->whole.end - launch->whole.begin,
+                        .device = launch->whole.device,
+                        .label = tkt_store_string(store, tkt_graph_label(text, launch)),
+                        .filter = TAKT_TIMING_GRAPH};
+    if (whole.label == TKT_STRTAB_FULL)
+        sums->losses.no_memory++;
+    else
+        add_work(sums, store, &whole, launch->owner ? &call : NULL);
+}
+
+static void add_graphs(tkt_device_fold *sums, tkt_store *store, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        add_graph(sums, store, &sums->graphs.items.items[i]);
+    tkt_graphs_drop(&sums->graphs, count);
+    sums->owned_graphs -= sums->owned_graphs < count ? sums->owned_graphs : count;
+}
+
+/* Calls are forgotten much earlier than launches. */
+static void find_owners(tkt_device_fold *sums)
+{
+    bool are_all_owned = true;
+    for (size_t i = sums->owned_graphs; i < sums->graphs.items.count; i++) {
+        tkt_graph_launch *launch = &sums->graphs.items.items[i];
+        recent_call *call = launch->owner ? NULL : find_call(sums, launch->whole.correlation);
+        if (call && is_believed(call, true)) {
+            note_arrival(sums, call);
+            launch->owner = ((uint64_t)call->log + 1) << 32 | call->node;
+        }
+        are_all_owned = are_all_owned && launch->owner;
+        sums->owned_graphs = are_all_owned ? i + 1 : sums->owned_graphs;
+    }
+}
+
+static void take_node(tkt_device_fold *sums, tkt_store *store, const tkt_stored_activity *from)
+{
+    if (sums->graphs.items.count == MOST_GRAPHS) {
+        find_owners(sums);
+        add_graphs(sums, store, MOST_GRAPHS / 2);
+    }
+    sums->losses.no_memory += !tkt_graphs_add(&sums->graphs, from);
+}
+
+/* ---- What has arrived ------------------------------------------------------------------------ */
+
+static void take_activity(tkt_device_fold *sums, tkt_store *store, const tkt_stored_activity *from,
+                          uint32_t last_correlation)
 {
     const tkt_shape *shape = &store->shapes.items[from->shape];
-    if (from->correlation <= sums->first_correlation || from->correlation > last_correlation ||
-        (shape->filter && !(shape->filter & sums->filter)))
+    if (from->correlation <= sums->first_correlation || from->correlation > last_correlation)
         return;
-    take_work(sums, store,
-              &(work){from->end - from->begin, from->loss, from->correlation, from->device,
-                      shape->label, shape->filter});
+    if (from->graph && sums->whole_graphs && from->end)
+        take_node(sums, store, from);
+    else if (!shape->filter || (shape->filter & sums->filter) ||
+             (from->graph && sums->whole_graphs))
+        take_work(sums, store,
+                  &(work){from->end ? from->end - from->begin : 0, tkt_stored_loss(from),
+                          from->correlation, from->device, shape->label, shape->filter,
+                          from->graph || shape->graph});
 }
 
 /* Those that waited, for whom calls may have come. */
@@ -244,7 +343,7 @@ static void retry(tkt_device_fold *sums, const tkt_store *store)
         const work waiting = sums->waiting.items[i];
         recent_call *call = find_call(sums, waiting.correlation);
         if (call)
-            add_work(sums, store, &waiting, call);
+            add_called(sums, store, &waiting, call);
         else
             sums->waiting.items[kept++] = waiting;
     }
@@ -261,6 +360,7 @@ uint64_t tkt_device_fold_update(tkt_device_fold *sums, tkt_store *store, uint32_
             take_activity(sums, store, &chunk->items[at], last_correlation);
     }
     sums->position = store->next_sequence;
+    find_owners(sums);
     tkt_mutex_unlock(&store->lock);
     return sums->position;
 }
@@ -269,6 +369,8 @@ void tkt_device_fold_finish(tkt_device_fold *sums, tkt_store *store)
 {
     tkt_mutex_lock(&store->lock);
     give_up_waiting(sums, store);
+    find_owners(sums);
+    add_graphs(sums, store, sums->graphs.items.count);
     tkt_mutex_unlock(&store->lock);
 }
 

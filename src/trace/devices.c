@@ -6,6 +6,7 @@
 #include "trace/devices.h"
 
 #include "trace/arrivals.h"
+#include "trace/graphs.h"
 #include "trace/order.h"
 #include "trace/skew.h"
 
@@ -25,6 +26,7 @@ typedef struct join {
     uint32_t *shapes;  /* by the store's: the trace's + 1 */
     uint8_t *launches; /* by call: TKT_LAUNCHES_, until something has come of it */
     tkt_waits later;   /* behind the window's end */
+    tkt_graphs graphs; /* whose launches are put together from nodes */
     bool is_short;     /* of memory */
     bool is_cupti;     /* otherwise the clock's uncertainty is that of devices' times, too */
 } join;
@@ -97,9 +99,8 @@ static uint32_t label_of(const join *j, uint32_t ordinal)
 
 /* ---- Activities ------------------------------------------------------------------------------ */
 
-static void add_activity(join *j, const tkt_stored_activity *from, uint32_t call)
+static void add_activity(join *j, const tkt_stored_activity *from, uint32_t index, uint32_t call)
 {
-    uint32_t index = shape_of(j, from->shape);
     tkt_activity *to = index == TKT_NO_SHAPE ? NULL : TKT_ARRAY_ADD(&j->trace->activities);
     if (!to) {
         j->is_short = true;
@@ -120,22 +121,45 @@ static void add_activity(join *j, const tkt_stored_activity *from, uint32_t call
     j->joined.unattributed += call == TKT_NO_CALL;
 }
 
-static void take_activity(join *j, const tkt_stored_activity *from)
+static uint32_t call_of(const join *j, const tkt_stored_activity *from)
 {
-    uint32_t call = tkt_call_find(&j->index, from->correlation);
-    if (call != TKT_NO_CALL)
-        j->launches[call] = 0;
-    if (!is_ours(j, call, from->correlation) ||
-        !(j->store->shapes.items[from->shape].filter & j->what->filter))
-        return;
-    if (from->loss == 0)
-        add_activity(j, from, call);
-    else if (from->loss == TAKT_LOSS_INCOMPLETE)
+    return tkt_call_of_stored(&j->index, j->trace, j->store, from);
+}
+
+static void count_lost(join *j, const tkt_stored_activity *from, uint32_t call)
+{
+    if (tkt_stored_loss(from) == TAKT_LOSS_INCOMPLETE)
         j->joined.incomplete++;
     else
         j->joined.bad_time++;
-    if (from->loss != 0 && call != TKT_NO_CALL)
+    if (call != TKT_NO_CALL)
         tkt_span_mark(tkt_call_span(j->trace, call), TAKT_SPAN_NO_ACTIVITY);
+}
+
+static void take_activity(join *j, const tkt_stored_activity *from)
+{
+    uint32_t call = call_of(j, from);
+    if (call != TKT_NO_CALL)
+        j->launches[call] = TKT_LAUNCHES_NOTHING;
+    bool is_node = from->graph && j->what->whole_graphs;
+    if (!is_ours(j, call, from->correlation) ||
+        (!is_node && !(j->store->shapes.items[from->shape].filter & j->what->filter)))
+        return;
+    if (tkt_stored_loss(from))
+        count_lost(j, from, call);
+    else if (is_node)
+        j->is_short |= !tkt_graphs_add(&j->graphs, from);
+    else
+        add_activity(j, from, shape_of(j, from->shape), call);
+}
+
+static void take_graphs(join *j)
+{
+    for (size_t i = 0; i < j->graphs.items.count && !j->is_short; i++) {
+        const tkt_graph_launch *launch = &j->graphs.items.items[i];
+        add_activity(j, &launch->whole, tkt_graph_shape(&j->graphs, j->trace, launch),
+                     call_of(j, &launch->whole));
+    }
 }
 
 /* Makes room for all that may be the window's, so that none of them has to move. */
@@ -298,6 +322,7 @@ static takt_status take_all(join *j)
         return TAKT_NO_MEMORY;
     copy_devices(j);
     take_activities(j);
+    take_graphs(j);
     take_waits(j);
     take_overheads(j);
     take_memory(j);
@@ -335,6 +360,7 @@ takt_status tkt_trace_join(takt_trace *trace, tkt_store *store, const tkt_join *
         status = add_up_memory(trace);
     TKT_ARRAY_FREE(&j.later);
     tkt_call_index_fini(&j.index);
+    tkt_graphs_fini(&j.graphs);
     tkt_free(j.strings);
     tkt_free(j.shapes);
     if (status == TAKT_OK)

@@ -31,6 +31,7 @@ typedef struct tkt_join {
     uint32_t first_correlation; /* tkt_cuda_last_correlation() then: later ids are the window's, */
     uint32_t last_correlation;  /* up to this one, read when it ended */
     uint32_t filter;            /* TAKT_TIMING_ bits */
+    bool     whole_graphs;      /* nodes of a graph become one activity for each launch */
     uint64_t begin_ticks;       /* of the window, as in tkt_seal_window */
     uint64_t end_ticks;
     tkt_clock_fit fit;
@@ -73,6 +74,9 @@ typedef struct tkt_device_fold tkt_device_fold;
 takt_status tkt_device_fold_create(uint64_t position, uint32_t first_correlation, uint32_t filter,
                                    tkt_device_fold **out);
 void tkt_device_fold_destroy(tkt_device_fold *sums); /* NULL is ignored */
+
+/* Adds up launches of graphs instead of their nodes. Before the first update. */
+void tkt_device_fold_whole_graphs(tkt_device_fold *sums);
 
 /* Notes which paths have made calls; nodes are those of the fold of log number `log`. The oldest of
  * some hundred thousand calls are forgotten: activities that come later still have no path. */

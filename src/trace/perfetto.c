@@ -79,6 +79,7 @@ const tkt_pf_field tkt_pf_shape_fields[] = {
     FIELD(tkt_shape, copy_kind),
     FIELD(tkt_shape, source),
     FIELD(tkt_shape, target),
+    FIELD(tkt_shape, graph_node_count),
     {0, 0, false},
 };
 

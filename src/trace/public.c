@@ -109,6 +109,7 @@ static void fill_shape(const takt_trace *trace, const tkt_activity *from, takt_a
     out->occupancy_limit = shape->limiter <= TAKT_LIMIT_BLOCKS ? shape->limiter : 0;
     out->graph = shape->graph;
     out->graph_node = shape->graph_node;
+    out->graph_node_count = shape->graph_node_count;
 }
 
 size_t takt_trace_activity_count(const takt_trace *trace)

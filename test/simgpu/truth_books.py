@@ -1,6 +1,7 @@
 """The books that prog_truth keeps of what it makes the devices do."""
 import collections
 import glob
+import os
 
 FREE = -1000000000
 CYCLES = {0: (2, 3), 1: (6, 7)}
@@ -35,7 +36,7 @@ def whole_graphs(works):
             last.ns = last.took = work.end() - last.begin
             continue
         if work.graph:
-            work.name, work.bytes = f"graph {work.graph}", 0
+            work.name, work.bytes = f"graph {work.graph}" + os.environ.get("TEST_GRAPHS", ""), 0
         joined.append(work)
     return joined
 

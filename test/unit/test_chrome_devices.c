@@ -9,6 +9,7 @@
 #define COPY   1
 #define SET    2
 #define PLAIN  3
+#define WHOLE  4
 
 #define PUSH(array, ...) (*TKT_ARRAY_ADD(array) = __VA_ARGS__)
 
@@ -59,6 +60,10 @@ static takt_trace *make_devices(void)
                                      .target = TAKT_MEMORY_MANAGED});
     PUSH(&trace->shapes,
          (tkt_shape){.label = text(trace, "builtin kernel b"), .filter = TAKT_TIMING_BUILTIN});
+    PUSH(&trace->shapes, (tkt_shape){.label = text(trace, "graph 3 from nodes"),
+                                     .filter = TAKT_TIMING_GRAPH,
+                                     .graph = 3,
+                                     .graph_node_count = 12});
     return trace;
 }
 
@@ -153,6 +158,7 @@ static void copies_and_sets_have_bytes_and_bandwidth(void **state)
     add_work(trace, 0, COPY, 1, 7, 0, 500);
     add_work(trace, 0, SET, 2, 7, 600, 600);
     add_work(trace, 0, PLAIN, 3, 0, 700, 800);
+    add_work(trace, 0, WHOLE, 4, 7, 900, 990);
     json_t *json = linked_json(trace);
     json_t *copy = find_event(json, "X", "Memcpy HtoD (Pinned -> Device)");
     assert_string_equal(string_of(copy, "cat"), "gpu_memcpy");
@@ -165,6 +171,9 @@ static void copies_and_sets_have_bytes_and_bandwidth(void **state)
     json_t *plain = find_event(json, "X", "builtin kernel b");
     assert_int_equal(integer_of(args_of(plain), "stream"), 7); /* the default one */
     assert_null(json_object_get(args_of(plain), "grid"));
+    json_t *whole = find_event(json, "X", "graph 3 from nodes");
+    assert_int_equal(integer_of(args_of(whole), "graph id"), 3);
+    assert_int_equal(integer_of(args_of(whole), "nodes of the graph"), 12);
     assert_int_equal(count_phase(json, "s"), 0); /* nobody knows what launched them */
     json_decref(json);
 }

@@ -85,7 +85,7 @@ static uint64_t count_lost(takt_loss loss)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < activity_count(); i++)
-        count += activity_at(i)->loss == loss;
+        count += tkt_stored_loss(activity_at(i)) == loss;
     return count;
 }
 
@@ -118,7 +118,8 @@ static void a_kernel_has_all_its_fields(void **state)
                                           .device = 1,
                                           .context = 5,
                                           .stream = 13,
-                                          .shape = 0};
+                                          .shape = 0,
+                                          .graph = 9};
     const tkt_shape shape = {.graph_node = 777777,
                              .graph = 9,
                              .name = shape_at(0)->name,
@@ -137,6 +138,27 @@ static void a_kernel_has_all_its_fields(void **state)
     assert_string_equal(text_of(shape.label), "kernel inc_loop");
     assert_int_equal(store.devices.count, 2);
     assert_losses(0, 0, 0);
+}
+
+static void what_no_window_wants_is_not_kept(void **state)
+{
+    (void)state;
+    store.has_no_window = true;
+    record_kernel(&buffer, "between", T0, T0 + 5, 1);
+    record_kernel(&buffer, "unfinished", 0, 0, 2);
+    decode();
+    store.has_no_window = false;
+    assert_int_equal(activity_count(), 0);
+    assert_int_equal(store.shapes.count, 0);
+    assert_losses(0, 0, 0);
+    store.left_out = TAKT_TIMING_KERNEL;
+    record_kernel(&buffer, "unwanted", T0, T0 + 5, 3);
+    decode();
+    store.left_out = TAKT_TIMING_MEMCPY;
+    record_kernel(&buffer, "wanted", T0, T0 + 5, 4);
+    decode();
+    assert_int_equal(activity_count(), 1);
+    assert_int_equal(activity_at(0)->correlation, 4);
 }
 
 static void old_records_have_what_fits(void **state)
@@ -550,7 +572,7 @@ static void losses_are_counted_by_cause(void **state)
     for (size_t i = 0; i < 6; i++)
         assert_int_equal(activity_at(i)->correlation, i + 1);
     assert_int_equal(activity_at(6)->correlation, 8);
-    assert_int_equal(activity_at(6)->loss + activity_at(7)->loss, 0);
+    assert_int_equal(tkt_stored_loss(activity_at(6)) + tkt_stored_loss(activity_at(7)), 0);
     assert_losses(2, 5, 1);
 }
 
@@ -647,6 +669,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_13(a_kernel_has_all_its_fields),
         ON_11(old_records_have_what_fits),
+        ON_13(what_no_window_wants_is_not_kept),
         ON_13(every_length_of_a_kernel_record_is_read_safely),
         ON_13(the_same_launch_is_one_shape),
         ON_11(the_same_launch_is_one_shape),

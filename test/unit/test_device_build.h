@@ -95,6 +95,7 @@ MAYBE_UNUSED static tkt_shape random_shape(takt_trace *trace, chance *from)
     if (draw(from, 4) == 0) {
         shape.graph = (uint32_t)draw(from, 9);
         shape.graph_node = draw(from, UINT64_C(1) << 48);
+        shape.graph_node_count = (uint32_t)draw(from, 3);
     }
     return shape;
 }

@@ -110,6 +110,23 @@ static void add(world *w, const char *label, uint32_t filter, uint32_t correlati
     assert_true(tkt_store_add(&w->store, &activity));
 }
 
+/* A node of a graph; the store had no room for the graph's number in the shape. */
+static void add_node(world *w, uint32_t graph, uint32_t correlation, uint32_t device,
+                     uint32_t stream, uint64_t begin_ns, uint64_t end_ns)
+{
+    assert_non_null(tkt_store_device(&w->store, device));
+    tkt_shape shape = {.label = text(w, "kernel node"), .filter = TAKT_TIMING_KERNEL};
+    const tkt_stored_activity activity = {.begin = begin_ns,
+                                          .end = end_ns,
+                                          .correlation = correlation,
+                                          .device = device,
+                                          .context = device + 1,
+                                          .stream = stream,
+                                          .shape = tkt_store_shape(&w->store, &shape),
+                                          .graph = graph};
+    assert_true(tkt_store_add(&w->store, &activity));
+}
+
 static const char *name_of(const takt_trace *trace, uint32_t track, uint32_t span)
 {
     if (track == TKT_NO_TRACK || span == TKT_NO_SPAN)
@@ -349,7 +366,7 @@ static void programs_see_every_field(void **state)
     tkt_joined joined;
     begin(&w, TKT_KEEP);
     takt_begin("scope");
-    uint64_t a = call(launch, 1, 5, 0);
+    uint64_t a = call(graph_launch, 1, 5, 0);
     takt_end();
     end(&w, 1);
     assert_non_null(tkt_store_device(&w.store, 3));
@@ -386,7 +403,7 @@ static void programs_see_every_field(void **state)
     assert_string_equal(is.name, "kernel k");
     assert_string_equal(is.full_name, "void k<int>()");
     assert_string_equal(is.scope, "scope");
-    assert_string_equal(is.launch, launch);
+    assert_string_equal(is.launch, graph_launch);
     assert_true(is.elapsed_ms == 0.001);
     assert_int_equal(is.launch_begin_ns, a);
     assert_int_equal(is.launch_end_ns, a + 5);
@@ -403,6 +420,85 @@ static void programs_see_every_field(void **state)
     assert_int_equal(takt_trace_device(trace, devices, &device), TAKT_BAD_ARGUMENT);
     takt_trace_release(trace);
     tkt_store_fini(&w.store);
+}
+
+/* ---- Graphs ---------------------------------------------------------------------------------- */
+
+static void check_launch(const takt_trace *trace, size_t index, const char *name,
+                         const char *device, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
+                         uint32_t nodes)
+{
+    takt_activity is;
+    assert_int_equal(takt_trace_activity(trace, index, &is), TAKT_OK);
+    assert_string_equal(is.name, name);
+    assert_string_equal(is.device, device);
+    assert_int_equal(is.filter, TAKT_TIMING_GRAPH);
+    assert_int_equal(is.stream, stream);
+    assert_int_equal(is.begin_ns, begin_ns);
+    assert_int_equal(is.end_ns, end_ns);
+    assert_int_equal(is.graph_node_count, nodes);
+}
+
+/* Two launches whose nodes arrive in turns, of which one ends on another device, and a kernel. */
+static void nodes_become_launches_where_graphs_are_wanted(void **state)
+{
+    (void)state;
+    world w;
+    tkt_joined joined;
+    begin(&w, TKT_KEEP);
+    w.join.filter = TAKT_TIMING_GRAPH;
+    w.join.whole_graphs = true;
+    takt_begin("a");
+    uint64_t t = call(graph_launch, 1, 5, 0);
+    call(launch, 2, 5, 0);
+    takt_end();
+    takt_begin("b");
+    call(graph_launch, 3, 5, 0);
+    takt_end();
+    end(&w, 3);
+    add_node(&w, 7, 1, 0, 9, t + 300, t + 400);
+    add_node(&w, 8, 3, 0, 5, t + 500, t + 501);
+    add_node(&w, 7, 1, 1, 8, t + 350, t + 900);
+    add_node(&w, 7, 1, 0, 8, t + 300, t + 310);
+    add_node(&w, 8, 3, 0, 5, t + 490, t + 500);
+    add(&w, "kernel plain", TAKT_TIMING_KERNEL, 2, 0, 8, t + 1000, t + 1001);
+    takt_trace *trace = seal(&w, &joined);
+    assert_int_equal(joined.activities, 2);
+    assert_int_equal(joined.unattributed, 0);
+    assert_int_equal(joined.missing, 0);
+    assert_int_equal(takt_trace_activity_count(trace), 2);
+    check_launch(trace, 0, "graph 7 from nodes", "cuda:0", 8, t + 300, t + 900, 3);
+    check_launch(trace, 1, "graph 8 from nodes", "cuda:0", 5, t + 490, t + 501, 2);
+    assert_string_equal(
+        name_of(trace, trace->activities.items[0].track, trace->activities.items[0].scope), "a");
+    takt_trace_release(trace);
+    tkt_store_fini(&w.store);
+}
+
+/* Some releases of CUPTI give graphs' work the ids of other calls. */
+static void work_of_graphs_is_of_no_other_call(void **state)
+{
+    (void)state;
+    world w;
+    tkt_joined joined;
+    for (int whole = 0; whole < 2; whole++) {
+        begin(&w, TKT_KEEP);
+        w.join.whole_graphs = whole != 0;
+        takt_begin("a");
+        uint64_t t = call(launch, 1, 5, 0);
+        call(graph_launch, 2, 5, 0);
+        takt_end();
+        end(&w, 2);
+        add_node(&w, 7, 1, 0, 8, t + 300, t + 400);
+        add_node(&w, 7, 1, 0, 8, t + 400, t + 450);
+        takt_trace *trace = seal(&w, &joined);
+        assert_int_equal(joined.activities, whole ? 1 : 2);
+        assert_int_equal(joined.unattributed, whole ? 1 : 2);
+        assert_int_equal(trace->activities.items[0].call, TKT_NO_CALL);
+        assert_int_equal(trace->activities.items[0].scope, TKT_NO_SPAN);
+        takt_trace_release(trace);
+        tkt_store_fini(&w.store);
+    }
 }
 
 /* Whichever allocation fails, nothing is broken, and the next try has all. */
@@ -663,6 +759,51 @@ static void what_comes_early_waits(void **state)
     tkt_store_fini(&w.store);
 }
 
+/* More launches than are put together at a time, with nodes that come in two rounds. */
+static void launches_of_graphs_are_added_up(void **state)
+{
+    (void)state;
+    enum {
+        LAUNCHES = 70000
+    };
+    world w;
+    tkt_device_fold *sums;
+    begin(&w, TKT_FOLD);
+    w.store.max_bytes = UINT64_C(64) << 20;
+    assert_int_equal(tkt_device_fold_create(0, 0, TAKT_TIMING_GRAPH, &sums), TAKT_OK);
+    tkt_device_fold_whole_graphs(sums);
+    takt_begin("b");
+    for (uint32_t i = 1; i <= LAUNCHES; i++)
+        call(graph_launch, i, 5, 0);
+    takt_end();
+    call(launch, LAUNCHES + 1, 5, 0);
+    for (uint32_t i = 1; i <= LAUNCHES; i++) {
+        add_node(&w, 7, i, 0, 8, 1000, 1010);
+        if (i % 20000 == 0) {
+            tkt_device_fold_update(sums, &w.store, UINT32_MAX);
+            bring_calls(sums);
+        }
+        add_node(&w, 7, i, 0, 8, 1020, 1030 + i % 2);
+    }
+    add_node(&w, 7, LAUNCHES + 1, 0, 8, 1000, 1500); /* of a call that launches no graph */
+    end(&w, LAUNCHES + 1);
+    takt_trace *trace = seal_folds(&w, sums);
+    assert_int_equal(trace->node_activities.count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const tkt_node_activity *entry = &trace->node_activities.items[i];
+        bool is_known = entry->node != 0;
+        assert_string_equal(tkt_trace_text(trace, entry->name), "graph 7 from nodes");
+        assert_int_equal(entry->filter, TAKT_TIMING_GRAPH);
+        assert_int_equal(entry->stats.count, is_known ? LAUNCHES : 1);
+        assert_int_equal(entry->stats.total_ns, is_known ? LAUNCHES * 30 + LAUNCHES / 2 : 500);
+    }
+    assert_int_equal(tkt_device_fold_losses(sums).unattributed, 1);
+    assert_int_equal(tkt_device_fold_losses(sums).no_memory, 0);
+    tkt_device_fold_destroy(sums);
+    takt_trace_release(trace);
+    tkt_store_fini(&w.store);
+}
+
 static void what_there_is_no_memory_to_add_up_is_counted(void **state)
 {
     (void)state;
@@ -695,9 +836,12 @@ int main(void)
         cmocka_unit_test(a_filter_and_a_position_leave_out_the_others),
         cmocka_unit_test(memory_waits_and_overheads_come_with_them),
         cmocka_unit_test(programs_see_every_field),
+        cmocka_unit_test(nodes_become_launches_where_graphs_are_wanted),
+        cmocka_unit_test(work_of_graphs_is_of_no_other_call),
         cmocka_unit_test(without_memory_the_join_says_so),
         cmocka_unit_test(activities_are_added_up_by_path),
         cmocka_unit_test(what_comes_early_waits),
+        cmocka_unit_test(launches_of_graphs_are_added_up),
         cmocka_unit_test(what_there_is_no_memory_to_add_up_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,6 +123,12 @@ function launchPairs(timeline, {track, event}) {
     ];
 }
 
+function graphText({graph, graph_node: node, graph_node_count: count}) {
+    if (count)
+        return `${graph}, ${count === 1 ? '1 node' : `${count} nodes`}`;
+    return `${graph}, ${node ? `node ${node}` : 'as a whole'}`;
+}
+
 function activityPairs(timeline, target) {
     const {trace} = timeline;
     const {track, event} = target;
@@ -140,7 +146,7 @@ function activityPairs(timeline, target) {
         ['Stream', String(track.stream), track.name],
         ['Context', String(track.context)],
         ['Correlation', events.correlation[event] ? String(events.correlation[event]) : ''],
-        ['Graph', shape.graph && `${shape.graph}, node ${shape.graph_node ?? 0}`],
+        ['Graph', shape.graph && graphText(shape)],
         ['Full name', shape.full_name && makeName(shape.full_name, 4000)],
     ];
 }

@@ -24,9 +24,11 @@ typedef struct shape {
     uint32_t source_memory;
     uint32_t target_memory;
     uint32_t graph;
+    uint32_t graph_node_count;
+    uint32_t reserved; /* 0 */
 } shape;
 
-_Static_assert(sizeof(shape) == 3 * 8 + 2 * 8 + 18 * 4, "a shape has padding");
+_Static_assert(sizeof(shape) == 3 * 8 + 2 * 8 + 20 * 4, "a shape has padding");
 
 uint32_t html_shape(html_writer *writer, const takt_activity *activity)
 {
@@ -43,7 +45,8 @@ uint32_t html_shape(html_writer *writer, const takt_activity *activity)
                  .copy_kind = activity->copy_kind,
                  .source_memory = activity->source_memory,
                  .target_memory = activity->target_memory,
-                 .graph = activity->graph};
+                 .graph = activity->graph,
+                 .graph_node_count = activity->graph_node_count};
     memcpy(key.grid, activity->grid, sizeof key.grid);
     memcpy(key.block, activity->block, sizeof key.block);
     memcpy(key.cluster, activity->cluster, sizeof key.cluster);
@@ -90,5 +93,6 @@ void html_put_shape(html_bytes *out, const html_set *shapes, uint32_t index)
     put_number(out, "target_memory", at.target_memory);
     put_number(out, "graph", at.graph);
     put_number(out, "graph_node", at.graph_node);
+    put_number(out, "graph_node_count", at.graph_node_count);
     html_print(out, "}");
 }

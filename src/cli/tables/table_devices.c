@@ -69,7 +69,8 @@ static const table_column activity_columns[] = {{"id", "INTEGER PRIMARY KEY"},
                                                 {"occupancy", "REAL"},
                                                 {"graph", "INTEGER"},
                                                 {"graph_node", "INTEGER"},
-                                                {"limited_by", "TEXT"}};
+                                                {"limited_by", "TEXT"},
+                                                {"graph_node_count", "INTEGER"}};
 
 static void put_launch(const table_source *source, const takt_activity *activity, table_row *row)
 {
@@ -123,6 +124,7 @@ static void put_kernel(const takt_activity *activity, table_row *row)
     table_put_known(row, activity->graph);
     table_put_known(row, activity->graph_node);
     table_put_text(row, TABLE_NAME_OF(limits, activity->occupancy_limit));
+    table_put_known(row, activity->graph_node_count);
 }
 
 static bool fill_activities(const table_source *source, table_row *row)

@@ -58,11 +58,28 @@ static int choice(const char *name, const char *const *values)
 static bool is_option(const char *name, size_t size)
 {
     static const char *const names[] = {
-        "version",    "crash_on_null", "stamps",        "stamps_every",    "completion",
-        "order",      "drop_every",    "unknown_every", "corrupt_at",      "cut",
-        "callbacks",  "wrong_context", "late_ms",       "slow_request_us", "owner",
-        "owner_from", "hang",          "hang_at",       "report",          "v2_family",
+        "version",
+        "crash_on_null",
+        "stamps",
+        "stamps_every",
+        "completion",
+        "order",
+        "drop_every",
+        "unknown_every",
+        "corrupt_at",
+        "cut",
+        "callbacks",
+        "wrong_context",
+        "late_ms",
+        "slow_request_us",
+        "owner",
+        "owner_from",
+        "hang",
+        "hang_at",
+        "report",
+        "v2_family",
         "zero_graphs_after",
+        "graph_ids",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strlen(names[i]) == size && !memcmp(names[i], name, size))
@@ -99,6 +116,7 @@ void simc_load_options(void)
                                               "late",   "exit",  NULL};
     static const char *const orders[] = {"mixed", "calls", "reverse", NULL};
     static const char *const families[] = {"mixes", "apart", "kinds", NULL};
+    static const char *const graph_ids[] = {"right", "stale", "shifted", NULL};
     simc_options *o = &simc_option;
     o->version = number("cupti.version", VERSION);
     o->crash_on_null = number("cupti.crash_on_null", o->version < 27) != 0;
@@ -107,6 +125,7 @@ void simc_load_options(void)
     o->zero_graphs_after = number("cupti.zero_graphs_after", -1);
     o->completion = (simc_completion)choice("cupti.completion", completions);
     o->order = (simc_order)choice("cupti.order", orders);
+    o->graph_ids = (simc_graph_ids)choice("cupti.graph_ids", graph_ids);
     o->drop_every = number("cupti.drop_every", 0);
     o->unknown_every = number("cupti.unknown_every", 0);
     o->corrupt_at = number("cupti.corrupt_at", 0);

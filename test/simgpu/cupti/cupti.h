@@ -21,6 +21,7 @@ typedef enum simc_stamps { SIMC_STAMPS_RIGHT, SIMC_STAMPS_ZERO, SIMC_STAMPS_REVE
 typedef enum simc_completion { SIMC_COMPLETE_NORMALLY, SIMC_COMPLETE_NEVER, SIMC_COMPLETE_TWICE,
                                SIMC_COMPLETE_ON_THREAD, SIMC_COMPLETE_LATE,
                                SIMC_COMPLETE_AT_EXIT } simc_completion;
+typedef enum simc_graph_ids { SIMC_IDS_RIGHT, SIMC_IDS_STALE, SIMC_IDS_SHIFTED } simc_graph_ids;
 typedef enum simc_order { SIMC_ORDER_MIXED, SIMC_ORDER_CALLS, SIMC_ORDER_REVERSE } simc_order;
 
 /* Which V1 functions are refused after cuptiSubscribe_v2, though it lets nobody else in. */
@@ -34,6 +35,7 @@ typedef struct simc_options {
     uint32_t zero_graphs_after; /* records of graph nodes; UINT32_MAX: never */
     simc_completion completion;
     simc_order order;
+    simc_graph_ids graph_ids; /* of graph launches since a kind was enabled again */
     uint32_t drop_every;
     uint32_t unknown_every;
     uint32_t corrupt_at; /* the n-th record; 0: none */
@@ -127,6 +129,9 @@ typedef struct simc_pending {
 typedef struct simc_session {
     _Atomic bool kinds[SIM_KIND_COUNT];
     _Atomic bool is_quiet[3][SIMC_CBIDS]; /* by domain: no API records for these */
+    _Atomic bool was_enabled[SIM_KIND_COUNT];
+    atomic_bool is_later;      /* a kind of device work was enabled again: a session after the first */
+    atomic_uint graph_launch;  /* correlation id of the first session's last graph launch */
     uint32_t graphs_from; /* first executable graph that is traced as a whole; 0: none yet */
     sim_request_fn request;
     sim_complete_fn complete;
@@ -193,6 +198,7 @@ size_t simc_take_dropped(simc_session *session);
 
 /* --- records.c -------------------------------------------------------------------------------- */
 
+bool simc_is_device_work(uint32_t kind);
 void simc_on_record(const sim_record *record);
 void simc_on_api(const sim_call *call);
 void simc_on_resource_record(const sim_resource *resource);

@@ -40,7 +40,7 @@ typedef union any_record {
 /* --- stamps -------------------------------------------------------------------------------------
  */
 
-static bool is_device_work(uint32_t kind)
+bool simc_is_device_work(uint32_t kind)
 {
     return kind == SIM_KIND_KERNEL || kind == SIM_KIND_CONCURRENT_KERNEL ||
            kind == SIM_KIND_MEMCPY || kind == SIM_KIND_MEMCPY2 || kind == SIM_KIND_MEMSET ||
@@ -107,7 +107,7 @@ void simc_stamp(uint8_t *record, int32_t device, uint64_t begin_ns, uint64_t end
     uint64_t stamps[2] = {begin, end};
     if (loses_kernel_stamps(kind) || loses_graph_stamps(record))
         stamps[0] = stamps[1] = 0;
-    else if (is_device_work(kind))
+    else if (simc_is_device_work(kind))
         spoil(stamps);
     memcpy(record + start_offset(kind), stamps, sizeof stamps);
 }
@@ -444,10 +444,26 @@ static void write_for(simc_session *session, const sim_record *record)
     }
 }
 
+/* "cupti.graph_ids": the fault of releases from 130001 to before 130101. */
+static uint32_t graph_correlation(simc_session *session, uint32_t right)
+{
+    if (!session->is_later) {
+        session->graph_launch = right;
+        return right;
+    }
+    if (simc_option.graph_ids == SIMC_IDS_STALE)
+        return session->graph_launch;
+    return simc_option.graph_ids == SIMC_IDS_SHIFTED ? right - 1 : right;
+}
+
 void simc_on_record(const sim_record *record)
 {
-    for (int n = 0; n < SIMC_SESSIONS; n++)
-        write_for(simc_session_at(n), record);
+    for (int n = 0; n < SIMC_SESSIONS; n++) {
+        sim_record written = *record;
+        if (record->graph)
+            written.correlation = graph_correlation(simc_session_at(n), record->correlation);
+        write_for(simc_session_at(n), &written);
+    }
     if (record->kind == SIM_SYNC)
         simc_synchronized(record);
 }

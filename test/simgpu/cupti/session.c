@@ -68,6 +68,9 @@ int32_t simc_enable(simc_session *session, uint32_t kind, bool dump)
     set_defaults(session);
     if (kind == SIM_KIND_GRAPH_TRACE && !session->kinds[kind])
         session->graphs_from = 0;
+    if (simc_is_device_work(kind) && !session->kinds[kind] && session->was_enabled[kind])
+        session->is_later = true;
+    session->was_enabled[kind] = true;
     session->kinds[kind] = true;
     simc_listen();
     if (dump)

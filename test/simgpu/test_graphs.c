@@ -1,0 +1,442 @@
+/* Windows that ask for graphs have one row for each launch: from CUPTI's record of the whole launch
+ * where that comes, otherwise put together from the launch's nodes. The last gap of each graph
+ * makes a launch longer than its nodes. */
+#include "simgpu/driver.h"
+#include "simgpu/sim.h"
+#include "simgpu/stand_in.h"
+
+#include "trace/model.h"
+
+#include <takt/takt.h>
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define GAP       100
+#define LAUNCH_NS (1000 + GAP + 500 + GAP + 2000 + GAP + 700) /* one, memset, two, memcpy */
+#define NODES     4
+
+static CUcontext context;
+static CUmodule module;
+static CUdeviceptr memory;
+static char host[64];
+
+static void check(CUresult result)
+{
+    assert_int_equal(result, 0);
+}
+
+/* A release without the fault of 13.0 Update 1, see prog_graph_ids.c. */
+static int set_up(void **state)
+{
+    (void)state;
+    use_stand_in("cupti.version=130101; kernel.one=1000; kernel.two=2000; kernel.plain=300; "
+                 "memset=500; memcpy=700; graph.gap=100");
+    check(cuInit(0));
+    check(cuDevicePrimaryCtxRetain(&context, 0));
+    check(cuCtxSetCurrent(context));
+    check(cuModuleLoadData(&module, "none"));
+    check(cuMemAlloc_v2(&memory, sizeof host));
+    return 0;
+}
+
+static void launch_on(const char *name, CUstream stream)
+{
+    CUfunction function;
+    check(cuModuleGetFunction(&function, module, name));
+    check(cuLaunchKernel(function, 16, 1, 1, 64, 1, 1, 0, stream, NULL, NULL));
+}
+
+/* ---- Graphs ---------------------------------------------------------------------------------- */
+
+typedef struct replay {
+    CUstream stream;
+    CUgraphExec exec;
+    unsigned id;
+    char row[32];      /* "graph 5" */
+    char composed[32]; /* "graph 5 from nodes" */
+} replay;
+
+static replay make_of(bool is_empty)
+{
+    replay made;
+    CUgraph graph;
+    check(cuStreamCreate(&made.stream, 1));
+    check(cuStreamBeginCapture_v2(made.stream, 0));
+    if (!is_empty) {
+        launch_on("one", made.stream);
+        check(cuMemsetD8Async(memory, 0, sizeof host, made.stream));
+        launch_on("two", made.stream);
+        check(cuMemcpyDtoHAsync_v2(host, memory, sizeof host, made.stream));
+    }
+    check(cuStreamEndCapture(made.stream, &graph));
+    check(cuGraphInstantiateWithFlags(&made.exec, graph, 0));
+    check(cuGraphDestroy(graph));
+    made.id = sim_graph_exec_id(made.exec);
+    snprintf(made.row, sizeof made.row, "graph %u", made.id);
+    snprintf(made.composed, sizeof made.composed, "graph %u from nodes", made.id);
+    return made;
+}
+
+static replay make(void)
+{
+    return make_of(false);
+}
+
+static void run(const replay *made, int times)
+{
+    for (int i = 0; i < times; i++)
+        check(cuGraphLaunch(made->exec, made->stream));
+}
+
+static void unmake(const replay *made)
+{
+    check(cuStreamSynchronize(made->stream));
+    check(cuGraphExecDestroy(made->exec));
+    check(cuStreamDestroy_v2(made->stream));
+}
+
+/* ---- What Takt says -------------------------------------------------------------------------- */
+
+static takt_timing *begin_timing(uint32_t filter)
+{
+    const takt_timing_options options = {.filter = filter};
+    takt_timing *timing;
+    assert_int_equal(takt_timing_begin(&options, &timing), TAKT_OK);
+    return timing;
+}
+
+/* Its rows of that name, all of which last that long and are put together from so many nodes. */
+static size_t rows_of(const takt_timing *timing, const char *name, uint64_t ns, uint32_t nodes)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < takt_timing_count(timing); i++) {
+        const takt_activity *activity = takt_timing_at(timing, i);
+        if (strcmp(activity->name, name) != 0)
+            continue;
+        assert_int_equal(activity->end_ns - activity->begin_ns, ns);
+        assert_int_equal(activity->graph_node_count, nodes);
+        count++;
+    }
+    return count;
+}
+
+static void assert_rows(const takt_timing *timing, const char *name, uint32_t nodes, size_t count)
+{
+    assert_int_equal(rows_of(timing, name, LAUNCH_NS, nodes), count);
+}
+
+static takt_timing *end_timing(takt_timing *timing, size_t count)
+{
+    assert_int_equal(takt_timing_end(timing), TAKT_OK);
+    assert_int_equal(takt_timing_count(timing), count);
+    return timing;
+}
+
+static const takt_trace *last_trace;
+
+static void keep_trace(const takt_trace *trace, void *user)
+{
+    (void)user;
+    takt_trace_release(last_trace);
+    last_trace = takt_trace_retain(trace);
+}
+
+static takt_profiler *start_profiler(takt_profiler_options options)
+{
+    takt_profiler *profiler;
+    options.struct_size = sizeof options;
+    options.on_trace = keep_trace;
+    options.foreground = true;
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+    return profiler;
+}
+
+static void stop_profiler(takt_profiler *profiler)
+{
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    takt_profiler_destroy(profiler);
+    const takt_facts *facts = takt_trace_facts(last_trace);
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
+        if (facts->losses[i] != 0)
+            fail_msg("%lu %s", (unsigned long)facts->losses[i], takt_loss_name((takt_loss)i));
+}
+
+/* Activities of the last trace with this name that this scope launched; NULL: any. */
+static size_t traced(const char *name, const char *scope)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < takt_trace_activity_count(last_trace); i++) {
+        takt_activity activity;
+        assert_int_equal(takt_trace_activity(last_trace, i, &activity), TAKT_OK);
+        bool is_there = !scope || (activity.scope && strcmp(activity.scope, scope) == 0);
+        count += is_there && strcmp(activity.name, name) == 0;
+    }
+    return count;
+}
+
+/* ---- Timings --------------------------------------------------------------------------------- */
+
+static void a_timing_of_graphs_lists_one_made_inside(void **state)
+{
+    (void)state;
+    takt_timing *timing = begin_timing(TAKT_TIMING_GRAPH);
+    replay made = make();
+    run(&made, 3);
+    launch_on("plain", NULL);
+    end_timing(timing, 3);
+    assert_rows(timing, made.row, 0, 3);
+    assert_int_equal(takt_timing_at(timing, 0)->filter, TAKT_TIMING_GRAPH);
+    assert_int_equal(takt_timing_at(timing, 0)->graph, made.id);
+    takt_timing_free(timing);
+    unmake(&made);
+}
+
+static void a_timing_of_graphs_lists_one_made_before(void **state)
+{
+    (void)state;
+    replay made = make();
+    takt_timing *timing = begin_timing(TAKT_TIMING_GRAPH);
+    run(&made, 3);
+    launch_on("plain", NULL);
+    end_timing(timing, 3);
+    assert_rows(timing, made.composed, NODES, 3);
+    const takt_activity *first = takt_timing_at(timing, 0);
+    assert_int_equal(first->filter, TAKT_TIMING_GRAPH);
+    assert_int_equal(first->graph, made.id);
+    assert_int_equal(first->graph_node, 0);
+    assert_string_equal(first->launch, "cuGraphLaunch");
+    assert_true(first->end_ns <= takt_timing_at(timing, 1)->begin_ns);
+    takt_timing_free(timing);
+    unmake(&made);
+}
+
+static void copies_beside_graphs_are_not_those_inside(void **state)
+{
+    (void)state;
+    replay made = make();
+    takt_timing *timing = begin_timing(TAKT_TIMING_GRAPH | TAKT_TIMING_MEMCPY);
+    run(&made, 2);
+    check(cuMemcpyDtoH_v2(host, memory, sizeof host));
+    end_timing(timing, 3);
+    assert_rows(timing, made.composed, NODES, 2);
+    assert_int_equal(rows_of(timing, "memcpy DtoH", 700, 0), 1);
+    takt_timing_free(timing);
+    unmake(&made);
+}
+
+static void with_kernels_graphs_are_their_nodes(void **state)
+{
+    (void)state;
+    replay made = make();
+    takt_timing *timing = begin_timing(TAKT_TIMING_GRAPH | TAKT_TIMING_KERNEL);
+    run(&made, 2);
+    end_timing(timing, 4);
+    assert_int_equal(rows_of(timing, "kernel one", 1000, 0), 2);
+    assert_int_equal(rows_of(timing, "kernel two", 2000, 0), 2);
+    takt_timing_free(timing);
+    unmake(&made);
+}
+
+static void an_empty_graph_has_no_nodes_to_make_a_row_of(void **state)
+{
+    (void)state;
+    replay before = make_of(true);
+    takt_timing *timing = begin_timing(TAKT_TIMING_GRAPH);
+    replay inside = make_of(true);
+    run(&before, 2);
+    run(&inside, 2);
+    end_timing(timing, 2);
+    assert_int_equal(rows_of(timing, inside.row, 0, 0), 2);
+    takt_timing_free(timing);
+    unmake(&before);
+    unmake(&inside);
+}
+
+/* ---- Profilers ------------------------------------------------------------------------------- */
+
+static void whole_graphs_made_before_and_inside(void **state)
+{
+    (void)state;
+    replay before = make();
+    takt_profiler *profiler = start_profiler((takt_profiler_options){.whole_graphs = true});
+    replay inside = make();
+    for (int i = 0; i < 5; i++) {
+        TAKT_SCOPE("step");
+        run(&before, 1);
+        launch_on("plain", NULL);
+        run(&inside, 2);
+    }
+    stop_profiler(profiler);
+    assert_int_equal(traced(before.composed, "step"), 5);
+    assert_int_equal(traced(inside.row, "step"), 10);
+    assert_int_equal(traced("kernel plain", "step"), 5);
+    assert_int_equal(takt_trace_activity_count(last_trace), 20);
+    unmake(&before);
+    unmake(&inside);
+}
+
+static void a_profiler_of_graphs_alone(void **state)
+{
+    (void)state;
+    replay before = make();
+    takt_profiler *profiler = start_profiler((takt_profiler_options){.filter = TAKT_TIMING_GRAPH});
+    run(&before, 4);
+    stop_profiler(profiler);
+    assert_int_equal(traced(before.composed, NULL), 4);
+    assert_int_equal(takt_trace_activity_count(last_trace), 4);
+    unmake(&before);
+}
+
+/* A profiler that wants nodes decides what is recorded; the timer makes its rows of that. */
+static void a_timer_of_graphs_in_a_profiler_of_nodes(void **state)
+{
+    (void)state;
+    takt_profiler *profiler =
+        start_profiler((takt_profiler_options){.filter = TAKT_TIMING_KERNEL | TAKT_TIMING_GRAPH});
+    replay made = make();
+    run(&made, 1);
+    takt_timing *timing = begin_timing(TAKT_TIMING_GRAPH);
+    run(&made, 2);
+    end_timing(timing, 2);
+    assert_rows(timing, made.composed, NODES, 2);
+    takt_timing_free(timing);
+    run(&made, 1);
+    stop_profiler(profiler);
+    assert_int_equal(traced("kernel one", NULL), 4);
+    assert_int_equal(traced("kernel two", NULL), 4);
+    assert_int_equal(takt_trace_activity_count(last_trace), 8);
+    unmake(&made);
+}
+
+/* The timer comes first, so that the profiler switches whole records off while it is open. */
+static void a_profiler_of_nodes_in_a_timer_of_graphs(void **state)
+{
+    (void)state;
+    takt_timing *timing = begin_timing(TAKT_TIMING_GRAPH);
+    replay made = make();
+    run(&made, 1);
+    takt_profiler *profiler = start_profiler((takt_profiler_options){0});
+    run(&made, 2);
+    stop_profiler(profiler);
+    end_timing(timing, 3);
+    assert_rows(timing, made.row, 0, 1);
+    assert_rows(timing, made.composed, NODES, 2);
+    takt_timing_free(timing);
+    assert_int_equal(takt_trace_activity_count(last_trace), 2 * NODES);
+    unmake(&made);
+}
+
+enum {
+    THREADS = 4,
+    LAUNCHES = 50
+};
+
+static void *replay_on_own_stream(void *argument)
+{
+    const replay *made = argument;
+    check(cuCtxSetCurrent(context));
+    for (int i = 0; i < LAUNCHES; i++) {
+        takt_begin(made->row);
+        check(cuGraphLaunch(made->exec, made->stream));
+        takt_end();
+    }
+    return NULL;
+}
+
+static void graphs_of_several_threads_are_told_apart(void **state)
+{
+    (void)state;
+    pthread_t threads[THREADS];
+    replay made[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        made[i] = make();
+    takt_timing *timing = begin_timing(TAKT_TIMING_GRAPH);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, replay_on_own_stream, &made[i]), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(takt_timing_end(timing), TAKT_OK);
+    assert_int_equal(takt_timing_count(timing), THREADS * LAUNCHES);
+    for (size_t i = 0; i < THREADS * LAUNCHES; i++) {
+        const takt_activity *activity = takt_timing_at(timing, i);
+        assert_int_equal(activity->graph_node_count, NODES);
+        assert_true(strncmp(activity->name, activity->scope, strlen(activity->scope)) == 0);
+    }
+    takt_timing_free(timing);
+    for (int i = 0; i < THREADS; i++)
+        unmake(&made[i]);
+}
+
+/* ---- In bounded memory ----------------------------------------------------------------------- */
+
+static void assert_sum(const char *scope, const char *name, uint64_t count, uint64_t total_ns)
+{
+    for (size_t i = 0; i < last_trace->node_activities.count; i++) {
+        const tkt_node_activity *found = &last_trace->node_activities.items[i];
+        uint32_t site = last_trace->fold.items[found->node].site;
+        if (strcmp(tkt_trace_text(last_trace, last_trace->sites.items[site].name), scope) != 0 ||
+            strcmp(tkt_trace_text(last_trace, found->name), name) != 0)
+            continue;
+        assert_int_equal(found->filter, TAKT_TIMING_GRAPH);
+        assert_int_equal(found->stats.count, count);
+        assert_int_equal(found->stats.total_ns, total_ns);
+        return;
+    }
+    fail_msg("no %s of %s", name, scope);
+}
+
+static void a_summary_has_the_same_rows(void **state)
+{
+    (void)state;
+    enum {
+        ROUNDS = 400
+    };
+    replay before = make();
+    takt_profiler *profiler =
+        start_profiler((takt_profiler_options){.mode = TAKT_MODE_SUMMARY, .whole_graphs = true});
+    replay inside = make();
+    for (int i = 0; i < ROUNDS; i++) {
+        TAKT_SCOPE("step");
+        run(&before, 2);
+        {
+            TAKT_SCOPE("inner");
+            run(&inside, 1);
+            run(&before, 1);
+        }
+    }
+    stop_profiler(profiler);
+    assert_sum("step", before.composed, 2 * ROUNDS, (uint64_t)2 * ROUNDS * LAUNCH_NS);
+    assert_sum("inner", before.composed, ROUNDS, (uint64_t)ROUNDS * LAUNCH_NS);
+    assert_int_equal(last_trace->node_activities.count, 3);
+    unmake(&before);
+    unmake(&inside);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_timing_of_graphs_lists_one_made_inside),
+        cmocka_unit_test(a_timing_of_graphs_lists_one_made_before),
+        cmocka_unit_test(copies_beside_graphs_are_not_those_inside),
+        cmocka_unit_test(with_kernels_graphs_are_their_nodes),
+        cmocka_unit_test(an_empty_graph_has_no_nodes_to_make_a_row_of),
+        cmocka_unit_test(whole_graphs_made_before_and_inside),
+        cmocka_unit_test(a_profiler_of_graphs_alone),
+        cmocka_unit_test(a_timer_of_graphs_in_a_profiler_of_nodes),
+        cmocka_unit_test(a_profiler_of_nodes_in_a_timer_of_graphs),
+        cmocka_unit_test(graphs_of_several_threads_are_told_apart),
+        cmocka_unit_test(a_summary_has_the_same_rows),
+    };
+    return cmocka_run_group_tests(tests, set_up, NULL);
+}
