@@ -1,8 +1,15 @@
 /* Calls into CUDA, told by CUPTI on the thread that makes them, at ENTER and at EXIT. ENTER leaves
- * the time in the word that both share; EXIT hands the call on. A driver call that a runtime call
- * makes has the same correlation id, and is left out: the thread remembers the runtime call that it
- * is in. Remembering the id, rather than that there is one, makes a lost EXIT harmless: switching
- * callbacks off between the two loses it.
+ * the time in the word that both share; EXIT hands the call on.
+ *
+ * Calls contain calls: the runtime calls the driver, and in some toolkits one function of the
+ * runtime calls another. The outermost counts, the others are left out. The thread remembers the
+ * call that it is in by the time of its ENTER, which EXIT finds in the shared word: so EXIT knows
+ * whether it ends that call or one inside. A lost EXIT is harmless: it is lost when callbacks are
+ * switched between ENTER and EXIT, and every switching notes its time. A call that was remembered
+ * before that time does not count.
+ *
+ * A call inside may have a correlation id of its own, and activities may carry that one. Then the
+ * id is noted as another one of the outermost call's (alias.h).
  *
  * Which ids are of interest is decided by name. The numbers differ between releases only in that
  * there are more of them; the names tell variants of one function apart, which are one to people.
@@ -10,6 +17,7 @@
 #include "cuda/callback.h"
 
 #include "base/clock.h"
+#include "cuda/alias.h"
 #include "cuda/capture.h"
 #include "cuda/collector.h"
 
@@ -38,6 +46,8 @@ typedef struct api_domain {
 static api_domain domains[TKT_DOMAIN_RUNTIME + 1];
 static _Atomic(void (*)(const tkt_cuda_call *)) call_hook;
 static _Atomic(uint32_t) last_correlation;
+static _Atomic(uint64_t) switched_ticks = 1; /* when callbacks were last switched; never 0 */
+static _Thread_local uint32_t outer_correlation; /* of the call that the thread is in */
 
 void tkt_cuda_on_call(void (*on_call)(const tkt_cuda_call *call))
 {
@@ -78,15 +88,14 @@ void tkt_callback_report(const tkt_cuda_call *call)
 static void on_exit_of(const char *name, bool is_driver, const tkt_callback_data *data,
                        const void *caller)
 {
-    uint64_t begin_ticks = *data->correlation_data;
     int32_t result = data->result ? *(const int32_t *)data->result : 0;
     if (name[-1] == CLASS_CAPTURE_END || (name[-1] == CLASS_CAPTURE_BEGIN && result != 0))
         tkt_capture_end();
-    if (name[-1] != CLASS_WORK || begin_ticks == 0)
+    if (name[-1] != CLASS_WORK)
         return;
     tkt_callback_report(&(tkt_cuda_call){
         .name = name,
-        .begin_ticks = begin_ticks,
+        .begin_ticks = *data->correlation_data,
         .end_ticks = tkt_ticks(),
         .correlation = data->correlation,
         .result = result,
@@ -96,26 +105,40 @@ static void on_exit_of(const char *name, bool is_driver, const tkt_callback_data
     });
 }
 
+/* Others must not take it for one that was not given yet. */
+static void note_inner(uint32_t correlation)
+{
+    tkt_alias_add(correlation, outer_correlation);
+    remember_correlation(correlation);
+}
+
+/* False: within a call that counts, or of Takt's own, for which the word is UINT64_MAX. */
+static bool enter_outermost(const tkt_callback_data *data)
+{
+    uint64_t *inside = &takt_thread_hot_v1.device_call;
+    if (*inside >= atomic_load_explicit(&switched_ticks, memory_order_relaxed)) {
+        if (data->correlation != outer_correlation && *inside != UINT64_MAX)
+            note_inner(data->correlation);
+        return false;
+    }
+    outer_correlation = data->correlation;
+    remember_correlation(data->correlation); /* it may return after a window's end */
+    *inside = *data->correlation_data = tkt_ticks();
+    return true;
+}
+
 static void on_api(int domain, uint32_t id, const tkt_callback_data *data, const void *caller)
 {
     uint64_t *inside = &takt_thread_hot_v1.device_call;
-    bool is_driver = domain == TKT_DOMAIN_DRIVER;
-    if (*inside == UINT64_MAX || (is_driver && *inside == data->correlation))
-        return;
     const char *name = id < domains[domain].count ? domains[domain].names[id] : NULL;
     if (data->site == TKT_API_ENTER) {
-        if (!is_driver)
-            *inside = data->correlation;
-        if (name && name[-1] == CLASS_CAPTURE_BEGIN)
+        if (enter_outermost(data) && name && name[-1] == CLASS_CAPTURE_BEGIN)
             tkt_capture_begin();
-        remember_correlation(data->correlation); /* it may return after a window's end */
-        *data->correlation_data = tkt_ticks();
-        return;
-    }
-    if (name)
-        on_exit_of(name, is_driver, data, caller);
-    if (!is_driver)
+    } else if (*inside != 0 && *inside == *data->correlation_data) {
+        if (name)
+            on_exit_of(name, domain == TKT_DOMAIN_DRIVER, data, caller);
         *inside = 0;
+    }
 }
 
 void tkt_callback(void *user, int domain, uint32_t id, const void *data)
@@ -255,9 +278,19 @@ static int enable(const tkt_cupti *cupti, bool is_on, bool is_work, bool *is_any
     return first;
 }
 
+static void void_open_calls(void)
+{
+    atomic_store_explicit(&switched_ticks, tkt_ticks(), memory_order_relaxed);
+}
+
+/* Captures are watched on, so that calls whose EXIT is lost must not hide them. */
 int tkt_callback_switch_calls(const tkt_cupti *cupti, bool is_on, bool *is_any)
 {
-    return enable(cupti, is_on, true, is_any);
+    void_open_calls();
+    int result = enable(cupti, is_on, true, is_any);
+    if (!is_on)
+        void_open_calls();
+    return result;
 }
 
 int tkt_callback_watch(const tkt_cupti *cupti)
