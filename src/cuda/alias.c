@@ -1,6 +1,7 @@
 /* A table by the lowest bits of the inner id, each entry one word. It takes no memory where ids do
  * not differ, since nobody touches it. An id is forgotten when so many more have been given that
- * its place is taken: an activity that is still to come is then in no scope, and counted as that. */
+ * its place is taken: an activity that is still to come is then in no scope, and counted as that.
+ */
 #include "cuda/alias.h"
 
 #include <stdatomic.h>

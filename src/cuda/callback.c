@@ -46,7 +46,7 @@ typedef struct api_domain {
 static api_domain domains[TKT_DOMAIN_RUNTIME + 1];
 static _Atomic(void (*)(const tkt_cuda_call *)) call_hook;
 static _Atomic(uint32_t) last_correlation;
-static _Atomic(uint64_t) switched_ticks = 1; /* when callbacks were last switched; never 0 */
+static _Atomic(uint64_t) switched_ticks = 1;     /* when callbacks were last switched; never 0 */
 static _Thread_local uint32_t outer_correlation; /* of the call that the thread is in */
 
 void tkt_cuda_on_call(void (*on_call)(const tkt_cuda_call *call))
@@ -84,9 +84,10 @@ void tkt_callback_report(const tkt_cuda_call *call)
         hook(call);
 }
 
-/* A capture that could not begin is none; one that ends has ended, whatever came of it. */
-static void on_exit_of(const char *name, bool is_driver, const tkt_callback_data *data,
-                       const void *caller)
+/* What calls inside others do not need is out of line: they are most, and save no registers then.
+ * A capture that could not begin is none; one that ends has ended, whatever came of it. */
+static __attribute__((noinline)) void on_exit_of(const char *name, bool is_driver,
+                                                 const tkt_callback_data *data, const void *caller)
 {
     int32_t result = data->result ? *(const int32_t *)data->result : 0;
     if (name[-1] == CLASS_CAPTURE_END || (name[-1] == CLASS_CAPTURE_BEGIN && result != 0))
@@ -105,36 +106,42 @@ static void on_exit_of(const char *name, bool is_driver, const tkt_callback_data
     });
 }
 
-/* Others must not take it for one that was not given yet. */
-static void note_inner(uint32_t correlation)
+/* Within a call that counts. Others must not take the id for one that was not given yet. */
+static __attribute__((noinline)) void note_inner(uint32_t correlation)
 {
+    if (correlation == outer_correlation)
+        return;
     tkt_alias_add(correlation, outer_correlation);
     remember_correlation(correlation);
 }
 
-/* False: within a call that counts, or of Takt's own, for which the word is UINT64_MAX. */
-static bool enter_outermost(const tkt_callback_data *data)
+static const char *name_of(int domain, uint32_t id)
 {
-    uint64_t *inside = &takt_thread_hot_v1.device_call;
-    if (*inside >= atomic_load_explicit(&switched_ticks, memory_order_relaxed)) {
-        if (data->correlation != outer_correlation && *inside != UINT64_MAX)
-            note_inner(data->correlation);
-        return false;
-    }
+    return id < domains[domain].count ? domains[domain].names[id] : NULL;
+}
+
+static __attribute__((noinline)) void on_enter(int domain, uint32_t id,
+                                               const tkt_callback_data *data, uint64_t *inside)
+{
+    const char *name = name_of(domain, id);
+    if (name && name[-1] == CLASS_CAPTURE_BEGIN)
+        tkt_capture_begin();
     outer_correlation = data->correlation;
     remember_correlation(data->correlation); /* it may return after a window's end */
     *inside = *data->correlation_data = tkt_ticks();
-    return true;
 }
 
+/* Takt's own calls have the highest time of all, and no id. */
 static void on_api(int domain, uint32_t id, const tkt_callback_data *data, const void *caller)
 {
-    uint64_t *inside = &takt_thread_hot_v1.device_call;
-    const char *name = id < domains[domain].count ? domains[domain].names[id] : NULL;
+    uint64_t *inside = &takt_thread_hot_v1.device_call, within = *inside;
     if (data->site == TKT_API_ENTER) {
-        if (enter_outermost(data) && name && name[-1] == CLASS_CAPTURE_BEGIN)
-            tkt_capture_begin();
-    } else if (*inside != 0 && *inside == *data->correlation_data) {
+        if (within < atomic_load_explicit(&switched_ticks, memory_order_relaxed))
+            on_enter(domain, id, data, inside);
+        else if (within != UINT64_MAX)
+            note_inner(data->correlation);
+    } else if (within != 0 && within == *data->correlation_data) {
+        const char *name = name_of(domain, id);
         if (name)
             on_exit_of(name, domain == TKT_DOMAIN_DRIVER, data, caller);
         *inside = 0;

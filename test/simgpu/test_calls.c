@@ -49,8 +49,8 @@ static void make_graph(void)
     cudaGraph_t captured;
     check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
     for (int i = 0; i < 2; i++)
-        check(cudaLaunchKernel(&kernel_of_graph, (dim3){1, 1, 1}, (dim3){32, 1, 1}, NULL, 0,
-                               stream));
+        check(
+            cudaLaunchKernel(&kernel_of_graph, (dim3){1, 1, 1}, (dim3){32, 1, 1}, NULL, 0, stream));
     check(cudaStreamEndCapture(stream, &captured));
     check(cudaGraphInstantiate(&graph, captured, 0));
 }
