@@ -34,6 +34,7 @@
 typedef enum call_class {
     CLASS_NONE,
     CLASS_WORK, /* launches, copies, sets, allocates, frees, waits */
+    CLASS_END,  /* ends a context; recorded as work is */
     CLASS_CAPTURE_BEGIN,
     CLASS_CAPTURE_END
 } call_class;
@@ -84,6 +85,11 @@ void tkt_callback_report(const tkt_cuda_call *call)
         hook(call);
 }
 
+static bool is_recorded(const char *name)
+{
+    return name[-1] == CLASS_WORK || name[-1] == CLASS_END;
+}
+
 /* What calls inside others do not need is out of line: they are most, and save no registers then.
  * A capture that could not begin is none; one that ends has ended, whatever came of it. */
 static __attribute__((noinline)) void on_exit_of(const char *name, bool is_driver,
@@ -92,7 +98,7 @@ static __attribute__((noinline)) void on_exit_of(const char *name, bool is_drive
     int32_t result = data->result ? *(const int32_t *)data->result : 0;
     if (name[-1] == CLASS_CAPTURE_END || (name[-1] == CLASS_CAPTURE_BEGIN && result != 0))
         tkt_capture_end();
-    if (name[-1] != CLASS_WORK)
+    if (!is_recorded(name))
         return;
     tkt_callback_report(&(tkt_cuda_call){
         .name = name,
@@ -126,6 +132,8 @@ static __attribute__((noinline)) void on_enter(int domain, uint32_t id,
     const char *name = name_of(domain, id);
     if (name && name[-1] == CLASS_CAPTURE_BEGIN)
         tkt_capture_begin();
+    else if (name && name[-1] == CLASS_END)
+        tkt_collector_flush_before_reset();
     outer_correlation = data->correlation;
     remember_correlation(data->correlation); /* it may return after a window's end */
     *inside = *data->correlation_data = tkt_ticks();
@@ -203,7 +211,9 @@ static call_class class_of(const char *name)
         {"MemAlloc", CLASS_WORK},
         {"MemFree", CLASS_WORK},
         {"MemHostAlloc", CLASS_WORK},
-        {"DeviceReset", CLASS_WORK},
+        {"DeviceReset", CLASS_END},
+        {"DevicePrimaryCtxReset", CLASS_END},
+        {"CtxDestroy", CLASS_END},
         {"DeviceSynchronize", CLASS_WORK},
         {"ThreadSynchronize", CLASS_WORK},
         {"CtxSynchronize", CLASS_WORK},
@@ -275,7 +285,7 @@ static int enable(const tkt_cupti *cupti, bool is_on, bool is_work, bool *is_any
     for (int domain = TKT_DOMAIN_DRIVER; domain <= TKT_DOMAIN_RUNTIME; domain++) {
         for (uint32_t id = 0; id < domains[domain].count; id++) {
             const char *name = domains[domain].names[id];
-            if (!name || (name[-1] == CLASS_WORK) != is_work)
+            if (!name || is_recorded(name) != is_work)
                 continue;
             int result = cupti->enable_callback(is_on, cupti->subscriber, domain, id);
             first = first ? first : result;

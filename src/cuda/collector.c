@@ -19,6 +19,7 @@
 #define FLUSH_MS  150
 #define SWITCH_MS 5000 /* CUPTI's first enabling takes seconds in large programs */
 #define EXIT_MS   1000
+#define RESET_MS  1000
 #define LATE_MS   200 /* that CUPTI's own thread may take to hand over what is full */
 
 static struct {
@@ -332,4 +333,14 @@ bool tkt_cuda_settle(bool synchronize, uint32_t timeout_ms)
     }
     tkt_mutex_unlock(&collector.lock);
     return is_settled;
+}
+
+void tkt_collector_flush_before_reset(void)
+{
+    tkt_mutex_lock(&collector.lock);
+    if (collector.is_running && collector.wish.is_on) {
+        collector.synchronize = true;
+        wait_for(&collector.answered, ++collector.asked, RESET_MS);
+    }
+    tkt_mutex_unlock(&collector.lock);
 }

@@ -62,6 +62,7 @@ static bool is_option(const char *name, size_t size)
         "order",      "drop_every",    "unknown_every", "corrupt_at",      "cut",
         "callbacks",  "wrong_context", "late_ms",       "slow_request_us", "owner",
         "owner_from", "hang",          "hang_at",       "report",
+        "reset_loses",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strlen(names[i]) == size && !memcmp(names[i], name, size))
@@ -116,6 +117,7 @@ void simc_load_options(void)
     copy_option(o->owner, sizeof o->owner, "cupti.owner");
     copy_option(o->hang, sizeof o->hang, "cupti.hang");
     o->hang_at = number("cupti.hang_at", 1);
+    o->reset_loses = number("cupti.reset_loses", 0) != 0;
     copy_option(report, sizeof report, "cupti.report");
     is_loaded = true;
 }
