@@ -151,7 +151,7 @@ static int run_in_child(int (*child)(void))
 
 static void record_one_step(void)
 {
-    takt_profiler_options options = options_for(&traces, (takt_schedule){.active = 1});
+    takt_profiler_options options = options_for(&traces, (takt_schedule){.active = 1, .repeat = 1});
     options.foreground = true;
     takt_profiler *profiler = started(&options);
     step(profiler);
