@@ -141,6 +141,24 @@ static void so_does_one_whose_parent_has_recorded_its_own_scopes(void **state)
     assert_int_equal(run_in_child(use_cuda), 0);
 }
 
+static int record_without_cuda(void)
+{
+    takt_profiler *profiler = start_profiler(true);
+    {
+        TAKT_SCOPE("child");
+    }
+    return stop_profiler(profiler) == 0 && takt_trace_track_count(last_trace) > 0 ? 0 : 1;
+}
+
+/* CUDA cannot be used then, but the child ends, and has its scopes. */
+static void a_child_of_a_parent_that_used_cuda_without_takt_records_its_scopes(void **state)
+{
+    (void)state;
+    launch(1);
+    cudaDeviceSynchronize();
+    assert_int_equal(run_in_child(record_without_cuda), 0);
+}
+
 /* ---- Resets ---------------------------------------------------------------------------------- */
 
 #define LAUNCHES 4
@@ -199,7 +217,6 @@ static int try_everything(void)
         return 1;
     takt_timer_end(&timer_of_parent);
     takt_profiler_stop(of_parent);
-    takt_profiler_destroy(of_parent);
     return 0;
 }
 
@@ -280,6 +297,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_child_of_a_parent_without_cuda_records_it),
         cmocka_unit_test(so_does_one_whose_parent_has_recorded_its_own_scopes),
+        cmocka_unit_test(a_child_of_a_parent_that_used_cuda_without_takt_records_its_scopes),
         cmocka_unit_test(what_was_launched_before_a_reset_is_in_the_trace),
         cmocka_unit_test(a_child_of_a_parent_with_cuda_is_silent_and_ends),
         cmocka_unit_test(nor_does_it_record_when_the_parent_has_ended),
