@@ -2,11 +2,10 @@
  * the time in the word that both share; EXIT hands the call on.
  *
  * Calls contain calls: the runtime calls the driver, and in some toolkits one function of the
- * runtime calls another. The outermost counts, the others are left out. The thread remembers the
- * call that it is in by the time of its ENTER, which EXIT finds in the shared word: so EXIT knows
- * whether it ends that call or one inside. A lost EXIT is harmless: it is lost when callbacks are
- * switched between ENTER and EXIT, and every switching notes its time. A call that was remembered
- * before that time does not count.
+ * runtime calls another. The outermost counts, the others are left out, and ENTER leaves them no
+ * time. The thread remembers the call that it is in by its correlation id and by how often
+ * callbacks had been switched. That makes a lost EXIT harmless: it is lost when callbacks are
+ * switched between ENTER and EXIT, and a call that was remembered before that does not count.
  *
  * A call inside may have a correlation id of its own, and activities may carry that one. Then the
  * id is noted as another one of the outermost call's (alias.h).
@@ -47,8 +46,7 @@ typedef struct api_domain {
 static api_domain domains[TKT_DOMAIN_RUNTIME + 1];
 static _Atomic(void (*)(const tkt_cuda_call *)) call_hook;
 static _Atomic(uint32_t) last_correlation;
-static _Atomic(uint64_t) switched_ticks = 1;     /* when callbacks were last switched; never 0 */
-static _Thread_local uint32_t outer_correlation; /* of the call that the thread is in */
+static _Atomic(uint64_t) switches = 1; /* counts how often callbacks were switched */
 
 void tkt_cuda_on_call(void (*on_call)(const tkt_cuda_call *call))
 {
@@ -113,11 +111,9 @@ static __attribute__((noinline)) void on_exit_of(const char *name, bool is_drive
 }
 
 /* Within a call that counts. Others must not take the id for one that was not given yet. */
-static __attribute__((noinline)) void note_inner(uint32_t correlation)
+static __attribute__((noinline)) void note_inner(uint32_t correlation, uint32_t outer)
 {
-    if (correlation == outer_correlation)
-        return;
-    tkt_alias_add(correlation, outer_correlation);
+    tkt_alias_add(correlation, outer);
     remember_correlation(correlation);
 }
 
@@ -129,26 +125,32 @@ static const char *name_of(int domain, uint32_t id)
 static __attribute__((noinline)) void on_enter(int domain, uint32_t id,
                                                const tkt_callback_data *data, uint64_t *inside)
 {
+    *data->correlation_data = 0;
+    if (*inside == UINT64_MAX) /* a call of Takt's own */
+        return;
     const char *name = name_of(domain, id);
     if (name && name[-1] == CLASS_CAPTURE_BEGIN)
         tkt_capture_begin();
     else if (name && name[-1] == CLASS_END)
         tkt_collector_flush_before_reset();
-    outer_correlation = data->correlation;
     remember_correlation(data->correlation); /* it may return after a window's end */
-    *inside = *data->correlation_data = tkt_ticks();
+    uint64_t count = atomic_load_explicit(&switches, memory_order_relaxed);
+    *inside = count << 32 | data->correlation;
+    *data->correlation_data = tkt_ticks();
 }
 
-/* Takt's own calls have the highest time of all, and no id. */
 static void on_api(int domain, uint32_t id, const tkt_callback_data *data, const void *caller)
 {
     uint64_t *inside = &takt_thread_hot_v1.device_call, within = *inside;
     if (data->site == TKT_API_ENTER) {
-        if (within < atomic_load_explicit(&switched_ticks, memory_order_relaxed))
+        if (within >> 32 != atomic_load_explicit(&switches, memory_order_relaxed)) {
             on_enter(domain, id, data, inside);
-        else if (within != UINT64_MAX)
-            note_inner(data->correlation);
-    } else if (within != 0 && within == *data->correlation_data) {
+            return;
+        }
+        *data->correlation_data = 0;
+        if ((uint32_t)within != data->correlation)
+            note_inner(data->correlation, (uint32_t)within);
+    } else if ((uint32_t)within == data->correlation && *data->correlation_data != 0) {
         const char *name = name_of(domain, id);
         if (name)
             on_exit_of(name, domain == TKT_DOMAIN_DRIVER, data, caller);
@@ -297,7 +299,7 @@ static int enable(const tkt_cupti *cupti, bool is_on, bool is_work, bool *is_any
 
 static void void_open_calls(void)
 {
-    atomic_store_explicit(&switched_ticks, tkt_ticks(), memory_order_relaxed);
+    atomic_fetch_add_explicit(&switches, 1, memory_order_relaxed);
 }
 
 /* Captures are watched on, so that calls whose EXIT is lost must not hide them. */
