@@ -122,17 +122,24 @@ static const char *name_of(int domain, uint32_t id)
     return id < domains[domain].count ? domains[domain].names[id] : NULL;
 }
 
+static __attribute__((noinline)) void prepare(const char *name)
+{
+    if (name[-1] == CLASS_CAPTURE_BEGIN)
+        tkt_capture_begin();
+    else if (name[-1] == CLASS_END)
+        tkt_collector_flush_before_reset();
+}
+
 static __attribute__((noinline)) void on_enter(int domain, uint32_t id,
                                                const tkt_callback_data *data, uint64_t *inside)
 {
-    *data->correlation_data = 0;
-    if (*inside == UINT64_MAX) /* a call of Takt's own */
+    if (*inside == UINT64_MAX) { /* a call of Takt's own */
+        *data->correlation_data = 0;
         return;
+    }
     const char *name = name_of(domain, id);
-    if (name && name[-1] == CLASS_CAPTURE_BEGIN)
-        tkt_capture_begin();
-    else if (name && name[-1] == CLASS_END)
-        tkt_collector_flush_before_reset();
+    if (name && name[-1] != CLASS_WORK)
+        prepare(name);
     remember_correlation(data->correlation); /* it may return after a window's end */
     uint64_t count = atomic_load_explicit(&switches, memory_order_relaxed);
     *inside = count << 32 | data->correlation;
