@@ -92,7 +92,7 @@ typedef struct takt_thread_v1 {
     void        *log;     /* struct tkt_thread_log */
     uint64_t     is_busy; /* inside the library */
     uint64_t     printing_timers;
-    uint64_t     device_call; /* id of the call into a device library that it is in, see src/cuda */
+    uint64_t     device_call; /* the call into a device library that it is in, see src/cuda */
 } takt_thread_v1;
 
 typedef struct takt_switch_v1 {

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -108,5 +109,16 @@ takt_status tkt_thread_at_exit(void (*handler)(void *value), void *value)
 
 void tkt_at_fork(void (*child)(void))
 {
-    pthread_atfork(NULL, NULL, child);
+    tkt_around_fork(NULL, child);
+}
+
+void tkt_around_fork(void (*before)(void), void (*child)(void))
+{
+    pthread_atfork(before, NULL, child);
+}
+
+bool tkt_thread_is_only(void)
+{
+    struct stat tasks; /* two links are the folder's own, the others its threads */
+    return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;
 }

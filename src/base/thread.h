@@ -46,7 +46,13 @@ void tkt_thread_os_name(char name[16]);
  * further call on the same thread replaces the value; NULL takes it back. */
 takt_status tkt_thread_at_exit(void (*handler)(void *value), void *value);
 
-/* Calls `child` in the child after fork(), from now on. */
+/* Calls `child` in the child after fork(), and `before` in the parent ahead of it (NULL: nothing),
+ * from now on. */
 void tkt_at_fork(void (*child)(void));
+void tkt_around_fork(void (*before)(void), void (*child)(void));
+
+/* Whether the process has no other thread. Asks the operating system; false where it does not
+ * say. */
+bool tkt_thread_is_only(void);
 
 #endif

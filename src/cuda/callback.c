@@ -1,8 +1,14 @@
 /* Calls into CUDA, told by CUPTI on the thread that makes them, at ENTER and at EXIT. ENTER leaves
- * the time in the word that both share; EXIT hands the call on. A driver call that a runtime call
- * makes has the same correlation id, and is left out: the thread remembers the runtime call that it
- * is in. Remembering the id, rather than that there is one, makes a lost EXIT harmless: switching
- * callbacks off between the two loses it.
+ * the time in the word that both share; EXIT hands the call on.
+ *
+ * Calls contain calls: the runtime calls the driver, and in some toolkits one function of the
+ * runtime calls another. The outermost counts, the others are left out, and ENTER leaves them no
+ * time. The thread remembers the call that it is in by its correlation id and by how often
+ * callbacks had been switched. That makes a lost EXIT harmless: it is lost when callbacks are
+ * switched between ENTER and EXIT, and a call that was remembered before that does not count.
+ *
+ * A call inside may have a correlation id of its own, and activities may carry that one. Then the
+ * id is noted as another one of the outermost call's (alias.h).
  *
  * Which ids are of interest is decided by name. The numbers differ between releases only in that
  * there are more of them; the names tell variants of one function apart, which are one to people.
@@ -10,6 +16,7 @@
 #include "cuda/callback.h"
 
 #include "base/clock.h"
+#include "cuda/alias.h"
 #include "cuda/capture.h"
 #include "cuda/collector.h"
 
@@ -21,11 +28,14 @@
 #define MAX_IDS     1536u /* of one domain; 13.0 has 807 */
 #define MAX_MISSING 64u   /* ids without name that follow each other within a domain */
 #define NAME_BYTES  64u
+#define UNHEARD     1u    /* instead of the begin of a call that nobody wants to hear of */
+#define RESET_MS    1000u /* that a call which ends a context may wait for what had finished */
 
 /* What a call is to us stands in the byte before its name. */
 typedef enum call_class {
     CLASS_NONE,
     CLASS_WORK, /* launches, copies, sets, allocates, frees, waits */
+    CLASS_END,  /* ends a context; recorded as work is */
     CLASS_CAPTURE_BEGIN,
     CLASS_CAPTURE_END,
     CLASS_MARK /* Takt's own, for the id that it gets */
@@ -39,7 +49,8 @@ typedef struct api_domain {
 static api_domain domains[TKT_DOMAIN_RUNTIME + 1];
 static _Atomic(void (*)(const tkt_cuda_call *)) call_hook;
 static _Atomic(uint32_t) last_correlation;
-static _Atomic(bool) is_paused; /* ids are remembered, and nothing else */
+static _Atomic(bool) is_paused;        /* ids are remembered, and nothing else */
+static _Atomic(uint64_t) switches = 1; /* counts how often callbacks were switched */
 
 void tkt_cuda_on_call(void (*on_call)(const tkt_cuda_call *call))
 {
@@ -108,19 +119,24 @@ static bool is_empty(const char *name, const void *parameters)
     return bytes == 0;
 }
 
-/* A capture that could not begin is none; one that ends has ended, whatever came of it. */
-static void on_exit_of(const char *name, bool is_driver, const tkt_callback_data *data,
-                       const void *caller)
+static bool is_recorded(const char *name)
 {
-    uint64_t begin_ticks = *data->correlation_data;
+    return name[-1] == CLASS_WORK || name[-1] == CLASS_END;
+}
+
+/* What calls inside others do not need is out of line: they are most, and save no registers then.
+ * A capture that could not begin is none; one that ends has ended, whatever came of it. */
+static __attribute__((noinline)) void on_exit_of(const char *name, bool is_driver,
+                                                 const tkt_callback_data *data, const void *caller)
+{
     int32_t result = data->result ? *(const int32_t *)data->result : 0;
     if (name[-1] == CLASS_CAPTURE_END || (name[-1] == CLASS_CAPTURE_BEGIN && result != 0))
         tkt_capture_end();
-    if (name[-1] != CLASS_WORK || begin_ticks == 0)
+    if (!is_recorded(name) || *data->correlation_data == UNHEARD)
         return;
     tkt_callback_report(&(tkt_cuda_call){
         .name = name,
-        .begin_ticks = begin_ticks,
+        .begin_ticks = *data->correlation_data,
         .end_ticks = tkt_ticks(),
         .correlation = data->correlation,
         .result = result,
@@ -130,27 +146,60 @@ static void on_exit_of(const char *name, bool is_driver, const tkt_callback_data
     });
 }
 
-static void on_api(int domain, uint32_t id, const tkt_callback_data *data, const void *caller)
+/* Within a call that counts. Others must not take the id for one that was not given yet. */
+static __attribute__((noinline)) void note_inner(uint32_t correlation, uint32_t outer)
 {
-    uint64_t *inside = &takt_thread_hot_v1.device_call;
-    bool is_driver = domain == TKT_DOMAIN_DRIVER;
-    if (*inside == UINT64_MAX || (is_driver && *inside == data->correlation))
-        return;
-    const char *name = id < domains[domain].count ? domains[domain].names[id] : NULL;
-    if (data->site == TKT_API_ENTER) {
-        if (!is_driver)
-            *inside = data->correlation;
-        if (name && name[-1] == CLASS_CAPTURE_BEGIN)
-            tkt_capture_begin();
-        remember_correlation(data->correlation); /* it may return after a window's end */
-        bool is_unheard = atomic_load_explicit(&is_paused, memory_order_relaxed);
-        *data->correlation_data = is_unheard ? 0 : tkt_ticks();
+    tkt_alias_add(correlation, outer);
+    remember_correlation(correlation);
+}
+
+static const char *name_of(int domain, uint32_t id)
+{
+    return id < domains[domain].count ? domains[domain].names[id] : NULL;
+}
+
+static __attribute__((noinline)) void prepare(const char *name)
+{
+    if (name[-1] == CLASS_CAPTURE_BEGIN)
+        tkt_capture_begin();
+    else if (name[-1] == CLASS_END)
+        tkt_cuda_settle(&(tkt_settling){.synchronize = true, .timeout_ms = RESET_MS});
+}
+
+static __attribute__((noinline)) void on_enter(int domain, uint32_t id,
+                                               const tkt_callback_data *data, uint64_t *inside)
+{
+    if (*inside == UINT64_MAX) { /* a call of Takt's own */
+        *data->correlation_data = 0;
         return;
     }
-    if (name)
-        on_exit_of(name, is_driver, data, caller);
-    if (!is_driver)
+    const char *name = name_of(domain, id);
+    if (name && name[-1] != CLASS_WORK)
+        prepare(name);
+    remember_correlation(data->correlation); /* it may return after a window's end */
+    uint64_t count = atomic_load_explicit(&switches, memory_order_relaxed);
+    *inside = count << 32 | data->correlation;
+    bool is_unheard = atomic_load_explicit(&is_paused, memory_order_relaxed);
+    *data->correlation_data = is_unheard ? UNHEARD : tkt_ticks();
+}
+
+static void on_api(int domain, uint32_t id, const tkt_callback_data *data, const void *caller)
+{
+    uint64_t *inside = &takt_thread_hot_v1.device_call, within = *inside;
+    if (data->site == TKT_API_ENTER) {
+        if (within >> 32 != atomic_load_explicit(&switches, memory_order_relaxed)) {
+            on_enter(domain, id, data, inside);
+            return;
+        }
+        *data->correlation_data = 0;
+        if ((uint32_t)within != data->correlation)
+            note_inner(data->correlation, (uint32_t)within);
+    } else if ((uint32_t)within == data->correlation && *data->correlation_data != 0) {
+        const char *name = name_of(domain, id);
+        if (name)
+            on_exit_of(name, domain == TKT_DOMAIN_DRIVER, data, caller);
         *inside = 0;
+    }
 }
 
 void tkt_callback(void *user, int domain, uint32_t id, const void *data)
@@ -208,7 +257,9 @@ static call_class class_of(const char *name)
         {"MemAlloc", CLASS_WORK},
         {"MemFree", CLASS_WORK},
         {"MemHostAlloc", CLASS_WORK},
-        {"DeviceReset", CLASS_WORK},
+        {"DeviceReset", CLASS_END},
+        {"DevicePrimaryCtxReset", CLASS_END},
+        {"CtxDestroy", CLASS_END},
         {"DeviceSynchronize", CLASS_WORK},
         {"ThreadSynchronize", CLASS_WORK},
         {"CtxSynchronize", CLASS_WORK},
@@ -281,7 +332,7 @@ static int enable(const tkt_cupti *cupti, bool is_on, bool is_work, bool *is_any
     for (int domain = TKT_DOMAIN_DRIVER; domain <= TKT_DOMAIN_RUNTIME; domain++) {
         for (uint32_t id = 0; id < domains[domain].count; id++) {
             const char *name = domains[domain].names[id];
-            if (!name || (name[-1] == CLASS_WORK) != is_work)
+            if (!name || is_recorded(name) != is_work)
                 continue;
             int result = cupti->enable_callback(is_on, cupti->subscriber, domain, id);
             first = first ? first : result;
@@ -291,9 +342,19 @@ static int enable(const tkt_cupti *cupti, bool is_on, bool is_work, bool *is_any
     return first;
 }
 
+static void void_open_calls(void)
+{
+    atomic_fetch_add_explicit(&switches, 1, memory_order_relaxed);
+}
+
+/* Captures are watched on, so that calls whose EXIT is lost must not hide them. */
 int tkt_callback_switch_calls(const tkt_cupti *cupti, bool is_on, bool *is_any)
 {
-    return enable(cupti, is_on, true, is_any);
+    void_open_calls();
+    int result = enable(cupti, is_on, true, is_any);
+    if (!is_on)
+        void_open_calls();
+    return result;
 }
 
 int tkt_callback_watch(const tkt_cupti *cupti)

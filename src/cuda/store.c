@@ -3,6 +3,8 @@
  * once. All that grows is charged to one budget: past it the newest is refused and counted. */
 #include "cuda/store.h"
 
+#include "cuda/alias.h"
+
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -131,7 +133,9 @@ bool tkt_store_add(tkt_store *store, const tkt_stored_activity *activity)
         chunk = new_chunk(store);
     if (!chunk)
         return refuse(store);
-    chunk->items[chunk->count++] = *activity;
+    tkt_stored_activity *added = &chunk->items[chunk->count++];
+    *added = *activity;
+    added->correlation = tkt_alias_outer(activity->correlation);
     store->next_sequence++;
     return true;
 }
@@ -165,16 +169,20 @@ bool tkt_store_add_memory(tkt_store *store, const tkt_stored_memory *memory)
     if (store->has_no_window)
         return true;
     tkt_stored_memory *added = ADD_TO_RING(store, &store->memory);
-    if (added)
+    if (added) {
         *added = *memory;
+        added->correlation = tkt_alias_outer(memory->correlation);
+    }
     return added != NULL;
 }
 
 bool tkt_store_add_wait(tkt_store *store, const tkt_stored_wait *wait)
 {
     tkt_stored_wait *added = ADD_TO_RING(store, &store->waits);
-    if (added)
+    if (added) {
         *added = *wait;
+        added->correlation = tkt_alias_outer(wait->correlation);
+    }
     return added != NULL;
 }
 

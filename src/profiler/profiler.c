@@ -250,7 +250,7 @@ takt_status takt_profiler_start(takt_profiler *profiler)
         return TAKT_OK;
     if (profiler->is_running || tkt_record_is_disabled())
         return TAKT_BAD_STATE;
-    tkt_record_watch_forks(); /* a child would go on counting, and write into the same files */
+    tkt_record_run(true); /* a child would go on counting, and write into the same files */
     profiler->is_running = profiler->was_started = true;
     profiler->step = 0;
     profiler->cycles_saved = 0;
@@ -310,6 +310,7 @@ takt_status takt_profiler_stop(takt_profiler *profiler)
     profiler->is_running = false;
     if (tkt_record_is_disabled())
         return TAKT_OK;
+    tkt_record_run(false);
     uint64_t now = read_boundary(profiler);
     tkt_scope_end_phase(now);
     go_to(profiler, TKT_STOPPED, now);

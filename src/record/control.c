@@ -7,29 +7,47 @@ TAKT_API takt_switch_v1 takt_switch_hot_v1;
 tkt_control tkt_record_control;
 
 /* A forked child has one thread and copies of locks that others may have held: it records nothing
- * and touches none of them. */
+ * and touches none of them. Unless nobody could have held one: then it begins anew. */
+static bool is_quiet;
+
+static void look_before_fork(void)
+{
+    is_quiet = !tkt_record_control.modes && !takt_switch_hot_v1.mask &&
+               !tkt_record_control.running && !takt_thread_hot_v1.is_busy && tkt_thread_is_only();
+}
+
 static void disable_in_child(void)
 {
+    if (is_quiet) {
+        tkt_log_detach();
+        return;
+    }
     __atomic_store_n(&tkt_record_control.is_disabled, true, __ATOMIC_RELAXED);
     __atomic_store_n(&takt_switch_hot_v1.mask, 0, __ATOMIC_RELAXED);
 }
 
 static void watch_forks(void)
 {
-    tkt_at_fork(disable_in_child);
+    tkt_around_fork(look_before_fork, disable_in_child);
 }
 
-void tkt_record_watch_forks(void)
+static void watch_forks_once(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
+}
+
+void tkt_record_run(bool is_running)
+{
+    watch_forks_once();
+    __atomic_fetch_add(&tkt_record_control.running, is_running ? 1 : UINT32_MAX, __ATOMIC_RELAXED);
 }
 
 void tkt_record_set(uint32_t modes, uint64_t mask)
 {
     if (tkt_record_is_disabled())
         return;
-    tkt_record_watch_forks();
+    watch_forks_once();
     tkt_control *control = &tkt_record_control;
     if (mask && !__atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED)) {
         __atomic_fetch_add(&control->epoch, 1, __ATOMIC_RELAXED);

@@ -20,6 +20,7 @@ typedef struct tkt_control {
     uint64_t      ring_until_ticks; /* atomic; with TKT_RING: older chunks may go, others stay */
     uint64_t      fold_from_ticks; /* atomic; spans are folded from here on */
     uint64_t      fold_ns_per_tick; /* atomic; see tkt_clock_fit */
+    uint32_t      running; /* atomic; profilers between start and stop */
     bool          is_disabled; /* atomic; in a forked child */
 } tkt_control;
 
@@ -35,8 +36,9 @@ static inline bool tkt_record_is_disabled(void)
     return __atomic_load_n(&tkt_record_control.is_disabled, __ATOMIC_RELAXED);
 }
 
-/* Disables recording in children that are forked from now on. The first recording does it, too. */
-void tkt_record_watch_forks(void);
+/* A profiler runs from now on, or does no more: children that are forked meanwhile record nothing,
+ * as those that are forked while anything is recorded. */
+void tkt_record_run(bool is_running);
 
 /* Whether this thread may not record now: nobody may, or it is inside the library already, on its
  * way through the host's allocator, with locks held. */

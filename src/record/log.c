@@ -263,6 +263,19 @@ static void on_thread_exit(void *value)
     give_log(log);
 }
 
+/* The child's thread has another id. Its end must not give back what it has not. */
+void tkt_log_detach(void)
+{
+    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    tkt_thread_log *log = thread->log;
+    if (!log)
+        return;
+    log->rest = thread->cursor;
+    log->thread = NULL;
+    log->is_taken = false;
+    *thread = (takt_thread_v1){0};
+}
+
 /* Gives the calling thread a log. */
 static tkt_thread_log *attach(takt_thread_v1 *thread)
 {

@@ -80,6 +80,10 @@ typedef struct tkt_thread_log {
  * call that returns a log must be followed by tkt_log_leave(). */
 tkt_thread_log *tkt_log_enter(void);
 
+/* In a forked child in which recording goes on: its one thread is another one, and gets a log when
+ * it needs one. Its open scopes are forgotten. */
+void tkt_log_detach(void);
+
 /* Opens the fast paths again as far as they may be. */
 void tkt_log_leave(tkt_thread_log *log);
 

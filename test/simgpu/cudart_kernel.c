@@ -223,12 +223,21 @@ CUDART cudaLaunchKernel_ptsz(const void *function, dim3 grid, dim3 block, void *
     RUNTIME_LAUNCH(cudaLaunchKernel_ptsz, launch(&params, kernel, true), &params, kernel);
 }
 
+/* What <<<...>>> calls; some toolkits have it call the public function. */
+static int launch_stub(const launch_params *params, sim_function *kernel)
+{
+    if (sim_option_number("launch.nested", 0))
+        return (int)cudaLaunchKernel(params->function, params->grid, params->block, params->args,
+                                     params->shared_bytes, params->stream);
+    return launch(params, kernel, false);
+}
+
 CUDART __cudaLaunchKernel(cudaKernel_t function, dim3 grid, dim3 block, void **args,
                           size_t shared_bytes, cudaStream_t stream)
 {
     launch_params params = {function, grid, block, args, shared_bytes, stream};
     sim_function *kernel = runtime_kernel(function);
-    RUNTIME_LAUNCH(__cudaLaunchKernel, launch(&params, kernel, false), &params, kernel);
+    RUNTIME_LAUNCH(__cudaLaunchKernel, launch_stub(&params, kernel), &params, kernel);
 }
 
 CUDART __cudaLaunchKernel_ptsz(cudaKernel_t function, dim3 grid, dim3 block, void **args,

@@ -71,7 +71,7 @@ typedef struct sim_call {
     uint32_t    cbid;
     const char *function;    /* "cudaLaunchKernel", without version */
     const void *params;      /* as generated_cuda*_meta.h lays them out; may be NULL */
-    uint32_t    correlation; /* a driver call inside a runtime call has that one's */
+    uint32_t    correlation; /* a call inside another has that one's; see "driver.ids" */
     uint32_t    thread;      /* gettid() */
     void       *context;     /* handle of the current context, NULL before there is one */
     uint32_t    context_id;

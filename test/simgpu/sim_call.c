@@ -75,9 +75,25 @@ static sim_news *add_news(void)
     return &news[news_count++];
 }
 
+/* "driver.ids": whether calls inside others have ids of their own, and which one work carries. */
+typedef enum sim_ids { SIM_IDS_SHARED, SIM_IDS_OUTER, SIM_IDS_INNER } sim_ids;
+
+static sim_ids ids_now(void)
+{
+    const char *ids = sim_option("driver.ids");
+    if (!ids)
+        return SIM_IDS_SHARED;
+    return strcmp(ids, "outer") == 0 ? SIM_IDS_OUTER
+           : strcmp(ids, "inner") == 0 ? SIM_IDS_INNER
+                                       : SIM_IDS_SHARED;
+}
+
 static uint32_t correlation_now(void)
 {
-    return this_thread.call ? this_thread.call->correlation : 0;
+    const sim_call *call = this_thread.call;
+    while (call && call->outer && ids_now() == SIM_IDS_OUTER)
+        call = call->outer;
+    return call ? call->correlation : 0;
 }
 
 void sim_add_record(const sim_record *record)
@@ -135,8 +151,9 @@ int sim_enter_launch(sim_call *call, sim_function_id function, const void *param
         call->context_id = context->id;
     }
     call->correlation =
-        call->outer ? call->outer->correlation
-                    : atomic_fetch_add_explicit(&last_correlation, 1, memory_order_relaxed) + 1;
+        call->outer && ids_now() == SIM_IDS_SHARED
+            ? call->outer->correlation
+            : atomic_fetch_add_explicit(&last_correlation, 1, memory_order_relaxed) + 1;
     call->kernel = sim_function_name(kernel);
     call->begin_ns = sim_time_ns();
     thread->call = call;

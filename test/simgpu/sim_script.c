@@ -23,7 +23,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static const char *const groups[] = {
     "devices", "device", "kernel", "memcpy", "memset",    "latency",  "clock",
-    "fault",   "graph",  "local",  "shared", "registers", "overhead", "driver",
+    "fault",   "graph",  "local",  "shared", "registers", "overhead", "driver",    "launch",
 };
 
 static void die(const char *what, const char *text)

@@ -30,8 +30,7 @@ static int try_everything(takt_profiler *profiler)
         TAKT_SCOPE("child");
         TAKT_TIMER("child", .silent = true, .filter = TAKT_TIMING_ALL, .elapsed_ms = &elapsed_ms);
     }
-    TAKT_TIMED(&result, .repeat = 3)
-    {
+    TAKT_TIMED(&result, .repeat = 3) {
         runs++;
     }
     if (elapsed_ms < 0)
@@ -71,8 +70,8 @@ static void a_child_does_nothing_at_any_step_and_the_parent_goes_on(void **state
     static const takt_mode modes[] = {TAKT_MODE_TRACE, TAKT_MODE_SUMMARY, TAKT_MODE_BOTH,
                                       TAKT_MODE_FLIGHT};
     for (size_t m = 0; m < 4; m++) {
-        takt_profiler_options options = options_for(
-            &traces, (takt_schedule){.wait = 1, .warmup = 1, .active = 2, .repeat = 2});
+        takt_profiler_options options =
+            options_for(&traces, (takt_schedule){.wait = 1, .warmup = 1, .active = 2, .repeat = 2});
         options.mode = modes[m];
         takt_profiler *profiler = started(&options);
         for (int i = 0; i < 8; i++) {
@@ -135,6 +134,122 @@ static void a_child_in_the_middle_of_a_timer_prints_its_line(void **state)
     captured_stdout();
 }
 
+/* ---- Forked while nothing is recorded -------------------------------------------------------- */
+
+static int run_in_child(int (*child)(void))
+{
+    int status;
+    pid_t id = fork();
+    if (id == 0) {
+        alarm(20);
+        _exit(child());
+    }
+    assert_true(id > 0);
+    assert_int_equal(waitpid(id, &status, 0), id);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+static void record_one_step(void)
+{
+    takt_profiler_options options = options_for(&traces, (takt_schedule){.active = 1, .repeat = 1});
+    options.foreground = true;
+    takt_profiler *profiler = started(&options);
+    step(profiler);
+    takt_profiler_stop(profiler);
+    takt_profiler_destroy(profiler);
+}
+
+/* The child's own scopes are in its trace, on a thread that has its id, and no others. */
+static int record_in_child(void)
+{
+    takt_track_info track;
+    release_traces(&traces);
+    record_one_step();
+    if (traces.count != 1)
+        return 1;
+    const takt_trace *trace = traces.items[0];
+    if (count_spans(trace, "work") != 1)
+        return 2;
+    if (takt_trace_facts(trace)->process_id != (uint32_t)getpid())
+        return 3;
+    for (size_t i = 0; i < takt_trace_track_count(trace); i++)
+        if (takt_trace_track(trace, i, &track) == TAKT_OK && strcmp(track.name, "main") == 0 &&
+            track.thread_id == (uint32_t)getpid())
+            return 0;
+    return 4;
+}
+
+static int fork_again(void)
+{
+    int status;
+    pid_t id = fork();
+    if (id == 0)
+        _exit(record_in_child());
+    waitpid(id, &status, 0);
+    return WEXITSTATUS(status);
+}
+
+static int try_to_record(void)
+{
+    takt_timing *timing = NULL;
+    return takt_timing_begin(NULL, &timing) == TAKT_BAD_STATE ? 0 : 1;
+}
+
+static int try_to_start(void)
+{
+    takt_timing *timing = NULL;
+    takt_status status = takt_timing_begin(NULL, &timing);
+    takt_timing_free(timing);
+    return status == TAKT_OK ? 0 : 1;
+}
+
+static void a_child_records_if_its_parent_has_ended_recording(void **state)
+{
+    (void)state;
+    record_one_step();
+    assert_int_equal(run_in_child(record_in_child), 0);
+    assert_int_equal(run_in_child(fork_again), 0);
+    release_traces(&traces);
+    record_one_step(); /* and the parent goes on */
+    assert_int_equal(traces.count, 1);
+    assert_int_equal(count_spans(traces.items[0], "work"), 1);
+    release_traces(&traces);
+}
+
+static void *wait_for_the_end(void *lock)
+{
+    pthread_mutex_lock(lock);
+    pthread_mutex_unlock(lock);
+    return NULL;
+}
+
+/* Another thread may hold any lock. */
+static void a_child_of_threads_records_nothing(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    assert_int_equal(pthread_create(&thread, NULL, wait_for_the_end, &lock), 0);
+    assert_int_equal(run_in_child(try_to_record), 0);
+    pthread_mutex_unlock(&lock);
+    pthread_join(thread, NULL);
+    assert_int_equal(run_in_child(try_to_start), 0);
+}
+
+static void a_child_of_a_profiler_that_waits_records_nothing(void **state)
+{
+    (void)state;
+    takt_profiler_options options = options_for(&traces, (takt_schedule){.wait = 5, .active = 1});
+    options.foreground = true;
+    takt_profiler *profiler = started(&options);
+    assert_int_equal(run_in_child(try_to_record), 0);
+    takt_profiler_stop(profiler);
+    takt_profiler_destroy(profiler);
+    release_traces(&traces);
+    assert_int_equal(run_in_child(try_to_start), 0);
+}
+
 int main(void)
 {
     takt_set_log(keep_line, NULL);
@@ -142,6 +257,9 @@ int main(void)
         cmocka_unit_test(a_child_does_nothing_at_any_step_and_the_parent_goes_on),
         cmocka_unit_test(a_child_in_the_middle_of_a_timing_ends),
         cmocka_unit_test(a_child_in_the_middle_of_a_timer_prints_its_line),
+        cmocka_unit_test(a_child_records_if_its_parent_has_ended_recording),
+        cmocka_unit_test(a_child_of_threads_records_nothing),
+        cmocka_unit_test(a_child_of_a_profiler_that_waits_records_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

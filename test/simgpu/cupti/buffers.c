@@ -379,6 +379,22 @@ void simc_flush(bool is_forced)
 }
 
 /* With the lock. */
+/* Of all contexts: a test has one. */
+static void lose(simc_session *session)
+{
+    settle(session, true);
+    for (simc_buffer *b = session->buffers; b; b = b->next)
+        b->used = b->records = 0;
+}
+
+void simc_lose_all(void)
+{
+    pthread_mutex_lock(&simc_lock);
+    for (int n = 0; n < SIMC_SESSIONS; n++)
+        lose(simc_session_at(n));
+    pthread_mutex_unlock(&simc_lock);
+}
+
 static bool has_full(void)
 {
     for (int n = 0; n < SIMC_SESSIONS; n++) {

@@ -80,6 +80,7 @@ static bool is_option(const char *name, size_t size)
         "v2_family",
         "zero_graphs_after",
         "graph_ids",
+        "reset_loses",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (strlen(names[i]) == size && !memcmp(names[i], name, size))
@@ -139,6 +140,7 @@ void simc_load_options(void)
     copy_option(o->hang, sizeof o->hang, "cupti.hang");
     o->hang_at = number("cupti.hang_at", 1);
     o->v2_family = (simc_v2_family)choice("cupti.v2_family", families);
+    o->reset_loses = number("cupti.reset_loses", 0) != 0;
     copy_option(report, sizeof report, "cupti.report");
     is_loaded = true;
 }

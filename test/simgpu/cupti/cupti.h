@@ -43,6 +43,7 @@ typedef struct simc_options {
     bool no_callbacks;
     bool crash_on_null;
     bool wrong_context;
+    bool reset_loses;    /* a context takes along what was not flushed */
     uint32_t slow_request_us;
     uint32_t late_ms;
     uint32_t owner_from; /* the n-th subscription is refused, and all after it; 0: none */
@@ -193,6 +194,7 @@ extern atomic_uint simc_thread_id_type;
 void simc_write(simc_session *session, const void *records, size_t bytes, size_t count,
                 const simc_pending *pending);
 void simc_flush(bool is_forced);
+void simc_lose_all(void); /* records that are in buffers and were not given back */
 void simc_start_worker(void);
 size_t simc_take_dropped(simc_session *session);
 

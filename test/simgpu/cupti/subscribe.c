@@ -320,6 +320,8 @@ static void on_resource(const sim_resource *resource)
     sim_resource_data data = {resource->context, resource->stream, NULL};
     if (resource->kind >= SIM_GRAPH_CREATED)
         data.resourceDescriptor = &graph;
+    if (resource->kind == SIM_CONTEXT_DESTROY_STARTING && simc_option.reset_loses)
+        simc_lose_all();
     simc_on_resource_record(resource);
     call_all(SIM_DOMAIN_RESOURCE, resource_cbids[resource->kind], &data);
 }

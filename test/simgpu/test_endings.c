@@ -1,0 +1,311 @@
+/* How programs end what they record of: contexts that are reset or destroyed, and processes that
+ * fork before and after they use CUDA. The stand-in hangs where CUPTI does: in a call that a forked
+ * child makes of a parent that used it. */
+#include "simgpu/cudart.h"
+#include "simgpu/driver.h"
+#include "simgpu/sim.h"
+#include "simgpu/stand_in.h"
+
+#include <takt/takt.h>
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+extern char **environ;
+
+static const char kernel;
+
+static void launch(int count)
+{
+    for (int i = 0; i < count; i++)
+        assert_int_equal(
+            cudaLaunchKernel(&kernel, (dim3){1, 1, 1}, (dim3){32, 1, 1}, NULL, 0, NULL), 0);
+}
+
+static const takt_trace *last_trace;
+
+static void keep_trace(const takt_trace *trace, void *user)
+{
+    (void)user;
+    takt_trace_release(last_trace);
+    last_trace = takt_trace_retain(trace);
+}
+
+static takt_profiler *start_profiler(bool in_foreground)
+{
+    takt_profiler *profiler = NULL;
+    const takt_profiler_options options = {
+        .struct_size = sizeof options, .on_trace = keep_trace, .foreground = in_foreground};
+    takt_profiler_create(&options, &profiler);
+    takt_profiler_start(profiler);
+    return profiler;
+}
+
+static size_t stop_profiler(takt_profiler *profiler)
+{
+    takt_profiler_stop(profiler);
+    takt_profiler_destroy(profiler);
+    return last_trace ? takt_trace_activity_count(last_trace) : 0;
+}
+
+/* ---- Forks, which come first: the parent has not used CUDA ------------------------------------
+ */
+
+static int wait_for(pid_t child)
+{
+    int status;
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+static int run_in_child(int (*run)(void))
+{
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(20); /* ends a child that hangs */
+        exit(run());
+    }
+    return wait_for(child);
+}
+
+static int use_cuda(void)
+{
+    takt_profiler *profiler = start_profiler(true);
+    launch(3);
+    cudaDeviceSynchronize();
+    return stop_profiler(profiler) == 3 ? 0 : 1;
+}
+
+static int use_cuda_in_a_grandchild(void)
+{
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0)
+        exit(use_cuda());
+    return wait_for(child);
+}
+
+static int use_cuda_as_a_daemon(void)
+{
+    int ends[2];
+    char result = 1;
+    if (pipe(ends) != 0)
+        return 2;
+    pid_t child = fork();
+    if (child == 0) {
+        if (daemon(1, 1) != 0)
+            _exit(3);
+        alarm(20);
+        result = (char)use_cuda();
+        _exit(write(ends[1], &result, 1) != 1);
+    }
+    close(ends[1]);
+    wait_for(child);
+    return read(ends[0], &result, 1) == 1 ? result : 4;
+}
+
+static void a_child_of_a_parent_without_cuda_records_it(void **state)
+{
+    (void)state;
+    assert_int_equal(run_in_child(use_cuda), 0);
+    assert_int_equal(run_in_child(use_cuda_in_a_grandchild), 0);
+    assert_int_equal(run_in_child(use_cuda_as_a_daemon), 0);
+}
+
+static void so_does_one_whose_parent_has_recorded_its_own_scopes(void **state)
+{
+    (void)state;
+    takt_profiler *profiler;
+    const takt_profiler_options options = {.struct_size = sizeof options,
+                                           .no_devices = true,
+                                           .on_trace = keep_trace,
+                                           .foreground = true};
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+    {
+        TAKT_SCOPE("host");
+    }
+    assert_int_equal(stop_profiler(profiler), 0);
+    assert_int_equal(run_in_child(use_cuda), 0);
+}
+
+static int record_without_cuda(void)
+{
+    takt_profiler *profiler = start_profiler(true);
+    {
+        TAKT_SCOPE("child");
+    }
+    return stop_profiler(profiler) == 0 && takt_trace_track_count(last_trace) > 0 ? 0 : 1;
+}
+
+/* CUDA cannot be used then, but the child ends, and has its scopes. */
+static void a_child_of_a_parent_that_used_cuda_without_takt_records_its_scopes(void **state)
+{
+    (void)state;
+    launch(1);
+    cudaDeviceSynchronize();
+    assert_int_equal(run_in_child(record_without_cuda), 0);
+}
+
+/* ---- Resets ---------------------------------------------------------------------------------- */
+
+#define LAUNCHES 4
+
+static void reset_device(void)
+{
+    assert_int_equal(cudaDeviceReset(), 0);
+}
+
+static void reset_primary_context(void)
+{
+    assert_int_equal(cuDevicePrimaryCtxReset_v2(0), 0);
+}
+
+static CUcontext own_context;
+
+static void destroy_context(void)
+{
+    assert_int_equal(cuCtxDestroy_v2(own_context), 0);
+}
+
+/* What was launched before is in the trace, and so is what is launched after. */
+static void assert_reset_loses_nothing(void (*reset)(void))
+{
+    takt_profiler *profiler = start_profiler(true);
+    launch(LAUNCHES);
+    reset();
+    launch(1);
+    cudaDeviceSynchronize();
+    assert_int_equal(stop_profiler(profiler), LAUNCHES + 1);
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
+        assert_int_equal(takt_trace_facts(last_trace)->losses[i], 0);
+}
+
+static void what_was_launched_before_a_reset_is_in_the_trace(void **state)
+{
+    (void)state;
+    assert_reset_loses_nothing(reset_device);
+    assert_reset_loses_nothing(reset_primary_context);
+    assert_int_equal(cuCtxCreate_v2(&own_context, 0, 0), 0);
+    assert_reset_loses_nothing(destroy_context);
+}
+
+/* ---- Forks after CUDA ------------------------------------------------------------------------ */
+
+static takt_profiler *of_parent;
+static takt_timer timer_of_parent;
+
+static int try_everything(void)
+{
+    takt_timing *timing = NULL;
+    {
+        TAKT_SCOPE("child");
+    }
+    if (takt_timing_begin(NULL, &timing) != TAKT_BAD_STATE)
+        return 1;
+    takt_timer_end(&timer_of_parent);
+    takt_profiler_stop(of_parent);
+    return 0;
+}
+
+static int do_nothing(void)
+{
+    return 0;
+}
+
+static int run_another_program(void)
+{
+    execl("/bin/sh", "sh", "-c", "exit 7", (char *)NULL);
+    return 1;
+}
+
+static void *launch_meanwhile(void *is_over)
+{
+    while (!__atomic_load_n((bool *)is_over, __ATOMIC_RELAXED)) {
+        TAKT_SCOPE("meanwhile");
+        launch(1);
+        usleep(200);
+    }
+    return NULL;
+}
+
+static void fork_in_all_ways(void)
+{
+    pid_t child;
+    char *const arguments[] = {(char *)"sh", (char *)"-c", (char *)"exit 5", NULL};
+    assert_int_equal(run_in_child(try_everything), 0);
+    assert_int_equal(run_in_child(do_nothing), 0);
+    assert_int_equal(run_in_child(run_another_program), 7);
+    assert_int_equal(posix_spawn(&child, "/bin/sh", NULL, NULL, arguments, environ), 0);
+    assert_int_equal(wait_for(child), 5);
+    assert_int_equal(WEXITSTATUS(system("exit 6")), 6);
+    child = vfork();
+    if (child == 0) {
+        execl("/bin/sh", "sh", "-c", "exit 8", (char *)NULL);
+        _exit(1);
+    }
+    assert_int_equal(wait_for(child), 8);
+}
+
+/* With threads that launch, a timer, and the threads of a profiler in the background. */
+static void a_child_of_a_parent_with_cuda_is_silent_and_ends(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    bool is_over = false;
+    const takt_timer_options options = {
+        .detailed = true, .silent = true, .filter = TAKT_TIMING_ALL};
+    of_parent = start_profiler(false);
+    takt_timer_begin(&timer_of_parent, "timer", &options);
+    assert_int_equal(pthread_create(&thread, NULL, launch_meanwhile, &is_over), 0);
+    fork_in_all_ways();
+    __atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
+    pthread_join(thread, NULL);
+    takt_timer_end(&timer_of_parent);
+    cudaDeviceSynchronize();
+    assert_true(stop_profiler(of_parent) > 0);
+    assert_int_equal(run_in_child(do_nothing), 0);
+}
+
+/* Nothing is recorded any more, but the thread that collects is still there. */
+static int try_cuda_after_the_parent(void)
+{
+    takt_timing *timing = NULL;
+    return takt_timing_begin(NULL, &timing) == TAKT_BAD_STATE ? 0 : 1;
+}
+
+static void nor_does_it_record_when_the_parent_has_ended(void **state)
+{
+    (void)state;
+    assert_int_equal(run_in_child(try_cuda_after_the_parent), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_child_of_a_parent_without_cuda_records_it),
+        cmocka_unit_test(so_does_one_whose_parent_has_recorded_its_own_scopes),
+        cmocka_unit_test(a_child_of_a_parent_that_used_cuda_without_takt_records_its_scopes),
+        cmocka_unit_test(what_was_launched_before_a_reset_is_in_the_trace),
+        cmocka_unit_test(a_child_of_a_parent_with_cuda_is_silent_and_ends),
+        cmocka_unit_test(nor_does_it_record_when_the_parent_has_ended),
+    };
+    alarm(120);
+    use_stand_in("kernel=1ms; cupti.reset_loses=1");
+    sim_register_kernel(&kernel, "kernel");
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    takt_trace_release(last_trace);
+    return failed;
+}
