@@ -8,6 +8,7 @@
 
 #include <cuda_runtime.h>
 
+#include <csignal>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -79,9 +80,9 @@ static inline void pause_ms(double ms)
 
 /* Runs this program once more for each mode, as a process of its own that has not used CUDA. A mode
  * that crashes, or does not end within its seconds, is told of; the next one runs. Returns main's
- * status: 77 if all modes were skipped. */
+ * status: 77 if all modes were skipped. `before` is an argument that comes first. */
 static inline int run_modes(const char *program, const std::vector<const char *> &modes,
-                            unsigned seconds)
+                            unsigned seconds, const char *before = nullptr)
 {
     size_t skipped = 0, bad = 0;
     for (const char *mode : modes) {
@@ -89,7 +90,8 @@ static inline int run_modes(const char *program, const std::vector<const char *>
         pid_t child = fork();
         if (child == 0) {
             alarm(seconds); /* kept by exec; ends the process */
-            execl("/proc/self/exe", program, mode, static_cast<char *>(nullptr));
+            execl("/proc/self/exe", program, before ? before : mode, before ? mode : nullptr,
+                  static_cast<char *>(nullptr));
             _exit(127);
         }
         int status = 0;
@@ -154,6 +156,11 @@ static __global__ void spin_1ms(void)
 static __global__ void spin_2ms(void)
 {
     spin_ns(2000000);
+}
+
+static __global__ void spin_20ms(void)
+{
+    spin_ns(20000000);
 }
 
 static __global__ void nothing(void)
