@@ -46,8 +46,8 @@ void busy(const char *mode, bool forced)
     tell(static_cast<double>(raw::requested - raw::completed), "buffers",
          "flush.%s.held_when_idle", mode);
     raw::flush(false);
-    key(static_cast<double>(raw::finished_kernels()), "kernels", "flush.%s.after_plain_when_idle",
-        mode);
+    tell(static_cast<double>(raw::finished_kernels()), "kernels", "flush.%s.after_plain_when_idle",
+         mode);
     key(static_cast<double>(raw::requested - raw::completed), "buffers",
         "flush.%s.held_after_plain_when_idle", mode);
     raw::phase = 1001;
@@ -91,7 +91,7 @@ void small(const char *mode, size_t records, bool by_bytes)
     tell(raw::completed, "buffers", "%s.back_after_plain", name.c_str());
     raw::flush(true);
     tell(raw::completed, "buffers", "%s.back_after_forced", name.c_str());
-    key(static_cast<double>(raw::fullest), "records", "%s.fullest", name.c_str());
+    tell(static_cast<double>(raw::fullest), "records", "%s.fullest", name.c_str());
     tell(static_cast<double>(raw::record_count), "records", "%s.records", name.c_str());
     tell(static_cast<double>(raw::dropped()), "records", "%s.dropped", name.c_str());
 }

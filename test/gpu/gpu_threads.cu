@@ -50,7 +50,8 @@ void by_hand()
         const double launched = static_cast<double>(count) * bursts * burst;
         tell(raw::requested - requested, "buffers", "threads.cupti.%d.asked_for", count);
         tell(out, "buffers", "threads.cupti.%d.out_when_idle", count);
-        key(100.0 * static_cast<double>(got) / launched, "%", "threads.cupti.%d.got", count);
+        (count == 32 ? key : tell)(100.0 * static_cast<double>(got) / launched, "%",
+                                   "threads.cupti.%d.got", count);
         tell(static_cast<double>(raw::dropped()), "records", "threads.cupti.%d.dropped", count);
         tell(us, "us_a_launch_of_each", "threads.cupti.%d.cost", count);
         EXPECT(got <= static_cast<uint64_t>(launched), "more records than launches");

@@ -10,10 +10,10 @@
 # the next one runs. Exit status: 0 if all programs ran and found nothing wrong, otherwise 1.
 #
 # TAKT_CUPTI_LIBRARY names the libcupti to use. KIT_SECONDS is the time for everything (530, quick 170),
-# KIT_LIMIT the longest for one program.
+# KIT_LIMIT the longest for one program, KIT_ONLY the names of those to run.
 set -u
 
-usage() { sed -n 's/^# \{0,1\}//; 2,15p' "$kit/run.sh"; }
+usage() { sed -n '2,/^set/s/^# \{0,1\}//p' "$kit/run.sh"; }
 kit=$(cd "$(dirname "$0")" && pwd) || exit 1
 quick='' folder=''
 for argument in "$@"; do
@@ -136,10 +136,14 @@ limited() { # SECONDS COMMAND...
 }
 
 count=0 total=0 ran=0 wrong=0 skipped=0 is_counting=1
-line() { printf '%-24s %-26s %5s s\n' "$1" "$2" "$3" >>"$table"; }
+line() { printf '%-18s %-28s %4s s\n' "$1" "$2" "$3" >>"$table"; }
 
 # One program: its name, its longest time, and what to run.
 step() { # NAME SECONDS COMMAND...
+    case " ${KIT_ONLY:-$1} " in
+    *" $1 "*) ;;
+    *) return ;;
+    esac
     if [ -n "$is_counting" ]; then
         total=$((total + 1))
         return
@@ -163,13 +167,15 @@ step() { # NAME SECONDS COMMAND...
     took=$(($(now) - step_begun))
     case $status in
     0) verdict=ok && ran=$((ran + 1)) ;;
-    77) grep -q 'needs a CUDA device' "$work/output" && verdict="NO DEVICE" && wrong=$((wrong + 1)) ||
-        { verdict="skipped" && skipped=$((skipped + 1)); } ;;
+    77)
+        verdict=skipped skipped=$((skipped + 1))
+        ! grep -q 'needs a CUDA device' "$work/output" || wrong=$((wrong + 1))
+        ;;
     124 | 137) verdict="DID NOT END in $most s" && wrong=$((wrong + 1)) ;;
     12[89] | 1[3-9][0-9]) verdict="CRASHED, signal $((status - 128))" && wrong=$((wrong + 1)) ;;
     *) verdict="FAILED, status $status" && wrong=$((wrong + 1)) ;;
     esac
-    echo "$took s${verdict:+, $verdict}"
+    echo "$took s, $verdict"
     line "$name" "$verdict" "$took"
     {
         echo && echo "== $count/$total $name: $verdict, $took s"
@@ -192,30 +198,47 @@ program() { # NAME SECONDS ARGUMENTS...
 
 # --- what is run, shortest and surest first -----------------------------------------------------
 
-samples() {
+run_samples() {
     step "takt doctor" 20 "$kit/bin/takt" doctor
     for sample in graph inc_loop report_callback stream_overlap; do
         program $sample 30
     done
-    step cublas_builtin 30 env \
-        LD_LIBRARY_PATH="${LD_LIBRARY_PATH-}:$(dirname "$(find_libraries libcublas.so.13 |
-            head -n 1)")" "$kit/bin/cublas_builtin"
-    program sph 40 --device cuda --steps 60 --profile "$kit/profile.yaml" \
+    if [ -n "$cublas" ]; then
+        step cublas_builtin 30 env LD_LIBRARY_PATH="${LD_LIBRARY_PATH-}:${cublas%/*}" \
+            "$kit/bin/cublas_builtin"
+    else
+        step cublas_builtin 1 sh -c 'echo "no libcublas.so.13 here"; exit 77'
+    fi
+    step sph 40 "$kit/bin/sph" --device cuda --steps 60 --profile "$kit/profile.yaml" \
         --output.directory "$work/traces"
 }
 
-plan() {
-    samples
-    program gpu_scopes 30
-    program gpu_events 20
-    program gpu_graphs 20
-    program gpu_marks 20
-    GPU_RECORD=$work/recordings/everything.recording program gpu_record 30
-    for loop in empty busy; do
-        for mode in bare sync cupti runtime driver callbacks wait after takt marks; do
-            program gpu_bench 20 $loop $mode
-        done
+run_programs() {
+    for name in gpu_scopes gpu_events gpu_graphs gpu_marks; do
+        program $name 30
     done
+    step gpu_record 30 env GPU_RECORD="$work/recordings/everything.recording" "$kit/bin/gpu_record"
+    program gpu_calls 20
+    program gpu_graph_ids 40
+    program gpu_flush 40
+    program gpu_windows 60
+    program gpu_threads 60
+    program gpu_switch 40
+    program gpu_gaps 40
+    program gpu_endings 60
+    program gpu_bench 120
+    # Beside PyTorch, Takt has to find the libcupti that PyTorch has loaded.
+    if [ -n "$python" ]; then
+        step torch_loop 170 sh -c "$unset"' exec "$0" "$@"' "$python" "$kit/torch_loop.py"
+    else
+        step torch_loop 1 sh -c 'echo "no python3 here"; exit 77'
+    fi
+    program gpu_clocks 100
+}
+
+plan() {
+    run_samples
+    run_programs
 }
 
 # --- results --------------------------------------------------------------------------------------
@@ -262,7 +285,7 @@ bundle() { # FOLDER
 write_results() {
     summary=$work/summary.txt packed=1 bytes=0
     {
-        head -n 12 "$report"
+        sed -n '/^kit: /d; /^$/q; p' "$report"
         echo
         cat "$table"
         echo
@@ -279,7 +302,10 @@ python=
 for candidate in "${PYTHON-}" python3; do
     [ -n "$python" ] || [ -z "$candidate" ] || ! have "$candidate" || python=$candidate
 done
+cublas=$(find_libraries libcublas.so.13 | head -n 1)
+unset=''
 if [ -z "${TAKT_CUPTI_LIBRARY-}" ]; then
+    unset='unset TAKT_CUPTI_LIBRARY;'
     TAKT_CUPTI_LIBRARY=$(find_libraries libcupti.so.13 libcupti.so.12 | head -n 1)
     export TAKT_CUPTI_LIBRARY
 fi
