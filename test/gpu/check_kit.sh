@@ -33,7 +33,7 @@ PYTHON
 
 # What is there of tools: no compiler, no make, no python.
 mkdir "$scratch/tools"
-for tool in sh awk basename cat cp cut date dirname env grep gzip head ls mkdir mktemp printf readlink rm \
+for tool in sh awk basename cat cp cut date dirname env grep gzip head ls mkdir mktemp readlink rm \
     sed sleep sort tail tar tee timeout tr uname wc; do
     ln -s "$(command -v "$tool")" "$scratch/tools/$tool"
 done
@@ -42,7 +42,7 @@ sed 's/=20ms/=1ms/' test/gpu/standins.txt >"$scratch/script"
 run_kit() { # ARGUMENTS...: leaves `status`, and output in $scratch/output
     (cd / && env -i PATH="$scratch/tools" TMPDIR="$scratch" TAKT_SIM_SCRIPT="$scratch/script" \
         LD_LIBRARY_PATH="$TAKT_BUILD/simgpu/13" GPU_CLOCK_SECONDS=0.5 GPU_BENCH_LAUNCHES=200 \
-        ${more_env-} "$kit/run.sh" "$@") >"$scratch/output" 2>&1
+        KIT_ONLY="${only-}" ${more_env-} "$kit/run.sh" "$@") >"$scratch/output" 2>&1
     status=$?
 }
 has() { # PATTERN FILE
@@ -61,7 +61,7 @@ obeys_limits() {
 
 run_kit quick "$results"
 [ $status = 0 ] || fail "run.sh quick ends with $status: $(cat "$scratch/output")"
-has '^simulated|libcupti used: .*/simgpu/13/libcupti.so.13$' "$results/report.txt"
+has '^libcupti used: .*/simgpu/13/libcupti.so.13$' "$results/report.txt"
 for program in "$kit"/bin/gpu_* "$kit"/bin/{graph,inc_loop,report_callback,stream_overlap,sph}; do
     has "^${program##*/} +ok +[0-9]+ s\$" "$results/summary.txt"
 done
@@ -102,21 +102,48 @@ tar -tzf "$results/traces.tar.gz" | grep -q '\.pftrace$' || fail "no trace in th
 obeys_limits
 [ -z "$(find "$scratch" -maxdepth 1 -name 'takt-kit.*')" ] || fail "run.sh leaves its folder"
 
+# What PyTorch's loop uses: Takt in a process of Python's, and the comparison.
+LD_LIBRARY_PATH=$TAKT_BUILD/simgpu/13 TAKT_CUPTI_LIBRARY=$TAKT_BUILD/simgpu/13/libcupti.so.13 \
+    python3 - "$kit" "$scratch/takt.json" <<'PYTHON' >"$scratch/output" 2>&1 || fail "$(cat "$scratch/output")"
+import ctypes, json, sys
+kit, path = sys.argv[1:]
+sys.path.insert(0, kit)
+sys.dont_write_bytecode = True
+import torch_loop
+takt, cuda = ctypes.CDLL(kit + "/lib/libtorch_takt.so"), ctypes.CDLL("libcudart.so.13")
+memory = ctypes.c_void_p()
+assert cuda.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4096)) == 0
+assert takt.torch_takt_begin() == 0
+for _ in range(3):
+    assert cuda.cudaMemset(memory, 0, ctypes.c_size_t(4096)) == 0
+assert takt.torch_takt_end(path.encode()) == 0
+result = json.load(open(path))
+assert result["backend"].startswith("CUPTI") and not any(result["losses"].values()), result
+assert result["activities"]["memset"][0] == 3, result
+assert torch_loop.kernels(result) == {}
+run = {"activities": {"void a<int>(b, c)": [2, 1.0], "memset": [1, 1.0]}}
+same = {"activities": {"void a<int>(b,c)": [2, 1.1], "Memcpy HtoD": [1, 1.0]}}
+more = {"activities": {"void a<int>(b,c)": [3, 1.1]}}
+assert torch_loop.compare({"takt": [run], "torch": [same]})
+assert not torch_loop.compare({"takt": [run], "torch": [more]})
+PYTHON
+
 # A crash, a hang, too much to carry and too much to print; with the shell's own time limit.
 fake() { printf '#!/bin/sh\n%s\n' "$2" >"$kit/bin/$1" && chmod +x "$kit/bin/$1"; }
-rm "$kit"/bin/gpu_{events,graphs,bench} "$kit"/bin/{sph,graph}
+rm "$kit"/bin/gpu_{events,graphs} "$kit"/bin/{sph,graph}
 fake gpu_events "kill -SEGV \$\$"
 fake gpu_graphs 'exec sleep 100'
 fake graph 'yes | head -c 1000000; exit 3'
 fake sph "for last; do :; done; head -c 17000000 /dev/urandom >\$last/large; echo >\$last/small"
-ln -s "$(command -v yes)" "$scratch/tools/yes"
-names="graph sph gpu_events gpu_graphs gpu_marks"
-more_env="KIT_LIMIT=2 KIT_NO_TIMEOUT=1"
-fewer() { run_kit quick "$results"; }
-sed -i "s/^set -u\$/set -u; KIT_ONLY='$names'/" "$kit/run.sh"
-fewer
+ln -s "$(command -v yes)" "$(command -v bash)" "$(command -v python3)" "$scratch/tools/"
+mkdir -p "$scratch/site/nvidia/cu13/lib" # as pip lays out CUDA's libraries
+: >"$scratch/site/nvidia/cu13/lib/libcupti.so.13"
+only="graph sph gpu_events gpu_graphs gpu_marks"
+more_env="KIT_LIMIT=2 KIT_NO_TIMEOUT=1 PYTHONPATH=$scratch/site"
+run_kit quick "$results"
 [ $status = 1 ] || fail "run.sh ends with $status though programs failed"
 has '^1/5 graph ... ' "$scratch/output"
+has '^libcupti found: .*/site/nvidia/cu13/lib/libcupti.so.13' "$results/report.txt"
 has '^graph +FAILED, status 3' "$results/summary.txt"
 has '^sph +ok' "$results/summary.txt"
 has '^gpu_events +CRASHED, signal 11' "$results/summary.txt"
@@ -127,6 +154,13 @@ has '^\(cut here\)' "$results/report.txt"
 tar -tzf "$results/traces.tar.gz" | grep -q traces/small || fail "the small file is left out, too"
 [ ! -e "$results/recordings.tar.gz" ] || fail "results of an earlier run stay"
 obeys_limits
+
+# Without a device there is nothing to run, which is no success.
+only="graph gpu_calls gpu_bench" more_env="TAKT_SIM=devices=0"
+run_kit quick "$results"
+[ $status = 1 ] || fail "without a device run.sh ends with $status"
+has '^gpu_bench +skipped' "$results/summary.txt"
+more_env='' only=''
 
 run_kit --help
 [ $status = 0 ] || fail "--help ends with $status"

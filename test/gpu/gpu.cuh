@@ -8,11 +8,12 @@
 
 #include <cuda_runtime.h>
 
-#include <csignal>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
+#include <csignal>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>

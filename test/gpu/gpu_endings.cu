@@ -124,7 +124,7 @@ void fork_after()
 void exit_busy_child(const char *folder)
 {
     setenv("TAKT_OPTIONS", (std::string("profiling.active=0 profiling.name=exit "
-                                        "output.traces=[perfetto] output.directory=") +
+                                        "output.traces=perfetto output.directory=") +
                             folder)
                                .c_str(),
            1);

@@ -100,6 +100,8 @@ void small(const char *mode, size_t records, bool by_bytes)
 
 int main(int argc, char **argv)
 {
+    if (argc < 2 && is_quick())
+        return run_modes(argv[0], {"plain", "forced", "records-1", "records-16", "bytes-16"}, 20);
     if (argc < 2)
         return run_modes(argv[0],
                          {"plain", "forced", "records-1", "records-16", "records-128", "bytes-1",

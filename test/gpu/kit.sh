@@ -226,7 +226,7 @@ run_programs() {
     program gpu_switch 40
     program gpu_gaps 40
     program gpu_endings 60
-    program gpu_bench 120
+    program gpu_bench 150
     # Beside PyTorch, Takt has to find the libcupti that PyTorch has loaded.
     if [ -n "$python" ]; then
         step torch_loop 170 sh -c "$unset"' exec "$0" "$@"' "$python" "$kit/torch_loop.py"
