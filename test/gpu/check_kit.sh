@@ -159,7 +159,7 @@ obeys_limits
 only="graph gpu_calls gpu_bench" more_env="TAKT_SIM=devices=0"
 run_kit quick "$results"
 [ $status = 1 ] || fail "without a device run.sh ends with $status"
-has '^gpu_bench +skipped' "$results/summary.txt"
+has '^gpu_bench +NO DEVICE' "$results/summary.txt"
 more_env='' only=''
 
 run_kit --help

@@ -46,9 +46,10 @@ std::vector<raw::Record> records_of(const std::vector<Launch> &launches)
     std::sort(found.begin(), found.end(), [](const raw::Record &a, const raw::Record &b) {
         return a.correlation < b.correlation;
     });
-    if (found.size() != launches.size())
+    if (found.size() != launches.size()) { /* then nobody knows which one is whose */
         std::printf("%zu records of %zu launches\n", found.size(), launches.size());
-    found.resize(std::min(found.size(), launches.size()));
+        found.clear();
+    }
     return found;
 }
 

@@ -168,8 +168,11 @@ step() { # NAME SECONDS COMMAND...
     case $status in
     0) verdict=ok && ran=$((ran + 1)) ;;
     77)
-        verdict=skipped skipped=$((skipped + 1))
-        ! grep -q 'needs a CUDA device' "$work/output" || wrong=$((wrong + 1))
+        if grep -q 'needs a CUDA device' "$work/output"; then
+            verdict="NO DEVICE" && wrong=$((wrong + 1))
+        else
+            verdict=skipped && skipped=$((skipped + 1))
+        fi
         ;;
     124 | 137) verdict="DID NOT END in $most s" && wrong=$((wrong + 1)) ;;
     12[89] | 1[3-9][0-9]) verdict="CRASHED, signal $((status - 128))" && wrong=$((wrong + 1)) ;;
@@ -187,7 +190,8 @@ step() { # NAME SECONDS COMMAND...
     ok) ;;
     *) grep -v '^ ' "$work/output" | tail -n 3 | cut -c 1-160 | sed 's/^/    /' | tee -a "$table" ;;
     esac
-    sed -n 's/^\* /    /p' "$work/output" >>"$table"
+    # What programs marked with a star, and the bench's lines.
+    sed -n -e 's/^\* /    /p' -e 's/^empty /    &/p' -e 's/^busy /    &/p' "$work/output" >>"$table"
 }
 
 program() { # NAME SECONDS ARGUMENTS...
