@@ -1,6 +1,7 @@
-/* What the programs of this folder share: kernels of known length, expectations, reading traces. They
- * run on a GPU and, unchanged, on the stand-ins of test/simgpu, whose script says how long each
- * kernel takes there. Nothing here needs a test library, which a machine with a GPU may lack. */
+/* What the programs of this folder share: kernels of known length, expectations, reading traces.
+ * They run on a GPU and, unchanged, on the stand-ins of test/simgpu, whose script says how long
+ * each kernel takes there. Nothing here needs a test library, which a machine with a GPU may lack.
+ */
 #ifndef GPU_CUH
 #define GPU_CUH
 
@@ -180,9 +181,8 @@ static inline void need_device(void)
     CHECK(cudaGetDeviceProperties(&properties, 0));
     CHECK(cudaDriverGetVersion(&driver));
     CHECK(cudaRuntimeGetVersion(&runtime));
-    std::printf("device %s, driver %d.%d, runtime %d.%d, takt %s\n", properties.name,
-                driver / 1000, driver / 10 % 100, runtime / 1000, runtime / 10 % 100,
-                takt_version());
+    std::printf("device %s, driver %d.%d, runtime %d.%d, takt %s\n", properties.name, driver / 1000,
+                driver / 10 % 100, runtime / 1000, runtime / 10 % 100, takt_version());
     CHECK(cudaFree(nullptr)); /* makes the context */
 }
 

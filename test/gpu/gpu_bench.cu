@@ -2,9 +2,9 @@
  * CUPTI leaves traces in a process once it was on; without arguments it starts itself for each.
  *
  * Loops: "empty" launches kernels that do nothing, as fast as it can; "busy" launches kernels of 50
- * microseconds, in scopes of twenty. They come in bursts of at most 500 launches, which the device's
- * queue can hold; each burst is waited for outside of the timed part. A longer row of launches would
- * measure how fast the device takes them, and hide what the host pays.
+ * microseconds, in scopes of twenty. They come in bursts of at most 500 launches, which the
+ * device's queue can hold; each burst is waited for outside of the timed part. A longer row of
+ * launches would measure how fast the device takes them, and hide what the host pays.
  *
  * Modes: "bare" has nothing around it. "sync" waits for the device around each scope, as timers do
  * that know no better. "cupti" has the kinds of activities on that Takt enables, with a consumer
@@ -222,7 +222,8 @@ int main(int argc, char **argv)
     const int most = wish ? std::atoi(wish) : is_quick() ? 20000 : 100000;
     if (argc == 1) {
         std::puts("# loop mode ns-a-launch-host ns-a-launch-whole");
-        int empty = run_modes(argv[0], modes, 60, "empty"), busy = run_modes(argv[0], modes, 60, "busy");
+        int empty = run_modes(argv[0], modes, 60, "empty"),
+            busy = run_modes(argv[0], modes, 60, "busy");
         return empty ? empty : busy;
     }
     for (const Loop &loop : loops) {

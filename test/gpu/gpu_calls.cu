@@ -1,5 +1,5 @@
-/* Which callbacks CUPTI makes for each way to launch, and which ids they have: of the runtime's call,
- * of the driver's calls inside it, and of the kernel's record. Without Takt. */
+/* Which callbacks CUPTI makes for each way to launch, and which ids they have: of the runtime's
+ * call, of the driver's calls inside it, and of the kernel's record. Without Takt. */
 #include "cupti.cuh"
 
 #include <cuda.h>
@@ -94,7 +94,8 @@ template <typename Launch> void try_form(const char *heard, const char *form, La
 bool launch_by_driver(bool extended)
 {
     static void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-    static auto plain = reinterpret_cast<decltype(&cuLaunchKernel)>(dlsym(driver, "cuLaunchKernel"));
+    static auto plain =
+        reinterpret_cast<decltype(&cuLaunchKernel)>(dlsym(driver, "cuLaunchKernel"));
     static auto ex =
         reinterpret_cast<decltype(&cuLaunchKernelEx)>(dlsym(driver, "cuLaunchKernelEx"));
     static cudaKernel_t kernel;
@@ -106,8 +107,7 @@ bool launch_by_driver(bool extended)
     config.blockDimX = config.blockDimY = config.blockDimZ = 1;
     if (extended)
         return ex && ex(&config, function, nullptr, nullptr) == CUDA_SUCCESS;
-    return plain &&
-           plain(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) == CUDA_SUCCESS;
+    return plain && plain(function, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) == CUDA_SUCCESS;
 }
 
 cudaGraphExec_t make_graph()

@@ -137,8 +137,7 @@ void other_clock(const char *mode)
         const Launch &l = launches[i];
         uint64_t at = found[i].begin_ns;
         bool is_registered = at + slack >= l.mono_before && at <= l.mono_after + slack;
-        bool is_real =
-            at + slack >= l.mono_before + shift && at <= l.mono_after + shift + slack;
+        bool is_real = at + slack >= l.mono_before + shift && at <= l.mono_after + shift + slack;
         (at == 0 ? zero : is_registered ? on_registered : is_real ? on_own : neither)++;
     }
     key(on_registered, "records", "clocks.%s.on_registered_clock", mode);

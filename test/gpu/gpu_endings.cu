@@ -1,7 +1,7 @@
-/* How programs end, or what ends under them: cudaDeviceReset with work that nobody has flushed, forks
- * before and after CUDA was used, a kernel that writes where it may not, an exit with kernels running.
- * Each in a process of its own, under a profiler of Takt's; told is how much of the finished work is
- * in the trace, and how long it took. */
+/* How programs end, or what ends under them: cudaDeviceReset with work that nobody has flushed,
+ * forks before and after CUDA was used, a kernel that writes where it may not, an exit with kernels
+ * running. Each in a process of its own, under a profiler of Takt's; told is how much of the
+ * finished work is in the trace, and how long it took. */
 #include "gpu.cuh"
 
 namespace
@@ -123,10 +123,11 @@ void fork_after()
 /* The environment's profiler saves at exit; a second of kernels is still running then. */
 void exit_busy_child(const char *folder)
 {
-    setenv("TAKT_OPTIONS", (std::string("profiling.active=0 profiling.name=exit "
-                                        "output.traces=perfetto output.directory=") +
-                            folder)
-                               .c_str(),
+    setenv("TAKT_OPTIONS",
+           (std::string("profiling.active=0 profiling.name=exit "
+                        "output.traces=perfetto output.directory=") +
+            folder)
+               .c_str(),
            1);
     EXPECT(std::freopen("/dev/null", "w", stdout), "no /dev/null"); /* for the default reports */
     takt_profiler_start(nullptr);
@@ -172,8 +173,8 @@ void exit_busy()
 int main(int argc, char **argv)
 {
     if (argc < 2)
-        return run_modes(argv[0],
-                         {"reset", "illegal-address", "fork-before", "fork-after", "exit-busy"}, 30);
+        return run_modes(
+            argv[0], {"reset", "illegal-address", "fork-before", "fork-after", "exit-busy"}, 30);
     const std::string mode = argv[1];
     if (mode == "exit-busy-child")
         exit_busy_child(argc > 2 ? argv[2] : ".");

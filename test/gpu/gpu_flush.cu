@@ -1,6 +1,6 @@
-/* What CUPTI gives back, and when: plain and forced flushes while the device is busy, what becomes of
- * records that a forced flush gave up, what CUPTI still holds when all is done, and whether small
- * buffers come back by themselves. Without Takt; a process for each mode. */
+/* What CUPTI gives back, and when: plain and forced flushes while the device is busy, what becomes
+ * of records that a forced flush gave up, what CUPTI still holds when all is done, and whether
+ * small buffers come back by themselves. Without Takt; a process for each mode. */
 #include "cupti.cuh"
 
 #include <map>
@@ -43,8 +43,8 @@ void busy(const char *mode, bool forced)
     CHECK(cudaDeviceSynchronize());
     pause_ms(20);
     raw::phase = 1000;
-    tell(static_cast<double>(raw::requested - raw::completed), "buffers",
-         "flush.%s.held_when_idle", mode);
+    tell(static_cast<double>(raw::requested - raw::completed), "buffers", "flush.%s.held_when_idle",
+         mode);
     raw::flush(false);
     tell(static_cast<double>(raw::finished_kernels()), "kernels", "flush.%s.after_plain_when_idle",
          mode);

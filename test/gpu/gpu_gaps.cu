@@ -1,6 +1,6 @@
-/* Gaps between kernels that depend on each other, launched one by one and as a graph, with and without
- * recording. The kernels themselves write down when they begin and end, on the device's clock, so
- * that the bare run is measured without any tool. */
+/* Gaps between kernels that depend on each other, launched one by one and as a graph, with and
+ * without recording. The kernels themselves write down when they begin and end, on the device's
+ * clock, so that the bare run is measured without any tool. */
 #include "cupti.cuh"
 
 namespace
@@ -101,9 +101,8 @@ void tell_records(const char *mode)
     raw::flush(true);
     std::vector<raw::Record> found = raw::arrived();
     std::vector<double> gaps[2];
-    std::sort(found.begin(), found.end(), [](const raw::Record &a, const raw::Record &b) {
-        return a.begin_ns < b.begin_ns;
-    });
+    std::sort(found.begin(), found.end(),
+              [](const raw::Record &a, const raw::Record &b) { return a.begin_ns < b.begin_ns; });
     for (size_t i = 1; i < found.size(); i++)
         if (found[i].kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL &&
             (found[i].graph != 0) == (found[i - 1].graph != 0))

@@ -1,6 +1,6 @@
-/* Correlation ids of graph launches in the first, second and third window of a process, with the kinds
- * switched off between the windows, left on, and with a subscription for each window. A graph's node
- * has to have the id of the call that launched the graph. Without Takt. */
+/* Correlation ids of graph launches in the first, second and third window of a process, with the
+ * kinds switched off between the windows, left on, and with a subscription for each window. A
+ * graph's node has to have the id of the call that launched the graph. Without Takt. */
 #include "cupti.cuh"
 
 #include <set>
@@ -8,7 +8,7 @@
 namespace
 {
 
-size_t unknown; /* graphs' records in all windows whose id no call had */
+size_t unknown;              /* graphs' records in all windows whose id no call had */
 std::set<uint32_t> launched; /* ids of the calls of this window */
 
 void CUPTIAPI called(void *, CUpti_CallbackDomain domain, CUpti_CallbackId, const void *data)
@@ -34,7 +34,8 @@ cudaGraphExec_t make_graph(cudaStream_t stream)
 void subscribe()
 {
     raw::start(called);
-    for (uint32_t id : {211u, 311u, 505u}) /* cudaLaunchKernel, cudaGraphLaunch, __cudaLaunchKernel */
+    for (uint32_t id :
+         {211u, 311u, 505u}) /* cudaLaunchKernel, cudaGraphLaunch, __cudaLaunchKernel */
         CUPTI_CHECK(cuptiEnableCallback, 1, raw::subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, id);
 }
 

@@ -1,5 +1,5 @@
-/* Many launching threads: how many buffers CUPTI takes, what is dropped, what it does after a buffer
- * was refused, and how much Takt gets. A process for each mode. */
+/* Many launching threads: how many buffers CUPTI takes, what is dropped, what it does after a
+ * buffer was refused, and how much Takt gets. A process for each mode. */
 #include "cupti.cuh"
 
 #include <thread>

@@ -1,5 +1,5 @@
-/* Takt's windows on a device that never idles, and with a queue that is longer than anybody likes to
- * wait: the share of what a window launched that its trace has, and how long its end takes. */
+/* Takt's windows on a device that never idles, and with a queue that is longer than anybody likes
+ * to wait: the share of what a window launched that its trace has, and how long its end takes. */
 #include "gpu.cuh"
 
 namespace
@@ -19,8 +19,8 @@ uint64_t all_losses(const takt_trace *trace)
     return sum;
 }
 
-/* Each step launches as many kernels, which take longer than the step, so that the queue only grows.
- * Every second step is recorded. */
+/* Each step launches as many kernels, which take longer than the step, so that the queue only
+ * grows. Every second step is recorded. */
 void busy(bool foreground)
 {
     const int windows = is_quick() ? 2 : 5, launches = 40;
@@ -95,8 +95,8 @@ void deep()
     tell(totals.count ? totals.ms / static_cast<double>(totals.count) : 0.0, "ms",
          "windows.deep.kernel");
     tell(all_done, "yes", "windows.deep.done_when_it_ended");
-    tell(static_cast<double>(takt_trace_facts(trace.get())->losses[TAKT_LOSS_INCOMPLETE]),
-         "losses", "windows.deep.incomplete");
+    tell(static_cast<double>(takt_trace_facts(trace.get())->losses[TAKT_LOSS_INCOMPLETE]), "losses",
+         "windows.deep.incomplete");
     CHECK(cudaDeviceSynchronize());
 }
 

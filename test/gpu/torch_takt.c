@@ -1,5 +1,5 @@
-/* Takt for a Python program: a library that ctypes loads, with three functions. torch_loop.py uses it
- * to compare Takt's counts and totals of each kernel with those of PyTorch's own profiler. */
+/* Takt for a Python program: a library that ctypes loads, with three functions. torch_loop.py uses
+ * it to compare Takt's counts and totals of each kernel with those of PyTorch's own profiler. */
 #include <takt/takt.h>
 
 #include <stdio.h>
