@@ -76,6 +76,7 @@ flush\.forced\.given_up +[0-9]+ records
 flush\.records-1\.fullest +1 records
 flush\.bytes-16\.fullest +16 records
 calls\.both\.chevrons\.runtime +1 calls
+calls\.both\.inner_ids_of_their_own +[0-9]+ calls
 calls\.both\.cuLaunchKernelEx\.driver +1 calls
 calls\.runtime\.cudaGraphLaunch\.records +2 records
 graph_ids\.nodes-off\.3\.graph +40 records

@@ -1,5 +1,5 @@
 /* CUPTI without Takt: what the programs of this folder share that look at CUPTI itself. Buffers are
- * counted, every record that matters is kept with the phase in which it arrived. */
+ * counted, and every record that matters is kept. */
 #ifndef GPU_CUPTI_CUH
 #define GPU_CUPTI_CUH
 
@@ -18,14 +18,13 @@ struct Record {
     CUpti_ActivityKind kind;
     uint32_t correlation, graph;
     uint64_t begin_ns, end_ns;
-    int phase; /* in which it arrived */
 };
 
 /* How requests for buffers are answered. Set before CUPTI is started. */
 static size_t buffer_bytes = 1 << 20, buffer_records;
 static int most_buffers = 1 << 30; /* so many may be out; then requests are refused */
 
-static std::atomic<int> requested, completed, refused, most_out, phase;
+static std::atomic<int> requested, completed, refused, most_out;
 static std::atomic<uint64_t> record_count;
 static std::atomic<size_t> fullest; /* most records of a buffer */
 static std::mutex lock;
@@ -82,7 +81,7 @@ static inline void CUPTIAPI request(uint8_t **buffer, size_t *bytes, size_t *max
 /* False for records of other kinds. */
 static inline bool read_record(const CUpti_Activity *at, Record *out)
 {
-    *out = {at->kind, 0, 0, 0, 0, phase};
+    *out = {at->kind, 0, 0, 0, 0};
     if (at->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
         auto *kernel = reinterpret_cast<const CUpti_ActivityKernel10 *>(at);
         out->correlation = kernel->correlationId;
@@ -113,7 +112,6 @@ static inline void CUPTIAPI complete(CUcontext, uint32_t, uint8_t *buffer, size_
 {
     CUpti_Activity *at = nullptr;
     size_t count = 0;
-    ++completed;
     while (valid && CUPTI(cuptiActivityGetNextRecord)(buffer, valid, &at) == CUPTI_SUCCESS) {
         Record record;
         count++;
@@ -127,6 +125,7 @@ static inline void CUPTIAPI complete(CUcontext, uint32_t, uint8_t *buffer, size_
     while (count > before && !fullest.compare_exchange_weak(before, count)) {
     }
     std::free(buffer);
+    ++completed;
 }
 
 static inline void CUPTIAPI called_nothing(void *, CUpti_CallbackDomain, CUpti_CallbackId,
@@ -162,6 +161,14 @@ static inline void enable(CUpti_ActivityKind kind, bool on = true)
 static inline void flush(bool forced)
 {
     CUPTI_CHECK(cuptiActivityFlushAll, forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+}
+
+/* Forces everything out, and waits for buffers that CUPTI's own thread has not handed over yet. */
+static inline void collect(void)
+{
+    flush(true);
+    for (int i = 0; i < 200 && requested > completed; i++)
+        pause_ms(1);
 }
 
 static inline uint64_t now_ns(void)

@@ -15,6 +15,7 @@ struct Call {
 };
 
 std::vector<Call> calls; /* one thread calls */
+int inner_ids;           /* calls inside others that have ids of their own, of all forms */
 
 void CUPTIAPI called(void *, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
 {
@@ -66,8 +67,8 @@ void tell_calls(const char *heard, const char *form, const std::vector<Call> &se
     tell(runtime, "calls", "calls.%s.%s.runtime", heard, form);
     tell(driver, "calls", "calls.%s.%s.driver", heard, form);
     tell(deepest, "levels", "calls.%s.%s.nesting", heard, form);
-    (heard[0] == 'b' ? key : tell)(other_ids, "calls", "calls.%s.%s.inner_ids_of_their_own", heard,
-                                   form);
+    tell(other_ids, "calls", "calls.%s.%s.inner_ids_of_their_own", heard, form);
+    inner_ids += other_ids;
     tell(kernels, "records", "calls.%s.%s.records", heard, form);
     tell(of_outer, "records", "calls.%s.%s.records_with_a_seen_id", heard, form);
 }
@@ -76,7 +77,7 @@ template <typename Launch> void try_form(const char *heard, const char *form, La
 {
     launch(); /* loads what there is to load */
     CHECK(cudaDeviceSynchronize());
-    raw::flush(true);
+    raw::collect();
     {
         std::lock_guard<std::mutex> hold(raw::lock);
         raw::records.clear();
@@ -86,7 +87,7 @@ template <typename Launch> void try_form(const char *heard, const char *form, La
     std::vector<Call> seen;
     seen.swap(calls);
     CHECK(cudaDeviceSynchronize());
-    raw::flush(true);
+    raw::collect();
     tell_calls(heard, form, seen);
 }
 
@@ -165,6 +166,7 @@ int main()
     raw::enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
     raw::enable(CUPTI_ACTIVITY_KIND_MEMSET);
     try_all("both", true, true);
+    key(inner_ids, "calls", "calls.both.inner_ids_of_their_own");
     try_all("runtime", true, false);
     try_all("driver", false, true);
     return finish();

@@ -29,7 +29,7 @@ void busy(const char *mode, bool forced)
         for (int j = 0; j <= i; j++)
             finished += cudaEventQuery(done[static_cast<size_t>(j)]) == cudaSuccess;
         uint64_t begin = takt_now_ns();
-        raw::phase = ++flushes;
+        flushes++;
         raw::flush(forced);
         flush_us += static_cast<double>(takt_now_ns() - begin) / 1e3;
         size_t got = raw::finished_kernels();
@@ -42,7 +42,6 @@ void busy(const char *mode, bool forced)
     tell(flush_us / flushes, "us", "flush.%s.cost", mode);
     CHECK(cudaDeviceSynchronize());
     pause_ms(20);
-    raw::phase = 1000;
     tell(static_cast<double>(raw::requested - raw::completed), "buffers", "flush.%s.held_when_idle",
          mode);
     raw::flush(false);
@@ -50,8 +49,7 @@ void busy(const char *mode, bool forced)
          mode);
     key(static_cast<double>(raw::requested - raw::completed), "buffers",
         "flush.%s.held_after_plain_when_idle", mode);
-    raw::phase = 1001;
-    raw::flush(true);
+    raw::collect();
 
     std::map<uint32_t, int> ends, starts_only;
     for (const raw::Record &record : raw::arrived())
@@ -62,9 +60,10 @@ void busy(const char *mode, bool forced)
     for (const auto &end : ends)
         twice += end.second > 1;
     tell(launches, "kernels", "flush.%s.launched", mode);
-    key(static_cast<double>(ends.size()), "kernels", "flush.%s.in_the_end", mode);
-    key(static_cast<double>(starts_only.size()), "records", "flush.%s.given_up", mode);
-    key(later, "records", "flush.%s.given_up_that_came_later", mode);
+    (forced ? key : tell)(static_cast<double>(ends.size()), "kernels", "flush.%s.in_the_end", mode);
+    (forced ? key : tell)(static_cast<double>(starts_only.size()), "records", "flush.%s.given_up",
+                          mode);
+    (forced ? key : tell)(later, "records", "flush.%s.given_up_that_came_later", mode);
     tell(twice, "records", "flush.%s.finished_twice", mode);
     tell(static_cast<double>(raw::dropped()), "records", "flush.%s.dropped", mode);
     EXPECT(ends.size() <= static_cast<size_t>(launches), "more kernels than launches");
@@ -89,7 +88,7 @@ void small(const char *mode, size_t records, bool by_bytes)
     tell(raw::requested, "buffers", "%s.asked_for", name.c_str());
     raw::flush(false);
     tell(raw::completed, "buffers", "%s.back_after_plain", name.c_str());
-    raw::flush(true);
+    raw::collect();
     tell(raw::completed, "buffers", "%s.back_after_forced", name.c_str());
     tell(static_cast<double>(raw::fullest), "records", "%s.fullest", name.c_str());
     tell(static_cast<double>(raw::record_count), "records", "%s.records", name.c_str());

@@ -98,7 +98,7 @@ void measure_both(const char *mode)
 /* The same gaps as CUPTI's records have them. */
 void tell_records(const char *mode)
 {
-    raw::flush(true);
+    raw::collect();
     std::vector<raw::Record> found = raw::arrived();
     std::vector<double> gaps[2];
     std::sort(found.begin(), found.end(),

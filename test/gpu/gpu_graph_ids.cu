@@ -84,7 +84,7 @@ void run(const std::string &mode)
             nothing<<<1, 1, 0, stream>>>();
         }
         CHECK(cudaStreamSynchronize(stream));
-        raw::flush(true);
+        raw::collect();
         for (int i = 0; i < (whole ? 2 : 1); i++)
             if (!stays)
                 raw::enable(kinds[i], false);
@@ -93,7 +93,7 @@ void run(const std::string &mode)
         compare(mode.c_str(), window);
         CHECK(cudaGraphLaunch(graph, stream)); /* between the windows */
         CHECK(cudaStreamSynchronize(stream));
-        raw::flush(true);
+        raw::collect();
         std::lock_guard<std::mutex> hold(raw::lock);
         raw::records.clear();
         launched.clear();

@@ -45,7 +45,7 @@ void by_hand()
         double us = with_threads(count);
         CHECK(cudaDeviceSynchronize());
         const int out = raw::requested - raw::completed;
-        raw::flush(true);
+        raw::collect();
         uint64_t got = raw::record_count - records;
         const double launched = static_cast<double>(count) * bursts * burst;
         tell(raw::requested - requested, "buffers", "threads.cupti.%d.asked_for", count);
@@ -74,7 +74,7 @@ void refuse()
     raw::enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
     with_threads(count);
     CHECK(cudaDeviceSynchronize());
-    raw::flush(true);
+    raw::collect();
     const double launched = static_cast<double>(count) * bursts * burst;
     key(100.0 * static_cast<double>(raw::record_count) / launched, "%", "threads.refuse.got");
     key(static_cast<double>(raw::refused), "requests", "threads.refuse.refused");
@@ -84,7 +84,7 @@ void refuse()
     int requested = raw::requested;
     with_threads(count);
     CHECK(cudaDeviceSynchronize());
-    raw::flush(true);
+    raw::collect();
     key(100.0 * static_cast<double>(raw::record_count - before) / launched, "%",
         "threads.refuse.got_afterwards");
     tell(raw::requested - requested, "buffers", "threads.refuse.asked_for_afterwards");

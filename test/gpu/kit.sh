@@ -62,6 +62,7 @@ PYTHON
     for home in "${CUDA_HOME-}" "${CUDA_PATH-}" /usr/local/cuda /usr/local/cuda-1?.?; do
         [ -z "$home" ] || printf '%s\n' "$home/lib64" "$home/extras/CUPTI/lib64" "$home/lib"
     done
+    printf '%s\n' /usr/local/nvidia/lib64 /usr/local/nvidia/lib # containers have the driver there
     printf '%s\n' /usr/lib/x86_64-linux-gnu /usr/lib/aarch64-linux-gnu /usr/lib64 "$kit/cupti"
 }
 
@@ -90,6 +91,9 @@ describe_machine() {
     fi
     [ ! -r /proc/driver/nvidia/version ] ||
         sed -n '1s/^/driver: /p' /proc/driver/nvidia/version | tee -a "$report"
+    find_libraries libcuda.so.1 | while read -r path; do
+        echo "libcuda found: $path -> $(real "$path")"
+    done | tee -a "$report"
     find_libraries libcupti.so.13 libcupti.so.12 | while read -r path; do
         echo "libcupti found: $path -> $(real "$path")"
     done | tee -a "$report"
@@ -289,7 +293,7 @@ bundle() { # FOLDER
 write_results() {
     summary=$work/summary.txt packed=1 bytes=0
     {
-        sed -n '/^kit: /d; /^$/q; p' "$report"
+        sed -n '/^kit: /d; / found: /d; /^$/q; p' "$report"
         echo
         cat "$table"
         echo
@@ -306,6 +310,12 @@ python=
 for candidate in "${PYTHON-}" python3; do
     [ -n "$python" ] || [ -z "$candidate" ] || ! have "$candidate" || python=$candidate
 done
+case $(find_libraries libcuda.so.1 | head -n 1) in
+/usr/local/nvidia/*)
+    LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}/usr/local/nvidia/lib64:/usr/local/nvidia/lib
+    export LD_LIBRARY_PATH
+    ;;
+esac
 cublas=$(find_libraries libcublas.so.13 | head -n 1)
 unset=''
 if [ -z "${TAKT_CUPTI_LIBRARY-}" ]; then
