@@ -10,6 +10,7 @@ cp -r "$TAKT_BUILD/gpu-kit" "$kit"
 
 bytes=$(du -sb "$kit" | cut -f 1)
 [ "$bytes" -le $((50 * 1024 * 1024)) ] || fail "the kit has $bytes bytes"
+[ -z "$(find "$kit" -type l)" ] || fail "the kit has links"
 for name in libc.so.6 libcuda.so.1 ld-linux-x86-64.so.2; do
     [ ! -e "$kit/lib/$name" ] || fail "the kit has $name"
 done

@@ -18,8 +18,9 @@ for file in "$@"; do
     *) strip -o "$kit/bin/$(basename "$file")" "$file" ;;
     esac
 done
+# Under the name that programs ask for; links do not survive each way of carrying.
 library=$(basename "$kit"/lib/libtakt.so.*)
-ln -sf "$library" "$kit/lib/$(objdump -p "$kit/lib/$library" | awk '$1 == "SONAME" { print $2 }')"
+mv "$kit/lib/$library" "$kit/lib/$(objdump -p "$kit/lib/$library" | awk '$1 == "SONAME" { print $2 }')"
 
 # Each library that a program needs, under the name by which it is asked for.
 ldd "$@" 2>/dev/null | awk '$2 == "=>" && $3 ~ /^\// { print $1, $3 }' | sort -u |
