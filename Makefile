@@ -9,6 +9,7 @@
 ##   bench          measures what Takt costs on this machine
 ##   check-gpu      runs test/gpu and the samples in CUDA on this machine's GPU
 ##   bench-gpu      measures what Takt costs programs that use the GPU
+##   gpu-kit        all of that in one folder, B/gpu-kit, for a machine that has nothing but a GPU
 ##   fuzz           the fuzz targets of test/fuzz, with clang
 ##   check-layers   does each layer include only what test/layers.txt allows?
 ##   check-symbols  do the libraries show, need and weigh what they may?
@@ -34,7 +35,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SECONDARY:
 .SECONDEXPANSION:
 .PHONY: all libs demo demo-built sim-demo check check-built simgpu bench bench-built fuzz \
-        check-gpu bench-gpu gpu-built \
+        check-gpu bench-gpu gpu-built gpu-kit gpu-kit-built \
         check-layers check-symbols install uninstall format clean help FORCE
 
 platform := $(shell uname -s)-$(shell uname -m)
@@ -219,9 +220,11 @@ $(B)/obj/%.o: %.cpp $(B)/flags.stamp
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(flags) -MMD -MP $(CPPFLAGS) $(CXXFLAGS) -c -o $@ $<
 
-# Device code for the oldest GPUs that this nvcc knows, which newer ones translate: NVCCFLAGS can
-# say otherwise, such as -arch=native. What headers offer need not be used: nvcc says so (177), and so
+# Device code for A100 and for H100 and H200, and what the driver translates for all others from
+# Turing on: NVCCFLAGS can say otherwise, such as -arch=native. One virtual architecture for all three
+# keeps compiling short. What headers offer need not be used: nvcc says so (177), and so
 # does clang, to which it hands headers and source as one.
+NVCCFLAGS ?= -gencode 'arch=compute_75,code=[compute_75,sm_80,sm_90]'
 $(B)/obj/%.o: %.cu $(B)/flags.stamp
 	$(call say,NVCC $<)
 	$(Q)mkdir -p $(@D)
@@ -327,7 +330,9 @@ define link
 endef
 linker = $(CC)
 $(cxx_samples) $(cxx_tests) $(cu_samples) $(gpu_programs): linker = $(CXX)
-cuda_link = -L$(toolkit)/lib64 -Wl,-rpath,$(toolkit)/lib64 -lcudart
+# In the kit, the libraries are in ../lib; here, there is no such folder.
+cuda_link = -L$(toolkit)/lib64 -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../lib:$(toolkit)/lib64' \
+    -lcudart
 $(samples):        link_flags = $(openmp)
 $(tests) $(progs): link_flags = -lcmocka -ljansson
 $(cuda_tests):     link_flags = -lcmocka -ljansson $(addprefix $(sim)/13/,$(sim_common)) \
@@ -383,7 +388,7 @@ check:
 	@test/support/install-packages.sh check
 	@+$(again) WERROR=1 check-built
 
-check-built: all $(tests) $(progs) $(sim_libs) $(gpu_programs)
+check-built: all $(tests) $(progs) $(sim_libs) $(if $(toolkit),gpu-kit-built)
 	@$(if $(SAN),,$(if $(call can,$(fuzz_cc) -fsanitize=fuzzer,LLVMFuzzerTestOneInput),$(MAKE) fuzz))
 	@$(test_env) T='$(T)' test/support/run-tests.sh \
 	    $(tests) $(addprefix $(B)/fuzz/,$(fuzzers)) $(scripts)
@@ -407,6 +412,26 @@ check-gpu bench-gpu:
 	@$(test_env) test/gpu/run.sh $(@:-gpu=)
 
 gpu-built: $(gpu_programs) $(cu_samples) $(BIN)/samples/sph
+
+# What make_kit.sh copies. The command is linked anew so that it finds its libraries' libraries, too.
+kit_programs := $(gpu_programs) $(cu_samples) $(BIN)/samples/sph
+gpu-kit:
+	@$(if $(toolkit),,echo 'make $@ needs nvcc: set CUDA_HOME' >&2 && exit 1)
+	@+$(again) gpu-kit-built
+
+gpu-kit-built: $(B)/gpu-kit.tar.gz
+$(B)/gpu-kit.tar.gz: $(kit_programs) $(shared) $(B)/kit/takt $(B)/kit/libtorch_takt.so \
+    $(wildcard test/gpu/*.sh test/gpu/*.py samples/sph/profile.yaml)
+	$(call say,KIT $(B)/gpu-kit)
+	$(Q)test/gpu/make_kit.sh '$(B)/gpu-kit' '$(toolkit)' $(kit_programs) $(B)/kit/takt \
+	    $(shared) $(B)/kit/libtorch_takt.so
+$(B)/kit/takt: link_flags = $(cli_libs) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib'
+$(B)/kit/takt: $(cli_objects) $(static)
+	$(link)
+$(B)/kit/libtorch_takt.so: $(B)/obj/test/gpu/torch_takt.o $(shared)
+	$(call say,LD $@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' -o $@ $^
 
 # LTTng-UST is measured beside Takt where it is installed.
 lttng_libs   = $(shell pkg-config --libs lttng-ust 2>/dev/null)

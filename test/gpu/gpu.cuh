@@ -1,6 +1,7 @@
-/* What the programs of this folder share: kernels of known length, expectations, reading traces. They
- * run on a GPU and, unchanged, on the stand-ins of test/simgpu, whose script says how long each
- * kernel takes there. Nothing here needs a test library, which a machine with a GPU may lack. */
+/* What the programs of this folder share: kernels of known length, expectations, reading traces.
+ * They run on a GPU and, unchanged, on the stand-ins of test/simgpu, whose script says how long
+ * each kernel takes there. Nothing here needs a test library, which a machine with a GPU may lack.
+ */
 #ifndef GPU_CUH
 #define GPU_CUH
 
@@ -8,12 +9,106 @@
 
 #include <cuda_runtime.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <vector>
 
 static int failures;
+
+/* Figures, one a line: "name value unit". `key` marks those that a one-page summary shows. Nobody
+ * knows what they ought to be; what is known, EXPECT checks. */
+static inline void tell_line(const char *mark, double value, const char *unit, const char *format,
+                             std::va_list args)
+{
+    char name[128];
+    std::vsnprintf(name, sizeof name, format, args);
+    std::printf(value == static_cast<double>(static_cast<long long>(value)) ? "%s%-44s %.0f %s\n"
+                                                                            : "%s%-44s %.3f %s\n",
+                mark, name, value, unit);
+    std::fflush(stdout); /* what comes next may crash */
+}
+
+#define GPU_FORMAT __attribute__((format(printf, 3, 4)))
+
+static inline GPU_FORMAT void tell(double value, const char *unit, const char *format, ...)
+{
+    std::va_list args;
+    va_start(args, format);
+    tell_line("", value, unit, format, args);
+    va_end(args);
+}
+
+static inline GPU_FORMAT void key(double value, const char *unit, const char *format, ...)
+{
+    std::va_list args;
+    va_start(args, format);
+    tell_line("* ", value, unit, format, args);
+    va_end(args);
+}
+
+/* The value below which this share of them lies; 0 of none. */
+static inline double quantile(std::vector<double> values, double share)
+{
+    if (values.empty())
+        return 0.0;
+    std::sort(values.begin(), values.end());
+    return values[static_cast<size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
+}
+
+static inline double median(const std::vector<double> &values)
+{
+    return quantile(values, 0.5);
+}
+
+/* GPU_QUICK=1 asks for fewer rounds. */
+static inline bool is_quick(void)
+{
+    return std::getenv("GPU_QUICK") != nullptr;
+}
+
+static inline void pause_ms(double ms)
+{
+    usleep(static_cast<useconds_t>(ms * 1000.0));
+}
+
+/* Runs this program once more for each mode, as a process of its own that has not used CUDA. A mode
+ * that crashes, or does not end within its seconds, is told of; the next one runs. Returns main's
+ * status: 77 if all modes were skipped. `before` is an argument that comes first. */
+static inline int run_modes(const char *program, const std::vector<const char *> &modes,
+                            unsigned seconds, const char *before = nullptr)
+{
+    size_t skipped = 0, bad = 0;
+    for (const char *mode : modes) {
+        std::fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(seconds); /* kept by exec; ends the process */
+            execl("/proc/self/exe", program, before ? before : mode, before ? mode : nullptr,
+                  static_cast<char *>(nullptr));
+            _exit(127);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        skipped += WIFEXITED(status) && WEXITSTATUS(status) == 77;
+        if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+            std::printf("mode %s did not end in %u s\n", mode, seconds);
+        else if (WIFSIGNALED(status))
+            std::printf("mode %s crashed with signal %d\n", mode, WTERMSIG(status));
+        else if (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 77)
+            std::printf("mode %s ends with %d\n", mode, WEXITSTATUS(status));
+        bad += !WIFEXITED(status) || (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 77);
+    }
+    return bad ? 1 : skipped == modes.size() ? 77 : 0;
+}
 
 #define CHECK(call)                                                                                \
     do {                                                                                           \
@@ -55,9 +150,19 @@ static __global__ void spin_50us(void)
     spin_ns(50000);
 }
 
+static __global__ void spin_1ms(void)
+{
+    spin_ns(1000000);
+}
+
 static __global__ void spin_2ms(void)
 {
     spin_ns(2000000);
+}
+
+static __global__ void spin_20ms(void)
+{
+    spin_ns(20000000);
 }
 
 static __global__ void nothing(void)
@@ -76,9 +181,8 @@ static inline void need_device(void)
     CHECK(cudaGetDeviceProperties(&properties, 0));
     CHECK(cudaDriverGetVersion(&driver));
     CHECK(cudaRuntimeGetVersion(&runtime));
-    std::printf("device %s, driver %d.%d, runtime %d.%d, takt %s\n", properties.name,
-                driver / 1000, driver / 10 % 100, runtime / 1000, runtime / 10 % 100,
-                takt_version());
+    std::printf("device %s, driver %d.%d, runtime %d.%d, takt %s\n", properties.name, driver / 1000,
+                driver / 10 % 100, runtime / 1000, runtime / 10 % 100, takt_version());
     CHECK(cudaFree(nullptr)); /* makes the context */
 }
 

@@ -1,29 +1,30 @@
 /* What recording costs a program that launches: gpu_bench LOOP MODE. One mode a process, since
- * CUPTI leaves traces in a process once it was on. `make bench-gpu` runs all of them and compares.
+ * CUPTI leaves traces in a process once it was on; without arguments it starts itself for each.
  *
  * Loops: "empty" launches kernels that do nothing, as fast as it can; "busy" launches kernels of 50
- * microseconds, in scopes of twenty.
+ * microseconds, in scopes of twenty. They come in bursts of at most 500 launches, which the
+ * device's queue can hold; each burst is waited for outside of the timed part. A longer row of
+ * launches would measure how fast the device takes them, and hide what the host pays.
  *
  * Modes: "bare" has nothing around it. "sync" waits for the device around each scope, as timers do
  * that know no better. "cupti" has the kinds of activities on that Takt enables, with a consumer
- * that throws all records away; "callbacks" has empty callbacks on the launches besides: that is
- * the floor for Takt. "wait" has a profiler that waits for its first step to record; "after" one
- * that has recorded and waits for the next cycle. "takt" records. "marks" records without CUPTI,
- * each launch in a TAKT_LAUNCH of its own. */
+ * that throws all records away; "runtime" has empty callbacks on the runtime's launches besides,
+ * "driver" on the driver's, "callbacks" on both: that is the floor for Takt. "wait" has a profiler
+ * that waits for its first step to record; "after" one that has recorded and waits for the next
+ * cycle. "takt" records. "marks" records without CUPTI, each launch in a TAKT_LAUNCH of its own. */
 #include "gpu.cuh"
 
 #include <cupti.h>
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <atomic>
-#include <vector>
 
 namespace
 {
 
 const int repeats = 7;
 const int scope_launches = 20;
+const int burst_launches = 500;
 
 struct Loop {
     const char *name;
@@ -32,7 +33,8 @@ struct Loop {
 
 void *cupti_library()
 {
-    const char *const names[] = {"libcupti.so.13", "libcupti.so.12",
+    const char *wish = std::getenv("TAKT_CUPTI_LIBRARY");
+    const char *const names[] = {wish ? wish : "libcupti.so.13", "libcupti.so.13", "libcupti.so.12",
                                  "/usr/local/cuda/lib64/libcupti.so",
                                  "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so"};
     for (const char *name : names) {
@@ -69,7 +71,7 @@ void CUPTIAPI called(void *, CUpti_CallbackDomain, CUpti_CallbackId, const void 
 {
 }
 
-void start_cupti(bool with_callbacks)
+void start_cupti(bool on_runtime, bool on_driver)
 {
     void *library = cupti_library();
     CUpti_SubscriberHandle subscriber;
@@ -94,12 +96,12 @@ void start_cupti(bool with_callbacks)
                                         CUPTI_ACTIVITY_KIND_MEMORY_POOL};
     for (CUpti_ActivityKind kind : kinds)
         CUPTI(cuptiActivityEnable)(kind);
-    if (!with_callbacks)
-        return;
     for (uint32_t id : {211u, 214u, 430u, 505u, 506u}) /* cudaLaunchKernel and its like */
-        CUPTI(cuptiEnableCallback)(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, id);
+        if (on_runtime)
+            CUPTI(cuptiEnableCallback)(1, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, id);
     for (uint32_t id : {307u, 442u, 652u, 653u}) /* cuLaunchKernel */
-        CUPTI(cuptiEnableCallback)(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
+        if (on_driver)
+            CUPTI(cuptiEnableCallback)(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
 }
 
 bool marks, synchronises;
@@ -132,21 +134,25 @@ struct Times {
 Times run(const Loop &loop)
 {
     const bool is_busy = loop.name[0] == 'b';
+    uint64_t host = 0, whole = 0;
     CHECK(cudaDeviceSynchronize());
-    uint64_t begin = takt_now_ns();
-    for (int i = 0; i < loop.launches; i += scope_launches) {
-        launch_scope(is_busy, scope_launches);
-        if (synchronises)
-            CHECK(cudaDeviceSynchronize());
+    for (int i = 0; i < loop.launches; i += burst_launches) {
+        const int end = std::min(loop.launches, i + burst_launches);
+        uint64_t begin = takt_now_ns();
+        for (int at = i; at < end; at += scope_launches) {
+            launch_scope(is_busy, scope_launches);
+            if (synchronises)
+                CHECK(cudaDeviceSynchronize());
+        }
+        host += takt_now_ns() - begin;
+        CHECK(cudaDeviceSynchronize());
+        whole += takt_now_ns() - begin;
     }
-    uint64_t launched = takt_now_ns();
-    CHECK(cudaDeviceSynchronize());
-    uint64_t done = takt_now_ns();
-    return {static_cast<double>(launched - begin) / loop.launches,
-            static_cast<double>(done - begin) / loop.launches};
+    return {static_cast<double>(host) / loop.launches, static_cast<double>(whole) / loop.launches};
 }
 
-Times median(const Loop &loop)
+/* After one run that does not count. */
+Times median_run(const Loop &loop)
 {
     std::vector<double> host, whole;
     run(loop);
@@ -155,9 +161,7 @@ Times median(const Loop &loop)
         host.push_back(times.host_ns);
         whole.push_back(times.whole_ns);
     }
-    std::sort(host.begin(), host.end());
-    std::sort(whole.begin(), whole.end());
-    return {host[repeats / 2], whole[repeats / 2]};
+    return {median(host), median(whole)};
 }
 
 Times with_profiler(const Loop &loop, bool waits, bool recorded_before)
@@ -177,7 +181,7 @@ Times with_profiler(const Loop &loop, bool waits, bool recorded_before)
         profiler.step();
         profiler.step();
     }
-    Times times = median(loop);
+    Times times = median_run(loop);
     profiler.stop();
     if (!waits && profiler.trace()) {
         const takt_facts *facts = takt_trace_facts(profiler.trace().get());
@@ -202,28 +206,42 @@ Times measure(const Loop &loop, const std::string &mode)
     if (mode == "takt" || mode == "marks")
         return with_profiler(loop, false, false);
     synchronises = mode == "sync";
-    if (mode == "cupti" || mode == "callbacks")
-        start_cupti(mode == "callbacks");
-    return median(loop);
+    const bool both = mode == "callbacks";
+    if (both || mode == "cupti" || mode == "runtime" || mode == "driver")
+        start_cupti(both || mode == "runtime", both || mode == "driver");
+    return median_run(loop);
 }
 
 } // namespace
 
 int main(int argc, char **argv)
 {
+    const std::vector<const char *> modes = {"bare",      "sync", "cupti", "runtime", "driver",
+                                             "callbacks", "wait", "after", "takt",    "marks"};
+    const char *wish = std::getenv("GPU_BENCH_LAUNCHES"); /* fewer, to try it out */
+    const int most = wish ? std::atoi(wish) : is_quick() ? 20000 : 100000;
+    if (argc == 1) {
+        std::puts("# loop mode ns-a-launch-host ns-a-launch-whole");
+        int empty = run_modes(argv[0], modes, 60, "empty"),
+            busy = run_modes(argv[0], modes, 60, "busy");
+        return empty ? empty : busy;
+    }
     for (const Loop &loop : loops) {
         if (argc != 3 || std::strcmp(argv[1], loop.name) != 0)
             continue;
         Loop chosen = loop;
-        const char *launches = std::getenv("GPU_BENCH_LAUNCHES"); /* fewer, to try it out */
-        if (launches && std::atoi(launches) >= scope_launches)
-            chosen.launches = std::atoi(launches) / scope_launches * scope_launches;
+        if (most >= scope_launches)
+            chosen.launches = std::min(loop.launches, most / scope_launches * scope_launches);
+        int count = 0;
+        if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0)
+            need_device();
         CHECK(cudaFree(nullptr));
         Times times = measure(chosen, argv[2]);
         std::printf("%s %s %.1f %.1f\n", argv[1], argv[2], times.host_ns, times.whole_ns);
         return failures != 0;
     }
-    std::fputs("usage: gpu_bench empty|busy bare|sync|cupti|callbacks|wait|after|takt|marks\n",
+    std::fputs("usage: gpu_bench [empty|busy "
+               "bare|sync|cupti|runtime|driver|callbacks|wait|after|takt|marks]\n",
                stderr);
     return 2;
 }

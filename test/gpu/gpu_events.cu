@@ -6,6 +6,7 @@ namespace
 {
 
 const double beside_ms = 0.02; /* between two events that are recorded one after the other */
+double furthest_us;
 
 void expect_like_cuda(cudaStream_t stream)
 {
@@ -30,7 +31,9 @@ void expect_like_cuda(cudaStream_t stream)
     EXPECT(waited.query() == TAKT_OK && end.query() == TAKT_OK, "is not done");
     CHECK(cudaEventElapsedTime(&cuda_ms, cuda_begin, cuda_end));
     double ms = end.elapsed_ms_since(begin);
-    std::printf("%.6f ms by takt_event, %.6f ms by cudaEvent\n", ms, cuda_ms);
+    tell(ms * 1e3, "us", "events.by_takt");
+    tell(static_cast<double>(cuda_ms) * 1e3, "us", "events.by_cuda");
+    furthest_us = std::max(furthest_us, std::abs(ms - static_cast<double>(cuda_ms)) * 1e3);
     EXPECT(agrees(ms, cuda_ms, 0.0, beside_ms), "%.6f and %.6f ms", ms, cuda_ms);
     EXPECT(takt_event_elapsed_now_ms(begin.get(), end.get(), &now_ms) == TAKT_OK && now_ms == ms,
            "%.6f and %.6f ms", now_ms, ms);
@@ -54,7 +57,7 @@ void expect_in_graph(cudaStream_t stream)
         CHECK(cudaGraphLaunch(launchable, stream));
         CHECK(cudaStreamSynchronize(stream));
         double ms = end.elapsed_ms_since(begin);
-        std::printf("%.6f ms inside launch %d of a graph\n", ms, launch);
+        tell(ms * 1e3, "us", "events.in_graph.launch_%d", launch);
         EXPECT(ms >= 2.0 && ms < 2.5, "launch %d takes %.6f ms", launch, ms);
     }
     CHECK(cudaGraphExecDestroy(launchable));
@@ -72,6 +75,7 @@ int main()
         expect_like_cuda(stream);
         expect_like_cuda(nullptr);
     }
+    key(furthest_us, "us", "events.furthest_apart");
     expect_in_graph(stream);
     CHECK(cudaStreamDestroy(stream));
     return finish();

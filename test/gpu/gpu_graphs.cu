@@ -46,9 +46,14 @@ void expect_nodes(const takt_trace *trace)
     const char *const names[] = {"memset", "kernel spin_10us", "kernel spin_50us", "memcpy DtoD"};
     for (const char *name : names) {
         Totals totals = totals_of(trace, "launches", name);
-        std::printf("node %s: %zu, %.6f ms\n", name, totals.count, totals.ms);
+        std::string word = std::string(name).substr(0, std::string(name).find(' ')) +
+                           (std::strstr(name, "50us") ? "_50us" : "");
+        tell(static_cast<double>(totals.count), "nodes", "graphs.node.%s", word.c_str());
+        tell(totals.ms * 1e3 / launches, "us", "graphs.node.%s.mean", word.c_str());
         EXPECT(totals.count == size_t(launches), "%s: %zu", name, totals.count);
     }
+    key(static_cast<double>(totals_of(trace, nullptr, nullptr).count), "of_40_nodes",
+        "graphs.nodes");
     EXPECT(totals_of(trace, nullptr, nullptr).count == 4u * launches, "other activities");
     for (size_t i = 0; i < takt_trace_activity_count(trace); i++) {
         takt_activity a;
@@ -61,7 +66,8 @@ void expect_nodes(const takt_trace *trace)
 void expect_launches(const takt_trace *trace)
 {
     Totals all = totals_of(trace, "launches", nullptr);
-    std::printf("whole: %zu, %.6f ms\n", all.count, all.ms);
+    key(static_cast<double>(all.count), "of_10_launches", "graphs.whole");
+    tell(all.ms * 1e3 / launches, "us", "graphs.whole.mean");
     EXPECT(all.count == size_t(launches), "%zu activities", all.count);
     EXPECT(all.ms >= 0.06 * launches, "%.6f ms", all.ms);
     for (size_t i = 0; i < takt_trace_activity_count(trace); i++) {

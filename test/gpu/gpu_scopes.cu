@@ -99,10 +99,14 @@ int main()
     Totals marked = totals_of(trace.get(), "marked", "kernel spin_10us");
     Totals all = totals_of(trace.get(), nullptr, nullptr);
     double much_ms = synchronised(launches), little_ms = synchronised(launches / 4);
-    std::printf("backend %s, uncertainty %.0f ns\n", takt_trace_facts(trace.get())->backend,
-                takt_trace_facts(trace.get())->device_uncertainty_ns);
-    std::printf("much: %.6f ms by Takt, %.6f ms synchronised\n", much.ms, much_ms);
-    std::printf("little: %.6f ms by Takt, %.6f ms synchronised\n", little.ms, little_ms);
+    std::printf("backend %s\n", takt_trace_facts(trace.get())->backend);
+    tell(takt_trace_facts(trace.get())->device_uncertainty_ns, "ns", "scopes.uncertainty");
+    tell(much.ms, "ms", "scopes.much.by_takt");
+    tell(much_ms, "ms", "scopes.much.synchronised");
+    key(100.0 * (much.ms - much_ms) / much_ms, "%", "scopes.much.apart");
+    tell(little.ms, "ms", "scopes.little.by_takt");
+    tell(little_ms, "ms", "scopes.little.synchronised");
+    key(100.0 * (little.ms - little_ms) / little_ms, "%", "scopes.little.apart");
     EXPECT(much.count == size_t(rounds * launches), "%zu launches", much.count);
     EXPECT(little.count == size_t(rounds * launches / 4), "%zu launches", little.count);
     EXPECT(marked.count == size_t(rounds), "%zu launches", marked.count);

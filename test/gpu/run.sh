@@ -69,7 +69,7 @@ bench() {
     local loop mode
     echo "# loop mode ns-a-launch-host ns-a-launch-whole | host, whole against bare | against callbacks"
     for loop in empty busy; do
-        for mode in bare sync cupti callbacks wait after takt marks; do
+        for mode in bare sync cupti runtime driver callbacks wait after takt marks; do
             timeout 300 "$programs/gpu_bench" $loop $mode 2>&1 || echo "$loop $mode failed: $?"
         done
     done | awk '

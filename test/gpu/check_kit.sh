@@ -1,0 +1,172 @@
+#!/bin/bash
+# The kit for a machine with a GPU runs on the stand-ins, from another folder and with few tools: every
+# program ends and prints what it is there for; a crash and a hang are told of; the results obey their
+# limits. Nothing that is measured here says anything of a GPU.
+. "${0%/*}/../support/lib_script.sh"
+[ -z "${SAN-}" ] || { echo "run in the build without SAN" && exit 77; }
+[ -e "$TAKT_BUILD/gpu-kit.tar.gz" ] || { echo "needs nvcc" && exit 77; }
+root=$PWD kit=$scratch/kit results=$scratch/results
+cp -r "$TAKT_BUILD/gpu-kit" "$kit"
+
+bytes=$(du -sb "$kit" | cut -f 1)
+[ "$bytes" -le $((50 * 1024 * 1024)) ] || fail "the kit has $bytes bytes"
+[ -z "$(find "$kit" -type l)" ] || fail "the kit has links"
+for name in libc.so.6 libcuda.so.1 ld-linux-x86-64.so.2; do
+    [ ! -e "$kit/lib/$name" ] || fail "the kit has $name"
+done
+
+# Entries of the fat binaries: machine code is kind 2, PTX kind 1.
+need python3
+python3 - "$kit"/bin/gpu_* <<'PYTHON' || fail "device code is missing"
+import struct, sys
+for path in sys.argv[1:]:
+    data, found, at = open(path, "rb").read(), set(), 0
+    while (at := data.find(b"\x50\xed\x55\xba\x01\x00\x10\x00", at)) >= 0:
+        size, entry = struct.unpack_from("<Q", data, at + 8)[0], at + 16
+        while entry < at + 16 + size:
+            kind, _, head, body = struct.unpack_from("<HHIQ", data, entry)
+            found.add((kind, struct.unpack_from("<I", data, entry + 28)[0]))
+            entry += head + body
+        at += 16
+    if not {(2, 80), (2, 90)} <= found or not any(kind == 1 for kind, _ in found):
+        sys.exit(f"{path}: {sorted(found)}")
+PYTHON
+
+# What is there of tools: no compiler, no make, no python.
+mkdir "$scratch/tools"
+for tool in sh awk basename cat cp cut date dirname env grep gzip head ls mkdir mktemp readlink rm \
+    sed sleep sort tail tar tee timeout tr uname wc; do
+    ln -s "$(command -v "$tool")" "$scratch/tools/$tool"
+done
+# The script of test/gpu, but long kernels are short.
+sed 's/=20ms/=1ms/' test/gpu/standins.txt >"$scratch/script"
+run_kit() { # ARGUMENTS...: leaves `status`, and output in $scratch/output
+    (cd / && env -i PATH="$scratch/tools" TMPDIR="$scratch" TAKT_SIM_SCRIPT="$scratch/script" \
+        LD_LIBRARY_PATH="$TAKT_BUILD/simgpu/13" GPU_CLOCK_SECONDS=0.5 GPU_BENCH_LAUNCHES=200 \
+        KIT_ONLY="${only-}" ${more_env-} "$kit/run.sh" "$@") >"$scratch/output" 2>&1
+    status=$?
+}
+has() { # PATTERN FILE
+    grep -qE "$1" "$2" || fail "no '$1' in $2: $(head -c 4000 "$2")"
+}
+obeys_limits() {
+    local file count=0 sum=0 size
+    for file in "$results"/*; do
+        size=$(stat -c %s "$file")
+        [ "$size" -le 16777216 ] || fail "$file has $size bytes"
+        count=$((count + 1)) sum=$((sum + size))
+    done
+    [ "$count" -le 8 ] || fail "$count files of results"
+    [ "$sum" -le 67108864 ] || fail "$sum bytes of results"
+}
+
+run_kit quick "$results"
+[ $status = 0 ] || fail "run.sh quick ends with $status: $(cat "$scratch/output")"
+has '^libcupti used: .*/simgpu/13/libcupti.so.13$' "$results/report.txt"
+for program in "$kit"/bin/gpu_* "$kit"/bin/{graph,inc_loop,report_callback,stream_overlap,sph}; do
+    has "^${program##*/} +ok +[0-9]+ s\$" "$results/summary.txt"
+done
+has '^torch_loop +skipped' "$results/summary.txt"
+has '^    no python3 here' "$results/summary.txt"
+has ' 0 wrong, 2 skipped' "$results/summary.txt"
+while read -r figure; do # as regular expressions; numbers that the stand-ins fix are fixed
+    has "^(\* )?$figure" "$results/report.txt"
+done <<'END'
+flush\.plain\.in_the_end +60 kernels
+flush\.forced\.given_up +[0-9]+ records
+flush\.records-1\.fullest +1 records
+flush\.bytes-16\.fullest +16 records
+calls\.both\.chevrons\.runtime +1 calls
+calls\.both\.inner_ids_of_their_own +[0-9]+ calls
+calls\.both\.cuLaunchKernelEx\.driver +1 calls
+calls\.runtime\.cudaGraphLaunch\.records +2 records
+graph_ids\.nodes-off\.3\.graph +40 records
+graph_ids\.whole-on\.3\.graph +20 records
+windows\.background\.got +[0-9.]+ %
+windows\.deep\.launched +120 kernels
+threads\.cupti\.32\.asked_for +[0-9]+ buffers
+threads\.refuse\.refused +[1-9][0-9]* requests
+threads\.takt\.new_ones\.got +[0-9.]+ %
+switch\.takt\.first_start +[0-9.]+ ms
+switch\.cupti\.enable +[0-9.]+ ms
+gaps\.takt\.graph\.row_of_400 +[0-9.]+ us
+endings\.reset\.got +20 of_20
+endings\.exit_busy\.got +20 of_20
+endings\.fork_after\.child\.ends_with +0 status
+clocks\.own\.drift_of_begins +-?[0-9.]+ ns_a_second
+clocks\.own\.begins_before_launch +0 launches
+empty driver +[0-9.]+ [0-9.]+$
+busy takt +[0-9.]+ [0-9.]+$
+END
+tar -tzf "$results/recordings.tar.gz" | grep -q 'recordings/everything.recording$' ||
+    fail "CUPTI's buffers are not in the results"
+tar -tzf "$results/traces.tar.gz" | grep -q '\.pftrace$' || fail "no trace in the results"
+obeys_limits
+[ -z "$(find "$scratch" -maxdepth 1 -name 'takt-kit.*')" ] || fail "run.sh leaves its folder"
+
+# What PyTorch's loop uses: Takt in a process of Python's, and the comparison.
+LD_LIBRARY_PATH=$TAKT_BUILD/simgpu/13 TAKT_CUPTI_LIBRARY=$TAKT_BUILD/simgpu/13/libcupti.so.13 \
+    python3 - "$kit" "$scratch/takt.json" <<'PYTHON' >"$scratch/output" 2>&1 || fail "$(cat "$scratch/output")"
+import ctypes, json, sys
+kit, path = sys.argv[1:]
+sys.path.insert(0, kit)
+sys.dont_write_bytecode = True
+import torch_loop
+takt, cuda = ctypes.CDLL(kit + "/lib/libtorch_takt.so"), ctypes.CDLL("libcudart.so.13")
+memory = ctypes.c_void_p()
+assert cuda.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4096)) == 0
+assert takt.torch_takt_begin() == 0
+for _ in range(3):
+    assert cuda.cudaMemset(memory, 0, ctypes.c_size_t(4096)) == 0
+assert takt.torch_takt_end(path.encode()) == 0
+result = json.load(open(path))
+assert result["backend"].startswith("CUPTI") and not any(result["losses"].values()), result
+assert result["activities"]["memset"][0] == 3, result
+assert torch_loop.kernels(result) == {}
+run = {"activities": {"void a<int>(b, c)": [2, 1.0], "memset": [1, 1.0]}}
+same = {"activities": {"void a<int>(b,c)": [2, 1.1], "Memcpy HtoD": [1, 1.0]}}
+more = {"activities": {"void a<int>(b,c)": [3, 1.1]}}
+assert torch_loop.compare({"takt": [run], "torch": [same]})
+assert not torch_loop.compare({"takt": [run], "torch": [more]})
+PYTHON
+
+# A crash, a hang, too much to carry and too much to print; with the shell's own time limit.
+fake() { printf '#!/bin/sh\n%s\n' "$2" >"$kit/bin/$1" && chmod +x "$kit/bin/$1"; }
+rm "$kit"/bin/gpu_{events,graphs} "$kit"/bin/{sph,graph}
+fake gpu_events "kill -SEGV \$\$"
+fake gpu_graphs 'exec sleep 100'
+fake graph 'yes | head -c 1000000; exit 3'
+fake sph "for last; do :; done; head -c 17000000 /dev/urandom >\$last/large; echo >\$last/small"
+ln -s "$(command -v yes)" "$(command -v bash)" "$(command -v python3)" "$scratch/tools/"
+mkdir -p "$scratch/site/nvidia/cu13/lib" # as pip lays out CUDA's libraries
+: >"$scratch/site/nvidia/cu13/lib/libcupti.so.13"
+only="graph sph gpu_events gpu_graphs gpu_marks"
+more_env="KIT_LIMIT=2 KIT_NO_TIMEOUT=1 PYTHONPATH=$scratch/site"
+run_kit quick "$results"
+[ $status = 1 ] || fail "run.sh ends with $status though programs failed"
+has '^1/5 graph ... ' "$scratch/output"
+has '^libcupti found: .*/site/nvidia/cu13/lib/libcupti.so.13' "$results/report.txt"
+has '^graph +FAILED, status 3' "$results/summary.txt"
+has '^sph +ok' "$results/summary.txt"
+has '^gpu_events +CRASHED, signal 11' "$results/summary.txt"
+has '^gpu_graphs +DID NOT END in 2 s' "$results/summary.txt"
+has '^gpu_marks +ok' "$results/summary.txt"
+has '^left out: traces/large has 17000000 bytes' "$results/summary.txt"
+has '^\(cut here\)' "$results/report.txt"
+tar -tzf "$results/traces.tar.gz" | grep -q traces/small || fail "the small file is left out, too"
+[ ! -e "$results/recordings.tar.gz" ] || fail "results of an earlier run stay"
+obeys_limits
+
+# Without a device there is nothing to run, which is no success.
+only="graph gpu_calls gpu_bench" more_env="TAKT_SIM=devices=0"
+run_kit quick "$results"
+[ $status = 1 ] || fail "without a device run.sh ends with $status"
+has '^gpu_bench +NO DEVICE' "$results/summary.txt"
+more_env='' only=''
+
+run_kit --help
+[ $status = 0 ] || fail "--help ends with $status"
+has 'run.sh \[quick\] \[FOLDER\]' "$scratch/output"
+run_kit --fast
+[ $status = 2 ] || fail "an unknown option ends with $status"
+cd "$root" && finish "a kit of $((bytes / 1024)) KiB runs"
