@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "cuda/cupti.h"
 #include "support/recording.h"
+#include "support/lost.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +93,8 @@ bool gpu_record_count(const char *path, uint64_t *activities, uint64_t *unreadab
     tkt_store *store = tkt_store_get();
     recording_replay(&recording, store);
     recording_fini(&recording);
-    *activities = store->next_sequence;
-    *unreadable = store->losses.unknown + store->losses.bad_time + store->losses.incomplete;
+    *activities = count_lost(store, 0);
+    *unreadable =
+        store->losses.unknown + store->losses.bad_time + store->next_sequence - *activities;
     return true;
 }

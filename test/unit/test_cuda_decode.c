@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "support/cupti_records.h"
+#include "support/lost.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,19 +81,10 @@ static size_t activity_count(void)
     return count;
 }
 
-/* Activities that came without usable times stay in the store and say why. */
-static uint64_t count_lost(takt_loss loss)
-{
-    uint64_t count = 0;
-    for (size_t i = 0; i < activity_count(); i++)
-        count += tkt_stored_loss(activity_at(i)) == loss;
-    return count;
-}
-
 static void assert_losses(uint64_t incomplete, uint64_t bad_time, uint64_t unknown)
 {
-    assert_int_equal(count_lost(TAKT_LOSS_INCOMPLETE), incomplete);
-    assert_int_equal(count_lost(TAKT_LOSS_BAD_TIME) + store.losses.bad_time, bad_time);
+    assert_int_equal(count_lost(&store, TAKT_LOSS_INCOMPLETE), incomplete);
+    assert_int_equal(count_lost(&store, TAKT_LOSS_BAD_TIME) + store.losses.bad_time, bad_time);
     assert_int_equal(store.losses.unknown, unknown);
 }
 

@@ -8,6 +8,9 @@
 #include "support/recording.h"
 
 #include "base/alloc.h"
+#include "support/lost.h"
+
+#include <takt/trace.h>
 
 #include <glob.h>
 #include <stdio.h>
@@ -120,6 +123,8 @@ static size_t add_up(const tkt_store *store, sum *sums, size_t room)
     for (const tkt_store_chunk *chunk = store->first; chunk; chunk = chunk->next) {
         for (uint32_t i = 0; i < chunk->count; i++) {
             const tkt_stored_activity *activity = &chunk->items[i];
+            if (tkt_stored_loss(activity))
+                continue;
             const tkt_shape *shape = &store->shapes.items[activity->shape];
             sum new = {tkt_strtab_text(&store->strings, shape->label),
                        tkt_strtab_text(&store->strings, shape->name), 0, 0};
@@ -152,7 +157,8 @@ static void describe(const tkt_store *store, char *out)
              "%zu memory events, %zu waits, %zu overheads, %zu devices\n"
              "%llu incomplete, %llu with bad times, %llu unknown, %llu without room\n",
              store->memory.count, store->waits.count, store->overheads.count, store->devices.count,
-             (unsigned long long)lost->incomplete, (unsigned long long)lost->bad_time,
+             (unsigned long long)count_lost(store, TAKT_LOSS_INCOMPLETE),
+             (unsigned long long)(count_lost(store, TAKT_LOSS_BAD_TIME) + lost->bad_time),
              (unsigned long long)lost->unknown, (unsigned long long)lost->store_full);
 }
 
