@@ -193,8 +193,7 @@ $(B)/obj/src/cli/tables/sqlite.o: $(wildcard src/cli/tables/*.sql)
 hot := $(wildcard src/record/*.c) $(patsubst %,src/%.c, \
     $(addprefix base/,arena array clock hash histogram number strtab text writer) \
     $(addprefix cuda/,callback decode store) \
-    $(addprefix trace/,calls devices model_finish model_fold nest order read read_event \
-        read_packet seal) \
+    $(addprefix trace/,calls devices model_finish model_fold nest order read seal) \
     $(addprefix export/,chrome_event chrome_span chrome_value perfetto_device perfetto_event \
         perfetto_message))
 ifeq ($(origin CFLAGS),file)

@@ -10,7 +10,7 @@
 #include "base/thread.h"
 #include "cuda/collector.h"
 
-#include <takt/base.h>
+#include <takt/scope.h>
 
 #include <string.h>
 
@@ -38,6 +38,7 @@ static const buffer_size sizes[] = {
 #define SIZES   (sizeof sizes / sizeof *sizes)
 #define CLASSES 3
 #define FIRST   1u /* of a thread */
+#define HABITS  512u
 
 typedef struct pool_buffer {
     struct pool_buffer *next;
@@ -65,24 +66,32 @@ static uint8_t *emergency; /* EMERGENCIES buffers; NULL where CUPTI can be refus
 static uint32_t emergency_holds[EMERGENCIES]; /* how often CUPTI has it */
 static uint32_t emergency_turn;
 
-/* What a thread needs, judged by how long its last buffer lasted. */
-static _Thread_local struct {
-    uint64_t asked_ns; /* time of its last request; 0: none */
-    uint32_t size;     /* of `sizes` */
-} wanted = {.size = FIRST};
+/* With the lock. What threads need, judged by how long their last buffers lasted. Threads are told
+ * apart by the address of a variable of theirs; those that share a place share the judgement. */
+static struct {
+    uint64_t asked_ns; /* time of the last request; 0: none */
+    uint64_t size;     /* of `sizes` */
+} habits[HABITS];
 
 /* ---- Out ------------------------------------------------------------------------------------- */
 
 static const buffer_size *choose_size(void)
 {
-    uint64_t now_ns = takt_now_ns();
-    uint64_t lasted_ns = wanted.asked_ns ? now_ns - wanted.asked_ns : SHORT_NS;
-    wanted.asked_ns = now_ns;
-    if (lasted_ns < SHORT_NS && wanted.size + 1 < SIZES)
-        wanted.size++;
-    for (; lasted_ns > LONG_NS && wanted.size > 0; lasted_ns /= 4)
-        wanted.size--;
-    return &sizes[wanted.size];
+    uint64_t thread = (uintptr_t)&takt_thread_hot_v1, now_ns = takt_now_ns();
+    tkt_mutex_lock(&pool_lock);
+    uint64_t *asked_ns = &habits[tkt_hash_u64(thread) % HABITS].asked_ns;
+    uint64_t *size = &habits[tkt_hash_u64(thread) % HABITS].size;
+    uint64_t lasted_ns = *asked_ns ? now_ns - *asked_ns : SHORT_NS;
+    if (*asked_ns == 0)
+        *size = FIRST;
+    if (lasted_ns < SHORT_NS && *size + 1 < SIZES)
+        ++*size;
+    for (; lasted_ns > LONG_NS && *size > 0; lasted_ns /= 4)
+        --*size;
+    *asked_ns = now_ns;
+    const buffer_size *chosen = &sizes[*size];
+    tkt_mutex_unlock(&pool_lock);
+    return chosen;
 }
 
 /* With the lock. */

@@ -4,6 +4,8 @@
  * them with the same function. Whatever is in the store then has to fit together. */
 #include "support/recording.h"
 
+#include <takt/trace.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +36,7 @@ static void check_shapes(const tkt_store *store)
         check(store->strings.items[shape->label].size > 0);
         check(shape->filter && (shape->filter & (shape->filter - 1)) == 0);
         check(shape->occupancy <= 10000 && shape->limiter <= TKT_LIMITER_BLOCKS);
-        check(shape->reserved[0] == 0 && shape->reserved[1] == 0);
+        check(shape->reserved == 0);
     }
 }
 
@@ -47,7 +49,10 @@ static void check_activities(const tkt_store *store)
         for (uint32_t i = 0; i < chunk->count; i++) {
             check(chunk->items[i].shape < store->shapes.count);
             check(chunk->items[i].device < store->devices.count);
-            check(chunk->items[i].end >= chunk->items[i].begin && chunk->items[i].begin > 0);
+            if (tkt_stored_loss(&chunk->items[i]))
+                check(tkt_stored_loss(&chunk->items[i]) < TAKT_LOSS_COUNT);
+            else
+                check(chunk->items[i].end >= chunk->items[i].begin && chunk->items[i].begin > 0);
         }
     }
     check(count == store->next_sequence);
