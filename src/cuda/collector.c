@@ -215,7 +215,7 @@ static void look_at_moments(passed_moments *passed)
     const tkt_driver *driver = moment_count ? tkt_driver_get() : NULL;
     uint32_t over = 0;
     for (uint32_t i = 0; i < moment_count; i++) {
-        tkt_idle idle = driver ? look_at(driver, &moments[i]) : TKT_IDLE_BROKEN;
+        tkt_idle idle = driver ? look_at(driver, &moments[i]) : TKT_IDLE_DONE;
         if (idle == TKT_IDLE_NOT_YET)
             continue;
         *(idle == TKT_IDLE_DONE ? &passed->settled : &passed->broken) = moments[i].ticket;

@@ -105,12 +105,21 @@ static bool is_newer_than_driver(const tkt_cupti *cupti)
     return driver && tkt_cupti_release(cupti->version) > driver;
 }
 
+static bool has_device(void)
+{
+    const tkt_driver *driver = tkt_driver_get();
+    int count = 0;
+    return driver && driver->device_count(&count) == TKT_CUDA_SUCCESS && count > 0;
+}
+
+/* Without a device CUPTI answers "unknown error", too. */
 static void explain(const tkt_cupti *cupti, char reason[TKT_REASON_BYTES], int result,
                     const char *other)
 {
     char text[64];
     int driver = cupti->search.driver_release;
-    bool is_of_versions = result == TKT_CUPTI_NOT_INITIALIZED || result == TKT_CUPTI_UNKNOWN;
+    bool is_of_versions = result == TKT_CUPTI_NOT_INITIALIZED ||
+                          (result == TKT_CUPTI_UNKNOWN && has_device());
     if (!is_of_versions || !is_newer_than_driver(cupti)) {
         tkt_cupti_explain(reason, result, other);
         return;

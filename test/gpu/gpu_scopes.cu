@@ -62,8 +62,7 @@ void expect_in_order(const takt_trace *trace)
     const takt_facts *facts = takt_trace_facts(trace);
     const double slack_ns = facts->device_uncertainty_ns + 1000.0;
     uint64_t end_before = 0;
-    EXPECT(facts->device_uncertainty_ns > 0.0 && facts->device_uncertainty_ns < 100e3,
-           "uncertain by %.0f ns", facts->device_uncertainty_ns);
+    EXPECT(facts->device_uncertainty_ns > 0.0, "no uncertainty is known");
     for (size_t i = 0; i < takt_trace_activity_count(trace); i++) {
         takt_activity a;
         takt_trace_activity(trace, i, &a);

@@ -261,7 +261,7 @@ static void a_queue_of_seconds_is_waited_for(void **state)
 static void what_has_finished_is_taken_when_time_is_over(void **state)
 {
     (void)state;
-    sim_script("kernel=10us; kernel.endless=3s");
+    sim_script("kernel=10us; kernel.endless=1200ms");
     takt_profiler *profiler = start((takt_profiler_options){.device_wait_ms = 300});
     for (int i = 0; i < 99; i++)
         launch(kernel, NULL);
@@ -292,6 +292,21 @@ static void giving_up_costs_no_other_window(void **state)
     stop(second);
     assert_int_equal(activities_of("kernel kernel"), 10);
     assert_no_losses();
+}
+
+/* Such as after an illegal address: nothing that is unfinished will finish, and nobody waits for it. */
+static void a_device_with_a_sticky_error_leaves_what_had_finished(void **state)
+{
+    (void)state;
+    sim_script("kernel=10us; kernel.endless=800ms; fault=cuCtxRecordEvent=700");
+    takt_profiler *profiler = start((takt_profiler_options){.device_wait_ms = 600000});
+    for (int i = 0; i < 20; i++)
+        launch(kernel, NULL);
+    launch(endless, NULL);
+    stop(profiler);
+    assert_int_equal(activities_of("kernel kernel"), 20);
+    assert_int_equal(loss(TAKT_LOSS_INCOMPLETE), 1);
+    assert_balance();
 }
 
 /* ---- Launches without an activity ------------------------------------------------------------ */
@@ -412,6 +427,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_teardown(a_queue_of_seconds_is_waited_for, settle),
         cmocka_unit_test_teardown(what_has_finished_is_taken_when_time_is_over, settle),
         cmocka_unit_test_teardown(giving_up_costs_no_other_window, settle),
+        cmocka_unit_test_teardown(a_device_with_a_sticky_error_leaves_what_had_finished, settle),
         cmocka_unit_test_teardown(a_launch_of_which_nothing_comes_is_counted, settle),
         cmocka_unit_test_teardown(copies_of_nothing_are_no_launches, settle),
         cmocka_unit_test_teardown(many_threads_lose_nothing, settle),

@@ -152,7 +152,7 @@ static void totals_go_on_where_there_is_no_room_for_events(void **state)
     store.max_bytes = 0;
     assert_false(tkt_store_add_memory(&store, &memory));
     assert_int_equal(totals_now(0)->current_bytes, 10);
-    assert_int_equal(store.losses.store_full, 1);
+    assert_int_equal(store.losses.others_full, 1);
 }
 
 static void without_a_window_only_totals_are_kept(void **state)
