@@ -72,8 +72,8 @@ MAYBE_UNUSED static uint32_t make_span(takt_trace *trace, uint32_t track, uint32
     return (uint32_t)spans->count - 1;
 }
 
-MAYBE_UNUSED static void make_arg(takt_trace *trace, uint32_t track, uint32_t span, const char *key,
-                                  tkt_arg_type type, uint64_t bits)
+MAYBE_UNUSED static void make_arg(takt_trace *trace, uint32_t track, uint32_t span,
+                                  const char *key, tkt_arg_type type, uint64_t bits)
 {
     tkt_arg arg = {.span = span, .key = text(trace, key), .type = type};
     if (type == TKT_ARG_BOOL)
@@ -149,7 +149,7 @@ MAYBE_UNUSED static void random_arg(takt_trace *trace, chance *from, uint32_t tr
 {
     static const char *const keys[] = {"cells", "flops", "begun before", "takt.facts", ""};
     tkt_arg_type type = (tkt_arg_type)draw(from, 5);
-    uint64_t bits = draw(from, 2) ? draw(from, 100) : (uint64_t)-1 - draw(from, 100);
+    uint64_t     bits = draw(from, 2) ? draw(from, 100) : (uint64_t)-1 - draw(from, 100);
     if (type == TKT_ARG_STRING)
         bits = text(trace, draw(from, 2) ? "dense" : "");
     if (type == TKT_ARG_DOUBLE)
@@ -189,7 +189,7 @@ MAYBE_UNUSED static void random_thread(takt_trace *trace, chance *from, uint32_t
 {
     static const takt_site_kind kinds[] = {TAKT_SITE_SCOPE, TAKT_SITE_PHASE, TAKT_SITE_ACTIVITY};
     uint32_t open[40];
-    size_t depth = 0;
+    size_t   depth = 0;
     uint64_t time_ns = BEGIN_NS;
     tkt_spans *spans = &trace->tracks.items[track].spans;
     while (spans->count < span_count || depth) {
@@ -256,11 +256,8 @@ MAYBE_UNUSED static void random_stacks(takt_trace *trace, chance *from)
 {
     uint32_t frames[40];
     for (uint64_t i = 0; i < 50; i++)
-        make_frame(trace,
-                   draw(from, 2) ? "/opt/sph"
-                   : i % 3       ? "/lib/libc.so.6"
-                                 : "",
-                   i << i, draw(from, 3) ? "step" : "", draw(from, 2) ? "fluid.c" : "",
+        make_frame(trace, draw(from, 2) ? "/opt/sph" : i % 3 ? "/lib/libc.so.6" : "", i << i,
+                   draw(from, 3) ? "step" : "", draw(from, 2) ? "fluid.c" : "",
                    (uint32_t)draw(from, 1000));
     for (uint64_t i = 0; i < 20; i++) {
         uint32_t depth = (uint32_t)draw(from, 40);
@@ -382,7 +379,8 @@ MAYBE_UNUSED static takt_trace *whole_trace(void)
     make_facts(trace);
     uint32_t thread = make_thread(trace, "main", 4711);
     uint32_t other = make_thread(trace, "", 4712);
-    uint32_t tasks = tkt_trace_add_track(trace, TAKT_TRACK_ASYNC, text(trace, "tasks"), 0);
+    uint32_t tasks =
+        tkt_trace_add_track(trace, TAKT_TRACK_ASYNC, text(trace, "tasks"), 0);
     make_spans(trace, thread);
     make_events(trace, thread, other);
     uint32_t task = make_site(trace, "task", TAKT_SITE_SCOPE);
@@ -410,7 +408,7 @@ MAYBE_UNUSED static memory_sink write_trace(const takt_trace *trace)
 MAYBE_UNUSED static takt_trace *read_bytes(const void *bytes, size_t size)
 {
     takt_trace *trace = NULL;
-    takt_error error = {0};
+    takt_error  error = {0};
     takt_status status = tkt_trace_read(bytes, size, "test", &trace, &error);
     if (status != TAKT_OK)
         fail_msg("%s", error.message);
