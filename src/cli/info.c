@@ -191,6 +191,13 @@ static void print_open_scopes(const takt_facts *facts)
            facts->begun_before, facts->unfinished);
 }
 
+/* Of which scopes the launches are, that report tells. */
+static const char *hint(const takt_facts *facts, int loss)
+{
+    bool is_told = loss == TAKT_LOSS_INCOMPLETE || loss == TAKT_LOSS_NO_ACTIVITY;
+    return is_told && facts->has_spans ? "; by scope: takt report --launches FILE" : "";
+}
+
 static void print_losses(const takt_facts *facts)
 {
     char number[NUMBER];
@@ -200,8 +207,8 @@ static void print_losses(const takt_facts *facts)
         if (facts->losses[i] == 0 || i == TAKT_LOSS_CUT)
             continue;
         print_key(has_none ? "losses" : "");
-        printf("%s %s: %s\n", cli_count_text(number, sizeof number, facts->losses[i]),
-               takt_loss_name((takt_loss)i), takt_loss_text((takt_loss)i));
+        printf("%s %s: %s%s\n", cli_count_text(number, sizeof number, facts->losses[i]),
+               takt_loss_name((takt_loss)i), takt_loss_text((takt_loss)i), hint(facts, i));
         has_none = false;
     }
     if (has_none) {

@@ -267,14 +267,6 @@ static uint32_t shape_of(tkt_store *store, tkt_stored_name *name, tkt_shape *sha
     return recent->index = tkt_store_shape(store, shape);
 }
 
-/* False for what no open window wants: CUPTI may give more than it is asked for. */
-static bool is_of_windows(const tkt_store *store, uint32_t filter, uint32_t correlation)
-{
-    bool is_earlier = store->after_correlation && correlation &&
-                      (int32_t)(correlation - store->after_correlation) <= 0;
-    return !is_earlier && !(filter & store->left_out);
-}
-
 /* Adds an activity that is complete but for its shape. */
 static void add_activity(decoder *d, tkt_stored_name *name, tkt_shape *shape,
                          tkt_stored_activity *activity)
@@ -284,7 +276,7 @@ static void add_activity(decoder *d, tkt_stored_name *name, tkt_shape *shape,
         return;
     }
     judge_times(d, activity);
-    if (!is_of_windows(d->store, name->filter, activity->correlation))
+    if (name->filter & d->store->left_out)
         return;
     activity->shape = shape_of(d->store, name, shape, activity->device);
     if (activity->shape != UINT32_MAX)
@@ -382,8 +374,7 @@ static void decode_graph(decoder *d, record at)
         .context = get32(at, TKT_AT_GRAPH_CONTEXT),
         .stream = get32(at, TKT_AT_GRAPH_STREAM),
     };
-    if (!is_device(d, activity.device) ||
-        !is_of_windows(d->store, TAKT_TIMING_GRAPH, activity.correlation))
+    if (!is_device(d, activity.device) || (d->store->left_out & TAKT_TIMING_GRAPH))
         return;
     tkt_shape shape = {.graph = get32(at, TKT_AT_GRAPH_GRAPH), .filter = TAKT_TIMING_GRAPH};
     snprintf(label, sizeof label, "graph %u", shape.graph);

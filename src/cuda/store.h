@@ -136,7 +136,6 @@ typedef struct tkt_store {
     TKT_ARRAY_OF(tkt_stored_wait) waits;
     TKT_ARRAY_OF(tkt_stored_overhead) overheads;
     bool             has_no_window; /* of memory only the totals are wanted, of the rest nothing */
-    uint32_t         after_correlation; /* activities up to this id are no window's; 0: unknown */
     uint32_t         left_out; /* TAKT_TIMING_ bits that no window wants; 0: none */
     TKT_ARRAY_OF(tkt_stored_totals) totals; /* by ordinal; whether or not there was room */
     TKT_ARRAY_OF(tkt_stored_memory) unsummed; /* events that earlier ones may still follow */

@@ -239,19 +239,14 @@ static void switch_off(uint64_t kinds)
     calls_are_on = false;
 }
 
-/* Where CUPTI stays on it records what no window wants: other kinds, and what was launched between
- * windows, as long as ids are to be believed. */
+/* Where CUPTI stays on it records kinds that no window wants. */
 static void leave_out(const tkt_cuda_wish *wish)
 {
-    static bool was_on;
     tkt_store *store = tkt_store_get();
     tkt_mutex_lock(&store->lock);
     store->left_out = wish->is_on ? ~wish->filter : 0;
-    if (must_stay_on() && wish->is_on && !was_on)
-        store->after_correlation = tkt_cuda_are_graphs_unsure() ? 0 : tkt_cuda_last_correlation();
     tkt_mutex_unlock(&store->lock);
     tkt_callback_pause(!wish->is_on);
-    was_on = wish->is_on;
 }
 
 bool tkt_tracing_switch(const tkt_cuda_wish *wish, char reason[TKT_REASON_BYTES])
@@ -343,8 +338,6 @@ void tkt_tracing_flush(const tkt_cuda_wish *wish, bool is_forced)
     tkt_mutex_lock(&store->lock);
     store->losses.dropped += dropped + losses.records;
     store->losses.unknown += losses.foreign;
-    if (tkt_cuda_last_correlation() - store->after_correlation > UINT32_MAX / 4)
-        store->after_correlation = 0; /* before ids wrap around it */
     tkt_mutex_unlock(&store->lock);
     sample_clock(store);
 }

@@ -309,7 +309,7 @@ static void write_begin(walk *w, uint32_t index)
 {
     const tkt_span *span = &w->track->spans.items[index];
     uint32_t flags = tkt_span_flags(span);
-    if (flags & (TAKT_SPAN_BEGUN_BEFORE | TAKT_SPAN_UNFINISHED))
+    if (flags & (TAKT_SPAN_BEGUN_BEFORE | TAKT_SPAN_UNFINISHED | TAKT_SPAN_NO_ACTIVITY))
         tkt_perfetto_flags(&w->file, w->row, flags);
     if (index == w->next_extra)
         write_extra(w, index);

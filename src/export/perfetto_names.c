@@ -174,6 +174,7 @@ void tkt_perfetto_use_key(tkt_perfetto *file, uint32_t row, tkt_pf_key key)
         [TKT_PF_KEY_STREAM] = "stream",
         [TKT_PF_KEY_KIND] = "kind",
         [TKT_PF_KEY_THREAD] = "thread",
+        [TKT_PF_KEY_NO_ACTIVITY] = "no activity",
     };
     intern_key(file, row, key, names[key], false);
 }

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "summary/launches.h"
+#include "summary/missing.h"
 
 enum {
     NAME,
@@ -152,6 +153,51 @@ static takt_status show(tkt_document *document, const tkt_launches *launches)
     return TAKT_OK;
 }
 
+/* ---- Without an activity --------------------------------------------------------------------- */
+
+enum {
+    SCOPE,
+    LOST_CALL,
+    LOST_COUNT,
+    LOST_COLUMNS
+};
+
+static const tkt_column lost_columns[LOST_COLUMNS] = {
+    [SCOPE] = {"Scope", "scope", TKT_CELL_TEXT, 0, true, 1},
+    [LOST_CALL] = {"Call", "launch", TKT_CELL_TEXT, 1, true, 1},
+    [LOST_COUNT] = {"Count", "count", TKT_CELL_COUNT, 0, false, 1},
+};
+
+static takt_status show_missing(tkt_document *document, const tkt_missings *missings)
+{
+    if (missings->count == 0)
+        return TAKT_OK;
+    tkt_table *table =
+        tkt_document_add_table(document, "missing", lost_columns, LOST_COLUMNS, missings->count);
+    if (!table)
+        return TAKT_NO_MEMORY;
+    document->tables[0].is_hidden_empty = true;
+    table->heading = "Launches without an activity:";
+    table->weight = table->sort = LOST_COUNT;
+    table->default_rows = 100;
+    for (size_t i = 0; i < missings->count; i++) {
+        const tkt_missing *missing = &missings->items[i];
+        tkt_cell *row = tkt_table_add_row(table);
+        row[SCOPE].text = tkt_missing_scopes(document->trace, missing, &document->texts);
+        row[LOST_CALL].text = tkt_missing_call(document->trace, missing);
+        row[LOST_COUNT].u = missing->count;
+        if (!row[SCOPE].text)
+            return TAKT_NO_MEMORY;
+    }
+    tkt_document_add_note(document,
+                          "Without an activity: their work had not finished in time, or its "
+                          "record was lost; a longer profiling.device_wait_ms or more max_memory "
+                          "helps.");
+    return TAKT_OK;
+}
+
+/* ---- All together ---------------------------------------------------------------------------- */
+
 takt_status tkt_show_launches(tkt_document *document, const takt_report_options *options)
 {
     (void)options;
@@ -161,5 +207,11 @@ takt_status tkt_show_launches(tkt_document *document, const takt_report_options 
     if (status == TAKT_OK)
         status = show(document, &launches);
     tkt_launches_fini(&launches);
+    tkt_missings missings = {0};
+    if (status == TAKT_OK)
+        status = tkt_missings_of(document->trace, &missings);
+    if (status == TAKT_OK)
+        status = show_missing(document, &missings);
+    tkt_missings_fini(&missings);
     return status;
 }

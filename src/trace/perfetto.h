@@ -271,6 +271,7 @@ typedef enum tkt_pf_key {
     TKT_PF_KEY_STREAM,
     TKT_PF_KEY_KIND,
     TKT_PF_KEY_THREAD,
+    TKT_PF_KEY_NO_ACTIVITY, /* of a call */
     TKT_PF_KEY_FIRST = 16
 } tkt_pf_key;
 

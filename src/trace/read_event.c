@@ -168,6 +168,9 @@ static bool annotate(tkt_read *read, tkt_track *track, uint32_t span, const anno
     case TKT_PF_KEY_UNFINISHED:
         track->spans.items[span].site_flags |= TAKT_SPAN_UNFINISHED;
         return true;
+    case TKT_PF_KEY_NO_ACTIVITY:
+        track->spans.items[span].site_flags |= TAKT_SPAN_NO_ACTIVITY;
+        return true;
     case TKT_PF_KEY_FLOPS:
     case TKT_PF_KEY_BYTES:
         return add_work(read, track, span, from->key, tkt_pb_double(&from->value));

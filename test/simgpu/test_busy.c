@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <setjmp.h>
 #include <stddef.h>
@@ -257,6 +258,39 @@ static void a_queue_of_seconds_is_waited_for(void **state)
     assert_no_losses();
 }
 
+static takt_status keep_text(void *user, const void *data, size_t size)
+{
+    char *text = user;
+    strncat(text, data, size);
+    return TAKT_OK;
+}
+
+static void assert_report_has(const takt_trace *trace, const char *row)
+{
+    char text[65536] = "";
+    const takt_report_options options = {.format = TAKT_CSV};
+    const takt_sink sink = {keep_text, text};
+    assert_int_equal(takt_report(trace, "launches", &options, &sink), TAKT_OK);
+    if (!strstr(text, row))
+        fail_msg("the report lacks %s:\n%s", row, text);
+}
+
+/* The file says the same as the program. */
+static void assert_lost_in(const char *row)
+{
+    char path[] = "/tmp/takt-busy-XXXXXX.pftrace";
+    takt_trace *read;
+    int file = mkstemps(path, 8);
+    assert_true(file >= 0);
+    close(file);
+    assert_report_has(last_trace, row);
+    assert_int_equal(takt_export_file(last_trace, "perfetto", path, NULL, NULL), TAKT_OK);
+    assert_int_equal(takt_trace_open(path, &read, NULL), TAKT_OK);
+    assert_report_has(read, row);
+    takt_trace_release(read);
+    unlink(path);
+}
+
 /* Nobody else waits, so that unfinished work is given up for the sake of what has finished. */
 static void what_has_finished_is_taken_when_time_is_over(void **state)
 {
@@ -273,6 +307,7 @@ static void what_has_finished_is_taken_when_time_is_over(void **state)
     assert_int_equal(activities_of("kernel kernel"), 99);
     assert_int_equal(loss(TAKT_LOSS_INCOMPLETE), 1);
     assert_int_equal(all_losses(), 1);
+    assert_lost_in("\r\nscope,launch,count\r\nstuck,cuLaunchKernel,1\r\n");
     assert_balance();
 }
 

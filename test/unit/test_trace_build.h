@@ -214,6 +214,8 @@ MAYBE_UNUSED static void random_thread(takt_trace *trace, chance *from, uint32_t
             make_call(trace, track, top, draw(from, 2) ? "cudaLaunchKernel" : "cudaMemcpy",
                       3 * (uint32_t)trace->calls.count + 1, begin_ns, time_ns);
             trace->calls.items[trace->calls.count - 1].result = (int32_t)draw(from, 3) - 1;
+            if (draw(from, 4) == 0)
+                spans->items[spans->count - 1].site_flags |= TAKT_SPAN_NO_ACTIVITY;
         } else if (what >= 8) {
             random_event(trace, from, track, top, time_ns);
         }

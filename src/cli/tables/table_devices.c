@@ -8,7 +8,8 @@ static const table_column api_columns[] = {{"span", "INTEGER PRIMARY KEY REFEREN
                                            {"end_ns", "INTEGER"},
                                            {"duration_ns", "INTEGER"},
                                            {"correlation", "INTEGER"},
-                                           {"result", "INTEGER"}};
+                                           {"result", "INTEGER"},
+                                           {"no_activity", "INTEGER"}};
 
 static bool fill_api(const table_source *source, table_row *row)
 {
@@ -22,6 +23,7 @@ static bool fill_api(const table_source *source, table_row *row)
         table_put_times(row, span.begin_ns, span.end_ns);
         table_put_known(row, call.correlation);
         table_put_int(row, call.result);
+        table_put_int(row, (span.flags & TAKT_SPAN_NO_ACTIVITY) != 0);
         if (!table_row_end(row))
             return false;
     }

@@ -237,6 +237,18 @@ SELECT name, count(*) AS count, sum(begin_ns >= call_end_ns) AS queue_count,
        CASE WHEN min(launch) = max(launch) THEN min(launch) ELSE 'varies' END AS launch
 FROM named GROUP BY name ORDER BY waited_ns DESC, min(first);
 
+-- Launches whose activity is lost, by the scopes around them, the outermost first.
+CREATE VIEW report_launches_missing AS
+WITH RECURSIVE scopes(path, scope) AS (
+    SELECT id, CASE WHEN is_call THEN NULL ELSE name END FROM paths WHERE parent IS NULL
+    UNION ALL
+    SELECT p.id, CASE WHEN p.is_call THEN s.scope ELSE coalesce(s.scope || ' > ', '') || p.name END
+    FROM scopes s JOIN paths p ON p.parent = s.path
+)
+SELECT coalesce(scope, '(outside of scopes)') AS scope, api.name AS launch, count(*) AS count
+FROM api JOIN spans ON spans.id = api.span LEFT JOIN scopes ON scopes.path = spans.path
+WHERE no_activity GROUP BY 1, 2 ORDER BY count DESC, min(api.span);
+
 -- ---- The summary --------------------------------------------------------------------------------
 
 CREATE VIEW report_summary AS
