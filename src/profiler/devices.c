@@ -101,7 +101,8 @@ static void *fold_all_the_time(void *argument)
     tkt_device_part *part = folder->part;
     while (wait_for_round(folder)) {
         take_calls(part, false);
-        uint64_t position = tkt_device_fold_update(part->fold, tkt_store_get(), UINT32_MAX);
+        uint32_t last = tkt_devices_last_correlation(part);
+        uint64_t position = tkt_device_fold_update(part->fold, tkt_store_get(), last);
         if (folder->are_kept)
             continue;
         __atomic_store_n(&part->position, position, __ATOMIC_RELAXED);
@@ -168,6 +169,7 @@ void tkt_devices_began(tkt_device_part *part, const tkt_wish *wish)
 {
     part->losses = losses_now();
     part->first_correlation = tkt_cuda_last_correlation();
+    part->last_correlation = UINT32_MAX; /* until it ends */
     if (!(wish->modes & TKT_FOLD))
         return;
     if (tkt_device_fold_create(part->position, part->first_correlation, wish->devices,
@@ -182,22 +184,26 @@ void tkt_devices_end(tkt_device_part *part)
 {
     if (!part->is_on)
         return;
-    part->last_correlation = tkt_cuda_last_correlation();
+    __atomic_store_n(&part->last_correlation, tkt_cuda_last_correlation(), __ATOMIC_RELAXED);
     stop_folder(part);
-}
-
-void tkt_devices_take(tkt_device_part *part)
-{
-    if (part->fold)
-        take_calls(part, true);
 }
 
 /* Without a call since the window began there can be no activity, so that what has arrived
  * nevertheless is its own, and CUPTI does not call back. */
 uint32_t tkt_devices_last_correlation(const tkt_device_part *part)
 {
-    return tkt_cuda_last_correlation() == part->first_correlation ? UINT32_MAX - 1
-                                                                  : part->last_correlation;
+    if (tkt_cuda_last_correlation() == part->first_correlation)
+        return UINT32_MAX - 1;
+    return __atomic_load_n(&part->last_correlation, __ATOMIC_RELAXED);
+}
+
+void tkt_devices_take(tkt_device_part *part)
+{
+    if (!part->fold)
+        return;
+    take_calls(part, true);
+    tkt_device_fold_forget(part->fold, tkt_devices_last_correlation(part),
+                           tkt_cuda_last_correlation());
 }
 
 static tkt_join join_of(const tkt_device_part *part, const tkt_join *what)

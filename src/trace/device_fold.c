@@ -137,6 +137,8 @@ void tkt_device_fold_calls(tkt_device_fold *sums, uint32_t log, const tkt_folded
 {
     for (size_t i = 0; i < calls->count; i++) {
         const tkt_folded_call *call = &calls->items[i];
+        if (call->correlation <= sums->first_correlation)
+            continue;
         uint32_t launched = launched_at(sums, call->site);
         uint8_t missing = launches_of(sums, launched);
         count_missing(sums, missing, 1);
@@ -233,6 +235,16 @@ static void note_arrival(tkt_device_fold *sums, recent_call *call)
 {
     count_missing(sums, call->missing, (uint64_t)-1);
     call->missing = TKT_LAUNCHES_NOTHING;
+}
+
+void tkt_device_fold_forget(tkt_device_fold *sums, uint32_t last_correlation, uint32_t newest)
+{
+    uint32_t count = newest > last_correlation ? newest - last_correlation : 0;
+    for (uint32_t i = 1; i <= count && i <= RECENT_CALLS; i++) {
+        recent_call *call = find_call(sums, last_correlation + i);
+        if (call)
+            note_arrival(sums, call);
+    }
 }
 
 static void add_called(tkt_device_fold *sums, const tkt_store *store, const work *from,

@@ -82,6 +82,10 @@ void tkt_device_fold_whole_graphs(tkt_device_fold *sums);
  * some hundred thousand calls are forgotten: activities that come later still have no path. */
 void tkt_device_fold_calls(tkt_device_fold *sums, uint32_t log, const tkt_folded_calls *calls);
 
+/* Nothing is missing of calls after `last_correlation`, the window's last, up to `newest`. The logs
+ * give some that were made while the window ended. */
+void tkt_device_fold_forget(tkt_device_fold *sums, uint32_t last_correlation, uint32_t newest);
+
 /* Adds up the activities that have arrived since the last time. One whose call is not known yet
  * waits for the next time. `last_correlation` is UINT32_MAX until the window has ended; then later
  * ids are left out. Returns the position that the store may be released up to. Takes the store's

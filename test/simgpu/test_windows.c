@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -575,6 +576,51 @@ static void a_trace_with_a_summary_has_both(void **state)
     assert_no_losses(last_trace);
 }
 
+static atomic_bool is_over;
+
+static void *launch_until_it_is_over(void *argument)
+{
+    (void)argument;
+    check(cuCtxSetCurrent(contexts[0]));
+    while (!atomic_load(&is_over)) {
+        launch("k");
+        check(cuCtxSynchronize());
+    }
+    return NULL;
+}
+
+static uint64_t phantoms;
+
+static void count_phantoms(const takt_trace *trace, void *user)
+{
+    (void)user;
+    phantoms += takt_trace_facts(trace)->losses[TAKT_LOSS_NO_ACTIVITY];
+}
+
+static void launches_between_summaries_are_missing_in_none(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    takt_profiler *profiler;
+    const takt_profiler_options options = {.struct_size = sizeof options,
+                                           .mode = TAKT_MODE_SUMMARY,
+                                           .schedule = {.active = 1},
+                                           .on_trace = count_phantoms};
+    sim_script("kernel=1000");
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+    assert_int_equal(pthread_create(&thread, NULL, launch_until_it_is_over, NULL), 0);
+    for (int i = 0; i < MANY; i++) {
+        launch("k");
+        assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
+    }
+    atomic_store(&is_over, true);
+    pthread_join(thread, NULL);
+    takt_profiler_stop(profiler);
+    takt_profiler_destroy(profiler);
+    assert_int_equal(phantoms, 0);
+}
+
 /* ---- Timed blocks and memory ----------------------------------------------------------------- */
 
 static void a_timed_block_knows_its_devices_time(void **state)
@@ -663,6 +709,7 @@ int main(void)
         TEST(a_cycle_has_what_its_steps_launched),
         TEST(a_summary_adds_up_while_recording),
         TEST(a_trace_with_a_summary_has_both),
+        TEST(launches_between_summaries_are_missing_in_none),
         TEST(a_timed_block_knows_its_devices_time),
         TEST(a_timed_block_can_leave_devices_alone),
         TEST(memory_of_a_device_at_any_time),
