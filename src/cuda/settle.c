@@ -23,13 +23,19 @@ typedef struct progress {
     uint64_t since_ns;
 } progress;
 
-/* True if devices have not got on for so long that waiting is no use. */
+/* True if devices have not got on for so long that waiting is no use. Where the last one who waited
+ * saw just that, and nothing has come since, it takes less: many windows may end one by one. */
 static bool is_stalled(progress *p)
 {
+    static uint64_t stalled_at = UINT64_MAX; /* atomic: position of the store */
     uint64_t arrived = tkt_store_position(), now_ns = takt_now_ns();
     if (arrived != p->arrived)
         *p = (progress){arrived, now_ns};
-    return now_ns - p->since_ns > STALLED_NS;
+    bool was_stalled = __atomic_load_n(&stalled_at, __ATOMIC_RELAXED) == arrived;
+    bool is_stalled = now_ns - p->since_ns > (was_stalled ? STALLED_NS / 10 : STALLED_NS);
+    if (is_stalled)
+        __atomic_store_n(&stalled_at, arrived, __ATOMIC_RELAXED);
+    return is_stalled;
 }
 
 static bool is_complete(const tkt_settling *how)

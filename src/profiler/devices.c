@@ -188,12 +188,12 @@ void tkt_devices_end(tkt_device_part *part)
     stop_folder(part);
 }
 
-/* Without a call since the window began there can be no activity, so that what has arrived
- * nevertheless is its own, and CUPTI does not call back. */
+/* Without a call since the window began there can be no activity; what has arrived nevertheless shows
+ * that CUPTI does not call back. */
 uint32_t tkt_devices_last_correlation(const tkt_device_part *part)
 {
     if (tkt_cuda_last_correlation() == part->first_correlation)
-        return UINT32_MAX - 1;
+        return TKT_NO_CALL_HEARD;
     return __atomic_load_n(&part->last_correlation, __ATOMIC_RELAXED);
 }
 

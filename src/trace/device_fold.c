@@ -335,8 +335,7 @@ static void take_activity(tkt_device_fold *sums, tkt_store *store, const tkt_sto
                           uint32_t last_correlation)
 {
     const tkt_shape *shape = &store->shapes.items[from->shape];
-    bool is_earlier = from->correlation <= sums->first_correlation;
-    if ((is_earlier && !find_call(sums, from->correlation)) || from->correlation > last_correlation)
+    if (from->correlation <= sums->first_correlation || from->correlation > last_correlation)
         return;
     if (from->graph && sums->whole_graphs && from->end)
         take_node(sums, store, from);

@@ -31,17 +31,20 @@ typedef struct join {
     bool is_cupti;     /* otherwise the clock's uncertainty is that of devices' times, too */
 } join;
 
-static bool is_ours(const join *j, uint32_t call, uint32_t correlation)
-{
-    if (call != TKT_NO_CALL)
-        return !(tkt_span_flags(tkt_call_span(j->trace, call)) & TAKT_SPAN_BEGUN_BEFORE);
-    return correlation > j->what->first_correlation && correlation <= j->what->last_correlation &&
-           !tkt_call_is_late(j->trace, correlation);
-}
-
 static bool is_in_window(const join *j, uint64_t begin_ns)
 {
     return begin_ns >= j->begin_ns && begin_ns <= j->end_ns;
+}
+
+static bool is_ours(const join *j, uint32_t call, const tkt_stored_activity *from)
+{
+    uint32_t id = from->correlation;
+    if (call != TKT_NO_CALL)
+        return !(tkt_span_flags(tkt_call_span(j->trace, call)) & TAKT_SPAN_BEGUN_BEFORE);
+    if (j->what->last_correlation == TKT_NO_CALL_HEARD)
+        return is_in_window(j, tkt_clock_map_ns(&j->map, from->begin));
+    return id > j->what->first_correlation && id <= j->what->last_correlation &&
+           !tkt_call_is_late(j->trace, id);
 }
 
 /* ---- From the store's terms to the trace's --------------------------------------------------- */
@@ -142,7 +145,7 @@ static void take_activity(join *j, const tkt_stored_activity *from)
     if (call != TKT_NO_CALL)
         j->launches[call] = TKT_LAUNCHES_NOTHING;
     bool is_node = from->graph && j->what->whole_graphs;
-    if (!is_ours(j, call, from->correlation) ||
+    if (!is_ours(j, call, from) ||
         (!is_node && !(j->store->shapes.items[from->shape].filter & j->what->filter)))
         return;
     if (tkt_stored_loss(from))

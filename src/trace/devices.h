@@ -37,6 +37,9 @@ typedef struct tkt_join {
     tkt_clock_fit fit;
 } tkt_join;
 
+/* `last_correlation` where no call was heard: then activities are the window's that began in it. */
+#define TKT_NO_CALL_HEARD (UINT32_MAX - 1)
+
 typedef struct tkt_joined {
     uint64_t activities;    /* that were added */
     uint64_t unattributed;  /* of them: without a call; the trace's facts have counted them */
