@@ -7,7 +7,7 @@ from truth_stats import mean, percent
 
 LOSSES = ("dropped", "overwritten", "out of memory", "too deep", "too many sites", "too many paths",
           "mismatched", "clock", "unmatched", "cut", "device dropped", "incomplete",
-          "unattributed", "bad time", "unknown", "no stack")
+          "unattributed", "bad time", "unknown", "no stack", "no activity")
 
 
 def provenance(cycle, perfetto, version):
