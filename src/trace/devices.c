@@ -5,6 +5,7 @@
  * converted when the first activity has them, so that a trace holds none of another window's. */
 #include "trace/devices.h"
 
+#include "base/hash.h"
 #include "trace/arrivals.h"
 #include "trace/graphs.h"
 #include "trace/order.h"
@@ -22,13 +23,15 @@ typedef struct join {
     tkt_call_index index;
     uint64_t begin_ns; /* of the window */
     uint64_t end_ns;
-    uint32_t *strings; /* by the store's: the trace's + 1 */
-    uint32_t *shapes;  /* by the store's: the trace's + 1 */
-    uint8_t *launches; /* by call: TKT_LAUNCHES_, until something has come of it */
-    tkt_waits later;   /* behind the window's end */
-    tkt_graphs graphs; /* whose launches are put together from nodes */
-    bool is_short;     /* of memory */
-    bool is_cupti;     /* otherwise the clock's uncertainty is that of devices' times, too */
+    uint32_t *strings;   /* by the store's: the trace's + 1 */
+    uint32_t *shapes;    /* by the store's: the trace's + 1 */
+    uint8_t *launches;   /* by call: TKT_LAUNCHES_, until something has come of it */
+    uint32_t *nodes;     /* by call: nodes that have come of the graph that it launched, */
+    uint32_t *graphs_of; /* and the graph; 0: none */
+    tkt_waits later;     /* behind the window's end */
+    tkt_graphs graphs;   /* whose launches are put together from nodes */
+    bool is_short;       /* of memory */
+    bool is_cupti;       /* otherwise the clock's uncertainty is that of devices' times, too */
 } join;
 
 static bool is_ours(const join *j, uint32_t call, uint32_t correlation)
@@ -145,6 +148,10 @@ static void take_activity(join *j, const tkt_stored_activity *from)
     if (!is_ours(j, call, from->correlation) ||
         (!is_node && !(j->store->shapes.items[from->shape].filter & j->what->filter)))
         return;
+    if (from->graph && call != TKT_NO_CALL) {
+        j->graphs_of[call] = from->graph;
+        j->nodes[call]++;
+    }
     if (tkt_stored_loss(from))
         count_lost(j, from, call);
     else if (is_node)
@@ -260,6 +267,25 @@ static void count_missing(join *j)
     }
 }
 
+/* A launch may have some nodes in a buffer that has come, and others in one that has not. How many
+ * a graph has is learned from its other launches. */
+static takt_status count_missing_nodes(join *j)
+{
+    tkt_map most = {0}; /* nodes of any launch, by graph */
+    bool is_short = false;
+    for (size_t i = 0; i < j->trace->calls.count; i++) {
+        uint64_t *known = j->graphs_of[i] ? tkt_map_put(&most, j->graphs_of[i]) : NULL;
+        is_short |= j->graphs_of[i] && !known;
+        if (known && *known < j->nodes[i])
+            *known = j->nodes[i];
+    }
+    for (size_t i = 0; i < j->trace->calls.count && !is_short; i++)
+        if (j->graphs_of[i])
+            j->joined.missing_nodes += *tkt_map_get(&most, j->graphs_of[i]) - j->nodes[i];
+    tkt_map_fini(&most);
+    return is_short ? TAKT_NO_MEMORY : TAKT_OK;
+}
+
 /* ---- Memory of devices ----------------------------------------------------------------------- */
 
 tkt_device_memory *tkt_trace_device_memory(takt_trace *trace, uint32_t device)
@@ -349,7 +375,10 @@ takt_status tkt_trace_join(takt_trace *trace, tkt_store *store, const tkt_join *
     j.end_ns = tkt_clock_ns(&what->fit, what->end_ticks);
     size_t before = trace->activities.count;
     j.launches = tkt_calls_that_launch(trace, what->filter);
-    takt_status status = j.launches ? tkt_call_index_init(&j.index, trace) : TAKT_NO_MEMORY;
+    j.nodes = tkt_alloc_zeroed((trace->calls.count + 1) * sizeof *j.nodes);
+    j.graphs_of = tkt_alloc_zeroed((trace->calls.count + 1) * sizeof *j.graphs_of);
+    bool has_memory = j.launches && j.nodes && j.graphs_of;
+    takt_status status = has_memory ? tkt_call_index_init(&j.index, trace) : TAKT_NO_MEMORY;
     if (status == TAKT_OK)
         status = take_locked(&j);
     if (status == TAKT_OK)
@@ -363,9 +392,13 @@ takt_status tkt_trace_join(takt_trace *trace, tkt_store *store, const tkt_join *
     tkt_graphs_fini(&j.graphs);
     tkt_free(j.strings);
     tkt_free(j.shapes);
-    if (status == TAKT_OK)
+    if (status == TAKT_OK) {
         count_missing(&j);
+        status = count_missing_nodes(&j);
+    }
     tkt_free(j.launches);
+    tkt_free(j.nodes);
+    tkt_free(j.graphs_of);
     if (status != TAKT_OK)
         return status;
     j.joined.activities = trace->activities.count - before;
