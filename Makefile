@@ -35,8 +35,8 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SECONDEXPANSION:
-.PHONY: all libs demo demo-built sim-demo check check-built check-long check-long-built simgpu bench bench-built fuzz \
-        check-gpu bench-gpu gpu-built gpu-kit gpu-kit-built \
+.PHONY: all libs demo demo-built sim-demo check check-built check-long check-long-built simgpu \
+        bench bench-built fuzz check-gpu bench-gpu gpu-built gpu-kit gpu-kit-built \
         check-layers check-symbols install uninstall format clean help FORCE
 
 platform := $(shell uname -s)-$(shell uname -m)
