@@ -5,7 +5,6 @@
  * converted when the first activity has them, so that a trace holds none of another window's. */
 #include "trace/devices.h"
 
-#include "base/hash.h"
 #include "trace/arrivals.h"
 #include "trace/graphs.h"
 #include "trace/order.h"
@@ -267,25 +266,6 @@ static void count_missing(join *j)
     }
 }
 
-/* A launch may have some nodes in a buffer that has come, and others in one that has not. How many
- * a graph has is learned from its other launches. */
-static takt_status count_missing_nodes(join *j)
-{
-    tkt_map most = {0}; /* nodes of any launch, by graph */
-    bool is_short = false;
-    for (size_t i = 0; i < j->trace->calls.count; i++) {
-        uint64_t *known = j->graphs_of[i] ? tkt_map_put(&most, j->graphs_of[i]) : NULL;
-        is_short |= j->graphs_of[i] && !known;
-        if (known && *known < j->nodes[i])
-            *known = j->nodes[i];
-    }
-    for (size_t i = 0; i < j->trace->calls.count && !is_short; i++)
-        if (j->graphs_of[i])
-            j->joined.missing_nodes += *tkt_map_get(&most, j->graphs_of[i]) - j->nodes[i];
-    tkt_map_fini(&most);
-    return is_short ? TAKT_NO_MEMORY : TAKT_OK;
-}
-
 /* ---- Memory of devices ----------------------------------------------------------------------- */
 
 tkt_device_memory *tkt_trace_device_memory(takt_trace *trace, uint32_t device)
@@ -394,7 +374,8 @@ takt_status tkt_trace_join(takt_trace *trace, tkt_store *store, const tkt_join *
     tkt_free(j.shapes);
     if (status == TAKT_OK) {
         count_missing(&j);
-        status = count_missing_nodes(&j);
+        status =
+            tkt_missing_nodes(j.graphs_of, j.nodes, trace->calls.count, &j.joined.missing_nodes);
     }
     tkt_free(j.launches);
     tkt_free(j.nodes);
