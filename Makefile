@@ -4,6 +4,7 @@
 ##   all            the default: the libraries in lib/, bin/takt, the samples in bin/samples/
 ##   demo           installs what is missing, builds, runs the sample simulator
 ##   check          installs what is missing, builds with -Werror, runs the tests; T=word: some
+##   check-long     CUDA windows for minutes, on the stand-ins: launches, losses, memory, flushes
 ##   simgpu         stand-ins for CUDA's libraries, into B/simgpu
 ##   sim-demo       runs a CUDA sample on them
 ##   bench          measures what Takt costs on this machine
@@ -34,8 +35,8 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SECONDEXPANSION:
-.PHONY: all libs demo demo-built sim-demo check check-built simgpu bench bench-built fuzz \
-        check-gpu bench-gpu gpu-built gpu-kit gpu-kit-built \
+.PHONY: all libs demo demo-built sim-demo check check-built check-long check-long-built simgpu \
+        bench bench-built fuzz check-gpu bench-gpu gpu-built gpu-kit gpu-kit-built \
         check-layers check-symbols install uninstall format clean help FORCE
 
 platform := $(shell uname -s)-$(shell uname -m)
@@ -391,6 +392,11 @@ check-built: all $(tests) $(progs) $(sim_libs) $(if $(toolkit),gpu-kit-built)
 	@$(if $(SAN),,$(if $(call can,$(fuzz_cc) -fsanitize=fuzzer,LLVMFuzzerTestOneInput),$(MAKE) fuzz))
 	@$(test_env) T='$(T)' test/support/run-tests.sh \
 	    $(tests) $(addprefix $(B)/fuzz/,$(fuzzers)) $(scripts)
+
+check-long:
+	@+$(again) check-long-built
+check-long-built: all $(sim_libs) $(B)/test/simgpu/prog_busy
+	@$(test_env) test/simgpu/check_busy.sh long
 
 check-layers:
 	@$(test_env) test/check-layers.sh

@@ -304,7 +304,10 @@ static void count_losses(const tkt_device_part *part, const tkt_joined *joined, 
     facts->losses[TAKT_LOSS_INCOMPLETE] += joined->incomplete;
     facts->losses[TAKT_LOSS_BAD_TIME] += joined->bad_time + now.bad_time - part->losses.bad_time;
     facts->losses[TAKT_LOSS_UNKNOWN_RECORD] += now.unknown - part->losses.unknown;
-    count_missing(joined, dropped + overwritten, is_settled, facts);
+    tkt_joined missing = *joined;
+    if (!is_settled)
+        missing.missing += joined->missing_nodes;
+    count_missing(&missing, dropped + overwritten, is_settled, facts);
 }
 
 /* The join counts from 0 at the window's begin; here is what was allocated before, and since Takt

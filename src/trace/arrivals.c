@@ -106,25 +106,45 @@ static void take_new(tkt_arrivals *a, const tkt_store *store)
     a->position = store->next_sequence;
 }
 
+/* Of each graph: launches << 32 | the most nodes that any of them has. False without memory. */
+static bool find_graphs(const uint32_t *graphs, const uint32_t *nodes, size_t count, tkt_map *known)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t *graph = graphs[i] ? tkt_map_put(known, graphs[i]) : NULL;
+        if (graphs[i] && !graph)
+            return false;
+        if (graph && (uint32_t)*graph < nodes[i])
+            *graph += nodes[i] - (uint32_t)*graph;
+        if (graph)
+            *graph += UINT64_C(1) << 32;
+    }
+    return true;
+}
+
+/* A launch may have some nodes in a buffer that has come, and others in one that has not. */
+takt_status tkt_missing_nodes(const uint32_t *graphs, const uint32_t *nodes, size_t count,
+                              uint64_t *missing)
+{
+    tkt_map known = {0};
+    bool has_memory = find_graphs(graphs, nodes, count, &known);
+    *missing = 0;
+    for (size_t i = 0; i < count && has_memory; i++)
+        if (graphs[i])
+            *missing += (uint32_t)*tkt_map_get(&known, graphs[i]) - nodes[i];
+    tkt_map_fini(&known);
+    return has_memory ? TAKT_OK : TAKT_NO_MEMORY;
+}
+
 /* True when all launches of a graph have equally many nodes. One launch alone tells nothing. */
 static bool are_graphs_whole(const tkt_arrivals *a)
 {
-    tkt_map nodes = {0}; /* of each graph: how many launches, and nodes of its first one */
-    bool are_whole = true;
+    tkt_map known = {0};
+    bool are_whole = find_graphs(a->graphs, a->counts, a->trace->calls.count, &known);
     for (size_t i = 0; i < a->trace->calls.count && are_whole; i++) {
-        uint64_t *known = a->graphs[i] ? tkt_map_put(&nodes, a->graphs[i]) : NULL;
-        if (known && *known == 0)
-            *known = a->counts[i];
-        else if (known)
-            are_whole = (uint32_t)*known == a->counts[i];
-        if (known)
-            *known += UINT64_C(1) << 32;
+        const uint64_t *graph = a->graphs[i] ? tkt_map_get(&known, a->graphs[i]) : NULL;
+        are_whole = !graph || (*graph >> 32 > 1 && (uint32_t)*graph == a->counts[i]);
     }
-    for (size_t i = 0; i < a->trace->calls.count && are_whole; i++) {
-        const uint64_t *known = a->graphs[i] ? tkt_map_get(&nodes, a->graphs[i]) : NULL;
-        are_whole = !known || *known >> 32 > 1;
-    }
-    tkt_map_fini(&nodes);
+    tkt_map_fini(&known);
     return are_whole;
 }
 

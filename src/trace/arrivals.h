@@ -29,6 +29,11 @@ void tkt_arrivals_fini(tkt_arrivals *arrivals);
  * then nobody knows how many it has. Takes the store's lock. */
 bool tkt_arrivals_look(tkt_arrivals *arrivals, tkt_store *store);
 
+/* By call: the graph that it launched (0: none), and how many of its nodes have come. How many are
+ * missing, where a graph has as many as any of its launches. TAKT_NO_MEMORY. */
+takt_status tkt_missing_nodes(const uint32_t *graphs, const uint32_t *nodes, size_t count,
+                              uint64_t *missing);
+
 /* What a call of this name launches, as TAKT_TIMING_ bits: any of them; 0: nothing. A mark, which
  * times what the program says without CUPTI, has always an activity. */
 #define TKT_LAUNCHED_MARK UINT32_MAX

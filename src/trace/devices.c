@@ -22,13 +22,15 @@ typedef struct join {
     tkt_call_index index;
     uint64_t begin_ns; /* of the window */
     uint64_t end_ns;
-    uint32_t *strings; /* by the store's: the trace's + 1 */
-    uint32_t *shapes;  /* by the store's: the trace's + 1 */
-    uint8_t *launches; /* by call: TKT_LAUNCHES_, until something has come of it */
-    tkt_waits later;   /* behind the window's end */
-    tkt_graphs graphs; /* whose launches are put together from nodes */
-    bool is_short;     /* of memory */
-    bool is_cupti;     /* otherwise the clock's uncertainty is that of devices' times, too */
+    uint32_t *strings;   /* by the store's: the trace's + 1 */
+    uint32_t *shapes;    /* by the store's: the trace's + 1 */
+    uint8_t *launches;   /* by call: TKT_LAUNCHES_, until something has come of it */
+    uint32_t *nodes;     /* by call: nodes that have come of the graph that it launched, */
+    uint32_t *graphs_of; /* and the graph; 0: none */
+    tkt_waits later;     /* behind the window's end */
+    tkt_graphs graphs;   /* whose launches are put together from nodes */
+    bool is_short;       /* of memory */
+    bool is_cupti;       /* otherwise the clock's uncertainty is that of devices' times, too */
 } join;
 
 static bool is_in_window(const join *j, uint64_t begin_ns)
@@ -148,6 +150,10 @@ static void take_activity(join *j, const tkt_stored_activity *from)
     if (!is_ours(j, call, from) ||
         (!is_node && !(j->store->shapes.items[from->shape].filter & j->what->filter)))
         return;
+    if (from->graph && call != TKT_NO_CALL) {
+        j->graphs_of[call] = from->graph;
+        j->nodes[call]++;
+    }
     if (tkt_stored_loss(from))
         count_lost(j, from, call);
     else if (is_node)
@@ -352,7 +358,10 @@ takt_status tkt_trace_join(takt_trace *trace, tkt_store *store, const tkt_join *
     j.end_ns = tkt_clock_ns(&what->fit, what->end_ticks);
     size_t before = trace->activities.count;
     j.launches = tkt_calls_that_launch(trace, what->filter);
-    takt_status status = j.launches ? tkt_call_index_init(&j.index, trace) : TAKT_NO_MEMORY;
+    j.nodes = tkt_alloc_zeroed((trace->calls.count + 1) * sizeof *j.nodes);
+    j.graphs_of = tkt_alloc_zeroed((trace->calls.count + 1) * sizeof *j.graphs_of);
+    bool has_memory = j.launches && j.nodes && j.graphs_of;
+    takt_status status = has_memory ? tkt_call_index_init(&j.index, trace) : TAKT_NO_MEMORY;
     if (status == TAKT_OK)
         status = take_locked(&j);
     if (status == TAKT_OK)
@@ -366,9 +375,14 @@ takt_status tkt_trace_join(takt_trace *trace, tkt_store *store, const tkt_join *
     tkt_graphs_fini(&j.graphs);
     tkt_free(j.strings);
     tkt_free(j.shapes);
-    if (status == TAKT_OK)
+    if (status == TAKT_OK) {
         count_missing(&j);
+        status =
+            tkt_missing_nodes(j.graphs_of, j.nodes, trace->calls.count, &j.joined.missing_nodes);
+    }
     tkt_free(j.launches);
+    tkt_free(j.nodes);
+    tkt_free(j.graphs_of);
     if (status != TAKT_OK)
         return status;
     j.joined.activities = trace->activities.count - before;

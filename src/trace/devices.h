@@ -48,6 +48,8 @@ typedef struct tkt_joined {
                              * Calls that failed, copied nothing or were captured are no launches. */
     uint64_t missing_marks; /* the same of TAKT_LAUNCH and TAKT_STREAM_SCOPE without CUPTI: these
                              * have one activity each, so one that is missing is late or lost */
+    uint64_t missing_nodes; /* of graph launches of which something has arrived: how many nodes fewer
+                             * than the graph's other launches have; late, if not all was waited for */
     uint64_t incomplete;    /* activities that came before they had finished, */
     uint64_t bad_time;      /* and with impossible times */
     tkt_skew skew;          /* of the times against the host's */

@@ -344,6 +344,45 @@ static void a_device_with_a_sticky_error_leaves_what_had_finished(void **state)
     assert_balance();
 }
 
+/* A thread's first buffers hold few records, so that some nodes of the second launch come back in
+ * full ones while the last have not finished. The other window keeps Takt from giving these up. */
+static void nodes_that_have_not_finished_are_counted(void **state)
+{
+    (void)state;
+    enum {
+        NODES = 40
+    };
+    CUgraph graph;
+    CUgraphExec exec;
+    CUstream stream;
+    sim_script("kernel.slow=20ms");
+    check(cuStreamCreate(&stream, 1));
+    check(cuStreamBeginCapture_v2(stream, 2));
+    for (int i = 0; i < NODES; i++)
+        launch(slow, stream);
+    check(cuStreamEndCapture(stream, &graph));
+    check(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    takt_profiler *other = start((takt_profiler_options){0});
+    takt_profiler *profiler = start((takt_profiler_options){.device_wait_ms = 400});
+    takt_timing *timing;
+    assert_int_equal(takt_timing_begin(NULL, &timing), TAKT_OK);
+    check(cuGraphLaunch(exec, stream));
+    assert_int_equal(takt_timing_end(timing), TAKT_OK);
+    assert_int_equal(takt_timing_count(timing), NODES);
+    takt_timing_free(timing);
+    check(cuGraphLaunch(exec, stream));
+    stop(profiler);
+    assert_in_range(activities_of("kernel slow"), NODES + 1, 2 * NODES - 1);
+    assert_int_equal(activities_of("kernel slow") + all_losses(), 2 * NODES);
+    assert_int_equal(loss(TAKT_LOSS_INCOMPLETE), all_losses());
+    stop(other);
+    assert_int_equal(activities_of("kernel slow"), 2 * NODES);
+    assert_no_losses();
+    check(cuGraphExecDestroy(exec));
+    check(cuGraphDestroy(graph));
+    check(cuStreamDestroy_v2(stream));
+}
+
 /* ---- Launches without an activity ------------------------------------------------------------ */
 
 static void a_launch_of_which_nothing_comes_is_counted(void **state)
@@ -463,6 +502,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_teardown(what_has_finished_is_taken_when_time_is_over, settle),
         cmocka_unit_test_teardown(giving_up_costs_no_other_window, settle),
         cmocka_unit_test_teardown(a_device_with_a_sticky_error_leaves_what_had_finished, settle),
+        cmocka_unit_test_teardown(nodes_that_have_not_finished_are_counted, settle),
         cmocka_unit_test_teardown(a_launch_of_which_nothing_comes_is_counted, settle),
         cmocka_unit_test_teardown(copies_of_nothing_are_no_launches, settle),
         cmocka_unit_test_teardown(many_threads_lose_nothing, settle),

@@ -446,6 +446,12 @@ int32_t cuptiActivityFlushPeriod(uint32_t ms)
     return SIM_CUPTI_SUCCESS;
 }
 
+static void count_flush(uint32_t flag)
+{
+    simc_count.flushes++;
+    simc_count.forced_flushes += (flag & SIM_FLUSH_FORCED) != 0;
+}
+
 int32_t cuptiActivityFlushAll(uint32_t flag)
 {
     SIMC_ENTER(cuptiActivityFlushAll);
@@ -457,6 +463,7 @@ int32_t cuptiActivityFlushAll(uint32_t flag)
     }
     if (!has_callbacks)
         return simc_fail(SIM_CUPTI_ERROR_INVALID_OPERATION);
+    count_flush(flag);
     simc_flush(flag & SIM_FLUSH_FORCED);
     return SIM_CUPTI_SUCCESS;
 }
@@ -466,6 +473,7 @@ int32_t cuptiActivityFlush(void *context, uint32_t stream, uint32_t flag)
     SIMC_ENTER(cuptiActivityFlush);
     (void)context, (void)stream;
     SIMC_NEED_DRIVER();
+    count_flush(flag);
     simc_flush(flag & SIM_FLUSH_FORCED);
     return SIM_CUPTI_SUCCESS;
 }

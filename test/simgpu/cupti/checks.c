@@ -258,10 +258,10 @@ static void print_report(FILE *out)
     fprintf(out,
             "calls %lu\nlocks_held %lu\nafter_refusal %lu\nin_child %lu\nforbidden %lu\n"
             "not_zeroed %lu\nunaligned %lu\nslow_requests %lu\nlate_settings %lu\n"
-            "buffers_out %lu\nbuffers_back %lu\ndropped %lu\n",
+            "buffers_out %lu\nbuffers_back %lu\ndropped %lu\nflushes %lu\nforced_flushes %lu\n",
             c->calls, c->locks_held, c->after_refusal, c->in_child, c->forbidden, c->not_zeroed,
             c->unaligned, c->slow_requests, c->late_settings, c->buffers_out, c->buffers_back,
-            c->dropped);
+            c->dropped, c->flushes, c->forced_flushes);
 }
 
 /* After everything that the program registered with atexit(). */

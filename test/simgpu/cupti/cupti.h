@@ -69,6 +69,8 @@ typedef struct simc_counts {
     atomic_ulong buffers_out;
     atomic_ulong buffers_back;
     atomic_ulong dropped;
+    atomic_ulong flushes;
+    atomic_ulong forced_flushes; /* of them */
 } simc_counts;
 
 extern simc_counts simc_count;

@@ -621,8 +621,11 @@ void simc_on_resource_record(const sim_resource *resource)
         if (resource->kind == SIM_STREAM_CREATED && session->kinds[SIM_KIND_STREAM] &&
             sim_stream_of(resource->context, resource->stream, false, &stream))
             write_stream(&stream, session);
-        if (resource->kind == SIM_GRAPH_EXEC_CREATED && session->kinds[SIM_KIND_GRAPH_TRACE] &&
-            !session->graphs_from)
-            session->graphs_from = sim_graph_exec_id(resource->graph_exec);
+        /* Threads tell of them in any order. */
+        uint32_t exec =
+            resource->kind == SIM_GRAPH_EXEC_CREATED ? sim_graph_exec_id(resource->graph_exec) : 0;
+        if (exec && session->kinds[SIM_KIND_GRAPH_TRACE] &&
+            (!session->graphs_from || exec < session->graphs_from))
+            session->graphs_from = exec;
     }
 }
