@@ -69,6 +69,7 @@ static bool was_tried; /* and in vain, once and for all */
 static moment moments[MOMENTS];
 static uint32_t moment_count;
 static uint64_t last_ticket; /* that a moment stands for */
+static uint64_t flushed_ns;  /* when it flushed last */
 
 void tkt_collector_nudge(void)
 {
@@ -167,6 +168,7 @@ static void find_devices(void)
 static void flush(const tkt_cuda_wish *wish, bool is_forced)
 {
     tkt_backend backend = backend_now();
+    flushed_ns = takt_now_ns();
     if (backend == TKT_BACKEND_CUPTI)
         tkt_tracing_flush(wish, is_forced);
     else if (backend == TKT_BACKEND_EVENTS)
@@ -237,16 +239,18 @@ typedef struct collector_turn {
     bool must_flush;
 } collector_turn;
 
-/* With the lock. What there is to do, after waiting for it. */
+/* With the lock. What there is to do, after waiting for it. It is time for a flush also while full
+ * buffers come all the time: those of quiet threads do not. */
 static collector_turn next_turn(void)
 {
-    bool is_tick = false;
     if (collector.wished == collector.held && collector.asked == collector.answered) {
         if (collector.wish.is_on)
-            is_tick = !tkt_condition_wait_for(&collector.wake, &collector.lock, FLUSH_MS);
+            tkt_condition_wait_for(&collector.wake, &collector.lock, FLUSH_MS);
         else
             tkt_condition_wait(&collector.wake, &collector.lock);
     }
+    bool is_tick =
+        collector.wish.is_on && takt_now_ns() - flushed_ns >= FLUSH_MS * UINT64_C(1000000);
     collector_turn turn = {
         .wish = collector.wish,
         .wished = collector.wished,

@@ -82,7 +82,8 @@ static void launch(int count)
         CUDA(cuLaunchKernel(kernel, 2, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL));
 }
 
-/* Activities that are stored. Checks that each belongs to one told call, where calls are told. */
+/* Activities that are stored, of calls that were told where calls are told. CUPTI may go on between
+ * windows; what it tells late of launches made then is no window's. */
 static size_t stored(void)
 {
     tkt_store *store = tkt_store_get();
@@ -93,8 +94,8 @@ static size_t stored(void)
             const tkt_stored_activity *activity = &chunk->items[i];
             CHECK(activity->begin < activity->end);
             CHECK(activity->correlation < MOST_CALLS);
-            CHECK(!told || told_as[activity->correlation] == 1);
-            count++;
+            CHECK(told_as[activity->correlation] <= 1);
+            count += !told || told_as[activity->correlation] == 1;
         }
     }
     tkt_mutex_unlock(&store->lock);
