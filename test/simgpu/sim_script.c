@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <fnmatch.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,13 +18,19 @@ typedef struct sim_entry {
     uint32_t used[SIM_MAX_DEVICES]; /* of lists, and calls of faults in [0] */
 } sim_entry;
 
-static sim_entry *entries;
-static size_t entry_count;
+/* A script stays when the next one comes: other threads may still look at it. */
+typedef struct sim_entries {
+    struct sim_entries *before;
+    sim_entry *items;
+    size_t count;
+} sim_entries;
+
+static _Atomic(sim_entries *) current;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static const char *const groups[] = {
-    "devices", "device", "kernel", "memcpy", "memset",    "latency",  "clock",
-    "fault",   "graph",  "local",  "shared", "registers", "overhead", "driver",    "launch",
+    "devices", "device", "kernel", "memcpy",    "memset",   "latency", "clock",  "fault",
+    "graph",   "local",  "shared", "registers", "overhead", "driver",  "launch",
 };
 
 static void die(const char *what, const char *text)
@@ -55,7 +62,7 @@ static char *trimmed(const char *text, size_t size)
     return copy;
 }
 
-static void add_option(const char *text, size_t size)
+static void add_option(sim_entries *to, const char *text, size_t size)
 {
     char *option = trimmed(text, size);
     char *equals = strchr(option, '=');
@@ -65,8 +72,8 @@ static void add_option(const char *text, size_t size)
     }
     if (!equals || !is_known(option))
         die("no such option", option);
-    entries = sim_grow(entries, entry_count, sizeof *entries);
-    sim_entry *entry = &entries[entry_count++];
+    to->items = sim_grow(to->items, to->count, sizeof *to->items);
+    sim_entry *entry = &to->items[to->count++];
     memset(entry, 0, sizeof *entry);
     entry->name = trimmed(option, (size_t)(equals - option));
     entry->value = trimmed(equals + 1, strlen(equals + 1));
@@ -79,62 +86,64 @@ static void add_option(const char *text, size_t size)
     free(option);
 }
 
-static void add_text(const char *text, const char *separators)
+static void add_text(sim_entries *to, const char *text, const char *separators)
 {
     while (*text) {
         size_t size = strcspn(text, separators);
-        add_option(text, size);
+        add_option(to, text, size);
         text += size + (text[size] != 0);
     }
 }
 
-static void add_file(const char *path)
+static void add_file(sim_entries *to, const char *path)
 {
     FILE *file = fopen(path, "r");
     if (!file)
         die("cannot read the script", path);
     char line[4096];
     while (fgets(line, sizeof line, file))
-        add_text(line, "\n");
+        add_text(to, line, "\n");
     fclose(file);
 }
 
-static void read_environment(void)
+static void use(const char *text)
 {
     const char *path = getenv("TAKT_SIM_SCRIPT");
-    const char *text = getenv("TAKT_SIM");
+    const char *environment = getenv("TAKT_SIM");
+    sim_entries *next = sim_new(sizeof *next);
+    next->before = atomic_load(&current);
     if (path && *path)
-        add_file(path);
+        add_file(next, path);
+    if (environment)
+        add_text(next, environment, ";\n");
     if (text)
-        add_text(text, ";\n");
+        add_text(next, text, ";\n");
+    atomic_store(&current, next);
+}
+
+static void use_environment(void)
+{
+    use(NULL);
 }
 
 static void ready(void)
 {
-    pthread_once(&once, read_environment);
+    pthread_once(&once, use_environment);
 }
 
 void sim_script(const char *text)
 {
     ready();
-    sim_lock();
-    for (size_t i = 0; i < entry_count; i++) {
-        free(entries[i].name);
-        free(entries[i].value);
-    }
-    entry_count = 0;
-    read_environment();
-    if (text)
-        add_text(text, ";\n");
-    sim_unlock();
+    use(text);
 }
 
 static const sim_entry *find(const char *name, int device)
 {
     ready();
     const sim_entry *found = NULL;
-    for (size_t i = entry_count; i-- > 0;) {
-        const sim_entry *entry = &entries[i];
+    const sim_entries *script = atomic_load(&current);
+    for (size_t i = script->count; i-- > 0;) {
+        const sim_entry *entry = &script->items[i];
         if (strcmp(entry->name, name) != 0)
             continue;
         if (entry->device == device)
@@ -203,8 +212,9 @@ static sim_entry *find_fitting(const char *group, const char *name, int device)
     ready();
     size_t size = strlen(group);
     sim_entry *found = NULL;
-    for (size_t i = entry_count; i-- > 0;) {
-        sim_entry *entry = &entries[i];
+    const sim_entries *script = atomic_load(&current);
+    for (size_t i = script->count; i-- > 0;) {
+        sim_entry *entry = &script->items[i];
         if (strncmp(entry->name, group, size) != 0 ||
             (entry->device >= 0 && entry->device != device))
             continue;
@@ -267,9 +277,10 @@ int sim_fault(const char *function)
 {
     ready();
     int status = 0;
-    for (size_t i = 0; i < entry_count; i++) {
-        if (strcmp(entries[i].name, "fault") == 0) {
-            int fault = fault_of(&entries[i], function);
+    const sim_entries *script = atomic_load(&current);
+    for (size_t i = 0; i < script->count; i++) {
+        if (strcmp(script->items[i].name, "fault") == 0) {
+            int fault = fault_of(&script->items[i], function);
             status = fault ? fault : status;
         }
     }
