@@ -12,8 +12,10 @@ static bool is_quiet;
 
 static void look_before_fork(void)
 {
-    is_quiet = !tkt_record_control.modes && !takt_switch_hot_v1.mask &&
-               !tkt_record_control.running && !takt_thread_hot_v1.is_busy && tkt_thread_is_only();
+    is_quiet = !__atomic_load_n(&tkt_record_control.modes, __ATOMIC_RELAXED) &&
+               !__atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED) &&
+               !__atomic_load_n(&tkt_record_control.running, __ATOMIC_RELAXED) &&
+               !takt_thread_hot_v1.is_busy && tkt_thread_is_only();
 }
 
 static void disable_in_child(void)
