@@ -188,8 +188,8 @@ void tkt_devices_end(tkt_device_part *part)
     stop_folder(part);
 }
 
-/* Without a call since the window began there can be no activity; what has arrived nevertheless shows
- * that CUPTI does not call back. */
+/* Without a call since the window began there can be no activity; what has arrived nevertheless
+ * shows that CUPTI does not call back. */
 uint32_t tkt_devices_last_correlation(const tkt_device_part *part)
 {
     if (tkt_cuda_last_correlation() == part->first_correlation)
@@ -240,7 +240,7 @@ static bool has_all_arrived(void *user)
 static bool is_alone(void *user)
 {
     const settling *s = user;
-    return s->how->is_alone(s->how->user);
+    return tkt_session_is_alone(s->how->window);
 }
 
 takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *what,
@@ -286,7 +286,8 @@ static void count_missing(const tkt_joined *joined, uint64_t dropped, bool is_se
 {
     uint64_t marks = joined->missing_marks > dropped ? joined->missing_marks - dropped : 0;
     dropped -= joined->missing_marks - marks;
-    uint64_t rest = joined->missing > dropped ? joined->missing - dropped : 0;
+    uint64_t missing = joined->missing + (is_settled ? 0 : joined->missing_nodes);
+    uint64_t rest = missing > dropped ? missing - dropped : 0;
     facts->losses[TAKT_LOSS_INCOMPLETE] += marks;
     facts->losses[is_settled ? TAKT_LOSS_NO_ACTIVITY : TAKT_LOSS_INCOMPLETE] += rest;
 }
@@ -304,10 +305,7 @@ static void count_losses(const tkt_device_part *part, const tkt_joined *joined, 
     facts->losses[TAKT_LOSS_INCOMPLETE] += joined->incomplete;
     facts->losses[TAKT_LOSS_BAD_TIME] += joined->bad_time + now.bad_time - part->losses.bad_time;
     facts->losses[TAKT_LOSS_UNKNOWN_RECORD] += now.unknown - part->losses.unknown;
-    tkt_joined missing = *joined;
-    if (!is_settled)
-        missing.missing += joined->missing_nodes;
-    count_missing(&missing, dropped + overwritten, is_settled, facts);
+    count_missing(joined, dropped + overwritten, is_settled, facts);
 }
 
 /* The join counts from 0 at the window's begin; here is what was allocated before, and since Takt

@@ -32,10 +32,9 @@ void tkt_devices_take(tkt_device_part *part);
 
 /* How the end of a window waits for its launches. */
 typedef struct tkt_device_wait {
-    bool     synchronize; /* otherwise what has arrived is all */
-    uint32_t timeout_ms;
-    bool   (*is_alone)(void *user); /* true if no other window waits for work of devices */
-    void    *user;
+    bool              synchronize; /* otherwise what has arrived is all */
+    uint32_t          timeout_ms;
+    const tkt_window *window; /* whose end it is */
 } tkt_device_wait;
 
 typedef struct tkt_device_end {

@@ -177,11 +177,6 @@ static tkt_join what_of_devices(const tkt_window *window)
     };
 }
 
-static bool is_alone(void *user)
-{
-    return tkt_session_is_alone(user);
-}
-
 /* Seals what is known by now, and waits for what the logs say was launched. Without spans the folds
  * say it, which are sealed afterwards. */
 static takt_status seal_and_settle(tkt_window *window, takt_trace **trace, tkt_device_end *end)
@@ -191,8 +186,7 @@ static takt_status seal_and_settle(tkt_window *window, takt_trace **trace, tkt_d
         .synchronize = !window->wish.no_synchronize,
         .timeout_ms =
             window->wish.device_wait_ms ? window->wish.device_wait_ms : TKT_DEVICE_WAIT_MS,
-        .is_alone = is_alone,
-        .user = window,
+        .window = window,
     };
     bool is_folded = window->devices.fold != NULL;
     takt_status status = is_folded && !what.filter ? TAKT_OK : seal_logs(window, trace);
