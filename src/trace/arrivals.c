@@ -5,24 +5,6 @@
 
 #include "base/hash.h"
 
-#include <string.h>
-
-uint32_t tkt_launched_by(const char *name)
-{
-    if (strncmp(name, "TAKT_", 5) == 0)
-        return TKT_LAUNCHED_MARK;
-    if (strstr(name, "GraphLaunch"))
-        return TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN | TAKT_TIMING_MEMCPY | TAKT_TIMING_MEMSET |
-               TAKT_TIMING_GRAPH;
-    if (strstr(name, "Graph") || strstr(name, "HostFunc"))
-        return 0;
-    if (strstr(name, "Launch"))
-        return TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN;
-    if (strstr(name, "Memcpy"))
-        return TAKT_TIMING_MEMCPY;
-    return strstr(name, "Memset") ? TAKT_TIMING_MEMSET : 0;
-}
-
 uint32_t tkt_call_of_stored(const tkt_call_index *index, const takt_trace *trace,
                             const tkt_store *store, const tkt_stored_activity *activity)
 {

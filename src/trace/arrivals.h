@@ -34,11 +34,6 @@ bool tkt_arrivals_look(tkt_arrivals *arrivals, tkt_store *store);
 takt_status tkt_missing_nodes(const uint32_t *graphs, const uint32_t *nodes, size_t count,
                               uint64_t *missing);
 
-/* What a call of this name launches, as TAKT_TIMING_ bits: any of them; 0: nothing. A mark, which
- * times what the program says without CUPTI, has always an activity. */
-#define TKT_LAUNCHED_MARK UINT32_MAX
-uint32_t tkt_launched_by(const char *name);
-
 /* The call that launched an activity of the store, or TKT_NO_CALL. Some releases of CUPTI give what
  * graphs launched the ids of other calls: a call that launches no graph is not believed. */
 uint32_t tkt_call_of_stored(const tkt_call_index *index, const takt_trace *trace,

@@ -44,10 +44,27 @@ bool tkt_call_is_late(const takt_trace *trace, uint32_t correlation)
     return false;
 }
 
+uint32_t tkt_launched_by(const char *name)
+{
+    if (strncmp(name, "TAKT_", 5) == 0)
+        return TKT_LAUNCHED_MARK;
+    if (strstr(name, "GraphLaunch"))
+        return TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN | TAKT_TIMING_MEMCPY | TAKT_TIMING_MEMSET |
+               TAKT_TIMING_GRAPH;
+    if (strstr(name, "Graph") || strstr(name, "HostFunc"))
+        return 0;
+    if (strstr(name, "Launch"))
+        return TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN;
+    if (strstr(name, "Memcpy"))
+        return TAKT_TIMING_MEMCPY;
+    return strstr(name, "Memset") ? TAKT_TIMING_MEMSET : 0;
+}
+
 bool tkt_call_launches_graph(const takt_trace *trace, uint32_t call)
 {
     const tkt_trace_site *site = &trace->sites.items[tkt_span_site(tkt_call_span(trace, call))];
-    return strstr(tkt_trace_text(trace, site->name), "GraphLaunch") != NULL;
+    uint32_t launched = tkt_launched_by(tkt_trace_text(trace, site->name));
+    return launched != TKT_LAUNCHED_MARK && (launched & TAKT_TIMING_GRAPH);
 }
 
 void tkt_call_attribute(const takt_trace *trace, uint32_t call, tkt_activity *activity)

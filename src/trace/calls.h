@@ -55,6 +55,11 @@ static inline uint32_t tkt_call_scope(const takt_trace *trace, uint32_t call)
  * ends. */
 bool tkt_call_is_late(const takt_trace *trace, uint32_t correlation);
 
+/* What a call of this name launches, as TAKT_TIMING_ bits: any of them; 0: nothing. A mark, which
+ * times what the program says without CUPTI, has always an activity. */
+#define TKT_LAUNCHED_MARK UINT32_MAX
+uint32_t tkt_launched_by(const char *name);
+
 /* True for cudaGraphLaunch and its variants. */
 bool tkt_call_launches_graph(const takt_trace *trace, uint32_t call);
 
