@@ -1,6 +1,7 @@
 /* A program that launches without pause, over the stand-ins: Takt's memory stays below what
  * max_memory allows, and what there was no room for is counted by its cause. */
 #include "simgpu/driver.h"
+#include "simgpu/profiled.h"
 #include "simgpu/sim.h"
 #include "simgpu/stand_in.h"
 
@@ -32,7 +33,6 @@ enum {
 static _Atomic uint64_t now_bytes, peak_bytes;
 static CUfunction kernel;
 static CUmodule module;
-static const takt_trace *last_trace;
 
 /* The host's memory, with the size of each block in front of it. */
 static void *resize(void *user, void *pointer, size_t size)
@@ -74,18 +74,6 @@ static int set_up_device(void **state)
     check(cuModuleLoadData(&module, "none"));
     check(cuModuleGetFunction(&kernel, module, "k"));
     return 0;
-}
-
-static void keep_trace(const takt_trace *trace, void *user)
-{
-    (void)user;
-    takt_trace_release(last_trace);
-    last_trace = takt_trace_retain(trace);
-}
-
-static uint64_t loss(takt_loss which)
-{
-    return takt_trace_facts(last_trace)->losses[which];
 }
 
 static uint64_t store_bytes(void)

@@ -1,6 +1,7 @@
 /* Windows that end while devices go on: a program that never stops launching, queues that take
  * longer than anybody waits, many threads. Whatever happens, launches = activities + losses. */
 #include "simgpu/driver.h"
+#include "simgpu/profiled.h"
 #include "simgpu/sim.h"
 #include "simgpu/stand_in.h"
 
@@ -72,37 +73,6 @@ static void pause_us(long us)
 }
 
 /* ---- What a window holds --------------------------------------------------------------------- */
-
-static const takt_trace *last_trace;
-
-static void keep_trace(const takt_trace *trace, void *user)
-{
-    (void)user;
-    takt_trace_release(last_trace);
-    last_trace = takt_trace_retain(trace);
-}
-
-static takt_profiler *start(takt_profiler_options options)
-{
-    takt_profiler *profiler;
-    options.struct_size = sizeof options;
-    options.on_trace = keep_trace;
-    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
-    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
-    return profiler;
-}
-
-static void stop(takt_profiler *profiler)
-{
-    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
-    takt_profiler_destroy(profiler);
-    assert_non_null(last_trace);
-}
-
-static uint64_t loss(takt_loss which)
-{
-    return takt_trace_facts(last_trace)->losses[which];
-}
 
 static uint64_t all_losses(void)
 {
@@ -212,9 +182,9 @@ static void a_window_on_a_device_that_is_never_idle_has_all_it_launched(void **s
     sim_script("kernel.slow=1500us");
     start_launchers(1, (launcher){.function = slow, .pause_us = 1000});
     for (int window = 0; window < 2; window++) {
-        takt_profiler *profiler = start((takt_profiler_options){0});
+        takt_profiler *profiler = start_profiler((takt_profiler_options){0});
         pause_us(60000);
-        stop(profiler);
+        stop_profiler(profiler);
         assert_in_range(launches(), 10, 1000);
         assert_no_losses();
         assert_balance();
@@ -228,7 +198,7 @@ static void overlapping_windows_lose_nothing(void **state)
     (void)state;
     sim_script("kernel.slow=1500us");
     start_launchers(2, (launcher){.function = slow, .pause_us = 1000});
-    takt_profiler *outer = start((takt_profiler_options){0});
+    takt_profiler *outer = start_profiler((takt_profiler_options){0});
     for (int i = 0; i < 3; i++) {
         takt_timing *timing;
         assert_int_equal(takt_timing_begin(NULL, &timing), TAKT_OK);
@@ -237,7 +207,7 @@ static void overlapping_windows_lose_nothing(void **state)
         assert_in_range(takt_timing_count(timing), 2, 100);
         takt_timing_free(timing);
     }
-    stop(outer);
+    stop_profiler(outer);
     stop_launchers(2);
     assert_in_range(launches(), 40, 5000);
     assert_no_losses();
@@ -250,10 +220,10 @@ static void a_queue_of_seconds_is_waited_for(void **state)
 {
     (void)state;
     sim_script("kernel.slow=25ms");
-    takt_profiler *profiler = start((takt_profiler_options){0});
+    takt_profiler *profiler = start_profiler((takt_profiler_options){0});
     for (int i = 0; i < 100; i++)
         launch(slow, NULL);
-    stop(profiler);
+    stop_profiler(profiler);
     assert_int_equal(activities_of("kernel slow"), 100);
     assert_no_losses();
 }
@@ -296,14 +266,14 @@ static void what_has_finished_is_taken_when_time_is_over(void **state)
 {
     (void)state;
     sim_script("kernel=10us; kernel.endless=1200ms");
-    takt_profiler *profiler = start((takt_profiler_options){.device_wait_ms = 300});
+    takt_profiler *profiler = start_profiler((takt_profiler_options){.device_wait_ms = 300});
     for (int i = 0; i < 99; i++)
         launch(kernel, NULL);
     {
         TAKT_SCOPE("stuck");
         launch(endless, NULL);
     }
-    stop(profiler);
+    stop_profiler(profiler);
     assert_int_equal(activities_of("kernel kernel"), 99);
     assert_int_equal(loss(TAKT_LOSS_INCOMPLETE), 1);
     assert_int_equal(all_losses(), 1);
@@ -316,29 +286,30 @@ static void giving_up_costs_no_other_window(void **state)
 {
     (void)state;
     sim_script("kernel=10us; kernel.endless=1s");
-    takt_profiler *first = start((takt_profiler_options){.device_wait_ms = 200});
+    takt_profiler *first = start_profiler((takt_profiler_options){.device_wait_ms = 200});
     launch(kernel, NULL);
     launch(endless, NULL);
-    takt_profiler *second = start((takt_profiler_options){0});
+    takt_profiler *second = start_profiler((takt_profiler_options){0});
     for (int i = 0; i < 10; i++)
         launch(kernel, NULL);
-    stop(first);
+    stop_profiler(first);
     assert_balance();
-    stop(second);
+    stop_profiler(second);
     assert_int_equal(activities_of("kernel kernel"), 10);
     assert_no_losses();
 }
 
-/* Such as after an illegal address: nothing that is unfinished will finish, and nobody waits for it. */
+/* Such as after an illegal address: nothing that is unfinished will finish, and nobody waits for
+ * it. */
 static void a_device_with_a_sticky_error_leaves_what_had_finished(void **state)
 {
     (void)state;
     sim_script("kernel=10us; kernel.endless=800ms; fault=cuCtxRecordEvent=700");
-    takt_profiler *profiler = start((takt_profiler_options){.device_wait_ms = 600000});
+    takt_profiler *profiler = start_profiler((takt_profiler_options){.device_wait_ms = 600000});
     for (int i = 0; i < 20; i++)
         launch(kernel, NULL);
     launch(endless, NULL);
-    stop(profiler);
+    stop_profiler(profiler);
     assert_int_equal(activities_of("kernel kernel"), 20);
     assert_int_equal(loss(TAKT_LOSS_INCOMPLETE), 1);
     assert_balance();
@@ -362,8 +333,8 @@ static void nodes_that_have_not_finished_are_counted(void **state)
         launch(slow, stream);
     check(cuStreamEndCapture(stream, &graph));
     check(cuGraphInstantiateWithFlags(&exec, graph, 0));
-    takt_profiler *other = start((takt_profiler_options){0});
-    takt_profiler *profiler = start((takt_profiler_options){.device_wait_ms = 400});
+    takt_profiler *other = start_profiler((takt_profiler_options){0});
+    takt_profiler *profiler = start_profiler((takt_profiler_options){.device_wait_ms = 400});
     takt_timing *timing;
     assert_int_equal(takt_timing_begin(NULL, &timing), TAKT_OK);
     check(cuGraphLaunch(exec, stream));
@@ -371,11 +342,11 @@ static void nodes_that_have_not_finished_are_counted(void **state)
     assert_int_equal(takt_timing_count(timing), NODES);
     takt_timing_free(timing);
     check(cuGraphLaunch(exec, stream));
-    stop(profiler);
+    stop_profiler(profiler);
     assert_in_range(activities_of("kernel slow"), NODES + 1, 2 * NODES - 1);
     assert_int_equal(activities_of("kernel slow") + all_losses(), 2 * NODES);
     assert_int_equal(loss(TAKT_LOSS_INCOMPLETE), all_losses());
-    stop(other);
+    stop_profiler(other);
     assert_int_equal(activities_of("kernel slow"), 2 * NODES);
     assert_no_losses();
     check(cuGraphExecDestroy(exec));
@@ -396,10 +367,10 @@ static void a_launch_of_which_nothing_comes_is_counted(void **state)
     check(cuStreamBeginCapture_v2(stream, 2));
     check(cuStreamEndCapture(stream, &graph));
     check(cuGraphInstantiateWithFlags(&exec, graph, 0));
-    takt_profiler *profiler = start((takt_profiler_options){0});
+    takt_profiler *profiler = start_profiler((takt_profiler_options){0});
     launch(kernel, NULL);
     check(cuGraphLaunch(exec, NULL));
-    stop(profiler);
+    stop_profiler(profiler);
     assert_int_equal(takt_trace_activity_count(last_trace), 1);
     assert_int_equal(loss(TAKT_LOSS_NO_ACTIVITY), 1);
     assert_balance();
@@ -414,11 +385,11 @@ static void copies_of_nothing_are_no_launches(void **state)
     CUdeviceptr memory;
     char host[16] = "";
     check(cuMemAlloc_v2(&memory, sizeof host));
-    takt_profiler *profiler = start((takt_profiler_options){0});
+    takt_profiler *profiler = start_profiler((takt_profiler_options){0});
     check(cuMemcpyHtoD_v2(memory, host, 0));
     check(cuMemsetD8_v2(memory, 0, 0));
     check(cuMemcpyHtoD_v2(memory, host, sizeof host));
-    stop(profiler);
+    stop_profiler(profiler);
     assert_int_equal(takt_trace_activity_count(last_trace), 1);
     assert_no_losses();
     check(cuMemFree_v2(memory));
@@ -432,9 +403,9 @@ static void many_threads_lose_nothing(void **state)
     sim_script("kernel=2us");
     start_launchers(MOST_THREADS,
                     (launcher){.function = kernel, .pause_us = 200, .most_ahead = 50});
-    takt_profiler *profiler = start((takt_profiler_options){.max_memory_bytes = 64 << 20});
+    takt_profiler *profiler = start_profiler((takt_profiler_options){.max_memory_bytes = 64 << 20});
     pause_us(300000);
-    stop(profiler);
+    stop_profiler(profiler);
     stop_launchers(MOST_THREADS);
     assert_in_range(launches(), MOST_THREADS, 10000000);
     assert_no_losses();
@@ -458,7 +429,7 @@ static void new_threads_in_each_step_lose_nothing(void **state)
         THREADS = 8
     };
     sim_script("kernel=2us");
-    takt_profiler *profiler = start((takt_profiler_options){.max_memory_bytes = 64 << 20});
+    takt_profiler *profiler = start_profiler((takt_profiler_options){.max_memory_bytes = 64 << 20});
     for (int step = 0; step < STEPS; step++) {
         pthread_t threads[THREADS];
         for (int i = 0; i < THREADS; i++)
@@ -466,7 +437,7 @@ static void new_threads_in_each_step_lose_nothing(void **state)
         for (int i = 0; i < THREADS; i++)
             pthread_join(threads[i], NULL);
     }
-    stop(profiler);
+    stop_profiler(profiler);
     assert_int_equal(takt_trace_activity_count(last_trace), STEPS * THREADS * 10);
     assert_no_losses();
     assert_balance();
@@ -477,15 +448,15 @@ static void a_small_flight_recorder_keeps_the_last_activities(void **state)
 {
     (void)state;
     sim_script("kernel=1us");
-    takt_profiler *profiler =
-        start((takt_profiler_options){.mode = TAKT_MODE_FLIGHT, .max_memory_bytes = 64 << 10});
+    takt_profiler *profiler = start_profiler(
+        (takt_profiler_options){.mode = TAKT_MODE_FLIGHT, .max_memory_bytes = 64 << 10});
     for (int i = 0; i < 30000; i++) {
         launch(kernel, NULL);
         if (i % 100 == 0) /* a wait is recorded as well */
             check(cuCtxSynchronize());
     }
     launch(slow, NULL);
-    stop(profiler);
+    stop_profiler(profiler);
     assert_int_equal(activities_of("kernel slow"), 1);
     assert_in_range(activities_of("kernel kernel"), 500, 29000);
     assert_true(loss(TAKT_LOSS_OVERWRITTEN) > 0);

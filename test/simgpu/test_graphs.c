@@ -2,6 +2,7 @@
  * where that comes, otherwise put together from the launch's nodes. The last gap of each graph
  * makes a launch longer than its nodes. */
 #include "simgpu/driver.h"
+#include "simgpu/profiled.h"
 #include "simgpu/sim.h"
 #include "simgpu/stand_in.h"
 
@@ -20,6 +21,20 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+
+static takt_profiler *start_in_foreground(takt_profiler_options options)
+{
+    options.foreground = true;
+    return start_profiler(options);
+}
+
+static void stop_without_losses(takt_profiler *profiler)
+{
+    stop_profiler(profiler);
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
+        if (loss((takt_loss)i) != 0)
+            fail_msg("%lu %s", (unsigned long)loss((takt_loss)i), takt_loss_name((takt_loss)i));
+}
 
 #define GAP       100
 #define LAUNCH_NS (1000 + GAP + 500 + GAP + 2000 + GAP + 700) /* one, memset, two, memcpy */
@@ -145,36 +160,6 @@ static takt_timing *end_timing(takt_timing *timing, size_t count)
     return timing;
 }
 
-static const takt_trace *last_trace;
-
-static void keep_trace(const takt_trace *trace, void *user)
-{
-    (void)user;
-    takt_trace_release(last_trace);
-    last_trace = takt_trace_retain(trace);
-}
-
-static takt_profiler *start_profiler(takt_profiler_options options)
-{
-    takt_profiler *profiler;
-    options.struct_size = sizeof options;
-    options.on_trace = keep_trace;
-    options.foreground = true;
-    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
-    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
-    return profiler;
-}
-
-static void stop_profiler(takt_profiler *profiler)
-{
-    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
-    takt_profiler_destroy(profiler);
-    const takt_facts *facts = takt_trace_facts(last_trace);
-    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        if (facts->losses[i] != 0)
-            fail_msg("%lu %s", (unsigned long)facts->losses[i], takt_loss_name((takt_loss)i));
-}
-
 /* Activities of the last trace with this name that this scope launched; NULL: any. */
 static size_t traced(const char *name, const char *scope)
 {
@@ -272,7 +257,7 @@ static void whole_graphs_made_before_and_inside(void **state)
 {
     (void)state;
     replay before = make();
-    takt_profiler *profiler = start_profiler((takt_profiler_options){.whole_graphs = true});
+    takt_profiler *profiler = start_in_foreground((takt_profiler_options){.whole_graphs = true});
     replay inside = make();
     for (int i = 0; i < 5; i++) {
         TAKT_SCOPE("step");
@@ -280,7 +265,7 @@ static void whole_graphs_made_before_and_inside(void **state)
         launch_on("plain", NULL);
         run(&inside, 2);
     }
-    stop_profiler(profiler);
+    stop_without_losses(profiler);
     assert_int_equal(traced(before.composed, "step"), 5);
     assert_int_equal(traced(inside.row, "step"), 10);
     assert_int_equal(traced("kernel plain", "step"), 5);
@@ -293,9 +278,10 @@ static void a_profiler_of_graphs_alone(void **state)
 {
     (void)state;
     replay before = make();
-    takt_profiler *profiler = start_profiler((takt_profiler_options){.filter = TAKT_TIMING_GRAPH});
+    takt_profiler *profiler =
+        start_in_foreground((takt_profiler_options){.filter = TAKT_TIMING_GRAPH});
     run(&before, 4);
-    stop_profiler(profiler);
+    stop_without_losses(profiler);
     assert_int_equal(traced(before.composed, NULL), 4);
     assert_int_equal(takt_trace_activity_count(last_trace), 4);
     unmake(&before);
@@ -305,8 +291,8 @@ static void a_profiler_of_graphs_alone(void **state)
 static void a_timer_of_graphs_in_a_profiler_of_nodes(void **state)
 {
     (void)state;
-    takt_profiler *profiler =
-        start_profiler((takt_profiler_options){.filter = TAKT_TIMING_KERNEL | TAKT_TIMING_GRAPH});
+    takt_profiler *profiler = start_in_foreground(
+        (takt_profiler_options){.filter = TAKT_TIMING_KERNEL | TAKT_TIMING_GRAPH});
     replay made = make();
     run(&made, 1);
     takt_timing *timing = begin_timing(TAKT_TIMING_GRAPH);
@@ -315,7 +301,7 @@ static void a_timer_of_graphs_in_a_profiler_of_nodes(void **state)
     assert_rows(timing, made.composed, NODES, 2);
     takt_timing_free(timing);
     run(&made, 1);
-    stop_profiler(profiler);
+    stop_without_losses(profiler);
     assert_int_equal(traced("kernel one", NULL), 4);
     assert_int_equal(traced("kernel two", NULL), 4);
     assert_int_equal(takt_trace_activity_count(last_trace), 8);
@@ -329,9 +315,9 @@ static void a_profiler_of_nodes_in_a_timer_of_graphs(void **state)
     takt_timing *timing = begin_timing(TAKT_TIMING_GRAPH);
     replay made = make();
     run(&made, 1);
-    takt_profiler *profiler = start_profiler((takt_profiler_options){0});
+    takt_profiler *profiler = start_in_foreground((takt_profiler_options){0});
     run(&made, 2);
-    stop_profiler(profiler);
+    stop_without_losses(profiler);
     end_timing(timing, 3);
     assert_rows(timing, made.row, 0, 1);
     assert_rows(timing, made.composed, NODES, 2);
@@ -406,8 +392,8 @@ static void a_summary_has_the_same_rows(void **state)
         ROUNDS = 400
     };
     replay before = make();
-    takt_profiler *profiler =
-        start_profiler((takt_profiler_options){.mode = TAKT_MODE_SUMMARY, .whole_graphs = true});
+    takt_profiler *profiler = start_in_foreground(
+        (takt_profiler_options){.mode = TAKT_MODE_SUMMARY, .whole_graphs = true});
     replay inside = make();
     for (int i = 0; i < ROUNDS; i++) {
         TAKT_SCOPE("step");
@@ -418,7 +404,7 @@ static void a_summary_has_the_same_rows(void **state)
             run(&before, 1);
         }
     }
-    stop_profiler(profiler);
+    stop_without_losses(profiler);
     assert_sum("step", before.composed, 2 * ROUNDS, (uint64_t)2 * ROUNDS * LAUNCH_NS);
     assert_sum("inner", before.composed, ROUNDS, (uint64_t)ROUNDS * LAUNCH_NS);
     assert_int_equal(last_trace->node_activities.count, 3);

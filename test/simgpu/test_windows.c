@@ -1,6 +1,7 @@
 /* Windows, timings, timers and profilers over the stand-ins: what they say devices did is what the
  * script says, to the nanosecond. check_flavours.sh runs this with each release of CUPTI. */
 #include "simgpu/driver.h"
+#include "simgpu/profiled.h"
 #include "simgpu/sim.h"
 #include "simgpu/stand_in.h"
 
@@ -20,6 +21,12 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+
+static takt_profiler *start_in_foreground(takt_profiler_options options)
+{
+    options.foreground = true;
+    return start_profiler(options);
+}
 
 #define MANY 300 /* launches, more than a chunk of a log holds */
 
@@ -98,33 +105,6 @@ static void assert_lists(takt_timing *timing, const char *expected)
     list(timing, text, sizeof text);
     assert_string_equal(text, expected);
     takt_timing_free(timing);
-}
-
-static const takt_trace *last_trace;
-
-static void keep_trace(const takt_trace *trace, void *user)
-{
-    (void)user;
-    takt_trace_release(last_trace);
-    last_trace = takt_trace_retain(trace);
-}
-
-static takt_profiler *start_profiler(takt_profiler_options options)
-{
-    takt_profiler *profiler;
-    options.struct_size = sizeof options;
-    options.on_trace = keep_trace;
-    options.foreground = true;
-    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
-    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
-    return profiler;
-}
-
-static void stop_profiler(takt_profiler *profiler)
-{
-    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
-    takt_profiler_destroy(profiler);
-    assert_non_null(last_trace);
 }
 
 /* Of the activities launched directly in the scope; "" is none. */
@@ -243,7 +223,7 @@ static void work_belongs_to_the_scope_that_launched_it(void **state)
     CUdeviceptr memory;
     sim_script("kernel.solve=9000; kernel.smooth=70; memcpy.HtoD=1234");
     check(cuMemAlloc_v2(&memory, 64));
-    takt_profiler *profiler = start_profiler((takt_profiler_options){0});
+    takt_profiler *profiler = start_in_foreground((takt_profiler_options){0});
     for (int i = 0; i < MANY; i++) {
         TAKT_SCOPE("step");
         check(cuMemcpyHtoDAsync_v2(memory, "123", 4, NULL));
@@ -272,7 +252,7 @@ static void many_buffers_come_back_in_time(void **state)
 {
     (void)state;
     sim_script("kernel=1000");
-    takt_profiler *profiler = start_profiler((takt_profiler_options){0});
+    takt_profiler *profiler = start_in_foreground((takt_profiler_options){0});
     for (int i = 0; i < 60 * MANY; i++) {
         TAKT_SCOPE("step");
         launch("k");
@@ -308,7 +288,7 @@ static void four_threads_have_their_own(void **state)
     static const char *const names[THREADS] = {"t0", "t1", "t2", "t3"};
     pthread_t threads[THREADS];
     sim_script("kernel.t0=1000; kernel.t1=2000; kernel.t2=3001; kernel.t3=4005");
-    takt_profiler *profiler = start_profiler((takt_profiler_options){0});
+    takt_profiler *profiler = start_in_foreground((takt_profiler_options){0});
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(
             pthread_create(&threads[i], NULL, launch_on_own_stream, (void *)(uintptr_t)names[i]),
@@ -352,7 +332,7 @@ static void two_devices_with_clocks_of_their_own(void **state)
 {
     (void)state;
     sim_script("kernel@0=5000; kernel@1=7000; clock.offset@1=40us");
-    takt_profiler *profiler = start_profiler((takt_profiler_options){0});
+    takt_profiler *profiler = start_in_foreground((takt_profiler_options){0});
     for (int i = 0; i < MANY; i++) {
         check(cuCtxSetCurrent(contexts[i % 2]));
         takt_begin(i % 2 ? "odd" : "even");
@@ -420,7 +400,7 @@ static void graphs_are_their_nodes(void **state)
 {
     (void)state;
     sim_script("kernel.one=1000; kernel.two=2000; memset=500");
-    takt_profiler *profiler = start_profiler((takt_profiler_options){0});
+    takt_profiler *profiler = start_in_foreground((takt_profiler_options){0});
     run_graph();
     stop_profiler(profiler);
     assert_work(last_trace, "replay", 8, 2 * (1000 + 2000 + 500 + 1000));
@@ -432,7 +412,7 @@ static void graphs_are_one_activity_if_asked(void **state)
 {
     (void)state;
     sim_script("kernel.one=1000; kernel.two=2000; memset=500");
-    takt_profiler *profiler = start_profiler((takt_profiler_options){.whole_graphs = true});
+    takt_profiler *profiler = start_in_foreground((takt_profiler_options){.whole_graphs = true});
     run_graph();
     stop_profiler(profiler);
     work sum = work_of(last_trace, "replay");
@@ -450,7 +430,8 @@ static void a_filter_leaves_the_rest_out(void **state)
     CUdeviceptr memory;
     sim_script("kernel=1000; memset=500");
     check(cuMemAlloc_v2(&memory, 64));
-    takt_profiler *profiler = start_profiler((takt_profiler_options){.filter = TAKT_TIMING_MEMSET});
+    takt_profiler *profiler =
+        start_in_foreground((takt_profiler_options){.filter = TAKT_TIMING_MEMSET});
     launch("k");
     check(cuMemsetD8Async(memory, 0, 64, NULL));
     stop_profiler(profiler);
@@ -462,7 +443,7 @@ static void a_filter_leaves_the_rest_out(void **state)
 static void without_devices_there_is_no_word_of_them(void **state)
 {
     (void)state;
-    takt_profiler *profiler = start_profiler((takt_profiler_options){.no_devices = true});
+    takt_profiler *profiler = start_in_foreground((takt_profiler_options){.no_devices = true});
     {
         TAKT_SCOPE("step");
         launch("k");
@@ -477,7 +458,7 @@ static void the_facts_name_the_backend(void **state)
 {
     (void)state;
     const char *version = getenv("TEST_CUPTI_VERSION");
-    takt_profiler *profiler = start_profiler((takt_profiler_options){0});
+    takt_profiler *profiler = start_in_foreground((takt_profiler_options){0});
     launch("k");
     stop_profiler(profiler);
     const takt_facts *facts = takt_trace_facts(last_trace);
@@ -497,7 +478,7 @@ static void a_cycle_has_what_its_steps_launched(void **state)
     sim_script("kernel.step=200us");
     takt_profiler_options options = {0};
     options.schedule = (takt_schedule){.wait = 1, .warmup = 2, .active = 2, .repeat = 2};
-    takt_profiler *profiler = start_profiler(options);
+    takt_profiler *profiler = start_in_foreground(options);
     uint64_t launched = 0;
     for (unsigned step = 0; step < 10; step++) {
         for (unsigned i = 0; i <= step; i++)
@@ -537,7 +518,8 @@ static void a_summary_adds_up_while_recording(void **state)
         ROUNDS = 20
     };
     sim_script("kernel.force=1000,3000; kernel.move=250");
-    takt_profiler *profiler = start_profiler((takt_profiler_options){.mode = TAKT_MODE_SUMMARY});
+    takt_profiler *profiler =
+        start_in_foreground((takt_profiler_options){.mode = TAKT_MODE_SUMMARY});
     for (int i = 0; i < ROUNDS * MANY; i++) {
         TAKT_SCOPE("step");
         {
@@ -564,7 +546,7 @@ static void a_trace_with_a_summary_has_both(void **state)
 {
     (void)state;
     sim_script("kernel=1500");
-    takt_profiler *profiler = start_profiler((takt_profiler_options){.mode = TAKT_MODE_BOTH});
+    takt_profiler *profiler = start_in_foreground((takt_profiler_options){.mode = TAKT_MODE_BOTH});
     for (int i = 0; i < MANY; i++) {
         TAKT_SCOPE("step");
         launch("k");
@@ -659,7 +641,7 @@ static void memory_of_a_device_at_any_time(void **state)
     (void)state;
     CUdeviceptr a, b;
     takt_memory before = {.struct_size = sizeof before}, now = before;
-    takt_profiler *profiler = start_profiler((takt_profiler_options){0});
+    takt_profiler *profiler = start_in_foreground((takt_profiler_options){0});
     assert_int_equal(takt_memory_query("cuda:0", &before), TAKT_OK);
     check(cuMemAlloc_v2(&a, 1 << 20));
     check(cuMemAlloc_v2(&b, 3 << 20));

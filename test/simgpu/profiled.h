@@ -1,0 +1,47 @@
+/* For tests that profile: the last trace that a profiler gave, and what it lost. */
+#ifndef TEST_PROFILED_H
+#define TEST_PROFILED_H
+
+#include <takt/takt.h>
+
+#include <stdarg.h>
+
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static const takt_trace *last_trace;
+
+static inline void keep_trace(const takt_trace *trace, void *user)
+{
+    (void)user;
+    takt_trace_release(last_trace);
+    last_trace = takt_trace_retain(trace);
+}
+
+/* Fills in struct_size and on_trace. */
+static inline takt_profiler *start_profiler(takt_profiler_options options)
+{
+    takt_profiler *profiler;
+    options.struct_size = sizeof options;
+    options.on_trace = keep_trace;
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+    return profiler;
+}
+
+static inline void stop_profiler(takt_profiler *profiler)
+{
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    takt_profiler_destroy(profiler);
+    assert_non_null(last_trace);
+}
+
+static inline uint64_t loss(takt_loss which)
+{
+    return takt_trace_facts(last_trace)->losses[which];
+}
+
+#endif
