@@ -4,14 +4,20 @@
 ##   all            the default: the libraries in lib/, bin/takt, the samples in bin/samples/
 ##   demo           installs what is missing, builds, runs the sample simulator
 ##   check          installs what is missing, builds with -Werror, runs the tests; T=word: some
+##   crash          a thousand programs killed while they record, with and without crash_safe
 ##   check-long     CUDA windows for minutes, on the stand-ins: launches, losses, memory, flushes
+##   stress         threads, signals, forks, endings and plugins, for a minute each
 ##   simgpu         stand-ins for CUDA's libraries, into B/simgpu
 ##   sim-demo       runs a CUDA sample on them
 ##   bench          measures what Takt costs on this machine
 ##   check-gpu      runs test/gpu and the samples in CUDA on this machine's GPU
 ##   bench-gpu      measures what Takt costs programs that use the GPU
 ##   gpu-kit        all of that in one folder, B/gpu-kit, for a machine that has nothing but a GPU
-##   fuzz           the fuzz targets of test/fuzz, with clang
+##   fuzz           runs each fuzz target of test/fuzz for FUZZ_SECONDS (60), with clang
+##   fuzz-coverage  the same, and says which functions of the readers they reach
+##   faults         the command and a program with the library: each allocation and system call
+##                  fails in turn; with SAN=address,undefined, too
+##   coverage       which lines of the library the tests run, by folder: B/coverage
 ##   check-layers   does each layer include only what test/layers.txt allows?
 ##   check-symbols  do the libraries show, need and weigh what they may?
 ##   install        to PREFIX (and DESTDIR); uninstall takes it away again
@@ -29,6 +35,7 @@
 ##   B=dir          builds out of tree: objects, lib/ and bin/ all land in dir
 ##   PREFIX, LIBDIR, INCLUDEDIR, BINDIR, SHAREDIR, DESTDIR   where install puts things
 ##   CC, CXX, CFLAGS, CXXFLAGS, CPPFLAGS, LDFLAGS, LDLIBS    as usual
+##   FUZZ_SECONDS   how long each fuzz target runs (60)
 ##   TAKT_NO_INSTALL=1  demo and check install no packages
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
@@ -36,7 +43,8 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SECONDARY:
 .SECONDEXPANSION:
 .PHONY: all libs demo demo-built sim-demo check check-built check-long check-long-built simgpu \
-        bench bench-built fuzz check-gpu bench-gpu gpu-built gpu-kit gpu-kit-built \
+        bench bench-built crash crash-built fuzz fuzz-built fuzz-coverage coverage coverage-built \
+        faults check-gpu bench-gpu gpu-built gpu-kit gpu-kit-built stress stress-built \
         check-layers check-symbols install uninstall format clean help FORCE
 
 platform := $(shell uname -s)-$(shell uname -m)
@@ -48,7 +56,8 @@ endif
 ifeq ($(origin CXX),default)
   CXX := $(patsubst cc%,c++%,$(patsubst gcc%,g++%,$(patsubst clang%,clang++%,$(CC))))
 endif
-CFLAGS   ?= -O2 -g
+# Sanitizer builds are for tests: there, what is compiled soonest is best.
+CFLAGS   ?= $(if $(SAN),-O1 -g1,-O2 -g)
 CXXFLAGS ?= $(CFLAGS)
 CUDA     ?= auto
 
@@ -91,7 +100,8 @@ endif
 toolkit := $(if $(filter 0,$(CUDA))$(SAN),,$(patsubst %/bin/nvcc,%,$(wildcard $(CUDA_HOME)/bin/nvcc)))
 
 sanitize := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-common   := -Wall -Wextra -Wpedantic -Wshadow $(if $(filter 1,$(WERROR)),-Werror) \
+# Sanitizers make gcc see dangers that are none: warnings are errors in the builds without.
+common   := -Wall -Wextra -Wpedantic -Wshadow $(if $(filter 1$(SAN),$(WERROR)),-Werror) \
             $(sanitize) -pthread -Iinclude
 ours     := $(common) -fvisibility=hidden -fPIC -fno-common -ftls-model=initial-exec \
             -D_GNU_SOURCE -Isrc
@@ -138,7 +148,11 @@ gpu_programs := $(if $(toolkit),$(patsubst %.cu,$(B)/%,$(wildcard test/gpu/gpu_*
 
 # test/*/test_NAME is a test; test/*/prog_NAME is a program that script tests run.
 cxx_tests := $(patsubst %.cpp,$(B)/%,$(wildcard test/*/test_*.cpp))
-tests     := $(patsubst %.c,$(B)/%,$(wildcard test/*/test_*.c)) $(cxx_tests)
+# What runs on one thread has no races.
+one_thread := $(addprefix $(B)/test/unit/test_,chrome% config_% crash_safe fold% html_% perfetto% \
+    record_model report_% stacks_shown summary_% trace_open trace_order trace_public trace_read)
+tests     := $(filter-out $(if $(findstring thread,$(SAN)),$(one_thread)), \
+    $(patsubst %.c,$(B)/%,$(wildcard test/*/test_*.c)) $(cxx_tests))
 progs     := $(patsubst %.c,$(B)/%,$(wildcard test/*/prog_*.c))
 scripts   := $(wildcard test/check-*.sh test/*/check_*.sh test/*/check_*.py) \
              $(filter-out test/cli/lib_%,$(wildcard test/cli/*.sh))
@@ -191,17 +205,18 @@ $(B)/obj/src/cli/tables/sqlite.o: $(wildcard src/cli/tables/*.sql)
 
 # Size counts, too: what runs once a cycle is compiled for size, what runs for every event for speed.
 # CFLAGS that somebody has given are left alone.
-hot := $(wildcard src/record/*.c) $(patsubst %,src/%.c, \
+hot := $(filter-out src/record/mapping%,$(wildcard src/record/*.c)) $(patsubst %,src/%.c, \
     $(addprefix base/,arena array clock hash histogram number strtab text writer) \
     $(addprefix cuda/,callback decode store) \
     $(addprefix trace/,calls devices model_finish model_fold nest order read seal) \
     $(addprefix export/,chrome_event chrome_span chrome_value perfetto_device perfetto_event \
         perfetto_message))
-ifeq ($(origin CFLAGS),file)
+ifeq ($(origin CFLAGS)$(SAN),file)
   $(filter-out $(call objects,$(hot)),$(lib_objects)): private CFLAGS += -Os
 endif
 
 $(B)/obj/test/%.o:       flags = $(c_ours) -Itest
+$(B)/obj/test/faults/%.o: flags = -std=gnu11 -Wall -Wextra -fPIC -D_GNU_SOURCE
 $(B)/obj/test/simgpu/%.o: flags = $(c_ours) -ftls-model=global-dynamic -Itest
 $(B)/obj/test/bench/%.o: flags = $(c_ours) $(nvtx) $(lttng_cflags) -Itest/bench
 $(B)/obj/test/fuzz/%.o:  flags = $(c_ours) -Itest -Wno-missing-prototypes
@@ -363,6 +378,21 @@ $(B)/takt-bench: $(call objects,$(wildcard test/bench/*.c)) $(static)
 $(addprefix $(B)/,$(fuzzers)): $(B)/%: $(B)/obj/test/fuzz/%.o $(support) $(static)
 	$(link)
 
+# What makes calls of a program fail, preloaded.
+inject := $(B)/test/faults/libinject.so
+$(inject): $(B)/obj/test/faults/inject.o
+	$(call say,LD $@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -shared $(LDFLAGS) -o $@ $^ -ldl
+
+# The fluid with the library beside it, so that calls of Takt and of the program can be told apart.
+fault_host := $(B)/test/faults/sph
+$(fault_host): $(call objects,$(wildcard samples/sph/*.c $(if $(toolkit),samples/sph/*.cu))) $(LIB)/libtakt.so
+	$(link)
+$(fault_host): link_flags = $(openmp) $(if $(toolkit),$(cuda_link)) -L$(LIB) -ltakt \
+    -Wl,-rpath,'$(abspath $(LIB))'
+$(if $(toolkit),$(fault_host)): linker = $(CXX)
+
 # Running. The second make sees what the first one installed, and uses all cores unless told.
 again = $(MAKE) $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
@@ -388,15 +418,33 @@ check:
 	@test/support/install-packages.sh check
 	@+$(again) WERROR=1 check-built
 
-check-built: all $(tests) $(progs) $(sim_libs) $(if $(toolkit),gpu-kit-built)
-	@$(if $(SAN),,$(if $(call can,$(fuzz_cc) -fsanitize=fuzzer,LLVMFuzzerTestOneInput),$(MAKE) fuzz))
+check-built: all $(tests) $(progs) $(inject) $(fault_host) $(sim_libs) $(if $(SAN),,$(if $(toolkit),gpu-kit-built))
+	@$(if $(SAN),,$(if $(call can,$(fuzz_cc) -fsanitize=fuzzer,LLVMFuzzerTestOneInput),$(MAKE) fuzz-built))
 	@$(test_env) T='$(T)' test/support/run-tests.sh \
 	    $(tests) $(addprefix $(B)/fuzz/,$(fuzzers)) $(scripts)
+
+faults: all $(inject) $(fault_host) $(B)/test/cli/prog_trace
+	@$(test_env) python3 test/faults/check_faults.py all
+	@$(test_env) python3 test/faults/check_library.py all
 
 check-long:
 	@+$(again) check-long-built
 check-long-built: all $(sim_libs) $(B)/test/simgpu/prog_busy
 	@$(test_env) test/simgpu/check_busy.sh long
+
+crash:
+	@+$(again) crash-built
+crash-built: $(addprefix $(B)/test/stress/prog_,crash crashing)
+	@$(test_env) CRASH_KILLS=1000 test/stress/check_crash.sh
+
+# Programs that look for what hurts the host, as long as TAKT_STRESS says, in seconds.
+stress_tests := $(B)/test/unit/test_record_model $(addprefix $(B)/test/stress/test_, \
+    signals forks thread_ends comings misuse bounded_memory)
+stress:
+	@+$(again) stress-built
+stress-built: libs $(stress_tests)
+	@$(test_env) test/stress/repeat.sh $(stress_tests)
+	@LOADS=300 $(test_env) test/stress/check_plugin.sh
 
 check-layers:
 	@$(test_env) test/check-layers.sh
@@ -443,10 +491,41 @@ lttng_libs   = $(shell pkg-config --libs lttng-ust 2>/dev/null)
 lttng_cflags = $(if $(lttng_libs),-DTKT_BENCH_LTTNG $(shell pkg-config --cflags lttng-ust))
 
 # A build of its own, since libFuzzer steers by the coverage of the whole library.
-fuzz_cc := $(if $(findstring clang,$(CC)),$(CC),clang)
-fuzz:
-	$(Q)$(MAKE) B=$(B)/fuzz CC=$(fuzz_cc) SAN=fuzzer-no-link,address,undefined \
+FUZZ_SECONDS ?= 60
+fuzz_cc      := $(if $(findstring clang,$(CC)),$(CC),clang)
+fuzz_run      = $(test_env) FUZZ_SECONDS='$(FUZZ_SECONDS)' xargs -n 1 -P $(shell nproc) \
+    test/support/run-fuzz.sh
+fuzz-built:
+	$(Q)$(MAKE) B=$(B)/fuzz CC='$(fuzz_cc)' SAN=fuzzer-no-link,address,undefined \
 	    $(addprefix $(B)/fuzz/,$(fuzzers))
+fuzz:
+	@test/support/install-packages.sh fuzz
+	@+$(again) fuzz-built
+	@echo $(addprefix $(B)/fuzz/,$(fuzzers)) | $(fuzz_run)
+
+# Without sanitizers, which would only make it slower.
+fuzz-coverage:
+	@test/support/install-packages.sh fuzz
+	@+$(again) B=$(B)/fuzz-coverage CC='$(fuzz_cc)' SAN=fuzzer-no-link LDFLAGS=-fprofile-instr-generate \
+	    CFLAGS='-O1 -g -fprofile-instr-generate -fcoverage-mapping' \
+	    $(addprefix $(B)/fuzz-coverage/,$(fuzzers))
+	@rm -f $(B)/fuzz-coverage/*.profraw
+	@echo $(addprefix $(B)/fuzz-coverage/,$(fuzzers)) | \
+	    LLVM_PROFILE_FILE='$(abspath $(B))/fuzz-coverage/%p.profraw' $(fuzz_run)
+	@test/support/fuzz-coverage.py $(B)/fuzz-coverage $(addprefix $(B)/fuzz-coverage/,$(fuzzers))
+
+# A build of its own, with counters in it. Left out are what looks at sources or at the build itself,
+# at the page in a browser, and fuzz targets.
+coverage_tests = $(tests) $(filter-out test/check-% $(foreach dir,compile gpu html install viewers, \
+    test/$(dir)/%),$(scripts))
+coverage:
+	@test/support/install-packages.sh check
+	@+$(again) B=$(B)/coverage CFLAGS='-O1 -g --coverage -fprofile-update=atomic' \
+	    LDFLAGS='--coverage -Wl,-u,__gcov_dump' coverage-built
+coverage-built: all $(tests) $(progs) $(inject) $(fault_host) $(sim_libs)
+	@find $(B) -name '*.gcda' -delete
+	@$(test_env) T='$(T)' test/support/run-tests.sh $(coverage_tests); status=$$?; \
+	    test/support/coverage.py $(B) && exit $$status
 
 # Installing
 headers     := $(wildcard include/takt/*)

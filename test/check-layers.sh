@@ -48,8 +48,8 @@ includes() {
     $4 ~ /^takt\// { next }
     $1 ~ /^src\// { split($1, path, "/"); in_layer(path[2]); next }
     $1 ~ /^samples\// && $3 == "\"" && $4 ~ /\// { wrong("samples see only takt/*.h"); next }
-    $1 ~ /^include.*\.h$/ && ($4 == "stdio.h" || $4 !~ /^(std[a-z]*|x86intrin)\.h$/) {
-        wrong("a public header includes only <takt/*.h> and <std*.h>, but not <stdio.h>")
+    $1 ~ /^include.*\.h$/ && ($4 == "stdio.h" || $4 !~ /^(std[a-z]*|x86intrin)\.h$|^type_traits$/) {
+        wrong("a public header includes only <takt/*.h> and <std*.h>, but not <stdio.h>, and <type_traits>")
     }
     END {
         if (!files) { print "no includes found under " ENVIRON["PWD"]; errors++ }

@@ -29,8 +29,11 @@ refuse "libtakt.a shows" < <(nm -A --extern-only --defined-only "$lib/libtakt.a"
          $(NF - 1) ~ /[VW]/ && $NF ~ /^(nvtx|InitializeInjectionNvtx)/ { next }
          { print $NF, "of", $1 }')
 
-refuse "bin/takt uses the hidden" < <(find "$build/obj/src/cli" -name '*.o' -exec nm -u {} + |
-    awk '$2 ~ /^tkt_/ { print $2 }' | sort -u)
+# The layer base is the command's, too: test/layers.txt.
+refuse "bin/takt uses the hidden" < <(comm -23 \
+    <(find "$build/obj/src/cli" -name '*.o' -exec nm -u {} + |
+        awk '$2 ~ /^tkt_/ { print $2 }' | sort -u) \
+    <(nm --defined-only "$build"/obj/src/base/*.o | awk 'NF == 3 { print $3 }' | sort -u))
 
 dynamic=$(readelf -dW "$lib/libtakt.so")
 refuse "libtakt.so needs" < <(sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' <<<"$dynamic" |
@@ -49,7 +52,7 @@ refuse "libtakt.so has TLS that is not initial-exec" < <(readelf -rW "$lib/libta
 strip -o "$scratch/libtakt.so" "$lib/libtakt.so"
 bytes=$(stat -c %s "$scratch/libtakt.so")
 # Of these some 60 KiB are unwind tables: docs/architecture.md says why they stay.
-[ "$bytes" -le $((480 * 1024)) ] || refuse "libtakt.so" <<<"is $bytes bytes, 491520 at most"
+[ "$bytes" -le $((560 * 1024)) ] || refuse "libtakt.so" <<<"is $bytes bytes, 573440 at most"
 
 echo "libtakt.so: $bytes bytes stripped, $tls_bytes of TLS, $(wc -l <<<"$exported") names"
 [ "$errors" = 0 ]

@@ -65,7 +65,9 @@ typedef struct takt_error {
 /* The host's memory. `resize` works as realloc does: pointer NULL allocates, size 0 frees and
  * returns NULL; it returns NULL when there is no memory. It may be called from any thread and must
  * return memory aligned for any type. It may be instrumented: what it records while it works for
- * Takt is ignored, scopes and reported allocations alike. It must not call other parts of Takt. */
+ * Takt is ignored, scopes and reported allocations alike. It must not call other parts of Takt.
+ * What a thread needs in the middle of recording an event is mapped by the operating system instead,
+ * because the event may be a signal handler's. */
 typedef struct takt_allocator {
     void *(*resize)(void *user, void *pointer, size_t size);
     void *user;

@@ -107,10 +107,9 @@ static inline void takt_stream_close(takt_stream_mark *mark)
     takt_scope_close(mark->scope);
 }
 
-#define TAKT_SITE_HERE(name)                                                                       \
+#define TAKT_STREAM_SITE(name)                                                                     \
     (__extension__({                                                                               \
-        static takt_site takt_site_here =                                                          \
-            TAKT_SITE_AS(TAKT_SITE_SCOPE, TAKT_LEVEL_NORMAL, NULL, name, NULL, 0);                 \
+        TAKT_SITE_HERE(TAKT_INSTEAD_STREAM, TAKT_SITE_SCOPE, name);                                \
         &takt_site_here;                                                                           \
     }))
 
@@ -134,7 +133,7 @@ struct takt_stream_guard {
  * `name` is a string literal. */
 #define TAKT_STREAM_SCOPE(stream, name)                                                            \
     TAKT_STREAM_GUARD(TAKT_JOIN(takt_stream_, __COUNTER__),                                        \
-                      takt_stream_open(TAKT_SITE_HERE(name), 0, stream))
+                      takt_stream_open(TAKT_STREAM_SITE(name), 0, stream))
 
 /* Around one launch, copy or set on `stream`: TAKT_LAUNCH(stream, filter, "name") { ... }. `filter`
  * is one TAKT_TIMING_ bit and becomes part of what tables print: "kernel density", "memcpy HtoD".
@@ -142,7 +141,7 @@ struct takt_stream_guard {
 #define TAKT_LAUNCH(stream, filter, name)                                                          \
     TAKT_LAUNCH_AS(TAKT_JOIN(takt_launch_, __COUNTER__), stream, filter, name)
 #define TAKT_LAUNCH_AS(variable, stream, filter, name)                                             \
-    for (TAKT_STREAM_GUARD(variable, takt_stream_open(TAKT_SITE_HERE(name), filter, stream));      \
+    for (TAKT_STREAM_GUARD(variable, takt_stream_open(TAKT_STREAM_SITE(name), filter, stream));    \
          !TAKT_STREAM_DONE(variable); TAKT_STREAM_DONE(variable) = true)
 
 #else /* TAKT_DISABLE: blocks still run, once; nothing is timed */

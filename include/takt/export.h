@@ -26,8 +26,8 @@ typedef struct takt_export_options {
     uint64_t max_bytes;   /* of one Chrome file, unpacked; more goes into NAME.2.json; 0: all */
 } takt_export_options;
 
-/* Writes a file: first under a temporary name beside it, then renamed. `error` may be NULL and says
- * why not. */
+/* Writes a file: first under a temporary name beside it, then renamed; a file that is there is
+ * replaced. `error` may be NULL and says why not. */
 TAKT_API takt_status takt_export_file(const takt_trace *trace, const char *format,
                                       const char *path, const takt_export_options *options,
                                       takt_error *error);
@@ -35,7 +35,8 @@ TAKT_API takt_status takt_export_file(const takt_trace *trace, const char *forma
 /* Writes the file or files of one output into `directory`, which is created: "perfetto", "chrome",
  * "folded" and so on, each also with ".gz", and "tensorboard", which lays out both
  * DIRECTORY/HOST_PID.TIME.pt.trace.json.gz and DIRECTORY/plugins/profile/TIME/HOST.trace.json.gz.
- * The first path is copied to `path` if that is not NULL. */
+ * Files that are there already stay: the new one gets "-2", "-3" and so on into its name, behind
+ * NAME.CYCLE. The first path is copied to `path` if that is not NULL. */
 TAKT_API takt_status takt_export_output(const takt_trace *trace, const char *output,
                                         const char *directory, const takt_export_options *options,
                                         char *path, size_t path_size, takt_error *error);

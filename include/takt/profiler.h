@@ -11,8 +11,14 @@
  *
  * A NULL profiler stands for the one that the environment asks for: where TAKT_CONFIG names a file
  * or TAKT_OPTIONS is set, the first call of takt_profiler_start(NULL) or takt_profiler_step(NULL)
- * begins its step 0, and exit stops it. Otherwise NULL does nothing and returns TAKT_OK, so that a
- * program may keep its calls when it runs without a profiler. One thread at a time uses a profiler.
+ * begins its step 0. Otherwise NULL does nothing and returns TAKT_OK, so that a program may keep its
+ * calls when it runs without a profiler. Where the environment asks for one that cannot be made,
+ * takt_profiler_start(NULL) and takt_profiler_stop(NULL) return why.
+ *
+ * One thread at a time uses a profiler; a second one gets TAKT_BAD_STATE. exit() saves what a
+ * running profiler has recorded and prints its reports, but does not call on_trace, since what that
+ * uses may be gone: a stop or destroy that comes later, in a static object's destructor, does. A
+ * forked child records and saves nothing; there the functions return TAKT_BAD_STATE.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TAKT_PROFILER_H
@@ -106,8 +112,10 @@ typedef struct takt_profiler_options {
      * called, reports are printed after it, on the thread that steps. */
     const char *const *reports;       /* names of reports printed to standard output */
     size_t             report_count;
-    const char        *directory;     /* {name} {time} {pid} {host} are replaced; with {time} it is a
-                                       * new one, if need be with -2, -3 behind it; NULL: "." */
+    const char        *directory;     /* {name} {time} {pid} {host} {rank} are replaced; with {time}
+                                       * it is a new one, if need be with -2, -3 behind it; a
+                                       * relative one is of takt_profiler_start()'s working
+                                       * directory, whatever that is later; NULL: "." */
     const char *const *traces;        /* exporters: "perfetto", "chrome", "chrome.gz", ... */
     size_t             trace_count;
     uint64_t           max_trace_bytes; /* of one file; more goes into a next one; 0: 256 MiB */
@@ -131,6 +139,15 @@ typedef struct takt_profiler_options {
     uint32_t           device_wait_ms;  /* how long sealing a cycle waits at most for devices to
                                          * finish what the cycle launched; what has not finished by
                                          * then is counted as incomplete; 0: 10000 */
+    uint32_t           report_width;    /* columns of printed reports; 0: the terminal's, or 160 */
+    uint32_t           rank;            /* of this process, and of how many: names of files have it
+                                         * (NAME.rank3.0.pftrace); world_size 0: both are as the
+                                         * variables of MPI's launchers, Slurm or torchrun say */
+    uint32_t           world_size;
+    bool               crash_safe;      /* events lie in a file of max_memory_bytes and more, reserved
+                                         * in `directory` by the first start, so that `takt recover`
+                                         * gives them back however the process ends; removed at exit
+                                         */
 } takt_profiler_options;
 
 /* What TAKT_PROFILER_OPTIONS_INIT is, as a function: for C++ and for other languages. Any thread. */
@@ -147,7 +164,9 @@ TAKT_API takt_profiler_options takt_profiler_options_init(void);
 TAKT_API takt_status takt_profiler_create(const takt_profiler_options *options,
                                           takt_profiler **out);
 
-/* Begins step 0. TAKT_BAD_STATE if it runs already. */
+/* Begins step 0. TAKT_BAD_STATE if it runs already, and in a child that was forked while anything was
+ * recorded. TAKT_IO_ERROR, and the log says why, if it is to be crash_safe and there is no room for
+ * the file; then nothing is recorded. */
 TAKT_API takt_status takt_profiler_start(takt_profiler *profiler);
 
 /* Ends the current step and moves the schedule forward by one. Traces that have become ready are
@@ -157,7 +176,8 @@ TAKT_API takt_status takt_profiler_step(takt_profiler *profiler);
 /* Saves the window that is open, if one is, marked as partial unless there is no schedule, and
  * waits for exports and callbacks that are outstanding. The step that has begun is not counted. A
  * program that ends before the schedule does is told so in the log. The profiler can be started
- * again; its cycles are counted on, so that no file is overwritten. */
+ * again, and counts its cycles on. Returns the first failure since the start, such as TAKT_IO_ERROR
+ * for a trace, stream or report that could not be written; the log has said which. */
 TAKT_API takt_status takt_profiler_stop(takt_profiler *profiler);
 
 /* Declares how much simulated time one step advances, in seconds, for the real-time factor.

@@ -26,6 +26,9 @@ typedef struct takt_report_options {
     bool        with_flops;   /* scopes: the FLOPs column */
     bool        all;          /* scopes, tree: calls into CUDA too; scopes: kernels and copies */
     uint32_t    by_stack;     /* scopes: group by so many innermost frames of stacks too; 0: not */
+    /* Where columns did not fit, a line names them and says how to get them: this text, such as
+     * "--width ", and a number. NULL: it names `width` above. */
+    const char *width_key;
 } takt_report_options;
 
 /* Writes the report of that name. `options` may be NULL. TAKT_NOT_FOUND for an unknown name,

@@ -16,8 +16,10 @@
  * site, name, depth or chunk. What cannot be recorded is dropped, and counted in every report.
  *
  * All functions and macros may be used on any thread at any time, before main and after exit too,
- * but not in signal handlers. Names are copied when a call site is first hit. NULL reads as
- * "(null)". With TAKT_DISABLE defined every macro vanishes after type checking.
+ * and in signal handlers: what a handler records while it interrupts Takt itself is dropped and
+ * counted. A handler ends what it begins, and does not leave by longjmp(). Names are copied when a
+ * call site is first hit. NULL reads as "(null)". With TAKT_DISABLE defined every macro vanishes
+ * after type checking.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TAKT_SCOPE_H
@@ -26,6 +28,11 @@
 #include <takt/base.h>
 #if defined(__x86_64__) && !defined(__CUDA_ARCH__)
 #include <x86intrin.h>
+#endif
+#ifdef __cplusplus
+extern "C++" { /* whoever includes this header may stand inside extern "C" */
+#include <type_traits>
+}
 #endif
 
 #ifdef __cplusplus
@@ -90,7 +97,7 @@ typedef struct takt_thread_v1 {
     takt_frame  *top;    /* the next free frame */
     takt_frame  *top_limit;
     void        *log;     /* struct tkt_thread_log */
-    uint64_t     is_busy; /* inside the library */
+    uint64_t     is_busy; /* not 0: the slow path decides; bits of src/base/thread.h */
     uint64_t     printing_timers;
     uint64_t     device_call; /* the call into a device library that it is in, see src/cuda */
 } takt_thread_v1;
@@ -117,7 +124,7 @@ extern TAKT_API takt_switch_v1 takt_switch_hot_v1;
 
 /* The library's half of the macros; not to be called by hand. */
 TAKT_API takt_open takt_scope_begin_v1(takt_site *site);
-TAKT_API void takt_scope_end_v1(takt_open open, uint64_t now);
+TAKT_API void takt_scope_end_v1(takt_open open);
 TAKT_API void takt_begin_v1(takt_site *site);
 TAKT_API void takt_end_v1(takt_site *site);
 TAKT_API void takt_phase_v1(takt_site *site);
@@ -142,6 +149,10 @@ TAKT_API void takt_begin(const char *name);
 
 /* Ends the innermost scope that takt_begin() or TAKT_BEGIN() opened on this thread. */
 TAKT_API void takt_end(void);
+
+/* TAKT_MARK and TAKT_COUNTER with a name made at run time; several times dearer than the macros. */
+TAKT_API void takt_mark(const char *name);
+TAKT_API void takt_counter(const char *name, double value);
 
 /* Names the calling thread in every later trace; the name is copied. */
 TAKT_API void takt_thread_name(const char *name);
@@ -179,6 +190,51 @@ TAKT_API void takt_flow_end(uint64_t id);
 #define TAKT_JOIN_(a, b) a##b
 #define TAKT_JOIN(a, b)  TAKT_JOIN_(a, b)
 
+/* A macro's name is stored once, in static data, so the compiler must know it. C refuses any other
+ * ("initializer element is not constant"); C++ would keep the name of the first call for ever.
+ * TAKT_REQUIRE tells what to use instead; TAKT_CONSTINIT refuses what gets past it: text that the
+ * compiler knows, in memory that does not stay, such as a const array on the stack. */
+#ifdef __cplusplus
+constexpr char takt_first_letter(const char *text)
+{
+    return text ? *text : '\0';
+}
+#define TAKT_IS_KNOWN(text)         __builtin_constant_p(takt_first_letter(text))
+#define TAKT_REQUIRE(what, message) static_assert(what, message);
+#if defined(__NVCC__) || defined(__EDG__) /* for these __func__ in a template is no constant */
+#define TAKT_CONSTINIT
+#elif __cpp_constinit >= 201907L
+#define TAKT_CONSTINIT constinit
+#elif defined(__clang__)
+#define TAKT_CONSTINIT __attribute__((require_constant_initialization))
+#elif __GNUC__ >= 10
+#define TAKT_CONSTINIT __constinit
+#else
+#define TAKT_CONSTINIT
+#endif
+#else
+#define TAKT_REQUIRE(what, message)
+#define TAKT_CONSTINIT
+#endif
+#define TAKT_REQUIRE_NAME(name, instead)                                                           \
+    TAKT_REQUIRE(TAKT_IS_KNOWN(name), "Takt: this name must be a literal or static constexpr. "    \
+                 instead)
+#define TAKT_REQUIRE_REST(category, level, device, filter)                                         \
+    TAKT_REQUIRE(TAKT_IS_KNOWN(category) && TAKT_IS_KNOWN(device) &&                               \
+                     __builtin_constant_p((uint8_t)(level)) &&                                     \
+                     __builtin_constant_p((uint32_t)(filter)),                                     \
+                 "Takt: category, level, device and filter must be constants")
+
+#define TAKT_INSTEAD_SCOPE                                                                         \
+    "For names made at run time use takt::Scope, or takt_begin() and takt_end()"
+#define TAKT_INSTEAD_PHASE   "For names made at run time use takt_begin() and takt_end()"
+#define TAKT_INSTEAD_END     "For names made at run time use takt_end()"
+#define TAKT_INSTEAD_MARK    "For names made at run time use takt_mark()"
+#define TAKT_INSTEAD_COUNTER "For names made at run time use takt_counter()"
+#define TAKT_INSTEAD_ARG     "Text made at run time may be the value of TAKT_ARG, not its key"
+#define TAKT_INSTEAD_STREAM                                                                        \
+    "For names made at run time put takt::Scope, or takt_begin() and takt_end(), around it"
+
 #ifndef TAKT_DISABLE
 
 /* The mask bit that asks for totals of declared work only. */
@@ -189,9 +245,15 @@ TAKT_API void takt_flow_end(uint64_t id);
 
 #define TAKT_SITE_AS(kind, level, category, name, device, filter)                                  \
     {                                                                                              \
-        0, (uint8_t)(kind), (uint8_t)(level), 0, ~UINT64_C(0), (name), (category), __FILE__,       \
-            __func__, (device), __LINE__, (filter)                                                 \
+        0, (uint8_t)(kind), (uint8_t)(level), 0, ~UINT64_C(0),                                     \
+            (name), /* a literal; for names made at run time use takt_begin() and the like */      \
+            (category), __FILE__, __func__, (device), __LINE__, (filter)                           \
     }
+#define TAKT_STATIC_SITE(variable, instead, kind, level, category, name, device, filter)           \
+    TAKT_REQUIRE_NAME(name, instead)                                                               \
+    TAKT_REQUIRE_REST(category, level, device, filter)                                             \
+    TAKT_CONSTINIT static takt_site variable =                                                     \
+        TAKT_SITE_AS(kind, level, category, name, device, filter)
 
 #define TAKT_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define TAKT_UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -216,6 +278,20 @@ static inline __attribute__((always_inline)) bool takt_is_on(uint64_t bits)
     return (__atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED) & bits) != 0;
 }
 
+/* From here to takt_leave() a signal handler finds the thread busy, and records nothing: so it meets
+ * no half of an event, and no reading of the clock that stands beside nothing yet. */
+static inline __attribute__((always_inline)) void takt_enter(takt_thread_v1 *thread)
+{
+    thread->is_busy = 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static inline __attribute__((always_inline)) void takt_leave(takt_thread_v1 *thread)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    thread->is_busy = 0;
+}
+
 /* Whether this thread has a scope open: the frame below the first one has no site. */
 static inline __attribute__((always_inline)) bool takt_has_open(void)
 {
@@ -233,14 +309,20 @@ static inline __attribute__((always_inline)) takt_open takt_scope_open(takt_site
         return open;
     takt_thread_v1 *thread = &takt_thread_hot_v1;
     uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
-    takt_frame *frame = thread->top;
-    if (TAKT_UNLIKELY(id == 0 || frame == thread->top_limit))
+    if (TAKT_UNLIKELY(id == 0 || thread->is_busy))
         return takt_scope_begin_v1(site);
+    takt_enter(thread);
+    takt_frame *frame = thread->top;
+    if (TAKT_UNLIKELY(frame == thread->top_limit)) {
+        takt_leave(thread);
+        return takt_scope_begin_v1(site);
+    }
     open.frame = frame;
     __atomic_store_n(&frame->site, id, __ATOMIC_RELEASE);
     open.start = takt_ticks();
     __atomic_store_n(&frame->start, open.start, __ATOMIC_RELEASE);
     __atomic_store_n(&thread->top, frame + 1, __ATOMIC_RELEASE);
+    takt_leave(thread);
     return open;
 }
 
@@ -251,19 +333,27 @@ static inline __attribute__((always_inline)) void takt_scope_close(takt_open ope
     takt_frame *frame = open.frame;
     if (!frame)
         return;
-    uint64_t ticks = takt_ticks() - open.start;
     takt_thread_v1 *thread = &takt_thread_hot_v1;
+    if (TAKT_UNLIKELY(thread->is_busy)) {
+        takt_scope_end_v1(open);
+        return;
+    }
+    takt_enter(thread);
+    uint64_t ticks = takt_ticks() - open.start;
     takt_record *record = thread->cursor;
     if (TAKT_UNLIKELY(thread->top != frame + 1 || frame->start != open.start ||
                       record == thread->limit || ticks >> 32)) {
-        takt_scope_end_v1(open, open.start + ticks);
+        takt_leave(thread);
+        takt_scope_end_v1(open);
         return;
     }
     record->start = open.start;
     record->ticks = (uint32_t)ticks;
+    __atomic_signal_fence(__ATOMIC_RELEASE); /* the tag says that it is written */
     record->tag = frame->site << 8 | frame->depth;
     __atomic_store_n(&thread->cursor, record + 1, __ATOMIC_RELEASE);
     __atomic_store_n(&thread->top, frame, __ATOMIC_RELEASE);
+    takt_leave(thread);
 }
 
 /* Where a phase is open already, it ends and the next begins: one clock read, one record. */
@@ -273,24 +363,29 @@ static inline __attribute__((always_inline)) void takt_phase_next(takt_site *sit
         return;
     takt_thread_v1 *thread = &takt_thread_hot_v1;
     uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+    if (TAKT_UNLIKELY(id == 0 || thread->is_busy)) {
+        takt_phase_v1(site);
+        return;
+    }
+    takt_enter(thread);
     takt_record *record = thread->cursor;
-    if (TAKT_UNLIKELY(id == 0 || record == thread->limit)) {
-        takt_phase_v1(site);
-        return;
-    }
-    takt_frame *frame = thread->top - 1;
+    takt_frame *frame = record == thread->limit ? NULL : thread->top - 1;
     uint64_t now = takt_ticks();
-    uint64_t ticks = now - frame->start;
-    if (TAKT_UNLIKELY(!(frame->site & TAKT_FRAME_PHASE) || ticks >> 32)) {
+    if (TAKT_UNLIKELY(!frame || !(frame->site & TAKT_FRAME_PHASE) ||
+                      (now - frame->start) >> 32)) {
+        takt_leave(thread);
         takt_phase_v1(site);
         return;
     }
+    uint32_t tag = frame->site << 8 | frame->depth;
     record->start = frame->start;
-    record->ticks = (uint32_t)ticks;
-    record->tag = frame->site << 8 | frame->depth;
+    record->ticks = (uint32_t)(now - frame->start);
+    __atomic_signal_fence(__ATOMIC_RELEASE);
+    record->tag = tag;
     __atomic_store_n(&thread->cursor, record + 1, __ATOMIC_RELEASE);
     __atomic_store_n(&frame->site, id | TAKT_FRAME_PHASE, __ATOMIC_RELEASE);
     __atomic_store_n(&frame->start, now, __ATOMIC_RELEASE);
+    takt_leave(thread);
 }
 
 #ifdef __cplusplus
@@ -313,14 +408,16 @@ static inline __attribute__((always_inline)) void takt_scope_leave(takt_open *op
 #endif
 
 #define TAKT_SCOPE_AS(id, bits, kind, level, category, name, device, filter)                       \
-    static takt_site TAKT_JOIN(takt_site_, id) =                                                   \
-        TAKT_SITE_AS(kind, level, category, name, device, filter);                                 \
+    TAKT_STATIC_SITE(TAKT_JOIN(takt_site_, id), TAKT_INSTEAD_SCOPE, kind, level, category, name,   \
+                     device, filter);                                                              \
     TAKT_SCOPE_GUARD(TAKT_JOIN(takt_scope_, id), takt_scope_open(&TAKT_JOIN(takt_site_, id), bits))
 
-#define TAKT_SITE_DO(call, bits, kind, name, ...)                                                  \
+#define TAKT_SITE_HERE(instead, kind, name)                                                        \
+    TAKT_STATIC_SITE(takt_site_here, instead, kind, TAKT_LEVEL_NORMAL, NULL, name, NULL, 0)
+
+#define TAKT_SITE_DO(call, bits, kind, instead, name, ...)                                         \
     do {                                                                                           \
-        static takt_site takt_site_here =                                                          \
-            TAKT_SITE_AS(kind, TAKT_LEVEL_NORMAL, NULL, name, NULL, 0);                            \
+        TAKT_SITE_HERE(instead, kind, name);                                                       \
         if (TAKT_UNLIKELY(takt_is_on(bits)))                                                       \
             call(&takt_site_here __VA_ARGS__);                                                     \
     } while (0)
@@ -328,8 +425,10 @@ static inline __attribute__((always_inline)) void takt_scope_leave(takt_open *op
 #define TAKT_NORMAL_BIT TAKT_DEFAULT_BIT(TAKT_LEVEL_NORMAL)
 #define TAKT_COMMA      ,
 
-/* A scope from here to the end of the block. `name` is a string literal. Its category is the
- * default one, its level TAKT_LEVEL_NORMAL. */
+/* A scope from here to the end of the block. `name` is a string literal, __func__, or in C++ any
+ * text that is constexpr and stays: inside a function an array must be static constexpr. For names
+ * made at run time there are takt_begin() and takt::Scope. Its category is the default one, its
+ * level TAKT_LEVEL_NORMAL. */
 #define TAKT_SCOPE(name) TAKT_SCOPE_COUNTED(__COUNTER__, name)
 #define TAKT_SCOPE_COUNTED(id, name)                                                               \
     TAKT_SCOPE_AS(id, TAKT_NORMAL_BIT, TAKT_SITE_SCOPE, TAKT_LEVEL_NORMAL, NULL, name, NULL, 0)
@@ -354,11 +453,11 @@ static inline __attribute__((always_inline)) void takt_scope_leave(takt_open *op
 
 /* A scope whose begin and end stand in different blocks. The names must match: an end without its
  * begin is counted, reported with its place, and ignored; scopes left open within are closed. */
-#define TAKT_BEGIN(name) TAKT_SITE_DO(takt_begin_v1, TAKT_NORMAL_BIT, TAKT_SITE_SCOPE, name, )
+#define TAKT_BEGIN(name)                                                                           \
+    TAKT_SITE_DO(takt_begin_v1, TAKT_NORMAL_BIT, TAKT_SITE_SCOPE, TAKT_INSTEAD_SCOPE, name, )
 #define TAKT_END(name)                                                                             \
     do {                                                                                           \
-        static takt_site takt_site_here =                                                          \
-            TAKT_SITE_AS(TAKT_SITE_SCOPE, TAKT_LEVEL_NORMAL, NULL, name, NULL, 0);                 \
+        TAKT_SITE_HERE(TAKT_INSTEAD_END, TAKT_SITE_SCOPE, name);                                   \
         if (TAKT_UNLIKELY(takt_is_on(TAKT_NORMAL_BIT) || takt_has_open()))                         \
             takt_end_v1(&takt_site_here);                                                          \
     } while (0)
@@ -367,17 +466,17 @@ static inline __attribute__((always_inline)) void takt_scope_leave(takt_open *op
  * with the step (takt_profiler_step). */
 #define TAKT_PHASE(name)                                                                           \
     do {                                                                                           \
-        static takt_site takt_site_here =                                                          \
-            TAKT_SITE_AS(TAKT_SITE_PHASE, TAKT_LEVEL_NORMAL, NULL, name, NULL, 0);                 \
+        TAKT_SITE_HERE(TAKT_INSTEAD_PHASE, TAKT_SITE_PHASE, name);                                 \
         takt_phase_next(&takt_site_here, TAKT_NORMAL_BIT);                                         \
     } while (0)
 
 /* A moment without duration. */
-#define TAKT_MARK(name) TAKT_SITE_DO(takt_mark_v1, TAKT_NORMAL_BIT, TAKT_SITE_MARK, name, )
+#define TAKT_MARK(name)                                                                            \
+    TAKT_SITE_DO(takt_mark_v1, TAKT_NORMAL_BIT, TAKT_SITE_MARK, TAKT_INSTEAD_MARK, name, )
 
 /* The value of a quantity from now on, as a double. */
 #define TAKT_COUNTER(name, value)                                                                  \
-    TAKT_SITE_DO(takt_counter_v1, TAKT_NORMAL_BIT, TAKT_SITE_COUNTER, name,                        \
+    TAKT_SITE_DO(takt_counter_v1, TAKT_NORMAL_BIT, TAKT_SITE_COUNTER, TAKT_INSTEAD_COUNTER, name,  \
                  TAKT_COMMA(double)(value))
 
 #define TAKT_WORK(flops, bytes)                                                                    \
@@ -386,26 +485,52 @@ static inline __attribute__((always_inline)) void takt_scope_leave(takt_open *op
             takt_work((double)(flops), (double)(bytes));                                           \
     } while (0)
 
-/* A key and a value on the innermost open scope: any integer, floating-point number, bool or
- * string. Strings are copied. */
+/* A key and a value on the innermost open scope: any integer of up to 64 bits, enum, bool,
+ * floating-point number (as the nearest double) or string (char *, copied). */
 #ifdef __cplusplus
 extern "C++" {
-template <typename T> struct takt_is_signed_ { static const bool value = T(-1) < T(0); };
+template <typename T> struct takt_is_number_ {
+    static const bool value =
+        std::is_floating_point<T>::value ||
+        ((std::is_integral<T>::value || std::is_enum<T>::value) && sizeof(T) <= sizeof(uint64_t));
+};
+template <typename T, bool IsEnum = std::is_enum<T>::value> struct takt_integer_ {
+    typedef T type;
+};
+template <typename T> struct takt_integer_<T, true> {
+    typedef typename std::underlying_type<T>::type type;
+};
 inline void takt_arg(takt_site *site, bool value) { takt_arg_bool_v1(site, value); }
-inline void takt_arg(takt_site *site, double value) { takt_arg_double_v1(site, value); }
-inline void takt_arg(takt_site *site, float value) { takt_arg_double_v1(site, (double)value); }
+inline void takt_arg(takt_site *site, char *value) { takt_arg_string_v1(site, value); }
 inline void takt_arg(takt_site *site, const char *value) { takt_arg_string_v1(site, value); }
-template <typename T> inline void takt_arg(takt_site *site, T value)
+template <typename T>
+inline typename std::enable_if<takt_is_number_<T>::value>::type takt_arg(takt_site *site, T value)
 {
-    if (takt_is_signed_<T>::value)
+    if (std::is_floating_point<T>::value)
+        takt_arg_double_v1(site, (double)value);
+    else if (std::is_signed<typename takt_integer_<T>::type>::value)
         takt_arg_int_v1(site, (int64_t)value);
     else
         takt_arg_uint_v1(site, (uint64_t)value);
 }
+template <typename T>
+inline typename std::enable_if<!takt_is_number_<T>::value>::type takt_arg(takt_site *, T)
+{
+    static_assert(takt_is_number_<T>::value,
+                  "Takt: TAKT_ARG takes a number of up to 64 bits, an enum, a bool or a char *");
+}
 }
 #define TAKT_ARG(key, value)                                                                       \
-    TAKT_SITE_DO(takt_arg, TAKT_NORMAL_BIT, TAKT_SITE_ARG, key, TAKT_COMMA(value))
+    TAKT_SITE_DO(takt_arg, TAKT_NORMAL_BIT, TAKT_SITE_ARG, TAKT_INSTEAD_ARG, key, TAKT_COMMA(value))
 #elif __STDC_VERSION__ >= 201112L
+static inline void takt_arg_real(takt_site *site, long double value)
+{
+    takt_arg_double_v1(site, (double)value);
+}
+struct takt_number_bool_or_string {
+    char unused;
+};
+void takt_arg_takes(takt_site *site, struct takt_number_bool_or_string value); /* nowhere */
 #define TAKT_ARG_FUNCTION(value)                                                                   \
     _Generic((value), _Bool                                                                        \
              : takt_arg_bool_v1, float                                                             \
@@ -416,12 +541,23 @@ template <typename T> inline void takt_arg(takt_site *site, T value)
              : takt_arg_uint_v1, unsigned long                                                     \
              : takt_arg_uint_v1, unsigned long long                                                \
              : takt_arg_uint_v1, default                                                           \
-             : takt_arg_int_v1)
+             : TAKT_ARG_OTHER(value))
+/* Bit-fields have types without a name, and so have some floating-point types as C knows them. */
+#define TAKT_ARG_OTHER(value)                                                                      \
+    __builtin_choose_expr(                                                                         \
+        TAKT_ARG_HAS_CLASS_OF(0.0, value), takt_arg_real,                                          \
+        __builtin_choose_expr(TAKT_ARG_HAS_CLASS_OF(0, value) &&                                   \
+                                  sizeof(1 ? 0 : (value)) <= sizeof(uint64_t),                     \
+                              takt_arg_int_v1, takt_arg_takes))
+#define TAKT_ARG_HAS_CLASS_OF(sample, value)                                                       \
+    (__builtin_classify_type(value) == __builtin_classify_type(sample))
 #define TAKT_ARG(key, value)                                                                       \
-    TAKT_SITE_DO(TAKT_ARG_FUNCTION(value), TAKT_NORMAL_BIT, TAKT_SITE_ARG, key, TAKT_COMMA(value))
+    TAKT_SITE_DO(TAKT_ARG_FUNCTION(value), TAKT_NORMAL_BIT, TAKT_SITE_ARG, TAKT_INSTEAD_ARG, key,  \
+                 TAKT_COMMA(value))
 #else /* C99 has no _Generic: numbers only */
 #define TAKT_ARG(key, value)                                                                       \
-    TAKT_SITE_DO(takt_arg_double_v1, TAKT_NORMAL_BIT, TAKT_SITE_ARG, key, TAKT_COMMA(double)(value))
+    TAKT_SITE_DO(takt_arg_double_v1, TAKT_NORMAL_BIT, TAKT_SITE_ARG, TAKT_INSTEAD_ARG, key,        \
+                 TAKT_COMMA(double)(value))
 #endif
 
 #else /* TAKT_DISABLE */
@@ -431,20 +567,24 @@ static inline int takt_checked(const char *name)
 {
     return name != NULL;
 }
-#define TAKT_NOTHING(name)                   ((void)sizeof(takt_checked(name)))
-#define TAKT_SCOPE(name)                     TAKT_NOTHING(name)
-#define TAKT_FUNCTION()                      ((void)0)
+#define TAKT_NOTHING(instead, name, checked)                                                       \
+    do {                                                                                           \
+        TAKT_REQUIRE_NAME(name, instead)                                                           \
+        (void)sizeof(takt_checked(name) + (checked));                                              \
+    } while (0)
+#define TAKT_SCOPE(name) TAKT_NOTHING(TAKT_INSTEAD_SCOPE, name, 0)
+#define TAKT_FUNCTION()  ((void)0)
 #define TAKT_SCOPE_IN(category, level, name)                                                       \
-    ((void)sizeof(takt_checked(category) + (level) + takt_checked(name)))
+    TAKT_NOTHING(TAKT_INSTEAD_SCOPE, name, takt_checked(category) + (level))
 #define TAKT_ACTIVITY(device, filter, name)                                                        \
-    ((void)sizeof(takt_checked(device) + (int)(filter) + takt_checked(name)))
-#define TAKT_BEGIN(name)                     TAKT_NOTHING(name)
-#define TAKT_END(name)                       TAKT_NOTHING(name)
-#define TAKT_PHASE(name)                     TAKT_NOTHING(name)
-#define TAKT_MARK(name)                      TAKT_NOTHING(name)
-#define TAKT_COUNTER(name, value)            ((void)sizeof(takt_checked(name) + (double)(value)))
-#define TAKT_ARG(key, value)                 ((void)sizeof(takt_checked(key)), (void)sizeof(value))
-#define TAKT_WORK(flops, bytes)              ((void)sizeof((double)(flops) + (double)(bytes)))
+    TAKT_NOTHING(TAKT_INSTEAD_SCOPE, name, takt_checked(device) + (int)(filter))
+#define TAKT_BEGIN(name)          TAKT_NOTHING(TAKT_INSTEAD_SCOPE, name, 0)
+#define TAKT_END(name)            TAKT_NOTHING(TAKT_INSTEAD_END, name, 0)
+#define TAKT_PHASE(name)          TAKT_NOTHING(TAKT_INSTEAD_PHASE, name, 0)
+#define TAKT_MARK(name)           TAKT_NOTHING(TAKT_INSTEAD_MARK, name, 0)
+#define TAKT_COUNTER(name, value) TAKT_NOTHING(TAKT_INSTEAD_COUNTER, name, (double)(value))
+#define TAKT_ARG(key, value)      TAKT_NOTHING(TAKT_INSTEAD_ARG, key, sizeof(value))
+#define TAKT_WORK(flops, bytes)   ((void)sizeof((double)(flops) + (double)(bytes)))
 
 #endif
 #endif

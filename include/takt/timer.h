@@ -82,7 +82,7 @@ typedef struct takt_timed {
     size_t   struct_size;
     uint64_t count; /* repetitions measured */
     double   mean_ns, median_ns, min_ns, max_ns, stddev_ns; /* stddev: of the sample, n - 1 */
-    double   flops_per_second; /* from declared work; 0 without */
+    double   flops_per_second; /* declared work by `work_ns`; 0 without, NaN if it is 0 */
     double   bytes_per_second;
     uint64_t peak_bytes;    /* host memory that the program reports, see takt/memory.h */
     uint64_t current_bytes;
@@ -94,13 +94,22 @@ typedef struct takt_timed {
     double   loading_ns; /* compiling and loading device code, warm-up included */
     uint64_t device_peak_bytes; /* allocated on all devices together since Takt began to collect: */
     uint64_t device_current_bytes; /* the sum of each one's peak while it ran; and at the end */
+
+    /* What rates divide by: where kernels or graphs ran, their time, as in the report "ops", or of
+     * bytes alone that of copies and sets; otherwise the host's, mean_ns. 0 when Takt lost any of
+     * the devices' activities. */
+    double work_ns;
+    bool   is_device_work; /* work_ns is time of devices */
 } takt_timed;
 
 typedef struct takt_timed_options {
     size_t   struct_size; /* 0 or sizeof(takt_timed_options) */
     uint32_t repeat;      /* repetitions that count; default 1 */
     uint32_t warmup;      /* repetitions before them that do not; default 0 */
-    bool     no_devices;  /* leave CUDA alone: launches cost what they cost without Takt */
+    bool     no_devices;  /* leave CUDA alone: launches cost what they cost without Takt, and rates
+                           * divide by the host's time, so use it with `synchronize` */
+    bool     synchronize; /* wait for all CUDA devices in use at the end of each repetition; without
+                           * it, the host's times are those of launching */
 } takt_timed_options;
 
 /* The loop behind TAKT_TIMED. */

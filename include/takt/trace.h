@@ -23,6 +23,12 @@ typedef struct takt_trace takt_trace;
  * TAKT_BAD_TRACE, TAKT_NO_MEMORY. */
 TAKT_API takt_status takt_trace_open(const char *path, takt_trace **out, takt_error *error);
 
+/* Makes a trace of what a crash-safe recording (takt_profiler_options.crash_safe) has left at
+ * `path` when its program ended: of all cycles that were not saved, marked as partial. Any thread.
+ * TAKT_NOT_FOUND if there is no such cycle, TAKT_UNSUPPORTED for files of another version of Takt
+ * or of another kind of machine; otherwise fails as takt_trace_open() does. */
+TAKT_API takt_status takt_trace_recover(const char *path, takt_trace **out, takt_error *error);
+
 /* Keeps a borrowed trace until as many calls of takt_trace_release(). Any thread. */
 TAKT_API const takt_trace *takt_trace_retain(const takt_trace *trace);
 TAKT_API void takt_trace_release(const takt_trace *trace);
@@ -45,7 +51,10 @@ TAKT_API void takt_trace_release(const takt_trace *trace);
     X(TAKT_LOSS_BAD_TIME, "bad time", "activities with impossible timestamps")                     \
     X(TAKT_LOSS_UNKNOWN_RECORD, "unknown", "records of CUPTI's that could not be decoded")         \
     X(TAKT_LOSS_NO_STACK, "no stack", "scopes and calls whose call stack could not be kept")       \
-    X(TAKT_LOSS_NO_ACTIVITY, "no activity", "launches of which devices told nothing")
+    X(TAKT_LOSS_NO_ACTIVITY, "no activity", "launches of which devices told nothing")              \
+    X(TAKT_LOSS_IN_SIGNAL, "in signals", "events of signal handlers that interrupted Takt itself") \
+    X(TAKT_LOSS_MORE_NAMES, "more names", "names and texts that became (more names)")              \
+    X(TAKT_LOSS_ADDRESSES, "addresses", "allocations dropped because too many were not freed")
 
 typedef enum takt_loss {
 #define TAKT_LOSS_ENUM(code, name, text) code,
@@ -53,6 +62,14 @@ typedef enum takt_loss {
 #undef TAKT_LOSS_ENUM
     TAKT_LOSS_COUNT
 } takt_loss;
+
+/* How the trace of a file ends. Traces that a program has made itself are whole. */
+typedef enum takt_ending {
+    TAKT_ENDING_WHOLE,
+    TAKT_ENDING_KILLED, /* of output.stream, or recovered: the program was killed, or ended without
+                         * takt_profiler_stop(), or still runs */
+    TAKT_ENDING_CUT     /* the file was complete, and has lost its end */
+} takt_ending;
 
 /* What a trace is, as a whole. It grows at its end. */
 typedef struct takt_facts {
@@ -81,6 +98,13 @@ typedef struct takt_facts {
                                               * wait, that would bound it */
     double      device_shift_ns; /* the furthest that a device's times were moved, because work
                                   * began before its launch or ended after a wait; usually 0 */
+    takt_ending ending;
+    uint64_t    known_until_ns; /* losses and cost are known up to here. 0: not at all. Of a whole
+                                 * trace: end_ns */
+    uint64_t    missing_spans;  /* of a file that has lost its end: what it said it had */
+    uint64_t    missing_activities; /* the same */
+    uint32_t    rank;            /* of the process among those that were started together */
+    uint32_t    world_size;      /* how many these are; 0: not known, or it was alone */
 } takt_facts;
 
 /* Borrowed as long as the trace. */

@@ -3,14 +3,15 @@
  * choice, and a thread that allocates while another one is choosing waits for the choice. */
 #include "base/alloc.h"
 
-#include <takt/base.h>
-#include <takt/scope.h>
+#include "base/thread.h"
 
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum {
     CHOICE_OPEN,
@@ -39,13 +40,12 @@ static void close_choice(void)
     }
 }
 
-/* Settles which allocator it is; true if it is the host's. */
-static bool choose(void)
+/* Settles which allocator it is. */
+static void choose(void)
 {
     /* acquire: pairs with the release at the end of takt_set_allocator() */
     if (atomic_load_explicit(&choice, memory_order_acquire) != CHOICE_CLOSED)
         close_choice();
-    return host.resize != NULL;
 }
 
 /* Takes one from a counter; false when it is used up. UINT64_MAX is never used up. */
@@ -68,10 +68,52 @@ static bool should_fail(void)
     return !take_one(&injected_successes) && take_one(&injected_failures);
 }
 
-/* An empty block is one byte, so that NULL means no memory and nothing else. */
-static size_t at_least_one(size_t size)
+/* ---- Where blocks come from ------------------------------------------------------------------ */
+
+/* Before each block stands its size, and whether the kernel has mapped it. */
+typedef struct header {
+    size_t size;
+    size_t mapped; /* bytes; 0: it is the allocator's */
+} header;
+
+_Static_assert(sizeof(header) == 16, "blocks are aligned for any type");
+
+/* What a thread that is busy recording may not give back at once. */
+typedef struct waiting {
+    header head;
+    struct waiting *next;
+} waiting;
+
+static _Atomic(waiting *) to_free;
+
+/* A signal handler that records may have interrupted malloc(), or the host's allocator. So whoever
+ * is inside of recording has memory mapped by the kernel, who knows no such state. It is seldom
+ * asked: recording allocates in large pieces. Sanitizers want to see all memory. */
+static bool is_recording(void)
 {
-    return size ? size : 1;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return false;
+#else
+    return (takt_thread_hot_v1.is_busy & TKT_BUSY_INSIDE) != 0;
+#endif
+}
+
+static size_t pages_for(size_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (bytes + page - 1) & ~(page - 1);
+}
+
+static header *map_block(header *old, size_t bytes)
+{
+    size_t mapped = pages_for(bytes);
+    void *block =
+        old ? mremap(old, old->mapped, mapped, MREMAP_MAYMOVE)
+            : mmap(NULL, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block == MAP_FAILED)
+        return NULL;
+    ((header *)block)->mapped = mapped;
+    return block;
 }
 
 /* The library may hold locks here, and the host's allocator may be instrumented: what it records is
@@ -80,10 +122,73 @@ static void *call_host(void *pointer, size_t size)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
     uint64_t was_busy = thread->is_busy;
-    thread->is_busy = 1;
+    thread->is_busy = was_busy | TKT_BUSY_HOST;
     void *result = host.resize(host.user, pointer, size);
     thread->is_busy = was_busy;
     return result;
+}
+
+static header *ask_allocator(header *old, size_t bytes)
+{
+    return host.resize ? call_host(old, bytes) : realloc(old, bytes);
+}
+
+static void give_back(header *block)
+{
+    if (host.resize)
+        call_host(block, 0);
+    else
+        free(block);
+}
+
+static void free_waiting(void)
+{
+    if (!atomic_load_explicit(&to_free, memory_order_relaxed))
+        return;
+    waiting *all = atomic_exchange_explicit(&to_free, NULL, memory_order_acquire);
+    while (all) {
+        waiting *next = all->next;
+        give_back(&all->head);
+        all = next;
+    }
+}
+
+/* release: pairs with the acquire in free_waiting() */
+static void free_later(header *block)
+{
+    waiting *mine = (waiting *)block;
+    mine->next = atomic_load_explicit(&to_free, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&to_free, &mine->next, mine, memory_order_release,
+                                                  memory_order_relaxed))
+        continue;
+}
+
+static void free_block(header *block)
+{
+    if (block->mapped)
+        munmap(block, block->mapped);
+    else if (is_recording())
+        free_later(block);
+    else
+        give_back(block);
+}
+
+/* Another block, with what is in the old one: of the allocator's, while it must not be asked. */
+static header *move_to_mapped(header *old, size_t bytes)
+{
+    header *block = map_block(NULL, bytes);
+    if (!block)
+        return NULL;
+    memcpy(block + 1, old + 1, old->size < bytes - sizeof *old ? old->size : bytes - sizeof *old);
+    free_block(old);
+    return block;
+}
+
+/* At least as large as what waits in free_later(). */
+static size_t bytes_of(size_t size)
+{
+    size_t least = sizeof(waiting) - sizeof(header);
+    return sizeof(header) + (size < least ? least : size);
 }
 
 void *tkt_alloc(size_t size)
@@ -93,31 +198,48 @@ void *tkt_alloc(size_t size)
 
 void *tkt_alloc_zeroed(size_t size)
 {
-    bool has_host = choose();
+    choose();
+    if (is_recording() || host.resize || size > SIZE_MAX / 2) {
+        void *pointer = tkt_resize(NULL, size);
+        return pointer ? memset(pointer, 0, size) : NULL;
+    }
     if (should_fail())
         return NULL;
-    if (!has_host)
-        return calloc(1, at_least_one(size)); /* fresh pages need no clearing */
-    void *pointer = call_host(NULL, at_least_one(size));
-    return pointer ? memset(pointer, 0, size) : NULL;
+    free_waiting();
+    header *block = calloc(1, bytes_of(size)); /* fresh pages need no clearing */
+    if (!block)
+        return NULL;
+    *block = (header){size, 0};
+    return block + 1;
 }
 
 void *tkt_resize(void *pointer, size_t size)
 {
-    bool has_host = choose();
-    if (should_fail())
+    header *old = pointer ? (header *)pointer - 1 : NULL;
+    header *block;
+    choose();
+    if (should_fail() || size > SIZE_MAX / 2)
         return NULL;
-    return has_host ? call_host(pointer, at_least_one(size)) : realloc(pointer, at_least_one(size));
+    if (old && old->mapped) {
+        block = map_block(old, bytes_of(size));
+    } else if (is_recording()) {
+        block = old ? move_to_mapped(old, bytes_of(size)) : map_block(NULL, bytes_of(size));
+    } else {
+        free_waiting();
+        block = ask_allocator(old, bytes_of(size));
+        if (block)
+            block->mapped = 0;
+    }
+    if (!block)
+        return NULL;
+    block->size = size;
+    return block + 1;
 }
 
 void tkt_free(void *pointer)
 {
-    if (!pointer)
-        return;
-    if (host.resize)
-        call_host(pointer, 0);
-    else
-        free(pointer);
+    if (pointer)
+        free_block((header *)pointer - 1);
 }
 
 void *tkt_copy(const void *data, size_t size)

@@ -1,5 +1,6 @@
 /* Libraries at run time. Section headers are not part of what the loader maps, so the files of
- * loaded objects are looked at again; only the pages of their headers are read. */
+ * loaded objects are looked at again. They are read, not mapped: an object that is replaced in
+ * place meanwhile, as a careless installer does, must not kill the program. */
 #include "base/dynlib.h"
 
 #include "base/file.h"
@@ -11,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#define LONGEST_SECTION 32 /* of the prefixes that anybody asks for, and more */
 
 void *tkt_library_loaded(const char *name)
 {
@@ -71,28 +74,45 @@ static bool begins_with_one(const char *text, const char *end, const char *const
     return false;
 }
 
-/* Counts that do not fit the header's 16 bits stand in the first section. Files may be cut or made
- * by anybody: nothing outside of `size` bytes is read. */
-static bool has_section(const uint8_t *file, size_t size, const char *const *names)
+static bool read_at(int fd, uint64_t offset, void *into, size_t size)
 {
-    const ElfW(Ehdr) *head = (const void *)file;
-    if (size < sizeof *head || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
-        head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_shoff % 8 != 0 || head->e_shoff > size)
+    return offset <= INT64_MAX && pread(fd, into, size, (off_t)offset) == (ssize_t)size;
+}
+
+static bool read_section(int fd, const ElfW(Ehdr) * head, uint64_t number, ElfW(Shdr) * section)
+{
+    return number <= UINT32_MAX &&
+           read_at(fd, head->e_shoff + number * sizeof *section, section, sizeof *section);
+}
+
+/* The number of sections, and the one that has their names. Numbers that do not fit the header's 16
+ * bits stand in the first section. */
+static bool read_head(int fd, ElfW(Ehdr) * head, uint64_t *count, ElfW(Shdr) * names)
+{
+    ElfW(Shdr) first;
+    if (!read_at(fd, 0, head, sizeof *head) || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
+        head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_shoff > INT64_MAX ||
+        !read_section(fd, head, 0, &first))
         return false;
-    const ElfW(Shdr) *sections = (const void *)(file + head->e_shoff);
-    size_t room = (size - head->e_shoff) / sizeof *sections;
-    if (room == 0)
+    *count = head->e_shnum ? head->e_shnum : first.sh_size;
+    uint64_t strings = head->e_shstrndx == SHN_XINDEX ? first.sh_link : head->e_shstrndx;
+    return strings < *count && read_section(fd, head, strings, names);
+}
+
+/* Files may be cut, made by anybody, or change meanwhile: what cannot be read ends the search. */
+static bool has_section(int fd, const char *const *wanted)
+{
+    ElfW(Ehdr) head;
+    ElfW(Shdr) names, section;
+    uint64_t count;
+    if (!read_head(fd, &head, &count, &names))
         return false;
-    size_t count = head->e_shnum ? head->e_shnum : sections->sh_size;
-    size_t strings = head->e_shstrndx == SHN_XINDEX ? sections->sh_link : head->e_shstrndx;
-    if (count > room || strings >= count || sections[strings].sh_offset > size ||
-        sections[strings].sh_size > size - sections[strings].sh_offset)
-        return false;
-    const char *text = (const char *)file + sections[strings].sh_offset;
-    const char *end = text + sections[strings].sh_size;
-    for (size_t i = 0; i < count; i++) {
-        if (sections[i].sh_name < sections[strings].sh_size &&
-            begins_with_one(text + sections[i].sh_name, end, names))
+    for (uint64_t i = 0; i < count && read_section(fd, &head, i, &section); i++) {
+        char name[LONGEST_SECTION];
+        uint64_t left = section.sh_name < names.sh_size ? names.sh_size - section.sh_name : 0;
+        size_t size = left < sizeof name ? (size_t)left : sizeof name;
+        if (size && read_at(fd, names.sh_offset + section.sh_name, name, size) &&
+            begins_with_one(name, name + size, wanted))
             return true;
     }
     return false;
@@ -141,13 +161,12 @@ bool tkt_objects_path(const char *name, uint32_t index, char *out, size_t size)
 static int has_one_of(struct dl_phdr_info *info, size_t size, void *sections)
 {
     (void)size;
-    const uint8_t *file;
-    size_t bytes;
+    int fd;
     const char *path = info->dlpi_name[0] ? info->dlpi_name : "/proc/self/exe";
-    if (!strchr(path, '/') || tkt_file_map(path, &file, &bytes, NULL) != TAKT_OK)
+    if (!strchr(path, '/') || tkt_file_open(path, &fd, NULL) != TAKT_OK)
         return 0;
-    int found = has_section(file, bytes, sections);
-    tkt_file_unmap(file, bytes);
+    int found = has_section(fd, sections);
+    close(fd);
     return found;
 }
 

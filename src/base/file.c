@@ -1,12 +1,17 @@
 /* Reading and writing files. A file is written beside its final place under a name of its own and
  * renamed when it is complete: who reads a trace while it is written, or after the program died,
  * finds the previous one or none, never half of one. What is not a regular file (/dev/null, a pipe,
- * a terminal) is written directly, because a rename would replace it. */
+ * a terminal) is written directly, because a rename would replace it.
+ *
+ * Names that Takt has made up are claimed: an empty file is created under the name with O_EXCL, and
+ * the complete one renamed over it. (Renaming with RENAME_NOREPLACE would be one step, but NFS and
+ * others do not have it.) */
 #include "base/file.h"
 
 #include "base/alloc.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/quiet.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,29 +20,47 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define FIRST_READ_BYTES   ((size_t)64 << 10)
 #define TEMPORARY_ATTEMPTS 100
+#define MOST_OF_A_NAME     10000u
+#define FILE_MODE          0664
 /* So much of the target's name is kept in the temporary one, which must fit NAME_MAX with them. */
 #define TEMPORARY_NAME_BYTES 200
+
+/* Instead of an errno: the program has closed the descriptor, and perhaps uses its number. */
+#define DESCRIPTOR_GONE (-1)
 
 static takt_status fail(takt_error *error, const char *verb, const char *path, int number)
 {
     char text[128];
+    if (number == ENOMEM)
+        return tkt_error_set(error, TAKT_NO_MEMORY, "cannot %s %s: out of memory", verb, path);
     return tkt_error_set(error, TAKT_IO_ERROR, "cannot %s %s: %s", verb, path,
-                         strerror_r(number, text, sizeof text));
+                         number == DESCRIPTOR_GONE ? "the program has closed its file descriptor"
+                                                   : strerror_r(number, text, sizeof text));
 }
 
-static int open_retrying(const char *path, int flags, mode_t mode)
+int tkt_above_standard_streams(int fd)
+{
+    if (fd < 0 || fd > STDERR_FILENO)
+        return fd;
+    int higher = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int number = errno;
+    close(fd);
+    errno = number;
+    return higher;
+}
+
+static int open_retrying(const char *path, int flags)
 {
     int fd;
     do
-        fd = open(path, flags | O_CLOEXEC | O_NOCTTY, mode);
+        fd = open(path, flags | O_CLOEXEC | O_NOCTTY, FILE_MODE);
     while (fd < 0 && errno == EINTR);
-    return fd;
+    return tkt_above_standard_streams(fd);
 }
 
 static ssize_t read_retrying(int fd, char *into, size_t size)
@@ -84,14 +107,12 @@ static int read_all(int fd, size_t limit, content *data)
     return EFBIG;
 }
 
-takt_status tkt_file_read(const char *path, size_t limit, char **data, size_t *size,
-                          takt_error *error)
+/* Reads all of it, and closes the descriptor. */
+static takt_status read_and_close(int fd, const char *path, size_t limit, char **data, size_t *size,
+                                  takt_error *error)
 {
     if (limit > SSIZE_MAX / 2)
         limit = SSIZE_MAX / 2;
-    int fd = open_retrying(path, O_RDONLY, 0);
-    if (fd < 0)
-        return fail(error, "read", path, errno);
     content read = {0};
     int number = read_all(fd, limit, &read);
     close(fd);
@@ -102,49 +123,52 @@ takt_status tkt_file_read(const char *path, size_t limit, char **data, size_t *s
         return TAKT_OK;
     }
     TKT_ARRAY_FREE(&read);
-    if (number == ENOMEM)
-        return tkt_error_set(error, TAKT_NO_MEMORY, "cannot read %s: out of memory", path);
     if (number == EFBIG)
         return tkt_error_set(error, TAKT_IO_ERROR, "cannot read %s: it has more than %zu bytes",
                              path, limit);
     return fail(error, "read", path, number);
 }
 
-/* Returns 0 or the errno. */
-static int map_fd(int fd, const uint8_t **data, size_t *size)
+takt_status tkt_file_read(const char *path, size_t limit, char **data, size_t *size,
+                          takt_error *error)
 {
-    struct stat facts;
-    if (fstat(fd, &facts) != 0)
-        return errno;
-    void *mapped = NULL;
-    if (facts.st_size > 0)
-        mapped = mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (mapped == MAP_FAILED)
-        return errno;
-    *data = mapped;
-    *size = (size_t)facts.st_size;
-    return 0;
+    int fd = open_retrying(path, O_RDONLY);
+    if (fd < 0)
+        return fail(error, "read", path, errno);
+    return read_and_close(fd, path, limit, data, size, error);
 }
 
-takt_status tkt_file_map(const char *path, const uint8_t **data, size_t *size, takt_error *error)
+takt_status tkt_file_read_regular(const char *path, char **data, size_t *size, takt_error *error)
+{
+    int fd;
+    takt_status status = tkt_file_open(path, &fd, error);
+    if (status != TAKT_OK)
+        return status;
+    return read_and_close(fd, path, SIZE_MAX, data, size, error);
+}
+
+takt_status tkt_file_open(const char *path, int *fd, takt_error *error)
 {
     struct stat facts;
     if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode))
         return tkt_error_set(error, TAKT_IO_ERROR, "cannot read %s: it is not a regular file",
                              path);
     /* Non-blocking, in case that it has become a pipe meanwhile. */
-    int fd = open_retrying(path, O_RDONLY | O_NONBLOCK, 0);
-    if (fd < 0)
+    int opened = open_retrying(path, O_RDONLY | O_NONBLOCK);
+    if (opened < 0)
         return fail(error, "read", path, errno);
-    int number = map_fd(fd, data, size);
-    close(fd);
-    return number ? fail(error, "read", path, number) : TAKT_OK;
+    *fd = opened;
+    return TAKT_OK;
 }
 
-void tkt_file_unmap(const uint8_t *data, size_t size)
+takt_status tkt_file_read_some(int fd, const char *path, void *into, size_t size, size_t *got,
+                               takt_error *error)
 {
-    if (data)
-        munmap((void *)(uintptr_t)data, size);
+    ssize_t result = read_retrying(fd, into, size);
+    if (result < 0)
+        return fail(error, "read", path, errno);
+    *got = (size_t)result;
+    return TAKT_OK;
 }
 
 /* Waits until a descriptor that the host made non-blocking takes bytes again. */
@@ -155,7 +179,7 @@ static bool wait_writable(int fd)
 }
 
 /* Returns 0 or the errno. */
-static int write_all(int fd, const char *data, size_t size)
+static int write_loudly(int fd, const char *data, size_t size)
 {
     while (size > 0) {
         ssize_t put = write(fd, data, size);
@@ -170,6 +194,15 @@ static int write_all(int fd, const char *data, size_t size)
         }
     }
     return 0;
+}
+
+static int write_all(int fd, const char *data, size_t size)
+{
+    tkt_quiet quiet;
+    tkt_quiet_begin(&quiet);
+    int number = write_loudly(fd, data, size);
+    tkt_quiet_end(&quiet, number != 0);
+    return number;
 }
 
 static takt_status write_to_fd(void *user, const void *data, size_t size)
@@ -198,23 +231,62 @@ static char *temporary_name(const char *path, int attempt)
     return name;
 }
 
+/* ---- Opening --------------------------------------------------------------------------------- */
+
+/* Takes an open descriptor, or -1 with errno. Returns 0 or the errno. */
+static int take_descriptor(tkt_file *file, int fd)
+{
+    struct stat facts;
+    if (fd < 0)
+        return errno;
+    if (fstat(fd, &facts) != 0) {
+        int number = errno;
+        close(fd);
+        return number;
+    }
+    file->fd = fd;
+    file->device = facts.st_dev;
+    file->inode = facts.st_ino;
+    return 0;
+}
+
+/* Makes a file that was not there. Returns 0 or the errno, and then there is no file. */
+static int take_new(tkt_file *file, const char *path)
+{
+    int fd = open_retrying(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+    int number = take_descriptor(file, fd);
+    if (fd >= 0 && number != 0)
+        unlink(path);
+    return number;
+}
+
+static bool is_same(const tkt_file *file, const struct stat *facts)
+{
+    return facts->st_dev == file->device && facts->st_ino == file->inode;
+}
+
+/* True while the descriptor is the one that was opened. */
+static bool is_ours(const tkt_file *file)
+{
+    struct stat facts;
+    return fstat(file->fd, &facts) == 0 && is_same(file, &facts);
+}
+
 /* Opens a new file beside the target. Returns 0 or the errno. */
 static int open_temporary(tkt_file *file)
 {
-    for (int attempt = 0; attempt < TEMPORARY_ATTEMPTS; attempt++) {
+    int number = EEXIST;
+    for (int attempt = 0; attempt < TEMPORARY_ATTEMPTS && number == EEXIST; attempt++) {
         file->temporary = temporary_name(file->path, attempt);
         if (!file->temporary)
             return ENOMEM;
-        file->fd = open_retrying(file->temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
-        if (file->fd >= 0)
+        number = take_new(file, file->temporary);
+        if (number == 0)
             return 0;
-        int number = errno;
         tkt_free(file->temporary);
         file->temporary = NULL;
-        if (number != EEXIST)
-            return number;
     }
-    return EEXIST;
+    return number;
 }
 
 /* Where the file really is: a link is followed, so that the rename replaces what it points to.
@@ -234,51 +306,119 @@ static int open_target(tkt_file *file)
     struct stat facts;
     if (stat(file->path, &facts) != 0 || S_ISREG(facts.st_mode))
         return open_temporary(file);
-    file->fd = open_retrying(file->path, O_WRONLY, 0);
-    return file->fd < 0 ? errno : 0;
+    return take_descriptor(file, open_retrying(file->path, O_WRONLY));
 }
 
 static void forget(tkt_file *file)
 {
     tkt_free(file->path);
     tkt_free(file->temporary);
+    tkt_free(file->wish);
     *file = (tkt_file){.fd = -1};
+}
+
+/* What a function that opens a file returns: `number` is 0 or an errno. */
+static takt_status opened(tkt_file *file, const char *path, int number, takt_error *error)
+{
+    if (number == 0)
+        return TAKT_OK;
+    forget(file);
+    return fail(error, "write", path, number);
 }
 
 takt_status tkt_file_create(tkt_file *file, const char *path, takt_error *error)
 {
     *file = (tkt_file){.fd = -1};
     file->path = target_of(path);
-    int number = file->path ? open_target(file) : ENOMEM;
-    if (number == 0)
-        return TAKT_OK;
-    forget(file);
-    if (number == ENOMEM)
-        return tkt_error_set(error, TAKT_NO_MEMORY, "cannot write %s: out of memory", path);
-    return fail(error, "write", path, number);
+    return opened(file, path, file->path ? open_target(file) : ENOMEM, error);
 }
 
-takt_status tkt_file_create_open(tkt_file *file, const char *path, takt_error *error)
+/* ---- Names that Takt makes up ---------------------------------------------------------------- */
+
+/* Sets the path to the wish with the number in it. Returns 0 or the errno. */
+static int number_path(tkt_file *file)
 {
-    *file = (tkt_file){.fd = -1};
-    file->path = tkt_copy_string(path);
-    if (!file->path)
-        return tkt_error_set(error, TAKT_NO_MEMORY, "cannot write %s: out of memory", path);
-    file->fd = open_retrying(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    int number = errno;
-    if (file->fd >= 0)
-        return TAKT_OK;
-    forget(file);
-    return fail(error, "write", path, number);
+    char number[16] = "";
+    size_t size = strlen(file->wish) + sizeof number;
+    char *path = tkt_alloc(size);
+    if (!path)
+        return ENOMEM;
+    if (file->number > 1)
+        snprintf(number, sizeof number, "-%u", file->number);
+    snprintf(path, size, "%.*s%s%s", (int)file->stem, file->wish, number, file->wish + file->stem);
+    tkt_free(file->path);
+    file->path = path;
+    return 0;
 }
+
+/* Makes an empty file under the path. Returns 0 or the errno. */
+static int claim_path(tkt_file *file)
+{
+    return take_new(file, file->path);
+}
+
+/* Only looks: claim_path() follows when the file is complete. */
+static int look_at_path(tkt_file *file)
+{
+    struct stat facts;
+    return lstat(file->path, &facts) == 0 ? EEXIST : 0;
+}
+
+/* Finds the first number from the present one on whose path is free. Returns 0 or the errno. */
+static int find_free(tkt_file *file, int (*take)(tkt_file *file))
+{
+    int number = EEXIST;
+    for (; file->number <= MOST_OF_A_NAME; file->number++) {
+        number = number_path(file);
+        if (number == 0)
+            number = take(file);
+        if (number != EEXIST)
+            break;
+    }
+    return number;
+}
+
+static int find_first(tkt_file *file, const char *path, size_t stem, unsigned number,
+                      int (*take)(tkt_file *file))
+{
+    *file = (tkt_file){.fd = -1, .stem = stem, .number = number, .wish = tkt_copy_string(path)};
+    return file->wish ? find_free(file, take) : ENOMEM;
+}
+
+takt_status tkt_file_create_new(tkt_file *file, const char *path, size_t stem, unsigned number,
+                                takt_error *error)
+{
+    int status = find_first(file, path, stem, number, look_at_path);
+    return opened(file, path, status ? status : open_temporary(file), error);
+}
+
+takt_status tkt_file_claim(tkt_file *file, const char *path, size_t stem, takt_error *error)
+{
+    return opened(file, path, find_first(file, path, stem, 1, claim_path), error);
+}
+
+takt_status tkt_file_follow(tkt_file *file, takt_error *error)
+{
+    tkt_file complete = *file;
+    int number = take_descriptor(&complete, open_retrying(file->path, O_WRONLY | O_NOFOLLOW));
+    if (number)
+        return fail(error, "write", file->path, number);
+    if (is_ours(file))
+        close(file->fd);
+    *file = complete;
+    return TAKT_OK;
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
 
 static takt_status write_to_file(void *user, const void *data, size_t size)
 {
     tkt_file *file = user;
-    int number = write_all(file->fd, data, size);
+    int number = is_ours(file) ? write_all(file->fd, data, size) : DESCRIPTOR_GONE;
     if (number == 0)
         return TAKT_OK;
-    file->error_number = number;
+    if (file->error_number == 0)
+        file->error_number = number;
     return TAKT_IO_ERROR;
 }
 
@@ -287,23 +427,73 @@ takt_sink tkt_file_sink(tkt_file *file)
     return (takt_sink){write_to_file, file};
 }
 
-takt_status tkt_file_close(tkt_file *file, takt_status status, takt_error *error)
+takt_status tkt_file_why(const tkt_file *file, takt_error *error)
+{
+    return fail(error, "write", file->path, file->error_number);
+}
+
+/* ---- Closing --------------------------------------------------------------------------------- */
+
+/* Removes the file under one of its names, unless another one has got that name. */
+static void remove_name(const tkt_file *file, const char *name)
+{
+    struct stat facts;
+    takt_error error;
+    bool is_there = lstat(name, &facts) == 0;
+    if (is_there ? !is_same(file, &facts) || unlink(name) == 0 : errno == ENOENT)
+        return;
+    fail(&error, "remove", name, errno);
+    tkt_log(TAKT_LOG_WARNING, "%s", error.message);
+}
+
+/* Some file systems report a full disk only now. EINTR has closed it all the same. Returns 0 or the
+ * errno. */
+static int close_descriptor(tkt_file *file)
+{
+    int fd = file->fd;
+    bool is_closed = !is_ours(file) || close(fd) == 0 || errno == EINTR;
+    file->fd = -1;
+    return is_closed ? 0 : errno;
+}
+
+/* Gives the complete file its name. Returns 0 or the errno. */
+static int settle(tkt_file *file)
+{
+    if (!file->temporary)
+        return 0;
+    if (!file->wish)
+        return rename(file->temporary, file->path) == 0 ? 0 : errno;
+    tkt_file claim = *file;
+    int number = find_free(&claim, claim_path);
+    file->path = claim.path;
+    file->number = claim.number;
+    if (number)
+        return number;
+    close_descriptor(&claim);
+    if (rename(file->temporary, file->path) == 0)
+        return 0;
+    number = errno;
+    remove_name(&claim, claim.path);
+    return number;
+}
+
+takt_status tkt_file_finish(tkt_file *file, takt_status status, takt_error *error)
 {
     if (file->fd < 0)
         return status;
-    int number = file->error_number;
-    /* Some file systems report a full disk only now. EINTR has closed it all the same. */
-    if (close(file->fd) != 0 && number == 0 && errno != EINTR)
-        number = errno;
-    bool is_good = status == TAKT_OK && number == 0;
-    if (is_good && file->temporary && rename(file->temporary, file->path) != 0) {
-        number = errno;
-        is_good = false;
-    }
-    if (!is_good && file->temporary)
-        unlink(file->temporary);
-    if (number)
-        status = fail(error, "write", file->path, number);
+    int number = close_descriptor(file);
+    if (file->error_number)
+        number = file->error_number;
+    if (status == TAKT_OK && number == 0)
+        number = settle(file);
+    if ((status != TAKT_OK || number) && file->temporary)
+        remove_name(file, file->temporary);
+    return number ? fail(error, "write", file->path, number) : status;
+}
+
+takt_status tkt_file_close(tkt_file *file, takt_status status, takt_error *error)
+{
+    status = tkt_file_finish(file, status, error);
     forget(file);
     return status;
 }
@@ -312,7 +502,7 @@ void tkt_file_discard(tkt_file *file)
 {
     if (file->fd < 0)
         return;
-    close(file->fd);
-    unlink(file->temporary ? file->temporary : file->path);
+    close_descriptor(file);
+    remove_name(file, file->temporary ? file->temporary : file->path);
     forget(file);
 }

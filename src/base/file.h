@@ -9,29 +9,66 @@
 takt_status tkt_file_read(const char *path, size_t limit, char **data, size_t *size,
                           takt_error *error);
 
-/* Maps a file read-only; empty files give data NULL and size 0. What is not a regular file is
- * refused: a pipe would be waited for until somebody writes into it. */
-takt_status tkt_file_map(const char *path, const uint8_t **data, size_t *size, takt_error *error);
-void tkt_file_unmap(const uint8_t *data, size_t size);
+/* The same without a limit, for a regular file alone, as tkt_file_open() has it. */
+takt_status tkt_file_read_regular(const char *path, char **data, size_t *size, takt_error *error);
 
-/* A file that appears at `path` only when it is complete. */
+/* Opens a file to be read in pieces and closed with close(): see base/input.h, which is what most
+ * readers want. What is not a regular file is refused: a pipe would be waited for until somebody
+ * writes into it. Nothing is mapped: see input.c. */
+takt_status tkt_file_open(const char *path, int *fd, takt_error *error);
+/* Reads at most `size` bytes; *got is 0 at the end. */
+takt_status tkt_file_read_some(int fd, const char *path, void *into, size_t size, size_t *got,
+                               takt_error *error);
+
+/* A file that is being written. What happens to the descriptor meanwhile is noticed: a program that
+ * closes all descriptors, as daemons do, and opens a file of its own under the same number keeps
+ * that file as it is. Descriptors are 3 or more, also where the program has closed 0, 1 and 2. Files
+ * have the mode that the umask leaves, and others may never write them. */
 typedef struct tkt_file {
-    int   fd;
-    int   error_number; /* of the first failed write */
-    char *path;
-    char *temporary; /* NULL when the target is no regular file and is written directly */
+    int      fd;
+    int      error_number;   /* of the first failed write */
+    uint64_t device, inode;  /* of what `fd` was opened for */
+    char    *path;           /* with a claimed file, of the name that was free */
+    char    *temporary;      /* where it is written; NULL: at `path` itself */
+    char    *wish;           /* of a claimed file: the name before a number is put into it */
+    size_t   stem;           /* bytes of the wish before the number */
+    unsigned number;         /* 1: none is put into the name */
 } tkt_file;
 
+/* A file that appears at `path` only when it is complete, and takes the place of one that is there:
+ * for names that a user has typed. Links are followed; what is not a regular file is written
+ * directly. */
 takt_status tkt_file_create(tkt_file *file, const char *path, takt_error *error);
-/* The same for a file that stands at `path` from the start and stays there whatever happens. */
-takt_status tkt_file_create_open(tkt_file *file, const char *path, takt_error *error);
+
+/* The same for a name that Takt has made up. It never takes the place of anything, be it a link or
+ * a pipe: where the name is taken, "-2", "-3" and so on is put behind its first `stem` bytes,
+ * beginning with `number` (1: nothing). */
+takt_status tkt_file_create_new(tkt_file *file, const char *path, size_t stem, unsigned number,
+                                takt_error *error);
+
+/* The same for a file that stands at its name from the start and stays there whatever happens. */
+takt_status tkt_file_claim(tkt_file *file, const char *path, size_t stem, takt_error *error);
+
+/* Says that a complete file has been renamed over a claimed one, and is meant from now on. */
+takt_status tkt_file_follow(tkt_file *file, takt_error *error);
+
 takt_sink tkt_file_sink(tkt_file *file);
+
+/* Says why writing has failed. */
+takt_status tkt_file_why(const tkt_file *file, takt_error *error);
+
 /* Renames it to its path when `status` is TAKT_OK, removes it otherwise; returns what became of it.
- * `error` says what failed here; it is left alone when `status` came from elsewhere. */
+ * `error` says what failed here; it is left alone when `status` came from elsewhere. After
+ * tkt_file_finish() `path` says where the file is, until tkt_file_close() frees it. */
+takt_status tkt_file_finish(tkt_file *file, takt_status status, takt_error *error);
 takt_status tkt_file_close(tkt_file *file, takt_status status, takt_error *error);
 
 /* Closes it and removes what was written. */
 void tkt_file_discard(tkt_file *file);
+
+/* The descriptor, or a copy that is 3 or more: what the program prints must not land in a file of
+ * Takt's. An error stays one. */
+int tkt_above_standard_streams(int fd);
 
 /* Creates a folder and those above it. */
 takt_status tkt_folder_create(const char *path, takt_error *error);
@@ -39,6 +76,9 @@ takt_status tkt_folder_create(const char *path, takt_error *error);
 /* Creates a folder that nobody else has: PATH, or PATH-2 and so on where that is there already.
  * Writes its path into `name`. */
 takt_status tkt_folder_create_new(const char *path, char *name, size_t size, takt_error *error);
+
+/* The working directory's absolute path; false when there is none or it does not fit. */
+bool tkt_folder_now(char *out, size_t size);
 
 /* The absolute path of a file that is there, without links and dots; false when there is none or it
  * does not fit into `size` bytes. */
@@ -55,6 +95,15 @@ const char *tkt_environment(const char *name);
 const char *tkt_program_name(void);
 const char *tkt_host_name(void);
 uint32_t tkt_process_id(void);
+uint32_t tkt_parent_id(void);
+
+/* Which of several processes this one is, and how many there are, as the environment says when this
+ * is first asked. The size is 0 where it is not known, and with rank 0 where nothing is. */
+void tkt_rank(uint32_t *rank, uint32_t *size);
+
+/* What file names get of it: ".rank3", or nothing for a process that is alone. */
+#define TKT_RANK_BYTES 20
+void tkt_rank_text(char text[TKT_RANK_BYTES], uint32_t rank, uint32_t size);
 
 /* Runs a program that is found in PATH, without a shell, what it prints on standard error, and waits
  * until it ends. Returns 0, or the errno that says why it was not started. */

@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define MOST_OF_A_NAME 10000u
+#define FOLDER_MODE    0775
 
 static bool is_folder(const char *path)
 {
@@ -22,7 +24,7 @@ static bool is_folder(const char *path)
 /* Returns 0 or the errno. */
 static int create_one(const char *path)
 {
-    if (is_folder(path) || mkdir(path, 0777) == 0)
+    if (is_folder(path) || mkdir(path, FOLDER_MODE) == 0)
         return 0;
     int number = errno;
     return number == EEXIST && is_folder(path) ? 0 : number;
@@ -59,6 +61,11 @@ bool tkt_file_resolve(const char *path, char *out, size_t size)
     return realpath(path, found) && (size_t)snprintf(out, size, "%s", found) < size;
 }
 
+bool tkt_folder_now(char *out, size_t size)
+{
+    return getcwd(out, size) && out[0] == '/'; /* one beyond the root begins otherwise */
+}
+
 void tkt_file_match(const char *pattern, void (*found)(void *user, const char *path), void *user)
 {
     glob_t matches;
@@ -86,7 +93,7 @@ static int create_first(const char *path, char *name, size_t size)
     for (unsigned i = 2; i <= MOST_OF_A_NAME; i++) {
         if ((size_t)snprintf(name, size, "%s%s", path, suffix) >= size)
             return ENAMETOOLONG;
-        if (mkdir(name, 0777) == 0)
+        if (mkdir(name, FOLDER_MODE) == 0)
             return 0;
         if (errno != EEXIST)
             return errno;

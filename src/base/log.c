@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/line.h"
+#include "base/quiet.h"
 #include "base/thread.h"
 
 #include <errno.h>
@@ -53,20 +54,52 @@ static bool goes_to_stderr(takt_log_level level)
     return says == SAYS_ALL || (says == SAYS_WARNINGS && level != TAKT_LOG_INFO);
 }
 
-static log_hook current_hook(void)
+/* A forked child has a copy of the lock: the thread that forks holds it meanwhile, so that no other
+ * one does. */
+static void lock_hook(void)
 {
     tkt_mutex_lock(&hook_lock);
-    log_hook current = hook;
+}
+
+static void unlock_hook(void)
+{
     tkt_mutex_unlock(&hook_lock);
+}
+
+static void watch_forks(void)
+{
+    tkt_around_fork(lock_hook, unlock_hook, unlock_hook);
+}
+
+/* False in a child that no handler was told of, when it was forked while the lock was held. */
+static bool take_lock(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (tkt_process_is_copy())
+        return tkt_mutex_try(&hook_lock);
+    pthread_once(&once, watch_forks);
+    tkt_mutex_lock(&hook_lock);
+    return true;
+}
+
+static log_hook current_hook(void)
+{
+    log_hook current = {NULL, NULL};
+    if (take_lock()) {
+        current = hook;
+        tkt_mutex_unlock(&hook_lock);
+    }
     return current;
 }
 
 /* One write, so that lines of several threads and processes do not mix. */
 static void print(char *text, size_t size)
 {
+    tkt_quiet quiet;
     text[size] = '\n';
+    tkt_quiet_begin(&quiet);
     ssize_t put = write(STDERR_FILENO, text, size + 1);
-    (void)put; /* there is nobody left to tell */
+    tkt_quiet_end(&quiet, put < 0); /* there is nobody left to tell */
 }
 
 void tkt_log(takt_log_level level, const char *format, ...)
@@ -90,7 +123,8 @@ void tkt_log(takt_log_level level, const char *format, ...)
 
 void takt_set_log(takt_log_function function, void *user)
 {
-    tkt_mutex_lock(&hook_lock);
+    if (!take_lock())
+        return;
     hook = (log_hook){function, user};
     tkt_mutex_unlock(&hook_lock);
 }

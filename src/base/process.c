@@ -48,6 +48,11 @@ uint32_t tkt_process_id(void)
     return (uint32_t)getpid();
 }
 
+uint32_t tkt_parent_id(void)
+{
+    return (uint32_t)getppid();
+}
+
 /* The program begins without the signals that the calling thread has blocked, as from a shell. */
 static int spawn(pid_t *child, char *const arguments[])
 {

@@ -2,13 +2,16 @@
  * none of its signals, whose handlers expect the host's threads. */
 #include "base/thread.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -107,18 +110,129 @@ takt_status tkt_thread_at_exit(void (*handler)(void *value), void *value)
     return pthread_setspecific(exit_key, value) == 0 ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
-void tkt_at_fork(void (*child)(void))
+void tkt_thread_exits_forget(void)
 {
-    tkt_around_fork(NULL, child);
+    if (has_exit_key)
+        pthread_key_delete(exit_key);
+    has_exit_key = false;
 }
 
-void tkt_around_fork(void (*before)(void), void (*child)(void))
+bool tkt_thread_is_gone(uint32_t id)
 {
-    pthread_atfork(before, NULL, child);
+    return syscall(SYS_tgkill, getpid(), (pid_t)id, 0) != 0 && errno == ESRCH;
+}
+
+static void copy_words(uint64_t *out, const uint64_t *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = __atomic_load_n(&from[i], __ATOMIC_ACQUIRE);
+}
+
+/* The kernel looks whether there is anything. Where it refuses, memory is read as it is: only the
+ * stack of a thread that ended unseen may be gone. */
+bool tkt_thread_peek(void *out, const void *from, size_t size)
+{
+    struct iovec to = {out, size}, at = {(void *)(uintptr_t)from, size};
+    int before = errno;
+    ssize_t count = process_vm_readv(getpid(), &to, 1, &at, 1, 0);
+    bool is_refused = count < 0 && errno != EFAULT;
+    errno = before;
+    if (!is_refused) {
+#ifndef __SANITIZE_THREAD__ /* it knows no fences */
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+#endif
+        return count == (ssize_t)size;
+    }
+    copy_words(out, from, size / sizeof(uint64_t));
+    return true;
+}
+
+void tkt_at_fork(void (*child)(void))
+{
+    tkt_around_fork(NULL, NULL, child);
+}
+
+void tkt_around_fork(void (*before)(void), void (*parent)(void), void (*child)(void))
+{
+    pthread_atfork(before, parent, child);
 }
 
 bool tkt_thread_is_only(void)
 {
     struct stat tasks; /* two links are the folder's own, the others its threads */
     return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;
+}
+
+/* ---- Children that nobody announces ---------------------------------------------------------- */
+
+const volatile uint8_t *tkt_process_marked;
+
+static uint8_t *mark;
+
+/* fork() has told this child what it is. */
+static void mark_child(void)
+{
+    *mark = 1;
+}
+
+static void make_mark(void)
+{
+    size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    uint8_t *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return;
+    *page = 1;
+    if (madvise(page, size, MADV_WIPEONFORK) != 0) { /* Linux before 4.14 */
+        munmap(page, size);
+        return;
+    }
+    mark = page;
+    tkt_at_fork(mark_child);
+    /* release: pairs with the acquire in tkt_process_is_copy() */
+    __atomic_store_n(&tkt_process_marked, page, __ATOMIC_RELEASE);
+}
+
+void tkt_process_mark(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_mark);
+}
+
+void tkt_process_unmark(void)
+{
+    __atomic_store_n(&tkt_process_marked, NULL, __ATOMIC_RELAXED);
+    if (mark)
+        munmap(mark, (size_t)sysconf(_SC_PAGESIZE));
+}
+
+/* ---- Unloading ------------------------------------------------------------------------------- */
+
+/* The destructor below runs when a plugin is closed, and at exit. What is registered here for an
+ * object that is not ours runs at exit only, before any destructor: by the C++ ABI. */
+int __cxa_atexit(void (*function)(void *), void *argument, void *object);
+void __cxa_finalize(void *object);
+
+static void (*unload_handler)(void);
+static bool is_exiting;
+
+static void note_exit(void *unused)
+{
+    (void)unused;
+    is_exiting = true;
+}
+
+void tkt_at_unload(void (*handler)(void))
+{
+    if (__cxa_atexit(note_exit, NULL, &is_exiting) == 0)
+        unload_handler = handler;
+}
+
+__attribute__((destructor)) static void unload(void)
+{
+    bool is_exit = is_exiting;
+    if (!unload_handler)
+        return;
+    __cxa_finalize(&is_exiting); /* runs note_exit() once more, and forgets it */
+    if (!is_exit)
+        unload_handler();
 }

@@ -3,6 +3,7 @@
 #define TKT_BASE_THREAD_H
 
 #include <takt/base.h>
+#include <takt/scope.h>
 
 #include <pthread.h>
 
@@ -13,6 +14,40 @@ static inline void tkt_mutex_fini(tkt_mutex *mutex) { pthread_mutex_destroy(mute
 static inline void tkt_mutex_lock(tkt_mutex *mutex) { pthread_mutex_lock(mutex); }
 static inline bool tkt_mutex_try(tkt_mutex *mutex) { return pthread_mutex_trylock(mutex) == 0; }
 static inline void tkt_mutex_unlock(tkt_mutex *mutex) { pthread_mutex_unlock(mutex); }
+
+/* What `is_busy` of a thread's hot state says. While it is not 0, the header's fast paths leave
+ * everything to the library. */
+#define TKT_BUSY_INSIDE 1u /* between two consistent states: a signal handler may not record */
+#define TKT_BUSY_HOST   2u /* in the host's allocator, what is recorded there is ignored */
+#define TKT_BUSY_ENDING 4u /* the thread has begun to end; it may record, but nobody sees it go */
+
+static inline uint64_t tkt_busy_begin(void)
+{
+    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    uint64_t was = thread->is_busy;
+    thread->is_busy = was | TKT_BUSY_INSIDE;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    return was;
+}
+static inline void tkt_busy_end(uint64_t was)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    takt_thread_hot_v1.is_busy = was;
+}
+
+/* For locks that recording takes, too: who holds one is busy, so that no signal handler on the same
+ * thread waits for it. Unlocking wants what locking returned. */
+static inline uint64_t tkt_busy_lock(tkt_mutex *mutex)
+{
+    uint64_t was = tkt_busy_begin();
+    tkt_mutex_lock(mutex);
+    return was;
+}
+static inline void tkt_busy_unlock(tkt_mutex *mutex, uint64_t was)
+{
+    tkt_mutex_unlock(mutex);
+    tkt_busy_end(was);
+}
 
 typedef pthread_cond_t tkt_condition;
 #define TKT_CONDITION_INIT PTHREAD_COND_INITIALIZER
@@ -46,10 +81,35 @@ void tkt_thread_os_name(char name[16]);
  * further call on the same thread replaces the value; NULL takes it back. */
 takt_status tkt_thread_at_exit(void (*handler)(void *value), void *value);
 
-/* Calls `child` in the child after fork(), and `before` in the parent ahead of it (NULL: nothing),
- * from now on. */
+/* Takes the handler away, for all threads and for good. */
+void tkt_thread_exits_forget(void);
+
+/* True for a thread of this process that is no more. */
+bool tkt_thread_is_gone(uint32_t id);
+
+/* Copies aligned words that another thread writes, which may have ended: false when its memory is
+ * gone. Reads later words after this are not older than the copy. */
+bool tkt_thread_peek(void *out, const void *from, size_t size);
+
+/* Calls `handler` when this library is unloaded, with the plugin that it is part of. Not when the
+ * process exits: then other threads may go on. One handler in a process. */
+void tkt_at_unload(void (*handler)(void));
+
+/* Remembers this process: from now on tkt_process_is_copy() is true in children which were forked
+ * so that no handler of tkt_at_fork() ran, as by _Fork() or the bare system call. */
+void tkt_process_mark(void);
+void tkt_process_unmark(void);
+extern const volatile uint8_t *tkt_process_marked; /* NULL: not yet; *: 0 in a child */
+static inline bool tkt_process_is_copy(void)
+{
+    const volatile uint8_t *mark = __atomic_load_n(&tkt_process_marked, __ATOMIC_ACQUIRE);
+    return mark && *mark == 0;
+}
+
+/* Calls `child` in the child after fork(), `before` and `parent` in the parent around it (NULL:
+ * nothing), from now on. */
 void tkt_at_fork(void (*child)(void));
-void tkt_around_fork(void (*before)(void), void (*child)(void));
+void tkt_around_fork(void (*before)(void), void (*parent)(void), void (*child)(void));
 
 /* Whether the process has no other thread. Asks the operating system; false where it does not
  * say. */

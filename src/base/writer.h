@@ -53,10 +53,4 @@ typedef struct tkt_gzip tkt_gzip;
 takt_status tkt_gzip_create(takt_sink into, int level, tkt_gzip **out, takt_sink *sink);
 takt_status tkt_gzip_finish(tkt_gzip *gzip); /* writes the end and frees; NULL is ignored */
 
-/* Decompresses gzip in memory, several members too; TAKT_BAD_TRACE when more than `limit` bytes
- * come out or it is no gzip at all. What could be read before an error or cut is kept, and *is_cut
- * says so. The caller frees *data, behind which a NUL stands. */
-takt_status tkt_gzip_read(const uint8_t *packed, size_t packed_size, size_t limit, char **data,
-                          size_t *size, bool *is_cut);
-
 #endif

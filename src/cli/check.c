@@ -2,135 +2,87 @@
  * closed: what cannot be compared does not pass. */
 #include "cli/check.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     CHECK_AGAINST = CLI_COMPARE_COUNT,
     CHECK_SCOPE,
+    CHECK_RUNS,
+    CHECK_BASE,
+    CHECK_NEW,
+    CHECK_KEEP,
+    CHECK_RUN_NOISE,
+    CHECK_ACCEPT_UNDECIDED,
     CHECK_ALLOW_DIFFERENT,
     CHECK_JSON,
     CHECK_COUNT
 };
 
+enum {
+    MOST_RUNS = 1000
+};
+
 static const cli_option own_options[] = {
     {0, "against", "A", "the base: a trace of the version to compare with"},
-    {0, "scope", "NAME", "only this scope, kernel or \"step\"; may be repeated"},
+    {0, "scope", "NAME", "ask about this scope or kernel, not about steps; may be repeated"},
+    {0, "runs", "N", "run both commands N times, by turns, and compare their traces"},
+    {0, "base", "COMMAND", "with --runs: the command of the base, as a shell takes it"},
+    {0, "new", "COMMAND", "with --runs: the command to check"},
+    {0, "keep", "FOLDER", "with --runs: keep the traces in FOLDER/base and FOLDER/new"},
+    {0, "run-noise", "P%", "too few runs: what two of them may differ by; 200%"},
+    {0, "accept-undecided", NULL, "too few runs to tell: exit with 0 and not with 3"},
     {0, "allow-different", NULL, "traces may differ in device, backend, mode, losses"},
     {0, "json", NULL, "as JSON"},
 };
 
-/* ---- Judging ---- */
-
-static bool is_name_of(const char *name, const cli_row *row)
-{
-    return strcmp(name, row->name) == 0 || strcmp(name, row->name + row->leaf) == 0;
-}
-
-static bool is_wanted(const cli_check_request *request, const cli_row *row)
-{
-    bool is_wanted = request->name_count == 0;
-    for (size_t i = 0; i < request->name_count; i++)
-        is_wanted |= is_name_of(request->names[i], row);
-    return is_wanted;
-}
-
-/* Above the limits by what is known, which is not enough to tell it from noise. */
-static bool is_undecided(const cli_check_request *request, const cli_row *row)
-{
-    return row->verdict == CLI_UNKNOWN && row->change_ns > 0 &&
-           cli_is_above_limits(&request->options, row->change_ns, row->base_ns);
-}
-
-/* Undecided rows fail where somebody asked for them, and where nothing can ever be decided. */
-static bool is_offender(const cli_check_request *request, const cli_row *row)
-{
-    switch (row->verdict) {
-    case CLI_SLOWER:
-    case CLI_TAIL_SLOWER:
-    case CLI_MORE_CALLS:
-        return true;
-    case CLI_GONE:
-        return !request->allow_different;
-    case CLI_UNKNOWN:
-        return is_undecided(request, row) && (request->name_count > 0 || !cli_row_has_samples(row));
-    default:
-        return false;
-    }
-}
-
-static void look_for_names(const cli_check_request *request, const cli_comparison *comparison,
-                           cli_check_result *result)
-{
-    for (size_t i = 0; i < request->name_count; i++) {
-        bool is_there = false;
-        for (size_t row = 0; row < comparison->rows.count; row++)
-            is_there |= is_name_of(request->names[i], &comparison->rows.items[row]);
-        if (!is_there)
-            cli_obstacles_add(&result->obstacles, CLI_FACTS, "neither trace has a row \"%s\"",
-                              request->names[i]);
-    }
-}
-
-static void judge(const cli_check_request *request, const cli_comparison *comparison,
-                  cli_check_result *result)
-{
-    bool has_spans =
-        comparison->sides[CLI_A].facts.has_spans && comparison->sides[CLI_B].facts.has_spans;
-
-    cli_obstacles_of(comparison, &result->obstacles);
-    if (request->allow_different)
-        result->obstacles.count = 0;
-    for (size_t i = 0; i < comparison->rows.count; i++) {
-        const cli_row *row = &comparison->rows.items[i];
-        if (!is_wanted(request, row))
-            continue;
-        result->compared++;
-        result->decided += !isnan(row->noise.low_ns);
-        if (is_offender(request, row))
-            result->offenders[result->offender_count++] = i;
-        else
-            result->undecided += is_undecided(request, row);
-    }
-    look_for_names(request, comparison, result);
-    if (result->compared == 0)
-        cli_obstacles_add(&result->obstacles, CLI_FACTS, "there is nothing to compare");
-    else if (result->decided == 0 && (has_spans || comparison->is_by_run))
-        cli_obstacles_add(&result->obstacles, CLI_FACTS,
-                          "no row has enough %s to tell a change from noise",
-                          comparison->is_by_run ? "runs" : "calls");
-}
-
-cli_check_outcome cli_check_outcome_of(const cli_check_result *result)
-{
-    return result->obstacles.count > 0  ? CLI_CHECK_NOT_COMPARABLE
-           : result->offender_count > 0 ? CLI_CHECK_FAILED
-                                        : CLI_CHECK_PASSED;
-}
-
-/* A regression alone is 1, so that a script can tell it from a check that could not be made. */
-static int check(const cli_check_request *request)
+/* A regression alone is 1, so that a script can tell it from a check that could not be made, and
+ * from one that needs more runs. */
+static int status_of(const cli_check_request *request, cli_check_outcome outcome)
 {
     static const int statuses[] = {[CLI_CHECK_PASSED] = CLI_OK,
                                    [CLI_CHECK_FAILED] = CLI_FAILED,
-                                   [CLI_CHECK_NOT_COMPARABLE] = CLI_USAGE};
+                                   [CLI_CHECK_NOT_COMPARABLE] = CLI_USAGE,
+                                   [CLI_CHECK_UNDECIDED] = CLI_UNDECIDED};
+
+    if (outcome == CLI_CHECK_UNDECIDED && request->accept_undecided)
+        return CLI_OK;
+    return statuses[outcome];
+}
+
+static int check(cli_check_request *request)
+{
     cli_comparison comparison;
-    cli_check_result result = {.compared = 0};
+    cli_check_result result = {.asked = 0};
     int status = CLI_USAGE;
 
     if (cli_compare(&request->operands, &request->options, &comparison) == CLI_OK) {
-        result.offenders = calloc(comparison.rows.count + 1, sizeof *result.offenders);
-        if (!result.offenders)
+        if (cli_check_judge(request, &comparison, &result) != TAKT_OK) {
             cli_error("%s", takt_status_text(TAKT_NO_MEMORY));
+        } else {
+            cli_check_print(request, &comparison, &result);
+            status = status_of(request, cli_check_outcome_of(&result));
+        }
     }
-    if (result.offenders) {
-        judge(request, &comparison, &result);
-        cli_check_print(request, &comparison, &result);
-        status = statuses[cli_check_outcome_of(&result)];
-    }
-    free(result.offenders);
+    cli_check_result_free(&result);
     cli_comparison_free(&comparison);
+    return status;
+}
+
+/* Runs both commands, and compares the folders that their traces are in. */
+static int run_and_check(cli_check_request *request)
+{
+    cli_check_folders folders;
+    int status = CLI_USAGE;
+
+    if (cli_check_run(&request->runs, &folders) == CLI_OK) {
+        request->operands.items[0] = folders.sides[CLI_A];
+        request->operands.items[1] = folders.sides[CLI_B];
+        request->operands.count = CLI_BOTH;
+        request->operands.first_of_b = 1;
+        status = check(request);
+    }
+    cli_check_folders_free(&folders);
     return status;
 }
 
@@ -144,11 +96,28 @@ static void put_first(cli_operands *operands, const char *path)
     operands->first_of_b++;
 }
 
+static int settle_runs(const cli_check_request *request, const cli_syntax *syntax)
+{
+    const cli_check_runs *runs = &request->runs;
+
+    if (request->has_base || request->operands.count > 0)
+        return cli_usage_error(syntax,
+                               "--runs makes its own traces: leave --against and files out");
+    if (!runs->commands[CLI_A] || !runs->commands[CLI_B])
+        return cli_usage_error(syntax, "--runs: name both commands, --base COMMAND --new COMMAND");
+    return CLI_NO_ITEM;
+}
+
 /* Without --to there is one of B. */
 static int settle(cli_check_request *request, const cli_syntax *syntax)
 {
     cli_operands *operands = &request->operands;
+    const cli_check_runs *runs = &request->runs;
 
+    if (runs->count > 0)
+        return settle_runs(request, syntax);
+    if (runs->commands[CLI_A] || runs->commands[CLI_B] || runs->keep)
+        return cli_usage_error(syntax, "--base, --new and --keep go with --runs N");
     if (!request->has_base)
         return cli_usage_error(syntax, "against which trace? --against A");
     if (operands->has_to)
@@ -161,6 +130,30 @@ static int settle(cli_check_request *request, const cli_syntax *syntax)
             operands->items[CLI_BOTH]);
     operands->first_of_b = 1;
     return CLI_NO_ITEM;
+}
+
+static int take_run_option(cli_check_request *request, const cli_syntax *syntax, int option,
+                           const char *value)
+{
+    cli_check_runs *runs = &request->runs;
+
+    switch (option) {
+    case CHECK_RUNS:
+        if (!cli_parse_count(value, MOST_RUNS, &runs->count))
+            return cli_usage_error(syntax, "--runs \"%s\": expected a number from 1 to %d", value,
+                                   MOST_RUNS);
+        break;
+    case CHECK_BASE:
+        runs->commands[CLI_A] = value;
+        break;
+    case CHECK_NEW:
+        runs->commands[CLI_B] = value;
+        break;
+    case CHECK_KEEP:
+        runs->keep = value;
+        break;
+    }
+    return CLI_OK;
 }
 
 static int take(cli_check_request *request, const cli_syntax *syntax, int option, const char *value)
@@ -182,7 +175,19 @@ static int take(cli_check_request *request, const cli_syntax *syntax, int option
     case CLI_COMPARE_TO:
         return cli_operands_to(operands, syntax, value);
     case CHECK_SCOPE:
-        request->names[request->name_count++] = value;
+        request->options.names[request->options.name_count++] = value;
+        return CLI_OK;
+    case CHECK_RUNS:
+    case CHECK_BASE:
+    case CHECK_NEW:
+    case CHECK_KEEP:
+        return take_run_option(request, syntax, option, value);
+    case CHECK_RUN_NOISE:
+        if (cli_parse_percent(value, &request->run_noise))
+            return CLI_OK;
+        return cli_usage_error(syntax, "--run-noise \"%s\": expected percent, such as 10%%", value);
+    case CHECK_ACCEPT_UNDECIDED:
+        request->accept_undecided = true;
         return CLI_OK;
     case CHECK_ALLOW_DIFFERENT:
         request->allow_different = true;
@@ -215,34 +220,36 @@ int cli_check(int argc, char **argv)
     cli_option options[CHECK_COUNT];
     cli_syntax syntax = {
         .verb = "check",
-        .usage = "--against A [OPTIONS] B | --against A... --to B...",
-        .text = "Fails where trace B is slower than trace A: where a typical call's change, its\n"
-                "tail's or the number of calls is above both limits, and beyond the noise as\n"
-                "takt diff computes it. Traces that cannot be compared fairly fail, too: other\n"
-                "devices, backends or modes, lost events. Each may be several runs, in a\n"
-                "folder or a list; from three on each side on, runs are compared.\n\n"
-                "  takt check --against base.pftrace --limit 5% --absolute 1us new.pftrace\n"
-                "  takt check --against base.pftrace --scope step --scope forces new.pftrace\n"
-                "  takt check --against base/*.pftrace --to new/*.pftrace\n\n"
-                "The exit status is 0 if B passed, 1 if it is slower, and 2 if that cannot be\n"
-                "told: traces that cannot be compared or read, a wrong question. Without limits\n"
-                "they are 5% and 1us.",
+        .usage = "--against A B | --against A... --to B... | --runs N ...",
+        .text = "Fails where B is slower than A: where a step takes longer by more than both\n"
+                "limits and by more than chance, the typical one or the mean one. With --scope\n"
+                "that row is asked about instead. Each side should be five runs or more, in a\n"
+                "folder or a list; with --runs they are made here. Traces that cannot be\n"
+                "compared fairly fail, too: other devices, backends or modes, lost events.\n\n"
+                "  takt check --runs 10 --base './old args' --new './new args'\n"
+                "  takt check --against runs/base --limit 5% --absolute 1us runs/new\n"
+                "  takt check --against base/*.pftrace --to new/*.pftrace\n"
+                "  takt check --against base.pftrace --scope forces new.pftrace\n\n"
+                "The exit status is 0 if B passed, 1 if it is slower, 2 if that cannot be told:\n"
+                "traces that cannot be compared or read, a command that fails, a wrong question;\n"
+                "and 3 if B looks slower, but there are too few runs to tell that from what runs\n"
+                "of one program differ by. Without limits they are 5% and 1us.",
         .options = options,
         .option_count = CHECK_COUNT};
-    cli_check_request request = {.options = {.limit = 0.05, .absolute_ns = 1000}};
+    cli_check_request request = {.options = {.limit = 0.05, .absolute_ns = 1000}, .run_noise = 2};
 
     memcpy(options, cli_compare_option_list, sizeof cli_compare_option_list);
     memcpy(options + CLI_COMPARE_COUNT, own_options, sizeof own_options);
-    request.names = calloc((size_t)argc, sizeof *request.names);
-    request.operands.items = calloc((size_t)argc, sizeof *request.operands.items);
+    request.options.names = calloc((size_t)argc, sizeof *request.options.names);
+    request.operands.items = calloc((size_t)argc + CLI_BOTH, sizeof *request.operands.items);
     int result = CLI_USAGE;
-    if (request.names && request.operands.items)
+    if (request.options.names && request.operands.items)
         result = parse(&request, &syntax, argc, argv);
     else
         cli_error("%s", takt_status_text(TAKT_NO_MEMORY));
     if (result == CLI_NO_ITEM)
-        result = check(&request);
+        result = (request.runs.count > 0 ? run_and_check : check)(&request);
     free(request.operands.items);
-    free(request.names);
+    free(request.options.names);
     return result;
 }

@@ -3,59 +3,155 @@
 #include "cli/table.h"
 
 #include <math.h>
+#include <string.h>
 
-static void print_offender(const cli_row *row)
+enum {
+    MOST_BELOW = 5 /* rows that are named where a change comes from */
+};
+
+static const char *const outcomes[] = {[CLI_CHECK_PASSED] = "passed",
+                                       [CLI_CHECK_FAILED] = "FAILED",
+                                       [CLI_CHECK_NOT_COMPARABLE] = "NOT COMPARABLE",
+                                       [CLI_CHECK_UNDECIDED] = "UNDECIDED"};
+
+static double percent(double change, double base)
 {
-    char name[512], a[48], b[48], change[48];
-    const cli_part *parts = row->parts;
+    return base > 0 ? 100 * change / base : NAN;
+}
 
+/* ", median call 1.000ms in A and 1.100ms in B, +100.000us (+10.00%, +9.10% .. +10.90%), p 0.0079"
+ */
+static void print_answer(const char *what, double a, double b, double change, double base,
+                         const cli_noise *noise)
+{
+    char texts[6][48];
+
+    printf("%s call %s in A and %s in B, %s (%s", what,
+           cli_cell_shown(texts[0], sizeof texts[0], CLI_CELL_TIME, a),
+           cli_cell_shown(texts[1], sizeof texts[1], CLI_CELL_TIME, b),
+           cli_cell_shown(texts[2], sizeof texts[2], CLI_CELL_CHANGE, change),
+           cli_cell_shown(texts[3], sizeof texts[3], CLI_CELL_PERCENT, percent(change, base)));
+    if (!isnan(noise->low_ns))
+        printf(", %s .. %s",
+               cli_cell_shown(texts[4], sizeof texts[4], CLI_CELL_PERCENT,
+                              percent(noise->low_ns, base)),
+               cli_cell_shown(texts[5], sizeof texts[5], CLI_CELL_PERCENT,
+                              percent(noise->high_ns, base)));
+    putchar(')');
+    if (!isnan(noise->p) && !isnan(noise->low_ns))
+        printf(", p %s", cli_cell_shown(texts[4], sizeof texts[4], CLI_CELL_CHANCE, noise->p));
+    putchar('\n');
+}
+
+static void print_name(const cli_row *row)
+{
+    char name[512];
     printf("%s: %s %s", cli_verdict_name(row->verdict), cli_row_kind_name(row->kind),
            cli_clean(name, sizeof name, row->name));
+}
+
+static void print_calls(const cli_row *row)
+{
+    char change[48];
+    printf(", %llu calls in A and %llu in B, self time %s\n",
+           (unsigned long long)row->parts[CLI_A].calls, (unsigned long long)row->parts[CLI_B].calls,
+           cli_cell_shown(change, sizeof change, CLI_CELL_CHANGE, row->self_change_ns));
+}
+
+/* A row that was asked about, both questions of it. */
+static void print_asked(const cli_row *row)
+{
+    const cli_part *a = &row->parts[CLI_A], *b = &row->parts[CLI_B];
+
+    print_name(row);
     if (row->verdict == CLI_GONE) {
-        printf(", which A calls %llu times\n", (unsigned long long)parts[CLI_A].calls);
+        printf(", which A calls %llu times\n", (unsigned long long)a->calls);
         return;
     }
-    if (row->verdict == CLI_MORE_CALLS) {
-        printf(", %llu calls in A and %llu in B, self time %s\n",
-               (unsigned long long)parts[CLI_A].calls, (unsigned long long)parts[CLI_B].calls,
-               cli_cell_shown(change, sizeof change, CLI_CELL_CHANGE, row->self_change_ns));
+    if (row->verdict == CLI_NEW || row->verdict == CLI_MORE_CALLS) {
+        print_calls(row);
         return;
     }
-    bool is_mean = row->verdict == CLI_TAIL_SLOWER || !cli_row_has_samples(row);
-    double base = is_mean ? parts[CLI_A].mean_ns : parts[CLI_A].median_ns;
-    double now = is_mean ? parts[CLI_B].mean_ns : parts[CLI_B].median_ns;
-    double by = is_mean ? now - base : row->change_ns;
-    printf(", %s call %s in A and %s in B, %s (%s)", is_mean ? "mean" : "median",
-           cli_cell_shown(a, sizeof a, CLI_CELL_TIME, base),
-           cli_cell_shown(b, sizeof b, CLI_CELL_TIME, now),
-           cli_cell_shown(change, sizeof change, CLI_CELL_CHANGE, by),
-           cli_cell_shown(name, sizeof name, CLI_CELL_PERCENT, 100 * by / base));
-    double p = is_mean ? row->noise.mean_p : row->noise.p;
-    if (!isnan(p) && row->verdict != CLI_UNKNOWN)
-        printf(", p %s", cli_cell_shown(a, sizeof a, CLI_CELL_CHANCE, p));
+    if (cli_row_has_samples(row) && row->kind != CLI_ROW_RUN) {
+        fputs(", ", stdout);
+        print_answer("median", a->median_ns, b->median_ns, row->change_ns, row->base_ns,
+                     &row->noise);
+        fputs("    ", stdout);
+    } else {
+        fputs(", ", stdout);
+    }
+    print_answer("mean", a->mean_ns, b->mean_ns, row->mean_change_ns, a->mean_ns, &row->mean_noise);
+}
+
+/* The row that adds most to the sum, of those that add less than `before`. */
+static const cli_row *next_below(const cli_comparison *comparison, const cli_check_result *result,
+                                 const cli_row *before)
+{
+    const cli_row *best = NULL;
+
+    for (size_t i = 0; i < result->below_count; i++) {
+        const cli_row *row = &comparison->rows.items[result->below[i]];
+        bool is_told = before && (row->self_change_ns > before->self_change_ns ||
+                                  (row->self_change_ns == before->self_change_ns && row <= before));
+        if (!is_told && (!best || row->self_change_ns > best->self_change_ns))
+            best = row;
+    }
+    return best;
+}
+
+static void print_below(const cli_comparison *comparison, const cli_check_result *result)
+{
+    const cli_row *row = NULL;
+
+    for (int i = 0; i < MOST_BELOW && (row = next_below(comparison, result, row)) != NULL; i++) {
+        fputs("    ", stdout);
+        print_name(row);
+        print_calls(row);
+    }
+}
+
+static void print_verdict(const cli_check_request *request, const cli_comparison *comparison,
+                          const cli_check_result *result)
+{
+    cli_check_outcome outcome = cli_check_outcome_of(result);
+    char absolute[48], advice[160];
+
+    printf("%s: %zu of %zu rows worse by more than %g %% and %s", outcomes[outcome],
+           outcome == CLI_CHECK_UNDECIDED ? result->open_count : result->offender_count,
+           result->asked, 100 * request->options.limit,
+           cli_cell_shown(absolute, sizeof absolute, CLI_CELL_TIME, request->options.absolute_ns));
+    if (outcome == CLI_CHECK_UNDECIDED)
+        printf(", and runs of one program may differ as much; %s",
+               cli_runs_advice(comparison, advice, sizeof advice));
+    else if (outcome == CLI_CHECK_PASSED && !comparison->is_by_run)
+        printf("; %s to be sure", cli_runs_advice(comparison, advice, sizeof advice));
     putchar('\n');
 }
 
 static void print_text(const cli_check_request *request, const cli_comparison *comparison,
                        const cli_check_result *result)
 {
-    static const char *const verdicts[] = {"passed", "FAILED", "NOT COMPARABLE"};
-    char absolute[48], clean[512];
+    cli_check_outcome outcome = cli_check_outcome_of(result);
+    char clean[512];
 
     for (size_t i = 0; i < result->obstacles.count; i++)
         printf("not comparable: %s\n",
                cli_clean(clean, sizeof clean, result->obstacles.items[i].text));
+    if (comparison->is_apart)
+        puts("careful: all runs of one side began before those of the other; what the machine did "
+             "meanwhile looks like a change");
+    for (size_t i = 0; i < comparison->rows.count; i++)
+        if (comparison->rows.items[i].is_primary)
+            print_asked(&comparison->rows.items[i]);
     for (size_t i = 0; i < result->offender_count; i++)
-        print_offender(&comparison->rows.items[result->offenders[i]]);
-    printf("%s: %zu of %zu rows worse by more than %g %% and %s",
-           verdicts[cli_check_outcome_of(result)], result->offender_count, result->compared,
-           100 * request->options.limit,
-           cli_cell_shown(absolute, sizeof absolute, CLI_CELL_TIME, request->options.absolute_ns));
-    if (result->undecided)
-        printf("; %zu with too few %s to tell", result->undecided,
-               comparison->is_by_run ? "runs" : "calls");
-    putchar('\n');
+        if (!comparison->rows.items[result->offenders[i]].is_primary)
+            print_asked(&comparison->rows.items[result->offenders[i]]);
+    if (outcome == CLI_CHECK_FAILED || outcome == CLI_CHECK_UNDECIDED)
+        print_below(comparison, result);
+    print_verdict(request, comparison, result);
 }
+
+/* ---- JSON ---- */
 
 static void print_number(const char *key, double number)
 {
@@ -63,21 +159,58 @@ static void print_number(const char *key, double number)
     cli_put_number(number, "null");
 }
 
-static void print_json_offender(const cli_row *row)
+static void print_json_row(const cli_row *row)
 {
+    const cli_part *a = &row->parts[CLI_A], *b = &row->parts[CLI_B];
+
     fputs("{\"name\": ", stdout);
     cli_put_json_text(row->name);
     printf(", \"kind\": \"%s\", \"verdict\": \"%s\"", cli_row_kind_name(row->kind),
            cli_verdict_name(row->verdict));
-    print_number("calls_a", (double)row->parts[CLI_A].calls);
-    print_number("calls_b", (double)row->parts[CLI_B].calls);
-    print_number("mean_a_ns", row->parts[CLI_A].mean_ns);
-    print_number("mean_b_ns", row->parts[CLI_B].mean_ns);
+    print_number("calls_a", (double)a->calls);
+    print_number("calls_b", (double)b->calls);
+    print_number("median_a_ns", a->median_ns);
+    print_number("median_b_ns", b->median_ns);
     print_number("change_ns", row->change_ns);
-    print_number("change_percent", row->base_ns > 0 ? 100 * row->change_ns / row->base_ns : NAN);
+    print_number("change_percent", percent(row->change_ns, row->base_ns));
+    print_number("change_low_ns", row->noise.low_ns);
+    print_number("change_high_ns", row->noise.high_ns);
     print_number("p", row->noise.p);
-    print_number("mean_p", row->noise.mean_p);
+    print_number("mean_a_ns", a->mean_ns);
+    print_number("mean_b_ns", b->mean_ns);
+    print_number("mean_change_ns", row->mean_change_ns);
+    print_number("mean_change_percent", percent(row->mean_change_ns, a->mean_ns));
+    print_number("mean_low_ns", row->mean_noise.low_ns);
+    print_number("mean_high_ns", row->mean_noise.high_ns);
+    print_number("mean_p", row->mean_noise.p);
+    print_number("self_change_ns", row->self_change_ns);
     putchar('}');
+}
+
+static void print_json_rows(const char *key, const cli_comparison *comparison, const size_t *rows,
+                            size_t count)
+{
+    printf(",\n \"%s\": [", key);
+    for (size_t i = 0; i < count; i++) {
+        fputs(i ? ",\n  " : "\n  ", stdout);
+        print_json_row(&comparison->rows.items[rows[i]]);
+    }
+    putchar(']');
+}
+
+static void print_json_asked(const cli_comparison *comparison)
+{
+    bool is_first = true;
+
+    fputs(",\n \"asked\": [", stdout);
+    for (size_t i = 0; i < comparison->rows.count; i++) {
+        if (!comparison->rows.items[i].is_primary)
+            continue;
+        fputs(is_first ? "\n  " : ",\n  ", stdout);
+        print_json_row(&comparison->rows.items[i]);
+        is_first = false;
+    }
+    putchar(']');
 }
 
 static void print_json_side(const cli_fact *fact, int side)
@@ -106,31 +239,40 @@ static void print_json_obstacle(const cli_fact *facts, const cli_obstacle *obsta
     putchar('}');
 }
 
+static const char *truth(bool value)
+{
+    return value ? "true" : "false";
+}
+
 static void print_json(const cli_check_request *request, const cli_comparison *comparison,
                        const cli_check_result *result)
 {
-    static const char *const outcomes[] = {"passed", "failed", "not comparable"};
+    static const char *const names[] = {"passed", "failed", "not comparable", "undecided"};
     cli_check_outcome outcome = cli_check_outcome_of(result);
     cli_fact facts[CLI_FACTS];
 
     cli_facts_of(comparison, facts);
-    printf("{\"passed\": %s, \"outcome\": \"%s\"", outcome == CLI_CHECK_PASSED ? "true" : "false",
-           outcomes[outcome]);
+    printf("{\"passed\": %s, \"outcome\": \"%s\"", truth(outcome == CLI_CHECK_PASSED),
+           names[outcome]);
     print_number("limit_percent", 100 * request->options.limit);
     print_number("absolute_ns", request->options.absolute_ns);
-    print_number("compared", (double)result->compared);
-    print_number("undecided", (double)result->undecided);
+    print_number("run_noise_percent", 100 * request->run_noise);
+    print_number("runs_a", (double)comparison->sides[CLI_A].runs);
+    print_number("runs_b", (double)comparison->sides[CLI_B].runs);
+    print_number("runs_wanted", CLI_WANTED_RUNS);
+    printf(", \"by_run\": %s, \"by_turns\": %s, \"apart\": %s", truth(comparison->is_by_run),
+           truth(comparison->is_by_turns), truth(comparison->is_apart));
     fputs(",\n \"obstacles\": [", stdout);
     for (size_t i = 0; i < result->obstacles.count; i++) {
         fputs(i ? ",\n  " : "\n  ", stdout);
         print_json_obstacle(facts, &result->obstacles.items[i]);
     }
-    fputs("],\n \"offenders\": [", stdout);
-    for (size_t i = 0; i < result->offender_count; i++) {
-        fputs(i ? ",\n  " : "\n  ", stdout);
-        print_json_offender(&comparison->rows.items[result->offenders[i]]);
-    }
-    fputs("]}\n", stdout);
+    putchar(']');
+    print_json_asked(comparison);
+    print_json_rows("offenders", comparison, result->offenders, result->offender_count);
+    print_json_rows("undecided", comparison, result->open, result->open_count);
+    print_json_rows("below", comparison, result->below, result->below_count);
+    fputs("}\n", stdout);
 }
 
 void cli_check_print(const cli_check_request *request, const cli_comparison *comparison,

@@ -1,9 +1,10 @@
-/* What the verbs of the command `takt` share. The command knows the library through include/takt
- * alone, so that whatever it can do, any program can. */
+/* What the verbs of the command `takt` share. The command knows traces through include/takt alone, so
+ * that whatever it can do, any program can. Of the library's inside it uses the layer base. */
 #ifndef TAKT_CLI_H
 #define TAKT_CLI_H
 
-#include <takt/base.h>
+#include "base/file.h"
+
 #include <takt/trace.h>
 
 #include <stdio.h>
@@ -12,7 +13,9 @@
 enum {
     CLI_OK = 0,
     CLI_FAILED = 1, /* the work: a file that is no trace, a full disk */
-    CLI_USAGE = 2   /* the question: an unknown option, a missing file name */
+    CLI_USAGE = 2,  /* the question: an unknown option, a missing file name */
+    CLI_UNDECIDED = 3, /* too few runs to tell (takt check) */
+    CLI_INCOMPLETE = 4 /* all went well, but a trace lacks its end */
 };
 
 /* ---- Verbs (main.c) ---- */
@@ -32,6 +35,7 @@ int cli_diff(int argc, char **argv);
 int cli_check(int argc, char **argv);
 int cli_view(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
+int cli_recover(int argc, char **argv);
 
 /* ---- Arguments (args.c) ---- */
 
@@ -145,8 +149,14 @@ int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A sink that writes to standard output. */
 takt_sink cli_stdout_sink(void);
 
-/* Flushes standard output. Returns `status`, or CLI_FAILED where something could not be written,
- * which is then told. */
+/* "whole", "killed" or "cut". */
+const char *cli_ending_name(const takt_facts *facts);
+
+/* A trace that lacks its end was opened. */
+extern bool cli_is_incomplete;
+
+/* Flushes standard output. Returns `status`; instead of CLI_OK CLI_INCOMPLETE where that is due, or
+ * CLI_FAILED where something could not be written, which is then told. */
 int cli_finish(int status);
 
 /* The character of UTF-8 that `text` begins with: its length and *code; 0 where there is none. */
@@ -178,6 +188,16 @@ bool cli_name_output(char *out, size_t size, const char *folder, const char *fil
  * in the place of the link, which would be replaced otherwise. False where there is something that
  * is no file, such as /dev/null. */
 bool cli_settle_output(char *path, size_t size);
+
+/* A stream into a file that tkt_file_create() has opened; NULL when there is no memory. Close it
+ * before the file. */
+FILE *cli_file_stream(tkt_file *file);
+
+/* False if anything that was written to it was not. */
+bool cli_stream_close(FILE *stream);
+
+/* Closes the file as tkt_file_close() does, and tells what went wrong. */
+int cli_file_close(tkt_file *file, takt_status status);
 
 /* "wrote run.html (1.20 MiB)" */
 void cli_tell_written(const char *path);

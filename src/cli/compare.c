@@ -10,7 +10,9 @@ static takt_status add_trace(cli_comparison *comparison, int side, const takt_tr
 {
     if (!cli_side_add(&comparison->sides[side], trace))
         return TAKT_NO_MEMORY;
-    takt_status status = cli_compare_steps(comparison, side, trace);
+    takt_status status = takt_trace_facts(trace)->step_count > 0
+                             ? cli_compare_steps(comparison, side, trace)
+                             : cli_compare_whole(comparison, side, trace);
     if (status != TAKT_OK)
         return status;
     status = takt_trace_facts(trace)->has_spans ? cli_compare_spans(comparison, side, trace)
@@ -85,7 +87,7 @@ int cli_compare(const cli_operands *operands, const cli_compare_options *options
     *out = (cli_comparison){.options = *options};
     if (find_files(out, operands, CLI_A) != CLI_OK || find_files(out, operands, CLI_B) != CLI_OK)
         return CLI_FAILED;
-    out->is_by_run = a->files.count >= CLI_LEAST_RUNS && b->files.count >= CLI_LEAST_RUNS;
+    out->is_by_run = cli_runs_suffice(a->files.count, b->files.count);
     if (read_side(out, CLI_A) != CLI_OK || read_side(out, CLI_B) != CLI_OK)
         return CLI_FAILED;
     set_scale(out);
@@ -93,6 +95,17 @@ int cli_compare(const cli_operands *operands, const cli_compare_options *options
     takt_status status = cli_compare_judge(out);
     cli_progress_end(progress);
     return status == TAKT_OK ? CLI_OK : cli_error("%s", takt_status_text(status));
+}
+
+const char *cli_runs_advice(const cli_comparison *comparison, char *out, size_t size)
+{
+    size_t a = comparison->sides[CLI_A].runs, b = comparison->sides[CLI_B].runs, least = 1;
+
+    while (!cli_runs_suffice(least, least))
+        least++;
+    snprintf(out, size, "A has %zu run%s and B %zu: record %d of each, or %zu at least", a,
+             a == 1 ? "" : "s", b, CLI_WANTED_RUNS, least);
+    return out;
 }
 
 void cli_comparison_free(cli_comparison *comparison)

@@ -20,7 +20,8 @@ typedef enum cli_row_kind {
     CLI_ROW_CALL, /* into a device's library */
     CLI_ROW_TASK, /* a span of a track of its own, whose times overlap others' */
     CLI_ROW_ACTIVITY,
-    CLI_ROW_CUDA /* what devices did for a scope: the activities that its calls launched */
+    CLI_ROW_CUDA, /* what devices did for a scope: the activities that its calls launched */
+    CLI_ROW_RUN   /* the whole recording, where it has no steps */
 } cli_row_kind;
 
 const char *cli_row_kind_name(cli_row_kind kind);
@@ -28,11 +29,13 @@ const char *cli_row_kind_name(cli_row_kind kind);
 typedef enum cli_verdict {
     CLI_SAME,    /* what difference there may be is below the limit */
     CLI_NOISE,   /* nothing is proved: too much noise for so small a difference */
-    CLI_UNKNOWN, /* too few calls to tell a difference from noise, or no single ones are known */
-    CLI_FASTER,
+    CLI_UNKNOWN, /* too few calls or runs to tell a difference from noise */
+    CLI_FASTER,  /* the typical call; the mean one is not slower */
     CLI_SLOWER,
-    CLI_TAIL_FASTER, /* on average, for its slowest calls alone */
+    CLI_TAIL_FASTER, /* the mean call, for its slowest ones: the typical one is as before */
     CLI_TAIL_SLOWER,
+    CLI_FASTER_TAIL_SLOWER, /* the typical call is faster, and the mean one slower */
+    CLI_SLOWER_TAIL_FASTER,
     CLI_FEWER_CALLS, /* each takes as long as before */
     CLI_MORE_CALLS,
     CLI_NEW,
@@ -40,6 +43,9 @@ typedef enum cli_verdict {
 } cli_verdict;
 
 const char *cli_verdict_name(cli_verdict verdict);
+
+/* True if some call became slower, the typical one or the mean one. */
+bool cli_is_slower(cli_verdict verdict);
 
 /* What one side says of a row. */
 typedef struct cli_part {
@@ -62,9 +68,12 @@ typedef struct cli_row {
     cli_row_kind kind;
     uint32_t     above; /* the row of the calling scope; CLI_NO_ROW: none, or by name */
     cli_part     parts[CLI_BOTH];
-    cli_noise    noise;
+    bool         is_primary; /* it is asked about; others say where its change comes from */
+    cli_noise    noise;      /* of the typical call; without single calls, of the mean one */
+    cli_noise    mean_noise; /* of the mean call: of the sum, which is what users wait for */
     double       base_ns;   /* A's median call; without single calls, the mean one; NaN: none */
     double       change_ns; /* the shift; where it is not known, B's mean less A's; NaN: none */
+    double       mean_change_ns;
     double       self_change_ns; /* B's self time less A's, as the comparison has totals */
     cli_verdict  verdict;
 } cli_row;
@@ -149,6 +158,8 @@ typedef struct cli_compare_options {
     double absolute_ns; /* of a call */
     bool   all;         /* calls into devices' libraries are rows of their own */
     bool   by_path;
+    const char **names; /* of rows that are asked about; none: steps, or the whole recording */
+    size_t name_count;
 } cli_compare_options;
 
 /* The options that say so, and what takes them: anything but CLI_OK ends the verb. */
@@ -166,14 +177,20 @@ extern const cli_option cli_compare_option_list[CLI_COMPARE_COUNT];
 int cli_compare_take(cli_compare_options *options, const cli_syntax *syntax, int option,
                      const char *value);
 
+/* "5%", as 0.05. False: it is no percentage. */
+bool cli_parse_percent(const char *text, double *out);
+
 typedef struct cli_comparison {
     cli_compare_options options;
     cli_side sides[CLI_BOTH];
     cli_rows rows;
     bool     is_by_run;   /* runs are compared, not calls: there are enough of them */
+    bool     is_by_turns; /* they began by turns, and neighbours in time are compared */
+    bool     is_apart;    /* all runs of one side began before those of the other */
+    bool     has_changed; /* a row that is asked about: then the others are not many tests */
     bool     is_per_step; /* totals are: the numbers of steps differ */
     double   scale[CLI_BOTH]; /* of totals: one by the number of runs, or of steps */
-    size_t   tests;       /* rows whose noise was tested */
+    size_t   tests;       /* rows that are not asked about and whose noise was tested */
 } cli_comparison;
 
 /* Reads all traces and compares the sides; what fails is told. The caller frees, whatever it
@@ -181,6 +198,9 @@ typedef struct cli_comparison {
 int cli_compare(const cli_operands *operands, const cli_compare_options *options,
                 cli_comparison *out);
 void cli_comparison_free(cli_comparison *comparison);
+
+/* "A has 1 run and B 1: record 5 of each, or 4 at least". Returns `out`. */
+const char *cli_runs_advice(const cli_comparison *comparison, char *out, size_t size);
 
 /* Whether single calls are known on both sides; where runs are compared, in all that have any. */
 bool cli_row_has_samples(const cli_row *row);
@@ -219,8 +239,12 @@ void cli_obstacles_add(cli_obstacles *obstacles, int fact, const char *format, .
 
 /* ---- Parts of it ---- */
 
-/* Adds what a trace says to the rows: its steps, and its spans and activities (compare_trace.c) or,
+/* True if somebody asks about this row by `name`: with --by-path its last part will do. */
+bool cli_row_has_name(const cli_row *row, const char *name);
+
+/* Adds what a trace says to the rows: the whole recording, its steps, and its spans and activities (compare_trace.c) or,
  * where it has none, its tables (compare_folded.c). TAKT_NO_MEMORY. */
+takt_status cli_compare_whole(cli_comparison *comparison, int side, const takt_trace *trace);
 takt_status cli_compare_steps(cli_comparison *comparison, int side, const takt_trace *trace);
 takt_status cli_compare_spans(cli_comparison *comparison, int side, const takt_trace *trace);
 takt_status cli_compare_folded(cli_comparison *comparison, int side, const takt_trace *trace);

@@ -40,35 +40,51 @@ static void note_totals(const cli_comparison *c, cli_notes *out)
 static void note_calls(const cli_comparison *c, cli_notes *out)
 {
     const cli_side *a = &c->sides[CLI_A], *b = &c->sides[CLI_B];
+    char advice[160];
 
+    note(out,
+         "Careful: these are verdicts about recordings, not about programs: runs of one program "
+         "differ, too, by more than their calls tell. %s.",
+         cli_runs_advice(c, advice, sizeof advice));
     if (a->runs > 1 || b->runs > 1)
         note(out,
-             "A has %zu and B %zu runs. From %d on each side on, runs would be compared; these are "
-             "too few, so the calls of all runs are, as if they were one's: how much runs differ "
-             "is not known.",
-             a->runs, b->runs, CLI_LEAST_RUNS);
+             "With so few the calls of all runs of a side are compared as if they were one's.");
     if (!a->facts.has_spans || !b->facts.has_spans)
         note(out, "Without spans single calls are not known: there a call is the mean one, and how "
                   "large the noise is nobody can tell.");
-    note(
-        out,
-        "Call: the median one. Change: Hodges-Lehmann shift, the median of all differences between "
-        "a call of B and one of A; band: its 95 %% confidence interval; p: Mann-Whitney U test, "
-        "adjusted for %zu rows (Holm).",
-        c->tests);
+    note(out,
+         "Call: the median one. Change: Hodges-Lehmann shift, the median of all differences "
+         "between a call of B and one of A; band: its 95 %% confidence interval; p: Mann-Whitney U "
+         "test. Mean %%: of the mean call, and with it of the sum; its test is Welch's.");
 }
 
 static void note_runs(const cli_comparison *c, cli_notes *out)
 {
     const cli_side *a = &c->sides[CLI_A], *b = &c->sides[CLI_B];
 
+    if (c->is_apart)
+        note(out, "Careful: all runs of one side began before those of the other. What the machine "
+                  "did meanwhile looks the same as a change of the program: let them take turns.");
     note(out,
-         "Runs are compared, %zu of A and %zu of B. Call: a run's median one%s, averaged over the "
-         "runs. Change: B's less A's; band: its 95 %% confidence interval, p: Welch's t-test, both "
-         "by how much the runs differ; p adjusted for %zu rows (Holm).",
-         a->runs, b->runs,
-         a->facts.has_spans && b->facts.has_spans ? "" : ", or mean one in traces without spans",
-         c->tests);
+         "Runs are compared, %zu of A and %zu of B%s. Call: a run's median one%s; of all runs, the "
+         "mean without the smallest and the largest fifth. Change: B's less A's; band: its 95 %% "
+         "confidence interval; p: permutation test. Mean %%: the same of a run's mean call, and "
+         "with it of the sum.",
+         a->runs, b->runs, c->is_by_turns ? ", which took turns: each with its neighbours" : "",
+         a->facts.has_spans && b->facts.has_spans ? "" : ", or mean one in traces without spans");
+}
+
+/* Which rows are one question, and which are many. */
+static void note_tests(const cli_comparison *c, cli_notes *out)
+{
+    if (c->has_changed)
+        note(out, "Steps, or without them the wall time, are the question. They changed, and the "
+                  "rows below them say where: each p stands for itself.");
+    else if (c->tests > 0)
+        note(out,
+             "Steps, or without them the wall time, are the question. No change of them is proved, "
+             "so the p of other rows are adjusted for %zu of them (Holm).",
+             c->tests);
 }
 
 void cli_compare_notes(const cli_comparison *comparison, cli_notes *out)
@@ -83,10 +99,8 @@ void cli_compare_notes(const cli_comparison *comparison, cli_notes *out)
         note(out, "Careful: %s.", obstacles.items[i].text);
     note_totals(comparison, out);
     (comparison->is_by_run ? note_runs : note_calls)(comparison, out);
-    note(out, "Slower, faster: p below 0.05 and a change of more than %g %%%s%s.%s",
+    note_tests(comparison, out);
+    note(out, "Slower, faster: p below 0.05 and a change of more than %g %%%s%s.",
          100 * comparison->options.limit, absolute_ns > 0 ? " and " : "",
-         absolute_ns > 0 ? cli_time_text(absolute, sizeof absolute, absolute_ns) : "",
-         comparison->is_by_run ? ""
-                               : " Calls of one recording are not independent, so record more than "
-                                 "once before trusting a small change.");
+         absolute_ns > 0 ? cli_time_text(absolute, sizeof absolute, absolute_ns) : "");
 }

@@ -78,13 +78,18 @@ static void look_at_side(const cli_comparison *c, int side, cli_obstacles *out)
     const cli_side *of = &c->sides[side];
     uint64_t calls = 0;
 
-    if (of->facts.losses[TAKT_LOSS_CUT])
-        cli_obstacles_add(out, CLI_FACT_LOSSES, "%c is cut off", side_name(side));
+    if (of->facts.ending != TAKT_ENDING_WHOLE)
+        cli_obstacles_add(out, CLI_FACT_LOSSES,
+                          of->facts.ending == TAKT_ENDING_CUT
+                              ? "%c is cut off"
+                              : "%c is incomplete: its program was killed, or still runs",
+                          side_name(side));
     if (of->losses_in_all > of->facts.losses[TAKT_LOSS_CUT])
         cli_obstacles_add(out, CLI_FACT_LOSSES, "%c lost events: %.200s", side_name(side),
                           of->losses);
     for (size_t i = 0; i < c->rows.count; i++)
-        calls += c->rows.items[i].parts[side].calls;
+        if (c->rows.items[i].kind != CLI_ROW_RUN)
+            calls += c->rows.items[i].parts[side].calls;
     if (calls == 0)
         cli_obstacles_add(out, CLI_FACTS, "%c recorded nothing", side_name(side));
 }

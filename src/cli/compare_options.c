@@ -20,7 +20,7 @@ static bool parse_number(const char *text, double *out, char **rest)
     return *rest != text && isfinite(*out) && *out >= 0;
 }
 
-static bool parse_percent(const char *text, double *out)
+bool cli_parse_percent(const char *text, double *out)
 {
     char *rest;
     if (!parse_number(text, out, &rest) || (strcmp(rest, "%") != 0 && *rest != '\0'))
@@ -52,7 +52,7 @@ int cli_compare_take(cli_compare_options *options, const cli_syntax *syntax, int
 {
     switch (option) {
     case CLI_COMPARE_LIMIT:
-        if (!parse_percent(value, &options->limit))
+        if (!cli_parse_percent(value, &options->limit))
             return cli_usage_error(syntax, "--limit \"%s\": expected percent, such as 5%%", value);
         break;
     case CLI_COMPARE_ABSOLUTE:

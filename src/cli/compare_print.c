@@ -59,6 +59,8 @@ enum {
     HIGH,
     BAND,
     CHANCE,
+    MEAN_CHANGE,
+    MEAN_PERCENT,
     MEAN_CHANCE,
     VERDICT,
     COLUMNS
@@ -67,23 +69,25 @@ enum {
 static const cli_column columns[COLUMNS] = {
     [NAME] = {"Name", "name", CLI_CELL_TEXT, 0},
     [KIND] = {"Kind", "kind", CLI_CELL_TEXT, 8},
-    [CALLS_A] = {"Calls A", "calls_a", CLI_CELL_COUNT, 7},
-    [CALLS_B] = {"Calls B", "calls_b", CLI_CELL_COUNT, 7},
+    [CALLS_A] = {"Calls A", "calls_a", CLI_CELL_COUNT, 5},
+    [CALLS_B] = {"Calls B", "calls_b", CLI_CELL_COUNT, 5},
     [TOTAL_A] = {"Total A", "total_a_ns", CLI_CELL_TIME, CLI_HIDDEN},
     [TOTAL_B] = {"Total B", "total_b_ns", CLI_CELL_TIME, CLI_HIDDEN},
-    [SELF_A] = {"Self A", "self_a_ns", CLI_CELL_TIME, 6},
-    [SELF_B] = {"Self B", "self_b_ns", CLI_CELL_TIME, 6},
+    [SELF_A] = {"Self A", "self_a_ns", CLI_CELL_TIME, 7},
+    [SELF_B] = {"Self B", "self_b_ns", CLI_CELL_TIME, 7},
     [SELF_CHANGE] = {"Self change", "self_change_ns", CLI_CELL_CHANGE, 1},
     [MEAN_A] = {"Mean A", "mean_a_ns", CLI_CELL_TIME, CLI_HIDDEN},
     [MEAN_B] = {"Mean B", "mean_b_ns", CLI_CELL_TIME, CLI_HIDDEN},
-    [CALL_A] = {"Call A", "call_a_ns", CLI_CELL_TIME, 5},
-    [CALL_B] = {"Call B", "call_b_ns", CLI_CELL_TIME, 5},
-    [CHANGE] = {"Change", "change_ns", CLI_CELL_CHANGE, 3},
+    [CALL_A] = {"Call A", "call_a_ns", CLI_CELL_TIME, 6},
+    [CALL_B] = {"Call B", "call_b_ns", CLI_CELL_TIME, 6},
+    [CHANGE] = {"Change", "change_ns", CLI_CELL_CHANGE, 4},
     [CHANGE_PERCENT] = {"Change %", "change_percent", CLI_CELL_PERCENT, 0},
     [LOW] = {"Low", "change_low_ns", CLI_CELL_CHANGE, CLI_HIDDEN},
     [HIGH] = {"High", "change_high_ns", CLI_CELL_CHANGE, CLI_HIDDEN},
     [BAND] = {"95 % band", "", CLI_CELL_TEXT, CLI_SHOWN_ONLY + 2},
-    [CHANCE] = {"p", "p", CLI_CELL_CHANCE, 4},
+    [CHANCE] = {"p", "p", CLI_CELL_CHANCE, 3},
+    [MEAN_CHANGE] = {"Mean change", "mean_change_ns", CLI_CELL_CHANGE, CLI_HIDDEN},
+    [MEAN_PERCENT] = {"Mean %", "mean_change_percent", CLI_CELL_PERCENT, 0},
     [MEAN_CHANCE] = {"Mean p", "mean_p", CLI_CELL_CHANCE, CLI_HIDDEN},
     [VERDICT] = {"Verdict", "verdict", CLI_CELL_TEXT, 0},
 };
@@ -134,7 +138,9 @@ static void fill_row(cli_cell *cells, const cli_comparison *comparison, const cl
     cells[HIGH].number = row->noise.high_ns;
     cells[BAND].text = band_of(band, row);
     cells[CHANCE].number = row->noise.p;
-    cells[MEAN_CHANCE].number = row->noise.mean_p;
+    cells[MEAN_CHANGE].number = row->mean_change_ns;
+    cells[MEAN_PERCENT].number = percent(row->mean_change_ns, row->parts[CLI_A].mean_ns);
+    cells[MEAN_CHANCE].number = row->mean_noise.p;
     cells[VERDICT].text = cli_verdict_name(row->verdict);
 }
 
@@ -143,6 +149,8 @@ static const char *color_of(cli_verdict verdict)
     switch (verdict) {
     case CLI_SLOWER:
     case CLI_TAIL_SLOWER:
+    case CLI_FASTER_TAIL_SLOWER:
+    case CLI_SLOWER_TAIL_FASTER:
     case CLI_MORE_CALLS:
         return "\033[1;31m";
     case CLI_FASTER:
@@ -170,11 +178,12 @@ static bool make_rows(const cli_comparison *comparison, cli_column own[COLUMNS],
     if (!cli_table_init(out, "rows", own, COLUMNS, comparison->rows.count))
         return false;
     out->colors = calloc(out->row_count + 1, sizeof *out->colors);
+    if (!out->colors)
+        return false;
     for (size_t i = 0; i < out->row_count; i++) {
         const cli_row *row = &comparison->rows.items[i];
         fill_row(out->cells + i * COLUMNS, comparison, row, bands[i]);
-        if (out->colors)
-            out->colors[i] = color_of(row->verdict);
+        out->colors[i] = color_of(row->verdict);
     }
     return true;
 }
@@ -205,12 +214,12 @@ static int print(const cli_comparison *comparison, cli_document *document, char 
                                    options->rows ? options->rows : DEFAULT_ROWS);
     if (status == TAKT_BAD_ARGUMENT)
         return tell_columns(syntax, options->sort);
-    if (status != TAKT_OK)
-        return cli_error("%s", takt_status_text(status));
-    cli_compare_notes(comparison, &notes);
-    document->notes = notes.list;
-    cli_document_print(document, options);
-    return CLI_OK;
+    if (status == TAKT_OK) {
+        cli_compare_notes(comparison, &notes);
+        document->notes = notes.list;
+        status = cli_document_print(document, options);
+    }
+    return status == TAKT_OK ? CLI_OK : cli_error("%s", takt_status_text(status));
 }
 
 int cli_compare_print(const cli_comparison *comparison, const takt_report_options *options,

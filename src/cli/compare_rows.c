@@ -7,16 +7,31 @@
 
 const char *cli_row_kind_name(cli_row_kind kind)
 {
-    static const char *const names[] = {"step", "scope", "call", "task", "activity", "cuda"};
+    static const char *const names[] = {"step", "scope", "call", "task", "activity", "cuda", "run"};
     return names[kind];
 }
 
 const char *cli_verdict_name(cli_verdict verdict)
 {
-    static const char *const names[] = {"same",       "noise",       "unknown",     "faster",
-                                        "slower",     "tail faster", "tail slower", "fewer calls",
-                                        "more calls", "new",         "gone"};
+    static const char *const names[] = {[CLI_SAME] = "same",
+                                        [CLI_NOISE] = "noise",
+                                        [CLI_UNKNOWN] = "unknown",
+                                        [CLI_FASTER] = "faster",
+                                        [CLI_SLOWER] = "slower",
+                                        [CLI_TAIL_FASTER] = "tail faster",
+                                        [CLI_TAIL_SLOWER] = "tail slower",
+                                        [CLI_FASTER_TAIL_SLOWER] = "faster, tail slower",
+                                        [CLI_SLOWER_TAIL_FASTER] = "slower, tail faster",
+                                        [CLI_FEWER_CALLS] = "fewer calls",
+                                        [CLI_MORE_CALLS] = "more calls",
+                                        [CLI_NEW] = "new",
+                                        [CLI_GONE] = "gone"};
     return names[verdict];
+}
+
+bool cli_row_has_name(const cli_row *row, const char *name)
+{
+    return strcmp(name, row->name) == 0 || strcmp(name, row->name + row->leaf) == 0;
 }
 
 /* FNV-1a. */

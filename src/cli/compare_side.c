@@ -59,6 +59,8 @@ static void take_facts(cli_side *side, const takt_facts *facts)
     }
     all->has_spans = facts->has_spans && (side->runs == 0 || all->has_spans);
     all->is_partial |= facts->is_partial;
+    if (facts->ending != TAKT_ENDING_WHOLE)
+        all->ending = facts->ending;
     all->step_count += facts->step_count;
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
         all->losses[i] += facts->losses[i];

@@ -223,6 +223,15 @@ static bool walk_steps(walk *w)
     return true;
 }
 
+takt_status cli_compare_whole(cli_comparison *comparison, int side, const takt_trace *trace)
+{
+    walk w = {.comparison = comparison, .side = side, .trace = trace};
+    const takt_facts *facts = takt_trace_facts(trace);
+    return add_alone(&w, CLI_ROW_RUN, "wall time", facts->end_ns - facts->begin_ns, true)
+               ? TAKT_OK
+               : TAKT_NO_MEMORY;
+}
+
 takt_status cli_compare_steps(cli_comparison *comparison, int side, const takt_trace *trace)
 {
     walk w = {.comparison = comparison, .side = side, .trace = trace};

@@ -52,18 +52,22 @@ static void put_quoted(const char *text, const char *special)
     }
 }
 
-void cli_each_syntax(void (*print)(const cli_syntax *syntax))
+int cli_each_syntax(void (*print)(const cli_syntax *syntax))
 {
     char help[] = "--help";
+    int result = CLI_OK;
     cli_on_help(print);
     for (size_t i = 0; cli_verb_at(i); i++) {
         char name[32];
         snprintf(name, sizeof name, "%s", cli_verb_at(i)->name);
         char *arguments[] = {name, help, NULL};
         if (strcmp(name, "help") != 0)
-            cli_verb_at(i)->run(2, arguments);
+            result = cli_verb_at(i)->run(2, arguments);
+        if (result != CLI_OK)
+            break;
     }
     cli_on_help(NULL);
+    return result;
 }
 
 static void put_verbs(void)
@@ -119,7 +123,7 @@ static void put_bash_verb(const cli_syntax *of)
     puts("' ;;");
 }
 
-static void put_bash(void)
+static int put_bash(void)
 {
     fputs("# takt's completion for bash, made by: takt completion bash\n"
           "_takt() {\n"
@@ -138,7 +142,7 @@ static void put_bash(void)
           "    [ \"$word\" = '=' ] && word=''\n"
           "    case ${COMP_WORDS[1]} in\n",
           stdout);
-    cli_each_syntax(put_bash_verb);
+    int result = cli_each_syntax(put_bash_verb);
     fputs("    help) words='", stdout);
     put_verbs();
     fputs("' options=--man ;;\n"
@@ -156,6 +160,7 @@ static void put_bash(void)
           "}\n"
           "complete -o filenames -F _takt takt\n",
           stdout);
+    return result;
 }
 
 /* ---- zsh ------------------------------------------------------------------------------------- */
@@ -192,7 +197,7 @@ static void put_zsh_verb(const cli_syntax *of)
     puts(" \\\n            '*:file:_files' ;;");
 }
 
-static void put_zsh(void)
+static int put_zsh(void)
 {
     fputs("#compdef takt\n"
           "# takt's completion for zsh, made by: takt completion zsh\n"
@@ -212,8 +217,9 @@ static void put_zsh(void)
           "((CURRENT--))\n"
           "case ${words[1]} in\n",
           stdout);
-    cli_each_syntax(put_zsh_verb);
+    int result = cli_each_syntax(put_zsh_verb);
     fputs("    help) _describe verb verbs ;;\nesac\n", stdout);
+    return result;
 }
 
 /* ---- fish ------------------------------------------------------------------------------------ */
@@ -236,7 +242,7 @@ static void put_fish_verb(const cli_syntax *of)
                of->words);
 }
 
-static void put_fish(void)
+static int put_fish(void)
 {
     puts("# takt's completion for fish, made by: takt completion fish\n"
          "complete -c takt -n __fish_use_subcommand -f");
@@ -245,10 +251,11 @@ static void put_fish(void)
         put_quoted(cli_verb_at(i)->summary, "\\");
         puts("'");
     }
-    cli_each_syntax(put_fish_verb);
+    int result = cli_each_syntax(put_fish_verb);
     fputs("complete -c takt -n '__fish_seen_subcommand_from help' -f -a '", stdout);
     put_verbs();
     puts("'");
+    return result;
 }
 
 /* ---- The verb -------------------------------------------------------------------------------- */
@@ -257,7 +264,7 @@ int cli_completion(int argc, char **argv)
 {
     static const struct {
         const char *name;
-        void (*put)(void);
+        int (*put)(void);
     } shells[] = {{"bash", put_bash}, {"zsh", put_zsh}, {"fish", put_fish}};
     cli_args args = cli_args_of(&syntax, argc, argv);
     const char *shell = NULL, *value = NULL;
@@ -273,9 +280,7 @@ int cli_completion(int argc, char **argv)
     if (item != CLI_NO_ITEM)
         return CLI_USAGE;
     for (size_t i = 0; shell && i < sizeof shells / sizeof *shells; i++)
-        if (strcmp(shell, shells[i].name) == 0) {
-            shells[i].put();
-            return CLI_OK;
-        }
+        if (strcmp(shell, shells[i].name) == 0)
+            return shells[i].put();
     return cli_usage_error(&syntax, "for which shell? bash, zsh or fish");
 }

@@ -38,7 +38,7 @@ static void print_count(uint64_t count, const char *one, const char *many)
 /* In UTC, so that it means the same everywhere. */
 const char *cli_begin_text(char *out, size_t size, const takt_facts *facts)
 {
-    int64_t begin_ns = (int64_t)facts->begin_ns + facts->realtime_offset_ns;
+    int64_t begin_ns = (int64_t)(facts->begin_ns + (uint64_t)facts->realtime_offset_ns);
     time_t seconds = (time_t)(begin_ns / 1000000000);
     struct tm parts;
 
@@ -46,6 +46,11 @@ const char *cli_begin_text(char *out, size_t size, const takt_facts *facts)
     if (facts->realtime_offset_ns && gmtime_r(&seconds, &parts))
         strftime(out, size, "%Y-%m-%d %H:%M:%S UTC", &parts);
     return out;
+}
+
+static bool is_unknown(const takt_facts *facts)
+{
+    return facts->ending != TAKT_ENDING_WHOLE && facts->known_until_ns == 0;
 }
 
 static void print_when(const takt_facts *facts)
@@ -69,7 +74,9 @@ static void print_steps(const takt_facts *facts)
         printf("%" PRIu64 ": steps %" PRIu64 " to %" PRIu64, facts->step_count, facts->first_step,
                facts->first_step + facts->step_count - 1);
     printf(", cycle %" PRIu32 "%s\n", facts->cycle,
-           facts->is_partial ? "; partial: the program stopped before the cycle was complete" : "");
+           facts->is_partial && facts->ending == TAKT_ENDING_WHOLE
+               ? "; partial: the program stopped before the cycle was complete"
+               : "");
 }
 
 const cli_content *cli_content_at(size_t index)
@@ -175,7 +182,12 @@ static void print_clock(const takt_facts *facts)
         putchar('\n');
     }
     print_key("cost");
-    printf("%s in the recording, as Takt estimates it",
+    if (is_unknown(facts)) {
+        puts("unknown");
+        return;
+    }
+    printf("%s%s in the recording, as Takt estimates it",
+           facts->ending == TAKT_ENDING_KILLED ? "at least " : "",
            cli_time_text(cost, sizeof cost, facts->cost_ns));
     if (length_ns > 0)
         printf(" (%.2f %% of its length)", 100.0 * facts->cost_ns / length_ns);
@@ -207,20 +219,77 @@ static void print_losses(const takt_facts *facts)
         if (facts->losses[i] == 0 || i == TAKT_LOSS_CUT)
             continue;
         print_key(has_none ? "losses" : "");
-        printf("%s %s: %s%s\n", cli_count_text(number, sizeof number, facts->losses[i]),
+        printf("%s%s %s: %s%s\n", facts->ending == TAKT_ENDING_KILLED ? "at least " : "",
+               cli_count_text(number, sizeof number, facts->losses[i]),
                takt_loss_name((takt_loss)i), takt_loss_text((takt_loss)i), hint(facts, i));
         has_none = false;
     }
-    if (has_none) {
-        print_key("losses");
+    if (!has_none)
+        return;
+    print_key("losses");
+    if (is_unknown(facts))
+        puts("unknown");
+    else if (facts->ending == TAKT_ENDING_KILLED)
+        puts("none until the end of what is known");
+    else
         puts("none");
-    }
-    if (facts->losses[TAKT_LOSS_CUT]) {
-        print_key("cut");
-        printf("the file is cut off: its last ");
-        print_count(facts->losses[TAKT_LOSS_CUT], "byte", "bytes");
-        puts(" could not be read");
-    }
+}
+
+static void print_killed(const takt_facts *facts)
+{
+    char time[NUMBER];
+    uint64_t known_ns =
+        facts->known_until_ns > facts->begin_ns ? facts->known_until_ns - facts->begin_ns : 0;
+
+    printf("the program was killed, or it still runs: what came after the first %s is missing\n",
+           cli_time_text(time, sizeof time, (double)known_ns));
+}
+
+static void print_cut(const takt_facts *facts)
+{
+    char number[NUMBER], of[NUMBER];
+
+    puts("the file is cut");
+    if (is_unknown(facts))
+        return;
+    print_key("");
+    printf("%s of %s spans are missing",
+           cli_count_text(number, sizeof number, facts->missing_spans),
+           cli_count_text(of, sizeof of, facts->missing_spans + facts->span_count));
+    printf(", %s of %s activities\n",
+           cli_count_text(number, sizeof number, facts->missing_activities),
+           cli_count_text(of, sizeof of, facts->missing_activities + facts->activity_count));
+}
+
+/* What the end of the file lacks; nothing of a whole trace. */
+static void print_ending(const takt_facts *facts)
+{
+    if (facts->ending == TAKT_ENDING_WHOLE)
+        return;
+    print_key("incomplete");
+    if (facts->ending == TAKT_ENDING_KILLED)
+        print_killed(facts);
+    else
+        print_cut(facts);
+    if (facts->losses[TAKT_LOSS_CUT] == 0)
+        return;
+    print_key("");
+    printf("its last ");
+    print_count(facts->losses[TAKT_LOSS_CUT], "byte", "bytes");
+    puts(" could not be read");
+}
+
+static void print_run(const takt_facts *facts)
+{
+    char text[NAME];
+
+    print_key("run");
+    printf("%s, process %" PRIu32, cli_clean(text, sizeof text, facts->name), facts->process_id);
+    if (facts->world_size > 1 || facts->rank > 0)
+        printf(", rank %" PRIu32, facts->rank);
+    if (facts->world_size > 1)
+        printf(" of %" PRIu32, facts->world_size);
+    putchar('\n');
 }
 
 static void print_trace(const char *path, const takt_trace *trace)
@@ -229,9 +298,7 @@ static void print_trace(const char *path, const takt_trace *trace)
     char text[NAME];
 
     printf("%s\n", cli_clean(text, sizeof text, path));
-    print_key("run");
-    printf("%s, process %" PRIu32 "\n", cli_clean(text, sizeof text, facts->name),
-           facts->process_id);
+    print_run(facts);
     print_when(facts);
     print_steps(facts);
     print_contents(trace, facts);
@@ -240,6 +307,7 @@ static void print_trace(const char *path, const takt_trace *trace)
     print_clock(facts);
     print_open_scopes(facts);
     print_losses(facts);
+    print_ending(facts);
 }
 
 /* Of several files as JSON, each object stands behind "[" or ",". */

@@ -90,11 +90,17 @@ static void put_run(const takt_facts *facts)
     char when[64];
     put_text("name", facts->name);
     put_count("process", facts->process_id);
+    put_count("rank", facts->rank);
+    put_count("world_size", facts->world_size);
     put_text("recorded", cli_begin_text(when, sizeof when, facts));
     put_count("begin_ns", facts->begin_ns);
     put_count("wall_ns", facts->end_ns - facts->begin_ns);
     put_count("cycle", facts->cycle);
     put_truth("partial", facts->is_partial);
+    put_text("ending", cli_ending_name(facts));
+    put_count("known_until_ns", facts->known_until_ns);
+    put_count("missing_spans", facts->missing_spans);
+    put_count("missing_activities", facts->missing_activities);
     put_count("first_step", facts->first_step);
     put_count("steps", facts->step_count);
 }

@@ -15,6 +15,7 @@ static const cli_verb verbs[] = {
     {"check", "fails where a trace is slower than another: for CI", cli_check},
     {"view", "opens a trace in ui.perfetto.dev, or its page", cli_view},
     {"info", "tells what a trace is: when, how much, what is missing", cli_info},
+    {"recover", "makes a trace of what a crash-safe recording has left", cli_recover},
     {"config", "checks and explains configurations", cli_config},
     {"doctor", "tells what can be recorded on this machine, and what to do", cli_doctor},
     {"completion", "prints what makes a shell complete takt's options", cli_completion},
@@ -49,7 +50,8 @@ static void print_overview(FILE *file)
                   "  takt help --man     the manual page, for man -l or troff\n"
                   "  takt --version      the version\n\n"
                   "The exit status is 0 if all went well, 1 if the work failed (a file that is no\n"
-                  "trace, a full disk) and 2 if the question was wrong (an unknown option).\n");
+                  "trace, a full disk), 2 if the question was wrong (an unknown option) and 4 if all went\n"
+                  "well, but a trace lacks its end: its program was killed, or its file is cut.\n");
 }
 
 static int unknown_verb(const char *name)
@@ -73,10 +75,8 @@ static int unknown_verb(const char *name)
 
 static int help(int argc, char **argv)
 {
-    if (argc == 2 && strcmp(argv[1], "--man") == 0) {
-        cli_print_manual();
-        return CLI_OK;
-    }
+    if (argc == 2 && strcmp(argv[1], "--man") == 0)
+        return cli_print_manual();
     if (argc < 2 || argv[1][0] == '-') {
         print_overview(stdout);
         return CLI_OK;

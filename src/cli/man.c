@@ -73,8 +73,9 @@ static const char tail[] =
     ".SH EXIT STATUS\n"
     "0 if all went well, 1 if the work failed (a file that is no trace, a full disk, a trace that\n"
     "became slower, a problem that the doctor found), 2 if the question was wrong (an unknown\n"
-    "option, a missing file name) or\n.B takt check\ncannot answer it. Several files are all\n"
-    "tried; one that fails makes the status 1.\n"
+    "option, a missing file name) or\n.B takt check\ncannot answer it, 3 if it needs more runs\n"
+    "to answer it, 4 if all went well but a trace lacks its end. Several files are all tried; one "
+    "that fails makes the status 1.\n"
     ".SH ENVIRONMENT\n"
     ".TP\n"
     ".B NO_COLOR\n"
@@ -100,9 +101,10 @@ static const char tail[] =
     ".I docs\n"
     "of Takt's source: getting\\-started, reports, viewing, troubleshooting.\n";
 
-void cli_print_manual(void)
+int cli_print_manual(void)
 {
     printf(".TH TAKT 1 \"\" \"Takt %s\" \"User commands\"\n%s", takt_version(), head);
-    cli_each_syntax(put_verb);
+    int result = cli_each_syntax(put_verb);
     fputs(tail, stdout);
+    return result;
 }

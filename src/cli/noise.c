@@ -170,26 +170,31 @@ static double error_squared(const cli_samples *samples, double mean)
     return sum / (n - 1) / n;
 }
 
-static double mean_p(const cli_samples *a, const cli_samples *b)
+cli_noise cli_noise_of_means(const cli_samples *a, const cli_samples *b)
 {
-    if (a->count < LEAST_FOR_MEANS || b->count < LEAST_FOR_MEANS)
-        return NAN;
+    cli_noise noise = {NAN, NAN, NAN, NAN};
     double mean_a = cli_samples_mean(a), mean_b = cli_samples_mean(b);
+
+    if (a->count == 0 || b->count == 0)
+        return noise;
+    noise.shift_ns = mean_b - mean_a;
+    if (a->count < LEAST_FOR_MEANS || b->count < LEAST_FOR_MEANS)
+        return noise;
     double variance = error_squared(a, mean_a) + error_squared(b, mean_b);
-    if (variance <= 0)
-        return mean_a == mean_b ? 1 : 0;
-    return erfc(fabs(mean_b - mean_a) / sqrt(2 * variance));
+    noise.low_ns = noise.shift_ns - NORMAL_975 * sqrt(variance);
+    noise.high_ns = noise.shift_ns + NORMAL_975 * sqrt(variance);
+    noise.p = variance > 0 ? erfc(fabs(noise.shift_ns) / sqrt(2 * variance)) : mean_a == mean_b;
+    return noise;
 }
 
 cli_noise cli_noise_of(const cli_samples *a, const cli_samples *b)
 {
-    cli_noise noise = {NAN, NAN, NAN, NAN, NAN};
+    cli_noise noise = {NAN, NAN, NAN, NAN};
 
     if (a->count == 0 || b->count == 0)
         return noise;
     ranks r = rank(a, b);
     noise.p = rank_p(&r, a->count, b->count);
-    noise.mean_p = mean_p(a, b);
     shift(a, b, &noise);
     return noise;
 }

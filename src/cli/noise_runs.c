@@ -1,18 +1,30 @@
 /* Statistics of few runs, each of which gave one value.
  *
- * A rank test cannot prove anything with three runs on a side, however far they are apart: of the
- * twenty ways to deal six ranks one in ten is as extreme. But the value of a run, a median or mean
- * of many calls, is near enough to normally distributed for Student's t. */
+ * If A and B are one program, each run might as well have been the other side's. So the runs are
+ * dealt to the sides anew in every way there is: p is the share of ways in which the sides differ
+ * as much as they did. That is exact for any distribution and any number of runs. The sides are
+ * compared by their trimmed means, which one stray run does not move.
+ *
+ * What the machine does changes with time, by more than programs differ. Where the runs took turns,
+ * they are cut into blocks of neighbours in time; each value is taken from the middle of its block,
+ * and runs change sides only within it. Then what all runs of a block share does not count. */
 #include "cli/noise.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-bool cli_values_add(cli_values *values, double value)
+enum {
+    MOST_WAYS = 8000, /* to deal runs; where there are more, so many of them are drawn */
+    IN_BLOCK = 4,     /* runs, except in the last block */
+    HALVINGS = 26     /* of the range in which an end of the interval lies */
+};
+
+bool cli_values_add(cli_values *values, cli_value value)
 {
     if (values->count == values->capacity) {
         size_t capacity = values->capacity ? 2 * values->capacity : 8;
-        double *items = realloc(values->items, capacity * sizeof *items);
+        cli_value *items = realloc(values->items, capacity * sizeof *items);
         if (!items)
             return false;
         values->items = items;
@@ -28,98 +40,388 @@ void cli_values_free(cli_values *values)
     *values = (cli_values){0};
 }
 
-double cli_values_mean(const cli_values *values)
+static size_t trimmed(size_t count)
 {
+    return count / 5;
+}
+
+/* How many values come before this one in ascending order. */
+static size_t place_of(const cli_values *values, size_t i)
+{
+    size_t place = 0;
+    for (size_t j = 0; j < values->count; j++)
+        place += values->items[j].ns < values->items[i].ns ||
+                 (j < i && values->items[j].ns == values->items[i].ns);
+    return place;
+}
+
+double cli_values_trimmed_mean(const cli_values *values)
+{
+    size_t count = values->count, less = trimmed(count);
     double sum = 0;
-    for (size_t i = 0; i < values->count; i++)
-        sum += values->items[i];
-    return sum / (double)values->count;
-}
 
-/* ---- Student's t ---- */
-
-/* The continued fraction of the incomplete beta function, NIST's Digital Library of Mathematical
- * Functions 8.17.22, by Lentz's method: from its front, until a step changes nothing. Quick for x
- * below (a + 1) / (a + b + 2); no denominator is 0 then. */
-static double beta_fraction(double a, double b, double x)
-{
-    double c = 1, d = 1 / (1 - (a + b) * x / (a + 1)), fraction = d, step = 0;
-
-    for (int m = 1; m < 1000 && fabs(step - 1) > 1e-15; m++) {
-        double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
-        double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
-        d = 1 / (1 + even * d);
-        c = 1 + even / c;
-        fraction *= c * d;
-        d = 1 / (1 + odd * d);
-        c = 1 + odd / c;
-        step = c * d;
-        fraction *= step;
+    for (size_t i = 0; i < count; i++) {
+        size_t place = place_of(values, i);
+        sum += place >= less && place < count - less ? values->items[i].ns : 0;
     }
-    return fraction;
+    return sum / (double)(count - 2 * less);
 }
 
-/* The regularized incomplete beta function. */
-static double beta(double a, double b, double x)
+/* The number of ways to choose `k` of `n`, as far as it counts. */
+static double ways_to_choose(size_t n, size_t k)
 {
-    double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
-    return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a
-                                     : 1 - front * beta_fraction(b, a, 1 - x) / b;
+    double ways = 1;
+    for (size_t i = 1; i <= k; i++)
+        ways = ways * (double)(n - k + i) / (double)i;
+    return ways;
 }
 
-/* The chance of a t as far from 0 as this one or farther. */
-static double t_p(double t, double freedom)
+bool cli_runs_suffice(size_t a, size_t b)
 {
-    return beta(freedom / 2, 0.5, freedom / (freedom + t * t));
+    return a >= CLI_LEAST_RUNS && b >= CLI_LEAST_RUNS && 2 / ways_to_choose(a + b, a) < CLI_ALPHA;
 }
 
-/* The t whose chance is CLI_ALPHA, found by halving: 12.7 for one degree of freedom, and less for
- * more. */
-static double t_at_alpha(double freedom)
-{
-    double low = 0, high = 13;
+/* ---- Who ran when ---- */
 
-    for (int i = 0; i < 60; i++) {
-        double middle = (low + high) / 2;
-        if (t_p(middle, freedom) > CLI_ALPHA)
-            low = middle;
+/* A run of either side. */
+typedef struct run {
+    cli_value value;
+    bool is_b;
+} run;
+
+static int by_begin(const void *a, const void *b)
+{
+    uint64_t x = ((const run *)a)->value.begin_ns, y = ((const run *)b)->value.begin_ns;
+    return (x > y) - (x < y);
+}
+
+/* All runs, A's first. The caller frees. */
+static run *pool(const cli_values *a, const cli_values *b)
+{
+    run *runs = malloc((a->count + b->count + 1) * sizeof *runs);
+    for (size_t i = 0; runs && i < a->count; i++)
+        runs[i] = (run){a->items[i], false};
+    for (size_t i = 0; runs && i < b->count; i++)
+        runs[a->count + i] = (run){b->items[i], true};
+    return runs;
+}
+
+/* The last block takes what is left over. */
+static size_t block_length(size_t first, size_t count)
+{
+    size_t left = count - first;
+    return left < 2 * IN_BLOCK ? left : IN_BLOCK;
+}
+
+static bool is_balanced(const run *runs, size_t count)
+{
+    size_t of_b = 0;
+    for (size_t i = 0; i < count; i++)
+        of_b += runs[i].is_b;
+    return 2 * of_b == count;
+}
+
+/* Of runs in the order of their begins; two at one time have no order. */
+static bool take_turns(const run *runs, size_t count)
+{
+    if (count < 2 * CLI_LEAST_PAIRS || !is_balanced(runs, count))
+        return false;
+    for (size_t i = 1; i < count; i++)
+        if (runs[i].value.begin_ns == runs[i - 1].value.begin_ns)
+            return false;
+    for (size_t i = 0, length; i < count; i += length) {
+        length = block_length(i, count);
+        if (!is_balanced(runs + i, length))
+            return false;
+    }
+    return true;
+}
+
+bool cli_values_take_turns(const cli_values *a, const cli_values *b)
+{
+    size_t count = a->count + b->count;
+    run *runs = pool(a, b);
+    bool result = false;
+
+    if (runs) {
+        qsort(runs, count, sizeof *runs, by_begin);
+        result = take_turns(runs, count);
+    }
+    free(runs);
+    return result;
+}
+
+bool cli_values_are_apart(const cli_values *a, const cli_values *b)
+{
+    size_t count = a->count + b->count, changes = 0;
+    run *runs = pool(a, b);
+
+    if (runs)
+        qsort(runs, count, sizeof *runs, by_begin);
+    for (size_t i = 1; runs && i < count; i++)
+        changes += runs[i].value.begin_ns == runs[i - 1].value.begin_ns
+                       ? 2
+                       : runs[i].is_b != runs[i - 1].is_b;
+    free(runs);
+    return changes == 1;
+}
+
+/* ---- Dealing ---- */
+
+typedef struct block {
+    size_t first, count, of_b;
+} block;
+
+typedef struct point {
+    double ns;
+    size_t run;
+} point;
+
+/* Runs, and the ways to deal them. Blocks lie one after the other. */
+typedef struct deals {
+    run *runs;
+    size_t count, of_a, of_b;
+    block *blocks;
+    size_t block_count;
+    point *sorted; /* values of one hypothesis, ascending */
+    bool *is_b;    /* as dealt */
+    double ways;
+    uint64_t state; /* of what draws */
+} deals;
+
+static void cut(deals *d, bool by_turns)
+{
+    for (size_t i = 0, length; i < d->count; i += length) {
+        block *b = &d->blocks[d->block_count++];
+        length = by_turns ? block_length(i, d->count) : d->count;
+        *b = (block){.first = i, .count = length};
+        for (size_t j = i; j < i + length; j++)
+            b->of_b += d->runs[j].is_b;
+        d->ways *= ways_to_choose(b->count, b->of_b);
+    }
+}
+
+static bool init(deals *d, const cli_values *a, const cli_values *b)
+{
+    *d = (deals){.count = a->count + b->count, .of_a = a->count, .of_b = b->count, .ways = 1};
+    d->runs = pool(a, b);
+    d->blocks = calloc(d->count, sizeof *d->blocks);
+    d->sorted = calloc(d->count, sizeof *d->sorted);
+    d->is_b = calloc(d->count, sizeof *d->is_b);
+    if (!d->runs || !d->blocks || !d->sorted || !d->is_b)
+        return false;
+    qsort(d->runs, d->count, sizeof *d->runs, by_begin);
+    cut(d, take_turns(d->runs, d->count));
+    return true;
+}
+
+static void fini(deals *d)
+{
+    free(d->runs);
+    free(d->blocks);
+    free(d->sorted);
+    free(d->is_b);
+}
+
+static int by_point(const void *a, const void *b)
+{
+    double x = ((const point *)a)->ns, y = ((const point *)b)->ns;
+    return (x > y) - (x < y);
+}
+
+/* Values as they would be if B's were longer by `shift` and nothing else: each less the median of
+ * its block. */
+static void suppose(deals *d, double shift)
+{
+    for (size_t i = 0; i < d->block_count; i++) {
+        const block *b = &d->blocks[i];
+        point *points = d->sorted + b->first;
+        for (size_t j = 0; j < b->count; j++) {
+            const run *r = &d->runs[b->first + j];
+            points[j] = (point){r->value.ns - (r->is_b ? shift : 0), b->first + j};
+        }
+        if (d->block_count == 1)
+            break;
+        qsort(points, b->count, sizeof *points, by_point);
+        double middle = (points[(b->count - 1) / 2].ns + points[b->count / 2].ns) / 2;
+        for (size_t j = 0; j < b->count; j++)
+            points[j].ns -= middle;
+    }
+    qsort(d->sorted, d->count, sizeof *d->sorted, by_point);
+}
+
+/* How far B lies above A: by the trimmed means; where these are equal, as where values are, by the
+ * means. */
+typedef struct score {
+    double trimmed, plain;
+} score;
+
+static score score_of(const deals *d, const bool *is_b)
+{
+    size_t seen[2] = {0, 0}, sizes[2] = {d->of_a, d->of_b};
+    size_t less[2] = {trimmed(d->of_a), trimmed(d->of_b)};
+    double inner[2] = {0, 0}, all[2] = {0, 0};
+
+    for (size_t i = 0; i < d->count; i++) {
+        int side = is_b[d->sorted[i].run];
+        size_t place = seen[side]++;
+        all[side] += d->sorted[i].ns;
+        if (place >= less[side] && place < sizes[side] - less[side])
+            inner[side] += d->sorted[i].ns;
+    }
+    return (score){inner[1] / (double)(sizes[1] - 2 * less[1]) -
+                       inner[0] / (double)(sizes[0] - 2 * less[0]),
+                   all[1] / (double)sizes[1] - all[0] / (double)sizes[0]};
+}
+
+/* 1, 0 or -1; what differs by rounding is equal. */
+static int compare_scores(score a, score b, double rounding)
+{
+    double by = fabs(a.trimmed - b.trimmed) > rounding ? a.trimmed - b.trimmed : a.plain - b.plain;
+    return (by > rounding) - (by < -rounding);
+}
+
+static void first_way(const deals *d)
+{
+    for (size_t i = 0; i < d->block_count; i++)
+        for (size_t j = 0; j < d->blocks[i].count; j++)
+            d->is_b[d->blocks[i].first + j] = j >= d->blocks[i].count - d->blocks[i].of_b;
+}
+
+/* The next way in the order of binary numbers, the first being the smallest. False: it was the
+ * last, and the first comes again. */
+static bool next_in_block(bool *is_b, size_t count)
+{
+    size_t up = count, ones = 0;
+
+    while (up > 1 && !(is_b[up - 1] && !is_b[up - 2]))
+        ones += is_b[--up];
+    bool is_last = up <= 1;
+    if (is_last)
+        ones += count > 0 && is_b[0];
+    else
+        is_b[up - 2] = true; /* in the place of the last one behind it */
+    for (size_t i = is_last ? 0 : up - 1; i < count; i++)
+        is_b[i] = i >= count - ones;
+    return !is_last;
+}
+
+static bool next_way(const deals *d)
+{
+    for (size_t i = 0; i < d->block_count; i++)
+        if (next_in_block(d->is_b + d->blocks[i].first, d->blocks[i].count))
+            return true;
+    return false;
+}
+
+/* Marsaglia's xorshift, from the same seed each time: the same files give the same numbers. */
+static size_t draw(deals *d, size_t below)
+{
+    d->state ^= d->state << 13;
+    d->state ^= d->state >> 7;
+    d->state ^= d->state << 17;
+    return (size_t)((d->state >> 11) % below);
+}
+
+static void draw_way(deals *d)
+{
+    for (size_t i = 0; i < d->block_count; i++) {
+        bool *is_b = d->is_b + d->blocks[i].first;
+        for (size_t j = d->blocks[i].count; j > 1; j--) {
+            size_t other = draw(d, j);
+            bool last = is_b[j - 1];
+            is_b[j - 1] = is_b[other];
+            is_b[other] = last;
+        }
+    }
+}
+
+/* Which ways are counted: those that lie as high as the runs do or higher, or as low or lower. */
+typedef enum direction {
+    UP = 1,
+    DOWN = -1
+} direction;
+
+/* Their share of all ways, if B's runs are longer by `shift`. Counts no further than to `enough`.
+ */
+static double share_of_ways(deals *d, double shift, direction where, double enough)
+{
+    bool draws = d->ways > MOST_WAYS;
+    double all = draws ? MOST_WAYS : d->ways;
+    double found = draws; /* the way that it was is one of those drawn */
+
+    suppose(d, shift);
+    for (size_t i = 0; i < d->count; i++)
+        d->is_b[i] = d->runs[i].is_b;
+    double rounding = 1e-9 * (d->sorted[d->count - 1].ns - d->sorted[0].ns);
+    score as_it_was = score_of(d, d->is_b);
+
+    d->state = UINT64_C(0x9e3779b97f4a7c15);
+    first_way(d);
+    for (double i = draws; i < all && found < enough * all; i++) {
+        if (draws)
+            draw_way(d);
+        found += compare_scores(score_of(d, d->is_b), as_it_was, rounding) * (int)where >= 0;
+        if (!draws)
+            next_way(d);
+    }
+    return found / all;
+}
+
+/* ---- The interval ---- */
+
+/* The end of the interval on one side of the estimate: shifts beyond it are refused. */
+static double find_end(deals *d, double inside, double outside, direction where)
+{
+    for (int i = 0; i < HALVINGS; i++) {
+        double middle = (inside + outside) / 2;
+        if (share_of_ways(d, middle, where, CLI_ALPHA / 2) < CLI_ALPHA / 2)
+            outside = middle;
         else
-            high = middle;
+            inside = middle;
     }
-    return low;
+    return inside;
 }
 
-/* ---- Welch's test ---- */
-
-/* The square of the standard error of the mean. */
-static double error_squared(const cli_values *values)
+static double range_of(const cli_values *values, bool of_most)
 {
-    double sum = 0, n = (double)values->count, mean = cli_values_mean(values);
-    for (size_t i = 0; i < values->count; i++)
-        sum += (values->items[i] - mean) * (values->items[i] - mean);
-    return sum / (n - 1) / n;
+    double end = values->items[0].ns;
+    for (size_t i = 1; i < values->count; i++)
+        end = of_most ? fmax(end, values->items[i].ns) : fmin(end, values->items[i].ns);
+    return end;
 }
 
-cli_noise cli_noise_of_runs(const cli_values *a, const cli_values *b)
+/* Every value of B lies above every one of A if the shift is below `least`, and below it if above
+ * `most`. */
+static void find_interval(deals *d, const cli_values *a, const cli_values *b, cli_noise *out)
 {
-    cli_noise noise = {NAN, NAN, NAN, NAN, NAN};
+    double least = range_of(b, false) - range_of(a, true);
+    double most = range_of(b, true) - range_of(a, false);
+    double more = 1 + 1e-6 * (most - least);
 
+    out->low_ns = find_end(d, out->shift_ns, least - more, UP);
+    out->high_ns = find_end(d, out->shift_ns, most + more, DOWN);
+}
+
+bool cli_noise_of_runs(const cli_values *a, const cli_values *b, cli_noise *out)
+{
+    deals d;
+
+    *out = (cli_noise){NAN, NAN, NAN, NAN};
     if (a->count == 0 || b->count == 0)
-        return noise;
-    noise.shift_ns = cli_values_mean(b) - cli_values_mean(a);
-    if (a->count < CLI_LEAST_RUNS || b->count < CLI_LEAST_RUNS)
-        return noise;
-    double of_a = error_squared(a), of_b = error_squared(b), error = of_a + of_b;
-    if (error <= 0) { /* all runs of each side agree */
-        noise.low_ns = noise.high_ns = noise.shift_ns;
-        noise.p = noise.shift_ns == 0 ? 1 : 0;
-        return noise;
+        return true;
+    bool has_memory = init(&d, a, b);
+    if (has_memory) {
+        suppose(&d, 0);
+        for (size_t i = 0; i < d.count; i++)
+            d.is_b[i] = d.runs[i].is_b;
+        out->shift_ns = score_of(&d, d.is_b).trimmed;
     }
-    double freedom = error * error /
-                     (of_a * of_a / ((double)a->count - 1) + of_b * of_b / ((double)b->count - 1));
-    double half = t_at_alpha(freedom) * sqrt(error);
-    noise.low_ns = noise.shift_ns - half;
-    noise.high_ns = noise.shift_ns + half;
-    noise.p = t_p(noise.shift_ns / sqrt(error), freedom);
-    return noise;
+    if (has_memory && cli_runs_suffice(a->count, b->count)) {
+        double up = share_of_ways(&d, 0, UP, 1), down = share_of_ways(&d, 0, DOWN, 1);
+        out->p = fmin(1, 2 * fmin(up, down));
+        find_interval(&d, a, b, out);
+    }
+    fini(&d);
+    return has_memory;
 }

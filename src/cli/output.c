@@ -83,8 +83,18 @@ takt_sink cli_stdout_sink(void)
     return (takt_sink){.write = write_stdout};
 }
 
+bool cli_is_incomplete;
+
+const char *cli_ending_name(const takt_facts *facts)
+{
+    static const char *const names[] = {"whole", "killed", "cut"};
+    return names[facts->ending];
+}
+
 int cli_finish(int status)
 {
+    if (status == CLI_OK && cli_is_incomplete)
+        status = CLI_INCOMPLETE;
     bool is_whole = fflush(stdout) == 0;
     if (!is_whole && !output_errno)
         output_errno = errno;
@@ -93,7 +103,7 @@ int cli_finish(int status)
     /* `takt report FILE | head` ends quietly, also where the caller has SIGPIPE ignored. */
     if (output_errno != EPIPE)
         fprintf(stderr, "takt: standard output: %s\n", strerror(output_errno ? output_errno : EIO));
-    return status == CLI_OK ? CLI_FAILED : status;
+    return status == CLI_OK || status == CLI_INCOMPLETE ? CLI_FAILED : status;
 }
 
 const char *cli_count_text(char *out, size_t size, uint64_t count)

@@ -1,4 +1,5 @@
-/* Files that verbs write: their names, and that none is written over what it is made from. */
+/* Files that verbs write: their names, that none is written over what it is made from, and streams
+ * into the library's files, which appear when they are complete. */
 #include "cli/cli.h"
 
 #include <limits.h>
@@ -52,6 +53,40 @@ bool cli_name_output(char *out, size_t size, const char *folder, const char *fil
     int used = snprintf(out, size, "%s%s%.*s%s", folder ? folder : "", folder ? "/" : "",
                         (int)length, name, ending);
     return used >= 0 && (size_t)used < size;
+}
+
+static ssize_t write_cookie(void *cookie, const char *data, size_t size)
+{
+    takt_sink sink = tkt_file_sink(cookie);
+    return sink.write(sink.user, data, size) == TAKT_OK ? (ssize_t)size : 0;
+}
+
+FILE *cli_file_stream(tkt_file *file)
+{
+    FILE *stream = fopencookie(file, "w", (cookie_io_functions_t){.write = write_cookie});
+    if (stream)
+        setvbuf(stream, NULL, _IOFBF, (size_t)1 << 16);
+    return stream;
+}
+
+bool cli_stream_close(FILE *stream)
+{
+    bool is_good = !ferror(stream);
+    return fclose(stream) == 0 && is_good;
+}
+
+int cli_file_close(tkt_file *file, takt_status status)
+{
+    char path[PATH_MAX];
+    takt_error error = {.message = ""};
+
+    snprintf(path, sizeof path, "%s", file->path);
+    status = tkt_file_close(file, status, &error);
+    if (status == TAKT_OK)
+        return CLI_OK;
+    if (error.message[0])
+        return cli_error("%s", error.message);
+    return cli_error("%s: %s", path, takt_status_text(status));
 }
 
 void cli_tell_written(const char *path)

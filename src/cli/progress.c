@@ -89,6 +89,22 @@ void cli_progress_end(cli_progress *progress)
     free(progress);
 }
 
+/* A trace that lacks its end is told in a line, whatever is made of it, and by the exit status. */
+static void note_ending(const char *path, const takt_trace *trace)
+{
+    switch (takt_trace_facts(trace)->ending) {
+    case TAKT_ENDING_WHOLE:
+        return;
+    case TAKT_ENDING_KILLED:
+        cli_error("%s is incomplete: its program was killed, or it still runs", path);
+        break;
+    case TAKT_ENDING_CUT:
+        cli_error("%s is incomplete: the file is cut", path);
+        break;
+    }
+    cli_is_incomplete = true;
+}
+
 takt_trace *cli_open_trace(const char *path)
 {
     takt_trace *trace = NULL;
@@ -97,8 +113,10 @@ takt_trace *cli_open_trace(const char *path)
     cli_progress *progress = cli_progress_begin("reading", path);
     takt_status status = takt_trace_open(path, &trace, &error);
     cli_progress_end(progress);
-    if (status == TAKT_OK)
+    if (status == TAKT_OK) {
+        note_ending(path, trace);
         return trace;
+    }
     cli_error("%s", error.message[0] ? error.message : takt_status_text(status));
     return NULL;
 }

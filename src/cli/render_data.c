@@ -28,23 +28,18 @@ static bool is_data(const cli_column *column)
 /* ---- CSV ---- */
 
 /* Line breaks and other control characters become harmless, so only these need quotes. */
-static void put_csv_text(const char *text)
+static void put_csv_text(const char *text, char *clean, size_t size)
 {
-    size_t size = strlen(text) + 1;
-    char *clean = malloc(size);
     bool is_quoted = strpbrk(text, "\",") != NULL;
 
-    if (!clean)
-        return;
     cli_clean(clean, size, text);
     fputs(is_quoted ? "\"" : "", stdout);
     for (const char *c = clean; *c; c++)
         printf(*c == '"' ? "\"%c" : "%c", *c);
     fputs(is_quoted ? "\"" : "", stdout);
-    free(clean);
 }
 
-static void put_csv(const cli_table *table)
+static void put_csv(const cli_table *table, char *text, size_t size)
 {
     const char *between = "";
     for (size_t i = 0; i < table->column_count; i++)
@@ -61,7 +56,7 @@ static void put_csv(const cli_table *table)
             fputs(between, stdout);
             between = ",";
             if (table->columns[i].type == CLI_CELL_TEXT)
-                put_csv_text(cells[i].text ? cells[i].text : "");
+                put_csv_text(cells[i].text ? cells[i].text : "", text, size);
             else
                 cli_put_number(cells[i].number, "");
         }
@@ -69,9 +64,9 @@ static void put_csv(const cli_table *table)
     fputs("\r\n", stdout);
 }
 
-void cli_render_csv(const cli_document *document)
+void cli_render_csv(const cli_document *document, char *text, size_t size)
 {
-    put_csv(&document->main);
+    put_csv(&document->main, text, size);
 }
 
 /* ---- JSON ---- */
@@ -159,18 +154,13 @@ static bool is_shown(const cli_column *column)
 }
 
 /* Characters with a meaning are escaped; control characters do not reach the page. */
-static void put_markdown_text(const char *text)
+static void put_markdown_text(const char *text, char *clean, size_t size)
 {
-    size_t size = strlen(text) + 1;
-    char *clean = malloc(size);
-    if (!clean)
-        return;
     for (const char *c = cli_clean(clean, size, text); *c; c++)
         printf(strchr("|\\`*<>[]&~_", *c) ? "\\%c" : "%c", *c);
-    free(clean);
 }
 
-static void put_markdown(const cli_table *table)
+static void put_markdown(const cli_table *table, char *text, size_t size)
 {
     char number[48];
 
@@ -192,7 +182,8 @@ static void put_markdown(const cli_table *table)
                 table->columns[i].type != CLI_CELL_TEXT
                     ? cli_cell_shown(number, sizeof number, table->columns[i].type, cell->number)
                 : cell->text ? cell->text
-                             : "");
+                             : "",
+                text, size);
             putchar(' ');
         }
         fputs("|\n", stdout);
@@ -202,13 +193,13 @@ static void put_markdown(const cli_table *table)
         printf("%zu of %zu rows shown\n\n", table->shown, table->row_count);
 }
 
-void cli_render_markdown(const cli_document *document)
+void cli_render_markdown(const cli_document *document, char *text, size_t size)
 {
-    put_markdown(&document->above);
-    put_markdown(&document->main);
+    put_markdown(&document->above, text, size);
+    put_markdown(&document->main, text, size);
     for (size_t i = 0; document->notes[i]; i++) {
         fputs("- ", stdout);
-        put_markdown_text(document->notes[i]);
+        put_markdown_text(document->notes[i], text, size);
         putchar('\n');
     }
 }

@@ -1,27 +1,26 @@
 /* The command's tables as text: texts shrink first where the width is short, then columns go in the
- * order of their rank. */
+ * order of their rank, and a line names them. The same rule as in src/report/fit.c. */
 #include "cli/cli.h"
 #include "cli/table.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 enum {
     GAP = 2, /* between columns */
     TEXT_MOST = 55,
     TEXT_ENOUGH = 24, /* texts shrink to this before columns go */
-    TEXT_LEAST = 8,
-    USUAL_WIDTH = 160,
-    SILENT_TERMINAL = 80,
-    NUMBER = 48
+    TEXT_LEAST = 8
 };
 
 typedef struct fit {
     size_t columns[CLI_MOST_COLUMNS];
     size_t count;
     size_t widths[CLI_MOST_COLUMNS]; /* by column of the table */
+    bool is_left_out[CLI_MOST_COLUMNS];
+    size_t needed; /* the least width at which no column is left out */
+    char *text;    /* room for any cell of the table, the caller's */
+    size_t text_size;
 } fit;
 
 /* ---- Widths ---- */
@@ -53,30 +52,21 @@ static size_t columns_of(const char *text)
     return columns;
 }
 
-/* What a cell shows; the caller frees it. */
-static char *shown(const cli_column *column, const cli_cell *cell)
+/* What a cell shows, in `f->text`. */
+static const char *shown(const fit *f, const cli_column *column, const cli_cell *cell)
 {
-    bool is_text = column->type == CLI_CELL_TEXT;
-    size_t size = is_text && cell->text ? strlen(cell->text) + 1 : NUMBER;
-    char *out = malloc(size);
-    if (!out)
-        return NULL;
-    if (is_text)
-        cli_clean(out, size, cell->text ? cell->text : "");
-    else
-        cli_cell_shown(out, size, column->type, cell->number);
-    return out;
+    if (column->type == CLI_CELL_TEXT)
+        return cli_clean(f->text, f->text_size, cell->text ? cell->text : "");
+    return cli_cell_shown(f->text, f->text_size, column->type, cell->number);
 }
 
-static size_t natural_width(const cli_table *table, size_t number)
+static size_t natural_width(const cli_table *table, const fit *f, size_t number)
 {
     const cli_column *column = &table->columns[number];
     size_t width = strlen(column->title);
     for (size_t i = 0; i < table->shown; i++) {
-        char *text = shown(column, &cli_table_row(table, i)[number]);
-        size_t columns = text ? columns_of(text) : 0;
+        size_t columns = columns_of(shown(f, column, &cli_table_row(table, i)[number]));
         width = columns > width ? columns : width;
-        free(text);
     }
     return width;
 }
@@ -126,23 +116,28 @@ static bool drop(const cli_table *table, fit *f)
     for (size_t i = 0; i < f->count; i++)
         if (rank_of(table, f->columns[i]) != worst)
             f->columns[kept++] = f->columns[i];
+        else
+            f->is_left_out[f->columns[i]] = true;
     f->count = kept;
     return true;
 }
 
-static fit fit_table(const cli_table *table, size_t width, bool full_names)
+static fit fit_table(const cli_table *table, size_t width, bool full_names, char *text, size_t size)
 {
-    fit f = {.count = 0};
+    fit f = {.text = text, .text_size = size};
     size_t natural[CLI_MOST_COLUMNS] = {0};
 
     for (size_t i = 0; i < table->column_count; i++) {
-        natural[i] = natural_width(table, i);
+        natural[i] = natural_width(table, &f, i);
         if (table->columns[i].rank == CLI_HIDDEN || natural[i] == 0)
             continue;
         if (natural[i] > TEXT_MOST && !full_names)
             natural[i] = TEXT_MOST;
         f.columns[f.count++] = i;
     }
+    memcpy(f.widths, natural, sizeof natural);
+    shrink(table, &f, 0, TEXT_ENOUGH);
+    f.needed = width_of(&f);
     memcpy(f.widths, natural, sizeof natural);
     while (!full_names && !shrink(table, &f, width, TEXT_ENOUGH)) {
         if (!drop(table, &f)) {
@@ -204,33 +199,9 @@ static void put_row(const cli_table *table, const fit *f, size_t row)
     size_t blanks = 0;
     for (size_t i = 0; i < f->count; i++) {
         size_t column = f->columns[i];
-        char *text = shown(&table->columns[column], &cli_table_row(table, row)[column]);
-        put_cell(text ? text : "", f->widths[column], is_left(table, column), &blanks);
-        free(text);
+        const char *text = shown(f, &table->columns[column], &cli_table_row(table, row)[column]);
+        put_cell(text, f->widths[column], is_left(table, column), &blanks);
     }
-}
-
-static void put_table(const cli_table *table, const takt_report_options *options, size_t width)
-{
-    fit f = fit_table(table, width, options->full_names);
-    size_t blanks = 0;
-
-    put_rule(&f);
-    for (size_t i = 0; i < f.count; i++)
-        put_cell(table->columns[f.columns[i]].title, f.widths[f.columns[i]],
-                 is_left(table, f.columns[i]), &blanks);
-    putchar('\n');
-    put_rule(&f);
-    for (size_t i = 0; i < table->shown; i++) {
-        size_t row = table->order ? table->order[i] : i;
-        const char *color = options->color && table->colors ? table->colors[row] : NULL;
-        fputs(color ? color : "", stdout);
-        put_row(table, &f, i);
-        fputs(color ? "\033[0m\n" : "\n", stdout);
-    }
-    put_rule(&f);
-    if (table->shown < table->row_count)
-        printf("%zu of %zu rows shown\n", table->shown, table->row_count);
 }
 
 /* Breaks a sentence at blanks where it is longer than the line. It may name devices and backends,
@@ -250,24 +221,52 @@ static void put_note(const char *raw, size_t width)
     putchar('\n');
 }
 
-/* A terminal's width counts only where the text goes to it. */
-static size_t text_width(const takt_report_options *options)
+/* Says which columns there was no room for, and what has room for them. */
+static void put_left_out(const cli_table *table, const takt_report_options *options, const fit *f)
 {
-    struct winsize window;
-    if (options->width > 0)
-        return options->width;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0)
-        return USUAL_WIDTH;
-    return window.ws_col ? window.ws_col : SILENT_TERMINAL;
+    char text[1024] = "not shown:";
+    size_t used = strlen(text), left_out = 0;
+
+    for (size_t i = 0; i < table->column_count && used < sizeof text - 64; i++)
+        if (f->is_left_out[i])
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s %s",
+                                     left_out++ ? "," : "", table->columns[i].title);
+    snprintf(text + used, sizeof text - used, "; %s%zu", options->width_key, f->needed);
+    if (left_out > 0)
+        put_note(text, options->width);
 }
 
-void cli_render_text(const cli_document *document, const takt_report_options *options)
+static void put_table(const cli_table *table, const takt_report_options *options, char *text,
+                      size_t size)
 {
-    size_t width = text_width(options);
+    fit f = fit_table(table, options->width, options->full_names, text, size);
+    size_t blanks = 0;
 
-    put_table(&document->above, options, width);
+    put_rule(&f);
+    for (size_t i = 0; i < f.count; i++)
+        put_cell(table->columns[f.columns[i]].title, f.widths[f.columns[i]],
+                 is_left(table, f.columns[i]), &blanks);
     putchar('\n');
-    put_table(&document->main, options, width);
+    put_rule(&f);
+    for (size_t i = 0; i < table->shown; i++) {
+        size_t row = table->order ? table->order[i] : i;
+        const char *color = options->color && table->colors ? table->colors[row] : NULL;
+        fputs(color ? color : "", stdout);
+        put_row(table, &f, i);
+        fputs(color ? "\033[0m\n" : "\n", stdout);
+    }
+    put_rule(&f);
+    put_left_out(table, options, &f);
+    if (table->shown < table->row_count)
+        printf("%zu of %zu rows shown\n", table->shown, table->row_count);
+}
+
+void cli_render_text(const cli_document *document, const takt_report_options *options, char *text,
+                     size_t size)
+{
+    put_table(&document->above, options, text, size);
+    putchar('\n');
+    put_table(&document->main, options, text, size);
     for (size_t i = 0; document->notes[i]; i++)
-        put_note(document->notes[i], width);
+        put_note(document->notes[i], options->width);
 }

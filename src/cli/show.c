@@ -3,10 +3,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum {
-    WIDEST = 10000
+    WIDEST = 10000,
+    SILENT_TERMINAL = 80,
+    USUAL_WIDTH = 160
 };
 
 const cli_option cli_show_options[CLI_SHOW_COUNT] = {
@@ -88,11 +91,23 @@ int cli_show_take(cli_show *show, const cli_syntax *syntax, int option, const ch
     }
 }
 
+/* Serial lines and fresh pseudo-terminals do not know their size. */
+static uint32_t terminal_width(void)
+{
+    struct winsize window;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0)
+        return USUAL_WIDTH;
+    return window.ws_col ? window.ws_col : SILENT_TERMINAL;
+}
+
 void cli_show_settle(cli_show *show)
 {
     const char *terminal = getenv("TERM");
     bool is_plain = cli_variable("NO_COLOR") || (terminal && strcmp(terminal, "dumb") == 0);
 
+    if (show->options.width == 0)
+        show->options.width = terminal_width();
+    show->options.width_key = "--width ";
     show->options.color = show->color == CLI_COLOR_ALWAYS ||
                           (show->color == CLI_COLOR_AUTO && isatty(STDOUT_FILENO) && !is_plain);
 }

@@ -34,7 +34,7 @@ typedef struct cli_show {
 /* Takes one of the options. Anything but CLI_OK ends the verb. */
 int cli_show_take(cli_show *show, const cli_syntax *syntax, int option, const char *value);
 
-/* Everything is taken: decides about colour. */
+/* Everything is taken: decides about colour and width. */
 void cli_show_settle(cli_show *show);
 
 #endif

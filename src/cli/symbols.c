@@ -193,7 +193,7 @@ void cli_name_frames(takt_trace *trace)
         return;
     const takt_facts *facts = takt_trace_facts(trace);
     symbols s = {.dwfl = dwfl_begin(&callbacks)};
-    s.recorded_s = ((int64_t)facts->end_ns + facts->realtime_offset_ns) / 1000000000 + 1;
+    s.recorded_s = (int64_t)(facts->end_ns + (uint64_t)facts->realtime_offset_ns) / 1000000000 + 1;
     if (s.dwfl)
         takt_trace_resolve(trace, resolve, &s);
     tell(&s);

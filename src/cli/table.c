@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum {
+    NUMBER = 48 /* bytes of a number as it is shown */
+};
+
 bool cli_table_init(cli_table *table, const char *key, const cli_column *columns,
                     size_t column_count, size_t rows)
 {
@@ -140,20 +144,47 @@ const char *cli_cell_shown(char *out, size_t size, cli_cell_type type, double nu
     return out;
 }
 
-void cli_document_print(const cli_document *document, const takt_report_options *options)
+/* The bytes of the longest text of a table, its end included, or `least`. */
+static size_t longest_of(const cli_table *table, size_t least)
 {
+    size_t longest = least;
+    for (size_t i = 0; i < table->row_count * table->column_count; i++) {
+        size_t size = table->cells[i].text ? strlen(table->cells[i].text) + 1 : 0;
+        longest = size > longest ? size : longest;
+    }
+    return longest;
+}
+
+static size_t room_for_texts(const cli_document *document)
+{
+    size_t size = longest_of(&document->main, longest_of(&document->above, NUMBER));
+    for (size_t i = 0; document->notes[i]; i++) {
+        size_t own = strlen(document->notes[i]) + 1;
+        size = own > size ? own : size;
+    }
+    return size;
+}
+
+takt_status cli_document_print(const cli_document *document, const takt_report_options *options)
+{
+    size_t size = room_for_texts(document);
+    char *text = malloc(size);
+    if (!text)
+        return TAKT_NO_MEMORY;
     switch (options->format) {
     case TAKT_TEXT:
-        cli_render_text(document, options);
+        cli_render_text(document, options, text, size);
         break;
     case TAKT_CSV:
-        cli_render_csv(document);
+        cli_render_csv(document, text, size);
         break;
     case TAKT_JSON:
         cli_render_json(document);
         break;
     case TAKT_MARKDOWN:
-        cli_render_markdown(document);
+        cli_render_markdown(document, text, size);
         break;
     }
+    free(text);
+    return TAKT_OK;
 }

@@ -66,8 +66,8 @@ void cli_table_free(cli_table *table);
  * TAKT_BAD_ARGUMENT: there is no such column; TAKT_NO_MEMORY. */
 takt_status cli_table_arrange(cli_table *table, const char *sort, int64_t rows);
 
-/* Prints to standard output. */
-void cli_document_print(const cli_document *document, const takt_report_options *options);
+/* Prints to standard output; nothing, if there is no memory. */
+takt_status cli_document_print(const cli_document *document, const takt_report_options *options);
 
 /* ---- Between the renderers ---- */
 
@@ -83,9 +83,11 @@ static inline const cli_cell *cli_table_row(const cli_table *table, size_t shown
 void cli_put_number(double number, const char *none);
 void cli_put_json_text(const char *text);
 
-void cli_render_text(const cli_document *document, const takt_report_options *options);
-void cli_render_markdown(const cli_document *document);
-void cli_render_csv(const cli_document *document);
+/* `text` has room for any one text of the document. */
+void cli_render_text(const cli_document *document, const takt_report_options *options, char *text,
+                     size_t size);
+void cli_render_markdown(const cli_document *document, char *text, size_t size);
+void cli_render_csv(const cli_document *document, char *text, size_t size);
 void cli_render_json(const cli_document *document);
 
 #endif

@@ -7,10 +7,11 @@
 /* In the order of the overview; NULL past the end. */
 const cli_verb *cli_verb_at(size_t index);
 
-/* Calls `print` with the syntax of each verb that has one; `help` has none. */
-void cli_each_syntax(void (*print)(const cli_syntax *syntax));
+/* Calls `print` with the syntax of each verb that has one; `help` has none. Stops at the first verb
+ * that fails, and returns its status. */
+int cli_each_syntax(void (*print)(const cli_syntax *syntax));
 
-/* The manual page takt(1), in man's macros. */
-void cli_print_manual(void);
+/* Prints the manual page takt(1), in man's macros. Returns the exit status. */
+int cli_print_manual(void);
 
 #endif

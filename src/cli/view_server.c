@@ -4,7 +4,12 @@
  * device. So the address holds a number that nobody can guess; the request must name the loopback
  * device as its host, or a page elsewhere could reach us under a name of its own that it lets point
  * here (DNS rebinding); and a page that asks must be the viewer. Nothing of a request ever becomes
- * a path in the file system: the file was opened before. */
+ * a path in the file system: the file was opened before.
+ *
+ * Nor may they keep the viewer out by connections on which they ask for nothing. All come from the
+ * same address, so that a limit for each would be one for the viewer as well, and any time that
+ * they are given is one that the viewer waits. So whoever comes is let in, and the stranger who has
+ * been there longest has to go. */
 #include "cli/view.h"
 
 #ifdef TKT_HAVE_MICROHTTPD
@@ -14,10 +19,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 
 enum {
-    MOST_CONNECTIONS = 16,
+    MOST_CONNECTIONS = 64,
+    MOST_GUESTS = 32, /* then one has to go for the next one; going takes a moment */
     IDLE_SECONDS = 60 /* after which a connection on which nothing moves is closed */
 };
 
@@ -28,6 +35,13 @@ typedef enum MHD_Result mhd_result;
 typedef int mhd_result;
 #endif
 
+/* A connection. */
+typedef struct view_guest {
+    struct MHD_Connection *connection; /* NULL: this place is free */
+    uint64_t number;                   /* of connections, as they came */
+    bool may_stay;                     /* it has asked for what is here, or has been told to go */
+} view_guest;
+
 typedef struct view_server {
     const view_offer *offer;
     struct MHD_Daemon *daemon;
@@ -35,9 +49,66 @@ typedef struct view_server {
     struct MHD_Response *page; /* NULL where the viewer fetches the file itself */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool is_busy;    /* lock; a transfer is under way */
-    bool is_fetched; /* lock */
+    bool is_busy;                        /* lock; a transfer is under way */
+    bool is_fetched;                     /* lock */
+    view_guest guests[MOST_CONNECTIONS]; /* the server's thread's, also below */
+    uint64_t guest_count;                /* that have ever come */
 } view_server;
+
+/* ---- Guests ---------------------------------------------------------------------------------- */
+
+/* Closes our end, so that the server finds the connection at its end and forgets it. */
+static void send_away(view_guest *guest)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(guest->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    if (info)
+        shutdown(info->connect_fd, SHUT_RDWR);
+    guest->may_stay = true;
+}
+
+/* Makes room for one more where there are too many. */
+static void send_oldest_away(view_server *server)
+{
+    view_guest *oldest = NULL;
+    int count = 0;
+    for (view_guest *guest = server->guests; guest < server->guests + MOST_CONNECTIONS; guest++) {
+        count += guest->connection != NULL;
+        if (guest->connection && !guest->may_stay && (!oldest || guest->number < oldest->number))
+            oldest = guest;
+    }
+    if (oldest && count >= MOST_GUESTS)
+        send_away(oldest);
+}
+
+/* The place of a connection, NULL: a free one. */
+static view_guest *guest_of(view_server *server, const struct MHD_Connection *connection)
+{
+    for (int i = 0; i < MOST_CONNECTIONS; i++)
+        if (server->guests[i].connection == connection)
+            return &server->guests[i];
+    return NULL;
+}
+
+static void note_guest(void *user, struct MHD_Connection *connection, void **context,
+                       enum MHD_ConnectionNotificationCode what)
+{
+    view_server *server = user;
+    (void)context;
+    bool has_come = what == MHD_CONNECTION_NOTIFY_STARTED;
+    if (has_come)
+        send_oldest_away(server);
+    view_guest *guest = guest_of(server, has_come ? NULL : connection);
+    if (guest)
+        *guest = (view_guest){has_come ? connection : NULL, ++server->guest_count, false};
+}
+
+static void let_stay(view_server *server, const struct MHD_Connection *connection)
+{
+    view_guest *guest = guest_of(server, connection);
+    if (guest)
+        guest->may_stay = true;
+}
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
@@ -152,6 +223,7 @@ static mhd_result answer(void *user, struct MHD_Connection *connection, const ch
     unsigned refused = refusal(server, connection, path, method);
     if (refused)
         return answer_empty(connection, refused);
+    let_stay(server, connection);
     if (strcmp(method, "OPTIONS") == 0)
         return answer_preflight(connection);
     if (is_page(server, path))
@@ -224,8 +296,9 @@ static bool start(view_server *server)
     server->daemon = MHD_start_daemon(
         MHD_USE_INTERNAL_POLLING_THREAD, 0, NULL, NULL, answer, server, MHD_OPTION_LISTEN_SOCKET,
         offer->listener, MHD_OPTION_NOTIFY_COMPLETED, end_request, server,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)IDLE_SECONDS, MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, note_guest, server, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)MOST_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
+        MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_END);
     return server->daemon != NULL;
 }
 

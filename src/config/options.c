@@ -47,6 +47,34 @@ static uint32_t filter_of(const tkt_config_value *values)
     return filter == all ? TAKT_TIMING_ALL : (uint32_t)filter;
 }
 
+/* A default asks for nothing: it is what a program gets if it is there. */
+static bool is_default(tkt_config_id id, const tkt_config_value *value)
+{
+    tkt_arena memory = {0};
+    tkt_config_value initial;
+    tkt_config_problem problem;
+    const tkt_config_key *key = &tkt_config_keys[id];
+    bool is_equal = tkt_config_value_parse(key, key->initial, &memory, &initial, &problem) &&
+                    tkt_config_value_equal(key, value, &initial);
+    tkt_arena_fini(&memory);
+    return is_equal;
+}
+
+/* The formats that can hold a summary; the others need spans. */
+static bool holds_summaries(const char *name)
+{
+    return strcmp(name, "perfetto") == 0;
+}
+
+/* With `mode: summary` the default means those formats that can hold one. */
+static const char *const *traces_of(tkt_config_state *state, size_t *count)
+{
+    const tkt_config_value *values = state->values;
+    bool is_summary = values[TKT_CONFIG_MODE].number == TAKT_MODE_SUMMARY &&
+                      is_default(TKT_CONFIG_TRACES, &values[TKT_CONFIG_TRACES]);
+    return names_of(state, TKT_CONFIG_TRACES, is_summary ? holds_summaries : NULL, count);
+}
+
 takt_status tkt_config_build_options(tkt_config_state *state)
 {
     const tkt_config_value *values = state->values;
@@ -70,6 +98,8 @@ takt_status tkt_config_build_options(tkt_config_state *state)
         .peak_flops = (double)values[TKT_CONFIG_PEAK_FLOPS].number,
         .peak_bandwidth = (double)values[TKT_CONFIG_PEAK_BANDWIDTH].number,
         .host_peak_flops = (double)values[TKT_CONFIG_HOST_PEAK_FLOPS].number,
+        .rank = (uint32_t)values[TKT_CONFIG_RANK].number,
+        .world_size = (uint32_t)values[TKT_CONFIG_WORLD_SIZE].number,
         .device_wait_ms = (uint32_t)values[TKT_CONFIG_DEVICE_WAIT].number,
         .host_peak_bandwidth = (double)values[TKT_CONFIG_HOST_PEAK_BANDWIDTH].number,
         .filter = filter_of(values),
@@ -78,11 +108,13 @@ takt_status tkt_config_build_options(tkt_config_state *state)
         .directory = values[TKT_CONFIG_DIRECTORY].text,
         .max_trace_bytes = values[TKT_CONFIG_MAX_TRACE_SIZE].number,
         .stream = values[TKT_CONFIG_STREAM].number != 0,
+        .crash_safe = values[TKT_CONFIG_CRASH_SAFE].number != 0,
         .view = values[TKT_CONFIG_VIEW].number != 0,
+        .report_width = (uint32_t)values[TKT_CONFIG_WIDTH].number,
     };
     options.reports =
         names_of(state, TKT_CONFIG_REPORTS, tkt_config_has_report, &options.report_count);
-    options.traces = names_of(state, TKT_CONFIG_TRACES, NULL, &options.trace_count);
+    options.traces = traces_of(state, &options.trace_count);
     options.builtin = names_of(state, TKT_CONFIG_BUILTIN, NULL, &options.builtin_count);
     if (!options.reports || !options.traces || !options.builtin)
         return TAKT_NO_MEMORY;
@@ -108,19 +140,6 @@ static void warn_of_reports(const tkt_config_state *state)
         if (!tkt_config_has_report(name))
             tkt_log(TAKT_LOG_WARNING, "reports: this version of Takt has no report '%s'", name);
     }
-}
-
-/* A default asks for nothing: it is what a program gets if it is there. */
-static bool is_default(tkt_config_id id, const tkt_config_value *value)
-{
-    tkt_arena memory = {0};
-    tkt_config_value initial;
-    tkt_config_problem problem;
-    const tkt_config_key *key = &tkt_config_keys[id];
-    bool is_equal = tkt_config_value_parse(key, key->initial, &memory, &initial, &problem) &&
-                    tkt_config_value_equal(key, value, &initial);
-    tkt_arena_fini(&memory);
-    return is_equal;
 }
 
 void tkt_config_warn(tkt_config_state *state)

@@ -47,7 +47,7 @@ static bool accepts_pattern(const char *text)
 /* Braces may stand anywhere in a path, but {word} must be one that is replaced. */
 static bool accepts_directory(const char *text)
 {
-    static const char *const placeholders[] = {"{name}", "{time}", "{pid}", "{host}"};
+    static const char *const placeholders[] = {"{name}", "{time}", "{pid}", "{host}", "{rank}"};
     for (const char *open = strchr(text, '{'); open; open = strchr(open + 1, '{')) {
         size_t length =
             1 + strspn(open + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_");
@@ -87,6 +87,14 @@ const tkt_config_key tkt_config_keys[TKT_CONFIG_ID_COUNT] = {
     [TKT_CONFIG_NAME] = {
         .name = "profiling.name", TEXT("", 200, accepts_name, "a name without '/'"),
         .meaning = "Name of the run, for file names. Empty: the program's name."},
+    [TKT_CONFIG_RANK] = {
+        .name = "profiling.rank", COUNT("0", 0, UINT32_MAX),
+        .meaning = "Which of several processes this one is, counted from 0. Names of files have "
+                   "it: NAME.rank3.0.pftrace."},
+    [TKT_CONFIG_WORLD_SIZE] = {
+        .name = "profiling.world_size", COUNT("0", 0, UINT32_MAX),
+        .meaning = "How many processes there are. 0: this and the rank are as the environment "
+                   "says, in the variables of MPI's launchers, Slurm or torchrun."},
     [TKT_CONFIG_MODE] = {
         .name = "profiling.mode", CHOICE("trace", modes),
         .meaning = "What is kept: every span (trace), a call tree with totals and quantiles in "
@@ -191,24 +199,38 @@ const tkt_config_key tkt_config_keys[TKT_CONFIG_ID_COUNT] = {
     [TKT_CONFIG_DIRECTORY] = {
         .name = "output.directory",
         TEXT("runs/{name}/{time}", 1024, accepts_directory,
-             "a folder, in which {name} {time} {pid} {host} are replaced"),
-        .meaning = "Folder of the traces. {name}, {time}, {pid} and {host} are replaced. With {time} "
-                   "it is a new one, if need be with -2 and so on behind it."},
+             "a folder, in which {name} {time} {pid} {host} {rank} are replaced"),
+        .meaning = "Folder of the traces. {name}, {time}, {pid}, {host} and {rank} are replaced. "
+                   "With {time} it is a new one, if need be with -2 and so on behind it. A file "
+                   "that is there already is never replaced: the new one gets -2 into its name."},
     [TKT_CONFIG_TRACES] = {
         .name = "output.traces",
         LIST("perfetto, chrome.gz, tensorboard", tkt_config_is_trace, "a trace format"),
-        .meaning = "Formats of the traces written when a cycle is saved."},
+        .meaning = "Formats of the traces written when a cycle is saved. Only perfetto and folded can "
+                   "hold a summary; with mode: summary the default is perfetto alone."},
     [TKT_CONFIG_MAX_TRACE_SIZE] = {
         .name = "output.max_trace_size", BYTES("256 MiB", 64 * KIB, TIB),
         .meaning = "Largest size of one trace file; what is more goes into a second one."},
     [TKT_CONFIG_STREAM] = {
         .name = "output.stream", SWITCH("false"),
-        .meaning = "Write a Perfetto trace while recording, so that a program that dies leaves "
-                   "what it had."},
+        .meaning = "Write NAME.CYCLE.partial.pftrace while recording, so that a program that dies "
+                   "leaves what it had, spans and activities or a summary. Records that are "
+                   "written are freed when max_memory is half used. At stop the whole trace is then "
+                   "read back from that file for reports and other traces, unless it is larger "
+                   "than max_trace_size: then it is all that is left."},
+    [TKT_CONFIG_CRASH_SAFE] = {
+        .name = "output.crash_safe", SWITCH("false"),
+        .meaning = "Keep events in a file NAME.PID.crash of the directory, reserved at the start and "
+                   "removed at exit, so that takt recover gives back what was recorded however the "
+                   "program ends."},
     [TKT_CONFIG_VIEW] = {
         .name = "output.view", SWITCH("false"),
         .meaning = "After stop, print a link that opens the last trace in ui.perfetto.dev, once: "
                    "runs takt view, found in PATH, in the background."},
+    [TKT_CONFIG_WIDTH] = {
+        .name = "output.width", COUNT("0", 0, 10000),
+        .meaning = "Columns of printed tables. 0: the terminal's, or 160 where the output is no "
+                   "terminal. A line below a table names columns that did not fit."},
 };
 /* clang-format on */
 

@@ -23,6 +23,8 @@ typedef enum tkt_config_type {
 typedef enum tkt_config_id {
     TKT_CONFIG_ENABLED,
     TKT_CONFIG_NAME,
+    TKT_CONFIG_RANK,
+    TKT_CONFIG_WORLD_SIZE,
     TKT_CONFIG_MODE,
     TKT_CONFIG_WAIT,
     TKT_CONFIG_WARMUP,
@@ -54,7 +56,9 @@ typedef enum tkt_config_id {
     TKT_CONFIG_TRACES,
     TKT_CONFIG_MAX_TRACE_SIZE,
     TKT_CONFIG_STREAM,
+    TKT_CONFIG_CRASH_SAFE,
     TKT_CONFIG_VIEW,
+    TKT_CONFIG_WIDTH,
     TKT_CONFIG_ID_COUNT
 } tkt_config_id;
 

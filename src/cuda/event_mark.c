@@ -348,7 +348,7 @@ static bool has_anchor(const tkt_driver *driver, known_context *known, const tkt
         tkt_anchor_renew(driver, &known->context, fit, &known->anchor, &pair)) {
         tkt_store *store = tkt_store_get();
         tkt_mutex_lock(&store->lock);
-        tkt_cuda_clock_add(&store->clock, &pair);
+        tkt_store_add_pair(store, &pair, false);
         tkt_mutex_unlock(&store->lock);
     }
     return known->anchor.event;

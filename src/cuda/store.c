@@ -15,6 +15,9 @@ static tkt_store the_store = {.lock = TKT_MUTEX_INIT, .max_bytes = TKT_STORE_DEF
 static void free_lock(void)
 {
     tkt_mutex_init(&the_store.lock);
+    if (the_store.keeper) /* what lies in the crash-safe file is the parent's */
+        the_store.first = the_store.last = the_store.spare = NULL;
+    the_store.keeper = NULL;
 }
 
 tkt_store *tkt_store_get(void)
@@ -30,6 +33,20 @@ takt_status tkt_store_init(tkt_store *store)
     *store = (tkt_store){.max_bytes = TKT_STORE_DEFAULT_BYTES};
     tkt_mutex_init(&store->lock);
     return tkt_strtab_init(&store->strings);
+}
+
+static void note(const tkt_store *store, tkt_keeper_note kind, uint32_t number, const void *data,
+                 size_t size)
+{
+    if (store->keeper)
+        store->keeper->note(kind, number, data, size);
+}
+
+static void free_chunk(const tkt_store *store, tkt_store_chunk *chunk)
+{
+    chunk->count = 0; /* a kept one holds nothing any more */
+    if (!store->keeper || !store->keeper->give(chunk))
+        tkt_free(chunk);
 }
 
 static void free_chunks(tkt_store_chunk *chunk)
@@ -71,6 +88,15 @@ uint64_t tkt_store_position(void)
     return position;
 }
 
+bool tkt_store_is_full(void)
+{
+    tkt_store *store = tkt_store_get();
+    tkt_mutex_lock(&store->lock);
+    bool is_full = store->used_bytes > store->max_bytes / 2;
+    tkt_mutex_unlock(&store->lock);
+    return is_full;
+}
+
 void tkt_store_ring(uint64_t position)
 {
     tkt_store *store = tkt_store_get();
@@ -109,16 +135,19 @@ static tkt_store_chunk *new_chunk(tkt_store *store)
     tkt_store_chunk *chunk = store->spare;
     store->spare = NULL;
     if (!chunk && has_room(store, sizeof *chunk)) {
-        chunk = tkt_alloc(sizeof *chunk);
+        chunk = store->keeper ? store->keeper->take() : NULL;
+        if (!chunk)
+            chunk = tkt_alloc(sizeof *chunk);
         store->used_bytes += chunk ? sizeof *chunk : 0;
     }
     if (!chunk)
         chunk = take_oldest(store);
     if (!chunk)
         return NULL;
+    chunk->count = 0;
+    __atomic_signal_fence(__ATOMIC_RELEASE);
     chunk->next = NULL;
     chunk->first = store->next_sequence;
-    chunk->count = 0;
     if (store->last)
         store->last->next = chunk;
     else
@@ -133,9 +162,11 @@ bool tkt_store_add(tkt_store *store, const tkt_stored_activity *activity)
         chunk = new_chunk(store);
     if (!chunk)
         return refuse(store);
-    tkt_stored_activity *added = &chunk->items[chunk->count++];
+    tkt_stored_activity *added = &chunk->items[chunk->count];
     *added = *activity;
     added->correlation = tkt_alias_outer(activity->correlation);
+    __atomic_signal_fence(__ATOMIC_RELEASE); /* in a crash-safe file, the count says it is there */
+    chunk->count++;
     store->next_sequence++;
     return true;
 }
@@ -172,6 +203,7 @@ bool tkt_store_add_memory(tkt_store *store, const tkt_stored_memory *memory)
     if (added) {
         *added = *memory;
         added->correlation = tkt_alias_outer(memory->correlation);
+        added->sequence = store->next_other++;
     }
     return added != NULL;
 }
@@ -182,6 +214,7 @@ bool tkt_store_add_wait(tkt_store *store, const tkt_stored_wait *wait)
     if (added) {
         *added = *wait;
         added->correlation = tkt_alias_outer(wait->correlation);
+        added->sequence = store->next_other++;
     }
     return added != NULL;
 }
@@ -189,8 +222,10 @@ bool tkt_store_add_wait(tkt_store *store, const tkt_stored_wait *wait)
 bool tkt_store_add_overhead(tkt_store *store, const tkt_stored_overhead *overhead)
 {
     tkt_stored_overhead *added = ADD_TO_RING(store, &store->overheads);
-    if (added)
+    if (added) {
         *added = *overhead;
+        added->sequence = store->next_other++;
+    }
     return added != NULL;
 }
 
@@ -219,8 +254,10 @@ uint32_t tkt_store_string(tkt_store *store, const char *text)
     if (!has_room(store, size) || (!count && tkt_strtab_init(&store->strings) != TAKT_OK))
         return TKT_STRTAB_FULL;
     uint32_t id = tkt_strtab_intern(&store->strings, text, size);
-    if (store->strings.count > count)
+    if (store->strings.count > count) {
         store->used_bytes += size + sizeof *store->strings.items;
+        note(store, TKT_KEEP_STRING, id, text, size + 1);
+    }
     return id;
 }
 
@@ -245,6 +282,7 @@ uint32_t tkt_store_shape(tkt_store *store, const tkt_shape *shape)
         return UINT32_MAX;
     }
     *index = store->shapes.count;
+    note(store, TKT_KEEP_SHAPE, (uint32_t)store->shapes.count - 1, shape, sizeof *shape);
     return (uint32_t)store->shapes.count - 1;
 }
 
@@ -278,8 +316,9 @@ static void release_chunks(tkt_store *store, uint64_t position)
         store->first = chunk->next;
         if (!store->spare) {
             store->spare = chunk;
+            chunk->count = 0;
         } else {
-            tkt_free(chunk);
+            free_chunk(store, chunk);
             store->used_bytes -= sizeof *chunk;
         }
     }
@@ -293,6 +332,7 @@ static void release_shapes(tkt_store *store)
 {
     store->used_bytes -= store->shapes.count * sizeof *store->shapes.items;
     TKT_ARRAY_FREE(&store->shapes);
+    note(store, TKT_KEEP_ANEW, 0, NULL, 0);
     tkt_map_fini(&store->shape_index);
     for (size_t i = 0; i < store->names.count; i++)
         forget_recent(&store->names.items[i]);
@@ -343,5 +383,34 @@ void tkt_store_release(uint64_t position, uint64_t before_ticks)
     KEEP_FROM(store, &store->memory, time, from);
     KEEP_FROM(store, &store->waits, end, from);
     KEEP_FROM(store, &store->overheads, end, from);
+    tkt_mutex_unlock(&store->lock);
+}
+
+void tkt_store_add_pair(tkt_store *store, const tkt_clock_pair *pair, bool is_cupti)
+{
+    const tkt_cuda_clock *clock = &store->clock;
+    tkt_cuda_clock_add(&store->clock, pair);
+    store->clock.is_cupti = store->clock.is_cupti || is_cupti;
+    note(store, TKT_KEEP_PAIR, clock->is_cupti, pair, sizeof *pair);
+}
+
+void tkt_store_keep(const tkt_store_keeper *keeper)
+{
+    tkt_store *store = tkt_store_get();
+    tkt_mutex_lock(&store->lock);
+    store->keeper = keeper;
+    if (store->spare) {
+        tkt_free(store->spare);
+        store->spare = NULL;
+        store->used_bytes -= sizeof *store->spare;
+    }
+    for (size_t i = 0; i < store->strings.count; i++)
+        note(store, TKT_KEEP_STRING, (uint32_t)i, store->strings.items[i].bytes,
+             store->strings.items[i].size + 1);
+    for (size_t i = 0; i < store->shapes.count; i++)
+        note(store, TKT_KEEP_SHAPE, (uint32_t)i, &store->shapes.items[i], sizeof(tkt_shape));
+    for (size_t i = 0; i < store->clock.pairs.count; i++)
+        note(store, TKT_KEEP_PAIR, store->clock.is_cupti, &store->clock.pairs.items[i],
+             sizeof(tkt_clock_pair));
     tkt_mutex_unlock(&store->lock);
 }

@@ -9,6 +9,7 @@
 #include "base/thread.h"
 #include "cuda/clock.h"
 #include "cuda/device.h"
+#include "cuda/keeper.h"
 #include "cuda/shape.h"
 
 #define TKT_STORE_CHUNK 512u
@@ -47,6 +48,7 @@ typedef struct tkt_stored_memory {
     uint32_t kind;  /* takt_memory_kind */
     uint16_t is_pool; /* 1: a pool grew or shrank; the reservation, not an allocation in it */
     uint16_t is_from_pool;
+    uint64_t sequence; /* the store's: counts these, waits and overheads as they come */
 } tkt_stored_memory;
 
 /* A wait for the device: CUpti_ActivitySynchronization. */
@@ -57,6 +59,7 @@ typedef struct tkt_stored_wait {
     uint32_t context;
     uint32_t stream; /* UINT32_MAX: all */
     uint32_t kind;   /* 1 event, 2 stream waits for event, 3 stream, 4 context */
+    uint64_t sequence;
 } tkt_stored_wait;
 
 /* Time that CUPTI and the driver say they cost: CUpti_ActivityOverhead, its kinds. */
@@ -65,6 +68,7 @@ typedef struct tkt_stored_overhead {
     uint64_t end;
     uint32_t kind;
     uint32_t thread; /* 0: unknown */
+    uint64_t sequence;
 } tkt_stored_overhead;
 
 /* What is allocated on a device, since CUPTI began to tell of it. */
@@ -121,6 +125,7 @@ typedef struct tkt_cuda_losses {
 
 typedef struct tkt_store {
     tkt_mutex        lock;
+    const tkt_store_keeper *keeper; /* NULL: none */
     tkt_strtab       strings;
     tkt_map          shape_index; /* hash -> index + 1, chained by probing the next hash */
     TKT_ARRAY_OF(tkt_shape) shapes;
@@ -129,6 +134,7 @@ typedef struct tkt_store {
     tkt_store_chunk *last;
     tkt_store_chunk *spare;
     uint64_t         next_sequence;
+    uint64_t         next_other; /* sequence of the next memory event, wait or overhead */
     uint64_t         max_bytes; /* of all that grows */
     uint64_t         used_bytes;
     uint64_t         ring_until; /* without room, older activities than this position may go */
@@ -171,6 +177,9 @@ uint64_t tkt_store_position(void);
  * index of one without the lock. Strings and devices are never renumbered. */
 void tkt_store_release(uint64_t position, uint64_t before_ticks);
 
+/* True when more than half of max_bytes is used. */
+bool tkt_store_is_full(void);
+
 /* Lets the oldest activities before `position` go when there is no room for new ones; 0: none. */
 void tkt_store_ring(uint64_t position);
 
@@ -201,6 +210,9 @@ void tkt_store_forget_memory(tkt_store *store);
  * TKT_STRTAB_FULL and NULL when there is no room. */
 uint32_t tkt_store_string(tkt_store *store, const char *text);
 tkt_stored_name *tkt_store_add_name(tkt_store *store);
+
+/* Adds a reading of CUPTI's clock, or of what stands for it. */
+void tkt_store_add_pair(tkt_store *store, const tkt_clock_pair *pair, bool is_cupti);
 
 /* The index of this shape, added if it is new; UINT32_MAX without room. */
 uint32_t tkt_store_shape(tkt_store *store, const tkt_shape *shape);

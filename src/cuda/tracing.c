@@ -36,8 +36,7 @@ static void sample_clock(tkt_store *store)
 {
     tkt_clock_pair pair = tkt_clock_sample(read_clock);
     tkt_mutex_lock(&store->lock);
-    tkt_cuda_clock_add(&store->clock, &pair);
-    store->clock.is_cupti = true;
+    tkt_store_add_pair(store, &pair, true);
     tkt_mutex_unlock(&store->lock);
 }
 

@@ -142,14 +142,24 @@ static void put_window_mark(tkt_chrome *chrome, const char *name, uint64_t time_
     tkt_chrome_put_ts(chrome, time_ns);
 }
 
+/* Viewers want a number where the size is not known: there are at least as many. */
+static void put_rank(tkt_chrome *chrome)
+{
+    const takt_facts *facts = &chrome->trace->facts;
+    uint64_t size = facts->world_size ? facts->world_size : (uint64_t)facts->rank + 1;
+    tkt_writer_format(chrome->writer,
+                      "\"distributedInfo\": {\"backend\": \"none\", \"rank\": %u, "
+                      "\"world_size\": %llu},\n",
+                      facts->rank, (unsigned long long)size);
+}
+
 void tkt_chrome_begin_file(tkt_chrome *chrome)
 {
     tkt_writer *writer = chrome->writer;
     tkt_writer_text(writer, "{\n\"schemaVersion\": 1,\n\"deviceProperties\": [");
     tkt_chrome_device_properties(chrome);
     tkt_writer_text(writer, "],\n");
-    tkt_writer_text(writer, "\"distributedInfo\": {\"backend\": \"none\", \"rank\": 0, "
-                            "\"world_size\": 1},\n");
+    put_rank(chrome);
     put_provenance(chrome);
     /* Of "ns" chrome://tracing warns that such a clock is too coarse. */
     tkt_writer_text(writer, "\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": ");

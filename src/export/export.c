@@ -126,7 +126,7 @@ takt_status takt_export_file(const takt_trace *trace, const char *format, const 
         return status;
     status = name_file(&output, tkt_copy_string(path));
     if (status == TAKT_OK)
-        status = tkt_output_write(&output, trace, error);
+        status = tkt_output_write(&output, trace, NULL, 0, error);
     else
         tkt_error_set(error, status, "%s: %s", path, takt_status_text(status));
     tkt_output_fini(&output);
@@ -151,13 +151,21 @@ static void plain_run_name(char out[RUN_NAME_BYTES + 1], const takt_trace *trace
         snprintf(out, RUN_NAME_BYTES + 1, "trace");
 }
 
-/* DIRECTORY/NAME.CYCLE.SUFFIX[.gz] */
+/* DIRECTORY/NAME[.rankRANK].CYCLE.SUFFIX[.gz] */
 static takt_status name_output(const takt_trace *trace, const char *directory, tkt_output *output)
 {
-    char run[RUN_NAME_BYTES + 1];
+    char run[RUN_NAME_BYTES + 1], rank[TKT_RANK_BYTES];
+    const takt_facts *facts = &trace->facts;
     plain_run_name(run, trace);
-    return name_file(output, tkt_join(directory, "%s.%u%s%s", run, trace->facts.cycle,
-                                      output->exporter->suffix, output->is_gzip ? ".gz" : ""));
+    tkt_rank_text(rank, facts->rank, facts->world_size);
+    char *base = tkt_join(directory, "%s%s.%u", run, rank, facts->cycle);
+    if (!base)
+        return TAKT_NO_MEMORY;
+    takt_status status = name_file(output, tkt_join("", "%s%s%s", base, output->exporter->suffix,
+                                                    output->is_gzip ? ".gz" : ""));
+    output->names[0].base = strlen(base);
+    tkt_free(base);
+    return status;
 }
 
 static takt_status choose_exporter(const char *name, tkt_output *output, takt_error *error)
@@ -188,19 +196,6 @@ static takt_status choose_output(const takt_trace *trace, const char *name, cons
     return status == TAKT_OK ? name_output(trace, directory, output) : status;
 }
 
-static takt_status write_output(const tkt_output *output, const takt_trace *trace, char *path,
-                                size_t path_size, takt_error *error)
-{
-    char *first = tkt_output_path(&output->names[0], 1);
-    if (!first)
-        return TAKT_NO_MEMORY;
-    takt_status status = tkt_output_write(output, trace, error);
-    if (status == TAKT_OK && path && path_size)
-        snprintf(path, path_size, "%s", first);
-    tkt_free(first);
-    return status;
-}
-
 takt_status takt_export_output(const takt_trace *trace, const char *output, const char *directory,
                                const takt_export_options *options, char *path, size_t path_size,
                                takt_error *error)
@@ -213,7 +208,7 @@ takt_status takt_export_output(const takt_trace *trace, const char *output, cons
     if (status == TAKT_OK) {
         status = choose_output(trace, output, directory, &chosen, error);
         if (status == TAKT_OK)
-            status = write_output(&chosen, trace, path, path_size, error);
+            status = tkt_output_write(&chosen, trace, path, path_size, error);
     }
     if (status == TAKT_NO_MEMORY)
         tkt_error_set(error, status, "%s: %s", output, takt_status_text(status));

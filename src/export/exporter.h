@@ -2,7 +2,8 @@
  * the table; perfetto.c, chrome.c and others provide its entries.
  *
  * Files of an output are called NAME.CYCLE and the exporter's suffix, with ".gz" behind it when
- * packed: "sph.0.pftrace", "sph.0.trace.json.gz", "sph.0.folded". NAME is the run's name with
+ * packed: "sph.0.pftrace", "sph.0.trace.json.gz", "sph.0.folded"; "sph.rank3.0.pftrace" where there
+ * are several processes, "sph.0-2.pftrace" where the name is taken. NAME is the run's name with
  * everything but letters, digits, '.', '_', '-' and bytes above 127 replaced by '_'. A Chrome file
  * that reached its size limit goes on in "sph.0.trace.2.json", "sph.0.trace.3.json" and so on. */
 #ifndef TKT_EXPORT_EXPORTER_H

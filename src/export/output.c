@@ -23,7 +23,9 @@
 typedef struct target {
     const tkt_output *output;
     tkt_file files[TKT_OUTPUT_PATHS];
+    unsigned numbers[TKT_OUTPUT_PATHS]; /* put into names because others are taken */
     size_t open_count;
+    char *first; /* path of the first file, once it is complete */
     tkt_gzip *gzip;
     takt_error error; /* the first one */
 } target;
@@ -49,7 +51,8 @@ char *tkt_join(const char *folder, const char *format, ...)
     return path;
 }
 
-char *tkt_output_path(const tkt_output_name *name, uint32_t part)
+/* The path of file number `part`, which begins with 1; the caller frees it with tkt_free. */
+static char *path_of(const tkt_output_name *name, uint32_t part)
 {
     if (!name->first_number && part == 1)
         return tkt_join("", "%s", name->path);
@@ -77,19 +80,43 @@ static takt_status write_to_all(void *user, const void *data, size_t size)
     return status;
 }
 
+static takt_status open_file(target *to, size_t index, uint32_t part)
+{
+    const tkt_output_name *name = &to->output->names[index];
+    tkt_file *file = &to->files[index];
+    char *path = path_of(name, part);
+    if (!path)
+        return TAKT_NO_MEMORY;
+    takt_status status =
+        name->base ? tkt_file_create_new(file, path, name->base, to->numbers[index], &to->error)
+                   : tkt_file_create(file, path, &to->error);
+    tkt_free(path);
+    return status;
+}
+
 static takt_status open_files(target *to, uint32_t part)
 {
-    const tkt_output *output = to->output;
-    for (to->open_count = 0; to->open_count < output->count; to->open_count++) {
-        char *path = tkt_output_path(&output->names[to->open_count], part);
-        takt_status status = TAKT_NO_MEMORY;
-        if (path)
-            status = tkt_file_create(&to->files[to->open_count], path, &to->error);
-        tkt_free(path);
+    for (to->open_count = 0; to->open_count < to->output->count; to->open_count++) {
+        takt_status status = open_file(to, to->open_count, part);
         if (status != TAKT_OK)
             return status;
     }
     return TAKT_OK;
+}
+
+static takt_status close_file(target *to, size_t index, takt_status status)
+{
+    tkt_file *file = &to->files[index];
+    takt_error error = {0};
+    status = tkt_file_finish(file, status, &error);
+    if (to->error.status == TAKT_OK)
+        to->error = error;
+    to->numbers[index] = file->number;
+    if (status == TAKT_OK && !to->first) {
+        to->first = file->path;
+        file->path = NULL;
+    }
+    return tkt_file_close(file, status, NULL);
 }
 
 /* Ends the open files; they stay only if everything went well with all of them. */
@@ -98,12 +125,8 @@ static takt_status close_files(target *to, takt_status status)
     takt_status packed = tkt_gzip_finish(to->gzip);
     to->gzip = NULL;
     status = status == TAKT_OK ? packed : status;
-    for (size_t i = 0; i < to->open_count; i++) {
-        takt_error error = {0};
-        status = tkt_file_close(&to->files[i], status, &error);
-        if (to->error.status == TAKT_OK)
-            to->error = error;
-    }
+    for (size_t i = 0; i < to->open_count; i++)
+        status = close_file(to, i, status);
     to->open_count = 0;
     return status;
 }
@@ -119,28 +142,36 @@ static takt_status open_target(target *to, uint32_t part, takt_sink *sink)
     return status;
 }
 
-static void say_next(const target *to, uint32_t part)
+static void say_next(const target *to, size_t index, const char *full)
 {
-    for (size_t i = 0; i < to->output->count; i++) {
-        char *next = tkt_output_path(&to->output->names[i], part);
-        if (next && to->open_count > i)
-            tkt_log(TAKT_LOG_INFO, "%s is full (%llu bytes), the trace goes on in %s",
-                    to->files[i].path, (unsigned long long)to->output->max_bytes, next);
-        tkt_free(next);
+    tkt_log(TAKT_LOG_INFO, "%s is full (%llu bytes), the trace goes on in %s", full,
+            (unsigned long long)to->output->max_bytes, to->files[index].path);
+}
+
+/* Ends the open files and opens the next ones. */
+static takt_status change_files(target *to, uint32_t part, takt_sink *sink)
+{
+    char *full[TKT_OUTPUT_PATHS] = {0};
+    size_t count = to->open_count;
+    for (size_t i = 0; i < count; i++)
+        full[i] = tkt_copy_string(to->files[i].path);
+    takt_status status = close_files(to, TAKT_OK);
+    if (status == TAKT_OK)
+        status = open_target(to, part, sink);
+    for (size_t i = 0; i < count; i++) {
+        if (status == TAKT_OK && full[i])
+            say_next(to, i, full[i]);
+        tkt_free(full[i]);
     }
+    return status;
 }
 
 static takt_status next_target(void *user, uint32_t part, tkt_writer *writer)
 {
-    target *to = user;
     tkt_writer_flush(writer);
     if (writer->status != TAKT_OK)
         return writer->status;
-    say_next(to, part);
-    takt_status status = close_files(to, TAKT_OK);
-    if (status == TAKT_OK)
-        status = open_target(to, part, &writer->sink);
-    return status;
+    return change_files(user, part, &writer->sink);
 }
 
 static takt_status export_to(target *to, const takt_trace *trace, tkt_writer *writer)
@@ -175,10 +206,14 @@ takt_status tkt_output_check(const tkt_output *output, const takt_trace *trace, 
                          takt_status_text(TAKT_NO_SPANS));
 }
 
-takt_status tkt_output_write(const tkt_output *output, const takt_trace *trace, takt_error *error)
+takt_status tkt_output_write(const tkt_output *output, const takt_trace *trace, char *path,
+                             size_t path_size, takt_error *error)
 {
-    target to = {.output = output};
+    target to = {.output = output, .numbers = {1, 1}};
     takt_status status = write_all(&to, trace);
+    if (status == TAKT_OK && path && path_size)
+        snprintf(path, path_size, "%s", to.first ? to.first : "");
+    tkt_free(to.first);
     if (status == TAKT_OK)
         return TAKT_OK;
     if (to.error.status == TAKT_OK)

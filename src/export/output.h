@@ -16,6 +16,8 @@ typedef struct tkt_output_name {
     char    *path; /* without number; owned */
     size_t   stem; /* bytes before the number and its dot */
     uint64_t first_number;
+    size_t   base; /* of a name that Takt has made up: bytes before "-2", where the name is taken;
+                    * 0: the user's, which is replaced */
 } tkt_output_name;
 
 typedef struct tkt_output {
@@ -26,15 +28,13 @@ typedef struct tkt_output {
     uint64_t            max_bytes;
 } tkt_output;
 
-/* The path of file number `part`, which begins with 1; the caller frees it with tkt_free. */
-char *tkt_output_path(const tkt_output_name *name, uint32_t part);
-
 /* TAKT_NO_SPANS if the exporter needs them and the trace has none; before anything is created. */
 takt_status tkt_output_check(const tkt_output *output, const takt_trace *trace, takt_error *error);
 
 /* Writes the trace to all of the output's paths. Nothing is left behind of files that could not be
- * completed. */
-takt_status tkt_output_write(const tkt_output *output, const takt_trace *trace, takt_error *error);
+ * completed. The first file's path goes into `path`, which may be NULL. */
+takt_status tkt_output_write(const tkt_output *output, const takt_trace *trace, char *path,
+                             size_t path_size, takt_error *error);
 
 void tkt_output_fini(tkt_output *output); /* also of a zeroed one */
 

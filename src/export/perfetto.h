@@ -73,7 +73,9 @@ typedef struct tkt_perfetto {
     uint32_t          events_row;  /* of memory events without a thread; the same */
     uint32_t          site_count;
     uint32_t          key_count;
-    uint32_t          shape_count; /* that the file has */
+    uint32_t          shape_count; /* that the file has, and these: */
+    size_t            frame_count;
+    size_t            stack_count;
     tkt_message       message;     /* the packet that is being built */
     tkt_message       annotations; /* of the next event */
     tkt_map           keys;        /* string -> number in the file */
@@ -110,6 +112,9 @@ takt_status tkt_perfetto_close(tkt_perfetto *file);
  * first of its lanes. */
 uint32_t tkt_perfetto_track(tkt_perfetto *file, uint32_t track);
 
+/* Tells Takt the name that the trace's track has by now; Perfetto keeps the first one. */
+void tkt_perfetto_rename(tkt_perfetto *file, uint32_t track);
+
 /* A lane of an async track that is free at `begin_ns`, and from then on taken until `end_ns`. */
 uint32_t tkt_perfetto_lane_for(tkt_perfetto *file, uint32_t track, uint64_t begin_ns,
                                uint64_t end_ns);
@@ -127,7 +132,7 @@ void tkt_perfetto_memory(tkt_perfetto *file, uint32_t row, const tkt_memory_even
 
 /* ---- Devices: perfetto_device.c -------------------------------------------------------------- */
 
-/* What is known of the trace's devices: once, before their rows. */
+/* What is known of the trace's devices, before their rows; once more where more is known. */
 void tkt_perfetto_devices(tkt_perfetto *file);
 
 /* The number of the stream that an activity is on. */
@@ -149,10 +154,12 @@ void tkt_perfetto_node_activities(tkt_perfetto *file);
 /* These annotate the next event, which must be on `row`. Those of a slice may stand before its end
  * as well as before its begin. */
 void tkt_perfetto_arg(tkt_perfetto *file, uint32_t row, const tkt_arg *arg);
+void tkt_perfetto_text_arg(tkt_perfetto *file, uint32_t row, uint32_t key, const char *text);
 void tkt_perfetto_work(tkt_perfetto *file, uint32_t row, const tkt_work *work);
 void tkt_perfetto_flags(tkt_perfetto *file, uint32_t row, uint32_t span_flags);
 
-/* What is known of the trace's call stacks: once, before the rows; and which one a slice has. */
+/* What is new of the trace's call stacks, before the slices that have them; and which one a slice
+ * has. */
 void tkt_perfetto_stacks(tkt_perfetto *file);
 void tkt_perfetto_stack(tkt_perfetto *file, uint32_t row, uint32_t stack);
 

@@ -186,6 +186,13 @@ void tkt_perfetto_arg(tkt_perfetto *file, uint32_t row, const tkt_arg *arg)
     tkt_message_end(&file->annotations, mark);
 }
 
+void tkt_perfetto_text_arg(tkt_perfetto *file, uint32_t row, uint32_t key, const char *text)
+{
+    size_t mark = begin_annotation(file, tkt_perfetto_arg_key(file, row, key));
+    tkt_message_string(&file->annotations, TKT_PF_ANNOTATION_STRING, text);
+    tkt_message_end(&file->annotations, mark);
+}
+
 void tkt_perfetto_work(tkt_perfetto *file, uint32_t row, const tkt_work *work)
 {
     annotate_double(file, row, TKT_PF_KEY_FLOPS, work->flops);

@@ -27,9 +27,11 @@ static void put_process(tkt_perfetto *file)
     tkt_message_uint(packet, TKT_PF_PROCESS_PID,
                      trace->facts.process_id ? trace->facts.process_id : 1);
     tkt_message_string_if(packet, TKT_PF_PROCESS_NAME, tkt_trace_text(trace, trace->name));
-    char label[32];
+    char label[48];
     snprintf(label, sizeof label, "Takt %s", takt_version());
     tkt_message_string(packet, TKT_PF_PROCESS_LABELS, label);
+    if (tkt_trace_rank_text(label, sizeof label, &trace->facts))
+        tkt_message_string(packet, TKT_PF_PROCESS_LABELS, label);
     tkt_message_end(packet, process);
     tkt_message_end(packet, track);
     tkt_perfetto_packet_write(file);
@@ -220,6 +222,14 @@ static void put_counts(tkt_perfetto *file, tkt_message *into)
     tkt_message_uint_if(into, TKT_PF_FACTS_DEVICE_UNCERTAINTY_IS_LEAST,
                         facts->device_uncertainty_is_least);
     tkt_message_double_if(into, TKT_PF_FACTS_DEVICE_SHIFT_NS, facts->device_shift_ns);
+    tkt_message_uint_if(into, TKT_PF_FACTS_ENDING, facts->ending);
+    if (facts->ending != TAKT_ENDING_WHOLE)
+        tkt_message_uint_if(into, TKT_PF_FACTS_KNOWN_UNTIL_NS, facts->known_until_ns);
+    tkt_message_uint_if(into, TKT_PF_FACTS_MISSING_SPANS, facts->missing_spans);
+    tkt_message_uint_if(into, TKT_PF_FACTS_MISSING_ACTIVITIES, facts->missing_activities);
+    tkt_message_uint_if(into, TKT_PF_FACTS_STREAM, trace->stream);
+    tkt_message_uint_if(into, TKT_PF_FACTS_RANK, facts->rank);
+    tkt_message_uint_if(into, TKT_PF_FACTS_WORLD_SIZE, facts->world_size);
 }
 
 static void put_clock(tkt_message *packet, uint32_t clock, uint64_t time_ns)

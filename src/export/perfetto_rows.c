@@ -179,19 +179,28 @@ void tkt_perfetto_group(tkt_perfetto *file, uint64_t uuid, const char *name, int
     tkt_perfetto_packet_write(file);
 }
 
-static uint32_t open_track(tkt_perfetto *file, uint32_t number, uint32_t lane)
+static tkt_takt_half half_of(const tkt_perfetto *file, uint32_t number, uint32_t lane)
 {
     const tkt_track *track = &file->trace->tracks.items[number];
     bool is_async = track->kind == TAKT_TRACK_ASYNC;
-    const char *name = tkt_trace_text(file->trace, track->name);
-    return tkt_perfetto_open_row(
-        file,
-        &(tkt_takt_half){.kind = is_async ? TKT_PF_TRACK_ASYNC : TKT_PF_TRACK_OF_THREAD,
-                         .index = number,
-                         .lane = lane,
-                         .thread_id = track->thread_id,
-                         .name = name},
-        name, TKT_PERFETTO_PROCESS_UUID);
+    return (tkt_takt_half){.kind = is_async ? TKT_PF_TRACK_ASYNC : TKT_PF_TRACK_OF_THREAD,
+                           .index = number,
+                           .lane = lane,
+                           .thread_id = track->thread_id,
+                           .name = tkt_trace_text(file->trace, track->name)};
+}
+
+static uint32_t open_track(tkt_perfetto *file, uint32_t number, uint32_t lane)
+{
+    const tkt_takt_half half = half_of(file, number, lane);
+    return tkt_perfetto_open_row(file, &half, half.name, TKT_PERFETTO_PROCESS_UUID);
+}
+
+void tkt_perfetto_rename(tkt_perfetto *file, uint32_t track)
+{
+    const tkt_takt_half half = half_of(file, track, 0);
+    put_takt_half(tkt_perfetto_packet(file, tkt_perfetto_track(file, track)), &half);
+    tkt_perfetto_packet_write(file);
 }
 
 uint32_t tkt_perfetto_track(tkt_perfetto *file, uint32_t track)

@@ -31,7 +31,7 @@ static bool is_new(tkt_perfetto *file, uint32_t row, interned_kind kind, uint32_
 void tkt_perfetto_stacks(tkt_perfetto *file)
 {
     const takt_trace *trace = file->trace;
-    for (size_t i = 0; i < trace->frames.count; i++) {
+    for (size_t i = file->frame_count; i < trace->frames.count; i++) {
         tkt_message *packet = tkt_perfetto_packet(file, 0);
         size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
         size_t mark = tkt_message_begin(packet, TKT_PF_TAKT_FRAMES);
@@ -40,7 +40,7 @@ void tkt_perfetto_stacks(tkt_perfetto *file)
         tkt_message_end(packet, takt);
         tkt_perfetto_packet_write(file);
     }
-    for (size_t i = 0; i < trace->stacks.count; i++) {
+    for (size_t i = file->stack_count; i < trace->stacks.count; i++) {
         const tkt_stack *stack = &trace->stacks.items[i];
         tkt_message *packet = tkt_perfetto_packet(file, 0);
         size_t takt = tkt_message_begin(packet, TKT_PF_PACKET_TAKT);
@@ -53,6 +53,8 @@ void tkt_perfetto_stacks(tkt_perfetto *file)
         tkt_message_end(packet, takt);
         tkt_perfetto_packet_write(file);
     }
+    file->frame_count = trace->frames.count;
+    file->stack_count = trace->stacks.count;
 }
 
 /* An object has the number of the first frame in it, which is among the first ones. Returns that,
@@ -105,15 +107,15 @@ static void intern_stack(tkt_perfetto *file, uint32_t row, uint32_t index)
 {
     const takt_trace *trace = file->trace;
     const tkt_stack *stack = &trace->stacks.items[index];
-    const uint32_t *frames = trace->stack_frames.items + stack->first_frame;
     tkt_message *packet = tkt_perfetto_packet(file, row);
     size_t interned = tkt_message_begin(packet, TKT_PF_PACKET_INTERNED);
     for (uint32_t f = 0; f < stack->frame_count; f++)
-        intern_frame(file, row, frames[f]);
+        intern_frame(file, row, trace->stack_frames.items[stack->first_frame + f]);
     size_t mark = tkt_message_begin(packet, TKT_PF_INTERNED_STACKS);
     tkt_message_uint(packet, TKT_PF_INTERNED_IID, index + 1);
     for (uint32_t f = stack->frame_count; f-- > 0;)
-        tkt_message_uint(packet, TKT_PF_STACK_FRAMES, frames[f] + 1);
+        tkt_message_uint(packet, TKT_PF_STACK_FRAMES,
+                         trace->stack_frames.items[stack->first_frame + f] + 1);
     tkt_message_end(packet, mark);
     tkt_message_end(packet, interned);
     tkt_perfetto_packet_write(file);

@@ -6,8 +6,8 @@
  * torch's plugin takes what matches ^(.*?)(\.\d+)?\.pt\.trace\.json(?:\.gz)?$ and calls the first
  * group the worker, the second the span; a file that goes on gets the next number, so that it is
  * one more span of the same worker. TIME is CLOCK_REALTIME in nanoseconds where the recording
- * began, RUN the same as date and time, in UTC: both depend on the trace alone, and exporting it
- * again replaces its files. */
+ * began, RUN the same as date and time, in UTC. Where such a file is there already, HOST_PID or
+ * HOST gets "-2" behind it. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -52,7 +52,7 @@ static char *name_file(tkt_output_name *name, const char *folder, const char *ho
                        const char *suffix)
 {
     name->path = tkt_join(folder, "%s%s", host, suffix);
-    name->stem = name->path ? strlen(name->path) - strlen(suffix) : 0;
+    name->stem = name->base = name->path ? strlen(name->path) - strlen(suffix) : 0;
     return name->path;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "profiler/keeping.h"
 #include "profiler/print.h"
 #include "profiler/view.h"
 
@@ -9,6 +10,12 @@
 #include <takt/report.h>
 
 #include <string.h>
+
+void tkt_cycle_note(tkt_cycle *cycle, takt_status status)
+{
+    if (cycle->status == TAKT_OK)
+        cycle->status = status;
+}
 
 /* ---- Sealing --------------------------------------------------------------------------------- */
 
@@ -37,10 +44,13 @@ static takt_status fill_run(const tkt_cycle *cycle, takt_trace *trace)
     trace->host_peak = (tkt_peak){options->host_peak_flops, options->host_peak_bandwidth};
     trace->all_steps = cycle->all_steps;
     trace->facts.cycle = cycle->number;
+    trace->facts.rank = options->rank;
+    trace->facts.world_size = options->world_size;
     trace->facts.is_partial = cycle->is_partial;
     trace->facts.first_step = cycle->first_step;
     trace->facts.step_count = cycle->step_count;
-    return fill_steps(cycle, trace);
+    trace->facts.losses[TAKT_LOSS_NO_MEMORY] += cycle->steps_lost;
+    return TAKT_OK;
 }
 
 /* Drops activities that the filter leaves out; their spans stay. */
@@ -54,6 +64,26 @@ static void filter_activities(takt_trace *trace, uint32_t filter)
     trace->facts.activity_count = count;
 }
 
+/* Records were released as they were written: the file of the stream is all there is. */
+static takt_status read_back(tkt_cycle *cycle, takt_trace **out)
+{
+    takt_error error = {.status = TAKT_OK};
+    takt_trace *trace;
+    takt_status status =
+        tkt_stream_read_back(cycle->stream, cycle->options->given.max_trace_bytes, &trace, &error);
+    if (status == TAKT_OK && !trace)
+        tkt_log(TAKT_LOG_WARNING,
+                "cycle %u is in %s, which is larger than output.max_trace_size: read it with takt; "
+                "there are no reports and no other traces",
+                cycle->number, tkt_stream_path(cycle->stream));
+    if (status != TAKT_OK && error.status != TAKT_OK)
+        tkt_log(TAKT_LOG_ERROR, "cycle %u: %s", cycle->number, error.message);
+    if (status == TAKT_OK && trace)
+        status = fill_run(cycle, trace);
+    *out = trace;
+    return status;
+}
+
 static takt_status seal(tkt_cycle *cycle, takt_trace **out)
 {
     takt_trace *trace;
@@ -61,6 +91,8 @@ static takt_status seal(tkt_cycle *cycle, takt_trace **out)
     if (status != TAKT_OK)
         return status;
     status = fill_run(cycle, trace);
+    if (status == TAKT_OK)
+        status = fill_steps(cycle, trace);
     if (status == TAKT_OK)
         status = tkt_trace_finish(trace);
     if (status != TAKT_OK) {
@@ -89,6 +121,7 @@ static bool export_one(tkt_cycle *cycle, const char *output)
     } else {
         tkt_log(TAKT_LOG_ERROR, "cycle %u: no %s trace: %s", cycle->number, output, error.message);
     }
+    tkt_cycle_note(cycle, status);
     return status == TAKT_OK;
 }
 
@@ -106,28 +139,43 @@ static bool export_all(tkt_cycle *cycle)
 /* The complete file takes the place of the one that was written while recording. */
 static void replace_stream(tkt_cycle *cycle, bool is_perfetto_saved)
 {
+    if (tkt_stream_is_broken(cycle->stream))
+        tkt_cycle_note(cycle, TAKT_IO_ERROR);
     if (cycle->stream && !is_perfetto_saved)
         is_perfetto_saved = export_one(cycle, "perfetto");
     tkt_stream_destroy(cycle->stream, is_perfetto_saved);
     cycle->stream = NULL;
 }
 
+static void close_window(tkt_cycle *cycle)
+{
+    tkt_keeping_done(cycle);
+    tkt_window_close(cycle->window);
+    cycle->window = NULL;
+}
+
 void tkt_cycle_seal(tkt_cycle *cycle)
 {
     tkt_stream_stop(cycle->stream);
-    takt_status status = seal(cycle, &cycle->trace);
-    tkt_window_close(cycle->window);
-    cycle->window = NULL;
+    bool was_released = cycle->stream && tkt_window_was_released(cycle->window);
+    takt_status status =
+        was_released ? read_back(cycle, &cycle->trace) : seal(cycle, &cycle->trace);
+    if (!cycle->mapped || status != TAKT_OK)
+        close_window(cycle);
+    tkt_cycle_note(cycle, status);
     if (status != TAKT_OK) {
         tkt_log(TAKT_LOG_ERROR, "cycle %u is lost: %s", cycle->number, takt_status_text(status));
         return;
     }
-    replace_stream(cycle, export_all(cycle));
+    if (cycle->trace)
+        replace_stream(cycle, export_all(cycle));
+    if (cycle->mapped) /* until then the crash-safe file has it */
+        close_window(cycle);
 }
 
 /* ---- Delivery -------------------------------------------------------------------------------- */
 
-static void print_report(const tkt_cycle *cycle, const char *name)
+static void print_report(tkt_cycle *cycle, const char *name)
 {
     const takt_profiler_options *options = &cycle->options->given;
     /* It is in the list unless told otherwise: without CUDA nothing was asked for. */
@@ -136,24 +184,35 @@ static void print_report(const tkt_cycle *cycle, const char *name)
         return;
     const takt_report_options how = {.struct_size = sizeof how,
                                      .color = tkt_print_in_color(),
-                                     .with_flops = options->with_flops};
+                                     .with_flops = options->with_flops,
+                                     .width = tkt_print_width(options->report_width),
+                                     .width_key = "output.width: "};
     takt_sink sink = tkt_print_sink();
     takt_status status = takt_report(cycle->trace, name, &how, &sink);
     if (status != TAKT_OK)
         tkt_log(TAKT_LOG_WARNING, "cycle %u: no report '%s': %s", cycle->number, name,
                 takt_status_text(status));
-    tkt_print_text("\n");
+    else
+        tkt_print("\n");
+    tkt_cycle_note(cycle, status);
 }
 
-void tkt_cycle_deliver(const tkt_cycle *cycle)
+void tkt_cycle_print(tkt_cycle *cycle)
 {
     const takt_profiler_options *options = &cycle->options->given;
-    if (!cycle->trace)
+    if (!cycle->trace || cycle->is_printed)
         return;
-    if (options->on_trace)
-        options->on_trace(cycle->trace, options->user);
+    cycle->is_printed = true;
     for (size_t i = 0; i < options->report_count; i++)
         print_report(cycle, options->reports[i]);
+}
+
+void tkt_cycle_deliver(tkt_cycle *cycle)
+{
+    const takt_profiler_options *options = &cycle->options->given;
+    if (cycle->trace && options->on_trace)
+        options->on_trace(cycle->trace, options->user);
+    tkt_cycle_print(cycle);
 }
 
 void tkt_cycle_destroy(tkt_cycle *cycle)
@@ -161,7 +220,7 @@ void tkt_cycle_destroy(tkt_cycle *cycle)
     if (!cycle)
         return;
     tkt_stream_destroy(cycle->stream, false);
-    tkt_window_close(cycle->window);
+    close_window(cycle);
     takt_trace_release(cycle->trace);
     TKT_ARRAY_FREE(&cycle->steps);
     tkt_free(cycle->viewable);

@@ -10,15 +10,19 @@ typedef struct tkt_cycle {
     struct tkt_cycle        *next;
     const tkt_saved_options *options; /* the profiler's */
     tkt_window              *window;  /* NULL once it is sealed */
+    uint32_t                 mapped;  /* its number in the crash-safe file + 1; 0: none */
     tkt_stream              *stream;  /* NULL without one, and once the complete file is there */
     uint32_t                 number;
     uint64_t                 first_step;
     bool                     is_partial;
     uint64_t                 step_count;
+    uint64_t                 steps_lost; /* of those, for want of memory */
     TKT_ARRAY_OF(tkt_step) steps; /* the first of them; times are ticks until it is sealed */
     tkt_all_steps            all_steps;
     takt_trace              *trace; /* NULL until it is sealed, and if it could not be */
     char                    *viewable; /* path of a file that a browser can show; may be NULL */
+    takt_status              status; /* the first failure of what the options ask for */
+    bool                     is_printed;
 } tkt_cycle;
 
 /* Seals it, and writes the files that the options ask for. What goes wrong is logged. Runs on any
@@ -26,7 +30,13 @@ typedef struct tkt_cycle {
 void tkt_cycle_seal(tkt_cycle *cycle);
 
 /* Calls on_trace and prints the reports. Runs on the thread that steps. */
-void tkt_cycle_deliver(const tkt_cycle *cycle);
+void tkt_cycle_deliver(tkt_cycle *cycle);
+
+/* Prints the reports, once: tkt_cycle_deliver() only calls on_trace then. */
+void tkt_cycle_print(tkt_cycle *cycle);
+
+/* Notes a failure; what is logged as an error is one. */
+void tkt_cycle_note(tkt_cycle *cycle, takt_status status);
 
 /* NULL is ignored. */
 void tkt_cycle_destroy(tkt_cycle *cycle);

@@ -100,9 +100,11 @@ static void *fold_all_the_time(void *argument)
     tkt_device_folder *folder = argument;
     tkt_device_part *part = folder->part;
     while (wait_for_round(folder)) {
+        tkt_mutex_lock(&part->rounds);
         take_calls(part, false);
         uint32_t last = tkt_devices_last_correlation(part);
         uint64_t position = tkt_device_fold_update(part->fold, tkt_store_get(), last);
+        tkt_mutex_unlock(&part->rounds);
         if (folder->are_kept)
             continue;
         __atomic_store_n(&part->position, position, __ATOMIC_RELAXED);
@@ -157,6 +159,7 @@ static tkt_cuda_losses losses_now(void)
 void tkt_devices_begin(tkt_device_part *part, const tkt_wish *wish)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    tkt_mutex_init(&part->rounds);
     if (!wish->devices || !tkt_cuda_is_used())
         return;
     pthread_once(&once, listen);
@@ -274,6 +277,7 @@ void tkt_devices_fini(tkt_device_part *part)
     stop_folder(part);
     tkt_device_fold_destroy(part->fold);
     part->fold = NULL;
+    tkt_mutex_fini(&part->rounds);
 }
 
 /* ---- The sealed trace ------------------------------------------------------------------------ */
@@ -292,8 +296,7 @@ static void count_missing(const tkt_joined *joined, uint64_t dropped, bool is_se
     facts->losses[is_settled ? TAKT_LOSS_NO_ACTIVITY : TAKT_LOSS_INCOMPLETE] += rest;
 }
 
-static void count_losses(const tkt_device_part *part, const tkt_joined *joined, bool is_settled,
-                         takt_facts *facts)
+uint64_t tkt_devices_losses(const tkt_device_part *part, takt_facts *facts)
 {
     tkt_cuda_losses now = losses_now();
     uint64_t dropped =
@@ -302,28 +305,48 @@ static void count_losses(const tkt_device_part *part, const tkt_joined *joined, 
     facts->losses[TAKT_LOSS_DEVICE_DROPPED] += dropped;
     facts->losses[TAKT_LOSS_BUFFER_FULL] += now.others_full - part->losses.others_full;
     facts->losses[TAKT_LOSS_OVERWRITTEN] += overwritten;
-    facts->losses[TAKT_LOSS_INCOMPLETE] += joined->incomplete;
-    facts->losses[TAKT_LOSS_BAD_TIME] += joined->bad_time + now.bad_time - part->losses.bad_time;
+    facts->losses[TAKT_LOSS_BAD_TIME] += now.bad_time - part->losses.bad_time;
     facts->losses[TAKT_LOSS_UNKNOWN_RECORD] += now.unknown - part->losses.unknown;
-    count_missing(joined, dropped + overwritten, is_settled, facts);
+    return dropped + overwritten;
+}
+
+static void count_losses(const tkt_device_part *part, const tkt_joined *joined, bool is_settled,
+                         takt_facts *facts)
+{
+    uint64_t dropped = tkt_devices_losses(part, facts);
+    facts->losses[TAKT_LOSS_INCOMPLETE] += joined->incomplete;
+    facts->losses[TAKT_LOSS_BAD_TIME] += joined->bad_time;
+    count_missing(joined, dropped, is_settled, facts);
+}
+
+static uint32_t ordinal_of(const takt_trace *trace, uint32_t label)
+{
+    uint32_t device = 0;
+    while (device < trace->devices.count && trace->devices.items[device].label != label)
+        device++;
+    return device;
+}
+
+uint64_t tkt_devices_begin_bytes(const tkt_clock_fit *fit, const takt_trace *trace, uint32_t label)
+{
+    tkt_stored_totals begin = {0};
+    tkt_store_totals(ordinal_of(trace, label), fit, trace->facts.begin_ns, trace->facts.end_ns,
+                     &begin);
+    return begin.begin_bytes;
 }
 
 /* The join counts from 0 at the window's begin; here is what was allocated before, and since Takt
  * began to collect. */
-static void fill_memory(const tkt_clock_fit *fit, const takt_trace *trace,
-                        tkt_device_memory *memory)
+void tkt_devices_fill_memory(const tkt_clock_fit *fit, const takt_trace *trace,
+                             uint64_t begin_bytes, tkt_device_memory *memory)
 {
-    uint32_t device = 0;
-    while (device < trace->devices.count && trace->devices.items[device].label != memory->device)
-        device++;
-    tkt_stored_totals begin = {0}, end = {0};
+    tkt_stored_totals end = {0};
     tkt_memory_totals *totals = &memory->totals;
     uint64_t end_ns = trace->facts.end_ns;
-    tkt_store_totals(device, fit, trace->facts.begin_ns, end_ns, &begin);
-    tkt_store_totals(device, fit, end_ns + 1, end_ns, &end);
-    totals->window_begin_bytes = begin.begin_bytes;
-    totals->window_peak_bytes += begin.begin_bytes;
-    totals->current_bytes += begin.begin_bytes;
+    tkt_store_totals(ordinal_of(trace, memory->device), fit, end_ns + 1, end_ns, &end);
+    totals->window_begin_bytes = begin_bytes;
+    totals->window_peak_bytes += begin_bytes;
+    totals->current_bytes += begin_bytes;
     memory->pool_bytes = end.begin_pool_bytes;
     memory->pool_used_bytes = end.begin_pool_used_bytes;
     if (memory->pool_used_bytes > memory->pool_bytes) /* a pool whose size nobody had room for */
@@ -333,7 +356,12 @@ static void fill_memory(const tkt_clock_fit *fit, const takt_trace *trace,
     totals->allocations = end.allocations;
     totals->frees = end.frees;
     totals->unmatched_frees = end.unmatched_frees;
-    tkt_cuda_memory(device, &memory->free_bytes, &memory->capacity_bytes);
+}
+
+void tkt_devices_ask_memory(const takt_trace *trace, tkt_device_memory *memory)
+{
+    tkt_cuda_memory(ordinal_of(trace, memory->device), &memory->free_bytes,
+                    &memory->capacity_bytes);
 }
 
 /* In the folded form the join has seen no activities. */
@@ -346,6 +374,17 @@ static void add_fold_losses(const tkt_device_fold *fold, tkt_joined *joined, tak
     joined->bad_time = losses.bad_time;
     facts->losses[TAKT_LOSS_UNATTRIBUTED] += losses.unattributed;
     facts->losses[TAKT_LOSS_DEVICE_DROPPED] += losses.no_memory;
+}
+
+void tkt_devices_progress(const tkt_device_part *part, takt_facts *facts)
+{
+    tkt_joined joined = {0};
+    tkt_devices_losses(part, facts);
+    if (!part->fold)
+        return;
+    add_fold_losses(part->fold, &joined, facts); /* what is missing may still come */
+    facts->losses[TAKT_LOSS_INCOMPLETE] += joined.incomplete;
+    facts->losses[TAKT_LOSS_BAD_TIME] += joined.bad_time;
 }
 
 takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *what, bool is_settled,
@@ -364,7 +403,11 @@ takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *what, 
     if (part->fold && what->filter == 0)
         add_fold_losses(part->fold, &joined, &trace->facts);
     count_losses(part, &joined, is_settled, &trace->facts);
-    for (size_t i = 0; i < trace->device_memory.count; i++)
-        fill_memory(&what->fit, trace, &trace->device_memory.items[i]);
+    for (size_t i = 0; i < trace->device_memory.count; i++) {
+        tkt_device_memory *memory = &trace->device_memory.items[i];
+        uint64_t begin_bytes = tkt_devices_begin_bytes(&what->fit, trace, memory->device);
+        tkt_devices_fill_memory(&what->fit, trace, begin_bytes, memory);
+        tkt_devices_ask_memory(trace, memory);
+    }
     return TAKT_OK;
 }

@@ -16,6 +16,7 @@ typedef struct tkt_device_part {
     tkt_cuda_losses  losses; /* when it began */
     tkt_device_fold *fold;   /* NULL: activities are kept one by one, or not at all */
     struct tkt_device_folder *folder; /* the thread that adds up */
+    tkt_mutex        rounds; /* held while `fold` changes, until the window ends */
 } tkt_device_part;
 
 /* Begins a part if the wish asks for devices and the program uses CUDA; nothing is switched on
@@ -52,6 +53,21 @@ takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *what,
 /* Puts the part into the sealed trace, and counts what is missing from it. */
 takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *what, bool is_settled,
                              takt_trace *trace);
+
+/* Adds to the facts what the store has lost since the part began; returns the lost activities. */
+uint64_t tkt_devices_losses(const tkt_device_part *part, takt_facts *facts);
+
+/* The same of a part that adds up, with what the sums have lost. With `rounds`. */
+void tkt_devices_progress(const tkt_device_part *part, takt_facts *facts);
+
+/* What was allocated on a device when the trace's recording began, as far as the store goes back. */
+uint64_t tkt_devices_begin_bytes(const tkt_clock_fit *fit, const takt_trace *trace, uint32_t label);
+
+/* Makes absolute figures of an entry of the trace that counts from 0 at the window's begin. The
+ * second asks the driver how much is free. */
+void tkt_devices_fill_memory(const tkt_clock_fit *fit, const takt_trace *trace,
+                             uint64_t begin_bytes, tkt_device_memory *memory);
+void tkt_devices_ask_memory(const takt_trace *trace, tkt_device_memory *memory);
 
 /* The highest correlation id that is the window's. */
 uint32_t tkt_devices_last_correlation(const tkt_device_part *part);

@@ -9,50 +9,51 @@
 #include <takt/report.h>
 
 #include <pthread.h>
-#include <stdlib.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static takt_profiler *the_profiler;
+static takt_status the_status;
 
-static void stop_at_exit(void)
+static takt_status create(void)
 {
-    takt_profiler_stop(the_profiler);
-}
-
-/* What was registered later runs earlier: before CUDA is taken down, and the collector with it. */
-void tkt_environment_stop_earlier(const takt_profiler *profiler)
-{
-    static bool is_done; /* one thread steps */
-    if (profiler == the_profiler && !is_done)
-        is_done = atexit(stop_at_exit) == 0;
-}
-
-static void create(void)
-{
-    if (!tkt_environment("TAKT_CONFIG") && !tkt_environment("TAKT_OPTIONS"))
-        return;
     takt_config *config;
     takt_error error;
-    if (takt_config_create(&config, &error) != TAKT_OK) {
+    if (!tkt_environment("TAKT_CONFIG") && !tkt_environment("TAKT_OPTIONS"))
+        return TAKT_OK;
+    takt_status status = takt_config_create(&config, &error);
+    if (status != TAKT_OK) {
         tkt_log(TAKT_LOG_ERROR, "%s; nothing is profiled", error.message);
-        return;
+        return status;
     }
-    if (takt_config_enabled(config) &&
-        takt_profiler_create(takt_config_options(config), &the_profiler) == TAKT_OK)
-        atexit(stop_at_exit);
+    if (takt_config_enabled(config))
+        status = takt_profiler_create(takt_config_options(config), &the_profiler);
     takt_config_destroy(config);
+    return status;
+}
+
+static void create_once(void)
+{
+    the_status = create();
 }
 
 takt_profiler *tkt_environment_profiler(void)
 {
-    pthread_once(&once, create);
+    pthread_once(&once, create_once);
     return the_profiler;
+}
+
+takt_status tkt_environment_status(void)
+{
+    pthread_once(&once, create_once);
+    return the_status;
 }
 
 /* The configuration checks names against what this library has. */
 __attribute__((constructor)) static void hand_over_names(void)
 {
-    enum { MAX_NAMES = 32 };
+    enum {
+        MAX_NAMES = 32
+    };
     static const char *reports[MAX_NAMES], *exporters[MAX_NAMES];
     size_t report_count = 0, exporter_count = 0;
     while (report_count < MAX_NAMES && takt_report_name(report_count)) {

@@ -4,11 +4,11 @@
 
 #include <takt/profiler.h>
 
-/* It, or NULL when the environment asks for none. It is made at the first call and stopped at
- * exit. What is wrong with its configuration is logged once. */
+/* It, or NULL when the environment asks for none. It is made at the first call. What is wrong with
+ * its configuration is logged once. */
 takt_profiler *tkt_environment_profiler(void);
 
-/* If it is this one: stops it at exit before anything that was set up since. Once. */
-void tkt_environment_stop_earlier(const takt_profiler *profiler);
+/* Why there is none; TAKT_OK when none was asked for. */
+takt_status tkt_environment_status(void);
 
 #endif

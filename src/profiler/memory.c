@@ -55,7 +55,8 @@ takt_status takt_memory_query(const char *device, takt_memory *out)
 {
     uint32_t ordinal;
     takt_memory all;
-    if (!device || !out || out->struct_size == 0 || out->struct_size > sizeof *out)
+    if (!device || !out || out->struct_size < sizeof out->struct_size ||
+        out->struct_size > sizeof *out)
         return TAKT_BAD_ARGUMENT;
     tkt_clock_fit fit = tkt_clock_fit_now();
     if (strcmp(device, "host") == 0)

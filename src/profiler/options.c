@@ -60,15 +60,19 @@ static void append_part(char **out, const char *end, const char *text)
 }
 
 /* What {key} stands for, or NULL. */
-static const char *value_of(const char *key, size_t size, const char *name, char *buffer,
-                            size_t buffer_size)
+static const char *value_of(const char *key, size_t size, const takt_profiler_options *given,
+                            char *buffer, size_t buffer_size)
 {
     if (size == 4 && memcmp(key, "name", 4) == 0)
-        return name;
+        return given->name;
     if (size == 4 && memcmp(key, "host", 4) == 0)
         return tkt_host_name();
     if (size == 3 && memcmp(key, "pid", 3) == 0) {
         snprintf(buffer, buffer_size, "%u", tkt_process_id());
+        return buffer;
+    }
+    if (size == 4 && memcmp(key, "rank", 4) == 0) {
+        snprintf(buffer, buffer_size, "%u", given->rank);
         return buffer;
     }
     if (size == 4 && memcmp(key, "time", 4) == 0) {
@@ -80,8 +84,8 @@ static const char *value_of(const char *key, size_t size, const char *name, char
     return NULL;
 }
 
-/* Replaces {name}, {time}, {pid} and {host}; other braces stay. */
-static takt_status expand(tkt_saved_options *saved, const char *pattern, const char *name)
+/* Replaces {name}, {time}, {pid}, {host} and {rank}; other braces stay. */
+static takt_status expand(tkt_saved_options *saved, const char *pattern)
 {
     char path[4096], buffer[64];
     char *out = path;
@@ -89,8 +93,8 @@ static takt_status expand(tkt_saved_options *saved, const char *pattern, const c
     const char *end = path + sizeof path - 1;
     while (*pattern && out < end) {
         const char *close = *pattern == '{' ? strchr(pattern, '}') : NULL;
-        const char *value = close ? value_of(pattern + 1, (size_t)(close - pattern - 1), name,
-                                             buffer, sizeof buffer)
+        const char *value = close ? value_of(pattern + 1, (size_t)(close - pattern - 1),
+                                             &saved->given, buffer, sizeof buffer)
                                   : NULL;
         if (value) {
             append_part(&out, end, value);
@@ -108,10 +112,15 @@ static takt_status expand(tkt_saved_options *saved, const char *pattern, const c
     return saved->directory ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
-/* The name as files of exports have it, see src/export/exporter.h. */
-static char *name_for_files(tkt_saved_options *saved, const char *name)
+/* The name as files of exports have it, with the rank: see src/export/exporter.h. */
+static char *name_for_files(tkt_saved_options *saved)
 {
-    char *copy = tkt_arena_copy(&saved->memory, name, strlen(name));
+    const takt_profiler_options *given = &saved->given;
+    char name[4096], rank[TKT_RANK_BYTES];
+    tkt_rank_text(rank, given->rank, given->world_size);
+    int size =
+        snprintf(name, sizeof name, "%.*s%s", (int)(sizeof name - sizeof rank), given->name, rank);
+    char *copy = tkt_arena_copy(&saved->memory, name, (size_t)size);
     for (char *at = copy; at && *at; at++) {
         unsigned char c = (unsigned char)*at;
         bool is_plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
@@ -169,6 +178,8 @@ static bool is_rate(double value)
 
 static takt_status check_numbers(const takt_profiler_options *options)
 {
+    if (options->world_size > 0 && options->rank >= options->world_size)
+        return refuse_number("rank", options->rank);
     if ((unsigned)options->mode > TAKT_MODE_FLIGHT)
         return refuse_number("mode", (unsigned)options->mode);
     if ((unsigned)options->schedule.repeat_mode > TAKT_REPEAT_ADDITIONAL)
@@ -227,6 +238,17 @@ static takt_status import(takt_profiler_options *into, const takt_profiler_optio
     return status == TAKT_OK ? check_names(into) : status;
 }
 
+/* What the program and its configuration do not say, the launcher does. */
+static void find_rank(takt_profiler_options *options)
+{
+    uint32_t rank, size;
+    if (options->world_size > 0 || options->rank > 0)
+        return;
+    tkt_rank(&rank, &size);
+    options->rank = rank;
+    options->world_size = size;
+}
+
 static takt_status copy_all(tkt_saved_options *saved)
 {
     takt_profiler_options *o = &saved->given;
@@ -238,10 +260,10 @@ static takt_status copy_all(tkt_saved_options *saved)
     o->builtin = copy_texts(saved, o->builtin, o->builtin_count);
     if (!o->name || !o->reports || !o->traces || !o->categories || !o->builtin)
         return TAKT_NO_MEMORY;
-    saved->file_name = name_for_files(saved, o->name);
+    saved->file_name = name_for_files(saved);
     if (!saved->file_name)
         return TAKT_NO_MEMORY;
-    takt_status status = expand(saved, directory, o->name);
+    takt_status status = expand(saved, directory);
     o->directory = saved->directory;
     return status;
 }
@@ -251,8 +273,10 @@ takt_status tkt_options_save(tkt_saved_options *saved, const takt_profiler_optio
     *saved = (tkt_saved_options){0};
     takt_profiler_options *o = &saved->given;
     takt_status status = import(o, options);
-    if (status == TAKT_OK)
+    if (status == TAKT_OK) {
+        find_rank(o);
         status = copy_all(saved);
+    }
     if (status == TAKT_OK)
         status = add_patterns(o);
     if (status != TAKT_OK) {
@@ -272,6 +296,21 @@ takt_status tkt_options_save(tkt_saved_options *saved, const takt_profiler_optio
     if (o->filter == 0)
         o->filter = TAKT_TIMING_ALL;
     return TAKT_OK;
+}
+
+void tkt_options_hold_directory(tkt_saved_options *saved)
+{
+    char path[4096];
+    if (*saved->directory == '/' || !tkt_folder_now(path, sizeof path))
+        return; /* where there is no working directory, writing the first file will fail */
+    const char *relative = strcmp(saved->directory, ".") == 0 ? "" : saved->directory;
+    size_t size = strlen(path);
+    int more = snprintf(path + size, sizeof path - size, "%s%s", *relative ? "/" : "", relative);
+    char *copy = NULL;
+    if (more >= 0 && (size_t)more < sizeof path - size)
+        copy = tkt_arena_copy(&saved->memory, path, size + (size_t)more);
+    if (copy)
+        saved->given.directory = saved->directory = copy;
 }
 
 void tkt_options_claim_directory(tkt_saved_options *saved)

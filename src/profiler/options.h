@@ -18,6 +18,10 @@ typedef struct tkt_saved_options {
  * not valid is logged: TAKT_BAD_ARGUMENT. */
 takt_status tkt_options_save(tkt_saved_options *saved, const takt_profiler_options *options);
 
+/* When profiling starts: makes a relative directory absolute, so that a later chdir() of the
+ * program's does not move it. */
+void tkt_options_hold_directory(tkt_saved_options *saved);
+
 /* Before the first file is written: makes the directory if {time} is part of its name. Such a name
  * means a folder of the run's own, which another process, or another profiler, of the same second
  * would share; the later one gets "-2" behind it. Other directories are left as they are. */

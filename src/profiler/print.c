@@ -1,13 +1,40 @@
+/* Takt's text in the program's standard output. A stream whose reader is gone must not harm the
+ * program: neither by SIGPIPE now, nor by what would be left in the stream's buffer for exit(). */
 #include "profiler/print.h"
 
+#include "base/alloc.h"
 #include "base/file.h"
+#include "base/quiet.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdio_ext.h>
+#include <string.h>
+
+/* First what the program has printed itself: if that cannot be written, it stays the program's to
+ * lose. Behind it the buffer holds Takt's text alone, which goes where it fails. */
+static bool print_quietly(const char *text, size_t size)
+{
+    if (fflush(stdout) != 0)
+        return false;
+    bool had_failed = ferror(stdout);
+    if (fwrite(text, 1, size, stdout) == size && fflush(stdout) == 0)
+        return true;
+    __fpurge(stdout);
+    if (!had_failed)
+        clearerr(stdout);
+    return false;
+}
 
 static takt_status write_stdout(void *user, const void *data, size_t size)
 {
+    tkt_quiet quiet;
     (void)user;
-    bool is_written = fwrite(data, 1, size, stdout) == size && fflush(stdout) == 0;
+    flockfile(stdout);
+    tkt_quiet_begin(&quiet);
+    bool is_written = print_quietly(data, size);
+    tkt_quiet_end(&quiet, !is_written);
+    funlockfile(stdout);
     return is_written ? TAKT_OK : TAKT_IO_ERROR;
 }
 
@@ -16,13 +43,33 @@ takt_sink tkt_print_sink(void)
     return (takt_sink){write_stdout, NULL};
 }
 
-void tkt_print_text(const char *text)
+void tkt_print(const char *format, ...)
 {
-    fputs(text, stdout);
-    fflush(stdout);
+    char line[256], *longer = NULL;
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int size = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (size >= (int)sizeof line) {
+        longer = tkt_alloc((size_t)size + 1);
+        if (longer)
+            vsnprintf(longer, (size_t)size + 1, format, again);
+        else
+            size = (int)sizeof line - 1;
+    }
+    va_end(again);
+    if (size > 0)
+        write_stdout(NULL, longer ? longer : line, (size_t)size);
+    tkt_free(longer);
 }
 
 bool tkt_print_in_color(void)
 {
     return tkt_terminal_width(1) > 0 && !tkt_environment("NO_COLOR");
+}
+
+uint32_t tkt_print_width(uint32_t given)
+{
+    return given ? given : tkt_terminal_width(1);
 }

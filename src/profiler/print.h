@@ -7,7 +7,10 @@
 #include <stdbool.h>
 
 takt_sink tkt_print_sink(void);
-void tkt_print_text(const char *text);
+void tkt_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* `given`, or where it is 0 the width of the terminal that standard output is, otherwise 0. */
+uint32_t tkt_print_width(uint32_t given);
 
 /* Whether standard output is a terminal that wants colour (NO_COLOR is not set). */
 bool tkt_print_in_color(void);

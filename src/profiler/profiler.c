@@ -3,18 +3,22 @@
  * reads the clock once and adds to a histogram. */
 #include "base/error.h"
 #include "cuda/cuda.h"
+#include "profiler/at_exit.h"
 #include "profiler/environment.h"
+#include "profiler/keeping.h"
 #include "profiler/transition.h"
 #include "profiler/view.h"
 #include "profiler/worker.h"
+#include "record/mapping.h"
 #include "record/pool.h"
 #include "record/scope.h"
 #include "record/site.h"
 
 #include <math.h>
 
-#define MAX_STEPS  (UINT32_C(1) << 20) /* kept one by one of a cycle; all count in the histogram */
-#define WARM_BYTES (UINT64_C(8) << 20) /* touched before recording, so that it does not fault */
+#define MAX_STEPS       (UINT32_C(1) << 20) /* kept one by one of a cycle; all count in the histogram */
+#define LONGEST_WAIT_MS 10000u              /* of exit() for a thread that is in step or stop */
+#define WARM_BYTES      (UINT64_C(8) << 20) /* touched before recording, so that it does not fault */
 
 struct takt_profiler {
     tkt_saved_options options;
@@ -32,8 +36,38 @@ struct takt_profiler {
     uint32_t cycles_saved;
     tkt_all_steps all_steps;
     takt_trace *last;
-    char *viewable; /* the last file that a browser can show; NULL */
+    char *viewable;     /* the last file that a browser can show; NULL */
+    takt_status status; /* the first failure since the start; stop returns it */
+    uintptr_t user;     /* atomic; the thread that is in start, step or stop, otherwise 0 */
+    bool is_saved;      /* at exit, before stop was called */
+    tkt_cycle *kept;    /* oldest first; saved at exit, on_trace is yet to be called */
 };
+
+/* ---- One thread at a time -------------------------------------------------------------------- */
+
+/* exit() may be called while another thread steps: then one of the two has to go without. Inside of
+ * on_trace, the same thread may enter once more. */
+static bool enter(takt_profiler *profiler, uintptr_t *before)
+{
+    uintptr_t me = (uintptr_t)&takt_thread_hot_v1;
+    *before = 0;
+    /* acquire: pairs with the release in leave() */
+    return __atomic_compare_exchange_n(&profiler->user, before, me, false, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED) ||
+           *before == me;
+}
+
+static void leave(takt_profiler *profiler, uintptr_t before)
+{
+    /* release: pairs with the acquire in enter() */
+    __atomic_store_n(&profiler->user, before, __ATOMIC_RELEASE);
+}
+
+static void note(takt_profiler *profiler, takt_status status)
+{
+    if (profiler->status == TAKT_OK)
+        profiler->status = status;
+}
 
 /* ---- What is recorded ------------------------------------------------------------------------ */
 
@@ -80,7 +114,7 @@ static void prepare(takt_profiler *profiler)
     tkt_pool_prefault(WARM_BYTES);
     if (tkt_window_open(&wish, &profiler->window) != TAKT_OK)
         profiler->window = NULL; /* the recording will say why it cannot begin */
-    tkt_environment_stop_earlier(profiler);
+    tkt_exit_save_earlier();
 }
 
 static void announce(const takt_profiler *profiler)
@@ -103,6 +137,7 @@ static void start(takt_profiler *profiler)
     if (status != TAKT_OK) {
         profiler->window = NULL;
         tkt_free(cycle);
+        note(profiler, status);
         tkt_log(TAKT_LOG_ERROR, "cycle %u is not recorded: %s", profiler->cycles_begun++,
                 status == TAKT_BAD_STATE ? "another profiler makes a summary"
                                          : takt_status_text(status));
@@ -112,21 +147,28 @@ static void start(takt_profiler *profiler)
     cycle->number = profiler->cycles_begun++;
     cycle->first_step = profiler->step;
     profiler->cycle = cycle;
-    bool streams =
-        profiler->options.given.stream && profiler->options.given.mode != TAKT_MODE_SUMMARY;
+    tkt_keeping_begin(cycle, profiler->window);
+    bool streams = profiler->options.given.stream;
     if (streams || profiler->options.given.trace_count > 0)
         tkt_options_claim_directory(&profiler->options);
     if (streams)
-        cycle->stream = tkt_stream_start(&profiler->options, cycle->number, profiler->window);
+        cycle->stream = tkt_stream_start(
+            &profiler->options,
+            &(tkt_stream_cycle){cycle->number, cycle->first_step, &profiler->all_steps},
+            profiler->window);
+    if (streams && !cycle->stream)
+        tkt_cycle_note(cycle, TAKT_IO_ERROR);
     announce(profiler);
 }
 
 static void discard(takt_profiler *profiler)
 {
     if (profiler->cycle) {
+        note(profiler, profiler->cycle->status);
         tkt_stream_stop(profiler->cycle->stream);
         tkt_stream_destroy(profiler->cycle->stream, true);
         profiler->cycle->stream = NULL;
+        tkt_keeping_done(profiler->cycle);
     }
     tkt_window_close(profiler->window);
     tkt_cycle_destroy(profiler->cycle);
@@ -141,7 +183,9 @@ static void save(takt_profiler *profiler, takt_action next, uint64_t now)
     tkt_cycle *cycle = profiler->cycle;
     if (!cycle)
         return;
+    tkt_stream_end(cycle->stream, now);
     tkt_window_end(profiler->window, now);
+    tkt_keeping_end(cycle, now);
     cycle->window = profiler->window;
     cycle->all_steps = profiler->all_steps;
     cycle->is_partial = next == TKT_STOPPED && profiler->options.given.schedule.active != 0;
@@ -191,12 +235,11 @@ static void go_to(takt_profiler *profiler, takt_action to, uint64_t now)
     profiler->action = to;
 }
 
-/* Where a step ends and the next begins, in ticks. */
-static uint64_t read_boundary(const takt_profiler *profiler)
+/* Where the options want it, what a step has launched ends before the step does. */
+static void synchronize(const takt_profiler *profiler)
 {
     if (profiler->options.given.synchronize)
         tkt_cuda_synchronize();
-    return tkt_ticks();
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -205,12 +248,16 @@ static void add_step_to_cycle(takt_profiler *profiler, uint64_t now)
 {
     tkt_cycle *cycle = profiler->cycle;
     cycle->step_count++;
-    tkt_step *step = cycle->steps.count < MAX_STEPS ? TKT_ARRAY_ADD(&cycle->steps) : NULL;
-    if (!step)
-        return;
-    *step = (tkt_step){profiler->step, profiler->step_begin, now};
+    const tkt_step step = {profiler->step, profiler->step_begin, now};
+    if (cycle->mapped)
+        tkt_mapping_add_step(profiler->step, profiler->step_begin, now);
     if (cycle->stream)
-        tkt_stream_step(cycle->stream, step);
+        tkt_stream_step(cycle->stream, &step);
+    bool has_room = cycle->steps.count < MAX_STEPS;
+    tkt_step *kept = has_room ? TKT_ARRAY_ADD(&cycle->steps) : NULL;
+    if (kept)
+        *kept = step;
+    cycle->steps_lost += has_room && !kept;
 }
 
 static void end_step(takt_profiler *profiler, uint64_t now)
@@ -223,35 +270,72 @@ static void end_step(takt_profiler *profiler, uint64_t now)
         add_step_to_cycle(profiler, now);
 }
 
+static void adopt(takt_profiler *profiler, tkt_cycle *cycle)
+{
+    if (cycle->trace) {
+        takt_trace_release(profiler->last);
+        profiler->last = (takt_trace *)takt_trace_retain(cycle->trace);
+    }
+    if (cycle->viewable) {
+        tkt_free(profiler->viewable);
+        profiler->viewable = cycle->viewable;
+        cycle->viewable = NULL;
+    }
+}
+
+static void hand_over(takt_profiler *profiler, tkt_cycle *cycle)
+{
+    tkt_cycle_deliver(cycle);
+    note(profiler, cycle->status);
+    tkt_cycle_destroy(cycle);
+}
+
 /* Gives the program what the worker has finished; says whether there was anything. */
 static bool deliver(takt_profiler *profiler)
 {
     bool was_any = false;
+    for (tkt_cycle *cycle; (cycle = profiler->kept) != NULL;) {
+        profiler->kept = cycle->next;
+        hand_over(profiler, cycle);
+    }
     for (tkt_cycle *cycle; (cycle = tkt_worker_take(&profiler->worker)) != NULL;) {
         was_any = true;
-        if (cycle->trace) {
-            takt_trace_release(profiler->last);
-            profiler->last = (takt_trace *)takt_trace_retain(cycle->trace);
-        }
-        if (cycle->viewable) {
-            tkt_free(profiler->viewable);
-            profiler->viewable = cycle->viewable;
-            cycle->viewable = NULL;
-        }
-        tkt_cycle_deliver(cycle);
-        tkt_cycle_destroy(cycle);
+        adopt(profiler, cycle);
+        hand_over(profiler, cycle);
     }
     return was_any;
 }
 
-takt_status takt_profiler_start(takt_profiler *profiler)
+/* Prints what the worker has finished, and keeps it for on_trace. */
+static void print_and_keep(takt_profiler *profiler)
 {
-    if (!profiler && !(profiler = tkt_environment_profiler()))
-        return TAKT_OK;
-    if (profiler->is_running || tkt_record_is_disabled())
-        return TAKT_BAD_STATE;
+    tkt_cycle **end = &profiler->kept;
+    while (*end)
+        end = &(*end)->next;
+    for (tkt_cycle *cycle; (cycle = tkt_worker_take(&profiler->worker)) != NULL;) {
+        adopt(profiler, cycle);
+        tkt_cycle_print(cycle);
+        cycle->next = NULL;
+        *end = cycle;
+        end = &cycle->next;
+    }
+}
+
+/* ---- What programs call ---------------------------------------------------------------------- */
+
+static takt_status begin(takt_profiler *profiler)
+{
+    tkt_options_hold_directory(&profiler->options);
+    profiler->was_started = true;
+    if (profiler->options.given.crash_safe) {
+        takt_status status = tkt_keeping_start(&profiler->options);
+        if (status != TAKT_OK)
+            return status;
+    }
     tkt_record_run(true); /* a child would go on counting, and write into the same files */
-    profiler->is_running = profiler->was_started = true;
+    profiler->is_running = true;
+    profiler->is_saved = false;
+    profiler->status = TAKT_OK;
     profiler->step = 0;
     profiler->cycles_saved = 0;
     profiler->fit = tkt_clock_fit_now();
@@ -260,20 +344,33 @@ takt_status takt_profiler_start(takt_profiler *profiler)
     tkt_stats_init(&profiler->all_steps.stats);
     profiler->action = TKT_STOPPED;
     go_to(profiler, takt_schedule_action(&profiler->options.given.schedule, 0), 0);
-    profiler->step_begin = read_boundary(profiler);
+    synchronize(profiler);
+    profiler->step_begin = tkt_ticks();
     return TAKT_OK;
 }
 
-takt_status takt_profiler_step(takt_profiler *profiler)
+takt_status takt_profiler_start(takt_profiler *profiler)
 {
+    uintptr_t before;
     if (!profiler && !(profiler = tkt_environment_profiler()))
-        return TAKT_OK;
-    if (!profiler->was_started && profiler == tkt_environment_profiler())
-        return takt_profiler_start(profiler);
-    if (!profiler->is_running || tkt_record_is_disabled())
+        return tkt_environment_status();
+    if (tkt_record_is_disabled())
         return TAKT_BAD_STATE;
-    uint64_t now = read_boundary(profiler);
-    tkt_scope_end_phase(now);
+    tkt_exit_watch(profiler);
+    if (!enter(profiler, &before))
+        return TAKT_BAD_STATE;
+    bool was_running = profiler->is_running;
+    takt_status status = was_running ? TAKT_BAD_STATE : begin(profiler);
+    leave(profiler, before);
+    if (!was_running && status != TAKT_OK)
+        tkt_exit_forget(profiler);
+    return status;
+}
+
+static void step(takt_profiler *profiler)
+{
+    synchronize(profiler);
+    uint64_t now = tkt_scope_end_phase();
     end_step(profiler, now);
     profiler->step++;
     takt_action next = takt_schedule_action(&profiler->options.given.schedule, profiler->step);
@@ -281,7 +378,22 @@ takt_status takt_profiler_step(takt_profiler *profiler)
     go_to(profiler, next, now);
     bool was_delivered = deliver(profiler);
     profiler->step_begin = changes || was_delivered ? tkt_ticks() : now;
-    return TAKT_OK;
+}
+
+takt_status takt_profiler_step(takt_profiler *profiler)
+{
+    uintptr_t before;
+    if (!profiler && !(profiler = tkt_environment_profiler()))
+        return TAKT_OK;
+    if (!profiler->was_started && profiler == tkt_environment_profiler())
+        return takt_profiler_start(profiler);
+    if (tkt_record_is_disabled() || !enter(profiler, &before))
+        return TAKT_BAD_STATE;
+    bool is_running = profiler->is_running && !profiler->is_saved;
+    if (is_running)
+        step(profiler);
+    leave(profiler, before);
+    return is_running ? TAKT_OK : TAKT_BAD_STATE;
 }
 
 /* Tells a program that ends before its schedule does. */
@@ -301,25 +413,89 @@ static void check_end(const takt_profiler *profiler)
             profiler->step == 0 ? ": takt_profiler_step() was never called" : "");
 }
 
-takt_status takt_profiler_stop(takt_profiler *profiler)
+/* Ends what is recorded and waits until its files are written. */
+static void save_all(takt_profiler *profiler)
 {
-    if (!profiler && !(profiler = tkt_environment_profiler()))
-        return TAKT_OK;
-    if (!profiler->is_running)
-        return TAKT_BAD_STATE;
-    profiler->is_running = false;
-    if (tkt_record_is_disabled())
-        return TAKT_OK;
+    if (profiler->is_saved)
+        return;
     tkt_record_run(false);
-    uint64_t now = read_boundary(profiler);
-    tkt_scope_end_phase(now);
+    synchronize(profiler);
+    uint64_t now = tkt_scope_end_phase();
     go_to(profiler, TKT_STOPPED, now);
     check_end(profiler);
     tkt_worker_wait(&profiler->worker);
-    deliver(profiler);
+}
+
+static void view(const takt_profiler *profiler)
+{
     if (profiler->options.given.view)
         tkt_view(profiler->viewable);
-    return TAKT_OK;
+}
+
+void tkt_profiler_tell_child(void)
+{
+    tkt_log(TAKT_LOG_ERROR, "this process was forked while Takt recorded: nothing of it is saved");
+}
+
+takt_status takt_profiler_stop(takt_profiler *profiler)
+{
+    uintptr_t before;
+    if (!profiler && !(profiler = tkt_environment_profiler()))
+        return tkt_environment_status();
+    if (tkt_record_is_disabled()) {
+        if (profiler->is_running)
+            tkt_profiler_tell_child();
+        profiler->is_running = false;
+        return TAKT_BAD_STATE;
+    }
+    if (!enter(profiler, &before))
+        return TAKT_BAD_STATE;
+    takt_status status = TAKT_BAD_STATE;
+    if (profiler->is_running) {
+        profiler->is_running = false;
+        save_all(profiler);
+        deliver(profiler);
+        if (!profiler->is_saved)
+            view(profiler);
+        status = profiler->status;
+    }
+    leave(profiler, before);
+    tkt_exit_forget(profiler);
+    return status;
+}
+
+/* ---- The program's end ----------------------------------------------------------------------- */
+
+bool tkt_profiler_take_at_exit(takt_profiler *profiler, bool *is_inside)
+{
+    uintptr_t before;
+    for (uint32_t ms = 0; !enter(profiler, &before); ms++) {
+        if (ms == LONGEST_WAIT_MS) {
+            tkt_log(TAKT_LOG_ERROR, "the program ends while another thread is in one of "
+                                    "takt_profiler's functions: its recording is lost");
+            return false;
+        }
+        tkt_thread_pause_ms(1);
+    }
+    *is_inside = before != 0;
+    return true;
+}
+
+void tkt_profiler_save_at_exit(takt_profiler *profiler, bool is_inside)
+{
+    if (!profiler->is_running)
+        return;
+    if (is_inside) {
+        tkt_worker_wait(&profiler->worker);
+        return;
+    }
+    save_all(profiler);
+    profiler->is_saved = true;
+    if (profiler->options.given.on_trace)
+        print_and_keep(profiler);
+    else
+        deliver(profiler);
+    view(profiler);
 }
 
 /* ---- Making and freeing ---------------------------------------------------------------------- */
@@ -343,10 +519,14 @@ takt_status takt_profiler_create(const takt_profiler_options *options, takt_prof
 
 void takt_profiler_destroy(takt_profiler *profiler)
 {
+    uintptr_t before;
     if (!profiler)
         return;
     if (profiler->is_running)
         takt_profiler_stop(profiler);
+    tkt_exit_forget(profiler);
+    if (!tkt_record_is_disabled() && !enter(profiler, &before))
+        return; /* exit() has it, on another thread */
     tkt_worker_fini(&profiler->worker);
     takt_trace_release(profiler->last);
     tkt_free(profiler->viewable);

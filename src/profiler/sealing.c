@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/instances.h"
+#include "profiler/cost.h"
 #include "trace/order.h"
 #include "trace/seal.h"
 
@@ -14,44 +16,19 @@
 
 #define EVENT_RESOLUTION_NS 500 /* cudaEventElapsedTime(): about half a microsecond */
 
-/* What one reading of the clock costs, in ns, measured once. */
-static double clock_cost_ns(const tkt_clock_fit *fit)
+static void fill_totals(const tkt_window *window, const tkt_memory_state *after,
+                        tkt_memory_totals *memory)
 {
-    static double cost; /* racing threads store about the same */
-    double known;
-    __atomic_load(&cost, &known, __ATOMIC_RELAXED);
-    if (known > 0)
-        return known;
-    enum {
-        READINGS = 256
-    };
-    uint64_t begin = tkt_ticks(), last = begin;
-    for (int i = 0; i < READINGS; i++)
-        last = tkt_ticks();
-    known = (double)(last - begin) * tkt_clock_resolution_ns(fit) / READINGS;
-    __atomic_store(&cost, &known, __ATOMIC_RELAXED);
-    return known;
-}
-
-/* How many clock readings a trace took: two a span, one a phase; and a call stack of 20 frames that
- * has been seen before costs as much as two. */
-static double count_readings(const takt_trace *trace)
-{
-    double readings = 0;
-    for (size_t t = 0; t < trace->tracks.count; t++) {
-        const tkt_spans *spans = &trace->tracks.items[t].spans;
-        readings += 2.0 * (double)trace->tracks.items[t].stacks.count;
-        for (size_t i = 0; i < spans->count; i++)
-            readings += tkt_span_flags(&spans->items[i]) & TAKT_SPAN_PHASE ? 1 : 2;
-    }
-    if (trace->facts.has_spans)
-        return readings;
-    for (size_t i = 0; i < trace->fold.count; i++) {
-        uint8_t kind = trace->sites.items[trace->fold.items[i].site].kind;
-        uint64_t count = trace->fold.items[i].stats.count;
-        readings += (double)count * (kind == TAKT_SITE_PHASE ? 1 : 2);
-    }
-    return readings;
+    const tkt_memory_state *before = &window->memory_before;
+    memory->window_begin_bytes = before->current_bytes;
+    memory->window_allocations = after->allocations - before->allocations;
+    memory->window_frees = after->frees - before->frees;
+    memory->current_bytes = after->current_bytes;
+    memory->peak_bytes = after->peak_bytes;
+    memory->peak_ns = after->peak_ticks ? tkt_clock_ns(&window->fit, after->peak_ticks) : 0;
+    memory->allocations = after->allocations;
+    memory->frees = after->frees;
+    memory->unmatched_frees = after->unmatched_frees;
 }
 
 /* The most that was allocated at once, and when: as the events say, or the total peak if it came
@@ -79,25 +56,12 @@ static void find_peak(const tkt_window *window, takt_trace *trace)
 
 static takt_status fill_memory(const tkt_window *window, takt_trace *trace)
 {
-    const tkt_memory_state *before = &window->memory_before, *after = &window->memory_after;
-    tkt_memory_totals *memory = &trace->memory;
-    memory->window_begin_bytes = before->current_bytes;
-    memory->window_allocations = after->allocations - before->allocations;
-    memory->window_frees = after->frees - before->frees;
-    memory->current_bytes = after->current_bytes;
-    memory->peak_bytes = after->peak_bytes;
-    memory->peak_ns = after->peak_ticks ? tkt_clock_ns(&window->fit, after->peak_ticks) : 0;
-    memory->allocations = after->allocations;
-    memory->frees = after->frees;
-    memory->unmatched_frees = after->unmatched_frees;
+    fill_totals(window, &window->memory_after, &trace->memory);
     takt_status status = tkt_order_by_time(
         TKT_ORDER_ITEMS(&trace->memory_events, offsetof(tkt_memory_event, track)));
     find_peak(window, trace);
     return status;
 }
-
-/* A record costs about a tenth more than its clock readings (docs/overhead.md). */
-#define COST_PER_READING 1.1
 
 static void fill_facts(const tkt_window *window, takt_trace *trace)
 {
@@ -107,9 +71,29 @@ static void fill_facts(const tkt_window *window, takt_trace *trace)
     facts->clock_uncertainty_ns = window->fit.uncertainty_ns > window->residual_ns
                                       ? window->fit.uncertainty_ns
                                       : window->residual_ns;
-    facts->cost_ns = count_readings(trace) * clock_cost_ns(&window->fit) * COST_PER_READING;
+    facts->cost_ns = tkt_cost_of(trace, &window->fit);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
         facts->losses[i] += window->losses[i];
+}
+
+void tkt_window_progress(const tkt_window *window, const takt_trace *slice, takt_trace *so_far)
+{
+    takt_facts *facts = &so_far->facts;
+    uint64_t now[TAKT_LOSS_COUNT];
+    tkt_log_losses(now);
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
+        facts->losses[i] += slice ? now[i] - window->losses_before[i] : window->losses[i];
+    const tkt_memory_state memory = slice ? tkt_memory_now() : window->memory_after;
+    fill_totals(window, &memory, &so_far->memory);
+    if (memory.peak_ticks >= window->begin_ticks) {
+        so_far->memory.window_peak_bytes = so_far->memory.peak_bytes;
+        so_far->memory.window_peak_ns = so_far->memory.peak_ns;
+    }
+    facts->cost_ns += slice ? tkt_cost_of(slice, &window->fit) : 0;
+    facts->realtime_offset_ns = tkt_clock_realtime_offset_ns();
+    facts->clock_uncertainty_ns = tkt_clock_residual_ns(&window->fit);
+    if (window->fit.uncertainty_ns > facts->clock_uncertainty_ns)
+        facts->clock_uncertainty_ns = window->fit.uncertainty_ns;
 }
 
 /* The string of the backend's name. */
@@ -139,6 +123,7 @@ takt_status tkt_window_describe(const tkt_window *window, takt_trace *trace)
     facts->begin_ns = tkt_clock_ns(&window->fit, window->begin_ticks);
     facts->realtime_offset_ns = tkt_clock_realtime_offset_ns();
     facts->process_id = tkt_process_id();
+    tkt_rank(&facts->rank, &facts->world_size);
     facts->has_spans = (window->wish.modes & TKT_KEEP) != 0;
     facts->clock_resolution_ns = tkt_clock_resolution_ns(&window->fit);
     facts->clock_uncertainty_ns = window->fit.uncertainty_ns;
@@ -195,6 +180,7 @@ static takt_status seal_and_settle(tkt_window *window, takt_trace **trace, tkt_d
     if (!is_folded || status != TAKT_OK)
         return status;
     takt_trace_release(*trace);
+    *trace = NULL;
     return seal_logs(window, trace);
 }
 
@@ -234,6 +220,25 @@ static void tell_late_cuda(const tkt_window *window)
                                   "recorded from the next recording on");
 }
 
+static const char *file_of(const char *name)
+{
+    return *name ? name : tkt_program_name();
+}
+
+/* Told once, here, when plugins have been loaded and scopes are missed. */
+static void tell_instances(void)
+{
+    static atomic_flag is_told = ATOMIC_FLAG_INIT;
+    const char *names[2];
+    size_t count = tkt_instances(names, 2);
+    if (count > 1 && !atomic_flag_test_and_set_explicit(&is_told, memory_order_relaxed))
+        tkt_log(
+            TAKT_LOG_WARNING,
+            "this process has %zu copies of Takt, in %s and %s, and each records its own "
+            "scopes only: link the program and its plugins with libtakt.so instead of libtakt.a",
+            count, file_of(names[0]), file_of(names[1]));
+}
+
 takt_status tkt_window_seal(tkt_window *window, takt_trace **out)
 {
     if (tkt_record_is_disabled())
@@ -241,6 +246,7 @@ takt_status tkt_window_seal(tkt_window *window, takt_trace **out)
     if (window->folds_status != TAKT_OK)
         return window->folds_status;
     tell_late_cuda(window);
+    tell_instances();
     bool is_settled;
     takt_trace *trace;
     takt_status status = seal_settled(window, &trace, &is_settled);
@@ -257,5 +263,68 @@ takt_status tkt_window_seal(tkt_window *window, takt_trace **out)
         *out = trace;
     else
         takt_trace_release(trace);
+    return status;
+}
+
+takt_status tkt_window_settle(tkt_window *window, bool *is_settled)
+{
+    takt_trace *rest;
+    if (tkt_record_is_disabled())
+        return TAKT_BAD_STATE;
+    window->begin_ticks = window->kept_ticks;
+    takt_status status = seal_settled(window, &rest, is_settled);
+    if (status == TAKT_OK)
+        takt_trace_release(rest);
+    return status;
+}
+
+/* ---- While it goes on ------------------------------------------------------------------------ */
+
+static takt_status copy_folds(tkt_window *window)
+{
+    takt_status status = TAKT_OK;
+    for (tkt_thread_log *log = tkt_log_first(); log && status == TAKT_OK; log = tkt_log_next(log)) {
+        tkt_fold *fold = TKT_ARRAY_ADD(&window->folds);
+        status = fold ? tkt_log_fold_copy(log, window->end_ticks, fold) : TAKT_NO_MEMORY;
+    }
+    return status;
+}
+
+static void drop_folds(tkt_window *window)
+{
+    for (size_t i = 0; i < window->folds.count; i++)
+        tkt_fold_fini(&window->folds.items[i]);
+    window->folds.count = 0;
+}
+
+/* With the window's lock of snapshots: as if it ended now. */
+static takt_status take_snapshot(tkt_window *window, takt_trace **out)
+{
+    window->end_ticks = tkt_ticks();
+    tkt_mutex_lock(&window->devices.rounds);
+    takt_status status = copy_folds(window);
+    if (status == TAKT_OK)
+        status = seal_logs(window, out);
+    if (status == TAKT_OK)
+        tkt_devices_progress(&window->devices, &(*out)->facts);
+    tkt_mutex_unlock(&window->devices.rounds);
+    drop_folds(window);
+    return status;
+}
+
+takt_status tkt_window_snapshot(tkt_window *window, takt_trace **out)
+{
+    tkt_mutex_lock(&window->snapshots);
+    bool is_over = window->is_ended || tkt_record_is_disabled();
+    takt_status status = is_over ? TAKT_BAD_STATE : take_snapshot(window, out);
+    uint64_t end_ticks = window->end_ticks;
+    tkt_mutex_unlock(&window->snapshots);
+    if (status != TAKT_OK)
+        return status;
+    (*out)->facts.end_ns = tkt_clock_ns(&window->fit, end_ticks);
+    status = tkt_window_describe(window, *out);
+    tkt_window_progress(window, *out, *out);
+    if (status != TAKT_OK)
+        takt_trace_release(*out);
     return status;
 }

@@ -6,9 +6,13 @@
 #include "base/error.h"
 #include "base/thread.h"
 #include "record/log.h"
+#include "record/memory.h"
 #include "record/mismatch.h"
+#include "record/pool.h"
+#include "record/site.h"
 
 #define DEFAULT_MAX_BYTES (UINT64_C(256) << 20)
+#define LATE_NS           5e9 /* that devices' waits and memory events may come behind their time */
 
 static tkt_mutex session_lock = TKT_MUTEX_INIT;
 static tkt_window *windows;   /* lock */
@@ -17,7 +21,8 @@ static uint32_t memory_holds; /* lock */
 /* ---- The union of wishes --------------------------------------------------------------------- */
 
 /* With the lock: records what the windows want together. An ended window's chunks are kept until it
- * is closed, and so are calls recorded, since some that began in it return after its end. The flight recorder's oldest go when memory is used up, but none that another needs.
+ * is closed, and so are calls recorded, since some that began in it return after its end. The
+ * flight recorder's oldest go when memory is used up, but none that another needs.
  */
 static void apply_wishes(void)
 {
@@ -31,14 +36,17 @@ static void apply_wishes(void)
         else
             mask |= w->wish.mask;
         are_calls_recorded = are_calls_recorded || w->devices.is_on;
-        if ((mine & (TKT_KEEP | TKT_RING)) == TKT_KEEP && w->begin_ticks < ring_until)
-            ring_until = w->begin_ticks;
+        if ((mine & (TKT_KEEP | TKT_RING)) == TKT_KEEP && w->kept_ticks < ring_until)
+            ring_until = w->kept_ticks;
         modes |= mine;
         if (w->wish.max_bytes > max_bytes)
             max_bytes = w->wish.max_bytes;
     }
     __atomic_store_n(&tkt_record_control.ring_until_ticks, ring_until, __ATOMIC_RELAXED);
-    tkt_pool_limit(max_bytes ? max_bytes : DEFAULT_MAX_BYTES);
+    max_bytes = max_bytes ? max_bytes : DEFAULT_MAX_BYTES;
+    tkt_pool_limit(max_bytes);
+    tkt_site_limit(max_bytes);
+    tkt_memory_limit(max_bytes);
     tkt_record_set(modes, mask);
     tkt_devices_record_calls(are_calls_recorded);
 }
@@ -132,8 +140,8 @@ static void release_chunks(void)
 {
     uint64_t oldest = UINT64_MAX;
     for (const tkt_window *w = windows; w; w = w->next)
-        if ((w->wish.modes & TKT_KEEP) && w->begin_ticks < oldest)
-            oldest = w->begin_ticks;
+        if ((w->wish.modes & TKT_KEEP) && w->kept_ticks < oldest)
+            oldest = w->kept_ticks;
     for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log))
         tkt_log_release(log, oldest);
 }
@@ -169,6 +177,7 @@ static void free_window(tkt_window *window)
         tkt_fold_fini(&window->folds.items[i]);
     TKT_ARRAY_FREE(&window->folds);
     tkt_devices_fini(&window->devices);
+    tkt_mutex_fini(&window->snapshots);
     tkt_free(window);
 }
 
@@ -195,7 +204,7 @@ static bool enlist(tkt_window *window)
             prepare_fold(window);
         window->next = windows;
         windows = window;
-        window->begin_ticks = tkt_ticks(); /* what must be kept; what is looked at begins ... */
+        window->kept_ticks = tkt_ticks(); /* what must be kept; what is looked at begins ... */
         apply_wishes();
         window->begin_ticks = tkt_ticks(); /* ... when all is on */
     }
@@ -234,7 +243,10 @@ takt_status tkt_window_open(const tkt_wish *wish, tkt_window **out)
     window->wish = *wish;
     window->wish.whole_graphs = are_graphs_whole(wish);
     window->fit = tkt_clock_fit_now();
-    tkt_log_losses(window->losses);
+    tkt_mutex_init(&window->snapshots);
+    tkt_log_reclaim_all();
+    tkt_log_try_again();
+    tkt_log_losses(window->losses_before);
     window->memory_before = tkt_memory_now();
     tkt_devices_begin(&window->devices, &window->wish);
     if (!enlist(window)) {
@@ -252,6 +264,7 @@ void tkt_window_end(tkt_window *window, uint64_t ticks)
 {
     if (tkt_record_is_disabled())
         return;
+    tkt_mutex_lock(&window->snapshots);
     window->end_ticks = ticks;
     tkt_devices_end(&window->devices);
     tkt_mutex_lock(&session_lock);
@@ -262,14 +275,50 @@ void tkt_window_end(tkt_window *window, uint64_t ticks)
     window->is_ended = true;
     apply_wishes();
     tkt_mutex_unlock(&session_lock);
+    tkt_mutex_unlock(&window->snapshots);
     uint64_t losses[TAKT_LOSS_COUNT];
     tkt_log_losses(losses);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        window->losses[i] = losses[i] - window->losses[i];
+        window->losses[i] = losses[i] - window->losses_before[i];
     window->memory_after = tkt_memory_now();
     window->realtime_offset_ns = tkt_clock_realtime_offset_ns();
     window->residual_ns = tkt_clock_residual_ns(&window->fit);
     tkt_mismatch_report();
+}
+
+bool tkt_window_is_full(const tkt_window *window)
+{
+    if (window->wish.modes & TKT_RING)
+        return false; /* it overwrites what is oldest */
+    return tkt_pool_used_bytes() > tkt_pool_limit_bytes() / 2 ||
+           (window->devices.is_on && tkt_store_is_full());
+}
+
+void tkt_window_release(tkt_window *window, uint64_t ticks, uint64_t position)
+{
+    uint64_t late_ticks = (uint64_t)(LATE_NS / tkt_clock_resolution_ns(&window->fit));
+    if (tkt_record_is_disabled())
+        return;
+    tkt_mutex_lock(&session_lock);
+    window->was_released = true;
+    window->kept_ticks = ticks;
+    release_chunks();
+    __atomic_store_n(&window->devices.position, position, __ATOMIC_RELAXED);
+    if (ticks - window->begin_ticks > late_ticks)
+        window->devices.began_ticks = ticks - late_ticks;
+    tkt_mutex_unlock(&session_lock);
+    if (window->devices.is_on)
+        tkt_session_release_devices();
+}
+
+uint64_t tkt_window_position(const tkt_window *window)
+{
+    return __atomic_load_n(&window->devices.position, __ATOMIC_RELAXED);
+}
+
+bool tkt_window_was_released(const tkt_window *window)
+{
+    return window->was_released;
 }
 
 void tkt_window_close(tkt_window *window)
@@ -285,6 +334,8 @@ void tkt_window_close(tkt_window *window)
     *at = window->next;
     apply_wishes();
     release_chunks();
+    if (!windows)
+        tkt_site_forget_values();
     tkt_mutex_unlock(&session_lock);
     if (window->devices.is_on) {
         switch_devices();

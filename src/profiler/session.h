@@ -34,6 +34,28 @@ void tkt_window_end(tkt_window *window, uint64_t ticks);
 /* Fills in what is known of the recording as soon as it has begun: program, clock, backend. */
 takt_status tkt_window_describe(const tkt_window *window, takt_trace *trace);
 
+/* Fills in what is known of a window while it goes on: losses, memory, clock; and adds the cost of a
+ * slice. Without a slice: what is known of an ended one. Losses are added to those that are there; those of devices are not among them. */
+void tkt_window_progress(const tkt_window *window, const takt_trace *slice, takt_trace *so_far);
+
+/* What is left of a window whose earlier records were released, from a moment on: the end of its
+ * logs. It waits for devices like tkt_window_seal(), and says whether all has come. */
+takt_status tkt_window_settle(tkt_window *window, bool *is_settled);
+
+/* The trace of a summary as it is by now. TAKT_BAD_STATE when the window has ended. */
+takt_status tkt_window_snapshot(tkt_window *window, takt_trace **out);
+
+/* Where in the store the window's activities begin. */
+uint64_t tkt_window_position(const tkt_window *window);
+
+/* True when the memory of its records is running short. */
+bool tkt_window_is_full(const tkt_window *window);
+
+/* Gives back what was recorded before `ticks`, and of devices before `position`, unless another
+ * window needs it. What tkt_window_seal() would make is then no longer all. */
+void tkt_window_release(tkt_window *window, uint64_t ticks, uint64_t position);
+bool tkt_window_was_released(const tkt_window *window);
+
 /* Makes a trace of an ended window, with the facts of the recording filled in; the caller adds its
  * own and calls tkt_trace_finish(). Waits for devices, as its wish says. */
 takt_status tkt_window_seal(tkt_window *window, takt_trace **out);

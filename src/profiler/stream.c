@@ -1,393 +1,462 @@
-/* A stream is sealing in slices. Ten times a second the time since the last slice is sealed like a
- * window of its own: spans that reach over its ends come back marked. A span that was begun before
- * has its begin in the file already, one that is unfinished gets its end from a later slice. So
- * each row of the file is in order and nests, at whatever moment it is cut off.
- *
- * A thread may read its clock for an end, be suspended, and publish the span when the slice is
- * already sealed: to the stream it looks open for ever. When it is no longer among the spans that a
- * slice begins with, it is ended where the slice begins. */
+/* A stream is sealing in slices, ten times a second, or when half of the memory is used. A summary
+ * is written as a whole, more and more seldom up to once in two seconds. */
 #include "profiler/stream.h"
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/thread.h"
-#include "export/perfetto.h"
+#include "export/exporter.h"
+#include "profiler/stream_file.h"
+#include "record/pool.h"
+#include "trace/perfetto.h"
 #include "trace/seal.h"
 
 #include <stdio.h>
+#include <string.h>
 
-#define SLICE_MS 100
+#define SLICE_MS         100
+#define LEAST_SLICE_MS   1 /* when memory runs short */
+#define MOST_SNAPSHOT_MS 2000
+#define PARTIAL          ".partial.pftrace"
+#define FACTS_NS         UINT64_C(1000000000) /* told so often although nothing happens */
 
-/* A row of the file that belongs to a thread or async track. */
-typedef struct row_state {
-    uint32_t track;      /* of the stream's trace */
-    uint32_t open_count; /* slices begun and not ended */
-} row_state;
+/* Later than anything that is published before a slice looks, in ticks. */
+#define FAR_TICKS (UINT64_C(1) << 40)
 
 struct tkt_stream {
-    const tkt_window *window;
-    tkt_file file;
-    tkt_writer writer;
-    tkt_perfetto perfetto;
-    takt_trace *trace; /* names, sites and tracks so far; no spans */
-    tkt_map rows;      /* thread's serial, or ~name of an async track -> index in states + 1 */
-    TKT_ARRAY_OF(row_state) states;
-    uint64_t sealed_ticks; /* the end of the last slice */
-    uint64_t memory_bytes; /* allocated then */
-
+    tkt_window *window;
+    tkt_seal_places places;
+    uint64_t told_ns;    /* when facts were written last, */
+    uint64_t told_bytes; /* and what the file had then */
+    uint32_t pause_ms;   /* up to the next slice */
+    bool is_summary;
+    bool is_broken; /* the file cannot be written any more; set with stream_lock */
     tkt_thread thread;
-    tkt_mutex lock;
-    tkt_condition changed;
-    bool is_ended;                /* lock */
-    TKT_ARRAY_OF(tkt_step) steps; /* lock; not yet written */
+    tkt_stream_file to;
+
+    uint64_t end_ticks; /* stream_lock; 0: it goes on; and so are these: */
+    tkt_all_steps all_steps;
+    TKT_ARRAY_OF(tkt_step) steps; /* not yet written */
+    uint64_t step_count;
 };
 
-/* ---- From a slice's names to the stream's ---------------------------------------------------- */
+/* Of all streams, so that the pool has one condition to wake. */
+static tkt_mutex stream_lock = TKT_MUTEX_INIT;
+static tkt_condition changed = TKT_CONDITION_INIT;
 
-static uint32_t string_of(tkt_stream *stream, const takt_trace *slice, uint32_t string)
+/* ---- Facts ----------------------------------------------------------------------------------- */
+
+static void take_steps(tkt_stream *stream, takt_trace *trace)
 {
-    const tkt_string *from = &slice->strings.items[string];
-    uint32_t to = tkt_trace_string(stream->trace, from->bytes, from->size);
-    return to == TKT_STRTAB_FULL ? 0 : to;
+    tkt_mutex_lock(&stream_lock);
+    trace->all_steps = stream->all_steps;
+    trace->facts.step_count = stream->step_count;
+    tkt_mutex_unlock(&stream_lock);
 }
 
-static uint32_t site_of(tkt_stream *stream, const takt_trace *slice, uint32_t index)
-{
-    tkt_trace_site site = slice->sites.items[index];
-    site.name = string_of(stream, slice, site.name);
-    site.category = string_of(stream, slice, site.category);
-    site.file = string_of(stream, slice, site.file);
-    site.function = string_of(stream, slice, site.function);
-    site.device = string_of(stream, slice, site.device);
-    uint32_t to = tkt_trace_site_index(stream->trace, &site);
-    return to == UINT32_MAX ? 0 : to;
-}
-
-/* What is known of the row of a slice's track; NULL when there is no memory. */
-static row_state *state_of(tkt_stream *stream, const takt_trace *slice, const tkt_track *track)
-{
-    uint32_t name = string_of(stream, slice, track->name);
-    uint64_t key = track->serial ? track->serial : ~(uint64_t)name;
-    uint64_t *index = tkt_map_put(&stream->rows, key);
-    if (!index)
-        return NULL;
-    if (*index == 0) {
-        uint32_t mine = tkt_trace_add_track(stream->trace, track->kind, name, track->thread_id);
-        row_state *state = mine == TKT_NO_TRACK ? NULL : TKT_ARRAY_ADD(&stream->states);
-        if (!state) {
-            tkt_map_remove(&stream->rows, key);
-            return NULL;
-        }
-        *state = (row_state){.track = mine};
-        *index = stream->states.count;
-    }
-    return &stream->states.items[*index - 1];
-}
-
-/* ---- A slice of a track ---------------------------------------------------------------------- */
-
-/* The walk over one track: spans in preorder, with a stack of those that are open. */
-typedef struct walk {
-    tkt_stream *stream;
-    const takt_trace *slice;
-    const tkt_track *track;
-    row_state *state;
-    uint32_t row;
-    size_t arg; /* the next argument and work to be written */
-    size_t work;
-    TKT_ARRAY_OF(uint32_t) open; /* spans of the slice, outermost first */
-} walk;
-
-/* Ends the innermost open span, if it has ended. */
-static void end_innermost(walk *w)
-{
-    const tkt_span *span = &w->track->spans.items[w->open.items[--w->open.count]];
-    if (tkt_span_flags(span) & TAKT_SPAN_UNFINISHED)
-        return;
-    tkt_perfetto_end(&w->stream->perfetto, w->row, span->end_ns);
-    w->state->open_count--;
-}
-
-static void annotate(walk *w, uint32_t span)
-{
-    const tkt_args *args = &w->track->args;
-    for (; w->arg < args->count && args->items[w->arg].span <= span; w->arg++) {
-        tkt_arg arg = args->items[w->arg];
-        arg.key = string_of(w->stream, w->slice, arg.key);
-        if (arg.type == TKT_ARG_STRING)
-            arg.value.string = string_of(w->stream, w->slice, arg.value.string);
-        if (arg.span == span)
-            tkt_perfetto_arg(&w->stream->perfetto, w->row, &arg);
-    }
-    const tkt_works *works = &w->track->works;
-    for (; w->work < works->count && works->items[w->work].span <= span; w->work++)
-        if (works->items[w->work].span == span)
-            tkt_perfetto_work(&w->stream->perfetto, w->row, &works->items[w->work]);
-}
-
-static void begin_span(walk *w, uint32_t index)
-{
-    const tkt_span *span = &w->track->spans.items[index];
-    while (w->open.count > 0 && w->open.items[w->open.count - 1] != span->parent)
-        end_innermost(w);
-    bool is_known =
-        tkt_span_flags(span) & TAKT_SPAN_BEGUN_BEFORE && w->open.count < w->state->open_count;
-    if (!is_known) {
-        annotate(w, index);
-        tkt_perfetto_begin(&w->stream->perfetto, w->row,
-                           site_of(w->stream, w->slice, tkt_span_site(span)), span->begin_ns);
-        w->state->open_count++;
-    }
-    uint32_t *open = TKT_ARRAY_ADD(&w->open);
-    if (open)
-        *open = index;
-}
-
-/* Ends what the file holds as open and the slice no longer does. */
-static void end_lost(walk *w, uint64_t begin_ns)
-{
-    uint32_t kept = 0;
-    const tkt_spans *spans = &w->track->spans;
-    while (kept < spans->count && (tkt_span_flags(&spans->items[kept]) & TAKT_SPAN_BEGUN_BEFORE) &&
-           spans->items[kept].parent == (kept ? kept - 1 : TKT_NO_SPAN))
-        kept++;
-    for (; w->state->open_count > kept; w->state->open_count--)
-        tkt_perfetto_end(&w->stream->perfetto, w->row, begin_ns);
-}
-
-static void write_thread(walk *w)
-{
-    end_lost(w, w->slice->facts.begin_ns);
-    for (uint32_t i = 0; i < w->track->spans.count; i++)
-        begin_span(w, i);
-    while (w->open.count > 0)
-        end_innermost(w);
-    TKT_ARRAY_FREE(&w->open);
-}
-
-/* Spans of an async track are written whole, in the slice in which they end. */
-static void write_async(walk *w)
-{
-    for (size_t i = 0; i < w->track->spans.count; i++) {
-        const tkt_span *span = &w->track->spans.items[i];
-        if (tkt_span_flags(span) & TAKT_SPAN_UNFINISHED)
-            continue;
-        uint32_t row = tkt_perfetto_lane_for(&w->stream->perfetto, w->state->track, span->begin_ns,
-                                             span->end_ns);
-        uint32_t site = site_of(w->stream, w->slice, tkt_span_site(span));
-        tkt_perfetto_begin(&w->stream->perfetto, row, site, span->begin_ns);
-        tkt_perfetto_end(&w->stream->perfetto, row, span->end_ns);
-    }
-}
-
-static void write_track(tkt_stream *stream, const takt_trace *slice, const tkt_track *track)
-{
-    walk w = {.stream = stream, .slice = slice, .track = track};
-    w.state = state_of(stream, slice, track);
-    if (!w.state)
-        return;
-    w.row = tkt_perfetto_track(&stream->perfetto, w.state->track);
-    if (track->kind == TAKT_TRACK_THREAD)
-        write_thread(&w);
-    else
-        write_async(&w);
-}
-
-/* ---- What is beside the spans ---------------------------------------------------------------- */
-
-/* The row of a track of the slice, which write_track() has opened. */
-static uint32_t row_of(tkt_stream *stream, const takt_trace *slice, uint32_t track)
-{
-    row_state *state = state_of(stream, slice, &slice->tracks.items[track]);
-    return tkt_perfetto_track(&stream->perfetto, state ? state->track : 0);
-}
-
-static void write_marks_and_counters(tkt_stream *stream, const takt_trace *slice)
-{
-    for (size_t i = 0; i < slice->marks.count; i++) {
-        const tkt_mark *mark = &slice->marks.items[i];
-        tkt_perfetto_mark(&stream->perfetto, row_of(stream, slice, mark->track),
-                          site_of(stream, slice, mark->site), mark->time_ns);
-    }
-    for (size_t i = 0; i < slice->counters.count; i++) {
-        tkt_counter counter = slice->counters.items[i];
-        counter.name = string_of(stream, slice, counter.name);
-        tkt_perfetto_counter(&stream->perfetto, row_of(stream, slice, counter.track), &counter);
-    }
-}
-
-static void write_flows_and_memory(tkt_stream *stream, const takt_trace *slice)
-{
-    for (size_t i = 0; i < slice->flows.count; i++)
-        tkt_perfetto_flow(&stream->perfetto, row_of(stream, slice, slice->flows.items[i].track),
-                          &slice->flows.items[i]);
-    for (size_t i = 0; i < slice->memory_events.count; i++) {
-        const tkt_memory_event *event = &slice->memory_events.items[i];
-        stream->memory_bytes += (uint64_t)event->bytes;
-        tkt_perfetto_memory(&stream->perfetto, row_of(stream, slice, event->track), event,
-                            stream->memory_bytes);
-    }
-}
-
-static void write_steps(tkt_stream *stream)
+/* Those that have ended by the end of the slice. */
+static void write_steps(tkt_stream *stream, uint64_t until_ticks)
 {
     const tkt_clock_fit *fit = tkt_window_fit(stream->window);
-    tkt_mutex_lock(&stream->lock);
+    size_t kept = 0;
+    tkt_mutex_lock(&stream_lock);
     for (size_t i = 0; i < stream->steps.count; i++) {
         const tkt_step *step = &stream->steps.items[i];
+        if (step->end_ns > until_ticks) {
+            stream->steps.items[kept++] = *step;
+            continue;
+        }
         const tkt_step in_ns = {step->number, tkt_clock_ns(fit, step->begin_ns),
                                 tkt_clock_ns(fit, step->end_ns)};
-        tkt_perfetto_step(&stream->perfetto, &in_ns);
+        tkt_perfetto_step(&stream->to.perfetto, &in_ns);
     }
-    stream->steps.count = 0;
-    tkt_mutex_unlock(&stream->lock);
+    stream->steps.count = kept;
+    tkt_mutex_unlock(&stream_lock);
+    take_steps(stream, stream->to.trace);
+}
+
+static uint64_t file_bytes(const tkt_stream *stream)
+{
+    return stream->to.writer.total + stream->to.writer.used;
+}
+
+static void write_facts(tkt_stream *stream, bool is_urgent)
+{
+    uint64_t now = takt_now_ns();
+    takt_facts *facts = &stream->to.trace->facts;
+    facts->known_until_ns = facts->end_ns;
+    if (!is_urgent && file_bytes(stream) == stream->told_bytes && now < stream->told_ns + FACTS_NS)
+        return;
+    tkt_perfetto_facts(&stream->to.perfetto);
+    stream->told_ns = now;
+    stream->told_bytes = file_bytes(stream);
 }
 
 /* ---- Slices ---------------------------------------------------------------------------------- */
 
-static void write_slice(tkt_stream *stream)
+static takt_status seal_slice(tkt_stream *stream, uint64_t end_ticks, takt_trace **out)
 {
-    const tkt_seal_window what = {.begin_ticks = stream->sealed_ticks + 1,
-                                  .end_ticks = tkt_ticks(),
+    const tkt_seal_window what = {.begin_ticks = tkt_window_begin_ticks(stream->window),
+                                  .end_ticks = end_ticks ? end_ticks : tkt_ticks() + FAR_TICKS,
                                   .fit = *tkt_window_fit(stream->window),
-                                  .with_spans = true};
+                                  .with_spans = true,
+                                  .places = &stream->places};
     takt_trace *slice;
-    if (tkt_seal(&what, &slice) != TAKT_OK)
-        return;
-    if (tkt_trace_finish(slice) != TAKT_OK) { /* puts arguments, async spans, events in order */
+    takt_status status = tkt_seal(&what, &slice);
+    if (status != TAKT_OK)
+        return status;
+    slice->facts.has_spans = false;   /* no activities of the host are made */
+    status = tkt_trace_finish(slice); /* puts arguments, async spans, events in order */
+    if (status == TAKT_OK)
+        *out = slice;
+    else
         takt_trace_release(slice);
-        return;
-    }
-    slice->facts.begin_ns = tkt_clock_ns(&what.fit, what.begin_ticks);
-    for (size_t i = 0; i < slice->tracks.count; i++)
-        write_track(stream, slice, &slice->tracks.items[i]);
-    write_marks_and_counters(stream, slice);
-    write_flows_and_memory(stream, slice);
-    write_steps(stream);
-    takt_trace_release(slice);
-    stream->sealed_ticks = what.end_ticks;
-    stream->trace->facts.end_ns = tkt_clock_ns(&what.fit, what.end_ticks);
-    tkt_perfetto_facts(&stream->perfetto);
-    tkt_writer_flush(&stream->writer);
+    return status;
 }
 
-static bool wait_for_slice(tkt_stream *stream)
+/* `end_ticks` of the last slice, otherwise 0. */
+static void write_slice(tkt_stream *stream, uint64_t end_ticks)
 {
-    tkt_mutex_lock(&stream->lock);
-    if (!stream->is_ended)
-        tkt_condition_wait_for(&stream->changed, &stream->lock, SLICE_MS);
-    bool is_ended = stream->is_ended;
-    tkt_mutex_unlock(&stream->lock);
-    return !is_ended;
+    uint64_t position = tkt_store_position();
+    takt_trace *slice;
+    if (stream->to.writer.status != TAKT_OK)
+        return;
+    tkt_stream_take_devices(&stream->to, stream->window, false);
+    if (seal_slice(stream, end_ticks, &slice) != TAKT_OK)
+        return;
+    uint64_t ticks = end_ticks ? end_ticks : stream->places.ticks;
+    stream->to.trace->facts.end_ns = tkt_clock_ns(tkt_window_fit(stream->window), ticks);
+    tkt_stream_write_host(&stream->to, slice, end_ticks != 0);
+    write_steps(stream, ticks);
+    memset(stream->to.trace->facts.losses, 0, sizeof stream->to.trace->facts.losses);
+    tkt_window_progress(stream->window, slice, stream->to.trace);
+    takt_trace_release(slice);
+    tkt_stream_write_devices(&stream->to, stream->window, false);
+    write_facts(stream, end_ticks != 0);
+    tkt_writer_flush(&stream->to.writer);
+    if (stream->to.writer.status == TAKT_OK && tkt_window_is_full(stream->window))
+        tkt_window_release(stream->window, stream->places.ticks, position);
 }
 
-static void *run(void *argument)
+/* Where the pool is to wake the stream: at half of its limit, or before what is left is used. */
+static void watch_pool(const tkt_stream *stream)
+{
+    uint64_t used = tkt_pool_used_bytes(), limit = tkt_pool_limit_bytes();
+    uint64_t at = limit / 2;
+    if (at <= used)
+        at = used + (limit > used ? (limit - used) / 4 : 0) + TKT_CHUNK_BYTES;
+    tkt_pool_watch(stream->is_summary || at > limit ? NULL : &changed, at);
+}
+
+static bool wait_for_slice(tkt_stream *stream, uint64_t *end_ticks)
+{
+    if (stream->pause_ms == SLICE_MS)
+        tkt_thread_pause_ms(LEAST_SLICE_MS);
+    watch_pool(stream);
+    tkt_mutex_lock(&stream_lock);
+    if (!stream->end_ticks)
+        tkt_condition_wait_for(&changed, &stream_lock, stream->pause_ms);
+    *end_ticks = stream->end_ticks;
+    tkt_mutex_unlock(&stream_lock);
+    return *end_ticks == 0;
+}
+
+/* Once the file cannot be written there is nothing to do for the rest of the cycle. */
+static bool is_broken(tkt_stream *stream)
+{
+    takt_error error;
+    if (stream->to.writer.status == TAKT_OK || stream->is_broken)
+        return stream->is_broken;
+    tkt_file_why(&stream->to.file, &error);
+    tkt_log(TAKT_LOG_ERROR, "cycle %u is streamed no longer: %s", stream->to.trace->facts.cycle,
+            error.message);
+    tkt_mutex_lock(&stream_lock);
+    stream->is_broken = true;
+    stream->steps.count = 0;
+    tkt_mutex_unlock(&stream_lock);
+    return true;
+}
+
+static void *run_slices(void *argument)
 {
     tkt_stream *stream = argument;
-    while (wait_for_slice(stream))
-        write_slice(stream);
+    uint64_t end_ticks;
+    while (wait_for_slice(stream, &end_ticks) && !is_broken(stream))
+        write_slice(stream, 0);
+    write_slice(stream, end_ticks);
+    is_broken(stream);
+    tkt_pool_watch(NULL, 0);
     return NULL;
 }
 
-/* ---- Starting and stopping ------------------------------------------------------------------- */
+/* ---- Summaries ------------------------------------------------------------------------------- */
 
-static takt_status create_trace(tkt_stream *stream, const tkt_saved_options *options,
-                                uint32_t cycle)
+static void describe(const tkt_stream *stream, takt_trace *trace)
 {
-    takt_status status = tkt_trace_create(&stream->trace);
-    if (status != TAKT_OK)
-        return status;
-    status = tkt_window_describe(stream->window, stream->trace);
-    if (status != TAKT_OK)
-        return status;
-    stream->trace->facts.end_ns = stream->trace->facts.begin_ns;
-    stream->trace->facts.cycle = cycle;
-    stream->trace->facts.is_partial = true;
-    stream->trace->name = tkt_trace_string_of(stream->trace, options->given.name);
-    return stream->trace->name == TKT_STRTAB_FULL ? TAKT_NO_MEMORY : TAKT_OK;
+    const takt_trace *from = stream->to.trace;
+    trace->name = tkt_trace_string_of(trace, tkt_trace_text(from, from->name));
+    trace->with_flops = from->with_flops;
+    trace->device_peak = from->device_peak;
+    trace->host_peak = from->host_peak;
+    trace->facts.cycle = from->facts.cycle;
+    trace->facts.first_step = from->facts.first_step;
+    trace->facts.rank = from->facts.rank;
+    trace->facts.world_size = from->facts.world_size;
+    trace->facts.is_partial = true;
+    trace->facts.ending = TAKT_ENDING_KILLED;
+    trace->facts.known_until_ns = trace->facts.end_ns;
 }
 
-static takt_status open_file(tkt_stream *stream, const tkt_saved_options *options, uint32_t cycle,
-                             takt_error *error)
+static takt_status write_to(const takt_trace *trace, const char *path)
+{
+    tkt_file file;
+    tkt_writer writer;
+    takt_error error;
+    takt_status status = tkt_file_create(&file, path, &error);
+    if (status != TAKT_OK)
+        return status;
+    status = tkt_writer_init(&writer, tkt_file_sink(&file), 0);
+    if (status == TAKT_OK) {
+        status = tkt_perfetto_export(trace, &writer);
+        takt_status written = tkt_writer_fini(&writer);
+        status = status == TAKT_OK ? written : status;
+    }
+    return tkt_file_close(&file, status, &error);
+}
+
+/* Why it failed is told once. */
+static void write_summary(tkt_stream *stream)
+{
+    takt_trace *trace;
+    takt_status status = tkt_window_snapshot(stream->window, &trace);
+    if (status == TAKT_BAD_STATE)
+        return; /* it has just ended */
+    if (status == TAKT_OK) {
+        describe(stream, trace);
+        take_steps(stream, trace);
+        status = tkt_trace_finish(trace);
+        if (status == TAKT_OK)
+            status = write_to(trace, stream->to.file.path);
+        if (status == TAKT_OK)
+            status = tkt_file_follow(&stream->to.file, NULL);
+        takt_trace_release(trace);
+    }
+    stream->is_broken = status != TAKT_OK;
+    if (status != TAKT_OK && stream->to.writer.status == TAKT_OK)
+        tkt_log(TAKT_LOG_ERROR, "cannot write %s: %s", stream->to.file.path,
+                takt_status_text(status));
+    stream->to.writer.status = status;
+}
+
+static void *run_summaries(void *argument)
+{
+    tkt_stream *stream = argument;
+    uint64_t end_ticks;
+    write_summary(stream);
+    while (wait_for_slice(stream, &end_ticks)) {
+        write_summary(stream);
+        stream->pause_ms *= 2;
+        if (stream->pause_ms > MOST_SNAPSHOT_MS)
+            stream->pause_ms = MOST_SNAPSHOT_MS;
+    }
+    return NULL;
+}
+
+/* ---- Starting -------------------------------------------------------------------------------- */
+
+static takt_status create_trace(tkt_stream *stream, const tkt_saved_options *options,
+                                const tkt_stream_cycle *cycle)
+{
+    const takt_profiler_options *given = &options->given;
+    takt_status status = tkt_trace_create(&stream->to.trace);
+    if (status == TAKT_OK)
+        status = tkt_window_describe(stream->window, stream->to.trace);
+    if (status != TAKT_OK)
+        return status;
+    takt_trace *trace = stream->to.trace;
+    trace->name = tkt_trace_string_of(trace, given->name);
+    trace->with_flops = given->with_flops;
+    trace->device_peak = (tkt_peak){given->peak_flops, given->peak_bandwidth};
+    trace->host_peak = (tkt_peak){given->host_peak_flops, given->host_peak_bandwidth};
+    trace->stream = TKT_PF_STREAMED;
+    if (!given->no_devices)
+        trace->stream |= given->filter & TKT_PF_STREAM_FILTER;
+    trace->facts.end_ns = trace->facts.known_until_ns = trace->facts.begin_ns;
+    trace->facts.cycle = cycle->number;
+    trace->facts.first_step = cycle->first_step;
+    trace->facts.rank = given->rank;
+    trace->facts.world_size = given->world_size;
+    trace->facts.is_partial = true;
+    trace->facts.ending = TAKT_ENDING_KILLED; /* unless it says otherwise at the end */
+    trace->all_steps = *cycle->all_steps;
+    stream->to.stacks.trace = trace;
+    stream->to.memory_bytes = tkt_memory_now().current_bytes;
+    trace->memory.window_peak_bytes = stream->to.memory_bytes;
+    trace->memory.window_peak_ns = trace->facts.begin_ns;
+    return trace->name == TKT_STRTAB_FULL ? TAKT_NO_MEMORY : TAKT_OK;
+}
+
+static takt_status open_file(tkt_stream *stream)
+{
+    takt_status status = tkt_writer_init(&stream->to.writer, tkt_file_sink(&stream->to.file), 0);
+    if (status != TAKT_OK)
+        return status;
+    tkt_perfetto_open(&stream->to.perfetto, &stream->to.writer, stream->to.trace);
+    tkt_writer_flush(&stream->to.writer); /* who dies in the first slice leaves a trace, too */
+    return stream->to.perfetto.status;
+}
+
+static takt_status open_stream(tkt_stream *stream, const tkt_saved_options *options,
+                               const tkt_stream_cycle *cycle, takt_error *error)
 {
     char path[4096];
     takt_status status = tkt_folder_create(options->directory, error);
     if (status != TAKT_OK)
         return status;
-    snprintf(path, sizeof path, "%s/%s.%u.partial.pftrace", options->directory, options->file_name,
-             cycle);
-    status = tkt_file_create_open(&stream->file, path, error);
-    if (status == TAKT_OK)
-        status = tkt_writer_init(&stream->writer, tkt_file_sink(&stream->file), 0);
+    int stem = snprintf(path, sizeof path - sizeof PARTIAL, "%s/%s.%u", options->directory,
+                        options->file_name, cycle->number);
+    if ((size_t)stem >= sizeof path - sizeof PARTIAL)
+        return tkt_error_set(error, TAKT_IO_ERROR, "the name of its file is too long");
+    memcpy(path + stem, PARTIAL, sizeof PARTIAL);
+    status = tkt_file_claim(&stream->to.file, path, (size_t)stem, error);
     if (status == TAKT_OK)
         status = create_trace(stream, options, cycle);
+    if (status == TAKT_OK && !stream->is_summary)
+        status = open_file(stream);
+    if (status == TAKT_OK)
+        status = tkt_thread_start(&stream->thread, "takt-stream",
+                                  stream->is_summary ? run_summaries : run_slices, stream);
     return status;
 }
 
-tkt_stream *tkt_stream_start(const tkt_saved_options *options, uint32_t cycle,
-                             const tkt_window *window)
+tkt_stream *tkt_stream_start(const tkt_saved_options *options, const tkt_stream_cycle *cycle,
+                             tkt_window *window)
 {
     takt_error error = {.message = "out of memory"};
     tkt_stream *stream = tkt_alloc_zeroed(sizeof *stream);
-    if (!stream) {
-        tkt_log(TAKT_LOG_ERROR, "cycle %u is not streamed: %s", cycle, error.message);
-        return NULL;
+    if (stream) {
+        stream->to.file.fd = -1;
+        stream->window = window;
+        stream->is_summary = options->given.mode == TAKT_MODE_SUMMARY;
+        stream->pause_ms = SLICE_MS;
+        stream->all_steps = *cycle->all_steps;
+        stream->to.position = tkt_window_position(window);
+        if (open_stream(stream, options, cycle, &error) == TAKT_OK)
+            return stream;
     }
-    stream->file.fd = -1;
-    stream->window = window;
-    stream->sealed_ticks = tkt_window_begin_ticks(window) - 1;
-    stream->memory_bytes = tkt_memory_now().current_bytes;
-    tkt_mutex_init(&stream->lock);
-    stream->changed = (tkt_condition)TKT_CONDITION_INIT;
-    takt_status status = open_file(stream, options, cycle, &error);
-    if (status == TAKT_OK) {
-        tkt_perfetto_open(&stream->perfetto, &stream->writer, stream->trace);
-        status = stream->perfetto.status;
-    }
-    if (status == TAKT_OK)
-        status = tkt_thread_start(&stream->thread, "takt-stream", run, stream);
-    if (status == TAKT_OK)
-        return stream;
-    tkt_log(TAKT_LOG_ERROR, "cycle %u is not streamed: %s", cycle, error.message);
+    tkt_log(TAKT_LOG_ERROR, "cycle %u is not streamed: %s", cycle->number, error.message);
     tkt_stream_destroy(stream, true);
     return NULL;
 }
 
+/* ---- While it goes on, and after ------------------------------------------------------------- */
+
 void tkt_stream_step(tkt_stream *stream, const tkt_step *step)
 {
-    tkt_mutex_lock(&stream->lock);
-    tkt_step *copy = TKT_ARRAY_ADD(&stream->steps);
+    uint64_t duration_ns = tkt_clock_duration_ns(tkt_window_fit(stream->window)->ns_per_tick,
+                                                 step->end_ns - step->begin_ns);
+    tkt_mutex_lock(&stream_lock);
+    tkt_stats_add(&stream->all_steps.stats, duration_ns);
+    tkt_histogram_add(&stream->all_steps.histogram, duration_ns);
+    stream->step_count++;
+    tkt_step *copy = stream->is_summary || stream->is_broken ? NULL : TKT_ARRAY_ADD(&stream->steps);
     if (copy)
         *copy = *step;
-    tkt_mutex_unlock(&stream->lock);
+    tkt_mutex_unlock(&stream_lock);
+}
+
+void tkt_stream_end(tkt_stream *stream, uint64_t ticks)
+{
+    if (!stream)
+        return;
+    tkt_mutex_lock(&stream_lock);
+    stream->end_ticks = ticks;
+    tkt_condition_wake_all(&changed);
+    tkt_mutex_unlock(&stream_lock);
 }
 
 void tkt_stream_stop(tkt_stream *stream)
 {
     if (!stream)
         return;
-    tkt_mutex_lock(&stream->lock);
-    stream->is_ended = true;
-    tkt_condition_wake_all(&stream->changed);
-    tkt_mutex_unlock(&stream->lock);
+    if (!stream->end_ticks)
+        tkt_stream_end(stream, tkt_ticks());
     tkt_thread_join(stream->thread);
+}
+
+/* What only the end tells. */
+static void write_end(tkt_stream *stream, bool is_settled)
+{
+    takt_trace *trace = stream->to.trace;
+    memset(trace->facts.losses, 0, sizeof trace->facts.losses);
+    tkt_window_progress(stream->window, NULL, trace);
+    tkt_stream_take_devices(&stream->to, stream->window, true);
+    tkt_stream_write_devices(&stream->to, stream->window, true);
+    trace->facts.ending = TAKT_ENDING_WHOLE;
+    trace->stream |= is_settled ? TKT_PF_STREAM_SETTLED : 0;
+    tkt_perfetto_facts(&stream->to.perfetto);
+}
+
+takt_status tkt_stream_read_back(tkt_stream *stream, uint64_t most_bytes, takt_trace **out,
+                                 takt_error *error)
+{
+    bool is_settled;
+    *out = NULL;
+    takt_status status = tkt_window_settle(stream->window, &is_settled);
+    if (status == TAKT_OK && stream->to.writer.status == TAKT_OK)
+        write_end(stream, is_settled);
+    tkt_perfetto_close(&stream->to.perfetto);
+    stream->to.perfetto.writer = NULL;
+    tkt_writer_flush(&stream->to.writer);
+    if (status != TAKT_OK || file_bytes(stream) > most_bytes)
+        return status;
+    return takt_trace_open(stream->to.file.path, out, error);
+}
+
+bool tkt_stream_is_broken(const tkt_stream *stream)
+{
+    return stream && stream->is_broken;
+}
+
+const char *tkt_stream_path(const tkt_stream *stream)
+{
+    return stream->to.file.path;
+}
+
+void tkt_stream_file_fini(tkt_stream_file *to)
+{
+    for (size_t i = 0; i < to->states.count; i++) {
+        TKT_ARRAY_FREE(&to->states.items[i].open);
+        TKT_ARRAY_FREE(&to->states.items[i].late);
+    }
+    TKT_ARRAY_FREE(&to->states);
+    TKT_ARRAY_FREE(&to->slice_sites);
+    TKT_ARRAY_FREE(&to->memories);
+    TKT_ARRAY_FREE(&to->window_memory);
+    TKT_ARRAY_FREE(&to->begin_bytes);
+    TKT_ARRAY_FREE(&to->batch.activities);
+    TKT_ARRAY_FREE(&to->batch.waits);
+    TKT_ARRAY_FREE(&to->batch.overheads);
+    TKT_ARRAY_FREE(&to->batch.memory);
+    tkt_graphs_fini(&to->graphs);
+    tkt_map_fini(&to->rows);
+    tkt_map_fini(&to->shapes);
+    tkt_stacks_fini(&to->stacks);
+    takt_trace_release(to->trace);
 }
 
 void tkt_stream_destroy(tkt_stream *stream, bool remove_file)
 {
     if (!stream)
         return;
-    if (stream->perfetto.writer)
-        tkt_perfetto_close(&stream->perfetto);
-    tkt_writer_fini(&stream->writer);
+    if (stream->to.perfetto.writer)
+        tkt_perfetto_close(&stream->to.perfetto);
+    tkt_writer_fini(&stream->to.writer);
     if (remove_file)
-        tkt_file_discard(&stream->file);
+        tkt_file_discard(&stream->to.file);
     else
-        tkt_file_close(&stream->file, TAKT_OK, NULL);
-    takt_trace_release(stream->trace);
-    tkt_map_fini(&stream->rows);
-    TKT_ARRAY_FREE(&stream->states);
+        tkt_file_close(&stream->to.file, TAKT_OK, NULL);
+    tkt_stream_file_fini(&stream->to);
+    TKT_ARRAY_FREE(&stream->places.logs);
     TKT_ARRAY_FREE(&stream->steps);
-    tkt_mutex_fini(&stream->lock);
     tkt_free(stream);
 }

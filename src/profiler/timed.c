@@ -3,12 +3,12 @@
 
 #include "base/error.h"
 #include "cuda/cuda.h"
+#include "profiler/print.h"
 #include "profiler/session.h"
 #include "profiler/timing.h"
 #include "record/log.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* Kinds of overhead: CUpti_ActivityOverheadKind. */
@@ -22,14 +22,13 @@ typedef struct round_ticks {
 } round_ticks;
 
 struct tkt_timed {
-    TKT_ARRAY_OF(double) ns;           /* of each repetition that counts */
-    TKT_ARRAY_OF(round_ticks) rounds;  /* the same; only with devices */
-    uint64_t begin_ticks;              /* of the round */
-    tkt_window *window;                /* asks for declared work and devices */
+    TKT_ARRAY_OF(double) ns;          /* of each repetition that counts */
+    TKT_ARRAY_OF(round_ticks) rounds; /* the same; only with devices */
+    uint64_t begin_ticks;             /* of the round */
+    tkt_window *window;               /* asks for declared work and devices */
     bool with_devices;
     double flops_before, bytes_before; /* declared before the rounds that count, */
-    double flops, bytes;               /* up to the end of the last one, */
-    double total_ns;                   /* which took so long together */
+    double flops, bytes;               /* up to the end of the last one */
 };
 
 takt_timed_loop takt_timed_begin(takt_timed *result, const takt_timed_options *options)
@@ -47,6 +46,8 @@ takt_timed_loop takt_timed_begin(takt_timed *result, const takt_timed_options *o
     }
     if (loop.state && tkt_window_open(&wish, &loop.state->window) == TAKT_OK)
         loop.state->with_devices = wish.devices != 0;
+    if (loop.options.synchronize)
+        tkt_cuda_synchronize();
     return loop;
 }
 
@@ -61,12 +62,13 @@ static void end_round(struct tkt_timed *state, uint64_t now)
     round_ticks *ticks = ns && state->with_devices ? TKT_ARRAY_ADD(&state->rounds) : NULL;
     if (ticks)
         *ticks = (round_ticks){state->begin_ticks, now};
-    state->total_ns += round_ns;
     tkt_log_work(&state->flops, &state->bytes);
 }
 
 bool takt_timed_next(takt_timed_loop *loop)
 {
+    if (loop->options.synchronize && loop->round > 0)
+        tkt_cuda_synchronize();
     uint64_t now = tkt_ticks();
     struct tkt_timed *state = loop->state;
     uint64_t warmup = loop->options.warmup;
@@ -138,15 +140,34 @@ static size_t round_at(const struct tkt_timed *state, uint64_t ns)
             count = half;
         }
     }
-    bool is_inside = first < state->rounds.count &&
-                     tkt_clock_ns(fit, state->rounds.items[first].begin) <= ns;
+    bool is_inside =
+        first < state->rounds.count && tkt_clock_ns(fit, state->rounds.items[first].begin) <= ns;
     return is_inside ? first : state->rounds.count;
 }
 
-/* Adds each activity to the round that launched it. */
-static void fill_device_times(takt_timed *result, const struct tkt_timed *state,
-                              const takt_trace *trace)
+/* What devices did in the rounds that count, in ns. */
+typedef struct device_work {
+    double computing; /* kernels and graphs */
+    double moving;    /* copies and sets */
+    bool is_known;
+} device_work;
+
+static void add_work(device_work *work, const tkt_activity *activity)
 {
+    double ns = (double)(activity->end_ns - activity->begin_ns);
+    if (activity->filter & (TAKT_TIMING_MEMCPY | TAKT_TIMING_MEMSET))
+        work->moving += ns;
+    else
+        work->computing += ns;
+}
+
+/* Adds each activity to the round that launched it. */
+static device_work fill_device_times(takt_timed *result, const struct tkt_timed *state,
+                                     const takt_trace *trace)
+{
+    const uint64_t *losses = trace->facts.losses;
+    device_work work = {.is_known = losses[TAKT_LOSS_INCOMPLETE] == 0 &&
+                                    losses[TAKT_LOSS_DEVICE_DROPPED] == 0};
     size_t count = state->rounds.count;
     double *ns = count ? tkt_alloc_zeroed(count * sizeof *ns) : NULL;
     for (size_t i = 0; ns && i < trace->activities.count; i++) {
@@ -158,6 +179,7 @@ static void fill_device_times(takt_timed *result, const struct tkt_timed *state,
             continue;
         ns[at] += (double)(activity->end_ns - activity->begin_ns);
         result->device_activities++;
+        add_work(&work, activity);
     }
     if (result->device_activities) {
         times device = times_of(ns, count);
@@ -168,15 +190,16 @@ static void fill_device_times(takt_timed *result, const struct tkt_timed *state,
         result->device_stddev_ns = device.stddev;
     }
     tkt_free(ns);
+    return work;
 }
 
-static void fill_devices(takt_timed *result, const struct tkt_timed *state)
+static device_work fill_devices(takt_timed *result, const struct tkt_timed *state)
 {
     takt_trace *trace;
     tkt_window_end(state->window, tkt_ticks());
     if (tkt_window_seal(state->window, &trace) != TAKT_OK)
-        return;
-    fill_device_times(result, state, trace);
+        return (device_work){0};
+    device_work work = fill_device_times(result, state, trace);
     for (size_t i = 0; i < trace->overheads.count; i++) {
         const tkt_overhead *overhead = &trace->overheads.items[i];
         if (overhead->kind == COMPILING || overhead->kind == LOADING ||
@@ -188,15 +211,30 @@ static void fill_devices(takt_timed *result, const struct tkt_timed *state)
         result->device_current_bytes += trace->device_memory.items[i].totals.current_bytes;
     }
     takt_trace_release(trace);
+    return work;
 }
 
-static void fill_rates(takt_timed *result, const struct tkt_timed *state)
+/* A second; NaN when it is not known how long it took. */
+static double rate(double amount, double ns)
 {
-    double seconds = state->total_ns / 1e9;
-    if (seconds <= 0)
-        return;
-    result->flops_per_second = (state->flops - state->flops_before) / seconds;
-    result->bytes_per_second = (state->bytes - state->bytes_before) / seconds;
+    if (!(amount > 0))
+        return 0;
+    return ns > 0 ? amount / (ns / 1e9) : NAN;
+}
+
+/* Launching takes the host a moment of the time that the device works, so only the device's own
+ * time says how fast the work was done. */
+static void fill_rates(takt_timed *result, const struct tkt_timed *state, const device_work *work)
+{
+    double flops = state->flops - state->flops_before, bytes = state->bytes - state->bytes_before;
+    double device_ns = work->computing > 0 || flops > 0 ? work->computing : work->moving;
+    double count = (double)result->count;
+    result->is_device_work = device_ns > 0;
+    result->work_ns = device_ns > 0 ? device_ns / count : result->mean_ns;
+    if (!work->is_known)
+        result->work_ns = 0;
+    result->flops_per_second = rate(flops / count, result->work_ns);
+    result->bytes_per_second = rate(bytes / count, result->work_ns);
 }
 
 void takt_timed_end(takt_timed_loop *loop)
@@ -207,12 +245,13 @@ void takt_timed_end(takt_timed_loop *loop)
         *result = (takt_timed){.struct_size = sizeof *result};
     if (result && state && state->ns.count > 0) {
         tkt_memory_state memory = tkt_memory_now();
+        device_work work = {.is_known = true};
         fill_times(result, state->ns.items, state->ns.count);
-        fill_rates(result, state);
         result->peak_bytes = memory.peak_bytes;
         result->current_bytes = memory.current_bytes;
         if (state->with_devices)
-            fill_devices(result, state);
+            work = fill_devices(result, state);
+        fill_rates(result, state, &work);
     }
     if (!state)
         return;
@@ -227,24 +266,33 @@ void takt_timed_end(takt_timed_loop *loop)
 static void print_time(const char *label, double ns)
 {
     if (ns < 1e3)
-        printf("  %-8s %10.0f ns\n", label, ns);
+        tkt_print("  %-8s %10.0f ns\n", label, ns);
     else if (ns < 1e6)
-        printf("  %-8s %10.3f us\n", label, ns / 1e3);
+        tkt_print("  %-8s %10.3f us\n", label, ns / 1e3);
     else if (ns < 1e9)
-        printf("  %-8s %10.3f ms\n", label, ns / 1e6);
+        tkt_print("  %-8s %10.3f ms\n", label, ns / 1e6);
     else
-        printf("  %-8s %10.3f s\n", label, ns / 1e9);
+        tkt_print("  %-8s %10.3f s\n", label, ns / 1e9);
 }
 
 static void print_memory(const char *label, uint64_t peak_bytes, uint64_t current_bytes)
 {
-    printf("  %-8s %10.3f MiB at most, %.3f MiB now\n", label, (double)peak_bytes / 1048576,
-           (double)current_bytes / 1048576);
+    tkt_print("  %-8s %10.3f MiB at most, %.3f MiB now\n", label, (double)peak_bytes / 1048576,
+              (double)current_bytes / 1048576);
+}
+
+static void print_rate(const takt_timed *result, const char *label, double rate, const char *unit)
+{
+    if (isnan(rate))
+        tkt_print("  %-8s    unknown: Takt lost activities of devices\n", label);
+    else if (rate > 0)
+        tkt_print("  %-8s %10.3f %s%s\n", label, rate / 1e9, unit,
+                  result->is_device_work ? " of device time" : "");
 }
 
 void takt_timed_print(const takt_timed *result)
 {
-    printf("%lu repetition%s\n", (unsigned long)result->count, result->count == 1 ? "" : "s");
+    tkt_print("%lu repetition%s\n", (unsigned long)result->count, result->count == 1 ? "" : "s");
     if (result->count > 0) {
         print_time("mean", result->mean_ns);
         print_time("median", result->median_ns);
@@ -253,8 +301,8 @@ void takt_timed_print(const takt_timed *result)
         print_time("stddev", result->stddev_ns);
     }
     if (result->device_activities > 0) {
-        printf("  on devices, %.1f activities a repetition:\n",
-               (double)result->device_activities / (double)result->count);
+        tkt_print("  on devices, %.1f activities a repetition:\n",
+                  (double)result->device_activities / (double)result->count);
         print_time("mean", result->device_mean_ns);
         print_time("median", result->device_median_ns);
         print_time("min", result->device_min_ns);
@@ -265,11 +313,8 @@ void takt_timed_print(const takt_timed *result)
         print_time("loading", result->loading_ns);
     if (result->device_peak_bytes > 0)
         print_memory("memory", result->device_peak_bytes, result->device_current_bytes);
-    if (result->flops_per_second > 0)
-        printf("  %-8s %10.3f GFLOP/s\n", "work", result->flops_per_second / 1e9);
-    if (result->bytes_per_second > 0)
-        printf("  %-8s %10.3f GB/s\n", "moved", result->bytes_per_second / 1e9);
+    print_rate(result, "work", result->flops_per_second, "GFLOP/s");
+    print_rate(result, "moved", result->bytes_per_second, "GB/s");
     if (result->peak_bytes > 0)
         print_memory("memory", result->peak_bytes, result->current_bytes);
-    fflush(stdout);
 }

@@ -12,7 +12,6 @@
 
 #include <takt/report.h>
 
-#include <stdio.h>
 #include <string.h>
 
 #define INDENT_WIDTH 4u
@@ -92,9 +91,11 @@ static void print_tree(takt_timer *timer, uint64_t ticks)
     tkt_window_end(timer->window, ticks);
     if (tkt_window_seal(timer->window, &trace) == TAKT_OK) {
         takt_sink sink = tkt_print_sink();
+        const takt_report_options how = {.width = tkt_print_width(0),
+                                         .width_key = "a terminal's width of "};
         keep_thread(trace, tkt_thread_id());
         if (tkt_trace_finish(trace) == TAKT_OK)
-            takt_report(trace, "tree", NULL, &sink);
+            takt_report(trace, "tree", &how, &sink);
         takt_trace_release(trace);
     }
     tkt_window_close(timer->window);
@@ -104,8 +105,7 @@ static void print_tree(takt_timer *timer, uint64_t ticks)
 static void print_line(const takt_timer *timer, const char *indent, double ms)
 {
     const char *extra = timer->options.extra ? timer->options.extra : "";
-    printf("%s%s took %.2f ms%s%s\n", indent, timer->name, ms, *extra ? " " : "", extra);
-    fflush(stdout);
+    tkt_print("%s%s took %.2f ms%s%s\n", indent, timer->name, ms, *extra ? " " : "", extra);
 }
 
 static void print(takt_timer *timer, uint64_t end_ticks, double ms)

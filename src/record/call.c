@@ -63,15 +63,19 @@ static void write_call(tkt_thread_log *log, const tkt_call *call, uint32_t site)
     if (!slot)
         return;
     if (stack) /* as if the span were open */
-        *slot++ = (takt_record){call->begin_ticks, stack, tkt_slot_tag(TKT_SLOT_STACK, depth + 1)};
+        tkt_slot_write(slot++, (takt_record){call->begin_ticks, stack,
+                                             tkt_slot_tag(TKT_SLOT_STACK, depth + 1)});
     uint64_t facts = (uint64_t)(uint32_t)call->result << 32 | call->correlation;
     uint32_t where = depth | (call->is_capturing ? TKT_SLOT_CAPTURING : 0);
-    *slot++ = (takt_record){facts, where, tkt_slot_tag(TKT_SLOT_CALL, depth)};
+    tkt_slot_write(slot++, (takt_record){facts, where, tkt_slot_tag(TKT_SLOT_CALL, depth)});
     if (is_plain) {
-        *slot++ = (takt_record){call->begin_ticks, (uint32_t)ticks, site << 8 | depth};
+        tkt_slot_write(slot++,
+                       (takt_record){call->begin_ticks, (uint32_t)ticks, site << 8 | depth});
     } else {
-        *slot++ = (takt_record){call->begin_ticks, site, tkt_slot_tag(TKT_SLOT_SPAN, depth)};
-        *slot++ = (takt_record){call->end_ticks, depth, tkt_slot_tag(TKT_SLOT_MORE, depth)};
+        tkt_slot_write(slot++,
+                       (takt_record){call->begin_ticks, site, tkt_slot_tag(TKT_SLOT_SPAN, depth)});
+        tkt_slot_write(slot++,
+                       (takt_record){call->end_ticks, depth, tkt_slot_tag(TKT_SLOT_MORE, depth)});
     }
     tkt_log_publish(log, slot);
 }

@@ -15,7 +15,7 @@ static void look_before_fork(void)
     is_quiet = !__atomic_load_n(&tkt_record_control.modes, __ATOMIC_RELAXED) &&
                !__atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED) &&
                !__atomic_load_n(&tkt_record_control.running, __ATOMIC_RELAXED) &&
-               !takt_thread_hot_v1.is_busy && tkt_thread_is_only();
+               !(takt_thread_hot_v1.is_busy & TKT_BUSY_INSIDE) && tkt_thread_is_only();
 }
 
 static void disable_in_child(void)
@@ -26,14 +26,17 @@ static void disable_in_child(void)
     }
     __atomic_store_n(&tkt_record_control.is_disabled, true, __ATOMIC_RELAXED);
     __atomic_store_n(&takt_switch_hot_v1.mask, 0, __ATOMIC_RELAXED);
+    tkt_log_shut();
 }
 
 static void watch_forks(void)
 {
-    tkt_around_fork(look_before_fork, disable_in_child);
+    tkt_process_mark();
+    tkt_record_watch_unload();
+    tkt_around_fork(look_before_fork, NULL, disable_in_child);
 }
 
-static void watch_forks_once(void)
+void tkt_record_watch_forks(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
@@ -41,7 +44,7 @@ static void watch_forks_once(void)
 
 void tkt_record_run(bool is_running)
 {
-    watch_forks_once();
+    tkt_record_watch_forks();
     __atomic_fetch_add(&tkt_record_control.running, is_running ? 1 : UINT32_MAX, __ATOMIC_RELAXED);
 }
 
@@ -49,7 +52,7 @@ void tkt_record_set(uint32_t modes, uint64_t mask)
 {
     if (tkt_record_is_disabled())
         return;
-    watch_forks_once();
+    tkt_record_watch_forks();
     tkt_control *control = &tkt_record_control;
     if (mask && !__atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED)) {
         __atomic_fetch_add(&control->epoch, 1, __ATOMIC_RELAXED);

@@ -3,6 +3,7 @@
 #define TKT_RECORD_CONTROL_H
 
 #include "base/clock.h"
+#include "base/thread.h"
 
 #include <takt/scope.h>
 
@@ -33,19 +34,20 @@ static inline bool tkt_record_has(uint32_t mode)
 
 static inline bool tkt_record_is_disabled(void)
 {
-    return __atomic_load_n(&tkt_record_control.is_disabled, __ATOMIC_RELAXED);
+    return __atomic_load_n(&tkt_record_control.is_disabled, __ATOMIC_RELAXED) ||
+           tkt_process_is_copy();
 }
+
+/* Whoever takes a lock of recording's asks for this first: in a child, no other thread is there to
+ * give it back. */
+void tkt_record_watch_forks(void);
+
+/* Frees what recording has when the plugin that Takt is part of is closed. */
+void tkt_record_watch_unload(void);
 
 /* A profiler runs from now on, or does no more: children that are forked meanwhile record nothing,
  * as those that are forked while anything is recorded. */
 void tkt_record_run(bool is_running);
-
-/* Whether this thread may not record now: nobody may, or it is inside the library already, on its
- * way through the host's allocator, with locks held. */
-static inline bool tkt_record_is_refused(void)
-{
-    return takt_thread_hot_v1.is_busy || tkt_record_is_disabled();
-}
 
 /* Records what `mask` says (0: nothing) in the given modes. One thread at a time. */
 void tkt_record_set(uint32_t modes, uint64_t mask);

@@ -26,7 +26,7 @@ static void put(tkt_thread_log *log, tkt_slot_kind kind, uint64_t start, uint32_
     takt_record *slot = tkt_log_reserve(log, 1);
     if (!slot)
         return;
-    slot[0] = (takt_record){start, ticks, tag(log, kind)};
+    tkt_slot_write(slot, (takt_record){start, ticks, tag(log, kind)});
     tkt_log_publish(log, slot + 1);
 }
 
@@ -37,8 +37,8 @@ static void put_two(tkt_thread_log *log, tkt_slot_kind kind, uint64_t start, uin
     takt_record *slot = tkt_log_reserve(log, 2);
     if (!slot)
         return;
-    slot[0] = (takt_record){start, ticks, tag(log, kind)};
-    slot[1] = (takt_record){more_start, more_ticks, tag(log, TKT_SLOT_MORE)};
+    tkt_slot_write(slot, (takt_record){start, ticks, tag(log, kind)});
+    tkt_slot_write(slot + 1, (takt_record){more_start, more_ticks, tag(log, TKT_SLOT_MORE)});
     tkt_log_publish(log, slot + 2);
 }
 
@@ -59,6 +59,37 @@ void takt_counter_v1(takt_site *site, double value)
     if (!log)
         return;
     uint32_t id = tkt_log_site(log, site);
+    if (id)
+        put_two(log, TKT_SLOT_COUNTER, tkt_ticks(), id, bits_of(value), 0);
+    tkt_log_leave(log);
+}
+
+/* The site of a name of run time; 0, and the loss is counted, when there is none left. */
+static uint32_t named(tkt_thread_log *log, const char *name, takt_site_kind kind)
+{
+    uint32_t id = tkt_site_named(name, kind);
+    if (!id)
+        tkt_log_lose(log, TAKT_LOSS_TOO_MANY_SITES);
+    return id;
+}
+
+void takt_mark(const char *name)
+{
+    tkt_thread_log *log = takt_is_on(TAKT_NORMAL_BIT) ? tkt_log_enter() : NULL;
+    if (!log)
+        return;
+    uint32_t id = named(log, name, TAKT_SITE_MARK);
+    if (id)
+        put(log, TKT_SLOT_MARK, tkt_ticks(), id);
+    tkt_log_leave(log);
+}
+
+void takt_counter(const char *name, double value)
+{
+    tkt_thread_log *log = takt_is_on(TAKT_NORMAL_BIT) ? tkt_log_enter() : NULL;
+    if (!log)
+        return;
+    uint32_t id = named(log, name, TAKT_SITE_COUNTER);
     if (id)
         put_two(log, TKT_SLOT_COUNTER, tkt_ticks(), id, bits_of(value), 0);
     tkt_log_leave(log);
@@ -101,8 +132,8 @@ void takt_arg_bool_v1(takt_site *site, bool value)
 
 void takt_arg_string_v1(takt_site *site, const char *value)
 {
-    if (tkt_record_has(TKT_ARGUMENTS))
-        put_argument(site, TKT_SLOT_ARG_STRING, tkt_text_intern(value));
+    if (tkt_record_has(TKT_ARGUMENTS) && !tkt_log_refuses())
+        put_argument(site, TKT_SLOT_ARG_STRING, tkt_text_intern_value(value));
 }
 
 /* Sums that only their thread writes, for whoever reads them at any time. */

@@ -3,6 +3,8 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "record/control.h"
+#include "record/mapping.h"
+#include "record/mapping_fold.h"
 #include "record/online.h"
 #include "record/scope.h"
 #include "record/site.h"
@@ -20,10 +22,28 @@ static uint64_t losses_without_log[TAKT_LOSS_COUNT];
 
 /* ---- Room ------------------------------------------------------------------------------------ */
 
-void tkt_log_lose(tkt_thread_log *log, takt_loss loss)
+static void lose(tkt_thread_log *log, takt_loss loss, uint64_t events)
 {
     uint64_t *count = log ? &log->losses[loss] : &losses_without_log[loss];
-    __atomic_fetch_add(count, 1, __ATOMIC_RELAXED);
+    uint64_t now = __atomic_add_fetch(count, events, __ATOMIC_RELAXED);
+    tkt_mapping_head *head = log ? NULL : tkt_mapping();
+    uint64_t *kept = head ? head->losses : log && log->mapped ? log->mapped->losses : NULL;
+    if (kept)
+        __atomic_store_n(&kept[loss], now, __ATOMIC_RELAXED);
+}
+
+void tkt_log_lose(tkt_thread_log *log, takt_loss loss)
+{
+    lose(log, loss, 1);
+}
+
+void tkt_log_lose_end(tkt_thread_log *log, uint32_t depth, uint64_t end_ticks)
+{
+    if (!log->mapped)
+        return;
+    log->mapped->lost_depth = depth;
+    tkt_mapping_barrier();
+    __atomic_store_n(&log->mapped->lost_ticks, end_ticks, __ATOMIC_RELEASE);
 }
 
 void tkt_log_publish(tkt_thread_log *log, takt_record *end)
@@ -32,13 +52,32 @@ void tkt_log_publish(tkt_thread_log *log, takt_record *end)
     __atomic_store_n(&log->thread->cursor, end, __ATOMIC_RELEASE);
 }
 
+/* A chunk of the crash-safe file belongs to nobody while it is made empty: no slot is committed. */
+static void clear_slots(tkt_chunk *chunk)
+{
+    __atomic_store_n(&chunk->log, 0, __ATOMIC_RELEASE);
+    tkt_mapping_barrier();
+    memset(chunk->slots, 0, sizeof chunk->slots);
+}
+
 /* Makes `chunk` the one that is written to. */
 static void begin_chunk(tkt_thread_log *log, tkt_chunk *chunk)
 {
+    bool is_mapped = tkt_pool_is_mapped(chunk);
+    tkt_mapping_head *head = is_mapped ? NULL : tkt_mapping();
+    if (is_mapped)
+        clear_slots(chunk);
+    else if (head)
+        __atomic_fetch_add(&head->chunks_lost, 1, __ATOMIC_RELAXED);
     chunk->begin_ticks = tkt_ticks();
     chunk->end_ticks = 0;
     chunk->count = 0;
     chunk->thread = log->mark;
+    chunk->sequence = log->chunk_count++;
+    chunk->depth = log->thread ? tkt_log_depth(log) : 0;
+    tkt_mapping_barrier();
+    if (is_mapped)
+        __atomic_store_n(&chunk->log, log->number + 1, __ATOMIC_RELEASE);
     log->tail = chunk;
     log->chunk_end = chunk->slots + TKT_CHUNK_SLOTS;
 }
@@ -81,13 +120,20 @@ tkt_chunk *tkt_log_unlink_head(tkt_thread_log *log)
     return head;
 }
 
+/* True where a crash-safe recording has begun and the tail is not in its file yet. */
+static bool has_chunk_elsewhere(const tkt_thread_log *log)
+{
+    return tkt_mapping() && !tkt_pool_is_mapped(log->tail);
+}
+
 /* With the lock: folds what is full, and says whether the tail may be written again from its
  * start, because nobody wants to keep it. */
 static bool fold_and_reuse(tkt_thread_log *log)
 {
     if (tkt_record_has(TKT_FOLD))
         tkt_online_fold(log, log->thread->cursor, log->frames, tkt_log_depth(log), 0);
-    if (tkt_record_has(TKT_KEEP) || log->pins)
+    if (tkt_record_has(TKT_KEEP) || log->pins || has_chunk_elsewhere(log) ||
+        !tkt_mapping_keep_fold(log))
         return false;
     while (log->head != log->tail)
         tkt_pool_give(tkt_log_unlink_head(log));
@@ -111,7 +157,7 @@ static bool may_overwrite(const tkt_thread_log *log)
 static tkt_chunk *overwrite_oldest(tkt_thread_log *log)
 {
     tkt_chunk *chunk = tkt_log_unlink_head(log);
-    __atomic_fetch_add(&log->losses[TAKT_LOSS_OVERWRITTEN], count_events(chunk), __ATOMIC_RELAXED);
+    lose(log, TAKT_LOSS_OVERWRITTEN, count_events(chunk));
     return chunk;
 }
 
@@ -142,7 +188,7 @@ static bool next_chunk(tkt_thread_log *log)
 static void write_gap(tkt_thread_log *log)
 {
     takt_record *slot = log->thread->cursor;
-    *slot = (takt_record){tkt_ticks(), 0, tkt_slot_tag(TKT_SLOT_GAP, 0)};
+    tkt_slot_write(slot, (takt_record){tkt_ticks(), 0, tkt_slot_tag(TKT_SLOT_GAP, 0)});
     tkt_log_publish(log, slot + 1);
     log->has_gap = false;
 }
@@ -162,38 +208,59 @@ takt_record *tkt_log_reserve(tkt_thread_log *log, uint32_t count)
 
 /* ---- A thread's log -------------------------------------------------------------------------- */
 
+/* The first frame, behind a sentinel: in the crash-safe file if there is one; NULL without memory.
+ */
+static takt_frame *create_frames(tkt_thread_log *log)
+{
+    log->mapped = tkt_mapping_log_at(log->number);
+    takt_frame *frames =
+        log->mapped ? &log->mapped->sentinel : tkt_alloc((TKT_MAX_DEPTH + 1) * sizeof *frames);
+    if (!frames)
+        return NULL;
+    frames[0] = (takt_frame){0};
+    for (uint32_t i = 0; i < TKT_DEEP; i++)
+        frames[1 + i].depth = i;
+    return frames + 1;
+}
+
 static tkt_thread_log *create_log(void)
 {
     tkt_thread_log *log = tkt_alloc_zeroed(sizeof *log);
-    takt_frame *frames = tkt_alloc((TKT_MAX_DEPTH + 1) * sizeof *frames);
+    if (!log)
+        return NULL;
+    log->number = __atomic_fetch_add(&log_count, 1, __ATOMIC_RELAXED);
+    log->is_placed = tkt_mapping() != NULL;
+    log->frames = create_frames(log);
     uint32_t *path = tkt_alloc(TKT_MAX_DEPTH * sizeof *path);
-    tkt_chunk *chunk = log && frames && path ? tkt_pool_take(UINT32_MAX / 2) : NULL;
+    tkt_chunk *chunk = log->frames && path ? tkt_pool_take(UINT32_MAX / 2) : NULL;
     if (!chunk) {
         tkt_free(path);
-        tkt_free(frames);
+        if (log->frames && !log->mapped)
+            tkt_free(log->frames - 1);
         tkt_free(log);
         return NULL;
     }
     tkt_mutex_init(&log->lock);
-    frames[0] = (takt_frame){0};
-    log->frames = frames + 1;
-    for (uint32_t i = 0; i < TKT_DEEP; i++)
-        log->frames[i].depth = i;
     log->path = path;
     __atomic_store_n(&chunk->next, NULL, __ATOMIC_RELAXED);
     begin_chunk(log, chunk);
     log->head = log->unfolded = chunk;
     log->rest = chunk->slots;
+    log->rest_top = log->frames;
     return log;
 }
 
 /* A log that no thread uses, or a new one. */
 static tkt_thread_log *take_log(void)
 {
+    tkt_record_watch_forks();
     tkt_mutex_lock(&list_lock);
     tkt_thread_log *log = all_logs;
     while (log && log->is_taken)
         log = log->next;
+    if (!log)
+        for (log = all_logs; log && !tkt_log_reclaim(log); log = log->next)
+            continue;
     if (log)
         log->is_taken = true;
     tkt_mutex_unlock(&list_lock);
@@ -205,15 +272,23 @@ static tkt_thread_log *take_log(void)
     log->is_taken = true;
     tkt_mutex_lock(&list_lock);
     log->next = all_logs;
-    log->number = log_count;
     /* release: pairs with the acquire in tkt_log_first() */
     __atomic_store_n(&all_logs, log, __ATOMIC_RELEASE);
-    __atomic_fetch_add(&log_count, 1, __ATOMIC_RELAXED);
     tkt_mutex_unlock(&list_lock);
     return log;
 }
 
-static void give_log(tkt_thread_log *log)
+void tkt_log_reclaim_all(void)
+{
+    uint64_t was = tkt_busy_lock(&list_lock);
+    for (tkt_thread_log *log = all_logs; log; log = log->next)
+        if (log->is_taken && (__atomic_load_n(&log->youth, __ATOMIC_RELAXED) ||
+                              __atomic_load_n(&log->is_ending, __ATOMIC_RELAXED)))
+            log->is_taken = !tkt_log_reclaim(log);
+    tkt_busy_unlock(&list_lock, was);
+}
+
+void tkt_log_give(tkt_thread_log *log)
 {
     tkt_mutex_lock(&list_lock);
     log->is_taken = false;
@@ -242,25 +317,10 @@ static void write_thread_mark(tkt_thread_log *log)
         return;
     }
     takt_record *slot = tkt_log_reserve(log, 2);
-    slot[0] =
-        (takt_record){log->mark.serial, log->mark.thread_id, tkt_slot_tag(TKT_SLOT_THREAD, 0)};
-    slot[1] = (takt_record){0, log->mark.name, tkt_slot_tag(TKT_SLOT_MORE, 0)};
+    tkt_slot_write(slot, (takt_record){log->mark.serial, log->mark.thread_id,
+                                       tkt_slot_tag(TKT_SLOT_THREAD, 0)});
+    tkt_slot_write(slot + 1, (takt_record){0, log->mark.name, tkt_slot_tag(TKT_SLOT_MORE, 0)});
     tkt_log_publish(log, slot + 2);
-}
-
-static void on_thread_exit(void *value)
-{
-    tkt_thread_log *log = value;
-    takt_thread_v1 *thread = &takt_thread_hot_v1;
-    if (tkt_record_is_disabled() || thread->log != log)
-        return;
-    tkt_scope_unwind(log, 0, tkt_ticks(), TKT_OPEN_AT_EXIT);
-    tkt_mutex_lock(&log->lock);
-    log->rest = thread->cursor;
-    log->thread = NULL;
-    tkt_mutex_unlock(&log->lock);
-    *thread = (takt_thread_v1){0};
-    give_log(log);
 }
 
 /* The child's thread has another id. Its end must not give back what it has not. */
@@ -271,17 +331,31 @@ void tkt_log_detach(void)
     if (!log)
         return;
     log->rest = thread->cursor;
+    log->rest_top = log->frames;
     log->thread = NULL;
     log->is_taken = false;
     *thread = (takt_thread_v1){0};
+    if (!tkt_mapping())
+        return;
+    tkt_mapping_leave();
+    tkt_pool_map(NULL, 0, 0);
+    all_logs = NULL; /* their chunks and frames are the parent's, too */
+}
+
+void tkt_log_shut(void)
+{
+    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    thread->limit = thread->cursor;
+    thread->top_limit = thread->top;
+    tkt_mapping_leave();
 }
 
 /* Gives the calling thread a log. */
 static tkt_thread_log *attach(takt_thread_v1 *thread)
 {
     tkt_thread_log *log = take_log();
-    if (log && tkt_thread_at_exit(on_thread_exit, log) != TAKT_OK) {
-        give_log(log);
+    if (log && !tkt_log_watch_thread(log)) {
+        tkt_log_give(log);
         log = NULL;
     }
     if (!log)
@@ -291,6 +365,8 @@ static tkt_thread_log *attach(takt_thread_v1 *thread)
                                   name_of_thread(thread_id)};
     tkt_mutex_lock(&log->lock);
     thread->log = log;
+    __atomic_store_n(&log->youth, TKT_YOUTH, __ATOMIC_RELAXED);
+    __atomic_store_n(&log->is_ending, thread->is_busy & TKT_BUSY_ENDING, __ATOMIC_RELAXED);
     __atomic_store_n(&thread->cursor, log->rest, __ATOMIC_RELAXED);
     __atomic_store_n(&thread->top, log->frames, __ATOMIC_RELAXED);
     log->thread = thread;
@@ -302,28 +378,148 @@ static tkt_thread_log *attach(takt_thread_v1 *thread)
     return log;
 }
 
-tkt_thread_log *tkt_log_enter(void)
+/* Asking in vain for the memory of a log takes hundreds of microseconds, and each event of a thread
+ * without one would ask. So after each failure twice as many events go without asking. */
+static struct {
+    uint32_t failures; /* atomic, each: in a row */
+    uint32_t to_skip;
+} attempts;
+
+static tkt_thread_log *try_to_attach(takt_thread_v1 *thread)
+{
+    enum {
+        MOST = 10
+    };
+    uint32_t to_skip = __atomic_load_n(&attempts.to_skip, __ATOMIC_RELAXED);
+    if (to_skip > 0) {
+        __atomic_store_n(&attempts.to_skip, to_skip - 1, __ATOMIC_RELAXED);
+        return NULL;
+    }
+    tkt_thread_log *log = attach(thread);
+    uint32_t failures = log ? 0 : __atomic_load_n(&attempts.failures, __ATOMIC_RELAXED) + 1;
+    uint32_t exponent = failures < MOST ? failures : MOST;
+    __atomic_store_n(&attempts.failures, failures, __ATOMIC_RELAXED);
+    __atomic_store_n(&attempts.to_skip, failures ? (1u << (exponent - 1)) - 1 : 0,
+                     __ATOMIC_RELAXED);
+    return log;
+}
+
+void tkt_log_try_again(void)
+{
+    __atomic_store_n(&attempts.failures, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&attempts.to_skip, 0, __ATOMIC_RELAXED);
+}
+
+/* A log that was made before the crash-safe recording began moves into its file: its frames when no
+ * scope is open, its chunk at once. */
+static __attribute__((noinline)) void place_log(tkt_thread_log *log)
+{
+    takt_frame *before = log->frames;
+    if (has_chunk_elsewhere(log))
+        next_chunk(log);
+    if (tkt_log_depth(log) > 0 || !tkt_mutex_try(&log->lock))
+        return;
+    log->frames = create_frames(log);
+    if (log->mapped) {
+        for (int i = 0; i < TAKT_LOSS_COUNT; i++)
+            log->mapped->losses[i] = log->losses[i];
+        __atomic_store_n(&log->rest_top, log->frames, __ATOMIC_RELAXED);
+        __atomic_store_n(&log->thread->top, log->frames, __ATOMIC_RELEASE);
+        log->thread->top_limit = log->frames;
+        log->frames_before = before; /* an interrupted event may still look at them */
+    } else {
+        if (log->frames)
+            tkt_free(log->frames - 1);
+        log->frames = before;
+    }
+    log->is_placed = true;
+    tkt_mutex_unlock(&log->lock);
+}
+
+/* With the thread busy. */
+static inline tkt_thread_log *placed(tkt_thread_log *log)
+{
+    if (TAKT_UNLIKELY(!log->is_placed) && tkt_mapping())
+        place_log(log);
+    return log;
+}
+
+bool tkt_log_is_refused(void)
+{
+    uint64_t inside = TKT_BUSY_INSIDE | TKT_BUSY_HOST;
+    return (takt_thread_hot_v1.is_busy & inside) || tkt_record_is_disabled();
+}
+
+/* The host's allocator is told to be ignored; it is the only one who comes from inside but signal
+ * handlers. */
+bool tkt_log_refuses(void)
+{
+    const takt_thread_v1 *thread = &takt_thread_hot_v1;
+    bool is_refused = tkt_log_is_refused();
+    if (is_refused && (thread->is_busy & TKT_BUSY_INSIDE) && !(thread->is_busy & TKT_BUSY_HOST))
+        tkt_log_lose(thread->log, TAKT_LOSS_IN_SIGNAL);
+    return is_refused;
+}
+
+/* The first event of a thread, one of a thread that ends, or one that is refused. */
+static __attribute__((noinline)) tkt_thread_log *enter_slowly(takt_thread_v1 *thread, bool is_event)
+{
+    if (is_event ? tkt_log_refuses() : tkt_log_is_refused())
+        return NULL;
+    uint64_t was = tkt_busy_begin();
+    tkt_thread_log *log = thread->log ? thread->log : try_to_attach(thread);
+    if (!log) {
+        tkt_busy_end(was);
+        tkt_log_lose(NULL, TAKT_LOSS_NO_MEMORY);
+        return NULL;
+    }
+    return placed(log);
+}
+
+static inline tkt_thread_log *enter(bool is_event)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
-    if (thread->is_busy || tkt_record_is_disabled())
-        return NULL;
-    thread->is_busy = 1;
-    tkt_thread_log *log = thread->log ? thread->log : attach(thread);
-    if (!log) {
-        thread->is_busy = 0;
-        tkt_log_lose(NULL, TAKT_LOSS_NO_MEMORY);
-    }
-    return log;
+    tkt_thread_log *log = thread->log;
+    if (TAKT_UNLIKELY(thread->is_busy || !log || tkt_record_is_disabled()))
+        return enter_slowly(thread, is_event);
+    takt_enter(thread);
+    return placed(log);
+}
+
+tkt_thread_log *tkt_log_enter(void)
+{
+    return enter(true);
+}
+
+tkt_thread_log *tkt_log_enter_for_end(void)
+{
+    return enter(false);
+}
+
+/* Whether the thread may record without coming here. While nothing is recorded it may not, so that
+ * it comes when that begins. */
+static bool may_record_inline(const tkt_thread_log *log)
+{
+    return __atomic_load_n(&log->youth, __ATOMIC_RELAXED) == 0 && !tkt_record_has(TKT_STACKS) &&
+           __atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED) && tkt_clock_is_inline();
 }
 
 void tkt_log_leave(tkt_thread_log *log)
 {
     takt_thread_v1 *thread = log->thread;
-    takt_frame *end = log->frames + TKT_DEEP;
-    bool is_inline = tkt_clock_is_inline() && !tkt_record_has(TKT_STACKS);
-    thread->limit = is_inline ? log->chunk_end : thread->cursor;
-    thread->top_limit = is_inline && end > thread->top ? end : thread->top;
-    thread->is_busy = 0;
+    uint32_t youth = __atomic_load_n(&log->youth, __ATOMIC_RELAXED);
+    if (TAKT_UNLIKELY(youth > 0))
+        __atomic_store_n(&log->youth, youth - 1, __ATOMIC_RELAXED);
+    thread->limit = thread->cursor;
+    thread->top_limit = thread->top;
+    __atomic_store_n(&log->rest, thread->cursor, __ATOMIC_RELAXED);
+    __atomic_store_n(&log->rest_top, thread->top, __ATOMIC_RELAXED);
+    if (may_record_inline(log)) {
+        takt_frame *end = log->frames + TKT_DEEP;
+        thread->limit = log->chunk_end;
+        thread->top_limit = end > thread->top ? end : thread->top;
+    }
+    tkt_busy_end(thread->is_busy & TKT_BUSY_ENDING);
 }
 
 void tkt_log_refresh(void)
@@ -369,4 +565,24 @@ void tkt_log_work(double *flops, double *bytes)
         __atomic_load(&log->bytes, &value, __ATOMIC_RELAXED);
         *bytes += value;
     }
+}
+
+void tkt_log_free_all(void)
+{
+    for (tkt_thread_log *log = all_logs, *next; log; log = next) {
+        next = log->next;
+        tkt_mutex_fini(&log->lock);
+        tkt_fold_fini(&log->fold);
+        TKT_ARRAY_FREE(&log->folded_calls);
+        TKT_ARRAY_FREE(&log->taken_calls);
+        tkt_map_fini(&log->unmatched_ends);
+        tkt_free(log->stacks);
+        tkt_free(log->path);
+        takt_frame *frames = log->mapped ? log->frames_before : log->frames;
+        if (frames)
+            tkt_free(frames - 1);
+        tkt_free(log);
+    }
+    all_logs = NULL;
+    log_count = 0;
 }

@@ -22,6 +22,7 @@
 
 #include <takt/trace.h>
 
+#define TKT_YOUTH      32u
 #define TKT_MAX_DEPTH  8192u
 #define TKT_NAME_CACHE 64u
 
@@ -47,10 +48,12 @@ typedef struct tkt_thread_log {
     struct tkt_thread_log *next; /* in the list of all logs, which only grows */
     uint32_t        number; /* counts the logs */
     bool            is_taken;
+    bool            is_placed; /* frames and chunks lie where they are to lie: see place_log() */
 
     tkt_mutex       lock;
-    takt_thread_v1 *thread;   /* lock; NULL while no thread lives here */
-    takt_record    *rest;     /* lock; its cursor when thread is NULL */
+    takt_thread_v1 *thread;   /* lock; NULL while no thread lives here; see tkt_log_locate() */
+    takt_record    *rest;     /* atomic; its cursor when the library last looked */
+    takt_frame     *rest_top; /* atomic; and the top of its stack */
     tkt_chunk      *head;     /* lock */
     uint32_t        pins;     /* lock */
     tkt_fold        fold;     /* lock; what has been folded since tkt_log_fold_reset() */
@@ -65,7 +68,15 @@ typedef struct tkt_thread_log {
     takt_record    *chunk_end; /* the tail's; thread->limit may be less */
     takt_frame     *frames;    /* TKT_MAX_DEPTH behind a sentinel */
     bool            has_gap;  /* events were dropped since the last one written */
+    uint32_t        youth;    /* atomic; visits of the library's before the fast paths open */
+    bool            is_ending; /* atomic; it came to a thread that had begun to end */
     uint32_t        unpushed; /* TAKT_BEGINs that found the stack full */
+    uint32_t        chunk_count; /* chunks begun */
+    takt_frame     *frames_before; /* until they moved there; NULL: they did not */
+    struct tkt_mapping_log *mapped; /* its place in the crash-safe file; NULL: none; these with it: */
+    tkt_chunk      *kept_fold;      /* see record/mapping_fold.h */
+    uint32_t        kept_pieces;
+    uint32_t        kept_sequence;
     tkt_thread_mark mark;
     tkt_map         unmatched_ends; /* END site -> recording epoch */
     tkt_cached_name names[TKT_NAME_CACHE];
@@ -75,14 +86,52 @@ typedef struct tkt_thread_log {
     double          bytes;
 } tkt_thread_log;
 
-/* The calling thread's log, made at its first event. NULL when there is no memory, when it is
- * called from inside itself (the host's allocator may be instrumented), or in a forked child. A
- * call that returns a log must be followed by tkt_log_leave(). */
+/* The calling thread's log, made at its first event. NULL when there is no memory, in a forked
+ * child, and when it is called from inside itself: by the host's instrumented allocator, or by a
+ * signal handler, whose event is counted as lost. A call that returns a log must be followed by
+ * tkt_log_leave(). */
 tkt_thread_log *tkt_log_enter(void);
+
+/* The same for what ends an event, the loss of which was counted at its begin. */
+tkt_thread_log *tkt_log_enter_for_end(void);
+
+/* Whether the calling thread may not record now: it is inside the library already, or nobody may.
+ * The second counts an event that is lost for that. */
+bool tkt_log_is_refused(void);
+bool tkt_log_refuses(void);
 
 /* In a forked child in which recording goes on: its one thread is another one, and gets a log when
  * it needs one. Its open scopes are forgotten. */
 void tkt_log_detach(void);
+
+/* In a forked child that records nothing: scopes that are open keep their hands off the parent's
+ * crash-safe file. */
+void tkt_log_shut(void);
+/* Where the thread of a log is. */
+typedef struct tkt_log_place {
+    takt_record *cursor;
+    takt_frame  *top;
+} tkt_log_place;
+
+/* With the lock. True when the thread tells where it is. A thread that ended unseen may have taken
+ * its hot state along: then the place is the one where it last was in the library. */
+bool tkt_log_locate(const tkt_thread_log *log, tkt_log_place *place);
+
+/* Sees to it that the log is given back when the calling thread ends; false without memory. */
+bool tkt_log_watch_thread(tkt_thread_log *log);
+
+/* Takes logs back whose threads may have ended unseen, and have. */
+void tkt_log_reclaim_all(void);
+
+/* A recording begins: threads that got no memory for a log ask for it again. */
+void tkt_log_try_again(void);
+
+/* With the lock of the list: closes what a thread that is gone, and of which nobody has told, has
+ * left open in the log. False where the thread lives. */
+bool tkt_log_reclaim(tkt_thread_log *log);
+
+/* Gives a log to the next thread that needs one. */
+void tkt_log_give(tkt_thread_log *log);
 
 /* Opens the fast paths again as far as they may be. */
 void tkt_log_leave(tkt_thread_log *log);
@@ -96,6 +145,9 @@ takt_record *tkt_log_reserve(tkt_thread_log *log, uint32_t count);
 void tkt_log_publish(tkt_thread_log *log, takt_record *end);
 
 void tkt_log_lose(tkt_thread_log *log, takt_loss loss);
+
+/* Notes that the scope at `depth` ends without a record, which was counted. */
+void tkt_log_lose_end(tkt_thread_log *log, uint32_t depth, uint64_t end_ticks);
 
 /* The site's id, registered if need be; 0, and the loss is counted, when there is none left. */
 uint32_t tkt_log_site(tkt_thread_log *log, takt_site *site);
@@ -115,6 +167,9 @@ static inline tkt_chunk *tkt_chunk_after(const tkt_chunk *chunk)
     return __atomic_load_n(&chunk->next, __ATOMIC_ACQUIRE);
 }
 
+/* Frees all logs, when no thread is going to record any more. */
+void tkt_log_free_all(void);
+
 /* The list of all logs. */
 tkt_thread_log *tkt_log_first(void);
 static inline tkt_thread_log *tkt_log_next(const tkt_thread_log *log)
@@ -128,6 +183,7 @@ typedef struct tkt_log_part {
     const takt_record *slots;
     uint32_t           count;
     tkt_thread_mark    thread; /* whose slots it begins with */
+    uint64_t           begun_ticks; /* tells it from what stood in the same chunk before */
 } tkt_log_part;
 
 /* What a log holds at one moment. Its slots stay until the view is closed. */
@@ -148,6 +204,9 @@ void tkt_log_release(tkt_thread_log *log, uint64_t ticks);
  * everything recorded up to `until_ticks` into *out, open scopes included up to that moment. */
 void tkt_log_fold_reset(tkt_thread_log *log);
 takt_status tkt_log_fold_take(tkt_thread_log *log, uint64_t until_ticks, tkt_fold *out);
+
+/* The same as a copy; recording and folding go on. */
+takt_status tkt_log_fold_copy(tkt_thread_log *log, uint64_t until_ticks, tkt_fold *out);
 
 /* Moves the calls that have been folded into *out, which the caller frees. The first folds what is
  * recorded up to now; nodes are those of the fold that tkt_log_fold_take() is going to give. The

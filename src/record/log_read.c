@@ -8,7 +8,9 @@
 
 static takt_record *read_cursor(const tkt_thread_log *log)
 {
-    return log->thread ? __atomic_load_n(&log->thread->cursor, __ATOMIC_ACQUIRE) : log->rest;
+    tkt_log_place place;
+    tkt_log_locate(log, &place);
+    return place.cursor;
 }
 
 static bool holds(const tkt_chunk *chunk, const takt_record *cursor)
@@ -19,8 +21,9 @@ static bool holds(const tkt_chunk *chunk, const takt_record *cursor)
 /* Copies the stack; consistent when the cursor is still `cursor` afterwards. */
 static uint32_t copy_frames(const tkt_thread_log *log, takt_frame *out)
 {
-    takt_frame *top = __atomic_load_n(&log->thread->top, __ATOMIC_ACQUIRE);
-    uint32_t count = (uint32_t)(top - log->frames);
+    tkt_log_place place;
+    tkt_log_locate(log, &place);
+    uint32_t count = (uint32_t)(place.top - log->frames);
     for (uint32_t i = 0; i < count; i++) {
         out[i].start = __atomic_load_n(&log->frames[i].start, __ATOMIC_ACQUIRE);
         out[i].site = __atomic_load_n(&log->frames[i].site, __ATOMIC_ACQUIRE);
@@ -66,7 +69,7 @@ static takt_status add_part(tkt_log_view *view, const tkt_chunk *chunk, uint32_t
     tkt_log_part *part = TKT_ARRAY_ADD(&view->parts);
     if (!part)
         return TAKT_NO_MEMORY;
-    *part = (tkt_log_part){chunk->slots, count, chunk->thread};
+    *part = (tkt_log_part){chunk->slots, count, chunk->thread, chunk->begin_ticks};
     return TAKT_OK;
 }
 
@@ -89,12 +92,12 @@ takt_status tkt_log_view_open(tkt_thread_log *log, uint64_t from_ticks, tkt_log_
     takt_frame *frames = tkt_alloc(TKT_MAX_DEPTH * sizeof *frames);
     if (!frames)
         return TAKT_NO_MEMORY;
-    tkt_mutex_lock(&log->lock);
+    uint64_t was = tkt_busy_lock(&log->lock);
     takt_record *cursor = copy_moment(log, frames, &view->frame_count);
     takt_status status = copy_parts(log, from_ticks, cursor, view);
     if (status == TAKT_OK)
         log->pins++;
-    tkt_mutex_unlock(&log->lock);
+    tkt_busy_unlock(&log->lock, was);
     if (status != TAKT_OK) {
         TKT_ARRAY_FREE(&view->parts);
         tkt_free(frames);
@@ -108,29 +111,31 @@ takt_status tkt_log_view_open(tkt_thread_log *log, uint64_t from_ticks, tkt_log_
 
 void tkt_log_view_close(tkt_thread_log *log, tkt_log_view *view)
 {
-    tkt_mutex_lock(&log->lock);
+    uint64_t was = tkt_busy_lock(&log->lock);
     log->pins--;
-    tkt_mutex_unlock(&log->lock);
+    tkt_busy_unlock(&log->lock, was);
     TKT_ARRAY_FREE(&view->parts);
     tkt_free(view->frames);
 }
 
 void tkt_log_release(tkt_thread_log *log, uint64_t ticks)
 {
-    tkt_mutex_lock(&log->lock);
+    uint64_t was = tkt_busy_lock(&log->lock);
     /* A chunk that became full while somebody held the lock is not folded yet. */
     const tkt_chunk *stop = tkt_record_has(TKT_FOLD) ? log->unfolded : NULL;
+    if (stop && log->mapped) /* nor are folded ones in the crash-safe file as a fold */
+        stop = log->head;
     while (log->pins == 0 && log->head != stop && tkt_chunk_after(log->head) &&
            log->head->end_ticks < ticks)
         tkt_pool_give(tkt_log_unlink_head(log));
-    tkt_mutex_unlock(&log->lock);
+    tkt_busy_unlock(&log->lock, was);
 }
 
 /* ---- The folded form ------------------------------------------------------------------------- */
 
 void tkt_log_fold_reset(tkt_thread_log *log)
 {
-    tkt_mutex_lock(&log->lock);
+    uint64_t was = tkt_busy_lock(&log->lock);
     tkt_fold_fini(&log->fold);
     TKT_ARRAY_FREE(&log->folded_calls);
     takt_record *cursor = read_cursor(log);
@@ -139,7 +144,7 @@ void tkt_log_fold_reset(tkt_thread_log *log)
         chunk = tkt_chunk_after(chunk);
     log->unfolded = chunk;
     log->unfolded_slot = (uint32_t)(cursor - chunk->slots);
-    tkt_mutex_unlock(&log->lock);
+    tkt_busy_unlock(&log->lock, was);
 }
 
 /* With the lock: folds what is recorded up to now; with `until_ticks` the open scopes, too. */
@@ -165,13 +170,61 @@ takt_status tkt_log_fold_take(tkt_thread_log *log, uint64_t until_ticks, tkt_fol
     takt_frame *frames = tkt_alloc(TKT_MAX_DEPTH * sizeof *frames);
     if (!frames)
         return TAKT_NO_MEMORY;
-    tkt_mutex_lock(&log->lock);
+    uint64_t was = tkt_busy_lock(&log->lock);
     takt_status status = fold_now(log, frames, until_ticks);
     *out = log->fold;
     out->log = log->number;
     log->fold = (tkt_fold){0};
     TKT_ARRAY_FREE(&log->taken_calls);
     move_calls(&log->folded_calls, &log->taken_calls);
+    tkt_busy_unlock(&log->lock, was);
+    tkt_free(frames);
+    return status;
+}
+
+/* A copy has the same numbers, which calls refer to. */
+static takt_status copy_fold(const tkt_fold *from, tkt_fold *out)
+{
+    uint32_t *nodes = tkt_alloc((from->count + 1) * sizeof *nodes);
+    takt_status status = nodes ? tkt_fold_init(out) : TAKT_NO_MEMORY;
+    if (status == TAKT_OK)
+        status = tkt_fold_merge(out, from, NULL, nodes);
+    tkt_free(nodes);
+    return status;
+}
+
+/* With the lock. Open scopes go into the copy only. */
+static takt_status fold_into_copy(tkt_thread_log *log, takt_frame *frames, uint64_t until_ticks,
+                                  tkt_fold *copy)
+{
+    uint32_t count;
+    takt_record *cursor = copy_moment(log, frames, &count);
+    tkt_chunk *chunk = log->head;
+    while (!holds(chunk, cursor))
+        chunk = tkt_chunk_after(chunk);
+    count = without_closed(frames, count, chunk->slots, cursor);
+    takt_status status = tkt_online_fold(log, cursor, frames, count, 0);
+    if (status == TAKT_OK)
+        status = copy_fold(&log->fold, copy);
+    if (status != TAKT_OK)
+        return status;
+    tkt_fold live = log->fold;
+    log->fold = *copy;
+    status = tkt_online_fold(log, cursor, frames, count, until_ticks);
+    *copy = log->fold;
+    log->fold = live;
+    return status;
+}
+
+takt_status tkt_log_fold_copy(tkt_thread_log *log, uint64_t until_ticks, tkt_fold *out)
+{
+    takt_frame *frames = tkt_alloc(TKT_MAX_DEPTH * sizeof *frames);
+    *out = (tkt_fold){0};
+    if (!frames)
+        return TAKT_NO_MEMORY;
+    tkt_mutex_lock(&log->lock);
+    takt_status status = fold_into_copy(log, frames, until_ticks, out);
+    out->log = log->number;
     tkt_mutex_unlock(&log->lock);
     tkt_free(frames);
     return status;
@@ -182,18 +235,18 @@ takt_status tkt_log_fold_calls(tkt_thread_log *log, tkt_folded_calls *out)
     takt_frame *frames = tkt_alloc(TKT_MAX_DEPTH * sizeof *frames);
     if (!frames)
         return TAKT_NO_MEMORY;
-    tkt_mutex_lock(&log->lock);
+    uint64_t was = tkt_busy_lock(&log->lock);
     takt_status status = fold_now(log, frames, 0);
     if (status == TAKT_OK)
         move_calls(&log->folded_calls, out);
-    tkt_mutex_unlock(&log->lock);
+    tkt_busy_unlock(&log->lock, was);
     tkt_free(frames);
     return status;
 }
 
 void tkt_log_fold_last_calls(tkt_thread_log *log, tkt_folded_calls *out)
 {
-    tkt_mutex_lock(&log->lock);
+    uint64_t was = tkt_busy_lock(&log->lock);
     move_calls(&log->taken_calls, out);
-    tkt_mutex_unlock(&log->lock);
+    tkt_busy_unlock(&log->lock, was);
 }

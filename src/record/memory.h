@@ -16,4 +16,10 @@ typedef struct tkt_memory_state {
 /* Since the program began. */
 tkt_memory_state tkt_memory_now(void);
 
+/* How much memory there is: addresses beyond a quarter of it are not remembered, and counted. */
+void tkt_memory_limit(uint64_t max_bytes);
+
+/* Forgets all addresses, when nobody reports any more. */
+void tkt_memory_free_all(void);
+
 #endif

@@ -174,8 +174,19 @@ static void fold_chunks(walk *w, const chunk_list *list, uint32_t first_slot,
     }
 }
 
-takt_status tkt_online_fold(tkt_thread_log *log, const takt_record *cursor,
-                            const takt_frame *frames, uint32_t frame_count, uint64_t until_ticks)
+/* A chunk that is folded to its end is done with, so that mostly one is left. */
+static void skip_folded_chunk(tkt_thread_log *log)
+{
+    tkt_chunk *after = tkt_chunk_after(log->unfolded);
+    if (!after || log->unfolded_slot != log->unfolded->count)
+        return;
+    log->unfolded = after;
+    log->unfolded_slot = 0;
+}
+
+takt_status tkt_online_fold_from(tkt_thread_log *log, const takt_record *cursor,
+                                 const takt_frame *frames, uint32_t frame_count,
+                                 uint64_t from_ticks, uint64_t until_ticks, uint64_t ns_per_tick)
 {
     if (!log->fold.items && tkt_fold_init(&log->fold) != TAKT_OK)
         return TAKT_NO_MEMORY;
@@ -183,24 +194,35 @@ takt_status tkt_online_fold(tkt_thread_log *log, const takt_record *cursor,
         .fold = &log->fold,
         .calls = &log->folded_calls,
         .path = log->path,
-        .from = __atomic_load_n(&tkt_record_control.fold_from_ticks, __ATOMIC_RELAXED),
+        .from = from_ticks,
         .until = until_ticks ? until_ticks : UINT64_MAX,
-        .ns_per_tick = __atomic_load_n(&tkt_record_control.fold_ns_per_tick, __ATOMIC_RELAXED),
+        .ns_per_tick = ns_per_tick,
     };
+    skip_folded_chunk(log);
     tkt_chunk *only = log->unfolded;
     chunk_list list = {0};
-    takt_status status = TAKT_OK;
     bool is_one = cursor >= only->slots && cursor <= only->slots + TKT_CHUNK_SLOTS;
-    if (!is_one)
-        status = list_chunks(log, cursor, &list);
+    if (!is_one && list_chunks(log, cursor, &list) != TAKT_OK) {
+        TKT_ARRAY_FREE(&list);
+        return TAKT_NO_MEMORY; /* the next fold begins where this one would have */
+    }
     fold_frames(&w, frames, frame_count, until_ticks);
     if (is_one)
         fold_slots(&w, only->slots + log->unfolded_slot, cursor);
-    else if (status == TAKT_OK)
+    else
         fold_chunks(&w, &list, log->unfolded_slot, cursor);
-    if (!is_one && status == TAKT_OK)
+    if (!is_one)
         log->unfolded = list.items[list.count - 1];
     log->unfolded_slot = (uint32_t)(cursor - log->unfolded->slots);
     TKT_ARRAY_FREE(&list);
-    return status;
+    return TAKT_OK;
+}
+
+takt_status tkt_online_fold(tkt_thread_log *log, const takt_record *cursor,
+                            const takt_frame *frames, uint32_t frame_count, uint64_t until_ticks)
+{
+    return tkt_online_fold_from(
+        log, cursor, frames, frame_count,
+        __atomic_load_n(&tkt_record_control.fold_from_ticks, __ATOMIC_RELAXED), until_ticks,
+        __atomic_load_n(&tkt_record_control.fold_ns_per_tick, __ATOMIC_RELAXED));
 }

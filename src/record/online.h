@@ -10,4 +10,9 @@
 takt_status tkt_online_fold(tkt_thread_log *log, const takt_record *cursor,
                             const takt_frame *frames, uint32_t frame_count, uint64_t until_ticks);
 
+/* The same for a window that is not this process's: from those ticks on. */
+takt_status tkt_online_fold_from(tkt_thread_log *log, const takt_record *cursor,
+                                 const takt_frame *frames, uint32_t frame_count,
+                                 uint64_t from_ticks, uint64_t until_ticks, uint64_t ns_per_tick);
+
 #endif

@@ -5,7 +5,6 @@
 #include "record/pool.h"
 
 #include "base/alloc.h"
-#include "base/thread.h"
 
 #include <string.h>
 
@@ -19,7 +18,15 @@ static tkt_mutex slab_lock = TKT_MUTEX_INIT;
 static tkt_chunk *slabs[MAX_SLABS];
 static uint32_t slab_count;
 static uint64_t free_head = NONE; /* tag << 32 | number */
+static tkt_chunk *mapped;         /* those of the crash-safe file, with a free list of their own */
+static uint32_t mapped_count;
+static uint32_t mapped_index; /* the first one's number */
+static uint32_t mapped_next;  /* which have never been used */
+static uint32_t mapped_most = UINT32_MAX;
+static uint64_t mapped_head = NONE;
 static uint32_t used_count;
+static uint32_t watched_count = UINT32_MAX;
+static tkt_condition *watcher; /* atomic */
 static uint32_t limit_count = (256u << 20) / TKT_CHUNK_BYTES;
 
 static tkt_chunk *chunk_at(uint32_t index)
@@ -28,27 +35,27 @@ static tkt_chunk *chunk_at(uint32_t index)
     return __atomic_load_n(&slabs[index / SLAB_CHUNKS], __ATOMIC_ACQUIRE) + index % SLAB_CHUNKS;
 }
 
-static void push(tkt_chunk *chunk)
+static void push(uint64_t *list, tkt_chunk *chunk)
 {
-    uint64_t head = __atomic_load_n(&free_head, __ATOMIC_RELAXED);
+    uint64_t head = __atomic_load_n(list, __ATOMIC_RELAXED);
     uint64_t mine;
     do {
         __atomic_store_n(&chunk->next_free, (uint32_t)head, __ATOMIC_RELAXED);
         mine = (head >> 32) + 1;
         mine = mine << 32 | chunk->index;
         /* release: pairs with the acquire in pop(), which reads next_free */
-    } while (!__atomic_compare_exchange_n(&free_head, &head, mine, true, __ATOMIC_RELEASE,
-                                          __ATOMIC_RELAXED));
+    } while (
+        !__atomic_compare_exchange_n(list, &head, mine, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
-static tkt_chunk *pop(void)
+static tkt_chunk *pop(uint64_t *list)
 {
-    uint64_t head = __atomic_load_n(&free_head, __ATOMIC_ACQUIRE);
+    uint64_t head = __atomic_load_n(list, __ATOMIC_ACQUIRE);
     while ((uint32_t)head != NONE) {
         tkt_chunk *chunk = chunk_at((uint32_t)head);
         uint64_t next = __atomic_load_n(&chunk->next_free, __ATOMIC_RELAXED);
         uint64_t mine = (head >> 32) << 32 | next;
-        if (__atomic_compare_exchange_n(&free_head, &head, mine, true, __ATOMIC_ACQUIRE,
+        if (__atomic_compare_exchange_n(list, &head, mine, true, __ATOMIC_ACQUIRE,
                                         __ATOMIC_ACQUIRE))
             return chunk;
     }
@@ -63,31 +70,56 @@ static bool add_slab(bool touch)
         return false;
     if (touch)
         memset(slab, 0, SLAB_CHUNKS * sizeof *slab);
-    tkt_mutex_lock(&slab_lock);
+    uint64_t was = tkt_busy_lock(&slab_lock);
     uint32_t number = slab_count;
     if (number < MAX_SLABS) {
         __atomic_store_n(&slabs[number], slab, __ATOMIC_RELEASE);
         __atomic_store_n(&slab_count, number + 1, __ATOMIC_RELAXED);
     }
-    tkt_mutex_unlock(&slab_lock);
+    tkt_busy_unlock(&slab_lock, was);
     if (number >= MAX_SLABS) {
         tkt_free(slab);
         return false;
     }
     for (uint32_t i = SLAB_CHUNKS; i-- > 0;) {
         slab[i].index = number * SLAB_CHUNKS + i;
-        push(&slab[i]);
+        push(&free_head, &slab[i]);
     }
     return true;
+}
+
+/* A chunk of the crash-safe file; those that were in use before come first. */
+static tkt_chunk *pop_mapped(void)
+{
+    tkt_chunk *chunk = pop(&mapped_head);
+    if (chunk || __atomic_load_n(&mapped_next, __ATOMIC_RELAXED) >= mapped_count)
+        return chunk;
+    uint32_t next = __atomic_fetch_add(&mapped_next, 1, __ATOMIC_RELAXED);
+    if (next >= mapped_count)
+        return NULL;
+    chunk = mapped + next;
+    chunk->index = mapped_index + next;
+    return chunk;
+}
+
+static tkt_chunk *take_any(void)
+{
+    tkt_chunk *chunk = __atomic_load_n(&mapped, __ATOMIC_ACQUIRE) ? pop_mapped() : NULL;
+    if (!chunk)
+        chunk = pop(&free_head);
+    if (!chunk && add_slab(false))
+        chunk = pop(&free_head);
+    return chunk;
 }
 
 tkt_chunk *tkt_pool_take(uint32_t extra)
 {
     uint32_t used = __atomic_add_fetch(&used_count, 1, __ATOMIC_RELAXED);
+    /* acquire: pairs with the release in tkt_pool_watch() */
+    if (used >= __atomic_load_n(&watched_count, __ATOMIC_ACQUIRE))
+        tkt_condition_wake_all(__atomic_load_n(&watcher, __ATOMIC_RELAXED));
     if (used <= __atomic_load_n(&limit_count, __ATOMIC_RELAXED) + extra) {
-        tkt_chunk *chunk = pop();
-        if (!chunk && add_slab(false))
-            chunk = pop();
+        tkt_chunk *chunk = take_any();
         if (chunk)
             return chunk;
     }
@@ -97,8 +129,49 @@ tkt_chunk *tkt_pool_take(uint32_t extra)
 
 void tkt_pool_give(tkt_chunk *chunk)
 {
-    push(chunk);
+    bool is_mapped = tkt_pool_is_mapped(chunk);
+    if (is_mapped)
+        __atomic_store_n(&chunk->log, 0, __ATOMIC_RELEASE);
+    push(is_mapped ? &mapped_head : &free_head, chunk);
     __atomic_sub_fetch(&used_count, 1, __ATOMIC_RELAXED);
+}
+
+bool tkt_pool_is_roomy(void)
+{
+    return __atomic_load_n(&used_count, __ATOMIC_RELAXED) <
+           __atomic_load_n(&limit_count, __ATOMIC_RELAXED) / 2;
+}
+
+uint64_t tkt_pool_round(uint64_t count)
+{
+    return (count + SLAB_CHUNKS - 1) / SLAB_CHUNKS * SLAB_CHUNKS;
+}
+
+bool tkt_pool_is_mapped(const tkt_chunk *chunk)
+{
+    const tkt_chunk *first = __atomic_load_n(&mapped, __ATOMIC_RELAXED);
+    return first && chunk >= first && chunk < first + mapped_count;
+}
+
+void tkt_pool_map(tkt_chunk *chunks, uint32_t count, uint32_t most)
+{
+    uint64_t was = tkt_busy_lock(&slab_lock);
+    for (uint32_t i = 0; i < slab_count; i++)
+        if (tkt_pool_is_mapped(slabs[i]))
+            slabs[i] = NULL; /* nobody refers to them any more */
+    uint32_t number = slab_count;
+    uint32_t fitting = (MAX_SLABS - number) * SLAB_CHUNKS;
+    mapped_count = count < fitting ? count : fitting;
+    mapped_index = number * SLAB_CHUNKS;
+    mapped_next = 0;
+    mapped_most = chunks ? most : UINT32_MAX;
+    mapped_head = NONE;
+    for (uint32_t i = 0; i < mapped_count; i += SLAB_CHUNKS)
+        __atomic_store_n(&slabs[number++], chunks + i, __ATOMIC_RELEASE);
+    __atomic_store_n(&slab_count, number, __ATOMIC_RELAXED);
+    /* release: pairs with the acquire in take_any() */
+    __atomic_store_n(&mapped, chunks, __ATOMIC_RELEASE);
+    tkt_busy_unlock(&slab_lock, was);
 }
 
 void tkt_pool_limit(uint64_t bytes)
@@ -106,12 +179,29 @@ void tkt_pool_limit(uint64_t bytes)
     uint64_t count = bytes / TKT_CHUNK_BYTES;
     if (count > (uint64_t)MAX_SLABS * SLAB_CHUNKS)
         count = (uint64_t)MAX_SLABS * SLAB_CHUNKS;
+    if (count > mapped_most)
+        count = mapped_most;
     __atomic_store_n(&limit_count, (uint32_t)count, __ATOMIC_RELAXED);
+}
+
+/* There is one condition in the process, which each stream sets again. */
+void tkt_pool_watch(tkt_condition *condition, uint64_t bytes)
+{
+    uint64_t count = condition ? bytes / TKT_CHUNK_BYTES : UINT32_MAX;
+    if (condition)
+        __atomic_store_n(&watcher, condition, __ATOMIC_RELAXED);
+    __atomic_store_n(&watched_count, count < UINT32_MAX ? (uint32_t)count : UINT32_MAX,
+                     __ATOMIC_RELEASE);
+}
+
+uint64_t tkt_pool_limit_bytes(void)
+{
+    return (uint64_t)__atomic_load_n(&limit_count, __ATOMIC_RELAXED) * TKT_CHUNK_BYTES;
 }
 
 void tkt_pool_prefault(uint64_t bytes)
 {
-    uint64_t limit = (uint64_t)__atomic_load_n(&limit_count, __ATOMIC_RELAXED) * TKT_CHUNK_BYTES;
+    uint64_t limit = tkt_pool_limit_bytes();
     if (bytes > limit)
         bytes = limit;
     while (tkt_pool_total_bytes() < bytes)
@@ -127,4 +217,13 @@ uint64_t tkt_pool_used_bytes(void)
 uint64_t tkt_pool_total_bytes(void)
 {
     return (uint64_t)__atomic_load_n(&slab_count, __ATOMIC_RELAXED) * SLAB_CHUNKS * TKT_CHUNK_BYTES;
+}
+
+void tkt_pool_free_all(void)
+{
+    tkt_pool_map(NULL, 0, 0);
+    for (uint32_t i = 0; i < slab_count; i++)
+        tkt_free(slabs[i]);
+    slab_count = used_count = 0;
+    free_head = NONE;
 }

@@ -19,16 +19,10 @@ static bool is_phase(const takt_frame *frame)
     return (frame->site & TAKT_FRAME_PHASE) != 0;
 }
 
-/* Whether an end is to end it, and not the end of its block. */
+/* True for frames that TAKT_BEGIN opened: an END closes them, leaving the block does not. */
 static bool is_pair(const takt_frame *frame)
 {
     return (frame->site & TKT_FRAME_PAIR) != 0;
-}
-
-/* The ticks of now, from the clock in use; the header's reading is good only if that is inline. */
-static uint64_t exact(uint64_t header_ticks)
-{
-    return tkt_clock_is_inline() ? header_ticks : tkt_ticks();
 }
 
 static void store_top(tkt_thread_log *log, takt_frame *top)
@@ -48,15 +42,19 @@ static void write_span(tkt_thread_log *log, uint32_t depth, uint64_t end)
     }
     bool is_plain = depth < TKT_DEEP && (end - begin) >> 32 == 0;
     takt_record *slot = tkt_log_reserve(log, is_plain ? 1 : 2);
-    if (!slot)
+    if (!slot) {
+        tkt_log_lose_end(log, depth, end);
         return;
+    }
     if (is_plain) {
-        *slot = (takt_record){begin, (uint32_t)(end - begin), tkt_frame_site(frame) << 8 | depth};
+        tkt_slot_write(slot, (takt_record){begin, (uint32_t)(end - begin),
+                                           tkt_frame_site(frame) << 8 | depth});
         tkt_log_publish(log, slot + 1);
         return;
     }
-    slot[0] = (takt_record){begin, tkt_frame_site(frame), tkt_slot_tag(TKT_SLOT_SPAN, depth)};
-    slot[1] = (takt_record){end, depth, tkt_slot_tag(TKT_SLOT_MORE, depth)};
+    tkt_slot_write(slot,
+                   (takt_record){begin, tkt_frame_site(frame), tkt_slot_tag(TKT_SLOT_SPAN, depth)});
+    tkt_slot_write(slot + 1, (takt_record){end, depth, tkt_slot_tag(TKT_SLOT_MORE, depth)});
     tkt_log_publish(log, slot + 2);
 }
 
@@ -127,14 +125,15 @@ takt_open takt_scope_begin_v1(takt_site *site)
     return open;
 }
 
-void takt_scope_end_v1(takt_open open, uint64_t now)
+/* Whatever ends a scope reads the clock after it has entered the log. Between a reading before and
+ * the entry a signal handler could record spans, which would end after the scope that they are in.
+ */
+void takt_scope_end_v1(takt_open open)
 {
-    if (open.start == DEEP_START)
-        now = tkt_ticks();
-    now = exact(now);
-    tkt_thread_log *log = tkt_log_enter();
+    tkt_thread_log *log = tkt_log_enter_for_end();
     if (!log)
         return;
+    uint64_t now = tkt_ticks();
     bool is_open = open.frame >= log->frames && open.frame < log->thread->top &&
                    (open.start == DEEP_START || open.frame->start == open.start);
     if (is_open) /* otherwise it is another thread's, or was closed by the end of one around it */
@@ -165,13 +164,59 @@ static void begin_site(tkt_thread_log *log, uint32_t id, const void *caller)
         log->unpushed++;
 }
 
-void takt_begin_v1(takt_site *site)
+/* The slow paths stand apart, so that the fast ones save no registers for them. */
+#define APART __attribute__((noinline))
+
+/* Whether a begin is nothing but a push: there is room, and the clock is inline. */
+static bool may_push(const takt_thread_v1 *thread)
+{
+    return !thread->is_busy && thread->top != thread->top_limit;
+}
+
+static void push_pair(takt_thread_v1 *thread, uint32_t site)
+{
+    takt_frame *frame = thread->top;
+    __atomic_store_n(&frame->site, site | TKT_FRAME_PAIR, __ATOMIC_RELEASE);
+    __atomic_store_n(&frame->start, takt_ticks(), __ATOMIC_RELEASE);
+    __atomic_store_n(&thread->top, frame + 1, __ATOMIC_RELEASE);
+}
+
+/* Whether a slot may be written without the library's slow path; if so the thread has a log. */
+static bool may_write(const takt_thread_v1 *thread)
+{
+    return !thread->is_busy && thread->cursor != thread->limit;
+}
+
+/* With may_write(): the innermost scope, if it is one of a pair that the fast path can end. */
+static takt_open innermost_pair(const takt_thread_v1 *thread)
+{
+    const tkt_thread_log *log = thread->log;
+    takt_frame *frame = thread->top - 1;
+    if (!is_pair(frame) || frame >= log->frames + TKT_DEEP)
+        return (takt_open){NULL, 0};
+    return (takt_open){frame, frame->start};
+}
+
+static APART void begin_site_slow(takt_site *site, const void *caller)
 {
     tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
-    begin_site(log, tkt_log_site(log, site), CALLER);
+    begin_site(log, tkt_log_site(log, site), caller);
     tkt_log_leave(log);
+}
+
+void takt_begin_v1(takt_site *site)
+{
+    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+    if (id && may_push(thread)) {
+        takt_enter(thread);
+        push_pair(thread, id);
+        takt_leave(thread);
+    } else {
+        begin_site_slow(site, CALLER);
+    }
 }
 
 /* The innermost open scope of that name, or TKT_MAX_DEPTH. */
@@ -209,8 +254,8 @@ static void end_unmatched(tkt_thread_log *log, uint32_t id, uint64_t now)
         takt_record *slot = id ? tkt_log_reserve(log, 2) : NULL;
         if (!slot)
             return;
-        slot[0] = (takt_record){0, id, tkt_slot_tag(TKT_SLOT_SPAN, 0)};
-        slot[1] = (takt_record){now, 0, tkt_slot_tag(TKT_SLOT_MORE, 0)};
+        tkt_slot_write(slot, (takt_record){0, id, tkt_slot_tag(TKT_SLOT_SPAN, 0)});
+        tkt_slot_write(slot + 1, (takt_record){now, 0, tkt_slot_tag(TKT_SLOT_MORE, 0)});
         tkt_log_publish(log, slot + 2);
     } else {
         tkt_log_lose(log, TAKT_LOSS_MISMATCH);
@@ -218,12 +263,12 @@ static void end_unmatched(tkt_thread_log *log, uint32_t id, uint64_t now)
     }
 }
 
-void takt_end_v1(takt_site *site)
+static APART void end_site_slow(takt_site *site)
 {
-    uint64_t now = tkt_ticks();
-    tkt_thread_log *log = tkt_log_enter();
+    tkt_thread_log *log = tkt_log_enter_for_end();
     if (!log)
         return;
+    uint64_t now = tkt_ticks();
     uint32_t id = tkt_log_site(log, site);
     if (id) {
         uint32_t depth = find_open(log, tkt_site_get(id)->name_id);
@@ -233,6 +278,18 @@ void takt_end_v1(takt_site *site)
             end_unmatched(log, id, now);
     }
     tkt_log_leave(log);
+}
+
+void takt_end_v1(takt_site *site)
+{
+    const takt_thread_v1 *thread = &takt_thread_hot_v1;
+    takt_open open = may_write(thread) ? innermost_pair(thread) : (takt_open){NULL, 0};
+    uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+    if (id && open.frame &&
+        tkt_site_get(id)->name_id == tkt_site_get(tkt_frame_site(open.frame))->name_id)
+        takt_scope_close(open);
+    else
+        end_site_slow(site);
 }
 
 /* The id of a name of run time, from the thread's cache if its text is still the same. */
@@ -252,39 +309,43 @@ static uint32_t id_of_name(tkt_thread_log *log, const char *name)
     return id;
 }
 
-/* The cases that need nothing but a push: known name, room, inline clock. */
-static bool begin_fast(takt_thread_v1 *thread, const char *name)
+/* False unless the thread has used the name lately. */
+static bool begin_name_fast(takt_thread_v1 *thread, const char *name)
 {
-    tkt_thread_log *log = thread->log;
-    takt_frame *frame = thread->top;
-    if (frame == thread->top_limit || thread->is_busy)
+    if (!name || !may_push(thread))
         return false;
+    takt_enter(thread);
+    const tkt_thread_log *log = thread->log;
     uintptr_t key = (uintptr_t)name;
     const tkt_cached_name *cached = &log->names[(key ^ key >> 8) % TKT_NAME_CACHE];
-    if (cached->address != name || !name || strcmp(cached->text, name) != 0)
-        return false;
-    __atomic_store_n(&frame->site, cached->site | TKT_FRAME_PAIR, __ATOMIC_RELEASE);
-    __atomic_store_n(&frame->start, takt_ticks(), __ATOMIC_RELEASE);
-    __atomic_store_n(&thread->top, frame + 1, __ATOMIC_RELEASE);
-    return true;
+    bool is_known = cached->address == name && strcmp(cached->text, name) == 0;
+    if (is_known)
+        push_pair(thread, cached->site);
+    takt_leave(thread);
+    return is_known;
+}
+
+static APART void begin_name_slow(const char *name, const void *caller)
+{
+    tkt_thread_log *log = tkt_log_enter();
+    if (!log)
+        return;
+    begin_site(log, id_of_name(log, name), caller);
+    tkt_log_leave(log);
 }
 
 void takt_begin(const char *name)
 {
-    if (!takt_is_on(TAKT_NORMAL_BIT) || begin_fast(&takt_thread_hot_v1, name))
-        return;
-    tkt_thread_log *log = tkt_log_enter();
-    if (!log)
-        return;
-    begin_site(log, id_of_name(log, name), CALLER);
-    tkt_log_leave(log);
+    if (takt_is_on(TAKT_NORMAL_BIT) && !begin_name_fast(&takt_thread_hot_v1, name))
+        begin_name_slow(name, CALLER);
 }
 
-static void end_slow(uint64_t now)
+static APART void end_slow(void)
 {
-    tkt_thread_log *log = tkt_log_enter();
+    tkt_thread_log *log = tkt_log_enter_for_end();
     if (!log)
         return;
+    uint64_t now = tkt_ticks();
     uint32_t depth = tkt_log_depth(log);
     while (depth > 0 && !is_pair(&log->frames[depth - 1]))
         depth--;
@@ -297,19 +358,14 @@ static void end_slow(uint64_t now)
 
 void takt_end(void)
 {
-    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    const takt_thread_v1 *thread = &takt_thread_hot_v1;
     if (!takt_is_on(TAKT_NORMAL_BIT) && !takt_has_open())
         return;
-    if (thread->cursor == thread->limit || thread->is_busy) {
-        end_slow(tkt_ticks());
-        return;
-    }
-    takt_open open = {thread->top - 1, 0};
-    open.start = open.frame->start;
-    if (!is_pair(open.frame) || open.frame->depth >= TKT_DEEP)
-        end_slow(tkt_ticks());
-    else
+    takt_open open = may_write(thread) ? innermost_pair(thread) : (takt_open){NULL, 0};
+    if (open.frame)
         takt_scope_close(open);
+    else
+        end_slow();
 }
 
 /* ---- Phases ---------------------------------------------------------------------------------- */
@@ -335,13 +391,14 @@ void takt_phase_v1(takt_site *site)
     tkt_log_leave(log);
 }
 
-void tkt_scope_end_phase(uint64_t now)
+uint64_t tkt_scope_end_phase(void)
 {
-    if (!takt_has_open() || !is_phase(takt_thread_hot_v1.top - 1))
-        return;
-    tkt_thread_log *log = tkt_log_enter();
+    bool is_open = takt_has_open() && is_phase(takt_thread_hot_v1.top - 1);
+    tkt_thread_log *log = is_open ? tkt_log_enter_for_end() : NULL;
+    uint64_t now = tkt_ticks();
     if (!log)
-        return;
+        return now;
     tkt_scope_unwind(log, tkt_log_depth(log) - 1, now, TKT_CLOSED_BY_ANOTHER);
     tkt_log_leave(log);
+    return now;
 }

@@ -9,8 +9,9 @@
  * mismatches of that cause. */
 void tkt_scope_unwind(tkt_thread_log *log, uint32_t depth, uint64_t now, tkt_mismatch cause);
 
-/* Ends the phase that is innermost on this thread, if one is: steps end phases as scopes do. */
-void tkt_scope_end_phase(uint64_t now);
+/* Ends the phase that is innermost on this thread, if one is: steps end phases as scopes do.
+ * Returns the ticks of now, which are the phase's end. */
+uint64_t tkt_scope_end_phase(void);
 
 /* Opens a scope for a name of run time; its frame is NULL when nothing records. `caller` is where
  * the program goes on, see tkt_stack_here(). */

@@ -5,14 +5,21 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/hash.h"
-#include "base/thread.h"
+#include "base/instances.h"
+#include "record/control.h"
+#include "record/log.h"
+#include "record/mapping.h"
 #include "record/slot.h"
 
 #include <string.h>
 
+#define LEAST_BYTES                                                                                \
+    (UINT64_C(256) << 10) /* of names, and of values, however little memory there is */
 #define BLOCK_BITS 12
 #define BLOCK_SIZE (1u << BLOCK_BITS)
 #define BLOCKS     ((TKT_SITE_MAX >> BLOCK_BITS) + 1)
+
+TKT_MARK_INSTANCE(takt_switch_hot_v1);
 
 /* A table of things by number that grows without moving. */
 typedef struct table {
@@ -23,11 +30,29 @@ typedef struct table {
 static tkt_mutex registry_lock = TKT_MUTEX_INIT;
 static tkt_arena registry_memory;
 static tkt_map site_ids;
-static tkt_map text_ids;
 static table sites;
-static table texts;
+static uint64_t limit_bytes = UINT64_C(64) << 20; /* atomic; of each of the two: */
+static uint64_t name_bytes;                       /* names that came at run time */
+
+/* Texts by number, and numbers by text. */
+typedef struct text_list {
+    tkt_map ids;
+    table texts;
+    tkt_arena memory;
+    uint64_t bytes;      /* with what keeping them takes */
+    uint32_t generation; /* how often it was emptied */
+} text_list;
+
+static text_list names;  /* stay: the program and its threads refer to them */
+static text_list values; /* of arguments; only chunks refer to them */
 static tkt_text category_names[TKT_CATEGORIES];
 static uint32_t category_count = 1;
+
+static uint64_t lock_registry(void)
+{
+    tkt_record_watch_forks();
+    return tkt_busy_lock(&registry_lock);
+}
 
 static void *table_get(table *of, uint32_t index)
 {
@@ -106,25 +131,67 @@ static uint64_t bits_of(uint32_t category, uint32_t level)
     return UINT64_C(1) << (category * 4 + index);
 }
 
-static uint32_t find_text(const char *text)
+/* What a text is known by outside of here. */
+static uint32_t id_of(const text_list *list, uint32_t index)
+{
+    if (list == &names)
+        return index;
+    return TKT_VALUE | (list->generation << TKT_VALUE_BITS & ~TKT_VALUE) | index;
+}
+
+#define ENTRY_BYTES 96u /* about what a text takes besides its bytes */
+
+static uint32_t find_text(text_list *list, const char *text)
 {
     size_t size = strlen(text);
     for (uint64_t key = tkt_hash_bytes(text, size);; key++) {
-        uint64_t *id = tkt_map_put(&text_ids, key);
+        uint64_t *id = tkt_map_put(&list->ids, key);
         if (!id)
             return 0;
         if (*id == 0) {
-            tkt_text *copy = tkt_arena_alloc(&registry_memory, sizeof *copy);
-            if (copy && copy_text(copy, text, ""))
-                *id = table_add(&texts, copy);
+            tkt_text *copy = tkt_arena_alloc(&list->memory, sizeof *copy);
+            const char *bytes = copy ? tkt_arena_copy(&list->memory, text, size) : NULL;
+            if (bytes) {
+                *copy = (tkt_text){bytes, size};
+                *id = table_add(&list->texts, copy);
+                list->bytes += size + ENTRY_BYTES;
+            }
+            if (*id)
+                tkt_mapping_add_text(id_of(list, (uint32_t)*id), *copy);
         }
         if (*id == 0) {
-            tkt_map_remove(&text_ids, key);
+            tkt_map_remove(&list->ids, key);
             return 0;
         }
-        if (strcmp(tkt_text_get((uint32_t)*id).bytes, text) == 0)
+        const tkt_text *known = table_get(&list->texts, (uint32_t)*id);
+        if (strcmp(known->bytes, text) == 0)
             return (uint32_t)*id;
     }
+}
+
+/* What stands for all texts that find no room any more. */
+#define MORE_NAMES "(more names)"
+
+static bool is_known_text(const text_list *list, const char *text)
+{
+    size_t size = strlen(text);
+    for (uint64_t key = tkt_hash_bytes(text, size);; key++) {
+        const uint64_t *id = tkt_map_get(&list->ids, key);
+        if (!id)
+            return false;
+        const tkt_text *known = table_get((table *)(uintptr_t)&list->texts, (uint32_t)*id);
+        if (strcmp(known->bytes, text) == 0)
+            return true;
+    }
+}
+
+/* False, and the loss is counted, when the ceiling does not allow for so many bytes more. */
+static bool has_room(uint64_t bytes, size_t size)
+{
+    if (bytes + size + ENTRY_BYTES <= __atomic_load_n(&limit_bytes, __ATOMIC_RELAXED))
+        return true;
+    tkt_log_lose(takt_thread_hot_v1.log, TAKT_LOSS_MORE_NAMES);
+    return false;
 }
 
 static uint32_t add_site(const takt_site *site)
@@ -134,7 +201,7 @@ static uint32_t add_site(const takt_site *site)
         return 0;
     *copy = (tkt_site){
         .line = site->line, .filter = site->filter, .kind = site->kind, .level = site->level};
-    copy->name_id = find_text(site->name ? site->name : "(null)");
+    copy->name_id = find_text(&names, site->name ? site->name : "(null)");
     copy->name = tkt_text_get(copy->name_id);
     if (copy->name_id == 0 || !copy_text(&copy->file, site->file, "") ||
         !copy_text(&copy->category, site->category, "") ||
@@ -142,7 +209,10 @@ static uint32_t add_site(const takt_site *site)
         !copy_text(&copy->device, site->device, ""))
         return 0;
     copy->bits = bits_of(category_index(site->category), site->level);
-    return table_add(&sites, copy);
+    uint32_t id = table_add(&sites, copy);
+    if (id)
+        tkt_mapping_add_site(id, copy);
+    return id;
 }
 
 /* Finds or adds a site. Different sites of equal hash take the next free key. */
@@ -165,23 +235,36 @@ static uint32_t find_site(const takt_site *site)
 
 uint32_t tkt_site_register(takt_site *site)
 {
-    tkt_mutex_lock(&registry_lock);
+    uint64_t was = lock_registry();
     uint32_t id = find_site(site);
     if (id != 0) {
         __atomic_store_n(&site->bits, tkt_site_get(id)->bits, __ATOMIC_RELAXED);
         /* release: whoever sees the id finds the site in the table, see table_get() */
         __atomic_store_n(&site->id, id, __ATOMIC_RELEASE);
     }
-    tkt_mutex_unlock(&registry_lock);
+    tkt_busy_unlock(&registry_lock, was);
     return id;
+}
+
+/* Whether a site of that hash is there already; a false alarm adds one more than the ceiling. */
+static bool is_known_site(const takt_site *site)
+{
+    return tkt_map_get(&site_ids, hash_site(site)) != NULL;
 }
 
 uint32_t tkt_site_named(const char *name, takt_site_kind kind)
 {
-    const takt_site site = {.kind = (uint8_t)kind, .level = TAKT_LEVEL_NORMAL, .name = name};
-    tkt_mutex_lock(&registry_lock);
+    takt_site site = {.kind = (uint8_t)kind, .level = TAKT_LEVEL_NORMAL, .name = name};
+    size_t size = sizeof(tkt_site) + (name ? strlen(name) : 0);
+    uint64_t was = lock_registry();
+    bool is_known = is_known_site(&site);
+    if (!is_known && !has_room(name_bytes, size)) {
+        site.name = MORE_NAMES;
+        is_known = true;
+    }
     uint32_t id = find_site(&site);
-    tkt_mutex_unlock(&registry_lock);
+    name_bytes += is_known ? 0 : size + 2 * ENTRY_BYTES;
+    tkt_busy_unlock(&registry_lock, was);
     return id;
 }
 
@@ -190,28 +273,117 @@ const tkt_site *tkt_site_get(uint32_t id)
     return table_get(&sites, id);
 }
 
+/* Interns a text that came at run time; `bytes` is what the ceiling holds for. */
+static uint32_t intern(text_list *list, uint64_t *bytes, const char *text)
+{
+    if (!text)
+        text = "(null)";
+    bool is_known = is_known_text(list, text);
+    size_t size = strlen(text);
+    if (!is_known && !has_room(*bytes, size)) {
+        text = MORE_NAMES;
+        is_known = true;
+    }
+    uint32_t id = find_text(list, text);
+    if (bytes != &list->bytes && !is_known)
+        *bytes += size + ENTRY_BYTES;
+    return id;
+}
+
 uint32_t tkt_text_intern(const char *text)
 {
-    tkt_mutex_lock(&registry_lock);
-    uint32_t id = find_text(text ? text : "(null)");
-    tkt_mutex_unlock(&registry_lock);
+    uint64_t was = lock_registry();
+    uint32_t id = intern(&names, &name_bytes, text);
+    tkt_busy_unlock(&registry_lock, was);
+    return id;
+}
+
+uint32_t tkt_text_intern_value(const char *text)
+{
+    uint64_t was = lock_registry();
+    uint32_t id = intern(&values, &values.bytes, text);
+    id = id ? id_of(&values, id) : 0;
+    tkt_busy_unlock(&registry_lock, was);
     return id;
 }
 
 tkt_text tkt_text_get(uint32_t id)
 {
-    const tkt_text *text = id ? table_get(&texts, id) : NULL;
+    const tkt_text *text = NULL;
+    if (id & TKT_VALUE) {
+        uint32_t index = TKT_VALUE_INDEX(id);
+        if (id == id_of(&values, index))
+            text = table_get(&values.texts, index);
+    } else if (id) {
+        text = table_get(&names.texts, id);
+    }
     return text ? *text : (tkt_text){"", 0};
+}
+
+void tkt_site_visit(void (*site)(uint32_t id, const tkt_site *site),
+                    void (*text)(uint32_t id, tkt_text text))
+{
+    uint64_t was = lock_registry();
+    for (uint32_t id = 1; id <= sites.count; id++)
+        site(id, table_get(&sites, id));
+    for (uint32_t id = 1; id <= names.texts.count; id++)
+        text(id, tkt_text_get(id));
+    for (uint32_t i = 1; i <= values.texts.count; i++)
+        text(id_of(&values, i), tkt_text_get(id_of(&values, i)));
+    tkt_busy_unlock(&registry_lock, was);
 }
 
 uint64_t tkt_site_mask(uint32_t level, const takt_category_switch *switches, size_t count)
 {
     uint64_t levels = (UINT64_C(1) << (level > 4 ? 4 : level)) - 1;
     uint64_t mask = levels * UINT64_C(0x0111111111111111);
-    tkt_mutex_lock(&registry_lock);
+    uint64_t was = lock_registry();
     for (size_t i = 0; i < count; i++)
         if (!switches[i].is_on)
             mask &= ~(UINT64_C(15) << (category_index(switches[i].name) * 4));
-    tkt_mutex_unlock(&registry_lock);
+    tkt_busy_unlock(&registry_lock, was);
     return mask;
+}
+
+static void free_table(table *of)
+{
+    for (uint32_t i = 0; i < BLOCKS && of->blocks[i]; i++) {
+        tkt_free(of->blocks[i]);
+        of->blocks[i] = NULL;
+    }
+    of->count = 0;
+}
+
+static void free_texts(text_list *list)
+{
+    free_table(&list->texts);
+    tkt_map_fini(&list->ids);
+    tkt_arena_fini(&list->memory);
+    list->bytes = 0;
+    list->generation++;
+}
+
+void tkt_site_limit(uint64_t max_bytes)
+{
+    uint64_t bytes = max_bytes / 4;
+    __atomic_store_n(&limit_bytes, bytes < LEAST_BYTES ? LEAST_BYTES : bytes, __ATOMIC_RELAXED);
+}
+
+void tkt_site_forget_values(void)
+{
+    uint64_t was = lock_registry();
+    if (values.texts.count > 0)
+        free_texts(&values);
+    tkt_busy_unlock(&registry_lock, was);
+}
+
+void tkt_site_free_all(void)
+{
+    free_table(&sites);
+    tkt_map_fini(&site_ids);
+    free_texts(&names);
+    free_texts(&values);
+    tkt_arena_fini(&registry_memory);
+    category_count = 1;
+    name_bytes = 0;
 }

@@ -38,9 +38,31 @@ uint32_t tkt_site_named(const char *name, takt_site_kind kind);
 /* The registered site; `id` came from one of the functions above. Any thread. */
 const tkt_site *tkt_site_get(uint32_t id);
 
-/* Interns a text; 0, which stands for "", when there is no memory. Any thread. */
+/* Calls both for everything that is registered, with the registry's lock held. */
+void tkt_site_visit(void (*site)(uint32_t id, const tkt_site *site),
+                    void (*text)(uint32_t id, tkt_text text));
+
+/* The id of a value has this bit, then the number of its generation: none that was forgotten is
+ * taken for a later one. Names have ids below. */
+#define TKT_VALUE                0x80000000u
+#define TKT_VALUE_BITS           24
+#define TKT_VALUE_INDEX(id)      ((id) & ((1u << TKT_VALUE_BITS) - 1))
+#define TKT_VALUE_GENERATION(id) ((id) >> TKT_VALUE_BITS)
+
+/* Interns a name; 0, which stands for "", when there is no memory. Any thread. */
 uint32_t tkt_text_intern(const char *text);
 tkt_text tkt_text_get(uint32_t id);
+
+/* The same for the value of an argument, which is forgotten when no chunk is kept any more. */
+uint32_t tkt_text_intern_value(const char *text);
+void tkt_site_forget_values(void);
+
+/* Names that come at run time may take a quarter of that, and so may values. Later ones are one
+ * name, "(more names)", and counted. */
+void tkt_site_limit(uint64_t max_bytes);
+
+/* Forgets all, when nothing of the program can come any more. */
+void tkt_site_free_all(void);
 
 /* The mask of all categories at levels up to `level`, without those that are switched off. */
 uint64_t tkt_site_mask(uint32_t level, const takt_category_switch *switches, size_t count);

@@ -60,6 +60,15 @@ static inline uint32_t tkt_slot_tag(tkt_slot_kind kind, uint32_t open_scopes)
     return (TKT_SLOT_FIRST + (uint32_t)kind) << 8 | depth;
 }
 
+/* The tag comes last: in a crash-safe recording it says that the slot is written. */
+static inline void tkt_slot_write(takt_record *slot, takt_record what)
+{
+    slot->start = what.start;
+    slot->ticks = what.ticks;
+    __atomic_signal_fence(__ATOMIC_RELEASE);
+    slot->tag = what.tag;
+}
+
 static inline uint32_t tkt_slot_id(const takt_record *slot) { return slot->tag >> 8; }
 static inline uint32_t tkt_slot_depth(const takt_record *slot) { return slot->tag & 0xFFu; }
 

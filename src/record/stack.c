@@ -9,6 +9,7 @@
 #include "base/dynlib.h"
 #include "base/unwind.h"
 #include "record/control.h"
+#include "record/mapping.h"
 #include "record/site.h"
 #include "record/slot.h"
 
@@ -71,6 +72,7 @@ static uint32_t add(const memory *seen, const tkt_stack_place *places)
     for (uint32_t i = 0; i < seen->count; i++)
         stack->addresses[i] = seen->returns[i].address;
     memcpy(copy, places, places_bytes);
+    tkt_mapping_add_stack(stack);
     return stack->number;
 }
 
@@ -79,7 +81,7 @@ static uint32_t add(const memory *seen, const tkt_stack_place *places)
 static uint32_t find(const memory *seen, const tkt_stack_place *places)
 {
     uint32_t found = 0;
-    tkt_mutex_lock(&stacks_lock);
+    uint64_t was = tkt_busy_lock(&stacks_lock);
     for (uint64_t key = hash_of(seen);; key++) {
         const uint64_t *known = tkt_map_get(&numbers, key);
         if (known && !is_equal(stacks.items[*known - 1], seen))
@@ -96,7 +98,7 @@ static uint32_t find(const memory *seen, const tkt_stack_place *places)
             tkt_map_remove(&numbers, key);
         break;
     }
-    tkt_mutex_unlock(&stacks_lock);
+    tkt_busy_unlock(&stacks_lock, was);
     return found;
 }
 
@@ -152,15 +154,31 @@ void tkt_stack_write(tkt_thread_log *log, uint32_t stack, uint64_t begin_ticks)
     takt_record *slot = stack ? tkt_log_reserve(log, 1) : NULL;
     if (!slot)
         return;
-    *slot = (takt_record){begin_ticks, stack, tkt_slot_tag(TKT_SLOT_STACK, tkt_log_depth(log))};
+    tkt_slot_write(
+        slot, (takt_record){begin_ticks, stack, tkt_slot_tag(TKT_SLOT_STACK, tkt_log_depth(log))});
     tkt_log_publish(log, slot + 1);
 }
 
 const tkt_call_stack *tkt_stack_get(uint32_t number)
 {
-    tkt_mutex_lock(&stacks_lock);
+    uint64_t was = tkt_busy_lock(&stacks_lock);
     const tkt_call_stack *stack =
         number && number <= stacks.count ? stacks.items[number - 1] : NULL;
-    tkt_mutex_unlock(&stacks_lock);
+    tkt_busy_unlock(&stacks_lock, was);
     return stack;
+}
+
+void tkt_stack_visit(void (*visit)(const tkt_call_stack *stack))
+{
+    uint64_t was = tkt_busy_lock(&stacks_lock);
+    for (size_t i = 0; i < stacks.count; i++)
+        visit(stacks.items[i]);
+    tkt_busy_unlock(&stacks_lock, was);
+}
+
+void tkt_stack_free_all(void)
+{
+    tkt_map_fini(&numbers);
+    TKT_ARRAY_FREE(&stacks);
+    tkt_arena_fini(&stacks_memory);
 }

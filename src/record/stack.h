@@ -29,7 +29,13 @@ uint32_t tkt_stack_here(tkt_thread_log *log, const void *caller);
 /* Writes which stack the innermost open scope has, which began at `begin_ticks`. */
 void tkt_stack_write(tkt_thread_log *log, uint32_t stack, uint64_t begin_ticks);
 
+/* Forgets all, when nobody records or looks any more. */
+void tkt_stack_free_all(void);
+
 /* The stack of that number, which stays. Any thread. */
 const tkt_call_stack *tkt_stack_get(uint32_t number);
+
+/* Calls it for every stack that is known, with a lock held. */
+void tkt_stack_visit(void (*visit)(const tkt_call_stack *stack));
 
 #endif

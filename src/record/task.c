@@ -8,6 +8,7 @@
 #include "base/thread.h"
 #include "record/control.h"
 #include "record/log.h"
+#include "record/mapping.h"
 #include "record/site.h"
 #include "record/slot.h"
 
@@ -60,40 +61,42 @@ static tkt_task *take_place(shard *s, uint64_t *index)
 static bool is_at_limit(uint64_t id)
 {
     shard *s = &shards[id % SHARDS];
-    tkt_mutex_lock(&s->lock);
+    uint64_t was = tkt_busy_lock(&s->lock);
     bool is_full = has_no_place(s);
-    tkt_mutex_unlock(&s->lock);
+    tkt_busy_unlock(&s->lock, was);
     return is_full;
 }
 
 static bool remember(uint64_t id, tkt_task task)
 {
     shard *s = &shards[id % SHARDS];
-    tkt_mutex_lock(&s->lock);
+    uint64_t was = tkt_busy_lock(&s->lock);
     uint64_t *place = tkt_map_put(&s->indices, id);
     tkt_task *open = place ? take_place(s, place) : NULL;
-    if (open)
+    if (open) {
         *open = task;
-    else if (place)
+        tkt_mapping_set_task((*place - 1) * SHARDS + id % SHARDS, &task);
+    } else if (place)
         tkt_map_remove(&s->indices, id);
-    tkt_mutex_unlock(&s->lock);
+    tkt_busy_unlock(&s->lock, was);
     return open != NULL;
 }
 
 static bool forget(uint64_t id, tkt_task *task)
 {
     shard *s = &shards[id % SHARDS];
-    tkt_mutex_lock(&s->lock);
+    uint64_t was = tkt_busy_lock(&s->lock);
     const uint64_t *place = tkt_map_get(&s->indices, id);
     bool is_open = place != NULL;
     if (is_open) {
         uint32_t index = (uint32_t)(*place - 1);
         *task = s->open.items[index];
         s->open.items[index].site = 0;
+        tkt_mapping_set_task((uint64_t)index * SHARDS + id % SHARDS, NULL);
         s->free.items[s->free.count++] = index;
         tkt_map_remove(&s->indices, id);
     }
-    tkt_mutex_unlock(&s->lock);
+    tkt_busy_unlock(&s->lock, was);
     return is_open;
 }
 
@@ -101,22 +104,22 @@ void tkt_task_visit(void (*visit)(void *user, const tkt_task *task), void *user)
 {
     for (uint32_t i = 0; i < SHARDS; i++) {
         shard *s = &shards[i];
-        tkt_mutex_lock(&s->lock);
+        uint64_t was = tkt_busy_lock(&s->lock);
         for (size_t k = 0; k < s->open.count; k++)
             if (s->open.items[k].site != 0)
                 visit(user, &s->open.items[k]);
-        tkt_mutex_unlock(&s->lock);
+        tkt_busy_unlock(&s->lock, was);
     }
 }
 
 takt_track takt_track_named(const char *name)
 {
-    return tkt_record_is_refused() ? 0 : tkt_text_intern(name);
+    return tkt_log_is_refused() ? 0 : tkt_text_intern(name);
 }
 
 takt_span takt_span_begin(takt_track track, const char *name)
 {
-    if (!takt_is_on(TAKT_NORMAL_BIT) || tkt_record_is_refused())
+    if (!takt_is_on(TAKT_NORMAL_BIT) || tkt_log_refuses())
         return 0;
     uint32_t site = tkt_site_named(name, TAKT_SITE_SCOPE);
     uint64_t id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
@@ -134,8 +137,8 @@ static void put_span(tkt_slot_kind kind, const tkt_task *task, uint64_t begin, u
         return;
     takt_record *slot = tkt_log_reserve(log, 2);
     if (slot) {
-        slot[0] = (takt_record){begin, task->site, tkt_slot_tag(kind, 0)};
-        slot[1] = (takt_record){end, task->track, tkt_slot_tag(TKT_SLOT_MORE, 0)};
+        tkt_slot_write(slot, (takt_record){begin, task->site, tkt_slot_tag(kind, 0)});
+        tkt_slot_write(slot + 1, (takt_record){end, task->track, tkt_slot_tag(TKT_SLOT_MORE, 0)});
         tkt_log_publish(log, slot + 2);
     }
     tkt_log_leave(log);
@@ -144,7 +147,7 @@ static void put_span(tkt_slot_kind kind, const tkt_task *task, uint64_t begin, u
 void takt_span_end(takt_span span)
 {
     tkt_task task;
-    if (span == 0 || tkt_record_is_refused())
+    if (span == 0 || tkt_log_refuses())
         return;
     uint64_t now = tkt_ticks();
     if (forget(span, &task))
@@ -155,7 +158,7 @@ void takt_span_end(takt_span span)
 
 void takt_span_at(takt_track track, const char *name, uint64_t begin_ns, uint64_t end_ns)
 {
-    if (!takt_is_on(TAKT_NORMAL_BIT) || tkt_record_is_refused())
+    if (!takt_is_on(TAKT_NORMAL_BIT) || tkt_log_refuses())
         return;
     if (end_ns < begin_ns) {
         tkt_log_lose(NULL, TAKT_LOSS_CLOCK);
@@ -164,4 +167,13 @@ void takt_span_at(takt_track track, const char *name, uint64_t begin_ns, uint64_
     const tkt_task task = {.site = tkt_site_named(name, TAKT_SITE_SCOPE), .track = track};
     if (task.site)
         put_span(TKT_SLOT_SPAN_AT, &task, begin_ns, end_ns);
+}
+
+void tkt_task_free_all(void)
+{
+    for (uint32_t i = 0; i < SHARDS; i++) {
+        tkt_map_fini(&shards[i].indices);
+        TKT_ARRAY_FREE(&shards[i].open);
+        TKT_ARRAY_FREE(&shards[i].free);
+    }
 }

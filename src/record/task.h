@@ -15,4 +15,7 @@ typedef struct tkt_task {
 /* Calls `visit` for every open one, with a lock held: it must not begin or end any. */
 void tkt_task_visit(void (*visit)(void *user, const tkt_task *task), void *user);
 
+/* Forgets all, when nobody begins or ends any more. */
+void tkt_task_free_all(void);
+
 #endif

@@ -1,7 +1,8 @@
 /* Fitting a table to the width.
  *
  * Texts shrink first, down to a width at which they still tell something; then columns go by their
- * rank, and after each one the texts take what has become free. */
+ * rank, those of one rank together, and the texts take what has become free. The command's own
+ * tables follow the same rule: src/cli/render_text.c. */
 #include "report/fit.h"
 
 #include <string.h>
@@ -36,8 +37,6 @@ static size_t natural_width(const tkt_table *table, size_t column, size_t most)
 {
     bool is_text = table->columns[column].type == TKT_CELL_TEXT;
     size_t width = strlen(table->columns[column].title);
-    if (!is_text && width < table->min_width)
-        width = table->min_width;
     for (size_t i = 0; i < table->shown; i++) {
         size_t cell = cell_width(table, i, column, most);
         width = cell > width ? cell : width;
@@ -73,20 +72,21 @@ static bool shrink_texts(const tkt_table *table, tkt_fit *f, size_t width, size_
     return true;
 }
 
-/* Takes the column of the greatest rank away; false when all that are left stay. */
-static bool drop_column(const tkt_table *table, tkt_fit *f)
+/* Takes the columns of the greatest rank away; false when all that are left stay. */
+static bool drop_columns(const tkt_table *table, tkt_fit *f)
 {
-    size_t worst = TKT_NO_COLUMN;
+    uint8_t worst = 0;
+    size_t kept = 0;
     for (size_t i = 0; i < f->count; i++) {
         uint8_t rank = table->columns[f->columns[i]].rank;
-        if (rank > 0 && (worst == TKT_NO_COLUMN || rank >= table->columns[f->columns[worst]].rank))
-            worst = i;
+        worst = rank > worst ? rank : worst;
     }
-    if (worst == TKT_NO_COLUMN)
-        return false;
-    f->count--;
-    memmove(&f->columns[worst], &f->columns[worst + 1], (f->count - worst) * sizeof f->columns[0]);
-    return true;
+    for (size_t i = 0; worst > 0 && i < f->count; i++) {
+        if (table->columns[f->columns[i]].rank != worst)
+            f->columns[kept++] = f->columns[i];
+    }
+    f->count = worst > 0 ? kept : f->count;
+    return worst > 0;
 }
 
 void tkt_fit_table(const tkt_table *table, const tkt_layout *layout, tkt_fit *f)
@@ -103,8 +103,11 @@ void tkt_fit_table(const tkt_table *table, const tkt_layout *layout, tkt_fit *f)
     memcpy(f->widths, natural, sizeof f->widths);
     if (layout->full_names)
         return;
+    shrink_texts(table, f, 0, TEXT_ENOUGH);
+    f->needed = width_of(f);
+    memcpy(f->widths, natural, sizeof f->widths);
     while (!shrink_texts(table, f, layout->width, TEXT_ENOUGH)) {
-        if (!drop_column(table, f)) {
+        if (!drop_columns(table, f)) {
             shrink_texts(table, f, layout->width, TEXT_LEAST);
             return;
         }

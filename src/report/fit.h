@@ -10,6 +10,7 @@ typedef struct tkt_fit {
     size_t columns[TKT_MAX_COLUMNS]; /* those that are shown */
     size_t count;
     size_t widths[TKT_MAX_COLUMNS]; /* by column of the table */
+    size_t needed; /* the least width at which no column is left out */
 } tkt_fit;
 
 void tkt_fit_table(const tkt_table *table, const tkt_layout *layout, tkt_fit *fit);

@@ -124,6 +124,12 @@ static void put_notes(const tkt_document *document, tkt_writer *writer)
 
 void tkt_render_markdown(const tkt_document *document, tkt_writer *writer)
 {
+    char ending[TKT_ENDING_SIZE];
+    if (*tkt_ending_text(ending, document->trace)) {
+        tkt_writer_text(writer, "> ");
+        put_text(writer, ending);
+        tkt_writer_text(writer, "\n\n");
+    }
     if (document->is_page)
         put_facts(document, writer);
     for (size_t i = 0; i < document->table_count; i++) {

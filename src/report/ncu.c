@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define KERNELS_SHOWN 3
+#define LONGEST_NAME  256u
 #define LAUNCHES      5 /* enough to see whether they are alike; each is run some dozen times */
 
 /* What is known of the name: all of it, or what tables print for a kernel that has no label. */
@@ -26,39 +27,58 @@ static const char *name_of(const takt_trace *trace, const tkt_named *kernel)
     return "";
 }
 
-static bool is_longer(const tkt_named *a, const tkt_named *b)
+typedef struct base_name {
+    const char *text;
+    size_t size; /* 0: not one to offer */
+} base_name;
+
+static base_name base_of(const takt_trace *trace, const tkt_named *kernel)
 {
-    return !b || a->stats.total_ns > b->stats.total_ns;
+    base_name base;
+    base.size = tkt_kernel_base_name(name_of(trace, kernel), &base.text);
+    if (base.size > LONGEST_NAME)
+        base.size = 0;
+    return base;
 }
 
-/* The kernel with the largest total but for those that are in `taken`. */
-static const tkt_named *longest(const tkt_nameds *kernels, const tkt_named **taken, size_t count)
+static bool is_among(base_name name, const base_name *names, size_t count)
 {
-    const tkt_named *found = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (names[i].size == name.size && memcmp(names[i].text, name.text, name.size) == 0)
+            return true;
+    return false;
+}
+
+/* The name of the kernel with the largest total whose name is not in `shown`: rows of one kernel
+ * that differ in their launches, or in template arguments, have one command in common. */
+static base_name longest(const takt_trace *trace, const tkt_nameds *kernels, const base_name *shown,
+                         size_t count)
+{
+    base_name found = {NULL, 0};
+    uint64_t most_ns = 0;
     for (size_t i = 0; i < kernels->count; i++) {
-        bool is_taken = false;
-        for (size_t t = 0; t < count; t++)
-            is_taken = is_taken || taken[t] == &kernels->items[i];
-        if (!is_taken && is_longer(&kernels->items[i], found))
-            found = &kernels->items[i];
+        uint64_t total_ns = kernels->items[i].stats.total_ns;
+        base_name name = base_of(trace, &kernels->items[i]);
+        if (name.size == 0 || is_among(name, shown, count))
+            continue;
+        if (found.size == 0 || total_ns > most_ns) {
+            found = name;
+            most_ns = total_ns;
+        }
     }
     return found;
 }
 
 void tkt_add_ncu_notes(tkt_document *document, const tkt_nameds *kernels)
 {
-    const tkt_named *taken[KERNELS_SHOWN];
-    bool is_begun = false;
-    for (size_t i = 0; i < KERNELS_SHOWN && i < kernels->count; i++) {
-        taken[i] = longest(kernels, taken, i);
-        const char *base;
-        size_t size = tkt_kernel_base_name(name_of(document->trace, taken[i]), &base);
-        if (size == 0 || size > 256)
-            continue;
-        if (!is_begun)
+    base_name shown[KERNELS_SHOWN];
+    for (size_t i = 0; i < KERNELS_SHOWN; i++) {
+        shown[i] = longest(document->trace, kernels, shown, i);
+        if (shown[i].size == 0)
+            return;
+        if (i == 0)
             tkt_document_add_note(document, "To look into the longest with Nsight Compute:");
-        is_begun = true;
-        tkt_document_add_note(document, "ncu -k 'regex:^%.*s$' -c %d PROGRAM", (int)size, base,
-                              LAUNCHES);
+        tkt_document_add_note(document, "ncu -k 'regex:^%.*s$' -c %d PROGRAM", (int)shown[i].size,
+                              shown[i].text, LAUNCHES);
     }
 }

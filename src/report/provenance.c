@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* One line of several parts, with "; " between them. */
 typedef struct line {
@@ -73,14 +74,27 @@ static bool is_told(int loss, bool has_devices)
                             loss == TAKT_LOSS_UNATTRIBUTED));
 }
 
+static bool is_unknown(const takt_facts *facts)
+{
+    return facts->ending != TAKT_ENDING_WHOLE && facts->known_until_ns == 0;
+}
+
+/* What is counted up to a moment before the end is the least that it can be. */
+static const char *least(const takt_facts *facts)
+{
+    return facts->ending == TAKT_ENDING_KILLED ? "at least " : "";
+}
+
 static void add_losses(line *l, const takt_facts *facts, bool has_devices)
 {
+    if (is_unknown(facts))
+        add_part(l, "losses unknown");
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
-        if (facts->losses[i] == 0 && !is_told(i, has_devices))
+        if (facts->losses[i] == 0 && (!is_told(i, has_devices) || is_unknown(facts)))
             continue;
         char part[96];
-        snprintf(part, sizeof part, "%s %llu", takt_loss_name((takt_loss)i),
-                 (unsigned long long)facts->losses[i]);
+        snprintf(part, sizeof part, "%s %s%llu", takt_loss_name((takt_loss)i),
+                 i == TAKT_LOSS_CUT ? "" : least(facts), (unsigned long long)facts->losses[i]);
         add_part(l, part);
     }
 }
@@ -94,7 +108,76 @@ static void add_cost(line *l, const takt_facts *facts)
     double cost_ns = facts->cost_ns > 0 && facts->cost_ns < 1e18 ? facts->cost_ns : 0;
     tkt_value_text(cost, TKT_CELL_TIME, (tkt_cell){.u = (uint64_t)(cost_ns + 0.5)});
     tkt_value_text(share, TKT_CELL_SHARE, (tkt_cell){.d = wall_ns > 0 ? cost_ns / wall_ns : 0});
-    snprintf(part, sizeof part, "Takt's cost %s (%s of wall time)", cost, share);
+    snprintf(part, sizeof part, "Takt's cost %s%s (%s of wall time)", least(facts), cost, share);
+    add_part(l, is_unknown(facts) ? "Takt's cost unknown" : part);
+}
+
+static const char *const ending_names[] = {"whole", "killed", "cut"};
+
+/* "12.345s, until 2026-01-31 12:00:00 UTC" */
+static void put_until(char *out, size_t size, const takt_facts *facts)
+{
+    char time[TKT_VALUE_SIZE];
+    uint64_t until_ns = facts->ending == TAKT_ENDING_KILLED && facts->known_until_ns
+                            ? facts->known_until_ns
+                            : facts->end_ns;
+    uint64_t length_ns = until_ns > facts->begin_ns ? until_ns - facts->begin_ns : 0;
+    uint64_t real_ns = until_ns + (uint64_t)facts->realtime_offset_ns;
+    time_t seconds = (time_t)((int64_t)real_ns / 1000000000);
+    struct tm parts;
+    tkt_value_text(time, TKT_CELL_TIME, (tkt_cell){.u = length_ns});
+    size_t used = (size_t)snprintf(out, size, "%s", time);
+    if (facts->realtime_offset_ns && gmtime_r(&seconds, &parts))
+        strftime(out + used, size - used, ", until %Y-%m-%d %H:%M:%S UTC", &parts);
+}
+
+const char *tkt_ending_text(char out[TKT_ENDING_SIZE], const takt_trace *trace)
+{
+    const takt_facts *facts = &trace->facts;
+    char until[128];
+    out[0] = '\0';
+    put_until(until, sizeof until, facts);
+    if (facts->ending == TAKT_ENDING_KILLED)
+        snprintf(out, TKT_ENDING_SIZE,
+                 "INCOMPLETE: the program was killed, or it still runs. The recording is known for "
+                 "%s; what came later is missing, and how much that is, is unknown. Losses and "
+                 "Takt's cost are at least those told here.",
+                 until);
+    else if (facts->ending == TAKT_ENDING_CUT && facts->known_until_ns == 0)
+        snprintf(out, TKT_ENDING_SIZE,
+                 "INCOMPLETE: the file is cut so early that nothing is known of the recording.");
+    else if (facts->ending == TAKT_ENDING_CUT)
+        snprintf(
+            out, TKT_ENDING_SIZE,
+            "INCOMPLETE: the file is cut. Of a recording of %s, %llu of %llu spans are missing "
+            "and %llu of %llu activities.",
+            until, (unsigned long long)facts->missing_spans,
+            (unsigned long long)(facts->missing_spans + facts->span_count),
+            (unsigned long long)facts->missing_activities,
+            (unsigned long long)(facts->missing_activities + facts->activity_count));
+    return out;
+}
+
+/* A scope without its end is open when the recording ends, and so is one around the last step. The
+ * name tells which it is, and so does how often it is open. */
+static void add_unfinished(line *l, const takt_trace *trace)
+{
+    const takt_facts *facts = &trace->facts;
+    const tkt_most_unfinished *most = &trace->most_unfinished;
+    char part[400];
+    int size =
+        snprintf(part, sizeof part, "begun before %llu, unfinished %llu",
+                 (unsigned long long)facts->begun_before, (unsigned long long)facts->unfinished);
+    if (most->count > 0) {
+        const tkt_trace_site *site = &trace->sites.items[most->site];
+        const char *file = tkt_trace_text(trace, site->file), *slash = strrchr(file, '/');
+        size += snprintf(part + size, sizeof part - (size_t)size, " (%llu of '%.100s'",
+                         (unsigned long long)most->count, tkt_trace_text(trace, site->name));
+        if (*file)
+            size += snprintf(part + size, sizeof part - (size_t)size, " at %.100s:%u",
+                             slash ? slash + 1 : file, site->line);
+        snprintf(part + size, sizeof part - (size_t)size, ")");
+    }
     add_part(l, part);
 }
 
@@ -103,18 +186,19 @@ void tkt_put_provenance(tkt_writer *writer, const takt_trace *trace, size_t widt
     line l = {writer, width, 0};
     const takt_facts *facts = &trace->facts;
     char part[160];
+    if (tkt_trace_rank_text(part, sizeof part, facts))
+        add_part(&l, part);
     snprintf(part, sizeof part, "backend %.100s", tkt_trace_text(trace, trace->backend));
     add_part(&l, part);
     add_clock(&l, trace);
     if (has_backend(trace))
         add_device_clock(&l, facts);
     add_losses(&l, facts, has_backend(trace));
-    if (facts->has_spans) { /* of a summary it is not known */
-        snprintf(part, sizeof part, "begun before %llu, unfinished %llu",
-                 (unsigned long long)facts->begun_before, (unsigned long long)facts->unfinished);
-        add_part(&l, part);
-    }
-    if (facts->is_partial)
+    if (facts->has_spans) /* of a summary it is not known */
+        add_unfinished(&l, trace);
+    if (facts->ending != TAKT_ENDING_WHOLE)
+        add_part(&l, "incomplete");
+    else if (facts->is_partial)
         add_part(&l, "partial cycle");
     add_cost(&l, facts);
     tkt_writer_text(writer, "\n");
@@ -149,7 +233,7 @@ void tkt_put_provenance_json(tkt_writer *writer, const takt_trace *trace)
                           facts->device_uncertainty_is_least ? "true" : "false");
         put_number(writer, "device_shift_ns", facts->device_shift_ns);
     }
-    put_number(writer, "cost_ns", facts->cost_ns);
+    put_number(writer, "cost_ns", is_unknown(facts) ? NAN : facts->cost_ns);
     put_count(writer, "wall_ns", tkt_wall_ns(facts));
     if (facts->has_spans) {
         put_count(writer, "begun_before", facts->begun_before);
@@ -157,7 +241,18 @@ void tkt_put_provenance_json(tkt_writer *writer, const takt_trace *trace)
     } else {
         tkt_writer_text(writer, ", \"begun_before\": null, \"unfinished\": null");
     }
+    put_count(writer, "rank", facts->rank);
+    put_count(writer, "world_size", facts->world_size);
     tkt_writer_format(writer, ", \"partial\": %s", facts->is_partial ? "true" : "false");
+    tkt_writer_format(writer, ", \"ending\": \"%s\"", ending_names[facts->ending]);
+    if (facts->ending != TAKT_ENDING_WHOLE) {
+        char text[TKT_ENDING_SIZE];
+        tkt_writer_text(writer, ", \"incomplete\": ");
+        tkt_put_json(writer, tkt_ending_text(text, trace));
+        put_count(writer, "known_until_ns", facts->known_until_ns);
+        put_count(writer, "missing_spans", facts->missing_spans);
+        put_count(writer, "missing_activities", facts->missing_activities);
+    }
     tkt_writer_text(writer, ", \"losses\": {");
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
         tkt_writer_text(writer, i ? ", " : "");

@@ -6,6 +6,11 @@
 
 #include <takt/trace.h>
 
+/* What is missing at the end, for people: "INCOMPLETE: the program was killed ...". Empty for a whole
+ * trace. Returns out. */
+#define TKT_ENDING_SIZE 512
+const char *tkt_ending_text(char out[TKT_ENDING_SIZE], const takt_trace *trace);
+
 /* "backend none; clock tsc, ...; dropped 0; ...", one line, broken at a semicolon only where it is
  * longer than `width` (SIZE_MAX: never). Ends with a newline. */
 void tkt_put_provenance(tkt_writer *writer, const takt_trace *trace, size_t width);

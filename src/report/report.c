@@ -10,6 +10,7 @@
 
 #define USUAL_WIDTH 160
 #define LEAST_WIDTH 20
+#define USUAL_KEY   "takt_report_options.width="
 
 typedef struct report {
     const char *name;
@@ -76,7 +77,8 @@ static size_t width_for(const takt_report_options *options, const takt_sink *sin
 static takt_status render(const tkt_document *document, const takt_report_options *options,
                           const takt_sink *sink)
 {
-    tkt_layout layout = {width_for(options, sink), options->color, options->full_names};
+    tkt_layout layout = {width_for(options, sink), options->color, options->full_names,
+                         options->width_key ? options->width_key : USUAL_KEY};
     tkt_writer writer;
     takt_status status = tkt_writer_init(&writer, *sink, 0);
     if (status != TAKT_OK)

@@ -87,6 +87,10 @@ takt_status tkt_show_timeline(tkt_document *document, const takt_report_options 
     const takt_trace *trace = document->trace;
     if (!trace->facts.has_spans)
         return TAKT_NO_SPANS;
+    bool are_cuda;
+    takt_status status = tkt_activities_are_cuda(trace, &are_cuda);
+    if (status != TAKT_OK)
+        return status;
     size_t rows = timeline_rows(trace, options);
     bool has_devices = tkt_device_activity_count(trace) > 0;
     size_t columns = has_devices ? TIMELINE_COLUMNS : HOST_COLUMNS;
@@ -95,7 +99,7 @@ takt_status tkt_show_timeline(tkt_document *document, const takt_report_options 
     if (!table)
         return TAKT_NO_MEMORY;
     document->nothing = "No activity";
-    table->heading = tkt_activities_are_cuda(trace) ? "CUDA timeline:" : "Timeline:";
+    table->heading = are_cuda ? "CUDA timeline:" : "Timeline:";
     table->style = TKT_STYLE_WARP;
     table->default_rows = TIMELINE_ROWS;
     table->all_rows = trace->activities.count;
@@ -164,10 +168,12 @@ static takt_status show_by(tkt_document *document, tkt_activity_key key, const t
     takt_status status = tkt_activities_total(document->trace, key, &totals);
     if (status != TAKT_OK)
         return status;
+    bool are_cuda = false;
     status = show_totals(document, columns, &totals);
     if (status == TAKT_OK)
-        document->tables[0].heading =
-            tkt_activities_are_cuda(document->trace) ? cuda_heading : heading;
+        status = tkt_activities_are_cuda(document->trace, &are_cuda);
+    if (status == TAKT_OK)
+        document->tables[0].heading = are_cuda ? cuda_heading : heading;
     tkt_activity_totals_fini(&totals);
     return status;
 }

@@ -10,17 +10,17 @@ enum {
 
 static const tkt_column call_columns[CALL_COLUMNS] = {
     [TKT_NAMED_NAME] = {"Call", "name", TKT_CELL_TEXT, 0, true, 1},
-    [TKT_NAMED_COUNT] = {"# of Calls", "count", TKT_CELL_COUNT, 2, false, 1},
-    [TKT_NAMED_SHARE] = {"Total %", "total_percent", TKT_CELL_SHARE, 3, false, 1},
-    [TKT_NAMED_TOTAL] = {"Total", "total_ns", TKT_CELL_TIME, 0, false, 1},
-    [TKT_NAMED_AVERAGE] = {"Average", "avg_ns", TKT_CELL_TIME, 1, false, 1},
-    [TKT_NAMED_MEDIAN] = {"Median", "median_ns", TKT_CELL_TIME, 5, false, 1},
-    [TKT_NAMED_P99] = {"p99", "p99_ns", TKT_CELL_TIME, 6, false, 1},
-    [TKT_NAMED_LEAST] = {"Min", "min_ns", TKT_CELL_TIME, 7, false, 1},
-    [TKT_NAMED_MOST] = {"Max", "max_ns", TKT_CELL_TIME, 4, false, 1},
-    [TKT_NAMED_DEVIATION] = {"StdDev", "stddev_ns", TKT_CELL_TIME, 8, false, 1},
-    [WALL_SHARE] = {"Wall %", "wall_percent", TKT_CELL_SHARE, 6, false, 1},
-    [ERRORS] = {"Errors", "errors", TKT_CELL_COUNT, 1, false, 1},
+    [TKT_NAMED_COUNT] = {"# of Calls", "count", TKT_CELL_COUNT, 3, false, 1},
+    [TKT_NAMED_SHARE] = {"Total %", "total_percent", TKT_CELL_SHARE, 2, false, 1},
+    [TKT_NAMED_TOTAL] = {"Total", "total_ns", TKT_CELL_TIME, 1, false, 1},
+    [TKT_NAMED_AVERAGE] = {"Average", "avg_ns", TKT_CELL_TIME, 6, false, 1},
+    [TKT_NAMED_MEDIAN] = {"Median", "median_ns", TKT_CELL_TIME, 8, false, 1},
+    [TKT_NAMED_P99] = {"p99", "p99_ns", TKT_CELL_TIME, 9, false, 1},
+    [TKT_NAMED_LEAST] = {"Min", "min_ns", TKT_CELL_TIME, 10, false, 1},
+    [TKT_NAMED_MOST] = {"Max", "max_ns", TKT_CELL_TIME, 7, false, 1},
+    [TKT_NAMED_DEVIATION] = {"StdDev", "stddev_ns", TKT_CELL_TIME, 11, false, 1},
+    [WALL_SHARE] = {"Wall %", "wall_percent", TKT_CELL_SHARE, 5, false, 1},
+    [ERRORS] = {"Errors", "errors", TKT_CELL_COUNT, 4, false, 1},
     [FIRST_ERROR] = {"First error", "first_error", TKT_CELL_COUNT, TKT_HIDDEN, false, 1},
 };
 

@@ -24,26 +24,26 @@ enum {
 
 static const tkt_column kernel_columns[KERNEL_COLUMNS] = {
     [TKT_NAMED_NAME] = {"Kernel Name", "name", TKT_CELL_TEXT, 0, true, 1},
-    [TKT_NAMED_COUNT] = {"Occurrences", "count", TKT_CELL_COUNT, 2, false, 1},
-    [TKT_NAMED_SHARE] = {"Total %", "total_percent", TKT_CELL_SHARE, 3, false, 1},
-    [TKT_NAMED_TOTAL] = {"Total", "total_ns", TKT_CELL_TIME, 0, false, 1},
-    [TKT_NAMED_AVERAGE] = {"Average", "avg_ns", TKT_CELL_TIME, 1, false, 1},
-    [TKT_NAMED_MEDIAN] = {"Median", "median_ns", TKT_CELL_TIME, 5, false, 1},
+    [TKT_NAMED_COUNT] = {"Occurrences", "count", TKT_CELL_COUNT, 5, false, 1},
+    [TKT_NAMED_SHARE] = {"Total %", "total_percent", TKT_CELL_SHARE, 4, false, 1},
+    [TKT_NAMED_TOTAL] = {"Total", "total_ns", TKT_CELL_TIME, 1, false, 1},
+    [TKT_NAMED_AVERAGE] = {"Average", "avg_ns", TKT_CELL_TIME, 7, false, 1},
+    [TKT_NAMED_MEDIAN] = {"Median", "median_ns", TKT_CELL_TIME, 10, false, 1},
     [TKT_NAMED_P99] = {"p99", "p99_ns", TKT_CELL_TIME, TKT_HIDDEN, false, 1},
-    [TKT_NAMED_LEAST] = {"Min", "min_ns", TKT_CELL_TIME, 5, false, 1},
-    [TKT_NAMED_MOST] = {"Max", "max_ns", TKT_CELL_TIME, 4, false, 1},
-    [TKT_NAMED_DEVIATION] = {"StdDev", "stddev_ns", TKT_CELL_TIME, 9, false, 1},
+    [TKT_NAMED_LEAST] = {"Min", "min_ns", TKT_CELL_TIME, 12, false, 1},
+    [TKT_NAMED_MOST] = {"Max", "max_ns", TKT_CELL_TIME, 9, false, 1},
+    [TKT_NAMED_DEVIATION] = {"StdDev", "stddev_ns", TKT_CELL_TIME, 19, false, 1},
     [FULL_NAME] = {"Full Name", "full_name", TKT_CELL_TEXT, TKT_HIDDEN, true, 1},
-    [GRID] = {"Grid Dim", "grid", TKT_CELL_TEXT, 5, false, 1},
-    [BLOCK] = {"Block Dim", "block", TKT_CELL_TEXT, 5, false, 1},
-    [CLUSTER] = {"Cluster Dim", "cluster", TKT_CELL_TEXT, 7, false, 1},
-    [REGISTERS] = {"Regs", "registers", TKT_CELL_COUNT, 6, false, 1},
-    [STATIC] = {"Static Shmem", "static_shared_bytes", TKT_CELL_BYTES, 7, false, 1},
-    [DYNAMIC] = {"Dynamic Shmem", "dynamic_shared_bytes", TKT_CELL_BYTES, 8, false, 1},
-    [LOCAL] = {"Local Mem", "local_bytes", TKT_CELL_BYTES, 8, false, 1},
-    [TENSOR] = {"TensorCore by name", "tensor_core_by_name", TKT_CELL_TEXT, 7, false, 1},
-    [OCCUPANCY] = {"Occupancy %", "occupancy_percent", TKT_CELL_PERCENT, 5, false, 1},
-    [LIMIT] = {"Limited by", "limited_by", TKT_CELL_TEXT, 8, true, 1},
+    [GRID] = {"Grid Dim", "grid", TKT_CELL_TEXT, 8, false, 1},
+    [BLOCK] = {"Block Dim", "block", TKT_CELL_TEXT, 8, false, 1},
+    [CLUSTER] = {"Cluster Dim", "cluster", TKT_CELL_TEXT, 15, false, 1},
+    [REGISTERS] = {"Regs", "registers", TKT_CELL_COUNT, 11, false, 1},
+    [STATIC] = {"Static Shmem", "static_shared_bytes", TKT_CELL_BYTES, 14, false, 1},
+    [DYNAMIC] = {"Dynamic Shmem", "dynamic_shared_bytes", TKT_CELL_BYTES, 13, false, 1},
+    [LOCAL] = {"Local Mem", "local_bytes", TKT_CELL_BYTES, 18, false, 1},
+    [TENSOR] = {"TensorCore by name", "tensor_core_by_name", TKT_CELL_TEXT, 17, false, 1},
+    [OCCUPANCY] = {"Occupancy %", "occupancy_percent", TKT_CELL_PERCENT, 6, false, 1},
+    [LIMIT] = {"Limited by", "limited_by", TKT_CELL_TEXT, 16, true, 1},
 };
 
 /* "64,2,1" */
@@ -132,7 +132,27 @@ static void hide_empty_columns(tkt_table *table)
     }
 }
 
-static takt_status show_kernels(tkt_document *document, const tkt_nameds *nameds, bool full_names)
+static bool differs(const tkt_table *table, size_t column)
+{
+    for (size_t i = 1; i < table->row_count; i++) {
+        const tkt_cell *cell = &table->cells[i * table->column_count + column];
+        if (tkt_value_compare(table->columns[column].type, cell[0], table->cells[column]) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* By launch, what kernels are launched with tells two rows of one name apart, and stays longest. */
+static void keep_shapes(tkt_table *table)
+{
+    for (size_t column = GRID; column <= LOCAL; column++) {
+        if (table->columns[column].rank != TKT_HIDDEN && differs(table, column))
+            table->columns[column].rank = column <= BLOCK ? 2 : 3;
+    }
+}
+
+static takt_status show_kernels(tkt_document *document, const tkt_nameds *nameds,
+                                tkt_kernel_key key, bool full_names)
 {
     const takt_trace *trace = document->trace;
     bool has_shapes = trace->facts.has_spans;
@@ -149,6 +169,8 @@ static takt_status show_kernels(tkt_document *document, const tkt_nameds *nameds
     }
     if (has_shapes)
         hide_empty_columns(table);
+    if (has_shapes && key == TKT_BY_LAUNCH)
+        keep_shapes(table);
     if (nameds->count > 0) {
         tkt_document_add_note(document, "The median is within 3.2 %%.");
         tkt_add_ncu_notes(document, nameds);
@@ -166,7 +188,7 @@ takt_status tkt_show_kernels(tkt_document *document, const takt_report_options *
     document->nothing = "No kernels";
     takt_status status = tkt_kernels_of(document->trace, key, &nameds);
     if (status == TAKT_OK)
-        status = show_kernels(document, &nameds, full_names);
+        status = show_kernels(document, &nameds, key, full_names);
     tkt_nameds_fini(&nameds);
     return status;
 }

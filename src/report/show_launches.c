@@ -36,24 +36,24 @@ enum {
         [TIMES + (time)*FIGURES +                                                                  \
             MEDIAN] = {title " Med", key "_median_ns", TKT_CELL_TIME, median, false, 1},           \
         [TIMES + (time)*FIGURES +                                                                  \
-            LEAST] = {title " Min", key "_min_ns", TKT_CELL_TIME, 10, false, 1},                   \
+            LEAST] = {title " Min", key "_min_ns", TKT_CELL_TIME, 14, false, 1},                   \
         [TIMES + (time)*FIGURES +                                                                  \
-            MOST] = {title " Max", key "_max_ns", TKT_CELL_TIME, 9, false, 1},                     \
+            MOST] = {title " Max", key "_max_ns", TKT_CELL_TIME, 13, false, 1},                    \
         [TIMES + (time)*FIGURES +                                                                  \
             DEVIATION] = {title " StdDev", key "_stddev_ns", TKT_CELL_TIME, TKT_HIDDEN, false, 1}
 
 static const tkt_column columns[COLUMNS] = {
     [NAME] = {"Launched", "name", TKT_CELL_TEXT, 0, true, 1},
-    [COUNT] = {"Count", "count", TKT_CELL_COUNT, 1, false, 1},
-    [QUEUED] = {"QCount", "queue_count", TKT_CELL_COUNT, 7, false, 1},
-    [LATE] = {"Not hidden", "not_hidden", TKT_CELL_COUNT, 6, false, 1},
-    [LATE_SHARE] = {"Not hidden %", "not_hidden_percent", TKT_CELL_SHARE, 0, false, 1},
-    [WAITED] = {"Waited", "waited_ns", TKT_CELL_TIME, 0, false, 1},
-    FIGURES_OF(TKT_LAUNCH_CALL, "API", "api", 2, 5),
-    FIGURES_OF(TKT_LAUNCH_QUEUE, "Queue", "queue", 2, 5),
-    FIGURES_OF(TKT_LAUNCH_WORK, "Kernel", "kernel", 2, 8),
-    FIGURES_OF(TKT_LAUNCH_TOTAL, "Total", "total", 4, 8),
-    [CALL] = {"Call", "launch", TKT_CELL_TEXT, 11, true, 1},
+    [COUNT] = {"Count", "count", TKT_CELL_COUNT, 3, false, 1},
+    [QUEUED] = {"QCount", "queue_count", TKT_CELL_COUNT, 8, false, 1},
+    [LATE] = {"Not hidden", "not_hidden", TKT_CELL_COUNT, 4, false, 1},
+    [LATE_SHARE] = {"Not hidden %", "not_hidden_percent", TKT_CELL_SHARE, 1, false, 1},
+    [WAITED] = {"Waited", "waited_ns", TKT_CELL_TIME, 2, false, 1},
+    FIGURES_OF(TKT_LAUNCH_CALL, "API", "api", 5, 10),
+    FIGURES_OF(TKT_LAUNCH_QUEUE, "Queue", "queue", 6, 10),
+    FIGURES_OF(TKT_LAUNCH_WORK, "Kernel", "kernel", 7, 11),
+    FIGURES_OF(TKT_LAUNCH_TOTAL, "Total", "total", 9, 12),
+    [CALL] = {"Call", "launch", TKT_CELL_TEXT, 15, true, 1},
 };
 
 static void fill_times(tkt_cell *row, const tkt_launch_stats *times)

@@ -28,19 +28,19 @@ enum {
 };
 
 static const tkt_column columns[COLUMNS] = {
-    [DEVICE] = {"Device", "device", TKT_CELL_TEXT, 7, true, 1},
+    [DEVICE] = {"Device", "device", TKT_CELL_TEXT, 11, true, 1},
     [PERIOD] = {"Period", "period", TKT_CELL_TEXT, 0, true, 1},
     [PEAK] = {"Peak", "peak_bytes", TKT_CELL_BYTES, 0, false, 1},
-    [PEAK_AT] = {"Peak at", "peak_at_ns", TKT_CELL_OFFSET, 5, false, 1},
+    [PEAK_AT] = {"Peak at", "peak_at_ns", TKT_CELL_OFFSET, 7, false, 1},
     [CURRENT] = {"At the end", "current_bytes", TKT_CELL_BYTES, 1, false, 1},
-    [CHANGE] = {"Change", "change_bytes", TKT_CELL_CHANGE, 4, false, 1},
+    [CHANGE] = {"Change", "change_bytes", TKT_CELL_CHANGE, 5, false, 1},
     [ALLOCATIONS] = {"Allocations", "allocations", TKT_CELL_COUNT, 2, false, 1},
     [FREES] = {"Frees", "frees", TKT_CELL_COUNT, 3, false, 1},
-    [UNMATCHED] = {"Unmatched", "unmatched_frees", TKT_CELL_COUNT, 6, false, 1},
-    [FREE] = {"Free", "free_bytes", TKT_CELL_BYTES, 4, false, 1},
-    [CAPACITY] = {"Capacity", "capacity_bytes", TKT_CELL_BYTES, 5, false, 1},
-    [POOLS] = {"In pools", "pool_bytes", TKT_CELL_BYTES, 8, false, 1},
-    [FRAGMENTATION] = {"Fragmentation %", "fragmentation_percent", TKT_CELL_PERCENT, 7, false, 1},
+    [UNMATCHED] = {"Unmatched", "unmatched_frees", TKT_CELL_COUNT, 9, false, 1},
+    [FREE] = {"Free", "free_bytes", TKT_CELL_BYTES, 6, false, 1},
+    [CAPACITY] = {"Capacity", "capacity_bytes", TKT_CELL_BYTES, 8, false, 1},
+    [POOLS] = {"In pools", "pool_bytes", TKT_CELL_BYTES, 10, false, 1},
+    [FRAGMENTATION] = {"Fragmentation %", "fragmentation_percent", TKT_CELL_PERCENT, 4, false, 1},
 };
 
 static bool is_reported(const tkt_memory_totals *memory)
@@ -133,17 +133,34 @@ enum {
 
 static const tkt_column jump_columns[JUMP_COLUMNS] = {
     [BYTES] = {"Size", "bytes", TKT_CELL_BYTES, 0, false, 1},
-    [TIMES] = {"Times", "times", TKT_CELL_COUNT, 2, false, 1},
-    [FIRST] = {"First at", "first_at_ns", TKT_CELL_OFFSET, 3, false, 1},
+    [TIMES] = {"Times", "times", TKT_CELL_COUNT, 3, false, 1},
+    [FIRST] = {"First at", "first_at_ns", TKT_CELL_OFFSET, 4, false, 1},
     [SCOPE] = {"Scope", "scope", TKT_CELL_TEXT, 0, true, 1},
-    [THREAD] = {"Thread", "thread", TKT_CELL_TEXT, 1, true, 1},
+    [THREAD] = {"Thread", "thread", TKT_CELL_TEXT, 2, true, 1},
     [PLACE] = {"Device", "device", TKT_CELL_TEXT, 1, true, 1},
 };
+
+/* "cuda:0", "host", or "host, pinned". */
+static const char *place_of(const takt_trace *trace, const tkt_memory_jump *jump)
+{
+    if (jump->is_pinned)
+        return "host, pinned";
+    return jump->device ? tkt_trace_text(trace, jump->device) : "host";
+}
+
+/* Some of the memory is not what the program reports. */
+static bool is_of_cuda(const takt_trace *trace, const tkt_memory_jumps *jumps)
+{
+    bool is = trace->device_memory.count > 0;
+    for (size_t i = 0; i < jumps->count; i++)
+        is = is || jumps->items[i].is_pinned;
+    return is;
+}
 
 static takt_status add_jumps(tkt_document *document, const tkt_memory_jumps *jumps)
 {
     const takt_trace *trace = document->trace;
-    bool has_devices = trace->device_memory.count > 0;
+    bool has_devices = is_of_cuda(trace, jumps);
     tkt_table *table =
         tkt_document_add_table(document, "jumps", jump_columns,
                                has_devices ? JUMP_COLUMNS : HOST_JUMP_COLUMNS, jumps->count);
@@ -159,7 +176,7 @@ static takt_status add_jumps(tkt_document *document, const tkt_memory_jumps *jum
         row[SCOPE].text = jump->site ? jump->scope : NULL;
         row[THREAD].text = jump->thread;
         if (has_devices)
-            row[PLACE].text = jump->device ? tkt_trace_text(trace, jump->device) : "host";
+            row[PLACE].text = place_of(trace, jump);
     }
     return TAKT_OK;
 }
@@ -181,44 +198,59 @@ enum {
     ALLOCATOR,
     HOST,
     HOST_SELF,
-    HOST_NET_COLUMNS,
-    CUDA = HOST_NET_COLUMNS,
+    CUDA,
     CUDA_SELF,
     NET_COLUMNS
 };
 
 static const tkt_column net_columns[NET_COLUMNS] = {
     [ALLOCATOR] = {"Scope", "scope", TKT_CELL_TEXT, 0, true, 1},
-    [HOST] = {"CPU Mem", "cpu_memory_bytes", TKT_CELL_CHANGE, 2, false, 1},
+    [HOST] = {"CPU Mem", "cpu_memory_bytes", TKT_CELL_CHANGE, 1, false, 1},
     [HOST_SELF] = {"Self CPU Mem", "self_cpu_memory_bytes", TKT_CELL_CHANGE, 3, false, 1},
     [CUDA] = {"CUDA Mem", "cuda_memory_bytes", TKT_CELL_CHANGE, 0, false, 1},
-    [CUDA_SELF] = {"Self CUDA Mem", "self_cuda_memory_bytes", TKT_CELL_CHANGE, 1, false, 1},
+    [CUDA_SELF] = {"Self CUDA Mem", "self_cuda_memory_bytes", TKT_CELL_CHANGE, 2, false, 1},
 };
+
+/* Columns of what was recorded, of the host and of devices. */
+static size_t choose_nets(const tkt_scopes *scopes, tkt_column chosen[NET_COLUMNS],
+                          uint8_t from[NET_COLUMNS])
+{
+    size_t count = 0;
+    for (uint8_t i = 0; i < NET_COLUMNS; i++) {
+        bool is_host = i == HOST || i == HOST_SELF;
+        if (i != ALLOCATOR && !(is_host ? scopes->has_host_memory : scopes->has_device_memory))
+            continue;
+        from[count] = i;
+        chosen[count++] = net_columns[i];
+    }
+    return count;
+}
 
 static takt_status add_nets(tkt_document *document, const tkt_scopes *scopes)
 {
-    bool has_devices = document->trace->device_memory.count > 0;
+    tkt_column chosen[NET_COLUMNS];
+    uint8_t from[NET_COLUMNS];
+    size_t count = choose_nets(scopes, chosen, from);
     tkt_table *table =
-        tkt_document_add_table(document, "scopes", net_columns,
-                               has_devices ? NET_COLUMNS : HOST_NET_COLUMNS, scopes->count);
+        tkt_document_add_table(document, "scopes", chosen, count, count > 1 ? scopes->count : 0);
     if (!table)
         return TAKT_NO_MEMORY;
     table->heading = "Allocated less freed, by scope:";
-    table->sort = has_devices ? CUDA : HOST;
+    if (count > 1) /* by what devices hold, where they hold any */
+        table->sort = count == NET_COLUMNS ? CUDA : 1;
     table->is_hidden_empty = true;
-    for (size_t i = 0; i < scopes->count; i++) {
+    for (size_t i = 0; i < scopes->count && count > 1; i++) {
         const tkt_scope_total *scope = &scopes->items[i];
+        tkt_cell cells[NET_COLUMNS];
         if (!(scope->host_bytes | scope->host_self_bytes | scope->device_bytes |
               scope->device_self_bytes))
             continue;
-        tkt_cell *row = tkt_table_add_row(table);
-        row[ALLOCATOR].text = scope->name;
-        row[HOST].i = scope->host_bytes;
-        row[HOST_SELF].i = scope->host_self_bytes;
-        if (!has_devices)
-            continue;
-        row[CUDA].i = scope->device_bytes;
-        row[CUDA_SELF].i = scope->device_self_bytes;
+        cells[ALLOCATOR].text = scope->name;
+        cells[HOST].i = scope->host_bytes;
+        cells[HOST_SELF].i = scope->host_self_bytes;
+        cells[CUDA].i = scope->device_bytes;
+        cells[CUDA_SELF].i = scope->device_self_bytes;
+        tkt_table_add_chosen(table, cells, from);
     }
     table->all_rows = table->row_count;
     return TAKT_OK;
@@ -254,11 +286,11 @@ static const tkt_column copy_columns[COPY_COLUMNS] = {
     [TARGET] = {"To", "to", TKT_CELL_TEXT, 0, true, 1},
     [COPY_COUNT] = {"Count", "count", TKT_CELL_COUNT, 1, false, 1},
     [COPY_BYTES] = {"Bytes", "bytes", TKT_CELL_BYTES, 0, false, 1},
-    [COPY_AVERAGE] = {"Average", "avg_bytes", TKT_CELL_BYTES, 3, false, 1},
-    [COPY_LEAST] = {"Least", "min_bytes", TKT_CELL_BYTES, 4, false, 1},
-    [COPY_MOST] = {"Most", "max_bytes", TKT_CELL_BYTES, 4, false, 1},
-    [COPY_TIME] = {"Time", "time_ns", TKT_CELL_TIME, 2, false, 1},
-    [COPY_RATE] = {"GB/s", "gb_per_second", TKT_CELL_NUMBER, 0, false, 1},
+    [COPY_AVERAGE] = {"Average", "avg_bytes", TKT_CELL_BYTES, 4, false, 1},
+    [COPY_LEAST] = {"Least", "min_bytes", TKT_CELL_BYTES, 5, false, 1},
+    [COPY_MOST] = {"Most", "max_bytes", TKT_CELL_BYTES, 5, false, 1},
+    [COPY_TIME] = {"Time", "time_ns", TKT_CELL_TIME, 3, false, 1},
+    [COPY_RATE] = {"GB/s", "gb_per_second", TKT_CELL_NUMBER, 2, false, 1},
 };
 
 static const char *memory_text(uint32_t kind)
@@ -312,6 +344,7 @@ takt_status tkt_show_memory(tkt_document *document, const takt_report_options *o
     document->nothing = "No memory reported";
     takt_status status = show_totals(document);
     bool has_totals = status == TAKT_OK && document->tables[0].row_count > 0;
+    bool has_events = document->trace->memory_events.count > 0;
     if (!document->trace->facts.has_spans) {
         if (has_totals)
             tkt_document_add_note(document,
@@ -320,13 +353,13 @@ takt_status tkt_show_memory(tkt_document *document, const takt_report_options *o
             tkt_document_add_note(document, "Copies are known of full traces only.");
         return status;
     }
-    if (has_totals)
+    if (has_events && status == TAKT_OK)
         status = show_jumps(document, options);
-    if (has_totals && status == TAKT_OK)
+    if (has_events && status == TAKT_OK)
         status = show_nets(document);
     if (status == TAKT_OK)
         status = show_copies(document);
-    if (has_totals)
+    if (has_totals || has_events)
         tkt_document_add_note(document, "Times count from the begin of the recording.");
     if (document->trace->device_memory.count > 0)
         tkt_document_add_note(document, "Of a device it is known what was allocated since "

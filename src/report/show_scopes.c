@@ -39,25 +39,26 @@ enum {
 static const tkt_column all_columns[COLUMNS] = {
     [NAME] = {"Name", "name", TKT_CELL_TEXT, 0, false, 1},
     [SELF_SHARE] = {"Self CPU %", "self_cpu_percent", TKT_CELL_SHARE, 4, false, 1},
-    [SELF] = {"Self CPU", "self_cpu_ns", TKT_CELL_TIME, 1, false, 1},
+    [SELF] = {"Self CPU", "self_cpu_ns", TKT_CELL_TIME, 8, false, 1},
     [TOTAL_SHARE] = {"CPU total %", "cpu_total_percent", TKT_CELL_SHARE, 6, false, 1},
-    [TOTAL] = {"CPU total", "cpu_total_ns", TKT_CELL_TIME, 2, false, 1},
-    [AVERAGE] = {"CPU time avg", "cpu_time_avg_ns", TKT_CELL_TIME, 7, false, 1},
-    [DEVICE_SELF] = {"Self CUDA", "self_cuda_ns", TKT_CELL_TIME, 2, false, 1},
-    [DEVICE_SELF_SHARE] = {"Self CUDA %", "self_cuda_percent", TKT_CELL_SHARE, 4, false, 1},
+    [TOTAL] = {"CPU total", "cpu_total_ns", TKT_CELL_TIME, 1, false, 1},
+    [AVERAGE] = {"CPU time avg", "cpu_time_avg_ns", TKT_CELL_TIME, 12, false, 1},
+    [DEVICE_SELF] = {"Self CUDA", "self_cuda_ns", TKT_CELL_TIME, 9, false, 1},
+    [DEVICE_SELF_SHARE] = {"Self CUDA %", "self_cuda_percent", TKT_CELL_SHARE, 5, false, 1},
     [DEVICE_TOTAL] = {"CUDA total", "cuda_total_ns", TKT_CELL_TIME, 2, false, 1},
-    [DEVICE_AVERAGE] = {"CUDA time avg", "cuda_time_avg_ns", TKT_CELL_TIME, 7, false, 1},
-    [DEVICE_BUSY] = {"CUDA busy", "cuda_busy_ns", TKT_CELL_TIME, 8, false, 1},
-    [HOST_BYTES] = {"CPU Mem", "cpu_memory_bytes", TKT_CELL_CHANGE, 8, false, 1},
-    [HOST_SELF_BYTES] = {"Self CPU Mem", "self_cpu_memory_bytes", TKT_CELL_CHANGE, 9, false, 1},
-    [DEVICE_BYTES] = {"CUDA Mem", "cuda_memory_bytes", TKT_CELL_CHANGE, 5, false, 1},
-    [DEVICE_SELF_BYTES] = {"Self CUDA Mem", "self_cuda_memory_bytes", TKT_CELL_CHANGE, 8, false, 1},
+    [DEVICE_AVERAGE] = {"CUDA time avg", "cuda_time_avg_ns", TKT_CELL_TIME, 13, false, 1},
+    [DEVICE_BUSY] = {"CUDA busy", "cuda_busy_ns", TKT_CELL_TIME, 14, false, 1},
+    [HOST_BYTES] = {"CPU Mem", "cpu_memory_bytes", TKT_CELL_CHANGE, 11, false, 1},
+    [HOST_SELF_BYTES] = {"Self CPU Mem", "self_cpu_memory_bytes", TKT_CELL_CHANGE, 16, false, 1},
+    [DEVICE_BYTES] = {"CUDA Mem", "cuda_memory_bytes", TKT_CELL_CHANGE, 10, false, 1},
+    [DEVICE_SELF_BYTES] = {"Self CUDA Mem", "self_cuda_memory_bytes", TKT_CELL_CHANGE, 15, false,
+                           1},
     [CALLS] = {"# of Calls", "calls", TKT_CELL_COUNT, 3, false, 1},
     [LEAST] = {"CPU time min", "cpu_time_min_ns", TKT_CELL_TIME, TKT_HIDDEN, false, 1},
     [MOST] = {"CPU time max", "cpu_time_max_ns", TKT_CELL_TIME, TKT_HIDDEN, false, 1},
     [ARGUMENTS] = {"Input Shapes", "arguments", TKT_CELL_TEXT, 0, false, 1},
     [STACK] = {"Source Location", "stack", TKT_CELL_TEXT, 0, false, 1},
-    [FLOPS] = {"Total FLOPs", "flops", TKT_CELL_NUMBER, 5, false, 1},
+    [FLOPS] = {"Total FLOPs", "flops", TKT_CELL_NUMBER, 7, false, 1},
     [KIND] = {"Kind", "kind", TKT_CELL_TEXT, TKT_HIDDEN, true, 1},
 };
 
@@ -191,9 +192,10 @@ static bool is_wanted(size_t column, const tkt_document *document, const tkt_sco
         return scopes->has_device;
     case HOST_BYTES:
     case HOST_SELF_BYTES:
+        return scopes->has_host_memory;
     case DEVICE_BYTES:
     case DEVICE_SELF_BYTES:
-        return scopes->has_memory;
+        return scopes->has_device_memory;
     case ARGUMENTS:
         return options->by_arguments;
     case STACK:
@@ -224,7 +226,7 @@ static tkt_table *make_table(tkt_document *document, const tkt_scopes *scopes,
             columns[count].title = scale.title;
             columns[count].unit = scale.unit;
             if (scale.is_empty) /* it is the first to go */
-                columns[count].rank = 9;
+                columns[count].rank = 17;
         }
         if (i == TOTAL || (i == DEVICE_TOTAL && options->all))
             sort = count;
@@ -233,7 +235,6 @@ static tkt_table *make_table(tkt_document *document, const tkt_scopes *scopes,
     tkt_table *table = tkt_document_add_table(document, "scopes", columns, count, scopes->count);
     if (!table)
         return NULL;
-    table->min_width = 12;
     table->weight = TOTAL;
     table->sort = sort;
     table->default_rows = 100;

@@ -25,13 +25,13 @@ static const tkt_column columns[COLUMNS] = {
     [STEPS] = {"Steps", "steps", TKT_CELL_TEXT, 0, true, 1},
     [COUNT] = {"Count", "count", TKT_CELL_COUNT, 0, false, 1},
     [MEAN] = {"Mean", "mean_ns", TKT_CELL_TIME, 1, false, 1},
-    [MEDIAN] = {"Median", "median_ns", TKT_CELL_TIME, 5, false, 1},
+    [MEDIAN] = {"Median", "median_ns", TKT_CELL_TIME, 6, false, 1},
     [P99] = {"p99", "p99_ns", TKT_CELL_TIME, 4, false, 1},
-    [MOST] = {"Max", "max_ns", TKT_CELL_TIME, 6, false, 1},
-    [LEAST] = {"Min", "min_ns", TKT_CELL_TIME, 7, false, 1},
-    [RATE] = {"Steps/s", "steps_per_second", TKT_CELL_NUMBER, 2, false, 1},
-    [FACTOR] = {"Real-time", "realtime_factor", TKT_CELL_NUMBER, 3, false, 1},
-    [DEVICE] = {"CUDA time", "cuda_time_ns", TKT_CELL_TIME, 2, false, 1},
+    [MOST] = {"Max", "max_ns", TKT_CELL_TIME, 8, false, 1},
+    [LEAST] = {"Min", "min_ns", TKT_CELL_TIME, 9, false, 1},
+    [RATE] = {"Steps/s", "steps_per_second", TKT_CELL_NUMBER, 3, false, 1},
+    [FACTOR] = {"Real-time", "realtime_factor", TKT_CELL_NUMBER, 5, false, 1},
+    [DEVICE] = {"CUDA time", "cuda_time_ns", TKT_CELL_TIME, 7, false, 1},
     [BUSY] = {"CUDA busy %", "cuda_busy_percent", TKT_CELL_PERCENT, 2, false, 1},
 };
 
@@ -114,7 +114,9 @@ static takt_status show(tkt_document *document, const tkt_device_uses *uses)
                               TKT_CELL_NUMBER,
                               (tkt_cell){.d = document->trace->all_steps.simulated_seconds});
     if (document->trace->all_steps.stats.count > 0)
-        tkt_document_add_note(document, "Median and p99 of all steps are within 3.2 %%%s.",
+        tkt_document_add_note(document,
+                              "All steps are those of the run up to the end of this recording; "
+                              "their median and p99 are within 3.2 %%%s.",
                               document->trace->all_steps.simulated_seconds > 0
                                   ? "; real-time is simulated time by wall time"
                                   : "");

@@ -23,13 +23,13 @@ enum {
 
 static const tkt_column scopes_columns[SCOPES_COLUMNS] = {
     [NAME] = {"Scope", "name", TKT_CELL_TEXT, 0, true, 1},
-    [SELF_SHARE] = {"Self CPU %", "self_cpu_percent", TKT_CELL_SHARE, 1, false, 1},
-    [SELF] = {"Self CPU", "self_cpu_ns", TKT_CELL_TIME, 0, false, 1},
-    [TOTAL] = {"CPU total", "cpu_total_ns", TKT_CELL_TIME, 2, false, 1},
-    [AVERAGE] = {"CPU time avg", "cpu_time_avg_ns", TKT_CELL_TIME, 4, false, 1},
+    [SELF_SHARE] = {"Self CPU %", "self_cpu_percent", TKT_CELL_SHARE, 2, false, 1},
+    [SELF] = {"Self CPU", "self_cpu_ns", TKT_CELL_TIME, 1, false, 1},
+    [TOTAL] = {"CPU total", "cpu_total_ns", TKT_CELL_TIME, 5, false, 1},
+    [AVERAGE] = {"CPU time avg", "cpu_time_avg_ns", TKT_CELL_TIME, 7, false, 1},
     [CALLS] = {"# of Calls", "calls", TKT_CELL_COUNT, 3, false, 1},
-    [CUDA_SELF] = {"Self CUDA", "self_cuda_ns", TKT_CELL_TIME, 1, false, 1},
-    [CUDA_TOTAL] = {"CUDA total", "cuda_total_ns", TKT_CELL_TIME, 1, false, 1},
+    [CUDA_SELF] = {"Self CUDA", "self_cuda_ns", TKT_CELL_TIME, 6, false, 1},
+    [CUDA_TOTAL] = {"CUDA total", "cuda_total_ns", TKT_CELL_TIME, 4, false, 1},
 };
 
 static takt_status show_scopes(tkt_document *document, const tkt_scopes *scopes)
@@ -131,12 +131,12 @@ enum {
 static const tkt_column device_columns[DEVICE_COLUMNS] = {
     [DEVICE] = {"Device", "device", TKT_CELL_TEXT, 0, true, 1},
     [BUSY_SHARE] = {"Busy %", "busy_percent", TKT_CELL_PERCENT, 0, false, 1},
-    [BUSY] = {"Busy", "busy_ns", TKT_CELL_TIME, 1, false, 1},
-    [IDLE] = {"Idle", "idle_ns", TKT_CELL_TIME, 4, false, 1},
-    [HOST_LATE] = {"Host late", "idle_host_ns", TKT_CELL_TIME, 2, false, 1},
+    [BUSY] = {"Busy", "busy_ns", TKT_CELL_TIME, 5, false, 1},
+    [IDLE] = {"Idle", "idle_ns", TKT_CELL_TIME, 6, false, 1},
+    [HOST_LATE] = {"Host late", "idle_host_ns", TKT_CELL_TIME, 4, false, 1},
     [LATE] = {"Launches late", "late", TKT_CELL_COUNT, 3, false, 1},
-    [DEVICE_TIME] = {"Total time", "total_time_ns", TKT_CELL_TIME, 0, false, 1},
-    [DEVICE_COUNT] = {"Count", "count", TKT_CELL_COUNT, 1, false, 1},
+    [DEVICE_TIME] = {"Total time", "total_time_ns", TKT_CELL_TIME, 1, false, 1},
+    [DEVICE_COUNT] = {"Count", "count", TKT_CELL_COUNT, 2, false, 1},
 };
 
 static const tkt_idle *idle_of(const tkt_gaps *gaps, uint32_t device)

@@ -19,7 +19,8 @@ typedef struct tkt_column {
     const char   *key;   /* as JSON and CSV spell it */
     tkt_cell_type type;
     /* Where the width is short, columns go in the order of their rank, the greatest first; rank 0
-     * stays. TKT_HIDDEN: only in CSV and JSON. */
+     * stays. Percentages, counts and what tells two rows apart have small ones. TKT_HIDDEN: only
+     * in CSV and JSON. */
     uint8_t rank;
     bool    is_left; /* aligned left */
     double  unit;    /* of numbers: people see them divided by this */
@@ -44,7 +45,6 @@ typedef struct tkt_table {
     tkt_table_style style;
     bool            is_hidden_empty; /* not in text without rows, beside tables with some */
     bool            is_raw;          /* only in CSV and JSON */
-    size_t          min_width;    /* of columns of numbers */
     size_t          weight;       /* column that colours rows and decides which of a tree stay */
     size_t          sort;         /* default column, TKT_NO_COLUMN: as built */
     size_t          default_rows; /* SIZE_MAX: all */
@@ -137,6 +137,7 @@ typedef struct tkt_layout {
     size_t width;
     bool   color;
     bool   full_names;
+    const char *width_key; /* as in takt_report_options; not NULL */
 } tkt_layout;
 
 void tkt_render_text(const tkt_document *document, const tkt_layout *layout, tkt_writer *writer);

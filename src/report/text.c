@@ -6,6 +6,7 @@
 #include "report/table.h"
 #include "report/warp.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Dashes over the width of each column. */
@@ -78,6 +79,53 @@ static void put_row(const tkt_table *table, const tkt_fit *f, size_t shown, cons
     tkt_writer_text(writer, color ? TKT_SHADE_END "\n" : "\n");
 }
 
+/* Breaks a sentence at blanks where it is longer than the line. */
+static void put_note(const char *note, const char *first, size_t width, tkt_writer *writer)
+{
+    size_t used = strlen(first);
+    size_t indent = used;
+    tkt_writer_text(writer, first);
+    while (*note) {
+        size_t word = strcspn(note, " ");
+        char text[256];
+        size_t bytes = word < sizeof text ? word : sizeof text - 1;
+        memcpy(text, note, bytes);
+        text[bytes] = '\0';
+        size_t columns = tkt_text_width(text, SIZE_MAX);
+        if (used > indent && used + 1 + columns > width) {
+            tkt_writer_text(writer, "\n");
+            tkt_put_repeated(writer, ' ', indent);
+            used = indent;
+        } else if (used > indent) {
+            tkt_writer_text(writer, " ");
+            used++;
+        }
+        tkt_put_printable(writer, text, bytes);
+        used += columns;
+        note += bytes;
+        note += *note == ' ' && bytes == word;
+    }
+    tkt_writer_text(writer, "\n");
+}
+
+/* Says which columns there was no room for, and what has room for them. */
+static void put_left_out(const tkt_table *table, const tkt_layout *layout, const tkt_fit *f,
+                         tkt_writer *writer)
+{
+    char text[1024] = "not shown:";
+    size_t used = strlen(text), shown = 0, left_out = 0;
+    for (size_t i = 0; i < table->column_count && used < sizeof text - 64; i++) {
+        bool is_shown = shown < f->count && f->columns[shown] == i;
+        shown += is_shown;
+        if (!is_shown && table->columns[i].rank != TKT_HIDDEN)
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s %s",
+                                     left_out++ ? "," : "", table->columns[i].title);
+    }
+    snprintf(text + used, sizeof text - used, "; %s%zu", layout->width_key, f->needed);
+    if (left_out > 0)
+        put_note(text, "", layout->width, writer);
+}
+
 static void put_table(const tkt_table *table, const tkt_layout *layout, tkt_writer *writer)
 {
     tkt_fit f;
@@ -89,6 +137,7 @@ static void put_table(const tkt_table *table, const tkt_layout *layout, tkt_writ
     for (size_t i = 0; i < table->shown; i++)
         put_row(table, &f, i, tkt_shade_of(&shades, table, i), writer);
     put_rule(&f, writer);
+    put_left_out(table, layout, &f, writer);
 }
 
 static void put_tables(const tkt_document *document, const tkt_layout *layout, tkt_writer *writer)
@@ -156,35 +205,6 @@ static bool has_column(const tkt_document *document, const tkt_layout *layout, c
     return false;
 }
 
-/* Breaks a sentence at blanks where it is longer than the line. */
-static void put_note(const char *note, const char *first, size_t width, tkt_writer *writer)
-{
-    size_t used = strlen(first);
-    size_t indent = used;
-    tkt_writer_text(writer, first);
-    while (*note) {
-        size_t word = strcspn(note, " ");
-        char text[256];
-        size_t bytes = word < sizeof text ? word : sizeof text - 1;
-        memcpy(text, note, bytes);
-        text[bytes] = '\0';
-        size_t columns = tkt_text_width(text, SIZE_MAX);
-        if (used > indent && used + 1 + columns > width) {
-            tkt_writer_text(writer, "\n");
-            tkt_put_repeated(writer, ' ', indent);
-            used = indent;
-        } else if (used > indent) {
-            tkt_writer_text(writer, " ");
-            used++;
-        }
-        tkt_put_printable(writer, text, bytes);
-        used += columns;
-        note += bytes;
-        note += *note == ' ' && bytes == word;
-    }
-    tkt_writer_text(writer, "\n");
-}
-
 static void put_notes(const tkt_document *document, const tkt_layout *layout, tkt_writer *writer)
 {
     if (document->notes_heading && document->notes.count > 0)
@@ -207,6 +227,11 @@ static bool is_empty(const tkt_document *document)
 
 void tkt_render_text(const tkt_document *document, const tkt_layout *layout, tkt_writer *writer)
 {
+    char ending[TKT_ENDING_SIZE];
+    if (*tkt_ending_text(ending, document->trace)) {
+        put_note(ending, "", layout->width, writer);
+        tkt_writer_text(writer, "\n");
+    }
     bool is_warp = document->table_count > 0 && document->tables[0].style == TKT_STYLE_WARP;
     if (document->is_page) {
         put_facts(document, layout, writer);

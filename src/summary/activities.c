@@ -152,11 +152,12 @@ takt_status tkt_activities_total(const takt_trace *trace, tkt_activity_key key,
     return TAKT_OK;
 }
 
-bool tkt_activities_are_cuda(const takt_trace *trace)
+takt_status tkt_activities_are_cuda(const takt_trace *trace, bool *out)
 {
     tkt_activity_totals totals;
-    if (tkt_activities_total(trace, TKT_BY_DEVICE, &totals) != TAKT_OK)
-        return false;
+    takt_status status = tkt_activities_total(trace, TKT_BY_DEVICE, &totals);
+    if (status != TAKT_OK)
+        return status;
     uint64_t cuda = 0;
     uint64_t all = 0;
     for (uint32_t i = 0; i < totals.count; i++) {
@@ -165,5 +166,6 @@ bool tkt_activities_are_cuda(const takt_trace *trace)
         all += count;
     }
     tkt_activity_totals_fini(&totals);
-    return all > 0 && cuda == all;
+    *out = all > 0 && cuda == all;
+    return TAKT_OK;
 }

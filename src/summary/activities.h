@@ -30,8 +30,8 @@ typedef enum tkt_activity_key { TKT_BY_ACTIVITY, TKT_BY_DEVICE } tkt_activity_ke
 takt_status tkt_activities_total(const takt_trace *trace, tkt_activity_key key,
                                  tkt_activity_totals *out);
 
-/* Whether there are activities, and all of them on devices that are called "cuda:...". */
-bool tkt_activities_are_cuda(const takt_trace *trace);
+/* Puts in *out whether there are activities, and all of them on devices called "cuda:...". */
+takt_status tkt_activities_are_cuda(const takt_trace *trace, bool *out);
 
 static inline bool tkt_device_is_cuda(const char *device)
 {

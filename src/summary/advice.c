@@ -33,11 +33,22 @@ static size_t add_advice(const tkt_advising *a, const tkt_advice_rule *rules, tk
     return count;
 }
 
+/* False where rules would judge what the file lacks: one that is cut has the activities last. */
+static bool is_sound(const takt_trace *trace)
+{
+    bool has_anything = trace->facts.span_count || trace->fold.count > 1;
+    return trace->facts.ending == TAKT_ENDING_WHOLE ||
+           (trace->facts.ending == TAKT_ENDING_KILLED && has_anything);
+}
+
 size_t tkt_advice_of(const takt_trace *trace, const tkt_advice_basis *basis, tkt_advice *out)
 {
     tkt_advising a = {
         .trace = trace, .known = basis, .wall_ns = (double)tkt_wall_ns(&trace->facts)};
-    size_t count = add_advice(&a, tkt_host_rules, out, 0);
-    count = add_advice(&a, tkt_device_rules, out, count);
+    size_t count = 0;
+    if (is_sound(trace)) {
+        count = add_advice(&a, tkt_host_rules, out, 0);
+        count = add_advice(&a, tkt_device_rules, out, count);
+    }
     return count + add_losses(trace, &out[count]);
 }

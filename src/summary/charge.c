@@ -73,9 +73,9 @@ static void add_bytes(int64_t *sum, int64_t bytes)
 static void charge_memory(charging *c, const tkt_memory_event *event)
 {
     int64_t self_bytes = event->bytes;
-    bool is_host = event->device == 0;
-    c->scopes->has_memory |=
-        !is_host && c->trace->facts.has_spans; /* or there is nobody to charge */
+    bool is_host = tkt_memory_is_host(event);
+    if (c->trace->facts.has_spans) /* or there is nobody to charge */
+        *(is_host ? &c->scopes->has_host_memory : &c->scopes->has_device_memory) = true;
     if (event->track == TKT_NO_TRACK || event->kind & TKT_MEMORY_POOL)
         return;
     c->events++;

@@ -61,13 +61,15 @@ takt_status tkt_device_visit(const takt_trace *trace,
 static size_t find_device(tkt_device_using *u, uint32_t device)
 {
     size_t i = 0;
+    if (u->status != TAKT_OK) /* the two lists may differ in length */
+        return SIZE_MAX;
     while (i < u->uses->count && u->uses->items[i].device != device)
         i++;
-    if (i < u->sweeps.count)
+    if (i < u->uses->count)
         return i;
     tkt_device_use *use = TKT_ARRAY_ADD(u->uses);
     tkt_use_sweep *new_sweep = TKT_ARRAY_ADD(&u->sweeps);
-    if (!use || !new_sweep || u->status != TAKT_OK) {
+    if (!use || !new_sweep) {
         u->status = TAKT_NO_MEMORY;
         return SIZE_MAX;
     }

@@ -21,7 +21,8 @@ static tkt_memory_jump *find(tkt_memory_jumps *jumps, const tkt_memory_jump *lik
 {
     for (size_t i = place_of(jumps, like->bytes);
          i-- > 0 && jumps->items[i].bytes == like->bytes;) {
-        if (jumps->items[i].site == like->site && jumps->items[i].device == like->device)
+        if (jumps->items[i].site == like->site && jumps->items[i].device == like->device &&
+            jumps->items[i].is_pinned == like->is_pinned)
             return &jumps->items[i];
     }
     return NULL;
@@ -65,6 +66,7 @@ static void add_event(const takt_trace *trace, size_t most, const tkt_memory_eve
                             .count = 1,
                             .first_ns = event->time_ns,
                             .device = event->device,
+                            .is_pinned = event->device != 0 && tkt_memory_is_host(event),
                             .site = site_of(trace, event)};
     tkt_memory_jump *known = find(jumps, &jump);
     if (known) {

@@ -12,6 +12,7 @@ typedef struct tkt_memory_jump {
     uint64_t    first_ns;
     uint32_t    site;   /* of the innermost open scope; 0: none was open */
     uint32_t    device; /* string; 0: the host */
+    bool        is_pinned; /* the host's, from CUDA: `device` is the one that it is registered with */
     const char *scope;  /* its name; "" where none was open */
     const char *thread; /* of the first one; "" when it has no name */
 } tkt_memory_jump;

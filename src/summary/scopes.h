@@ -42,7 +42,8 @@ typedef struct tkt_scopes {
     uint64_t self_ns;    /* of all: what percentages refer to */
     uint64_t device_ns;  /* of all activities of devices, each once */
     bool     has_device; /* there are such activities */
-    bool     has_memory; /* there are events of devices' memory */
+    bool     has_host_memory;   /* there are events of the host's memory, pinned memory with it, */
+    bool     has_device_memory; /* and of devices' */
 } tkt_scopes; /* starts as {0} */
 
 /* By name, from the folded form. Calls into devices' libraries are no rows, their time belongs to

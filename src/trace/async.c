@@ -2,6 +2,7 @@
 
 #include "record/slot.h"
 #include "record/task.h"
+#include "trace/recovery.h"
 #include "trace/run.h"
 
 /* The track of that name, made at its first span. */
@@ -31,7 +32,7 @@ static void place(tkt_sealing *sealing, uint32_t track_text, uint32_t record_sit
         end_ns = until;
         flags |= TAKT_SPAN_UNFINISHED;
     }
-    if (begin_ns > until || end_ns < from)
+    if (begin_ns > until || end_ns < from || end_ns < begin_ns) /* as damaged files may have it */
         return;
     if (begin_ns < from) {
         begin_ns = from;
@@ -64,5 +65,9 @@ static void add_open(void *user, const tkt_task *task)
 
 void tkt_async_add_open(tkt_sealing *sealing)
 {
-    tkt_task_visit(add_open, sealing);
+    const tkt_seal_source *source = sealing->window->source;
+    for (size_t i = 0; source && i < source->tasks.count; i++)
+        add_open(sealing, &source->tasks.items[i]);
+    if (!source)
+        tkt_task_visit(add_open, sealing);
 }

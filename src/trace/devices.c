@@ -104,17 +104,38 @@ static uint32_t label_of(const join *j, uint32_t ordinal)
 
 /* ---- Activities ------------------------------------------------------------------------------ */
 
+static void count_lost(join *j, const tkt_stored_activity *from, uint32_t call)
+{
+    if (tkt_stored_loss(from) == TAKT_LOSS_INCOMPLETE)
+        j->joined.incomplete++;
+    else
+        j->joined.bad_time++;
+    if (call != TKT_NO_CALL)
+        tkt_span_mark(tkt_call_span(j->trace, call), TAKT_SPAN_NO_ACTIVITY);
+}
+
+/* The decoder has judged what it read, but a recovered recording may hold any times. */
+static bool is_time(uint64_t begin_ns, uint64_t end_ns)
+{
+    return begin_ns <= end_ns && end_ns <= INT64_MAX;
+}
+
 static void add_activity(join *j, const tkt_stored_activity *from, uint32_t index, uint32_t call)
 {
+    uint64_t begin_ns = tkt_clock_map_ns(&j->map, from->begin);
+    uint64_t end_ns = begin_ns + (from->end - from->begin);
+    if (!is_time(begin_ns, end_ns)) {
+        count_lost(j, from, call);
+        return;
+    }
     tkt_activity *to = index == TKT_NO_SHAPE ? NULL : TKT_ARRAY_ADD(&j->trace->activities);
     if (!to) {
         j->is_short = true;
         return;
     }
     const tkt_shape *shape = &j->trace->shapes.items[index];
-    uint64_t begin_ns = tkt_clock_map_ns(&j->map, from->begin);
     *to = (tkt_activity){.begin_ns = begin_ns,
-                         .end_ns = begin_ns + (from->end - from->begin),
+                         .end_ns = end_ns,
                          .name = shape->label,
                          .device = label_of(j, from->device),
                          .filter = shape->filter,
@@ -129,16 +150,6 @@ static void add_activity(join *j, const tkt_stored_activity *from, uint32_t inde
 static uint32_t call_of(const join *j, const tkt_stored_activity *from)
 {
     return tkt_call_of_stored(&j->index, j->trace, j->store, from);
-}
-
-static void count_lost(join *j, const tkt_stored_activity *from, uint32_t call)
-{
-    if (tkt_stored_loss(from) == TAKT_LOSS_INCOMPLETE)
-        j->joined.incomplete++;
-    else
-        j->joined.bad_time++;
-    if (call != TKT_NO_CALL)
-        tkt_span_mark(tkt_call_span(j->trace, call), TAKT_SPAN_NO_ACTIVITY);
 }
 
 static void take_activity(join *j, const tkt_stored_activity *from)
@@ -282,7 +293,7 @@ tkt_device_memory *tkt_trace_device_memory(takt_trace *trace, uint32_t device)
     return memory;
 }
 
-static void add_up(tkt_device_memory *memory, const tkt_memory_event *event)
+void tkt_device_memory_add(tkt_device_memory *memory, const tkt_memory_event *event)
 {
     if (event->kind & TKT_MEMORY_POOL) {
         memory->pool_bytes += (uint64_t)event->bytes;
@@ -298,7 +309,6 @@ static void add_up(tkt_device_memory *memory, const tkt_memory_event *event)
     }
 }
 
-/* Pinned memory is the host's, whichever device it is registered with. */
 static takt_status add_up_memory(takt_trace *trace)
 {
     takt_status status = tkt_order_by_time(
@@ -307,12 +317,12 @@ static takt_status add_up_memory(takt_trace *trace)
         return status;
     for (size_t i = 0; i < trace->memory_events.count; i++) {
         const tkt_memory_event *event = &trace->memory_events.items[i];
-        if (event->device == 0 || (event->kind & ~TKT_MEMORY_POOL) == TAKT_MEMORY_PINNED)
+        if (tkt_memory_is_host(event))
             continue;
         tkt_device_memory *memory = tkt_trace_device_memory(trace, event->device);
         if (!memory)
             return TAKT_NO_MEMORY;
-        add_up(memory, event);
+        tkt_device_memory_add(memory, event);
     }
     return TAKT_OK;
 }

@@ -72,6 +72,9 @@ takt_status tkt_trace_link(takt_trace *trace);
  * one is made. */
 tkt_device_memory *tkt_trace_device_memory(takt_trace *trace, uint32_t device);
 
+/* Adds an event of the device's memory to what it had at the window's begin, 0. */
+void tkt_device_memory_add(tkt_device_memory *memory, const tkt_memory_event *event);
+
 /* ---- The folded form ------------------------------------------------------------------------- */
 
 typedef struct tkt_device_fold tkt_device_fold;

@@ -207,6 +207,13 @@ typedef struct tkt_memory_event {
 /* The event is of a memory pool's reservation, not of an allocation. */
 #define TKT_MEMORY_POOL 0x100u
 
+/* The memory is the host's: the program reported it, or CUDA pinned it, whichever device it is
+ * registered with. */
+static inline bool tkt_memory_is_host(const tkt_memory_event *event)
+{
+    return event->device == 0 || (event->kind & ~TKT_MEMORY_POOL) == TAKT_MEMORY_PINNED;
+}
+
 /* Host memory that the program reports. "window" is the recording. */
 typedef struct tkt_memory_totals {
     uint64_t window_begin_bytes; /* allocated when the recording began */
@@ -253,6 +260,12 @@ typedef struct tkt_peak {
     double bandwidth; /* bytes from and to memory */
 } tkt_peak;
 
+/* The place with the most scopes that the recording saw begin and not end. */
+typedef struct tkt_most_unfinished {
+    uint32_t site;
+    uint64_t count; /* of its spans; 0: there is none */
+} tkt_most_unfinished;
+
 struct takt_trace {
     uint32_t references; /* atomic */
     takt_facts facts;    /* finish fills counts and begun_before, unfinished */
@@ -260,6 +273,7 @@ struct takt_trace {
     uint32_t   backend;  /* string, "none" */
     uint32_t   clock;    /* string: "tsc", "cntvct", "monotonic" */
     bool       with_flops;
+    uint32_t   stream; /* of the file of a stream: TKT_PF_STREAMED, and TAKT_TIMING_ bits */
     tkt_peak   device_peak; /* as the program has said: of each device, */
     tkt_peak   host_peak;   /* and of a thread of the host */
     tkt_strtab strings;
@@ -285,6 +299,7 @@ struct takt_trace {
     TKT_ARRAY_OF(tkt_step) steps;
     tkt_memory_totals memory; /* of the host */
     tkt_all_steps     all_steps;
+    tkt_most_unfinished most_unfinished;
     tkt_fold          fold; /* items NULL: not folded (yet) */
     bool              fold_is_derived; /* made from the spans: files leave it out */
     bool              node_activities_are_derived; /* from the activities: the same */
@@ -322,6 +337,9 @@ takt_status tkt_trace_finish(takt_trace *trace);
 const tkt_fold *tkt_trace_fold(const takt_trace *trace);
 
 /* How long the recording was. A file may say that it ended before it began. */
+/* "rank 3 of 8"; false, and "", of a process that was alone. */
+bool tkt_trace_rank_text(char *text, size_t size, const takt_facts *facts);
+
 static inline uint64_t tkt_wall_ns(const takt_facts *facts)
 {
     return facts->end_ns > facts->begin_ns ? facts->end_ns - facts->begin_ns : 0;

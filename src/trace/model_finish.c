@@ -240,8 +240,23 @@ static bool add_activity(takt_trace *trace, uint32_t track, uint32_t index, uint
     return true;
 }
 
+/* One more at its site, and whether that makes it the one with the most. Phases end with their
+ * scope. False without memory. */
+static bool count_unfinished(takt_trace *trace, const tkt_span *span, tkt_map *counts)
+{
+    const uint32_t mask = TAKT_SPAN_UNFINISHED | TAKT_SPAN_BEGUN_BEFORE | TAKT_SPAN_PHASE;
+    uint32_t site = tkt_span_site(span);
+    if ((tkt_span_flags(span) & mask) != TAKT_SPAN_UNFINISHED)
+        return true;
+    uint64_t *count = tkt_map_put(counts, site);
+    if (count && ++*count > trace->most_unfinished.count)
+        trace->most_unfinished = (tkt_most_unfinished){site, *count};
+    return count != NULL;
+}
+
 /* One pass over a track's spans: flags that their sites imply, activities, counts. */
-static takt_status visit_spans(takt_trace *trace, uint32_t number, const uint32_t *labels)
+static takt_status visit_spans(takt_trace *trace, uint32_t number, const uint32_t *labels,
+                               tkt_map *unfinished)
 {
     const tkt_track *track = &trace->tracks.items[number];
     for (size_t i = 0; i < track->spans.count; i++) {
@@ -253,6 +268,8 @@ static takt_status visit_spans(takt_trace *trace, uint32_t number, const uint32_
             span->site_flags |= TAKT_SPAN_PHASE;
         if (kind == TAKT_SITE_CALL)
             span->site_flags |= TAKT_SPAN_CALL;
+        if (!count_unfinished(trace, span, unfinished))
+            return TAKT_NO_MEMORY;
         if (kind != TAKT_SITE_ACTIVITY)
             continue;
         span->site_flags |= TAKT_SPAN_ACTIVITY;
@@ -266,10 +283,13 @@ static takt_status visit_spans(takt_trace *trace, uint32_t number, const uint32_
 static takt_status visit_tracks(takt_trace *trace)
 {
     trace->facts.span_count = trace->facts.begun_before = trace->facts.unfinished = 0;
+    trace->most_unfinished = (tkt_most_unfinished){0};
+    tkt_map unfinished = {0};
     uint32_t *labels = tkt_alloc_zeroed(trace->sites.count * sizeof *labels);
     takt_status status = labels ? make_labels(trace, labels) : TAKT_NO_MEMORY;
     for (uint32_t i = 0; i < trace->tracks.count && status == TAKT_OK; i++)
-        status = visit_spans(trace, i, labels);
+        status = visit_spans(trace, i, labels, &unfinished);
+    tkt_map_fini(&unfinished);
     tkt_free(labels);
     return status;
 }
@@ -301,7 +321,10 @@ takt_status tkt_trace_finish(takt_trace *trace)
     facts->backend = tkt_trace_text(trace, trace->backend);
     if (facts->has_spans)
         facts->activity_count = trace->activities.count;
-    facts->step_count = trace->steps.count;
+    if (facts->has_spans || trace->steps.count)
+        facts->step_count = trace->steps.count;
+    if (facts->ending == TAKT_ENDING_WHOLE)
+        facts->known_until_ns = facts->end_ns;
     if (trace->steps.count)
         facts->first_step = trace->steps.items[0].number;
     return TAKT_OK;

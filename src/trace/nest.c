@@ -197,6 +197,8 @@ static void add_arg(nest *n, const takt_record *slot, tkt_arg_type type)
     }
     *arg = (tkt_arg){.span = span, .type = type, .value.u = slot->start};
     arg->key = n->sealing->trace->sites.items[key].name;
+    if (type == TKT_ARG_BOOL)
+        arg->value.b = slot->start != 0;
     if (type == TKT_ARG_STRING)
         arg->value.string = tkt_sealing_text(n->sealing, (uint32_t)slot->start);
 }

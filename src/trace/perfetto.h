@@ -165,8 +165,23 @@ enum {
     TKT_PF_FACTS_HOST_PEAK_FLOPS = 29,
     TKT_PF_FACTS_HOST_PEAK_BANDWIDTH = 30,
     TKT_PF_FACTS_DEVICE_UNCERTAINTY_IS_LEAST = 31,
-    TKT_PF_FACTS_DEVICE_SHIFT_NS = 32
+    TKT_PF_FACTS_DEVICE_SHIFT_NS = 32,
+    TKT_PF_FACTS_ENDING = 33, /* what holds if the file ends here */
+    TKT_PF_FACTS_KNOWN_UNTIL_NS = 34,
+    TKT_PF_FACTS_MISSING_SPANS = 35,
+    TKT_PF_FACTS_MISSING_ACTIVITIES = 36,
+    TKT_PF_FACTS_STREAM = 37,
+    TKT_PF_FACTS_RANK = 40,
+    TKT_PF_FACTS_WORLD_SIZE = 41
 };
+
+/* In TKT_PF_FACTS_STREAM, with the TAKT_TIMING_ bits of what was asked for: activities were written
+ * as they came. Which launches have none, and how far devices' clocks are off, is for the reader to
+ * find out. */
+#define TKT_PF_STREAMED       0x80000000u
+#define TKT_PF_STREAM_SETTLED 0x40000000u /* all activities have come: what is missing, has none */
+#define TKT_PF_STREAM_FILTER  0x3FFFFFFFu
+
 enum { TKT_PF_LOSS_NAME = 1, TKT_PF_LOSS_COUNT = 2 };
 
 /* A struct whose members are the fields of a message: field 1 is the first entry, and so on up to

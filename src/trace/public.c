@@ -1,11 +1,24 @@
 /* Read-only access to a trace for programs: takt/trace.h. */
 #include "trace/model.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const takt_facts *takt_trace_facts(const takt_trace *trace)
 {
     return &trace->facts;
+}
+
+bool tkt_trace_rank_text(char *text, size_t size, const takt_facts *facts)
+{
+    bool is_known = facts->world_size > 1 || facts->rank > 0;
+    if (!is_known)
+        *text = '\0';
+    else if (facts->world_size > 1)
+        snprintf(text, size, "rank %u of %u", facts->rank, facts->world_size);
+    else
+        snprintf(text, size, "rank %u", facts->rank);
+    return is_known;
 }
 
 const char *takt_loss_name(takt_loss loss)

@@ -1,34 +1,38 @@
 /* Opening a file and walking over its packets. The bytes may come from anywhere: nothing is
  * believed, and what is kept in memory is bounded by what is in the file. A file that ends too
  * early is read as far as it goes; one that makes no sense is refused with the place. */
+#include "trace/arrivals.h"
 #include "trace/devices.h"
 #include "trace/read.h"
+#include "trace/skew.h"
 
 #include "base/error.h"
-#include "base/file.h"
-#include "base/writer.h"
 
 #include <string.h>
 
-/* Our files shrink to a third, at most to a fiftieth; deflate can do a thousandth. Up to the first
- * limit any ratio is believed. */
-#define UNPACKED_BYTES ((size_t)256 << 20)
-#define UNPACKED_RATIO 64
+/* A packet has to be in one place. Those that Takt writes have some hundred bytes, and the texts of
+ * the program. */
+#define PACKET_BYTES ((size_t)64 << 20)
 
 /* What every file of this format begins with: the packet that holds nothing but the format. */
 static const uint8_t head[] = {0x0A, 5, 0xA2, 0x7E, 2, TKT_PF_TAKT_FORMAT << 3, TKT_PF_FORMAT};
 _Static_assert(TKT_PF_PACKET_TAKT == 2020, "the bytes A2 7E are its tag");
 
+static bool bad_at(tkt_read *read, uint64_t offset, const char *what)
+{
+    read->status = tkt_error_set(read->input->error, TAKT_BAD_TRACE, "%s: byte %llu: %s",
+                                 read->input->name, (unsigned long long)offset, what);
+    return false;
+}
+
 bool tkt_read_bad(tkt_read *read, const uint8_t *at, const char *what)
 {
-    read->status = tkt_error_set(read->error, TAKT_BAD_TRACE, "%s: byte %llu: %s", read->name,
-                                 (unsigned long long)(at - read->bytes), what);
-    return false;
+    return bad_at(read, tkt_input_offset(read->input, at), what);
 }
 
 bool tkt_read_no_memory(tkt_read *read)
 {
-    read->status = tkt_error_set(read->error, TAKT_NO_MEMORY, "%s: %s", read->name,
+    read->status = tkt_error_set(read->input->error, TAKT_NO_MEMORY, "%s: %s", read->input->name,
                                  takt_status_text(TAKT_NO_MEMORY));
     return false;
 }
@@ -56,7 +60,8 @@ bool tkt_read_text(tkt_read *read, const tkt_pb_field *field, uint32_t *string)
 static uint64_t end_of_open_spans(tkt_read *read)
 {
     takt_facts *facts = &read->trace->facts;
-    bool is_cut_export = facts->end_ns && !read->is_complete && !read->are_facts_late;
+    bool is_cut_export =
+        facts->end_ns && !read->is_complete && !read->are_facts_late && !read->trace->stream;
     if (is_cut_export)
         return 0;
     if (!read->is_complete && read->latest_ns > facts->end_ns)
@@ -157,89 +162,200 @@ static void free_read(tkt_read *read)
 
 /* ---- Packets --------------------------------------------------------------------------------- */
 
-static bool is_zero(const uint8_t *at, const uint8_t *end)
+/* Takes what is left for a packet that is cut, unless it is `size` bytes or more, which are not:
+ * then says `what`. A tail of zeros is what a crash of the machine leaves of a file that was being
+ * written. */
+static bool take_cut(tkt_read *read, uint64_t size, const char *what, uint64_t *cut_bytes)
 {
-    while (at < end && *at == 0)
-        at++;
-    return at == end;
+    uint64_t offset = tkt_input_offset(read->input, read->input->window.at);
+    bool is_zero;
+    *cut_bytes = tkt_input_drain(read->input, &is_zero);
+    if (!is_zero && *cut_bytes >= size)
+        bad_at(read, offset, what);
+    return false;
 }
 
-/* Reads packets up to the end, or to where the last one is cut; *cut_bytes is what is left there. A
- * tail of zeros is what a crash of the machine leaves of a file that was being written. */
-static bool read_packets(tkt_read *read, const uint8_t *at, const uint8_t *end, size_t *cut_bytes)
+/* Makes all of the next packet visible; false at the end of what can be read. */
+static bool next_packet(tkt_read *read, tkt_pb_field *packet, uint64_t *cut_bytes)
 {
-    while (at < end && !read->is_complete) {
-        *cut_bytes = (size_t)(end - at);
-        if (*at != head[0])
-            return is_zero(at, end) || tkt_read_bad(read, at, "not a trace packet");
-        tkt_pb_field packet = {.number = TKT_PF_TRACE_PACKET, .wire = TKT_PB_BYTES};
-        const uint8_t *next = tkt_pb_get_varint(at + 1, end, &packet.value);
-        if (!next && end - at > TKT_PB_VARINT_MAX)
-            return tkt_read_bad(read, at, "a packet's size is malformed");
-        if (!next || packet.value > (size_t)(end - next))
-            return true;
-        packet.bytes = next;
+    tkt_input *input = read->input;
+    tkt_input_need(input, 1 + TKT_PB_VARINT_MAX);
+    if (tkt_input_left(input) == 0)
+        return false;
+    const uint8_t *begin = input->window.at;
+    if (*begin != head[0])
+        return take_cut(read, 0, "not a trace packet", cut_bytes);
+    const uint8_t *at = tkt_pb_get_varint(begin + 1, input->window.end, &packet->value);
+    if (!at)
+        return take_cut(read, 1 + TKT_PB_VARINT_MAX, "a packet's size is malformed", cut_bytes);
+    size_t size = (size_t)(at - begin) + (size_t)packet->value;
+    if (packet->value > PACKET_BYTES)
+        return take_cut(read, packet->value, "a packet is too large", cut_bytes);
+    if (!tkt_input_need(input, size))
+        return take_cut(read, size, "", cut_bytes);
+    input->window.at += size;
+    packet->bytes = input->window.at - packet->value;
+    return true;
+}
+
+/* Reads packets up to the end, or to where the last one is cut; *cut_bytes is what is left there.
+ */
+static bool read_packets(tkt_read *read, uint64_t *cut_bytes)
+{
+    tkt_pb_field packet = {.number = TKT_PF_TRACE_PACKET, .wire = TKT_PB_BYTES};
+    while (!read->is_complete && next_packet(read, &packet, cut_bytes)) {
         if (!tkt_read_packet(read, &packet))
             return false;
-        at = next + packet.value;
-        *cut_bytes = 0;
     }
-    return at == end || tkt_read_bad(read, at, "more follows after the trace's end");
+    if (read->is_complete && tkt_input_need(read->input, 1))
+        return tkt_read_bad(read, read->input->window.at, "more follows after the trace's end");
+    if (read->status == TAKT_OK)
+        read->status = read->input->status;
+    return read->status == TAKT_OK;
 }
 
-static bool check_head(tkt_read *read, size_t size)
+/* Whether it is a trace; *is_whole says whether all of its head is there. */
+static bool check_head(tkt_read *read, bool *is_whole)
 {
-    size_t known = size < sizeof head ? size : sizeof head;
+    tkt_input *input = read->input;
+    *is_whole = tkt_input_need(input, sizeof head);
+    read->status = input->status;
+    const uint8_t *bytes = input->window.at;
+    size_t size = *is_whole ? sizeof head : tkt_input_left(input);
+    if (read->status != TAKT_OK)
+        return false;
     if (size == 0) {
         read->status =
-            tkt_error_set(read->error, TAKT_BAD_TRACE, "%s: the file is empty", read->name);
+            tkt_error_set(input->error, TAKT_BAD_TRACE, "%s: %s", input->name,
+                          input->is_packed ? "nothing can be unpacked" : "the file is empty");
         return false;
     }
-    if (memcmp(read->bytes, head, known) == 0)
+    if (memcmp(bytes, head, size) == 0)
         return true;
-    if (known == sizeof head && memcmp(read->bytes, head, sizeof head - 1) == 0) {
+    if (*is_whole && memcmp(bytes, head, sizeof head - 1) == 0) {
         read->status = tkt_error_set(
-            read->error, TAKT_BAD_TRACE,
+            input->error, TAKT_BAD_TRACE,
             "%s: written in format %u by a later version of Takt; this one reads format %u",
-            read->name, read->bytes[sizeof head - 1], TKT_PF_FORMAT);
+            input->name, bytes[sizeof head - 1], TKT_PF_FORMAT);
         return false;
     }
-    if (read->bytes[0] == '{') /* most often Takt's own Chrome or speedscope file */
-        return tkt_read_bad(read, read->bytes,
+    if (bytes[0] == '{') /* most often Takt's own Chrome or speedscope file */
+        return tkt_read_bad(read, bytes,
                             "not a trace that Takt wrote but JSON: name the .pftrace instead");
-    return tkt_read_bad(read, read->bytes, "not a trace that Takt wrote");
+    return tkt_read_bad(read, bytes, "not a trace that Takt wrote");
 }
 
-static takt_status finish(tkt_read *read, size_t cut_bytes, bool was_unpacked_cut)
+/* ---- What a stream leaves to its reader ------------------------------------------------------ */
+
+/* Marks the launches of which no activity has come, and counts them, but for those whose records
+ * were dropped. */
+static takt_status mark_missing(takt_trace *trace, uint32_t filter, takt_loss loss)
+{
+    uint64_t missing = 0, dropped = trace->facts.losses[TAKT_LOSS_DEVICE_DROPPED];
+    uint8_t *launches = tkt_calls_that_launch(trace, filter);
+    if (!launches)
+        return TAKT_NO_MEMORY;
+    for (size_t i = 0; i < trace->activities.count; i++) {
+        uint32_t call = trace->activities.items[i].call;
+        if (call != TKT_NO_CALL)
+            launches[call] = TKT_LAUNCHES_NOTHING;
+        else
+            trace->facts.losses[TAKT_LOSS_UNATTRIBUTED]++;
+    }
+    for (uint32_t i = 0; i < trace->calls.count; i++) {
+        if (launches[i] == TKT_LAUNCHES_NOTHING)
+            continue;
+        tkt_span_mark(tkt_call_span(trace, i), TAKT_SPAN_NO_ACTIVITY);
+        missing++;
+    }
+    trace->facts.losses[loss] += missing > dropped ? missing - dropped : 0;
+    tkt_free(launches);
+    return TAKT_OK;
+}
+
+/* The facts have what the clock of devices is off the host's as far as the host can tell, and
+ * "least" where one of the two was set meanwhile. */
+static takt_status bound_clocks(takt_trace *trace)
+{
+    takt_facts *facts = &trace->facts;
+    tkt_call_index index;
+    tkt_waits none = {0};
+    tkt_skew skew = {.host_ns = facts->device_uncertainty_ns,
+                     .uncertainty_ns = facts->device_uncertainty_ns,
+                     .is_movable = !facts->device_uncertainty_is_least};
+    takt_status status = tkt_call_index_init(&index, trace);
+    if (status != TAKT_OK)
+        return status;
+    status = tkt_skew_correct(trace, 0, &index, &none, &skew);
+    tkt_call_index_fini(&index);
+    facts->device_uncertainty_ns = skew.uncertainty_ns;
+    facts->device_uncertainty_is_least = skew.is_least;
+    facts->device_shift_ns = (double)skew.shift_ns;
+    return status;
+}
+
+static takt_status finish_stream(takt_trace *trace)
+{
+    bool is_settled = (trace->stream & TKT_PF_STREAM_SETTLED) != 0;
+    uint32_t filter = trace->stream & TKT_PF_STREAM_FILTER;
+    trace->stream = 0; /* from here on it is a trace like others */
+    if (filter == 0 || trace->calls.count == 0)
+        return TAKT_OK;
+    takt_status status =
+        mark_missing(trace, filter, is_settled ? TAKT_LOSS_NO_ACTIVITY : TAKT_LOSS_INCOMPLETE);
+    if (status == TAKT_OK && trace->activities.count && trace->facts.device_uncertainty_ns > 0)
+        status = bound_clocks(trace);
+    return status;
+}
+
+/* `told` are the facts as they stand in the file. */
+static void tell_ending(tkt_read *read, const takt_facts *told)
+{
+    takt_facts *facts = &read->trace->facts;
+    if (facts->ending != TAKT_ENDING_WHOLE || read->is_complete)
+        return;
+    facts->ending = TAKT_ENDING_CUT;
+    facts->known_until_ns = read->has_facts ? facts->end_ns : 0;
+    if (told->span_count > facts->span_count)
+        facts->missing_spans = told->span_count - facts->span_count;
+    if (told->activity_count > facts->activity_count)
+        facts->missing_activities = told->activity_count - facts->activity_count;
+}
+
+static takt_status finish(tkt_read *read, uint64_t cut_bytes)
 {
     takt_trace *trace = read->trace;
     if (!read->has_facts)
         trace->facts.has_spans = true;
     close_rows(read);
     settle_events(trace);
-    /* A cut between two packets, or in the packed file, leaves no bytes to count. */
-    if (cut_bytes == 0 && (!read->is_complete || was_unpacked_cut))
+    /* A cut of the packed file leaves no bytes to count. */
+    if (cut_bytes == 0 && read->input->is_cut)
         cut_bytes = 1;
     trace->facts.losses[TAKT_LOSS_CUT] += cut_bytes;
-    if (tkt_trace_link(trace) != TAKT_OK || tkt_trace_finish(trace) != TAKT_OK)
+    const takt_facts told = trace->facts;
+    if (tkt_trace_link(trace) != TAKT_OK || finish_stream(trace) != TAKT_OK ||
+        tkt_trace_finish(trace) != TAKT_OK)
         tkt_read_no_memory(read);
+    else
+        tell_ending(read, &told);
     return read->status;
 }
 
-static takt_status read_all(const uint8_t *bytes, size_t size, bool was_unpacked_cut,
-                            const char *name, takt_trace **out, takt_error *error)
+takt_status tkt_trace_read_input(tkt_input *input, takt_trace **out)
 {
-    tkt_read read = {.name = name, .bytes = bytes, .error = error};
-    if (!check_head(&read, size))
+    tkt_read read = {.input = input};
+    bool is_whole;
+    if (!check_head(&read, &is_whole))
         return read.status;
     if (tkt_trace_create(&read.trace) != TAKT_OK) {
         tkt_read_no_memory(&read);
         return read.status;
     }
-    size_t cut_bytes = size < sizeof head ? size : 0;
-    const uint8_t *end = bytes + size;
-    if (size < sizeof head || read_packets(&read, bytes + sizeof head, end, &cut_bytes))
-        finish(&read, cut_bytes, was_unpacked_cut);
+    uint64_t cut_bytes = is_whole ? 0 : tkt_input_left(input);
+    input->window.at += is_whole ? sizeof head : 0;
+    if (!is_whole || read_packets(&read, &cut_bytes))
+        finish(&read, cut_bytes);
     free_read(&read);
     if (read.status != TAKT_OK)
         takt_trace_release(read.trace);
@@ -250,50 +366,27 @@ static takt_status read_all(const uint8_t *bytes, size_t size, bool was_unpacked
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-static bool is_packed(const uint8_t *bytes, size_t size)
-{
-    return size >= 2 && bytes[0] == 0x1F && bytes[1] == 0x8B;
-}
-
-static takt_status read_packed(const uint8_t *bytes, size_t size, const char *name,
-                               takt_trace **out, takt_error *error)
-{
-    size_t limit = size > UNPACKED_BYTES / UNPACKED_RATIO ? size * UNPACKED_RATIO : UNPACKED_BYTES;
-    char *unpacked;
-    size_t unpacked_size;
-    bool is_cut;
-    takt_status status = tkt_gzip_read(bytes, size, limit, &unpacked, &unpacked_size, &is_cut);
-    if (status == TAKT_BAD_TRACE)
-        return tkt_error_set(
-            error, status, "%s: unpacks to more than %zu bytes, which no trace does", name, limit);
-    if (status != TAKT_OK)
-        return tkt_error_set(error, status, "%s: %s", name, takt_status_text(status));
-    if (unpacked_size == 0)
-        status = tkt_error_set(error, TAKT_BAD_TRACE, "%s: nothing can be unpacked", name);
-    else
-        status = read_all((const uint8_t *)unpacked, unpacked_size, is_cut, name, out, error);
-    tkt_free(unpacked);
-    return status;
-}
-
 takt_status tkt_trace_read(const uint8_t *bytes, size_t size, const char *name, takt_trace **out,
                            takt_error *error)
 {
-    if (is_packed(bytes, size))
-        return read_packed(bytes, size, name, out, error);
-    return read_all(bytes, size, false, name, out, error);
+    tkt_input input;
+    takt_status status = tkt_input_borrow(&input, bytes, size, name, error);
+    if (status != TAKT_OK)
+        return status;
+    status = tkt_trace_read_input(&input, out);
+    tkt_input_close(&input);
+    return status;
 }
 
 takt_status takt_trace_open(const char *path, takt_trace **out, takt_error *error)
 {
     if (!path || !out)
         return tkt_error_set(error, TAKT_BAD_ARGUMENT, "takt_trace_open: no path or no result");
-    const uint8_t *bytes;
-    size_t size;
-    takt_status status = tkt_file_map(path, &bytes, &size, error);
+    tkt_input input;
+    takt_status status = tkt_input_open(&input, path, error);
     if (status != TAKT_OK)
         return status;
-    status = tkt_trace_read(bytes, size, path, out, error);
-    tkt_file_unmap(bytes, size);
+    status = tkt_trace_read_input(&input, out);
+    tkt_input_close(&input);
     return status;
 }

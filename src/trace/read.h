@@ -2,6 +2,7 @@
 #ifndef TKT_TRACE_READ_H
 #define TKT_TRACE_READ_H
 
+#include "base/input.h"
 #include "trace/model.h"
 #include "trace/perfetto.h"
 #include "trace/protobuf.h"
@@ -10,6 +11,9 @@
  * messages. Fails as takt_trace_open() does. */
 takt_status tkt_trace_read(const uint8_t *bytes, size_t size, const char *name, takt_trace **out,
                            takt_error *error);
+
+/* The same of an input, which the caller closes; its name and its error are used. */
+takt_status tkt_trace_read_input(tkt_input *input, takt_trace **out);
 
 /* A packet sequence. */
 typedef struct tkt_read_row {
@@ -27,9 +31,7 @@ typedef struct tkt_read_row {
  * stay as small as the file. */
 typedef struct tkt_read {
     takt_trace    *trace;
-    const char    *name; /* of the file */
-    const uint8_t *bytes;
-    takt_error    *error;
+    tkt_input     *input;
     takt_status    status;
     uint64_t       latest_ns; /* of all times seen; 0: none yet */
     bool           has_facts;

@@ -36,6 +36,12 @@ bool tkt_read_device(tkt_read *read, const tkt_pb_field *from)
     tkt_device device = {0};
     if (!tkt_read_fields(read, from, tkt_pf_device_fields, &device))
         return false;
+    for (size_t i = 0; i < read->trace->devices.count; i++) {
+        if (read->trace->devices.items[i].label != device.label)
+            continue;
+        read->trace->devices.items[i] = device; /* a stream knows more by now */
+        return true;
+    }
     tkt_device *added = TKT_ARRAY_ADD(&read->trace->devices);
     if (!added)
         return tkt_read_no_memory(read);

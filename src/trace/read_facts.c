@@ -294,6 +294,12 @@ static void set_fact(takt_trace *trace, const tkt_pb_field *field)
     case TKT_PF_FACTS_CYCLE:
         facts->cycle = (uint32_t)field->value;
         break;
+    case TKT_PF_FACTS_RANK:
+        facts->rank = (uint32_t)field->value;
+        break;
+    case TKT_PF_FACTS_WORLD_SIZE:
+        facts->world_size = (uint32_t)field->value;
+        break;
     case TKT_PF_FACTS_IS_PARTIAL:
         facts->is_partial = field->value != 0;
         break;
@@ -305,6 +311,22 @@ static void set_fact(takt_trace *trace, const tkt_pb_field *field)
         break;
     case TKT_PF_FACTS_DEVICE_UNCERTAINTY_IS_LEAST:
         facts->device_uncertainty_is_least = field->value != 0;
+        break;
+    case TKT_PF_FACTS_STREAM:
+        trace->stream = (uint32_t)field->value;
+        break;
+    case TKT_PF_FACTS_ENDING:
+        facts->ending =
+            field->value < TAKT_ENDING_CUT ? (takt_ending)field->value : TAKT_ENDING_CUT;
+        break;
+    case TKT_PF_FACTS_KNOWN_UNTIL_NS:
+        facts->known_until_ns = field->value;
+        break;
+    case TKT_PF_FACTS_MISSING_SPANS:
+        facts->missing_spans = field->value;
+        break;
+    case TKT_PF_FACTS_MISSING_ACTIVITIES:
+        facts->missing_activities = field->value;
         break;
     case TKT_PF_FACTS_FIRST_STEP:
         facts->first_step = field->value;
@@ -337,6 +359,7 @@ bool tkt_read_facts(tkt_read *read, const tkt_pb_field *from)
     trace->facts = (takt_facts){0};
     trace->name = trace->backend = trace->clock = 0;
     trace->with_flops = false;
+    trace->stream = 0;
     trace->device_peak = trace->host_peak = (tkt_peak){0};
     trace->device_memory.count = 0;
     read->has_facts = true;

@@ -119,6 +119,11 @@ static bool add_track(tkt_read *read, tkt_read_row *row, const track_half *half,
 {
     takt_trace *trace = read->trace;
     takt_track_kind kind = half->kind == TKT_PF_TRACK_ASYNC ? TAKT_TRACK_ASYNC : TAKT_TRACK_THREAD;
+    if (row->kind == (tkt_pf_track_kind)half->kind && half->lane == 0 &&
+        row->track == half->index) { /* of a stream: it has a name by now */
+        trace->tracks.items[row->track].name = half->name;
+        return true;
+    }
     if (row->kind != TKT_PF_TRACK_NONE)
         return tkt_read_bad(read, at, "a sequence is described twice");
     if (half->lane == 0 && half->index == trace->tracks.count) {

@@ -3,6 +3,7 @@
 #define TKT_TRACE_RUN_H
 
 #include "record/log.h"
+#include "record/site.h"
 #include "trace/async.h"
 #include "trace/seal.h"
 #include "trace/stacks.h"
@@ -27,13 +28,15 @@ typedef struct tkt_sealing {
     tkt_map async_tracks; /* text id of the name -> track + 1 */
     tkt_map stacks;       /* number of a recorded call stack -> the trace's + 1 */
     tkt_stacks known_stacks;
+    TKT_ARRAY_OF(tkt_seal_place) places; /* of a slice, by log */
     bool    is_out_of_memory;
 } tkt_sealing;
 
 /* The trace's site for a recorded one; 0, and out of memory is noted, when it cannot be made. */
 uint32_t tkt_sealing_site(tkt_sealing *sealing, uint32_t record_site);
 
-/* The trace's string for a recorded text. */
+/* A recorded text, and the trace's string for it. */
+tkt_text tkt_sealing_text_bytes(const tkt_sealing *sealing, uint32_t text);
 uint32_t tkt_sealing_text(tkt_sealing *sealing, uint32_t text);
 
 /* The trace's stack for a recorded one, a call's without the frames of the device's library, or

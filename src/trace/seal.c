@@ -5,13 +5,29 @@
 #include "record/control.h"
 #include "record/site.h"
 #include "record/slot.h"
+#include "trace/recovery.h"
 #include "trace/run.h"
 
 /* ---- From recorded ids to the trace's -------------------------------------------------------- */
 
+tkt_text tkt_sealing_text_bytes(const tkt_sealing *sealing, uint32_t text)
+{
+    const tkt_seal_source *source = sealing->window->source;
+    if (!source)
+        return tkt_text_get(text);
+    const tkt_text *found = NULL;
+    uint32_t index = TKT_VALUE_INDEX(text);
+    if (!(text & TKT_VALUE) && text < source->texts.count)
+        found = &source->texts.items[text];
+    else if (TKT_VALUE_GENERATION(text) == TKT_VALUE_GENERATION(source->generation) &&
+             index < source->values.count)
+        found = &source->values.items[index];
+    return found && found->bytes ? *found : (tkt_text){"", 0};
+}
+
 uint32_t tkt_sealing_text(tkt_sealing *sealing, uint32_t text)
 {
-    tkt_text bytes = tkt_text_get(text);
+    tkt_text bytes = tkt_sealing_text_bytes(sealing, text);
     uint32_t string = tkt_trace_string(sealing->trace, bytes.bytes, bytes.size);
     if (string != TKT_STRTAB_FULL)
         return string;
@@ -28,9 +44,19 @@ static uint32_t string_of(tkt_sealing *sealing, const tkt_text *text)
     return 0;
 }
 
+/* A recovered site; all whose names were lost are one. */
+static const tkt_site *lost_or_found(const tkt_seal_source *source, uint32_t site)
+{
+    static const tkt_site lost = {{"(name lost)", 11},       {"", 0}, {"", 0}, {"", 0}, {"", 0},
+                                  .level = TAKT_LEVEL_NORMAL};
+    bool is_there = site < source->sites.count && source->sites.items[site].name.bytes;
+    return is_there ? &source->sites.items[site] : &lost;
+}
+
 static uint32_t add_site(tkt_sealing *sealing, uint32_t record_site)
 {
-    const tkt_site *from = tkt_site_get(record_site);
+    const tkt_seal_source *source = sealing->window->source;
+    const tkt_site *from = source ? lost_or_found(source, record_site) : tkt_site_get(record_site);
     tkt_trace_site site = {
         .name = string_of(sealing, &from->name),
         .category = string_of(sealing, &from->category),
@@ -51,6 +77,9 @@ static uint32_t add_site(tkt_sealing *sealing, uint32_t record_site)
 
 uint32_t tkt_sealing_site(tkt_sealing *sealing, uint32_t record_site)
 {
+    const tkt_seal_source *source = sealing->window->source;
+    if (source && record_site >= source->sites.count)
+        record_site = 0;
     while (sealing->sites.count <= record_site) {
         uint32_t *added = TKT_ARRAY_ADD(&sealing->sites);
         if (!added) {
@@ -147,16 +176,21 @@ static void note_late_call(tkt_sealing *sealing, const takt_record *slot)
         sealing->is_out_of_memory = true;
 }
 
-/* Cuts a part where another thread goes on. */
-static void split_part(tkt_sealing *sealing, tkt_run *run, const tkt_log_part *part)
+/* Cuts a part where another thread goes on. Its first slots have been sealed before. */
+static void split_part(tkt_sealing *sealing, tkt_run *run, const tkt_log_part *part,
+                       uint32_t sealed_count)
 {
-    const takt_record *first = part->slots, *end = part->slots + part->count;
+    const takt_record *first = part->slots + sealed_count, *end = part->slots + part->count;
     begin_run(sealing, run, part->thread);
-    for (const takt_record *slot = first; slot < end; slot++) {
+    for (const takt_record *slot = part->slots; slot < end; slot++) {
         if (tkt_slot_is_plain(slot))
             continue;
         if (tkt_slot_kind_of(slot) == TKT_SLOT_NAME)
             run->thread.name = slot->ticks;
+        if (slot < first && tkt_slot_kind_of(slot) == TKT_SLOT_THREAD)
+            run->thread = (tkt_thread_mark){slot[0].start, slot[0].ticks, slot[1].ticks};
+        if (slot < first)
+            continue;
         if (tkt_slot_kind_of(slot) == TKT_SLOT_TASK || tkt_slot_kind_of(slot) == TKT_SLOT_SPAN_AT)
             tkt_async_add(sealing, slot);
         if (tkt_slot_kind_of(slot) == TKT_SLOT_CALL)
@@ -170,21 +204,84 @@ static void split_part(tkt_sealing *sealing, tkt_run *run, const tkt_log_part *p
     add_segment(sealing, run, first, end);
 }
 
+/* Seals from a part on, of which the first slots have been sealed before. */
+static void seal_view(tkt_sealing *sealing, const tkt_log_view *view, size_t part,
+                      uint32_t sealed_count)
+{
+    tkt_run run = {0};
+    for (size_t i = part; i < view->parts.count; i++, sealed_count = 0)
+        split_part(sealing, &run, &view->parts.items[i], sealed_count);
+    run.frames = view->frames;
+    run.frame_count = view->frame_count;
+    end_run(sealing, &run);
+    TKT_ARRAY_FREE(&run.segments);
+}
+
+/* The part that the last slice ended in, and how much of it is sealed; 0 and 0 where that is gone.
+ */
+static size_t find_place(const tkt_sealing *sealing, const tkt_log_view *view, uint32_t number,
+                         uint32_t *sealed_count)
+{
+    const tkt_seal_places *places = sealing->window->places;
+    *sealed_count = 0;
+    if (!places || number >= places->logs.count)
+        return 0;
+    const tkt_seal_place *place = &places->logs.items[number];
+    for (size_t i = 0; i < view->parts.count; i++) {
+        const tkt_log_part *part = &view->parts.items[i];
+        if (part->slots != place->slots || part->begun_ticks != place->begun_ticks)
+            continue;
+        *sealed_count = place->count;
+        return i;
+    }
+    return 0;
+}
+
+static void note_place(tkt_sealing *sealing, const tkt_log_view *view, uint32_t number)
+{
+    const tkt_log_part *last = &view->parts.items[view->parts.count - 1];
+    while (sealing->places.count <= number) {
+        tkt_seal_place *added = TKT_ARRAY_ADD(&sealing->places);
+        if (!added) {
+            sealing->is_out_of_memory = true;
+            return;
+        }
+        *added = (tkt_seal_place){0};
+    }
+    sealing->places.items[number] = (tkt_seal_place){last->slots, last->begun_ticks, last->count};
+}
+
 static takt_status seal_log(tkt_sealing *sealing, tkt_thread_log *log)
 {
     tkt_log_view view;
-    takt_status status = tkt_log_view_open(log, sealing->window->begin_ticks, &view);
+    const tkt_seal_window *window = sealing->window;
+    uint64_t from = window->begin_ticks;
+    if (window->places && window->places->ticks > from)
+        from = window->places->ticks;
+    takt_status status = tkt_log_view_open(log, from, &view);
     if (status != TAKT_OK)
         return status;
-    tkt_run run = {0};
-    for (size_t i = 0; i < view.parts.count; i++)
-        split_part(sealing, &run, &view.parts.items[i]);
-    run.frames = view.frames;
-    run.frame_count = view.frame_count;
-    end_run(sealing, &run);
-    TKT_ARRAY_FREE(&run.segments);
+    uint32_t sealed_count;
+    size_t part = find_place(sealing, &view, log->number, &sealed_count);
+    seal_view(sealing, &view, part, sealed_count);
+    if (window->places)
+        note_place(sealing, &view, log->number);
     tkt_log_view_close(log, &view);
     return sealing->is_out_of_memory ? TAKT_NO_MEMORY : TAKT_OK;
+}
+
+static takt_status seal_all(tkt_sealing *sealing)
+{
+    const tkt_seal_source *source = sealing->window->source;
+    takt_status status = TAKT_OK;
+    for (size_t i = 0; source && i < source->views.count; i++)
+        seal_view(sealing, &source->views.items[i], 0, 0);
+    for (tkt_thread_log *log = source ? NULL : tkt_log_first(); log && status == TAKT_OK;
+         log = tkt_log_next(log))
+        status = seal_log(sealing, log);
+    if (status == TAKT_OK)
+        tkt_async_add_open(sealing);
+    return status;
 }
 
 /* ---- The folded form ------------------------------------------------------------------------- */
@@ -242,18 +339,26 @@ static takt_status add_folds(tkt_sealing *sealing)
     return status;
 }
 
+static void keep_places(tkt_sealing *sealing, tkt_seal_places *places)
+{
+    TKT_ARRAY_FREE(&places->logs);
+    places->logs.items = sealing->places.items;
+    places->logs.count = sealing->places.count;
+    places->logs.capacity = sealing->places.capacity;
+    sealing->places.items = NULL;
+    sealing->places.count = sealing->places.capacity = 0;
+}
+
 takt_status tkt_seal(const tkt_seal_window *window, takt_trace **out)
 {
     tkt_sealing sealing = {.window = window};
+    uint64_t now = tkt_ticks();
     takt_status status = tkt_trace_create(&sealing.trace);
     if (status != TAKT_OK)
         return status;
     sealing.known_stacks.trace = sealing.trace;
-    for (tkt_thread_log *log = tkt_log_first(); window->with_spans && log && status == TAKT_OK;
-         log = tkt_log_next(log))
-        status = seal_log(&sealing, log);
-    if (status == TAKT_OK && window->with_spans)
-        tkt_async_add_open(&sealing);
+    if (window->with_spans)
+        status = seal_all(&sealing);
     if (status == TAKT_OK && window->with_fold)
         status = add_folds(&sealing);
     if (sealing.is_out_of_memory)
@@ -262,6 +367,11 @@ takt_status tkt_seal(const tkt_seal_window *window, takt_trace **out)
     tkt_map_fini(&sealing.stacks);
     tkt_stacks_fini(&sealing.known_stacks);
     TKT_ARRAY_FREE(&sealing.sites);
+    if (status == TAKT_OK && window->places) {
+        keep_places(&sealing, window->places);
+        window->places->ticks = now;
+    }
+    TKT_ARRAY_FREE(&sealing.places);
     if (status == TAKT_OK)
         *out = sealing.trace;
     else

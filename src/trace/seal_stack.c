@@ -4,16 +4,17 @@
 #include "base/dynlib.h"
 #include "record/site.h"
 #include "record/stack.h"
+#include "trace/recovery.h"
 #include "trace/run.h"
 
 #include <string.h>
 
 /* Whether an object is the device's library. A launch is seen from inside of it, and what people
  * look for is who called it. */
-static bool is_device_library(uint32_t object)
+static bool is_device_library(const tkt_sealing *sealing, uint32_t object)
 {
     static const char *const names[] = {"libcupti.", "libcuda.", "libcudart."};
-    const char *path = tkt_text_get(object).bytes;
+    const char *path = tkt_sealing_text_bytes(sealing, object).bytes;
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -24,10 +25,10 @@ static bool is_device_library(uint32_t object)
 
 /* The first frame of the program's: behind the outermost one of the device's library, as others may
  * stand between them. */
-static uint32_t first_of_call(const tkt_call_stack *stack)
+static uint32_t first_of_call(const tkt_sealing *sealing, const tkt_call_stack *stack)
 {
     for (uint32_t i = stack->count; i-- > 0;)
-        if (is_device_library(stack->places[i].object))
+        if (is_device_library(sealing, stack->places[i].object))
             return i + 1;
     return 0;
 }
@@ -37,7 +38,9 @@ static uint32_t add_frame(tkt_sealing *sealing, const tkt_call_stack *stack, uin
 {
     uintptr_t address = stack->addresses[index] - 1;
     const tkt_stack_place *place = &stack->places[index];
-    const char *function = tkt_exported_function(address, place->base);
+    const char *function = NULL;
+    if (!sealing->window->source) /* another process's objects are not loaded here */
+        function = tkt_exported_function(address, place->base);
     tkt_frame frame = {.offset = address - place->base};
     frame.module = tkt_sealing_text(sealing, place->object);
     if (function)
@@ -50,7 +53,7 @@ static uint32_t add_frame(tkt_sealing *sealing, const tkt_call_stack *stack, uin
 static uint32_t add_stack(tkt_sealing *sealing, const tkt_call_stack *stack, bool is_call)
 {
     uint32_t frames[TKT_STACK_FRAMES];
-    uint32_t first = is_call ? first_of_call(stack) : 0;
+    uint32_t first = is_call ? first_of_call(sealing, stack) : 0;
     for (uint32_t i = first; i < stack->count; i++) {
         frames[i - first] = add_frame(sealing, stack, i);
         if (frames[i - first] == UINT32_MAX)
@@ -65,7 +68,9 @@ uint32_t tkt_sealing_stack(tkt_sealing *sealing, uint32_t number, bool is_call)
     if (!known)
         return UINT32_MAX;
     if (*known == 0) {
-        uint32_t stack = add_stack(sealing, tkt_stack_get(number), is_call);
+        const tkt_seal_source *source = sealing->window->source;
+        uint32_t stack = add_stack(
+            sealing, source ? source->stacks.items[number] : tkt_stack_get(number), is_call);
         if (stack == UINT32_MAX)
             return stack;
         *known = (uint64_t)stack + 1; /* nothing was added to the map meanwhile */

@@ -66,7 +66,8 @@ uint32_t tkt_stacks_add(tkt_stacks *known, const uint32_t *frames, uint32_t coun
     if (!added)
         return UINT32_MAX;
     *added = (tkt_stack){(uint32_t)first, count};
-    memcpy(trace->stack_frames.items + first, frames, count * sizeof *frames);
+    for (uint32_t i = 0; i < count; i++)
+        trace->stack_frames.items[first + i] = frames[i];
     trace->stack_frames.count += count;
     *place = trace->stacks.count;
     return (uint32_t)*place - 1;

@@ -119,6 +119,7 @@ void bench_scopes(void);
 void bench_stacks(void);
 void bench_buffers(void);
 void bench_events(void);
+void bench_cost(void);
 void bench_threads(void);
 void bench_cold(void);
 void bench_step(void);

@@ -10,18 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_CHOSEN 16
+#define MAX_CHOSEN 17
 
 static const struct {
     const char *name;
     void (*measure)(void);
 } groups[] = {
-    {"scopes", bench_scopes},       {"stacks", bench_stacks},   {"buffers", bench_buffers},
-    {"events", bench_events},       {"threads", bench_threads}, {"cold", bench_cold},
-    {"step", bench_step},           {"export", bench_export},   {"reports", bench_reports},
-    {"seal", bench_seal},           {"library", bench_library}, {"cuda", bench_cuda},
-    {"attribute", bench_attribute}, {"page", bench_page},       {"compare", bench_compare},
-    {"peers", bench_peers},
+    {"scopes", bench_scopes},   {"stacks", bench_stacks},       {"buffers", bench_buffers},
+    {"events", bench_events},   {"cost", bench_cost},           {"threads", bench_threads},
+    {"cold", bench_cold},       {"step", bench_step},           {"export", bench_export},
+    {"reports", bench_reports}, {"seal", bench_seal},           {"library", bench_library},
+    {"cuda", bench_cuda},       {"attribute", bench_attribute}, {"page", bench_page},
+    {"compare", bench_compare}, {"peers", bench_peers},
 };
 
 #define GROUP_COUNT (sizeof groups / sizeof *groups)

@@ -204,6 +204,39 @@ def a_broken_transfer_may_be_repeated(folder):
         assert view.end()[0] == 0
 
 
+def crowd(link, count):
+    """Connections that ask for nothing, for half of something, or for something else."""
+    guests = []
+    for i in range(count):
+        guest = socket.create_connection(("127.0.0.1", link.port), timeout=PATIENCE)
+        guest.sendall([b"", b"GET /x HTTP/1.1\r\nHost:", f"GET /x HTTP/1.1\r\nHost: 127.0.0.1:"
+                       f"{link.port}\r\n\r\n".encode()][i % 3])
+        guests.append(guest)
+    return guests
+
+
+def a_crowd_shuts_nobody_out(folder):
+    """Three hundred connections that stay, before the viewer comes and while it takes its file."""
+    big = os.path.join(folder, "big.pftrace")
+    with View(big) as view:
+        link = view.link
+        guests = crowd(link, 300)
+        assert link.ask(method="HEAD")[0] == 200
+        with socket.create_connection(("127.0.0.1", link.port), timeout=PATIENCE) as viewer:
+            request = f"GET {link.path} HTTP/1.1\r\nHost: 127.0.0.1:{link.port}\r\n\r\n"
+            viewer.sendall(request.encode())
+            answer = viewer.makefile("rb")
+            assert answer.readline() == b"HTTP/1.1 200 OK\r\n"
+            guests += crowd(link, 300)
+            assert link.ask()[0] == 410
+            while answer.readline() != b"\r\n":
+                pass
+            assert len(answer.read(64 << 20)) == 64 << 20
+        for guest in guests:
+            guest.close()
+        assert view.end() == (0, "Fetched; the link is used up.\n", "")
+
+
 def nobody_comes(file):
     run = subprocess.run([TAKT, "view", "--timeout", "1", file], text=True, capture_output=True,
                          timeout=PATIENCE, check=False)
@@ -248,7 +281,8 @@ def the_profiler_prints_the_link(folder):
     until(link.is_closed, "the server in the background has not ended")
     run = subprocess.run(arguments, text=True, capture_output=True, timeout=PATIENCE, check=True,
                          env={**os.environ, "PATH": folder})
-    assert f"type: takt view {file}" in run.stderr, run
+    second, = set(pathlib.Path(folder).glob("sph.*.pftrace")) - {file}
+    assert f"type: takt view {second}" in run.stderr, run
 
 
 def main():
@@ -266,6 +300,7 @@ def main():
         tokens_differ(file)
         another_port_has_a_page(file)
         a_broken_transfer_may_be_repeated(folder)
+        a_crowd_shuts_nobody_out(folder)
         nobody_comes(file)
         the_profiler_prints_the_link(folder)
         only_traces_are_served(folder, file)

@@ -22,8 +22,9 @@ kernels() { # NAME COUNT NS
     calls "$@" 0 | sed 's/^span -1 0/activity/'
 }
 
-# A run in which `forces` and `kernel density` take so long; the rest is always the same.
-run_of() { # FILE FORCES_NS DENSITY_NS [LINES]
+# A run in which `forces` and `kernel density` take so long, and each step STEP_NS; the rest is always
+# the same.
+run_of() { # FILE FORCES_NS DENSITY_NS [LINES [STEP_NS]]
     {
         echo 'run fluid'
         printf '%s\n' "backend ${backend-CUPTI 13.0 (130001)}" "device ${device-Imaginary 9000}"
@@ -33,7 +34,7 @@ run_of() { # FILE FORCES_NS DENSITY_NS [LINES]
         calls forces 30 "$2" 100
         calls output 2 90000 200
         kernels 'kernel density' 40 "$3"
-        calls step 10 800000 300 | sed -nE 's/^span -1 0 ([0-9]+) ([0-9]+) .*/step \1 \2/p'
+        calls step 10 "${5-800000}" 300 | sed -nE 's/^span -1 0 ([0-9]+) ([0-9]+) .*/step \1 \2/p'
     } | trace "$1" || exit 1
 }
 

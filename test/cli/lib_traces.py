@@ -156,6 +156,12 @@ def rows_of(trace, with_calls=False, by_path=False):
         row("activity", name).total += ns
     if any(launch.parent for launch in launches):
         add_cuda(trace, launches, row, lambda span: key(span)[1])
+    if not trace.steps:
+        whole = row("run", "wall time")
+        ends = [span.end for _, _, spans in trace.tracks for span in spans]
+        ends += [span.begin + span.kernel[1] for span in launches]
+        whole.add(max(ends + [end for _, end, *_ in trace.activities], default=0))
+        whole.total = whole.self
     for kind, events in (("activity", trace.activities), ("step", trace.steps)):
         for begin, end, *name in events:
             one = row(kind, name[0] if name else "step")

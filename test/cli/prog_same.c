@@ -167,7 +167,9 @@ static void print_everything(const takt_trace *trace, void *user)
         for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
             int file = open_file(user, takt_report_name(i), variants[v].options);
             takt_sink sink = takt_sink_fd(file);
-            takt_status status = takt_report(trace, takt_report_name(i), &variants[v].given, &sink);
+            takt_report_options given = variants[v].given;
+            given.width_key = "--width ";
+            takt_status status = takt_report(trace, takt_report_name(i), &given, &sink);
             if (status != TAKT_OK)
                 dprintf(file, "status: %s\n", takt_status_text(status));
             close(file);

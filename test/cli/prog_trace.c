@@ -6,6 +6,7 @@
  *
  *     random SEED                             in front of all others: a trace made by chance
  *     run NAME | backend TEXT | device NAME | loss NUMBER COUNT | partial | summary
+ *     began SECONDS                           after all other runs began
  *     thread NAME | async NAME                begins a track
  *     span PARENT FLAGS BEGIN END NAME        PARENT: on the same track, from 0 on; -1: none
  *     loop PARENT BEGIN END NAME              a span that is an activity of the host
@@ -107,7 +108,9 @@ static bool add_fact(maker *m, const char *line)
     else if (sscanf(line, "device %4095[^\n]", name) == 1) {
         m->device = make_device(m->trace, 0);
         m->trace->devices.items[0].name = text(m->trace, name);
-    } else if (strcmp(line, "partial\n") == 0)
+    } else if (sscanf(line, "began %llu", &count) == 1)
+        m->trace->facts.realtime_offset_ns += (int64_t)count * 1000000000;
+    else if (strcmp(line, "partial\n") == 0)
         m->trace->facts.is_partial = true;
     else if (strcmp(line, "summary\n") == 0)
         m->is_summary = true;

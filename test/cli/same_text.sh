@@ -1,6 +1,7 @@
 #!/bin/bash
 # The numbers that the running program prints and those of `takt report` from its file are the same
-# text: every report, format, width and mode, from the plain file and from the packed one.
+# text: every report, format, width and mode from the plain file, some from the packed one. Under
+# sanitizers some from the plain one, too.
 set -u
 case ${SAN-} in *thread*) echo "the command has one thread: runs without SAN=thread" && exit 77 ;; esac
 prog=$TAKT_BUILD/test/cli/prog_same
@@ -29,11 +30,17 @@ for mode in trace summary both flight; do
     "$prog" "$scratch/$mode" $mode >"$scratch/output" 2>"$scratch/errors" || {
         echo "prog_same $mode failed" && cat "$scratch/errors" && exit 1
     }
-    for file in "$scratch/$mode"/*.pftrace "$scratch/$mode"/*.pftrace.gz; do
-        for printed in "$scratch/$mode"/*.txt; do
-            compare "$printed" "$file"
+    texts=("$scratch/$mode"/*.txt)
+    for i in "${!texts[@]}"; do
+        [ -z "${SAN-}" ] || [ $((i % 5)) = 0 ] || continue
+        for file in "$scratch/$mode"/*.pftrace; do
+            compare "${texts[i]}" "$file"
+        done
+        [ $((i % 10)) = 0 ] || continue # how a file is packed, a report cannot know
+        for file in "$scratch/$mode"/*.pftrace.gz; do
+            compare "${texts[i]}" "$file"
         done
     done
 done
 echo "$compared texts compared, $failures differ"
-[ "$failures" = 0 ] && [ "$compared" -gt 400 ]
+[ "$failures" = 0 ] && [ "$compared" -gt 100 ]

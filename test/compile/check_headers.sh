@@ -1,8 +1,8 @@
 #!/bin/bash
-# Compiles every public header alone, as each standard of C and C++ that Takt promises, with gcc and
-# clang, with and without TAKT_DISABLE, and all of them with nvcc where there is one. Beside the
-# headers it compiles the programs in this folder that use their macros: use_*.c as C and as C++,
-# use_*.cpp as C++.
+# Compiles every public header alone, as C and as C++, and all of them in one file as each standard
+# that Takt promises, with gcc and clang, with and without TAKT_DISABLE, and with nvcc where there is
+# one. Beside the headers it compiles the programs in this folder that use their macros: use_*.c as
+# C and as C++, use_*.cpp as C++.
 set -euo pipefail
 [ -z "${SAN-}" ] || { echo "compiled in the build without SAN" && exit 77; }
 cd "${TAKT_ROOT:-$(dirname "$0")/../..}"
@@ -19,29 +19,33 @@ for header in include/takt/*.{h,hpp}; do
 done
 cp test/compile/use_*.c* "$scratch" 2>/dev/null || true
 
+mkdir "$scratch/all"
+for file in "$scratch"/*.c*; do
+    [[ $file == *.cpp ]] || echo "#include \"$file\"" >>"$scratch/all/c.c"
+    echo "#include \"$file\"" >>"$scratch/all/cxx.cpp"
+done
+
 # Prints one command a line.
 commands() {
     local strict="-Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only" pair disable standard
-    for disable in "" -DTAKT_DISABLE; do
-        for pair in gcc:g++ clang:clang++; do
-            [ "$(command -v "${pair%:*}" "${pair#*:}" | wc -l)" = 2 ] || continue
+    for pair in gcc:g++ clang:clang++; do
+        [ "$(command -v "${pair%:*}" "${pair#*:}" | wc -l)" = 2 ] || continue
+        printf "${pair%:*} -std=c11 $strict %s\n" "$scratch"/*.c
+        printf "${pair#*:} -std=c++17 $strict -x c++ %s\n" "$scratch"/*.c*
+        for disable in "" -DTAKT_DISABLE; do
             for standard in c99 c11 c17; do
-                printf "${pair%:*} -std=$standard $disable $strict %s\n" "$scratch"/*.c
+                echo "${pair%:*} -std=$standard $disable $strict $scratch/all/c.c"
             done
             for standard in c++11 c++17 c++2a; do
-                printf "${pair#*:} -std=$standard $disable $strict -x c++ %s\n" "$scratch"/*.c*
+                echo "${pair#*:} -std=$standard $disable $strict $scratch/all/cxx.cpp"
             done
         done
-        # All headers at once, since nvcc is slow; and not pedantic, since its own output is not.
-        ! command -v nvcc >/dev/null ||
-            echo "nvcc -x cu $disable -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror" \
-                "-Iinclude -c -o /dev/null $scratch/everything"
     done
+    # Not pedantic, since nvcc's own output is not.
+    ! command -v nvcc >/dev/null ||
+        printf "nvcc -x cu %s -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror -Iinclude \
+-c -o /dev/null $scratch/all/cxx.cpp\n" "" -DTAKT_DISABLE
 }
-
-for file in "$scratch"/*.c*; do
-    echo "#include \"${file##*/}\""
-done >"$scratch/everything"
 
 commands >"$scratch/commands"
 [ -s "$scratch/commands" ] || { echo "neither gcc nor clang is here" && exit 77; }

@@ -11,6 +11,6 @@ done
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-"${CC:-cc}" -std=c11 -O2 -Wall -Wextra -Werror -Isrc -Iinclude -isystem "$home/include" \
+${CC:-cc} -std=c11 -O2 -Wall -Wextra -Werror -Isrc -Iinclude -isystem "$home/include" \
     ${SAN:+-fsanitize=$SAN} -o "$scratch/occupancy" test/compile/occupancy.c src/cuda/occupancy.c
 "$scratch/occupancy"

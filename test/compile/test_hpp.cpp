@@ -219,6 +219,107 @@ void a_configuration_tells_what_is_wrong(void **)
     assert_true(std::string(config.error().message).find("wait") != std::string::npos);
 }
 
+enum Material {
+    STEEL = 7
+};
+enum class Shift : short {
+    BACK = -2
+};
+
+/* The arguments of the only span. */
+struct Arguments {
+    takt::Trace trace;
+    size_t next;
+
+    takt_arg_info take()
+    {
+        takt_arg_info info = takt_arg_info();
+        assert_int_equal(takt_trace_arg(trace.get(), 0, 0, next++, &info), TAKT_OK);
+        return info;
+    }
+    void is_text(const char *text)
+    {
+        takt_arg_info info = take();
+        assert_int_equal(info.kind, TAKT_ARG_TEXT);
+        assert_string_equal(info.text, text);
+    }
+    void is_double(double value)
+    {
+        takt_arg_info info = take();
+        assert_int_equal(info.kind, TAKT_ARG_DOUBLE);
+        assert_true(info.d == value);
+    }
+    void is_int(int64_t value)
+    {
+        takt_arg_info info = take();
+        assert_int_equal(info.kind, TAKT_ARG_INT);
+        assert_true(info.i == value);
+    }
+    void is_uint(uint64_t value)
+    {
+        takt_arg_info info = take();
+        assert_int_equal(info.kind, TAKT_ARG_UINT);
+        assert_true(info.u == value);
+    }
+};
+
+void arguments_are_recorded_as_what_they_are(void **)
+{
+    takt::Profiler profiler((takt_profiler_options()));
+    assert_int_equal(profiler.start(), TAKT_OK);
+    {
+        TAKT_SCOPE("values");
+        char buffer[16] = "steel";
+        char *pointer = buffer + 1;
+        const char *constant = "constant";
+        const volatile long changing = -5;
+        struct {
+            unsigned bits : 3;
+        } narrow = {5};
+        TAKT_ARG("buffer", buffer);
+        TAKT_ARG("pointer", pointer);
+        TAKT_ARG("constant", constant);
+        TAKT_ARG("literal", "literal");
+        TAKT_ARG("null", (char *)nullptr);
+        TAKT_ARG("float", 0.25f);
+        TAKT_ARG("double", 0.1);
+        TAKT_ARG("long double", 0.1L);
+        TAKT_ARG("small", 0.75L);
+        TAKT_ARG("enum", STEEL);
+        TAKT_ARG("enum class", Shift::BACK);
+        TAKT_ARG("signed char", (signed char)-3);
+        TAKT_ARG("volatile", changing);
+        TAKT_ARG("unsigned char", (unsigned char)200);
+        TAKT_ARG("bits", narrow.bits);
+        TAKT_ARG("large", UINT64_MAX);
+        TAKT_ARG("bool", narrow.bits == 5);
+        buffer[0] = 'x'; /* it has been copied */
+    }
+    assert_int_equal(profiler.stop(), TAKT_OK);
+
+    Arguments recorded = {profiler.trace(), 0};
+    recorded.is_text("steel");
+    recorded.is_text("teel");
+    recorded.is_text("constant");
+    recorded.is_text("literal");
+    recorded.is_text("(null)");
+    recorded.is_double(0.25);
+    recorded.is_double(0.1);
+    recorded.is_double(0.1);
+    recorded.is_double(0.75);
+    recorded.is_uint(7);
+    recorded.is_int(-2);
+    recorded.is_int(-3);
+    recorded.is_int(-5);
+    recorded.is_uint(200);
+    recorded.is_uint(5);
+    recorded.is_uint(UINT64_MAX);
+    takt_arg_info flag = recorded.take();
+    assert_int_equal(flag.kind, TAKT_ARG_BOOL);
+    assert_int_equal(flag.i, 1);
+    assert_int_equal(takt_trace_arg_count(recorded.trace.get(), 0, 0), recorded.next);
+}
+
 } // namespace
 
 int main()
@@ -234,6 +335,7 @@ int main()
         cmocka_unit_test(traces_are_kept_by_their_copies),
         cmocka_unit_test(timed_counts_only_what_follows_the_warmup),
         cmocka_unit_test(a_configuration_tells_what_is_wrong),
+        cmocka_unit_test(arguments_are_recorded_as_what_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

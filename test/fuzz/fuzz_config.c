@@ -3,6 +3,7 @@
 #include "config/state.h"
 
 #include "base/alloc.h"
+#include "support/memory_sink.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,14 +15,6 @@ static void check(bool is_true)
 {
     if (!is_true)
         abort();
-}
-
-static takt_status discard(void *user, const void *data, size_t size)
-{
-    (void)user;
-    (void)data;
-    (void)size;
-    return TAKT_OK;
 }
 
 static void ignore_line(takt_log_level level, const char *line, void *user)
@@ -76,6 +69,40 @@ static void as_options(const char *text)
     tkt_config_state_destroy(state);
 }
 
+/* What the environment says. */
+static void as_environment(const char *text)
+{
+    takt_config *config = NULL;
+    takt_error error = {0};
+    setenv("TAKT_OPTIONS", text, 1);
+    takt_status status = takt_config_create(&config, &error);
+    unsetenv("TAKT_OPTIONS");
+    if (status != TAKT_OK) {
+        check_error(status, &error);
+        check(!config);
+        return;
+    }
+    takt_config_enabled(config);
+    use(config);
+}
+
+/* A key, and its value behind the first '='. */
+static void as_key(char *text)
+{
+    takt_config *config = NULL;
+    takt_error error = {0};
+    char *equals = strchr(text, '=');
+    check(takt_config_parse("", 0, "empty", &config, NULL) == TAKT_OK);
+    if (equals)
+        *equals = '\0';
+    takt_status status = takt_config_set(config, text, equals ? equals + 1 : "", &error);
+    if (equals)
+        *equals = '=';
+    if (status != TAKT_OK)
+        check_error(status, &error);
+    use(config);
+}
+
 /* One argument a line. */
 static void as_arguments(char *text)
 {
@@ -109,6 +136,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(text, data, size);
     text[size] = '\0';
     as_options(text);
+    as_environment(text);
+    as_key(text);
     as_arguments(text);
     free(text);
     return 0;

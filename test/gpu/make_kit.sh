@@ -44,7 +44,7 @@ cp test/gpu/*.py samples/sph/profile.yaml "$kit/"
         sed 's/^/takt /'
     git describe --always --dirty 2>/dev/null | sed 's/^/commit /' || true
     "$toolkit/bin/nvcc" --version | grep release
-    "${CC:-cc}" --version | sed -n 1p
+    ${CC:-cc} --version | sed -n 1p
     ldd --version | sed -n 1p
 } >"$kit/about.txt"
 

@@ -37,7 +37,7 @@ refused 'would be written over itself' report --html -o "$scratch/link.html" "$s
 rm "$scratch/link.html"
 run report --html -o "$scratch/none/x.html" "$scratch/run.pftrace"
 status_is 1
-err_has "^takt: $scratch/none/x.html: No such file or directory$"
+err_has "^takt: cannot write $scratch/none/x.html: No such file or directory$"
 run report --html "$scratch/run.html"
 status_is 1
 err_has 'not a trace that Takt wrote$'
@@ -50,7 +50,7 @@ after=$(cd "$scratch" && find . -type f ! -name out ! -name err | sort | xargs s
     ulimit -f 16
     run report --html -o "$scratch/large.html" "$scratch/run.pftrace"
     status_is 1
-    err_has "^takt: $scratch/large.html: File too large$"
+    err_has "^takt: cannot write $scratch/large.html: File too large$"
     exit $failures
 ) || fail "a page that is too large"
 [ "$(cd "$scratch" && echo large*)" = 'large*' ] || fail "leaves half a page" "$(ls "$scratch")"

@@ -16,7 +16,7 @@ count() {
 # busy SECONDS OPTION...
 busy() {
     rm -f "$scratch/report"
-    TAKT_SIM_SCRIPT=$scratch/script timeout $((10 * $1 + 60)) \
+    TAKT_SIM_SCRIPT=$scratch/script timeout $((10 * $1 + 600)) \
         "$build/test/simgpu/prog_busy" "seconds=$1" "${@:2}" >"$scratch/out" 2>&1 ||
         fail "seconds=$1 ${*:2}: ends with $?: $(cat "$scratch/out")"
     [ "$form" = short ] && return

@@ -11,7 +11,7 @@ failures=0
 # run FLAVOUR LIBRARY VERSION
 run() {
     TAKT_CUPTI_LIBRARY=$build/simgpu/$1/$2 TEST_CUPTI_VERSION=$3 \
-        LD_LIBRARY_PATH=$build/simgpu/$1 timeout 120 "$build/test/simgpu/test_windows" \
+        LD_LIBRARY_PATH=$build/simgpu/$1 timeout 600 "$build/test/simgpu/test_windows" \
         >"$scratch/out" 2>&1 && return
     echo "$1:"
     grep -v 'RUN\|      OK' "$scratch/out" | head -n 40
@@ -19,7 +19,9 @@ run() {
 }
 
 run 12 libcupti.so.12 '12.8 (26)'
-run 13 libcupti.so.13 '13.0 (130001)'
-run multi libcupti.so.13 '13.3 (130300)'
+if [ -z "${SAN-}" ]; then # 13 is what test_windows runs with by itself
+    run 13 libcupti.so.13 '13.0 (130001)'
+    run multi libcupti.so.13 '13.3 (130300)'
+fi
 [ "$failures" = 0 ] || exit 1
 echo "the same figures with CUPTI 12.8, 13.0 and 13.3"

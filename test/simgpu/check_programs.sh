@@ -15,7 +15,7 @@ run() {
 reports: [${reports-}]
 output: {directory: $scratch/$1, traces: [perfetto]${stream+, stream: true}}" >"$scratch/$1.yaml"
     { # the shell tells of killed programs
-        TAKT_CONFIG=$scratch/$1.yaml timeout 20 "$program" "${3-return}" >"$scratch/$1.out" 2>&1
+        TAKT_CONFIG=$scratch/$1.yaml timeout 120 "$program" "${3-return}" >"$scratch/$1.out" 2>&1
     } 2>/dev/null
     local status=$?
     [ $status = "${expected_status-0}" ] || fail "$1: ends with $status" "$(cat "$scratch/$1.out")"
@@ -61,10 +61,13 @@ activities "$scratch/summary/sim.0.pftrace" 24 12
 run flight 'active: 0, mode: flight'
 activities "$scratch/flight/sim.0.pftrace" 24 12
 
-# A forked child does nothing, and the parent goes on.
-run fork 'active: 0' fork
-activities "$scratch/fork/sim.0.pftrace" 24 12
-[ "$(find "$scratch/fork" -type f | wc -l)" = 1 ] || fail "the child has written, too"
+# A forked child does nothing, and the parent goes on. AddressSanitizer's own allocator may be locked
+# in the child.
+if [[ ${SAN-} != *address* ]]; then
+    run fork 'active: 0' fork
+    activities "$scratch/fork/sim.0.pftrace" 24 12
+    [ "$(find "$scratch/fork" -type f | wc -l)" = 1 ] || fail "the child has written, too"
+fi
 
 # A thread that launches while the program exits; an exit that skips all that comes at exit.
 run launching 'active: 0' launching

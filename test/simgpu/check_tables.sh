@@ -16,10 +16,14 @@ echo "profiling: {name: truth, wait: 1, warmup: 1, active: 2, repeat: 1}
 reports: []
 output: {directory: $scratch, traces: [perfetto]}" >profile.yaml
 mkdir books
-# Exit status 3 says that the machine was slow; what Takt recorded is as good.
-LD_LIBRARY_PATH=$build/simgpu/13 TAKT_CUPTI_LIBRARY=$build/simgpu/13/libcupti.so.13 \
-    timeout 120 "$build/test/simgpu/prog_truth" books profile.yaml 30 "" >printed 2>&1
 trace=truth.0.pftrace
+# Exit status 3 says that the machine was too slow for the gate.
+for gate in 30 120 480 1500; do
+    rm -f $trace
+    LD_LIBRARY_PATH=$build/simgpu/13 TAKT_CUPTI_LIBRARY=$build/simgpu/13/libcupti.so.13 \
+        timeout 120 "$build/test/simgpu/prog_truth" books profile.yaml $gate "" >printed 2>&1
+    [ $? = 3 ] || break
+done
 [ -s $trace ] || { echo "prog_truth wrote no trace" && tail -n 5 printed && exit 1; }
 
 "$takt" export --sqlite --csv --speedscope $trace >printed 2>errors || {

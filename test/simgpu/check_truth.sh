@@ -48,17 +48,20 @@ output: {directory: $folder/out, traces: [$traces]}" >"$folder/profile.yaml"
 
 program=$build/test/simgpu/prog_truth
 drift='clock.offset@0=-37us;clock.offset@1=3ms;clock.drift@0=20000;clock.drift@1=-30000'
-flavours="12 13 multi"
-[ -z "${SAN-}" ] || flavours=13 # the others differ in the layout of records, not in what is done
-for flavour in $flavours; do
-    for mode in trace summary both; do
-        truth $flavour $mode node
+truth 13 summary node
+truth 13 both node
+truth 13 trace launch
+truth 13 trace node "$drift" 20000 -30000
+if [ -z "${SAN-}" ]; then
+    truth 13 trace node
+    truth 13 trace node 'clock.offset@0=-37us;clock.offset@1=3ms'
+    truth 13 summary launch
+    truth 13 both launch
+    # Other releases differ in the layout of records, not in what is done with them.
+    for flavour in 12 multi; do
+        truth $flavour both node
+        truth $flavour trace launch
     done
-    truth $flavour trace launch
-    truth $flavour trace node 'clock.offset@0=-37us;clock.offset@1=3ms'
-    truth $flavour trace node "$drift" 20000 -30000
-done
-truth 13 summary launch
-truth 13 both launch
+fi
 
 finish "$runs runs, and all that Takt says of them is true"

@@ -16,6 +16,7 @@
  *     twice     is recorded two times */
 #include "simgpu/cudart.h"
 #include "simgpu/cupti_client.h"
+#include "support/counters.h"
 
 #include <takt/takt.h>
 
@@ -214,8 +215,10 @@ int main(int argc, char **argv)
         profiler = begin();
         compute(5);
     }
-    if (has("_exit"))
+    if (has("_exit")) {
+        write_counters();
         _exit(5);
+    }
     if (has("exit")) {
         pthread_t thread;
         if (pthread_create(&thread, NULL, launch_on, NULL))

@@ -80,6 +80,86 @@ static void a_timer_that_synchronizes_begins_and_ends_idle(void **state)
     assert_true(second_device_sleeps());
 }
 
+/* ---- Timed blocks: what declared work is divided by ------------------------------------------ */
+
+static bool is_about(double value, double expected)
+{
+    return value > expected * (1 - 1e-9) && value < expected * (1 + 1e-9);
+}
+
+/* 100 MFLOP in 1 ms of kernels. Launching took microseconds, and the copy is no computing. */
+static void rates_divide_by_the_time_of_kernels(void **state)
+{
+    (void)state;
+    takt_timed result;
+    CUdeviceptr memory;
+    char bytes[64] = "";
+    sim_script("kernel.first=700us; kernel.second=300us; memcpy.HtoD=5ms");
+    check(cuMemAlloc_v2(&memory, sizeof bytes));
+    TAKT_TIMED(&result, .repeat = 3, .warmup = 1) {
+        TAKT_WORK(1e8, 4e6);
+        check(cuMemcpyHtoDAsync_v2(memory, bytes, sizeof bytes, NULL));
+        launch("first");
+        launch("second");
+    }
+    check(cuMemFree_v2(memory));
+    assert_true(result.is_device_work && result.work_ns == 1e6);
+    assert_true(is_about(result.flops_per_second, 1e11));
+    assert_true(is_about(result.bytes_per_second, 4e9));
+}
+
+static void bytes_alone_divide_by_the_time_of_copies(void **state)
+{
+    (void)state;
+    takt_timed result;
+    CUdeviceptr memory;
+    char bytes[64] = "";
+    sim_script("memcpy.HtoD=2ms");
+    check(cuMemAlloc_v2(&memory, sizeof bytes));
+    TAKT_TIMED(&result, .repeat = 2) {
+        TAKT_WORK(0, 6e6);
+        check(cuMemcpyHtoDAsync_v2(memory, bytes, sizeof bytes, NULL));
+    }
+    check(cuMemFree_v2(memory));
+    assert_true(result.is_device_work && result.work_ns == 2e6);
+    assert_true(is_about(result.bytes_per_second, 3e9) && result.flops_per_second == 0);
+}
+
+/* A set of 1 us beside it must not make the host look a thousand times faster. */
+static void work_of_the_host_divides_by_its_own_time(void **state)
+{
+    (void)state;
+    takt_timed result;
+    CUdeviceptr memory;
+    sim_script("memset=1us");
+    check(cuMemAlloc_v2(&memory, 64));
+    TAKT_TIMED(&result, .repeat = 2) {
+        TAKT_WORK(1e6, 0);
+        check(cuMemsetD8Async(memory, 0, 64, NULL));
+    }
+    check(cuMemFree_v2(memory));
+    assert_int_equal(result.device_activities, 2);
+    assert_true(!result.is_device_work && result.work_ns == result.mean_ns);
+    assert_true(is_about(result.flops_per_second, 1e6 / result.mean_ns * 1e9));
+}
+
+static void timed_blocks_that_synchronize_begin_and_end_idle(void **state)
+{
+    (void)state;
+    takt_timed result;
+    sim_script("kernel=2ms");
+    launch("before");
+    TAKT_TIMED(&result, .repeat = 2, .warmup = 1, .synchronize = true) {
+        assert_true(is_idle());
+        launch("inside");
+    }
+    assert_true(is_idle());
+    assert_true(result.min_ns >= 2e6); /* launching alone takes microseconds */
+    assert_true(result.device_max_ns == 2e6);
+}
+
+/* ---- Timers with a filter -------------------------------------------------------------------- */
+
 typedef struct seen {
     int calls;
     char names[200];
@@ -317,6 +397,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_timer_that_synchronizes_begins_and_ends_idle),
+        cmocka_unit_test(rates_divide_by_the_time_of_kernels),
+        cmocka_unit_test(bytes_alone_divide_by_the_time_of_copies),
+        cmocka_unit_test(work_of_the_host_divides_by_its_own_time),
+        cmocka_unit_test(timed_blocks_that_synchronize_begin_and_end_idle),
         cmocka_unit_test(a_timer_with_a_filter_lists_all_that_it_launched),
         cmocka_unit_test(timings_work_while_a_profiler_waits),
         cmocka_unit_test(steps_begin_idle_if_asked),

@@ -7,12 +7,14 @@
 #include "trace/model.h"
 
 #include <takt/memory.h>
+#include <takt/report.h>
 #include <takt/takt.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -215,6 +217,41 @@ static int let_go(void **state)
     return 0;
 }
 
+typedef struct text {
+    char bytes[16384];
+    size_t size;
+} text;
+
+static takt_status take_text(void *user, const void *data, size_t size)
+{
+    text *to = user;
+    assert_true(to->size + size < sizeof to->bytes);
+    memcpy(to->bytes + to->size, data, size);
+    to->size += size;
+    return TAKT_OK;
+}
+
+/* CUDA says of both with which device they were made. */
+static void pinned_memory_is_told_from_a_devices(void **state)
+{
+    (void)state;
+    takt_profiler *profiler = start_profiler((takt_schedule){.active = 1, .repeat = 1});
+    void *pinned;
+    CUdeviceptr memory = allocate(MIB);
+    check(cuMemAllocHost_v2(&pinned, MIB));
+    step(profiler);
+    stop(profiler);
+    text table = {.size = 0};
+    takt_report_options options = {.width = 160};
+    const takt_sink sink = {take_text, &table};
+    assert_int_equal(takt_report(last_trace, "memory", &options, &sink), TAKT_OK);
+    assert_non_null(strstr(table.bytes, "  cuda:0\n"));
+    assert_non_null(strstr(table.bytes, "  host, pinned\n"));
+    assert_int_equal(memory_of_last()->totals.window_allocations, 1);
+    check(cuMemFree_v2(memory));
+    check(cuMemFreeHost(pinned));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,6 +260,7 @@ int main(void)
         cmocka_unit_test(nobody_listens_when_the_schedule_is_over),
         cmocka_unit_test(nobody_listens_after_a_stop_between_cycles),
         cmocka_unit_test(totals_begin_anew_after_a_time_unheard),
+        cmocka_unit_test(pinned_memory_is_told_from_a_devices),
     };
     return cmocka_run_group_tests(tests, set_up_device, let_go);
 }

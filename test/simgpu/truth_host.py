@@ -30,7 +30,7 @@ def cuda_columns(cycle, own, total, calls):
 def span_columns(cycle, total, changes, name):
     if not cycle.has_spans:
         return {}
-    return {"cuda_busy_ns": busy_of(total), "cpu_memory_bytes": 0, "self_cpu_memory_bytes": 0,
+    return {"cuda_busy_ns": busy_of(total),
             "cuda_memory_bytes": sum(change.bytes for change in changes),
             "self_cuda_memory_bytes": sum(change.bytes for change in changes
                                           if change.path[-1] == name)}

@@ -122,8 +122,8 @@ def scopes(cycle):
         total = sum(change.bytes for change in cycle.changes if name in change.path)
         own = sum(change.bytes for change in cycle.changes if change.path[-1] == name)
         if total or own:
-            rows.append({"scope": name, "cpu_memory_bytes": 0, "self_cpu_memory_bytes": 0,
-                         "cuda_memory_bytes": total, "self_cuda_memory_bytes": own})
+            rows.append({"scope": name, "cuda_memory_bytes": total,
+                         "self_cuda_memory_bytes": own})
     return Table(["scope"], rows, lambda row: -row["cuda_memory_bytes"])
 
 

@@ -7,7 +7,8 @@ from truth_stats import mean, percent
 
 LOSSES = ("dropped", "overwritten", "out of memory", "too deep", "too many sites", "too many paths",
           "mismatched", "clock", "unmatched", "cut", "device dropped", "incomplete",
-          "unattributed", "bad time", "unknown", "no stack", "no activity")
+          "unattributed", "bad time", "unknown", "no stack", "no activity", "in signals",
+          "more names", "addresses")
 
 
 def provenance(cycle, perfetto, version):
@@ -19,7 +20,8 @@ def provenance(cycle, perfetto, version):
     spans = 0 if cycle.has_spans else None
     return {"backend": f"CUPTI {version} ({perfetto.fact('backend').split('(')[-1]}",
             "clock": perfetto.fact("clock"), "wall_ns": cycle.wall_ns, "begun_before": spans,
-            "unfinished": spans, "partial": False, "losses": dict.fromkeys(LOSSES, 0), **known}
+            "unfinished": spans, "partial": False, "ending": "whole", "rank": 0, "world_size": 0,
+            "losses": dict.fromkeys(LOSSES, 0), **known}
 
 
 # ---- Advice -----------------------------------------------------------------------------------

@@ -6,6 +6,8 @@ export ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0 # of plugins that are gone
 
 flags=(-std=gnu11 -O1 -g -Wall -Wextra -Werror -Iinclude)
 [ -z "${SAN-}" ] || flags+=("-fsanitize=$SAN" -fno-sanitize-recover=all)
+read -ra link_flags <<<"${LDFLAGS-}" # as the library was made: those of `make coverage`
+flags+=("${link_flags[@]}")
 with_takt=(-L"$TAKT_LIB" -Wl,-rpath,"$TAKT_LIB" -ltakt)
 
 "$CC" "${flags[@]}" -fPIC -shared test/stress/plugin.c -o "$scratch/plugin.so" "${with_takt[@]}" &&
@@ -44,4 +46,16 @@ grep -qE "scope of the plugin .* 200\$" "$scratch/output" ||
 "$scratch/stranger" "$scratch/plugin.so" "$scratch" >"$scratch/output" 2>"$scratch/errors" ||
     fail "a host without Takt fails: $(cat "$scratch/errors")"
 [ ! -s "$scratch/output$scratch/errors" ] || fail "Takt speaks without being asked"
+# The plugin has Takt within itself, which records. A thread outlives it; nothing is left behind.
+loads=${LOADS:-20}
+"$CC" "${flags[@]}" -fPIC -shared test/stress/plugin.c -o "$scratch/whole.so" \
+    "$TAKT_LIB/libtakt.a" -pthread -ldl -lyaml -lz -lm || fail "cannot be built with the archive"
+if [ -z "${SAN-}" ]; then
+    "$scratch/stranger" "$scratch/whole.so" "$scratch" "$loads" \
+        >"$scratch/output" 2>"$scratch/errors" ||
+        fail "closing a plugin with Takt in it: status $?: $(tail -5 "$scratch/errors")"
+    grep -qx 'keys 0' "$scratch/output" || fail "thread keys are left: $(cat "$scratch/output")"
+    left=$(sed -n 's/^kB //p' "$scratch/output")
+    [ "$left" -lt $((100 * loads)) ] || fail "$loads loads leave $left kB behind"
+fi
 finish "names outlive their plugin"

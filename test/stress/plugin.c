@@ -5,6 +5,7 @@
 #include <string.h>
 
 void plugin_work(void);
+int plugin_record(void);
 
 void plugin_work(void)
 {
@@ -21,4 +22,28 @@ void plugin_work(void)
     takt_end();
     memset(name, 'x', sizeof name - 1);
     TAKT_END("unmatched in the plugin");
+}
+
+/* Records its own work with all that a recording needs: 0 if that went well. */
+int plugin_record(void)
+{
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    takt_profiler *profiler = NULL;
+    options.mode = TAKT_MODE_BOTH;
+    options.schedule.warmup = 1;
+    options.schedule.active = 1;
+    if (takt_profiler_create(&options, &profiler) != TAKT_OK ||
+        takt_profiler_start(profiler) != TAKT_OK)
+        return 1;
+    for (int step = 0; step < 2; step++) {
+        takt_memory_allocated(profiler, 1);
+        takt_span_begin(takt_track_named("track of the plugin"), "span of the plugin");
+        plugin_work();
+        takt_profiler_step(profiler);
+    }
+    takt_status status = takt_profiler_stop(profiler);
+    const takt_trace *trace = takt_profiler_trace(profiler);
+    bool is_there = trace && takt_trace_facts(trace)->span_count > 0;
+    takt_profiler_destroy(profiler);
+    return status == TAKT_OK && is_there ? 0 : 2;
 }

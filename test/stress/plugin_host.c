@@ -2,7 +2,8 @@
  * has after the plugin is gone. check_plugin.sh builds it, with Takt and without: in a host that
  * does not know Takt, the plugin brings it along.
  *
- *     plugin_host PLUGIN.so DIRECTORY */
+ *     plugin_host PLUGIN.so DIRECTORY
+ *     plugin_host PLUGIN.so DIRECTORY LOADS     without Takt: what so many loads leave behind */
 #ifdef WITH_TAKT
 #include <takt/takt.h>
 #endif
@@ -10,6 +11,8 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 enum {
     ROUNDS = 50
@@ -88,8 +91,84 @@ int main(int argc, char **argv)
     return failed != 0;
 }
 #else
+/* ---- A plugin that brings Takt along, again and again ---------------------------------------- */
+
+typedef struct user_of_plugin {
+    int (*record)(void);
+    int result;
+    pthread_barrier_t has_recorded, is_closed;
+} user_of_plugin;
+
+/* Records in the plugin, and outlives it. */
+static void *record_in_plugin(void *argument)
+{
+    user_of_plugin *user = argument;
+    user->result = user->record();
+    pthread_barrier_wait(&user->has_recorded);
+    pthread_barrier_wait(&user->is_closed);
+    return NULL;
+}
+
+static int load_once(const char *path)
+{
+    user_of_plugin user = {0};
+    pthread_t thread;
+    void *plugin = open_plugin(path);
+    if (plugin)
+        *(void **)&user.record = dlsym(plugin, "plugin_record");
+    if (!user.record) {
+        fprintf(stderr, "%s\n", dlerror());
+        return 1;
+    }
+    pthread_barrier_init(&user.has_recorded, NULL, 2);
+    pthread_barrier_init(&user.is_closed, NULL, 2);
+    if (pthread_create(&thread, NULL, record_in_plugin, &user) != 0)
+        return 1;
+    pthread_barrier_wait(&user.has_recorded);
+    close_plugin(plugin);
+    pthread_barrier_wait(&user.is_closed);
+    pthread_join(thread, NULL);
+    return user.result;
+}
+
+static long free_keys(void)
+{
+    pthread_key_t keys[4096];
+    long count = 0;
+    while (count < 4096 && pthread_key_create(&keys[count], NULL) == 0)
+        count++;
+    for (long i = 0; i < count; i++)
+        pthread_key_delete(keys[i]);
+    return count;
+}
+
+static long memory_kb(void)
+{
+    long pages = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file && fscanf(file, "%ld %ld", &pages, &resident) != 2)
+        resident = 0;
+    if (file)
+        fclose(file);
+    return resident * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/* Prints what is left of the loads after the first two. */
+static int load_often(const char *path, long loads)
+{
+    int failed = load_once(path) || load_once(path);
+    long keys = free_keys(), before_kb = memory_kb();
+    for (long i = 0; i < loads && !failed; i++)
+        failed = load_once(path);
+    printf("keys %ld\n", keys - free_keys());
+    printf("kB %ld\n", memory_kb() - before_kb);
+    return failed;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 4)
+        return load_often(argv[1], atol(argv[3]));
     return argc != 3 || use_on_two_threads(argv[1]) != 0;
 }
 #endif

@@ -1,11 +1,12 @@
-/* Records with output.stream until it is killed. Two threads; says on standard output how many
- * steps are behind it, a line a step.
+/* Records with output.stream until it is killed, or exits after STEPS without stopping the
+ * profiler. Two threads; says on standard output how many steps are behind it, a line a step.
  *
- *     prog_killed DIRECTORY */
+ *     prog_killed DIRECTORY [STEPS] */
 #include <takt/takt.h>
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 static void wait_ms(unsigned ms)
@@ -40,8 +41,9 @@ int main(int argc, char **argv)
         takt_profiler_start(profiler) != TAKT_OK ||
         pthread_create(&thread, NULL, record_beside, NULL) != 0)
         return 1;
+    unsigned steps = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
     TAKT_SCOPE("never finished");
-    for (unsigned step = 1;; step++) {
+    for (unsigned step = 1; steps == 0 || step <= steps; step++) {
         TAKT_SCOPE("step");
         for (int i = 0; i < 100; i++) {
             TAKT_SCOPE("work");
@@ -51,4 +53,5 @@ int main(int argc, char **argv)
         printf("%u\n", step);
         fflush(stdout);
     }
+    exit(0);
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian or Ubuntu packages that a target needs and that are missing.
 #
-#     install-packages.sh demo|check|bench
+#     install-packages.sh demo|check|bench|fuzz
 #
 # Silent where nothing is missing. TAKT_NO_INSTALL=1 only says what is missing. Packages that this
 # release of the distribution does not have are left out: what they serve is skipped by name.
@@ -18,7 +18,8 @@ check)
     command -v npm >/dev/null || packages="$packages nodejs npm" # other packages bring both, too
     ;;
 bench) packages="$packages pkg-config liblttng-ust-dev" ;;
-*) echo "usage: $0 demo|check|bench" >&2 && exit 2 ;;
+fuzz) packages="$packages clang libclang-rt-dev llvm python3" ;;
+*) echo "usage: $0 demo|check|bench|fuzz" >&2 && exit 2 ;;
 esac
 
 if ! command -v apt-get >/dev/null; then

@@ -146,7 +146,7 @@ static void reading_fails_with_the_path_and_the_reason(void **state)
 {
     (void)state;
     char *data;
-    const uint8_t *mapped;
+    int fd;
     size_t size;
     takt_error error;
     assert_int_equal(tkt_file_read("no/file", 9, &data, &size, &error), TAKT_IO_ERROR);
@@ -154,15 +154,14 @@ static void reading_fails_with_the_path_and_the_reason(void **state)
     assert_string_equal(error.message, "cannot read no/file: No such file or directory");
     assert_int_equal(tkt_file_read("/", 9, &data, &size, &error), TAKT_IO_ERROR);
     assert_string_equal(error.message, "cannot read /: Is a directory");
-    assert_int_equal(tkt_file_map("no/file", &mapped, &size, &error), TAKT_IO_ERROR);
+    assert_int_equal(tkt_file_open("no/file", &fd, &error), TAKT_IO_ERROR);
     assert_string_equal(error.message, "cannot read no/file: No such file or directory");
 }
 
-static void only_regular_files_are_mapped(void **state)
+static void only_regular_files_are_opened(void **state)
 {
     (void)state;
-    const uint8_t *mapped;
-    size_t size;
+    int fd = -7;
     char message[100];
     takt_error error;
     struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "socket"};
@@ -173,9 +172,10 @@ static void only_regular_files_are_mapped(void **state)
     assert_int_equal(symlink("pipe", "link"), 0);
     static const char *const paths[] = {"pipe", "link", "folder", "socket", "/dev/null"};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-        assert_int_equal(tkt_file_map(paths[i], &mapped, &size, &error), TAKT_IO_ERROR);
+        assert_int_equal(tkt_file_open(paths[i], &fd, &error), TAKT_IO_ERROR);
         snprintf(message, sizeof message, "cannot read %s: it is not a regular file", paths[i]);
         assert_string_equal(error.message, message);
+        assert_int_equal(fd, -7);
     }
     close(listener);
 }
@@ -196,21 +196,27 @@ static void reading_without_memory_fails_and_leaks_nothing(void **state)
     assert_null(data);
 }
 
-static void a_mapped_file_shows_its_bytes(void **state)
+static void an_open_file_gives_its_bytes_in_pieces(void **state)
 {
     (void)state;
-    const uint8_t *data = (const uint8_t *)"";
-    size_t size = 9;
+    int fd;
+    size_t got = 9;
+    char data[8] = "";
+    takt_error error;
     write_plain("a.txt", "content");
-    assert_int_equal(tkt_file_map("a.txt", &data, &size, NULL), TAKT_OK);
-    assert_int_equal(size, 7);
-    assert_memory_equal(data, "content", 7);
-    tkt_file_unmap(data, size);
-    write_plain("empty", "");
-    assert_int_equal(tkt_file_map("empty", &data, &size, NULL), TAKT_OK);
-    assert_null(data);
-    assert_int_equal(size, 0);
-    tkt_file_unmap(data, size);
+    assert_int_equal(tkt_file_open("a.txt", &fd, NULL), TAKT_OK);
+    assert_int_equal(tkt_file_read_some(fd, "a.txt", data, 4, &got, NULL), TAKT_OK);
+    assert_int_equal(got, 4);
+    assert_int_equal(tkt_file_read_some(fd, "a.txt", data + 4, 4, &got, NULL), TAKT_OK);
+    assert_int_equal(got, 3);
+    assert_string_equal(data, "content");
+    assert_int_equal(tkt_file_read_some(fd, "a.txt", data, 4, &got, NULL), TAKT_OK);
+    assert_int_equal(got, 0);
+    close(fd);
+    got = 9;
+    assert_int_equal(tkt_file_read_some(fd, "a.txt", data, 4, &got, &error), TAKT_IO_ERROR);
+    assert_string_equal(error.message, "cannot read a.txt: Bad file descriptor");
+    assert_int_equal(got, 9);
 }
 
 static void a_file_appears_when_it_is_complete_and_not_before(void **state)
@@ -282,6 +288,203 @@ static void new_files_have_the_mode_that_umask_leaves(void **state)
     umask(before);
     assert_int_equal(stat("a.txt", &facts), 0);
     assert_int_equal(facts.st_mode & 0777, 0640);
+}
+
+static void no_file_is_everybodys_to_write(void **state)
+{
+    (void)state;
+    tkt_file file;
+    struct stat facts;
+    mode_t before = umask(0);
+    assert_int_equal(tkt_file_create(&file, "a.txt", NULL), TAKT_OK);
+    assert_int_equal(tkt_file_close(&file, TAKT_OK, NULL), TAKT_OK);
+    assert_int_equal(tkt_folder_create("folder", NULL), TAKT_OK);
+    umask(before);
+    assert_int_equal(stat("a.txt", &facts), 0);
+    assert_int_equal(facts.st_mode & 0777, 0664);
+    assert_int_equal(stat("folder", &facts), 0);
+    assert_int_equal(facts.st_mode & 0777, 0775);
+}
+
+/* ---- Names that Takt has made up ---- */
+
+static void a_taken_name_gets_the_next_free_number(void **state)
+{
+    (void)state;
+    tkt_file file;
+    write_plain("a.0.txt", "old");
+    assert_int_equal(symlink("nowhere", "a.0-2.txt"), 0);
+    assert_int_equal(mkfifo("a.0-3.txt", 0600), 0);
+    assert_int_equal(tkt_file_create_new(&file, "a.0.txt", 3, 1, NULL), TAKT_OK);
+    assert_string_equal(file.path, "a.0-4.txt");
+    assert_int_equal(put(&file, "new"), TAKT_OK);
+    assert_int_equal(access("a.0-4.txt", F_OK), -1); /* before it is complete */
+    assert_int_equal(tkt_file_finish(&file, TAKT_OK, NULL), TAKT_OK);
+    assert_string_equal(file.path, "a.0-4.txt");
+    assert_int_equal(file.number, 4);
+    assert_int_equal(tkt_file_close(&file, TAKT_OK, NULL), TAKT_OK);
+    assert_content("a.0-4.txt", "new");
+    assert_content("a.0.txt", "old");
+    assert_int_equal(access("nowhere", F_OK), -1);
+    assert_int_equal(entries_of("."), 4);
+}
+
+/* Which of two has the name is decided when the files are complete. */
+static void two_new_files_of_one_name_do_not_meet(void **state)
+{
+    (void)state;
+    tkt_file first, second;
+    assert_int_equal(tkt_file_create_new(&first, "a.txt", 1, 1, NULL), TAKT_OK);
+    assert_int_equal(tkt_file_create_new(&second, "a.txt", 1, 1, NULL), TAKT_OK);
+    assert_int_equal(put(&first, "first"), TAKT_OK);
+    assert_int_equal(put(&second, "second"), TAKT_OK);
+    assert_int_equal(tkt_file_close(&second, TAKT_OK, NULL), TAKT_OK);
+    assert_int_equal(tkt_file_close(&first, TAKT_OK, NULL), TAKT_OK);
+    assert_content("a.txt", "second");
+    assert_content("a-2.txt", "first");
+    assert_int_equal(entries_of("."), 2);
+}
+
+static void a_new_file_that_fails_leaves_nothing(void **state)
+{
+    (void)state;
+    tkt_file file;
+    assert_int_equal(tkt_file_create_new(&file, "a.txt", 1, 1, NULL), TAKT_OK);
+    assert_int_equal(tkt_file_close(&file, TAKT_NO_MEMORY, NULL), TAKT_NO_MEMORY);
+    assert_int_equal(tkt_file_create_new(&file, "no/a.txt", 1, 1, NULL), TAKT_IO_ERROR);
+    assert_int_equal(entries_of("."), 0);
+}
+
+static void a_claimed_file_stands_at_once_and_is_no_other(void **state)
+{
+    (void)state;
+    tkt_file file;
+    write_plain("a.txt", "old");
+    assert_int_equal(tkt_file_claim(&file, "a.txt", 1, NULL), TAKT_OK);
+    assert_int_equal(put(&file, "new"), TAKT_OK);
+    assert_content("a-2.txt", "new");
+    assert_int_equal(tkt_file_close(&file, TAKT_IO_ERROR, NULL), TAKT_IO_ERROR);
+    assert_content("a-2.txt", "new");
+    assert_content("a.txt", "old");
+    assert_int_equal(tkt_file_claim(&file, "a.txt", 1, NULL), TAKT_OK);
+    tkt_file_discard(&file);
+    assert_int_equal(entries_of("."), 2);
+}
+
+static void a_file_that_is_no_longer_there_is_not_taken_for_another(void **state)
+{
+    (void)state;
+    tkt_file file;
+    assert_int_equal(tkt_file_claim(&file, "a.txt", 1, NULL), TAKT_OK);
+    assert_int_equal(rename("a.txt", "moved.txt"), 0);
+    write_plain("a.txt", "somebody else's");
+    tkt_file_discard(&file);
+    assert_content("a.txt", "somebody else's");
+}
+
+static void claiming_without_memory_leaves_no_file(void **state)
+{
+    (void)state;
+    tkt_file file;
+    write_plain("a.txt", "old");
+    for (uint64_t after = 0;; after++) {
+        takt_error error;
+        tkt_alloc_fail(after, 1);
+        takt_status status = tkt_file_create_new(&file, "a.txt", 1, 1, &error);
+        if (status == TAKT_OK)
+            status = tkt_file_close(&file, TAKT_OK, &error);
+        tkt_alloc_fail(0, 0);
+        if (status == TAKT_OK)
+            break;
+        assert_int_equal(status, TAKT_NO_MEMORY);
+        assert_int_equal(entries_of("."), 1);
+    }
+    assert_int_equal(entries_of("."), 2);
+}
+
+/* ---- Descriptors ---- */
+
+static void a_descriptor_that_the_program_has_taken_is_not_written(void **state)
+{
+    (void)state;
+    tkt_file file;
+    takt_error error;
+    assert_int_equal(tkt_file_create(&file, "a.txt", NULL), TAKT_OK);
+    assert_int_equal(put(&file, "first"), TAKT_OK);
+    int theirs = open("theirs", O_RDWR | O_CREAT, 0600);
+    int number = file.fd;
+    assert_int_equal(dup2(theirs, number), number);
+    assert_int_equal(put(&file, "second"), TAKT_IO_ERROR);
+    assert_int_equal(tkt_file_close(&file, TAKT_IO_ERROR, &error), TAKT_IO_ERROR);
+    assert_string_equal(error.message,
+                        "cannot write a.txt: the program has closed its file descriptor");
+    assert_content("theirs", "");
+    assert_int_equal(fcntl(number, F_GETFD), 0); /* still open */
+    assert_int_equal(entries_of("."), 1);
+    close(number);
+    close(theirs);
+}
+
+static void standard_streams_numbers_are_left_to_the_program(void **state)
+{
+    (void)state;
+    tkt_file file;
+    int input = dup(0);
+    close(0);
+    assert_int_equal(tkt_file_create(&file, "a.txt", NULL), TAKT_OK);
+    assert_true(file.fd > 2);
+    assert_int_equal(fcntl(file.fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+    assert_int_equal(fcntl(0, F_GETFD), -1);
+    assert_int_equal(tkt_file_close(&file, TAKT_OK, NULL), TAKT_OK);
+    dup2(input, 0);
+    close(input);
+}
+
+/* ---- Signals ---- */
+
+static void a_closed_pipe_and_a_limit_raise_no_signal(void **state)
+{
+    (void)state;
+    int ends[2];
+    sigset_t pending;
+    struct rlimit before, small;
+    assert_int_equal(pipe(ends), 0);
+    close(ends[0]);
+    takt_sink sink = takt_sink_fd(ends[1]);
+    assert_int_equal(sink.write(sink.user, "x", 1), TAKT_IO_ERROR);
+    close(ends[1]);
+    tkt_file file;
+    assert_int_equal(tkt_file_create(&file, "a.txt", NULL), TAKT_OK);
+    getrlimit(RLIMIT_FSIZE, &before);
+    small = before;
+    small.rlim_cur = 0;
+    setrlimit(RLIMIT_FSIZE, &small);
+    assert_int_equal(put(&file, "x"), TAKT_IO_ERROR);
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_int_equal(tkt_file_close(&file, TAKT_OK, NULL), TAKT_IO_ERROR);
+    sigpending(&pending);
+    assert_false(sigismember(&pending, SIGPIPE) || sigismember(&pending, SIGXFSZ));
+}
+
+static void a_signal_that_was_pending_before_stays_the_programs(void **state)
+{
+    (void)state;
+    int ends[2];
+    sigset_t pipe_signal, before, pending;
+    const struct timespec at_once = {0, 0};
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+    raise(SIGPIPE);
+    assert_int_equal(pipe(ends), 0);
+    close(ends[0]);
+    takt_sink sink = takt_sink_fd(ends[1]);
+    assert_int_equal(sink.write(sink.user, "x", 1), TAKT_IO_ERROR);
+    sigpending(&pending);
+    assert_true(sigismember(&pending, SIGPIPE));
+    assert_int_equal(sigtimedwait(&pipe_signal, NULL, &at_once), SIGPIPE);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    close(ends[1]);
 }
 
 static void a_link_is_kept_and_its_target_replaced(void **state)
@@ -546,14 +749,25 @@ int main(void)
         IN_FOLDER(a_file_of_exactly_the_limit_is_read_and_one_more_byte_is_not),
         IN_FOLDER(a_pipe_is_read_to_its_end),
         IN_FOLDER(reading_fails_with_the_path_and_the_reason),
-        IN_FOLDER(only_regular_files_are_mapped),
+        IN_FOLDER(only_regular_files_are_opened),
         IN_FOLDER(reading_without_memory_fails_and_leaks_nothing),
-        IN_FOLDER(a_mapped_file_shows_its_bytes),
+        IN_FOLDER(an_open_file_gives_its_bytes_in_pieces),
         IN_FOLDER(a_file_appears_when_it_is_complete_and_not_before),
         IN_FOLDER(the_temporary_file_lies_beside_its_target),
         IN_FOLDER(a_failed_file_leaves_the_old_one_and_nothing_else),
         IN_FOLDER(two_writers_of_one_path_do_not_meet),
         IN_FOLDER(new_files_have_the_mode_that_umask_leaves),
+        IN_FOLDER(no_file_is_everybodys_to_write),
+        IN_FOLDER(a_taken_name_gets_the_next_free_number),
+        IN_FOLDER(two_new_files_of_one_name_do_not_meet),
+        IN_FOLDER(a_new_file_that_fails_leaves_nothing),
+        IN_FOLDER(a_claimed_file_stands_at_once_and_is_no_other),
+        IN_FOLDER(a_file_that_is_no_longer_there_is_not_taken_for_another),
+        IN_FOLDER(claiming_without_memory_leaves_no_file),
+        IN_FOLDER(a_descriptor_that_the_program_has_taken_is_not_written),
+        IN_FOLDER(standard_streams_numbers_are_left_to_the_program),
+        IN_FOLDER(a_closed_pipe_and_a_limit_raise_no_signal),
+        IN_FOLDER(a_signal_that_was_pending_before_stays_the_programs),
         IN_FOLDER(a_link_is_kept_and_its_target_replaced),
         IN_FOLDER(devices_are_written_and_never_replaced),
         IN_FOLDER(names_as_long_as_the_system_allows_can_be_written),

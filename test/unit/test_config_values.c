@@ -314,9 +314,10 @@ static void folders_have_known_placeholders(void **state)
     assert_int_equal(set("output.directory", "/tmp/{host}/{pid}-{name}{time}/{", NULL), TAKT_OK);
     assert_int_equal(set("output.directory", "{}", NULL), TAKT_OK);
     assert_int_equal(set("output.directory", "", NULL), TAKT_BAD_CONFIG);
-    assert_refused("output.directory", "runs/{nmae}",
-                   "output.directory: expected a folder, in which {name} {time} {pid} {host} are "
-                   "replaced, got 'runs/{nmae}'");
+    assert_refused(
+        "output.directory", "runs/{nmae}",
+        "output.directory: expected a folder, in which {name} {time} {pid} {host} {rank} are "
+        "replaced, got 'runs/{nmae}'");
 }
 
 static void long_and_hostile_values_are_cut_in_messages(void **state)

@@ -418,7 +418,8 @@ static void allocations_and_frees(void **state)
                                         .address = 0x1000,
                                         .bytes = -4096,
                                         .correlation = 21,
-                                        .kind = TAKT_MEMORY_DEVICE};
+                                        .kind = TAKT_MEMORY_DEVICE,
+                                        .sequence = 2};
     assert_memory_equal(&store.memory.items[2], &expected, sizeof expected);
     assert_int_equal(store.memory.items[1].kind, TAKT_MEMORY_PINNED);
     assert_losses(0, 0, 2);
@@ -485,7 +486,7 @@ static void waits_and_overheads(void **state)
                                       .stream = UINT32_MAX,
                                       .kind = 4};
     const tkt_stored_overhead of_thread = {
-        .begin = T0 + 7, .end = T0 + 9, .kind = 2u << 16, .thread = 1001};
+        .begin = T0 + 7, .end = T0 + 9, .kind = 2u << 16, .thread = 1001, .sequence = 2};
     assert_memory_equal(&store.waits.items[0], &expected, sizeof expected);
     assert_int_equal(store.overheads.items[0].thread, 0);
     assert_memory_equal(&store.overheads.items[1], &of_thread, sizeof of_thread);

@@ -122,6 +122,24 @@ static void a_ring_lets_the_oldest_go(void **state)
     assert_false(tkt_store_add(store, &activity)); /* the next oldest is still wanted */
 }
 
+static void a_ring_lets_the_older_half_of_waits_go(void **state)
+{
+    tkt_store *store = *state;
+    tkt_stored_wait wait = {0};
+    store->max_bytes = 5 * sizeof wait;
+    for (wait.begin = 0; wait.begin < 5; wait.begin++)
+        assert_true(tkt_store_add_wait(store, &wait));
+    assert_false(tkt_store_add_wait(store, &wait));
+    assert_int_equal(store->losses.others_full, 1);
+    tkt_store_ring(UINT64_MAX);
+    assert_true(tkt_store_add_wait(store, &wait));
+    assert_int_equal(store->losses.overwritten, 3);
+    assert_int_equal(store->waits.count, 3);
+    assert_int_equal(store->used_bytes, 3 * sizeof wait);
+    for (uint64_t i = 0; i < 3; i++)
+        assert_int_equal(store->waits.items[i].begin, 3 + i);
+}
+
 static void without_memory_activities_are_counted(void **state)
 {
     tkt_store *store = *state;
@@ -341,6 +359,7 @@ int main(void)
         EACH(releases_a_chunk_that_is_not_full),
         EACH(refuses_and_counts_when_full),
         EACH(a_ring_lets_the_oldest_go),
+        EACH(a_ring_lets_the_older_half_of_waits_go),
         EACH(without_memory_activities_are_counted),
         EACH(equal_shapes_are_one),
         EACH(shapes_with_equal_hashes_are_told_apart),

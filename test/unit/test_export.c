@@ -1,6 +1,8 @@
 /* takt/export.h: formats by name, files, and everything that can go wrong with them. */
 #include "test_chrome.h"
 
+#include "support/gzip_bytes.h"
+
 #include "base/error.h"
 #include "test_export_folder.h"
 
@@ -149,20 +151,15 @@ static void a_file_is_what_the_sink_gets(void **state)
 /* Unpacks FOLDER/NAME and compares it with the plain export. */
 static void check_packed(const takt_trace *trace, const char *folder, const char *name)
 {
-    size_t packed_size, size;
+    size_t packed_size;
     char *packed = read_whole(folder, name, &packed_size);
-    char *data;
-    bool is_cut;
-    assert_int_equal(
-        tkt_gzip_read((const uint8_t *)packed, packed_size, 1 << 20, &data, &size, &is_cut),
-        TAKT_OK);
-    assert_false(is_cut);
     memory_sink memory = {0};
     assert_int_equal(export_bytes(trace, "chrome", &memory), TAKT_OK);
-    assert_int_equal(size, memory.size - 1);
-    assert_memory_equal(data, memory.data, size);
+    bytes plain = unpack_with_zlib(packed, packed_size, memory.size - 1);
+    assert_int_equal(plain.size, memory.size - 1);
+    assert_memory_equal(plain.data, memory.data, plain.size);
     tkt_free(memory.data);
-    tkt_free(data);
+    free(plain.data);
     tkt_free(packed);
 }
 
@@ -275,23 +272,56 @@ static void tensorboards_runs_have_milliseconds(void **state)
     remove_folder(folder);
 }
 
-static void exporting_again_replaces(void **state)
+static ino_t inode_of(const char *path)
+{
+    struct stat facts;
+    assert_int_equal(lstat(path, &facts), 0);
+    return facts.st_ino;
+}
+
+static void exporting_again_leaves_what_is_there(void **state)
 {
     (void)state;
     static const char *const outputs[] = {"chrome", "tensorboard", "folded.gz"};
+    static const char *const ends[] = {"sph.0-2.trace.json", ".pt.trace.json.gz",
+                                       "sph.0-2.folded.gz"};
     takt_trace *trace = make_full_trace();
     for (size_t i = 0; i < 3; i++) {
         const char *folder = make_folder();
-        size_t count = 0;
-        for (int again = 0; again < 2; again++) {
-            assert_int_equal(takt_export_output(trace, outputs[i], folder, NULL, NULL, 0, NULL),
-                             TAKT_OK);
-            count = count ? count : count_entries(folder);
-        }
-        assert_int_equal(count_entries(folder), count);
+        char first[2000], second[2000];
+        assert_int_equal(
+            takt_export_output(trace, outputs[i], folder, NULL, first, sizeof first, NULL),
+            TAKT_OK);
+        ino_t before = inode_of(first);
+        assert_int_equal(
+            takt_export_output(trace, outputs[i], folder, NULL, second, sizeof second, NULL),
+            TAKT_OK);
+        assert_int_equal(inode_of(first), before);
+        assert_true(inode_of(second) != before);
+        assert_string_equal(second + strlen(second) - strlen(ends[i]), ends[i]);
         remove_folder(folder);
     }
     takt_trace_release(trace);
+}
+
+/* All parts of a trace have the number, also where only the first one's name is taken. */
+static void parts_of_a_taken_name_stay_together(void **state)
+{
+    (void)state;
+    static const takt_export_options options = {.struct_size = sizeof options, .max_bytes = 16384};
+    const char *folder = make_folder();
+    takt_trace *trace = make_full_trace();
+    uint32_t site = add_site(trace, "solve", "sim.c", 20);
+    for (uint32_t i = 0; i < 300; i++) /* for two files */
+        add_span(trace, 1, site, 1000 + i * 10, 1005 + i * 10);
+    symlink("nowhere", in_folder(folder, "sph.0.trace.json"));
+    assert_int_equal(takt_export_output(trace, "chrome", folder, &options, NULL, 0, NULL), TAKT_OK);
+    assert_true(exists(folder, "sph.0-2.trace.json"));
+    assert_true(exists(folder, "sph.0-2.trace.2.json"));
+    assert_false(exists(folder, "sph.0.trace.2.json"));
+    assert_false(exists(folder, "nowhere"));
+    takt_trace_release(trace);
+    remove_folder(folder);
 }
 
 static void summaries_give_stacks_but_no_timeline(void **state)
@@ -417,11 +447,11 @@ static void failed_files_leave_nothing_behind(void **state)
     (void)state;
     const char *folder = make_folder();
     takt_trace *trace = make_full_trace();
-    mkdir(in_folder(folder, "sph.0.trace.json"), 0777);
+    const char *path = in_folder(folder, "sph.json");
+    mkdir(path, 0777);
     takt_error error;
-    assert_int_equal(takt_export_output(trace, "chrome", folder, NULL, NULL, 0, &error),
-                     TAKT_IO_ERROR);
-    assert_non_null(strstr(error.message, "sph.0.trace.json: Is a directory"));
+    assert_int_equal(takt_export_file(trace, "chrome", path, NULL, &error), TAKT_IO_ERROR);
+    assert_non_null(strstr(error.message, "sph.json: Is a directory"));
     assert_int_equal(count_entries(folder), 1);
     takt_trace_release(trace);
     remove_folder(folder);
@@ -476,6 +506,8 @@ static void fail_allocations(takt_trace *trace, uint64_t failures)
             assert_true(strlen(error.message) > 10);
         }
         assert_int_equal(count_temporary(folder), 0);
+        remove_folder(folder); /* each taken name would be an allocation more */
+        assert_int_equal(mkdir(folder, 0700), 0);
         assert_true(after < 10000);
     }
     assert_true(after > 100);
@@ -507,7 +539,8 @@ int main(void)
         cmocka_unit_test(run_names_cannot_leave_the_folder),
         cmocka_unit_test(tensorboard_gets_both_layouts),
         cmocka_unit_test(tensorboards_runs_have_milliseconds),
-        cmocka_unit_test(exporting_again_replaces),
+        cmocka_unit_test(exporting_again_leaves_what_is_there),
+        cmocka_unit_test(parts_of_a_taken_name_stay_together),
         cmocka_unit_test(summaries_give_stacks_but_no_timeline),
         cmocka_unit_test(the_sinks_status_comes_back),
         cmocka_unit_test(failure_at_every_byte_leaves_no_file),

@@ -1,9 +1,10 @@
 /* Begin and end in pairs among scopes of blocks: an end ends what a begin began, whatever is open
- * within. */
+ * within. And a block that is open for longer than a record of 32 bits can say. */
 #include <takt/takt.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,11 +69,105 @@ static void end_leaves_a_block_alone(void **state)
     takt_profiler_destroy(profiler);
 }
 
+static takt_status append(void *user, const void *bytes, size_t size)
+{
+    strncat(user, bytes, size);
+    return TAKT_OK;
+}
+
+/* The last line of a table names the begin that has no end, however many scopes are around it. */
+static void a_begin_without_an_end_is_named(void **state)
+{
+    (void)state;
+    static char text[1 << 16];
+    takt_profiler *profiler = start();
+    unsigned line = 0;
+    for (int i = 0; i < 7; i++) {
+        TAKT_SCOPE("step");
+        (void)0;
+    }
+    TAKT_BEGIN("outer");
+    for (int i = 0; i < 7; i++) {
+        line = __LINE__ + 1;
+        TAKT_BEGIN("solve");
+    }
+    takt_profiler_stop(profiler);
+    const takt_trace *trace = takt_profiler_trace(profiler);
+    assert_int_equal(takt_trace_facts(trace)->unfinished, 8);
+    const takt_sink sink = {.write = append, .user = text};
+    assert_int_equal(takt_report(trace, "scopes", NULL, &sink), TAKT_OK);
+    char expected[128];
+    snprintf(expected, sizeof expected, "unfinished 8 (7 of 'solve' at test_pairs.c:%u)", line);
+    assert_non_null(strstr(text, expected));
+    for (int i = 0; i < 8; i++)
+        takt_end();
+    takt_profiler_destroy(profiler);
+}
+
+/* Its begin is moved back by 2^33 ticks, some seconds, which is before the recording began. Taken
+ * modulo 2^32 it would have ended there, too, and be missing. */
+static void a_block_of_over_32_bits_of_ticks_is_recorded(void **state)
+{
+    (void)state;
+    static takt_site site = TAKT_SITE_AS(TAKT_SITE_SCOPE, TAKT_LEVEL_NORMAL, NULL, "long", NULL, 0);
+    takt_profiler *profiler = start();
+    takt_scope_close(takt_scope_open(&site, TAKT_NORMAL_BIT)); /* makes the place known */
+    takt_profiler_destroy(profiler);
+    profiler = start();
+    takt_open open = takt_scope_open(&site, TAKT_NORMAL_BIT);
+    open.start -= UINT64_C(1) << 33;
+    open.frame->start = open.start;
+    takt_scope_close(open);
+    takt_profiler_stop(profiler);
+    const takt_trace *trace = takt_profiler_trace(profiler);
+    assert_int_equal(takt_trace_facts(trace)->span_count, 1);
+    takt_span_info span = span_at(trace, 0);
+    assert_string_equal(span.name, "long");
+    assert_int_equal(span.begin_ns, takt_trace_facts(trace)->begin_ns);
+    assert_true(span.flags & TAKT_SPAN_BEGUN_BEFORE);
+    assert_true(span.end_ns > span.begin_ns);
+    takt_profiler_destroy(profiler);
+}
+
+/* The same of a phase, which the next one ends; the first round makes the places known. */
+static void a_phase_of_over_32_bits_of_ticks_is_recorded(void **state)
+{
+    (void)state;
+    takt_profiler *profiler = start();
+    for (int i = 0; i < 2; i++) {
+        TAKT_SCOPE("block");
+        TAKT_PHASE("long");
+        if (i == 1)
+            takt_thread_hot_v1.top[-1].start -= UINT64_C(1) << 33;
+        TAKT_PHASE("next");
+    }
+    takt_profiler_stop(profiler);
+    const takt_trace *trace = takt_profiler_trace(profiler);
+    static const char *const names[] = {"block", "long", "next"};
+    unsigned found = 0, begun_before = 0;
+    assert_int_equal(takt_trace_facts(trace)->span_count, 6);
+    for (size_t i = 0; i < 6; i++) {
+        takt_span_info span = span_at(trace, i);
+        for (size_t k = 0; k < 3; k++)
+            found += strcmp(span.name, names[k]) == 0;
+        if (span.flags & TAKT_SPAN_BEGUN_BEFORE) {
+            begun_before++;
+            assert_string_equal(span.name, "long");
+        }
+    }
+    assert_int_equal(found, 6);
+    assert_int_equal(begun_before, 1);
+    takt_profiler_destroy(profiler);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(end_of_a_pair_closes_the_block_within),
         cmocka_unit_test(end_leaves_a_block_alone),
+        cmocka_unit_test(a_begin_without_an_end_is_named),
+        cmocka_unit_test(a_block_of_over_32_bits_of_ticks_is_recorded),
+        cmocka_unit_test(a_phase_of_over_32_bits_of_ticks_is_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

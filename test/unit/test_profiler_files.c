@@ -37,8 +37,8 @@ static takt_profiler_options options_into(const char *directory, const char *con
     return options;
 }
 
-/* Two steps of `spans` scopes each, whatever becomes of the files. */
-static void run(const takt_profiler_options *options, int spans)
+/* Two steps of `spans` scopes each, whatever becomes of the files. Returns what stop says. */
+static takt_status run_to_end(const takt_profiler_options *options, int spans)
 {
     volatile double sum = 0;
     takt_profiler *profiler = started(options);
@@ -49,9 +49,15 @@ static void run(const takt_profiler_options *options, int spans)
         }
         assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
     }
-    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    takt_status status = takt_profiler_stop(profiler);
     takt_profiler_destroy(profiler);
     assert_true(sum == (double)spans * (spans - 1));
+    return status;
+}
+
+static void run(const takt_profiler_options *options, int spans)
+{
+    assert_int_equal(run_to_end(options, spans), TAKT_OK);
 }
 
 /* ---- What works ------------------------------------------------------------------------------ */
@@ -60,8 +66,7 @@ static void every_output_is_saved_and_told(void **state)
 {
     (void)state;
     static const char *const formats[] = {"perfetto", "chrome.gz", "folded"};
-    static const char *const files[] = {"test.0.pftrace", "test.0.trace.json.gz",
-                                        "test.0.folded"};
+    static const char *const files[] = {"test.0.pftrace", "test.0.trace.json.gz", "test.0.folded"};
     char below[1000];
     snprintf(below, sizeof below, "%s/a/test", folder);
     takt_profiler_options options = options_into(in_folder(folder, "a/{name}"), formats, 3);
@@ -72,7 +77,7 @@ static void every_output_is_saved_and_told(void **state)
         assert_int_equal(count_lines(TAKT_LOG_INFO, line), 1);
         assert_true(exists(below, files[i]));
     }
-        assert_int_equal(count_entries(below), 3);
+    assert_int_equal(count_entries(below), 3);
     takt_trace *trace;
     assert_int_equal(takt_trace_open(in_folder(below, files[0]), &trace, NULL), TAKT_OK);
     assert_int_equal(count_spans(trace, "work"), 20);
@@ -142,7 +147,7 @@ static void a_report_that_cannot_be_made_is_told(void **state)
     options.reports = (const char *const[]){"timeline"};
     options.report_count = 1;
     capture_stdout();
-    run(&options, 10);
+    assert_int_equal(run_to_end(&options, 10), TAKT_NO_SPANS);
     captured_stdout();
     assert_int_equal(count_lines(TAKT_LOG_WARNING, "cycle 0: no report 'timeline'"), 1);
     assert_int_equal(count_lines(TAKT_LOG_ERROR, "cycle 0: no chrome trace"), 1);
@@ -159,11 +164,11 @@ static void check_lost(const char *directory, const char *why, int spans)
         takt_profiler_options options = options_into(directory, formats, 2);
         options.foreground = foreground;
         forget_lines();
-        run(&options, spans);
+        assert_int_equal(run_to_end(&options, spans), TAKT_IO_ERROR);
         assert_int_equal(count_lines(TAKT_LOG_ERROR, ""), 2);
         assert_int_equal(count_lines(TAKT_LOG_ERROR, "cycle 0: no perfetto trace: "), 1);
         assert_int_equal(count_lines(TAKT_LOG_ERROR, "cycle 0: no chrome trace: "), 1);
-                assert_int_equal(count_lines(TAKT_LOG_ERROR, why), 2);
+        assert_int_equal(count_lines(TAKT_LOG_ERROR, why), 2);
         assert_int_equal(count_lines(TAKT_LOG_INFO, "saved"), 0);
         assert_int_equal(traces.count, 1);
         assert_int_equal(count_spans(traces.items[0], "work"), 2 * (size_t)spans);
@@ -198,7 +203,7 @@ static void a_stream_that_cannot_be_written_loses_itself_only(void **state)
     (void)state;
     takt_profiler_options options = options_into("/proc/takt", NULL, 0);
     options.stream = true;
-    run(&options, 5);
+    assert_int_equal(run_to_end(&options, 5), TAKT_IO_ERROR);
     assert_true(count_lines(TAKT_LOG_ERROR, "") + count_lines(TAKT_LOG_WARNING, "") > 0);
     assert_int_equal(traces.count, 1);
     assert_int_equal(count_spans(traces.items[0], "work"), 10);

@@ -126,6 +126,13 @@ static void unknown_names_and_numbers_are_refused(void **state)
     options.peak_flops = NAN;
     check_refused(&options, "profiler: a peak is negative or no number");
     options.peak_flops = 0;
+    options.rank = options.world_size = 2;
+    check_refused(&options, "profiler: there is no rank 2");
+    options.world_size = 0;
+    options.builtin = (const char *const[]){"gemm(", "sort"};
+    options.builtin_count = 1;
+    check_refused(&options, "profiler: there is no regular expression 'gemm('");
+    options.builtin_count = 0;
     options.reports = (const char *const[]){"summary", "no such"};
     options.report_count = 2;
     check_refused(&options, "profiler: there is no report 'no such'");
@@ -156,6 +163,11 @@ static void null_where_a_name_belongs_is_refused(void **state)
     check_refused(&options, "profiler: there is no category '(null)'");
     options.categories = &(takt_category_switch){NULL, true};
     check_refused(&options, "profiler: there is no category '(null)'");
+    options.category_count = 0;
+    options.builtin_count = 1;
+    check_refused(&options, "profiler: there is no pattern '(null)'");
+    options.builtin = none;
+    check_refused(&options, "profiler: there is no pattern '(null)'");
 }
 
 /* ---- Copies ---------------------------------------------------------------------------------- */

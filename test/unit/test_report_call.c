@@ -118,6 +118,7 @@ static void folded_traces_print_the_same(void **state)
     static const char *const same[] = {"summary",    "scopes",  "tree",
                                        "activities", "devices", "steps"};
     takt_trace *full = build_fluid();
+    full->memory_events.count = 0; /* a summary knows no single one */
     takt_trace *folded = build_folded(full);
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         for (int format = TAKT_TEXT; format <= TAKT_MARKDOWN; format++) {
@@ -149,7 +150,7 @@ static void summaries_know_of_no_cut_spans(void **state)
     takt_trace *full = build_fluid();
     takt_trace *folded = build_folded(full);
     char *text = report_of(full, "scopes", NULL);
-    assert_non_null(strstr(text, "; begun before 1, unfinished 1; "));
+    assert_non_null(strstr(text, "; begun before 1, unfinished 1"));
     tkt_free(text);
     text = report_of(folded, "scopes", NULL);
     assert_null(strstr(text, "begun before"));
@@ -274,10 +275,10 @@ static void one_unfinished_span_is_one_row(void **state)
         TAKT_SPAN_UNFINISHED | TAKT_SPAN_BEGUN_BEFORE;
     build_end(trace);
     char *text = report_of(trace, "scopes", &(takt_report_options){.width = 160});
-    assert_non_null(strstr(text, "step       100.00%       2.000ms       100.00%       2.000ms"
-                                 "       2.000ms             1\n"));
+    assert_non_null(strstr(text, "step     100.00%   2.000ms      100.00%    2.000ms"
+                                 "       2.000ms           1\n"));
     assert_non_null(strstr(text, "Self CPU time total: 2.000ms\n"));
-    assert_non_null(strstr(text, "; begun before 1, unfinished 1; "));
+    assert_non_null(strstr(text, "; begun before 1, unfinished 1"));
     tkt_free(text);
     takt_trace_release(trace);
 }
@@ -290,7 +291,7 @@ static void calls_without_duration_have_no_share(void **state)
     build_span(trace, 0, build_site(trace, "step"), TKT_NO_SPAN, 1000000, 1000000);
     build_end(trace);
     char *text = report_of(trace, "scopes", &(takt_report_options){.width = 160});
-    assert_non_null(strstr(text, "step           NaN       0.000us"));
+    assert_non_null(strstr(text, "step         NaN   0.000us"));
     tkt_free(text);
     text = report_of(trace, "scopes", &(takt_report_options){.format = TAKT_JSON});
     assert_non_null(strstr(text, "\"self_cpu_percent\": null"));
@@ -349,8 +350,9 @@ static void declared_work_has_the_unit_of_the_most(void **state)
         assert_non_null(strstr(text, cases[i].least));
         tkt_free(text);
         /* Where room is short, a column of nothing is the first to go. */
-        text = report_of(trace, "scopes", &(takt_report_options){.with_flops = true, .width = 90});
-        assert_int_equal(strstr(text, "FLOPs") != NULL, cases[i].flops > 0);
+        text = report_of(trace, "scopes", &(takt_report_options){.with_flops = true, .width = 80});
+        assert_int_equal(strstr(text, "FLOPs") < strstr(text, "not shown: "), cases[i].flops > 0);
+        assert_int_equal(strstr(text, "not shown: Total FLOPs;") != NULL, cases[i].flops == 0);
         tkt_free(text);
         takt_trace_release(trace);
     }

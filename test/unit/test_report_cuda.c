@@ -384,6 +384,15 @@ static void an_unknown_uncertainty_is_not_none(void **state)
     takt_trace_release(trace);
 }
 
+/* Without the line that names columns that did not fit. */
+static void forget_left_out(char *text)
+{
+    char *line = strstr(text, "not shown: ");
+    char *end = line ? strstr(line, "\nSelf CPU time") : NULL;
+    if (end)
+        memmove(line, end + 1, strlen(end));
+}
+
 static void work_that_nobody_declared_hides_no_time(void **state)
 {
     (void)state;
@@ -396,6 +405,9 @@ static void work_that_nobody_declared_hides_no_time(void **state)
     text = report_of(trace, "scopes", &options);
     options.with_flops = false;
     char *without = report_of(trace, "scopes", &options);
+    assert_non_null(strstr(text, "Total FLOPs; takt_report_options.width="));
+    forget_left_out(text);
+    forget_left_out(without);
     assert_string_equal(text, without);
     tkt_free(without);
     tkt_free(text);

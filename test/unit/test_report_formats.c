@@ -91,7 +91,7 @@ static void of_a_summary_it_is_not_told_what_was_cut(void **state)
     char *text = rendered(trace, "steps", TAKT_TEXT);
     assert_non_null(strstr(text, "mismatched 3"));
     assert_null(strstr(text, "begun before"));
-    free(text);
+    tkt_free(text);
     takt_trace_release(trace);
 }
 

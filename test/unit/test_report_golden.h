@@ -42,6 +42,7 @@ UNUSED static void assert_golden(const takt_trace *trace, const char *report, co
     for (size_t i = 0; i < 2; i++) {
         char path[512];
         options->width = widths[i];
+        options->width_key = "--width ";
         char *text = report_of(trace, report, options);
         golden_path(file, widths[i], path, sizeof path);
         if (getenv("UPDATE_GOLDEN"))

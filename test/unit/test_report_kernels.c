@@ -340,9 +340,15 @@ static void commands_for_nsight_compute(void **state)
     assert_string_equal(note_of(json, 4),
                         "ncu -k 'regex:^integrate_a9fb4286_cuda_kernel_forward$' -c 5 PROGRAM");
     json_decref(json);
+    json = report_json(trace, "kernels", &(takt_report_options){.by_arguments = true});
+    assert_int_equal(json_array_size(json_object_get(json, "notes")), 5);
+    for (size_t a = 2; a < 5; a++) /* rows of one kernel have one command */
+        for (size_t b = a + 1; b < 5; b++)
+            assert_string_not_equal(note_of(json, a), note_of(json, b));
+    json_decref(json);
     takt_trace *folded = build_folded(trace); /* labels are all that is known */
     json = report_json(folded, "kernels", NULL);
-    assert_int_equal(json_array_size(json_object_get(json, "notes")), 4);
+    assert_int_equal(json_array_size(json_object_get(json, "notes")), 5);
     assert_string_equal(note_of(json, 2), "ncu -k 'regex:^gemm$' -c 5 PROGRAM");
     json_decref(json);
     takt_trace_release(folded);

@@ -52,18 +52,64 @@ static void scopes_that_leave_nothing_have_no_row(void **state)
         const json_t *row = row_of(scopes, "scope", "grid");
         assert_value(row, "cpu_memory_bytes", 4096);
         assert_value(row, "self_cpu_memory_bytes", 4096);
-        if (has_device)
-            assert_value(row, "self_cuda_memory_bytes", 1 << 20); /* the call's */
+        assert_value(row, "self_cuda_memory_bytes", 1 << 20); /* the call's */
         row = row_of(scopes, "scope", "step");
         assert_value(row, "cpu_memory_bytes", 4096);
         assert_value(row, "self_cpu_memory_bytes", 0);
-        if (has_device)
-            assert_value(row, "cuda_memory_bytes", 1 << 20);
-        else
-            assert_null(json_object_get(row, "cuda_memory_bytes"));
+        assert_value(row, "cuda_memory_bytes", 1 << 20);
         json_decref(json);
         takt_trace_release(trace);
     }
+}
+
+/* Events of the host, of a device, of both: each has columns of its own in `scopes` and `memory`.
+ */
+static void memory_has_columns_where_it_was_recorded(void **state)
+{
+    (void)state;
+    static const char *const reports[] = {"scopes", "memory"};
+    for (unsigned which = 0; which < 8; which++) {
+        bool has_host = which & 1, has_device = which & 2;
+        takt_trace *trace = build_begin(2000000);
+        build_track(trace, "main");
+        uint32_t grid =
+            build_span(trace, 0, build_site(trace, "grid"), TKT_NO_SPAN, 1000000, 1900000);
+        if (has_host)
+            build_memory_event(trace, NULL, 1105000, 4096, 0, grid);
+        if (has_device)
+            build_memory_event(trace, "cuda:0", 1115000, 1 << 20, 0, grid);
+        build_end(trace);
+        char *text =
+            report_of(trace, reports[which >> 2], &(takt_report_options){.format = TAKT_JSON});
+        assert_int_equal(strstr(text, "\"cpu_memory_bytes\": 4096") != NULL, has_host);
+        assert_int_equal(strstr(text, "cpu_memory_bytes") != NULL, has_host);
+        assert_int_equal(strstr(text, "\"cuda_memory_bytes\": 1048576") != NULL, has_device);
+        assert_int_equal(strstr(text, "cuda_memory_bytes") != NULL, has_device);
+        tkt_free(text);
+        takt_trace_release(trace);
+    }
+}
+
+static void pinned_memory_is_the_hosts(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_begin(2000000);
+    build_track(trace, "main");
+    uint32_t grid = build_span(trace, 0, build_site(trace, "grid"), TKT_NO_SPAN, 1000000, 1900000);
+    build_memory_event(trace, "cuda:0", 1105000, 1 << 20, 0, grid);
+    build_memory_event(trace, "cuda:0", 1115000, 1 << 20, 0, grid);
+    trace->memory_events.items[1].kind = TAKT_MEMORY_PINNED;
+    build_end(trace);
+    json_t *json = report_json(trace, "memory", NULL);
+    const json_t *jumps = table_of(json, "jumps");
+    assert_int_equal(row_count(jumps), 2);
+    assert_value(row_of(jumps, "device", "cuda:0"), "times", 1);
+    assert_value(row_of(jumps, "device", "host, pinned"), "times", 1);
+    const json_t *row = row_of(table_of(json, "scopes"), "scope", "grid");
+    assert_value(row, "cpu_memory_bytes", 1 << 20);
+    assert_value(row, "cuda_memory_bytes", 1 << 20);
+    json_decref(json);
+    takt_trace_release(trace);
 }
 
 static void allocations_say_where(void **state)
@@ -180,6 +226,8 @@ int main(void)
         cmocka_unit_test(allocations_say_where),
         cmocka_unit_test(pools_hold_memory_that_nobody_uses),
         cmocka_unit_test(more_used_than_pools_hold_is_no_fragmentation),
+        cmocka_unit_test(memory_has_columns_where_it_was_recorded),
+        cmocka_unit_test(pinned_memory_is_the_hosts),
         cmocka_unit_test(copies_are_told_by_their_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 /* Windows on the common log: each gets its own part, whatever the others do meanwhile. */
+#include "base/alloc.h"
 #include "profiler/session.h"
 #include "record/log.h"
 #include "record/pool.h"
@@ -67,7 +68,9 @@ static uint64_t calls_of(const takt_trace *trace, const char *name)
 }
 
 /* More than a chunk holds. */
-enum { MANY = 3000 };
+enum {
+    MANY = 3000
+};
 
 static void overlapping_windows_each_have_their_part(void **state)
 {
@@ -241,6 +244,35 @@ static void a_window_that_is_never_sealed_leaves_no_chunks(void **state)
     tkt_window_close(NULL);
 }
 
+/* Each copy is given memory that holds anything. */
+static void a_copy_that_runs_out_of_memory_takes_nothing_from_a_summary(void **state)
+{
+    (void)state;
+    tkt_window *window = open_window(TKT_FOLD);
+    tkt_thread_log *log = tkt_log_first();
+    record("work", 1);
+    tkt_mutex_lock(&log->lock); /* so that full chunks wait to be folded */
+    record("work", MANY - 1);
+    tkt_mutex_unlock(&log->lock);
+    bool is_done = false;
+    for (uint64_t after = 0; !is_done; after++) {
+        tkt_fold copy;
+        memset(&copy, 0xa5, sizeof copy);
+        tkt_alloc_fail(after, 1);
+        takt_status status = tkt_log_fold_copy(log, tkt_ticks(), &copy);
+        tkt_alloc_fail(0, 0);
+        is_done = status == TAKT_OK;
+        assert_true(is_done || status == TAKT_NO_MEMORY);
+        assert_true(is_done || after < 1000);
+        tkt_fold_fini(&copy);
+    }
+    end_window(window);
+    takt_trace *trace = seal(window);
+    uint64_t lost = trace->facts.losses[TAKT_LOSS_NO_MEMORY];
+    assert_int_equal(calls_of(trace, "work") + lost, MANY);
+    takt_trace_release(trace);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -256,6 +288,7 @@ int main(void)
         TEST(spans_and_summary_of_one_window_agree),
         TEST(closing_another_window_takes_nothing_from_a_summary),
         TEST(a_window_that_is_never_sealed_leaves_no_chunks),
+        TEST(a_copy_that_runs_out_of_memory_takes_nothing_from_a_summary),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,7 +109,7 @@ static void assert_stack(const takt_trace *trace, size_t stack, const seen *expe
     for (size_t i = 1; i < count; i++)
         assert_ptr_equal(address_of(trace, stack, i), expected->addresses[i]);
     ptrdiff_t distance = address_of(trace, stack, 0) - (const char *)expected->addresses[0];
-    assert_true(distance > 0 && distance < 2000);
+    assert_true(distance > 0 && distance < 8000);
 }
 
 /* ---- A program ------------------------------------------------------------------------------- */

@@ -17,6 +17,13 @@ static void count_in_list(const takt_trace *trace, const char *name, bool by_dev
     }
 }
 
+static bool are_cuda(const takt_trace *trace)
+{
+    bool result;
+    assert_int_equal(tkt_activities_are_cuda(trace, &result), TAKT_OK);
+    return result;
+}
+
 static void assert_like_list(const takt_trace *trace, tkt_activity_key key, size_t names)
 {
     tkt_activity_totals totals;
@@ -43,7 +50,7 @@ static void host_activities_add_up_as_in_the_list(void **state)
     assert_true(trace->activities.count > 100);
     assert_like_list(trace, TKT_BY_ACTIVITY, 2);
     assert_like_list(trace, TKT_BY_DEVICE, 1);
-    assert_false(tkt_activities_are_cuda(trace));
+    assert_false(are_cuda(trace));
     takt_trace_release(trace);
 }
 
@@ -64,7 +71,7 @@ static void device_activities_add_up_in_issue_order(void **state)
     build_end(trace);
     assert_like_list(trace, TKT_BY_ACTIVITY, 2);
     assert_like_list(trace, TKT_BY_DEVICE, 2);
-    assert_true(tkt_activities_are_cuda(trace));
+    assert_true(are_cuda(trace));
     tkt_activity_totals totals;
     assert_int_equal(tkt_activities_total(trace, TKT_BY_ACTIVITY, &totals), TAKT_OK);
     assert_string_equal(tkt_strtab_text(&totals.names, 1), "memset");
@@ -85,7 +92,7 @@ static void host_and_device_come_together(void **state)
     assert_int_equal(trace->activities.count, 61);
     assert_like_list(trace, TKT_BY_ACTIVITY, 2); /* "kernel x" of both */
     assert_like_list(trace, TKT_BY_DEVICE, 3);
-    assert_false(tkt_activities_are_cuda(trace));
+    assert_false(are_cuda(trace));
     takt_trace_release(trace);
 }
 
@@ -129,7 +136,7 @@ static void nothing_is_not_cuda(void **state)
     (void)state;
     takt_trace *trace = build_begin(2000000);
     build_end(trace);
-    assert_false(tkt_activities_are_cuda(trace));
+    assert_false(are_cuda(trace));
     assert_false(tkt_device_is_cuda("cpu"));
     assert_false(tkt_device_is_cuda("cuda"));
     assert_true(tkt_device_is_cuda("cuda:0"));

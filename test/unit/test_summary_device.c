@@ -138,7 +138,7 @@ static void scopes_have_what_was_launched_in_them(void **state)
         bool by_arguments = seed % 2;
         assert_int_equal(scopes_of(trace, by_arguments, false, &scopes), TAKT_OK);
         assert_int_equal(scopes.count, 4);
-        assert_true(scopes.has_device && scopes.has_memory);
+        assert_true(scopes.has_device && scopes.has_device_memory);
         assert_int_equal(scopes.device_ns, all_device_ns(trace));
         uint64_t self_ns = 0;
         for (size_t i = 0; i < scopes.count; i++) {

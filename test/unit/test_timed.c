@@ -30,8 +30,7 @@ static void a_block_runs_once_unless_told_otherwise(void **state)
     (void)state;
     takt_timed result;
     int runs = 0;
-    TAKT_TIMED(&result)
-    {
+    TAKT_TIMED(&result) {
         runs++;
         pass_ns(700);
     }
@@ -50,8 +49,7 @@ static void warm_up_rounds_run_and_do_not_count(void **state)
     static const uint64_t ns[] = {100000, 50000, 7, 1, 3, 21};
     takt_timed result;
     int runs = 0;
-    TAKT_TIMED(&result, .repeat = 4, .warmup = 2)
-    {
+    TAKT_TIMED(&result, .repeat = 4, .warmup = 2) {
         pass_ns(ns[runs++]);
     }
     assert_int_equal(runs, 6);
@@ -69,8 +67,7 @@ static void an_odd_number_has_a_middle(void **state)
     static const uint64_t ns[] = {9, 2, 4, 100, 1};
     takt_timed result;
     int runs = 0;
-    TAKT_TIMED(&result, .repeat = 5)
-    {
+    TAKT_TIMED(&result, .repeat = 5) {
         pass_ns(ns[runs++]);
     }
     assert_true(result.median_ns == 4);
@@ -81,8 +78,7 @@ static void break_ends_it_with_the_rounds_that_were_completed(void **state)
     (void)state;
     takt_timed result;
     int runs = 0;
-    TAKT_TIMED(&result, .repeat = 100)
-    {
+    TAKT_TIMED(&result, .repeat = 100) {
         TAKT_WORK(1000, 50);
         if (++runs == 4)
             break;
@@ -94,8 +90,7 @@ static void break_ends_it_with_the_rounds_that_were_completed(void **state)
     check_near(result.flops_per_second, 1000 / 500e-9);
     check_near(result.bytes_per_second, 50 / 500e-9);
     result.count = 9;
-    TAKT_TIMED(&result, .repeat = 3, .warmup = 1)
-    {
+    TAKT_TIMED(&result, .repeat = 3, .warmup = 1) {
         break;
     }
     assert_int_equal(result.count, 0);
@@ -106,8 +101,7 @@ static void declared_work_of_the_rounds_that_count_gives_rates(void **state)
 {
     (void)state;
     takt_timed result;
-    TAKT_TIMED(&result, .repeat = 10, .warmup = 5)
-    {
+    TAKT_TIMED(&result, .repeat = 10, .warmup = 5) {
         TAKT_SCOPE("solve");
         TAKT_WORK(2e6, 4e6);
         pass_ns(1000);
@@ -121,11 +115,9 @@ static void blocks_nest(void **state)
 {
     (void)state;
     takt_timed outer, inner;
-    TAKT_TIMED(&outer, .repeat = 2)
-    {
+    TAKT_TIMED(&outer, .repeat = 2) {
         pass_ns(10);
-        TAKT_TIMED(&inner, .repeat = 3)
-        {
+        TAKT_TIMED(&inner, .repeat = 3) {
             pass_ns(5);
         }
     }
@@ -140,8 +132,7 @@ static void reported_memory_is_told(void **state)
     (void)state;
     static char block[100];
     takt_timed result;
-    TAKT_TIMED(&result)
-    {
+    TAKT_TIMED(&result) {
         takt_memory_allocated(block, 3000);
         takt_memory_allocated(block + 1, 1000);
         takt_memory_freed(block + 1);
@@ -159,8 +150,7 @@ static void without_memory_the_block_runs_as_often(void **state)
         takt_timed result;
         int runs = 0;
         tkt_alloc_fail(after, UINT64_MAX);
-        TAKT_TIMED(&result, .repeat = 40, .warmup = 3)
-        {
+        TAKT_TIMED(&result, .repeat = 40, .warmup = 3) {
             runs++;
             pass_ns(100);
         }
@@ -169,8 +159,7 @@ static void without_memory_the_block_runs_as_often(void **state)
         assert_true(result.count == 0 || result.mean_ns == 100);
     }
     int runs = 0;
-    TAKT_TIMED(NULL, .repeat = 3)
-    {
+    TAKT_TIMED(NULL, .repeat = 3) {
         runs++;
     }
     assert_int_equal(runs, 3);
@@ -205,6 +194,47 @@ static void the_result_is_printed_a_value_a_line(void **state)
                                            "  memory        3.000 MiB at most, 0.500 MiB now\n");
 }
 
+static void rates_say_whose_time_divides(void **state)
+{
+    (void)state;
+    const takt_timed device = {.flops_per_second = 1e11, .work_ns = 1e6, .is_device_work = true};
+    const takt_timed lost = {.flops_per_second = NAN};
+    capture_stdout();
+    takt_timed_print(&device);
+    takt_timed_print(&lost);
+    assert_string_equal(captured_stdout(), "0 repetitions\n"
+                                           "  work        100.000 GFLOP/s of device time\n"
+                                           "0 repetitions\n"
+                                           "  work        unknown: Takt lost activities of "
+                                           "devices\n");
+}
+
+static void what_devices_did_is_printed_apart(void **state)
+{
+    (void)state;
+    const takt_timed result = {.device_activities = 5,
+                               .count = 2,
+                               .device_mean_ns = 1500,
+                               .device_median_ns = 1400,
+                               .device_min_ns = 900,
+                               .device_max_ns = 2e6,
+                               .device_stddev_ns = 10,
+                               .loading_ns = 3e9,
+                               .device_peak_bytes = 2 << 20,
+                               .device_current_bytes = 1 << 20};
+    capture_stdout();
+    takt_timed_print(&result);
+    assert_non_null(strstr(captured_stdout(),
+                           "  on devices, 2.5 activities a repetition:\n"
+                           "  mean          1.500 us\n"
+                           "  median        1.400 us\n"
+                           "  min             900 ns\n"
+                           "  max           2.000 ms\n"
+                           "  stddev           10 ns\n"
+                           "  loading       3.000 s\n"
+                           "  memory        2.000 MiB at most, 1.000 MiB now\n"));
+}
+
 static void a_result_without_rounds_prints_no_times(void **state)
 {
     (void)state;
@@ -230,6 +260,8 @@ int main(void)
         TEST(reported_memory_is_told),
         TEST(without_memory_the_block_runs_as_often),
         TEST(the_result_is_printed_a_value_a_line),
+        TEST(rates_say_whose_time_divides),
+        TEST(what_devices_did_is_printed_apart),
         TEST(a_result_without_rounds_prints_no_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

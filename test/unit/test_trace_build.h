@@ -318,6 +318,8 @@ MAYBE_UNUSED static void make_facts(takt_trace *trace)
     facts->device_resolution_ns = 32;
     facts->device_uncertainty_is_least = true;
     facts->device_shift_ns = -5125;
+    facts->rank = 3;
+    facts->world_size = 8;
     trace->with_flops = true;
     trace->device_peak = (tkt_peak){67.5e12, 3.35e12};
     trace->host_peak = (tkt_peak){1e11, 0.5};
@@ -483,6 +485,8 @@ MAYBE_UNUSED static void same_facts(const takt_trace *a, const takt_trace *b)
     SAME_BITS(x->device_resolution_ns, y->device_resolution_ns);
     SAME(x->device_uncertainty_is_least, y->device_uncertainty_is_least);
     SAME_BITS(x->device_shift_ns, y->device_shift_ns);
+    SAME(x->rank, y->rank);
+    SAME(x->world_size, y->world_size);
     SAME(x->begun_before, y->begun_before);
     SAME(x->unfinished, y->unfinished);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)

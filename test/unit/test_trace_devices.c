@@ -306,18 +306,18 @@ static void memory_waits_and_overheads_come_with_them(void **state)
     end(&w, 2);
     assert_non_null(tkt_store_device(&w.store, 0));
     const tkt_stored_memory memory[] = {
-        {b + 3, 64, -100, 2, 0, TAKT_MEMORY_DEVICE, 0, 0}, /* out of order */
-        {a + 3, 64, 100, 1, 0, TAKT_MEMORY_DEVICE, 0, 0},
-        {a + 4, 99, 7, 77, 0, TAKT_MEMORY_PINNED, 0, 0},
-        {a + 4, 65, 50, 1, 0, TAKT_MEMORY_DEVICE, 0, 0},
-        {a + 4, 11, 4096, 1, 0, TAKT_MEMORY_DEVICE, 1, 0},
-        {w.join.end_ticks + 9, 1, 1, 2, 0, TAKT_MEMORY_DEVICE, 0, 0},
+        {b + 3, 64, -100, 2, 0, TAKT_MEMORY_DEVICE, 0, 0, 0}, /* out of order */
+        {a + 3, 64, 100, 1, 0, TAKT_MEMORY_DEVICE, 0, 0, 0},
+        {a + 4, 99, 7, 77, 0, TAKT_MEMORY_PINNED, 0, 0, 0},
+        {a + 4, 65, 50, 1, 0, TAKT_MEMORY_DEVICE, 0, 0, 0},
+        {a + 4, 11, 4096, 1, 0, TAKT_MEMORY_DEVICE, 1, 0, 0},
+        {w.join.end_ticks + 9, 1, 1, 2, 0, TAKT_MEMORY_DEVICE, 0, 0, 0},
     };
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
         assert_true(tkt_store_add_memory(&w.store, &memory[i]));
-    assert_true(tkt_store_add_wait(&w.store, &(tkt_stored_wait){b, b + 4, 2, 1, 7, 3}));
-    assert_true(tkt_store_add_wait(&w.store, &(tkt_stored_wait){1, 2, 2, 1, 7, 3}));
-    assert_true(tkt_store_add_overhead(&w.store, &(tkt_stored_overhead){a, a + 2, 1 << 16, 42}));
+    assert_true(tkt_store_add_wait(&w.store, &(tkt_stored_wait){b, b + 4, 2, 1, 7, 3, 0}));
+    assert_true(tkt_store_add_wait(&w.store, &(tkt_stored_wait){1, 2, 2, 1, 7, 3, 0}));
+    assert_true(tkt_store_add_overhead(&w.store, &(tkt_stored_overhead){a, a + 2, 1 << 16, 42, 0}));
     takt_trace *trace = seal(&w, &joined);
     assert_int_equal(trace->memory_events.count, 5);
     assert_int_equal(trace->memory_events.items[0].time_ns, a + 3);
@@ -518,9 +518,9 @@ static void without_memory_the_join_says_so(void **state)
         add(&w, label, TAKT_TIMING_KERNEL, i, i % 2, i % 3, 2 * i, 2 * i + 1);
     }
     assert_true(
-        tkt_store_add_wait(&w.store, &(tkt_stored_wait){w.join.begin_ticks, 9, 2, 1, 7, 3}));
-    assert_true(tkt_store_add_memory(
-        &w.store, &(tkt_stored_memory){w.join.begin_ticks, 1, 1, 1, 0, TAKT_MEMORY_DEVICE, 0, 0}));
+        tkt_store_add_wait(&w.store, &(tkt_stored_wait){w.join.begin_ticks, 9, 2, 1, 7, 3, 0}));
+    assert_true(tkt_store_add_memory(&w.store, &(tkt_stored_memory){w.join.begin_ticks, 1, 1, 1, 0,
+                                                                    TAKT_MEMORY_DEVICE, 0, 0, 0}));
     takt_status status = TAKT_NO_MEMORY;
     uint64_t tries = 0;
     for (; status != TAKT_OK; tries++) {

@@ -26,6 +26,35 @@ static void a_host_activity_names_its_device_and_kind(void **state)
     takt_trace_release(trace);
 }
 
+static void an_argument_has_the_value_of_its_kind(void **state)
+{
+    (void)state;
+    takt_trace *trace = make_trace();
+    uint32_t track = make_thread(trace, "main", 7);
+    uint32_t site = make_site(trace, "solve", TAKT_SITE_SCOPE);
+    uint32_t span = make_span(trace, track, site, TKT_NO_SPAN, BEGIN_NS, END_NS);
+    make_arg(trace, track, span, "shift", TKT_ARG_INT, (uint64_t)-5);
+    make_arg(trace, track, span, "cells", TKT_ARG_UINT, UINT64_MAX);
+    make_arg(trace, track, span, "error", TKT_ARG_DOUBLE, bits_of(0.25));
+    make_arg(trace, track, span, "is dense", TKT_ARG_BOOL, true);
+    make_arg(trace, track, span, "method", TKT_ARG_STRING, text(trace, "leapfrog"));
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    takt_arg_info arg[5];
+    assert_int_equal(takt_trace_arg_count(trace, track, span), 5);
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(takt_trace_arg(trace, track, span, i, &arg[i]), TAKT_OK);
+    assert_true(arg[0].kind == TAKT_ARG_INT && arg[0].i == -5);
+    assert_true(arg[1].kind == TAKT_ARG_UINT && arg[1].u == UINT64_MAX);
+    assert_true(arg[2].kind == TAKT_ARG_DOUBLE && arg[2].d == 0.25);
+    assert_true(arg[3].kind == TAKT_ARG_BOOL && arg[3].i == 1);
+    assert_true(arg[4].kind == TAKT_ARG_TEXT && strcmp(arg[4].text, "leapfrog") == 0);
+    assert_string_equal(arg[2].key, "error");
+    assert_int_equal(takt_trace_arg(trace, track, span, 5, &arg[0]), TAKT_BAD_ARGUMENT);
+    assert_int_equal(takt_trace_arg_count(trace, track, span + 1), 0);
+    assert_int_equal(takt_trace_arg_count(trace, track + 1, span), 0);
+    takt_trace_release(trace);
+}
+
 static void an_allocation_stands_in_a_span_of_a_track(void **state)
 {
     (void)state;
@@ -149,6 +178,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_host_activity_names_its_device_and_kind),
+        cmocka_unit_test(an_argument_has_the_value_of_its_kind),
         cmocka_unit_test(an_allocation_stands_in_a_span_of_a_track),
         cmocka_unit_test(all_steps_are_told_and_none_are_zeros),
         cmocka_unit_test(memory_is_that_of_the_host_and_then_of_devices),

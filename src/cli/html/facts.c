@@ -1,4 +1,5 @@
 /* The first block: what the trace is as a whole, and which columns the page holds. */
+#include "cli/cli.h"
 #include "cli/html/html.h"
 
 #include <inttypes.h>
@@ -31,10 +32,16 @@ static void put_trace_facts(const html_writer *writer, html_bytes *out)
     put_time(out, "end_ns", facts->end_ns, writer->origin_ns);
     html_print(out, ", \"realtime_offset_ns\": \"%" PRId64 "\"", facts->realtime_offset_ns);
     html_print(out, ", \"process_id\": %u, \"cycle\": %u", facts->process_id, facts->cycle);
+    html_print(out, ", \"rank\": %u, \"world_size\": %u", facts->rank, facts->world_size);
     html_print(out, ", \"first_step\": %" PRIu64 ", \"step_count\": %" PRIu64, facts->first_step,
                facts->step_count);
     html_print(out, ", \"is_partial\": %s, \"has_spans\": %s", facts->is_partial ? "true" : "false",
                facts->has_spans ? "true" : "false");
+    html_print(out, ", \"ending\": \"%s\"", cli_ending_name(facts));
+    put_time(out, "known_until_ns", facts->known_until_ns, writer->origin_ns);
+    html_print(out, ", \"is_known\": %s", facts->known_until_ns ? "true" : "false");
+    html_print(out, ", \"missing_spans\": %" PRIu64 ", \"missing_activities\": %" PRIu64,
+               facts->missing_spans, facts->missing_activities);
     html_print(out, ", \"span_count\": %" PRIu64 ", \"activity_count\": %" PRIu64,
                facts->span_count, facts->activity_count);
     html_print(out, ", \"clock_resolution_ns\": %.6g, \"clock_uncertainty_ns\": %.6g",

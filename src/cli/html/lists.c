@@ -89,9 +89,10 @@ static void put_tables(const takt_trace *trace, html_bytes *out)
     for (size_t i = 0; (name = takt_report_name(i)) != NULL; i++) {
         size_t before = out->used;
         html_print(out, "%s\"%s\": ", is_first ? "" : ",\n", name);
-        if (takt_report(trace, name, &options, &sink) == TAKT_OK)
-            is_first = false;
-        else
+        takt_status status = takt_report(trace, name, &options, &sink);
+        is_first = is_first && status != TAKT_OK;
+        out->has_failed |= status != TAKT_OK && status != TAKT_NO_SPANS;
+        if (status != TAKT_OK)
             out->used = before;
     }
     html_print(out, "}");

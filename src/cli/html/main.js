@@ -9,6 +9,19 @@ function deviceUncertaintyText(facts) {
 }
 
 /* What the last line of every report says. */
+/* What is known of losses where none was counted. */
+function lossesText(facts) {
+    if (facts.ending === 'whole')
+        return 'nothing';
+    return facts.is_known && facts.ending === 'cut' ? 'nothing while recording,' : 'unknown what is';
+}
+
+function costText(facts) {
+    if (!facts.is_known && facts.ending !== 'whole')
+        return 'unknown';
+    return (facts.ending === 'killed' ? 'at least ' : '') + timeText(facts.cost_ns);
+}
+
 function provenanceText(trace) {
     const {facts} = trace;
     const {provenance} = trace.tables.summary ?? {};
@@ -20,9 +33,9 @@ function provenanceText(trace) {
         parts.push(`device times: resolution ${fixedText(facts.device_resolution_ns, 1)} ns, `
             + `uncertainty ${deviceUncertaintyText(facts)}`);
     parts.push(trace.losses.length ? trace.losses.map((l) => `${l.name} ${l.count}`).join(', ') :
-        'nothing lost');
+        `${lossesText(facts)} lost`);
     parts.push(`begun before ${facts.begun_before}, unfinished ${facts.unfinished}`,
-        `Takt\u2019s cost ${timeText(facts.cost_ns)}`);
+        `Takt\u2019s cost ${costText(facts)}`);
     return parts.join('; ');
 }
 
@@ -64,7 +77,10 @@ class Page {
         document.title = `${visibleText(facts.name) || 'Takt'} \u2013 Takt`;
         byId('run').replaceChildren(makeName(facts.name || 'unnamed run', 120));
         byId('about').textContent = `${timeText(this.trace.end - this.trace.begin)}${steps}`
-            + (facts.is_partial ? ', partial' : '');
+            + (facts.ending !== 'whole' ? ', incomplete' : facts.is_partial ? ', partial' : '');
+        byId('ending').textContent = this.trace.tables.summary?.provenance?.incomplete
+            ?? (facts.ending === 'whole' ? '' : 'INCOMPLETE: the end of this recording is missing.');
+        byId('ending').hidden = facts.ending === 'whole';
         byId('provenance').textContent = provenanceText(this.trace);
         this.tabs = this.pages.map(([id, title]) => make('button', {type: 'button', role: 'tab',
             id: `tab-${id}`, 'aria-controls': `page-${id}`,

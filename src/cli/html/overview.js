@@ -35,7 +35,11 @@ function deviceTiles(trace) {
 
 function lossTile(trace) {
     const lost = trace.losses.reduce((sum, loss) => sum + loss.count, 0);
-    const partial = trace.facts.is_partial ? 'the cycle is not complete' : '';
+    const {facts} = trace;
+    const partial = facts.is_partial ? 'the cycle is not complete' : '';
+    if (facts.ending !== 'whole')
+        return makeTile('Losses', lost && facts.ending === 'killed' ? `at least ${countText(lost)}`
+            : lost ? countText(lost) : 'unknown', 'the end of the recording is missing', true);
     if (!lost)
         return makeTile('Losses', 'none', partial || 'no event was dropped', Boolean(partial));
     return makeTile('Losses', countText(lost),

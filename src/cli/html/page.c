@@ -1,16 +1,12 @@
 /* From a trace to a page: first the columns, since their writing shows what the two other blocks
- * have to say. The page is written under a temporary name and then renamed, so that nobody sees
- * half of one. */
+ * have to say. */
 #include "cli/html/page.h"
 
 #include "cli/cli.h"
 #include "cli/html/html.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static void earlier(uint64_t *origin, uint64_t time_ns)
 {
@@ -111,40 +107,30 @@ static void write_page(html_writer *writer, FILE *file)
     fwrite(head.data, 1, head.size, file);
     write_block(writer, file, "data", data);
     write_block(writer, file, "lists", lists);
-    write_facts(writer, file);
+    if (!writer->has_failed)
+        write_facts(writer, file);
     fwrite(tail.data, 1, tail.size, file);
     writer->has_failed |= html_set_has_failed(&writer->texts) ||
                           html_set_has_failed(&writer->sites) ||
                           html_set_has_failed(&writer->shapes);
 }
 
-static int write_file(html_writer *writer, FILE *file, const char *temporary, const char *path)
-{
-    if (writer->tracks)
-        write_page(writer, file);
-    bool is_written = !ferror(file);
-    is_written &= fclose(file) == 0;
-    if (is_written && !writer->has_failed && rename(temporary, path) == 0)
-        return CLI_OK;
-    const char *why = strerror(writer->has_failed && is_written ? ENOMEM : errno);
-    unlink(temporary);
-    return cli_error("%s: %s", path, why);
-}
-
 int cli_html_write(const takt_trace *trace, const char *file, const char *path)
 {
-    char temporary[4096];
+    tkt_file page;
+    takt_error error;
     html_writer writer;
-    int descriptor = -1;
 
-    int length = snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
-    if (length < (int)sizeof temporary)
-        descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    FILE *out = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
-    if (!out)
-        return cli_error("%s: %s", path, strerror(errno));
+    if (tkt_file_create(&page, path, &error) != TAKT_OK)
+        return cli_error("%s", error.message);
+    FILE *out = cli_file_stream(&page);
     writer_init(&writer, trace, file);
-    int status = write_file(&writer, out, temporary, path);
+    if (out && !writer.has_failed)
+        write_page(&writer, out);
+    bool has_memory = out && !writer.has_failed;
+    bool is_written = out && cli_stream_close(out);
     writer_fini(&writer);
-    return status;
+    return cli_file_close(&page, !has_memory   ? TAKT_NO_MEMORY
+                                 : !is_written ? TAKT_IO_ERROR
+                                               : TAKT_OK);
 }

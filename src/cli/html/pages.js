@@ -56,6 +56,13 @@ function makeStepsPage(page) {
     return [plots, reportsOf(page, ['steps'])];
 }
 
+/* Undefined of a process that was alone. */
+function rankText(facts) {
+    if (facts.world_size > 1)
+        return `${facts.rank} of ${facts.world_size}`;
+    return facts.rank ? String(facts.rank) : undefined;
+}
+
 /* Where the numbers come from, and what is missing. */
 function makeNotesPage(page) {
     const {trace} = page;
@@ -65,7 +72,8 @@ function makeNotesPage(page) {
         make('section', {class: 'card'}, make('h2', {}, 'Recording'), makeList([
             ['File', makeName(trace.file)], ['Run', makeName(facts.name)],
             ['Process', String(facts.process_id)], ['Cycle', String(facts.cycle)],
-            ['Complete', facts.is_partial ? 'no, stopped within the cycle' : 'yes'],
+            ['Rank', rankText(facts)],
+            ['Complete', facts.ending !== 'whole' ? byId('ending').textContent : facts.is_partial ? 'no, stopped within the cycle' : 'yes'],
             ['Spans', countText(facts.span_count)], ['Activities', countText(facts.activity_count)],
             ['Begun before', countText(facts.begun_before)],
             ['Unfinished', countText(facts.unfinished)], ['Written by', `takt ${trace.takt}`],
@@ -77,12 +85,13 @@ function makeNotesPage(page) {
             ['Device resolution', facts.device_resolution_ns &&
                 `${fixedText(facts.device_resolution_ns, 1)} ns`],
             ['Device uncertainty', facts.device_uncertainty_ns && deviceUncertaintyText(facts)],
-            ['Takt\u2019s own cost', timeText(facts.cost_ns)],
+            ['Takt\u2019s own cost', costText(facts)],
         ], 'fields')),
         make('section', {class: 'card'}, make('h2', {}, 'What is missing'),
             losses.length ? make('ul', {}, losses.map(([name, count, text]) =>
                 make('li', {}, make('b', {}, `${name}: ${count}`), ` ${text}`))) :
-                make('p', {}, 'Nothing: no event was lost.'),
+                make('p', {}, facts.ending === 'whole' ? 'Nothing: no event was lost.' :
+                    byId('ending').textContent),
             hiddenText(trace) ? make('p', {}, hiddenText(trace)) : null),
         trace.devices.length ? make('section', {class: 'card'}, make('h2', {}, 'Devices'),
             trace.devices.map((device) => makeList([['Device', makeName(device.device)],

@@ -16,10 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define UNFINISHED ".tmp"
-
 enum {
-    PATH_SIZE = 4096
+    PATH_SIZE = 4096,
+    MOST_TABLES = 64
 };
 
 static void put_text(FILE *file, const char *text)
@@ -93,56 +92,72 @@ static bool put_table(FILE *file, const table_source *source, const table *from)
     return table_row_end(&row) && from->fill(source, &row);
 }
 
-static bool name_file(char *path, const table *of, const char *folder, const char *ending)
+static bool create_file(tkt_file *file, const table *of, const char *folder)
 {
-    if (snprintf(path, PATH_SIZE, "%s/%s.csv%s", folder, of->name, ending) < PATH_SIZE)
+    char path[PATH_SIZE];
+    takt_error error;
+    if (snprintf(path, PATH_SIZE, "%s/%s.csv", folder, of->name) >= PATH_SIZE) {
+        cli_error("%s: the name is too long", folder);
+        return false;
+    }
+    if (tkt_file_create(file, path, &error) == TAKT_OK)
         return true;
-    cli_error("%s: the name is too long", folder);
+    cli_error("%s", error.message);
     return false;
 }
 
-static bool write_table(const table_source *source, const table *from, const char *folder)
+/* The file stays open, and has its temporary name, until all of them are complete. */
+static bool write_table(const table_source *source, const table *from, tkt_file *file)
 {
-    char path[PATH_SIZE];
-    if (!name_file(path, from, folder, UNFINISHED))
-        return false;
-    FILE *file = fopen(path, "w");
-    bool is_good = file && put_table(file, source, from);
-    if (file)
-        is_good = fclose(file) == 0 && is_good;
-    if (!is_good)
-        cli_error("%s: %s", path, strerror(errno));
-    return is_good;
+    takt_error error;
+    FILE *stream = cli_file_stream(file);
+    bool is_good = stream && put_table(stream, source, from);
+    if (stream)
+        is_good = cli_stream_close(stream) && is_good;
+    if (is_good)
+        return true;
+    if (file->error_number) {
+        tkt_file_why(file, &error);
+        cli_error("%s", error.message);
+    } else {
+        cli_error("%s: %s", file->path, takt_status_text(TAKT_NO_MEMORY));
+    }
+    return false;
 }
 
-/* Gives the first `count` tables their names, or takes them away. */
-static bool settle_tables(const char *folder, size_t count, bool is_good)
+/* Gives all files their names, or takes them away. */
+static bool settle_tables(tkt_file *files, size_t count, bool is_good)
 {
     for (size_t i = 0; i < count; i++) {
-        char path[PATH_SIZE], unfinished[PATH_SIZE];
-        if (!name_file(path, table_at(i), folder, "") ||
-            !name_file(unfinished, table_at(i), folder, UNFINISHED))
-            return false;
-        if (is_good && rename(unfinished, path) != 0)
-            is_good = cli_error("%s: %s", path, strerror(errno)) == CLI_OK;
-        if (!is_good)
-            unlink(unfinished);
+        if (is_good)
+            is_good = cli_file_close(&files[i], TAKT_OK) == CLI_OK;
+        else
+            tkt_file_discard(&files[i]);
     }
     return is_good;
 }
 
-/* All tables are written under other names first: a folder has those of one trace, or none. */
+static bool write_tables(const table_source *source, const char *folder)
+{
+    tkt_file files[MOST_TABLES];
+    const table *from;
+    bool is_good = true;
+    size_t count = 0;
+    while (is_good && (from = table_at(count))) {
+        is_good = count < MOST_TABLES && create_file(&files[count], from, folder);
+        count += is_good;
+        is_good = is_good && write_table(source, from, &files[count - 1]);
+    }
+    return settle_tables(files, count, is_good);
+}
+
+/* A folder has the tables of one trace, or none. */
 int table_write_csv(const table_source *source, const char *folder)
 {
-    const table *from;
-    bool is_good = true, is_new = !cli_is_folder(folder);
-    size_t count = 0;
-
-    if (is_new && mkdir(folder, 0777) != 0)
-        return cli_error("%s: %s", folder, strerror(errno == EEXIST ? ENOTDIR : errno));
-    for (; is_good && (from = table_at(count)); count++)
-        is_good = write_table(source, from, folder);
-    is_good = settle_tables(folder, count, is_good);
+    bool is_new = !cli_is_folder(folder);
+    if (is_new && mkdir(folder, 0775) != 0)
+        return cli_error("cannot write %s: %s", folder, strerror(errno == EEXIST ? ENOTDIR : errno));
+    bool is_good = write_tables(source, folder);
     if (!is_good && is_new)
         rmdir(folder);
     return is_good ? CLI_OK : CLI_FAILED;

@@ -9,8 +9,6 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 CLI_EMBED(table_views_sql, "src/cli/tables/views.sql");
 CLI_EMBED(table_views_devices_sql, "src/cli/tables/views_devices.sql");
@@ -107,39 +105,26 @@ static bool write_all(sqlite3 *db, const table_source *source)
            execute(db, table_views_gaps_sql) && execute(db, "COMMIT");
 }
 
-/* The name is known to be new; files made by mkstemp are for nobody but their owner. */
 static bool write_file(const table_source *source, const char *name, const char *path)
 {
     sqlite3 *db = NULL;
-    mode_t mask = umask(0);
-    umask(mask);
     bool is_good = sqlite3_open(name, &db) == SQLITE_OK && write_all(db, source);
     if (!is_good)
         cli_error("%s: %s", path, db ? sqlite3_errmsg(db) : takt_status_text(TAKT_NO_MEMORY));
-    sqlite3_close(db);
-    if (!is_good)
-        return false;
-    if (chmod(name, 0666 & ~mask) == 0 && rename(name, path) == 0)
-        return true;
-    cli_error("%s: cannot rename the finished file", path);
-    return false;
+    return sqlite3_close(db) == SQLITE_OK && is_good;
 }
 
+/* SQLite opens the temporary file itself, by its name. */
 int table_write_sqlite(const table_source *source, const char *path)
 {
-    char *name = sqlite3_mprintf("%s.tmpXXXXXX", path);
-    int file = name ? mkstemp(name) : -1;
-    bool is_good = file >= 0;
-    if (is_good) {
-        close(file);
-        is_good = write_file(source, name, path);
-        if (!is_good)
-            unlink(name);
-    } else {
-        cli_error("%s: cannot be written", path);
-    }
-    sqlite3_free(name);
-    return is_good ? CLI_OK : CLI_FAILED;
+    tkt_file file;
+    takt_error error;
+    if (tkt_file_create(&file, path, &error) != TAKT_OK)
+        return cli_error("%s", error.message);
+    if (file.temporary && write_file(source, file.temporary, path))
+        return cli_file_close(&file, TAKT_OK);
+    tkt_file_discard(&file);
+    return CLI_FAILED;
 }
 
 #else

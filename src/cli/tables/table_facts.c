@@ -1,4 +1,5 @@
 /* What the recording is as a whole: facts, losses, devices, tracks and steps. */
+#include "cli/cli.h"
 #include "cli/tables/tables.h"
 
 static const table_column fact_columns[] = {{"key", "TEXT PRIMARY KEY"}, {"value", ""}};
@@ -54,11 +55,16 @@ static bool fill_facts(const table_source *source, table_row *row)
     table_put_int(row, facts->realtime_offset_ns);
     return is_good && table_row_end(row) && put_count(row, "begin_ns", facts->begin_ns) &&
            put_count(row, "end_ns", facts->end_ns) &&
-           put_count(row, "process_id", facts->process_id) &&
+           put_count(row, "process_id", facts->process_id) && put_count(row, "rank", facts->rank) &&
+           put_count(row, "world_size", facts->world_size) &&
            put_count(row, "cycle", facts->cycle) &&
            put_count(row, "first_step", facts->first_step) &&
            put_count(row, "step_count", facts->step_count) &&
            put_count(row, "is_partial", facts->is_partial) &&
+           put_text(row, "ending", cli_ending_name(facts)) &&
+           put_count(row, "known_until_ns", facts->known_until_ns) &&
+           put_count(row, "missing_spans", facts->missing_spans) &&
+           put_count(row, "missing_activities", facts->missing_activities) &&
            put_count(row, "has_spans", facts->has_spans) &&
            put_count(row, "span_count", facts->span_count) &&
            put_count(row, "activity_count", facts->activity_count) &&

@@ -66,10 +66,14 @@ WITH host AS (
            sum(max(0, end_ns - max(begin_ns, coalesce(until_ns, 0)))) AS busy_ns
     FROM launched GROUP BY name
 ), allocated AS (
-    SELECT n.name, sum(CASE WHEN m.device = 'host' THEN m.bytes ELSE 0 END) AS host_bytes,
-           sum(CASE WHEN m.device = 'host' AND n.is_own THEN m.bytes ELSE 0 END) AS host_self_bytes,
-           sum(CASE WHEN m.device <> 'host' THEN m.bytes ELSE 0 END) AS device_bytes,
-           sum(CASE WHEN m.device <> 'host' AND n.is_own THEN m.bytes ELSE 0 END)
+    SELECT n.name,
+           sum(CASE WHEN m.device = 'host' OR m.kind = 'pinned' THEN m.bytes ELSE 0 END) AS host_bytes,
+           sum(CASE WHEN (m.device = 'host' OR m.kind = 'pinned') AND n.is_own THEN m.bytes ELSE 0 END)
+               AS host_self_bytes,
+           sum(CASE WHEN m.device <> 'host' AND m.kind IS NOT 'pinned' THEN m.bytes ELSE 0 END)
+               AS device_bytes,
+           sum(CASE WHEN m.device <> 'host' AND m.kind IS NOT 'pinned' AND n.is_own THEN m.bytes
+                    ELSE 0 END)
                AS device_self_bytes
     FROM memory m JOIN spans s ON s.id = m.span CROSS JOIN names_around n ON n.path = s.path
     WHERE NOT m.is_pool GROUP BY n.name
@@ -246,7 +250,9 @@ WITH RECURSIVE up(event, span) AS ( -- out of the calls to the scope that makes 
     UNION ALL
     SELECT event, parent FROM up JOIN spans s ON s.id = up.span WHERE s.kind = 'call'
 ), jump AS (
-    SELECT m.rowid AS event, m.bytes, m.time_ns, m.device, m.track, s.name, s.file, s.line, s.category
+    SELECT m.rowid AS event, m.bytes, m.time_ns,
+           CASE WHEN m.kind = 'pinned' AND m.device <> 'host' THEN 'host, pinned' ELSE m.device END
+               AS device, m.track, s.name, s.file, s.line, s.category
     FROM memory m JOIN up ON up.event = m.rowid LEFT JOIN spans s ON s.id = up.span
     WHERE s.kind IS NOT 'call'
 )

@@ -87,10 +87,16 @@ static simc_buffer *new_buffer(simc_session *session, uint32_t thread)
     return buffer;
 }
 
+/* Held while a buffer is asked for, and while one comes back twice: the same memory handed out in
+ * between would come back before it is filled. */
+static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
+
 static bool add_buffer(simc_session *session, uint32_t thread)
 {
     uint64_t begin = sim_time_ns();
+    pthread_mutex_lock(&asking);
     simc_buffer *buffer = new_buffer(session, thread);
+    pthread_mutex_unlock(&asking);
     if (!buffer)
         return false;
     pthread_mutex_lock(&simc_lock);
@@ -332,8 +338,11 @@ static void deliver(simc_session *session, simc_buffer *buffer)
     case SIMC_COMPLETE_NEVER:
         return;
     case SIMC_COMPLETE_TWICE:
+        pthread_mutex_lock(&asking);
         call_complete(&d);
-        break;
+        call_complete(&d);
+        pthread_mutex_unlock(&asking);
+        return;
     case SIMC_COMPLETE_ON_THREAD:
     case SIMC_COMPLETE_LATE:
         deliver_elsewhere(&d, simc_option.completion == SIMC_COMPLETE_ON_THREAD);

@@ -1,0 +1,261 @@
+/* Reading files piece by piece. They are not mapped: a mapped file that somebody makes shorter
+ * kills the process that looks at it (SIGBUS).
+ *
+ * Packed files are unpacked as they are read, by zlib. Nothing is trusted: a megabyte of zeros
+ * packs into a kilobyte, so that what comes out is bounded by what went in. Several members in a
+ * row are taken as gzip does, and what came out before the data ended or went wrong is kept,
+ * because a trace of a program that died is still worth reading. */
+#include "base/input.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/file.h"
+
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define STEP_BYTES  ((size_t)256 << 10)
+#define GZIP_WINDOW (15 + 16) /* a 32 KiB window, with gzip's header and trailer */
+
+/* Our files shrink to a third, at most to a fiftieth; deflate can do a thousandth. Up to the first
+ * limit any ratio is believed. */
+#define UNPACKED_BYTES ((uint64_t)32 << 20)
+#define UNPACKED_RATIO 64
+
+static void *zlib_alloc(void *user, unsigned count, unsigned size)
+{
+    (void)user;
+    return tkt_alloc((size_t)count * size);
+}
+
+static void zlib_free(void *user, void *pointer)
+{
+    (void)user;
+    tkt_free(pointer);
+}
+
+/* ---- Windows --------------------------------------------------------------------------------- */
+
+static size_t left(const tkt_window *window)
+{
+    return (size_t)(window->end - window->at);
+}
+
+static bool stop(tkt_input *input, takt_status status)
+{
+    input->is_over = true;
+    input->status = status;
+    if (status == TAKT_NO_MEMORY)
+        tkt_error_set(input->error, status, "%s: %s", input->name, takt_status_text(status));
+    return false;
+}
+
+/* Makes room behind what is left, which moves to the front where there is none. It grows by what
+ * has come, not by what is asked for: a packet that announces much may never come. */
+static bool make_room(tkt_input *input, tkt_window *window)
+{
+    if (window->capacity && window->end < window->buffer + window->capacity)
+        return true;
+    size_t kept = left(window);
+    size_t capacity = window->capacity ? window->capacity : input->step;
+    if (kept)
+        memmove(window->buffer, window->at, kept);
+    if (kept > capacity / 2)
+        capacity *= 2;
+    if (capacity > window->capacity) {
+        uint8_t *buffer = tkt_resize(window->buffer, capacity);
+        if (!buffer)
+            return stop(input, TAKT_NO_MEMORY);
+        window->buffer = buffer;
+        window->capacity = capacity;
+    }
+    window->at = window->buffer;
+    window->end = window->buffer + kept;
+    return true;
+}
+
+static size_t room_of(const tkt_input *input, const tkt_window *window)
+{
+    size_t room = (size_t)(window->buffer + window->capacity - window->end);
+    return room < input->step ? room : input->step;
+}
+
+/* Reads a step into a window; returns how many bytes came, 0 at the end. */
+static size_t read_some(tkt_input *input, tkt_window *window)
+{
+    if (input->fd < 0 || !make_room(input, window))
+        return 0;
+    uint8_t *into = window->buffer + (window->end - window->buffer);
+    size_t got = 0;
+    takt_status status = tkt_file_read_some(input->fd, input->name, into, room_of(input, window),
+                                            &got, input->error);
+    if (status != TAKT_OK)
+        stop(input, status);
+    window->end += got;
+    return got;
+}
+
+static bool read_plain(tkt_input *input)
+{
+    size_t got = read_some(input, &input->window);
+    input->end_offset += got;
+    return got > 0;
+}
+
+/* ---- Unpacking ------------------------------------------------------------------------------- */
+
+static bool begins_member(const tkt_window *window)
+{
+    return left(window) >= 2 && window->at[0] == 0x1F && window->at[1] == 0x8B;
+}
+
+static bool start_unpacking(tkt_input *input)
+{
+    z_stream *stream = tkt_alloc_zeroed(sizeof *stream);
+    if (!stream)
+        return stop(input, TAKT_NO_MEMORY);
+    stream->zalloc = zlib_alloc;
+    stream->zfree = zlib_free;
+    if (inflateInit2(stream, GZIP_WINDOW) != Z_OK) {
+        tkt_free(stream);
+        return stop(input, TAKT_NO_MEMORY);
+    }
+    input->packed = input->window;
+    input->window = (tkt_window){0};
+    input->end_offset = 0;
+    input->unpacking = stream;
+    return true;
+}
+
+/* One call of inflate, with its bookkeeping; returns zlib's result. */
+static int inflate_some(tkt_input *input)
+{
+    tkt_window *from = &input->packed;
+    tkt_window *into = &input->window;
+    z_stream *stream = input->unpacking;
+    size_t size = left(from) < input->step ? left(from) : input->step;
+    stream->next_in = (unsigned char *)(uintptr_t)from->at;
+    stream->avail_in = (unsigned)size;
+    stream->next_out = into->buffer + (into->end - into->buffer);
+    stream->avail_out = (unsigned)room_of(input, into);
+    int result = inflate(stream, Z_NO_FLUSH);
+    input->packed_bytes += size - stream->avail_in;
+    input->end_offset += (uint64_t)(stream->next_out - into->end);
+    from->at = stream->next_in;
+    into->end = stream->next_out;
+    return result;
+}
+
+static bool is_too_much(const tkt_input *input)
+{
+    return input->end_offset > UNPACKED_BYTES &&
+           input->end_offset / UNPACKED_RATIO > input->packed_bytes;
+}
+
+static bool refuse(tkt_input *input)
+{
+    tkt_error_set(input->error, TAKT_BAD_TRACE,
+                  "%s: unpacks to more than %d times its size, which no trace does", input->name,
+                  UNPACKED_RATIO);
+    return stop(input, TAKT_BAD_TRACE);
+}
+
+/* Goes on with the next member; false if there is none. Bytes behind the last one are ignored, as
+ * gzip does. */
+static bool next_member(tkt_input *input)
+{
+    while (left(&input->packed) < 2 && read_some(input, &input->packed) > 0)
+        ;
+    return input->status == TAKT_OK && begins_member(&input->packed) &&
+           inflateReset(input->unpacking) == Z_OK;
+}
+
+/* Unpacks a step; false when nothing comes after it. zlib says that it cannot go on (Z_BUF_ERROR)
+ * where the data end too early. */
+static bool unpack_some(tkt_input *input)
+{
+    if (!make_room(input, &input->window))
+        return false;
+    if (left(&input->packed) == 0)
+        read_some(input, &input->packed);
+    if (input->status != TAKT_OK)
+        return false;
+    int result = inflate_some(input);
+    if (is_too_much(input))
+        return refuse(input);
+    if (result == Z_OK)
+        return true;
+    if (result == Z_STREAM_END)
+        return next_member(input);
+    if (result == Z_MEM_ERROR)
+        return stop(input, TAKT_NO_MEMORY);
+    input->is_cut = true;
+    return false;
+}
+
+/* ---- What the header promises ---------------------------------------------------------------- */
+
+static takt_status start(tkt_input *input)
+{
+    tkt_input_need(input, 2);
+    input->is_packed = begins_member(&input->window);
+    if (input->is_packed) {
+        input->is_over = false;
+        start_unpacking(input);
+    }
+    takt_status status = input->status;
+    if (status != TAKT_OK)
+        tkt_input_close(input);
+    return status;
+}
+
+takt_status tkt_input_open(tkt_input *input, const char *path, takt_error *error)
+{
+    *input = (tkt_input){.step = STEP_BYTES, .name = path, .error = error, .fd = -1};
+    takt_status status = tkt_file_open(path, &input->fd, error);
+    return status == TAKT_OK ? start(input) : status;
+}
+
+takt_status tkt_input_borrow(tkt_input *input, const uint8_t *bytes, size_t size, const char *name,
+                             takt_error *error)
+{
+    *input = (tkt_input){.window = {bytes, size ? bytes + size : bytes, NULL, 0},
+                         .end_offset = size,
+                         .step = STEP_BYTES,
+                         .name = name,
+                         .error = error,
+                         .fd = -1};
+    return start(input);
+}
+
+void tkt_input_close(tkt_input *input)
+{
+    if (input->unpacking)
+        inflateEnd(input->unpacking);
+    tkt_free(input->unpacking);
+    tkt_free(input->packed.buffer);
+    tkt_free(input->window.buffer);
+    if (input->fd >= 0)
+        close(input->fd);
+    input->fd = -1;
+}
+
+bool tkt_input_fill(tkt_input *input, size_t size)
+{
+    while (left(&input->window) < size && !input->is_over)
+        input->is_over = !(input->unpacking ? unpack_some(input) : read_plain(input));
+    return left(&input->window) >= size;
+}
+
+uint64_t tkt_input_drain(tkt_input *input, bool *is_zero)
+{
+    uint64_t count = 0;
+    *is_zero = true;
+    while (tkt_input_need(input, 1)) {
+        count += left(&input->window);
+        while (input->window.at < input->window.end)
+            *is_zero &= *input->window.at++ == 0;
+    }
+    return count;
+}

@@ -1,0 +1,110 @@
+/* takt recover: a trace from the file that a crash-safe recording leaves when its program dies. */
+#include "cli/cli.h"
+
+#include <takt/export.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    OPTION_OUT,
+    OPTION_COUNT
+};
+
+static const cli_option options[OPTION_COUNT] = {
+    [OPTION_OUT] = {'o', "output", "TRACE", "the trace to write; .gz at its end compresses it"},
+};
+
+static const cli_syntax syntax = {
+    .verb = "recover",
+    .usage = "[-o TRACE] FILE",
+    .text = "Makes a trace of what a recording with output.crash_safe has left: FILE is the\n"
+            "NAME.PID.crash in its output folder. Without -o writes NAME.PID.pftrace beside\n"
+            "it. Scopes that were open are marked as unfinished, launches whose activities\n"
+            "never came as incomplete. FILE stays as it is.",
+    .options = options,
+    .option_count = OPTION_COUNT,
+};
+
+/* FILE without .crash, with .pftrace. */
+static bool name_output(char *out, size_t size, const char *file)
+{
+    static const char ending[] = ".crash";
+    size_t length = strlen(file);
+    if (length > strlen(ending) && strcmp(file + length - strlen(ending), ending) == 0)
+        length -= strlen(ending);
+    int used = snprintf(out, size, "%.*s.pftrace", (int)length, file);
+    return used >= 0 && (size_t)used < size;
+}
+
+static void tell_remark(takt_log_level level, const char *line, void *user)
+{
+    char clean[1024];
+    (void)user;
+    if (level != TAKT_LOG_INFO)
+        fprintf(stderr, "takt: %s\n", cli_clean(clean, sizeof clean, line));
+}
+
+static void tell_contents(const takt_trace *trace)
+{
+    char spans[32], open[32], lacking[32];
+    const takt_facts *facts = takt_trace_facts(trace);
+    printf("%s spans, of them %s open at the end",
+           cli_count_text(spans, sizeof spans, facts->span_count),
+           cli_count_text(open, sizeof open, facts->unfinished));
+    if (facts->losses[TAKT_LOSS_INCOMPLETE])
+        printf("; %s launches without an activity",
+               cli_count_text(lacking, sizeof lacking, facts->losses[TAKT_LOSS_INCOMPLETE]));
+    putchar('\n');
+}
+
+static int write_trace(const takt_trace *trace, const char *file, const char *output)
+{
+    char name[4096];
+    takt_error error = {.status = TAKT_OK};
+    if (!output && !name_output(name, sizeof name, file))
+        return cli_error("%s: its name is too long", file);
+    if (!output)
+        output = name;
+    if (cli_is_same_file(file, output))
+        return cli_error("%s: would be written over itself", file);
+    if (takt_export_file(trace, "perfetto", output, NULL, &error) != TAKT_OK)
+        return cli_error("%s", error.message);
+    cli_tell_written(output);
+    tell_contents(trace);
+    return CLI_OK;
+}
+
+static int recover(const char *file, const char *output)
+{
+    takt_trace *trace = NULL;
+    takt_error error = {.status = TAKT_OK};
+    takt_set_log(tell_remark, NULL);
+    cli_progress *progress = cli_progress_begin("recovering", file);
+    takt_status status = takt_trace_recover(file, &trace, &error);
+    cli_progress_end(progress);
+    if (status != TAKT_OK)
+        return cli_error("%s", error.message[0] ? error.message : takt_status_text(status));
+    int result = write_trace(trace, file, output);
+    takt_trace_release(trace);
+    return cli_finish(result);
+}
+
+int cli_recover(int argc, char **argv)
+{
+    cli_args args = cli_args_of(&syntax, argc, argv);
+    const char *value, *file = NULL, *output = NULL;
+    for (int item; (item = cli_args_next(&args, &value)) != CLI_NO_ITEM;) {
+        if (item == CLI_HELP)
+            return CLI_OK;
+        if (item == CLI_ERROR)
+            return CLI_USAGE;
+        if (item == OPTION_OUT)
+            output = value;
+        else if (file)
+            return cli_usage_error(&syntax, "one file at a time");
+        else
+            file = value;
+    }
+    return file ? recover(file, output) : cli_usage_error(&syntax, "which file?");
+}

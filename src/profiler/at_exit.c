@@ -1,0 +1,105 @@
+/* What exit() does, in the order of atexit(): what was registered later runs earlier. So the first
+ * handler is registered when a profiler starts, and another one when it has switched CUPTI on,
+ * since that one runs before CUDA is taken down. */
+#include "profiler/at_exit.h"
+
+#include "base/array.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/thread.h"
+#include "record/control.h"
+
+#include <stdlib.h>
+
+static tkt_mutex lock = TKT_MUTEX_INIT;
+static struct {
+    TKT_ARRAY(takt_profiler *);
+} running;                 /* lock */
+static uint32_t recorders; /* atomic; as many as `running`, for forked children */
+static uint32_t recording_process;
+
+/* A forked child must not take the lock. It saves nothing, which is as it should be unless it goes
+ * on in the place of its parent, as after daemon(). */
+static void tell_child(void)
+{
+    if (__atomic_load_n(&recorders, __ATOMIC_RELAXED) > 0 && tkt_parent_id() != recording_process)
+        tkt_profiler_tell_child();
+}
+
+static void count_recorders(void)
+{
+    if (running.count == 0)
+        TKT_ARRAY_FREE(&running);
+    __atomic_store_n(&recorders, (uint32_t)running.count, __ATOMIC_RELAXED);
+}
+
+/* Saving happens without the lock, since it calls the program's log hook. A profiler that is taken
+ * cannot be destroyed meanwhile. NULL when there is none left. */
+static takt_profiler *take_last(bool *is_inside)
+{
+    takt_profiler *taken = NULL;
+    tkt_mutex_lock(&lock);
+    while (!taken && running.count > 0) {
+        takt_profiler *last = running.items[--running.count];
+        taken = tkt_profiler_take_at_exit(last, is_inside) ? last : NULL;
+    }
+    count_recorders();
+    tkt_mutex_unlock(&lock);
+    return taken;
+}
+
+static void save_all(void)
+{
+    if (tkt_record_is_disabled()) {
+        tell_child();
+        return;
+    }
+    bool is_inside;
+    for (takt_profiler *profiler; (profiler = take_last(&is_inside)) != NULL;)
+        tkt_profiler_save_at_exit(profiler, is_inside);
+}
+
+static void save_at_exit_once(bool *is_done)
+{
+    if (!__atomic_exchange_n(is_done, true, __ATOMIC_RELAXED))
+        atexit(save_all);
+}
+
+static bool is_watched(const takt_profiler *profiler)
+{
+    for (size_t i = 0; i < running.count; i++)
+        if (running.items[i] == profiler)
+            return true;
+    return false;
+}
+
+void tkt_exit_watch(takt_profiler *profiler)
+{
+    static bool is_done;
+    save_at_exit_once(&is_done);
+    tkt_mutex_lock(&lock);
+    takt_profiler **added = is_watched(profiler) ? NULL : TKT_ARRAY_ADD(&running);
+    if (added)
+        *added = profiler;
+    recording_process = tkt_process_id();
+    count_recorders();
+    tkt_mutex_unlock(&lock);
+}
+
+void tkt_exit_save_earlier(void)
+{
+    static bool is_done;
+    save_at_exit_once(&is_done);
+}
+
+void tkt_exit_forget(takt_profiler *profiler)
+{
+    if (tkt_record_is_disabled())
+        return;
+    tkt_mutex_lock(&lock);
+    for (size_t i = running.count; i > 0; i--)
+        if (running.items[i - 1] == profiler)
+            running.items[i - 1] = running.items[--running.count];
+    count_recorders();
+    tkt_mutex_unlock(&lock);
+}

@@ -1,0 +1,380 @@
+/* What devices did, as it comes out of the store: later than the calls that made them do it, and in
+ * no order. A batch is sorted; what comes after later work of its stream gets a lane of its own.
+ * The reader finds calls by their correlation ids, so nothing has to wait for them.
+ *
+ * Launches of graphs that are put together from nodes wait until no node has come for a while. */
+#include "profiler/stream_file.h"
+
+#include "profiler/window.h"
+#include "trace/devices.h"
+#include "trace/order.h"
+
+#include <stddef.h>
+
+#define GRAPH_QUIET_NS UINT64_C(1000000000)
+
+typedef struct taking {
+    tkt_stream_file *to;
+    tkt_stream_batch *batch;
+    const tkt_window *window;
+    tkt_store *store;
+    tkt_clock_map map;
+    uint32_t last_correlation;
+    uint64_t until_ns; /* end of the recording; while it goes on: far away */
+    uint32_t *shapes;  /* by the store's: the trace's + 1 */
+} taking;
+
+static bool is_in_window(const taking *t, uint64_t time_ns)
+{
+    return time_ns >= t->to->trace->facts.begin_ns && time_ns <= t->until_ns;
+}
+
+static bool is_ours(const taking *t, const tkt_stored_activity *from)
+{
+    if (t->last_correlation == TKT_NO_CALL_HEARD)
+        return is_in_window(t, tkt_clock_map_ns(&t->map, from->begin));
+    return from->correlation > t->window->devices.first_correlation &&
+           from->correlation <= t->last_correlation;
+}
+
+/* ---- From the store's terms to the file's ---------------------------------------------------- */
+
+static uint32_t string_of(const taking *t, uint32_t string)
+{
+    if (string >= t->store->strings.count)
+        return 0;
+    const tkt_string *text = &t->store->strings.items[string];
+    return tkt_stream_string(t->to, text->bytes, text->size);
+}
+
+static uint32_t label_of(const taking *t, uint32_t ordinal)
+{
+    return ordinal < t->store->devices.count ? string_of(t, t->store->devices.items[ordinal].label)
+                                             : 0;
+}
+
+/* The trace's index of a shape with strings of the trace, added if it is new. */
+static uint32_t keep_shape(tkt_stream_file *to, const tkt_shape *shape)
+{
+    uint64_t hash = tkt_hash_bytes(shape, sizeof *shape);
+    for (;; hash++) {
+        uint64_t *index = tkt_map_put(&to->shapes, hash);
+        if (!index)
+            return TKT_NO_SHAPE;
+        if (*index && memcmp(&to->trace->shapes.items[*index - 1], shape, sizeof *shape) != 0)
+            continue;
+        if (*index)
+            return (uint32_t)*index - 1;
+        tkt_shape *added = TKT_ARRAY_ADD(&to->trace->shapes);
+        if (!added) {
+            tkt_map_remove(&to->shapes, hash);
+            return TKT_NO_SHAPE;
+        }
+        *added = *shape;
+        *index = to->trace->shapes.count;
+        return (uint32_t)*index - 1;
+    }
+}
+
+static uint32_t shape_of(taking *t, uint32_t index)
+{
+    if (t->shapes[index] == 0) {
+        tkt_shape shape = t->store->shapes.items[index];
+        shape.name = string_of(t, shape.name);
+        shape.label = string_of(t, shape.label);
+        t->shapes[index] = keep_shape(t->to, &shape) + 1;
+    }
+    return t->shapes[index] - 1;
+}
+
+/* Devices are known by their labels first. */
+static void copy_devices(taking *t)
+{
+    takt_trace *trace = t->to->trace;
+    bool is_new = false;
+    for (size_t i = 0; i < t->store->devices.count; i++) {
+        tkt_device device = t->store->devices.items[i];
+        device.label = string_of(t, device.label);
+        device.name = string_of(t, device.name);
+        if (i == trace->devices.count) {
+            tkt_device *added = TKT_ARRAY_ADD(&trace->devices);
+            if (!added)
+                return;
+            *added = (tkt_device){0};
+        }
+        is_new |= memcmp(&trace->devices.items[i], &device, sizeof device) != 0;
+        trace->devices.items[i] = device;
+    }
+    if (is_new)
+        tkt_perfetto_devices(&t->to->perfetto);
+}
+
+/* ---- Out of the store ------------------------------------------------------------------------ */
+
+static void add_activity(taking *t, const tkt_stored_activity *from, uint32_t shape)
+{
+    tkt_activity *to = shape == TKT_NO_SHAPE ? NULL : TKT_ARRAY_ADD(&t->batch->activities);
+    if (!to) {
+        t->to->lost[TAKT_LOSS_DEVICE_DROPPED]++;
+        return;
+    }
+    uint64_t begin_ns = tkt_clock_map_ns(&t->map, from->begin);
+    const tkt_shape *of = &t->to->trace->shapes.items[shape];
+    *to = (tkt_activity){.begin_ns = begin_ns,
+                         .end_ns = begin_ns + (from->end - from->begin),
+                         .name = of->label,
+                         .device = label_of(t, from->device),
+                         .filter = of->filter,
+                         .shape = shape,
+                         .stream = from->stream,
+                         .context = from->context,
+                         .correlation = from->correlation};
+}
+
+static void take_activity(taking *t, const tkt_stored_activity *from)
+{
+    const tkt_wish *wish = &t->window->wish;
+    bool is_node = from->graph && wish->whole_graphs;
+    if (!is_ours(t, from) ||
+        (!is_node && !(t->store->shapes.items[from->shape].filter & wish->devices)))
+        return;
+    if (tkt_stored_loss(from)) {
+        t->to->lost[tkt_stored_loss(from)]++;
+        return;
+    }
+    tkt_graph_launch *launch = is_node ? tkt_graphs_add(&t->to->graphs, from) : NULL;
+    if (launch)
+        launch->owner = takt_now_ns();
+    else
+        add_activity(t, from, shape_of(t, from->shape));
+}
+
+static void take_activities(taking *t)
+{
+    for (const tkt_store_chunk *chunk = t->store->first; chunk; chunk = chunk->next) {
+        uint64_t at = t->to->position > chunk->first ? t->to->position - chunk->first : 0;
+        for (; at < chunk->count; at++)
+            take_activity(t, &chunk->items[at]);
+    }
+    t->to->position = t->store->next_sequence;
+}
+
+static void take_graphs(taking *t, bool is_last)
+{
+    tkt_graphs *graphs = &t->to->graphs;
+    uint64_t now = takt_now_ns();
+    size_t count = 0;
+    for (; count < graphs->items.count; count++) {
+        const tkt_graph_launch *launch = &graphs->items.items[count];
+        if (!is_last && launch->owner + GRAPH_QUIET_NS > now)
+            break;
+        add_activity(t, &launch->whole, tkt_graph_shape(graphs, t->to->trace, launch));
+    }
+    tkt_graphs_drop(graphs, count);
+}
+
+/* In these three lists the newest are last. */
+#define TAKE_NEW(t, array, take)                                                                   \
+    do {                                                                                           \
+        size_t first_ = (array)->count;                                                            \
+        while (first_ > 0 && (array)->items[first_ - 1].sequence >= (t)->to->sequence)             \
+            first_--;                                                                              \
+        for (; first_ < (array)->count; first_++)                                                  \
+            take(t, &(array)->items[first_]);                                                      \
+    } while (0)
+
+static void take_wait(taking *t, const tkt_stored_wait *from)
+{
+    uint64_t begin_ns = tkt_clock_map_ns(&t->map, from->begin);
+    tkt_wait *to = is_in_window(t, begin_ns) ? TKT_ARRAY_ADD(&t->batch->waits) : NULL;
+    if (to)
+        *to = (tkt_wait){begin_ns,          begin_ns + (from->end - from->begin),
+                         from->correlation, from->context,
+                         from->stream,      from->kind};
+}
+
+static void take_overhead(taking *t, const tkt_stored_overhead *from)
+{
+    uint64_t begin_ns = tkt_clock_map_ns(&t->map, from->begin);
+    tkt_overhead *to = is_in_window(t, begin_ns) ? TKT_ARRAY_ADD(&t->batch->overheads) : NULL;
+    if (to)
+        *to = (tkt_overhead){begin_ns, begin_ns + (from->end - from->begin), from->kind,
+                             from->thread};
+}
+
+static void take_memory_event(taking *t, const tkt_stored_memory *from)
+{
+    uint64_t time_ns = tkt_clock_map_ns(&t->map, from->time);
+    tkt_memory_event *to = is_in_window(t, time_ns) ? TKT_ARRAY_ADD(&t->batch->memory) : NULL;
+    if (to)
+        *to = (tkt_memory_event){.time_ns = time_ns,
+                                 .address = from->address,
+                                 .bytes = from->bytes,
+                                 .track = TKT_NO_TRACK,
+                                 .span = from->correlation,
+                                 .device = label_of(t, from->device),
+                                 .kind = from->kind | (from->is_pool ? TKT_MEMORY_POOL : 0)};
+}
+
+/* With the store's lock. */
+static takt_status take_all(taking *t, bool is_last)
+{
+    takt_status status = tkt_clock_map_make(&t->store->clock, &t->window->fit, &t->map);
+    if (status != TAKT_OK)
+        return status;
+    t->shapes = tkt_alloc_zeroed((t->store->shapes.count + 1) * sizeof *t->shapes);
+    if (!t->shapes)
+        return TAKT_NO_MEMORY;
+    copy_devices(t);
+    take_activities(t);
+    take_graphs(t, is_last);
+    TAKE_NEW(t, &t->store->waits, take_wait);
+    TAKE_NEW(t, &t->store->overheads, take_overhead);
+    TAKE_NEW(t, &t->store->memory, take_memory_event);
+    t->to->sequence = t->store->next_other;
+    return TAKT_OK;
+}
+
+void tkt_stream_take_devices(tkt_stream_file *to, const tkt_window *window, bool is_last)
+{
+    taking t = {.to = to,
+                .batch = &to->batch,
+                .window = window,
+                .store = tkt_store_get(),
+                .last_correlation = tkt_devices_last_correlation(&window->devices),
+                .until_ns = is_last ? to->trace->facts.end_ns : UINT64_MAX};
+    if (!window->devices.is_on)
+        return;
+    tkt_mutex_lock(&t.store->lock);
+    if (take_all(&t, is_last) == TAKT_OK) {
+        to->batch.clock_uncertainty_ns = t.map.uncertainty_ns;
+        to->batch.was_clock_set = t.map.was_set;
+    }
+    tkt_mutex_unlock(&t.store->lock);
+    tkt_free(t.shapes);
+    tkt_clock_map_fini(&t.map);
+}
+
+/* ---- Into the file --------------------------------------------------------------------------- */
+
+/* By begin, those that begin at once by stream. */
+static void write_activities(tkt_stream_file *to)
+{
+    tkt_stream_batch *b = &to->batch;
+    for (size_t i = 0; i < b->activities.count; i++)
+        b->activities.items[i].reserved =
+            tkt_perfetto_stream_of(&to->perfetto, &b->activities.items[i]);
+    tkt_order_by_time(TKT_ORDER_ITEMS(&b->activities, offsetof(tkt_activity, reserved)));
+    for (size_t i = 0; i < b->activities.count; i++)
+        tkt_perfetto_activity(&to->perfetto, b->activities.items[i].reserved,
+                              &b->activities.items[i]);
+    b->activities.count = 0;
+}
+
+static uint64_t *memory_of(tkt_stream_file *to, const tkt_memory_event *event, uint64_t begin_bytes)
+{
+    for (size_t i = 0; i < to->memories.count; i++)
+        if (to->memories.items[i].device == event->device &&
+            to->memories.items[i].kind == event->kind)
+            return &to->memories.items[i].bytes;
+    tkt_stream_memory *added = TKT_ARRAY_ADD(&to->memories);
+    if (!added)
+        return NULL;
+    *added = (tkt_stream_memory){event->device, event->kind,
+                                 event->kind == TAKT_MEMORY_DEVICE ? begin_bytes : 0};
+    return &added->bytes;
+}
+
+/* The entry of an event's device; NULL where its memory is the host's. What was allocated before
+ * the recording is asked when the device's first event comes: later the store may have forgotten
+ * it. */
+static tkt_device_memory *window_memory(tkt_stream_file *to, const tkt_window *window,
+                                        const tkt_memory_event *event, uint64_t *begin)
+{
+    *begin = 0;
+    if (event->device == 0 || (event->kind & ~TKT_MEMORY_POOL) == TAKT_MEMORY_PINNED)
+        return NULL;
+    for (size_t i = 0; i < to->window_memory.count; i++) {
+        *begin = to->begin_bytes.items[i];
+        if (to->window_memory.items[i].device == event->device)
+            return &to->window_memory.items[i];
+    }
+    uint64_t *bytes = TKT_ARRAY_ADD(&to->begin_bytes);
+    tkt_device_memory *added = bytes ? TKT_ARRAY_ADD(&to->window_memory) : NULL;
+    if (!added)
+        return NULL;
+    *bytes = *begin = tkt_devices_begin_bytes(&window->fit, to->trace, event->device);
+    *added = (tkt_device_memory){.device = event->device};
+    return added;
+}
+
+/* The row of the thread that called, if that was lately. */
+static uint32_t row_of(tkt_stream_file *to, uint32_t correlation)
+{
+    const tkt_stream_call *call = &to->calls[correlation % TKT_STREAM_CALLS];
+    if (correlation && call->correlation == correlation)
+        return call->row;
+    return tkt_perfetto_events_row(&to->perfetto);
+}
+
+static void write_memory(tkt_stream_file *to, const tkt_window *window)
+{
+    tkt_stream_batch *b = &to->batch;
+    tkt_order_by_time(TKT_ORDER_ITEMS(&b->memory, offsetof(tkt_memory_event, track)));
+    for (size_t i = 0; i < b->memory.count; i++) {
+        const tkt_memory_event *event = &b->memory.items[i];
+        uint64_t begin;
+        tkt_device_memory *memory = window_memory(to, window, event, &begin);
+        uint64_t *bytes = memory_of(to, event, begin);
+        if (memory)
+            tkt_device_memory_add(memory, event);
+        if (!bytes)
+            continue;
+        *bytes += (uint64_t)event->bytes;
+        tkt_perfetto_memory(&to->perfetto, row_of(to, event->span), event, *bytes);
+    }
+    b->memory.count = 0;
+}
+
+/* ---- Facts ----------------------------------------------------------------------------------- */
+
+static void tell_memory(tkt_stream_file *to, const tkt_window *window, bool is_last)
+{
+    takt_trace *trace = to->trace;
+    trace->device_memory.count = 0;
+    for (size_t i = 0; i < to->window_memory.count; i++) {
+        tkt_device_memory *memory = TKT_ARRAY_ADD(&trace->device_memory);
+        if (!memory)
+            return;
+        *memory = to->window_memory.items[i];
+        tkt_devices_fill_memory(&window->fit, trace, to->begin_bytes.items[i], memory);
+        if (is_last)
+            tkt_devices_ask_memory(trace, memory);
+    }
+}
+
+static void tell_facts(tkt_stream_file *to, const tkt_window *window, bool is_last)
+{
+    takt_facts *facts = &to->trace->facts;
+    facts->device_uncertainty_ns = to->batch.clock_uncertainty_ns;
+    facts->device_uncertainty_is_least = to->batch.was_clock_set;
+    tkt_devices_losses(&window->devices, facts);
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
+        facts->losses[i] += to->lost[i];
+    tell_memory(to, window, is_last);
+}
+
+void tkt_stream_write_devices(tkt_stream_file *to, const tkt_window *window, bool is_last)
+{
+    tkt_stream_batch *b = &to->batch;
+    if (!window->devices.is_on)
+        return;
+    write_activities(to);
+    for (size_t i = 0; i < b->waits.count; i++)
+        tkt_perfetto_wait(&to->perfetto, &b->waits.items[i]);
+    for (size_t i = 0; i < b->overheads.count; i++)
+        tkt_perfetto_overhead(&to->perfetto, &b->overheads.items[i]);
+    b->waits.count = b->overheads.count = 0;
+    write_memory(to, window);
+    tell_facts(to, window, is_last);
+}

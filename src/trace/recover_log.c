@@ -1,0 +1,254 @@
+/* The logs of a process that died: where each of them ended, and which scopes were open.
+ *
+ * A chunk's slots are committed up to the first one whose tag is 0, or to an event that lacks a
+ * slot. The top of the stack is known nowhere, but follows. When a span of depth d ended at t, the
+ * frames below d were open; and a frame at d or above is open if its scope began at t or later: if
+ * it had ended since, its span would have come behind. So the last span of a log, or the last end
+ * that was lost, or what the chunk's head says when it has neither, tells which frames are open. */
+#include "trace/recovery.h"
+
+#include "record/mapping_fold.h"
+#include "record/slot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A chunk of the file, and where the file has it. */
+typedef struct found {
+    uint32_t log;
+    uint32_t sequence;
+    const tkt_chunk *chunk;
+} found;
+
+typedef struct reading {
+    tkt_recovery *r;
+    uint32_t known_open; /* scopes that were open at: */
+    uint64_t known_ticks;
+} reading;
+
+static int compare(const void *a, const void *b)
+{
+    const found *x = a, *y = b;
+    if (x->log != y->log)
+        return x->log < y->log ? -1 : 1;
+    return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
+}
+
+/* How many slots an event has that begins with this one. A call has its span behind it. */
+static uint32_t slots_of(const takt_record *slot)
+{
+    switch (tkt_slot_kind_of(slot)) {
+    case TKT_SLOT_MEMORY:
+        return 3;
+    case TKT_SLOT_SPAN:
+    case TKT_SLOT_COUNTER:
+    case TKT_SLOT_WORK:
+    case TKT_SLOT_TASK:
+    case TKT_SLOT_SPAN_AT:
+    case TKT_SLOT_FLOW_BEGIN:
+    case TKT_SLOT_FLOW_END:
+    case TKT_SLOT_THREAD:
+        return 2;
+    default:
+        return 1;
+    }
+}
+
+static bool is_more(const takt_record *slot)
+{
+    return !tkt_slot_is_plain(slot) && tkt_slot_kind_of(slot) == TKT_SLOT_MORE;
+}
+
+/* The slots of the event at `slot`, of which there are `left`; 0 if it is not complete. */
+static uint32_t event_slots(const takt_record *slot, uint32_t left)
+{
+    if (left == 0 || tkt_slot_id(slot) == 0)
+        return 0;
+    if (tkt_slot_is_plain(slot))
+        return 1;
+    if (tkt_slot_kind_of(slot) == TKT_SLOT_CALL) {
+        uint32_t span = event_slots(slot + 1, left - 1);
+        bool is_span =
+            span && (tkt_slot_is_plain(slot + 1) || tkt_slot_kind_of(slot + 1) == TKT_SLOT_SPAN);
+        return is_span ? 1 + span : 0;
+    }
+    uint32_t count = slots_of(slot);
+    for (uint32_t i = 1; i < count; i++)
+        if (i >= left || !is_more(slot + i))
+            return 0;
+    return count;
+}
+
+static bool note_span(reading *to, const tkt_slot_span *span)
+{
+    if (span->end < span->begin)
+        return false;
+    to->known_open = span->depth < TKT_MAX_DEPTH ? span->depth : TKT_MAX_DEPTH;
+    to->known_ticks = span->end;
+    tkt_recovery_saw(to->r, span->end);
+    return true;
+}
+
+/* Takes note of an event. False if nothing can be made of it. */
+static bool note(reading *to, const takt_record *slot)
+{
+    tkt_slot_span span;
+    if (tkt_slot_read_span(slot, &span))
+        return note_span(to, &span);
+    switch (tkt_slot_kind_of(slot)) {
+    case TKT_SLOT_CALL:
+        return tkt_slot_read_span(slot + 1, &span) && note_span(to, &span);
+    case TKT_SLOT_THREAD:
+        to->known_open = 0;
+        return true;
+    case TKT_SLOT_TASK:
+        tkt_recovery_saw(to->r, slot[1].start);
+        return true;
+    case TKT_SLOT_MARK:
+    case TKT_SLOT_COUNTER:
+    case TKT_SLOT_MEMORY:
+    case TKT_SLOT_FLOW_BEGIN:
+    case TKT_SLOT_FLOW_END:
+        tkt_recovery_saw(to->r, slot->start);
+        return true;
+    case TKT_SLOT_STACK:
+        return slot->ticks < to->r->source.stacks.count &&
+               to->r->source.stacks.items[slot->ticks] != NULL;
+    default:
+        return tkt_slot_kind_of(slot) != TKT_SLOT_MORE && tkt_slot_kind_of(slot) < TKT_SLOT_KINDS;
+    }
+}
+
+/* Copies what is committed of a chunk; returns how many slots. */
+static uint32_t copy_slots(reading *to, const tkt_chunk *chunk, takt_record *out)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < TKT_CHUNK_SLOTS;) {
+        uint32_t slots = event_slots(&chunk->slots[i], (uint32_t)TKT_CHUNK_SLOTS - i);
+        if (slots == 0)
+            break;
+        if (note(to, &chunk->slots[i])) {
+            memcpy(out + count, &chunk->slots[i], slots * sizeof *out);
+            count += slots;
+        }
+        i += slots;
+    }
+    return count;
+}
+
+/* Copies a chunk and returns the copy; NULL without memory. */
+static tkt_chunk *read_chunk(reading *to, const tkt_chunk *chunk, tkt_log_view *view)
+{
+    tkt_chunk *copy = tkt_arena_alloc(&to->r->memory, sizeof *copy);
+    tkt_log_part *part = copy ? TKT_ARRAY_ADD(&view->parts) : NULL;
+    if (!part) {
+        to->r->is_short = true;
+        return NULL;
+    }
+    to->known_open = chunk->depth < TKT_MAX_DEPTH ? chunk->depth : TKT_MAX_DEPTH;
+    to->known_ticks = chunk->begin_ticks;
+    tkt_recovery_saw(to->r, chunk->begin_ticks);
+    copy->next = NULL;
+    copy->sequence = chunk->sequence;
+    copy->count = copy_slots(to, chunk, copy->slots);
+    *part = (tkt_log_part){copy->slots, copy->count, chunk->thread, chunk->begin_ticks};
+    return copy;
+}
+
+/* ---- Open scopes ----------------------------------------------------------------------------- */
+
+static bool is_frame(const takt_frame *frames, uint32_t depth)
+{
+    return tkt_frame_site(&frames[depth]) != 0 && frames[depth].start != 0 &&
+           (depth == 0 || frames[depth].start >= frames[depth - 1].start);
+}
+
+static uint32_t count_open(const reading *from, const takt_frame *frames)
+{
+    uint32_t count = 0;
+    while (count < from->known_open && is_frame(frames, count))
+        count++;
+    if (count < from->known_open)
+        return count;
+    while (count < TKT_MAX_DEPTH && is_frame(frames, count) &&
+           frames[count].start >= from->known_ticks)
+        count++;
+    return count;
+}
+
+static void read_frames(reading *from, uint32_t number, tkt_log_view *view)
+{
+    tkt_recovery *r = from->r;
+    if (number >= r->head.logs.count)
+        return;
+    const tkt_mapping_log *log = tkt_recovery_item(r, &r->head.logs, number);
+    if (!log->is_used)
+        return;
+    if (log->lost_ticks > from->known_ticks) {
+        from->known_ticks = log->lost_ticks;
+        from->known_open = log->lost_depth < TKT_MAX_DEPTH ? log->lost_depth : TKT_MAX_DEPTH;
+    }
+    uint32_t count = count_open(from, log->frames);
+    takt_frame *copy = tkt_arena_alloc(&r->memory, (count + 1) * sizeof *copy);
+    if (!copy) {
+        r->is_short = true;
+        return;
+    }
+    memcpy(copy, log->frames, count * sizeof *copy);
+    for (uint32_t i = 0; i < count; i++)
+        tkt_recovery_saw(r, copy[i].start);
+    view->frames = copy;
+    view->frame_count = count;
+}
+
+/* ---- All logs -------------------------------------------------------------------------------- */
+
+static size_t find_chunks(const tkt_recovery *r, found *out)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < r->head.chunks.count; i++) {
+        const tkt_chunk *chunk = tkt_recovery_item(r, &r->head.chunks, i);
+        if (chunk->log != 0 && !(chunk->log & TKT_KEPT_FOLD))
+            out[count++] = (found){chunk->log, chunk->sequence, chunk};
+    }
+    qsort(out, count, sizeof *out, compare);
+    return count;
+}
+
+/* The chunks of one log, which are the first `count` of the list. */
+static void read_log(tkt_recovery *r, const found *list, size_t count)
+{
+    reading to = {.r = r};
+    tkt_log_view *view = TKT_ARRAY_ADD(&r->source.views);
+    tkt_recovered_log *log = view ? TKT_ARRAY_ADD(&r->logs) : NULL;
+    if (!log) {
+        r->source.views.count -= view != NULL;
+        r->is_short = true;
+        return;
+    }
+    *view = (tkt_log_view){.frame_count = 0};
+    *log = (tkt_recovered_log){list->log - 1, NULL};
+    tkt_chunk **end = &log->first;
+    for (size_t i = 0; i < count && !r->is_short; i++) {
+        *end = read_chunk(&to, list[i].chunk, view);
+        if (*end)
+            end = &(*end)->next;
+    }
+    read_frames(&to, log->number, view);
+}
+
+void tkt_recover_logs(tkt_recovery *r)
+{
+    found *list = tkt_alloc((r->head.chunks.count + 1) * sizeof *list);
+    if (!list) {
+        r->is_short = true;
+        return;
+    }
+    size_t count = find_chunks(r, list);
+    for (size_t first = 0, end; first < count && !r->is_short; first = end) {
+        for (end = first + 1; end < count && list[end].log == list[first].log; end++)
+            continue;
+        read_log(r, list + first, end - first);
+    }
+    tkt_free(list);
+}

@@ -1,0 +1,47 @@
+#!/bin/bash
+# A program on the stand-ins that records crash-safe and dies: what devices had done is there, and
+# launches whose activities never came are said to be incomplete.
+. "${0%/*}/../support/lib_script.sh"
+need python3
+build=$(cd "${TAKT_BUILD:-build}" && pwd) || exit 1
+unset TAKT_SIM_SCRIPT
+export LD_LIBRARY_PATH=$build/simgpu/13 TAKT_CUPTI_LIBRARY=$build/simgpu/13/libcupti.so.13
+export TAKT_SIM='kernel.advance=30us; memcpy.DtoH=7us'
+
+# die HOW: leaves $scratch/HOW.json of calls, activities and losses.
+die() {
+    echo "profiling: {name: sim, active: 0, warmup: 0, wait: 0, max_memory: 1 MiB}
+reports: []
+output: {directory: $scratch/$1, traces: [perfetto], crash_safe: true}" >"$scratch/$1.yaml"
+    TAKT_CONFIG=$scratch/$1.yaml timeout 120 "$build/test/simgpu/prog_simulation" "$1" \
+        >"$scratch/$1.out" 2>&1
+    local file
+    file=$(find "$scratch/$1" -name 'sim.*.crash')
+    "$takt" recover -o "$scratch/$1.pftrace" "${file:-/nonexistent}" >"$scratch/said" 2>&1 ||
+        fail "$1: $(cat "$scratch/said")"
+    "$takt" info --json "$scratch/$1.pftrace" >"$scratch/$1.json"
+}
+value() { # HOW EXPRESSION
+    python3 -c 'import json, sys
+info = json.load(open(sys.argv[1]))
+print(eval(sys.argv[2]))' "$scratch/$1.json" "$2"
+}
+
+# CUPTI gives buffers back when they are full: few launches have no activity yet, of many most do.
+for how in _exit launching-kill; do
+    { die $how; } 2>/dev/null
+    grep -qx '12 steps' "$scratch/$how.out" || fail "$how: $(cat "$scratch/$how.out")"
+    calls=$(value $how 'info["calls"]')
+    activities=$(value $how 'info["activities"]')
+    missing=$(value $how 'info["losses"].get("incomplete", 0)')
+    [ $((activities + missing)) = "$calls" ] ||
+        fail "$how: $activities activities, $missing incomplete launches, of $calls calls"
+    [ "$(value $how 'info["losses"].get("unattributed", 0)')" = 0 ] || fail "$how: lost scopes"
+    echo "$how: $activities activities, $missing launches without one"
+    [ $how = launching-kill ] || [ "$calls" = 36 ] || fail "$how: $calls calls"
+done
+[ "$activities" -gt 100 ] || fail "too little of what devices did is there a second later"
+"$takt" report --activities "$scratch/launching-kill.pftrace" | grep -q 'kernel advance' ||
+    fail "the kernel has no name"
+[ "$(value launching-kill 'info["backend"]' | cut -c1-5)" = CUPTI ] || fail "no backend"
+finish "what devices did survives"

@@ -1,0 +1,81 @@
+#!/bin/bash
+# What devices did is streamed, too. A program that is killed leaves a file that has the steps,
+# launches and activities up to a moment before, and says that it lacks the rest; as a summary as
+# well. One that goes on with little memory loses nothing: what is written is freed.
+. "${0%/*}/../support/lib_script.sh"
+need python3
+build=$(cd "${TAKT_BUILD:-build}" && pwd) || exit 1
+unset TAKT_SIM TAKT_SIM_SCRIPT TAKT_LOG
+export LD_LIBRARY_PATH=$build/simgpu/13 TAKT_CUPTI_LIBRARY=$build/simgpu/13/libcupti.so.13
+prog=$build/test/simgpu/prog_streamed
+
+# killed MODE: kills it after some steps; $said is how many it has told, $file what it left
+killed() {
+    rm -rf "$scratch/traces"
+    : >"$scratch/steps" # is there before the program begins
+    "$prog" "$scratch/traces" "$1" >"$scratch/steps" 2>"$scratch/errors" &
+    local pid=$!
+    # A slice later than the hundredth step there is a file with hundreds of steps.
+    while [ "$(wc -l <"$scratch/steps")" -lt 100 ] && kill -0 $pid 2>/dev/null; do sleep 0.05; done
+    sleep 0.5
+    kill -KILL $pid
+    wait $pid 2>/dev/null
+    said=$(tail -n 1 "$scratch/steps")
+    file=$(find "$scratch/traces" -name '*.partial.pftrace')
+    "$takt" info --json "$file" >"$scratch/info" 2>"$scratch/errors"
+    [ $? = 4 ] || fail "$1: takt info ends with another status than 4: $(cat "$scratch/errors")"
+    "$takt" report "$file" >"$scratch/report" 2>/dev/null
+    [ $? = 4 ] || fail "$1: takt report ends with another status than 4"
+    head -n 1 "$scratch/report" | grep -q '^INCOMPLETE: the program was killed' ||
+        fail "$1: no banner: $(head -n 2 "$scratch/report")"
+    grep -q "cost at least" "$scratch/report" || fail "$1: the cost is told as if it were known"
+}
+
+killed trace
+"$takt" export --csv -o "$scratch/tables" "$file" >/dev/null 2>&1
+python3 - "$scratch/info" "$said" <<'EOF' || failures=$((failures + 1))
+import json, sys
+info = json.load(open(sys.argv[1]))
+said = int(sys.argv[2])
+steps = info["steps"]
+assert info["ending"] == "killed", info["ending"]
+assert 0 < steps <= said + 1, (steps, said)
+launches = info["activities"] + info["losses"]["incomplete"]
+assert 10 * steps <= launches <= 10 * (said + 1), (launches, steps, said)
+assert info["activities"] > 0, info["activities"]
+assert info["losses"]["no activity"] == 0 and info["losses"]["unattributed"] == 0, info["losses"]
+assert 0 < info["memory_events"] <= 2 * (said + 1), info["memory_events"]
+assert info["cost_ns"] > 0
+assert info["device_uncertainty_ns"] > 0
+assert info["begin_ns"] < info["known_until_ns"] <= info["begin_ns"] + info["wall_ns"]
+EOF
+
+killed summary
+"$takt" report --scopes --json --rows all "$file" >"$scratch/scopes" 2>/dev/null
+"$takt" report --kernels --json --rows all "$file" >"$scratch/kernels" 2>/dev/null
+python3 - "$scratch" "$said" <<'EOF' || failures=$((failures + 1))
+import json, sys
+load = lambda name: json.load(open(f"{sys.argv[1]}/{name}"))
+said = int(sys.argv[2])
+info, scopes, kernels = load("info"), load("scopes"), load("kernels")
+calls = {row["name"]: row["calls"] for row in scopes["rows"]}
+assert info["ending"] == "killed" and not info["has_spans"]
+steps = info["steps"]
+assert 0 < steps <= said + 1, (steps, said)
+# A snapshot counts the steps a moment after the calls: one may have ended in between.
+assert 400 * (steps - 1) <= calls["work"] <= 400 * (said + 1), (calls, steps)
+assert calls["lasting"] == 1, calls   # it was open
+count = sum(row["count"] for row in kernels["rows"])
+assert 0 < count <= 10 * (said + 1), (count, steps, said)
+assert info["cost_ns"] > 0
+EOF
+
+for mode in trace both; do
+    rm -rf "$scratch/traces"
+    "$prog" "$scratch/traces" $mode 800 1024 >"$scratch/out" 2>&1 ||
+        fail "$mode in 1 MiB: $(cat "$scratch/out")"
+    [ -z "$(find "$scratch/traces" -name '*.partial*')" ] || fail "$mode: the partial file stays"
+    "$takt" info "$scratch/traces/streamed.0.pftrace" >"$scratch/info" ||
+        fail "$mode: the file that is read back ends with $?"
+done
+finish "killed after $said steps; 800 steps in 1 MiB are all there"

@@ -1,0 +1,148 @@
+/* Threads that record while they end: in destructors of the host's keys, in any of the rounds that
+ * the C library makes of them. In the last round nobody tells Takt that the thread is gone. */
+#include <takt/takt.h>
+
+#include <limits.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum {
+    THREADS = 40,
+    ROUNDS = PTHREAD_DESTRUCTOR_ITERATIONS
+};
+
+/* What the threads of a case do. */
+typedef struct plan {
+    bool records_before; /* and so has a log when it ends */
+    int first_round;     /* of the destructor: scopes from here on */
+    bool leaves_open;    /* a scope in the last round */
+    bool is_late;        /* the key was made after Takt's */
+} plan;
+
+typedef struct thread {
+    const plan *plan;
+    pthread_key_t key;
+    int round;
+} thread;
+
+static pthread_key_t early_key, late_key;
+static uint64_t spans_made; /* atomic */
+
+static void make_span(void)
+{
+    TAKT_SCOPE("a thread that ends");
+    __atomic_fetch_add(&spans_made, 1, __ATOMIC_RELAXED);
+}
+
+static void destroy(void *value)
+{
+    thread *self = value;
+    self->round++;
+    if (self->round >= self->plan->first_round) {
+        make_span();
+        make_span();
+    }
+    if (self->round < ROUNDS) {
+        pthread_setspecific(self->key, self);
+    } else if (self->plan->leaves_open) {
+        takt_begin("left open");
+    }
+}
+
+static void *run(void *argument)
+{
+    thread *self = argument;
+    if (self->plan->records_before)
+        make_span();
+    pthread_setspecific(self->key, self);
+    return NULL;
+}
+
+static uint64_t count_spans(const takt_trace *trace)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < takt_trace_track_count(trace); i++) {
+        takt_track_info track;
+        assert_int_equal(takt_trace_track(trace, i, &track), TAKT_OK);
+        count += track.span_count;
+    }
+    return count;
+}
+
+static void *record_elsewhere(void *unused)
+{
+    make_span();
+    return unused;
+}
+
+/* Cycles are sealed while threads end and after they are gone; every scope is in one of them. */
+static void end_threads(const plan *what)
+{
+    static thread threads[THREADS];
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    takt_profiler *profiler = NULL;
+    pthread_t ids[THREADS], other;
+    spans_made = 0;
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    takt_profiler_start(profiler);
+    make_span();
+    for (size_t i = 0; i < THREADS; i++) {
+        threads[i] = (thread){what, what->is_late ? late_key : early_key, 0};
+        assert_int_equal(pthread_create(&ids[i], NULL, run, &threads[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_join(ids[i], NULL);
+    takt_timing *timing; /* looks at all logs */
+    assert_int_equal(takt_timing_begin(NULL, &timing), TAKT_OK);
+    assert_int_equal(takt_timing_end(timing), TAKT_OK);
+    takt_timing_free(timing);
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    const takt_trace *trace = takt_profiler_trace(profiler);
+    uint64_t open = what->leaves_open ? THREADS : 0;
+    assert_int_equal(count_spans(trace), spans_made + open);
+    takt_profiler_destroy(profiler);
+    /* and their logs serve others */
+    assert_int_equal(pthread_create(&other, NULL, record_elsewhere, NULL), 0);
+    pthread_join(other, NULL);
+}
+
+static void scopes_in_any_round_of_destructors_are_recorded(void **state)
+{
+    (void)state;
+    for (int late = 0; late < 2; late++)
+        for (int before = 0; before < 2; before++)
+            for (int round = 1; round <= ROUNDS; round++)
+                end_threads(&(plan){before, round, false, late});
+}
+
+static void a_scope_left_open_in_the_last_round_does_no_harm(void **state)
+{
+    (void)state;
+    for (int late = 0; late < 2; late++) {
+        end_threads(&(plan){true, 1, true, late});
+        end_threads(&(plan){true, ROUNDS, true, late});
+    }
+}
+
+int main(void)
+{
+#ifdef __SANITIZE_THREAD__
+    puts("ThreadSanitizer forgets a thread before its last destructors: runs without SAN=thread");
+    return 77;
+#endif
+    pthread_key_create(&early_key, destroy);
+    make_span();
+    takt_thread_name("main"); /* Takt makes its key */
+    pthread_key_create(&late_key, destroy);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(scopes_in_any_round_of_destructors_are_recorded),
+        cmocka_unit_test(a_scope_left_open_in_the_last_round_does_no_harm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

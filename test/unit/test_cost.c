@@ -1,0 +1,117 @@
+/* Takt's own estimated cost has every kind of event in it: twice as many events cost twice as much.
+ * How near the estimate comes to the truth tells `make bench`. */
+#include <takt/takt.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void put_span(void)
+{
+    TAKT_SCOPE("span");
+}
+
+static void put_phase(void)
+{
+    TAKT_PHASE("phase"); /* in no scope: it ends where the next begins */
+}
+
+static void put_mark(void)
+{
+    TAKT_MARK("mark");
+}
+
+static void put_counter(void)
+{
+    TAKT_COUNTER("counter", 1);
+}
+
+static void put_flow(void)
+{
+    takt_flow_begin(1);
+}
+
+static void put_memory(void)
+{
+    static char block;
+    takt_memory_allocated(&block, 1);
+    takt_memory_freed(&block);
+}
+
+static void put_task(void)
+{
+    takt_span_end(takt_span_begin(takt_track_named("track"), "task"));
+}
+
+static double cost_of(void (*put)(void), int count)
+{
+    const takt_profiler_options options = {.struct_size = sizeof options};
+    takt_profiler *profiler = NULL;
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+    for (int i = 0; i < count; i++)
+        put();
+    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+    double cost_ns = takt_trace_facts(takt_profiler_trace(profiler))->cost_ns;
+    takt_profiler_destroy(profiler);
+    return cost_ns;
+}
+
+static void assert_about(double value, double expected)
+{
+    assert_true(value > expected * (1 - 1e-9) && value < expected * (1 + 1e-9));
+}
+
+static void every_kind_has_its_price(void **state)
+{
+    (void)state;
+    void (*const kinds[])(void) = {put_span, put_phase,  put_mark, put_counter,
+                                   put_flow, put_memory, put_task};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        double cost_ns = cost_of(kinds[i], 100);
+        assert_true(cost_ns > 0);
+        assert_about(cost_of(kinds[i], 200), 2 * cost_ns);
+    }
+}
+
+/* Beside a scope, which they belong to. */
+static void put_argument(void)
+{
+    TAKT_SCOPE("span");
+    TAKT_ARG("key", 1);
+}
+
+static void put_text(void)
+{
+    TAKT_SCOPE("span");
+    TAKT_ARG("key", "text");
+}
+
+static void what_belongs_to_a_scope_costs_beside_it(void **state)
+{
+    (void)state;
+    double scope_ns = cost_of(put_span, 100);
+    double argument_ns = cost_of(put_argument, 100) - scope_ns;
+    double text_ns = cost_of(put_text, 100) - scope_ns;
+    assert_true(argument_ns > 0 && text_ns > argument_ns);
+    assert_about(cost_of(put_argument, 200) - 2 * scope_ns, 2 * argument_ns);
+}
+
+static void nothing_costs_nothing(void **state)
+{
+    (void)state;
+    assert_true(cost_of(put_span, 0) == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_has_its_price),
+        cmocka_unit_test(what_belongs_to_a_scope_costs_beside_it),
+        cmocka_unit_test(nothing_costs_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

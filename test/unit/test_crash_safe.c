@@ -1,0 +1,500 @@
+/* What a crash-safe recording keeps when its process dies. Each recording is a child's, which ends
+ * with _exit() in the midst of it. */
+#include "base/file.h"
+#include "record/mapping.h"
+#include "support/counters.h"
+#include "trace/model.h"
+
+#include <takt/takt.h>
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char folder[64];
+static char found[256];
+
+/* As if the process died here. */
+_Noreturn static void die(void)
+{
+    write_counters();
+    _exit(0);
+}
+
+static takt_profiler *start(takt_profiler_options options)
+{
+    takt_profiler *profiler = NULL;
+    options.struct_size = sizeof options;
+    options.name = "safe";
+    options.directory = folder;
+    options.crash_safe = true;
+    if (options.max_memory_bytes == 0)
+        options.max_memory_bytes = 1u << 20;
+    if (takt_profiler_create(&options, &profiler) != TAKT_OK ||
+        takt_profiler_start(profiler) != TAKT_OK)
+        _exit(1);
+    return profiler;
+}
+
+static void remove_files(void)
+{
+    glob_t files;
+    char pattern[128];
+    snprintf(pattern, sizeof pattern, "%s/*", folder);
+    if (glob(pattern, 0, NULL, &files) == 0)
+        for (size_t i = 0; i < files.gl_pathc; i++)
+            unlink(files.gl_pathv[i]);
+    globfree(&files);
+}
+
+static pid_t in_child(void (*record)(void))
+{
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        record();
+        die();
+    }
+    int status;
+    waitpid(pid, &status, 0);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    return pid;
+}
+
+/* The file that a recording has left, whose name ends like this. */
+static const char *find_file(const char *ending)
+{
+    glob_t files;
+    char pattern[128];
+    snprintf(pattern, sizeof pattern, "%s/safe.*%s", folder, ending);
+    assert_int_equal(glob(pattern, 0, NULL, &files), 0);
+    snprintf(found, sizeof found, "%s", files.gl_pathv[0]);
+    globfree(&files);
+    return found;
+}
+
+static takt_trace *recover(void)
+{
+    takt_trace *trace = NULL;
+    takt_error error;
+    if (takt_trace_recover(find_file(".crash"), &trace, &error) != TAKT_OK)
+        fail_msg("%s", error.message);
+    return trace;
+}
+
+static void done(takt_trace *trace)
+{
+    takt_trace_release(trace);
+    remove_files();
+}
+
+/* Spans of that name on all tracks, with and without an end. */
+static unsigned count(const takt_trace *trace, const char *name, bool open)
+{
+    unsigned spans = 0;
+    for (size_t t = 0; t < trace->tracks.count; t++)
+        for (size_t i = 0; i < trace->tracks.items[t].spans.count; i++) {
+            const tkt_span *span = &trace->tracks.items[t].spans.items[i];
+            const tkt_trace_site *site = &trace->sites.items[tkt_span_site(span)];
+            bool is_open = tkt_span_flags(span) & TAKT_SPAN_UNFINISHED;
+            spans += is_open == open && strcmp(tkt_trace_text(trace, site->name), name) == 0;
+        }
+    return spans;
+}
+
+/* ---- Open scopes ----------------------------------------------------------------------------- */
+
+static void leave_scopes_open(void)
+{
+    start((takt_profiler_options){0});
+    TAKT_SCOPE("outer");
+    for (int i = 0; i < 3; i++) {
+        TAKT_SCOPE("closed");
+        TAKT_SCOPE("closed inside");
+    }
+    TAKT_SCOPE("middle");
+    TAKT_PHASE("first");
+    TAKT_PHASE("second");
+    TAKT_SCOPE("inner");
+    TAKT_ARG("key", "value");
+    takt_span_begin(takt_track_named("track"), "task");
+    takt_span_end(takt_span_begin(takt_track_named("track"), "ended task"));
+    die();
+}
+
+static void open_scopes_are_marked_and_closed_ones_are_not(void **state)
+{
+    (void)state;
+    in_child(leave_scopes_open);
+    takt_trace *trace = recover();
+    static const char *const open[] = {"outer", "middle", "second", "inner", "task"};
+    for (size_t i = 0; i < sizeof open / sizeof *open; i++) {
+        assert_int_equal(count(trace, open[i], true), 1);
+        assert_int_equal(count(trace, open[i], false), 0);
+    }
+    assert_int_equal(count(trace, "closed", false), 3);
+    assert_int_equal(count(trace, "closed inside", false), 3);
+    assert_int_equal(count(trace, "first", false), 1);
+    assert_int_equal(count(trace, "ended task", false), 1);
+    assert_int_equal(trace->facts.unfinished, 5);
+    assert_int_equal(trace->facts.span_count, 13);
+    done(trace);
+}
+
+static __attribute__((noinline)) void open_within(void)
+{
+    TAKT_SCOPE("within");
+    die();
+}
+
+static void leave_a_scope_with_a_stack_open(void)
+{
+    start((takt_profiler_options){.with_stack = true});
+    open_within();
+}
+
+/* The child was this program, at the same addresses. */
+static void call_stacks_are_there(void **state)
+{
+    (void)state;
+    Dl_info place;
+    takt_frame_info frame;
+    in_child(leave_a_scope_with_a_stack_open);
+    takt_trace *trace = recover();
+    assert_int_equal(count(trace, "within", true), 1);
+    size_t stack = takt_trace_span_stack(trace, 0, 0);
+    assert_true(stack != TAKT_NO_STACK);
+    assert_true(takt_trace_frame_count(trace, stack) > 2);
+    assert_int_equal(takt_trace_frame(trace, stack, 0, &frame), TAKT_OK);
+    assert_true(dladdr((void *)(uintptr_t)open_within, &place));
+    assert_non_null(strstr(frame.module, "/test_crash_safe"));
+    uint64_t offset = (uintptr_t)open_within - (uintptr_t)place.dli_fbase;
+    assert_in_range(frame.offset, offset, offset + 2000);
+    done(trace);
+}
+
+static void (*volatile leave)(void);
+
+static void exit_at_once(void)
+{
+    die();
+}
+
+/* Deeper than the fast path goes, and deeper than a slot's depth can say. */
+static void dive(unsigned depth)
+{
+    TAKT_SCOPE("deep");
+    if (depth > 1)
+        dive(depth - 1);
+    else
+        leave();
+}
+
+static void leave_many_open(void)
+{
+    start((takt_profiler_options){0});
+    leave = exit_at_once;
+    dive(1000);
+}
+
+static void a_thousand_open_scopes_are_there(void **state)
+{
+    (void)state;
+    in_child(leave_many_open);
+    takt_trace *trace = recover();
+    assert_int_equal(count(trace, "deep", true), 1000);
+    done(trace);
+}
+
+static void fill_up(void)
+{
+    start((takt_profiler_options){.max_memory_bytes = 64u << 10});
+    TAKT_SCOPE("open");
+    for (int i = 0; i < 100000; i++) {
+        TAKT_SCOPE("work");
+        TAKT_SCOPE("work inside");
+    }
+    die();
+}
+
+static void scopes_that_were_dropped_do_not_look_open(void **state)
+{
+    (void)state;
+    in_child(fill_up);
+    takt_trace *trace = recover();
+    assert_int_equal(count(trace, "open", true), 1);
+    assert_int_equal(trace->facts.unfinished, 1);
+    unsigned work = count(trace, "work", false) + count(trace, "work inside", false);
+    assert_int_equal(trace->facts.losses[TAKT_LOSS_BUFFER_FULL], 200000 - work);
+    assert_in_range(work, 1000, 10000);
+    done(trace);
+}
+
+/* ---- Who writes into it ---------------------------------------------------------------------- */
+
+static void fork_within(void)
+{
+    start((takt_profiler_options){0});
+    {
+        TAKT_SCOPE("around the fork");
+        pid_t pid = fork();
+        for (int i = 0; i < 100 && pid == 0; i++) {
+            TAKT_SCOPE("child's");
+        }
+        if (pid != 0)
+            waitpid(pid, NULL, 0);
+        for (int i = 0; i < 10 && pid != 0; i++) {
+            TAKT_SCOPE("parent's");
+        }
+        if (pid == 0)
+            exit(0); /* with what runs at exit: the file is not the child's to remove */
+    }
+    die();
+}
+
+static void a_forked_child_leaves_the_file_alone(void **state)
+{
+    (void)state;
+    in_child(fork_within);
+    takt_trace *trace = recover();
+    assert_int_equal(count(trace, "child's", false), 0);
+    assert_int_equal(count(trace, "parent's", false), 10);
+    assert_int_equal(count(trace, "around the fork", false), 1);
+    assert_int_equal(trace->facts.span_count, 11);
+    done(trace);
+}
+
+static void *record_beside(void *barrier)
+{
+    takt_thread_name("beside");
+    pthread_barrier_wait(barrier);
+    pthread_barrier_wait(barrier);
+    for (int i = 0; i < 20; i++) {
+        TAKT_SCOPE("beside");
+    }
+    TAKT_SCOPE("beside, open");
+    pthread_barrier_wait(barrier);
+    for (;;)
+        pause();
+    return NULL;
+}
+
+/* A thread that is known already goes over into the file. */
+static void begin_late(void)
+{
+    pthread_barrier_t barrier;
+    pthread_t thread;
+    pthread_barrier_init(&barrier, NULL, 2);
+    takt_thread_name("known");
+    pthread_create(&thread, NULL, record_beside, &barrier);
+    pthread_barrier_wait(&barrier);
+    start((takt_profiler_options){0});
+    pthread_barrier_wait(&barrier);
+    {
+        TAKT_SCOPE("here");
+    }
+    TAKT_SCOPE("here, open");
+    pthread_barrier_wait(&barrier);
+    die();
+}
+
+static void threads_that_were_named_before_are_in_it(void **state)
+{
+    (void)state;
+    in_child(begin_late);
+    takt_trace *trace = recover();
+    assert_int_equal(count(trace, "beside", false), 20);
+    assert_int_equal(count(trace, "beside, open", true), 1);
+    assert_int_equal(count(trace, "here", false), 1);
+    assert_int_equal(count(trace, "here, open", true), 1);
+    done(trace);
+}
+
+/* ---- Cycles ---------------------------------------------------------------------------------- */
+
+static void end_cycles(void)
+{
+    takt_profiler *profiler =
+        start((takt_profiler_options){.schedule = {.active = 2}, .foreground = true});
+    for (int i = 0; i < 5; i++) {
+        TAKT_SCOPE("step");
+        takt_profiler_step(profiler);
+    }
+    TAKT_SCOPE("unsaved");
+    die();
+}
+
+static void only_what_was_not_saved_is_recovered(void **state)
+{
+    (void)state;
+    in_child(end_cycles);
+    takt_trace *trace = recover();
+    assert_int_equal(trace->facts.cycle, 2);
+    assert_int_equal(trace->facts.step_count, 1);
+    assert_int_equal(trace->steps.items[0].number, 4);
+    assert_int_equal(count(trace, "unsaved", true), 1);
+    assert_true(trace->facts.is_partial);
+    done(trace);
+}
+
+static void stop_and_exit(void)
+{
+    takt_profiler *profiler = start((takt_profiler_options){0});
+    takt_profiler_stop(profiler);
+    takt_profiler_start(profiler);
+    takt_profiler_stop(profiler);
+    takt_profiler_destroy(profiler);
+    exit(0);
+}
+
+static void a_clean_exit_removes_the_file(void **state)
+{
+    glob_t files;
+    char pattern[128];
+    (void)state;
+    in_child(stop_and_exit);
+    snprintf(pattern, sizeof pattern, "%s/*", folder);
+    assert_int_equal(glob(pattern, 0, NULL, &files), GLOB_NOMATCH);
+}
+
+static void stop_and_die(void)
+{
+    takt_profiler *profiler = start((takt_profiler_options){0});
+    takt_profiler_stop(profiler);
+    die();
+}
+
+static void nothing_unsaved_is_said(void **state)
+{
+    takt_trace *trace = NULL;
+    takt_error error;
+    (void)state;
+    in_child(stop_and_die);
+    assert_int_equal(takt_trace_recover(find_file(".crash"), &trace, &error), TAKT_NOT_FOUND);
+    assert_non_null(strstr(error.message, "nothing is to be recovered"));
+    remove_files();
+}
+
+static void record_over_another(void)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s/safe.%u.crash", folder, (unsigned)getpid());
+    FILE *file = fopen(name, "w");
+    fputs("another's", file);
+    fclose(file);
+    start((takt_profiler_options){0});
+    TAKT_SCOPE("mine");
+    die();
+}
+
+static void the_file_of_another_run_is_left_alone(void **state)
+{
+    (void)state;
+    in_child(record_over_another);
+    char text[16] = "";
+    takt_trace *trace = NULL;
+    assert_int_equal(takt_trace_recover(find_file("-2.crash"), &trace, NULL), TAKT_OK);
+    assert_int_equal(count(trace, "mine", true), 1);
+    strstr(found, "-2.crash")[0] = 0;
+    strcat(found, ".crash");
+    FILE *file = fopen(found, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(text, sizeof text, file));
+    fclose(file);
+    assert_string_equal(text, "another's");
+    done(trace);
+}
+
+/* ---- Damage ---------------------------------------------------------------------------------- */
+
+static uint64_t random_state = 88172645463325252u;
+
+static uint64_t random_below(uint64_t limit)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state % limit;
+}
+
+/* A place that matters: of the head, a cycle, a name, a chunk, a frame. */
+static uint64_t some_place(const tkt_mapping_head *head)
+{
+    const uint64_t places[] = {
+        random_below(sizeof *head),
+        head->windows.at + random_below(sizeof(tkt_mapping_window)),
+        head->names.at + random_below(4096),
+        head->chunks.at + random_below(2 * sizeof(tkt_chunk)),
+        head->logs.at + 4080 + random_below(256),
+        head->logs.at + random_below(300),
+    };
+    return places[random_below(sizeof places / sizeof *places)];
+}
+
+static void say_nothing(takt_log_level level, const char *line, void *user)
+{
+    (void)level, (void)line, (void)user;
+}
+
+static void damage_is_survived(void **state)
+{
+    tkt_mapping_head head;
+    char path[sizeof found];
+    (void)state;
+    in_child(leave_scopes_open);
+    FILE *file = fopen(find_file(".crash"), "r+");
+    assert_non_null(file);
+    assert_int_equal(fread(&head, sizeof head, 1, file), 1);
+    snprintf(path, sizeof path, "%s", found);
+    takt_set_log(say_nothing, NULL);
+    for (int i = 0; i < 100; i++) {
+        uint64_t at = some_place(&head);
+        takt_trace *trace = NULL;
+        fseek(file, (long)at, SEEK_SET);
+        int before = fgetc(file);
+        fseek(file, (long)at, SEEK_SET);
+        fputc((int)random_below(256), file);
+        fflush(file);
+        if (takt_trace_recover(path, &trace, NULL) == TAKT_OK)
+            takt_trace_release(trace);
+        if (i % 3 == 0) { /* the others add up */
+            fseek(file, (long)at, SEEK_SET);
+            fputc(before, file);
+        }
+    }
+    fclose(file);
+    remove_files();
+}
+
+int main(void)
+{
+    snprintf(folder, sizeof folder, "/tmp/takt_crash_safe.%u", (unsigned)getpid());
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(open_scopes_are_marked_and_closed_ones_are_not),
+        cmocka_unit_test(call_stacks_are_there),
+        cmocka_unit_test(a_thousand_open_scopes_are_there),
+        cmocka_unit_test(scopes_that_were_dropped_do_not_look_open),
+        cmocka_unit_test(a_forked_child_leaves_the_file_alone),
+        cmocka_unit_test(threads_that_were_named_before_are_in_it),
+        cmocka_unit_test(only_what_was_not_saved_is_recovered),
+        cmocka_unit_test(a_clean_exit_removes_the_file),
+        cmocka_unit_test(nothing_unsaved_is_said),
+        cmocka_unit_test(the_file_of_another_run_is_left_alone),
+        cmocka_unit_test(damage_is_survived),
+    };
+    if (tkt_folder_create(folder, NULL) != TAKT_OK)
+        return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    rmdir(folder);
+    return failed;
+}
