@@ -71,11 +71,11 @@ static void watch_forks(void)
     tkt_around_fork(lock_hook, unlock_hook, unlock_hook);
 }
 
-/* False in a child that no handler was told of, when it was forked while the lock was held. */
+/* False in a disabled child that was forked while the lock was held. */
 static bool take_lock(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    if (tkt_process_is_copy())
+    if (tkt_process_is_disabled())
         return tkt_mutex_try(&hook_lock);
     pthread_once(&once, watch_forks);
     tkt_mutex_lock(&hook_lock);

@@ -163,7 +163,14 @@ bool tkt_thread_is_only(void)
     return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;
 }
 
-/* ---- Children that nobody announces ---------------------------------------------------------- */
+/* ---- Forked children ------------------------------------------------------------------------- */
+
+bool tkt_process_disabled;
+
+void tkt_process_disable(void)
+{
+    __atomic_store_n(&tkt_process_disabled, true, __ATOMIC_RELAXED);
+}
 
 const volatile uint8_t *tkt_process_marked;
 
@@ -188,7 +195,7 @@ static void make_mark(void)
     }
     mark = page;
     tkt_at_fork(mark_child);
-    /* release: pairs with the acquire in tkt_process_is_copy() */
+    /* release: pairs with the acquire in tkt_process_is_disabled() */
     __atomic_store_n(&tkt_process_marked, page, __ATOMIC_RELEASE);
 }
 

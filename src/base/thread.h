@@ -95,15 +95,19 @@ bool tkt_thread_peek(void *out, const void *from, size_t size);
  * process exits: then other threads may go on. One handler in a process. */
 void tkt_at_unload(void (*handler)(void));
 
-/* Remembers this process: from now on tkt_process_is_copy() is true in children which were forked
- * so that no handler of tkt_at_fork() ran, as by _Fork() or the bare system call. */
+/* A forked child may have copies of locks that other threads held, Takt's and the C library's: it
+ * is disabled, which means that it does nothing of Takt's and takes none of them.
+ * tkt_process_disable() is for handlers of tkt_at_fork(). After tkt_process_mark(), children which
+ * were forked so that no handler ran, as by _Fork() or the bare system call, are disabled too. */
+void tkt_process_disable(void);
 void tkt_process_mark(void);
 void tkt_process_unmark(void);
+extern bool tkt_process_disabled; /* atomic */
 extern const volatile uint8_t *tkt_process_marked; /* NULL: not yet; *: 0 in a child */
-static inline bool tkt_process_is_copy(void)
+static inline bool tkt_process_is_disabled(void)
 {
     const volatile uint8_t *mark = __atomic_load_n(&tkt_process_marked, __ATOMIC_ACQUIRE);
-    return mark && *mark == 0;
+    return (mark && *mark == 0) || __atomic_load_n(&tkt_process_disabled, __ATOMIC_RELAXED);
 }
 
 /* Calls `child` in the child after fork(), `before` and `parent` in the parent around it (NULL:

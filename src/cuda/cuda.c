@@ -2,6 +2,7 @@
 #include "cuda/cuda.h"
 
 #include "base/dynlib.h"
+#include "base/thread.h"
 #include "cuda/driver.h"
 
 #include <stdatomic.h>
@@ -19,6 +20,8 @@ static bool look_at_process(void)
 bool tkt_cuda_is_used(void)
 {
     static _Atomic(uint64_t) looked_at; /* objects that had been loaded then; UINT64_MAX: used */
+    if (tkt_process_is_disabled())      /* looking at them takes a lock of the C library's */
+        return false;
     /* Relaxed: it stands for itself. */
     uint64_t seen = atomic_load_explicit(&looked_at, memory_order_relaxed);
     if (seen == UINT64_MAX)

@@ -50,7 +50,7 @@ static takt_profiler *take_last(bool *is_inside)
 
 static void save_all(void)
 {
-    if (tkt_record_is_disabled()) {
+    if (tkt_process_is_disabled()) {
         tell_child();
         return;
     }
@@ -94,7 +94,7 @@ void tkt_exit_save_earlier(void)
 
 void tkt_exit_forget(takt_profiler *profiler)
 {
-    if (tkt_record_is_disabled())
+    if (tkt_process_is_disabled())
         return;
     tkt_mutex_lock(&lock);
     for (size_t i = running.count; i > 0; i--)

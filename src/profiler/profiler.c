@@ -2,6 +2,7 @@
  * from the table of transitions; here is only the doing. A step boundary at which nothing changes
  * reads the clock once and adds to a histogram. */
 #include "base/error.h"
+#include "base/thread.h"
 #include "cuda/cuda.h"
 #include "profiler/at_exit.h"
 #include "profiler/environment.h"
@@ -354,7 +355,7 @@ takt_status takt_profiler_start(takt_profiler *profiler)
     uintptr_t before;
     if (!profiler && !(profiler = tkt_environment_profiler()))
         return tkt_environment_status();
-    if (tkt_record_is_disabled())
+    if (tkt_process_is_disabled())
         return TAKT_BAD_STATE;
     tkt_exit_watch(profiler);
     if (!enter(profiler, &before))
@@ -387,7 +388,7 @@ takt_status takt_profiler_step(takt_profiler *profiler)
         return TAKT_OK;
     if (!profiler->was_started && profiler == tkt_environment_profiler())
         return takt_profiler_start(profiler);
-    if (tkt_record_is_disabled() || !enter(profiler, &before))
+    if (tkt_process_is_disabled() || !enter(profiler, &before))
         return TAKT_BAD_STATE;
     bool is_running = profiler->is_running && !profiler->is_saved;
     if (is_running)
@@ -442,7 +443,7 @@ takt_status takt_profiler_stop(takt_profiler *profiler)
     uintptr_t before;
     if (!profiler && !(profiler = tkt_environment_profiler()))
         return tkt_environment_status();
-    if (tkt_record_is_disabled()) {
+    if (tkt_process_is_disabled()) {
         if (profiler->is_running)
             tkt_profiler_tell_child();
         profiler->is_running = false;
@@ -525,7 +526,7 @@ void takt_profiler_destroy(takt_profiler *profiler)
     if (profiler->is_running)
         takt_profiler_stop(profiler);
     tkt_exit_forget(profiler);
-    if (!tkt_record_is_disabled() && !enter(profiler, &before))
+    if (!tkt_process_is_disabled() && !enter(profiler, &before))
         return; /* exit() has it, on another thread */
     tkt_worker_fini(&profiler->worker);
     takt_trace_release(profiler->last);

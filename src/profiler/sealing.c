@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/instances.h"
+#include "base/thread.h"
 #include "profiler/cost.h"
 #include "trace/order.h"
 #include "trace/seal.h"
@@ -241,7 +242,7 @@ static void tell_instances(void)
 
 takt_status tkt_window_seal(tkt_window *window, takt_trace **out)
 {
-    if (tkt_record_is_disabled())
+    if (tkt_process_is_disabled())
         return TAKT_BAD_STATE;
     if (window->folds_status != TAKT_OK)
         return window->folds_status;
@@ -269,7 +270,7 @@ takt_status tkt_window_seal(tkt_window *window, takt_trace **out)
 takt_status tkt_window_settle(tkt_window *window, bool *is_settled)
 {
     takt_trace *rest;
-    if (tkt_record_is_disabled())
+    if (tkt_process_is_disabled())
         return TAKT_BAD_STATE;
     window->begin_ticks = window->kept_ticks;
     takt_status status = seal_settled(window, &rest, is_settled);
@@ -315,7 +316,7 @@ static takt_status take_snapshot(tkt_window *window, takt_trace **out)
 takt_status tkt_window_snapshot(tkt_window *window, takt_trace **out)
 {
     tkt_mutex_lock(&window->snapshots);
-    bool is_over = window->is_ended || tkt_record_is_disabled();
+    bool is_over = window->is_ended || tkt_process_is_disabled();
     takt_status status = is_over ? TAKT_BAD_STATE : take_snapshot(window, out);
     uint64_t end_ticks = window->end_ticks;
     tkt_mutex_unlock(&window->snapshots);

@@ -235,7 +235,7 @@ static bool are_graphs_whole(const tkt_wish *wish)
 
 takt_status tkt_window_open(const tkt_wish *wish, tkt_window **out)
 {
-    if (tkt_record_is_disabled())
+    if (tkt_process_is_disabled())
         return TAKT_BAD_STATE;
     tkt_window *window = tkt_alloc_zeroed(sizeof *window);
     if (!window)
@@ -262,7 +262,7 @@ takt_status tkt_window_open(const tkt_wish *wish, tkt_window **out)
 
 void tkt_window_end(tkt_window *window, uint64_t ticks)
 {
-    if (tkt_record_is_disabled())
+    if (tkt_process_is_disabled())
         return;
     tkt_mutex_lock(&window->snapshots);
     window->end_ticks = ticks;
@@ -297,7 +297,7 @@ bool tkt_window_is_full(const tkt_window *window)
 void tkt_window_release(tkt_window *window, uint64_t ticks, uint64_t position)
 {
     uint64_t late_ticks = (uint64_t)(LATE_NS / tkt_clock_resolution_ns(&window->fit));
-    if (tkt_record_is_disabled())
+    if (tkt_process_is_disabled())
         return;
     tkt_mutex_lock(&session_lock);
     window->was_released = true;
@@ -323,7 +323,7 @@ bool tkt_window_was_released(const tkt_window *window)
 
 void tkt_window_close(tkt_window *window)
 {
-    if (!window || tkt_record_is_disabled())
+    if (!window || tkt_process_is_disabled())
         return;
     if (!window->is_ended)
         tkt_window_end(window, tkt_ticks());

@@ -1,6 +1,6 @@
 #include "profiler/worker.h"
 
-#include "record/control.h"
+#include "base/thread.h"
 
 static void append(tkt_cycle **list, tkt_cycle *cycle)
 {
@@ -92,7 +92,7 @@ void tkt_worker_wait(tkt_worker *worker)
 
 void tkt_worker_fini(tkt_worker *worker)
 {
-    if (tkt_record_is_disabled()) /* the thread did not come along into the forked child */
+    if (tkt_process_is_disabled()) /* the thread did not come along into the forked child */
         return;
     tkt_mutex_lock(&worker->lock);
     worker->is_ended = true;

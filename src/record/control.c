@@ -24,7 +24,7 @@ static void disable_in_child(void)
         tkt_log_detach();
         return;
     }
-    __atomic_store_n(&tkt_record_control.is_disabled, true, __ATOMIC_RELAXED);
+    tkt_process_disable();
     __atomic_store_n(&takt_switch_hot_v1.mask, 0, __ATOMIC_RELAXED);
     tkt_log_shut();
 }
@@ -50,7 +50,7 @@ void tkt_record_run(bool is_running)
 
 void tkt_record_set(uint32_t modes, uint64_t mask)
 {
-    if (tkt_record_is_disabled())
+    if (tkt_process_is_disabled())
         return;
     tkt_record_watch_forks();
     tkt_control *control = &tkt_record_control;

@@ -22,7 +22,6 @@ typedef struct tkt_control {
     uint64_t      fold_from_ticks; /* atomic; spans are folded from here on */
     uint64_t      fold_ns_per_tick; /* atomic; see tkt_clock_fit */
     uint32_t      running; /* atomic; profilers between start and stop */
-    bool          is_disabled; /* atomic; in a forked child */
 } tkt_control;
 
 extern tkt_control tkt_record_control;
@@ -30,12 +29,6 @@ extern tkt_control tkt_record_control;
 static inline bool tkt_record_has(uint32_t mode)
 {
     return (__atomic_load_n(&tkt_record_control.modes, __ATOMIC_RELAXED) & mode) != 0;
-}
-
-static inline bool tkt_record_is_disabled(void)
-{
-    return __atomic_load_n(&tkt_record_control.is_disabled, __ATOMIC_RELAXED) ||
-           tkt_process_is_copy();
 }
 
 /* Whoever takes a lock of recording's asks for this first: in a child, no other thread is there to

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/thread.h"
 #include "record/control.h"
 #include "record/mapping.h"
 #include "record/mapping_fold.h"
@@ -447,7 +448,7 @@ static inline tkt_thread_log *placed(tkt_thread_log *log)
 bool tkt_log_is_refused(void)
 {
     uint64_t inside = TKT_BUSY_INSIDE | TKT_BUSY_HOST;
-    return (takt_thread_hot_v1.is_busy & inside) || tkt_record_is_disabled();
+    return (takt_thread_hot_v1.is_busy & inside) || tkt_process_is_disabled();
 }
 
 /* The host's allocator is told to be ignored; it is the only one who comes from inside but signal
@@ -480,7 +481,7 @@ static inline tkt_thread_log *enter(bool is_event)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
     tkt_thread_log *log = thread->log;
-    if (TAKT_UNLIKELY(thread->is_busy || !log || tkt_record_is_disabled()))
+    if (TAKT_UNLIKELY(thread->is_busy || !log || tkt_process_is_disabled()))
         return enter_slowly(thread, is_event);
     takt_enter(thread);
     return placed(log);

@@ -10,6 +10,7 @@
 #include "record/log.h"
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "record/control.h"
 #include "record/scope.h"
 
@@ -65,7 +66,7 @@ static void on_thread_exit(void *value)
 {
     tkt_thread_log *log = value;
     takt_thread_v1 *thread = &takt_thread_hot_v1;
-    if (tkt_record_is_disabled() || thread->log != log)
+    if (tkt_process_is_disabled() || thread->log != log)
         return;
     tkt_busy_begin();
     leave_log(log, thread);

@@ -2,6 +2,8 @@
  * the parent notices nothing. */
 #include "test_profiler.h"
 
+#include <link.h>
+#include <semaphore.h>
 #include <sys/wait.h>
 
 static test_traces traces;
@@ -50,18 +52,22 @@ static int try_everything(takt_profiler *profiler)
     return 0;
 }
 
-static void check_child(takt_profiler *profiler)
+/* What the child ended with: 0 if all was well. */
+static int fork_child(takt_profiler *profiler)
 {
-    int status;
+    int status = -1;
     pid_t child = fork();
     if (child == 0) {
         alarm(20); /* ends a child that hangs */
         _exit(try_everything(profiler));
     }
-    assert_true(child > 0);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
+    waitpid(child, &status, 0);
+    return status;
+}
+
+static void check_child(takt_profiler *profiler)
+{
+    assert_int_equal(fork_child(profiler), 0);
 }
 
 static void a_child_does_nothing_at_any_step_and_the_parent_goes_on(void **state)
@@ -89,6 +95,47 @@ static void a_child_does_nothing_at_any_step_and_the_parent_goes_on(void **state
         takt_profiler_destroy(profiler);
         release_traces(&traces);
     }
+}
+
+/* A thread that holds the dynamic linker's lock, as those that load libraries or throw do. */
+typedef struct holder {
+    pthread_t thread;
+    sem_t holds, may_go;
+} holder;
+
+static int hold(struct dl_phdr_info *info, size_t size, void *self)
+{
+    (void)info, (void)size;
+    holder *h = self;
+    sem_post(&h->holds);
+    while (sem_wait(&h->may_go) != 0)
+        ;
+    return 1;
+}
+
+static void *run_holder(void *self)
+{
+    dl_iterate_phdr(hold, self);
+    return NULL;
+}
+
+static void a_child_takes_no_lock_that_another_thread_held(void **state)
+{
+    (void)state;
+    holder linker;
+    takt_profiler_options options = options_for(&traces, (takt_schedule){.wait = 1, .active = 1});
+    takt_profiler *profiler = started(&options);
+    sem_init(&linker.holds, 0, 0);
+    sem_init(&linker.may_go, 0, 0);
+    assert_int_equal(pthread_create(&linker.thread, NULL, run_holder, &linker), 0);
+    while (sem_wait(&linker.holds) != 0)
+        ;
+    int status = fork_child(profiler);
+    sem_post(&linker.may_go);
+    pthread_join(linker.thread, NULL);
+    assert_int_equal(status, 0);
+    takt_profiler_destroy(profiler);
+    release_traces(&traces);
 }
 
 static void a_child_in_the_middle_of_a_timing_ends(void **state)
@@ -266,6 +313,7 @@ int main(void)
     takt_set_log(keep_line, NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_child_does_nothing_at_any_step_and_the_parent_goes_on),
+        cmocka_unit_test(a_child_takes_no_lock_that_another_thread_held),
         cmocka_unit_test(a_child_in_the_middle_of_a_timing_ends),
         cmocka_unit_test(a_child_in_the_middle_of_a_timer_prints_its_line),
         cmocka_unit_test(a_child_records_if_its_parent_has_ended_recording),
