@@ -334,15 +334,14 @@ static inline __attribute__((always_inline)) void takt_scope_close(takt_open ope
     if (!frame)
         return;
     takt_thread_v1 *thread = &takt_thread_hot_v1;
-    if (TAKT_UNLIKELY(thread->is_busy)) {
+    if (TAKT_UNLIKELY(thread->is_busy || thread->top != frame + 1 || frame->start != open.start)) {
         takt_scope_end_v1(open);
         return;
     }
     takt_enter(thread);
-    uint64_t ticks = takt_ticks() - open.start;
     takt_record *record = thread->cursor;
-    if (TAKT_UNLIKELY(thread->top != frame + 1 || frame->start != open.start ||
-                      record == thread->limit || ticks >> 32)) {
+    uint64_t ticks = record != thread->limit ? takt_ticks() - open.start : UINT64_MAX;
+    if (TAKT_UNLIKELY(ticks >> 32)) {
         takt_leave(thread);
         takt_scope_end_v1(open);
         return;
@@ -370,9 +369,9 @@ static inline __attribute__((always_inline)) void takt_phase_next(takt_site *sit
     takt_enter(thread);
     takt_record *record = thread->cursor;
     takt_frame *frame = record == thread->limit ? NULL : thread->top - 1;
-    uint64_t now = takt_ticks();
-    if (TAKT_UNLIKELY(!frame || !(frame->site & TAKT_FRAME_PHASE) ||
-                      (now - frame->start) >> 32)) {
+    bool is_open = frame && (frame->site & TAKT_FRAME_PHASE);
+    uint64_t now = is_open ? takt_ticks() : 0;
+    if (TAKT_UNLIKELY(!is_open || (now - frame->start) >> 32)) {
         takt_leave(thread);
         takt_phase_v1(site);
         return;

@@ -2,9 +2,9 @@
  * threads, and flows. */
 #include "base/clock.h"
 #include "record/control.h"
-#include "record/log.h"
+#include "record/fast.h"
+#include "record/name.h"
 #include "record/site.h"
-#include "record/slot.h"
 
 #include <string.h>
 
@@ -15,34 +15,24 @@ static uint64_t bits_of(double value)
     return bits;
 }
 
-static uint32_t tag(const tkt_thread_log *log, tkt_slot_kind kind)
-{
-    return tkt_slot_tag(kind, tkt_log_depth(log));
-}
-
 /* Writes one slot. */
 static void put(tkt_thread_log *log, tkt_slot_kind kind, uint64_t start, uint32_t ticks)
 {
-    takt_record *slot = tkt_log_reserve(log, 1);
-    if (!slot)
-        return;
-    tkt_slot_write(slot, (takt_record){start, ticks, tag(log, kind)});
-    tkt_log_publish(log, slot + 1);
+    if (tkt_log_reserve(log, 1))
+        tkt_write_one(log->thread, kind, start, ticks);
 }
 
 /* Writes one slot and one that belongs to it. */
 static void put_two(tkt_thread_log *log, tkt_slot_kind kind, uint64_t start, uint32_t ticks,
-                    uint64_t more_start, uint32_t more_ticks)
+                    uint64_t more_start)
 {
-    takt_record *slot = tkt_log_reserve(log, 2);
-    if (!slot)
-        return;
-    tkt_slot_write(slot, (takt_record){start, ticks, tag(log, kind)});
-    tkt_slot_write(slot + 1, (takt_record){more_start, more_ticks, tag(log, TKT_SLOT_MORE)});
-    tkt_log_publish(log, slot + 2);
+    if (tkt_log_reserve(log, 2))
+        tkt_write_two(log->thread, kind, start, ticks, more_start);
 }
 
-void takt_mark_v1(takt_site *site)
+/* ---- Marks and counters ---------------------------------------------------------------------- */
+
+static TKT_APART void mark_slow(takt_site *site)
 {
     tkt_thread_log *log = tkt_log_enter();
     if (!log)
@@ -53,24 +43,41 @@ void takt_mark_v1(takt_site *site)
     tkt_log_leave(log);
 }
 
-void takt_counter_v1(takt_site *site, double value)
+void takt_mark_v1(takt_site *site)
+{
+    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+    if (id && tkt_may_write(thread, 1)) {
+        takt_enter(thread);
+        tkt_write_one(thread, TKT_SLOT_MARK, takt_ticks(), id);
+        takt_leave(thread);
+    } else {
+        mark_slow(site);
+    }
+}
+
+static TKT_APART void counter_slow(takt_site *site, double value)
 {
     tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
     uint32_t id = tkt_log_site(log, site);
     if (id)
-        put_two(log, TKT_SLOT_COUNTER, tkt_ticks(), id, bits_of(value), 0);
+        put_two(log, TKT_SLOT_COUNTER, tkt_ticks(), id, bits_of(value));
     tkt_log_leave(log);
 }
 
-/* The site of a name of run time; 0, and the loss is counted, when there is none left. */
-static uint32_t named(tkt_thread_log *log, const char *name, takt_site_kind kind)
+void takt_counter_v1(takt_site *site, double value)
 {
-    uint32_t id = tkt_site_named(name, kind);
-    if (!id)
-        tkt_log_lose(log, TAKT_LOSS_TOO_MANY_SITES);
-    return id;
+    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+    if (id && tkt_may_write(thread, 2)) {
+        takt_enter(thread);
+        tkt_write_two(thread, TKT_SLOT_COUNTER, takt_ticks(), id, bits_of(value));
+        takt_leave(thread);
+    } else {
+        counter_slow(site, value);
+    }
 }
 
 void takt_mark(const char *name)
@@ -78,7 +85,7 @@ void takt_mark(const char *name)
     tkt_thread_log *log = takt_is_on(TAKT_NORMAL_BIT) ? tkt_log_enter() : NULL;
     if (!log)
         return;
-    uint32_t id = named(log, name, TAKT_SITE_MARK);
+    uint32_t id = tkt_name_site(log, name, TAKT_SITE_MARK);
     if (id)
         put(log, TKT_SLOT_MARK, tkt_ticks(), id);
     tkt_log_leave(log);
@@ -89,18 +96,16 @@ void takt_counter(const char *name, double value)
     tkt_thread_log *log = takt_is_on(TAKT_NORMAL_BIT) ? tkt_log_enter() : NULL;
     if (!log)
         return;
-    uint32_t id = named(log, name, TAKT_SITE_COUNTER);
+    uint32_t id = tkt_name_site(log, name, TAKT_SITE_COUNTER);
     if (id)
-        put_two(log, TKT_SLOT_COUNTER, tkt_ticks(), id, bits_of(value), 0);
+        put_two(log, TKT_SLOT_COUNTER, tkt_ticks(), id, bits_of(value));
     tkt_log_leave(log);
 }
 
 /* ---- Arguments and work: they belong to the innermost open scope ----------------------------- */
 
-static void put_argument(takt_site *key, tkt_slot_kind kind, uint64_t bits)
+static TKT_APART void argument_slow(takt_site *key, tkt_slot_kind kind, uint64_t bits)
 {
-    if (!tkt_record_has(TKT_ARGUMENTS))
-        return;
     tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
@@ -108,6 +113,21 @@ static void put_argument(takt_site *key, tkt_slot_kind kind, uint64_t bits)
     if (id && tkt_log_depth(log) > 0)
         put(log, kind, bits, id);
     tkt_log_leave(log);
+}
+
+static inline void put_argument(takt_site *key, tkt_slot_kind kind, uint64_t bits)
+{
+    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    uint32_t id = __atomic_load_n(&key->id, __ATOMIC_RELAXED);
+    if (!tkt_record_has(TKT_ARGUMENTS))
+        return;
+    if (id && tkt_may_write(thread, 1) && takt_has_open()) {
+        takt_enter(thread);
+        tkt_write_one(thread, kind, bits, id);
+        takt_leave(thread);
+    } else {
+        argument_slow(key, kind, bits);
+    }
 }
 
 void takt_arg_int_v1(takt_site *site, int64_t value)
@@ -130,10 +150,33 @@ void takt_arg_bool_v1(takt_site *site, bool value)
     put_argument(site, TKT_SLOT_ARG_BOOL, value);
 }
 
+static TKT_APART void text_slow(takt_site *key, const char *value)
+{
+    tkt_thread_log *log = tkt_log_enter();
+    if (!log)
+        return;
+    uint32_t id = tkt_log_site(log, key);
+    if (id && tkt_log_depth(log) > 0)
+        put(log, TKT_SLOT_ARG_STRING, tkt_text_of_value(log, value), id);
+    tkt_log_leave(log);
+}
+
 void takt_arg_string_v1(takt_site *site, const char *value)
 {
-    if (tkt_record_has(TKT_ARGUMENTS) && !tkt_log_refuses())
-        put_argument(site, TKT_SLOT_ARG_STRING, tkt_text_intern_value(value));
+    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+    uint32_t text = 0;
+    if (!tkt_record_has(TKT_ARGUMENTS))
+        return;
+    if (id && value && tkt_may_write(thread, 1) && takt_has_open()) {
+        takt_enter(thread);
+        text = tkt_text_recent(thread->log, value);
+        if (text)
+            tkt_write_one(thread, TKT_SLOT_ARG_STRING, text, id);
+        takt_leave(thread);
+    }
+    if (!text)
+        text_slow(site, value);
 }
 
 /* Sums that only their thread writes, for whoever reads them at any time. */
@@ -145,18 +188,31 @@ static void add_double(double *sum, double value)
     __atomic_store(sum, &now, __ATOMIC_RELAXED);
 }
 
-void takt_work(double flops, double bytes)
+static TKT_APART void work_slow(double flops, double bytes)
 {
-    if (!takt_is_on(TAKT_NORMAL_BIT | TAKT_WORK_BIT))
-        return;
     tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
     add_double(&log->flops, flops);
     add_double(&log->bytes, bytes);
     if (takt_is_on(TAKT_NORMAL_BIT) && tkt_log_depth(log) > 0)
-        put_two(log, TKT_SLOT_WORK, bits_of(flops), 0, bits_of(bytes), 0);
+        put_two(log, TKT_SLOT_WORK, bits_of(flops), 0, bits_of(bytes));
     tkt_log_leave(log);
+}
+
+void takt_work(double flops, double bytes)
+{
+    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    if (takt_is_on(TAKT_NORMAL_BIT) && tkt_may_write(thread, 2) && takt_has_open()) {
+        tkt_thread_log *log = thread->log;
+        takt_enter(thread);
+        add_double(&log->flops, flops);
+        add_double(&log->bytes, bytes);
+        tkt_write_two(thread, TKT_SLOT_WORK, bits_of(flops), 0, bits_of(bytes));
+        takt_leave(thread);
+    } else if (takt_is_on(TAKT_NORMAL_BIT | TAKT_WORK_BIT)) {
+        work_slow(flops, bytes);
+    }
 }
 
 /* ---- Threads --------------------------------------------------------------------------------- */
@@ -180,7 +236,7 @@ static void put_flow(tkt_slot_kind kind, uint64_t id)
     tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
-    put_two(log, kind, tkt_ticks(), 0, id, 0);
+    put_two(log, kind, tkt_ticks(), 0, id);
     tkt_log_leave(log);
 }
 

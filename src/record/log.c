@@ -511,10 +511,7 @@ void tkt_log_leave(tkt_thread_log *log)
     uint32_t youth = __atomic_load_n(&log->youth, __ATOMIC_RELAXED);
     if (TAKT_UNLIKELY(youth > 0))
         __atomic_store_n(&log->youth, youth - 1, __ATOMIC_RELAXED);
-    thread->limit = thread->cursor;
-    thread->top_limit = thread->top;
-    __atomic_store_n(&log->rest, thread->cursor, __ATOMIC_RELAXED);
-    __atomic_store_n(&log->rest_top, thread->top, __ATOMIC_RELAXED);
+    tkt_log_shut_fast_paths(log);
     if (may_record_inline(log)) {
         takt_frame *end = log->frames + TKT_DEEP;
         thread->limit = log->chunk_end;

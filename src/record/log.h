@@ -24,14 +24,23 @@
 
 #define TKT_YOUTH      32u
 #define TKT_MAX_DEPTH  8192u
-#define TKT_NAME_CACHE 64u
+#define TKT_NAME_BITS  7u
+#define TKT_TEXT_BITS  9u
+#define TKT_VALUES_BITS 6u
 
-/* A name given at run time, found by its address and verified by its content. */
+/* A name given at run time, found by its address or by its content: see record/name.h. */
 typedef struct tkt_cached_name {
     const char *address;
-    const char *text;
+    const char *text; /* the site's */
     uint32_t    site;
+    uint32_t    kind; /* takt_site_kind */
 } tkt_cached_name;
+
+typedef struct tkt_cached_text {
+    const char *text; /* the site's */
+    uint32_t    site; /* 0: none yet */
+    uint32_t    kind;
+} tkt_cached_text;
 
 /* A call of a device's library that was folded. */
 typedef struct tkt_folded_call {
@@ -43,6 +52,12 @@ typedef struct tkt_folded_call {
 typedef TKT_ARRAY_OF(tkt_folded_call) tkt_folded_calls;
 
 #define TKT_FOLDED_CALLS (1u << 17) /* the most that a log keeps; further ones are left out */
+
+/* The text of an argument, as it came. */
+typedef struct tkt_cached_value {
+    uint32_t id; /* 0: none yet */
+    char     text[28];
+} tkt_cached_value;
 
 typedef struct tkt_thread_log {
     struct tkt_thread_log *next; /* in the list of all logs, which only grows */
@@ -79,7 +94,9 @@ typedef struct tkt_thread_log {
     uint32_t        kept_sequence;
     tkt_thread_mark mark;
     tkt_map         unmatched_ends; /* END site -> recording epoch */
-    tkt_cached_name names[TKT_NAME_CACHE];
+    tkt_cached_name names[2u << TKT_NAME_BITS];
+    tkt_cached_text texts[1u << TKT_TEXT_BITS];
+    tkt_cached_value values[1u << TKT_VALUES_BITS];
     struct tkt_stack_memory *stacks; /* of record/stack.c; NULL: it has recorded none */
     uint64_t        losses[TAKT_LOSS_COUNT]; /* atomic, relaxed; and so are these: */
     double          flops;                   /* declared work since the process began */
@@ -135,6 +152,16 @@ void tkt_log_give(tkt_thread_log *log);
 
 /* Opens the fast paths again as far as they may be. */
 void tkt_log_leave(tkt_thread_log *log);
+
+/* Whatever comes next comes to the library. Notes where the thread is, in case that it ends unseen. */
+static inline void tkt_log_shut_fast_paths(tkt_thread_log *log)
+{
+    takt_thread_v1 *thread = log->thread;
+    thread->limit = thread->cursor;
+    thread->top_limit = thread->top;
+    __atomic_store_n(&log->rest, thread->cursor, __ATOMIC_RELAXED);
+    __atomic_store_n(&log->rest_top, thread->top, __ATOMIC_RELAXED);
+}
 
 /* Lets the calling thread's limits follow the modes at once. */
 void tkt_log_refresh(void);

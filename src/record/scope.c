@@ -4,8 +4,9 @@
 
 #include "base/clock.h"
 #include "record/control.h"
+#include "record/fast.h"
+#include "record/name.h"
 #include "record/site.h"
-#include "record/slot.h"
 #include "record/stack.h"
 
 #include <string.h>
@@ -92,6 +93,8 @@ static takt_frame *push(tkt_thread_log *log, uint32_t site_and_flag, const void 
         return NULL;
     }
     uint32_t stack = tkt_stack_here(log, caller);
+    if (frame >= log->frames + TKT_DEEP)
+        frame->depth = TKT_DEEP;
     __atomic_store_n(&frame->site, site_and_flag, __ATOMIC_RELEASE);
     __atomic_store_n(&frame->start, tkt_ticks(), __ATOMIC_RELEASE);
     store_top(log, frame + 1);
@@ -128,7 +131,7 @@ takt_open takt_scope_begin_v1(takt_site *site)
 /* Whatever ends a scope reads the clock after it has entered the log. Between a reading before and
  * the entry a signal handler could record spans, which would end after the scope that they are in.
  */
-void takt_scope_end_v1(takt_open open)
+static TKT_APART void end_slow(takt_open open)
 {
     tkt_thread_log *log = tkt_log_enter_for_end();
     if (!log)
@@ -141,6 +144,64 @@ void takt_scope_end_v1(takt_open open)
     tkt_log_leave(log);
 }
 
+/* Pops a frame whose span fits one slot. */
+static inline void pop_plain(takt_thread_v1 *thread, takt_frame *frame, uint64_t now)
+{
+    takt_record *slot = thread->cursor;
+    tkt_slot_write(slot, (takt_record){frame->start, (uint32_t)(now - frame->start),
+                                       frame->site << 8 | frame->depth});
+    __atomic_store_n(&thread->cursor, slot + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&thread->top, frame, __ATOMIC_RELEASE);
+}
+
+/* A scope with a phase in it, which ends with it. */
+static bool end_with_phase(takt_thread_v1 *thread, takt_open open)
+{
+    takt_frame *phase = open.frame + 1;
+    if (phase + 1 != thread->top || !is_phase(phase) || open.frame->start != open.start ||
+        phase->depth == TKT_DEEP)
+        return false;
+    takt_enter(thread);
+    uint64_t now = takt_ticks();
+    bool is_plain = (now - open.start) >> 32 == 0 && (now - phase->start) >> 32 == 0;
+    if (is_plain) {
+        pop_plain(thread, phase, now);
+        pop_plain(thread, open.frame, now);
+    }
+    takt_leave(thread);
+    return is_plain;
+}
+
+/* Call stacks shut the fast paths, so that begins come here. The end needs none. */
+static bool end_beside_stacks(takt_thread_v1 *thread, takt_open open)
+{
+    tkt_thread_log *log = thread->log;
+    if (thread->is_busy || thread->top != open.frame + 1 || open.frame->start != open.start ||
+        log->has_gap || thread->cursor == log->chunk_end || !tkt_clock_is_inline())
+        return false;
+    takt_enter(thread);
+    uint64_t now = takt_ticks();
+    bool is_plain = (now - open.start) >> 32 == 0;
+    if (is_plain) {
+        pop_plain(thread, open.frame, now);
+        tkt_log_shut_fast_paths(log);
+    }
+    takt_leave(thread);
+    return is_plain;
+}
+
+void takt_scope_end_v1(takt_open open)
+{
+    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    bool is_ended;
+    if (tkt_record_has(TKT_STACKS))
+        is_ended = end_beside_stacks(thread, open);
+    else
+        is_ended = tkt_may_write(thread, 2) && end_with_phase(thread, open);
+    if (!is_ended)
+        end_slow(open);
+}
+
 takt_open tkt_scope_open_named(const char *name, const void *caller)
 {
     takt_open open = {NULL, 0};
@@ -149,7 +210,7 @@ takt_open tkt_scope_open_named(const char *name, const void *caller)
     tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return open;
-    uint32_t id = tkt_site_named(name, TAKT_SITE_SCOPE);
+    uint32_t id = tkt_name_site(log, name, TAKT_SITE_SCOPE);
     if (id)
         open = open_of(log, push(log, id, caller));
     tkt_log_leave(log);
@@ -164,40 +225,28 @@ static void begin_site(tkt_thread_log *log, uint32_t id, const void *caller)
         log->unpushed++;
 }
 
-/* The slow paths stand apart, so that the fast ones save no registers for them. */
-#define APART __attribute__((noinline))
-
-/* Whether a begin is nothing but a push: there is room, and the clock is inline. */
-static bool may_push(const takt_thread_v1 *thread)
+/* The innermost scope, if it is one of a pair that the fast path can end, or NULL. */
+static inline takt_frame *innermost_pair(const takt_thread_v1 *thread)
 {
-    return !thread->is_busy && thread->top != thread->top_limit;
-}
-
-static void push_pair(takt_thread_v1 *thread, uint32_t site)
-{
-    takt_frame *frame = thread->top;
-    __atomic_store_n(&frame->site, site | TKT_FRAME_PAIR, __ATOMIC_RELEASE);
-    __atomic_store_n(&frame->start, takt_ticks(), __ATOMIC_RELEASE);
-    __atomic_store_n(&thread->top, frame + 1, __ATOMIC_RELEASE);
-}
-
-/* Whether a slot may be written without the library's slow path; if so the thread has a log. */
-static bool may_write(const takt_thread_v1 *thread)
-{
-    return !thread->is_busy && thread->cursor != thread->limit;
-}
-
-/* With may_write(): the innermost scope, if it is one of a pair that the fast path can end. */
-static takt_open innermost_pair(const takt_thread_v1 *thread)
-{
-    const tkt_thread_log *log = thread->log;
+    if (!tkt_may_write(thread, 1))
+        return NULL;
     takt_frame *frame = thread->top - 1;
-    if (!is_pair(frame) || frame >= log->frames + TKT_DEEP)
-        return (takt_open){NULL, 0};
-    return (takt_open){frame, frame->start};
+    return is_pair(frame) && frame->depth != TKT_DEEP ? frame : NULL;
 }
 
-static APART void begin_site_slow(takt_site *site, const void *caller)
+/* False if its span does not fit one slot. */
+static inline bool end_pair(takt_thread_v1 *thread, takt_frame *frame)
+{
+    takt_enter(thread);
+    uint64_t now = takt_ticks();
+    bool is_plain = (now - frame->start) >> 32 == 0;
+    if (is_plain)
+        pop_plain(thread, frame, now);
+    takt_leave(thread);
+    return is_plain;
+}
+
+static TKT_APART void begin_site_slow(takt_site *site, const void *caller)
 {
     tkt_thread_log *log = tkt_log_enter();
     if (!log)
@@ -210,9 +259,9 @@ void takt_begin_v1(takt_site *site)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
     uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
-    if (id && may_push(thread)) {
+    if (id && tkt_may_push(thread)) {
         takt_enter(thread);
-        push_pair(thread, id);
+        tkt_push(thread, id | TKT_FRAME_PAIR);
         takt_leave(thread);
     } else {
         begin_site_slow(site, CALLER);
@@ -263,7 +312,7 @@ static void end_unmatched(tkt_thread_log *log, uint32_t id, uint64_t now)
     }
 }
 
-static APART void end_site_slow(takt_site *site)
+static TKT_APART void end_site_slow(takt_site *site)
 {
     tkt_thread_log *log = tkt_log_enter_for_end();
     if (!log)
@@ -280,57 +329,41 @@ static APART void end_site_slow(takt_site *site)
     tkt_log_leave(log);
 }
 
-void takt_end_v1(takt_site *site)
+static inline bool have_one_name(const takt_frame *frame, uint32_t site)
 {
-    const takt_thread_v1 *thread = &takt_thread_hot_v1;
-    takt_open open = may_write(thread) ? innermost_pair(thread) : (takt_open){NULL, 0};
-    uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
-    if (id && open.frame &&
-        tkt_site_get(id)->name_id == tkt_site_get(tkt_frame_site(open.frame))->name_id)
-        takt_scope_close(open);
-    else
-        end_site_slow(site);
+    return tkt_site_get(tkt_frame_site(frame))->name_id == tkt_site_get(site)->name_id;
 }
 
-/* The id of a name of run time, from the thread's cache if its text is still the same. */
-static uint32_t id_of_name(tkt_thread_log *log, const char *name)
+void takt_end_v1(takt_site *site)
 {
-    if (!name)
-        name = "(null)";
-    uintptr_t key = (uintptr_t)name;
-    tkt_cached_name *cached = &log->names[(key ^ key >> 8) % TKT_NAME_CACHE];
-    if (cached->address == name && strcmp(cached->text, name) == 0)
-        return cached->site;
-    uint32_t id = tkt_site_named(name, TAKT_SITE_SCOPE);
-    if (id)
-        *cached = (tkt_cached_name){name, tkt_site_get(id)->name.bytes, id};
-    else
-        tkt_log_lose(log, TAKT_LOSS_TOO_MANY_SITES);
-    return id;
+    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    takt_frame *frame = innermost_pair(thread);
+    uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+    if (!id || !frame || !have_one_name(frame, id) || !end_pair(thread, frame))
+        end_site_slow(site);
 }
 
 /* False unless the thread has used the name lately. */
 static bool begin_name_fast(takt_thread_v1 *thread, const char *name)
 {
-    if (!name || !may_push(thread))
+    if (!name || !tkt_may_push(thread))
         return false;
     takt_enter(thread);
-    const tkt_thread_log *log = thread->log;
-    uintptr_t key = (uintptr_t)name;
-    const tkt_cached_name *cached = &log->names[(key ^ key >> 8) % TKT_NAME_CACHE];
-    bool is_known = cached->address == name && strcmp(cached->text, name) == 0;
-    if (is_known)
-        push_pair(thread, cached->site);
+    uint32_t id = tkt_name_at(thread->log, name, TAKT_SITE_SCOPE);
+    if (!id)
+        id = tkt_name_recent(thread->log, name, TAKT_SITE_SCOPE);
+    if (id)
+        tkt_push(thread, id | TKT_FRAME_PAIR);
     takt_leave(thread);
-    return is_known;
+    return id != 0;
 }
 
-static APART void begin_name_slow(const char *name, const void *caller)
+static TKT_APART void begin_name_slow(const char *name, const void *caller)
 {
     tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
-    begin_site(log, id_of_name(log, name), caller);
+    begin_site(log, tkt_name_site(log, name, TAKT_SITE_SCOPE), caller);
     tkt_log_leave(log);
 }
 
@@ -340,7 +373,7 @@ void takt_begin(const char *name)
         begin_name_slow(name, CALLER);
 }
 
-static APART void end_slow(void)
+static TKT_APART void end_pair_slow(void)
 {
     tkt_thread_log *log = tkt_log_enter_for_end();
     if (!log)
@@ -358,19 +391,17 @@ static APART void end_slow(void)
 
 void takt_end(void)
 {
-    const takt_thread_v1 *thread = &takt_thread_hot_v1;
-    if (!takt_is_on(TAKT_NORMAL_BIT) && !takt_has_open())
+    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    takt_frame *frame = innermost_pair(thread);
+    if (frame && end_pair(thread, frame))
         return;
-    takt_open open = may_write(thread) ? innermost_pair(thread) : (takt_open){NULL, 0};
-    if (open.frame)
-        takt_scope_close(open);
-    else
-        end_slow();
+    if (takt_is_on(TAKT_NORMAL_BIT) || takt_has_open())
+        end_pair_slow();
 }
 
 /* ---- Phases ---------------------------------------------------------------------------------- */
 
-void takt_phase_v1(takt_site *site)
+static TKT_APART void phase_slow(takt_site *site, const void *caller)
 {
     tkt_thread_log *log = tkt_log_enter();
     if (!log)
@@ -378,7 +409,7 @@ void takt_phase_v1(takt_site *site)
     uint32_t id = tkt_log_site(log, site);
     uint32_t depth = tkt_log_depth(log);
     if (id && depth > 0 && is_phase(&log->frames[depth - 1])) {
-        uint32_t stack = tkt_stack_here(log, CALLER);
+        uint32_t stack = tkt_stack_here(log, caller);
         uint64_t now = tkt_ticks();
         takt_frame *frame = &log->frames[depth - 1];
         write_span(log, depth - 1, now);
@@ -386,9 +417,23 @@ void takt_phase_v1(takt_site *site)
         __atomic_store_n(&frame->start, now, __ATOMIC_RELEASE);
         tkt_stack_write(log, stack, now);
     } else if (id) {
-        push(log, id | TAKT_FRAME_PHASE, CALLER);
+        push(log, id | TAKT_FRAME_PHASE, caller);
     }
     tkt_log_leave(log);
+}
+
+/* The first phase of its scope; the macro goes on from one to the next itself. */
+void takt_phase_v1(takt_site *site)
+{
+    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+    if (id && tkt_may_push(thread) && !is_phase(thread->top - 1)) {
+        takt_enter(thread);
+        tkt_push(thread, id | TAKT_FRAME_PHASE);
+        takt_leave(thread);
+    } else {
+        phase_slow(site, CALLER);
+    }
 }
 
 uint64_t tkt_scope_end_phase(void)

@@ -40,7 +40,7 @@ typedef struct text_list {
     table texts;
     tkt_arena memory;
     uint64_t bytes;      /* with what keeping them takes */
-    uint32_t generation; /* how often it was emptied */
+    uint32_t generation; /* atomic; how often it was emptied */
 } text_list;
 
 static text_list names;  /* stay: the program and its threads refer to them */
@@ -136,7 +136,8 @@ static uint32_t id_of(const text_list *list, uint32_t index)
 {
     if (list == &names)
         return index;
-    return TKT_VALUE | (list->generation << TKT_VALUE_BITS & ~TKT_VALUE) | index;
+    uint32_t generation = __atomic_load_n(&list->generation, __ATOMIC_RELAXED);
+    return TKT_VALUE | (generation << TKT_VALUE_BITS & ~TKT_VALUE) | index;
 }
 
 #define ENTRY_BYTES 96u /* about what a text takes besides its bytes */
@@ -307,6 +308,11 @@ uint32_t tkt_text_intern_value(const char *text)
     return id;
 }
 
+bool tkt_text_is_kept(uint32_t value_id)
+{
+    return value_id == id_of(&values, TKT_VALUE_INDEX(value_id));
+}
+
 tkt_text tkt_text_get(uint32_t id)
 {
     const tkt_text *text = NULL;
@@ -360,7 +366,7 @@ static void free_texts(text_list *list)
     tkt_map_fini(&list->ids);
     tkt_arena_fini(&list->memory);
     list->bytes = 0;
-    list->generation++;
+    __atomic_fetch_add(&list->generation, 1, __ATOMIC_RELAXED);
 }
 
 void tkt_site_limit(uint64_t max_bytes)

@@ -55,6 +55,7 @@ tkt_text tkt_text_get(uint32_t id);
 
 /* The same for the value of an argument, which is forgotten when no chunk is kept any more. */
 uint32_t tkt_text_intern_value(const char *text);
+bool tkt_text_is_kept(uint32_t value_id); /* without a lock: it may be forgotten any moment */
 void tkt_site_forget_values(void);
 
 /* Names that come at run time may take a quarter of that, and so may values. Later ones are one

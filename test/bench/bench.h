@@ -133,8 +133,4 @@ void bench_page(void);
 void bench_compare(void);
 void bench_peers(void);
 
-/* Runs the loop of a figure of bench_scopes(), or "empty" or "floor", once inside bench_counted(),
- * and prints its repetitions: for instructions.sh. */
-int bench_count(const char *name);
-
 #endif

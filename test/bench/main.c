@@ -69,8 +69,6 @@ int main(int argc, char **argv)
     bench_pin(0);
     if (argc == 2 && strcmp(argv[1], "--lttng-active") == 0)
         return bench_lttng_active();
-    if (argc == 3 && strcmp(argv[1], "--count") == 0)
-        return bench_count(argv[2]);
     default_path(path, sizeof path);
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "-g") != 0 && argv[i][0] != '-')

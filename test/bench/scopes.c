@@ -204,39 +204,3 @@ void bench_scopes(void)
     for (size_t i = 0; i < CASE_COUNT; i++)
         measure(&cases[i]);
 }
-
-/* Counting instructions. Callgrind collects while this runs: not static, so that it keeps its name.
- */
-__attribute__((noinline)) void bench_counted(void (*run)(uint64_t count), uint64_t count);
-
-void bench_counted(void (*run)(uint64_t count), uint64_t count)
-{
-    run(count);
-    BENCH_BARRIER();
-}
-
-static int count_once(void (*run)(uint64_t count), uint64_t count, uint32_t modes)
-{
-    if (modes)
-        bench_record_begin(modes);
-    run(2 * count);
-    bench_release();
-    bench_counted(run, count);
-    printf("%llu\n", (unsigned long long)count);
-    return 0;
-}
-
-int bench_count(const char *name)
-{
-    fill_random_sites();
-    for (size_t i = 0; i < CASE_COUNT; i++)
-        if (strcmp(cases[i].name, name) == 0)
-            return count_once(cases[i].run, count_of(&cases[i]), cases[i].modes);
-    if (strcmp(name, "scope_off") == 0)
-        return count_once(run_scope, BENCH_BATCH, 0);
-    if (strcmp(name, "empty") == 0)
-        return count_once(bench_empty.run, BENCH_BATCH, 0);
-    if (strcmp(name, "floor") == 0)
-        return count_once(bench_floor.run, BENCH_BATCH, 0);
-    return 2;
-}

@@ -14,7 +14,7 @@ check)
     packages="$packages g++ pkg-config cmake libcmocka-dev libjansson-dev python3"
     packages="$packages protobuf-compiler clang libclang-rt-dev"
     packages="$packages libsqlite3-dev sqlite3 libmicrohttpd-dev libdw-dev"
-    packages="$packages chromium"
+    packages="$packages chromium valgrind"
     command -v npm >/dev/null || packages="$packages nodejs npm" # other packages bring both, too
     ;;
 bench) packages="$packages pkg-config liblttng-ust-dev" ;;

@@ -1,0 +1,99 @@
+#include "record/name.h"
+
+#include "base/hash.h"
+#include "record/site.h"
+
+/* What tells most texts apart at once: both ends, and the size. */
+static uint64_t hash_of_ends(const char *text, size_t size)
+{
+    uint64_t first = 0, last = 0;
+    if (size >= sizeof first) {
+        memcpy(&first, text, sizeof first);
+        memcpy(&last, text + size - sizeof last, sizeof last);
+    } else {
+        memcpy(&first, text, size);
+    }
+    return tkt_hash_u64((first ^ last << 1) + size);
+}
+
+/* Programs build names in a buffer of theirs: one address has many. */
+static tkt_cached_text *place_of(tkt_thread_log *log, const char *name, takt_site_kind kind)
+{
+    uint64_t hash = hash_of_ends(name, strlen(name)) + kind;
+    return &log->texts[hash & ((1u << TKT_TEXT_BITS) - 1)];
+}
+
+/* The first name of an address stays: one that changes is a buffer, and found by content. */
+static void remember_address(tkt_thread_log *log, tkt_cached_name what)
+{
+    tkt_cached_name *at = tkt_name_places(log, what.address);
+    if (at[0].address == what.address || at[1].address == what.address)
+        return;
+    at[1] = at[0];
+    at[0] = what;
+}
+
+uint32_t tkt_name_recent(tkt_thread_log *log, const char *name, takt_site_kind kind)
+{
+    const tkt_cached_text *known = place_of(log, name, kind);
+    if (known->site == 0 || known->kind != kind || strcmp(known->text, name) != 0)
+        return 0;
+    remember_address(log, (tkt_cached_name){name, known->text, known->site, kind});
+    return known->site;
+}
+
+uint32_t tkt_name_site(tkt_thread_log *log, const char *name, takt_site_kind kind)
+{
+    if (!name)
+        name = "(null)";
+    uint32_t id = tkt_name_at(log, name, kind);
+    if (!id)
+        id = tkt_name_recent(log, name, kind);
+    if (id)
+        return id;
+    id = tkt_site_named(name, kind);
+    if (!id) {
+        tkt_log_lose(log, TAKT_LOSS_TOO_MANY_SITES);
+        return 0;
+    }
+    const char *text = tkt_site_get(id)->name.bytes;
+    remember_address(log, (tkt_cached_name){name, text, id, kind});
+    *place_of(log, name, kind) = (tkt_cached_text){text, id, kind};
+    return id;
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+/* Where a text of so many bytes is remembered; NULL: nowhere, it is too long. */
+static tkt_cached_value *place_of_value(tkt_thread_log *log, const char *text, size_t size)
+{
+    if (size >= sizeof log->values->text)
+        return NULL;
+    return &log->values[hash_of_ends(text, size) & ((1u << TKT_VALUES_BITS) - 1)];
+}
+
+uint32_t tkt_text_recent(tkt_thread_log *log, const char *text)
+{
+    size_t size = strlen(text);
+    const tkt_cached_value *at = place_of_value(log, text, size);
+    if (!at || memcmp(at->text, text, size + 1) != 0)
+        return 0;
+    return tkt_text_is_kept(at->id) ? at->id : 0;
+}
+
+uint32_t tkt_text_of_value(tkt_thread_log *log, const char *text)
+{
+    if (!text)
+        text = "(null)";
+    uint32_t id = tkt_text_recent(log, text);
+    if (id)
+        return id;
+    id = tkt_text_intern_value(text);
+    size_t size = strlen(text);
+    tkt_cached_value *at = id ? place_of_value(log, text, size) : NULL;
+    if (at) {
+        memcpy(at->text, text, size + 1);
+        at->id = id;
+    }
+    return id;
+}

@@ -1,0 +1,285 @@
+/* How many instructions each path of the interface takes. Under valgrind's callgrind each is
+ * collected by itself: check_instructions.sh reads what it dumps. Each path runs twice before, so
+ * that sites are known and fast paths are open. Prints "name times most" for each. */
+#include <takt/takt.h>
+
+#include "base/clock.h"
+#include "record/control.h"
+#include "record/log.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#if __has_include(<valgrind/callgrind.h>)
+#include <valgrind/callgrind.h>
+#else
+#define CALLGRIND_ZERO_STATS
+#define CALLGRIND_TOGGLE_COLLECT
+#define CALLGRIND_DUMP_STATS_AT(name)
+#endif
+
+#define NOINLINE  __attribute__((noinline))
+#define BARRIER() __asm__ volatile("" ::: "memory")
+#define TIMES     4096u
+#define ALL_SITES (~UINT64_C(0) >> 1)
+#define NAMES     64u
+
+static NOINLINE void run_scope(uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        TAKT_SCOPE("scope");
+        BARRIER();
+    }
+}
+
+static NOINLINE void run_phase(uint64_t count)
+{
+    TAKT_SCOPE("phases");
+    for (uint64_t i = 0; i < count; i++) {
+        TAKT_PHASE("phase");
+        BARRIER();
+    }
+}
+
+static NOINLINE void run_one_phase(uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        TAKT_SCOPE("one phase");
+        TAKT_PHASE("a phase");
+        BARRIER();
+    }
+}
+
+static NOINLINE void run_three_phases(uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        TAKT_SCOPE("three phases");
+        TAKT_PHASE("first");
+        BARRIER();
+        TAKT_PHASE("second");
+        BARRIER();
+        TAKT_PHASE("third");
+        BARRIER();
+    }
+}
+
+static NOINLINE void run_begin_end(uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        TAKT_BEGIN("begin and end");
+        BARRIER();
+        TAKT_END("begin and end");
+    }
+}
+
+static NOINLINE void run_name(uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        takt_begin("a name");
+        BARRIER();
+        takt_end();
+    }
+}
+
+static char names[NAMES][16];
+
+static NOINLINE void run_64_names(uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        takt_begin(names[i % NAMES]);
+        BARRIER();
+        takt_end();
+    }
+}
+
+/* Building the name takes a few instructions, which count. */
+static NOINLINE void run_built_names(uint64_t count)
+{
+    static char built[] = "a name, built 00";
+    for (uint64_t i = 0; i < count; i++) {
+        built[sizeof built - 2] = (char)('0' + i % 8);
+        BARRIER();
+        takt_begin(built);
+        BARRIER();
+        takt_end();
+    }
+}
+
+static NOINLINE void run_argument(uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        TAKT_SCOPE("with an argument");
+        TAKT_ARG("cells", i);
+    }
+}
+
+static NOINLINE void run_text(uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        TAKT_SCOPE("with a text");
+        TAKT_ARG("solver", "sixteen letters.");
+    }
+}
+
+static NOINLINE void run_work(uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        TAKT_SCOPE("with work");
+        TAKT_WORK(i, 8);
+    }
+}
+
+static NOINLINE void run_counter(uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        TAKT_COUNTER("counter", i);
+}
+
+static NOINLINE void run_mark(uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        TAKT_MARK("mark");
+}
+
+/* Sixty-four scopes of their own each. */
+#define ONE(number)                                                                                \
+    case (number):                                                                                 \
+    {                                                                                              \
+        TAKT_SCOPE("scope " #number);                                                              \
+        BARRIER();                                                                                 \
+        break;                                                                                     \
+    }
+#define FOUR(a, b, c, d) ONE(a) ONE(b) ONE(c) ONE(d)
+static NOINLINE void run_one_of_64(uint64_t which)
+{
+    switch (which) {
+        FOUR(0, 1, 2, 3)
+        FOUR(4, 5, 6, 7)
+        FOUR(8, 9, 10, 11)
+        FOUR(12, 13, 14, 15)
+        FOUR(16, 17, 18, 19)
+        FOUR(20, 21, 22, 23)
+        FOUR(24, 25, 26, 27)
+        FOUR(28, 29, 30, 31)
+        FOUR(32, 33, 34, 35)
+        FOUR(36, 37, 38, 39)
+        FOUR(40, 41, 42, 43)
+        FOUR(44, 45, 46, 47)
+        FOUR(48, 49, 50, 51)
+        FOUR(52, 53, 54, 55)
+        FOUR(56, 57, 58, 59)
+        FOUR(60, 61, 62, 63)
+    }
+}
+
+static NOINLINE void run_64(uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        run_one_of_64(i % 64);
+}
+
+static NOINLINE void run_64_at_random(uint64_t count)
+{
+    static uint64_t random = 1;
+    for (uint64_t i = 0; i < count; i++) {
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407; /* Knuth's MMIX */
+        run_one_of_64(random >> 58);
+    }
+}
+
+static NOINLINE void run_inactive_timer(uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        TAKT_TIMER("timer", .inactive = true);
+        BARRIER();
+    }
+}
+
+static NOINLINE void run_silent_timer(uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        TAKT_TIMER("timer", .silent = true);
+        BARRIER();
+    }
+}
+
+#define TRACE  (TKT_KEEP | TKT_ARGUMENTS)
+#define LOSING UINT32_MAX /* a trace whose memory is full */
+
+/* `most` holds for gcc 12 with -O2: what the path may cost, see docs/overhead.md. */
+static const struct path {
+    const char *name;
+    void (*run)(uint64_t count);
+    uint32_t modes;
+    uint32_t most;
+} paths[] = {
+    {"scope_off", run_scope, 0, 6},
+    {"scope", run_scope, TRACE, 57},
+    {"scope_lost", run_scope, LOSING, 433},
+    {"phase", run_phase, TRACE, 43},
+    {"scope_one_phase", run_one_phase, TRACE, 150},
+    {"scope_three_phases", run_three_phases, TRACE, 232},
+    {"begin_end", run_begin_end, TRACE, 113},
+    {"name", run_name, TRACE, 126},
+    {"name_of_64", run_64_names, TRACE, 130},
+    {"name_built", run_built_names, TRACE, 250},
+    {"scope_argument", run_argument, TRACE, 102},
+    {"scope_text", run_text, TRACE, 230},
+    {"scope_work", run_work, TRACE, 121},
+    {"counter", run_counter, TRACE, 50},
+    {"mark", run_mark, TRACE, 40},
+    {"scope_summary", run_scope, TKT_FOLD, 180},
+    {"scope_summary_64", run_64, TKT_FOLD, 203},
+    {"scope_summary_64_random", run_64_at_random, TKT_FOLD, 306},
+    {"timer_inactive", run_inactive_timer, 0, 278},
+    {"timer_silent", run_silent_timer, 0, 725},
+};
+
+static void release(void)
+{
+    tkt_thread_log *log = takt_thread_hot_v1.log;
+    if (log)
+        tkt_log_release(log, UINT64_MAX);
+}
+
+static void begin(uint32_t modes)
+{
+    if (modes == LOSING) {
+        tkt_pool_limit(0);
+        modes = TRACE;
+    }
+    tkt_record_control.fold_ns_per_tick = tkt_clock_fit_now().ns_per_tick;
+    if (modes & TKT_FOLD)
+        for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log))
+            tkt_log_fold_reset(log);
+    if (modes)
+        tkt_record_set(modes, ALL_SITES);
+}
+
+static void count_path(const struct path *path)
+{
+    begin(path->modes);
+    path->run(2 * TIMES);
+    if (path->modes != LOSING)
+        release();
+    else
+        path->run(16 * TIMES); /* fills what there is */
+    CALLGRIND_ZERO_STATS;
+    CALLGRIND_TOGGLE_COLLECT;
+    path->run(TIMES);
+    CALLGRIND_TOGGLE_COLLECT;
+    CALLGRIND_DUMP_STATS_AT(path->name);
+    tkt_record_set(0, 0);
+    tkt_pool_limit(UINT64_C(64) << 20);
+    release();
+    printf("%s %u %u\n", path->name, TIMES, path->most);
+}
+
+int main(void)
+{
+    for (unsigned i = 0; i < NAMES; i++)
+        snprintf(names[i], sizeof names[i], "one of many %02u", i);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        count_path(&paths[i]);
+    return 0;
+}
