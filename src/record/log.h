@@ -56,7 +56,8 @@ typedef TKT_ARRAY_OF(tkt_folded_call) tkt_folded_calls;
 /* The text of an argument, as it came. */
 typedef struct tkt_cached_value {
     uint32_t id; /* 0: none yet */
-    char     text[28];
+    uint32_t generation; /* of values, before it got its id */
+    char     text[24];
 } tkt_cached_value;
 
 typedef struct tkt_thread_log {

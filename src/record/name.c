@@ -78,7 +78,7 @@ uint32_t tkt_text_recent(tkt_thread_log *log, const char *text)
     const tkt_cached_value *at = place_of_value(log, text, size);
     if (!at || memcmp(at->text, text, size + 1) != 0)
         return 0;
-    return tkt_text_is_kept(at->id) ? at->id : 0;
+    return at->generation == tkt_value_generation() ? at->id : 0;
 }
 
 uint32_t tkt_text_of_value(tkt_thread_log *log, const char *text)
@@ -88,12 +88,15 @@ uint32_t tkt_text_of_value(tkt_thread_log *log, const char *text)
     uint32_t id = tkt_text_recent(log, text);
     if (id)
         return id;
-    id = tkt_text_intern_value(text);
+    uint32_t generation = tkt_value_generation();
+    bool is_own;
+    id = tkt_text_intern_value(text, &is_own);
     size_t size = strlen(text);
-    tkt_cached_value *at = id ? place_of_value(log, text, size) : NULL;
+    tkt_cached_value *at = id && is_own ? place_of_value(log, text, size) : NULL;
     if (at) {
         memcpy(at->text, text, size + 1);
         at->id = id;
+        at->generation = generation;
     }
     return id;
 }

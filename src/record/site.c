@@ -275,13 +275,14 @@ const tkt_site *tkt_site_get(uint32_t id)
 }
 
 /* Interns a text that came at run time; `bytes` is what the ceiling holds for. */
-static uint32_t intern(text_list *list, uint64_t *bytes, const char *text)
+static uint32_t intern(text_list *list, uint64_t *bytes, const char *text, bool *is_own)
 {
     if (!text)
         text = "(null)";
     bool is_known = is_known_text(list, text);
     size_t size = strlen(text);
-    if (!is_known && !has_room(*bytes, size)) {
+    *is_own = is_known || has_room(*bytes, size);
+    if (!*is_own) {
         text = MORE_NAMES;
         is_known = true;
     }
@@ -293,24 +294,25 @@ static uint32_t intern(text_list *list, uint64_t *bytes, const char *text)
 
 uint32_t tkt_text_intern(const char *text)
 {
+    bool is_own;
     uint64_t was = lock_registry();
-    uint32_t id = intern(&names, &name_bytes, text);
+    uint32_t id = intern(&names, &name_bytes, text, &is_own);
     tkt_busy_unlock(&registry_lock, was);
     return id;
 }
 
-uint32_t tkt_text_intern_value(const char *text)
+uint32_t tkt_text_intern_value(const char *text, bool *is_own)
 {
     uint64_t was = lock_registry();
-    uint32_t id = intern(&values, &values.bytes, text);
+    uint32_t id = intern(&values, &values.bytes, text, is_own);
     id = id ? id_of(&values, id) : 0;
     tkt_busy_unlock(&registry_lock, was);
     return id;
 }
 
-bool tkt_text_is_kept(uint32_t value_id)
+uint32_t tkt_value_generation(void)
 {
-    return value_id == id_of(&values, TKT_VALUE_INDEX(value_id));
+    return __atomic_load_n(&values.generation, __ATOMIC_RELAXED);
 }
 
 tkt_text tkt_text_get(uint32_t id)

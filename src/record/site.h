@@ -53,9 +53,10 @@ void tkt_site_visit(void (*site)(uint32_t id, const tkt_site *site),
 uint32_t tkt_text_intern(const char *text);
 tkt_text tkt_text_get(uint32_t id);
 
-/* The same for the value of an argument, which is forgotten when no chunk is kept any more. */
-uint32_t tkt_text_intern_value(const char *text);
-bool tkt_text_is_kept(uint32_t value_id); /* without a lock: it may be forgotten any moment */
+/* The same for the value of an argument, which is forgotten when no chunk is kept any more.
+ * `is_own`: the id stands for this text, and not for all that found no room. */
+uint32_t tkt_text_intern_value(const char *text, bool *is_own);
+uint32_t tkt_value_generation(void); /* counts how often values were forgotten; no lock */
 void tkt_site_forget_values(void);
 
 /* Names that come at run time may take a quarter of that, and so may values. Later ones are one

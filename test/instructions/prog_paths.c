@@ -143,8 +143,7 @@ static NOINLINE void run_mark(uint64_t count)
 
 /* Sixty-four scopes of their own each. */
 #define ONE(number)                                                                                \
-    case (number):                                                                                 \
-    {                                                                                              \
+    case (number): {                                                                               \
         TAKT_SCOPE("scope " #number);                                                              \
         BARRIER();                                                                                 \
         break;                                                                                     \
