@@ -47,8 +47,7 @@ void takt_mark_v1(takt_site *site)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
     uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
-    if (id && tkt_may_write(thread, 1)) {
-        takt_enter(thread);
+    if (id && tkt_enter_to_write(thread, 1)) {
         tkt_write_one(thread, TKT_SLOT_MARK, takt_ticks(), id);
         takt_leave(thread);
     } else {
@@ -71,8 +70,7 @@ void takt_counter_v1(takt_site *site, double value)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
     uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
-    if (id && tkt_may_write(thread, 2)) {
-        takt_enter(thread);
+    if (id && tkt_enter_to_write(thread, 2)) {
         tkt_write_two(thread, TKT_SLOT_COUNTER, takt_ticks(), id, bits_of(value));
         takt_leave(thread);
     } else {
@@ -121,8 +119,7 @@ static inline void put_argument(takt_site *key, tkt_slot_kind kind, uint64_t bit
     uint32_t id = __atomic_load_n(&key->id, __ATOMIC_RELAXED);
     if (!tkt_record_has(TKT_ARGUMENTS))
         return;
-    if (id && tkt_may_write(thread, 1) && takt_has_open()) {
-        takt_enter(thread);
+    if (id && takt_has_open() && tkt_enter_to_write(thread, 1)) {
         tkt_write_one(thread, kind, bits, id);
         takt_leave(thread);
     } else {
@@ -168,8 +165,7 @@ void takt_arg_string_v1(takt_site *site, const char *value)
     uint32_t text = 0;
     if (!tkt_record_has(TKT_ARGUMENTS))
         return;
-    if (id && value && tkt_may_write(thread, 1) && takt_has_open()) {
-        takt_enter(thread);
+    if (id && value && takt_has_open() && tkt_enter_to_write(thread, 1)) {
         text = tkt_text_recent(thread->log, value);
         if (text)
             tkt_write_one(thread, TKT_SLOT_ARG_STRING, text, id);
@@ -203,9 +199,8 @@ static TKT_APART void work_slow(double flops, double bytes)
 void takt_work(double flops, double bytes)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
-    if (takt_is_on(TAKT_NORMAL_BIT) && tkt_may_write(thread, 2) && takt_has_open()) {
+    if (takt_is_on(TAKT_NORMAL_BIT) && takt_has_open() && tkt_enter_to_write(thread, 2)) {
         tkt_thread_log *log = thread->log;
-        takt_enter(thread);
         add_double(&log->flops, flops);
         add_double(&log->bytes, bytes);
         tkt_write_two(thread, TKT_SLOT_WORK, bits_of(flops), 0, bits_of(bytes));

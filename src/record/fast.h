@@ -12,20 +12,33 @@
 /* The slow paths stand apart, so that the fast ones save no registers for them. */
 #define TKT_APART __attribute__((noinline))
 
-/* Whether a begin is nothing but a push. */
-static inline bool tkt_may_push(const takt_thread_v1 *thread)
+/* Each does takt_enter(), looks whether there is room, and leaves again if there is none. Not the
+ * other way round: a signal handler may take the room that was seen before takt_enter(). */
+static inline bool tkt_enter_to_push(takt_thread_v1 *thread)
 {
-    return !thread->is_busy && thread->top != thread->top_limit;
+    if (thread->is_busy)
+        return false;
+    takt_enter(thread);
+    if (TAKT_LIKELY(thread->top != thread->top_limit))
+        return true;
+    takt_leave(thread);
+    return false;
 }
 
-/* Whether so many slots may be written behind the cursor. */
-static inline bool tkt_may_write(const takt_thread_v1 *thread, size_t count)
+/* Room for so many slots behind the cursor. */
+static inline bool tkt_enter_to_write(takt_thread_v1 *thread, size_t count)
 {
-    return !thread->is_busy && (uintptr_t)thread->limit - (uintptr_t)thread->cursor >=
-                                   count * sizeof *thread->cursor;
+    if (thread->is_busy)
+        return false;
+    takt_enter(thread);
+    size_t room = (uintptr_t)thread->limit - (uintptr_t)thread->cursor;
+    if (TAKT_LIKELY(room >= count * sizeof *thread->cursor))
+        return true;
+    takt_leave(thread);
+    return false;
 }
 
-/* With one of the above and takt_enter(). */
+/* After one of these; takt_leave() follows. */
 static inline void tkt_push(takt_thread_v1 *thread, uint32_t site_and_flag)
 {
     takt_frame *frame = thread->top;

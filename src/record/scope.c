@@ -159,9 +159,8 @@ static bool end_with_phase(takt_thread_v1 *thread, takt_open open)
 {
     takt_frame *phase = open.frame + 1;
     if (phase + 1 != thread->top || !is_phase(phase) || open.frame->start != open.start ||
-        phase->depth == TKT_DEEP)
+        phase->depth == TKT_DEEP || !tkt_enter_to_write(thread, 2))
         return false;
-    takt_enter(thread);
     uint64_t now = takt_ticks();
     bool is_plain = (now - open.start) >> 32 == 0 && (now - phase->start) >> 32 == 0;
     if (is_plain) {
@@ -177,11 +176,12 @@ static bool end_beside_stacks(takt_thread_v1 *thread, takt_open open)
 {
     tkt_thread_log *log = thread->log;
     if (thread->is_busy || thread->top != open.frame + 1 || open.frame->start != open.start ||
-        log->has_gap || thread->cursor == log->chunk_end || !tkt_clock_is_inline())
+        !tkt_clock_is_inline())
         return false;
     takt_enter(thread);
     uint64_t now = takt_ticks();
-    bool is_plain = (now - open.start) >> 32 == 0;
+    bool has_room = !log->has_gap && thread->cursor != log->chunk_end;
+    bool is_plain = has_room && (now - open.start) >> 32 == 0;
     if (is_plain) {
         pop_plain(thread, open.frame, now);
         tkt_log_shut_fast_paths(log);
@@ -197,7 +197,7 @@ void takt_scope_end_v1(takt_open open)
     if (tkt_record_has(TKT_STACKS))
         is_ended = end_beside_stacks(thread, open);
     else
-        is_ended = tkt_may_write(thread, 2) && end_with_phase(thread, open);
+        is_ended = end_with_phase(thread, open);
     if (!is_ended)
         end_slow(open);
 }
@@ -225,25 +225,26 @@ static void begin_site(tkt_thread_log *log, uint32_t id, const void *caller)
         log->unpushed++;
 }
 
-/* The innermost scope, if it is one of a pair that the fast path can end, or NULL. */
-static inline takt_frame *innermost_pair(const takt_thread_v1 *thread)
+static inline bool have_one_name(const takt_frame *frame, uint32_t site)
 {
-    if (!tkt_may_write(thread, 1))
-        return NULL;
-    takt_frame *frame = thread->top - 1;
-    return is_pair(frame) && frame->depth != TKT_DEEP ? frame : NULL;
+    return tkt_site_get(tkt_frame_site(frame))->name_id == tkt_site_get(site)->name_id;
 }
 
-/* False if its span does not fit one slot. */
-static inline bool end_pair(takt_thread_v1 *thread, takt_frame *frame)
+/* Ends the innermost scope if it is one of a pair that the fast path can end; of the name of
+ * `site`, unless that is 0. */
+static inline bool end_innermost_pair(takt_thread_v1 *thread, uint32_t site)
 {
-    takt_enter(thread);
-    uint64_t now = takt_ticks();
-    bool is_plain = (now - frame->start) >> 32 == 0;
-    if (is_plain)
+    if (!tkt_enter_to_write(thread, 1))
+        return false;
+    takt_frame *frame = thread->top - 1;
+    bool is_it =
+        is_pair(frame) && frame->depth != TKT_DEEP && (site == 0 || have_one_name(frame, site));
+    uint64_t now = is_it ? takt_ticks() : 0;
+    is_it = is_it && (now - frame->start) >> 32 == 0;
+    if (is_it)
         pop_plain(thread, frame, now);
     takt_leave(thread);
-    return is_plain;
+    return is_it;
 }
 
 static TKT_APART void begin_site_slow(takt_site *site, const void *caller)
@@ -259,8 +260,7 @@ void takt_begin_v1(takt_site *site)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
     uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
-    if (id && tkt_may_push(thread)) {
-        takt_enter(thread);
+    if (id && tkt_enter_to_push(thread)) {
         tkt_push(thread, id | TKT_FRAME_PAIR);
         takt_leave(thread);
     } else {
@@ -329,26 +329,18 @@ static TKT_APART void end_site_slow(takt_site *site)
     tkt_log_leave(log);
 }
 
-static inline bool have_one_name(const takt_frame *frame, uint32_t site)
-{
-    return tkt_site_get(tkt_frame_site(frame))->name_id == tkt_site_get(site)->name_id;
-}
-
 void takt_end_v1(takt_site *site)
 {
-    takt_thread_v1 *thread = &takt_thread_hot_v1;
-    takt_frame *frame = innermost_pair(thread);
     uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
-    if (!id || !frame || !have_one_name(frame, id) || !end_pair(thread, frame))
+    if (!id || !end_innermost_pair(&takt_thread_hot_v1, id))
         end_site_slow(site);
 }
 
 /* False unless the thread has used the name lately. */
 static bool begin_name_fast(takt_thread_v1 *thread, const char *name)
 {
-    if (!name || !tkt_may_push(thread))
+    if (!name || !tkt_enter_to_push(thread))
         return false;
-    takt_enter(thread);
     uint32_t id = tkt_name_at(thread->log, name, TAKT_SITE_SCOPE);
     if (!id)
         id = tkt_name_recent(thread->log, name, TAKT_SITE_SCOPE);
@@ -391,11 +383,8 @@ static TKT_APART void end_pair_slow(void)
 
 void takt_end(void)
 {
-    takt_thread_v1 *thread = &takt_thread_hot_v1;
-    takt_frame *frame = innermost_pair(thread);
-    if (frame && end_pair(thread, frame))
-        return;
-    if (takt_is_on(TAKT_NORMAL_BIT) || takt_has_open())
+    bool is_ended = end_innermost_pair(&takt_thread_hot_v1, 0);
+    if (!is_ended && (takt_is_on(TAKT_NORMAL_BIT) || takt_has_open()))
         end_pair_slow();
 }
 
@@ -427,8 +416,7 @@ void takt_phase_v1(takt_site *site)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
     uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
-    if (id && tkt_may_push(thread) && !is_phase(thread->top - 1)) {
-        takt_enter(thread);
+    if (id && takt_has_open() && !is_phase(thread->top - 1) && tkt_enter_to_push(thread)) {
         tkt_push(thread, id | TAKT_FRAME_PHASE);
         takt_leave(thread);
     } else {

@@ -11,6 +11,7 @@
 #include "support/memory_sink.h"
 #include "trace/read.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -19,11 +20,15 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-static void check(bool is_true)
+static void check_that(bool is_true, const char *what)
 {
-    if (!is_true)
+    if (!is_true) {
+        fprintf(stderr, "not true: %s\n", what);
         abort();
+    }
 }
+
+#define check(what) check_that(what, #what)
 
 /* ---- Making a file --------------------------------------------------------------------------- */
 
@@ -143,15 +148,21 @@ static void is_same_trace(const memory_sink *file, const unpacked *plain, size_t
     takt_trace_release(other);
 }
 
+static bool is_packed(const void *bytes, size_t size)
+{
+    return size > 2 && memcmp(bytes, "\x1F\x8B", 2) == 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     memory_sink file = make_file(bytes, size);
-    if (file.size > 2 && memcmp(file.data, "\x1F\x8B", 2) == 0) {
+    if (is_packed(file.data, file.size)) {
         unpacked plain = unpack_with_zlib(&file);
         if (plain.size < MOST_UNPACKED) {
             is_unpacked_alike(&file, &plain, 1 + size % 7);
             is_unpacked_alike(&file, &plain, 4096);
-            is_same_trace(&file, &plain, 1 + size % 61);
+            if (!is_packed(plain.data, plain.size)) /* twice is not read: plain, it is once */
+                is_same_trace(&file, &plain, 1 + size % 61);
         }
         free(plain.data);
     }
