@@ -520,21 +520,6 @@ fuzz-coverage:
 coverage_tests = $(tests) $(filter-out test/check-% test/cli/test_cli_docs.sh \
     $(foreach dir,compile faults gpu html install viewers,test/$(dir)/%),$(scripts))
 coverage:
-	@test/support/install-packages.sh fuzz
-	@+$(again) B=$(B)/fuzz-coverage CC='$(fuzz_cc)' SAN=fuzzer-no-link LDFLAGS=-fprofile-instr-generate \
-	    CFLAGS='-O1 -g -fprofile-instr-generate -fcoverage-mapping' \
-	    $(addprefix $(B)/fuzz-coverage/,$(fuzzers))
-	@rm -f $(B)/fuzz-coverage/*.profraw
-	@echo $(addprefix $(B)/fuzz-coverage/,$(fuzzers)) | \
-	    LLVM_PROFILE_FILE='$(abspath $(B))/fuzz-coverage/%p.profraw' $(fuzz_run)
-	@test/support/fuzz-coverage.py $(B)/fuzz-coverage $(addprefix $(B)/fuzz-coverage/,$(fuzzers))
-
-# A build of its own, with counters in it. Left out are what looks at sources or at the build itself,
-# at the page in a browser, what makes calls fail, since the counters' own would fail too, and fuzz
-# targets.
-coverage_tests = $(tests) $(filter-out test/check-% $(foreach dir,compile faults gpu html install viewers, \
-    test/$(dir)/%),$(scripts))
-coverage:
 	@test/support/install-packages.sh check
 	@+$(again) B=$(B)/coverage CFLAGS='-O1 -g --coverage -fprofile-update=atomic' \
 	    LDFLAGS='--coverage -Wl,-u,__gcov_dump' coverage-built
