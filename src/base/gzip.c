@@ -2,6 +2,7 @@
 #include "base/writer.h"
 
 #include "base/alloc.h"
+#include "base/zlib_memory.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -18,18 +19,6 @@ struct tkt_gzip {
     takt_status status;
     unsigned char out[OUT_BYTES];
 };
-
-static void *zlib_alloc(void *user, unsigned count, unsigned size)
-{
-    (void)user;
-    return tkt_alloc((size_t)count * size);
-}
-
-static void zlib_free(void *user, void *pointer)
-{
-    (void)user;
-    tkt_free(pointer);
-}
 
 static unsigned as_uint(size_t size)
 {
@@ -72,7 +61,7 @@ takt_status tkt_gzip_create(takt_sink into, int level, tkt_gzip **out, takt_sink
     tkt_gzip *gzip = tkt_alloc(sizeof *gzip);
     if (!gzip)
         return TAKT_NO_MEMORY;
-    gzip->stream = (z_stream){.zalloc = zlib_alloc, .zfree = zlib_free};
+    gzip->stream = (z_stream){.zalloc = tkt_zlib_alloc, .zfree = tkt_zlib_free};
     gzip->into = into;
     gzip->status = TAKT_OK;
     if (level < 1 || level > 9)

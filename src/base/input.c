@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/zlib_memory.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -22,18 +23,6 @@
  * limit any ratio is believed. */
 #define UNPACKED_BYTES ((uint64_t)32 << 20)
 #define UNPACKED_RATIO 64
-
-static void *zlib_alloc(void *user, unsigned count, unsigned size)
-{
-    (void)user;
-    return tkt_alloc((size_t)count * size);
-}
-
-static void zlib_free(void *user, void *pointer)
-{
-    (void)user;
-    tkt_free(pointer);
-}
 
 /* ---- Windows --------------------------------------------------------------------------------- */
 
@@ -115,8 +104,8 @@ static bool start_unpacking(tkt_input *input)
     z_stream *stream = tkt_alloc_zeroed(sizeof *stream);
     if (!stream)
         return stop(input, TAKT_NO_MEMORY);
-    stream->zalloc = zlib_alloc;
-    stream->zfree = zlib_free;
+    stream->zalloc = tkt_zlib_alloc;
+    stream->zfree = tkt_zlib_free;
     if (inflateInit2(stream, GZIP_WINDOW) != Z_OK) {
         tkt_free(stream);
         return stop(input, TAKT_NO_MEMORY);

@@ -22,10 +22,10 @@
 
 #include <takt/trace.h>
 
-#define TKT_YOUTH      32u
-#define TKT_MAX_DEPTH  8192u
-#define TKT_NAME_BITS  7u
-#define TKT_TEXT_BITS  9u
+#define TKT_YOUTH       32u
+#define TKT_MAX_DEPTH   8192u
+#define TKT_NAME_BITS   7u
+#define TKT_TEXT_BITS   9u
 #define TKT_VALUES_BITS 6u
 
 /* A name given at run time, found by its address or by its content: see record/name.h. */
@@ -125,6 +125,7 @@ void tkt_log_detach(void);
 /* In a forked child that records nothing: scopes that are open keep their hands off the parent's
  * crash-safe file. */
 void tkt_log_shut(void);
+
 /* Where the thread of a log is. */
 typedef struct tkt_log_place {
     takt_record *cursor;

@@ -1,6 +1,6 @@
-/* Names and texts that come at run time. Each thread remembers those that it used lately, by their address
- * and by their content, so that only a name that is new to the thread is looked up in the table
- * that all threads share, under a lock. */
+/* Names and texts that come at run time. Each thread remembers those that it used lately, by their
+ * address and by their content, so that only a name that is new to the thread is looked up in the
+ * table that all threads share, under a lock. */
 #ifndef TKT_RECORD_NAME_H
 #define TKT_RECORD_NAME_H
 
