@@ -4,6 +4,9 @@
 ##   all            the default: the libraries in lib/, bin/takt, the samples in bin/samples/
 ##   demo           installs what is missing, builds, runs the sample simulator
 ##   check          installs what is missing, builds with -Werror, runs the tests; T=word: some
+##   check-aarch64  builds for aarch64 and runs tests under qemu; FULL=1: all that can run there
+##   check-compilers  installs other compilers and compiles headers and programs with each there is
+##   check-with-CC  builds all with that compiler, and runs the tests in C and C++
 ##   crash          a thousand programs killed while they record, with and without crash_safe
 ##   check-long     CUDA windows for minutes, on the stand-ins: launches, losses, memory, flushes
 ##   stress         threads, signals, forks, endings and plugins, for a minute each
@@ -20,6 +23,7 @@
 ##   coverage       which lines of the library the tests run, by folder: B/coverage
 ##   check-layers   does each layer include only what test/layers.txt allows?
 ##   check-symbols  do the libraries show, need and weigh what they may?
+##   abi-record     records the library's binary interface, which check compares with
 ##   install        to PREFIX (and DESTDIR); uninstall takes it away again
 ##   format         applies .clang-format to .c and .cpp files
 ##   clean, help
@@ -44,8 +48,9 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SECONDEXPANSION:
 .PHONY: all libs demo demo-built sim-demo check check-built check-long check-long-built simgpu \
         bench bench-built crash crash-built fuzz fuzz-built fuzz-coverage coverage coverage-built \
-        faults check-gpu bench-gpu gpu-built gpu-kit gpu-kit-built stress stress-built \
-        check-layers check-symbols install uninstall format clean help FORCE
+        faults check-aarch64 check-emulated check-compilers check-compilers-built check-tests \
+        check-gpu bench-gpu gpu-built gpu-kit gpu-kit-built stress stress-built \
+        check-layers check-symbols abi-record install uninstall format clean help FORCE
 
 platform := $(shell uname -s)-$(shell uname -m)
 ifeq ($(filter Linux-x86_64 Linux-aarch64,$(platform)),)
@@ -77,9 +82,9 @@ ifneq ($(filter $(abspath $(B)) $(abspath $(B))/%,$(CURDIR)),)
   $(error B=$(B): the build needs a folder of its own)
 endif
 
-version_of = $(shell awk '$$2 == "TAKT_VERSION_$(1)" { print $$3 }' include/takt/base.h)
-major     := $(call version_of,MAJOR)
-version   := $(major).$(call version_of,MINOR).$(call version_of,PATCH)
+number_of = $(shell awk '$$2 == "TAKT_$(1)" { print $$3 }' include/takt/base.h)
+version   := $(call number_of,VERSION_MAJOR).$(call number_of,VERSION_MINOR).$(call number_of,VERSION_PATCH)
+abi       := $(call number_of,ABI)
 
 # Warnings were errors when this folder was last built? Then they still are, so that `make` after
 # `make check` does not build everything anew.
@@ -127,6 +132,8 @@ objects = $(addprefix $(B)/obj/,$(addsuffix .o,$(basename $(1))))
 
 cli_objects  := $(call objects,$(wildcard src/cli/*.c src/cli/*/*.c))
 lib_objects  := $(call objects,$(filter-out src/cli/%,$(wildcard src/*/*.c)))
+# What of the library only the command needs; programs that link the archive do not get it either.
+command_only := $(call objects,src/config/markdown.c src/trace/resolve.c)
 help_objects := $(call objects,$(wildcard test/support/lib_*.c))
 
 static  := $(LIB)/libtakt.a
@@ -266,21 +273,22 @@ $(static): $(lib_objects) $(B)/sources.stamp
 	$(Q)$(AR) rcs $@ $(lib_objects)
 	$(if $(nvtx),,@echo 'takt: no NVTX ranges in this build: $(no_nvtx_because)')
 
-$(shared): $(lib_objects) src/takt.map $(B)/sources.stamp
+shared_objects := $(filter-out $(command_only),$(lib_objects))
+$(shared): $(shared_objects) src/takt.map $(B)/sources.stamp
 	$(call say,LD $@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -shared -Wl,-soname,libtakt.so.$(major) -Wl,--version-script=src/takt.map \
+	$(Q)$(CC) -shared -Wl,-soname,libtakt.so.$(abi) -Wl,--version-script=src/takt.map \
 	    $(if $(SAN),,-Wl$(comma)-z$(comma)defs) -Wl,-z,relro,-z,now,-z,nodelete -Wl,--as-needed \
-	    $(sanitize) $(CFLAGS) $(LDFLAGS) -o $@ $(lib_objects) -pthread $(needs) $(LDLIBS)
+	    $(sanitize) $(CFLAGS) $(LDFLAGS) -o $@ $(shared_objects) -pthread $(needs) $(LDLIBS)
 
-$(LIB)/libtakt.so.$(major): $(shared)
+$(LIB)/libtakt.so.$(abi): $(shared)
 	$(Q)ln -sf $(<F) $@
-$(LIB)/libtakt.so: $(LIB)/libtakt.so.$(major)
+$(LIB)/libtakt.so: $(LIB)/libtakt.so.$(abi)
 	$(Q)ln -sf $(<F) $@
 
 # The package files find everything relative to themselves, so that they serve here, installed and
 # staged. $(call package_file,WHERE IT LANDS) fills in a template.
-package_file = sed -e 's|@VERSION@|$(version)|' -e 's|@MAJOR@|$(major)|' \
+package_file = sed -e 's|@VERSION@|$(version)|' -e 's|@ABI@|$(abi)|' \
     -e "s|@INCLUDEDIR@|$$(realpath -ms --relative-to='$(1)' '$(INCLUDEDIR)')|"
 
 $(package_files): INCLUDEDIR = include
@@ -423,6 +431,42 @@ check-built: all $(tests) $(progs) $(inject) $(fault_host) $(sim_libs) $(if $(SA
 	@$(test_env) T='$(T)' test/support/run-tests.sh \
 	    $(tests) $(addprefix $(B)/fuzz/,$(fuzzers)) $(scripts)
 
+# Tests of a build for another processor. Scripts find programs that run the emulator in TAKT_BIN.
+# Without FULL=1, left out are tests that take an emulator longer than two seconds.
+emulated      := $(patsubst $(BIN)/%,$(B)/emulated/%,$(BIN)/takt $(samples))
+emulated_slow := $(addprefix $(B)/test/unit/test_, base_alloc base_input base_strtab base_text \
+    chrome_check chrome_devices chrome_parts chrome_value export fold perfetto perfetto_report \
+    profiler_memory record_model record_threads report_cuda report_text summary_device summary_gaps \
+    summary_gaps_of_devices summary_launches summary_scopes trace_devices trace_model trace_open \
+    trace_read)
+emulated_some := $(filter-out $(emulated_slow),$(filter $(B)/test/unit/%,$(tests))) \
+    $(addprefix $(B)/test/stress/test_,sealing signals thread_ends forks)
+emulated_tests   := $(if $(FULL),$(tests),$(emulated_some))
+emulated_scripts := $(filter-out %/check.sh,$(wildcard test/aarch64/*.sh)) \
+                    test/cli/test_cli_samples.sh test/cli/fluid.sh
+$(emulated): $(B)/emulated/%: $(BIN)/%
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '#!/bin/sh\nexec %s "%s" "$$@"\n' '$(TEST_RUNNER)' '$(abspath $<)' >$@
+	$(Q)chmod +x $@
+
+check-aarch64:
+	@test/support/install-packages.sh aarch64 || echo 'takt: packages could not be installed'
+	@+MAKE='$(MAKE)' B='$(B)' test/aarch64/check.sh $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+check-emulated: all $(emulated) $(emulated_tests)
+	@$(test_env) TAKT_BIN='$(abspath $(B))/emulated' T='$(T)' test/support/run-tests.sh \
+	    $(emulated_tests) $(emulated_scripts)
+
+check-compilers:
+	@test/support/install-packages.sh compilers
+	@+$(again) check-compilers-built
+check-compilers-built: libs
+	@$(test_env) test/support/run-tests.sh $(addprefix test/compile/check_,headers.sh names.sh programs.sh)
+
+check-with-%:
+	@+$(again) B='$(B)/with/$*' CC='$*' CUDA=0 WERROR=1 check-tests
+check-tests: all $(tests)
+	@$(test_env) T='$(T)' test/support/run-tests.sh $(tests)
+
 faults: all $(inject) $(fault_host) $(B)/test/cli/prog_trace
 	@$(test_env) python3 test/faults/check_faults.py all
 	@$(test_env) python3 test/faults/check_library.py all
@@ -439,7 +483,7 @@ crash-built: $(addprefix $(B)/test/stress/prog_,crash crashing)
 
 # Programs that look for what hurts the host, as long as TAKT_STRESS says, in seconds.
 stress_tests := $(B)/test/unit/test_record_model $(addprefix $(B)/test/stress/test_, \
-    signals forks thread_ends comings misuse bounded_memory)
+    signals forks thread_ends comings misuse bounded_memory allocations)
 stress:
 	@+$(again) stress-built
 stress-built: libs $(stress_tests)
@@ -450,6 +494,9 @@ check-layers:
 	@$(test_env) test/check-layers.sh
 check-symbols: libs $(BIN)/takt
 	@$(test_env) test/check-symbols.sh
+
+abi-record: libs
+	@$(test_env) test/abi/check_abi.sh record
 
 bench:
 	@$(if $(SAN),echo 'make bench measures the plain build: leave SAN out' >&2 && exit 1)
@@ -518,7 +565,7 @@ fuzz-coverage:
 # at the page in a browser, what makes calls fail, since the counters' own would fail too, what links
 # programs without counters, and fuzz targets.
 coverage_tests = $(tests) $(filter-out test/check-% test/cli/test_cli_docs.sh \
-    $(foreach dir,compile faults gpu html install viewers,test/$(dir)/%),$(scripts))
+    $(foreach dir,abi compile faults gpu html install viewers,test/$(dir)/%),$(scripts))
 coverage:
 	@test/support/install-packages.sh check
 	@+$(again) B=$(B)/coverage CFLAGS='-O1 -g --coverage -fprofile-update=atomic' \
@@ -529,7 +576,8 @@ coverage-built: all $(tests) $(progs) $(inject) $(fault_host) $(sim_libs)
 	    test/support/coverage.py $(B) && exit $$status
 
 # Installing
-headers     := $(wildcard include/takt/*)
+headers     := $(wildcard include/takt/*.h*)
+compat      := $(wildcard include/takt/compat/*.h)
 shares      := man/man1/takt.1 bash-completion/completions/takt zsh/site-functions/_takt \
                fish/vendor_completions.d/takt.fish
 to_include   = $(DESTDIR)$(INCLUDEDIR)/takt
@@ -548,12 +596,13 @@ words_for_zsh             := completion zsh
 words_for_fish            := completion fish
 
 install: libs $(BIN)/takt $(addprefix $(B)/share/,$(shares))
-	install -d $(to_include) $(to_lib)/pkgconfig $(to_cmake) $(to_bin)
+	install -d $(to_include)/compat $(to_lib)/pkgconfig $(to_cmake) $(to_bin)
 	install -m 644 $(headers) $(to_include)
+	install -m 644 $(compat) $(to_include)/compat
 	install -m 644 $(static) $(to_lib)
 	install -m 755 $(shared) $(to_lib)
-	ln -sf $(notdir $(shared)) $(to_lib)/libtakt.so.$(major)
-	ln -sf libtakt.so.$(major) $(to_lib)/libtakt.so
+	ln -sf $(notdir $(shared)) $(to_lib)/libtakt.so.$(abi)
+	ln -sf libtakt.so.$(abi) $(to_lib)/libtakt.so
 	$(call package_file,$(LIBDIR)/pkgconfig) src/packaging/takt.pc.in >$(to_lib)/pkgconfig/takt.pc
 	$(foreach file,$(cmake_files),\
 	    $(call package_file,$(LIBDIR)/cmake/takt) src/packaging/$(file).in >$(to_cmake)/$(file);)
@@ -561,10 +610,11 @@ install: libs $(BIN)/takt $(addprefix $(B)/share/,$(shares))
 	for file in $(shares); do install -D -m 644 $(B)/share/$$file $(to_share)/$$file; done
 
 uninstall:
-	rm -f $(addprefix $(to_include)/,$(notdir $(headers))) $(addprefix $(to_cmake)/,$(cmake_files))
-	rm -f $(addprefix $(to_lib)/,libtakt.a libtakt.so libtakt.so.$(major) libtakt.so.$(version))
+	rm -f $(addprefix $(to_include)/,$(notdir $(headers))) $(addprefix $(to_include)/compat/,$(notdir $(compat)))
+	rm -f $(addprefix $(to_cmake)/,$(cmake_files))
+	rm -f $(addprefix $(to_lib)/,libtakt.a libtakt.so libtakt.so.$(abi) libtakt.so.$(version))
 	rm -f $(to_lib)/pkgconfig/takt.pc $(to_bin)/takt $(addprefix $(to_share)/,$(shares))
-	-rmdir $(to_include) $(to_cmake)
+	-rmdir $(to_include)/compat $(to_include) $(to_cmake)
 
 format:
 	clang-format -i $(wildcard $(foreach dir,src/* src/*/* samples samples/* test/*,$(dir)/*.c $(dir)/*.cpp))

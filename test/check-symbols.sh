@@ -19,9 +19,20 @@ refuse() {
     done
 }
 
-exported=$(nm -D --defined-only "$lib/libtakt.so" | awk '{ print $3 }')
+# Each name carries the release that brought it: takt_scope_end_v1@@TAKT_0.1. No node of src/takt.map
+# may be newer than the headers; `sort -V` puts the newest last.
+number() {
+    awk -v name="$1" '$2 == name { print $3 }' include/takt/base.h
+}
+headers=TAKT_$(number TAKT_VERSION_MAJOR).$(number TAKT_VERSION_MINOR)
+exported=$(nm -D --defined-only --with-symbol-versions "$lib/libtakt.so" | awk '$2 != "A" { print $3 }')
 [ -n "$exported" ] || refuse "libtakt.so" <<<"exports nothing"
-refuse "libtakt.so exports" < <(grep -v '^takt_' <<<"$exported")
+refuse "libtakt.so exports" < <(grep -vE '^takt_[a-z0-9_]+@@TAKT_[0-9]+\.[0-9]+$' <<<"$exported")
+newest=$(sed 's/.*@@//' <<<"$exported"$'\n'"$headers" | sort -uV | tail -n 1)
+[ "$newest" = "$headers" ] || refuse "src/takt.map" <<<"has $newest, the headers are of $headers"
+soname=$(readelf -dW "$lib/libtakt.so" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
+[ "$soname" = "libtakt.so.$(number TAKT_ABI)" ] ||
+    refuse "libtakt.so" <<<"is called $soname, TAKT_ABI is $(number TAKT_ABI)"
 
 # NVTX's headers bring their implementation along, as weak symbols that all their users share.
 refuse "libtakt.a shows" < <(nm -A --extern-only --defined-only "$lib/libtakt.a" |
@@ -29,11 +40,17 @@ refuse "libtakt.a shows" < <(nm -A --extern-only --defined-only "$lib/libtakt.a"
          $(NF - 1) ~ /[VW]/ && $NF ~ /^(nvtx|InitializeInjectionNvtx)/ { next }
          { print $NF, "of", $1 }')
 
-# The layer base is the command's, too: test/layers.txt.
+# What test/layers.txt lets the command include: the layer base, and what single headers declare.
+may_use() {
+    local headers
+    headers=$(sed -n 's/^cli: *base *//p' test/layers.txt)
+    nm --defined-only "$build"/obj/src/base/*.o | awk 'NF == 3 { print $3 }'
+    (cd src && grep -ohE 'tkt_[a-z0-9_]+\(' $headers) | tr -d '('
+}
 refuse "bin/takt uses the hidden" < <(comm -23 \
     <(find "$build/obj/src/cli" -name '*.o' -exec nm -u {} + |
         awk '$2 ~ /^tkt_/ { print $2 }' | sort -u) \
-    <(nm --defined-only "$build"/obj/src/base/*.o | awk 'NF == 3 { print $3 }' | sort -u))
+    <(may_use | sort -u))
 
 dynamic=$(readelf -dW "$lib/libtakt.so")
 refuse "libtakt.so needs" < <(sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' <<<"$dynamic" |

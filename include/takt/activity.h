@@ -61,8 +61,7 @@ typedef enum takt_occupancy_limit {
     TAKT_LIMIT_BLOCKS
 } takt_occupancy_limit;
 
-/* One activity. Reached through pointers only, because it grows at its end. Everything it points
- * to belongs to the trace or timing that it was taken from. */
+/* One activity. Everything it points to belongs to the trace or timing that it was taken from. */
 typedef struct takt_activity {
     const char *device; /* "cpu", "cuda:0" */
     const char *name;   /* as tables print it: "kernel density", "memcpy HtoD" */
@@ -119,12 +118,14 @@ TAKT_API takt_status takt_kernel_builtin(const char *pattern);
 
 typedef struct takt_timing takt_timing;
 
-/* How to collect. A zero field means the default. */
+/* How to collect. Start from TAKT_TIMING_OPTIONS_INIT; a zero field means the default. */
 typedef struct takt_timing_options {
-    size_t   struct_size; /* 0 or sizeof(takt_timing_options) */
+    size_t   struct_size; /* set by the initialiser */
     uint32_t filter;      /* TAKT_TIMING_ bits; default TAKT_TIMING_ALL */
     bool     no_synchronize; /* do not wait for devices at the end */
 } takt_timing_options;
+
+#define TAKT_TIMING_OPTIONS_INIT TAKT_OPTIONS_INIT(takt_timing_options)
 
 /* Starts collecting every activity of the process that matches, on all threads, whoever else
  * collects at the same time. `options` may be NULL. The caller frees with takt_timing_free().

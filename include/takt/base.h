@@ -20,6 +20,12 @@
 #define TAKT_VERSION_MINOR 1
 #define TAKT_VERSION_PATCH 0
 
+/* The number in libtakt.so.0, the soname. A release that breaks programs raises it; other releases
+ * only add. So a program runs with the library that it was compiled for, and with later ones of the
+ * same number. Each symbol carries the release that brought it (TAKT_0.1): where a program calls a
+ * function that an older library lacks, the loader says so and does not start it. */
+#define TAKT_ABI 0
+
 #define TAKT_API __attribute__((visibility("default")))
 
 #ifdef __cplusplus
@@ -50,11 +56,34 @@ typedef enum takt_status {
 /* A short English text for a status; never NULL, static. Any thread. */
 TAKT_API const char *takt_status_text(takt_status status);
 
-/* "0.1.0": the version of the library that runs, not of the header. Static. Any thread. */
+/* "0.1.0": the version of the library that runs. The headers' is TAKT_VERSION: where strcmp() finds
+ * a difference, the program was compiled for another release. Static. Any thread. */
 TAKT_API const char *takt_version(void);
+#define TAKT_VERSION TAKT_DOTTED(TAKT_VERSION_MAJOR, TAKT_VERSION_MINOR, TAKT_VERSION_PATCH)
+#define TAKT_DOTTED(major, minor, patch)  TAKT_DOTTED_(major, minor, patch)
+#define TAKT_DOTTED_(major, minor, patch) #major "." #minor "." #patch
+
+/* ---- Structs ---------------------------------------------------------------------------------
+ *
+ * A later release may add fields at the end of a struct. Programs need not be compiled again:
+ *
+ * - Options begin with struct_size. Start from TAKT_..._OPTIONS_INIT, which sets it; 0 is refused.
+ *   The library reads fields that an older program lacks as 0. It accepts fields that a newer
+ *   program has while they are 0; otherwise the call fails with TAKT_BAD_ARGUMENT, and the log says
+ *   why.
+ * - Functions that fill a struct of the caller's are TAKT_SIZED: they are inline and pass the
+ *   program's sizeof. The library writes no more than that, and zeroes fields that it does not have.
+ * - Structs that the library lends by pointer, such as takt_facts, may be longer than the program
+ *   knows. An older library's are shorter: read a new field only if takt_version() has it.
+ * - A struct whose comment says "Frozen" never changes. Only such structs are part of others, stand
+ *   in arrays, or are returned by the library. */
+
+/* Clears the `size` bytes of an options struct and writes `size` in front, as the INIT macros do:
+ * for other languages. Any thread. */
+TAKT_API void takt_options_init(void *options, size_t size);
 
 /* Where a failure was found and why, for files that people write. The caller provides it and may
- * pass NULL instead. It is written on failure only. */
+ * pass NULL instead. It is written on failure only. Frozen. */
 typedef struct takt_error {
     takt_status status;
     uint32_t    line;         /* 1-based; 0 where the failure has no place in a text */
@@ -67,7 +96,7 @@ typedef struct takt_error {
  * return memory aligned for any type. It may be instrumented: what it records while it works for
  * Takt is ignored, scopes and reported allocations alike. It must not call other parts of Takt.
  * What a thread needs in the middle of recording an event is mapped by the operating system instead,
- * because the event may be a signal handler's. */
+ * because the event may be a signal handler's. Frozen. */
 typedef struct takt_allocator {
     void *(*resize)(void *user, void *pointer, size_t size);
     void *user;
@@ -93,7 +122,7 @@ typedef void (*takt_log_function)(takt_log_level level, const char *line, void *
 TAKT_API void takt_set_log(takt_log_function function, void *user);
 
 /* Takes bytes. `write` returns TAKT_OK when it has taken all of them, otherwise the status that the
- * caller of the report or exporter gets; it is not called again after a failure. */
+ * caller of the report or exporter gets; it is not called again after a failure. Frozen. */
 typedef struct takt_sink {
     takt_status (*write)(void *user, const void *data, size_t size);
     void *user;
@@ -108,5 +137,41 @@ TAKT_API uint64_t takt_now_ns(void);
 
 #ifdef __cplusplus
 }
+#endif
+
+/* ---- What the rules for structs are made of -------------------------------------------------- */
+
+#define TAKT_SIZED static inline
+
+/* What programs compile has no cast that C++ calls old. */
+#ifdef __cplusplus
+#define TAKT_CAST(type, value) static_cast<type>(value)
+#else
+#define TAKT_CAST(type, value) ((type)(value))
+#endif
+
+/* Defines a function that was declared with TAKT_SIZED, around the library's, NAME_v1. */
+#define TAKT_PASS_SIZE(name, out_type, parameters, ...)                                            \
+    TAKT_API takt_status name##_v1(TAKT_EACH parameters, out_type *out, size_t size);              \
+    TAKT_SIZED takt_status name(TAKT_EACH parameters, out_type *out)                               \
+    {                                                                                              \
+        return name##_v1(__VA_ARGS__, out, sizeof *out);                                           \
+    }
+#define TAKT_EACH(...) __VA_ARGS__
+
+/* Options that ask for nothing yet. The function is static because parts of one program may have
+ * been compiled with headers of different releases. */
+#ifdef __cplusplus
+extern "C++" {
+template <typename Options> static inline Options takt_options_of()
+{
+    Options options;
+    takt_options_init(&options, sizeof options);
+    return options;
+}
+}
+#define TAKT_OPTIONS_INIT(type) takt_options_of<type>()
+#else
+#define TAKT_OPTIONS_INIT(type) ((type){.struct_size = sizeof(type)})
 #endif
 #endif

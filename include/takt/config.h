@@ -5,7 +5,9 @@
  *     if (takt_config_load("profile.yaml", &config, &error) != TAKT_OK)
  *         fprintf(stderr, "%s\n", error.message);
  *     takt_config_args(config, &argc, argv, &error);
- *     takt_profiler_create(takt_config_options(config), &profiler);
+ *     takt_profiler_options options;
+ *     takt_config_options(config, &options);
+ *     takt_profiler_create(&options, &profiler);
  *
  * The keys are those that `takt config explain` prints and docs/config.md lists. A later source
  * overrides an earlier one. In set-uid programs the environment is ignored.
@@ -51,24 +53,25 @@ TAKT_API takt_status takt_config_args(takt_config *config, int *argc, char **arg
  * option or an argument. A program creates no profiler otherwise. */
 TAKT_API bool takt_config_enabled(const takt_config *config);
 
-/* The options that it amounts to; borrowed until it is changed or destroyed. `on_trace` and `user`
- * are left NULL: copy the struct and set them. */
-TAKT_API const takt_profiler_options *takt_config_options(const takt_config *config);
+/* The options that it amounts to; what they point to is borrowed until it is changed or destroyed.
+ * `on_trace` and `user` are left NULL. TAKT_BAD_ARGUMENT if `config` is NULL. */
+TAKT_SIZED takt_status takt_config_options(const takt_config *config, takt_profiler_options *out);
 
 /* Writes what the configuration means: the action of each step, the steps that a program must run
  * under either repeat mode, outputs, sections that were skipped. */
 TAKT_API takt_status takt_config_describe(const takt_config *config, const takt_sink *sink);
 
-/* Writes every command-line option with its type, default and meaning; `takt config explain`
- * prints the same keys as YAML, takt_config_markdown() as docs/config.md, and takt_config_json()
- * as an array of objects with key, default (as TAKT_OPTIONS takes it), takes and meaning. */
+/* Writes every command-line option with its type, default and meaning; takt_config_explain() the
+ * same keys as YAML, and takt_config_json() as an array of objects with key, default (as
+ * TAKT_OPTIONS takes it), takes and meaning. */
 TAKT_API takt_status takt_config_help(const takt_sink *sink);
 TAKT_API takt_status takt_config_explain(const takt_sink *sink);
-TAKT_API takt_status takt_config_markdown(const takt_sink *sink);
 TAKT_API takt_status takt_config_json(const takt_sink *sink);
 
 /* NULL is ignored. */
 TAKT_API void takt_config_destroy(takt_config *config);
+
+TAKT_PASS_SIZE(takt_config_options, takt_profiler_options, (const takt_config *config), config)
 
 #ifdef __cplusplus
 }

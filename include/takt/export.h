@@ -19,12 +19,14 @@ extern "C" {
 TAKT_API takt_status takt_export(const takt_trace *trace, const char *format,
                                  const takt_sink *sink);
 
-/* How to write files. A zero field means the default. */
+/* How to write files. Start from TAKT_EXPORT_OPTIONS_INIT; a zero field means the default. */
 typedef struct takt_export_options {
-    size_t   struct_size; /* 0 or sizeof(takt_export_options) */
+    size_t   struct_size; /* set by the initialiser */
     bool     gzip;        /* also chosen by a path that ends in .gz */
     uint64_t max_bytes;   /* of one Chrome file, unpacked; more goes into NAME.2.json; 0: all */
 } takt_export_options;
+
+#define TAKT_EXPORT_OPTIONS_INIT TAKT_OPTIONS_INIT(takt_export_options)
 
 /* Writes a file: first under a temporary name beside it, then renamed; a file that is there is
  * replaced. `error` may be NULL and says why not. */

@@ -35,10 +35,10 @@ extern "C" {
 /* ---- The schedule: a pure function of the step ----------------------------------------------- */
 
 typedef enum takt_action {
-    TAKT_NONE,
-    TAKT_WARMUP,         /* prepared, nothing kept */
-    TAKT_RECORD,
-    TAKT_RECORD_AND_SAVE /* the last step of a cycle */
+    TAKT_ACTION_NONE,
+    TAKT_ACTION_WARMUP,         /* prepared, nothing kept */
+    TAKT_ACTION_RECORD,
+    TAKT_ACTION_RECORD_AND_SAVE /* the last step of a cycle */
 } takt_action;
 
 typedef enum takt_repeat_mode {
@@ -46,7 +46,7 @@ typedef enum takt_repeat_mode {
     TAKT_REPEAT_ADDITIONAL /* wait once, then repeat + 1 rounds of warmup and active */
 } takt_repeat_mode;
 
-/* Numbers of steps. active = 0 means no schedule: record from start to stop, one trace. */
+/* Numbers of steps. active = 0 means no schedule: record from start to stop, one trace. Frozen. */
 typedef struct takt_schedule {
     uint32_t         skip_first;      /* before anything else */
     uint32_t         wait;            /* at the start of each cycle; nothing is enabled */
@@ -79,7 +79,7 @@ typedef enum takt_mode {
  * takt_trace_retain() keeps it. */
 typedef void (*takt_on_trace)(const takt_trace *trace, void *user);
 
-/* One category switched on or off. */
+/* One category switched on or off. Frozen. */
 typedef struct takt_category_switch {
     const char *name;
     bool        is_on;
@@ -88,7 +88,7 @@ typedef struct takt_category_switch {
 /* How to profile. Start from TAKT_PROFILER_OPTIONS_INIT; a zero field means what its comment says.
  * Everything it points to is copied by takt_profiler_create(). */
 typedef struct takt_profiler_options {
-    size_t        struct_size; /* set by the initialiser; tells old callers from new */
+    size_t        struct_size; /* set by the initialiser */
     takt_schedule schedule;
     takt_mode     mode;
     const char   *name;              /* of the run, for file names; NULL: the program's name */
@@ -150,14 +150,7 @@ typedef struct takt_profiler_options {
                                          */
 } takt_profiler_options;
 
-/* What TAKT_PROFILER_OPTIONS_INIT is, as a function: for C++ and for other languages. Any thread. */
-TAKT_API takt_profiler_options takt_profiler_options_init(void);
-#ifdef __cplusplus
-#define TAKT_PROFILER_OPTIONS_INIT takt_profiler_options_init()
-#else
-#define TAKT_PROFILER_OPTIONS_INIT                                                                 \
-    ((takt_profiler_options){.struct_size = sizeof(takt_profiler_options)})
-#endif
+#define TAKT_PROFILER_OPTIONS_INIT TAKT_OPTIONS_INIT(takt_profiler_options)
 
 /* Makes a profiler; nothing is recorded yet. The caller frees it with takt_profiler_destroy().
  * TAKT_BAD_ARGUMENT names in the log what is wrong; TAKT_NO_MEMORY. */
@@ -187,7 +180,7 @@ TAKT_API takt_status takt_profiler_step_time(takt_profiler *profiler, double sec
 /* The last trace that was saved, or NULL. Borrowed until the next one, or destroy. */
 TAKT_API const takt_trace *takt_profiler_trace(const takt_profiler *profiler);
 
-/* The number of the current step, and what it is; TAKT_NONE when stopped. */
+/* The number of the current step, and what it is; TAKT_ACTION_NONE when stopped. */
 TAKT_API uint64_t takt_profiler_step_number(const takt_profiler *profiler);
 TAKT_API takt_action takt_profiler_action(const takt_profiler *profiler);
 

@@ -11,11 +11,16 @@
 extern "C" {
 #endif
 
-typedef enum takt_format { TAKT_TEXT, TAKT_CSV, TAKT_JSON, TAKT_MARKDOWN } takt_format;
+typedef enum takt_format {
+    TAKT_FORMAT_TEXT,
+    TAKT_FORMAT_CSV,
+    TAKT_FORMAT_JSON,
+    TAKT_FORMAT_MARKDOWN
+} takt_format;
 
-/* How to show a table. A zero field means the default. */
+/* How to show a table. Start from TAKT_REPORT_OPTIONS_INIT; a zero field means the default. */
 typedef struct takt_report_options {
-    size_t      struct_size; /* 0 or sizeof(takt_report_options) */
+    size_t      struct_size; /* set by the initialiser */
     takt_format format;
     const char *sort;  /* a column, as JSON spells it; "-column" ascending; NULL: default */
     int64_t     rows;  /* at most so many; -1: all; 0: the report's own limit */
@@ -30,6 +35,8 @@ typedef struct takt_report_options {
      * "--width ", and a number. NULL: it names `width` above. */
     const char *width_key;
 } takt_report_options;
+
+#define TAKT_REPORT_OPTIONS_INIT TAKT_OPTIONS_INIT(takt_report_options)
 
 /* Writes the report of that name. `options` may be NULL. TAKT_NOT_FOUND for an unknown name,
  * TAKT_NO_SPANS where it needs spans and the trace has none, TAKT_BAD_ARGUMENT for an unknown sort

@@ -26,9 +26,6 @@
 #define TAKT_SCOPE_H
 
 #include <takt/base.h>
-#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
-#include <x86intrin.h>
-#endif
 #ifdef __cplusplus
 extern "C++" { /* whoever includes this header may stand inside extern "C" */
 #include <type_traits>
@@ -51,20 +48,25 @@ typedef enum takt_site_kind {
     TAKT_SITE_CALL /* a call into a device's library; recorded by Takt itself */
 } takt_site_kind;
 
-/* A place in the source. Static storage; the library fills `id` at the first recorded hit. */
+/* Where the words of a fast path are or'ed together, the sign tells that one of them wants the
+ * library to decide: a call site that is not known yet, a full stack, a thread that is busy. */
+#define TAKT_SLOW 0x80000000u
+#define TAKT_BUSY UINT64_C(0xFFFFFFFF80000000) /* TAKT_SLOW as one instruction can store it */
+
+/* A place in the source. Static storage; the library fills `tag` at the first recorded hit. */
 typedef struct takt_site {
-    uint32_t    id;   /* 0 until then; atomic */
+    uint32_t    tag;  /* its id << 8 and flags; TAKT_SLOW until it has an id; atomic */
     uint8_t     kind; /* takt_site_kind */
     uint8_t     level;
     uint16_t    reserved;
-    uint64_t    bits; /* which bits of the mask word switch it on; all until `id` is known */
+    uint64_t    bits; /* which bits of the mask word switch it on; all until `tag` is known */
     const char *name;
     const char *category; /* NULL: the default category */
     const char *file;
     const char *function;
     const char *device; /* activities only, such as "cpu" */
     uint32_t    line;
-    uint32_t    filter; /* activities only: one TAKT_TIMING_ bit */
+    uint32_t    filter; /* of an activity: one TAKT_TIMING_ bit; of an end: its begin, or 0; atomic */
 } takt_site;
 
 /* One span as it is written when it ends. An id of 0xFFFF00 or more marks another kind of event,
@@ -72,17 +74,18 @@ typedef struct takt_site {
 typedef struct takt_record {
     uint64_t start; /* ticks */
     uint32_t ticks; /* duration */
-    uint32_t tag;   /* call site id << 8 | depth, saturating at 255 */
+    uint32_t tag;   /* as its frame's */
 } takt_record;
 
 /* One open scope of a thread. */
 typedef struct takt_frame {
     uint64_t start; /* ticks */
-    uint32_t site;  /* call site id in 24 bits, flags: TAKT_FRAME_PHASE when a phase */
-    uint32_t depth; /* its index, saturating at 255; set when the stack grows, constant after */
+    uint32_t tag;   /* call site id << 8 | depth, saturating at 255; TAKT_FRAME_PHASE for a phase */
+    uint32_t depth; /* its index up to 254, then TAKT_SLOW | 255; constant */
 } takt_frame;
 
-#define TAKT_FRAME_PHASE 0x80000000u
+#define TAKT_FRAME_PHASE 0x40000000u
+#define TAKT_NO_SCOPE    TAKT_FRAME_PHASE /* the tag of what is below the first frame */
 
 /* What a block keeps of the scope it opened. */
 typedef struct takt_open {
@@ -93,11 +96,10 @@ typedef struct takt_open {
 /* A thread's hot state: one cache line. Only its thread writes it; sealing reads it. */
 typedef struct takt_thread_v1 {
     takt_record *cursor; /* the next free record */
-    takt_record *limit;  /* equal to cursor: the slow path decides */
+    takt_record *limit;  /* equal to cursor: the library decides */
     takt_frame  *top;    /* the next free frame */
-    takt_frame  *top_limit;
-    void        *log;     /* struct tkt_thread_log */
-    uint64_t     is_busy; /* not 0: the slow path decides; bits of src/base/thread.h */
+    void        *log;    /* struct tkt_thread_log */
+    uint64_t     busy; /* 0, or TAKT_BUSY and bits of src/base/thread.h: the library decides */
     uint64_t     printing_timers;
     uint64_t     device_call; /* the call into a device library that it is in, see src/cuda */
 } takt_thread_v1;
@@ -124,7 +126,8 @@ extern TAKT_API takt_switch_v1 takt_switch_hot_v1;
 
 /* The library's half of the macros; not to be called by hand. */
 TAKT_API takt_open takt_scope_begin_v1(takt_site *site);
-TAKT_API void takt_scope_end_v1(takt_open open);
+TAKT_API void takt_scope_end_v1(takt_frame *frame, uint64_t start);
+TAKT_API void takt_scope_end_inside_v1(takt_frame *frame, uint64_t start); /* after takt_enter() */
 TAKT_API void takt_begin_v1(takt_site *site);
 TAKT_API void takt_end_v1(takt_site *site);
 TAKT_API void takt_phase_v1(takt_site *site);
@@ -153,6 +156,20 @@ TAKT_API void takt_end(void);
 /* TAKT_MARK and TAKT_COUNTER with a name made at run time; several times dearer than the macros. */
 TAKT_API void takt_mark(const char *name);
 TAKT_API void takt_counter(const char *name, double value);
+
+/* A name of run time that is looked up once, for many uses. It is copied, need not end with a NUL, and
+ * stays for the life of the process; equal names are one. {0} reads as "(null)". Frozen. */
+typedef struct takt_name {
+    uint32_t id;
+} takt_name;
+
+/* Makes it from `size` bytes; {0} for NULL, without memory and in signal handlers. */
+TAKT_API takt_name takt_name_make(const char *text, size_t size);
+
+/* As takt_begin(), which takt_end() ends, takt_mark() and takt_counter(), at the macros' cost. */
+TAKT_API void takt_begin_name(takt_name name);
+TAKT_API void takt_mark_name(takt_name name);
+TAKT_API void takt_counter_name(takt_name name, double value);
 
 /* Names the calling thread in every later trace; the name is copied. */
 TAKT_API void takt_thread_name(const char *name);
@@ -221,8 +238,8 @@ constexpr char takt_first_letter(const char *text)
                  instead)
 #define TAKT_REQUIRE_REST(category, level, device, filter)                                         \
     TAKT_REQUIRE(TAKT_IS_KNOWN(category) && TAKT_IS_KNOWN(device) &&                               \
-                     __builtin_constant_p((uint8_t)(level)) &&                                     \
-                     __builtin_constant_p((uint32_t)(filter)),                                     \
+                     __builtin_constant_p(TAKT_CAST(uint8_t, level)) &&                            \
+                     __builtin_constant_p(TAKT_CAST(uint32_t, filter)),                            \
                  "Takt: category, level, device and filter must be constants")
 
 #define TAKT_INSTEAD_SCOPE                                                                         \
@@ -245,7 +262,7 @@ constexpr char takt_first_letter(const char *text)
 
 #define TAKT_SITE_AS(kind, level, category, name, device, filter)                                  \
     {                                                                                              \
-        0, (uint8_t)(kind), (uint8_t)(level), 0, ~UINT64_C(0),                                     \
+        TAKT_SLOW, TAKT_CAST(uint8_t, kind), TAKT_CAST(uint8_t, level), 0, ~UINT64_C(0),           \
             (name), /* a literal; for names made at run time use takt_begin() and the like */      \
             (category), __FILE__, __func__, (device), __LINE__, (filter)                           \
     }
@@ -258,6 +275,11 @@ constexpr char takt_first_letter(const char *text)
 #define TAKT_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define TAKT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/* Where compilers make more of it than it needs, the fast path is told in assembler. */
+#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && !defined(__CUDACC__)
+#define TAKT_USE_FLAGS
+#endif
+
 /* The clock's ticks. Where the processor has no invariant counter the library keeps every fast
  * path shut and reads CLOCK_MONOTONIC instead. */
 static inline __attribute__((always_inline)) uint64_t takt_ticks(void)
@@ -265,11 +287,31 @@ static inline __attribute__((always_inline)) uint64_t takt_ticks(void)
 #if defined(__CUDA_ARCH__)
     return 0;
 #elif defined(__x86_64__)
-    return __rdtsc();
+    return __builtin_ia32_rdtsc();
 #else
     uint64_t ticks;
     __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
     return ticks;
+#endif
+}
+
+/* False, and *ticks is not set, where more have passed than a record holds. */
+static inline __attribute__((always_inline)) bool takt_ticks_since(const uint64_t *start,
+                                                                   uint64_t *ticks)
+{
+#ifdef TAKT_USE_FLAGS
+    typedef uint32_t __attribute__((may_alias)) half;
+    const half *from = TAKT_CAST(const half *, TAKT_CAST(const void *, start));
+    bool is_more;
+    __asm__ volatile("rdtsc\n\tsubl %2, %%eax\n\tsbbl %3, %%edx"
+                     : "=&a"(*ticks), "=@ccnz"(is_more)
+                     : "m"(from[0]), "m"(from[1])
+                     : "edx");
+    return !is_more;
+#else
+    uint64_t passed = takt_ticks() - *start;
+    *ticks = passed;
+    return passed >> 32 == 0;
 #endif
 }
 
@@ -282,21 +324,29 @@ static inline __attribute__((always_inline)) bool takt_is_on(uint64_t bits)
  * no half of an event, and no reading of the clock that stands beside nothing yet. */
 static inline __attribute__((always_inline)) void takt_enter(takt_thread_v1 *thread)
 {
-    thread->is_busy = 1;
+    thread->busy = TAKT_BUSY | 1;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
 static inline __attribute__((always_inline)) void takt_leave(takt_thread_v1 *thread)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    thread->is_busy = 0;
+    thread->busy = 0;
 }
 
-/* Whether this thread has a scope open: the frame below the first one has no site. */
+/* Whether this thread has a scope open. */
 static inline __attribute__((always_inline)) bool takt_has_open(void)
 {
-    const takt_frame *top = takt_thread_hot_v1.top;
-    return top && top[-1].site != 0;
+    return takt_thread_hot_v1.top[-1].tag != TAKT_NO_SCOPE;
+}
+
+/* The tag of a record of `site` in `frame`; TAKT_SLOW in it: the library decides. */
+static inline __attribute__((always_inline)) uint32_t
+takt_tag(const takt_site *site, const takt_frame *frame, uint64_t busy)
+{
+    uint32_t tag = __atomic_load_n(&site->tag, __ATOMIC_RELAXED) | frame->depth;
+    __asm__("" : "+r"(tag)); /* in this order compilers need no further register */
+    return tag | TAKT_CAST(uint32_t, busy);
 }
 
 /* Opens a scope; its frame is NULL if it is not recorded. Frames are published with release stores
@@ -308,17 +358,16 @@ static inline __attribute__((always_inline)) takt_open takt_scope_open(takt_site
     if (!takt_is_on(bits))
         return open;
     takt_thread_v1 *thread = &takt_thread_hot_v1;
-    uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
-    if (TAKT_UNLIKELY(id == 0 || thread->is_busy))
-        return takt_scope_begin_v1(site);
+    uint64_t busy = thread->busy;
     takt_enter(thread);
-    takt_frame *frame = thread->top;
-    if (TAKT_UNLIKELY(frame == thread->top_limit)) {
-        takt_leave(thread);
+    takt_frame *frame = thread->top; /* not before: a handler may have it moved */
+    uint32_t tag = takt_tag(site, frame, busy);
+    if (TAKT_UNLIKELY(tag & TAKT_SLOW)) {
+        thread->busy = busy;
         return takt_scope_begin_v1(site);
     }
     open.frame = frame;
-    __atomic_store_n(&frame->site, id, __ATOMIC_RELEASE);
+    __atomic_store_n(&frame->tag, tag, __ATOMIC_RELEASE);
     open.start = takt_ticks();
     __atomic_store_n(&frame->start, open.start, __ATOMIC_RELEASE);
     __atomic_store_n(&thread->top, frame + 1, __ATOMIC_RELEASE);
@@ -334,25 +383,25 @@ static inline __attribute__((always_inline)) void takt_scope_close(takt_open ope
     if (!frame)
         return;
     takt_thread_v1 *thread = &takt_thread_hot_v1;
-    if (TAKT_UNLIKELY(thread->is_busy || thread->top != frame + 1 || frame->start != open.start)) {
-        takt_scope_end_v1(open);
-        return;
+    if (TAKT_LIKELY(thread->top == frame + 1 && frame->start == open.start)) {
+        uint32_t tag = frame->tag;
+        takt_enter(thread);
+        takt_record *record = thread->cursor;
+        uint64_t ticks;
+        if (TAKT_LIKELY(record != thread->limit && takt_ticks_since(&frame->start, &ticks))) {
+            record->start = open.start;
+            record->ticks = TAKT_CAST(uint32_t, ticks);
+            __atomic_signal_fence(__ATOMIC_RELEASE); /* the tag says that it is written */
+            record->tag = tag;
+            __atomic_store_n(&thread->cursor, record + 1, __ATOMIC_RELEASE);
+            __atomic_store_n(&thread->top, frame, __ATOMIC_RELEASE);
+            takt_leave(thread);
+        } else {
+            takt_scope_end_inside_v1(frame, open.start);
+        }
+    } else {
+        takt_scope_end_v1(frame, open.start);
     }
-    takt_enter(thread);
-    takt_record *record = thread->cursor;
-    uint64_t ticks = record != thread->limit ? takt_ticks() - open.start : UINT64_MAX;
-    if (TAKT_UNLIKELY(ticks >> 32)) {
-        takt_leave(thread);
-        takt_scope_end_v1(open);
-        return;
-    }
-    record->start = open.start;
-    record->ticks = (uint32_t)ticks;
-    __atomic_signal_fence(__ATOMIC_RELEASE); /* the tag says that it is written */
-    record->tag = frame->site << 8 | frame->depth;
-    __atomic_store_n(&thread->cursor, record + 1, __ATOMIC_RELEASE);
-    __atomic_store_n(&thread->top, frame, __ATOMIC_RELEASE);
-    takt_leave(thread);
 }
 
 /* Where a phase is open already, it ends and the next begins: one clock read, one record. */
@@ -361,30 +410,28 @@ static inline __attribute__((always_inline)) void takt_phase_next(takt_site *sit
     if (!takt_is_on(bits))
         return;
     takt_thread_v1 *thread = &takt_thread_hot_v1;
-    uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
-    if (TAKT_UNLIKELY(id == 0 || thread->is_busy)) {
-        takt_phase_v1(site);
-        return;
-    }
-    takt_enter(thread);
-    takt_record *record = thread->cursor;
-    takt_frame *frame = record == thread->limit ? NULL : thread->top - 1;
-    bool is_open = frame && (frame->site & TAKT_FRAME_PHASE);
-    uint64_t now = is_open ? takt_ticks() : 0;
-    if (TAKT_UNLIKELY(!is_open || (now - frame->start) >> 32)) {
+    takt_frame *frame = thread->top - 1;
+    uint32_t ended = frame->tag;
+    uint32_t tag = ended & TAKT_FRAME_PHASE ? takt_tag(site, frame, thread->busy) : TAKT_SLOW;
+    if (TAKT_LIKELY(!(tag & TAKT_SLOW))) {
+        takt_enter(thread);
+        takt_record *record = thread->cursor;
+        uint64_t ticks;
+        if (TAKT_LIKELY(record != thread->limit && takt_ticks_since(&frame->start, &ticks))) {
+            uint64_t start = frame->start;
+            record->start = start;
+            record->ticks = TAKT_CAST(uint32_t, ticks);
+            __atomic_signal_fence(__ATOMIC_RELEASE);
+            record->tag = ended;
+            __atomic_store_n(&thread->cursor, record + 1, __ATOMIC_RELEASE);
+            __atomic_store_n(&frame->tag, tag, __ATOMIC_RELEASE);
+            __atomic_store_n(&frame->start, start + ticks, __ATOMIC_RELEASE);
+            takt_leave(thread);
+            return;
+        }
         takt_leave(thread);
-        takt_phase_v1(site);
-        return;
     }
-    uint32_t tag = frame->site << 8 | frame->depth;
-    record->start = frame->start;
-    record->ticks = (uint32_t)(now - frame->start);
-    __atomic_signal_fence(__ATOMIC_RELEASE);
-    record->tag = tag;
-    __atomic_store_n(&thread->cursor, record + 1, __ATOMIC_RELEASE);
-    __atomic_store_n(&frame->site, id | TAKT_FRAME_PHASE, __ATOMIC_RELEASE);
-    __atomic_store_n(&frame->start, now, __ATOMIC_RELEASE);
-    takt_leave(thread);
+    takt_phase_v1(site);
 }
 
 #ifdef __cplusplus
@@ -435,6 +482,15 @@ static inline __attribute__((always_inline)) void takt_scope_leave(takt_open *op
 /* The same, named after the function. */
 #define TAKT_FUNCTION() TAKT_SCOPE(__func__)
 
+/* The same with an end of its own, for begin and end macros that an engine has already: `scope` is a
+ * new variable, which one TAKT_CLOSE must get on the same thread, before those of scopes around it. */
+#define TAKT_OPEN(scope, name) TAKT_OPEN_COUNTED(__COUNTER__, scope, name)
+#define TAKT_OPEN_COUNTED(id, scope, name)                                                         \
+    TAKT_STATIC_SITE(TAKT_JOIN(takt_site_, id), TAKT_INSTEAD_SCOPE, TAKT_SITE_SCOPE,               \
+                     TAKT_LEVEL_NORMAL, NULL, name, NULL, 0);                                      \
+    const takt_open scope = takt_scope_open(&TAKT_JOIN(takt_site_, id), TAKT_NORMAL_BIT)
+#define TAKT_CLOSE(scope) takt_scope_close(scope)
+
 /* A scope with a category, which the configuration can switch off ("categories: {io: off}"), and a
  * level, 1 to 4. Fifteen categories can be told apart; later ones share the last. */
 #define TAKT_SCOPE_IN(category, level, name)                                                       \
@@ -476,12 +532,12 @@ static inline __attribute__((always_inline)) void takt_scope_leave(takt_open *op
 /* The value of a quantity from now on, as a double. */
 #define TAKT_COUNTER(name, value)                                                                  \
     TAKT_SITE_DO(takt_counter_v1, TAKT_NORMAL_BIT, TAKT_SITE_COUNTER, TAKT_INSTEAD_COUNTER, name,  \
-                 TAKT_COMMA(double)(value))
+                 TAKT_COMMA TAKT_CAST(double, value))
 
 #define TAKT_WORK(flops, bytes)                                                                    \
     do {                                                                                           \
         if (TAKT_UNLIKELY(takt_is_on(TAKT_NORMAL_BIT | TAKT_WORK_BIT)))                            \
-            takt_work((double)(flops), (double)(bytes));                                           \
+            takt_work(TAKT_CAST(double, flops), TAKT_CAST(double, bytes));                         \
     } while (0)
 
 /* A key and a value on the innermost open scope: any integer of up to 64 bits, enum, bool,
@@ -506,11 +562,11 @@ template <typename T>
 inline typename std::enable_if<takt_is_number_<T>::value>::type takt_arg(takt_site *site, T value)
 {
     if (std::is_floating_point<T>::value)
-        takt_arg_double_v1(site, (double)value);
+        takt_arg_double_v1(site, TAKT_CAST(double, value));
     else if (std::is_signed<typename takt_integer_<T>::type>::value)
-        takt_arg_int_v1(site, (int64_t)value);
+        takt_arg_int_v1(site, TAKT_CAST(int64_t, value));
     else
-        takt_arg_uint_v1(site, (uint64_t)value);
+        takt_arg_uint_v1(site, TAKT_CAST(uint64_t, value));
 }
 template <typename T>
 inline typename std::enable_if<!takt_is_number_<T>::value>::type takt_arg(takt_site *, T)
@@ -524,7 +580,7 @@ inline typename std::enable_if<!takt_is_number_<T>::value>::type takt_arg(takt_s
 #elif __STDC_VERSION__ >= 201112L
 static inline void takt_arg_real(takt_site *site, long double value)
 {
-    takt_arg_double_v1(site, (double)value);
+    takt_arg_double_v1(site, TAKT_CAST(double, value));
 }
 struct takt_number_bool_or_string {
     char unused;
@@ -556,7 +612,7 @@ void takt_arg_takes(takt_site *site, struct takt_number_bool_or_string value); /
 #else /* C99 has no _Generic: numbers only */
 #define TAKT_ARG(key, value)                                                                       \
     TAKT_SITE_DO(takt_arg_double_v1, TAKT_NORMAL_BIT, TAKT_SITE_ARG, TAKT_INSTEAD_ARG, key,        \
-                 TAKT_COMMA(double)(value))
+                 TAKT_COMMA TAKT_CAST(double, value))
 #endif
 
 #else /* TAKT_DISABLE */
@@ -573,17 +629,23 @@ static inline int takt_checked(const char *name)
     } while (0)
 #define TAKT_SCOPE(name) TAKT_NOTHING(TAKT_INSTEAD_SCOPE, name, 0)
 #define TAKT_FUNCTION()  ((void)0)
+#define TAKT_OPEN(scope, name)                                                                     \
+    TAKT_NOTHING(TAKT_INSTEAD_SCOPE, name, 0);                                                     \
+    const bool scope = false
+#define TAKT_CLOSE(scope) ((void)(scope))
 #define TAKT_SCOPE_IN(category, level, name)                                                       \
     TAKT_NOTHING(TAKT_INSTEAD_SCOPE, name, takt_checked(category) + (level))
 #define TAKT_ACTIVITY(device, filter, name)                                                        \
-    TAKT_NOTHING(TAKT_INSTEAD_SCOPE, name, takt_checked(device) + (int)(filter))
+    TAKT_NOTHING(TAKT_INSTEAD_SCOPE, name, takt_checked(device) + TAKT_CAST(int, filter))
 #define TAKT_BEGIN(name)          TAKT_NOTHING(TAKT_INSTEAD_SCOPE, name, 0)
 #define TAKT_END(name)            TAKT_NOTHING(TAKT_INSTEAD_END, name, 0)
 #define TAKT_PHASE(name)          TAKT_NOTHING(TAKT_INSTEAD_PHASE, name, 0)
 #define TAKT_MARK(name)           TAKT_NOTHING(TAKT_INSTEAD_MARK, name, 0)
-#define TAKT_COUNTER(name, value) TAKT_NOTHING(TAKT_INSTEAD_COUNTER, name, (double)(value))
+#define TAKT_COUNTER(name, value)                                                                  \
+    TAKT_NOTHING(TAKT_INSTEAD_COUNTER, name, TAKT_CAST(double, value))
 #define TAKT_ARG(key, value)      TAKT_NOTHING(TAKT_INSTEAD_ARG, key, sizeof(value))
-#define TAKT_WORK(flops, bytes)   ((void)sizeof((double)(flops) + (double)(bytes)))
+#define TAKT_WORK(flops, bytes)                                                                    \
+    ((void)sizeof(TAKT_CAST(double, flops) + TAKT_CAST(double, bytes)))
 
 #endif
 #endif

@@ -18,7 +18,7 @@ typedef struct takt_system_info {
 } takt_system_info;
 
 /* Takes 2 ms in a process that has used no clock of Takt's yet. Any thread. */
-TAKT_API takt_system_info takt_system(void);
+TAKT_SIZED takt_system_info takt_system(void);
 
 /* CUDA as this process finds it. What could not be found is 0 or "". */
 typedef struct takt_cuda_info {
@@ -36,7 +36,7 @@ typedef struct takt_cuda_info {
 /* Loads and initialises the driver, looks for CUPTI and subscribes to it for a moment, as a
  * recording would. For a process that neither uses CUDA nor records: elsewhere CUPTI is found taken,
  * by Takt itself. Never fails; one thread at a time. */
-TAKT_API takt_cuda_info takt_cuda(void);
+TAKT_SIZED takt_cuda_info takt_cuda(void);
 
 /* A place in which the last takt_cuda() looked for CUPTI. */
 typedef struct takt_cuda_place {
@@ -45,7 +45,7 @@ typedef struct takt_cuda_place {
 } takt_cuda_place;
 
 /* These places, in the order in which it looked, from 0 on. TAKT_NOT_FOUND. One thread at a time. */
-TAKT_API takt_status takt_cuda_searched(uint32_t index, takt_cuda_place *out);
+TAKT_SIZED takt_status takt_cuda_searched(uint32_t index, takt_cuda_place *out);
 
 typedef struct takt_cuda_device_info {
     char     name[128];
@@ -56,7 +56,28 @@ typedef struct takt_cuda_device_info {
 } takt_cuda_device_info;
 
 /* A device of takt_cuda(), from 0 on. TAKT_NOT_FOUND. */
-TAKT_API takt_status takt_cuda_device(uint32_t index, takt_cuda_device_info *out);
+TAKT_SIZED takt_status takt_cuda_device(uint32_t index, takt_cuda_device_info *out);
+
+/* ---- The functions above that fill a struct -------------------------------------------------- */
+
+TAKT_PASS_SIZE(takt_cuda_searched, takt_cuda_place, (uint32_t index), index)
+TAKT_PASS_SIZE(takt_cuda_device, takt_cuda_device_info, (uint32_t index), index)
+
+TAKT_API void takt_system_v1(takt_system_info *out, size_t size);
+TAKT_SIZED takt_system_info takt_system(void)
+{
+    takt_system_info info;
+    takt_system_v1(&info, sizeof info);
+    return info;
+}
+
+TAKT_API void takt_cuda_v1(takt_cuda_info *out, size_t size);
+TAKT_SIZED takt_cuda_info takt_cuda(void)
+{
+    takt_cuda_info info;
+    takt_cuda_v1(&info, sizeof info);
+    return info;
+}
 
 #ifdef __cplusplus
 }

@@ -26,55 +26,52 @@
 #include <type_traits>
 #include <utility>
 
+/* Classes contain structs that grow. So that parts of a program which were compiled with headers of
+ * different releases keep their own, those of a release are in a namespace of its own:
+ * takt::Profiler is takt::v0_1::Profiler. Include this header instead of declaring them. */
+#define TAKT_RELEASE                                                                               \
+    TAKT_JOIN(TAKT_JOIN(v, TAKT_VERSION_MAJOR), TAKT_JOIN(_, TAKT_VERSION_MINOR))
+
 namespace takt {
+inline namespace TAKT_RELEASE {
 
 namespace detail {
 
 /* Keeps a lambda behind one pointer, which is what C hands through as `user`. */
 template <typename Result, typename... Arguments> class Callback {
 public:
-    Callback() noexcept : object_(nullptr), call_(nullptr), free_(nullptr) {}
+    Callback() noexcept : object_(nullptr) {}
 
     template <typename Function>
     explicit Callback(Function function) noexcept
-        : object_(new (std::nothrow) Function(std::move(function))), call_(call_object<Function>),
-          free_(free_object<Function>)
+        : object_(new (std::nothrow) Holder<Function>(std::move(function)))
     {
     }
 
-    Callback(Callback &&other) noexcept
-        : object_(other.object_), call_(other.call_), free_(other.free_)
-    {
-        other.object_ = nullptr;
-    }
+    Callback(Callback &&other) noexcept : object_(other.object_) { other.object_ = nullptr; }
 
     Callback(const Callback &) = delete;
     Callback &operator=(const Callback &) = delete;
 
-    ~Callback()
-    {
-        if (object_)
-            free_(object_);
-    }
+    ~Callback() { delete object_; }
 
     explicit operator bool() const noexcept { return object_ != nullptr; }
 
-    Result operator()(Arguments... arguments) const { return call_(object_, arguments...); }
+    Result operator()(Arguments... arguments) const { return object_->call(arguments...); }
 
 private:
-    template <typename Function> static Result call_object(void *object, Arguments... arguments)
-    {
-        return (*static_cast<Function *>(object))(arguments...);
-    }
+    struct Object {
+        virtual ~Object() {}
+        virtual Result call(Arguments... arguments) = 0;
+    };
 
-    template <typename Function> static void free_object(void *object)
-    {
-        delete static_cast<Function *>(object);
-    }
+    template <typename Function> struct Holder : Object {
+        explicit Holder(Function &&with) : function(std::move(with)) {}
+        Result call(Arguments... arguments) override { return function(arguments...); }
+        Function function;
+    };
 
-    void *object_;
-    Result (*call_)(void *, Arguments...);
-    void (*free_)(void *);
+    Object *object_;
 };
 
 } // namespace detail
@@ -99,7 +96,7 @@ public:
      * that may be kept and used for many timers; what it points to must outlive them. */
     class Options {
     public:
-        Options() noexcept : options_() {}
+        Options() noexcept : options_() { options_.struct_size = sizeof options_; }
 
         Options &inactive(bool on = true) noexcept
         {
@@ -177,16 +174,16 @@ public:
 
     /* `name` must stay valid until the end. */
     explicit ScopedTimer(const char *name, const Options &options = Options()) noexcept
-        : timer_(), report_()
+        : running_(takt_timers_are_on() ? takt_timer_start(&timer_, name, options.get()) : nullptr),
+          report_()
     {
-        takt_timer_begin(&timer_, name, &options.get());
     }
 
     /* `report` is called with (const takt_timing *results, const char *indent) in the place of the
      * tables; without a filter among the options it gets all activities. */
     template <typename Report>
     ScopedTimer(const char *name, const Options &options, Report report) noexcept
-        : timer_(), report_(std::move(report))
+        : running_(nullptr), report_(std::move(report))
     {
         takt_timer_options with_report = options.get();
         if (report_) {
@@ -195,20 +192,26 @@ public:
             if (!with_report.filter)
                 with_report.filter = TAKT_TIMING_ALL;
         }
-        takt_timer_begin(&timer_, name, &with_report);
+        if (takt_timers_are_on())
+            running_ = takt_timer_start(&timer_, name, with_report);
     }
 
-    ~ScopedTimer() { end(); }
+    ~ScopedTimer() { takt_timer_stop(running_); }
 
     /* Neither copied nor moved: the library knows its address. */
     ScopedTimer(const ScopedTimer &) = delete;
     ScopedTimer &operator=(const ScopedTimer &) = delete;
 
     /* Ends it now and returns the milliseconds; 0 if it has ended before or is inactive. */
-    double end() noexcept { return timer_.is_running ? takt_timer_end(&timer_) : 0.0; }
+    double end() noexcept
+    {
+        takt_timer *timer = running_;
+        running_ = nullptr;
+        return takt_timer_stop(timer);
+    }
 
     /* Whether it still runs. */
-    explicit operator bool() const noexcept { return timer_.is_running; }
+    explicit operator bool() const noexcept { return running_ != nullptr; }
 
 private:
     static void call_report(const takt_timing *results, const char *indent, void *user)
@@ -217,6 +220,7 @@ private:
     }
 
     takt_timer timer_;
+    takt_timer *running_; /* timer_, or NULL */
     detail::Callback<void, const takt_timing *, const char *> report_;
 };
 
@@ -270,10 +274,11 @@ template <typename Block> takt_timed timed(uint32_t repeat, uint32_t warmup, Blo
     };
     takt_timed result = takt_timed();
     takt_timed_options options = takt_timed_options();
+    options.struct_size = sizeof options;
     options.repeat = repeat;
     options.warmup = warmup;
     {
-        Loop loop = {takt_timed_begin(&result, &options)};
+        Loop loop = {takt_timed_begin(&result, sizeof result, &options)};
         while (takt_timed_next(&loop.loop))
             block();
     }
@@ -360,7 +365,10 @@ public:
     /* The options that it amounts to, or the defaults. */
     takt_profiler_options options() const noexcept
     {
-        return config_ ? *takt_config_options(config_) : takt_profiler_options_init();
+        takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+        if (config_)
+            takt_config_options(config_, &options);
+        return options;
     }
 
     /* Of the last call that failed: error().message is one line. */
@@ -464,6 +472,7 @@ private:
     detail::Callback<void, const takt_trace *> on_trace_;
 };
 
+} // namespace TAKT_RELEASE
 } // namespace takt
 
 /* TAKT_TIMER of takt/timer.h for C++: the arguments are those of takt::ScopedTimer.

@@ -33,9 +33,9 @@ TAKT_API void takt_samples_free(takt_samples *samples);
  * function returns; `indent` stands before each line of a nested timer. */
 typedef void (*takt_timing_report)(const takt_timing *results, const char *indent, void *user);
 
-/* How a timer works; zero is the default everywhere. */
+/* How a timer works; zero is the default of all but the size. */
 typedef struct takt_timer_options {
-    size_t             struct_size; /* 0 or sizeof(takt_timer_options) */
+    size_t             struct_size; /* sizeof(takt_timer_options); the macros set it */
     bool               inactive;    /* does nothing at all */
     bool               silent;      /* prints nothing */
     bool               detailed;    /* prints the tree of the scopes inside */
@@ -52,22 +52,16 @@ typedef struct takt_timer_options {
     const char        *extra;       /* appended to the printed line; copied at the end */
 } takt_timer_options;
 
-/* A running timer. Its fields are the library's. */
+/* A running timer: what the library keeps of it, with room for later versions. */
 typedef struct takt_timer {
-    const char         *name;
-    takt_timer_options  options;
-    uint64_t            begin_ticks;
-    uint64_t            nvtx_range;
-    takt_timing        *timing;
-    struct tkt_window  *window;
-    takt_open           scope;
-    uint32_t            indent;
-    bool                is_running;
+    uint64_t reserved[32];
 } takt_timer;
 
 /* Begins a timer; `options` may be NULL. `name` must stay valid until its end. On entry, in this
- * order: synchronise, begin collecting, begin the NVTX range, read the clock. */
-TAKT_API void takt_timer_begin(takt_timer *timer, const char *name,
+ * order: synchronise, begin collecting, begin the NVTX range, read the clock. Returns whether it
+ * runs: not if timers are switched off or this one is inactive; nor, with an error in the log, if
+ * struct_size is 0 or otherwise wrong, or options are set that this version does not know. */
+TAKT_API bool takt_timer_begin(takt_timer *timer, const char *name,
                                const takt_timer_options *options);
 
 /* Ends it on the thread that began it and returns the milliseconds between; 0 for an inactive one.
@@ -79,12 +73,12 @@ TAKT_API void takt_timers_enable(bool enable);
 
 /* What a timed block took. Times are nanoseconds per repetition. */
 typedef struct takt_timed {
-    size_t   struct_size;
-    uint64_t count; /* repetitions measured */
+    size_t   struct_size; /* how much of it the library has filled */
+    uint64_t count;       /* repetitions measured */
     double   mean_ns, median_ns, min_ns, max_ns, stddev_ns; /* stddev: of the sample, n - 1 */
     double   flops_per_second; /* declared work by `work_ns`; 0 without, NaN if it is 0 */
     double   bytes_per_second;
-    uint64_t peak_bytes;    /* host memory that the program reports, see takt/memory.h */
+    uint64_t peak_bytes; /* host memory that the program reports, see takt/memory.h; 0: not known */
     uint64_t current_bytes;
 
     /* Of CUDA devices; 0 without. Device time of a repetition: the sum of the activities that it
@@ -103,7 +97,7 @@ typedef struct takt_timed {
 } takt_timed;
 
 typedef struct takt_timed_options {
-    size_t   struct_size; /* 0 or sizeof(takt_timed_options) */
+    size_t   struct_size; /* sizeof(takt_timed_options); the macro sets it */
     uint32_t repeat;      /* repetitions that count; default 1 */
     uint32_t warmup;      /* repetitions before them that do not; default 0 */
     bool     no_devices;  /* leave CUDA alone: launches cost what they cost without Takt, and rates
@@ -112,74 +106,105 @@ typedef struct takt_timed_options {
                            * it, the host's times are those of launching */
 } takt_timed_options;
 
-/* The loop behind TAKT_TIMED. */
+/* The loop behind TAKT_TIMED: what the library keeps of it, with room for later versions. */
 typedef struct takt_timed_loop {
-    takt_timed        *result;
-    takt_timed_options options;
-    uint64_t           round; /* begun, warm-up included */
-    struct tkt_timed  *state; /* NULL without memory: the rounds run, and are not measured */
+    uint64_t reserved[16];
 } takt_timed_loop;
 
 /* Before the first round; before each round and after the last, false when there is none left; at
- * the end, also after a `break`: fills *result from the rounds that were completed. */
-TAKT_API takt_timed_loop takt_timed_begin(takt_timed *result, const takt_timed_options *options);
+ * the end, also after a `break`: fills *result from the rounds that were completed, as far as
+ * `result_size`, the caller's sizeof(takt_timed), goes. `result` and `options` may be NULL. With a
+ * wrong struct_size, or options that this version does not know, an error is logged, and the block
+ * runs as without options. */
+TAKT_API takt_timed_loop takt_timed_begin(takt_timed *result, size_t result_size,
+                                          const takt_timed_options *options);
 TAKT_API bool takt_timed_next(takt_timed_loop *loop);
 TAKT_API void takt_timed_end(takt_timed_loop *loop);
 
-/* Prints the result to standard output, a value a line. */
+/* Prints the result to standard output, a value a line; one that no block has filled is refused
+ * with an error in the log. */
 TAKT_API void takt_timed_print(const takt_timed *result);
+
+/* ---- The library's half of the macros ------------------------------------------------------- */
+
+/* Not 0: takt_timers_enable() has switched timers off. Atomic. */
+extern TAKT_API uint32_t takt_timers_off_v1;
+
+static inline bool takt_timers_are_on(void)
+{
+    return __atomic_load_n(&takt_timers_off_v1, __ATOMIC_RELAXED) == 0;
+}
+
+/* The timer, or NULL if it does not run. The options are taken by value, and copied only for the
+ * call: so the compiler builds none of them for a timer that is inactive. */
+static inline __attribute__((always_inline)) takt_timer *
+takt_timer_start(takt_timer *timer, const char *name, takt_timer_options options)
+{
+    if (options.inactive)
+        return NULL;
+    takt_timer_options all = options;
+    return takt_timer_begin(timer, name, &all) ? timer : NULL;
+}
+
+static inline __attribute__((always_inline)) double takt_timer_stop(takt_timer *timer)
+{
+    return timer ? takt_timer_end(timer) : 0;
+}
 
 #ifdef __cplusplus
 }
 #endif
 
-#define TAKT_ID(prefix) TAKT_JOIN(prefix, __COUNTER__)
+#define TAKT_ID(prefix)  TAKT_JOIN(prefix, __COUNTER__)
+#define TAKT_SIZE_OF(type) .struct_size = sizeof(type)
 
 #ifndef TAKT_DISABLE
 #ifndef __cplusplus
 
-static inline void takt_timer_leave(takt_timer *timer)
+static inline __attribute__((always_inline)) void takt_timer_leave(takt_timer **timer)
 {
-    takt_timer_end(timer);
-}
-
-static inline takt_timer takt_timer_started(const char *name, const takt_timer_options *options)
-{
-    takt_timer timer;
-    takt_timer_begin(&timer, name, options);
-    return timer;
+    takt_timer_stop(*timer);
 }
 
 /* Times from here to the end of the block: TAKT_TIMER("Demo"), or with options by name:
- * TAKT_TIMER("Demo", .synchronize = true). In C++ the options are those of takt::ScopedTimer. */
-#define TAKT_TIMER(...) TAKT_TIMER_VARIABLE(TAKT_ID(takt_timer_), __VA_ARGS__, .struct_size = 0)
-#define TAKT_TIMER_VARIABLE(variable, name, ...)                                                   \
-    __attribute__((cleanup(takt_timer_leave), unused)) takt_timer variable =                       \
-        takt_timer_started(name, &(takt_timer_options){__VA_ARGS__})
+ * TAKT_TIMER("Demo", .synchronize = true). While timers are switched off, neither name nor options
+ * are evaluated. In C++ the options are those of takt::ScopedTimer. */
+#define TAKT_TIMER(...)                                                                            \
+    TAKT_TIMER_AS(__attribute__((cleanup(takt_timer_leave), unused)), TAKT_ID(takt_timer_),        \
+                  __VA_ARGS__, TAKT_SIZE_OF(takt_timer_options))
 
 /* The pair, for blocks that do not nest in the source; `timer` is a new variable. */
-#define TAKT_TIMER_BEGIN(timer, ...) TAKT_TIMER_PAIR(timer, __VA_ARGS__, .struct_size = 0)
-#define TAKT_TIMER_PAIR(timer, name, ...)                                                          \
-    takt_timer timer = takt_timer_started(name, &(takt_timer_options){__VA_ARGS__})
-#define TAKT_TIMER_END(timer) takt_timer_end(&(timer))
+#define TAKT_TIMER_BEGIN(timer, ...)                                                               \
+    TAKT_TIMER_AS(, timer, __VA_ARGS__, TAKT_SIZE_OF(takt_timer_options))
+#define TAKT_TIMER_END(timer) takt_timer_stop(timer)
+
+#define TAKT_TIMER_AS(how, variable, name, ...)                                                    \
+    takt_timer TAKT_JOIN(variable, _room);                                                         \
+    how takt_timer *variable =                                                                     \
+        takt_timers_are_on() ? takt_timer_start(&TAKT_JOIN(variable, _room), name,                 \
+                                                (takt_timer_options){__VA_ARGS__})                 \
+                             : NULL
 
 /* Runs the block that follows `warmup + repeat` times and fills *result:
  * TAKT_TIMED(&result, .repeat = 100, .warmup = 1) { step(); }  `break` ends it early. */
-#define TAKT_TIMED(...) TAKT_TIMED_VARIABLE(TAKT_ID(takt_timed_), __VA_ARGS__, .struct_size = 0)
+#define TAKT_TIMED(...)                                                                            \
+    TAKT_TIMED_VARIABLE(TAKT_ID(takt_timed_), __VA_ARGS__, TAKT_SIZE_OF(takt_timed_options))
 #define TAKT_TIMED_VARIABLE(variable, result, ...)                                                 \
     for (__attribute__((cleanup(takt_timed_end))) takt_timed_loop variable =                       \
-             takt_timed_begin(result, &(takt_timed_options){__VA_ARGS__});                         \
+             takt_timed_begin(result, sizeof(takt_timed), &(takt_timed_options){__VA_ARGS__});     \
          takt_timed_next(&variable);)
 #endif
 
 #else /* TAKT_DISABLE: blocks still run, once; nothing is measured */
 #ifndef __cplusplus
-#define TAKT_TIMER(...)              TAKT_TIMER_CHECKED(__VA_ARGS__, .struct_size = 0)
+#define TAKT_TIMER(...) TAKT_TIMER_CHECKED(__VA_ARGS__, TAKT_SIZE_OF(takt_timer_options))
 #define TAKT_TIMER_CHECKED(name, ...)                                                              \
     ((void)sizeof(takt_checked(name)), (void)sizeof((takt_timer_options){__VA_ARGS__}))
-#define TAKT_TIMER_BEGIN(timer, ...) TAKT_TIMER_CHECKED(__VA_ARGS__, .struct_size = 0)
-#define TAKT_TIMER_END(timer)        takt_checked(NULL) /* 0 */
-#define TAKT_TIMED(...) TAKT_TIMED_ONCE(TAKT_ID(takt_timed_), __VA_ARGS__, .struct_size = 0)
+#define TAKT_TIMER_BEGIN(timer, ...)                                                               \
+    TAKT_TIMER_CHECKED(__VA_ARGS__, TAKT_SIZE_OF(takt_timer_options))
+#define TAKT_TIMER_END(timer) takt_checked(NULL) /* 0 */
+#define TAKT_TIMED(...)                                                                            \
+    TAKT_TIMED_ONCE(TAKT_ID(takt_timed_), __VA_ARGS__, TAKT_SIZE_OF(takt_timed_options))
 #define TAKT_TIMED_ONCE(variable, result, ...)                                                     \
     for (takt_timed *variable = (result);                                                          \
          variable && sizeof((takt_timed_options){__VA_ARGS__}); variable = NULL)

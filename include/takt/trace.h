@@ -1,8 +1,7 @@
 /* takt/trace.h - a sealed recording, read-only: in the program that made it, or from its file.
  *
- * A trace is immutable, but for takt_trace_resolve(); any number of threads may read it. Its tracks
- * are rows of the timeline, a track's spans stand in the order of their begin, parents before
- * children. Times are integer nanoseconds of the takt_now_ns() time line. What fills *out lends its
+ * A trace is immutable; any number of threads may read it. Its tracks are rows of the timeline, a
+ * track's spans stand in the order of their begin, parents before children. Times are integer nanoseconds of the takt_now_ns() time line. What fills *out lends its
  * strings from the trace, and past the end returns TAKT_BAD_ARGUMENT and leaves *out alone.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -33,7 +32,8 @@ TAKT_API takt_status takt_trace_recover(const char *path, takt_trace **out, takt
 TAKT_API const takt_trace *takt_trace_retain(const takt_trace *trace);
 TAKT_API void takt_trace_release(const takt_trace *trace);
 
-/* Why events are missing or changed; counts are in takt_facts.losses. */
+/* Why events are missing or changed; takt_trace_loss() has the counts. A later library may know of
+ * more: takt_loss_name() is NULL behind the last. */
 #define TAKT_LOSS_LIST(X)                                                                          \
     X(TAKT_LOSS_BUFFER_FULL, "dropped", "events dropped because max_memory was used up")           \
     X(TAKT_LOSS_OVERWRITTEN, "overwritten", "events overwritten by the flight recorder")           \
@@ -71,7 +71,7 @@ typedef enum takt_ending {
     TAKT_ENDING_CUT     /* the file was complete, and has lost its end */
 } takt_ending;
 
-/* What a trace is, as a whole. It grows at its end. */
+/* What a trace is, as a whole. */
 typedef struct takt_facts {
     const char *name;    /* of the run */
     const char *backend; /* what timed devices: "none", "CUDA events", "CUPTI 13.0 (130001)" */
@@ -91,7 +91,6 @@ typedef struct takt_facts {
     double      cost_ns;              /* Takt's own estimated time inside the recording */
     uint64_t    begun_before;         /* spans that were open when recording began */
     uint64_t    unfinished;           /* spans that were open when it ended */
-    uint64_t    losses[TAKT_LOSS_COUNT];
     double      device_uncertainty_ns; /* of device times against host times; 0 without a device */
     double      device_resolution_ns;  /* of device times */
     bool        device_uncertainty_is_least; /* it may be more: the recording has no launch, or no
@@ -109,6 +108,9 @@ typedef struct takt_facts {
 
 /* Borrowed as long as the trace. */
 TAKT_API const takt_facts *takt_trace_facts(const takt_trace *trace);
+
+/* How many were lost so; 0 out of range. */
+TAKT_API uint64_t takt_trace_loss(const takt_trace *trace, takt_loss loss);
 
 /* The texts of TAKT_LOSS_LIST: the short name and the explanation. Static; NULL out of range. */
 TAKT_API const char *takt_loss_name(takt_loss loss);
@@ -151,14 +153,15 @@ typedef struct takt_span_info {
 } takt_span_info;
 
 TAKT_API size_t takt_trace_track_count(const takt_trace *trace);
-TAKT_API takt_status takt_trace_track(const takt_trace *trace, size_t track, takt_track_info *out);
-TAKT_API takt_status takt_trace_span(const takt_trace *trace, size_t track, size_t span,
-                                     takt_span_info *out);
+TAKT_SIZED takt_status takt_trace_track(const takt_trace *trace, size_t track,
+                                        takt_track_info *out);
+TAKT_SIZED takt_status takt_trace_span(const takt_trace *trace, size_t track, size_t span,
+                                       takt_span_info *out);
 
 /* Activities in issue order: on host devices by begin time. */
 TAKT_API size_t takt_trace_activity_count(const takt_trace *trace);
-TAKT_API takt_status takt_trace_activity(const takt_trace *trace, size_t index,
-                                         takt_activity *out);
+TAKT_SIZED takt_status takt_trace_activity(const takt_trace *trace, size_t index,
+                                           takt_activity *out);
 
 /* A CUDA device that the recording knows. Fields that nobody could tell are 0 or "". */
 typedef struct takt_device_info {
@@ -172,10 +175,10 @@ typedef struct takt_device_info {
 
 /* Devices by their numbers. */
 TAKT_API size_t takt_trace_device_count(const takt_trace *trace);
-TAKT_API takt_status takt_trace_device(const takt_trace *trace, size_t index,
-                                       takt_device_info *out);
+TAKT_SIZED takt_status takt_trace_device(const takt_trace *trace, size_t index,
+                                         takt_device_info *out);
 
-/* The most that something can do in a second; 0: not known. */
+/* The most that something can do in a second; 0: not known. Frozen. */
 typedef struct takt_peak {
     double flops;     /* floating-point operations */
     double bandwidth; /* bytes from and to memory */
@@ -194,8 +197,8 @@ typedef struct takt_counter_info {
 
 /* Counter samples in the order of their time. */
 TAKT_API size_t takt_trace_counter_count(const takt_trace *trace);
-TAKT_API takt_status takt_trace_counter(const takt_trace *trace, size_t index,
-                                        takt_counter_info *out);
+TAKT_SIZED takt_status takt_trace_counter(const takt_trace *trace, size_t index,
+                                          takt_counter_info *out);
 
 /* A step that was recorded. */
 typedef struct takt_step_info {
@@ -205,7 +208,7 @@ typedef struct takt_step_info {
 } takt_step_info;
 
 TAKT_API size_t takt_trace_step_count(const takt_trace *trace);
-TAKT_API takt_status takt_trace_step(const takt_trace *trace, size_t index, takt_step_info *out);
+TAKT_SIZED takt_status takt_trace_step(const takt_trace *trace, size_t index, takt_step_info *out);
 
 /* All steps of the run up to the end of the recording, recorded or not. */
 typedef struct takt_all_steps {
@@ -218,7 +221,7 @@ typedef struct takt_all_steps {
     double   simulated_seconds; /* per step, as the program has declared; 0: it has not */
 } takt_all_steps;
 
-TAKT_API void takt_trace_all_steps(const takt_trace *trace, takt_all_steps *out);
+TAKT_SIZED takt_status takt_trace_all_steps(const takt_trace *trace, takt_all_steps *out);
 
 /* A call into a device's library: a span with TAKT_SPAN_CALL, and what else is known of it. */
 typedef struct takt_call_info {
@@ -230,7 +233,7 @@ typedef struct takt_call_info {
 
 /* Calls by track, then by begin. */
 TAKT_API size_t takt_trace_call_count(const takt_trace *trace);
-TAKT_API takt_status takt_trace_call(const takt_trace *trace, size_t index, takt_call_info *out);
+TAKT_SIZED takt_status takt_trace_call(const takt_trace *trace, size_t index, takt_call_info *out);
 
 typedef enum takt_arg_kind {
     TAKT_ARG_INT,
@@ -252,8 +255,8 @@ typedef struct takt_arg_info {
 
 /* Arguments of a span, in the order in which they were recorded; 0 past the end. */
 TAKT_API size_t takt_trace_arg_count(const takt_trace *trace, size_t track, size_t span);
-TAKT_API takt_status takt_trace_arg(const takt_trace *trace, size_t track, size_t span,
-                                    size_t index, takt_arg_info *out);
+TAKT_SIZED takt_status takt_trace_arg(const takt_trace *trace, size_t track, size_t span,
+                                      size_t index, takt_arg_info *out);
 
 /* Work that was declared for a span by TAKT_WORK: floating-point operations, and bytes moved.
  * Both 0 where there was none. */
@@ -276,10 +279,10 @@ typedef struct takt_memory_info {
 
 /* Memory events in the order of their time. */
 TAKT_API size_t takt_trace_memory_count(const takt_trace *trace);
-TAKT_API takt_status takt_trace_memory(const takt_trace *trace, size_t index,
-                                       takt_memory_info *out);
+TAKT_SIZED takt_status takt_trace_memory(const takt_trace *trace, size_t index,
+                                         takt_memory_info *out);
 
-/* Totals of an allocator over a time. */
+/* Totals of an allocator over a time. Frozen. */
 typedef struct takt_memory_period {
     uint64_t begin_bytes; /* allocated when it began */
     uint64_t peak_bytes;
@@ -289,7 +292,7 @@ typedef struct takt_memory_period {
     uint64_t unmatched_frees; /* of addresses that nobody allocated; of the recording not known: 0 */
 } takt_memory_period;
 
-/* Memory as the report "memory" has it, in summaries too. It grows at its end. */
+/* Memory as the report "memory" has it, in summaries too. */
 typedef struct takt_memory_totals {
     const char        *device; /* "cuda:0"; "": the host's memory, as the program reports it */
     takt_memory_period recording;
@@ -299,11 +302,14 @@ typedef struct takt_memory_totals {
     uint64_t           capacity_bytes; /* 0: not known */
     uint64_t           pool_bytes; /* reserved by memory pools then */
     uint64_t           pool_used_bytes;
+    bool               is_of_recording; /* what was allocated before is not known, see
+                                         * takt_memory_keep_totals(): since_start is 0, and the rest
+                                         * is of what was allocated while it recorded */
 } takt_memory_totals;
 
 /* The host's is at index 0, those of devices behind it. */
-TAKT_API takt_status takt_trace_memory_totals(const takt_trace *trace, size_t index,
-                                              takt_memory_totals *out);
+TAKT_SIZED takt_status takt_trace_memory_totals(const takt_trace *trace, size_t index,
+                                                takt_memory_totals *out);
 
 typedef struct takt_mark_info {
     const char *name;
@@ -313,7 +319,7 @@ typedef struct takt_mark_info {
 
 /* Marks in the order of their time. */
 TAKT_API size_t takt_trace_mark_count(const takt_trace *trace);
-TAKT_API takt_status takt_trace_mark(const takt_trace *trace, size_t index, takt_mark_info *out);
+TAKT_SIZED takt_status takt_trace_mark(const takt_trace *trace, size_t index, takt_mark_info *out);
 
 /* A wait of the host for a device, or of one stream for another, as the device's library saw it. */
 typedef enum takt_wait_kind {
@@ -335,7 +341,7 @@ typedef struct takt_wait_info {
 
 /* Waits in the order of their begin. */
 TAKT_API size_t takt_trace_wait_count(const takt_trace *trace);
-TAKT_API takt_status takt_trace_wait(const takt_trace *trace, size_t index, takt_wait_info *out);
+TAKT_SIZED takt_status takt_trace_wait(const takt_trace *trace, size_t index, takt_wait_info *out);
 
 /* One frame of a host call stack that profiling.with_stack recorded. What is not known is "" or 0:
  * the program knows its exported functions, `takt` reads the others' names and lines from the
@@ -354,23 +360,42 @@ typedef struct takt_frame_info {
 /* Equal stacks are one. Frames stand innermost first: that of the scope's begin, or of the call. */
 TAKT_API size_t takt_trace_stack_count(const takt_trace *trace);
 TAKT_API size_t takt_trace_frame_count(const takt_trace *trace, size_t stack);
-TAKT_API takt_status takt_trace_frame(const takt_trace *trace, size_t stack, size_t frame,
-                                      takt_frame_info *out);
-
-/* Says what stands in the source at a frame's place: writes the function, file and line of the
- * innermost one inlined there to out[0], and so on to that which is no inline function, at most
- * `capacity`; returns how many, or 0 to leave the frame as it is. Modules and offsets stay. Texts
- * are copied; C++'s names may be mangled. */
-typedef size_t (*takt_frame_resolver)(void *user, const takt_frame_info *frame,
-                                      takt_frame_info *out, size_t capacity);
-
-/* Asks about each frame and rebuilds the stacks. `trace` is one that takt_trace_open() gave, and
- * that nobody else has yet. TAKT_NO_MEMORY leaves it as it was. */
-TAKT_API takt_status takt_trace_resolve(takt_trace *trace, takt_frame_resolver resolve,
-                                        void *user);
+TAKT_SIZED takt_status takt_trace_frame(const takt_trace *trace, size_t stack, size_t frame,
+                                        takt_frame_info *out);
 
 /* The stack at which a span began, or TAKT_NO_STACK. */
 TAKT_API size_t takt_trace_span_stack(const takt_trace *trace, size_t track, size_t span);
+
+/* ---- The functions above that fill *out ------------------------------------------------------ */
+
+TAKT_PASS_SIZE(takt_trace_track, takt_track_info,
+               (const takt_trace *trace, size_t track), trace, track)
+TAKT_PASS_SIZE(takt_trace_span, takt_span_info,
+               (const takt_trace *trace, size_t track, size_t span), trace, track, span)
+TAKT_PASS_SIZE(takt_trace_activity, takt_activity,
+               (const takt_trace *trace, size_t index), trace, index)
+TAKT_PASS_SIZE(takt_trace_device, takt_device_info,
+               (const takt_trace *trace, size_t index), trace, index)
+TAKT_PASS_SIZE(takt_trace_counter, takt_counter_info,
+               (const takt_trace *trace, size_t index), trace, index)
+TAKT_PASS_SIZE(takt_trace_step, takt_step_info,
+               (const takt_trace *trace, size_t index), trace, index)
+TAKT_PASS_SIZE(takt_trace_all_steps, takt_all_steps, (const takt_trace *trace), trace)
+TAKT_PASS_SIZE(takt_trace_call, takt_call_info,
+               (const takt_trace *trace, size_t index), trace, index)
+TAKT_PASS_SIZE(takt_trace_arg, takt_arg_info,
+               (const takt_trace *trace, size_t track, size_t span, size_t index),
+               trace, track, span, index)
+TAKT_PASS_SIZE(takt_trace_memory, takt_memory_info,
+               (const takt_trace *trace, size_t index), trace, index)
+TAKT_PASS_SIZE(takt_trace_memory_totals, takt_memory_totals,
+               (const takt_trace *trace, size_t index), trace, index)
+TAKT_PASS_SIZE(takt_trace_mark, takt_mark_info,
+               (const takt_trace *trace, size_t index), trace, index)
+TAKT_PASS_SIZE(takt_trace_wait, takt_wait_info,
+               (const takt_trace *trace, size_t index), trace, index)
+TAKT_PASS_SIZE(takt_trace_frame, takt_frame_info,
+               (const takt_trace *trace, size_t stack, size_t frame), trace, stack, frame)
 
 #ifdef __cplusplus
 }

@@ -139,7 +139,9 @@ static takt_profiler *start_profiler(const takt_config *config, double simulated
     takt_profiler *profiler = NULL;
     if (!takt_config_enabled(config))
         return NULL;
-    takt_status status = takt_profiler_create(takt_config_options(config), &profiler);
+    takt_profiler_options options;
+    takt_config_options(config, &options);
+    takt_status status = takt_profiler_create(&options, &profiler);
     if (status == TAKT_OK)
         status = takt_profiler_start(profiler);
     if (status == TAKT_OK)

@@ -94,7 +94,7 @@ static bool is_recording(void)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     return false;
 #else
-    return (takt_thread_hot_v1.is_busy & TKT_BUSY_INSIDE) != 0;
+    return (takt_thread_hot_v1.busy & TKT_BUSY_INSIDE) != 0;
 #endif
 }
 
@@ -121,10 +121,10 @@ static header *map_block(header *old, size_t bytes)
 static void *call_host(void *pointer, size_t size)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
-    uint64_t was_busy = thread->is_busy;
-    thread->is_busy = was_busy | TKT_BUSY_HOST;
+    uint64_t was_busy = thread->busy;
+    thread->busy = was_busy | TAKT_BUSY | TKT_BUSY_HOST;
     void *result = host.resize(host.user, pointer, size);
-    thread->is_busy = was_busy;
+    thread->busy = was_busy;
     return result;
 }
 

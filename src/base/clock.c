@@ -2,7 +2,9 @@
  * inline code of takt/scope.h; CLOCK_MONOTONIC is what other tools and other processes use. Each
  * pair of readings brackets one CLOCK_MONOTONIC reading between two of the counter: the counter
  * stood somewhere between the two when the clock was read, so half of their distance bounds the
- * error, and of a few pairs the narrowest is kept.
+ * error, and of a few pairs the narrowest is kept. The counter itself tells the time only to a
+ * tick, which is 40 ns on aarch64 machines whose counter runs at 25 MHz: a tick is added to the
+ * error.
  *
  * The uncertainty of a fit is the larger of the errors of its two pairs, plus CLOCK_MONOTONIC's
  * granularity of 1 ns: between two points that are at most e0 and e1 off, a line is at most
@@ -28,6 +30,11 @@ static uint64_t read_counter(void)
     return __rdtsc();
 }
 
+static uint64_t read_counter_in_order(void)
+{
+    return __rdtsc();
+}
+
 /* Advanced power management leaf, EDX bit 8: the TSC runs at one rate in all power states (Intel
  * SDM volume 3, "Invariant TSC"; AMD APM volume 3, appendix E.4). */
 static bool counter_is_invariant(void)
@@ -40,6 +47,15 @@ static uint64_t read_counter(void)
 {
     uint64_t ticks;
     __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+}
+
+/* The processor may read its counter early, before instructions that stand in front of it (Arm ARM,
+ * "Generic Timer"); the barrier keeps it in its place. */
+static uint64_t read_counter_in_order(void)
+{
+    uint64_t ticks;
+    __asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks)::"memory");
     return ticks;
 }
 
@@ -98,9 +114,9 @@ static clock_pair read_pair(void)
 {
     clock_pair best = {.width_ticks = UINT64_MAX};
     for (int i = 0; i < PAIR_ATTEMPTS; i++) {
-        uint64_t before = read_counter();
+        uint64_t before = read_counter_in_order();
         uint64_t ns = read_monotonic();
-        uint64_t width = read_counter() - before;
+        uint64_t width = read_counter_in_order() - before;
         if (width < best.width_ticks)
             best = (clock_pair){before + width / 2, ns, width};
     }
@@ -182,9 +198,9 @@ static void wait_until(uint64_t ns)
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL);
 }
 
-static double half_width_ns(clock_pair pair, double ns_per_tick)
+static double error_of(clock_pair pair, double ns_per_tick)
 {
-    return (double)pair.width_ticks / 2 * ns_per_tick;
+    return ((double)pair.width_ticks / 2 + 1) * ns_per_tick;
 }
 
 static tkt_clock_fit line_through(clock_pair from, clock_pair to)
@@ -193,8 +209,8 @@ static tkt_clock_fit line_through(clock_pair from, clock_pair to)
     tkt_int128 scaled_ns = (tkt_int128)(to.ns - from.ns) << 32;
     uint64_t ns_per_tick = (uint64_t)((scaled_ns + ticks / 2) / ticks);
     double rate = (double)ns_per_tick / (double)ONE_NS_PER_TICK;
-    double from_error = half_width_ns(from, rate);
-    double to_error = half_width_ns(to, rate);
+    double from_error = error_of(from, rate);
+    double to_error = error_of(to, rate);
     return (tkt_clock_fit){
         /* The later point is the base: what is recorded is near it, so that the rounding of
          * ns_per_tick has little distance to add up over. */
@@ -222,6 +238,31 @@ tkt_clock_fit tkt_clock_fit_now(void)
         return identity(MONOTONIC_GRAIN_NS);
     pthread_once(&first_once, take_first_pair); /* done, unless an earlier constructor asks */
     return fit_from(first_pair);
+}
+
+static _Atomic uint64_t last_rate;
+static _Atomic uint64_t rate_ticks; /* from the first pair on; the rate holds for so long */
+
+static uint64_t make_rate(void)
+{
+    tkt_clock_fit fit = tkt_clock_fit_now();
+    uint64_t baseline = fit.base_ticks - first_pair.ticks;
+    atomic_store_explicit(&last_rate, fit.ns_per_tick, memory_order_relaxed);
+    /* release: pairs with the acquire in tkt_clock_rate() */
+    atomic_store_explicit(&rate_ticks, baseline < UINT64_MAX / 2 ? 2 * baseline : 0,
+                          memory_order_release);
+    return fit.ns_per_tick;
+}
+
+uint64_t tkt_clock_rate(uint64_t now_ticks)
+{
+    if (fake_now() || source_now() != SOURCE_COUNTER)
+        return ONE_NS_PER_TICK;
+    /* acquire: pairs with the release in make_rate() */
+    uint64_t until = atomic_load_explicit(&rate_ticks, memory_order_acquire);
+    if (until == 0 || now_ticks - first_pair.ticks >= until)
+        return make_rate();
+    return atomic_load_explicit(&last_rate, memory_order_relaxed);
 }
 
 double tkt_clock_residual_ns(const tkt_clock_fit *fit)

@@ -33,6 +33,10 @@ const char *tkt_clock_name(void);
  * once in a process's life. */
 tkt_clock_fit tkt_clock_fit_now(void);
 
+/* ns_per_tick of a fit over at least half of the time up to `now_ticks`, a reading of the clock:
+ * for durations, where a fit of their own would cost more than what they are taken of. */
+uint64_t tkt_clock_rate(uint64_t now_ticks);
+
 /* How far the fit is from CLOCK_MONOTONIC at this moment, in ns, absolute. */
 double tkt_clock_residual_ns(const tkt_clock_fit *fit);
 

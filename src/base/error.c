@@ -1,4 +1,4 @@
-/* Texts for failures, and option structs that age. */
+/* Texts for failures, and structs that grow while programs stay as they are: takt/base.h. */
 #include "base/error.h"
 
 #include "base/line.h"
@@ -8,9 +8,6 @@
 
 /* No option struct of ours is near this size; a larger one is memory that was never initialised. */
 #define LARGEST_OPTIONS ((size_t)64 << 10)
-
-#define TEXT_OF(number)  TEXT_OF_(number)
-#define TEXT_OF_(number) #number
 
 const char *takt_status_text(takt_status status)
 {
@@ -24,8 +21,7 @@ const char *takt_status_text(takt_status status)
 
 const char *takt_version(void)
 {
-    return TEXT_OF(TAKT_VERSION_MAJOR) "." TEXT_OF(TAKT_VERSION_MINOR) "." TEXT_OF(
-        TAKT_VERSION_PATCH);
+    return TAKT_VERSION;
 }
 
 takt_status tkt_error_set(takt_error *error, takt_status status, const char *format, ...)
@@ -67,8 +63,6 @@ takt_status tkt_options_import(void *into, size_t size, const void *from)
     size_t given = size;
     if (from)
         memcpy(&given, from, sizeof given);
-    if (given == 0)
-        given = size;
     if (given < sizeof given || given > LARGEST_OPTIONS)
         return TAKT_BAD_ARGUMENT;
     if (given > size && !is_zero((const unsigned char *)from + size, given - size))
@@ -77,5 +71,37 @@ takt_status tkt_options_import(void *into, size_t size, const void *from)
     if (from)
         memcpy(into, from, given < size ? given : size);
     memcpy(into, &size, sizeof size);
+    return TAKT_OK;
+}
+
+takt_status tkt_options_read(void *into, size_t size, const void *from, const char *init)
+{
+    size_t given = size;
+    if (from)
+        memcpy(&given, from, sizeof given);
+    takt_status status = tkt_options_import(into, size, from);
+    if (status == TAKT_OK)
+        return status;
+    if (given < sizeof given || given > LARGEST_OPTIONS)
+        tkt_log(TAKT_LOG_ERROR, "options of %zu bytes are none: start from %s", given, init);
+    else
+        tkt_log(TAKT_LOG_ERROR,
+                "options from the %s of newer headers ask for what this library, %s, does not "
+                "have: leave it out, or update libtakt",
+                init, takt_version());
+    return status;
+}
+
+void takt_options_init(void *options, size_t size)
+{
+    memset(options, 0, size);
+    memcpy(options, &size, size < sizeof size ? size : sizeof size);
+}
+
+takt_status tkt_fill(void *out, size_t out_size, const void *own, size_t size)
+{
+    size_t common = size < out_size ? size : out_size;
+    memcpy(out, own, common);
+    memset((char *)out + common, 0, out_size - common);
     return TAKT_OK;
 }

@@ -1,4 +1,5 @@
-/* Errors with a place and a reason, log lines, and option structs that age. */
+/* Errors with a place and a reason, log lines, and structs of callers that were compiled with older
+ * or newer headers. */
 #ifndef TKT_BASE_ERROR_H
 #define TKT_BASE_ERROR_H
 
@@ -19,9 +20,16 @@ takt_status tkt_error_at(takt_error *error, takt_status status, uint32_t line, u
 void tkt_log(takt_log_level level, const char *format, ...) TKT_PRINTF(2, 3);
 
 /* Reads a caller's option struct of `given` bytes into ours of `size`: a shorter one is padded with
- * zeros, a longer one is accepted while the bytes that we do not know are zero. given == 0 means
- * `size`, `from` NULL means all zero. The first member of such a struct is its size_t struct_size,
- * which ours gets as `size`. TAKT_BAD_ARGUMENT otherwise, and *into stays as it was. */
+ * zeros, a longer one is accepted while the bytes that we do not know are zero. `from` NULL means all
+ * zero. The first member of such a struct is its size_t struct_size, which ours gets as `size`.
+ * TAKT_BAD_ARGUMENT otherwise, and for a size that cannot be, such as 0; *into stays as it was. */
 takt_status tkt_options_import(void *into, size_t size, const void *from);
+
+/* The same for options that start from `init`, the name of their macro; failures are logged. */
+takt_status tkt_options_read(void *into, size_t size, const void *from, const char *init);
+
+/* Copies our struct of `size` bytes to a caller's of `out_size`: as much as fits, and zeros behind
+ * it. Returns TAKT_OK. */
+takt_status tkt_fill(void *out, size_t out_size, const void *own, size_t size);
 
 #endif

@@ -30,7 +30,8 @@ static inline uint32_t tkt_histogram_bucket(uint64_t value)
 static inline void tkt_histogram_add(tkt_histogram *histogram, uint64_t value)
 {
     uint32_t *bucket = &histogram->buckets[tkt_histogram_bucket(value)];
-    *bucket += *bucket != UINT32_MAX;
+    if (++*bucket == 0)
+        *bucket = UINT32_MAX;
 }
 
 /* The middle of a bucket. */

@@ -38,6 +38,33 @@ bool tkt_condition_wait_for(tkt_condition *condition, tkt_mutex *mutex, uint32_t
     return pthread_cond_clockwait(condition, mutex, CLOCK_MONOTONIC, &end) == 0;
 }
 
+static void relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#else
+    __asm__ volatile("yield" ::: "memory");
+#endif
+}
+
+/* The holder may have been suspended. A thread of higher priority would keep it from going on by
+ * asking, or yielding, for ever: so it sleeps in the end. */
+__attribute__((noinline)) void tkt_spin_wait(tkt_spin *spin)
+{
+    enum {
+        RELAXED = 100,
+        YIELDED = 200
+    };
+    for (unsigned i = 0; __atomic_load_n(spin, __ATOMIC_RELAXED) != 0 ||
+                         __atomic_exchange_n(spin, 1, __ATOMIC_ACQUIRE) != 0;
+         i++) {
+        if (i < RELAXED)
+            relax();
+        else
+            tkt_thread_pause_ms(i >= YIELDED);
+    }
+}
+
 takt_status tkt_thread_start(tkt_thread *thread, const char *name, void *(*run)(void *),
                              void *argument)
 {

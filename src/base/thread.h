@@ -15,24 +15,25 @@ static inline void tkt_mutex_lock(tkt_mutex *mutex) { pthread_mutex_lock(mutex);
 static inline bool tkt_mutex_try(tkt_mutex *mutex) { return pthread_mutex_trylock(mutex) == 0; }
 static inline void tkt_mutex_unlock(tkt_mutex *mutex) { pthread_mutex_unlock(mutex); }
 
-/* What `is_busy` of a thread's hot state says. While it is not 0, the header's fast paths leave
- * everything to the library. */
+/* What `busy` of a thread's hot state says, together with TAKT_BUSY. While it is not 0, the header's
+ * fast paths leave everything to the library. */
 #define TKT_BUSY_INSIDE 1u /* between two consistent states: a signal handler may not record */
 #define TKT_BUSY_HOST   2u /* in the host's allocator, what is recorded there is ignored */
 #define TKT_BUSY_ENDING 4u /* the thread has begun to end; it may record, but nobody sees it go */
+#define TKT_BUSY_SHUT   8u /* whatever comes next comes to the library: see record/log.h */
 
 static inline uint64_t tkt_busy_begin(void)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
-    uint64_t was = thread->is_busy;
-    thread->is_busy = was | TKT_BUSY_INSIDE;
+    uint64_t was = thread->busy;
+    thread->busy = was | TAKT_BUSY | TKT_BUSY_INSIDE;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     return was;
 }
 static inline void tkt_busy_end(uint64_t was)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    takt_thread_hot_v1.is_busy = was;
+    takt_thread_hot_v1.busy = was;
 }
 
 /* For locks that recording takes, too: who holds one is busy, so that no signal handler on the same
@@ -47,6 +48,20 @@ static inline void tkt_busy_unlock(tkt_mutex *mutex, uint64_t was)
 {
     tkt_mutex_unlock(mutex);
     tkt_busy_end(was);
+}
+
+/* A lock for a few instructions, which takes one atomic operation instead of a mutex' two calls. Its
+ * holder must be busy, too, and neither wait nor call the program's code. Starts as 0. */
+typedef uint32_t tkt_spin;
+void tkt_spin_wait(tkt_spin *spin); /* takes it when it is free */
+static inline void tkt_spin_lock(tkt_spin *spin)
+{
+    if (__builtin_expect(__atomic_exchange_n(spin, 1, __ATOMIC_ACQUIRE) != 0, 0))
+        tkt_spin_wait(spin);
+}
+static inline void tkt_spin_unlock(tkt_spin *spin)
+{
+    __atomic_store_n(spin, 0, __ATOMIC_RELEASE); /* pairs with the acquire in tkt_spin_lock() */
 }
 
 typedef pthread_cond_t tkt_condition;

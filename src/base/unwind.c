@@ -7,7 +7,14 @@
 #include <pthread.h>
 #include <unwind.h>
 
+/* Of a function that has called another one. */
+typedef struct frame {
+    uintptr_t stack_pointer;
+    uintptr_t frame_pointer;
+} frame;
+
 typedef struct walk {
+    frame callee; /* of the function whose caller comes next */
     uintptr_t caller;
     tkt_return *returns;
     uint32_t count;
@@ -18,6 +25,7 @@ static struct {
     _Unwind_Reason_Code (*backtrace)(_Unwind_Trace_Fn, void *);
     uintptr_t (*address)(struct _Unwind_Context *);
     uintptr_t (*stack_pointer)(struct _Unwind_Context *);
+    uintptr_t (*reg)(struct _Unwind_Context *, int);
 } unwinder;
 
 static void load(void)
@@ -27,7 +35,8 @@ static void load(void)
         return;
     *(void **)&unwinder.address = tkt_library_symbol(library, "_Unwind_GetIP");
     *(void **)&unwinder.stack_pointer = tkt_library_symbol(library, "_Unwind_GetCFA");
-    if (unwinder.address && unwinder.stack_pointer)
+    *(void **)&unwinder.reg = tkt_library_symbol(library, "_Unwind_GetGR");
+    if (unwinder.address && unwinder.stack_pointer && unwinder.reg)
         *(void **)&unwinder.backtrace = tkt_library_symbol(library, "_Unwind_Backtrace");
 }
 
@@ -38,30 +47,80 @@ bool tkt_unwind_load(void)
     return unwinder.backtrace != NULL;
 }
 
-/* What stands on the stack may be anybody's, with a sanitizer's marks on it. */
-__attribute__((no_sanitize("address", "thread"))) static bool holds(const tkt_return *at)
+/* ---- Where a return address is --------------------------------------------------------------- */
+
+#if defined(__x86_64__)
+static frame frame_of(struct _Unwind_Context *context)
 {
-    return *at->slot == at->address;
+    return (frame){unwinder.stack_pointer(context), 0};
 }
 
-/* A frame's stack pointer is where its callee's frame ended. On x86-64 the call has left the return
- * address just below; elsewhere the callee has put it where it likes. */
-static const uintptr_t *slot_of(uintptr_t stack_pointer, uintptr_t address)
+/* The call leaves the return address just below `end`, where the callee's frame ends. */
+static const uintptr_t *place_in(const frame *callee, uintptr_t end)
 {
-    tkt_return found = {address, (const uintptr_t *)stack_pointer - 1};
-    return holds(&found) ? found.slot : NULL;
+    (void)callee;
+    return (const uintptr_t *)end - 1;
+}
+
+static uintptr_t without_signature(uintptr_t address)
+{
+    return address;
+}
+#else
+static frame frame_of(struct _Unwind_Context *context)
+{
+    enum {
+        X29 = 29 /* its DWARF number, too */
+    };
+    return (frame){unwinder.stack_pointer(context), unwinder.reg(context, X29)};
+}
+
+/* A callee that keeps a frame pointer, as compilers do here unless told otherwise, has a frame
+ * record: the caller's x29, then the return address (AAPCS64, "The Frame Pointer"). NULL when the
+ * record is not in the callee's own frame, which ends at `end`. */
+static const uintptr_t *place_in(const frame *callee, uintptr_t end)
+{
+    uintptr_t place = callee->frame_pointer + sizeof(uintptr_t);
+    bool is_own = place % sizeof(uintptr_t) == 0 && place >= callee->stack_pointer && place < end;
+    return is_own ? (const uintptr_t *)place : NULL;
+}
+
+/* Functions compiled with -mbranch-protection sign the address that they store. Hint 7 is xpaclri,
+ * which processors without signatures take for a nop. */
+static uintptr_t without_signature(uintptr_t address)
+{
+    register uintptr_t x30 __asm__("x30") = address;
+    __asm__("hint 7" : "+r"(x30));
+    return x30;
+}
+#endif
+
+/* The stack may hold anything here, with a sanitizer's marks on it. */
+__attribute__((no_sanitize("address", "thread"))) static bool holds(const tkt_return *at)
+{
+    return without_signature(*at->slot) == at->address;
+}
+
+/* NULL unless the address is where the compiler is expected to put it. */
+static const uintptr_t *slot_of(const frame *callee, uintptr_t end, uintptr_t address)
+{
+    tkt_return found = {address, place_in(callee, end)};
+    return found.slot && holds(&found) ? found.slot : NULL;
 }
 
 static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *user)
 {
     walk *w = user;
     uintptr_t address = unwinder.address(context);
+    const frame callee = w->callee;
+    w->callee = frame_of(context);
     if (w->count == 0 && address != w->caller)
         return _URC_NO_REASON;
     if (address == 0 || w->count == w->most)
         return _URC_END_OF_STACK;
-    uintptr_t stack_pointer = unwinder.stack_pointer(context);
-    w->returns[w->count++] = (tkt_return){address, slot_of(stack_pointer, address)};
+    /* The unwinder's stack pointer of a function is where the frame of its callee ends. */
+    const uintptr_t *slot = slot_of(&callee, w->callee.stack_pointer, address);
+    w->returns[w->count++] = (tkt_return){address, slot};
     return _URC_NO_REASON;
 }
 

@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A return address, and where on the stack it was found; `slot` is NULL where that is not known. */
+/* A return address, and where on the stack it was found; `slot` is NULL where that is not known: on
+ * aarch64, in a function compiled with -fomit-frame-pointer. */
 typedef struct tkt_return {
     uintptr_t        address;
     const uintptr_t *slot;

@@ -142,7 +142,8 @@ typedef struct cli_side {
     char      *devices; /* "cuda:0 NAME, cuda:1 NAME", "none" */
     char      *losses;  /* "none", "12 dropped, 3 cut" */
     uint64_t   losses_in_all;
-    takt_facts facts;   /* without the strings; steps and losses of all runs, spans if all have */
+    uint64_t   lost[TAKT_LOSS_COUNT]; /* of all runs */
+    takt_facts facts;   /* without the strings; steps of all runs, spans if all have */
     double     wall_ns; /* of all runs */
     unsigned   varies;  /* bits 1 << CLI_FACT_...: what its runs do not agree in */
 } cli_side;

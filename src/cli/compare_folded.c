@@ -121,7 +121,8 @@ static takt_status add_table(cli_comparison *comparison, int side, const takt_tr
     text table = {0};
     char *fields[MOST_FIELDS];
     takt_sink sink = {.write = append, .user = &table};
-    takt_report_options options = {.format = TAKT_CSV, .rows = -1, .all = all};
+    takt_report_options options = {
+        .struct_size = sizeof options, .format = TAKT_FORMAT_CSV, .rows = -1, .all = all};
     takt_status status = takt_report(trace, "scopes", &options, &sink);
 
     char *line = status == TAKT_OK ? split_line(table.bytes, fields) : NULL;

@@ -84,7 +84,7 @@ static void look_at_side(const cli_comparison *c, int side, cli_obstacles *out)
                               ? "%c is cut off"
                               : "%c is incomplete: its program was killed, or still runs",
                           side_name(side));
-    if (of->losses_in_all > of->facts.losses[TAKT_LOSS_CUT])
+    if (of->losses_in_all > of->lost[TAKT_LOSS_CUT])
         cli_obstacles_add(out, CLI_FACT_LOSSES, "%c lost events: %.200s", side_name(side),
                           of->losses);
     for (size_t i = 0; i < c->rows.count; i++)

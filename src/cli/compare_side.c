@@ -49,8 +49,9 @@ static bool take_text(cli_side *side, char **text, char *now, cli_fact_kind fact
     return true;
 }
 
-static void take_facts(cli_side *side, const takt_facts *facts)
+static void take_facts(cli_side *side, const takt_trace *trace)
 {
+    const takt_facts *facts = takt_trace_facts(trace);
     takt_facts *all = &side->facts;
 
     if (side->runs > 0) {
@@ -63,7 +64,7 @@ static void take_facts(cli_side *side, const takt_facts *facts)
         all->ending = facts->ending;
     all->step_count += facts->step_count;
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        all->losses[i] += facts->losses[i];
+        side->lost[i] += takt_trace_loss(trace, (takt_loss)i);
     side->wall_ns += (double)(facts->end_ns - facts->begin_ns);
 }
 
@@ -74,7 +75,7 @@ static bool tell_losses(cli_side *side)
 
     side->losses_in_all = 0;
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
-        uint64_t count = side->facts.losses[i];
+        uint64_t count = side->lost[i];
         if (count == 0)
             continue;
         add(&l, "%s%llu %s", l.used ? ", " : "", (unsigned long long)count,
@@ -90,7 +91,7 @@ bool cli_side_add(cli_side *side, const takt_trace *trace)
 {
     const takt_facts *facts = takt_trace_facts(trace);
 
-    take_facts(side, facts);
+    take_facts(side, trace);
     side->runs++;
     return take_text(side, &side->run, strdup(facts->name), CLI_FACT_RUN) &&
            take_text(side, &side->backend, strdup(facts->backend), CLI_FACT_BACKEND) &&

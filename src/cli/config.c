@@ -2,6 +2,8 @@
  * the library's one schema. */
 #include "cli/config.h"
 
+#include "config/markdown.h"
+
 #include <string.h>
 
 static const cli_option options[] = {
@@ -27,7 +29,9 @@ static const cli_syntax syntax = {
 static takt_status try_profiler(const takt_config *config)
 {
     takt_profiler *profiler = NULL;
-    takt_status status = takt_profiler_create(takt_config_options(config), &profiler);
+    takt_profiler_options meant;
+    takt_config_options(config, &meant);
+    takt_status status = takt_profiler_create(&meant, &profiler);
     takt_profiler_destroy(profiler);
     return status;
 }
@@ -103,7 +107,7 @@ typedef struct schema_printer {
 static const schema_printer printers[] = {
     {"explain", takt_config_explain, takt_config_json},
     {"options", takt_config_help, NULL},
-    {"markdown", takt_config_markdown, NULL},
+    {"markdown", tkt_config_markdown, NULL},
 };
 
 enum {

@@ -44,21 +44,22 @@ static void put_names(const char *key, const char *const *names, size_t count)
 static void put_meaning(const takt_config *config)
 {
     static const char *const modes[] = {"trace", "summary", "both", "flight"};
-    const takt_profiler_options *options = takt_config_options(config);
+    takt_profiler_options options;
+    takt_config_options(config, &options);
 
     put_truth("enabled", takt_config_enabled(config));
-    put_text("name", options->name);
-    put_text("mode", modes[options->mode]);
-    put_schedule(&options->schedule);
-    put_truth("cpu", !options->no_host);
-    put_truth("cuda", !options->no_devices);
-    put_text("graph", options->whole_graphs ? "launch" : "node");
-    put_names("reports", options->reports, options->report_count);
-    put_names("traces", options->traces, options->trace_count);
-    put_text("directory", options->directory);
-    put_truth("stream", options->stream);
+    put_text("name", options.name);
+    put_text("mode", modes[options.mode]);
+    put_schedule(&options.schedule);
+    put_truth("cpu", !options.no_host);
+    put_truth("cuda", !options.no_devices);
+    put_text("graph", options.whole_graphs ? "launch" : "node");
+    put_names("reports", options.reports, options.report_count);
+    put_names("traces", options.traces, options.trace_count);
+    put_text("directory", options.directory);
+    put_truth("stream", options.stream);
     printf(",\n  \"max_trace_size\": %" PRIu64 ",\n  \"max_memory\": %" PRIu64,
-           options->max_trace_bytes, options->max_memory_bytes);
+           options.max_trace_bytes, options.max_memory_bytes);
 }
 
 static void put_error(const takt_error *error)

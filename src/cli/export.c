@@ -242,7 +242,7 @@ static int plan_and_write(const export_request *request)
 
 int cli_export(int argc, char **argv)
 {
-    export_request request = {0};
+    export_request request = {.export_options = TAKT_EXPORT_OPTIONS_INIT};
 
     fill_syntax(&request);
     int result = parse(&request, argc, argv);

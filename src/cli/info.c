@@ -210,18 +210,19 @@ static const char *hint(const takt_facts *facts, int loss)
     return is_told && facts->has_spans ? "; by scope: takt report --launches FILE" : "";
 }
 
-static void print_losses(const takt_facts *facts)
+static void print_losses(const takt_trace *trace, const takt_facts *facts)
 {
     char number[NUMBER];
     bool has_none = true;
 
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
-        if (facts->losses[i] == 0 || i == TAKT_LOSS_CUT)
+        uint64_t lost = takt_trace_loss(trace, (takt_loss)i);
+        if (lost == 0 || i == TAKT_LOSS_CUT)
             continue;
         print_key(has_none ? "losses" : "");
         printf("%s%s %s: %s%s\n", facts->ending == TAKT_ENDING_KILLED ? "at least " : "",
-               cli_count_text(number, sizeof number, facts->losses[i]),
-               takt_loss_name((takt_loss)i), takt_loss_text((takt_loss)i), hint(facts, i));
+               cli_count_text(number, sizeof number, lost), takt_loss_name((takt_loss)i),
+               takt_loss_text((takt_loss)i), hint(facts, i));
         has_none = false;
     }
     if (!has_none)
@@ -262,8 +263,10 @@ static void print_cut(const takt_facts *facts)
 }
 
 /* What the end of the file lacks; nothing of a whole trace. */
-static void print_ending(const takt_facts *facts)
+static void print_ending(const takt_trace *trace, const takt_facts *facts)
 {
+    uint64_t cut_bytes = takt_trace_loss(trace, TAKT_LOSS_CUT);
+
     if (facts->ending == TAKT_ENDING_WHOLE)
         return;
     print_key("incomplete");
@@ -271,11 +274,11 @@ static void print_ending(const takt_facts *facts)
         print_killed(facts);
     else
         print_cut(facts);
-    if (facts->losses[TAKT_LOSS_CUT] == 0)
+    if (cut_bytes == 0)
         return;
     print_key("");
     printf("its last ");
-    print_count(facts->losses[TAKT_LOSS_CUT], "byte", "bytes");
+    print_count(cut_bytes, "byte", "bytes");
     puts(" could not be read");
 }
 
@@ -306,8 +309,8 @@ static void print_trace(const char *path, const takt_trace *trace)
     print_devices(trace, facts);
     print_clock(facts);
     print_open_scopes(facts);
-    print_losses(facts);
-    print_ending(facts);
+    print_losses(trace, facts);
+    print_ending(trace, facts);
 }
 
 /* Of several files as JSON, each object stands behind "[" or ",". */

@@ -76,12 +76,12 @@ static void put_devices(const takt_trace *trace)
     putchar(']');
 }
 
-static void put_losses(const takt_facts *facts)
+static void put_losses(const takt_trace *trace)
 {
     put_key("losses");
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
         printf("%s\"%s\": %" PRIu64, i ? ", " : "{", takt_loss_name((takt_loss)i),
-               facts->losses[i]);
+               takt_trace_loss(trace, (takt_loss)i));
     putchar('}');
 }
 
@@ -129,6 +129,6 @@ void cli_info_json(const char *path, const takt_trace *trace)
     put_real("cost_ns", facts->cost_ns);
     put_spans_count("begun_before", facts, facts->begun_before);
     put_spans_count("unfinished", facts, facts->unfinished);
-    put_losses(facts);
+    put_losses(trace);
     fputs("\n}", stdout);
 }

@@ -52,9 +52,10 @@ static void tell_contents(const takt_trace *trace)
     printf("%s spans, of them %s open at the end",
            cli_count_text(spans, sizeof spans, facts->span_count),
            cli_count_text(open, sizeof open, facts->unfinished));
-    if (facts->losses[TAKT_LOSS_INCOMPLETE])
+    uint64_t incomplete = takt_trace_loss(trace, TAKT_LOSS_INCOMPLETE);
+    if (incomplete)
         printf("; %s launches without an activity",
-               cli_count_text(lacking, sizeof lacking, facts->losses[TAKT_LOSS_INCOMPLETE]));
+               cli_count_text(lacking, sizeof lacking, incomplete));
     putchar('\n');
 }
 

@@ -107,7 +107,7 @@ static int check_request(const report_request *request)
     if (request->is_html && request->choice.wanted_count > 0)
         return cli_usage_error(syntax, "--html has all reports: leave out --%s",
                                request->choice.wanted[0]);
-    if (request->is_html && request->show.options.format != TAKT_TEXT)
+    if (request->is_html && request->show.options.format != TAKT_FORMAT_TEXT)
         return cli_usage_error(syntax, "--html is a format of its own: leave out the other one");
     return CLI_NO_ITEM;
 }
@@ -129,15 +129,15 @@ static void print_separator(const report_request *request, bool is_first, const 
     char clean[512];
     takt_format format = request->show.options.format;
 
-    if (format == TAKT_JSON && request->choice.file_count * request->choice.wanted_count > 1)
+    if (format == TAKT_FORMAT_JSON && request->choice.file_count * request->choice.wanted_count > 1)
         fputs(is_first ? "[\n" : ",\n", stdout);
-    else if (format != TAKT_JSON && !is_first)
+    else if (format != TAKT_FORMAT_JSON && !is_first)
         putchar('\n');
     if (!new_file || request->choice.file_count == 1)
         return;
-    if (format == TAKT_TEXT)
+    if (format == TAKT_FORMAT_TEXT)
         printf("==> %s <==\n", cli_clean(clean, sizeof clean, new_file));
-    else if (format == TAKT_MARKDOWN)
+    else if (format == TAKT_FORMAT_MARKDOWN)
         printf("## %s\n\n", cli_clean(clean, sizeof clean, new_file));
 }
 
@@ -164,7 +164,8 @@ static int tell_columns(const report_request *request, const takt_trace *trace, 
 {
     first_line columns = {.used = 0};
     takt_sink sink = {.write = keep_first_line, .user = &columns};
-    takt_report_options options = {.format = TAKT_CSV, .rows = 1};
+    takt_report_options options = {
+        .struct_size = sizeof options, .format = TAKT_FORMAT_CSV, .rows = 1};
 
     takt_report(trace, report, &options, &sink);
     return cli_usage_error(&request->choice.syntax, "--sort: %s has no column \"%s\"; it has %s",
@@ -239,7 +240,7 @@ static int print_all(const report_request *request)
         int status = print_file(request, request->choice.files[i], &is_first);
         result = status > result ? status : result;
     }
-    if (request->show.options.format == TAKT_JSON &&
+    if (request->show.options.format == TAKT_FORMAT_JSON &&
         request->choice.file_count * request->choice.wanted_count > 1)
         fputs(is_first ? "[]\n" : "]\n", stdout);
     return result;
@@ -247,7 +248,7 @@ static int print_all(const report_request *request)
 
 int cli_report(int argc, char **argv)
 {
-    report_request request = {0};
+    report_request request = {.show.options = TAKT_REPORT_OPTIONS_INIT};
 
     fill_syntax(&request);
     int result = parse(&request, argc, argv);

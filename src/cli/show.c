@@ -75,13 +75,13 @@ int cli_show_take(cli_show *show, const cli_syntax *syntax, int option, const ch
 {
     switch (option) {
     case CLI_SHOW_JSON:
-        show->options.format = TAKT_JSON;
+        show->options.format = TAKT_FORMAT_JSON;
         return CLI_OK;
     case CLI_SHOW_CSV:
-        show->options.format = TAKT_CSV;
+        show->options.format = TAKT_FORMAT_CSV;
         return CLI_OK;
     case CLI_SHOW_MARKDOWN:
-        show->options.format = TAKT_MARKDOWN;
+        show->options.format = TAKT_FORMAT_MARKDOWN;
         return CLI_OK;
     case CLI_SHOW_FULL_NAMES:
         show->options.full_names = true;

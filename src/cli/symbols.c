@@ -8,6 +8,7 @@
 #ifdef TKT_HAVE_DW
 
 #include "cli/cli.h"
+#include "trace/resolve.h"
 
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
@@ -195,7 +196,7 @@ void cli_name_frames(takt_trace *trace)
     symbols s = {.dwfl = dwfl_begin(&callbacks)};
     s.recorded_s = (int64_t)(facts->end_ns + (uint64_t)facts->realtime_offset_ns) / 1000000000 + 1;
     if (s.dwfl)
-        takt_trace_resolve(trace, resolve, &s);
+        tkt_trace_resolve(trace, resolve, &s);
     tell(&s);
     for (size_t i = 0; i < s.module_count; i++)
         free(s.modules[i].path);

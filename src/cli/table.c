@@ -172,16 +172,16 @@ takt_status cli_document_print(const cli_document *document, const takt_report_o
     if (!text)
         return TAKT_NO_MEMORY;
     switch (options->format) {
-    case TAKT_TEXT:
+    case TAKT_FORMAT_TEXT:
         cli_render_text(document, options, text, size);
         break;
-    case TAKT_CSV:
+    case TAKT_FORMAT_CSV:
         cli_render_csv(document, text, size);
         break;
-    case TAKT_JSON:
+    case TAKT_FORMAT_JSON:
         cli_render_json(document);
         break;
-    case TAKT_MARKDOWN:
+    case TAKT_FORMAT_MARKDOWN:
         cli_render_markdown(document, text, size);
         break;
     }

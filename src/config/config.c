@@ -165,12 +165,15 @@ bool takt_config_enabled(const takt_config *config)
            config->state->values[TKT_CONFIG_ENABLED].number != 0;
 }
 
-const takt_profiler_options *takt_config_options(const takt_config *config)
+takt_status takt_config_options_v1(const takt_config *config, takt_profiler_options *out,
+                                   size_t size)
 {
     if (!config)
-        return NULL;
+        return TAKT_BAD_ARGUMENT;
     tkt_config_warn(config->state);
-    return &config->state->options;
+    takt_profiler_options options = config->state->options;
+    options.struct_size = size;
+    return tkt_fill(out, size, &options, sizeof options);
 }
 
 void takt_config_destroy(takt_config *config)

@@ -152,7 +152,7 @@ static uint32_t make_label(const takt_site *site, uint32_t filter)
 /* TKT_STRTAB_FULL without room. */
 static uint32_t label_of(const takt_site *site, uint32_t filter)
 {
-    uint64_t key = (uint64_t)__atomic_load_n(&site->id, __ATOMIC_RELAXED) << 32 | filter;
+    uint64_t key = (uint64_t)__atomic_load_n(&site->tag, __ATOMIC_RELAXED) << 32 | filter;
     tkt_mutex_lock(&marks_lock);
     uint64_t *known = tkt_map_get(&labels, key);
     uint32_t label = known ? (uint32_t)*known : TKT_STRTAB_FULL;

@@ -181,7 +181,7 @@ static void take_newer(tkt_cupti_search *search)
 /* True if one of the names is there, even where it cannot be taken. */
 static bool look_in_folder(tkt_cupti_search *search, const char *folder)
 {
-    char path[PATH_MAX + 32], real[PATH_MAX];
+    char path[PATH_MAX + 1 + sizeof file_names], real[PATH_MAX];
     bool is_there = false;
     for (size_t i = 0; i < sizeof file_names / sizeof *file_names && !search->library; i++) {
         bool is_bare = i + 1 == sizeof file_names / sizeof *file_names;

@@ -1,6 +1,7 @@
 /* CUDA as it is found by somebody who asks what could be recorded. Unlike the rest of this folder
  * it initialises the driver: nobody else in the process will. */
 #include "base/dynlib.h"
+#include "base/error.h"
 #include "cuda/cupti.h"
 
 #include <takt/system.h>
@@ -29,14 +30,13 @@ static void ignore_call(void *user, int domain, uint32_t id, const void *data)
 
 static tkt_cupti cupti; /* the last one that was looked for */
 
-takt_status takt_cuda_searched(uint32_t index, takt_cuda_place *out)
+takt_status takt_cuda_searched_v1(uint32_t index, takt_cuda_place *out, size_t size)
 {
     if (!out)
         return TAKT_BAD_ARGUMENT;
     if (index >= cupti.search.count)
         return TAKT_NOT_FOUND;
-    *out = cupti.search.places[index];
-    return TAKT_OK;
+    return tkt_fill(out, size, &cupti.search.places[index], sizeof *out);
 }
 
 static void ask_cupti(const tkt_driver *driver, takt_cuda_info *out)
@@ -66,27 +66,26 @@ static void ask_driver(const tkt_driver *driver, takt_cuda_info *out)
         out->device_count = (uint32_t)count;
 }
 
-takt_cuda_info takt_cuda(void)
+void takt_cuda_v1(takt_cuda_info *out, size_t size)
 {
     takt_cuda_info info = {0};
     memset(&cupti, 0, sizeof cupti);
     const tkt_driver *driver = tkt_driver_get();
-    if (!driver) {
+    if (driver)
+        ask_driver(driver, &info);
+    if (!driver)
         snprintf(info.problem, sizeof info.problem, "there is no NVIDIA driver (libcuda.so.1)");
-        return info;
-    }
-    ask_driver(driver, &info);
-    if (info.driver_status != TKT_CUDA_SUCCESS)
+    else if (info.driver_status != TKT_CUDA_SUCCESS)
         snprintf(info.problem, sizeof info.problem,
                  "the driver cannot be initialised (CUDA error %d)", (int)info.driver_status);
     else if (info.device_count == 0)
         snprintf(info.problem, sizeof info.problem, "the driver finds no device");
     else
         ask_cupti(driver, &info);
-    return info;
+    tkt_fill(out, size, &info, sizeof info);
 }
 
-takt_status takt_cuda_device(uint32_t index, takt_cuda_device_info *out)
+takt_status takt_cuda_device_v1(uint32_t index, takt_cuda_device_info *out, size_t size)
 {
     const tkt_driver *driver = tkt_driver_get();
     tkt_device device = {0};
@@ -95,12 +94,11 @@ takt_status takt_cuda_device(uint32_t index, takt_cuda_device_info *out)
         return TAKT_BAD_ARGUMENT;
     if (!driver || index > INT32_MAX || driver->device_get(&handle, (int)index) != TKT_CUDA_SUCCESS)
         return TAKT_NOT_FOUND;
-    memset(out, 0, sizeof *out);
-    driver->device_name(out->name, sizeof out->name - 1, handle);
     tkt_driver_read_device(driver, handle, &device);
-    out->compute_major = device.major;
-    out->compute_minor = device.minor;
-    out->multiprocessors = device.multiprocessors;
-    out->memory_bytes = device.memory_bytes;
-    return TAKT_OK;
+    takt_cuda_device_info info = {.compute_major = device.major,
+                                  .compute_minor = device.minor,
+                                  .multiprocessors = device.multiprocessors,
+                                  .memory_bytes = device.memory_bytes};
+    driver->device_name(info.name, sizeof info.name - 1, handle);
+    return tkt_fill(out, size, &info, sizeof info);
 }

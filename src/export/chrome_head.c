@@ -27,7 +27,7 @@ static void put_losses(tkt_chrome *chrome)
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
         tkt_writer_format(chrome->writer, "%s\"%s\": ", i ? ", " : "{",
                           takt_loss_name((takt_loss)i));
-        tkt_chrome_put_u64(chrome->writer, chrome->trace->facts.losses[i]);
+        tkt_chrome_put_u64(chrome->writer, chrome->trace->losses[i]);
     }
     tkt_writer_text(chrome->writer, "}");
 }
@@ -85,7 +85,7 @@ static void put_label(tkt_chrome *chrome)
     tkt_writer_text(chrome->writer, "\"CPU");
     const char *separator = "; lost: ";
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
-        uint64_t count = chrome->trace->facts.losses[i];
+        uint64_t count = chrome->trace->losses[i];
         if (!count)
             continue;
         tkt_writer_format(chrome->writer, "%s%s ", separator, takt_loss_name((takt_loss)i));

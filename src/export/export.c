@@ -76,10 +76,11 @@ static takt_status import_options(const takt_export_options *options, tkt_output
                                   takt_error *error)
 {
     takt_export_options known;
-    takt_status status = tkt_options_import(&known, sizeof known, options);
+    takt_status status =
+        tkt_options_read(&known, sizeof known, options, "TAKT_EXPORT_OPTIONS_INIT");
     if (status != TAKT_OK)
-        return bad_argument(error, "takt_export_options has a struct_size or bytes that this "
-                                   "version does not know");
+        return bad_argument(error, "the options are not from TAKT_EXPORT_OPTIONS_INIT, or ask for "
+                                   "what this version does not have");
     output->is_gzip = known.gzip;
     output->max_bytes = known.max_bytes;
     return TAKT_OK;

@@ -66,15 +66,15 @@ static void free_rows(tkt_perfetto *file)
  * cause. Takt itself reads the facts. */
 static void put_losses(tkt_perfetto *file)
 {
-    const takt_facts *facts = &file->trace->facts;
+    const takt_trace *trace = file->trace;
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
-        if (facts->losses[i] == 0)
+        if (trace->losses[i] == 0)
             continue;
         char text[128];
-        snprintf(text, sizeof text, "%llu %s", (unsigned long long)facts->losses[i],
+        snprintf(text, sizeof text, "%llu %s", (unsigned long long)trace->losses[i],
                  takt_loss_text((takt_loss)i));
         tkt_message *packet = tkt_perfetto_packet(file, 0);
-        tkt_message_uint(packet, TKT_PF_PACKET_TIMESTAMP, facts->end_ns);
+        tkt_message_uint(packet, TKT_PF_PACKET_TIMESTAMP, trace->facts.end_ns);
         tkt_message_uint(packet, TKT_PF_PACKET_CLOCK, TKT_PF_MONOTONIC);
         size_t mark = tkt_message_begin(packet, TKT_PF_PACKET_TRACK_EVENT);
         tkt_message_uint(packet, TKT_PF_EVENT_TYPE, TKT_PF_INSTANT);
@@ -137,14 +137,14 @@ void tkt_perfetto_put_stats(tkt_message *into, uint32_t field, const tkt_stats *
     tkt_message_end(into, mark);
 }
 
-static void put_losses_facts(tkt_message *into, const takt_facts *facts)
+static void put_losses_facts(tkt_message *into, const uint64_t *losses)
 {
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
-        if (facts->losses[i] == 0)
+        if (losses[i] == 0)
             continue;
         size_t mark = tkt_message_begin(into, TKT_PF_FACTS_LOSSES);
         tkt_message_string(into, TKT_PF_LOSS_NAME, takt_loss_name((takt_loss)i));
-        tkt_message_uint(into, TKT_PF_LOSS_COUNT, facts->losses[i]);
+        tkt_message_uint(into, TKT_PF_LOSS_COUNT, losses[i]);
         tkt_message_end(into, mark);
     }
 }
@@ -205,7 +205,7 @@ static void put_counts(tkt_perfetto *file, tkt_message *into)
 {
     const takt_trace *trace = file->trace;
     const takt_facts *facts = &trace->facts;
-    put_losses_facts(into, facts);
+    put_losses_facts(into, trace->losses);
     tkt_message_uint_if(into, TKT_PF_FACTS_FIRST_STEP, facts->first_step);
     tkt_message_uint_if(into, TKT_PF_FACTS_STEP_COUNT, facts->step_count);
     tkt_message_uint_if(into, TKT_PF_FACTS_SPAN_COUNT, facts->span_count);

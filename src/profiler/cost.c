@@ -1,8 +1,8 @@
 /* Every event is made of a few things that cost something: reading the clock, writing a record,
- * looking up a name, and finding an address or an open span in a map under a lock. The clock,
- * names and maps are measured once, apart from the recording, since an event that only served to be
- * measured would stand in somebody's trace. How many of them a kind takes stands in
- * price_of_kinds(); the figures are held against measurements by `make bench` (group "cost"). */
+ * looking up a name, and finding an open span in a map under a lock. The clock, names and maps are
+ * measured once, apart from the recording, since an event that only served to be measured would
+ * stand in somebody's trace. How many of them a kind takes stands in tkt_cost_of(); the figures are
+ * held against measurements by `make bench` (group "cost"). */
 #include "profiler/cost.h"
 
 #include "base/thread.h"
@@ -13,9 +13,9 @@ enum {
 };
 
 /* A reading with the record that it is for; and an event of the library's beside the readings: both
- * in readings of the clock, which the rest of the work hides behind. See docs/overhead.md. */
+ * in readings of the clock, which the rest of the work hides behind: finding the address of
+ * reported memory, too. See docs/overhead.md. */
 #define READING 1.2
-#define SUMS    1.5 /* the totals beside the map of addresses are atomic, too */
 #define ENTRY   0.9
 
 typedef struct prices {
@@ -115,10 +115,9 @@ double tkt_cost_of(const takt_trace *trace, const tkt_clock_fit *fit)
     double moments = (double)(trace->marks.count + trace->counters.count + trace->flows.count);
     double names = c.tasks + c.texts;
     double clock = measure(&known.clock, read_clock, NULL, fit);
-    double shelf = memory + c.tasks > 0 ? measure(&known.shelf, use_shelf, NULL, fit) : 0;
+    double shelf = c.tasks > 0 ? measure(&known.shelf, use_shelf, NULL, fit) : 0;
     double name = names > 0 ? measure(&known.name, find_name, c.name, fit) : 0;
     double readings = 2 * c.spans - c.phases + moments + 2 * c.stacks + memory + 2 * c.tasks;
     double entries = c.arguments + c.calls + memory + c.tasks;
-    return clock * (READING * readings + ENTRY * entries) + shelf * (SUMS * memory + 2 * c.tasks) +
-           name * names;
+    return clock * (READING * readings + ENTRY * entries) + 2 * shelf * c.tasks + name * names;
 }

@@ -49,7 +49,7 @@ static takt_status fill_run(const tkt_cycle *cycle, takt_trace *trace)
     trace->facts.is_partial = cycle->is_partial;
     trace->facts.first_step = cycle->first_step;
     trace->facts.step_count = cycle->step_count;
-    trace->facts.losses[TAKT_LOSS_NO_MEMORY] += cycle->steps_lost;
+    trace->losses[TAKT_LOSS_NO_MEMORY] += cycle->steps_lost;
     return TAKT_OK;
 }
 

@@ -286,37 +286,37 @@ void tkt_devices_fini(tkt_device_part *part)
  * for, because devices told nothing of it, and where not, because it had not finished. A mark has
  * always an activity, so where that is missing it failed, or had not finished. */
 static void count_missing(const tkt_joined *joined, uint64_t dropped, bool is_settled,
-                          takt_facts *facts)
+                          uint64_t *losses)
 {
     uint64_t marks = joined->missing_marks > dropped ? joined->missing_marks - dropped : 0;
     dropped -= joined->missing_marks - marks;
     uint64_t missing = joined->missing + (is_settled ? 0 : joined->missing_nodes);
     uint64_t rest = missing > dropped ? missing - dropped : 0;
-    facts->losses[TAKT_LOSS_INCOMPLETE] += marks;
-    facts->losses[is_settled ? TAKT_LOSS_NO_ACTIVITY : TAKT_LOSS_INCOMPLETE] += rest;
+    losses[TAKT_LOSS_INCOMPLETE] += marks;
+    losses[is_settled ? TAKT_LOSS_NO_ACTIVITY : TAKT_LOSS_INCOMPLETE] += rest;
 }
 
-uint64_t tkt_devices_losses(const tkt_device_part *part, takt_facts *facts)
+uint64_t tkt_devices_losses(const tkt_device_part *part, uint64_t *losses)
 {
     tkt_cuda_losses now = losses_now();
     uint64_t dropped =
         now.dropped - part->losses.dropped + now.store_full - part->losses.store_full;
     uint64_t overwritten = now.overwritten - part->losses.overwritten;
-    facts->losses[TAKT_LOSS_DEVICE_DROPPED] += dropped;
-    facts->losses[TAKT_LOSS_BUFFER_FULL] += now.others_full - part->losses.others_full;
-    facts->losses[TAKT_LOSS_OVERWRITTEN] += overwritten;
-    facts->losses[TAKT_LOSS_BAD_TIME] += now.bad_time - part->losses.bad_time;
-    facts->losses[TAKT_LOSS_UNKNOWN_RECORD] += now.unknown - part->losses.unknown;
+    losses[TAKT_LOSS_DEVICE_DROPPED] += dropped;
+    losses[TAKT_LOSS_BUFFER_FULL] += now.others_full - part->losses.others_full;
+    losses[TAKT_LOSS_OVERWRITTEN] += overwritten;
+    losses[TAKT_LOSS_BAD_TIME] += now.bad_time - part->losses.bad_time;
+    losses[TAKT_LOSS_UNKNOWN_RECORD] += now.unknown - part->losses.unknown;
     return dropped + overwritten;
 }
 
 static void count_losses(const tkt_device_part *part, const tkt_joined *joined, bool is_settled,
-                         takt_facts *facts)
+                         uint64_t *losses)
 {
-    uint64_t dropped = tkt_devices_losses(part, facts);
-    facts->losses[TAKT_LOSS_INCOMPLETE] += joined->incomplete;
-    facts->losses[TAKT_LOSS_BAD_TIME] += joined->bad_time;
-    count_missing(joined, dropped, is_settled, facts);
+    uint64_t dropped = tkt_devices_losses(part, losses);
+    losses[TAKT_LOSS_INCOMPLETE] += joined->incomplete;
+    losses[TAKT_LOSS_BAD_TIME] += joined->bad_time;
+    count_missing(joined, dropped, is_settled, losses);
 }
 
 static uint32_t ordinal_of(const takt_trace *trace, uint32_t label)
@@ -365,26 +365,26 @@ void tkt_devices_ask_memory(const takt_trace *trace, tkt_device_memory *memory)
 }
 
 /* In the folded form the join has seen no activities. */
-static void add_fold_losses(const tkt_device_fold *fold, tkt_joined *joined, takt_facts *facts)
+static void add_fold_losses(const tkt_device_fold *fold, tkt_joined *joined, uint64_t *losses)
 {
-    tkt_fold_losses losses = tkt_device_fold_losses(fold);
-    joined->missing = losses.missing;
-    joined->missing_marks = losses.missing_marks;
-    joined->incomplete = losses.incomplete;
-    joined->bad_time = losses.bad_time;
-    facts->losses[TAKT_LOSS_UNATTRIBUTED] += losses.unattributed;
-    facts->losses[TAKT_LOSS_DEVICE_DROPPED] += losses.no_memory;
+    tkt_fold_losses lost = tkt_device_fold_losses(fold);
+    joined->missing = lost.missing;
+    joined->missing_marks = lost.missing_marks;
+    joined->incomplete = lost.incomplete;
+    joined->bad_time = lost.bad_time;
+    losses[TAKT_LOSS_UNATTRIBUTED] += lost.unattributed;
+    losses[TAKT_LOSS_DEVICE_DROPPED] += lost.no_memory;
 }
 
-void tkt_devices_progress(const tkt_device_part *part, takt_facts *facts)
+void tkt_devices_progress(const tkt_device_part *part, uint64_t *losses)
 {
     tkt_joined joined = {0};
-    tkt_devices_losses(part, facts);
+    tkt_devices_losses(part, losses);
     if (!part->fold)
         return;
-    add_fold_losses(part->fold, &joined, facts); /* what is missing may still come */
-    facts->losses[TAKT_LOSS_INCOMPLETE] += joined.incomplete;
-    facts->losses[TAKT_LOSS_BAD_TIME] += joined.bad_time;
+    add_fold_losses(part->fold, &joined, losses); /* what is missing may still come */
+    losses[TAKT_LOSS_INCOMPLETE] += joined.incomplete;
+    losses[TAKT_LOSS_BAD_TIME] += joined.bad_time;
 }
 
 takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *what, bool is_settled,
@@ -401,8 +401,8 @@ takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *what, 
     trace->facts.device_uncertainty_is_least = joined.skew.is_least;
     trace->facts.device_shift_ns = (double)joined.skew.shift_ns;
     if (part->fold && what->filter == 0)
-        add_fold_losses(part->fold, &joined, &trace->facts);
-    count_losses(part, &joined, is_settled, &trace->facts);
+        add_fold_losses(part->fold, &joined, trace->losses);
+    count_losses(part, &joined, is_settled, trace->losses);
     for (size_t i = 0; i < trace->device_memory.count; i++) {
         tkt_device_memory *memory = &trace->device_memory.items[i];
         uint64_t begin_bytes = tkt_devices_begin_bytes(&what->fit, trace, memory->device);

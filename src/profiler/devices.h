@@ -54,11 +54,12 @@ takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *what,
 takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *what, bool is_settled,
                              takt_trace *trace);
 
-/* Adds to the facts what the store has lost since the part began; returns the lost activities. */
-uint64_t tkt_devices_losses(const tkt_device_part *part, takt_facts *facts);
+/* Adds what the store has lost since the part began to the counts by takt_loss; returns the lost
+ * activities. */
+uint64_t tkt_devices_losses(const tkt_device_part *part, uint64_t *losses);
 
 /* The same of a part that adds up, with what the sums have lost. With `rounds`. */
-void tkt_devices_progress(const tkt_device_part *part, takt_facts *facts);
+void tkt_devices_progress(const tkt_device_part *part, uint64_t *losses);
 
 /* What was allocated on a device when the trace's recording began, as far as the store goes back. */
 uint64_t tkt_devices_begin_bytes(const tkt_clock_fit *fit, const takt_trace *trace, uint32_t label);

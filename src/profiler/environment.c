@@ -25,8 +25,11 @@ static takt_status create(void)
         tkt_log(TAKT_LOG_ERROR, "%s; nothing is profiled", error.message);
         return status;
     }
-    if (takt_config_enabled(config))
-        status = takt_profiler_create(takt_config_options(config), &the_profiler);
+    if (takt_config_enabled(config)) {
+        takt_profiler_options options;
+        takt_config_options(config, &options);
+        status = takt_profiler_create(&options, &the_profiler);
+    }
     takt_config_destroy(config);
     return status;
 }

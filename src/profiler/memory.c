@@ -1,6 +1,7 @@
 /* takt_memory_query(): what the program reports, and what is known of its devices. */
 #include <takt/memory.h>
 
+#include "base/error.h"
 #include "cuda/cuda.h"
 #include "record/memory.h"
 
@@ -51,19 +52,18 @@ static bool query_device(uint32_t ordinal, const tkt_clock_fit *fit, takt_memory
     return true;
 }
 
-takt_status takt_memory_query(const char *device, takt_memory *out)
+takt_status takt_memory_query_v1(const char *device, takt_memory *out, size_t size)
 {
     uint32_t ordinal;
     takt_memory all;
-    if (!device || !out || out->struct_size < sizeof out->struct_size ||
-        out->struct_size > sizeof *out)
+    if (!device || !out)
         return TAKT_BAD_ARGUMENT;
+    if (strcmp(device, "host") == 0 && !tkt_memory_now().is_since_start)
+        return TAKT_BAD_STATE;
     tkt_clock_fit fit = tkt_clock_fit_now();
     if (strcmp(device, "host") == 0)
         all = query_host(&fit);
     else if (!read_ordinal(device, &ordinal) || !query_device(ordinal, &fit, &all))
         return TAKT_NOT_FOUND;
-    all.struct_size = out->struct_size;
-    memcpy(out, &all, out->struct_size);
-    return TAKT_OK;
+    return tkt_fill(out, size, &all, sizeof all);
 }

@@ -15,11 +15,6 @@
 
 #define DEFAULT_MAX_BYTES (UINT64_C(256) << 20)
 
-takt_profiler_options takt_profiler_options_init(void)
-{
-    return (takt_profiler_options){.struct_size = sizeof(takt_profiler_options)};
-}
-
 static const char *copy_text(tkt_saved_options *saved, const char *text)
 {
     return text ? tkt_arena_copy(&saved->memory, text, strlen(text)) : NULL;
@@ -229,10 +224,8 @@ static takt_status add_patterns(const takt_profiler_options *options)
 /* Reads the caller's struct. */
 static takt_status import(takt_profiler_options *into, const takt_profiler_options *options)
 {
-    takt_status status = tkt_options_import(into, sizeof *into, options);
-    if (status != TAKT_OK)
-        tkt_log(TAKT_LOG_ERROR, "profiler: the options are of a later version of Takt, or not "
-                                "initialised with TAKT_PROFILER_OPTIONS_INIT");
+    takt_status status =
+        tkt_options_read(into, sizeof *into, options, "TAKT_PROFILER_OPTIONS_INIT");
     if (status == TAKT_OK)
         status = check_numbers(into);
     return status == TAKT_OK ? check_names(into) : status;

@@ -565,5 +565,5 @@ uint64_t takt_profiler_step_number(const takt_profiler *profiler)
 takt_action takt_profiler_action(const takt_profiler *profiler)
 {
     profiler = or_environment(profiler);
-    return profiler && profiler->is_running ? profiler->action : TAKT_NONE;
+    return profiler && profiler->is_running ? profiler->action : TAKT_ACTION_NONE;
 }

@@ -19,33 +19,33 @@ static uint64_t cycle_count(const takt_schedule *schedule)
 static takt_action action_in_cycle(const takt_schedule *schedule, uint64_t step, uint64_t wait)
 {
     if (step < wait)
-        return TAKT_NONE;
+        return TAKT_ACTION_NONE;
     step -= wait;
     if (step < schedule->warmup)
-        return TAKT_WARMUP;
+        return TAKT_ACTION_WARMUP;
     step -= schedule->warmup;
-    return step + 1 < schedule->active ? TAKT_RECORD : TAKT_RECORD_AND_SAVE;
+    return step + 1 < schedule->active ? TAKT_ACTION_RECORD : TAKT_ACTION_RECORD_AND_SAVE;
 }
 
 takt_action takt_schedule_action(const takt_schedule *schedule, uint64_t step)
 {
     if (schedule->active == 0)
-        return TAKT_RECORD;
+        return TAKT_ACTION_RECORD;
     if (step < schedule->skip_first)
-        return TAKT_NONE;
+        return TAKT_ACTION_NONE;
     step -= schedule->skip_first;
     if (schedule->skip_first_wait != 0 && __builtin_add_overflow(step, schedule->wait, &step))
         step = UINT64_MAX;
     uint64_t wait = schedule->wait;
     if (schedule->repeat_mode == TAKT_REPEAT_ADDITIONAL) {
         if (step < wait)
-            return TAKT_NONE;
+            return TAKT_ACTION_NONE;
         step -= wait;
         wait = 0;
     }
     uint64_t steps = cycle_steps(schedule), cycles = cycle_count(schedule);
     if (cycles != 0 && step / steps >= cycles)
-        return TAKT_NONE;
+        return TAKT_ACTION_NONE;
     return action_in_cycle(schedule, step % steps, wait);
 }
 

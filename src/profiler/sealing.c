@@ -32,6 +32,16 @@ static void fill_totals(const tkt_window *window, const tkt_memory_state *after,
     memory->unmatched_frees = after->unmatched_frees;
 }
 
+/* What of the totals is not since the program's start is not told as if it were. */
+static void keep_known(const tkt_memory_state *after, tkt_memory_totals *memory)
+{
+    if (after->is_since_start)
+        return;
+    memory->is_of_recording = 1;
+    memory->peak_bytes = memory->peak_ns = 0;
+    memory->allocations = memory->frees = memory->unmatched_frees = 0;
+}
+
 /* The most that was allocated at once, and when: as the events say, or the total peak if it came
  * inside the window, which is all that is known when events were not recorded. */
 static void find_peak(const tkt_window *window, takt_trace *trace)
@@ -61,6 +71,7 @@ static takt_status fill_memory(const tkt_window *window, takt_trace *trace)
     takt_status status = tkt_order_by_time(
         TKT_ORDER_ITEMS(&trace->memory_events, offsetof(tkt_memory_event, track)));
     find_peak(window, trace);
+    keep_known(&window->memory_after, &trace->memory);
     return status;
 }
 
@@ -74,7 +85,7 @@ static void fill_facts(const tkt_window *window, takt_trace *trace)
                                       : window->residual_ns;
     facts->cost_ns = tkt_cost_of(trace, &window->fit);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        facts->losses[i] += window->losses[i];
+        trace->losses[i] += window->losses[i];
 }
 
 void tkt_window_progress(const tkt_window *window, const takt_trace *slice, takt_trace *so_far)
@@ -83,13 +94,14 @@ void tkt_window_progress(const tkt_window *window, const takt_trace *slice, takt
     uint64_t now[TAKT_LOSS_COUNT];
     tkt_log_losses(now);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        facts->losses[i] += slice ? now[i] - window->losses_before[i] : window->losses[i];
+        so_far->losses[i] += slice ? now[i] - window->losses_before[i] : window->losses[i];
     const tkt_memory_state memory = slice ? tkt_memory_now() : window->memory_after;
     fill_totals(window, &memory, &so_far->memory);
     if (memory.peak_ticks >= window->begin_ticks) {
         so_far->memory.window_peak_bytes = so_far->memory.peak_bytes;
         so_far->memory.window_peak_ns = so_far->memory.peak_ns;
     }
+    keep_known(&memory, &so_far->memory);
     facts->cost_ns += slice ? tkt_cost_of(slice, &window->fit) : 0;
     facts->realtime_offset_ns = tkt_clock_realtime_offset_ns();
     facts->clock_uncertainty_ns = tkt_clock_residual_ns(&window->fit);
@@ -307,7 +319,7 @@ static takt_status take_snapshot(tkt_window *window, takt_trace **out)
     if (status == TAKT_OK)
         status = seal_logs(window, out);
     if (status == TAKT_OK)
-        tkt_devices_progress(&window->devices, &(*out)->facts);
+        tkt_devices_progress(&window->devices, (*out)->losses);
     tkt_mutex_unlock(&window->devices.rounds);
     drop_folds(window);
     return status;

@@ -246,10 +246,15 @@ takt_status tkt_window_open(const tkt_wish *wish, tkt_window **out)
     tkt_mutex_init(&window->snapshots);
     tkt_log_reclaim_all();
     tkt_log_try_again();
+    tkt_record_settle(tkt_ticks());
     tkt_log_losses(window->losses_before);
+    if (wish->modes & TKT_MEMORY)
+        tkt_memory_watch(true);
     window->memory_before = tkt_memory_now();
     tkt_devices_begin(&window->devices, &window->wish);
     if (!enlist(window)) {
+        if (wish->modes & TKT_MEMORY)
+            tkt_memory_watch(false);
         free_window(window);
         return TAKT_BAD_STATE;
     }
@@ -266,6 +271,7 @@ void tkt_window_end(tkt_window *window, uint64_t ticks)
         return;
     tkt_mutex_lock(&window->snapshots);
     window->end_ticks = ticks;
+    tkt_record_settle(tkt_ticks());
     tkt_devices_end(&window->devices);
     tkt_mutex_lock(&session_lock);
     if (window->wish.modes & TKT_FOLD) {
@@ -337,6 +343,8 @@ void tkt_window_close(tkt_window *window)
     if (!windows)
         tkt_site_forget_values();
     tkt_mutex_unlock(&session_lock);
+    if (window->wish.modes & TKT_MEMORY)
+        tkt_memory_watch(false);
     if (window->devices.is_on) {
         switch_devices();
         tkt_session_release_devices();

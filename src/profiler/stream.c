@@ -127,7 +127,7 @@ static void write_slice(tkt_stream *stream, uint64_t end_ticks)
     stream->to.trace->facts.end_ns = tkt_clock_ns(tkt_window_fit(stream->window), ticks);
     tkt_stream_write_host(&stream->to, slice, end_ticks != 0);
     write_steps(stream, ticks);
-    memset(stream->to.trace->facts.losses, 0, sizeof stream->to.trace->facts.losses);
+    memset(stream->to.trace->losses, 0, sizeof stream->to.trace->losses);
     tkt_window_progress(stream->window, slice, stream->to.trace);
     takt_trace_release(slice);
     tkt_stream_write_devices(&stream->to, stream->window, false);
@@ -240,7 +240,9 @@ static void write_summary(tkt_stream *stream)
             status = tkt_file_follow(&stream->to.file, NULL);
         takt_trace_release(trace);
     }
+    tkt_mutex_lock(&stream_lock);
     stream->is_broken = status != TAKT_OK;
+    tkt_mutex_unlock(&stream_lock);
     if (status != TAKT_OK && stream->to.writer.status == TAKT_OK)
         tkt_log(TAKT_LOG_ERROR, "cannot write %s: %s", stream->to.file.path,
                 takt_status_text(status));
@@ -387,7 +389,7 @@ void tkt_stream_stop(tkt_stream *stream)
 static void write_end(tkt_stream *stream, bool is_settled)
 {
     takt_trace *trace = stream->to.trace;
-    memset(trace->facts.losses, 0, sizeof trace->facts.losses);
+    memset(trace->losses, 0, sizeof trace->losses);
     tkt_window_progress(stream->window, NULL, trace);
     tkt_stream_take_devices(&stream->to, stream->window, true);
     tkt_stream_write_devices(&stream->to, stream->window, true);

@@ -358,9 +358,9 @@ static void tell_facts(tkt_stream_file *to, const tkt_window *window, bool is_la
     takt_facts *facts = &to->trace->facts;
     facts->device_uncertainty_ns = to->batch.clock_uncertainty_ns;
     facts->device_uncertainty_is_least = to->batch.was_clock_set;
-    tkt_devices_losses(&window->devices, facts);
+    tkt_devices_losses(&window->devices, to->trace->losses);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        facts->losses[i] += to->lost[i];
+        to->trace->losses[i] += to->lost[i];
     tell_memory(to, window, is_last);
 }
 

@@ -16,6 +16,8 @@
 #define LOADING        (4u << 16)
 #define LOADING_LAZILY (5u << 16)
 
+#define MOST_RESULT_BYTES ((size_t)64 << 10) /* more is no takt_timed of any version */
+
 typedef struct round_ticks {
     uint64_t begin;
     uint64_t end;
@@ -31,31 +33,66 @@ struct tkt_timed {
     double flops, bytes;               /* up to the end of the last one */
 };
 
-takt_timed_loop takt_timed_begin(takt_timed *result, const takt_timed_options *options)
+/* What stands in a takt_timed_loop. */
+typedef struct __attribute__((may_alias)) rounds {
+    takt_timed *result;
+    size_t result_size;
+    takt_timed_options options;
+    uint64_t round;          /* begun, warm-up included */
+    struct tkt_timed *state; /* NULL without memory: the rounds run, and are not measured */
+} rounds;
+
+_Static_assert(sizeof(rounds) <= sizeof(takt_timed_loop), "programs were compiled with its size");
+
+static takt_timed_options take_options(const takt_timed_options *options)
 {
-    takt_timed_loop loop = {.result = result};
-    if (tkt_options_import(&loop.options, sizeof loop.options, options) != TAKT_OK)
-        loop.options = (takt_timed_options){0};
-    if (loop.options.repeat == 0)
-        loop.options.repeat = 1;
-    loop.state = tkt_alloc_zeroed(sizeof *loop.state);
+    takt_timed_options all = {.struct_size = sizeof all};
+    if (tkt_options_import(&all, sizeof all, options) != TAKT_OK)
+        tkt_log(TAKT_LOG_ERROR,
+                "a timed block runs without its options: their struct_size must be "
+                "sizeof(takt_timed_options), and what is unknown to Takt %s be 0",
+                takt_version());
+    if (all.repeat == 0)
+        all.repeat = 1;
+    return all;
+}
+
+/* The caller's sizeof(takt_timed), or 0 where it has no room. */
+static size_t room_in(const takt_timed *result, size_t size)
+{
+    if (result && (size < sizeof result->struct_size || size > MOST_RESULT_BYTES)) {
+        tkt_log(TAKT_LOG_ERROR, "a timed block gives no result: result_size must be "
+                                "sizeof(takt_timed)");
+        return 0;
+    }
+    return result ? size : 0;
+}
+
+takt_timed_loop takt_timed_begin(takt_timed *result, size_t result_size,
+                                 const takt_timed_options *options)
+{
+    takt_timed_loop opaque = {{0}};
+    rounds *loop = (rounds *)&opaque;
+    loop->result = result;
+    loop->result_size = room_in(result, result_size);
+    loop->options = take_options(options);
+    loop->state = tkt_alloc_zeroed(sizeof *loop->state);
     tkt_wish wish = {.mask = TAKT_WORK_BIT};
-    if (!loop.options.no_devices && tkt_cuda_is_used()) {
+    if (!loop->options.no_devices && tkt_cuda_is_used()) {
         wish.devices = TAKT_TIMING_ALL;
         wish.modes = TKT_KEEP | TKT_MEMORY;
     }
-    if (loop.state && tkt_window_open(&wish, &loop.state->window) == TAKT_OK)
-        loop.state->with_devices = wish.devices != 0;
-    if (loop.options.synchronize)
+    if (loop->state && tkt_window_open(&wish, &loop->state->window) == TAKT_OK)
+        loop->state->with_devices = wish.devices != 0;
+    if (loop->options.synchronize)
         tkt_cuda_synchronize();
-    return loop;
+    return opaque;
 }
 
 /* Work is read here and not at the end of all, since a round that `break` leaves does not count. */
 static void end_round(struct tkt_timed *state, uint64_t now)
 {
-    tkt_clock_fit fit = tkt_clock_fit_now();
-    double round_ns = (double)tkt_clock_duration_ns(fit.ns_per_tick, now - state->begin_ticks);
+    double round_ns = (double)tkt_clock_duration_ns(tkt_clock_rate(now), now - state->begin_ticks);
     double *ns = TKT_ARRAY_ADD(&state->ns);
     if (ns)
         *ns = round_ns;
@@ -65,8 +102,9 @@ static void end_round(struct tkt_timed *state, uint64_t now)
     tkt_log_work(&state->flops, &state->bytes);
 }
 
-bool takt_timed_next(takt_timed_loop *loop)
+bool takt_timed_next(takt_timed_loop *opaque)
 {
+    rounds *loop = (rounds *)opaque;
     if (loop->options.synchronize && loop->round > 0)
         tkt_cuda_synchronize();
     uint64_t now = tkt_ticks();
@@ -165,7 +203,7 @@ static void add_work(device_work *work, const tkt_activity *activity)
 static device_work fill_device_times(takt_timed *result, const struct tkt_timed *state,
                                      const takt_trace *trace)
 {
-    const uint64_t *losses = trace->facts.losses;
+    const uint64_t *losses = trace->losses;
     device_work work = {.is_known = losses[TAKT_LOSS_INCOMPLETE] == 0 &&
                                     losses[TAKT_LOSS_DEVICE_DROPPED] == 0};
     size_t count = state->rounds.count;
@@ -237,22 +275,33 @@ static void fill_rates(takt_timed *result, const struct tkt_timed *state, const 
     result->bytes_per_second = rate(bytes / count, result->work_ns);
 }
 
-void takt_timed_end(takt_timed_loop *loop)
+static void fill(takt_timed *result, struct tkt_timed *state)
 {
+    tkt_memory_state memory = tkt_memory_now();
+    device_work work = {.is_known = true};
+    fill_times(result, state->ns.items, state->ns.count);
+    result->peak_bytes = memory.is_since_start ? memory.peak_bytes : 0;
+    result->current_bytes = memory.is_since_start ? memory.current_bytes : 0;
+    if (state->with_devices)
+        work = fill_devices(result, state);
+    fill_rates(result, state, &work);
+}
+
+static void give(const rounds *loop, takt_timed *result)
+{
+    result->struct_size = loop->result_size < sizeof *result ? loop->result_size : sizeof *result;
+    tkt_fill(loop->result, loop->result_size, result, sizeof *result);
+}
+
+void takt_timed_end(takt_timed_loop *opaque)
+{
+    rounds *loop = (rounds *)opaque;
     struct tkt_timed *state = loop->state;
-    takt_timed *result = loop->result;
-    if (result)
-        *result = (takt_timed){.struct_size = sizeof *result};
-    if (result && state && state->ns.count > 0) {
-        tkt_memory_state memory = tkt_memory_now();
-        device_work work = {.is_known = true};
-        fill_times(result, state->ns.items, state->ns.count);
-        result->peak_bytes = memory.peak_bytes;
-        result->current_bytes = memory.current_bytes;
-        if (state->with_devices)
-            work = fill_devices(result, state);
-        fill_rates(result, state, &work);
-    }
+    takt_timed result = {0};
+    if (loop->result_size && state && state->ns.count > 0)
+        fill(&result, state);
+    if (loop->result_size)
+        give(loop, &result);
     if (!state)
         return;
     tkt_window_close(state->window);
@@ -290,7 +339,7 @@ static void print_rate(const takt_timed *result, const char *label, double rate,
                   result->is_device_work ? " of device time" : "");
 }
 
-void takt_timed_print(const takt_timed *result)
+static void print_known(const takt_timed *result)
 {
     tkt_print("%lu repetition%s\n", (unsigned long)result->count, result->count == 1 ? "" : "s");
     if (result->count > 0) {
@@ -317,4 +366,14 @@ void takt_timed_print(const takt_timed *result)
     print_rate(result, "moved", result->bytes_per_second, "GB/s");
     if (result->peak_bytes > 0)
         print_memory("memory", result->peak_bytes, result->current_bytes);
+}
+
+void takt_timed_print(const takt_timed *result)
+{
+    takt_timed all;
+    if (!result || tkt_options_import(&all, sizeof all, result) != TAKT_OK)
+        tkt_log(TAKT_LOG_ERROR, "takt_timed_print() was given a result that no block has filled: "
+                                "its struct_size is not that of a takt_timed");
+    else
+        print_known(&all);
 }

@@ -21,7 +21,8 @@ takt_status takt_timing_begin(const takt_timing_options *options, takt_timing **
     takt_timing *timing = tkt_alloc_zeroed(sizeof *timing);
     if (!timing)
         return TAKT_NO_MEMORY;
-    takt_status status = tkt_options_import(&timing->options, sizeof timing->options, options);
+    takt_status status = tkt_options_read(&timing->options, sizeof timing->options, options,
+                                          "TAKT_TIMING_OPTIONS_INIT");
     if (timing->options.filter == 0)
         timing->options.filter = TAKT_TIMING_ALL;
     const tkt_wish wish = {

@@ -15,7 +15,7 @@ static void look_before_fork(void)
     is_quiet = !__atomic_load_n(&tkt_record_control.modes, __ATOMIC_RELAXED) &&
                !__atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED) &&
                !__atomic_load_n(&tkt_record_control.running, __ATOMIC_RELAXED) &&
-               !(takt_thread_hot_v1.is_busy & TKT_BUSY_INSIDE) && tkt_thread_is_only();
+               !(takt_thread_hot_v1.busy & TKT_BUSY_INSIDE) && tkt_thread_is_only();
 }
 
 static void disable_in_child(void)
@@ -46,6 +46,15 @@ void tkt_record_run(bool is_running)
 {
     tkt_record_watch_forks();
     __atomic_fetch_add(&tkt_record_control.running, is_running ? 1 : UINT32_MAX, __ATOMIC_RELAXED);
+}
+
+void tkt_record_settle(uint64_t ticks)
+{
+    uint64_t *settled = &tkt_record_control.settled_ticks;
+    uint64_t before = __atomic_load_n(settled, __ATOMIC_RELAXED);
+    while (before < ticks && !__atomic_compare_exchange_n(settled, &before, ticks, true,
+                                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        continue;
 }
 
 void tkt_record_set(uint32_t modes, uint64_t mask)

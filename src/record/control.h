@@ -19,6 +19,7 @@ typedef struct tkt_control {
     uint32_t      epoch; /* atomic; counts how often recording was switched on */
     uint64_t      began_ticks; /* atomic; when it was last switched on */
     uint64_t      ring_until_ticks; /* atomic; with TKT_RING: older chunks may go, others stay */
+    uint64_t      settled_ticks;   /* atomic; what came before is one window's or another's by now */
     uint64_t      fold_from_ticks; /* atomic; spans are folded from here on */
     uint64_t      fold_ns_per_tick; /* atomic; see tkt_clock_fit */
     uint32_t      running; /* atomic; profilers between start and stop */
@@ -41,6 +42,10 @@ void tkt_record_watch_unload(void);
 /* A profiler runs from now on, or does no more: children that are forked meanwhile record nothing,
  * as those that are forked while anything is recorded. */
 void tkt_record_run(bool is_running);
+
+/* A window begins or ends then, or is read up to then: events of before are not dropped any more, as
+ * the window that loses them might not count them. */
+void tkt_record_settle(uint64_t ticks);
 
 /* Records what `mask` says (0: nothing) in the given modes. One thread at a time. */
 void tkt_record_set(uint32_t modes, uint64_t mask);

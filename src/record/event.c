@@ -18,16 +18,18 @@ static uint64_t bits_of(double value)
 /* Writes one slot. */
 static void put(tkt_thread_log *log, tkt_slot_kind kind, uint64_t start, uint32_t ticks)
 {
-    if (tkt_log_reserve(log, 1))
-        tkt_write_one(log->thread, kind, start, ticks);
+    takt_record *slot = tkt_log_reserve(log, 1);
+    if (slot)
+        tkt_write_one(log->thread, slot, kind, start, ticks);
 }
 
 /* Writes one slot and one that belongs to it. */
 static void put_two(tkt_thread_log *log, tkt_slot_kind kind, uint64_t start, uint32_t ticks,
                     uint64_t more_start)
 {
-    if (tkt_log_reserve(log, 2))
-        tkt_write_two(log->thread, kind, start, ticks, more_start);
+    takt_record *slot = tkt_log_reserve(log, 2);
+    if (slot)
+        tkt_write_two(log->thread, slot, kind, start, ticks, more_start);
 }
 
 /* ---- Marks and counters ---------------------------------------------------------------------- */
@@ -46,9 +48,10 @@ static TKT_APART void mark_slow(takt_site *site)
 void takt_mark_v1(takt_site *site)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
-    uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
-    if (id && tkt_enter_to_write(thread, 1)) {
-        tkt_write_one(thread, TKT_SLOT_MARK, takt_ticks(), id);
+    uint32_t tag = __atomic_load_n(&site->tag, __ATOMIC_RELAXED);
+    takt_record *slot;
+    if (tag != TAKT_SLOW && tkt_enter_to_write(thread, 1, &slot)) {
+        tkt_write_one(thread, slot, TKT_SLOT_MARK, takt_ticks(), tag >> 8);
         takt_leave(thread);
     } else {
         mark_slow(site);
@@ -69,12 +72,57 @@ static TKT_APART void counter_slow(takt_site *site, double value)
 void takt_counter_v1(takt_site *site, double value)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
-    uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
-    if (id && tkt_enter_to_write(thread, 2)) {
-        tkt_write_two(thread, TKT_SLOT_COUNTER, takt_ticks(), id, bits_of(value));
+    uint32_t tag = __atomic_load_n(&site->tag, __ATOMIC_RELAXED);
+    takt_record *slot;
+    if (tag != TAKT_SLOW && tkt_enter_to_write(thread, 2, &slot)) {
+        tkt_write_two(thread, slot, TKT_SLOT_COUNTER, takt_ticks(), tag >> 8, bits_of(value));
         takt_leave(thread);
     } else {
         counter_slow(site, value);
+    }
+}
+
+/* Of a name that was made. */
+static TKT_APART void named_slow(takt_name name, takt_site_kind kind, double value)
+{
+    tkt_thread_log *log = tkt_log_enter();
+    if (!log)
+        return;
+    uint32_t id = name.id ? tkt_site_twin(name.id, kind) : tkt_name_site(log, NULL, kind);
+    if (id && kind == TAKT_SITE_MARK)
+        put(log, TKT_SLOT_MARK, tkt_ticks(), id);
+    else if (id)
+        put_two(log, TKT_SLOT_COUNTER, tkt_ticks(), id, bits_of(value));
+    tkt_log_leave(log);
+}
+
+void takt_mark_name(takt_name name)
+{
+    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    takt_record *slot;
+    if (!takt_is_on(TAKT_NORMAL_BIT))
+        return;
+    uint32_t id = name.id ? tkt_site_known_twin(name.id, TAKT_SITE_MARK) : 0;
+    if (id && tkt_enter_to_write(thread, 1, &slot)) {
+        tkt_write_one(thread, slot, TKT_SLOT_MARK, takt_ticks(), id);
+        takt_leave(thread);
+    } else {
+        named_slow(name, TAKT_SITE_MARK, 0);
+    }
+}
+
+void takt_counter_name(takt_name name, double value)
+{
+    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    takt_record *slot;
+    if (!takt_is_on(TAKT_NORMAL_BIT))
+        return;
+    uint32_t id = name.id ? tkt_site_known_twin(name.id, TAKT_SITE_COUNTER) : 0;
+    if (id && tkt_enter_to_write(thread, 2, &slot)) {
+        tkt_write_two(thread, slot, TKT_SLOT_COUNTER, takt_ticks(), id, bits_of(value));
+        takt_leave(thread);
+    } else {
+        named_slow(name, TAKT_SITE_COUNTER, value);
     }
 }
 
@@ -116,11 +164,12 @@ static TKT_APART void argument_slow(takt_site *key, tkt_slot_kind kind, uint64_t
 static inline void put_argument(takt_site *key, tkt_slot_kind kind, uint64_t bits)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
-    uint32_t id = __atomic_load_n(&key->id, __ATOMIC_RELAXED);
+    uint32_t tag = __atomic_load_n(&key->tag, __ATOMIC_RELAXED);
     if (!tkt_record_has(TKT_ARGUMENTS))
         return;
-    if (id && takt_has_open() && tkt_enter_to_write(thread, 1)) {
-        tkt_write_one(thread, kind, bits, id);
+    takt_record *slot;
+    if (tag != TAKT_SLOW && takt_has_open() && tkt_enter_to_write(thread, 1, &slot)) {
+        tkt_write_one(thread, slot, kind, bits, tag >> 8);
         takt_leave(thread);
     } else {
         argument_slow(key, kind, bits);
@@ -161,14 +210,15 @@ static TKT_APART void text_slow(takt_site *key, const char *value)
 void takt_arg_string_v1(takt_site *site, const char *value)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
-    uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+    uint32_t tag = __atomic_load_n(&site->tag, __ATOMIC_RELAXED);
     uint32_t text = 0;
     if (!tkt_record_has(TKT_ARGUMENTS))
         return;
-    if (id && value && takt_has_open() && tkt_enter_to_write(thread, 1)) {
+    takt_record *slot;
+    if (tag != TAKT_SLOW && value && takt_has_open() && tkt_enter_to_write(thread, 1, &slot)) {
         text = tkt_text_recent(thread->log, value);
         if (text)
-            tkt_write_one(thread, TKT_SLOT_ARG_STRING, text, id);
+            tkt_write_one(thread, slot, TKT_SLOT_ARG_STRING, text, tag >> 8);
         takt_leave(thread);
     }
     if (!text)
@@ -199,11 +249,12 @@ static TKT_APART void work_slow(double flops, double bytes)
 void takt_work(double flops, double bytes)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
-    if (takt_is_on(TAKT_NORMAL_BIT) && takt_has_open() && tkt_enter_to_write(thread, 2)) {
+    takt_record *slot;
+    if (takt_is_on(TAKT_NORMAL_BIT) && takt_has_open() && tkt_enter_to_write(thread, 2, &slot)) {
         tkt_thread_log *log = thread->log;
         add_double(&log->flops, flops);
         add_double(&log->bytes, bytes);
-        tkt_write_two(thread, TKT_SLOT_WORK, bits_of(flops), 0, bits_of(bytes));
+        tkt_write_two(thread, slot, TKT_SLOT_WORK, bits_of(flops), 0, bits_of(bytes));
         takt_leave(thread);
     } else if (takt_is_on(TAKT_NORMAL_BIT | TAKT_WORK_BIT)) {
         work_slow(flops, bytes);

@@ -1,13 +1,10 @@
 /* The folded form of a recording, see fold.h.
  *
  * A child is found by (parent, site): first in the parent's last hit, since loops call the same
- * scope again and again, then in what came after that one last time, since they call several in the
- * same order, then in a hash map. The number of nodes is bounded: at TKT_FOLD_MAX_NODES
- * a new path is led to a child of site TKT_SITE_OTHER, and such children exist at most as many
- * times again, since deep recursion would otherwise chain one below the other without end.
- *
- * Self times are kept by the children: a child's duration is taken from its parent's self time when
- * the child's call is added. The arithmetic is modulo 2^64, so the order of additions is free. */
+ * scope again and again, then in a small table of recent ones, then in a hash map. The number of
+ * nodes is bounded: at TKT_FOLD_MAX_NODES a new path is led to a child of site TKT_SITE_OTHER, and
+ * such children exist at most as many times again, since deep recursion would otherwise chain one
+ * below the other without end. Self times come last, when all totals are known. */
 #include "record/fold.h"
 
 #include <math.h>
@@ -20,21 +17,10 @@ void tkt_stats_init(tkt_stats *stats)
     *stats = (tkt_stats){.min_ns = UINT64_MAX};
 }
 
-void tkt_stats_add(tkt_stats *stats, uint64_t duration_ns)
-{
-    double duration = (double)duration_ns;
-    stats->count++;
-    stats->total_ns += duration_ns;
-    stats->min_ns = duration_ns < stats->min_ns ? duration_ns : stats->min_ns;
-    stats->max_ns = duration_ns > stats->max_ns ? duration_ns : stats->max_ns;
-    stats->sum_squares += duration * duration;
-}
-
 void tkt_stats_merge(tkt_stats *into, const tkt_stats *from)
 {
     into->count += from->count;
     into->total_ns += from->total_ns;
-    into->self_ns += from->self_ns;
     into->min_ns = from->min_ns < into->min_ns ? from->min_ns : into->min_ns;
     into->max_ns = from->max_ns > into->max_ns ? from->max_ns : into->max_ns;
     into->sum_squares += from->sum_squares;
@@ -75,8 +61,7 @@ static uint32_t add_node(tkt_fold *fold, uint32_t parent, uint32_t site)
                        .parent = parent,
                        .first_child = TKT_NO_NODE,
                        .next_sibling = TKT_NO_NODE,
-                       .last_hit = TKT_NO_NODE,
-                       .next_hit = TKT_NO_NODE};
+                       .last_hit = ROOT}; /* whose site is no scope's */
     tkt_stats_init(&node->stats);
     if (place) {
         *place = number;
@@ -118,7 +103,6 @@ static uint32_t find_or_add(tkt_fold *fold, uint32_t parent, uint32_t site)
 
 uint32_t tkt_fold_find_child(tkt_fold *fold, uint32_t parent, uint32_t site)
 {
-    uint32_t last = fold->items[parent].last_hit;
     uint32_t node = find_or_add(fold, parent, site);
     if (node == TKT_NO_NODE) {
         fold->lost_count += has_room(fold, TKT_SITE_OTHER);
@@ -128,13 +112,12 @@ uint32_t tkt_fold_find_child(tkt_fold *fold, uint32_t parent, uint32_t site)
         fold->other_count++;
         return node;
     }
-    if (last != TKT_NO_NODE)
-        fold->items[last].next_hit = node;
+    *tkt_fold_recent(fold, parent, site) = node;
     fold->items[parent].last_hit = node;
     return node;
 }
 
-static tkt_histogram *new_histogram(tkt_fold *fold)
+tkt_histogram *tkt_fold_new_histogram(tkt_fold *fold)
 {
     tkt_histogram *histogram = tkt_arena_alloc(&fold->histograms, sizeof *histogram);
     if (histogram)
@@ -142,19 +125,13 @@ static tkt_histogram *new_histogram(tkt_fold *fold)
     return histogram;
 }
 
-void tkt_fold_add(tkt_fold *fold, uint32_t node, uint64_t duration_ns)
+void tkt_fold_find_self(tkt_fold *fold)
 {
-    if (node == TKT_NO_NODE)
-        return;
-    tkt_node *at = &fold->items[node];
-    tkt_stats_add(&at->stats, duration_ns);
-    at->stats.self_ns += duration_ns;
-    if (at->parent != ROOT)
-        fold->items[at->parent].stats.self_ns -= duration_ns;
-    if (!at->histogram)
-        at->histogram = new_histogram(fold);
-    if (at->histogram)
-        tkt_histogram_add(at->histogram, duration_ns);
+    for (size_t i = 1; i < fold->count; i++)
+        fold->items[i].stats.self_ns = fold->items[i].stats.total_ns;
+    for (size_t i = 1; i < fold->count; i++)
+        if (fold->items[i].parent != ROOT)
+            fold->items[fold->items[i].parent].stats.self_ns -= fold->items[i].stats.total_ns;
 }
 
 /* Finds or makes the node of `into` for each one of `from`, with room for its histogram; those for
@@ -175,27 +152,20 @@ static takt_status map_nodes(tkt_fold *into, const tkt_fold *from, const uint32_
             continue;
         }
         tkt_node *mine = &into->items[nodes[i]];
-        if (node->histogram && !mine->histogram && !(mine->histogram = new_histogram(into)))
+        if (node->histogram && !mine->histogram &&
+            !(mine->histogram = tkt_fold_new_histogram(into)))
             return TAKT_NO_MEMORY;
     }
     return TAKT_OK;
-}
-
-/* A node without a place in `into`: its time stays in its parent's self time. */
-static void give_to_parent(tkt_fold *into, const tkt_node *node, const uint32_t *nodes)
-{
-    uint32_t parent = nodes[node->parent];
-    into->other_count += node->stats.count;
-    if (parent != ROOT && parent != TKT_NO_NODE)
-        into->items[parent].stats.self_ns += node->stats.total_ns;
 }
 
 static void merge_nodes(tkt_fold *into, const tkt_fold *from, const uint32_t *nodes)
 {
     for (uint32_t i = 1; i < from->count; i++) {
         const tkt_node *node = &from->items[i];
-        if (nodes[i] == TKT_NO_NODE) {
-            give_to_parent(into, node, nodes);
+        if (nodes[i] ==
+            TKT_NO_NODE) { /* without a place: its time stays in its parent's self time */
+            into->other_count += node->stats.count;
             continue;
         }
         tkt_node *mine = &into->items[nodes[i]];

@@ -25,7 +25,7 @@
 typedef struct tkt_stats {
     uint64_t count;
     uint64_t total_ns;
-    uint64_t self_ns; /* total less the totals of direct children */
+    uint64_t self_ns; /* total less the totals of direct children: see tkt_fold_find_self() */
     uint64_t min_ns;  /* UINT64_MAX while count is 0 */
     uint64_t max_ns;
     double   sum_squares; /* of durations, ns^2 */
@@ -42,8 +42,9 @@ typedef struct tkt_node {
     uint32_t       first_child;
     uint32_t       next_sibling;
     uint32_t       last_hit; /* the child looked up last */
-    uint32_t       next_hit; /* the sibling that was looked up after this one */
 } tkt_node;
+
+#define TKT_FOLD_RECENT_BITS 8
 
 typedef struct tkt_fold {
     TKT_ARRAY(tkt_node);
@@ -52,6 +53,7 @@ typedef struct tkt_fold {
     uint64_t  other_count; /* spans that went into an "other" node */
     uint64_t  lost_count;  /* spans for which no node could be made for want of memory */
     uint32_t  log;         /* number of the log that it is of */
+    uint32_t  recent[1u << TKT_FOLD_RECENT_BITS]; /* nodes by a hash of parent and site, or 0 */
 } tkt_fold;
 
 takt_status tkt_fold_init(tkt_fold *fold);
@@ -60,27 +62,58 @@ void tkt_fold_fini(tkt_fold *fold); /* also of a zeroed one */
 /* The general case of tkt_fold_child(); `parent` is a node. */
 uint32_t tkt_fold_find_child(tkt_fold *fold, uint32_t parent, uint32_t site);
 
-/* The child of `parent` for `site`, made if it is new; TKT_NO_NODE when there is no memory or no
+static inline uint32_t *tkt_fold_recent(tkt_fold *fold, uint32_t parent, uint32_t site)
+{
+    uint32_t hash = (parent ^ site << 16 ^ site >> 16) * 0x9e3779b9u; /* Knuth, 6.4: golden ratio */
+    return &fold->recent[hash >> (32 - TKT_FOLD_RECENT_BITS)];
+}
+
+/* The child of `parent` for `site`, which is a scope's, made if it is new; TKT_NO_NODE when there is no memory or no
  * number left, or when `parent` is TKT_NO_NODE. */
 static inline uint32_t tkt_fold_child(tkt_fold *fold, uint32_t parent, uint32_t site)
 {
     if (parent == TKT_NO_NODE)
         return TKT_NO_NODE;
-    const tkt_node *nodes = fold->items;
+    tkt_node *nodes = fold->items;
     uint32_t node = nodes[parent].last_hit;
-    if (node != TKT_NO_NODE && nodes[node].site == site)
+    if (nodes[node].site == site)
         return node;
-    node = node != TKT_NO_NODE ? nodes[node].next_hit : TKT_NO_NODE;
-    if (node == TKT_NO_NODE || nodes[node].site != site)
+    node = *tkt_fold_recent(fold, parent, site);
+    if (nodes[node].site != site || nodes[node].parent != parent)
         return tkt_fold_find_child(fold, parent, site);
-    fold->items[parent].last_hit = node;
+    nodes[parent].last_hit = node;
     return node;
 }
 
-/* One call of `node` took `duration_ns`; its parent's self time shrinks by that, the root's apart.
- * A parent's calls may be added before or after its children's: until both are there, its self time
- * may have wrapped below 0. TKT_NO_NODE is ignored. */
-void tkt_fold_add(tkt_fold *fold, uint32_t node, uint64_t duration_ns);
+/* `duration_ns` is below 2^63; self_ns is not touched. */
+static inline void tkt_stats_add(tkt_stats *stats, uint64_t duration_ns)
+{
+    double duration = (double)(int64_t)duration_ns;
+    stats->count++;
+    stats->total_ns += duration_ns;
+    stats->min_ns = duration_ns < stats->min_ns ? duration_ns : stats->min_ns;
+    stats->max_ns = duration_ns > stats->max_ns ? duration_ns : stats->max_ns;
+    stats->sum_squares += duration * duration;
+}
+
+/* NULL without memory. */
+tkt_histogram *tkt_fold_new_histogram(tkt_fold *fold);
+
+/* One call of `node` took `duration_ns`. TKT_NO_NODE is ignored. */
+static inline void tkt_fold_add(tkt_fold *fold, uint32_t node, uint64_t duration_ns)
+{
+    if (node == TKT_NO_NODE)
+        return;
+    tkt_node *at = &fold->items[node];
+    tkt_stats_add(&at->stats, duration_ns);
+    if (!at->histogram)
+        at->histogram = tkt_fold_new_histogram(fold);
+    if (at->histogram)
+        tkt_histogram_add(at->histogram, duration_ns);
+}
+
+/* When all calls are added: self times, but the root's, which stays 0. */
+void tkt_fold_find_self(tkt_fold *fold);
 
 /* Adds all of `from`, whose site s is sites[s] in `into`; `sites` NULL: the same numbers. nodes[n],
  * of from->count, becomes the number that node n has in `into`, or TKT_NO_NODE. All or nothing is
@@ -89,7 +122,6 @@ takt_status tkt_fold_merge(tkt_fold *into, const tkt_fold *from, const uint32_t 
                            uint32_t *nodes);
 
 void tkt_stats_init(tkt_stats *stats);
-void tkt_stats_add(tkt_stats *stats, uint64_t duration_ns); /* self_ns is not touched */
 void tkt_stats_merge(tkt_stats *into, const tkt_stats *from);
 double tkt_stats_mean(const tkt_stats *stats);
 

@@ -13,7 +13,14 @@
 
 #include <string.h>
 
-__thread takt_thread_v1 takt_thread_hot_v1;
+/* The stack of a thread that has no log: no scope is open, and there is no room for one. */
+static const takt_frame no_stack[2] = {{0, TAKT_NO_SCOPE, TAKT_SLOW}, {0, 0, TAKT_SLOW}};
+
+#define NO_LOG                                                                                     \
+    {                                                                                              \
+        .top = (takt_frame *)no_stack + 1, .busy = TAKT_BUSY | TKT_BUSY_SHUT                       \
+    }
+__thread takt_thread_v1 takt_thread_hot_v1 = NO_LOG;
 
 static tkt_mutex list_lock = TKT_MUTEX_INIT;
 static tkt_thread_log *all_logs;
@@ -162,6 +169,26 @@ static tkt_chunk *overwrite_oldest(tkt_thread_log *log)
     return chunk;
 }
 
+/* With the lock, where there is no memory: begins the tail anew, so that events are lost a chunk at
+ * a time and cost no more than others. Only if all in it came since windows last began, ended or
+ * were read: whoever looks at the losses takes the lock, and so finds them with the window they are
+ * of. In a crash-safe recording what was written stays. */
+static bool drop_newest(tkt_thread_log *log)
+{
+    tkt_chunk *tail = log->tail;
+    uint64_t settled = __atomic_load_n(&tkt_record_control.settled_ticks, __ATOMIC_RELAXED);
+    if (log->pins || log->mapped || tkt_record_has(TKT_RING) || tail->begin_ticks <= settled)
+        return false;
+    tail->count = (uint32_t)(log->thread->cursor - tail->slots);
+    lose(log, TAKT_LOSS_BUFFER_FULL, count_events(tail));
+    begin_chunk(log, tail);
+    if (log->unfolded == tail)
+        log->unfolded_slot = 0;
+    tkt_log_publish(log, tail->slots);
+    log->has_gap = true;
+    return true;
+}
+
 /* The tail has no room: another chunk, or the same one again. Never waits: while somebody reads
  * this log, it takes a chunk from the pool instead. */
 static bool next_chunk(tkt_thread_log *log)
@@ -178,7 +205,7 @@ static bool next_chunk(tkt_thread_log *log)
             chunk = overwrite_oldest(log);
         if (chunk)
             append_chunk(log, chunk);
-        is_done = chunk != NULL;
+        is_done = chunk || (is_locked && drop_newest(log));
     }
     if (is_locked)
         tkt_mutex_unlock(&log->lock);
@@ -215,12 +242,13 @@ static takt_frame *create_frames(tkt_thread_log *log)
 {
     log->mapped = tkt_mapping_log_at(log->number);
     takt_frame *frames =
-        log->mapped ? &log->mapped->sentinel : tkt_alloc((TKT_MAX_DEPTH + 1) * sizeof *frames);
+        log->mapped ? &log->mapped->sentinel : tkt_alloc((TKT_MAX_DEPTH + 2) * sizeof *frames);
     if (!frames)
         return NULL;
-    frames[0] = (takt_frame){0};
+    frames[0] = no_stack[0];
     for (uint32_t i = 0; i < TKT_DEEP; i++)
         frames[1 + i].depth = i;
+    frames[1 + TKT_DEEP].depth = TAKT_SLOW | TKT_DEEP;
     return frames + 1;
 }
 
@@ -232,7 +260,7 @@ static tkt_thread_log *create_log(void)
     log->number = __atomic_fetch_add(&log_count, 1, __ATOMIC_RELAXED);
     log->is_placed = tkt_mapping() != NULL;
     log->frames = create_frames(log);
-    uint32_t *path = tkt_alloc(TKT_MAX_DEPTH * sizeof *path);
+    uint32_t *path = tkt_alloc((TKT_MAX_DEPTH + 1) * sizeof *path);
     tkt_chunk *chunk = log->frames && path ? tkt_pool_take(UINT32_MAX / 2) : NULL;
     if (!chunk) {
         tkt_free(path);
@@ -324,6 +352,12 @@ static void write_thread_mark(tkt_thread_log *log)
     tkt_log_publish(log, slot + 2);
 }
 
+void tkt_log_forget_thread(void)
+{
+    takt_thread_hot_v1 = (takt_thread_v1)NO_LOG;
+    takt_thread_hot_v1.busy |= TKT_BUSY_INSIDE;
+}
+
 /* The child's thread has another id. Its end must not give back what it has not. */
 void tkt_log_detach(void)
 {
@@ -335,7 +369,7 @@ void tkt_log_detach(void)
     log->rest_top = log->frames;
     log->thread = NULL;
     log->is_taken = false;
-    *thread = (takt_thread_v1){0};
+    *thread = (takt_thread_v1)NO_LOG;
     if (!tkt_mapping())
         return;
     tkt_mapping_leave();
@@ -346,8 +380,11 @@ void tkt_log_detach(void)
 void tkt_log_shut(void)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
+    tkt_thread_log *log = thread->log;
     thread->limit = thread->cursor;
-    thread->top_limit = thread->top;
+    thread->busy |= TAKT_BUSY | TKT_BUSY_SHUT;
+    if (log)
+        log->busy_at_rest |= TAKT_BUSY | TKT_BUSY_SHUT;
     tkt_mapping_leave();
 }
 
@@ -367,7 +404,7 @@ static tkt_thread_log *attach(takt_thread_v1 *thread)
     tkt_mutex_lock(&log->lock);
     thread->log = log;
     __atomic_store_n(&log->youth, TKT_YOUTH, __ATOMIC_RELAXED);
-    __atomic_store_n(&log->is_ending, thread->is_busy & TKT_BUSY_ENDING, __ATOMIC_RELAXED);
+    __atomic_store_n(&log->is_ending, thread->busy & TKT_BUSY_ENDING, __ATOMIC_RELAXED);
     __atomic_store_n(&thread->cursor, log->rest, __ATOMIC_RELAXED);
     __atomic_store_n(&thread->top, log->frames, __ATOMIC_RELAXED);
     log->thread = thread;
@@ -426,7 +463,6 @@ static __attribute__((noinline)) void place_log(tkt_thread_log *log)
             log->mapped->losses[i] = log->losses[i];
         __atomic_store_n(&log->rest_top, log->frames, __ATOMIC_RELAXED);
         __atomic_store_n(&log->thread->top, log->frames, __ATOMIC_RELEASE);
-        log->thread->top_limit = log->frames;
         log->frames_before = before; /* an interrupted event may still look at them */
     } else {
         if (log->frames)
@@ -448,7 +484,7 @@ static inline tkt_thread_log *placed(tkt_thread_log *log)
 bool tkt_log_is_refused(void)
 {
     uint64_t inside = TKT_BUSY_INSIDE | TKT_BUSY_HOST;
-    return (takt_thread_hot_v1.is_busy & inside) || tkt_process_is_disabled();
+    return (takt_thread_hot_v1.busy & inside) || tkt_process_is_disabled();
 }
 
 /* The host's allocator is told to be ignored; it is the only one who comes from inside but signal
@@ -457,7 +493,7 @@ bool tkt_log_refuses(void)
 {
     const takt_thread_v1 *thread = &takt_thread_hot_v1;
     bool is_refused = tkt_log_is_refused();
-    if (is_refused && (thread->is_busy & TKT_BUSY_INSIDE) && !(thread->is_busy & TKT_BUSY_HOST))
+    if (is_refused && (thread->busy & TKT_BUSY_INSIDE) && !(thread->busy & TKT_BUSY_HOST))
         tkt_log_lose(thread->log, TAKT_LOSS_IN_SIGNAL);
     return is_refused;
 }
@@ -479,9 +515,10 @@ static __attribute__((noinline)) tkt_thread_log *enter_slowly(takt_thread_v1 *th
 
 static inline tkt_thread_log *enter(bool is_event)
 {
+    static const uint64_t SHUT = TAKT_BUSY | TKT_BUSY_SHUT;
     takt_thread_v1 *thread = &takt_thread_hot_v1;
     tkt_thread_log *log = thread->log;
-    if (TAKT_UNLIKELY(thread->is_busy || !log || tkt_process_is_disabled()))
+    if (TAKT_UNLIKELY((thread->busy & ~SHUT) || !log || tkt_process_is_disabled()))
         return enter_slowly(thread, is_event);
     takt_enter(thread);
     return placed(log);
@@ -512,12 +549,13 @@ void tkt_log_leave(tkt_thread_log *log)
     if (TAKT_UNLIKELY(youth > 0))
         __atomic_store_n(&log->youth, youth - 1, __ATOMIC_RELAXED);
     tkt_log_shut_fast_paths(log);
-    if (may_record_inline(log)) {
-        takt_frame *end = log->frames + TKT_DEEP;
+    uint64_t busy = thread->busy & TKT_BUSY_ENDING;
+    if (may_record_inline(log))
         thread->limit = log->chunk_end;
-        thread->top_limit = end > thread->top ? end : thread->top;
-    }
-    tkt_busy_end(thread->is_busy & TKT_BUSY_ENDING);
+    else
+        busy |= TKT_BUSY_SHUT;
+    log->busy_at_rest = busy ? TAKT_BUSY | busy : 0;
+    tkt_busy_end(log->busy_at_rest);
 }
 
 void tkt_log_refresh(void)
@@ -529,9 +567,8 @@ void tkt_log_refresh(void)
 
 uint32_t tkt_log_site(tkt_thread_log *log, takt_site *site)
 {
-    uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
-    if (id == 0)
-        id = tkt_site_register(site);
+    uint32_t tag = __atomic_load_n(&site->tag, __ATOMIC_RELAXED);
+    uint32_t id = tag == TAKT_SLOW ? tkt_site_register(site) : tkt_tag_site(tag);
     if (id == 0)
         tkt_log_lose(log, TAKT_LOSS_TOO_MANY_SITES);
     return id;
@@ -548,9 +585,12 @@ void tkt_log_losses(uint64_t losses[TAKT_LOSS_COUNT])
 {
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
         losses[i] = __atomic_load_n(&losses_without_log[i], __ATOMIC_RELAXED);
-    for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log))
+    for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log)) {
+        uint64_t was = tkt_busy_lock(&log->lock); /* see drop_newest() */
         for (int i = 0; i < TAKT_LOSS_COUNT; i++)
             losses[i] += __atomic_load_n(&log->losses[i], __ATOMIC_RELAXED);
+        tkt_busy_unlock(&log->lock, was);
+    }
 }
 
 void tkt_log_work(double *flops, double *bytes)

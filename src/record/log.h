@@ -23,8 +23,8 @@
 #include <takt/trace.h>
 
 #define TKT_YOUTH       32u
-#define TKT_MAX_DEPTH   8192u
-#define TKT_NAME_BITS   7u
+#define TKT_MAX_DEPTH   8191u
+#define TKT_NAME_BITS   8u
 #define TKT_TEXT_BITS   9u
 #define TKT_VALUES_BITS 6u
 
@@ -75,14 +75,15 @@ typedef struct tkt_thread_log {
     tkt_fold        fold;     /* lock; what has been folded since tkt_log_fold_reset() */
     tkt_chunk      *unfolded; /* lock; the first slot that is not in `fold` */
     uint32_t        unfolded_slot;
-    uint32_t       *path;     /* lock; room for one node for each depth */
+    uint32_t       *path;     /* lock; room for the root, and a node at each depth */
     tkt_folded_calls folded_calls; /* lock; of `fold`, since they were taken */
     tkt_folded_calls taken_calls;  /* lock; of the fold that was taken last */
 
     /* The rest is its thread's. */
     tkt_chunk      *tail;
     takt_record    *chunk_end; /* the tail's; thread->limit may be less */
-    takt_frame     *frames;    /* TKT_MAX_DEPTH behind a sentinel */
+    takt_frame     *frames;    /* TKT_MAX_DEPTH, and a sentinel before and behind them */
+    uint64_t        busy_at_rest; /* the thread's, outside of the library */
     bool            has_gap;  /* events were dropped since the last one written */
     uint32_t        youth;    /* atomic; visits of the library's before the fast paths open */
     bool            is_ending; /* atomic; it came to a thread that had begun to end */
@@ -117,6 +118,9 @@ tkt_thread_log *tkt_log_enter_for_end(void);
  * The second counts an event that is lost for that. */
 bool tkt_log_is_refused(void);
 bool tkt_log_refuses(void);
+
+/* The calling thread has no log any more: its hot state is as it was at first, but busy. */
+void tkt_log_forget_thread(void);
 
 /* In a forked child in which recording goes on: its one thread is another one, and gets a log when
  * it needs one. Its open scopes are forgotten. */
@@ -155,12 +159,13 @@ void tkt_log_give(tkt_thread_log *log);
 /* Opens the fast paths again as far as they may be. */
 void tkt_log_leave(tkt_thread_log *log);
 
-/* Whatever comes next comes to the library. Notes where the thread is, in case that it ends unseen. */
+/* Whatever comes next comes to the library: what ends or stands alone, because there is no room for
+ * it; what begins, because the thread stays TKT_BUSY_SHUT. Notes where the thread is, in case that it
+ * ends unseen. */
 static inline void tkt_log_shut_fast_paths(tkt_thread_log *log)
 {
     takt_thread_v1 *thread = log->thread;
     thread->limit = thread->cursor;
-    thread->top_limit = thread->top;
     __atomic_store_n(&log->rest, thread->cursor, __ATOMIC_RELAXED);
     __atomic_store_n(&log->rest_top, thread->top, __ATOMIC_RELAXED);
 }

@@ -36,7 +36,7 @@ static bool peek(const tkt_thread_log *log, takt_thread_v1 *out)
         return false;
     else
         read_published(out, log->thread);
-    return out->log == log && out->cursor && out->top;
+    return out->log == log && out->cursor;
 }
 
 bool tkt_log_locate(const tkt_thread_log *log, tkt_log_place *place)
@@ -70,9 +70,9 @@ static void on_thread_exit(void *value)
         return;
     tkt_busy_begin();
     leave_log(log, thread);
-    *thread = (takt_thread_v1){.is_busy = TKT_BUSY_INSIDE};
+    tkt_log_forget_thread();
     tkt_log_give(log);
-    tkt_busy_end(TKT_BUSY_ENDING);
+    tkt_busy_end(TAKT_BUSY | TKT_BUSY_ENDING);
 }
 
 bool tkt_log_watch_thread(tkt_thread_log *log)

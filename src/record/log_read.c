@@ -26,13 +26,16 @@ static uint32_t copy_frames(const tkt_thread_log *log, takt_frame *out)
     uint32_t count = (uint32_t)(place.top - log->frames);
     for (uint32_t i = 0; i < count; i++) {
         out[i].start = __atomic_load_n(&log->frames[i].start, __ATOMIC_ACQUIRE);
-        out[i].site = __atomic_load_n(&log->frames[i].site, __ATOMIC_ACQUIRE);
+        out[i].tag = __atomic_load_n(&log->frames[i].tag, __ATOMIC_ACQUIRE);
         out[i].depth = i;
     }
     return count;
 }
 
-/* A frame whose record is already there is no longer open, see the top of log.h. */
+/* A frame whose record is already there is no longer open, see the top of log.h. Where the record
+ * begins and ends in one tick of the counter, the frame is rather that of a scope which has begun
+ * in the same tick. If it is not, its thread is just popping it, and it looks open for that moment.
+ */
 static uint32_t without_closed(const takt_frame *frames, uint32_t count, const takt_record *first,
                                const takt_record *cursor)
 {
@@ -43,7 +46,7 @@ static uint32_t without_closed(const takt_frame *frames, uint32_t count, const t
     if (!tkt_slot_is_plain(last) && tkt_slot_kind_of(last) == TKT_SLOT_MORE && last > first)
         last--;
     bool is_closed = tkt_slot_read_span(last, &span) && span.depth == count - 1 &&
-                     span.begin == frames[count - 1].start;
+                     span.begin == frames[count - 1].start && span.begin < span.end;
     return is_closed ? count - 1 : count;
 }
 

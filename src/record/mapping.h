@@ -17,7 +17,7 @@
 #include "record/task.h"
 
 #define TKT_MAPPING_MAGIC      UINT64_C(0x45464153544B4154) /* "TAKTSAFE" where bytes are in order */
-#define TKT_MAPPING_VERSION    1u
+#define TKT_MAPPING_VERSION    2u
 #define TKT_MAPPING_WINDOWS    16u
 #define TKT_MAPPING_LOSSES     32u
 #define TKT_MAPPING_STEPS      65536u
@@ -63,7 +63,7 @@ typedef struct tkt_mapping_log {
     uint32_t   fold_generation; /* which of its folds is complete, see mapping_fold.h */
     uint8_t    reserved[4096 - 16 - TKT_MAPPING_LOSSES * 8 - 20];
     takt_frame sentinel;
-    takt_frame frames[TKT_MAX_DEPTH];
+    takt_frame frames[TKT_MAX_DEPTH + 1]; /* a sentinel behind them, too */
 } tkt_mapping_log;
 
 typedef struct tkt_mapping_step {

@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-#define CHUNKS_PER_PIECE 4u /* so many chunks are recorded for each one that a fold is written to  \
-                             */
+#define CHUNKS_PER_PIECE                                                                           \
+    4u /* so many chunks are recorded for each one that a fold is written to                       \
+        */
 
 /* A fold being written. */
 typedef struct pieces {

@@ -1,104 +1,34 @@
-/* Every reported address is kept with its size, so that a free knows what it gives back: in maps of
- * their own locks, chosen by address, so that threads seldom meet. Totals are atomic. */
+/* What the program reports of its memory. Every address is kept with its size, so that a free knows
+ * what it gives back: see address.h. What is allocated, and the most of it, is one atomic number
+ * for all threads, since a peak of several would be a guess. */
 #include "record/memory.h"
 
 #include "base/clock.h"
-#include "base/hash.h"
-#include "base/thread.h"
+#include "record/address.h"
 #include "record/control.h"
+#include "record/fast.h"
 #include "record/log.h"
 #include "record/slot.h"
 
 #include <takt/memory.h>
 
-#define SHARDS 16u
+TAKT_API uint32_t takt_memory_on_v1 = 1;
 
-typedef struct shard {
-    tkt_mutex lock;
-    tkt_map sizes; /* address -> bytes + 1 */
-} shard;
+static struct __attribute__((aligned(64))) {
+    uint64_t current_bytes; /* atomic, relaxed, each; written with the lock of a table */
+    uint64_t peak_bytes;
+    uint64_t peak_ticks;
+} totals;
 
-static shard shards[SHARDS] = {
-#define FOUR                                                                                       \
-    {TKT_MUTEX_INIT, {0}}, {TKT_MUTEX_INIT, {0}}, {TKT_MUTEX_INIT, {0}},                           \
-    {                                                                                              \
-        TKT_MUTEX_INIT,                                                                            \
-        {                                                                                          \
-            0                                                                                      \
-        }                                                                                          \
-    }
-    FOUR, FOUR, FOUR, FOUR
-#undef FOUR
-};
-static tkt_memory_state totals; /* atomic, relaxed */
+/* ---- Events ---------------------------------------------------------------------------------- */
 
-/* Of addresses in all: so many find room in a quarter of max_memory. */
-#define ADDRESS_BYTES   32u
-#define LEAST_ADDRESSES (UINT64_C(1) << 15)
-static uint64_t most_addresses = UINT64_C(1) << 21; /* atomic */
-
-void tkt_memory_limit(uint64_t max_bytes)
+static inline bool is_recorded(void)
 {
-    uint64_t most = max_bytes / 4 / ADDRESS_BYTES;
-    __atomic_store_n(&most_addresses, most < LEAST_ADDRESSES ? LEAST_ADDRESSES : most,
-                     __ATOMIC_RELAXED);
+    return takt_is_on(TAKT_NORMAL_BIT) && tkt_record_has(TKT_MEMORY);
 }
 
-static shard *shard_of(const void *address)
+static TKT_APART void record(const void *address, int64_t bytes, uint64_t ticks)
 {
-    return &shards[tkt_hash_u64((uint64_t)(uintptr_t)address) % SHARDS];
-}
-
-/* Stores the size of an address, which may be reported twice, and gives the size it had. False when
- * there is no room for it. */
-static bool remember(const void *address, uint64_t bytes, uint64_t *before)
-{
-    shard *s = shard_of(address);
-    uint64_t was = tkt_busy_lock(&s->lock);
-    bool is_full = s->sizes.count >= __atomic_load_n(&most_addresses, __ATOMIC_RELAXED) / SHARDS &&
-                   !tkt_map_get(&s->sizes, (uint64_t)(uintptr_t)address);
-    uint64_t *size = is_full ? NULL : tkt_map_put(&s->sizes, (uint64_t)(uintptr_t)address);
-    if (size) {
-        *before = *size ? *size - 1 : 0;
-        *size = bytes + 1;
-    }
-    tkt_busy_unlock(&s->lock, was);
-    if (!size)
-        tkt_log_lose(takt_thread_hot_v1.log, TAKT_LOSS_ADDRESSES);
-    return size != NULL;
-}
-
-/* Whether the address was known; its size goes to *bytes. */
-static bool forget(const void *address, uint64_t *bytes)
-{
-    shard *s = shard_of(address);
-    uint64_t was = tkt_busy_lock(&s->lock);
-    const uint64_t *size = tkt_map_get(&s->sizes, (uint64_t)(uintptr_t)address);
-    bool is_known = size != NULL;
-    if (is_known) {
-        *bytes = *size - 1;
-        tkt_map_remove(&s->sizes, (uint64_t)(uintptr_t)address);
-    }
-    tkt_busy_unlock(&s->lock, was);
-    return is_known;
-}
-
-static void raise_peak(uint64_t current, uint64_t ticks)
-{
-    uint64_t peak = __atomic_load_n(&totals.peak_bytes, __ATOMIC_RELAXED);
-    while (current > peak) {
-        if (__atomic_compare_exchange_n(&totals.peak_bytes, &peak, current, true, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED)) {
-            __atomic_store_n(&totals.peak_ticks, ticks, __ATOMIC_RELAXED);
-            return;
-        }
-    }
-}
-
-static void record(const void *address, int64_t bytes, uint64_t ticks)
-{
-    if (!takt_is_on(TAKT_NORMAL_BIT) || !tkt_record_has(TKT_MEMORY))
-        return;
     tkt_thread_log *log = tkt_log_enter();
     if (!log)
         return;
@@ -115,50 +45,161 @@ static void record(const void *address, int64_t bytes, uint64_t ticks)
     tkt_log_leave(log);
 }
 
-void takt_memory_allocated(const void *address, size_t bytes)
+/* ---- Reports of the program ------------------------------------------------------------------ */
+
+static inline bool is_refused(void)
 {
-    if (!address || tkt_log_refuses())
+    return TAKT_UNLIKELY(takt_thread_hot_v1.busy || tkt_process_is_disabled()) &&
+           tkt_log_refuses();
+}
+
+/* With the lock of a table, which all that write have. */
+static inline void count_one(uint64_t *count)
+{
+    __atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
+}
+
+static TKT_APART void raise_peak(uint64_t current, uint64_t ticks)
+{
+    uint64_t peak = __atomic_load_n(&totals.peak_bytes, __ATOMIC_RELAXED);
+    while (current > peak) {
+        if (__atomic_compare_exchange_n(&totals.peak_bytes, &peak, current, true, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED)) {
+            __atomic_store_n(&totals.peak_ticks, ticks ? ticks : tkt_ticks(), __ATOMIC_RELAXED);
+            return;
+        }
+    }
+}
+
+/* Remembers an address, which may be reported twice, and tells the size that it had. `ticks` may be
+ * 0. False when there is no room for it. */
+static inline bool add(uint64_t address, uint64_t bytes, uint64_t ticks, uint64_t *before)
+{
+    uint64_t hash = tkt_address_hash(address);
+    tkt_address_table *table = tkt_address_table_of(hash);
+    uint64_t was = tkt_busy_begin();
+    tkt_spin_lock(&table->lock);
+    tkt_address *slot = tkt_address_put(table, address, hash);
+    if (slot) {
+        *before = slot->bytes;
+        slot->bytes = bytes;
+        count_one(&table->allocations);
+        uint64_t current =
+            __atomic_add_fetch(&totals.current_bytes, bytes - *before, __ATOMIC_RELAXED);
+        if (TAKT_UNLIKELY(current > __atomic_load_n(&totals.peak_bytes, __ATOMIC_RELAXED)))
+            raise_peak(current, ticks);
+    }
+    tkt_spin_unlock(&table->lock);
+    tkt_busy_end(was);
+    return slot != NULL;
+}
+
+/* False when the address is not known; otherwise its size goes to *bytes. */
+static inline bool take(uint64_t address, uint64_t *bytes)
+{
+    uint64_t hash = tkt_address_hash(address);
+    tkt_address_table *table = tkt_address_table_of(hash);
+    uint64_t was = tkt_busy_begin();
+    tkt_spin_lock(&table->lock);
+    bool is_known = tkt_address_take(table, address, hash, bytes);
+    if (TAKT_LIKELY(is_known)) {
+        count_one(&table->frees);
+        __atomic_fetch_sub(&totals.current_bytes, *bytes, __ATOMIC_RELAXED);
+    } else {
+        count_one(&table->unmatched_frees);
+    }
+    tkt_spin_unlock(&table->lock);
+    tkt_busy_end(was);
+    return is_known;
+}
+
+void takt_memory_allocated_v1(const void *address, size_t bytes)
+{
+    uint64_t before;
+    if (!address || is_refused())
         return;
-    uint64_t ticks = tkt_ticks();
-    uint64_t lost = 0;
-    if (!remember(address, bytes, &lost))
+    uint64_t ticks = TAKT_UNLIKELY(is_recorded()) ? tkt_ticks() : 0;
+    if (TAKT_UNLIKELY(!add((uint64_t)(uintptr_t)address, bytes, ticks, &before))) {
+        tkt_log_lose(takt_thread_hot_v1.log, TAKT_LOSS_ADDRESSES);
         return;
-    uint64_t current = __atomic_add_fetch(&totals.current_bytes, bytes - lost, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&totals.allocations, 1, __ATOMIC_RELAXED);
-    raise_peak(current, ticks);
-    if (lost != 0) /* its free was not reported; without an event, events would add up to more */
-        record(address, (int64_t)(0 - lost), ticks);
+    }
+    if (TAKT_LIKELY(!ticks))
+        return;
+    if (before != 0) /* its free was not reported; without an event, events would add up to more */
+        record(address, (int64_t)(0 - before), ticks);
     record(address, (int64_t)bytes, ticks);
 }
 
-void takt_memory_freed(const void *address)
+void takt_memory_freed_v1(const void *address)
 {
     uint64_t bytes;
-    if (!address || tkt_log_refuses())
+    if (!address || is_refused() || !take((uint64_t)(uintptr_t)address, &bytes))
         return;
-    if (!forget(address, &bytes)) {
-        __atomic_fetch_add(&totals.unmatched_frees, 1, __ATOMIC_RELAXED);
+    if (TAKT_UNLIKELY(is_recorded()))
+        record(address, (int64_t)(0 - bytes), tkt_ticks());
+}
+
+/* ---- Totals ---------------------------------------------------------------------------------- */
+
+static tkt_mutex interest_lock = TKT_MUTEX_INIT;
+static bool are_totals_kept = true; /* lock */
+static uint32_t watchers;           /* lock */
+static bool were_totals_left;       /* atomic */
+
+/* With the lock. Whoever begins to listen does not know what he has missed. */
+static void follow_interest(void)
+{
+    bool is_on = are_totals_kept || watchers > 0;
+    if (is_on == takt_memory_on_v1)
         return;
-    }
-    __atomic_fetch_sub(&totals.current_bytes, bytes, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&totals.frees, 1, __ATOMIC_RELAXED);
-    record(address, (int64_t)(0 - bytes), tkt_ticks());
+    uint64_t was = tkt_address_lock_all();
+    tkt_address_forget_all();
+    __atomic_store_n(&totals.current_bytes, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&totals.peak_bytes, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&totals.peak_ticks, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&takt_memory_on_v1, is_on, __ATOMIC_RELAXED);
+    tkt_address_unlock_all(was);
+}
+
+void takt_memory_keep_totals(bool keep)
+{
+    if (tkt_process_is_disabled())
+        return;
+    tkt_record_watch_forks();
+    tkt_mutex_lock(&interest_lock);
+    are_totals_kept = keep;
+    if (!keep)
+        __atomic_store_n(&were_totals_left, true, __ATOMIC_RELAXED);
+    follow_interest();
+    tkt_mutex_unlock(&interest_lock);
+}
+
+void tkt_memory_watch(bool is_watching)
+{
+    tkt_mutex_lock(&interest_lock);
+    watchers += is_watching ? 1u : -1u;
+    follow_interest();
+    tkt_mutex_unlock(&interest_lock);
 }
 
 tkt_memory_state tkt_memory_now(void)
 {
-    return (tkt_memory_state){
-        __atomic_load_n(&totals.current_bytes, __ATOMIC_RELAXED),
-        __atomic_load_n(&totals.peak_bytes, __ATOMIC_RELAXED),
-        __atomic_load_n(&totals.peak_ticks, __ATOMIC_RELAXED),
-        __atomic_load_n(&totals.allocations, __ATOMIC_RELAXED),
-        __atomic_load_n(&totals.frees, __ATOMIC_RELAXED),
-        __atomic_load_n(&totals.unmatched_frees, __ATOMIC_RELAXED),
+    tkt_memory_state now = {
+        .current_bytes = __atomic_load_n(&totals.current_bytes, __ATOMIC_RELAXED),
+        .peak_bytes = __atomic_load_n(&totals.peak_bytes, __ATOMIC_RELAXED),
+        .peak_ticks = __atomic_load_n(&totals.peak_ticks, __ATOMIC_RELAXED),
+        .is_since_start = !__atomic_load_n(&were_totals_left, __ATOMIC_RELAXED),
     };
+    for (uint32_t i = 0; i < TKT_ADDRESS_TABLES; i++) {
+        const tkt_address_table *table = &tkt_address_tables[i];
+        now.allocations += __atomic_load_n(&table->allocations, __ATOMIC_RELAXED);
+        now.frees += __atomic_load_n(&table->frees, __ATOMIC_RELAXED);
+        now.unmatched_frees += __atomic_load_n(&table->unmatched_frees, __ATOMIC_RELAXED);
+    }
+    return now;
 }
 
-void tkt_memory_free_all(void)
+void tkt_memory_limit(uint64_t max_bytes)
 {
-    for (uint32_t i = 0; i < SHARDS; i++)
-        tkt_map_fini(&shards[i].sizes);
+    tkt_address_limit(max_bytes / 4);
 }

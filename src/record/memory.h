@@ -2,6 +2,7 @@
 #ifndef TKT_RECORD_MEMORY_H
 #define TKT_RECORD_MEMORY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct tkt_memory_state {
@@ -11,15 +12,15 @@ typedef struct tkt_memory_state {
     uint64_t allocations;
     uint64_t frees;
     uint64_t unmatched_frees;
+    bool     is_since_start; /* false: since somebody began to watch, as totals are left off */
 } tkt_memory_state;
 
-/* Since the program began. */
 tkt_memory_state tkt_memory_now(void);
+
+/* A recording that wants to know of memory begins or ends: before it, and after it. */
+void tkt_memory_watch(bool is_watching);
 
 /* How much memory there is: addresses beyond a quarter of it are not remembered, and counted. */
 void tkt_memory_limit(uint64_t max_bytes);
-
-/* Forgets all addresses, when nobody reports any more. */
-void tkt_memory_free_all(void);
 
 #endif

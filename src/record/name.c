@@ -1,5 +1,6 @@
 #include "record/name.h"
 
+#include "base/alloc.h"
 #include "base/hash.h"
 #include "record/site.h"
 
@@ -60,6 +61,23 @@ uint32_t tkt_name_site(tkt_thread_log *log, const char *name, takt_site_kind kin
     remember_address(log, (tkt_cached_name){name, text, id, kind});
     *place_of(log, name, kind) = (tkt_cached_text){text, id, kind};
     return id;
+}
+
+takt_name takt_name_make(const char *text, size_t size)
+{
+    takt_name name = {0};
+    tkt_thread_log *log = text ? tkt_log_enter() : NULL;
+    if (!log)
+        return name;
+    char *copy = tkt_alloc(size + 1);
+    if (copy) {
+        memcpy(copy, text, size);
+        copy[size] = '\0';
+        name.id = tkt_site_named(copy, TAKT_SITE_SCOPE);
+        tkt_free(copy);
+    }
+    tkt_log_leave(log);
+    return name;
 }
 
 /* ---- Values ---------------------------------------------------------------------------------- */

@@ -11,9 +11,11 @@
 /* Two places for each hash, so that two names which are used in turn do not push each other out. */
 static inline tkt_cached_name *tkt_name_places(tkt_thread_log *log, const char *name)
 {
-    uint64_t hash = (uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15); /* Knuth, 6.4: golden ratio */
-    /* Names of an array come at equal distances: one window of the product would not spread them. */
-    return &log->names[((hash >> 57 ^ hash >> 40) & ((1u << TKT_NAME_BITS) - 1)) * 2];
+    const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15); /* Knuth, 6.4 */
+    uint64_t hash = (uintptr_t)name * golden;
+    /* Names of an array come at equal distances: one product alone may put most in one place. */
+    hash = (hash ^ hash >> 32) * golden;
+    return &log->names[(hash >> (64 - TKT_NAME_BITS)) * 2];
 }
 
 /* The address alone says nothing: the text there may be another by now. */

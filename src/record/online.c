@@ -11,27 +11,32 @@
 typedef struct walk {
     tkt_fold *fold;
     tkt_folded_calls *calls;
-    uint32_t *path; /* the node at each depth */
-    uint32_t known; /* depths that `path` is valid for */
-    uint32_t shift; /* scopes begun before the recording whose end was met: all is deeper */
-    uint64_t from;  /* ticks; spans are cut to from..until */
+    uint32_t *above; /* the node above each depth: the root, and what was last seen at 0, 1, ... */
+    uint32_t known;  /* scopes that `above` is valid for */
+    uint32_t shift;  /* scopes begun before the recording whose end was met: all is deeper */
+    uint64_t from;   /* ticks; spans are cut to from..until */
     uint64_t until;
     uint64_t ns_per_tick;
 } walk;
 
-/* The node of `site` at `depth`, below what was last seen above it. Where a level is missing,
- * because its record was dropped, the nearest one above takes its place. */
-static uint32_t enter(walk *w, uint32_t depth, uint32_t site)
+#define MOST_SHIFT (TKT_MAX_DEPTH - TKT_DEEP - 1)
+
+/* Where a level is missing, because its record was dropped, the nearest one above takes its place.
+ */
+static void fill_up_to(walk *w, uint32_t depth)
 {
-    if (depth >= TKT_MAX_DEPTH)
-        depth = TKT_MAX_DEPTH - 1;
-    uint32_t parent = 0;
-    if (depth != 0 && w->known != 0)
-        parent = w->path[(depth <= w->known ? depth : w->known) - 1];
-    for (uint32_t i = w->known; i < depth; i++)
-        w->path[i] = parent;
-    uint32_t node = tkt_fold_child(w->fold, parent, site);
-    w->path[depth] = node;
+    for (; w->known < depth; w->known++)
+        w->above[w->known + 1] = w->above[w->known];
+}
+
+/* The node of `site` at `depth`, which is less than TKT_MAX_DEPTH, below what was last seen above
+ * it. */
+static inline uint32_t enter(walk *w, uint32_t depth, uint32_t site)
+{
+    if (TAKT_UNLIKELY(depth > w->known))
+        fill_up_to(w, depth);
+    uint32_t node = tkt_fold_child(w->fold, w->above[depth], site);
+    w->above[depth + 1] = node;
     w->known = depth + 1;
     return node;
 }
@@ -49,19 +54,20 @@ static void add(walk *w, uint32_t node, uint64_t begin, uint64_t end)
 
 static void fold_span(walk *w, const tkt_slot_span *span)
 {
-    uint32_t node = enter(w, span->depth + w->shift, span->site);
-    if (span->begin == 0)
+    uint32_t depth = span->depth + w->shift;
+    uint32_t node = enter(w, depth < TKT_MAX_DEPTH ? depth : TKT_MAX_DEPTH - 1, span->site);
+    if (span->begin == 0 && w->shift < MOST_SHIFT)
         w->shift++;
     if (tkt_slot_overlaps(span, w->from, w->until))
         add(w, node, span->begin, span->end);
 }
 
 /* The common span: one slot, and mostly all of it in the window. */
-static void fold_plain(walk *w, const takt_record *slot)
+static inline void fold_plain(walk *w, const takt_record *slot)
 {
     uint64_t end = slot->start + slot->ticks;
-    uint32_t node = enter(w, tkt_slot_depth(slot) + w->shift, tkt_slot_id(slot));
-    if (__builtin_expect(slot->start >= w->from && end <= w->until, 1))
+    uint32_t node = enter(w, tkt_slot_depth(slot) + w->shift, tkt_tag_site(slot->tag));
+    if (TAKT_LIKELY(slot->start >= w->from && end <= w->until))
         tkt_fold_add(w->fold, node, tkt_clock_duration_ns(w->ns_per_tick, slot->ticks));
     else if (end > w->from && slot->start <= w->until)
         add(w, node, slot->start, end);
@@ -79,9 +85,9 @@ static double as_double(uint64_t bits)
 static void fold_work(walk *w, const takt_record *slot)
 {
     uint32_t open = tkt_slot_depth(slot) + w->shift;
-    if (open == 0 || open > w->known || w->path[open - 1] == TKT_NO_NODE)
+    if (open == 0 || open > w->known || w->above[open] == TKT_NO_NODE)
         return;
-    tkt_node *node = &w->fold->items[w->path[open - 1]];
+    tkt_node *node = &w->fold->items[w->above[open]];
     node->flops += as_double(slot[0].start);
     node->bytes += as_double(slot[1].start);
 }
@@ -90,7 +96,7 @@ static void fold_work(walk *w, const takt_record *slot)
 static void fold_error(walk *w, const takt_record *slot, uint32_t depth)
 {
     tkt_slot_span span;
-    uint32_t node = depth < w->known ? w->path[depth] : TKT_NO_NODE;
+    uint32_t node = depth < w->known ? w->above[depth + 1] : TKT_NO_NODE;
     if (node != TKT_NO_NODE && tkt_slot_read_span(slot + 1, &span) &&
         tkt_slot_overlaps(&span, w->from, w->until))
         w->fold->items[node].errors++;
@@ -112,7 +118,7 @@ static void fold_call(walk *w, const takt_record *slot)
     uint32_t depth = (slot->ticks & ~TKT_SLOT_CAPTURING) + w->shift;
     if (slot->start >> 32)
         fold_error(w, slot, depth);
-    uint32_t node = depth && depth <= w->known ? w->path[depth - 1] : 0;
+    uint32_t node = depth <= w->known ? w->above[depth] : 0;
     if (node == TKT_NO_NODE || (uint32_t)slot->start == 0 || w->calls->count == TKT_FOLDED_CALLS)
         return;
     tkt_folded_call *call = TKT_ARRAY_ADD(w->calls);
@@ -193,7 +199,7 @@ takt_status tkt_online_fold_from(tkt_thread_log *log, const takt_record *cursor,
     walk w = {
         .fold = &log->fold,
         .calls = &log->folded_calls,
-        .path = log->path,
+        .above = log->path,
         .from = from_ticks,
         .until = until_ticks ? until_ticks : UINT64_MAX,
         .ns_per_tick = ns_per_tick,
@@ -206,6 +212,7 @@ takt_status tkt_online_fold_from(tkt_thread_log *log, const takt_record *cursor,
         TKT_ARRAY_FREE(&list);
         return TAKT_NO_MEMORY; /* the next fold begins where this one would have */
     }
+    w.above[0] = 0;
     fold_frames(&w, frames, frame_count, until_ticks);
     if (is_one)
         fold_slots(&w, only->slots + log->unfolded_slot, cursor);

@@ -17,13 +17,13 @@
 
 static bool is_phase(const takt_frame *frame)
 {
-    return (frame->site & TAKT_FRAME_PHASE) != 0;
+    return (frame->tag & TAKT_FRAME_PHASE) != 0;
 }
 
 /* True for frames that TAKT_BEGIN opened: an END closes them, leaving the block does not. */
 static bool is_pair(const takt_frame *frame)
 {
-    return (frame->site & TKT_FRAME_PAIR) != 0;
+    return (frame->tag & TKT_FRAME_PAIR) != 0;
 }
 
 static void store_top(tkt_thread_log *log, takt_frame *top)
@@ -48,8 +48,7 @@ static void write_span(tkt_thread_log *log, uint32_t depth, uint64_t end)
         return;
     }
     if (is_plain) {
-        tkt_slot_write(slot, (takt_record){begin, (uint32_t)(end - begin),
-                                           tkt_frame_site(frame) << 8 | depth});
+        tkt_slot_write(slot, (takt_record){begin, (uint32_t)(end - begin), frame->tag});
         tkt_log_publish(log, slot + 1);
         return;
     }
@@ -59,6 +58,14 @@ static void write_span(tkt_thread_log *log, uint32_t depth, uint64_t end)
     tkt_log_publish(log, slot + 2);
 }
 
+/* The block whose scope is closed here still holds its start, by which it tells the frame from a
+ * later one in the same place. So no later one may begin in the same tick of a coarse counter. */
+static void let_tick_pass(uint64_t start)
+{
+    while (tkt_clock_is_inline() && takt_ticks() == start)
+        continue;
+}
+
 void tkt_scope_unwind(tkt_thread_log *log, uint32_t depth, uint64_t now, tkt_mismatch cause)
 {
     for (uint32_t top = tkt_log_depth(log); top-- > depth;) {
@@ -66,6 +73,7 @@ void tkt_scope_unwind(tkt_thread_log *log, uint32_t depth, uint64_t now, tkt_mis
         if (!is_phase(frame)) {
             tkt_log_lose(log, TAKT_LOSS_MISMATCH);
             tkt_mismatch_count(cause, tkt_frame_site(frame));
+            let_tick_pass(frame->start);
         }
         write_span(log, top, now);
         store_top(log, &log->frames[top]);
@@ -84,18 +92,21 @@ static void close_at(tkt_thread_log *log, uint32_t depth, uint64_t now)
 #define CALLER __builtin_return_address(0)
 
 /* Pushes a frame; the clock is read last. NULL when the stack is full. */
-static takt_frame *push(tkt_thread_log *log, uint32_t site_and_flag, const void *caller)
+static takt_frame *push(tkt_thread_log *log, uint32_t site, uint32_t flag, const void *caller)
 {
     takt_frame *frame = log->thread->top;
-    if (tkt_log_depth(log) == TKT_MAX_DEPTH) {
+    uint32_t depth = tkt_log_depth(log);
+    if (depth == TKT_MAX_DEPTH) {
         tkt_log_lose(log, TAKT_LOSS_TOO_DEEP);
-        tkt_mismatch_count(TKT_TOO_DEEP, site_and_flag & TKT_FRAME_SITE);
+        tkt_mismatch_count(TKT_TOO_DEEP, site);
         return NULL;
     }
     uint32_t stack = tkt_stack_here(log, caller);
-    if (frame >= log->frames + TKT_DEEP)
-        frame->depth = TKT_DEEP;
-    __atomic_store_n(&frame->site, site_and_flag, __ATOMIC_RELEASE);
+    if (depth >= TKT_DEEP) {
+        depth = TKT_DEEP;
+        frame[1].depth = TAKT_SLOW | TKT_DEEP; /* that of the first such frame is there */
+    }
+    __atomic_store_n(&frame->tag, site << 8 | flag | depth, __ATOMIC_RELEASE);
     __atomic_store_n(&frame->start, tkt_ticks(), __ATOMIC_RELEASE);
     store_top(log, frame + 1);
     tkt_stack_write(log, stack, frame->start);
@@ -123,7 +134,7 @@ takt_open takt_scope_begin_v1(takt_site *site)
         return open;
     uint32_t id = tkt_log_site(log, site);
     if (id && is_on(site))
-        open = open_of(log, push(log, id, CALLER));
+        open = open_of(log, push(log, id, 0, CALLER));
     tkt_log_leave(log);
     return open;
 }
@@ -131,75 +142,87 @@ takt_open takt_scope_begin_v1(takt_site *site)
 /* Whatever ends a scope reads the clock after it has entered the log. Between a reading before and
  * the entry a signal handler could record spans, which would end after the scope that they are in.
  */
-static TKT_APART void end_slow(takt_open open)
+static void end_slow(takt_frame *frame, uint64_t start)
 {
     tkt_thread_log *log = tkt_log_enter_for_end();
     if (!log)
         return;
     uint64_t now = tkt_ticks();
-    bool is_open = open.frame >= log->frames && open.frame < log->thread->top &&
-                   (open.start == DEEP_START || open.frame->start == open.start);
+    bool is_open = frame >= log->frames && frame < log->thread->top &&
+                   (start == DEEP_START || frame->start == start);
     if (is_open) /* otherwise it is another thread's, or was closed by the end of one around it */
-        close_at(log, (uint32_t)(open.frame - log->frames), now);
+        close_at(log, (uint32_t)(frame - log->frames), now);
     tkt_log_leave(log);
 }
 
-/* Pops a frame whose span fits one slot. */
-static inline void pop_plain(takt_thread_v1 *thread, takt_frame *frame, uint64_t now)
+/* Pops a frame whose span fits the slot at the cursor. */
+static inline void pop_plain(takt_thread_v1 *thread, takt_record *slot, takt_frame *frame,
+                             uint64_t start, uint64_t ticks)
 {
-    takt_record *slot = thread->cursor;
-    tkt_slot_write(slot, (takt_record){frame->start, (uint32_t)(now - frame->start),
-                                       frame->site << 8 | frame->depth});
+    tkt_slot_write(slot, (takt_record){start, (uint32_t)ticks, frame->tag});
     __atomic_store_n(&thread->cursor, slot + 1, __ATOMIC_RELEASE);
     __atomic_store_n(&thread->top, frame, __ATOMIC_RELEASE);
 }
 
 /* A scope with a phase in it, which ends with it. */
-static bool end_with_phase(takt_thread_v1 *thread, takt_open open)
+static bool end_with_phase(takt_thread_v1 *thread, takt_frame *frame, uint64_t start)
 {
-    takt_frame *phase = open.frame + 1;
-    if (phase + 1 != thread->top || !is_phase(phase) || open.frame->start != open.start ||
-        phase->depth == TKT_DEEP || !tkt_enter_to_write(thread, 2))
+    takt_frame *phase = frame + 1;
+    if (phase + 1 != thread->top || !is_phase(phase) || frame->start != start ||
+        phase->depth >= TKT_DEEP)
         return false;
-    uint64_t now = takt_ticks();
-    bool is_plain = (now - open.start) >> 32 == 0 && (now - phase->start) >> 32 == 0;
+    takt_record *slot;
+    if (!tkt_enter_to_write(thread, 2, &slot))
+        return false;
+    uint64_t ticks;
+    bool is_plain = takt_ticks_since(&frame->start, &ticks);
     if (is_plain) {
-        pop_plain(thread, phase, now);
-        pop_plain(thread, open.frame, now);
+        uint64_t phase_start = phase->start;
+        pop_plain(thread, slot, phase, phase_start, ticks - (phase_start - start));
+        pop_plain(thread, slot + 1, frame, start, ticks);
     }
     takt_leave(thread);
     return is_plain;
 }
 
 /* Call stacks shut the fast paths, so that begins come here. The end needs none. */
-static bool end_beside_stacks(takt_thread_v1 *thread, takt_open open)
+static bool end_beside_stacks(takt_thread_v1 *thread, takt_frame *frame, uint64_t start)
 {
     tkt_thread_log *log = thread->log;
-    if (thread->is_busy || thread->top != open.frame + 1 || open.frame->start != open.start ||
-        !tkt_clock_is_inline())
+    uint64_t busy = thread->busy;
+    if (!tkt_record_has(TKT_STACKS) || (busy & ~(TAKT_BUSY | TKT_BUSY_SHUT)) ||
+        thread->top != frame + 1 || frame->start != start || !tkt_clock_is_inline())
         return false;
     takt_enter(thread);
-    uint64_t now = takt_ticks();
     bool has_room = !log->has_gap && thread->cursor != log->chunk_end;
-    bool is_plain = has_room && (now - open.start) >> 32 == 0;
+    uint64_t ticks;
+    bool is_plain = has_room && takt_ticks_since(&frame->start, &ticks);
     if (is_plain) {
-        pop_plain(thread, open.frame, now);
+        pop_plain(thread, thread->cursor, frame, start, ticks);
         tkt_log_shut_fast_paths(log);
     }
-    takt_leave(thread);
+    tkt_busy_end(busy);
     return is_plain;
 }
 
-void takt_scope_end_v1(takt_open open)
+static TKT_APART void end_otherwise(takt_frame *frame, uint64_t start)
 {
-    takt_thread_v1 *thread = &takt_thread_hot_v1;
-    bool is_ended;
-    if (tkt_record_has(TKT_STACKS))
-        is_ended = end_beside_stacks(thread, open);
-    else
-        is_ended = end_with_phase(thread, open);
-    if (!is_ended)
-        end_slow(open);
+    if (!end_beside_stacks(&takt_thread_hot_v1, frame, start))
+        end_slow(frame, start);
+}
+
+void takt_scope_end_v1(takt_frame *frame, uint64_t start)
+{
+    if (!end_with_phase(&takt_thread_hot_v1, frame, start))
+        end_otherwise(frame, start);
+}
+
+/* The header has entered, and found no room, or too long a span. */
+void takt_scope_end_inside_v1(takt_frame *frame, uint64_t start)
+{
+    const tkt_thread_log *log = takt_thread_hot_v1.log;
+    tkt_busy_end(log->busy_at_rest);
+    takt_scope_end_v1(frame, start);
 }
 
 takt_open tkt_scope_open_named(const char *name, const void *caller)
@@ -212,7 +235,7 @@ takt_open tkt_scope_open_named(const char *name, const void *caller)
         return open;
     uint32_t id = tkt_name_site(log, name, TAKT_SITE_SCOPE);
     if (id)
-        open = open_of(log, push(log, id, caller));
+        open = open_of(log, push(log, id, 0, caller));
     tkt_log_leave(log);
     return open;
 }
@@ -221,28 +244,24 @@ takt_open tkt_scope_open_named(const char *name, const void *caller)
 
 static void begin_site(tkt_thread_log *log, uint32_t id, const void *caller)
 {
-    if (id && !push(log, id | TKT_FRAME_PAIR, caller))
+    if (id && !push(log, id, TKT_FRAME_PAIR, caller))
         log->unpushed++;
 }
 
-static inline bool have_one_name(const takt_frame *frame, uint32_t site)
+/* Ends the innermost scope if it is one of a pair that the fast path can end; of the site in `tag`,
+ * unless that is 0. */
+static inline bool end_innermost_pair(takt_thread_v1 *thread, uint32_t tag)
 {
-    return tkt_site_get(tkt_frame_site(frame))->name_id == tkt_site_get(site)->name_id;
-}
-
-/* Ends the innermost scope if it is one of a pair that the fast path can end; of the name of
- * `site`, unless that is 0. */
-static inline bool end_innermost_pair(takt_thread_v1 *thread, uint32_t site)
-{
-    if (!tkt_enter_to_write(thread, 1))
+    takt_record *slot;
+    if (!tkt_enter_to_write(thread, 1, &slot))
         return false;
     takt_frame *frame = thread->top - 1;
-    bool is_it =
-        is_pair(frame) && frame->depth != TKT_DEEP && (site == 0 || have_one_name(frame, site));
-    uint64_t now = is_it ? takt_ticks() : 0;
-    is_it = is_it && (now - frame->start) >> 32 == 0;
+    uint64_t ticks;
+    bool is_it = tag ? (tag ^ frame->tag) < TKT_DEEP /* they differ in the depth, which is less */
+                     : is_pair(frame) && frame->depth < TKT_DEEP;
+    is_it = is_it && takt_ticks_since(&frame->start, &ticks);
     if (is_it)
-        pop_plain(thread, frame, now);
+        pop_plain(thread, slot, frame, frame->start, ticks);
     takt_leave(thread);
     return is_it;
 }
@@ -259,13 +278,8 @@ static TKT_APART void begin_site_slow(takt_site *site, const void *caller)
 void takt_begin_v1(takt_site *site)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
-    uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
-    if (id && tkt_enter_to_push(thread)) {
-        tkt_push(thread, id | TKT_FRAME_PAIR);
-        takt_leave(thread);
-    } else {
+    if (!tkt_push(thread, __atomic_load_n(&site->tag, __ATOMIC_RELAXED), TKT_FRAME_PAIR))
         begin_site_slow(site, CALLER);
-    }
 }
 
 /* The innermost open scope of that name, or TKT_MAX_DEPTH. */
@@ -312,6 +326,13 @@ static void end_unmatched(tkt_thread_log *log, uint32_t id, uint64_t now)
     }
 }
 
+/* An end keeps what its begin's frames have in common: so it knows the next one. */
+static void remember_begin(takt_site *end, const takt_frame *frame)
+{
+    if (is_pair(frame))
+        __atomic_store_n(&end->filter, frame->tag & ~0xFFu, __ATOMIC_RELAXED);
+}
+
 static TKT_APART void end_site_slow(takt_site *site)
 {
     tkt_thread_log *log = tkt_log_enter_for_end();
@@ -321,33 +342,35 @@ static TKT_APART void end_site_slow(takt_site *site)
     uint32_t id = tkt_log_site(log, site);
     if (id) {
         uint32_t depth = find_open(log, tkt_site_get(id)->name_id);
-        if (depth < TKT_MAX_DEPTH)
+        if (depth < TKT_MAX_DEPTH) {
+            remember_begin(site, &log->frames[depth]);
             close_at(log, depth, now);
-        else
+        } else {
             end_unmatched(log, id, now);
+        }
     }
     tkt_log_leave(log);
 }
 
 void takt_end_v1(takt_site *site)
 {
-    uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
-    if (!id || !end_innermost_pair(&takt_thread_hot_v1, id))
+    uint32_t begin = __atomic_load_n(&site->filter, __ATOMIC_RELAXED);
+    if (begin == 0 || !end_innermost_pair(&takt_thread_hot_v1, begin))
         end_site_slow(site);
 }
 
 /* False unless the thread has used the name lately. */
 static bool begin_name_fast(takt_thread_v1 *thread, const char *name)
 {
-    if (!name || !tkt_enter_to_push(thread))
+    if (!name || thread->busy)
         return false;
+    takt_enter(thread);
     uint32_t id = tkt_name_at(thread->log, name, TAKT_SITE_SCOPE);
     if (!id)
         id = tkt_name_recent(thread->log, name, TAKT_SITE_SCOPE);
-    if (id)
-        tkt_push(thread, id | TKT_FRAME_PAIR);
+    bool is_open = id && tkt_push_inside(thread, id << 8, TKT_FRAME_PAIR);
     takt_leave(thread);
-    return id != 0;
+    return is_open;
 }
 
 static TKT_APART void begin_name_slow(const char *name, const void *caller)
@@ -363,6 +386,24 @@ void takt_begin(const char *name)
 {
     if (takt_is_on(TAKT_NORMAL_BIT) && !begin_name_fast(&takt_thread_hot_v1, name))
         begin_name_slow(name, CALLER);
+}
+
+static TKT_APART void begin_made_slow(uint32_t site, const void *caller)
+{
+    tkt_thread_log *log = tkt_log_enter();
+    if (!log)
+        return;
+    begin_site(log, site ? site : tkt_name_site(log, NULL, TAKT_SITE_SCOPE), caller);
+    tkt_log_leave(log);
+}
+
+void takt_begin_name(takt_name name)
+{
+    if (!takt_is_on(TAKT_NORMAL_BIT))
+        return;
+    uint32_t tag = name.id ? name.id << 8 : TAKT_SLOW;
+    if (!tkt_push(&takt_thread_hot_v1, tag, TKT_FRAME_PAIR))
+        begin_made_slow(name.id, CALLER);
 }
 
 static TKT_APART void end_pair_slow(void)
@@ -402,11 +443,12 @@ static TKT_APART void phase_slow(takt_site *site, const void *caller)
         uint64_t now = tkt_ticks();
         takt_frame *frame = &log->frames[depth - 1];
         write_span(log, depth - 1, now);
-        __atomic_store_n(&frame->site, id | TAKT_FRAME_PHASE, __ATOMIC_RELEASE);
+        uint32_t under = frame->tag & 0xFFu;
+        __atomic_store_n(&frame->tag, id << 8 | TAKT_FRAME_PHASE | under, __ATOMIC_RELEASE);
         __atomic_store_n(&frame->start, now, __ATOMIC_RELEASE);
         tkt_stack_write(log, stack, now);
     } else if (id) {
-        push(log, id | TAKT_FRAME_PHASE, caller);
+        push(log, id, TAKT_FRAME_PHASE, caller);
     }
     tkt_log_leave(log);
 }
@@ -415,13 +457,9 @@ static TKT_APART void phase_slow(takt_site *site, const void *caller)
 void takt_phase_v1(takt_site *site)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
-    uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
-    if (id && takt_has_open() && !is_phase(thread->top - 1) && tkt_enter_to_push(thread)) {
-        tkt_push(thread, id | TAKT_FRAME_PHASE);
-        takt_leave(thread);
-    } else {
+    uint32_t tag = __atomic_load_n(&site->tag, __ATOMIC_RELAXED);
+    if (is_phase(thread->top - 1) || !tkt_push(thread, tag, 0))
         phase_slow(site, CALLER);
-    }
 }
 
 uint64_t tkt_scope_end_phase(void)

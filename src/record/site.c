@@ -240,8 +240,9 @@ uint32_t tkt_site_register(takt_site *site)
     uint32_t id = find_site(site);
     if (id != 0) {
         __atomic_store_n(&site->bits, tkt_site_get(id)->bits, __ATOMIC_RELAXED);
-        /* release: whoever sees the id finds the site in the table, see table_get() */
-        __atomic_store_n(&site->id, id, __ATOMIC_RELEASE);
+        /* release: whoever sees the tag finds the site in the table, see table_get() */
+        uint32_t flag = site->kind == TAKT_SITE_PHASE ? TAKT_FRAME_PHASE : 0;
+        __atomic_store_n(&site->tag, id << 8 | flag, __ATOMIC_RELEASE);
     }
     tkt_busy_unlock(&registry_lock, was);
     return id;
@@ -266,6 +267,27 @@ uint32_t tkt_site_named(const char *name, takt_site_kind kind)
     uint32_t id = find_site(&site);
     name_bytes += is_known ? 0 : size + 2 * ENTRY_BYTES;
     tkt_busy_unlock(&registry_lock, was);
+    return id;
+}
+
+static uint32_t *place_of_twin(uint32_t scope, takt_site_kind kind)
+{
+    tkt_site *site = table_get(&sites, scope);
+    return kind == TAKT_SITE_MARK ? &site->mark : &site->counter;
+}
+
+uint32_t tkt_site_known_twin(uint32_t scope, takt_site_kind kind)
+{
+    return __atomic_load_n(place_of_twin(scope, kind), __ATOMIC_ACQUIRE);
+}
+
+uint32_t tkt_site_twin(uint32_t scope, takt_site_kind kind)
+{
+    uint32_t id = tkt_site_known_twin(scope, kind);
+    if (id == 0) {
+        id = tkt_site_named(tkt_site_get(scope)->name.bytes, kind);
+        __atomic_store_n(place_of_twin(scope, kind), id, __ATOMIC_RELEASE);
+    }
     return id;
 }
 

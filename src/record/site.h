@@ -27,6 +27,8 @@ typedef struct tkt_site {
     uint8_t  kind; /* takt_site_kind */
     uint8_t  level;
     uint64_t bits; /* of the mask word */
+    uint32_t mark;    /* of a scope named at run time: the mark and the counter of that name; */
+    uint32_t counter; /* atomic; 0: nobody has asked for it */
 } tkt_site;
 
 /* Gives `site` its id and mask bits, and returns the id; 0 when there is no room or no memory. */
@@ -34,6 +36,10 @@ uint32_t tkt_site_register(takt_site *site);
 
 /* The id of a scope with a name of run time. */
 uint32_t tkt_site_named(const char *name, takt_site_kind kind);
+
+/* The mark or counter that has the name of that scope; 0 as above. The first does not make one. */
+uint32_t tkt_site_known_twin(uint32_t scope, takt_site_kind kind);
+uint32_t tkt_site_twin(uint32_t scope, takt_site_kind kind);
 
 /* The registered site; `id` came from one of the functions above. Any thread. */
 const tkt_site *tkt_site_get(uint32_t id);

@@ -3,7 +3,7 @@
  * backwards. An event of several slots begins with the one that names its kind; the others are
  * TKT_SLOT_MORE. It never straddles two chunks.
  *
- *     tag = id << 8 | depth      id: a call site, or TKT_SLOT_FIRST + kind
+ *     tag = id << 8 | depth      id: a call site with flags, or TKT_SLOT_FIRST + kind
  *
  * The depth of a span is its index in the stack, below TKT_DEEP. Deeper and longer spans are
  * TKT_SLOT_SPAN. The depth of any other event is the number of scopes that were open, saturating
@@ -14,18 +14,17 @@
 #include <takt/scope.h>
 
 #define TKT_SLOT_FIRST 0xFFFF00u
-#define TKT_SITE_MAX   (TKT_SLOT_FIRST - 1)
+#define TKT_SITE_MAX   0x3FFFFFu /* leaves two bits of a tag to flags; never are both set */
 #define TKT_DEEP       255u
 
-/* In takt_frame.site, besides TAKT_FRAME_PHASE and below it the id: opened by a begin, which an end
- * ends. A record's tag is made by shifting such bits out. */
-#define TKT_FRAME_PAIR 0x40000000u
-#define TKT_FRAME_SITE 0x00FFFFFFu
+/* A flag of the tag of a frame and its record, as TAKT_FRAME_PHASE: opened by a begin, which an end
+ * ends. */
+#define TKT_FRAME_PAIR 0x80000000u
 
-static inline uint32_t tkt_frame_site(const takt_frame *frame)
-{
-    return frame->site & TKT_FRAME_SITE;
-}
+/* The site in the tag of a site, a frame, or the record of a span. */
+static inline uint32_t tkt_tag_site(uint32_t tag) { return tag >> 8 & TKT_SITE_MAX; }
+
+static inline uint32_t tkt_frame_site(const takt_frame *frame) { return tkt_tag_site(frame->tag); }
 
 typedef enum tkt_slot_kind { /* first slot: start, ticks        MORE: start, ticks */
     TKT_SLOT_MORE,
@@ -69,18 +68,17 @@ static inline void tkt_slot_write(takt_record *slot, takt_record what)
     slot->tag = what.tag;
 }
 
-static inline uint32_t tkt_slot_id(const takt_record *slot) { return slot->tag >> 8; }
 static inline uint32_t tkt_slot_depth(const takt_record *slot) { return slot->tag & 0xFFu; }
 
-/* Whether it is a span of one slot; if not, kind is id - TKT_SLOT_FIRST. */
+/* Whether it is a span of one slot; if not, it has a kind. */
 static inline bool tkt_slot_is_plain(const takt_record *slot)
 {
-    return tkt_slot_id(slot) < TKT_SLOT_FIRST;
+    return slot->tag >> 8 < TKT_SLOT_FIRST;
 }
 
 static inline tkt_slot_kind tkt_slot_kind_of(const takt_record *slot)
 {
-    return (tkt_slot_kind)(tkt_slot_id(slot) - TKT_SLOT_FIRST);
+    return (tkt_slot_kind)((slot->tag >> 8) - TKT_SLOT_FIRST);
 }
 
 /* A span of either form. */
@@ -95,7 +93,7 @@ typedef struct tkt_slot_span {
 static inline bool tkt_slot_read_span(const takt_record *slot, tkt_slot_span *span)
 {
     if (tkt_slot_is_plain(slot)) {
-        *span = (tkt_slot_span){slot->start, slot->start + slot->ticks, tkt_slot_id(slot),
+        *span = (tkt_slot_span){slot->start, slot->start + slot->ticks, tkt_tag_site(slot->tag),
                                 tkt_slot_depth(slot)};
         return true;
     }

@@ -1,10 +1,10 @@
 /* A plugin that brings its own Takt is closed: what recording has is freed, and the C library
  * forgets the code that it would call when threads end. Threads that go on have no part in it any
  * more. */
+#include "record/address.h"
 #include "record/control.h"
 #include "record/log.h"
 #include "record/mapping.h"
-#include "record/memory.h"
 #include "record/pool.h"
 #include "record/site.h"
 #include "record/stack.h"
@@ -22,7 +22,7 @@ static void unload(void)
     tkt_site_free_all();
     tkt_stack_free_all();
     tkt_task_free_all();
-    tkt_memory_free_all();
+    tkt_address_forget_all();
     tkt_mapping_free();
     tkt_process_unmark();
 }

@@ -85,16 +85,17 @@ static const char *least(const takt_facts *facts)
     return facts->ending == TAKT_ENDING_KILLED ? "at least " : "";
 }
 
-static void add_losses(line *l, const takt_facts *facts, bool has_devices)
+static void add_losses(line *l, const takt_trace *trace, bool has_devices)
 {
+    const takt_facts *facts = &trace->facts;
     if (is_unknown(facts))
         add_part(l, "losses unknown");
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
-        if (facts->losses[i] == 0 && (!is_told(i, has_devices) || is_unknown(facts)))
+        if (trace->losses[i] == 0 && (!is_told(i, has_devices) || is_unknown(facts)))
             continue;
         char part[96];
         snprintf(part, sizeof part, "%s %s%llu", takt_loss_name((takt_loss)i),
-                 i == TAKT_LOSS_CUT ? "" : least(facts), (unsigned long long)facts->losses[i]);
+                 i == TAKT_LOSS_CUT ? "" : least(facts), (unsigned long long)trace->losses[i]);
         add_part(l, part);
     }
 }
@@ -193,7 +194,7 @@ void tkt_put_provenance(tkt_writer *writer, const takt_trace *trace, size_t widt
     add_clock(&l, trace);
     if (has_backend(trace))
         add_device_clock(&l, facts);
-    add_losses(&l, facts, has_backend(trace));
+    add_losses(&l, trace, has_backend(trace));
     if (facts->has_spans) /* of a summary it is not known */
         add_unfinished(&l, trace);
     if (facts->ending != TAKT_ENDING_WHOLE)
@@ -257,7 +258,7 @@ void tkt_put_provenance_json(tkt_writer *writer, const takt_trace *trace)
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
         tkt_writer_text(writer, i ? ", " : "");
         tkt_put_json(writer, takt_loss_name((takt_loss)i));
-        tkt_writer_format(writer, ": %llu", (unsigned long long)facts->losses[i]);
+        tkt_writer_format(writer, ": %llu", (unsigned long long)trace->losses[i]);
     }
     tkt_writer_text(writer, "}}");
 }

@@ -84,16 +84,16 @@ static takt_status render(const tkt_document *document, const takt_report_option
     if (status != TAKT_OK)
         return status;
     switch (options->format) {
-    case TAKT_TEXT:
+    case TAKT_FORMAT_TEXT:
         tkt_render_text(document, &layout, &writer);
         break;
-    case TAKT_CSV:
+    case TAKT_FORMAT_CSV:
         tkt_render_csv(document, &writer);
         break;
-    case TAKT_JSON:
+    case TAKT_FORMAT_JSON:
         tkt_render_json(document, &writer);
         break;
-    case TAKT_MARKDOWN:
+    case TAKT_FORMAT_MARKDOWN:
         tkt_render_markdown(document, &writer);
         break;
     }
@@ -120,11 +120,11 @@ takt_status takt_report(const takt_trace *trace, const char *name,
                         const takt_report_options *options, const takt_sink *sink)
 {
     takt_report_options mine;
-    takt_status status = tkt_options_import(&mine, sizeof mine, options);
+    takt_status status = tkt_options_read(&mine, sizeof mine, options, "TAKT_REPORT_OPTIONS_INIT");
     if (status != TAKT_OK)
         return status;
     if (!trace || !name || !sink || !sink->write || mine.rows < -1 ||
-        (unsigned)mine.format > TAKT_MARKDOWN)
+        (unsigned)mine.format > TAKT_FORMAT_MARKDOWN)
         return TAKT_BAD_ARGUMENT;
     const report *wanted = find_report(name);
     return wanted ? show(trace, wanted, &mine, sink) : TAKT_NOT_FOUND;

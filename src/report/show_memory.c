@@ -90,7 +90,7 @@ static void add_rows(tkt_table *table, const takt_trace *trace, const char *devi
                      const tkt_memory_totals *memory, const tkt_device_memory *of_device)
 {
     static const tkt_device_memory unknown = {0};
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < (memory->is_of_recording ? 1 : 2); i++) {
         tkt_cell *row = tkt_table_add_row(table);
         fill_row(row, trace, device, memory, i == 0);
         if (table->column_count > HOST_COLUMNS)
@@ -339,6 +339,14 @@ static takt_status show_copies(tkt_document *document)
     return status;
 }
 
+static void tell_what_is_unknown(tkt_document *document)
+{
+    if (document->trace->memory.is_of_recording)
+        tkt_document_add_note(document,
+                              "Host memory since start is not known: the program has left totals "
+                              "off, and only what it allocated while this was recorded counts.");
+}
+
 takt_status tkt_show_memory(tkt_document *document, const takt_report_options *options)
 {
     document->nothing = "No memory reported";
@@ -349,6 +357,8 @@ takt_status tkt_show_memory(tkt_document *document, const takt_report_options *o
         if (has_totals)
             tkt_document_add_note(document,
                                   "The largest allocations are known of full traces only.");
+        if (has_totals)
+            tell_what_is_unknown(document);
         if (tkt_has_device_activities(document->trace))
             tkt_document_add_note(document, "Copies are known of full traces only.");
         return status;
@@ -361,6 +371,8 @@ takt_status tkt_show_memory(tkt_document *document, const takt_report_options *o
         status = show_copies(document);
     if (has_totals || has_events)
         tkt_document_add_note(document, "Times count from the begin of the recording.");
+    if (has_totals)
+        tell_what_is_unknown(document);
     if (document->trace->device_memory.count > 0)
         tkt_document_add_note(document, "Of a device it is known what was allocated since "
                                         "collection began; fragmentation is the share of pools "

@@ -5,7 +5,7 @@ static size_t add_losses(const takt_trace *trace, tkt_advice *out)
 {
     size_t count = 0;
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
-        uint64_t lost = trace->facts.losses[i];
+        uint64_t lost = trace->losses[i];
         if (lost > 0)
             out[count++] =
                 (tkt_advice){.kind = TKT_ADVICE_LOST, .loss = (takt_loss)i, .count = lost};

@@ -124,7 +124,7 @@ static bool uneven_steps(const tkt_advising *a, tkt_advice *out)
 static bool memory_growth(const tkt_advising *a, tkt_advice *out)
 {
     const tkt_memory_totals *memory = &a->trace->memory;
-    if (memory->current_bytes < memory->window_begin_bytes + GROWTH_BYTES)
+    if (memory->is_of_recording || memory->current_bytes < memory->window_begin_bytes + GROWTH_BYTES)
         return false;
     uint64_t growth = memory->current_bytes - memory->window_begin_bytes;
     *out = (tkt_advice){.kind = TKT_ADVICE_GROWTH,

@@ -396,7 +396,7 @@ takt_status tkt_trace_join(takt_trace *trace, tkt_store *store, const tkt_join *
     if (status != TAKT_OK)
         return status;
     j.joined.activities = trace->activities.count - before;
-    trace->facts.losses[TAKT_LOSS_UNATTRIBUTED] += j.joined.unattributed;
+    trace->losses[TAKT_LOSS_UNATTRIBUTED] += j.joined.unattributed;
     *out = j.joined;
     return TAKT_OK;
 }

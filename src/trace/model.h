@@ -227,6 +227,8 @@ typedef struct tkt_memory_totals {
     uint64_t allocations;
     uint64_t frees;
     uint64_t unmatched_frees;
+    uint64_t is_of_recording; /* 1: what was before the recording is not known; from peak_bytes on
+                               * all is 0, and the other figures are of what was allocated in it */
 } tkt_memory_totals;
 
 /* Memory of a CUDA device, of all kinds that live on it, pools by what is allocated in them. */
@@ -269,6 +271,7 @@ typedef struct tkt_most_unfinished {
 struct takt_trace {
     uint32_t references; /* atomic */
     takt_facts facts;    /* finish fills counts and begun_before, unfinished */
+    uint64_t   losses[TAKT_LOSS_COUNT];
     uint32_t   name;     /* of the run, string */
     uint32_t   backend;  /* string, "none" */
     uint32_t   clock;    /* string: "tsc", "cntvct", "monotonic" */

@@ -81,6 +81,7 @@ static takt_status fold_tracks(const takt_trace *trace, tkt_fold *fold)
             status = fold_track(&f, i);
     }
     TKT_ARRAY_FREE(&f.stack);
+    tkt_fold_find_self(fold);
     return status;
 }
 

@@ -43,6 +43,7 @@ typedef struct nest {
     uint32_t gaps;
     TKT_ARRAY_OF(pending) pendings;
     TKT_ARRAY_OF(ancestor) ancestors; /* outermost first */
+    bool has_begun;                   /* a span was counted that ended behind the window's begin */
     bool is_unfinished;               /* spans being placed come from the stack */
     bool is_before;                   /* what comes now was recorded before the window */
 } nest;
@@ -93,13 +94,27 @@ static void measure(nest *n, const tkt_slot_span *span)
         n->sealing->is_out_of_memory = true;
 }
 
+/* A span has ended before the window, in whose first tick spans within it may have begun and ended.
+ * They were counted, and belong to the time before as it does. */
+static void leave_out_what_came_before(nest *n)
+{
+    if (n->has_begun)
+        return;
+    n->count = 0;
+    n->pendings.count = 0;
+}
+
 static void measure_segment(nest *n, const tkt_segment *segment)
 {
+    uint64_t begin = n->sealing->window->begin_ticks;
     tkt_slot_span span;
     for (const takt_record *slot = segment->first; slot < segment->end; slot++) {
         if (tkt_slot_read_span(slot, &span)) {
+            n->has_begun |= span.end > begin;
             if (is_in_window(n, &span))
                 measure(n, &span);
+            else if (span.end <= begin)
+                leave_out_what_came_before(n);
         } else if (tkt_slot_kind_of(slot) == TKT_SLOT_GAP) {
             n->gaps++;
         }
@@ -337,7 +352,7 @@ static void place_segment(nest *n, const tkt_segment *segment)
     for (const takt_record *slot = segment->end; slot-- > segment->first;) {
         if (!tkt_slot_read_span(slot, &span))
             place_event(n, slot);
-        else if (is_in_window(n, &span))
+        else if (n->count > 0 && is_in_window(n, &span))
             place(n, &span);
         else if (span.end <= n->sealing->window->begin_ticks)
             n->is_before = true; /* arguments and work have no times of their own */

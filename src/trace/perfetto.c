@@ -24,7 +24,11 @@
         FIELD(type, before unmatched_frees)
 
 /* Entries are numbered: new ones go to the end. */
-const tkt_pf_field tkt_pf_memory_fields[] = {TOTALS(tkt_memory_totals, ), {0, 0, false}};
+const tkt_pf_field tkt_pf_memory_fields[] = {
+    TOTALS(tkt_memory_totals, ),
+    FIELD(tkt_memory_totals, is_of_recording),
+    {0, 0, false},
+};
 
 const tkt_pf_field tkt_pf_device_memory_fields[] = {
     TOTALS(tkt_device_memory, totals.),

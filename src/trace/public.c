@@ -1,6 +1,8 @@
 /* Read-only access to a trace for programs: takt/trace.h. */
 #include "trace/model.h"
 
+#include "base/error.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +21,11 @@ bool tkt_trace_rank_text(char *text, size_t size, const takt_facts *facts)
     else
         snprintf(text, size, "rank %u", facts->rank);
     return is_known;
+}
+
+uint64_t takt_trace_loss(const takt_trace *trace, takt_loss loss)
+{
+    return (unsigned)loss < TAKT_LOSS_COUNT ? trace->losses[loss] : 0;
 }
 
 const char *takt_loss_name(takt_loss loss)
@@ -46,39 +53,41 @@ size_t takt_trace_track_count(const takt_trace *trace)
     return trace->tracks.count;
 }
 
-takt_status takt_trace_track(const takt_trace *trace, size_t track, takt_track_info *out)
+takt_status takt_trace_track_v1(const takt_trace *trace, size_t track, takt_track_info *out,
+                                size_t size)
 {
     if (track >= trace->tracks.count)
         return TAKT_BAD_ARGUMENT;
     const tkt_track *from = &trace->tracks.items[track];
-    *out = (takt_track_info){.kind = from->kind,
-                             .name = tkt_trace_text(trace, from->name),
-                             .thread_id = from->thread_id,
-                             .span_count = from->spans.count};
-    return TAKT_OK;
+    takt_track_info info = {.kind = from->kind,
+                            .name = tkt_trace_text(trace, from->name),
+                            .thread_id = from->thread_id,
+                            .span_count = from->spans.count};
+    return tkt_fill(out, size, &info, sizeof info);
 }
 
-takt_status takt_trace_span(const takt_trace *trace, size_t track, size_t span, takt_span_info *out)
+takt_status takt_trace_span_v1(const takt_trace *trace, size_t track, size_t span,
+                               takt_span_info *out, size_t size)
 {
     if (track >= trace->tracks.count || span >= trace->tracks.items[track].spans.count)
         return TAKT_BAD_ARGUMENT;
     const tkt_span *from = &trace->tracks.items[track].spans.items[span];
     const tkt_trace_site *site = &trace->sites.items[tkt_span_site(from)];
-    *out = (takt_span_info){.name = tkt_trace_text(trace, site->name),
-                            .category = tkt_trace_text(trace, site->category),
-                            .file = tkt_trace_text(trace, site->file),
-                            .line = site->line,
-                            .flags = tkt_span_flags(from),
-                            .begin_ns = from->begin_ns,
-                            .end_ns = from->end_ns,
-                            .parent = from->parent == TKT_NO_SPAN ? TAKT_NO_PARENT : from->parent,
-                            .device = "",
-                            .filter = 0};
+    takt_span_info info = {.name = tkt_trace_text(trace, site->name),
+                           .category = tkt_trace_text(trace, site->category),
+                           .file = tkt_trace_text(trace, site->file),
+                           .line = site->line,
+                           .flags = tkt_span_flags(from),
+                           .begin_ns = from->begin_ns,
+                           .end_ns = from->end_ns,
+                           .parent = from->parent == TKT_NO_SPAN ? TAKT_NO_PARENT : from->parent,
+                           .device = "",
+                           .filter = 0};
     if (site->kind == TAKT_SITE_ACTIVITY) {
-        out->device = tkt_trace_text(trace, site->device);
-        out->filter = site->filter;
+        info.device = tkt_trace_text(trace, site->device);
+        info.filter = site->filter;
     }
-    return TAKT_OK;
+    return tkt_fill(out, size, &info, sizeof info);
 }
 
 static const char *scope_of(const takt_trace *trace, const tkt_activity *activity)
@@ -130,31 +139,32 @@ size_t takt_trace_activity_count(const takt_trace *trace)
     return trace->activities.count;
 }
 
-takt_status takt_trace_activity(const takt_trace *trace, size_t index, takt_activity *out)
+takt_status takt_trace_activity_v1(const takt_trace *trace, size_t index, takt_activity *out,
+                                   size_t size)
 {
     if (index >= trace->activities.count)
         return TAKT_BAD_ARGUMENT;
     const tkt_activity *from = &trace->activities.items[index];
     bool is_on_track = from->track != TKT_NO_TRACK;
-    *out = (takt_activity){.device = tkt_trace_text(trace, from->device),
-                           .name = tkt_trace_text(trace, from->name),
-                           .filter = from->filter,
-                           .thread = is_on_track ? trace->tracks.items[from->track].thread_id : 0,
-                           .elapsed_ms = (double)(from->end_ns - from->begin_ns) * 1e-6,
-                           .begin_ns = from->begin_ns,
-                           .end_ns = from->end_ns,
-                           .scope = scope_of(trace, from),
-                           .stream = from->stream,
-                           .context = from->context,
-                           .correlation = from->correlation,
-                           .full_name = "",
-                           .launch = "",
-                           .track = is_on_track ? from->track : SIZE_MAX,
-                           .scope_span = from->scope == TKT_NO_SPAN ? SIZE_MAX : from->scope,
-                           .launch_span = SIZE_MAX};
-    fill_call(trace, from, out);
-    fill_shape(trace, from, out);
-    return TAKT_OK;
+    takt_activity info = {.device = tkt_trace_text(trace, from->device),
+                          .name = tkt_trace_text(trace, from->name),
+                          .filter = from->filter,
+                          .thread = is_on_track ? trace->tracks.items[from->track].thread_id : 0,
+                          .elapsed_ms = (double)(from->end_ns - from->begin_ns) * 1e-6,
+                          .begin_ns = from->begin_ns,
+                          .end_ns = from->end_ns,
+                          .scope = scope_of(trace, from),
+                          .stream = from->stream,
+                          .context = from->context,
+                          .correlation = from->correlation,
+                          .full_name = "",
+                          .launch = "",
+                          .track = is_on_track ? from->track : SIZE_MAX,
+                          .scope_span = from->scope == TKT_NO_SPAN ? SIZE_MAX : from->scope,
+                          .launch_span = SIZE_MAX};
+    fill_call(trace, from, &info);
+    fill_shape(trace, from, &info);
+    return tkt_fill(out, size, &info, sizeof info);
 }
 
 size_t takt_trace_device_count(const takt_trace *trace)
@@ -162,18 +172,19 @@ size_t takt_trace_device_count(const takt_trace *trace)
     return trace->devices.count;
 }
 
-takt_status takt_trace_device(const takt_trace *trace, size_t index, takt_device_info *out)
+takt_status takt_trace_device_v1(const takt_trace *trace, size_t index, takt_device_info *out,
+                                 size_t size)
 {
     if (index >= trace->devices.count)
         return TAKT_BAD_ARGUMENT;
     const tkt_device *from = &trace->devices.items[index];
-    *out = (takt_device_info){.device = tkt_trace_text(trace, from->label),
-                              .name = tkt_trace_text(trace, from->name),
-                              .compute_major = from->major,
-                              .compute_minor = from->minor,
-                              .multiprocessors = from->multiprocessors,
-                              .memory_bytes = from->memory_bytes};
-    return TAKT_OK;
+    takt_device_info info = {.device = tkt_trace_text(trace, from->label),
+                             .name = tkt_trace_text(trace, from->name),
+                             .compute_major = from->major,
+                             .compute_minor = from->minor,
+                             .multiprocessors = from->multiprocessors,
+                             .memory_bytes = from->memory_bytes};
+    return tkt_fill(out, size, &info, sizeof info);
 }
 
 size_t takt_trace_counter_count(const takt_trace *trace)
@@ -181,12 +192,13 @@ size_t takt_trace_counter_count(const takt_trace *trace)
     return trace->counters.count;
 }
 
-takt_status takt_trace_counter(const takt_trace *trace, size_t index, takt_counter_info *out)
+takt_status takt_trace_counter_v1(const takt_trace *trace, size_t index, takt_counter_info *out,
+                                  size_t size)
 {
     if (index >= trace->counters.count)
         return TAKT_BAD_ARGUMENT;
     const tkt_counter *from = &trace->counters.items[index];
-    *out = (takt_counter_info){
+    takt_counter_info info = {
         .name = tkt_trace_text(trace, from->name), .time_ns = from->time_ns, .value = from->value};
-    return TAKT_OK;
+    return tkt_fill(out, size, &info, sizeof info);
 }

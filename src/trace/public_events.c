@@ -1,33 +1,37 @@
 /* Read-only access to what stands beside spans and activities in a trace: takt/trace.h. */
 #include "trace/model.h"
 
+#include "base/error.h"
+
 size_t takt_trace_step_count(const takt_trace *trace)
 {
     return trace->steps.count;
 }
 
-takt_status takt_trace_step(const takt_trace *trace, size_t index, takt_step_info *out)
+takt_status takt_trace_step_v1(const takt_trace *trace, size_t index, takt_step_info *out,
+                               size_t size)
 {
     if (index >= trace->steps.count)
         return TAKT_BAD_ARGUMENT;
     const tkt_step *from = &trace->steps.items[index];
-    *out = (takt_step_info){
+    takt_step_info info = {
         .number = from->number, .begin_ns = from->begin_ns, .end_ns = from->end_ns};
-    return TAKT_OK;
+    return tkt_fill(out, size, &info, sizeof info);
 }
 
-void takt_trace_all_steps(const takt_trace *trace, takt_all_steps *out)
+takt_status takt_trace_all_steps_v1(const takt_trace *trace, takt_all_steps *out, size_t size)
 {
     const tkt_all_steps *from = &trace->all_steps;
     const tkt_stats *stats = &from->stats;
-    *out = (takt_all_steps){.count = stats->count, .simulated_seconds = from->simulated_seconds};
-    if (stats->count == 0)
-        return;
-    out->total_ns = stats->total_ns;
-    out->min_ns = stats->min_ns;
-    out->median_ns = tkt_stats_quantile(stats, &from->histogram, 0.5);
-    out->p99_ns = tkt_stats_quantile(stats, &from->histogram, 0.99);
-    out->max_ns = stats->max_ns;
+    takt_all_steps info = {.count = stats->count, .simulated_seconds = from->simulated_seconds};
+    if (stats->count > 0) {
+        info.total_ns = stats->total_ns;
+        info.min_ns = stats->min_ns;
+        info.median_ns = tkt_stats_quantile(stats, &from->histogram, 0.5);
+        info.p99_ns = tkt_stats_quantile(stats, &from->histogram, 0.99);
+        info.max_ns = stats->max_ns;
+    }
+    return tkt_fill(out, size, &info, sizeof info);
 }
 
 size_t takt_trace_call_count(const takt_trace *trace)
@@ -35,16 +39,17 @@ size_t takt_trace_call_count(const takt_trace *trace)
     return trace->calls.count;
 }
 
-takt_status takt_trace_call(const takt_trace *trace, size_t index, takt_call_info *out)
+takt_status takt_trace_call_v1(const takt_trace *trace, size_t index, takt_call_info *out,
+                               size_t size)
 {
     if (index >= trace->calls.count)
         return TAKT_BAD_ARGUMENT;
     const tkt_call_info *from = &trace->calls.items[index];
-    *out = (takt_call_info){.track = from->track,
-                            .span = from->span,
-                            .correlation = from->correlation,
-                            .result = from->result};
-    return TAKT_OK;
+    takt_call_info info = {.track = from->track,
+                           .span = from->span,
+                           .correlation = from->correlation,
+                           .result = from->result};
+    return tkt_fill(out, size, &info, sizeof info);
 }
 
 size_t takt_trace_memory_count(const takt_trace *trace)
@@ -52,21 +57,10 @@ size_t takt_trace_memory_count(const takt_trace *trace)
     return trace->memory_events.count;
 }
 
-takt_status takt_trace_memory(const takt_trace *trace, size_t index, takt_memory_info *out)
+static void fill_place(const takt_trace *trace, const tkt_memory_event *from, takt_memory_info *out)
 {
-    if (index >= trace->memory_events.count)
-        return TAKT_BAD_ARGUMENT;
-    const tkt_memory_event *from = &trace->memory_events.items[index];
-    *out = (takt_memory_info){.time_ns = from->time_ns,
-                              .address = from->address,
-                              .bytes = from->bytes,
-                              .device = tkt_trace_text(trace, from->device),
-                              .kind = from->kind & ~TKT_MEMORY_POOL,
-                              .is_pool = (from->kind & TKT_MEMORY_POOL) != 0,
-                              .track = SIZE_MAX,
-                              .span = SIZE_MAX};
     if (from->track == TKT_NO_TRACK)
-        return TAKT_OK;
+        return;
     const tkt_track *track = &trace->tracks.items[from->track];
     out->thread = track->thread_id;
     out->track = from->track;
@@ -75,7 +69,24 @@ takt_status takt_trace_memory(const takt_trace *trace, size_t index, takt_memory
         uint32_t site = tkt_span_site(&track->spans.items[from->span]);
         out->scope = tkt_trace_text(trace, trace->sites.items[site].name);
     }
-    return TAKT_OK;
+}
+
+takt_status takt_trace_memory_v1(const takt_trace *trace, size_t index, takt_memory_info *out,
+                                 size_t size)
+{
+    if (index >= trace->memory_events.count)
+        return TAKT_BAD_ARGUMENT;
+    const tkt_memory_event *from = &trace->memory_events.items[index];
+    takt_memory_info info = {.time_ns = from->time_ns,
+                             .address = from->address,
+                             .bytes = from->bytes,
+                             .device = tkt_trace_text(trace, from->device),
+                             .kind = from->kind & ~TKT_MEMORY_POOL,
+                             .is_pool = (from->kind & TKT_MEMORY_POOL) != 0,
+                             .track = SIZE_MAX,
+                             .span = SIZE_MAX};
+    fill_place(trace, from, &info);
+    return tkt_fill(out, size, &info, sizeof info);
 }
 
 static void fill_totals(const tkt_memory_totals *from, takt_memory_totals *out)
@@ -91,25 +102,27 @@ static void fill_totals(const tkt_memory_totals *from, takt_memory_totals *out)
                                             .frees = from->frees,
                                             .unmatched_frees = from->unmatched_frees};
     out->current_bytes = from->current_bytes;
+    out->is_of_recording = from->is_of_recording != 0;
 }
 
-takt_status takt_trace_memory_totals(const takt_trace *trace, size_t index, takt_memory_totals *out)
+takt_status takt_trace_memory_totals_v1(const takt_trace *trace, size_t index,
+                                        takt_memory_totals *out, size_t size)
 {
     if (index > trace->device_memory.count)
         return TAKT_BAD_ARGUMENT;
-    *out = (takt_memory_totals){.device = ""};
+    takt_memory_totals info = {.device = ""};
     if (index == 0) {
-        fill_totals(&trace->memory, out);
-        return TAKT_OK;
+        fill_totals(&trace->memory, &info);
+        return tkt_fill(out, size, &info, sizeof info);
     }
     const tkt_device_memory *from = &trace->device_memory.items[index - 1];
-    fill_totals(&from->totals, out);
-    out->device = tkt_trace_text(trace, from->device);
-    out->free_bytes = from->free_bytes;
-    out->capacity_bytes = from->capacity_bytes;
-    out->pool_bytes = from->pool_bytes;
-    out->pool_used_bytes = from->pool_used_bytes;
-    return TAKT_OK;
+    fill_totals(&from->totals, &info);
+    info.device = tkt_trace_text(trace, from->device);
+    info.free_bytes = from->free_bytes;
+    info.capacity_bytes = from->capacity_bytes;
+    info.pool_bytes = from->pool_bytes;
+    info.pool_used_bytes = from->pool_used_bytes;
+    return tkt_fill(out, size, &info, sizeof info);
 }
 
 size_t takt_trace_mark_count(const takt_trace *trace)
@@ -117,15 +130,16 @@ size_t takt_trace_mark_count(const takt_trace *trace)
     return trace->marks.count;
 }
 
-takt_status takt_trace_mark(const takt_trace *trace, size_t index, takt_mark_info *out)
+takt_status takt_trace_mark_v1(const takt_trace *trace, size_t index, takt_mark_info *out,
+                               size_t size)
 {
     if (index >= trace->marks.count)
         return TAKT_BAD_ARGUMENT;
     const tkt_mark *from = &trace->marks.items[index];
-    *out = (takt_mark_info){.name = tkt_trace_text(trace, trace->sites.items[from->site].name),
-                            .time_ns = from->time_ns,
-                            .track = from->track};
-    return TAKT_OK;
+    takt_mark_info info = {.name = tkt_trace_text(trace, trace->sites.items[from->site].name),
+                           .time_ns = from->time_ns,
+                           .track = from->track};
+    return tkt_fill(out, size, &info, sizeof info);
 }
 
 size_t takt_trace_wait_count(const takt_trace *trace)
@@ -133,17 +147,18 @@ size_t takt_trace_wait_count(const takt_trace *trace)
     return trace->waits.count;
 }
 
-takt_status takt_trace_wait(const takt_trace *trace, size_t index, takt_wait_info *out)
+takt_status takt_trace_wait_v1(const takt_trace *trace, size_t index, takt_wait_info *out,
+                               size_t size)
 {
     if (index >= trace->waits.count)
         return TAKT_BAD_ARGUMENT;
     const tkt_wait *from = &trace->waits.items[index];
-    *out = (takt_wait_info){.begin_ns = from->begin_ns,
-                            .end_ns = from->end_ns,
-                            .kind = from->kind <= TAKT_WAIT_CONTEXT ? (takt_wait_kind)from->kind
-                                                                    : TAKT_WAIT_UNKNOWN,
-                            .correlation = from->correlation,
-                            .context = from->context,
-                            .stream = from->stream};
-    return TAKT_OK;
+    takt_wait_info info = {.begin_ns = from->begin_ns,
+                           .end_ns = from->end_ns,
+                           .kind = from->kind <= TAKT_WAIT_CONTEXT ? (takt_wait_kind)from->kind
+                                                                   : TAKT_WAIT_UNKNOWN,
+                           .correlation = from->correlation,
+                           .context = from->context,
+                           .stream = from->stream};
+    return tkt_fill(out, size, &info, sizeof info);
 }

@@ -2,6 +2,8 @@
  * order of their spans, so that a span's are found by halving. */
 #include "trace/model.h"
 
+#include "base/error.h"
+
 /* The first of `count` items of `size` bytes, which begin with their span's number, whose span is
  * not smaller. */
 static size_t first_of(const void *items, size_t count, size_t size, size_t span)
@@ -57,17 +59,17 @@ static void fill_value(const takt_trace *trace, const tkt_arg *from, takt_arg_in
     }
 }
 
-takt_status takt_trace_arg(const takt_trace *trace, size_t track, size_t span, size_t index,
-                           takt_arg_info *out)
+takt_status takt_trace_arg_v1(const takt_trace *trace, size_t track, size_t span, size_t index,
+                              takt_arg_info *out, size_t size)
 {
     if (index >= takt_trace_arg_count(trace, track, span))
         return TAKT_BAD_ARGUMENT;
     const tkt_args *args = &trace->tracks.items[track].args;
     const tkt_arg *from = &args->items[first_arg(args, span) + index];
-    *out = (takt_arg_info){
+    takt_arg_info info = {
         .key = tkt_trace_text(trace, from->key), .kind = (takt_arg_kind)from->type, .text = ""};
-    fill_value(trace, from, out);
-    return TAKT_OK;
+    fill_value(trace, from, &info);
+    return tkt_fill(out, size, &info, sizeof info);
 }
 
 takt_status takt_trace_work(const takt_trace *trace, size_t track, size_t span, double *flops,
@@ -93,20 +95,20 @@ size_t takt_trace_frame_count(const takt_trace *trace, size_t stack)
     return stack < trace->stacks.count ? trace->stacks.items[stack].frame_count : 0;
 }
 
-takt_status takt_trace_frame(const takt_trace *trace, size_t stack, size_t frame,
-                             takt_frame_info *out)
+takt_status takt_trace_frame_v1(const takt_trace *trace, size_t stack, size_t frame,
+                                takt_frame_info *out, size_t size)
 {
     if (frame >= takt_trace_frame_count(trace, stack))
         return TAKT_BAD_ARGUMENT;
     size_t at = trace->stacks.items[stack].first_frame + frame;
     const tkt_frame *from = &trace->frames.items[trace->stack_frames.items[at]];
-    *out = (takt_frame_info){.function = tkt_trace_text(trace, from->function),
-                             .module = tkt_trace_text(trace, from->module),
-                             .offset = from->offset,
-                             .file = tkt_trace_text(trace, from->file),
-                             .line = from->line,
-                             .is_inline = from->is_inline != 0};
-    return TAKT_OK;
+    takt_frame_info info = {.function = tkt_trace_text(trace, from->function),
+                            .module = tkt_trace_text(trace, from->module),
+                            .offset = from->offset,
+                            .file = tkt_trace_text(trace, from->file),
+                            .line = from->line,
+                            .is_inline = from->is_inline != 0};
+    return tkt_fill(out, size, &info, sizeof info);
 }
 
 size_t takt_trace_span_stack(const takt_trace *trace, size_t track, size_t span)

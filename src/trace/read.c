@@ -251,7 +251,7 @@ static bool check_head(tkt_read *read, bool *is_whole)
  * were dropped. */
 static takt_status mark_missing(takt_trace *trace, uint32_t filter, takt_loss loss)
 {
-    uint64_t missing = 0, dropped = trace->facts.losses[TAKT_LOSS_DEVICE_DROPPED];
+    uint64_t missing = 0, dropped = trace->losses[TAKT_LOSS_DEVICE_DROPPED];
     uint8_t *launches = tkt_calls_that_launch(trace, filter);
     if (!launches)
         return TAKT_NO_MEMORY;
@@ -260,7 +260,7 @@ static takt_status mark_missing(takt_trace *trace, uint32_t filter, takt_loss lo
         if (call != TKT_NO_CALL)
             launches[call] = TKT_LAUNCHES_NOTHING;
         else
-            trace->facts.losses[TAKT_LOSS_UNATTRIBUTED]++;
+            trace->losses[TAKT_LOSS_UNATTRIBUTED]++;
     }
     for (uint32_t i = 0; i < trace->calls.count; i++) {
         if (launches[i] == TKT_LAUNCHES_NOTHING)
@@ -268,7 +268,7 @@ static takt_status mark_missing(takt_trace *trace, uint32_t filter, takt_loss lo
         tkt_span_mark(tkt_call_span(trace, i), TAKT_SPAN_NO_ACTIVITY);
         missing++;
     }
-    trace->facts.losses[loss] += missing > dropped ? missing - dropped : 0;
+    trace->losses[loss] += missing > dropped ? missing - dropped : 0;
     tkt_free(launches);
     return TAKT_OK;
 }
@@ -332,7 +332,7 @@ static takt_status finish(tkt_read *read, uint64_t cut_bytes)
     /* A cut of the packed file leaves no bytes to count. */
     if (cut_bytes == 0 && read->input->is_cut)
         cut_bytes = 1;
-    trace->facts.losses[TAKT_LOSS_CUT] += cut_bytes;
+    trace->losses[TAKT_LOSS_CUT] += cut_bytes;
     const takt_facts told = trace->facts;
     if (tkt_trace_link(trace) != TAKT_OK || finish_stream(trace) != TAKT_OK ||
         tkt_trace_finish(trace) != TAKT_OK)

@@ -194,7 +194,7 @@ static bool begin(tkt_read *read, tkt_read_row *row, const device_event *event)
 static bool end(tkt_read *read, tkt_read_row *row, const device_event *event)
 {
     if (row->open.count == 0) {
-        read->trace->facts.losses[TAKT_LOSS_MISMATCH]++;
+        read->trace->losses[TAKT_LOSS_MISMATCH]++;
         return true;
     }
     uint64_t *times = times_of(read->trace, row, row->open.items[--row->open.count]);

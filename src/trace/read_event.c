@@ -264,7 +264,7 @@ static bool end_span(tkt_read *read, tkt_read_row *row, const track_event *event
 {
     tkt_track *track = &read->trace->tracks.items[row->track];
     if (row->open.count == 0) {
-        read->trace->facts.losses[TAKT_LOSS_MISMATCH]++;
+        read->trace->losses[TAKT_LOSS_MISMATCH]++;
         return true;
     }
     uint32_t index = row->open.items[--row->open.count];

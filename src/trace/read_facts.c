@@ -137,7 +137,7 @@ bool tkt_read_node(tkt_read *read, const tkt_pb_field *from)
         return tkt_read_bad(read, from->bytes, "a node's parent or site is unknown");
     uint32_t number = (uint32_t)fold->count;
     uint32_t site = fields.site ? read->sites.items[fields.site - 1] : TKT_SITE_OTHER;
-    uint32_t node = tkt_fold_child(fold, (uint32_t)fields.parent, site);
+    uint32_t node = tkt_fold_find_child(fold, (uint32_t)fields.parent, site);
     if (node == TKT_NO_NODE)
         return tkt_read_no_memory(read);
     if (node != number)
@@ -176,7 +176,7 @@ static bool read_loss(tkt_read *read, const tkt_pb_field *from)
         const char *known = takt_loss_name((takt_loss)i);
         if (name.number && name.wire == TKT_PB_BYTES && name.value == strlen(known) &&
             memcmp(name.bytes, known, name.value) == 0)
-            read->trace->facts.losses[i] = count;
+            read->trace->losses[i] = count;
     }
     return tkt_read_done(read, &message);
 }
@@ -357,6 +357,7 @@ bool tkt_read_facts(tkt_read *read, const tkt_pb_field *from)
 {
     takt_trace *trace = read->trace;
     trace->facts = (takt_facts){0};
+    memset(trace->losses, 0, sizeof trace->losses);
     trace->name = trace->backend = trace->clock = 0;
     trace->with_flops = false;
     trace->stream = 0;

@@ -8,6 +8,7 @@
 #include "trace/seal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What is recovered: from the begin of the first cycle that was not saved. */
@@ -177,7 +178,7 @@ static void fill_losses(const tkt_recovery *r, const what *from, takt_trace *tra
             const tkt_mapping_log *log = tkt_recovery_item(r, &r->head.logs, k);
             count += log->losses[i];
         }
-        trace->facts.losses[i] += count > from->first.losses[i] ? count - from->first.losses[i] : 0;
+        trace->losses[i] += count > from->first.losses[i] ? count - from->first.losses[i] : 0;
     }
 }
 
@@ -232,9 +233,9 @@ static takt_status join_devices(const tkt_recovery *r, const tkt_seal_window *wi
                           .fit = window->fit};
     takt_status status = tkt_trace_join(trace, r->store, &how, &joined);
     takt_facts *facts = &trace->facts;
-    facts->losses[TAKT_LOSS_INCOMPLETE] +=
+    trace->losses[TAKT_LOSS_INCOMPLETE] +=
         joined.missing + joined.missing_marks + joined.missing_nodes + joined.incomplete;
-    facts->losses[TAKT_LOSS_BAD_TIME] += joined.bad_time;
+    trace->losses[TAKT_LOSS_BAD_TIME] += joined.bad_time;
     facts->device_uncertainty_ns = joined.skew.uncertainty_ns;
     facts->device_uncertainty_is_least = joined.skew.is_least;
     facts->device_shift_ns = (double)joined.skew.shift_ns;

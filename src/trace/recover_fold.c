@@ -81,7 +81,7 @@ static bool read_node(reader *from, uint32_t number, tkt_fold *fold)
     tkt_kept_node kept;
     if (!take(from, &kept, sizeof kept) || kept.site > TKT_SITE_MAX)
         return false;
-    if (number && (kept.parent >= number || tkt_fold_child(fold, kept.parent, kept.site) != number))
+    if (number && (kept.parent >= number || tkt_fold_find_child(fold, kept.parent, kept.site) != number))
         return false;
     tkt_node *node = &fold->items[number];
     node->stats = kept.stats;
@@ -132,7 +132,7 @@ static void fold_rest(tkt_recovery *r, const tkt_log_view *view, tkt_chunk *firs
     while (last && last->next)
         last = last->next;
     tkt_thread_log *log = tkt_alloc_zeroed(sizeof *log);
-    uint32_t *path = tkt_alloc(TKT_MAX_DEPTH * sizeof *path);
+    uint32_t *path = tkt_alloc((TKT_MAX_DEPTH + 1) * sizeof *path);
     if (log && path && last) {
         log->fold = *fold;
         log->path = path;

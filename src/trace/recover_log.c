@@ -4,7 +4,12 @@
  * slot. The top of the stack is known nowhere, but follows. When a span of depth d ended at t, the
  * frames below d were open; and a frame at d or above is open if its scope began at t or later: if
  * it had ended since, its span would have come behind. So the last span of a log, or the last end
- * that was lost, or what the chunk's head says when it has neither, tells which frames are open. */
+ * that was lost, or what the chunk's head says when it has neither, tells which frames are open.
+ *
+ * A coarse counter may stand still meanwhile. A frame that began at t exactly has ended if the last
+ * span of its depth is its own: that of the same site, which began at t and ended at t. If the same
+ * site began once more in that tick, its open scope is taken for the ended one, and is not found.
+ */
 #include "trace/recovery.h"
 
 #include "record/mapping_fold.h"
@@ -24,6 +29,7 @@ typedef struct reading {
     tkt_recovery *r;
     uint32_t known_open; /* scopes that were open at: */
     uint64_t known_ticks;
+    tkt_slot_span last[TKT_DEEP]; /* of each depth, the last one that ended; a site of 0: none */
 } reading;
 
 static int compare(const void *a, const void *b)
@@ -62,7 +68,7 @@ static bool is_more(const takt_record *slot)
 /* The slots of the event at `slot`, of which there are `left`; 0 if it is not complete. */
 static uint32_t event_slots(const takt_record *slot, uint32_t left)
 {
-    if (left == 0 || tkt_slot_id(slot) == 0)
+    if (left == 0 || slot->tag >> 8 == 0)
         return 0;
     if (tkt_slot_is_plain(slot))
         return 1;
@@ -85,6 +91,8 @@ static bool note_span(reading *to, const tkt_slot_span *span)
         return false;
     to->known_open = span->depth < TKT_MAX_DEPTH ? span->depth : TKT_MAX_DEPTH;
     to->known_ticks = span->end;
+    if (span->depth < TKT_DEEP)
+        to->last[span->depth] = *span;
     tkt_recovery_saw(to->r, span->end);
     return true;
 }
@@ -163,6 +171,13 @@ static bool is_frame(const takt_frame *frames, uint32_t depth)
            (depth == 0 || frames[depth].start >= frames[depth - 1].start);
 }
 
+static bool has_ended(const reading *from, const takt_frame *frames, uint32_t depth)
+{
+    const tkt_slot_span *last = depth < TKT_DEEP ? &from->last[depth] : NULL;
+    return last && last->site == tkt_frame_site(&frames[depth]) &&
+           last->begin == frames[depth].start;
+}
+
 static uint32_t count_open(const reading *from, const takt_frame *frames)
 {
     uint32_t count = 0;
@@ -171,7 +186,7 @@ static uint32_t count_open(const reading *from, const takt_frame *frames)
     if (count < from->known_open)
         return count;
     while (count < TKT_MAX_DEPTH && is_frame(frames, count) &&
-           frames[count].start >= from->known_ticks)
+           frames[count].start >= from->known_ticks && !has_ended(from, frames, count))
         count++;
     return count;
 }

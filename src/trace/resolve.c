@@ -1,5 +1,7 @@
 /* Names for frames from somebody who knows more: one frame becomes what was written in the source
  * at its place, a function and those that were inlined into it. */
+#include "trace/resolve.h"
+
 #include "trace/stacks.h"
 
 #include <string.h>
@@ -53,7 +55,7 @@ static bool add_named(resolution *r, const tkt_frame *old, const takt_frame_info
            add_number(r, &frame);
 }
 
-static bool resolve_frame(resolution *r, const tkt_frame *old, takt_frame_resolver resolve,
+static bool resolve_frame(resolution *r, const tkt_frame *old, tkt_frame_resolver resolve,
                           void *user)
 {
     takt_trace *trace = r->known.trace;
@@ -72,7 +74,7 @@ static bool resolve_frame(resolution *r, const tkt_frame *old, takt_frame_resolv
     return is_ok;
 }
 
-static bool resolve_frames(resolution *r, takt_frame_resolver resolve, void *user)
+static bool resolve_frames(resolution *r, tkt_frame_resolver resolve, void *user)
 {
     size_t count = r->old.frames.count;
     r->first = tkt_alloc((count + 1) * sizeof *r->first);
@@ -115,7 +117,7 @@ static bool add_stacks(resolution *r)
     return is_ok;
 }
 
-takt_status takt_trace_resolve(takt_trace *trace, takt_frame_resolver resolve, void *user)
+takt_status tkt_trace_resolve(takt_trace *trace, tkt_frame_resolver resolve, void *user)
 {
     if (!trace || !resolve)
         return TAKT_BAD_ARGUMENT;

@@ -336,6 +336,7 @@ static takt_status add_folds(tkt_sealing *sealing)
     for (size_t i = 0; nodes && i < logs; i++)
         tkt_free(nodes[i]);
     tkt_free(nodes);
+    tkt_fold_find_self(&sealing->trace->fold);
     return status;
 }
 
@@ -357,6 +358,7 @@ takt_status tkt_seal(const tkt_seal_window *window, takt_trace **out)
     if (status != TAKT_OK)
         return status;
     sealing.known_stacks.trace = sealing.trace;
+    tkt_record_settle(now);
     if (window->with_spans)
         status = seal_all(&sealing);
     if (status == TAKT_OK && window->with_fold)

@@ -122,6 +122,7 @@ void bench_events(void);
 void bench_cost(void);
 void bench_threads(void);
 void bench_cold(void);
+void bench_hooks(void);
 void bench_step(void);
 void bench_export(void);
 void bench_reports(void);

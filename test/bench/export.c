@@ -75,7 +75,7 @@ static void path_of(const char *format, bool gzip, char *path, size_t size)
 
 static bool write_file(const char *format, const char *path, bool gzip, double *rate)
 {
-    const takt_export_options options = {.gzip = gzip};
+    const takt_export_options options = {.struct_size = sizeof options, .gzip = gzip};
     takt_error error = {.message = ""};
     unlink(path);
     sync(); /* what is still on its way to the disk would slow this one down */

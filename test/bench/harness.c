@@ -32,9 +32,9 @@ double bench_cpu_seconds(void)
 uint64_t bench_ticks_ordered(void)
 {
 #if defined(__x86_64__)
-    _mm_lfence();
-    uint64_t ticks = __rdtsc();
-    _mm_lfence();
+    __builtin_ia32_lfence();
+    uint64_t ticks = takt_ticks();
+    __builtin_ia32_lfence();
     return ticks;
 #else
     __asm__ volatile("isb" ::: "memory");

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_CHOSEN 17
+#define MAX_CHOSEN 18
 
 static const struct {
     const char *name;
@@ -21,7 +21,7 @@ static const struct {
     {"cold", bench_cold},       {"step", bench_step},           {"export", bench_export},
     {"reports", bench_reports}, {"seal", bench_seal},           {"library", bench_library},
     {"cuda", bench_cuda},       {"attribute", bench_attribute}, {"page", bench_page},
-    {"compare", bench_compare}, {"peers", bench_peers},
+    {"compare", bench_compare}, {"peers", bench_peers},         {"hooks", bench_hooks},
 };
 
 #define GROUP_COUNT (sizeof groups / sizeof *groups)

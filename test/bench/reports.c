@@ -61,10 +61,12 @@ static takt_status discard(void *user, const void *data, size_t size)
 static double seconds_of(const takt_trace *trace, const wish *wanted)
 {
     const takt_sink sink = {discard, NULL};
+    takt_report_options options = wanted->options;
+    options.struct_size = sizeof options;
     takt_status status = TAKT_OK;
     double begin = bench_cpu_seconds();
     if (wanted->report)
-        status = takt_report(trace, wanted->report, &wanted->options, &sink);
+        status = takt_report(trace, wanted->report, &options, &sink);
     else if (!tkt_trace_fold(trace))
         status = TAKT_NO_MEMORY;
     double seconds = bench_cpu_seconds() - begin;

@@ -48,6 +48,23 @@ static NOINLINE void run_phase(uint64_t count)
     }
 }
 
+static NOINLINE void run_inactive_timer(uint64_t count)
+{
+    static volatile bool is_inactive = true;
+    for (uint64_t i = 0; i < count; i++) {
+        TAKT_TIMER("timer", .inactive = is_inactive);
+        BENCH_BARRIER();
+    }
+}
+
+static NOINLINE void run_silent_timer(uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        TAKT_TIMER("timer", .silent = true);
+        BENCH_BARRIER();
+    }
+}
+
 /* A scope of its own each. */
 #define SITE_FUNCTION(number)                                                                      \
     static inline void scope_##number(void)                                                        \
@@ -163,6 +180,7 @@ static const struct scope_case {
     {"scope_summary_tree", run_tree, TKT_FOLD, 0},
     {"phase_summary", run_phase, TKT_FOLD, 0},
     {"scope_both", run_scope, TKT_KEEP | TKT_FOLD, 1.45},
+    {"timer_silent", run_silent_timer, 0, 0}, /* outside of any recording */
 };
 
 #define CASE_COUNT (sizeof cases / sizeof *cases)
@@ -176,9 +194,11 @@ static uint64_t count_of(const struct scope_case *one)
 static void measure(const struct scope_case *one)
 {
     bench_loop loop = {.run = one->run, .between = bench_release, .count = count_of(one)};
-    bench_record_begin(one->modes);
+    if (one->modes)
+        bench_record_begin(one->modes);
     bench_time time = bench_measure(&loop);
-    bench_record_end();
+    if (one->modes)
+        bench_record_end();
     bench_tell((bench_figure){.name = one->name,
                               .value = time.ns,
                               .unit = "ns",
@@ -186,21 +206,22 @@ static void measure(const struct scope_case *one)
                               .max_ratio = one->max_ratio});
 }
 
-static void measure_off(void)
+static void measure_off(const char *name, void (*run)(uint64_t count), double max_ns)
 {
-    const bench_loop scope = {.run = run_scope};
-    bench_time time = bench_measure_above(&scope, &bench_empty);
-    bench_tell((bench_figure){.name = "scope_off",
+    const bench_loop loop = {.run = run};
+    bench_time time = bench_measure_above(&loop, &bench_empty);
+    bench_tell((bench_figure){.name = name,
                               .value = time.ns,
                               .unit = "ns",
                               .floor = time.floor_ns,
-                              .max_value = 0.5});
+                              .max_value = max_ns});
 }
 
 void bench_scopes(void)
 {
     fill_random_sites();
-    measure_off();
+    measure_off("scope_off", run_scope, 0.5);
+    measure_off("timer_inactive", run_inactive_timer, 1);
     for (size_t i = 0; i < CASE_COUNT; i++)
         measure(&cases[i]);
 }

@@ -45,7 +45,7 @@ static int print_maps(void)
 int main(void)
 {
     takt_timed result;
-    takt_memory memory = {.struct_size = sizeof memory};
+    takt_memory memory;
     work();
     profile(TAKT_MODE_TRACE);
     profile(TAKT_MODE_SUMMARY);

@@ -139,16 +139,16 @@ static const variant variants[] = {
     {"--width 100", {.width = 100}},
     {"--width 160", {.width = 160}},
     {"", {0}},
-    {"--csv", {.format = TAKT_CSV}},
-    {"--json", {.format = TAKT_JSON}},
-    {"--markdown", {.format = TAKT_MARKDOWN}},
-    {"--json --rows 2", {.format = TAKT_JSON, .rows = 2}},
-    {"--csv --rows all", {.format = TAKT_CSV, .rows = -1}},
+    {"--csv", {.format = TAKT_FORMAT_CSV}},
+    {"--json", {.format = TAKT_FORMAT_JSON}},
+    {"--markdown", {.format = TAKT_FORMAT_MARKDOWN}},
+    {"--json --rows 2", {.format = TAKT_FORMAT_JSON, .rows = 2}},
+    {"--csv --rows all", {.format = TAKT_FORMAT_CSV, .rows = -1}},
     {"--width 120 --color always", {.width = 120, .color = true}},
     {"--full-names --width 80", {.full_names = true, .width = 80}},
     {"--by-arguments --flops", {.by_arguments = true, .with_flops = true}},
     {"--by-arguments --json --flops",
-     {.by_arguments = true, .with_flops = true, .format = TAKT_JSON}},
+     {.by_arguments = true, .with_flops = true, .format = TAKT_FORMAT_JSON}},
 };
 
 static int open_file(const char *directory, const char *report, const char *options)
@@ -168,6 +168,7 @@ static void print_everything(const takt_trace *trace, void *user)
             int file = open_file(user, takt_report_name(i), variants[v].options);
             takt_sink sink = takt_sink_fd(file);
             takt_report_options given = variants[v].given;
+            given.struct_size = sizeof given;
             given.width_key = "--width ";
             takt_status status = takt_report(trace, takt_report_name(i), &given, &sink);
             if (status != TAKT_OK)
@@ -195,7 +196,7 @@ static void record(takt_profiler *profiler, worker *shared)
     takt_profiler_start(profiler);
     takt_profiler_step_time(profiler, 0.001);
     for (int step = 0; step < 60; step++) {
-        if (takt_profiler_action(profiler) == TAKT_RECORD && timing) {
+        if (takt_profiler_action(profiler) == TAKT_ACTION_RECORD && timing) {
             takt_timing_free(timing);
             timing = NULL;
             pthread_barrier_wait(&shared->begun);

@@ -5,6 +5,7 @@
  * Lines, times in ns since the recording began:
  *
  *     random SEED                             in front of all others: a trace made by chance
+ *     whole                                   the same: one with facts, arguments, work and memory
  *     run NAME | backend TEXT | device NAME | loss NUMBER COUNT | partial | summary
  *     began SECONDS                           after all other runs began
  *     thread NAME | async NAME                begins a track
@@ -95,8 +96,11 @@ static bool add_fact(maker *m, const char *line)
     if (sscanf(line, "random %u", &number) == 1) {
         takt_trace_release(m->trace);
         m->trace = random_trace(number, 3, 300);
+    } else if (strcmp(line, "whole\n") == 0) {
+        takt_trace_release(m->trace);
+        m->trace = whole_trace();
     } else if (sscanf(line, "loss %u %llu", &number, &count) == 2 && number < TAKT_LOSS_COUNT)
-        m->trace->facts.losses[number] = count;
+        m->trace->losses[number] = count;
     else if (sscanf(line, "run %4095[^\n]", name) == 1)
         m->trace->name = text(m->trace, name);
     else if (sscanf(line, "backend %4095[^\n]", name) == 1)

@@ -45,8 +45,10 @@ compare() { # TRACE DATABASE FOLDER
         fail "$1 is not what reports say" "$(cat compared)"
 }
 compare fluid.pftrace fluid.db fluid-csv
+head -c 30000 odd.pftrace >cut.pftrace
+# Not where a packet ends: there no byte is left over.
+"$takt" info cut.pftrace 2>&1 | grep -q 'could not be read' || head -c 30001 odd.pftrace >cut.pftrace
 for name in odd cut; do
-    [ $name = odd ] || head -c 30000 odd.pftrace >cut.pftrace
     run export --sqlite --csv $name.pftrace
     status_is $([ $name = odd ] && echo 0 || echo 4)
     compare $name.pftrace $name.db $name-csv

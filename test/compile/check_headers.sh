@@ -1,20 +1,21 @@
 #!/bin/bash
-# Compiles every public header alone, as C and as C++, and all of them in one file as each standard
-# that Takt promises, with gcc and clang, with and without TAKT_DISABLE, and with nvcc where there is
-# one. Beside the headers it compiles the programs in this folder that use their macros: use_*.c as
+# Compiles every public header alone, as C and as C++, with gcc and clang; and all of them in one file
+# as each standard that Takt promises, with every compiler of this machine, with and without
+# TAKT_DISABLE, and with nvcc where there is one. Beside the headers it compiles the programs in this folder that use their macros: use_*.c as
 # C and as C++, use_*.cpp as C++.
 set -euo pipefail
 [ -z "${SAN-}" ] || { echo "compiled in the build without SAN" && exit 77; }
 cd "${TAKT_ROOT:-$(dirname "$0")/../..}"
+. test/compile/lib_compilers.sh
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 # A file for each header, so that no compiler takes it for a main file; ISO C wants a declaration.
-for header in include/takt/*.{h,hpp}; do
+for header in include/takt/{,compat/}*.{h,hpp}; do
     [ -f "$header" ] || continue
     suffix=${header##*.}
     name=$(basename "$header" ".$suffix")
-    printf '#include <takt/%s>\nextern int not_empty;\n' "${header##*/}" \
+    printf '#include <%s>\nextern int not_empty;\n' "${header#include/}" \
         >"$scratch/$name.${suffix/h/c}"
 done
 cp test/compile/use_*.c* "$scratch" 2>/dev/null || true
@@ -27,17 +28,20 @@ done
 
 # Prints one command a line.
 commands() {
-    local strict="-Wall -Wextra -Wpedantic -Werror -Iinclude -fsyntax-only" pair disable standard
-    for pair in gcc:g++ clang:clang++; do
-        [ "$(command -v "${pair%:*}" "${pair#*:}" | wc -l)" = 2 ] || continue
-        printf "${pair%:*} -std=c11 $strict %s\n" "$scratch"/*.c
-        printf "${pair#*:} -std=c++17 $strict -x c++ %s\n" "$scratch"/*.c*
+    local strict="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude -fsyntax-only"
+    local casts="-Wold-style-cast" c cxx disable standard
+    for c in $(COMPILERS="gcc clang" compilers); do
+        printf "$c -std=c11 $strict %s\n" "$scratch"/*.c
+        printf "$(cxx_of "$c") -std=c++17 $strict $casts -x c++ %s\n" "$scratch"/*.c*
+    done
+    for c in $(compilers); do
+        cxx=$(cxx_of "$c")
         for disable in "" -DTAKT_DISABLE; do
-            for standard in c99 c11 c17; do
-                echo "${pair%:*} -std=$standard $disable $strict $scratch/all/c.c"
+            for standard in c99 c11 c17 c2x; do
+                echo "$c -std=$standard $disable $strict $scratch/all/c.c"
             done
-            for standard in c++11 c++17 c++2a; do
-                echo "${pair#*:} -std=$standard $disable $strict $scratch/all/cxx.cpp"
+            for standard in c++11 c++14 c++17 c++2a; do
+                echo "$cxx -std=$standard $disable $strict $casts $scratch/all/cxx.cpp"
             done
         done
     done
@@ -50,4 +54,4 @@ commands() {
 commands >"$scratch/commands"
 [ -s "$scratch/commands" ] || { echo "neither gcc nor clang is here" && exit 77; }
 xargs -d '\n' -P 2 -I{} sh -c '{} || { echo "failed: {}"; exit 1; }' <"$scratch/commands"
-echo "$(wc -l <"$scratch/commands") compilations"
+echo "$(wc -l <"$scratch/commands") compilations with $(compilers | tr '\n' ' ')"

@@ -6,6 +6,7 @@
 set -euo pipefail
 [ -z "${SAN-}" ] || { echo "compiled in the build without SAN" && exit 77; }
 cd "${TAKT_ROOT:-$(dirname "$0")/../..}"
+. test/compile/lib_compilers.sh
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 bad=test/compile/bad_names.cpp
@@ -60,17 +61,16 @@ END
 }
 
 count=0
-for pair in gcc:g++ clang:clang++; do
-    [ "$(command -v "${pair%:*}" "${pair#*:}" | wc -l)" = 2 ] || continue
-    unlimited=$([ "$pair" = gcc:g++ ] || echo -ferror-limit=0)
+for c in $(compilers); do
+    unlimited=$([[ $c == gcc* ]] || echo -ferror-limit=0)
     for flags in -std=c++11 -std=c++14 -std=c++17 -std=c++2a; do
-        check_bad "${pair#*:}" $flags ${unlimited:+"$unlimited"}
+        check_bad "$(cxx_of "$c")" $flags ${unlimited:+"$unlimited"}
         count=$((count + 1))
     done
     for flags in -std=c++11 -std=c++2a; do
-        each_line "$lifetimes" "${pair#*:}" $flags ${unlimited:+"$unlimited"}
+        each_line "$lifetimes" "$(cxx_of "$c")" $flags ${unlimited:+"$unlimited"}
     done
-    check_c "${pair%:*}"
+    check_c "$c"
 done
 [ "$count" -gt 0 ] || { echo "neither gcc nor clang is here" && exit 77; }
 echo "$(cat "$bad" "$lifetimes" | grep -c ' // ') lines refused, as $count kinds of C++"

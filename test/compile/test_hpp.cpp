@@ -113,7 +113,7 @@ void an_empty_profiler_does_nothing(void **)
     assert_int_equal(profiler.stop(), TAKT_OK);
     assert_int_equal(profiler.step_time(0.1), TAKT_OK);
     assert_int_equal(profiler.step_number(), 0);
-    assert_int_equal(profiler.action(), TAKT_NONE);
+    assert_int_equal(profiler.action(), TAKT_ACTION_NONE);
     assert_false(static_cast<bool>(profiler.trace()));
 }
 
@@ -265,7 +265,7 @@ struct Arguments {
 
 void arguments_are_recorded_as_what_they_are(void **)
 {
-    takt::Profiler profiler((takt_profiler_options()));
+    takt::Profiler profiler(TAKT_PROFILER_OPTIONS_INIT);
     assert_int_equal(profiler.start(), TAKT_OK);
     {
         TAKT_SCOPE("values");

@@ -23,6 +23,17 @@ static takt_arg_info take(const takt_trace *trace, size_t index, takt_arg_kind k
     return info;
 }
 
+/* An unsigned bit-field is unsigned to clang; to gcc it is a type without a name, recorded as
+ * signed. */
+static int64_t take_bits(const takt_trace *trace, size_t index)
+{
+#ifdef __clang__
+    return (int64_t)take(trace, index, TAKT_ARG_UINT).u;
+#else
+    return take(trace, index, TAKT_ARG_INT).i;
+#endif
+}
+
 static void record_reals_and_texts(void)
 {
     TAKT_SCOPE("values");
@@ -50,8 +61,8 @@ static void record_integers(void)
     enum material material = STEEL;
     enum shift shift = BACK;
     TAKT_ARG("bits", narrow.bits);
-    TAKT_ARG("low", narrow.low);
     TAKT_ARG("high", narrow.high);
+    TAKT_ARG("low", narrow.low);
     TAKT_ARG("volatile", changing);
     TAKT_ARG("shift", shift);
     TAKT_ARG("unsigned char", (unsigned char)200);
@@ -88,11 +99,13 @@ static void reals_and_texts_are_recorded_as_what_they_are(void **state)
 static void integers_are_recorded_as_what_they_are(void **state)
 {
     (void)state;
-    const int64_t integers[] = {5, -3, INT64_C(1) << 39, -5, BACK, 200};
+    const int64_t integers[] = {-3, -5, BACK, 200};
     takt_profiler *profiler = record(record_integers);
     const takt_trace *trace = takt_profiler_trace(profiler);
-    for (size_t i = 0; i < 6; i++)
-        assert_int_equal(take(trace, i, TAKT_ARG_INT).i, integers[i]);
+    assert_int_equal(take_bits(trace, 0), 5);
+    assert_int_equal(take_bits(trace, 1), INT64_C(1) << 39);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(take(trace, 2 + i, TAKT_ARG_INT).i, integers[i]);
     assert_int_equal(take(trace, 6, TAKT_ARG_UINT).u, STEEL);
     assert_true(take(trace, 7, TAKT_ARG_UINT).u == UINT64_MAX);
     assert_int_equal(take(trace, 8, TAKT_ARG_BOOL).i, 1);

@@ -61,7 +61,7 @@ int use_profiler(int *argc, char **argv)
         return static_cast<int>(profiler.status());
     profiler.start();
     profiler.step_time(0.01);
-    while (profiler.action() != TAKT_NONE)
+    while (profiler.action() != TAKT_ACTION_NONE)
         profiler.step();
     profiler.stop();
     none.step();
@@ -76,7 +76,9 @@ double use_events(void *stream)
 {
     takt::Event begin, end, waited(false);
     begin.record(stream);
-    TAKT_LAUNCH(stream, TAKT_TIMING_KERNEL, "density") { waited.record(stream); }
+    TAKT_LAUNCH(stream, TAKT_TIMING_KERNEL, "density") {
+        waited.record(stream);
+    }
     end.record();
     return waited.synchronize() == TAKT_OK && end ? end.elapsed_ms_since(begin) : 0.0;
 }

@@ -27,6 +27,12 @@ void use_scopes(int cells, const char *name)
         TAKT_END("solve");
     takt_begin(name);
     takt_end();
+    TAKT_OPEN(zone, "zone");
+    {
+        TAKT_OPEN(inner, "inner");
+        TAKT_CLOSE(inner);
+    }
+    TAKT_CLOSE(zone);
 }
 
 void use_values(unsigned char small, int cells, long wide, unsigned long long wider, float single,

@@ -39,6 +39,7 @@ typedef struct program {
     takt_timing *timings[TIMINGS];
     bool has_ended[TIMINGS];
     takt_timer timers[TIMERS];
+    bool are_timing[TIMERS];
     takt_span spans[SPANS];
     char blocks[16];
 } program;
@@ -168,7 +169,7 @@ static void use_profiler(program *p, unsigned which)
     case 2:
         takt_profiler_stop(profiler);
         p->is_running[which] = false;
-        check(!profiler || takt_profiler_action(profiler) == TAKT_NONE);
+        check(!profiler || takt_profiler_action(profiler) == TAKT_ACTION_NONE);
         break;
     case 3:
         takt_profiler_destroy(profiler);
@@ -189,7 +190,8 @@ static void use_profiler(program *p, unsigned which)
 
 static void use_timing(program *p, unsigned which)
 {
-    takt_timing_options options = {.filter = take(p, 3) ? 0 : 1u << take(p, 8)};
+    takt_timing_options options = {.struct_size = sizeof options,
+                                   .filter = take(p, 3) ? 0 : 1u << take(p, 8)};
     switch (take(p, 3)) {
     case 0:
         if (!p->timings[which])
@@ -214,14 +216,14 @@ static void use_timer(program *p, unsigned which)
 {
     takt_timer *timer = &p->timers[which];
     unsigned flags = take(p, 16);
-    takt_timer_options options = {.silent = flags & 1,
+    takt_timer_options options = {.struct_size = sizeof options,
+                                  .silent = flags & 1,
                                   .detailed = flags & 2,
                                   .inactive = flags & 4,
                                   .filter = flags & 8 ? TAKT_TIMING_ALL : 0};
-    if (timer->is_running)
+    if (p->are_timing[which])
         check(takt_timer_end(timer) >= 0);
-    else
-        takt_timer_begin(timer, "timer", &options);
+    p->are_timing[which] = !p->are_timing[which] && takt_timer_begin(timer, "timer", &options);
 }
 
 /* ---- Recording ------------------------------------------------------------------------------- */
@@ -413,7 +415,7 @@ static void *run_program(void *user)
     program *p = user;
     make_calls(p, MOST_CALLS, 0);
     for (int i = 0; i < TIMERS; i++)
-        if (p->timers[i].is_running)
+        if (p->are_timing[i])
             takt_timer_end(&p->timers[i]);
     for (int i = 0; i < TIMINGS; i++)
         takt_timing_free(p->timings[i]);

@@ -35,12 +35,13 @@ static void check_error(takt_status status, const takt_error *error)
 static void use(takt_config *config)
 {
     takt_sink sink = {.write = discard};
-    const takt_profiler_options *options = takt_config_options(config);
-    check(options->mode <= TAKT_MODE_FLIGHT && options->level >= 1 && options->level <= 4);
-    check(options->max_memory_bytes >= 65536 && options->filter != 0);
-    check(options->directory && options->directory[0] != '\0');
-    for (size_t i = 0; i < options->report_count; i++)
-        check(options->reports[i] != NULL);
+    takt_profiler_options options;
+    check(takt_config_options(config, &options) == TAKT_OK);
+    check(options.mode <= TAKT_MODE_FLIGHT && options.level >= 1 && options.level <= 4);
+    check(options.max_memory_bytes >= 65536 && options.filter != 0);
+    check(options.directory && options.directory[0] != '\0');
+    for (size_t i = 0; i < options.report_count; i++)
+        check(options.reports[i] != NULL);
     check(takt_config_describe(config, &sink) == TAKT_OK);
     check(takt_config_set(config, "profiling.wait", "2", NULL) == TAKT_OK);
     takt_config_destroy(config);

@@ -214,10 +214,11 @@ static inline Totals totals_of(const takt_trace *trace, const char *scope, const
 /* Nothing may be missing from a trace that fits into memory. */
 static inline void expect_no_losses(const takt_trace *trace)
 {
-    const takt_facts *facts = takt_trace_facts(trace);
-    for (int loss = 0; loss < TAKT_LOSS_COUNT; loss++)
-        EXPECT(facts->losses[loss] == 0, "%llu %s", (unsigned long long)facts->losses[loss],
-               takt_loss_name(static_cast<takt_loss>(loss)));
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
+        const takt_loss loss = static_cast<takt_loss>(i);
+        const uint64_t lost = takt_trace_loss(trace, loss);
+        EXPECT(lost == 0, "%llu %s", (unsigned long long)lost, takt_loss_name(loss));
+    }
 }
 
 /* Whether two measurements of one thing agree: within a share of them and an absolute part. */

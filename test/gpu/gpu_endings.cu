@@ -30,11 +30,12 @@ void tell_trace(const char *mode, takt::Profiler &profiler)
     size_t got = trace ? totals_of(trace.get(), "finished", "kernel spin_10us").count : 0;
     key(static_cast<double>(got), "of_20_finished_kernels", "endings.%s.got", mode);
     EXPECT(got <= size_t(launches), "%zu of %d", got, launches);
-    if (trace)
-        for (int loss = 0; loss < TAKT_LOSS_COUNT; loss++)
-            if (takt_trace_facts(trace.get())->losses[loss])
-                tell(static_cast<double>(takt_trace_facts(trace.get())->losses[loss]), "losses",
-                     "endings.%s.%s", mode, takt_loss_name(static_cast<takt_loss>(loss)));
+    for (int i = 0; trace && i < TAKT_LOSS_COUNT; i++) {
+        const takt_loss loss = static_cast<takt_loss>(i);
+        const uint64_t lost = takt_trace_loss(trace.get(), loss);
+        if (lost)
+            tell(static_cast<double>(lost), "losses", "endings.%s.%s", mode, takt_loss_name(loss));
+    }
 }
 
 void reset()

@@ -93,12 +93,14 @@ void refuse()
 void tell_takt(const char *mode, const takt_trace *trace, double launched)
 {
     Totals totals = totals_of(trace, "burst", "kernel nothing");
-    const takt_facts *facts = takt_trace_facts(trace);
     key(100.0 * static_cast<double>(totals.count) / launched, "%", "threads.takt.%s.got", mode);
-    for (int loss = 0; loss < TAKT_LOSS_COUNT; loss++)
-        if (facts->losses[loss])
-            tell(static_cast<double>(facts->losses[loss]), "losses", "threads.takt.%s.%s", mode,
-                 takt_loss_name(static_cast<takt_loss>(loss)));
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
+        const takt_loss loss = static_cast<takt_loss>(i);
+        const uint64_t lost = takt_trace_loss(trace, loss);
+        if (lost)
+            tell(static_cast<double>(lost), "losses", "threads.takt.%s.%s", mode,
+                 takt_loss_name(loss));
+    }
     EXPECT(static_cast<double>(totals.count) <= launched, "more activities than launches");
 }
 

@@ -14,8 +14,8 @@ struct Window {
 uint64_t all_losses(const takt_trace *trace)
 {
     uint64_t sum = 0;
-    for (uint64_t loss : takt_trace_facts(trace)->losses)
-        sum += loss;
+    for (int loss = 0; loss < TAKT_LOSS_COUNT; loss++)
+        sum += takt_trace_loss(trace, static_cast<takt_loss>(loss));
     return sum;
 }
 
@@ -32,7 +32,7 @@ void busy(bool foreground)
     options.foreground = foreground;
     auto on_trace = [&](const takt_trace *trace) {
         seen.push_back({totals_of(trace, "step", "kernel spin_1ms").count, all_losses(trace),
-                        takt_trace_facts(trace)->losses[TAKT_LOSS_INCOMPLETE], 0.0});
+                        takt_trace_loss(trace, TAKT_LOSS_INCOMPLETE), 0.0});
     };
     takt::Profiler profiler(options, on_trace);
     std::vector<double> step_us;
@@ -95,7 +95,7 @@ void deep()
     tell(totals.count ? totals.ms / static_cast<double>(totals.count) : 0.0, "ms",
          "windows.deep.kernel");
     tell(all_done, "yes", "windows.deep.done_when_it_ended");
-    tell(static_cast<double>(takt_trace_facts(trace.get())->losses[TAKT_LOSS_INCOMPLETE]), "losses",
+    tell(static_cast<double>(takt_trace_loss(trace.get(), TAKT_LOSS_INCOMPLETE)), "losses",
          "windows.deep.incomplete");
     CHECK(cudaDeviceSynchronize());
 }

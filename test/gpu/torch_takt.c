@@ -87,7 +87,7 @@ static void write_json(FILE *file, const takt_trace *trace, const total *totals,
     fprintf(file, ", \"uncertainty_ns\": %.0f, \"losses\": {", facts->device_uncertainty_ns);
     for (int loss = 0; loss < TAKT_LOSS_COUNT; loss++)
         fprintf(file, "%s\"%s\": %llu", loss ? ", " : "", takt_loss_name((takt_loss)loss),
-                (unsigned long long)facts->losses[loss]);
+                (unsigned long long)takt_trace_loss(trace, loss));
     fputs("}, \"activities\": {", file);
     for (size_t i = 0; i < count; i++) {
         fputs(i ? ",\n" : "\n", file);

@@ -6,7 +6,6 @@
 int main(void)
 {
     TAKT_SCOPE("main");
-    printf("library %s, headers %d.%d.%d\n", takt_version(), TAKT_VERSION_MAJOR,
-           TAKT_VERSION_MINOR, TAKT_VERSION_PATCH);
+    printf("library %s, headers %s\n", takt_version(), TAKT_VERSION);
     return 0;
 }

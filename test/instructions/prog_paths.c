@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #if __has_include(<valgrind/callgrind.h>)
 #include <valgrind/callgrind.h>
@@ -81,7 +82,37 @@ static NOINLINE void run_name(uint64_t count)
     }
 }
 
-static char names[NAMES][16];
+static takt_name made;
+
+static NOINLINE void run_made_name(uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        takt_begin_name(made);
+        BARRIER();
+        takt_end();
+    }
+}
+
+static NOINLINE void run_made_mark(uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        takt_mark_name(made);
+        BARRIER();
+    }
+}
+
+static NOINLINE void run_open_close(uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        TAKT_OPEN(scope, "open and close");
+        BARRIER();
+        TAKT_CLOSE(scope);
+    }
+}
+
+/* At an address of its own: how many names of a table lie well depends on where it is. */
+#define NAMES_AT ((void *)0x100000000000)
+static char (*names)[16];
 
 static NOINLINE void run_64_names(uint64_t count)
 {
@@ -186,12 +217,25 @@ static NOINLINE void run_64_at_random(uint64_t count)
     }
 }
 
+/* What the compiler cannot know; with a literal it leaves nothing of the timer. */
+static volatile bool is_inactive = true;
+
 static NOINLINE void run_inactive_timer(uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {
-        TAKT_TIMER("timer", .inactive = true);
+        TAKT_TIMER("timer", .inactive = is_inactive);
         BARRIER();
     }
+}
+
+static NOINLINE void run_disabled_timer(uint64_t count)
+{
+    takt_timers_enable(false);
+    for (uint64_t i = 0; i < count; i++) {
+        TAKT_TIMER("timer", .synchronize = true, .nvtx = true);
+        BARRIER();
+    }
+    takt_timers_enable(true);
 }
 
 static NOINLINE void run_silent_timer(uint64_t count)
@@ -200,6 +244,23 @@ static NOINLINE void run_silent_timer(uint64_t count)
         TAKT_TIMER("timer", .silent = true);
         BARRIER();
     }
+}
+
+/* One allocation and one free; sixteen blocks are allocated at a time. */
+static NOINLINE void run_memory(uint64_t count)
+{
+    static char blocks[16][64];
+    for (uint64_t i = 0; i < count; i++) {
+        takt_memory_freed(blocks[i % 16]);
+        takt_memory_allocated(blocks[i % 16], sizeof *blocks);
+    }
+}
+
+static NOINLINE void run_memory_without_totals(uint64_t count)
+{
+    takt_memory_keep_totals(false);
+    run_memory(count);
+    takt_memory_keep_totals(true);
 }
 
 #define TRACE  (TKT_KEEP | TKT_ARGUMENTS)
@@ -213,25 +274,32 @@ static const struct path {
     uint32_t most;
 } paths[] = {
     {"scope_off", run_scope, 0, 6},
-    {"scope", run_scope, TRACE, 57},
-    {"scope_lost", run_scope, LOSING, 433},
-    {"phase", run_phase, TRACE, 43},
-    {"scope_one_phase", run_one_phase, TRACE, 153},
-    {"scope_three_phases", run_three_phases, TRACE, 234},
-    {"begin_end", run_begin_end, TRACE, 113},
-    {"name", run_name, TRACE, 126},
-    {"name_of_64", run_64_names, TRACE, 130},
-    {"name_built", run_built_names, TRACE, 250},
-    {"scope_argument", run_argument, TRACE, 102},
-    {"scope_text", run_text, TRACE, 230},
-    {"scope_work", run_work, TRACE, 121},
-    {"counter", run_counter, TRACE, 50},
-    {"mark", run_mark, TRACE, 40},
-    {"scope_summary", run_scope, TKT_FOLD, 180},
-    {"scope_summary_64", run_64, TKT_FOLD, 203},
-    {"scope_summary_64_random", run_64_at_random, TKT_FOLD, 306},
-    {"timer_inactive", run_inactive_timer, 0, 278},
-    {"timer_silent", run_silent_timer, 0, 725},
+    {"scope", run_scope, TRACE, 45},
+    {"scope_lost", run_scope, LOSING, 58},
+    {"phase", run_phase, TRACE, 36},
+    {"scope_one_phase", run_one_phase, TRACE, 109},
+    {"scope_three_phases", run_three_phases, TRACE, 173},
+    {"begin_end", run_begin_end, TRACE, 66},
+    {"open_close", run_open_close, TRACE, 45},
+    {"name_made", run_made_name, TRACE, 60},
+    {"mark_made", run_made_mark, TRACE, 60},
+    {"name", run_name, TRACE, 120},
+    {"name_of_64", run_64_names, TRACE, 134},
+    {"name_built", run_built_names, TRACE, 241},
+    {"scope_argument", run_argument, TRACE, 88},
+    {"scope_text", run_text, TRACE, 210},
+    {"scope_work", run_work, TRACE, 106},
+    {"counter", run_counter, TRACE, 49},
+    {"mark", run_mark, TRACE, 39},
+    {"scope_summary", run_scope, TKT_FOLD, 142},
+    {"scope_summary_64", run_64, TKT_FOLD, 170},
+    {"scope_summary_64_random", run_64_at_random, TKT_FOLD, 173},
+    {"timer_inactive", run_inactive_timer, 0, 9},
+    {"timer_disabled", run_disabled_timer, 0, 6},
+    {"timer_silent", run_silent_timer, 0, 219},
+    {"memory_pair", run_memory, 0, 216},
+    {"memory_pair_recorded", run_memory, TRACE | TKT_MEMORY, 574},
+    {"memory_pair_off", run_memory_without_totals, 0, 14},
 };
 
 static void release(void)
@@ -276,6 +344,11 @@ static void count_path(const struct path *path)
 
 int main(void)
 {
+    made = takt_name_make("made once", 9);
+    names = mmap(NAMES_AT, NAMES * sizeof *names, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (names == MAP_FAILED)
+        return 1;
     for (unsigned i = 0; i < NAMES; i++)
         snprintf(names[i], sizeof names[i], "one of many %02u", i);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)

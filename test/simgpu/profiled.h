@@ -41,7 +41,7 @@ static inline void stop_profiler(takt_profiler *profiler)
 
 static inline uint64_t loss(takt_loss which)
 {
-    return takt_trace_facts(last_trace)->losses[which];
+    return takt_trace_loss(last_trace, which);
 }
 
 #endif

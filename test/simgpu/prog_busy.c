@@ -315,12 +315,13 @@ static uint64_t count_expected(const takt_trace *trace, window *w)
     return expected;
 }
 
-static void print_losses(const takt_facts *facts, window *w)
+static void print_losses(const takt_trace *trace, window *w)
 {
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
-        w->losses += facts->losses[i];
-        if (facts->losses[i])
-            printf(", %s %lu", takt_loss_name((takt_loss)i), (unsigned long)facts->losses[i]);
+        w->losses += takt_trace_loss(trace, (takt_loss)i);
+        if (takt_trace_loss(trace, (takt_loss)i))
+            printf(", %s %lu", takt_loss_name((takt_loss)i),
+                   (unsigned long)takt_trace_loss(trace, (takt_loss)i));
     }
     printf("\n");
 }
@@ -336,8 +337,8 @@ static void look_at_trace(const takt_trace *trace, void *name)
     printf("%s %zu: %.3f s, %lu launches, %lu activities of %lu", (const char *)name, window_count,
            (double)(w->end_ns - w->begin_ns) / 1e9, (unsigned long)w->launches,
            (unsigned long)w->activities, (unsigned long)expected);
-    print_losses(facts, w);
-    if (facts->losses[TAKT_LOSS_UNATTRIBUTED])
+    print_losses(trace, w);
+    if (takt_trace_loss(trace, TAKT_LOSS_UNATTRIBUTED))
         fault("activities are attributed to no call");
     if (expected != w->activities + w->losses)
         fault("%ld are neither there nor counted", (long)(expected - w->activities - w->losses));

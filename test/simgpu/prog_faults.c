@@ -169,9 +169,9 @@ static void on_trace(const takt_trace *trace, void *user)
     printf("# backend %s\n# activities %zu, kernels %lu, in compute %lu\n", facts->backend, count,
            named, within);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
-        if (facts->losses[i])
+        if (takt_trace_loss(trace, (takt_loss)i))
             printf("# %s %llu\n", takt_loss_name((takt_loss)i),
-                   (unsigned long long)facts->losses[i]);
+                   (unsigned long long)takt_trace_loss(trace, (takt_loss)i));
     }
 }
 

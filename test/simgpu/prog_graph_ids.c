@@ -82,7 +82,7 @@ static void print(const takt_trace *trace, void *user)
         plains += !is_graph && strcmp(scope, "plain") == 0;
     }
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        losses += facts->losses[i];
+        losses += takt_trace_loss(trace, (takt_loss)i);
     printf("right %u, wrong %u, none %u, plain %u, losses %lu: %s\n", right, wrong, none, plains,
            (unsigned long)losses, facts->backend);
 }

@@ -171,9 +171,9 @@ static void check_trace(const takt_trace *trace, void *user)
     uint64_t steps = *(uint64_t *)user;
     was_given = true;
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        if (trace->facts.losses[i]) {
+        if (trace->losses[i]) {
             printf("WRONG: lost %s %llu\n", takt_loss_name((takt_loss)i),
-                   (unsigned long long)trace->facts.losses[i]);
+                   (unsigned long long)trace->losses[i]);
             faults++;
         }
     EXPECT(trace->facts.ending, TAKT_ENDING_WHOLE);

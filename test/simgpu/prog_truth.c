@@ -477,7 +477,8 @@ static void time_and_launch(worker *w)
 static void time_beside(worker *w)
 {
     takt_timing *timing;
-    const takt_timing_options options = {.filter = TAKT_TIMING_MEMSET};
+    const takt_timing_options options = {.struct_size = sizeof options,
+                                         .filter = TAKT_TIMING_MEMSET};
     CHECK(takt_timing_begin(&options, &timing));
     for (int i = 0; i < 5; i++)
         meet();
@@ -579,7 +580,8 @@ static void prepare(worker *w, int number)
 static void write_report(const takt_trace *trace, const char *name, takt_format format, bool all)
 {
     static const char *const suffixes[] = {"txt", "csv", "json", "md"};
-    const takt_report_options options = {.format = format, .rows = -1, .width = 160, .all = all};
+    const takt_report_options options = {
+        .struct_size = sizeof options, .format = format, .rows = -1, .width = 160, .all = all};
     char path[1000];
     snprintf(path, sizeof path, "%s/%u.%s%s.%s", directory, takt_trace_facts(trace)->cycle, name,
              all ? ".all" : "", suffixes[format]);
@@ -598,9 +600,9 @@ static void write_reports(const takt_trace *trace, void *user)
     const char *name;
     (void)user;
     for (size_t i = 0; (name = takt_report_name(i)) != NULL; i++) {
-        for (takt_format format = TAKT_TEXT; format <= TAKT_MARKDOWN; format++)
+        for (takt_format format = TAKT_FORMAT_TEXT; format <= TAKT_FORMAT_MARKDOWN; format++)
             write_report(trace, name, format, false);
-        write_report(trace, name, TAKT_JSON, true);
+        write_report(trace, name, TAKT_FORMAT_JSON, true);
     }
 }
 
@@ -613,7 +615,8 @@ static takt_profiler *make_profiler(const char *path)
         fprintf(stderr, "%s\n", error.message);
         _exit(4);
     }
-    takt_profiler_options options = *takt_config_options(config);
+    takt_profiler_options options;
+    CHECK(takt_config_options(config, &options));
     snprintf(traces, sizeof traces, "%s/%s", options.directory, options.name);
     options.on_trace = write_reports;
     CHECK(takt_profiler_create(&options, &profiler));
@@ -634,7 +637,7 @@ static void begin_step(takt_profiler *profiler, int number, takt_status (*begin)
  * come from later. */
 static void step_profiler(takt_profiler *profiler, int number, FILE *books)
 {
-    const bool is_last = takt_profiler_action(profiler) == TAKT_RECORD_AND_SAVE;
+    const bool is_last = takt_profiler_action(profiler) == TAKT_ACTION_RECORD_AND_SAVE;
     const struct timespec pause = {.tv_nsec = 1000000};
     begin_step(profiler, number + 1, takt_profiler_step, books);
     if (!is_last)

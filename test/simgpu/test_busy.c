@@ -250,7 +250,7 @@ static takt_status keep_text(void *user, const void *data, size_t size)
 static void assert_report_has(const takt_trace *trace, const char *row)
 {
     char text[65536] = "";
-    const takt_report_options options = {.format = TAKT_CSV};
+    const takt_report_options options = {.struct_size = sizeof options, .format = TAKT_FORMAT_CSV};
     const takt_sink sink = {keep_text, text};
     assert_int_equal(takt_report(trace, "launches", &options, &sink), TAKT_OK);
     if (!strstr(text, row))

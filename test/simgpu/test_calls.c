@@ -99,7 +99,7 @@ static void stop_profiler(takt_profiler *profiler)
     takt_profiler_destroy(profiler);
     assert_non_null(last_trace);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        assert_int_equal(takt_trace_facts(last_trace)->losses[i], 0);
+        assert_int_equal(takt_trace_loss(last_trace, (takt_loss)i), 0);
 }
 
 static size_t calls_named(const char *name)

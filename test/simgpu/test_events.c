@@ -240,8 +240,8 @@ static void note_call(const tkt_cuda_call *call)
         calls[place] = *call;
 }
 
-static takt_site spin_site = {.id = 7, .name = "spin"};
-static takt_site step_site = {.id = 8, .name = "step"};
+static takt_site spin_site = {.tag = 7, .name = "spin"};
+static takt_site step_site = {.tag = 8, .name = "step"};
 
 /* Otherwise it is the note of a mark that was given up. With the store's lock. */
 static bool has_kind(const tkt_stored_activity *activity)

@@ -127,7 +127,7 @@ static void unmake(const replay *made)
 
 static takt_timing *begin_timing(uint32_t filter)
 {
-    const takt_timing_options options = {.filter = filter};
+    const takt_timing_options options = {.struct_size = sizeof options, .filter = filter};
     takt_timing *timing;
     assert_int_equal(takt_timing_begin(&options, &timing), TAKT_OK);
     return timing;

@@ -12,6 +12,7 @@
 #include "cuda/event.h"
 #include "profiler/session.h"
 #include "trace/model.h"
+#include "support/skip.h"
 
 #include <takt/event.h>
 #include <takt/takt.h>
@@ -88,8 +89,8 @@ static void prepare_device(int device)
 
 #define SITE(text)                                                                                 \
     {                                                                                              \
-        .kind = TAKT_SITE_SCOPE, .level = TAKT_LEVEL_NORMAL, .bits = ~UINT64_C(0), .name = (text), \
-        .file = "marks", .function = "main"                                                        \
+        .tag = TAKT_SLOW, .kind = TAKT_SITE_SCOPE, .level = TAKT_LEVEL_NORMAL,                     \
+        .bits = ~UINT64_C(0), .name = (text), .file = "marks", .function = "main"                  \
     }
 
 static takt_site alpha = SITE("alpha");
@@ -198,13 +199,13 @@ static uint64_t losses_of(const takt_trace *trace)
 {
     uint64_t losses = 0;
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        losses += takt_trace_facts(trace)->losses[i];
+        losses += takt_trace_loss(trace, (takt_loss)i);
     return losses;
 }
 
 static uint64_t loss(const takt_trace *trace, takt_loss which)
 {
-    return takt_trace_facts(trace)->losses[which];
+    return takt_trace_loss(trace, which);
 }
 
 /* No other losses than so many of this kind. */
@@ -215,8 +216,8 @@ static void assert_trace_with(const takt_trace *trace, const char *expected, tak
     assert_non_null(trace);
     describe(trace, text, sizeof text);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        if (i != (int)which && takt_trace_facts(trace)->losses[i] != 0)
-            print_error("%lu %s\n", (unsigned long)takt_trace_facts(trace)->losses[i],
+        if (i != (int)which && takt_trace_loss(trace, (takt_loss)i) != 0)
+            print_error("%lu %s\n", (unsigned long)takt_trace_loss(trace, (takt_loss)i),
                         takt_loss_name((takt_loss)i));
     assert_string_equal(text, expected);
     assert_int_equal(loss(trace, which), losses);
@@ -416,7 +417,8 @@ static void timings_get_the_kinds_that_they_ask_for(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         char text[1000] = "";
-        const takt_timing_options options = {.filter = TAKT_TIMING_MEMSET};
+        const takt_timing_options options = {.struct_size = sizeof options,
+                                             .filter = TAKT_TIMING_MEMSET};
         takt_timing *sets, *all;
         sim_hold(true);
         assert_int_equal(takt_timing_begin(NULL, &all), TAKT_OK);
@@ -552,8 +554,8 @@ static takt_trace *end_window(tkt_window *window)
 static void a_window_may_end_while_the_device_works(void **state)
 {
     (void)state;
-    if (has_cupti) /* which holds its buffers back */
-        skip();
+    if (has_cupti)
+        SKIP_CASE("CUPTI holds its buffers back");
     tkt_window *all = open_window(), *one = open_window();
     sim_hold(false);
     launch_on(&long_site, 0, streams[0][1]);
@@ -812,7 +814,7 @@ static void cupti_may_come_back(void **state)
 {
     (void)state;
     if (!is_taken)
-        skip();
+        SKIP_CASE("no other tool holds CUPTI in this run");
     tkt_window *window = open_window();
     launch(&alpha);
     launch_on(&long_site, 0, streams[0][1]);

@@ -267,7 +267,7 @@ static void check_trace(const takt_trace *trace, void *user)
     (void)user;
     was_given = true;
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        atomic_fetch_add(&told, trace->facts.losses[i]);
+        atomic_fetch_add(&told, trace->losses[i]);
     if (atomic_load(&told))
         return;
     if (trace->facts.has_spans)

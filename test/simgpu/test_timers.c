@@ -164,13 +164,14 @@ typedef struct seen {
     int calls;
     char names[200];
     uint64_t ns;
+    const char *indent; /* the one that it is to have */
 } seen;
 
 static void look(const takt_timing *results, const char *indent, void *user)
 {
     seen *all = user;
     all->calls++;
-    assert_string_equal(indent, "");
+    assert_string_equal(indent, all->indent);
     for (size_t i = 0; i < takt_timing_count(results); i++) {
         const takt_activity *activity = takt_timing_at(results, i);
         size_t used = strlen(all->names);
@@ -183,7 +184,7 @@ static void look(const takt_timing *results, const char *indent, void *user)
 static void a_timer_with_a_filter_lists_all_that_it_launched(void **state)
 {
     (void)state;
-    seen outer = {0}, inner = {0};
+    seen outer = {.indent = ""}, inner = {.indent = "    "};
     sim_script("kernel.a=30ms; kernel.b=2ms; kernel.c=1ms");
     TAKT_TIMER_BEGIN(first, "outer", .filter = TAKT_TIMING_ALL, .report = look, .user = &outer);
     launch("a");
@@ -191,7 +192,6 @@ static void a_timer_with_a_filter_lists_all_that_it_launched(void **state)
     launch("b");
     TAKT_TIMER_END(second);
     TAKT_TIMER_BEGIN(third, "memory", .filter = TAKT_TIMING_MEMCPY, .report = look, .user = &inner);
-    third.indent = 0;
     launch("c");
     TAKT_TIMER_END(third);
     TAKT_TIMER_END(first);

@@ -91,7 +91,7 @@ static const tkt_device_memory *memory_of_last(void)
 
 static takt_memory ask(void)
 {
-    takt_memory memory = {.struct_size = sizeof memory};
+    takt_memory memory;
     assert_int_equal(takt_memory_query("cuda:0", &memory), TAKT_OK);
     return memory;
 }
@@ -242,7 +242,7 @@ static void pinned_memory_is_told_from_a_devices(void **state)
     step(profiler);
     stop(profiler);
     text table = {.size = 0};
-    takt_report_options options = {.width = 160};
+    takt_report_options options = {.struct_size = sizeof options, .width = 160};
     const takt_sink sink = {take_text, &table};
     assert_int_equal(takt_report(last_trace, "memory", &options, &sink), TAKT_OK);
     assert_non_null(strstr(table.bytes, "  cuda:0\n"));

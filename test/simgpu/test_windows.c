@@ -92,7 +92,7 @@ static void list(const takt_timing *timing, char *out, size_t size)
 
 static takt_timing *begin_timing(uint32_t filter)
 {
-    const takt_timing_options options = {.filter = filter};
+    const takt_timing_options options = {.struct_size = sizeof options, .filter = filter};
     takt_timing *timing;
     assert_int_equal(takt_timing_begin(&options, &timing), TAKT_OK);
     return timing;
@@ -136,10 +136,10 @@ static void assert_work(const takt_trace *trace, const char *scope, uint64_t cou
 
 static void assert_no_losses(const takt_trace *trace)
 {
-    const takt_facts *facts = takt_trace_facts(trace);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        if (facts->losses[i] != 0)
-            fail_msg("%lu %s", (unsigned long)facts->losses[i], takt_loss_name((takt_loss)i));
+        if (takt_trace_loss(trace, (takt_loss)i) != 0)
+            fail_msg("%lu %s", (unsigned long)takt_trace_loss(trace, (takt_loss)i),
+                     takt_loss_name((takt_loss)i));
 }
 
 /* ---- Timings --------------------------------------------------------------------------------- */
@@ -484,7 +484,8 @@ static void a_cycle_has_what_its_steps_launched(void **state)
         for (unsigned i = 0; i <= step; i++)
             launch("step");
         takt_action action = takt_profiler_action(profiler);
-        launched += action == TAKT_RECORD || action == TAKT_RECORD_AND_SAVE ? step + 1 : 0;
+        launched +=
+            action == TAKT_ACTION_RECORD || action == TAKT_ACTION_RECORD_AND_SAVE ? step + 1 : 0;
         assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
         if (step == 4 || step == 9) {
             assert_work(last_trace, "", launched, launched * 200000);
@@ -576,7 +577,7 @@ static uint64_t phantoms;
 static void count_phantoms(const takt_trace *trace, void *user)
 {
     (void)user;
-    phantoms += takt_trace_facts(trace)->losses[TAKT_LOSS_NO_ACTIVITY];
+    phantoms += takt_trace_loss(trace, TAKT_LOSS_NO_ACTIVITY);
 }
 
 static void launches_between_summaries_are_missing_in_none(void **state)
@@ -640,7 +641,7 @@ static void memory_of_a_device_at_any_time(void **state)
 {
     (void)state;
     CUdeviceptr a, b;
-    takt_memory before = {.struct_size = sizeof before}, now = before;
+    takt_memory before, now;
     takt_profiler *profiler = start_in_foreground((takt_profiler_options){0});
     assert_int_equal(takt_memory_query("cuda:0", &before), TAKT_OK);
     check(cuMemAlloc_v2(&a, 1 << 20));

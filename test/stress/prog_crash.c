@@ -256,8 +256,8 @@ static void check_recovered(const takt_trace *trace)
     if (strcmp(facts->name, "crashing") != 0)
         wrong("the run is named \"%s\"", facts->name);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        if (facts->losses[i] && !(is_ring && i == TAKT_LOSS_OVERWRITTEN))
-            wrong("%lu events are %s", (unsigned long)facts->losses[i],
+        if (takt_trace_loss(trace, (takt_loss)i) && !(is_ring && i == TAKT_LOSS_OVERWRITTEN))
+            wrong("%lu events are %s", (unsigned long)takt_trace_loss(trace, (takt_loss)i),
                   takt_loss_name((takt_loss)i));
     if (is_summary)
         check_summary(trace);

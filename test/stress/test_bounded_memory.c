@@ -81,7 +81,7 @@ static uint64_t run(void (*once)(const char *text), takt_mode mode, takt_loss lo
         once(text);
     }
     assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
-    uint64_t lost = takt_trace_facts(takt_profiler_trace(profiler))->losses[loss];
+    uint64_t lost = takt_trace_loss(takt_profiler_trace(profiler), loss);
     takt_profiler_destroy(profiler);
     return lost;
 }
@@ -135,7 +135,7 @@ static void values_are_forgotten_with_the_recording(void **state)
     give_value("a text of its own");
     takt_profiler_stop(profiler);
     const takt_trace *trace = takt_profiler_trace(profiler);
-    assert_int_equal(takt_trace_facts(trace)->losses[TAKT_LOSS_MORE_NAMES], 0);
+    assert_int_equal(takt_trace_loss(trace, TAKT_LOSS_MORE_NAMES), 0);
     assert_string_equal(last_value(trace), "a text of its own");
     takt_profiler_destroy(profiler);
 }

@@ -295,11 +295,10 @@ static void every_begin_is_a_span_and_every_wrong_end_is_counted(void **state)
     }
     takt_profiler_stop(profiler);
     const takt_trace *trace = takt_profiler_trace(profiler);
-    const takt_facts *facts = takt_trace_facts(trace);
-    assert_int_equal(count_spans(trace, TAKT_TRACK_THREAD) + facts->losses[TAKT_LOSS_TOO_DEEP],
-                     begins);
+    assert_int_equal(
+        count_spans(trace, TAKT_TRACK_THREAD) + takt_trace_loss(trace, TAKT_LOSS_TOO_DEEP), begins);
     assert_true(wrong > 1); /* the first may end what was begun before the recording */
-    assert_int_equal(facts->losses[TAKT_LOSS_MISMATCH], wrong - 1);
+    assert_int_equal(takt_trace_loss(trace, TAKT_LOSS_MISMATCH), wrong - 1);
     for (; open > 0; open--)
         takt_end();
     takt_profiler_destroy(profiler);
@@ -322,9 +321,9 @@ static void open_tasks_are_bounded_and_the_rest_is_counted(void **state)
     for (int i = 0; i < TASKS; i++)
         takt_span_begin(track, "task");
     takt_profiler_stop(profiler);
-    const takt_facts *facts = takt_trace_facts(takt_profiler_trace(profiler));
-    assert_true(facts->span_count <= MOST + GIVEN);
-    assert_true(facts->losses[TAKT_LOSS_TOO_DEEP] >= TASKS - MOST);
+    const takt_trace *trace = takt_profiler_trace(profiler);
+    assert_true(takt_trace_facts(trace)->span_count <= MOST + GIVEN);
+    assert_true(takt_trace_loss(trace, TAKT_LOSS_TOO_DEEP) >= TASKS - MOST);
     takt_profiler_destroy(profiler);
 }
 

@@ -167,20 +167,20 @@ static void look_at_track(const takt_trace *trace, size_t index, found *all)
 
 static void look_at(const takt_trace *trace)
 {
-    const takt_facts *facts = takt_trace_facts(trace);
     found all = {{0}, {0}};
     uint64_t in_handlers = 0;
     for (size_t i = 0; i < takt_trace_track_count(trace); i++)
         look_at_track(trace, i, &all);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        if (i != TAKT_LOSS_IN_SIGNAL && facts->losses[i] != 0)
-            fail_msg("%s: %lu", takt_loss_name(i), (unsigned long)facts->losses[i]);
+        if (i != TAKT_LOSS_IN_SIGNAL && takt_trace_loss(trace, (takt_loss)i) != 0)
+            fail_msg("%s: %lu", takt_loss_name(i),
+                     (unsigned long)takt_trace_loss(trace, (takt_loss)i));
     for (size_t i = 0; i < KINDS; i++) {
         assert_int_equal(all.program[i], program_spans[i]);
         in_handlers += all.handler[i];
     }
     /* a handler that is refused loses its argument, counter and mark, too */
-    uint64_t lost = facts->losses[TAKT_LOSS_IN_SIGNAL];
+    uint64_t lost = takt_trace_loss(trace, TAKT_LOSS_IN_SIGNAL);
     assert_true(in_handlers <= handler_spans);
     assert_true(in_handlers + lost >= handler_spans);
     print_message("%lu signals, %lu spans of theirs recorded, %lu events counted as lost, "

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian or Ubuntu packages that a target needs and that are missing.
 #
-#     install-packages.sh demo|check|bench|fuzz
+#     install-packages.sh demo|check|aarch64|compilers|bench|fuzz
 #
 # Silent where nothing is missing. TAKT_NO_INSTALL=1 only says what is missing. Packages that this
 # release of the distribution does not have are left out: what they serve is skipped by name.
@@ -14,12 +14,17 @@ check)
     packages="$packages g++ pkg-config cmake libcmocka-dev libjansson-dev python3"
     packages="$packages protobuf-compiler clang libclang-rt-dev"
     packages="$packages libsqlite3-dev sqlite3 libmicrohttpd-dev libdw-dev"
-    packages="$packages chromium valgrind"
+    packages="$packages chromium valgrind abigail-tools"
     command -v npm >/dev/null || packages="$packages nodejs npm" # other packages bring both, too
+    ;;
+aarch64) packages="make pkg-config gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user" ;;
+compilers)
+    packages="$packages g++ libcmocka-dev libjansson-dev gcc-11 g++-11 gcc-12 g++-12"
+    packages="$packages clang-13 clang-14 clang-15 clang-16 clang-19"
     ;;
 bench) packages="$packages pkg-config liblttng-ust-dev" ;;
 fuzz) packages="$packages clang libclang-rt-dev llvm python3" ;;
-*) echo "usage: $0 demo|check|bench|fuzz" >&2 && exit 2 ;;
+*) echo "usage: $0 demo|check|aarch64|compilers|bench|fuzz" >&2 && exit 2 ;;
 esac
 
 if ! command -v apt-get >/dev/null; then

@@ -67,7 +67,8 @@ static void print_report(const takt_trace *trace, size_t choice)
     while (takt_report_name(count))
         count++;
     takt_sink sink = {discard, NULL};
-    takt_report_options options = {.format = (takt_format)(choice / count % 4),
+    takt_report_options options = {.struct_size = sizeof options,
+                                   .format = (takt_format)(choice / count % 4),
                                    .rows = -1,
                                    .by_arguments = choice % 3 == 0,
                                    .by_stack = choice % 5,

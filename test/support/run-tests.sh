@@ -9,7 +9,9 @@
 #
 #     TAKT_ROOT TAKT_BUILD TAKT_BIN TAKT_LIB    folders
 #     CC CXX SAN                                as make had them
+#     TEST_RUNNER                               an emulator's command that programs run through
 #
+# Of a test that passed, lines "case left out: NAME: WHY" are shown and counted: test/support/skip.h.
 # TEST_JOBS tests run at a time (3, since some only wait). One that is not done after TEST_SECONDS
 # (900) hangs: the longest takes one or two minutes on a slow machine. T=word picks the tests whose
 # name has that word.
@@ -36,7 +38,11 @@ run_one() {
     name=$(name_of "$test")
     dir=$RESULTS/$name
     mkdir -p "$dir/tmp"
-    [[ $test == */fuzz_* ]] && set -- test/support/run-fuzz.sh "$test"
+    case $test in
+    */fuzz_*) set -- test/support/run-fuzz.sh "$test" ;;
+    *.sh | *.py) ;;
+    *) [ -z "${TEST_RUNNER-}" ] || set -- "$TEST_RUNNER" "$test" ;;
+    esac
 
     begin=$EPOCHREALTIME
     {
@@ -50,7 +56,10 @@ run_one() {
     rm -rf "$dir/tmp"
 
     case $status in
-    0) echo "ok $name ($seconds)" ;;
+    0)
+        echo "ok $name ($seconds)"
+        grep -a '^case left out: ' "$dir/output" | sed 's/^/    /'
+        ;;
     77) echo "skipped $name: $(tail -n 1 "$dir/output")" ;;
     *)
         echo "FAILED $name ($seconds, status $status)"
@@ -89,6 +98,8 @@ done | xargs -0 -r -n 1 -P "${TEST_JOBS:-3}" "$0" --one
 count() {
     find "$RESULTS" -name result -exec head -n 1 {} \; | grep -c "^$1 "
 }
+left_out=$(find "$RESULTS" -name result -exec cat {} + | grep -c '^    case left out: ')
+[ "$left_out" = 0 ] || echo "$left_out cases of tests that passed were left out"
 passed=$(count ok) failed=$(count FAILED) skipped=$(count skipped)
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

@@ -37,6 +37,7 @@ static void the_version_is_that_of_the_header(void **state)
     snprintf(expected, sizeof expected, "%d.%d.%d", TAKT_VERSION_MAJOR, TAKT_VERSION_MINOR,
              TAKT_VERSION_PATCH);
     assert_string_equal(takt_version(), expected);
+    assert_string_equal(takt_version(), TAKT_VERSION);
 }
 
 static void an_error_carries_status_place_and_message(void **state)
@@ -173,25 +174,58 @@ static void no_options_are_all_zero(void **state)
     assert_memory_equal(&into, &expected, sizeof into);
 }
 
-static void a_size_of_0_means_the_size_we_know(void **state)
-{
-    (void)state;
-    options from = {0, 1, 2, 3.5};
-    options into = {0};
-    assert_int_equal(tkt_options_import(&into, sizeof into, &from), TAKT_OK);
-    assert_int_equal(into.struct_size, sizeof into);
-    assert_true(into.third == 3.5);
-}
-
 static void sizes_that_cannot_be_are_refused(void **state)
 {
     (void)state;
-    static const size_t sizes[] = {1, sizeof(size_t) - 1, 1 << 20, SIZE_MAX};
+    static const size_t sizes[] = {0, 1, sizeof(size_t) - 1, 1 << 20, SIZE_MAX};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         options from = {sizes[i], 1, 2, 3.5};
         options into = {9, 9, 9, 9};
         assert_int_equal(tkt_options_import(&into, sizeof into, &from), TAKT_BAD_ARGUMENT);
         assert_int_equal(into.first, 9);
+    }
+}
+
+static void keep_line(takt_log_level level, const char *line, void *user)
+{
+    assert_int_equal(level, TAKT_LOG_ERROR);
+    snprintf(user, 240, "%s", line);
+}
+
+static void options_that_are_refused_say_what_to_do(void **state)
+{
+    (void)state;
+    char line[240] = "";
+    takt_set_log(keep_line, line);
+    new_options from = {.known = {sizeof from, 1, 2, 3.5}};
+    options into = {9, 9, 9, 9};
+    assert_int_equal(tkt_options_read(&into, sizeof into, &from, "TAKT_X_INIT"), TAKT_OK);
+    assert_int_equal(tkt_options_read(&into, sizeof into, NULL, "TAKT_X_INIT"), TAKT_OK);
+    assert_string_equal(line, "");
+    from.fifth = 1;
+    assert_int_equal(tkt_options_read(&into, sizeof into, &from, "TAKT_X_INIT"), TAKT_BAD_ARGUMENT);
+    assert_non_null(strstr(line, "from the TAKT_X_INIT of newer headers"));
+    from.known.struct_size = 0;
+    assert_int_equal(tkt_options_read(&into, sizeof into, &from, "TAKT_X_INIT"), TAKT_BAD_ARGUMENT);
+    assert_string_equal(line, "options of 0 bytes are none: start from TAKT_X_INIT");
+    takt_set_log(NULL, NULL);
+}
+
+/* ---- Structs of the caller's ------------------------------------------------------------------
+ */
+
+static void as_much_is_filled_as_the_caller_has(void **state)
+{
+    (void)state;
+    const options own = {1, 2, 3, 4.5};
+    unsigned char room[sizeof own + 16];
+    for (size_t size = 0; size <= sizeof room; size++) {
+        size_t common = size < sizeof own ? size : sizeof own;
+        memset(room, 0xEE, sizeof room);
+        assert_int_equal(tkt_fill(room, size, &own, sizeof own), TAKT_OK);
+        assert_memory_equal(room, &own, common);
+        for (size_t i = common; i < sizeof room; i++)
+            assert_int_equal(room[i], i < size ? 0 : 0xEE);
     }
 }
 
@@ -210,8 +244,9 @@ int main(void)
         cmocka_unit_test(newer_options_are_taken_while_the_unknown_part_is_zero),
         cmocka_unit_test(unknown_wishes_are_refused_and_leave_the_output_alone),
         cmocka_unit_test(no_options_are_all_zero),
-        cmocka_unit_test(a_size_of_0_means_the_size_we_know),
         cmocka_unit_test(sizes_that_cannot_be_are_refused),
+        cmocka_unit_test(options_that_are_refused_say_what_to_do),
+        cmocka_unit_test(as_much_is_filled_as_the_caller_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -600,8 +600,8 @@ static void losses_stand_in_label_and_header(void **state)
 {
     (void)state;
     takt_trace *trace = make_trace();
-    trace->facts.losses[TAKT_LOSS_BUFFER_FULL] = 12;
-    trace->facts.losses[TAKT_LOSS_MISMATCH] = 3;
+    trace->losses[TAKT_LOSS_BUFFER_FULL] = 12;
+    trace->losses[TAKT_LOSS_MISMATCH] = 3;
     trace->facts.is_partial = true;
     trace->facts.cycle = 2;
     json_t *json = chrome_json(trace);

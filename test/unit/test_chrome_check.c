@@ -140,7 +140,7 @@ static void export_into(const takt_trace *trace, const char *output, const char 
                         uint64_t max_bytes)
 {
     takt_error error;
-    takt_export_options options = {.max_bytes = max_bytes};
+    takt_export_options options = {.struct_size = sizeof options, .max_bytes = max_bytes};
     if (takt_export_output(trace, output, folder, &options, NULL, 0, &error) != TAKT_OK)
         fail_msg("%s", error.message);
 }

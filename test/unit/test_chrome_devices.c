@@ -299,7 +299,7 @@ static void check_rules(const takt_trace *trace, uint64_t max_bytes, const char 
 {
     const char *folder = make_folder();
     takt_error error;
-    takt_export_options options = {.max_bytes = max_bytes};
+    takt_export_options options = {.struct_size = sizeof options, .max_bytes = max_bytes};
     if (takt_export_output(trace, "chrome", folder, &options, NULL, 0, &error) != TAKT_OK)
         fail_msg("%s", error.message);
     assert_true(exists(folder, last_file));

@@ -39,7 +39,7 @@ static takt_trace *make_long_trace(uint32_t threads, uint32_t spans)
 static void export_file(const takt_trace *trace, const char *path, uint64_t max_bytes)
 {
     takt_error error;
-    takt_export_options options = {.max_bytes = max_bytes};
+    takt_export_options options = {.struct_size = sizeof options, .max_bytes = max_bytes};
     if (takt_export_file(trace, "chrome", path, &options, &error) != TAKT_OK)
         fail_msg("%s", error.message);
 }
@@ -288,7 +288,7 @@ static void tensorboards_files_count_their_time_up(void **state)
     const char *folder = make_folder();
     takt_trace *trace = make_long_trace(1, 1000);
     char path[1024];
-    takt_export_options options = {.max_bytes = LIMIT};
+    takt_export_options options = {.struct_size = sizeof options, .max_bytes = LIMIT};
     assert_int_equal(
         takt_export_output(trace, "tensorboard", folder, &options, path, sizeof path, NULL),
         TAKT_OK);

@@ -46,6 +46,15 @@ static inline takt_config *config_of(const char *yaml)
     return config;
 }
 
+/* What it amounts to, until the next call. */
+static inline const takt_profiler_options *options_of(const takt_config *config)
+{
+    static takt_profiler_options options;
+    assert_int_equal(takt_config_options(config, &options), TAKT_OK);
+    assert_int_equal(options.struct_size, sizeof options);
+    return &options;
+}
+
 /* The YAML of `size` bytes must be refused, with this message, and the place that it names. */
 static inline void expect_error_in(const char *yaml, size_t size, const char *message)
 {

@@ -1,6 +1,8 @@
 /* What a configuration is said to mean, and what is said about keys that are not served yet. */
 #include "test_config.h"
 
+#include "config/markdown.h"
+
 static void assert_says(const char *yaml, const char *part)
 {
     takt_config *config = config_of(yaml);
@@ -146,16 +148,16 @@ static takt_action described_action(const char *text, uint64_t step)
         if (step < first || step > last)
             continue;
         if (strcmp(what, "recorded") == 0)
-            return step == last ? TAKT_RECORD_AND_SAVE : TAKT_RECORD;
-        return strcmp(what, "warmup") == 0 ? TAKT_WARMUP : TAKT_NONE;
+            return step == last ? TAKT_ACTION_RECORD_AND_SAVE : TAKT_ACTION_RECORD;
+        return strcmp(what, "warmup") == 0 ? TAKT_ACTION_WARMUP : TAKT_ACTION_NONE;
     }
-    return TAKT_NONE;
+    return TAKT_ACTION_NONE;
 }
 
 static void assert_described(const char *yaml)
 {
     takt_config *config = config_of(yaml);
-    const takt_schedule *schedule = &takt_config_options(config)->schedule;
+    const takt_schedule *schedule = &options_of(config)->schedule;
     char *text = description_of(config);
     uint64_t needed = takt_schedule_steps_needed(schedule);
     for (uint64_t step = 0; step < (needed ? needed + 3 : 12); step++) {
@@ -210,10 +212,10 @@ static void what_is_not_done_is_logged_once(void **state)
     tkt_config_names(none, 1, none, 1);
     takt_config *config = config_of("reports: [tree]\n");
     assert_int_equal(lines.count, 0);
-    takt_config_options(config);
+    options_of(config);
     assert_string_equal(lines.text, "reports: this version of Takt has no report 'tree'\n");
     assert_int_equal(takt_config_set(config, "profiling.wait", "1", NULL), TAKT_OK);
-    takt_config_options(config);
+    options_of(config);
     assert_int_equal(lines.count, 1);
     takt_config_destroy(config);
     begin_quietly();
@@ -228,11 +230,11 @@ static void defaults_are_not_warned_about(void **state)
     tkt_config_names(none, 1, none, 1);
     takt_config *config = config_of("profiling: {activities: [cuda, cpu]}\n"
                                     "reports: [summary, scopes, kernels]\n");
-    assert_int_equal(takt_config_options(config)->report_count, 1);
+    assert_int_equal(options_of(config)->report_count, 1);
     assert_int_equal(lines.count, 0);
     takt_config_destroy(config);
     config = config_of("reports: [scopes, kernels]\n");
-    assert_int_equal(takt_config_options(config)->report_count, 1);
+    assert_int_equal(options_of(config)->report_count, 1);
     assert_string_equal(lines.text, "reports: this version of Takt has no report 'kernels'\n");
     takt_config_destroy(config);
     assert_says("reports: [scopes, kernels]",
@@ -257,14 +259,14 @@ static void a_failing_sink_is_reported(void **state)
     assert_int_equal(takt_config_describe(config, &sink), TAKT_IO_ERROR);
     assert_int_equal(takt_config_help(&sink), TAKT_IO_ERROR);
     assert_int_equal(takt_config_explain(&sink), TAKT_IO_ERROR);
-    assert_int_equal(takt_config_markdown(&sink), TAKT_IO_ERROR);
+    assert_int_equal(tkt_config_markdown(&sink), TAKT_IO_ERROR);
     assert_int_equal(takt_config_json(&sink), TAKT_IO_ERROR);
     assert_int_equal(takt_config_describe(NULL, &sink), TAKT_BAD_ARGUMENT);
     assert_int_equal(takt_config_describe(config, NULL), TAKT_BAD_ARGUMENT);
     assert_int_equal(takt_config_describe(config, &none), TAKT_BAD_ARGUMENT);
     assert_int_equal(takt_config_help(NULL), TAKT_BAD_ARGUMENT);
     assert_int_equal(takt_config_explain(NULL), TAKT_BAD_ARGUMENT);
-    assert_int_equal(takt_config_markdown(NULL), TAKT_BAD_ARGUMENT);
+    assert_int_equal(tkt_config_markdown(NULL), TAKT_BAD_ARGUMENT);
     assert_int_equal(takt_config_json(NULL), TAKT_BAD_ARGUMENT);
     takt_config_destroy(config);
 }

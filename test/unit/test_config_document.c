@@ -5,6 +5,7 @@
  *     TAKT_WRITE_DOCS=1 build/test/unit/test_config_document */
 #include "test_config.h"
 
+#include "config/markdown.h"
 #include "config/state.h"
 
 #include <jansson.h>
@@ -129,7 +130,7 @@ static FILE *open_docs(const char *mode)
 static void the_page_in_docs_is_up_to_date(void **state)
 {
     (void)state;
-    char *text = text_of(takt_config_markdown);
+    char *text = text_of(tkt_config_markdown);
     size_t size = strlen(text);
     if (getenv("TAKT_WRITE_DOCS")) {
         FILE *file = open_docs("w");
@@ -152,7 +153,7 @@ static void the_page_in_docs_is_up_to_date(void **state)
 static void the_examples_of_the_page_are_valid(void **state)
 {
     (void)state;
-    char *text = text_of(takt_config_markdown);
+    char *text = text_of(tkt_config_markdown);
     char *begin = strstr(text, "```yaml\n");
     assert_non_null(begin);
     begin += strlen("```yaml\n");

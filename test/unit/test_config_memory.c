@@ -19,7 +19,7 @@ static takt_status parse(takt_config **config, takt_error *error)
 
 static void assert_whole(const takt_config *config)
 {
-    const takt_profiler_options *options = takt_config_options(config);
+    const takt_profiler_options *options = options_of(config);
     assert_string_equal(options->name, "sph");
     assert_int_equal(options->schedule.wait, 3);
     assert_int_equal(options->report_count, 2);
@@ -121,7 +121,7 @@ static void changes_survive_every_failure(void **state)
         tkt_alloc_fail(0, 0);
         assert_whole(config);
     }
-    assert_string_equal(takt_config_options(config)->reports[0], "x");
+    assert_string_equal(options_of(config)->reports[0], "x");
     takt_config_destroy(config);
 }
 
@@ -144,7 +144,7 @@ static void copies_of_long_lists_survive_every_failure(void **state)
         status = takt_config_set(config, "output.directory", "there", NULL);
         tkt_alloc_fail(0, 0);
     }
-    assert_string_equal(takt_config_options(config)->directory, "there");
+    assert_string_equal(options_of(config)->directory, "there");
     takt_config_destroy(config);
 }
 
@@ -167,7 +167,7 @@ static void arguments_survive_every_failure(void **state)
     }
     assert_int_equal(argc, 2);
     assert_string_equal(argv[1], "in.data");
-    assert_string_equal(takt_config_options(config)->name, "other");
+    assert_string_equal(options_of(config)->name, "other");
     takt_config_destroy(config);
 }
 

@@ -50,7 +50,7 @@ static takt_config *created(void)
 
 static const takt_schedule *schedule_of(const takt_config *config)
 {
-    return &takt_config_options(config)->schedule;
+    return &options_of(config)->schedule;
 }
 
 static void keep_line(takt_log_level level, const char *line, void *user)
@@ -194,9 +194,9 @@ static void options_may_be_quoted(void **state)
         "output.directory='my \"own\" runs/{time}' profiling.name=a\" b \"c 'reports=tree, steps'",
         1);
     takt_config *config = created();
-    assert_string_equal(takt_config_options(config)->directory, "my \"own\" runs/{time}");
-    assert_string_equal(takt_config_options(config)->name, "a b c");
-    assert_int_equal(takt_config_options(config)->report_count, 2);
+    assert_string_equal(options_of(config)->directory, "my \"own\" runs/{time}");
+    assert_string_equal(options_of(config)->name, "a b c");
+    assert_int_equal(options_of(config)->report_count, 2);
     takt_config_destroy(config);
 }
 
@@ -303,10 +303,10 @@ static void switches_take_no_value(void **state)
                                     "sim --profiling.synchronize --profiling.no-record-shapes true "
                                     "--profiling.no-with-flops --output.stream=on",
                                     "sim true");
-    assert_true(takt_config_options(config)->synchronize);
-    assert_true(takt_config_options(config)->no_arguments);
-    assert_false(takt_config_options(config)->with_flops);
-    assert_true(takt_config_options(config)->stream);
+    assert_true(options_of(config)->synchronize);
+    assert_true(options_of(config)->no_arguments);
+    assert_false(options_of(config)->with_flops);
+    assert_true(options_of(config)->stream);
     takt_config_destroy(config);
 }
 
@@ -317,7 +317,7 @@ static void lists_are_separated_by_commas(void **state)
                                     "sim --reports tree,steps --output.traces=perfetto "
                                     "--profiling.categories io:off,mpi:on --output.directory X",
                                     "sim");
-    const takt_profiler_options *options = takt_config_options(config);
+    const takt_profiler_options *options = options_of(config);
     assert_int_equal(options->report_count, 2);
     assert_string_equal(options->reports[1], "steps");
     assert_int_equal(options->trace_count, 1);
@@ -451,15 +451,15 @@ static void set_changes_one_key_and_asks_for_nothing(void **state)
     takt_config *config = config_of("");
     takt_error error = {0};
     assert_int_equal(takt_config_set(config, "output.directory", "here", &error), TAKT_OK);
-    assert_string_equal(takt_config_options(config)->directory, "here");
+    assert_string_equal(options_of(config)->directory, "here");
     assert_false(takt_config_enabled(config));
     assert_int_equal(takt_config_set(config, "profiling.enabled", "true", &error), TAKT_OK);
     assert_true(takt_config_enabled(config));
     assert_int_equal(takt_config_set(config, "profiling.enabled", "no", &error), TAKT_OK);
     assert_false(takt_config_enabled(config));
-    assert_string_equal(takt_config_options(config)->directory, "here");
+    assert_string_equal(options_of(config)->directory, "here");
     assert_int_equal(takt_config_set(config, "output.directory", "", &error), TAKT_BAD_CONFIG);
-    assert_string_equal(takt_config_options(config)->directory, "here");
+    assert_string_equal(options_of(config)->directory, "here");
     assert_int_equal(takt_config_set(NULL, "a", "b", &error), TAKT_BAD_ARGUMENT);
     assert_int_equal(takt_config_set(config, NULL, "b", &error), TAKT_BAD_ARGUMENT);
     assert_int_equal(takt_config_set(config, "a", NULL, &error), TAKT_BAD_ARGUMENT);

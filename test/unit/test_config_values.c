@@ -22,7 +22,7 @@ static bool synchronize_of(const char *value)
 {
     takt_config *config = config_of("");
     assert_int_equal(takt_config_set(config, "profiling.synchronize", value, NULL), TAKT_OK);
-    bool is_on = takt_config_options(config)->synchronize;
+    bool is_on = options_of(config)->synchronize;
     takt_config_destroy(config);
     return is_on;
 }
@@ -31,7 +31,7 @@ static uint64_t max_memory_of(const char *value)
 {
     takt_config *config = config_of("");
     assert_int_equal(takt_config_set(config, "profiling.max_memory", value, NULL), TAKT_OK);
-    uint64_t bytes = takt_config_options(config)->max_memory_bytes;
+    uint64_t bytes = options_of(config)->max_memory_bytes;
     takt_config_destroy(config);
     return bytes;
 }
@@ -82,9 +82,9 @@ static void counts_are_decimal_and_in_range(void **state)
                                       "3 steps"};
     takt_config *config = config_of("");
     assert_int_equal(takt_config_set(config, "profiling.wait", "4294967295", NULL), TAKT_OK);
-    assert_int_equal(takt_config_options(config)->schedule.wait, UINT32_MAX);
+    assert_int_equal(options_of(config)->schedule.wait, UINT32_MAX);
     assert_int_equal(takt_config_set(config, "profiling.wait", "0", NULL), TAKT_OK);
-    assert_int_equal(takt_config_options(config)->schedule.wait, 0);
+    assert_int_equal(options_of(config)->schedule.wait, 0);
     takt_config_destroy(config);
     for (size_t i = 0; i < COUNT_OF(bad); i++)
         assert_int_equal(set("profiling.wait", bad[i], NULL), TAKT_BAD_CONFIG);
@@ -131,7 +131,7 @@ static double peak_of(const char *value)
 {
     takt_config *config = config_of("");
     assert_int_equal(takt_config_set(config, "profiling.peak_flops", value, NULL), TAKT_OK);
-    double peak = takt_config_options(config)->peak_flops;
+    double peak = options_of(config)->peak_flops;
     takt_config_destroy(config);
     return peak;
 }
@@ -184,7 +184,7 @@ static void choices_are_words(void **state)
     static const char *const modes[] = {"trace", "summary", "both", "flight"};
     for (size_t i = 0; i < COUNT_OF(modes); i++) {
         assert_int_equal(takt_config_set(config, "profiling.mode", modes[i], NULL), TAKT_OK);
-        assert_int_equal(takt_config_options(config)->mode, i);
+        assert_int_equal(options_of(config)->mode, i);
     }
     takt_config_destroy(config);
 }
@@ -193,16 +193,16 @@ static void lists_of_words_are_bits(void **state)
 {
     (void)state;
     takt_config *config = config_of("");
-    assert_int_equal(takt_config_options(config)->filter, TAKT_TIMING_ALL);
+    assert_int_equal(options_of(config)->filter, TAKT_TIMING_ALL);
     assert_int_equal(takt_config_set(config, "profiling.filter", "memcpy ,  kernel", NULL),
                      TAKT_OK);
-    assert_int_equal(takt_config_options(config)->filter, TAKT_TIMING_MEMCPY | TAKT_TIMING_KERNEL);
-    assert_false(takt_config_options(config)->no_host);
+    assert_int_equal(options_of(config)->filter, TAKT_TIMING_MEMCPY | TAKT_TIMING_KERNEL);
+    assert_false(options_of(config)->no_host);
     assert_int_equal(takt_config_set(config, "profiling.activities", "cuda", NULL), TAKT_OK);
-    assert_true(takt_config_options(config)->no_host);
-    assert_false(takt_config_options(config)->no_devices);
+    assert_true(options_of(config)->no_host);
+    assert_false(options_of(config)->no_devices);
     assert_int_equal(takt_config_set(config, "profiling.activities", "cpu", NULL), TAKT_OK);
-    assert_true(takt_config_options(config)->no_devices);
+    assert_true(options_of(config)->no_devices);
     takt_config_destroy(config);
     assert_refused("profiling.filter", "kernel, memcopy",
                    "profiling.filter: expected kernel, builtin, memcpy, memset or graph, got "
@@ -219,13 +219,13 @@ static void lists_replace_and_may_be_empty(void **state)
 {
     (void)state;
     takt_config *config = config_of("reports: [tree]");
-    assert_int_equal(takt_config_options(config)->report_count, 1);
-    assert_string_equal(takt_config_options(config)->reports[0], "tree");
+    assert_int_equal(options_of(config)->report_count, 1);
+    assert_string_equal(options_of(config)->reports[0], "tree");
     assert_int_equal(takt_config_set(config, "reports", "steps, scopes", NULL), TAKT_OK);
-    assert_int_equal(takt_config_options(config)->report_count, 2);
-    assert_string_equal(takt_config_options(config)->reports[1], "scopes");
+    assert_int_equal(options_of(config)->report_count, 2);
+    assert_string_equal(options_of(config)->reports[1], "scopes");
     assert_int_equal(takt_config_set(config, "reports", " ", NULL), TAKT_OK);
-    assert_int_equal(takt_config_options(config)->report_count, 0);
+    assert_int_equal(options_of(config)->report_count, 0);
     takt_config_destroy(config);
     assert_refused("reports", "tree, tree", "reports: 'tree' stands twice");
 }
@@ -267,7 +267,7 @@ static void categories_are_switched(void **state)
     takt_config *config = config_of("");
     assert_int_equal(
         takt_config_set(config, "profiling.categories", "io:off, mpi : on,a:b:no", NULL), TAKT_OK);
-    const takt_profiler_options *options = takt_config_options(config);
+    const takt_profiler_options *options = options_of(config);
     assert_int_equal(options->category_count, 3);
     assert_string_equal(options->categories[0].name, "io");
     assert_false(options->categories[0].is_on);
@@ -372,7 +372,7 @@ static void names_are_known_once_they_are_handed_over(void **state)
 
     /* A report that is Takt's, but not in this library, may be asked for and is left out. */
     takt_config *config = config_of("reports: [mine, kernels, tree]");
-    const takt_profiler_options *options = takt_config_options(config);
+    const takt_profiler_options *options = options_of(config);
     assert_int_equal(options->report_count, 2);
     assert_string_equal(options->reports[0], "mine");
     assert_string_equal(options->reports[1], "tree");

@@ -38,7 +38,7 @@ static void every_key_reaches_the_options(void **state)
 {
     (void)state;
     takt_config *config = config_of(whole_example);
-    const takt_profiler_options *options = takt_config_options(config);
+    const takt_profiler_options *options = options_of(config);
     assert_true(takt_config_enabled(config));
     assert_int_equal(options->struct_size, sizeof *options);
     assert_int_equal(options->schedule.wait, 30);
@@ -82,7 +82,7 @@ static void an_empty_profiling_section_means_the_defaults(void **state)
 {
     (void)state;
     takt_config *config = config_of("profiling: {}");
-    const takt_profiler_options *options = takt_config_options(config);
+    const takt_profiler_options *options = options_of(config);
     assert_true(takt_config_enabled(config));
     assert_int_equal(options->schedule.wait, 3);
     assert_int_equal(options->schedule.warmup, 1);
@@ -181,7 +181,7 @@ static void other_sections_are_skipped_whatever_they_contain(void **state)
                                     "training: twice\n"
                                     "~: nothing\n");
     assert_true(takt_config_enabled(config));
-    assert_int_equal(takt_config_options(config)->schedule.wait, 2);
+    assert_int_equal(options_of(config)->schedule.wait, 2);
     takt_config_destroy(config);
 }
 
@@ -189,7 +189,7 @@ static void the_root_may_be_tagged_and_anchored(void **state)
 {
     (void)state;
     takt_config *config = config_of("--- !mine &root\nprofiling: {wait: 2}\n");
-    assert_int_equal(takt_config_options(config)->schedule.wait, 2);
+    assert_int_equal(options_of(config)->schedule.wait, 2);
     takt_config_destroy(config);
 }
 
@@ -197,9 +197,9 @@ static void a_list_may_be_one_text(void **state)
 {
     (void)state;
     takt_config *config = config_of("reports: scopes, tree\nprofiling: {categories: 'io:off'}");
-    assert_int_equal(takt_config_options(config)->report_count, 2);
-    assert_string_equal(takt_config_options(config)->reports[1], "tree");
-    assert_int_equal(takt_config_options(config)->category_count, 1);
+    assert_int_equal(options_of(config)->report_count, 2);
+    assert_string_equal(options_of(config)->reports[1], "tree");
+    assert_int_equal(options_of(config)->category_count, 1);
     takt_config_destroy(config);
 }
 
@@ -207,7 +207,7 @@ static void items_are_taken_as_they_are(void **state)
 {
     (void)state;
     takt_config *config = config_of("profiling: {categories: {\"a,b : c\": off}}");
-    assert_string_equal(takt_config_options(config)->categories[0].name, "a,b : c");
+    assert_string_equal(options_of(config)->categories[0].name, "a,b : c");
     takt_config_destroy(config);
 }
 
@@ -503,7 +503,8 @@ static void callers_mistakes_are_refused(void **state)
     takt_config_destroy(config);
     takt_config_destroy(NULL);
     assert_false(takt_config_enabled(NULL));
-    assert_null(takt_config_options(NULL));
+    takt_profiler_options options;
+    assert_int_equal(takt_config_options(NULL, &options), TAKT_BAD_ARGUMENT);
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 /* What a crash-safe recording keeps when its process dies. Each recording is a child's, which ends
  * with _exit() in the midst of it. */
+#include "base/clock.h"
 #include "base/file.h"
 #include "record/mapping.h"
 #include "support/counters.h"
@@ -151,6 +152,57 @@ static void open_scopes_are_marked_and_closed_ones_are_not(void **state)
     done(trace);
 }
 
+static uint64_t test_ticks = 1000000;
+
+static uint64_t read_test_ticks(void)
+{
+    return test_ticks;
+}
+
+/* One scope in another, within one tick of the counter. */
+static void end_within_a_tick(void)
+{
+    TAKT_SCOPE("ended");
+    TAKT_SCOPE("ended within");
+}
+
+static void leave_nothing_open_within(void)
+{
+    tkt_clock_fake(read_test_ticks);
+    start((takt_profiler_options){0});
+    TAKT_SCOPE("open");
+    test_ticks += 100;
+    end_within_a_tick();
+    die();
+}
+
+static void leave_another_open_within(void)
+{
+    tkt_clock_fake(read_test_ticks);
+    start((takt_profiler_options){0});
+    TAKT_SCOPE("open");
+    test_ticks += 100;
+    end_within_a_tick();
+    TAKT_SCOPE("open, too");
+    die();
+}
+
+static void what_began_and_ended_in_a_tick_is_not_open(void **state)
+{
+    (void)state;
+    static void (*const ways[])(void) = {leave_nothing_open_within, leave_another_open_within};
+    for (unsigned i = 0; i < 2; i++) {
+        in_child(ways[i]);
+        takt_trace *trace = recover();
+        assert_int_equal(count(trace, "ended", false), 1);
+        assert_int_equal(count(trace, "ended within", false), 1);
+        assert_int_equal(count(trace, "open", true), 1);
+        assert_int_equal(count(trace, "open, too", true), i);
+        assert_int_equal(trace->facts.unfinished, 1 + i);
+        done(trace);
+    }
+}
+
 static __attribute__((noinline)) void open_within(void)
 {
     TAKT_SCOPE("within");
@@ -235,7 +287,7 @@ static void scopes_that_were_dropped_do_not_look_open(void **state)
     assert_int_equal(count(trace, "open", true), 1);
     assert_int_equal(trace->facts.unfinished, 1);
     unsigned work = count(trace, "work", false) + count(trace, "work inside", false);
-    assert_int_equal(trace->facts.losses[TAKT_LOSS_BUFFER_FULL], 200000 - work);
+    assert_int_equal(trace->losses[TAKT_LOSS_BUFFER_FULL], 200000 - work);
     assert_in_range(work, 1000, 10000);
     done(trace);
 }
@@ -481,6 +533,7 @@ int main(void)
     snprintf(folder, sizeof folder, "/tmp/takt_crash_safe.%u", (unsigned)getpid());
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(open_scopes_are_marked_and_closed_ones_are_not),
+        cmocka_unit_test(what_began_and_ended_in_a_tick_is_not_open),
         cmocka_unit_test(call_stacks_are_there),
         cmocka_unit_test(a_thousand_open_scopes_are_there),
         cmocka_unit_test(scopes_that_were_dropped_do_not_look_open),

@@ -6,6 +6,7 @@
 #include "base/dynlib.h"
 #include "cuda/cupti.h"
 #include "support/settle.h"
+#include "support/skip.h"
 
 #include <string.h>
 
@@ -38,7 +39,7 @@ static void without_a_driver_there_is_a_reason_and_no_trouble(void **state)
 {
     (void)state;
     if (tkt_library_open("libcuda.so.1"))
-        skip();
+        SKIP_CASE("there is a driver");
     takt_set_log(listen, NULL);
     assert_string_equal(tkt_cuda_status_now().text, "none");
     assert_string_equal(tkt_cuda_status_now().reason, "");
@@ -79,7 +80,7 @@ static void the_real_library_tells_its_sizes_without_a_driver(void **state)
     char reason[TKT_REASON_BYTES] = "";
     if (!tkt_cupti_load(&cupti, &driver, reason)) {
         assert_non_null(strstr(reason, "libcupti"));
-        skip();
+        SKIP_CASE("there is no libcupti");
     }
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (cupti.version == 130001)

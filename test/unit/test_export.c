@@ -168,7 +168,7 @@ static void gzip_is_chosen_by_path_or_option(void **state)
     (void)state;
     const char *folder = make_folder();
     takt_trace *trace = make_full_trace();
-    takt_export_options options = {.gzip = true};
+    takt_export_options options = {.struct_size = sizeof options, .gzip = true};
     assert_int_equal(takt_export_file(trace, "chrome", in_folder(folder, "a.gz"), NULL, NULL),
                      TAKT_OK);
     assert_int_equal(takt_export_file(trace, "chrome", in_folder(folder, "b"), &options, NULL),
@@ -402,7 +402,7 @@ static void full_devices_are_named(void **state)
     takt_error error;
     assert_int_equal(takt_export_file(trace, "chrome", "/dev/full", NULL, &error), TAKT_IO_ERROR);
     assert_string_equal(error.message, "cannot write /dev/full: No space left on device");
-    takt_export_options gzip = {.gzip = true};
+    takt_export_options gzip = {.struct_size = sizeof gzip, .gzip = true};
     assert_int_equal(takt_export_file(trace, "chrome", "/dev/full", &gzip, &error), TAKT_IO_ERROR);
     assert_string_equal(error.message, "cannot write /dev/full: No space left on device");
     assert_int_equal(takt_export_file(trace, "folded", "/dev/full", NULL, NULL), TAKT_IO_ERROR);
@@ -460,7 +460,7 @@ static void failed_files_leave_nothing_behind(void **state)
 static takt_status export_all(takt_trace *trace, const char *folder, takt_error *error)
 {
     static const char *const outputs[] = {"chrome", "tensorboard", "folded", "speedscope"};
-    takt_export_options options = {.max_bytes = 16384};
+    takt_export_options options = {.struct_size = sizeof options, .max_bytes = 16384};
     takt_status status = TAKT_OK;
     for (size_t i = 0; i < 4 && status == TAKT_OK; i++)
         status = takt_export_output(trace, outputs[i], folder, &options, NULL, 0, error);

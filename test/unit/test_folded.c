@@ -135,6 +135,7 @@ static void self_time_is_never_less_than_nothing(void **state)
     uint32_t outer = tkt_fold_child(&trace->fold, 0, add_scope(trace, "outer"));
     uint32_t inner = tkt_fold_child(&trace->fold, outer, add_scope(trace, "inner"));
     tkt_fold_add(&trace->fold, inner, 30);
+    tkt_fold_find_self(&trace->fold);
     trace->facts.has_spans = false;
     check_folded(trace, "outer;inner 30\n");
 }
@@ -145,8 +146,9 @@ static void paths_beyond_the_limit_are_called_other(void **state)
     takt_trace *trace = make_trace();
     assert_int_equal(tkt_fold_init(&trace->fold), TAKT_OK);
     uint32_t outer = tkt_fold_child(&trace->fold, 0, add_scope(trace, "outer"));
-    uint32_t other = tkt_fold_child(&trace->fold, outer, TKT_SITE_OTHER);
+    uint32_t other = tkt_fold_find_child(&trace->fold, outer, TKT_SITE_OTHER);
     tkt_fold_add(&trace->fold, other, 7);
+    tkt_fold_find_self(&trace->fold);
     trace->facts.has_spans = false;
     check_folded(trace, "outer;(other_paths) 7\n");
 }

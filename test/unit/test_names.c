@@ -38,6 +38,18 @@ static void put_counter(const char *name, int round)
     takt_counter(name, 10.0 * round);
 }
 
+/* One handle serves both: the names are made of a part of a longer text. */
+static void put_made(const char *name, int round)
+{
+    char longer[64];
+    snprintf(longer, sizeof longer, "%s and more", name);
+    takt_name made = takt_name_make(longer, strlen(name));
+    takt_mark_name(made);
+    takt_counter_name(made, 10.0 * round);
+    takt_begin_name(made);
+    takt_end();
+}
+
 static void check_name(const char *name, size_t round)
 {
     char expected[32];
@@ -74,6 +86,86 @@ static void counters_keep_names_of_run_time(void **state)
     takt_profiler_destroy(profiler);
 }
 
+static void a_name_that_is_made_is_that_of_all_its_events(void **state)
+{
+    (void)state;
+    takt_profiler *profiler = NULL;
+    const takt_trace *trace = record(&profiler, put_made);
+    assert_int_equal(takt_trace_mark_count(trace), 2 * NAMES);
+    assert_int_equal(takt_trace_counter_count(trace), 2 * NAMES);
+    for (size_t i = 0; i < 2 * NAMES; i++) {
+        takt_mark_info mark = {.name = ""};
+        takt_counter_info counter = {.name = ""};
+        takt_span_info span = {.name = ""};
+        assert_int_equal(takt_trace_mark(trace, i, &mark), TAKT_OK);
+        assert_int_equal(takt_trace_counter(trace, i, &counter), TAKT_OK);
+        assert_int_equal(takt_trace_span(trace, 0, i, &span), TAKT_OK);
+        check_name(mark.name, i);
+        check_name(counter.name, i);
+        check_name(span.name, i);
+        assert_true(counter.value == 10.0 * (double)i);
+    }
+    takt_profiler_destroy(profiler);
+    assert_int_equal(takt_name_make("equal", 5).id, takt_name_make("equal names", 5).id);
+    assert_int_equal(takt_name_make(NULL, 5).id, 0);
+}
+
+static void put_null(const char *name, int round)
+{
+    (void)name;
+    (void)round;
+    takt_begin_name((takt_name){0});
+    takt_mark_name((takt_name){0});
+    takt_end();
+}
+
+static void no_name_reads_as_null(void **state)
+{
+    (void)state;
+    takt_profiler *profiler = NULL;
+    const takt_trace *trace = record(&profiler, put_null);
+    takt_mark_info mark = {.name = ""};
+    takt_span_info span = {.name = ""};
+    assert_int_equal(takt_trace_mark(trace, 2 * NAMES - 1, &mark), TAKT_OK);
+    assert_int_equal(takt_trace_span(trace, 0, 2 * NAMES - 1, &span), TAKT_OK);
+    assert_string_equal(mark.name, "(null)");
+    assert_string_equal(span.name, "(null)");
+    takt_profiler_destroy(profiler);
+}
+
+/* What an engine's own begin and end macros are made of. */
+static void open_scopes(const char *name, int round)
+{
+    (void)name;
+    TAKT_OPEN(outer, "outer");
+    if (round % 2) {
+        TAKT_OPEN(inner, "inner");
+        TAKT_CLOSE(inner);
+    }
+    TAKT_CLOSE(outer);
+}
+
+static void a_scope_is_opened_and_closed_by_its_variable(void **state)
+{
+    (void)state;
+    takt_profiler *profiler = NULL;
+    const takt_trace *trace = record(&profiler, open_scopes);
+    size_t at = 0;
+    for (int round = 0; round < 2 * NAMES; round++) {
+        takt_span_info span = {.name = ""};
+        size_t outer = at;
+        assert_int_equal(takt_trace_span(trace, 0, at++, &span), TAKT_OK);
+        assert_string_equal(span.name, "outer");
+        assert_int_equal(span.parent, TAKT_NO_PARENT);
+        if (round % 2 == 0)
+            continue;
+        assert_int_equal(takt_trace_span(trace, 0, at++, &span), TAKT_OK);
+        assert_string_equal(span.name, "inner");
+        assert_int_equal(span.parent, outer);
+    }
+    takt_profiler_destroy(profiler);
+}
+
 static void null_has_a_name(void **state)
 {
     (void)state;
@@ -95,6 +187,9 @@ int main(void)
         cmocka_unit_test(marks_keep_names_of_run_time),
         cmocka_unit_test(counters_keep_names_of_run_time),
         cmocka_unit_test(null_has_a_name),
+        cmocka_unit_test(a_name_that_is_made_is_that_of_all_its_events),
+        cmocka_unit_test(no_name_reads_as_null),
+        cmocka_unit_test(a_scope_is_opened_and_closed_by_its_variable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

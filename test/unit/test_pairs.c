@@ -41,7 +41,7 @@ static void end_of_a_pair_closes_the_block_within(void **state)
     const takt_facts *facts = takt_trace_facts(trace);
     assert_int_equal(facts->span_count, 300);
     assert_int_equal(facts->unfinished, 0);
-    assert_int_equal(facts->losses[TAKT_LOSS_MISMATCH], 100);
+    assert_int_equal(takt_trace_loss(trace, TAKT_LOSS_MISMATCH), 100);
     for (size_t i = 0; i < 300; i += 3) {
         assert_string_equal(span_at(trace, i).name, "pair");
         assert_true(span_at(trace, i).parent == TAKT_NO_PARENT);
@@ -64,7 +64,7 @@ static void end_leaves_a_block_alone(void **state)
     const takt_trace *trace = takt_profiler_trace(profiler);
     const takt_facts *facts = takt_trace_facts(trace);
     assert_int_equal(facts->span_count, 200);
-    assert_int_equal(facts->losses[TAKT_LOSS_MISMATCH], 100);
+    assert_int_equal(takt_trace_loss(trace, TAKT_LOSS_MISMATCH), 100);
     assert_true(span_at(trace, 1).parent == 0);
     takt_profiler_destroy(profiler);
 }

@@ -303,7 +303,7 @@ static void make_fold(takt_trace *trace)
                          make_site(trace, "density", TAKT_SITE_ACTIVITY)};
     uint32_t step = tkt_fold_child(&trace->fold, 0, names[0]);
     uint32_t forces = tkt_fold_child(&trace->fold, step, names[1]);
-    tkt_fold_child(&trace->fold, step, TKT_SITE_OTHER);
+    tkt_fold_find_child(&trace->fold, step, TKT_SITE_OTHER);
     tkt_fold_child(&trace->fold, 0, names[2]);
     for (uint64_t i = 1; i < 1000; i++)
         tkt_fold_add(&trace->fold, forces, i * i * i);

@@ -33,11 +33,13 @@ static void same_report(const takt_trace *a, const takt_trace *b, const char *na
 
 static void same_reports(const takt_trace *a, const takt_trace *b)
 {
-    static const takt_format formats[] = {TAKT_TEXT, TAKT_CSV, TAKT_JSON, TAKT_MARKDOWN};
+    static const takt_format formats[] = {TAKT_FORMAT_TEXT, TAKT_FORMAT_CSV, TAKT_FORMAT_JSON,
+                                          TAKT_FORMAT_MARKDOWN};
     size_t count = 0;
     for (; takt_report_name(count); count++) {
         for (size_t f = 0; f < 4; f++) {
-            takt_report_options options = {.format = formats[f], .rows = -1, .width = 120};
+            takt_report_options options = {
+                .struct_size = sizeof options, .format = formats[f], .rows = -1, .width = 120};
             same_report(a, b, takt_report_name(count), &options);
             options.rows = 3;
             options.by_arguments = options.with_flops = options.full_names = options.color = true;

@@ -60,7 +60,7 @@ static void slices_that_never_end_are_unfinished(void **state)
 
     takt_trace *back = die(&s);
     assert_true(back->facts.has_spans);
-    assert_int_equal(back->facts.losses[TAKT_LOSS_CUT], 0); /* the last packet is whole */
+    assert_int_equal(back->losses[TAKT_LOSS_CUT], 0); /* the last packet is whole */
     assert_int_equal(back->facts.ending, TAKT_ENDING_CUT);
     assert_int_equal(back->facts.unfinished, 2);
     assert_int_equal(back->facts.end_ns, BEGIN_NS + 900); /* the last that was heard of it */
@@ -96,7 +96,7 @@ static void what_is_known_at_the_end_may_be_said_there(void **state)
     tkt_perfetto_flags(&s.file, row, TAKT_SPAN_UNFINISHED);
     tkt_perfetto_end(&s.file, row, BEGIN_NS + 3);
     s.trace->facts.end_ns = BEGIN_NS + 100;
-    s.trace->facts.losses[TAKT_LOSS_BUFFER_FULL] = 5;
+    s.trace->losses[TAKT_LOSS_BUFFER_FULL] = 5;
     s.trace->facts.cycle = 2;
 
     takt_trace *back = end(&s);
@@ -109,8 +109,8 @@ static void what_is_known_at_the_end_may_be_said_there(void **state)
     assert_true(track->works.items[0].flops == 4 && track->works.items[0].bytes == 6);
     assert_int_equal(tkt_span_flags(&track->spans.items[0]), TAKT_SPAN_UNFINISHED);
     assert_int_equal(back->facts.end_ns, BEGIN_NS + 100);
-    assert_int_equal(back->facts.losses[TAKT_LOSS_BUFFER_FULL], 5);
-    assert_int_equal(back->facts.losses[TAKT_LOSS_CUT], 0);
+    assert_int_equal(back->losses[TAKT_LOSS_BUFFER_FULL], 5);
+    assert_int_equal(back->losses[TAKT_LOSS_CUT], 0);
     assert_int_equal(back->facts.cycle, 2);
     takt_trace_release(back);
 }
@@ -273,7 +273,7 @@ static void an_end_that_nothing_began_is_counted(void **state)
     uint32_t row = tkt_perfetto_track(&s.file, make_thread(s.trace, "main", 1));
     tkt_perfetto_end(&s.file, row, BEGIN_NS + 50);
     takt_trace *back = die(&s);
-    assert_int_equal(back->facts.losses[TAKT_LOSS_MISMATCH], 1);
+    assert_int_equal(back->losses[TAKT_LOSS_MISMATCH], 1);
     assert_int_equal(back->facts.span_count, 0);
     takt_trace_release(back);
 }

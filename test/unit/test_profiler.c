@@ -178,7 +178,7 @@ static void a_cycle_that_stops_in_its_last_step_is_partial(void **state)
     takt_profiler *profiler =
         started_in_foreground((takt_schedule){.wait = 1, .active = 3, .repeat = 1});
     run(profiler, 3);
-    assert_int_equal(takt_profiler_action(profiler), TAKT_RECORD_AND_SAVE);
+    assert_int_equal(takt_profiler_action(profiler), TAKT_ACTION_RECORD_AND_SAVE);
     stop(profiler);
     assert_int_equal(traces.count, 1);
     assert_true(takt_trace_facts(traces.items[0])->is_partial);
@@ -245,7 +245,7 @@ static void without_a_schedule_one_trace_holds_everything(void **state)
 {
     (void)state;
     takt_profiler *profiler = started_in_foreground((takt_schedule){0});
-    assert_int_equal(takt_profiler_action(profiler), TAKT_RECORD);
+    assert_int_equal(takt_profiler_action(profiler), TAKT_ACTION_RECORD);
     run(profiler, 10);
     assert_int_equal(traces.count, 0);
     stop(profiler);
@@ -269,7 +269,7 @@ static void calls_in_the_wrong_state_are_refused_and_change_nothing(void **state
     assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
     assert_int_equal(takt_profiler_step(profiler), TAKT_BAD_STATE);
     assert_int_equal(takt_profiler_stop(profiler), TAKT_BAD_STATE);
-    assert_int_equal(takt_profiler_action(profiler), TAKT_NONE);
+    assert_int_equal(takt_profiler_action(profiler), TAKT_ACTION_NONE);
     assert_null(takt_profiler_trace(profiler));
     assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
     assert_int_equal(takt_profiler_start(profiler), TAKT_BAD_STATE);
@@ -288,7 +288,7 @@ static void no_profiler_does_nothing_and_is_no_error(void **state)
     assert_int_equal(takt_profiler_step_time(NULL, 0.1), TAKT_OK);
     assert_int_equal(takt_profiler_stop(NULL), TAKT_OK);
     assert_int_equal(takt_profiler_step_number(NULL), 0);
-    assert_int_equal(takt_profiler_action(NULL), TAKT_NONE);
+    assert_int_equal(takt_profiler_action(NULL), TAKT_ACTION_NONE);
     assert_null(takt_profiler_trace(NULL));
     assert_int_equal(test_line_count, 0);
 }
@@ -302,7 +302,7 @@ static void a_stopped_profiler_starts_again_from_step_zero(void **state)
     stop(profiler);
     assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
     assert_int_equal(takt_profiler_step_number(profiler), 0);
-    assert_int_equal(takt_profiler_action(profiler), TAKT_NONE);
+    assert_int_equal(takt_profiler_action(profiler), TAKT_ACTION_NONE);
     run(profiler, 3);
     stop(profiler);
     assert_int_equal(traces.count, 4);

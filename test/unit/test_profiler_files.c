@@ -3,6 +3,7 @@
 #include "test_profiler.h"
 
 #include "test_export_folder.h"
+#include "support/skip.h"
 
 #include <sys/mount.h>
 
@@ -212,10 +213,8 @@ static void a_stream_that_cannot_be_written_loses_itself_only(void **state)
 static void a_full_disk_loses_the_files_and_leaves_no_halves(void **state)
 {
     (void)state;
-    if (mount("takt", folder, "tmpfs", 0, "size=64k") != 0) {
-        print_message("skipped: mounting a small file system is not allowed here\n");
-        skip();
-    }
+    if (mount("takt", folder, "tmpfs", 0, "size=64k") != 0)
+        SKIP_CASE("mounting a small file system is not allowed here");
     check_lost(folder, "No space left on device", 20000);
     size_t left = count_entries(folder);
     umount(folder);

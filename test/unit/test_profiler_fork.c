@@ -1,6 +1,8 @@
 /* A program that forks while it is profiled: the child's calls return at once and do nothing, and
  * the parent notices nothing. */
 #include "test_profiler.h"
+#include "support/emulated.h"
+#include "support/skip.h"
 
 #include <link.h>
 #include <semaphore.h>
@@ -163,7 +165,7 @@ static void a_child_in_the_middle_of_a_timer_prints_its_line(void **state)
     (void)state;
     takt_timer timer;
     int status;
-    const takt_timer_options options = {.detailed = true, .filter = TAKT_TIMING_ALL};
+    const takt_timer_options options = {.struct_size = sizeof options, .detailed = true, .filter = TAKT_TIMING_ALL};
     capture_stdout();
     takt_timer_begin(&timer, "forked", &options);
     pid_t child = fork();
@@ -250,18 +252,21 @@ static int try_to_start(void)
     return status == TAKT_OK ? 0 : 1;
 }
 
-/* ThreadSanitizer runs a thread of its own, so that no fork is one of the only thread. */
-static void skip_if_never_alone(void)
-{
+/* Where somebody else runs a thread in each process, no fork is one of the only thread. */
 #ifdef __SANITIZE_THREAD__
-    skip();
+#define SKIP_IF_NEVER_ALONE() SKIP_CASE("ThreadSanitizer runs a thread of its own")
+#else
+#define SKIP_IF_NEVER_ALONE()                                                                      \
+    do {                                                                                           \
+        if (test_runner())                                                                         \
+            SKIP_CASE("the emulator runs a thread of its own");                                    \
+    } while (0)
 #endif
-}
 
 static void a_child_records_if_its_parent_has_ended_recording(void **state)
 {
     (void)state;
-    skip_if_never_alone();
+    SKIP_IF_NEVER_ALONE();
     record_one_step();
     assert_int_equal(run_in_child(record_in_child), 0);
     assert_int_equal(run_in_child(fork_again), 0);
@@ -283,7 +288,7 @@ static void *wait_for_the_end(void *lock)
 static void a_child_of_threads_records_nothing(void **state)
 {
     (void)state;
-    skip_if_never_alone();
+    SKIP_IF_NEVER_ALONE();
     pthread_t thread;
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&lock);
@@ -297,7 +302,7 @@ static void a_child_of_threads_records_nothing(void **state)
 static void a_child_of_a_profiler_that_waits_records_nothing(void **state)
 {
     (void)state;
-    skip_if_never_alone();
+    SKIP_IF_NEVER_ALONE();
     takt_profiler_options options = options_for(&traces, (takt_schedule){.wait = 5, .active = 1});
     options.foreground = true;
     takt_profiler *profiler = started(&options);

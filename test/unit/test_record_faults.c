@@ -62,7 +62,7 @@ static void an_end_without_begin_is_counted_with_its_place_and_ignored(void **st
         TAKT_END("never begun");
     }
     takt_trace *trace = seal_now(window);
-    assert_int_equal(trace->facts.losses[TAKT_LOSS_MISMATCH], 1);
+    assert_int_equal(trace->losses[TAKT_LOSS_MISMATCH], 1);
     assert_int_equal(spans_of(trace)->count, 1);
     assert_non_null(strstr(log_lines, "'never begun' at "));
     assert_non_null(strstr(log_lines, "test_record_faults.c:"));
@@ -80,7 +80,7 @@ static void the_first_end_of_a_place_outside_all_scopes_was_begun_before(void **
     for (int i = 0; i < 3; i++)
         TAKT_END("begun before");
     takt_trace *trace = seal_now(window);
-    assert_int_equal(trace->facts.losses[TAKT_LOSS_MISMATCH], 2);
+    assert_int_equal(trace->losses[TAKT_LOSS_MISMATCH], 2);
     assert_int_equal(trace->facts.begun_before, 1);
     assert_int_equal(spans_of(trace)->count, 2);
     const tkt_span *outer = &spans_of(trace)->items[0];
@@ -101,7 +101,7 @@ static void a_scope_left_open_is_closed_by_the_end_around_it(void **state)
     TAKT_BEGIN("next");
     TAKT_END("next");
     takt_trace *trace = seal_now(window);
-    assert_int_equal(trace->facts.losses[TAKT_LOSS_MISMATCH], 1);
+    assert_int_equal(trace->losses[TAKT_LOSS_MISMATCH], 1);
     const tkt_spans *spans = spans_of(trace);
     assert_int_equal(spans->count, 4);
     assert_string_equal(name_of(trace, &spans->items[1]), "forgotten");
@@ -126,7 +126,7 @@ static void a_block_whose_scope_was_closed_for_it_closes_no_other(void **state)
     TAKT_END("in the same frame");
     takt_trace *trace = seal_now(window);
     assert_int_equal(spans_of(trace)->count, 3);
-    assert_int_equal(trace->facts.losses[TAKT_LOSS_MISMATCH], 1);
+    assert_int_equal(trace->losses[TAKT_LOSS_MISMATCH], 1);
     takt_trace_release(trace);
 }
 
@@ -145,7 +145,7 @@ static void a_scope_open_at_thread_exit_ends_there(void **state)
     pthread_create(&thread, NULL, leave_open, NULL);
     pthread_join(thread, NULL);
     takt_trace *trace = seal_now(window);
-    assert_int_equal(trace->facts.losses[TAKT_LOSS_MISMATCH], 1);
+    assert_int_equal(trace->losses[TAKT_LOSS_MISMATCH], 1);
     assert_int_equal(spans_of(trace)->count, 1);
     assert_int_equal(trace->facts.unfinished, 0);
     assert_non_null(strstr(log_lines, "'left open' at "));
@@ -170,7 +170,7 @@ static void five_thousand_scopes_deep_are_recorded(void **state)
     assert_int_equal(spans->count, 5000);
     for (size_t i = 1; i < 5000; i++)
         assert_int_equal(spans->items[i].parent, i - 1);
-    assert_int_equal(trace->facts.losses[TAKT_LOSS_TOO_DEEP], 0);
+    assert_int_equal(trace->losses[TAKT_LOSS_TOO_DEEP], 0);
     takt_trace_release(trace);
 }
 
@@ -186,8 +186,8 @@ static void deeper_than_the_stack_is_dropped_counted_and_over_with_its_end(void 
     TAKT_BEGIN("after");
     TAKT_END("after");
     takt_trace *trace = seal_now(window);
-    assert_int_equal(trace->facts.losses[TAKT_LOSS_TOO_DEEP], 10 + 3);
-    assert_int_equal(trace->facts.losses[TAKT_LOSS_MISMATCH], 0);
+    assert_int_equal(trace->losses[TAKT_LOSS_TOO_DEEP], 10 + 3);
+    assert_int_equal(trace->losses[TAKT_LOSS_MISMATCH], 0);
     const tkt_spans *spans = spans_of(trace);
     assert_int_equal(spans->count, 2 * TKT_MAX_DEPTH + 1);
     assert_int_equal(spans->items[spans->count - 1].parent, TKT_NO_SPAN);
@@ -211,7 +211,7 @@ static void pairs_begun_while_recording_and_ended_after_leave_nothing_behind(voi
     takt_trace *trace = seal_now(window);
     assert_int_equal(spans_of(trace)->count, 1);
     assert_int_equal(spans_of(trace)->items[0].parent, TKT_NO_SPAN);
-    assert_int_equal(trace->facts.losses[TAKT_LOSS_MISMATCH], 0);
+    assert_int_equal(trace->losses[TAKT_LOSS_MISMATCH], 0);
     takt_trace_release(trace);
 }
 
@@ -291,7 +291,7 @@ static void spans_of_a_track_end_on_any_thread(void **state)
     assert_int_equal(tkt_span_flags(&found->spans.items[1]), TAKT_SPAN_UNFINISHED);
     assert_int_equal(found->spans.items[2].begin_ns, now + 500);
     assert_int_equal(found->spans.items[2].end_ns, now + 1500);
-    assert_int_equal(trace->facts.losses[TAKT_LOSS_CLOCK], 1);
+    assert_int_equal(trace->losses[TAKT_LOSS_CLOCK], 1);
     takt_trace_release(trace);
 }
 
@@ -310,7 +310,7 @@ static void reported_memory_adds_up(void **state)
     takt_memory_freed(&blocks[0]);
     takt_memory_freed(&blocks[5]);
     takt_memory_allocated(NULL, 7);
-    takt_memory now = {.struct_size = sizeof now};
+    takt_memory now;
     assert_int_equal(takt_memory_query("host", &now), TAKT_OK);
     assert_int_equal(now.current_bytes, 500);
     assert_int_equal(now.peak_bytes, 4500);

@@ -33,16 +33,20 @@ static uint32_t random_below(uint32_t bound)
 
 /* ---- The model: a span list in preorder, a stack of indices into it -------------------------- */
 
-enum { MAX_SPANS = 400000, MAX_OPEN = 400, NAMES = 12 };
+enum {
+    MAX_SPANS = 400000,
+    MAX_OPEN = 400,
+    NAMES = 12
+};
 
 typedef struct model_span {
     uint64_t begin, end;
     uint32_t name;
-    int64_t  parent;
-    bool     is_phase;
+    int64_t parent;
+    bool is_phase;
     uint32_t arg_count;
-    int64_t  arg_sum;
-    double   flops;
+    int64_t arg_sum;
+    double flops;
 } model_span;
 
 static model_span *model;
@@ -54,11 +58,11 @@ static const char *const names[NAMES] = {"a", "b",  "solve", "forces", "neighbou
 
 static void model_open(uint32_t name, bool is_phase)
 {
-    model[model_count] = (model_span){
-        .begin = clock_ticks,
-        .name = name,
-        .parent = model_depth ? (int64_t)model_stack[model_depth - 1] : -1,
-        .is_phase = is_phase};
+    model[model_count] =
+        (model_span){.begin = clock_ticks,
+                     .name = name,
+                     .parent = model_depth ? (int64_t)model_stack[model_depth - 1] : -1,
+                     .is_phase = is_phase};
     model_stack[model_depth++] = model_count++;
 }
 
@@ -361,7 +365,7 @@ static void open_scopes_are_cut_at_both_ends_of_a_window(void **state)
     assert_int_equal(b->end_ns, begin_ns + 10);
     assert_int_equal(b->parent, 0);
     assert_int_equal(x->parent, 0);
-    assert_int_equal(trace->facts.losses[TAKT_LOSS_MISMATCH], 0);
+    assert_int_equal(trace->losses[TAKT_LOSS_MISMATCH], 0);
     compare_fold_with_spans(trace);
     takt_trace_release(trace);
     takt_end();

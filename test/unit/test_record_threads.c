@@ -94,7 +94,9 @@ static void join_threads(pthread_t *threads, size_t count)
 static void every_span_of_every_thread_is_there(void **state)
 {
     (void)state;
-    enum { THREADS = 4 };
+    enum {
+        THREADS = 4
+    };
     pthread_t threads[THREADS];
     size_t rounds = 50000;
     tkt_window *window = open_window(TKT_KEEP, 0);
@@ -104,7 +106,7 @@ static void every_span_of_every_thread_is_there(void **state)
     assert_int_equal(count_spans(trace), 3 * rounds * THREADS);
     assert_int_equal(trace->tracks.count, THREADS);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        assert_int_equal(trace->facts.losses[i], 0);
+        assert_int_equal(trace->losses[i], 0);
     check_nesting(trace);
     takt_trace_release(trace);
 }
@@ -112,17 +114,66 @@ static void every_span_of_every_thread_is_there(void **state)
 static void what_is_recorded_and_what_is_dropped_add_up(void **state)
 {
     (void)state;
-    enum { THREADS = 4 };
+    enum {
+        THREADS = 4
+    };
     pthread_t threads[THREADS];
     size_t rounds = 100000;
     tkt_window *window = open_window(TKT_KEEP, 1 << 20);
     start_threads(threads, THREADS, &rounds);
     join_threads(threads, THREADS);
     takt_trace *trace = seal_now(window);
-    uint64_t dropped = trace->facts.losses[TAKT_LOSS_BUFFER_FULL];
+    uint64_t dropped = trace->losses[TAKT_LOSS_BUFFER_FULL];
     assert_true(dropped > 0);
     assert_int_equal(count_spans(trace) + dropped, 3 * rounds * THREADS);
     check_nesting(trace);
+    takt_trace_release(trace);
+}
+
+static takt_trace *seal_ended(tkt_window *window)
+{
+    takt_trace *trace;
+    assert_int_equal(tkt_window_seal(window, &trace), TAKT_OK);
+    tkt_window_close(window);
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    return trace;
+}
+
+/* A window that has ended waits for its seal while the next one finds the memory full; a third one
+ * begins and ends inside of it. Each loses its own events, and no others. */
+static void windows_with_full_memory_lose_only_their_own(void **state)
+{
+    (void)state;
+    size_t many = 100000, some = 3000, few = 10;
+    tkt_window *first = open_window(TKT_KEEP, 1 << 20);
+    record_rounds(&many);
+    tkt_window_end(first, tkt_ticks());
+    tkt_window *second = open_window(TKT_KEEP, 1 << 20);
+    record_rounds(&some);
+    tkt_window *inner = open_window(TKT_KEEP, 1 << 20);
+    record_rounds(&some);
+    tkt_window_end(inner, tkt_ticks());
+    record_rounds(&some);
+    tkt_window_end(second, tkt_ticks());
+
+    struct {
+        tkt_window *window;
+        size_t rounds;
+    } windows[] = {{first, many}, {second, 3 * some}, {inner, some}};
+    for (size_t i = 0; i < 3; i++) {
+        takt_trace *trace = seal_ended(windows[i].window);
+        uint64_t dropped = trace->losses[TAKT_LOSS_BUFFER_FULL];
+        assert_true(dropped > 0);
+        assert_int_equal(count_spans(trace) + dropped, 3 * windows[i].rounds);
+        check_nesting(trace);
+        takt_trace_release(trace);
+    }
+
+    tkt_window *last = open_window(TKT_KEEP, 1 << 20);
+    record_rounds(&few);
+    takt_trace *trace = seal_now(last);
+    assert_int_equal(count_spans(trace), 3 * few);
+    assert_int_equal(trace->losses[TAKT_LOSS_BUFFER_FULL], 0);
     takt_trace_release(trace);
 }
 
@@ -136,9 +187,9 @@ static void the_flight_recorder_keeps_the_last_spans(void **state)
     join_threads(&thread, 1);
     uint64_t end_ns = takt_now_ns();
     takt_trace *trace = seal_now(window);
-    uint64_t overwritten = trace->facts.losses[TAKT_LOSS_OVERWRITTEN];
+    uint64_t overwritten = trace->losses[TAKT_LOSS_OVERWRITTEN];
     assert_int_equal(count_spans(trace) + overwritten, 3 * rounds);
-    assert_int_equal(trace->facts.losses[TAKT_LOSS_BUFFER_FULL], 0);
+    assert_int_equal(trace->losses[TAKT_LOSS_BUFFER_FULL], 0);
     assert_true(count_spans(trace) > (1 << 20) / sizeof(takt_record) * 9 / 10);
     const tkt_spans *spans = &trace->tracks.items[0].spans;
     assert_true(end_ns - spans->items[spans->count - 1].end_ns < 1000000000u);
@@ -156,7 +207,9 @@ static void *record_until_told(void *argument)
 static void sealing_while_threads_record_gives_whole_pictures(void **state)
 {
     (void)state;
-    enum { THREADS = 3 };
+    enum {
+        THREADS = 3
+    };
     pthread_t threads[THREADS];
     bool is_over = false;
     for (size_t i = 0; i < THREADS; i++)
@@ -166,7 +219,7 @@ static void sealing_while_threads_record_gives_whole_pictures(void **state)
         usleep(2000);
         takt_trace *trace = seal_now(window);
         check_nesting(trace);
-        assert_int_equal(trace->facts.losses[TAKT_LOSS_MISMATCH], 0);
+        assert_int_equal(trace->losses[TAKT_LOSS_MISMATCH], 0);
         takt_trace_release(trace);
     }
     __atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
@@ -211,7 +264,9 @@ static void *record_three(void *argument)
 static void ten_thousand_threads_leave_their_spans_and_no_memory(void **state)
 {
     (void)state;
-    enum { THREADS = 10000 };
+    enum {
+        THREADS = 10000
+    };
     tkt_window *window = open_window(TKT_KEEP, 0);
     uint64_t before = tkt_pool_used_bytes();
     for (int i = 0; i < THREADS; i++) {
@@ -231,7 +286,9 @@ static void ten_thousand_threads_leave_their_spans_and_no_memory(void **state)
 static void a_forked_child_records_nothing_and_ends(void **state)
 {
     (void)state;
-    enum { THREADS = 2 };
+    enum {
+        THREADS = 2
+    };
     pthread_t threads[THREADS];
     bool is_over = false;
     tkt_window *window = open_window(TKT_KEEP | TKT_FOLD, 64u << 20);
@@ -264,6 +321,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_span_of_every_thread_is_there),
         cmocka_unit_test(what_is_recorded_and_what_is_dropped_add_up),
+        cmocka_unit_test(windows_with_full_memory_lose_only_their_own),
         cmocka_unit_test(the_flight_recorder_keeps_the_last_spans),
         cmocka_unit_test(sealing_while_threads_record_gives_whole_pictures),
         cmocka_unit_test(windows_that_overlap_each_get_their_own_spans),

@@ -188,6 +188,7 @@ UNUSED static void build_all_step(takt_trace *trace, uint64_t duration_ns)
 
 UNUSED static void build_end(takt_trace *trace)
 {
+    tkt_fold_find_self(&trace->fold);
     assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
 }
 
@@ -272,6 +273,7 @@ UNUSED static takt_trace *build_folded(const takt_trace *from)
     assert_int_equal(merge_folds(&trace->fold, tkt_trace_fold(from), sites), TAKT_OK);
     free(sites);
     trace->facts = from->facts;
+    memcpy(trace->losses, from->losses, sizeof trace->losses);
     trace->facts.has_spans = false;
     trace->all_steps = from->all_steps;
     trace->memory = from->memory;
@@ -285,13 +287,25 @@ UNUSED static takt_trace *build_folded(const takt_trace *from)
     return trace;
 }
 
+/* Options as given, with their size if it is not, in *room. They may be NULL. */
+UNUSED static const takt_report_options *sized(const takt_report_options *options,
+                                               takt_report_options *room)
+{
+    if (!options || options->struct_size != 0)
+        return options;
+    *room = *options;
+    room->struct_size = sizeof *room;
+    return room;
+}
+
 /* A report as text that the caller frees with tkt_free(). */
 UNUSED static char *report_of(const takt_trace *trace, const char *name,
                               const takt_report_options *options)
 {
     memory_sink memory = {0};
+    takt_report_options room;
     takt_sink sink = memory_sink_of(&memory);
-    assert_int_equal(takt_report(trace, name, options, &sink), TAKT_OK);
+    assert_int_equal(takt_report(trace, name, sized(options, &room), &sink), TAKT_OK);
     assert_int_equal(sink.write(sink.user, "", 1), TAKT_OK);
     return memory.data;
 }

@@ -258,7 +258,7 @@ static void kernels_of_several_shapes_vary(void **state)
     assert_value(row, "static_shared_bytes", 0);
     json_decref(json);
 
-    const takt_report_options options = {.by_arguments = true};
+    const takt_report_options options = {.struct_size = sizeof options, .by_arguments = true};
     json = report_json(trace, "kernels", &options);
     assert_int_equal(row_count(json), 3);
     row = row_of(json, "grid", "9,1,1");
@@ -494,7 +494,7 @@ static void programs_without_cuda_hear_no_word_of_it(void **state)
 {
     (void)state;
     takt_trace *trace = build_fluid();
-    for (int format = TAKT_TEXT; format <= TAKT_MARKDOWN; format++) {
+    for (int format = TAKT_FORMAT_TEXT; format <= TAKT_FORMAT_MARKDOWN; format++) {
         for (size_t i = 0; takt_report_name(i); i++) {
             takt_report_options options = {.format = (takt_format)format};
             char *text = report_of(trace, takt_report_name(i), &options);
@@ -518,7 +518,7 @@ static void every_format_and_width_works(void **state)
             assert_null(strstr(text, " nan"));
             tkt_free(text);
         }
-        for (int format = TAKT_CSV; format <= TAKT_MARKDOWN; format++) {
+        for (int format = TAKT_FORMAT_CSV; format <= TAKT_FORMAT_MARKDOWN; format++) {
             takt_report_options options = {.format = (takt_format)format, .by_arguments = true};
             char *text = report_of(trace, takt_report_name(i), &options);
             assert_true(strlen(text) > 20);
@@ -538,7 +538,7 @@ static void without_memory_nothing_is_written(void **state)
             takt_trace *trace = build_cuda();
             size_t bytes = 0;
             takt_sink sink = {eat, &bytes};
-            takt_report_options options = {.all = after % 2};
+            takt_report_options options = {.struct_size = sizeof options, .all = after % 2};
             tkt_alloc_fail(after, UINT64_MAX);
             status = takt_report(trace, takt_report_name(i), &options, &sink);
             tkt_alloc_fail(0, 0);

@@ -135,8 +135,8 @@ UNUSED static takt_trace *build_cuda(void)
     cuda_add_totals(trace);
     trace->facts.device_resolution_ns = 32;
     trace->facts.device_uncertainty_ns = 512.5;
-    trace->facts.losses[TAKT_LOSS_INCOMPLETE] = 2;
-    trace->facts.losses[TAKT_LOSS_UNATTRIBUTED] = 1;
+    trace->losses[TAKT_LOSS_INCOMPLETE] = 2;
+    trace->losses[TAKT_LOSS_UNATTRIBUTED] = 1;
     build_end(trace);
     return trace;
 }

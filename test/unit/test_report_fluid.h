@@ -102,8 +102,8 @@ UNUSED static takt_trace *build_fluid(void)
     trace->all_steps.simulated_seconds = 0.0005;
     fluid_add_worker(trace, &s);
     fluid_add_memory(trace);
-    trace->facts.losses[TAKT_LOSS_BUFFER_FULL] = 12;
-    trace->facts.losses[TAKT_LOSS_MISMATCH] = 3;
+    trace->losses[TAKT_LOSS_BUFFER_FULL] = 12;
+    trace->losses[TAKT_LOSS_MISMATCH] = 3;
     trace->facts.is_partial = true;
     trace->facts.cycle = 2;
     build_end(trace);

@@ -17,7 +17,7 @@ static char *rendered(const takt_trace *trace, const char *name, takt_format for
 
 static json_t *parsed(const takt_trace *trace, const char *name)
 {
-    takt_report_options options = options_of(name, TAKT_JSON);
+    takt_report_options options = options_of(name, TAKT_FORMAT_JSON);
     return report_json(trace, name, &options);
 }
 
@@ -88,7 +88,7 @@ static void of_a_summary_it_is_not_told_what_was_cut(void **state)
     assert_true(json_is_null(json_object_get(provenance, "begun_before")));
     assert_true(json_is_null(json_object_get(provenance, "unfinished")));
     json_decref(json);
-    char *text = rendered(trace, "steps", TAKT_TEXT);
+    char *text = rendered(trace, "steps", TAKT_FORMAT_TEXT);
     assert_non_null(strstr(text, "mismatched 3"));
     assert_null(strstr(text, "begun before"));
     tkt_free(text);
@@ -218,7 +218,7 @@ static size_t read_record(const char **at, char fields[24][256])
 
 static void assert_csv_is_json(const takt_trace *trace, const char *report)
 {
-    char *text = rendered(trace, report, TAKT_CSV);
+    char *text = rendered(trace, report, TAKT_FORMAT_CSV);
     json_t *json = parsed(trace, report);
     const json_t *rows = json_object_get(json, "rows");
     char header[24][256];
@@ -258,7 +258,7 @@ static void csv_quotes_what_needs_it(void **state)
 {
     (void)state;
     takt_trace *trace = build_fluid();
-    char *text = rendered(trace, "tree", TAKT_CSV);
+    char *text = rendered(trace, "tree", TAKT_FORMAT_CSV);
     assert_non_null(strstr(text, "\r\n\"dump \"\"a,b\"\" | ?[31mred?[0m??\xEF\xBF\xBD end\",0,1,"));
     assert_non_null(strstr(text, "\r\nstep,0,3,"));
     tkt_free(text);
@@ -269,7 +269,7 @@ static void csv_quotes_what_needs_it(void **state)
     build_span(trace, 0, build_site(trace, "say \"x\""), TKT_NO_SPAN, 1000000, 1000100);
     build_span(trace, 0, build_site(trace, "f(a, b)"), TKT_NO_SPAN, 1000200, 1000250);
     build_end(trace);
-    text = rendered(trace, "tree", TAKT_CSV);
+    text = rendered(trace, "tree", TAKT_FORMAT_CSV);
     assert_non_null(strstr(text, "\r\n\"say \"\"x\"\"\",0,1,"));
     assert_non_null(strstr(text, "\r\n\"f(a, b)\",0,1,"));
     tkt_free(text);
@@ -280,10 +280,10 @@ static void csv_puts_further_tables_behind_an_empty_line(void **state)
 {
     (void)state;
     takt_trace *trace = build_fluid();
-    char *text = rendered(trace, "memory", TAKT_CSV);
+    char *text = rendered(trace, "memory", TAKT_FORMAT_CSV);
     assert_non_null(strstr(text, "\r\n\r\nbytes,times,first_at_ns,scope,thread\r\n4194304,3,"));
     tkt_free(text);
-    text = rendered(trace, "summary", TAKT_CSV);
+    text = rendered(trace, "summary", TAKT_FORMAT_CSV);
     assert_ptr_equal(strstr(text, "fact,value\r\nname,sph\r\n"), text);
     tkt_free(text);
     takt_trace_release(trace);
@@ -304,7 +304,7 @@ static size_t count_cells(const char *line)
 
 static void assert_cells(const takt_trace *trace, const char *report)
 {
-    char *text = rendered(trace, report, TAKT_MARKDOWN);
+    char *text = rendered(trace, report, TAKT_FORMAT_MARKDOWN);
     size_t columns = 0;
     size_t rows = 0;
     for (const char *line = text; *line; line = strchr(line, '\n') + 1) {
@@ -341,7 +341,7 @@ static void markdown_escapes_what_has_a_meaning(void **state)
     build_span(trace, 0, build_site(trace, "__init__ a_b <4> a|b *x* `c` [d] \\ &amp;"),
                TKT_NO_SPAN, 1000000, 1000100);
     build_end(trace);
-    char *text = report_of(trace, "scopes", &(takt_report_options){.format = TAKT_MARKDOWN});
+    char *text = report_of(trace, "scopes", &(takt_report_options){.format = TAKT_FORMAT_MARKDOWN});
     assert_non_null(strstr(text, "| \\_\\_init\\_\\_ a_b \\<4\\> a\\|b \\*x\\* \\`c\\` \\[d\\] "
                                  "\\\\ \\&amp; |"));
     tkt_free(text);

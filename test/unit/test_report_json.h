@@ -13,7 +13,7 @@ UNUSED static json_t *report_json(const takt_trace *trace, const char *report,
 {
     takt_report_options of_json = options ? *options : (takt_report_options){0};
     json_error_t error;
-    of_json.format = TAKT_JSON;
+    of_json.format = TAKT_FORMAT_JSON;
     char *text = report_of(trace, report, &of_json);
     json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
     if (!json)

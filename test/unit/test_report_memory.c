@@ -79,8 +79,8 @@ static void memory_has_columns_where_it_was_recorded(void **state)
         if (has_device)
             build_memory_event(trace, "cuda:0", 1115000, 1 << 20, 0, grid);
         build_end(trace);
-        char *text =
-            report_of(trace, reports[which >> 2], &(takt_report_options){.format = TAKT_JSON});
+        char *text = report_of(trace, reports[which >> 2],
+                               &(takt_report_options){.format = TAKT_FORMAT_JSON});
         assert_int_equal(strstr(text, "\"cpu_memory_bytes\": 4096") != NULL, has_host);
         assert_int_equal(strstr(text, "cpu_memory_bytes") != NULL, has_host);
         assert_int_equal(strstr(text, "\"cuda_memory_bytes\": 1048576") != NULL, has_device);

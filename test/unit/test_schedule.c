@@ -18,17 +18,19 @@ typedef enum phase {
 
 typedef struct machine {
     const takt_schedule *schedule;
-    phase    now;
+    phase now;
     uint32_t left;        /* steps in this state */
     uint32_t rounds_left; /* after the one that runs */
-    bool     is_endless;
+    bool is_endless;
 } machine;
 
 static void enter(machine *m, phase next)
 {
     const takt_schedule *s = m->schedule;
-    const uint32_t steps[] = {[SKIPPING] = s->skip_first, [WAITING] = s->wait,
-                              [WARMING] = s->warmup,      [RECORDING] = s->active,
+    const uint32_t steps[] = {[SKIPPING] = s->skip_first,
+                              [WAITING] = s->wait,
+                              [WARMING] = s->warmup,
+                              [RECORDING] = s->active,
                               [OVER] = UINT32_MAX};
     m->now = next;
     m->left = steps[next];
@@ -73,15 +75,17 @@ static takt_action next_action(machine *m)
         enter(m, following(m));
     m->left--;
     if (m->now == WARMING)
-        return TAKT_WARMUP;
+        return TAKT_ACTION_WARMUP;
     if (m->now == RECORDING)
-        return m->left == 0 ? TAKT_RECORD_AND_SAVE : TAKT_RECORD;
-    return TAKT_NONE;
+        return m->left == 0 ? TAKT_ACTION_RECORD_AND_SAVE : TAKT_ACTION_RECORD;
+    return TAKT_ACTION_NONE;
 }
 
 /* ---- Comparing ------------------------------------------------------------------------------- */
 
-enum { HORIZON = 160 };
+enum {
+    HORIZON = 160
+};
 
 static void check_one(const takt_schedule *s)
 {
@@ -93,9 +97,9 @@ static void check_one(const takt_schedule *s)
             fail_msg("skip %u wait %u warmup %u active %u repeat %u first %u mode %d: step %lu is "
                      "%d, not %d",
                      s->skip_first, s->wait, s->warmup, s->active, s->repeat, s->skip_first_wait,
-                     (int)s->repeat_mode, (unsigned long)step,
-                     (int)takt_schedule_action(s, step), (int)expected);
-        if (expected != TAKT_NONE)
+                     (int)s->repeat_mode, (unsigned long)step, (int)takt_schedule_action(s, step),
+                     (int)expected);
+        if (expected != TAKT_ACTION_NONE)
             end = step + 1;
     }
     bool is_endless = s->repeat_mode == TAKT_REPEAT_CYCLES && s->repeat == 0;
@@ -131,7 +135,7 @@ static void without_active_steps_everything_is_recorded(void **state)
     (void)state;
     const takt_schedule none = {.wait = 3, .warmup = 2, .repeat = 1, .skip_first = 4};
     for (uint64_t step = 0; step < 20; step++)
-        assert_int_equal(takt_schedule_action(&none, step), TAKT_RECORD);
+        assert_int_equal(takt_schedule_action(&none, step), TAKT_ACTION_RECORD);
     assert_int_equal(takt_schedule_steps_needed(&none), 0);
 }
 
@@ -142,10 +146,18 @@ static void the_documented_defaults_need_seven_or_eleven_steps(void **state)
     assert_int_equal(takt_schedule_steps_needed(&schedule), 7);
     schedule.repeat_mode = TAKT_REPEAT_ADDITIONAL;
     assert_int_equal(takt_schedule_steps_needed(&schedule), 11);
-    static const takt_action additional[] = {
-        TAKT_NONE,   TAKT_NONE,   TAKT_NONE,            TAKT_WARMUP,
-        TAKT_RECORD, TAKT_RECORD, TAKT_RECORD_AND_SAVE, TAKT_WARMUP,
-        TAKT_RECORD, TAKT_RECORD, TAKT_RECORD_AND_SAVE, TAKT_NONE};
+    static const takt_action additional[] = {TAKT_ACTION_NONE,
+                                             TAKT_ACTION_NONE,
+                                             TAKT_ACTION_NONE,
+                                             TAKT_ACTION_WARMUP,
+                                             TAKT_ACTION_RECORD,
+                                             TAKT_ACTION_RECORD,
+                                             TAKT_ACTION_RECORD_AND_SAVE,
+                                             TAKT_ACTION_WARMUP,
+                                             TAKT_ACTION_RECORD,
+                                             TAKT_ACTION_RECORD,
+                                             TAKT_ACTION_RECORD_AND_SAVE,
+                                             TAKT_ACTION_NONE};
     for (uint64_t step = 0; step < sizeof additional / sizeof *additional; step++)
         assert_int_equal(takt_schedule_action(&schedule, step), additional[step]);
 }
@@ -154,23 +166,23 @@ static void large_numbers_do_not_wrap_around(void **state)
 {
     (void)state;
     const uint64_t many = 4000000000u;
-    takt_schedule schedule = {.wait = many, .warmup = many, .active = many, .repeat = 2,
-                              .skip_first = many};
+    takt_schedule schedule = {
+        .wait = many, .warmup = many, .active = many, .repeat = 2, .skip_first = many};
     assert_int_equal(takt_schedule_steps_needed(&schedule), 7 * many);
-    assert_int_equal(takt_schedule_action(&schedule, 2 * many - 1), TAKT_NONE);
-    assert_int_equal(takt_schedule_action(&schedule, 2 * many), TAKT_WARMUP);
-    assert_int_equal(takt_schedule_action(&schedule, 3 * many), TAKT_RECORD);
-    assert_int_equal(takt_schedule_action(&schedule, 4 * many - 1), TAKT_RECORD_AND_SAVE);
-    assert_int_equal(takt_schedule_action(&schedule, 7 * many - 1), TAKT_RECORD_AND_SAVE);
-    assert_int_equal(takt_schedule_action(&schedule, 7 * many), TAKT_NONE);
-    assert_int_equal(takt_schedule_action(&schedule, UINT64_MAX), TAKT_NONE);
+    assert_int_equal(takt_schedule_action(&schedule, 2 * many - 1), TAKT_ACTION_NONE);
+    assert_int_equal(takt_schedule_action(&schedule, 2 * many), TAKT_ACTION_WARMUP);
+    assert_int_equal(takt_schedule_action(&schedule, 3 * many), TAKT_ACTION_RECORD);
+    assert_int_equal(takt_schedule_action(&schedule, 4 * many - 1), TAKT_ACTION_RECORD_AND_SAVE);
+    assert_int_equal(takt_schedule_action(&schedule, 7 * many - 1), TAKT_ACTION_RECORD_AND_SAVE);
+    assert_int_equal(takt_schedule_action(&schedule, 7 * many), TAKT_ACTION_NONE);
+    assert_int_equal(takt_schedule_action(&schedule, UINT64_MAX), TAKT_ACTION_NONE);
 }
 
 static void more_steps_than_can_be_counted_stay_the_largest_number(void **state)
 {
     (void)state;
-    takt_schedule schedule = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, 0,
-                              TAKT_REPEAT_CYCLES};
+    takt_schedule schedule = {UINT32_MAX, UINT32_MAX, UINT32_MAX,        UINT32_MAX,
+                              UINT32_MAX, 0,          TAKT_REPEAT_CYCLES};
     assert_true(takt_schedule_steps_needed(&schedule) == UINT64_MAX);
     schedule.repeat_mode = TAKT_REPEAT_ADDITIONAL;
     schedule.skip_first_wait = 1;

@@ -268,7 +268,7 @@ static void a_copy_that_runs_out_of_memory_takes_nothing_from_a_summary(void **s
     }
     end_window(window);
     takt_trace *trace = seal(window);
-    uint64_t lost = trace->facts.losses[TAKT_LOSS_NO_MEMORY];
+    uint64_t lost = trace->losses[TAKT_LOSS_NO_MEMORY];
     assert_int_equal(calls_of(trace, "work") + lost, MANY);
     takt_trace_release(trace);
 }

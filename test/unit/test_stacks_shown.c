@@ -3,6 +3,7 @@
 #include "test_trace_build.h"
 
 #include "summary/frame_text.h"
+#include "trace/resolve.h"
 
 #include <takt/export.h>
 #include <takt/report.h>
@@ -105,7 +106,8 @@ static void scopes_of_another_stack_are_another_row(void **state)
 {
     (void)state;
     takt_trace *trace = make_run();
-    takt_report_options options = {.format = TAKT_CSV, .by_stack = 2};
+    takt_report_options options = {
+        .struct_size = sizeof options, .format = TAKT_FORMAT_CSV, .by_stack = 2};
     char *csv = shown(trace, "scopes", options);
     assert_true(has_row(csv, "pairs,", ",1,3000,3000,forces <- step.c(20): step"));
     assert_true(has_row(csv, "pairs,", ",1,5000,5000,forces <- step.c(21): step"));
@@ -154,7 +156,10 @@ static void arguments_and_stacks_divide_together(void **state)
     (void)state;
     takt_trace *trace = make_run();
     make_arg(trace, 0, 1, "cells", TKT_ARG_INT, 8);
-    takt_report_options options = {.format = TAKT_CSV, .by_stack = 1, .by_arguments = true};
+    takt_report_options options = {.struct_size = sizeof options,
+                                   .format = TAKT_FORMAT_CSV,
+                                   .by_stack = 1,
+                                   .by_arguments = true};
     char *csv = shown(trace, "scopes", options);
     assert_true(has_row(csv, "pairs,", ",1,3000,3000,cells=8,forces"));
     assert_true(has_row(csv, "pairs,", ",1,5000,5000,,forces"));
@@ -227,10 +232,11 @@ static void frames_become_what_somebody_knows_of_them(void **state)
     (void)state;
     takt_trace *trace = make_run();
     size_t asked = 0;
-    assert_int_equal(takt_trace_resolve(trace, name, &asked), TAKT_OK);
+    assert_int_equal(tkt_trace_resolve(trace, name, &asked), TAKT_OK);
     assert_int_equal(asked, 5);
     assert_int_equal(takt_trace_stack_count(trace), 4);
-    takt_report_options options = {.format = TAKT_CSV, .by_stack = 3};
+    takt_report_options options = {
+        .struct_size = sizeof options, .format = TAKT_FORMAT_CSV, .by_stack = 3};
     char *csv = shown(trace, "scopes", options);
     assert_true(has_row(csv, "pairs,",
                         ",2,3000,5000,pair.h(5): sph::pair <- forces.c(30): forces <- "
@@ -264,10 +270,10 @@ static void who_knows_nothing_changes_nothing(void **state)
 {
     (void)state;
     takt_trace *trace = make_run(), *same = make_run();
-    assert_int_equal(takt_trace_resolve(trace, know_nothing, NULL), TAKT_OK);
+    assert_int_equal(tkt_trace_resolve(trace, know_nothing, NULL), TAKT_OK);
     same_trace(trace, same);
-    assert_int_equal(takt_trace_resolve(trace, NULL, NULL), TAKT_BAD_ARGUMENT);
-    assert_int_equal(takt_trace_resolve(NULL, know_nothing, NULL), TAKT_BAD_ARGUMENT);
+    assert_int_equal(tkt_trace_resolve(trace, NULL, NULL), TAKT_BAD_ARGUMENT);
+    assert_int_equal(tkt_trace_resolve(NULL, know_nothing, NULL), TAKT_BAD_ARGUMENT);
     takt_trace_release(trace);
     takt_trace_release(same);
 }

@@ -211,7 +211,7 @@ static void every_loss_is_told_with_its_count(void **state)
     (void)state;
     takt_trace *trace = build_even(1000000);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        trace->facts.losses[i] = 10 + (uint64_t)i;
+        trace->losses[i] = 10 + (uint64_t)i;
     advised a = advise(trace);
     assert_int_equal(a.count, TAKT_LOSS_COUNT);
     for (size_t i = 0; i < a.count; i++) {

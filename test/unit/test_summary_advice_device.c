@@ -329,7 +329,7 @@ static void what_has_most_at_stake_comes_first(void **state)
 {
     (void)state;
     takt_trace *trace = build_late(1700000);
-    trace->facts.losses[TAKT_LOSS_CLOCK] = 1;
+    trace->losses[TAKT_LOSS_CLOCK] = 1;
     trace->facts.cost_ns = 510000;
     advised a = advise(trace);
     static const tkt_advice_kind order[] = {TKT_ADVICE_IDLE, TKT_ADVICE_LATE,    TKT_ADVICE_COST,

@@ -39,7 +39,7 @@ static takt_trace *build_lost(void)
     lose(trace, 1, "cudaLaunchKernel", forces);
     lose(trace, 1, "cudaLaunchKernel", forces);
     lose(trace, 1, "cudaLaunchKernel", enter(trace, 1, "forces", TKT_NO_SPAN));
-    trace->facts.losses[TAKT_LOSS_INCOMPLETE] = 8;
+    trace->losses[TAKT_LOSS_INCOMPLETE] = 8;
     return trace;
 }
 
@@ -117,7 +117,8 @@ static void nothing_but_lost_launches(void **state)
     build_track(trace, "main");
     lose(trace, 0, "cudaLaunchKernel", TKT_NO_SPAN);
     build_end(trace);
-    static const takt_format formats[] = {TAKT_TEXT, TAKT_MARKDOWN, TAKT_CSV, TAKT_JSON};
+    static const takt_format formats[] = {TAKT_FORMAT_TEXT, TAKT_FORMAT_MARKDOWN, TAKT_FORMAT_CSV,
+                                          TAKT_FORMAT_JSON};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         takt_report_options options = {.struct_size = sizeof options, .format = formats[i]};
         char *text = report_of(trace, "launches", &options);

@@ -271,8 +271,8 @@ static void other_paths_have_a_row_of_their_own(void **state)
     uint32_t unused = build_site(trace, "unused");
     assert_int_equal(tkt_fold_init(&trace->fold), TAKT_OK);
     uint32_t step = tkt_fold_child(&trace->fold, 0, site);
-    uint32_t other = tkt_fold_child(&trace->fold, step, TKT_SITE_OTHER);
-    uint32_t below = tkt_fold_child(&trace->fold, other, TKT_SITE_OTHER);
+    uint32_t other = tkt_fold_find_child(&trace->fold, step, TKT_SITE_OTHER);
+    uint32_t below = tkt_fold_find_child(&trace->fold, other, TKT_SITE_OTHER);
     tkt_fold_child(&trace->fold, step, unused);
     tkt_fold_add(&trace->fold, below, 30);
     tkt_fold_add(&trace->fold, other, 40);

@@ -165,6 +165,74 @@ static void without_memory_the_block_runs_as_often(void **state)
     assert_int_equal(runs, 3);
 }
 
+/* ---- Programs of other versions -------------------------------------------------------------- */
+
+enum {
+    SMALLER = offsetof(takt_timed, min_ns),
+    LARGER = sizeof(takt_timed) + 64
+};
+
+static void the_result_is_filled_as_far_as_the_caller_has_room(void **state)
+{
+    (void)state;
+    union {
+        takt_timed known;
+        unsigned char bytes[LARGER + 8];
+    } result;
+    const takt_timed_options options = {.struct_size = sizeof options, .repeat = 3};
+    for (size_t size = SMALLER; size <= LARGER; size += LARGER - SMALLER) {
+        memset(&result, 0xA5, sizeof result);
+        takt_timed_loop loop = takt_timed_begin(&result.known, size, &options);
+        while (takt_timed_next(&loop))
+            pass_ns(70);
+        takt_timed_end(&loop);
+        assert_int_equal(result.known.struct_size, size < LARGER ? size : sizeof result.known);
+        assert_int_equal(result.known.count, 3);
+        assert_true(result.known.mean_ns == 70);
+        for (size_t i = size; i < sizeof result; i++)
+            assert_int_equal(result.bytes[i], 0xA5);
+    }
+    for (size_t i = sizeof result.known; i < LARGER; i++)
+        assert_int_equal(result.bytes[i], 0);
+}
+
+static unsigned rounds_of(takt_timed *result, size_t size, const takt_timed_options *options)
+{
+    unsigned count = 0;
+    takt_timed_loop loop = takt_timed_begin(result, size, options);
+    for (; takt_timed_next(&loop); count++)
+        continue;
+    takt_timed_end(&loop);
+    return count;
+}
+
+static void wrong_sizes_are_told_and_the_block_runs(void **state)
+{
+    (void)state;
+    takt_timed result = {.count = 77};
+    takt_timed_options options = {
+        .struct_size = offsetof(takt_timed_options, warmup), .repeat = 5, .warmup = 1000};
+    takt_set_log(keep_line, NULL);
+    forget_lines();
+    assert_int_equal(rounds_of(&result, sizeof result, &options), 5);
+    assert_int_equal(count_lines(-1, ""), 0);
+    options.struct_size = 0;
+    assert_int_equal(rounds_of(&result, sizeof result, &options), 1);
+    assert_int_equal(count_lines(-1, "a timed block runs without its options"), 1);
+    result.count = 77;
+    assert_int_equal(rounds_of(&result, 0, NULL), 1);
+    assert_int_equal(rounds_of(&result, SIZE_MAX, NULL), 1);
+    assert_int_equal(count_lines(-1, "a timed block gives no result"), 2);
+    assert_int_equal(result.count, 77);
+    result.struct_size = 0;
+    capture_stdout();
+    takt_timed_print(&result);
+    takt_timed_print(NULL);
+    assert_string_equal(captured_stdout(), "");
+    assert_int_equal(count_lines(-1, "takt_timed_print() was given"), 2);
+    takt_set_log(NULL, NULL);
+}
+
 /* ---- Printing -------------------------------------------------------------------------------- */
 
 static void the_result_is_printed_a_value_a_line(void **state)
@@ -197,8 +265,11 @@ static void the_result_is_printed_a_value_a_line(void **state)
 static void rates_say_whose_time_divides(void **state)
 {
     (void)state;
-    const takt_timed device = {.flops_per_second = 1e11, .work_ns = 1e6, .is_device_work = true};
-    const takt_timed lost = {.flops_per_second = NAN};
+    const takt_timed device = {.struct_size = sizeof device,
+                               .flops_per_second = 1e11,
+                               .work_ns = 1e6,
+                               .is_device_work = true};
+    const takt_timed lost = {.struct_size = sizeof lost, .flops_per_second = NAN};
     capture_stdout();
     takt_timed_print(&device);
     takt_timed_print(&lost);
@@ -212,7 +283,8 @@ static void rates_say_whose_time_divides(void **state)
 static void what_devices_did_is_printed_apart(void **state)
 {
     (void)state;
-    const takt_timed result = {.device_activities = 5,
+    const takt_timed result = {.struct_size = sizeof result,
+                               .device_activities = 5,
                                .count = 2,
                                .device_mean_ns = 1500,
                                .device_median_ns = 1400,
@@ -238,7 +310,8 @@ static void what_devices_did_is_printed_apart(void **state)
 static void a_result_without_rounds_prints_no_times(void **state)
 {
     (void)state;
-    const takt_timed none = {.struct_size = sizeof none}, one = {.count = 1, .mean_ns = 1};
+    const takt_timed none = {.struct_size = sizeof none};
+    const takt_timed one = {.struct_size = sizeof one, .count = 1, .mean_ns = 1};
     capture_stdout();
     takt_timed_print(&none);
     takt_timed_print(&one);
@@ -259,6 +332,8 @@ int main(void)
         TEST(blocks_nest),
         TEST(reported_memory_is_told),
         TEST(without_memory_the_block_runs_as_often),
+        TEST(the_result_is_filled_as_far_as_the_caller_has_room),
+        TEST(wrong_sizes_are_told_and_the_block_runs),
         TEST(the_result_is_printed_a_value_a_line),
         TEST(rates_say_whose_time_divides),
         TEST(what_devices_did_is_printed_apart),

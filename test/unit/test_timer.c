@@ -147,7 +147,8 @@ static void an_inactive_timer_touches_nothing(void **state)
     (void)state;
     double elapsed_ms = -1;
     takt_samples samples = {0};
-    takt_timer_options options = {.inactive = true,
+    takt_timer_options options = {.struct_size = sizeof options,
+                                  .inactive = true,
                                   .elapsed_ms = &elapsed_ms,
                                   .samples = &samples,
                                   .filter = TAKT_TIMING_ALL};
@@ -164,6 +165,36 @@ static void an_inactive_timer_touches_nothing(void **state)
     assert_string_equal(captured_stdout(), "");
     assert_true(elapsed_ms == -1);
     assert_int_equal(samples.count, 0);
+}
+
+static unsigned evaluations;
+
+static bool evaluated(bool value)
+{
+    evaluations++;
+    return value;
+}
+
+static void options_are_evaluated_once_and_not_at_all_while_timers_are_off(void **state)
+{
+    (void)state;
+    evaluations = 0;
+    {
+        TAKT_TIMER("on", .silent = evaluated(true));
+    }
+    assert_int_equal(evaluations, 1);
+    {
+        TAKT_TIMER("inactive", .inactive = evaluated(true));
+    }
+    assert_int_equal(evaluations, 2);
+    takt_timers_enable(false);
+    {
+        TAKT_TIMER("off", .silent = evaluated(true));
+        TAKT_TIMER_BEGIN(pair, "off", .silent = evaluated(true));
+        takt_timers_enable(true);
+        assert_true(TAKT_TIMER_END(pair) == 0);
+    }
+    assert_int_equal(evaluations, 2);
 }
 
 static void switching_off_leaves_running_timers_alone(void **state)
@@ -188,6 +219,44 @@ static void a_timer_ends_once(void **state)
     assert_true(takt_timer_end(&timer) == 0);
     assert_true(takt_timer_end(NULL) == 0);
     assert_string_equal(captured_stdout(), "once took 0.00 ms\n");
+}
+
+/* What a program has behind its options and timers stays as it is, and what is behind the options
+ * of an older one is not read. */
+static void options_of_an_older_program_read_as_zero_behind_their_end(void **state)
+{
+    (void)state;
+    double elapsed_ms = -1;
+    struct {
+        takt_timer timer;
+        uint64_t canary;
+    } old = {.canary = 0x1122334455667788};
+    takt_timer_options options = {.struct_size = offsetof(takt_timer_options, elapsed_ms),
+                                  .silent = true,
+                                  .elapsed_ms = &elapsed_ms,
+                                  .extra = (const char *)1};
+    takt_timer_begin(&old.timer, "old", &options);
+    pass_ns(MS);
+    assert_true(takt_timer_end(&old.timer) == 1);
+    assert_true(elapsed_ms == -1);
+    assert_true(old.canary == 0x1122334455667788);
+}
+
+static void options_without_their_size_are_refused_in_the_log(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, 7, (size_t)1 << 20, SIZE_MAX};
+    capture_stdout();
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        takt_timer_options options = {.struct_size = sizes[i]};
+        takt_timer timer;
+        forget_lines();
+        takt_timer_begin(&timer, "by hand", &options);
+        pass_ns(MS);
+        assert_true(takt_timer_end(&timer) == 0);
+        assert_int_equal(count_lines(TAKT_LOG_ERROR, "timer by hand does nothing: struct_size"), 1);
+    }
+    assert_string_equal(captured_stdout(), "");
 }
 
 static void options_of_another_size_are_taken_or_the_timer_is_inactive(void **state)
@@ -309,8 +378,11 @@ int main(void)
         TEST(a_hundred_nested_timers_stay_on_their_lines),
         TEST(the_duration_is_returned_stored_and_collected),
         TEST(an_inactive_timer_touches_nothing),
+        TEST(options_are_evaluated_once_and_not_at_all_while_timers_are_off),
         TEST(switching_off_leaves_running_timers_alone),
         TEST(a_timer_ends_once),
+        TEST(options_of_an_older_program_read_as_zero_behind_their_end),
+        TEST(options_without_their_size_are_refused_in_the_log),
         TEST(options_of_another_size_are_taken_or_the_timer_is_inactive),
         TEST(nvtx_without_a_tool_changes_nothing),
         TEST(a_timer_inside_a_recording_is_a_scope),

@@ -33,7 +33,7 @@ static void halo(void)
 
 static takt_timing *begin(uint32_t filter)
 {
-    const takt_timing_options options = {.filter = filter};
+    const takt_timing_options options = {.struct_size = sizeof options, .filter = filter};
     takt_timing *timing = NULL;
     assert_int_equal(takt_timing_begin(&options, &timing), TAKT_OK);
     return timing;

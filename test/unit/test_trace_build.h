@@ -313,7 +313,7 @@ MAYBE_UNUSED static void make_facts(takt_trace *trace)
     facts->clock_uncertainty_ns = 31.25;
     facts->cost_ns = 12345.5;
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        facts->losses[i] = i == TAKT_LOSS_CUT ? 0 : (uint64_t)i * 1000000007;
+        trace->losses[i] = i == TAKT_LOSS_CUT ? 0 : (uint64_t)i * 1000000007;
     facts->device_uncertainty_ns = 250.5;
     facts->device_resolution_ns = 32;
     facts->device_uncertainty_is_least = true;
@@ -323,7 +323,7 @@ MAYBE_UNUSED static void make_facts(takt_trace *trace)
     trace->with_flops = true;
     trace->device_peak = (tkt_peak){67.5e12, 3.35e12};
     trace->host_peak = (tkt_peak){1e11, 0.5};
-    trace->memory = (tkt_memory_totals){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, UINT64_MAX};
+    trace->memory = (tkt_memory_totals){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, UINT64_MAX, 1};
     make_all_steps(trace);
 }
 
@@ -490,7 +490,7 @@ MAYBE_UNUSED static void same_facts(const takt_trace *a, const takt_trace *b)
     SAME(x->begun_before, y->begun_before);
     SAME(x->unfinished, y->unfinished);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        SAME(x->losses[i], y->losses[i]);
+        SAME(a->losses[i], b->losses[i]);
     assert_memory_equal(&a->memory, &b->memory, sizeof a->memory);
     same_stats(&a->all_steps.stats, &b->all_steps.stats);
     assert_memory_equal(&a->all_steps.histogram, &b->all_steps.histogram,

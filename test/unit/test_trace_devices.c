@@ -253,7 +253,7 @@ static void activities_belong_to_the_scopes_that_launched_them(void **state)
     assert_int_equal(joined.activities, 5);
     assert_int_equal(joined.unattributed, 1);
     assert_int_equal(joined.missing, 2);
-    assert_int_equal(trace->facts.losses[TAKT_LOSS_UNATTRIBUTED], 1);
+    assert_int_equal(trace->losses[TAKT_LOSS_UNATTRIBUTED], 1);
     assert_int_equal(trace->activities.count, 5);
     check_work(trace, 0, "kernel first", "step", c + 100, 10);
     check_work(trace, 1, "kernel ?", "", a + 2, 1);

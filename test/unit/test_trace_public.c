@@ -110,7 +110,7 @@ static void memory_is_that_of_the_host_and_then_of_devices(void **state)
 {
     (void)state;
     takt_trace *trace = make_trace();
-    trace->memory = (tkt_memory_totals){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+    trace->memory = (tkt_memory_totals){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1};
     ADD(&trace->device_memory, (tkt_device_memory){.device = text(trace, "cuda:1"),
                                                    .totals = {.current_bytes = 12},
                                                    .free_bytes = 13,
@@ -133,6 +133,7 @@ static void memory_is_that_of_the_host_and_then_of_devices(void **state)
     assert_int_equal(totals.since_start.allocations, 9);
     assert_int_equal(totals.since_start.frees, 10);
     assert_int_equal(totals.since_start.unmatched_frees, 11);
+    assert_true(totals.is_of_recording);
     assert_int_equal(totals.capacity_bytes, 0);
     assert_int_equal(takt_trace_memory_totals(trace, 1, &totals), TAKT_OK);
     assert_string_equal(totals.device, "cuda:1");

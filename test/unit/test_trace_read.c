@@ -97,7 +97,7 @@ static void a_file_cut_anywhere_is_read_up_to_there(void **state)
         outcome out = try_bytes(bytes, size);
         assert_int_equal(out.status, TAKT_OK);
         size_t left = size - last_packet_end(bytes, size);
-        assert_int_equal(out.trace->facts.losses[TAKT_LOSS_CUT], left);
+        assert_int_equal(out.trace->losses[TAKT_LOSS_CUT], left);
         assert_int_equal(out.trace->facts.ending, TAKT_ENDING_CUT);
         bool has_facts = out.trace->facts.end_ns == END_NS;
         assert_int_equal(out.trace->facts.known_until_ns, has_facts ? END_NS : 0);
@@ -148,7 +148,7 @@ static void zeros_behind_a_cut_belong_to_it(void **state)
     size_t size = last_packet_end((const uint8_t *)file.data, file.size - 1);
     memset(file.data + size, 0, file.size - size);
     takt_trace *cut = read_bytes(file.data, file.size);
-    assert_int_equal(cut->facts.losses[TAKT_LOSS_CUT], file.size - size);
+    assert_int_equal(cut->losses[TAKT_LOSS_CUT], file.size - size);
     takt_trace_release(cut);
     takt_trace_release(trace);
     tkt_free(file.data);
@@ -161,7 +161,7 @@ static void a_cut_is_still_told_when_it_is_written_again(void **state)
     memory_sink file = write_trace(trace);
     takt_trace *cut = read_bytes(file.data, file.size - 1);
     takt_trace *again = write_and_read(cut);
-    assert_true(cut->facts.losses[TAKT_LOSS_CUT] > 0);
+    assert_true(cut->losses[TAKT_LOSS_CUT] > 0);
     same_trace(cut, again);
     takt_trace_release(again);
     takt_trace_release(cut);
@@ -538,7 +538,7 @@ static void a_packed_file_is_read_and_may_be_cut(void **state)
             continue;
         assert_int_equal(out.status, TAKT_OK);
         is_beginning_of(out.trace, trace);
-        assert_true(out.trace->facts.losses[TAKT_LOSS_CUT] > 0);
+        assert_true(out.trace->losses[TAKT_LOSS_CUT] > 0);
         takt_trace_release(out.trace);
     }
     tkt_free(packed.data);

@@ -61,7 +61,7 @@ static void put_losses(const takt_trace *trace, html_bytes *out)
 
     html_print(out, "[");
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
-        uint64_t count = takt_trace_facts(trace)->losses[i];
+        uint64_t count = takt_trace_loss(trace, (takt_loss)i);
         if (!count)
             continue;
         html_print(out, "%s{\"name\": \"%s\", \"text\": \"%s\", \"count\": %" PRIu64 "}",

@@ -80,7 +80,8 @@ static takt_status append(void *user, const void *data, size_t size)
 /* The reports that this trace can give; others are not there. */
 static void put_tables(const takt_trace *trace, html_bytes *out)
 {
-    const takt_report_options options = {.format = TAKT_JSON, .rows = HTML_TABLE_ROWS};
+    const takt_report_options options = {
+        .struct_size = sizeof options, .format = TAKT_FORMAT_JSON, .rows = HTML_TABLE_ROWS};
     const takt_sink sink = {append, out};
     const char *name;
     bool is_first = true;

@@ -87,10 +87,9 @@ static const table_column loss_columns[] = {
 
 static bool fill_losses(const table_source *source, table_row *row)
 {
-    const takt_facts *facts = takt_trace_facts(source->trace);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
         table_put_text(row, takt_loss_name((takt_loss)i));
-        table_put_uint(row, facts->losses[i]);
+        table_put_uint(row, takt_trace_loss(source->trace, (takt_loss)i));
         table_put_text(row, takt_loss_text((takt_loss)i));
         if (!table_row_end(row))
             return false;

@@ -99,8 +99,9 @@ static bool fill_totals(const table_source *source, table_row *row)
 {
     takt_memory_totals totals;
     for (size_t i = 0; takt_trace_memory_totals(source->trace, i, &totals) == TAKT_OK; i++)
-        if (is_reported(&totals) && !(put_period(&totals, &totals.recording, row) &&
-                                      put_period(&totals, &totals.since_start, row)))
+        if (is_reported(&totals) &&
+            !(put_period(&totals, &totals.recording, row) &&
+              (totals.is_of_recording || put_period(&totals, &totals.since_start, row))))
             return false;
     return true;
 }

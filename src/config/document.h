@@ -1,0 +1,11 @@
+/* What the texts for people share. */
+#ifndef TKT_CONFIG_DOCUMENT_H
+#define TKT_CONFIG_DOCUMENT_H
+
+#include "base/writer.h"
+#include "config/schema.h"
+
+/* Writes the key's default as YAML has it. */
+void tkt_config_put_default(tkt_writer *writer, const tkt_config_key *key);
+
+#endif

@@ -1,0 +1,236 @@
+/* Counters that stand still while several scopes begin and end: that of an aarch64 machine may
+ * have 40 ns a tick. The test's clock passes when the test says so; the last case takes the real
+ * one, which `make check-aarch64` makes coarse. */
+#include "profiler/session.h"
+
+#include "test_profiler.h"
+
+#include <pthread.h>
+
+static int set_up(void **state)
+{
+    (void)state;
+    tkt_clock_fake(read_test_clock);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    tkt_clock_fake(NULL);
+    return 0;
+}
+
+static tkt_window *open_window(uint32_t modes)
+{
+    const tkt_wish wish = {.modes = modes, .mask = TAKT_NORMAL_BIT};
+    tkt_window *window;
+    assert_int_equal(tkt_window_open(&wish, &window), TAKT_OK);
+    pass_ns(10);
+    return window;
+}
+
+static takt_trace *seal(tkt_window *window)
+{
+    takt_trace *trace;
+    tkt_window_end(window, tkt_ticks());
+    assert_int_equal(tkt_window_seal(window, &trace), TAKT_OK);
+    tkt_window_close(window);
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    pass_ns(10);
+    return trace;
+}
+
+static void assert_span(const takt_trace *trace, size_t index, const char *name, uint32_t parent,
+                        uint64_t duration_ns)
+{
+    const tkt_span *span = &trace->tracks.items[0].spans.items[index];
+    const tkt_trace_site *site = &trace->sites.items[tkt_span_site(span)];
+    assert_string_equal(tkt_trace_text(trace, site->name), name);
+    assert_int_equal(span->parent, parent);
+    assert_int_equal(span->end_ns - span->begin_ns, duration_ns);
+}
+
+static void end_and_begin(const char *ended, const char *open)
+{
+    takt_begin(ended);
+    takt_end();
+    takt_begin(open);
+}
+
+/* Its frame has the depth and the begin of the last record. */
+static void an_open_scope_is_there_though_one_ended_in_its_tick(void **state)
+{
+    (void)state;
+    static const char *const ended[] = {"other", "open"};
+    for (int i = 0; i < 2; i++) {
+        tkt_window *window = open_window(TKT_KEEP);
+        end_and_begin(ended[i], "open");
+        pass_ns(100);
+        takt_trace *trace = seal(window);
+        takt_end();
+        assert_int_equal(trace->facts.span_count, 2);
+        assert_int_equal(trace->facts.unfinished, 1);
+        assert_span(trace, 0, ended[i], TKT_NO_SPAN, 0);
+        assert_span(trace, 1, "open", TKT_NO_SPAN, 100);
+        takt_trace_release(trace);
+    }
+}
+
+static void *wait_in_a_scope(void *barrier)
+{
+    end_and_begin("wait", "wait");
+    pthread_barrier_wait(barrier);
+    pthread_barrier_wait(barrier);
+    takt_end();
+    return NULL;
+}
+
+static void another_threads_is_there_too(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    pthread_barrier_t barrier;
+    pthread_barrier_init(&barrier, NULL, 2);
+    tkt_window *window = open_window(TKT_KEEP);
+    assert_int_equal(pthread_create(&thread, NULL, wait_in_a_scope, &barrier), 0);
+    pthread_barrier_wait(&barrier);
+    pass_ns(100);
+    takt_trace *trace = seal(window);
+    pthread_barrier_wait(&barrier);
+    pthread_join(thread, NULL);
+    pthread_barrier_destroy(&barrier);
+    assert_int_equal(trace->facts.unfinished, 1);
+    assert_span(trace, 0, "wait", TKT_NO_SPAN, 0);
+    assert_span(trace, 1, "wait", TKT_NO_SPAN, 100);
+    takt_trace_release(trace);
+}
+
+static void a_summary_counts_the_open_one(void **state)
+{
+    (void)state;
+    tkt_window *window = open_window(TKT_FOLD);
+    end_and_begin("call", "call");
+    pass_ns(100);
+    takt_trace *trace = seal(window);
+    takt_end();
+    const tkt_fold *fold = tkt_trace_fold(trace);
+    assert_int_equal(fold->count, 2);
+    assert_int_equal(fold->items[1].stats.count, 2);
+    assert_int_equal(fold->items[1].stats.total_ns, 100);
+    takt_trace_release(trace);
+}
+
+static void what_begins_in_one_tick_keeps_its_order_and_parents(void **state)
+{
+    (void)state;
+    tkt_window *window = open_window(TKT_KEEP);
+    for (int i = 0; i < 2; i++) {
+        TAKT_SCOPE("outer");
+        {
+            TAKT_SCOPE("first");
+            TAKT_SCOPE("within");
+        }
+        TAKT_SCOPE("second");
+        TAKT_PHASE("a");
+        TAKT_PHASE("b");
+    }
+    takt_trace *trace = seal(window);
+    assert_int_equal(trace->facts.span_count, 12);
+    for (uint32_t i = 0; i < 12; i += 6) {
+        assert_span(trace, i, "outer", TKT_NO_SPAN, 0);
+        assert_span(trace, i + 1, "first", i, 0);
+        assert_span(trace, i + 2, "within", i + 1, 0);
+        assert_span(trace, i + 3, "second", i, 0);
+        assert_span(trace, i + 4, "a", i + 3, 0);
+        assert_span(trace, i + 5, "b", i + 3, 0);
+    }
+    takt_trace_release(trace);
+}
+
+static void one_round(void)
+{
+    takt_begin("round");
+    pass_ns(10);
+    takt_begin("child");
+    takt_end();
+    takt_end();
+}
+
+/* The first round ends in the tick in which the window begins, and its child began there, too. */
+static void what_ended_in_a_windows_first_tick_is_before_it(void **state)
+{
+    (void)state;
+    tkt_window *all = open_window(TKT_KEEP);
+    one_round();
+    tkt_window *window = open_window(TKT_KEEP);
+    one_round();
+    takt_trace *trace = seal(window);
+    assert_int_equal(trace->facts.span_count, 2);
+    assert_span(trace, 0, "round", TKT_NO_SPAN, 10);
+    assert_span(trace, 1, "child", 0, 0);
+    takt_trace_release(trace);
+    tkt_window_close(all);
+}
+
+static void marks_and_arguments_of_one_tick_belong_where_they_were(void **state)
+{
+    (void)state;
+    tkt_window *window = open_window(TKT_KEEP | TKT_ARGUMENTS);
+    for (int i = 0; i < 3; i++) {
+        TAKT_SCOPE("scope");
+        TAKT_ARG("i", i);
+        TAKT_MARK("mark");
+    }
+    takt_trace *trace = seal(window);
+    assert_int_equal(trace->marks.count, 3);
+    const tkt_track *track = &trace->tracks.items[0];
+    assert_int_equal(track->args.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(track->args.items[i].span, i);
+        assert_int_equal(track->args.items[i].value.i, i);
+    }
+    takt_trace_release(trace);
+}
+
+/* The block's scope is ended by the end of the pair around it. When the block itself ends, another
+ * scope stands in the same place of the stack, and may have begun in the same tick. */
+static void a_block_ends_no_scope_but_its_own(void **state)
+{
+    (void)state;
+    enum {
+        TIMES = 2000
+    };
+    tkt_clock_fake(NULL);
+    tkt_window *window = open_window(TKT_KEEP);
+    for (int i = 0; i < TIMES; i++) {
+        takt_begin("pair");
+        {
+            TAKT_SCOPE("block");
+            takt_end();
+            takt_begin("outer");
+            takt_begin("inner");
+        }
+        takt_end();
+        takt_end();
+    }
+    takt_trace *trace = seal(window);
+    assert_int_equal(trace->losses[TAKT_LOSS_MISMATCH], TIMES); /* the blocks */
+    assert_int_equal(trace->facts.span_count, 4 * TIMES);
+    assert_int_equal(trace->facts.unfinished, 0);
+    takt_trace_release(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_open_scope_is_there_though_one_ended_in_its_tick),
+        cmocka_unit_test(another_threads_is_there_too),
+        cmocka_unit_test(a_summary_counts_the_open_one),
+        cmocka_unit_test(what_begins_in_one_tick_keeps_its_order_and_parents),
+        cmocka_unit_test(what_ended_in_a_windows_first_tick_is_before_it),
+        cmocka_unit_test(marks_and_arguments_of_one_tick_belong_where_they_were),
+        cmocka_unit_test(a_block_ends_no_scope_but_its_own),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
