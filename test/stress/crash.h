@@ -7,6 +7,7 @@
 
 #define WORKERS 2u
 #define INNERS  8u
+#define MOST    8000u /* outer scopes of a worker: no ring and no table of texts gets full */
 
 /* What a worker has done for certain, each stored right behind it; `begun` right before. */
 typedef struct crash_worker {
