@@ -25,8 +25,8 @@ static __attribute__((noinline)) void run_scope(uint64_t count)
     }
 }
 
-/* Memory whose pages are large where the system has any: with small ones a run's figure would depend
- * on where its pages lie in the caches, and differ from the next one's by half. */
+/* Memory whose pages are large where the system has any: with small ones a run's figure would
+ * depend on where its pages lie in the caches, and differ from the next one's by half. */
 static char *take_memory(size_t bytes)
 {
     const size_t page_bytes = (size_t)2 << 20;
