@@ -376,7 +376,10 @@ static void step(takt_profiler *profiler)
     profiler->step++;
     takt_action next = takt_schedule_action(&profiler->options.given.schedule, profiler->step);
     bool changes = tkt_transition(profiler->action, next) != 0;
-    go_to(profiler, next, now);
+    if (changes)
+        go_to(profiler, next, now);
+    else
+        profiler->action = next;
     bool was_delivered = deliver(profiler);
     profiler->step_begin = changes || was_delivered ? tkt_ticks() : now;
 }
