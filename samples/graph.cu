@@ -51,14 +51,14 @@ static cudaGraphExec_t capture(cudaStream_t stream, double *heat[2], takt::Event
 
 /* Launches the steps with a profiler around them, which prints which scope the device worked for.
  * The graph is made while it records: CUDA reports as a whole only graphs that were made so. */
-static void run(const char *title, bool whole_graphs, cudaStream_t stream, double *heat[2])
+static void run(const char *title, takt_graph graph, cudaStream_t stream, double *heat[2])
 {
     static const char *const reports[] = {"scopes", "activities"};
     takt::Event middle, end;
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     options.reports = reports;
     options.report_count = 2;
-    options.whole_graphs = whole_graphs;
+    options.graph = graph;
     takt::Profiler profiler(options);
     std::printf("%s:\n", title);
     profiler.start();
@@ -88,8 +88,8 @@ int main()
         CHECK(cudaMalloc(&heat[i], cells * sizeof(double)));
     CHECK(cudaMemcpy(heat[0], host.data(), cells * sizeof(double), cudaMemcpyHostToDevice));
 
-    run("Node by node", false, stream, heat);
-    run("Each launch as one", true, stream, heat);
+    run("Node by node", TAKT_GRAPH_NODE, stream, heat);
+    run("Each launch as one", TAKT_GRAPH_LAUNCH, stream, heat);
 
     CHECK(cudaMemcpy(host.data(), heat[0], cells * sizeof(double), cudaMemcpyDeviceToHost));
     double sum = 0.0, highest = 0.0;

@@ -25,6 +25,10 @@ extern "C" {
 #define TAKT_TIMING_GRAPH   0x10u /* with kernels: nodes, one by one; without: whole launches */
 #define TAKT_TIMING_ALL     0xFFFFFFFFu
 
+/* What profilers and timed blocks observe: bits of `activities`. */
+#define TAKT_ACTIVITIES_CPU  0x1u /* scopes, and what belongs to them */
+#define TAKT_ACTIVITIES_CUDA 0x2u
+
 /* What a copy goes from and to; the values are CUPTI's. */
 typedef enum takt_memory_kind {
     TAKT_MEMORY_UNKNOWN,

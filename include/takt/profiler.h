@@ -85,7 +85,15 @@ typedef struct takt_category_switch {
     bool        is_on;
 } takt_category_switch;
 
-/* How to profile. Start from TAKT_PROFILER_OPTIONS_INIT; a zero field means what its comment says.
+/* For what is on where nothing is said. */
+typedef enum takt_choice { TAKT_DEFAULT, TAKT_ON, TAKT_OFF } takt_choice;
+
+typedef enum takt_graph {
+    TAKT_GRAPH_NODE,  /* each node of a CUDA graph is an activity */
+    TAKT_GRAPH_LAUNCH /* each launch of a graph is one */
+} takt_graph;
+
+/* How to profile, under the names of the configuration's keys. Start from TAKT_PROFILER_OPTIONS_INIT; a zero field means what its comment says.
  * Everything it points to is copied by takt_profiler_create(). */
 typedef struct takt_profiler_options {
     size_t        struct_size; /* set by the initialiser */
@@ -98,12 +106,12 @@ typedef struct takt_profiler_options {
                                       * those of CUDA devices; 0: 256 MiB */
     uint32_t      level;             /* finest level that is recorded; 0: TAKT_LEVEL_NORMAL */
     bool          synchronize;       /* wait for all devices before each step boundary */
-    bool          foreground;        /* seal and export inside takt_profiler_step() */
-    bool          no_arguments;      /* leave out TAKT_ARG values (record_shapes: false) */
-    bool          no_memory;         /* leave out memory events, of the host and of devices
-                                      * (profile_memory: false) */
-    bool          no_host;           /* leave out scopes (activities without cpu) */
     bool          with_flops;        /* show declared work in tables */
+    takt_choice   background;        /* seal and export beside the program, and not inside
+                                      * takt_profiler_step(); on */
+    takt_choice   record_shapes;     /* values of TAKT_ARG; on */
+    takt_choice   profile_memory;    /* memory events, of the host and of devices; on */
+    uint32_t      activities;        /* TAKT_ACTIVITIES_ bits; 0: all */
     uint32_t      filter;            /* TAKT_TIMING_ bits of activities kept; 0: all */
     const takt_category_switch *categories;
     size_t        category_count;
@@ -121,10 +129,7 @@ typedef struct takt_profiler_options {
     uint64_t           max_trace_bytes; /* of one file; more goes into a next one; 0: 256 MiB */
     bool               stream;          /* write a Perfetto trace while recording */
 
-    bool               no_devices;      /* leave out CUDA (activities without cuda) */
-    bool               whole_graphs;    /* a CUDA graph's launch is one activity (graph: launch),
-                                         * and so it is without kernels in `filter`; otherwise each
-                                         * of its nodes is one */
+    takt_graph         graph;           /* TAKT_GRAPH_LAUNCH, too, without kernels in `filter` */
     const char *const *builtin;         /* as takt_kernel_builtin() takes them */
     size_t             builtin_count;
     bool               view;            /* takt_profiler_stop() runs `takt view` for the last trace:
@@ -139,7 +144,7 @@ typedef struct takt_profiler_options {
     uint32_t           device_wait_ms;  /* how long sealing a cycle waits at most for devices to
                                          * finish what the cycle launched; what has not finished by
                                          * then is counted as incomplete; 0: 10000 */
-    uint32_t           report_width;    /* columns of printed reports; 0: the terminal's, or 160 */
+    uint32_t           width;    /* columns of printed reports; 0: the terminal's, or 160 */
     uint32_t           rank;            /* of this process, and of how many: names of files have it
                                          * (NAME.rank3.0.pftrace); world_size 0: both are as the
                                          * variables of MPI's launchers, Slurm or torchrun say */

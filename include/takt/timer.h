@@ -100,8 +100,9 @@ typedef struct takt_timed_options {
     size_t   struct_size; /* sizeof(takt_timed_options); the macro sets it */
     uint32_t repeat;      /* repetitions that count; default 1 */
     uint32_t warmup;      /* repetitions before them that do not; default 0 */
-    bool     no_devices;  /* leave CUDA alone: launches cost what they cost without Takt, and rates
-                           * divide by the host's time, so use it with `synchronize` */
+    uint32_t activities;  /* TAKT_ACTIVITIES_CPU leaves CUDA alone: launches cost what they cost
+                           * without Takt, and rates divide by the host's time, so use it with
+                           * `synchronize`; 0: all */
     bool     synchronize; /* wait for all CUDA devices in use at the end of each repetition; without
                            * it, the host's times are those of launching */
 } takt_timed_options;

@@ -51,9 +51,9 @@ static void put_meaning(const takt_config *config)
     put_text("name", options.name);
     put_text("mode", modes[options.mode]);
     put_schedule(&options.schedule);
-    put_truth("cpu", !options.no_host);
-    put_truth("cuda", !options.no_devices);
-    put_text("graph", options.whole_graphs ? "launch" : "node");
+    put_truth("cpu", options.activities & TAKT_ACTIVITIES_CPU);
+    put_truth("cuda", options.activities & TAKT_ACTIVITIES_CUDA);
+    put_text("graph", options.graph == TAKT_GRAPH_LAUNCH ? "launch" : "node");
     put_names("reports", options.reports, options.report_count);
     put_names("traces", options.traces, options.trace_count);
     put_text("directory", options.directory);

@@ -78,7 +78,7 @@ static double scope_cost_ns(void)
     takt_profiler *profiler = NULL;
     double cost_ns = -1.0;
 
-    options.no_devices = true;
+    options.activities = TAKT_ACTIVITIES_CPU;
     if (takt_profiler_create(&options, &profiler) == TAKT_OK &&
         takt_profiler_start(profiler) == TAKT_OK) {
         cost_ns = measure_scope_ns();

@@ -142,7 +142,7 @@ static void put_observed(tkt_writer *writer, const tkt_config_value *values)
         if (observed >> i & 1)
             tkt_writer_format(writer, "%s%s", observed & ((1u << i) - 1) ? ", " : "",
                               key->words[i]);
-    if (observed & TKT_CONFIG_CUDA)
+    if (observed & TAKT_ACTIVITIES_CUDA)
         tkt_writer_format(writer, ", each %s of a CUDA graph",
                           tkt_config_keys[TKT_CONFIG_GRAPH].words[values[TKT_CONFIG_GRAPH].number]);
     tkt_writer_text(writer, "\n");

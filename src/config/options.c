@@ -75,6 +75,11 @@ static const char *const *traces_of(tkt_config_state *state, size_t *count)
     return names_of(state, TKT_CONFIG_TRACES, is_summary ? holds_summaries : NULL, count);
 }
 
+static takt_choice choice_of(const tkt_config_value *value)
+{
+    return value->number ? TAKT_ON : TAKT_OFF;
+}
+
 takt_status tkt_config_build_options(tkt_config_state *state)
 {
     const tkt_config_value *values = state->values;
@@ -87,13 +92,12 @@ takt_status tkt_config_build_options(tkt_config_state *state)
         .max_memory_bytes = values[TKT_CONFIG_MAX_MEMORY].number,
         .level = (uint32_t)values[TKT_CONFIG_LEVEL].number,
         .synchronize = values[TKT_CONFIG_SYNCHRONIZE].number != 0,
-        .foreground = values[TKT_CONFIG_BACKGROUND].number == 0,
-        .no_arguments = values[TKT_CONFIG_RECORD_SHAPES].number == 0,
+        .background = choice_of(&values[TKT_CONFIG_BACKGROUND]),
+        .record_shapes = choice_of(&values[TKT_CONFIG_RECORD_SHAPES]),
+        .profile_memory = choice_of(&values[TKT_CONFIG_PROFILE_MEMORY]),
+        .activities = (uint32_t)values[TKT_CONFIG_ACTIVITIES].number,
+        .graph = (takt_graph)values[TKT_CONFIG_GRAPH].number,
         .with_stack = values[TKT_CONFIG_WITH_STACK].number != 0,
-        .no_memory = values[TKT_CONFIG_PROFILE_MEMORY].number == 0,
-        .no_host = (values[TKT_CONFIG_ACTIVITIES].number & TKT_CONFIG_CPU) == 0,
-        .no_devices = (values[TKT_CONFIG_ACTIVITIES].number & TKT_CONFIG_CUDA) == 0,
-        .whole_graphs = values[TKT_CONFIG_GRAPH].number == TKT_CONFIG_GRAPH_LAUNCH,
         .with_flops = values[TKT_CONFIG_WITH_FLOPS].number != 0,
         .peak_flops = (double)values[TKT_CONFIG_PEAK_FLOPS].number,
         .peak_bandwidth = (double)values[TKT_CONFIG_PEAK_BANDWIDTH].number,
@@ -110,7 +114,7 @@ takt_status tkt_config_build_options(tkt_config_state *state)
         .stream = values[TKT_CONFIG_STREAM].number != 0,
         .crash_safe = values[TKT_CONFIG_CRASH_SAFE].number != 0,
         .view = values[TKT_CONFIG_VIEW].number != 0,
-        .report_width = (uint32_t)values[TKT_CONFIG_WIDTH].number,
+        .width = (uint32_t)values[TKT_CONFIG_WIDTH].number,
     };
     options.reports =
         names_of(state, TKT_CONFIG_REPORTS, tkt_config_has_report, &options.report_count);

@@ -62,14 +62,6 @@ typedef enum tkt_config_id {
     TKT_CONFIG_ID_COUNT
 } tkt_config_id;
 
-/* Bits of profiling.activities. */
-#define TKT_CONFIG_CPU  1u
-#define TKT_CONFIG_CUDA 2u
-
-/* Numbers of profiling.graph. */
-#define TKT_CONFIG_GRAPH_NODE   0u
-#define TKT_CONFIG_GRAPH_LAUNCH 1u
-
 #define TKT_CONFIG_ITEMS_MAX  64  /* of one list */
 #define TKT_CONFIG_ITEM_BYTES 255 /* of one of its items */
 

@@ -185,7 +185,7 @@ static void print_report(tkt_cycle *cycle, const char *name)
     const takt_report_options how = {.struct_size = sizeof how,
                                      .color = tkt_print_in_color(),
                                      .with_flops = options->with_flops,
-                                     .width = tkt_print_width(options->report_width),
+                                     .width = tkt_print_width(options->width),
                                      .width_key = "output.width: "};
     takt_sink sink = tkt_print_sink();
     takt_status status = takt_report(cycle->trace, name, &how, &sink);

@@ -56,7 +56,7 @@ static void keep_devices(void)
 /* As many chunks as max_memory allows, in programs that use CUDA. */
 static tkt_mapping_part devices_wanted(const takt_profiler_options *options)
 {
-    bool are_used = !options->no_devices && tkt_cuda_is_used();
+    bool are_used = tkt_wants_devices(options) && tkt_cuda_is_used();
     uint64_t count = are_used ? options->max_memory_bytes / sizeof(tkt_store_chunk) + 2 : 0;
     return (tkt_mapping_part){0, sizeof(tkt_store_chunk), (uint32_t)count};
 }

@@ -166,6 +166,17 @@ static takt_status refuse_peak(void)
     return TAKT_BAD_ARGUMENT;
 }
 
+static takt_status refuse_choice(void)
+{
+    tkt_log(TAKT_LOG_ERROR, "profiler: a choice is neither TAKT_ON nor TAKT_OFF nor TAKT_DEFAULT");
+    return TAKT_BAD_ARGUMENT;
+}
+
+static bool is_choice(takt_choice choice)
+{
+    return (unsigned)choice <= TAKT_OFF;
+}
+
 static bool is_rate(double value)
 {
     return value >= 0 && value <= DBL_MAX;
@@ -179,6 +190,13 @@ static takt_status check_numbers(const takt_profiler_options *options)
         return refuse_number("mode", (unsigned)options->mode);
     if ((unsigned)options->schedule.repeat_mode > TAKT_REPEAT_ADDITIONAL)
         return refuse_number("repeat_mode", (unsigned)options->schedule.repeat_mode);
+    if ((unsigned)options->graph > TAKT_GRAPH_LAUNCH)
+        return refuse_number("graph", (unsigned)options->graph);
+    if (options->activities & ~(TAKT_ACTIVITIES_CPU | TAKT_ACTIVITIES_CUDA))
+        return refuse_number("activities", options->activities);
+    if (!is_choice(options->background) || !is_choice(options->record_shapes) ||
+        !is_choice(options->profile_memory))
+        return refuse_choice();
     if (options->level > TAKT_LEVEL_DETAIL)
         return refuse_number("level", options->level);
     if (!is_rate(options->peak_flops) || !is_rate(options->peak_bandwidth) ||
@@ -242,6 +260,11 @@ static void find_rank(takt_profiler_options *options)
     options->world_size = size;
 }
 
+static takt_choice on_by_default(takt_choice choice)
+{
+    return choice == TAKT_DEFAULT ? TAKT_ON : choice;
+}
+
 static takt_status copy_all(tkt_saved_options *saved)
 {
     takt_profiler_options *o = &saved->given;
@@ -278,6 +301,11 @@ takt_status tkt_options_save(tkt_saved_options *saved, const takt_profiler_optio
     }
     if (o->max_memory_bytes == 0)
         o->max_memory_bytes = DEFAULT_MAX_BYTES;
+    if (o->activities == 0)
+        o->activities = TAKT_ACTIVITIES_CPU | TAKT_ACTIVITIES_CUDA;
+    o->background = on_by_default(o->background);
+    o->record_shapes = on_by_default(o->record_shapes);
+    o->profile_memory = on_by_default(o->profile_memory);
     if (o->max_trace_bytes == 0)
         o->max_trace_bytes = DEFAULT_MAX_BYTES;
     if (o->level == 0)

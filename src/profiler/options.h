@@ -27,6 +27,11 @@ void tkt_options_hold_directory(tkt_saved_options *saved);
  * would share; the later one gets "-2" behind it. Other directories are left as they are. */
 void tkt_options_claim_directory(tkt_saved_options *saved);
 
+static inline bool tkt_wants_devices(const takt_profiler_options *saved)
+{
+    return (saved->activities & TAKT_ACTIVITIES_CUDA) != 0;
+}
+
 void tkt_options_fini(tkt_saved_options *saved);
 
 #endif

@@ -81,9 +81,9 @@ static uint32_t modes_of(const takt_profiler_options *options)
         modes |= TKT_FOLD;
     if (options->mode == TAKT_MODE_FLIGHT)
         modes |= TKT_RING;
-    if (!options->no_arguments)
+    if (options->record_shapes == TAKT_ON)
         modes |= TKT_ARGUMENTS;
-    if (!options->no_memory)
+    if (options->profile_memory == TAKT_ON)
         modes |= TKT_MEMORY;
     if (options->with_stack && (modes & TKT_KEEP))
         modes |= TKT_STACKS;
@@ -95,10 +95,10 @@ static tkt_wish wish_of(const takt_profiler *profiler)
     const takt_profiler_options *options = &profiler->options.given;
     tkt_wish wish = {.modes = modes_of(options),
                      .max_bytes = options->max_memory_bytes,
-                     .devices = options->no_devices ? 0 : options->filter,
-                     .whole_graphs = options->whole_graphs,
+                     .devices = tkt_wants_devices(options) ? options->filter : 0,
+                     .whole_graphs = options->graph == TAKT_GRAPH_LAUNCH,
                      .device_wait_ms = options->device_wait_ms};
-    if (!options->no_host)
+    if (options->activities & TAKT_ACTIVITIES_CPU)
         wish.mask = tkt_site_mask(options->level, options->categories, options->category_count);
     return wish;
 }
@@ -193,7 +193,7 @@ static void save(takt_profiler *profiler, takt_action next, uint64_t now)
     profiler->window = NULL;
     profiler->cycle = NULL;
     profiler->cycles_saved += !cycle->is_partial;
-    tkt_worker_submit(&profiler->worker, cycle, profiler->options.given.foreground);
+    tkt_worker_submit(&profiler->worker, cycle, profiler->options.given.background == TAKT_OFF);
 }
 
 /* From the profiler's first window to its last one, what is allocated on devices between them is
@@ -201,7 +201,8 @@ static void save(takt_profiler *profiler, takt_action next, uint64_t now)
 static void hold_memory(takt_profiler *profiler, bool is_held)
 {
     const takt_profiler_options *options = &profiler->options.given;
-    if (options->no_memory || options->no_devices || profiler->holds_memory == is_held)
+    if (options->profile_memory == TAKT_OFF || !tkt_wants_devices(options) ||
+        profiler->holds_memory == is_held)
         return;
     profiler->holds_memory = is_held;
     tkt_session_hold_memory(is_held);

@@ -280,7 +280,7 @@ static takt_status create_trace(tkt_stream *stream, const tkt_saved_options *opt
     trace->device_peak = (tkt_peak){given->peak_flops, given->peak_bandwidth};
     trace->host_peak = (tkt_peak){given->host_peak_flops, given->host_peak_bandwidth};
     trace->stream = TKT_PF_STREAMED;
-    if (!given->no_devices)
+    if (tkt_wants_devices(given))
         trace->stream |= given->filter & TKT_PF_STREAM_FILTER;
     trace->facts.end_ns = trace->facts.known_until_ns = trace->facts.begin_ns;
     trace->facts.cycle = cycle->number;

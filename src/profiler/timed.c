@@ -78,7 +78,9 @@ takt_timed_loop takt_timed_begin(takt_timed *result, size_t result_size,
     loop->options = take_options(options);
     loop->state = tkt_alloc_zeroed(sizeof *loop->state);
     tkt_wish wish = {.mask = TAKT_WORK_BIT};
-    if (!loop->options.no_devices && tkt_cuda_is_used()) {
+    uint32_t activities = loop->options.activities;
+    bool with_cuda = !activities || (activities & TAKT_ACTIVITIES_CUDA);
+    if (with_cuda && tkt_cuda_is_used()) {
         wish.devices = TAKT_TIMING_ALL;
         wish.modes = TKT_KEEP | TKT_MEMORY;
     }

@@ -356,8 +356,8 @@ static void use_profiler(void)
     how->on_trace = look;
     how->user = (void *)"profiler";
     how->level = TAKT_LEVEL_FINE;
-    how->foreground = true;
-    how->no_arguments = true;
+    how->background = TAKT_OFF;
+    how->record_shapes = TAKT_OFF;
     how->categories = &off;
     how->category_count = 1;
     how->max_memory_bytes = 1 << 20;

@@ -123,7 +123,8 @@ static double seconds_of(void (*run)(void))
 static double error_of(void (*run)(void))
 {
     double errors[ROUNDS];
-    const takt_profiler_options options = {.struct_size = sizeof options, .no_devices = true};
+    const takt_profiler_options options = {.struct_size = sizeof options,
+                                           .activities = TAKT_ACTIVITIES_CPU};
     for (int i = 0; i < ROUNDS; i++) {
         takt_profiler *profiler;
         double without = seconds_of(run_nothing);

@@ -128,13 +128,12 @@ static void create_profiler(program *p, unsigned which)
                                        .repeat_mode = (takt_repeat_mode)take(p, 2)};
     options.max_memory_bytes = take(p, 2) ? 1 << 20 : 65536;
     options.level = take(p, 5);
-    options.foreground = true;
+    options.background = TAKT_OFF;
     options.on_trace = check_trace;
     options.user = p;
-    options.no_devices = true; /* looking for them takes longer than all the rest */
-    options.no_arguments = flags & 1;
-    options.no_memory = flags & 2;
-    options.no_host = (flags & 12) == 12;
+    options.activities = TAKT_ACTIVITIES_CPU; /* looking for them takes longer than all the rest */
+    options.record_shapes = flags & 1 ? TAKT_OFF : TAKT_DEFAULT;
+    options.profile_memory = flags & 2 ? TAKT_OFF : TAKT_ON;
     options.with_stack = (flags & 48) == 48;
     options.with_flops = flags & 64;
     options.reports = &report;

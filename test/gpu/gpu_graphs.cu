@@ -26,8 +26,8 @@ cudaGraphExec_t make_graph(cudaStream_t stream, void *memory)
 takt::Trace record(bool whole, cudaStream_t stream, void *memory)
 {
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
-    options.whole_graphs = whole;
-    options.no_memory = true;
+    options.graph = whole ? TAKT_GRAPH_LAUNCH : TAKT_GRAPH_NODE;
+    options.profile_memory = TAKT_OFF;
     takt::Profiler profiler(options);
     profiler.start();
     cudaGraphExec_t launchable = make_graph(stream, memory);

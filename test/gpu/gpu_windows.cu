@@ -29,7 +29,7 @@ void busy(bool foreground)
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     options.schedule.wait = options.schedule.active = 1;
     options.schedule.repeat = static_cast<uint32_t>(windows);
-    options.foreground = foreground;
+    options.background = foreground ? TAKT_OFF : TAKT_ON;
     auto on_trace = [&](const takt_trace *trace) {
         seen.push_back({totals_of(trace, "step", "kernel spin_1ms").count, all_losses(trace),
                         takt_trace_loss(trace, TAKT_LOSS_INCOMPLETE), 0.0});

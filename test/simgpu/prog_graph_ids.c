@@ -92,9 +92,10 @@ static void record(const char *mode)
     takt_profiler *profiler;
     const takt_profiler_options options = {.struct_size = sizeof options,
                                            .on_trace = print,
-                                           .foreground = true,
-                                           .no_memory = true,
-                                           .whole_graphs = strcmp(mode, "launch") == 0};
+                                           .background = TAKT_OFF,
+                                           .profile_memory = TAKT_OFF,
+                                           .graph = strcmp(mode, "launch") == 0 ? TAKT_GRAPH_LAUNCH
+                                                                                : TAKT_GRAPH_NODE};
     CHECK(takt_profiler_create(&options, &profiler));
     CHECK(takt_profiler_start(profiler));
     for (int i = 0; i < LAUNCHES; i++) {

@@ -87,7 +87,7 @@ static takt_profiler *start_profiler(void)
 {
     takt_profiler *profiler;
     const takt_profiler_options options = {
-        .struct_size = sizeof options, .on_trace = keep_trace, .foreground = true};
+        .struct_size = sizeof options, .on_trace = keep_trace, .background = TAKT_OFF};
     assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
     assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
     return profiler;

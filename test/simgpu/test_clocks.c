@@ -99,7 +99,7 @@ static const takt_facts *record(const char *script, waiting how)
 {
     takt_profiler *profiler;
     takt_profiler_options options = {
-        .struct_size = sizeof options, .on_trace = keep_trace, .foreground = true};
+        .struct_size = sizeof options, .on_trace = keep_trace, .background = TAKT_OFF};
     sim_script(script);
     assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
     assert_int_equal(takt_profiler_start(profiler), TAKT_OK);

@@ -46,8 +46,9 @@ static void keep_trace(const takt_trace *trace, void *user)
 static takt_profiler *start_profiler(bool in_foreground)
 {
     takt_profiler *profiler = NULL;
-    const takt_profiler_options options = {
-        .struct_size = sizeof options, .on_trace = keep_trace, .foreground = in_foreground};
+    const takt_profiler_options options = {.struct_size = sizeof options,
+                                           .on_trace = keep_trace,
+                                           .background = in_foreground ? TAKT_OFF : TAKT_ON};
     takt_profiler_create(&options, &profiler);
     takt_profiler_start(profiler);
     return profiler;
@@ -133,9 +134,9 @@ static void so_does_one_whose_parent_has_recorded_its_own_scopes(void **state)
         SKIP_CASE("the emulator runs a thread of its own, as if the parent had others");
     takt_profiler *profiler;
     const takt_profiler_options options = {.struct_size = sizeof options,
-                                           .no_devices = true,
+                                           .activities = TAKT_ACTIVITIES_CPU,
                                            .on_trace = keep_trace,
-                                           .foreground = true};
+                                           .background = TAKT_OFF};
     assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
     assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
     {
@@ -272,10 +273,8 @@ static void a_child_of_a_parent_with_cuda_is_silent_and_ends(void **state)
     SKIP_CASE("AddressSanitizer's own allocator may be locked in the child");
 #endif
     bool is_over = false;
-    const takt_timer_options options = {.struct_size = sizeof options,
-                                        .detailed = true,
-                                        .silent = true,
-                                        .filter = TAKT_TIMING_ALL};
+    const takt_timer_options options = {
+        .struct_size = sizeof options, .detailed = true, .silent = true, .filter = TAKT_TIMING_ALL};
     of_parent = start_profiler(false);
     takt_timer_begin(&timer_of_parent, "timer", &options);
     assert_int_equal(pthread_create(&thread, NULL, launch_meanwhile, &is_over), 0);

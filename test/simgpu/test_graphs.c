@@ -24,7 +24,7 @@
 
 static takt_profiler *start_in_foreground(takt_profiler_options options)
 {
-    options.foreground = true;
+    options.background = TAKT_OFF;
     return start_profiler(options);
 }
 
@@ -257,7 +257,8 @@ static void whole_graphs_made_before_and_inside(void **state)
 {
     (void)state;
     replay before = make();
-    takt_profiler *profiler = start_in_foreground((takt_profiler_options){.whole_graphs = true});
+    takt_profiler *profiler =
+        start_in_foreground((takt_profiler_options){.graph = TAKT_GRAPH_LAUNCH});
     replay inside = make();
     for (int i = 0; i < 5; i++) {
         TAKT_SCOPE("step");
@@ -393,7 +394,7 @@ static void a_summary_has_the_same_rows(void **state)
     };
     replay before = make();
     takt_profiler *profiler = start_in_foreground(
-        (takt_profiler_options){.mode = TAKT_MODE_SUMMARY, .whole_graphs = true});
+        (takt_profiler_options){.mode = TAKT_MODE_SUMMARY, .graph = TAKT_GRAPH_LAUNCH});
     replay inside = make();
     for (int i = 0; i < ROUNDS; i++) {
         TAKT_SCOPE("step");

@@ -344,8 +344,8 @@ static void one_launch_in_a_loop_with_a_warm_up(void **state)
     (void)state;
     for (int round = 0; round < 2; round++) {
         is_background = round == 1;
-        takt_profiler *profiler =
-            start((takt_profiler_options){.schedule = three_cycles, .foreground = !is_background});
+        takt_profiler *profiler = start((takt_profiler_options){
+            .schedule = three_cycles, .background = is_background ? TAKT_ON : TAKT_OFF});
         for (int i = 0; i < 12; i++) {
             TAKT_LAUNCH(streams[0][0], TAKT_TIMING_KERNEL, "alpha") {
                 launch_plain("alpha", 0, streams[0][0]);
@@ -371,7 +371,7 @@ static void labels_keep_to_their_launches(void **state)
         "kernel alpha 4 4000; kernel gamma 2 600",
         "kernel alpha 2 2000; kernel beta 2 40000; kernel gamma 2 600"};
     takt_profiler *profiler =
-        start((takt_profiler_options){.schedule = three_cycles, .foreground = true});
+        start((takt_profiler_options){.schedule = three_cycles, .background = TAKT_OFF});
     for (int i = 0; i < 12; i++) {
         for (int k = 0; k < 3; k++)
             launch(orders[i / 4][k]);
@@ -447,7 +447,7 @@ static void stream_scopes_last_as_long_as_what_is_in_them(void **state)
 {
     (void)state;
     takt_profiler *profiler =
-        start((takt_profiler_options){.schedule = three_cycles, .foreground = true});
+        start((takt_profiler_options){.schedule = three_cycles, .background = TAKT_OFF});
     for (int i = 0; i < 12; i++) {
         {
             TAKT_STREAM_SCOPE(streams[0][1], "both");
@@ -473,8 +473,9 @@ static void the_names_of_each_cycle_are_new(void **state)
     static char names[CYCLES][16];
     uint64_t bytes = 0;
     (void)state;
-    takt_profiler *profiler = start((takt_profiler_options){
-        .schedule = {.wait = 1, .warmup = 1, .active = 1, .repeat = CYCLES}, .foreground = true});
+    takt_profiler *profiler = start(
+        (takt_profiler_options){.schedule = {.wait = 1, .warmup = 1, .active = 1, .repeat = CYCLES},
+                                .background = TAKT_OFF});
     for (int i = 0; i < CYCLES; i++) {
         char expected[64];
         snprintf(names[i], sizeof names[i], "new_%d", i);
@@ -506,7 +507,7 @@ static void a_mark_may_outlive_its_window(void **state)
     (void)state;
     takt_stream_mark mark = {0};
     takt_profiler *profiler = start((takt_profiler_options){
-        .schedule = {.wait = 1, .active = 1, .repeat = 4}, .foreground = true});
+        .schedule = {.wait = 1, .active = 1, .repeat = 4}, .background = TAKT_OFF});
     for (int i = 0; i < 8; i++) {
         launch(&alpha);
         launch(i % 4 == 1 ? &beta : &gamma_site);
@@ -591,7 +592,7 @@ static void marks_that_are_open_when_recording_begins_are_not_marked(void **stat
     (void)state;
     for (int i = 0; i < 2; i++) {
         takt_stream_mark mark = takt_stream_open(&beta, TAKT_TIMING_KERNEL, streams[0][1]);
-        takt_profiler *profiler = start((takt_profiler_options){.foreground = true});
+        takt_profiler *profiler = start((takt_profiler_options){.background = TAKT_OFF});
         launch(&alpha);
         takt_stream_close(&mark);
         launch(&gamma_site);
@@ -607,7 +608,7 @@ static void launches_are_activities_or_losses(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
-        takt_profiler *profiler = start((takt_profiler_options){.foreground = true});
+        takt_profiler *profiler = start((takt_profiler_options){.background = TAKT_OFF});
         for (unsigned k = 0; k < TKT_MARKS + 100; k++)
             launch(&gamma_site);
         stop(profiler);
@@ -664,7 +665,7 @@ static void threads_mark_on_two_devices(void **state)
 {
     (void)state;
     takt_profiler *profiler =
-        start((takt_profiler_options){.schedule = three_cycles, .foreground = true});
+        start((takt_profiler_options){.schedule = three_cycles, .background = TAKT_OFF});
     for (int i = 0; i < 12; i++) {
         if (i % 4 == 3) /* CUPTI takes a buffer for each new thread, and has not many */
             mark_on_threads();
@@ -686,7 +687,7 @@ static void a_device_may_be_reset_between_cycles(void **state)
 {
     (void)state;
     takt_profiler *profiler = start((takt_profiler_options){
-        .schedule = {.wait = 1, .warmup = 1, .active = 1, .repeat = 3}, .foreground = true});
+        .schedule = {.wait = 1, .warmup = 1, .active = 1, .repeat = 3}, .background = TAKT_OFF});
     for (int i = 0; i < 9; i++) {
         if (i % 3 == 0) {
             sim_hold(false);
@@ -715,7 +716,7 @@ static void captured_launches_are_not_marked(void **state)
     CUgraphExec launchable;
     CUstream stream = streams[0][0];
     takt_profiler *profiler =
-        start((takt_profiler_options){.schedule = three_cycles, .foreground = true});
+        start((takt_profiler_options){.schedule = three_cycles, .background = TAKT_OFF});
     for (int i = 0; i < 12; i++) {
         check(cuStreamBeginCapture_v2(stream, 0));
         launch(&alpha);
@@ -745,7 +746,7 @@ static void summaries_have_the_same_sums(void **state)
 {
     (void)state;
     takt_profiler *profiler = start((takt_profiler_options){
-        .mode = TAKT_MODE_SUMMARY, .schedule = three_cycles, .foreground = true});
+        .mode = TAKT_MODE_SUMMARY, .schedule = three_cycles, .background = TAKT_OFF});
     for (int i = 0; i < 12; i++) {
         TAKT_SCOPE("step");
         if (i % 4 == 2)
@@ -771,7 +772,7 @@ static void the_flight_recorder_has_the_last_marks(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         takt_profiler *profiler =
-            start((takt_profiler_options){.mode = TAKT_MODE_FLIGHT, .foreground = true});
+            start((takt_profiler_options){.mode = TAKT_MODE_FLIGHT, .background = TAKT_OFF});
         mark_on_threads();
         stop(profiler);
         assert_int_equal(trace_count, 1);
@@ -833,7 +834,7 @@ static void cupti_may_come_back(void **state)
     for (int i = 0; i < 2; i++) {
         sim_hold(true);
         takt_profiler *profiler = start((takt_profiler_options){
-            .mode = i ? TAKT_MODE_TRACE : TAKT_MODE_SUMMARY, .foreground = true});
+            .mode = i ? TAKT_MODE_TRACE : TAKT_MODE_SUMMARY, .background = TAKT_OFF});
         launch(&gamma_site);
         if (i == 1)
             takt_stream_close(&open);

@@ -288,7 +288,7 @@ static void profile(takt_profiler_options options)
     options.struct_size = sizeof options;
     options.directory = folder;
     options.on_trace = check_trace;
-    whole_graphs = options.whole_graphs;
+    whole_graphs = options.graph == TAKT_GRAPH_LAUNCH;
     with_stack = options.with_stack;
     if (must(takt_profiler_create(&options, &profiler)) && must(takt_profiler_start(profiler)))
         for (uint64_t i = 0; i < STEPS; i++) {
@@ -349,13 +349,13 @@ static void fail_each(takt_profiler_options options)
 static void of_a_trace_nothing_is_lost_in_silence(void **state)
 {
     (void)state;
-    fail_each((takt_profiler_options){.foreground = true, .with_stack = true});
+    fail_each((takt_profiler_options){.background = TAKT_OFF, .with_stack = true});
 }
 
 static void of_a_trace_with_graphs_as_a_whole_nothing_is_lost_in_silence(void **state)
 {
     (void)state;
-    fail_each((takt_profiler_options){.whole_graphs = true, .mode = TAKT_MODE_BOTH});
+    fail_each((takt_profiler_options){.graph = TAKT_GRAPH_LAUNCH, .mode = TAKT_MODE_BOTH});
 }
 
 static void of_a_summary_nothing_is_lost_in_silence(void **state)

@@ -68,7 +68,7 @@ static const takt_facts *record(void (*work)(void))
 {
     takt_profiler *profiler;
     takt_profiler_options options = {
-        .struct_size = sizeof options, .on_trace = keep_trace, .foreground = true};
+        .struct_size = sizeof options, .on_trace = keep_trace, .background = TAKT_OFF};
     assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
     assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
     work();

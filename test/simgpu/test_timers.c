@@ -229,7 +229,7 @@ static void timings_work_while_a_profiler_waits(void **state)
 static void steps_begin_idle_if_asked(void **state)
 {
     (void)state;
-    takt_profiler_options options = {.synchronize = true, .no_devices = true};
+    takt_profiler_options options = {.synchronize = true, .activities = TAKT_ACTIVITIES_CPU};
     sim_script("kernel=15ms");
     launch("before");
     takt_profiler *profiler = start_profiler(options);

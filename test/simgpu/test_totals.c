@@ -65,7 +65,7 @@ static takt_profiler *start_profiler(takt_schedule schedule)
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     options.schedule = schedule;
     options.on_trace = keep_trace;
-    options.foreground = true;
+    options.background = TAKT_OFF;
     assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
     assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
     return profiler;

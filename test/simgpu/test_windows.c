@@ -24,7 +24,7 @@
 
 static takt_profiler *start_in_foreground(takt_profiler_options options)
 {
-    options.foreground = true;
+    options.background = TAKT_OFF;
     return start_profiler(options);
 }
 
@@ -412,7 +412,8 @@ static void graphs_are_one_activity_if_asked(void **state)
 {
     (void)state;
     sim_script("kernel.one=1000; kernel.two=2000; memset=500");
-    takt_profiler *profiler = start_in_foreground((takt_profiler_options){.whole_graphs = true});
+    takt_profiler *profiler =
+        start_in_foreground((takt_profiler_options){.graph = TAKT_GRAPH_LAUNCH});
     run_graph();
     stop_profiler(profiler);
     work sum = work_of(last_trace, "replay");
@@ -443,7 +444,8 @@ static void a_filter_leaves_the_rest_out(void **state)
 static void without_devices_there_is_no_word_of_them(void **state)
 {
     (void)state;
-    takt_profiler *profiler = start_in_foreground((takt_profiler_options){.no_devices = true});
+    takt_profiler *profiler =
+        start_in_foreground((takt_profiler_options){.activities = TAKT_ACTIVITIES_CPU});
     {
         TAKT_SCOPE("step");
         launch("k");
@@ -630,7 +632,7 @@ static void a_timed_block_can_leave_devices_alone(void **state)
 {
     (void)state;
     takt_timed result;
-    TAKT_TIMED(&result, .no_devices = true) {
+    TAKT_TIMED(&result, .activities = TAKT_ACTIVITIES_CPU) {
         launch("k");
     }
     assert_int_equal(result.device_activities, 0);

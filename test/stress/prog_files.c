@@ -45,7 +45,7 @@ static void start(void)
     options.traces = traces;
     options.trace_count = 1;
     options.stream = streams;
-    options.foreground = in_foreground;
+    options.background = in_foreground ? TAKT_OFF : TAKT_ON;
     options.reports = reports;
     options.report_count = prints;
     options.on_trace = calls_back ? say_trace : NULL;

@@ -304,7 +304,7 @@ static void switches_take_no_value(void **state)
                                     "--profiling.no-with-flops --output.stream=on",
                                     "sim true");
     assert_true(options_of(config)->synchronize);
-    assert_true(options_of(config)->no_arguments);
+    assert_int_equal(options_of(config)->record_shapes, TAKT_OFF);
     assert_false(options_of(config)->with_flops);
     assert_true(options_of(config)->stream);
     takt_config_destroy(config);

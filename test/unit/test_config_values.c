@@ -197,12 +197,11 @@ static void lists_of_words_are_bits(void **state)
     assert_int_equal(takt_config_set(config, "profiling.filter", "memcpy ,  kernel", NULL),
                      TAKT_OK);
     assert_int_equal(options_of(config)->filter, TAKT_TIMING_MEMCPY | TAKT_TIMING_KERNEL);
-    assert_false(options_of(config)->no_host);
+    assert_int_equal(options_of(config)->activities, TAKT_ACTIVITIES_CPU | TAKT_ACTIVITIES_CUDA);
     assert_int_equal(takt_config_set(config, "profiling.activities", "cuda", NULL), TAKT_OK);
-    assert_true(options_of(config)->no_host);
-    assert_false(options_of(config)->no_devices);
+    assert_int_equal(options_of(config)->activities, TAKT_ACTIVITIES_CUDA);
     assert_int_equal(takt_config_set(config, "profiling.activities", "cpu", NULL), TAKT_OK);
-    assert_true(options_of(config)->no_devices);
+    assert_int_equal(options_of(config)->activities, TAKT_ACTIVITIES_CPU);
     takt_config_destroy(config);
     assert_refused("profiling.filter", "kernel, memcopy",
                    "profiling.filter: expected kernel, builtin, memcpy, memset or graph, got "

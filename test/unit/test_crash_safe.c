@@ -377,7 +377,7 @@ static void threads_that_were_named_before_are_in_it(void **state)
 static void end_cycles(void)
 {
     takt_profiler *profiler =
-        start((takt_profiler_options){.schedule = {.active = 2}, .foreground = true});
+        start((takt_profiler_options){.schedule = {.active = 2}, .background = TAKT_OFF});
     for (int i = 0; i < 5; i++) {
         TAKT_SCOPE("step");
         takt_profiler_step(profiler);

@@ -54,7 +54,7 @@ static void run(takt_profiler *profiler, unsigned steps)
 static takt_profiler *started_in_foreground(takt_schedule schedule)
 {
     takt_profiler_options options = options_for(&traces, schedule);
-    options.foreground = true;
+    options.background = TAKT_OFF;
     return started(&options);
 }
 
@@ -364,7 +364,7 @@ static void on_trace_may_stop_the_profiler(void **state)
     (void)state;
     takt_profiler *profiler;
     takt_profiler_options options = options_for(&traces, (takt_schedule){.wait = 1, .active = 1});
-    options.foreground = true;
+    options.background = TAKT_OFF;
     options.on_trace = stop_inside_on_trace;
     options.user = &profiler;
     profiler = started(&options);

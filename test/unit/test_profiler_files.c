@@ -163,7 +163,7 @@ static void check_lost(const char *directory, const char *why, int spans)
     static const char *const formats[] = {"perfetto", "chrome"};
     for (int foreground = 0; foreground < 2; foreground++) {
         takt_profiler_options options = options_into(directory, formats, 2);
-        options.foreground = foreground;
+        options.background = foreground ? TAKT_OFF : TAKT_ON;
         forget_lines();
         assert_int_equal(run_to_end(&options, spans), TAKT_IO_ERROR);
         assert_int_equal(count_lines(TAKT_LOG_ERROR, ""), 2);

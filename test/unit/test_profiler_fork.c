@@ -165,7 +165,8 @@ static void a_child_in_the_middle_of_a_timer_prints_its_line(void **state)
     (void)state;
     takt_timer timer;
     int status;
-    const takt_timer_options options = {.struct_size = sizeof options, .detailed = true, .filter = TAKT_TIMING_ALL};
+    const takt_timer_options options = {
+        .struct_size = sizeof options, .detailed = true, .filter = TAKT_TIMING_ALL};
     capture_stdout();
     takt_timer_begin(&timer, "forked", &options);
     pid_t child = fork();
@@ -201,7 +202,7 @@ static int run_in_child(int (*child)(void))
 static void record_one_step(void)
 {
     takt_profiler_options options = options_for(&traces, (takt_schedule){.active = 1, .repeat = 1});
-    options.foreground = true;
+    options.background = TAKT_OFF;
     takt_profiler *profiler = started(&options);
     step(profiler);
     takt_profiler_stop(profiler);
@@ -304,7 +305,7 @@ static void a_child_of_a_profiler_that_waits_records_nothing(void **state)
     (void)state;
     SKIP_IF_NEVER_ALONE();
     takt_profiler_options options = options_for(&traces, (takt_schedule){.wait = 5, .active = 1});
-    options.foreground = true;
+    options.background = TAKT_OFF;
     takt_profiler *profiler = started(&options);
     assert_int_equal(run_in_child(try_to_record), 0);
     takt_profiler_stop(profiler);

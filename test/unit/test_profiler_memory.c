@@ -56,7 +56,7 @@ static const takt_profiler_options *options_of(takt_mode mode, bool foreground)
     options.schedule = (takt_schedule){.wait = 1, .warmup = 1, .active = 2, .repeat = 2};
     options.mode = mode;
     options.name = "memory";
-    options.foreground = foreground;
+    options.background = foreground ? TAKT_OFF : TAKT_ON;
     options.reports = reports;
     options.report_count = 3;
     options.traces = outputs;
@@ -83,8 +83,8 @@ static double profile(const takt_profiler_options *options)
     return x;
 }
 
-/* Fails each of the first allocations, and some later ones; `make faults` fails them all. In the background allocations of two
- * threads are counted together, which is as good a choice as any. */
+/* Fails each of the first allocations, and some later ones; `make faults` fails them all. In the
+ * background allocations of two threads are counted together, which is as good a choice as any. */
 static void fail_each(takt_mode mode, bool foreground, uint64_t failures)
 {
     const takt_profiler_options *options = options_of(mode, foreground);
@@ -180,7 +180,7 @@ static void after_all_that_a_recording_is_whole(void **state)
 {
     (void)state;
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
-    options.foreground = true;
+    options.background = TAKT_OFF;
     takt_profiler *profiler = started(&options);
     double x = 1;
     for (int i = 0; i < 100; i++)

@@ -65,7 +65,7 @@ static void run(takt_profiler *profiler, unsigned steps)
 /* The trace of three steps with these options. */
 static const takt_trace *record_three(takt_profiler_options options)
 {
-    options.foreground = true;
+    options.background = TAKT_OFF;
     takt_profiler *profiler = started(&options);
     run(profiler, 3);
     assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
@@ -147,7 +147,7 @@ static void arguments_and_memory_events_can_be_left_out(void **state)
 {
     (void)state;
     takt_profiler_options options = three_steps();
-    options.no_arguments = options.no_memory = true;
+    options.record_shapes = options.profile_memory = TAKT_OFF;
     const takt_trace *trace = record_three(options);
     assert_int_equal(count_args(trace), 0);
     assert_int_equal(trace->memory_events.count, 0);
@@ -159,7 +159,7 @@ static void without_host_only_steps_are_left(void **state)
 {
     (void)state;
     takt_profiler_options options = three_steps();
-    options.no_host = true;
+    options.activities = TAKT_ACTIVITIES_CUDA;
     const takt_trace *trace = record_three(options);
     assert_int_equal(takt_trace_facts(trace)->span_count, 0);
     assert_int_equal(takt_trace_facts(trace)->step_count, 3);
@@ -207,7 +207,7 @@ static void the_flight_recorder_keeps_the_end_of_a_long_run(void **state)
     takt_profiler_options options = options_for(&traces, (takt_schedule){0});
     options.mode = TAKT_MODE_FLIGHT;
     options.max_memory_bytes = 64 << 10;
-    options.foreground = true;
+    options.background = TAKT_OFF;
     takt_profiler *profiler = started(&options);
     run(profiler, 5000);
     assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
@@ -278,7 +278,7 @@ static void two_profilers_record_at_the_same_time(void **state)
     (void)state;
     test_traces others = {0};
     takt_profiler_options options = three_steps(), other_options = three_steps();
-    options.foreground = other_options.foreground = true;
+    options.background = other_options.background = TAKT_OFF;
     other_options.user = &others;
     other_options.schedule.wait = 2;
     takt_profiler *profiler = started(&options), *other = started(&other_options);
@@ -327,7 +327,7 @@ static void stages_are_told(void **state)
     (void)state;
     takt_profiler_options options =
         options_for(&traces, (takt_schedule){.wait = 1, .warmup = 1, .active = 3, .repeat = 1});
-    options.foreground = true;
+    options.background = TAKT_OFF;
     takt_profiler *profiler = started(&options);
     assert_string_equal(lines_of(TAKT_LOG_INFO), "");
     run(profiler, 1);
@@ -350,7 +350,7 @@ static void every_step_is_measured_and_recorded_ones_have_their_times(void **sta
     (void)state;
     takt_profiler_options options =
         options_for(&traces, (takt_schedule){.wait = 2, .warmup = 1, .active = 2, .repeat = 1});
-    options.foreground = true;
+    options.background = TAKT_OFF;
     takt_profiler *profiler = started(&options);
     assert_int_equal(takt_profiler_step_time(profiler, 0.25), TAKT_OK);
     for (unsigned i = 0; i < 6; i++) {
@@ -400,7 +400,7 @@ static void the_time_in_on_trace_belongs_to_no_step(void **state)
         &traces, (takt_schedule){.wait = 300, .active = 1, .repeat = 2, .skip_first_wait = 1});
     options.on_trace = take_long;
     for (int foreground = 0; foreground < 2; foreground++) {
-        options.foreground = foreground;
+        options.background = foreground ? TAKT_OFF : TAKT_ON;
         takt_profiler *profiler = started(&options);
         for (unsigned i = 0; i < 302; i++) {
             sched_yield();

@@ -296,7 +296,7 @@ static void a_timer_inside_a_recording_is_a_scope(void **state)
 {
     (void)state;
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
-    options.foreground = true;
+    options.background = TAKT_OFF;
     takt_profiler *profiler = started(&options);
     {
         TAKT_SCOPE("step");
