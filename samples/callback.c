@@ -1,8 +1,8 @@
 /* Callback: the program gets what was recorded, and does with it what it likes.
  *
- * Two callbacks are shown. A timer hands the activities that it listed to `print_sweeps`, which
+ * Three callbacks are shown. A timer hands the activities that it listed to `print_sweeps`, which
  * adds them up as the program sees fit; a profiler hands the sealed trace to `find_longest`, which
- * walks it.
+ * walks its spans; another one, which keeps no spans, to `print_tree`.
  *
  * The simulation is a chain of springs that is run forwards, and then backwards through time for
  * the derivative of its final energy by its initial position (the adjoint method). The derivative
@@ -103,7 +103,7 @@ static void find_longest(const takt_trace *trace, void *user)
 {
     uint64_t longest_ns = 0;
     (void)user;
-    for (size_t track = 0; track < takt_trace_track_count(trace); track++) {
+    for (size_t track = 0; track < takt_trace_count(trace, TAKT_TRACE_TRACKS); track++) {
         takt_track_info row;
         if (takt_trace_track(trace, track, &row) != TAKT_OK)
             continue;
@@ -119,6 +119,17 @@ static void find_longest(const takt_trace *trace, void *user)
             }
         }
     }
+}
+
+/* A summary has no spans: its tree of scopes is all there is. Other traces have one, too. */
+static void print_tree(const takt_trace *trace, void *user)
+{
+    takt_node_info node;
+    (void)user;
+    for (size_t i = 0; takt_trace_node(trace, i, &node) == TAKT_OK; i++)
+        printf("%*s%s: %llu calls, %.3f ms, %.3f ms of its own\n", 2 * (int)node.depth, "",
+               node.name, (unsigned long long)node.durations.count,
+               (double)node.durations.total_ns * 1e-6, (double)node.self_ns * 1e-6);
 }
 
 int main(void)
@@ -142,8 +153,14 @@ int main(void)
     takt_profiler_stop(profiler); /* calls find_longest */
     takt_profiler_destroy(profiler);
 
+    options.mode = TAKT_MODE_SUMMARY;
+    options.on_trace = print_tree;
+    takt_profiler_create(&options, &profiler);
+    takt_profiler_start(profiler);
     difference =
         (simulate(height + nudge, state) - simulate(height - nudge, state)) / (2.0 * nudge);
+    takt_profiler_stop(profiler); /* calls print_tree */
+    takt_profiler_destroy(profiler);
     printf("Derivative %.9f, by differences %.9f\n", slope, difference);
     free(state);
     return fabs(slope - difference) < 1e-6 * fabs(difference) ? 0 : 1;

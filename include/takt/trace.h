@@ -106,6 +106,25 @@ typedef struct takt_facts {
     uint32_t    world_size;      /* how many these are; 0: not known, or it was alone */
 } takt_facts;
 
+/* The lists of a trace. Their items have numbers from 0. */
+typedef enum takt_trace_list {
+    TAKT_TRACE_TRACKS,
+    TAKT_TRACE_ACTIVITIES,
+    TAKT_TRACE_DEVICES,
+    TAKT_TRACE_COUNTERS,
+    TAKT_TRACE_STEPS,
+    TAKT_TRACE_CALLS,
+    TAKT_TRACE_MEMORY,
+    TAKT_TRACE_MARKS,
+    TAKT_TRACE_WAITS,
+    TAKT_TRACE_STACKS,
+    TAKT_TRACE_NODES,
+    TAKT_TRACE_SUMS
+} takt_trace_list;
+
+/* How many items a list has; 0 for a list that this version does not know. */
+TAKT_API size_t takt_trace_count(const takt_trace *trace, takt_trace_list list);
+
 /* Borrowed as long as the trace. */
 TAKT_API const takt_facts *takt_trace_facts(const takt_trace *trace);
 
@@ -152,14 +171,12 @@ typedef struct takt_span_info {
     uint32_t    filter; /* of a host activity: one TAKT_TIMING_ bit; otherwise 0 */
 } takt_span_info;
 
-TAKT_API size_t takt_trace_track_count(const takt_trace *trace);
 TAKT_SIZED takt_status takt_trace_track(const takt_trace *trace, size_t track,
                                         takt_track_info *out);
 TAKT_SIZED takt_status takt_trace_span(const takt_trace *trace, size_t track, size_t span,
                                        takt_span_info *out);
 
 /* Activities in issue order: on host devices by begin time. */
-TAKT_API size_t takt_trace_activity_count(const takt_trace *trace);
 TAKT_SIZED takt_status takt_trace_activity(const takt_trace *trace, size_t index,
                                            takt_activity *out);
 
@@ -174,7 +191,6 @@ typedef struct takt_device_info {
 } takt_device_info;
 
 /* Devices by their numbers. */
-TAKT_API size_t takt_trace_device_count(const takt_trace *trace);
 TAKT_SIZED takt_status takt_trace_device(const takt_trace *trace, size_t index,
                                          takt_device_info *out);
 
@@ -196,7 +212,6 @@ typedef struct takt_counter_info {
 } takt_counter_info;
 
 /* Counter samples in the order of their time. */
-TAKT_API size_t takt_trace_counter_count(const takt_trace *trace);
 TAKT_SIZED takt_status takt_trace_counter(const takt_trace *trace, size_t index,
                                           takt_counter_info *out);
 
@@ -207,7 +222,6 @@ typedef struct takt_step_info {
     uint64_t end_ns;
 } takt_step_info;
 
-TAKT_API size_t takt_trace_step_count(const takt_trace *trace);
 TAKT_SIZED takt_status takt_trace_step(const takt_trace *trace, size_t index, takt_step_info *out);
 
 /* All steps of the run up to the end of the recording, recorded or not. */
@@ -232,7 +246,6 @@ typedef struct takt_call_info {
 } takt_call_info;
 
 /* Calls by track, then by begin. */
-TAKT_API size_t takt_trace_call_count(const takt_trace *trace);
 TAKT_SIZED takt_status takt_trace_call(const takt_trace *trace, size_t index, takt_call_info *out);
 
 typedef enum takt_arg_kind {
@@ -278,7 +291,6 @@ typedef struct takt_memory_info {
 } takt_memory_info;
 
 /* Memory events in the order of their time. */
-TAKT_API size_t takt_trace_memory_count(const takt_trace *trace);
 TAKT_SIZED takt_status takt_trace_memory(const takt_trace *trace, size_t index,
                                          takt_memory_info *out);
 
@@ -318,7 +330,6 @@ typedef struct takt_mark_info {
 } takt_mark_info;
 
 /* Marks in the order of their time. */
-TAKT_API size_t takt_trace_mark_count(const takt_trace *trace);
 TAKT_SIZED takt_status takt_trace_mark(const takt_trace *trace, size_t index, takt_mark_info *out);
 
 /* A wait of the host for a device, or of one stream for another, as the device's library saw it. */
@@ -340,7 +351,6 @@ typedef struct takt_wait_info {
 } takt_wait_info;
 
 /* Waits in the order of their begin. */
-TAKT_API size_t takt_trace_wait_count(const takt_trace *trace);
 TAKT_SIZED takt_status takt_trace_wait(const takt_trace *trace, size_t index, takt_wait_info *out);
 
 /* One frame of a host call stack that profiling.with_stack recorded. What is not known is "" or 0:
@@ -358,13 +368,61 @@ typedef struct takt_frame_info {
 #define TAKT_NO_STACK SIZE_MAX
 
 /* Equal stacks are one. Frames stand innermost first: that of the scope's begin, or of the call. */
-TAKT_API size_t takt_trace_stack_count(const takt_trace *trace);
 TAKT_API size_t takt_trace_frame_count(const takt_trace *trace, size_t stack);
 TAKT_SIZED takt_status takt_trace_frame(const takt_trace *trace, size_t stack, size_t frame,
                                         takt_frame_info *out);
 
 /* The stack at which a span began, or TAKT_NO_STACK. */
 TAKT_API size_t takt_trace_span_stack(const takt_trace *trace, size_t track, size_t span);
+
+/* ---- What is added up ------------------------------------------------------------------------
+ *
+ * A node stands for a scope as it was opened inside of the same scopes, for all threads together.
+ * Every trace has nodes: those of a summary are all that is left of its scopes, those of other
+ * traces are made from their spans when they are first asked for. */
+
+/* Of calls that were added up. Frozen. */
+typedef struct takt_durations {
+    uint64_t count;
+    uint64_t total_ns;
+    uint64_t min_ns;
+    uint64_t max_ns;
+    uint64_t median_ns; /* of a histogram, within 3.2 % */
+    uint64_t p99_ns;
+} takt_durations;
+
+typedef struct takt_node_info {
+    const char    *name;     /* "(other paths)" where there were too many */
+    const char    *category; /* "" for the default one */
+    const char    *file;     /* "" for names given at run time */
+    uint32_t       line;
+    uint32_t       flags;  /* TAKT_SPAN_PHASE, _ACTIVITY, _CALL */
+    size_t         parent; /* a smaller number, or TAKT_NO_PARENT */
+    uint32_t       depth;  /* 0: opened outside of any other */
+    uint32_t       filter; /* of a host activity: one TAKT_TIMING_ bit; otherwise 0 */
+    takt_durations durations; /* count 0: only scopes inside of it were recorded */
+    uint64_t       self_ns;   /* total_ns less that of its children */
+    uint64_t       errors;    /* of calls into a device's library: those that did not succeed */
+    double         flops;     /* declared with TAKT_WORK */
+    double         bytes;
+    const char    *device; /* of a host activity: "cpu"; otherwise "" */
+} takt_node_info;
+
+/* Parents come before their children; siblings are in no order. TAKT_NO_MEMORY where the nodes could not be made; then there
+ * are none. */
+TAKT_SIZED takt_status takt_trace_node(const takt_trace *trace, size_t index, takt_node_info *out);
+
+/* Activities of one name on one device that scopes of one node have launched. */
+typedef struct takt_sum_info {
+    size_t         node; /* TAKT_NO_PARENT: of no scope */
+    const char    *name;
+    const char    *device; /* "cuda:0" */
+    uint32_t       filter; /* one TAKT_TIMING_ bit */
+    takt_durations durations;
+} takt_sum_info;
+
+/* By node. */
+TAKT_SIZED takt_status takt_trace_sum(const takt_trace *trace, size_t index, takt_sum_info *out);
 
 /* ---- The functions above that fill *out ------------------------------------------------------ */
 
@@ -393,6 +451,10 @@ TAKT_PASS_SIZE(takt_trace_memory_totals, takt_memory_totals,
 TAKT_PASS_SIZE(takt_trace_mark, takt_mark_info,
                (const takt_trace *trace, size_t index), trace, index)
 TAKT_PASS_SIZE(takt_trace_wait, takt_wait_info,
+               (const takt_trace *trace, size_t index), trace, index)
+TAKT_PASS_SIZE(takt_trace_node, takt_node_info,
+               (const takt_trace *trace, size_t index), trace, index)
+TAKT_PASS_SIZE(takt_trace_sum, takt_sum_info,
                (const takt_trace *trace, size_t index), trace, index)
 TAKT_PASS_SIZE(takt_trace_frame, takt_frame_info,
                (const takt_trace *trace, size_t stack, size_t frame), trace, stack, frame)

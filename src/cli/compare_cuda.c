@@ -11,7 +11,7 @@ static bool make_room(cli_launched *launched, const takt_trace *trace, size_t tr
     takt_track_info info;
 
     if (!launched->tracks) {
-        launched->count = takt_trace_track_count(trace);
+        launched->count = takt_trace_count(trace, TAKT_TRACE_TRACKS);
         launched->tracks = calloc(launched->count + 1, sizeof *launched->tracks);
         if (!launched->tracks)
             return false;

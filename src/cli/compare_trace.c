@@ -200,7 +200,7 @@ static bool is_of_device(const takt_activity *activity)
 
 static bool walk_activities(walk *w)
 {
-    size_t count = takt_trace_activity_count(w->trace);
+    size_t count = takt_trace_count(w->trace, TAKT_TRACE_ACTIVITIES);
     takt_activity activity;
 
     for (size_t i = 0; i < count; i++) {
@@ -241,7 +241,7 @@ takt_status cli_compare_steps(cli_comparison *comparison, int side, const takt_t
 takt_status cli_compare_spans(cli_comparison *comparison, int side, const takt_trace *trace)
 {
     walk w = {.comparison = comparison, .side = side, .trace = trace};
-    size_t tracks = takt_trace_track_count(trace);
+    size_t tracks = takt_trace_count(trace, TAKT_TRACE_TRACKS);
     bool has_memory = walk_activities(&w);
 
     for (size_t i = 0; has_memory && i < tracks; i++)

@@ -170,7 +170,7 @@ static const char *lack_of(const takt_trace *trace, const char *format)
     const takt_sink sink = {note_bytes, &has_bytes};
     if (!is_of_stacks && strncmp(format, "folded", 6) != 0)
         return NULL;
-    if (is_of_stacks && takt_trace_stack_count(trace) == 0)
+    if (is_of_stacks && takt_trace_count(trace, TAKT_TRACE_STACKS) == 0)
         return "no call stacks were recorded (profiling.with_stack)";
     if (takt_export(trace, format, &sink) != TAKT_OK || has_bytes)
         return NULL;

@@ -82,12 +82,12 @@ static void print_steps(const takt_facts *facts)
 const cli_content *cli_content_at(size_t index)
 {
     static const cli_content contents[] = {
-        {"counter sample", "counter samples", "counter_samples", takt_trace_counter_count},
-        {"call into CUDA", "calls into CUDA", "calls", takt_trace_call_count},
-        {"mark", "marks", "marks", takt_trace_mark_count},
-        {"memory event", "memory events", "memory_events", takt_trace_memory_count},
-        {"wait for a device", "waits for devices", "waits", takt_trace_wait_count},
-        {"call stack", "call stacks", "stacks", takt_trace_stack_count},
+        {"counter sample", "counter samples", "counter_samples", TAKT_TRACE_COUNTERS},
+        {"call into CUDA", "calls into CUDA", "calls", TAKT_TRACE_CALLS},
+        {"mark", "marks", "marks", TAKT_TRACE_MARKS},
+        {"memory event", "memory events", "memory_events", TAKT_TRACE_MEMORY},
+        {"wait for a device", "waits for devices", "waits", TAKT_TRACE_WAITS},
+        {"call stack", "call stacks", "stacks", TAKT_TRACE_STACKS},
     };
     return index < sizeof contents / sizeof *contents ? &contents[index] : NULL;
 }
@@ -96,7 +96,7 @@ const cli_content *cli_content_at(size_t index)
 static void print_more_contents(const takt_trace *trace)
 {
     for (size_t i = 0; cli_content_at(i); i++) {
-        size_t count = cli_content_at(i)->count(trace);
+        size_t count = takt_trace_count(trace, cli_content_at(i)->list);
         if (i > 0 && count == 0)
             continue;
         printf(", ");
@@ -119,7 +119,7 @@ static void print_contents(const takt_trace *trace, const takt_facts *facts)
 
 static void print_tracks(const takt_trace *trace)
 {
-    size_t count = takt_trace_track_count(trace);
+    size_t count = takt_trace_count(trace, TAKT_TRACE_TRACKS);
     char name[NAME];
     takt_track_info track;
 
@@ -139,7 +139,7 @@ static void print_tracks(const takt_trace *trace)
 /* What measured, then what was there: a device without an activity, too. */
 static void print_devices(const takt_trace *trace, const takt_facts *facts)
 {
-    size_t count = takt_trace_device_count(trace);
+    size_t count = takt_trace_count(trace, TAKT_TRACE_DEVICES);
     char text[NAME];
     takt_device_info device;
 

@@ -9,7 +9,7 @@ typedef struct cli_content {
     const char *one;  /* "counter sample" */
     const char *many; /* "counter samples" */
     const char *key;  /* "counter_samples" */
-    size_t (*count)(const takt_trace *trace);
+    takt_trace_list list;
 } cli_content;
 const cli_content *cli_content_at(size_t index);
 

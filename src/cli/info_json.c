@@ -116,7 +116,7 @@ void cli_info_json(const char *path, const takt_trace *trace)
     put_count("spans", facts->span_count);
     put_count("activities", facts->activity_count);
     for (size_t i = 0; cli_content_at(i); i++)
-        put_count(cli_content_at(i)->key, cli_content_at(i)->count(trace));
+        put_count(cli_content_at(i)->key, takt_trace_count(trace, cli_content_at(i)->list));
     put_tracks(trace);
     put_text("backend", facts->backend);
     put_devices(trace);

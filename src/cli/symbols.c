@@ -190,7 +190,7 @@ void cli_name_frames(takt_trace *trace)
     static const Dwfl_Callbacks callbacks = {.find_debuginfo = dwfl_standard_find_debuginfo,
                                              .section_address = dwfl_offline_section_address,
                                              .debuginfo_path = &no_path};
-    if (takt_trace_stack_count(trace) == 0)
+    if (takt_trace_count(trace, TAKT_TRACE_STACKS) == 0)
         return;
     const takt_facts *facts = takt_trace_facts(trace);
     symbols s = {.dwfl = dwfl_begin(&callbacks)};

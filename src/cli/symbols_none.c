@@ -8,9 +8,9 @@
 void cli_name_frames(takt_trace *trace)
 {
     static bool is_told;
-    if (takt_trace_stack_count(trace) > 0 && !is_told)
+    if (takt_trace_count(trace, TAKT_TRACE_STACKS) > 0 && !is_told)
         fprintf(stderr, "takt: built without libdw: of functions, only exported ones have names\n");
-    is_told = is_told || takt_trace_stack_count(trace) > 0;
+    is_told = is_told || takt_trace_count(trace, TAKT_TRACE_STACKS) > 0;
 }
 
 #endif

@@ -5,8 +5,6 @@
 
 #include "trace/model.h"
 
-#define TKT_OTHER_NAME "(other paths)"
-
 #define TKT_NO_GROUP UINT32_MAX
 
 typedef enum tkt_scope_kind { TKT_KIND_SCOPE, TKT_KIND_CALL, TKT_KIND_ACTIVITY } tkt_scope_kind;
@@ -65,14 +63,6 @@ takt_status tkt_scopes_by_stack(const takt_trace *trace, bool all, uint32_t fram
                                 bool by_arguments, tkt_scopes *out);
 
 void tkt_scopes_fini(tkt_scopes *scopes); /* also of a zeroed one */
-
-/* The name of a node of the trace's tree. */
-static inline const char *tkt_node_name(const takt_trace *trace, const tkt_node *node)
-{
-    if (node->site == TKT_SITE_OTHER)
-        return TKT_OTHER_NAME;
-    return tkt_trace_text(trace, trace->sites.items[node->site].name);
-}
 
 static inline bool tkt_site_is_call(const takt_trace *trace, uint32_t site)
 {

@@ -339,10 +339,10 @@ takt_status tkt_trace_finish(takt_trace *trace);
  * trace's. */
 const tkt_fold *tkt_trace_fold(const takt_trace *trace);
 
-/* How long the recording was. A file may say that it ended before it began. */
 /* "rank 3 of 8"; false, and "", of a process that was alone. */
 bool tkt_trace_rank_text(char *text, size_t size, const takt_facts *facts);
 
+/* How long the recording was. A file may say that it ended before it began. */
 static inline uint64_t tkt_wall_ns(const takt_facts *facts)
 {
     return facts->end_ns > facts->begin_ns ? facts->end_ns - facts->begin_ns : 0;
@@ -351,6 +351,16 @@ static inline uint64_t tkt_wall_ns(const takt_facts *facts)
 static inline const char *tkt_trace_text(const takt_trace *trace, uint32_t string)
 {
     return tkt_strtab_text(&trace->strings, string);
+}
+
+#define TKT_OTHER_NAME "(other paths)"
+
+/* The name of a node of the trace's tree. */
+static inline const char *tkt_node_name(const takt_trace *trace, const tkt_node *node)
+{
+    if (node->site == TKT_SITE_OTHER)
+        return TKT_OTHER_NAME;
+    return tkt_trace_text(trace, trace->sites.items[node->site].name);
 }
 
 #endif

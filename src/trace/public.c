@@ -48,11 +48,6 @@ const char *takt_loss_text(takt_loss loss)
     return (unsigned)loss < TAKT_LOSS_COUNT ? texts[loss] : NULL;
 }
 
-size_t takt_trace_track_count(const takt_trace *trace)
-{
-    return trace->tracks.count;
-}
-
 takt_status takt_trace_track_v1(const takt_trace *trace, size_t track, takt_track_info *out,
                                 size_t size)
 {
@@ -134,11 +129,6 @@ static void fill_shape(const takt_trace *trace, const tkt_activity *from, takt_a
     out->graph_node_count = shape->graph_node_count;
 }
 
-size_t takt_trace_activity_count(const takt_trace *trace)
-{
-    return trace->activities.count;
-}
-
 takt_status takt_trace_activity_v1(const takt_trace *trace, size_t index, takt_activity *out,
                                    size_t size)
 {
@@ -167,11 +157,6 @@ takt_status takt_trace_activity_v1(const takt_trace *trace, size_t index, takt_a
     return tkt_fill(out, size, &info, sizeof info);
 }
 
-size_t takt_trace_device_count(const takt_trace *trace)
-{
-    return trace->devices.count;
-}
-
 takt_status takt_trace_device_v1(const takt_trace *trace, size_t index, takt_device_info *out,
                                  size_t size)
 {
@@ -185,11 +170,6 @@ takt_status takt_trace_device_v1(const takt_trace *trace, size_t index, takt_dev
                              .multiprocessors = from->multiprocessors,
                              .memory_bytes = from->memory_bytes};
     return tkt_fill(out, size, &info, sizeof info);
-}
-
-size_t takt_trace_counter_count(const takt_trace *trace)
-{
-    return trace->counters.count;
 }
 
 takt_status takt_trace_counter_v1(const takt_trace *trace, size_t index, takt_counter_info *out,

@@ -3,11 +3,6 @@
 
 #include "base/error.h"
 
-size_t takt_trace_step_count(const takt_trace *trace)
-{
-    return trace->steps.count;
-}
-
 takt_status takt_trace_step_v1(const takt_trace *trace, size_t index, takt_step_info *out,
                                size_t size)
 {
@@ -34,11 +29,6 @@ takt_status takt_trace_all_steps_v1(const takt_trace *trace, takt_all_steps *out
     return tkt_fill(out, size, &info, sizeof info);
 }
 
-size_t takt_trace_call_count(const takt_trace *trace)
-{
-    return trace->calls.count;
-}
-
 takt_status takt_trace_call_v1(const takt_trace *trace, size_t index, takt_call_info *out,
                                size_t size)
 {
@@ -50,11 +40,6 @@ takt_status takt_trace_call_v1(const takt_trace *trace, size_t index, takt_call_
                            .correlation = from->correlation,
                            .result = from->result};
     return tkt_fill(out, size, &info, sizeof info);
-}
-
-size_t takt_trace_memory_count(const takt_trace *trace)
-{
-    return trace->memory_events.count;
 }
 
 static void fill_place(const takt_trace *trace, const tkt_memory_event *from, takt_memory_info *out)
@@ -125,11 +110,6 @@ takt_status takt_trace_memory_totals_v1(const takt_trace *trace, size_t index,
     return tkt_fill(out, size, &info, sizeof info);
 }
 
-size_t takt_trace_mark_count(const takt_trace *trace)
-{
-    return trace->marks.count;
-}
-
 takt_status takt_trace_mark_v1(const takt_trace *trace, size_t index, takt_mark_info *out,
                                size_t size)
 {
@@ -140,11 +120,6 @@ takt_status takt_trace_mark_v1(const takt_trace *trace, size_t index, takt_mark_
                            .time_ns = from->time_ns,
                            .track = from->track};
     return tkt_fill(out, size, &info, sizeof info);
-}
-
-size_t takt_trace_wait_count(const takt_trace *trace)
-{
-    return trace->waits.count;
 }
 
 takt_status takt_trace_wait_v1(const takt_trace *trace, size_t index, takt_wait_info *out,

@@ -85,11 +85,6 @@ takt_status takt_trace_work(const takt_trace *trace, size_t track, size_t span, 
     return TAKT_OK;
 }
 
-size_t takt_trace_stack_count(const takt_trace *trace)
-{
-    return trace->stacks.count;
-}
-
 size_t takt_trace_frame_count(const takt_trace *trace, size_t stack)
 {
     return stack < trace->stacks.count ? trace->stacks.items[stack].frame_count : 0;

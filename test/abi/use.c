@@ -198,6 +198,19 @@ static void use_calls(const takt_trace *trace)
     }
 }
 
+static void use_nodes(const takt_trace *trace)
+{
+    takt_node_info *node = ROOM(takt_node_info);
+    for (size_t i = 0; takt_trace_node(trace, i, node) == TAKT_OK; i++) {
+        SEEN(takt_node_info, node);
+        printf("node %s %zu %u %lu %lu %g\n", node->name, node->parent, node->depth,
+               node->durations.count, node->self_ns, node->flops);
+    }
+    takt_sum_info *sum = ROOM(takt_sum_info);
+    if (takt_trace_sum(trace, 0, sum) == TAKT_OK)
+        SEEN(takt_sum_info, sum);
+}
+
 static void use_events(const takt_trace *trace)
 {
     takt_counter_info *counter = ROOM(takt_counter_info);
@@ -242,7 +255,7 @@ static void use_memory(const takt_trace *trace)
 static void use_stacks(const takt_trace *trace)
 {
     takt_frame_info *it = ROOM(takt_frame_info);
-    for (size_t stack = 0; stack < takt_trace_stack_count(trace); stack++)
+    for (size_t stack = 0; stack < takt_trace_count(trace, TAKT_TRACE_STACKS); stack++)
         for (size_t i = 0; takt_trace_frame(trace, stack, i, it) == TAKT_OK; i++) {
             SEEN(takt_frame_info, it);
             printf("frame %s %s %lu %s %u %d\n", it->function, it->module, it->offset, it->file,
@@ -294,6 +307,7 @@ static void use_trace(const char *path)
     use_steps(trace);
     use_calls(trace);
     use_events(trace);
+    use_nodes(trace);
     use_memory(trace);
     use_stacks(trace);
     use_reports(trace);

@@ -32,7 +32,7 @@ struct Recording {
         work();
         assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
         trace = takt_profiler_trace(profiler);
-        for (size_t t = 0; t < takt_trace_track_count(trace); t++)
+        for (size_t t = 0; t < takt_trace_count(trace, TAKT_TRACE_TRACKS); t++)
             read_track(t);
     }
     ~Recording() { takt_profiler_destroy(profiler); }
@@ -122,7 +122,7 @@ void frames_messages_and_plots_are_there(void **)
     const Recording r(use_events);
     takt_mark_info mark = takt_mark_info();
     takt_counter_info counter = takt_counter_info();
-    assert_int_equal(takt_trace_mark_count(r.trace), 2);
+    assert_int_equal(takt_trace_count(r.trace, TAKT_TRACE_MARKS), 2);
     assert_int_equal(takt_trace_mark(r.trace, 0, &mark), TAKT_OK);
     assert_string_equal(mark.name, "frame");
     assert_int_equal(takt_trace_mark(r.trace, 1, &mark), TAKT_OK);

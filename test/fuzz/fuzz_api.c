@@ -89,7 +89,7 @@ static void check_file(const takt_trace *trace)
     check(tkt_writer_fini(&writer) == TAKT_OK);
     check(tkt_trace_read((uint8_t *)file.data, file.size, "file", &back, NULL) == TAKT_OK);
     check(takt_trace_facts(back)->span_count == takt_trace_facts(trace)->span_count);
-    check(takt_trace_track_count(back) == takt_trace_track_count(trace));
+    check(takt_trace_count(back, TAKT_TRACE_TRACKS) == takt_trace_count(trace, TAKT_TRACE_TRACKS));
     takt_trace_release(back);
     tkt_free(file.data);
 }
@@ -98,7 +98,7 @@ static void check_trace(const takt_trace *trace, void *user)
 {
     program *p = user;
     takt_sink sink = {discard, NULL};
-    for (size_t i = 0; i < takt_trace_track_count(trace); i++)
+    for (size_t i = 0; i < takt_trace_count(trace, TAKT_TRACE_TRACKS); i++)
         check_track(trace, i);
     check_file(trace);
     size_t count = 0;

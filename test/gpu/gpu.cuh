@@ -197,7 +197,7 @@ struct Totals {
 static inline Totals totals_of(const takt_trace *trace, const char *scope, const char *name)
 {
     Totals totals = {};
-    for (size_t i = 0; i < takt_trace_activity_count(trace); i++) {
+    for (size_t i = 0; i < takt_trace_count(trace, TAKT_TRACE_ACTIVITIES); i++) {
         takt_activity activity;
         takt_trace_activity(trace, i, &activity);
         if (std::strncmp(activity.device, "cuda", 4) != 0 ||

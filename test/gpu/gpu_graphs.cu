@@ -55,7 +55,7 @@ void expect_nodes(const takt_trace *trace)
     key(static_cast<double>(totals_of(trace, nullptr, nullptr).count), "of_40_nodes",
         "graphs.nodes");
     EXPECT(totals_of(trace, nullptr, nullptr).count == 4u * launches, "other activities");
-    for (size_t i = 0; i < takt_trace_activity_count(trace); i++) {
+    for (size_t i = 0; i < takt_trace_count(trace, TAKT_TRACE_ACTIVITIES); i++) {
         takt_activity a;
         takt_trace_activity(trace, i, &a);
         EXPECT(a.graph != 0 && a.graph_node != 0, "activity %zu is of no graph", i);
@@ -70,7 +70,7 @@ void expect_launches(const takt_trace *trace)
     tell(all.ms * 1e3 / launches, "us", "graphs.whole.mean");
     EXPECT(all.count == size_t(launches), "%zu activities", all.count);
     EXPECT(all.ms >= 0.06 * launches, "%.6f ms", all.ms);
-    for (size_t i = 0; i < takt_trace_activity_count(trace); i++) {
+    for (size_t i = 0; i < takt_trace_count(trace, TAKT_TRACE_ACTIVITIES); i++) {
         takt_activity a;
         takt_trace_activity(trace, i, &a);
         EXPECT(a.filter == TAKT_TIMING_GRAPH && a.graph != 0, "activity %zu is no graph", i);

@@ -56,7 +56,7 @@ void captured(cudaStream_t stream)
 double median_apart_ms(const takt_trace *trace)
 {
     std::vector<double> apart;
-    for (size_t i = 0; i < takt_trace_activity_count(trace); i++) {
+    for (size_t i = 0; i < takt_trace_count(trace, TAKT_TRACE_ACTIVITIES); i++) {
         takt_activity activity;
         takt_trace_activity(trace, i, &activity);
         if (std::strcmp(activity.name, "kernel spin") == 0 && apart.size() < by_cuda_ms.size())
@@ -118,7 +118,7 @@ int main()
     EXPECT(apart_ms >= 0.0 && apart_ms <= 0.02, "%.6f ms", apart_ms);
     EXPECT(both.ms >= 0.06 * rounds, "%.6f ms", both.ms);
 
-    for (size_t i = 0; i < takt_trace_activity_count(trace.get()); i++) {
+    for (size_t i = 0; i < takt_trace_count(trace.get(), TAKT_TRACE_ACTIVITIES); i++) {
         takt_activity a;
         takt_trace_activity(trace.get(), i, &a);
         double slack_ns = facts->device_uncertainty_ns + 1000.0;

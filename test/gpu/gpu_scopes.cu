@@ -63,7 +63,7 @@ void expect_in_order(const takt_trace *trace)
     const double slack_ns = facts->device_uncertainty_ns + 1000.0;
     uint64_t end_before = 0;
     EXPECT(facts->device_uncertainty_ns > 0.0, "no uncertainty is known");
-    for (size_t i = 0; i < takt_trace_activity_count(trace); i++) {
+    for (size_t i = 0; i < takt_trace_count(trace, TAKT_TRACE_ACTIVITIES); i++) {
         takt_activity a;
         takt_trace_activity(trace, i, &a);
         EXPECT(a.end_ns > a.begin_ns, "activity %zu lasts nothing", i);

@@ -48,7 +48,7 @@ static const char *name_of(const takt_activity *activity)
 /* One entry for each name; returns how many. */
 static size_t add_up(const takt_trace *trace, total *totals)
 {
-    size_t used = 0, count = takt_trace_activity_count(trace), kept = 0;
+    size_t used = 0, count = takt_trace_count(trace, TAKT_TRACE_ACTIVITIES), kept = 0;
     for (size_t i = 0; i < count; i++) {
         takt_activity activity;
         if (takt_trace_activity(trace, i, &activity) == TAKT_OK &&
@@ -103,7 +103,8 @@ EXPORT int torch_takt_end(const char *path)
     takt_profiler_stop(profiler);
     const takt_trace *trace = takt_profiler_trace(profiler);
     FILE *file = trace ? fopen(path, "w") : NULL;
-    total *totals = file ? calloc(takt_trace_activity_count(trace) + 1, sizeof *totals) : NULL;
+    total *totals =
+        file ? calloc(takt_trace_count(trace, TAKT_TRACE_ACTIVITIES) + 1, sizeof *totals) : NULL;
     if (totals)
         write_json(file, trace, totals, add_up(trace, totals));
     int failed = !totals || fclose(file) != 0;

@@ -332,7 +332,7 @@ static void look_at_trace(const takt_trace *trace, void *name)
     const takt_facts *facts = takt_trace_facts(trace);
     w->begin_ns = facts->begin_ns;
     w->end_ns = facts->end_ns;
-    w->activities = takt_trace_activity_count(trace);
+    w->activities = takt_trace_count(trace, TAKT_TRACE_ACTIVITIES);
     uint64_t expected = count_expected(trace, w);
     printf("%s %zu: %.3f s, %lu launches, %lu activities of %lu", (const char *)name, window_count,
            (double)(w->end_ns - w->begin_ns) / 1e9, (unsigned long)w->launches,

@@ -159,7 +159,7 @@ static void on_trace(const takt_trace *trace, void *user)
     (void)user;
     const takt_facts *facts = takt_trace_facts(trace);
     unsigned long named = 0, within = 0;
-    size_t count = takt_trace_activity_count(trace);
+    size_t count = takt_trace_count(trace, TAKT_TRACE_ACTIVITIES);
     for (size_t i = 0; i < count; i++) {
         takt_activity activity;
         takt_trace_activity(trace, i, &activity);

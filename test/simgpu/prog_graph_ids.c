@@ -71,7 +71,7 @@ static void print(const takt_trace *trace, void *user)
     uint64_t losses = 0;
     const takt_facts *facts = takt_trace_facts(trace);
     (void)user;
-    for (size_t i = 0; i < takt_trace_activity_count(trace); i++) {
+    for (size_t i = 0; i < takt_trace_count(trace, TAKT_TRACE_ACTIVITIES); i++) {
         takt_activity activity;
         CHECK(takt_trace_activity(trace, i, &activity));
         const char *scope = activity.scope ? activity.scope : "";

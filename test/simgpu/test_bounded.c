@@ -113,7 +113,7 @@ static void a_trace_drops_the_newest(void **state)
 {
     (void)state;
     flood(TAKT_MODE_TRACE);
-    uint64_t kept = takt_trace_activity_count(last_trace);
+    uint64_t kept = takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES);
     assert_in_range(kept, 1, LIMIT / sizeof(tkt_stored_activity));
     assert_true(loss(TAKT_LOSS_DEVICE_DROPPED) > 0 && loss(TAKT_LOSS_BUFFER_FULL) > 0);
     assert_int_equal(kept + loss(TAKT_LOSS_DEVICE_DROPPED), LAUNCHES);
@@ -124,7 +124,8 @@ static void the_flight_recorder_drops_the_oldest(void **state)
 {
     (void)state;
     flood(TAKT_MODE_FLIGHT);
-    assert_in_range(takt_trace_activity_count(last_trace), 1, LIMIT / sizeof(tkt_stored_activity));
+    assert_in_range(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), 1,
+                    LIMIT / sizeof(tkt_stored_activity));
     assert_true(loss(TAKT_LOSS_OVERWRITTEN) > 0);
     assert_int_equal(loss(TAKT_LOSS_DEVICE_DROPPED) + loss(TAKT_LOSS_BUFFER_FULL), 0);
 }

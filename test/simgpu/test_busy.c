@@ -92,7 +92,7 @@ static void assert_no_losses(void)
 static uint64_t activities_of(const char *name)
 {
     uint64_t count = 0;
-    for (size_t i = 0; i < takt_trace_activity_count(last_trace); i++) {
+    for (size_t i = 0; i < takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES); i++) {
         takt_activity activity;
         assert_int_equal(takt_trace_activity(last_trace, i, &activity), TAKT_OK);
         count += strcmp(activity.name, name) == 0;
@@ -118,7 +118,8 @@ static uint64_t launches(void)
 static void assert_balance(void)
 {
     assert_int_equal(loss(TAKT_LOSS_UNATTRIBUTED), 0);
-    assert_int_equal(launches(), takt_trace_activity_count(last_trace) + all_losses());
+    assert_int_equal(launches(),
+                     takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES) + all_losses());
 }
 
 /* ---- A program that never stops -------------------------------------------------------------- */
@@ -383,7 +384,7 @@ static void a_launch_of_which_nothing_comes_is_counted(void **state)
     launch(kernel, NULL);
     check(cuGraphLaunch(exec, NULL));
     stop_profiler(profiler);
-    assert_int_equal(takt_trace_activity_count(last_trace), 1);
+    assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), 1);
     assert_int_equal(loss(TAKT_LOSS_NO_ACTIVITY), 1);
     assert_balance();
     check(cuGraphExecDestroy(exec));
@@ -402,7 +403,7 @@ static void copies_of_nothing_are_no_launches(void **state)
     check(cuMemsetD8_v2(memory, 0, 0));
     check(cuMemcpyHtoD_v2(memory, host, sizeof host));
     stop_profiler(profiler);
-    assert_int_equal(takt_trace_activity_count(last_trace), 1);
+    assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), 1);
     assert_no_losses();
     check(cuMemFree_v2(memory));
 }
@@ -450,7 +451,7 @@ static void new_threads_in_each_step_lose_nothing(void **state)
             pthread_join(threads[i], NULL);
     }
     stop_profiler(profiler);
-    assert_int_equal(takt_trace_activity_count(last_trace), STEPS * THREADS * 10);
+    assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), STEPS * THREADS * 10);
     assert_no_losses();
     assert_balance();
 }

@@ -105,7 +105,7 @@ static void stop_profiler(takt_profiler *profiler)
 static size_t calls_named(const char *name)
 {
     size_t count = 0;
-    for (size_t i = 0; i < takt_trace_call_count(last_trace); i++) {
+    for (size_t i = 0; i < takt_trace_count(last_trace, TAKT_TRACE_CALLS); i++) {
         takt_call_info call;
         takt_span_info span;
         assert_int_equal(takt_trace_call(last_trace, i, &call), TAKT_OK);
@@ -119,7 +119,7 @@ static size_t calls_named(const char *name)
 static size_t work_of(const char *scope, const char *launch)
 {
     size_t count = 0;
-    for (size_t i = 0; i < takt_trace_activity_count(last_trace); i++) {
+    for (size_t i = 0; i < takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES); i++) {
         takt_activity activity;
         assert_int_equal(takt_trace_activity(last_trace, i, &activity), TAKT_OK);
         count += activity.scope && strcmp(activity.scope, scope) == 0 &&
@@ -181,14 +181,16 @@ static void assert_one_span_for_each_call(const char *options)
     check(cudaDeviceSynchronize());
     stop_profiler(profiler);
     assert_int_equal(calls_named("cudaLaunchKernel"), 5 + THREADS * EACH);
-    assert_int_equal(takt_trace_call_count(last_trace), 5 + THREADS * EACH + 4 + 3 + 2 + 1 + 1);
+    assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_CALLS),
+                     5 + THREADS * EACH + 4 + 3 + 2 + 1 + 1);
     assert_int_equal(work_of("stub", "cudaLaunchKernel"), 5);
     assert_int_equal(work_of("thread", "cudaLaunchKernel"), THREADS * EACH);
     assert_int_equal(work_of("config", "cudaLaunchKernelExC"), 4);
     assert_int_equal(work_of("driver", "cuLaunchKernel"), 3);
     assert_int_equal(work_of("graph", "cudaGraphLaunch"), 2 * 2);
     assert_int_equal(work_of("memcpy", "cudaMemcpy"), 1);
-    assert_int_equal(takt_trace_activity_count(last_trace), 5 + THREADS * EACH + 4 + 3 + 4 + 1);
+    assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES),
+                     5 + THREADS * EACH + 4 + 3 + 4 + 1);
 }
 
 static void ids_are_shared(void **state)

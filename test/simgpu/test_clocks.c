@@ -114,7 +114,7 @@ static const takt_facts *record(const char *script, waiting how)
     }
     assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
     takt_profiler_destroy(profiler);
-    assert_int_equal(takt_trace_activity_count(last_trace), 2 * LAUNCHES);
+    assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), 2 * LAUNCHES);
     return takt_trace_facts(last_trace);
 }
 

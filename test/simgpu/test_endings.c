@@ -58,7 +58,7 @@ static size_t stop_profiler(takt_profiler *profiler)
 {
     takt_profiler_stop(profiler);
     takt_profiler_destroy(profiler);
-    return last_trace ? takt_trace_activity_count(last_trace) : 0;
+    return last_trace ? takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES) : 0;
 }
 
 /* ---- Forks, which come first: the parent has not used CUDA ------------------------------------
@@ -152,7 +152,8 @@ static int record_without_cuda(void)
     {
         TAKT_SCOPE("child");
     }
-    return stop_profiler(profiler) == 0 && takt_trace_track_count(last_trace) > 0 ? 0 : 1;
+    return stop_profiler(profiler) == 0 && takt_trace_count(last_trace, TAKT_TRACE_TRACKS) > 0 ? 0
+                                                                                               : 1;
 }
 
 /* CUDA cannot be used then, but the child ends, and has its scopes. */

@@ -164,7 +164,7 @@ static takt_timing *end_timing(takt_timing *timing, size_t count)
 static size_t traced(const char *name, const char *scope)
 {
     size_t count = 0;
-    for (size_t i = 0; i < takt_trace_activity_count(last_trace); i++) {
+    for (size_t i = 0; i < takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES); i++) {
         takt_activity activity;
         assert_int_equal(takt_trace_activity(last_trace, i, &activity), TAKT_OK);
         bool is_there = !scope || (activity.scope && strcmp(activity.scope, scope) == 0);
@@ -270,7 +270,7 @@ static void whole_graphs_made_before_and_inside(void **state)
     assert_int_equal(traced(before.composed, "step"), 5);
     assert_int_equal(traced(inside.row, "step"), 10);
     assert_int_equal(traced("kernel plain", "step"), 5);
-    assert_int_equal(takt_trace_activity_count(last_trace), 20);
+    assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), 20);
     unmake(&before);
     unmake(&inside);
 }
@@ -284,7 +284,7 @@ static void a_profiler_of_graphs_alone(void **state)
     run(&before, 4);
     stop_without_losses(profiler);
     assert_int_equal(traced(before.composed, NULL), 4);
-    assert_int_equal(takt_trace_activity_count(last_trace), 4);
+    assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), 4);
     unmake(&before);
 }
 
@@ -305,7 +305,7 @@ static void a_timer_of_graphs_in_a_profiler_of_nodes(void **state)
     stop_without_losses(profiler);
     assert_int_equal(traced("kernel one", NULL), 4);
     assert_int_equal(traced("kernel two", NULL), 4);
-    assert_int_equal(takt_trace_activity_count(last_trace), 8);
+    assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), 8);
     unmake(&made);
 }
 
@@ -323,7 +323,7 @@ static void a_profiler_of_nodes_in_a_timer_of_graphs(void **state)
     assert_rows(timing, made.row, 0, 1);
     assert_rows(timing, made.composed, NODES, 2);
     takt_timing_free(timing);
-    assert_int_equal(takt_trace_activity_count(last_trace), 2 * NODES);
+    assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), 2 * NODES);
     unmake(&made);
 }
 

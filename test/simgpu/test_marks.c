@@ -153,7 +153,7 @@ static void add(sum *sums, size_t *count, const sum *more)
 static size_t sums_of_list(const takt_trace *trace, sum *sums)
 {
     size_t count = 0;
-    for (size_t i = 0; i < takt_trace_activity_count(trace); i++) {
+    for (size_t i = 0; i < takt_trace_count(trace, TAKT_TRACE_ACTIVITIES); i++) {
         takt_activity activity;
         assert_int_equal(takt_trace_activity(trace, i, &activity), TAKT_OK);
         add(sums, &count,
@@ -565,7 +565,7 @@ static void a_window_may_end_while_the_device_works(void **state)
         launch(&alpha);
     check(cuStreamSynchronize(streams[0][0]));
     takt_trace *trace = end_window(one);
-    assert_int_equal(takt_trace_activity_count(trace), 5);
+    assert_int_equal(takt_trace_count(trace, TAKT_TRACE_ACTIVITIES), 5);
     assert_int_equal(loss(trace, TAKT_LOSS_INCOMPLETE), 2);
     assert_int_equal(losses_of(trace), 2);
     takt_trace_release(trace);
@@ -575,14 +575,14 @@ static void a_window_may_end_while_the_device_works(void **state)
     launch(&beta);
     check(cuStreamSynchronize(streams[0][0]));
     trace = end_window(one);
-    assert_int_equal(takt_trace_activity_count(trace), 1);
+    assert_int_equal(takt_trace_count(trace, TAKT_TRACE_ACTIVITIES), 1);
     assert_int_equal(losses_of(trace), 0);
     takt_trace_release(trace);
 
     /* and for the one around both they come in time. */
     check(cuStreamSynchronize(streams[0][1]));
     trace = end_window(all);
-    assert_int_equal(takt_trace_activity_count(trace), 8);
+    assert_int_equal(takt_trace_count(trace, TAKT_TRACE_ACTIVITIES), 8);
     assert_int_equal(losses_of(trace), 0);
     takt_trace_release(trace);
 }
@@ -823,7 +823,7 @@ static void cupti_may_come_back(void **state)
     sim_hold(false);
     check(cuStreamSynchronize(streams[0][0]));
     takt_trace *trace = end_window(window);
-    assert_int_equal(takt_trace_activity_count(trace), 1);
+    assert_int_equal(takt_trace_count(trace, TAKT_TRACE_ACTIVITIES), 1);
     assert_int_equal(loss(trace, TAKT_LOSS_INCOMPLETE), 2);
     takt_trace_release(trace);
 

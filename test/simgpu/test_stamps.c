@@ -91,7 +91,7 @@ static void a_clock_after_the_context_loses_nothing(void **state)
     const takt_facts *facts = record(launch_ten);
     assert_non_null(strstr(facts->backend, "130200"));
     assert_int_equal(takt_trace_loss(last_trace, TAKT_LOSS_BAD_TIME), 0);
-    assert_int_equal(takt_trace_activity_count(last_trace), 10);
+    assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), 10);
     for (size_t i = 0; i < 10; i++) {
         takt_activity activity;
         assert_int_equal(takt_trace_activity(last_trace, i, &activity), TAKT_OK);
@@ -137,7 +137,7 @@ static void nodes_without_times_are_named(void **state)
 {
     (void)state;
     record(launch_graphs);
-    assert_int_equal(takt_trace_activity_count(last_trace), GOOD_NODES);
+    assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), GOOD_NODES);
     assert_int_equal(takt_trace_loss(last_trace, TAKT_LOSS_BAD_TIME), 8 - GOOD_NODES);
     assert_int_equal(takt_trace_loss(last_trace, TAKT_LOSS_INCOMPLETE), 0);
     assert_int_equal(times_heard("without times"), 1);

@@ -291,7 +291,7 @@ static void flood(takt_mode mode, unsigned times)
 
 static bool has(const char *name)
 {
-    for (size_t i = 0; i < takt_trace_activity_count(last_trace); i++) {
+    for (size_t i = 0; i < takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES); i++) {
         takt_activity activity;
         assert_int_equal(takt_trace_activity(last_trace, i, &activity), TAKT_OK);
         if (strcmp(activity.name, name) == 0)
@@ -308,7 +308,8 @@ static void a_trace_keeps_the_first_and_counts_the_rest(void **state)
     assert_true(has("kernel first") && !has("kernel last"));
     assert_true(loss(TAKT_LOSS_DEVICE_DROPPED) > 0);
     assert_int_equal(loss(TAKT_LOSS_OVERWRITTEN), 0);
-    assert_int_equal(takt_trace_activity_count(last_trace) + loss(TAKT_LOSS_DEVICE_DROPPED),
+    assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES) +
+                         loss(TAKT_LOSS_DEVICE_DROPPED),
                      FLOOD + 2);
 }
 
@@ -369,7 +370,7 @@ static void without_memory_nothing_breaks(void **state)
     launch("again");
     stop_profiler(profiler);
     assert_true(has("kernel again"));
-    assert_int_equal(takt_trace_activity_count(last_trace), 1);
+    assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), 1);
 }
 
 /* ---- A device that hangs --------------------------------------------------------------------- */
@@ -387,7 +388,7 @@ static void what_does_not_finish_is_incomplete(void **state)
     assert_false(has("kernel endless"));
     assert_true(has("kernel short"));
     assert_int_equal(loss(TAKT_LOSS_INCOMPLETE), 2); /* the last one waited behind it */
-    assert_int_equal(takt_trace_activity_count(last_trace), 1);
+    assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), 1);
     check(cuCtxSynchronize());
     while (!settle_devices(true, 10000)) /* the collector comes back, too */
         sched_yield();

@@ -116,7 +116,7 @@ typedef struct work {
 static work work_of(const takt_trace *trace, const char *scope)
 {
     work sum = {0};
-    for (size_t i = 0; i < takt_trace_activity_count(trace); i++) {
+    for (size_t i = 0; i < takt_trace_count(trace, TAKT_TRACE_ACTIVITIES); i++) {
         takt_activity activity;
         assert_int_equal(takt_trace_activity(trace, i, &activity), TAKT_OK);
         if (strcmp(activity.scope ? activity.scope : "", scope) != 0)
@@ -404,7 +404,7 @@ static void graphs_are_their_nodes(void **state)
     run_graph();
     stop_profiler(profiler);
     assert_work(last_trace, "replay", 8, 2 * (1000 + 2000 + 500 + 1000));
-    assert_int_equal(takt_trace_activity_count(last_trace), 8);
+    assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), 8);
     assert_no_losses(last_trace);
 }
 
@@ -418,7 +418,7 @@ static void graphs_are_one_activity_if_asked(void **state)
     stop_profiler(profiler);
     work sum = work_of(last_trace, "replay");
     assert_int_equal(sum.count, 2);
-    assert_int_equal(takt_trace_activity_count(last_trace), 2);
+    assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), 2);
     takt_activity activity;
     takt_trace_activity(last_trace, 0, &activity);
     assert_int_equal(activity.filter, TAKT_TIMING_GRAPH);
@@ -451,7 +451,7 @@ static void without_devices_there_is_no_word_of_them(void **state)
         launch("k");
     }
     stop_profiler(profiler);
-    assert_int_equal(takt_trace_activity_count(last_trace), 0);
+    assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), 0);
     assert_int_equal(takt_trace_facts(last_trace)->span_count, 1);
     assert_string_equal(takt_trace_facts(last_trace)->backend, "none");
 }

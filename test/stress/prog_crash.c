@@ -86,7 +86,7 @@ static void await_death(pid_t pid)
 static size_t find_track(const takt_trace *trace, const char *name, takt_track_kind track_kind)
 {
     takt_track_info info;
-    for (size_t t = 0; t < takt_trace_track_count(trace); t++)
+    for (size_t t = 0; t < takt_trace_count(trace, TAKT_TRACE_TRACKS); t++)
         if (takt_trace_track(trace, t, &info) == TAKT_OK && info.kind == track_kind &&
             strcmp(info.name, name) == 0)
             return t;
@@ -178,7 +178,7 @@ static void between(const char *what, uint64_t least, uint64_t is, uint64_t most
 static void check_samples(const takt_trace *trace)
 {
     uint64_t booked = 0;
-    size_t count = takt_trace_counter_count(trace);
+    size_t count = takt_trace_count(trace, TAKT_TRACE_COUNTERS);
     takt_counter_info sample;
     for (unsigned w = 0; w < WORKERS; w++)
         booked += book->workers[w].counted;

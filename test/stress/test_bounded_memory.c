@@ -112,7 +112,7 @@ static void texts_take_no_more_than_their_share(void **state)
 static const char *last_value(const takt_trace *trace)
 {
     takt_arg_info arg = {0};
-    for (size_t i = takt_trace_track_count(trace); i-- > 0;) {
+    for (size_t i = takt_trace_count(trace, TAKT_TRACE_TRACKS); i-- > 0;) {
         takt_track_info track;
         assert_int_equal(takt_trace_track(trace, i, &track), TAKT_OK);
         for (size_t s = 0; s < track.span_count; s++) {

@@ -191,7 +191,7 @@ static void *record_tasks(void *unused)
 static void check_tracks(const takt_trace *trace, void *user)
 {
     (*(size_t *)user)++;
-    for (size_t i = 0; i < takt_trace_track_count(trace); i++) {
+    for (size_t i = 0; i < takt_trace_count(trace, TAKT_TRACE_TRACKS); i++) {
         takt_track_info track;
         assert_int_equal(takt_trace_track(trace, i, &track), TAKT_OK);
         uint64_t last_ns = 0;

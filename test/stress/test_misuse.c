@@ -199,7 +199,7 @@ static void check_trace(const takt_trace *trace, void *user)
 {
     takt_sink sink = {swallow, NULL};
     ++*(int *)user;
-    for (size_t i = 0; i < takt_trace_track_count(trace); i++)
+    for (size_t i = 0; i < takt_trace_count(trace, TAKT_TRACE_TRACKS); i++)
         check_track(trace, i);
     for (size_t i = 0; takt_report_name(i); i++) {
         takt_status status = takt_report(trace, takt_report_name(i), NULL, &sink);
@@ -263,7 +263,7 @@ enum {
 static uint64_t count_spans(const takt_trace *trace, takt_track_kind kind)
 {
     uint64_t count = 0;
-    for (size_t i = 0; i < takt_trace_track_count(trace); i++) {
+    for (size_t i = 0; i < takt_trace_count(trace, TAKT_TRACE_TRACKS); i++) {
         takt_track_info track;
         assert_int_equal(takt_trace_track(trace, i, &track), TAKT_OK);
         count += track.kind == kind ? track.span_count : 0;

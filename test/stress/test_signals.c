@@ -169,7 +169,7 @@ static void look_at(const takt_trace *trace)
 {
     found all = {{0}, {0}};
     uint64_t in_handlers = 0;
-    for (size_t i = 0; i < takt_trace_track_count(trace); i++)
+    for (size_t i = 0; i < takt_trace_count(trace, TAKT_TRACE_TRACKS); i++)
         look_at_track(trace, i, &all);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
         if (i != TAKT_LOSS_IN_SIGNAL && takt_trace_loss(trace, (takt_loss)i) != 0)

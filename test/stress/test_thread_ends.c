@@ -69,7 +69,7 @@ static void *run(void *argument)
 static uint64_t count_spans(const takt_trace *trace)
 {
     uint64_t count = 0;
-    for (size_t i = 0; i < takt_trace_track_count(trace); i++) {
+    for (size_t i = 0; i < takt_trace_count(trace, TAKT_TRACE_TRACKS); i++) {
         takt_track_info track;
         assert_int_equal(takt_trace_track(trace, i, &track), TAKT_OK);
         count += track.span_count;

@@ -42,11 +42,11 @@ static void walk(const takt_trace *trace)
 {
     takt_activity activity;
     takt_counter_info counter;
-    for (size_t i = 0; i < takt_trace_track_count(trace); i++)
+    for (size_t i = 0; i < takt_trace_count(trace, TAKT_TRACE_TRACKS); i++)
         walk_track(trace, i);
-    for (size_t i = 0; i < takt_trace_activity_count(trace); i++)
+    for (size_t i = 0; i < takt_trace_count(trace, TAKT_TRACE_ACTIVITIES); i++)
         judge(takt_trace_activity(trace, i, &activity) == TAKT_OK);
-    for (size_t i = 0; i < takt_trace_counter_count(trace); i++)
+    for (size_t i = 0; i < takt_trace_count(trace, TAKT_TRACE_COUNTERS); i++)
         judge(takt_trace_counter(trace, i, &counter) == TAKT_OK && counter.name);
     judge(strlen(takt_trace_facts(trace)->name) < SIZE_MAX);
     judge(tkt_trace_fold(trace) != NULL);

@@ -63,7 +63,7 @@ static void marks_are_scopes_and_nothing_more(void **state)
     assert_non_null(trace);
     assert_int_equal(takt_trace_facts(trace)->span_count, 6);
     assert_int_equal(takt_trace_loss(trace, TAKT_LOSS_MISMATCH), 0);
-    assert_int_equal(takt_trace_activity_count(trace), 0);
+    assert_int_equal(takt_trace_count(trace, TAKT_TRACE_ACTIVITIES), 0);
     for (size_t i = 0; i < 6; i++) {
         takt_span_info span;
         assert_int_equal(takt_trace_span(trace, 0, i, &span), TAKT_OK);

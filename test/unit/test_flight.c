@@ -42,7 +42,7 @@ static void *record_late(void *name)
 /* The track of that name ends with the span "last". */
 static bool has_last(const takt_trace *trace, const char *name)
 {
-    for (size_t i = 0; i < takt_trace_track_count(trace); i++) {
+    for (size_t i = 0; i < takt_trace_count(trace, TAKT_TRACE_TRACKS); i++) {
         takt_track_info track;
         takt_span_info span;
         if (takt_trace_track(trace, i, &track) == TAKT_OK && strcmp(track.name, name) == 0 &&

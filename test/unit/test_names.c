@@ -62,7 +62,7 @@ static void marks_keep_names_of_run_time(void **state)
     (void)state;
     takt_profiler *profiler = NULL;
     const takt_trace *trace = record(&profiler, put_mark);
-    assert_int_equal(takt_trace_mark_count(trace), 2 * NAMES);
+    assert_int_equal(takt_trace_count(trace, TAKT_TRACE_MARKS), 2 * NAMES);
     for (size_t i = 0; i < 2 * NAMES; i++) {
         takt_mark_info mark = {.name = ""};
         assert_int_equal(takt_trace_mark(trace, i, &mark), TAKT_OK);
@@ -76,7 +76,7 @@ static void counters_keep_names_of_run_time(void **state)
     (void)state;
     takt_profiler *profiler = NULL;
     const takt_trace *trace = record(&profiler, put_counter);
-    assert_int_equal(takt_trace_counter_count(trace), 2 * NAMES);
+    assert_int_equal(takt_trace_count(trace, TAKT_TRACE_COUNTERS), 2 * NAMES);
     for (size_t i = 0; i < 2 * NAMES; i++) {
         takt_counter_info counter = {.name = ""};
         assert_int_equal(takt_trace_counter(trace, i, &counter), TAKT_OK);
@@ -91,8 +91,8 @@ static void a_name_that_is_made_is_that_of_all_its_events(void **state)
     (void)state;
     takt_profiler *profiler = NULL;
     const takt_trace *trace = record(&profiler, put_made);
-    assert_int_equal(takt_trace_mark_count(trace), 2 * NAMES);
-    assert_int_equal(takt_trace_counter_count(trace), 2 * NAMES);
+    assert_int_equal(takt_trace_count(trace, TAKT_TRACE_MARKS), 2 * NAMES);
+    assert_int_equal(takt_trace_count(trace, TAKT_TRACE_COUNTERS), 2 * NAMES);
     for (size_t i = 0; i < 2 * NAMES; i++) {
         takt_mark_info mark = {.name = ""};
         takt_counter_info counter = {.name = ""};

@@ -166,7 +166,7 @@ static inline takt_profiler *started(const takt_profiler_options *options)
 static inline size_t count_spans(const takt_trace *trace, const char *name)
 {
     size_t found = 0;
-    for (size_t t = 0; t < takt_trace_track_count(trace); t++) {
+    for (size_t t = 0; t < takt_trace_count(trace, TAKT_TRACE_TRACKS); t++) {
         takt_track_info track;
         takt_trace_track(trace, t, &track);
         for (size_t i = 0; i < track.span_count; i++) {

@@ -222,7 +222,7 @@ static int record_in_child(void)
         return 2;
     if (takt_trace_facts(trace)->process_id != (uint32_t)getpid())
         return 3;
-    for (size_t i = 0; i < takt_trace_track_count(trace); i++)
+    for (size_t i = 0; i < takt_trace_count(trace, TAKT_TRACE_TRACKS); i++)
         if (takt_trace_track(trace, i, &track) == TAKT_OK && strcmp(track.name, "main") == 0 &&
             track.thread_id == (uint32_t)getpid())
             return 0;

@@ -190,8 +190,8 @@ static void after_all_that_a_recording_is_whole(void **state)
     assert_non_null(trace);
     assert_int_equal(count_spans(trace, "step"), 100);
     assert_int_equal(count_spans(trace, "second"), 100);
-    assert_int_equal(takt_trace_activity_count(trace), 100);
-    assert_int_equal(takt_trace_counter_count(trace), 100);
+    assert_int_equal(takt_trace_count(trace, TAKT_TRACE_ACTIVITIES), 100);
+    assert_int_equal(takt_trace_count(trace, TAKT_TRACE_COUNTERS), 100);
     takt_profiler_destroy(profiler);
 }
 

@@ -109,7 +109,7 @@ static void by_default_all_but_fine_scopes_is_recorded(void **state)
     assert_int_equal(count_spans(trace, "step"), 3);
     assert_int_equal(count_spans(trace, "write"), 3);
     assert_int_equal(count_spans(trace, "fine"), 0);
-    assert_int_equal(takt_trace_activity_count(trace), 6);
+    assert_int_equal(takt_trace_count(trace, TAKT_TRACE_ACTIVITIES), 6);
     assert_int_equal(count_args(trace), 3);
     assert_int_equal(trace->memory_events.count, 6);
     assert_int_equal(trace->memory.window_allocations, 3);
@@ -171,7 +171,7 @@ static void a_filter_drops_activities_and_keeps_their_spans(void **state)
     takt_profiler_options options = three_steps();
     options.filter = TAKT_TIMING_MEMCPY;
     const takt_trace *trace = record_three(options);
-    assert_int_equal(takt_trace_activity_count(trace), 3);
+    assert_int_equal(takt_trace_count(trace, TAKT_TRACE_ACTIVITIES), 3);
     assert_int_equal(takt_trace_facts(trace)->activity_count, 3);
     assert_int_equal(count_spans(trace, "density"), 3);
     takt_activity activity;
@@ -198,6 +198,49 @@ static void every_mode_has_the_form_it_promises(void **state)
         assert_int_equal(step.total_ns, 3 * STEP_NS);
         assert_int_equal(step.self_ns, 3 * 400); /* with "fine", which is not recorded */
         assert_int_equal(density.min_ns, 350);
+    }
+}
+
+static void assert_node(const takt_trace *trace, const char *name, size_t parent, uint32_t flags,
+                        uint64_t each_ns)
+{
+    takt_node_info node;
+    size_t index = 0;
+    do
+        assert_int_equal(takt_trace_node(trace, index++, &node), TAKT_OK);
+    while (strcmp(node.name, name) != 0);
+    assert_string_equal(node.category, strcmp(name, "write") ? "" : "io");
+    assert_string_equal(node.device, flags ? "cpu" : "");
+    assert_string_equal(node.file, __FILE__);
+    assert_int_equal(node.parent, parent);
+    assert_int_equal(node.depth, parent == TAKT_NO_PARENT ? 0 : 1);
+    assert_int_equal(node.flags, flags);
+    assert_int_equal(node.durations.count, 3);
+    assert_int_equal(node.durations.total_ns, 3 * each_ns);
+    assert_int_equal(node.durations.min_ns, each_ns);
+    assert_int_equal(node.durations.median_ns, each_ns);
+    assert_int_equal(node.durations.p99_ns, each_ns);
+    assert_int_equal(node.durations.max_ns, each_ns);
+    assert_int_equal(node.self_ns, parent == TAKT_NO_PARENT ? 3 * 400 : 3 * each_ns);
+}
+
+static void every_mode_tells_a_callback_its_tree(void **state)
+{
+    (void)state;
+    static const takt_mode modes[] = {TAKT_MODE_TRACE, TAKT_MODE_SUMMARY, TAKT_MODE_BOTH,
+                                      TAKT_MODE_FLIGHT};
+    for (size_t i = 0; i < 4; i++) {
+        takt_profiler_options options = three_steps();
+        options.mode = modes[i];
+        const takt_trace *trace = record_three(options);
+        takt_node_info none;
+        assert_int_equal(takt_trace_count(trace, TAKT_TRACE_NODES), 4);
+        assert_node(trace, "step", TAKT_NO_PARENT, 0, STEP_NS);
+        assert_node(trace, "write", 0, 0, 200);
+        assert_node(trace, "density", 0, TAKT_SPAN_ACTIVITY, 350);
+        assert_node(trace, "halo", 0, TAKT_SPAN_ACTIVITY, 50);
+        assert_int_equal(takt_trace_node(trace, 4, &none), TAKT_BAD_ARGUMENT);
+        assert_int_equal(takt_trace_count(trace, TAKT_TRACE_SUMS), 0);
     }
 }
 
@@ -425,6 +468,7 @@ int main(void)
         TEST(without_host_only_steps_are_left),
         TEST(a_filter_drops_activities_and_keeps_their_spans),
         TEST(every_mode_has_the_form_it_promises),
+        TEST(every_mode_tells_a_callback_its_tree),
         TEST(the_flight_recorder_keeps_the_end_of_a_long_run),
         TEST(a_program_faster_than_exports_waits_for_nothing_and_gets_all),
         TEST(two_profilers_record_at_the_same_time),

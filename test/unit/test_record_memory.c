@@ -144,7 +144,7 @@ static void check_recorded(const takt_trace *trace)
     assert_int_equal(totals.since_start.peak_bytes, 0);
     assert_int_equal(totals.since_start.allocations, 0);
     assert_int_equal(totals.since_start.unmatched_frees, 0);
-    assert_int_equal(takt_trace_memory_count(trace), 3);
+    assert_int_equal(takt_trace_count(trace, TAKT_TRACE_MEMORY), 3);
 }
 
 static void check_report(const takt_trace *trace)

@@ -53,7 +53,7 @@ static const takt_trace *end(takt_profiler *profiler)
 /* The stack of the n-th span of that name on any track. */
 static size_t stack_of(const takt_trace *trace, const char *name, size_t n)
 {
-    for (size_t track = 0; track < takt_trace_track_count(trace); track++) {
+    for (size_t track = 0; track < takt_trace_count(trace, TAKT_TRACE_TRACKS); track++) {
         takt_track_info info;
         takt_trace_track(trace, track, &info);
         for (size_t i = 0; i < info.span_count; i++) {
@@ -210,7 +210,7 @@ static void equal_stacks_are_one(void **state)
     for (int i = 0; i < 100; i++)
         left(NULL);
     const takt_trace *trace = end(profiler);
-    assert_int_equal(takt_trace_stack_count(trace), 1);
+    assert_int_equal(takt_trace_count(trace, TAKT_TRACE_STACKS), 1);
     assert_int_equal(stack_of(trace, "leaf", 0), stack_of(trace, "leaf", 99));
     assert_int_equal(takt_trace_loss(trace, TAKT_LOSS_NO_STACK), 0);
     takt_trace_release(trace);
@@ -227,7 +227,7 @@ static void another_caller_at_the_same_place_is_another_stack(void **state)
     for (int i = 0; i < times(10); i++)
         (i % 2 ? right : left)(NULL);
     const takt_trace *trace = end(profiler);
-    assert_int_equal(takt_trace_stack_count(trace), 2);
+    assert_int_equal(takt_trace_count(trace, TAKT_TRACE_STACKS), 2);
     for (size_t i = 0; i < 10; i++)
         assert_ptr_equal(address_of(trace, stack_of(trace, "leaf", i), 1), at[i % 2].addresses[1]);
     takt_trace_release(trace);
@@ -257,7 +257,7 @@ static void every_way_to_begin_a_scope_has_its_stack(void **state)
     const takt_trace *trace = end(profiler);
     for (size_t i = 0; i < 4; i++)
         assert_stack(trace, stack_of(trace, names[i], 0), &at);
-    assert_int_equal(takt_trace_stack_count(trace), 4);
+    assert_int_equal(takt_trace_count(trace, TAKT_TRACE_STACKS), 4);
     takt_trace_release(trace);
 }
 
@@ -284,7 +284,7 @@ static void a_summary_has_none(void **state)
     left(NULL);
     assert_false(tkt_record_has(TKT_STACKS));
     const takt_trace *trace = end(profiler);
-    assert_int_equal(takt_trace_stack_count(trace), 0);
+    assert_int_equal(takt_trace_count(trace, TAKT_TRACE_STACKS), 0);
     takt_trace_release(trace);
 }
 
@@ -404,7 +404,7 @@ static void threads_have_their_own(void **state)
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     const takt_trace *trace = end(profiler);
-    assert_true(takt_trace_stack_count(trace) < 20); /* the same code on all of them */
+    assert_true(takt_trace_count(trace, TAKT_TRACE_STACKS) < 20); /* the same code on all of them */
     for (size_t i = 0; i < THREADS; i++)
         for (size_t k = 0; k < LEAVES; k++)
             assert_stack(trace, stack_of(trace, "leaf", i * LEAVES + k), &at[i][k]);

@@ -234,7 +234,7 @@ static void frames_become_what_somebody_knows_of_them(void **state)
     size_t asked = 0;
     assert_int_equal(tkt_trace_resolve(trace, name, &asked), TAKT_OK);
     assert_int_equal(asked, 5);
-    assert_int_equal(takt_trace_stack_count(trace), 4);
+    assert_int_equal(takt_trace_count(trace, TAKT_TRACE_STACKS), 4);
     takt_report_options options = {
         .struct_size = sizeof options, .format = TAKT_FORMAT_CSV, .by_stack = 3};
     char *csv = shown(trace, "scopes", options);

@@ -154,6 +154,42 @@ static void scopes_have_what_was_launched_in_them(void **state)
     }
 }
 
+static uint64_t ns_of_device(const takt_trace *trace, const char *device)
+{
+    uint64_t ns = 0;
+    for (size_t i = 0; i < trace->activities.count; i++) {
+        const tkt_activity *activity = &trace->activities.items[i];
+        if (strcmp(tkt_trace_text(trace, activity->device), device) == 0)
+            ns += activity->end_ns - activity->begin_ns;
+    }
+    return ns;
+}
+
+/* What the public sums add up to, by device, and that each stands at a scope or at none. */
+static void sums_hold_each_activity_of_a_device_once(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        takt_trace *trace = build_launches(seed);
+        size_t nodes = takt_trace_count(trace, TAKT_TRACE_NODES);
+        size_t sums = takt_trace_count(trace, TAKT_TRACE_SUMS);
+        uint64_t ns[2] = {0};
+        takt_sum_info sum;
+        assert_true(sums > 0);
+        for (size_t i = 0; i < sums; i++) {
+            assert_int_equal(takt_trace_sum(trace, i, &sum), TAKT_OK);
+            assert_true(sum.node < nodes || sum.node == TAKT_NO_PARENT);
+            assert_true(sum.durations.min_ns <= sum.durations.median_ns &&
+                        sum.durations.median_ns <= sum.durations.max_ns);
+            ns[strcmp(sum.device, "cuda:0") != 0] += sum.durations.total_ns;
+        }
+        assert_int_equal(takt_trace_sum(trace, sums, &sum), TAKT_BAD_ARGUMENT);
+        assert_int_equal(ns[0], ns_of_device(trace, "cuda:0"));
+        assert_int_equal(ns[1], ns_of_device(trace, "cuda:1"));
+        takt_trace_release(trace);
+    }
+}
+
 static void count_row(const takt_trace *trace, const tkt_scope_total *row, uint64_t *count,
                       uint64_t *ns)
 {
@@ -564,6 +600,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scopes_have_what_was_launched_in_them),
+        cmocka_unit_test(sums_hold_each_activity_of_a_device_once),
         cmocka_unit_test(all_rows_show_calls_and_activities),
         cmocka_unit_test(folded_traces_know_the_same_sums),
         cmocka_unit_test(the_tree_adds_up),

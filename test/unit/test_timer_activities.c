@@ -76,10 +76,10 @@ static void without_activities_it_says_so(void **state)
 /* What a report callback was given. */
 typedef struct told {
     unsigned calls;
-    size_t   count;
-    double   total_ms;
-    char     indent[80];
-    char     first[80];
+    size_t count;
+    double total_ms;
+    char indent[80];
+    char first[80];
 } told;
 
 static void tell(const takt_timing *results, const char *indent, void *user)
@@ -170,7 +170,9 @@ static void *work_on_thread(void *argument)
 static void activities_of_all_threads_count(void **state)
 {
     (void)state;
-    enum { THREADS = 3 };
+    enum {
+        THREADS = 3
+    };
     pthread_t threads[THREADS];
     told all = {0}, each[THREADS] = {0};
     capture_stdout();
@@ -223,7 +225,7 @@ static void timers_and_a_profiler_see_the_same_activities(void **state)
     captured_stdout();
     takt_profiler_stop(profiler);
     assert_int_equal(mine.count, 1);
-    assert_int_equal(takt_trace_activity_count(takt_profiler_trace(profiler)), 2);
+    assert_int_equal(takt_trace_count(takt_profiler_trace(profiler), TAKT_TRACE_ACTIVITIES), 2);
     takt_profiler_destroy(profiler);
 }
 

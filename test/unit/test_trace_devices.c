@@ -414,7 +414,7 @@ static void programs_see_every_field(void **state)
     assert_true(is.occupancy == 0.75);
     assert_int_equal(is.occupancy_limit, TAKT_LIMIT_REGISTERS);
     takt_device_info device;
-    size_t devices = takt_trace_device_count(trace);
+    size_t devices = takt_trace_count(trace, TAKT_TRACE_DEVICES);
     assert_int_equal(takt_trace_device(trace, devices - 1, &device), TAKT_OK);
     assert_string_equal(device.device, "cuda:3");
     assert_int_equal(takt_trace_device(trace, devices, &device), TAKT_BAD_ARGUMENT);
@@ -466,7 +466,7 @@ static void nodes_become_launches_where_graphs_are_wanted(void **state)
     assert_int_equal(joined.activities, 2);
     assert_int_equal(joined.unattributed, 0);
     assert_int_equal(joined.missing, 0);
-    assert_int_equal(takt_trace_activity_count(trace), 2);
+    assert_int_equal(takt_trace_count(trace, TAKT_TRACE_ACTIVITIES), 2);
     check_launch(trace, 0, "graph 7 from nodes", "cuda:0", 8, t + 300, t + 900, 3);
     check_launch(trace, 1, "graph 8 from nodes", "cuda:0", 5, t + 490, t + 501, 2);
     assert_string_equal(

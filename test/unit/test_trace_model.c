@@ -308,7 +308,7 @@ static void the_public_view_shows_the_trace(void **state)
     (void)state;
     takt_trace *trace = whole_trace();
     assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
-    assert_int_equal(takt_trace_track_count(trace), 3);
+    assert_int_equal(takt_trace_count(trace, TAKT_TRACE_TRACKS), 3);
     takt_track_info track;
     assert_int_equal(takt_trace_track(trace, 0, &track), TAKT_OK);
     assert_string_equal(track.name, "main");
@@ -333,7 +333,7 @@ static void the_public_view_shows_the_trace(void **state)
     assert_int_equal(takt_trace_span(trace, 3, 0, &span), TAKT_BAD_ARGUMENT);
 
     takt_counter_info counter;
-    assert_int_equal(takt_trace_counter_count(trace), 3);
+    assert_int_equal(takt_trace_count(trace, TAKT_TRACE_COUNTERS), 3);
     assert_int_equal(takt_trace_counter(trace, 0, &counter), TAKT_OK);
     assert_string_equal(counter.name, "energy");
     assert_true(counter.value == 0.1);

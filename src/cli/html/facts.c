@@ -174,8 +174,8 @@ void html_put_facts(html_writer *writer, html_bytes *out)
     put_counters(&writer->counters, out);
     put_key(out, "memory");
     put_memory(&writer->memory, out);
-    put_count(out, "marks", takt_trace_mark_count(writer->trace));
-    put_count(out, "waits", takt_trace_wait_count(writer->trace));
-    put_count(out, "steps", takt_trace_step_count(writer->trace));
+    put_count(out, "marks", takt_trace_count(writer->trace, TAKT_TRACE_MARKS));
+    put_count(out, "waits", takt_trace_count(writer->trace, TAKT_TRACE_WAITS));
+    put_count(out, "steps", takt_trace_count(writer->trace, TAKT_TRACE_STEPS));
     html_print(out, "}\n");
 }

@@ -36,7 +36,7 @@ static void put_stacks(const takt_trace *trace, html_bytes *out)
     takt_frame_info frame;
 
     html_print(out, "[");
-    for (size_t i = 0; i < takt_trace_stack_count(trace); i++) {
+    for (size_t i = 0; i < takt_trace_count(trace, TAKT_TRACE_STACKS); i++) {
         html_print(out, "%s[", i ? ",\n" : "");
         for (size_t k = 0; takt_trace_frame(trace, i, k, &frame) == TAKT_OK; k++) {
             html_print(out, "%s", k ? "," : "");

@@ -26,7 +26,7 @@ static uint64_t origin_of(const takt_trace *trace)
     takt_wait_info wait;
     takt_step_info step;
 
-    for (size_t i = 0; i < takt_trace_track_count(trace); i++)
+    for (size_t i = 0; i < takt_trace_count(trace, TAKT_TRACE_TRACKS); i++)
         if (takt_trace_span(trace, i, 0, &span) == TAKT_OK)
             earlier(&origin, span.begin_ns);
     for (size_t i = 0; takt_trace_activity(trace, i, &activity) == TAKT_OK; i++)
@@ -51,7 +51,7 @@ static void writer_init(html_writer *writer, const takt_trace *trace, const char
                             .file = base ? base + 1 : file,
                             .origin_ns = origin_of(trace),
                             .limit = html_limit_of(trace, HTML_MOST_EVENTS),
-                            .host_count = takt_trace_track_count(trace)};
+                            .host_count = takt_trace_count(trace, TAKT_TRACE_TRACKS)};
     writer->track_count = writer->host_count;
     writer->tracks = calloc(writer->track_count + 1, sizeof *writer->tracks);
     writer->has_failed = !writer->tracks;

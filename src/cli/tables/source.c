@@ -5,7 +5,7 @@
 
 static bool find_first(table_source *source)
 {
-    size_t count = takt_trace_track_count(source->trace), spans = 0;
+    size_t count = takt_trace_count(source->trace, TAKT_TRACE_TRACKS), spans = 0;
     source->first = calloc(count + 1, sizeof *source->first);
     for (size_t i = 0; source->first && i < count; i++) {
         takt_track_info track;
@@ -74,7 +74,7 @@ takt_status table_source_init(table_source *source, const takt_trace *trace)
 {
     *source = (table_source){.trace = trace};
     bool is_good = find_first(source);
-    for (size_t i = 0; is_good && i < takt_trace_track_count(trace); i++)
+    for (size_t i = 0; is_good && i < takt_trace_count(trace, TAKT_TRACE_TRACKS); i++)
         is_good = take_track(source, i);
     if (is_good)
         return TAKT_OK;

@@ -73,7 +73,7 @@ static bool for_spans(const table_source *source, table_row *row,
                       bool (*put)(const table_source *source, size_t track, size_t span,
                                   table_row *row))
 {
-    for (size_t track = 0; track < takt_trace_track_count(source->trace); track++)
+    for (size_t track = 0; track < takt_trace_count(source->trace, TAKT_TRACE_TRACKS); track++)
         for (size_t i = 0; i < source->first[track + 1] - source->first[track]; i++)
             if (!put(source, track, i, row))
                 return false;
@@ -187,7 +187,7 @@ static bool put_frame(size_t stack, size_t position, const takt_frame_info *fram
 static bool fill_frames(const table_source *source, table_row *row)
 {
     takt_frame_info frame;
-    for (size_t stack = 0; stack < takt_trace_stack_count(source->trace); stack++)
+    for (size_t stack = 0; stack < takt_trace_count(source->trace, TAKT_TRACE_STACKS); stack++)
         for (size_t i = 0; takt_trace_frame(source->trace, stack, i, &frame) == TAKT_OK; i++)
             if (!put_frame(stack, i, &frame, row))
                 return false;
