@@ -2,8 +2,8 @@
  *
  *     takt_event *begin, *end;
  *     double ms;
- *     takt_event_create(&begin);
- *     takt_event_create(&end);
+ *     takt_event_create(TAKT_EVENT_TIMED, &begin);
+ *     takt_event_create(TAKT_EVENT_TIMED, &end);
  *     takt_event_record(begin, stream);
  *     step<<<grid, block, 0, stream>>>(...);
  *     takt_event_record(end, stream);
@@ -43,12 +43,14 @@ extern "C" {
 /* An event of the context of the stream on which it is first recorded. */
 typedef struct takt_event takt_event;
 
-/* Makes an event with timing; what it holds of CUDA comes from a pool, to which
- * takt_event_destroy() gives it back. TAKT_NO_MEMORY; TAKT_UNSUPPORTED where there is no CUDA. */
-TAKT_API takt_status takt_event_create(takt_event **out);
+typedef enum takt_event_kind {
+    TAKT_EVENT_TIMED,
+    TAKT_EVENT_UNTIMED /* cheaper, and only good for waiting */
+} takt_event_kind;
 
-/* Makes one without timing, which is cheaper and only good for waiting. The same failures. */
-TAKT_API takt_status takt_event_create_untimed(takt_event **out);
+/* Makes an event. What it holds of CUDA comes from a pool, to which takt_event_destroy() gives it
+ * back. TAKT_NO_MEMORY; TAKT_UNSUPPORTED where there is no CUDA. */
+TAKT_API takt_status takt_event_create(takt_event_kind kind, takt_event **out);
 
 /* Records it on `stream`; recorded again, it forgets the first time. One event is recorded by one
  * thread at a time. TAKT_BAD_STATE when CUDA refuses, such as on the stream of another context or

@@ -233,7 +233,7 @@ class Event {
 public:
     explicit Event(bool is_timed = true) noexcept : event_()
     {
-        status_ = is_timed ? takt_event_create(&event_) : takt_event_create_untimed(&event_);
+        status_ = takt_event_create(is_timed ? TAKT_EVENT_TIMED : TAKT_EVENT_UNTIMED, &event_);
     }
 
     ~Event() { takt_event_destroy(event_); }

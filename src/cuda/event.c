@@ -12,7 +12,7 @@ struct takt_event {
     bool is_in_graph; /* whose launches record it at any time: not for the pool */
 };
 
-static takt_status create(bool is_timed, takt_event **out)
+takt_status takt_event_create(takt_event_kind kind, takt_event **out)
 {
     if (!out)
         return TAKT_BAD_ARGUMENT;
@@ -21,19 +21,9 @@ static takt_status create(bool is_timed, takt_event **out)
     takt_event *event = tkt_alloc_zeroed(sizeof *event);
     if (!event)
         return TAKT_NO_MEMORY;
-    event->is_timed = is_timed;
+    event->is_timed = kind == TAKT_EVENT_TIMED;
     *out = event;
     return TAKT_OK;
-}
-
-takt_status takt_event_create(takt_event **out)
-{
-    return create(true, out);
-}
-
-takt_status takt_event_create_untimed(takt_event **out)
-{
-    return create(false, out);
 }
 
 /* An event that goes into a graph is a new one: until the graph has run, one from the pool would

@@ -48,7 +48,7 @@ static double elapsed(takt_event *begin, takt_event *end)
 static takt_event *new_event(void)
 {
     takt_event *event = NULL;
-    assert_int_equal(takt_event_create(&event), TAKT_OK);
+    assert_int_equal(takt_event_create(TAKT_EVENT_TIMED, &event), TAKT_OK);
     return event;
 }
 
@@ -98,7 +98,7 @@ static void arguments_are_checked(void **state)
     (void)state;
     takt_event *event = new_event();
     double ms;
-    assert_int_equal(takt_event_create(NULL), TAKT_BAD_ARGUMENT);
+    assert_int_equal(takt_event_create(TAKT_EVENT_TIMED, NULL), TAKT_BAD_ARGUMENT);
     assert_int_equal(takt_event_record(NULL, stream), TAKT_BAD_ARGUMENT);
     assert_int_equal(takt_event_query(NULL), TAKT_BAD_ARGUMENT);
     assert_int_equal(takt_event_elapsed_ms(event, NULL, &ms), TAKT_BAD_STATE);
@@ -111,7 +111,7 @@ static void an_untimed_event_is_for_waiting(void **state)
     (void)state;
     takt_event *event = NULL, *timed = new_event();
     double ms;
-    assert_int_equal(takt_event_create_untimed(&event), TAKT_OK);
+    assert_int_equal(takt_event_create(TAKT_EVENT_UNTIMED, &event), TAKT_OK);
     launch(spin, stream);
     assert_int_equal(takt_event_record(event, stream), TAKT_OK);
     assert_int_equal(takt_event_record(timed, stream), TAKT_OK);
@@ -145,7 +145,7 @@ static void a_refused_event_is_no_memory(void **state)
     (void)state;
     sim_script("fault=cuEventCreate=2");
     for (int i = 0; i < 32; i++) { /* the pool has some */
-        assert_int_equal(takt_event_create_untimed(&events[i]), TAKT_OK);
+        assert_int_equal(takt_event_create(TAKT_EVENT_UNTIMED, &events[i]), TAKT_OK);
         takt_status status = takt_event_record(events[i], stream);
         assert_true(status == TAKT_NO_MEMORY || (status == TAKT_OK && i < 16));
     }

@@ -14,8 +14,8 @@ static void there_are_no_events_without_cuda(void **state)
 {
     (void)state;
     takt_event *event = NULL;
-    assert_int_equal(takt_event_create(&event), TAKT_UNSUPPORTED);
-    assert_int_equal(takt_event_create_untimed(&event), TAKT_UNSUPPORTED);
+    assert_int_equal(takt_event_create(TAKT_EVENT_TIMED, &event), TAKT_UNSUPPORTED);
+    assert_int_equal(takt_event_create(TAKT_EVENT_UNTIMED, &event), TAKT_UNSUPPORTED);
     assert_null(event);
     takt_event_destroy(NULL);
 }
