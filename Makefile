@@ -577,7 +577,7 @@ coverage-built: all $(tests) $(progs) $(inject) $(fault_host) $(sim_libs)
 
 # Installing
 headers     := $(wildcard include/takt/*.h*)
-compat      := $(wildcard include/takt/compat/*.h)
+inner       := $(wildcard include/takt/compat/*.h include/takt/detail/*.h)
 shares      := man/man1/takt.1 bash-completion/completions/takt zsh/site-functions/_takt \
                fish/vendor_completions.d/takt.fish
 to_include   = $(DESTDIR)$(INCLUDEDIR)/takt
@@ -596,9 +596,9 @@ words_for_zsh             := completion zsh
 words_for_fish            := completion fish
 
 install: libs $(BIN)/takt $(addprefix $(B)/share/,$(shares))
-	install -d $(to_include)/compat $(to_lib)/pkgconfig $(to_cmake) $(to_bin)
+	install -d $(to_include)/compat $(to_include)/detail $(to_lib)/pkgconfig $(to_cmake) $(to_bin)
 	install -m 644 $(headers) $(to_include)
-	install -m 644 $(compat) $(to_include)/compat
+	for file in $(inner:include/takt/%=%); do install -m 644 include/takt/$$file $(to_include)/$$file; done
 	install -m 644 $(static) $(to_lib)
 	install -m 755 $(shared) $(to_lib)
 	ln -sf $(notdir $(shared)) $(to_lib)/libtakt.so.$(abi)
@@ -610,11 +610,11 @@ install: libs $(BIN)/takt $(addprefix $(B)/share/,$(shares))
 	for file in $(shares); do install -D -m 644 $(B)/share/$$file $(to_share)/$$file; done
 
 uninstall:
-	rm -f $(addprefix $(to_include)/,$(notdir $(headers))) $(addprefix $(to_include)/compat/,$(notdir $(compat)))
+	rm -f $(addprefix $(to_include)/,$(notdir $(headers))) $(inner:include/takt/%=$(to_include)/%)
 	rm -f $(addprefix $(to_cmake)/,$(cmake_files))
 	rm -f $(addprefix $(to_lib)/,libtakt.a libtakt.so libtakt.so.$(abi) libtakt.so.$(version))
 	rm -f $(to_lib)/pkgconfig/takt.pc $(to_bin)/takt $(addprefix $(to_share)/,$(shares))
-	-rmdir $(to_include)/compat $(to_include) $(to_cmake)
+	-rmdir $(to_include)/compat $(to_include)/detail $(to_include) $(to_cmake)
 
 format:
 	clang-format -i $(wildcard $(foreach dir,src/* src/*/* samples samples/* test/*,$(dir)/*.c $(dir)/*.cpp))

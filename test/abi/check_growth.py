@@ -49,7 +49,6 @@ def grow_headers(scratch):
     """Writes the grown headers to scratch/include; returns the structs and functions to be used."""
     grown, sized, frozen = set(), set(), set()
     folder = scratch / "include/takt"
-    folder.mkdir(parents=True)
 
     def grow(match):
         name = match["name"]
@@ -59,11 +58,13 @@ def grow_headers(scratch):
         grown.add(name)
         return match[0].replace("\n} " + name, "\n    uint64_t takt_growth[8];\n} " + name)
 
-    for header in sorted((ROOT / "include/takt").glob("*.h*")):
+    for header in sorted((ROOT / "include/takt").rglob("*.h*")):
         text = header.read_text()
         sized |= {one or other for one, other in SIZED.findall(text)} - {"name"}
         text = LOSSES.sub(lambda match: match[1] + ONE_MORE, STRUCT.sub(grow, text))
-        (folder / header.name).write_text(text)
+        copy = folder / header.relative_to(ROOT / "include/takt")
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(text)
     return grown, sized, frozen
 
 

@@ -68,7 +68,7 @@ static bool second_device_sleeps(void)
 static void a_timer_that_synchronizes_begins_and_ends_idle(void **state)
 {
     (void)state;
-    double ms;
+    double ms = 0;
     sim_script("kernel=20ms");
     launch("before");
     TAKT_TIMER_BEGIN(timer, "sync", .silent = true, .synchronize = true, .elapsed_ms = &ms);

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-FAST_PATH = "include/takt/scope.h"
+FAST_PATH = "include/takt/detail/fast.h"
 FAST_PATH_END = "struct takt_scope_guard"  # what follows are wrappers, for C++ and for C
 
 

@@ -137,7 +137,7 @@ MAYBE_UNUSED static void random_devices(takt_trace *trace, chance *from)
         ADD(&trace->shapes, random_shape(trace, from));
     ADD(&trace->device_memory, (tkt_device_memory){.device = trace->devices.items[0].label,
                                                    .totals = {11, 12, 13, 14, 15, 16, 17, 18, 19,
-                                                              20, UINT64_MAX - 1},
+                                                              20, UINT64_MAX - 1, 0},
                                                    .free_bytes = 21,
                                                    .capacity_bytes = 22,
                                                    .pool_bytes = 23,

@@ -148,7 +148,7 @@ static void timers_and_timings_measure_what_they_can(void **state)
     for (int is_for_ever = 0; is_for_ever < 2; is_for_ever++)
         for (uint64_t after = 0; after < 150; after++) {
             takt_samples samples = {0};
-            double ms, x = 1;
+            double ms = 0, x = 1;
             takt_timing *timing = NULL;
             capture_stdout();
             tkt_alloc_fail(after, is_for_ever ? UINT64_MAX : 1);

@@ -35,12 +35,14 @@ extern "C" {
 
 /* ---- What the macros are made of; not to be called by hand. ---------------------------------- */
 
+/* Frozen, and so is the next: files of one program share them. */
 typedef struct takt_tracy_lock {
     takt_name  wait;
     takt_track track;
     takt_span  held;
 } takt_tracy_lock;
 
+/* Frozen. */
 typedef struct takt_tracy_frame {
     const char *name; /* NULL: free */
     takt_span   span;

@@ -1,0 +1,190 @@
+/* takt/detail/fast.h - the fast path of scopes and phases, inline in the program.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef TAKT_DETAIL_FAST_H
+#define TAKT_DETAIL_FAST_H
+
+#include <takt/detail/layout.h>
+
+#define TAKT_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define TAKT_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* Where compilers make more of it than it needs, the fast path is told in assembler. */
+#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && !defined(__CUDACC__)
+#define TAKT_USE_FLAGS
+#endif
+
+/* The clock's ticks. Where the processor has no invariant counter the library keeps every fast
+ * path shut and reads CLOCK_MONOTONIC instead. */
+static inline __attribute__((always_inline)) uint64_t takt_ticks(void)
+{
+#if defined(__CUDA_ARCH__)
+    return 0;
+#elif defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#else
+    uint64_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#endif
+}
+
+/* False, and *ticks is not set, where more have passed than a record holds. */
+static inline __attribute__((always_inline)) bool takt_ticks_since(const uint64_t *start,
+                                                                   uint64_t *ticks)
+{
+#ifdef TAKT_USE_FLAGS
+    typedef uint32_t __attribute__((may_alias)) half;
+    const half *from = TAKT_CAST(const half *, TAKT_CAST(const void *, start));
+    bool is_more;
+    __asm__ volatile("rdtsc\n\tsubl %2, %%eax\n\tsbbl %3, %%edx"
+                     : "=&a"(*ticks), "=@ccnz"(is_more)
+                     : "m"(from[0]), "m"(from[1])
+                     : "edx");
+    return !is_more;
+#else
+    uint64_t passed = takt_ticks() - *start;
+    *ticks = passed;
+    return passed >> 32 == 0;
+#endif
+}
+
+static inline __attribute__((always_inline)) bool takt_is_on(uint64_t bits)
+{
+    return (__atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED) & bits) != 0;
+}
+
+/* From here to takt_leave() a signal handler finds the thread busy, and records nothing: so it meets
+ * no half of an event, and no reading of the clock that stands beside nothing yet. */
+static inline __attribute__((always_inline)) void takt_enter(takt_thread_v1 *thread)
+{
+    thread->busy = TAKT_BUSY | 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static inline __attribute__((always_inline)) void takt_leave(takt_thread_v1 *thread)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    thread->busy = 0;
+}
+
+/* Whether this thread has a scope open. */
+static inline __attribute__((always_inline)) bool takt_has_open(void)
+{
+    return takt_thread_hot_v1.top[-1].tag != TAKT_NO_SCOPE;
+}
+
+/* The tag of a record of `site` in `frame`; TAKT_SLOW in it: the library decides. */
+static inline __attribute__((always_inline)) uint32_t
+takt_tag(const takt_site *site, const takt_frame *frame, uint64_t busy)
+{
+    uint32_t tag = __atomic_load_n(&site->tag, __ATOMIC_RELAXED) | frame->depth;
+    __asm__("" : "+r"(tag)); /* in this order compilers need no further register */
+    return tag | TAKT_CAST(uint32_t, busy);
+}
+
+/* Opens a scope; its frame is NULL if it is not recorded. Frames are published with release stores
+ * for the thread that seals, see src/record/log.h. */
+static inline __attribute__((always_inline)) takt_open takt_scope_open(takt_site *site,
+                                                                       uint64_t bits)
+{
+    takt_open open = {NULL, 0};
+    if (!takt_is_on(bits))
+        return open;
+    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    uint64_t busy = thread->busy;
+    takt_enter(thread);
+    takt_frame *frame = thread->top; /* not before: a handler may have it moved */
+    uint32_t tag = takt_tag(site, frame, busy);
+    if (TAKT_UNLIKELY(tag & TAKT_SLOW)) {
+        thread->busy = busy;
+        return takt_scope_begin_v1(site);
+    }
+    open.frame = frame;
+    __atomic_store_n(&frame->tag, tag, __ATOMIC_RELEASE);
+    open.start = takt_ticks();
+    __atomic_store_n(&frame->start, open.start, __ATOMIC_RELEASE);
+    __atomic_store_n(&thread->top, frame + 1, __ATOMIC_RELEASE);
+    takt_leave(thread);
+    return open;
+}
+
+/* Closes the scope and writes its record. Anything unusual - an open phase, crossed scopes, a full
+ * chunk, a span of over 2^32 ticks - is the library's. */
+static inline __attribute__((always_inline)) void takt_scope_close(takt_open open)
+{
+    takt_frame *frame = open.frame;
+    if (!frame)
+        return;
+    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    if (TAKT_LIKELY(thread->top == frame + 1 && frame->start == open.start)) {
+        uint32_t tag = frame->tag;
+        takt_enter(thread);
+        takt_record *record = thread->cursor;
+        uint64_t ticks;
+        if (TAKT_LIKELY(record != thread->limit && takt_ticks_since(&frame->start, &ticks))) {
+            record->start = open.start;
+            record->ticks = TAKT_CAST(uint32_t, ticks);
+            __atomic_signal_fence(__ATOMIC_RELEASE); /* the tag says that it is written */
+            record->tag = tag;
+            __atomic_store_n(&thread->cursor, record + 1, __ATOMIC_RELEASE);
+            __atomic_store_n(&thread->top, frame, __ATOMIC_RELEASE);
+            takt_leave(thread);
+        } else {
+            takt_scope_end_inside_v1(frame, open.start);
+        }
+    } else {
+        takt_scope_end_v1(frame, open.start);
+    }
+}
+
+/* Where a phase is open already, it ends and the next begins: one clock read, one record. */
+static inline __attribute__((always_inline)) void takt_phase_next(takt_site *site, uint64_t bits)
+{
+    if (!takt_is_on(bits))
+        return;
+    takt_thread_v1 *thread = &takt_thread_hot_v1;
+    takt_frame *frame = thread->top - 1;
+    uint32_t ended = frame->tag;
+    uint32_t tag = ended & TAKT_FRAME_PHASE ? takt_tag(site, frame, thread->busy) : TAKT_SLOW;
+    if (TAKT_LIKELY(!(tag & TAKT_SLOW))) {
+        takt_enter(thread);
+        takt_record *record = thread->cursor;
+        uint64_t ticks;
+        if (TAKT_LIKELY(record != thread->limit && takt_ticks_since(&frame->start, &ticks))) {
+            uint64_t start = frame->start;
+            record->start = start;
+            record->ticks = TAKT_CAST(uint32_t, ticks);
+            __atomic_signal_fence(__ATOMIC_RELEASE);
+            record->tag = ended;
+            __atomic_store_n(&thread->cursor, record + 1, __ATOMIC_RELEASE);
+            __atomic_store_n(&frame->tag, tag, __ATOMIC_RELEASE);
+            __atomic_store_n(&frame->start, start + ticks, __ATOMIC_RELEASE);
+            takt_leave(thread);
+            return;
+        }
+        takt_leave(thread);
+    }
+    takt_phase_v1(site);
+}
+
+#ifdef __cplusplus
+/* Closes its scope at the end of the block. */
+struct takt_scope_guard {
+    takt_open open;
+    explicit takt_scope_guard(takt_open opened) : open(opened) {}
+    takt_scope_guard(const takt_scope_guard &) = delete;
+    takt_scope_guard &operator=(const takt_scope_guard &) = delete;
+    ~takt_scope_guard() { takt_scope_close(open); }
+};
+#define TAKT_SCOPE_GUARD(variable, opened) takt_scope_guard variable(opened)
+#else
+static inline __attribute__((always_inline)) void takt_scope_leave(takt_open *open)
+{
+    takt_scope_close(*open);
+}
+#define TAKT_SCOPE_GUARD(variable, opened)                                                         \
+    __attribute__((cleanup(takt_scope_leave), unused)) takt_open variable = (opened)
+#endif
+
+#endif

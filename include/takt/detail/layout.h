@@ -1,0 +1,120 @@
+/* takt/detail/layout.h - what programs and the library have in common: call sites, a thread's hot
+ * state, records, and the library's half of the macros. All of it is an ABI: the layouts are fixed,
+ * and the symbols carry the version.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef TAKT_DETAIL_LAYOUT_H
+#define TAKT_DETAIL_LAYOUT_H
+
+#include <takt/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum takt_site_kind {
+    TAKT_SITE_SCOPE,
+    TAKT_SITE_PHASE,
+    TAKT_SITE_ACTIVITY, /* a scope that also counts as an activity of a device */
+    TAKT_SITE_MARK,
+    TAKT_SITE_COUNTER,
+    TAKT_SITE_ARG,
+    TAKT_SITE_CALL /* a call into a device's library; recorded by Takt itself */
+} takt_site_kind;
+
+/* Where the words of a fast path are or'ed together, the sign tells that one of them wants the
+ * library to decide: a call site that is not known yet, a full stack, a thread that is busy. */
+#define TAKT_SLOW 0x80000000u
+#define TAKT_BUSY UINT64_C(0xFFFFFFFF80000000) /* TAKT_SLOW as one instruction can store it */
+
+/* A place in the source. Static storage; the library fills `tag` at the first recorded hit. */
+typedef struct takt_site {
+    uint32_t    tag;  /* its id << 8 and flags; TAKT_SLOW until it has an id; atomic */
+    uint8_t     kind; /* takt_site_kind */
+    uint8_t     level;
+    uint16_t    reserved;
+    uint64_t    bits; /* which bits of the mask word switch it on; all until `tag` is known */
+    const char *name;
+    const char *category; /* NULL: the default category */
+    const char *file;
+    const char *function;
+    const char *device; /* activities only, such as "cpu" */
+    uint32_t    line;
+    uint32_t    filter; /* of an activity: one TAKT_TIMING_ bit; of an end: its begin, or 0; atomic */
+} takt_site;
+
+/* One span as it is written when it ends. An id of 0xFFFF00 or more marks another kind of event,
+ * see src/record/slot.h. */
+typedef struct takt_record {
+    uint64_t start; /* ticks */
+    uint32_t ticks; /* duration */
+    uint32_t tag;   /* as its frame's */
+} takt_record;
+
+/* One open scope of a thread. */
+typedef struct takt_frame {
+    uint64_t start; /* ticks */
+    uint32_t tag;   /* call site id << 8 | depth, saturating at 255; TAKT_FRAME_PHASE for a phase */
+    uint32_t depth; /* its index up to 254, then TAKT_SLOW | 255; constant */
+} takt_frame;
+
+#define TAKT_FRAME_PHASE 0x40000000u
+#define TAKT_NO_SCOPE    TAKT_FRAME_PHASE /* the tag of what is below the first frame */
+
+/* What a block keeps of the scope it opened. */
+typedef struct takt_open {
+    takt_frame *frame; /* NULL: not recorded */
+    uint64_t    start; /* ticks; tells the frame from a later one in the same place */
+} takt_open;
+
+/* A thread's hot state: one cache line. Only its thread writes it; sealing reads it. */
+typedef struct takt_thread_v1 {
+    takt_record *cursor; /* the next free record */
+    takt_record *limit;  /* equal to cursor: the library decides */
+    takt_frame  *top;    /* the next free frame */
+    void        *log;    /* struct tkt_thread_log */
+    uint64_t     busy; /* 0, or TAKT_BUSY and bits of src/base/thread.h: the library decides */
+    uint64_t     printing_timers;
+    uint64_t     device_call; /* the call into a device library that it is in, see src/cuda */
+} takt_thread_v1;
+
+typedef struct takt_switch_v1 {
+    uint64_t mask; /* bit category * 4 + level - 1 of what is recorded; 0: nothing is; see below */
+} takt_switch_v1;
+
+#if defined(__cplusplus)
+static_assert(sizeof(takt_record) == 16, "the record is an ABI");
+static_assert(sizeof(takt_frame) == 16, "the frame is an ABI");
+static_assert(sizeof(takt_thread_v1) <= 64, "thread-local storage must fit the static surplus");
+static_assert(sizeof(takt_site) == 64, "the site is an ABI");
+#elif __STDC_VERSION__ >= 201112L
+_Static_assert(sizeof(takt_record) == 16, "the record is an ABI");
+_Static_assert(sizeof(takt_frame) == 16, "the frame is an ABI");
+_Static_assert(sizeof(takt_thread_v1) <= 64, "thread-local storage must fit the static surplus");
+_Static_assert(sizeof(takt_site) == 64, "the site is an ABI");
+#endif
+
+extern TAKT_API __thread takt_thread_v1 takt_thread_hot_v1
+    __attribute__((tls_model("initial-exec")));
+extern TAKT_API takt_switch_v1 takt_switch_hot_v1;
+
+/* The library's half of the macros; not to be called by hand. */
+TAKT_API takt_open takt_scope_begin_v1(takt_site *site);
+TAKT_API void takt_scope_end_v1(takt_frame *frame, uint64_t start);
+TAKT_API void takt_scope_end_inside_v1(takt_frame *frame, uint64_t start); /* after takt_enter() */
+TAKT_API void takt_begin_v1(takt_site *site);
+TAKT_API void takt_end_v1(takt_site *site);
+TAKT_API void takt_phase_v1(takt_site *site);
+TAKT_API void takt_mark_v1(takt_site *site);
+TAKT_API void takt_counter_v1(takt_site *site, double value);
+TAKT_API void takt_arg_int_v1(takt_site *site, int64_t value);
+TAKT_API void takt_arg_uint_v1(takt_site *site, uint64_t value);
+TAKT_API void takt_arg_double_v1(takt_site *site, double value);
+TAKT_API void takt_arg_bool_v1(takt_site *site, bool value);
+TAKT_API void takt_arg_string_v1(takt_site *site, const char *value);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

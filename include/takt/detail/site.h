@@ -1,0 +1,57 @@
+/* takt/detail/site.h - what names a macro takes, and what it says of others.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef TAKT_DETAIL_SITE_H
+#define TAKT_DETAIL_SITE_H
+
+#include <takt/base.h>
+
+#define TAKT_JOIN_(a, b) a##b
+#define TAKT_JOIN(a, b)  TAKT_JOIN_(a, b)
+
+/* A macro's name is stored once, in static data, so the compiler must know it. C refuses any other
+ * ("initializer element is not constant"); C++ would keep the name of the first call for ever.
+ * TAKT_REQUIRE tells what to use instead; TAKT_CONSTINIT refuses what gets past it: text that the
+ * compiler knows, in memory that does not stay, such as a const array on the stack. */
+#ifdef __cplusplus
+constexpr char takt_first_letter(const char *text)
+{
+    return text ? *text : '\0';
+}
+#define TAKT_IS_KNOWN(text)         __builtin_constant_p(takt_first_letter(text))
+#define TAKT_REQUIRE(what, message) static_assert(what, message);
+#if defined(__NVCC__) || defined(__EDG__) /* for these __func__ in a template is no constant */
+#define TAKT_CONSTINIT
+#elif __cpp_constinit >= 201907L
+#define TAKT_CONSTINIT constinit
+#elif defined(__clang__)
+#define TAKT_CONSTINIT __attribute__((require_constant_initialization))
+#elif __GNUC__ >= 10
+#define TAKT_CONSTINIT __constinit
+#else
+#define TAKT_CONSTINIT
+#endif
+#else
+#define TAKT_REQUIRE(what, message)
+#define TAKT_CONSTINIT
+#endif
+#define TAKT_REQUIRE_NAME(name, instead)                                                           \
+    TAKT_REQUIRE(TAKT_IS_KNOWN(name), "Takt: this name must be a literal or static constexpr. "    \
+                 instead)
+#define TAKT_REQUIRE_REST(category, level, device, filter)                                         \
+    TAKT_REQUIRE(TAKT_IS_KNOWN(category) && TAKT_IS_KNOWN(device) &&                               \
+                     __builtin_constant_p(TAKT_CAST(uint8_t, level)) &&                            \
+                     __builtin_constant_p(TAKT_CAST(uint32_t, filter)),                            \
+                 "Takt: category, level, device and filter must be constants")
+
+#define TAKT_INSTEAD_SCOPE                                                                         \
+    "For names made at run time use takt::Scope, or takt_begin() and takt_end()"
+#define TAKT_INSTEAD_PHASE   "For names made at run time use takt_begin() and takt_end()"
+#define TAKT_INSTEAD_END     "For names made at run time use takt_end()"
+#define TAKT_INSTEAD_MARK    "For names made at run time use takt_mark()"
+#define TAKT_INSTEAD_COUNTER "For names made at run time use takt_counter()"
+#define TAKT_INSTEAD_ARG     "Text made at run time may be the value of TAKT_ARG, not its key"
+#define TAKT_INSTEAD_STREAM                                                                        \
+    "For names made at run time put takt::Scope, or takt_begin() and takt_end(), around it"
+
+#endif
