@@ -27,9 +27,10 @@
 extern "C" {
 #endif
 
-/* A scope from here to the end of the block; the second is named after the function. */
+/* A scope from here to the end of the block. The second has the name of the function, in C++ with
+ * its class and namespaces: "physics::World::step". __PRETTY_FUNCTION__ as a name reads the same. */
 #define TAKT_SCOPE(name) TAKT_BLOCK(TAKT_SITE_SCOPE, name, NULL, 0)
-#define TAKT_FUNCTION()  TAKT_SCOPE(__func__)
+#define TAKT_FUNCTION()  TAKT_SCOPE(TAKT_FUNCTION_NAME)
 
 /* Begins a phase of the scope around it. It ends where the next phase begins, with the scope, or
  * with the step (takt_profiler_step). */

@@ -9,6 +9,7 @@
 #include "record/control.h"
 #include "record/log.h"
 #include "record/mapping.h"
+#include "record/signature.h"
 #include "record/slot.h"
 
 #include <string.h>
@@ -234,10 +235,33 @@ static uint32_t find_site(const takt_site *site)
     }
 }
 
+/* The site with the names that traces show, which stay until the lock is given back. */
+static takt_site named_for_traces(const takt_site *site)
+{
+    static char function[1024];
+    takt_site shown = {.kind = site->kind,
+                       .level = site->level,
+                       .name = site->name,
+                       .category = site->category,
+                       .file = site->file,
+                       .function = site->function,
+                       .device = site->device,
+                       .line = site->line};
+    if (site->kind == TAKT_SITE_ACTIVITY)
+        shown.filter = site->filter;
+    if (site->function && tkt_signature_name(function, sizeof function, site->function) > 0) {
+        shown.function = function;
+        if (site->name == site->function)
+            shown.name = function;
+    }
+    return shown;
+}
+
 uint32_t tkt_site_register(takt_site *site)
 {
     uint64_t was = lock_registry();
-    uint32_t id = find_site(site);
+    takt_site shown = named_for_traces(site);
+    uint32_t id = find_site(&shown);
     if (id != 0) {
         __atomic_store_n(&site->bits, tkt_site_get(id)->bits, __ATOMIC_RELAXED);
         /* release: whoever sees the tag finds the site in the table, see table_get() */

@@ -35,7 +35,7 @@ extern "C" {
 
 /* ---- What the macros are made of; not to be called by hand. ---------------------------------- */
 
-/* Frozen, and so is the next: files of one program share them. */
+/* Frozen. */
 typedef struct takt_tracy_lock {
     takt_name  wait;
     takt_track track;
@@ -191,7 +191,7 @@ static inline int takt_tracy_is_on(void)
 
 #endif
 
-#define TracyCZone(ctx, active)        TAKT_TRACY_OPEN(__COUNTER__, ctx, __func__, active)
+#define TracyCZone(ctx, active)        TAKT_TRACY_OPEN(__COUNTER__, ctx, TAKT_FUNCTION_NAME, active)
 #define TracyCZoneN(ctx, name, active) TAKT_TRACY_OPEN(__COUNTER__, ctx, name, active)
 #define TracyCZoneC(ctx, color, active)                TracyCZone(ctx, active)
 #define TracyCZoneNC(ctx, name, color, active)         TracyCZoneN(ctx, name, active)
@@ -381,7 +381,7 @@ inline bool IsProfilerStarted() { return true; }
 #define TAKT_TRACY_NAMED(zone, name, active)     ((void)(active))
 #endif
 
-#define ZoneNamed(zone, active)        TAKT_TRACY_GUARD(__COUNTER__, zone, __func__, active)
+#define ZoneNamed(zone, active)        TAKT_TRACY_GUARD(__COUNTER__, zone, TAKT_FUNCTION_NAME, active)
 #define ZoneNamedN(zone, name, active) TAKT_TRACY_GUARD(__COUNTER__, zone, name, active)
 #define ZoneNamedC(zone, color, active)                  ZoneNamed(zone, active)
 #define ZoneNamedNC(zone, name, color, active)           ZoneNamedN(zone, name, active)

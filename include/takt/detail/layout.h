@@ -37,7 +37,7 @@ typedef struct takt_site {
     const char *name;
     const char *category; /* NULL: the default category */
     const char *file;
-    const char *function;
+    const char *function; /* TAKT_FUNCTION_NAME */
     const char *device; /* activities only, such as "cpu" */
     uint32_t    line;
     uint32_t    filter; /* of an activity: one TAKT_TIMING_ bit; of an end: its begin, or 0; atomic */

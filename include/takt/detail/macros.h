@@ -17,7 +17,7 @@
     {                                                                                              \
         TAKT_SLOW, TAKT_CAST(uint8_t, kind), TAKT_CAST(uint8_t, level), 0, ~UINT64_C(0),           \
             (name), /* a literal; for names made at run time use takt_begin() and the like */      \
-            (category), __FILE__, __func__, (device), __LINE__, (filter)                           \
+            (category), __FILE__, TAKT_FUNCTION_NAME, (device), __LINE__, (filter)                 \
     }
 #define TAKT_STATIC_SITE(variable, instead, kind, level, category, name, device, filter)           \
     TAKT_REQUIRE_NAME(name, instead)                                                               \

@@ -6,6 +6,13 @@
 
 #include <takt/base.h>
 
+/* What a function is called: in C++ a signature, of which the library keeps the name. */
+#ifdef __cplusplus
+#define TAKT_FUNCTION_NAME __PRETTY_FUNCTION__
+#else
+#define TAKT_FUNCTION_NAME __func__
+#endif
+
 #define TAKT_JOIN_(a, b) a##b
 #define TAKT_JOIN(a, b)  TAKT_JOIN_(a, b)
 
