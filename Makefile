@@ -4,7 +4,7 @@
 ##   all            the default: the libraries in lib/, bin/takt, the samples in bin/samples/
 ##   demo           installs what is missing, builds, runs the sample simulator
 ##   check          installs what is missing, builds with -Werror, runs the tests; T=word: some
-##   check-aarch64  builds for aarch64 and runs tests under qemu; FULL=1: all that can run there
+##   check-aarch64  builds for aarch64 and runs tests under qemu; FULL=1: all, QUICK=1: few
 ##   check-compilers  installs other compilers and compiles headers and programs with each there is
 ##   check-with-CC  builds all with that compiler, and runs the tests in C and C++
 ##   crash          a thousand programs killed while they record, with and without crash_safe
@@ -432,7 +432,8 @@ check-built: all $(tests) $(progs) $(inject) $(fault_host) $(sim_libs) $(if $(SA
 	    $(tests) $(addprefix $(B)/fuzz/,$(fuzzers)) $(scripts)
 
 # Tests of a build for another processor. Scripts find programs that run the emulator in TAKT_BIN.
-# Without FULL=1, left out are tests that take an emulator longer than two seconds.
+# Without FULL=1, left out are tests that take an emulator longer than two seconds; with QUICK=1 all
+# but those of what differs between processors: clocks, memory orders, call stacks, signals.
 emulated      := $(patsubst $(BIN)/%,$(B)/emulated/%,$(BIN)/takt $(samples))
 emulated_slow := $(addprefix $(B)/test/unit/test_, base_alloc base_input base_strtab base_text \
     chrome_check chrome_devices chrome_parts chrome_value export fold perfetto perfetto_report \
@@ -441,9 +442,11 @@ emulated_slow := $(addprefix $(B)/test/unit/test_, base_alloc base_input base_st
     trace_read)
 emulated_some := $(filter-out $(emulated_slow),$(filter $(B)/test/unit/%,$(tests))) \
     $(addprefix $(B)/test/stress/test_,sealing signals thread_ends forks)
-emulated_tests   := $(if $(FULL),$(tests),$(emulated_some))
-emulated_scripts := $(filter-out %/check.sh,$(wildcard test/aarch64/*.sh)) \
-                    test/cli/test_cli_samples.sh test/cli/fluid.sh
+emulated_quick := $(addprefix $(B)/test/,$(addprefix unit/test_,base_clock same_tick names pairs \
+    session stacks timing) $(addprefix stress/test_,sealing signals))
+emulated_tests   := $(if $(FULL),$(tests),$(if $(QUICK),$(emulated_quick),$(emulated_some)))
+emulated_scripts := $(if $(QUICK),test/aarch64/orders.sh,$(filter-out %/check.sh,\
+    $(wildcard test/aarch64/*.sh)) test/cli/test_cli_samples.sh) test/cli/fluid.sh
 $(emulated): $(B)/emulated/%: $(BIN)/%
 	$(Q)mkdir -p $(@D)
 	$(Q)printf '#!/bin/sh\nexec %s "%s" "$$@"\n' '$(TEST_RUNNER)' '$(abspath $<)' >$@
