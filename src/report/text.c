@@ -1,5 +1,7 @@
 /* Tables for terminals: columns between dashed lines, facts and notes below, provenance last. No
  * line is longer than the width and no row takes two lines, unless full names are asked for. */
+#include "base/alloc.h"
+#include "report/apart.h"
 #include "report/fit.h"
 #include "report/provenance.h"
 #include "report/shade.h"
@@ -25,14 +27,18 @@ typedef struct line {
     size_t blanks;
 } line;
 
-/* `text` takes `columns` of them. */
-static void put_aligned(line *l, const char *text, size_t columns, size_t width, bool is_left)
+/* `text` takes `columns` of them. `from`: see report/apart.h; 0: it is cut at its end. */
+static void put_aligned(line *l, const char *text, size_t columns, size_t width, bool is_left,
+                        uint32_t from)
 {
     size_t pad = columns < width ? width - columns : 0;
     l->blanks += is_left ? 0 : pad;
     if (*text) {
         tkt_put_repeated(l->writer, ' ', l->blanks);
-        tkt_put_cut(l->writer, text, width);
+        if (from)
+            tkt_put_apart(l->writer, text, from, width);
+        else
+            tkt_put_cut(l->writer, text, width);
         l->blanks = 0;
     }
     l->blanks += is_left ? pad : 0;
@@ -44,13 +50,14 @@ static void put_titles(const tkt_table *table, const tkt_fit *f, tkt_writer *wri
     for (size_t i = 0; i < f->count; i++) {
         const tkt_column *column = &table->columns[f->columns[i]];
         put_aligned(&l, column->title, strlen(column->title), f->widths[f->columns[i]],
-                    column->is_left);
+                    column->is_left, 0);
         l.blanks += TKT_COLUMN_GAP;
     }
     tkt_writer_text(writer, "\n");
 }
 
-static void put_cell(const tkt_table *table, const tkt_fit *f, size_t shown, size_t number, line *l)
+static void put_cell(const tkt_table *table, const tkt_fit *f, size_t shown, size_t number,
+                     uint32_t from, line *l)
 {
     size_t width = f->widths[number];
     const tkt_column *column = &table->columns[number];
@@ -58,22 +65,23 @@ static void put_cell(const tkt_table *table, const tkt_fit *f, size_t shown, siz
     char value[TKT_VALUE_SIZE];
     if (column->type != TKT_CELL_TEXT) {
         size_t size = tkt_column_text(value, column, *cell);
-        put_aligned(l, value, size, width, column->is_left);
+        put_aligned(l, value, size, width, column->is_left, 0);
         return;
     }
     size_t indent = number == 0 ? tkt_fit_indent(table, shown, width) : 0;
     const char *text = cell->text ? cell->text : "";
     l->blanks += indent;
-    put_aligned(l, text, tkt_text_width(text, width), width - indent, column->is_left);
+    put_aligned(l, text, tkt_text_width(text, width), width - indent, column->is_left, from);
 }
 
-static void put_row(const tkt_table *table, const tkt_fit *f, size_t shown, const char *color,
-                    tkt_writer *writer)
+/* `apart`: by column of the fit, see report/apart.h. */
+static void put_row(const tkt_table *table, const tkt_fit *f, size_t shown, uint32_t *const *apart,
+                    const char *color, tkt_writer *writer)
 {
     line l = {writer, 0};
     tkt_writer_text(writer, color ? color : "");
     for (size_t i = 0; i < f->count; i++) {
-        put_cell(table, f, shown, f->columns[i], &l);
+        put_cell(table, f, shown, f->columns[i], apart[i] ? apart[i][shown] : 0, &l);
         l.blanks += TKT_COLUMN_GAP;
     }
     tkt_writer_text(writer, color ? TKT_SHADE_END "\n" : "\n");
@@ -131,12 +139,17 @@ static void put_table(const tkt_table *table, const tkt_layout *layout, tkt_writ
     tkt_fit f;
     tkt_fit_table(table, layout, &f);
     tkt_shades shades = tkt_shades_of(table, layout);
+    uint32_t *apart[TKT_MAX_COLUMNS] = {NULL};
+    for (size_t i = 0; i < f.count; i++)
+        apart[i] = tkt_apart(table, &f, f.columns[i]);
     put_rule(&f, writer);
     put_titles(table, &f, writer);
     put_rule(&f, writer);
     for (size_t i = 0; i < table->shown; i++)
-        put_row(table, &f, i, tkt_shade_of(&shades, table, i), writer);
+        put_row(table, &f, i, apart, tkt_shade_of(&shades, table, i), writer);
     put_rule(&f, writer);
+    for (size_t i = 0; i < f.count; i++)
+        tkt_free(apart[i]);
     put_left_out(table, layout, &f, writer);
 }
 

@@ -229,8 +229,7 @@ void tkt_put_json(tkt_writer *writer, const char *text)
     tkt_writer_put(writer, "\"", 1);
 }
 
-/* Writes characters while they fit. */
-static size_t put_columns(tkt_writer *writer, const char *text, size_t width)
+size_t tkt_put_columns(tkt_writer *writer, const char *text, size_t width)
 {
     size_t size = strlen(text);
     size_t used = 0;
@@ -252,9 +251,9 @@ static size_t put_columns(tkt_writer *writer, const char *text, size_t width)
 size_t tkt_put_cut(tkt_writer *writer, const char *text, size_t width)
 {
     if (tkt_text_width(text, width) <= width)
-        return put_columns(writer, text, width);
+        return tkt_put_columns(writer, text, width);
     size_t dots = width < 6 ? 0 : 3;
-    size_t used = put_columns(writer, text, width - dots);
+    size_t used = tkt_put_columns(writer, text, width - dots);
     tkt_put_repeated(writer, '.', dots);
     return used + dots;
 }

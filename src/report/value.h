@@ -51,10 +51,11 @@ int tkt_value_compare(tkt_cell_type type, tkt_cell a, tkt_cell b);
 size_t tkt_text_width(const char *text, size_t most);
 
 /* Texts into a writer: made safe for terminals; as the quoted string of JSON; cut to `width`
- * columns with "..." at the end, returning the columns written. */
+ * columns with "..." at the end, or plainly, returning the columns written. */
 void tkt_put_printable(tkt_writer *writer, const char *text, size_t size);
 void tkt_put_json(tkt_writer *writer, const char *text);
 size_t tkt_put_cut(tkt_writer *writer, const char *text, size_t width);
+size_t tkt_put_columns(tkt_writer *writer, const char *text, size_t width);
 void tkt_put_repeated(tkt_writer *writer, char byte, size_t count);
 
 /* The number of bytes of a first piece of the text that ends between two characters and is small

@@ -36,6 +36,48 @@ static void no_line_is_longer_than_the_width(void **state)
     takt_trace_release(trace);
 }
 
+/* Names that differ at their ends, in their middles, and not at all but for case; and one that is
+ * like no other, which is cut at its end. */
+static void long_names_that_begin_alike_are_told_apart(void **state)
+{
+    static const char *const names[] = {
+        "physics::solver::constraints::ContactConstraint::warmStartVelocity",
+        "physics::solver::constraints::ContactConstraint::solveVelocity",
+        "physics::solver::constraints::HingeConstraint::solveVelocity",
+        "physics::solver::constraints::\xC3\xA4\xC3\xB6\xC3\xBC\xC3\xA4\xC3\xB6\xC3\xBC::solve",
+        "render::pipeline::forward::ShadowMapPass::recordCommandBuffers",
+    };
+    const size_t count = sizeof names / sizeof *names;
+    (void)state;
+    takt_trace *trace = build_begin(1000000);
+    uint32_t track = build_track(trace, "main");
+    for (size_t i = 0; i < count; i++)
+        build_span(trace, track, build_site(trace, names[i]), TKT_NO_SPAN, 1000 * i, 1000 * i + 10);
+    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    for (uint32_t width = 60; width <= 100; width += 5) {
+        takt_report_options options = {.width = width};
+        char *text = report_of(trace, "scopes", &options), *rest = text;
+        assert_true(longest_line(text) <= width);
+        char rows[5][128];
+        size_t found = 0;
+        for (char *line; (line = strtok_r(rest, "\n", &rest)) != NULL;) {
+            if (strncmp(line, "physics", 7) != 0 && strncmp(line, "render", 6) != 0)
+                continue;
+            assert_in_range(found, 0, count - 1);
+            snprintf(rows[found], sizeof rows[found], "%.*s", (int)(strstr(line, "  ") - line),
+                     line);
+            for (size_t i = 0; i < found; i++)
+                assert_string_not_equal(rows[i], rows[found]);
+            if (*line == 'r')
+                assert_memory_equal(line, "render::pipeline::", 18);
+            found++;
+        }
+        assert_int_equal(found, count);
+        tkt_free(text);
+    }
+    takt_trace_release(trace);
+}
+
 static void no_line_ends_with_a_blank(void **state)
 {
     (void)state;
@@ -224,6 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reports_equal_their_golden_files),
         cmocka_unit_test(no_line_is_longer_than_the_width),
+        cmocka_unit_test(long_names_that_begin_alike_are_told_apart),
         cmocka_unit_test(no_line_ends_with_a_blank),
         cmocka_unit_test(names_cannot_reach_the_terminal),
         cmocka_unit_test(wide_terminals_and_full_names_show_whole_names),
