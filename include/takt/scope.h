@@ -67,6 +67,10 @@ TAKT_API void takt_end(void);
  * Memory is allocated only for a thread's first event and for each new call site, name, depth or
  * chunk. With TAKT_DISABLE defined every macro vanishes after type checking. */
 
+/* Marks where a loop comes round that is not the profiler's step, such as "render" beside physics:
+ * from one mark to the next is a span on a track of that name. One place has one name. */
+#define TAKT_FRAME(name) TAKT_DO_FRAME(name)
+
 /* Levels say how fine a scope is; a run records levels up to the configured one, by default 2. */
 #define TAKT_LEVEL_COARSE 1
 #define TAKT_LEVEL_NORMAL 2

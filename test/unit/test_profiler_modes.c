@@ -179,6 +179,43 @@ static void a_filter_drops_activities_and_keeps_their_spans(void **state)
     assert_int_equal(activity.filter, TAKT_TIMING_MEMCPY);
 }
 
+static void render(uint64_t ns)
+{
+    TAKT_FRAME("render");
+    pass_ns(ns);
+}
+
+/* Frames of 16 ns and 18 ns; what is begun before the recording, or goes on behind it, is none. */
+static void frames_lie_between_their_marks(void **state)
+{
+    (void)state;
+    takt_profiler_options options = options_for(&traces, (takt_schedule){0});
+    options.background = TAKT_OFF;
+    for (int round = 0; round < 2; round++) {
+        render(1000);
+        takt_profiler *profiler = started(&options);
+        render(16);
+        render(18);
+        render(20);
+        assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
+        takt_profiler_destroy(profiler);
+        const takt_trace *trace = traces.items[traces.count - 1];
+        takt_track_info track;
+        assert_int_equal(count_spans(trace, "render"), 2);
+        for (size_t t = 0; t < takt_trace_count(trace, TAKT_TRACE_TRACKS); t++) {
+            assert_int_equal(takt_trace_track(trace, t, &track), TAKT_OK);
+            if (track.kind != TAKT_TRACK_ASYNC)
+                continue;
+            takt_span_info span;
+            assert_string_equal(track.name, "render");
+            for (size_t i = 0; i < 2; i++) {
+                assert_int_equal(takt_trace_span(trace, t, i, &span), TAKT_OK);
+                assert_int_equal(span.end_ns - span.begin_ns, 16 + 2 * i);
+            }
+        }
+    }
+}
+
 /* ---- Modes ----------------------------------------------------------------------------------- */
 
 static void every_mode_has_the_form_it_promises(void **state)
@@ -467,6 +504,7 @@ int main(void)
         TEST(arguments_and_memory_events_can_be_left_out),
         TEST(without_host_only_steps_are_left),
         TEST(a_filter_drops_activities_and_keeps_their_spans),
+        TEST(frames_lie_between_their_marks),
         TEST(every_mode_has_the_form_it_promises),
         TEST(every_mode_tells_a_callback_its_tree),
         TEST(the_flight_recorder_keeps_the_end_of_a_long_run),

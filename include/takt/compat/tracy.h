@@ -9,7 +9,7 @@
  * What is kept in another form:
  * - ZoneText, ZoneName and ZoneValue are arguments of the innermost open scope of the thread, with
  *   the keys "text", "name" and "value". Texts are cut at 255 bytes.
- * - FrameMark and FrameMarkNamed are marks; FrameMarkStart and FrameMarkEnd are a span on the track
+ * - FrameMark and FrameMarkNamed are TAKT_FRAME; FrameMarkStart and FrameMarkEnd are a span on the track
  *   "frames", sixteen of them at a time.
  * - Messages are marks. Memory pools with names are one memory.
  * - A lock has a scope "wait for NAME" where it is waited for, and a track NAME with a span "held";
@@ -231,8 +231,8 @@ static inline int takt_tracy_is_on(void)
 #define TracyCMessageCS(text, size, color, depth)      takt_tracy_mark(text, size)
 #define TracyCMessageLCS(text, color, depth)           takt_mark(text)
 
-#define TracyCFrameMark                                takt_mark("frame");
-#define TracyCFrameMarkNamed(name)                     takt_mark(name);
+#define TracyCFrameMark                                TAKT_FRAME("frame");
+#define TracyCFrameMarkNamed(name)                     TAKT_FRAME(name);
 #define TracyCFrameMarkStart(name)                     takt_tracy_frame_begin(name);
 #define TracyCFrameMarkEnd(name)                       takt_tracy_frame_end(name);
 #define TracyCFrameImage(image, width, height, offset, flip) ((void)(image));
@@ -416,8 +416,8 @@ inline bool IsProfilerStarted() { return true; }
 #define ZoneIsActive                   (takt_tracy_is_on() != 0)
 #define ZoneIsActiveV(zone)            (takt_tracy_is_on() != 0)
 
-#define FrameMark                      takt_mark("frame")
-#define FrameMarkNamed(name)           takt_mark(name)
+#define FrameMark                      TAKT_FRAME("frame")
+#define FrameMarkNamed(name)           TAKT_FRAME(name)
 #define FrameMarkStart(name)           takt_tracy_frame_begin(name)
 #define FrameMarkEnd(name)             takt_tracy_frame_end(name)
 #define FrameImage(image, width, height, offset, flip) ((void)(image))

@@ -28,6 +28,7 @@ static inline int takt_checked(const char *name)
 #define TAKT_DO_END(name)    TAKT_NOTHING(TAKT_INSTEAD_END, name, 0)
 #define TAKT_DO_PHASE(name)  TAKT_NOTHING(TAKT_INSTEAD_PHASE, name, 0)
 #define TAKT_DO_MARK(name)   TAKT_NOTHING(TAKT_INSTEAD_MARK, name, 0)
+#define TAKT_DO_FRAME(name)  TAKT_NOTHING(TAKT_INSTEAD_FRAME, name, 0)
 #define TAKT_DO_COUNTER(name, value)                                                               \
     TAKT_NOTHING(TAKT_INSTEAD_COUNTER, name, TAKT_CAST(double, value))
 #define TAKT_DO_ARG(key, value) TAKT_NOTHING(TAKT_INSTEAD_ARG, key, sizeof(value))

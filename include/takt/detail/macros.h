@@ -53,6 +53,15 @@
 #define TAKT_NORMAL_BIT TAKT_DEFAULT_BIT(TAKT_LEVEL_NORMAL)
 #define TAKT_COMMA      ,
 
+/* A frame ends where the next begins. */
+static inline void takt_frame_next(uint64_t *begin, const char *name)
+{
+    uint64_t now = takt_is_on(TAKT_NORMAL_BIT) ? takt_now_ns() : 0;
+    uint64_t was = __atomic_exchange_n(begin, now, __ATOMIC_RELAXED);
+    if (was != 0 && now != 0)
+        takt_span_at(takt_track_named(name), name, was, now);
+}
+
 #define TAKT_DO_OPEN(scope, name) TAKT_DO_OPEN_COUNTED(__COUNTER__, scope, name)
 #define TAKT_DO_OPEN_COUNTED(id, scope, name)                                                      \
     TAKT_STATIC_SITE(TAKT_JOIN(takt_site_, id), TAKT_INSTEAD_SCOPE, TAKT_SITE_SCOPE,               \
@@ -78,6 +87,12 @@
 #define TAKT_DO_COUNTER(name, value)                                                               \
     TAKT_SITE_DO(takt_counter_v1, TAKT_NORMAL_BIT, TAKT_SITE_COUNTER, TAKT_INSTEAD_COUNTER, name,  \
                  TAKT_COMMA TAKT_CAST(double, value))
+#define TAKT_DO_FRAME(name)                                                                        \
+    do {                                                                                           \
+        static uint64_t takt_frame_begin; /* nanoseconds, atomic; 0: not recorded */               \
+        TAKT_REQUIRE_NAME(name, TAKT_INSTEAD_FRAME)                                                \
+        takt_frame_next(&takt_frame_begin, name);                                                  \
+    } while (0)
 #define TAKT_DO_WORK(flops, bytes)                                                                 \
     do {                                                                                           \
         if (TAKT_UNLIKELY(takt_is_on(TAKT_NORMAL_BIT | TAKT_WORK_BIT)))                            \

@@ -57,6 +57,7 @@ constexpr char takt_first_letter(const char *text)
 #define TAKT_INSTEAD_END     "For names made at run time use takt_end()"
 #define TAKT_INSTEAD_MARK    "For names made at run time use takt_mark()"
 #define TAKT_INSTEAD_COUNTER "For names made at run time use takt_counter()"
+#define TAKT_INSTEAD_FRAME   "For names made at run time use takt_span_at()"
 #define TAKT_INSTEAD_ARG     "Text made at run time may be the value of TAKT_ARG, not its key"
 #define TAKT_INSTEAD_STREAM                                                                        \
     "For names made at run time put takt::Scope, or takt_begin() and takt_end(), around it"
