@@ -13,7 +13,11 @@ ends_like() { # WAY STATUS
     [ "$got" = "$wanted" ] || fail "$way ends with $got, not $wanted: $(cat "$scratch/errors")"
     ! grep -E 'Sanitizer|runtime error' "$scratch/errors" || fail "$way is not clean"
     for file in "$scratch/$way"/*.pftrace; do
-        [ ! -e "$file" ] || "$takt" info "$file" >"$scratch/info" || fail "$way: ${file##*/} is bad"
+        [ -e "$file" ] || continue
+        # Who ends without exit() may end between the claim of a name, by an empty file, and the
+        # renaming of the complete one: see src/base/file.c.
+        [[ ! -s $file && $way =~ ^(_exit|quick_exit|abort|exec)$ ]] && continue
+        "$takt" info "$file" >"$scratch/info" || fail "$way: ${file##*/} is bad"
     done
 }
 
