@@ -82,6 +82,10 @@ TAKT_API void takt_end(void);
  * told apart; later ones share the last. */
 #define TAKT_SCOPE_IN(category, level, name) TAKT_BLOCK_IN(category, level, name)
 
+/* TAKT_SCOPE that the page of `takt report --html` shows in this color: 0xRRGGBB, a constant. With 0
+ * the page chooses one by the name, as for all other scopes. */
+#define TAKT_SCOPE_COLOR(color, name) TAKT_BLOCK(TAKT_SITE_SCOPE, name, NULL, TAKT_COLOR(color))
+
 /* Host work that counts as an activity, from here to the end of the block: `device` names who does
  * it, such as "cpu"; `filter` is one bit such as TAKT_TIMING_KERNEL of takt/activity.h. */
 #define TAKT_ACTIVITY(device, filter, name) TAKT_BLOCK(TAKT_SITE_ACTIVITY, name, device, filter)

@@ -169,6 +169,7 @@ typedef struct takt_span_info {
     size_t      parent; /* index on the same track, or TAKT_NO_PARENT */
     const char *device; /* of a host activity, TAKT_SPAN_ACTIVITY: "cpu"; otherwise "" */
     uint32_t    filter; /* of a host activity: one TAKT_TIMING_ bit; otherwise 0 */
+    uint32_t    color;  /* of TAKT_SCOPE_COLOR: 0xFFRRGGBB; otherwise 0 */
 } takt_span_info;
 
 TAKT_SIZED takt_status takt_trace_track(const takt_trace *trace, size_t track,
@@ -406,6 +407,7 @@ typedef struct takt_node_info {
     double         flops;     /* declared with TAKT_WORK */
     double         bytes;
     const char    *device; /* of a host activity: "cpu"; otherwise "" */
+    uint32_t       color;  /* of TAKT_SCOPE_COLOR: 0xFFRRGGBB; otherwise 0 */
 } takt_node_info;
 
 /* Parents come before their children; siblings are in no order. TAKT_NO_MEMORY where the nodes could not be made; then there

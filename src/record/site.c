@@ -247,7 +247,8 @@ static takt_site named_for_traces(const takt_site *site)
                        .function = site->function,
                        .device = site->device,
                        .line = site->line};
-    if (site->kind == TAKT_SITE_ACTIVITY)
+    bool is_colored = site->kind == TAKT_SITE_SCOPE && site->filter >> 24 == 0xFF;
+    if (site->kind == TAKT_SITE_ACTIVITY || is_colored) /* an end keeps its begin there */
         shown.filter = site->filter;
     if (site->function && tkt_signature_name(function, sizeof function, site->function) > 0) {
         shown.function = function;

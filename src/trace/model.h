@@ -30,7 +30,7 @@ typedef struct tkt_trace_site {
     uint32_t function;
     uint32_t device; /* of activities */
     uint32_t line;
-    uint32_t filter; /* of activities: one TAKT_TIMING_ bit */
+    uint32_t filter; /* of activities: one TAKT_TIMING_ bit; of scopes: a color, or 0 */
     uint8_t  kind;   /* takt_site_kind */
     uint8_t  level;
     uint16_t reserved; /* 0: sites are compared as bytes */
@@ -346,6 +346,12 @@ bool tkt_trace_rank_text(char *text, size_t size, const takt_facts *facts);
 static inline uint64_t tkt_wall_ns(const takt_facts *facts)
 {
     return facts->end_ns > facts->begin_ns ? facts->end_ns - facts->begin_ns : 0;
+}
+
+/* 0xFFRRGGBB; 0: none was given. */
+static inline uint32_t tkt_site_color(const tkt_trace_site *site)
+{
+    return site->kind == TAKT_SITE_SCOPE ? site->filter : 0;
 }
 
 static inline const char *tkt_trace_text(const takt_trace *trace, uint32_t string)

@@ -82,6 +82,7 @@ takt_status takt_trace_span_v1(const takt_trace *trace, size_t track, size_t spa
         info.device = tkt_trace_text(trace, site->device);
         info.filter = site->filter;
     }
+    info.color = tkt_site_color(site);
     return tkt_fill(out, size, &info, sizeof info);
 }
 

@@ -69,7 +69,7 @@ void zoned()
     ZoneScoped;
     ZoneText("hello and more", 5);
     {
-        ZoneScopedN("inner");
+        ZoneScopedNC("inner", 0xFF8800);
         ZoneNamedN(off, "switched off", false);
         ZoneTransientN(made, std::string("made").c_str(), true);
     }
@@ -81,6 +81,10 @@ void zones_are_scopes(void **)
     assert_int_equal(r.spans.size(), 3);
     assert_int_equal(r.count("", "zoned"), 1);
     assert_int_equal(r.count("", "inner", "zoned"), 1);
+    takt_span_info inner = takt_span_info();
+    assert_int_equal(takt_trace_span(r.trace, 0, 1, &inner), TAKT_OK);
+    assert_string_equal(inner.name, "inner");
+    assert_int_equal(inner.color, 0xFFFF8800);
     assert_int_equal(r.count("", "made", "inner"), 1);
     takt_arg_info arg = takt_arg_info();
     assert_int_equal(takt_trace_arg_count(r.trace, 0, 0), 1);

@@ -50,6 +50,8 @@ void use_names(int cells)
     constexpr const char *literal = "literal";
     TAKT_SCOPE("in " "two parts");
     TAKT_SCOPE_IN(NULL, TAKT_LEVEL_FINE, kept);
+    enum Color { Red = 0xff0000 };
+    TAKT_SCOPE_COLOR(Red, kept);
     TAKT_ACTIVITY("cpu", TAKT_TIMING_KERNEL, literal);
     TAKT_STREAM_SCOPE(nullptr, literal);
     TAKT_LAUNCH(nullptr, TAKT_TIMING_KERNEL, kept) { cells++; }

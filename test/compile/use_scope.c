@@ -12,6 +12,8 @@ void use_scopes(int cells, const char *name)
     TAKT_FUNCTION();
     TAKT_SCOPE("outer");
     TAKT_SCOPE_IN("io", TAKT_LEVEL_FINE, "read");
+    TAKT_SCOPE_COLOR(0xff8800, "in orange");
+    TAKT_SCOPE_COLOR(0, TAKT_FUNCTION_NAME);
     TAKT_ACTIVITY("cpu", TAKT_TIMING_KERNEL, "density");
     for (int i = 0; i < cells; i++) {
         TAKT_SCOPE("shadowed");

@@ -116,7 +116,7 @@ class Page:
         return self.lists["strings"][index]
 
     def site(self, span):
-        name, category, file, line = self.lists["sites"][span["site"]]
+        name, category, file, line, _ = self.lists["sites"][span["site"]]
         return self.string(name), self.string(category), self.string(file), line
 
     def shape(self, activity):

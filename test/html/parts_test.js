@@ -12,7 +12,7 @@ const [folder, ...reports] = process.argv.slice(2);
 const scripts = fs.readdirSync(folder).filter((name) => name.endsWith('.js')).sort();
 const names = ['lowerBound', 'Pyramid', 'linesOf', 'parentOf', 'selfTime', 'rangeReport',
     'mergeIntervals', 'coveredTime', 'firstFreeRows', 'hitOnLine', 'markTrack', 'columnType',
-    'valueText', 'titleUnit', 'niceStep', 'tickStep', 'tickText', 'visibleText'];
+    'chooseColors', 'colorOf', 'eventColor', 'inkOn', 'valueText', 'titleUnit', 'niceStep', 'tickStep', 'tickText', 'visibleText'];
 const parts = vm.runInNewContext(scripts.map((name) => fs.readFileSync(path.join(folder, name)))
     .join('\n') + `\n;({${names}})`, {document: {addEventListener() {}}});
 
@@ -83,6 +83,23 @@ function randomTrack(siteCount) {
     return {kind: 'thread', group: 'host', name: '', count: rows.length, rows: 6, events};
 }
 
+function checkColors() {
+    const trace = {strings: ['solve', 'draw'], tables: {},
+        sites: [[0, 0, 0, 0, 0xff8800], [0, 0, 0, 0, 0xff], [1, 0, 0, 0, 0]]};
+    const track = {kind: 'thread', events: {what: [0, 1, 2], flags: [0, 0, 0]}};
+    parts.chooseColors(trace);
+    assert.strictEqual(parts.eventColor(trace, track, 0), '#ff8800');
+    assert.strictEqual(parts.eventColor(trace, track, 1), '#0000ff');
+    assert.strictEqual(parts.colorOf('solve'), '#0000ff', 'as the last of its places');
+    const byName = parts.colorOf('draw');
+    assert.strictEqual(parts.eventColor(trace, track, 2), byName);
+    assert.match(byName, /^#[0-9a-f]{6}$/);
+    assert.strictEqual(parts.inkOn(byName), parts.inkOn('#ffffff'), 'dark ink on all of the page');
+    assert.strictEqual(parts.inkOn('#ffff00'), parts.inkOn('#ffffff'));
+    assert.strictEqual(parts.inkOn('#0000ff'), parts.inkOn('#000000'));
+    assert.notStrictEqual(parts.inkOn('#000000'), parts.inkOn('#ffffff'));
+}
+
 // The spans around each: those open where it stands in preorder.
 function plainParents(track) {
     const open = [];
@@ -97,7 +114,7 @@ function checkSpans() {
     for (let round = 0; round < 30; round++) {
         const track = randomTrack(sites.length);
         const trace = {tracks: [track], waits: {count: 0}, shapes: [], strings: sites,
-            sites: sites.map((_, i) => [i, 0, 0, 0])};
+            sites: sites.map((_, i) => [i, 0, 0, 0, 0])};
         const {begin, duration, what} = track.events;
         const parents = plainParents(track);
         const inside = (i, from, to) => Math.max(0,
@@ -209,6 +226,7 @@ function checkReport(json, text) {
     return count;
 }
 
+checkColors();
 checkPyramid();
 checkIntervals();
 checkSpans();

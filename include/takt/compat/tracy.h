@@ -2,8 +2,8 @@
  * tracy/Tracy.hpp or tracy/TracyC.h, and Takt records it.
  *
  * What Takt has no place for is left out:
- * - colours, frame images, settings of plots, the program's information, source callbacks and
- *   parameters;
+ * - colors of messages and those chosen at run time, frame images, settings of plots, the program's
+ *   information, source callbacks and parameters;
  * - the depth of call stacks (the macros that end with S): with_stack records them for all scopes;
  * - zones of graphics APIs: their macros compile to nothing. CUDA needs none with Takt.
  * What is kept in another form:
@@ -168,11 +168,11 @@ static inline void takt_tracy_arg(takt_site *key, const char *text, size_t size)
     TAKT_SITE_DO(takt_arg_uint_v1, TAKT_NORMAL_BIT, TAKT_SITE_ARG, TAKT_INSTEAD_ARG, "value",      \
                  TAKT_COMMA TAKT_CAST(uint64_t, value))
 
-#define TAKT_TRACY_SITE(id, name)                                                                  \
+#define TAKT_TRACY_SITE(id, color, name)                                                           \
     TAKT_STATIC_SITE(TAKT_JOIN(takt_site_, id), TAKT_INSTEAD_SCOPE, TAKT_SITE_SCOPE,               \
-                     TAKT_LEVEL_NORMAL, NULL, name, NULL, 0)
-#define TAKT_TRACY_OPEN(id, zone, name, active)                                                    \
-    TAKT_TRACY_SITE(id, name);                                                                     \
+                     TAKT_LEVEL_NORMAL, NULL, name, NULL, TAKT_COLOR(color))
+#define TAKT_TRACY_OPEN(id, zone, color, name, active)                                             \
+    TAKT_TRACY_SITE(id, color, name);                                                              \
     const TracyCZoneCtx zone = takt_tracy_open(&TAKT_JOIN(takt_site_, id), (active) != 0)
 #define TAKT_TRACY_CLOSE(zone) takt_scope_close(zone)
 
@@ -185,20 +185,22 @@ static inline int takt_tracy_is_on(void)
 
 #define TAKT_TRACY_TEXT(key, text, size) ((void)sizeof((text) != NULL && (size) != 0))
 #define TAKT_TRACY_VALUE(value)          ((void)sizeof(value))
-#define TAKT_TRACY_OPEN(id, zone, name, active)                                                    \
+#define TAKT_TRACY_OPEN(id, zone, color, name, active)                                             \
     const TracyCZoneCtx zone = {NULL, sizeof(active)}
 #define TAKT_TRACY_CLOSE(zone) ((void)(zone))
 
 #endif
 
-#define TracyCZone(ctx, active)        TAKT_TRACY_OPEN(__COUNTER__, ctx, TAKT_FUNCTION_NAME, active)
-#define TracyCZoneN(ctx, name, active) TAKT_TRACY_OPEN(__COUNTER__, ctx, name, active)
-#define TracyCZoneC(ctx, color, active)                TracyCZone(ctx, active)
-#define TracyCZoneNC(ctx, name, color, active)         TracyCZoneN(ctx, name, active)
+#define TracyCZone(ctx, active)                        TracyCZoneC(ctx, 0, active)
+#define TracyCZoneN(ctx, name, active)                 TracyCZoneNC(ctx, name, 0, active)
+#define TracyCZoneC(ctx, color, active)                                                            \
+    TAKT_TRACY_OPEN(__COUNTER__, ctx, color, TAKT_FUNCTION_NAME, active)
+#define TracyCZoneNC(ctx, name, color, active)                                                     \
+    TAKT_TRACY_OPEN(__COUNTER__, ctx, color, name, active)
 #define TracyCZoneS(ctx, depth, active)                TracyCZone(ctx, active)
 #define TracyCZoneNS(ctx, name, depth, active)         TracyCZoneN(ctx, name, active)
-#define TracyCZoneCS(ctx, color, depth, active)        TracyCZone(ctx, active)
-#define TracyCZoneNCS(ctx, name, color, depth, active) TracyCZoneN(ctx, name, active)
+#define TracyCZoneCS(ctx, color, depth, active)        TracyCZoneC(ctx, color, active)
+#define TracyCZoneNCS(ctx, name, color, depth, active) TracyCZoneNC(ctx, name, color, active)
 #define TracyCZoneEnd(ctx)                             TAKT_TRACY_CLOSE(ctx)
 #define TracyCZoneText(ctx, text, size)                TAKT_TRACY_TEXT("text", text, size)
 #define TracyCZoneName(ctx, text, size)                TAKT_TRACY_TEXT("name", text, size)
@@ -372,23 +374,25 @@ inline bool IsProfilerStarted() { return true; }
 } /* extern "C++" */
 
 #ifndef TAKT_DISABLE
-#define TAKT_TRACY_GUARD(id, zone, name, active)                                                   \
-    TAKT_TRACY_SITE(id, name);                                                                     \
+#define TAKT_TRACY_GUARD(id, zone, color, name, active)                                            \
+    TAKT_TRACY_SITE(id, color, name);                                                              \
     takt_scope_guard zone(takt_tracy_open(&TAKT_JOIN(takt_site_, id), (active)))
 #define TAKT_TRACY_NAMED(zone, name, active) tracy::TaktNamedZone zone(name, active)
 #else
-#define TAKT_TRACY_GUARD(id, zone, name, active) ((void)(active))
-#define TAKT_TRACY_NAMED(zone, name, active)     ((void)(active))
+#define TAKT_TRACY_GUARD(id, zone, color, name, active) ((void)(active))
+#define TAKT_TRACY_NAMED(zone, name, active)            ((void)(active))
 #endif
 
-#define ZoneNamed(zone, active)        TAKT_TRACY_GUARD(__COUNTER__, zone, TAKT_FUNCTION_NAME, active)
-#define ZoneNamedN(zone, name, active) TAKT_TRACY_GUARD(__COUNTER__, zone, name, active)
-#define ZoneNamedC(zone, color, active)                  ZoneNamed(zone, active)
-#define ZoneNamedNC(zone, name, color, active)           ZoneNamedN(zone, name, active)
+#define ZoneNamed(zone, active)                          ZoneNamedC(zone, 0, active)
+#define ZoneNamedN(zone, name, active)                   ZoneNamedNC(zone, name, 0, active)
+#define ZoneNamedC(zone, color, active)                                                            \
+    TAKT_TRACY_GUARD(__COUNTER__, zone, color, TAKT_FUNCTION_NAME, active)
+#define ZoneNamedNC(zone, name, color, active)                                                     \
+    TAKT_TRACY_GUARD(__COUNTER__, zone, color, name, active)
 #define ZoneNamedS(zone, depth, active)                  ZoneNamed(zone, active)
 #define ZoneNamedNS(zone, name, depth, active)           ZoneNamedN(zone, name, active)
-#define ZoneNamedCS(zone, color, depth, active)          ZoneNamed(zone, active)
-#define ZoneNamedNCS(zone, name, color, depth, active)   ZoneNamedN(zone, name, active)
+#define ZoneNamedCS(zone, color, depth, active)          ZoneNamedC(zone, color, active)
+#define ZoneNamedNCS(zone, name, color, depth, active)   ZoneNamedNC(zone, name, color, active)
 #define ZoneTransient(zone, active)                      ZoneNamed(zone, active)
 #define ZoneTransientN(zone, name, active)               TAKT_TRACY_NAMED(zone, name, active)
 #define ZoneTransientNC(zone, name, color, active)       TAKT_TRACY_NAMED(zone, name, active)
@@ -398,12 +402,12 @@ inline bool IsProfilerStarted() { return true; }
 
 #define ZoneScoped                     TAKT_FUNCTION()
 #define ZoneScopedN(name)              TAKT_SCOPE(name)
-#define ZoneScopedC(color)             TAKT_FUNCTION()
-#define ZoneScopedNC(name, color)      TAKT_SCOPE(name)
+#define ZoneScopedC(color)             TAKT_SCOPE_COLOR(color, TAKT_FUNCTION_NAME)
+#define ZoneScopedNC(name, color)      TAKT_SCOPE_COLOR(color, name)
 #define ZoneScopedS(depth)             TAKT_FUNCTION()
 #define ZoneScopedNS(name, depth)      TAKT_SCOPE(name)
-#define ZoneScopedCS(color, depth)     TAKT_FUNCTION()
-#define ZoneScopedNCS(name, color, depth) TAKT_SCOPE(name)
+#define ZoneScopedCS(color, depth)     TAKT_SCOPE_COLOR(color, TAKT_FUNCTION_NAME)
+#define ZoneScopedNCS(name, color, depth) TAKT_SCOPE_COLOR(color, name)
 
 #define ZoneText(text, size)           TAKT_TRACY_TEXT("text", text, size)
 #define ZoneName(text, size)           TAKT_TRACY_TEXT("name", text, size)

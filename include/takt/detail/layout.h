@@ -40,8 +40,12 @@ typedef struct takt_site {
     const char *function; /* TAKT_FUNCTION_NAME */
     const char *device; /* activities only, such as "cpu" */
     uint32_t    line;
-    uint32_t    filter; /* of an activity: one TAKT_TIMING_ bit; of an end: its begin, or 0; atomic */
+    uint32_t    filter; /* of an activity: one TAKT_TIMING_ bit; of a scope: TAKT_COLOR(), or 0; of
+                         * an end: its begin, or 0, atomic */
 } takt_site;
+
+/* The color of a site: opaque, as 0xAARRGGBB; 0 where there is none. */
+#define TAKT_COLOR(rgb) ((rgb) != 0 ? TAKT_CAST(uint32_t, rgb) | 0xFF000000u : 0u)
 
 /* One span as it is written when it ends. An id of 0xFFFF00 or more marks another kind of event,
  * see src/record/slot.h. */

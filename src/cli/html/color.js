@@ -18,11 +18,20 @@ function hashText(text) {
     return (hash ^ (hash >>> 15)) >>> 0;
 }
 
+const givenFills = new Map(); /* by the program: name -> "#rrggbb" */
 const chosenFills = new Map(); /* of the names of most weight: name -> index */
+
+/* The colour that the program gave a call site, or undefined. */
+function givenColor(site) {
+    return site[4] ? `#${site[4].toString(16).padStart(6, '0')}` : undefined;
+}
 
 /* Keeps the names on which most time was spent apart: the first has the colour of its hash, the
  * others the next one that is free. */
 function chooseColors(trace) {
+    for (const site of trace.sites)
+        if (givenColor(site))
+            givenFills.set(trace.strings[site[0]], givenColor(site));
     const scopes = [...trace.tables.scopes?.rows ?? []]
         .sort((a, b) => b.cpu_total_ns - a.cpu_total_ns).slice(0, 8).map((row) => row.name);
     const activities = (trace.tables.summary?.tables?.activities?.rows ?? []).slice(0, 6)
@@ -40,7 +49,7 @@ function chooseColors(trace) {
 }
 
 function colorOf(name) {
-    return fills[chosenFills.get(name) ?? hashText(name) % fills.length];
+    return givenFills.get(name) ?? fills[chosenFills.get(name) ?? hashText(name) % fills.length];
 }
 
 /* The colour of an event, from a table of its track's names. */
@@ -48,8 +57,19 @@ function eventColor(trace, track, event) {
     if (track.kind === 'wait' || isCall(track, event))
         return neutralFill;
     const names = namesOf(trace, track);
-    const colors = names.colors ??= names.map(colorOf);
-    return colors[track.events.what[event]];
+    names.colors ??= track.kind === 'stream' ? names.map(colorOf)
+        : names.map((name, site) => givenColor(trace.sites[site]) ?? colorOf(name));
+    return names.colors[track.events.what[event]];
+}
+
+/* What can be read on a fill, "#rrggbb": dark where its luminance is above that of a middle grey
+ * (WCAG 2.1, relative luminance). */
+function inkOn(fill) {
+    const linear = (at) => {
+        const share = parseInt(fill.slice(at, at + 2), 16) / 255;
+        return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    };
+    return 0.2126 * linear(1) + 0.7152 * linear(3) + 0.0722 * linear(5) > 0.18 ? fillInk : '#ffffff';
 }
 
 /* The style sheet's colours as the canvas needs them, for the theme that is on. */

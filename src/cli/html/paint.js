@@ -17,13 +17,13 @@ function fitText(pen, text, width) {
     return fits < 2 ? '' : text.slice(0, fits) + '\u2026';
 }
 
-function paintLabel(pen, text, x, end, y) {
+function paintLabel(pen, text, fill, x, end, y) {
     const left = Math.max(x, 0) + 4;
     const room = Math.min(end, pen.width) - left - 3;
     const shown = fitText(pen, visibleText(cutText(text, 200)), room);
     if (!shown)
         return;
-    pen.context.fillStyle = fillInk;
+    pen.context.fillStyle = inkOn(fill);
     pen.context.fillText(shown, left, y);
 }
 
@@ -35,10 +35,11 @@ function paintEvent(pen, track, line, i, y, height) {
     const event = line.index[i];
     const isHit = !line.hits || line.hits[i + 1] > line.hits[i];
     context.globalAlpha = isHit ? 1 : 0.18;
-    context.fillStyle = eventColor(pen.trace, track, event);
+    const fill = eventColor(pen.trace, track, event);
+    context.fillStyle = fill;
     context.fillRect(x, y, Math.max(1, end - x - (end - x > 3 ? 1 : 0)), height);
     if (end - x > 26 && height > 12)
-        paintLabel(pen, eventName(pen.trace, track, event), x, end, y + height / 2);
+        paintLabel(pen, eventName(pen.trace, track, event), fill, x, end, y + height / 2);
 }
 
 /* Events [from, to) of less than a pixel, as one column: as opaque as they cover it, with the
