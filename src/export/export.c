@@ -65,10 +65,13 @@ static takt_status bad_argument(takt_error *error, const char *what)
 
 static takt_status unknown_format(takt_error *error, const char *name, const char *more)
 {
-    return tkt_error_set(error, TAKT_NOT_FOUND,
-                         "there is no format \"%.60s\"; there are perfetto, chrome, folded, "
-                         "folded-device, stacks, stacks-device, speedscope%s",
-                         name, more);
+    char known[120] = "";
+    size_t size = 0;
+    for (size_t i = 0; takt_export_name(i) && size < sizeof known; i++)
+        size += (size_t)snprintf(known + size, sizeof known - size, "%s%s", i ? ", " : "",
+                                 takt_export_name(i));
+    return tkt_error_set(error, TAKT_NOT_FOUND, "there is no format \"%.40s\"; there are %s%s",
+                         name, known, more);
 }
 
 /* Options as given, or their defaults. */
@@ -180,6 +183,12 @@ static takt_status choose_exporter(const char *name, tkt_output *output, takt_er
     if (output->exporter)
         return TAKT_OK;
     return unknown_format(error, name, ", each also with .gz, and tensorboard");
+}
+
+bool tkt_output_is_known(const char *name, takt_error *error)
+{
+    tkt_output output = {0};
+    return strcmp(name, "tensorboard") == 0 || choose_exporter(name, &output, error) == TAKT_OK;
 }
 
 static takt_status choose_output(const takt_trace *trace, const char *name, const char *directory,

@@ -28,6 +28,9 @@ typedef struct tkt_output {
     uint64_t            max_bytes;
 } tkt_output;
 
+/* Whether takt_export_output() knows the name; if not, the error says which there are. */
+bool tkt_output_is_known(const char *name, takt_error *error);
+
 /* TAKT_NO_SPANS if the exporter needs them and the trace has none; before anything is created. */
 takt_status tkt_output_check(const tkt_output *output, const takt_trace *trace, takt_error *error);
 

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/unwind.h"
+#include "export/output.h"
 
 #include <takt/export.h>
 #include <takt/report.h>
@@ -134,23 +135,31 @@ static bool is_listed(const char *name, const char *(*list)(size_t))
     return false;
 }
 
-/* "chrome.gz" is "chrome", packed. */
-static bool is_output(const char *name)
-{
-    char plain[64];
-    size_t size = strlen(name);
-    if (size > 3 && strcmp(name + size - 3, ".gz") == 0)
-        size -= 3;
-    if (size >= sizeof plain)
-        return false;
-    memcpy(plain, name, size);
-    plain[size] = '\0';
-    return strcmp(plain, "tensorboard") == 0 || is_listed(plain, takt_export_name);
-}
-
 static takt_status refuse(const char *what, const char *value)
 {
     tkt_log(TAKT_LOG_ERROR, "profiler: there is no %s '%s'", what, value ? value : "(null)");
+    return TAKT_BAD_ARGUMENT;
+}
+
+static takt_status refuse_report(const char *name)
+{
+    char known[256] = "";
+    size_t size = 0;
+    for (size_t i = 0; takt_report_name(i) && size < sizeof known; i++)
+        size += (size_t)snprintf(known + size, sizeof known - size, "%s%s", i ? ", " : "",
+                                 takt_report_name(i));
+    tkt_log(TAKT_LOG_ERROR, "profiler: there is no report '%.60s'; there are %s",
+            name ? name : "(null)", known);
+    return TAKT_BAD_ARGUMENT;
+}
+
+/* TAKT_OK for one that there is. */
+static takt_status check_trace(const char *name)
+{
+    takt_error error = {.status = TAKT_OK};
+    if (tkt_output_is_known(name ? name : "(null)", &error))
+        return TAKT_OK;
+    tkt_log(TAKT_LOG_ERROR, "profiler: traces: %s", error.message);
     return TAKT_BAD_ARGUMENT;
 }
 
@@ -210,12 +219,13 @@ static takt_status check_names(const takt_profiler_options *options)
     for (size_t i = 0; i < options->report_count; i++) {
         const char *name = options->reports ? options->reports[i] : NULL;
         if (!name || !is_listed(name, takt_report_name))
-            return refuse("report", name);
+            return refuse_report(name);
     }
     for (size_t i = 0; i < options->trace_count; i++) {
         const char *name = options->traces ? options->traces[i] : NULL;
-        if (!name || !is_output(name))
-            return refuse("trace format", name);
+        takt_status status = check_trace(name);
+        if (status != TAKT_OK)
+            return status;
     }
     for (size_t i = 0; i < options->category_count; i++)
         if (!options->categories || !options->categories[i].name)

@@ -40,6 +40,7 @@ struct takt_profiler {
     char *viewable;     /* the last file that a browser can show; NULL */
     takt_status status; /* the first failure since the start; stop returns it */
     uintptr_t user;     /* atomic; the thread that is in start, step or stop, otherwise 0 */
+    bool was_refused;   /* atomic; a step, to a second thread: that is told once */
     bool is_saved;      /* at exit, before stop was called */
     tkt_cycle *kept;    /* oldest first; saved at exit, on_trace is yet to be called */
 };
@@ -385,6 +386,13 @@ static void step(takt_profiler *profiler)
     profiler->step_begin = changes || was_delivered ? tkt_ticks() : now;
 }
 
+static void tell_refused(takt_profiler *profiler)
+{
+    if (!__atomic_exchange_n(&profiler->was_refused, true, __ATOMIC_RELAXED))
+        tkt_log(TAKT_LOG_WARNING, "takt_profiler_step() while another thread is in this profiler: "
+                                  "such a step is not counted");
+}
+
 takt_status takt_profiler_step(takt_profiler *profiler)
 {
     uintptr_t before;
@@ -392,8 +400,12 @@ takt_status takt_profiler_step(takt_profiler *profiler)
         return TAKT_OK;
     if (!profiler->was_started && profiler == tkt_environment_profiler())
         return takt_profiler_start(profiler);
-    if (tkt_process_is_disabled() || !enter(profiler, &before))
+    if (tkt_process_is_disabled())
         return TAKT_BAD_STATE;
+    if (!enter(profiler, &before)) {
+        tell_refused(profiler);
+        return TAKT_BAD_STATE;
+    }
     bool is_running = profiler->is_running && !profiler->is_saved;
     if (is_running)
         step(profiler);

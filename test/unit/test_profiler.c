@@ -280,6 +280,41 @@ static void calls_in_the_wrong_state_are_refused_and_change_nothing(void **state
     takt_profiler_destroy(NULL);
 }
 
+static void *step_twice(void *profiler)
+{
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(takt_profiler_step(profiler), TAKT_BAD_STATE);
+    return NULL;
+}
+
+/* While the stepping thread is in here, it is in takt_profiler_step(). */
+static void step_on_another_thread(const takt_trace *trace, void *user)
+{
+    (void)trace;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, step_twice, *(takt_profiler **)user), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+}
+
+static void a_step_of_a_second_thread_is_refused_and_told_once(void **state)
+{
+    (void)state;
+    takt_profiler *profiler;
+    takt_profiler_options options = options_for(&traces, (takt_schedule){.active = 1, .repeat = 1});
+    options.background = TAKT_OFF;
+    options.on_trace = step_on_another_thread;
+    options.user = &profiler;
+    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
+    assert_int_equal(takt_profiler_step_number(profiler), 1);
+    assert_string_equal(
+        lines_of(TAKT_LOG_WARNING),
+        "takt_profiler_step() while another thread is in this profiler: such a step "
+        "is not counted\n");
+    takt_profiler_destroy(profiler);
+}
+
 static void no_profiler_does_nothing_and_is_no_error(void **state)
 {
     (void)state;
@@ -393,6 +428,7 @@ int main(void)
         TEST(more_steps_than_needed_are_no_early_end),
         TEST(without_a_schedule_one_trace_holds_everything),
         TEST(calls_in_the_wrong_state_are_refused_and_change_nothing),
+        TEST(a_step_of_a_second_thread_is_refused_and_told_once),
         TEST(no_profiler_does_nothing_and_is_no_error),
         TEST(a_stopped_profiler_starts_again_from_step_zero),
         TEST(the_last_trace_stays_until_destroy_and_longer_if_it_is_retained),

@@ -112,6 +112,13 @@ static void missing_pointers_are_refused(void **state)
     assert_null(profiler);
 }
 
+#define REPORTS                                                                                    \
+    "; there are summary, scopes, tree, timeline, activities, devices, steps, memory, kernels, "   \
+    "ops, api, launches, gaps"
+#define TRACES                                                                                     \
+    "; there are perfetto, chrome, folded, folded-device, stacks, stacks-device, speedscope, "     \
+    "each also with .gz, and tensorboard"
+
 static void unknown_names_and_numbers_are_refused(void **state)
 {
     (void)state;
@@ -140,11 +147,11 @@ static void unknown_names_and_numbers_are_refused(void **state)
     options.builtin_count = 0;
     options.reports = (const char *const[]){"summary", "no such"};
     options.report_count = 2;
-    check_refused(&options, "profiler: there is no report 'no such'");
+    check_refused(&options, "profiler: there is no report 'no such'" REPORTS);
     options.report_count = 1;
     options.traces = (const char *const[]){"perfetto", "chrome.gz", "chrome.zip"};
     options.trace_count = 3;
-    check_refused(&options, "profiler: there is no trace format 'chrome.zip'");
+    check_refused(&options, "profiler: traces: there is no format \"chrome.zip\"" TRACES);
 }
 
 static void null_where_a_name_belongs_is_refused(void **state)
@@ -154,15 +161,15 @@ static void null_where_a_name_belongs_is_refused(void **state)
     const char *const none[] = {NULL};
     options.reports = none;
     options.report_count = 1;
-    check_refused(&options, "profiler: there is no report '(null)'");
+    check_refused(&options, "profiler: there is no report '(null)'" REPORTS);
     options.reports = NULL;
-    check_refused(&options, "profiler: there is no report '(null)'");
+    check_refused(&options, "profiler: there is no report '(null)'" REPORTS);
     options.report_count = 0;
     options.traces = none;
     options.trace_count = 1;
-    check_refused(&options, "profiler: there is no trace format '(null)'");
+    check_refused(&options, "profiler: traces: there is no format \"(null)\"" TRACES);
     options.traces = NULL;
-    check_refused(&options, "profiler: there is no trace format '(null)'");
+    check_refused(&options, "profiler: traces: there is no format \"(null)\"" TRACES);
     options.trace_count = 0;
     options.category_count = 1;
     check_refused(&options, "profiler: there is no category '(null)'");
