@@ -172,8 +172,8 @@ static void print_clock(const takt_facts *facts)
            cli_time_text(resolution, sizeof resolution, facts->clock_resolution_ns),
            cli_time_text(uncertainty, sizeof uncertainty, facts->clock_uncertainty_ns));
     if (facts->device_uncertainty_ns > 0) {
-        print_key("device clocks");
-        printf("resolution %s, uncertainty %s",
+        print_key("");
+        printf("devices: resolution %s, uncertainty %s",
                cli_time_text(resolution, sizeof resolution, facts->device_resolution_ns),
                facts->device_uncertainty_is_least ? "at least " : "");
         printf("%s", cli_time_text(uncertainty, sizeof uncertainty, facts->device_uncertainty_ns));

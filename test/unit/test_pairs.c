@@ -10,13 +10,18 @@
 
 #include <cmocka.h>
 
-static takt_profiler *start(void)
+static takt_profiler *start_with(takt_profiler_options options)
 {
-    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     takt_profiler *profiler = NULL;
     assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
     assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
     return profiler;
+}
+
+static takt_profiler *start(void)
+{
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    return start_with(options);
 }
 
 static takt_span_info span_at(const takt_trace *trace, size_t index)
@@ -160,6 +165,76 @@ static void a_phase_of_over_32_bits_of_ticks_is_recorded(void **state)
     takt_profiler_destroy(profiler);
 }
 
+/* Moves the begin of the scope that is `above` the innermost back by 2^33 ticks. */
+static void move_back(int above)
+{
+    takt_thread_hot_v1.top[-1 - above].start -= UINT64_C(1) << 33;
+}
+
+static void end_a_block_with_a_phase(void)
+{
+    static takt_site site = TAKT_SITE_AS(TAKT_SITE_SCOPE, TAKT_LEVEL_NORMAL, NULL, "long", NULL, 0);
+    takt_open open = takt_scope_open(&site, TAKT_NORMAL_BIT);
+    TAKT_PHASE("phase");
+    move_back(1);
+    open.start = open.frame->start;
+    takt_scope_close(open);
+}
+
+static void end_a_pair(void)
+{
+    takt_begin("long");
+    move_back(0);
+    takt_end();
+}
+
+static void end_a_pair_of_macros(void)
+{
+    TAKT_BEGIN("long");
+    move_back(0);
+    TAKT_END("long");
+}
+
+static void end_a_block(void)
+{
+    static takt_site site = TAKT_SITE_AS(TAKT_SITE_SCOPE, TAKT_LEVEL_NORMAL, NULL, "long", NULL, 0);
+    takt_open open = takt_scope_open(&site, TAKT_NORMAL_BIT);
+    move_back(0);
+    open.start = open.frame->start;
+    takt_scope_close(open);
+}
+
+/* Each way by which a scope ends in the library, twice: the first time its place is new. */
+static void whatever_ends_a_long_scope_records_it_whole(void **state)
+{
+    (void)state;
+    static const struct {
+        void (*end)(void);
+        bool with_stack;
+    } ways[] = {{end_a_block_with_a_phase, false},
+                {end_a_pair, false},
+                {end_a_pair_of_macros, false},
+                {end_a_block, true}};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+        options.with_stack = ways[i].with_stack;
+        takt_profiler *profiler = start_with(options);
+        ways[i].end();
+        ways[i].end();
+        takt_profiler_stop(profiler);
+        const takt_trace *trace = takt_profiler_trace(profiler);
+        unsigned found = 0;
+        for (size_t k = 0; k < takt_trace_facts(trace)->span_count; k++) {
+            takt_span_info span = span_at(trace, k);
+            found += strcmp(span.name, "long") == 0 && (span.flags & TAKT_SPAN_BEGUN_BEFORE) &&
+                     span.begin_ns == takt_trace_facts(trace)->begin_ns;
+        }
+        assert_int_equal(found, 2);
+        assert_int_equal(takt_trace_loss(trace, TAKT_LOSS_MISMATCH), 0);
+        takt_profiler_destroy(profiler);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +242,7 @@ int main(void)
         cmocka_unit_test(end_leaves_a_block_alone),
         cmocka_unit_test(a_begin_without_an_end_is_named),
         cmocka_unit_test(a_block_of_over_32_bits_of_ticks_is_recorded),
+        cmocka_unit_test(whatever_ends_a_long_scope_records_it_whole),
         cmocka_unit_test(a_phase_of_over_32_bits_of_ticks_is_recorded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
