@@ -126,10 +126,12 @@ typedef uint64_t takt_span;
 
 /* The track of that name, made at the first call; 0 when there is no memory. */
 TAKT_API takt_track takt_track_named(const char *name);
+TAKT_API takt_track takt_track_of(takt_name name);
 
 /* Begins a span on a track; it may be ended on another thread. 0, which takt_span_end() ignores,
  * while nothing records. */
 TAKT_API takt_span takt_span_begin(takt_track track, const char *name);
+TAKT_API takt_span takt_span_begin_name(takt_track track, takt_name name);
 TAKT_API void takt_span_end(takt_span span);
 
 /* A span whose times are known already, in takt_now_ns() nanoseconds. Spans with end before begin

@@ -9,6 +9,7 @@
 #include "record/control.h"
 #include "record/log.h"
 #include "record/mapping.h"
+#include "record/name.h"
 #include "record/site.h"
 #include "record/slot.h"
 
@@ -117,56 +118,82 @@ takt_track takt_track_named(const char *name)
     return tkt_log_is_refused() ? 0 : tkt_text_intern(name);
 }
 
-takt_span takt_span_begin(takt_track track, const char *name)
+takt_track takt_track_of(takt_name name)
 {
-    if (!takt_is_on(TAKT_NORMAL_BIT) || tkt_log_refuses())
+    if (tkt_log_is_refused())
         return 0;
-    uint32_t site = tkt_site_named(name, TAKT_SITE_SCOPE);
+    return name.id ? tkt_site_get(name.id)->name_id : tkt_text_intern(NULL);
+}
+
+static takt_span begin_span(tkt_thread_log *log, takt_track track, uint32_t site)
+{
     uint64_t id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
-    if (site && remember(id, (tkt_task){tkt_ticks(), site, track}))
+    if (remember(id, (tkt_task){tkt_ticks(), site, track}))
         return id;
-    tkt_log_lose(NULL, is_at_limit(id) ? TAKT_LOSS_TOO_DEEP : TAKT_LOSS_NO_MEMORY);
+    tkt_log_lose(log, is_at_limit(id) ? TAKT_LOSS_TOO_DEEP : TAKT_LOSS_NO_MEMORY);
     return 0;
 }
 
-/* Writes a whole span: TKT_SLOT_TASK in ticks, or TKT_SLOT_SPAN_AT in nanoseconds. */
-static void put_span(tkt_slot_kind kind, const tkt_task *task, uint64_t begin, uint64_t end)
+takt_span takt_span_begin(takt_track track, const char *name)
 {
-    tkt_thread_log *log = tkt_log_enter();
+    tkt_thread_log *log = takt_is_on(TAKT_NORMAL_BIT) ? tkt_log_enter() : NULL;
     if (!log)
-        return;
-    takt_record *slot = tkt_log_reserve(log, 2);
-    if (slot) {
-        tkt_slot_write(slot, (takt_record){begin, task->site, tkt_slot_tag(kind, 0)});
-        tkt_slot_write(slot + 1, (takt_record){end, task->track, tkt_slot_tag(TKT_SLOT_MORE, 0)});
-        tkt_log_publish(log, slot + 2);
-    }
+        return 0;
+    uint32_t site = tkt_name_site(log, name, TAKT_SITE_SCOPE);
+    takt_span span = site ? begin_span(log, track, site) : 0;
     tkt_log_leave(log);
+    return span;
+}
+
+takt_span takt_span_begin_name(takt_track track, takt_name name)
+{
+    if (!name.id)
+        return takt_span_begin(track, NULL);
+    tkt_thread_log *log = takt_is_on(TAKT_NORMAL_BIT) ? tkt_log_enter() : NULL;
+    if (!log)
+        return 0;
+    takt_span span = begin_span(log, track, name.id);
+    tkt_log_leave(log);
+    return span;
+}
+
+/* Writes a whole span: TKT_SLOT_TASK in ticks, or TKT_SLOT_SPAN_AT in nanoseconds. */
+static void put_span(tkt_thread_log *log, tkt_slot_kind kind, const tkt_task *task, uint64_t begin,
+                     uint64_t end)
+{
+    takt_record *slot = tkt_log_reserve(log, 2);
+    if (!slot)
+        return;
+    tkt_slot_write(slot, (takt_record){begin, task->site, tkt_slot_tag(kind, 0)});
+    tkt_slot_write(slot + 1, (takt_record){end, task->track, tkt_slot_tag(TKT_SLOT_MORE, 0)});
+    tkt_log_publish(log, slot + 2);
 }
 
 void takt_span_end(takt_span span)
 {
     tkt_task task;
-    if (span == 0 || tkt_log_refuses())
-        return;
     uint64_t now = tkt_ticks();
+    tkt_thread_log *log = span ? tkt_log_enter() : NULL;
+    if (!log)
+        return;
     if (forget(span, &task))
-        put_span(TKT_SLOT_TASK, &task, task.begin_ticks, now);
+        put_span(log, TKT_SLOT_TASK, &task, task.begin_ticks, now);
     else
-        tkt_log_lose(NULL, TAKT_LOSS_UNMATCHED_SPAN);
+        tkt_log_lose(log, TAKT_LOSS_UNMATCHED_SPAN);
+    tkt_log_leave(log);
 }
 
 void takt_span_at(takt_track track, const char *name, uint64_t begin_ns, uint64_t end_ns)
 {
-    if (!takt_is_on(TAKT_NORMAL_BIT) || tkt_log_refuses())
+    tkt_thread_log *log = takt_is_on(TAKT_NORMAL_BIT) ? tkt_log_enter() : NULL;
+    if (!log)
         return;
-    if (end_ns < begin_ns) {
-        tkt_log_lose(NULL, TAKT_LOSS_CLOCK);
-        return;
-    }
-    const tkt_task task = {.site = tkt_site_named(name, TAKT_SITE_SCOPE), .track = track};
-    if (task.site)
-        put_span(TKT_SLOT_SPAN_AT, &task, begin_ns, end_ns);
+    const tkt_task task = {.site = tkt_name_site(log, name, TAKT_SITE_SCOPE), .track = track};
+    if (end_ns < begin_ns)
+        tkt_log_lose(log, TAKT_LOSS_CLOCK);
+    else if (task.site)
+        put_span(log, TKT_SLOT_SPAN_AT, &task, begin_ns, end_ns);
+    tkt_log_leave(log);
 }
 
 void tkt_task_free_all(void)

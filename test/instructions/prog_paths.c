@@ -33,6 +33,27 @@ static NOINLINE void run_scope(uint64_t count)
     }
 }
 
+static NOINLINE void run_span(uint64_t count)
+{
+    static takt_track track;
+    if (!track)
+        track = takt_track_named("track");
+    for (uint64_t i = 0; i < count; i++)
+        takt_span_end(takt_span_begin(track, "a task"));
+}
+
+static NOINLINE void run_made_span(uint64_t count)
+{
+    static takt_track track;
+    static takt_name name;
+    if (!track) {
+        track = takt_track_named("track");
+        name = takt_name_make("a made task", 11);
+    }
+    for (uint64_t i = 0; i < count; i++)
+        takt_span_end(takt_span_begin_name(track, name));
+}
+
 static NOINLINE void run_phase(uint64_t count)
 {
     TAKT_SCOPE("phases");
@@ -286,6 +307,8 @@ static const struct path {
     {"name", run_name, TRACE, 120},
     {"name_of_64", run_64_names, TRACE, 134},
     {"name_built", run_built_names, TRACE, 241},
+    {"span", run_span, TRACE, 850},
+    {"span_made", run_made_span, TRACE, 776},
     {"scope_argument", run_argument, TRACE, 88},
     {"scope_text", run_text, TRACE, 210},
     {"scope_work", run_work, TRACE, 106},

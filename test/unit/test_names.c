@@ -117,6 +117,37 @@ static void put_null(const char *name, int round)
     takt_begin_name((takt_name){0});
     takt_mark_name((takt_name){0});
     takt_end();
+    takt_span_end(takt_span_begin_name(takt_track_of((takt_name){0}), (takt_name){0}));
+}
+
+static void put_span(const char *name, int round)
+{
+    (void)round;
+    char track[64];
+    size_t size = (size_t)snprintf(track, sizeof track, "track of %s", name);
+    takt_track made = takt_track_of(takt_name_make(track, size));
+    assert_int_equal(made, takt_track_named(track));
+    takt_span_end(takt_span_begin_name(made, takt_name_make(name, strlen(name))));
+}
+
+static void spans_and_tracks_have_names_that_were_made(void **state)
+{
+    (void)state;
+    takt_profiler *profiler = NULL;
+    const takt_trace *trace = record(&profiler, put_span);
+    size_t found = 0;
+    for (size_t i = 0; i < takt_trace_count(trace, TAKT_TRACE_TRACKS); i++) {
+        takt_track_info track;
+        takt_span_info span = {.name = ""};
+        assert_int_equal(takt_trace_track(trace, i, &track), TAKT_OK);
+        if (strncmp(track.name, "track of ", 9) != 0)
+            continue;
+        found += track.span_count;
+        assert_int_equal(takt_trace_span(trace, i, 0, &span), TAKT_OK);
+        assert_string_equal(span.name, track.name + 9);
+    }
+    assert_int_equal(found, 2 * NAMES);
+    takt_profiler_destroy(profiler);
 }
 
 static void no_name_reads_as_null(void **state)
@@ -189,6 +220,7 @@ int main(void)
         cmocka_unit_test(null_has_a_name),
         cmocka_unit_test(a_name_that_is_made_is_that_of_all_its_events),
         cmocka_unit_test(no_name_reads_as_null),
+        cmocka_unit_test(spans_and_tracks_have_names_that_were_made),
         cmocka_unit_test(a_scope_is_opened_and_closed_by_its_variable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
