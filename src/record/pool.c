@@ -1,21 +1,28 @@
 /* Chunks are cut from slabs of a megabyte, which are never given back, so that the free list can
  * name them by number: its head holds a number and a tag that changes with every push, and a stale
  * head fails the exchange (no ABA). Fresh pages cost more than what is recorded in them, therefore
- * chunks are reused last in, first out. */
+ * chunks are reused last in, first out, and who records much gets eight slabs at a time, for which
+ * the system is asked for pages of two megabytes. */
 #include "record/pool.h"
 
 #include "base/alloc.h"
 
+#include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define SLAB_CHUNKS 128u
+#define SLAB_BYTES  (SLAB_CHUNKS * sizeof(tkt_chunk))
+#define LARGE_PAGE  ((size_t)2 << 20)
 #define MAX_SLABS   (1u << 15) /* 32 GiB */
+#define BLOCK_SLABS 8u
 #define NONE        UINT32_MAX
 
 _Static_assert(sizeof(tkt_chunk) == TKT_CHUNK_BYTES, "no room is wasted");
 
 static tkt_mutex slab_lock = TKT_MUTEX_INIT;
 static tkt_chunk *slabs[MAX_SLABS];
+static void *allocations[MAX_SLABS]; /* what the slab lies in, or NULL where an earlier one does */
 static uint32_t slab_count;
 static uint64_t free_head = NONE; /* tag << 32 | number */
 static tkt_chunk *mapped;         /* those of the crash-safe file, with a free list of their own */
@@ -62,28 +69,71 @@ static tkt_chunk *pop(uint64_t *list)
     return NULL;
 }
 
-/* Adds a slab's chunks to the free list. Two threads that run out together may add two. */
-static bool add_slab(bool touch)
+/* Slabs that follow one another, and what to free in the end. */
+typedef struct block {
+    void *allocation;
+    tkt_chunk *chunks;
+    uint32_t slabs;
+} block;
+
+/* How many slabs come next: one, until as many are in use that a block is no waste. */
+static uint32_t next_slabs(void)
 {
-    tkt_chunk *slab = tkt_alloc(SLAB_CHUNKS * sizeof *slab);
-    if (!slab)
-        return false;
-    if (touch)
-        memset(slab, 0, SLAB_CHUNKS * sizeof *slab);
+    uint32_t count = __atomic_load_n(&slab_count, __ATOMIC_RELAXED);
+    uint32_t limit = __atomic_load_n(&limit_count, __ATOMIC_RELAXED) / SLAB_CHUNKS;
+    return count >= BLOCK_SLABS && count + BLOCK_SLABS <= limit ? BLOCK_SLABS : 1;
+}
+
+/* A fault on each small page costs as much as the records that fit into it. A block therefore
+ * begins where a large page can, and asks for such pages. Where there are none nothing is lost. */
+static block allocate_block(void)
+{
+    block made = {.slabs = next_slabs()};
+    size_t bytes = made.slabs * SLAB_BYTES;
+    bool is_large = made.slabs > 1;
+    made.allocation = tkt_alloc(bytes + (is_large ? LARGE_PAGE : 0));
+    made.chunks = made.allocation;
+    if (made.allocation && is_large) {
+        uintptr_t at = (uintptr_t)made.allocation;
+        made.chunks = (tkt_chunk *)((at + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE);
+        madvise(made.chunks, bytes, MADV_HUGEPAGE);
+    }
+    return made;
+}
+
+/* Gives the block's slabs numbers; the first one's, or NONE where there are none left. */
+static uint32_t number_slabs(const block *made)
+{
     uint64_t was = tkt_busy_lock(&slab_lock);
-    uint32_t number = slab_count;
-    if (number < MAX_SLABS) {
-        __atomic_store_n(&slabs[number], slab, __ATOMIC_RELEASE);
-        __atomic_store_n(&slab_count, number + 1, __ATOMIC_RELAXED);
+    uint32_t first = slab_count;
+    if (first + made->slabs > MAX_SLABS) {
+        first = NONE;
+    } else {
+        allocations[first] = made->allocation;
+        for (uint32_t i = 0; i < made->slabs; i++)
+            __atomic_store_n(&slabs[first + i], made->chunks + i * SLAB_CHUNKS, __ATOMIC_RELEASE);
+        __atomic_store_n(&slab_count, first + made->slabs, __ATOMIC_RELAXED);
     }
     tkt_busy_unlock(&slab_lock, was);
-    if (number >= MAX_SLABS) {
-        tkt_free(slab);
+    return first;
+}
+
+/* Adds chunks to the free list. Two threads that run out together may both do so. */
+static bool add_slabs(bool touch)
+{
+    block made = allocate_block();
+    if (!made.allocation)
+        return false;
+    if (touch)
+        memset(made.chunks, 0, made.slabs * SLAB_BYTES);
+    uint32_t first = number_slabs(&made);
+    if (first == NONE) {
+        tkt_free(made.allocation);
         return false;
     }
-    for (uint32_t i = SLAB_CHUNKS; i-- > 0;) {
-        slab[i].index = number * SLAB_CHUNKS + i;
-        push(&free_head, &slab[i]);
+    for (uint32_t i = made.slabs * SLAB_CHUNKS; i-- > 0;) {
+        made.chunks[i].index = first * SLAB_CHUNKS + i;
+        push(&free_head, &made.chunks[i]);
     }
     return true;
 }
@@ -107,7 +157,7 @@ static tkt_chunk *take_any(void)
     tkt_chunk *chunk = __atomic_load_n(&mapped, __ATOMIC_ACQUIRE) ? pop_mapped() : NULL;
     if (!chunk)
         chunk = pop(&free_head);
-    if (!chunk && add_slab(false))
+    if (!chunk && add_slabs(false))
         chunk = pop(&free_head);
     return chunk;
 }
@@ -205,7 +255,7 @@ void tkt_pool_prefault(uint64_t bytes)
     if (bytes > limit)
         bytes = limit;
     while (tkt_pool_total_bytes() < bytes)
-        if (!add_slab(true))
+        if (!add_slabs(true))
             return;
 }
 
@@ -222,8 +272,10 @@ uint64_t tkt_pool_total_bytes(void)
 void tkt_pool_free_all(void)
 {
     tkt_pool_map(NULL, 0, 0);
-    for (uint32_t i = 0; i < slab_count; i++)
-        tkt_free(slabs[i]);
+    for (uint32_t i = 0; i < slab_count; i++) {
+        tkt_free(allocations[i]);
+        allocations[i] = NULL;
+    }
     slab_count = used_count = 0;
     free_head = NONE;
 }
