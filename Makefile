@@ -383,6 +383,13 @@ $(tests) $(progs): $(B)/%: $(B)/obj/%.o $(support) $(static)
 	$(link)
 $(B)/takt-bench: $(call objects,$(wildcard test/bench/*.c)) $(static)
 	$(link)
+# A program that uses Takt, linked both ways.
+user_bench := $(addprefix $(B)/test/bench/user/user_,archive library)
+$(B)/test/bench/user/user_library: link_flags = -L$(LIB) -ltakt -Wl,-rpath,$(abspath $(LIB))
+$(B)/test/bench/user/user_archive: $(static)
+$(B)/test/bench/user/user_library: | $(LIB)/libtakt.so
+$(user_bench): $(B)/obj/test/bench/user/prog_user.o
+	$(link)
 $(addprefix $(B)/,$(fuzzers)): $(B)/%: $(B)/obj/test/fuzz/%.o $(support) $(static)
 	$(link)
 
@@ -506,7 +513,7 @@ bench:
 	@test/support/install-packages.sh bench
 	@+$(again) bench-built
 
-bench-built: $(B)/takt-bench libs $(BIN)/takt
+bench-built: $(B)/takt-bench $(user_bench) libs $(BIN)/takt
 	@$(test_env) $(B)/takt-bench
 
 check-gpu bench-gpu:

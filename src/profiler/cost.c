@@ -1,41 +1,39 @@
-/* Every event is made of a few things that cost something: reading the clock, writing a record,
- * looking up a name, and finding an open span in a map under a lock. The clock, names and maps are
- * measured once, apart from the recording, since an event that only served to be measured would
- * stand in somebody's trace. How many of them a kind takes stands in tkt_cost_of(); the figures are
- * held against measurements by `make bench` (group "cost"). */
+/* Every event is made of a few things that cost something: reading the clock, writing a record, and
+ * finding an open span in a map under a lock. The clock and the map are measured once, apart from
+ * the recording, since an event that only served to be measured would stand in somebody's trace.
+ * How many of them a kind takes stands in tkt_cost_of(); the figures are held against measurements
+ * by `make bench` (group "cost"). */
 #include "profiler/cost.h"
 
 #include "base/thread.h"
-#include "record/site.h"
 
 enum {
     ROUNDS = 256
 };
 
-/* A reading with the record that it is for; and an event of the library's beside the readings: both
- * in readings of the clock, which the rest of the work hides behind: finding the address of
- * reported memory, too. See docs/overhead.md. */
-#define READING 1.2
-#define ENTRY   0.9
+/* All in readings of the clock, behind which much of the work hides. See docs/overhead.md. */
+#define READING  1.08 /* one, with the record that it is for */
+#define CALL     0.9  /* and the following: what they cost beside the readings */
+#define MEMORY   1.4
+#define ARGUMENT 0.25
+#define TEXT     1.7 /* more than an argument that is a number */
+#define SHELVES  4   /* ways over the shelf of a span on a track, and what is around them */
 
 typedef struct prices {
     double clock; /* one reading */
     double shelf; /* into a map under a lock, or out of it */
-    double name;  /* a name of run time to its site */
 } prices;
 
-static void read_clock(const char *unused)
+static void read_clock(void)
 {
-    (void)unused;
     for (int i = 0; i < ROUNDS; i++)
         tkt_ticks();
 }
 
-static void use_shelf(const char *unused)
+static void use_shelf(void)
 {
     static tkt_mutex lock = TKT_MUTEX_INIT;
     static tkt_map map; /* with `lock`; empty again at the end */
-    (void)unused;
     for (uint64_t i = 0; i < ROUNDS / 2; i++) {
         tkt_mutex_lock(&lock);
         tkt_map_put(&map, i % 16);
@@ -46,24 +44,17 @@ static void use_shelf(const char *unused)
     }
 }
 
-static void find_name(const char *name)
-{
-    for (int i = 0; i < ROUNDS; i++)
-        tkt_site_named(name, TAKT_SITE_SCOPE);
-}
-
 /* What one of them costs, in ns; measured if *known is 0 yet. Racing threads store about the same.
  */
-static double measure(double *known, void (*run)(const char *name), const char *name,
-                      const tkt_clock_fit *fit)
+static double measure(double *known, void (*run)(void), const tkt_clock_fit *fit)
 {
     double price;
     __atomic_load(known, &price, __ATOMIC_RELAXED);
     if (price > 0)
         return price;
-    run(name); /* what is cold now was not while the program ran */
+    run(); /* what is cold now was not while the program ran */
     uint64_t begin = tkt_ticks();
-    run(name);
+    run();
     price = (double)(tkt_ticks() - begin) * tkt_clock_resolution_ns(fit) / ROUNDS;
     __atomic_store(known, &price, __ATOMIC_RELAXED);
     return price;
@@ -72,15 +63,13 @@ static double measure(double *known, void (*run)(const char *name), const char *
 /* The counts of what is counted by tracks. */
 typedef struct counts {
     double spans, phases, stacks, arguments, texts, calls, tasks;
-    const char *name; /* one of run time */
 } counts;
 
-static void count_track(counts *c, const takt_trace *trace, const tkt_track *track)
+static void count_track(counts *c, const tkt_track *track)
 {
     size_t spans = track->spans.count;
-    if (track->kind == TAKT_TRACK_ASYNC && spans > 0) {
+    if (track->kind == TAKT_TRACK_ASYNC) {
         c->tasks += (double)spans;
-        c->name = tkt_trace_text(trace, trace->sites.items[tkt_span_site(track->spans.items)].name);
         return;
     }
     for (size_t i = 0; i < spans; i++)
@@ -106,18 +95,16 @@ static void count_fold(counts *c, const takt_trace *trace)
 double tkt_cost_of(const takt_trace *trace, const tkt_clock_fit *fit)
 {
     static prices known;
-    counts c = {.calls = (double)trace->calls.count, .name = ""};
+    counts c = {.calls = (double)trace->calls.count};
     for (size_t t = 0; t < trace->tracks.count; t++)
-        count_track(&c, trace, &trace->tracks.items[t]);
+        count_track(&c, &trace->tracks.items[t]);
     if (!trace->facts.has_spans)
         count_fold(&c, trace);
     double memory = (double)trace->memory_events.count;
     double moments = (double)(trace->marks.count + trace->counters.count + trace->flows.count);
-    double names = c.tasks + c.texts;
-    double clock = measure(&known.clock, read_clock, NULL, fit);
-    double shelf = c.tasks > 0 ? measure(&known.shelf, use_shelf, NULL, fit) : 0;
-    double name = names > 0 ? measure(&known.name, find_name, c.name, fit) : 0;
+    double clock = measure(&known.clock, read_clock, fit);
+    double shelf = c.tasks > 0 ? measure(&known.shelf, use_shelf, fit) : 0;
     double readings = 2 * c.spans - c.phases + moments + 2 * c.stacks + memory + 2 * c.tasks;
-    double entries = c.arguments + c.calls + memory + c.tasks;
-    return clock * (READING * readings + ENTRY * entries) + 2 * shelf * c.tasks + name * names;
+    double rest = CALL * c.calls + MEMORY * memory + ARGUMENT * c.arguments + TEXT * c.texts;
+    return clock * (READING * readings + rest) + SHELVES * shelf * c.tasks;
 }

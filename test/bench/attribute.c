@@ -165,19 +165,29 @@ static bool do_windows(uint64_t count, int windows, cost *spent)
     return tkt_store_init(store) == TAKT_OK && is_ok;
 }
 
-static void tell(const char *name, uint64_t count, double seconds, double least)
+/* What an activity is made of: its record, what the store keeps of it, the call and its span, and
+ * the activity itself. */
+#define JOIN_BYTES                                                                                 \
+    (sizeof(tkt_stored_activity) + sizeof(tkt_call_info) + sizeof(tkt_span) + sizeof(tkt_activity))
+#define RECORD_BYTES 160u /* of most records; about */
+
+static void tell(const char *name, uint64_t count, double seconds, double bytes, double max_ratio)
 {
-    bench_tell((bench_figure){
-        .name = name, .value = (double)count / seconds / 1e6, .unit = "M/s", .min_value = least});
+    bench_tell((bench_figure){.name = name,
+                              .value = seconds * 1e9 / (double)count,
+                              .unit = "ns/act",
+                              .floor = bench_floor_ns(bytes, 0),
+                              .max_ratio = max_ratio});
 }
 
 void bench_attribute(void)
 {
+    const double joined = JOIN_BYTES, decoded = RECORD_BYTES + joined;
     cost cycles = {0}, whole = {0};
     if (do_windows(CYCLE, 20, &cycles) && do_windows(10 * CYCLE, 1, &whole)) {
-        tell("cuda_join", 20 * CYCLE, cycles.joining, 10);
-        tell("cuda_decode_join", 20 * CYCLE, cycles.decoding + cycles.joining, 10);
-        tell("cuda_decode_join_fresh", 10 * CYCLE, whole.decoding + whole.joining, 0);
+        tell("cuda_join", 20 * CYCLE, cycles.joining, joined, 6);
+        tell("cuda_decode_join", 20 * CYCLE, cycles.decoding + cycles.joining, decoded, 3);
+        tell("cuda_decode_join_fresh", 10 * CYCLE, whole.decoding + whole.joining, decoded, 0);
     } else {
         bench_tell_missing("cuda_decode_join", "not all activities were joined with their calls");
     }

@@ -54,6 +54,10 @@ double bench_seconds(void); /* CLOCK_MONOTONIC */
  * that a busy machine does not count. */
 double bench_cpu_seconds(void);
 
+/* The floor of what moves data: to copy so many bytes and to read from so many places, each named by
+ * the one before, where no cache holds any of it. */
+double bench_floor_ns(double bytes, double reads);
+
 void bench_pin(int core);
 
 double bench_median(double *values, size_t count); /* sorts them */
@@ -121,6 +125,7 @@ void bench_buffers(void);
 void bench_events(void);
 void bench_cost(void);
 void bench_threads(void);
+void bench_users(void);
 void bench_cold(void);
 void bench_hooks(void);
 void bench_step(void);

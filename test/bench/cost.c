@@ -52,16 +52,18 @@ static NOINLINE void run_counters(void)
 
 static NOINLINE void run_arguments(void)
 {
-    TAKT_SCOPE("around");
-    for (int i = 0; i < EVENTS; i++)
+    for (int i = 0; i < EVENTS; i++) {
+        TAKT_SCOPE("with an argument");
         TAKT_ARG("key", i);
+    }
 }
 
 static NOINLINE void run_texts(void)
 {
-    TAKT_SCOPE("around");
-    for (int i = 0; i < EVENTS; i++)
+    for (int i = 0; i < EVENTS; i++) {
+        TAKT_SCOPE("with a text");
         TAKT_ARG("key", "a text");
+    }
 }
 
 static NOINLINE void run_works(void)

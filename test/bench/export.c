@@ -3,6 +3,8 @@
  * which the kernel's page cache takes, and all the time that passes. */
 #include "bench.h"
 
+#include "trace/model.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,11 +36,12 @@ static takt_status append(void *user, const void *data, size_t size)
     return TAKT_OK;
 }
 
-/* Tells the rate, and how many bytes a span takes. */
-static void measure_memory(const char *format, double min_rate, double max_bytes)
+/* Tells what a span takes, in ns and in bytes. It is read from the trace, and its bytes are
+ * written. */
+static void measure_memory(const char *format, double max_ratio, double max_bytes)
 {
     char name[64];
-    double rates[ROUNDS];
+    double ns[ROUNDS];
     buffer into = {.data = malloc(BUFFER_BYTES)};
     const takt_sink sink = {append, &into};
     snprintf(name, sizeof name, "export_%s_memory", format);
@@ -48,22 +51,22 @@ static void measure_memory(const char *format, double min_rate, double max_bytes
         into.used = 0;
         double begin = bench_cpu_seconds();
         status = takt_export(trace, format, &sink);
-        rates[i > 0 ? i - 1 : 0] = span_count / (bench_cpu_seconds() - begin);
+        ns[i > 0 ? i - 1 : 0] = (bench_cpu_seconds() - begin) * 1e9 / span_count;
     }
+    double bytes = (double)into.used / span_count;
     free(into.data);
     if (status != TAKT_OK) {
         bench_tell_missing(name, takt_status_text(status));
         return;
     }
     bench_tell((bench_figure){.name = name,
-                              .value = bench_median(rates, ROUNDS),
-                              .unit = "spans/s",
-                              .min_value = min_rate});
+                              .value = bench_median(ns, ROUNDS),
+                              .unit = "ns/span",
+                              .floor = bench_floor_ns((double)sizeof(tkt_span) + bytes, 0),
+                              .max_ratio = max_ratio});
     snprintf(name, sizeof name, "%s_bytes_per_span", format);
-    bench_tell((bench_figure){.name = name,
-                              .value = (double)into.used / span_count,
-                              .unit = "bytes",
-                              .max_value = max_bytes});
+    bench_tell(
+        (bench_figure){.name = name, .value = bytes, .unit = "bytes", .max_value = max_bytes});
 }
 
 /* To disk. */
@@ -73,7 +76,7 @@ static void path_of(const char *format, bool gzip, char *path, size_t size)
     snprintf(path, size, "%s/bench.%s%s", folder, format, gzip ? ".gz" : "");
 }
 
-static bool write_file(const char *format, const char *path, bool gzip, double *rate)
+static bool write_file(const char *format, const char *path, bool gzip, double *ns)
 {
     const takt_export_options options = {.struct_size = sizeof options, .gzip = gzip};
     takt_error error = {.message = ""};
@@ -81,27 +84,49 @@ static bool write_file(const char *format, const char *path, bool gzip, double *
     sync(); /* what is still on its way to the disk would slow this one down */
     double begin = bench_seconds();
     takt_status status = takt_export_file(trace, format, path, &options, &error);
-    *rate = span_count / (bench_seconds() - begin);
+    *ns = (bench_seconds() - begin) * 1e9 / span_count;
     if (status != TAKT_OK)
         fprintf(stderr, "takt-bench: %s: %s\n", takt_status_text(status), error.message);
     return status == TAKT_OK;
 }
 
-static void measure_disk(const char *format, double min_rate)
+/* The same bytes once more, from memory, ns a span; 0 where that fails. */
+static double copy_file(const char *path)
+{
+    char copy[4300];
+    double ns = 0;
+    FILE *file = fopen(path, "rb");
+    char *data = malloc(BUFFER_BYTES);
+    size_t size = file && data ? fread(data, 1, BUFFER_BYTES, file) : 0;
+    if (file)
+        fclose(file);
+    snprintf(copy, sizeof copy, "%s.copy", path);
+    sync();
+    double begin = bench_seconds();
+    file = size ? fopen(copy, "wb") : NULL;
+    if (file && fwrite(data, 1, size, file) == size && fclose(file) == 0)
+        ns = (bench_seconds() - begin) * 1e9 / span_count;
+    unlink(copy);
+    free(data);
+    return ns;
+}
+
+static void measure_disk(const char *format, double max_ratio)
 {
     char name[64];
     char path[4200];
-    double rates[ROUNDS];
+    double ns[ROUNDS], floor_ns[ROUNDS];
     bool is_written = true;
     snprintf(name, sizeof name, "export_%s_disk", format);
     path_of(format, false, path, sizeof path);
     for (size_t i = 0; i < ROUNDS && is_written; i++)
-        is_written = write_file(format, path, false, &rates[i]);
+        is_written = write_file(format, path, false, &ns[i]) && (floor_ns[i] = copy_file(path)) > 0;
     if (is_written)
         bench_tell((bench_figure){.name = name,
-                                  .value = bench_median(rates, ROUNDS),
-                                  .unit = "spans/s",
-                                  .min_value = min_rate});
+                                  .value = bench_median(ns, ROUNDS),
+                                  .unit = "ns/span",
+                                  .floor = bench_median(floor_ns, ROUNDS),
+                                  .max_ratio = max_ratio});
     else
         bench_tell_missing(name, "the file could not be written");
 }
@@ -110,11 +135,11 @@ static void measure_gzip(const char *format, double max_bytes)
 {
     char name[64];
     char path[4200];
-    double rate;
+    double ns;
     struct stat facts;
     path_of(format, true, path, sizeof path);
     snprintf(name, sizeof name, "%s_gz_bytes_per_span", format);
-    if (!write_file(format, path, true, &rate) || stat(path, &facts) != 0) {
+    if (!write_file(format, path, true, &ns) || stat(path, &facts) != 0) {
         bench_tell_missing(name, "the file could not be written");
         return;
     }
@@ -124,7 +149,7 @@ static void measure_gzip(const char *format, double max_bytes)
                               .unit = "bytes",
                               .max_value = max_bytes});
     snprintf(name, sizeof name, "export_%s_gz_disk", format);
-    bench_tell((bench_figure){.name = name, .value = rate, .unit = "spans/s"});
+    bench_tell((bench_figure){.name = name, .value = ns, .unit = "ns/span"});
 }
 
 /* Reading. */
@@ -133,7 +158,8 @@ static void measure_gzip(const char *format, double max_bytes)
 static void measure_read(void)
 {
     char path[4200];
-    double rates[ROUNDS];
+    double ns[ROUNDS];
+    struct stat facts = {.st_size = 0};
     takt_error error = {.message = ""};
     path_of("perfetto", false, path, sizeof path);
     for (size_t i = 0; i < ROUNDS; i++) {
@@ -143,13 +169,16 @@ static void measure_read(void)
             bench_tell_missing("read_perfetto", error.message);
             return;
         }
-        rates[i] = span_count / (bench_cpu_seconds() - begin);
+        ns[i] = (bench_cpu_seconds() - begin) * 1e9 / span_count;
         takt_trace_release(copy);
     }
+    stat(path, &facts);
+    double bytes = (double)facts.st_size / span_count + (double)sizeof(tkt_span);
     bench_tell((bench_figure){.name = "read_perfetto",
-                              .value = bench_median(rates, ROUNDS),
-                              .unit = "spans/s",
-                              .min_value = 10e6});
+                              .value = bench_median(ns, ROUNDS),
+                              .unit = "ns/span",
+                              .floor = bench_floor_ns(bytes, 0),
+                              .max_ratio = 17});
 }
 
 static void remove_file(const char *format)
@@ -169,13 +198,13 @@ void bench_export(void)
         return;
     }
     span_count = (double)takt_trace_facts(trace)->span_count;
-    measure_memory("perfetto", 40e6, 28);
-    measure_disk("perfetto", 10e6);
+    measure_memory("perfetto", 4.5, 28);
+    measure_disk("perfetto", 13);
     measure_read();
     remove_file("perfetto");
     measure_gzip("perfetto", 8);
-    measure_memory("chrome", 20e6, 0);
-    measure_disk("chrome", 3e6);
+    measure_memory("chrome", 2.5, 0);
+    measure_disk("chrome", 7);
     remove_file("chrome");
     measure_gzip("chrome", 0);
     takt_trace_release(trace);
