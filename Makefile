@@ -25,6 +25,7 @@
 ##   check-symbols  do the libraries show, need and weigh what they may?
 ##   abi-record     records the library's binary interface, which check compares with
 ##   install        to PREFIX (and DESTDIR); uninstall takes it away again
+##   amalgamation   Takt in one source file, to be added to a program's own: INTO (B/amalgamation)
 ##   format         applies .clang-format to .c and .cpp files
 ##   clean, help
 ##
@@ -49,7 +50,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 .PHONY: all libs demo demo-built sim-demo check check-built check-long check-long-built simgpu \
         bench bench-built crash crash-built fuzz fuzz-built fuzz-coverage coverage coverage-built \
         faults check-aarch64 check-emulated check-compilers check-compilers-built check-tests \
-        check-gpu bench-gpu gpu-built gpu-kit gpu-kit-built stress stress-built \
+        amalgamation check-gpu bench-gpu gpu-built gpu-kit gpu-kit-built stress stress-built \
         check-layers check-symbols abi-record install uninstall format clean help FORCE
 
 platform := $(shell uname -s)-$(shell uname -m)
@@ -605,6 +606,14 @@ words_for_bash-completion := completion bash
 words_for_zsh             := completion zsh
 words_for_fish            := completion fish
 
+# What engines vendor: sources one behind the other, NVTX's at the end, since its pragma holds on.
+INTO ?= $(B)/amalgamation
+one_file := $(foreach layer,base record cuda config trace summary report export profiler nvtx,\
+    $(patsubst $(B)/obj/%.o,%.c,$(filter $(B)/obj/src/$(layer)/%,$(filter-out $(command_only),$(lib_objects)))))
+amalgamation:
+	$(Q)src/packaging/amalgamate.py '$(INTO)' $(version) $(one_file)
+	@echo 'wrote takt.c, takt.h, takt.hpp and CMakeLists.txt into $(INTO)'
+
 install: libs $(BIN)/takt $(addprefix $(B)/share/,$(shares))
 	install -d $(to_include)/compat $(to_include)/detail $(to_lib)/pkgconfig $(to_cmake) $(to_bin)
 	install -m 644 $(headers) $(to_include)
@@ -630,7 +639,7 @@ format:
 	clang-format -i $(wildcard $(foreach dir,src/* src/*/* samples samples/* test/*,$(dir)/*.c $(dir)/*.cpp))
 
 clean:
-	rm -rf $(B) $(LIB) $(BIN)
+	rm -rf $(B) $(BIN) $(addprefix $(LIB)/,libtakt.* cmake pkgconfig)
 
 help:
 	@sed -n 's/^## \{0,1\}//p' Makefile

@@ -1,6 +1,8 @@
 /* gzip through zlib, as a sink. Reading it is a matter of base/input.h. */
 #include "base/writer.h"
 
+#ifndef TAKT_NO_ZLIB
+
 #include "base/alloc.h"
 #include "base/zlib_memory.h"
 
@@ -89,3 +91,21 @@ takt_status tkt_gzip_finish(tkt_gzip *gzip)
     tkt_free(gzip);
     return status;
 }
+
+#else
+
+takt_status tkt_gzip_create(takt_sink into, int level, tkt_gzip **out, takt_sink *sink)
+{
+    (void)level;
+    *out = NULL;
+    *sink = into;
+    return TAKT_UNSUPPORTED;
+}
+
+takt_status tkt_gzip_finish(tkt_gzip *gzip)
+{
+    (void)gzip;
+    return TAKT_OK;
+}
+
+#endif

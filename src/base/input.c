@@ -14,7 +14,9 @@
 
 #include <string.h>
 #include <unistd.h>
+#ifndef TAKT_NO_ZLIB
 #include <zlib.h>
+#endif
 
 #define STEP_BYTES  ((size_t)256 << 10)
 #define GZIP_WINDOW (15 + 16) /* a 32 KiB window, with gzip's header and trailer */
@@ -26,7 +28,7 @@
 
 /* ---- Windows --------------------------------------------------------------------------------- */
 
-static size_t left(const tkt_window *window)
+static size_t left(const tkt_input_window *window)
 {
     return (size_t)(window->end - window->at);
 }
@@ -42,7 +44,7 @@ static bool stop(tkt_input *input, takt_status status)
 
 /* Makes room behind what is left, which moves to the front where there is none. It grows by what
  * has come, not by what is asked for: a packet that announces much may never come. */
-static bool make_room(tkt_input *input, tkt_window *window)
+static bool make_room(tkt_input *input, tkt_input_window *window)
 {
     if (window->capacity && window->end < window->buffer + window->capacity)
         return true;
@@ -64,14 +66,14 @@ static bool make_room(tkt_input *input, tkt_window *window)
     return true;
 }
 
-static size_t room_of(const tkt_input *input, const tkt_window *window)
+static size_t room_of(const tkt_input *input, const tkt_input_window *window)
 {
     size_t room = (size_t)(window->buffer + window->capacity - window->end);
     return room < input->step ? room : input->step;
 }
 
 /* Reads a step into a window; returns how many bytes came, 0 at the end. */
-static size_t read_some(tkt_input *input, tkt_window *window)
+static size_t read_some(tkt_input *input, tkt_input_window *window)
 {
     if (input->fd < 0 || !make_room(input, window))
         return 0;
@@ -94,10 +96,32 @@ static bool read_plain(tkt_input *input)
 
 /* ---- Unpacking ------------------------------------------------------------------------------- */
 
-static bool begins_member(const tkt_window *window)
+static bool begins_member(const tkt_input_window *window)
 {
     return left(window) >= 2 && window->at[0] == 0x1F && window->at[1] == 0x8B;
 }
+
+#ifdef TAKT_NO_ZLIB
+
+static bool start_unpacking(tkt_input *input)
+{
+    tkt_error_set(input->error, TAKT_UNSUPPORTED,
+                  "%s: it is packed with gzip, and this build of Takt has no zlib", input->name);
+    return stop(input, TAKT_UNSUPPORTED);
+}
+
+static bool unpack_some(tkt_input *input)
+{
+    (void)input;
+    return false;
+}
+
+static void end_unpacking(tkt_input *input)
+{
+    (void)input;
+}
+
+#else
 
 static bool start_unpacking(tkt_input *input)
 {
@@ -111,7 +135,7 @@ static bool start_unpacking(tkt_input *input)
         return stop(input, TAKT_NO_MEMORY);
     }
     input->packed = input->window;
-    input->window = (tkt_window){0};
+    input->window = (tkt_input_window){0};
     input->end_offset = 0;
     input->unpacking = stream;
     return true;
@@ -120,8 +144,8 @@ static bool start_unpacking(tkt_input *input)
 /* One call of inflate, with its bookkeeping; returns zlib's result. */
 static int inflate_some(tkt_input *input)
 {
-    tkt_window *from = &input->packed;
-    tkt_window *into = &input->window;
+    tkt_input_window *from = &input->packed;
+    tkt_input_window *into = &input->window;
     z_stream *stream = input->unpacking;
     size_t size = left(from) < input->step ? left(from) : input->step;
     stream->next_in = (unsigned char *)(uintptr_t)from->at;
@@ -183,6 +207,15 @@ static bool unpack_some(tkt_input *input)
     return false;
 }
 
+static void end_unpacking(tkt_input *input)
+{
+    if (input->unpacking)
+        inflateEnd(input->unpacking);
+    tkt_free(input->unpacking);
+}
+
+#endif
+
 /* ---- What the header promises ---------------------------------------------------------------- */
 
 static takt_status start(tkt_input *input)
@@ -220,9 +253,7 @@ takt_status tkt_input_borrow(tkt_input *input, const uint8_t *bytes, size_t size
 
 void tkt_input_close(tkt_input *input)
 {
-    if (input->unpacking)
-        inflateEnd(input->unpacking);
-    tkt_free(input->unpacking);
+    end_unpacking(input);
     tkt_free(input->packed.buffer);
     tkt_free(input->window.buffer);
     if (input->fd >= 0)

@@ -11,15 +11,15 @@
 #include <stdint.h>
 
 /* Bytes that are there to be read; borrowed memory while `capacity` is 0. */
-typedef struct tkt_window {
+typedef struct tkt_input_window {
     const uint8_t *at;
     const uint8_t *end;
     uint8_t       *buffer;
     size_t         capacity;
-} tkt_window;
+} tkt_input_window;
 
 typedef struct tkt_input {
-    tkt_window  window;
+    tkt_input_window  window;
     uint64_t    end_offset; /* of the window's end in the (unpacked) bytes */
     size_t      step;       /* bytes that are read or unpacked at a time; tests make it small */
     bool        is_packed;
@@ -29,7 +29,7 @@ typedef struct tkt_input {
     takt_error *error;      /* may be NULL */
     bool        is_over;    /* nothing comes after the window */
     int         fd;         /* -1: none */
-    tkt_window  packed;     /* of the file's own bytes, if they are packed */
+    tkt_input_window  packed;     /* of the file's own bytes, if they are packed */
     uint64_t    packed_bytes; /* that have been unpacked */
     struct z_stream_s *unpacking;
 } tkt_input;

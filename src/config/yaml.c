@@ -13,6 +13,21 @@
 #include "base/error.h"
 #include "base/text.h"
 
+#ifdef TAKT_NO_YAML
+
+takt_status tkt_config_read_yaml(tkt_config_state *state, const char *text, size_t size,
+                                 const char *name, takt_error *error)
+{
+    (void)state;
+    (void)text;
+    (void)size;
+    return tkt_error_set(error, TAKT_UNSUPPORTED,
+                         "%s: this build of Takt has no libyaml and reads no configuration files",
+                         name);
+}
+
+#else
+
 #include <yaml.h>
 
 #include <stdarg.h>
@@ -503,3 +518,5 @@ takt_status tkt_config_read_yaml(tkt_config_state *state, const char *text, size
     yaml_parser_delete(&reader.parser);
     return reader.status;
 }
+
+#endif

@@ -188,9 +188,9 @@ static void add_moment(uint64_t tickets)
 
 /* TKT_IDLE_DONE once the devices have done what they had been given, and CUPTI has given it back. A
  * mark that could not be set, because of a capture, is set later. */
-static tkt_idle look_at(const tkt_driver *driver, moment *m)
+static tkt_idle_state look_at(const tkt_driver *driver, moment *m)
 {
-    tkt_idle idle = TKT_IDLE_DONE;
+    tkt_idle_state idle = TKT_IDLE_DONE;
     if (!m->is_marked) {
         idle = tkt_idle_begin(driver, &m->mark);
         m->is_marked = idle != TKT_IDLE_NOT_YET;
@@ -217,7 +217,7 @@ static void look_at_moments(passed_moments *passed)
     const tkt_driver *driver = moment_count ? tkt_driver_get() : NULL;
     uint32_t over = 0;
     for (uint32_t i = 0; i < moment_count; i++) {
-        tkt_idle idle = driver ? look_at(driver, &moments[i]) : TKT_IDLE_DONE;
+        tkt_idle_state idle = driver ? look_at(driver, &moments[i]) : TKT_IDLE_DONE;
         if (idle == TKT_IDLE_NOT_YET)
             continue;
         *(idle == TKT_IDLE_DONE ? &passed->settled : &passed->broken) = moments[i].ticket;

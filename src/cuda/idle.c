@@ -20,7 +20,7 @@ static bool is_sticky(int status)
 
 typedef struct walk {
     tkt_idle_mark *mark;
-    tkt_idle result;
+    tkt_idle_state result;
 } walk;
 
 static void note(walk *w, int status)
@@ -52,7 +52,7 @@ static bool record(const tkt_driver *driver, void *user)
     return false;
 }
 
-tkt_idle tkt_idle_begin(const tkt_driver *driver, tkt_idle_mark *mark)
+tkt_idle_state tkt_idle_begin(const tkt_driver *driver, tkt_idle_mark *mark)
 {
     walk w = {.mark = mark, .result = TKT_IDLE_DONE};
     mark->count = 0;
@@ -85,7 +85,7 @@ static bool look(const tkt_driver *driver, void *user)
     return false;
 }
 
-tkt_idle tkt_idle_look(const tkt_driver *driver, tkt_idle_mark *mark)
+tkt_idle_state tkt_idle_look(const tkt_driver *driver, tkt_idle_mark *mark)
 {
     walk w = {.mark = mark, .result = TKT_IDLE_DONE};
     if (mark->count)

@@ -15,17 +15,17 @@ typedef struct tkt_idle_mark {
     } items[TKT_IDLE_CONTEXTS];
 } tkt_idle_mark;
 
-typedef enum tkt_idle {
+typedef enum tkt_idle_state {
     TKT_IDLE_NOT_YET,
     TKT_IDLE_DONE,
     TKT_IDLE_BROKEN /* a sticky error: what is unfinished will never finish */
-} tkt_idle;
+} tkt_idle_state;
 
 /* Marks this moment. Drivers before 12.5 cannot: there it waits until the devices are idle.
  * TKT_IDLE_NOT_YET: a stream is being captured, so nothing may be recorded; try again. */
-tkt_idle tkt_idle_begin(const tkt_driver *driver, tkt_idle_mark *mark);
+tkt_idle_state tkt_idle_begin(const tkt_driver *driver, tkt_idle_mark *mark);
 
 /* Looks whether it is reached. Contexts that are gone are done. */
-tkt_idle tkt_idle_look(const tkt_driver *driver, tkt_idle_mark *mark);
+tkt_idle_state tkt_idle_look(const tkt_driver *driver, tkt_idle_mark *mark);
 
 #endif

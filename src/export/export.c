@@ -162,11 +162,12 @@ static takt_status name_output(const takt_trace *trace, const char *directory, t
     const takt_facts *facts = &trace->facts;
     plain_run_name(run, trace);
     tkt_rank_text(rank, facts->rank, facts->world_size);
-    char *base = tkt_join(directory, "%s%s.%u", run, rank, facts->cycle);
+    char *base = tkt_output_join(directory, "%s%s.%u", run, rank, facts->cycle);
     if (!base)
         return TAKT_NO_MEMORY;
-    takt_status status = name_file(output, tkt_join("", "%s%s%s", base, output->exporter->suffix,
-                                                    output->is_gzip ? ".gz" : ""));
+    takt_status status =
+        name_file(output, tkt_output_join("", "%s%s%s", base, output->exporter->suffix,
+                                          output->is_gzip ? ".gz" : ""));
     output->names[0].base = strlen(base);
     tkt_free(base);
     return status;

@@ -30,7 +30,7 @@ typedef struct target {
     takt_error error; /* the first one */
 } target;
 
-char *tkt_join(const char *folder, const char *format, ...)
+char *tkt_output_join(const char *folder, const char *format, ...)
 {
     va_list arguments;
     va_list again;
@@ -55,10 +55,10 @@ char *tkt_join(const char *folder, const char *format, ...)
 static char *path_of(const tkt_output_name *name, uint32_t part)
 {
     if (!name->first_number && part == 1)
-        return tkt_join("", "%s", name->path);
+        return tkt_output_join("", "%s", name->path);
     uint64_t number = name->first_number ? name->first_number + part - 1 : part;
-    return tkt_join("", "%.*s.%llu%s", (int)name->stem, name->path, (unsigned long long)number,
-                    name->path + name->stem);
+    return tkt_output_join("", "%.*s.%llu%s", (int)name->stem, name->path,
+                           (unsigned long long)number, name->path + name->stem);
 }
 
 void tkt_output_fini(tkt_output *output)

@@ -42,7 +42,7 @@ takt_status tkt_output_write(const tkt_output *output, const takt_trace *trace, 
 void tkt_output_fini(tkt_output *output); /* also of a zeroed one */
 
 /* "FOLDER/..."; an empty folder adds nothing. NULL when there is no memory. */
-char *tkt_join(const char *folder, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *tkt_output_join(const char *folder, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* tensorboard.c: the two names under `directory`, whose folders are created. */
 takt_status tkt_tensorboard_names(const takt_trace *trace, const char *directory,

@@ -51,7 +51,7 @@ static void format_run(char *out, size_t size, uint64_t real_ns)
 static char *name_file(tkt_output_name *name, const char *folder, const char *host,
                        const char *suffix)
 {
-    name->path = tkt_join(folder, "%s%s", host, suffix);
+    name->path = tkt_output_join(folder, "%s%s", host, suffix);
     name->stem = name->base = name->path ? strlen(name->path) - strlen(suffix) : 0;
     return name->path;
 }
@@ -67,7 +67,7 @@ takt_status tkt_tensorboard_names(const takt_trace *trace, const char *directory
     snprintf(worker, sizeof worker, "%s_%u", host, trace->facts.process_id);
     format_run(run, sizeof run, begin_ns);
 
-    char *folder = tkt_join(directory, "plugins/profile/%s", run);
+    char *folder = tkt_output_join(directory, "plugins/profile/%s", run);
     takt_status status = folder ? tkt_folder_create(folder, error) : TAKT_NO_MEMORY;
     if (status == TAKT_OK &&
         (!name_file(&output->names[0], directory, worker, ".pt.trace.json.gz") ||

@@ -89,9 +89,9 @@ static void add_note(tkt_document *document, const char *column, const char *for
     char text[512];
     vsnprintf(text, sizeof text, format, arguments);
 
-    tkt_note *note = TKT_ARRAY_ADD(&document->notes);
+    tkt_table_note *note = TKT_ARRAY_ADD(&document->notes);
     if (note)
-        *note = (tkt_note){tkt_document_copy(document, text, strlen(text)), column};
+        *note = (tkt_table_note){tkt_document_copy(document, text, strlen(text)), column};
     else
         document->status = TAKT_NO_MEMORY;
 }

@@ -68,10 +68,10 @@ typedef struct tkt_fact {
 } tkt_fact;
 
 /* Sentences about the whole, or about the column with that key: text without it lacks them too. */
-typedef struct tkt_note {
+typedef struct tkt_table_note {
     const char *text;
     const char *column;
-} tkt_note;
+} tkt_table_note;
 
 typedef struct tkt_document {
     const char       *name;
@@ -81,7 +81,7 @@ typedef struct tkt_document {
     tkt_table         tables[TKT_MAX_TABLES];
     size_t            table_count;
     TKT_ARRAY_OF(tkt_fact) facts;
-    TKT_ARRAY_OF(tkt_note) notes; /* below the tables */
+    TKT_ARRAY_OF(tkt_table_note) notes; /* below the tables */
     const char *notes_heading; /* the notes are a list under it; NULL: plain sentences */
     tkt_arena   texts;
     takt_status status; /* the first failure to add a fact, note or text */

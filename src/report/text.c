@@ -223,7 +223,7 @@ static void put_notes(const tkt_document *document, const tkt_layout *layout, tk
     if (document->notes_heading && document->notes.count > 0)
         tkt_writer_format(writer, "\n%s\n", document->notes_heading);
     for (size_t i = 0; i < document->notes.count; i++) {
-        const tkt_note *note = &document->notes.items[i];
+        const tkt_table_note *note = &document->notes.items[i];
         if (!note->column || has_column(document, layout, note->column))
             put_note(note->text, document->notes_heading ? "- " : "", layout->width, writer);
     }
