@@ -67,13 +67,25 @@ run_one() {
         [ "$status" != 124 ] || echo "    It did not end within $TEST_SECONDS s."
         ;;
     esac >"$dir/result"
-    flock "$RESULTS" cat "$dir/result"
+    flock "$RESULTS" "$0" --tell "$dir/result"
 }
 
-if [ "${1-}" = --one ]; then
-    run_one "$2"
-    exit 0
-fi
+# How far all of it is stands behind the first line.
+tell() {
+    echo >>"$RESULTS/told"
+    sed "1s/\$/  $(wc -l <"$RESULTS/told") of $TEST_COUNT/" "$1"
+}
+
+slowest() {
+    echo "the slowest:"
+    find "$RESULTS" -name result -exec head -n 1 {} \; |
+        sed -n 's/^\(ok\|FAILED\) \(.*\) (\([0-9.]*\) s, .*/\3 s  \2/p' | sort -rn | head -n 5 | sed 's/^/    /'
+}
+
+case ${1-} in
+--one) run_one "$2" && exit ;;
+--tell) tell "$2" && exit ;;
+esac
 
 RESULTS=$(mktemp -d) || exit 1
 trap 'rm -rf "$RESULTS"' EXIT
@@ -91,9 +103,12 @@ python=$(python3 -c 'import os, sys; print(os.path.dirname(sys.executable))' 2>/
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1} LC_ALL=C TZ=UTC0
 unset TAKT_CONFIG TAKT_OPTIONS TAKT_LOG NVTX_INJECTION64_PATH COLUMNS NO_COLOR
 
+chosen=()
 for test in "$@"; do
-    [[ $(name_of "$test") != *"${T-}"* ]] || printf '%s\0' "$test"
-done | xargs -0 -r -n 1 -P "${TEST_JOBS:-3}" "$0" --one
+    [[ $(name_of "$test") != *"${T-}"* ]] || chosen+=("$test")
+done
+export TEST_COUNT=${#chosen[@]}
+[ "$TEST_COUNT" = 0 ] || printf '%s\0' "${chosen[@]}" | xargs -0 -n 1 -P "${TEST_JOBS:-3}" "$0" --one
 
 count() {
     find "$RESULTS" -name result -exec head -n 1 {} \; | grep -c "^$1 "
@@ -101,5 +116,6 @@ count() {
 left_out=$(find "$RESULTS" -name result -exec cat {} + | grep -c '^    case left out: ')
 [ "$left_out" = 0 ] || echo "$left_out cases of tests that passed were left out"
 passed=$(count ok) failed=$(count FAILED) skipped=$(count skipped)
+[ "$TEST_COUNT" -lt 20 ] || slowest
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
