@@ -5,11 +5,12 @@
  * Spreadsheets take a text for a formula that begins with one of = + - @, a tab or a carriage
  * return, and run it. Names come from whoever wrote the program, so such a text gets an apostrophe
  * in front, as OWASP advises ("CSV Injection"). */
+#include "base/text.h"
+#include "base/writer.h"
 #include "cli/cli.h"
 #include "cli/tables/tables.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,31 +19,45 @@
 
 enum {
     PATH_SIZE = 4096,
+    NUMBER_BYTES = 24,
     MOST_TABLES = 64
 };
 
-static void put_text(FILE *file, const char *text)
+static void put_char(tkt_writer *out, char c)
+{
+    char *at = tkt_writer_reserve(out, 1);
+    *at = c;
+    tkt_writer_commit(out, at + 1);
+}
+
+/* A text's own bytes, with quotes doubled. */
+static void put_quoted(tkt_writer *out, const char *text)
+{
+    for (const char *quote; (quote = strchr(text, '"')); text = quote + 1) {
+        tkt_writer_put(out, text, (size_t)(quote - text) + 1);
+        put_char(out, '"');
+    }
+    tkt_writer_text(out, text);
+}
+
+static void put_text(tkt_writer *out, const char *text)
 {
     bool is_formula = *text && strchr("=+-@\t\r", *text);
     bool is_quoted = strpbrk(text, "\",\r\n") != NULL;
     if (is_quoted)
-        putc('"', file);
+        put_char(out, '"');
     if (is_formula)
-        putc('\'', file);
-    if (is_quoted) {
-        for (; *text; text++) {
-            if (*text == '"')
-                putc('"', file);
-            putc(*text, file);
-        }
-        putc('"', file);
-    } else {
-        fputs(text, file);
-    }
+        put_char(out, '\'');
+    if (is_quoted)
+        put_quoted(out, text);
+    else
+        tkt_writer_text(out, text);
+    if (is_quoted)
+        put_char(out, '"');
 }
 
 /* The fewest digits that give the same double again. */
-static void put_real(FILE *file, double value)
+static void put_real(tkt_writer *out, double value)
 {
     char text[40];
     for (int digits = 15; digits <= 17; digits++) {
@@ -50,43 +65,43 @@ static void put_real(FILE *file, double value)
         if (isnan(value) || strtod(text, NULL) == value)
             break;
     }
-    fputs(text, file);
+    tkt_writer_text(out, text);
 }
 
-static void put_value(FILE *file, const table_value *value)
+static void put_value(tkt_writer *out, const table_value *value)
 {
     switch (value->kind) {
     case TABLE_NULL:
         break;
     case TABLE_INT:
-        fprintf(file, "%" PRId64, value->i);
+        tkt_writer_commit(out, tkt_put_i64(tkt_writer_reserve(out, NUMBER_BYTES), value->i));
         break;
     case TABLE_UINT:
-        fprintf(file, "%" PRIu64, value->u);
+        tkt_writer_commit(out, tkt_put_u64(tkt_writer_reserve(out, NUMBER_BYTES), value->u));
         break;
     case TABLE_REAL:
-        put_real(file, value->d);
+        put_real(out, value->d);
         break;
     case TABLE_TEXT:
-        put_text(file, value->text);
+        put_text(out, value->text);
     }
 }
 
 static bool put_row(void *user, const table_row *row)
 {
-    FILE *file = user;
+    tkt_writer *out = user;
     for (size_t i = 0; i < row->count; i++) {
         if (i > 0)
-            putc(',', file);
-        put_value(file, &row->values[i]);
+            put_char(out, ',');
+        put_value(out, &row->values[i]);
     }
-    fputs("\r\n", file);
-    return !ferror(file);
+    tkt_writer_put(out, "\r\n", 2);
+    return out->status == TAKT_OK;
 }
 
-static bool put_table(FILE *file, const table_source *source, const table *from)
+static bool put_table(tkt_writer *out, const table_source *source, const table *from)
 {
-    table_row row = {.take = put_row, .user = file};
+    table_row row = {.take = put_row, .user = out};
     for (size_t i = 0; i < from->column_count; i++)
         table_put_text(&row, from->columns[i].name);
     return table_row_end(&row) && from->fill(source, &row);
@@ -110,10 +125,10 @@ static bool create_file(tkt_file *file, const table *of, const char *folder)
 static bool write_table(const table_source *source, const table *from, tkt_file *file)
 {
     takt_error error;
-    FILE *stream = cli_file_stream(file);
-    bool is_good = stream && put_table(stream, source, from);
-    if (stream)
-        is_good = cli_stream_close(stream) && is_good;
+    tkt_writer out;
+    bool is_good = tkt_writer_init(&out, tkt_file_sink(file), 0) == TAKT_OK;
+    if (is_good)
+        is_good = put_table(&out, source, from) & (tkt_writer_fini(&out) == TAKT_OK);
     if (is_good)
         return true;
     if (file->error_number) {
@@ -156,7 +171,8 @@ int table_write_csv(const table_source *source, const char *folder)
 {
     bool is_new = !cli_is_folder(folder);
     if (is_new && mkdir(folder, 0775) != 0)
-        return cli_error("cannot write %s: %s", folder, strerror(errno == EEXIST ? ENOTDIR : errno));
+        return cli_error("cannot write %s: %s", folder,
+                         strerror(errno == EEXIST ? ENOTDIR : errno));
     bool is_good = write_tables(source, folder);
     if (!is_good && is_new)
         rmdir(folder);

@@ -2,9 +2,8 @@
 -- report_NAME_TABLE is a further table of the report NAME. docs/exports.md says which columns are
 -- left out. Means are rounded to whole nanoseconds, as the reports have them.
 
-CREATE INDEX spans_by_name ON spans(name);
-CREATE INDEX spans_by_begin ON spans(track, begin_ns);
-CREATE INDEX spans_by_parent ON spans(parent) WHERE parent IS NOT NULL;
+-- Spans are many, and each index of them takes longer than half of all spans take to be inserted:
+-- they have that which the views need, and only where those have something to show (sqlite.c).
 CREATE INDEX paths_by_parent ON paths(parent);
 CREATE INDEX args_by_span ON args(span);
 -- These hold all that gaps ask of an activity, so that its row is not read.
