@@ -134,7 +134,7 @@ objects = $(addprefix $(B)/obj/,$(addsuffix .o,$(basename $(1))))
 cli_objects  := $(call objects,$(wildcard src/cli/*.c src/cli/*/*.c))
 lib_objects  := $(call objects,$(filter-out src/cli/%,$(wildcard src/*/*.c)))
 # What of the library only the command needs; programs that link the archive do not get it either.
-command_only := $(call objects,src/config/markdown.c src/trace/resolve.c)
+command_only := $(call objects,$(addprefix src/,config/json.c config/markdown.c trace/resolve.c))
 help_objects := $(call objects,$(wildcard test/support/lib_*.c))
 
 static  := $(LIB)/libtakt.a

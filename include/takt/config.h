@@ -61,12 +61,8 @@ TAKT_SIZED takt_status takt_config_options(const takt_config *config, takt_profi
  * under either repeat mode, outputs, sections that were skipped. */
 TAKT_API takt_status takt_config_describe(const takt_config *config, const takt_sink *sink);
 
-/* Writes every command-line option with its type, default and meaning; takt_config_explain() the
- * same keys as YAML, and takt_config_json() as an array of objects with key, default (as
- * TAKT_OPTIONS takes it), takes and meaning. */
+/* Writes every command-line option with its type, default and meaning. */
 TAKT_API takt_status takt_config_help(const takt_sink *sink);
-TAKT_API takt_status takt_config_explain(const takt_sink *sink);
-TAKT_API takt_status takt_config_json(const takt_sink *sink);
 
 /* NULL is ignored. */
 TAKT_API void takt_config_destroy(takt_config *config);

@@ -43,9 +43,8 @@ TAKT_API takt_status takt_export_output(const takt_trace *trace, const char *out
                                         const char *directory, const takt_export_options *options,
                                         char *path, size_t path_size, takt_error *error);
 
-/* Names and one-line descriptions of the formats, in order; NULL past the end. */
+/* Names of the formats, in order; NULL past the end. */
 TAKT_API const char *takt_export_name(size_t index);
-TAKT_API const char *takt_export_description(size_t index);
 
 #ifdef __cplusplus
 }

@@ -44,9 +44,8 @@ typedef struct takt_report_options {
 TAKT_API takt_status takt_report(const takt_trace *trace, const char *name,
                                  const takt_report_options *options, const takt_sink *sink);
 
-/* Names and one-line descriptions of the reports, in order; NULL past the end. */
+/* Names of the reports, in order; NULL past the end. */
 TAKT_API const char *takt_report_name(size_t index);
-TAKT_API const char *takt_report_description(size_t index);
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
 #include "cli/config.h"
 
 #include "config/markdown.h"
+#include "config/document.h"
 
 #include <string.h>
 
@@ -105,7 +106,7 @@ typedef struct schema_printer {
 
 /* "markdown" makes docs/config.md and is of no use to anyone else, so the help leaves it out. */
 static const schema_printer printers[] = {
-    {"explain", takt_config_explain, takt_config_json},
+    {"explain", tkt_config_explain, tkt_config_json},
     {"options", takt_config_help, NULL},
     {"markdown", tkt_config_markdown, NULL},
 };

@@ -3,6 +3,7 @@
 #include "cli/export.h"
 #include "cli/symbols.h"
 #include "cli/tables/tables.h"
+#include "export/exporter.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static const char *format_name(size_t index)
 static const char *format_description(size_t index)
 {
     size_t count = library_formats();
-    return index < count ? takt_export_description(index) : table_format_description(index - count);
+    return index < count ? tkt_export_description(index) : table_format_description(index - count);
 }
 
 static void fill_syntax(export_request *request)

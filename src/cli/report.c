@@ -3,6 +3,7 @@
 #include "cli/html/page.h"
 #include "cli/show.h"
 #include "cli/symbols.h"
+#include "report/show.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +55,7 @@ static void fill_syntax(report_request *request)
                 "  takt report --scopes --rows 10 run.pftrace\n"
                 "  takt report --html run.pftrace                  writes run.html",
     };
-    cli_choice_offer(&request->choice, takt_report_name, takt_report_description, options,
+    cli_choice_offer(&request->choice, takt_report_name, tkt_report_description, options,
                      OPTION_COUNT);
 }
 

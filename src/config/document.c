@@ -123,7 +123,7 @@ static void explain_key(tkt_writer *writer, const tkt_config_key *key)
     tkt_writer_text(writer, "\n");
 }
 
-takt_status takt_config_explain(const takt_sink *sink)
+takt_status tkt_config_explain(const takt_sink *sink)
 {
     tkt_writer writer;
     if (!sink || !sink->write)

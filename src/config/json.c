@@ -3,6 +3,7 @@
 #include "base/writer.h"
 #include "config/schema.h"
 #include "config/value.h"
+#include "config/document.h"
 
 #include <takt/config.h>
 
@@ -35,7 +36,7 @@ static void put_key(tkt_writer *writer, const tkt_config_key *key)
     tkt_writer_text(writer, "}");
 }
 
-takt_status takt_config_json(const takt_sink *sink)
+takt_status tkt_config_json(const takt_sink *sink)
 {
     tkt_writer writer;
     if (!sink || !sink->write)

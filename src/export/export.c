@@ -35,7 +35,7 @@ const char *takt_export_name(size_t index)
     return index < EXPORTER_COUNT ? exporters[index]->name : NULL;
 }
 
-const char *takt_export_description(size_t index)
+const char *tkt_export_description(size_t index)
 {
     return index < EXPORTER_COUNT ? exporters[index]->description : NULL;
 }

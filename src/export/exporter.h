@@ -32,6 +32,9 @@ extern const tkt_exporter tkt_stacks_exporter;
 extern const tkt_exporter tkt_stacks_device_exporter;
 extern const tkt_exporter tkt_speedscope_exporter;
 
+/* One line on the format of that index, as takt_export_name() counts; NULL past the end. */
+const char *tkt_export_description(size_t index);
+
 takt_status tkt_perfetto_export(const takt_trace *trace, tkt_writer *writer); /* its `write` */
 
 #endif

@@ -43,7 +43,7 @@ const char *takt_report_name(size_t index)
     return index < REPORT_COUNT ? reports[index].name : NULL;
 }
 
-const char *takt_report_description(size_t index)
+const char *tkt_report_description(size_t index)
 {
     return index < REPORT_COUNT ? reports[index].description : NULL;
 }

@@ -38,6 +38,9 @@ static inline double tkt_share(uint64_t part, uint64_t whole)
     return whole ? (double)part / (double)whole : NAN;
 }
 
+/* One line on the report of that index, as takt_report_name() counts; NULL past the end. */
+const char *tkt_report_description(size_t index);
+
 /* The mean, rounded; 0 of nothing. */
 static inline uint64_t tkt_mean(uint64_t total, uint64_t count)
 {

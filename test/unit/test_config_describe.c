@@ -2,6 +2,7 @@
 #include "test_config.h"
 
 #include "config/markdown.h"
+#include "config/document.h"
 
 static void assert_says(const char *yaml, const char *part)
 {
@@ -258,16 +259,16 @@ static void a_failing_sink_is_reported(void **state)
     takt_config *config = config_of("");
     assert_int_equal(takt_config_describe(config, &sink), TAKT_IO_ERROR);
     assert_int_equal(takt_config_help(&sink), TAKT_IO_ERROR);
-    assert_int_equal(takt_config_explain(&sink), TAKT_IO_ERROR);
+    assert_int_equal(tkt_config_explain(&sink), TAKT_IO_ERROR);
     assert_int_equal(tkt_config_markdown(&sink), TAKT_IO_ERROR);
-    assert_int_equal(takt_config_json(&sink), TAKT_IO_ERROR);
+    assert_int_equal(tkt_config_json(&sink), TAKT_IO_ERROR);
     assert_int_equal(takt_config_describe(NULL, &sink), TAKT_BAD_ARGUMENT);
     assert_int_equal(takt_config_describe(config, NULL), TAKT_BAD_ARGUMENT);
     assert_int_equal(takt_config_describe(config, &none), TAKT_BAD_ARGUMENT);
     assert_int_equal(takt_config_help(NULL), TAKT_BAD_ARGUMENT);
-    assert_int_equal(takt_config_explain(NULL), TAKT_BAD_ARGUMENT);
+    assert_int_equal(tkt_config_explain(NULL), TAKT_BAD_ARGUMENT);
     assert_int_equal(tkt_config_markdown(NULL), TAKT_BAD_ARGUMENT);
-    assert_int_equal(takt_config_json(NULL), TAKT_BAD_ARGUMENT);
+    assert_int_equal(tkt_config_json(NULL), TAKT_BAD_ARGUMENT);
     takt_config_destroy(config);
 }
 

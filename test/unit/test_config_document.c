@@ -7,6 +7,7 @@
 
 #include "config/markdown.h"
 #include "config/state.h"
+#include "config/document.h"
 
 #include <jansson.h>
 
@@ -35,7 +36,7 @@ static void every_key_is_complete(void **state)
 static void the_explained_file_says_the_defaults(void **state)
 {
     (void)state;
-    char *yaml = text_of(takt_config_explain);
+    char *yaml = text_of(tkt_config_explain);
     takt_config *explained = config_of(yaml);
     tkt_config_state *defaults = tkt_config_state_create(NULL);
     assert_non_null(defaults);
@@ -58,7 +59,7 @@ static void the_explained_file_says_the_defaults(void **state)
 static void the_json_has_every_key_as_it_is(void **state)
 {
     (void)state;
-    char *text = text_of(takt_config_json);
+    char *text = text_of(tkt_config_json);
     json_t *keys = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     assert_int_equal(json_array_size(keys), TKT_CONFIG_ID_COUNT);
     for (size_t i = 0; i < TKT_CONFIG_ID_COUNT; i++) {
@@ -77,7 +78,7 @@ static void the_json_has_every_key_as_it_is(void **state)
 static void the_explained_file_fits_100_columns(void **state)
 {
     (void)state;
-    takt_status (*const writers[])(const takt_sink *) = {takt_config_explain, takt_config_help};
+    takt_status (*const writers[])(const takt_sink *) = {tkt_config_explain, takt_config_help};
     for (size_t i = 0; i < COUNT_OF(writers); i++) {
         char *text = text_of(writers[i]);
         for (const char *line = text; *line; line += strcspn(line, "\n") + 1)

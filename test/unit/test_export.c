@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "test_export_folder.h"
+#include "export/exporter.h"
 
 #include <sys/stat.h>
 
@@ -55,11 +56,11 @@ static void formats_have_names_and_descriptions(void **state)
     size_t count = sizeof names / sizeof *names;
     for (size_t i = 0; i < count; i++) {
         assert_string_equal(takt_export_name(i), names[i]);
-        assert_true(strlen(takt_export_description(i)) > 10);
-        assert_null(strchr(takt_export_description(i), '\n'));
+        assert_true(strlen(tkt_export_description(i)) > 10);
+        assert_null(strchr(tkt_export_description(i), '\n'));
     }
     assert_null(takt_export_name(count));
-    assert_null(takt_export_description(count));
+    assert_null(tkt_export_description(count));
     assert_null(takt_export_name(SIZE_MAX));
 }
 

@@ -2,6 +2,7 @@
  * text of the full one. */
 #include "test_report_fluid.h"
 #include "support/skip.h"
+#include "report/show.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -51,12 +52,12 @@ static void every_report_has_a_name_and_a_description(void **state)
     (void)state;
     size_t count = 0;
     for (; takt_report_name(count); count++) {
-        const char *description = takt_report_description(count);
+        const char *description = tkt_report_description(count);
         assert_non_null(description);
         assert_true(strlen(description) > 10 && strlen(description) < 80);
     }
     assert_true(count >= 12);
-    assert_null(takt_report_description(count));
+    assert_null(tkt_report_description(count));
     assert_null(takt_report_name(SIZE_MAX));
 }
 
