@@ -1,7 +1,9 @@
 /* The command's tables as text: texts shrink first where the width is short, then columns go in the
  * order of their rank, and a line names them. The same rule as in src/report/fit.c. */
+#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/table.h"
+#include "report/value.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,33 +27,6 @@ typedef struct fit {
 
 /* ---- Widths ---- */
 
-/* Columns of the character at `text`, whose length is told, too: two for the wide scripts of East
- * Asia and for emoji (Unicode's East Asian Width W and F, by blocks), none for combining marks. */
-static size_t character(const char *text, size_t *length)
-{
-    static const uint32_t wide[][2] = {{0x1100, 0x115f},   {0x2e80, 0xa4cf},  {0xac00, 0xd7a3},
-                                       {0xf900, 0xfaff},   {0xfe30, 0xfe6f},  {0xff00, 0xff60},
-                                       {0x1f300, 0x1faff}, {0x20000, 0x3fffd}};
-    unsigned char first = (unsigned char)*text;
-    size_t bytes = first < 0xc0 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    uint32_t code = bytes == 1 ? first : first & (0x7fu >> bytes);
-
-    for (*length = 1; *length < bytes && text[*length]; ++*length)
-        code = code << 6 | ((unsigned char)text[*length] & 0x3f);
-    for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
-        if (code >= wide[i][0] && code <= wide[i][1])
-            return 2;
-    return code < 0x300 || code > 0x36f;
-}
-
-static size_t columns_of(const char *text)
-{
-    size_t columns = 0, length;
-    for (; *text; text += length)
-        columns += character(text, &length);
-    return columns;
-}
-
 /* What a cell shows, in `f->text`. */
 static const char *shown(const fit *f, const cli_column *column, const cli_cell *cell)
 {
@@ -65,7 +40,7 @@ static size_t natural_width(const cli_table *table, const fit *f, size_t number)
     const cli_column *column = &table->columns[number];
     size_t width = strlen(column->title);
     for (size_t i = 0; i < table->shown; i++) {
-        size_t columns = columns_of(shown(f, column, &cli_table_row(table, i)[number]));
+        size_t columns = tkt_text_columns(shown(f, column, &cli_table_row(table, i)[number]));
         width = columns > width ? columns : width;
     }
     return width;
@@ -154,12 +129,19 @@ static fit fit_table(const cli_table *table, size_t width, bool full_names, char
 /* As much of the text as fits, with dots where it is cut. */
 static void put_cut(const char *text, size_t width)
 {
-    bool is_cut = columns_of(text) > width;
-    size_t most = is_cut && width > 3 ? width - 3 : width, used = 0, length;
-
-    for (size_t columns; *text && used + (columns = character(text, &length)) <= most;
-         text += length, used += columns)
-        fwrite(text, 1, length, stdout);
+    bool is_cut = tkt_text_columns(text) > width;
+    size_t most = is_cut && width > 3 ? width - 3 : width, used = 0;
+    while (*text) {
+        char one[8] = "";
+        size_t length = tkt_text_character(text, strlen(text));
+        memcpy(one, text, length < sizeof one ? length : sizeof one - 1);
+        size_t columns = tkt_text_columns(one);
+        if (used + columns > most)
+            break;
+        fputs(one, stdout);
+        text += length;
+        used += columns;
+    }
     for (; is_cut && used < width; used++)
         putchar('.');
 }
@@ -167,7 +149,7 @@ static void put_cut(const char *text, size_t width)
 /* Blanks are written only when something follows them; `blanks` is how many wait for that. */
 static void put_cell(const char *text, size_t width, bool is_left, size_t *blanks)
 {
-    size_t columns = columns_of(text);
+    size_t columns = tkt_text_columns(text);
     size_t pad = columns < width ? width - columns : 0;
 
     *blanks += is_left ? 0 : pad;
