@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "cuda/kinds.h"
 #include "cuda/names.h"
 #include "cuda/occupancy.h"
 
@@ -219,10 +220,8 @@ static tkt_stored_name *kernel_name(tkt_store *store, const char *text)
 
 static tkt_stored_name *copy_name(tkt_store *store, uint8_t kind)
 {
-    static const char *const ways[] = {"",     "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-                                       "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
-    size_t way = kind < sizeof ways / sizeof *ways ? kind : 0;
-    return other_name(store, KEY_MEMCPY + way, ways[way], TAKT_TIMING_MEMCPY);
+    const char *way = tkt_copy_name(kind);
+    return other_name(store, KEY_MEMCPY + (*way ? kind : 0), way, TAKT_TIMING_MEMCPY);
 }
 
 static tkt_stored_name *set_name(tkt_store *store)

@@ -1,6 +1,7 @@
 /* What devices did, in Kineto's words: a device is a process whose number is its ordinal, a stream
  * a thread of it. Calls and what they launched are linked twice, by the argument "correlation",
  * which TensorBoard and Holistic Trace Analysis read, and by arrows, which viewers draw. */
+#include "cuda/kinds.h"
 #include "export/chrome_file.h"
 #include "export/device_names.h"
 #include "trace/order.h"
@@ -132,19 +133,13 @@ static const char *work_category(uint32_t filter)
     }
 }
 
-static const char *copy_name(uint32_t kind)
-{
-    static const char *const names[] = {"",     "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-                                        "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
-    return kind < sizeof names / sizeof *names ? names[kind] : "";
-}
-
 /* Kernels have their whole names, as in Kineto's files; the table's is a short one. */
 static void put_name(tkt_chrome *chrome, const tkt_activity *activity, const tkt_shape *shape)
 {
     if (shape && activity->filter == TAKT_TIMING_MEMCPY && shape->copy_kind)
-        tkt_writer_format(chrome->writer, "\"Memcpy %s (%s -> %s)\"", copy_name(shape->copy_kind),
-                          tkt_memory_kind_name(shape->source), tkt_memory_kind_name(shape->target));
+        tkt_writer_format(chrome->writer, "\"Memcpy %s (%s -> %s)\"",
+                          tkt_copy_name(shape->copy_kind), tkt_memory_kind_name(shape->source),
+                          tkt_memory_kind_name(shape->target));
     else if (shape && activity->filter == TAKT_TIMING_MEMSET)
         tkt_writer_format(chrome->writer, "\"Memset (%s)\"", tkt_memory_kind_name(shape->target));
     else

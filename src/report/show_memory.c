@@ -2,6 +2,7 @@
  * the largest jumps, what scopes leave allocated, and copies. */
 #include "report/show.h"
 
+#include "cuda/kinds.h"
 #include "summary/copies.h"
 #include "summary/memory.h"
 #include "summary/scopes.h"
@@ -293,17 +294,6 @@ static const tkt_column copy_columns[COPY_COLUMNS] = {
     [COPY_RATE] = {"GB/s", "gb_per_second", TKT_CELL_NUMBER, 2, false, 1},
 };
 
-static const char *memory_text(uint32_t kind)
-{
-    static const char *const texts[] = {
-        [TAKT_MEMORY_UNKNOWN] = "unknown",      [TAKT_MEMORY_PAGEABLE] = "pageable",
-        [TAKT_MEMORY_PINNED] = "pinned",        [TAKT_MEMORY_DEVICE] = "device",
-        [TAKT_MEMORY_ARRAY] = "array",          [TAKT_MEMORY_MANAGED] = "managed",
-        [TAKT_MEMORY_DEVICE_STATIC] = "static", [TAKT_MEMORY_MANAGED_STATIC] = "managed static",
-    };
-    return texts[kind < sizeof texts / sizeof *texts ? kind : TAKT_MEMORY_UNKNOWN];
-}
-
 static takt_status add_copies(tkt_document *document, const tkt_copies *copies)
 {
     tkt_table *table =
@@ -316,8 +306,8 @@ static takt_status add_copies(tkt_document *document, const tkt_copies *copies)
         const tkt_copy_total *copy = &copies->items[i];
         tkt_cell *row = tkt_table_add_row(table);
         row[COPY].text = tkt_trace_text(document->trace, copy->name);
-        row[SOURCE].text = memory_text(copy->source);
-        row[TARGET].text = memory_text(copy->target);
+        row[SOURCE].text = tkt_memory_name(copy->source, "unknown");
+        row[TARGET].text = tkt_memory_name(copy->target, "unknown");
         row[COPY_COUNT].u = copy->count;
         row[COPY_BYTES].u = copy->bytes;
         row[COPY_AVERAGE].u = tkt_mean(copy->bytes, copy->count);

@@ -1,6 +1,7 @@
 /* The first block: what the trace is as a whole, and which columns the page holds. */
 #include "cli/cli.h"
 #include "cli/html/html.h"
+#include "cuda/kinds.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -126,11 +127,9 @@ static void put_counters(const html_series_list *list, html_bytes *out)
 
 static const char *memory_kind(const html_series *series)
 {
-    static const char *const kinds[] = {"unknown", "pageable", "pinned",        "device",
-                                        "array",   "managed",  "device static", "managed static"};
     if (!series->name[0] && !series->kind)
         return "host";
-    return series->kind < sizeof kinds / sizeof *kinds ? kinds[series->kind] : kinds[0];
+    return tkt_memory_name(series->kind, "unknown");
 }
 
 static void put_memory(const html_series_list *list, html_bytes *out)

@@ -7,7 +7,7 @@ const waitNames = ['wait', 'wait for an event', 'stream waits for an event', 'wa
 const filterNames = {1: 'kernel', 2: 'builtin', 4: 'memcpy', 8: 'memset', 16: 'graph'};
 const copyNames = ['', 'HtoD', 'DtoH', 'HtoA', 'AtoH', 'AtoA', 'AtoD', 'DtoA', 'DtoD', 'HtoH',
     'PtoP'];
-const memoryNames = ['', 'pageable', 'pinned', 'device', 'array', 'managed', 'device static',
+const memoryNames = ['', 'pageable', 'pinned', 'device', 'array', 'managed', 'static',
     'managed static'];
 
 /* The name of each value of a track's column `what`. */

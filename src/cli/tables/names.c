@@ -16,10 +16,3 @@ const char *table_activity_kind(uint32_t filter)
         return filter == TAKT_TIMING_GRAPH ? "graph" : NULL;
     }
 }
-
-const char *table_memory_kind(uint32_t kind)
-{
-    static const char *const names[] = {NULL,    "pageable", "pinned", "device",
-                                        "array", "managed",  "static", "managed static"};
-    return TABLE_NAME_OF(names, kind);
-}

@@ -1,6 +1,8 @@
 /* What devices did, and the calls that made them do it. */
 #include "cli/tables/tables.h"
 
+#include "cuda/kinds.h"
+
 static const table_column api_columns[] = {{"span", "INTEGER PRIMARY KEY REFERENCES spans"},
                                            {"track", "INTEGER REFERENCES tracks"},
                                            {"name", "TEXT"},
@@ -94,12 +96,10 @@ static void put_launch(const table_source *source, const takt_activity *activity
 
 static void put_copy(const takt_activity *activity, table_row *row)
 {
-    static const char *const copies[] = {NULL,   "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-                                         "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
     table_put_known(row, activity->bytes);
-    table_put_known_text(row, TABLE_NAME_OF(copies, activity->copy_kind));
-    table_put_known_text(row, table_memory_kind(activity->source_memory));
-    table_put_known_text(row, table_memory_kind(activity->target_memory));
+    table_put_known_text(row, tkt_copy_name(activity->copy_kind));
+    table_put_known_text(row, tkt_memory_name(activity->source_memory, NULL));
+    table_put_known_text(row, tkt_memory_name(activity->target_memory, NULL));
 }
 
 static void put_triple(const uint32_t values[3], table_row *row)

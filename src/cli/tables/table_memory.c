@@ -1,6 +1,8 @@
 /* Memory: allocations and frees one by one, and totals. */
 #include "cli/tables/tables.h"
 
+#include "cuda/kinds.h"
+
 static const table_column memory_columns[] = {{"time_ns", "INTEGER"},
                                               {"device", "TEXT"},
                                               {"kind", "TEXT"},
@@ -23,7 +25,7 @@ static bool fill_memory(const table_source *source, table_row *row)
     for (size_t i = 0; takt_trace_memory(source->trace, i, &memory) == TAKT_OK; i++) {
         table_put_uint(row, memory.time_ns);
         table_put_text(row, device_name(memory.device));
-        table_put_known_text(row, table_memory_kind(memory.kind));
+        table_put_known_text(row, tkt_memory_name(memory.kind, NULL));
         table_put_uint(row, memory.is_pool);
         table_put_uint(row, memory.address);
         table_put_int(row, memory.bytes);

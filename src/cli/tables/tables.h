@@ -58,9 +58,8 @@ bool table_row_end(table_row *row);
 /* The name of a kind that counts from 0, or NULL. */
 #define TABLE_NAME_OF(names, kind) ((kind) < sizeof(names) / sizeof *(names) ? (names)[kind] : NULL)
 
-/* Of a TAKT_TIMING_ bit, and of a takt_memory_kind; NULL: it is none. */
+/* Of a TAKT_TIMING_ bit; NULL: it is none. */
 const char *table_activity_kind(uint32_t filter);
-const char *table_memory_kind(uint32_t kind);
 
 /* ---- What tables are made of (source.c, paths.c) ---- */
 
