@@ -1,6 +1,6 @@
 /* What came out of a check: lines for a log, or JSON. */
 #include "cli/check.h"
-#include "cli/table.h"
+#include "report/value.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,27 +19,28 @@ static double percent(double change, double base)
     return base > 0 ? 100 * change / base : NAN;
 }
 
+static const char *shown(char out[TKT_VALUE_SIZE], tkt_cell_type type, double number)
+{
+    tkt_value_text(out, type, (tkt_cell){.d = number});
+    return out;
+}
+
 /* ", median call 1.000ms in A and 1.100ms in B, +100.000us (+10.00%, +9.10% .. +10.90%), p 0.0079"
  */
 static void print_answer(const char *what, double a, double b, double change, double base,
                          const cli_noise *noise)
 {
-    char texts[6][48];
+    char texts[6][TKT_VALUE_SIZE];
 
-    printf("%s call %s in A and %s in B, %s (%s", what,
-           cli_cell_shown(texts[0], sizeof texts[0], CLI_CELL_TIME, a),
-           cli_cell_shown(texts[1], sizeof texts[1], CLI_CELL_TIME, b),
-           cli_cell_shown(texts[2], sizeof texts[2], CLI_CELL_CHANGE, change),
-           cli_cell_shown(texts[3], sizeof texts[3], CLI_CELL_PERCENT, percent(change, base)));
+    printf("%s call %s in A and %s in B, %s (%s", what, shown(texts[0], TKT_CELL_LENGTH, a),
+           shown(texts[1], TKT_CELL_LENGTH, b), shown(texts[2], TKT_CELL_SHIFT, change),
+           shown(texts[3], TKT_CELL_GROWTH, percent(change, base)));
     if (!isnan(noise->low_ns))
-        printf(", %s .. %s",
-               cli_cell_shown(texts[4], sizeof texts[4], CLI_CELL_PERCENT,
-                              percent(noise->low_ns, base)),
-               cli_cell_shown(texts[5], sizeof texts[5], CLI_CELL_PERCENT,
-                              percent(noise->high_ns, base)));
+        printf(", %s .. %s", shown(texts[4], TKT_CELL_GROWTH, percent(noise->low_ns, base)),
+               shown(texts[5], TKT_CELL_GROWTH, percent(noise->high_ns, base)));
     putchar(')');
     if (!isnan(noise->p) && !isnan(noise->low_ns))
-        printf(", p %s", cli_cell_shown(texts[4], sizeof texts[4], CLI_CELL_CHANCE, noise->p));
+        printf(", p %s", shown(texts[4], TKT_CELL_CHANCE, noise->p));
     putchar('\n');
 }
 
@@ -52,10 +53,10 @@ static void print_name(const cli_row *row)
 
 static void print_calls(const cli_row *row)
 {
-    char change[48];
+    char change[TKT_VALUE_SIZE];
     printf(", %llu calls in A and %llu in B, self time %s\n",
            (unsigned long long)row->parts[CLI_A].calls, (unsigned long long)row->parts[CLI_B].calls,
-           cli_cell_shown(change, sizeof change, CLI_CELL_CHANGE, row->self_change_ns));
+           shown(change, TKT_CELL_SHIFT, row->self_change_ns));
 }
 
 /* A row that was asked about, both questions of it. */
@@ -114,12 +115,12 @@ static void print_verdict(const cli_check_request *request, const cli_comparison
                           const cli_check_result *result)
 {
     cli_check_outcome outcome = cli_check_outcome_of(result);
-    char absolute[48], advice[160];
+    char absolute[TKT_VALUE_SIZE], advice[160];
 
     printf("%s: %zu of %zu rows worse by more than %g %% and %s", outcomes[outcome],
            outcome == CLI_CHECK_UNDECIDED ? result->open_count : result->offender_count,
            result->asked, 100 * request->options.limit,
-           cli_cell_shown(absolute, sizeof absolute, CLI_CELL_TIME, request->options.absolute_ns));
+           shown(absolute, TKT_CELL_LENGTH, request->options.absolute_ns));
     if (outcome == CLI_CHECK_UNDECIDED)
         printf(", and runs of one program may differ as much; %s",
                cli_runs_advice(comparison, advice, sizeof advice));

@@ -159,15 +159,13 @@ extern bool cli_is_incomplete;
  * CLI_FAILED where something could not be written, which is then told. */
 int cli_finish(int status);
 
-/* The character of UTF-8 that `text` begins with: its length and *code; 0 where there is none. */
-size_t cli_character(const char *text, uint32_t *code);
-
-/* Whether a character drives the terminal instead of being shown: C0, DEL and C1, the marks and
- * overrides that turn the order of what follows on the line (UAX #9), separators of lines. */
-bool cli_is_control(uint32_t code);
-
 /* Text of unknown origin without control characters, cut at `size`. Returns `out`. */
 const char *cli_clean(char *out, size_t size, const char *text);
+
+/* To standard output, as JSON: a text, NULL as null; a number so that it reads back equal, or
+ * `none` where there is none. */
+void cli_put_json_text(const char *text);
+void cli_put_number(double number, const char *none);
 
 /* "12,345", "1.50 MiB", "1.234 s", for which 32 bytes are enough. Each returns `out`. */
 const char *cli_count_text(char *out, size_t size, uint64_t count);

@@ -1,6 +1,6 @@
 /* What the sides are, next to each other: differences here explain more than any scope's. */
 #include "cli/compare.h"
-#include "cli/table.h"
+#include "report/value.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static void fill_numbers(cli_fact *facts, const cli_side *side, int at)
     PUT(facts[CLI_FACT_RUNS].data[at], "%zu", side->runs);
     PUT(facts[CLI_FACT_STEPS].own[at], "%.10g", (double)side->facts.step_count / runs);
     PUT(facts[CLI_FACT_STEPS].data[at], "%.15g", (double)side->facts.step_count / runs);
-    cli_cell_shown(facts[CLI_FACT_WALL].own[at], sizeof facts->own[at], CLI_CELL_TIME, wall_ns);
+    tkt_value_text(facts[CLI_FACT_WALL].own[at], TKT_CELL_LENGTH, (tkt_cell){.d = wall_ns});
     PUT(facts[CLI_FACT_WALL].data[at], "%.0f", wall_ns);
     PUT(facts[CLI_FACT_LOSSES].data[at], "%" PRIu64, side->losses_in_all);
     PUT(facts[CLI_FACT_PARTIAL].data[at], side->facts.is_partial ? "true" : "false");

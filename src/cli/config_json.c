@@ -1,7 +1,6 @@
 /* takt config check --json: what a configuration means, under the names that its keys have. Sizes
  * are bytes; what is not limited, or goes on for ever, is null. */
 #include "cli/config.h"
-#include "cli/table.h"
 
 #include <inttypes.h>
 

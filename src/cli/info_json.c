@@ -1,6 +1,5 @@
 /* takt info --json: the same facts for scripts. Names are those of the reports' JSON. */
 #include "cli/info.h"
-#include "cli/table.h"
 
 #include <inttypes.h>
 

@@ -2,6 +2,9 @@
  * standard error, and numbers as people read them. */
 #include "cli/cli.h"
 
+#include "base/text.h"
+#include "report/value.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -9,50 +12,28 @@
 /* Why standard output failed first; errno is gone when everything has been tried. */
 static int output_errno;
 
-size_t cli_character(const char *text, uint32_t *code)
-{
-    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    const unsigned char *bytes = (const unsigned char *)text;
-    size_t length = bytes[0] < 0x80 ? 1 : bytes[0] < 0xe0 ? 2 : bytes[0] < 0xf0 ? 3 : 4;
-
-    if ((bytes[0] >= 0x80 && bytes[0] < 0xc2) || bytes[0] > 0xf4)
-        return 0;
-    uint32_t value = length == 1 ? bytes[0] : bytes[0] & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((bytes[i] & 0xc0) != 0x80)
-            return 0;
-        value = value << 6 | (bytes[i] & 0x3f);
-    }
-    if (value < least[length] || (value >= 0xd800 && value < 0xe000) || value > 0x10ffff)
-        return 0;
-    *code = value;
-    return length;
-}
-
-bool cli_is_control(uint32_t code)
-{
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e ||
-           code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
-           (code >= 0x2066 && code <= 0x2069);
-}
-
 const char *cli_clean(char *out, size_t size, const char *text)
 {
-    size_t used = 0;
-
-    while (*text) {
-        uint32_t code;
-        size_t length = cli_character(text, &code);
-        bool is_shown = length > 0 && !cli_is_control(code);
-        size_t bytes = is_shown ? length : 1;
-        if (used + bytes >= size)
-            break;
-        memcpy(out + used, is_shown ? text : "?", bytes);
-        used += bytes;
-        text += length ? length : 1;
-    }
-    out[used] = '\0';
+    tkt_printable(out, size, text, strlen(text));
     return out;
+}
+
+void cli_put_json_text(const char *text)
+{
+    char escaped[TKT_PIECE_SIZE];
+    size_t size = text ? strlen(text) : 0;
+
+    fputs(text ? "\"" : "null", stdout);
+    for (size_t piece; (piece = tkt_text_piece(text, size)) > 0; size -= piece, text += piece)
+        fwrite(escaped, 1, (size_t)(tkt_json_escape(escaped, text, piece) - escaped), stdout);
+    fputs(text ? "\"" : "", stdout);
+}
+
+void cli_put_number(double number, const char *none)
+{
+    char digits[TKT_VALUE_SIZE];
+    size_t size = tkt_value_raw(digits, TKT_CELL_NUMBER, (tkt_cell){.d = number});
+    fputs(size ? digits : none, stdout);
 }
 
 int cli_error(const char *format, ...)

@@ -40,10 +40,12 @@ static void put_text(tkt_writer *writer, const char *text)
 static void put_value(tkt_writer *writer, tkt_cell_type type, tkt_cell cell)
 {
     char raw[TKT_VALUE_SIZE];
-    if (type == TKT_CELL_TEXT)
-        put_text(writer, cell.text ? cell.text : "");
+    size_t size = tkt_value_raw(raw, type, cell);
+    const char *words = tkt_value_words(type, cell);
+    if (words && size == 0)
+        put_text(writer, words);
     else
-        tkt_writer_put(writer, raw, tkt_value_raw(raw, type, cell));
+        tkt_writer_put(writer, raw, size);
 }
 
 static void put_facts(const tkt_document *document, tkt_writer *writer)
@@ -60,13 +62,22 @@ static void put_facts(const tkt_document *document, tkt_writer *writer)
 
 static void put_table(const tkt_table *table, tkt_writer *writer)
 {
-    for (size_t i = 0; i < table->column_count; i++)
-        tkt_writer_format(writer, "%s%s", i ? "," : "", table->columns[i].key);
+    const char *between = "";
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (!table->columns[i].key)
+            continue;
+        tkt_writer_format(writer, "%s%s", between, table->columns[i].key);
+        between = ",";
+    }
     put_end(writer);
     for (size_t row = 0; row < table->shown; row++) {
         const tkt_cell *cells = tkt_table_row(table, row);
+        between = "";
         for (size_t i = 0; i < table->column_count; i++) {
-            tkt_writer_text(writer, i ? "," : "");
+            if (!table->columns[i].key)
+                continue;
+            tkt_writer_text(writer, between);
+            between = ",";
             put_value(writer, table->columns[i].type, cells[i]);
         }
         put_end(writer);
@@ -78,6 +89,8 @@ void tkt_render_csv(const tkt_document *document, tkt_writer *writer)
     if (document->is_page)
         put_facts(document, writer);
     for (size_t i = 0; i < document->table_count; i++) {
+        if (document->tables[i].is_head)
+            continue;
         if (i > 0)
             put_end(writer);
         put_table(&document->tables[i], writer);

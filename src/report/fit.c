@@ -1,8 +1,7 @@
 /* Fitting a table to the width.
  *
  * Texts shrink first, down to a width at which they still tell something; then columns go by their
- * rank, those of one rank together, and the texts take what has become free. The command's own
- * tables follow the same rule: src/cli/render_text.c. */
+ * rank, those of one rank together, and the texts take what has become free. */
 #include "report/fit.h"
 
 #include <string.h>
@@ -27,15 +26,16 @@ static size_t cell_width(const tkt_table *table, size_t shown, size_t column, si
 {
     const tkt_cell *cell = &tkt_table_row(table, shown)[column];
     char text[TKT_VALUE_SIZE];
-    if (table->columns[column].type != TKT_CELL_TEXT)
+    const char *words = tkt_value_words(table->columns[column].type, *cell);
+    if (!words)
         return tkt_column_text(text, &table->columns[column], *cell);
     size_t indent = column == 0 ? tkt_fit_indent(table, shown, most) : 0;
-    return indent + (cell->text ? tkt_text_width(cell->text, most) : 0);
+    return indent + tkt_text_width(words, most);
 }
 
 static size_t natural_width(const tkt_table *table, size_t column, size_t most)
 {
-    bool is_text = table->columns[column].type == TKT_CELL_TEXT;
+    bool is_text = tkt_column_is_text(&table->columns[column]);
     size_t width = strlen(table->columns[column].title);
     for (size_t i = 0; i < table->shown; i++) {
         size_t cell = cell_width(table, i, column, most);
@@ -60,7 +60,7 @@ static bool shrink_texts(const tkt_table *table, tkt_fit *f, size_t width, size_
         size_t widest = TKT_NO_COLUMN;
         for (size_t i = 0; i < f->count; i++) {
             size_t column = f->columns[i];
-            if (table->columns[column].type == TKT_CELL_TEXT && f->widths[column] > least &&
+            if (tkt_column_is_text(&table->columns[column]) && f->widths[column] > least &&
                 (widest == TKT_NO_COLUMN || f->widths[column] > f->widths[widest]))
                 widest = column;
         }
@@ -97,8 +97,9 @@ void tkt_fit_table(const tkt_table *table, const tkt_layout *layout, tkt_fit *f)
     for (size_t i = 0; i < table->column_count; i++) {
         if (table->columns[i].rank == TKT_HIDDEN)
             continue;
-        f->columns[f->count++] = i;
         natural[i] = natural_width(table, i, most);
+        if (natural[i] > 0) /* without a title, it may have nothing to show */
+            f->columns[f->count++] = i;
     }
     memcpy(f->widths, natural, sizeof f->widths);
     if (layout->full_names)

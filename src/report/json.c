@@ -17,35 +17,43 @@
 static void put_value(tkt_writer *writer, tkt_cell_type type, tkt_cell cell)
 {
     char raw[TKT_VALUE_SIZE];
-    if (type == TKT_CELL_TEXT) {
-        if (cell.text)
-            tkt_put_json(writer, cell.text);
-        else
-            tkt_writer_text(writer, "null");
-        return;
-    }
+    const char *words = tkt_value_is_none(type, cell) ? NULL : tkt_value_words(type, cell);
     size_t size = tkt_value_raw(raw, type, cell);
-    tkt_writer_text(writer, size ? raw : "null");
+    if (words && size == 0)
+        tkt_put_json(writer, words);
+    else
+        tkt_writer_text(writer, size ? raw : "null");
 }
 
 static void put_row(const tkt_table *table, const tkt_cell *cells, tkt_writer *writer)
 {
+    const char *between = "{";
     for (size_t i = 0; i < table->column_count; i++) {
-        tkt_writer_format(writer, "%s\"%s\": ", i ? ", " : "{", table->columns[i].key);
+        if (!table->columns[i].key)
+            continue;
+        tkt_writer_format(writer, "%s\"%s\": ", between, table->columns[i].key);
+        between = ", ";
         put_value(writer, table->columns[i].type, cells[i]);
     }
     tkt_writer_text(writer, "}");
 }
 
+static void put_names(const tkt_table *table, const char *between, bool titles, tkt_writer *writer)
+{
+    for (size_t i = 0; i < table->column_count; i++) {
+        const tkt_column *column = &table->columns[i];
+        if (!column->key)
+            continue;
+        tkt_writer_format(writer, "%s\"%s\"", between, titles ? column->title : column->key);
+        between = ", ";
+    }
+}
+
 /* The members of a table, without the braces around them. */
 static void put_table(const tkt_table *table, tkt_writer *writer)
 {
-    tkt_writer_text(writer, "\"columns\": [");
-    for (size_t i = 0; i < table->column_count; i++)
-        tkt_writer_format(writer, "%s\"%s\"", i ? ", " : "", table->columns[i].key);
-    tkt_writer_text(writer, "],\n \"titles\": [");
-    for (size_t i = 0; i < table->column_count; i++)
-        tkt_writer_format(writer, "%s\"%s\"", i ? ", " : "", table->columns[i].title);
+    put_names(table, "\"columns\": [", false, writer);
+    put_names(table, "],\n \"titles\": [", true, writer);
     tkt_writer_text(writer, "],\n \"rows\": [");
     for (size_t i = 0; i < table->shown; i++) {
         tkt_writer_text(writer, i ? ",\n  " : "\n  ");
@@ -99,7 +107,9 @@ void tkt_render_json(const tkt_document *document, tkt_writer *writer)
         put_further_tables(document, writer);
     put_facts(document, writer);
     put_notes(document, writer);
-    tkt_writer_text(writer, ",\n \"provenance\": ");
-    tkt_put_provenance_json(writer, document->trace);
+    if (document->trace) {
+        tkt_writer_text(writer, ",\n \"provenance\": ");
+        tkt_put_provenance_json(writer, document->trace);
+    }
     tkt_writer_text(writer, "}\n");
 }

@@ -47,7 +47,8 @@ static void put_cell(tkt_writer *writer, const tkt_table *table, size_t row, siz
 {
     const tkt_cell *cell = &tkt_table_row(table, row)[number];
     char value[TKT_VALUE_SIZE];
-    if (table->columns[number].type != TKT_CELL_TEXT) {
+    const char *words = tkt_value_words(table->columns[number].type, *cell);
+    if (!words) {
         tkt_column_text(value, &table->columns[number], *cell);
         tkt_writer_text(writer, value);
         return;
@@ -56,7 +57,7 @@ static void put_cell(tkt_writer *writer, const tkt_table *table, size_t row, siz
     uint32_t depth = table->places && number == 0 ? table->places[table->order[row]].depth : 0;
     for (uint32_t i = 0; i < depth && i < MOST_INDENT; i++)
         tkt_writer_text(writer, "&nbsp;&nbsp;");
-    put_text(writer, cell->text ? cell->text : "");
+    put_text(writer, words);
 }
 
 static bool is_shown(const tkt_column *column)
@@ -73,7 +74,7 @@ static void put_table(const tkt_table *table, tkt_writer *writer)
     tkt_writer_text(writer, "|\n");
     for (size_t i = 0; i < table->column_count; i++) {
         if (is_shown(&table->columns[i]))
-            tkt_writer_text(writer, table->columns[i].type == TKT_CELL_TEXT ? "| :-- " : "| --: ");
+            tkt_writer_text(writer, tkt_column_is_text(&table->columns[i]) ? "| :-- " : "| --: ");
     }
     tkt_writer_text(writer, "|\n");
     for (size_t row = 0; row < table->shown; row++) {
@@ -89,6 +90,19 @@ static void put_table(const tkt_table *table, tkt_writer *writer)
     tkt_writer_text(writer, "\n");
     if (table->shown < table->all_rows)
         tkt_writer_format(writer, "%zu of %zu rows shown\n\n", table->shown, table->all_rows);
+}
+
+static void put_tables(const tkt_document *document, bool heads, tkt_writer *writer)
+{
+    for (size_t i = 0; i < document->table_count; i++) {
+        const tkt_table *table = &document->tables[i];
+        if (table->is_head != heads || table->is_raw ||
+            (table->is_hidden_empty && table->all_rows == 0))
+            continue;
+        if (table->heading)
+            tkt_writer_format(writer, "**%s**\n\n", table->heading);
+        put_table(table, writer);
+    }
 }
 
 static void put_facts(const tkt_document *document, tkt_writer *writer)
@@ -125,23 +139,18 @@ static void put_notes(const tkt_document *document, tkt_writer *writer)
 void tkt_render_markdown(const tkt_document *document, tkt_writer *writer)
 {
     char ending[TKT_ENDING_SIZE];
-    if (*tkt_ending_text(ending, document->trace)) {
+    if (document->trace && *tkt_ending_text(ending, document->trace)) {
         tkt_writer_text(writer, "> ");
         put_text(writer, ending);
         tkt_writer_text(writer, "\n\n");
     }
     if (document->is_page)
         put_facts(document, writer);
-    for (size_t i = 0; i < document->table_count; i++) {
-        if (document->tables[i].is_raw ||
-            (document->tables[i].is_hidden_empty && document->tables[i].all_rows == 0))
-            continue;
-        if (document->tables[i].heading)
-            tkt_writer_format(writer, "**%s**\n\n", document->tables[i].heading);
-        put_table(&document->tables[i], writer);
-    }
+    put_tables(document, true, writer);
+    put_tables(document, false, writer);
     if (!document->is_page)
         put_facts(document, writer);
     put_notes(document, writer);
-    tkt_put_provenance(writer, document->trace, SIZE_MAX);
+    if (document->trace)
+        tkt_put_provenance(writer, document->trace, SIZE_MAX);
 }

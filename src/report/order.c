@@ -15,12 +15,17 @@ typedef struct sorting {
     bool is_ascending;
 } sorting;
 
+/* What has no value comes last, whichever way the others go. */
 static bool comes_before(const sorting *by, uint32_t a, uint32_t b)
 {
     const tkt_table *table = by->table;
+    tkt_cell_type type = table->columns[by->column].type;
     tkt_cell first = table->cells[a * table->column_count + by->column];
     tkt_cell second = table->cells[b * table->column_count + by->column];
-    int order = tkt_value_compare(table->columns[by->column].type, first, second);
+    bool no_first = tkt_value_is_none(type, first), no_second = tkt_value_is_none(type, second);
+    if (no_first || no_second)
+        return no_second && !no_first;
+    int order = tkt_value_compare(type, first, second);
     return by->is_ascending ? order < 0 : order > 0;
 }
 
@@ -123,8 +128,8 @@ static takt_status arrange(tkt_table *table, const sorting *by, size_t limit)
 static size_t find_column(const tkt_table *table, const char *name)
 {
     for (size_t i = 0; i < table->column_count; i++) {
-        if (strcmp(table->columns[i].key, name) == 0 ||
-            strcasecmp(table->columns[i].title, name) == 0)
+        const tkt_column *column = &table->columns[i];
+        if (column->key && (strcmp(column->key, name) == 0 || strcasecmp(column->title, name) == 0))
             return i;
     }
     return TKT_NO_COLUMN;
@@ -132,6 +137,8 @@ static size_t find_column(const tkt_table *table, const char *name)
 
 static size_t row_limit(const tkt_table *table, int64_t rows)
 {
+    if (table->is_head)
+        return SIZE_MAX;
     if (rows == 0)
         return table->default_rows;
     return rows < 0 ? SIZE_MAX : (size_t)rows;
@@ -146,7 +153,7 @@ takt_status tkt_document_arrange(tkt_document *document, const char *sort, int64
     for (size_t i = 0; i < document->table_count && status == TAKT_OK; i++) {
         tkt_table *table = &document->tables[i];
         sorting by = {table, table->sort, false};
-        size_t column = sort ? find_column(table, name) : TKT_NO_COLUMN;
+        size_t column = sort && !table->is_head ? find_column(table, name) : TKT_NO_COLUMN;
         if (column != TKT_NO_COLUMN) {
             by = (sorting){table, column, is_ascending};
             is_known = true;

@@ -74,13 +74,15 @@ static size_t width_for(const takt_report_options *options, const takt_sink *sin
     return USUAL_WIDTH;
 }
 
-static takt_status render(const tkt_document *document, const takt_report_options *options,
-                          const takt_sink *sink)
+takt_status tkt_document_print(tkt_document *document, const takt_report_options *options,
+                               const takt_sink *sink)
 {
     tkt_layout layout = {width_for(options, sink), options->color, options->full_names,
                          options->width_key ? options->width_key : USUAL_KEY};
     tkt_writer writer;
-    takt_status status = tkt_writer_init(&writer, *sink, 0);
+    takt_status status = tkt_document_arrange(document, options->sort, options->rows);
+    if (status == TAKT_OK)
+        status = tkt_writer_init(&writer, *sink, 0);
     if (status != TAKT_OK)
         return status;
     switch (options->format) {
@@ -109,9 +111,7 @@ static takt_status show(const takt_trace *trace, const report *wanted,
     if (status == TAKT_OK)
         status = document.status;
     if (status == TAKT_OK)
-        status = tkt_document_arrange(&document, options->sort, options->rows);
-    if (status == TAKT_OK)
-        status = render(&document, options, sink);
+        status = tkt_document_print(&document, options, sink);
     tkt_document_fini(&document);
     return status;
 }

@@ -18,6 +18,7 @@ void tkt_document_fini(tkt_document *document)
         tkt_free(document->tables[i].cells);
         tkt_free(document->tables[i].places);
         tkt_free(document->tables[i].order);
+        tkt_free(document->tables[i].colors);
     }
     TKT_ARRAY_FREE(&document->facts);
     TKT_ARRAY_FREE(&document->notes);
@@ -86,7 +87,7 @@ const char *tkt_document_copy(tkt_document *document, const char *text, size_t s
 static void add_note(tkt_document *document, const char *column, const char *format,
                      va_list arguments)
 {
-    char text[512];
+    char text[1024];
     vsnprintf(text, sizeof text, format, arguments);
 
     tkt_table_note *note = TKT_ARRAY_ADD(&document->notes);
@@ -110,4 +111,16 @@ void tkt_document_explain(tkt_document *document, const char *column, const char
     va_start(arguments, format);
     add_note(document, column, format, arguments);
     va_end(arguments);
+}
+
+const char *tkt_table_keys(const tkt_table *table, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < table->column_count && used < size; i++) {
+        if (table->columns[i].key)
+            used += (size_t)snprintf(out + used, size - used, "%s%s", used ? "," : "",
+                                     table->columns[i].key);
+    }
+    return out;
 }

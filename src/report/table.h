@@ -16,7 +16,7 @@
 
 typedef struct tkt_column {
     const char   *title; /* as text and Markdown print it */
-    const char   *key;   /* as JSON and CSV spell it */
+    const char   *key;   /* as JSON and CSV spell it; NULL: only for people */
     tkt_cell_type type;
     /* Where the width is short, columns go in the order of their rank, the greatest first; rank 0
      * stays. Percentages, counts and what tells two rows apart have small ones. TKT_HIDDEN: only
@@ -45,6 +45,7 @@ typedef struct tkt_table {
     tkt_table_style style;
     bool            is_hidden_empty; /* not in text without rows, beside tables with some */
     bool            is_raw;          /* only in CSV and JSON */
+    bool            is_head;         /* what the others are of: whole, above them, not in CSV */
     size_t          weight;       /* column that colours rows and decides which of a tree stay */
     size_t          sort;         /* default column, TKT_NO_COLUMN: as built */
     size_t          default_rows; /* SIZE_MAX: all */
@@ -57,6 +58,8 @@ typedef struct tkt_table {
     size_t          all_rows; /* with those that were not even built */
     uint32_t       *order;    /* after arranging: the rows to show */
     size_t          shown;
+    const char    **colors; /* of rows, where `weight` does not tell: begins of escape sequences,
+                             * NULL for none; freed with the document. NULL: by weight */
 } tkt_table;
 
 /* A figure about the whole, beside the tables. */
@@ -75,7 +78,7 @@ typedef struct tkt_table_note {
 
 typedef struct tkt_document {
     const char       *name;
-    const takt_trace *trace;
+    const takt_trace *trace;   /* NULL: none that a last line could tell of */
     const char       *nothing; /* text instead of empty tables; NULL: print them empty */
     bool              is_page; /* facts stand above the tables, one a line, not below */
     tkt_table         tables[TKT_MAX_TABLES];
@@ -121,7 +124,12 @@ static inline const tkt_cell *tkt_table_row(const tkt_table *table, size_t shown
     return table->cells + table->order[shown] * table->column_count;
 }
 
-/* A value that is no text, as people see it; returns its length. */
+static inline bool tkt_column_is_text(const tkt_column *column)
+{
+    return column->type == TKT_CELL_TEXT || column->type == TKT_CELL_FACT;
+}
+
+/* A value without words, as people see it; returns its length. */
 static inline size_t tkt_column_text(char *out, const tkt_column *column, tkt_cell cell)
 {
     if (column->type == TKT_CELL_NUMBER)
@@ -132,6 +140,9 @@ static inline size_t tkt_column_text(char *out, const tkt_column *column, tkt_ce
 /* Sorts and limits every table. TAKT_BAD_ARGUMENT when none has the column `sort`. */
 takt_status tkt_document_arrange(tkt_document *document, const char *sort, int64_t rows);
 
+/* The keys of the columns, "name,calls,..."; cut where there is no room. Returns `out`. */
+const char *tkt_table_keys(const tkt_table *table, char *out, size_t size);
+
 /* How the text is laid out. */
 typedef struct tkt_layout {
     size_t width;
@@ -139,6 +150,11 @@ typedef struct tkt_layout {
     bool   full_names;
     const char *width_key; /* as in takt_report_options; not NULL */
 } tkt_layout;
+
+/* Arranges the document and writes it in the format of the options: nothing is written where it
+ * fails for another reason than the sink. */
+takt_status tkt_document_print(tkt_document *document, const takt_report_options *options,
+                               const takt_sink *sink);
 
 void tkt_render_text(const tkt_document *document, const tkt_layout *layout, tkt_writer *writer);
 void tkt_render_csv(const tkt_document *document, tkt_writer *writer);

@@ -63,13 +63,13 @@ static void put_cell(const tkt_table *table, const tkt_fit *f, size_t shown, siz
     const tkt_column *column = &table->columns[number];
     const tkt_cell *cell = &tkt_table_row(table, shown)[number];
     char value[TKT_VALUE_SIZE];
-    if (column->type != TKT_CELL_TEXT) {
+    const char *text = tkt_value_words(column->type, *cell);
+    if (!text) {
         size_t size = tkt_column_text(value, column, *cell);
         put_aligned(l, value, size, width, column->is_left, 0);
         return;
     }
     size_t indent = number == 0 ? tkt_fit_indent(table, shown, width) : 0;
-    const char *text = cell->text ? cell->text : "";
     l->blanks += indent;
     put_aligned(l, text, tkt_text_width(text, width), width - indent, column->is_left, from);
 }
@@ -125,13 +125,21 @@ static void put_left_out(const tkt_table *table, const tkt_layout *layout, const
     for (size_t i = 0; i < table->column_count && used < sizeof text - 64; i++) {
         bool is_shown = shown < f->count && f->columns[shown] == i;
         shown += is_shown;
-        if (!is_shown && table->columns[i].rank != TKT_HIDDEN)
+        if (!is_shown && table->columns[i].rank != TKT_HIDDEN && *table->columns[i].title)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s %s",
                                      left_out++ ? "," : "", table->columns[i].title);
     }
     snprintf(text + used, sizeof text - used, "; %s%zu", layout->width_key, f->needed);
     if (left_out > 0)
         put_note(text, "", layout->width, writer);
+}
+
+static const char *color_of(const tkt_table *table, const tkt_layout *layout,
+                            const tkt_shades *shades, size_t shown)
+{
+    if (table->colors)
+        return layout->color ? table->colors[table->order[shown]] : NULL;
+    return tkt_shade_of(shades, table, shown);
 }
 
 static void put_table(const tkt_table *table, const tkt_layout *layout, tkt_writer *writer)
@@ -146,31 +154,39 @@ static void put_table(const tkt_table *table, const tkt_layout *layout, tkt_writ
     put_titles(table, &f, writer);
     put_rule(&f, writer);
     for (size_t i = 0; i < table->shown; i++)
-        put_row(table, &f, i, apart, tkt_shade_of(&shades, table, i), writer);
+        put_row(table, &f, i, apart, color_of(table, layout, &shades, i), writer);
     put_rule(&f, writer);
     for (size_t i = 0; i < f.count; i++)
         tkt_free(apart[i]);
     put_left_out(table, layout, &f, writer);
 }
 
+static void put_heading_and_table(const tkt_table *table, const tkt_layout *layout,
+                                  tkt_writer *writer)
+{
+    if (table->style == TKT_STYLE_WARP) {
+        tkt_render_warp(table, layout, writer);
+    } else {
+        if (table->heading)
+            tkt_writer_format(writer, "%s\n", table->heading);
+        put_table(table, layout, writer);
+    }
+    if (table->shown < table->all_rows)
+        tkt_writer_format(writer, "%zu of %zu rows shown\n", table->shown, table->all_rows);
+}
+
+/* What the others are of comes first. */
 static void put_tables(const tkt_document *document, const tkt_layout *layout, tkt_writer *writer)
 {
     const char *between = "";
-    for (size_t i = 0; i < document->table_count; i++) {
-        const tkt_table *table = &document->tables[i];
-        if (table->is_raw || (table->is_hidden_empty && table->all_rows == 0))
+    for (size_t i = 0; i < 2 * document->table_count; i++) {
+        const tkt_table *table = &document->tables[i % document->table_count];
+        if (table->is_head != (i < document->table_count) || table->is_raw ||
+            (table->is_hidden_empty && table->all_rows == 0))
             continue;
         tkt_writer_text(writer, between);
         between = "\n";
-        if (table->style == TKT_STYLE_WARP) {
-            tkt_render_warp(table, layout, writer);
-        } else {
-            if (table->heading)
-                tkt_writer_format(writer, "%s\n", table->heading);
-            put_table(table, layout, writer);
-        }
-        if (table->shown < table->all_rows)
-            tkt_writer_format(writer, "%zu of %zu rows shown\n", table->shown, table->all_rows);
+        put_heading_and_table(table, layout, writer);
     }
 }
 
@@ -212,7 +228,8 @@ static bool has_column(const tkt_document *document, const tkt_layout *layout, c
         const tkt_table *table = &document->tables[i];
         tkt_fit_table(table, layout, &f);
         for (size_t k = 0; k < f.count; k++)
-            if (strcmp(table->columns[f.columns[k]].key, key) == 0)
+            if (table->columns[f.columns[k]].key &&
+                strcmp(table->columns[f.columns[k]].key, key) == 0)
                 return true;
     }
     return false;
@@ -241,7 +258,7 @@ static bool is_empty(const tkt_document *document)
 void tkt_render_text(const tkt_document *document, const tkt_layout *layout, tkt_writer *writer)
 {
     char ending[TKT_ENDING_SIZE];
-    if (*tkt_ending_text(ending, document->trace)) {
+    if (document->trace && *tkt_ending_text(ending, document->trace)) {
         put_note(ending, "", layout->width, writer);
         tkt_writer_text(writer, "\n");
     }
@@ -259,5 +276,6 @@ void tkt_render_text(const tkt_document *document, const tkt_layout *layout, tkt
     put_notes(document, layout, writer);
     if (is_warp || document->is_page)
         tkt_writer_text(writer, "\n");
-    tkt_put_provenance(writer, document->trace, layout->width);
+    if (document->trace)
+        tkt_put_provenance(writer, document->trace, layout->width);
 }

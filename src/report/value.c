@@ -95,6 +95,37 @@ static size_t put_signed(char *out, int64_t value, size_t (*put)(char *, uint64_
     return 1 + put(out + 1, 0 - (uint64_t)value);
 }
 
+/* As put_time(), of a length that is no whole number. */
+static size_t put_length(char *out, double ns)
+{
+    double size = fabs(ns);
+    if (size < 1e6)
+        return finish(out, out + tkt_value_fixed(out, ns / 1e3, 3), "us");
+    if (size < 1e9)
+        return finish(out, out + tkt_value_fixed(out, ns / 1e6, 3), "ms");
+    return finish(out, out + tkt_value_fixed(out, ns / 1e9, 3), "s");
+}
+
+/* Room for a plus. Returns where the number begins. */
+static char *put_plus(char *out, double value)
+{
+    *out = '+';
+    return out + (value > 0);
+}
+
+static size_t put_growth(char *out, double percent)
+{
+    char *number = put_plus(out, percent);
+    return finish(out, number + tkt_value_fixed(number, percent, 2), "%");
+}
+
+static size_t put_chance(char *out, double p)
+{
+    if (p < 0.0001)
+        return finish(out, out, "<0.0001");
+    return tkt_value_fixed(out, p, 4);
+}
+
 /* Enough digits for small factors, no exponents for large ones. */
 static size_t put_number(char *out, double value)
 {
@@ -110,7 +141,7 @@ static size_t put_number(char *out, double value)
 
 static bool is_double(tkt_cell_type type)
 {
-    return type == TKT_CELL_SHARE || type == TKT_CELL_PERCENT || type == TKT_CELL_NUMBER;
+    return type >= TKT_CELL_SHARE && type <= TKT_CELL_CHANCE;
 }
 
 static bool is_signed(tkt_cell_type type)
@@ -118,10 +149,12 @@ static bool is_signed(tkt_cell_type type)
     return type == TKT_CELL_OFFSET || type == TKT_CELL_CHANGE;
 }
 
-static bool is_none(tkt_cell_type type, tkt_cell cell)
+bool tkt_value_is_none(tkt_cell_type type, tkt_cell cell)
 {
     if (type == TKT_CELL_TEXT)
         return !cell.text;
+    if (type == TKT_CELL_FACT)
+        return false;
     if (is_signed(type))
         return cell.i == TKT_NO_SIGNED;
     return is_double(type) ? isnan(cell.d) : cell.u == TKT_NO_VALUE;
@@ -129,10 +162,11 @@ static bool is_none(tkt_cell_type type, tkt_cell cell)
 
 size_t tkt_value_text(char *out, tkt_cell_type type, tkt_cell cell)
 {
-    if (is_none(type, cell))
+    if (tkt_value_is_none(type, cell))
         return finish(out, out, type == TKT_CELL_SHARE ? "NaN" : "");
     switch (type) {
     case TKT_CELL_TEXT:
+    case TKT_CELL_FACT:
         break;
     case TKT_CELL_COUNT:
         return finish(out, tkt_put_u64(out, cell.u), "");
@@ -150,13 +184,25 @@ size_t tkt_value_text(char *out, tkt_cell_type type, tkt_cell cell)
         return finish(out, out + tkt_value_fixed(out, cell.d, 2), "%");
     case TKT_CELL_NUMBER:
         return put_number(out, cell.d);
+    case TKT_CELL_LENGTH:
+        return put_length(out, cell.d);
+    case TKT_CELL_SHIFT: {
+        char *number = put_plus(out, cell.d);
+        return (size_t)(number - out) + put_length(number, cell.d);
+    }
+    case TKT_CELL_GROWTH:
+        return put_growth(out, cell.d);
+    case TKT_CELL_CHANCE:
+        return put_chance(out, cell.d);
     }
     return finish(out, out, "");
 }
 
 size_t tkt_value_raw(char *out, tkt_cell_type type, tkt_cell cell)
 {
-    if (is_none(type, cell) || type == TKT_CELL_TEXT)
+    if (type == TKT_CELL_FACT)
+        return finish(out, out, cell.said->raw);
+    if (type == TKT_CELL_TEXT || tkt_value_is_none(type, cell))
         return finish(out, out, "");
     if (is_double(type)) {
         double value = type == TKT_CELL_SHARE ? cell.d * 100 : cell.d;
@@ -167,14 +213,21 @@ size_t tkt_value_raw(char *out, tkt_cell_type type, tkt_cell cell)
     return finish(out, tkt_put_u64(out, cell.u), "");
 }
 
+const char *tkt_value_words(tkt_cell_type type, tkt_cell cell)
+{
+    if (type == TKT_CELL_FACT)
+        return cell.said->text;
+    if (type == TKT_CELL_TEXT)
+        return cell.text ? cell.text : "";
+    return NULL;
+}
+
 int tkt_value_compare(tkt_cell_type type, tkt_cell a, tkt_cell b)
 {
-    bool no_a = is_none(type, a);
-    bool no_b = is_none(type, b);
-    if (no_a || no_b)
-        return (int)no_b - (int)no_a;
-    if (type == TKT_CELL_TEXT)
-        return strcmp(a.text, b.text);
+    if (tkt_value_words(type, a))
+        return strcmp(tkt_value_words(type, a), tkt_value_words(type, b));
+    if (type == TKT_CELL_SHIFT || type == TKT_CELL_GROWTH)
+        return (fabs(a.d) > fabs(b.d)) - (fabs(a.d) < fabs(b.d));
     if (is_double(type))
         return (a.d > b.d) - (a.d < b.d);
     if (is_signed(type))

@@ -5,6 +5,7 @@
 
 #include "base/writer.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,14 +18,27 @@ typedef enum tkt_cell_type {
     TKT_CELL_CHANGE, /* i, bytes more or less */
     TKT_CELL_SHARE,  /* d, of 1: "12.34%", none: "NaN", as torch has it; raw in percent */
     TKT_CELL_PERCENT, /* d, of 100: "12.34%" */
-    TKT_CELL_NUMBER  /* d */
+    TKT_CELL_NUMBER, /* d */
+    TKT_CELL_LENGTH, /* d, ns with fractions: "1.234ms" */
+    TKT_CELL_SHIFT,  /* d, ns more or less: "+1.234ms" */
+    TKT_CELL_GROWTH, /* d, of 100, more or less: "+1.23%" */
+    TKT_CELL_CHANCE, /* d, a p value: "0.0123", "<0.0001" */
+    TKT_CELL_FACT    /* fact: a text, and what stands for it in CSV and JSON */
 } tkt_cell_type;
 
-typedef union tkt_cell {
+/* What people read as "1.234 s" or "yes", and machines as 1234000000 or true. */
+typedef struct tkt_said {
     const char *text;
-    uint64_t    u;
-    int64_t     i;
-    double      d;
+    const char *raw; /* a number or truth value as JSON has it, shorter than TKT_VALUE_SIZE; "":
+                      * the text itself */
+} tkt_said;
+
+typedef union tkt_cell {
+    const char     *text;
+    uint64_t        u;
+    int64_t         i;
+    double          d;
+    const tkt_said *said; /* never NULL */
 } tkt_cell;
 
 /* A u or i that there is none of; the same for text is NULL, for a d NaN. Shown as nothing. */
@@ -38,14 +52,20 @@ typedef union tkt_cell {
 size_t tkt_value_text(char *out, tkt_cell_type type, tkt_cell cell);
 
 /* For machines: integers in ns and bytes, doubles so that they read back equal; empty where there
- * is no value. Not for texts. */
+ * is no value, and where the words are it. Not for texts. */
 size_t tkt_value_raw(char *out, tkt_cell_type type, tkt_cell cell);
 
 /* A number with so many decimals, at most 6. */
 size_t tkt_value_fixed(char *out, double value, unsigned decimals);
 
-/* Negative, 0, positive, as a < b, a == b, a > b; what has no value is least. */
+bool tkt_value_is_none(tkt_cell_type type, tkt_cell cell);
+
+/* Negative, 0, positive, as a < b, a == b, a > b. Of shifts and growths the size counts, whichever
+ * way they go. Both have a value. */
 int tkt_value_compare(tkt_cell_type type, tkt_cell a, tkt_cell b);
+
+/* What a text or fact says to people, "" where there is none; NULL of any other value. */
+const char *tkt_value_words(tkt_cell_type type, tkt_cell cell);
 
 /* Columns of a text on a terminal; counting stops beyond `most`. */
 size_t tkt_text_width(const char *text, size_t most);

@@ -64,17 +64,18 @@ static void rows_stay_as_built_unless_sorted(void **state)
     assert_order(NULL, 100, "badce");
 }
 
+/* What has no value is last either way. */
 static void every_type_sorts_down_and_up(void **state)
 {
     (void)state;
     assert_order("name", 0, "edcba");
     assert_order("-name", 0, "abcde");
     assert_order("calls", 0, "acbde");
-    assert_order("-calls", 0, "ebdca");
+    assert_order("-calls", 0, "bdcae");
     assert_order("change_bytes", 0, "acdbe");
-    assert_order("-change_bytes", 0, "ebdac");
+    assert_order("-change_bytes", 0, "bdace");
     assert_order("rate", 0, "cebda");
-    assert_order("-rate", 0, "adbec");
+    assert_order("-rate", 0, "dbeca");
 }
 
 static void columns_are_known_by_title_too(void **state)
@@ -82,7 +83,34 @@ static void columns_are_known_by_title_too(void **state)
     (void)state;
     assert_order("# of Calls", 0, "acbde");
     assert_order("# OF CALLS", 2, "ac");
-    assert_order("-Rate", 1, "a");
+    assert_order("-Rate", 1, "d");
+}
+
+static void a_head_stays_as_it_is(void **state)
+{
+    (void)state;
+    tkt_document document;
+    tkt_table *table = build_table(&document);
+    table->is_head = true;
+    assert_int_equal(tkt_document_arrange(&document, NULL, 2), TAKT_OK);
+    assert_int_equal(table->shown, 5);
+    tkt_document_fini(&document);
+    table = build_table(&document);
+    table->is_head = true;
+    assert_int_equal(tkt_document_arrange(&document, "name", 2), TAKT_BAD_ARGUMENT);
+    tkt_document_fini(&document);
+}
+
+static void keys_of_columns_are_those_of_json(void **state)
+{
+    (void)state;
+    tkt_document document;
+    char keys[64];
+    tkt_table *table = build_table(&document);
+    table->columns[CHANGE].key = NULL;
+    assert_string_equal(tkt_table_keys(table, keys, sizeof keys), "name,calls,rate");
+    assert_string_equal(tkt_table_keys(table, keys, 8), "name,ca");
+    tkt_document_fini(&document);
 }
 
 static void an_unknown_column_is_refused(void **state)
@@ -246,6 +274,8 @@ int main(void)
         cmocka_unit_test(rows_stay_as_built_unless_sorted),
         cmocka_unit_test(every_type_sorts_down_and_up),
         cmocka_unit_test(columns_are_known_by_title_too),
+        cmocka_unit_test(a_head_stays_as_it_is),
+        cmocka_unit_test(keys_of_columns_are_those_of_json),
         cmocka_unit_test(an_unknown_column_is_refused),
         cmocka_unit_test(a_report_may_have_its_own_order_and_limit),
         cmocka_unit_test(large_tables_sort_as_qsort_would),

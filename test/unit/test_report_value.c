@@ -157,15 +157,42 @@ static void the_locale_changes_nothing(void **state)
     setlocale(LC_ALL, "C");
 }
 
-static void compare_puts_what_is_missing_least(void **state)
+static void changes_have_signs_and_compare_by_size(void **state)
 {
     (void)state;
-    tkt_cell none = {.u = TKT_NO_VALUE};
-    tkt_cell nan_cell = {.d = NAN};
-    assert_true(tkt_value_compare(TKT_CELL_TIME, none, (tkt_cell){.u = 0}) < 0);
-    assert_true(tkt_value_compare(TKT_CELL_TIME, (tkt_cell){.u = 0}, none) > 0);
-    assert_int_equal(tkt_value_compare(TKT_CELL_TIME, none, none), 0);
-    assert_true(tkt_value_compare(TKT_CELL_NUMBER, nan_cell, (tkt_cell){.d = -5}) < 0);
+    assert_text(TKT_CELL_LENGTH, (tkt_cell){.d = 1234567.4}, "1.235ms");
+    assert_text(TKT_CELL_LENGTH, (tkt_cell){.d = 0.5}, "0.001us");
+    assert_text(TKT_CELL_LENGTH, (tkt_cell){.d = NAN}, "");
+    assert_text(TKT_CELL_SHIFT, (tkt_cell){.d = 1500}, "+1.500us");
+    assert_text(TKT_CELL_SHIFT, (tkt_cell){.d = -2.5e9}, "-2.500s");
+    assert_text(TKT_CELL_SHIFT, (tkt_cell){.d = 0}, "0.000us");
+    assert_text(TKT_CELL_GROWTH, (tkt_cell){.d = 12.345}, "+12.35%");
+    assert_text(TKT_CELL_GROWTH, (tkt_cell){.d = -0.5}, "-0.50%");
+    assert_text(TKT_CELL_CHANCE, (tkt_cell){.d = 0.0079}, "0.0079");
+    assert_text(TKT_CELL_CHANCE, (tkt_cell){.d = 0.00005}, "<0.0001");
+    assert_raw(TKT_CELL_SHIFT, (tkt_cell){.d = -2.5}, "-2.5");
+    assert_true(tkt_value_compare(TKT_CELL_SHIFT, (tkt_cell){.d = -3}, (tkt_cell){.d = 2}) > 0);
+    assert_true(tkt_value_compare(TKT_CELL_GROWTH, (tkt_cell){.d = 1}, (tkt_cell){.d = -2}) < 0);
+}
+
+static void facts_say_one_thing_in_two_ways(void **state)
+{
+    (void)state;
+    tkt_said wall = {"1.234 s", "1234000000"}, name = {"fluid", ""};
+    assert_string_equal(tkt_value_words(TKT_CELL_FACT, (tkt_cell){.said = &wall}), "1.234 s");
+    assert_raw(TKT_CELL_FACT, (tkt_cell){.said = &wall}, "1234000000");
+    assert_raw(TKT_CELL_FACT, (tkt_cell){.said = &name}, "");
+    assert_null(tkt_value_words(TKT_CELL_COUNT, (tkt_cell){.u = 3}));
+}
+
+static void values_compare_as_people_count(void **state)
+{
+    (void)state;
+    assert_true(tkt_value_is_none(TKT_CELL_TIME, (tkt_cell){.u = TKT_NO_VALUE}));
+    assert_true(tkt_value_is_none(TKT_CELL_NUMBER, (tkt_cell){.d = NAN}));
+    assert_false(tkt_value_is_none(TKT_CELL_TIME, (tkt_cell){.u = 0}));
+    assert_true(tkt_value_compare(TKT_CELL_TIME, (tkt_cell){.u = 1}, (tkt_cell){.u = 0}) > 0);
+    assert_true(tkt_value_compare(TKT_CELL_NUMBER, (tkt_cell){.d = -5}, (tkt_cell){.d = 3}) < 0);
     assert_true(tkt_value_compare(TKT_CELL_OFFSET, (tkt_cell){.i = -5}, (tkt_cell){.i = 3}) < 0);
     assert_true(tkt_value_compare(TKT_CELL_TEXT, (tkt_cell){.text = "b"}, (tkt_cell){.text = "a"}) >
                 0);
@@ -287,7 +314,9 @@ int main(void)
         cmocka_unit_test(fixed_numbers_are_within_half_a_digit),
         cmocka_unit_test(raw_doubles_read_back_equal),
         cmocka_unit_test(the_locale_changes_nothing),
-        cmocka_unit_test(compare_puts_what_is_missing_least),
+        cmocka_unit_test(changes_have_signs_and_compare_by_size),
+        cmocka_unit_test(facts_say_one_thing_in_two_ways),
+        cmocka_unit_test(values_compare_as_people_count),
         cmocka_unit_test(pieces_change_nothing),
         cmocka_unit_test(cut_texts_fit_and_say_so),
         cmocka_unit_test(widths_are_counted_in_columns),
