@@ -170,7 +170,6 @@ takt_status takt_config_options_v1(const takt_config *config, takt_profiler_opti
 {
     if (!config)
         return TAKT_BAD_ARGUMENT;
-    tkt_config_warn(config->state);
     takt_profiler_options options = config->state->options;
     options.struct_size = size;
     return tkt_fill(out, size, &options, sizeof options);

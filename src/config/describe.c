@@ -183,16 +183,6 @@ static void put_categories(tkt_writer *writer, const tkt_config_state *state)
         tkt_writer_text(writer, "\n");
 }
 
-static void put_missing(tkt_writer *writer, const tkt_config_state *state)
-{
-    const tkt_config_value *reports = &state->values[TKT_CONFIG_REPORTS];
-    for (size_t i = 0; i < reports->count; i++) {
-        if (!tkt_config_has_report(reports->items[i].name))
-            tkt_writer_format(writer, "note: reports: this version of Takt has no report '%s'\n",
-                              reports->items[i].name);
-    }
-}
-
 static void put_skipped(tkt_writer *writer, const tkt_config_state *state)
 {
     char quoted[TKT_CONFIG_QUOTED];
@@ -217,7 +207,6 @@ takt_status takt_config_describe(const takt_config *config, const takt_sink *sin
     put_observed(&writer, state->values);
     put_categories(&writer, state);
     put_outputs(&writer, state);
-    put_missing(&writer, state);
     put_skipped(&writer, state);
     return tkt_writer_fini(&writer);
 }

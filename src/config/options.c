@@ -1,4 +1,4 @@
-/* From values to the profiler's options, and what of them this version leaves undone. */
+/* From values to the profiler's options. */
 #include "config/state.h"
 
 #include "config/config.h"
@@ -23,19 +23,6 @@ static const char *const *names_of(tkt_config_state *state, tkt_config_id id,
     }
     names[*count] = NULL;
     return names;
-}
-
-static takt_schedule schedule_of(const tkt_config_value *values)
-{
-    return (takt_schedule){
-        .skip_first = (uint32_t)values[TKT_CONFIG_SKIP_FIRST].number,
-        .wait = (uint32_t)values[TKT_CONFIG_WAIT].number,
-        .warmup = (uint32_t)values[TKT_CONFIG_WARMUP].number,
-        .active = (uint32_t)values[TKT_CONFIG_ACTIVE].number,
-        .repeat = (uint32_t)values[TKT_CONFIG_REPEAT].number,
-        .skip_first_wait = (uint32_t)values[TKT_CONFIG_SKIP_FIRST_WAIT].number,
-        .repeat_mode = (takt_repeat_mode)values[TKT_CONFIG_REPEAT_MODE].number,
-    };
 }
 
 /* All kinds means those too that a later version knows. */
@@ -75,83 +62,50 @@ static const char *const *traces_of(tkt_config_state *state, size_t *count)
     return names_of(state, TKT_CONFIG_TRACES, is_summary ? holds_summaries : NULL, count);
 }
 
-static takt_choice choice_of(const tkt_config_value *value)
+static void put_field(takt_profiler_options *options, const tkt_config_key *key,
+                      const tkt_config_value *value)
 {
-    return value->number ? TAKT_ON : TAKT_OFF;
+    void *field = (char *)options + key->place;
+    switch (key->field) {
+    case TKT_CONFIG_BY_CODE:
+        break;
+    case TKT_CONFIG_INTO_BOOL:
+        *(bool *)field = value->number != 0;
+        break;
+    case TKT_CONFIG_INTO_U32:
+        *(uint32_t *)field = (uint32_t)value->number;
+        break;
+    case TKT_CONFIG_INTO_U64:
+        *(uint64_t *)field = value->number;
+        break;
+    case TKT_CONFIG_INTO_DOUBLE:
+        *(double *)field = (double)value->number;
+        break;
+    case TKT_CONFIG_INTO_TEXT:
+        *(const char **)field = value->text;
+        break;
+    case TKT_CONFIG_INTO_CHOICE:
+        *(takt_choice *)field = value->number ? TAKT_ON : TAKT_OFF;
+        break;
+    }
 }
 
 takt_status tkt_config_build_options(tkt_config_state *state)
 {
     const tkt_config_value *values = state->values;
     const char *name = values[TKT_CONFIG_NAME].text;
-    takt_profiler_options options = {
-        .struct_size = sizeof options,
-        .schedule = schedule_of(values),
-        .mode = (takt_mode)values[TKT_CONFIG_MODE].number,
-        .name = *name != '\0' ? name : NULL,
-        .max_memory_bytes = values[TKT_CONFIG_MAX_MEMORY].number,
-        .level = (uint32_t)values[TKT_CONFIG_LEVEL].number,
-        .synchronize = values[TKT_CONFIG_SYNCHRONIZE].number != 0,
-        .background = choice_of(&values[TKT_CONFIG_BACKGROUND]),
-        .record_shapes = choice_of(&values[TKT_CONFIG_RECORD_SHAPES]),
-        .profile_memory = choice_of(&values[TKT_CONFIG_PROFILE_MEMORY]),
-        .activities = (uint32_t)values[TKT_CONFIG_ACTIVITIES].number,
-        .graph = (takt_graph)values[TKT_CONFIG_GRAPH].number,
-        .with_stack = values[TKT_CONFIG_WITH_STACK].number != 0,
-        .with_flops = values[TKT_CONFIG_WITH_FLOPS].number != 0,
-        .peak_flops = (double)values[TKT_CONFIG_PEAK_FLOPS].number,
-        .peak_bandwidth = (double)values[TKT_CONFIG_PEAK_BANDWIDTH].number,
-        .host_peak_flops = (double)values[TKT_CONFIG_HOST_PEAK_FLOPS].number,
-        .rank = (uint32_t)values[TKT_CONFIG_RANK].number,
-        .world_size = (uint32_t)values[TKT_CONFIG_WORLD_SIZE].number,
-        .device_wait_ms = (uint32_t)values[TKT_CONFIG_DEVICE_WAIT].number,
-        .host_peak_bandwidth = (double)values[TKT_CONFIG_HOST_PEAK_BANDWIDTH].number,
-        .filter = filter_of(values),
-        .categories = values[TKT_CONFIG_CATEGORIES].items,
-        .category_count = values[TKT_CONFIG_CATEGORIES].count,
-        .directory = values[TKT_CONFIG_DIRECTORY].text,
-        .max_trace_bytes = values[TKT_CONFIG_MAX_TRACE_SIZE].number,
-        .stream = values[TKT_CONFIG_STREAM].number != 0,
-        .crash_safe = values[TKT_CONFIG_CRASH_SAFE].number != 0,
-        .view = values[TKT_CONFIG_VIEW].number != 0,
-        .width = (uint32_t)values[TKT_CONFIG_WIDTH].number,
-    };
-    options.reports =
-        names_of(state, TKT_CONFIG_REPORTS, tkt_config_has_report, &options.report_count);
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    for (size_t i = 0; i < TKT_CONFIG_ID_COUNT; i++)
+        put_field(&options, &tkt_config_keys[i], &values[i]);
+    options.name = *name != '\0' ? name : NULL;
+    options.filter = filter_of(values);
+    options.categories = values[TKT_CONFIG_CATEGORIES].items;
+    options.category_count = values[TKT_CONFIG_CATEGORIES].count;
+    options.reports = names_of(state, TKT_CONFIG_REPORTS, NULL, &options.report_count);
     options.traces = traces_of(state, &options.trace_count);
     options.builtin = names_of(state, TKT_CONFIG_BUILTIN, NULL, &options.builtin_count);
     if (!options.reports || !options.traces || !options.builtin)
         return TAKT_NO_MEMORY;
     state->options = options;
     return TAKT_OK;
-}
-
-static bool lacks_a_report(const tkt_config_state *state)
-{
-    const tkt_config_value *reports = &state->values[TKT_CONFIG_REPORTS];
-    for (size_t i = 0; i < reports->count; i++) {
-        if (!tkt_config_has_report(reports->items[i].name))
-            return true;
-    }
-    return false;
-}
-
-static void warn_of_reports(const tkt_config_state *state)
-{
-    const tkt_config_value *reports = &state->values[TKT_CONFIG_REPORTS];
-    for (size_t i = 0; i < reports->count; i++) {
-        const char *name = reports->items[i].name;
-        if (!tkt_config_has_report(name))
-            tkt_log(TAKT_LOG_WARNING, "reports: this version of Takt has no report '%s'", name);
-    }
-}
-
-void tkt_config_warn(tkt_config_state *state)
-{
-    if (!lacks_a_report(state) ||
-        is_default(TKT_CONFIG_REPORTS, &state->values[TKT_CONFIG_REPORTS]))
-        return;
-    /* relaxed: only one of several threads shall log it; nothing else is published */
-    if (!atomic_exchange_explicit(&state->is_warned, true, memory_order_relaxed))
-        warn_of_reports(state);
 }

@@ -80,158 +80,25 @@ static bool accepts_directory(const char *text)
     .type = TKT_CONFIG_TYPE_LIST, .initial = default_, .accepts = accepts_, .expects = expects_,   \
     .max = TKT_CONFIG_ITEMS_MAX
 
-const tkt_config_key tkt_config_keys[TKT_CONFIG_ID_COUNT] = {
-    [TKT_CONFIG_ENABLED] = {
-        .name = "profiling.enabled", SWITCH("true"),
-        .meaning = "Whether to profile. Without a profiling section nothing is profiled."},
-    [TKT_CONFIG_NAME] = {
-        .name = "profiling.name", TEXT("", 200, accepts_name, "a name without '/'"),
-        .meaning = "Name of the run, for file names. Empty: the program's name."},
-    [TKT_CONFIG_RANK] = {
-        .name = "profiling.rank", COUNT("0", 0, UINT32_MAX),
-        .meaning = "Which of several processes this one is, counted from 0. Names of files have "
-                   "it: NAME.rank3.0.pftrace."},
-    [TKT_CONFIG_WORLD_SIZE] = {
-        .name = "profiling.world_size", COUNT("0", 0, UINT32_MAX),
-        .meaning = "How many processes there are. 0: this and the rank are as the environment "
-                   "says, in the variables of MPI's launchers, Slurm or torchrun."},
-    [TKT_CONFIG_MODE] = {
-        .name = "profiling.mode", CHOICE("trace", modes),
-        .meaning = "What is kept: every span (trace), a call tree with totals and quantiles in "
-                   "bounded memory (summary), both, or the last max_memory of spans (flight)."},
-    [TKT_CONFIG_WAIT] = {
-        .name = "profiling.wait", STEPS("3"),
-        .meaning = "Steps at the start of each cycle in which nothing is enabled."},
-    [TKT_CONFIG_WARMUP] = {
-        .name = "profiling.warmup", STEPS("1"),
-        .meaning = "Steps in which recording is on and its result is thrown away."},
-    [TKT_CONFIG_ACTIVE] = {
-        .name = "profiling.active", STEPS("3"),
-        .meaning = "Steps that are recorded and saved. 0: no schedule, one trace from start to "
-                   "stop."},
-    [TKT_CONFIG_REPEAT] = {
-        .name = "profiling.repeat", STEPS("1"),
-        .meaning = "How often; repeat_mode says of what. 0 means for ever with cycles and one "
-                   "round with additional."},
-    [TKT_CONFIG_REPEAT_MODE] = {
-        .name = "profiling.repeat_mode", CHOICE("cycles", repeat_modes),
-        .meaning = "cycles: repeat is the number of cycles of wait, warmup and active. "
-                   "additional: wait once, then repeat + 1 rounds of warmup and active."},
-    [TKT_CONFIG_SKIP_FIRST] = {
-        .name = "profiling.skip_first", STEPS("0"),
-        .meaning = "Steps before the first cycle."},
-    [TKT_CONFIG_SKIP_FIRST_WAIT] = {
-        .name = "profiling.skip_first_wait", STEPS("0"),
-        .meaning = "Not 0: the first cycle has no wait."},
-    [TKT_CONFIG_SYNCHRONIZE] = {
-        .name = "profiling.synchronize", SWITCH("false"),
-        .meaning = "Wait for all devices before each step boundary."},
-    [TKT_CONFIG_BACKGROUND] = {
-        .name = "profiling.background", SWITCH("true"),
-        .meaning = "Prepare and write traces on a thread of their own. Otherwise the step waits "
-                   "for them."},
-    [TKT_CONFIG_LEVEL] = {
-        .name = "profiling.level", COUNT("2", 1, 4),
-        .meaning = "Finest level of scopes that is recorded: 1 coarse, 2 normal, 3 fine, 4 "
-                   "detail."},
-    [TKT_CONFIG_CATEGORIES] = {
-        .name = "profiling.categories",
-        .type = TKT_CONFIG_TYPE_SWITCHES, .initial = "", .max = TKT_CONFIG_ITEMS_MAX,
-        .meaning = "Categories of scopes switched on or off, such as {io: off}. Those not named "
-                   "are on."},
-    [TKT_CONFIG_RECORD_SHAPES] = {
-        .name = "profiling.record_shapes", SWITCH("true"),
-        .meaning = "Record the values of TAKT_ARG."},
-    [TKT_CONFIG_PROFILE_MEMORY] = {
-        .name = "profiling.profile_memory", SWITCH("true"),
-        .meaning = "Record allocations: those that the program reports, and those of device "
-                   "memory."},
-    [TKT_CONFIG_WITH_STACK] = {
-        .name = "profiling.with_stack", SWITCH("false"),
-        .meaning = "Record host call stacks of scopes and launches."},
-    [TKT_CONFIG_WITH_FLOPS] = {
-        .name = "profiling.with_flops", SWITCH("false"),
-        .meaning = "Show the work that TAKT_WORK declares: the FLOPs column."},
-    [TKT_CONFIG_PEAK_FLOPS] = {
-        .name = "profiling.peak_flops", RATE(),
-        .meaning = "Floating-point operations a second that a device can do at most, which the "
-                   "report ops holds rates against. 0: what its attributes tell, in single "
-                   "precision without tensor cores."},
-    [TKT_CONFIG_PEAK_BANDWIDTH] = {
-        .name = "profiling.peak_bandwidth", RATE(),
-        .meaning = "Bytes a second that a device's memory can move at most. 0: what the device's "
-                   "attributes tell."},
-    [TKT_CONFIG_HOST_PEAK_FLOPS] = {
-        .name = "profiling.host_peak_flops", RATE(),
-        .meaning = "Floating-point operations a second that a thread of the host can do at most. "
-                   "0: not known."},
-    [TKT_CONFIG_HOST_PEAK_BANDWIDTH] = {
-        .name = "profiling.host_peak_bandwidth", RATE(),
-        .meaning = "Bytes a second that a thread of the host can move at most. 0: not known."},
-    [TKT_CONFIG_ACTIVITIES] = {
-        .name = "profiling.activities", CHOICES("cpu, cuda", activities),
-        .meaning = "What is observed: scopes on the host (cpu), devices (cuda). A program without "
-                   "CUDA notices nothing of the latter."},
-    [TKT_CONFIG_FILTER] = {
-        .name = "profiling.filter", CHOICES("kernel, builtin, memcpy, memset, graph", filters),
-        .meaning = "Kinds of activities that are kept."},
-    [TKT_CONFIG_GRAPH] = {
-        .name = "profiling.graph", CHOICE("node", graphs),
-        .meaning = "CUDA graphs as one activity for each node or for each launch. Launches of "
-                   "graphs that were made executable before are put together from their nodes."},
-    [TKT_CONFIG_BUILTIN] = {
-        .name = "profiling.builtin", LIST("", accepts_pattern, "a regular expression"),
-        .meaning = "Kernels whose names match these patterns, such as \"^my_library::\", count as "
-                   "a library's (builtin). POSIX extended regular expressions, on demangled "
-                   "names."},
-    [TKT_CONFIG_DEVICE_WAIT] = {
-        .name = "profiling.device_wait_ms", COUNT("10000", 1, 3600000),
-        .meaning = "How long, in milliseconds, the end of a cycle waits at most for devices to "
-                   "finish what the cycle launched. What has not finished by then is counted as "
-                   "incomplete."},
-    [TKT_CONFIG_MAX_MEMORY] = {
-        .name = "profiling.max_memory", BYTES("256 MiB", 64 * KIB, TIB),
-        .meaning = "Most memory for recorded events, of the whole process; in programs that use "
-                   "CUDA as much again for what devices did."},
-    [TKT_CONFIG_REPORTS] = {
-        .name = "reports", LIST("summary, scopes, kernels", tkt_config_is_report, "a report"),
-        .meaning = "Tables printed to standard output when a cycle is saved."},
-    [TKT_CONFIG_DIRECTORY] = {
-        .name = "output.directory",
-        TEXT("runs/{name}/{time}", 1024, accepts_directory,
-             "a folder, in which {name} {time} {pid} {host} {rank} are replaced"),
-        .meaning = "Folder of the traces. {name}, {time}, {pid}, {host} and {rank} are replaced. "
-                   "With {time} it is a new one, if need be with -2 and so on behind it. A file "
-                   "that is there already is never replaced: the new one gets -2 into its name."},
-    [TKT_CONFIG_TRACES] = {
-        .name = "output.traces",
-        LIST("perfetto, chrome.gz, tensorboard", tkt_config_is_trace, "a trace format"),
-        .meaning = "Formats of the traces written when a cycle is saved. Only perfetto and folded can "
-                   "hold a summary; with mode: summary the default is perfetto alone."},
-    [TKT_CONFIG_MAX_TRACE_SIZE] = {
-        .name = "output.max_trace_size", BYTES("256 MiB", 64 * KIB, TIB),
-        .meaning = "Largest size of one trace file; what is more goes into a second one."},
-    [TKT_CONFIG_STREAM] = {
-        .name = "output.stream", SWITCH("false"),
-        .meaning = "Write NAME.CYCLE.partial.pftrace while recording, so that a program that dies "
-                   "leaves what it had, spans and activities or a summary. Records that are "
-                   "written are freed when max_memory is half used. At stop the whole trace is then "
-                   "read back from that file for reports and other traces, unless it is larger "
-                   "than max_trace_size: then it is all that is left."},
-    [TKT_CONFIG_CRASH_SAFE] = {
-        .name = "output.crash_safe", SWITCH("false"),
-        .meaning = "Keep events in a file NAME.PID.crash of the directory, reserved at the start and "
-                   "removed at exit, so that takt recover gives back what was recorded however the "
-                   "program ends."},
-    [TKT_CONFIG_VIEW] = {
-        .name = "output.view", SWITCH("false"),
-        .meaning = "After stop, print a link that opens the last trace in ui.perfetto.dev, once: "
-                   "runs takt view, found in PATH, in the background."},
-    [TKT_CONFIG_WIDTH] = {
-        .name = "output.width", COUNT("0", 0, 10000),
-        .meaning = "Columns of printed tables. 0: the terminal's, or 160 where the output is no "
-                   "terminal. A line below a table names columns that did not fit."},
-};
+#define SWITCHES() .type = TKT_CONFIG_TYPE_SWITCHES, .initial = "", .max = TKT_CONFIG_ITEMS_MAX
+
+/* Where the value goes: the type of the field says how. */
+#define INTO(field_)                                                                               \
+    .place = offsetof(takt_profiler_options, field_),                                              \
+    .field = _Generic(((takt_profiler_options *)0)->field_,                                        \
+                 bool: TKT_CONFIG_INTO_BOOL,                                                       \
+                 uint32_t: TKT_CONFIG_INTO_U32,                                                    \
+                 uint64_t: TKT_CONFIG_INTO_U64,                                                    \
+                 double: TKT_CONFIG_INTO_DOUBLE,                                                   \
+                 const char *: TKT_CONFIG_INTO_TEXT)
+#define CHOSEN(field_)                                                                             \
+    .place = offsetof(takt_profiler_options, field_), .field = TKT_CONFIG_INTO_CHOICE
+#define CODE .field = TKT_CONFIG_BY_CODE
+
+#define ROW(id, name_, takes, goes, meaning_)                                                      \
+    [TKT_CONFIG_##id] = {.name = name_, takes, goes, .meaning = meaning_},
+
+const tkt_config_key tkt_config_keys[TKT_CONFIG_ID_COUNT] = {TKT_CONFIG_KEYS(ROW)};
 /* clang-format on */
 
 const char *const tkt_config_sections[] = {"profiling", "reports", "output", NULL};

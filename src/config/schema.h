@@ -1,7 +1,8 @@
-/* Every key of the configuration, once. Reading YAML, options and arguments, error messages,
- * suggestions, help, `takt config explain` and docs/config.md are all made from this table. */
+/* The keys of the configuration as a table; keys.h has its rows. */
 #ifndef TKT_CONFIG_SCHEMA_H
 #define TKT_CONFIG_SCHEMA_H
+
+#include "config/keys.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,48 +20,20 @@ typedef enum tkt_config_type {
     TKT_CONFIG_TYPE_SWITCHES /* names, each on or off */
 } tkt_config_type;
 
-/* Indices of tkt_config_keys, in the order in which people are shown them. */
-typedef enum tkt_config_id {
-    TKT_CONFIG_ENABLED,
-    TKT_CONFIG_NAME,
-    TKT_CONFIG_RANK,
-    TKT_CONFIG_WORLD_SIZE,
-    TKT_CONFIG_MODE,
-    TKT_CONFIG_WAIT,
-    TKT_CONFIG_WARMUP,
-    TKT_CONFIG_ACTIVE,
-    TKT_CONFIG_REPEAT,
-    TKT_CONFIG_REPEAT_MODE,
-    TKT_CONFIG_SKIP_FIRST,
-    TKT_CONFIG_SKIP_FIRST_WAIT,
-    TKT_CONFIG_SYNCHRONIZE,
-    TKT_CONFIG_BACKGROUND,
-    TKT_CONFIG_LEVEL,
-    TKT_CONFIG_CATEGORIES,
-    TKT_CONFIG_RECORD_SHAPES,
-    TKT_CONFIG_PROFILE_MEMORY,
-    TKT_CONFIG_WITH_STACK,
-    TKT_CONFIG_WITH_FLOPS,
-    TKT_CONFIG_PEAK_FLOPS,
-    TKT_CONFIG_PEAK_BANDWIDTH,
-    TKT_CONFIG_HOST_PEAK_FLOPS,
-    TKT_CONFIG_HOST_PEAK_BANDWIDTH,
-    TKT_CONFIG_ACTIVITIES,
-    TKT_CONFIG_FILTER,
-    TKT_CONFIG_GRAPH,
-    TKT_CONFIG_BUILTIN,
-    TKT_CONFIG_DEVICE_WAIT,
-    TKT_CONFIG_MAX_MEMORY,
-    TKT_CONFIG_REPORTS,
-    TKT_CONFIG_DIRECTORY,
-    TKT_CONFIG_TRACES,
-    TKT_CONFIG_MAX_TRACE_SIZE,
-    TKT_CONFIG_STREAM,
-    TKT_CONFIG_CRASH_SAFE,
-    TKT_CONFIG_VIEW,
-    TKT_CONFIG_WIDTH,
-    TKT_CONFIG_ID_COUNT
-} tkt_config_id;
+/* Indices of tkt_config_keys: TKT_CONFIG_WAIT and so on. */
+#define TKT_CONFIG_ID(id, name, takes, goes, meaning) TKT_CONFIG_##id,
+typedef enum tkt_config_id { TKT_CONFIG_KEYS(TKT_CONFIG_ID) TKT_CONFIG_ID_COUNT } tkt_config_id;
+
+/* What a value becomes in takt_profiler_options. */
+typedef enum tkt_config_field {
+    TKT_CONFIG_BY_CODE, /* nothing by itself */
+    TKT_CONFIG_INTO_BOOL,
+    TKT_CONFIG_INTO_U32,
+    TKT_CONFIG_INTO_U64,
+    TKT_CONFIG_INTO_DOUBLE,
+    TKT_CONFIG_INTO_TEXT,
+    TKT_CONFIG_INTO_CHOICE /* a takt_choice */
+} tkt_config_field;
 
 #define TKT_CONFIG_ITEMS_MAX  64  /* of one list */
 #define TKT_CONFIG_ITEM_BYTES 255 /* of one of its items */
@@ -78,6 +51,9 @@ typedef struct tkt_config_key {
     bool (*accepts)(const char *text);
     const char *expects; /* texts and lists: what an item is, after "expected" */
     const char *meaning; /* for people; a sentence or two */
+
+    size_t           place; /* of its field, in bytes */
+    tkt_config_field field;
 } tkt_config_key;
 
 extern const tkt_config_key tkt_config_keys[TKT_CONFIG_ID_COUNT];

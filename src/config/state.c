@@ -43,7 +43,6 @@ static bool copy_values(tkt_config_state *state, const tkt_config_state *from)
 {
     state->is_asked = from->is_asked;
     state->has_skipped_more = from->has_skipped_more;
-    atomic_init(&state->is_warned, atomic_load_explicit(&from->is_warned, memory_order_relaxed));
     for (size_t i = 0; i < TKT_CONFIG_ID_COUNT; i++) {
         if (!tkt_config_value_copy(&from->values[i], &state->memory, &state->values[i]))
             return false;

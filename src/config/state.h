@@ -7,7 +7,6 @@
 
 #include <takt/config.h>
 
-#include <stdatomic.h>
 
 /* Limits of a file. libyaml takes quadratic time for deep nesting and for many tag directives, so
  * they are refused before it does. */
@@ -32,7 +31,6 @@ typedef struct tkt_config_state {
     size_t                skipped_count;
     tkt_config_section    skipped[TKT_CONFIG_SKIPPED_MAX];
     takt_profiler_options options;
-    atomic_bool           is_warned; /* the missing reports have been logged */
 } tkt_config_state;
 
 _Static_assert(TKT_CONFIG_ID_COUNT <= 64, "a bit for every key");
@@ -64,8 +62,5 @@ void tkt_config_drop_args(int *argc, char **argv);
 
 /* Makes state->options from the values; TAKT_NO_MEMORY. */
 takt_status tkt_config_build_options(tkt_config_state *state);
-
-/* Logs which reports are asked for that this version does not have, once. */
-void tkt_config_warn(tkt_config_state *state);
 
 #endif

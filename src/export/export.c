@@ -10,11 +10,9 @@
 
 #include <stdio.h>
 
-static const tkt_exporter *const exporters[] = {
-    &tkt_perfetto_exporter,      &tkt_chrome_exporter, &tkt_folded_exporter,
-    &tkt_folded_device_exporter, &tkt_stacks_exporter, &tkt_stacks_device_exporter,
-    &tkt_speedscope_exporter,
-};
+#define EXPORTER(word, name) &tkt_##word##_exporter,
+
+static const tkt_exporter *const exporters[] = {TKT_FORMATS(EXPORTER)};
 
 #define EXPORTER_COUNT (sizeof exporters / sizeof *exporters)
 

@@ -10,6 +10,7 @@
 #define TKT_EXPORT_EXPORTER_H
 
 #include "base/writer.h"
+#include "export/formats.h"
 
 #include <takt/trace.h>
 
@@ -24,13 +25,8 @@ typedef struct tkt_exporter {
     takt_status (*write)(const takt_trace *trace, tkt_writer *writer);
 } tkt_exporter;
 
-extern const tkt_exporter tkt_perfetto_exporter;
-extern const tkt_exporter tkt_chrome_exporter;
-extern const tkt_exporter tkt_folded_exporter;
-extern const tkt_exporter tkt_folded_device_exporter;
-extern const tkt_exporter tkt_stacks_exporter;
-extern const tkt_exporter tkt_stacks_device_exporter;
-extern const tkt_exporter tkt_speedscope_exporter;
+#define TKT_DECLARE_EXPORTER(word, name) extern const tkt_exporter tkt_##word##_exporter;
+TKT_FORMATS(TKT_DECLARE_EXPORTER)
 
 /* One line on the format of that index, as takt_export_name() counts; NULL past the end. */
 const char *tkt_export_description(size_t index);

@@ -2,11 +2,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "config/config.h"
 
 #include <takt/config.h>
-#include <takt/export.h>
-#include <takt/report.h>
 
 #include <pthread.h>
 
@@ -49,23 +46,4 @@ takt_status tkt_environment_status(void)
 {
     pthread_once(&once, create_once);
     return the_status;
-}
-
-/* The configuration checks names against what this library has. */
-__attribute__((constructor)) static void hand_over_names(void)
-{
-    enum {
-        MAX_NAMES = 32
-    };
-    static const char *reports[MAX_NAMES], *exporters[MAX_NAMES];
-    size_t report_count = 0, exporter_count = 0;
-    while (report_count < MAX_NAMES && takt_report_name(report_count)) {
-        reports[report_count] = takt_report_name(report_count);
-        report_count++;
-    }
-    while (exporter_count < MAX_NAMES && takt_export_name(exporter_count)) {
-        exporters[exporter_count] = takt_export_name(exporter_count);
-        exporter_count++;
-    }
-    tkt_config_names(reports, report_count, exporters, exporter_count);
 }

@@ -18,23 +18,9 @@ typedef struct report {
     tkt_show_function show;
 } report;
 
-static const report reports[] = {
-    {"summary", "one page: wall time, top scopes and activities, steps, memory, losses, advice",
-     tkt_show_summary},
-    {"scopes", "scopes by name: self and total CPU time, calls", tkt_show_scopes},
-    {"tree", "where time goes, by call path", tkt_show_tree},
-    {"timeline", "every activity, in issue order", tkt_show_timeline},
-    {"activities", "activities by name: total time, count", tkt_show_activities},
-    {"devices", "activities by device: total time, count", tkt_show_devices},
-    {"steps", "how long steps took, recorded ones and all", tkt_show_steps},
-    {"memory", "memory of host and devices, largest allocations, copies", tkt_show_memory},
-    {"kernels", "CUDA kernels by name: times, launch shapes, occupancy", tkt_show_kernels},
-    {"ops", "operations: declared work and copies, their rates, what bounds them", tkt_show_ops},
-    {"api", "calls into CUDA by name: times, errors", tkt_show_api},
-    {"launches", "what was launched: times of calls, queues and kernels; is launching hidden?",
-     tkt_show_launches},
-    {"gaps", "when devices were idle, why, and what the host did meanwhile", tkt_show_gaps},
-};
+#define ROW(name, description) {#name, description, tkt_show_##name},
+
+static const report reports[] = {TKT_REPORTS(ROW)};
 
 #define REPORT_COUNT (sizeof reports / sizeof *reports)
 

@@ -3,6 +3,7 @@
 #ifndef TKT_REPORT_SHOW_H
 #define TKT_REPORT_SHOW_H
 
+#include "report/reports.h"
 #include "report/table.h"
 #include "summary/advice.h"
 
@@ -11,19 +12,9 @@
 typedef takt_status (*tkt_show_function)(tkt_document *document,
                                          const takt_report_options *options);
 
-takt_status tkt_show_summary(tkt_document *document, const takt_report_options *options);
-takt_status tkt_show_scopes(tkt_document *document, const takt_report_options *options);
-takt_status tkt_show_tree(tkt_document *document, const takt_report_options *options);
-takt_status tkt_show_timeline(tkt_document *document, const takt_report_options *options);
-takt_status tkt_show_activities(tkt_document *document, const takt_report_options *options);
-takt_status tkt_show_devices(tkt_document *document, const takt_report_options *options);
-takt_status tkt_show_steps(tkt_document *document, const takt_report_options *options);
-takt_status tkt_show_memory(tkt_document *document, const takt_report_options *options);
-takt_status tkt_show_kernels(tkt_document *document, const takt_report_options *options);
-takt_status tkt_show_api(tkt_document *document, const takt_report_options *options);
-takt_status tkt_show_ops(tkt_document *document, const takt_report_options *options);
-takt_status tkt_show_launches(tkt_document *document, const takt_report_options *options);
-takt_status tkt_show_gaps(tkt_document *document, const takt_report_options *options);
+#define TKT_DECLARE_SHOW(name, description)                                                         \
+    takt_status tkt_show_##name(tkt_document *document, const takt_report_options *options);
+TKT_REPORTS(TKT_DECLARE_SHOW)
 
 /* Parts of the summary; the first is a report of its own too. */
 takt_status tkt_show_steps_table(tkt_document *document, const tkt_device_uses *uses);

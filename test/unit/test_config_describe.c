@@ -188,60 +188,7 @@ static void described_steps_are_those_of_the_schedule(void **state)
     }
 }
 
-/* ---- What this version does not do ---- */
-
-typedef struct log_lines {
-    size_t count;
-    char text[1000];
-} log_lines;
-
-static void keep_line(takt_log_level level, const char *line, void *user)
-{
-    log_lines *lines = user;
-    assert_int_equal(level, TAKT_LOG_WARNING);
-    lines->count++;
-    snprintf(lines->text + strlen(lines->text), sizeof lines->text - strlen(lines->text), "%s\n",
-             line);
-}
-
-static void what_is_not_done_is_logged_once(void **state)
-{
-    (void)state;
-    log_lines lines = {0};
-    takt_set_log(keep_line, &lines);
-    static const char *const none[] = {"scopes"};
-    tkt_config_names(none, 1, none, 1);
-    takt_config *config = config_of("reports: [tree]\n");
-    assert_int_equal(lines.count, 0);
-    options_of(config);
-    assert_string_equal(lines.text, "reports: this version of Takt has no report 'tree'\n");
-    assert_int_equal(takt_config_set(config, "profiling.wait", "1", NULL), TAKT_OK);
-    options_of(config);
-    assert_int_equal(lines.count, 1);
-    takt_config_destroy(config);
-    begin_quietly();
-}
-
-static void defaults_are_not_warned_about(void **state)
-{
-    (void)state;
-    log_lines lines = {0};
-    static const char *const none[] = {"scopes"};
-    takt_set_log(keep_line, &lines);
-    tkt_config_names(none, 1, none, 1);
-    takt_config *config = config_of("profiling: {activities: [cuda, cpu]}\n"
-                                    "reports: [summary, scopes, kernels]\n");
-    assert_int_equal(options_of(config)->report_count, 1);
-    assert_int_equal(lines.count, 0);
-    takt_config_destroy(config);
-    config = config_of("reports: [scopes, kernels]\n");
-    assert_int_equal(options_of(config)->report_count, 1);
-    assert_string_equal(lines.text, "reports: this version of Takt has no report 'kernels'\n");
-    takt_config_destroy(config);
-    assert_says("reports: [scopes, kernels]",
-                "note: reports: this version of Takt has no report 'kernels'\n");
-    begin_quietly();
-}
+/* ---- Failures ---- */
 
 static takt_status refuse(void *user, const void *data, size_t size)
 {
@@ -285,8 +232,6 @@ int main(void)
         cmocka_unit_test(what_is_empty_is_called_none),
         cmocka_unit_test(skipped_sections_are_not_listed_without_end),
         cmocka_unit_test(described_steps_are_those_of_the_schedule),
-        cmocka_unit_test(what_is_not_done_is_logged_once),
-        cmocka_unit_test(defaults_are_not_warned_about),
         cmocka_unit_test(a_failing_sink_is_reported),
     };
     begin_quietly();

@@ -96,7 +96,7 @@ static void the_environment_survives_every_failure(void **state)
 {
     const uint64_t *failures = *state;
     takt_status status = TAKT_NO_MEMORY;
-    setenv("TAKT_OPTIONS", "profiling.name=env reports=a,b", 1);
+    setenv("TAKT_OPTIONS", "profiling.name=env reports=ops,api", 1);
     for (uint64_t after = 0; status != TAKT_OK; after++) {
         takt_config *config = NULL;
         assert_true(after < 1000);
@@ -118,11 +118,11 @@ static void changes_survive_every_failure(void **state)
     for (uint64_t after = 0; status != TAKT_OK; after++) {
         assert_true(after < 1000);
         tkt_alloc_fail(after, *failures);
-        status = takt_config_set(config, "reports", "x, y", NULL);
+        status = takt_config_set(config, "reports", "gaps, api", NULL);
         tkt_alloc_fail(0, 0);
         assert_whole(config);
     }
-    assert_string_equal(options_of(config)->reports[0], "x");
+    assert_string_equal(options_of(config)->reports[0], "gaps");
     takt_config_destroy(config);
 }
 
@@ -154,8 +154,8 @@ static void arguments_survive_every_failure(void **state)
     const uint64_t *failures = *state;
     takt_config *config = NULL;
     takt_status status = TAKT_NO_MEMORY;
-    char *argv[] = {(char[]){"sim"},     (char[]){"--profiling.name"}, (char[]){"other"},
-                    (char[]){"in.data"}, (char[]){"--reports=p,q"},    NULL};
+    char *argv[] = {(char[]){"sim"},     (char[]){"--profiling.name"},   (char[]){"other"},
+                    (char[]){"in.data"}, (char[]){"--reports=ops,gaps"}, NULL};
     int argc = 5;
     assert_int_equal(parse(&config, NULL), TAKT_OK);
     for (uint64_t after = 0; status != TAKT_OK; after++) {

@@ -1,0 +1,17 @@
+/* The formats of traces, in the order in which people are shown them. FORMAT(WORD, NAME): an
+ * exporter tkt_WORD_exporter in a file of this folder, and a line here. */
+#ifndef TKT_EXPORT_FORMATS_H
+#define TKT_EXPORT_FORMATS_H
+
+/* clang-format off */
+#define TKT_FORMATS(FORMAT) \
+    FORMAT(perfetto, "perfetto") \
+    FORMAT(chrome, "chrome") \
+    FORMAT(folded, "folded") \
+    FORMAT(folded_device, "folded-device") \
+    FORMAT(stacks, "stacks") \
+    FORMAT(stacks_device, "stacks-device") \
+    FORMAT(speedscope, "speedscope")
+/* clang-format on */
+
+#endif
