@@ -110,7 +110,7 @@ static void copy_option(char *out, size_t size, const char *name)
     snprintf(out, size, "%s", text ? text : "");
 }
 
-void simc_load_options(void)
+static void load_options(void)
 {
     static const char *const stamps[] = {"right", "zero", "reversed", "absurd", NULL};
     static const char *const completions[] = {"normal", "never", "twice", "thread",
@@ -145,6 +145,23 @@ void simc_load_options(void)
     is_loaded = true;
 }
 
+/* A test may ask for something else between two subscriptions. Otherwise the options stay
+ * untouched: a worker reads them. */
+static void load_changed_options(void)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static char *loaded;
+    const char *text = getenv("TAKT_SIM");
+    text = text ? text : "";
+    pthread_mutex_lock(&lock);
+    if (!loaded || strcmp(loaded, text) != 0) {
+        free(loaded);
+        loaded = strdup(text);
+        load_options();
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 static void forget_children(void)
 {
     simc_forget_clock();
@@ -154,7 +171,7 @@ static void first_use(void)
 {
     home = getpid();
     check_names();
-    simc_load_options();
+    load_changed_options();
     pthread_atfork(NULL, NULL, forget_children);
 }
 
@@ -204,7 +221,7 @@ int32_t simc_enter(const char *function)
     if (was_refused && !is_harmless(function))
         simc_count.after_refusal++;
     if (!strncmp(function, "cuptiSubscribe", 14)) {
-        simc_load_options();
+        load_changed_options();
         uint32_t n = ++subscriptions;
         if (simc_option.owner_from && n >= simc_option.owner_from) {
             was_refused = true;

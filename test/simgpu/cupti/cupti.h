@@ -92,7 +92,6 @@ bool simc_has_driver(void);
             return SIM_CUPTI_ERROR_UNKNOWN; \
     } while (0)
 
-void simc_load_options(void);
 int32_t simc_fail(int32_t status); /* remembers it for cuptiGetLastError() */
 
 /* What this thread is in: 0, SIM_DOMAIN_ of a callback, or SIMC_IN_BUFFER. */
