@@ -576,7 +576,7 @@ fuzz-coverage:
 # at the page in a browser, what makes calls fail, since the counters' own would fail too, what links
 # programs without counters, and fuzz targets.
 coverage_tests = $(tests) $(filter-out test/check-% test/cli/test_cli_docs.sh \
-    $(foreach dir,abi compile faults gpu html install viewers,test/$(dir)/%),$(scripts))
+    $(foreach dir,abi compile faults gpu html install newcomer viewers,test/$(dir)/%),$(scripts))
 coverage:
 	@test/support/install-packages.sh check
 	@+$(again) B=$(B)/coverage CFLAGS='-O1 -g --coverage -fprofile-update=atomic' \

@@ -127,8 +127,10 @@ static bool write_table(const table_source *source, const table *from, tkt_file 
     takt_error error;
     tkt_writer out;
     bool is_good = tkt_writer_init(&out, tkt_file_sink(file), 0) == TAKT_OK;
-    if (is_good)
-        is_good = put_table(&out, source, from) & (tkt_writer_fini(&out) == TAKT_OK);
+    if (is_good) {
+        is_good = put_table(&out, source, from);
+        is_good = tkt_writer_fini(&out) == TAKT_OK && is_good;
+    }
     if (is_good)
         return true;
     if (file->error_number) {
