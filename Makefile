@@ -214,7 +214,7 @@ $(B)/obj/src/cli/tables/sqlite.o: $(wildcard src/cli/tables/*.sql)
 # Size counts, too: what runs once a cycle is compiled for size, what runs for every event for speed.
 # CFLAGS that somebody has given are left alone.
 hot := $(filter-out src/record/mapping%,$(wildcard src/record/*.c)) $(patsubst %,src/%.c, \
-    $(addprefix base/,arena array clock hash histogram number strtab text writer) \
+    $(addprefix base/,clock containers histogram text writer) \
     $(addprefix cuda/,callback decode store) \
     $(addprefix trace/,calls devices model_finish model_fold nest order read seal) \
     $(addprefix export/,chrome_event chrome_span chrome_value perfetto_device perfetto_event \

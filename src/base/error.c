@@ -1,10 +1,17 @@
 /* Texts for failures, and structs that grow while programs stay as they are: takt/base.h. */
 #include "base/error.h"
 
-#include "base/line.h"
+#include "base/file.h"
+#include "base/quiet.h"
+#include "base/text.h"
+#include "base/thread.h"
 
+#include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* No option struct of ours is near this size; a larger one is memory that was never initialised. */
 #define LARGEST_OPTIONS ((size_t)64 << 10)
@@ -104,4 +111,143 @@ takt_status tkt_fill(void *out, size_t out_size, const void *own, size_t size)
     memcpy(out, own, common);
     memset((char *)out + common, 0, out_size - common);
     return TAKT_OK;
+}
+
+/* ---- Log lines ---- */
+
+/* Log lines. The hook and its user pointer belong together, so they are copied under a lock, and
+ * the hook runs without it: it may log, set another hook or take the host's locks. A hook that was
+ * replaced may still be running, or about to run, when takt_set_log() returns. */
+
+#define PREFIX      "takt: "
+#define PREFIX_SIZE (sizeof PREFIX - 1)
+
+typedef struct log_hook {
+    takt_log_function function; /* NULL: standard error */
+    void *user;
+} log_hook;
+
+/* The most talkative level that goes to standard error. */
+enum {
+    SAYS_NOT_ASKED,
+    SAYS_NOTHING,
+    SAYS_WARNINGS,
+    SAYS_ALL
+};
+
+static tkt_mutex hook_lock = TKT_MUTEX_INIT;
+static log_hook hook; /* guarded by hook_lock */
+static atomic_int stderr_says;
+
+static int asked_verbosity(void)
+{
+    const char *wish = tkt_environment("TAKT_LOG");
+    if (wish && strcmp(wish, "off") == 0)
+        return SAYS_NOTHING;
+    return wish && strcmp(wish, "info") == 0 ? SAYS_ALL : SAYS_WARNINGS;
+}
+
+/* The environment is read once: getenv() is not safe while another thread of the host calls
+ * setenv(), and the first line usually comes early. Relaxed: it stands for itself. */
+static bool goes_to_stderr(takt_log_level level)
+{
+    int says = atomic_load_explicit(&stderr_says, memory_order_relaxed);
+    if (says == SAYS_NOT_ASKED) {
+        says = asked_verbosity();
+        atomic_store_explicit(&stderr_says, says, memory_order_relaxed);
+    }
+    return says == SAYS_ALL || (says == SAYS_WARNINGS && level != TAKT_LOG_INFO);
+}
+
+/* A forked child has a copy of the lock: the thread that forks holds it meanwhile, so that no other
+ * one does. */
+static void lock_hook(void)
+{
+    tkt_mutex_lock(&hook_lock);
+}
+
+static void unlock_hook(void)
+{
+    tkt_mutex_unlock(&hook_lock);
+}
+
+static void watch_forks(void)
+{
+    tkt_around_fork(lock_hook, unlock_hook, unlock_hook);
+}
+
+/* False in a disabled child that was forked while the lock was held. */
+static bool take_lock(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (tkt_process_is_disabled())
+        return tkt_mutex_try(&hook_lock);
+    pthread_once(&once, watch_forks);
+    tkt_mutex_lock(&hook_lock);
+    return true;
+}
+
+static log_hook current_hook(void)
+{
+    log_hook current = {NULL, NULL};
+    if (take_lock()) {
+        current = hook;
+        tkt_mutex_unlock(&hook_lock);
+    }
+    return current;
+}
+
+/* One write, so that lines of several threads and processes do not mix. */
+static void print(char *text, size_t size)
+{
+    tkt_quiet quiet;
+    text[size] = '\n';
+    tkt_quiet_begin(&quiet);
+    ssize_t put = write(STDERR_FILENO, text, size + 1);
+    tkt_quiet_end(&quiet, put < 0); /* there is nobody left to tell */
+}
+
+void tkt_log(takt_log_level level, const char *format, ...)
+{
+    log_hook to = current_hook();
+    if (!to.function && !goes_to_stderr(level))
+        return;
+    int number = errno; /* the host may be about to look at it */
+    char text[1024] = PREFIX;
+    char *line = text + PREFIX_SIZE;
+    va_list arguments;
+    va_start(arguments, format);
+    size_t size = tkt_line_format(line, sizeof text - PREFIX_SIZE, format, arguments);
+    va_end(arguments);
+    if (to.function)
+        to.function(level, line, to.user);
+    else
+        print(text, PREFIX_SIZE + size);
+    errno = number;
+}
+
+void takt_set_log(takt_log_function function, void *user)
+{
+    if (!take_lock())
+        return;
+    hook = (log_hook){function, user};
+    tkt_mutex_unlock(&hook_lock);
+}
+
+/* ---- One line ---- */
+
+/* Messages carry file names, keys and kernel names, that is, anything. */
+
+/* More than any caller's room, so that what vsnprintf cuts in the middle of a character is cut once
+ * more, between characters. */
+#define LONGEST_LINE 1280
+
+size_t tkt_line_format(char *out, size_t capacity, const char *format, va_list arguments)
+{
+    char raw[LONGEST_LINE];
+    int length = vsnprintf(raw, sizeof raw, format, arguments);
+    size_t size = length < 0 ? 0 : (size_t)length;
+    if (size >= sizeof raw)
+        size = sizeof raw - 1;
+    return tkt_printable(out, capacity, raw, size);
 }

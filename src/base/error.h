@@ -5,6 +5,9 @@
 
 #include <takt/base.h>
 
+#include <stdarg.h>
+#include <stddef.h>
+
 #define TKT_PRINTF(text, arguments) __attribute__((format(printf, text, arguments)))
 
 /* Fills *error, which may be NULL, and returns `status`. The message is cut to fit, at a character,
@@ -31,5 +34,14 @@ takt_status tkt_options_read(void *into, size_t size, const void *from, const ch
 /* Copies our struct of `size` bytes to a caller's of `out_size`: as much as fits, and zeros behind
  * it. Returns TAKT_OK. */
 takt_status tkt_fill(void *out, size_t out_size, const void *own, size_t size);
+
+/* ---- One line ---- */
+
+/* One line of text from a format and foreign strings. */
+
+/* Formats into `out` of `capacity` bytes, cut at a character, with control characters and bytes
+ * that are no UTF-8 made harmless. Returns the length. */
+size_t tkt_line_format(char *out, size_t capacity, const char *format, va_list arguments)
+    __attribute__((format(printf, 3, 0)));
 
 #endif

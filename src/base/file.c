@@ -9,7 +9,7 @@
 #include "base/file.h"
 
 #include "base/alloc.h"
-#include "base/array.h"
+#include "base/containers.h"
 #include "base/error.h"
 #include "base/quiet.h"
 

@@ -1,11 +1,17 @@
 /* Facts about the process and its surroundings. */
 #include "base/file.h"
+#include "base/instances.h"
 
+#include <elf.h>
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -96,4 +102,158 @@ uint32_t tkt_terminal_width(int fd)
         return 0;
     /* Serial lines and fresh pseudo-terminals do not know their size. */
     return window.ws_col ? window.ws_col : WIDTH_OF_SILENT_TERMINALS;
+}
+
+/* ---- Ranks ---- */
+
+/* Which of several processes this one is, as MPI's launchers, Slurm and torchrun tell the processes
+ * that they start. Asked of the environment: Takt is not linked with any of them, and a program may
+ * be profiled before it calls MPI_Init(). */
+
+typedef struct launcher {
+    const char *rank;
+    const char *size;
+} launcher;
+
+/* The first that is complete counts. Launchers that others start stand first: mpirun may run in a
+ * job of Slurm's, and torchrun under either. */
+static const launcher launchers[] = {
+    {"RANK", "WORLD_SIZE"},                           /* torchrun */
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, /* Open MPI */
+    {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},   /* MVAPICH2 */
+    {"PMI_RANK", "PMI_SIZE"},                         /* MPICH, Intel MPI, Cray MPICH */
+    {"PMIX_RANK", "PMIX_SIZE"},                       /* prun, which has no variable for the size */
+    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
+    {"SLURM_PROCID", "SLURM_NTASKS"},
+};
+
+#define LAUNCHER_COUNT (sizeof launchers / sizeof *launchers)
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static uint32_t the_rank, the_size;
+
+/* A decimal number and nothing else; false otherwise. */
+static bool read_number(const char *name, uint32_t *out)
+{
+    const char *text = tkt_environment(name);
+    char *end;
+    if (!text || *text < '0' || *text > '9')
+        return false;
+    unsigned long long number = strtoull(text, &end, 10);
+    *out = (uint32_t)number;
+    return *end == '\0' && number < UINT32_MAX;
+}
+
+static bool read_launcher(const launcher *from, bool needs_size)
+{
+    uint32_t rank, size = 0;
+    if (!read_number(from->rank, &rank))
+        return false;
+    bool has_size = read_number(from->size, &size) && rank < size;
+    if (needs_size && !has_size)
+        return false;
+    the_rank = rank;
+    the_size = has_size ? size : 0;
+    return true;
+}
+
+static void ask(void)
+{
+    bool is_found = false;
+    for (size_t i = 0; i < LAUNCHER_COUNT && !is_found; i++)
+        is_found = read_launcher(&launchers[i], true);
+    for (size_t i = 0; i < LAUNCHER_COUNT && !is_found; i++)
+        is_found = read_launcher(&launchers[i], false);
+}
+
+void tkt_rank(uint32_t *rank, uint32_t *size)
+{
+    pthread_once(&once, ask);
+    *rank = the_rank;
+    *size = the_size;
+}
+
+void tkt_rank_text(char text[TKT_RANK_BYTES], uint32_t rank, uint32_t size)
+{
+    text[0] = '\0';
+    if (size > 1 || rank > 0)
+        snprintf(text, TKT_RANK_BYTES, ".rank%u", rank);
+}
+
+/* ---- Other copies of Takt ---- */
+
+/* A program and a plugin that are both linked with the static library have two copies of Takt that
+ * know nothing of each other: a profiler of one records no scope of the other. Symbols cannot tell,
+ * since static copies export none. So each copy has an ELF note, which the loader maps, and the
+ * notes of all loaded files are read here. Where symbols of one copy are exported, the dynamic
+ * linker lets the others use them: these work with one state, to which all their notes point. */
+
+enum {
+    MOST = 16
+};
+
+typedef struct search {
+    const char **names;
+    size_t size;
+    size_t count;
+    const void *states[MOST]; /* of those counted */
+} search;
+
+static size_t padded(size_t size, size_t align)
+{
+    return (size + align - 1) & ~(align - 1);
+}
+
+/* Takt's note among those in `bytes`, or NULL. */
+static const tkt_note *find_note(const char *bytes, size_t size, size_t align)
+{
+    const tkt_note ours = {sizeof ours.name, sizeof ours.offset, 1, "Takt", 0};
+    for (size_t at = 0; at + sizeof ours <= size;) {
+        uint32_t sizes[2]; /* notes of others may be aligned to four bytes */
+        memcpy(sizes, bytes + at, sizeof sizes);
+        if (memcmp(bytes + at, &ours, offsetof(tkt_note, offset)) == 0)
+            return (const void *)(bytes + at);
+        at += padded(padded(offsetof(tkt_note, name) + sizes[0], align) + sizes[1], align);
+    }
+    return NULL;
+}
+
+static const void *state_of(const tkt_note *note)
+{
+    return *(const void *const *)((const char *)&note->offset + note->offset);
+}
+
+/* Copies that share their state are one. */
+static bool is_counted(const search *s, const tkt_note *note)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->states[i] == state_of(note))
+            return true;
+    return false;
+}
+
+static int look(struct dl_phdr_info *file, size_t size, void *user)
+{
+    search *s = user;
+    (void)size;
+    for (size_t i = 0; i < file->dlpi_phnum && s->count < MOST; i++) {
+        const ElfW(Phdr) *part = &file->dlpi_phdr[i];
+        if (part->p_type != PT_NOTE)
+            continue;
+        const tkt_note *note = find_note((const char *)(file->dlpi_addr + part->p_vaddr),
+                                         part->p_memsz, part->p_align < 8 ? 4 : 8);
+        if (!note || is_counted(s, note))
+            continue;
+        if (s->count < s->size)
+            s->names[s->count] = file->dlpi_name ? file->dlpi_name : "";
+        s->states[s->count++] = state_of(note);
+    }
+    return 0;
+}
+
+size_t tkt_instances(const char **names, size_t size)
+{
+    search s = {.names = names, .size = size};
+    dl_iterate_phdr(look, &s);
+    return s.count;
 }

@@ -4,7 +4,7 @@
 
 #include "config/schema.h"
 
-#include "base/arena.h"
+#include "base/containers.h"
 
 #include <takt/profiler.h>
 

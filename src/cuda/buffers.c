@@ -6,7 +6,7 @@
  * or never was ours, changes nothing. */
 #include "cuda/buffers.h"
 
-#include "base/hash.h"
+#include "base/containers.h"
 #include "base/thread.h"
 #include "cuda/collector.h"
 

@@ -8,7 +8,7 @@
 #ifndef TKT_CUDA_CLOCK_H
 #define TKT_CUDA_CLOCK_H
 
-#include "base/array.h"
+#include "base/containers.h"
 #include "base/clock.h"
 
 #include <takt/base.h>

@@ -12,7 +12,7 @@
  * the shape at the moment at which it stores the activity. */
 #include "cuda/event.h"
 
-#include "base/hash.h"
+#include "base/containers.h"
 #include "base/thread.h"
 #include "cuda/callback.h"
 #include "cuda/store.h"

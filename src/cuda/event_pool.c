@@ -2,7 +2,7 @@
  * The lock is never held across a call into the driver. */
 #include "cuda/event.h"
 
-#include "base/array.h"
+#include "base/containers.h"
 #include "base/thread.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
  * a library's vanishes from the tables of those who ask for their own. */
 #include "cuda/names.h"
 
-#include "base/array.h"
+#include "base/containers.h"
 #include "base/thread.h"
 #include "cuda/shape.h"
 

@@ -3,9 +3,7 @@
 #ifndef TKT_CUDA_STORE_H
 #define TKT_CUDA_STORE_H
 
-#include "base/array.h"
-#include "base/hash.h"
-#include "base/strtab.h"
+#include "base/containers.h"
 #include "base/thread.h"
 #include "cuda/clock.h"
 #include "cuda/device.h"

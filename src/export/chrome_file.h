@@ -12,7 +12,7 @@
 #ifndef TKT_EXPORT_CHROME_FILE_H
 #define TKT_EXPORT_CHROME_FILE_H
 
-#include "base/arena.h"
+#include "base/containers.h"
 #include "base/text.h"
 #include "export/chrome.h"
 #include "export/lanes.h"

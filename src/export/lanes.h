@@ -4,7 +4,7 @@
 #ifndef TKT_EXPORT_LANES_H
 #define TKT_EXPORT_LANES_H
 
-#include "base/array.h"
+#include "base/containers.h"
 
 #include <stdint.h>
 

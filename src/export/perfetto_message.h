@@ -3,7 +3,7 @@
 #ifndef TKT_EXPORT_PERFETTO_MESSAGE_H
 #define TKT_EXPORT_PERFETTO_MESSAGE_H
 
-#include "base/array.h"
+#include "base/containers.h"
 
 #include <stdint.h>
 

@@ -3,7 +3,7 @@
  * since that one runs before CUDA is taken down. */
 #include "profiler/at_exit.h"
 
-#include "base/array.h"
+#include "base/containers.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/thread.h"

@@ -2,7 +2,7 @@
 #ifndef TKT_PROFILER_OPTIONS_H
 #define TKT_PROFILER_OPTIONS_H
 
-#include "base/arena.h"
+#include "base/containers.h"
 
 #include <takt/profiler.h>
 

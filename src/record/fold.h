@@ -6,9 +6,7 @@
 #ifndef TKT_RECORD_FOLD_H
 #define TKT_RECORD_FOLD_H
 
-#include "base/arena.h"
-#include "base/array.h"
-#include "base/hash.h"
+#include "base/containers.h"
 #include "base/histogram.h"
 
 #include <takt/base.h>

@@ -15,7 +15,7 @@
 #ifndef TKT_RECORD_LOG_H
 #define TKT_RECORD_LOG_H
 
-#include "base/array.h"
+#include "base/containers.h"
 #include "base/thread.h"
 #include "record/fold.h"
 #include "record/pool.h"

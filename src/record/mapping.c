@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/shared.h"
 
 #include <stddef.h>
 #include <stdio.h>

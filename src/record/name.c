@@ -1,7 +1,7 @@
 #include "record/name.h"
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/containers.h"
 #include "record/site.h"
 
 /* What tells most texts apart at once: both ends, and the size. */

@@ -3,8 +3,7 @@
 #include "record/site.h"
 
 #include "base/alloc.h"
-#include "base/arena.h"
-#include "base/hash.h"
+#include "base/containers.h"
 #include "base/instances.h"
 #include "record/control.h"
 #include "record/log.h"

@@ -5,7 +5,7 @@
  * lock; only what is new to the process is copied. */
 #include "record/stack.h"
 
-#include "base/arena.h"
+#include "base/containers.h"
 #include "base/dynlib.h"
 #include "base/unwind.h"
 #include "record/control.h"

@@ -4,7 +4,7 @@
 #include "record/task.h"
 
 #include "base/clock.h"
-#include "base/hash.h"
+#include "base/containers.h"
 #include "base/thread.h"
 #include "record/control.h"
 #include "record/log.h"

@@ -3,7 +3,7 @@
 #include "report/apart.h"
 
 #include "base/alloc.h"
-#include "base/hash.h"
+#include "base/containers.h"
 
 #include <string.h>
 

@@ -3,8 +3,7 @@
 #ifndef TKT_REPORT_TABLE_H
 #define TKT_REPORT_TABLE_H
 
-#include "base/arena.h"
-#include "base/array.h"
+#include "base/containers.h"
 #include "report/value.h"
 
 #include <takt/report.h>

@@ -3,7 +3,7 @@
  * buffers; how many there are is learned from the other launches of the same graph. */
 #include "trace/arrivals.h"
 
-#include "base/hash.h"
+#include "base/containers.h"
 
 uint32_t tkt_call_of_stored(const tkt_call_index *index, const takt_trace *trace,
                             const tkt_store *store, const tkt_stored_activity *activity)

@@ -3,7 +3,7 @@
 #ifndef TKT_TRACE_ASYNC_H
 #define TKT_TRACE_ASYNC_H
 
-#include "base/hash.h"
+#include "base/containers.h"
 
 #include <takt/scope.h>
 

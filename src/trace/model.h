@@ -9,8 +9,7 @@
 #ifndef TKT_TRACE_MODEL_H
 #define TKT_TRACE_MODEL_H
 
-#include "base/array.h"
-#include "base/strtab.h"
+#include "base/containers.h"
 #include "base/thread.h"
 #include "cuda/device.h"
 #include "cuda/shape.h"

@@ -2,7 +2,7 @@
  * are, until one is left. */
 #include "trace/order.h"
 
-#include "base/array.h"
+#include "base/containers.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef TKT_TRACE_RECOVERY_H
 #define TKT_TRACE_RECOVERY_H
 
-#include "base/arena.h"
+#include "base/containers.h"
 #include "cuda/store.h"
 #include "record/mapping.h"
 

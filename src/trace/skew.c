@@ -15,7 +15,7 @@
  * its wait shows by itself. */
 #include "trace/skew.h"
 
-#include "base/hash.h"
+#include "base/containers.h"
 #include "trace/order.h"
 
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #include "bench.h"
 
-#include "base/hash.h"
+#include "base/containers.h"
 
 #include <assert.h>
 

@@ -3,7 +3,7 @@
 #ifndef TEST_MEMORY_SINK_H
 #define TEST_MEMORY_SINK_H
 
-#include "base/array.h"
+#include "base/containers.h"
 
 #include <takt/base.h>
 

@@ -1,5 +1,5 @@
 /* Memory that is freed all at once. */
-#include "base/arena.h"
+#include "base/containers.h"
 
 #include "base/alloc.h"
 

@@ -1,5 +1,5 @@
 /* Growable arrays. */
-#include "base/array.h"
+#include "base/containers.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

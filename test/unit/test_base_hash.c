@@ -1,5 +1,5 @@
 /* The map against a plain array as its model. */
-#include "base/hash.h"
+#include "base/containers.h"
 
 #include "base/alloc.h"
 

@@ -1,5 +1,5 @@
 /* Interned strings. */
-#include "base/strtab.h"
+#include "base/containers.h"
 
 #include <stdio.h>
 #include <string.h>

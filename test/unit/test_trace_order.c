@@ -2,7 +2,7 @@
 #include "trace/order.h"
 
 #include "base/alloc.h"
-#include "base/array.h"
+#include "base/containers.h"
 
 #include <stdlib.h>
 #include <string.h>

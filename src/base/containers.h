@@ -1,0 +1,133 @@
+/* What the library keeps things in: arenas, growable arrays, a hash map, interned strings. */
+#ifndef TKT_BASE_CONTAINERS_H
+#define TKT_BASE_CONTAINERS_H
+
+#include "base/alloc.h"
+
+#include <takt/base.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- Arenas ---- */
+
+/* Memory that is freed all at once. Blocks never move. */
+
+typedef struct tkt_arena {
+    struct tkt_arena_block *blocks;
+    size_t                  block_bytes; /* of the next block; 0: 16 KiB */
+    size_t                  total_bytes; /* handed out */
+} tkt_arena; /* starts as {0} */
+
+/* `size` bytes aligned to 16, or NULL. */
+void *tkt_arena_alloc(tkt_arena *arena, size_t size);
+
+/* A copy with a NUL behind it. */
+char *tkt_arena_copy(tkt_arena *arena, const char *bytes, size_t size);
+
+void tkt_arena_fini(tkt_arena *arena);
+
+/* ---- Arrays ---- */
+
+/* A growable array of one type:
+ *
+ *     struct { TKT_ARRAY(tkt_step); } steps = {0};     or    TKT_ARRAY_OF(tkt_step) steps = {0};
+ *     tkt_step *step = TKT_ARRAY_ADD(&steps);            NULL when there is no memory
+ *     for (size_t i = 0; i < steps.count; i++) use(&steps.items[i]);
+ *     TKT_ARRAY_FREE(&steps);
+ *
+ * Items move when it grows. */
+
+#define TKT_ARRAY(type)                                                                            \
+    type  *items;                                                                                  \
+    size_t count;                                                                                  \
+    size_t capacity
+#define TKT_ARRAY_OF(type)                                                                         \
+    struct {                                                                                       \
+        TKT_ARRAY(type);                                                                           \
+    }
+
+/* Makes room for `count` items in all; grows by half at least. `items` points to the pointer. */
+bool tkt_array_reserve(void *items, size_t *capacity, size_t count, size_t item_size);
+
+#define TKT_ARRAY_RESERVE(array, count)                                                            \
+    tkt_array_reserve(&(array)->items, &(array)->capacity, (count), sizeof *(array)->items)
+
+/* A new item at the end, uninitialised. */
+#define TKT_ARRAY_ADD(array)                                                                       \
+    (((array)->count < (array)->capacity || TKT_ARRAY_RESERVE(array, (array)->count + 1))          \
+         ? &(array)->items[(array)->count++]                                                       \
+         : NULL)
+
+#define TKT_ARRAY_FREE(array)                                                                      \
+    (tkt_free((array)->items), (array)->items = NULL, (array)->count = (array)->capacity = 0)
+
+/* ---- Hashes and maps ---- */
+
+/* Hashing, and a map from 64-bit keys to 64-bit values (open addressing, linear probing). */
+
+uint64_t tkt_hash_bytes(const void *data, size_t size);
+
+/* A good mix of one word (the finaliser of MurmurHash3). */
+static inline uint64_t tkt_hash_u64(uint64_t key)
+{
+    key ^= key >> 33;
+    key *= UINT64_C(0xff51afd7ed558ccd);
+    key ^= key >> 33;
+    key *= UINT64_C(0xc4ceb9fe1a85ec53);
+    return key ^ key >> 33;
+}
+
+typedef struct tkt_map {
+    struct tkt_map_slot *slots;
+    size_t               count;
+    size_t               capacity; /* a power of two, or 0 */
+} tkt_map; /* starts as {0} */
+
+/* The place of the value for `key`, made with value 0 if it is new; NULL when there is no memory.
+ * Valid until the next call that adds or removes. */
+uint64_t *tkt_map_put(tkt_map *map, uint64_t key);
+
+/* The place of its value, or NULL. */
+uint64_t *tkt_map_get(const tkt_map *map, uint64_t key);
+
+/* Whether it was there. */
+bool tkt_map_remove(tkt_map *map, uint64_t key);
+
+void tkt_map_fini(tkt_map *map);
+
+/* ---- Interned strings ---- */
+
+/* Interned strings: equal bytes get equal ids, and pointers stay valid until fini. Id 0 is "".
+ * Not locked: one thread at a time. */
+
+typedef struct tkt_string {
+    const char *bytes; /* NUL-terminated; may contain NUL before its end */
+    size_t      size;
+} tkt_string;
+
+typedef struct tkt_strtab {
+    tkt_arena bytes;
+    TKT_ARRAY(tkt_string);
+    uint64_t *slots; /* upper half of the hash << 32 | id + 1; open addressing */
+    size_t    slot_count;
+} tkt_strtab;
+
+#define TKT_STRTAB_FULL UINT32_MAX
+
+takt_status tkt_strtab_init(tkt_strtab *strings);
+void tkt_strtab_fini(tkt_strtab *strings); /* also of a zeroed one */
+
+/* The id of these bytes, or TKT_STRTAB_FULL when there is no memory. */
+uint32_t tkt_strtab_intern(tkt_strtab *strings, const char *bytes, size_t size);
+
+/* The same for a C string; NULL reads as "(null)". */
+uint32_t tkt_strtab_intern_text(tkt_strtab *strings, const char *text);
+
+static inline const char *tkt_strtab_text(const tkt_strtab *strings, uint32_t id)
+{
+    return strings->items[id].bytes;
+}
+
+#endif
