@@ -134,7 +134,7 @@ objects = $(addprefix $(B)/obj/,$(addsuffix .o,$(basename $(1))))
 cli_objects  := $(call objects,$(wildcard src/cli/*.c src/cli/*/*.c))
 lib_objects  := $(call objects,$(filter-out src/cli/%,$(wildcard src/*/*.c)))
 # What of the library only the command needs; programs that link the archive do not get it either.
-command_only := $(call objects,$(addprefix src/,config/json.c config/markdown.c trace/resolve.c))
+command_only := $(call objects,$(addprefix src/,config/page.c trace/resolve.c))
 help_objects := $(call objects,$(wildcard test/support/lib_*.c))
 
 static  := $(LIB)/libtakt.a
@@ -216,9 +216,8 @@ $(B)/obj/src/cli/tables/sqlite.o: $(wildcard src/cli/tables/*.sql)
 hot := $(filter-out src/record/mapping%,$(wildcard src/record/*.c)) $(patsubst %,src/%.c, \
     $(addprefix base/,clock containers histogram text writer) \
     $(addprefix cuda/,callback decode store) \
-    $(addprefix trace/,calls devices model_finish model_fold nest order read seal) \
-    $(addprefix export/,chrome_event chrome_span chrome_value perfetto_device perfetto_event \
-        perfetto_message))
+    $(addprefix trace/,calls devices model_finish nest order read seal) \
+    $(addprefix export/,chrome_event chrome_span perfetto_device perfetto_event))
 ifeq ($(origin CFLAGS)$(SAN),file)
   $(filter-out $(call objects,$(hot)),$(lib_objects)): private CFLAGS += -Os
 endif

@@ -1,11 +1,14 @@
 /* Options and operands, in any order: --name, --name=value, --name value, -n, -nvalue, -n value.
  * getopt_long would do the same, but prints texts of its own, accepts abbreviations (which break
  * scripts when an option is added) and knows no table from which a help text can be made. */
+#include "base/text.h"
 #include "cli/cli.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 enum {
     HELP_WIDTH = 80
@@ -189,4 +192,190 @@ void cli_print_help(const cli_syntax *syntax)
     for (size_t i = 0; i < syntax->option_count; i++)
         print_option(&syntax->options[i]);
     print_option(&help);
+}
+
+/* ---- Mistyped words ---- */
+
+/* Which known name a mistyped word was meant to be: the one with the fewest letters inserted, left
+ * out and replaced (Levenshtein's distance), if they are few. */
+
+void cli_nearest_try(cli_nearest *nearest, const char *candidate)
+{
+    size_t length = strlen(nearest->word);
+    /* Swapped letters are two edits. And a word cut short, such as "perf", counts as one. */
+    size_t limit = length < 3 ? 1 : length / 3 + 1;
+    size_t distance = tkt_edit_distance(nearest->word, candidate, limit);
+    if (length >= 2 && strncmp(nearest->word, candidate, length) == 0)
+        distance = 1;
+    if (distance > limit || (nearest->best && distance >= nearest->distance))
+        return;
+    nearest->best = candidate;
+    nearest->distance = distance;
+}
+
+/* ---- Things with names ---- */
+
+/* Verbs that make things with names - reports, formats - of files. The library says which names
+ * there are; each becomes an option, before the verb's own. */
+
+void cli_choice_offer(cli_choice *choice, const char *(*name_at)(size_t),
+                      const char *(*description_at)(size_t), const cli_option *own,
+                      size_t own_count)
+{
+    const char *name;
+    size_t count = 0;
+
+    for (; count < CLI_MOST_NAMES && (name = name_at(count)); count++)
+        choice->options[count] = (cli_option){0, name, NULL, description_at(count)};
+    choice->name_count = count;
+    memcpy(choice->options + count, own, own_count * sizeof *own);
+    choice->syntax.options = choice->options;
+    choice->syntax.option_count = count + own_count;
+}
+
+void cli_choice_want(cli_choice *choice, const char *name)
+{
+    for (size_t i = 0; i < choice->wanted_count; i++)
+        if (strcmp(choice->wanted[i], name) == 0)
+            return;
+    choice->wanted[choice->wanted_count++] = name;
+}
+
+int cli_choice_parse(cli_choice *choice, int argc, char **argv, cli_take_option *take, void *user)
+{
+    cli_args args = cli_args_of(&choice->syntax, argc, argv);
+    const char *value = NULL;
+    int item, names = (int)choice->name_count;
+
+    choice->files = calloc((size_t)argc, sizeof *choice->files);
+    if (!choice->files)
+        return cli_error("%s", takt_status_text(TAKT_NO_MEMORY));
+    while ((item = cli_args_next(&args, &value)) != CLI_NO_ITEM) {
+        int status = CLI_OK;
+        if (item == CLI_HELP)
+            return CLI_OK;
+        if (item == CLI_ERROR)
+            return CLI_USAGE;
+        if (item == CLI_OPERAND)
+            choice->files[choice->file_count++] = argv[args.next - 1];
+        else if (item < names)
+            cli_choice_want(choice, choice->options[item].name);
+        else
+            status = take(user, item - names, value);
+        if (status != CLI_OK)
+            return status;
+    }
+    if (choice->file_count == 0)
+        return cli_usage_error(&choice->syntax, "which file? name one or more traces");
+    return CLI_NO_ITEM;
+}
+
+/* ---- Options of tables ---- */
+
+/* Options of tables: format, order, size, colour. */
+
+enum {
+    WIDEST = 10000,
+    SILENT_TERMINAL = 80,
+    USUAL_WIDTH = 160
+};
+
+const cli_option cli_show_options[CLI_SHOW_COUNT] = {
+    [CLI_SHOW_JSON] = {0, "json", NULL, "as JSON; several tables become one array"},
+    [CLI_SHOW_CSV] = {0, "csv", NULL, "as comma-separated values"},
+    [CLI_SHOW_MARKDOWN] = {0, "markdown", NULL, "as Markdown"},
+    [CLI_SHOW_SORT] = {0, "sort", "COLUMN", "sorts by a column, named as --json names it"},
+    [CLI_SHOW_ROWS] = {0, "rows", "N", "at most N rows; \"all\" for all of them"},
+    [CLI_SHOW_WIDTH] = {0, "width", "N", "columns of text; else the terminal's, or 160"},
+    [CLI_SHOW_FULL_NAMES] = {0, "full-names", NULL, "does not shorten names"},
+    [CLI_SHOW_COLOR] = {0, "color", "WHEN", "auto, always or never; auto heeds NO_COLOR"},
+};
+
+static int bad_value(const cli_syntax *syntax, int option, const char *value)
+{
+    static const char *const expected[CLI_SHOW_COUNT] = {
+        [CLI_SHOW_SORT] = "the name of a column",
+        [CLI_SHOW_ROWS] = "a number from 1 on, or all",
+        [CLI_SHOW_WIDTH] = "a number of columns, from 1 to 10000",
+        [CLI_SHOW_COLOR] = "auto, always or never",
+    };
+    return cli_usage_error(syntax, "--%s \"%s\": expected %s", cli_show_options[option].name, value,
+                           expected[option]);
+}
+
+static bool parse_color(const char *text, cli_color *out)
+{
+    static const char *const names[] = {"auto", "always", "never"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(text, names[i]) == 0) {
+            *out = (cli_color)i;
+            return true;
+        }
+    return false;
+}
+
+static bool take_value(cli_show *show, int option, const char *value)
+{
+    long number = -1;
+
+    switch (option) {
+    case CLI_SHOW_SORT:
+        show->options.sort = value;
+        return value[0] != '\0';
+    case CLI_SHOW_ROWS:
+        if (strcmp(value, "all") != 0 && !cli_parse_count(value, INT32_MAX, &number))
+            return false;
+        show->options.rows = number;
+        return true;
+    case CLI_SHOW_WIDTH:
+        if (!cli_parse_count(value, WIDEST, &number))
+            return false;
+        show->options.width = (uint32_t)number;
+        return true;
+    case CLI_SHOW_COLOR:
+        return parse_color(value, &show->color);
+    default:
+        return true;
+    }
+}
+
+int cli_show_take(cli_show *show, const cli_syntax *syntax, int option, const char *value)
+{
+    switch (option) {
+    case CLI_SHOW_JSON:
+        show->options.format = TAKT_FORMAT_JSON;
+        return CLI_OK;
+    case CLI_SHOW_CSV:
+        show->options.format = TAKT_FORMAT_CSV;
+        return CLI_OK;
+    case CLI_SHOW_MARKDOWN:
+        show->options.format = TAKT_FORMAT_MARKDOWN;
+        return CLI_OK;
+    case CLI_SHOW_FULL_NAMES:
+        show->options.full_names = true;
+        return CLI_OK;
+    default:
+        return take_value(show, option, value) ? CLI_OK : bad_value(syntax, option, value);
+    }
+}
+
+/* Serial lines and fresh pseudo-terminals do not know their size. */
+static uint32_t terminal_width(void)
+{
+    struct winsize window;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0)
+        return USUAL_WIDTH;
+    return window.ws_col ? window.ws_col : SILENT_TERMINAL;
+}
+
+void cli_show_settle(cli_show *show)
+{
+    const char *terminal = getenv("TERM");
+    bool is_plain = cli_variable("NO_COLOR") || (terminal && strcmp(terminal, "dumb") == 0);
+
+    if (show->options.width == 0)
+        show->options.width = terminal_width();
+    show->options.width_key = "--width ";
+    show->options.color = show->color == CLI_COLOR_ALWAYS ||
+                          (show->color == CLI_COLOR_AUTO && isatty(STDOUT_FILENO) && !is_plain);
 }

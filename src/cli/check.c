@@ -2,6 +2,7 @@
  * closed: what cannot be compared does not pass. */
 #include "cli/check.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,10 +1,11 @@
 /* What the verbs of the command `takt` share. The command knows traces through include/takt alone, so
  * that whatever it can do, any program can. Of the library's inside it uses the layer base. */
-#ifndef TAKT_CLI_H
-#define TAKT_CLI_H
+#ifndef TAKT_CLI_CLI_H
+#define TAKT_CLI_CLI_H
 
 #include "base/file.h"
 
+#include <takt/report.h>
 #include <takt/trace.h>
 
 #include <stdio.h>
@@ -97,7 +98,7 @@ int cli_usage_error(const cli_syntax *syntax, const char *format, ...)
 /* Whether `text` is a whole number from 1 to `most`, which is put in *out. */
 bool cli_parse_count(const char *text, long most, long *out);
 
-/* ---- Things with names, made of files (choice.c) ---- */
+/* ---- Things with names, made of files (args.c) ---- */
 
 enum {
     CLI_MOST_NAMES = 32,
@@ -129,7 +130,7 @@ void cli_choice_want(cli_choice *choice, const char *name);
 /* Returns CLI_NO_ITEM when all is read and there is a file, otherwise the exit status. */
 int cli_choice_parse(cli_choice *choice, int argc, char **argv, cli_take_option *take, void *user);
 
-/* ---- Names (suggest.c) ---- */
+/* ---- Names (args.c) ---- */
 
 /* Looks for the name that `word` was probably meant to be: feed every candidate, then read. */
 typedef struct cli_nearest {
@@ -172,7 +173,7 @@ const char *cli_count_text(char *out, size_t size, uint64_t count);
 const char *cli_bytes_text(char *out, size_t size, uint64_t bytes);
 const char *cli_time_text(char *out, size_t size, double ns);
 
-/* ---- Files that are written (path.c) ---- */
+/* ---- Files that are written (output.c) ---- */
 
 bool cli_is_folder(const char *path);
 bool cli_is_same_file(const char *a, const char *b);
@@ -200,12 +201,12 @@ int cli_file_close(tkt_file *file, takt_status status);
 /* "wrote run.html (1.20 MiB)" */
 void cli_tell_written(const char *path);
 
-/* ---- The environment (environment.c) ---- */
+/* ---- The environment (output.c) ---- */
 
 /* A variable; NULL also where it is empty, as the library takes it. */
 const char *cli_variable(const char *name);
 
-/* ---- Work that may take long (progress.c) ---- */
+/* ---- Work that may take long (output.c) ---- */
 
 /* From here on a line such as "reading FILE" with the seconds gone by stands on the terminal, if
  * standard error is one and a second has passed. `what` and `name` must live until the end. */
@@ -215,5 +216,40 @@ void cli_progress_end(cli_progress *progress);
 
 /* Opens a trace file, with progress; failures are told. NULL then. The caller releases it. */
 takt_trace *cli_open_trace(const char *path);
+
+/* ---- Options of tables ---- */
+
+/* How the verbs that print tables are asked to print them: the same options everywhere. */
+
+typedef enum cli_show_option {
+    CLI_SHOW_JSON,
+    CLI_SHOW_CSV,
+    CLI_SHOW_MARKDOWN,
+    CLI_SHOW_SORT,
+    CLI_SHOW_ROWS,
+    CLI_SHOW_WIDTH,
+    CLI_SHOW_FULL_NAMES,
+    CLI_SHOW_COLOR,
+    CLI_SHOW_COUNT
+} cli_show_option;
+
+extern const cli_option cli_show_options[CLI_SHOW_COUNT];
+
+typedef enum cli_color {
+    CLI_COLOR_AUTO,
+    CLI_COLOR_ALWAYS,
+    CLI_COLOR_NEVER
+} cli_color;
+
+typedef struct cli_show {
+    takt_report_options options;
+    cli_color           color;
+} cli_show;
+
+/* Takes one of the options. Anything but CLI_OK ends the verb. */
+int cli_show_take(cli_show *show, const cli_syntax *syntax, int option, const char *value);
+
+/* Everything is taken: decides about colour and width. */
+void cli_show_settle(cli_show *show);
 
 #endif

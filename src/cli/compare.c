@@ -2,6 +2,13 @@
  * in memory; the durations of their calls stay, or what is known of each run. */
 #include "cli/compare.h"
 
+#include "report/value.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,4 +120,332 @@ void cli_comparison_free(cli_comparison *comparison)
     cli_side_free(&comparison->sides[CLI_A]);
     cli_side_free(&comparison->sides[CLI_B]);
     cli_rows_free(&comparison->rows);
+}
+
+/* ---- Sides ---- */
+
+/* What the traces of a side are. */
+
+/* A list in one line, such as "cuda:0 NVIDIA H200, cuda:1 NVIDIA H200". */
+typedef struct line {
+    char text[1024];
+    size_t used;
+} line;
+
+__attribute__((format(printf, 2, 3))) static void add(line *l, const char *format, ...)
+{
+    va_list list;
+    size_t left = sizeof l->text - l->used;
+    int length;
+
+    va_start(list, format);
+    length = vsnprintf(l->text + l->used, left, format, list);
+    va_end(list);
+    l->used += length > 0 && (size_t)length < left ? (size_t)length : left - 1;
+}
+
+static char *devices_of(const takt_trace *trace)
+{
+    line l = {.used = 0};
+    takt_device_info device;
+
+    for (size_t i = 0; takt_trace_device(trace, i, &device) == TAKT_OK; i++)
+        add(&l, "%s%s %s", i ? ", " : "", device.device, device.name);
+    return strdup(l.used ? l.text : "none");
+}
+
+/* Takes `now`, which may be NULL, unless there is an earlier run's already. */
+static bool take_text(cli_side *side, char **text, char *now, cli_fact_kind fact)
+{
+    if (!now)
+        return false;
+    if (!*text) {
+        *text = now;
+        return true;
+    }
+    if (strcmp(*text, now) != 0)
+        side->varies |= 1u << fact;
+    free(now);
+    return true;
+}
+
+static void take_facts(cli_side *side, const takt_trace *trace)
+{
+    const takt_facts *facts = takt_trace_facts(trace);
+    takt_facts *all = &side->facts;
+
+    if (side->runs > 0) {
+        side->varies |= (unsigned)(all->has_spans != facts->has_spans) << CLI_FACT_MODE;
+        side->varies |= (unsigned)(all->is_partial != facts->is_partial) << CLI_FACT_PARTIAL;
+    }
+    all->has_spans = facts->has_spans && (side->runs == 0 || all->has_spans);
+    all->is_partial |= facts->is_partial;
+    if (facts->ending != TAKT_ENDING_WHOLE)
+        all->ending = facts->ending;
+    all->step_count += facts->step_count;
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
+        side->lost[i] += takt_trace_loss(trace, (takt_loss)i);
+    side->wall_ns += (double)(facts->end_ns - facts->begin_ns);
+}
+
+/* Of all runs until now. */
+static bool tell_losses(cli_side *side)
+{
+    line l = {.used = 0};
+
+    side->losses_in_all = 0;
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
+        uint64_t count = side->lost[i];
+        if (count == 0)
+            continue;
+        add(&l, "%s%llu %s", l.used ? ", " : "", (unsigned long long)count,
+            takt_loss_name((takt_loss)i));
+        side->losses_in_all += count;
+    }
+    free(side->losses);
+    side->losses = strdup(l.used ? l.text : "none");
+    return side->losses != NULL;
+}
+
+bool cli_side_add(cli_side *side, const takt_trace *trace)
+{
+    const takt_facts *facts = takt_trace_facts(trace);
+
+    take_facts(side, trace);
+    side->runs++;
+    return take_text(side, &side->run, strdup(facts->name), CLI_FACT_RUN) &&
+           take_text(side, &side->backend, strdup(facts->backend), CLI_FACT_BACKEND) &&
+           take_text(side, &side->devices, devices_of(trace), CLI_FACT_DEVICES) &&
+           tell_losses(side);
+}
+
+void cli_side_free(cli_side *side)
+{
+    cli_files_free(&side->files);
+    free(side->label);
+    free(side->run);
+    free(side->backend);
+    free(side->devices);
+    free(side->losses);
+}
+
+/* ---- Files ---- */
+
+/* Which traces the sides of a comparison are. */
+
+int cli_operands_to(cli_operands *operands, const cli_syntax *syntax, const char *path)
+{
+    if (operands->has_to)
+        return cli_usage_error(syntax, "--to stands twice");
+    operands->has_to = true;
+    operands->first_of_b = operands->count;
+    operands->items[operands->count++] = path;
+    return CLI_OK;
+}
+
+/* ---- Folders ---- */
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t length = strlen(text), size = strlen(ending);
+    return length > size && strcmp(text + length - size, ending) == 0;
+}
+
+static int is_trace(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.' &&
+           (ends_with(entry->d_name, ".pftrace") || ends_with(entry->d_name, ".pftrace.gz"));
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+    return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* Adds FOLDER/NAME; without a folder, the name. */
+static int add_path(cli_files *files, const char *folder, const char *name)
+{
+    size_t size = strlen(folder) + strlen(name) + 2;
+    char **paths = realloc(files->paths, (files->count + 1) * sizeof *paths);
+
+    if (paths) {
+        files->paths = paths;
+        paths[files->count] = malloc(size);
+    }
+    if (!paths || !paths[files->count])
+        return cli_error("%s", takt_status_text(TAKT_NO_MEMORY));
+    snprintf(paths[files->count++], size, "%s%s%s", folder,
+             *folder && !ends_with(folder, "/") ? "/" : "", name);
+    return CLI_OK;
+}
+
+static int add_folder(cli_files *files, const char *folder)
+{
+    struct dirent **entries;
+    int count = scandir(folder, &entries, is_trace, by_name);
+    int status = CLI_OK;
+
+    if (count < 0)
+        return cli_error("%s: %s", folder, strerror(errno));
+    if (count == 0)
+        status = cli_error("%s: there are no traces (.pftrace) in this folder", folder);
+    for (int i = 0; i < count; i++) {
+        if (status == CLI_OK)
+            status = add_path(files, folder, entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
+    return status;
+}
+
+int cli_files_of(const cli_operands *operands, int side, cli_files *out)
+{
+    size_t i = side == CLI_A ? 0 : operands->first_of_b;
+    size_t end = side == CLI_A ? operands->first_of_b : operands->count;
+    int status = CLI_OK;
+
+    *out = (cli_files){0};
+    for (; i < end && status == CLI_OK; i++)
+        status = cli_is_folder(operands->items[i]) ? add_folder(out, operands->items[i])
+                                                   : add_path(out, "", operands->items[i]);
+    return status;
+}
+
+void cli_files_free(cli_files *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        free(files->paths[i]);
+    free(files->paths);
+    *files = (cli_files){0};
+}
+
+/* ---- Facts ---- */
+
+/* What the sides are, next to each other: differences here explain more than any scope's. */
+
+static const char *const fact_names[CLI_FACTS] = {
+    [CLI_FACT_FILE] = "file",       [CLI_FACT_RUNS] = "runs",      [CLI_FACT_RUN] = "run",
+    [CLI_FACT_MODE] = "mode",       [CLI_FACT_STEPS] = "steps",    [CLI_FACT_BACKEND] = "backend",
+    [CLI_FACT_DEVICES] = "devices", [CLI_FACT_WALL] = "wall time", [CLI_FACT_LOSSES] = "losses",
+    [CLI_FACT_PARTIAL] = "partial"};
+
+#define PUT(place, ...) snprintf((place), sizeof(place), __VA_ARGS__)
+
+/* Steps and times of several runs are those of one, on average. */
+static void fill_numbers(cli_fact *facts, const cli_side *side, int at)
+{
+    double runs = (double)side->runs, wall_ns = side->wall_ns / runs;
+
+    PUT(facts[CLI_FACT_RUNS].own[at], "%zu", side->runs);
+    PUT(facts[CLI_FACT_RUNS].data[at], "%zu", side->runs);
+    PUT(facts[CLI_FACT_STEPS].own[at], "%.10g", (double)side->facts.step_count / runs);
+    PUT(facts[CLI_FACT_STEPS].data[at], "%.15g", (double)side->facts.step_count / runs);
+    tkt_value_text(facts[CLI_FACT_WALL].own[at], TKT_CELL_LENGTH, (tkt_cell){.d = wall_ns});
+    PUT(facts[CLI_FACT_WALL].data[at], "%.0f", wall_ns);
+    PUT(facts[CLI_FACT_LOSSES].data[at], "%" PRIu64, side->losses_in_all);
+    PUT(facts[CLI_FACT_PARTIAL].data[at], side->facts.is_partial ? "true" : "false");
+}
+
+static void fill_side(cli_fact *facts, const cli_side *side, int at)
+{
+    const char *const texts[CLI_FACTS] = {
+        [CLI_FACT_FILE] = side->label,
+        [CLI_FACT_RUNS] = facts[CLI_FACT_RUNS].own[at],
+        [CLI_FACT_RUN] = side->run,
+        [CLI_FACT_MODE] = side->facts.has_spans ? "spans" : "only a summary",
+        [CLI_FACT_BACKEND] = side->backend,
+        [CLI_FACT_DEVICES] = side->devices,
+        [CLI_FACT_STEPS] = facts[CLI_FACT_STEPS].own[at],
+        [CLI_FACT_WALL] = facts[CLI_FACT_WALL].own[at],
+        [CLI_FACT_LOSSES] = side->losses,
+        [CLI_FACT_PARTIAL] = side->facts.is_partial ? "yes" : "no"};
+
+    fill_numbers(facts, side, at);
+    for (int i = 0; i < CLI_FACTS; i++) {
+        bool varies = side->varies & 1u << i;
+        facts[i].texts[at] = varies ? "varies" : texts[i];
+        if (varies)
+            facts[i].data[at][0] = '\0';
+    }
+}
+
+void cli_facts_of(const cli_comparison *comparison, cli_fact out[CLI_FACTS])
+{
+    memset(out, 0, CLI_FACTS * sizeof *out);
+    fill_side(out, &comparison->sides[CLI_A], CLI_A);
+    fill_side(out, &comparison->sides[CLI_B], CLI_B);
+    for (int i = 0; i < CLI_FACTS; i++) {
+        bool may_differ = i == CLI_FACT_FILE || i == CLI_FACT_RUNS || i == CLI_FACT_WALL;
+        out[i].name = fact_names[i];
+        out[i].differs = !may_differ && strcmp(out[i].texts[CLI_A], out[i].texts[CLI_B]) != 0;
+    }
+}
+
+/* ---- Options ---- */
+
+/* Options of what compares traces. */
+
+const cli_option cli_compare_option_list[CLI_COMPARE_COUNT] = {
+    [CLI_COMPARE_LIMIT] = {0, "limit", "P%", "smaller changes are none, in percent of A"},
+    [CLI_COMPARE_ABSOLUTE] = {0, "absolute", "T", "nor are smaller ones than this, such as 1us"},
+    [CLI_COMPARE_ALL] = {0, "all", NULL, "rows for calls into CUDA, too"},
+    [CLI_COMPARE_TO] = {0, "to", "B", "with several runs a side: B's begin here, A's end"},
+    [CLI_COMPARE_BY_PATH] = {0, "by-path", NULL, "scopes by what they are called from"},
+};
+
+/* A number that is not negative, and what follows it. */
+static bool parse_number(const char *text, double *out, char **rest)
+{
+    *out = strtod(text, rest);
+    return *rest != text && isfinite(*out) && *out >= 0;
+}
+
+bool cli_parse_percent(const char *text, double *out)
+{
+    char *rest;
+    if (!parse_number(text, out, &rest) || (strcmp(rest, "%") != 0 && *rest != '\0'))
+        return false;
+    *out /= 100;
+    return true;
+}
+
+static bool parse_time(const char *text, double *out)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    char *rest;
+
+    if (!parse_number(text, out, &rest))
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(rest, units[i].name) == 0) {
+            *out *= units[i].ns;
+            return true;
+        }
+    return *out == 0 && *rest == '\0';
+}
+
+int cli_compare_take(cli_compare_options *options, const cli_syntax *syntax, int option,
+                     const char *value)
+{
+    switch (option) {
+    case CLI_COMPARE_LIMIT:
+        if (!cli_parse_percent(value, &options->limit))
+            return cli_usage_error(syntax, "--limit \"%s\": expected percent, such as 5%%", value);
+        break;
+    case CLI_COMPARE_ABSOLUTE:
+        if (!parse_time(value, &options->absolute_ns))
+            return cli_usage_error(
+                syntax, "--absolute \"%s\": expected a time, such as 500ns, 1us or 2ms", value);
+        break;
+    case CLI_COMPARE_ALL:
+        options->all = true;
+        break;
+    case CLI_COMPARE_BY_PATH:
+        options->by_path = true;
+        break;
+    }
+    return CLI_OK;
 }

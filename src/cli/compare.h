@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/noise.h"
+#include "report/table.h"
 
 enum {
     CLI_A,
@@ -92,7 +93,7 @@ typedef struct cli_rows {
 uint32_t cli_rows_find(cli_rows *rows, cli_row_kind kind, uint32_t above, const char *name);
 void cli_rows_free(cli_rows *rows);
 
-/* ---- Which traces (compare_files.c) ---- */
+/* ---- Which traces (compare.c) ---- */
 
 /* What the command line names: traces, and folders of them. */
 typedef struct cli_operands {
@@ -116,7 +117,7 @@ int cli_operands_to(cli_operands *operands, const cli_syntax *syntax, const char
 int cli_files_of(const cli_operands *operands, int side, cli_files *out);
 void cli_files_free(cli_files *files);
 
-/* ---- One side (compare_side.c) ---- */
+/* ---- One side (compare.c) ---- */
 
 typedef enum cli_fact_kind {
     CLI_FACT_FILE,
@@ -209,7 +210,7 @@ bool cli_row_has_samples(const cli_row *row);
 /* Whether a change is above both limits, the relative one against `base`. */
 bool cli_is_above_limits(const cli_compare_options *options, double change, double base);
 
-/* ---- What differs (compare_facts.c, compare_obstacles.c) ---- */
+/* ---- What differs (compare.c; compare_print.c: obstacles) ---- */
 
 /* A fact of both sides, as people see it and as JSON has it. */
 typedef struct cli_fact {
@@ -243,18 +244,29 @@ void cli_obstacles_add(cli_obstacles *obstacles, int fact, const char *format, .
 /* True if somebody asks about this row by `name`: with --by-path its last part will do. */
 bool cli_row_has_name(const cli_row *row, const char *name);
 
-/* Adds what a trace says to the rows: the whole recording, its steps, and its spans and activities (compare_trace.c) or,
- * where it has none, its tables (compare_folded.c). TAKT_NO_MEMORY. */
+/* Adds what a trace says to the rows: the whole recording, its steps, and its spans and activities or, where it has
+ * none, its sums (compare_count.c). TAKT_NO_MEMORY. */
 takt_status cli_compare_whole(cli_comparison *comparison, int side, const takt_trace *trace);
 takt_status cli_compare_steps(cli_comparison *comparison, int side, const takt_trace *trace);
 takt_status cli_compare_spans(cli_comparison *comparison, int side, const takt_trace *trace);
 takt_status cli_compare_folded(cli_comparison *comparison, int side, const takt_trace *trace);
 
 /* A run was added. Where runs are compared, what it says of a call is kept, and its single calls
- * are let go (compare_runs.c). TAKT_NO_MEMORY. */
+ * are let go (compare_rows.c). TAKT_NO_MEMORY. */
 takt_status cli_compare_end_run(cli_comparison *comparison, int side, const takt_trace *trace);
 
-/* Noise and verdicts of all rows (verdict.c). TAKT_NO_MEMORY. */
+/* Noise and verdicts of all rows (compare_rows.c). TAKT_NO_MEMORY. */
 takt_status cli_compare_judge(cli_comparison *comparison);
+
+/* ---- Printing ---- */
+
+/* A comparison as tables. */
+
+/* What to say below the tables (compare_print.c). */
+void cli_compare_notes(const cli_comparison *comparison, tkt_document *document);
+
+/* Prints the comparison. Returns the exit status; a wrong column to sort by is told. */
+int cli_compare_print(const cli_comparison *comparison, const takt_report_options *options,
+                      const cli_syntax *syntax);
 
 #endif

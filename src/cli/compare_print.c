@@ -1,11 +1,13 @@
 /* A comparison as tables: what the traces are, then a row for each name. */
-#include "cli/compare_print.h"
-
 #include "base/alloc.h"
 #include "cli/cli.h"
+#include "cli/compare.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
     DEFAULT_ROWS = 40
@@ -227,4 +229,219 @@ int cli_compare_print(const cli_comparison *comparison, const takt_report_option
         result = cli_error("%s", takt_status_text(status));
     tkt_document_fini(&document);
     return result;
+}
+
+/* ---- Notes ---- */
+
+/* The sentences below a comparison: what to beware of, and what its numbers are. */
+
+static void note_totals(const cli_comparison *c, tkt_document *out)
+{
+    const cli_side *a = &c->sides[CLI_A], *b = &c->sides[CLI_B];
+
+    if (c->is_per_step)
+        tkt_document_add_note(out,
+                              "Self times and totals are those of a step: A has %" PRIu64
+                              ", B %" PRIu64 " of them. Calls are those of the recording.",
+                              a->facts.step_count, b->facts.step_count);
+    else if (a->runs > 1 || b->runs > 1)
+        tkt_document_add_note(
+            out, "Self times and totals are those of a run, on average. Calls are those of all "
+                 "runs.");
+    for (size_t i = 0; i < c->rows.count; i++)
+        if (c->rows.items[i].kind == CLI_ROW_CUDA) {
+            tkt_document_add_note(
+                out, "Rows of kind cuda are what devices did for a scope: the sum of the "
+                     "activities that a call launched, scopes inside included; self, those "
+                     "outside of these. It is the time of the activities' rows, so do not add the "
+                     "two up.");
+            return;
+        }
+}
+
+static void note_calls(const cli_comparison *c, tkt_document *out)
+{
+    const cli_side *a = &c->sides[CLI_A], *b = &c->sides[CLI_B];
+    char advice[160];
+
+    tkt_document_add_note(
+        out,
+        "Careful: these are verdicts about recordings, not about programs: runs of one program "
+        "differ, too, by more than their calls tell. %s.",
+        cli_runs_advice(c, advice, sizeof advice));
+    if (a->runs > 1 || b->runs > 1)
+        tkt_document_add_note(
+            out, "With so few the calls of all runs of a side are compared as if they were one's.");
+    if (!a->facts.has_spans || !b->facts.has_spans)
+        tkt_document_add_note(
+            out, "Without spans single calls are not known: there a call is the mean one, and how "
+                 "large the noise is nobody can tell.");
+    tkt_document_add_note(
+        out,
+        "Call: the median one. Change: Hodges-Lehmann shift, the median of all differences "
+        "between a call of B and one of A; band: its 95 %% confidence interval; p: Mann-Whitney U "
+        "test. Mean %%: of the mean call, and with it of the sum; its test is Welch's.");
+}
+
+static void note_runs(const cli_comparison *c, tkt_document *out)
+{
+    const cli_side *a = &c->sides[CLI_A], *b = &c->sides[CLI_B];
+
+    if (c->is_apart)
+        tkt_document_add_note(
+            out, "Careful: all runs of one side began before those of the other. What the machine "
+                 "did meanwhile looks the same as a change of the program: let them take turns.");
+    tkt_document_add_note(
+        out,
+        "Runs are compared, %zu of A and %zu of B%s. Call: a run's median one%s; of all runs, the "
+        "mean without the smallest and the largest fifth. Change: B's less A's; band: its 95 %% "
+        "confidence interval; p: permutation test. Mean %%: the same of a run's mean call, and "
+        "with it of the sum.",
+        a->runs, b->runs, c->is_by_turns ? ", which took turns: each with its neighbours" : "",
+        a->facts.has_spans && b->facts.has_spans ? "" : ", or mean one in traces without spans");
+}
+
+/* Which rows are one question, and which are many. */
+static void note_tests(const cli_comparison *c, tkt_document *out)
+{
+    if (c->has_changed)
+        tkt_document_add_note(
+            out, "Steps, or without them the wall time, are the question. They changed, and the "
+                 "rows below them say where: each p stands for itself.");
+    else if (c->tests > 0)
+        tkt_document_add_note(
+            out,
+            "Steps, or without them the wall time, are the question. No change of them is proved, "
+            "so the p of other rows are adjusted for %zu of them (Holm).",
+            c->tests);
+}
+
+void cli_compare_notes(const cli_comparison *comparison, tkt_document *out)
+{
+    double absolute_ns = comparison->options.absolute_ns;
+    cli_obstacles obstacles;
+    char absolute[64];
+
+    cli_obstacles_of(comparison, &obstacles);
+    for (size_t i = 0; i < obstacles.count; i++)
+        tkt_document_add_note(out, "Careful: %s.", obstacles.items[i].text);
+    note_totals(comparison, out);
+    (comparison->is_by_run ? note_runs : note_calls)(comparison, out);
+    note_tests(comparison, out);
+    tkt_document_add_note(out, "Slower, faster: p below 0.05 and a change of more than %g %%%s%s.",
+                          100 * comparison->options.limit, absolute_ns > 0 ? " and " : "",
+                          absolute_ns > 0 ? cli_time_text(absolute, sizeof absolute, absolute_ns)
+                                          : "");
+}
+
+/* ---- Obstacles ---- */
+
+/* Why traces may not be comparable. */
+
+void cli_obstacles_add(cli_obstacles *obstacles, int fact, const char *format, ...)
+{
+    va_list list;
+    if (obstacles->count == sizeof obstacles->items / sizeof *obstacles->items)
+        return;
+    cli_obstacle *to = &obstacles->items[obstacles->count++];
+    to->fact = fact;
+    va_start(list, format);
+    vsnprintf(to->text, sizeof to->text, format, list);
+    va_end(list);
+}
+
+/* ---- Files ---- */
+
+static char side_name(int side)
+{
+    return side == CLI_A ? 'A' : 'B';
+}
+
+/* The same run twice would be no second one. */
+static void look_for_twins(const cli_side *side, char name, cli_obstacles *out)
+{
+    const cli_files *files = &side->files;
+    for (size_t i = 0; i < files->count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (cli_is_same_file(files->paths[i], files->paths[j]))
+                cli_obstacles_add(out, CLI_FACT_FILE, "%c has a file twice: %.150s", name,
+                                  files->paths[i]);
+}
+
+static void look_at_files(const cli_side *a, const cli_side *b, cli_obstacles *out)
+{
+    bool is_single = a->files.count == 1 && b->files.count == 1;
+    for (size_t i = 0; i < a->files.count; i++)
+        for (size_t j = 0; j < b->files.count; j++)
+            if (!cli_is_same_file(a->files.paths[i], b->files.paths[j]))
+                continue;
+            else if (is_single)
+                cli_obstacles_add(out, CLI_FACT_FILE, "A and B are the same file");
+            else
+                cli_obstacles_add(out, CLI_FACT_FILE, "A and B share a file: %.150s",
+                                  a->files.paths[i]);
+    look_for_twins(a, 'A', out);
+    look_for_twins(b, 'B', out);
+}
+
+/* ---- Facts ---- */
+
+static void look_at_text(const cli_comparison *c, cli_fact_kind fact, const char *what,
+                         const char *a, const char *b, cli_obstacles *out)
+{
+    for (int side = CLI_A; side < CLI_BOTH; side++)
+        if (c->sides[side].varies & 1u << fact)
+            cli_obstacles_add(out, fact, "%s differ among the runs of %c", what, side_name(side));
+    if (strcmp(a, b) != 0)
+        cli_obstacles_add(out, fact, "%s differ: %.100s in A, %.100s in B", what, a, b);
+}
+
+static void look_at_partial(const cli_side *a, const cli_side *b, cli_obstacles *out)
+{
+    if (a->facts.is_partial != b->facts.is_partial)
+        cli_obstacles_add(out, CLI_FACT_PARTIAL,
+                          "only %c is partial: its program stopped before the cycle was complete",
+                          a->facts.is_partial ? 'A' : 'B');
+    else if ((a->varies | b->varies) & 1u << CLI_FACT_PARTIAL)
+        cli_obstacles_add(out, CLI_FACT_PARTIAL, "only some of the runs are partial");
+}
+
+static void look_at_side(const cli_comparison *c, int side, cli_obstacles *out)
+{
+    const cli_side *of = &c->sides[side];
+    uint64_t calls = 0;
+
+    if (of->facts.ending != TAKT_ENDING_WHOLE)
+        cli_obstacles_add(out, CLI_FACT_LOSSES,
+                          of->facts.ending == TAKT_ENDING_CUT
+                              ? "%c is cut off"
+                              : "%c is incomplete: its program was killed, or still runs",
+                          side_name(side));
+    if (of->losses_in_all > of->lost[TAKT_LOSS_CUT])
+        cli_obstacles_add(out, CLI_FACT_LOSSES, "%c lost events: %.200s", side_name(side),
+                          of->losses);
+    for (size_t i = 0; i < c->rows.count; i++)
+        if (c->rows.items[i].kind != CLI_ROW_RUN)
+            calls += c->rows.items[i].parts[side].calls;
+    if (calls == 0)
+        cli_obstacles_add(out, CLI_FACTS, "%c recorded nothing", side_name(side));
+}
+
+void cli_obstacles_of(const cli_comparison *comparison, cli_obstacles *out)
+{
+    const cli_side *a = &comparison->sides[CLI_A], *b = &comparison->sides[CLI_B];
+    static const char *const modes[] = {"only a summary", "spans"};
+
+    out->count = 0;
+    look_at_files(a, b, out);
+    look_at_text(comparison, CLI_FACT_MODE, "modes", modes[a->facts.has_spans],
+                 modes[b->facts.has_spans], out);
+    look_at_text(comparison, CLI_FACT_BACKEND, "backends", a->backend, b->backend, out);
+    look_at_text(comparison, CLI_FACT_DEVICES, "devices", a->devices, b->devices, out);
+    if ((a->facts.step_count == 0) != (b->facts.step_count == 0))
+        cli_obstacles_add(out, CLI_FACT_STEPS, "only %c has steps",
+                          a->facts.step_count ? 'A' : 'B');
+    look_at_partial(a, b, out);
+    look_at_side(comparison, CLI_A, out);
+    look_at_side(comparison, CLI_B, out);
 }

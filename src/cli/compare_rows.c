@@ -1,6 +1,7 @@
 /* The rows of a comparison, found by their names while millions of spans are walked. */
 #include "cli/compare.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,4 +127,266 @@ void cli_rows_free(cli_rows *rows)
     free(rows->items);
     free(rows->slots);
     *rows = (cli_rows){0};
+}
+
+/* ---- Several runs ---- */
+
+/* Where each side has several runs, they are what is compared: runs of one program differ by more
+ * than calls of one run do, by clock frequency, by layout of memory, by what else the machine does.
+ * So a run counts once, however many calls it has. */
+
+/* What the run says of a call. Without spans that is the mean alone; with spans, nothing where no
+ * call began and ended within the recording. */
+static bool keep_call(cli_part *part, bool has_spans, uint64_t begin_ns)
+{
+    cli_samples *samples = &part->samples;
+    uint64_t calls = part->calls - part->noted_calls;
+    double total_ns = part->total_ns - part->noted_ns;
+
+    if (samples->count == 0)
+        return calls == 0 || has_spans ||
+               cli_values_add(&part->means, (cli_value){total_ns / (double)calls, begin_ns});
+    if (!cli_samples_sort(samples) ||
+        !cli_values_add(&part->medians, (cli_value){cli_samples_median(samples), begin_ns}) ||
+        !cli_values_add(&part->means, (cli_value){cli_samples_mean(samples), begin_ns}))
+        return false;
+    samples->count = 0;
+    return true;
+}
+
+takt_status cli_compare_end_run(cli_comparison *comparison, int side, const takt_trace *trace)
+{
+    const takt_facts *facts = takt_trace_facts(trace);
+    uint64_t begin_ns = facts->begin_ns + (uint64_t)facts->realtime_offset_ns;
+
+    for (size_t i = 0; i < comparison->rows.count; i++) {
+        cli_part *part = &comparison->rows.items[i].parts[side];
+        if (comparison->is_by_run && !keep_call(part, facts->has_spans, begin_ns))
+            return TAKT_NO_MEMORY;
+        part->noted_calls = part->calls;
+        part->noted_ns = part->total_ns;
+        part->noted_samples = part->samples.count;
+    }
+    return TAKT_OK;
+}
+
+/* ---- Verdicts ---- */
+
+/* What a difference means: whether it is above the limits, and beyond the noise. The typical call
+ * and the mean one are two questions: a change may make the first shorter and the second longer. */
+
+bool cli_is_above_limits(const cli_compare_options *options, double change, double base)
+{
+    return fabs(change) > options->limit * base && fabs(change) > options->absolute_ns;
+}
+
+/* ---- Measuring ---- */
+
+static void describe_calls(cli_part *part)
+{
+    part->median_ns = cli_samples_median(&part->samples);
+    part->mean_ns = part->samples.count ? cli_samples_mean(&part->samples)
+                    : part->calls       ? part->total_ns / (double)part->calls
+                                        : NAN;
+}
+
+static void describe_runs(cli_part *part)
+{
+    bool has_medians = part->medians.count == part->means.count;
+
+    part->median_ns = has_medians ? cli_values_trimmed_mean(&part->medians) : NAN;
+    part->mean_ns = cli_values_trimmed_mean(&part->means);
+}
+
+bool cli_row_has_samples(const cli_row *row)
+{
+    return !isnan(row->parts[CLI_A].median_ns) && !isnan(row->parts[CLI_B].median_ns);
+}
+
+static bool compare_calls(cli_row *row)
+{
+    cli_part *a = &row->parts[CLI_A], *b = &row->parts[CLI_B];
+
+    if (!cli_samples_sort(&a->samples) || !cli_samples_sort(&b->samples))
+        return false;
+    describe_calls(a);
+    describe_calls(b);
+    row->noise = cli_noise_of(&a->samples, &b->samples);
+    row->mean_noise = cli_noise_of_means(&a->samples, &b->samples);
+    return true;
+}
+
+static bool compare_runs(cli_row *row)
+{
+    cli_part *a = &row->parts[CLI_A], *b = &row->parts[CLI_B];
+
+    describe_runs(a);
+    describe_runs(b);
+    if (!cli_noise_of_runs(&a->means, &b->means, &row->mean_noise))
+        return false;
+    row->noise = row->mean_noise;
+    return !cli_row_has_samples(row) || cli_noise_of_runs(&a->medians, &b->medians, &row->noise);
+}
+
+static double known(double shift_ns, double otherwise)
+{
+    return isnan(shift_ns) ? otherwise : shift_ns;
+}
+
+static bool measure(const cli_comparison *comparison, cli_row *row)
+{
+    const cli_part *a = &row->parts[CLI_A], *b = &row->parts[CLI_B];
+
+    if (!(comparison->is_by_run ? compare_runs : compare_calls)(row))
+        return false;
+    row->base_ns = cli_row_has_samples(row) ? a->median_ns : a->mean_ns;
+    row->mean_change_ns = known(row->mean_noise.shift_ns, b->mean_ns - a->mean_ns);
+    row->change_ns = known(row->noise.shift_ns, row->mean_change_ns);
+    row->self_change_ns =
+        b->self_ns * comparison->scale[CLI_B] - a->self_ns * comparison->scale[CLI_A];
+    return true;
+}
+
+/* ---- Verdicts ---- */
+
+typedef enum answer {
+    SAME,
+    NOISE,
+    UNKNOWN,
+    LESS,
+    MORE
+} answer;
+
+static answer answer_of(const cli_compare_options *options, const cli_noise *noise, double change,
+                        double base)
+{
+    bool is_beyond_noise = noise->p < CLI_ALPHA && (noise->low_ns > 0 || noise->high_ns < 0);
+
+    if (is_beyond_noise && cli_is_above_limits(options, change, base))
+        return change > 0 ? MORE : LESS;
+    if (isnan(noise->low_ns))
+        return UNKNOWN;
+    if (is_beyond_noise || (!cli_is_above_limits(options, noise->low_ns, base) &&
+                            !cli_is_above_limits(options, noise->high_ns, base)))
+        return SAME;
+    return NOISE;
+}
+
+/* Calls count where the time that they take does. */
+static bool has_other_calls(const cli_comparison *c, const cli_row *row, double *more)
+{
+    double a = (double)row->parts[CLI_A].calls * c->scale[CLI_A];
+    double b = (double)row->parts[CLI_B].calls * c->scale[CLI_B];
+    double self_ns = row->parts[CLI_A].self_ns * c->scale[CLI_A];
+
+    *more = b - a;
+    return row->kind != CLI_ROW_STEP && fabs(b - a) > c->options.limit * a &&
+           (b - a) * row->self_change_ns > 0 &&
+           cli_is_above_limits(&c->options, row->self_change_ns, self_ns);
+}
+
+static cli_verdict verdict_of(const cli_comparison *c, const cli_row *row)
+{
+    const cli_part *a = &row->parts[CLI_A], *b = &row->parts[CLI_B];
+    answer typical = answer_of(&c->options, &row->noise, row->change_ns, row->base_ns);
+    answer mean = answer_of(&c->options, &row->mean_noise, row->mean_change_ns, a->mean_ns);
+    double more_calls;
+
+    if (a->calls == 0 || b->calls == 0)
+        return a->calls == 0 ? CLI_NEW : CLI_GONE;
+    if (typical == MORE)
+        return mean == LESS ? CLI_SLOWER_TAIL_FASTER : CLI_SLOWER;
+    if (typical == LESS)
+        return mean == MORE ? CLI_FASTER_TAIL_SLOWER : CLI_FASTER;
+    if (mean == MORE || mean == LESS)
+        return mean == MORE ? CLI_TAIL_SLOWER : CLI_TAIL_FASTER;
+    if (has_other_calls(c, row, &more_calls))
+        return more_calls > 0 ? CLI_MORE_CALLS : CLI_FEWER_CALLS;
+    return typical == UNKNOWN ? CLI_UNKNOWN : typical == SAME ? CLI_SAME : CLI_NOISE;
+}
+
+bool cli_is_slower(cli_verdict verdict)
+{
+    return verdict == CLI_SLOWER || verdict == CLI_TAIL_SLOWER ||
+           verdict == CLI_FASTER_TAIL_SLOWER || verdict == CLI_SLOWER_TAIL_FASTER;
+}
+
+static bool is_change(cli_verdict verdict)
+{
+    return cli_is_slower(verdict) || verdict == CLI_FASTER || verdict == CLI_TAIL_FASTER;
+}
+
+/* ---- Which rows are asked about ---- */
+
+static bool is_primary(const cli_compare_options *options, const cli_row *row)
+{
+    bool has_name = false;
+
+    if (options->name_count == 0)
+        return row->kind == CLI_ROW_STEP || row->kind == CLI_ROW_RUN;
+    for (size_t i = 0; i < options->name_count; i++)
+        has_name |= cli_row_has_name(row, options->names[i]);
+    return has_name;
+}
+
+/* Adjusts the p of these rows for their number, each question by itself. */
+static bool adjust(cli_comparison *c, bool of_primary, size_t *tests)
+{
+    double **p = malloc((c->rows.count + 1) * sizeof *p);
+    size_t count = 0;
+
+    if (!p)
+        return false;
+    for (size_t i = 0; i < c->rows.count; i++)
+        if (c->rows.items[i].is_primary == of_primary && !isnan(c->rows.items[i].noise.low_ns))
+            p[count++] = &c->rows.items[i].noise.p;
+    *tests = count;
+    cli_holm(p, count);
+    count = 0;
+    for (size_t i = 0; i < c->rows.count; i++)
+        if (c->rows.items[i].is_primary == of_primary)
+            p[count++] = &c->rows.items[i].mean_noise.p;
+    cli_holm(p, count);
+    free(p);
+    return true;
+}
+
+static void judge(cli_comparison *c, bool of_primary)
+{
+    for (size_t i = 0; i < c->rows.count; i++) {
+        cli_row *row = &c->rows.items[i];
+        if (row->is_primary != of_primary)
+            continue;
+        row->verdict = verdict_of(c, row);
+        c->has_changed |= of_primary && is_change(row->verdict);
+    }
+}
+
+static void look_at_order(cli_comparison *c, const cli_row *row)
+{
+    const cli_part *a = &row->parts[CLI_A], *b = &row->parts[CLI_B];
+
+    c->is_by_turns |= c->is_by_run && cli_values_take_turns(&a->means, &b->means);
+    c->is_apart |= c->is_by_run && cli_values_are_apart(&a->means, &b->means);
+}
+
+takt_status cli_compare_judge(cli_comparison *comparison)
+{
+    size_t asked;
+
+    for (size_t i = 0; i < comparison->rows.count; i++) {
+        cli_row *row = &comparison->rows.items[i];
+        row->is_primary = is_primary(&comparison->options, row);
+        if (!measure(comparison, row))
+            return TAKT_NO_MEMORY;
+        if (row->is_primary)
+            look_at_order(comparison, row);
+    }
+    if (!adjust(comparison, true, &asked))
+        return TAKT_NO_MEMORY;
+    judge(comparison, true);
+    if (!comparison->has_changed && !adjust(comparison, false, &comparison->tests))
+        return TAKT_NO_MEMORY;
+    judge(comparison, false);
+    return TAKT_OK;
 }

@@ -1,11 +1,96 @@
 /* takt config: what a configuration means, and which keys there are. Everything printed comes from
  * the library's one schema. */
-#include "cli/config.h"
 
-#include "config/markdown.h"
 #include "config/document.h"
+#include "config/markdown.h"
+#include "cli/cli.h"
 
+#include <takt/config.h>
+#include <inttypes.h>
 #include <string.h>
+
+/* ---- JSON ---- */
+
+/* takt config check --json: what a configuration means, under the names that its keys have. Sizes
+ * are bytes; what is not limited, or goes on for ever, is null. */
+
+static void put_schedule(const takt_schedule *schedule)
+{
+    printf(",\n  \"schedule\": {\"wait\": %u, \"warmup\": %u, \"active\": %u, \"repeat\": %u, "
+           "\"repeat_mode\": \"%s\", \"skip_first\": %u, \"skip_first_wait\": %u}",
+           schedule->wait, schedule->warmup, schedule->active, schedule->repeat,
+           schedule->repeat_mode == TAKT_REPEAT_CYCLES ? "cycles" : "additional",
+           schedule->skip_first, schedule->skip_first_wait);
+    uint64_t steps = takt_schedule_steps_needed(schedule);
+    fputs(",\n  \"steps_needed\": ", stdout);
+    if (steps)
+        printf("%" PRIu64, steps);
+    else
+        fputs("null", stdout);
+}
+
+static void put_text(const char *key, const char *text)
+{
+    printf(",\n  \"%s\": ", key);
+    cli_put_json_text(text);
+}
+
+static void put_truth(const char *key, bool is_true)
+{
+    printf(",\n  \"%s\": %s", key, is_true ? "true" : "false");
+}
+
+static void put_names(const char *key, const char *const *names, size_t count)
+{
+    printf(",\n  \"%s\": [", key);
+    for (size_t i = 0; i < count; i++) {
+        fputs(i ? ", " : "", stdout);
+        cli_put_json_text(names[i]);
+    }
+    putchar(']');
+}
+
+static void put_meaning(const takt_config *config)
+{
+    static const char *const modes[] = {"trace", "summary", "both", "flight"};
+    takt_profiler_options meant;
+    takt_config_options(config, &meant);
+
+    put_truth("enabled", takt_config_enabled(config));
+    put_text("name", meant.name);
+    put_text("mode", modes[meant.mode]);
+    put_schedule(&meant.schedule);
+    put_truth("cpu", meant.activities & TAKT_ACTIVITIES_CPU);
+    put_truth("cuda", meant.activities & TAKT_ACTIVITIES_CUDA);
+    put_text("graph", meant.graph == TAKT_GRAPH_LAUNCH ? "launch" : "node");
+    put_names("reports", meant.reports, meant.report_count);
+    put_names("traces", meant.traces, meant.trace_count);
+    put_text("directory", meant.directory);
+    put_truth("stream", meant.stream);
+    printf(",\n  \"max_trace_size\": %" PRIu64 ",\n  \"max_memory\": %" PRIu64,
+           meant.max_trace_bytes, meant.max_memory_bytes);
+}
+
+static void put_error(const takt_error *error)
+{
+    put_text("message", error->message);
+    printf(",\n  \"line\": %u,\n  \"column\": %u", error->line, error->column);
+}
+
+/* Prints one object: what the configuration means, or where it is NULL, the error. */
+static void config_put_json(const char *path, const takt_config *config, const takt_error *error)
+{
+    fputs("{\n  \"file\": ", stdout);
+    cli_put_json_text(path);
+    put_truth("is_valid", config != NULL);
+    if (config)
+        put_meaning(config);
+    else
+        put_error(error);
+    fputs("\n}", stdout);
+}
+
+/* ---- The verb ---- */
 
 static const cli_option options[] = {
     {0, "json", NULL, "check and explain: as JSON; several files become one array"},

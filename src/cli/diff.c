@@ -1,7 +1,6 @@
 /* takt diff: compares two traces, name by name: what became slower, and is it noise. */
 #include "cli/compare.h"
-#include "cli/compare_print.h"
-#include "cli/show.h"
+#include "cli/cli.h"
 
 #include <stdlib.h>
 #include <string.h>

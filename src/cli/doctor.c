@@ -1,6 +1,6 @@
 /* takt doctor: what can be recorded on this machine, what cannot, and what to do about it. */
 #include "cli/doctor.h"
-#include "cli/show.h"
+#include "cli/cli.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -33,8 +33,8 @@ void doctor_tell(doctor_findings *findings, doctor_mark mark, const char *topic,
 /* One line of a file of the system's, without its end; false without. */
 bool doctor_read_line(const char *path, const char *prefix, char *out, size_t size);
 
-void doctor_look_at_host(doctor_findings *findings);        /* doctor_host.c */
-void doctor_look_at_environment(doctor_findings *findings); /* doctor_environment.c */
-void doctor_look_at_devices(doctor_findings *findings);     /* doctor_devices.c */
+void doctor_look_at_host(doctor_findings *findings);
+void doctor_look_at_environment(doctor_findings *findings);
+void doctor_look_at_devices(doctor_findings *findings);
 
 #endif

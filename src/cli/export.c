@@ -1,12 +1,149 @@
 /* takt export: trace files rendered for other tools. All outputs are planned before the first is
  * written, so that a wrong command line destroys nothing. */
-#include "cli/export.h"
+
 #include "cli/symbols.h"
 #include "cli/tables/tables.h"
 #include "export/exporter.h"
+#include "cli/cli.h"
 
+#include <stdbool.h>
+#include <takt/export.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- Which files ---- */
+
+enum {
+    EXPORT_PATH_SIZE = 4096
+};
+
+typedef struct export_request {
+    cli_choice choice;  /* of formats */
+    const char *output; /* NULL: beside each file */
+    takt_export_options export_options;
+} export_request;
+
+/* One file to write. */
+typedef struct export_job {
+    const char *file;
+    const char *format;
+    char output[EXPORT_PATH_SIZE];
+} export_job;
+
+/* Which files are written, and that none of them is written twice or over its own trace. */
+
+/* How files of a format are called; the first ending of a format is what it writes. */
+static const struct {
+    const char *format;
+    const char *ending;
+} endings[] = {{"perfetto", ".pftrace"},
+               {"speedscope", ".speedscope.json"},
+               {"chrome", ".json"},
+               {"stacks-device", ".stacks.device.folded"},
+               {"folded-device", ".device.folded"},
+               {"stacks", ".stacks.folded"},
+               {"folded", ".folded"},
+               {"sqlite", ".db"},
+               {"sqlite", ".sqlite"},
+               {"csv", "-csv"}};
+
+enum {
+    ENDING_COUNT = sizeof endings / sizeof *endings
+};
+
+static bool ends_with(const char *text, size_t length, const char *ending)
+{
+    size_t size = strlen(ending);
+    return length > size && strncmp(text + length - size, ending, size) == 0;
+}
+
+/* The length of a path without ".gz". */
+static size_t bare_length(const char *path)
+{
+    size_t length = strlen(path);
+    return ends_with(path, length, ".gz") ? length - 3 : length;
+}
+
+/* Whether the name ends in ".gz". */
+static bool export_is_packed(const char *path)
+{
+    return bare_length(path) < strlen(path);
+}
+
+/* The format that a file's name tells; NULL: none. */
+static const char *export_format_of(const char *path)
+{
+    for (size_t i = 0; i < ENDING_COUNT; i++)
+        if (ends_with(path, bare_length(path), endings[i].ending))
+            return endings[i].format;
+    return NULL;
+}
+
+static const char *ending_of(const char *format)
+{
+    for (size_t i = 0; i < ENDING_COUNT; i++)
+        if (strcmp(format, endings[i].format) == 0)
+            return endings[i].ending;
+    return format;
+}
+
+/* FOLDER/NAME.ending[.gz], where FILE is .../NAME.pftrace[.gz]. */
+static bool name_output(const export_request *request, const char *folder, export_job *job)
+{
+    char ending[64];
+    snprintf(ending, sizeof ending, "%s%s", ending_of(job->format),
+             request->export_options.gzip ? ".gz" : "");
+    return cli_name_output(job->output, sizeof job->output, folder, job->file, ending);
+}
+
+/* A folder of CSV files is OUT itself. */
+static int plan_job(const export_request *request, export_job *job)
+{
+    const char *output = request->output;
+    bool is_one = request->choice.file_count * request->choice.wanted_count == 1;
+    bool is_folder = output && cli_is_folder(output);
+    bool fits = true;
+
+    if (!output || (is_folder && strcmp(job->format, "csv") != 0))
+        fits = name_output(request, output, job);
+    else if (!is_folder && !is_one)
+        return cli_usage_error(&request->choice.syntax,
+                               "-o %s is no folder, and there is more than one file to write",
+                               output);
+    else
+        fits = snprintf(job->output, sizeof job->output, "%s", output) < (int)sizeof job->output;
+    if (!fits)
+        return cli_usage_error(&request->choice.syntax, "the name of the output is too long");
+    if (strcmp(job->format, "sqlite") == 0 && !cli_settle_output(job->output, sizeof job->output))
+        return cli_usage_error(&request->choice.syntax, "-o %s is no file that could be replaced",
+                               job->output);
+    if (cli_is_same_file(job->file, job->output))
+        return cli_usage_error(&request->choice.syntax,
+                               "%s would be written over itself: name another file with -o",
+                               job->file);
+    return CLI_OK;
+}
+
+/* Fills the jobs: one for each file and format, of a file one after the other. CLI_OK, or what was
+ * wrong with the question has been told. */
+static int export_plan(const export_request *request, export_job *jobs)
+{
+    for (size_t i = 0; i < request->choice.file_count * request->choice.wanted_count; i++) {
+        jobs[i].file = request->choice.files[i / request->choice.wanted_count];
+        jobs[i].format = request->choice.wanted[i % request->choice.wanted_count];
+        int status = plan_job(request, &jobs[i]);
+        if (status != CLI_OK)
+            return status;
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(jobs[k].output, jobs[i].output) == 0)
+                return cli_usage_error(&request->choice.syntax,
+                                       "%s and %s would both be written to %s", jobs[k].file,
+                                       jobs[i].file, jobs[i].output);
+    }
+    return CLI_OK;
+}
+
+/* ---- The verb ---- */
 
 typedef enum export_option {
     OPTION_OUT,
@@ -108,7 +245,7 @@ static int take_option(void *user, int option, const char *value)
 
 static int check_request(export_request *request)
 {
-    const char *guess = request->output ? cli_export_format_of(request->output) : NULL;
+    const char *guess = request->output ? export_format_of(request->output) : NULL;
     if (request->choice.wanted_count == 0 && guess)
         cli_choice_want(&request->choice, guess);
     if (request->choice.wanted_count == 0)
@@ -116,7 +253,7 @@ static int check_request(export_request *request)
                                request->choice.name_count > 1 ? request->choice.options[1].name
                                                               : "chrome");
     bool is_packed =
-        request->export_options.gzip || (request->output && cli_export_is_packed(request->output));
+        request->export_options.gzip || (request->output && export_is_packed(request->output));
     for (size_t i = 0; is_packed && i < request->choice.wanted_count; i++)
         if (table_is_format(request->choice.wanted[i]))
             return cli_usage_error(&request->choice.syntax, "--%s is not packed with gzip",
@@ -234,7 +371,7 @@ static int plan_and_write(const export_request *request)
         calloc(request->choice.file_count * request->choice.wanted_count, sizeof *jobs);
     if (!jobs)
         return cli_error("%s", takt_status_text(TAKT_NO_MEMORY));
-    int result = cli_export_plan(request, jobs);
+    int result = export_plan(request, jobs);
     if (result == CLI_OK)
         result = write_all(request, jobs);
     free(jobs);

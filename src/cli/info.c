@@ -1,10 +1,18 @@
 /* takt info: what a trace is, without its tables. What is missing from it is told with the reason,
  * since a table alone does not show what it cannot know. */
-#include "cli/info.h"
+#include "cli/cli.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
+
+/* What a trace holds besides spans and activities, each with its number; NULL past the end. */
+typedef struct content {
+    const char *one;  /* "counter sample" */
+    const char *many; /* "counter samples" */
+    const char *key;  /* "counter_samples" */
+    takt_trace_list list;
+} content;
 
 enum {
     NUMBER = 32,
@@ -36,7 +44,8 @@ static void print_count(uint64_t count, const char *one, const char *many)
 }
 
 /* In UTC, so that it means the same everywhere. */
-const char *cli_begin_text(char *out, size_t size, const takt_facts *facts)
+/* "2026-03-01 12:30:59 UTC", or "" where the time is not known. Returns `out`. */
+static const char *begin_text(char *out, size_t size, const takt_facts *facts)
 {
     int64_t begin_ns = (int64_t)(facts->begin_ns + (uint64_t)facts->realtime_offset_ns);
     time_t seconds = (time_t)(begin_ns / 1000000000);
@@ -59,7 +68,7 @@ static void print_when(const takt_facts *facts)
 
     print_key("recorded");
     printf("%s, for %s\n",
-           cli_begin_text(date, sizeof date, facts)[0] ? date : "at an unknown time",
+           begin_text(date, sizeof date, facts)[0] ? date : "at an unknown time",
            cli_time_text(length, sizeof length, (double)(facts->end_ns - facts->begin_ns)));
 }
 
@@ -79,9 +88,9 @@ static void print_steps(const takt_facts *facts)
                : "");
 }
 
-const cli_content *cli_content_at(size_t index)
+static const content *content_at(size_t index)
 {
-    static const cli_content contents[] = {
+    static const content contents[] = {
         {"counter sample", "counter samples", "counter_samples", TAKT_TRACE_COUNTERS},
         {"call into CUDA", "calls into CUDA", "calls", TAKT_TRACE_CALLS},
         {"mark", "marks", "marks", TAKT_TRACE_MARKS},
@@ -95,12 +104,12 @@ const cli_content *cli_content_at(size_t index)
 /* Counter samples are always told, the rest where there is some. */
 static void print_more_contents(const takt_trace *trace)
 {
-    for (size_t i = 0; cli_content_at(i); i++) {
-        size_t count = takt_trace_count(trace, cli_content_at(i)->list);
+    for (size_t i = 0; content_at(i); i++) {
+        size_t count = takt_trace_count(trace, content_at(i)->list);
         if (i > 0 && count == 0)
             continue;
         printf(", ");
-        print_count(count, cli_content_at(i)->one, cli_content_at(i)->many);
+        print_count(count, content_at(i)->one, content_at(i)->many);
     }
     putchar('\n');
 }
@@ -313,6 +322,142 @@ static void print_trace(const char *path, const takt_trace *trace)
     print_ending(trace, facts);
 }
 
+/* ---- JSON ---- */
+
+/* takt info --json: the same facts for scripts. Names are those of the reports' JSON. */
+
+static void put_key(const char *key)
+{
+    printf(",\n  \"%s\": ", key);
+}
+
+static void put_count(const char *key, uint64_t count)
+{
+    put_key(key);
+    printf("%" PRIu64, count);
+}
+
+/* Of a summary it is not known. */
+static void put_spans_count(const char *key, const takt_facts *facts, uint64_t count)
+{
+    put_key(key);
+    if (facts->has_spans)
+        printf("%" PRIu64, count);
+    else
+        fputs("null", stdout);
+}
+
+static void put_truth(const char *key, bool is_true)
+{
+    put_key(key);
+    fputs(is_true ? "true" : "false", stdout);
+}
+
+static void put_real(const char *key, double number)
+{
+    put_key(key);
+    cli_put_number(number, "null");
+}
+
+static void put_text(const char *key, const char *text)
+{
+    put_key(key);
+    cli_put_json_text(text);
+}
+
+static void put_tracks(const takt_trace *trace)
+{
+    takt_track_info track;
+    put_key("tracks");
+    putchar('[');
+    for (size_t i = 0; takt_trace_track(trace, i, &track) == TAKT_OK; i++) {
+        printf("%s\n    {\"name\": ", i ? "," : "");
+        cli_put_json_text(track.name);
+        printf(", \"kind\": \"%s\", \"thread_id\": %" PRIu32 ", \"spans\": %zu}",
+               track.kind == TAKT_TRACK_THREAD ? "thread" : "async", track.thread_id,
+               track.span_count);
+    }
+    putchar(']');
+}
+
+static void put_devices(const takt_trace *trace)
+{
+    takt_device_info device;
+    put_key("devices");
+    putchar('[');
+    for (size_t i = 0; takt_trace_device(trace, i, &device) == TAKT_OK; i++) {
+        printf("%s\n    {\"device\": ", i ? "," : "");
+        cli_put_json_text(device.device);
+        fputs(", \"name\": ", stdout);
+        cli_put_json_text(device.name);
+        printf(", \"compute_capability\": \"%" PRIu32 ".%" PRIu32
+               "\", \"multiprocessors\": %" PRIu32 ", \"memory_bytes\": %" PRIu64 "}",
+               device.compute_major, device.compute_minor, device.multiprocessors,
+               device.memory_bytes);
+    }
+    putchar(']');
+}
+
+static void put_losses(const takt_trace *trace)
+{
+    put_key("losses");
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++)
+        printf("%s\"%s\": %" PRIu64, i ? ", " : "{", takt_loss_name((takt_loss)i),
+               takt_trace_loss(trace, (takt_loss)i));
+    putchar('}');
+}
+
+static void put_run(const takt_facts *facts)
+{
+    char when[64];
+    put_text("name", facts->name);
+    put_count("process", facts->process_id);
+    put_count("rank", facts->rank);
+    put_count("world_size", facts->world_size);
+    put_text("recorded", begin_text(when, sizeof when, facts));
+    put_count("begin_ns", facts->begin_ns);
+    put_count("wall_ns", facts->end_ns - facts->begin_ns);
+    put_count("cycle", facts->cycle);
+    put_truth("partial", facts->is_partial);
+    put_text("ending", cli_ending_name(facts));
+    put_count("known_until_ns", facts->known_until_ns);
+    put_count("missing_spans", facts->missing_spans);
+    put_count("missing_activities", facts->missing_activities);
+    put_count("first_step", facts->first_step);
+    put_count("steps", facts->step_count);
+}
+
+/* One object, without an end of line. */
+static void info_json(const char *path, const takt_trace *trace)
+{
+    const takt_facts *facts = takt_trace_facts(trace);
+
+    fputs("{\n  \"file\": ", stdout);
+    cli_put_json_text(path);
+    put_run(facts);
+    put_truth("has_spans", facts->has_spans);
+    put_count("spans", facts->span_count);
+    put_count("activities", facts->activity_count);
+    for (size_t i = 0; content_at(i); i++)
+        put_count(content_at(i)->key, takt_trace_count(trace, content_at(i)->list));
+    put_tracks(trace);
+    put_text("backend", facts->backend);
+    put_devices(trace);
+    put_real("clock_resolution_ns", facts->clock_resolution_ns);
+    put_real("clock_uncertainty_ns", facts->clock_uncertainty_ns);
+    put_real("device_resolution_ns", facts->device_resolution_ns);
+    put_real("device_uncertainty_ns", facts->device_uncertainty_ns);
+    put_truth("device_uncertainty_is_least", facts->device_uncertainty_is_least);
+    put_real("device_shift_ns", facts->device_shift_ns);
+    put_real("cost_ns", facts->cost_ns);
+    put_spans_count("begun_before", facts, facts->begun_before);
+    put_spans_count("unfinished", facts, facts->unfinished);
+    put_losses(trace);
+    fputs("\n}", stdout);
+}
+
+/* ---- The verb ---- */
+
 /* Of several files as JSON, each object stands behind "[" or ",". */
 static int print_files(char **paths, int count, bool is_json)
 {
@@ -329,7 +474,7 @@ static int print_files(char **paths, int count, bool is_json)
         else if (told)
             putchar('\n');
         if (is_json)
-            cli_info_json(paths[i], trace);
+            info_json(paths[i], trace);
         else
             print_trace(paths[i], trace);
         takt_trace_release(trace);

@@ -1,13 +1,18 @@
 /* What the command prints: standard output through one buffer whose failure is noticed, messages on
  * standard error, and numbers as people read them. */
-#include "cli/cli.h"
-
 #include "base/text.h"
+#include "cli/cli.h"
 #include "report/value.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <pthread.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 /* Why standard output failed first; errno is gone when everything has been tried. */
 static int output_errno;
@@ -125,4 +130,231 @@ const char *cli_time_text(char *out, size_t size, double ns)
     else
         snprintf(out, size, "%.3f s", ns / 1e9);
     return out;
+}
+
+/* ---- Files ---- */
+
+/* Files that verbs write: their names, that none is written over what it is made from, and streams
+ * into the library's files, which appear when they are complete. */
+
+bool cli_is_folder(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+}
+
+bool cli_is_same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+bool cli_settle_output(char *path, size_t size)
+{
+    char real[PATH_MAX];
+    struct stat facts;
+    bool is_link = lstat(path, &facts) == 0 && S_ISLNK(facts.st_mode);
+
+    if (stat(path, &facts) != 0)
+        return true;
+    if (is_link && (!realpath(path, real) || strlen(real) >= size))
+        return false;
+    if (is_link)
+        strcpy(path, real);
+    return S_ISREG(facts.st_mode);
+}
+
+static size_t length_without(const char *path, size_t length, const char *ending)
+{
+    size_t size = strlen(ending);
+    return length > size && strncmp(path + length - size, ending, size) == 0 ? length - size
+                                                                             : length;
+}
+
+bool cli_name_output(char *out, size_t size, const char *folder, const char *file,
+                     const char *ending)
+{
+    const char *base = strrchr(file, '/');
+    const char *name = folder && base ? base + 1 : file;
+    size_t length = length_without(name, strlen(name), ".gz");
+
+    length = length_without(name, length, ".pftrace");
+    int used = snprintf(out, size, "%s%s%.*s%s", folder ? folder : "", folder ? "/" : "",
+                        (int)length, name, ending);
+    return used >= 0 && (size_t)used < size;
+}
+
+static ssize_t write_cookie(void *cookie, const char *data, size_t size)
+{
+    takt_sink sink = tkt_file_sink(cookie);
+    return sink.write(sink.user, data, size) == TAKT_OK ? (ssize_t)size : 0;
+}
+
+FILE *cli_file_stream(tkt_file *file)
+{
+    FILE *stream = fopencookie(file, "w", (cookie_io_functions_t){.write = write_cookie});
+    if (stream)
+        setvbuf(stream, NULL, _IOFBF, (size_t)1 << 16);
+    return stream;
+}
+
+bool cli_stream_close(FILE *stream)
+{
+    bool is_good = !ferror(stream);
+    return fclose(stream) == 0 && is_good;
+}
+
+int cli_file_close(tkt_file *file, takt_status status)
+{
+    char path[PATH_MAX];
+    takt_error error = {.message = ""};
+
+    snprintf(path, sizeof path, "%s", file->path);
+    status = tkt_file_close(file, status, &error);
+    if (status == TAKT_OK)
+        return CLI_OK;
+    if (error.message[0])
+        return cli_error("%s", error.message);
+    return cli_error("%s: %s", path, takt_status_text(status));
+}
+
+void cli_tell_written(const char *path)
+{
+    char size[32], clean[512];
+    struct stat facts;
+
+    printf("wrote %s", cli_clean(clean, sizeof clean, path));
+    if (stat(path, &facts) == 0 && !S_ISDIR(facts.st_mode))
+        printf(" (%s)", cli_bytes_text(size, sizeof size, (uint64_t)facts.st_size));
+    putchar('\n');
+}
+
+/* ---- The environment ---- */
+
+/* What the environment says to the command. */
+
+const char *cli_variable(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+/* ---- Progress ---- */
+
+/* A line on the terminal while a large file is read or written. A thread of its own writes it,
+ * because the library says nothing while it works; short work never sees it. */
+
+enum {
+    FIRST_SECONDS = 1 /* nothing is said before */
+};
+
+struct cli_progress {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t ended;
+    bool is_ended; /* under `lock` */
+    char what[64];
+    char name[192];
+};
+
+static void *show(void *user)
+{
+    cli_progress *progress = user;
+    struct timespec next;
+    int seconds = FIRST_SECONDS;
+
+    clock_gettime(CLOCK_MONOTONIC, &next);
+    next.tv_sec += FIRST_SECONDS;
+    pthread_mutex_lock(&progress->lock);
+    while (!progress->is_ended) {
+        if (pthread_cond_timedwait(&progress->ended, &progress->lock, &next) == 0)
+            continue;
+        fprintf(stderr, "\rtakt: %s %s, %d s", progress->what, progress->name, seconds++);
+        next.tv_sec++;
+    }
+    if (seconds > FIRST_SECONDS)
+        fputs("\r\033[K", stderr); /* the line goes away */
+    pthread_mutex_unlock(&progress->lock);
+    return NULL;
+}
+
+static bool init_condition(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+    if (pthread_condattr_init(&attributes) != 0)
+        return false;
+    bool is_done = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
+                   pthread_cond_init(condition, &attributes) == 0;
+    pthread_condattr_destroy(&attributes);
+    return is_done;
+}
+
+/* NULL where there is no terminal, and where anything fails: progress is never worth an error. */
+cli_progress *cli_progress_begin(const char *what, const char *name)
+{
+    if (!isatty(STDERR_FILENO))
+        return NULL;
+    cli_progress *progress = calloc(1, sizeof *progress);
+    if (!progress)
+        return NULL;
+    cli_clean(progress->what, sizeof progress->what, what);
+    cli_clean(progress->name, sizeof progress->name, name);
+    pthread_mutex_init(&progress->lock, NULL);
+    if (!init_condition(&progress->ended)) {
+        free(progress);
+        return NULL;
+    }
+    if (pthread_create(&progress->thread, NULL, show, progress) != 0) {
+        pthread_cond_destroy(&progress->ended);
+        free(progress);
+        return NULL;
+    }
+    return progress;
+}
+
+void cli_progress_end(cli_progress *progress)
+{
+    if (!progress)
+        return;
+    pthread_mutex_lock(&progress->lock);
+    progress->is_ended = true;
+    pthread_cond_signal(&progress->ended);
+    pthread_mutex_unlock(&progress->lock);
+    pthread_join(progress->thread, NULL);
+    pthread_cond_destroy(&progress->ended);
+    pthread_mutex_destroy(&progress->lock);
+    free(progress);
+}
+
+/* A trace that lacks its end is told in a line, whatever is made of it, and by the exit status. */
+static void note_ending(const char *path, const takt_trace *trace)
+{
+    switch (takt_trace_facts(trace)->ending) {
+    case TAKT_ENDING_WHOLE:
+        return;
+    case TAKT_ENDING_KILLED:
+        cli_error("%s is incomplete: its program was killed, or it still runs", path);
+        break;
+    case TAKT_ENDING_CUT:
+        cli_error("%s is incomplete: the file is cut", path);
+        break;
+    }
+    cli_is_incomplete = true;
+}
+
+takt_trace *cli_open_trace(const char *path)
+{
+    takt_trace *trace = NULL;
+    takt_error error = {.status = TAKT_OK};
+
+    cli_progress *progress = cli_progress_begin("reading", path);
+    takt_status status = takt_trace_open(path, &trace, &error);
+    cli_progress_end(progress);
+    if (status == TAKT_OK) {
+        note_ending(path, trace);
+        return trace;
+    }
+    cli_error("%s", error.message[0] ? error.message : takt_status_text(status));
+    return NULL;
 }

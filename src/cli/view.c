@@ -2,13 +2,18 @@
  * trace from a server on this machine, which ends when it has done so: nothing leaves the machine,
  * and nothing stays behind. */
 #include "cli/view.h"
+
 #include "cli/html/page.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -265,4 +270,147 @@ int cli_view(int argc, char **argv)
     if (result == CLI_OK)
         result = view_listen(request.port, &offer);
     return result == CLI_OK ? offer_file(&request, &offer) : result;
+}
+
+/* ---- The address ---- */
+
+/* Where `takt view` offers a trace: a port of the loopback device, a path that none can guess. */
+
+enum {
+    LONGEST_NAME = 100 /* of a file, as the link shows it */
+};
+
+/* A socket that only this machine reaches, or -1. What served from the same port a moment ago may
+ * still be closing; what serves from it now is an error. */
+static int listener_at(uint16_t port)
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    int yes = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (listener >= 0 && setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+        bind(listener, (struct sockaddr *)&address, sizeof address) == 0 &&
+        listen(listener, SOMAXCONN) == 0)
+        return listener;
+    int number = errno;
+    if (listener >= 0)
+        close(listener);
+    errno = number;
+    return -1;
+}
+
+int view_listen(long wish, view_offer *offer)
+{
+    struct sockaddr_in address;
+    socklen_t size = sizeof address;
+
+    offer->listener = listener_at(wish ? (uint16_t)wish : VIEW_PORT);
+    if (offer->listener < 0 && !wish)
+        offer->listener = listener_at(0);
+    if (offer->listener < 0 ||
+        getsockname(offer->listener, (struct sockaddr *)&address, &size) != 0)
+        return cli_error("cannot serve from port %ld: %s", wish ? wish : VIEW_PORT,
+                         strerror(errno));
+    offer->port = ntohs(address.sin_port);
+    return CLI_OK;
+}
+
+int view_name_path(const char *file, view_offer *offer)
+{
+    unsigned char token[VIEW_TOKEN_DIGITS / 2];
+    const char *slash = strrchr(file, '/');
+    const char *name = slash ? slash + 1 : file;
+    size_t length = strlen(name), used = 1;
+
+    if (getrandom(token, sizeof token, 0) != (ssize_t)sizeof token)
+        return cli_error("no random number: %s", strerror(errno));
+    offer->path[0] = '/';
+    for (size_t i = 0; i < sizeof token; i++)
+        used += (size_t)snprintf(offer->path + used, 3, "%02x", token[i]);
+    offer->path[used++] = '/';
+    for (name += length > LONGEST_NAME ? length - LONGEST_NAME : 0; *name; name++) {
+        bool is_plain = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
+                        (*name >= '0' && *name <= '9') || strchr("._-", *name);
+        offer->path[used++] = is_plain ? *name : '_';
+    }
+    offer->path[used] = '\0';
+    return CLI_OK;
+}
+
+void view_make_link(const view_offer *offer, char link[VIEW_LINK_SIZE])
+{
+    if (offer->port == VIEW_PORT)
+        snprintf(link, VIEW_LINK_SIZE, VIEW_VIEWER "/#!/?url=http://127.0.0.1:%u%s", offer->port,
+                 offer->path);
+    else
+        snprintf(link, VIEW_LINK_SIZE, "http://127.0.0.1:%u%.*s", offer->port, VIEW_FOLDER,
+                 offer->path);
+}
+
+/* ---- The page ---- */
+
+/* The page of `takt view` that fetches the trace from its own server and posts it to the viewer,
+ * https://perfetto.dev/docs/visualization/deep-linking-to-perfetto-ui: the viewer answers PING with
+ * PONG as soon as it listens, and trusts pages of the loopback device. A browser opens the viewer's
+ * window only at a click. */
+
+/* %1$s is the token, %2$s the name of the file: neither needs escaping. */
+static const char page[] =
+    "<!doctype html>\n"
+    "<html lang=\"en\">\n"
+    "<meta charset=\"utf-8\">\n"
+    "<title>%2$s - Takt</title>\n"
+    "<p><button>Open %2$s in ui.perfetto.dev</button>\n"
+    "<p role=\"status\"></p>\n"
+    "<script nonce=\"%1$s\">\n"
+    "'use strict';\n"
+    "const viewer = '" VIEW_VIEWER "', name = '%2$s';\n"
+    "const button = document.querySelector('button');\n"
+    "const say = (text) => { document.querySelector('[role=status]').textContent = text; };\n"
+    "\n"
+    "function post(tab, buffer) {\n"
+    "    const knock = setInterval(() => tab.postMessage('PING', viewer), 100);\n"
+    "    addEventListener('message', (event) => {\n"
+    "        if (event.source !== tab || event.origin !== viewer || event.data !== 'PONG')\n"
+    "            return;\n"
+    "        clearInterval(knock);\n"
+    "        if (!button.hidden)\n"
+    "            tab.postMessage({perfetto: {buffer, title: name, fileName: name}}, viewer);\n"
+    "        button.hidden = true;\n"
+    "        say('Handed over. This page can be closed.');\n"
+    "    });\n"
+    "}\n"
+    "\n"
+    "button.onclick = async () => {\n"
+    "    const tab = open(viewer);\n"
+    "    if (!tab)\n"
+    "        return say('The browser has not opened a window: allow this page to do so.');\n"
+    "    button.disabled = true;\n"
+    "    say('Reading the trace ...');\n"
+    "    const answer = await fetch(name).catch(() => null);\n"
+    "    if (!answer || !answer.ok)\n"
+    "        return say('The link is used up, or takt has ended: run takt view again.');\n"
+    "    post(tab, await answer.arrayBuffer());\n"
+    "};\n"
+    "</script>\n";
+
+static const char policy[] =
+    "default-src 'none'; script-src 'nonce-%1$s'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'";
+
+static char *fill_in(const char *text, const view_offer *offer)
+{
+    char token[VIEW_TOKEN_DIGITS + 1];
+    char *filled = NULL;
+    snprintf(token, sizeof token, "%.*s", VIEW_TOKEN_DIGITS, offer->path + 1);
+    return asprintf(&filled, text, token, offer->path + VIEW_FOLDER) < 0 ? NULL : filled;
+}
+
+char *view_page(const view_offer *offer)
+{
+    return fill_in(page, offer);
+}
+
+char *view_page_policy(const view_offer *offer)
+{
+    return fill_in(policy, offer);
 }

@@ -4,9 +4,10 @@
  * cannot show a default that would not be accepted. */
 #include "config/schema.h"
 
-#include "config/config.h"
-
 #include "base/text.h"
+#include "config/config.h"
+#include "export/formats.h"
+#include "report/reports.h"
 
 #include <takt/profiler.h>
 
@@ -177,4 +178,46 @@ const char *tkt_config_near_section(const char *name)
             return tkt_config_sections[i];
     }
     return NULL;
+}
+
+/* ---- Names of reports and formats ---- */
+
+/* The names that reports and output.traces take. They are the lists of the layers above, of which
+ * this one may know nothing but the names. */
+
+#define REPORT_NAME(name, description) #name,
+#define TRACE_NAMES(word, name)        name, name ".gz",
+
+static const char *const reports[] = {TKT_REPORTS(REPORT_NAME)};
+static const char *const traces[] = {TKT_FORMATS(TRACE_NAMES) "tensorboard"};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+const char *tkt_config_report_name(size_t index)
+{
+    return index < COUNT_OF(reports) ? reports[index] : NULL;
+}
+
+const char *tkt_config_trace_name(size_t index)
+{
+    return index < COUNT_OF(traces) ? traces[index] : NULL;
+}
+
+static bool is_one_of(const char *name, const char *(*name_at)(size_t index))
+{
+    for (size_t i = 0; name_at(i); i++) {
+        if (strcmp(name_at(i), name) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool tkt_config_is_report(const char *name)
+{
+    return is_one_of(name, tkt_config_report_name);
+}
+
+bool tkt_config_is_trace(const char *name)
+{
+    return is_one_of(name, tkt_config_trace_name);
 }

@@ -2,8 +2,11 @@
 #include "config/state.h"
 
 #include "base/alloc.h"
+#include "base/error.h"
+#include "config/config.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 bool tkt_config_state_set(tkt_config_state *state, const tkt_config_key *key, const char *text,
@@ -73,4 +76,110 @@ void tkt_config_state_destroy(tkt_config_state *state)
         return;
     tkt_arena_fini(&state->memory);
     tkt_free(state);
+}
+
+/* ---- The profiler's options ---- */
+
+/* From values to the profiler's options. */
+
+/* The names in a list; those for which `has` is false are left out. NULL without memory. */
+static const char *const *names_of(tkt_config_state *state, tkt_config_id id,
+                                   bool (*has)(const char *name), size_t *count)
+{
+    const tkt_config_value *value = &state->values[id];
+    const char **names = tkt_arena_alloc(&state->memory, (value->count + 1) * sizeof *names);
+    if (!names)
+        return NULL;
+    *count = 0;
+    for (size_t i = 0; i < value->count; i++) {
+        if (!has || has(value->items[i].name))
+            names[(*count)++] = value->items[i].name;
+    }
+    names[*count] = NULL;
+    return names;
+}
+
+/* All kinds means those too that a later version knows. */
+static uint32_t filter_of(const tkt_config_value *values)
+{
+    const uint64_t all = TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN | TAKT_TIMING_MEMCPY |
+                         TAKT_TIMING_MEMSET | TAKT_TIMING_GRAPH;
+    uint64_t filter = values[TKT_CONFIG_FILTER].number;
+    return filter == all ? TAKT_TIMING_ALL : (uint32_t)filter;
+}
+
+/* A default asks for nothing: it is what a program gets if it is there. */
+static bool is_default(tkt_config_id id, const tkt_config_value *value)
+{
+    tkt_arena memory = {0};
+    tkt_config_value initial;
+    tkt_config_problem problem;
+    const tkt_config_key *key = &tkt_config_keys[id];
+    bool is_equal = tkt_config_value_parse(key, key->initial, &memory, &initial, &problem) &&
+                    tkt_config_value_equal(key, value, &initial);
+    tkt_arena_fini(&memory);
+    return is_equal;
+}
+
+/* The formats that can hold a summary; the others need spans. */
+static bool holds_summaries(const char *name)
+{
+    return strcmp(name, "perfetto") == 0;
+}
+
+/* With `mode: summary` the default means those formats that can hold one. */
+static const char *const *traces_of(tkt_config_state *state, size_t *count)
+{
+    const tkt_config_value *values = state->values;
+    bool is_summary = values[TKT_CONFIG_MODE].number == TAKT_MODE_SUMMARY &&
+                      is_default(TKT_CONFIG_TRACES, &values[TKT_CONFIG_TRACES]);
+    return names_of(state, TKT_CONFIG_TRACES, is_summary ? holds_summaries : NULL, count);
+}
+
+static void put_field(takt_profiler_options *options, const tkt_config_key *key,
+                      const tkt_config_value *value)
+{
+    void *field = (char *)options + key->place;
+    switch (key->field) {
+    case TKT_CONFIG_BY_CODE:
+        break;
+    case TKT_CONFIG_INTO_BOOL:
+        *(bool *)field = value->number != 0;
+        break;
+    case TKT_CONFIG_INTO_U32:
+        *(uint32_t *)field = (uint32_t)value->number;
+        break;
+    case TKT_CONFIG_INTO_U64:
+        *(uint64_t *)field = value->number;
+        break;
+    case TKT_CONFIG_INTO_DOUBLE:
+        *(double *)field = (double)value->number;
+        break;
+    case TKT_CONFIG_INTO_TEXT:
+        *(const char **)field = value->text;
+        break;
+    case TKT_CONFIG_INTO_CHOICE:
+        *(takt_choice *)field = value->number ? TAKT_ON : TAKT_OFF;
+        break;
+    }
+}
+
+takt_status tkt_config_build_options(tkt_config_state *state)
+{
+    const tkt_config_value *values = state->values;
+    const char *name = values[TKT_CONFIG_NAME].text;
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    for (size_t i = 0; i < TKT_CONFIG_ID_COUNT; i++)
+        put_field(&options, &tkt_config_keys[i], &values[i]);
+    options.name = *name != '\0' ? name : NULL;
+    options.filter = filter_of(values);
+    options.categories = values[TKT_CONFIG_CATEGORIES].items;
+    options.category_count = values[TKT_CONFIG_CATEGORIES].count;
+    options.reports = names_of(state, TKT_CONFIG_REPORTS, NULL, &options.report_count);
+    options.traces = traces_of(state, &options.trace_count);
+    options.builtin = names_of(state, TKT_CONFIG_BUILTIN, NULL, &options.builtin_count);
+    if (!options.reports || !options.traces || !options.builtin)
+        return TAKT_NO_MEMORY;
+    state->options = options;
+    return TAKT_OK;
 }

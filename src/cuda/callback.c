@@ -8,7 +8,7 @@
  * switched between ENTER and EXIT, and a call that was remembered before that does not count.
  *
  * A call inside may have a correlation id of its own, and activities may carry that one. Then the
- * id is noted as another one of the outermost call's (alias.h).
+ * id is noted as another one of the outermost call's (callback.h).
  *
  * Which ids are of interest is decided by name. The numbers differ between releases only in that
  * there are more of them; the names tell variants of one function apart, which are one to people.
@@ -16,13 +16,13 @@
 #include "cuda/callback.h"
 
 #include "base/clock.h"
-#include "cuda/alias.h"
-#include "cuda/capture.h"
+#include "base/thread.h"
 #include "cuda/collector.h"
 
 #include <takt/scope.h>
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define MAX_IDS     1536u /* of one domain; 13.0 has 807 */
@@ -366,4 +366,77 @@ int tkt_callback_watch(const tkt_cupti *cupti)
     for (size_t i = 0; i < sizeof events && first == TKT_CUPTI_SUCCESS; i++)
         first = cupti->enable_callback(1, cupti->subscriber, TKT_DOMAIN_RESOURCE, events[i]);
     return first;
+}
+
+/* ---- Ids of inner calls ---- */
+
+/* A table by the lowest bits of the inner id, each entry one word. It takes no memory where ids do
+ * not differ, since nobody touches it. An id is forgotten when so many more have been given that
+ * its place is taken: an activity that is still to come is then in no scope, and counted as that.
+ */
+
+#define ALIASES (1u << 18) /* as many as calls that summary mode remembers */
+
+static _Atomic(uint64_t) aliases[ALIASES]; /* inner << 32 | outer */
+static _Atomic(bool) is_used;
+
+/* The activity comes through CUPTI's buffers, which order what was written here before. */
+void tkt_alias_add(uint32_t inner, uint32_t outer)
+{
+    uint64_t alias = (uint64_t)inner << 32 | outer;
+    atomic_store_explicit(&aliases[inner % ALIASES], alias, memory_order_relaxed);
+    if (!atomic_load_explicit(&is_used, memory_order_relaxed))
+        atomic_store_explicit(&is_used, true, memory_order_relaxed);
+}
+
+uint32_t tkt_alias_outer(uint32_t correlation)
+{
+    if (!atomic_load_explicit(&is_used, memory_order_relaxed))
+        return correlation;
+    uint64_t alias = atomic_load_explicit(&aliases[correlation % ALIASES], memory_order_relaxed);
+    return alias >> 32 == correlation ? (uint32_t)alias : correlation;
+}
+
+/* ---- Captures ---- */
+
+/* Two counters, each raised before the other is looked at: either a capture sees that somebody
+ * waits for devices, and waits for that to end, or who wants to wait sees the capture, and does
+ * not. Both sides are sequentially consistent for that reason. */
+
+#define MOST_TURNS 2000u /* of a millisecond */
+
+static _Atomic(uint32_t) captures;
+static _Atomic(uint32_t) holders;
+
+uint32_t tkt_capture_count(void)
+{
+    return atomic_load(&captures);
+}
+
+void tkt_capture_begin(void)
+{
+    atomic_fetch_add(&captures, 1);
+    for (uint32_t turn = 0; atomic_load(&holders) > 0 && turn < MOST_TURNS; turn++)
+        tkt_thread_pause_ms(1); /* captures are rare, and so is waiting for devices */
+}
+
+void tkt_capture_end(void)
+{
+    uint32_t count = atomic_load(&captures);
+    while (count > 0 && !atomic_compare_exchange_weak(&captures, &count, count - 1))
+        ; /* at 0 it began before anybody watched */
+}
+
+bool tkt_capture_hold(void)
+{
+    atomic_fetch_add(&holders, 1);
+    if (atomic_load(&captures) == 0)
+        return true;
+    tkt_capture_release();
+    return false;
+}
+
+void tkt_capture_release(void)
+{
+    atomic_fetch_sub(&holders, 1);
 }

@@ -5,6 +5,9 @@
 #include "cuda/cuda.h"
 #include "cuda/cupti.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* The function to subscribe with. */
 void tkt_callback(void *user, int domain, uint32_t id, const void *data);
 
@@ -33,5 +36,37 @@ void tkt_callback_continue_from(uint32_t correlation);
 
 /* In a forked child nothing is reported any more. */
 void tkt_callback_forget(void);
+
+/* ---- Ids of inner calls ---- */
+
+/* Other correlation ids of one call. A call of the runtime contains calls of the driver, which are
+ * not recorded; with some releases of CUPTI they may have ids of their own, and what they launch may
+ * carry those. Activities are given the id of the recorded call when they are stored. */
+
+/* `inner` is of a call inside the one of `outer`. From any thread; before `inner` launches. */
+void tkt_alias_add(uint32_t inner, uint32_t outer);
+
+/* The recorded call's id: `correlation` itself, unless it is of a call inside. */
+uint32_t tkt_alias_outer(uint32_t correlation);
+
+/* ---- Captures ---- */
+
+/* Captures of streams, and Takt's own waiting for devices, keep out of each other's way: waiting for
+ * a context in which a stream is being captured would spoil the capture. */
+
+/* A capture is about to begin on the calling thread. Waits until nobody waits for devices, at most
+ * two seconds. */
+void tkt_capture_begin(void);
+
+/* It has ended, or could not begin. */
+void tkt_capture_end(void);
+
+/* How many are known to go on. */
+uint32_t tkt_capture_count(void);
+
+/* Keeps captures from beginning until the release, while the caller waits for a device; false while
+ * one goes on: then there is nothing to release. */
+bool tkt_capture_hold(void);
+void tkt_capture_release(void);
 
 #endif

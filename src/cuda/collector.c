@@ -14,7 +14,6 @@
 #include "cuda/buffers.h"
 #include "cuda/callback.h"
 #include "cuda/event.h"
-#include "cuda/idle.h"
 #include "cuda/settle.h"
 #include "cuda/tracing.h"
 

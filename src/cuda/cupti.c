@@ -4,7 +4,10 @@
 #include "cuda/cupti.h"
 
 #include "base/dynlib.h"
+#include "base/error.h"
 #include "base/file.h"
+
+#include <takt/system.h>
 
 #include <stdio.h>
 #include <string.h>
@@ -159,4 +162,178 @@ int tkt_cupti_subscribe(tkt_cupti *cupti, tkt_cupti_callback callback,
         result = TKT_CUPTI_TAKEN;
     explain(cupti, reason, result, other);
     return result;
+}
+
+/* ---- What people are told ---- */
+
+/* What people are told: which CUPTI it is, and what its results mean for them. CUPTI's own texts
+ * name the constant at best. */
+
+/* Versions before 13 count: the release of each, from 18 on. 25 was never seen. */
+static const char old_releases[][5] = {"11.8", "12.0", "12.2", "12.3", "12.4", "12.5",
+                                       "12.6", "12.7", "12.8", "12.9", "12.9"};
+
+int tkt_cupti_release(uint32_t version)
+{
+    uint32_t old = version - TKT_CUPTI_11_8;
+    uint32_t last = sizeof old_releases / sizeof *old_releases - 1;
+    if (version >= TKT_CUPTI_13_0)
+        return (int)(version / 10000 * 1000 + version / 100 % 100 * 10);
+    if (version < TKT_CUPTI_11_8)
+        return 0;
+    const char *text = old_releases[old < last ? old : last];
+    return (text[0] - '0') * 10000 + (text[1] - '0') * 1000 + (text[3] - '0') * 10;
+}
+
+void tkt_cupti_describe(char *out, size_t size, uint32_t version)
+{
+    uint32_t old = version - TKT_CUPTI_11_8;
+    if (version >= TKT_CUPTI_13_0)
+        snprintf(out, size, "CUPTI %u.%u (%u)", version / 10000, version / 100 % 100, version);
+    else if (old < sizeof old_releases / sizeof *old_releases)
+        snprintf(out, size, "CUPTI %s (%u)", old_releases[old], version);
+    else
+        snprintf(out, size, "CUPTI (%u)", version);
+}
+
+static const struct {
+    uint16_t result;
+    char text[126];
+} texts[] = {
+    {TKT_CUPTI_OUT_OF_MEMORY, "there is not enough memory for it"},
+    {TKT_CUPTI_NOT_COMPATIBLE, "another tool uses it in a way that excludes this one"},
+    {TKT_CUPTI_NOT_INITIALIZED,
+     "the driver is too old for this libcupti: update the driver, or use the libcupti of its CUDA "
+     "version"},
+    {TKT_CUPTI_DISABLED, "another tool has disabled it"},
+    {TKT_CUPTI_VIRTUALIZED, "the virtual machine's GPU does not support it"},
+    {TKT_CUPTI_INSUFFICIENT_PRIVILEGES,
+     "the driver forbids it to users: see developer.nvidia.com/ERR_NVGPUCTRPERM"},
+    {TKT_CUPTI_VIRTUALIZED_PRIVILEGES, "the hypervisor forbids it to this virtual machine"},
+    {TKT_CUPTI_CONFIDENTIAL,
+     "confidential computing forbids it: only its devtools mode can be profiled"},
+    {TKT_CUPTI_CMP_DEVICE, "mining processors (CMP) do not support it"},
+    {TKT_CUPTI_MIG_DEVICE, "GPU instances (MIG) do not support it"},
+    {TKT_CUPTI_SLI_DEVICE, "GPUs coupled by SLI do not support it"},
+    {TKT_CUPTI_WSL_DEVICE, "Windows' subsystem for Linux does not support it on this GPU"},
+    {TKT_CUPTI_UNKNOWN, "there is no driver or GPU that it can use"},
+};
+
+void tkt_cupti_explain(char reason[TKT_REASON_BYTES], int result, const char *other)
+{
+    if (result == TKT_CUPTI_TAKEN) {
+        snprintf(
+            reason, TKT_REASON_BYTES,
+            "another profiler (%s) uses CUPTI already, which serves one at a time: run without "
+            "it",
+            other && *other ? other : "Nsight, compute-sanitizer, cuda-gdb or PyTorch's, perhaps");
+        return;
+    }
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (texts[i].result == result) {
+            snprintf(reason, TKT_REASON_BYTES, "CUPTI cannot be used (%d): %s", result,
+                     texts[i].text);
+            return;
+        }
+    }
+    snprintf(reason, TKT_REASON_BYTES, "CUPTI cannot be used: it failed with %d", result);
+}
+
+/* ---- Looking without collecting ---- */
+
+/* CUDA as it is found by somebody who asks what could be recorded. Unlike the rest of this folder
+ * it initialises the driver: nobody else in the process will. */
+
+typedef int (*initialise_function)(unsigned);
+
+static int initialise_driver(void)
+{
+    void *library = tkt_library_loaded("libcuda.so.1");
+    void *address = library ? tkt_library_symbol(library, "cuInit") : NULL;
+    initialise_function initialise = NULL;
+    memcpy(&initialise, &address, sizeof initialise);
+    return initialise ? initialise(0) : TKT_CUDA_NOT_INITIALIZED;
+}
+
+static void ignore_call(void *user, int domain, uint32_t id, const void *data)
+{
+    (void)user;
+    (void)domain;
+    (void)id;
+    (void)data;
+}
+
+static tkt_cupti cupti; /* the last one that was looked for */
+
+takt_status takt_cuda_searched_v1(uint32_t index, takt_cuda_place *out, size_t size)
+{
+    if (!out)
+        return TAKT_BAD_ARGUMENT;
+    if (index >= cupti.search.count)
+        return TAKT_NOT_FOUND;
+    return tkt_fill(out, size, &cupti.search.places[index], sizeof *out);
+}
+
+static void ask_cupti(const tkt_driver *driver, takt_cuda_info *out)
+{
+    bool is_usable = tkt_cupti_load(&cupti, driver, out->problem);
+    out->cupti_version = cupti.version;
+    if (cupti.version)
+        tkt_cupti_describe(out->cupti_name, sizeof out->cupti_name, cupti.version);
+    if (cupti.get_version)
+        tkt_library_path((const void *)(uintptr_t)cupti.get_version, out->cupti_path,
+                         sizeof out->cupti_path);
+    if (!is_usable || tkt_cupti_subscribe(&cupti, ignore_call, out->problem) != TKT_CUPTI_SUCCESS)
+        return;
+    cupti.unsubscribe(cupti.subscriber);
+    out->has_cupti = true;
+}
+
+static void ask_driver(const tkt_driver *driver, takt_cuda_info *out)
+{
+    int version = 0, count = 0;
+    tkt_library_path((const void *)(uintptr_t)driver->driver_version, out->driver_path,
+                     sizeof out->driver_path);
+    out->driver_status = initialise_driver();
+    driver->driver_version(&version);
+    out->driver_version = (uint32_t)version;
+    if (out->driver_status == TKT_CUDA_SUCCESS && driver->device_count(&count) == TKT_CUDA_SUCCESS)
+        out->device_count = (uint32_t)count;
+}
+
+void takt_cuda_v1(takt_cuda_info *out, size_t size)
+{
+    takt_cuda_info info = {0};
+    memset(&cupti, 0, sizeof cupti);
+    const tkt_driver *driver = tkt_driver_get();
+    if (driver)
+        ask_driver(driver, &info);
+    if (!driver)
+        snprintf(info.problem, sizeof info.problem, "there is no NVIDIA driver (libcuda.so.1)");
+    else if (info.driver_status != TKT_CUDA_SUCCESS)
+        snprintf(info.problem, sizeof info.problem,
+                 "the driver cannot be initialised (CUDA error %d)", (int)info.driver_status);
+    else if (info.device_count == 0)
+        snprintf(info.problem, sizeof info.problem, "the driver finds no device");
+    else
+        ask_cupti(driver, &info);
+    tkt_fill(out, size, &info, sizeof info);
+}
+
+takt_status takt_cuda_device_v1(uint32_t index, takt_cuda_device_info *out, size_t size)
+{
+    const tkt_driver *driver = tkt_driver_get();
+    tkt_device device = {0};
+    int handle;
+    if (!out)
+        return TAKT_BAD_ARGUMENT;
+    if (!driver || index > INT32_MAX || driver->device_get(&handle, (int)index) != TKT_CUDA_SUCCESS)
+        return TAKT_NOT_FOUND;
+    tkt_driver_read_device(driver, handle, &device);
+    takt_cuda_device_info info = {.compute_major = device.major,
+                                  .compute_minor = device.minor,
+                                  .multiprocessors = device.multiprocessors,
+                                  .memory_bytes = device.memory_bytes};
+    driver->device_name(info.name, sizeof info.name - 1, handle);
+    return tkt_fill(out, size, &info, sizeof info);
 }

@@ -2,7 +2,6 @@
  * is a device's primary one and active, or when a callback told of its creation. */
 #include "cuda/driver.h"
 #include "cuda/callback.h"
-#include "cuda/capture.h"
 
 #include "base/dynlib.h"
 

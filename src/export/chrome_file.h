@@ -2,13 +2,10 @@
  * written.
  *
  *     chrome.c        the order of things: windows of time, and the division into files
- *     chrome_head.c   what surrounds the events: header, metadata rows, end
- *     chrome_site.c   what all spans of a call site share
- *     chrome_span.c   spans and their arguments; the fast path
- *     chrome_rows.c   what may overlap, split into rows; async tracks
+ *     chrome_head.c   what surrounds the events: header, metadata rows, end; rows of what may overlap
+ *     chrome_span.c   spans and their arguments, and what all spans of a site share; the fast path
  *     chrome_device.c what devices did, and what is known of them
- *     chrome_event.c  steps, marks, counters, flows, memory
- *     chrome_value.c  strings and numbers */
+ *     chrome_event.c  steps, marks, counters, flows, memory; strings and numbers */
 #ifndef TKT_EXPORT_CHROME_FILE_H
 #define TKT_EXPORT_CHROME_FILE_H
 
@@ -16,7 +13,6 @@
 #include "base/text.h"
 #include "export/chrome.h"
 #include "export/lanes.h"
-#include "export/streams.h"
 #include "trace/model.h"
 
 /* Rows that are no threads get ids from here on. Linux' thread ids stay below 2^22. */
@@ -184,7 +180,7 @@ static inline void tkt_chrome_announce(tkt_chrome *chrome, tkt_chrome_row *row)
         tkt_chrome_announce_slow(chrome, row);
 }
 
-/* chrome_site.c: makes the texts of chrome->sites[2 * number + is_async]; false without memory. */
+/* chrome_span.c: makes the texts of chrome->sites[2 * number + is_async]; false without memory. */
 bool tkt_chrome_make_site(tkt_chrome *chrome, uint32_t number, bool is_async);
 
 /* chrome_span.c: what began until `last_ns`, beginning where the last call stopped. */
@@ -193,7 +189,7 @@ void tkt_chrome_thread_spans(tkt_chrome *chrome, uint32_t track, uint64_t last_n
 /* The next span of an async track, on a row that has been announced. */
 void tkt_chrome_async_span(tkt_chrome *chrome, uint32_t track, const tkt_chrome_row *row);
 
-/* chrome_rows.c */
+/* chrome_head.c */
 void tkt_chrome_row_init(tkt_chrome_row *row, uint32_t pid, uint32_t tid, int32_t order);
 void tkt_chrome_async_spans(tkt_chrome *chrome, uint32_t track, uint64_t last_ns);
 
@@ -220,7 +216,7 @@ void tkt_chrome_counters(tkt_chrome *chrome, uint64_t last_ns);
 void tkt_chrome_flows(tkt_chrome *chrome, uint64_t last_ns);
 void tkt_chrome_memory(tkt_chrome *chrome, uint64_t last_ns);
 
-/* chrome_value.c */
+/* chrome_event.c */
 void tkt_chrome_put_text(tkt_writer *writer, const char *text, size_t size); /* without quotes */
 void tkt_chrome_put_string(tkt_chrome *chrome, uint32_t string);             /* with quotes */
 void tkt_chrome_put_u64(tkt_writer *writer, uint64_t value);

@@ -1,13 +1,15 @@
 /* The exporters by name, and takt/export.h on top of them. */
-#include <takt/export.h>
-
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "export/chrome.h"
 #include "export/output.h"
 #include "trace/model.h"
 
+#include <takt/export.h>
+
+#include <stdarg.h>
 #include <stdio.h>
 
 #define EXPORTER(word, name) &tkt_##word##_exporter,
@@ -222,5 +224,223 @@ takt_status takt_export_output(const takt_trace *trace, const char *output, cons
     if (status == TAKT_NO_MEMORY)
         tkt_error_set(error, status, "%s: %s", output, takt_status_text(status));
     tkt_output_fini(&chosen);
+    return status;
+}
+
+/* ---- Files ---- */
+
+/* Writes a trace into files. Everything goes through one writer:
+ *
+ *     exporter -> writer -> [gzip] -> tee -> one or two files
+ *
+ * TensorBoard's two plugins want the same bytes under different names, and rendering and packing
+ * them once is cheaper than twice. A size limit ends the files and opens the next ones in the
+ * middle of the exporter's work. */
+
+/* Level 2 packs a trace to 1.2 times the size of level 6, four to five times as fast; level 1 takes
+ * a twentieth more room and hardly less time. */
+#define GZIP_LEVEL 2
+
+/* The files that are open. */
+typedef struct target {
+    const tkt_output *output;
+    tkt_file files[TKT_OUTPUT_PATHS];
+    unsigned numbers[TKT_OUTPUT_PATHS]; /* put into names because others are taken */
+    size_t open_count;
+    char *first; /* path of the first file, once it is complete */
+    tkt_gzip *gzip;
+    takt_error error; /* the first one */
+} target;
+
+char *tkt_output_join(const char *folder, const char *format, ...)
+{
+    va_list arguments;
+    va_list again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int size = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+
+    size_t folder_size = strlen(folder);
+    char *path = size < 0 ? NULL : tkt_alloc(folder_size + (size_t)size + 2);
+    if (path) {
+        memcpy(path, folder, folder_size);
+        if (folder_size && folder[folder_size - 1] != '/')
+            path[folder_size++] = '/';
+        vsnprintf(path + folder_size, (size_t)size + 1, format, again);
+    }
+    va_end(again);
+    return path;
+}
+
+/* The path of file number `part`, which begins with 1; the caller frees it with tkt_free. */
+static char *path_of(const tkt_output_name *name, uint32_t part)
+{
+    if (!name->first_number && part == 1)
+        return tkt_output_join("", "%s", name->path);
+    uint64_t number = name->first_number ? name->first_number + part - 1 : part;
+    return tkt_output_join("", "%.*s.%llu%s", (int)name->stem, name->path,
+                           (unsigned long long)number, name->path + name->stem);
+}
+
+void tkt_output_fini(tkt_output *output)
+{
+    for (size_t i = 0; i < TKT_OUTPUT_PATHS; i++) {
+        tkt_free(output->names[i].path);
+        output->names[i].path = NULL;
+    }
+}
+
+static takt_status write_to_all(void *user, const void *data, size_t size)
+{
+    target *to = user;
+    takt_status status = TAKT_OK;
+    for (size_t i = 0; i < to->open_count && status == TAKT_OK; i++) {
+        takt_sink sink = tkt_file_sink(&to->files[i]);
+        status = sink.write(sink.user, data, size);
+    }
+    return status;
+}
+
+static takt_status open_file(target *to, size_t index, uint32_t part)
+{
+    const tkt_output_name *name = &to->output->names[index];
+    tkt_file *file = &to->files[index];
+    char *path = path_of(name, part);
+    if (!path)
+        return TAKT_NO_MEMORY;
+    takt_status status =
+        name->base ? tkt_file_create_new(file, path, name->base, to->numbers[index], &to->error)
+                   : tkt_file_create(file, path, &to->error);
+    tkt_free(path);
+    return status;
+}
+
+static takt_status open_files(target *to, uint32_t part)
+{
+    for (to->open_count = 0; to->open_count < to->output->count; to->open_count++) {
+        takt_status status = open_file(to, to->open_count, part);
+        if (status != TAKT_OK)
+            return status;
+    }
+    return TAKT_OK;
+}
+
+static takt_status close_file(target *to, size_t index, takt_status status)
+{
+    tkt_file *file = &to->files[index];
+    takt_error error = {0};
+    status = tkt_file_finish(file, status, &error);
+    if (to->error.status == TAKT_OK)
+        to->error = error;
+    to->numbers[index] = file->number;
+    if (status == TAKT_OK && !to->first) {
+        to->first = file->path;
+        file->path = NULL;
+    }
+    return tkt_file_close(file, status, NULL);
+}
+
+/* Ends the open files; they stay only if everything went well with all of them. */
+static takt_status close_files(target *to, takt_status status)
+{
+    takt_status packed = tkt_gzip_finish(to->gzip);
+    to->gzip = NULL;
+    status = status == TAKT_OK ? packed : status;
+    for (size_t i = 0; i < to->open_count; i++)
+        status = close_file(to, i, status);
+    to->open_count = 0;
+    return status;
+}
+
+static takt_status open_target(target *to, uint32_t part, takt_sink *sink)
+{
+    takt_sink all = {write_to_all, to};
+    takt_status status = open_files(to, part);
+    if (status == TAKT_OK && to->output->is_gzip)
+        status = tkt_gzip_create(all, GZIP_LEVEL, &to->gzip, sink);
+    else
+        *sink = all;
+    return status;
+}
+
+static void say_next(const target *to, size_t index, const char *full)
+{
+    tkt_log(TAKT_LOG_INFO, "%s is full (%llu bytes), the trace goes on in %s", full,
+            (unsigned long long)to->output->max_bytes, to->files[index].path);
+}
+
+/* Ends the open files and opens the next ones. */
+static takt_status change_files(target *to, uint32_t part, takt_sink *sink)
+{
+    char *full[TKT_OUTPUT_PATHS] = {0};
+    size_t count = to->open_count;
+    for (size_t i = 0; i < count; i++)
+        full[i] = tkt_copy_string(to->files[i].path);
+    takt_status status = close_files(to, TAKT_OK);
+    if (status == TAKT_OK)
+        status = open_target(to, part, sink);
+    for (size_t i = 0; i < count; i++) {
+        if (status == TAKT_OK && full[i])
+            say_next(to, i, full[i]);
+        tkt_free(full[i]);
+    }
+    return status;
+}
+
+static takt_status next_target(void *user, uint32_t part, tkt_writer *writer)
+{
+    tkt_writer_flush(writer);
+    if (writer->status != TAKT_OK)
+        return writer->status;
+    return change_files(user, part, &writer->sink);
+}
+
+static takt_status export_to(target *to, const takt_trace *trace, tkt_writer *writer)
+{
+    const tkt_output *output = to->output;
+    if (output->exporter != &tkt_chrome_exporter || !output->max_bytes)
+        return output->exporter->write(trace, writer);
+    tkt_chrome_parts parts = {.max_bytes = output->max_bytes, .next = next_target, .user = to};
+    return tkt_chrome_export(trace, writer, &parts);
+}
+
+static takt_status write_all(target *to, const takt_trace *trace)
+{
+    takt_sink sink;
+    tkt_writer writer;
+    takt_status status = open_target(to, 1, &sink);
+    if (status == TAKT_OK)
+        status = tkt_writer_init(&writer, sink, 0);
+    if (status == TAKT_OK) {
+        status = export_to(to, trace, &writer);
+        takt_status written = tkt_writer_fini(&writer);
+        status = status == TAKT_OK ? written : status;
+    }
+    return close_files(to, status);
+}
+
+takt_status tkt_output_check(const tkt_output *output, const takt_trace *trace, takt_error *error)
+{
+    if (!output->exporter->needs_spans || trace->facts.has_spans)
+        return TAKT_OK;
+    return tkt_error_set(error, TAKT_NO_SPANS, "%s: %s", output->exporter->name,
+                         takt_status_text(TAKT_NO_SPANS));
+}
+
+takt_status tkt_output_write(const tkt_output *output, const takt_trace *trace, char *path,
+                             size_t path_size, takt_error *error)
+{
+    target to = {.output = output, .numbers = {1, 1}};
+    takt_status status = write_all(&to, trace);
+    if (status == TAKT_OK && path && path_size)
+        snprintf(path, path_size, "%s", to.first ? to.first : "");
+    tkt_free(to.first);
+    if (status == TAKT_OK)
+        return TAKT_OK;
+    if (to.error.status == TAKT_OK)
+        tkt_error_set(&to.error, status, "%s: %s", output->names[0].path, takt_status_text(status));
+    if (error)
+        *error = to.error;
     return status;
 }

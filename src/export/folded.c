@@ -1,9 +1,208 @@
+/* A tree of paths and its folded form, the input of flame graphs: one line a path, outermost name
+ * first, with the path's own value.
+ *
+ *     step;forces;neighbours 1234567
+ *
+ * It is the format of Brendan Gregg's flamegraph.pl, which speedscope and torch's export_stacks()
+ * share. Values are whole nanoseconds: such tools sum integers of any unit, and microseconds would
+ * lose the short scopes that flame graphs are there to add up. Paths without a value are left out.
+ * Characters that end a name or a line become '_', as torch does it. Siblings stand in the order of
+ * their names, so that equal programs give equal files. */
+#include "base/containers.h"
+#include "base/text.h"
+#include "export/exporter.h"
+#include "summary/scopes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The tree ---- */
+
+#define ROOT  0u
+#define OTHER_PATHS UINT32_MAX /* paths that were too many */
+#define UNNAMED_FRAME 0x80000000u /* and the number of a frame whose function is not known */
+
+typedef struct folded_path {
+    uint64_t value;
+    size_t   text_begin; /* of its name in the path's text */
+    uint32_t name;
+    uint32_t parent;
+    uint32_t next;        /* sibling by name */
+    uint32_t first_child; /* by name */
+} folded_path;
+
+typedef struct tkt_folded {
+    const takt_trace *trace;
+    tkt_map numbers; /* parent << 32 | name -> path */
+    TKT_ARRAY_OF(folded_path) paths; /* 0 is the root */
+    TKT_ARRAY_OF(char) text;    /* of the current path */
+} tkt_folded;
+
+#define NAME_BYTES 1024 /* of a frame's */
+
+static takt_status folded_init(tkt_folded *folded, const takt_trace *trace)
+{
+    *folded = (tkt_folded){.trace = trace};
+    folded_path *root = TKT_ARRAY_ADD(&folded->paths);
+    if (!root)
+        return TAKT_NO_MEMORY;
+    *root = (folded_path){0};
+    return TAKT_OK;
+}
+
+static void folded_fini(tkt_folded *folded)
+{
+    tkt_map_fini(&folded->numbers);
+    TKT_ARRAY_FREE(&folded->paths);
+    TKT_ARRAY_FREE(&folded->text);
+}
+
+/* The path with that name behind `parent`, made if it is new; TKT_NO_NODE without memory. `name` is
+ * a string, or one of the above. */
+static uint32_t folded_child(tkt_folded *folded, uint32_t parent, uint32_t name)
+{
+    uint64_t *place = tkt_map_put(&folded->numbers, (uint64_t)parent << 32 | name);
+    if (!place)
+        return TKT_NO_NODE;
+    if (*place)
+        return (uint32_t)*place;
+    folded_path *added = TKT_ARRAY_ADD(&folded->paths);
+    if (!added)
+        return TKT_NO_NODE;
+    *added = (folded_path){.name = name, .parent = parent};
+    *place = folded->paths.count - 1;
+    return (uint32_t)*place;
+}
+
+/* `buffer` has NAME_BYTES. */
+static tkt_string name_of(const takt_trace *trace, uint32_t name, char *buffer)
+{
+    if (name == OTHER_PATHS)
+        return (tkt_string){TKT_OTHER_NAME, strlen(TKT_OTHER_NAME)};
+    if (!(name & UNNAMED_FRAME))
+        return trace->strings.items[name];
+    const tkt_frame *frame = &trace->frames.items[name & ~UNNAMED_FRAME];
+    tkt_frame_function(buffer, NAME_BYTES, trace, frame);
+    return (tkt_string){buffer, strlen(buffer)};
+}
+
+/* ---- The order of names ---------------------------------------------------------------------- */
+
+typedef struct place {
+    const takt_trace *trace;
+    uint32_t name;
+    uint32_t parent;
+    uint32_t number;
+} place;
+
+static int by_parent_and_name(const void *a, const void *b)
+{
+    char buffers[2][NAME_BYTES];
+    const place *x = a;
+    const place *y = b;
+    if (x->parent != y->parent)
+        return x->parent < y->parent ? -1 : 1;
+    tkt_string p = name_of(x->trace, x->name, buffers[0]);
+    tkt_string q = name_of(y->trace, y->name, buffers[1]);
+    int order = memcmp(p.bytes, q.bytes, p.size < q.size ? p.size : q.size);
+    if (order)
+        return order;
+    return p.size < q.size ? -1 : p.size > q.size;
+}
+
+static takt_status link_children(tkt_folded *folded)
+{
+    folded_path *paths = folded->paths.items;
+    size_t count = folded->paths.count;
+    place *places = tkt_alloc(count * sizeof *places);
+    if (!places)
+        return TAKT_NO_MEMORY;
+    for (uint32_t i = 1; i < count; i++)
+        places[i] = (place){folded->trace, paths[i].name, paths[i].parent, i};
+    qsort(places + 1, count - 1, sizeof *places, by_parent_and_name);
+    for (size_t i = count; --i > 0;) {
+        folded_path *parent = &paths[places[i].parent];
+        paths[places[i].number].next = parent->first_child;
+        parent->first_child = places[i].number;
+    }
+    tkt_free(places);
+    return TAKT_OK;
+}
+
+/* ---- Lines ----------------------------------------------------------------------------------- */
+
+static bool append_name(tkt_folded *folded, folded_path *at)
+{
+    char buffer[NAME_BYTES];
+    tkt_string name = name_of(folded->trace, at->name, buffer);
+    size_t capacity = name.size * 3 + 2; /* an invalid byte becomes three */
+    at->text_begin = folded->text.count;
+    if (!TKT_ARRAY_RESERVE(&folded->text, folded->text.count + capacity + 1))
+        return false;
+    if (folded->text.count)
+        folded->text.items[folded->text.count++] = ';';
+    char *begin = folded->text.items + folded->text.count;
+    size_t size = tkt_utf8_clean(begin, capacity, name.bytes, name.size);
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)begin[i];
+        if (c <= ' ' || c == ';' || c == 0x7F)
+            begin[i] = '_';
+    }
+    if (!size)
+        begin[size++] = '_';
+    folded->text.count += size;
+    return true;
+}
+
+static void put_line(const tkt_folded *folded, uint64_t value, tkt_writer *writer)
+{
+    if (!value)
+        return;
+    tkt_writer_put(writer, folded->text.items, folded->text.count);
+    char *out = tkt_writer_reserve(writer, 22);
+    *out++ = ' ';
+    out = tkt_put_u64(out, value);
+    *out++ = '\n';
+    tkt_writer_commit(writer, out);
+}
+
+/* The path after `at` and what is below it; the root at the end. The text is cut back to where that
+ * path's name begins. */
+static uint32_t next_path(tkt_folded *folded, uint32_t at)
+{
+    const folded_path *paths = folded->paths.items;
+    while (at != ROOT) {
+        folded->text.count = paths[at].text_begin;
+        if (paths[at].next != ROOT)
+            return paths[at].next;
+        at = paths[at].parent;
+    }
+    return ROOT;
+}
+
+static takt_status folded_write(tkt_folded *folded, tkt_writer *writer)
+{
+    takt_status status = link_children(folded);
+    if (status != TAKT_OK)
+        return status;
+    folded_path *paths = folded->paths.items;
+    uint32_t at = paths[ROOT].first_child;
+    while (at != ROOT && writer->status == TAKT_OK) {
+        if (!append_name(folded, &paths[at]))
+            return TAKT_NO_MEMORY;
+        put_line(folded, paths[at].value, writer);
+        uint32_t child = paths[at].first_child;
+        at = child != ROOT ? child : next_path(folded, at);
+    }
+    return TAKT_OK;
+}
+
+/* ---- Scopes ---- */
+
 /* Scopes as folded stacks: paths of scopes with the time spent in the last one itself, or with the
  * time of what devices did for it, whose name is the last one then.
  *
  * The tree of the trace has one node for each call site. Here those of one name are one. */
-#include "export/exporter.h"
-#include "export/folded_tree.h"
 
 /* Self times are sums modulo 2^64, and less than nothing where a scope that was never closed has
  * children that were. */
@@ -16,11 +215,11 @@ static uint64_t self_time(const tkt_node *node)
 static takt_status add_nodes(tkt_folded *folded, const tkt_fold *fold, uint32_t *numbers)
 {
     const takt_trace *trace = folded->trace;
-    numbers[0] = TKT_FOLDED_ROOT;
+    numbers[0] = ROOT;
     for (size_t i = 1; i < fold->count; i++) {
         uint32_t site = fold->items[i].site;
-        uint32_t name = site == TKT_SITE_OTHER ? TKT_FOLDED_OTHER : trace->sites.items[site].name;
-        numbers[i] = tkt_folded_child(folded, numbers[fold->items[i].parent], name);
+        uint32_t name = site == TKT_SITE_OTHER ? OTHER_PATHS : trace->sites.items[site].name;
+        numbers[i] = folded_child(folded, numbers[fold->items[i].parent], name);
         if (numbers[i] == TKT_NO_NODE)
             return TAKT_NO_MEMORY;
     }
@@ -40,7 +239,7 @@ static takt_status add_device_times(tkt_folded *folded, const tkt_fold *fold,
     (void)fold;
     for (size_t i = 0; i < folded->trace->node_activities.count; i++) {
         const tkt_node_activity *did = &folded->trace->node_activities.items[i];
-        uint32_t path = tkt_folded_child(folded, numbers[did->node], did->name);
+        uint32_t path = folded_child(folded, numbers[did->node], did->name);
         if (path == TKT_NO_NODE)
             return TAKT_NO_MEMORY;
         folded->paths.items[path].value += did->stats.total_ns;
@@ -57,14 +256,14 @@ static takt_status write(const takt_trace *trace, tkt_writer *writer,
     if (!numbers)
         return TAKT_NO_MEMORY;
     tkt_folded folded;
-    takt_status status = tkt_folded_init(&folded, trace);
+    takt_status status = folded_init(&folded, trace);
     if (status == TAKT_OK)
         status = add_nodes(&folded, fold, numbers);
     if (status == TAKT_OK)
         status = add_values(&folded, fold, numbers);
     if (status == TAKT_OK)
-        status = tkt_folded_write(&folded, writer);
-    tkt_folded_fini(&folded);
+        status = folded_write(&folded, writer);
+    folded_fini(&folded);
     tkt_free(numbers);
     return status;
 }
@@ -91,4 +290,166 @@ const tkt_exporter tkt_folded_device_exporter = {
     .description = "the same with the time of kernels and copies",
     .suffix = ".device.folded",
     .write = write_devices,
+};
+
+/* ---- Call stacks ---- */
+
+/* Call stacks as folded stacks, as torch's export_stacks() has them: the program's functions, with
+ * the time of the scopes that begin there, or with the time of what devices did for them.
+ *
+ * A span's time is its own: less that of the spans directly inside of it. Spans without a call
+ * stack have none here. */
+
+/* The path of a stack's functions; 0 stands for one that is not made yet. */
+typedef struct stack_paths {
+    tkt_folded tree;
+    uint32_t *numbers; /* by stack */
+} stack_paths;
+
+/* Functions of one name are one. */
+static uint32_t path_of(stack_paths *paths, uint32_t stack)
+{
+    const takt_trace *trace = paths->tree.trace;
+    const tkt_stack *frames = &trace->stacks.items[stack];
+    uint32_t path = paths->numbers[stack];
+    if (path != ROOT)
+        return path;
+    for (uint32_t i = frames->frame_count; i-- > 0 && path != TKT_NO_NODE;) {
+        const tkt_frame *frame = tkt_frame_at(trace, stack, i);
+        uint32_t unknown = UNNAMED_FRAME | (uint32_t)(frame - trace->frames.items);
+        path = folded_child(&paths->tree, path, frame->function ? frame->function : unknown);
+    }
+    return paths->numbers[stack] = path;
+}
+
+static bool add(stack_paths *paths, uint32_t path, uint64_t ns)
+{
+    if (path != TKT_NO_NODE)
+        paths->tree.paths.items[path].value += ns;
+    return path != TKT_NO_NODE;
+}
+
+/* ---- Time of the host ------------------------------------------------------------------------ */
+
+/* self[i]: time of span i without that of those directly inside. */
+static void find_self_times(const tkt_track *track, uint64_t *self)
+{
+    for (size_t i = 0; i < track->spans.count; i++) {
+        const tkt_span *span = &track->spans.items[i];
+        self[i] = span->end_ns - span->begin_ns;
+        if (span->parent != TKT_NO_SPAN)
+            self[span->parent] -= self[i];
+    }
+}
+
+/* A call into CUDA is a function below those of its stack. */
+static takt_status add_track(stack_paths *paths, const tkt_track *track)
+{
+    uint64_t *self = tkt_alloc((track->spans.count + 1) * sizeof *self);
+    bool is_ok = self != NULL;
+    if (is_ok)
+        find_self_times(track, self);
+    for (size_t i = 0; i < track->stacks.count && is_ok; i++) {
+        const tkt_span_stack *at = &track->stacks.items[i];
+        const tkt_span *span = &track->spans.items[at->span];
+        uint32_t name = paths->tree.trace->sites.items[tkt_span_site(span)].name;
+        uint32_t path = path_of(paths, at->stack);
+        if (path != TKT_NO_NODE && tkt_span_flags(span) & TAKT_SPAN_CALL)
+            path = folded_child(&paths->tree, path, name);
+        is_ok = add(paths, path, self[at->span]);
+    }
+    tkt_free(self);
+    return is_ok ? TAKT_OK : TAKT_NO_MEMORY;
+}
+
+static takt_status add_host_times(stack_paths *paths)
+{
+    const takt_trace *trace = paths->tree.trace;
+    takt_status status = TAKT_OK;
+    for (size_t i = 0; i < trace->tracks.count && status == TAKT_OK; i++)
+        if (trace->tracks.items[i].kind == TAKT_TRACK_THREAD)
+            status = add_track(paths, &trace->tracks.items[i]);
+    return status;
+}
+
+/* ---- Time of devices ------------------------------------------------------------------------- */
+
+static size_t stack_of_span(const takt_trace *trace, uint32_t track, uint32_t span)
+{
+    return span == TKT_NO_SPAN ? TAKT_NO_STACK : takt_trace_span_stack(trace, track, span);
+}
+
+/* Where the call was made that launched it, otherwise where its scope begins. */
+static size_t stack_of(const takt_trace *trace, const tkt_activity *did)
+{
+    size_t stack = TAKT_NO_STACK;
+    if (did->call < trace->calls.count) {
+        const tkt_call_info *call = &trace->calls.items[did->call];
+        stack = stack_of_span(trace, call->track, call->span);
+    }
+    if (stack == TAKT_NO_STACK && did->track != TKT_NO_TRACK)
+        stack = stack_of_span(trace, did->track, did->scope);
+    return stack;
+}
+
+static takt_status add_device_stacks(stack_paths *paths)
+{
+    const takt_trace *trace = paths->tree.trace;
+    for (size_t i = 0; i < trace->activities.count; i++) {
+        const tkt_activity *did = &trace->activities.items[i];
+        size_t stack = did->shape == TKT_NO_SHAPE ? TAKT_NO_STACK : stack_of(trace, did);
+        if (stack == TAKT_NO_STACK)
+            continue;
+        uint32_t path = path_of(paths, (uint32_t)stack);
+        if (path != TKT_NO_NODE)
+            path = folded_child(&paths->tree, path, did->name);
+        if (!add(paths, path, did->end_ns - did->begin_ns))
+            return TAKT_NO_MEMORY;
+    }
+    return TAKT_OK;
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+static takt_status write_paths(const takt_trace *trace, tkt_writer *writer,
+                               takt_status (*add_values)(stack_paths *))
+{
+    stack_paths paths;
+    takt_status status = folded_init(&paths.tree, trace);
+    paths.numbers = tkt_alloc_zeroed((trace->stacks.count + 1) * sizeof *paths.numbers);
+    if (!paths.numbers)
+        status = TAKT_NO_MEMORY;
+    if (status == TAKT_OK)
+        status = add_values(&paths);
+    if (status == TAKT_OK)
+        status = folded_write(&paths.tree, writer);
+    folded_fini(&paths.tree);
+    tkt_free(paths.numbers);
+    return status;
+}
+
+static takt_status write_stacks(const takt_trace *trace, tkt_writer *writer)
+{
+    return write_paths(trace, writer, add_host_times);
+}
+
+static takt_status write_device_stacks(const takt_trace *trace, tkt_writer *writer)
+{
+    return write_paths(trace, writer, add_device_stacks);
+}
+
+const tkt_exporter tkt_stacks_exporter = {
+    .name = "stacks",
+    .description = "folded stacks of the program's functions (with_stack)",
+    .suffix = ".stacks.folded",
+    .needs_spans = true,
+    .write = write_stacks,
+};
+
+const tkt_exporter tkt_stacks_device_exporter = {
+    .name = "stacks-device",
+    .description = "the same with the time of kernels and copies",
+    .suffix = ".stacks.device.folded",
+    .needs_spans = true,
+    .write = write_device_stacks,
 };

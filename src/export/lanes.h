@@ -5,6 +5,7 @@
 #define TKT_EXPORT_LANES_H
 
 #include "base/containers.h"
+#include "trace/model.h"
 
 #include <stdint.h>
 
@@ -24,5 +25,25 @@ typedef struct tkt_lanes {
 uint32_t tkt_lanes_take(tkt_lanes *lanes, uint64_t begin_ns, uint64_t end_ns);
 
 void tkt_lanes_fini(tkt_lanes *lanes);
+
+/* ---- Streams ---- */
+
+/* Numbers for the streams that a trace has activities on. */
+
+typedef struct tkt_stream_key {
+    uint32_t device; /* string */
+    uint32_t context;
+    uint32_t stream;
+} tkt_stream_key;
+
+typedef struct tkt_streams {
+    TKT_ARRAY_OF(tkt_stream_key) keys; /* by number, in the order of their first activities */
+    tkt_map index;                     /* hash -> number + 1 */
+} tkt_streams; /* starts as {0} */
+
+/* The number of the stream that an activity is on; UINT32_MAX without memory. */
+uint32_t tkt_stream_number(tkt_streams *streams, const tkt_activity *activity);
+
+void tkt_streams_fini(tkt_streams *streams);
 
 #endif

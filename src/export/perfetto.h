@@ -24,7 +24,6 @@
 #include "base/writer.h"
 #include "export/lanes.h"
 #include "export/perfetto_message.h"
-#include "export/streams.h"
 #include "trace/model.h"
 
 #define TKT_PERFETTO_EVENT_BYTES 24 /* the longest has 20; two registers copy it */

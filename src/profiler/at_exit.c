@@ -9,6 +9,9 @@
 #include "base/thread.h"
 #include "record/control.h"
 
+#include <takt/config.h>
+
+#include <pthread.h>
 #include <stdlib.h>
 
 static tkt_mutex lock = TKT_MUTEX_INIT;
@@ -102,4 +105,47 @@ void tkt_exit_forget(takt_profiler *profiler)
             running.items[i - 1] = running.items[--running.count];
     count_recorders();
     tkt_mutex_unlock(&lock);
+}
+
+/* ---- The profiler of the environment ---- */
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static takt_profiler *the_profiler;
+static takt_status the_status;
+
+static takt_status create(void)
+{
+    takt_config *config;
+    takt_error error;
+    if (!tkt_environment("TAKT_CONFIG") && !tkt_environment("TAKT_OPTIONS"))
+        return TAKT_OK;
+    takt_status status = takt_config_create(&config, &error);
+    if (status != TAKT_OK) {
+        tkt_log(TAKT_LOG_ERROR, "%s; nothing is profiled", error.message);
+        return status;
+    }
+    if (takt_config_enabled(config)) {
+        takt_profiler_options options;
+        takt_config_options(config, &options);
+        status = takt_profiler_create(&options, &the_profiler);
+    }
+    takt_config_destroy(config);
+    return status;
+}
+
+static void create_once(void)
+{
+    the_status = create();
+}
+
+takt_profiler *tkt_environment_profiler(void)
+{
+    pthread_once(&once, create_once);
+    return the_profiler;
+}
+
+takt_status tkt_environment_status(void)
+{
+    pthread_once(&once, create_once);
+    return the_status;
 }

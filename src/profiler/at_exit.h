@@ -24,4 +24,15 @@ void tkt_profiler_save_at_exit(takt_profiler *profiler, bool is_inside);
 /* profiler.c: says that a forked child saves nothing. */
 void tkt_profiler_tell_child(void);
 
+/* ---- The profiler of the environment ---- */
+
+/* The profiler that the environment asks for, in programs that step a NULL profiler. */
+
+/* It, or NULL when the environment asks for none. It is made at the first call. What is wrong with
+ * its configuration is logged once. */
+takt_profiler *tkt_environment_profiler(void);
+
+/* Why there is none; TAKT_OK when none was asked for. */
+takt_status tkt_environment_status(void);
+
 #endif

@@ -1,9 +1,12 @@
 /* takt_memory_query(): what the program reports, and what is known of its devices. */
-#include <takt/memory.h>
-
+#include "base/clock.h"
 #include "base/error.h"
 #include "cuda/cuda.h"
+#include "nvtx/nvtx.h"
 #include "record/memory.h"
+
+#include <takt/memory.h>
+#include <takt/system.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,4 +69,17 @@ takt_status takt_memory_query_v1(const char *device, takt_memory *out, size_t si
     else if (!read_ordinal(device, &ordinal) || !query_device(ordinal, &fit, &all))
         return TAKT_NOT_FOUND;
     return tkt_fill(out, size, &all, sizeof all);
+}
+
+/* ---- The clock ---- */
+
+/* What the library knows of itself and of its clock. */
+
+void takt_system_v1(takt_system_info *out, size_t size)
+{
+    tkt_clock_fit fit = tkt_clock_fit_now();
+    takt_system_info info = {.clock = tkt_clock_name(),
+                             .clock_resolution_ns = tkt_clock_resolution_ns(&fit),
+                             .has_nvtx = tkt_nvtx_is_built()};
+    tkt_fill(out, size, &info, sizeof info);
 }

@@ -1,4 +1,6 @@
 /* The schedule is torch.profiler's: a pure function of the step number. */
+#include "profiler/transition.h"
+
 #include <takt/profiler.h>
 
 static uint64_t cycle_steps(const takt_schedule *schedule)
@@ -61,4 +63,48 @@ uint64_t takt_schedule_steps_needed(const takt_schedule *schedule)
         __builtin_add_overflow(steps, before, &steps))
         return UINT64_MAX;
     return schedule->skip_first_wait != 0 ? steps - schedule->wait : steps;
+}
+
+/* ---- Transitions ---- */
+
+static bool is_recording(takt_action action)
+{
+    return action == TAKT_ACTION_RECORD || action == TAKT_ACTION_RECORD_AND_SAVE;
+}
+
+/* What must end before `to` begins. */
+static uint32_t leave(takt_action from, takt_action to)
+{
+    switch (from) {
+    case TAKT_ACTION_WARMUP:
+        if (to == TAKT_ACTION_NONE)
+            return TKT_DO_WARN | TKT_DO_DISCARD;
+        return to == TKT_STOPPED ? TKT_DO_DISCARD : 0;
+    case TAKT_ACTION_RECORD:
+        if (is_recording(to))
+            return 0;
+        return to == TKT_STOPPED ? TKT_DO_SAVE : TKT_DO_WARN | TKT_DO_DISCARD;
+    case TAKT_ACTION_RECORD_AND_SAVE:
+        return TKT_DO_SAVE;
+    default:
+        return 0;
+    }
+}
+
+/* What `to` begins with, when nothing goes on from before. */
+static uint32_t arrive(takt_action from, takt_action to)
+{
+    if (to == TAKT_ACTION_WARMUP)
+        return TKT_DO_PREPARE;
+    if (!is_recording(to))
+        return 0;
+    return from == TAKT_ACTION_WARMUP ? TKT_DO_START : TKT_DO_PREPARE | TKT_DO_START;
+}
+
+uint32_t tkt_transition(takt_action from, takt_action to)
+{
+    uint32_t left = leave(from, to);
+    bool goes_on = left == 0 && ((from == TAKT_ACTION_WARMUP && to == TAKT_ACTION_WARMUP) ||
+                                 (from == TAKT_ACTION_RECORD && is_recording(to)));
+    return goes_on ? 0 : left | arrive(from, to);
 }

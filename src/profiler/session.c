@@ -7,7 +7,7 @@
 #include "base/thread.h"
 #include "record/log.h"
 #include "record/memory.h"
-#include "record/mismatch.h"
+#include "record/control.h"
 #include "record/pool.h"
 #include "record/site.h"
 

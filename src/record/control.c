@@ -1,7 +1,17 @@
+
 #include "record/control.h"
 
+#include "base/error.h"
 #include "base/thread.h"
 #include "record/log.h"
+#include "record/mapping.h"
+#include "record/memory.h"
+#include "record/pool.h"
+#include "record/site.h"
+#include "record/stack.h"
+#include "record/task.h"
+
+#include <stdbool.h>
 
 TAKT_API takt_switch_v1 takt_switch_hot_v1;
 tkt_control tkt_record_control;
@@ -70,4 +80,99 @@ void tkt_record_set(uint32_t modes, uint64_t mask)
     /* release: a thread that finds its site switched on finds the modes too */
     __atomic_store_n(&control->modes, modes, __ATOMIC_RELEASE);
     __atomic_store_n(&takt_switch_hot_v1.mask, mask, __ATOMIC_RELEASE);
+}
+
+/* ---- Begins and ends that do not fit ---- */
+
+#define PLACES 64u /* further ones share the counts of the losses only */
+
+typedef struct place {
+    uint32_t key; /* (site << 2 | cause) + 1; 0: free; atomic */
+    uint32_t count;
+    uint32_t reported;
+} place;
+
+static place places[PLACES];
+
+static place *find(uint32_t key)
+{
+    for (uint32_t i = 0; i < PLACES; i++) {
+        uint32_t seen = 0;
+        if (__atomic_compare_exchange_n(&places[i].key, &seen, key, false, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED) ||
+            seen == key)
+            return &places[i];
+    }
+    return NULL;
+}
+
+void tkt_mismatch_count(tkt_mismatch cause, uint32_t site)
+{
+    place *here = find((site << 2 | (uint32_t)cause) + 1);
+    if (here)
+        __atomic_fetch_add(&here->count, 1, __ATOMIC_RELAXED);
+}
+
+static const char *text_of(tkt_mismatch cause)
+{
+    static const char *const texts[] = {
+        [TKT_END_WITHOUT_BEGIN] = "ended without a begin",
+        [TKT_CLOSED_BY_ANOTHER] = "was still open when a scope around it ended",
+        [TKT_OPEN_AT_EXIT] = "was still open when its thread ended",
+        [TKT_TOO_DEEP] = "was not recorded: too many scopes are open",
+    };
+    return texts[cause];
+}
+
+static void report(uint32_t key, uint32_t count)
+{
+    const tkt_site *site = key >> 2 ? tkt_site_get(key >> 2) : NULL;
+    const char *text = text_of((tkt_mismatch)(key & 3));
+    const char *times = count == 1 ? "time" : "times";
+    if (!site)
+        tkt_log(TAKT_LOG_WARNING, "takt_end() %s (%u %s)", text, count, times);
+    else if (site->file.size == 0)
+        tkt_log(TAKT_LOG_WARNING, "scope '%s' %s (%u %s)", site->name.bytes, text, count, times);
+    else
+        tkt_log(TAKT_LOG_WARNING, "scope '%s' at %s:%u %s (%u %s)", site->name.bytes,
+                site->file.bytes, site->line, text, count, times);
+}
+
+void tkt_mismatch_report(void)
+{
+    for (uint32_t i = 0; i < PLACES; i++) {
+        uint32_t key = __atomic_load_n(&places[i].key, __ATOMIC_RELAXED);
+        uint32_t count = __atomic_load_n(&places[i].count, __ATOMIC_RELAXED);
+        uint32_t before = __atomic_exchange_n(&places[i].reported, count, __ATOMIC_RELAXED);
+        if (key && count != before)
+            report(key - 1, count - before);
+    }
+}
+
+/* ---- Unloading ---- */
+
+/* A plugin that brings its own Takt is closed: what recording has is freed, and the C library
+ * forgets the code that it would call when threads end. Threads that go on have no part in it any
+ * more. */
+
+static void unload(void)
+{
+    tkt_thread_exits_forget();
+    __atomic_store_n(&takt_switch_hot_v1.mask, 0, __ATOMIC_RELAXED);
+    if (__atomic_load_n(&tkt_record_control.modes, __ATOMIC_RELAXED) ||
+        __atomic_load_n(&tkt_record_control.running, __ATOMIC_RELAXED))
+        return; /* somebody has forgotten a profiler, whose threads look at all that */
+    tkt_log_free_all();
+    tkt_pool_free_all();
+    tkt_site_free_all();
+    tkt_stack_free_all();
+    tkt_task_free_all();
+    tkt_address_forget_all();
+    tkt_mapping_free();
+    tkt_process_unmark();
+}
+
+void tkt_record_watch_unload(void)
+{
+    tkt_at_unload(unload);
 }

@@ -7,6 +7,8 @@
 
 #include <takt/scope.h>
 
+#include <stdint.h>
+
 #define TKT_KEEP      0x01u /* chunks are kept until they are released */
 #define TKT_FOLD      0x02u /* full chunks are folded into the log's call tree */
 #define TKT_RING      0x04u /* with TKT_KEEP: when memory is used up, the oldest chunk goes */
@@ -49,5 +51,23 @@ void tkt_record_settle(uint64_t ticks);
 
 /* Records what `mask` says (0: nothing) in the given modes. One thread at a time. */
 void tkt_record_set(uint32_t modes, uint64_t mask);
+
+/* ---- Begins and ends that do not fit ---- */
+
+/* Begins and ends that do not fit together, counted by cause and place so that they can be reported
+ * later: the recording path itself never prints. */
+
+typedef enum tkt_mismatch {
+    TKT_END_WITHOUT_BEGIN,
+    TKT_CLOSED_BY_ANOTHER, /* the scope was open when an outer one ended */
+    TKT_OPEN_AT_EXIT,      /* when its thread ended */
+    TKT_TOO_DEEP
+} tkt_mismatch;
+
+/* `site` 0: takt_end() without a scope. */
+void tkt_mismatch_count(tkt_mismatch cause, uint32_t site);
+
+/* Logs one warning for each place and cause that is new or has grown since the last call. */
+void tkt_mismatch_report(void);
 
 #endif

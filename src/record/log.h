@@ -91,7 +91,7 @@ typedef struct tkt_thread_log {
     uint32_t        chunk_count; /* chunks begun */
     takt_frame     *frames_before; /* until they moved there; NULL: they did not */
     struct tkt_mapping_log *mapped; /* its place in the crash-safe file; NULL: none; these with it: */
-    tkt_chunk      *kept_fold;      /* see record/mapping_fold.h */
+    tkt_chunk      *kept_fold;      /* see record/mapping.h */
     uint32_t        kept_pieces;
     uint32_t        kept_sequence;
     tkt_thread_mark mark;

@@ -60,7 +60,7 @@ typedef struct tkt_mapping_log {
     uint64_t   lost_ticks; /* when a scope last ended without a record, stored behind */
     uint32_t   lost_depth; /* its depth */
     uint32_t   is_used;
-    uint32_t   fold_generation; /* which of its folds is complete, see mapping_fold.h */
+    uint32_t   fold_generation; /* which of its folds is complete, see mapping.h */
     uint8_t    reserved[4096 - 16 - TKT_MAPPING_LOSSES * 8 - 20];
     takt_frame sentinel;
     takt_frame frames[TKT_MAX_DEPTH + 1]; /* a sentinel behind them, too */
@@ -199,5 +199,45 @@ static inline void tkt_mapping_barrier(void)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
+
+/* ---- Summaries ---- */
+
+/* Summary mode in a crash-safe recording. A chunk that has been folded is written again, and its
+ * fold is in the process' memory; so before that the fold is written to the file, into chunks of
+ * its own. Because that takes time and room, chunks are kept until they are several times as many
+ * as the fold needs. */
+
+/* In tkt_chunk.log: the chunk is a piece of a fold; `sequence` counts the pieces, `depth` is the
+ * fold's generation. The pieces hold one after another a tkt_kept_fold, and for each node a
+ * tkt_kept_node and its buckets that are not 0. */
+#define TKT_KEPT_FOLD 0x80000000u
+
+typedef struct tkt_kept_fold {
+    uint64_t from_ticks;    /* of the window */
+    uint64_t other_count;
+    uint64_t lost_count;
+    uint32_t next_sequence; /* chunks of the log from this one on are not in it */
+    uint32_t node_count;
+} tkt_kept_fold;
+
+typedef struct tkt_kept_node {
+    tkt_stats stats;
+    double    flops;
+    double    bytes;
+    uint64_t  errors;
+    uint32_t  site;
+    uint32_t  parent;
+    uint32_t  bucket_count;
+    uint32_t  reserved;
+} tkt_kept_node;
+
+typedef struct tkt_kept_bucket {
+    uint32_t index;
+    uint32_t count;
+} tkt_kept_bucket;
+
+/* With the lock, by the log's thread, when all its chunks are folded: true if they may be written
+ * again, because the fold is in the file or cannot be. */
+bool tkt_mapping_keep_fold(tkt_thread_log *log);
 
 #endif

@@ -1,8 +1,12 @@
+
 #include "record/name.h"
 
 #include "base/alloc.h"
 #include "base/containers.h"
 #include "record/site.h"
+
+#include <stdbool.h>
+#include <string.h>
 
 /* What tells most texts apart at once: both ends, and the size. */
 static uint64_t hash_of_ends(const char *text, size_t size)
@@ -117,4 +121,246 @@ uint32_t tkt_text_of_value(tkt_thread_log *log, const char *text)
         at->generation = generation;
     }
     return id;
+}
+
+/* ---- Names of functions ---- */
+
+/* A signature is read from its end, where the parameters are, to the begin of the qualified name in
+ * front of them; that name is then written without what is in brackets. What a return type looks
+ * like need not be known. */
+
+/* A part of the text. */
+typedef struct part {
+    const char *begin;
+    const char *end;
+} part;
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '$' || c == '~' || (unsigned char)c > 127;
+}
+
+static bool begins_with(const char *at, const char *end, const char *what)
+{
+    size_t size = strlen(what);
+    return (size_t)(end - at) >= size && memcmp(at, what, size) == 0;
+}
+
+static bool ends_with(part in, const char *what)
+{
+    size_t size = strlen(what);
+    return (size_t)(in.end - in.begin) >= size && memcmp(in.end - size, what, size) == 0;
+}
+
+static bool opens(char c)
+{
+    return c == '(' || c == '<' || c == '{' || c == '[';
+}
+
+/* Not the end of an arrow. */
+static bool closes(const char *begin, const char *at)
+{
+    if (*at == '>')
+        return at == begin || at[-1] != '-';
+    return *at == ')' || *at == '}' || *at == ']';
+}
+
+/* The bracket that the last one of the part closes; NULL if there is none. */
+static const char *opening(part in)
+{
+    int depth = 0;
+    for (const char *at = in.end; at-- > in.begin;) {
+        if (closes(in.begin, at))
+            depth++;
+        else if (opens(*at) && --depth == 0)
+            return at;
+    }
+    return NULL;
+}
+
+/* Behind the bracket that closes the first one of the part; its end if none does. */
+static const char *behind_closing(part in)
+{
+    int depth = 0;
+    for (const char *at = in.begin; at < in.end; at++) {
+        if (opens(*at))
+            depth++;
+        else if (closes(in.begin, at) && --depth == 0)
+            return at + 1;
+    }
+    return in.end;
+}
+
+/* Leaves out what stands behind the parameters: " const", " &", " [with T = int]". */
+static part without_tail(part in)
+{
+    static const char *const words[] = {" ", "const", "volatile", "noexcept", "&"};
+    if (ends_with(in, "]")) {
+        const char *open = opening(in);
+        if (open && open > in.begin && open[-1] == ' ')
+            in.end = open;
+    }
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (ends_with(in, words[i])) {
+            in.end -= strlen(words[i]);
+            i = (size_t)-1; /* begins again */
+        }
+    }
+    return in;
+}
+
+/* Up to the end of the name; *at goes to where a return type can be no more. False: no signature.
+ */
+static bool find_end(part *in)
+{
+    for (;;) {
+        *in = without_tail(*in);
+        if (!ends_with(*in, ")"))
+            return ends_with(*in, ">"); /* "step(int)::<lambda(double)>" */
+        const char *open = opening(*in);
+        if (!open || open == in->begin)
+            return false;
+        in->end = open;
+        if (!ends_with(*in, ")") || ends_with(*in, "operator()"))
+            return true;
+        /* Returns a pointer to a function: "void (*name(int))(float)". */
+        open = opening(*in);
+        if (!open)
+            return false;
+        in->begin = open + 1;
+        in->end--;
+    }
+}
+
+/* Where the last component of a name begins that is an operator's; NULL if it is none's. */
+static const char *operator_in(part in)
+{
+    static const char word[] = "operator";
+    const size_t size = sizeof word - 1;
+    for (const char *at = in.end; at-- > in.begin;) {
+        if (!begins_with(at, in.end, word))
+            continue;
+        const char *behind = at + size;
+        bool is_whole =
+            (at == in.begin || !is_word(at[-1])) && (behind == in.end || !is_word(*behind));
+        bool has_call = begins_with(behind, in.end, "()");
+        return is_whole && (has_call || !memchr(behind, '(', (size_t)(in.end - behind))) ? at
+                                                                                         : NULL;
+    }
+    return NULL;
+}
+
+static const char *word_before(part in)
+{
+    const char *at = in.end;
+    while (at > in.begin && is_word(at[-1]))
+        at--;
+    return at;
+}
+
+/* The last component, without template arguments. */
+static part last_component(part in)
+{
+    const char *operator= operator_in(in);
+    if (operator)
+        return (part){operator, in.end };
+    if (ends_with(in, ">")) {
+        const char *open = opening(in);
+        if (open && begins_with(open, in.end, "<lambda"))
+            return (part){open, in.end};
+        if (open)
+            in.end = open;
+    }
+    return (part){word_before(in), in.end};
+}
+
+/* Where the qualified name begins whose last component begins at in.end. */
+static const char *qualified_begin(part in)
+{
+    while (ends_with(in, "::")) {
+        in.end -= 2;
+        const char *was = in.end;
+        in = without_tail(in);
+        for (const char *open; in.end > in.begin && closes(in.begin, in.end - 1);
+             in.end = open) { /* "Box<int>", "step(int)", "(anonymous namespace)" */
+            open = opening(in);
+            if (!open)
+                return was;
+        }
+        in.end = word_before(in);
+    }
+    return in.end;
+}
+
+typedef struct output {
+    char *text;
+    size_t size;
+    size_t used;
+} output;
+
+static void put(output *out, const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++, out->used++)
+        if (out->used < out->size)
+            out->text[out->used] = text[i];
+}
+
+/* What stands in brackets is left out, but for lambdas; nameless namespaces go with their colons.
+ */
+static const char *put_brackets(output *out, part in)
+{
+    const char *behind = behind_closing(in);
+    bool is_space = begins_with(in.begin, in.end, "(anonymous namespace") ||
+                    begins_with(in.begin, in.end, "{anonymous");
+    bool is_lambda = begins_with(in.begin, in.end, "(anonymous class") ||
+                     begins_with(in.begin, in.end, "(lambda") ||
+                     begins_with(in.begin, in.end, "<lambda");
+    if (is_lambda)
+        put(out, "lambda", 6);
+    return is_space && begins_with(behind, in.end, "::") ? behind + 2 : behind;
+}
+
+static void put_scopes(output *out, part in)
+{
+    while (in.begin < in.end) {
+        if (opens(*in.begin)) {
+            in.begin = put_brackets(out, in);
+        } else if (is_word(*in.begin) || *in.begin == ':') {
+            put(out, in.begin++, 1);
+        } else { /* " const::" of a function around a lambda */
+            while (in.begin < in.end && *in.begin != ':')
+                in.begin++;
+        }
+    }
+}
+
+static void put_name(output *out, part name)
+{
+    static const char lambda[] = "lambda::";
+    const size_t size = sizeof lambda - 1;
+    if (begins_with(name.begin, name.end, "<lambda"))
+        put(out, lambda, 6);
+    else if (out->used >= size && out->used <= out->size &&
+             memcmp(out->text + out->used - size, lambda, size) == 0)
+        out->used -= 2; /* its operator() */
+    else
+        put(out, name.begin, (size_t)(name.end - name.begin));
+}
+
+size_t tkt_signature_name(char *out, size_t size, const char *text)
+{
+    part in = {text, text + strlen(text)};
+    if (!find_end(&in))
+        return 0;
+    part name = last_component(in);
+    if (name.begin == name.end || size == 0)
+        return 0;
+    output to = {out, size - 1, 0};
+    put_scopes(&to, (part){qualified_begin((part){in.begin, name.begin}), name.begin});
+    put_name(&to, name);
+    if (to.used > to.size)
+        return 0;
+    out[to.used] = '\0';
+    return to.used;
 }

@@ -6,6 +6,7 @@
 
 #include "record/log.h"
 
+#include <stddef.h>
 #include <string.h>
 
 /* Two places for each hash, so that two names which are used in turn do not push each other out. */
@@ -41,5 +42,15 @@ uint32_t tkt_name_site(tkt_thread_log *log, const char *name, takt_site_kind kin
 /* The same for the value of an argument, which is a text with an id: see tkt_text_intern_value(). */
 uint32_t tkt_text_recent(tkt_thread_log *log, const char *text);
 uint32_t tkt_text_of_value(tkt_thread_log *log, const char *text);
+
+/* ---- Names of functions ---- */
+
+/* The name of a function in what __PRETTY_FUNCTION__ gives: "physics::World::step" of
+ * "virtual void physics::World::step(double) const". */
+
+/* Writes the name with its class and namespaces; return type, parameters, template arguments and
+ * nameless namespaces go, and a lambda is "lambda" in its function. gcc's and clang's form. Returns
+ * the length; 0, and `out` is undefined, when it has no room, or `text` is no signature. */
+size_t tkt_signature_name(char *out, size_t size, const char *text);
 
 #endif

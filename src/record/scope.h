@@ -3,7 +3,7 @@
 #define TKT_RECORD_SCOPE_H
 
 #include "record/log.h"
-#include "record/mismatch.h"
+#include "record/control.h"
 
 /* Closes what is open at and above `depth`, all with one end; scopes, but not phases, count as
  * mismatches of that cause. */

@@ -8,7 +8,7 @@
 #include "record/control.h"
 #include "record/log.h"
 #include "record/mapping.h"
-#include "record/signature.h"
+#include "record/name.h"
 #include "record/slot.h"
 
 #include <string.h>

@@ -1,11 +1,155 @@
 /* The report of kernels: how often, how long, how they were launched, and how to look further. */
-#include "report/ncu.h"
-#include "report/show_named.h"
-
 #include "base/text.h"
-#include "summary/kernel_name.h"
+#include "summary/named.h"
+#include "report/show.h"
+#include "report/table.h"
 
 #include <string.h>
+
+/* ---- Commands for Nsight Compute ---- */
+
+/* A kernel that takes long is looked into with Nsight Compute. By default ncu compares its -k with
+ * the function's own name, without namespaces, template arguments and parameters (its option
+ * --kernel-name-base function), and a regular expression matches anywhere in it, so that it is
+ * anchored here. Only names that are identifiers are offered: these mean themselves in a regular
+ * expression and between a shell's quotes. */
+
+#define KERNELS_SHOWN 3
+#define LONGEST_NAME  256u
+#define LAUNCHES      5 /* enough to see whether they are alike; each is run some dozen times */
+
+/* What is known of the name: all of it, or what tables print for a kernel that has no label. */
+static const char *name_of(const takt_trace *trace, const tkt_named *kernel)
+{
+    static const char *const prefixes[] = {"kernel ", "builtin kernel "};
+    if (kernel->shape != TKT_NO_SHAPE && trace->shapes.items[kernel->shape].name)
+        return tkt_trace_text(trace, trace->shapes.items[kernel->shape].name);
+    const char *label = tkt_trace_text(trace, kernel->name);
+    for (size_t i = 0; i < 2; i++) {
+        if (strncmp(label, prefixes[i], strlen(prefixes[i])) == 0)
+            return label + strlen(prefixes[i]);
+    }
+    return "";
+}
+
+typedef struct base_name {
+    const char *text;
+    size_t size; /* 0: not one to offer */
+} base_name;
+
+static base_name base_of(const takt_trace *trace, const tkt_named *kernel)
+{
+    base_name base;
+    base.size = tkt_kernel_base_name(name_of(trace, kernel), &base.text);
+    if (base.size > LONGEST_NAME)
+        base.size = 0;
+    return base;
+}
+
+static bool is_among(base_name name, const base_name *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (names[i].size == name.size && memcmp(names[i].text, name.text, name.size) == 0)
+            return true;
+    return false;
+}
+
+/* The name of the kernel with the largest total whose name is not in `shown`: rows of one kernel
+ * that differ in their launches, or in template arguments, have one command in common. */
+static base_name longest(const takt_trace *trace, const tkt_nameds *kernels, const base_name *shown,
+                         size_t count)
+{
+    base_name found = {NULL, 0};
+    uint64_t most_ns = 0;
+    for (size_t i = 0; i < kernels->count; i++) {
+        uint64_t total_ns = kernels->items[i].stats.total_ns;
+        base_name name = base_of(trace, &kernels->items[i]);
+        if (name.size == 0 || is_among(name, shown, count))
+            continue;
+        if (found.size == 0 || total_ns > most_ns) {
+            found = name;
+            most_ns = total_ns;
+        }
+    }
+    return found;
+}
+
+/* Adds notes that tell how to profile the kernels with the largest totals: a line that says so, and
+ * one each that a shell can run. Nothing where no kernel's name is known. */
+static void add_ncu_notes(tkt_document *document, const tkt_nameds *kernels)
+{
+    base_name shown[KERNELS_SHOWN];
+    for (size_t i = 0; i < KERNELS_SHOWN; i++) {
+        shown[i] = longest(document->trace, kernels, shown, i);
+        if (shown[i].size == 0)
+            return;
+        if (i == 0)
+            tkt_document_add_note(document, "To look into the longest with Nsight Compute:");
+        tkt_document_add_note(document, "ncu -k 'regex:^%.*s$' -c %d PROGRAM", (int)shown[i].size,
+                              shown[i].text, LAUNCHES);
+    }
+}
+
+/* ---- What both show ---- */
+
+/* The first columns of both. */
+enum {
+    TKT_NAMED_NAME,
+    TKT_NAMED_COUNT,
+    TKT_NAMED_SHARE,
+    TKT_NAMED_TOTAL,
+    TKT_NAMED_AVERAGE,
+    TKT_NAMED_MEDIAN,
+    TKT_NAMED_P99,
+    TKT_NAMED_LEAST,
+    TKT_NAMED_MOST,
+    TKT_NAMED_DEVIATION,
+    TKT_NAMED_COLUMNS
+};
+
+/* Times by name, as the reports of kernels and of calls show them. */
+
+/* A table of so many columns, of which the first are those. NULL without memory. */
+static tkt_table *named_table(tkt_document *document, const tkt_column *columns, size_t column_count,
+                           size_t rows)
+{
+    tkt_table *table =
+        tkt_document_add_table(document, document->name, columns, column_count, rows);
+    if (!table)
+        return NULL;
+    table->weight = TKT_NAMED_TOTAL;
+    table->sort = TKT_NAMED_TOTAL;
+    table->default_rows = 100;
+    return table;
+}
+
+static uint64_t quantile(const tkt_named *named, double q)
+{
+    return named->histogram ? tkt_stats_quantile(&named->stats, named->histogram, q) : TKT_NO_VALUE;
+}
+
+/* The next row, those columns filled. */
+static tkt_cell *named_row(tkt_table *table, const takt_trace *trace, const tkt_nameds *nameds,
+                        const tkt_named *named)
+{
+    tkt_cell *row = tkt_table_add_row(table);
+    const tkt_stats *stats = &named->stats;
+    row[TKT_NAMED_NAME].text = tkt_trace_text(trace, named->name);
+    row[TKT_NAMED_COUNT].u = stats->count;
+    row[TKT_NAMED_SHARE].d = tkt_share(stats->total_ns, nameds->total_ns);
+    row[TKT_NAMED_TOTAL].u = stats->total_ns;
+    row[TKT_NAMED_AVERAGE].u = tkt_mean(stats->total_ns, stats->count);
+    row[TKT_NAMED_MEDIAN].u = quantile(named, 0.5);
+    row[TKT_NAMED_P99].u = quantile(named, 0.99);
+    row[TKT_NAMED_LEAST].u = stats->min_ns;
+    row[TKT_NAMED_MOST].u = stats->max_ns;
+    double deviation = tkt_stats_stddev(stats); /* a file may say anything */
+    row[TKT_NAMED_DEVIATION].u =
+        stats->count > 1 && deviation < 1e19 ? (uint64_t)(deviation + 0.5) : TKT_NO_VALUE;
+    return row;
+}
+
+/* ---- Kernels ---- */
 
 enum {
     FULL_NAME = TKT_NAMED_COLUMNS,
@@ -156,12 +300,12 @@ static takt_status show_kernels(tkt_document *document, const tkt_nameds *nameds
 {
     const takt_trace *trace = document->trace;
     bool has_shapes = trace->facts.has_spans;
-    tkt_table *table = tkt_named_table(
+    tkt_table *table = named_table(
         document, kernel_columns, has_shapes ? KERNEL_COLUMNS : TKT_NAMED_COLUMNS, nameds->count);
     if (!table)
         return TAKT_NO_MEMORY;
     for (size_t i = 0; i < nameds->count; i++) {
-        tkt_cell *row = tkt_named_row(table, trace, nameds, &nameds->items[i]);
+        tkt_cell *row = named_row(table, trace, nameds, &nameds->items[i]);
         if (!has_shapes)
             continue;
         fill_shape(row, document, &nameds->items[i]);
@@ -173,7 +317,7 @@ static takt_status show_kernels(tkt_document *document, const tkt_nameds *nameds
         keep_shapes(table);
     if (nameds->count > 0) {
         tkt_document_add_note(document, "The median is within 3.2 %%.");
-        tkt_add_ncu_notes(document, nameds);
+        add_ncu_notes(document, nameds);
     }
     return TAKT_OK;
 }
@@ -189,6 +333,70 @@ takt_status tkt_show_kernels(tkt_document *document, const takt_report_options *
     takt_status status = tkt_kernels_of(document->trace, key, &nameds);
     if (status == TAKT_OK)
         status = show_kernels(document, &nameds, key, full_names);
+    tkt_nameds_fini(&nameds);
+    return status;
+}
+
+/* ---- Calls into CUDA ---- */
+
+/* The report of calls into CUDA: how often, how long, how many failed. */
+
+enum {
+    WALL_SHARE = TKT_NAMED_COLUMNS,
+    ERRORS,
+    FIRST_ERROR,
+    CALL_COLUMNS
+};
+
+static const tkt_column call_columns[CALL_COLUMNS] = {
+    [TKT_NAMED_NAME] = {"Call", "name", TKT_CELL_TEXT, 0, true, 1},
+    [TKT_NAMED_COUNT] = {"# of Calls", "count", TKT_CELL_COUNT, 3, false, 1},
+    [TKT_NAMED_SHARE] = {"Total %", "total_percent", TKT_CELL_SHARE, 2, false, 1},
+    [TKT_NAMED_TOTAL] = {"Total", "total_ns", TKT_CELL_TIME, 1, false, 1},
+    [TKT_NAMED_AVERAGE] = {"Average", "avg_ns", TKT_CELL_TIME, 6, false, 1},
+    [TKT_NAMED_MEDIAN] = {"Median", "median_ns", TKT_CELL_TIME, 8, false, 1},
+    [TKT_NAMED_P99] = {"p99", "p99_ns", TKT_CELL_TIME, 9, false, 1},
+    [TKT_NAMED_LEAST] = {"Min", "min_ns", TKT_CELL_TIME, 10, false, 1},
+    [TKT_NAMED_MOST] = {"Max", "max_ns", TKT_CELL_TIME, 7, false, 1},
+    [TKT_NAMED_DEVIATION] = {"StdDev", "stddev_ns", TKT_CELL_TIME, 11, false, 1},
+    [WALL_SHARE] = {"Wall %", "wall_percent", TKT_CELL_SHARE, 5, false, 1},
+    [ERRORS] = {"Errors", "errors", TKT_CELL_COUNT, 4, false, 1},
+    [FIRST_ERROR] = {"First error", "first_error", TKT_CELL_COUNT, TKT_HIDDEN, false, 1},
+};
+
+static void fill_call(tkt_cell *row, const takt_facts *facts, const tkt_named *call)
+{
+    row[WALL_SHARE].d = tkt_share(call->stats.total_ns, tkt_wall_ns(facts));
+    row[ERRORS].u = call->errors;
+    row[FIRST_ERROR].u = call->first_error ? (uint32_t)call->first_error : TKT_NO_VALUE;
+}
+
+static takt_status show_calls(tkt_document *document, const tkt_nameds *nameds)
+{
+    tkt_table *table = named_table(document, call_columns, CALL_COLUMNS, nameds->count);
+    if (!table)
+        return TAKT_NO_MEMORY;
+    bool has_errors = false;
+    for (size_t i = 0; i < nameds->count; i++) {
+        tkt_cell *row = named_row(table, document->trace, nameds, &nameds->items[i]);
+        fill_call(row, &document->trace->facts, &nameds->items[i]);
+        has_errors = has_errors || nameds->items[i].errors > 0;
+    }
+    if (!has_errors)
+        table->columns[ERRORS].rank = TKT_HIDDEN;
+    if (nameds->count > 0)
+        tkt_document_add_note(document, "Median and p99 are within 3.2 %%.");
+    return TAKT_OK;
+}
+
+takt_status tkt_show_api(tkt_document *document, const takt_report_options *options)
+{
+    (void)options;
+    tkt_nameds nameds = {0};
+    document->nothing = "No calls";
+    takt_status status = tkt_calls_of(document->trace, &nameds);
+    if (status == TAKT_OK)
+        status = show_calls(document, &nameds);
     tkt_nameds_fini(&nameds);
     return status;
 }

@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "summary/launches.h"
-#include "summary/missing.h"
 
 enum {
     NAME,

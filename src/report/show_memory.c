@@ -3,7 +3,7 @@
 #include "report/show.h"
 
 #include "cuda/kinds.h"
-#include "summary/copies.h"
+#include "summary/activities.h"
 #include "summary/memory.h"
 #include "summary/scopes.h"
 

@@ -2,7 +2,6 @@
 #include "report/show.h"
 
 #include "base/text.h"
-#include "summary/frame_text.h"
 #include "summary/scopes.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The tree report: where time goes, by call path. */
 #include "report/show.h"
 
-#include "summary/tree.h"
+#include "summary/scopes.h"
 
 enum {
     NAME,

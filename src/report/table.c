@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 void tkt_document_init(tkt_document *document, const char *name, const takt_trace *trace)
 {
@@ -123,4 +124,169 @@ const char *tkt_table_keys(const tkt_table *table, char *out, size_t size)
                                      table->columns[i].key);
     }
     return out;
+}
+
+/* ---- Which rows are shown, and in what order ---- */
+
+/* Which rows of a table are shown, and in what order.
+ *
+ * Rows are sorted by a merge sort of their numbers: stable, so that equal rows stay in the order in
+ * which they were first seen, and with memory from the host's allocator. A tree is sorted within
+ * each parent; where it has too many rows, those of least weight go, which are never above one that
+ * stays. */
+
+typedef struct sorting {
+    const tkt_table *table;
+    size_t column;
+    bool is_ascending;
+} sorting;
+
+/* What has no value comes last, whichever way the others go. */
+static bool comes_before(const sorting *by, uint32_t a, uint32_t b)
+{
+    const tkt_table *table = by->table;
+    tkt_cell_type type = table->columns[by->column].type;
+    tkt_cell first = table->cells[a * table->column_count + by->column];
+    tkt_cell second = table->cells[b * table->column_count + by->column];
+    bool no_first = tkt_value_is_none(type, first), no_second = tkt_value_is_none(type, second);
+    if (no_first || no_second)
+        return no_second && !no_first;
+    int order = tkt_value_compare(type, first, second);
+    return by->is_ascending ? order < 0 : order > 0;
+}
+
+static void merge(const sorting *by, const uint32_t *from, size_t middle, size_t count,
+                  uint32_t *into)
+{
+    size_t left = 0;
+    size_t right = middle;
+    for (size_t i = 0; i < count; i++) {
+        bool takes_right =
+            left == middle || (right < count && comes_before(by, from[right], from[left]));
+        into[i] = takes_right ? from[right++] : from[left++];
+    }
+}
+
+/* Sorts row numbers; `spare` is as large. */
+static void sort_rows(const sorting *by, uint32_t *rows, uint32_t *spare, size_t count)
+{
+    for (size_t run = 1; run < count; run *= 2) {
+        for (size_t begin = 0; begin < count; begin += 2 * run) {
+            size_t size = count - begin < 2 * run ? count - begin : 2 * run;
+            size_t middle = size < run ? size : run;
+            merge(by, rows + begin, middle, size, spare + begin);
+        }
+        memcpy(rows, spare, count * sizeof *rows);
+    }
+}
+
+/* Leaves the `limit` rows of greatest weight, in the order of their numbers, parents included. */
+static void prune_tree(tkt_table *table, size_t limit, uint32_t *spare)
+{
+    if (limit >= table->shown)
+        return;
+    sorting by = {table, table->weight, false};
+    sort_rows(&by, table->order, spare, table->shown);
+    memset(spare, 0, table->shown * sizeof *spare);
+    for (size_t i = 0; i < limit; i++)
+        spare[table->order[i]] = 1;
+    table->shown = 0;
+    for (uint32_t row = 0; row < table->row_count; row++) {
+        uint32_t parent = table->places[row].parent;
+        spare[row] = spare[row] && (parent == TKT_NO_ROW_ABOVE || spare[parent]);
+        if (spare[row])
+            table->order[table->shown++] = row;
+    }
+}
+
+/* Turns sorted rows into preorder. `links` has room for two numbers a row, and two for the top. */
+static void hang_tree(tkt_table *table, uint32_t *links)
+{
+    uint32_t top = (uint32_t)table->row_count;
+    uint32_t *first_child = links;
+    uint32_t *next_sibling = links + top + 1;
+    memset(links, 0xFF, 2 * ((size_t)top + 1) * sizeof *links);
+    for (size_t i = table->shown; i-- > 0;) {
+        uint32_t row = table->order[i];
+        uint32_t parent = table->places[row].parent;
+        uint32_t *list = &first_child[parent == TKT_NO_ROW_ABOVE ? top : parent];
+        next_sibling[row] = *list;
+        *list = row;
+    }
+    size_t count = 0;
+    uint32_t row = first_child[top];
+    while (row != TKT_NO_ROW_ABOVE) {
+        table->order[count++] = row;
+        uint32_t next = first_child[row];
+        while (next == TKT_NO_ROW_ABOVE && row != TKT_NO_ROW_ABOVE) {
+            next = next_sibling[row];
+            row = table->places[row].parent;
+        }
+        row = next;
+    }
+}
+
+static takt_status arrange(tkt_table *table, const sorting *by, size_t limit)
+{
+    size_t count = table->row_count;
+    table->order = tkt_alloc((count + 1) * sizeof *table->order);
+    uint32_t *spare = tkt_alloc(2 * (count + 1) * sizeof *spare);
+    if (!table->order || !spare) {
+        tkt_free(spare);
+        return TAKT_NO_MEMORY;
+    }
+    for (size_t i = 0; i < count; i++)
+        table->order[i] = (uint32_t)i;
+    table->shown = count;
+    if (table->places)
+        prune_tree(table, limit, spare);
+    if (by->column != TKT_NO_COLUMN)
+        sort_rows(by, table->order, spare, table->shown);
+    if (table->places)
+        hang_tree(table, spare);
+    else if (limit < count)
+        table->shown = limit;
+    tkt_free(spare);
+    return TAKT_OK;
+}
+
+/* The column of that key, or of that title. */
+static size_t find_column(const tkt_table *table, const char *name)
+{
+    for (size_t i = 0; i < table->column_count; i++) {
+        const tkt_column *column = &table->columns[i];
+        if (column->key && (strcmp(column->key, name) == 0 || strcasecmp(column->title, name) == 0))
+            return i;
+    }
+    return TKT_NO_COLUMN;
+}
+
+static size_t row_limit(const tkt_table *table, int64_t rows)
+{
+    if (table->is_head)
+        return SIZE_MAX;
+    if (rows == 0)
+        return table->default_rows;
+    return rows < 0 ? SIZE_MAX : (size_t)rows;
+}
+
+takt_status tkt_document_arrange(tkt_document *document, const char *sort, int64_t rows)
+{
+    bool is_ascending = sort && *sort == '-';
+    const char *name = is_ascending ? sort + 1 : sort;
+    bool is_known = !sort;
+    takt_status status = TAKT_OK;
+    for (size_t i = 0; i < document->table_count && status == TAKT_OK; i++) {
+        tkt_table *table = &document->tables[i];
+        sorting by = {table, table->sort, false};
+        size_t column = sort && !table->is_head ? find_column(table, name) : TKT_NO_COLUMN;
+        if (column != TKT_NO_COLUMN) {
+            by = (sorting){table, column, is_ascending};
+            is_known = true;
+        }
+        status = arrange(table, &by, row_limit(table, rows));
+    }
+    if (status == TAKT_OK && !is_known)
+        return TAKT_BAD_ARGUMENT;
+    return status;
 }

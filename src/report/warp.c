@@ -1,6 +1,6 @@
 /* Warp's tables. Their form is warp.timing_print()'s, down to the six decimals and the lengths of
  * the dashed lines; only names that are longer than the line are cut. */
-#include "report/warp.h"
+#include "report/text.h"
 
 #include "summary/activities.h"
 

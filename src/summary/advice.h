@@ -2,7 +2,7 @@
 #ifndef TKT_SUMMARY_ADVICE_H
 #define TKT_SUMMARY_ADVICE_H
 
-#include "summary/copies.h"
+#include "summary/activities.h"
 #include "summary/device.h"
 #include "summary/gaps.h"
 #include "summary/named.h"

@@ -3,10 +3,11 @@
  * Spans of a track stand in preorder and their arguments in the spans' order, so that one pass with
  * a stack of open spans does it. Groups are found by a hash of name and arguments; what the hash
  * finds is compared with the group's first call, since equal hashes prove nothing. */
-#include "summary/charge.h"
 #include "summary/device.h"
-#include "summary/frame_text.h"
+#include "summary/owners.h"
+#include "summary/scopes.h"
 
+#include <stdio.h>
 #include <string.h>
 
 typedef struct open_span {
@@ -304,4 +305,33 @@ takt_status tkt_scopes_by_stack(const takt_trace *trace, bool all, uint32_t fram
     }
     *out = scopes;
     return TAKT_OK;
+}
+
+/* ---- Frames ---- */
+
+static const char *without_folders(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+char *tkt_frame_function(char *out, size_t size, const takt_trace *trace, const tkt_frame *frame)
+{
+    const char *module = without_folders(tkt_trace_text(trace, frame->module));
+    if (frame->function)
+        snprintf(out, size, "%s", tkt_trace_text(trace, frame->function));
+    else
+        snprintf(out, size, "%s+0x%llx", *module ? module : "?", (unsigned long long)frame->offset);
+    return out;
+}
+
+char *tkt_frame_place(char *out, size_t size, const takt_trace *trace, const tkt_frame *frame)
+{
+    if (!frame->file)
+        return tkt_frame_function(out, size, trace, frame);
+    const char *file = without_folders(tkt_trace_text(trace, frame->file));
+    int used = snprintf(out, size, "%s(%u): ", file, frame->line);
+    if ((size_t)used < size)
+        tkt_frame_function(out + used, size - (size_t)used, trace, frame);
+    return out;
 }

@@ -4,6 +4,7 @@
 #define TKT_SUMMARY_DEVICE_H
 
 #include "trace/begins.h"
+#include "trace/model.h"
 
 /* Whether there are any, in either form of the trace. Call tkt_trace_fold() first. */
 static inline bool tkt_has_device_activities(const takt_trace *trace)
@@ -71,5 +72,21 @@ void tkt_device_use_add(void *using, const tkt_activity *activity);
 
 /* Passes an error of the visit on, or says TAKT_NO_MEMORY; then there are no uses. */
 takt_status tkt_device_use_end(tkt_device_using *using, takt_status status);
+
+/* ---- What a device could do at most ---- */
+
+/* What a device could do at most. */
+
+/* Of a device's string ("cuda:0"), or 0: the host. What the program or its configuration says goes
+ * before what the device's attributes tell, which of the host is nothing:
+ *
+ *     flops     = multiprocessors x FP32 lanes of each x 2 x clock: fused multiply-adds, each of
+ *                 which is two operations, without tensor cores. Lanes by compute capability: CUDA
+ *                 C++ Programming Guide, throughput of 32-bit floating-point instructions
+ *     bandwidth = 2 x memory clock x bus width / 8: double data rate, as NVIDIA's deviceQuery and
+ *                 "How to Implement Performance Metrics in CUDA C/C++" have it
+ *
+ * What is not known is 0. */
+tkt_peak tkt_peak_of(const takt_trace *trace, uint32_t device);
 
 #endif

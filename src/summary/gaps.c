@@ -4,8 +4,7 @@
 
 #include "summary/device.h"
 #include "summary/gap_cause.h"
-#include "summary/gap_list.h"
-#include "summary/idle_scopes.h"
+#include "summary/idle.h"
 
 #define NONE UINT32_MAX
 

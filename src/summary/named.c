@@ -1,7 +1,11 @@
 /* Durations by name. The folded form has them by path, each with its histogram, which add up. */
 #include "summary/named.h"
 
+#include "summary/device.h"
 #include "summary/scopes.h"
+
+#include <ctype.h>
+#include <string.h>
 
 #define MOST_HISTOGRAMS 4096
 
@@ -87,4 +91,222 @@ void tkt_nameds_fini(tkt_nameds *nameds)
     tkt_map_fini(&nameds->index);
     tkt_arena_fini(&nameds->histograms);
     *nameds = (tkt_nameds){0};
+}
+
+/* ---- Kernels ---- */
+
+/* Kernels by name, whole name or launch. By name the times come from the folded form, so that a
+ * summary has them too; what launches had in common, and all other groupings, from the list of
+ * activities. */
+
+#define KERNELS (TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN)
+
+typedef struct grouping {
+    const takt_trace *trace;
+    tkt_nameds *nameds;
+    tkt_kernel_key key;
+    uint32_t *launches; /* by shape: the first shape that a launch like it has */
+    uint32_t *noted;    /* by shape: the name that it was noted with last, + 1 */
+} grouping;
+
+/* ---- What launches differ in ----------------------------------------------------------------- */
+
+static uint32_t differences_of_names(const takt_trace *trace, uint32_t a, uint32_t b)
+{
+    if (a == b)
+        return 0;
+    bool is_tensor = tkt_uses_tensor_cores(tkt_trace_text(trace, a));
+    return TKT_VARIES_NAME |
+           (is_tensor != tkt_uses_tensor_cores(tkt_trace_text(trace, b)) ? TKT_VARIES_TENSOR : 0);
+}
+
+static uint32_t differences(const takt_trace *trace, const tkt_shape *a, const tkt_shape *b)
+{
+    return (memcmp(a->grid, b->grid, sizeof a->grid) ? TKT_VARIES_GRID : 0) |
+           (memcmp(a->block, b->block, sizeof a->block) ? TKT_VARIES_BLOCK : 0) |
+           (memcmp(a->cluster, b->cluster, sizeof a->cluster) ? TKT_VARIES_CLUSTER : 0) |
+           (a->registers != b->registers ? TKT_VARIES_REGISTERS : 0) |
+           (a->static_shared_bytes != b->static_shared_bytes ? TKT_VARIES_STATIC : 0) |
+           (a->dynamic_shared_bytes != b->dynamic_shared_bytes ? TKT_VARIES_DYNAMIC : 0) |
+           (a->local_bytes != b->local_bytes ? TKT_VARIES_LOCAL : 0) |
+           (a->occupancy != b->occupancy || a->limiter != b->limiter ? TKT_VARIES_OCCUPANCY : 0) |
+           differences_of_names(trace, a->name, b->name);
+}
+
+static void note_shape(const takt_trace *trace, tkt_named *named, uint32_t shape)
+{
+    if (shape == named->shape)
+        return;
+    if (named->shape == TKT_NO_SHAPE)
+        named->shape = shape;
+    else
+        named->varies |=
+            differences(trace, &trace->shapes.items[named->shape], &trace->shapes.items[shape]);
+}
+
+/* Nodes of a graph have shapes of their own, so that many are of launches that are alike. */
+static tkt_shape launch_of(const takt_trace *trace, uint32_t shape)
+{
+    tkt_shape launch = trace->shapes.items[shape];
+    launch.graph = 0;
+    launch.graph_node = 0;
+    return launch;
+}
+
+static bool find_launch(grouping *g, tkt_map *seen, uint32_t shape)
+{
+    tkt_shape launch = launch_of(g->trace, shape);
+    uint64_t *first = tkt_map_put(seen, tkt_hash_bytes(&launch, sizeof launch));
+    if (!first)
+        return false;
+    if (*first == 0)
+        *first = shape + UINT64_C(1);
+    tkt_shape like = launch_of(g->trace, (uint32_t)(*first - 1));
+    bool is_alike = memcmp(&like, &launch, sizeof launch) == 0; /* or only the hashes are */
+    g->launches[shape] = is_alike ? (uint32_t)(*first - 1) : shape;
+    return true;
+}
+
+static takt_status find_launches(grouping *g)
+{
+    tkt_map seen = {0};
+    size_t count = g->trace->shapes.count;
+    g->launches = tkt_alloc((count + 1) * sizeof *g->launches);
+    bool is_found = g->launches != NULL;
+    for (uint32_t i = 0; is_found && i < count; i++)
+        is_found = find_launch(g, &seen, i);
+    tkt_map_fini(&seen);
+    return is_found ? TAKT_OK : TAKT_NO_MEMORY;
+}
+
+/* ---- Grouping -------------------------------------------------------------------------------- */
+
+static uint32_t part_of(const grouping *g, uint32_t shape)
+{
+    if (shape == TKT_NO_SHAPE || g->key == TKT_BY_NAME)
+        return TKT_NO_SHAPE;
+    return g->key == TKT_BY_LAUNCH ? g->launches[shape] : g->trace->shapes.items[shape].name;
+}
+
+static bool add_activity(grouping *g, const tkt_activity *activity)
+{
+    uint32_t shape = activity->shape;
+    bool is_noted = shape != TKT_NO_SHAPE && g->noted[shape] == activity->name + 1;
+    if (is_noted && g->key == TKT_BY_NAME)
+        return true;
+    tkt_named *named = tkt_nameds_find(g->nameds, activity->name, part_of(g, shape));
+    if (!named)
+        return false;
+    if (!is_noted && shape != TKT_NO_SHAPE) {
+        note_shape(g->trace, named, shape);
+        g->noted[shape] = activity->name + 1;
+    }
+    if (g->key == TKT_BY_NAME)
+        return true;
+    uint64_t ns = activity->end_ns - activity->begin_ns;
+    g->nameds->total_ns += ns;
+    tkt_stats_add(&named->stats, ns);
+    if (named->histogram)
+        tkt_histogram_add(named->histogram, ns);
+    return true;
+}
+
+static takt_status add_all(grouping *g)
+{
+    const takt_trace *trace = g->trace;
+    bool is_added = true;
+    for (size_t i = 0; g->key == TKT_BY_NAME && is_added && i < trace->node_activities.count; i++) {
+        const tkt_node_activity *sum = &trace->node_activities.items[i];
+        if (sum->filter & KERNELS)
+            is_added = tkt_nameds_merge(g->nameds, sum->name, &sum->stats, sum->histogram);
+    }
+    size_t count = tkt_device_activity_count(trace);
+    for (size_t i = 0; is_added && i < count; i++) {
+        if (trace->activities.items[i].filter & KERNELS)
+            is_added = add_activity(g, &trace->activities.items[i]);
+    }
+    return is_added ? TAKT_OK : TAKT_NO_MEMORY;
+}
+
+takt_status tkt_kernels_of(const takt_trace *trace, tkt_kernel_key key, tkt_nameds *out)
+{
+    grouping g = {.trace = trace, .nameds = out, .key = key};
+    if (key != TKT_BY_NAME && !trace->facts.has_spans)
+        return TAKT_NO_SPANS;
+    takt_status status = tkt_trace_fold(trace) ? TAKT_OK : TAKT_NO_MEMORY;
+    g.noted = tkt_alloc_zeroed((trace->shapes.count + 1) * sizeof *g.noted);
+    if (!g.noted)
+        status = TAKT_NO_MEMORY;
+    if (status == TAKT_OK && key == TKT_BY_LAUNCH)
+        status = find_launches(&g);
+    if (status == TAKT_OK)
+        status = add_all(&g);
+    tkt_free(g.noted);
+    tkt_free(g.launches);
+    return status;
+}
+
+/* ---- Names of kernels ---- */
+
+/* Kernels of libraries are named after what they do, and Nsight Compute picks kernels by name.
+ * Names come from compilers and libraries of any kind; what cannot be read is left alone. */
+
+/* Instructions of Volta (884), Turing (1688, 8816), Ampere and Ada (16816, 16832), Hopper (gmma) in
+ * the names of cuBLAS, cuDNN and CUTLASS. xprof looks for 884, 1688, hmma and xmma alone; but
+ * digits by themselves also stand in the hashes that Warp, Triton and others put into names. */
+bool tkt_uses_tensor_cores(const char *name)
+{
+    static const char *const signs[] = {
+        "h884",  "s884",   "d884gemm", "h1688", "s1688", "h16816", "s16816",
+        "i8816", "i16832", "hmma",     "xmma",  "wmma",  "gmma",   "tensorop",
+    };
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+        if (strstr(name, signs[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool is_part(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || (unsigned char)c > 127;
+}
+
+/* After the bracket that closes the one at `at`; what is in parentheses may be a comparison. */
+static const char *after_bracket(const char *at)
+{
+    size_t angles = 0, others = 0;
+    do {
+        others += *at == '(' || *at == '[' || *at == '{';
+        others -= others && (*at == ')' || *at == ']' || *at == '}');
+        angles += others == 0 && *at == '<';
+        angles -= others == 0 && angles && *at == '>' && at[-1] != '-';
+        at++;
+    } while ((angles || others) && *at);
+    return at;
+}
+
+size_t tkt_kernel_base_name(const char *demangled, const char **base)
+{
+    static const char anonymous[] = "(anonymous namespace)";
+    size_t size = 0;
+    for (const char *at = demangled; *at;) {
+        if (is_part(*at)) {
+            *base = at;
+            while (is_part(*at))
+                at++;
+            size = (size_t)(at - *base);
+        } else if (*at == '<') {
+            at = after_bracket(at);
+        } else if (strncmp(at, anonymous, strlen(anonymous)) == 0) {
+            at += strlen(anonymous);
+        } else if (*at == '(') {
+            break;
+        } else if (*at == ':' || *at == ' ' || *at == '*' || *at == '&') {
+            at++; /* of a namespace or return type: the name is yet to come */
+        } else {
+            return 0;
+        }
+    }
+    return size && !isdigit((unsigned char)**base) ? size : 0;
 }

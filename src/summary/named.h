@@ -4,6 +4,9 @@
 
 #include "trace/model.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 /* In which fields launches of one kernel differ. */
 enum {
     TKT_VARIES_GRID = 1,
@@ -59,5 +62,18 @@ tkt_named *tkt_nameds_find(tkt_nameds *nameds, uint32_t name, uint32_t part);
 /* Adds durations that have been added up; `histogram` NULL: not known. False without memory. */
 bool tkt_nameds_merge(tkt_nameds *nameds, uint32_t name, const tkt_stats *stats,
                       const tkt_histogram *histogram);
+
+/* ---- Names of kernels ---- */
+
+/* What the names of kernels tell. */
+
+/* Whether a kernel's name says that it computes on tensor cores: libraries write the instruction's
+ * shape or name into it, "ampere_fp16_s16816gemm_...", "sm80_xmma_...", "cutlass_80_tensorop_...".
+ * A kernel of the program's own may use them without its name saying so. */
+bool tkt_uses_tensor_cores(const char *name);
+
+/* Where in a demangled name the function's own one is, without return type, namespaces, template
+ * arguments and parameters; its length, 0 where there is none that is an identifier. */
+size_t tkt_kernel_base_name(const char *demangled, const char **base);
 
 #endif

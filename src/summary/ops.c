@@ -4,7 +4,6 @@
 #include "summary/ops.h"
 
 #include "summary/device.h"
-#include "summary/peak.h"
 #include "summary/scopes.h"
 
 #include <math.h>

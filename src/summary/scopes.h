@@ -3,6 +3,7 @@
 #ifndef TKT_SUMMARY_SCOPES_H
 #define TKT_SUMMARY_SCOPES_H
 
+#include "summary/device.h"
 #include "trace/model.h"
 
 #define TKT_NO_GROUP UINT32_MAX
@@ -67,6 +68,52 @@ void tkt_scopes_fini(tkt_scopes *scopes); /* also of a zeroed one */
 static inline bool tkt_site_is_call(const takt_trace *trace, uint32_t site)
 {
     return trace->sites.items[site].kind == TAKT_SITE_CALL;
+}
+
+/* ---- By path ---- */
+
+/* Where time goes, by call path: the folded form as a list. */
+
+#define TKT_NO_ROW UINT32_MAX
+
+typedef struct tkt_path {
+    const tkt_node *node;   /* the trace's */
+    const char     *name;   /* the trace's */
+    uint64_t        self_ns; /* with the calls into devices' libraries that are no paths */
+    tkt_node_device device;  /* activities that it launched: itself; and inside */
+    uint32_t        parent; /* its index, smaller than this one's, or TKT_NO_ROW */
+    uint32_t        depth;  /* 0: opened outside of any other */
+} tkt_path;
+
+typedef struct tkt_tree {
+    TKT_ARRAY(tkt_path); /* in the order in which they were first seen */
+    uint64_t self_ns;    /* of all: what percentages refer to */
+    uint64_t device_ns;  /* of all activities of devices, each once */
+    bool     has_device; /* there are such activities */
+} tkt_tree; /* starts as {0} */
+
+/* All paths that were called, or lead to one that was; calls into devices' libraries are paths only
+ * with `all`. TAKT_NO_MEMORY. */
+takt_status tkt_tree_of(const takt_trace *trace, bool all, tkt_tree *out);
+
+void tkt_tree_fini(tkt_tree *tree); /* also of a zeroed one */
+
+/* ---- Frames ---- */
+
+/* What a frame of a call stack is called. */
+
+/* The function, or "libforces.so+0x1a2b" where its name is not known; cut to fit. Returns out. */
+char *tkt_frame_function(char *out, size_t size, const takt_trace *trace, const tkt_frame *frame);
+
+/* The same with its place, if that is known: "forces.c(42): compute_forces", as torch has it. */
+char *tkt_frame_place(char *out, size_t size, const takt_trace *trace, const tkt_frame *frame);
+
+/* The frame at that distance from the innermost one of a stack. */
+static inline const tkt_frame *tkt_frame_at(const takt_trace *trace, uint32_t stack,
+                                            uint32_t index)
+{
+    size_t first = trace->stacks.items[stack].first_frame;
+    return &trace->frames.items[trace->stack_frames.items[first + index]];
 }
 
 #endif

@@ -1,12 +1,12 @@
 /* Opening a file and walking over its packets. The bytes may come from anywhere: nothing is
  * believed, and what is kept in memory is bounded by what is in the file. A file that ends too
  * early is read as far as it goes; one that makes no sense is refused with the place. */
-#include "trace/arrivals.h"
-#include "trace/devices.h"
 #include "trace/read.h"
-#include "trace/skew.h"
 
 #include "base/error.h"
+#include "trace/arrivals.h"
+#include "trace/devices.h"
+#include "trace/skew.h"
 
 #include <string.h>
 
@@ -389,4 +389,58 @@ takt_status takt_trace_open(const char *path, takt_trace **out, takt_error *erro
     status = tkt_trace_read_input(&input, out);
     tkt_input_close(&input);
     return status;
+}
+
+/* ---- Call stacks ---- */
+
+/* Call stacks in Takt's own message: frames, then stacks of those. */
+
+bool tkt_read_frame(tkt_read *read, const tkt_pb_field *from)
+{
+    tkt_frame frame = {0};
+    if (!tkt_read_fields(read, from, tkt_pf_frame_fields, &frame))
+        return false;
+    tkt_frame *added = TKT_ARRAY_ADD(&read->trace->frames);
+    if (!added)
+        return tkt_read_no_memory(read);
+    *added = frame;
+    return true;
+}
+
+static bool read_numbers(tkt_read *read, const tkt_pb_field *from, tkt_stack *stack)
+{
+    takt_trace *trace = read->trace;
+    const uint8_t *at = from->bytes;
+    const uint8_t *end = at + from->value;
+    while (at < end) {
+        uint64_t number;
+        at = tkt_pb_get_varint(at, end, &number);
+        if (!at || number >= trace->frames.count)
+            return tkt_read_bad(read, from->bytes, "a call stack's frame is unknown");
+        uint32_t *added = TKT_ARRAY_ADD(&trace->stack_frames);
+        if (!added)
+            return tkt_read_no_memory(read);
+        *added = (uint32_t)number;
+        stack->frame_count++;
+    }
+    return true;
+}
+
+bool tkt_read_stack(tkt_read *read, const tkt_pb_field *from)
+{
+    tkt_stack stack = {(uint32_t)read->trace->stack_frames.count, 0};
+    tkt_pb_reader message = tkt_pb_inside(from);
+    tkt_pb_field field;
+    while (tkt_pb_next(&message, &field)) {
+        if (field.number == TKT_PF_TAKT_STACK_FRAMES && field.wire == TKT_PB_BYTES &&
+            !read_numbers(read, &field, &stack))
+            return false;
+    }
+    if (!tkt_read_done(read, &message))
+        return false;
+    tkt_stack *added = TKT_ARRAY_ADD(&read->trace->stacks);
+    if (!added)
+        return tkt_read_no_memory(read);
+    *added = stack;
+    return true;
 }

@@ -12,7 +12,7 @@
  */
 #include "trace/recovery.h"
 
-#include "record/mapping_fold.h"
+#include "record/mapping.h"
 #include "record/slot.h"
 
 #include <stdlib.h>

@@ -56,18 +56,18 @@ static inline void tkt_recovery_saw(tkt_recovery *r, uint64_t ticks)
 takt_status tkt_recover(const uint8_t *bytes, size_t size, const char *name, takt_trace **out,
                         takt_error *error);
 
-/* recover_names.c: fills sites, texts, stacks and the run's name. */
+/* recover_parts.c: fills sites, texts, stacks and the run's name. */
 void tkt_recover_names(tkt_recovery *r);
 
 /* recover_log.c: fills the views: chunks by log, up to the last slot that was committed, and the
  * scopes that were open. */
 void tkt_recover_logs(tkt_recovery *r);
 
-/* recover_device.c: fills the store: what a note of the names says, and then the activities. */
+/* recover_parts.c: fills the store: what a note of the names says, and then the activities. */
 void tkt_recover_note(tkt_recovery *r, const tkt_mapping_note *note, const char *data);
 void tkt_recover_activities(tkt_recovery *r);
 
-/* recover_fold.c: fills the folds, with open scopes up to `until_ticks`. After the logs. */
+/* recover_parts.c: fills the folds, with open scopes up to `until_ticks`. After the logs. */
 void tkt_recover_folds(tkt_recovery *r, const tkt_mapping_window *window, uint64_t until_ticks);
 
 #endif

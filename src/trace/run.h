@@ -4,7 +4,6 @@
 
 #include "record/log.h"
 #include "record/site.h"
-#include "trace/async.h"
 #include "trace/seal.h"
 #include "trace/stacks.h"
 

@@ -3,8 +3,11 @@
 #define TKT_TRACE_SEAL_H
 
 #include "base/clock.h"
+#include "base/containers.h"
 #include "trace/devices.h"
 #include "trace/model.h"
+
+#include <takt/scope.h>
 
 /* Up to where the logs have been sealed in slices. Slices go by what is published, not by times: a
  * thread may be suspended between reading its clock and publishing the event. Starts as {0}. */
@@ -38,5 +41,18 @@ typedef struct tkt_seal_window {
 /* A trace with everything that the logs hold of the window; the caller adds what it knows of the
  * run - name, steps, losses, memory totals - and calls tkt_trace_finish(). TAKT_NO_MEMORY. */
 takt_status tkt_seal(const tkt_seal_window *window, takt_trace **out);
+
+/* ---- Spans on tracks of their own ---- */
+
+/* Spans on tracks of their own. They stand whole in the log of the thread that ended them; those
+ * that have not ended are asked for when all logs have been read. */
+
+struct tkt_sealing;
+
+/* Takes a TKT_SLOT_TASK or TKT_SLOT_SPAN_AT; tkt_trace_finish() will put the spans in order. */
+void tkt_async_add(struct tkt_sealing *sealing, const takt_record *slot);
+
+/* Adds the spans that are open. */
+void tkt_async_add_open(struct tkt_sealing *sealing);
 
 #endif

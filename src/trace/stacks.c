@@ -1,6 +1,12 @@
+
 #include "trace/stacks.h"
 
+#include "base/dynlib.h"
 #include "cuda/names.h"
+#include "record/site.h"
+#include "record/stack.h"
+#include "trace/recovery.h"
+#include "trace/run.h"
 
 #include <string.h>
 
@@ -88,4 +94,79 @@ void tkt_stacks_fini(tkt_stacks *known)
 {
     tkt_map_fini(&known->frames);
     tkt_map_fini(&known->stacks);
+}
+
+/* ---- Recorded stacks ---- */
+
+/* From a recorded call stack to the trace's: addresses become offsets in objects, and what those
+ * export gets its name. That takes a look through an object's symbols, so it is done here, once for
+ * each stack of a window, and not while recording. */
+
+/* Whether an object is the device's library. A launch is seen from inside of it, and what people
+ * look for is who called it. */
+static bool is_device_library(const tkt_sealing *sealing, uint32_t object)
+{
+    static const char *const names[] = {"libcupti.", "libcuda.", "libcudart."};
+    const char *path = tkt_sealing_text_bytes(sealing, object).bytes;
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+/* The first frame of the program's: behind the outermost one of the device's library, as others may
+ * stand between them. */
+static uint32_t first_of_call(const tkt_sealing *sealing, const tkt_call_stack *stack)
+{
+    for (uint32_t i = stack->count; i-- > 0;)
+        if (is_device_library(sealing, stack->places[i].object))
+            return i + 1;
+    return 0;
+}
+
+/* A return address is behind the call; one less is in it, and so in its line. */
+static uint32_t add_frame(tkt_sealing *sealing, const tkt_call_stack *stack, uint32_t index)
+{
+    uintptr_t address = stack->addresses[index] - 1;
+    const tkt_stack_place *place = &stack->places[index];
+    const char *function = NULL;
+    if (!sealing->window->source) /* another process's objects are not loaded here */
+        function = tkt_exported_function(address, place->base);
+    tkt_frame frame = {.offset = address - place->base};
+    frame.module = tkt_sealing_text(sealing, place->object);
+    if (function)
+        frame.function = tkt_stacks_function(&sealing->known_stacks, function);
+    if (frame.function == TKT_STRTAB_FULL)
+        return UINT32_MAX;
+    return tkt_stacks_frame(&sealing->known_stacks, &frame);
+}
+
+static uint32_t add_stack(tkt_sealing *sealing, const tkt_call_stack *stack, bool is_call)
+{
+    uint32_t frames[TKT_STACK_FRAMES];
+    uint32_t first = is_call ? first_of_call(sealing, stack) : 0;
+    for (uint32_t i = first; i < stack->count; i++) {
+        frames[i - first] = add_frame(sealing, stack, i);
+        if (frames[i - first] == UINT32_MAX)
+            return UINT32_MAX;
+    }
+    return tkt_stacks_add(&sealing->known_stacks, frames, stack->count - first);
+}
+
+uint32_t tkt_sealing_stack(tkt_sealing *sealing, uint32_t number, bool is_call)
+{
+    uint64_t *known = tkt_map_put(&sealing->stacks, (uint64_t)number << 1 | is_call);
+    if (!known)
+        return UINT32_MAX;
+    if (*known == 0) {
+        const tkt_seal_source *source = sealing->window->source;
+        uint32_t stack = add_stack(
+            sealing, source ? source->stacks.items[number] : tkt_stack_get(number), is_call);
+        if (stack == UINT32_MAX)
+            return stack;
+        *known = (uint64_t)stack + 1; /* nothing was added to the map meanwhile */
+    }
+    return (uint32_t)*known - 1;
 }

@@ -8,8 +8,6 @@
 #include "cli/compare_rows.c"
 #include "cli/noise.c"
 #include "cli/noise_runs.c"
-#include "cli/samples.c"
-#include "cli/verdict.c"
 
 #include <stdarg.h>
 

@@ -1,5 +1,5 @@
 /* Captures and Takt's own waiting for devices exclude each other. */
-#include "cuda/capture.h"
+#include "cuda/callback.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,8 +1,7 @@
 /* What is remembered of reported memory: how much, what finds no room, and what is known when a
  * program leaves totals off. */
-#include "record/address.h"
-#include "record/log.h"
 #include "record/memory.h"
+#include "record/log.h"
 #include "test_report_json.h"
 
 #include "base/alloc.h"

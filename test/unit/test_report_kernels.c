@@ -1,7 +1,7 @@
 /* Kernels and calls into CUDA: each column worked out here from the launches themselves. */
 #include "test_report_json.h"
 
-#include "summary/kernel_name.h"
+#include "summary/named.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #include "test_report_golden.h"
 #include "test_report_json.h"
 
-#include "summary/peak.h"
+#include "summary/device.h"
 
 static void build_work(takt_trace *trace, uint32_t span, double flops, double bytes)
 {

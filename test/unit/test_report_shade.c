@@ -1,7 +1,7 @@
 /* Which rows are coloured, against percentiles of weights that qsort has sorted. */
 #include "test_report_cuda.h"
 
-#include "report/shade.h"
+#include "report/text.h"
 
 enum {
     NAME,

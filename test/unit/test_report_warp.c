@@ -1,7 +1,7 @@
 /* Warp's three tables, to the character as its documentation shows them. */
 #include "test_report_build.h"
 
-#include "report/warp.h"
+#include "report/text.h"
 
 #define RULE "----------------+---------+------------------------\n"
 

@@ -2,7 +2,7 @@
  * time that no other has, so that a sum tells which ones are in it. */
 #include "test_trace_build.h"
 
-#include "summary/frame_text.h"
+#include "summary/scopes.h"
 #include "trace/resolve.h"
 
 #include <takt/export.h>

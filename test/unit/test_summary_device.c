@@ -2,11 +2,10 @@
  * names are followed for every activity, and busy time is counted nanosecond by nanosecond. */
 #include "test_report_launches.h"
 
-#include "summary/copies.h"
+#include "summary/activities.h"
 #include "summary/device.h"
 #include "summary/memory.h"
 #include "summary/scopes.h"
-#include "summary/tree.h"
 
 #define SEEDS 12
 

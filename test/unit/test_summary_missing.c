@@ -2,7 +2,7 @@
 #include "test_report_golden.h"
 #include "test_report_json.h"
 
-#include "summary/missing.h"
+#include "summary/launches.h"
 
 static void lose(takt_trace *trace, uint32_t track, const char *name, uint32_t parent)
 {

@@ -1,7 +1,7 @@
 /* The call tree as a list of paths, against a count over the spans by path. */
 #include "test_report_json.h"
 
-#include "summary/tree.h"
+#include "summary/scopes.h"
 
 #include <stdio.h>
 

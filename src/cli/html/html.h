@@ -51,7 +51,7 @@ const void *html_set_at(const html_set *set, uint32_t index, size_t *size);
 bool html_set_has_failed(const html_set *set);
 void html_set_free(html_set *set);
 
-/* ---- A block of the page: base64 of gzip (packed.c) ---- */
+/* ---- A block of the page: base64 of gzip (bytes.c) ---- */
 
 typedef struct html_packed html_packed;
 
@@ -136,12 +136,12 @@ typedef struct html_writer {
 /* The number of a text; that of "" is 0. */
 uint32_t html_text(html_writer *writer, const char *text);
 
-/* Columns (spans.c, streams.c, events.c). */
+/* Columns (columns.c, streams.c). */
 void html_write_spans(html_writer *writer, html_packed *out);
 void html_write_streams(html_writer *writer, html_packed *out);
 void html_write_events(html_writer *writer, html_packed *out);
 
-/* Columns of values over time, and the lists of what has them (series.c). */
+/* Columns of values over time, and the lists of what has them (columns.c). */
 void html_write_counters(html_writer *writer, html_packed *out);
 void html_write_memory(html_writer *writer, html_packed *out);
 void html_series_free(html_series_list *list);
@@ -164,15 +164,15 @@ typedef struct html_args {
 /* The number of the text that tells them, 0: there are none. */
 uint32_t html_args_text(html_writer *writer, html_args *args, size_t track, size_t span);
 
-/* What the number of a shape stands for (shapes.c). */
+/* What the number of a shape stands for (streams.c). */
 uint32_t html_shape(html_writer *writer, const takt_activity *activity);
 void html_put_shape(html_bytes *out, const html_set *shapes, uint32_t index);
 
-/* The number of a site (sites.c), and its line of `lists`. */
+/* The number of a site (names.c), and its line of `lists`. */
 uint32_t html_site(html_writer *writer, const takt_span_info *span);
 void html_put_sites(html_writer *writer, html_bytes *out);
 
-/* JSON (facts.c, lists.c). */
+/* JSON (page.c, names.c). */
 void html_put_facts(html_writer *writer, html_bytes *out);
 void html_write_lists(html_writer *writer, html_packed *out);
 

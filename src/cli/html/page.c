@@ -4,7 +4,11 @@
 
 #include "cli/cli.h"
 #include "cli/html/html.h"
+#include "cuda/kinds.h"
 
+#include <takt/activity.h>
+
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,4 +137,181 @@ int cli_html_write(const takt_trace *trace, const char *file, const char *path)
     return cli_file_close(&page, !has_memory   ? TAKT_NO_MEMORY
                                  : !is_written ? TAKT_IO_ERROR
                                                : TAKT_OK);
+}
+
+/* ---- The first block ---- */
+
+/* The first block: what the trace is as a whole, and which columns the page holds. */
+
+static void put_key(html_bytes *out, const char *key)
+{
+    html_print(out, ",\n \"%s\": ", key);
+}
+
+static void put_text(html_bytes *out, const char *text)
+{
+    html_put_json(out, text, strlen(text));
+}
+
+static void put_time(html_bytes *out, const char *key, uint64_t time_ns, uint64_t origin_ns)
+{
+    html_print(out, ", \"%s\": %" PRIu64, key, time_ns > origin_ns ? time_ns - origin_ns : 0);
+}
+
+static void put_trace_facts(const html_writer *writer, html_bytes *out)
+{
+    const takt_facts *facts = takt_trace_facts(writer->trace);
+
+    html_print(out, "{\"name\": ");
+    put_text(out, facts->name);
+    html_print(out, ", \"backend\": ");
+    put_text(out, facts->backend);
+    put_time(out, "begin_ns", facts->begin_ns, writer->origin_ns);
+    put_time(out, "end_ns", facts->end_ns, writer->origin_ns);
+    html_print(out, ", \"realtime_offset_ns\": \"%" PRId64 "\"", facts->realtime_offset_ns);
+    html_print(out, ", \"process_id\": %u, \"cycle\": %u", facts->process_id, facts->cycle);
+    html_print(out, ", \"rank\": %u, \"world_size\": %u", facts->rank, facts->world_size);
+    html_print(out, ", \"first_step\": %" PRIu64 ", \"step_count\": %" PRIu64, facts->first_step,
+               facts->step_count);
+    html_print(out, ", \"is_partial\": %s, \"has_spans\": %s", facts->is_partial ? "true" : "false",
+               facts->has_spans ? "true" : "false");
+    html_print(out, ", \"ending\": \"%s\"", cli_ending_name(facts));
+    put_time(out, "known_until_ns", facts->known_until_ns, writer->origin_ns);
+    html_print(out, ", \"is_known\": %s", facts->known_until_ns ? "true" : "false");
+    html_print(out, ", \"missing_spans\": %" PRIu64 ", \"missing_activities\": %" PRIu64,
+               facts->missing_spans, facts->missing_activities);
+    html_print(out, ", \"span_count\": %" PRIu64 ", \"activity_count\": %" PRIu64,
+               facts->span_count, facts->activity_count);
+    html_print(out, ", \"clock_resolution_ns\": %.6g, \"clock_uncertainty_ns\": %.6g",
+               facts->clock_resolution_ns, facts->clock_uncertainty_ns);
+    html_print(out, ", \"device_resolution_ns\": %.6g, \"device_uncertainty_ns\": %.6g",
+               facts->device_resolution_ns, facts->device_uncertainty_ns);
+    html_print(out, ", \"device_uncertainty_is_least\": %s, \"device_shift_ns\": %.6g",
+               facts->device_uncertainty_is_least ? "true" : "false", facts->device_shift_ns);
+    html_print(out, ", \"cost_ns\": %.6g, \"begun_before\": %" PRIu64 ", \"unfinished\": %" PRIu64,
+               facts->cost_ns, facts->begun_before, facts->unfinished);
+    html_print(out, "}");
+}
+
+static void put_losses(const takt_trace *trace, html_bytes *out)
+{
+    bool is_first = true;
+
+    html_print(out, "[");
+    for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
+        uint64_t count = takt_trace_loss(trace, (takt_loss)i);
+        if (!count)
+            continue;
+        html_print(out, "%s{\"name\": \"%s\", \"text\": \"%s\", \"count\": %" PRIu64 "}",
+                   is_first ? "" : ", ", takt_loss_name((takt_loss)i), takt_loss_text((takt_loss)i),
+                   count);
+        is_first = false;
+    }
+    html_print(out, "]");
+}
+
+static void put_devices(const takt_trace *trace, html_bytes *out)
+{
+    takt_device_info device;
+
+    html_print(out, "[");
+    for (size_t i = 0; takt_trace_device(trace, i, &device) == TAKT_OK; i++) {
+        html_print(out, "%s{\"device\": ", i ? ", " : "");
+        put_text(out, device.device);
+        html_print(out, ", \"name\": ");
+        put_text(out, device.name);
+        html_print(out, ", \"compute\": \"%u.%u\", \"multiprocessors\": %u", device.compute_major,
+                   device.compute_minor, device.multiprocessors);
+        html_print(out, ", \"memory_bytes\": %" PRIu64 "}", device.memory_bytes);
+    }
+    html_print(out, "]");
+}
+
+static void put_track(const html_track *track, html_bytes *out)
+{
+    html_print(out, "{\"kind\": \"%s\", \"name\": ", track->kind);
+    put_text(out, track->name);
+    html_print(out, ", \"group\": ");
+    put_text(out, track->group);
+    if (strcmp(track->kind, "stream") == 0)
+        html_print(out, ", \"context\": %u, \"stream\": %u", track->context, track->stream);
+    else if (strcmp(track->kind, "thread") == 0)
+        html_print(out, ", \"thread\": %u", track->thread);
+    html_print(out, ", \"count\": %" PRIu64 ", \"hidden\": %" PRIu64 ", \"rows\": %u}",
+               track->count, track->hidden, track->rows);
+}
+
+static void put_tracks(const html_writer *writer, html_bytes *out)
+{
+    html_print(out, "[");
+    for (size_t i = 0; i < writer->track_count; i++) {
+        html_print(out, "%s", i ? ",\n  " : "");
+        put_track(&writer->tracks[i], out);
+    }
+    html_print(out, "]");
+}
+
+static void put_counters(const html_series_list *list, html_bytes *out)
+{
+    html_print(out, "[");
+    for (size_t i = 0; i < list->count; i++) {
+        html_print(out, "%s{\"name\": ", i ? ", " : "");
+        put_text(out, list->items[i].name);
+        html_print(out, ", \"count\": %" PRIu64 "}", list->items[i].count);
+    }
+    html_print(out, "]");
+}
+
+static const char *memory_kind(const html_series *series)
+{
+    if (!series->name[0] && !series->kind)
+        return "host";
+    return tkt_memory_name(series->kind, "unknown");
+}
+
+static void put_memory(const html_series_list *list, html_bytes *out)
+{
+    html_print(out, "[");
+    for (size_t i = 0; i < list->count; i++) {
+        const html_series *series = &list->items[i];
+        html_print(out, "%s{\"device\": ", i ? ", " : "");
+        put_text(out, series->name);
+        html_print(out, ", \"kind\": \"%s\", \"pool\": %s, \"count\": %" PRIu64 "}",
+                   memory_kind(series), series->is_pool ? "true" : "false", series->count);
+    }
+    html_print(out, "]");
+}
+
+static void put_count(html_bytes *out, const char *key, size_t count)
+{
+    put_key(out, key);
+    html_print(out, "{\"count\": %zu}", count);
+}
+
+void html_put_facts(html_writer *writer, html_bytes *out)
+{
+    html_print(out, "{\"format\": %d, \"takt\": \"%s\"", HTML_FORMAT, takt_version());
+    put_key(out, "file");
+    put_text(out, writer->file);
+    put_key(out, "origin_ns");
+    html_print(out, "\"%" PRIu64 "\"", writer->origin_ns);
+    put_key(out, "facts");
+    put_trace_facts(writer, out);
+    put_key(out, "losses");
+    put_losses(writer->trace, out);
+    put_key(out, "hidden");
+    html_print(out, "{\"count\": %" PRIu64 ", \"below_ns\": %" PRIu64 "}", writer->limit.hidden,
+               writer->limit.upto_ns);
+    put_key(out, "devices");
+    put_devices(writer->trace, out);
+    put_key(out, "tracks");
+    put_tracks(writer, out);
+    put_key(out, "counters");
+    put_counters(&writer->counters, out);
+    put_key(out, "memory");
+    put_memory(&writer->memory, out);
+    put_count(out, "marks", takt_trace_count(writer->trace, TAKT_TRACE_MARKS));
+    put_count(out, "waits", takt_trace_count(writer->trace, TAKT_TRACE_WAITS));
+    put_count(out, "steps", takt_trace_count(writer->trace, TAKT_TRACE_STEPS));
+    html_print(out, "}\n");
 }

@@ -1,7 +1,9 @@
 /* What is computed once for several tables: the ids of spans, their paths and their own times. */
 #include "cli/tables/tables.h"
 
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool find_first(table_source *source)
 {
@@ -89,4 +91,210 @@ void table_source_fini(table_source *source)
     free(source->self_ns);
     table_paths_fini(&source->paths);
     *source = (table_source){0};
+}
+
+/* ---- Call paths ---- */
+
+/* Call paths by number, in a hash table with open addressing. Texts are compared as pointers: a
+ * trace has each text once. */
+
+static size_t hash_of(uint32_t parent, const char *name, const char *file, uint32_t line)
+{
+    uint64_t hash = (uint64_t)parent << 32 | line;
+    hash = (hash ^ (uintptr_t)name) * UINT64_C(0x9E3779B97F4A7C15);
+    hash = (hash ^ hash >> 32 ^ (uintptr_t)file) * UINT64_C(0x9E3779B97F4A7C15);
+    return (size_t)(hash ^ hash >> 29);
+}
+
+static bool is_path(const table_path *path, uint32_t parent, const takt_span_info *span)
+{
+    return path->parent == parent && path->line == span->line && path->name == span->name &&
+           path->file == span->file && path->category == span->category &&
+           path->filter == span->filter;
+}
+
+static bool grow_slots(table_paths *paths)
+{
+    size_t count = paths->slot_count ? paths->slot_count * 2 : 64;
+    uint32_t *slots = calloc(count, sizeof *slots);
+    if (!slots)
+        return false;
+    for (uint32_t i = 1; i < paths->count; i++) {
+        const table_path *path = &paths->items[i];
+        size_t at = hash_of(path->parent, path->name, path->file, path->line);
+        while (slots[at & (count - 1)])
+            at++;
+        slots[at & (count - 1)] = i;
+    }
+    free(paths->slots);
+    paths->slots = slots;
+    paths->slot_count = count;
+    return true;
+}
+
+static bool reserve(table_paths *paths)
+{
+    if (paths->count * 2 >= paths->slot_count && !grow_slots(paths))
+        return false;
+    if (paths->count + 1 < paths->capacity)
+        return true;
+    size_t capacity = paths->capacity ? paths->capacity * 2 : 64;
+    table_path *items = realloc(paths->items, capacity * sizeof *items);
+    if (!items)
+        return false;
+    paths->items = items;
+    paths->capacity = capacity;
+    if (!paths->count)
+        paths->items[paths->count++] = (table_path){.name = ""};
+    return true;
+}
+
+static bool is_inside(const table_paths *paths, uint32_t path, const char *name)
+{
+    for (; path; path = paths->items[path].parent)
+        if (strcmp(paths->items[path].name, name) == 0)
+            return true;
+    return false;
+}
+
+static uint32_t add(table_paths *paths, uint32_t parent, const takt_span_info *span)
+{
+    paths->items[paths->count] = (table_path){
+        .name = span->name,
+        .category = span->category,
+        .file = span->file,
+        .line = span->line,
+        .parent = parent,
+        .filter = span->filter,
+        .depth = parent ? paths->items[parent].depth + 1 : 0,
+        .is_call = (span->flags & TAKT_SPAN_CALL) != 0,
+        .is_recursive = is_inside(paths, parent, span->name),
+    };
+    return (uint32_t)paths->count++;
+}
+
+uint32_t table_path_of(table_paths *paths, uint32_t parent, const takt_span_info *span)
+{
+    if (!reserve(paths))
+        return 0;
+    size_t at = hash_of(parent, span->name, span->file, span->line);
+    uint32_t *slot;
+    for (; *(slot = &paths->slots[at & (paths->slot_count - 1)]); at++)
+        if (is_path(&paths->items[*slot], parent, span))
+            return *slot;
+    return *slot = add(paths, parent, span);
+}
+
+void table_paths_fini(table_paths *paths)
+{
+    free(paths->items);
+    free(paths->slots);
+    *paths = (table_paths){0};
+}
+
+/* ---- Rows ---- */
+
+static table_value *next(table_row *row, table_kind kind)
+{
+    assert(row->count < TABLE_MOST_COLUMNS);
+    table_value *value = &row->values[row->count++];
+    value->kind = kind;
+    return value;
+}
+
+void table_put_null(table_row *row)
+{
+    next(row, TABLE_NULL);
+}
+
+void table_put_int(table_row *row, int64_t value)
+{
+    next(row, TABLE_INT)->i = value;
+}
+
+void table_put_uint(table_row *row, uint64_t value)
+{
+    next(row, TABLE_UINT)->u = value;
+}
+
+void table_put_real(table_row *row, double value)
+{
+    next(row, TABLE_REAL)->d = value;
+}
+
+void table_put_text(table_row *row, const char *text)
+{
+    next(row, text ? TABLE_TEXT : TABLE_NULL)->text = text;
+}
+
+void table_put_known(table_row *row, uint64_t value)
+{
+    next(row, value ? TABLE_UINT : TABLE_NULL)->u = value;
+}
+
+void table_put_known_real(table_row *row, double value)
+{
+    next(row, value != 0 ? TABLE_REAL : TABLE_NULL)->d = value;
+}
+
+void table_put_known_text(table_row *row, const char *text)
+{
+    table_put_text(row, text && *text ? text : NULL);
+}
+
+void table_put_times(table_row *row, uint64_t begin_ns, uint64_t end_ns)
+{
+    table_put_uint(row, begin_ns);
+    table_put_uint(row, end_ns);
+    table_put_uint(row, end_ns - begin_ns);
+}
+
+void table_put_track(table_row *row, size_t track)
+{
+    table_put_known(row, track == SIZE_MAX ? 0 : track + 1);
+}
+
+void table_put_span(table_row *row, const table_source *source, size_t track, size_t span)
+{
+    bool is_none = track == SIZE_MAX || span == SIZE_MAX;
+    table_put_known(row, is_none ? 0 : source->first[track] + span + 1);
+}
+
+bool table_row_end(table_row *row)
+{
+    bool is_taken = row->take(row->user, row);
+    row->count = 0;
+    return is_taken;
+}
+
+/* ---- The tables ---- */
+
+const table *table_at(size_t index)
+{
+    static const table *const all[] = {
+        &table_facts,  &table_losses,        &table_devices,    &table_tracks,
+        &table_steps,  &table_spans,         &table_path_list,  &table_args,
+        &table_frames, &table_api,           &table_activities, &table_waits,
+        &table_memory, &table_memory_totals, &table_counters,   &table_marks};
+    return index < sizeof all / sizeof *all ? all[index] : NULL;
+}
+
+/* ---- Names of kinds ---- */
+
+/* What kinds are called in tables: as reports call them. */
+
+const char *table_activity_kind(uint32_t filter)
+{
+    switch (filter) {
+    case TAKT_TIMING_KERNEL:
+        return "kernel";
+    case TAKT_TIMING_BUILTIN:
+        return "builtin";
+    case TAKT_TIMING_MEMCPY:
+        return "memcpy";
+    case TAKT_TIMING_MEMSET:
+        return "memset";
+    default:
+        return filter == TAKT_TIMING_GRAPH ? "graph" : NULL;
+    }
 }

@@ -14,7 +14,7 @@ enum {
     TABLE_MOST_COLUMNS = 48
 };
 
-/* ---- Rows (rows.c) ---- */
+/* ---- Rows (source.c) ---- */
 
 typedef enum table_kind { TABLE_NULL, TABLE_INT, TABLE_UINT, TABLE_REAL, TABLE_TEXT } table_kind;
 
@@ -61,7 +61,7 @@ bool table_row_end(table_row *row);
 /* Of a TAKT_TIMING_ bit; NULL: it is none. */
 const char *table_activity_kind(uint32_t filter);
 
-/* ---- What tables are made of (source.c, paths.c) ---- */
+/* ---- What tables are made of (source.c) ---- */
 
 /* A call path: a scope, below the path of the scope that it was opened in. */
 typedef struct table_path {
@@ -108,7 +108,7 @@ void table_put_span(table_row *row, const table_source *source, size_t track, si
 /* Puts the id of a track, from 1; NULL where it is none: SIZE_MAX. */
 void table_put_track(table_row *row, size_t track);
 
-/* ---- Tables (tables.c; table_*.c fill them) ---- */
+/* ---- Tables (source.c; table_*.c fill them) ---- */
 
 typedef struct table_column {
     const char *name;

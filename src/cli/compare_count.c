@@ -1,0 +1,393 @@
+/* What a trace with spans says of the rows of a comparison: one walk over its spans in preorder,
+ * and one over its activities. */
+#include "cli/compare.h"
+#include "summary/scopes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- What devices did for scopes ---- */
+
+/* By track and span: how long all took that was launched directly in it. */
+typedef struct cli_launched {
+    uint64_t **tracks; /* NULL where nothing was launched */
+    size_t count;
+} cli_launched;
+
+/* What devices did for each scope. An activity belongs to the scope that launched it, whenever it
+ * ran, and to all that this one is in: a call's time is the sum of what was launched between its
+ * begin and its end. So the time stands at the launching span first, and is handed up as spans
+ * close. */
+
+static bool make_room(cli_launched *launched, const takt_trace *trace, size_t track)
+{
+    takt_track_info info;
+
+    if (!launched->tracks) {
+        launched->count = takt_trace_count(trace, TAKT_TRACE_TRACKS);
+        launched->tracks = calloc(launched->count + 1, sizeof *launched->tracks);
+        if (!launched->tracks)
+            return false;
+    }
+    if (launched->tracks[track])
+        return true;
+    if (takt_trace_track(trace, track, &info) == TAKT_OK)
+        launched->tracks[track] = calloc(info.span_count + 1, sizeof **launched->tracks);
+    return launched->tracks[track] != NULL;
+}
+
+/* Adds an activity of a device, unless nobody knows who launched it. False: no memory. */
+static bool launched_add(cli_launched *launched, const takt_trace *trace,
+                      const takt_activity *activity)
+{
+    if (activity->track == SIZE_MAX || activity->scope_span == SIZE_MAX)
+        return true;
+    if (!make_room(launched, trace, activity->track))
+        return false;
+    launched->tracks[activity->track][activity->scope_span] +=
+        activity->end_ns - activity->begin_ns;
+    return true;
+}
+
+static uint64_t cli_launched_ns(const cli_launched *launched, size_t track, size_t span)
+{
+    return launched->tracks && launched->tracks[track] ? launched->tracks[track][span] : 0;
+}
+
+static void launched_free(cli_launched *launched)
+{
+    for (size_t i = 0; i < launched->count; i++)
+        free(launched->tracks[i]);
+    free(launched->tracks);
+}
+
+/* After the walk: makes calls of a scope that launched nothing calls of its row of devices, which
+ * took 0 ns there. False: no memory. */
+static bool launched_add_idle_calls(cli_comparison *comparison, int side)
+{
+    cli_rows *rows = &comparison->rows;
+    for (size_t i = 0; i < rows->count; i++) {
+        cli_row *row = &rows->items[i];
+        cli_part *part = &row->parts[side];
+        if (row->kind != CLI_ROW_CUDA || part->total_ns <= part->noted_ns)
+            continue; /* nothing was launched for it in this trace */
+        uint32_t of = cli_rows_find(rows, CLI_ROW_SCOPE, row->above, row->name + row->leaf);
+        if (of == CLI_NO_ROW)
+            return false;
+        const cli_part *scope = &rows->items[of].parts[side];
+        size_t samples = part->noted_samples + scope->samples.count - scope->noted_samples;
+        part->calls += scope->calls - scope->noted_calls;
+        while (part->samples.count < samples)
+            if (!cli_samples_add(&part->samples, 0))
+                return false;
+    }
+    return true;
+}
+
+/* ---- Traces with spans ---- */
+
+enum {
+    REMEMBERED = 1024 /* names that were looked up lately */
+};
+
+typedef struct remembered {
+    const char *name;
+    uint32_t above;
+    cli_row_kind kind;
+    uint32_t row;
+} remembered;
+
+typedef struct open_span {
+    size_t span;
+    uint32_t row; /* of it, or of what it is counted in; CLI_NO_ROW: none */
+    bool is_counted_in;
+    bool is_whole;
+    uint64_t launched_ns; /* what devices did for it until now */
+} open_span;
+
+typedef struct walk {
+    cli_comparison *comparison;
+    int side;
+    const takt_trace *trace;
+    size_t track;
+    cli_launched launched;
+    remembered names[REMEMBERED]; /* by the address of the name, which a trace holds once */
+    open_span *stack;
+    size_t depth;
+    size_t stack_capacity;
+    uint32_t *open; /* for each row: how many spans of it are on the stack */
+    size_t open_capacity;
+} walk;
+
+static uint32_t find_row(walk *w, cli_row_kind kind, uint32_t above, const char *name)
+{
+    size_t place = ((uintptr_t)name >> 3 ^ (uintptr_t)above * 61 ^ (uintptr_t)kind) % REMEMBERED;
+    remembered *last = &w->names[place];
+    if (last->name != name || last->above != above || last->kind != kind) {
+        uint32_t row = cli_rows_find(&w->comparison->rows, kind, above, name);
+        if (row == CLI_NO_ROW)
+            return row;
+        *last = (remembered){name, above, kind, row};
+    }
+    return last->row;
+}
+
+static cli_part *part_of(walk *w, uint32_t row)
+{
+    return &w->comparison->rows.items[row].parts[w->side];
+}
+
+/* A call that does not overlap with others of its row. */
+static bool add_alone(walk *w, cli_row_kind kind, const char *name, uint64_t ns, bool is_whole)
+{
+    uint32_t row = find_row(w, kind, CLI_NO_ROW, name);
+    if (row == CLI_NO_ROW)
+        return false;
+    cli_part *part = part_of(w, row);
+    part->calls++;
+    part->total_ns += (double)ns;
+    part->self_ns += (double)ns;
+    return !is_whole || cli_samples_add(&part->samples, ns);
+}
+
+/* ---- Spans that nest ---- */
+
+static bool reserve(walk *w)
+{
+    if (w->depth == w->stack_capacity) {
+        size_t capacity = w->stack_capacity ? 2 * w->stack_capacity : 64;
+        open_span *stack = realloc(w->stack, capacity * sizeof *stack);
+        if (!stack)
+            return false;
+        w->stack = stack;
+        w->stack_capacity = capacity;
+    }
+    if (w->comparison->rows.capacity > w->open_capacity) {
+        size_t capacity = w->comparison->rows.capacity;
+        uint32_t *open = realloc(w->open, capacity * sizeof *open);
+        if (!open)
+            return false;
+        memset(open + w->open_capacity, 0, (capacity - w->open_capacity) * sizeof *open);
+        w->open = open;
+        w->open_capacity = capacity;
+    }
+    return true;
+}
+
+/* `scope` has closed, and devices did something for it. */
+static bool count_cuda(walk *w, const open_span *scope)
+{
+    const cli_row *row = &w->comparison->rows.items[scope->row];
+    uint32_t own = find_row(w, CLI_ROW_CUDA, row->above, row->name + row->leaf);
+    if (own == CLI_NO_ROW)
+        return false;
+    cli_part *part = part_of(w, own);
+    part->self_ns += (double)cli_launched_ns(&w->launched, w->track, scope->span);
+    part->total_ns += w->open[scope->row] == 0 ? (double)scope->launched_ns : 0;
+    return !scope->is_whole || cli_samples_add(&part->samples, scope->launched_ns);
+}
+
+static bool close_span(walk *w)
+{
+    const open_span *top = &w->stack[--w->depth];
+
+    if (!top->is_counted_in)
+        w->open[top->row]--;
+    if (top->launched_ns == 0)
+        return true;
+    if (w->depth > 0)
+        w->stack[w->depth - 1].launched_ns += top->launched_ns;
+    bool is_scope =
+        !top->is_counted_in && w->comparison->rows.items[top->row].kind == CLI_ROW_SCOPE;
+    return !is_scope || count_cuda(w, top);
+}
+
+static bool close_until(walk *w, size_t parent)
+{
+    while (w->depth > 0 && w->stack[w->depth - 1].span != parent)
+        if (!close_span(w))
+            return false;
+    return true;
+}
+
+static bool is_whole(const takt_span_info *span)
+{
+    return !(span->flags & (TAKT_SPAN_BEGUN_BEFORE | TAKT_SPAN_UNFINISHED));
+}
+
+/* `above` is the row of what it is in. */
+static bool count_span(walk *w, const takt_span_info *span, uint32_t row, uint32_t above)
+{
+    uint64_t ns = span->end_ns - span->begin_ns;
+    cli_part *part = part_of(w, row);
+
+    part->calls++;
+    part->self_ns += (double)ns;
+    part->total_ns += w->open[row]++ == 0 ? (double)ns : 0;
+    if (above != CLI_NO_ROW)
+        part_of(w, above)->self_ns -= (double)ns;
+    return !is_whole(span) || cli_samples_add(&part->samples, ns);
+}
+
+static bool add_span(walk *w, const takt_span_info *span, size_t number)
+{
+    bool is_call = span->flags & TAKT_SPAN_CALL;
+    bool is_counted_in = is_call && !w->comparison->options.all;
+    if (!close_until(w, span->parent))
+        return false;
+    uint32_t above = w->depth ? w->stack[w->depth - 1].row : CLI_NO_ROW;
+    uint32_t row = above;
+
+    if (!is_counted_in) {
+        row = find_row(w, is_call ? CLI_ROW_CALL : CLI_ROW_SCOPE,
+                       w->comparison->options.by_path ? above : CLI_NO_ROW, span->name);
+        if (row == CLI_NO_ROW)
+            return false;
+    }
+    if (!reserve(w) || (!is_counted_in && !count_span(w, span, row, above)))
+        return false;
+    w->stack[w->depth++] = (open_span){number, row, is_counted_in, is_whole(span),
+                                       cli_launched_ns(&w->launched, w->track, number)};
+    return true;
+}
+
+static bool walk_track(walk *w, size_t number)
+{
+    takt_track_info track;
+    takt_span_info span;
+
+    if (takt_trace_track(w->trace, number, &track) != TAKT_OK)
+        return true;
+    w->track = number;
+    for (size_t i = 0; i < track.span_count; i++) {
+        if (takt_trace_span(w->trace, number, i, &span) != TAKT_OK)
+            continue;
+        if (track.kind == TAKT_TRACK_THREAD
+                ? !add_span(w, &span, i)
+                : !add_alone(w, CLI_ROW_TASK, span.name, span.end_ns - span.begin_ns,
+                             is_whole(&span)))
+            return false;
+    }
+    return close_until(w, TAKT_NO_PARENT);
+}
+
+/* ---- The rest ---- */
+
+/* Marked loops of the host are scopes already; the program named their devices as it liked. */
+static bool is_of_device(const takt_activity *activity)
+{
+    return strncmp(activity->device, "cuda:", strlen("cuda:")) == 0;
+}
+
+static bool walk_activities(walk *w)
+{
+    size_t count = takt_trace_count(w->trace, TAKT_TRACE_ACTIVITIES);
+    takt_activity activity;
+
+    for (size_t i = 0; i < count; i++) {
+        if (takt_trace_activity(w->trace, i, &activity) != TAKT_OK || !is_of_device(&activity))
+            continue;
+        if (!launched_add(&w->launched, w->trace, &activity) ||
+            !add_alone(w, CLI_ROW_ACTIVITY, activity.name, activity.end_ns - activity.begin_ns,
+                       true))
+            return false;
+    }
+    return true;
+}
+
+static bool walk_steps(walk *w)
+{
+    takt_step_info step;
+    for (size_t i = 0; takt_trace_step(w->trace, i, &step) == TAKT_OK; i++)
+        if (!add_alone(w, CLI_ROW_STEP, "step", step.end_ns - step.begin_ns, true))
+            return false;
+    return true;
+}
+
+takt_status cli_compare_whole(cli_comparison *comparison, int side, const takt_trace *trace)
+{
+    walk w = {.comparison = comparison, .side = side, .trace = trace};
+    const takt_facts *facts = takt_trace_facts(trace);
+    return add_alone(&w, CLI_ROW_RUN, "wall time", facts->end_ns - facts->begin_ns, true)
+               ? TAKT_OK
+               : TAKT_NO_MEMORY;
+}
+
+takt_status cli_compare_steps(cli_comparison *comparison, int side, const takt_trace *trace)
+{
+    walk w = {.comparison = comparison, .side = side, .trace = trace};
+    return walk_steps(&w) ? TAKT_OK : TAKT_NO_MEMORY;
+}
+
+takt_status cli_compare_spans(cli_comparison *comparison, int side, const takt_trace *trace)
+{
+    walk w = {.comparison = comparison, .side = side, .trace = trace};
+    size_t tracks = takt_trace_count(trace, TAKT_TRACE_TRACKS);
+    bool has_memory = walk_activities(&w);
+
+    for (size_t i = 0; has_memory && i < tracks; i++)
+        has_memory = walk_track(&w, i);
+    has_memory = has_memory && launched_add_idle_calls(comparison, side);
+    launched_free(&w.launched);
+    free(w.stack);
+    free(w.open);
+    return has_memory ? TAKT_OK : TAKT_NO_MEMORY;
+}
+
+/* ---- Traces without spans ---- */
+
+/* What a trace without spans says of the rows of a comparison: the sums of its scopes. Single calls
+ * are not known. */
+
+static bool add_row(cli_comparison *comparison, int side, cli_row_kind kind,
+                    const tkt_scope_total *scope, uint64_t total_ns, uint64_t self_ns)
+{
+    uint32_t row = cli_rows_find(&comparison->rows, kind, CLI_NO_ROW, scope->name);
+    if (row == CLI_NO_ROW)
+        return false;
+    cli_part *part = &comparison->rows.items[row].parts[side];
+    part->calls += scope->calls;
+    part->total_ns += (double)total_ns;
+    part->self_ns += (double)self_ns;
+    return true;
+}
+
+static bool add_activity(cli_comparison *comparison, int side, const tkt_scope_total *scope)
+{
+    return add_row(comparison, side, CLI_ROW_ACTIVITY, scope, scope->device_self_ns,
+                   scope->device_self_ns);
+}
+
+/* A scope that launched something has a second row, of devices. */
+static bool add_scope(cli_comparison *comparison, int side, const tkt_scope_total *scope)
+{
+    bool is_call = scope->kind == TKT_KIND_CALL;
+    bool has_launched = !is_call && scope->device_total_ns > 0;
+    return add_row(comparison, side, is_call ? CLI_ROW_CALL : CLI_ROW_SCOPE, scope,
+                   scope->total_ns, scope->self_ns) &&
+           (!has_launched || add_row(comparison, side, CLI_ROW_CUDA, scope,
+                                     scope->device_total_ns, scope->device_self_ns));
+}
+
+/* The rows of devices, or those of the host. With `all` a scope's calls are not part of it, and
+ * only then activities are listed: so it is done twice. */
+static takt_status add_rows(cli_comparison *comparison, int side, const takt_trace *trace, bool all,
+                            bool devices)
+{
+    tkt_scopes scopes = {0};
+    takt_status status = tkt_scopes_by_name(trace, all, &scopes);
+    for (size_t i = 0; i < scopes.count && status == TAKT_OK; i++) {
+        const tkt_scope_total *scope = &scopes.items[i];
+        if ((scope->kind == TKT_KIND_ACTIVITY) == devices &&
+            !(devices ? add_activity : add_scope)(comparison, side, scope))
+            status = TAKT_NO_MEMORY;
+    }
+    tkt_scopes_fini(&scopes);
+    return status;
+}
+
+takt_status cli_compare_folded(cli_comparison *comparison, int side, const takt_trace *trace)
+{
+    takt_status status = add_rows(comparison, side, trace, comparison->options.all, false);
+    return status == TAKT_OK ? add_rows(comparison, side, trace, true, true) : status;
+}

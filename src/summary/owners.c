@@ -1,0 +1,188 @@
+/* Spans stand by begin, parents before children, so the innermost one that is open is found among
+ * the last that has begun and those around it. */
+#include "summary/owners.h"
+
+#include "summary/device.h"
+
+size_t tkt_spans_begun(const tkt_track *track, uint64_t time_ns)
+{
+    size_t first = 0;
+    size_t end = track->spans.count;
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        if (track->spans.items[middle].begin_ns <= time_ns)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+/* From `span` outwards the first that is still open. */
+static uint32_t open_at(const tkt_span *spans, uint32_t span, uint64_t time_ns)
+{
+    while (span != TKT_NO_SPAN && spans[span].end_ns <= time_ns)
+        span = spans[span].parent;
+    return span;
+}
+
+size_t tkt_whereabouts(const tkt_track *track, size_t begun, uint64_t begin_ns, uint64_t end_ns,
+                       tkt_stay stay, void *user)
+{
+    const tkt_span *spans = track->spans.items;
+    size_t count = track->spans.count;
+    uint32_t inside = TKT_NO_SPAN;
+    for (uint64_t time_ns = begin_ns; time_ns < end_ns;) {
+        while (begun < count && spans[begun].begin_ns <= time_ns)
+            inside = (uint32_t)begun++;
+        if (time_ns == begin_ns && begun > 0)
+            inside = (uint32_t)begun - 1;
+        inside = open_at(spans, inside, time_ns);
+        uint64_t until_ns = end_ns;
+        if (inside != TKT_NO_SPAN && spans[inside].end_ns < until_ns)
+            until_ns = spans[inside].end_ns;
+        if (begun < count && spans[begun].begin_ns < until_ns)
+            until_ns = spans[begun].begin_ns;
+        stay(user, inside, time_ns, until_ns);
+        time_ns = until_ns;
+    }
+    return begun;
+}
+
+/* ---- Whose it is ---- */
+
+/* From the span that launched or allocated up to its outermost ancestor: the innermost scope gets
+ * it as its own, each scope on the way, once, as part of its total. Activities come by begin, so
+ * that the union of a scope's intervals grows at its end only. */
+
+/* Of each group. */
+typedef struct state {
+    uint64_t charged;    /* number of the last event */
+    uint64_t busy_until; /* end of the union of its activities */
+} state;
+
+typedef struct charging {
+    const takt_trace *trace;
+    const tkt_groups *groups;
+    tkt_scopes *scopes;
+    state *states;
+    uint64_t events;
+} charging;
+
+static uint32_t group_of(const charging *c, uint32_t track, uint32_t span)
+{
+    const tkt_groups *groups = c->groups;
+    if (groups->first)
+        return groups->items[groups->first[track] + span];
+    return groups->items[tkt_span_site(&c->trace->tracks.items[track].spans.items[span])];
+}
+
+/* The next group above *span that has not been charged with this event; *span moves to its
+ * parent. */
+static uint32_t next_group(charging *c, uint32_t track, uint32_t *span)
+{
+    const tkt_span *spans = c->trace->tracks.items[track].spans.items;
+    while (*span != TKT_NO_SPAN) {
+        uint32_t group = group_of(c, track, *span);
+        *span = spans[*span].parent;
+        if (group == TKT_NO_GROUP || c->states[group].charged == c->events)
+            continue;
+        c->states[group].charged = c->events;
+        return group;
+    }
+    return TKT_NO_GROUP;
+}
+
+static void charge_activity(void *user, const tkt_activity *activity)
+{
+    charging *c = user;
+    uint64_t ns = activity->end_ns - activity->begin_ns;
+    uint64_t self_ns = ns;
+    c->scopes->device_ns += ns;
+    if (activity->track == TKT_NO_TRACK)
+        return;
+    c->events++;
+    uint32_t group;
+    uint32_t span = activity->scope;
+    while ((group = next_group(c, activity->track, &span)) != TKT_NO_GROUP) {
+        tkt_scope_total *total = &c->scopes->items[group];
+        total->device_self_ns += self_ns;
+        total->device_total_ns += ns;
+        total->device_busy_ns +=
+            tkt_union_add(&c->states[group].busy_until, activity->begin_ns, activity->end_ns);
+        self_ns = 0;
+    }
+}
+
+/* Sizes that programs report may be anything; their sums wrap around. */
+static void add_bytes(int64_t *sum, int64_t bytes)
+{
+    *sum = (int64_t)((uint64_t)*sum + (uint64_t)bytes);
+}
+
+static void charge_memory(charging *c, const tkt_memory_event *event)
+{
+    int64_t self_bytes = event->bytes;
+    bool is_host = tkt_memory_is_host(event);
+    if (c->trace->facts.has_spans) /* or there is nobody to charge */
+        *(is_host ? &c->scopes->has_host_memory : &c->scopes->has_device_memory) = true;
+    if (event->track == TKT_NO_TRACK || event->kind & TKT_MEMORY_POOL)
+        return;
+    c->events++;
+    uint32_t group;
+    uint32_t span = event->span;
+    while ((group = next_group(c, event->track, &span)) != TKT_NO_GROUP) {
+        tkt_scope_total *total = &c->scopes->items[group];
+        add_bytes(is_host ? &total->host_self_bytes : &total->device_self_bytes, self_bytes);
+        add_bytes(is_host ? &total->host_bytes : &total->device_bytes, event->bytes);
+        self_bytes = 0;
+    }
+}
+
+takt_status tkt_charge(const takt_trace *trace, const tkt_groups *groups, bool with_activities,
+                       tkt_scopes *scopes)
+{
+    charging c = {.trace = trace, .groups = groups, .scopes = scopes};
+    c.states = tkt_alloc_zeroed((scopes->count + 1) * sizeof *c.states);
+    if (!c.states)
+        return TAKT_NO_MEMORY;
+    takt_status status = with_activities ? tkt_device_visit(trace, charge_activity, &c) : TAKT_OK;
+    for (size_t i = 0; i < trace->memory_events.count; i++)
+        charge_memory(&c, &trace->memory_events.items[i]);
+    tkt_free(c.states);
+    return status;
+}
+
+static tkt_scope_total *activity_row(tkt_scopes *scopes, tkt_map *rows, const char *name,
+                                     uint32_t string)
+{
+    uint64_t *row = tkt_map_put(rows, string);
+    if (!row || *row)
+        return row ? &scopes->items[*row - 1] : NULL;
+    tkt_scope_total *total = TKT_ARRAY_ADD(scopes);
+    if (!total)
+        return NULL;
+    *total = (tkt_scope_total){.name = name, .kind = TKT_KIND_ACTIVITY};
+    *row = scopes->count;
+    return total;
+}
+
+takt_status tkt_scopes_add_activities(const takt_trace *trace, tkt_scopes *scopes)
+{
+    tkt_map rows = {0}; /* string -> index + 1 */
+    takt_status status = tkt_trace_fold(trace) ? TAKT_OK : TAKT_NO_MEMORY;
+    for (size_t i = 0; i < trace->node_activities.count && status == TAKT_OK; i++) {
+        const tkt_node_activity *activity = &trace->node_activities.items[i];
+        tkt_scope_total *total =
+            activity_row(scopes, &rows, tkt_trace_text(trace, activity->name), activity->name);
+        if (!total) {
+            status = TAKT_NO_MEMORY;
+            break;
+        }
+        total->calls += activity->stats.count;
+        total->device_self_ns += activity->stats.total_ns;
+        total->device_total_ns += activity->stats.total_ns;
+    }
+    tkt_map_fini(&rows);
+    return status;
+}
