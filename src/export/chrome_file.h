@@ -2,8 +2,9 @@
  * written.
  *
  *     chrome.c        the order of things: windows of time, and the division into files
- *     chrome_head.c   what surrounds the events: header, metadata rows, end; rows of what may overlap
- *     chrome_span.c   spans and their arguments, and what all spans of a site share; the fast path
+ *     chrome_head.c   what surrounds the events: header, metadata rows, end; rows of what may overlap;
+ *                     what all spans of a site share
+ *     chrome_span.c   spans and their arguments; the fast path
  *     chrome_device.c what devices did, and what is known of them
  *     chrome_event.c  steps, marks, counters, flows, memory; strings and numbers */
 #ifndef TKT_EXPORT_CHROME_FILE_H
@@ -180,7 +181,7 @@ static inline void tkt_chrome_announce(tkt_chrome *chrome, tkt_chrome_row *row)
         tkt_chrome_announce_slow(chrome, row);
 }
 
-/* chrome_span.c: makes the texts of chrome->sites[2 * number + is_async]; false without memory. */
+/* chrome_head.c: makes the texts of chrome->sites[2 * number + is_async]; false without memory. */
 bool tkt_chrome_make_site(tkt_chrome *chrome, uint32_t number, bool is_async);
 
 /* chrome_span.c: what began until `last_ns`, beginning where the last call stopped. */

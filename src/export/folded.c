@@ -18,13 +18,13 @@
 
 /* ---- The tree ---- */
 
-#define ROOT  0u
-#define OTHER_PATHS UINT32_MAX /* paths that were too many */
+#define ROOT          0u
+#define OTHER_PATHS   UINT32_MAX  /* paths that were too many */
 #define UNNAMED_FRAME 0x80000000u /* and the number of a frame whose function is not known */
 
 typedef struct folded_path {
     uint64_t value;
-    size_t   text_begin; /* of its name in the path's text */
+    size_t text_begin; /* of its name in the path's text */
     uint32_t name;
     uint32_t parent;
     uint32_t next;        /* sibling by name */
@@ -33,9 +33,9 @@ typedef struct folded_path {
 
 typedef struct tkt_folded {
     const takt_trace *trace;
-    tkt_map numbers; /* parent << 32 | name -> path */
+    tkt_map numbers;                 /* parent << 32 | name -> path */
     TKT_ARRAY_OF(folded_path) paths; /* 0 is the root */
-    TKT_ARRAY_OF(char) text;    /* of the current path */
+    TKT_ARRAY_OF(char) text;         /* of the current path */
 } tkt_folded;
 
 #define NAME_BYTES 1024 /* of a frame's */
@@ -247,9 +247,9 @@ static takt_status add_device_times(tkt_folded *folded, const tkt_fold *fold,
     return TAKT_OK;
 }
 
-static takt_status write(const takt_trace *trace, tkt_writer *writer,
-                         takt_status (*add_values)(tkt_folded *, const tkt_fold *,
-                                                   const uint32_t *))
+static takt_status write_scopes(const takt_trace *trace, tkt_writer *writer,
+                                takt_status (*add_values)(tkt_folded *, const tkt_fold *,
+                                                          const uint32_t *))
 {
     const tkt_fold *fold = tkt_trace_fold(trace);
     uint32_t *numbers = fold ? tkt_alloc((fold->count + 1) * sizeof *numbers) : NULL;
@@ -270,12 +270,12 @@ static takt_status write(const takt_trace *trace, tkt_writer *writer,
 
 static takt_status write_folded(const takt_trace *trace, tkt_writer *writer)
 {
-    return write(trace, writer, add_self_times);
+    return write_scopes(trace, writer, add_self_times);
 }
 
 static takt_status write_devices(const takt_trace *trace, tkt_writer *writer)
 {
-    return write(trace, writer, add_device_times);
+    return write_scopes(trace, writer, add_device_times);
 }
 
 const tkt_exporter tkt_folded_exporter = {

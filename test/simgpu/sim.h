@@ -30,6 +30,9 @@ SIM_API const char *sim_option(const char *name);
 /* The same as a number, with the units ns us ms s KiB MiB GiB; `otherwise` without it. */
 SIM_API int64_t sim_option_number(const char *name, int64_t otherwise);
 
+/* Another one after each sim_script(). */
+SIM_API const void *sim_current_script(void);
+
 /* The status that this call of `function` is to fail with, or 0. Counts the call: "fault=F@3=2" is
  * for the third call, "fault=F@3+=2" from the third on, "fault=F=2" for all. The simulator asks
  * for each function of the runtime and the driver itself; libcupti asks for its own. */

@@ -137,6 +137,12 @@ void sim_script(const char *text)
     use(text);
 }
 
+const void *sim_current_script(void)
+{
+    ready();
+    return atomic_load(&current);
+}
+
 static const sim_entry *find(const char *name, int device)
 {
     ready();

@@ -145,20 +145,17 @@ static void load_options(void)
     is_loaded = true;
 }
 
-/* A test may ask for something else between two subscriptions. Otherwise the options stay
- * untouched: a worker reads them. */
+/* A test may ask for something else between two subscriptions. Otherwise the options stay untouched:
+ * a worker reads them. */
 static void load_changed_options(void)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static char *loaded;
-    const char *text = getenv("TAKT_SIM");
-    text = text ? text : "";
+    static const void *loaded;
+    const void *script = sim_current_script();
     pthread_mutex_lock(&lock);
-    if (!loaded || strcmp(loaded, text) != 0) {
-        free(loaded);
-        loaded = strdup(text);
+    if (loaded != script)
         load_options();
-    }
+    loaded = script;
     pthread_mutex_unlock(&lock);
 }
 
