@@ -1,4 +1,4 @@
-/* Texts for failures, and structs that grow while programs stay as they are: takt/base.h. */
+/* Failures in words, log lines, and structs that grow while programs stay as they are. */
 #include "base/error.h"
 
 #include "base/file.h"
@@ -12,6 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+/* ---- Failures and growing structs ---- */
+
+/* Texts for failures, and structs that grow while programs stay as they are: takt/base.h. */
 
 /* No option struct of ours is near this size; a larger one is memory that was never initialised. */
 #define LARGEST_OPTIONS ((size_t)64 << 10)

@@ -1,5 +1,5 @@
-/* Errors with a place and a reason, log lines, and structs of callers that were compiled with older
- * or newer headers. */
+/* Failures in words, log lines, and structs of callers that were compiled with older or newer
+ * headers. */
 #ifndef TKT_BASE_ERROR_H
 #define TKT_BASE_ERROR_H
 
@@ -7,6 +7,11 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+
+/* ---- Failures and growing structs ---- */
+
+/* Errors with a place and a reason, log lines, and structs of callers that were compiled with older
+ * or newer headers. */
 
 #define TKT_PRINTF(text, arguments) __attribute__((format(printf, text, arguments)))
 

@@ -1,4 +1,4 @@
-/* Making folders, which other processes may make at the same time, and finding what is in them. */
+/* Folders, and files that are mapped. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -14,6 +14,10 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- Folders ---- */
+
+/* Making folders, which other processes may make at the same time, and finding what is in them. */
 
 #define MOST_OF_A_NAME 10000u
 #define FOLDER_MODE    0775

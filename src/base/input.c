@@ -1,10 +1,4 @@
-/* Reading files piece by piece. They are not mapped: a mapped file that somebody makes shorter
- * kills the process that looks at it (SIGBUS).
- *
- * Packed files are unpacked as they are read, by zlib. Nothing is trusted: a megabyte of zeros
- * packs into a kilobyte, so that what comes out is bounded by what went in. Several members in a
- * row are taken as gzip does, and what came out before the data ended or went wrong is kept,
- * because a trace of a program that died is still worth reading. */
+/* Files that are read piece by piece, packed or not, and packing them. */
 #include "base/input.h"
 
 #include "base/alloc.h"
@@ -15,6 +9,16 @@
 
 #include <string.h>
 #include <unistd.h>
+
+/* ---- Reading ---- */
+
+/* Reading files piece by piece. They are not mapped: a mapped file that somebody makes shorter
+ * kills the process that looks at it (SIGBUS).
+ *
+ * Packed files are unpacked as they are read, by zlib. Nothing is trusted: a megabyte of zeros
+ * packs into a kilobyte, so that what comes out is bounded by what went in. Several members in a
+ * row are taken as gzip does, and what came out before the data ended or went wrong is kept,
+ * because a trace of a program that died is still worth reading. */
 
 #ifndef TAKT_NO_ZLIB
 #include <zlib.h>

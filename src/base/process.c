@@ -1,4 +1,4 @@
-/* Facts about the process and its surroundings. */
+/* What surrounds the process: its name and host, its rank, other copies of Takt in it. */
 #include "base/file.h"
 #include "base/instances.h"
 
@@ -15,6 +15,10 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* ---- The process ---- */
+
+/* Facts about the process and its surroundings. */
 
 #define WIDTH_OF_SILENT_TERMINALS 80
 

@@ -1,9 +1,13 @@
-/* Names come from sources, compilers, drivers and files, so they are any bytes at all, while JSON,
- * terminals and trace viewers each refuse some. Invalid bytes become U+FFFD one by one, so that
- * the rest of a damaged name stays readable. */
+/* Texts made safe for where they go, and numbers as text. */
 #include "base/text.h"
 
 #include <string.h>
+
+/* ---- Texts ---- */
+
+/* Names come from sources, compilers, drivers and files, so they are any bytes at all, while JSON,
+ * terminals and trace viewers each refuse some. Invalid bytes become U+FFFD one by one, so that
+ * the rest of a damaged name stays readable. */
 
 #define REPLACEMENT  "\xEF\xBF\xBD" /* U+FFFD */
 #define LONGEST_WORD 255

@@ -1,6 +1,4 @@
-/* Options and operands, in any order: --name, --name=value, --name value, -n, -nvalue, -n value.
- * getopt_long would do the same, but prints texts of its own, accepts abbreviations (which break
- * scripts when an option is added) and knows no table from which a help text can be made. */
+/* Command lines: options and operands, names, and what verbs have in common. */
 #include "base/text.h"
 #include "cli/cli.h"
 
@@ -9,6 +7,12 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+/* ---- Options and operands ---- */
+
+/* Options and operands, in any order: --name, --name=value, --name value, -n, -nvalue, -n value.
+ * getopt_long would do the same, but prints texts of its own, accepts abbreviations (which break
+ * scripts when an option is added) and knows no table from which a help text can be made. */
 
 enum {
     HELP_WIDTH = 80

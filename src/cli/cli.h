@@ -1,5 +1,5 @@
-/* What the verbs of the command `takt` share. The command knows traces through include/takt alone, so
- * that whatever it can do, any program can. Of the library's inside it uses the layer base. */
+/* What the verbs of the command `takt` share. The command is linked with the library and uses its
+ * layers as they use each other: test/layers.txt says which. */
 #ifndef TAKT_CLI_CLI_H
 #define TAKT_CLI_CLI_H
 

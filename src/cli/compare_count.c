@@ -1,10 +1,14 @@
-/* What a trace with spans says of the rows of a comparison: one walk over its spans in preorder,
- * and one over its activities. */
+/* What a trace says of the rows of a comparison. */
 #include "cli/compare.h"
 #include "summary/scopes.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- Traces with spans ---- */
+
+/* What a trace with spans says of the rows of a comparison: one walk over its spans in preorder,
+ * and one over its activities. */
 
 /* ---- What devices did for scopes ---- */
 
@@ -38,7 +42,7 @@ static bool make_room(cli_launched *launched, const takt_trace *trace, size_t tr
 
 /* Adds an activity of a device, unless nobody knows who launched it. False: no memory. */
 static bool launched_add(cli_launched *launched, const takt_trace *trace,
-                      const takt_activity *activity)
+                         const takt_activity *activity)
 {
     if (activity->track == SIZE_MAX || activity->scope_span == SIZE_MAX)
         return true;
@@ -363,10 +367,10 @@ static bool add_scope(cli_comparison *comparison, int side, const tkt_scope_tota
 {
     bool is_call = scope->kind == TKT_KIND_CALL;
     bool has_launched = !is_call && scope->device_total_ns > 0;
-    return add_row(comparison, side, is_call ? CLI_ROW_CALL : CLI_ROW_SCOPE, scope,
-                   scope->total_ns, scope->self_ns) &&
-           (!has_launched || add_row(comparison, side, CLI_ROW_CUDA, scope,
-                                     scope->device_total_ns, scope->device_self_ns));
+    return add_row(comparison, side, is_call ? CLI_ROW_CALL : CLI_ROW_SCOPE, scope, scope->total_ns,
+                   scope->self_ns) &&
+           (!has_launched || add_row(comparison, side, CLI_ROW_CUDA, scope, scope->device_total_ns,
+                                     scope->device_self_ns));
 }
 
 /* The rows of devices, or those of the host. With `all` a scope's calls are not part of it, and

@@ -1,10 +1,14 @@
-/* The rows of a comparison, found by their names while millions of spans are walked. */
+/* The rows of a comparison, and what their differences mean. */
 #include "cli/compare.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- Rows ---- */
+
+/* The rows of a comparison, found by their names while millions of spans are walked. */
 
 const char *cli_row_kind_name(cli_row_kind kind)
 {

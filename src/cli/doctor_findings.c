@@ -1,4 +1,4 @@
-/* The machine apart from its devices: how Takt was built, the clock, where it runs. */
+/* What `takt doctor` looks at: the machine, the environment, the devices. */
 #include "cli/doctor.h"
 
 #include <takt/config.h>
@@ -14,6 +14,10 @@
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
+
+/* ---- The machine ---- */
+
+/* The machine apart from its devices: how Takt was built, the clock, where it runs. */
 
 enum {
     SCOPES = 20000, /* recorded in each round, to see what they cost */

@@ -1,7 +1,11 @@
-/* The manual page, made of the verbs' help so that the two cannot disagree. */
+/* What is made of the verbs' help: the manual page, and completion in shells. */
 #include "cli/verbs.h"
 
 #include <string.h>
+
+/* ---- The manual page ---- */
+
+/* The manual page, made of the verbs' help so that the two cannot disagree. */
 
 /* Text for troff: a dash is to stay one that can be copied, and a line that begins with a dot or an
  * apostrophe is no request. */

@@ -67,8 +67,7 @@ static void print_when(const takt_facts *facts)
     char date[64], length[NUMBER];
 
     print_key("recorded");
-    printf("%s, for %s\n",
-           begin_text(date, sizeof date, facts)[0] ? date : "at an unknown time",
+    printf("%s, for %s\n", begin_text(date, sizeof date, facts)[0] ? date : "at an unknown time",
            cli_time_text(length, sizeof length, (double)(facts->end_ns - facts->begin_ns)));
 }
 

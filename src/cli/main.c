@@ -45,13 +45,15 @@ static void print_overview(FILE *file)
                   "Looks into traces that programs have written with Takt.\n\nVerbs:\n");
     for (size_t i = 0; i < VERB_COUNT; i++)
         fprintf(file, "  %-10s  %s\n", verbs[i].name, verbs[i].summary);
-    fprintf(file, "\n"
-                  "  takt VERB --help    all about one verb\n"
-                  "  takt help --man     the manual page, for man -l or troff\n"
-                  "  takt --version      the version\n\n"
-                  "The exit status is 0 if all went well, 1 if the work failed (a file that is no\n"
-                  "trace, a full disk), 2 if the question was wrong (an unknown option) and 4 if all went\n"
-                  "well, but a trace lacks its end: its program was killed, or its file is cut.\n");
+    fprintf(
+        file,
+        "\n"
+        "  takt VERB --help    all about one verb\n"
+        "  takt help --man     the manual page, for man -l or troff\n"
+        "  takt --version      the version\n\n"
+        "The exit status is 0 if all went well, 1 if the work failed (a file that is no\n"
+        "trace, a full disk), 2 if the question was wrong (an unknown option) and 4 if all went\n"
+        "well, but a trace lacks its end: its program was killed, or its file is cut.\n");
 }
 
 static int unknown_verb(const char *name)

@@ -1,5 +1,4 @@
-/* What the command prints: standard output through one buffer whose failure is noticed, messages on
- * standard error, and numbers as people read them. */
+/* What the command writes: standard output, files, and a line of progress. */
 #include "base/text.h"
 #include "cli/cli.h"
 #include "report/value.h"
@@ -13,6 +12,11 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+
+/* ---- Standard output ---- */
+
+/* What the command prints: standard output through one buffer whose failure is noticed, messages on
+ * standard error, and numbers as people read them. */
 
 /* Why standard output failed first; errno is gone when everything has been tried. */
 static int output_errno;

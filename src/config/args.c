@@ -1,12 +1,16 @@
-/* Takt's arguments on a program's command line.
- *
- * They are read in one pass and taken out in a second one that cannot fail, so that an error leaves
- * the program's arguments as they were. Both passes step with the same function. */
+/* Configuration from outside of files: the command line, and TAKT_OPTIONS. */
 #include "base/error.h"
 #include "config/state.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* ---- The command line ---- */
+
+/* Takt's arguments on a program's command line.
+ *
+ * They are read in one pass and taken out in a second one that cannot fail, so that an error leaves
+ * the program's arguments as they were. Both passes step with the same function. */
 
 #define NAME_SIZE 64 /* longer than any key */
 

@@ -1,5 +1,4 @@
-/* docs/config.md: the schema as the page that describes it, for `takt config markdown`. Only the
- * command needs it, so libtakt.so is without it. */
+/* The schema for documents and editors. Only the command needs it: libtakt.so is without it. */
 #include "base/text.h"
 #include "base/writer.h"
 #include "config/config.h"
@@ -12,6 +11,11 @@
 
 #include <assert.h>
 #include <string.h>
+
+/* ---- docs/config.md ---- */
+
+/* docs/config.md: the schema as the page that describes it, for `takt config markdown`. Only the
+ * command needs it, so libtakt.so is without it. */
 
 static const char introduction[] =
     "# Configuration\n"

@@ -1,7 +1,4 @@
-/* The table of keys, and how a misspelled one is recognised.
- *
- * Defaults are texts and go through the same parser as what people write, so the documentation
- * cannot show a default that would not be accepted. */
+/* The keys as a table, and names that are nearly right. */
 #include "config/schema.h"
 
 #include "base/text.h"
@@ -13,6 +10,13 @@
 
 #include <regex.h>
 #include <string.h>
+
+/* ---- Keys ---- */
+
+/* The table of keys, and how a misspelled one is recognised.
+ *
+ * Defaults are texts and go through the same parser as what people write, so the documentation
+ * cannot show a default that would not be accepted. */
 
 #define KIB UINT64_C(1024)
 #define MIB (KIB * 1024)

@@ -1,4 +1,4 @@
-/* Making, copying and changing the values of a configuration. */
+/* The values of a configuration, and the profiler's options made of them. */
 #include "config/state.h"
 
 #include "base/alloc.h"
@@ -8,6 +8,10 @@
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
+
+/* ---- Values ---- */
+
+/* Making, copying and changing the values of a configuration. */
 
 bool tkt_config_state_set(tkt_config_state *state, const tkt_config_key *key, const char *text,
                           tkt_config_problem *problem)

@@ -7,7 +7,6 @@
 
 #include <takt/config.h>
 
-
 /* Limits of a file. libyaml takes quadratic time for deep nesting and for many tag directives, so
  * they are refused before it does. */
 #define TKT_CONFIG_BYTES_MAX      (1024 * 1024)

@@ -1,4 +1,4 @@
-/* What CUPTI calls back for: calls of the program's into CUDA, contexts that come and go. */
+/* Calls into CUDA as CUPTI tells them, other ids of them, and captures of streams. */
 #ifndef TKT_CUDA_CALLBACK_H
 #define TKT_CUDA_CALLBACK_H
 
@@ -7,6 +7,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* ---- Calls ---- */
+
+/* What CUPTI calls back for: calls of the program's into CUDA, contexts that come and go. */
 
 /* The function to subscribe with. */
 void tkt_callback(void *user, int domain, uint32_t id, const void *data);

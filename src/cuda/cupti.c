@@ -1,6 +1,4 @@
-/* Taking CUPTI. Two numbers decide what can be believed of it: its version, because of faults that
- * are known, and the sizes of its records, which it is asked for. The library is never closed:
- * between 13.0 and 13.2 that leaves the driver with pointers into it. */
+/* CUPTI: taking it, what people are told of it, and a look at it for `takt doctor`. */
 #include "cuda/cupti.h"
 
 #include "base/dynlib.h"
@@ -11,6 +9,12 @@
 
 #include <stdio.h>
 #include <string.h>
+
+/* ---- Taking it ---- */
+
+/* Taking CUPTI. Two numbers decide what can be believed of it: its version, because of faults that
+ * are known, and the sizes of its records, which it is asked for. The library is never closed:
+ * between 13.0 and 13.2 that leaves the driver with pointers into it. */
 
 #define PROBE_BYTES 4096u
 
@@ -121,8 +125,8 @@ static void explain(const tkt_cupti *cupti, char reason[TKT_REASON_BYTES], int r
 {
     char text[64];
     int driver = cupti->search.driver_release;
-    bool is_of_versions = result == TKT_CUPTI_NOT_INITIALIZED ||
-                          (result == TKT_CUPTI_UNKNOWN && has_device());
+    bool is_of_versions =
+        result == TKT_CUPTI_NOT_INITIALIZED || (result == TKT_CUPTI_UNKNOWN && has_device());
     if (!is_of_versions || !is_newer_than_driver(cupti)) {
         tkt_cupti_explain(reason, result, other);
         return;

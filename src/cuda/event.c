@@ -1,5 +1,4 @@
-/* The public events of takt/event.h. What they hold of CUDA is taken when they are first recorded,
- * because only then it is known for which context. */
+/* CUDA events: the public ones of takt/event.h, the pool, and where they lie in time. */
 #include "cuda/event.h"
 
 #include "base/alloc.h"
@@ -8,6 +7,11 @@
 #include "cuda/cuda.h"
 
 #include <math.h>
+
+/* ---- The public events ---- */
+
+/* The public events of takt/event.h. What they hold of CUDA is taken when they are first recorded,
+ * because only then it is known for which context. */
 
 struct takt_event {
     void *handle; /* CUevent; NULL until it is recorded */

@@ -1,4 +1,4 @@
-/* Whether the program uses CUDA, and what is asked of the driver directly. */
+/* What is asked of the driver, and how much is allocated on devices. */
 #include "base/dynlib.h"
 #include "base/thread.h"
 #include "cuda/cuda.h"
@@ -11,6 +11,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- The driver ---- */
+
+/* Whether the program uses CUDA, and what is asked of the driver directly. */
 
 /* Programs with the runtime linked in load libcuda at their first call of it only. Their device
  * code gives them away before: nvcc and clang put it into sections of these names. */

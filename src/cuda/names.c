@@ -1,8 +1,4 @@
-/* Names of kernels as people write them. Kernels have C++ names in CUPTI's records; what the C++
- * library of the program, or of the system, has to demangle them is found at run time, because Takt
- * itself needs no C++. Shortening reads the demangler's output from left to right and drops what is
- * in brackets; it must cope with operators that look like brackets, with lambdas, and with return
- * types, which templates have in their names. */
+/* Kernels: their names as people write them, and whose they are. */
 #include "cuda/names.h"
 
 #include "base/alloc.h"
@@ -18,6 +14,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- Names ---- */
+
+/* Names of kernels as people write them. Kernels have C++ names in CUPTI's records; what the C++
+ * library of the program, or of the system, has to demangle them is found at run time, because Takt
+ * itself needs no C++. Shortening reads the demangler's output from left to right and drops what is
+ * in brackets; it must cope with operators that look like brackets, with lambdas, and with return
+ * types, which templates have in their names. */
 
 /* Longer names are left as they are: demangling can take memory without measure. */
 #define LONGEST_MANGLED 65536

@@ -1,3 +1,15 @@
+/* The end of a window: waiting for what it launched, and asking devices whether they have done
+ * it. */
+#include "cuda/settle.h"
+
+#include "cuda/callback.h"
+#include "cuda/collector.h"
+#include "cuda/store.h"
+
+#include <takt/base.h>
+
+/* ---- Waiting ---- */
+
 /* Activities come when CUPTI gives a buffer back: when it is full and complete, or at a flush if it
  * is complete. So the end of a window flushes at once, then less and less often, down to the pace
  * at which the collector flushes anyway; in between it looks at what came by itself. The program's
@@ -6,13 +18,6 @@
  * A forced flush would bring what has finished in a buffer with unfinished records, and throw those
  * away: of a later window, of an open timer, of this window. It is the last resort, when the time
  * is over and nobody else waits, or when a device has failed and nothing will finish any more. */
-#include "cuda/settle.h"
-
-#include "cuda/callback.h"
-#include "cuda/collector.h"
-#include "cuda/store.h"
-
-#include <takt/base.h>
 
 #define FIRST_PAUSE_MS 1u
 #define LAST_PAUSE_MS  150u /* the collector flushes as often while it collects */

@@ -278,7 +278,8 @@ static void decode(const void *buffer, size_t valid_bytes)
 
 /* Buffers and what was decoded from them share the memory: a quarter is always the buffers', and a
  * quarter the store's, so that in the flight recorder new activities arrive however full the store
- * is. LEAST_BUFFER_BYTES come on top, for what a program launches until the collector has a turn. */
+ * is. LEAST_BUFFER_BYTES come on top, for what a program launches until the collector has a turn.
+ */
 static void share_memory(const tkt_cuda_wish *wish)
 {
     tkt_store *store = tkt_store_get();

@@ -1,10 +1,15 @@
-/* Everything in a Chrome file that is no span: steps, marks, counters, flows, reported memory. */
+/* Everything in a Chrome file that is no span: steps, marks, counters, flows, memory; strings
+ * and numbers. */
 #include "export/chrome_file.h"
 #include "export/device_names.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* ---- Events ---- */
+
+/* Everything in a Chrome file that is no span: steps, marks, counters, flows, reported memory. */
 
 /* {"ph":"i"   and the caller goes on with fields of its own. */
 static void begin_event(tkt_chrome *chrome, const char *phase)

@@ -1,10 +1,14 @@
+/* What surrounds the events of a Chrome file, its rows, and the texts of its sites. */
+#include "export/chrome_file.h"
+
+/* ---- The head ---- */
+
 /* What surrounds the events of a Chrome file: Kineto's header, the metadata rows that name
  * processes and threads, and the end.
  *
  * The keys stand one to a line, with a blank after the colon, because Holistic Trace Analysis finds
  * the rank with the regular expression "rank":\s+(\d+) line by line. The last event is always
  * Kineto's "Record Window End"; so all others can end with a comma. */
-#include "export/chrome_file.h"
 
 #define WINDOW_CAT "Trace" /* Holistic Trace Analysis drops it, TensorBoard does not show it */
 

@@ -1,4 +1,4 @@
-/* The exporters by name, and takt/export.h on top of them. */
+/* The exporters by name, and the files that they write. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -11,6 +11,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+
+/* ---- Exporters ---- */
+
+/* The exporters by name, and takt/export.h on top of them. */
 
 #define EXPORTER(word, name) &tkt_##word##_exporter,
 

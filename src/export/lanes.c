@@ -1,5 +1,9 @@
-/* Two heaps: of the busy lanes by end and of the free ones by number. */
+/* Rows of a viewer: lanes for what may overlap, and numbers of streams. */
 #include "export/lanes.h"
+
+/* ---- Lanes ---- */
+
+/* Two heaps: of the busy lanes by end and of the free ones by number. */
 
 static bool push_free(tkt_lanes *lanes, uint32_t lane)
 {

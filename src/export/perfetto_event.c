@@ -1,12 +1,16 @@
-/* Events. The common one - a slice's begin or end without annotations - is written straight into
- * the writer's buffer with a copied track_event: 11 to 15 bytes for the times of a simulator. All
- * others are built as messages. */
+/* Events of a Perfetto file, and messages within messages. */
 #include "base/text.h"
 #include "export/perfetto_file.h"
 #include "export/perfetto_message.h"
 #include "trace/protobuf.h"
 
 #include <string.h>
+
+/* ---- Events ---- */
+
+/* Events. The common one - a slice's begin or end without annotations - is written straight into
+ * the writer's buffer with a copied track_event: 11 to 15 bytes for the times of a simulator. All
+ * others are built as messages. */
 
 #define EVENT_ROOM 64 /* a packet without annotations has at most 2 + 11 + 8 + 24 bytes */
 

@@ -1,9 +1,13 @@
-/* Sites and names of annotations, said once in the file for Takt and once on each row that uses
- * them for Perfetto. */
+/* What is said once in a Perfetto file: sites, names and call stacks. */
 #include "export/perfetto_file.h"
 #include "summary/scopes.h"
 
 #include <string.h>
+
+/* ---- Names ---- */
+
+/* Sites and names of annotations, said once in the file for Takt and once on each row that uses
+ * them for Perfetto. */
 
 void tkt_perfetto_put_interned(tkt_message *packet, uint32_t list, uint32_t iid, const char *name)
 {

@@ -1,6 +1,5 @@
-/* What exit() does, in the order of atexit(): what was registered later runs earlier. So the first
- * handler is registered when a profiler starts, and another one when it has switched CUPTI on,
- * since that one runs before CUDA is taken down. */
+/* The begin and the end of a program: the profiler that the environment asks for, and what
+ * exit() saves. */
 #include "profiler/at_exit.h"
 
 #include "base/containers.h"
@@ -13,6 +12,12 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+
+/* ---- At exit ---- */
+
+/* What exit() does, in the order of atexit(): what was registered later runs earlier. So the first
+ * handler is registered when a profiler starts, and another one when it has switched CUPTI on,
+ * since that one runs before CUDA is taken down. */
 
 static tkt_mutex lock = TKT_MUTEX_INIT;
 static struct {

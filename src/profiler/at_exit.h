@@ -1,8 +1,12 @@
-/* Saving what is still recorded when the program ends without takt_profiler_stop(). */
+/* The profiler that the environment asks for, and what exit() saves. */
 #ifndef TKT_PROFILER_AT_EXIT_H
 #define TKT_PROFILER_AT_EXIT_H
 
 #include <takt/profiler.h>
+
+/* ---- At exit ---- */
+
+/* Saving what is still recorded when the program ends without takt_profiler_stop(). */
 
 /* From now on exit() saves the profiler. Hold nothing of the profiler's. */
 void tkt_exit_watch(takt_profiler *profiler);

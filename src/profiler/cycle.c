@@ -1,4 +1,4 @@
-
+/* Cycles of a profiler, and the thread that saves them. */
 #include "profiler/cycle.h"
 
 #include "base/error.h"
@@ -11,6 +11,8 @@
 #include <takt/report.h>
 
 #include <string.h>
+
+/* ---- Cycles ---- */
 
 void tkt_cycle_note(tkt_cycle *cycle, takt_status status)
 {

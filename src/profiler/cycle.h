@@ -1,4 +1,4 @@
-/* One recorded cycle, from the end of its last step to its files and tables. */
+/* Cycles of a profiler, and the thread that saves them. */
 #ifndef TKT_PROFILER_CYCLE_H
 #define TKT_PROFILER_CYCLE_H
 
@@ -6,6 +6,10 @@
 #include "profiler/options.h"
 #include "profiler/session.h"
 #include "profiler/stream.h"
+
+/* ---- Cycles ---- */
+
+/* One recorded cycle, from the end of its last step to its files and tables. */
 
 typedef struct tkt_cycle {
     struct tkt_cycle        *next;

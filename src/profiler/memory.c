@@ -1,4 +1,4 @@
-/* takt_memory_query(): what the program reports, and what is known of its devices. */
+/* takt_memory_query(), and what the library knows of its clock. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "cuda/cuda.h"
@@ -10,6 +10,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- Memory ---- */
+
+/* takt_memory_query(): what the program reports, and what is known of its devices. */
 
 static takt_memory query_host(const tkt_clock_fit *fit)
 {

@@ -1,5 +1,4 @@
-/* Takt's text in the program's standard output. A stream whose reader is gone must not harm the
- * program: neither by SIGPIPE now, nor by what would be left in the stream's buffer for exit(). */
+/* Takt's text in the program's standard output, and the link to a trace. */
 #include "profiler/print.h"
 
 #include "base/alloc.h"
@@ -11,6 +10,11 @@
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <string.h>
+
+/* ---- Printing ---- */
+
+/* Takt's text in the program's standard output. A stream whose reader is gone must not harm the
+ * program: neither by SIGPIPE now, nor by what would be left in the stream's buffer for exit(). */
 
 /* First what the program has printed itself: if that cannot be written, it stays the program's to
  * lose. Behind it the buffer holds Takt's text alone, which goes where it fails. */

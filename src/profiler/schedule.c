@@ -1,7 +1,11 @@
-/* The schedule is torch.profiler's: a pure function of the step number. */
+/* What each step is, and what happens between two of them. */
 #include "profiler/transition.h"
 
 #include <takt/profiler.h>
+
+/* ---- The schedule ---- */
+
+/* The schedule is torch.profiler's: a pure function of the step number. */
 
 static uint64_t cycle_steps(const takt_schedule *schedule)
 {

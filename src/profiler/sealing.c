@@ -1,5 +1,4 @@
-/* From an ended window to its trace: what the logs hold, what devices did, and the facts of the
- * recording. */
+/* From an ended window to its trace, and what recording it has cost. */
 #include "profiler/sealing.h"
 
 #include "base/error.h"
@@ -12,6 +11,11 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
+
+/* ---- Sealing ---- */
+
+/* From an ended window to its trace: what the logs hold, what devices did, and the facts of the
+ * recording. */
 
 #define MOST_RESEALING_NS UINT64_C(500000000)
 

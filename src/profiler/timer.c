@@ -1,5 +1,4 @@
-/* ScopedTimer. What it prints is between its two clock readings; everything that costs - windows,
- * NVTX, waiting for activities, tables - happens before the first and after the second. */
+/* ScopedTimer, and timings: activities collected over a block. */
 #include "base/error.h"
 #include "cuda/cuda.h"
 #include "nvtx/nvtx.h"
@@ -14,6 +13,11 @@
 #include <takt/trace.h>
 
 #include <string.h>
+
+/* ---- ScopedTimer ---- */
+
+/* ScopedTimer. What it prints is between its two clock readings; everything that costs - windows,
+ * NVTX, waiting for activities, tables - happens before the first and after the second. */
 
 #define INDENT_WIDTH 4u
 #define MAX_INDENT   64u

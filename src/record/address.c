@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#define LEAST_BITS    7u
-#define ADDRESS_BYTES 32u /* the mean of a table that is about to grow, and one that has grown */
+#define LEAST_BITS      7u
+#define ADDRESS_BYTES   32u /* the mean of a table that is about to grow, and one that has grown */
 #define LEAST_ADDRESSES (UINT64_C(1) << 15)
 
 _Static_assert(sizeof(tkt_address_table) == 64, "one cache line each");

@@ -1,4 +1,4 @@
-
+/* What is recorded, and what goes wrong with begins and ends. */
 #include "record/control.h"
 
 #include "base/error.h"
@@ -12,6 +12,8 @@
 #include "record/task.h"
 
 #include <stdbool.h>
+
+/* ---- What is recorded ---- */
 
 TAKT_API takt_switch_v1 takt_switch_hot_v1;
 tkt_control tkt_record_control;

@@ -1,4 +1,4 @@
-/* What is recorded at the moment: the union of what the open windows wish, set by the session. */
+/* What is recorded at the moment, and begins and ends that do not fit together. */
 #ifndef TKT_RECORD_CONTROL_H
 #define TKT_RECORD_CONTROL_H
 
@@ -8,6 +8,10 @@
 #include <takt/scope.h>
 
 #include <stdint.h>
+
+/* ---- What is recorded ---- */
+
+/* What is recorded at the moment: the union of what the open windows wish, set by the session. */
 
 #define TKT_KEEP      0x01u /* chunks are kept until they are released */
 #define TKT_FOLD      0x02u /* full chunks are folded into the log's call tree */

@@ -1,10 +1,4 @@
-/* The folded form of a recording, see fold.h.
- *
- * A child is found by (parent, site): first in the parent's last hit, since loops call the same
- * scope again and again, then in a small table of recent ones, then in a hash map. The number of
- * nodes is bounded: at TKT_FOLD_MAX_NODES a new path is led to a child of site TKT_SITE_OTHER, and
- * such children exist at most as many times again, since deep recursion would otherwise chain one
- * below the other without end. Self times come last, when all totals are known. */
+/* The folded form of a recording, see fold.h, and folding while the program runs. */
 #include "record/fold.h"
 
 #include "base/clock.h"
@@ -13,6 +7,16 @@
 #include "record/slot.h"
 
 #include <math.h>
+
+/* ---- The tree ---- */
+
+/* The folded form of a recording, see fold.h.
+ *
+ * A child is found by (parent, site): first in the parent's last hit, since loops call the same
+ * scope again and again, then in a small table of recent ones, then in a hash map. The number of
+ * nodes is bounded: at TKT_FOLD_MAX_NODES a new path is led to a child of site TKT_SITE_OTHER, and
+ * such children exist at most as many times again, since deep recursion would otherwise chain one
+ * below the other without end. Self times come last, when all totals are known. */
 
 #define ALL_NODES (2 * TKT_FOLD_MAX_NODES)
 #define ROOT      0u

@@ -1,5 +1,4 @@
-/* Looking at a log from outside: pictures of it, its chunks going back to the pool, and its folded
- * form. The lock is held for a moment each time; the thread itself never waits for it. */
+/* Logs from outside: looking at them, and threads that end. */
 #include "record/log.h"
 
 #include "base/clock.h"
@@ -9,6 +8,11 @@
 #include "record/online.h"
 #include "record/scope.h"
 #include "record/slot.h"
+
+/* ---- Looking ---- */
+
+/* Looking at a log from outside: pictures of it, its chunks going back to the pool, and its folded
+ * form. The lock is held for a moment each time; the thread itself never waits for it. */
 
 static takt_record *read_cursor(const tkt_thread_log *log)
 {

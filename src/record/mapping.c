@@ -1,4 +1,4 @@
-
+/* The file of a crash-safe recording. */
 #include "record/mapping.h"
 
 #include "base/error.h"
@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+/* ---- The file ---- */
 
 #define PAGE_BYTES  4096u
 #define WARM_BYTES  (UINT64_C(8) << 20) /* touched at once, so that recording does not fault */

@@ -51,8 +51,7 @@ static TKT_APART void record(const void *address, int64_t bytes, uint64_t ticks)
 
 static inline bool is_refused(void)
 {
-    return TAKT_UNLIKELY(takt_thread_hot_v1.busy || tkt_process_is_disabled()) &&
-           tkt_log_refuses();
+    return TAKT_UNLIKELY(takt_thread_hot_v1.busy || tkt_process_is_disabled()) && tkt_log_refuses();
 }
 
 /* With the lock of a table, which all that write have. */

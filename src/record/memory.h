@@ -1,9 +1,4 @@
-/* The addresses of memory that the program reports, each with its size: in tables with locks of
- * their own, chosen by address, so that threads seldom meet. A table is an open one with linear
- * probing. What is done for each report stands here, so that memory.c has it without a call; what
- * is rare is in address.c.
- *
- * The lock of a table is a spin: whoever takes it is busy, see src/base/thread.h. */
+/* Host memory that the program reports: its addresses, and what the trace wants of it. */
 #ifndef TKT_RECORD_MEMORY_H
 #define TKT_RECORD_MEMORY_H
 
@@ -11,6 +6,15 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* ---- Addresses ---- */
+
+/* The addresses of memory that the program reports, each with its size: in tables with locks of
+ * their own, chosen by address, so that threads seldom meet. A table is an open one with linear
+ * probing. What is done for each report stands here, so that memory.c has it without a call; what
+ * is rare is in address.c.
+ *
+ * The lock of a table is a spin: whoever takes it is busy, see src/base/thread.h. */
 
 #define TKT_ADDRESS_BITS   6u
 #define TKT_ADDRESS_TABLES (1u << TKT_ADDRESS_BITS)

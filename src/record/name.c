@@ -1,4 +1,4 @@
-
+/* Names that come at run time, and names of functions. */
 #include "record/name.h"
 
 #include "base/alloc.h"
@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 #include <string.h>
+
+/* ---- Names ---- */
 
 /* What tells most texts apart at once: both ends, and the size. */
 static uint64_t hash_of_ends(const char *text, size_t size)

@@ -1,6 +1,4 @@
-/* Names and texts that come at run time. Each thread remembers those that it used lately, by their
- * address and by their content, so that only a name that is new to the thread is looked up in the
- * table that all threads share, under a lock. */
+/* Names that come at run time, and names of functions. */
 #ifndef TKT_RECORD_NAME_H
 #define TKT_RECORD_NAME_H
 
@@ -8,6 +6,12 @@
 
 #include <stddef.h>
 #include <string.h>
+
+/* ---- Names ---- */
+
+/* Names and texts that come at run time. Each thread remembers those that it used lately, by their
+ * address and by their content, so that only a name that is new to the thread is looked up in the
+ * table that all threads share, under a lock. */
 
 /* Two places for each hash, so that two names which are used in turn do not push each other out. */
 static inline tkt_cached_name *tkt_name_places(tkt_thread_log *log, const char *name)

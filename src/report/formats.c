@@ -1,10 +1,14 @@
-/* Tables as CSV (RFC 4180): a header of the columns' keys, raw values, lines that end with CR LF.
- * It holds tables and nothing else, so that every reader takes it; a further table of the same
- * report follows after an empty line. Facts of a page come first, as a table of their own. */
+/* Tables for machines and for documents: CSV, JSON, Markdown. */
 #include "report/provenance.h"
 #include "report/table.h"
 
 #include <string.h>
+
+/* ---- CSV ---- */
+
+/* Tables as CSV (RFC 4180): a header of the columns' keys, raw values, lines that end with CR LF.
+ * It holds tables and nothing else, so that every reader takes it; a further table of the same
+ * report follows after an empty line. Facts of a page come first, as a table of their own. */
 
 static void put_csv_end(tkt_writer *writer)
 {
@@ -138,7 +142,8 @@ static void put_json_row(const tkt_table *table, const tkt_cell *cells, tkt_writ
     tkt_writer_text(writer, "}");
 }
 
-static void put_json_names(const tkt_table *table, const char *between, bool titles, tkt_writer *writer)
+static void put_json_names(const tkt_table *table, const char *between, bool titles,
+                           tkt_writer *writer)
 {
     for (size_t i = 0; i < table->column_count; i++) {
         const tkt_column *column = &table->columns[i];

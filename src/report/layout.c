@@ -1,12 +1,16 @@
-/* Fitting a table to the width.
- *
- * Texts shrink first, down to a width at which they still tell something; then columns go by their
- * rank, those of one rank together, and the texts take what has become free. */
+/* How a table fits a line: which columns, how wide, and where names are cut. */
 #include "base/alloc.h"
 #include "base/containers.h"
 #include "report/text.h"
 
 #include <string.h>
+
+/* ---- Fitting ---- */
+
+/* Fitting a table to the width.
+ *
+ * Texts shrink first, down to a width at which they still tell something; then columns go by their
+ * rank, those of one rank together, and the texts take what has become free. */
 
 #define TEXT_WIDTH  55 /* the most that a text takes, as torch has it */
 #define TEXT_ENOUGH 24 /* texts shrink to this before columns go */

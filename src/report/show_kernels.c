@@ -1,4 +1,4 @@
-/* The report of kernels: how often, how long, how they were launched, and how to look further. */
+/* The reports of kernels and of calls into CUDA: times by name. */
 #include "base/text.h"
 #include "summary/named.h"
 #include "report/show.h"
@@ -110,8 +110,8 @@ enum {
 /* Times by name, as the reports of kernels and of calls show them. */
 
 /* A table of so many columns, of which the first are those. NULL without memory. */
-static tkt_table *named_table(tkt_document *document, const tkt_column *columns, size_t column_count,
-                           size_t rows)
+static tkt_table *named_table(tkt_document *document, const tkt_column *columns,
+                              size_t column_count, size_t rows)
 {
     tkt_table *table =
         tkt_document_add_table(document, document->name, columns, column_count, rows);
@@ -130,7 +130,7 @@ static uint64_t quantile(const tkt_named *named, double q)
 
 /* The next row, those columns filled. */
 static tkt_cell *named_row(tkt_table *table, const takt_trace *trace, const tkt_nameds *nameds,
-                        const tkt_named *named)
+                           const tkt_named *named)
 {
     tkt_cell *row = tkt_table_add_row(table);
     const tkt_stats *stats = &named->stats;
@@ -300,8 +300,8 @@ static takt_status show_kernels(tkt_document *document, const tkt_nameds *nameds
 {
     const takt_trace *trace = document->trace;
     bool has_shapes = trace->facts.has_spans;
-    tkt_table *table = named_table(
-        document, kernel_columns, has_shapes ? KERNEL_COLUMNS : TKT_NAMED_COLUMNS, nameds->count);
+    tkt_table *table = named_table(document, kernel_columns,
+                                   has_shapes ? KERNEL_COLUMNS : TKT_NAMED_COLUMNS, nameds->count);
     if (!table)
         return TAKT_NO_MEMORY;
     for (size_t i = 0; i < nameds->count; i++) {

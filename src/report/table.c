@@ -1,5 +1,4 @@
-/* Building documents. What is small and may fail for want of memory leaves the failure in the
- * document's status, so that a report's function reads as a list of what it shows. */
+/* Tables before they are rendered: building them, and which of their rows are shown. */
 #include "report/table.h"
 
 #include <assert.h>
@@ -7,6 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+
+/* ---- Building ---- */
+
+/* Building documents. What is small and may fail for want of memory leaves the failure in the
+ * document's status, so that a report's function reads as a list of what it shows. */
 
 void tkt_document_init(tkt_document *document, const char *name, const takt_trace *trace)
 {

@@ -1,10 +1,14 @@
-/* Which columns of a table fit on a line, and how wide each of them is. */
+/* Tables on terminals: what the parts of the text renderer share. */
 #ifndef TKT_REPORT_TEXT_H
 #define TKT_REPORT_TEXT_H
 
 #include "report/table.h"
 
 #include <takt/activity.h>
+
+/* ---- Fitting ---- */
+
+/* Which columns of a table fit on a line, and how wide each of them is. */
 
 #define TKT_COLUMN_GAP 2 /* columns of the terminal between columns of the table */
 

@@ -83,7 +83,6 @@ void tkt_put_repeated(tkt_writer *writer, char byte, size_t count);
 #define TKT_PIECE_SIZE 1024
 size_t tkt_text_piece(const char *text, size_t size);
 
-
 /* The bytes of its first character; 1 where they are no character. `size` is not 0. */
 size_t tkt_text_character(const char *text, size_t size);
 

@@ -1,10 +1,14 @@
+/* Activities added up, and copies. */
+#include "summary/activities.h"
+
+#include "summary/device.h"
+
+/* ---- Activities ---- */
+
 /* Activities added up.
  *
  * What the host did stands in the call tree, as nodes of activity sites, so it is there in either
  * form of a trace. What devices did stands beside the nodes. */
-#include "summary/activities.h"
-
-#include "summary/device.h"
 
 takt_status tkt_activity_totals_init(tkt_activity_totals *totals)
 {

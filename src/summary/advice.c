@@ -1,17 +1,16 @@
-/* Advice: what all rules find, by what is at stake. */
+/* Advice: rules, and what all of them find, by what is at stake. */
 #include "summary/steps.h"
 #include "summary/advice.h"
 
 /* ---- The host ---- */
 
 typedef struct advising {
-    const takt_trace       *trace;
+    const takt_trace *trace;
     const tkt_advice_basis *known;
-    double                  wall_ns; /* 0: not known */
+    double wall_ns; /* 0: not known */
 } advising;
 
 typedef bool (*tkt_advice_rule)(const advising *a, tkt_advice *out);
-
 
 /* Advice about the host: one small rule each. The bounds are where a person who reads the numbers
  * would act; docs/reports.md gives them. */
@@ -137,7 +136,8 @@ static bool uneven_steps(const advising *a, tkt_advice *out)
 static bool memory_growth(const advising *a, tkt_advice *out)
 {
     const tkt_memory_totals *memory = &a->trace->memory;
-    if (memory->is_of_recording || memory->current_bytes < memory->window_begin_bytes + GROWTH_BYTES)
+    if (memory->is_of_recording ||
+        memory->current_bytes < memory->window_begin_bytes + GROWTH_BYTES)
         return false;
     uint64_t growth = memory->current_bytes - memory->window_begin_bytes;
     *out = (tkt_advice){.kind = TKT_ADVICE_GROWTH,
@@ -147,7 +147,7 @@ static bool memory_growth(const advising *a, tkt_advice *out)
 }
 
 static const tkt_advice_rule host_rules[] = {hot_scope, waiting,      uncovered,     small_scope,
-                                          high_cost, uneven_steps, memory_growth, NULL};
+                                             high_cost, uneven_steps, memory_growth, NULL};
 
 /* ---- Devices ---- */
 
@@ -343,8 +343,7 @@ static bool is_sound(const takt_trace *trace)
 
 size_t tkt_advice_of(const takt_trace *trace, const tkt_advice_basis *basis, tkt_advice *out)
 {
-    advising a = {
-        .trace = trace, .known = basis, .wall_ns = (double)tkt_wall_ns(&trace->facts)};
+    advising a = {.trace = trace, .known = basis, .wall_ns = (double)tkt_wall_ns(&trace->facts)};
     size_t count = 0;
     if (is_sound(trace)) {
         count = add_advice(&a, host_rules, out, 0);

@@ -1,14 +1,18 @@
-/* Scopes by name and recorded arguments, or call stacks, from the spans.
- *
- * Spans of a track stand in preorder and their arguments in the spans' order, so that one pass with
- * a stack of open spans does it. Groups are found by a hash of name and arguments; what the hash
- * finds is compared with the group's first call, since equal hashes prove nothing. */
+/* Scopes by name and recorded arguments, or call stacks. */
 #include "summary/device.h"
 #include "summary/owners.h"
 #include "summary/scopes.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* ---- Groups ---- */
+
+/* Scopes by name and recorded arguments, or call stacks, from the spans.
+ *
+ * Spans of a track stand in preorder and their arguments in the spans' order, so that one pass with
+ * a stack of open spans does it. Groups are found by a hash of name and arguments; what the hash
+ * finds is compared with the group's first call, since equal hashes prove nothing. */
 
 typedef struct open_span {
     uint32_t span;

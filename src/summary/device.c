@@ -1,8 +1,12 @@
-/* Activities of devices added up. A sum counts two that overlap twice; the time that a device was
- * busy is the length of the union of their intervals, found by one pass in the order of begins. */
+/* What devices did, added up, and what one could do at most. */
 #include "summary/device.h"
 
 #include <string.h>
+
+/* ---- Devices ---- */
+
+/* Activities of devices added up. A sum counts two that overlap twice; the time that a device was
+ * busy is the length of the union of their intervals, found by one pass in the order of begins. */
 
 /* ---- By node --------------------------------------------------------------------------------- */
 

@@ -1,11 +1,15 @@
-/* Gaps are kept as they come until there are twice as many as are wanted; then the shorter half
- * goes, so that each of them costs little, however many there are. */
+/* The longest gaps, and what the host did meanwhile. */
 #include "summary/idle.h"
 
 #include "summary/owners.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- The longest gaps ---- */
+
+/* Gaps are kept as they come until there are twice as many as are wanted; then the shorter half
+ * goes, so that each of them costs little, however many there are. */
 
 static int by_length(const void *a, const void *b)
 {

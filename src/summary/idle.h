@@ -1,8 +1,12 @@
-/* The longest of many gaps. */
+/* The longest gaps, and what the host did while devices were idle. */
 #ifndef TKT_SUMMARY_IDLE_H
 #define TKT_SUMMARY_IDLE_H
 
 #include "summary/gaps.h"
+
+/* ---- The longest gaps ---- */
+
+/* The longest of many gaps. */
 
 typedef struct tkt_longest {
     TKT_ARRAY(tkt_gap);

@@ -1,5 +1,4 @@
-/* Activities stand in the order of issue, those of one call together, so that one pass sees each
- * launch whole. Which of them the devices waited for, the gaps tell. */
+/* Launches by what they launched, and those whose activity is lost. */
 #include "summary/launches.h"
 
 #include "summary/device.h"
@@ -7,6 +6,11 @@
 #include "trace/calls.h"
 
 #include <string.h>
+
+/* ---- Launches ---- */
+
+/* Activities stand in the order of issue, those of one call together, so that one pass sees each
+ * launch whole. Which of them the devices waited for, the gaps tell. */
 
 #define MOST_HISTOGRAMS 1024 /* names that have them, one for each time */
 

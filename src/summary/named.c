@@ -1,4 +1,4 @@
-/* Durations by name. The folded form has them by path, each with its histogram, which add up. */
+/* Durations by name: of kernels, and of calls. */
 #include "summary/named.h"
 
 #include "summary/device.h"
@@ -6,6 +6,10 @@
 
 #include <ctype.h>
 #include <string.h>
+
+/* ---- By name ---- */
+
+/* Durations by name. The folded form has them by path, each with its histogram, which add up. */
 
 #define MOST_HISTOGRAMS 4096
 

@@ -1,8 +1,12 @@
-/* Spans stand by begin, parents before children, so the innermost one that is open is found among
- * the last that has begun and those around it. */
+/* Which scope something belongs to. */
 #include "summary/owners.h"
 
 #include "summary/device.h"
+
+/* ---- Where a thread was ---- */
+
+/* Spans stand by begin, parents before children, so the innermost one that is open is found among
+ * the last that has begun and those around it. */
 
 size_t tkt_spans_begun(const tkt_track *track, uint64_t time_ns)
 {

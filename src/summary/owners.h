@@ -1,9 +1,13 @@
-/* In which scope a thread was, at what time. */
+/* Which scope something belongs to. */
 #ifndef TKT_SUMMARY_OWNERS_H
 #define TKT_SUMMARY_OWNERS_H
 
 #include "summary/scopes.h"
 #include "trace/model.h"
+
+/* ---- Where a thread was ---- */
+
+/* In which scope a thread was, at what time. */
 
 /* A thread was in `span`, and in none inside it, from begin_ns to end_ns; TKT_NO_SPAN: in none. */
 typedef void (*tkt_stay)(void *user, uint32_t span, uint64_t begin_ns, uint64_t end_ns);

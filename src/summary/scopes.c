@@ -1,15 +1,19 @@
-/* Scopes by name, from the call tree.
- *
- * Nodes of one name are added up. Self times simply add. Totals would count a recursive scope more
- * than once, so the tree is walked depth first with a count of open nodes for each name, and only a
- * node under no other of its name adds its total. A call that is no row of its own is in the group
- * of the scope that makes it, and so are, for their self times, the nodes' times there. */
+/* Scopes, by name and by path. */
 #include "summary/scopes.h"
 
 #include "summary/device.h"
 #include "summary/owners.h"
 
 #include <string.h>
+
+/* ---- By name ---- */
+
+/* Scopes by name, from the call tree.
+ *
+ * Nodes of one name are added up. Self times simply add. Totals would count a recursive scope more
+ * than once, so the tree is walked depth first with a count of open nodes for each name, and only a
+ * node under no other of its name adds its total. A call that is no row of its own is in the group
+ * of the scope that makes it, and so are, for their self times, the nodes' times there. */
 
 /* Names are told apart by their string's id, calls from scopes; other paths have none. */
 #define OTHER_KEY UINT64_MAX

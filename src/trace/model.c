@@ -1,5 +1,4 @@
-/* Making traces and taking them apart; what is derived from their contents is in model_finish.c and
- * model_finish.c. */
+/* Making traces and taking them apart; what their contents imply is in model_finish.c. */
 #include "trace/model.h"
 
 #include "base/text.h"
@@ -7,6 +6,11 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- Traces ---- */
+
+/* Making traces and taking them apart; what is derived from their contents is in model_finish.c and
+ * model_finish.c. */
 
 #define MAX_SITES ((UINT32_C(1) << 24) - 1) /* the index has 24 bits in tkt_span.site_flags */
 

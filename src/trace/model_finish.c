@@ -1,10 +1,14 @@
-/* What a trace's contents imply, made once when all of them are there. */
+/* What a trace's contents imply, made once when all of them are there, and its folded form. */
 #include "trace/model.h"
 #include "trace/node_activities.h"
 #include "trace/order.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* ---- What follows ---- */
+
+/* What a trace's contents imply, made once when all of them are there. */
 
 static takt_status order_events(takt_trace *trace)
 {

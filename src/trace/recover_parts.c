@@ -1,4 +1,4 @@
-/* The names of a recording, in the order in which they got their ids. */
+/* What recovery finds besides logs: names, summaries, devices. */
 #include "trace/recovery.h"
 
 #include "record/fold.h"
@@ -8,6 +8,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- Names ---- */
+
+/* The names of a recording, in the order in which they got their ids. */
 
 /* What is left of an entry's payload. */
 typedef struct rest {
@@ -91,8 +95,8 @@ static void read_value(tkt_recovery *r, rest from)
 static void read_stack(tkt_recovery *r, rest from)
 {
     tkt_mapping_stack facts;
-    if (!take_name(&from, &facts, sizeof facts) || facts.number == 0 || facts.count > TKT_STACK_FRAMES ||
-        from.size < facts.count * sizeof(tkt_mapping_place) ||
+    if (!take_name(&from, &facts, sizeof facts) || facts.number == 0 ||
+        facts.count > TKT_STACK_FRAMES || from.size < facts.count * sizeof(tkt_mapping_place) ||
         !REACH(r, &r->source.stacks, facts.number))
         return;
     tkt_call_stack *stack =
@@ -238,7 +242,8 @@ static bool read_node(reader *from, uint32_t number, tkt_fold *fold)
     tkt_kept_node kept;
     if (!take(from, &kept, sizeof kept) || kept.site > TKT_SITE_MAX)
         return false;
-    if (number && (kept.parent >= number || tkt_fold_find_child(fold, kept.parent, kept.site) != number))
+    if (number &&
+        (kept.parent >= number || tkt_fold_find_child(fold, kept.parent, kept.site) != number))
         return false;
     tkt_node *node = &fold->items[number];
     node->stats = kept.stats;

@@ -1,5 +1,4 @@
-/* Sealing looks at each log once: it takes a picture of it, cuts that into the runs of the threads
- * that lived in it, and gives each run a track. Nothing here stops a thread that records. */
+/* Logs become a trace. */
 #include "trace/seal.h"
 
 #include "record/control.h"
@@ -8,6 +7,11 @@
 #include "record/task.h"
 #include "trace/recovery.h"
 #include "trace/run.h"
+
+/* ---- Sealing ---- */
+
+/* Sealing looks at each log once: it takes a picture of it, cuts that into the runs of the threads
+ * that lived in it, and gives each run a track. Nothing here stops a thread that records. */
 
 /* ---- From recorded ids to the trace's -------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* Makes a trace from the logs of all threads. */
+/* Logs become a trace. */
 #ifndef TKT_TRACE_SEAL_H
 #define TKT_TRACE_SEAL_H
 
@@ -8,6 +8,10 @@
 #include "trace/model.h"
 
 #include <takt/scope.h>
+
+/* ---- Sealing ---- */
+
+/* Makes a trace from the logs of all threads. */
 
 /* Up to where the logs have been sealed in slices. Slices go by what is published, not by times: a
  * thread may be suspended between reading its clock and publishing the event. Starts as {0}. */

@@ -1,4 +1,4 @@
-
+/* Call stacks of a trace: equal ones are one, and what is recorded becomes them. */
 #include "trace/stacks.h"
 
 #include "base/dynlib.h"
@@ -9,6 +9,8 @@
 #include "trace/run.h"
 
 #include <string.h>
+
+/* ---- Adding stacks ---- */
 
 /* A place in a map for `hash` or a key behind it that is free, or whose item is `is_equal`. */
 typedef bool (*is_equal_function)(const takt_trace *trace, size_t index, const void *wanted);

@@ -1,4 +1,4 @@
-/* Bytes that grow: columns and JSON on their way into the page. */
+/* Bytes on their way into the page: columns and JSON, and blocks of them. */
 #include "cli/embed.h"
 #include "cli/html/html.h"
 
@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+
+/* ---- Growing bytes ---- */
+
+/* Bytes that grow: columns and JSON on their way into the page. */
 
 static bool reserve(html_bytes *bytes, size_t size)
 {

@@ -1,8 +1,12 @@
-/* Columns of spans: those of threads, which nest, and of tracks of their own, which may overlap. */
+/* Columns of the page, but those of activities: streams.c. */
 #include "cli/html/html.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- Spans ---- */
+
+/* Columns of spans: those of threads, which nest, and of tracks of their own, which may overlap. */
 
 enum {
     BEGIN,

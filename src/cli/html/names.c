@@ -1,10 +1,14 @@
-/* The second block: what the columns' numbers stand for, and the reports. */
+/* What the numbers of columns stand for. */
 #include "cli/html/html.h"
 
 #include <takt/report.h>
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- The second block ---- */
+
+/* The second block: what the columns' numbers stand for, and the reports. */
 
 static const char *without_folders(const char *path)
 {

@@ -1,11 +1,15 @@
-/* Columns of activities, by stream: which streams there are shows on the way. Activities come in
- * the order of their issue, so those of a stream nearly in the order of their begin. */
+/* Columns of activities, and what they have in common. */
 #include "cli/html/html.h"
 
 #include <takt/activity.h>
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- Streams ---- */
+
+/* Columns of activities, by stream: which streams there are shows on the way. Activities come in
+ * the order of their issue, so those of a stream nearly in the order of their begin. */
 
 enum {
     BEGIN,

@@ -1,9 +1,13 @@
-/* What is computed once for several tables: the ids of spans, their paths and their own times. */
+/* The tables there are, and what is computed once for several of them. */
 #include "cli/tables/tables.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- Spans ---- */
+
+/* What is computed once for several tables: the ids of spans, their paths and their own times. */
 
 static bool find_first(table_source *source)
 {

@@ -1,6 +1,10 @@
-/* What devices did, and the calls that made them do it. */
+/* Tables of what devices did, and of memory. */
 #include "cli/tables/tables.h"
 #include "cuda/kinds.h"
+
+/* ---- Devices ---- */
+
+/* What devices did, and the calls that made them do it. */
 
 static const table_column api_columns[] = {{"span", "INTEGER PRIMARY KEY REFERENCES spans"},
                                            {"track", "INTEGER REFERENCES tracks"},

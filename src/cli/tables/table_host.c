@@ -1,6 +1,10 @@
-/* What the recording is as a whole: facts, losses, devices, tracks and steps. */
+/* Tables of the recording as a whole, and of what threads recorded. */
 #include "cli/cli.h"
 #include "cli/tables/tables.h"
+
+/* ---- The recording ---- */
+
+/* What the recording is as a whole: facts, losses, devices, tracks and steps. */
 
 static const table_column fact_columns[] = {{"key", "TEXT PRIMARY KEY"}, {"value", ""}};
 
