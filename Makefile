@@ -22,6 +22,7 @@
 ##                  fails in turn; with SAN=address,undefined, too
 ##   coverage       which lines of the library the tests run, by folder: B/coverage
 ##   check-layers   does each layer include only what test/layers.txt allows?
+##   include-graph  which folder of src includes which, for Mermaid
 ##   check-symbols  do the libraries show, need and weigh what they may?
 ##   abi-record     records the library's binary interface, which check compares with
 ##   install        to PREFIX (and DESTDIR); uninstall takes it away again
@@ -51,7 +52,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
         bench bench-built crash crash-built fuzz fuzz-built fuzz-coverage coverage coverage-built \
         faults check-aarch64 check-emulated check-compilers check-compilers-built check-tests \
         amalgamation check-gpu bench-gpu gpu-built gpu-kit gpu-kit-built stress stress-built \
-        check-layers check-symbols abi-record install uninstall format clean help FORCE
+        check-layers include-graph check-symbols abi-record install uninstall format clean help FORCE
 
 platform := $(shell uname -s)-$(shell uname -m)
 ifeq ($(filter Linux-x86_64 Linux-aarch64,$(platform)),)
@@ -502,6 +503,8 @@ stress-built: libs $(stress_tests)
 
 check-layers:
 	@$(test_env) test/check-layers.sh
+include-graph:
+	@test/check-layers.sh graph
 check-symbols: libs $(BIN)/takt
 	@$(test_env) test/check-symbols.sh
 

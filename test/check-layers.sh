@@ -2,8 +2,12 @@
 # Fails where a file includes what it may not: a layer of src/ another than test/layers.txt allows,
 # a sample anything of Takt but takt/*.h, a public header more than it promises.
 #
-#     check-layers.sh [ROOT]
+# It fails, too, where docs/architecture.md shows another graph than the includes make.
+#
+#     check-layers.sh [ROOT]         checks
+#     check-layers.sh graph [ROOT]   prints the graph, for Mermaid: which folder includes which
 set -euo pipefail
+[ "${1-}" = graph ] && is_graph=1 && shift
 cd "${1:-${TAKT_ROOT:-$(dirname "$0")/..}}"
 
 # Prints "file:line: #include ..." as "file line how what", where how is < or ".
@@ -12,6 +16,17 @@ includes() {
         xargs -r grep -nHE '^[[:space:]]*#[[:space:]]*include' /dev/null |
         sed -nE 's/^([^:]*):([0-9]+):[^<"]*([<"])([^>"]*).*/\1 \2 \3 \4/p'
 }
+
+# All include base, so that base is not drawn.
+graph() {
+    echo 'graph LR'
+    includes src | awk '{
+        split($1, from, "/")
+        if ($3 == "\"" && split($4, to, "/") > 1 && from[2] != to[1] && to[1] != "base")
+            print "    " from[2] " --> " to[1]
+    }' | sort -u
+}
+[ -z "${is_graph-}" ] || { graph && exit; }
 
 {
     sed -e 's/#.*//' -e 's/:/ /' -e '/^[[:space:]]*$/d' -e 's/^/layer /' test/layers.txt
@@ -55,3 +70,9 @@ includes() {
         if (!files) { print "no includes found under " ENVIRON["PWD"]; errors++ }
         exit errors != 0
     }'
+
+drawn=$(sed -n '/^```mermaid$/,/^```$/p' docs/architecture.md 2>/dev/null | sed '1d;$d')
+[ ! -e docs/architecture.md ] || [ "$drawn" = "$(graph)" ] || {
+    echo 'docs/architecture.md shows another graph of includes than `make include-graph` prints'
+    exit 1
+}
