@@ -16,7 +16,7 @@
  *     launch PARENT BEGIN END NAME            an activity, and the call of 0 ns that launched it
  *     step BEGIN END */
 #include "trace/calls.h"
-#include "unit/test_trace_build.h"
+#include "support/trace_build.h"
 
 #include <takt/export.h>
 

@@ -2,7 +2,7 @@
  * NAME, COUNT, TOTAL_NS for each name, as test/support/perfetto_totals.py prints it for the file.
  *
  *     prog_perfetto FILE */
-#include "test_trace_build.h"
+#include "support/trace_build.h"
 
 typedef struct total {
     const char *name;

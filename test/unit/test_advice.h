@@ -2,9 +2,11 @@
 #ifndef TEST_ADVICE_H
 #define TEST_ADVICE_H
 
-#include "test_report_json.h"
+#include "support/report_traces.h"
 
 #include "summary/advice.h"
+
+#define UNUSED __attribute__((unused))
 
 typedef struct advised {
     tkt_advice items[TKT_MOST_ADVICE];

@@ -1,6 +1,6 @@
 /* What a page leaves out of a trace that is too large for it: cli/html/limit.c. */
 #include "cli/html/limit.c"
-#include "test_trace_build.h"
+#include "support/trace_build.h"
 
 /* A trace with a span of each of these durations. */
 static takt_trace *trace_of(const uint64_t *durations, size_t count)

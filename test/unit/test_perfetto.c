@@ -1,5 +1,5 @@
 /* A trace written as a Perfetto file and read back is the same trace, in every field. */
-#include "test_trace_build.h"
+#include "support/trace_build.h"
 
 #include "base/alloc.h"
 #include "export/perfetto_file.h"

@@ -1,5 +1,5 @@
 /* Every report of a trace that was read from its file is the same text, to the byte. */
-#include "test_trace_build.h"
+#include "support/trace_build.h"
 
 #include "support/merge_folds.h"
 

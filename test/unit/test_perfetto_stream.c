@@ -1,6 +1,6 @@
 /* The packet writer as a program uses it that streams while it records: sites and tracks appear as
  * it goes, begins are written before their ends, and the program may die at any packet. */
-#include "test_trace_build.h"
+#include "support/trace_build.h"
 
 #include "export/perfetto.h"
 

@@ -2,7 +2,7 @@
  * program leaves totals off. */
 #include "record/memory.h"
 #include "record/log.h"
-#include "test_report_json.h"
+#include "support/report_traces.h"
 
 #include "base/alloc.h"
 

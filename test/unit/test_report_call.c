@@ -1,6 +1,6 @@
 /* takt_report() itself: names, options, failures, empty traces, and that a folded trace prints the
  * text of the full one. */
-#include "test_report_fluid.h"
+#include "support/report_traces.h"
 #include "support/skip.h"
 #include "report/show.h"
 

@@ -1,10 +1,6 @@
 /* Reports of a program that uses CUDA: golden files, values followed by hand, all formats, and that
  * a program without CUDA hears no word of it. */
-#include "test_report_cuda.h"
-#include "test_report_fluid.h"
-#include "test_report_golden.h"
-#include "test_report_json.h"
-#include "test_report_launches.h"
+#include "support/report_traces.h"
 
 #include <strings.h>
 

@@ -1,8 +1,6 @@
 /* CSV, JSON and Markdown, each read back by an independent reader: jansson for JSON, a small parser
  * of RFC 4180 here for CSV, and a count of cells for Markdown. */
-#include "test_report_cuda.h"
-#include "test_report_fluid.h"
-#include "test_report_json.h"
+#include "support/report_traces.h"
 
 static takt_report_options options_of(const char *name, takt_format format)
 {

@@ -1,6 +1,6 @@
 /* The report of gaps: what its rows say, how many there are. What gaps are, test_summary_gaps.c
  * follows. Times are in us from the begin of the recording where they are written as US(). */
-#include "test_report_json.h"
+#include "support/report_traces.h"
 
 #define US(us) (UINT64_C(1000000) + (uint64_t)(us)*1000)
 

@@ -1,5 +1,5 @@
 /* Kernels and calls into CUDA: each column worked out here from the launches themselves. */
-#include "test_report_json.h"
+#include "support/report_traces.h"
 
 #include "summary/named.h"
 

@@ -1,5 +1,5 @@
 /* Markdown of a document made by hand, compared as a whole. */
-#include "test_report_build.h"
+#include "support/report_build.h"
 
 #include "report/table.h"
 

@@ -1,5 +1,5 @@
 /* The memory report: host and devices, what scopes leave allocated, copies. */
-#include "test_report_json.h"
+#include "support/report_traces.h"
 
 /* 4 KiB that grid allocates itself, 1 MiB on the device by a call in it, of which it frees none;
  * io, which frees what it allocates; step around both. */

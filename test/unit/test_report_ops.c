@@ -1,6 +1,5 @@
 /* Operations of traces made by hand: what is whose time, rates and peaks, each worked out here. */
-#include "test_report_golden.h"
-#include "test_report_json.h"
+#include "support/report_traces.h"
 
 #include "summary/device.h"
 

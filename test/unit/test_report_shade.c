@@ -1,5 +1,5 @@
 /* Which rows are coloured, against percentiles of weights that qsort has sorted. */
-#include "test_report_cuda.h"
+#include "support/report_traces.h"
 
 #include "report/text.h"
 

@@ -1,5 +1,5 @@
 /* Sorting and limiting tables and trees. */
-#include "test_report_build.h"
+#include "support/report_build.h"
 
 #include "report/table.h"
 

@@ -1,7 +1,6 @@
 /* Tables as text: the golden files, the width, colours, hostile and long names. */
 #include "support/emulated.h"
-#include "test_report_fluid.h"
-#include "test_report_golden.h"
+#include "support/report_traces.h"
 
 static void reports_equal_their_golden_files(void **state)
 {

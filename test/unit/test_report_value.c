@@ -1,5 +1,5 @@
 /* Values as text: units, rounding, doubles that read back, names of any bytes and any length. */
-#include "test_report_build.h"
+#include "support/report_build.h"
 
 #include "base/text.h"
 #include "report/value.h"

@@ -1,5 +1,5 @@
 /* Warp's three tables, to the character as its documentation shows them. */
-#include "test_report_build.h"
+#include "support/report_build.h"
 
 #include "report/text.h"
 

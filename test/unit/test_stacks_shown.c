@@ -1,6 +1,6 @@
 /* Call stacks in tables and files: a small simulation whose every number is known. Each span has a
  * time that no other has, so that a sum tells which ones are in it. */
-#include "test_trace_build.h"
+#include "support/trace_build.h"
 
 #include "summary/scopes.h"
 #include "trace/resolve.h"

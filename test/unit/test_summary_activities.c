@@ -1,5 +1,5 @@
 /* Activities by name and by device, against the list of activities. */
-#include "test_report_build.h"
+#include "support/report_build.h"
 
 #include "summary/activities.h"
 

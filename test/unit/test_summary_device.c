@@ -1,6 +1,6 @@
 /* What devices did, by scope, path, step and device, against slow and simple counts: chains of
  * names are followed for every activity, and busy time is counted nanosecond by nanosecond. */
-#include "test_report_launches.h"
+#include "support/report_traces.h"
 
 #include "summary/activities.h"
 #include "summary/device.h"

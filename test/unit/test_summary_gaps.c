@@ -1,7 +1,7 @@
 /* Gaps of devices and streams: their causes, followed by hand; sums, against a naive count of every
  * nanosecond; what the host did meanwhile; the longest ones. Times are in us from the begin of the
  * recording where they are written as US(). */
-#include "test_report_launches.h"
+#include "support/report_traces.h"
 
 #include "summary/gap_cause.h"
 #include "summary/gaps.h"

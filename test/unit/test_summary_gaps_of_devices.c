@@ -1,5 +1,5 @@
 /* Gaps without streams: rows of devices, late launches and scopes are as with them. */
-#include "test_report_launches.h"
+#include "support/report_traces.h"
 
 #include "summary/gaps.h"
 

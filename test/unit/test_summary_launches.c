@@ -1,7 +1,6 @@
 /* Launches by name: every figure followed by hand. Times are in us from the begin of the
  * recording where they are written as US(). */
-#include "test_report_json.h"
-#include "test_report_launches.h"
+#include "support/report_traces.h"
 
 #include "summary/launches.h"
 

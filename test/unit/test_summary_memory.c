@@ -1,5 +1,5 @@
 /* The largest allocations, against a sort of all of them. */
-#include "test_report_json.h"
+#include "support/report_traces.h"
 
 #include "summary/memory.h"
 

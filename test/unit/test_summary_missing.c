@@ -1,6 +1,5 @@
 /* Launches without an activity by the scopes that made them, counted by hand. */
-#include "test_report_golden.h"
-#include "test_report_json.h"
+#include "support/report_traces.h"
 
 #include "summary/launches.h"
 

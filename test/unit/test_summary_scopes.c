@@ -1,5 +1,5 @@
 /* Scopes by name and by arguments, against a slow and simple count over the spans. */
-#include "test_report_launches.h"
+#include "support/report_traces.h"
 
 #include "summary/scopes.h"
 

@@ -1,5 +1,5 @@
 /* Figures of steps, against a sort of the durations. */
-#include "test_report_json.h"
+#include "support/report_traces.h"
 
 #include "summary/steps.h"
 

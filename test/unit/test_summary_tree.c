@@ -1,5 +1,5 @@
 /* The call tree as a list of paths, against a count over the spans by path. */
-#include "test_report_json.h"
+#include "support/report_traces.h"
 
 #include "summary/scopes.h"
 

@@ -1,5 +1,5 @@
 /* The trace model: strings, sites, what finishing derives, folding, the public view. */
-#include "test_trace_build.h"
+#include "support/trace_build.h"
 
 #include "base/alloc.h"
 

@@ -1,6 +1,6 @@
 /* Opening files that change while they are read, and files that were made to take much memory. The
  * library's memory is ours here, which counts it, and which is the moment at which files change. */
-#include "test_trace_build.h"
+#include "support/trace_build.h"
 
 #include "support/gzip_bytes.h"
 

@@ -1,5 +1,5 @@
 /* What takt/trace.h tells of host activities, steps, memory and peaks. */
-#include "unit/test_trace_build.h"
+#include "support/trace_build.h"
 
 #include <takt/trace.h>
 

@@ -1,5 +1,5 @@
 /* Files that are cut, damaged, packed, foreign or of another time. */
-#include "test_trace_build.h"
+#include "support/trace_build.h"
 
 #include "base/alloc.h"
 #include "export/perfetto_message.h"

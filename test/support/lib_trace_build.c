@@ -1,44 +1,11 @@
-/* Traces made by hand and by chance, files made of them, and comparing two traces in every field.
- * For tests of the trace model, the Perfetto writer and the reader. */
-#ifndef TEST_TRACE_BUILD_H
-#define TEST_TRACE_BUILD_H
+#include "support/trace_build.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "base/writer.h"
-#include "support/memory_sink.h"
-#include "export/exporter.h"
-#include "trace/model.h"
-#include "trace/read.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define MAYBE_UNUSED __attribute__((unused))
-#define BEGIN_NS     UINT64_C(5000000000)
-#define END_NS       UINT64_C(5000900000)
-
-/* Like TKT_ARRAY_ADD, of an item that is given; memory is there. */
-#define ADD(array, ...)                                                                            \
-    do {                                                                                           \
-        assert_true(TKT_ARRAY_RESERVE((array), (array)->count + 1));                               \
-        (array)->items[(array)->count++] = __VA_ARGS__;                                            \
-    } while (0)
-
-/* ---- Building -------------------------------------------------------------------------------- */
-
-MAYBE_UNUSED static uint32_t text(takt_trace *trace, const char *bytes)
+uint32_t text(takt_trace *trace, const char *bytes)
 {
     return tkt_trace_string_of(trace, bytes);
 }
 
-MAYBE_UNUSED static takt_trace *make_trace(void)
+takt_trace *make_trace(void)
 {
     takt_trace *trace = NULL;
     assert_int_equal(tkt_trace_create(&trace), TAKT_OK);
@@ -52,28 +19,28 @@ MAYBE_UNUSED static takt_trace *make_trace(void)
     return trace;
 }
 
-MAYBE_UNUSED static uint32_t make_site(takt_trace *trace, const char *name, takt_site_kind kind)
+uint32_t make_site(takt_trace *trace, const char *name, takt_site_kind kind)
 {
     tkt_trace_site site = {.name = text(trace, name), .kind = (uint8_t)kind, .level = 2};
     return tkt_trace_site_index(trace, &site);
 }
 
-MAYBE_UNUSED static uint32_t make_thread(takt_trace *trace, const char *name, uint32_t thread_id)
+uint32_t make_thread(takt_trace *trace, const char *name, uint32_t thread_id)
 {
     return tkt_trace_add_track(trace, TAKT_TRACK_THREAD, text(trace, name), thread_id);
 }
 
 /* Adds a span and returns its number. */
-MAYBE_UNUSED static uint32_t make_span(takt_trace *trace, uint32_t track, uint32_t site,
-                                       uint32_t parent, uint64_t begin_ns, uint64_t end_ns)
+uint32_t make_span(takt_trace *trace, uint32_t track, uint32_t site, uint32_t parent,
+                   uint64_t begin_ns, uint64_t end_ns)
 {
     tkt_spans *spans = &trace->tracks.items[track].spans;
     ADD(spans, (tkt_span){begin_ns, end_ns, site << 8, parent});
     return (uint32_t)spans->count - 1;
 }
 
-MAYBE_UNUSED static void make_arg(takt_trace *trace, uint32_t track, uint32_t span,
-                                  const char *key, tkt_arg_type type, uint64_t bits)
+void make_arg(takt_trace *trace, uint32_t track, uint32_t span, const char *key, tkt_arg_type type,
+              uint64_t bits)
 {
     tkt_arg arg = {.span = span, .key = text(trace, key), .type = type};
     if (type == TKT_ARG_BOOL)
@@ -85,20 +52,14 @@ MAYBE_UNUSED static void make_arg(takt_trace *trace, uint32_t track, uint32_t sp
     ADD(&trace->tracks.items[track].args, arg);
 }
 
-MAYBE_UNUSED static uint64_t bits_of(double value)
+uint64_t bits_of(double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     return bits;
 }
 
-/* ---- Chance ---------------------------------------------------------------------------------- */
-
-typedef struct chance {
-    uint64_t state;
-} chance;
-
-MAYBE_UNUSED static uint64_t draw(chance *from, uint64_t below)
+uint64_t draw(chance *from, uint64_t below)
 {
     from->state ^= from->state << 13;
     from->state ^= from->state >> 7;
@@ -107,7 +68,7 @@ MAYBE_UNUSED static uint64_t draw(chance *from, uint64_t below)
 }
 
 /* Often 0, so that events meet at one moment; sometimes long. */
-MAYBE_UNUSED static uint64_t draw_pause(chance *from)
+static uint64_t draw_pause(chance *from)
 {
     switch (draw(from, 8)) {
     case 0:
@@ -121,11 +82,247 @@ MAYBE_UNUSED static uint64_t draw_pause(chance *from)
     }
 }
 
-#include "test_device_build.h"
+/* ---- Devices ---- */
 
-#define RANDOM_SITES 200 /* more than fit into one byte */
+/* A call of `correlation` on a thread, below `parent`. */
+uint32_t make_call(takt_trace *trace, uint32_t track, uint32_t parent, const char *name,
+                   uint32_t correlation, uint64_t begin_ns, uint64_t end_ns)
+{
+    tkt_trace_site site = {.name = text(trace, name),
+                           .category = text(trace, "cuda_runtime"),
+                           .kind = TAKT_SITE_CALL,
+                           .level = TAKT_LEVEL_NORMAL};
+    uint32_t span =
+        make_span(trace, track, tkt_trace_site_index(trace, &site), parent, begin_ns, end_ns);
+    trace->tracks.items[track].spans.items[span].site_flags |= TAKT_SPAN_CALL;
+    ADD(&trace->calls, (tkt_call_info){track, span, correlation, 0});
+    return (uint32_t)trace->calls.count - 1;
+}
 
-MAYBE_UNUSED static uint32_t random_site(takt_trace *trace, chance *from, takt_site_kind kind)
+uint32_t make_device(takt_trace *trace, uint32_t ordinal)
+{
+    char label[16];
+    snprintf(label, sizeof label, "cuda:%u", (unsigned)ordinal);
+    ADD(&trace->devices, (tkt_device){.ordinal = ordinal,
+                                      .label = text(trace, label),
+                                      .name = text(trace, "Imaginary 9000"),
+                                      .major = 9,
+                                      .multiprocessors = 132,
+                                      .warp_size = 32,
+                                      .max_threads_per_block = 1024,
+                                      .max_threads_per_multiprocessor = 2048,
+                                      .max_blocks_per_multiprocessor = 32,
+                                      .registers_per_block = 65536,
+                                      .registers_per_multiprocessor = 65537,
+                                      .shared_per_block = 49152,
+                                      .shared_per_block_optin = 232448,
+                                      .shared_per_multiprocessor = 233472,
+                                      .reserved_shared_per_block = 1024,
+                                      .clock_khz = 1980000,
+                                      .memory_clock_khz = 2619000,
+                                      .memory_bus_bits = 5120,
+                                      .memory_bytes = UINT64_C(85) << 30});
+    return trace->devices.items[trace->devices.count - 1].label;
+}
+
+void make_work(takt_trace *trace, uint32_t device, uint32_t shape, uint32_t correlation,
+               uint32_t stream, uint64_t begin_ns, uint64_t end_ns)
+{
+    ADD(&trace->activities, (tkt_activity){.begin_ns = begin_ns,
+                                           .end_ns = end_ns,
+                                           .name = trace->shapes.items[shape].label,
+                                           .device = device,
+                                           .filter = trace->shapes.items[shape].filter,
+                                           .track = TKT_NO_TRACK,
+                                           .span = TKT_NO_SPAN,
+                                           .scope = TKT_NO_SPAN,
+                                           .call = TKT_NO_CALL,
+                                           .shape = shape,
+                                           .stream = stream,
+                                           .context = device + 1,
+                                           .correlation = correlation});
+}
+
+tkt_shape random_shape(takt_trace *trace, chance *from)
+{
+    char label[32];
+    snprintf(label, sizeof label, "kernel k%u", (unsigned)draw(from, 40));
+    tkt_shape shape = {.label = text(trace, label), .filter = 1u << draw(from, 5)};
+    if (draw(from, 2)) {
+        shape.name = text(trace, "void k<float, \"\xFF\">(float *)");
+        for (int i = 0; i < 3; i++) {
+            shape.grid[i] = 1 + (uint32_t)draw(from, UINT32_MAX);
+            shape.block[i] = 1 + (uint32_t)draw(from, 1024);
+            shape.cluster[i] = (uint32_t)draw(from, 3);
+        }
+        shape.static_shared_bytes = (uint32_t)draw(from, 50000);
+        shape.dynamic_shared_bytes = (uint32_t)draw(from, 3);
+        shape.local_bytes = (uint32_t)draw(from, 300);
+        shape.registers = (uint16_t)draw(from, 256);
+        shape.occupancy = (uint16_t)draw(from, 10001);
+        shape.limiter = (uint8_t)draw(from, 5);
+    } else {
+        shape.bytes = draw(from, UINT64_C(1) << 40);
+        shape.copy_kind = (uint8_t)draw(from, 11);
+        shape.source = (uint8_t)draw(from, 8);
+        shape.target = (uint8_t)draw(from, 8);
+    }
+    if (draw(from, 4) == 0) {
+        shape.graph = (uint32_t)draw(from, 9);
+        shape.graph_node = draw(from, UINT64_C(1) << 48);
+        shape.graph_node_count = (uint32_t)draw(from, 3);
+    }
+    return shape;
+}
+
+/* What a call of `correlation`, or one that nobody knows, made the devices do. */
+static void random_works(takt_trace *trace, chance *from, uint32_t correlation, uint64_t time_ns)
+{
+    for (uint64_t i = draw(from, 4); i > 0; i--) {
+        uint32_t device = trace->devices.items[draw(from, trace->devices.count)].label;
+        uint64_t begin_ns = time_ns + draw_pause(from) - draw(from, 2) * draw(from, 50);
+        make_work(trace, device, (uint32_t)draw(from, trace->shapes.count), correlation,
+                  (uint32_t)draw(from, 5), begin_ns, begin_ns + draw_pause(from));
+    }
+}
+
+static void random_memory(takt_trace *trace, chance *from, uint64_t time_ns)
+{
+    tkt_memory_event event = {.time_ns = time_ns,
+                              .address = draw(from, UINT64_MAX >> 12),
+                              .bytes = (int64_t)draw(from, 1000) - 500,
+                              .track = TKT_NO_TRACK,
+                              .span = TKT_NO_SPAN,
+                              .device = trace->devices.items[0].label,
+                              .kind = (uint32_t)draw(from, 8) | (draw(from, 5) ? 0 : 0x100u)};
+    if (draw(from, 2) && trace->tracks.items[0].spans.count) {
+        event.track = 0;
+        event.span = (uint32_t)draw(from, trace->tracks.items[0].spans.count);
+    }
+    ADD(&trace->memory_events, event);
+}
+
+/* The calls are there. */
+static void random_devices(takt_trace *trace, chance *from)
+{
+    for (uint32_t i = 0; i < 1 + draw(from, 2); i++)
+        make_device(trace, i);
+    for (uint64_t i = 0; i < 30; i++)
+        ADD(&trace->shapes, random_shape(trace, from));
+    ADD(&trace->device_memory,
+        (tkt_device_memory){.device = trace->devices.items[0].label,
+                            .totals = {11, 12, 13, 14, 15, 16, 17, 18, 19, 20, UINT64_MAX - 1, 0},
+                            .free_bytes = 21,
+                            .capacity_bytes = 22,
+                            .pool_bytes = 23,
+                            .pool_used_bytes = draw(from, 24)});
+    for (uint32_t i = 0; i < trace->calls.count; i++) {
+        const tkt_call_info *call = &trace->calls.items[i];
+        uint64_t begin_ns = trace->tracks.items[call->track].spans.items[call->span].begin_ns;
+        random_works(trace, from, call->correlation, begin_ns);
+        random_works(trace, from, 1000000 + i, begin_ns);
+        if (draw(from, 3) == 0)
+            random_memory(trace, from, begin_ns);
+        if (draw(from, 5) == 0)
+            ADD(&trace->waits,
+                (tkt_wait){begin_ns, begin_ns + draw_pause(from), call->correlation,
+                           (uint32_t)draw(from, 3), UINT32_MAX - (uint32_t)draw(from, 2),
+                           (uint32_t)draw(from, 5)});
+        if (draw(from, 5) == 0)
+            ADD(&trace->overheads,
+                (tkt_overhead){begin_ns, begin_ns + draw_pause(from), (uint32_t)draw(from, 9) << 16,
+                               (uint32_t)draw(from, 2) * 77});
+    }
+    assert_int_equal(tkt_trace_link(trace), TAKT_OK);
+}
+
+/* Structs whose strings are other numbers in the other trace. */
+static void same_fields(const takt_trace *a, const takt_trace *b, const tkt_pf_field *fields,
+                        const void *x, const void *y)
+{
+    for (; fields->size; fields++) {
+        uint64_t p = 0, q = 0;
+        memcpy(&p, (const char *)x + fields->offset, fields->size);
+        memcpy(&q, (const char *)y + fields->offset, fields->size);
+        if (fields->is_string)
+            assert_string_equal(tkt_trace_text(a, (uint32_t)p), tkt_trace_text(b, (uint32_t)q));
+        else
+            assert_int_equal(p, q);
+    }
+}
+
+static void same_shape(const takt_trace *a, const takt_trace *b, size_t index)
+{
+    tkt_shape x = a->shapes.items[index], y = b->shapes.items[index];
+    assert_string_equal(tkt_trace_text(a, x.name), tkt_trace_text(b, y.name));
+    assert_string_equal(tkt_trace_text(a, x.label), tkt_trace_text(b, y.label));
+    x.name = x.label = y.name = y.label = 0;
+    assert_memory_equal(&x, &y, offsetof(tkt_shape, reserved)); /* whatever the tables say */
+}
+
+static void same_device(const takt_trace *a, const takt_trace *b, size_t index)
+{
+    tkt_device x = a->devices.items[index], y = b->devices.items[index];
+    assert_string_equal(tkt_trace_text(a, x.name), tkt_trace_text(b, y.name));
+    assert_string_equal(tkt_trace_text(a, x.label), tkt_trace_text(b, y.label));
+    x.name = x.label = y.name = y.label = 0;
+    assert_memory_equal(&x, &y, sizeof x);
+}
+
+void same_node_activities(const takt_trace *a, const takt_trace *b)
+{
+    assert_int_equal(a->node_activities.count, b->node_activities.count);
+    size_t found = 0;
+    for (size_t i = 0; i < a->node_activities.count; i++) {
+        const tkt_node_activity *x = &a->node_activities.items[i];
+        for (size_t k = 0; k < b->node_activities.count; k++) {
+            const tkt_node_activity *y = &b->node_activities.items[k];
+            if (x->node != y->node || x->filter != y->filter ||
+                strcmp(tkt_trace_text(a, x->name), tkt_trace_text(b, y->name)) != 0 ||
+                strcmp(tkt_trace_text(a, x->device), tkt_trace_text(b, y->device)) != 0)
+                continue;
+            found++;
+            assert_int_equal(x->stats.count, y->stats.count);
+            assert_int_equal(x->stats.total_ns, y->stats.total_ns);
+            assert_int_equal(x->stats.min_ns, y->stats.min_ns);
+            assert_int_equal(x->stats.max_ns, y->stats.max_ns);
+            /* the order of summands may be another, in what is derived */
+            double off = x->stats.sum_squares - y->stats.sum_squares;
+            assert_true(off * off <= 1e-18 * x->stats.sum_squares * x->stats.sum_squares);
+            assert_memory_equal(x->histogram, y->histogram, sizeof *x->histogram);
+        }
+    }
+    assert_int_equal(found, a->node_activities.count);
+}
+
+static void same_devices(const takt_trace *a, const takt_trace *b)
+{
+    assert_int_equal(a->calls.count, b->calls.count);
+    for (size_t i = 0; i < a->calls.count; i++)
+        assert_memory_equal(&a->calls.items[i], &b->calls.items[i], sizeof *a->calls.items);
+    assert_int_equal(a->shapes.count, b->shapes.count);
+    for (size_t i = 0; i < a->shapes.count; i++)
+        same_shape(a, b, i);
+    assert_int_equal(a->devices.count, b->devices.count);
+    for (size_t i = 0; i < a->devices.count; i++)
+        same_device(a, b, i);
+    assert_int_equal(a->waits.count, b->waits.count);
+    if (a->waits.count)
+        assert_memory_equal(a->waits.items, b->waits.items,
+                            a->waits.count * sizeof *a->waits.items);
+    assert_int_equal(a->overheads.count, b->overheads.count);
+    if (a->overheads.count)
+        assert_memory_equal(a->overheads.items, b->overheads.items,
+                            a->overheads.count * sizeof *a->overheads.items);
+    assert_int_equal(a->device_memory.count, b->device_memory.count);
+    for (size_t i = 0; i < a->device_memory.count; i++)
+        same_fields(a, b, tkt_pf_device_memory_fields, &a->device_memory.items[i],
+                    &b->device_memory.items[i]);
+}
+
+/* ---- The host ---- */
+
+static uint32_t random_site(takt_trace *trace, chance *from, takt_site_kind kind)
 {
     char name[64];
     snprintf(name, sizeof name, "site %u", (unsigned)draw(from, RANDOM_SITES));
@@ -145,11 +342,11 @@ MAYBE_UNUSED static uint32_t random_site(takt_trace *trace, chance *from, takt_s
     return tkt_trace_site_index(trace, &site);
 }
 
-MAYBE_UNUSED static void random_arg(takt_trace *trace, chance *from, uint32_t track, uint32_t span)
+static void random_arg(takt_trace *trace, chance *from, uint32_t track, uint32_t span)
 {
     static const char *const keys[] = {"cells", "flops", "begun before", "takt.facts", ""};
     tkt_arg_type type = (tkt_arg_type)draw(from, 5);
-    uint64_t     bits = draw(from, 2) ? draw(from, 100) : (uint64_t)-1 - draw(from, 100);
+    uint64_t bits = draw(from, 2) ? draw(from, 100) : (uint64_t)-1 - draw(from, 100);
     if (type == TKT_ARG_STRING)
         bits = text(trace, draw(from, 2) ? "dense" : "");
     if (type == TKT_ARG_DOUBLE)
@@ -158,8 +355,8 @@ MAYBE_UNUSED static void random_arg(takt_trace *trace, chance *from, uint32_t tr
 }
 
 /* What happens on a thread besides spans. */
-MAYBE_UNUSED static void random_event(takt_trace *trace, chance *from, uint32_t track,
-                                      uint32_t span, uint64_t time_ns)
+static void random_event(takt_trace *trace, chance *from, uint32_t track, uint32_t span,
+                         uint64_t time_ns)
 {
     switch (draw(from, 4)) {
     case 0:
@@ -184,12 +381,11 @@ MAYBE_UNUSED static void random_event(takt_trace *trace, chance *from, uint32_t 
 }
 
 /* A thread's life: scopes begin and end, with everything else in between. */
-MAYBE_UNUSED static void random_thread(takt_trace *trace, chance *from, uint32_t track,
-                                       size_t span_count)
+static void random_thread(takt_trace *trace, chance *from, uint32_t track, size_t span_count)
 {
     static const takt_site_kind kinds[] = {TAKT_SITE_SCOPE, TAKT_SITE_PHASE, TAKT_SITE_ACTIVITY};
     uint32_t open[40];
-    size_t   depth = 0;
+    size_t depth = 0;
     uint64_t time_ns = BEGIN_NS;
     tkt_spans *spans = &trace->tracks.items[track].spans;
     while (spans->count < span_count || depth) {
@@ -222,8 +418,7 @@ MAYBE_UNUSED static void random_thread(takt_trace *trace, chance *from, uint32_t
     }
 }
 
-MAYBE_UNUSED static void random_async(takt_trace *trace, chance *from, uint32_t track,
-                                      size_t span_count)
+static void random_async(takt_trace *trace, chance *from, uint32_t track, size_t span_count)
 {
     uint64_t time_ns = BEGIN_NS;
     for (size_t i = 0; i < span_count; i++) {
@@ -233,8 +428,8 @@ MAYBE_UNUSED static void random_async(takt_trace *trace, chance *from, uint32_t 
     }
 }
 
-MAYBE_UNUSED static void make_frame(takt_trace *trace, const char *module, uint64_t offset,
-                                    const char *function, const char *file, uint32_t line)
+void make_frame(takt_trace *trace, const char *module, uint64_t offset, const char *function,
+                const char *file, uint32_t line)
 {
     ADD(&trace->frames, (tkt_frame){.offset = offset,
                                     .module = text(trace, module),
@@ -244,7 +439,7 @@ MAYBE_UNUSED static void make_frame(takt_trace *trace, const char *module, uint6
 }
 
 /* Frames are numbered as they were made; the innermost one first. */
-MAYBE_UNUSED static uint32_t make_stack(takt_trace *trace, uint32_t count, const uint32_t *frames)
+uint32_t make_stack(takt_trace *trace, uint32_t count, const uint32_t *frames)
 {
     ADD(&trace->stacks, (tkt_stack){(uint32_t)trace->stack_frames.count, count});
     for (uint32_t i = 0; i < count; i++)
@@ -252,12 +447,15 @@ MAYBE_UNUSED static uint32_t make_stack(takt_trace *trace, uint32_t count, const
     return (uint32_t)trace->stacks.count - 1;
 }
 
-MAYBE_UNUSED static void random_stacks(takt_trace *trace, chance *from)
+static void random_stacks(takt_trace *trace, chance *from)
 {
     uint32_t frames[40];
     for (uint64_t i = 0; i < 50; i++)
-        make_frame(trace, draw(from, 2) ? "/opt/sph" : i % 3 ? "/lib/libc.so.6" : "", i << i,
-                   draw(from, 3) ? "step" : "", draw(from, 2) ? "fluid.c" : "",
+        make_frame(trace,
+                   draw(from, 2) ? "/opt/sph"
+                   : i % 3       ? "/lib/libc.so.6"
+                                 : "",
+                   i << i, draw(from, 3) ? "step" : "", draw(from, 2) ? "fluid.c" : "",
                    (uint32_t)draw(from, 1000));
     for (uint64_t i = 0; i < 20; i++) {
         uint32_t depth = (uint32_t)draw(from, 40);
@@ -272,7 +470,7 @@ MAYBE_UNUSED static void random_stacks(takt_trace *trace, chance *from)
 }
 
 /* `threads` threads with `span_count` spans each, and two async tracks. Not finished. */
-MAYBE_UNUSED static takt_trace *random_trace(uint64_t seed, uint32_t threads, size_t span_count)
+takt_trace *random_trace(uint64_t seed, uint32_t threads, size_t span_count)
 {
     chance from = {seed * UINT64_C(0x9E3779B97F4A7C15) + 1};
     takt_trace *trace = make_trace();
@@ -292,9 +490,7 @@ MAYBE_UNUSED static takt_trace *random_trace(uint64_t seed, uint32_t threads, si
     return trace;
 }
 
-/* ---- One of everything ----------------------------------------------------------------------- */
-
-MAYBE_UNUSED static void make_all_steps(takt_trace *trace)
+static void make_all_steps(takt_trace *trace)
 {
     for (uint64_t i = 1; i < 2000; i++) {
         tkt_stats_add(&trace->all_steps.stats, i * i * 1000);
@@ -303,7 +499,7 @@ MAYBE_UNUSED static void make_all_steps(takt_trace *trace)
     trace->all_steps.simulated_seconds = 0.001;
 }
 
-MAYBE_UNUSED static void make_facts(takt_trace *trace)
+void make_facts(takt_trace *trace)
 {
     takt_facts *facts = &trace->facts;
     facts->realtime_offset_ns = INT64_C(-1767225600123456789);
@@ -327,7 +523,7 @@ MAYBE_UNUSED static void make_facts(takt_trace *trace)
     make_all_steps(trace);
 }
 
-MAYBE_UNUSED static void make_spans(takt_trace *trace, uint32_t thread)
+static void make_spans(takt_trace *trace, uint32_t thread)
 {
     uint32_t step = make_site(trace, "step", TAKT_SITE_SCOPE);
     uint32_t phase = make_site(trace, "forces", TAKT_SITE_PHASE);
@@ -358,7 +554,7 @@ MAYBE_UNUSED static void make_spans(takt_trace *trace, uint32_t thread)
     ADD(&trace->tracks.items[thread].works, (tkt_work){inner, 2.5e12, 1e9});
 }
 
-MAYBE_UNUSED static void make_events(takt_trace *trace, uint32_t thread, uint32_t other)
+static void make_events(takt_trace *trace, uint32_t thread, uint32_t other)
 {
     uint32_t contact = make_site(trace, "contact", TAKT_SITE_MARK);
     ADD(&trace->marks, (tkt_mark){BEGIN_NS + 50, thread, contact});
@@ -375,14 +571,13 @@ MAYBE_UNUSED static void make_events(takt_trace *trace, uint32_t thread, uint32_
 }
 
 /* Not finished. */
-MAYBE_UNUSED static takt_trace *whole_trace(void)
+takt_trace *whole_trace(void)
 {
     takt_trace *trace = make_trace();
     make_facts(trace);
     uint32_t thread = make_thread(trace, "main", 4711);
     uint32_t other = make_thread(trace, "", 4712);
-    uint32_t tasks =
-        tkt_trace_add_track(trace, TAKT_TRACK_ASYNC, text(trace, "tasks"), 0);
+    uint32_t tasks = tkt_trace_add_track(trace, TAKT_TRACK_ASYNC, text(trace, "tasks"), 0);
     make_spans(trace, thread);
     make_events(trace, thread, other);
     uint32_t task = make_site(trace, "task", TAKT_SITE_SCOPE);
@@ -395,9 +590,7 @@ MAYBE_UNUSED static takt_trace *whole_trace(void)
     return trace;
 }
 
-/* ---- Files ----------------------------------------------------------------------------------- */
-
-MAYBE_UNUSED static memory_sink write_trace(const takt_trace *trace)
+memory_sink write_trace(const takt_trace *trace)
 {
     memory_sink file = {0};
     tkt_writer writer;
@@ -407,17 +600,17 @@ MAYBE_UNUSED static memory_sink write_trace(const takt_trace *trace)
     return file;
 }
 
-MAYBE_UNUSED static takt_trace *read_bytes(const void *bytes, size_t size)
+takt_trace *read_bytes(const void *bytes, size_t size)
 {
     takt_trace *trace = NULL;
-    takt_error  error = {0};
+    takt_error error = {0};
     takt_status status = tkt_trace_read(bytes, size, "test", &trace, &error);
     if (status != TAKT_OK)
         fail_msg("%s", error.message);
     return trace;
 }
 
-MAYBE_UNUSED static takt_trace *write_and_read(const takt_trace *trace)
+takt_trace *write_and_read(const takt_trace *trace)
 {
     memory_sink file = write_trace(trace);
     takt_trace *back = read_bytes(file.data, file.size);
@@ -425,14 +618,7 @@ MAYBE_UNUSED static takt_trace *write_and_read(const takt_trace *trace)
     return back;
 }
 
-/* ---- Comparing ------------------------------------------------------------------------------- */
-
-#define SAME(a, b)      assert_int_equal((uint64_t)(a), (uint64_t)(b))
-#define SAME_BITS(a, b) assert_int_equal(bits_of(a), bits_of(b))
-#define SAME_TEXT(x, y) assert_string_equal(tkt_trace_text(a, (x)), tkt_trace_text(b, (y)))
-
-MAYBE_UNUSED static void same_site(const takt_trace *a, const takt_trace *b, uint32_t of_a,
-                                   uint32_t of_b)
+void same_site(const takt_trace *a, const takt_trace *b, uint32_t of_a, uint32_t of_b)
 {
     const tkt_trace_site *x = &a->sites.items[of_a];
     const tkt_trace_site *y = &b->sites.items[of_b];
@@ -447,7 +633,7 @@ MAYBE_UNUSED static void same_site(const takt_trace *a, const takt_trace *b, uin
     SAME(x->level, y->level);
 }
 
-MAYBE_UNUSED static void same_stats(const tkt_stats *x, const tkt_stats *y)
+static void same_stats(const tkt_stats *x, const tkt_stats *y)
 {
     SAME(x->count, y->count);
     SAME(x->total_ns, y->total_ns);
@@ -457,7 +643,7 @@ MAYBE_UNUSED static void same_stats(const tkt_stats *x, const tkt_stats *y)
     SAME_BITS(x->sum_squares, y->sum_squares);
 }
 
-MAYBE_UNUSED static void same_facts(const takt_trace *a, const takt_trace *b)
+static void same_facts(const takt_trace *a, const takt_trace *b)
 {
     const takt_facts *x = &a->facts;
     const takt_facts *y = &b->facts;
@@ -498,8 +684,7 @@ MAYBE_UNUSED static void same_facts(const takt_trace *a, const takt_trace *b)
     SAME_BITS(a->all_steps.simulated_seconds, b->all_steps.simulated_seconds);
 }
 
-MAYBE_UNUSED static void same_arg(const takt_trace *a, const takt_trace *b, const tkt_arg *x,
-                                  const tkt_arg *y)
+static void same_arg(const takt_trace *a, const takt_trace *b, const tkt_arg *x, const tkt_arg *y)
 {
     SAME(x->span, y->span);
     SAME(x->type, y->type);
@@ -516,7 +701,7 @@ MAYBE_UNUSED static void same_arg(const takt_trace *a, const takt_trace *b, cons
     }
 }
 
-MAYBE_UNUSED static void same_stack(const takt_trace *a, const takt_trace *b, size_t p, size_t q)
+static void same_stack(const takt_trace *a, const takt_trace *b, size_t p, size_t q)
 {
     takt_frame_info x, y;
     size_t count = takt_trace_frame_count(a, p);
@@ -533,7 +718,7 @@ MAYBE_UNUSED static void same_stack(const takt_trace *a, const takt_trace *b, si
     }
 }
 
-MAYBE_UNUSED static void same_track(const takt_trace *a, const takt_trace *b, size_t number)
+static void same_track(const takt_trace *a, const takt_trace *b, size_t number)
 {
     const tkt_track *x = &a->tracks.items[number];
     const tkt_track *y = &b->tracks.items[number];
@@ -566,7 +751,7 @@ MAYBE_UNUSED static void same_track(const takt_trace *a, const takt_trace *b, si
     }
 }
 
-MAYBE_UNUSED static void same_events(const takt_trace *a, const takt_trace *b)
+static void same_events(const takt_trace *a, const takt_trace *b)
 {
     SAME(a->marks.count, b->marks.count);
     for (size_t i = 0; i < a->marks.count; i++) {
@@ -601,7 +786,7 @@ MAYBE_UNUSED static void same_events(const takt_trace *a, const takt_trace *b)
     }
 }
 
-MAYBE_UNUSED static void same_activities(const takt_trace *a, const takt_trace *b)
+static void same_activities(const takt_trace *a, const takt_trace *b)
 {
     SAME(a->activities.count, b->activities.count);
     for (size_t i = 0; i < a->activities.count; i++) {
@@ -624,7 +809,7 @@ MAYBE_UNUSED static void same_activities(const takt_trace *a, const takt_trace *
     }
 }
 
-MAYBE_UNUSED static void same_fold(const takt_trace *a, const takt_trace *b)
+void same_fold(const takt_trace *a, const takt_trace *b)
 {
     const tkt_fold *x = tkt_trace_fold(a);
     const tkt_fold *y = tkt_trace_fold(b);
@@ -648,7 +833,7 @@ MAYBE_UNUSED static void same_fold(const takt_trace *a, const takt_trace *b)
 }
 
 /* Everything that a report can see. */
-MAYBE_UNUSED static void same_trace(const takt_trace *a, const takt_trace *b)
+void same_trace(const takt_trace *a, const takt_trace *b)
 {
     same_facts(a, b);
     SAME(a->tracks.count, b->tracks.count);
@@ -663,5 +848,3 @@ MAYBE_UNUSED static void same_trace(const takt_trace *a, const takt_trace *b)
     same_devices(a, b);
     same_node_activities(a, b);
 }
-
-#endif

@@ -1,35 +1,13 @@
-/* Traces made by hand, for the tests of summaries and reports. */
-#ifndef TEST_REPORT_BUILD_H
-#define TEST_REPORT_BUILD_H
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "base/writer.h"
-#include "support/memory_sink.h"
-#include "support/merge_folds.h"
-#include "trace/model.h"
-
-#include <takt/report.h>
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define UNUSED __attribute__((unused))
+#include "support/report_build.h"
 
 /* cmocka's own compares floats. */
-UNUSED static void assert_near(double a, double b, double epsilon)
+void assert_near(double a, double b, double epsilon)
 {
     assert_true(fabs(a - b) <= epsilon);
 }
 
 /* A trace with spans from 1,000,000 to `end_ns`, of a fixed clock and cost. */
-UNUSED static takt_trace *build_begin(uint64_t end_ns)
+takt_trace *build_begin(uint64_t end_ns)
 {
     takt_trace *trace;
     assert_int_equal(tkt_trace_create(&trace), TAKT_OK);
@@ -45,15 +23,14 @@ UNUSED static takt_trace *build_begin(uint64_t end_ns)
     return trace;
 }
 
-UNUSED static uint32_t build_string(takt_trace *trace, const char *text)
+uint32_t build_string(takt_trace *trace, const char *text)
 {
     uint32_t string = tkt_strtab_intern_text(&trace->strings, text);
     assert_int_not_equal(string, TKT_STRTAB_FULL);
     return string;
 }
 
-UNUSED static uint32_t build_site_of(takt_trace *trace, const char *name, takt_site_kind kind,
-                                     const char *device)
+uint32_t build_site_of(takt_trace *trace, const char *name, takt_site_kind kind, const char *device)
 {
     tkt_trace_site site = {.name = build_string(trace, name),
                            .file = build_string(trace, "fluid.c"),
@@ -69,12 +46,12 @@ UNUSED static uint32_t build_site_of(takt_trace *trace, const char *name, takt_s
     return number;
 }
 
-UNUSED static uint32_t build_site(takt_trace *trace, const char *name)
+uint32_t build_site(takt_trace *trace, const char *name)
 {
     return build_site_of(trace, name, TAKT_SITE_SCOPE, NULL);
 }
 
-UNUSED static uint32_t build_track(takt_trace *trace, const char *name)
+uint32_t build_track(takt_trace *trace, const char *name)
 {
     uint32_t track = tkt_trace_add_track(trace, TAKT_TRACK_THREAD, build_string(trace, name),
                                          100 + (uint32_t)trace->tracks.count);
@@ -82,8 +59,8 @@ UNUSED static uint32_t build_track(takt_trace *trace, const char *name)
     return track;
 }
 
-UNUSED static uint32_t build_span(takt_trace *trace, uint32_t track, uint32_t site, uint32_t parent,
-                                  uint64_t begin_ns, uint64_t end_ns)
+uint32_t build_span(takt_trace *trace, uint32_t track, uint32_t site, uint32_t parent,
+                    uint64_t begin_ns, uint64_t end_ns)
 {
     tkt_spans *spans = &trace->tracks.items[track].spans;
     tkt_span *span = TKT_ARRAY_ADD(spans);
@@ -93,9 +70,8 @@ UNUSED static uint32_t build_span(takt_trace *trace, uint32_t track, uint32_t si
 }
 
 /* A work of a device, launched by `scope`. */
-UNUSED static void build_activity(takt_trace *trace, const char *device, const char *name,
-                                  uint32_t filter, uint64_t begin_ns, uint64_t end_ns,
-                                  uint32_t track, uint32_t scope)
+void build_activity(takt_trace *trace, const char *device, const char *name, uint32_t filter,
+                    uint64_t begin_ns, uint64_t end_ns, uint32_t track, uint32_t scope)
 {
     tkt_activity *activity = TKT_ARRAY_ADD(&trace->activities);
     assert_non_null(activity);
@@ -113,8 +89,8 @@ UNUSED static void build_activity(takt_trace *trace, const char *device, const c
 
 /* A call into CUDA by the scope `parent`; its number in `calls`. They come in the order of the
  * tracks, then spans. */
-UNUSED static uint32_t build_call(takt_trace *trace, uint32_t track, const char *name,
-                                  uint32_t parent, uint64_t begin_ns, uint64_t end_ns)
+uint32_t build_call(takt_trace *trace, uint32_t track, const char *name, uint32_t parent,
+                    uint64_t begin_ns, uint64_t end_ns)
 {
     tkt_call_info *call = TKT_ARRAY_ADD(&trace->calls);
     assert_non_null(call);
@@ -125,9 +101,8 @@ UNUSED static uint32_t build_call(takt_trace *trace, uint32_t track, const char 
 }
 
 /* Work that a call launched, in the name of the scope that made the call; it may be changed. */
-UNUSED static tkt_activity *build_launched(takt_trace *trace, uint32_t call, const char *device,
-                                           const char *name, uint32_t filter, uint64_t begin_ns,
-                                           uint64_t end_ns)
+tkt_activity *build_launched(takt_trace *trace, uint32_t call, const char *device, const char *name,
+                             uint32_t filter, uint64_t begin_ns, uint64_t end_ns)
 {
     const tkt_call_info *by = &trace->calls.items[call];
     uint32_t scope = trace->tracks.items[by->track].spans.items[by->span].parent;
@@ -139,7 +114,7 @@ UNUSED static tkt_activity *build_launched(takt_trace *trace, uint32_t call, con
     return activity;
 }
 
-UNUSED static uint32_t build_shape(takt_trace *trace, const tkt_shape *shape)
+uint32_t build_shape(takt_trace *trace, const tkt_shape *shape)
 {
     tkt_shape *place = TKT_ARRAY_ADD(&trace->shapes);
     assert_non_null(place);
@@ -147,8 +122,8 @@ UNUSED static uint32_t build_shape(takt_trace *trace, const tkt_shape *shape)
     return (uint32_t)(trace->shapes.count - 1);
 }
 
-UNUSED static void build_memory_event(takt_trace *trace, const char *device, uint64_t time_ns,
-                                      int64_t bytes, uint32_t track, uint32_t span)
+void build_memory_event(takt_trace *trace, const char *device, uint64_t time_ns, int64_t bytes,
+                        uint32_t track, uint32_t span)
 {
     tkt_memory_event *event = TKT_ARRAY_ADD(&trace->memory_events);
     assert_non_null(event);
@@ -160,8 +135,7 @@ UNUSED static void build_memory_event(takt_trace *trace, const char *device, uin
                                 .kind = device ? TAKT_MEMORY_DEVICE : 0};
 }
 
-UNUSED static void build_int_arg(takt_trace *trace, uint32_t track, uint32_t span, const char *key,
-                                 int64_t value)
+void build_int_arg(takt_trace *trace, uint32_t track, uint32_t span, const char *key, int64_t value)
 {
     tkt_arg *arg = TKT_ARRAY_ADD(&trace->tracks.items[track].args);
     assert_non_null(arg);
@@ -169,15 +143,14 @@ UNUSED static void build_int_arg(takt_trace *trace, uint32_t track, uint32_t spa
         .span = span, .key = build_string(trace, key), .value.i = value, .type = TKT_ARG_INT};
 }
 
-UNUSED static void build_step(takt_trace *trace, uint64_t number, uint64_t begin_ns,
-                              uint64_t end_ns)
+void build_step(takt_trace *trace, uint64_t number, uint64_t begin_ns, uint64_t end_ns)
 {
     tkt_step *step = TKT_ARRAY_ADD(&trace->steps);
     assert_non_null(step);
     *step = (tkt_step){number, begin_ns, end_ns};
 }
 
-UNUSED static void build_all_step(takt_trace *trace, uint64_t duration_ns)
+void build_all_step(takt_trace *trace, uint64_t duration_ns)
 {
     tkt_all_steps *all = &trace->all_steps;
     if (all->stats.count == 0)
@@ -186,23 +159,22 @@ UNUSED static void build_all_step(takt_trace *trace, uint64_t duration_ns)
     tkt_histogram_add(&all->histogram, duration_ns);
 }
 
-UNUSED static void build_end(takt_trace *trace)
+void build_end(takt_trace *trace)
 {
     tkt_fold_find_self(&trace->fold);
     assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
 }
 
 /* A well-mixed number that depends on nothing but the state: the tests are the same every time. */
-UNUSED static uint32_t build_random(uint64_t *state)
+uint32_t build_random(uint64_t *state)
 {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (uint32_t)(*state >> 33);
 }
 
 /* Fills [begin, end) of a track with nested spans of random sites among `sites`. */
-UNUSED static void build_nest(takt_trace *trace, uint32_t track, const uint32_t *sites,
-                              uint32_t site_count, uint32_t parent, uint64_t begin_ns,
-                              uint64_t end_ns, uint64_t *random)
+void build_nest(takt_trace *trace, uint32_t track, const uint32_t *sites, uint32_t site_count,
+                uint32_t parent, uint64_t begin_ns, uint64_t end_ns, uint64_t *random)
 {
     while (end_ns - begin_ns > 20) {
         uint64_t gap = build_random(random) % 5;
@@ -218,7 +190,7 @@ UNUSED static void build_nest(takt_trace *trace, uint32_t track, const uint32_t 
 }
 
 /* Two threads, six names of which two are activities, thousands of spans, recursion. */
-UNUSED static takt_trace *build_mixed(uint64_t seed)
+takt_trace *build_mixed(uint64_t seed)
 {
     takt_trace *trace = build_begin(3000000);
     uint32_t sites[6] = {
@@ -238,7 +210,7 @@ UNUSED static takt_trace *build_mixed(uint64_t seed)
 }
 
 /* What devices did, by node: histograms are left out. */
-UNUSED static void build_folded_devices(takt_trace *trace, const takt_trace *from)
+static void build_folded_devices(takt_trace *trace, const takt_trace *from)
 {
     for (size_t i = 0; i < from->node_activities.count; i++) {
         tkt_node_activity *activity = TKT_ARRAY_ADD(&trace->node_activities);
@@ -257,7 +229,7 @@ UNUSED static void build_folded_devices(takt_trace *trace, const takt_trace *fro
 }
 
 /* The same trace as summary mode would have left it: folded, without spans. */
-UNUSED static takt_trace *build_folded(const takt_trace *from)
+takt_trace *build_folded(const takt_trace *from)
 {
     takt_trace *trace = build_begin(from->facts.end_ns);
     uint32_t *sites = malloc(from->sites.count * sizeof *sites);
@@ -288,8 +260,7 @@ UNUSED static takt_trace *build_folded(const takt_trace *from)
 }
 
 /* Options as given, with their size if it is not, in *room. They may be NULL. */
-UNUSED static const takt_report_options *sized(const takt_report_options *options,
-                                               takt_report_options *room)
+const takt_report_options *sized(const takt_report_options *options, takt_report_options *room)
 {
     if (!options || options->struct_size != 0)
         return options;
@@ -299,8 +270,7 @@ UNUSED static const takt_report_options *sized(const takt_report_options *option
 }
 
 /* A report as text that the caller frees with tkt_free(). */
-UNUSED static char *report_of(const takt_trace *trace, const char *name,
-                              const takt_report_options *options)
+char *report_of(const takt_trace *trace, const char *name, const takt_report_options *options)
 {
     memory_sink memory = {0};
     takt_report_options room;
@@ -309,5 +279,3 @@ UNUSED static char *report_of(const takt_trace *trace, const char *name,
     assert_int_equal(sink.write(sink.user, "", 1), TAKT_OK);
     return memory.data;
 }
-
-#endif
