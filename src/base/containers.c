@@ -154,6 +154,38 @@ bool tkt_array_reserve(void *items, size_t *capacity, size_t count, size_t item_
     return true;
 }
 
+/* ---- Heaps ---- */
+
+bool tkt_heap_add(tkt_heap *heap, uint64_t key, uint32_t value)
+{
+    size_t at = heap->count;
+    if (!TKT_ARRAY_RESERVE(heap, at + 1))
+        return false;
+    heap->count++;
+    tkt_heap_item *items = heap->items;
+    for (; at > 0 && items[(at - 1) / 2].key > key; at = (at - 1) / 2)
+        items[at] = items[(at - 1) / 2];
+    items[at] = (tkt_heap_item){key, value};
+    return true;
+}
+
+tkt_heap_item tkt_heap_take(tkt_heap *heap)
+{
+    tkt_heap_item *items = heap->items;
+    tkt_heap_item least = items[0];
+    tkt_heap_item last = items[--heap->count];
+    size_t count = heap->count;
+    size_t at = 0;
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        child += child + 1 < count && items[child + 1].key < items[child].key;
+        if (last.key <= items[child].key)
+            break;
+        items[at] = items[child];
+    }
+    items[at] = last;
+    return least;
+}
+
 /* ---- Hashes and maps ---- */
 
 /* The hash of bytes is MurmurHash3's 64-bit block step with its finaliser, one word at a time:

@@ -63,6 +63,25 @@ bool tkt_array_reserve(void *items, size_t *capacity, size_t count, size_t item_
 #define TKT_ARRAY_FREE(array)                                                                      \
     (tkt_free((array)->items), (array)->items = NULL, (array)->count = (array)->capacity = 0)
 
+/* ---- Heaps ---- */
+
+/* A binary heap, the least key first. */
+
+typedef struct tkt_heap_item {
+    uint64_t key;
+    uint32_t value;
+} tkt_heap_item;
+
+typedef struct tkt_heap {
+    TKT_ARRAY(tkt_heap_item); /* items[0] has the least key */
+} tkt_heap; /* starts as {0}; free it as an array */
+
+/* False without memory. */
+bool tkt_heap_add(tkt_heap *heap, uint64_t key, uint32_t value);
+
+/* Takes the item with the least key out. There must be one. */
+tkt_heap_item tkt_heap_take(tkt_heap *heap);
+
 /* ---- Hashes and maps ---- */
 
 /* Hashing, and a map from 64-bit keys to 64-bit values (open addressing, linear probing). */

@@ -9,14 +9,9 @@
 
 #include <stdint.h>
 
-typedef struct tkt_busy_lane {
-    uint64_t end_ns;
-    uint32_t lane;
-} tkt_busy_lane;
-
 typedef struct tkt_lanes {
-    TKT_ARRAY_OF(tkt_busy_lane) busy; /* heap by end */
-    TKT_ARRAY_OF(uint32_t) free;      /* heap by number */
+    tkt_heap busy; /* lanes, by when they end */
+    tkt_heap free; /* lanes, by number */
     uint32_t count;
 } tkt_lanes; /* starts as {0} */
 

@@ -281,47 +281,33 @@ void tkt_render_text(const tkt_document *document, const tkt_layout *layout, tkt
 
 /* ---- Colours of rows ---- */
 
-/* Percentiles of the rows' weights. Heapsort sorts them in place and is no worse on bad input. */
+/* Percentiles of the rows' weights. */
 
 #define RED_BOLD "\033[1;31m"
 #define YELLOW   "\033[33m"
 
-static double weight_of(const tkt_table *table, uint32_t row)
+static uint64_t weight_of(const tkt_table *table, uint32_t row)
 {
-    return (double)table->cells[row * table->column_count + table->weight].u;
+    return table->cells[row * table->column_count + table->weight].u;
 }
 
-/* Interpolates between the two values around a rank, as numpy does. `sorted` is ascending. */
-static double percentile(const double *sorted, size_t count, double share)
+/* The key that comes after the least one; that itself where it is the last. */
+static uint64_t second_key(const tkt_heap *heap)
+{
+    uint64_t key = heap->items[heap->count > 1].key;
+    return heap->count > 2 && heap->items[2].key < key ? heap->items[2].key : key;
+}
+
+/* Interpolates between the two values around a rank, as numpy does. Of `count` weights the heap has
+ * those from an earlier, smaller rank on. */
+static double percentile(tkt_heap *heap, size_t count, double share)
 {
     double rank = share * (double)(count - 1);
     size_t below = (size_t)rank;
-    size_t above = below + 1 < count ? below + 1 : below;
-    return sorted[below] + (rank - (double)below) * (sorted[above] - sorted[below]);
-}
-
-static void sift_down(double *heap, size_t root, size_t count)
-{
-    for (size_t child; (child = 2 * root + 1) < count; root = child) {
-        child += child + 1 < count && heap[child + 1] > heap[child];
-        if (heap[root] >= heap[child])
-            return;
-        double value = heap[root];
-        heap[root] = heap[child];
-        heap[child] = value;
-    }
-}
-
-static void sort_doubles(double *values, size_t count)
-{
-    for (size_t i = count / 2; i-- > 0;)
-        sift_down(values, i, count);
-    for (size_t end = count; end-- > 1;) {
-        double value = values[0];
-        values[0] = values[end];
-        values[end] = value;
-        sift_down(values, 0, end);
-    }
+    while (count - heap->count < below)
+        tkt_heap_take(heap);
+    double low = (double)heap->items[0].key, high = (double)second_key(heap);
+    return low + (rank - (double)below) * (high - low);
 }
 
 tkt_shades tkt_shades_of(const tkt_table *table, const tkt_layout *layout)
@@ -329,15 +315,16 @@ tkt_shades tkt_shades_of(const tkt_table *table, const tkt_layout *layout)
     tkt_shades none = {INFINITY, INFINITY};
     if (!layout->color || table->weight == TKT_NO_COLUMN || table->row_count == 0)
         return none;
-    double *weights = tkt_alloc(table->row_count * sizeof *weights);
-    if (!weights)
-        return none;
-    for (size_t i = 0; i < table->row_count; i++)
-        weights[i] = weight_of(table, (uint32_t)i);
-    sort_doubles(weights, table->row_count);
-    tkt_shades found = {percentile(weights, table->row_count, 0.9),
-                        percentile(weights, table->row_count, 0.75)};
-    tkt_free(weights);
+    tkt_heap weights = {0};
+    for (uint32_t i = 0; i < table->row_count; i++) {
+        if (!tkt_heap_add(&weights, weight_of(table, i), i)) {
+            TKT_ARRAY_FREE(&weights);
+            return none;
+        }
+    }
+    double yellow = percentile(&weights, table->row_count, 0.75);
+    tkt_shades found = {percentile(&weights, table->row_count, 0.9), yellow};
+    TKT_ARRAY_FREE(&weights);
     return found;
 }
 
@@ -345,7 +332,7 @@ const char *tkt_shade_of(const tkt_shades *shades, const tkt_table *table, size_
 {
     if (isinf(shades->red))
         return NULL;
-    double weight = weight_of(table, table->order[shown]);
+    double weight = (double)weight_of(table, table->order[shown]);
     if (weight > shades->red)
         return RED_BOLD;
     return weight > shades->yellow ? YELLOW : NULL;

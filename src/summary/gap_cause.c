@@ -66,55 +66,28 @@ bool tkt_wait_pass(const tkt_wait_lists *lists, uint32_t *wait, const tkt_activi
 
 /* ---- Ends of other work ---------------------------------------------------------------------- */
 
-static void note_latest(tkt_endings *endings, tkt_ending ending)
+static void note_latest(tkt_endings *endings, tkt_heap_item ending)
 {
-    if (endings->latest[0].stream != ending.stream)
+    if (endings->latest[0].value != ending.value)
         endings->latest[1] = endings->latest[0];
     endings->latest[0] = ending;
 }
 
-/* Puts an ending where the first one was. */
-static void sift_down(tkt_endings *endings, tkt_ending ending)
-{
-    tkt_ending *items = endings->items;
-    size_t at = 0;
-    for (size_t child; (child = 2 * at + 1) < endings->count; at = child) {
-        if (child + 1 < endings->count && items[child + 1].end_ns < items[child].end_ns)
-            child++;
-        if (ending.end_ns <= items[child].end_ns)
-            break;
-        items[at] = items[child];
-    }
-    items[at] = ending;
-}
-
 void tkt_endings_pass(tkt_endings *endings, uint64_t now_ns)
 {
-    while (endings->count > 0 && endings->items[0].end_ns <= now_ns) {
-        note_latest(endings, endings->items[0]);
-        tkt_ending last = endings->items[--endings->count];
-        if (endings->count > 0)
-            sift_down(endings, last);
-    }
+    while (endings->running.count > 0 && endings->running.items[0].key <= now_ns)
+        note_latest(endings, tkt_heap_take(&endings->running));
 }
 
 bool tkt_endings_add(tkt_endings *endings, uint64_t end_ns, uint32_t stream)
 {
-    size_t at = endings->count;
-    if (!TKT_ARRAY_RESERVE(endings, at + 1))
-        return false;
-    endings->count++;
-    tkt_ending *items = endings->items;
-    for (; at > 0 && items[(at - 1) / 2].end_ns > end_ns; at = (at - 1) / 2)
-        items[at] = items[(at - 1) / 2];
-    items[at] = (tkt_ending){end_ns, stream};
-    return true;
+    return tkt_heap_add(&endings->running, end_ns, stream);
 }
 
 bool tkt_endings_other(const tkt_endings *endings, uint32_t stream, uint64_t since_ns)
 {
-    const tkt_ending *other = &endings->latest[endings->latest[0].stream == stream];
-    return other->end_ns > since_ns;
+    const tkt_heap_item *other = &endings->latest[endings->latest[0].value == stream];
+    return other->key > since_ns;
 }
 
 /* ---- Causes ---------------------------------------------------------------------------------- */

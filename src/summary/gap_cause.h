@@ -21,15 +21,11 @@ uint32_t tkt_wait_first(const tkt_wait_lists *lists, uint32_t context, uint32_t 
  * of the calls. Whether there were any. */
 bool tkt_wait_pass(const tkt_wait_lists *lists, uint32_t *wait, const tkt_activity *activity);
 
-/* When a device's activities end, while they are visited in the order of their begins. */
-typedef struct tkt_ending {
-    uint64_t end_ns;
-    uint32_t stream; /* any number for each stream */
-} tkt_ending;
-
+/* When a device's activities end, while they are visited in the order of their begins: times in ns,
+ * and any number for each stream. */
 typedef struct tkt_endings {
-    TKT_ARRAY(tkt_ending);    /* a heap, the earliest first: those that may run still */
-    tkt_ending latest[2];     /* that ended; the second is of another stream than the first */
+    tkt_heap      running;   /* those that may run still, by their end */
+    tkt_heap_item latest[2]; /* that ended; the second is of another stream than the first */
 } tkt_endings; /* starts as {0} */
 
 /* Forgets those that have ended by `now_ns`, but for the latest. */

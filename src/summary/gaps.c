@@ -284,7 +284,7 @@ static void fini(sweep *s)
 {
     for (size_t i = 0; i < s->devices.count; i++) {
         tkt_map_fini(&s->devices.items[i].streams);
-        TKT_ARRAY_FREE(&s->devices.items[i].endings);
+        TKT_ARRAY_FREE(&s->devices.items[i].endings.running);
     }
     TKT_ARRAY_FREE(&s->devices);
     TKT_ARRAY_FREE(&s->rows);

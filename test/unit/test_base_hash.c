@@ -191,9 +191,36 @@ static void low_bits_of_hashes_spread_evenly(void **state)
     }
 }
 
+/* What comes out is what went in, in the order of the keys. */
+static void a_heap_gives_the_least_first(void **state)
+{
+    (void)state;
+    enum {
+        COUNT = 3000
+    };
+    tkt_heap heap = {0};
+    static bool is_out[COUNT];
+    uint64_t random = 1, keys[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++) {
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        keys[i] = random >> 54; /* many are equal */
+        assert_true(tkt_heap_add(&heap, keys[i], i));
+    }
+    uint64_t before = 0;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        tkt_heap_item item = tkt_heap_take(&heap);
+        assert_true(item.key >= before && item.key == keys[item.value] && !is_out[item.value]);
+        is_out[item.value] = true;
+        before = item.key;
+    }
+    assert_int_equal(heap.count, 0);
+    TKT_ARRAY_FREE(&heap);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_heap_gives_the_least_first),
         cmocka_unit_test(the_map_does_what_an_array_of_all_keys_does),
         cmocka_unit_test(removal_keeps_the_rest_of_a_run_that_wraps),
         cmocka_unit_test(an_empty_map_has_nothing),

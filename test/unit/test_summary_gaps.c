@@ -186,26 +186,26 @@ static void ends_of_others_are_found_as_by_looking_at_all(void **state)
         COUNT = 2000,
         STREAMS = 5
     };
-    static tkt_ending all[COUNT];
+    static tkt_heap_item all[COUNT];
     tkt_endings endings = {0};
     uint64_t random = 7;
     uint64_t now_ns = 10000;
     for (uint32_t i = 0; i < COUNT; i++) {
         now_ns += build_random(&random) % 40;
-        all[i] =
-            (tkt_ending){now_ns + build_random(&random) % 900, 1 + build_random(&random) % STREAMS};
+        all[i] = (tkt_heap_item){now_ns + build_random(&random) % 900,
+                                 1 + build_random(&random) % STREAMS};
         tkt_endings_pass(&endings, now_ns);
         for (uint32_t stream = 1; stream <= STREAMS; stream++) {
             uint64_t latest_ns = 0;
             for (uint32_t k = 0; k < i; k++)
-                if (all[k].stream != stream && all[k].end_ns <= now_ns && all[k].end_ns > latest_ns)
-                    latest_ns = all[k].end_ns;
+                if (all[k].value != stream && all[k].key <= now_ns && all[k].key > latest_ns)
+                    latest_ns = all[k].key;
             assert_false(tkt_endings_other(&endings, stream, latest_ns));
             assert_int_equal(tkt_endings_other(&endings, stream, latest_ns - 1), latest_ns > 0);
         }
-        assert_true(tkt_endings_add(&endings, all[i].end_ns, all[i].stream));
+        assert_true(tkt_endings_add(&endings, all[i].key, all[i].value));
     }
-    TKT_ARRAY_FREE(&endings);
+    TKT_ARRAY_FREE(&endings.running);
 }
 
 /* Two nodes of a launch, 20 us apart; a kernel of another launch; work of nobody's. */
