@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* ---- Arenas ---- */
+/* ======== Arenas ======== */
 
 /* A list of blocks, each used from its front to its end. What does not fit well into a block gets
  * one of its own, behind the first, so that the rest of the first is not wasted. Blocks double, so
@@ -122,7 +122,7 @@ void tkt_arena_fini(tkt_arena *arena)
     *arena = (tkt_arena){0};
 }
 
-/* ---- Arrays ---- */
+/* ======== Arrays ======== */
 
 /* Growth of arrays. The pointer to the items is reached through memcpy, because it is a pointer to
  * some type that is not known here, and C forbids to write it as a void pointer. */
@@ -154,7 +154,7 @@ bool tkt_array_reserve(void *items, size_t *capacity, size_t count, size_t item_
     return true;
 }
 
-/* ---- Heaps ---- */
+/* ======== Heaps ======== */
 
 bool tkt_heap_add(tkt_heap *heap, uint64_t key, uint32_t value)
 {
@@ -186,7 +186,7 @@ tkt_heap_item tkt_heap_take(tkt_heap *heap)
     return least;
 }
 
-/* ---- Hashes and maps ---- */
+/* ======== Hashes and maps ======== */
 
 /* The hash of bytes is MurmurHash3's 64-bit block step with its finaliser, one word at a time:
  * names are short and must hash quickly, and outputs must not depend on a random seed.
@@ -326,7 +326,7 @@ void tkt_map_fini(tkt_map *map)
     *map = (tkt_map){0};
 }
 
-/* ---- Interned strings ---- */
+/* ======== Interned strings ======== */
 
 /* Strings by content. A slot holds the upper half of the string's hash beside its id, so that most
  * wrong candidates are told apart without touching their bytes and growing need not hash again. */

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- Arenas ---- */
+/* ======== Arenas ======== */
 
 /* Memory that is freed all at once. Blocks never move. */
 
@@ -28,7 +28,7 @@ char *tkt_arena_copy(tkt_arena *arena, const char *bytes, size_t size);
 
 void tkt_arena_fini(tkt_arena *arena);
 
-/* ---- Arrays ---- */
+/* ======== Arrays ======== */
 
 /* A growable array of one type:
  *
@@ -63,7 +63,7 @@ bool tkt_array_reserve(void *items, size_t *capacity, size_t count, size_t item_
 #define TKT_ARRAY_FREE(array)                                                                      \
     (tkt_free((array)->items), (array)->items = NULL, (array)->count = (array)->capacity = 0)
 
-/* ---- Heaps ---- */
+/* ======== Heaps ======== */
 
 /* A binary heap, the least key first. */
 
@@ -82,7 +82,7 @@ bool tkt_heap_add(tkt_heap *heap, uint64_t key, uint32_t value);
 /* Takes the item with the least key out. There must be one. */
 tkt_heap_item tkt_heap_take(tkt_heap *heap);
 
-/* ---- Hashes and maps ---- */
+/* ======== Hashes and maps ======== */
 
 /* Hashing, and a map from 64-bit keys to 64-bit values (open addressing, linear probing). */
 
@@ -116,7 +116,7 @@ bool tkt_map_remove(tkt_map *map, uint64_t key);
 
 void tkt_map_fini(tkt_map *map);
 
-/* ---- Interned strings ---- */
+/* ======== Interned strings ======== */
 
 /* Interned strings: equal bytes get equal ids, and pointers stay valid until fini. Id 0 is "".
  * Not locked: one thread at a time. */

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- Failures and growing structs ---- */
+/* ======== Failures and growing structs ======== */
 
 /* Texts for failures, and structs that grow while programs stay as they are: takt/base.h. */
 
@@ -117,7 +117,7 @@ takt_status tkt_fill(void *out, size_t out_size, const void *own, size_t size)
     return TAKT_OK;
 }
 
-/* ---- Log lines ---- */
+/* ======== Log lines ======== */
 
 /* Log lines. The hook and its user pointer belong together, so they are copied under a lock, and
  * the hook runs without it: it may log, set another hook or take the host's locks. A hook that was
@@ -238,7 +238,7 @@ void takt_set_log(takt_log_function function, void *user)
     tkt_mutex_unlock(&hook_lock);
 }
 
-/* ---- One line ---- */
+/* ======== One line ======== */
 
 /* Messages carry file names, keys and kernel names, that is, anything. */
 

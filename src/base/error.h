@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-/* ---- Failures and growing structs ---- */
+/* ======== Failures and growing structs ======== */
 
 /* Errors with a place and a reason, log lines, and structs of callers that were compiled with older
  * or newer headers. */
@@ -40,7 +40,7 @@ takt_status tkt_options_read(void *into, size_t size, const void *from, const ch
  * it. Returns TAKT_OK. */
 takt_status tkt_fill(void *out, size_t out_size, const void *own, size_t size);
 
-/* ---- One line ---- */
+/* ======== One line ======== */
 
 /* One line of text from a format and foreign strings. */
 

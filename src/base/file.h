@@ -112,7 +112,7 @@ int tkt_run_program(char *const arguments[]);
 /* Columns of the terminal behind `fd`, or 0 when it is none. */
 uint32_t tkt_terminal_width(int fd);
 
-/* ---- Files that are mapped ---- */
+/* ======== Files that are mapped ======== */
 
 /* A new file of a fixed size that is mapped shared: what the process stores in it stays in the file
  * however the process ends. */

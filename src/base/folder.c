@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- Folders ---- */
+/* ======== Folders ======== */
 
 /* Making folders, which other processes may make at the same time, and finding what is in them. */
 
@@ -121,7 +121,7 @@ takt_status tkt_folder_create_new(const char *path, char *name, size_t size, tak
     return tell(number, path, error);
 }
 
-/* ---- Files that are mapped ---- */
+/* ======== Files that are mapped ======== */
 
 #define MOST_OF_A_NAME 10000u
 #define FILE_MODE      0664

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- Reading ---- */
+/* ======== Reading ======== */
 
 /* Reading files piece by piece. They are not mapped: a mapped file that somebody makes shorter
  * kills the process that looks at it (SIGBUS).
@@ -286,7 +286,7 @@ uint64_t tkt_input_drain(tkt_input *input, bool *is_zero)
     return count;
 }
 
-/* ---- Packing ---- */
+/* ======== Packing ======== */
 
 /* gzip through zlib, as a sink. Reading it is a matter of base/input.h. */
 

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- The process ---- */
+/* ======== The process ======== */
 
 /* Facts about the process and its surroundings. */
 
@@ -108,7 +108,7 @@ uint32_t tkt_terminal_width(int fd)
     return window.ws_col ? window.ws_col : WIDTH_OF_SILENT_TERMINALS;
 }
 
-/* ---- Ranks ---- */
+/* ======== Ranks ======== */
 
 /* Which of several processes this one is, as MPI's launchers, Slurm and torchrun tell the processes
  * that they start. Asked of the environment: Takt is not linked with any of them, and a program may
@@ -184,7 +184,7 @@ void tkt_rank_text(char text[TKT_RANK_BYTES], uint32_t rank, uint32_t size)
         snprintf(text, TKT_RANK_BYTES, ".rank%u", rank);
 }
 
-/* ---- Other copies of Takt ---- */
+/* ======== Other copies of Takt ======== */
 
 /* A program and a plugin that are both linked with the static library have two copies of Takt that
  * know nothing of each other: a profiler of one records no scope of the other. Symbols cannot tell,

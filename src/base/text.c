@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- Texts ---- */
+/* ======== Texts ======== */
 
 /* Names come from sources, compilers, drivers and files, so they are any bytes at all, while JSON,
  * terminals and trace viewers each refuse some. Invalid bytes become U+FFFD one by one, so that
@@ -302,7 +302,7 @@ size_t tkt_edit_distance(const char *a, const char *b, size_t limit)
     return smaller(row[b_size], limit + 1);
 }
 
-/* ---- Decimal numbers ---- */
+/* ======== Decimal numbers ======== */
 
 /* Decimal numbers without printf, two digits at a time: exports are mostly numbers, and printf
  * takes ten times as long. */

@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* ---- Options and operands ---- */
+/* ======== Options and operands ======== */
 
 /* Options and operands, in any order: --name, --name=value, --name value, -n, -nvalue, -n value.
  * getopt_long would do the same, but prints texts of its own, accepts abbreviations (which break
@@ -198,7 +198,7 @@ void cli_print_help(const cli_syntax *syntax)
     print_option(&help);
 }
 
-/* ---- Mistyped words ---- */
+/* ======== Mistyped words ======== */
 
 /* Which known name a mistyped word was meant to be: the one with the fewest letters inserted, left
  * out and replaced (Levenshtein's distance), if they are few. */
@@ -217,7 +217,7 @@ void cli_nearest_try(cli_nearest *nearest, const char *candidate)
     nearest->distance = distance;
 }
 
-/* ---- Things with names ---- */
+/* ======== Things with names ======== */
 
 /* Verbs that make things with names - reports, formats - of files. The library says which names
  * there are; each becomes an option, before the verb's own. */
@@ -274,7 +274,7 @@ int cli_choice_parse(cli_choice *choice, int argc, char **argv, cli_take_option 
     return CLI_NO_ITEM;
 }
 
-/* ---- Options of tables ---- */
+/* ======== Options of tables ======== */
 
 /* Options of tables: format, order, size, colour. */
 

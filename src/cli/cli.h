@@ -217,7 +217,7 @@ void cli_progress_end(cli_progress *progress);
 /* Opens a trace file, with progress; failures are told. NULL then. The caller releases it. */
 takt_trace *cli_open_trace(const char *path);
 
-/* ---- Options of tables ---- */
+/* ======== Options of tables ======== */
 
 /* How the verbs that print tables are asked to print them: the same options everywhere. */
 

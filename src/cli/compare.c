@@ -122,7 +122,7 @@ void cli_comparison_free(cli_comparison *comparison)
     cli_rows_free(&comparison->rows);
 }
 
-/* ---- Sides ---- */
+/* ======== Sides ======== */
 
 /* What the traces of a side are. */
 
@@ -229,7 +229,7 @@ void cli_side_free(cli_side *side)
     free(side->losses);
 }
 
-/* ---- Files ---- */
+/* ======== Files ======== */
 
 /* Which traces the sides of a comparison are. */
 
@@ -319,7 +319,7 @@ void cli_files_free(cli_files *files)
     *files = (cli_files){0};
 }
 
-/* ---- Facts ---- */
+/* ======== Facts ======== */
 
 /* What the sides are, next to each other: differences here explain more than any scope's. */
 
@@ -381,7 +381,7 @@ void cli_facts_of(const cli_comparison *comparison, cli_fact out[CLI_FACTS])
     }
 }
 
-/* ---- Options ---- */
+/* ======== Options ======== */
 
 /* Options of what compares traces. */
 

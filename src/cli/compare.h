@@ -258,7 +258,7 @@ takt_status cli_compare_end_run(cli_comparison *comparison, int side, const takt
 /* Noise and verdicts of all rows (compare_rows.c). TAKT_NO_MEMORY. */
 takt_status cli_compare_judge(cli_comparison *comparison);
 
-/* ---- Printing ---- */
+/* ======== Printing ======== */
 
 /* A comparison as tables. */
 

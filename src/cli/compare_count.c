@@ -5,12 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Traces with spans ---- */
-
-/* What a trace with spans says of the rows of a comparison: one walk over its spans in preorder,
- * and one over its activities. */
-
-/* ---- What devices did for scopes ---- */
+/* ======== What devices did for scopes ======== */
 
 /* By track and span: how long all took that was launched directly in it. */
 typedef struct cli_launched {
@@ -88,7 +83,10 @@ static bool launched_add_idle_calls(cli_comparison *comparison, int side)
     return true;
 }
 
-/* ---- Traces with spans ---- */
+/* ======== Traces with spans ======== */
+
+/* What a trace with spans says of the rows of a comparison: one walk over its spans in preorder,
+ * and one over its activities. */
 
 enum {
     REMEMBERED = 1024 /* names that were looked up lately */
@@ -338,7 +336,7 @@ takt_status cli_compare_spans(cli_comparison *comparison, int side, const takt_t
     return has_memory ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
-/* ---- Traces without spans ---- */
+/* ======== Traces without spans ======== */
 
 /* What a trace without spans says of the rows of a comparison: the sums of its scopes. Single calls
  * are not known. */

@@ -231,7 +231,7 @@ int cli_compare_print(const cli_comparison *comparison, const takt_report_option
     return result;
 }
 
-/* ---- Notes ---- */
+/* ======== Notes ======== */
 
 /* The sentences below a comparison: what to beware of, and what its numbers are. */
 
@@ -334,7 +334,7 @@ void cli_compare_notes(const cli_comparison *comparison, tkt_document *out)
                                           : "");
 }
 
-/* ---- Obstacles ---- */
+/* ======== Obstacles ======== */
 
 /* Why traces may not be comparable. */
 

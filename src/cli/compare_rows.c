@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Rows ---- */
+/* ======== Rows ======== */
 
 /* The rows of a comparison, found by their names while millions of spans are walked. */
 
@@ -133,7 +133,7 @@ void cli_rows_free(cli_rows *rows)
     *rows = (cli_rows){0};
 }
 
-/* ---- Several runs ---- */
+/* ======== Several runs ======== */
 
 /* Where each side has several runs, they are what is compared: runs of one program differ by more
  * than calls of one run do, by clock frequency, by layout of memory, by what else the machine does.
@@ -174,7 +174,7 @@ takt_status cli_compare_end_run(cli_comparison *comparison, int side, const takt
     return TAKT_OK;
 }
 
-/* ---- Verdicts ---- */
+/* ======== Verdicts ======== */
 
 /* What a difference means: whether it is above the limits, and beyond the noise. The typical call
  * and the mean one are two questions: a change may make the first shorter and the second longer. */

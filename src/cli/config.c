@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* ---- JSON ---- */
+/* ======== JSON ======== */
 
 /* takt config check --json: what a configuration means, under the names that its keys have. Sizes
  * are bytes; what is not limited, or goes on for ever, is null. */
@@ -89,7 +89,7 @@ static void config_put_json(const char *path, const takt_config *config, const t
     fputs("\n}", stdout);
 }
 
-/* ---- The verb ---- */
+/* ======== The verb ======== */
 
 static const cli_option options[] = {
     {0, "json", NULL, "check and explain: as JSON; several files become one array"},

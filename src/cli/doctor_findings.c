@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- The machine ---- */
+/* ======== The machine ======== */
 
 /* The machine apart from its devices: how Takt was built, the clock, where it runs. */
 
@@ -166,7 +166,7 @@ void doctor_look_at_host(doctor_findings *findings)
     look_at_folder(findings);
 }
 
-/* ---- The environment ---- */
+/* ======== The environment ======== */
 
 /* Variables of the environment that change what is recorded. */
 
@@ -258,7 +258,7 @@ void doctor_look_at_environment(doctor_findings *findings)
     look_at_config(findings);
 }
 
-/* ---- Devices ---- */
+/* ======== Devices ======== */
 
 /* CUDA: the driver, its devices, and whether CUPTI tells what they do. */
 

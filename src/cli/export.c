@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Which files ---- */
+/* ======== Which files ======== */
 
 enum {
     EXPORT_PATH_SIZE = 4096
@@ -142,7 +142,7 @@ static int export_plan(const export_request *request, export_job *jobs)
     return CLI_OK;
 }
 
-/* ---- The verb ---- */
+/* ======== The verb ======== */
 
 typedef enum export_option {
     OPTION_OUT,

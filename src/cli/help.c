@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- The manual page ---- */
+/* ======== The manual page ======== */
 
 /* The manual page, made of the verbs' help so that the two cannot disagree. */
 
@@ -113,7 +113,7 @@ int cli_print_manual(void)
     return result;
 }
 
-/* ---- Completion in shells ---- */
+/* ======== Completion in shells ======== */
 
 /* takt completion: what makes a shell complete verbs, options and their values. It is printed from
  * the tables that the parser reads, so it knows every option of this very command. */

@@ -321,7 +321,7 @@ static void print_trace(const char *path, const takt_trace *trace)
     print_ending(trace, facts);
 }
 
-/* ---- JSON ---- */
+/* ======== JSON ======== */
 
 /* takt info --json: the same facts for scripts. Names are those of the reports' JSON. */
 
@@ -455,7 +455,7 @@ static void info_json(const char *path, const takt_trace *trace)
     fputs("\n}", stdout);
 }
 
-/* ---- The verb ---- */
+/* ======== The verb ======== */
 
 /* Of several files as JSON, each object stands behind "[" or ",". */
 static int print_files(char **paths, int count, bool is_json)

@@ -224,7 +224,7 @@ void cli_holm(double **p, size_t count)
     }
 }
 
-/* ---- Durations ---- */
+/* ======== Durations ======== */
 
 /* Durations by the million: gathered, sorted by their bytes. */
 

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* ---- Standard output ---- */
+/* ======== Standard output ======== */
 
 /* What the command prints: standard output through one buffer whose failure is noticed, messages on
  * standard error, and numbers as people read them. */
@@ -136,7 +136,7 @@ const char *cli_time_text(char *out, size_t size, double ns)
     return out;
 }
 
-/* ---- Files ---- */
+/* ======== Files ======== */
 
 /* Files that verbs write: their names, that none is written over what it is made from, and streams
  * into the library's files, which appear when they are complete. */
@@ -234,7 +234,7 @@ void cli_tell_written(const char *path)
     putchar('\n');
 }
 
-/* ---- The environment ---- */
+/* ======== The environment ======== */
 
 /* What the environment says to the command. */
 
@@ -244,7 +244,7 @@ const char *cli_variable(const char *name)
     return value && *value ? value : NULL;
 }
 
-/* ---- Progress ---- */
+/* ======== Progress ======== */
 
 /* A line on the terminal while a large file is read or written. A thread of its own writes it,
  * because the library says nothing while it works; short work never sees it. */

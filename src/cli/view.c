@@ -272,7 +272,7 @@ int cli_view(int argc, char **argv)
     return result == CLI_OK ? offer_file(&request, &offer) : result;
 }
 
-/* ---- The address ---- */
+/* ======== The address ======== */
 
 /* Where `takt view` offers a trace: a port of the loopback device, a path that none can guess. */
 
@@ -346,7 +346,7 @@ void view_make_link(const view_offer *offer, char link[VIEW_LINK_SIZE])
                  offer->path);
 }
 
-/* ---- The page ---- */
+/* ======== The page ======== */
 
 /* The page of `takt view` that fetches the trace from its own server and posts it to the viewer,
  * https://perfetto.dev/docs/visualization/deep-linking-to-perfetto-ui: the viewer answers PING with

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- The command line ---- */
+/* ======== The command line ======== */
 
 /* Takt's arguments on a program's command line.
  *
@@ -196,7 +196,7 @@ void tkt_config_drop_args(int *argc, char **argv)
     *argc = kept;
 }
 
-/* ---- TAKT_OPTIONS ---- */
+/* ======== TAKT_OPTIONS ======== */
 
 /* TAKT_OPTIONS: "profiling.wait=3 output.directory='my runs/{time}'". Blanks separate, quotes keep
  * them, as a shell would have it; there are no escapes. */

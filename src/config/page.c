@@ -12,7 +12,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* ---- docs/config.md ---- */
+/* ======== docs/config.md ======== */
 
 /* docs/config.md: the schema as the page that describes it, for `takt config markdown`. Only the
  * command needs it, so libtakt.so is without it. */
@@ -160,7 +160,7 @@ takt_status tkt_config_markdown(const takt_sink *sink)
     return tkt_writer_fini(&writer);
 }
 
-/* ---- JSON ---- */
+/* ======== JSON ======== */
 
 /* The schema as JSON, for editors and scripts. */
 

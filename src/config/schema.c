@@ -11,7 +11,7 @@
 #include <regex.h>
 #include <string.h>
 
-/* ---- Keys ---- */
+/* ======== Keys ======== */
 
 /* The table of keys, and how a misspelled one is recognised.
  *
@@ -184,7 +184,7 @@ const char *tkt_config_near_section(const char *name)
     return NULL;
 }
 
-/* ---- Names of reports and formats ---- */
+/* ======== Names of reports and formats ======== */
 
 /* The names that reports and output.traces take. They are the lists of the layers above, of which
  * this one may know nothing but the names. */

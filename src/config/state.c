@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Values ---- */
+/* ======== Values ======== */
 
 /* Making, copying and changing the values of a configuration. */
 
@@ -82,7 +82,7 @@ void tkt_config_state_destroy(tkt_config_state *state)
     tkt_free(state);
 }
 
-/* ---- The profiler's options ---- */
+/* ======== The profiler's options ======== */
 
 /* From values to the profiler's options. */
 

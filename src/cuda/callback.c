@@ -368,7 +368,7 @@ int tkt_callback_watch(const tkt_cupti *cupti)
     return first;
 }
 
-/* ---- Ids of inner calls ---- */
+/* ======== Ids of inner calls ======== */
 
 /* A table by the lowest bits of the inner id, each entry one word. It takes no memory where ids do
  * not differ, since nobody touches it. An id is forgotten when so many more have been given that
@@ -397,7 +397,7 @@ uint32_t tkt_alias_outer(uint32_t correlation)
     return alias >> 32 == correlation ? (uint32_t)alias : correlation;
 }
 
-/* ---- Captures ---- */
+/* ======== Captures ======== */
 
 /* Two counters, each raised before the other is looked at: either a capture sees that somebody
  * waits for devices, and waits for that to end, or who wants to wait sees the capture, and does

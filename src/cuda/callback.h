@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ---- Calls ---- */
+/* ======== Calls ======== */
 
 /* What CUPTI calls back for: calls of the program's into CUDA, contexts that come and go. */
 
@@ -41,7 +41,7 @@ void tkt_callback_continue_from(uint32_t correlation);
 /* In a forked child nothing is reported any more. */
 void tkt_callback_forget(void);
 
-/* ---- Ids of inner calls ---- */
+/* ======== Ids of inner calls ======== */
 
 /* Other correlation ids of one call. A call of the runtime contains calls of the driver, which are
  * not recorded; with some releases of CUPTI they may have ids of their own, and what they launch may
@@ -53,7 +53,7 @@ void tkt_alias_add(uint32_t inner, uint32_t outer);
 /* The recorded call's id: `correlation` itself, unless it is of a call inside. */
 uint32_t tkt_alias_outer(uint32_t correlation);
 
-/* ---- Captures ---- */
+/* ======== Captures ======== */
 
 /* Captures of streams, and Takt's own waiting for devices, keep out of each other's way: waiting for
  * a context in which a stream is being captured would spoil the capture. */

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Taking it ---- */
+/* ======== Taking it ======== */
 
 /* Taking CUPTI. Two numbers decide what can be believed of it: its version, because of faults that
  * are known, and the sizes of its records, which it is asked for. The library is never closed:
@@ -168,7 +168,7 @@ int tkt_cupti_subscribe(tkt_cupti *cupti, tkt_cupti_callback callback,
     return result;
 }
 
-/* ---- What people are told ---- */
+/* ======== What people are told ======== */
 
 /* What people are told: which CUPTI it is, and what its results mean for them. CUPTI's own texts
  * name the constant at best. */
@@ -243,7 +243,7 @@ void tkt_cupti_explain(char reason[TKT_REASON_BYTES], int result, const char *ot
     snprintf(reason, TKT_REASON_BYTES, "CUPTI cannot be used: it failed with %d", result);
 }
 
-/* ---- Looking without collecting ---- */
+/* ======== Looking without collecting ======== */
 
 /* CUDA as it is found by somebody who asks what could be recorded. Unlike the rest of this folder
  * it initialises the driver: nobody else in the process will. */

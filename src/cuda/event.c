@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* ---- The public events ---- */
+/* ======== The public events ======== */
 
 /* The public events of takt/event.h. What they hold of CUDA is taken when they are first recorded,
  * because only then it is known for which context. */
@@ -140,7 +140,7 @@ void takt_event_destroy(takt_event *event)
     tkt_free(event);
 }
 
-/* ---- The pool ---- */
+/* ======== The pool ======== */
 
 /* Creating an event costs more than recording one, so events go back to a pool of their context.
  * The lock is never held across a call into the driver. */
@@ -273,7 +273,7 @@ bool tkt_event_between(const tkt_driver *driver, void *begin, void *end, int64_t
     return true;
 }
 
-/* ---- Where events lie in time ---- */
+/* ======== Where events lie in time ======== */
 
 /* Where the events of a context lie in time. An event that is recorded on an idle stream is done
  * within some microseconds, and its time lies between the clock readings around it. All other

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- The driver ---- */
+/* ======== The driver ======== */
 
 /* Whether the program uses CUDA, and what is asked of the driver directly. */
 

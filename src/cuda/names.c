@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Names ---- */
+/* ======== Names ======== */
 
 /* Names of kernels as people write them. Kernels have C++ names in CUPTI's records; what the C++
  * library of the program, or of the system, has to demangle them is found at run time, because Takt
@@ -250,7 +250,7 @@ char *tkt_name_shorten(char *out, size_t size, const char *demangled)
     return out;
 }
 
-/* ---- Whose kernel it is ---- */
+/* ======== Whose kernel it is ======== */
 
 /* Whose kernel it is, and what tables call it. The program's own rules come first. A kernel of a
  * library is known by its name: libraries publish none, so the list below is what profiles of
@@ -471,7 +471,7 @@ uint32_t tkt_name_classify(const char *demangled, char *label, size_t size)
     return filter;
 }
 
-/* ---- Labels ---- */
+/* ======== Labels ======== */
 
 /* The first word of what tables print for an activity says what kind it is. */
 

@@ -8,7 +8,7 @@
 
 #include <takt/base.h>
 
-/* ---- Waiting ---- */
+/* ======== Waiting ======== */
 
 /* Activities come when CUPTI gives a buffer back: when it is full and complete, or at a flush if it
  * is complete. So the end of a window flushes at once, then less and less often, down to the pace
@@ -106,7 +106,7 @@ bool tkt_cuda_settle(const tkt_settling *how)
     return end == COMPLETE || is_complete(how);
 }
 
-/* ---- Whether devices are done ---- */
+/* ======== Whether devices are done ======== */
 
 /* cuCtxRecordEvent() captures all that a context has been given, on all its streams, and adds
  * nothing that a stream would have to wait for. Unlike cuCtxSynchronize() it lets the collector go

@@ -25,7 +25,7 @@ typedef struct tkt_settling {
  * seconds, a device has failed, the process exits or CUPTI hangs: what is missing stays missing. */
 bool tkt_cuda_settle(const tkt_settling *how);
 
-/* ---- Whether devices are done ---- */
+/* ======== Whether devices are done ======== */
 
 /* Whether devices have done what they had been given at some moment - asked, not waited for. */
 

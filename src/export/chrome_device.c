@@ -404,7 +404,7 @@ void tkt_chrome_device_properties(tkt_chrome *chrome)
     }
 }
 
-/* ---- Kineto's words ---- */
+/* ======== Kineto's words ======== */
 
 /* Kineto's words, where it has them, since its readers know them. */
 

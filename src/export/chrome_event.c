@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- Events ---- */
+/* ======== Events ======== */
 
 /* Everything in a Chrome file that is no span: steps, marks, counters, flows, reported memory. */
 
@@ -247,7 +247,7 @@ void tkt_chrome_memory(tkt_chrome *chrome, uint64_t last_ns)
     }
 }
 
-/* ---- Strings and numbers ---- */
+/* ======== Strings and numbers ======== */
 
 /* Strings and numbers of Chrome's JSON, off the fast path.
  *

@@ -1,7 +1,7 @@
 /* What surrounds the events of a Chrome file, its rows, and the texts of its sites. */
 #include "export/chrome_file.h"
 
-/* ---- The head ---- */
+/* ======== The head ======== */
 
 /* What surrounds the events of a Chrome file: Kineto's header, the metadata rows that name
  * processes and threads, and the end.
@@ -217,7 +217,7 @@ void tkt_chrome_announce_slow(tkt_chrome *chrome, tkt_chrome_row *row)
     end_metadata(chrome);
 }
 
-/* ---- Rows ---- */
+/* ======== Rows ======== */
 
 /* Rows for what may overlap, and the spans of async tracks, which do. */
 
@@ -278,7 +278,7 @@ void tkt_chrome_async_spans(tkt_chrome *chrome, uint32_t track, uint64_t last_ns
     }
 }
 
-/* ---- Sites ---- */
+/* ======== Sites ======== */
 
 /* The texts that all spans of a call site share in a Chrome file, made when the first one is
  * written.

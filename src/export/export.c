@@ -12,7 +12,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ---- Exporters ---- */
+/* ======== Exporters ======== */
 
 /* The exporters by name, and takt/export.h on top of them. */
 
@@ -231,7 +231,7 @@ takt_status takt_export_output(const takt_trace *trace, const char *output, cons
     return status;
 }
 
-/* ---- Files ---- */
+/* ======== Files ======== */
 
 /* Writes a trace into files. Everything goes through one writer:
  *

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- The tree ---- */
+/* ======== The tree ======== */
 
 #define ROOT          0u
 #define OTHER_PATHS   UINT32_MAX  /* paths that were too many */
@@ -197,7 +197,7 @@ static takt_status folded_write(tkt_folded *folded, tkt_writer *writer)
     return TAKT_OK;
 }
 
-/* ---- Scopes ---- */
+/* ======== Scopes ======== */
 
 /* Scopes as folded stacks: paths of scopes with the time spent in the last one itself, or with the
  * time of what devices did for it, whose name is the last one then.
@@ -292,7 +292,7 @@ const tkt_exporter tkt_folded_device_exporter = {
     .write = write_devices,
 };
 
-/* ---- Call stacks ---- */
+/* ======== Call stacks ======== */
 
 /* Call stacks as folded stacks, as torch's export_stacks() has them: the program's functions, with
  * the time of the scopes that begin there, or with the time of what devices did for them.

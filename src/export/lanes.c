@@ -1,7 +1,7 @@
 /* Rows of a viewer: lanes for what may overlap, and numbers of streams. */
 #include "export/lanes.h"
 
-/* ---- Lanes ---- */
+/* ======== Lanes ======== */
 
 static bool add_free(tkt_lanes *lanes, uint32_t lane)
 {
@@ -25,7 +25,7 @@ void tkt_lanes_fini(tkt_lanes *lanes)
     TKT_ARRAY_FREE(&lanes->free);
 }
 
-/* ---- Streams ---- */
+/* ======== Streams ======== */
 
 static bool add(tkt_streams *streams, const tkt_activity *activity, uint64_t *place)
 {

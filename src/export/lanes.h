@@ -21,7 +21,7 @@ uint32_t tkt_lanes_take(tkt_lanes *lanes, uint64_t begin_ns, uint64_t end_ns);
 
 void tkt_lanes_fini(tkt_lanes *lanes);
 
-/* ---- Streams ---- */
+/* ======== Streams ======== */
 
 /* Numbers for the streams that a trace has activities on. */
 

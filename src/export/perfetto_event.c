@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* ---- Events ---- */
+/* ======== Events ======== */
 
 /* Events. The common one - a slice's begin or end without annotations - is written straight into
  * the writer's buffer with a copied track_event: 11 to 15 bytes for the times of a simulator. All
@@ -263,7 +263,7 @@ void tkt_perfetto_memory(tkt_perfetto *file, uint32_t row, const tkt_memory_even
     tkt_perfetto_event_end(file, mark);
 }
 
-/* ---- Nested messages ---- */
+/* ======== Nested messages ======== */
 
 /* Nested messages carry their size in front. It is put there when the message is complete, by
  * moving what it contains: these messages are small and rare. */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* ---- Names ---- */
+/* ======== Names ======== */
 
 /* Sites and names of annotations, said once in the file for Takt and once on each row that uses
  * them for Perfetto. */
@@ -199,7 +199,7 @@ uint32_t tkt_perfetto_arg_key(tkt_perfetto *file, uint32_t row, uint32_t string)
     return key;
 }
 
-/* ---- Call stacks ---- */
+/* ======== Call stacks ======== */
 
 /* Call stacks: their frames once in the file for Takt, and on each row that uses a stack as
  * Perfetto's interned call stacks, which ui.perfetto.dev shows with the slice. Frames, stacks and

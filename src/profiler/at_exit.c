@@ -13,7 +13,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* ---- At exit ---- */
+/* ======== At exit ======== */
 
 /* What exit() does, in the order of atexit(): what was registered later runs earlier. So the first
  * handler is registered when a profiler starts, and another one when it has switched CUPTI on,
@@ -112,7 +112,7 @@ void tkt_exit_forget(takt_profiler *profiler)
     tkt_mutex_unlock(&lock);
 }
 
-/* ---- The profiler of the environment ---- */
+/* ======== The profiler of the environment ======== */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static takt_profiler *the_profiler;

@@ -4,7 +4,7 @@
 
 #include <takt/profiler.h>
 
-/* ---- At exit ---- */
+/* ======== At exit ======== */
 
 /* Saving what is still recorded when the program ends without takt_profiler_stop(). */
 
@@ -28,7 +28,7 @@ void tkt_profiler_save_at_exit(takt_profiler *profiler, bool is_inside);
 /* profiler.c: says that a forked child saves nothing. */
 void tkt_profiler_tell_child(void);
 
-/* ---- The profiler of the environment ---- */
+/* ======== The profiler of the environment ======== */
 
 /* The profiler that the environment asks for, in programs that step a NULL profiler. */
 

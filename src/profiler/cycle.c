@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* ---- Cycles ---- */
+/* ======== Cycles ======== */
 
 void tkt_cycle_note(tkt_cycle *cycle, takt_status status)
 {
@@ -230,7 +230,7 @@ void tkt_cycle_destroy(tkt_cycle *cycle)
     tkt_free(cycle);
 }
 
-/* ---- The background thread ---- */
+/* ======== The background thread ======== */
 
 static void append(tkt_cycle **list, tkt_cycle *cycle)
 {

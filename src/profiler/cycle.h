@@ -7,7 +7,7 @@
 #include "profiler/session.h"
 #include "profiler/stream.h"
 
-/* ---- Cycles ---- */
+/* ======== Cycles ======== */
 
 /* One recorded cycle, from the end of its last step to its files and tables. */
 
@@ -46,7 +46,7 @@ void tkt_cycle_note(tkt_cycle *cycle, takt_status status);
 /* NULL is ignored. */
 void tkt_cycle_destroy(tkt_cycle *cycle);
 
-/* ---- The background thread ---- */
+/* ======== The background thread ======== */
 
 /* The background thread that seals cycles, one after another. */
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Memory ---- */
+/* ======== Memory ======== */
 
 /* takt_memory_query(): what the program reports, and what is known of its devices. */
 
@@ -75,7 +75,7 @@ takt_status takt_memory_query_v1(const char *device, takt_memory *out, size_t si
     return tkt_fill(out, size, &all, sizeof all);
 }
 
-/* ---- The clock ---- */
+/* ======== The clock ======== */
 
 /* What the library knows of itself and of its clock. */
 

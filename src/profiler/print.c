@@ -11,7 +11,7 @@
 #include <stdio_ext.h>
 #include <string.h>
 
-/* ---- Printing ---- */
+/* ======== Printing ======== */
 
 /* Takt's text in the program's standard output. A stream whose reader is gone must not harm the
  * program: neither by SIGPIPE now, nor by what would be left in the stream's buffer for exit(). */
@@ -79,7 +79,7 @@ uint32_t tkt_print_width(uint32_t given)
     return given ? given : tkt_terminal_width(1);
 }
 
-/* ---- Showing a trace ---- */
+/* ======== Showing a trace ======== */
 
 /* The link to the last trace. The command `takt` serves it and not this library: the host should
  * neither open a port nor wait for a browser. */

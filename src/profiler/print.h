@@ -15,7 +15,7 @@ uint32_t tkt_print_width(uint32_t given);
 /* Whether standard output is a terminal that wants colour (NO_COLOR is not set). */
 bool tkt_print_in_color(void);
 
-/* ---- Showing a trace ---- */
+/* ======== Showing a trace ======== */
 
 /* Showing the last trace in a browser when the profiler has stopped (output.view). */
 

@@ -3,7 +3,7 @@
 
 #include <takt/profiler.h>
 
-/* ---- The schedule ---- */
+/* ======== The schedule ======== */
 
 /* The schedule is torch.profiler's: a pure function of the step number. */
 
@@ -69,7 +69,7 @@ uint64_t takt_schedule_steps_needed(const takt_schedule *schedule)
     return schedule->skip_first_wait != 0 ? steps - schedule->wait : steps;
 }
 
-/* ---- Transitions ---- */
+/* ======== Transitions ======== */
 
 static bool is_recording(takt_action action)
 {

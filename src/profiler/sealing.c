@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-/* ---- Sealing ---- */
+/* ======== Sealing ======== */
 
 /* From an ended window to its trace: what the logs hold, what devices did, and the facts of the
  * recording. */
@@ -346,7 +346,7 @@ takt_status tkt_window_snapshot(tkt_window *window, takt_trace **out)
     return status;
 }
 
-/* ---- Takt's own time ---- */
+/* ======== Takt's own time ======== */
 
 /* Every event is made of a few things that cost something: reading the clock, writing a record, and
  * finding an open span in a map under a lock. The clock and the map are measured once, apart from

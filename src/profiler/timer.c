@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-/* ---- ScopedTimer ---- */
+/* ======== ScopedTimer ======== */
 
 /* ScopedTimer. What it prints is between its two clock readings; everything that costs - windows,
  * NVTX, waiting for activities, tables - happens before the first and after the second. */
@@ -202,7 +202,7 @@ double takt_timer_end(takt_timer *opaque)
     return ms;
 }
 
-/* ---- Timings ---- */
+/* ======== Timings ======== */
 
 struct takt_timing {
     takt_timing_options options;

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-/* ---- What is recorded ---- */
+/* ======== What is recorded ======== */
 
 TAKT_API takt_switch_v1 takt_switch_hot_v1;
 tkt_control tkt_record_control;
@@ -84,7 +84,7 @@ void tkt_record_set(uint32_t modes, uint64_t mask)
     __atomic_store_n(&takt_switch_hot_v1.mask, mask, __ATOMIC_RELEASE);
 }
 
-/* ---- Begins and ends that do not fit ---- */
+/* ======== Begins and ends that do not fit ======== */
 
 #define PLACES 64u /* further ones share the counts of the losses only */
 
@@ -151,7 +151,7 @@ void tkt_mismatch_report(void)
     }
 }
 
-/* ---- Unloading ---- */
+/* ======== Unloading ======== */
 
 /* A plugin that brings its own Takt is closed: what recording has is freed, and the C library
  * forgets the code that it would call when threads end. Threads that go on have no part in it any

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* ---- What is recorded ---- */
+/* ======== What is recorded ======== */
 
 /* What is recorded at the moment: the union of what the open windows wish, set by the session. */
 
@@ -56,7 +56,7 @@ void tkt_record_settle(uint64_t ticks);
 /* Records what `mask` says (0: nothing) in the given modes. One thread at a time. */
 void tkt_record_set(uint32_t modes, uint64_t mask);
 
-/* ---- Begins and ends that do not fit ---- */
+/* ======== Begins and ends that do not fit ======== */
 
 /* Begins and ends that do not fit together, counted by cause and place so that they can be reported
  * later: the recording path itself never prints. */

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* ---- The tree ---- */
+/* ======== The tree ======== */
 
 /* The folded form of a recording, see fold.h.
  *
@@ -216,7 +216,7 @@ uint64_t tkt_stats_quantile(const tkt_stats *stats, const tkt_histogram *histogr
     return value > stats->max_ns ? stats->max_ns : value;
 }
 
-/* ---- Folding while the program runs ---- */
+/* ======== Folding while the program runs ======== */
 
 /* A log holds spans in the order of their ends, children before parents, which is the wrong way
  * round for a call tree: a child's path is known only when its parent is. So the slots are read

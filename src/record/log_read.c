@@ -9,7 +9,7 @@
 #include "record/scope.h"
 #include "record/slot.h"
 
-/* ---- Looking ---- */
+/* ======== Looking ======== */
 
 /* Looking at a log from outside: pictures of it, its chunks going back to the pool, and its folded
  * form. The lock is held for a moment each time; the thread itself never waits for it. */
@@ -262,7 +262,7 @@ void tkt_log_fold_last_calls(tkt_thread_log *log, tkt_folded_calls *out)
     tkt_busy_unlock(&log->lock, was);
 }
 
-/* ---- Threads that end ---- */
+/* ======== Threads that end ======== */
 
 /* Threads that end. A key of the C library's tells of most of them, and the log goes to the next
  * thread. But its destructors come in rounds, and there is a last one: a host's own destructor that

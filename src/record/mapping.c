@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- The file ---- */
+/* ======== The file ======== */
 
 #define PAGE_BYTES  4096u
 #define WARM_BYTES  (UINT64_C(8) << 20) /* touched at once, so that recording does not fault */
@@ -345,7 +345,7 @@ void tkt_mapping_add_step(uint64_t number, uint64_t begin_ticks, uint64_t end_ti
     __atomic_store_n(&step->number, number + 1, __ATOMIC_RELEASE);
 }
 
-/* ---- Summaries ---- */
+/* ======== Summaries ======== */
 
 #define CHUNKS_PER_PIECE                                                                           \
     4u /* so many chunks are recorded for each one that a fold is written to                       \

@@ -200,7 +200,7 @@ static inline void tkt_mapping_barrier(void)
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-/* ---- Summaries ---- */
+/* ======== Summaries ======== */
 
 /* Summary mode in a crash-safe recording. A chunk that has been folded is written again, and its
  * fold is in the process' memory; so before that the fold is written to the file, into chunks of

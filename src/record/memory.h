@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ---- Addresses ---- */
+/* ======== Addresses ======== */
 
 /* The addresses of memory that the program reports, each with its size: in tables with locks of
  * their own, chosen by address, so that threads seldom meet. A table is an open one with linear

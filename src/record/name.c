@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* ---- Names ---- */
+/* ======== Names ======== */
 
 /* What tells most texts apart at once: both ends, and the size. */
 static uint64_t hash_of_ends(const char *text, size_t size)
@@ -125,7 +125,7 @@ uint32_t tkt_text_of_value(tkt_thread_log *log, const char *text)
     return id;
 }
 
-/* ---- Names of functions ---- */
+/* ======== Names of functions ======== */
 
 /* A signature is read from its end, where the parameters are, to the begin of the qualified name in
  * front of them; that name is then written without what is in brackets. What a return type looks

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* ---- Names ---- */
+/* ======== Names ======== */
 
 /* Names and texts that come at run time. Each thread remembers those that it used lately, by their
  * address and by their content, so that only a name that is new to the thread is looked up in the
@@ -47,7 +47,7 @@ uint32_t tkt_name_site(tkt_thread_log *log, const char *name, takt_site_kind kin
 uint32_t tkt_text_recent(tkt_thread_log *log, const char *text);
 uint32_t tkt_text_of_value(tkt_thread_log *log, const char *text);
 
-/* ---- Names of functions ---- */
+/* ======== Names of functions ======== */
 
 /* The name of a function in what __PRETTY_FUNCTION__ gives: "physics::World::step" of
  * "virtual void physics::World::step(double) const". */

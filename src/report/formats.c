@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* ---- CSV ---- */
+/* ======== CSV ======== */
 
 /* Tables as CSV (RFC 4180): a header of the columns' keys, raw values, lines that end with CR LF.
  * It holds tables and nothing else, so that every reader takes it; a further table of the same
@@ -102,7 +102,7 @@ void tkt_render_csv(const tkt_document *document, tkt_writer *writer)
     }
 }
 
-/* ---- JSON ---- */
+/* ======== JSON ======== */
 
 /* Reports as JSON (RFC 8259), one object:
  *
@@ -219,7 +219,7 @@ void tkt_render_json(const tkt_document *document, tkt_writer *writer)
     tkt_writer_text(writer, "}\n");
 }
 
-/* ---- Markdown ---- */
+/* ======== Markdown ======== */
 
 /* Tables as GitHub's Markdown. Names are arbitrary, so every character with a meaning is escaped:
  * a pipe would begin a new column, and the <4> of a template would vanish as an HTML tag. */

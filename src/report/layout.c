@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* ---- Fitting ---- */
+/* ======== Fitting ======== */
 
 /* Fitting a table to the width.
  *
@@ -122,7 +122,7 @@ void tkt_fit_table(const tkt_table *table, const tkt_layout *layout, tkt_fit *f)
     }
 }
 
-/* ---- Names that begin alike ---- */
+/* ======== Names that begin alike ======== */
 
 /* Names of C++ differ at their ends: "physics::solver::ContactConstraint::warmStart" and
  * "...::solve" would both be "physics::solver::Contac...". */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* ---- Commands for Nsight Compute ---- */
+/* ======== Commands for Nsight Compute ======== */
 
 /* A kernel that takes long is looked into with Nsight Compute. By default ncu compares its -k with
  * the function's own name, without namespaces, template arguments and parameters (its option
@@ -90,7 +90,7 @@ static void add_ncu_notes(tkt_document *document, const tkt_nameds *kernels)
     }
 }
 
-/* ---- What both show ---- */
+/* ======== What both show ======== */
 
 /* The first columns of both. */
 enum {
@@ -149,7 +149,7 @@ static tkt_cell *named_row(tkt_table *table, const takt_trace *trace, const tkt_
     return row;
 }
 
-/* ---- Kernels ---- */
+/* ======== Kernels ======== */
 
 enum {
     FULL_NAME = TKT_NAMED_COLUMNS,
@@ -337,7 +337,7 @@ takt_status tkt_show_kernels(tkt_document *document, const takt_report_options *
     return status;
 }
 
-/* ---- Calls into CUDA ---- */
+/* ======== Calls into CUDA ======== */
 
 /* The report of calls into CUDA: how often, how long, how many failed. */
 

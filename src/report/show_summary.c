@@ -325,7 +325,7 @@ takt_status tkt_show_summary(tkt_document *document, const takt_report_options *
     return status;
 }
 
-/* ---- Advice ---- */
+/* ======== Advice ======== */
 
 /* Advice in words: what the numbers say, then what to do. */
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- Building ---- */
+/* ======== Building ======== */
 
 /* Building documents. What is small and may fail for want of memory leaves the failure in the
  * document's status, so that a report's function reads as a list of what it shows. */
@@ -130,7 +130,7 @@ const char *tkt_table_keys(const tkt_table *table, char *out, size_t size)
     return out;
 }
 
-/* ---- Which rows are shown, and in what order ---- */
+/* ======== Which rows are shown, and in what order ======== */
 
 /* Which rows of a table are shown, and in what order.
  *

@@ -279,7 +279,7 @@ void tkt_render_text(const tkt_document *document, const tkt_layout *layout, tkt
         tkt_put_provenance(writer, document->trace, layout->width);
 }
 
-/* ---- Colours of rows ---- */
+/* ======== Colours of rows ======== */
 
 /* Percentiles of the rows' weights. */
 

@@ -6,7 +6,7 @@
 
 #include <takt/activity.h>
 
-/* ---- Fitting ---- */
+/* ======== Fitting ======== */
 
 /* Which columns of a table fit on a line, and how wide each of them is. */
 
@@ -25,7 +25,7 @@ void tkt_fit_table(const tkt_table *table, const tkt_layout *layout, tkt_fit *fi
  * text leaves more. */
 size_t tkt_fit_indent(const tkt_table *table, size_t shown, size_t width);
 
-/* ---- Names that begin alike ---- */
+/* ======== Names that begin alike ======== */
 
 /* Where long names of a column are cut, so that no two of them look the same. */
 
@@ -37,7 +37,7 @@ uint32_t *tkt_apart(const tkt_table *table, const tkt_fit *fit, size_t column);
 /* Writes the beginning of the text, dots, and what follows from that byte, in `width` columns. */
 void tkt_put_apart(tkt_writer *writer, const char *text, uint32_t from, size_t width);
 
-/* ---- Colours of rows ---- */
+/* ======== Colours of rows ======== */
 
 /* Which rows of a table are coloured: those above the 90th percentile of the table's weight red and
  * bold, those above the 75th yellow. */
@@ -55,7 +55,7 @@ tkt_shades tkt_shades_of(const tkt_table *table, const tkt_layout *layout);
 /* The escape sequence that begins the row's colour, or NULL. */
 const char *tkt_shade_of(const tkt_shades *shades, const tkt_table *table, size_t shown);
 
-/* ---- Warp's tables ---- */
+/* ======== Warp's tables ======== */
 
 /* Warp's three tables, in its form: timeline, activity summary, device summary. */
 

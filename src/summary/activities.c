@@ -3,7 +3,7 @@
 
 #include "summary/device.h"
 
-/* ---- Activities ---- */
+/* ======== Activities ======== */
 
 /* Activities added up.
  *
@@ -174,7 +174,7 @@ takt_status tkt_activities_are_cuda(const takt_trace *trace, bool *out)
     return TAKT_OK;
 }
 
-/* ---- Copies ---- */
+/* ======== Copies ======== */
 
 /* Copies added up. There are few kinds, so that a search finds theirs; mostly it is the last. */
 

@@ -38,7 +38,7 @@ static inline bool tkt_device_is_cuda(const char *device)
     return strncmp(device, "cuda:", 5) == 0;
 }
 
-/* ---- Copies ---- */
+/* ======== Copies ======== */
 
 /* Copies by where they went from and to. */
 

@@ -2,7 +2,7 @@
 #include "summary/steps.h"
 #include "summary/advice.h"
 
-/* ---- The host ---- */
+/* ======== The host ======== */
 
 typedef struct advising {
     const takt_trace *trace;
@@ -149,7 +149,7 @@ static bool memory_growth(const advising *a, tkt_advice *out)
 static const tkt_advice_rule host_rules[] = {hot_scope, waiting,      uncovered,     small_scope,
                                              high_cost, uneven_steps, memory_growth, NULL};
 
-/* ---- Devices ---- */
+/* ======== Devices ======== */
 
 /* Advice about devices: one small rule each. The bounds are where a person who reads the numbers
  * would act; docs/reports.md gives them. */
@@ -299,7 +299,7 @@ static bool pageable_copies(const advising *a, tkt_advice *out)
 static const tkt_advice_rule device_rules[] = {
     idle_device, idle_in, late_launches, short_kernels, low_occupancy, pageable_copies, NULL};
 
-/* ---- All rules ---- */
+/* ======== All rules ======== */
 
 static size_t add_losses(const takt_trace *trace, tkt_advice *out)
 {

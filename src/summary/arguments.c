@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Groups ---- */
+/* ======== Groups ======== */
 
 /* Scopes by name and recorded arguments, or call stacks, from the spans.
  *
@@ -311,7 +311,7 @@ takt_status tkt_scopes_by_stack(const takt_trace *trace, bool all, uint32_t fram
     return TAKT_OK;
 }
 
-/* ---- Frames ---- */
+/* ======== Frames ======== */
 
 static const char *without_folders(const char *path)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* ---- Devices ---- */
+/* ======== Devices ======== */
 
 /* Activities of devices added up. A sum counts two that overlap twice; the time that a device was
  * busy is the length of the union of their intervals, found by one pass in the order of begins. */
@@ -170,7 +170,7 @@ takt_status tkt_device_uses_of(const takt_trace *trace, tkt_device_uses *out)
     return tkt_device_use_end(&u, status);
 }
 
-/* ---- What a device could do at most ---- */
+/* ======== What a device could do at most ======== */
 
 /* Results of 32-bit floating-point instructions that a multiprocessor has in a clock. */
 static uint32_t lanes_of(const tkt_device *device)

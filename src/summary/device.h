@@ -73,7 +73,7 @@ void tkt_device_use_add(void *using, const tkt_activity *activity);
 /* Passes an error of the visit on, or says TAKT_NO_MEMORY; then there are no uses. */
 takt_status tkt_device_use_end(tkt_device_using *using, takt_status status);
 
-/* ---- What a device could do at most ---- */
+/* ======== What a device could do at most ======== */
 
 /* What a device could do at most. */
 

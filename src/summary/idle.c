@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- The longest gaps ---- */
+/* ======== The longest gaps ======== */
 
 /* Gaps are kept as they come until there are twice as many as are wanted; then the shorter half
  * goes, so that each of them costs little, however many there are. */
@@ -115,7 +115,7 @@ takt_status tkt_gaps_name(const takt_trace *trace, tkt_gap *gaps, size_t count)
     return status;
 }
 
-/* ---- What the host did ---- */
+/* ======== What the host did ======== */
 
 /* A device's gaps follow each other in time, so a mark in each thread's spans moves forward with
  * them and no span is looked at twice for one device. */

@@ -4,7 +4,7 @@
 
 #include "summary/gaps.h"
 
-/* ---- The longest gaps ---- */
+/* ======== The longest gaps ======== */
 
 /* The longest of many gaps. */
 
@@ -23,7 +23,7 @@ void tkt_longest_sort(tkt_longest *longest);
 /* Fills the names of gaps. TAKT_NO_MEMORY. */
 takt_status tkt_gaps_name(const takt_trace *trace, tkt_gap *gaps, size_t count);
 
-/* ---- What the host did ---- */
+/* ======== What the host did ======== */
 
 /* What the host did while devices were idle. */
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* ---- Launches ---- */
+/* ======== Launches ======== */
 
 /* Activities stand in the order of issue, those of one call together, so that one pass sees each
  * launch whole. Which of them the devices waited for, the gaps tell. */
@@ -145,7 +145,7 @@ void tkt_launches_fini(tkt_launches *launches)
     *launches = (tkt_launches){0};
 }
 
-/* ---- Launches without an activity ---- */
+/* ======== Launches without an activity ======== */
 
 /* Paths are few, so one launch stands for all of its path. How deep a path is followed is bounded:
  * a file that is made to be slow must not have its way. */

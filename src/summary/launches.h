@@ -44,7 +44,7 @@ takt_status tkt_launches_of(const takt_trace *trace, tkt_launches *out);
 
 void tkt_launches_fini(tkt_launches *launches); /* also of a zeroed one, or after a failure */
 
-/* ---- Launches without an activity ---- */
+/* ======== Launches without an activity ======== */
 
 /* Launches whose activity is lost, by the scopes that made them. */
 

@@ -7,7 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* ---- By name ---- */
+/* ======== By name ======== */
 
 /* Durations by name. The folded form has them by path, each with its histogram, which add up. */
 
@@ -97,7 +97,7 @@ void tkt_nameds_fini(tkt_nameds *nameds)
     *nameds = (tkt_nameds){0};
 }
 
-/* ---- Kernels ---- */
+/* ======== Kernels ======== */
 
 /* Kernels by name, whole name or launch. By name the times come from the folded form, so that a
  * summary has them too; what launches had in common, and all other groupings, from the list of
@@ -250,7 +250,7 @@ takt_status tkt_kernels_of(const takt_trace *trace, tkt_kernel_key key, tkt_name
     return status;
 }
 
-/* ---- Names of kernels ---- */
+/* ======== Names of kernels ======== */
 
 /* Kernels of libraries are named after what they do, and Nsight Compute picks kernels by name.
  * Names come from compilers and libraries of any kind; what cannot be read is left alone. */

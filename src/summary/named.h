@@ -63,7 +63,7 @@ tkt_named *tkt_nameds_find(tkt_nameds *nameds, uint32_t name, uint32_t part);
 bool tkt_nameds_merge(tkt_nameds *nameds, uint32_t name, const tkt_stats *stats,
                       const tkt_histogram *histogram);
 
-/* ---- Names of kernels ---- */
+/* ======== Names of kernels ======== */
 
 /* What the names of kernels tell. */
 

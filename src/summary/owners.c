@@ -3,7 +3,7 @@
 
 #include "summary/device.h"
 
-/* ---- Where a thread was ---- */
+/* ======== Where a thread was ======== */
 
 /* Spans stand by begin, parents before children, so the innermost one that is open is found among
  * the last that has begun and those around it. */
@@ -53,7 +53,7 @@ size_t tkt_whereabouts(const tkt_track *track, size_t begun, uint64_t begin_ns, 
     return begun;
 }
 
-/* ---- Whose it is ---- */
+/* ======== Whose it is ======== */
 
 /* From the span that launched or allocated up to its outermost ancestor: the innermost scope gets
  * it as its own, each scope on the way, once, as part of its total. Activities come by begin, so

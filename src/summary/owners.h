@@ -5,7 +5,7 @@
 #include "summary/scopes.h"
 #include "trace/model.h"
 
-/* ---- Where a thread was ---- */
+/* ======== Where a thread was ======== */
 
 /* In which scope a thread was, at what time. */
 
@@ -29,7 +29,7 @@ static inline uint32_t tkt_scope_of(const tkt_track *track, uint32_t span)
     return span;
 }
 
-/* ---- Whose it is ---- */
+/* ======== Whose it is ======== */
 
 /* Whose the activities of devices and the allocations are, span by span. */
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* ---- By name ---- */
+/* ======== By name ======== */
 
 /* Scopes by name, from the call tree.
  *
@@ -252,7 +252,7 @@ void tkt_scopes_fini(tkt_scopes *scopes)
     TKT_ARRAY_FREE(scopes);
 }
 
-/* ---- By path ---- */
+/* ======== By path ======== */
 
 /* The call tree as a list of paths, parents before children. */
 

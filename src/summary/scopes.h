@@ -70,7 +70,7 @@ static inline bool tkt_site_is_call(const takt_trace *trace, uint32_t site)
     return trace->sites.items[site].kind == TAKT_SITE_CALL;
 }
 
-/* ---- By path ---- */
+/* ======== By path ======== */
 
 /* Where time goes, by call path: the folded form as a list. */
 
@@ -98,7 +98,7 @@ takt_status tkt_tree_of(const takt_trace *trace, bool all, tkt_tree *out);
 
 void tkt_tree_fini(tkt_tree *tree); /* also of a zeroed one */
 
-/* ---- Frames ---- */
+/* ======== Frames ======== */
 
 /* What a frame of a call stack is called. */
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Traces ---- */
+/* ======== Traces ======== */
 
 /* Making traces and taking them apart; what is derived from their contents is in model_finish.c and
  * model_finish.c. */
@@ -150,7 +150,7 @@ uint32_t tkt_trace_add_track(takt_trace *trace, takt_track_kind kind, uint32_t n
     return (uint32_t)trace->tracks.count - 1;
 }
 
-/* ---- What devices did for nodes ---- */
+/* ======== What devices did for nodes ======== */
 
 static bool is_same(const tkt_node_activity *a, const tkt_node_activity *b)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- What follows ---- */
+/* ======== What follows ======== */
 
 /* What a trace's contents imply, made once when all of them are there. */
 
@@ -334,7 +334,7 @@ takt_status tkt_trace_finish(takt_trace *trace)
     return TAKT_OK;
 }
 
-/* ---- The folded form ---- */
+/* ======== The folded form ======== */
 
 /* The folded form of a trace that holds spans: one walk over each track. Preorder makes the parent
  * of a span one of those on a stack, which is kept with their nodes. */

@@ -183,7 +183,7 @@ takt_status takt_trace_counter_v1(const takt_trace *trace, size_t index, takt_co
     return tkt_fill(out, size, &info, sizeof info);
 }
 
-/* ---- Beside a span ---- */
+/* ======== Beside a span ======== */
 
 /* Read-only access to what stands beside a span: its arguments, work and stack. They are in the
  * order of their spans, so that a span's are found by halving. */

@@ -137,7 +137,7 @@ takt_status takt_trace_wait_v1(const takt_trace *trace, size_t index, takt_wait_
     return tkt_fill(out, size, &info, sizeof info);
 }
 
-/* ---- The folded form ---- */
+/* ======== The folded form ======== */
 
 /* Read-only access to what a trace adds up by path of scopes, and how long its lists are. */
 

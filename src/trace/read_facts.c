@@ -379,7 +379,7 @@ bool tkt_read_facts(tkt_read *read, const tkt_pb_field *from)
     return read->status == TAKT_OK;
 }
 
-/* ---- Call stacks ---- */
+/* ======== Call stacks ======== */
 
 /* Call stacks in Takt's own message: frames, then stacks of those. */
 

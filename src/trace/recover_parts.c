@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Names ---- */
+/* ======== Names ======== */
 
 /* The names of a recording, in the order in which they got their ids. */
 
@@ -164,7 +164,7 @@ void tkt_recover_names(tkt_recovery *r)
     }
 }
 
-/* ---- Summaries ---- */
+/* ======== Summaries ======== */
 
 /* The summary of a process that died: for each log the last fold that is complete in the file, and
  * what was recorded since, folded now. */
@@ -330,7 +330,7 @@ void tkt_recover_folds(tkt_recovery *r, const tkt_mapping_window *window, uint64
     }
 }
 
-/* ---- Devices ---- */
+/* ======== Devices ======== */
 
 /* What devices did, as far as it had been decoded when the process died: a store of its own, which
  * is joined with the calls as that of this process is. */

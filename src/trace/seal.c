@@ -8,7 +8,7 @@
 #include "trace/recovery.h"
 #include "trace/run.h"
 
-/* ---- Sealing ---- */
+/* ======== Sealing ======== */
 
 /* Sealing looks at each log once: it takes a picture of it, cuts that into the runs of the threads
  * that lived in it, and gives each run a track. Nothing here stops a thread that records. */
@@ -386,7 +386,7 @@ takt_status tkt_seal(const tkt_seal_window *window, takt_trace **out)
     return status;
 }
 
-/* ---- Spans on tracks of their own ---- */
+/* ======== Spans on tracks of their own ======== */
 
 /* The track of that name, made at its first span. */
 static uint32_t track_of(tkt_sealing *sealing, uint32_t text)

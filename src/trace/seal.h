@@ -9,7 +9,7 @@
 
 #include <takt/scope.h>
 
-/* ---- Sealing ---- */
+/* ======== Sealing ======== */
 
 /* Makes a trace from the logs of all threads. */
 
@@ -46,7 +46,7 @@ typedef struct tkt_seal_window {
  * run - name, steps, losses, memory totals - and calls tkt_trace_finish(). TAKT_NO_MEMORY. */
 takt_status tkt_seal(const tkt_seal_window *window, takt_trace **out);
 
-/* ---- Spans on tracks of their own ---- */
+/* ======== Spans on tracks of their own ======== */
 
 /* Spans on tracks of their own. They stand whole in the log of the thread that ended them; those
  * that have not ended are asked for when all logs have been read. */

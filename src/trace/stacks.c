@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* ---- Adding stacks ---- */
+/* ======== Adding stacks ======== */
 
 /* A place in a map for `hash` or a key behind it that is free, or whose item is `is_equal`. */
 typedef bool (*is_equal_function)(const takt_trace *trace, size_t index, const void *wanted);
@@ -98,7 +98,7 @@ void tkt_stacks_fini(tkt_stacks *known)
     tkt_map_fini(&known->stacks);
 }
 
-/* ---- Recorded stacks ---- */
+/* ======== Recorded stacks ======== */
 
 /* From a recorded call stack to the trace's: addresses become offsets in objects, and what those
  * export gets its name. That takes a look through an object's symbols, so it is done here, once for

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
-/* ---- Growing bytes ---- */
+/* ======== Growing bytes ======== */
 
 /* Bytes that grow: columns and JSON on their way into the page. */
 
@@ -110,7 +110,7 @@ void html_put_json(html_bytes *bytes, const char *text, size_t size)
     html_put(bytes, "\"", 1);
 }
 
-/* ---- Blocks ---- */
+/* ======== Blocks ======== */
 
 /* A block of the page: bytes through gzip, which the browser unpacks by itself, through base64,
  * whose letters mean nothing to HTML. Written as it comes, so that a large trace needs no memory.

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Spans ---- */
+/* ======== Spans ======== */
 
 /* Columns of spans: those of threads, which nest, and of tracks of their own, which may overlap. */
 
@@ -127,7 +127,7 @@ void html_write_spans(html_writer *writer, html_packed *out)
     free(to.open.data);
 }
 
-/* ---- Marks, waits, steps ---- */
+/* ======== Marks, waits, steps ======== */
 
 /* Columns of what is neither span nor activity: marks, waits, steps. */
 
@@ -206,7 +206,7 @@ void html_write_events(html_writer *writer, html_packed *out)
     write_steps(writer, out);
 }
 
-/* ---- Values over time ---- */
+/* ======== Values over time ======== */
 
 /* Columns of values over time: counters, and memory by device and kind. They come mixed, in the
  * order of their time, and are told apart by their names' addresses. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- The second block ---- */
+/* ======== The second block ======== */
 
 /* The second block: what the columns' numbers stand for, and the reports. */
 
@@ -124,7 +124,7 @@ void html_write_lists(html_writer *writer, html_packed *out)
     free(text.data);
 }
 
-/* ---- Places ---- */
+/* ======== Places ======== */
 
 /* The places of spans: their texts belong to the trace, which has equal ones once, so that their
  * addresses tell them apart. */
@@ -162,7 +162,7 @@ void html_put_sites(html_writer *writer, html_bytes *out)
     html_print(out, "]");
 }
 
-/* ---- Arguments ---- */
+/* ======== Arguments ======== */
 
 /* What is noted at a span, as one text: "cells=4096, flops=2e+09, result=2". */
 

@@ -139,7 +139,7 @@ int cli_html_write(const takt_trace *trace, const char *file, const char *path)
                                                : TAKT_OK);
 }
 
-/* ---- The first block ---- */
+/* ======== The first block ======== */
 
 /* The first block: what the trace is as a whole, and which columns the page holds. */
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Streams ---- */
+/* ======== Streams ======== */
 
 /* Columns of activities, by stream: which streams there are shows on the way. Activities come in
  * the order of their issue, so those of a stream nearly in the order of their begin. */
@@ -203,7 +203,7 @@ void html_write_streams(html_writer *writer, html_packed *out)
         free(to.columns[i].data);
 }
 
-/* ---- Shapes ---- */
+/* ======== Shapes ======== */
 
 /* What activities have in common: thousands of launches of a kernel differ in their times only. */
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Spans ---- */
+/* ======== Spans ======== */
 
 /* What is computed once for several tables: the ids of spans, their paths and their own times. */
 
@@ -97,7 +97,7 @@ void table_source_fini(table_source *source)
     *source = (table_source){0};
 }
 
-/* ---- Call paths ---- */
+/* ======== Call paths ======== */
 
 /* Call paths by number, in a hash table with open addressing. Texts are compared as pointers: a
  * trace has each text once. */
@@ -196,7 +196,7 @@ void table_paths_fini(table_paths *paths)
     *paths = (table_paths){0};
 }
 
-/* ---- Rows ---- */
+/* ======== Rows ======== */
 
 static table_value *next(table_row *row, table_kind kind)
 {
@@ -271,7 +271,7 @@ bool table_row_end(table_row *row)
     return is_taken;
 }
 
-/* ---- The tables ---- */
+/* ======== The tables ======== */
 
 const table *table_at(size_t index)
 {
@@ -283,7 +283,7 @@ const table *table_at(size_t index)
     return index < sizeof all / sizeof *all ? all[index] : NULL;
 }
 
-/* ---- Names of kinds ---- */
+/* ======== Names of kinds ======== */
 
 /* What kinds are called in tables: as reports call them. */
 

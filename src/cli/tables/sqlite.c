@@ -170,7 +170,7 @@ int table_write_sqlite(const table_source *source, const char *path)
 
 #endif
 
-/* ---- The formats ---- */
+/* ======== The formats ======== */
 
 /* The formats that are made of tables, for `takt export`. */
 

@@ -2,7 +2,7 @@
 #include "cli/tables/tables.h"
 #include "cuda/kinds.h"
 
-/* ---- Devices ---- */
+/* ======== Devices ======== */
 
 /* What devices did, and the calls that made them do it. */
 
@@ -181,7 +181,7 @@ static bool fill_waits(const table_source *source, table_row *row)
 
 const table table_waits = TABLE_OF("waits", wait_columns, fill_waits);
 
-/* ---- Memory ---- */
+/* ======== Memory ======== */
 
 /* Memory: allocations and frees one by one, and totals. */
 

@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 #include "cli/tables/tables.h"
 
-/* ---- The recording ---- */
+/* ======== The recording ======== */
 
 /* What the recording is as a whole: facts, losses, devices, tracks and steps. */
 
@@ -172,7 +172,7 @@ static bool fill_steps(const table_source *source, table_row *row)
 
 const table table_steps = TABLE_OF("steps", step_columns, fill_steps);
 
-/* ---- Spans ---- */
+/* ======== Spans ======== */
 
 /* What threads and async tracks recorded: spans, their paths and arguments, and call stacks. */
 
@@ -371,7 +371,7 @@ static bool fill_frames(const table_source *source, table_row *row)
 
 const table table_frames = TABLE_OF("frames", frame_columns, fill_frames);
 
-/* ---- Counters and marks ---- */
+/* ======== Counters and marks ======== */
 
 /* Counters and marks. */
 
