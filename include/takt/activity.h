@@ -140,8 +140,9 @@ typedef struct takt_timing_options {
  * Any thread. TAKT_NO_MEMORY, TAKT_BAD_ARGUMENT. */
 TAKT_API takt_status takt_timing_begin(const takt_timing_options *options, takt_timing **out);
 
-/* Stops collecting, on any thread. The activities stand in the order of their launch or begin,
- * and stay valid until takt_timing_free(). TAKT_BAD_STATE if the timing has already ended; TAKT_NO_MEMORY. */
+/* Stops collecting, on any thread. The activities stand in the order of their launch or begin, and
+ * stay valid until takt_timing_free(). TAKT_BAD_STATE if the timing has already ended;
+ * TAKT_NO_MEMORY. */
 TAKT_API takt_status takt_timing_end(takt_timing *timing);
 
 /* Returns the number of activities; 0 before the end. */
