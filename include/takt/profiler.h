@@ -186,9 +186,9 @@ TAKT_API takt_status takt_profiler_step(takt_profiler *profiler);
 
 /* Stops the profiler: saves the recording if one is open, then waits for outstanding exports and
  * callbacks. With a schedule, that recording is marked as partial. The unfinished step does not
- * count. If the program stops before its schedule ends, the log says so. The profiler can be started
- * again; cycle numbers continue. Returns the first failure since the start, such as TAKT_IO_ERROR for a trace,
- * stream or report that could not be written; the log names the file. */
+ * count. If the program stops before its schedule ends, the log says so. The profiler can be
+ * started again; cycle numbers continue. Returns the first failure since the start, such as
+ * TAKT_IO_ERROR for a trace, stream or report that could not be written; the log names the file. */
 TAKT_API takt_status takt_profiler_stop(takt_profiler *profiler);
 
 /* Declares the simulated time of one step, in seconds, for the real-time factor. TAKT_BAD_ARGUMENT
