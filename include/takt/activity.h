@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* Kinds of activity, as bits. The values are those of NVIDIA Warp. */
+/* Kinds of activity, as bits with NVIDIA Warp's values. */
 #define TAKT_TIMING_KERNEL  0x1u /* kernels of the program; marked host loops */
 #define TAKT_TIMING_BUILTIN 0x2u /* kernels of libraries */
 #define TAKT_TIMING_MEMCPY  0x4u

@@ -136,9 +136,8 @@ typedef struct takt_sink {
  * Any thread. */
 TAKT_API takt_sink takt_sink_fd(int fd);
 
-/* Returns the current time in nanoseconds on the time line that all Takt times use: that of
- * CLOCK_MONOTONIC. Takt reads the processor's invariant time-stamp counter if there is one. Any
- * thread. */
+/* Returns the current time in nanoseconds of CLOCK_MONOTONIC's time line, as do all times in Takt.
+ * Takt reads the processor's invariant time-stamp counter if there is one. Any thread. */
 TAKT_API uint64_t takt_now_ns(void);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* takt/memory.h - memory: the program reports its host allocations for tables and traces, and can
- * ask for the memory state of the host and of each device at any time.
+/* takt/memory.h - memory. The program reports its host allocations, which then appear in tables and
+ * traces. It can query the memory state of the host and of each device at any time.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TAKT_MEMORY_H

@@ -291,7 +291,7 @@ class Trace {
 public:
     Trace() noexcept : trace_(nullptr) {}
 
-    /* Keeps a borrowed trace, such as that of on_trace. NULL makes an empty object. */
+    /* Keeps a borrowed trace, such as the argument of on_trace. NULL makes an empty object. */
     explicit Trace(const takt_trace *trace) noexcept
         : trace_(trace ? takt_trace_retain(trace) : nullptr)
     {

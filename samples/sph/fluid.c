@@ -1,7 +1,7 @@
 /* Weakly compressible SPH, derived from an energy, so that conservation can be checked.
  *
  * The density of a particle is a sum over its neighbours, plus the part of its kernel behind the
- * walls, as though fluid at rest continued there:
+ * walls. Fluid at rest is assumed to continue there:
  *
  *     rho_i = sum_j m W(x_i - x_j) + rho_w fill(x_i)
  *

@@ -24,7 +24,7 @@
  * 3e-15. With 500 particles the energy error stays within 5e-4. Each check finds errors that the
  * other misses. A pair force that is asymmetric in its sixth digit exceeds the momentum tolerance a
  * million-fold, but passes the energy check. A symmetric pair force that is 5 % too weak, or a wall
- * that is 10 % too soft, fails the energy check, but keeps momentum exact. */
+ * that is 10 % too soft, keeps momentum exact. The energy check finds both. */
 static const double ENERGY_TOLERANCE = 1e-3;
 static const double MOMENTUM_TOLERANCE = 1e-12;
 

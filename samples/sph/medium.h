@@ -29,9 +29,9 @@ typedef struct medium {
 } medium;
 
 /* Returns the pressure, in Pa: 0 below the rest density. Tension instead would make particles
- * clump. The energy below is clipped in the same way, so energy still balances. The price: at a
- * free surface half the kernel is empty, so the topmost layers close up, and fluid at rest stands
- * two thirds of a spacing too low. Tait's exponent for water is 7; these functions spell its powers
+ * clump. The energy below is clipped in the same way, so energy still balances. The price: half the
+ * kernel is empty at a free surface, so the topmost layers close up. Fluid at rest stands two
+ * thirds of a spacing too low. Tait's exponent for water is 7; these functions spell its powers
  * out. */
 SPH_INLINE double pressure_at(const medium *m, double density)
 {

@@ -6,8 +6,8 @@
 
 #include <takt/base.h>
 
-/* The name of the current function. In C++ it is a signature, of which the library keeps the
- * name. */
+/* The name of the current function. In C++ this is a signature; the library keeps only the name in
+ * it. */
 #ifdef __cplusplus
 #define TAKT_FUNCTION_NAME __PRETTY_FUNCTION__
 #else
