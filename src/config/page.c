@@ -66,7 +66,7 @@ static const char closing[] =
     "| kind | form |\n"
     "|---|---|\n"
     "| true, false | also yes and no, on and off |\n"
-    "| whole numbers | decimal, without leading zeros |\n"
+    "| whole numbers | decimal, without leading zeros; 0 to 4294967295 unless told otherwise |\n"
     "| sizes | a whole number, optionally with a unit. `B`, `KiB`, `MiB`, `GiB`, `TiB`, `K`, "
     "`M`, `G`, `T` are powers of 1024; `KB`, `MB`, `GB`, `TB` powers of 1000 |\n"
     "| rates | so much a second, such as '67.5 T'; at most 1000 P |\n"
@@ -110,29 +110,33 @@ static void put_size(tkt_writer *writer, uint64_t bytes)
     tkt_writer_text(writer, text);
 }
 
-/* Shorter than in messages: many rows take the same, and the section Values explains it. */
+/* What a key takes, where its default does not show it. Shorter than in messages, since the section
+ * Values explains the kinds. */
 static void put_taken(tkt_writer *writer, const tkt_config_key *key)
 {
     char expects[128];
     switch (key->type) {
     case TKT_CONFIG_TYPE_SWITCH:
-        tkt_writer_text(writer, "true, false");
+    case TKT_CONFIG_TYPE_SWITCHES:
         return;
     case TKT_CONFIG_TYPE_COUNT:
-        tkt_writer_format(writer, "%llu to %llu", (unsigned long long)key->min,
-                          (unsigned long long)key->max);
+        if (key->max < UINT32_MAX)
+            tkt_writer_format(writer, " (%llu to %llu)", (unsigned long long)key->min,
+                              (unsigned long long)key->max);
         return;
     case TKT_CONFIG_TYPE_BYTES:
+        tkt_writer_text(writer, " (");
         put_size(writer, key->min);
         tkt_writer_text(writer, " to ");
         put_size(writer, key->max);
+        tkt_writer_text(writer, ")");
         return;
     case TKT_CONFIG_TYPE_RATE:
-        tkt_writer_text(writer, "a rate");
+        tkt_writer_text(writer, " (a rate)");
         return;
     default:
         tkt_config_expects(key, expects, sizeof expects);
-        tkt_writer_text(writer, expects);
+        tkt_writer_format(writer, " (%s)", expects);
     }
 }
 
@@ -140,15 +144,15 @@ static void put_key_row(tkt_writer *writer, const tkt_config_key *key)
 {
     tkt_writer_format(writer, "| `%s` | `", tkt_config_leaf(key));
     tkt_config_put_default(writer, key);
-    tkt_writer_text(writer, "` | ");
+    tkt_writer_text(writer, "`");
     put_taken(writer, key);
     tkt_writer_format(writer, " | %s |\n", key->meaning);
 }
 
 static void put_key_table(tkt_writer *writer, const char *section)
 {
-    tkt_writer_format(
-        writer, "\n### %s\n\n| key | default | takes | meaning |\n|---|---|---|---|\n", section);
+    tkt_writer_format(writer, "\n### %s\n\n| key | default (takes) | meaning |\n|---|---|---|\n",
+                      section);
     for (size_t i = 0; i < TKT_CONFIG_ID_COUNT; i++) {
         if (tkt_config_is_in(&tkt_config_keys[i], section))
             put_key_row(writer, &tkt_config_keys[i]);
