@@ -53,6 +53,7 @@ static int set_up_device(void **state)
 static int settle(void **state)
 {
     (void)state;
+    sim_hold(false);
     for (int i = 0; i < 2; i++) {
         check(cuCtxSetCurrent(contexts[i]));
         check(cuCtxSynchronize());
@@ -278,10 +279,12 @@ static void assert_lost_in(const char *row)
 static void what_has_finished_is_taken_when_time_is_over(void **state)
 {
     (void)state;
-    sim_script("kernel=10us; kernel.endless=1200ms");
+    sim_script("kernel=10us; kernel.endless=100ms");
     takt_profiler *profiler = start_profiler((takt_profiler_options){.device_wait_ms = 300});
+    sim_hold(true);
     for (int i = 0; i < 99; i++)
         launch(kernel, NULL);
+    check(cuCtxSynchronize()); /* the rest stands still */
     {
         TAKT_SCOPE("stuck");
         launch(endless, NULL);
@@ -290,6 +293,7 @@ static void what_has_finished_is_taken_when_time_is_over(void **state)
     assert_int_equal(activities_of("kernel kernel"), 99);
     assert_int_equal(loss(TAKT_LOSS_INCOMPLETE), 1);
     assert_int_equal(all_losses(), 1);
+    sim_hold(false);
     assert_lost_in("\r\nscope,launch,count\r\nstuck,cuLaunchKernel,1\r\n");
     assert_balance();
 }
@@ -317,12 +321,15 @@ static void giving_up_costs_no_other_window(void **state)
 static void a_device_with_a_sticky_error_leaves_what_had_finished(void **state)
 {
     (void)state;
-    sim_script("kernel=10us; kernel.endless=800ms; fault=cuCtxRecordEvent=700");
+    sim_script("kernel=10us; kernel.endless=100ms; fault=cuCtxRecordEvent=700");
     takt_profiler *profiler = start_profiler((takt_profiler_options){.device_wait_ms = 600000});
+    sim_hold(true);
     for (int i = 0; i < 20; i++)
         launch(kernel, NULL);
+    check(cuCtxSynchronize()); /* the rest stands still */
     launch(endless, NULL);
     stop_profiler(profiler);
+    sim_hold(false);
     assert_int_equal(activities_of("kernel kernel"), 20);
     assert_int_equal(loss(TAKT_LOSS_INCOMPLETE), 1);
     assert_balance();
@@ -338,9 +345,10 @@ static void nodes_that_have_not_finished_are_counted(void **state)
     };
     CUgraph graph;
     CUgraphExec exec;
-    CUstream stream;
-    sim_script("kernel.slow=20ms");
+    CUstream stream, beside;
+    sim_script("kernel.slow=2ms; kernel=41ms");
     check(cuStreamCreate(&stream, 1));
+    check(cuStreamCreate(&beside, 1));
     check(cuStreamBeginCapture_v2(stream, 2));
     for (int i = 0; i < NODES; i++)
         launch(slow, stream);
@@ -354,16 +362,22 @@ static void nodes_that_have_not_finished_are_counted(void **state)
     assert_int_equal(takt_timing_end(timing), TAKT_OK);
     assert_int_equal(takt_timing_count(timing), NODES);
     takt_timing_free(timing);
+    sim_hold(true);
     check(cuGraphLaunch(exec, stream));
+    launch(kernel, beside);
+    check(cuStreamSynchronize(beside)); /* half of the nodes have finished, the rest stands still */
     stop_profiler(profiler);
+    sim_hold(false);
     assert_in_range(activities_of("kernel slow"), NODES + 1, 2 * NODES - 1);
-    assert_int_equal(activities_of("kernel slow") + all_losses(), 2 * NODES);
+    assert_int_equal(activities_of("kernel slow") + activities_of("kernel kernel") + all_losses(),
+                     2 * NODES + 1);
     assert_int_equal(loss(TAKT_LOSS_INCOMPLETE), all_losses());
     stop_profiler(other);
     assert_int_equal(activities_of("kernel slow"), 2 * NODES);
     assert_no_losses();
     check(cuGraphExecDestroy(exec));
     check(cuGraphDestroy(graph));
+    check(cuStreamDestroy_v2(beside));
     check(cuStreamDestroy_v2(stream));
 }
 

@@ -303,7 +303,7 @@ int main(void)
         cmocka_unit_test(work_has_the_innermost_calls_id),
         cmocka_unit_test(a_call_without_end_hides_no_other),
     };
-    alarm(120);
+    alarm(600);
     int failed = cmocka_run_group_tests(tests, set_up_device, NULL);
     takt_trace_release(last_trace);
     return failed;

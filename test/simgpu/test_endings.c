@@ -77,7 +77,7 @@ static int run_in_child(int (*run)(void))
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        alarm(20); /* ends a child that hangs */
+        alarm(600); /* ends a child that hangs */
         exit(run());
     }
     return wait_for(child);
@@ -110,7 +110,7 @@ static int use_cuda_as_a_daemon(void)
     if (child == 0) {
         if (daemon(1, 1) != 0)
             _exit(3);
-        alarm(20);
+        alarm(600);
         result = (char)use_cuda();
         _exit(write(ends[1], &result, 1) != 1);
     }
@@ -311,7 +311,7 @@ int main(void)
         cmocka_unit_test(a_child_of_a_parent_with_cuda_is_silent_and_ends),
         cmocka_unit_test(nor_does_it_record_when_the_parent_has_ended),
     };
-    alarm(120);
+    alarm(600);
     use_stand_in("kernel=1ms; cupti.reset_loses=1");
     sim_register_kernel(&kernel, "kernel");
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* Time on the simulated devices: what runs when, beside what, and who has to wait for it. Durations
- * are scripted and compared to the nanosecond; where work must already be queued, what came before
- * is scripted to take 20 ms. */
+ * are scripted and compared to the nanosecond. Where earlier work must still be queued, the test
+ * holds the devices' time. */
 #include "recorder.h"
 
 #include "simgpu/driver.h"
@@ -51,7 +51,7 @@ static void a_record_tells_the_launch(void **state)
 static void work_of_a_stream_runs_one_after_the_other(void **state)
 {
     (void)state;
-    record_with("kernel=20ms; memset=40us");
+    record_held("kernel=20ms; memset=40us");
     cudaStream_t stream;
     void *memory;
     assert_ok(cudaMalloc(&memory, 64));
@@ -81,7 +81,7 @@ static void nothing_begins_before_it_was_launched(void **state)
 static void streams_run_beside_each_other(void **state)
 {
     (void)state;
-    record_with("kernel=20ms");
+    record_held("kernel=20ms");
     cudaStream_t streams[2];
     for (int i = 0; i < 2; i++) {
         assert_ok(cudaStreamCreate(&streams[i]));
@@ -96,7 +96,7 @@ static void streams_run_beside_each_other(void **state)
 static void each_direction_has_one_copy_engine(void **state)
 {
     (void)state;
-    record_with("memcpy.HtoD=20ms; memcpy.DtoH=30ms; kernel=40ms");
+    record_held("memcpy.HtoD=20ms; memcpy.DtoH=30ms; kernel=40ms");
     cudaStream_t streams[4];
     void *memory;
     char *host;
@@ -131,7 +131,7 @@ static void each_direction_has_one_copy_engine(void **state)
 static void the_legacy_stream_waits_for_blocking_streams_and_they_for_it(void **state)
 {
     (void)state;
-    record_with("kernel=20ms");
+    record_held("kernel=20ms");
     cudaStream_t blocking;
     cudaStream_t free_running;
     assert_ok(cudaStreamCreate(&blocking));
@@ -169,7 +169,7 @@ static void a_thread_has_a_default_stream_of_its_own(void **state)
 static void a_stream_waits_for_an_event(void **state)
 {
     (void)state;
-    record_with("kernel=20ms");
+    record_held("kernel=20ms");
     cudaStream_t streams[2];
     cudaEvent_t event;
     assert_ok(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
@@ -194,7 +194,7 @@ static void a_stream_waits_for_an_event(void **state)
 static void events_measure_what_is_between_them(void **state)
 {
     (void)state;
-    record_with("kernel.advance=20ms,2500us");
+    record_held("kernel.advance=20ms,2500us");
     cudaEvent_t events[2];
     float ms = 0;
     assert_ok(cudaEventCreate(&events[0]));

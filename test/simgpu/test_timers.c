@@ -379,12 +379,15 @@ static void without_memory_nothing_breaks(void **state)
 static void what_does_not_finish_is_incomplete(void **state)
 {
     (void)state;
-    sim_script("kernel.endless=2s; kernel.short=5us");
+    sim_script("kernel.endless=100ms; kernel.short=5us");
     takt_profiler *profiler = start_profiler((takt_profiler_options){.device_wait_ms = 200});
+    sim_hold(true);
     launch("short");
+    check(cuCtxSynchronize()); /* the rest stands still */
     launch("endless");
     launch("short");
     stop_profiler(profiler);
+    sim_hold(false);
     assert_false(has("kernel endless"));
     assert_true(has("kernel short"));
     assert_int_equal(loss(TAKT_LOSS_INCOMPLETE), 2); /* the last one waited behind it */

@@ -238,7 +238,8 @@ static void reports_of_handlers_are_counted_or_lost(void **state)
     tkt_memory_state before = tkt_memory_now();
     sigaction(SIGUSR1, &action, &old);
     assert_int_equal(pthread_create(&sender, NULL, send_signals, &self), 0);
-    for (int i = 0; i < 10 * CALLS; i++)
+    for (int i = 0;
+         i < 10 * CALLS || __atomic_load_n(&handler_reports, __ATOMIC_RELAXED) == 0; i++)
         report_one(&seed, &mine);
     __atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
     pthread_join(sender, NULL);
@@ -265,7 +266,7 @@ static void *report_meanwhile(void *unused)
 
 static void report_in_child(void)
 {
-    alarm(20); /* ends a child that waits for a lock of its parent's */
+    alarm(600); /* ends a child that waits for a lock of its parent's */
     for (size_t i = 0; i < BLOCKS; i++) {
         takt_memory_allocated(blocks[i].address, 10);
         takt_memory_freed(blocks[i].address);

@@ -142,7 +142,7 @@ static void a_wait_ends_when_it_is_woken(void **state)
     tkt_mutex_lock(&mine.lock);
     assert_int_equal(tkt_thread_start(&thread, "wakes", wake, &mine), TAKT_OK);
     while (!mine.may_end && is_woken)
-        is_woken = tkt_condition_wait_for(&mine.changed, &mine.lock, 60000);
+        is_woken = tkt_condition_wait_for(&mine.changed, &mine.lock, 600000);
     tkt_mutex_unlock(&mine.lock);
     assert_true(is_woken);
     tkt_thread_join(thread);

@@ -60,7 +60,7 @@ static int fork_child(takt_profiler *profiler)
     int status = -1;
     pid_t child = fork();
     if (child == 0) {
-        alarm(20); /* ends a child that hangs */
+        alarm(600); /* ends a child that hangs */
         _exit(try_everything(profiler));
     }
     waitpid(child, &status, 0);
@@ -148,7 +148,7 @@ static void a_child_in_the_middle_of_a_timing_ends(void **state)
     assert_int_equal(takt_timing_begin(NULL, &timing), TAKT_OK);
     pid_t child = fork();
     if (child == 0) {
-        alarm(20);
+        alarm(600);
         takt_timing_end(timing);
         size_t count = takt_timing_count(timing);
         takt_timing_free(timing);
@@ -171,7 +171,7 @@ static void a_child_in_the_middle_of_a_timer_prints_its_line(void **state)
     takt_timer_begin(&timer, "forked", &options);
     pid_t child = fork();
     if (child == 0) {
-        alarm(20);
+        alarm(600);
         takt_timer_end(&timer);
         _exit(0);
     }
@@ -191,7 +191,7 @@ static int run_in_child(int (*child)(void))
     int status;
     pid_t id = fork();
     if (id == 0) {
-        alarm(20);
+        alarm(600);
         _exit(child());
     }
     assert_true(id > 0);

@@ -298,7 +298,7 @@ static void a_forked_child_records_nothing_and_ends(void **state)
         pid_t child = fork();
         if (child == 0) {
             size_t rounds = 1000;
-            alarm(10);
+            alarm(600);
             record_rounds(&rounds);
             tkt_window *mine;
             const tkt_wish wish = {.modes = TKT_KEEP, .mask = TAKT_NORMAL_BIT};
