@@ -4,13 +4,7 @@
 
 #include <takt/takt.h>
 
-#include <stdarg.h>
-
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 static const takt_trace *last_trace;
 

@@ -6,11 +6,8 @@
 #include "simgpu/sim.h"
 
 #include <pthread.h>
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #define KEPT 16384
 

@@ -1,6 +1,7 @@
 /* Gaps of devices and streams: their causes, followed by hand; sums, against a naive count of every
  * nanosecond; what the host did meanwhile; the longest ones. Times are in us from the begin of the
  * recording where they are written as US(). */
+#include "support/test.h"
 #include "support/report_traces.h"
 
 #include "summary/gap_cause.h"
@@ -89,9 +90,8 @@ static const struct {
     {102, 103, 103.5, 3.5, 0, 0, true}, /* late, although the gap is short */
 };
 
-static void gaps_are_split_where_work_was_handed_over(void **state)
+TEST(gaps_are_split_where_work_was_handed_over)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof splits / sizeof *splits; i++) {
         takt_trace *trace = begin();
         launch(trace, US(0), US(1), 7, US(10), US(100));
@@ -120,9 +120,8 @@ static void assert_waits(takt_trace *trace, double wait, double device_wait)
 }
 
 /* Correlation ids of calls count up from 1001. */
-static void streams_wait_for_the_events_they_were_told_to(void **state)
+TEST(streams_wait_for_the_events_they_were_told_to)
 {
-    (void)state;
     static const struct {
         uint32_t stream, kind, correlation;
         double wait;
@@ -143,9 +142,8 @@ static void streams_wait_for_the_events_they_were_told_to(void **state)
 }
 
 /* Stream 8 runs until shortly before 200 us, so that the device has no gap there. */
-static void streams_wait_for_the_work_of_others(void **state)
+TEST(streams_wait_for_the_work_of_others)
 {
-    (void)state;
     static const struct {
         double end, wait;
     } cases[] = {{200, 100}, {195.001, 100}, {195, 0}, {201, 0}};
@@ -160,9 +158,8 @@ static void streams_wait_for_the_work_of_others(void **state)
 
 /* Of three streams that end in some order before, the one that ends last counts, and its own work
  * does not. */
-static void the_latest_end_of_another_stream_counts(void **state)
+TEST(the_latest_end_of_another_stream_counts)
 {
-    (void)state;
     for (int order = 0; order < 3; order++) {
         takt_trace *trace = begin();
         for (int i = 0; i < 3; i++)
@@ -179,9 +176,8 @@ static void the_latest_end_of_another_stream_counts(void **state)
 }
 
 /* Of a few streams that begin work in order of time and end it at any. */
-static void ends_of_others_are_found_as_by_looking_at_all(void **state)
+TEST(ends_of_others_are_found_as_by_looking_at_all)
 {
-    (void)state;
     enum {
         COUNT = 2000,
         STREAMS = 5
@@ -209,9 +205,8 @@ static void ends_of_others_are_found_as_by_looking_at_all(void **state)
 }
 
 /* Two nodes of a launch, 20 us apart; a kernel of another launch; work of nobody's. */
-static void inside_a_launch_gaps_are_the_graphs(void **state)
+TEST(inside_a_launch_gaps_are_the_graphs)
 {
-    (void)state;
     takt_trace *trace = begin();
     uint32_t graph = build_call(trace, 0, "cudaGraphLaunch", TKT_NO_SPAN, US(0), US(90));
     for (int i = 0; i < 2; i++)
@@ -234,9 +229,8 @@ static void inside_a_launch_gaps_are_the_graphs(void **state)
 }
 
 /* Without a known uncertainty a call that returns 1 ns after the end is late. */
-static void an_unknown_uncertainty_is_none(void **state)
+TEST(an_unknown_uncertainty_is_none)
 {
-    (void)state;
     static const double unknown[] = {0, -1, 1e300, NAN};
     for (size_t i = 0; i < 4; i++) {
         takt_trace *trace = begin();
@@ -251,9 +245,8 @@ static void an_unknown_uncertainty_is_none(void **state)
 }
 
 /* A loose bound of the clocks does not hide a host that is late. */
-static void an_uncertainty_counts_for_20_us_at_most(void **state)
+TEST(an_uncertainty_counts_for_20_us_at_most)
 {
-    (void)state;
     takt_trace *trace = begin();
     trace->facts.device_uncertainty_ns = 5e6;
     launch(trace, US(0), US(1), 7, US(10), US(100));
@@ -269,9 +262,8 @@ static void an_uncertainty_counts_for_20_us_at_most(void **state)
 
 /* What lies outside of the recording is cut off; what overlaps, lies inside other work, or takes no
  * time at all, leaves no gap. The kernel without duration at 300 us parts one gap into two. */
-static void rows_are_of_the_recording(void **state)
+TEST(rows_are_of_the_recording)
 {
-    (void)state;
     takt_trace *trace = begin();
     trace->facts.begin_ns = US(50);
     trace->facts.end_ns = US(500);
@@ -295,9 +287,8 @@ static void rows_are_of_the_recording(void **state)
 }
 
 /* Streams of equal numbers belong to their contexts, and contexts to their devices. */
-static void every_stream_has_a_row_behind_its_device(void **state)
+TEST(every_stream_has_a_row_behind_its_device)
 {
-    (void)state;
     static const struct {
         const char *device;
         uint32_t context, stream;
@@ -324,9 +315,8 @@ static void every_stream_has_a_row_behind_its_device(void **state)
     done(trace, &gaps);
 }
 
-static void without_activities_there_is_nothing(void **state)
+TEST(without_activities_there_is_nothing)
 {
-    (void)state;
     takt_trace *trace = begin();
     build_span(trace, 0, build_site(trace, "step"), TKT_NO_SPAN, US(0), US(1000));
     tkt_gaps gaps = gaps_of(trace);
@@ -337,9 +327,8 @@ static void without_activities_there_is_nothing(void **state)
 }
 
 /* One activity has an edge on each side. Where the recording is empty, there is no time at all. */
-static void one_activity_has_two_edges(void **state)
+TEST(one_activity_has_two_edges)
 {
-    (void)state;
     for (int is_empty = 0; is_empty < 2; is_empty++) {
         takt_trace *trace = begin();
         trace->facts.end_ns = is_empty ? US(-1) : US(1000);
@@ -353,9 +342,8 @@ static void one_activity_has_two_edges(void **state)
     }
 }
 
-static void summaries_have_no_gaps(void **state)
+TEST(summaries_have_no_gaps)
 {
-    (void)state;
     takt_trace *full = build_launches(1);
     takt_trace *folded = build_folded(full);
     tkt_gaps gaps = {0};
@@ -393,9 +381,8 @@ static void assert_scope(const takt_trace *trace, const tkt_gaps *gaps, const ch
  * Kernels [100, 150) and [500, 600). In the gap of 350 us the host was in search for 250, of which
  * 30 in the call, and in step for 100, of which 10 in the launch. The rest of it after 460 is not
  * the host's. The edges: step for 100 + 100, nothing for 300. */
-static void idle_time_is_the_innermost_scopes(void **state)
+TEST(idle_time_is_the_innermost_scopes)
 {
-    (void)state;
     takt_trace *trace = begin();
     uint32_t step = build_span(trace, 0, build_site(trace, "step"), TKT_NO_SPAN, US(0), US(700));
     uint32_t first = build_call(trace, 0, "cudaLaunchKernel", step, US(20), US(30));
@@ -432,9 +419,8 @@ static void idle_time_is_the_innermost_scopes(void **state)
 }
 
 /* A gap of 100 us, half of it in each of two scopes. */
-static void of_equally_long_stays_the_first_names_a_gap(void **state)
+TEST(of_equally_long_stays_the_first_names_a_gap)
 {
-    (void)state;
     takt_trace *trace = begin();
     launch(trace, US(0), US(1), 7, US(0), US(100));
     build_span(trace, 0, build_site(trace, "search"), TKT_NO_SPAN, US(100), US(150));
@@ -448,9 +434,8 @@ static void of_equally_long_stays_the_first_names_a_gap(void **state)
 }
 
 /* Idle for 100 us each, in scopes and on devices whose names have falling numbers. */
-static void equal_times_stand_in_the_order_of_names(void **state)
+TEST(equal_times_stand_in_the_order_of_names)
 {
-    (void)state;
     takt_trace *trace = begin();
     trace->facts.end_ns = US(300);
     build_string(trace, "cuda:1");
@@ -597,9 +582,8 @@ static takt_trace *build_thin_launches(uint64_t seed)
     return trace;
 }
 
-static void sums_are_those_of_every_nanosecond(void **state)
+TEST(sums_are_those_of_every_nanosecond)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 12; seed += 2) { /* with odd ones, some begin much later */
         takt_trace *trace = build_thin_launches(seed);
         tkt_gaps gaps = {0};
@@ -628,9 +612,8 @@ static uint64_t length_of(const tkt_gap *gap)
     return gap->end_ns - gap->begin_ns;
 }
 
-static void the_longest_are_the_first_of_all(void **state)
+TEST(the_longest_are_the_first_of_all)
 {
-    (void)state;
     takt_trace *trace = build_thin_launches(2);
     tkt_gaps all = {0};
     assert_int_equal(tkt_gaps_of(trace, &(tkt_gaps_wish){.longest = 100000}, &all), TAKT_OK);
@@ -657,9 +640,8 @@ static void the_longest_are_the_first_of_all(void **state)
 
 /* Streams 7 and 8 pause for 2 us, then from 20 us on for 40, twice; at 60 us stream 8 is the first
  * to go on. */
-static void of_equal_gaps_the_first_in_time_and_among_rows_come_first(void **state)
+TEST(of_equal_gaps_the_first_in_time_and_among_rows_come_first)
 {
-    (void)state;
     static const struct {
         uint32_t stream;
         double begin, end;
@@ -692,9 +674,8 @@ static void count_late(void *user, const tkt_activity *activity, uint64_t waited
     sum->cause_ns[TKT_IDLE_HOST] += waited_ns;
 }
 
-static void late_launches_are_told_of(void **state)
+TEST(late_launches_are_told_of)
 {
-    (void)state;
     takt_trace *trace = build_thin_launches(4);
     tkt_gaps gaps = {0};
     tkt_idle told = {0};
@@ -712,9 +693,8 @@ static void late_launches_are_told_of(void **state)
     done(trace, &gaps);
 }
 
-static void without_memory_nothing_is_left_behind(void **state)
+TEST(without_memory_nothing_is_left_behind)
 {
-    (void)state;
     takt_trace *trace = build_launches_until(1, LAUNCHES_BEGIN + 3000);
     stream_waits(trace, 7, 2, 1001);
     takt_status status = TAKT_NO_MEMORY;
@@ -729,30 +709,4 @@ static void without_memory_nothing_is_left_behind(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gaps_are_split_where_work_was_handed_over),
-        cmocka_unit_test(streams_wait_for_the_events_they_were_told_to),
-        cmocka_unit_test(streams_wait_for_the_work_of_others),
-        cmocka_unit_test(the_latest_end_of_another_stream_counts),
-        cmocka_unit_test(ends_of_others_are_found_as_by_looking_at_all),
-        cmocka_unit_test(inside_a_launch_gaps_are_the_graphs),
-        cmocka_unit_test(an_unknown_uncertainty_is_none),
-        cmocka_unit_test(an_uncertainty_counts_for_20_us_at_most),
-        cmocka_unit_test(rows_are_of_the_recording),
-        cmocka_unit_test(every_stream_has_a_row_behind_its_device),
-        cmocka_unit_test(without_activities_there_is_nothing),
-        cmocka_unit_test(one_activity_has_two_edges),
-        cmocka_unit_test(summaries_have_no_gaps),
-        cmocka_unit_test(idle_time_is_the_innermost_scopes),
-        cmocka_unit_test(of_equally_long_stays_the_first_names_a_gap),
-        cmocka_unit_test(equal_times_stand_in_the_order_of_names),
-        cmocka_unit_test(sums_are_those_of_every_nanosecond),
-        cmocka_unit_test(the_longest_are_the_first_of_all),
-        cmocka_unit_test(of_equal_gaps_the_first_in_time_and_among_rows_come_first),
-        cmocka_unit_test(late_launches_are_told_of),
-        cmocka_unit_test(without_memory_nothing_is_left_behind),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,4 +1,5 @@
 /* Gaps without streams: rows of devices, late launches and scopes are as with them. */
+#include "support/test.h"
 #include "support/report_traces.h"
 
 #include "summary/gaps.h"
@@ -39,9 +40,8 @@ static void assert_same_rows(const tkt_gaps *all, const tkt_gaps *devices)
     assert_true(seen > 1 && seen < all->idles.count);
 }
 
-static void without_streams_the_rest_is_the_same(void **state)
+TEST(without_streams_the_rest_is_the_same)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 12; seed++) {
         takt_trace *trace = build_launches(seed);
         late heard[2];
@@ -67,9 +67,8 @@ static void without_streams_the_rest_is_the_same(void **state)
 }
 
 /* More streams than are remembered, in turns, so that each is looked up again. */
-static void many_streams_have_a_row_each(void **state)
+TEST(many_streams_have_a_row_each)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     for (uint32_t i = 0; i < 2000; i++) {
         uint64_t begin_ns = 1000000 + i * UINT64_C(100);
@@ -92,11 +91,4 @@ static void many_streams_have_a_row_each(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_streams_the_rest_is_the_same),
-        cmocka_unit_test(many_streams_have_a_row_each),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)
