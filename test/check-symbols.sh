@@ -68,7 +68,7 @@ refuse "libtakt.so has TLS that is not initial-exec" < <(readelf -rW "$lib/libta
 
 strip -o "$scratch/libtakt.so" "$lib/libtakt.so"
 bytes=$(stat -c %s "$scratch/libtakt.so")
-# Of these some 60 KiB are unwind tables: docs/architecture.md says why they stay.
+# Of these some 60 KiB are unwind tables: docs/decisions.md says why they stay.
 [ "$bytes" -le $((560 * 1024)) ] || refuse "libtakt.so" <<<"is $bytes bytes, 573440 at most"
 
 echo "libtakt.so: $bytes bytes stripped, $tls_bytes of TLS, $(wc -l <<<"$exported") names"

@@ -2,10 +2,7 @@
 #include "base/text.h"
 #include "base/writer.h"
 #include "config/config.h"
-#include "config/document.h"
-#include "config/markdown.h"
 #include "config/schema.h"
-#include "config/value.h"
 
 #include <takt/config.h>
 
@@ -20,18 +17,18 @@
 static const char introduction[] =
     "# Configuration\n"
     "\n"
-    "<!-- Written by tkt_config_markdown() from the table in src/config/schema.c. Its test,\n"
+    "<!-- Written by tkt_config_markdown() from the table in src/config/keys.h. Its test,\n"
     "     test/unit/test_config_document.c, says how to write it anew. -->\n"
     "\n"
-    "A program that calls `takt_config_create()` or `takt_config_load()` takes its profiling\n"
-    "options from\n"
+    "A program that calls `takt_profiler_start(NULL)`, `takt_config_create()` or\n"
+    "`takt_config_load()` takes its options from these sources. A later one wins:\n"
     "\n"
     "1. the defaults below,\n"
-    "2. a YAML file: the one that the program loads, or the one that `TAKT_CONFIG` names,\n"
+    "2. a YAML file: the one the program loads, or the one `TAKT_CONFIG` names,\n"
     "3. `TAKT_OPTIONS`, such as `TAKT_OPTIONS=\"profiling.wait=3 profiling.active=1\"`,\n"
-    "4. its command line, if it calls `takt_config_args()`: `--profiling.wait 3`.\n"
+    "4. the command line, if the program calls `takt_config_args()`: `--profiling.wait 3`.\n"
     "\n"
-    "A later one overrides an earlier one. In set-uid programs the environment is ignored.\n"
+    "Set-uid programs ignore the environment.\n"
     "\n"
     "```yaml\n"
     "profiling:\n"
@@ -49,13 +46,13 @@ static const char introduction[] =
     "\n"
     "## When profiling is on\n"
     "\n"
-    "Profiling is on when there is a `profiling` section in the file, anything in\n"
-    "`TAKT_OPTIONS`, or an argument of Takt's, and `enabled` is not false. `profiling: true`\n"
-    "and `profiling: false` are short for a section with `enabled` alone. A section without a\n"
-    "value, as when all its keys are commented out, is as if it were not there. On the\n"
-    "command line any option of Takt's turns profiling on, even if the file says `enabled:\n"
-    "false`; `--no-profiling` turns it off. `takt_config_set()` asks for nothing, unless it\n"
-    "sets `profiling.enabled`.\n"
+    "Profiling is on if the file has a `profiling` section with a value, `TAKT_OPTIONS` is\n"
+    "not empty, or an argument is Takt's, unless `enabled` is false.\n"
+    "\n"
+    "- `profiling: true` and `profiling: false` set `enabled` alone.\n"
+    "- Any option of Takt's on the command line overrides `enabled: false` in the file;\n"
+    "  `--no-profiling` turns profiling off.\n"
+    "- `takt_config_set()` turns profiling on only by `profiling.enabled`.\n"
     "\n"
     "## Keys\n";
 
@@ -63,47 +60,34 @@ static const char closing[] =
     "\n"
     "## Values\n"
     "\n"
-    "- True and false are also yes and no, on and off.\n"
-    "- Whole numbers are decimal, without leading zeros.\n"
-    "- Sizes are whole numbers with a unit: `B`, `KiB`, `MiB`, `GiB`, `TiB`, or `K`, `M`,\n"
-    "  `G`, `T` for short, which are powers of 1024; `KB`, `MB`, `GB`, `TB` are powers of\n"
-    "  1000. Without a unit they are bytes.\n"
-    "- Lists are YAML lists. In `TAKT_OPTIONS`, on the command line and in a plain YAML text\n"
-    "  commas separate their items: `--reports scopes,tree`. A list replaces the one before\n"
-    "  it. No item may stand twice; there are at most 64, of at most 255 bytes.\n"
-    "- Categories are a YAML mapping, `categories: {io: off}`; elsewhere\n"
-    "  `profiling.categories=io:off,mpi:on`.\n"
-    "- In `TAKT_OPTIONS` blanks separate, and single or double quotes keep them.\n"
+    "| kind | form |\n"
+    "|---|---|\n"
+    "| true, false | also yes and no, on and off |\n"
+    "| whole numbers | decimal, without leading zeros; 0 to 4294967295 unless told otherwise |\n"
+    "| sizes | a whole number, optionally with a unit. `B`, `KiB`, `MiB`, `GiB`, `TiB`, `K`, "
+    "`M`, `G`, `T` are powers of 1024; `KB`, `MB`, `GB`, `TB` powers of 1000 |\n"
+    "| rates | so much a second, such as '67.5 T'; at most 1000 P |\n"
+    "| lists | YAML lists; elsewhere commas: `--reports scopes,tree`. A list replaces the "
+    "earlier one. At most 64 different items of at most 255 bytes |\n"
+    "| categories | `categories: {io: off}` in YAML, elsewhere "
+    "`profiling.categories=io:off,mpi:on` |\n"
     "\n"
-    "What asks for something that this version of Takt does not do is valid, so that one file\n"
-    "serves several versions; a warning in the log says so.\n"
+    "In `TAKT_OPTIONS` blanks separate options; quotes keep blanks.\n"
     "\n"
-    "## The schedule\n"
+    "A value that this version of Takt accepts but does not support causes a warning in the\n"
+    "log.\n"
     "\n"
-    "Each step of the program is skipped, waited through, warmed up or recorded. What\n"
-    "`repeat` means depends on `repeat_mode`:\n"
-    "\n"
-    "| | `cycles` | `additional` |\n"
-    "|---|---|---|\n"
-    "| a cycle is | wait, warmup, active | warmup, active; one wait comes before the first |\n"
-    "| cycles | `repeat` | `repeat` + 1 |\n"
-    "| `repeat: 0` | for ever | one cycle |\n"
-    "| steps needed | skip_first + repeat (wait + warmup + active) | skip_first + wait + "
-    "(repeat + 1) (warmup + active) |\n"
-    "| with the defaults | 7 | 11 |\n"
-    "\n"
-    "A `skip_first_wait` that is not 0 takes the first wait away.\n"
+    "[concepts.md](concepts.md#the-schedule) explains the schedule.\n"
     "\n"
     "## The file\n"
     "\n"
-    "The file may be the program's own. Sections that are not Takt's are skipped, whatever\n"
-    "they contain; only a name within two letters of one of Takt's is taken for a\n"
-    "misspelling, so a program with a section `exports` or `ports` keeps Takt's sections in a\n"
-    "file of their own. In Takt's sections unknown keys, keys that stand twice, anchors,\n"
-    "aliases and tags are errors. A file is one document of at most 1 MiB of UTF-8, nested at\n"
-    "most 32 deep, with at most 65536 values and brackets and at most 32 tag directives.\n"
+    "The file may be your program's own: Takt skips other sections. A section name within two\n"
+    "letters of one of Takt's, such as `exports`, counts as misspelled; then use a separate\n"
+    "file. In Takt's sections, unknown keys, duplicate keys, anchors, aliases and tags are\n"
+    "errors. Limits: one document, 1 MiB of UTF-8, 32 levels, 65536 values and brackets, 32\n"
+    "tag directives.\n"
     "\n"
-    "A wrong file gives one error with the place, and nothing is half set:\n"
+    "A wrong file gives one error with its place and sets nothing:\n"
     "\n"
     "    profile.yaml:3:5: unknown key 'profiling.warmpu'; did you mean 'warmup'?\n"
     "    profile.yaml:4:9: profiling.level: expected a whole number from 1 to 4, got 'three'\n"
@@ -111,24 +95,61 @@ static const char closing[] =
     "## The command line\n"
     "\n"
     "Every key is an option: `--SECTION.KEY VALUE` or `--SECTION.KEY=VALUE`, with dashes for\n"
-    "underscores. Keys that are true or false take no separate value:\n"
-    "`--profiling.record-shapes`, `--profiling.no-record-shapes`. A value that begins with\n"
-    "`--` needs the `=`. `takt_config_args()` takes these options out of `argc` and `argv`\n"
-    "and leaves the others, and all behind `--`, alone; `takt_config_help()` prints them.\n";
+    "underscores. True-or-false keys take no separate value: `--profiling.record-shapes`,\n"
+    "`--profiling.no-record-shapes`. A value that begins with `--` needs the `=`.\n"
+    "`takt_config_args()` removes these options from `argc` and `argv`, and stops at `--`;\n"
+    "`takt_config_help()` prints them.\n";
+
+static void put_size(tkt_writer *writer, uint64_t bytes)
+{
+    char text[32];
+    tkt_config_format_bytes(text, sizeof text, bytes);
+    tkt_writer_text(writer, text);
+}
+
+/* What a key takes, where its default does not show it. Shorter than in messages, since the section
+ * Values explains the kinds. */
+static void put_taken(tkt_writer *writer, const tkt_config_key *key)
+{
+    char expects[128];
+    switch (key->type) {
+    case TKT_CONFIG_TYPE_SWITCH:
+    case TKT_CONFIG_TYPE_SWITCHES:
+        return;
+    case TKT_CONFIG_TYPE_COUNT:
+        if (key->max < UINT32_MAX)
+            tkt_writer_format(writer, " (%llu to %llu)", (unsigned long long)key->min,
+                              (unsigned long long)key->max);
+        return;
+    case TKT_CONFIG_TYPE_BYTES:
+        tkt_writer_text(writer, " (");
+        put_size(writer, key->min);
+        tkt_writer_text(writer, " to ");
+        put_size(writer, key->max);
+        tkt_writer_text(writer, ")");
+        return;
+    case TKT_CONFIG_TYPE_RATE:
+        tkt_writer_text(writer, " (a rate)");
+        return;
+    default:
+        tkt_config_expects(key, expects, sizeof expects);
+        tkt_writer_format(writer, " (%s)", expects);
+    }
+}
 
 static void put_key_row(tkt_writer *writer, const tkt_config_key *key)
 {
-    char expects[128];
-    tkt_config_expects(key, expects, sizeof expects);
     tkt_writer_format(writer, "| `%s` | `", tkt_config_leaf(key));
     tkt_config_put_default(writer, key);
-    tkt_writer_format(writer, "` | %s | %s |\n", expects, key->meaning);
+    tkt_writer_text(writer, "`");
+    put_taken(writer, key);
+    tkt_writer_format(writer, " | %s |\n", key->meaning);
 }
 
 static void put_key_table(tkt_writer *writer, const char *section)
 {
-    tkt_writer_format(
-        writer, "\n### %s\n\n| key | default | takes | meaning |\n|---|---|---|---|\n", section);
+    tkt_writer_format(writer, "\n### %s\n\n| key | default (takes) | meaning |\n|---|---|---|\n",
+                      section);
     for (size_t i = 0; i < TKT_CONFIG_ID_COUNT; i++) {
         if (tkt_config_is_in(&tkt_config_keys[i], section))
             put_key_row(writer, &tkt_config_keys[i]);

@@ -1,5 +1,4 @@
 /* The summary: one page with what a recording says at first sight, and what to do next. */
-#include "report/provenance.h"
 #include "report/show.h"
 #include "summary/activities.h"
 #include "summary/steps.h"
@@ -292,7 +291,7 @@ static takt_status find_uses_and_gaps(const takt_trace *trace, tkt_device_uses *
 
 /* Everything that the page and its advice rest on. */
 static takt_status find_basis(const takt_trace *trace, tkt_scopes *scopes, tkt_device_uses *uses,
-                              tkt_copies *copies, tkt_gaps *gaps, tkt_nameds *kernels)
+                              tkt_copies *copies, tkt_gaps *gaps, tkt_named_list *kernels)
 {
     takt_status status = tkt_scopes_sums(trace, scopes);
     if (status == TAKT_OK)
@@ -311,7 +310,7 @@ takt_status tkt_show_summary(tkt_document *document, const takt_report_options *
     tkt_device_uses uses = {0};
     tkt_copies copies = {0};
     tkt_gaps gaps = {0};
-    tkt_nameds kernels = {0};
+    tkt_named_list kernels = {0};
     document->is_page = true;
     document->nothing = "No scopes";
     takt_status status = find_basis(document->trace, &scopes, &uses, &copies, &gaps, &kernels);

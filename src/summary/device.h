@@ -3,7 +3,7 @@
 #ifndef TKT_SUMMARY_DEVICE_H
 #define TKT_SUMMARY_DEVICE_H
 
-#include "trace/begins.h"
+#include "trace/order.h"
 #include "trace/model.h"
 
 /* Whether there are any, in either form of the trace. Call tkt_trace_fold() first. */

@@ -3,7 +3,7 @@
 
 #include "summary/device.h"
 #include "summary/gaps.h"
-#include "trace/calls.h"
+#include "trace/devices.h"
 
 #include <string.h>
 

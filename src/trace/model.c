@@ -2,7 +2,7 @@
 #include "trace/model.h"
 
 #include "base/text.h"
-#include "trace/node_activities.h"
+#include "trace/devices.h"
 
 #include <stdlib.h>
 #include <string.h>

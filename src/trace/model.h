@@ -11,8 +11,7 @@
 
 #include "base/containers.h"
 #include "base/thread.h"
-#include "cuda/device.h"
-#include "cuda/shape.h"
+#include "cuda/store.h"
 #include "record/fold.h"
 
 #include <takt/scope.h>

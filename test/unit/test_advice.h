@@ -20,7 +20,7 @@ UNUSED static advised advise(takt_trace *trace)
     tkt_device_uses uses;
     tkt_copies copies;
     tkt_gaps gaps = {0};
-    tkt_nameds kernels = {0};
+    tkt_named_list kernels = {0};
     build_end(trace);
     assert_int_equal(tkt_scopes_by_name(trace, false, &scopes), TAKT_OK);
     assert_int_equal(tkt_device_uses_of(trace, &uses), TAKT_OK);

@@ -1,5 +1,5 @@
 /* Captures and Takt's own waiting for devices exclude each other. */
-#include "cuda/callback.h"
+#include "cuda/collector.h"
 
 #include "support/test.h"
 

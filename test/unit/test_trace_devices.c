@@ -2,7 +2,7 @@
  * the full form and in the folded one. */
 
 #include "base/clock.h"
-#include "record/call.h"
+#include "record/scope.h"
 #include "record/control.h"
 #include "trace/devices.h"
 #include "trace/seal.h"

@@ -1,7 +1,7 @@
 /* How far devices' times are off the host's, from calls, waits and activities at known times. */
 
 #include "base/alloc.h"
-#include "trace/skew.h"
+#include "trace/devices.h"
 
 #include "support/test.h"
 
