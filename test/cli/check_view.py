@@ -15,7 +15,7 @@ import time
 TAKT = os.path.join(os.environ["TAKT_BIN"], "takt")
 SPH = os.path.join(os.environ["TAKT_BIN"], "samples", "sph")
 VIEWER = "https://ui.perfetto.dev"
-PATIENCE = 60  # seconds after which something has gone wrong
+PATIENCE = 600  # seconds, against a command that hangs
 
 
 def until(condition, what):

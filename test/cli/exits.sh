@@ -8,7 +8,7 @@ ulimit -c 0
 
 ends_like() { # WAY STATUS
     local way=$1 wanted=$2 got
-    { timeout -k 1 120 "$prog" "$way" "$scratch/$way" >"$scratch/output" 2>"$scratch/errors"; } 2>&-
+    { timeout -k 1 600 "$prog" "$way" "$scratch/$way" >"$scratch/output" 2>"$scratch/errors"; } 2>&-
     got=$?
     [ "$got" = "$wanted" ] || fail "$way ends with $got, not $wanted: $(cat "$scratch/errors")"
     ! grep -E 'Sanitizer|runtime error' "$scratch/errors" || fail "$way is not clean"

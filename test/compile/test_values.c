@@ -1,12 +1,7 @@
 /* The values that TAKT_ARG takes in C, read back; test_hpp.cpp does so in C++. */
+#include "support/test.h"
+
 #include <takt/takt.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 enum material {
     STEEL = 7
@@ -82,9 +77,8 @@ static takt_profiler *record(void (*values)(void))
     return profiler;
 }
 
-static void reals_and_texts_are_recorded_as_what_they_are(void **state)
+TEST(reals_and_texts_are_recorded_as_what_they_are)
 {
-    (void)state;
     const double reals[] = {0.25, 0.1, 0.1, 0.75};
     const char *const texts[] = {"steel", "teel", "constant"};
     takt_profiler *profiler = record(record_reals_and_texts);
@@ -96,9 +90,8 @@ static void reals_and_texts_are_recorded_as_what_they_are(void **state)
     takt_profiler_destroy(profiler);
 }
 
-static void integers_are_recorded_as_what_they_are(void **state)
+TEST(integers_are_recorded_as_what_they_are)
 {
-    (void)state;
     const int64_t integers[] = {-3, -5, BACK, 200};
     takt_profiler *profiler = record(record_integers);
     const takt_trace *trace = takt_profiler_trace(profiler);
@@ -112,11 +105,4 @@ static void integers_are_recorded_as_what_they_are(void **state)
     takt_profiler_destroy(profiler);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reals_and_texts_are_recorded_as_what_they_are),
-        cmocka_unit_test(integers_are_recorded_as_what_they_are),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -23,7 +23,7 @@ def run(command, folder, **environment):
     sanitizer = "verify_asan_link_order=0:" + os.environ.get("ASAN_OPTIONS", "")
     try:
         return subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
-                              timeout=100, env={**os.environ, "LD_PRELOAD": INJECT,
+                              timeout=600, env={**os.environ, "LD_PRELOAD": INJECT,
                                                 "ASAN_OPTIONS": sanitizer, **environment})
     except subprocess.TimeoutExpired:
         return Hung

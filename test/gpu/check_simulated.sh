@@ -7,7 +7,7 @@ programs=("$TAKT_BUILD"/test/gpu/gpu_*)
 [ -x "${programs[0]}" ] || { echo "needs nvcc" && exit 77; }
 sed 's/=20ms/=1ms/' test/gpu/standins.txt >"$scratch/script"
 export TAKT_SIM_SCRIPT=$scratch/script TMPDIR=$scratch
-export GPU_QUICK=1 GPU_CLOCK_SECONDS=0.2
+export GPU_QUICK=1 GPU_CLOCK_SECONDS=0.2 GPU_MODE_SECONDS=600
 ran=0
 
 for flavour in 12 multi; do
@@ -17,7 +17,7 @@ for flavour in 12 multi; do
     for program in "${programs[@]}"; do
         name=${program##*/}
         [ "$name" = gpu_bench ] && continue # check_kit.sh runs all its modes
-        timeout 60 "$program" >"$scratch/output" 2>&1 ||
+        timeout 600 "$program" >"$scratch/output" 2>&1 ||
             fail "$name with CUPTI $flavour: status $?: $(cat "$scratch/output")"
         ran=$((ran + 1))
     done

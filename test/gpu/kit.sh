@@ -10,7 +10,8 @@
 # the next one runs. Exit status: 0 if all programs ran and found nothing wrong, otherwise 1.
 #
 # TAKT_CUPTI_LIBRARY names the libcupti to use. KIT_SECONDS is the time for everything (530, quick 170),
-# KIT_LIMIT the longest for one program, KIT_ONLY the names of those to run.
+# KIT_LIMIT a program's time instead of its own, as SECONDS for all or NAME=SECONDS for one,
+# KIT_ONLY the names of those to run.
 set -u
 
 usage() { sed -n '2,/^set/s/^# \{0,1\}//p' "$kit/run.sh"; }
@@ -156,7 +157,12 @@ step() { # NAME SECONDS COMMAND...
     shift 2
     count=$((count + 1))
     left=$((begun + seconds - $(now)))
-    [ "$most" -le "${KIT_LIMIT:-$most}" ] || most=$KIT_LIMIT
+    for limit in ${KIT_LIMIT-}; do
+        case $limit in
+        *=*) [ "${limit%=*}" != "$name" ] || most=${limit#*=} ;;
+        *) most=$limit ;;
+        esac
+    done
     [ "$most" -le "$left" ] || most=$left
     if [ "$most" -le 0 ]; then
         say "$count/$total $name ... not run: the time is used up"

@@ -4,7 +4,7 @@
 const assert = require('assert');
 const path = require('path');
 
-const patience = 60000; // milliseconds: machines may be busy
+const patience = 600000; // milliseconds, against a browser that hangs
 
 // Starts the browser, or says why not and ends as a skipped test.
 async function startBrowser() {

@@ -24,7 +24,7 @@ simulate() { # NAME MODE
 output: {directory: $scratch/$1, traces: [perfetto]}" >"$scratch/$1.yaml"
     LD_LIBRARY_PATH=$build/simgpu/13 TAKT_CUPTI_LIBRARY=$build/simgpu/13/libcupti.so.13 \
         TAKT_SIM='kernel.advance=30us; memcpy.DtoH=7us' TAKT_CONFIG=$scratch/$1.yaml \
-        timeout 60 "$build/test/simgpu/prog_simulation" return >"$scratch/out" 2>&1 ||
+        timeout 600 "$build/test/simgpu/prog_simulation" return >"$scratch/out" 2>&1 ||
         { echo "prog_simulation fails: $(cat "$scratch/out")" && exit 1; }
     page "$1" "$scratch/$1/sim.0.pftrace"
 }

@@ -43,7 +43,7 @@ echo "profiling: {name: sim, active: 0, with_stack: true}
 output: {directory: $scratch/sim, traces: [perfetto]}" >"$scratch/sim.yaml"
 LD_LIBRARY_PATH=$build/simgpu/13 TAKT_CUPTI_LIBRARY=$build/simgpu/13/libcupti.so.13 \
     TAKT_SIM='kernel.advance=30us; memcpy.DtoH=7us' TAKT_CONFIG=$scratch/sim.yaml \
-    timeout 60 "$build/test/simgpu/prog_simulation" return >"$scratch/out" 2>&1 ||
+    timeout 600 "$build/test/simgpu/prog_simulation" return >"$scratch/out" 2>&1 ||
     fail "prog_simulation fails:" "$(cat "$scratch/out")"
 compare "$scratch/sim/sim.0.pftrace" "a simulation on the stand-ins"
 

@@ -10,7 +10,7 @@ echo "profiling: {name: sim, active: 0}
 output: {directory: $scratch/out, traces: [perfetto]}" >"$scratch/sim.yaml"
 LD_LIBRARY_PATH=$build/simgpu/13 TAKT_CUPTI_LIBRARY=$build/simgpu/13/libcupti.so.13 \
     TAKT_SIM='kernel.advance=30us; memcpy.DtoH=7us' TAKT_CONFIG=$scratch/sim.yaml \
-    timeout 60 "$build/test/simgpu/prog_simulation" return >"$scratch/said" 2>&1 ||
+    timeout 600 "$build/test/simgpu/prog_simulation" return >"$scratch/said" 2>&1 ||
     fail "prog_simulation fails: $(cat "$scratch/said")"
 
 arguments=()

@@ -12,7 +12,7 @@ failures=0
 run() {
     local what=$1
     shift
-    LD_LIBRARY_PATH=$build/simgpu/13 timeout 120 env "$@" >"$scratch/out" 2>&1 && return
+    LD_LIBRARY_PATH=$build/simgpu/13 timeout 600 env "$@" >"$scratch/out" 2>&1 && return
     echo "$what:"
     grep -v 'RUN\|      OK' "$scratch/out" | head -n 40
     failures=$((failures + 1))

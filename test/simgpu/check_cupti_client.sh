@@ -20,7 +20,7 @@ client() {
     {
         LD_LIBRARY_PATH=$sim/$flavour \
             TAKT_SIM="$durations;cupti.report=$scratch/counts;$script" \
-            timeout -s KILL "${limit:-60}" "$program" "$library" "$@" \
+            timeout -s KILL "${limit:-600}" "$program" "$library" "$@" \
             >"$scratch/out" 2>"$scratch/errors"
         status=$?
     } 2>/dev/null # bash's own word about a crash

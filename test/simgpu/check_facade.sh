@@ -18,7 +18,7 @@ run() {
     shift 2
     [ "$flavour" != 12 ] || options="driver.version=12080; $options"
     runs=$((runs + 1))
-    if ! LD_LIBRARY_PATH=$sim/$flavour TAKT_SIM="$options" timeout 60 "$program" "$@" \
+    if ! LD_LIBRARY_PATH=$sim/$flavour TAKT_SIM="$options" timeout 600 "$program" "$@" \
         >"$scratch/out" 2>&1; then
         echo "$flavour '$options' $*:"
         sed 's/^/    /' "$scratch/out"

@@ -26,7 +26,7 @@ execute() { # NAME SCRIPT WORD...
     shift 2
     {
         LD_PRELOAD=$locks LD_LIBRARY_PATH=$sim/$flavour TAKT_SIM="$durations;$script" \
-            timeout -s KILL 120 "$program" "$@" >"$scratch/$name" 2>"$scratch/$name.errors"
+            timeout -s KILL 600 "$program" "$@" >"$scratch/$name" 2>"$scratch/$name.errors"
         echo "status $?" >>"$scratch/$name"
     } 2>/dev/null # bash's own word about a crash
 }

@@ -9,7 +9,7 @@ export LD_LIBRARY_PATH=$build/simgpu/13 TAKT_CUPTI_LIBRARY=$build/simgpu/13/libc
 
 # windows OPTIONS MODE...; the expected lines come from stdin.
 windows() {
-    timeout 60 "$build/test/simgpu/prog_graph_ids" "$1;kernel=1000" "${@:2}" >"$scratch/out" 2>&1 ||
+    timeout 600 "$build/test/simgpu/prog_graph_ids" "$1;kernel=1000" "${@:2}" >"$scratch/out" 2>&1 ||
         fail "$*: ends with $?"
     cat >"$scratch/expected"
     same "$*" "$scratch/expected" "$scratch/out"

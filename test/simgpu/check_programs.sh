@@ -15,7 +15,7 @@ run() {
 reports: [${reports-}]
 output: {directory: $scratch/$1, traces: [perfetto]${stream+, stream: true}}" >"$scratch/$1.yaml"
     { # the shell tells of killed programs
-        TAKT_CONFIG=$scratch/$1.yaml timeout 120 "$program" "${3-return}" >"$scratch/$1.out" 2>&1
+        TAKT_CONFIG=$scratch/$1.yaml timeout 600 "$program" "${3-return}" >"$scratch/$1.out" 2>&1
     } 2>/dev/null
     local status=$?
     [ $status = "${expected_status-0}" ] || fail "$1: ends with $status" "$(cat "$scratch/$1.out")"
@@ -79,7 +79,8 @@ run _exit 'active: 0' _exit
 stream=1 run streamed 'active: 0'
 activities "$scratch/streamed/sim.0.pftrace" 24 12
 [ ! -e "$scratch/streamed/sim.0.partial.pftrace" ] || fail "the partial file stays"
-stream=1 expected_status=137 run killed 'active: 0' kill
+TEST_AWAIT="'$takt' report --tree '$scratch/killed/sim.0.partial.pftrace' | grep -q forces" \
+    stream=1 expected_status=137 run killed 'active: 0' kill
 "$takt" report --tree "$scratch/killed/sim.0.partial.pftrace" | grep -q forces ||
     fail "nothing is left of a program that was killed"
 

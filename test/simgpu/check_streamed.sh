@@ -9,15 +9,24 @@ unset TAKT_SIM TAKT_SIM_SCRIPT TAKT_LOG
 export LD_LIBRARY_PATH=$build/simgpu/13 TAKT_CUPTI_LIBRARY=$build/simgpu/13/libcupti.so.13
 prog=$build/test/simgpu/prog_streamed
 
+has_steps() { # LEAST: true if $scratch/info tells of so many
+    python3 -c 'import json, sys
+sys.exit(json.load(sys.stdin)["steps"] < int(sys.argv[1]))' "$1" <"$scratch/info" 2>/dev/null
+}
+
 # killed MODE: kills it after some steps; $said is how many it has told, $file what it left
 killed() {
     rm -rf "$scratch/traces"
     : >"$scratch/steps" # is there before the program begins
     "$prog" "$scratch/traces" "$1" >"$scratch/steps" 2>"$scratch/errors" &
     local pid=$!
-    # A slice later than the hundredth step there is a file with hundreds of steps.
-    while [ "$(wc -l <"$scratch/steps")" -lt 100 ] && kill -0 $pid 2>/dev/null; do sleep 0.05; done
-    sleep 0.5
+    # Until the file has a hundred steps, and so what belongs to them.
+    while kill -0 $pid 2>/dev/null; do
+        sleep 0.05
+        file=$(find "$scratch/traces" -name '*.partial.pftrace' 2>/dev/null)
+        "$takt" info --json "${file:-/nonexistent}" >"$scratch/info" 2>/dev/null
+        has_steps 100 && break
+    done
     kill -KILL $pid
     wait $pid 2>/dev/null
     said=$(tail -n 1 "$scratch/steps")

@@ -21,7 +21,7 @@ trace=truth.0.pftrace
 for gate in 30 120 480 1500; do
     rm -f $trace
     LD_LIBRARY_PATH=$build/simgpu/13 TAKT_CUPTI_LIBRARY=$build/simgpu/13/libcupti.so.13 \
-        timeout 120 "$build/test/simgpu/prog_truth" books profile.yaml $gate "" >printed 2>&1
+        timeout 600 "$build/test/simgpu/prog_truth" books profile.yaml $gate "" >printed 2>&1
     [ $? = 3 ] || break
 done
 [ -s $trace ] || { echo "prog_truth wrote no trace" && tail -n 5 printed && exit 1; }

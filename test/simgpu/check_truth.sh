@@ -15,10 +15,10 @@ runs=0
 # simulate PROGRAM FLAVOUR LIBRARY OPTIONS: with a longer gate where the machine was too slow.
 simulate() {
     local gate status
-    for gate in 30 120 480 1500; do
+    for gate in 30 120 480 1500 6000 30000; do
         rm -rf "$folder/out"
         LD_LIBRARY_PATH=$build/simgpu/$2 TAKT_CUPTI_LIBRARY=$build/simgpu/$2/$3 \
-            timeout 120 "$1" "$folder" "$folder/profile.yaml" $gate "$4" >"$folder/stdout" 2>&1
+            timeout 600 "$1" "$folder" "$folder/profile.yaml" $gate "$4" >"$folder/stdout" 2>&1
         status=$?
         [ $status = 3 ] || break
     done
@@ -33,7 +33,8 @@ truth() {
     [ "$2" = summary ] || traces='perfetto, chrome'
     folder=$scratch/$((runs += 1))
     mkdir "$folder"
-    echo "profiling: {name: truth, wait: 1, warmup: 1, active: 2, repeat: 2, mode: $2, graph: $3}
+    echo "profiling: {name: truth, wait: 1, warmup: 1, active: 2, repeat: 2, mode: $2, graph: $3,
+  device_wait_ms: 600000}
 reports: []
 output: {directory: $folder/out, traces: [$traces]}" >"$folder/profile.yaml"
     simulate "$program" "$1" "$library" "${4-}"

@@ -4,13 +4,7 @@
 
 #include <takt/takt.h>
 
-#include <stdarg.h>
-
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 static const takt_trace *last_trace;
 
@@ -21,12 +15,15 @@ static inline void keep_trace(const takt_trace *trace, void *user)
     last_trace = takt_trace_retain(trace);
 }
 
-/* Fills in struct_size and on_trace. */
+/* Fills in struct_size, on_trace and, unless the test sets one, a wait for devices that no busy
+ * machine exceeds. */
 static inline takt_profiler *start_profiler(takt_profiler_options options)
 {
     takt_profiler *profiler;
     options.struct_size = sizeof options;
     options.on_trace = keep_trace;
+    if (options.device_wait_ms == 0)
+        options.device_wait_ms = 600000;
     assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
     assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
     return profiler;

@@ -611,7 +611,7 @@ static void finish(void)
     if (dropped)
         SAY("dropped %zu", dropped);
     if (option("wait")) { /* for what comes later, from other threads */
-        for (int i = 0; i < 2000 && completions < requests; i++)
+        for (int i = 0; i < 600000 && completions < requests; i++)
             usleep(1000);
     }
     if (!option("keep"))

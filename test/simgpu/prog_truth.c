@@ -644,7 +644,7 @@ static void step_profiler(takt_profiler *profiler, int number, FILE *books)
         return;
     char path[1200];
     snprintf(path, sizeof path, "%s.%d.pftrace", traces, cycles++);
-    for (int i = 0; i < 10000 && access(path, F_OK) != 0; i++)
+    for (int i = 0; i < 600000 && access(path, F_OK) != 0; i++)
         nanosleep(&pause, NULL);
 }
 

@@ -6,11 +6,8 @@
 #include "simgpu/sim.h"
 
 #include <pthread.h>
-#include <stdarg.h>
-#include <setjmp.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #define KEPT 16384
 
@@ -58,13 +55,22 @@ static void keep_resource(const sim_resource *resource)
     pthread_mutex_unlock(&kept.lock);
 }
 
-/* Begins a test: this script, and nothing kept. */
+/* Begins a test: this script, nothing kept, and time passes. */
 static inline void record_with(const char *script)
 {
     static const sim_sink sink = {keep_enter, keep_exit, keep_record, keep_resource};
+    sim_hold(false);
     sim_script(script);
     sim_set_sink(&sink);
     kept.record_count = kept.entered_count = kept.left_count = kept.resource_count = 0;
+}
+
+/* The same, but time stands still for devices, so that work is still queued when the next work is
+ * launched, however slow the host is. */
+static inline void record_held(const char *script)
+{
+    record_with(script);
+    sim_hold(true);
 }
 
 /* The n-th record of a kind, from 0. */

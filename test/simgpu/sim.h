@@ -53,6 +53,9 @@ SIM_API uint64_t sim_time_ns(void);
  * durations. */
 SIM_API void sim_hold(bool is_held);
 
+/* Now, for devices: sim_time_ns(), unless they are held. */
+SIM_API uint64_t sim_device_time_ns(void);
+
 /* CUPTI's clock now: CLOCK_REALTIME with the steps of "clock.step". */
 SIM_API uint64_t sim_now_ns(void);
 

@@ -22,9 +22,6 @@ int64_t sim_option_of_kernel(const char *group, const char *kernel, int64_t othe
 
 void sim_wait_until(uint64_t time_ns);
 
-/* Now, for devices: sim_time_ns(), unless they are held. */
-uint64_t sim_device_time_ns(void);
-
 /* Whether a handle is one of these objects, and alive. With the lock. */
 typedef enum sim_object {
     SIM_A_CONTEXT = 1,

@@ -8,19 +8,14 @@
 #include "cuda/store.h"
 #include "trace/model.h"
 
+#include "support/test.h"
+
 #include <takt/takt.h>
 
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 enum {
     LAUNCHES = 200000,
@@ -109,9 +104,8 @@ static void flood(takt_mode mode)
     assert_in_range(store_bytes(), 0, LIMIT);
 }
 
-static void a_trace_drops_the_newest(void **state)
+TEST(a_trace_drops_the_newest)
 {
-    (void)state;
     flood(TAKT_MODE_TRACE);
     uint64_t kept = takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES);
     assert_in_range(kept, 1, LIMIT / sizeof(tkt_stored_activity));
@@ -120,9 +114,8 @@ static void a_trace_drops_the_newest(void **state)
     assert_int_equal(loss(TAKT_LOSS_OVERWRITTEN), 0);
 }
 
-static void the_flight_recorder_drops_the_oldest(void **state)
+TEST(the_flight_recorder_drops_the_oldest)
 {
-    (void)state;
     flood(TAKT_MODE_FLIGHT);
     assert_in_range(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), 1,
                     LIMIT / sizeof(tkt_stored_activity));
@@ -130,9 +123,8 @@ static void the_flight_recorder_drops_the_oldest(void **state)
     assert_int_equal(loss(TAKT_LOSS_DEVICE_DROPPED) + loss(TAKT_LOSS_BUFFER_FULL), 0);
 }
 
-static void a_summary_needs_no_more_however_long_it_takes(void **state)
+TEST(a_summary_needs_no_more_however_long_it_takes)
 {
-    (void)state;
     flood(TAKT_MODE_SUMMARY);
     uint64_t count = loss(TAKT_LOSS_DEVICE_DROPPED);
     for (size_t i = 0; i < last_trace->node_activities.count; i++)
@@ -141,12 +133,4 @@ static void a_summary_needs_no_more_however_long_it_takes(void **state)
     assert_int_equal(loss(TAKT_LOSS_OVERWRITTEN), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_trace_drops_the_newest),
-        cmocka_unit_test(the_flight_recorder_drops_the_oldest),
-        cmocka_unit_test(a_summary_needs_no_more_however_long_it_takes),
-    };
-    return cmocka_run_group_tests(tests, set_up_device, NULL);
-}
+TEST_MAIN(set_up_device, NULL)

@@ -7,22 +7,17 @@
 
 #include "trace/model.h"
 
+#include "support/test.h"
+
 #include <takt/takt.h>
 
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #define MOST_THREADS 64
 
@@ -53,6 +48,7 @@ static int set_up_device(void **state)
 static int settle(void **state)
 {
     (void)state;
+    sim_hold(false);
     for (int i = 0; i < 2; i++) {
         check(cuCtxSetCurrent(contexts[i]));
         check(cuCtxSynchronize());
@@ -189,9 +185,8 @@ static void stop_launchers(int count)
 }
 
 /* A kernel of 1.5 ms is launched each millisecond: the device never catches up. */
-static void a_window_on_a_device_that_is_never_idle_has_all_it_launched(void **state)
+TEST_WITH(a_window_on_a_device_that_is_never_idle_has_all_it_launched, NULL, settle)
 {
-    (void)state;
     sim_script("kernel.slow=1500us");
     start_launchers(1, (launcher){.function = slow, .pause_us = 1000});
     for (int window = 0; window < 2; window++) {
@@ -206,9 +201,8 @@ static void a_window_on_a_device_that_is_never_idle_has_all_it_launched(void **s
 }
 
 /* The end of one window does not cost another one anything. */
-static void overlapping_windows_lose_nothing(void **state)
+TEST_WITH(overlapping_windows_lose_nothing, NULL, settle)
 {
-    (void)state;
     sim_script("kernel.slow=1500us");
     start_launchers(2, (launcher){.function = slow, .pause_us = 1000});
     takt_profiler *outer = start_profiler((takt_profiler_options){0});
@@ -229,9 +223,8 @@ static void overlapping_windows_lose_nothing(void **state)
 
 /* ---- Queues longer than anybody waits -------------------------------------------------------- */
 
-static void a_queue_of_seconds_is_waited_for(void **state)
+TEST_WITH(a_queue_of_seconds_is_waited_for, NULL, settle)
 {
-    (void)state;
     sim_script("kernel.slow=25ms");
     takt_profiler *profiler = start_profiler((takt_profiler_options){0});
     for (int i = 0; i < 100; i++)
@@ -275,13 +268,14 @@ static void assert_lost_in(const char *row)
 }
 
 /* Nobody else waits, so that unfinished work is given up for the sake of what has finished. */
-static void what_has_finished_is_taken_when_time_is_over(void **state)
+TEST_WITH(what_has_finished_is_taken_when_time_is_over, NULL, settle)
 {
-    (void)state;
-    sim_script("kernel=10us; kernel.endless=1200ms");
+    sim_script("kernel=10us; kernel.endless=100ms");
     takt_profiler *profiler = start_profiler((takt_profiler_options){.device_wait_ms = 300});
+    sim_hold(true);
     for (int i = 0; i < 99; i++)
         launch(kernel, NULL);
+    check(cuCtxSynchronize()); /* the rest stands still */
     {
         TAKT_SCOPE("stuck");
         launch(endless, NULL);
@@ -290,14 +284,14 @@ static void what_has_finished_is_taken_when_time_is_over(void **state)
     assert_int_equal(activities_of("kernel kernel"), 99);
     assert_int_equal(loss(TAKT_LOSS_INCOMPLETE), 1);
     assert_int_equal(all_losses(), 1);
+    sim_hold(false);
     assert_lost_in("\r\nscope,launch,count\r\nstuck,cuLaunchKernel,1\r\n");
     assert_balance();
 }
 
 /* The next window's launches stand in the same buffer as the stuck one. */
-static void giving_up_costs_no_other_window(void **state)
+TEST_WITH(giving_up_costs_no_other_window, NULL, settle)
 {
-    (void)state;
     sim_script("kernel=10us; kernel.endless=1s");
     takt_profiler *first = start_profiler((takt_profiler_options){.device_wait_ms = 200});
     launch(kernel, NULL);
@@ -314,15 +308,17 @@ static void giving_up_costs_no_other_window(void **state)
 
 /* Such as after an illegal address: nothing that is unfinished will finish, and nobody waits for
  * it. */
-static void a_device_with_a_sticky_error_leaves_what_had_finished(void **state)
+TEST_WITH(a_device_with_a_sticky_error_leaves_what_had_finished, NULL, settle)
 {
-    (void)state;
-    sim_script("kernel=10us; kernel.endless=800ms; fault=cuCtxRecordEvent=700");
+    sim_script("kernel=10us; kernel.endless=100ms; fault=cuCtxRecordEvent=700");
     takt_profiler *profiler = start_profiler((takt_profiler_options){.device_wait_ms = 600000});
+    sim_hold(true);
     for (int i = 0; i < 20; i++)
         launch(kernel, NULL);
+    check(cuCtxSynchronize()); /* the rest stands still */
     launch(endless, NULL);
     stop_profiler(profiler);
+    sim_hold(false);
     assert_int_equal(activities_of("kernel kernel"), 20);
     assert_int_equal(loss(TAKT_LOSS_INCOMPLETE), 1);
     assert_balance();
@@ -330,17 +326,17 @@ static void a_device_with_a_sticky_error_leaves_what_had_finished(void **state)
 
 /* A thread's first buffers hold few records, so that some nodes of the second launch come back in
  * full ones while the last have not finished. The other window keeps Takt from giving these up. */
-static void nodes_that_have_not_finished_are_counted(void **state)
+TEST_WITH(nodes_that_have_not_finished_are_counted, NULL, settle)
 {
-    (void)state;
     enum {
         NODES = 40
     };
     CUgraph graph;
     CUgraphExec exec;
-    CUstream stream;
-    sim_script("kernel.slow=20ms");
+    CUstream stream, beside;
+    sim_script("kernel.slow=2ms; kernel=41ms");
     check(cuStreamCreate(&stream, 1));
+    check(cuStreamCreate(&beside, 1));
     check(cuStreamBeginCapture_v2(stream, 2));
     for (int i = 0; i < NODES; i++)
         launch(slow, stream);
@@ -354,24 +350,29 @@ static void nodes_that_have_not_finished_are_counted(void **state)
     assert_int_equal(takt_timing_end(timing), TAKT_OK);
     assert_int_equal(takt_timing_count(timing), NODES);
     takt_timing_free(timing);
+    sim_hold(true);
     check(cuGraphLaunch(exec, stream));
+    launch(kernel, beside);
+    check(cuStreamSynchronize(beside)); /* half of the nodes have finished, the rest stands still */
     stop_profiler(profiler);
+    sim_hold(false);
     assert_in_range(activities_of("kernel slow"), NODES + 1, 2 * NODES - 1);
-    assert_int_equal(activities_of("kernel slow") + all_losses(), 2 * NODES);
+    assert_int_equal(activities_of("kernel slow") + activities_of("kernel kernel") + all_losses(),
+                     2 * NODES + 1);
     assert_int_equal(loss(TAKT_LOSS_INCOMPLETE), all_losses());
     stop_profiler(other);
     assert_int_equal(activities_of("kernel slow"), 2 * NODES);
     assert_no_losses();
     check(cuGraphExecDestroy(exec));
     check(cuGraphDestroy(graph));
+    check(cuStreamDestroy_v2(beside));
     check(cuStreamDestroy_v2(stream));
 }
 
 /* ---- Launches without an activity ------------------------------------------------------------ */
 
-static void a_launch_of_which_nothing_comes_is_counted(void **state)
+TEST_WITH(a_launch_of_which_nothing_comes_is_counted, NULL, settle)
 {
-    (void)state;
     sim_script("cupti.drop_every=0");
     CUgraph graph;
     CUgraphExec exec;
@@ -392,9 +393,8 @@ static void a_launch_of_which_nothing_comes_is_counted(void **state)
     check(cuStreamDestroy_v2(stream));
 }
 
-static void copies_of_nothing_are_no_launches(void **state)
+TEST_WITH(copies_of_nothing_are_no_launches, NULL, settle)
 {
-    (void)state;
     CUdeviceptr memory;
     char host[16] = "";
     check(cuMemAlloc_v2(&memory, sizeof host));
@@ -410,9 +410,8 @@ static void copies_of_nothing_are_no_launches(void **state)
 
 /* ---- Many threads ---------------------------------------------------------------------------- */
 
-static void many_threads_lose_nothing(void **state)
+TEST_WITH(many_threads_lose_nothing, NULL, settle)
 {
-    (void)state;
     sim_script("kernel=2us");
     start_launchers(MOST_THREADS,
                     (launcher){.function = kernel, .pause_us = 200, .most_ahead = 50});
@@ -434,9 +433,8 @@ static void *launch_some(void *unused)
     return NULL;
 }
 
-static void new_threads_in_each_step_lose_nothing(void **state)
+TEST_WITH(new_threads_in_each_step_lose_nothing, NULL, settle)
 {
-    (void)state;
     enum {
         STEPS = 100,
         THREADS = 8
@@ -457,9 +455,8 @@ static void new_threads_in_each_step_lose_nothing(void **state)
 }
 
 /* The smallest max_memory that is allowed. */
-static void a_small_flight_recorder_keeps_the_last_activities(void **state)
+TEST_WITH(a_small_flight_recorder_keeps_the_last_activities, NULL, settle)
 {
-    (void)state;
     sim_script("kernel=1us");
     takt_profiler *profiler = start_profiler(
         (takt_profiler_options){.mode = TAKT_MODE_FLIGHT, .max_memory_bytes = 64 << 10});
@@ -478,22 +475,7 @@ static void a_small_flight_recorder_keeps_the_last_activities(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(a_window_on_a_device_that_is_never_idle_has_all_it_launched,
-                                  settle),
-        cmocka_unit_test_teardown(overlapping_windows_lose_nothing, settle),
-        cmocka_unit_test_teardown(a_queue_of_seconds_is_waited_for, settle),
-        cmocka_unit_test_teardown(what_has_finished_is_taken_when_time_is_over, settle),
-        cmocka_unit_test_teardown(giving_up_costs_no_other_window, settle),
-        cmocka_unit_test_teardown(a_device_with_a_sticky_error_leaves_what_had_finished, settle),
-        cmocka_unit_test_teardown(nodes_that_have_not_finished_are_counted, settle),
-        cmocka_unit_test_teardown(a_launch_of_which_nothing_comes_is_counted, settle),
-        cmocka_unit_test_teardown(copies_of_nothing_are_no_launches, settle),
-        cmocka_unit_test_teardown(many_threads_lose_nothing, settle),
-        cmocka_unit_test_teardown(new_threads_in_each_step_lose_nothing, settle),
-        cmocka_unit_test_teardown(a_small_flight_recorder_keeps_the_last_activities, settle),
-    };
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);
-    return cmocka_run_group_tests(tests, set_up_device, NULL);
+    return run_all_tests(set_up_device, NULL);
 }

@@ -4,18 +4,13 @@
 #include "simgpu/driver.h"
 #include "simgpu/sim.h"
 #include "simgpu/stand_in.h"
+#include "support/test.h"
 
 #include <takt/takt.h>
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define THREADS 4
 #define EACH    50 /* launches of a thread */
@@ -193,23 +188,20 @@ static void assert_one_span_for_each_call(const char *options)
                      5 + THREADS * EACH + 4 + 3 + 4 + 1);
 }
 
-static void ids_are_shared(void **state)
+TEST(ids_are_shared)
 {
-    (void)state;
     assert_one_span_for_each_call("driver.ids=shared");
     assert_one_span_for_each_call("driver.ids=shared; launch.nested=1");
 }
 
-static void work_has_the_outermost_calls_id(void **state)
+TEST(work_has_the_outermost_calls_id)
 {
-    (void)state;
     assert_one_span_for_each_call("driver.ids=outer");
     assert_one_span_for_each_call("driver.ids=outer; launch.nested=1");
 }
 
-static void work_has_the_innermost_calls_id(void **state)
+TEST(work_has_the_innermost_calls_id)
 {
-    (void)state;
     assert_one_span_for_each_call("driver.ids=inner");
     assert_one_span_for_each_call("driver.ids=inner; launch.nested=1");
 }
@@ -268,9 +260,8 @@ static cudaGraphExec_t make_graph_that_waits(void)
 }
 
 /* The window ends while a thread is inside a call, whose end is then not told. */
-static void a_call_without_end_hides_no_other(void **state)
+TEST(a_call_without_end_hides_no_other)
 {
-    (void)state;
     const char *const ids[] = {"driver.ids=shared", "driver.ids=outer", "driver.ids=inner"};
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
         sim_script(ids[i]);
@@ -297,14 +288,8 @@ static void a_call_without_end_hides_no_other(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ids_are_shared),
-        cmocka_unit_test(work_has_the_outermost_calls_id),
-        cmocka_unit_test(work_has_the_innermost_calls_id),
-        cmocka_unit_test(a_call_without_end_hides_no_other),
-    };
-    alarm(120);
-    int failed = cmocka_run_group_tests(tests, set_up_device, NULL);
+    alarm(600);
+    int failed = run_all_tests(set_up_device, NULL);
     takt_trace_release(last_trace);
     return failed;
 }

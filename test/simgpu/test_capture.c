@@ -4,6 +4,7 @@
 
 #include "simgpu/driver.h"
 #include "simgpu/machine.h"
+#include "support/test.h"
 
 #include <stdlib.h>
 
@@ -34,9 +35,8 @@ static void expect_types(cudaGraph_t graph, const int *types, size_t count)
     }
 }
 
-static void captured_work_runs_when_the_graph_is_launched(void **state)
+TEST(captured_work_runs_when_the_graph_is_launched)
 {
-    (void)state;
     record_with("kernel.advance=7us; kernel.reduce=9us; memset=2us; graph.gap=100");
     cudaStream_t stream = new_stream();
     cudaGraph_t graph;
@@ -80,9 +80,8 @@ static void captured_work_runs_when_the_graph_is_launched(void **state)
     assert_ok(cudaFree(memory));
 }
 
-static void nodes_of_executable_graphs_are_clones(void **state)
+TEST(nodes_of_executable_graphs_are_clones)
 {
-    (void)state;
     record_with("");
     cudaStream_t stream = new_stream();
     cudaGraph_t graph;
@@ -112,9 +111,8 @@ static void nodes_of_executable_graphs_are_clones(void **state)
     assert_ok(cudaStreamDestroy(stream));
 }
 
-static void branches_run_beside_each_other(void **state)
+TEST(branches_run_beside_each_other)
 {
-    (void)state;
     record_with("kernel=20ms");
     cudaStream_t origin = new_stream();
     cudaStream_t branch = new_stream();
@@ -156,9 +154,8 @@ static void branches_run_beside_each_other(void **state)
     cudaGetLastError();
 }
 
-static void events_in_a_graph_measure_it(void **state)
+TEST(events_in_a_graph_measure_it)
 {
-    (void)state;
     record_with("kernel.advance=1500us; kernel.reduce=20ms");
     cudaStream_t stream = new_stream();
     cudaEvent_t events[2];
@@ -186,9 +183,8 @@ static void events_in_a_graph_measure_it(void **state)
 }
 
 /* b after a, c after b, added in the order c, a, b; a child graph of two kernels behind c. */
-static void graphs_are_built_by_hand(void **state)
+TEST(graphs_are_built_by_hand)
 {
-    (void)state;
     record_with("kernel.advance=5us; kernel.reduce=6us; memcpy.HtoD=7us; graph.gap=0");
     cudaGraph_t graph;
     cudaGraph_t child;
@@ -231,9 +227,8 @@ static void graphs_are_built_by_hand(void **state)
     cudaGetLastError();
 }
 
-static void waiting_for_a_device_spoils_its_captures(void **state)
+TEST(waiting_for_a_device_spoils_its_captures)
 {
-    (void)state;
     record_with("");
     cudaStream_t stream = new_stream();
     cudaGraph_t graph = (cudaGraph_t)&stream;
@@ -278,9 +273,8 @@ static cudaError_t do_unsafe(int which, cudaStream_t captured, cudaEvent_t event
     }
 }
 
-static void what_is_unsafe_depends_on_the_mode(void **state)
+TEST(what_is_unsafe_depends_on_the_mode)
 {
-    (void)state;
     record_with("");
     cudaEvent_t event;
     assert_ok(cudaEventCreate(&event));
@@ -317,9 +311,8 @@ static void *query_elsewhere_relaxed(void *event)
     return query_elsewhere(event);
 }
 
-static void a_global_capture_forbids_other_threads_what_is_unsafe(void **state)
+TEST(a_global_capture_forbids_other_threads_what_is_unsafe)
 {
-    (void)state;
     record_with("");
     static const struct {
         enum cudaStreamCaptureMode mode;
@@ -351,9 +344,8 @@ static void a_global_capture_forbids_other_threads_what_is_unsafe(void **state)
     cudaGetLastError();
 }
 
-static void the_legacy_stream_cannot_be_used_beside_a_blocking_capture(void **state)
+TEST(the_legacy_stream_cannot_be_used_beside_a_blocking_capture)
 {
-    (void)state;
     record_with("");
     cudaStream_t stream;
     cudaGraph_t graph = NULL;
@@ -377,9 +369,8 @@ static void the_legacy_stream_cannot_be_used_beside_a_blocking_capture(void **st
     cudaGetLastError();
 }
 
-static void branches_must_be_joined_and_stay_inside(void **state)
+TEST(branches_must_be_joined_and_stay_inside)
 {
-    (void)state;
     record_with("");
     cudaStream_t origin = new_stream();
     cudaStream_t branch = new_stream();
@@ -418,9 +409,8 @@ static void add_number(const sim_work *launch)
         array[i] += number;
 }
 
-static void kernels_can_do_work(void **state)
+TEST(kernels_can_do_work)
 {
-    (void)state;
     record_with("");
     static const size_t sizes[] = {sizeof(int *), sizeof(int)};
     sim_kernel_work("_Z7advancePfi", add_number, sizes, 2);
@@ -452,18 +442,5 @@ static void kernels_can_do_work(void **state)
 int main(void)
 {
     register_kernels();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(captured_work_runs_when_the_graph_is_launched),
-        cmocka_unit_test(nodes_of_executable_graphs_are_clones),
-        cmocka_unit_test(branches_run_beside_each_other),
-        cmocka_unit_test(events_in_a_graph_measure_it),
-        cmocka_unit_test(graphs_are_built_by_hand),
-        cmocka_unit_test(waiting_for_a_device_spoils_its_captures),
-        cmocka_unit_test(what_is_unsafe_depends_on_the_mode),
-        cmocka_unit_test(a_global_capture_forbids_other_threads_what_is_unsafe),
-        cmocka_unit_test(the_legacy_stream_cannot_be_used_beside_a_blocking_capture),
-        cmocka_unit_test(branches_must_be_joined_and_stay_inside),
-        cmocka_unit_test(kernels_can_do_work),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -8,17 +8,12 @@
 #include "trace/devices.h"
 #include "trace/model.h"
 
+#include "support/test.h"
+
 #include <takt/takt.h>
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #define US(n)    ((n)*UINT64_C(1000))
 #define KERNEL   US(20)
@@ -185,9 +180,8 @@ static void assert_nothing_follows_its_wait(void)
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
-static void a_small_error_is_covered(void **state)
+TEST(a_small_error_is_covered)
 {
-    (void)state;
     static const struct {
         const char *script;
         double offset_ns;
@@ -201,27 +195,24 @@ static void a_small_error_is_covered(void **state)
     }
 }
 
-static void a_clock_that_is_early_is_moved(void **state)
+TEST(a_clock_that_is_early_is_moved)
 {
-    (void)state;
     const takt_facts *facts = record("clock.offset=-500us", WAIT_AT_ONCE);
     assert_true(facts->device_shift_ns > 0 && facts->device_shift_ns <= 500000 + SLACK_NS);
     assert_covers(-500000);
     assert_nothing_precedes_its_launch();
 }
 
-static void a_clock_that_is_late_is_moved(void **state)
+TEST(a_clock_that_is_late_is_moved)
 {
-    (void)state;
     const takt_facts *facts = record("clock.offset=3ms", WAIT_AT_ONCE);
     assert_true(facts->device_shift_ns < 0 && facts->device_shift_ns >= -3000000 - SLACK_NS);
     assert_covers(3000000);
     assert_nothing_follows_its_wait();
 }
 
-static void each_device_is_moved_on_its_own(void **state)
+TEST(each_device_is_moved_on_its_own)
 {
-    (void)state;
     const takt_facts *facts = record("clock.offset@0=-500us; clock.offset@1=3ms", WAIT_AT_ONCE);
     assert_true(facts->device_shift_ns < 0);
     assert_covers(3000000);
@@ -248,9 +239,8 @@ static bool is_covered(const takt_facts *facts)
 
 /* 50 us off, and 0.2 us more with each millisecond. Durations stay the device's. What bounds the
  * error are waits, and those of a program that is interrupted bound less: it is tried again. */
-static void a_clock_that_drifts_is_covered(void **state)
+TEST(a_clock_that_drifts_is_covered)
 {
-    (void)state;
     static const char *const scripts[] = {
         "clock.offset@0=-50us; clock.drift@0=-200000; clock.offset@1=50us; clock.drift@1=200000",
         "clock.offset=50us; clock.drift@0=-200000; clock.drift@1=200000"};
@@ -263,9 +253,8 @@ static void a_clock_that_drifts_is_covered(void **state)
 }
 
 /* Kernels that nobody waits for closely tell less of how late their clock is. */
-static void close_waits_tell_more(void **state)
+TEST(close_waits_tell_more)
 {
-    (void)state;
     double close_ns = record("", WAIT_AT_ONCE)->device_uncertainty_ns;
     double late_ns = record("", WAIT_LATE)->device_uncertainty_ns;
     assert_true(late_ns >= US(1000) - SLACK_NS);
@@ -273,9 +262,8 @@ static void close_waits_tell_more(void **state)
 }
 
 /* Only Takt waits, at the end; or nobody, and then nothing shows how late the clocks are. */
-static void without_waits_it_is_said(void **state)
+TEST(without_waits_it_is_said)
 {
-    (void)state;
     static const char *const scripts[] = {"clock.offset=-500us", "clock.offset=5us"};
     for (size_t i = 0; i < 2; i++) {
         const takt_facts *facts = record(scripts[i], WAIT_NEVER);
@@ -292,16 +280,4 @@ static int use_no_script(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_small_error_is_covered),
-        cmocka_unit_test(a_clock_that_is_early_is_moved),
-        cmocka_unit_test(a_clock_that_is_late_is_moved),
-        cmocka_unit_test(each_device_is_moved_on_its_own),
-        cmocka_unit_test(a_clock_that_drifts_is_covered),
-        cmocka_unit_test(close_waits_tell_more),
-        cmocka_unit_test(without_waits_it_is_said),
-    };
-    return cmocka_run_group_tests(tests, set_up_device, use_no_script);
-}
+TEST_MAIN(set_up_device, use_no_script)

@@ -5,23 +5,18 @@
 #include "simgpu/driver.h"
 #include "simgpu/sim.h"
 #include "simgpu/stand_in.h"
+#include "support/test.h"
 #include "support/emulated.h"
 #include "support/skip.h"
 
 #include <takt/takt.h>
 
 #include <pthread.h>
-#include <setjmp.h>
 #include <spawn.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 extern char **environ;
 
@@ -77,7 +72,7 @@ static int run_in_child(int (*run)(void))
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
-        alarm(20); /* ends a child that hangs */
+        alarm(600); /* ends a child that hangs */
         exit(run());
     }
     return wait_for(child);
@@ -110,7 +105,7 @@ static int use_cuda_as_a_daemon(void)
     if (child == 0) {
         if (daemon(1, 1) != 0)
             _exit(3);
-        alarm(20);
+        alarm(600);
         result = (char)use_cuda();
         _exit(write(ends[1], &result, 1) != 1);
     }
@@ -119,17 +114,15 @@ static int use_cuda_as_a_daemon(void)
     return read(ends[0], &result, 1) == 1 ? result : 4;
 }
 
-static void a_child_of_a_parent_without_cuda_records_it(void **state)
+TEST(a_child_of_a_parent_without_cuda_records_it)
 {
-    (void)state;
     assert_int_equal(run_in_child(use_cuda), 0);
     assert_int_equal(run_in_child(use_cuda_in_a_grandchild), 0);
     assert_int_equal(run_in_child(use_cuda_as_a_daemon), 0);
 }
 
-static void so_does_one_whose_parent_has_recorded_its_own_scopes(void **state)
+TEST(so_does_one_whose_parent_has_recorded_its_own_scopes)
 {
-    (void)state;
     if (test_runner())
         SKIP_CASE("the emulator runs a thread of its own, as if the parent had others");
     takt_profiler *profiler;
@@ -157,9 +150,8 @@ static int record_without_cuda(void)
 }
 
 /* CUDA cannot be used then, but the child ends, and has its scopes. */
-static void a_child_of_a_parent_that_used_cuda_without_takt_records_its_scopes(void **state)
+TEST(a_child_of_a_parent_that_used_cuda_without_takt_records_its_scopes)
 {
-    (void)state;
     launch(1);
     cudaDeviceSynchronize();
     assert_int_equal(run_in_child(record_without_cuda), 0);
@@ -199,9 +191,8 @@ static void assert_reset_loses_nothing(void (*reset)(void))
         assert_int_equal(takt_trace_loss(last_trace, (takt_loss)i), 0);
 }
 
-static void what_was_launched_before_a_reset_is_in_the_trace(void **state)
+TEST(what_was_launched_before_a_reset_is_in_the_trace)
 {
-    (void)state;
     assert_reset_loses_nothing(reset_device);
     assert_reset_loses_nothing(reset_primary_context);
     assert_int_equal(cuCtxCreate_v2(&own_context, 0, 0), 0);
@@ -266,9 +257,8 @@ static void fork_in_all_ways(void)
 }
 
 /* With threads that launch, a timer, and the threads of a profiler in the background. */
-static void a_child_of_a_parent_with_cuda_is_silent_and_ends(void **state)
+TEST(a_child_of_a_parent_with_cuda_is_silent_and_ends)
 {
-    (void)state;
     pthread_t thread;
 #ifdef __SANITIZE_ADDRESS__
     SKIP_CASE("AddressSanitizer's own allocator may be locked in the child");
@@ -295,26 +285,17 @@ static int try_cuda_after_the_parent(void)
     return takt_timing_begin(NULL, &timing) == TAKT_BAD_STATE ? 0 : 1;
 }
 
-static void nor_does_it_record_when_the_parent_has_ended(void **state)
+TEST(nor_does_it_record_when_the_parent_has_ended)
 {
-    (void)state;
     assert_int_equal(run_in_child(try_cuda_after_the_parent), 0);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_child_of_a_parent_without_cuda_records_it),
-        cmocka_unit_test(so_does_one_whose_parent_has_recorded_its_own_scopes),
-        cmocka_unit_test(a_child_of_a_parent_that_used_cuda_without_takt_records_its_scopes),
-        cmocka_unit_test(what_was_launched_before_a_reset_is_in_the_trace),
-        cmocka_unit_test(a_child_of_a_parent_with_cuda_is_silent_and_ends),
-        cmocka_unit_test(nor_does_it_record_when_the_parent_has_ended),
-    };
-    alarm(120);
+    alarm(600);
     use_stand_in("kernel=1ms; cupti.reset_loses=1");
     sim_register_kernel(&kernel, "kernel");
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = run_all_tests(NULL, NULL);
     takt_trace_release(last_trace);
     return failed;
 }

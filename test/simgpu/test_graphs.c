@@ -8,19 +8,14 @@
 
 #include "trace/model.h"
 
+#include "support/test.h"
+
 #include <takt/takt.h>
 
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static takt_profiler *start_in_foreground(takt_profiler_options options)
 {
@@ -175,9 +170,8 @@ static size_t traced(const char *name, const char *scope)
 
 /* ---- Timings --------------------------------------------------------------------------------- */
 
-static void a_timing_of_graphs_lists_one_made_inside(void **state)
+TEST(a_timing_of_graphs_lists_one_made_inside)
 {
-    (void)state;
     takt_timing *timing = begin_timing(TAKT_TIMING_GRAPH);
     replay made = make();
     run(&made, 3);
@@ -190,9 +184,8 @@ static void a_timing_of_graphs_lists_one_made_inside(void **state)
     unmake(&made);
 }
 
-static void a_timing_of_graphs_lists_one_made_before(void **state)
+TEST(a_timing_of_graphs_lists_one_made_before)
 {
-    (void)state;
     replay made = make();
     takt_timing *timing = begin_timing(TAKT_TIMING_GRAPH);
     run(&made, 3);
@@ -209,9 +202,8 @@ static void a_timing_of_graphs_lists_one_made_before(void **state)
     unmake(&made);
 }
 
-static void copies_beside_graphs_are_not_those_inside(void **state)
+TEST(copies_beside_graphs_are_not_those_inside)
 {
-    (void)state;
     replay made = make();
     takt_timing *timing = begin_timing(TAKT_TIMING_GRAPH | TAKT_TIMING_MEMCPY);
     run(&made, 2);
@@ -223,9 +215,8 @@ static void copies_beside_graphs_are_not_those_inside(void **state)
     unmake(&made);
 }
 
-static void with_kernels_graphs_are_their_nodes(void **state)
+TEST(with_kernels_graphs_are_their_nodes)
 {
-    (void)state;
     replay made = make();
     takt_timing *timing = begin_timing(TAKT_TIMING_GRAPH | TAKT_TIMING_KERNEL);
     run(&made, 2);
@@ -236,9 +227,8 @@ static void with_kernels_graphs_are_their_nodes(void **state)
     unmake(&made);
 }
 
-static void an_empty_graph_has_no_nodes_to_make_a_row_of(void **state)
+TEST(an_empty_graph_has_no_nodes_to_make_a_row_of)
 {
-    (void)state;
     replay before = make_of(true);
     takt_timing *timing = begin_timing(TAKT_TIMING_GRAPH);
     replay inside = make_of(true);
@@ -253,9 +243,8 @@ static void an_empty_graph_has_no_nodes_to_make_a_row_of(void **state)
 
 /* ---- Profilers ------------------------------------------------------------------------------- */
 
-static void whole_graphs_made_before_and_inside(void **state)
+TEST(whole_graphs_made_before_and_inside)
 {
-    (void)state;
     replay before = make();
     takt_profiler *profiler =
         start_in_foreground((takt_profiler_options){.graph = TAKT_GRAPH_LAUNCH});
@@ -275,9 +264,8 @@ static void whole_graphs_made_before_and_inside(void **state)
     unmake(&inside);
 }
 
-static void a_profiler_of_graphs_alone(void **state)
+TEST(a_profiler_of_graphs_alone)
 {
-    (void)state;
     replay before = make();
     takt_profiler *profiler =
         start_in_foreground((takt_profiler_options){.filter = TAKT_TIMING_GRAPH});
@@ -289,9 +277,8 @@ static void a_profiler_of_graphs_alone(void **state)
 }
 
 /* A profiler that wants nodes decides what is recorded; the timer makes its rows of that. */
-static void a_timer_of_graphs_in_a_profiler_of_nodes(void **state)
+TEST(a_timer_of_graphs_in_a_profiler_of_nodes)
 {
-    (void)state;
     takt_profiler *profiler = start_in_foreground(
         (takt_profiler_options){.filter = TAKT_TIMING_KERNEL | TAKT_TIMING_GRAPH});
     replay made = make();
@@ -310,9 +297,8 @@ static void a_timer_of_graphs_in_a_profiler_of_nodes(void **state)
 }
 
 /* The timer comes first, so that the profiler switches whole records off while it is open. */
-static void a_profiler_of_nodes_in_a_timer_of_graphs(void **state)
+TEST(a_profiler_of_nodes_in_a_timer_of_graphs)
 {
-    (void)state;
     takt_timing *timing = begin_timing(TAKT_TIMING_GRAPH);
     replay made = make();
     run(&made, 1);
@@ -344,9 +330,8 @@ static void *replay_on_own_stream(void *argument)
     return NULL;
 }
 
-static void graphs_of_several_threads_are_told_apart(void **state)
+TEST(graphs_of_several_threads_are_told_apart)
 {
-    (void)state;
     pthread_t threads[THREADS];
     replay made[THREADS];
     for (int i = 0; i < THREADS; i++)
@@ -386,9 +371,8 @@ static void assert_sum(const char *scope, const char *name, uint64_t count, uint
     fail_msg("no %s of %s", name, scope);
 }
 
-static void a_summary_has_the_same_rows(void **state)
+TEST(a_summary_has_the_same_rows)
 {
-    (void)state;
     enum {
         ROUNDS = 400
     };
@@ -413,20 +397,4 @@ static void a_summary_has_the_same_rows(void **state)
     unmake(&inside);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_timing_of_graphs_lists_one_made_inside),
-        cmocka_unit_test(a_timing_of_graphs_lists_one_made_before),
-        cmocka_unit_test(copies_beside_graphs_are_not_those_inside),
-        cmocka_unit_test(with_kernels_graphs_are_their_nodes),
-        cmocka_unit_test(an_empty_graph_has_no_nodes_to_make_a_row_of),
-        cmocka_unit_test(whole_graphs_made_before_and_inside),
-        cmocka_unit_test(a_profiler_of_graphs_alone),
-        cmocka_unit_test(a_timer_of_graphs_in_a_profiler_of_nodes),
-        cmocka_unit_test(a_profiler_of_nodes_in_a_timer_of_graphs),
-        cmocka_unit_test(graphs_of_several_threads_are_told_apart),
-        cmocka_unit_test(a_summary_has_the_same_rows),
-    };
-    return cmocka_run_group_tests(tests, set_up, NULL);
-}
+TEST_MAIN(set_up, NULL)

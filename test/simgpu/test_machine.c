@@ -1,17 +1,17 @@
 /* Time on the simulated devices: what runs when, beside what, and who has to wait for it. Durations
- * are scripted and compared to the nanosecond; where work must already be queued, what came before
- * is scripted to take 20 ms. */
+ * are scripted and compared to the nanosecond. Where earlier work must still be queued, the test
+ * holds the devices' time. */
 #include "recorder.h"
 
 #include "simgpu/driver.h"
+#include "support/test.h"
 
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void durations_are_used_in_turn_and_by_device(void **state)
+TEST(durations_are_used_in_turn_and_by_device)
 {
-    (void)state;
     record_with("devices=2; kernel.advance=3us,5us; kernel.advance@1=700; kernel=11us");
     for (int i = 0; i < 3; i++)
         assert_ok(launch(&kernel_a, NULL));
@@ -30,9 +30,8 @@ static void durations_are_used_in_turn_and_by_device(void **state)
     }
 }
 
-static void a_record_tells_the_launch(void **state)
+TEST(a_record_tells_the_launch)
 {
-    (void)state;
     record_with("registers.advance=48; shared.advance=2KiB; local.advance=64");
     assert_ok(cudaLaunchKernel(&kernel_a, (dim3){7, 5, 3}, (dim3){32, 4, 2}, NULL, 512, NULL));
     const sim_record *record = record_of(SIM_KERNEL, 0);
@@ -48,10 +47,9 @@ static void a_record_tells_the_launch(void **state)
     assert_true(record->context >= 1);
 }
 
-static void work_of_a_stream_runs_one_after_the_other(void **state)
+TEST(work_of_a_stream_runs_one_after_the_other)
 {
-    (void)state;
-    record_with("kernel=20ms; memset=40us");
+    record_held("kernel=20ms; memset=40us");
     cudaStream_t stream;
     void *memory;
     assert_ok(cudaMalloc(&memory, 64));
@@ -67,9 +65,8 @@ static void work_of_a_stream_runs_one_after_the_other(void **state)
     assert_ok(cudaFree(memory));
 }
 
-static void nothing_begins_before_it_was_launched(void **state)
+TEST(nothing_begins_before_it_was_launched)
 {
-    (void)state;
     record_with("latency=5us");
     assert_ok(cudaDeviceSynchronize());
     uint64_t before_ns = sim_time_ns();
@@ -78,10 +75,9 @@ static void nothing_begins_before_it_was_launched(void **state)
     assert_in_range(record_of(SIM_KERNEL, 0)->begin_ns, before_ns + 5000, after_ns + 5000);
 }
 
-static void streams_run_beside_each_other(void **state)
+TEST(streams_run_beside_each_other)
 {
-    (void)state;
-    record_with("kernel=20ms");
+    record_held("kernel=20ms");
     cudaStream_t streams[2];
     for (int i = 0; i < 2; i++) {
         assert_ok(cudaStreamCreate(&streams[i]));
@@ -93,10 +89,9 @@ static void streams_run_beside_each_other(void **state)
         assert_ok(cudaStreamDestroy(streams[i]));
 }
 
-static void each_direction_has_one_copy_engine(void **state)
+TEST(each_direction_has_one_copy_engine)
 {
-    (void)state;
-    record_with("memcpy.HtoD=20ms; memcpy.DtoH=30ms; kernel=40ms");
+    record_held("memcpy.HtoD=20ms; memcpy.DtoH=30ms; kernel=40ms");
     cudaStream_t streams[4];
     void *memory;
     char *host;
@@ -128,10 +123,9 @@ static void each_direction_has_one_copy_engine(void **state)
     assert_ok(cudaFreeHost(host));
 }
 
-static void the_legacy_stream_waits_for_blocking_streams_and_they_for_it(void **state)
+TEST(the_legacy_stream_waits_for_blocking_streams_and_they_for_it)
 {
-    (void)state;
-    record_with("kernel=20ms");
+    record_held("kernel=20ms");
     cudaStream_t blocking;
     cudaStream_t free_running;
     assert_ok(cudaStreamCreate(&blocking));
@@ -147,9 +141,8 @@ static void the_legacy_stream_waits_for_blocking_streams_and_they_for_it(void **
     assert_ok(cudaStreamDestroy(free_running));
 }
 
-static void a_thread_has_a_default_stream_of_its_own(void **state)
+TEST(a_thread_has_a_default_stream_of_its_own)
 {
-    (void)state;
     record_with("kernel=1us");
     assert_ok(cudaLaunchKernel_ptsz(&kernel_a, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, NULL));
     assert_ok(launch(&kernel_a, cudaStreamPerThread));
@@ -166,10 +159,9 @@ static void a_thread_has_a_default_stream_of_its_own(void **state)
     assert_int_equal(info.id, 7);
 }
 
-static void a_stream_waits_for_an_event(void **state)
+TEST(a_stream_waits_for_an_event)
 {
-    (void)state;
-    record_with("kernel=20ms");
+    record_held("kernel=20ms");
     cudaStream_t streams[2];
     cudaEvent_t event;
     assert_ok(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
@@ -191,10 +183,9 @@ static void a_stream_waits_for_an_event(void **state)
         assert_ok(cudaStreamDestroy(streams[i]));
 }
 
-static void events_measure_what_is_between_them(void **state)
+TEST(events_measure_what_is_between_them)
 {
-    (void)state;
-    record_with("kernel.advance=20ms,2500us");
+    record_held("kernel.advance=20ms,2500us");
     cudaEvent_t events[2];
     float ms = 0;
     assert_ok(cudaEventCreate(&events[0]));
@@ -223,9 +214,8 @@ static void events_measure_what_is_between_them(void **state)
     assert_ok(cudaGetLastError());
 }
 
-static void waits_last_until_the_device_is_done(void **state)
+TEST(waits_last_until_the_device_is_done)
 {
-    (void)state;
     record_with("kernel=3ms");
     assert_ok(launch(&kernel_a, NULL));
     assert_ok(cudaDeviceSynchronize());
@@ -243,9 +233,8 @@ static void waits_last_until_the_device_is_done(void **state)
     assert_int_equal(record_of(SIM_SYNC, 1)->stream, 7);
 }
 
-static void a_driver_call_inside_a_runtime_call_has_its_correlation_id(void **state)
+TEST(a_driver_call_inside_a_runtime_call_has_its_correlation_id)
 {
-    (void)state;
     record_with("");
     assert_ok(cudaDeviceSynchronize());
     kept.entered_count = kept.left_count = 0;
@@ -275,9 +264,8 @@ static void a_driver_call_inside_a_runtime_call_has_its_correlation_id(void **st
     assert_true(kept.left[1].end_ns >= kept.left[0].end_ns);
 }
 
-static void callback_of_nvcc_launches_is_505(void **state)
+TEST(callback_of_nvcc_launches_is_505)
 {
-    (void)state;
     record_with("");
     cudaKernel_t kernel;
     assert_ok(cudaGetKernel(&kernel, &kernel_a));
@@ -288,9 +276,8 @@ static void callback_of_nvcc_launches_is_505(void **state)
     assert_string_equal(kept.entered[0].kernel, "_Z7advancePfi");
 }
 
-static void faults_strike_at_the_call_they_name(void **state)
+TEST(faults_strike_at_the_call_they_name)
 {
-    (void)state;
     record_with("fault=cudaStreamCreate@2=2; fault=cuEventCreate@3+=999");
     cudaStream_t streams[3];
     cudaEvent_t events[4];
@@ -313,9 +300,8 @@ static void faults_strike_at_the_call_they_name(void **state)
     assert_ok(cudaEventDestroy(events[1]));
 }
 
-static void wrong_arguments_are_refused(void **state)
+TEST(wrong_arguments_are_refused)
 {
-    (void)state;
     record_with("");
     static const char unknown;
     char local[8];
@@ -336,9 +322,8 @@ static void wrong_arguments_are_refused(void **state)
     assert_string_equal(cudaGetErrorString(cudaErrorNotReady), "device not ready");
 }
 
-static void devices_say_that_they_are_simulated(void **state)
+TEST(devices_say_that_they_are_simulated)
 {
-    (void)state;
     int count = 0;
     struct cudaDeviceProp properties;
     assert_ok(cudaGetDeviceCount(&count));
@@ -353,9 +338,8 @@ static void devices_say_that_they_are_simulated(void **state)
 }
 
 /* The step is an hour after the beginning: times far from now are asked for. */
-static void clocks_of_devices_are_views_of_one_time_line(void **state)
+TEST(clocks_of_devices_are_views_of_one_time_line)
 {
-    (void)state;
     record_with("");
     uint64_t time_ns = sim_time_ns();
     uint64_t host_ns = sim_stamp_ns(-1, time_ns);
@@ -371,9 +355,8 @@ static void clocks_of_devices_are_views_of_one_time_line(void **state)
     assert_in_range(drifted, hour_ns + 3599999, hour_ns + 3600001);
 }
 
-static void a_reset_takes_everything_of_the_device_away(void **state)
+TEST(a_reset_takes_everything_of_the_device_away)
 {
-    (void)state;
     record_with("kernel=1us");
     cudaStream_t stream;
     void *memory;
@@ -392,9 +375,8 @@ static void a_reset_takes_everything_of_the_device_away(void **state)
     cudaGetLastError();
 }
 
-static void driver_functions_are_found_by_name(void **state)
+TEST(driver_functions_are_found_by_name)
 {
-    (void)state;
     void *function = NULL;
     void *per_thread = NULL;
     CUdriverProcAddressQueryResult found = 7;
@@ -408,9 +390,8 @@ static void driver_functions_are_found_by_name(void **state)
     assert_int_equal(found, 1);
 }
 
-static void a_forked_child_has_no_cuda(void **state)
+TEST(a_forked_child_has_no_cuda)
 {
-    (void)state;
     record_with("");
     assert_ok(cudaDeviceSynchronize());
     pid_t child = fork();
@@ -442,9 +423,8 @@ static void *launch_many(void *data)
     return NULL;
 }
 
-static void threads_launch_at_the_same_time(void **state)
+TEST(threads_launch_at_the_same_time)
 {
-    (void)state;
     record_with("kernel=2us");
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++)
@@ -474,28 +454,5 @@ int main(void)
 {
     setenv("TAKT_SIM", "devices=2", 1);
     register_kernels();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(durations_are_used_in_turn_and_by_device),
-        cmocka_unit_test(a_record_tells_the_launch),
-        cmocka_unit_test(work_of_a_stream_runs_one_after_the_other),
-        cmocka_unit_test(nothing_begins_before_it_was_launched),
-        cmocka_unit_test(streams_run_beside_each_other),
-        cmocka_unit_test(each_direction_has_one_copy_engine),
-        cmocka_unit_test(the_legacy_stream_waits_for_blocking_streams_and_they_for_it),
-        cmocka_unit_test(a_thread_has_a_default_stream_of_its_own),
-        cmocka_unit_test(a_stream_waits_for_an_event),
-        cmocka_unit_test(events_measure_what_is_between_them),
-        cmocka_unit_test(waits_last_until_the_device_is_done),
-        cmocka_unit_test(a_driver_call_inside_a_runtime_call_has_its_correlation_id),
-        cmocka_unit_test(callback_of_nvcc_launches_is_505),
-        cmocka_unit_test(faults_strike_at_the_call_they_name),
-        cmocka_unit_test(wrong_arguments_are_refused),
-        cmocka_unit_test(devices_say_that_they_are_simulated),
-        cmocka_unit_test(clocks_of_devices_are_views_of_one_time_line),
-        cmocka_unit_test(a_reset_takes_everything_of_the_device_away),
-        cmocka_unit_test(driver_functions_are_found_by_name),
-        cmocka_unit_test(a_forked_child_has_no_cuda),
-        cmocka_unit_test(threads_launch_at_the_same_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -12,23 +12,17 @@
 #include "cuda/event.h"
 #include "profiler/session.h"
 #include "trace/model.h"
+#include "support/test.h"
 #include "support/skip.h"
 
 #include <takt/event.h>
 #include <takt/takt.h>
 
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #define SCRIPT                                                                                     \
     "latency=0; memset=1500; kernel.alpha=1000; kernel.beta=20000; kernel.gamma=300; "             \
@@ -339,9 +333,8 @@ static int end_test(void **state)
 
 static const takt_schedule three_cycles = {.wait = 1, .warmup = 1, .active = 2, .repeat = 3};
 
-static void one_launch_in_a_loop_with_a_warm_up(void **state)
+TEST_WITH(one_launch_in_a_loop_with_a_warm_up, begin_test, end_test)
 {
-    (void)state;
     for (int round = 0; round < 2; round++) {
         is_background = round == 1;
         takt_profiler *profiler = start((takt_profiler_options){
@@ -361,9 +354,8 @@ static void one_launch_in_a_loop_with_a_warm_up(void **state)
 }
 
 /* The labels' order is another one in each window. */
-static void labels_keep_to_their_launches(void **state)
+TEST_WITH(labels_keep_to_their_launches, begin_test, end_test)
 {
-    (void)state;
     takt_site *const orders[3][3] = {
         {&alpha, &beta, &gamma_site}, {&gamma_site, &alpha, &alpha}, {&beta, &gamma_site, &alpha}};
     const char *const expected[3] = {
@@ -395,9 +387,8 @@ static void list(const takt_timing *results, const char *indent, void *user)
     }
 }
 
-static void timers_in_a_row_list_what_they_launched(void **state)
+TEST_WITH(timers_in_a_row_list_what_they_launched, begin_test, end_test)
 {
-    (void)state;
     takt_site *const sites[4] = {&alpha, &beta, &alpha, &gamma_site};
     const char *const expected[4] = {"kernel alpha 1000;", "kernel beta 20000;",
                                      "kernel alpha 1000;", "kernel gamma 300;"};
@@ -412,9 +403,8 @@ static void timers_in_a_row_list_what_they_launched(void **state)
     }
 }
 
-static void timings_get_the_kinds_that_they_ask_for(void **state)
+TEST_WITH(timings_get_the_kinds_that_they_ask_for, begin_test, end_test)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         char text[1000] = "";
         const takt_timing_options options = {.struct_size = sizeof options,
@@ -443,9 +433,8 @@ static void timings_get_the_kinds_that_they_ask_for(void **state)
 }
 
 /* CUPTI sees the kernels; without it the scope is what is known. */
-static void stream_scopes_last_as_long_as_what_is_in_them(void **state)
+TEST_WITH(stream_scopes_last_as_long_as_what_is_in_them, begin_test, end_test)
 {
-    (void)state;
     takt_profiler *profiler =
         start((takt_profiler_options){.schedule = three_cycles, .background = TAKT_OFF});
     for (int i = 0; i < 12; i++) {
@@ -464,7 +453,7 @@ static void stream_scopes_last_as_long_as_what_is_in_them(void **state)
 }
 
 /* Each of the steps of a cycle is the only one that is recorded. */
-static void the_names_of_each_cycle_are_new(void **state)
+TEST_WITH(the_names_of_each_cycle_are_new, begin_test, end_test)
 {
     enum {
         CYCLES = 30
@@ -472,7 +461,6 @@ static void the_names_of_each_cycle_are_new(void **state)
     static takt_site sites[CYCLES];
     static char names[CYCLES][16];
     uint64_t bytes = 0;
-    (void)state;
     takt_profiler *profiler = start(
         (takt_profiler_options){.schedule = {.wait = 1, .warmup = 1, .active = 1, .repeat = CYCLES},
                                 .background = TAKT_OFF});
@@ -502,9 +490,8 @@ static void the_names_of_each_cycle_are_new(void **state)
 
 /* Opened in a step that is recorded, closed in the next one, when the trace has been made. With
  * CUPTI the kernel is known; without it the mark is not complete. */
-static void a_mark_may_outlive_its_window(void **state)
+TEST_WITH(a_mark_may_outlive_its_window, begin_test, end_test)
 {
-    (void)state;
     takt_stream_mark mark = {0};
     takt_profiler *profiler = start((takt_profiler_options){
         .schedule = {.wait = 1, .active = 1, .repeat = 4}, .background = TAKT_OFF});
@@ -552,9 +539,8 @@ static takt_trace *end_window(tkt_window *window)
 
 /* One stream goes on after the windows' ends: what has finished elsewhere is in the trace, what has
  * not is counted, once and in the window that launched it. */
-static void a_window_may_end_while_the_device_works(void **state)
+TEST_WITH(a_window_may_end_while_the_device_works, begin_test, end_test)
 {
-    (void)state;
     if (has_cupti)
         SKIP_CASE("CUPTI holds its buffers back");
     tkt_window *all = open_window(), *one = open_window();
@@ -587,9 +573,8 @@ static void a_window_may_end_while_the_device_works(void **state)
     takt_trace_release(trace);
 }
 
-static void marks_that_are_open_when_recording_begins_are_not_marked(void **state)
+TEST_WITH(marks_that_are_open_when_recording_begins_are_not_marked, begin_test, end_test)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         takt_stream_mark mark = takt_stream_open(&beta, TAKT_TIMING_KERNEL, streams[0][1]);
         takt_profiler *profiler = start((takt_profiler_options){.background = TAKT_OFF});
@@ -604,9 +589,8 @@ static void marks_that_are_open_when_recording_begins_are_not_marked(void **stat
 }
 
 /* More than wait for the device at most: with CUPTI all are known. */
-static void launches_are_activities_or_losses(void **state)
+TEST_WITH(launches_are_activities_or_losses, begin_test, end_test)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         takt_profiler *profiler = start((takt_profiler_options){.background = TAKT_OFF});
         for (unsigned k = 0; k < TKT_MARKS + 100; k++)
@@ -661,9 +645,8 @@ static void mark_on_threads(void)
     "kernel alpha 40 40000; kernel beta 40 800000; kernel gamma 80 24000; cuda:1 kernel alpha 40 " \
     "40000; cuda:1 kernel beta 40 800000; cuda:1 kernel gamma 80 24000"
 
-static void threads_mark_on_two_devices(void **state)
+TEST_WITH(threads_mark_on_two_devices, begin_test, end_test)
 {
-    (void)state;
     takt_profiler *profiler =
         start((takt_profiler_options){.schedule = three_cycles, .background = TAKT_OFF});
     for (int i = 0; i < 12; i++) {
@@ -683,9 +666,8 @@ static void threads_mark_on_two_devices(void **state)
 }
 
 /* A program that makes its context anew in each cycle. */
-static void a_device_may_be_reset_between_cycles(void **state)
+TEST_WITH(a_device_may_be_reset_between_cycles, begin_test, end_test)
 {
-    (void)state;
     takt_profiler *profiler = start((takt_profiler_options){
         .schedule = {.wait = 1, .warmup = 1, .active = 1, .repeat = 3}, .background = TAKT_OFF});
     for (int i = 0; i < 9; i++) {
@@ -709,9 +691,8 @@ static void a_device_may_be_reset_between_cycles(void **state)
 }
 
 /* Marks in a capture are scopes only; the launch of the graph can be marked. */
-static void captured_launches_are_not_marked(void **state)
+TEST_WITH(captured_launches_are_not_marked, begin_test, end_test)
 {
-    (void)state;
     CUgraph graph;
     CUgraphExec launchable;
     CUstream stream = streams[0][0];
@@ -742,9 +723,8 @@ static void captured_launches_are_not_marked(void **state)
 /* ---- Modes ------------------------------------------------------------------------------------
  */
 
-static void summaries_have_the_same_sums(void **state)
+TEST_WITH(summaries_have_the_same_sums, begin_test, end_test)
 {
-    (void)state;
     takt_profiler *profiler = start((takt_profiler_options){
         .mode = TAKT_MODE_SUMMARY, .schedule = three_cycles, .background = TAKT_OFF});
     for (int i = 0; i < 12; i++) {
@@ -767,9 +747,8 @@ static void summaries_have_the_same_sums(void **state)
                      "24000");
 }
 
-static void the_flight_recorder_has_the_last_marks(void **state)
+TEST_WITH(the_flight_recorder_has_the_last_marks, begin_test, end_test)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         takt_profiler *profiler =
             start((takt_profiler_options){.mode = TAKT_MODE_FLIGHT, .background = TAKT_OFF});
@@ -781,9 +760,8 @@ static void the_flight_recorder_has_the_last_marks(void **state)
     }
 }
 
-static void streamed_cycles_have_all_marks(void **state)
+TEST_WITH(streamed_cycles_have_all_marks, begin_test, end_test)
 {
-    (void)state;
     static const char *const outputs[] = {"perfetto"};
     char folder[] = "/tmp/takt-marks-XXXXXX", command[64];
     assert_non_null(mkdtemp(folder));
@@ -811,9 +789,8 @@ static void streamed_cycles_have_all_marks(void **state)
 
 /* CUPTI's own ids may be lower than those that marks had meanwhile, and what has not finished when
  * CUPTI comes back is no later window's. The last test: CUPTI does not go away again. */
-static void cupti_may_come_back(void **state)
+TEST_WITH(cupti_may_come_back, begin_test, end_test)
 {
-    (void)state;
     if (!is_taken)
         SKIP_CASE("no other tool holds CUPTI in this run");
     tkt_window *window = open_window();
@@ -846,28 +823,4 @@ static void cupti_may_come_back(void **state)
     }
 }
 
-#define MARKS(test) cmocka_unit_test_setup_teardown(test, begin_test, end_test)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        MARKS(one_launch_in_a_loop_with_a_warm_up),
-        MARKS(labels_keep_to_their_launches),
-        MARKS(timers_in_a_row_list_what_they_launched),
-        MARKS(timings_get_the_kinds_that_they_ask_for),
-        MARKS(stream_scopes_last_as_long_as_what_is_in_them),
-        MARKS(the_names_of_each_cycle_are_new),
-        MARKS(a_mark_may_outlive_its_window),
-        MARKS(a_window_may_end_while_the_device_works),
-        MARKS(marks_that_are_open_when_recording_begins_are_not_marked),
-        MARKS(launches_are_activities_or_losses),
-        MARKS(threads_mark_on_two_devices),
-        MARKS(a_device_may_be_reset_between_cycles),
-        MARKS(captured_launches_are_not_marked),
-        MARKS(summaries_have_the_same_sums),
-        MARKS(the_flight_recorder_has_the_last_marks),
-        MARKS(streamed_cycles_have_all_marks),
-        MARKS(cupti_may_come_back),
-    };
-    return cmocka_run_group_tests(tests, set_up_devices, NULL);
-}
+TEST_MAIN(set_up_devices, NULL)

@@ -2,14 +2,14 @@
 #include "recorder.h"
 
 #include "simgpu/machine.h"
+#include "support/test.h"
 
 #include <stdlib.h>
 
 #define MIB (1024.0 * 1024)
 
-static void copies_and_sets_move_bytes(void **state)
+TEST(copies_and_sets_move_bytes)
 {
-    (void)state;
     record_with("");
     char text[16] = "hello devices";
     char back[16] = "";
@@ -38,9 +38,8 @@ static void copies_and_sets_move_bytes(void **state)
     cudaGetLastError();
 }
 
-static void rows_are_copied_by_pitch(void **state)
+TEST(rows_are_copied_by_pitch)
 {
-    (void)state;
     record_with("");
     char rows[] = "abc..def..";
     char packed[7] = "";
@@ -50,9 +49,8 @@ static void rows_are_copied_by_pitch(void **state)
     assert_int_equal(record_of(SIM_MEMCPY, 0)->copy_kind, 9);
 }
 
-static void copies_between_devices_name_both(void **state)
+TEST(copies_between_devices_name_both)
 {
-    (void)state;
     record_with("memcpy.PtoP=4us");
     char *here;
     char *there;
@@ -71,9 +69,8 @@ static void copies_between_devices_name_both(void **state)
     assert_ok(cudaFree(there));
 }
 
-static void allocations_are_counted_and_told(void **state)
+TEST(allocations_are_counted_and_told)
 {
-    (void)state;
     record_with("");
     size_t before;
     size_t after;
@@ -105,9 +102,8 @@ static void allocations_are_counted_and_told(void **state)
     cudaGetLastError();
 }
 
-static void pointers_tell_what_they_are(void **state)
+TEST(pointers_tell_what_they_are)
 {
-    (void)state;
     record_with("");
     struct cudaPointerAttributes attributes;
     char *memory;
@@ -131,9 +127,8 @@ static uint64_t pool_fact(cudaMemPool_t pool, enum cudaMemPoolAttr attribute)
     return value;
 }
 
-static void pools_reserve_and_give_back(void **state)
+TEST(pools_reserve_and_give_back)
 {
-    (void)state;
     record_with("");
     cudaMemPool_t pool;
     char *one;
@@ -169,9 +164,8 @@ static void pools_reserve_and_give_back(void **state)
     cudaGetLastError();
 }
 
-static void programs_have_pools_of_their_own(void **state)
+TEST(programs_have_pools_of_their_own)
 {
-    (void)state;
     record_with("");
     struct cudaMemPoolProps properties = {
         .allocType = cudaMemAllocationTypePinned,
@@ -189,9 +183,8 @@ static void programs_have_pools_of_their_own(void **state)
     cudaGetLastError();
 }
 
-static void variables_of_the_device_are_copied(void **state)
+TEST(variables_of_the_device_are_copied)
 {
-    (void)state;
     record_with("");
     static char shadow[8];
     char back[8] = "";
@@ -211,15 +204,5 @@ int main(void)
 {
     setenv("TAKT_SIM", "devices=2; device.memory=64MiB", 1);
     register_kernels();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_and_sets_move_bytes),
-        cmocka_unit_test(rows_are_copied_by_pitch),
-        cmocka_unit_test(copies_between_devices_name_both),
-        cmocka_unit_test(allocations_are_counted_and_told),
-        cmocka_unit_test(pointers_tell_what_they_are),
-        cmocka_unit_test(pools_reserve_and_give_back),
-        cmocka_unit_test(programs_have_pools_of_their_own),
-        cmocka_unit_test(variables_of_the_device_are_copied),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -8,6 +8,8 @@
 #include "record/log.h"
 #include "trace/model.h"
 
+#include "support/test.h"
+
 #include <takt/memory.h>
 #include <takt/takt.h>
 
@@ -16,13 +18,6 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 enum {
     STEPS = 3,
@@ -346,45 +341,38 @@ static void fail_each(takt_profiler_options options)
     assert_int_equal(failures, 0);
 }
 
-static void of_a_trace_nothing_is_lost_in_silence(void **state)
+TEST(of_a_trace_nothing_is_lost_in_silence)
 {
-    (void)state;
     fail_each((takt_profiler_options){.background = TAKT_OFF, .with_stack = true});
 }
 
-static void of_a_trace_with_graphs_as_a_whole_nothing_is_lost_in_silence(void **state)
+TEST(of_a_trace_with_graphs_as_a_whole_nothing_is_lost_in_silence)
 {
-    (void)state;
     fail_each((takt_profiler_options){.graph = TAKT_GRAPH_LAUNCH, .mode = TAKT_MODE_BOTH});
 }
 
-static void of_a_summary_nothing_is_lost_in_silence(void **state)
+TEST(of_a_summary_nothing_is_lost_in_silence)
 {
-    (void)state;
     fail_each((takt_profiler_options){.mode = TAKT_MODE_SUMMARY});
 }
 
-static void of_a_stream_nothing_is_lost_in_silence(void **state)
+TEST(of_a_stream_nothing_is_lost_in_silence)
 {
-    (void)state;
     fail_each((takt_profiler_options){.stream = true, .with_stack = true});
 }
 
-static void of_a_stream_that_frees_what_is_written_nothing_is_lost_in_silence(void **state)
+TEST(of_a_stream_that_frees_what_is_written_nothing_is_lost_in_silence)
 {
-    (void)state;
     fail_each((takt_profiler_options){.stream = true, .max_memory_bytes = 4 * TKT_CHUNK_BYTES});
 }
 
-static void of_a_streamed_summary_nothing_is_lost_in_silence(void **state)
+TEST(of_a_streamed_summary_nothing_is_lost_in_silence)
 {
-    (void)state;
     fail_each((takt_profiler_options){.stream = true, .mode = TAKT_MODE_SUMMARY});
 }
 
-static void of_a_crash_safe_trace_nothing_is_lost_in_silence(void **state)
+TEST(of_a_crash_safe_trace_nothing_is_lost_in_silence)
 {
-    (void)state;
     fail_each((takt_profiler_options){.crash_safe = true, .max_memory_bytes = 4 << 20});
 }
 
@@ -405,14 +393,5 @@ static int remove_folder(void **state)
 int main(void)
 {
     cmocka_set_test_filter(getenv("CMOCKA_FILTER"));
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_a_trace_nothing_is_lost_in_silence),
-        cmocka_unit_test(of_a_trace_with_graphs_as_a_whole_nothing_is_lost_in_silence),
-        cmocka_unit_test(of_a_summary_nothing_is_lost_in_silence),
-        cmocka_unit_test(of_a_stream_nothing_is_lost_in_silence),
-        cmocka_unit_test(of_a_stream_that_frees_what_is_written_nothing_is_lost_in_silence),
-        cmocka_unit_test(of_a_streamed_summary_nothing_is_lost_in_silence),
-        cmocka_unit_test(of_a_crash_safe_trace_nothing_is_lost_in_silence),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return run_all_tests(make_folder, remove_folder);
 }

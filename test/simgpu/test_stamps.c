@@ -3,19 +3,13 @@
 #include "simgpu/driver.h"
 #include "simgpu/sim.h"
 #include "simgpu/stand_in.h"
+#include "support/test.h"
 
 #include <takt/takt.h>
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #define GOOD_NODES 6u
 
@@ -85,9 +79,8 @@ static void launch_ten(void)
 }
 
 /* The context is older than the first window, as in nearly all programs. */
-static void a_clock_after_the_context_loses_nothing(void **state)
+TEST(a_clock_after_the_context_loses_nothing)
 {
-    (void)state;
     const takt_facts *facts = record(launch_ten);
     assert_non_null(strstr(facts->backend, "130200"));
     assert_int_equal(takt_trace_loss(last_trace, TAKT_LOSS_BAD_TIME), 0);
@@ -133,9 +126,8 @@ static size_t times_heard(const char *text)
     return count;
 }
 
-static void nodes_without_times_are_named(void **state)
+TEST(nodes_without_times_are_named)
 {
-    (void)state;
     record(launch_graphs);
     assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_ACTIVITIES), GOOD_NODES);
     assert_int_equal(takt_trace_loss(last_trace, TAKT_LOSS_BAD_TIME), 8 - GOOD_NODES);
@@ -147,11 +139,4 @@ static void nodes_without_times_are_named(void **state)
     assert_int_equal(times_heard("without times"), 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_clock_after_the_context_loses_nothing),
-        cmocka_unit_test(nodes_without_times_are_named),
-    };
-    return cmocka_run_group_tests(tests, set_up_device, NULL);
-}
+TEST_MAIN(set_up_device, NULL)

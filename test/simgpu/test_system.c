@@ -1,21 +1,15 @@
 /* takt/system.h on the stand-ins: what a program that asks is told, and that asking leaves nothing
  * behind. */
 #include "simgpu/stand_in.h"
+#include "support/test.h"
 
 #include <takt/system.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 /* Whoever stays subscribed to CUPTI keeps everyone else out. */
-static void asking_twice_finds_the_same(void **state)
+TEST(asking_twice_finds_the_same)
 {
-    (void)state;
     int version = 0;
     assert_int_equal(cuDriverGetVersion(&version), 0);
     takt_cuda_info first = takt_cuda();
@@ -30,9 +24,8 @@ static void asking_twice_finds_the_same(void **state)
     assert_memory_equal(&first, &second, sizeof first);
 }
 
-static void the_search_ends_where_it_was_taken(void **state)
+TEST(the_search_ends_where_it_was_taken)
 {
-    (void)state;
     takt_cuda_place place;
     uint32_t count = 0;
     takt_cuda_info info = takt_cuda();
@@ -46,9 +39,8 @@ static void the_search_ends_where_it_was_taken(void **state)
     assert_int_equal(takt_cuda_searched(0, NULL), TAKT_BAD_ARGUMENT);
 }
 
-static void devices_are_told_up_to_the_last(void **state)
+TEST(devices_are_told_up_to_the_last)
 {
-    (void)state;
     takt_cuda_device_info device;
     uint32_t count = takt_cuda().device_count;
     assert_int_equal(count, 1);
@@ -60,9 +52,8 @@ static void devices_are_told_up_to_the_last(void **state)
     assert_int_equal(takt_cuda_device(0, NULL), TAKT_BAD_ARGUMENT);
 }
 
-static void the_clock_is_named(void **state)
+TEST(the_clock_is_named)
 {
-    (void)state;
     takt_system_info system = takt_system();
     assert_true(system.clock_resolution_ns > 0.0 && system.clock_resolution_ns < 1000.0);
     assert_true(system.clock[0] != '\0');
@@ -70,12 +61,6 @@ static void the_clock_is_named(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(asking_twice_finds_the_same),
-        cmocka_unit_test(the_search_ends_where_it_was_taken),
-        cmocka_unit_test(devices_are_told_up_to_the_last),
-        cmocka_unit_test(the_clock_is_named),
-    };
     use_stand_in("devices=1");
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

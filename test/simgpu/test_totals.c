@@ -6,17 +6,13 @@
 
 #include "trace/model.h"
 
+#include "support/test.h"
+
 #include <takt/memory.h>
 #include <takt/report.h>
 #include <takt/takt.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define MIB ((size_t)1 << 20)
 
@@ -98,9 +94,8 @@ static takt_memory ask(void)
 
 static const takt_schedule two_cycles = {.wait = 1, .active = 1, .repeat = 2};
 
-static void what_happens_between_cycles_counts(void **state)
+TEST(what_happens_between_cycles_counts)
 {
-    (void)state;
     CUdeviceptr unseen = allocate(1000);
     size_t before = used_now();
     takt_profiler *profiler = start_profiler(two_cycles);
@@ -129,9 +124,8 @@ static void what_happens_between_cycles_counts(void **state)
     check(cuMemFree_v2(in_second));
 }
 
-static void pools_keep_their_size_between_cycles(void **state)
+TEST(pools_keep_their_size_between_cycles)
 {
-    (void)state;
     CUdeviceptr small, large;
     size_t before = used_now();
     takt_profiler *profiler = start_profiler(two_cycles);
@@ -152,9 +146,8 @@ static void pools_keep_their_size_between_cycles(void **state)
     check(cuCtxSynchronize());
 }
 
-static void nobody_listens_when_the_schedule_is_over(void **state)
+TEST(nobody_listens_when_the_schedule_is_over)
 {
-    (void)state;
     takt_profiler *profiler = start_profiler((takt_schedule){.active = 1, .repeat = 1});
     CUdeviceptr seen = allocate(400);
     step(profiler);
@@ -170,9 +163,8 @@ static void nobody_listens_when_the_schedule_is_over(void **state)
     check(cuMemFree_v2(unseen));
 }
 
-static void nobody_listens_after_a_stop_between_cycles(void **state)
+TEST(nobody_listens_after_a_stop_between_cycles)
 {
-    (void)state;
     takt_profiler *profiler = start_profiler((takt_schedule){.wait = 1, .active = 1});
     step(profiler);
     CUdeviceptr seen = allocate(300);
@@ -189,9 +181,8 @@ static void nobody_listens_after_a_stop_between_cycles(void **state)
     check(cuMemFree_v2(unseen));
 }
 
-static void totals_begin_anew_after_a_time_unheard(void **state)
+TEST(totals_begin_anew_after_a_time_unheard)
 {
-    (void)state;
     takt_profiler *profiler = start_profiler((takt_schedule){0});
     CUdeviceptr freed = allocate(4000), kept = allocate(200);
     stop(profiler);
@@ -232,9 +223,8 @@ static takt_status take_text(void *user, const void *data, size_t size)
 }
 
 /* CUDA says of both with which device they were made. */
-static void pinned_memory_is_told_from_a_devices(void **state)
+TEST(pinned_memory_is_told_from_a_devices)
 {
-    (void)state;
     takt_profiler *profiler = start_profiler((takt_schedule){.active = 1, .repeat = 1});
     void *pinned;
     CUdeviceptr memory = allocate(MIB);
@@ -252,15 +242,4 @@ static void pinned_memory_is_told_from_a_devices(void **state)
     check(cuMemFreeHost(pinned));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_happens_between_cycles_counts),
-        cmocka_unit_test(pools_keep_their_size_between_cycles),
-        cmocka_unit_test(nobody_listens_when_the_schedule_is_over),
-        cmocka_unit_test(nobody_listens_after_a_stop_between_cycles),
-        cmocka_unit_test(totals_begin_anew_after_a_time_unheard),
-        cmocka_unit_test(pinned_memory_is_told_from_a_devices),
-    };
-    return cmocka_run_group_tests(tests, set_up_device, let_go);
-}
+TEST_MAIN(set_up_device, let_go)

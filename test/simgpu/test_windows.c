@@ -7,20 +7,15 @@
 
 #include "trace/model.h"
 
+#include "support/test.h"
+
 #include <takt/takt.h>
 
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <setjmp.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static takt_profiler *start_in_foreground(takt_profiler_options options)
 {
@@ -144,9 +139,8 @@ static void assert_no_losses(const takt_trace *trace)
 
 /* ---- Timings --------------------------------------------------------------------------------- */
 
-static void a_timing_lists_what_was_launched_in_order(void **state)
+TEST_WITH(a_timing_lists_what_was_launched_in_order, use_first_device, NULL)
 {
-    (void)state;
     CUdeviceptr memory;
     sim_script("kernel.alpha=12345; kernel.beta=777; memset=21504; memcpy.DtoH=2455520");
     check(cuMemAlloc_v2(&memory, 4096));
@@ -163,9 +157,8 @@ static void a_timing_lists_what_was_launched_in_order(void **state)
     check(cuMemFree_v2(memory));
 }
 
-static void nested_timings_each_get_what_they_ask_for(void **state)
+TEST_WITH(nested_timings_each_get_what_they_ask_for, use_first_device, NULL)
 {
-    (void)state;
     CUdeviceptr memory;
     sim_script("kernel.a=100; kernel.b=200; kernel.c=300; memset=50");
     check(cuMemAlloc_v2(&memory, 64));
@@ -182,9 +175,8 @@ static void nested_timings_each_get_what_they_ask_for(void **state)
     check(cuMemFree_v2(memory));
 }
 
-static void what_is_launched_in_a_window_is_its_own_when_it_ends_later(void **state)
+TEST_WITH(what_is_launched_in_a_window_is_its_own_when_it_ends_later, use_first_device, NULL)
 {
-    (void)state;
     sim_script("kernel.long=20ms; kernel.next=5us");
     takt_timing *first = begin_timing(TAKT_TIMING_ALL);
     launch("long");
@@ -194,9 +186,8 @@ static void what_is_launched_in_a_window_is_its_own_when_it_ends_later(void **st
     assert_lists(first, "kernel long 20000000, kernel next 5000");
 }
 
-static void host_and_device_stand_in_one_order(void **state)
+TEST_WITH(host_and_device_stand_in_one_order, use_first_device, NULL)
 {
-    (void)state;
     sim_script("kernel=1000");
     takt_timing *timing = begin_timing(TAKT_TIMING_ALL);
     launch("first");
@@ -217,9 +208,8 @@ static void host_and_device_stand_in_one_order(void **state)
 
 /* ---- Profilers ------------------------------------------------------------------------------- */
 
-static void work_belongs_to_the_scope_that_launched_it(void **state)
+TEST_WITH(work_belongs_to_the_scope_that_launched_it, use_first_device, NULL)
 {
-    (void)state;
     CUdeviceptr memory;
     sim_script("kernel.solve=9000; kernel.smooth=70; memcpy.HtoD=1234");
     check(cuMemAlloc_v2(&memory, 64));
@@ -248,9 +238,8 @@ static void work_belongs_to_the_scope_that_launched_it(void **state)
 }
 
 /* More than a buffer of CUPTI's holds: its own thread hands over those that are full. */
-static void many_buffers_come_back_in_time(void **state)
+TEST_WITH(many_buffers_come_back_in_time, use_first_device, NULL)
 {
-    (void)state;
     sim_script("kernel=1000");
     takt_profiler *profiler = start_in_foreground((takt_profiler_options){0});
     for (int i = 0; i < 60 * MANY; i++) {
@@ -282,9 +271,8 @@ static void *launch_on_own_stream(void *argument)
     return NULL;
 }
 
-static void four_threads_have_their_own(void **state)
+TEST_WITH(four_threads_have_their_own, use_first_device, NULL)
 {
-    (void)state;
     static const char *const names[THREADS] = {"t0", "t1", "t2", "t3"};
     pthread_t threads[THREADS];
     sim_script("kernel.t0=1000; kernel.t1=2000; kernel.t2=3001; kernel.t3=4005");
@@ -303,9 +291,8 @@ static void four_threads_have_their_own(void **state)
     assert_no_losses(last_trace);
 }
 
-static void gaps_and_overlaps_are_the_devices(void **state)
+TEST_WITH(gaps_and_overlaps_are_the_devices, use_first_device, NULL)
 {
-    (void)state;
     CUstream streams[2];
     sim_script("kernel.left=40ms; kernel.right=30ms");
     for (int i = 0; i < 2; i++)
@@ -328,9 +315,8 @@ static void gaps_and_overlaps_are_the_devices(void **state)
         check(cuStreamDestroy_v2(streams[i]));
 }
 
-static void two_devices_with_clocks_of_their_own(void **state)
+TEST_WITH(two_devices_with_clocks_of_their_own, use_first_device, NULL)
 {
-    (void)state;
     sim_script("kernel@0=5000; kernel@1=7000; clock.offset@1=40us");
     takt_profiler *profiler = start_in_foreground((takt_profiler_options){0});
     for (int i = 0; i < MANY; i++) {
@@ -351,9 +337,8 @@ static void two_devices_with_clocks_of_their_own(void **state)
 }
 
 /* Twenty parts in a million: a tenth of a nanosecond in each kernel, rounded by CUPTI. */
-static void a_clock_that_drifts_changes_no_duration(void **state)
+TEST_WITH(a_clock_that_drifts_changes_no_duration, use_first_device, NULL)
 {
-    (void)state;
     sim_script("kernel=5000; clock.drift@0=20000; clock.drift@1=-20000");
     takt_timing *timing = begin_timing(TAKT_TIMING_ALL);
     for (int i = 0; i < MANY; i++) {
@@ -396,9 +381,8 @@ static void run_graph(void)
     check(cuMemFree_v2(memory));
 }
 
-static void graphs_are_their_nodes(void **state)
+TEST_WITH(graphs_are_their_nodes, use_first_device, NULL)
 {
-    (void)state;
     sim_script("kernel.one=1000; kernel.two=2000; memset=500");
     takt_profiler *profiler = start_in_foreground((takt_profiler_options){0});
     run_graph();
@@ -408,9 +392,8 @@ static void graphs_are_their_nodes(void **state)
     assert_no_losses(last_trace);
 }
 
-static void graphs_are_one_activity_if_asked(void **state)
+TEST_WITH(graphs_are_one_activity_if_asked, use_first_device, NULL)
 {
-    (void)state;
     sim_script("kernel.one=1000; kernel.two=2000; memset=500");
     takt_profiler *profiler =
         start_in_foreground((takt_profiler_options){.graph = TAKT_GRAPH_LAUNCH});
@@ -425,9 +408,8 @@ static void graphs_are_one_activity_if_asked(void **state)
     assert_true(sum.ns >= 2 * (1000 + 2000 + 500 + 1000));
 }
 
-static void a_filter_leaves_the_rest_out(void **state)
+TEST_WITH(a_filter_leaves_the_rest_out, use_first_device, NULL)
 {
-    (void)state;
     CUdeviceptr memory;
     sim_script("kernel=1000; memset=500");
     check(cuMemAlloc_v2(&memory, 64));
@@ -441,9 +423,8 @@ static void a_filter_leaves_the_rest_out(void **state)
     check(cuMemFree_v2(memory));
 }
 
-static void without_devices_there_is_no_word_of_them(void **state)
+TEST_WITH(without_devices_there_is_no_word_of_them, use_first_device, NULL)
 {
-    (void)state;
     takt_profiler *profiler =
         start_in_foreground((takt_profiler_options){.activities = TAKT_ACTIVITIES_CPU});
     {
@@ -456,9 +437,8 @@ static void without_devices_there_is_no_word_of_them(void **state)
     assert_string_equal(takt_trace_facts(last_trace)->backend, "none");
 }
 
-static void the_facts_name_the_backend(void **state)
+TEST_WITH(the_facts_name_the_backend, use_first_device, NULL)
 {
-    (void)state;
     const char *version = getenv("TEST_CUPTI_VERSION");
     takt_profiler *profiler = start_in_foreground((takt_profiler_options){0});
     launch("k");
@@ -474,9 +454,8 @@ static void the_facts_name_the_backend(void **state)
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
 /* Each step launches as many kernels as its number says, which last long after it. */
-static void a_cycle_has_what_its_steps_launched(void **state)
+TEST_WITH(a_cycle_has_what_its_steps_launched, use_first_device, NULL)
 {
-    (void)state;
     sim_script("kernel.step=200us");
     takt_profiler_options options = {0};
     options.schedule = (takt_schedule){.wait = 1, .warmup = 2, .active = 2, .repeat = 2};
@@ -514,9 +493,8 @@ static const tkt_node_activity *node_activity(const takt_trace *trace, const cha
     return NULL;
 }
 
-static void a_summary_adds_up_while_recording(void **state)
+TEST_WITH(a_summary_adds_up_while_recording, use_first_device, NULL)
 {
-    (void)state;
     enum {
         ROUNDS = 20
     };
@@ -545,9 +523,8 @@ static void a_summary_adds_up_while_recording(void **state)
     assert_no_losses(last_trace);
 }
 
-static void a_trace_with_a_summary_has_both(void **state)
+TEST_WITH(a_trace_with_a_summary_has_both, use_first_device, NULL)
 {
-    (void)state;
     sim_script("kernel=1500");
     takt_profiler *profiler = start_in_foreground((takt_profiler_options){.mode = TAKT_MODE_BOTH});
     for (int i = 0; i < MANY; i++) {
@@ -582,9 +559,8 @@ static void count_phantoms(const takt_trace *trace, void *user)
     phantoms += takt_trace_loss(trace, TAKT_LOSS_NO_ACTIVITY);
 }
 
-static void launches_between_summaries_are_missing_in_none(void **state)
+TEST_WITH(launches_between_summaries_are_missing_in_none, use_first_device, NULL)
 {
-    (void)state;
     pthread_t thread;
     takt_profiler *profiler;
     const takt_profiler_options options = {.struct_size = sizeof options,
@@ -608,9 +584,8 @@ static void launches_between_summaries_are_missing_in_none(void **state)
 
 /* ---- Timed blocks and memory ----------------------------------------------------------------- */
 
-static void a_timed_block_knows_its_devices_time(void **state)
+TEST_WITH(a_timed_block_knows_its_devices_time, use_first_device, NULL)
 {
-    (void)state;
     sim_script("kernel.warm=5us; kernel.work=10us,20us,60us");
     takt_timed result;
     int round = 0;
@@ -628,9 +603,8 @@ static void a_timed_block_knows_its_devices_time(void **state)
     assert_true(result.device_median_ns == 25000 && result.device_mean_ns == 35000);
 }
 
-static void a_timed_block_can_leave_devices_alone(void **state)
+TEST_WITH(a_timed_block_can_leave_devices_alone, use_first_device, NULL)
 {
-    (void)state;
     takt_timed result;
     TAKT_TIMED(&result, .activities = TAKT_ACTIVITIES_CPU) {
         launch("k");
@@ -639,9 +613,8 @@ static void a_timed_block_can_leave_devices_alone(void **state)
     assert_true(result.device_mean_ns == 0);
 }
 
-static void memory_of_a_device_at_any_time(void **state)
+TEST_WITH(memory_of_a_device_at_any_time, use_first_device, NULL)
 {
-    (void)state;
     CUdeviceptr a, b;
     takt_memory before, now;
     takt_profiler *profiler = start_in_foreground((takt_profiler_options){0});
@@ -671,33 +644,4 @@ static void memory_of_a_device_at_any_time(void **state)
     assert_int_equal(takt_memory_query("cuda:0x", &now), TAKT_NOT_FOUND);
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, use_first_device)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_timing_lists_what_was_launched_in_order),
-        TEST(nested_timings_each_get_what_they_ask_for),
-        TEST(what_is_launched_in_a_window_is_its_own_when_it_ends_later),
-        TEST(host_and_device_stand_in_one_order),
-        TEST(work_belongs_to_the_scope_that_launched_it),
-        TEST(many_buffers_come_back_in_time),
-        TEST(four_threads_have_their_own),
-        TEST(gaps_and_overlaps_are_the_devices),
-        TEST(two_devices_with_clocks_of_their_own),
-        TEST(a_clock_that_drifts_changes_no_duration),
-        TEST(graphs_are_their_nodes),
-        TEST(graphs_are_one_activity_if_asked),
-        TEST(a_filter_leaves_the_rest_out),
-        TEST(without_devices_there_is_no_word_of_them),
-        TEST(the_facts_name_the_backend),
-        TEST(a_cycle_has_what_its_steps_launched),
-        TEST(a_summary_adds_up_while_recording),
-        TEST(a_trace_with_a_summary_has_both),
-        TEST(launches_between_summaries_are_missing_in_none),
-        TEST(a_timed_block_knows_its_devices_time),
-        TEST(a_timed_block_can_leave_devices_alone),
-        TEST(memory_of_a_device_at_any_time),
-    };
-    return cmocka_run_group_tests(tests, set_up_device, NULL);
-}
+TEST_MAIN(set_up_device, NULL)

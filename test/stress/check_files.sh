@@ -20,7 +20,7 @@ enter() {
 run() { # STATUS WAY [DIRECTORY]
     local wanted=$1 got
     shift
-    timeout -k 1 100 "$prog" "$@" >out 2>err
+    timeout -k 1 600 "$prog" "$@" >out 2>err
     got=$?
     [ "$got" = "$wanted" ] || fail "$place: ends with $got, not $wanted: $(head -n 5 err)"
 }
@@ -76,7 +76,7 @@ files_are files.0.partial.pftrace files.0.pftrace
 
 enter together
 for i in 1 2 3 4; do
-    timeout -k 1 100 "$prog" run >"out$i" 2>"err$i" &
+    timeout -k 1 600 "$prog" run >"out$i" 2>"err$i" &
 done
 wait
 cat err? >err

@@ -6,19 +6,17 @@
 #include "record/allocations.h"
 #include "stress.h"
 
+#include "support/test.h"
+
 #include <takt/takt.h>
 
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum {
     THREADS = 8,
@@ -132,9 +130,8 @@ static void release_all(counts *all)
 
 /* ---- One thread: the peak is known, too ------------------------------------------------------ */
 
-static void the_peak_of_one_thread_is_exact(void **state)
+TEST(the_peak_of_one_thread_is_exact)
 {
-    (void)state;
     uint64_t seed = first_seed(0), peak = 0, now = 0;
     counts all = {0};
     tkt_memory_state before = tkt_memory_now();
@@ -172,9 +169,8 @@ static void *work(void *argument)
     return NULL;
 }
 
-static void totals_of_eight_threads_are_exact(void **state)
+TEST(totals_of_eight_threads_are_exact)
 {
-    (void)state;
     worker workers[THREADS] = {0};
     counts all = {0};
     tkt_memory_state before = tkt_memory_now();
@@ -228,9 +224,8 @@ static uint64_t lost_in_signals(void)
 
 /* A handler that interrupts a report is refused, so it may be that only the first half of its pair
  * is; then its free is an unmatched one, or the next allocation comes twice. */
-static void reports_of_handlers_are_counted_or_lost(void **state)
+TEST(reports_of_handlers_are_counted_or_lost)
 {
-    (void)state;
     struct sigaction action = {.sa_handler = on_signal}, old;
     pthread_t self = pthread_self(), sender;
     uint64_t seed = first_seed(50), lost = lost_in_signals();
@@ -238,7 +233,7 @@ static void reports_of_handlers_are_counted_or_lost(void **state)
     tkt_memory_state before = tkt_memory_now();
     sigaction(SIGUSR1, &action, &old);
     assert_int_equal(pthread_create(&sender, NULL, send_signals, &self), 0);
-    for (int i = 0; i < 10 * CALLS; i++)
+    for (int i = 0; i < 10 * CALLS || __atomic_load_n(&handler_reports, __ATOMIC_RELAXED) == 0; i++)
         report_one(&seed, &mine);
     __atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
     pthread_join(sender, NULL);
@@ -265,7 +260,7 @@ static void *report_meanwhile(void *unused)
 
 static void report_in_child(void)
 {
-    alarm(20); /* ends a child that waits for a lock of its parent's */
+    alarm(600); /* ends a child that waits for a lock of its parent's */
     for (size_t i = 0; i < BLOCKS; i++) {
         takt_memory_allocated(blocks[i].address, 10);
         takt_memory_freed(blocks[i].address);
@@ -273,9 +268,8 @@ static void report_in_child(void)
     _exit(0);
 }
 
-static void a_child_reports_though_others_held_locks(void **state)
+TEST(a_child_reports_though_others_held_locks)
 {
-    (void)state;
 #if STRESS_IS_SANITIZED
     skip(); /* the sanitizer's own locks may be held in the child */
 #endif
@@ -298,12 +292,6 @@ static void a_child_reports_though_others_held_locks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_peak_of_one_thread_is_exact),
-        cmocka_unit_test(totals_of_eight_threads_are_exact),
-        cmocka_unit_test(reports_of_handlers_are_counted_or_lost),
-        cmocka_unit_test(a_child_reports_though_others_held_locks),
-    };
     place_blocks();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -1,14 +1,12 @@
 /* A host's allocator that is itself instrumented: Takt allocates through it while Takt records it.
  */
+#include "support/test.h"
+
 #include <takt/takt.h>
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static uint64_t calls;      /* atomic */
 static uint64_t fail_every; /* atomic; 0: never */
@@ -81,18 +79,16 @@ static void ignore(takt_log_level level, const char *line, void *user)
     (void)user;
 }
 
-static void instrumented_allocator_works_in_every_mode(void **state)
+TEST(instrumented_allocator_works_in_every_mode)
 {
-    (void)state;
     for (int mode = TAKT_MODE_TRACE; mode <= TAKT_MODE_FLIGHT; mode++)
         run_session((takt_mode)mode);
     assert_true(__atomic_load_n(&calls, __ATOMIC_RELAXED) > 1000);
 }
 
-static void it_may_run_out_of_memory_at_times(void **state)
+TEST(it_may_run_out_of_memory_at_times)
 {
     static const uint64_t everies[] = {1, 2, 3, 5, 17, 101, 997};
-    (void)state;
     takt_set_log(ignore, NULL);
     for (size_t i = 0; i < sizeof everies / sizeof *everies; i++) {
         __atomic_store_n(&fail_every, everies[i], __ATOMIC_RELAXED);
@@ -104,12 +100,8 @@ static void it_may_run_out_of_memory_at_times(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(instrumented_allocator_works_in_every_mode),
-        cmocka_unit_test(it_may_run_out_of_memory_at_times),
-    };
     const takt_allocator allocator = {resize, NULL};
     if (takt_set_allocator(&allocator) != TAKT_OK)
         return 1;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -2,17 +2,15 @@
  * what finds no room is counted, and most of it is given back with the profiler. */
 #include "stress.h"
 
+#include "support/test.h"
+
 #include <takt/takt.h>
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum {
     TEXTS = 100000,
@@ -86,9 +84,8 @@ static uint64_t run(void (*once)(const char *text), takt_mode mode, takt_loss lo
     return lost;
 }
 
-static void texts_take_no_more_than_their_share(void **state)
+TEST(texts_take_no_more_than_their_share)
 {
-    (void)state;
     static const struct {
         void (*once)(const char *text);
         takt_loss loss;
@@ -124,9 +121,8 @@ static const char *last_value(const takt_trace *trace)
 }
 
 /* A value that was lost for want of room in one recording has room in the next. */
-static void values_are_forgotten_with_the_recording(void **state)
+TEST(values_are_forgotten_with_the_recording)
 {
-    (void)state;
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     takt_profiler *profiler = NULL;
     run(give_value, TAKT_MODE_FLIGHT, TAKT_LOSS_MORE_NAMES);
@@ -140,11 +136,4 @@ static void values_are_forgotten_with_the_recording(void **state)
     takt_profiler_destroy(profiler);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_take_no_more_than_their_share),
-        cmocka_unit_test(values_are_forgotten_with_the_recording),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

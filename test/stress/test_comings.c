@@ -1,16 +1,14 @@
 /* Threads come and go by the hundred while cycles are sealed, exported and read: nothing that was
  * recorded between two steps is lost, and timers on all threads see their own activities. */
+#include "support/test.h"
+
 #include <takt/takt.h>
 
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum {
     STEPS = 40,
@@ -74,14 +72,13 @@ static void count_trace(const takt_trace *trace, void *user)
         all->losses += takt_trace_loss(trace, (takt_loss)i);
 }
 
-static void nothing_is_lost_while_threads_come_and_go(void **state)
+TEST(nothing_is_lost_while_threads_come_and_go)
 {
     const char *directory = getenv("TMPDIR");
     static const char *const traces[] = {"perfetto.gz"};
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     takt_profiler *profiler = NULL;
     seen all = {0};
-    (void)state;
     options.schedule = (takt_schedule){.active = CYCLE};
     options.name = "comings";
     options.directory = directory ? directory : "/tmp";
@@ -242,26 +239,16 @@ static void run_beside_others(takt_mode mode)
     assert_int_equal(cycles, STEPS / 4);
 }
 
-static void traces_are_whole_beside_timers_and_tasks(void **state)
+TEST(traces_are_whole_beside_timers_and_tasks)
 {
-    (void)state;
     run_beside_others(TAKT_MODE_TRACE);
     run_beside_others(TAKT_MODE_BOTH);
 }
 
-static void flight_recorder_and_summary_work_beside_others(void **state)
+TEST(flight_recorder_and_summary_work_beside_others)
 {
-    (void)state;
     run_beside_others(TAKT_MODE_FLIGHT);
     run_beside_others(TAKT_MODE_SUMMARY);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_lost_while_threads_come_and_go),
-        cmocka_unit_test(traces_are_whole_beside_timers_and_tasks),
-        cmocka_unit_test(flight_recorder_and_summary_work_beside_others),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

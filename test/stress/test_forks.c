@@ -1,15 +1,14 @@
 /* A program of several threads forks at every phase of a recording, in every way there is. Children
  * do everything that the interface has; none of them hangs, and the program's recording goes on. */
 #include "stress.h"
+#include "support/test.h"
 #include "support/emulated.h"
 
 #include <takt/takt.h>
 
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 enum {
     THREADS = 2,
-    CHILD_SECONDS = 60 /* a child that hangs ends by SIGALRM */
+    CHILD_SECONDS = 600 /* a child that hangs ends by SIGALRM */
 };
 
 static bool is_over; /* atomic */
@@ -209,9 +206,8 @@ static void fork_at_every_phase(takt_mode mode)
     profiler = NULL;
 }
 
-static void fork_beside_threads(void **state)
+TEST(fork_beside_threads)
 {
-    (void)state;
     static const takt_mode modes[] = {TAKT_MODE_TRACE, TAKT_MODE_SUMMARY, TAKT_MODE_FLIGHT};
     pthread_t threads[THREADS];
     unsigned rounds = 0;
@@ -238,8 +234,5 @@ int main(void)
         return 77;
     }
     takt_set_log(ignore, NULL);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fork_beside_threads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -2,15 +2,12 @@
  * crashes, spans still nest, and every begin that was made becomes a span or a counted loss. */
 #include "stress.h"
 
+#include "support/test.h"
+
 #include <takt/takt.h>
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 enum {
     THREADS = 3,
@@ -242,9 +239,8 @@ static void ignore(takt_log_level level, const char *line, void *user)
     (void)user;
 }
 
-static void any_mode_bears_it(void **state)
+TEST(any_mode_bears_it)
 {
-    (void)state;
     takt_set_log(ignore, NULL);
     misuse_beside(TAKT_MODE_TRACE, 0);
     misuse_beside(TAKT_MODE_BOTH, 1);
@@ -273,13 +269,12 @@ static uint64_t count_spans(const takt_trace *trace, takt_track_kind kind)
 
 /* Random begins and ends, none named wrongly: each begin is a span, each end too many is counted.
  */
-static void every_begin_is_a_span_and_every_wrong_end_is_counted(void **state)
+TEST(every_begin_is_a_span_and_every_wrong_end_is_counted)
 {
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     takt_profiler *profiler = NULL;
     dice d = {7};
     uint64_t begins = 0, open = 0, wrong = 0;
-    (void)state;
     assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
     takt_profiler_start(profiler);
     for (int i = 0; i < PAIRS; i++) {
@@ -305,7 +300,7 @@ static void every_begin_is_a_span_and_every_wrong_end_is_counted(void **state)
 }
 
 /* A million tasks that nobody ends are enough. */
-static void open_tasks_are_bounded_and_the_rest_is_counted(void **state)
+TEST(open_tasks_are_bounded_and_the_rest_is_counted)
 {
     enum {
         TASKS = 1200000,
@@ -314,7 +309,6 @@ static void open_tasks_are_bounded_and_the_rest_is_counted(void **state)
     };
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     takt_profiler *profiler = NULL;
-    (void)state;
     assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
     takt_profiler_start(profiler);
     takt_track track = takt_track_named("never ended");
@@ -327,12 +321,4 @@ static void open_tasks_are_bounded_and_the_rest_is_counted(void **state)
     takt_profiler_destroy(profiler);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_mode_bears_it),
-        cmocka_unit_test(every_begin_is_a_span_and_every_wrong_end_is_counted),
-        cmocka_unit_test(open_tasks_are_bounded_and_the_rest_is_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,19 +3,14 @@
  * and no round is missing between two others. A record that could be read before it was written, or
  * a stack from another moment, would break the row. */
 #include "profiler/session.h"
+#include "support/test.h"
 #include "support/emulated.h"
 
 #include <takt/takt.h>
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 static const char *const row[] = {"round", "inner", "innermost", "first", "second"};
 #define ROW (sizeof row / sizeof *row)
@@ -131,9 +126,8 @@ static void pause_ms(long ms)
     nanosleep(&(struct timespec){0, ms * 1000000}, NULL);
 }
 
-static void every_picture_is_whole(void **state)
+TEST(every_picture_is_whole)
 {
-    (void)state;
     pthread_t thread;
     uint64_t rounds = test_runner() ? 100000 : 500000, seen = 0;
     unsigned pictures = 0;
@@ -156,10 +150,4 @@ static void every_picture_is_whole(void **state)
                   (unsigned long long)rounds);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_picture_is_whole),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

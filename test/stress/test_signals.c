@@ -1,21 +1,19 @@
 /* Signal handlers record, ten thousand times a second on each thread, whatever their thread is at:
  * nothing that the program records is lost or torn, and each event of a handler is recorded or
  * counted. The program allocates all the time, so that handlers come upon the C library's locks. */
+#include "support/test.h"
+
 #include <takt/takt.h>
 
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
@@ -206,9 +204,8 @@ static void record_under_signals(takt_mode mode, double seconds)
     takt_profiler_destroy(profiler);
 }
 
-static void handlers_may_record_while_the_program_does(void **state)
+TEST(handlers_may_record_while_the_program_does)
 {
-    (void)state;
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigaction(SIGPROF, &action, NULL);
     record_under_signals(TAKT_MODE_TRACE, 0.3);
@@ -230,8 +227,5 @@ int main(void)
     puts("a handler must not allocate by the sanitizer's malloc(): runs without SAN=address");
     return 77;
 #endif
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(handlers_may_record_while_the_program_does),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

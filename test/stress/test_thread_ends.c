@@ -1,18 +1,15 @@
 /* Threads that record while they end: in destructors of the host's keys, in any of the rounds that
  * the C library makes of them. In the last round nobody tells Takt that the thread is gone. */
+#include "support/test.h"
+
 #include <takt/takt.h>
 
 #include <limits.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum {
     THREADS = 40,
@@ -114,18 +111,16 @@ static void end_threads(const plan *what)
     pthread_join(other, NULL);
 }
 
-static void scopes_in_any_round_of_destructors_are_recorded(void **state)
+TEST(scopes_in_any_round_of_destructors_are_recorded)
 {
-    (void)state;
     for (int late = 0; late < 2; late++)
         for (int before = 0; before < 2; before++)
             for (int round = 1; round <= ROUNDS; round++)
                 end_threads(&(plan){before, round, false, late});
 }
 
-static void a_scope_left_open_in_the_last_round_does_no_harm(void **state)
+TEST(a_scope_left_open_in_the_last_round_does_no_harm)
 {
-    (void)state;
     for (int late = 0; late < 2; late++) {
         end_threads(&(plan){true, 1, true, late});
         end_threads(&(plan){true, ROUNDS, true, late});
@@ -154,9 +149,5 @@ int main(void)
     make_span();
     takt_thread_name("main"); /* Takt makes its key */
     pthread_key_create(&late_key, destroy);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scopes_in_any_round_of_destructors_are_recorded),
-        cmocka_unit_test(a_scope_left_open_in_the_last_round_does_no_harm),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

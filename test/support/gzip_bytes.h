@@ -1,8 +1,9 @@
-/* Bytes to be packed with gzip, and zlib's own functions to do and undo it. Include after cmocka.h. */
+/* Bytes to be packed with gzip, and zlib's own functions to do and undo it. */
 #ifndef TEST_SUPPORT_GZIP_BYTES_H
 #define TEST_SUPPORT_GZIP_BYTES_H
 
-#include <stdint.h>
+#include "support/test.h"
+
 #include <stdlib.h>
 #include <zlib.h>
 

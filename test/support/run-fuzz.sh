@@ -14,7 +14,7 @@ seeds=test/fuzz/corpus/$name
 learnt=$(mktemp -d)
 trap 'rm -rf "$learnt"' EXIT
 mkdir -p "$learnt/corpus" "$seeds" "$TAKT_BUILD/crashes"
-if ! "$1" -seed=1 -max_total_time="${FUZZ_SECONDS:-3}" -timeout=60 -rss_limit_mb=1024 \
+if ! "$1" -seed=1 -max_total_time="${FUZZ_SECONDS:-3}" -timeout=600 -rss_limit_mb=1024 \
     -print_final_stats=1 -artifact_prefix="$TAKT_BUILD/crashes/$name-" "$learnt/corpus" "$seeds" \
     >"$learnt/log" 2>&1; then
     cat "$learnt/log"

@@ -2,12 +2,7 @@
 #ifndef TEST_SUPPORT_TRACE_BUILD_H
 #define TEST_SUPPORT_TRACE_BUILD_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 #include "base/writer.h"
 #include "export/exporter.h"

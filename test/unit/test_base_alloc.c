@@ -4,17 +4,12 @@
 
 #include "base/thread.h"
 
+#include "support/test.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #define THREADS          4
 #define CALLS_PER_THREAD 1000000
@@ -64,9 +59,8 @@ static bool host_serves(void)
     return is_counted && mine.calls == 7 && mine.live == 0;
 }
 
-static void a_hosts_allocator_serves_every_call(void **state)
+TEST(a_hosts_allocator_serves_every_call)
 {
-    (void)state;
     assert_true(holds_in_child(host_serves));
 }
 
@@ -80,9 +74,8 @@ static bool late_choice_is_refused(void)
     return is_refused && mine.calls == 0;
 }
 
-static void an_allocator_is_refused_once_the_library_has_allocated(void **state)
+TEST(an_allocator_is_refused_once_the_library_has_allocated)
 {
-    (void)state;
     assert_true(holds_in_child(late_choice_is_refused));
 }
 
@@ -95,15 +88,13 @@ static bool null_restores(void)
     return is_taken && mine.calls == 0;
 }
 
-static void null_restores_the_c_librarys_allocator(void **state)
+TEST(null_restores_the_c_librarys_allocator)
 {
-    (void)state;
     assert_true(holds_in_child(null_restores));
 }
 
-static void an_allocator_without_resize_is_refused(void **state)
+TEST(an_allocator_without_resize_is_refused)
 {
-    (void)state;
     assert_int_equal(takt_set_allocator(&(takt_allocator){0}), TAKT_BAD_ARGUMENT);
 }
 
@@ -128,16 +119,14 @@ static bool race_has_one_winner(void)
     return mine.calls == (status == TAKT_OK ? THREADS * 2000 : 0) && mine.live == 0;
 }
 
-static void choosing_while_others_allocate_never_mixes_allocators(void **state)
+TEST(choosing_while_others_allocate_never_mixes_allocators)
 {
-    (void)state;
     for (int i = 0; i < 20; i++)
         assert_true(holds_in_child(race_has_one_winner));
 }
 
-static void no_bytes_are_memory_too(void **state)
+TEST(no_bytes_are_memory_too)
 {
-    (void)state;
     void *empty = tkt_alloc(0);
     void *zeroed = tkt_alloc_zeroed(0);
     void *copied = tkt_copy("", 0);
@@ -151,9 +140,8 @@ static void no_bytes_are_memory_too(void **state)
     tkt_free(copied);
 }
 
-static void zeroed_memory_is_zero_where_other_bytes_were(void **state)
+TEST(zeroed_memory_is_zero_where_other_bytes_were)
 {
-    (void)state;
     for (size_t size = 1; size < 3000; size += 61) {
         unsigned char *dirty = tkt_alloc(size);
         memset(dirty, 0xEE, size);
@@ -165,18 +153,16 @@ static void zeroed_memory_is_zero_where_other_bytes_were(void **state)
     }
 }
 
-static void resizing_keeps_the_bytes(void **state)
+TEST(resizing_keeps_the_bytes)
 {
-    (void)state;
     char *text = tkt_copy_string("kept");
     text = tkt_resize(text, 100000);
     assert_string_equal(text, "kept");
     tkt_free(text);
 }
 
-static void copies_are_equal_and_apart(void **state)
+TEST(copies_are_equal_and_apart)
 {
-    (void)state;
     const char bytes[] = {1, 0, 2, (char)0xFF};
     char *copy = tkt_copy(bytes, sizeof bytes);
     assert_ptr_not_equal(copy, bytes);
@@ -192,18 +178,16 @@ static bool one_succeeds(void)
     return pointer != NULL;
 }
 
-static void the_chosen_allocations_fail_and_no_others(void **state)
+TEST(the_chosen_allocations_fail_and_no_others)
 {
-    (void)state;
     tkt_alloc_fail(3, 2);
     const bool expected[] = {true, true, true, false, false, true, true};
     for (size_t i = 0; i < sizeof expected; i++)
         assert_int_equal(one_succeeds(), expected[i]);
 }
 
-static void every_kind_of_allocation_can_fail(void **state)
+TEST(every_kind_of_allocation_can_fail)
 {
-    (void)state;
     char *kept = tkt_copy_string("kept");
     tkt_alloc_fail(0, UINT64_MAX);
     void *results[] = {tkt_alloc(1), tkt_alloc_zeroed(1), tkt_resize(kept, 9), tkt_copy("a", 1),
@@ -229,9 +213,8 @@ static void *count_failures(void *argument)
     return (void *)failures;
 }
 
-static void threads_together_see_exactly_the_failures_asked_for(void **state)
+TEST(threads_together_see_exactly_the_failures_asked_for)
 {
-    (void)state;
     tkt_thread threads[2];
     _Atomic int ready = 0;
     uintptr_t failures = 0;
@@ -247,21 +230,4 @@ static void threads_together_see_exactly_the_failures_asked_for(void **state)
     assert_int_equal(failures, CALLS_PER_THREAD);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_hosts_allocator_serves_every_call),
-        cmocka_unit_test(an_allocator_is_refused_once_the_library_has_allocated),
-        cmocka_unit_test(null_restores_the_c_librarys_allocator),
-        cmocka_unit_test(an_allocator_without_resize_is_refused),
-        cmocka_unit_test(choosing_while_others_allocate_never_mixes_allocators),
-        cmocka_unit_test(no_bytes_are_memory_too),
-        cmocka_unit_test(zeroed_memory_is_zero_where_other_bytes_were),
-        cmocka_unit_test(resizing_keeps_the_bytes),
-        cmocka_unit_test(copies_are_equal_and_apart),
-        cmocka_unit_test(the_chosen_allocations_fail_and_no_others),
-        cmocka_unit_test(every_kind_of_allocation_can_fail),
-        cmocka_unit_test(threads_together_see_exactly_the_failures_asked_for),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,14 +3,9 @@
 
 #include "base/alloc.h"
 
+#include "support/test.h"
+
 #include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #define PIECES 3000
 
@@ -20,9 +15,8 @@ static size_t size_of_piece(size_t i)
     return i % 97 == 0 ? 40000 + i : i * 7919 % 300;
 }
 
-static void pieces_are_aligned_and_do_not_overlap(void **state)
+TEST(pieces_are_aligned_and_do_not_overlap)
 {
-    (void)state;
     tkt_arena arena = {0};
     unsigned char *pieces[PIECES];
     for (size_t i = 0; i < PIECES; i++) {
@@ -42,9 +36,8 @@ static void pieces_are_aligned_and_do_not_overlap(void **state)
     assert_int_equal(arena.total_bytes, 0);
 }
 
-static void pieces_of_no_bytes_are_distinct(void **state)
+TEST(pieces_of_no_bytes_are_distinct)
 {
-    (void)state;
     tkt_arena arena = {0};
     void *first = tkt_arena_alloc(&arena, 0);
     void *second = tkt_arena_alloc(&arena, 0);
@@ -53,9 +46,8 @@ static void pieces_of_no_bytes_are_distinct(void **state)
     tkt_arena_fini(&arena);
 }
 
-static void copies_end_in_nul_and_keep_nul_within(void **state)
+TEST(copies_end_in_nul_and_keep_nul_within)
 {
-    (void)state;
     tkt_arena arena = {0};
     char *copy = tkt_arena_copy(&arena, "a\0bc", 3);
     assert_memory_equal(copy, "a\0b", 4);
@@ -63,9 +55,8 @@ static void copies_end_in_nul_and_keep_nul_within(void **state)
     tkt_arena_fini(&arena);
 }
 
-static void all_that_was_handed_out_is_counted(void **state)
+TEST(all_that_was_handed_out_is_counted)
 {
-    (void)state;
     tkt_arena arena = {0};
     tkt_arena_alloc(&arena, 100);
     tkt_arena_copy(&arena, "four", 4);
@@ -74,9 +65,8 @@ static void all_that_was_handed_out_is_counted(void **state)
     tkt_arena_fini(&arena);
 }
 
-static void something_large_does_not_waste_the_rest_of_a_block(void **state)
+TEST(something_large_does_not_waste_the_rest_of_a_block)
 {
-    (void)state;
     tkt_arena arena = {0};
     char *before = tkt_arena_alloc(&arena, 16);
     assert_non_null(tkt_arena_alloc(&arena, 1000000));
@@ -84,9 +74,8 @@ static void something_large_does_not_waste_the_rest_of_a_block(void **state)
     tkt_arena_fini(&arena);
 }
 
-static void small_pieces_share_few_blocks(void **state)
+TEST(small_pieces_share_few_blocks)
 {
-    (void)state;
     tkt_arena arena = {0};
     tkt_alloc_fail(14, UINT64_MAX); /* 16 KiB doubling to 512 KiB, then eight of 1 MiB */
     for (size_t i = 0; i < 8u << 20; i += 64)
@@ -95,9 +84,8 @@ static void small_pieces_share_few_blocks(void **state)
     tkt_arena_fini(&arena);
 }
 
-static void without_memory_nothing_is_handed_out(void **state)
+TEST(without_memory_nothing_is_handed_out)
 {
-    (void)state;
     tkt_arena arena = {0};
     tkt_alloc_fail(0, 2);
     assert_null(tkt_arena_alloc(&arena, 10));
@@ -113,16 +101,4 @@ static void without_memory_nothing_is_handed_out(void **state)
     tkt_arena_fini(&arena);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pieces_are_aligned_and_do_not_overlap),
-        cmocka_unit_test(pieces_of_no_bytes_are_distinct),
-        cmocka_unit_test(copies_end_in_nul_and_keep_nul_within),
-        cmocka_unit_test(all_that_was_handed_out_is_counted),
-        cmocka_unit_test(something_large_does_not_waste_the_rest_of_a_block),
-        cmocka_unit_test(small_pieces_share_few_blocks),
-        cmocka_unit_test(without_memory_nothing_is_handed_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

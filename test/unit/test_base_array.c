@@ -1,16 +1,10 @@
 /* Growable arrays. */
 #include "base/containers.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support/test.h"
 
-#include <cmocka.h>
-
-static void items_survive_growth(void **state)
+TEST(items_survive_growth)
 {
-    (void)state;
     TKT_ARRAY_OF(uint64_t) squares = {0};
     for (uint64_t i = 0; i < 10000; i++) {
         uint64_t *square = TKT_ARRAY_ADD(&squares);
@@ -25,9 +19,8 @@ static void items_survive_growth(void **state)
     assert_int_equal(squares.count + squares.capacity, 0);
 }
 
-static void capacity_grows_by_half_at_least(void **state)
+TEST(capacity_grows_by_half_at_least)
 {
-    (void)state;
     TKT_ARRAY_OF(char) bytes = {0};
     size_t moves = 0;
     for (size_t i = 0; i < 100000; i++) {
@@ -42,9 +35,8 @@ static void capacity_grows_by_half_at_least(void **state)
     TKT_ARRAY_FREE(&bytes);
 }
 
-static void reserving_what_is_there_changes_nothing(void **state)
+TEST(reserving_what_is_there_changes_nothing)
 {
-    (void)state;
     TKT_ARRAY_OF(int) numbers = {0};
     assert_true(TKT_ARRAY_RESERVE(&numbers, 100));
     assert_true(numbers.capacity >= 100);
@@ -54,9 +46,8 @@ static void reserving_what_is_there_changes_nothing(void **state)
     TKT_ARRAY_FREE(&numbers);
 }
 
-static void without_memory_the_array_stays_as_it_was(void **state)
+TEST(without_memory_the_array_stays_as_it_was)
 {
-    (void)state;
     TKT_ARRAY_OF(int) numbers = {0};
     *TKT_ARRAY_ADD(&numbers) = 7;
     while (numbers.count < numbers.capacity)
@@ -72,9 +63,8 @@ static void without_memory_the_array_stays_as_it_was(void **state)
     TKT_ARRAY_FREE(&numbers);
 }
 
-static void sizes_that_overflow_are_refused(void **state)
+TEST(sizes_that_overflow_are_refused)
 {
-    (void)state;
     TKT_ARRAY_OF(uint64_t) numbers = {0};
     assert_false(TKT_ARRAY_RESERVE(&numbers, SIZE_MAX));
     assert_false(TKT_ARRAY_RESERVE(&numbers, SIZE_MAX / 8 + 2)); /* times 8 is 8 */
@@ -82,14 +72,4 @@ static void sizes_that_overflow_are_refused(void **state)
     assert_int_equal(numbers.capacity, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(items_survive_growth),
-        cmocka_unit_test(capacity_grows_by_half_at_least),
-        cmocka_unit_test(reserving_what_is_there_changes_nothing),
-        cmocka_unit_test(without_memory_the_array_stays_as_it_was),
-        cmocka_unit_test(sizes_that_overflow_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

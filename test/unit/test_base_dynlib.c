@@ -1,15 +1,9 @@
 /* Libraries at run time, and what loaded objects contain. */
 #include "base/dynlib.h"
+#include "support/test.h"
 #include "support/skip.h"
 
 #include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 /* Not loaded with this program, and part of every C library here. */
 #define UNLOADED "libBrokenLocale.so.1"
@@ -18,9 +12,8 @@ static const char *const nothing[] = {NULL};
 
 __attribute__((section(".takt_marker"), used)) static char marker[8];
 
-static void symbols_of_loaded_libraries_are_found(void **state)
+TEST(symbols_of_loaded_libraries_are_found)
 {
-    (void)state;
     void *library = tkt_library_loaded("libc.so.6");
     assert_non_null(library);
     size_t (*length)(const char *) = NULL;
@@ -31,9 +24,8 @@ static void symbols_of_loaded_libraries_are_found(void **state)
     assert_null(tkt_library_open("libtakt-does-not-exist.so"));
 }
 
-static void loaded_objects_are_found_by_name(void **state)
+TEST(loaded_objects_are_found_by_name)
 {
-    (void)state;
     char path[512], again[512];
     assert_true(tkt_objects_path("libc.so", 0, path, sizeof path));
     assert_int_equal(path[0], '/');
@@ -44,17 +36,15 @@ static void loaded_objects_are_found_by_name(void **state)
     assert_false(tkt_objects_path("takt-has-no-such-object", 0, again, sizeof again));
 }
 
-static void an_unloadable_library_has_a_reason(void **state)
+TEST(an_unloadable_library_has_a_reason)
 {
-    (void)state;
     assert_null(tkt_library_open("libtakt-does-not-exist.so"));
     assert_non_null(strstr(tkt_library_error(), "libtakt-does-not-exist.so"));
     assert_string_equal(tkt_library_error(), "");
 }
 
-static void loading_a_library_counts(void **state)
+TEST(loading_a_library_counts)
 {
-    (void)state;
     assert_null(tkt_library_loaded(UNLOADED));
     uint64_t before = tkt_objects_added();
     if (!tkt_library_open(UNLOADED)) {
@@ -64,18 +54,16 @@ static void loading_a_library_counts(void **state)
     assert_non_null(tkt_library_loaded(UNLOADED));
 }
 
-static void objects_are_found_by_file_name(void **state)
+TEST(objects_are_found_by_file_name)
 {
-    (void)state;
     const char *const one[] = {"libtakt-does-not-exist.so", "libcmocka.so", NULL};
     const char *const none[] = {"libtakt-does-not-exist.so", "cmocka", NULL};
     assert_true(tkt_objects_have(one, nothing));
     assert_false(tkt_objects_have(none, nothing));
 }
 
-static void objects_are_found_by_section(void **state)
+TEST(objects_are_found_by_section)
 {
-    (void)state;
     const char *const ours[] = {".another", ".takt_mark", NULL};
     const char *const nobodys[] = {".another", ".takt_markers", NULL};
     marker[0] = 1;
@@ -83,15 +71,4 @@ static void objects_are_found_by_section(void **state)
     assert_false(tkt_objects_have(nothing, nobodys));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(symbols_of_loaded_libraries_are_found),
-        cmocka_unit_test(loaded_objects_are_found_by_name),
-        cmocka_unit_test(an_unloadable_library_has_a_reason),
-        cmocka_unit_test(loading_a_library_counts),
-        cmocka_unit_test(objects_are_found_by_file_name),
-        cmocka_unit_test(objects_are_found_by_section),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,19 +1,13 @@
 /* Errors, and option structs that age. */
 #include "base/error.h"
 
+#include "support/test.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-static void every_status_has_a_text_of_its_own(void **state)
+TEST(every_status_has_a_text_of_its_own)
 {
-    (void)state;
     for (int i = 0; i < TAKT_STATUS_COUNT; i++) {
         for (int j = 0; j < i; j++)
             assert_string_not_equal(takt_status_text((takt_status)i),
@@ -23,16 +17,14 @@ static void every_status_has_a_text_of_its_own(void **state)
     assert_string_equal(takt_status_text(TAKT_UNSUPPORTED), "not supported here");
 }
 
-static void a_number_that_is_no_status_has_a_text_too(void **state)
+TEST(a_number_that_is_no_status_has_a_text_too)
 {
-    (void)state;
     assert_string_equal(takt_status_text(TAKT_STATUS_COUNT), "unknown status");
     assert_string_equal(takt_status_text((takt_status)-1), "unknown status");
 }
 
-static void the_version_is_that_of_the_header(void **state)
+TEST(the_version_is_that_of_the_header)
 {
-    (void)state;
     char expected[32];
     snprintf(expected, sizeof expected, "%d.%d.%d", TAKT_VERSION_MAJOR, TAKT_VERSION_MINOR,
              TAKT_VERSION_PATCH);
@@ -40,9 +32,8 @@ static void the_version_is_that_of_the_header(void **state)
     assert_string_equal(takt_version(), TAKT_VERSION);
 }
 
-static void an_error_carries_status_place_and_message(void **state)
+TEST(an_error_carries_status_place_and_message)
 {
-    (void)state;
     takt_error error;
     memset(&error, 0xEE, sizeof error);
     assert_int_equal(tkt_error_at(&error, TAKT_BAD_CONFIG, 3, 5, "key %s, %d", "wiat", 7),
@@ -57,25 +48,22 @@ static void an_error_carries_status_place_and_message(void **state)
     assert_string_equal(error.message, "gone");
 }
 
-static void nobody_needs_to_want_the_error(void **state)
+TEST(nobody_needs_to_want_the_error)
 {
-    (void)state;
     assert_int_equal(tkt_error_set(NULL, TAKT_NOT_FOUND, "%s", "x"), TAKT_NOT_FOUND);
     assert_int_equal(tkt_error_at(NULL, TAKT_NOT_FOUND, 1, 1, "%s", "x"), TAKT_NOT_FOUND);
 }
 
-static void messages_are_one_harmless_line(void **state)
+TEST(messages_are_one_harmless_line)
 {
-    (void)state;
     takt_error error;
     tkt_error_set(&error, TAKT_IO_ERROR, "cannot read %s", "a\nb\x1B[2J\xC2\x9B\xFF");
     assert_string_equal(error.message, "cannot read a?b?[2J?\xEF\xBF\xBD");
 }
 
 /* Texts of two-byte characters, longer and longer, up to beyond every buffer on the way. */
-static void messages_are_cut_between_characters(void **state)
+TEST(messages_are_cut_between_characters)
 {
-    (void)state;
     for (int size = 200; size < 3000; size++) {
         char text[3001];
         for (int i = 0; i < size; i++)
@@ -107,9 +95,8 @@ typedef struct new_options {
     char fifth;
 } new_options;
 
-static void options_of_the_same_size_are_copied(void **state)
+TEST(options_of_the_same_size_are_copied)
 {
-    (void)state;
     options from = {sizeof from, 1, 2, 3.5};
     options into;
     memset(&into, 0xEE, sizeof into);
@@ -117,9 +104,8 @@ static void options_of_the_same_size_are_copied(void **state)
     assert_memory_equal(&into, &from, sizeof into);
 }
 
-static void old_options_are_padded_with_zeros(void **state)
+TEST(old_options_are_padded_with_zeros)
 {
-    (void)state;
     /* What follows the old struct in memory must not be read. */
     struct {
         old_options old;
@@ -135,9 +121,8 @@ static void old_options_are_padded_with_zeros(void **state)
     assert_true(into.third == 0);
 }
 
-static void newer_options_are_taken_while_the_unknown_part_is_zero(void **state)
+TEST(newer_options_are_taken_while_the_unknown_part_is_zero)
 {
-    (void)state;
     new_options from;
     memset(&from, 0, sizeof from);
     from.known = (options){sizeof from, 1, 2, 3.5};
@@ -147,9 +132,8 @@ static void newer_options_are_taken_while_the_unknown_part_is_zero(void **state)
     assert_int_equal(into.second, 2);
 }
 
-static void unknown_wishes_are_refused_and_leave_the_output_alone(void **state)
+TEST(unknown_wishes_are_refused_and_leave_the_output_alone)
 {
-    (void)state;
     new_options from;
     for (int which = 0; which < 2; which++) {
         memset(&from, 0, sizeof from);
@@ -165,18 +149,16 @@ static void unknown_wishes_are_refused_and_leave_the_output_alone(void **state)
     }
 }
 
-static void no_options_are_all_zero(void **state)
+TEST(no_options_are_all_zero)
 {
-    (void)state;
     options into = {9, 9, 9, 9};
     assert_int_equal(tkt_options_import(&into, sizeof into, NULL), TAKT_OK);
     options expected = {.struct_size = sizeof into};
     assert_memory_equal(&into, &expected, sizeof into);
 }
 
-static void sizes_that_cannot_be_are_refused(void **state)
+TEST(sizes_that_cannot_be_are_refused)
 {
-    (void)state;
     static const size_t sizes[] = {0, 1, sizeof(size_t) - 1, 1 << 20, SIZE_MAX};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         options from = {sizes[i], 1, 2, 3.5};
@@ -192,9 +174,8 @@ static void keep_line(takt_log_level level, const char *line, void *user)
     snprintf(user, 240, "%s", line);
 }
 
-static void options_that_are_refused_say_what_to_do(void **state)
+TEST(options_that_are_refused_say_what_to_do)
 {
-    (void)state;
     char line[240] = "";
     takt_set_log(keep_line, line);
     new_options from = {.known = {sizeof from, 1, 2, 3.5}};
@@ -214,9 +195,8 @@ static void options_that_are_refused_say_what_to_do(void **state)
 /* ---- Structs of the caller's ------------------------------------------------------------------
  */
 
-static void as_much_is_filled_as_the_caller_has(void **state)
+TEST(as_much_is_filled_as_the_caller_has)
 {
-    (void)state;
     const options own = {1, 2, 3, 4.5};
     unsigned char room[sizeof own + 16];
     for (size_t size = 0; size <= sizeof room; size++) {
@@ -229,24 +209,4 @@ static void as_much_is_filled_as_the_caller_has(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_status_has_a_text_of_its_own),
-        cmocka_unit_test(a_number_that_is_no_status_has_a_text_too),
-        cmocka_unit_test(the_version_is_that_of_the_header),
-        cmocka_unit_test(an_error_carries_status_place_and_message),
-        cmocka_unit_test(nobody_needs_to_want_the_error),
-        cmocka_unit_test(messages_are_one_harmless_line),
-        cmocka_unit_test(messages_are_cut_between_characters),
-        cmocka_unit_test(options_of_the_same_size_are_copied),
-        cmocka_unit_test(old_options_are_padded_with_zeros),
-        cmocka_unit_test(newer_options_are_taken_while_the_unknown_part_is_zero),
-        cmocka_unit_test(unknown_wishes_are_refused_and_leave_the_output_alone),
-        cmocka_unit_test(no_options_are_all_zero),
-        cmocka_unit_test(sizes_that_cannot_be_are_refused),
-        cmocka_unit_test(options_that_are_refused_say_what_to_do),
-        cmocka_unit_test(as_much_is_filled_as_the_caller_has),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

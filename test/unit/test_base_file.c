@@ -4,6 +4,8 @@
 #include "base/alloc.h"
 #include "base/thread.h"
 
+#include "support/test.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,13 +20,6 @@
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static int enter_folder(void **state)
 {
@@ -78,9 +73,8 @@ static takt_status put(tkt_file *file, const char *text)
     return sink.write(sink.user, text, strlen(text));
 }
 
-static void a_file_is_read_whole_with_a_nul_behind_it(void **state)
+TEST_WITH(a_file_is_read_whole_with_a_nul_behind_it, enter_folder, leave_folder)
 {
-    (void)state;
     char *data;
     size_t size;
     write_plain("a.txt", "content");
@@ -94,9 +88,8 @@ static void a_file_is_read_whole_with_a_nul_behind_it(void **state)
     tkt_free(data);
 }
 
-static void a_file_of_exactly_the_limit_is_read_and_one_more_byte_is_not(void **state)
+TEST_WITH(a_file_of_exactly_the_limit_is_read_and_one_more_byte_is_not, enter_folder, leave_folder)
 {
-    (void)state;
     char *data = NULL;
     size_t size = 99;
     takt_error error;
@@ -122,9 +115,8 @@ static void *feed(void *argument)
     return NULL;
 }
 
-static void a_pipe_is_read_to_its_end(void **state)
+TEST_WITH(a_pipe_is_read_to_its_end, enter_folder, leave_folder)
 {
-    (void)state;
     int ends[2];
     char path[32];
     char *data;
@@ -142,9 +134,8 @@ static void a_pipe_is_read_to_its_end(void **state)
     tkt_free(data);
 }
 
-static void reading_fails_with_the_path_and_the_reason(void **state)
+TEST_WITH(reading_fails_with_the_path_and_the_reason, enter_folder, leave_folder)
 {
-    (void)state;
     char *data;
     int fd;
     size_t size;
@@ -158,9 +149,8 @@ static void reading_fails_with_the_path_and_the_reason(void **state)
     assert_string_equal(error.message, "cannot read no/file: No such file or directory");
 }
 
-static void only_regular_files_are_opened(void **state)
+TEST_WITH(only_regular_files_are_opened, enter_folder, leave_folder)
 {
-    (void)state;
     int fd = -7;
     char message[100];
     takt_error error;
@@ -180,9 +170,8 @@ static void only_regular_files_are_opened(void **state)
     close(listener);
 }
 
-static void reading_without_memory_fails_and_leaks_nothing(void **state)
+TEST_WITH(reading_without_memory_fails_and_leaks_nothing, enter_folder, leave_folder)
 {
-    (void)state;
     char *data = NULL;
     size_t size;
     takt_error error;
@@ -196,9 +185,8 @@ static void reading_without_memory_fails_and_leaks_nothing(void **state)
     assert_null(data);
 }
 
-static void an_open_file_gives_its_bytes_in_pieces(void **state)
+TEST_WITH(an_open_file_gives_its_bytes_in_pieces, enter_folder, leave_folder)
 {
-    (void)state;
     int fd;
     size_t got = 9;
     char data[8] = "";
@@ -219,9 +207,8 @@ static void an_open_file_gives_its_bytes_in_pieces(void **state)
     assert_int_equal(got, 9);
 }
 
-static void a_file_appears_when_it_is_complete_and_not_before(void **state)
+TEST_WITH(a_file_appears_when_it_is_complete_and_not_before, enter_folder, leave_folder)
 {
-    (void)state;
     tkt_file file;
     write_plain("a.txt", "old");
     assert_int_equal(tkt_file_create(&file, "a.txt", NULL), TAKT_OK);
@@ -233,9 +220,8 @@ static void a_file_appears_when_it_is_complete_and_not_before(void **state)
     assert_int_equal(entries_of("."), 1);
 }
 
-static void the_temporary_file_lies_beside_its_target(void **state)
+TEST_WITH(the_temporary_file_lies_beside_its_target, enter_folder, leave_folder)
 {
-    (void)state;
     tkt_file file;
     char expected[64];
     assert_int_equal(mkdir("runs", 0777), 0);
@@ -248,9 +234,8 @@ static void the_temporary_file_lies_beside_its_target(void **state)
     assert_int_equal(entries_of("runs"), 1);
 }
 
-static void a_failed_file_leaves_the_old_one_and_nothing_else(void **state)
+TEST_WITH(a_failed_file_leaves_the_old_one_and_nothing_else, enter_folder, leave_folder)
 {
-    (void)state;
     tkt_file file;
     takt_error error = {.message = "untouched"};
     write_plain("a.txt", "old");
@@ -262,9 +247,8 @@ static void a_failed_file_leaves_the_old_one_and_nothing_else(void **state)
     assert_int_equal(entries_of("."), 1);
 }
 
-static void two_writers_of_one_path_do_not_meet(void **state)
+TEST_WITH(two_writers_of_one_path_do_not_meet, enter_folder, leave_folder)
 {
-    (void)state;
     tkt_file first, second;
     assert_int_equal(tkt_file_create(&first, "a.txt", NULL), TAKT_OK);
     assert_int_equal(tkt_file_create(&second, "a.txt", NULL), TAKT_OK);
@@ -277,9 +261,8 @@ static void two_writers_of_one_path_do_not_meet(void **state)
     assert_int_equal(entries_of("."), 1);
 }
 
-static void new_files_have_the_mode_that_umask_leaves(void **state)
+TEST_WITH(new_files_have_the_mode_that_umask_leaves, enter_folder, leave_folder)
 {
-    (void)state;
     tkt_file file;
     struct stat facts;
     mode_t before = umask(027);
@@ -290,9 +273,8 @@ static void new_files_have_the_mode_that_umask_leaves(void **state)
     assert_int_equal(facts.st_mode & 0777, 0640);
 }
 
-static void no_file_is_everybodys_to_write(void **state)
+TEST_WITH(no_file_is_everybodys_to_write, enter_folder, leave_folder)
 {
-    (void)state;
     tkt_file file;
     struct stat facts;
     mode_t before = umask(0);
@@ -308,9 +290,8 @@ static void no_file_is_everybodys_to_write(void **state)
 
 /* ---- Names that Takt has made up ---- */
 
-static void a_taken_name_gets_the_next_free_number(void **state)
+TEST_WITH(a_taken_name_gets_the_next_free_number, enter_folder, leave_folder)
 {
-    (void)state;
     tkt_file file;
     write_plain("a.0.txt", "old");
     assert_int_equal(symlink("nowhere", "a.0-2.txt"), 0);
@@ -330,9 +311,8 @@ static void a_taken_name_gets_the_next_free_number(void **state)
 }
 
 /* Which of two has the name is decided when the files are complete. */
-static void two_new_files_of_one_name_do_not_meet(void **state)
+TEST_WITH(two_new_files_of_one_name_do_not_meet, enter_folder, leave_folder)
 {
-    (void)state;
     tkt_file first, second;
     assert_int_equal(tkt_file_create_new(&first, "a.txt", 1, 1, NULL), TAKT_OK);
     assert_int_equal(tkt_file_create_new(&second, "a.txt", 1, 1, NULL), TAKT_OK);
@@ -345,9 +325,8 @@ static void two_new_files_of_one_name_do_not_meet(void **state)
     assert_int_equal(entries_of("."), 2);
 }
 
-static void a_new_file_that_fails_leaves_nothing(void **state)
+TEST_WITH(a_new_file_that_fails_leaves_nothing, enter_folder, leave_folder)
 {
-    (void)state;
     tkt_file file;
     assert_int_equal(tkt_file_create_new(&file, "a.txt", 1, 1, NULL), TAKT_OK);
     assert_int_equal(tkt_file_close(&file, TAKT_NO_MEMORY, NULL), TAKT_NO_MEMORY);
@@ -355,9 +334,8 @@ static void a_new_file_that_fails_leaves_nothing(void **state)
     assert_int_equal(entries_of("."), 0);
 }
 
-static void a_claimed_file_stands_at_once_and_is_no_other(void **state)
+TEST_WITH(a_claimed_file_stands_at_once_and_is_no_other, enter_folder, leave_folder)
 {
-    (void)state;
     tkt_file file;
     write_plain("a.txt", "old");
     assert_int_equal(tkt_file_claim(&file, "a.txt", 1, NULL), TAKT_OK);
@@ -371,9 +349,8 @@ static void a_claimed_file_stands_at_once_and_is_no_other(void **state)
     assert_int_equal(entries_of("."), 2);
 }
 
-static void a_file_that_is_no_longer_there_is_not_taken_for_another(void **state)
+TEST_WITH(a_file_that_is_no_longer_there_is_not_taken_for_another, enter_folder, leave_folder)
 {
-    (void)state;
     tkt_file file;
     assert_int_equal(tkt_file_claim(&file, "a.txt", 1, NULL), TAKT_OK);
     assert_int_equal(rename("a.txt", "moved.txt"), 0);
@@ -382,9 +359,8 @@ static void a_file_that_is_no_longer_there_is_not_taken_for_another(void **state
     assert_content("a.txt", "somebody else's");
 }
 
-static void claiming_without_memory_leaves_no_file(void **state)
+TEST_WITH(claiming_without_memory_leaves_no_file, enter_folder, leave_folder)
 {
-    (void)state;
     tkt_file file;
     write_plain("a.txt", "old");
     for (uint64_t after = 0;; after++) {
@@ -404,9 +380,8 @@ static void claiming_without_memory_leaves_no_file(void **state)
 
 /* ---- Descriptors ---- */
 
-static void a_descriptor_that_the_program_has_taken_is_not_written(void **state)
+TEST_WITH(a_descriptor_that_the_program_has_taken_is_not_written, enter_folder, leave_folder)
 {
-    (void)state;
     tkt_file file;
     takt_error error;
     assert_int_equal(tkt_file_create(&file, "a.txt", NULL), TAKT_OK);
@@ -425,9 +400,8 @@ static void a_descriptor_that_the_program_has_taken_is_not_written(void **state)
     close(theirs);
 }
 
-static void standard_streams_numbers_are_left_to_the_program(void **state)
+TEST_WITH(standard_streams_numbers_are_left_to_the_program, enter_folder, leave_folder)
 {
-    (void)state;
     tkt_file file;
     int input = dup(0);
     close(0);
@@ -442,9 +416,8 @@ static void standard_streams_numbers_are_left_to_the_program(void **state)
 
 /* ---- Signals ---- */
 
-static void a_closed_pipe_and_a_limit_raise_no_signal(void **state)
+TEST_WITH(a_closed_pipe_and_a_limit_raise_no_signal, enter_folder, leave_folder)
 {
-    (void)state;
     int ends[2];
     sigset_t pending;
     struct rlimit before, small;
@@ -466,9 +439,8 @@ static void a_closed_pipe_and_a_limit_raise_no_signal(void **state)
     assert_false(sigismember(&pending, SIGPIPE) || sigismember(&pending, SIGXFSZ));
 }
 
-static void a_signal_that_was_pending_before_stays_the_programs(void **state)
+TEST_WITH(a_signal_that_was_pending_before_stays_the_programs, enter_folder, leave_folder)
 {
-    (void)state;
     int ends[2];
     sigset_t pipe_signal, before, pending;
     const struct timespec at_once = {0, 0};
@@ -487,9 +459,8 @@ static void a_signal_that_was_pending_before_stays_the_programs(void **state)
     close(ends[1]);
 }
 
-static void a_link_is_kept_and_its_target_replaced(void **state)
+TEST_WITH(a_link_is_kept_and_its_target_replaced, enter_folder, leave_folder)
 {
-    (void)state;
     tkt_file file;
     struct stat facts;
     assert_int_equal(mkdir("runs", 0777), 0);
@@ -503,9 +474,8 @@ static void a_link_is_kept_and_its_target_replaced(void **state)
     assert_true(S_ISLNK(facts.st_mode));
 }
 
-static void devices_are_written_and_never_replaced(void **state)
+TEST_WITH(devices_are_written_and_never_replaced, enter_folder, leave_folder)
 {
-    (void)state;
     tkt_file file;
     struct stat facts;
     assert_int_equal(tkt_file_create(&file, "/dev/null", NULL), TAKT_OK);
@@ -516,9 +486,8 @@ static void devices_are_written_and_never_replaced(void **state)
     assert_true(S_ISCHR(facts.st_mode));
 }
 
-static void names_as_long_as_the_system_allows_can_be_written(void **state)
+TEST_WITH(names_as_long_as_the_system_allows_can_be_written, enter_folder, leave_folder)
 {
-    (void)state;
     tkt_file file;
     char name[256];
     memset(name, 'x', sizeof name);
@@ -529,9 +498,8 @@ static void names_as_long_as_the_system_allows_can_be_written(void **state)
     assert_content(name, "content");
 }
 
-static void a_full_disk_is_named_with_the_path(void **state)
+TEST_WITH(a_full_disk_is_named_with_the_path, enter_folder, leave_folder)
 {
-    (void)state;
     tkt_file file;
     takt_error error;
     assert_int_equal(tkt_file_create(&file, "/dev/full", NULL), TAKT_OK);
@@ -542,9 +510,8 @@ static void a_full_disk_is_named_with_the_path(void **state)
 }
 
 /* A size limit stands in for a disk that fills up half-way: the first write is a short one. */
-static void a_write_that_fails_half_way_removes_the_file(void **state)
+TEST_WITH(a_write_that_fails_half_way_removes_the_file, enter_folder, leave_folder)
 {
-    (void)state;
     struct rlimit before, small;
     tkt_file file;
     takt_error error;
@@ -568,9 +535,8 @@ static void a_write_that_fails_half_way_removes_the_file(void **state)
     assert_int_equal(entries_of("."), 0);
 }
 
-static void creating_fails_with_the_path_and_the_reason(void **state)
+TEST_WITH(creating_fails_with_the_path_and_the_reason, enter_folder, leave_folder)
 {
-    (void)state;
     tkt_file file;
     takt_error error;
     assert_int_equal(tkt_file_create(&file, "no/x.json", &error), TAKT_IO_ERROR);
@@ -581,9 +547,8 @@ static void creating_fails_with_the_path_and_the_reason(void **state)
     assert_string_equal(error.message, "cannot write folder: Is a directory");
 }
 
-static void a_target_that_became_a_folder_is_an_error(void **state)
+TEST_WITH(a_target_that_became_a_folder_is_an_error, enter_folder, leave_folder)
 {
-    (void)state;
     tkt_file file;
     takt_error error;
     assert_int_equal(tkt_file_create(&file, "a", NULL), TAKT_OK);
@@ -593,9 +558,8 @@ static void a_target_that_became_a_folder_is_an_error(void **state)
     assert_int_equal(entries_of("."), 1);
 }
 
-static void creating_without_memory_leaves_no_file(void **state)
+TEST_WITH(creating_without_memory_leaves_no_file, enter_folder, leave_folder)
 {
-    (void)state;
     tkt_file file;
     for (uint64_t after = 0;; after++) {
         takt_error error;
@@ -612,9 +576,8 @@ static void creating_without_memory_leaves_no_file(void **state)
     assert_int_equal(entries_of("."), 0);
 }
 
-static void folders_are_created_with_those_above_them(void **state)
+TEST_WITH(folders_are_created_with_those_above_them, enter_folder, leave_folder)
 {
-    (void)state;
     char path[4200];
     snprintf(path, sizeof path, "%s/d//e/", (const char *)*state);
     assert_int_equal(tkt_folder_create("a/b/c", NULL), TAKT_OK);
@@ -625,9 +588,8 @@ static void folders_are_created_with_those_above_them(void **state)
     assert_int_equal(entries_of("d/e"), 0);
 }
 
-static void a_new_folder_takes_the_first_free_name(void **state)
+TEST_WITH(a_new_folder_takes_the_first_free_name, enter_folder, leave_folder)
 {
-    (void)state;
     char name[8];
     takt_error error;
     assert_int_equal(tkt_folder_create_new("a/b/", name, sizeof name, NULL), TAKT_OK);
@@ -643,9 +605,8 @@ static void a_new_folder_takes_the_first_free_name(void **state)
     assert_int_equal(tkt_folder_create_new("", name, sizeof name, &error), TAKT_IO_ERROR);
 }
 
-static void a_file_in_the_way_of_a_folder_is_an_error(void **state)
+TEST_WITH(a_file_in_the_way_of_a_folder_is_an_error, enter_folder, leave_folder)
 {
-    (void)state;
     takt_error error;
     write_plain("file", "");
     assert_int_equal(tkt_folder_create("file", &error), TAKT_IO_ERROR);
@@ -720,68 +681,21 @@ static void write_interrupted(int flags)
     assert_int_equal(reader.sum, sum);
 }
 
-static void a_sink_writes_all_bytes_through_signals(void **state)
+TEST(a_sink_writes_all_bytes_through_signals)
 {
-    (void)state;
     write_interrupted(0);
 }
 
-static void a_sink_writes_all_bytes_to_a_non_blocking_descriptor(void **state)
+TEST(a_sink_writes_all_bytes_to_a_non_blocking_descriptor)
 {
-    (void)state;
     write_interrupted(O_NONBLOCK);
 }
 
-static void a_sink_tells_that_its_descriptor_is_bad(void **state)
+TEST(a_sink_tells_that_its_descriptor_is_bad)
 {
-    (void)state;
     takt_sink sink = takt_sink_fd(-1);
     assert_int_equal(sink.write(sink.user, "x", 1), TAKT_IO_ERROR);
     assert_int_equal(sink.write(sink.user, "x", 0), TAKT_OK);
 }
 
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(a_file_is_read_whole_with_a_nul_behind_it),
-        IN_FOLDER(a_file_of_exactly_the_limit_is_read_and_one_more_byte_is_not),
-        IN_FOLDER(a_pipe_is_read_to_its_end),
-        IN_FOLDER(reading_fails_with_the_path_and_the_reason),
-        IN_FOLDER(only_regular_files_are_opened),
-        IN_FOLDER(reading_without_memory_fails_and_leaks_nothing),
-        IN_FOLDER(an_open_file_gives_its_bytes_in_pieces),
-        IN_FOLDER(a_file_appears_when_it_is_complete_and_not_before),
-        IN_FOLDER(the_temporary_file_lies_beside_its_target),
-        IN_FOLDER(a_failed_file_leaves_the_old_one_and_nothing_else),
-        IN_FOLDER(two_writers_of_one_path_do_not_meet),
-        IN_FOLDER(new_files_have_the_mode_that_umask_leaves),
-        IN_FOLDER(no_file_is_everybodys_to_write),
-        IN_FOLDER(a_taken_name_gets_the_next_free_number),
-        IN_FOLDER(two_new_files_of_one_name_do_not_meet),
-        IN_FOLDER(a_new_file_that_fails_leaves_nothing),
-        IN_FOLDER(a_claimed_file_stands_at_once_and_is_no_other),
-        IN_FOLDER(a_file_that_is_no_longer_there_is_not_taken_for_another),
-        IN_FOLDER(claiming_without_memory_leaves_no_file),
-        IN_FOLDER(a_descriptor_that_the_program_has_taken_is_not_written),
-        IN_FOLDER(standard_streams_numbers_are_left_to_the_program),
-        IN_FOLDER(a_closed_pipe_and_a_limit_raise_no_signal),
-        IN_FOLDER(a_signal_that_was_pending_before_stays_the_programs),
-        IN_FOLDER(a_link_is_kept_and_its_target_replaced),
-        IN_FOLDER(devices_are_written_and_never_replaced),
-        IN_FOLDER(names_as_long_as_the_system_allows_can_be_written),
-        IN_FOLDER(a_full_disk_is_named_with_the_path),
-        IN_FOLDER(a_write_that_fails_half_way_removes_the_file),
-        IN_FOLDER(creating_fails_with_the_path_and_the_reason),
-        IN_FOLDER(a_target_that_became_a_folder_is_an_error),
-        IN_FOLDER(creating_without_memory_leaves_no_file),
-        IN_FOLDER(folders_are_created_with_those_above_them),
-        IN_FOLDER(a_new_folder_takes_the_first_free_name),
-        IN_FOLDER(a_file_in_the_way_of_a_folder_is_an_error),
-        cmocka_unit_test(a_sink_writes_all_bytes_through_signals),
-        cmocka_unit_test(a_sink_writes_all_bytes_to_a_non_blocking_descriptor),
-        cmocka_unit_test(a_sink_tells_that_its_descriptor_is_bad),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

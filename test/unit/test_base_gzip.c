@@ -2,17 +2,11 @@
 #include "base/writer.h"
 
 #include "base/alloc.h"
+#include "support/test.h"
 #include "support/memory_sink.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "support/gzip_bytes.h"
 
@@ -33,9 +27,8 @@ static takt_status pack(bytes plain, size_t piece, int level, takt_sink into)
     return end;
 }
 
-static void what_is_packed_in_pieces_unpacks_to_the_same(void **state)
+TEST(what_is_packed_in_pieces_unpacks_to_the_same)
 {
-    (void)state;
     static const size_t sizes[] = {0, 1, 1000, 65536, 1000003};
     static const size_t pieces[] = {7, 65536, 2000000};
     for (size_t i = 0; i < 5; i++) {
@@ -57,9 +50,8 @@ static void what_is_packed_in_pieces_unpacks_to_the_same(void **state)
     }
 }
 
-static void packing_the_same_twice_gives_the_same_bytes(void **state)
+TEST(packing_the_same_twice_gives_the_same_bytes)
 {
-    (void)state;
     bytes plain = sample(100000);
     memory_sink first = {0}, second = {0};
     assert_int_equal(pack(plain, 999, 1, memory_sink_of(&first)), TAKT_OK);
@@ -85,9 +77,8 @@ static takt_status fail_at_last(void *user, const void *data, size_t size)
     return --mine->calls_left > 0 ? TAKT_OK : TAKT_IO_ERROR;
 }
 
-static void the_first_failure_below_is_returned_and_ends_it(void **state)
+TEST(the_first_failure_below_is_returned_and_ends_it)
 {
-    (void)state;
     bytes plain = sample(400000);
     for (int calls = 1; calls < 4; calls++) {
         failing below = {.calls_left = calls};
@@ -101,9 +92,8 @@ static void the_first_failure_below_is_returned_and_ends_it(void **state)
     free(plain.data);
 }
 
-static void packing_without_memory_says_so(void **state)
+TEST(packing_without_memory_says_so)
 {
-    (void)state;
     bytes plain = sample(1000);
     memory_sink memory = {0};
     takt_status status = TAKT_NO_MEMORY;
@@ -119,23 +109,12 @@ static void packing_without_memory_says_so(void **state)
     free(plain.data);
 }
 
-static void bad_arguments_are_refused_and_null_is_finished(void **state)
+TEST(bad_arguments_are_refused_and_null_is_finished)
 {
-    (void)state;
     tkt_gzip *gzip;
     takt_sink sink;
     assert_int_equal(tkt_gzip_create((takt_sink){0}, 1, &gzip, &sink), TAKT_BAD_ARGUMENT);
     assert_int_equal(tkt_gzip_finish(NULL), TAKT_OK);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_packed_in_pieces_unpacks_to_the_same),
-        cmocka_unit_test(packing_the_same_twice_gives_the_same_bytes),
-        cmocka_unit_test(the_first_failure_below_is_returned_and_ends_it),
-        cmocka_unit_test(packing_without_memory_says_so),
-        cmocka_unit_test(bad_arguments_are_refused_and_null_is_finished),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,15 +3,10 @@
 
 #include "base/alloc.h"
 
+#include "support/test.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #define KEYS 512
 
@@ -58,9 +53,8 @@ static void assert_same(const tkt_map *map, const model *expected)
     }
 }
 
-static void the_map_does_what_an_array_of_all_keys_does(void **state)
+TEST(the_map_does_what_an_array_of_all_keys_does)
 {
-    (void)state;
     uint64_t seed = 1;
     tkt_map map = {0};
     model expected = {0};
@@ -81,9 +75,8 @@ static void the_map_does_what_an_array_of_all_keys_does(void **state)
 }
 
 /* All these keys want the last slot of the smallest table, so that the run wraps around. */
-static void removal_keeps_the_rest_of_a_run_that_wraps(void **state)
+TEST(removal_keeps_the_rest_of_a_run_that_wraps)
 {
-    (void)state;
     uint64_t keys[6];
     size_t found = 0;
     for (uint64_t key = 1; found < 6; key++) {
@@ -102,9 +95,8 @@ static void removal_keeps_the_rest_of_a_run_that_wraps(void **state)
     }
 }
 
-static void an_empty_map_has_nothing(void **state)
+TEST(an_empty_map_has_nothing)
 {
-    (void)state;
     tkt_map map = {0};
     assert_null(tkt_map_get(&map, 0));
     assert_null(tkt_map_get(&map, 5));
@@ -112,9 +104,8 @@ static void an_empty_map_has_nothing(void **state)
     tkt_map_fini(&map);
 }
 
-static void extreme_keys_are_keys_as_others(void **state)
+TEST(extreme_keys_are_keys_as_others)
 {
-    (void)state;
     const uint64_t keys[] = {0, 1, UINT64_MAX, UINT64_MAX - 1, UINT64_C(1) << 63};
     tkt_map map = {0};
     for (size_t i = 0; i < 5; i++)
@@ -125,9 +116,8 @@ static void extreme_keys_are_keys_as_others(void **state)
     tkt_map_fini(&map);
 }
 
-static void without_memory_old_entries_stay(void **state)
+TEST(without_memory_old_entries_stay)
 {
-    (void)state;
     tkt_map map = {0};
     tkt_alloc_fail(0, 1);
     assert_null(tkt_map_put(&map, 1));
@@ -144,9 +134,8 @@ static void without_memory_old_entries_stay(void **state)
     tkt_map_fini(&map);
 }
 
-static void every_byte_and_the_size_count_in_a_hash(void **state)
+TEST(every_byte_and_the_size_count_in_a_hash)
 {
-    (void)state;
     char bytes[40] = {0};
     for (size_t size = 0; size < sizeof bytes; size++) {
         uint64_t hash = tkt_hash_bytes(bytes, size);
@@ -160,9 +149,8 @@ static void every_byte_and_the_size_count_in_a_hash(void **state)
     }
 }
 
-static void hashing_reads_no_byte_too_many(void **state)
+TEST(hashing_reads_no_byte_too_many)
 {
-    (void)state;
     for (size_t size = 0; size < 40; size++) {
         char *exact = tkt_alloc(size); /* its end is what AddressSanitizer watches */
         char loose[64];
@@ -175,9 +163,8 @@ static void hashing_reads_no_byte_too_many(void **state)
 }
 
 /* With 2^16 hashes in 2^8 bins, a bin holds 256 on average with a deviation of 16. */
-static void low_bits_of_hashes_spread_evenly(void **state)
+TEST(low_bits_of_hashes_spread_evenly)
 {
-    (void)state;
     unsigned bins[2][256] = {{0}};
     for (uint64_t i = 0; i < 65536; i++) {
         char text[32];
@@ -192,9 +179,8 @@ static void low_bits_of_hashes_spread_evenly(void **state)
 }
 
 /* What comes out is what went in, in the order of the keys. */
-static void a_heap_gives_the_least_first(void **state)
+TEST(a_heap_gives_the_least_first)
 {
-    (void)state;
     enum {
         COUNT = 3000
     };
@@ -217,18 +203,4 @@ static void a_heap_gives_the_least_first(void **state)
     TKT_ARRAY_FREE(&heap);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_heap_gives_the_least_first),
-        cmocka_unit_test(the_map_does_what_an_array_of_all_keys_does),
-        cmocka_unit_test(removal_keeps_the_rest_of_a_run_that_wraps),
-        cmocka_unit_test(an_empty_map_has_nothing),
-        cmocka_unit_test(extreme_keys_are_keys_as_others),
-        cmocka_unit_test(without_memory_old_entries_stay),
-        cmocka_unit_test(every_byte_and_the_size_count_in_a_hash),
-        cmocka_unit_test(hashing_reads_no_byte_too_many),
-        cmocka_unit_test(low_bits_of_hashes_spread_evenly),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,15 +3,10 @@
 
 #include "base/alloc.h"
 
+#include "support/test.h"
+
 #include <math.h>
 #include <stdlib.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #define VALUES 20000
 
@@ -56,9 +51,8 @@ static void assert_quantiles(uint64_t *values, size_t count)
     tkt_free(histogram);
 }
 
-static void quantile_is_within_a_32nd_of_the_exact_value(void **state)
+TEST(quantile_is_within_a_32nd_of_the_exact_value)
 {
-    (void)state;
     uint64_t *values = tkt_alloc(VALUES * sizeof *values);
     uint64_t seed = 42;
     for (unsigned bits = 1; bits <= TKT_HISTOGRAM_TOP_BITS; bits += 5) {
@@ -69,9 +63,8 @@ static void quantile_is_within_a_32nd_of_the_exact_value(void **state)
     tkt_free(values);
 }
 
-static void quantiles_of_few_values_have_the_right_rank(void **state)
+TEST(quantiles_of_few_values_have_the_right_rank)
 {
-    (void)state;
     for (size_t count = 1; count <= 100; count++) {
         uint64_t values[100];
         for (size_t i = 0; i < count; i++)
@@ -80,17 +73,15 @@ static void quantiles_of_few_values_have_the_right_rank(void **state)
     }
 }
 
-static void values_below_32_are_exact(void **state)
+TEST(values_below_32_are_exact)
 {
-    (void)state;
     for (uint64_t value = 0; value < 32; value++)
         assert_int_equal(tkt_histogram_value(tkt_histogram_bucket(value)), value);
 }
 
 /* Each bucket's values, found by asking for the bucket of values around its middle. */
-static void buckets_are_contiguous_and_their_value_is_their_middle(void **state)
+TEST(buckets_are_contiguous_and_their_value_is_their_middle)
 {
-    (void)state;
     uint64_t begin = 0;
     for (uint32_t bucket = 0; bucket < TKT_HISTOGRAM_BUCKETS; bucket++) {
         uint64_t middle = tkt_histogram_value(bucket);
@@ -104,18 +95,16 @@ static void buckets_are_contiguous_and_their_value_is_their_middle(void **state)
     assert_int_equal(begin, UINT64_C(1) << TKT_HISTOGRAM_TOP_BITS);
 }
 
-static void huge_values_share_the_last_bucket(void **state)
+TEST(huge_values_share_the_last_bucket)
 {
-    (void)state;
     assert_int_equal(tkt_histogram_bucket(UINT64_C(1) << 46), TKT_HISTOGRAM_BUCKETS - 1);
     assert_int_equal(tkt_histogram_bucket(UINT64_MAX), TKT_HISTOGRAM_BUCKETS - 1);
     assert_int_equal(tkt_histogram_value(UINT32_MAX),
                      tkt_histogram_value(TKT_HISTOGRAM_BUCKETS - 1));
 }
 
-static void counts_saturate(void **state)
+TEST(counts_saturate)
 {
-    (void)state;
     static tkt_histogram one, other;
     one.buckets[7] = UINT32_MAX - 1;
     tkt_histogram_add(&one, 7);
@@ -130,9 +119,8 @@ static void counts_saturate(void **state)
     assert_int_equal(tkt_histogram_count(&one), 2 * (uint64_t)UINT32_MAX + 6);
 }
 
-static void merging_equals_adding_all_to_one(void **state)
+TEST(merging_equals_adding_all_to_one)
 {
-    (void)state;
     static tkt_histogram all, even, odd;
     uint64_t seed = 7;
     for (int i = 0; i < VALUES; i++) {
@@ -145,17 +133,15 @@ static void merging_equals_adding_all_to_one(void **state)
     assert_int_equal(tkt_histogram_count(&even), VALUES);
 }
 
-static void an_empty_histogram_has_quantile_0(void **state)
+TEST(an_empty_histogram_has_quantile_0)
 {
-    (void)state;
     static tkt_histogram empty;
     assert_int_equal(tkt_histogram_quantile(&empty, 0.5), 0);
     assert_int_equal(tkt_histogram_count(&empty), 0);
 }
 
-static void shares_outside_0_to_1_mean_the_ends(void **state)
+TEST(shares_outside_0_to_1_mean_the_ends)
 {
-    (void)state;
     static tkt_histogram two;
     tkt_histogram_add(&two, 3);
     tkt_histogram_add(&two, 9);
@@ -164,18 +150,4 @@ static void shares_outside_0_to_1_mean_the_ends(void **state)
     assert_int_equal(tkt_histogram_quantile(&two, 2), 9);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quantile_is_within_a_32nd_of_the_exact_value),
-        cmocka_unit_test(quantiles_of_few_values_have_the_right_rank),
-        cmocka_unit_test(values_below_32_are_exact),
-        cmocka_unit_test(buckets_are_contiguous_and_their_value_is_their_middle),
-        cmocka_unit_test(huge_values_share_the_last_bucket),
-        cmocka_unit_test(counts_saturate),
-        cmocka_unit_test(merging_equals_adding_all_to_one),
-        cmocka_unit_test(an_empty_histogram_has_quantile_0),
-        cmocka_unit_test(shares_outside_0_to_1_mean_the_ends),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

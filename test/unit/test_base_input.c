@@ -9,13 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/gzip_bytes.h"
 
 #define FILE_NAME "takt-test-input"
@@ -86,9 +80,8 @@ static bytes unpack(const unsigned char *packed, size_t size, bool *is_cut)
     return first;
 }
 
-static void a_file_is_read_in_pieces(void **state)
+TEST_WITH(a_file_is_read_in_pieces, NULL, remove_file)
 {
-    (void)state;
     static const size_t sizes[] = {0, 1, 2, 3, 262143, 262144, 262145, 1000003};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
@@ -107,9 +100,8 @@ static void a_file_is_read_in_pieces(void **state)
     }
 }
 
-static void a_packed_file_is_unpacked_in_pieces(void **state)
+TEST_WITH(a_packed_file_is_unpacked_in_pieces, NULL, remove_file)
 {
-    (void)state;
     bytes content = sample(1000003);
     bytes packed = pack_with_zlib(content);
     write_file(packed);
@@ -124,9 +116,8 @@ static void a_packed_file_is_unpacked_in_pieces(void **state)
     free(content.data);
 }
 
-static void a_file_that_becomes_shorter_ends_there(void **state)
+TEST_WITH(a_file_that_becomes_shorter_ends_there, NULL, remove_file)
 {
-    (void)state;
     tkt_input input;
     bytes content = sample(1000003);
     write_file(content);
@@ -137,9 +128,8 @@ static void a_file_that_becomes_shorter_ends_there(void **state)
     free(content.data);
 }
 
-static void draining_counts_and_looks_for_zeros(void **state)
+TEST_WITH(draining_counts_and_looks_for_zeros, NULL, remove_file)
 {
-    (void)state;
     bytes zeros = {calloc(1, 700000), 700000};
     for (size_t other = 0; other < 2; other++) {
         tkt_input input;
@@ -155,9 +145,8 @@ static void draining_counts_and_looks_for_zeros(void **state)
     free(zeros.data);
 }
 
-static void what_zlib_packed_is_read(void **state)
+TEST(what_zlib_packed_is_read)
 {
-    (void)state;
     static const size_t sizes[] = {0, 1, 65535, 65536, 65537, 1000003};
     for (size_t i = 0; i < 6; i++) {
         bool is_cut = true;
@@ -174,9 +163,8 @@ static void what_zlib_packed_is_read(void **state)
     }
 }
 
-static void several_members_in_a_row_are_read_as_one(void **state)
+TEST(several_members_in_a_row_are_read_as_one)
 {
-    (void)state;
     bool is_cut = true;
     bytes plain = sample(70000);
     bytes packed = pack_with_zlib(plain);
@@ -195,9 +183,8 @@ static void several_members_in_a_row_are_read_as_one(void **state)
     free(plain.data);
 }
 
-static void a_cut_keeps_a_beginning_and_is_flagged(void **state)
+TEST(a_cut_keeps_a_beginning_and_is_flagged)
 {
-    (void)state;
     bytes plain = sample(3000);
     bytes packed = pack_with_zlib(plain);
     size_t longest = 0;
@@ -216,9 +203,8 @@ static void a_cut_keeps_a_beginning_and_is_flagged(void **state)
     free(plain.data);
 }
 
-static void damage_keeps_what_came_before_it_and_is_flagged(void **state)
+TEST(damage_keeps_what_came_before_it_and_is_flagged)
 {
-    (void)state;
     bytes plain = sample(300000);
     bytes packed = pack_with_zlib(plain);
     bool is_cut = false;
@@ -232,9 +218,8 @@ static void damage_keeps_what_came_before_it_and_is_flagged(void **state)
     free(plain.data);
 }
 
-static void a_wrong_checksum_is_flagged(void **state)
+TEST(a_wrong_checksum_is_flagged)
 {
-    (void)state;
     bytes plain = sample(1000);
     bytes packed = pack_with_zlib(plain);
     bool is_cut = false;
@@ -248,9 +233,8 @@ static void a_wrong_checksum_is_flagged(void **state)
 }
 
 /* What is not there, and what the first read finds out to be no file at all. */
-static void what_cannot_be_read_is_told(void **state)
+TEST_WITH(what_cannot_be_read_is_told, NULL, remove_file)
 {
-    (void)state;
     tkt_input input;
     takt_error error;
     assert_int_equal(tkt_input_open(&input, "no/file", &error), TAKT_IO_ERROR);
@@ -262,9 +246,8 @@ static void what_cannot_be_read_is_told(void **state)
     tkt_input_close(&input);
 }
 
-static void other_bytes_are_plain(void **state)
+TEST(other_bytes_are_plain)
 {
-    (void)state;
     static const char *const texts[] = {"", "\x1f", "{\"traceEvents\":[]}", "\x1f\x8a", "PK"};
     for (size_t i = 0; i < 5; i++) {
         tkt_input input;
@@ -275,9 +258,8 @@ static void other_bytes_are_plain(void **state)
     }
 }
 
-static void reading_without_memory_says_so(void **state)
+TEST(reading_without_memory_says_so)
 {
-    (void)state;
     bytes content = sample(300000);
     bytes packed = pack_with_zlib(content);
     takt_status status = TAKT_NO_MEMORY;
@@ -304,22 +286,8 @@ static void reading_without_memory_says_so(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(a_file_is_read_in_pieces, remove_file),
-        cmocka_unit_test_teardown(a_packed_file_is_unpacked_in_pieces, remove_file),
-        cmocka_unit_test_teardown(a_file_that_becomes_shorter_ends_there, remove_file),
-        cmocka_unit_test_teardown(draining_counts_and_looks_for_zeros, remove_file),
-        cmocka_unit_test(what_zlib_packed_is_read),
-        cmocka_unit_test(several_members_in_a_row_are_read_as_one),
-        cmocka_unit_test(a_cut_keeps_a_beginning_and_is_flagged),
-        cmocka_unit_test(damage_keeps_what_came_before_it_and_is_flagged),
-        cmocka_unit_test(a_wrong_checksum_is_flagged),
-        cmocka_unit_test_teardown(what_cannot_be_read_is_told, remove_file),
-        cmocka_unit_test(other_bytes_are_plain),
-        cmocka_unit_test(reading_without_memory_says_so),
-    };
     const char *folder = getenv("TMPDIR");
     if (chdir(folder ? folder : "/tmp") != 0)
         return 1;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -4,18 +4,13 @@
 
 #include "base/thread.h"
 
+#include "support/test.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static void say_all(void)
 {
@@ -52,9 +47,8 @@ static void hear(const char *wish, void (*say)(void), char *heard, size_t capaci
     waitpid(child, NULL, 0);
 }
 
-static void errors_and_warnings_go_to_standard_error(void **state)
+TEST(errors_and_warnings_go_to_standard_error)
 {
-    (void)state;
     char heard[256];
     hear(NULL, say_all, heard, sizeof heard);
     assert_string_equal(heard, "takt: error 1\ntakt: warning\n");
@@ -62,17 +56,15 @@ static void errors_and_warnings_go_to_standard_error(void **state)
     assert_string_equal(heard, "takt: error 1\ntakt: warning\n");
 }
 
-static void takt_log_info_prints_stages_too(void **state)
+TEST(takt_log_info_prints_stages_too)
 {
-    (void)state;
     char heard[256];
     hear("info", say_all, heard, sizeof heard);
     assert_string_equal(heard, "takt: error 1\ntakt: warning\ntakt: info\n");
 }
 
-static void takt_log_off_prints_nothing(void **state)
+TEST(takt_log_off_prints_nothing)
 {
-    (void)state;
     char heard[256];
     hear("off", say_all, heard, sizeof heard);
     assert_string_equal(heard, "");
@@ -86,9 +78,8 @@ static void say_something_long(void)
     tkt_log(TAKT_LOG_ERROR, "%s", text);
 }
 
-static void a_long_line_is_cut_and_still_ends(void **state)
+TEST(a_long_line_is_cut_and_still_ends)
 {
-    (void)state;
     static char heard[8000];
     hear(NULL, say_something_long, heard, sizeof heard);
     size_t size = strlen(heard);
@@ -112,9 +103,8 @@ static void remember(takt_log_level level, const char *line, void *user)
     strncpy(mine->line, line, sizeof mine->line - 1);
 }
 
-static void a_hook_gets_every_level_and_the_bare_line(void **state)
+TEST(a_hook_gets_every_level_and_the_bare_line)
 {
-    (void)state;
     told mine = {0};
     takt_set_log(remember, &mine);
     say_all();
@@ -136,9 +126,8 @@ static void say_after_a_hook(void)
     tkt_log(TAKT_LOG_ERROR, "shown");
 }
 
-static void null_restores_standard_error(void **state)
+TEST(null_restores_standard_error)
 {
-    (void)state;
     char heard[256];
     hear(NULL, say_after_a_hook, heard, sizeof heard);
     assert_string_equal(heard, "takt: shown\n");
@@ -155,9 +144,8 @@ static void log_again(takt_log_level level, const char *line, void *user)
     tkt_log(TAKT_LOG_INFO, "third");
 }
 
-static void a_hook_may_log_and_set_hooks(void **state)
+TEST(a_hook_may_log_and_set_hooks)
 {
-    (void)state;
     told mine = {0};
     takt_set_log(log_again, &mine);
     tkt_log(TAKT_LOG_ERROR, "first");
@@ -172,9 +160,8 @@ static void spoil_errno(takt_log_level level, const char *line, void *user)
     errno = ENOENT;
 }
 
-static void logging_keeps_errno(void **state)
+TEST(logging_keeps_errno)
 {
-    (void)state;
     takt_set_log(spoil_errno, NULL);
     errno = EDOM;
     tkt_log(TAKT_LOG_ERROR, "line");
@@ -208,9 +195,8 @@ static void *log_often(void *argument)
     return NULL;
 }
 
-static void a_swapped_hook_never_gets_the_others_user(void **state)
+TEST(a_swapped_hook_never_gets_the_others_user)
 {
-    (void)state;
     tkt_thread threads[2];
     takt_set_log(first_hook, &first_user);
     for (int i = 0; i < 2; i++)
@@ -224,18 +210,4 @@ static void a_swapped_hook_never_gets_the_others_user(void **state)
     assert_int_equal(heard_lines, 2 * 20000);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errors_and_warnings_go_to_standard_error),
-        cmocka_unit_test(takt_log_info_prints_stages_too),
-        cmocka_unit_test(takt_log_off_prints_nothing),
-        cmocka_unit_test(a_long_line_is_cut_and_still_ends),
-        cmocka_unit_test(null_restores_standard_error),
-        cmocka_unit_test(a_hook_gets_every_level_and_the_bare_line),
-        cmocka_unit_test(a_hook_may_log_and_set_hooks),
-        cmocka_unit_test(logging_keeps_errno),
-        cmocka_unit_test(a_swapped_hook_never_gets_the_others_user),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

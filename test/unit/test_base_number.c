@@ -1,16 +1,11 @@
 /* Decimal numbers against printf. */
 #include "base/text.h"
 
+#include "support/test.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static void assert_put(uint64_t value)
 {
@@ -26,16 +21,14 @@ static void assert_put(uint64_t value)
     assert_string_equal(out, expected);
 }
 
-static void small_numbers_print_as_printf_prints_them(void **state)
+TEST(small_numbers_print_as_printf_prints_them)
 {
-    (void)state;
     for (uint64_t value = 0; value < 100000; value++)
         assert_put(value);
 }
 
-static void numbers_of_every_length_print_as_printf_prints_them(void **state)
+TEST(numbers_of_every_length_print_as_printf_prints_them)
 {
-    (void)state;
     uint64_t power = 1;
     for (int digits = 1; digits <= 20; digits++, power *= 10) {
         for (uint64_t step = 0; step < 200; step++) {
@@ -51,9 +44,8 @@ static void numbers_of_every_length_print_as_printf_prints_them(void **state)
     }
 }
 
-static void the_extremes_take_the_bytes_that_the_header_grants(void **state)
+TEST(the_extremes_take_the_bytes_that_the_header_grants)
 {
-    (void)state;
     char out[32];
     memset(out, 'E', sizeof out);
     assert_int_equal(tkt_put_u64(out, UINT64_MAX) - out, 20);
@@ -64,12 +56,4 @@ static void the_extremes_take_the_bytes_that_the_header_grants(void **state)
     assert_int_equal(out[24], 'E');
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_numbers_print_as_printf_prints_them),
-        cmocka_unit_test(numbers_of_every_length_print_as_printf_prints_them),
-        cmocka_unit_test(the_extremes_take_the_bytes_that_the_header_grants),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,6 +1,7 @@
 /* Facts about the process. Whether the environment is hidden from set-uid programs is tried with a
  * set-uid copy of this program, which only root can make. */
 #include "base/file.h"
+#include "support/test.h"
 #include "support/emulated.h"
 #include "support/skip.h"
 
@@ -15,22 +16,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 enum {
     SEES_VARIABLE = 10,
     SEES_NOTHING,
     IS_NOT_SECURE
 };
 
-static void the_environment_is_read(void **state)
+TEST(the_environment_is_read)
 {
-    (void)state;
     setenv("TAKT_TEST_VARIABLE", "value", 1);
     assert_string_equal(tkt_environment("TAKT_TEST_VARIABLE"), "value");
     setenv("TAKT_TEST_VARIABLE", "", 1); /* as if it were not there */
@@ -55,9 +48,8 @@ static bool make_set_uid_copy(const char *path)
            chmod(path, 04755) == 0;
 }
 
-static void set_uid_programs_see_no_variables(void **state)
+TEST(set_uid_programs_see_no_variables)
 {
-    (void)state;
     if (test_runner())
         SKIP_CASE("an emulator hands no set-uid bit on");
     char path[4200];
@@ -79,9 +71,8 @@ static void set_uid_programs_see_no_variables(void **state)
     assert_int_equal(WEXITSTATUS(status), SEES_NOTHING);
 }
 
-static void the_programs_name_is_without_its_folders(void **state)
+TEST(the_programs_name_is_without_its_folders)
 {
-    (void)state;
     assert_null(strchr(tkt_program_name(), '/'));
     assert_string_equal(tkt_program_name(), program_invocation_short_name);
     char *before = program_invocation_short_name;
@@ -90,9 +81,8 @@ static void the_programs_name_is_without_its_folders(void **state)
     program_invocation_short_name = before;
 }
 
-static void the_hosts_name_is_that_of_the_kernel(void **state)
+TEST(the_hosts_name_is_that_of_the_kernel)
 {
-    (void)state;
     char expected[256] = "";
     FILE *file = fopen("/proc/sys/kernel/hostname", "r");
     if (!file)
@@ -102,15 +92,13 @@ static void the_hosts_name_is_that_of_the_kernel(void **state)
     assert_string_equal(tkt_host_name(), expected);
 }
 
-static void the_process_id_is_that_of_the_kernel(void **state)
+TEST(the_process_id_is_that_of_the_kernel)
 {
-    (void)state;
     assert_int_equal(tkt_process_id(), getpid());
 }
 
-static void only_terminals_have_a_width(void **state)
+TEST(only_terminals_have_a_width)
 {
-    (void)state;
     int null = open("/dev/null", O_RDONLY);
     assert_int_equal(tkt_terminal_width(null), 0);
     assert_int_equal(tkt_terminal_width(-1), 0);
@@ -133,13 +121,5 @@ int main(int argc, char **argv)
     (void)argv;
     if (argc > 1)
         _exit(look_around()); /* set-uid processes cannot be looked at by LeakSanitizer */
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_environment_is_read),
-        cmocka_unit_test(set_uid_programs_see_no_variables),
-        cmocka_unit_test(the_programs_name_is_without_its_folders),
-        cmocka_unit_test(the_hosts_name_is_that_of_the_kernel),
-        cmocka_unit_test(the_process_id_is_that_of_the_kernel),
-        cmocka_unit_test(only_terminals_have_a_width),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

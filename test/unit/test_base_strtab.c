@@ -1,15 +1,10 @@
 /* Interned strings. */
 #include "base/containers.h"
 
+#include "support/test.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #define NAMES 20000
 
@@ -20,9 +15,8 @@ static uint32_t intern_number(tkt_strtab *strings, unsigned number)
     return tkt_strtab_intern_text(strings, text);
 }
 
-static void ids_are_dense_and_start_with_the_empty_string(void **state)
+TEST(ids_are_dense_and_start_with_the_empty_string)
 {
-    (void)state;
     tkt_strtab strings;
     assert_int_equal(tkt_strtab_init(&strings), TAKT_OK);
     assert_string_equal(tkt_strtab_text(&strings, 0), "");
@@ -34,9 +28,8 @@ static void ids_are_dense_and_start_with_the_empty_string(void **state)
     tkt_strtab_fini(&strings);
 }
 
-static void equal_bytes_get_equal_ids(void **state)
+TEST(equal_bytes_get_equal_ids)
 {
-    (void)state;
     tkt_strtab strings;
     assert_int_equal(tkt_strtab_init(&strings), TAKT_OK);
     for (unsigned i = 0; i < NAMES; i++)
@@ -47,9 +40,8 @@ static void equal_bytes_get_equal_ids(void **state)
     tkt_strtab_fini(&strings);
 }
 
-static void texts_stay_where_they_are(void **state)
+TEST(texts_stay_where_they_are)
 {
-    (void)state;
     tkt_strtab strings;
     assert_int_equal(tkt_strtab_init(&strings), TAKT_OK);
     const char *first = tkt_strtab_text(&strings, tkt_strtab_intern_text(&strings, "first"));
@@ -60,9 +52,8 @@ static void texts_stay_where_they_are(void **state)
     tkt_strtab_fini(&strings);
 }
 
-static void strings_differ_behind_a_nul(void **state)
+TEST(strings_differ_behind_a_nul)
 {
-    (void)state;
     tkt_strtab strings;
     assert_int_equal(tkt_strtab_init(&strings), TAKT_OK);
     uint32_t a = tkt_strtab_intern(&strings, "x\0a", 3);
@@ -75,9 +66,8 @@ static void strings_differ_behind_a_nul(void **state)
     tkt_strtab_fini(&strings);
 }
 
-static void null_reads_as_null_in_parentheses(void **state)
+TEST(null_reads_as_null_in_parentheses)
 {
-    (void)state;
     tkt_strtab strings;
     assert_int_equal(tkt_strtab_init(&strings), TAKT_OK);
     assert_string_equal(tkt_strtab_text(&strings, tkt_strtab_intern_text(&strings, NULL)),
@@ -85,9 +75,8 @@ static void null_reads_as_null_in_parentheses(void **state)
     tkt_strtab_fini(&strings);
 }
 
-static void ten_megabytes_are_a_string_too(void **state)
+TEST(ten_megabytes_are_a_string_too)
 {
-    (void)state;
     const size_t size = 10u << 20;
     tkt_strtab strings;
     char *large = tkt_alloc(size);
@@ -106,9 +95,8 @@ static void ten_megabytes_are_a_string_too(void **state)
 }
 
 /* Interns with every single allocation failing once, and again after. */
-static void without_memory_nothing_is_half_added(void **state)
+TEST(without_memory_nothing_is_half_added)
 {
-    (void)state;
     for (uint64_t after = 0; after < 40; after++) {
         tkt_strtab strings;
         tkt_alloc_fail(after, 1);
@@ -131,9 +119,8 @@ static void without_memory_nothing_is_half_added(void **state)
     }
 }
 
-static void failure_is_told_from_every_id(void **state)
+TEST(failure_is_told_from_every_id)
 {
-    (void)state;
     tkt_strtab strings;
     assert_int_equal(tkt_strtab_init(&strings), TAKT_OK);
     char *large = tkt_alloc_zeroed(100000);
@@ -144,26 +131,11 @@ static void failure_is_told_from_every_id(void **state)
     tkt_strtab_fini(&strings);
 }
 
-static void fini_takes_a_zeroed_one(void **state)
+TEST(fini_takes_a_zeroed_one)
 {
-    (void)state;
     tkt_strtab strings = {0};
     tkt_strtab_fini(&strings);
     assert_null(strings.items);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ids_are_dense_and_start_with_the_empty_string),
-        cmocka_unit_test(equal_bytes_get_equal_ids),
-        cmocka_unit_test(texts_stay_where_they_are),
-        cmocka_unit_test(strings_differ_behind_a_nul),
-        cmocka_unit_test(null_reads_as_null_in_parentheses),
-        cmocka_unit_test(ten_megabytes_are_a_string_too),
-        cmocka_unit_test(without_memory_nothing_is_half_added),
-        cmocka_unit_test(failure_is_told_from_every_id),
-        cmocka_unit_test(fini_takes_a_zeroed_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -2,16 +2,11 @@
  * encoder here writes down, from arithmetic on the bits, and by jansson for JSON. */
 #include "base/text.h"
 
+#include "support/test.h"
+
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #define REPLACEMENT "\xEF\xBF\xBD"
 
@@ -42,9 +37,8 @@ static size_t length_of(const unsigned char *bytes, size_t size)
 }
 
 /* All sequences of up to three bytes, against the set of those that an encoder writes. */
-static void exactly_the_short_encodings_are_valid(void **state)
+TEST(exactly_the_short_encodings_are_valid)
 {
-    (void)state;
     unsigned char *lengths = calloc(1, 1 << 24);
     unsigned char bytes[4] = {0};
     for (uint32_t code = 0; code < 0x10000; code++) {
@@ -69,9 +63,8 @@ static void exactly_the_short_encodings_are_valid(void **state)
 }
 
 /* Four bytes by arithmetic: every first byte from F0 and every second one. */
-static void four_bytes_are_valid_up_to_10ffff(void **state)
+TEST(four_bytes_are_valid_up_to_10ffff)
 {
-    (void)state;
     static const unsigned char thirds[] = {0x00, 0x7F, 0x80, 0x9F, 0xBF, 0xC0, 0xFF};
     for (unsigned first = 0xF0; first <= 0xFF; first++) {
         for (unsigned rest = 0; rest < 256 * 49; rest++) {
@@ -89,9 +82,8 @@ static void four_bytes_are_valid_up_to_10ffff(void **state)
     }
 }
 
-static void a_cut_character_is_invalid(void **state)
+TEST(a_cut_character_is_invalid)
 {
-    (void)state;
     for (uint32_t code = 0x80; code < 0x110000; code += 127) {
         unsigned char bytes[4];
         if (code >= 0xD800 && code <= 0xDFFF)
@@ -110,9 +102,8 @@ static void assert_clean(const char *text, size_t size, const char *expected)
     assert_string_equal(out, expected);
 }
 
-static void cleaning_replaces_each_invalid_byte(void **state)
+TEST(cleaning_replaces_each_invalid_byte)
 {
-    (void)state;
     assert_clean("plain", 5, "plain");
     assert_clean("\xC3\xA4", 2, "\xC3\xA4");
     assert_clean("a\xFFz", 3, "a" REPLACEMENT "z");
@@ -124,9 +115,8 @@ static void cleaning_replaces_each_invalid_byte(void **state)
 }
 
 /* Valid output, of the right size, for any bytes and any room. */
-static void cleaning_always_fits_and_is_always_valid(void **state)
+TEST(cleaning_always_fits_and_is_always_valid)
 {
-    (void)state;
     uint64_t seed = 3;
     for (int round = 0; round < 20000; round++) {
         char text[24], out[40];
@@ -147,9 +137,8 @@ static void cleaning_always_fits_and_is_always_valid(void **state)
     }
 }
 
-static void a_cut_falls_between_characters(void **state)
+TEST(a_cut_falls_between_characters)
 {
-    (void)state;
     char out[8];
     assert_int_equal(tkt_utf8_clean(out, 4, "ab\xC3\xA4", 4), 2);
     assert_string_equal(out, "ab");
@@ -164,9 +153,8 @@ static void assert_printable(const char *text, size_t size, const char *expected
     assert_string_equal(out, expected);
 }
 
-static void terminals_get_no_control_characters(void **state)
+TEST(terminals_get_no_control_characters)
 {
-    (void)state;
     assert_printable("a\x1B[31mb", 7, "a?[31mb");
     assert_printable("\0\t\n\r\x7F", 5, "?????");
     assert_printable("\xC2\x80\xC2\x9B\xC2\x9F\xC2\xA0", 8, "???\xC2\xA0"); /* C1, then NBSP */
@@ -175,9 +163,8 @@ static void terminals_get_no_control_characters(void **state)
 }
 
 /* What turns the order of a line's other columns, or breaks it; their neighbours are texts. */
-static void terminals_get_nothing_that_turns_lines(void **state)
+TEST(terminals_get_nothing_that_turns_lines)
 {
-    (void)state;
     assert_printable("a\xE2\x80\xAE"
                      "b\xE2\x81\xA6"
                      "c\xE2\x81\xA9\xD8\x9C",
@@ -187,9 +174,8 @@ static void terminals_get_nothing_that_turns_lines(void **state)
                      "\xE2\x80\x8D\xE2\x80\x90\xE2\x80\xA7\xE2\x80\xAF");
 }
 
-static void columns_are_counted_as_terminals_do(void **state)
+TEST(columns_are_counted_as_terminals_do)
 {
-    (void)state;
     assert_int_equal(tkt_text_columns(""), 0);
     assert_int_equal(tkt_text_columns("plain"), 5);
     assert_int_equal(tkt_text_columns("K\xC3\xB6ln"), 4);
@@ -211,9 +197,8 @@ static void assert_escaped(const char *text, size_t size, const char *expected)
     assert_memory_equal(out, expected, strlen(expected));
 }
 
-static void json_escapes_what_rfc_8259_wants_escaped(void **state)
+TEST(json_escapes_what_rfc_8259_wants_escaped)
 {
-    (void)state;
     assert_escaped("", 0, "");
     assert_escaped("\"\\/", 3, "\\\"\\\\/");
     assert_escaped("\b\f\n\r\t", 5, "\\b\\f\\n\\r\\t");
@@ -221,9 +206,8 @@ static void json_escapes_what_rfc_8259_wants_escaped(void **state)
     assert_escaped("\xE2\x82\xAC\xFF", 4, "\xE2\x82\xAC" REPLACEMENT);
 }
 
-static void json_escapes_what_drives_terminals(void **state)
+TEST(json_escapes_what_drives_terminals)
 {
-    (void)state;
     assert_escaped("\x7F\xC2\x80\xC2\x9B"
                    "0m",
                    7, "\\u007f\\u0080\\u009b0m");
@@ -232,9 +216,8 @@ static void json_escapes_what_drives_terminals(void **state)
 
 /* A special character at every place of a text that is otherwise plain, so that it meets both the
  * path of eight bytes and that of single ones. */
-static void json_escapes_at_every_place(void **state)
+TEST(json_escapes_at_every_place)
 {
-    (void)state;
     static const char specials[] = "\"\\\n\x1F\x7F\x80\xFF";
     for (size_t special = 0; special < 7; special++) {
         for (size_t place = 0; place < 24; place++) {
@@ -267,9 +250,8 @@ static json_t *read_back(const char *text, size_t size, size_t *escaped_size)
     return value;
 }
 
-static void valid_text_comes_back_from_json_as_it_was(void **state)
+TEST(valid_text_comes_back_from_json_as_it_was)
 {
-    (void)state;
     uint64_t seed = 5;
     for (int round = 0; round < 20000; round++) {
         char text[160];
@@ -289,9 +271,8 @@ static void valid_text_comes_back_from_json_as_it_was(void **state)
     }
 }
 
-static void any_bytes_become_valid_json_of_at_most_six_times_their_size(void **state)
+TEST(any_bytes_become_valid_json_of_at_most_six_times_their_size)
 {
-    (void)state;
     uint64_t seed = 9;
     for (int round = 0; round < 20000; round++) {
         char text[64];
@@ -317,9 +298,8 @@ static size_t distance_by_definition(const char *a, const char *b)
     return least < inserted ? least : inserted;
 }
 
-static void edit_distance_is_the_smallest_number_of_edits(void **state)
+TEST(edit_distance_is_the_smallest_number_of_edits)
 {
-    (void)state;
     uint64_t seed = 11;
     for (int round = 0; round < 3000; round++) {
         char words[2][7] = {{0}};
@@ -335,9 +315,8 @@ static void edit_distance_is_the_smallest_number_of_edits(void **state)
     }
 }
 
-static void long_words_are_equal_or_far_apart(void **state)
+TEST(long_words_are_equal_or_far_apart)
 {
-    (void)state;
     char a[300], b[300];
     memset(a, 'x', sizeof a);
     memset(b, 'x', sizeof b);
@@ -350,25 +329,4 @@ static void long_words_are_equal_or_far_apart(void **state)
     assert_int_equal(tkt_edit_distance("a", b, SIZE_MAX - 1), 255);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exactly_the_short_encodings_are_valid),
-        cmocka_unit_test(four_bytes_are_valid_up_to_10ffff),
-        cmocka_unit_test(a_cut_character_is_invalid),
-        cmocka_unit_test(cleaning_replaces_each_invalid_byte),
-        cmocka_unit_test(cleaning_always_fits_and_is_always_valid),
-        cmocka_unit_test(a_cut_falls_between_characters),
-        cmocka_unit_test(terminals_get_no_control_characters),
-        cmocka_unit_test(terminals_get_nothing_that_turns_lines),
-        cmocka_unit_test(columns_are_counted_as_terminals_do),
-        cmocka_unit_test(json_escapes_what_rfc_8259_wants_escaped),
-        cmocka_unit_test(json_escapes_what_drives_terminals),
-        cmocka_unit_test(json_escapes_at_every_place),
-        cmocka_unit_test(valid_text_comes_back_from_json_as_it_was),
-        cmocka_unit_test(any_bytes_become_valid_json_of_at_most_six_times_their_size),
-        cmocka_unit_test(edit_distance_is_the_smallest_number_of_edits),
-        cmocka_unit_test(long_words_are_equal_or_far_apart),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,6 +1,8 @@
 /* Threads. */
 #include "base/thread.h"
 
+#include "support/test.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -9,22 +11,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 static void *look_at_mask(void *argument)
 {
     pthread_sigmask(SIG_SETMASK, NULL, argument);
     return NULL;
 }
 
-static void the_librarys_threads_block_every_signal(void **state)
+TEST(the_librarys_threads_block_every_signal)
 {
-    (void)state;
     sigset_t before, within, after, all;
     tkt_thread thread;
     sigfillset(&all); /* some cannot be blocked, or are the C library's own or an emulator's */
@@ -72,9 +66,8 @@ static void run_named(waiting *thread, const char *name)
     tkt_thread_join(handle);
 }
 
-static void threads_have_the_name_cut_to_15_bytes(void **state)
+TEST(threads_have_the_name_cut_to_15_bytes)
 {
-    (void)state;
     waiting thread;
     run_named(&thread, "takt flush");
     assert_string_equal(thread.name, "takt flush");
@@ -82,27 +75,24 @@ static void threads_have_the_name_cut_to_15_bytes(void **state)
     assert_string_equal(thread.name, "takt a name tha");
 }
 
-static void the_os_name_of_this_thread_is_read(void **state)
+TEST(the_os_name_of_this_thread_is_read)
 {
-    (void)state;
     char name[16];
     prctl(PR_SET_NAME, "solver 3");
     tkt_thread_os_name(name);
     assert_string_equal(name, "solver 3");
 }
 
-static void thread_ids_are_those_of_the_operating_system(void **state)
+TEST(thread_ids_are_those_of_the_operating_system)
 {
-    (void)state;
     waiting thread;
     run_named(&thread, "other");
     assert_int_equal(tkt_thread_id(), getpid()); /* the main thread's is the process' */
     assert_int_not_equal(thread.id, tkt_thread_id());
 }
 
-static void a_wait_ends_when_its_time_has_passed(void **state)
+TEST(a_wait_ends_when_its_time_has_passed)
 {
-    (void)state;
     static const uint32_t timeouts_ms[] = {0, 1, 999};
     tkt_mutex lock = TKT_MUTEX_INIT;
     tkt_condition never = TKT_CONDITION_INIT;
@@ -133,24 +123,22 @@ static void *wake(void *argument)
     return NULL;
 }
 
-static void a_wait_ends_when_it_is_woken(void **state)
+TEST(a_wait_ends_when_it_is_woken)
 {
-    (void)state;
     waiting mine = {.lock = TKT_MUTEX_INIT, .changed = TKT_CONDITION_INIT};
     tkt_thread thread;
     bool is_woken = true;
     tkt_mutex_lock(&mine.lock);
     assert_int_equal(tkt_thread_start(&thread, "wakes", wake, &mine), TAKT_OK);
     while (!mine.may_end && is_woken)
-        is_woken = tkt_condition_wait_for(&mine.changed, &mine.lock, 60000);
+        is_woken = tkt_condition_wait_for(&mine.changed, &mine.lock, 600000);
     tkt_mutex_unlock(&mine.lock);
     assert_true(is_woken);
     tkt_thread_join(thread);
 }
 
-static void trying_a_held_mutex_fails_and_does_not_wait(void **state)
+TEST(trying_a_held_mutex_fails_and_does_not_wait)
 {
-    (void)state;
     tkt_mutex lock;
     tkt_mutex_init(&lock);
     assert_true(tkt_mutex_try(&lock));
@@ -197,9 +185,8 @@ static void run_farewell(farewell *mine)
     pthread_join(thread, NULL);
 }
 
-static void the_exit_handler_runs_on_the_thread_that_ends(void **state)
+TEST(the_exit_handler_runs_on_the_thread_that_ends)
 {
-    (void)state;
     farewell mine = {.words = {"bye"}};
     run_farewell(&mine);
     assert_int_equal(mine.calls, 1);
@@ -207,18 +194,16 @@ static void the_exit_handler_runs_on_the_thread_that_ends(void **state)
     assert_int_equal(mine.heard_on, mine.set_on);
 }
 
-static void a_later_value_replaces_the_earlier_one(void **state)
+TEST(a_later_value_replaces_the_earlier_one)
 {
-    (void)state;
     farewell mine = {.words = {"first", "second"}};
     run_farewell(&mine);
     assert_int_equal(mine.calls, 1);
     assert_string_equal(mine.heard, "second");
 }
 
-static void a_handler_can_be_taken_back_and_set_again(void **state)
+TEST(a_handler_can_be_taken_back_and_set_again)
 {
-    (void)state;
     farewell withdrawn = {.words = {"bye", "withdrawn"}};
     run_farewell(&withdrawn);
     assert_int_equal(withdrawn.calls, 0);
@@ -228,9 +213,8 @@ static void a_handler_can_be_taken_back_and_set_again(void **state)
     assert_string_equal(again.heard, "after all");
 }
 
-static void threads_without_a_value_end_in_silence(void **state)
+TEST(threads_without_a_value_end_in_silence)
 {
-    (void)state;
     farewell mine = {.words = {NULL}};
     run_farewell(&mine);
     assert_int_equal(mine.calls, 0);
@@ -243,9 +227,8 @@ static void see_fork(void)
     forks_seen++;
 }
 
-static void the_fork_handler_runs_in_the_child_only(void **state)
+TEST(the_fork_handler_runs_in_the_child_only)
 {
-    (void)state;
     tkt_at_fork(see_fork);
     pid_t child = fork();
     if (child == 0)
@@ -257,21 +240,4 @@ static void the_fork_handler_runs_in_the_child_only(void **state)
     assert_int_equal(forks_seen, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_librarys_threads_block_every_signal),
-        cmocka_unit_test(threads_have_the_name_cut_to_15_bytes),
-        cmocka_unit_test(the_os_name_of_this_thread_is_read),
-        cmocka_unit_test(thread_ids_are_those_of_the_operating_system),
-        cmocka_unit_test(a_wait_ends_when_its_time_has_passed),
-        cmocka_unit_test(a_wait_ends_when_it_is_woken),
-        cmocka_unit_test(trying_a_held_mutex_fails_and_does_not_wait),
-        cmocka_unit_test(the_exit_handler_runs_on_the_thread_that_ends),
-        cmocka_unit_test(a_later_value_replaces_the_earlier_one),
-        cmocka_unit_test(a_handler_can_be_taken_back_and_set_again),
-        cmocka_unit_test(threads_without_a_value_end_in_silence),
-        cmocka_unit_test(the_fork_handler_runs_in_the_child_only),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,15 +3,10 @@
 
 #include "base/alloc.h"
 
+#include "support/test.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 /* Remembers what it got and fails when it is told to. */
 typedef struct sink_log {
@@ -39,9 +34,8 @@ static tkt_writer writer_to(sink_log *log, size_t capacity)
     return writer;
 }
 
-static void pieces_of_any_size_come_out_in_order(void **state)
+TEST(pieces_of_any_size_come_out_in_order)
 {
-    (void)state;
     static char expected[4000];
     for (size_t i = 0; i < sizeof expected; i++)
         expected[i] = (char)(i * 7 + i / 256);
@@ -60,9 +54,8 @@ static void pieces_of_any_size_come_out_in_order(void **state)
     }
 }
 
-static void small_pieces_reach_the_sink_together(void **state)
+TEST(small_pieces_reach_the_sink_together)
 {
-    (void)state;
     sink_log log = {.calls = 0};
     tkt_writer writer = writer_to(&log, 100);
     for (int i = 0; i < 10; i++)
@@ -77,9 +70,8 @@ static void small_pieces_reach_the_sink_together(void **state)
     assert_int_equal(log.size, 101);
 }
 
-static void a_piece_larger_than_the_buffer_goes_straight_through(void **state)
+TEST(a_piece_larger_than_the_buffer_goes_straight_through)
 {
-    (void)state;
     static const char large[1000] = "large";
     sink_log log = {.calls = 0};
     tkt_writer writer = writer_to(&log, 16);
@@ -93,9 +85,8 @@ static void a_piece_larger_than_the_buffer_goes_straight_through(void **state)
     assert_memory_equal(log.bytes + 7 + sizeof large, " after", 6);
 }
 
-static void reserved_room_is_there_at_every_fill_level(void **state)
+TEST(reserved_room_is_there_at_every_fill_level)
 {
-    (void)state;
     sink_log log = {.calls = 0};
     tkt_writer writer = writer_to(&log, 32);
     size_t done = 0;
@@ -115,9 +106,8 @@ static void reserved_room_is_there_at_every_fill_level(void **state)
     }
 }
 
-static void the_first_failure_stays_and_ends_the_writing(void **state)
+TEST(the_first_failure_stays_and_ends_the_writing)
 {
-    (void)state;
     sink_log log = {.fail_at_call = 2};
     tkt_writer writer = writer_to(&log, 8);
     for (int i = 0; i < 10; i++)
@@ -131,18 +121,16 @@ static void the_first_failure_stays_and_ends_the_writing(void **state)
     assert_int_equal(writer.total, 8);
 }
 
-static void a_failure_of_the_last_flush_is_returned(void **state)
+TEST(a_failure_of_the_last_flush_is_returned)
 {
-    (void)state;
     sink_log log = {.fail_at_call = 1};
     tkt_writer writer = writer_to(&log, 8);
     tkt_writer_text(&writer, "x");
     assert_int_equal(tkt_writer_fini(&writer), TAKT_UNSUPPORTED);
 }
 
-static void nothing_written_is_nothing_sunk(void **state)
+TEST(nothing_written_is_nothing_sunk)
 {
-    (void)state;
     sink_log log = {.calls = 0};
     tkt_writer writer = writer_to(&log, 8);
     tkt_writer_flush(&writer);
@@ -153,9 +141,8 @@ static void nothing_written_is_nothing_sunk(void **state)
 }
 
 /* Every length around the room that is left and the whole capacity. */
-static void formatted_text_is_whole_whatever_room_is_left(void **state)
+TEST(formatted_text_is_whole_whatever_room_is_left)
 {
-    (void)state;
     for (size_t used = 0; used <= 32; used++) {
         for (int width = 0; width < 100; width++) {
             sink_log log = {.calls = 0};
@@ -174,9 +161,8 @@ static void formatted_text_is_whole_whatever_room_is_left(void **state)
     }
 }
 
-static void without_memory_the_writer_says_so(void **state)
+TEST(without_memory_the_writer_says_so)
 {
-    (void)state;
     sink_log log = {.calls = 0};
     tkt_writer writer;
     tkt_alloc_fail(0, 1);
@@ -190,37 +176,19 @@ static void without_memory_the_writer_says_so(void **state)
     assert_int_equal(log.calls, 0);
 }
 
-static void a_sink_that_cannot_write_is_refused(void **state)
+TEST(a_sink_that_cannot_write_is_refused)
 {
-    (void)state;
     tkt_writer writer;
     assert_int_equal(tkt_writer_init(&writer, (takt_sink){0}, 0), TAKT_BAD_ARGUMENT);
     assert_int_equal(tkt_writer_fini(&writer), TAKT_BAD_ARGUMENT);
 }
 
-static void the_default_buffer_has_256_kib(void **state)
+TEST(the_default_buffer_has_256_kib)
 {
-    (void)state;
     sink_log log = {.calls = 0};
     tkt_writer writer = writer_to(&log, 0);
     assert_int_equal(writer.capacity, 256 << 10);
     tkt_writer_fini(&writer);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pieces_of_any_size_come_out_in_order),
-        cmocka_unit_test(small_pieces_reach_the_sink_together),
-        cmocka_unit_test(a_piece_larger_than_the_buffer_goes_straight_through),
-        cmocka_unit_test(reserved_room_is_there_at_every_fill_level),
-        cmocka_unit_test(the_first_failure_stays_and_ends_the_writing),
-        cmocka_unit_test(a_failure_of_the_last_flush_is_returned),
-        cmocka_unit_test(nothing_written_is_nothing_sunk),
-        cmocka_unit_test(formatted_text_is_whole_whatever_room_is_left),
-        cmocka_unit_test(without_memory_the_writer_says_so),
-        cmocka_unit_test(a_sink_that_cannot_write_is_refused),
-        cmocka_unit_test(the_default_buffer_has_256_kib),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

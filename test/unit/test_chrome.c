@@ -1,11 +1,11 @@
 /* What Takt's things become in Chrome JSON. */
 #include "test_chrome.h"
+#include "support/test.h"
 
 #include <math.h>
 
-static void header_is_kinetos(void **state)
+TEST(header_is_kinetos)
 {
-    (void)state;
     json_t *json = chrome_json(make_trace());
     assert_int_equal(integer_of(json, "schemaVersion"), 1);
     assert_int_equal(json_array_size(json_object_get(json, "deviceProperties")), 0);
@@ -19,9 +19,8 @@ static void header_is_kinetos(void **state)
     json_decref(json);
 }
 
-static void rank_has_a_blank_behind_the_colon(void **state)
+TEST(rank_has_a_blank_behind_the_colon)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     memory_sink memory = {0};
     assert_int_equal(export_bytes(trace, "chrome", &memory), TAKT_OK);
@@ -30,9 +29,8 @@ static void rank_has_a_blank_behind_the_colon(void **state)
     takt_trace_release(trace);
 }
 
-static void trace_without_spans_is_complete(void **state)
+TEST(trace_without_spans_is_complete)
 {
-    (void)state;
     json_t *json = chrome_json(make_trace());
     assert_int_equal(count_phase(json, "X"), 0);
     json_t *name = find_event(json, "M", "process_name");
@@ -50,9 +48,8 @@ static void trace_without_spans_is_complete(void **state)
     json_decref(json);
 }
 
-static void span_keeps_its_nanoseconds(void **state)
+TEST(span_keeps_its_nanoseconds)
 {
-    (void)state;
     /* Around the digits where numbers get longer, and across a second. */
     static const uint64_t times[][2] = {{0, 0},
                                         {0, 1},
@@ -91,9 +88,8 @@ static void span_keeps_its_nanoseconds(void **state)
     json_decref(json);
 }
 
-static void durations_of_all_lengths_are_exact(void **state)
+TEST(durations_of_all_lengths_are_exact)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t site = add_scope(trace, "a");
     uint64_t total = 0;
@@ -111,9 +107,8 @@ static void durations_of_all_lengths_are_exact(void **state)
 }
 
 /* Before its own clock's second 1 there are no cached digits. */
-static void times_near_the_base_have_no_leading_zeros(void **state)
+TEST(times_near_the_base_have_no_leading_zeros)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     trace->facts.realtime_offset_ns = -(int64_t)BEGIN_NS;
     uint32_t track = add_thread(trace, "", 1);
@@ -130,9 +125,8 @@ static void times_near_the_base_have_no_leading_zeros(void **state)
 }
 
 /* Perfetto drops what lies before zero, so the base is that of the earliest event. */
-static void no_time_is_negative(void **state)
+TEST(no_time_is_negative)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     trace->facts.realtime_offset_ns = BASE_NS - (int64_t)BEGIN_NS;
     uint32_t track = tkt_trace_add_track(trace, TAKT_TRACK_ASYNC, text(trace, "io"), 0);
@@ -148,9 +142,8 @@ static void no_time_is_negative(void **state)
 
 /* Readers parse microseconds into doubles and multiply: in the last second of a week, and twelve
  * weeks into a quarter of a year, nothing is lost either. */
-static void doubles_hold_each_nanosecond(void **state)
+TEST(doubles_hold_each_nanosecond)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     int64_t last_second_ns = 12 * WEEK_NS - 1000000000;
     trace->facts.realtime_offset_ns = BASE_NS + last_second_ns - (int64_t)BEGIN_NS;
@@ -168,9 +161,8 @@ static void doubles_hold_each_nanosecond(void **state)
     json_decref(json);
 }
 
-static void times_before_1970_have_their_base_too(void **state)
+TEST(times_before_1970_have_their_base_too)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     trace->facts.realtime_offset_ns = -(int64_t)BEGIN_NS - 5;
     add_span(trace, add_thread(trace, "", 1), add_scope(trace, "a"), 0, 1);
@@ -180,9 +172,8 @@ static void times_before_1970_have_their_base_too(void **state)
     json_decref(json);
 }
 
-static void absurd_times_are_still_json(void **state)
+TEST(absurd_times_are_still_json)
 {
-    (void)state;
     static const int64_t offsets[] = {INT64_MIN, INT64_MAX, -1, 0, 1};
     for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
         takt_trace *trace = make_trace();
@@ -195,9 +186,8 @@ static void absurd_times_are_still_json(void **state)
     }
 }
 
-static void threads_are_named_and_ordered(void **state)
+TEST(threads_are_named_and_ordered)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t site = add_scope(trace, "a");
     add_span(trace, add_thread(trace, "main", 20), site, 0, 1);
@@ -218,9 +208,8 @@ static void threads_are_named_and_ordered(void **state)
 }
 
 /* A thread's id is given to another one after its end. */
-static void threads_of_one_id_have_rows_of_their_own(void **state)
+TEST(threads_of_one_id_have_rows_of_their_own)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t site = add_scope(trace, "a");
     add_span(trace, add_thread(trace, "first", 7), site, 0, 10);
@@ -235,9 +224,8 @@ static void threads_of_one_id_have_rows_of_their_own(void **state)
     json_decref(json);
 }
 
-static void site_arguments_say_where_and_what(void **state)
+TEST(site_arguments_say_where_and_what)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t track = add_thread(trace, "", 1);
     tkt_trace_site site = {.name = text(trace, "density"),
@@ -259,9 +247,8 @@ static void site_arguments_say_where_and_what(void **state)
     json_decref(json);
 }
 
-static void run_time_names_have_no_arguments(void **state)
+TEST(run_time_names_have_no_arguments)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     add_span(trace, add_thread(trace, "", 1), add_scope(trace, "a"), 0, 1);
     json_t *json = chrome_json(trace);
@@ -269,9 +256,8 @@ static void run_time_names_have_no_arguments(void **state)
     json_decref(json);
 }
 
-static void arguments_keep_their_type(void **state)
+TEST(arguments_keep_their_type)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t track = add_thread(trace, "", 1);
     uint32_t site = add_site(trace, "a", "a.c", 1);
@@ -307,9 +293,8 @@ static void arguments_keep_their_type(void **state)
 }
 
 /* Readers keep one of equal keys, and Holistic Trace Analysis takes "stream" for a GPU's. */
-static void argument_keys_do_not_collide(void **state)
+TEST(argument_keys_do_not_collide)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t track = add_thread(trace, "", 1);
     uint32_t site = add_site(trace, "a", "a.c", 1);
@@ -332,9 +317,8 @@ static void argument_keys_do_not_collide(void **state)
     json_decref(json);
 }
 
-static void work_and_marks_of_cut_spans_are_arguments(void **state)
+TEST(work_and_marks_of_cut_spans_are_arguments)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t track = add_thread(trace, "", 1);
     uint32_t site = add_scope(trace, "a");
@@ -355,9 +339,8 @@ static void work_and_marks_of_cut_spans_are_arguments(void **state)
     json_decref(json);
 }
 
-static void steps_are_kinetos_profiler_steps(void **state)
+TEST(steps_are_kinetos_profiler_steps)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     for (uint64_t i = 0; i < 2; i++) {
         tkt_step *step = TKT_ARRAY_ADD(&trace->steps);
@@ -373,9 +356,8 @@ static void steps_are_kinetos_profiler_steps(void **state)
     json_decref(json);
 }
 
-static void marks_are_instants(void **state)
+TEST(marks_are_instants)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t track = add_thread(trace, "main", 5);
     tkt_mark *mark = TKT_ARRAY_ADD(&trace->marks);
@@ -398,9 +380,8 @@ static void add_counter(takt_trace *trace, uint32_t track, double value)
         (tkt_counter){BEGIN_NS + trace->counters.count, value, text(trace, "particles"), track};
 }
 
-static void counters_are_counters(void **state)
+TEST(counters_are_counters)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t track = add_thread(trace, "", 5);
     add_counter(trace, track, 4096);
@@ -413,9 +394,8 @@ static void counters_are_counters(void **state)
     json_decref(json);
 }
 
-static void counters_that_are_no_numbers_become_marks(void **state)
+TEST(counters_that_are_no_numbers_become_marks)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t track = add_thread(trace, "", 5);
     add_counter(trace, track, NAN);
@@ -428,9 +408,8 @@ static void counters_that_are_no_numbers_become_marks(void **state)
     json_decref(json);
 }
 
-static void flows_are_arrows_between_spans(void **state)
+TEST(flows_are_arrows_between_spans)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t from = add_thread(trace, "", 5);
     uint32_t to = add_thread(trace, "", 6);
@@ -450,9 +429,8 @@ static void flows_are_arrows_between_spans(void **state)
     json_decref(json);
 }
 
-static void memory_is_torchs_instant_and_a_counter(void **state)
+TEST(memory_is_torchs_instant_and_a_counter)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t track = add_thread(trace, "", 5);
     trace->memory.window_begin_bytes = 1000;
@@ -476,9 +454,8 @@ static void memory_is_torchs_instant_and_a_counter(void **state)
 }
 
 /* Even a span inside another's time is not its child. */
-static void async_spans_never_share_time_on_a_row(void **state)
+TEST(async_spans_never_share_time_on_a_row)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t track = tkt_trace_add_track(trace, TAKT_TRACK_ASYNC, text(trace, "io"), 0);
     uint32_t site = add_scope(trace, "request");
@@ -498,9 +475,8 @@ static void async_spans_never_share_time_on_a_row(void **state)
 }
 
 /* A name of run time is one site, wherever it is used. */
-static void one_site_may_be_on_threads_and_async_tracks(void **state)
+TEST(one_site_may_be_on_threads_and_async_tracks)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t site = add_scope(trace, "a");
     add_span(trace, add_thread(trace, "", 1), site, 0, 1);
@@ -512,9 +488,8 @@ static void one_site_may_be_on_threads_and_async_tracks(void **state)
 }
 
 /* Compared with the plain search for the uppermost row that is free. */
-static void many_async_spans_take_the_uppermost_free_row(void **state)
+TEST(many_async_spans_take_the_uppermost_free_row)
 {
-    (void)state;
     enum {
         COUNT = 2000,
         MOST = 64
@@ -550,9 +525,8 @@ static void many_async_spans_take_the_uppermost_free_row(void **state)
     json_decref(json);
 }
 
-static void activities_that_are_no_spans_have_rows_of_their_device(void **state)
+TEST(activities_that_are_no_spans_have_rows_of_their_device)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     add_thread(trace, "", 1);
     static const struct {
@@ -596,9 +570,8 @@ static void activities_that_are_no_spans_have_rows_of_their_device(void **state)
     json_decref(json);
 }
 
-static void losses_stand_in_label_and_header(void **state)
+TEST(losses_stand_in_label_and_header)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     trace->losses[TAKT_LOSS_BUFFER_FULL] = 12;
     trace->losses[TAKT_LOSS_MISMATCH] = 3;
@@ -620,9 +593,8 @@ static void losses_stand_in_label_and_header(void **state)
     json_decref(json);
 }
 
-static void summaries_have_no_timeline(void **state)
+TEST(summaries_have_no_timeline)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     trace->facts.has_spans = false;
     memory_sink memory = {0};
@@ -632,38 +604,4 @@ static void summaries_have_no_timeline(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(header_is_kinetos),
-        cmocka_unit_test(rank_has_a_blank_behind_the_colon),
-        cmocka_unit_test(trace_without_spans_is_complete),
-        cmocka_unit_test(span_keeps_its_nanoseconds),
-        cmocka_unit_test(durations_of_all_lengths_are_exact),
-        cmocka_unit_test(times_near_the_base_have_no_leading_zeros),
-        cmocka_unit_test(no_time_is_negative),
-        cmocka_unit_test(doubles_hold_each_nanosecond),
-        cmocka_unit_test(times_before_1970_have_their_base_too),
-        cmocka_unit_test(absurd_times_are_still_json),
-        cmocka_unit_test(threads_are_named_and_ordered),
-        cmocka_unit_test(threads_of_one_id_have_rows_of_their_own),
-        cmocka_unit_test(site_arguments_say_where_and_what),
-        cmocka_unit_test(run_time_names_have_no_arguments),
-        cmocka_unit_test(arguments_keep_their_type),
-        cmocka_unit_test(argument_keys_do_not_collide),
-        cmocka_unit_test(work_and_marks_of_cut_spans_are_arguments),
-        cmocka_unit_test(steps_are_kinetos_profiler_steps),
-        cmocka_unit_test(marks_are_instants),
-        cmocka_unit_test(counters_are_counters),
-        cmocka_unit_test(counters_that_are_no_numbers_become_marks),
-        cmocka_unit_test(flows_are_arrows_between_spans),
-        cmocka_unit_test(memory_is_torchs_instant_and_a_counter),
-        cmocka_unit_test(async_spans_never_share_time_on_a_row),
-        cmocka_unit_test(one_site_may_be_on_threads_and_async_tracks),
-        cmocka_unit_test(many_async_spans_take_the_uppermost_free_row),
-        cmocka_unit_test(activities_that_are_no_spans_have_rows_of_their_device),
-        cmocka_unit_test(losses_stand_in_label_and_header),
-        cmocka_unit_test(summaries_have_no_timeline),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

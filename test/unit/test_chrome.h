@@ -11,12 +11,10 @@
 
 #include <jansson.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "support/test.h"
 
 #define PID         4711u
 #define BEGIN_NS    UINT64_C(1000000000)

@@ -4,6 +4,7 @@
 
 #include "summary/scopes.h"
 #include "test_export_folder.h"
+#include "support/test.h"
 
 #define STEPS   40u
 #define THREADS 3u
@@ -145,9 +146,8 @@ static void export_into(const takt_trace *trace, const char *output, const char 
         fail_msg("%s", error.message);
 }
 
-static void files_follow_every_rule(void **state)
+TEST(files_follow_every_rule)
 {
-    (void)state;
     const char *folder = make_folder();
     takt_trace *trace = make_simulation();
     export_into(trace, "chrome", folder, 0);
@@ -164,9 +164,8 @@ static void files_follow_every_rule(void **state)
     remove_folder(folder);
 }
 
-static void divided_files_follow_every_rule_and_add_up(void **state)
+TEST(divided_files_follow_every_rule_and_add_up)
 {
-    (void)state;
     const char *folder = make_folder();
     takt_trace *trace = make_simulation();
     export_into(trace, "chrome", folder, 100000);
@@ -179,9 +178,8 @@ static void divided_files_follow_every_rule_and_add_up(void **state)
     remove_folder(folder);
 }
 
-static void empty_traces_follow_every_rule(void **state)
+TEST(empty_traces_follow_every_rule)
 {
-    (void)state;
     const char *folder = make_folder();
     takt_trace *trace = make_trace();
     assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
@@ -194,9 +192,8 @@ static void empty_traces_follow_every_rule(void **state)
 
 /* The sum of all self times is the time in which a thread was in any scope; other tracks' spans are
  * nobody's time. */
-static void folded_stacks_add_up(void **state)
+TEST(folded_stacks_add_up)
 {
-    (void)state;
     const char *folder = make_folder();
     takt_trace *trace = make_simulation();
     export_into(trace, "folded", folder, 0);
@@ -227,11 +224,5 @@ int main(void)
         printf("there is no python3, or TAKT_ROOT is not set\n");
         return 77;
     }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_follow_every_rule),
-        cmocka_unit_test(divided_files_follow_every_rule_and_add_up),
-        cmocka_unit_test(empty_traces_follow_every_rule),
-        cmocka_unit_test(folded_stacks_add_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

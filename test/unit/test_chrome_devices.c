@@ -5,6 +5,8 @@
 #include "test_export_folder.h"
 #include "trace/devices.h"
 
+#include "support/test.h"
+
 #define LAUNCH 0
 #define COPY   1
 #define SET    2
@@ -115,9 +117,8 @@ static void check_triple(const json_t *args, const char *key, int x, int y, int 
     assert_int_equal(json_integer_value(json_array_get(list, 2)), z);
 }
 
-static void a_kernel_has_all_its_fields(void **state)
+TEST(a_kernel_has_all_its_fields)
 {
-    (void)state;
     takt_trace *trace = make_devices();
     add_call(trace, "cudaLaunchKernel", "cuda_runtime", 5, 0, 0, 10);
     add_work(trace, 1, LAUNCH, 5, 9, 20, 50);
@@ -151,9 +152,8 @@ static void a_kernel_has_all_its_fields(void **state)
     json_decref(json);
 }
 
-static void copies_and_sets_have_bytes_and_bandwidth(void **state)
+TEST(copies_and_sets_have_bytes_and_bandwidth)
 {
-    (void)state;
     takt_trace *trace = make_devices();
     add_work(trace, 0, COPY, 1, 7, 0, 500);
     add_work(trace, 0, SET, 2, 7, 600, 600);
@@ -178,9 +178,8 @@ static void copies_and_sets_have_bytes_and_bandwidth(void **state)
     json_decref(json);
 }
 
-static void calls_are_the_librarys_and_arrows_lead_from_them(void **state)
+TEST(calls_are_the_librarys_and_arrows_lead_from_them)
 {
-    (void)state;
     takt_trace *trace = make_devices();
     add_call(trace, "cudaGraphLaunch", "cuda_runtime", 5, 0, 0, 10);
     add_call(trace, "cuMemAlloc_v2", "cuda_driver", 6, 2, 20, 30);
@@ -212,9 +211,8 @@ static void calls_are_the_librarys_and_arrows_lead_from_them(void **state)
     json_decref(json);
 }
 
-static void waits_overheads_and_memory_are_there(void **state)
+TEST(waits_overheads_and_memory_are_there)
 {
-    (void)state;
     takt_trace *trace = make_devices();
     uint32_t cuda1 = trace->devices.items[1].label;
     add_work(trace, 1, LAUNCH, 5, 7, 0, 50);
@@ -246,9 +244,8 @@ static void waits_overheads_and_memory_are_there(void **state)
     json_decref(json);
 }
 
-static void devices_are_described(void **state)
+TEST(devices_are_described)
 {
-    (void)state;
     json_t *json = linked_json(make_devices());
     const json_t *devices = json_object_get(json, "deviceProperties");
     assert_int_equal(json_array_size(devices), 2);
@@ -311,24 +308,12 @@ static void check_rules(const takt_trace *trace, uint64_t max_bytes, const char 
     remove_folder(folder);
 }
 
-static void files_with_devices_follow_every_rule(void **state)
+TEST(files_with_devices_follow_every_rule)
 {
-    (void)state;
     takt_trace *trace = make_busy();
     check_rules(trace, 0, "sph.0.trace.json");
     check_rules(trace, 4000000, "sph.0.trace.3.json");
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_kernel_has_all_its_fields),
-        cmocka_unit_test(copies_and_sets_have_bytes_and_bandwidth),
-        cmocka_unit_test(calls_are_the_librarys_and_arrows_lead_from_them),
-        cmocka_unit_test(waits_overheads_and_memory_are_there),
-        cmocka_unit_test(devices_are_described),
-        cmocka_unit_test(files_with_devices_follow_every_rule),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,6 +3,7 @@
 
 #include "export/chrome.h"
 #include "test_export_folder.h"
+#include "support/test.h"
 
 #define LIMIT (UINT64_C(64) << 10)
 
@@ -62,9 +63,8 @@ static size_t read_parts(const char *folder, const char *name, json_t **parts, s
     }
 }
 
-static void long_traces_go_on_in_numbered_files(void **state)
+TEST(long_traces_go_on_in_numbered_files)
 {
-    (void)state;
     const char *folder = make_folder();
     takt_trace *trace = make_long_trace(1, 3000);
     log_lines lines = {0};
@@ -85,9 +85,8 @@ static void long_traces_go_on_in_numbered_files(void **state)
     remove_folder(folder);
 }
 
-static void every_file_is_complete_by_itself(void **state)
+TEST(every_file_is_complete_by_itself)
 {
-    (void)state;
     const char *folder = make_folder();
     takt_trace *trace = make_long_trace(3, 1000);
     export_file(trace, in_folder(folder, "a.json"), LIMIT);
@@ -112,9 +111,8 @@ static void every_file_is_complete_by_itself(void **state)
     remove_folder(folder);
 }
 
-static void every_span_is_in_one_file(void **state)
+TEST(every_span_is_in_one_file)
 {
-    (void)state;
     enum {
         THREADS = 3,
         SPANS = 1500
@@ -145,9 +143,8 @@ static void every_span_is_in_one_file(void **state)
 }
 
 /* Only by windows of time can a viewer show what happened at the same time. */
-static void files_divide_time_and_not_threads(void **state)
+TEST(files_divide_time_and_not_threads)
 {
-    (void)state;
     enum {
         THREADS = 2,
         SPANS = 60000
@@ -189,9 +186,8 @@ static void files_divide_time_and_not_threads(void **state)
     remove_folder(folder);
 }
 
-static void without_a_limit_there_is_one_file(void **state)
+TEST(without_a_limit_there_is_one_file)
 {
-    (void)state;
     const char *folder = make_folder();
     takt_trace *trace = make_long_trace(1, 3000);
     export_file(trace, in_folder(folder, "a.json"), 0);
@@ -201,9 +197,8 @@ static void without_a_limit_there_is_one_file(void **state)
     remove_folder(folder);
 }
 
-static void tiny_limits_are_raised(void **state)
+TEST(tiny_limits_are_raised)
 {
-    (void)state;
     const char *folder = make_folder();
     takt_trace *trace = make_long_trace(1, 500);
     export_file(trace, in_folder(folder, "a.json"), 1);
@@ -216,9 +211,8 @@ static void tiny_limits_are_raised(void **state)
 }
 
 /* A span whose name alone is larger than a file may be. */
-static void an_event_of_any_size_is_written(void **state)
+TEST(an_event_of_any_size_is_written)
 {
-    (void)state;
     const char *folder = make_folder();
     takt_trace *trace = make_trace();
     size_t big = 100000;
@@ -247,9 +241,8 @@ static void an_event_of_any_size_is_written(void **state)
 }
 
 /* Then no event fits beside it, and each has a file of its own; but none is empty. */
-static void a_head_of_any_size_is_written(void **state)
+TEST(a_head_of_any_size_is_written)
 {
-    (void)state;
     const char *folder = make_folder();
     takt_trace *trace = make_long_trace(1, 5);
     char *name = malloc(LIMIT + 1);
@@ -263,9 +256,8 @@ static void a_head_of_any_size_is_written(void **state)
     remove_folder(folder);
 }
 
-static void packed_and_odd_names_get_their_number_too(void **state)
+TEST(packed_and_odd_names_get_their_number_too)
 {
-    (void)state;
     const char *folder = make_folder();
     takt_trace *trace = make_long_trace(1, 1000);
     static const char *const names[][2] = {{"a.trace.json.gz", "a.trace.2.json.gz"},
@@ -282,9 +274,8 @@ static void packed_and_odd_names_get_their_number_too(void **state)
 }
 
 /* torch's plugin takes the number for the span of a worker. */
-static void tensorboards_files_count_their_time_up(void **state)
+TEST(tensorboards_files_count_their_time_up)
 {
-    (void)state;
     const char *folder = make_folder();
     takt_trace *trace = make_long_trace(1, 1000);
     char path[1024];
@@ -305,19 +296,4 @@ static void tensorboards_files_count_their_time_up(void **state)
     remove_folder(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(long_traces_go_on_in_numbered_files),
-        cmocka_unit_test(every_file_is_complete_by_itself),
-        cmocka_unit_test(every_span_is_in_one_file),
-        cmocka_unit_test(files_divide_time_and_not_threads),
-        cmocka_unit_test(without_a_limit_there_is_one_file),
-        cmocka_unit_test(tiny_limits_are_raised),
-        cmocka_unit_test(an_event_of_any_size_is_written),
-        cmocka_unit_test(a_head_of_any_size_is_written),
-        cmocka_unit_test(packed_and_odd_names_get_their_number_too),
-        cmocka_unit_test(tensorboards_files_count_their_time_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,6 +3,7 @@
 
 #include "export/chrome.h"
 #include "test_export_folder.h"
+#include "support/test.h"
 #include "support/skip.h"
 
 #include <float.h>
@@ -33,9 +34,8 @@ static void check_round_trip(double value)
     json_decref(json);
 }
 
-static void doubles_are_short_where_they_can_be(void **state)
+TEST(doubles_are_short_where_they_can_be)
 {
-    (void)state;
     assert_string_equal(double_text(0), "0.0");
     assert_string_equal(double_text(-0.0), "-0.0");
     assert_string_equal(double_text(3), "3.0");
@@ -47,17 +47,15 @@ static void doubles_are_short_where_they_can_be(void **state)
     assert_string_equal(double_text(5e-324), "4.94065645841247e-324");
 }
 
-static void what_is_no_number_is_a_string(void **state)
+TEST(what_is_no_number_is_a_string)
 {
-    (void)state;
     assert_string_equal(double_text(NAN), "\"NaN\"");
     assert_string_equal(double_text(INFINITY), "\"Infinity\"");
     assert_string_equal(double_text(-INFINITY), "\"-Infinity\"");
 }
 
-static void doubles_read_back_exactly(void **state)
+TEST(doubles_read_back_exactly)
 {
-    (void)state;
     static const double values[] = {DBL_MAX,
                                     DBL_MIN,
                                     DBL_EPSILON,
@@ -84,9 +82,8 @@ static void doubles_read_back_exactly(void **state)
 }
 
 /* A host program may have set any locale; a comma would end the value. */
-static void doubles_do_not_know_the_locale(void **state)
+TEST(doubles_do_not_know_the_locale)
 {
-    (void)state;
     const char *folder = make_folder();
     char command[1024];
     snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 2>/dev/null",
@@ -135,9 +132,8 @@ static void check_name(const char *bytes, const char *expected)
     free(name);
 }
 
-static void hostile_names_stay_names(void **state)
+TEST(hostile_names_stay_names)
 {
-    (void)state;
     check_name("", "");
     check_name("\"},{\"ph\":\"M\"", "\"},{\"ph\":\"M\"");
     check_name("back\\slash/\\", "back\\slash/\\");
@@ -150,9 +146,8 @@ static void hostile_names_stay_names(void **state)
     check_name("%s%n%d", "%s%n%d");
 }
 
-static void names_may_contain_nul(void **state)
+TEST(names_may_contain_nul)
 {
-    (void)state;
     size_t size;
     char *name = name_read_back("a\0b", 3, &size);
     assert_int_equal(size, 3);
@@ -161,9 +156,8 @@ static void names_may_contain_nul(void **state)
 }
 
 /* Long ones take another way than short ones, in pieces. */
-static void names_of_ten_megabytes_are_kept(void **state)
+TEST(names_of_ten_megabytes_are_kept)
 {
-    (void)state;
     size_t size = 10000002;
     char *long_name = malloc(size);
     for (size_t i = 0; i < size; i += 3)
@@ -177,9 +171,8 @@ static void names_of_ten_megabytes_are_kept(void **state)
 }
 
 /* Values of arguments are escaped in pieces, which must not cut characters. */
-static void long_values_are_kept(void **state)
+TEST(long_values_are_kept)
 {
-    (void)state;
     size_t size = 30000;
     char *value = malloc(size + 1);
     for (size_t i = 0; i < size; i += 3)
@@ -197,9 +190,8 @@ static void long_values_are_kept(void **state)
 }
 
 /* Many, so that some stand where the writer's buffer ends. */
-static void long_names_fit_the_buffer(void **state)
+TEST(long_names_fit_the_buffer)
 {
-    (void)state;
     enum {
         COUNT = 4000
     };
@@ -218,9 +210,8 @@ static void long_names_fit_the_buffer(void **state)
 }
 
 /* All lengths around the strides of the fast path, and where it ends. */
-static void names_of_every_length_are_kept(void **state)
+TEST(names_of_every_length_are_kept)
 {
-    (void)state;
     char long_name[1200];
     memset(long_name, 'x', sizeof long_name);
     for (size_t size = 0; size < sizeof long_name; size += size < 200 || size > 700 ? 1 : 13) {
@@ -232,9 +223,8 @@ static void names_of_every_length_are_kept(void **state)
     }
 }
 
-static void all_texts_of_a_trace_may_be_hostile(void **state)
+TEST(all_texts_of_a_trace_may_be_hostile)
 {
-    (void)state;
     static const char hostile[] = "\"\\\n\x01\xff\xc3";
     takt_trace *trace = make_trace();
     trace->name = trace->backend = trace->clock = text(trace, hostile);
@@ -260,20 +250,4 @@ static void all_texts_of_a_trace_may_be_hostile(void **state)
     json_decref(json);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(doubles_are_short_where_they_can_be),
-        cmocka_unit_test(what_is_no_number_is_a_string),
-        cmocka_unit_test(doubles_read_back_exactly),
-        cmocka_unit_test(doubles_do_not_know_the_locale),
-        cmocka_unit_test(hostile_names_stay_names),
-        cmocka_unit_test(names_may_contain_nul),
-        cmocka_unit_test(names_of_ten_megabytes_are_kept),
-        cmocka_unit_test(long_values_are_kept),
-        cmocka_unit_test(long_names_fit_the_buffer),
-        cmocka_unit_test(names_of_every_length_are_kept),
-        cmocka_unit_test(all_texts_of_a_trace_may_be_hostile),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

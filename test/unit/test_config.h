@@ -10,15 +10,11 @@
 #include "base/writer.h"
 #include "support/memory_sink.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "support/test.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 

@@ -3,6 +3,8 @@
 
 #include "config/config.h"
 
+#include "support/test.h"
+
 static void assert_says(const char *yaml, const char *part)
 {
     takt_config *config = config_of(yaml);
@@ -23,9 +25,8 @@ static void assert_does_not_say(const char *yaml, const char *part)
     takt_config_destroy(config);
 }
 
-static void a_whole_description(void **state)
+TEST(a_whole_description)
 {
-    (void)state;
     takt_config *config = config_of("training: {epochs: 11}\n"
                                     "profiling: {skip_first: 1, categories: {io: off, mpi: on}}\n"
                                     "reports: [tree]\n"
@@ -52,25 +53,22 @@ static void a_whole_description(void **state)
     takt_config_destroy(config);
 }
 
-static void it_says_whether_and_why_profiling_is_off(void **state)
+TEST(it_says_whether_and_why_profiling_is_off)
 {
-    (void)state;
     assert_says("", "profiling: off (there is no profiling section)\n");
     assert_says("profiling: off", "profiling: off (profiling.enabled is false)\n");
     assert_says("profiling: on", "profiling: on\n");
 }
 
-static void it_says_what_is_observed(void **state)
+TEST(it_says_what_is_observed)
 {
-    (void)state;
     assert_says("profiling: {activities: [cuda], graph: launch}",
                 "\nactivities: cuda, each launch of a CUDA graph\n");
     assert_says("profiling: {activities: [cpu]}", "\nactivities: cpu\n");
 }
 
-static void repeat_zero_is_explained_in_both_modes(void **state)
+TEST(repeat_zero_is_explained_in_both_modes)
 {
-    (void)state;
     static const char meaning[] = "  repeat 0 is for ever with repeat_mode cycles, and one round "
                                   "with repeat_mode additional\n";
     assert_says("profiling: {repeat: 0}", meaning);
@@ -85,9 +83,8 @@ static void repeat_zero_is_explained_in_both_modes(void **state)
     assert_does_not_say("profiling: {repeat: 1}", "repeat 0");
 }
 
-static void the_seed_needs_eleven_steps_when_repeats_are_additional(void **state)
+TEST(the_seed_needs_eleven_steps_when_repeats_are_additional)
 {
-    (void)state;
     assert_says("profiling: {repeat_mode: additional}",
                 "schedule: wait 3, warmup 1, active 3, repeat 1 (additional)\n"
                 "  steps 0-2        wait\n"
@@ -99,34 +96,30 @@ static void the_seed_needs_eleven_steps_when_repeats_are_additional(void **state
                 "steps needed: 11; with repeat_mode cycles: 7\n");
 }
 
-static void many_cycles_are_summed_up(void **state)
+TEST(many_cycles_are_summed_up)
 {
-    (void)state;
     assert_says("profiling: {repeat: 4294967295, wait: 4294967295, warmup: 4294967295, "
                 "active: 4294967295}",
                 "  and so on, 4294967292 more cycles of 12884901885 steps\n");
     assert_says("profiling: {repeat: 4}", "  and so on, 1 more cycles of 7 steps\n");
 }
 
-static void no_schedule_is_one_trace(void **state)
+TEST(no_schedule_is_one_trace)
 {
-    (void)state;
     assert_says("profiling: {active: 0}", "schedule: none (active 0): every step from start to "
                                           "stop is recorded, as one trace\n");
 }
 
-static void what_is_empty_is_called_none(void **state)
+TEST(what_is_empty_is_called_none)
 {
-    (void)state;
     assert_says("reports: []", "reports: none\n");
     assert_says("output: {traces: []}", "traces: none\n");
     assert_does_not_say("profiling: {}", "categories");
     assert_does_not_say("profiling: {}", "skipped");
 }
 
-static void skipped_sections_are_not_listed_without_end(void **state)
+TEST(skipped_sections_are_not_listed_without_end)
 {
-    (void)state;
     char yaml[4000] = "";
     for (int i = 0; i < 70; i++)
         snprintf(yaml + strlen(yaml), sizeof yaml - strlen(yaml), "section%d: 1\n", i);
@@ -168,9 +161,8 @@ static void assert_described(const char *yaml)
     takt_config_destroy(config);
 }
 
-static void described_steps_are_those_of_the_schedule(void **state)
+TEST(described_steps_are_those_of_the_schedule)
 {
-    (void)state;
     static const char *const modes[] = {"cycles", "additional"};
     char yaml[200];
     for (unsigned i = 0; i < 2 * 2 * 3 * 3 * 3 * 3 * 3; i++) {
@@ -197,9 +189,8 @@ static takt_status refuse(void *user, const void *data, size_t size)
     return TAKT_IO_ERROR;
 }
 
-static void a_failing_sink_is_reported(void **state)
+TEST(a_failing_sink_is_reported)
 {
-    (void)state;
     takt_sink sink = {.write = refuse};
     takt_sink none = {0};
     takt_config *config = config_of("");
@@ -220,19 +211,6 @@ static void a_failing_sink_is_reported(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_whole_description),
-        cmocka_unit_test(it_says_whether_and_why_profiling_is_off),
-        cmocka_unit_test(it_says_what_is_observed),
-        cmocka_unit_test(repeat_zero_is_explained_in_both_modes),
-        cmocka_unit_test(the_seed_needs_eleven_steps_when_repeats_are_additional),
-        cmocka_unit_test(many_cycles_are_summed_up),
-        cmocka_unit_test(no_schedule_is_one_trace),
-        cmocka_unit_test(what_is_empty_is_called_none),
-        cmocka_unit_test(skipped_sections_are_not_listed_without_end),
-        cmocka_unit_test(described_steps_are_those_of_the_schedule),
-        cmocka_unit_test(a_failing_sink_is_reported),
-    };
     begin_quietly();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

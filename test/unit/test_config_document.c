@@ -8,11 +8,12 @@
 #include "config/config.h"
 #include "config/state.h"
 
+#include "support/test.h"
+
 #include <jansson.h>
 
-static void every_key_is_complete(void **state)
+TEST(every_key_is_complete)
 {
-    (void)state;
     for (size_t i = 0; i < TKT_CONFIG_ID_COUNT; i++) {
         const tkt_config_key *key = &tkt_config_keys[i];
         bool has_words =
@@ -32,9 +33,8 @@ static void every_key_is_complete(void **state)
     }
 }
 
-static void the_explained_file_says_the_defaults(void **state)
+TEST(the_explained_file_says_the_defaults)
 {
-    (void)state;
     char *yaml = text_of(tkt_config_explain);
     takt_config *explained = config_of(yaml);
     tkt_config_state *defaults = tkt_config_state_create(NULL);
@@ -55,9 +55,8 @@ static void the_explained_file_says_the_defaults(void **state)
     tkt_free(yaml);
 }
 
-static void the_json_has_every_key_as_it_is(void **state)
+TEST(the_json_has_every_key_as_it_is)
 {
-    (void)state;
     char *text = text_of(tkt_config_json);
     json_t *keys = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     assert_int_equal(json_array_size(keys), TKT_CONFIG_ID_COUNT);
@@ -74,9 +73,8 @@ static void the_json_has_every_key_as_it_is(void **state)
     tkt_free(text);
 }
 
-static void the_explained_file_fits_100_columns(void **state)
+TEST(the_explained_file_fits_100_columns)
 {
-    (void)state;
     takt_status (*const writers[])(const takt_sink *) = {tkt_config_explain, takt_config_help};
     for (size_t i = 0; i < COUNT_OF(writers); i++) {
         char *text = text_of(writers[i]);
@@ -86,9 +84,8 @@ static void the_explained_file_fits_100_columns(void **state)
     }
 }
 
-static void every_option_of_the_help_is_accepted(void **state)
+TEST(every_option_of_the_help_is_accepted)
 {
-    (void)state;
     char *help = text_of(takt_config_help);
     for (size_t i = 1; i < TKT_CONFIG_ID_COUNT; i++) {
         const tkt_config_key *key = &tkt_config_keys[i];
@@ -127,9 +124,8 @@ static FILE *open_docs(const char *mode)
     return fopen(path, mode);
 }
 
-static void the_page_in_docs_is_up_to_date(void **state)
+TEST(the_page_in_docs_is_up_to_date)
 {
-    (void)state;
     char *text = text_of(tkt_config_markdown);
     size_t size = strlen(text);
     if (getenv("TAKT_WRITE_DOCS")) {
@@ -150,9 +146,8 @@ static void the_page_in_docs_is_up_to_date(void **state)
     tkt_free(text);
 }
 
-static void the_examples_of_the_page_are_valid(void **state)
+TEST(the_examples_of_the_page_are_valid)
 {
-    (void)state;
     char *text = text_of(tkt_config_markdown);
     char *begin = strstr(text, "```yaml\n");
     assert_non_null(begin);
@@ -166,15 +161,6 @@ static void the_examples_of_the_page_are_valid(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_key_is_complete),
-        cmocka_unit_test(the_explained_file_says_the_defaults),
-        cmocka_unit_test(the_json_has_every_key_as_it_is),
-        cmocka_unit_test(the_explained_file_fits_100_columns),
-        cmocka_unit_test(every_option_of_the_help_is_accepted),
-        cmocka_unit_test(the_page_in_docs_is_up_to_date),
-        cmocka_unit_test(the_examples_of_the_page_are_valid),
-    };
     begin_quietly();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* Sources: file, environment, options and arguments, and which of them wins. */
 #include "test_config.h"
+#include "support/test.h"
 
 #include <unistd.h>
 
@@ -61,9 +62,8 @@ static void keep_line(takt_log_level level, const char *line, void *user)
 
 /* ---- The environment ---- */
 
-static void an_empty_environment_means_no_profiling(void **state)
+TEST_WITH(an_empty_environment_means_no_profiling, NULL, clear_environment)
 {
-    (void)state;
     takt_config *config = created();
     assert_false(takt_config_enabled(config));
     assert_int_equal(schedule_of(config)->wait, 3);
@@ -75,9 +75,8 @@ static void an_empty_environment_means_no_profiling(void **state)
     takt_config_destroy(config);
 }
 
-static void takt_config_names_a_file(void **state)
+TEST_WITH(takt_config_names_a_file, NULL, clear_environment)
 {
-    (void)state;
     write_file("profiling: {wait: 7}\n");
     setenv("TAKT_CONFIG", file, 1);
     takt_config *config = created();
@@ -86,9 +85,8 @@ static void takt_config_names_a_file(void **state)
     takt_config_destroy(config);
 }
 
-static void takt_config_without_a_profiling_section_is_told(void **state)
+TEST_WITH(takt_config_without_a_profiling_section_is_told, NULL, clear_environment)
 {
-    (void)state;
     char line[256] = "";
     char expected[256];
     takt_set_log(keep_line, line);
@@ -101,9 +99,8 @@ static void takt_config_without_a_profiling_section_is_told(void **state)
     assert_string_equal(line, expected);
 }
 
-static void a_missing_file_is_an_error(void **state)
+TEST_WITH(a_missing_file_is_an_error, NULL, clear_environment)
 {
-    (void)state;
     takt_config *config = NULL;
     takt_error error = {0};
     setenv("TAKT_CONFIG", file, 1);
@@ -118,9 +115,8 @@ static void a_missing_file_is_an_error(void **state)
     assert_null(config);
 }
 
-static void a_wrong_file_is_one_error(void **state)
+TEST_WITH(a_wrong_file_is_one_error, NULL, clear_environment)
 {
-    (void)state;
     takt_config *config = NULL;
     takt_error error = {0};
     char expected[256];
@@ -135,9 +131,8 @@ static void a_wrong_file_is_one_error(void **state)
     assert_null(config);
 }
 
-static void a_file_of_more_than_1_MiB_is_refused(void **state)
+TEST_WITH(a_file_of_more_than_1_MiB_is_refused, NULL, clear_environment)
 {
-    (void)state;
     takt_config *config = NULL;
     takt_error error = {0};
     char *text = malloc(1024 * 1024 + 2);
@@ -155,9 +150,8 @@ static void a_file_of_more_than_1_MiB_is_refused(void **state)
 
 /* ---- TAKT_OPTIONS ---- */
 
-static void options_override_the_file(void **state)
+TEST_WITH(options_override_the_file, NULL, clear_environment)
 {
-    (void)state;
     write_file("profiling: {wait: 7, warmup: 2, active: 5}\n");
     setenv("TAKT_CONFIG", file, 1);
     setenv("TAKT_OPTIONS", "profiling.wait=8\tprofiling.active=1  profiling.active=6\n", 1);
@@ -169,9 +163,8 @@ static void options_override_the_file(void **state)
     takt_config_destroy(config);
 }
 
-static void options_alone_turn_profiling_on(void **state)
+TEST_WITH(options_alone_turn_profiling_on, NULL, clear_environment)
 {
-    (void)state;
     setenv("TAKT_OPTIONS", "profiling.wait=8", 1);
     takt_config *config = created();
     assert_true(takt_config_enabled(config));
@@ -186,9 +179,8 @@ static void options_alone_turn_profiling_on(void **state)
     takt_config_destroy(config);
 }
 
-static void options_may_be_quoted(void **state)
+TEST_WITH(options_may_be_quoted, NULL, clear_environment)
 {
-    (void)state;
     setenv(
         "TAKT_OPTIONS",
         "output.directory='my \"own\" runs/{time}' profiling.name=a\" b \"c 'reports=tree, steps'",
@@ -200,9 +192,8 @@ static void options_may_be_quoted(void **state)
     takt_config_destroy(config);
 }
 
-static void wrong_options_are_errors(void **state)
+TEST_WITH(wrong_options_are_errors, NULL, clear_environment)
 {
-    (void)state;
     static const struct {
         const char *options;
         const char *message;
@@ -226,9 +217,8 @@ static void wrong_options_are_errors(void **state)
     }
 }
 
-static void load_takes_its_file_and_the_options(void **state)
+TEST_WITH(load_takes_its_file_and_the_options, NULL, clear_environment)
 {
-    (void)state;
     write_file("profiling: {wait: 7}\n");
     setenv("TAKT_CONFIG", "/does/not/exist.yaml", 1);
     setenv("TAKT_OPTIONS", "profiling.active=9", 1);
@@ -239,9 +229,8 @@ static void load_takes_its_file_and_the_options(void **state)
     takt_config_destroy(config);
 }
 
-static void parse_does_not_look_at_the_environment(void **state)
+TEST_WITH(parse_does_not_look_at_the_environment, NULL, clear_environment)
 {
-    (void)state;
     setenv("TAKT_CONFIG", "/does/not/exist.yaml", 1);
     setenv("TAKT_OPTIONS", "profiling.active=9", 1);
     takt_config *config = config_of("");
@@ -284,9 +273,8 @@ static takt_config *with_args(const char *yaml, const char *line, const char *le
     return config;
 }
 
-static void arguments_are_taken_out(void **state)
+TEST_WITH(arguments_are_taken_out, NULL, clear_environment)
 {
-    (void)state;
     takt_config *config =
         with_args("", "sim --profiling.wait 9 in.dat --profiling.active=2 -n 3 --output out",
                   "sim in.dat -n 3 --output out");
@@ -296,9 +284,8 @@ static void arguments_are_taken_out(void **state)
     takt_config_destroy(config);
 }
 
-static void switches_take_no_value(void **state)
+TEST_WITH(switches_take_no_value, NULL, clear_environment)
 {
-    (void)state;
     takt_config *config = with_args("profiling: {with_flops: true}",
                                     "sim --profiling.synchronize --profiling.no-record-shapes true "
                                     "--profiling.no-with-flops --output.stream=on",
@@ -310,9 +297,8 @@ static void switches_take_no_value(void **state)
     takt_config_destroy(config);
 }
 
-static void lists_are_separated_by_commas(void **state)
+TEST_WITH(lists_are_separated_by_commas, NULL, clear_environment)
 {
-    (void)state;
     takt_config *config = with_args("",
                                     "sim --reports tree,steps --output.traces=perfetto "
                                     "--profiling.categories io:off,mpi:on --output.directory X",
@@ -326,9 +312,8 @@ static void lists_are_separated_by_commas(void **state)
     takt_config_destroy(config);
 }
 
-static void what_is_not_ours_stays(void **state)
+TEST_WITH(what_is_not_ours_stays, NULL, clear_environment)
 {
-    (void)state;
     static const char line[] = "sim --wait 3 -profiling.wait 2 --profile --profilings --report x "
                                "--output=a --outputs.x --no-reports -- --profiling.wait 4";
     takt_config *config = with_args("", line, line);
@@ -341,9 +326,8 @@ static void what_is_not_ours_stays(void **state)
     takt_config_destroy(config);
 }
 
-static void an_argument_turns_profiling_on(void **state)
+TEST_WITH(an_argument_turns_profiling_on, NULL, clear_environment)
 {
-    (void)state;
     static const struct {
         const char *yaml;
         const char *line;
@@ -370,9 +354,8 @@ static void an_argument_turns_profiling_on(void **state)
     }
 }
 
-static void wrong_arguments_change_nothing(void **state)
+TEST_WITH(wrong_arguments_change_nothing, NULL, clear_environment)
 {
-    (void)state;
     static const struct {
         const char *line;
         const char *message;
@@ -410,9 +393,8 @@ static void wrong_arguments_change_nothing(void **state)
     }
 }
 
-static void arguments_without_a_name_or_an_end_are_survived(void **state)
+TEST_WITH(arguments_without_a_name_or_an_end_are_survived, NULL, clear_environment)
 {
-    (void)state;
     char long_argument[100000] = "--profiling.";
     char *argv[] = {NULL, long_argument, NULL};
     int argc = 0;
@@ -430,9 +412,8 @@ static void arguments_without_a_name_or_an_end_are_survived(void **state)
 
 /* ---- All of them ---- */
 
-static void later_sources_win(void **state)
+TEST_WITH(later_sources_win, NULL, clear_environment)
 {
-    (void)state;
     write_file("profiling: {wait: 10, warmup: 10, active: 10}\n");
     setenv("TAKT_OPTIONS", "profiling.warmup=20 profiling.active=20", 1);
     takt_config *config = NULL;
@@ -445,9 +426,8 @@ static void later_sources_win(void **state)
     takt_config_destroy(config);
 }
 
-static void set_changes_one_key_and_asks_for_nothing(void **state)
+TEST_WITH(set_changes_one_key_and_asks_for_nothing, NULL, clear_environment)
 {
-    (void)state;
     takt_config *config = config_of("");
     takt_error error = {0};
     assert_int_equal(takt_config_set(config, "output.directory", "here", &error), TAKT_OK);
@@ -466,32 +446,4 @@ static void set_changes_one_key_and_asks_for_nothing(void **state)
     takt_config_destroy(config);
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, clear_environment)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(an_empty_environment_means_no_profiling),
-        TEST(takt_config_names_a_file),
-        TEST(takt_config_without_a_profiling_section_is_told),
-        TEST(a_missing_file_is_an_error),
-        TEST(a_wrong_file_is_one_error),
-        TEST(a_file_of_more_than_1_MiB_is_refused),
-        TEST(options_override_the_file),
-        TEST(options_alone_turn_profiling_on),
-        TEST(options_may_be_quoted),
-        TEST(wrong_options_are_errors),
-        TEST(load_takes_its_file_and_the_options),
-        TEST(parse_does_not_look_at_the_environment),
-        TEST(arguments_are_taken_out),
-        TEST(switches_take_no_value),
-        TEST(lists_are_separated_by_commas),
-        TEST(what_is_not_ours_stays),
-        TEST(an_argument_turns_profiling_on),
-        TEST(wrong_arguments_change_nothing),
-        TEST(arguments_without_a_name_or_an_end_are_survived),
-        TEST(later_sources_win),
-        TEST(set_changes_one_key_and_asks_for_nothing),
-    };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
-}
+TEST_MAIN(make_folder, remove_folder)

@@ -1,5 +1,6 @@
 /* Values: what each type takes, and what it says about anything else. */
 #include "test_config.h"
+#include "support/test.h"
 
 #include <takt/export.h>
 #include <takt/report.h>
@@ -39,9 +40,8 @@ static uint64_t max_memory_of(const char *value)
     return bytes;
 }
 
-static void switches_have_three_spellings(void **state)
+TEST(switches_have_three_spellings)
 {
-    (void)state;
     static const char *const on[] = {"true", "yes", "on", "True", "YES", "On"};
     static const char *const off[] = {"false", "no", "off", "False", "NO", "Off"};
     for (size_t i = 0; i < COUNT_OF(on); i++) {
@@ -50,9 +50,8 @@ static void switches_have_three_spellings(void **state)
     }
 }
 
-static void switches_refuse_anything_else(void **state)
+TEST(switches_refuse_anything_else)
 {
-    (void)state;
     assert_refused("profiling.synchronize", "1",
                    "profiling.synchronize: expected true or false, got '1'");
     assert_refused("profiling.synchronize", "",
@@ -61,9 +60,8 @@ static void switches_refuse_anything_else(void **state)
                    "profiling.synchronize: expected true or false, got 'true '");
 }
 
-static void counts_are_decimal_and_in_range(void **state)
+TEST(counts_are_decimal_and_in_range)
 {
-    (void)state;
     static const char *const bad[] = {"three",
                                       "-1",
                                       "+1",
@@ -99,9 +97,8 @@ static void counts_are_decimal_and_in_range(void **state)
                    "profiling.level: expected a whole number from 1 to 4, got '5'");
 }
 
-static void sizes_have_units(void **state)
+TEST(sizes_have_units)
 {
-    (void)state;
     assert_int_equal(max_memory_of("65536"), 65536);
     assert_int_equal(max_memory_of("65536 B"), 65536);
     assert_int_equal(max_memory_of("64KiB"), 65536);
@@ -117,9 +114,8 @@ static void sizes_have_units(void **state)
     assert_int_equal(max_memory_of("1TB"), UINT64_C(1000000000000));
 }
 
-static void sizes_refuse_anything_else(void **state)
+TEST(sizes_refuse_anything_else)
 {
-    (void)state;
     static const char *const bad[] = {"0",       "65535",  "1025 GiB", "18014398509481984 KiB",
                                       "256 MiX", "MiB",    "1.5 GiB",  "-64 KiB",
                                       "64 KiB ", "64\tKB", "64 Kilo",  "16777216 TiB"};
@@ -139,9 +135,8 @@ static double peak_of(const char *value)
     return peak;
 }
 
-static void rates_have_prefixes(void **state)
+TEST(rates_have_prefixes)
 {
-    (void)state;
     static const struct {
         const char *text;
         double value;
@@ -175,9 +170,8 @@ static void rates_have_prefixes(void **state)
                    "as '67.5 T', got 'fast'");
 }
 
-static void choices_are_words(void **state)
+TEST(choices_are_words)
 {
-    (void)state;
     assert_refused("profiling.mode", "traec",
                    "profiling.mode: expected trace, summary, both or flight, got 'traec'");
     assert_refused("profiling.repeat_mode", "Cycles",
@@ -192,9 +186,8 @@ static void choices_are_words(void **state)
     takt_config_destroy(config);
 }
 
-static void lists_of_words_are_bits(void **state)
+TEST(lists_of_words_are_bits)
 {
-    (void)state;
     takt_config *config = config_of("");
     assert_int_equal(options_of(config)->filter, TAKT_TIMING_ALL);
     assert_int_equal(takt_config_set(config, "profiling.filter", "memcpy ,  kernel", NULL),
@@ -217,9 +210,8 @@ static void lists_of_words_are_bits(void **state)
                    "profiling.activities: expected cpu or cuda, got ''");
 }
 
-static void lists_replace_and_may_be_empty(void **state)
+TEST(lists_replace_and_may_be_empty)
 {
-    (void)state;
     takt_config *config = config_of("reports: [tree]");
     assert_int_equal(options_of(config)->report_count, 1);
     assert_string_equal(options_of(config)->reports[0], "tree");
@@ -232,17 +224,15 @@ static void lists_replace_and_may_be_empty(void **state)
     assert_refused("reports", "tree, tree", "reports: 'tree' stands twice");
 }
 
-static void patterns_are_regular_expressions(void **state)
+TEST(patterns_are_regular_expressions)
 {
-    (void)state;
     assert_int_equal(set("profiling.builtin", "^lib::(a|b), x.*y$", NULL), TAKT_OK);
     assert_refused("profiling.builtin", "^lib::(a",
                    "profiling.builtin: expected a regular expression, got '^lib::(a'");
 }
 
-static void lists_have_at_most_64_items(void **state)
+TEST(lists_have_at_most_64_items)
 {
-    (void)state;
     char list[512] = "p0";
     for (int i = 1; i < 64; i++)
         snprintf(list + strlen(list), sizeof list - strlen(list), ",p%d", i);
@@ -251,9 +241,8 @@ static void lists_have_at_most_64_items(void **state)
     assert_refused("profiling.builtin", list, "profiling.builtin: expected at most 64 items");
 }
 
-static void items_have_at_most_255_bytes(void **state)
+TEST(items_have_at_most_255_bytes)
 {
-    (void)state;
     char item[257];
     memset(item, 'i', 256);
     item[256] = '\0';
@@ -263,9 +252,8 @@ static void items_have_at_most_255_bytes(void **state)
     assert_int_equal(set("profiling.builtin", item, NULL), TAKT_OK);
 }
 
-static void categories_are_switched(void **state)
+TEST(categories_are_switched)
 {
-    (void)state;
     takt_config *config = config_of("");
     assert_int_equal(
         takt_config_set(config, "profiling.categories", "io:off, mpi : on,a:b:no", NULL), TAKT_OK);
@@ -291,9 +279,8 @@ static void categories_are_switched(void **state)
                    "got ''");
 }
 
-static void names_of_runs_fit_into_file_names(void **state)
+TEST(names_of_runs_fit_into_file_names)
 {
-    (void)state;
     char long_name[202];
     memset(long_name, 'n', 201);
     long_name[201] = '\0';
@@ -310,9 +297,8 @@ static void names_of_runs_fit_into_file_names(void **state)
     assert_int_equal(set("profiling.name", "Überströmung 流体", NULL), TAKT_OK);
 }
 
-static void folders_have_known_placeholders(void **state)
+TEST(folders_have_known_placeholders)
 {
-    (void)state;
     assert_int_equal(set("output.directory", "/tmp/{host}/{pid}-{name}{time}/{", NULL), TAKT_OK);
     assert_int_equal(set("output.directory", "{}", NULL), TAKT_OK);
     assert_int_equal(set("output.directory", "", NULL), TAKT_BAD_CONFIG);
@@ -322,9 +308,8 @@ static void folders_have_known_placeholders(void **state)
         "replaced, got 'runs/{nmae}'");
 }
 
-static void long_and_hostile_values_are_cut_in_messages(void **state)
+TEST(long_and_hostile_values_are_cut_in_messages)
 {
-    (void)state;
     char *value = malloc(1000001);
     memset(value, 'x', 1000000);
     value[1000000] = '\0';
@@ -336,9 +321,8 @@ static void long_and_hostile_values_are_cut_in_messages(void **state)
                    "profiling.wait: expected a whole number from 0 to 4294967295, got '?[2J?'");
 }
 
-static void unknown_keys_get_a_suggestion(void **state)
+TEST(unknown_keys_get_a_suggestion)
 {
-    (void)state;
     assert_refused("profiling.warmpu", "1",
                    "unknown key 'profiling.warmpu'; did you mean 'profiling.warmup'?");
     assert_refused("profiling.record-shapes", "1",
@@ -352,9 +336,8 @@ static void unknown_keys_get_a_suggestion(void **state)
     assert_refused("output", "1", "unknown key 'output'");
 }
 
-static void names_of_reports_and_traces_are_known(void **state)
+TEST(names_of_reports_and_traces_are_known)
 {
-    (void)state;
     assert_refused("reports", "scops",
                    "reports: expected a report, got 'scops'; did you mean 'scopes'?");
     assert_refused("reports", "anything", "reports: expected a report, got 'anything'");
@@ -367,9 +350,8 @@ static void names_of_reports_and_traces_are_known(void **state)
 }
 
 /* What the configuration takes is what the library can do. */
-static void every_report_and_format_can_be_asked_for(void **state)
+TEST(every_report_and_format_can_be_asked_for)
 {
-    (void)state;
     size_t reports = 0, formats = 0;
     for (; takt_report_name(reports); reports++)
         assert_string_equal(tkt_config_report_name(reports), takt_report_name(reports));
@@ -380,27 +362,6 @@ static void every_report_and_format_can_be_asked_for(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(switches_have_three_spellings),
-        cmocka_unit_test(switches_refuse_anything_else),
-        cmocka_unit_test(counts_are_decimal_and_in_range),
-        cmocka_unit_test(sizes_have_units),
-        cmocka_unit_test(sizes_refuse_anything_else),
-        cmocka_unit_test(rates_have_prefixes),
-        cmocka_unit_test(choices_are_words),
-        cmocka_unit_test(lists_of_words_are_bits),
-        cmocka_unit_test(lists_replace_and_may_be_empty),
-        cmocka_unit_test(patterns_are_regular_expressions),
-        cmocka_unit_test(lists_have_at_most_64_items),
-        cmocka_unit_test(items_have_at_most_255_bytes),
-        cmocka_unit_test(categories_are_switched),
-        cmocka_unit_test(names_of_runs_fit_into_file_names),
-        cmocka_unit_test(folders_have_known_placeholders),
-        cmocka_unit_test(long_and_hostile_values_are_cut_in_messages),
-        cmocka_unit_test(unknown_keys_get_a_suggestion),
-        cmocka_unit_test(names_of_reports_and_traces_are_known),
-        cmocka_unit_test(every_report_and_format_can_be_asked_for),
-    };
     begin_quietly();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* YAML: what a file may look like, and where an error in it is said to be. */
 #include "test_config.h"
+#include "support/test.h"
 
 static const char whole_example[] =
     "profiling:                 # a whole section\n"
@@ -34,9 +35,8 @@ static const char whole_example[] =
     "  stream: yes\n"
     "  view: false\n";
 
-static void every_key_reaches_the_options(void **state)
+TEST(every_key_reaches_the_options)
 {
-    (void)state;
     takt_config *config = config_of(whole_example);
     const takt_profiler_options *options = options_of(config);
     assert_true(takt_config_enabled(config));
@@ -77,9 +77,8 @@ static void every_key_reaches_the_options(void **state)
     takt_config_destroy(config);
 }
 
-static void an_empty_profiling_section_means_the_defaults(void **state)
+TEST(an_empty_profiling_section_means_the_defaults)
 {
-    (void)state;
     takt_config *config = config_of("profiling: {}");
     const takt_profiler_options *options = options_of(config);
     assert_true(takt_config_enabled(config));
@@ -114,9 +113,8 @@ static void an_empty_profiling_section_means_the_defaults(void **state)
     takt_config_destroy(config);
 }
 
-static void a_profiling_section_turns_profiling_on(void **state)
+TEST(a_profiling_section_turns_profiling_on)
 {
-    (void)state;
     static const struct {
         const char *yaml;
         bool is_on;
@@ -155,9 +153,8 @@ static void a_profiling_section_turns_profiling_on(void **state)
     }
 }
 
-static void other_sections_are_skipped_whatever_they_contain(void **state)
+TEST(other_sections_are_skipped_whatever_they_contain)
 {
-    (void)state;
     takt_config *config = config_of("%TAG !e! tag:example.org,2000:\n"
                                     "---\n"
                                     "defaults: &defaults {dt: 1.0e-3, dt: 2}\n"
@@ -184,17 +181,15 @@ static void other_sections_are_skipped_whatever_they_contain(void **state)
     takt_config_destroy(config);
 }
 
-static void the_root_may_be_tagged_and_anchored(void **state)
+TEST(the_root_may_be_tagged_and_anchored)
 {
-    (void)state;
     takt_config *config = config_of("--- !mine &root\nprofiling: {wait: 2}\n");
     assert_int_equal(options_of(config)->schedule.wait, 2);
     takt_config_destroy(config);
 }
 
-static void a_list_may_be_one_text(void **state)
+TEST(a_list_may_be_one_text)
 {
-    (void)state;
     takt_config *config = config_of("reports: scopes, tree\nprofiling: {categories: 'io:off'}");
     assert_int_equal(options_of(config)->report_count, 2);
     assert_string_equal(options_of(config)->reports[1], "tree");
@@ -202,17 +197,15 @@ static void a_list_may_be_one_text(void **state)
     takt_config_destroy(config);
 }
 
-static void items_are_taken_as_they_are(void **state)
+TEST(items_are_taken_as_they_are)
 {
-    (void)state;
     takt_config *config = config_of("profiling: {categories: {\"a,b : c\": off}}");
     assert_string_equal(options_of(config)->categories[0].name, "a,b : c");
     takt_config_destroy(config);
 }
 
-static void sections_may_be_misspelled_by_two_letters(void **state)
+TEST(sections_may_be_misspelled_by_two_letters)
 {
-    (void)state;
     expect_error("profilng:\n  wait: 3\n",
                  "p.yaml:1:1: unknown section 'profilng'; did you mean 'profiling'?");
     expect_error("a: 1\nProfiling: {}\n",
@@ -224,16 +217,14 @@ static void sections_may_be_misspelled_by_two_letters(void **state)
     takt_config_destroy(config_of("profile: {}\ninput: {}\nreporting: 1\n"));
 }
 
-static void dotted_names_at_the_top_are_explained(void **state)
+TEST(dotted_names_at_the_top_are_explained)
 {
-    (void)state;
     expect_error("profiling.wait: 3\n", "p.yaml:1:1: unknown section 'profiling.wait'; write "
                                         "'profiling:' and the key below it");
 }
 
-static void unknown_keys_get_a_suggestion(void **state)
+TEST(unknown_keys_get_a_suggestion)
 {
-    (void)state;
     expect_error("profiling:\n  wait: 3\n  warmpu: 1\n",
                  "p.yaml:3:3: unknown key 'profiling.warmpu'; did you mean 'warmup'?");
     expect_error("profiling:\n    record-shapes: true\n",
@@ -249,17 +240,15 @@ static void unknown_keys_get_a_suggestion(void **state)
     expect_error("profiling: {<<: {wait: 1}}", "p.yaml:1:13: unknown key 'profiling.<<'");
 }
 
-static void columns_count_characters(void **state)
+TEST(columns_count_characters)
 {
-    (void)state;
     expect_error("{Überströmung: 流体, profiling: {wait: x}}",
                  "p.yaml:1:38: profiling.wait: expected a whole number from 0 to 4294967295, got "
                  "'x'");
 }
 
-static void values_of_a_wrong_type_are_refused(void **state)
+TEST(values_of_a_wrong_type_are_refused)
 {
-    (void)state;
     expect_error("profiling:\n  active: three\n",
                  "p.yaml:2:11: profiling.active: expected a whole number from 0 to 4294967295, "
                  "got 'three'");
@@ -306,9 +295,8 @@ static void values_of_a_wrong_type_are_refused(void **state)
                  "p.yaml:1:13: profiling: expected the name of a key, got a list");
 }
 
-static void items_of_lists_are_placed(void **state)
+TEST(items_of_lists_are_placed)
 {
-    (void)state;
     expect_error("profiling:\n  activities:\n    - cpu\n    - gpu\n",
                  "p.yaml:4:7: profiling.activities: expected cpu or cuda, got 'gpu'");
     expect_error("profiling: {activities: []}",
@@ -323,9 +311,8 @@ static void items_of_lists_are_placed(void **state)
                  "p.yaml:1:34: profiling.categories: 'io' stands twice");
 }
 
-static void duplicates_are_refused(void **state)
+TEST(duplicates_are_refused)
 {
-    (void)state;
     expect_error("profiling:\n  wait: 3\n  warmup: 1\n  wait: 4\n",
                  "p.yaml:4:3: 'profiling.wait' stands twice, first on line 2");
     expect_error("profiling: {wait: 3}\nother: 1\nprofiling: {warmup: 3}\n",
@@ -334,9 +321,8 @@ static void duplicates_are_refused(void **state)
                  "p.yaml:2:1: 'reports' stands twice, first on line 1");
 }
 
-static void anchors_aliases_and_tags_are_refused(void **state)
+TEST(anchors_aliases_and_tags_are_refused)
 {
-    (void)state;
     expect_error("a: &w 3\nprofiling: {wait: *w}\n",
                  "p.yaml:2:19: profiling.wait: expected a whole number from 0 to 4294967295, got "
                  "the alias 'w'");
@@ -370,9 +356,8 @@ static void anchors_aliases_and_tags_are_refused(void **state)
                  "{io: off}, got the tag 'tag:yaml.org,2002:bool'");
 }
 
-static void a_file_is_one_mapping(void **state)
+TEST(a_file_is_one_mapping)
 {
-    (void)state;
     expect_error("- profiling\n",
                  "p.yaml:1:1: the file: expected sections such as 'profiling:', got a list");
     expect_error("profiling",
@@ -381,9 +366,8 @@ static void a_file_is_one_mapping(void **state)
                  "p.yaml:2:1: expected one document, got a second one");
 }
 
-static void what_is_not_yaml_is_placed(void **state)
+TEST(what_is_not_yaml_is_placed)
 {
-    (void)state;
     expect_error("profiling:\n\twait: 3\n",
                  "p.yaml:2:1: not YAML: found character that cannot start any token while scanning "
                  "for the next token");
@@ -414,9 +398,8 @@ static char *repeated(const char *before, const char *part, size_t count, const 
     return text;
 }
 
-static void depth_is_limited(void **state)
+TEST(depth_is_limited)
 {
-    (void)state;
     char *yaml = repeated("a: ", "[", 31, "]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]");
     takt_config_destroy(config_of(yaml));
     free(yaml);
@@ -436,9 +419,8 @@ static void depth_is_limited(void **state)
     }
 }
 
-static void the_number_of_events_is_limited(void **state)
+TEST(the_number_of_events_is_limited)
 {
-    (void)state;
     /* Stream, document, root, key and list are seven events. */
     char *yaml = repeated("a: [", "b,", 65536 - 9, "]");
     takt_config_destroy(config_of(yaml));
@@ -448,9 +430,8 @@ static void the_number_of_events_is_limited(void **state)
     free(yaml);
 }
 
-static void the_size_is_limited(void **state)
+TEST(the_size_is_limited)
 {
-    (void)state;
     char *yaml = repeated("#", "x", 1024 * 1024, "");
     expect_error(yaml, "p.yaml: longer than 1 MiB (1048576 bytes): that is the limit");
     yaml[1024 * 1024] = '\0';
@@ -459,17 +440,15 @@ static void the_size_is_limited(void **state)
 }
 
 /* libyaml compares each tag directive with all before it: 1 MiB of them takes seconds. */
-static void tag_directives_are_limited(void **state)
+TEST(tag_directives_are_limited)
 {
-    (void)state;
     char *yaml = repeated("", "%TAG !a! !\n", 60000, "--- {}\n");
     expect_error(yaml, "p.yaml: more than 32 tag directives (%TAG): that is the limit");
     free(yaml);
 }
 
-static void the_end_of_a_long_file_name_is_shown(void **state)
+TEST(the_end_of_a_long_file_name_is_shown)
 {
-    (void)state;
     char name[400];
     takt_config *config = NULL;
     takt_error error;
@@ -488,9 +467,8 @@ static void the_end_of_a_long_file_name_is_shown(void **state)
     assert_string_equal(error.message, "text:1:9: output: expected keys and their values, got '1'");
 }
 
-static void callers_mistakes_are_refused(void **state)
+TEST(callers_mistakes_are_refused)
 {
-    (void)state;
     takt_config *config = NULL;
     takt_error error = {0};
     assert_int_equal(takt_config_parse(NULL, 3, "x", &config, &error), TAKT_BAD_ARGUMENT);
@@ -508,31 +486,6 @@ static void callers_mistakes_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_key_reaches_the_options),
-        cmocka_unit_test(an_empty_profiling_section_means_the_defaults),
-        cmocka_unit_test(a_profiling_section_turns_profiling_on),
-        cmocka_unit_test(other_sections_are_skipped_whatever_they_contain),
-        cmocka_unit_test(the_root_may_be_tagged_and_anchored),
-        cmocka_unit_test(a_list_may_be_one_text),
-        cmocka_unit_test(items_are_taken_as_they_are),
-        cmocka_unit_test(sections_may_be_misspelled_by_two_letters),
-        cmocka_unit_test(dotted_names_at_the_top_are_explained),
-        cmocka_unit_test(unknown_keys_get_a_suggestion),
-        cmocka_unit_test(columns_count_characters),
-        cmocka_unit_test(values_of_a_wrong_type_are_refused),
-        cmocka_unit_test(items_of_lists_are_placed),
-        cmocka_unit_test(duplicates_are_refused),
-        cmocka_unit_test(anchors_aliases_and_tags_are_refused),
-        cmocka_unit_test(a_file_is_one_mapping),
-        cmocka_unit_test(what_is_not_yaml_is_placed),
-        cmocka_unit_test(depth_is_limited),
-        cmocka_unit_test(the_number_of_events_is_limited),
-        cmocka_unit_test(the_size_is_limited),
-        cmocka_unit_test(tag_directives_are_limited),
-        cmocka_unit_test(the_end_of_a_long_file_name_is_shown),
-        cmocka_unit_test(callers_mistakes_are_refused),
-    };
     begin_quietly();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

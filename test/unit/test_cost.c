@@ -1,13 +1,8 @@
 /* Takt's own estimated cost has every kind of event in it: twice as many events cost twice as much.
  * How near the estimate comes to the truth tells `make bench`. */
+#include "support/test.h"
+
 #include <takt/takt.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static void put_span(void)
 {
@@ -65,9 +60,8 @@ static void assert_about(double value, double expected)
     assert_true(value > expected * (1 - 1e-9) && value < expected * (1 + 1e-9));
 }
 
-static void every_kind_has_its_price(void **state)
+TEST(every_kind_has_its_price)
 {
-    (void)state;
     void (*const kinds[])(void) = {put_span, put_phase,  put_mark, put_counter,
                                    put_flow, put_memory, put_task};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -90,9 +84,8 @@ static void put_text(void)
     TAKT_ARG("key", "text");
 }
 
-static void what_belongs_to_a_scope_costs_beside_it(void **state)
+TEST(what_belongs_to_a_scope_costs_beside_it)
 {
-    (void)state;
     double scope_ns = cost_of(put_span, 100);
     double argument_ns = cost_of(put_argument, 100) - scope_ns;
     double text_ns = cost_of(put_text, 100) - scope_ns;
@@ -100,18 +93,9 @@ static void what_belongs_to_a_scope_costs_beside_it(void **state)
     assert_about(cost_of(put_argument, 200) - 2 * scope_ns, 2 * argument_ns);
 }
 
-static void nothing_costs_nothing(void **state)
+TEST(nothing_costs_nothing)
 {
-    (void)state;
     assert_true(cost_of(put_span, 0) == 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_has_its_price),
-        cmocka_unit_test(what_belongs_to_a_scope_costs_beside_it),
-        cmocka_unit_test(nothing_costs_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

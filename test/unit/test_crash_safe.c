@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "record/mapping.h"
+#include "support/test.h"
 #include "support/counters.h"
 #include "trace/model.h"
 
@@ -11,16 +12,11 @@
 #include <dlfcn.h>
 #include <glob.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char folder[64];
 static char found[256];
@@ -133,9 +129,8 @@ static void leave_scopes_open(void)
     die();
 }
 
-static void open_scopes_are_marked_and_closed_ones_are_not(void **state)
+TEST(open_scopes_are_marked_and_closed_ones_are_not)
 {
-    (void)state;
     in_child(leave_scopes_open);
     takt_trace *trace = recover();
     static const char *const open[] = {"outer", "middle", "second", "inner", "task"};
@@ -187,9 +182,8 @@ static void leave_another_open_within(void)
     die();
 }
 
-static void what_began_and_ended_in_a_tick_is_not_open(void **state)
+TEST(what_began_and_ended_in_a_tick_is_not_open)
 {
-    (void)state;
     static void (*const ways[])(void) = {leave_nothing_open_within, leave_another_open_within};
     for (unsigned i = 0; i < 2; i++) {
         in_child(ways[i]);
@@ -216,9 +210,8 @@ static void leave_a_scope_with_a_stack_open(void)
 }
 
 /* The child was this program, at the same addresses. */
-static void call_stacks_are_there(void **state)
+TEST(call_stacks_are_there)
 {
-    (void)state;
     Dl_info place;
     takt_frame_info frame;
     in_child(leave_a_scope_with_a_stack_open);
@@ -259,9 +252,8 @@ static void leave_many_open(void)
     dive(1000);
 }
 
-static void a_thousand_open_scopes_are_there(void **state)
+TEST(a_thousand_open_scopes_are_there)
 {
-    (void)state;
     in_child(leave_many_open);
     takt_trace *trace = recover();
     assert_int_equal(count(trace, "deep", true), 1000);
@@ -279,9 +271,8 @@ static void fill_up(void)
     die();
 }
 
-static void scopes_that_were_dropped_do_not_look_open(void **state)
+TEST(scopes_that_were_dropped_do_not_look_open)
 {
-    (void)state;
     in_child(fill_up);
     takt_trace *trace = recover();
     assert_int_equal(count(trace, "open", true), 1);
@@ -314,9 +305,8 @@ static void fork_within(void)
     die();
 }
 
-static void a_forked_child_leaves_the_file_alone(void **state)
+TEST(a_forked_child_leaves_the_file_alone)
 {
-    (void)state;
     in_child(fork_within);
     takt_trace *trace = recover();
     assert_int_equal(count(trace, "child's", false), 0);
@@ -360,9 +350,8 @@ static void begin_late(void)
     die();
 }
 
-static void threads_that_were_named_before_are_in_it(void **state)
+TEST(threads_that_were_named_before_are_in_it)
 {
-    (void)state;
     in_child(begin_late);
     takt_trace *trace = recover();
     assert_int_equal(count(trace, "beside", false), 20);
@@ -386,9 +375,8 @@ static void end_cycles(void)
     die();
 }
 
-static void only_what_was_not_saved_is_recovered(void **state)
+TEST(only_what_was_not_saved_is_recovered)
 {
-    (void)state;
     in_child(end_cycles);
     takt_trace *trace = recover();
     assert_int_equal(trace->facts.cycle, 2);
@@ -409,11 +397,10 @@ static void stop_and_exit(void)
     exit(0);
 }
 
-static void a_clean_exit_removes_the_file(void **state)
+TEST(a_clean_exit_removes_the_file)
 {
     glob_t files;
     char pattern[128];
-    (void)state;
     in_child(stop_and_exit);
     snprintf(pattern, sizeof pattern, "%s/*", folder);
     assert_int_equal(glob(pattern, 0, NULL, &files), GLOB_NOMATCH);
@@ -426,11 +413,10 @@ static void stop_and_die(void)
     die();
 }
 
-static void nothing_unsaved_is_said(void **state)
+TEST(nothing_unsaved_is_said)
 {
     takt_trace *trace = NULL;
     takt_error error;
-    (void)state;
     in_child(stop_and_die);
     assert_int_equal(takt_trace_recover(find_file(".crash"), &trace, &error), TAKT_NOT_FOUND);
     assert_non_null(strstr(error.message, "nothing is to be recovered"));
@@ -449,9 +435,8 @@ static void record_over_another(void)
     die();
 }
 
-static void the_file_of_another_run_is_left_alone(void **state)
+TEST(the_file_of_another_run_is_left_alone)
 {
-    (void)state;
     in_child(record_over_another);
     char text[16] = "";
     takt_trace *trace = NULL;
@@ -498,11 +483,10 @@ static void say_nothing(takt_log_level level, const char *line, void *user)
     (void)level, (void)line, (void)user;
 }
 
-static void damage_is_survived(void **state)
+TEST(damage_is_survived)
 {
     tkt_mapping_head head;
     char path[sizeof found];
-    (void)state;
     in_child(leave_scopes_open);
     FILE *file = fopen(find_file(".crash"), "r+");
     assert_non_null(file);
@@ -531,23 +515,9 @@ static void damage_is_survived(void **state)
 int main(void)
 {
     snprintf(folder, sizeof folder, "/tmp/takt_crash_safe.%u", (unsigned)getpid());
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(open_scopes_are_marked_and_closed_ones_are_not),
-        cmocka_unit_test(what_began_and_ended_in_a_tick_is_not_open),
-        cmocka_unit_test(call_stacks_are_there),
-        cmocka_unit_test(a_thousand_open_scopes_are_there),
-        cmocka_unit_test(scopes_that_were_dropped_do_not_look_open),
-        cmocka_unit_test(a_forked_child_leaves_the_file_alone),
-        cmocka_unit_test(threads_that_were_named_before_are_in_it),
-        cmocka_unit_test(only_what_was_not_saved_is_recovered),
-        cmocka_unit_test(a_clean_exit_removes_the_file),
-        cmocka_unit_test(nothing_unsaved_is_said),
-        cmocka_unit_test(the_file_of_another_run_is_left_alone),
-        cmocka_unit_test(damage_is_survived),
-    };
     if (tkt_folder_create(folder, NULL) != TAKT_OK)
         return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = run_all_tests(NULL, NULL);
     rmdir(folder);
     return failed;
 }

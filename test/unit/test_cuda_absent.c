@@ -5,17 +5,11 @@
 
 #include "base/dynlib.h"
 #include "cuda/cupti.h"
+#include "support/test.h"
 #include "support/settle.h"
 #include "support/skip.h"
 
 #include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 /* What nvcc puts device code into. */
 __attribute__((section(".nv_fatbin"), used)) static char device_code[8] = "code";
@@ -28,16 +22,14 @@ static void listen(takt_log_level level, const char *line, void *user)
     strcat(lines, "\n");
 }
 
-static void device_code_gives_the_program_away(void **state)
+TEST(device_code_gives_the_program_away)
 {
-    (void)state;
     device_code[0] = 'C';
     assert_true(tkt_cuda_is_used());
 }
 
-static void without_a_driver_there_is_a_reason_and_no_trouble(void **state)
+TEST(without_a_driver_there_is_a_reason_and_no_trouble)
 {
-    (void)state;
     if (tkt_library_open("libcuda.so.1"))
         SKIP_CASE("there is a driver");
     takt_set_log(listen, NULL);
@@ -64,9 +56,8 @@ static int version_of_driver(int *version)
 }
 
 /* The sizes are those that sizeof gives with the headers of 13.0; later ones may be larger. */
-static void the_real_library_tells_its_sizes_without_a_driver(void **state)
+TEST(the_real_library_tells_its_sizes_without_a_driver)
 {
-    (void)state;
     static const struct {
         int kind;
         uint16_t bytes;
@@ -97,9 +88,8 @@ static void the_real_library_tells_its_sizes_without_a_driver(void **state)
     assert_non_null(strstr(reason, "driver"));
 }
 
-static void versions_read_as_releases(void **state)
+TEST(versions_read_as_releases)
 {
-    (void)state;
     static const struct {
         uint32_t version;
         const char *text;
@@ -122,9 +112,8 @@ static void versions_read_as_releases(void **state)
     }
 }
 
-static void results_are_explained(void **state)
+TEST(results_are_explained)
 {
-    (void)state;
     char reason[TKT_REASON_BYTES];
     tkt_cupti_explain(reason, TKT_CUPTI_TAKEN, "Nsight Systems");
     assert_non_null(strstr(reason, "(Nsight Systems)"));
@@ -136,14 +125,4 @@ static void results_are_explained(void **state)
     assert_string_equal(reason, "CUPTI cannot be used: it failed with 1234");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(device_code_gives_the_program_away),
-        cmocka_unit_test(without_a_driver_there_is_a_reason_and_no_trouble),
-        cmocka_unit_test(the_real_library_tells_its_sizes_without_a_driver),
-        cmocka_unit_test(versions_read_as_releases),
-        cmocka_unit_test(results_are_explained),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

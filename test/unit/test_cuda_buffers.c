@@ -5,15 +5,10 @@
 
 #include "base/thread.h"
 
+#include "support/test.h"
+
 #include <stdatomic.h>
 #include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #define THREADS 4
 #define ROUNDS  2000
@@ -64,9 +59,8 @@ static void give_all(const taken_buffer *buffers, size_t count)
     assert_int_equal(drained_count, count);
 }
 
-static void no_buffer_is_handed_out_before_there_is_room(void **state)
+TEST(no_buffer_is_handed_out_before_there_is_room)
 {
-    (void)state;
     assert_null(take().bytes);
     assert_true(tkt_buffers_setup(&sizes, true));
     assert_null(take().bytes);
@@ -86,9 +80,8 @@ static void *take_first_ones(void *argument)
 }
 
 /* Of a thread that was never heard of. */
-static void buffers_grow_with_what_a_thread_fills(void **state)
+TEST(buffers_grow_with_what_a_thread_fills)
 {
-    (void)state;
     taken_buffer taken[6];
     tkt_thread thread;
     assert_int_equal(tkt_thread_start(&thread, "taker", take_first_ones, taken), TAKT_OK);
@@ -104,9 +97,8 @@ static void buffers_grow_with_what_a_thread_fills(void **state)
 }
 
 /* Each pause makes the next one smaller by two sizes at least. */
-static void a_thread_that_waits_long_gets_buffers_of_two_records(void **state)
+TEST(a_thread_that_waits_long_gets_buffers_of_two_records)
 {
-    (void)state;
     taken_buffer taken = take();
     for (int i = 0; i < 2; i++) {
         give_all(&taken, 1);
@@ -117,9 +109,8 @@ static void a_thread_that_waits_long_gets_buffers_of_two_records(void **state)
     give_all(&taken, 1);
 }
 
-static void buffers_come_back_in_order_and_are_zeroed(void **state)
+TEST(buffers_come_back_in_order_and_are_zeroed)
 {
-    (void)state;
     uint8_t *first = take().bytes;
     uint8_t *second = take().bytes;
     memset(first, 0xAB, 100);
@@ -138,18 +129,16 @@ static void buffers_come_back_in_order_and_are_zeroed(void **state)
     }
 }
 
-static void more_valid_bytes_than_there_are_are_not_believed(void **state)
+TEST(more_valid_bytes_than_there_are_are_not_believed)
 {
-    (void)state;
     taken_buffer taken = take();
     give(taken.bytes, SIZE_MAX);
     drain();
     assert_int_equal(drained_bytes[0], taken.size);
 }
 
-static void buffers_that_were_not_handed_out_are_counted(void **state)
+TEST(buffers_that_were_not_handed_out_are_counted)
 {
-    (void)state;
     uint8_t stranger[16];
     uint8_t *bytes = take().bytes;
     tkt_buffers_take_losses();
@@ -166,9 +155,8 @@ static void buffers_that_were_not_handed_out_are_counted(void **state)
     assert_int_equal(tkt_buffers_take_losses().foreign, 0);
 }
 
-static void all_are_back_when_the_oldest_is_back_and_drained(void **state)
+TEST(all_are_back_when_the_oldest_is_back_and_drained)
 {
-    (void)state;
     uint64_t before = tkt_buffers_count();
     uint8_t *first = take().bytes, *second = take().bytes;
     assert_int_equal(tkt_buffers_count(), before + 2);
@@ -189,9 +177,8 @@ static void ignore(const void *buffer, size_t valid_bytes)
 }
 
 /* Until there is less room than the smallest takes. */
-static void requests_are_refused_only_when_the_limit_is_used_up(void **state)
+TEST(requests_are_refused_only_when_the_limit_is_used_up)
 {
-    (void)state;
     static taken_buffer taken[LIMIT / TKT_BUFFER_LEAST_BYTES + 1];
     size_t count = 0, bytes = 0;
     tkt_buffers_take_losses();
@@ -243,9 +230,8 @@ static void *take_and_give(void *argument)
     return NULL;
 }
 
-static void threads_never_share_a_buffer(void **state)
+TEST(threads_never_share_a_buffer)
 {
-    (void)state;
     tkt_thread threads[THREADS];
     for (uintptr_t i = 0; i < THREADS; i++)
         assert_int_equal(tkt_thread_start(&threads[i], "taker", take_and_give, (void *)i), TAKT_OK);
@@ -260,9 +246,8 @@ static void threads_never_share_a_buffer(void **state)
 }
 
 /* Last, since it stays so. */
-static void who_cannot_be_refused_gets_a_buffer_that_is_thrown_away(void **state)
+TEST(who_cannot_be_refused_gets_a_buffer_that_is_thrown_away)
 {
-    (void)state;
     size_t bytes, records;
     tkt_buffers_trim(0);
     tkt_buffers_limit(0);
@@ -301,19 +286,4 @@ static void who_cannot_be_refused_gets_a_buffer_that_is_thrown_away(void **state
     assert_int_equal(tkt_buffers_take_losses().foreign, 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_buffer_is_handed_out_before_there_is_room),
-        cmocka_unit_test(buffers_grow_with_what_a_thread_fills),
-        cmocka_unit_test(a_thread_that_waits_long_gets_buffers_of_two_records),
-        cmocka_unit_test(buffers_come_back_in_order_and_are_zeroed),
-        cmocka_unit_test(more_valid_bytes_than_there_are_are_not_believed),
-        cmocka_unit_test(buffers_that_were_not_handed_out_are_counted),
-        cmocka_unit_test(all_are_back_when_the_oldest_is_back_and_drained),
-        cmocka_unit_test(requests_are_refused_only_when_the_limit_is_used_up),
-        cmocka_unit_test(threads_never_share_a_buffer),
-        cmocka_unit_test(who_cannot_be_refused_gets_a_buffer_that_is_thrown_away),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

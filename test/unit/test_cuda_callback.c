@@ -3,14 +3,9 @@
 
 #include "base/clock.h"
 
+#include "support/test.h"
+
 #include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 enum {
     LAUNCH = 1,
@@ -114,9 +109,8 @@ static int stop(void **state)
     return 0;
 }
 
-static void names_are_those_that_people_write(void **state)
+TEST(names_are_those_that_people_write)
 {
-    (void)state;
     static const char *const pairs[][2] = {
         {"cudaMalloc_v3020", "cudaMalloc"},
         {"cudaMemcpyAsync_ptsz_v7000", "cudaMemcpyAsync"},
@@ -139,9 +133,8 @@ static void names_are_those_that_people_write(void **state)
     assert_string_equal(cut, "cudaMal");
 }
 
-static void only_what_matters_is_called_back_for(void **state)
+TEST(only_what_matters_is_called_back_for)
 {
-    (void)state;
     bool is_any = false;
     assert_int_equal(tkt_callback_watch(&cupti), TKT_CUPTI_SUCCESS);
     assert_true(is_enabled[TKT_DOMAIN_RUNTIME][BEGIN]);
@@ -162,9 +155,8 @@ static void only_what_matters_is_called_back_for(void **state)
     assert_true(is_enabled[TKT_DOMAIN_RUNTIME][END]);
 }
 
-static void a_runtime_call_is_told_once_with_the_driver_call_in_it(void **state)
+TEST(a_runtime_call_is_told_once_with_the_driver_call_in_it)
 {
-    (void)state;
     told_count = 0;
     played_call outer = {TKT_DOMAIN_RUNTIME, LAUNCH, 5, 0, 0};
     played_call inner = {TKT_DOMAIN_DRIVER, DRIVER_LAUNCH, 5, 0, 0};
@@ -187,9 +179,8 @@ static void a_runtime_call_is_told_once_with_the_driver_call_in_it(void **state)
     assert_int_equal(tkt_cuda_last_correlation(), 5);
 }
 
-static void a_driver_call_of_the_programs_is_told(void **state)
+TEST(a_driver_call_of_the_programs_is_told)
 {
-    (void)state;
     told_count = 0;
     played_call call = {TKT_DOMAIN_DRIVER, DRIVER_LAUNCH, 6, 0, 0};
     ticks = 200;
@@ -202,9 +193,8 @@ static void a_driver_call_of_the_programs_is_told(void **state)
     assert_int_equal(tkt_cuda_last_correlation(), 6);
 }
 
-static void variants_of_a_function_have_one_name(void **state)
+TEST(variants_of_a_function_have_one_name)
 {
-    (void)state;
     told_count = 0;
     played_call calls[] = {{TKT_DOMAIN_RUNTIME, LAUNCH, 10, 0, 0},
                            {TKT_DOMAIN_RUNTIME, LAUNCH_PTSZ, 11, 0, 0}};
@@ -216,9 +206,8 @@ static void variants_of_a_function_have_one_name(void **state)
     assert_ptr_equal(told[0].name, told[1].name);
 }
 
-static void an_exit_that_was_lost_costs_that_call_only(void **state)
+TEST(an_exit_that_was_lost_costs_that_call_only)
 {
-    (void)state;
     told_count = 0;
     played_call lost = {TKT_DOMAIN_RUNTIME, LAUNCH, 20, 0, 0};
     played_call driver = {TKT_DOMAIN_DRIVER, DRIVER_LAUNCH, 21, 0, 0};
@@ -232,18 +221,16 @@ static void an_exit_that_was_lost_costs_that_call_only(void **state)
     assert_int_equal(told[0].correlation, 21);
 }
 
-static void an_exit_without_enter_is_not_told(void **state)
+TEST(an_exit_without_enter_is_not_told)
 {
-    (void)state;
     told_count = 0;
     played_call call = {TKT_DOMAIN_RUNTIME, MALLOC, 30, 0, 0};
     play(&call, TKT_API_EXIT);
     assert_int_equal(told_count, 0);
 }
 
-static void unknown_ids_are_not_told(void **state)
+TEST(unknown_ids_are_not_told)
 {
-    (void)state;
     told_count = 0;
     for (uint32_t id = 0; id < 5000; id += id < 16 ? 1 : 997) {
         if (id == LAUNCH || id == LAUNCH_PTSZ || id == MALLOC)
@@ -261,9 +248,8 @@ static int no_capture_mode(int *mode)
     return 1;
 }
 
-static void takts_own_calls_are_not_told(void **state)
+TEST(takts_own_calls_are_not_told)
 {
-    (void)state;
     told_count = 0;
     const tkt_driver driver = {.capture_mode = no_capture_mode};
     played_call call = {TKT_DOMAIN_DRIVER, DRIVER_LAUNCH, 5050, 0, 0};
@@ -277,9 +263,8 @@ static void takts_own_calls_are_not_told(void **state)
     assert_int_equal(told_count, 1);
 }
 
-static void captures_are_counted_once(void **state)
+TEST(captures_are_counted_once)
 {
-    (void)state;
     played_call begin = {TKT_DOMAIN_RUNTIME, BEGIN, 6000, 0, 0};
     played_call inner = {TKT_DOMAIN_DRIVER, DRIVER_BEGIN, 6000, 0, 0};
     played_call end = {TKT_DOMAIN_RUNTIME, END, 6001, 0, 901};
@@ -301,9 +286,8 @@ static void captures_are_counted_once(void **state)
 }
 
 /* Correlation ids count through 32 bits. */
-static void the_last_correlation_wraps_around(void **state)
+TEST(the_last_correlation_wraps_around)
 {
-    (void)state;
     const uint32_t ids[] = {0x70000000u, 0xe0000000u, 0xd0000000u, 3, 0xfffffff0u};
     const uint32_t last[] = {0x70000000u, 0xe0000000u, 0xe0000000u, 3, 3};
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
@@ -315,9 +299,8 @@ static void the_last_correlation_wraps_around(void **state)
 }
 
 /* So that a window which ends in between knows that the id is its own. */
-static void the_last_id_is_that_of_a_call_that_has_begun(void **state)
+TEST(the_last_id_is_that_of_a_call_that_has_begun)
 {
-    (void)state;
     uint32_t last = tkt_cuda_last_correlation();
     played_call call = {TKT_DOMAIN_RUNTIME, LAUNCH, last + 1, 0, 0};
     play(&call, TKT_API_ENTER);
@@ -326,21 +309,4 @@ static void the_last_id_is_that_of_a_call_that_has_begun(void **state)
     assert_int_equal(tkt_cuda_last_correlation(), last + 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_last_id_is_that_of_a_call_that_has_begun),
-        cmocka_unit_test(names_are_those_that_people_write),
-        cmocka_unit_test(only_what_matters_is_called_back_for),
-        cmocka_unit_test(a_runtime_call_is_told_once_with_the_driver_call_in_it),
-        cmocka_unit_test(a_driver_call_of_the_programs_is_told),
-        cmocka_unit_test(variants_of_a_function_have_one_name),
-        cmocka_unit_test(an_exit_that_was_lost_costs_that_call_only),
-        cmocka_unit_test(an_exit_without_enter_is_not_told),
-        cmocka_unit_test(unknown_ids_are_not_told),
-        cmocka_unit_test(takts_own_calls_are_not_told),
-        cmocka_unit_test(captures_are_counted_once),
-        cmocka_unit_test(the_last_correlation_wraps_around),
-    };
-    return cmocka_run_group_tests(tests, start, stop);
-}
+TEST_MAIN(start, stop)

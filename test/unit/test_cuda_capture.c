@@ -1,14 +1,10 @@
 /* Captures and Takt's own waiting for devices exclude each other. */
 #include "cuda/collector.h"
 
-#include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support/test.h"
 
-#include <cmocka.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
 static atomic_bool has_begun;
 
@@ -20,9 +16,8 @@ static void *begin_capture(void *unused)
     return NULL;
 }
 
-static void nobody_waits_for_devices_during_a_capture(void **state)
+TEST(nobody_waits_for_devices_during_a_capture)
 {
-    (void)state;
     tkt_capture_begin();
     assert_int_equal(tkt_capture_count(), 1);
     assert_false(tkt_capture_hold());
@@ -31,9 +26,8 @@ static void nobody_waits_for_devices_during_a_capture(void **state)
     tkt_capture_release();
 }
 
-static void a_capture_begins_when_waiting_is_over(void **state)
+TEST(a_capture_begins_when_waiting_is_over)
 {
-    (void)state;
     pthread_t thread;
     assert_true(tkt_capture_hold());
     assert_int_equal(pthread_create(&thread, NULL, begin_capture, NULL), 0);
@@ -47,19 +41,10 @@ static void a_capture_begins_when_waiting_is_over(void **state)
     tkt_capture_end();
 }
 
-static void captures_from_before_are_not_counted_below_zero(void **state)
+TEST(captures_from_before_are_not_counted_below_zero)
 {
-    (void)state;
     tkt_capture_end();
     assert_int_equal(tkt_capture_count(), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_waits_for_devices_during_a_capture),
-        cmocka_unit_test(a_capture_begins_when_waiting_is_over),
-        cmocka_unit_test(captures_from_before_are_not_counted_below_zero),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

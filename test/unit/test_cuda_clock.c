@@ -3,12 +3,7 @@
  * script knows. */
 #include "cuda/clock.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 #define SECOND   UINT64_C(1000000000)
 #define EPOCH    UINT64_C(1700000000000000000)
@@ -77,12 +72,11 @@ static void fini(tkt_cuda_clock *clock, tkt_clock_map *map)
     tkt_clock_map_fini(map);
 }
 
-static void a_quiet_clock_is_one_segment(void **state)
+TEST(a_quiet_clock_is_one_segment)
 {
     const script s = {.step_at = UINT64_MAX, .bracket = 60, .noise_ns = 30};
     tkt_cuda_clock clock;
     tkt_clock_map map;
-    (void)state;
     make(&s, 60, &clock, &map);
     assert_int_equal(map.segments.count, 1);
     assert_true(worst_error(&map, &s, SECOND, 60 * SECOND) <= 30);
@@ -91,10 +85,9 @@ static void a_quiet_clock_is_one_segment(void **state)
     fini(&clock, &map);
 }
 
-static void a_drifting_clock_is_followed(void **state)
+TEST(a_drifting_clock_is_followed)
 {
     static const double rates[] = {1, -1, 20, -20, 500, -500};
-    (void)state;
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
         const script s = {.ppm = rates[i], .step_at = UINT64_MAX, .bracket = 100};
         tkt_cuda_clock clock;
@@ -111,12 +104,11 @@ static void a_drifting_clock_is_followed(void **state)
     }
 }
 
-static void durations_within_a_segment_are_exact(void **state)
+TEST(durations_within_a_segment_are_exact)
 {
     const script s = {.ppm = 37, .step_at = UINT64_MAX, .bracket = 100, .noise_ns = 40};
     tkt_cuda_clock clock;
     tkt_clock_map map;
-    (void)state;
     make(&s, 20, &clock, &map);
     assert_true(map.segments.count > 10);
     for (size_t i = 1; i + 1 < map.segments.count; i++) {
@@ -128,12 +120,11 @@ static void durations_within_a_segment_are_exact(void **state)
     fini(&clock, &map);
 }
 
-static void noise_below_the_bracket_opens_no_segment(void **state)
+TEST(noise_below_the_bracket_opens_no_segment)
 {
     const script s = {.step_at = UINT64_MAX, .bracket = 5000, .noise_ns = 2400};
     tkt_cuda_clock clock;
     tkt_clock_map map;
-    (void)state;
     make(&s, 20, &clock, &map);
     assert_int_equal(map.segments.count, 1);
     assert_true(map.uncertainty_ns >= 2500);
@@ -141,10 +132,9 @@ static void noise_below_the_bracket_opens_no_segment(void **state)
 }
 
 /* Steps of which a stamp can say on which side it is: away from them the map is as good as ever. */
-static void a_clock_set_forward_is_followed(void **state)
+TEST(a_clock_set_forward_is_followed)
 {
     static const int64_t steps[] = {500000, 10000000, 3600 * (int64_t)SECOND};
-    (void)state;
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         const script s = {.step_at = 10 * SECOND + 55555555, .step_ns = steps[i], .bracket = 60};
         tkt_cuda_clock clock;
@@ -160,10 +150,9 @@ static void a_clock_set_forward_is_followed(void **state)
 }
 
 /* Slower than this NTP moves a clock evenly, and so small a step cannot be told from it. */
-static void a_small_step_is_taken_for_drift(void **state)
+TEST(a_small_step_is_taken_for_drift)
 {
     static const int64_t steps[] = {40000, -40000};
-    (void)state;
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         const script s = {.step_at = 10 * SECOND + 55555555, .step_ns = steps[i], .bracket = 60};
         tkt_cuda_clock clock;
@@ -177,21 +166,19 @@ static void a_small_step_is_taken_for_drift(void **state)
 }
 
 /* A large step leaves a gap between the stamps of before and after, so that none is ambiguous. */
-static void a_leap_forward_leaves_no_doubt(void **state)
+TEST(a_leap_forward_leaves_no_doubt)
 {
     const script s = {.step_at = 10 * SECOND + 55555555, .step_ns = SECOND, .bracket = 60};
     tkt_cuda_clock clock;
     tkt_clock_map map;
-    (void)state;
     make(&s, 20, &clock, &map);
     assert_true(worst_error(&map, &s, SECOND, 20 * SECOND) <= 30);
     fini(&clock, &map);
 }
 
-static void after_a_clock_was_set_back_the_later_time_counts(void **state)
+TEST(after_a_clock_was_set_back_the_later_time_counts)
 {
     static const int64_t steps[] = {-600000, -50000000, -2 * (int64_t)SECOND};
-    (void)state;
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         const script s = {.step_at = 10 * SECOND + 1, .step_ns = steps[i], .bracket = 60};
         tkt_cuda_clock clock;
@@ -206,24 +193,22 @@ static void after_a_clock_was_set_back_the_later_time_counts(void **state)
     }
 }
 
-static void a_clock_set_back_beyond_the_begin_is_one_segment(void **state)
+TEST(a_clock_set_back_beyond_the_begin_is_one_segment)
 {
     const script s = {.step_at = 5 * SECOND, .step_ns = -3600 * (int64_t)SECOND, .bracket = 60};
     tkt_cuda_clock clock;
     tkt_clock_map map;
-    (void)state;
     make(&s, 10, &clock, &map);
     assert_int_equal(map.segments.items[0].from_cupti_ns, 0);
     assert_true(worst_error(&map, &s, s.step_at + INTERVAL, 10 * SECOND) <= 30);
     fini(&clock, &map);
 }
 
-static void long_pauses_do_not_make_maps_grow(void **state)
+TEST(long_pauses_do_not_make_maps_grow)
 {
     const script s = {.ppm = 900, .step_at = UINT64_MAX};
     tkt_cuda_clock clock = {0};
     tkt_clock_map map;
-    (void)state;
     for (uint64_t i = 0; i < 3; i++) {
         uint64_t ns = SECOND * (1 + i * 36000);
         tkt_clock_pair pair = {.ticks = ns, .cupti_ns = cupti_at(&s, ns)};
@@ -237,14 +222,13 @@ static void long_pauses_do_not_make_maps_grow(void **state)
 }
 
 /* Takt's own ticks need not be nanoseconds. */
-static void ticks_are_mapped_by_the_fit(void **state)
+TEST(ticks_are_mapped_by_the_fit)
 {
     const tkt_clock_fit fit = {
         .base_ticks = 1000, .base_ns = 5000, .ns_per_tick = (UINT64_C(1) << 32) / 4};
     const tkt_clock_pair pair = {.ticks = 9000, .cupti_ns = EPOCH, .bracket_ticks = 80};
     tkt_cuda_clock clock = {0};
     tkt_clock_map map;
-    (void)state;
     assert_true(tkt_cuda_clock_add(&clock, &pair));
     assert_int_equal(tkt_clock_map_make(&clock, &fit, &map), TAKT_OK);
     assert_int_equal(tkt_clock_map_ns(&map, EPOCH), 7000);
@@ -253,21 +237,19 @@ static void ticks_are_mapped_by_the_fit(void **state)
     fini(&clock, &map);
 }
 
-static void without_pairs_stamps_stay_as_they_are(void **state)
+TEST(without_pairs_stamps_stay_as_they_are)
 {
     const tkt_cuda_clock clock = {0};
     tkt_clock_map map;
-    (void)state;
     assert_int_equal(tkt_clock_map_make(&clock, &identity, &map), TAKT_OK);
     assert_int_equal(tkt_clock_map_ns(&map, EPOCH), EPOCH);
     tkt_clock_map_fini(&map);
 }
 
-static void without_memory_there_is_no_map(void **state)
+TEST(without_memory_there_is_no_map)
 {
     const script s = {.ppm = 20, .step_at = UINT64_MAX};
     tkt_clock_map map;
-    (void)state;
     tkt_cuda_clock clock = sampled(&s, 5);
     for (uint64_t failing = 0; failing < 4; failing++) {
         tkt_alloc_fail(failing, 1);
@@ -294,9 +276,8 @@ static uint64_t read_cupti(void)
     return EPOCH + now;
 }
 
-static void the_narrowest_bracket_is_taken(void **state)
+TEST(the_narrowest_bracket_is_taken)
 {
-    (void)state;
     now = 0;
     reads = 0;
     tkt_clock_fake(read_takt);
@@ -309,23 +290,4 @@ static void the_narrowest_bracket_is_taken(void **state)
     assert_int_equal(pair.bracket_ticks, 30);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_quiet_clock_is_one_segment),
-        cmocka_unit_test(a_drifting_clock_is_followed),
-        cmocka_unit_test(durations_within_a_segment_are_exact),
-        cmocka_unit_test(noise_below_the_bracket_opens_no_segment),
-        cmocka_unit_test(a_clock_set_forward_is_followed),
-        cmocka_unit_test(a_small_step_is_taken_for_drift),
-        cmocka_unit_test(a_leap_forward_leaves_no_doubt),
-        cmocka_unit_test(after_a_clock_was_set_back_the_later_time_counts),
-        cmocka_unit_test(a_clock_set_back_beyond_the_begin_is_one_segment),
-        cmocka_unit_test(long_pauses_do_not_make_maps_grow),
-        cmocka_unit_test(ticks_are_mapped_by_the_fit),
-        cmocka_unit_test(without_pairs_stamps_stay_as_they_are),
-        cmocka_unit_test(without_memory_there_is_no_map),
-        cmocka_unit_test(the_narrowest_bracket_is_taken),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

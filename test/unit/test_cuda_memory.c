@@ -1,13 +1,9 @@
 /* What the store knows of device memory since collection began, and how it makes room as a ring. */
 #include "cuda/store.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "support/test.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 static tkt_store store;
 
@@ -43,9 +39,8 @@ static const tkt_stored_totals *totals_now(uint32_t device)
     return &store.totals.items[device];
 }
 
-static void totals_say_what_is_allocated_and_when_it_was_most(void **state)
+TEST(totals_say_what_is_allocated_and_when_it_was_most)
 {
-    (void)state;
     move(10, 0x100, 300, 1);
     move(20, 0x200, 500, 1);
     move(30, 0x100, -300, 1);
@@ -59,9 +54,8 @@ static void totals_say_what_is_allocated_and_when_it_was_most(void **state)
     assert_int_equal(totals_now(0)->allocations, 0);
 }
 
-static void a_free_of_what_was_there_before_is_unmatched(void **state)
+TEST(a_free_of_what_was_there_before_is_unmatched)
 {
-    (void)state;
     move(10, 0x900, -4096, 0);
     move(20, 0x100, 8, 0);
     assert_int_equal(totals_now(0)->unmatched_frees, 1);
@@ -69,9 +63,8 @@ static void a_free_of_what_was_there_before_is_unmatched(void **state)
     assert_int_equal(totals_now(0)->current_bytes, 8);
 }
 
-static void an_address_that_comes_again_was_freed_meanwhile(void **state)
+TEST(an_address_that_comes_again_was_freed_meanwhile)
 {
-    (void)state;
     move(10, 0x100, 100, 0);
     move(20, 0x100, 40, 0);
     assert_int_equal(totals_now(0)->current_bytes, 40);
@@ -80,9 +73,8 @@ static void an_address_that_comes_again_was_freed_meanwhile(void **state)
     assert_int_equal(totals_now(0)->peak_bytes, 100);
 }
 
-static void events_count_in_the_order_of_their_times(void **state)
+TEST(events_count_in_the_order_of_their_times)
 {
-    (void)state;
     move(30, 0x100, -100, 0);
     move(20, 0x200, 50, 0);
     move(40, 0x100, 70, 0);
@@ -93,9 +85,8 @@ static void events_count_in_the_order_of_their_times(void **state)
     assert_int_equal(totals_now(0)->unmatched_frees, 0);
 }
 
-static void the_older_half_counts_when_there_are_too_many(void **state)
+TEST(the_older_half_counts_when_there_are_too_many)
 {
-    (void)state;
     const tkt_stored_memory late = {
         .time = 1000000, .address = 1, .bytes = 1, .kind = TAKT_MEMORY_DEVICE};
     assert_true(tkt_store_add_memory(&store, &late));
@@ -107,9 +98,8 @@ static void the_older_half_counts_when_there_are_too_many(void **state)
     assert_int_equal(totals_now(0)->peak_time, 1000000);
 }
 
-static void memory_of_the_host_is_no_devices(void **state)
+TEST(memory_of_the_host_is_no_devices)
 {
-    (void)state;
     const tkt_stored_memory pinned = {.bytes = 64, .kind = TAKT_MEMORY_PINNED};
     assert_true(tkt_store_add_memory(&store, &pinned));
     tkt_store_sum_up(&store);
@@ -117,18 +107,16 @@ static void memory_of_the_host_is_no_devices(void **state)
     assert_int_equal(store.memory.count, 1);
 }
 
-static void pools_count_apart(void **state)
+TEST(pools_count_apart)
 {
-    (void)state;
     const tkt_stored_memory pool = {.address = 1, .bytes = 1 << 20, .is_pool = 1};
     assert_true(tkt_store_add_memory(&store, &pool));
     assert_int_equal(totals_now(0)->pool_bytes, 1 << 20);
     assert_int_equal(totals_now(0)->current_bytes, 0);
 }
 
-static void what_is_allocated_in_pools_counts_in_both(void **state)
+TEST(what_is_allocated_in_pools_counts_in_both)
 {
-    (void)state;
     tkt_stored_memory memory = {
         .time = 1, .address = 1, .bytes = 300, .kind = TAKT_MEMORY_DEVICE, .is_from_pool = 1};
     assert_true(tkt_store_add_memory(&store, &memory));
@@ -145,9 +133,8 @@ static void what_is_allocated_in_pools_counts_in_both(void **state)
     assert_int_equal(totals_now(0)->current_bytes, 800);
 }
 
-static void totals_go_on_where_there_is_no_room_for_events(void **state)
+TEST(totals_go_on_where_there_is_no_room_for_events)
 {
-    (void)state;
     const tkt_stored_memory memory = {.address = 1, .bytes = 10, .kind = TAKT_MEMORY_DEVICE};
     store.max_bytes = 0;
     assert_false(tkt_store_add_memory(&store, &memory));
@@ -155,9 +142,8 @@ static void totals_go_on_where_there_is_no_room_for_events(void **state)
     assert_int_equal(store.losses.others_full, 1);
 }
 
-static void without_a_window_only_totals_are_kept(void **state)
+TEST(without_a_window_only_totals_are_kept)
 {
-    (void)state;
     store.has_no_window = true;
     move(10, 0x100, 300, 0);
     assert_int_equal(store.memory.count, 0);
@@ -168,9 +154,8 @@ static void without_a_window_only_totals_are_kept(void **state)
     assert_int_equal(totals_now(0)->current_bytes, 340);
 }
 
-static void what_is_forgotten_counts_no_more(void **state)
+TEST(what_is_forgotten_counts_no_more)
 {
-    (void)state;
     move(10, 0x100, 300, 0);
     move(20, 0x200, 500, 0);
     (void)totals_now(0);
@@ -193,18 +178,16 @@ static uint64_t add_activities(uint64_t count)
     return added;
 }
 
-static void without_room_the_newest_is_refused(void **state)
+TEST(without_room_the_newest_is_refused)
 {
-    (void)state;
     store.max_bytes = 2 * sizeof(tkt_store_chunk);
     assert_int_equal(add_activities(3 * TKT_STORE_CHUNK), 2 * TKT_STORE_CHUNK);
     assert_int_equal(store.losses.store_full, TKT_STORE_CHUNK);
     assert_int_equal(store.first->first, 0);
 }
 
-static void a_ring_lets_the_oldest_go_up_to_its_position(void **state)
+TEST(a_ring_lets_the_oldest_go_up_to_its_position)
 {
-    (void)state;
     store.max_bytes = 2 * sizeof(tkt_store_chunk);
     store.ring_until = 2 * TKT_STORE_CHUNK;
     assert_int_equal(add_activities(3 * TKT_STORE_CHUNK), 3 * TKT_STORE_CHUNK);
@@ -217,30 +200,4 @@ static void a_ring_lets_the_oldest_go_up_to_its_position(void **state)
     assert_int_equal(store.next_sequence, 4 * TKT_STORE_CHUNK);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(totals_say_what_is_allocated_and_when_it_was_most, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_free_of_what_was_there_before_is_unmatched, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(an_address_that_comes_again_was_freed_meanwhile, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(events_count_in_the_order_of_their_times, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(the_older_half_counts_when_there_are_too_many, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(memory_of_the_host_is_no_devices, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(pools_count_apart, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_is_allocated_in_pools_counts_in_both, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(totals_go_on_where_there_is_no_room_for_events, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(without_a_window_only_totals_are_kept, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_is_forgotten_counts_no_more, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(without_room_the_newest_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_ring_lets_the_oldest_go_up_to_its_position, set_up,
-                                        tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(set_up, tear_down)

@@ -3,6 +3,7 @@
 #include "cuda/kernel.h"
 
 #include "base/alloc.h"
+#include "support/test.h"
 #include "support/skip.h"
 
 #include <takt/activity.h>
@@ -10,20 +11,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 static void assert_short(const char *demangled, const char *expected)
 {
     char out[256];
     assert_string_equal(tkt_name_shorten(out, sizeof out, demangled), expected);
 }
 
-static void demangles_and_shortens_what_nvcc_makes(void **state)
+TEST(demangles_and_shortens_what_nvcc_makes)
 {
     static const char *const names[][3] = {
         {"_Z4statPi", "stat(int*)", "stat"},
@@ -50,12 +44,10 @@ static void demangles_and_shortens_what_nvcc_makes(void **state)
         assert_short(demangled, names[i][2]);
         tkt_free(demangled);
     }
-    (void)state;
 }
 
-static void shortens_what_looks_like_brackets(void **state)
+TEST(shortens_what_looks_like_brackets)
 {
-    (void)state;
     assert_short("bool a::operator< <int>(a::b<int> const&)", "a::operator<<...>");
     assert_short("a& operator<< <char>(a&, char)", "operator<<<...>");
     assert_short("a::operator<(a const&) const", "a::operator<");
@@ -72,9 +64,8 @@ static void shortens_what_looks_like_brackets(void **state)
     assert_short("my_operator(int)", "my_operator");
 }
 
-static void shortens_what_is_local(void **state)
+TEST(shortens_what_is_local)
 {
-    (void)state;
     assert_short("main::{lambda(int, float)#1}::operator()(int) const",
                  "main::{lambda#1}::operator()");
     assert_short("run(int)::{lambda()#2}::operator()() const", "run::{lambda#2}::operator()");
@@ -90,9 +81,8 @@ static void shortens_what_is_local(void **state)
 }
 
 /* What no demangler makes must end all the same, and within bounds. */
-static void shortens_anything(void **state)
+TEST(shortens_anything)
 {
-    (void)state;
     assert_short("", "");
     assert_short("<", "<...>");
     assert_short("a<b", "a<...>");
@@ -106,10 +96,9 @@ static void shortens_anything(void **state)
     assert_short("a]b)c}", "a]b)c}");
 }
 
-static void cuts_to_fit(void **state)
+TEST(cuts_to_fit)
 {
     char out[16];
-    (void)state;
     assert_string_equal(tkt_name_shorten(out, 9, "integrate(int)"), "integ...");
     assert_string_equal(tkt_name_shorten(out, 10, "integrate(int)"), "integrate");
     assert_string_equal(tkt_name_shorten(out, 9, "long_type_name::very f()"), "f");
@@ -126,7 +115,7 @@ static void assert_class(const char *demangled, uint32_t filter, const char *exp
     assert_string_equal(label, expected);
 }
 
-static void knows_kernels_of_libraries(void **state)
+TEST(knows_kernels_of_libraries)
 {
     static const char *const names[] = {
         "void cub::CUB_300000_SM_900::DeviceReduceKernel<int>(int*)",
@@ -151,7 +140,6 @@ static void knows_kernels_of_libraries(void **state)
         "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*, unsigned long)",
     };
     char label[256];
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         if (tkt_name_classify(names[i], label, sizeof label) != TAKT_TIMING_BUILTIN)
             fail_msg("%s is not builtin", names[i]);
@@ -161,9 +149,8 @@ static void knows_kernels_of_libraries(void **state)
                  "builtin kernel ampere_sgemm_128x64_nn");
 }
 
-static void leaves_the_programs_kernels_alone(void **state)
+TEST(leaves_the_programs_kernels_alone)
 {
-    (void)state;
     assert_class("inc_loop(float*, int)", TAKT_TIMING_KERNEL, "kernel inc_loop");
     assert_class("dot_kernel(float*, float*)", TAKT_TIMING_KERNEL, "kernel dot_kernel");
     assert_class("void step<thrust::tuple<int> >(int)", TAKT_TIMING_KERNEL, "kernel step<...>");
@@ -172,9 +159,8 @@ static void leaves_the_programs_kernels_alone(void **state)
     assert_class("cubic(int)", TAKT_TIMING_KERNEL, "kernel cubic");
 }
 
-static void names_kernels_of_warp(void **state)
+TEST(names_kernels_of_warp)
 {
-    (void)state;
     assert_class("get_acceleration_a9fb4286_cuda_kernel_forward", TAKT_TIMING_KERNEL,
                  "forward kernel get_acceleration");
     assert_class("inc_loop_cuda_kernel_backward", TAKT_TIMING_KERNEL, "backward kernel inc_loop");
@@ -185,9 +171,8 @@ static void names_kernels_of_warp(void **state)
 }
 
 /* Rules stay for the life of the process: those of this test match names of its own only. */
-static void rules_of_the_program_come_first(void **state)
+TEST(rules_of_the_program_come_first)
 {
-    (void)state;
     assert_int_equal(takt_kernel_label("^sim_(.*)_v([0-9])\\(", "pass \\2 of \\1"), TAKT_OK);
     assert_int_equal(takt_kernel_label("^sim_", "some pass"), TAKT_OK);
     assert_class("sim_density_v3(int)", TAKT_TIMING_KERNEL, "pass 3 of density");
@@ -203,9 +188,8 @@ static void rules_of_the_program_come_first(void **state)
     assert_class("cub::mine(int)", TAKT_TIMING_KERNEL, "mine");
 }
 
-static void refuses_what_is_no_rule(void **state)
+TEST(refuses_what_is_no_rule)
 {
-    (void)state;
     assert_int_equal(takt_kernel_label("(", "x"), TAKT_BAD_ARGUMENT);
     assert_int_equal(takt_kernel_label("x", NULL), TAKT_BAD_ARGUMENT);
     assert_int_equal(takt_kernel_label("x", ""), TAKT_BAD_ARGUMENT);
@@ -220,19 +204,17 @@ static void refuses_what_is_no_rule(void **state)
     assert_class("never(int)", TAKT_TIMING_KERNEL, "kernel never");
 }
 
-static void the_same_rule_twice_takes_no_memory(void **state)
+TEST(the_same_rule_twice_takes_no_memory)
 {
-    (void)state;
     assert_int_equal(takt_kernel_builtin("^twice"), TAKT_OK);
     tkt_alloc_fail(0, UINT64_MAX);
     assert_int_equal(takt_kernel_builtin("^twice"), TAKT_OK);
     tkt_alloc_fail(0, 0);
 }
 
-static void a_label_is_cut_to_fit(void **state)
+TEST(a_label_is_cut_to_fit)
 {
     char label[12];
-    (void)state;
     assert_int_equal(takt_kernel_label("^cut_(.*)$", "a label: \\1"), TAKT_OK);
     tkt_name_classify("cut_everything", label, sizeof label);
     assert_string_equal(label, "a label: ev");
@@ -240,30 +222,11 @@ static void a_label_is_cut_to_fit(void **state)
     assert_string_equal(label, "kernel inte");
 }
 
-static void without_memory_there_is_no_name(void **state)
+TEST(without_memory_there_is_no_name)
 {
-    (void)state;
     tkt_alloc_fail(0, 1);
     assert_null(tkt_name_demangle("_Z4statPi"));
     tkt_alloc_fail(0, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(demangles_and_shortens_what_nvcc_makes),
-        cmocka_unit_test(shortens_what_looks_like_brackets),
-        cmocka_unit_test(shortens_what_is_local),
-        cmocka_unit_test(shortens_anything),
-        cmocka_unit_test(cuts_to_fit),
-        cmocka_unit_test(knows_kernels_of_libraries),
-        cmocka_unit_test(leaves_the_programs_kernels_alone),
-        cmocka_unit_test(names_kernels_of_warp),
-        cmocka_unit_test(rules_of_the_program_come_first),
-        cmocka_unit_test(refuses_what_is_no_rule),
-        cmocka_unit_test(the_same_rule_twice_takes_no_memory),
-        cmocka_unit_test(a_label_is_cut_to_fit),
-        cmocka_unit_test(without_memory_there_is_no_name),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

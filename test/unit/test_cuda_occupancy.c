@@ -1,12 +1,7 @@
 /* Occupancy, worked out by hand; test/compile/occupancy.c compares with the toolkit's. */
 #include "cuda/kernel.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 static tkt_device device_of(uint32_t major, uint32_t minor, uint32_t threads, uint32_t blocks,
                             uint32_t shared_kib, uint32_t reserved)
@@ -32,14 +27,13 @@ static void assert_occupancy(const tkt_device *device, tkt_shape shape, uint32_t
     assert_int_equal(shape.limiter, limiter);
 }
 
-static void each_supply_limits(void **state)
+TEST(each_supply_limits)
 {
     const tkt_device volta = device_of(7, 0, 2048, 32, 96, 0);
     const tkt_device turing = device_of(7, 5, 1024, 16, 64, 0);
     const tkt_device a100 = device_of(8, 0, 2048, 32, 164, 1024);
     const tkt_device ampere = device_of(8, 6, 1536, 16, 100, 1024);
     const tkt_device hopper = device_of(9, 0, 2048, 32, 228, 1024);
-    (void)state;
     /* 64 registers times 32 is 2048: 8 warps in a quarter's 16384, 32 in all, 4 blocks of 8. */
     assert_occupancy(&hopper, (tkt_shape){.block = {256, 1, 1}, .registers = 64}, 5000,
                      TKT_LIMITER_REGISTERS);
@@ -68,14 +62,13 @@ static void each_supply_limits(void **state)
                      TKT_LIMITER_SHARED_MEMORY);
 }
 
-static void what_is_not_known_is_nothing(void **state)
+TEST(what_is_not_known_is_nothing)
 {
     const tkt_device unknown = {.major = 9};
     const tkt_device pascal = device_of(6, 1, 2048, 32, 96, 0);
     const tkt_device future = device_of(13, 0, 2048, 32, 228, 1024);
     const tkt_device hopper = device_of(9, 0, 2048, 32, 228, 1024);
     const tkt_shape shape = {.block = {256, 1, 1}, .registers = 64};
-    (void)state;
     assert_occupancy(&unknown, shape, 0, TKT_LIMITER_UNKNOWN);
     assert_occupancy(&pascal, shape, 0, TKT_LIMITER_UNKNOWN);
     assert_occupancy(&future, shape, 0, TKT_LIMITER_UNKNOWN);
@@ -83,11 +76,10 @@ static void what_is_not_known_is_nothing(void **state)
 }
 
 /* Such kernels cannot have run: the device's numbers are wrong, or the record's. */
-static void what_cannot_run_has_no_occupancy(void **state)
+TEST(what_cannot_run_has_no_occupancy)
 {
     const tkt_device hopper = device_of(9, 0, 2048, 32, 228, 1024);
     tkt_device odd = hopper;
-    (void)state;
     odd.max_threads_per_multiprocessor = 16;
     assert_occupancy(&odd, (tkt_shape){.block = {8, 1, 1}}, 0, TKT_LIMITER_UNKNOWN);
     assert_occupancy(&hopper, (tkt_shape){.block = {1025, 1, 1}}, 0, TKT_LIMITER_UNKNOWN);
@@ -102,12 +94,4 @@ static void what_cannot_run_has_no_occupancy(void **state)
                      0, TKT_LIMITER_UNKNOWN);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_supply_limits),
-        cmocka_unit_test(what_is_not_known_is_nothing),
-        cmocka_unit_test(what_cannot_run_has_no_occupancy),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -4,6 +4,7 @@
  *
  *     test_cuda_recording FILE    writes the recording of this test
  *     test_cuda_recording -s FILE prints what a recording gives */
+#include "support/test.h"
 #include "support/cupti_records.h"
 #include "support/recording.h"
 
@@ -16,13 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #define T0       UINT64_C(1700000000000000000)
 #define LONGEST  8192
@@ -196,9 +190,8 @@ static int record(void **state)
 
 /* 3 steps of one copy each way (100 and 200 ns), a set (10 ns), one library kernel (1000 ns) and
  * two kernels (250 ns each): integrate in the first two, density in the third. */
-static void what_is_written_is_replayed(void **state)
+TEST_WITH(what_is_written_is_replayed, record, NULL)
 {
-    (void)state;
     assert_string_equal(replayed(), "3 x builtin kernel ampere_sgemm_128x64_nn, 3000 ns: "
                                     "ampere_sgemm_128x64_nn\n"
                                     "2 x kernel density, 500 ns: density(float*, int)\n"
@@ -210,11 +203,10 @@ static void what_is_written_is_replayed(void **state)
                                     "1 incomplete, 0 with bad times, 0 unknown, 0 without room\n");
 }
 
-static void facts_are_kept(void **state)
+TEST_WITH(facts_are_kept, record, NULL)
 {
     cupti_recording recording;
     const tkt_record_sizes sizes = record_sizes_13();
-    (void)state;
     assert_int_equal(recording_read(file_bytes, file_size, &recording), TAKT_OK);
     assert_int_equal(recording.cupti_version, 130001);
     assert_memory_equal(&recording.sizes, &sizes, sizeof sizes);
@@ -226,12 +218,11 @@ static void facts_are_kept(void **state)
     recording_fini(&recording);
 }
 
-static void no_pointer_of_the_writer_is_left(void **state)
+TEST(no_pointer_of_the_writer_is_left)
 {
     static record_buffer buffer;
     cupti_recorder out;
     cupti_recording recording;
-    (void)state;
     buffer.sizes = record_sizes_13();
     buffer.used = 0;
     record_kernel(&buffer, "gone", T0, T0 + 1, 1);
@@ -249,9 +240,8 @@ static void no_pointer_of_the_writer_is_left(void **state)
     recording_fini(&recording);
 }
 
-static void cut_anywhere_it_is_refused_or_shorter(void **state)
+TEST_WITH(cut_anywhere_it_is_refused_or_shorter, record, NULL)
 {
-    (void)state;
     size_t size = file_size;
     size_t read = 0;
     for (size_t cut = 0; cut < size; cut++) {
@@ -269,12 +259,11 @@ static void cut_anywhere_it_is_refused_or_shorter(void **state)
     assert_int_equal(read, 9); /* behind the head, and behind each of 5 texts, a pair, ... */
 }
 
-static void without_memory_it_is_not_read(void **state)
+TEST_WITH(without_memory_it_is_not_read, record, NULL)
 {
     cupti_recording recording;
     uint64_t failing = 0;
     takt_status status;
-    (void)state;
     do {
         tkt_alloc_fail(failing++, 1);
         status = recording_read(file_bytes, file_size, &recording);
@@ -300,12 +289,11 @@ static void replay_one(const char *path)
     assert_string_equal(replayed(), expected);
 }
 
-static void kept_recordings_give_what_they_gave(void **state)
+TEST(kept_recordings_give_what_they_gave)
 {
     const char *root = getenv("TAKT_ROOT");
     char pattern[4096];
     glob_t found;
-    (void)state;
     snprintf(pattern, sizeof pattern, "%s/test/data/cupti/*.recording", root ? root : ".");
     assert_int_equal(glob(pattern, 0, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++)
@@ -315,14 +303,6 @@ static void kept_recordings_give_what_they_gave(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(what_is_written_is_replayed, record),
-        cmocka_unit_test_setup(facts_are_kept, record),
-        cmocka_unit_test(no_pointer_of_the_writer_is_left),
-        cmocka_unit_test_setup(cut_anywhere_it_is_refused_or_shorter, record),
-        cmocka_unit_test_setup(without_memory_it_is_not_read, record),
-        cmocka_unit_test(kept_recordings_give_what_they_gave),
-    };
     if (argc == 2)
         return !write_synthetic(argv[1]);
     if (argc == 3) {
@@ -330,5 +310,5 @@ int main(int argc, char **argv)
         fputs(replayed(), stdout);
         return 0;
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

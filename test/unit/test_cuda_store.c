@@ -1,15 +1,10 @@
 /* The store of decoded activities: bounds, chunks that come and go, and what is forgotten when. */
 #include "cuda/store.h"
 
+#include "support/test.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #define CHUNK_BYTES sizeof(tkt_store_chunk)
 
@@ -46,7 +41,7 @@ static size_t check(const tkt_store *store)
     return count;
 }
 
-static void positions_count_what_has_arrived(void **state)
+TEST(positions_count_what_has_arrived)
 {
     tkt_store *store = *state;
     assert_int_equal(tkt_store_position(), 0);
@@ -56,7 +51,7 @@ static void positions_count_what_has_arrived(void **state)
     assert_int_equal(store->used_bytes, 2 * CHUNK_BYTES);
 }
 
-static void releases_what_fills_chunks(void **state)
+TEST(releases_what_fills_chunks)
 {
     tkt_store *store = *state;
     add(store, 3 * TKT_STORE_CHUNK + 10);
@@ -73,7 +68,7 @@ static void releases_what_fills_chunks(void **state)
     assert_int_equal(check(store), 2 * TKT_STORE_CHUNK + 10);
 }
 
-static void releases_a_chunk_that_is_not_full(void **state)
+TEST(releases_a_chunk_that_is_not_full)
 {
     tkt_store *store = *state;
     add(store, 10);
@@ -85,7 +80,7 @@ static void releases_a_chunk_that_is_not_full(void **state)
     assert_int_equal(check(store), 3);
 }
 
-static void refuses_and_counts_when_full(void **state)
+TEST(refuses_and_counts_when_full)
 {
     tkt_store *store = *state;
     const tkt_stored_activity activity = {.correlation = 1};
@@ -109,7 +104,7 @@ static void refuses_and_counts_when_full(void **state)
     assert_int_equal(check(store), TKT_STORE_CHUNK);
 }
 
-static void a_ring_lets_the_oldest_go(void **state)
+TEST(a_ring_lets_the_oldest_go)
 {
     tkt_store *store = *state;
     store->max_bytes = 2 * CHUNK_BYTES;
@@ -122,7 +117,7 @@ static void a_ring_lets_the_oldest_go(void **state)
     assert_false(tkt_store_add(store, &activity)); /* the next oldest is still wanted */
 }
 
-static void a_ring_lets_the_older_half_of_waits_go(void **state)
+TEST(a_ring_lets_the_older_half_of_waits_go)
 {
     tkt_store *store = *state;
     tkt_stored_wait wait = {0};
@@ -140,7 +135,7 @@ static void a_ring_lets_the_older_half_of_waits_go(void **state)
         assert_int_equal(store->waits.items[i].begin, 3 + i);
 }
 
-static void without_memory_activities_are_counted(void **state)
+TEST(without_memory_activities_are_counted)
 {
     tkt_store *store = *state;
     const tkt_stored_activity activity = {.correlation = 1};
@@ -153,7 +148,7 @@ static void without_memory_activities_are_counted(void **state)
     assert_true(tkt_store_add(store, &activity));
 }
 
-static void equal_shapes_are_one(void **state)
+TEST(equal_shapes_are_one)
 {
     tkt_store *store = *state;
     for (uint32_t round = 0; round < 2; round++) {
@@ -167,7 +162,7 @@ static void equal_shapes_are_one(void **state)
 }
 
 /* Another shape sits where this one's hash leads: the next number is tried. */
-static void shapes_with_equal_hashes_are_told_apart(void **state)
+TEST(shapes_with_equal_hashes_are_told_apart)
 {
     tkt_store *store = *state;
     const tkt_shape shapes[2] = {{.bytes = 1}, {.bytes = 2}};
@@ -179,7 +174,7 @@ static void shapes_with_equal_hashes_are_told_apart(void **state)
     assert_int_equal(*tkt_map_get(&store->shape_index, hash + 1), 2);
 }
 
-static void shapes_go_with_the_last_activity(void **state)
+TEST(shapes_go_with_the_last_activity)
 {
     tkt_store *store = *state;
     const tkt_shape shape = {.bytes = 7};
@@ -193,7 +188,7 @@ static void shapes_go_with_the_last_activity(void **state)
     assert_int_equal(tkt_store_shape(store, &shape), 0);
 }
 
-static void devices_have_labels(void **state)
+TEST(devices_have_labels)
 {
     tkt_store *store = *state;
     const tkt_device *device = tkt_store_device(store, 2);
@@ -225,7 +220,7 @@ static void add_events(tkt_store *store)
     }
 }
 
-static void forgets_events_by_time(void **state)
+TEST(forgets_events_by_time)
 {
     tkt_store *store = *state;
     add_events(store);
@@ -245,7 +240,7 @@ static void forgets_events_by_time(void **state)
     assert_int_equal(store->memory.count, 1);
 }
 
-static void forgets_nothing_before_the_first_pair(void **state)
+TEST(forgets_nothing_before_the_first_pair)
 {
     tkt_store *store = *state;
     const tkt_stored_memory memory = {.time = 5, .kind = TAKT_MEMORY_PINNED};
@@ -261,7 +256,7 @@ static void forgets_nothing_before_the_first_pair(void **state)
 }
 
 /* What happened after the clock was set back has earlier stamps, and is not old. */
-static void keeps_what_happened_after_a_clock_was_set_back(void **state)
+TEST(keeps_what_happened_after_a_clock_was_set_back)
 {
     tkt_store *store = *state;
     const tkt_clock_pair pairs[] = {{.ticks = 100, .cupti_ns = 9000},
@@ -305,7 +300,7 @@ static void *follow(void *user)
     return NULL;
 }
 
-static void several_threads_share_it(void **state)
+TEST(several_threads_share_it)
 {
     tkt_store *store = *state;
     tkt_thread threads[3];
@@ -326,7 +321,7 @@ static void allocate(tkt_store *store, uint64_t time, uint64_t address, int64_t 
 }
 
 /* A program that goes on while its recording is sealed changes nothing of what that says. */
-static void totals_leave_out_what_came_later(void **state)
+TEST(totals_leave_out_what_came_later)
 {
     tkt_store *store = *state;
     const tkt_clock_fit fit = {0};
@@ -349,27 +344,4 @@ static void totals_leave_out_what_came_later(void **state)
     assert_int_equal(totals.begin_bytes, 30);
 }
 
-#define EACH(test) cmocka_unit_test_setup(test, empty_store)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        EACH(positions_count_what_has_arrived),
-        EACH(releases_what_fills_chunks),
-        EACH(releases_a_chunk_that_is_not_full),
-        EACH(refuses_and_counts_when_full),
-        EACH(a_ring_lets_the_oldest_go),
-        EACH(a_ring_lets_the_older_half_of_waits_go),
-        EACH(without_memory_activities_are_counted),
-        EACH(equal_shapes_are_one),
-        EACH(shapes_with_equal_hashes_are_told_apart),
-        EACH(shapes_go_with_the_last_activity),
-        EACH(devices_have_labels),
-        EACH(forgets_events_by_time),
-        EACH(forgets_nothing_before_the_first_pair),
-        EACH(keeps_what_happened_after_a_clock_was_set_back),
-        EACH(totals_leave_out_what_came_later),
-        EACH(several_threads_share_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(empty_store, NULL)

@@ -3,16 +3,10 @@
 #include "cuda/cuda.h"
 
 #include "base/dynlib.h"
+#include "support/test.h"
 #include "support/settle.h"
 
 #include <dirent.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static size_t thread_count(void)
 {
@@ -32,9 +26,8 @@ static void listen(takt_log_level level, const char *line, void *user)
     lines++;
 }
 
-static void nothing_happens(void **state)
+TEST(nothing_happens)
 {
-    (void)state;
     uint64_t objects = tkt_objects_added(), bytes;
     size_t threads = thread_count();
     takt_set_log(listen, NULL);
@@ -55,10 +48,4 @@ static void nothing_happens(void **state)
     assert_null(tkt_library_loaded("libcuda.so.1"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_happens),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

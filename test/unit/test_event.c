@@ -2,17 +2,13 @@
  * blocks run once. */
 #include "cuda/event.h"
 
+#include "support/test.h"
+
 #include <takt/profiler.h>
 #include <takt/trace.h>
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
-static void there_are_no_events_without_cuda(void **state)
+TEST(there_are_no_events_without_cuda)
 {
-    (void)state;
     takt_event *event = NULL;
     assert_int_equal(takt_event_create(TAKT_EVENT_TIMED, &event), TAKT_UNSUPPORTED);
     assert_int_equal(takt_event_create(TAKT_EVENT_UNTIMED, &event), TAKT_UNSUPPORTED);
@@ -34,9 +30,8 @@ static int launch(int *count)
     return 0;
 }
 
-static void blocks_run_once_and_may_be_left(void **state)
+TEST(blocks_run_once_and_may_be_left)
 {
-    (void)state;
     int count = 0;
     assert_int_equal(launch(&count), 0);
     assert_int_equal(count, 11);
@@ -48,9 +43,8 @@ static void blocks_run_once_and_may_be_left(void **state)
 }
 
 /* Leaving a block in whatever way ends its scope, and one launch is one scope. */
-static void marks_are_scopes_and_nothing_more(void **state)
+TEST(marks_are_scopes_and_nothing_more)
 {
-    (void)state;
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     takt_profiler *profiler = NULL;
     int counts[] = {0, 2, 3};
@@ -74,12 +68,4 @@ static void marks_are_scopes_and_nothing_more(void **state)
     takt_profiler_destroy(profiler);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(there_are_no_events_without_cuda),
-        cmocka_unit_test(blocks_run_once_and_may_be_left),
-        cmocka_unit_test(marks_are_scopes_and_nothing_more),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

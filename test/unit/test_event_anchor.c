@@ -3,10 +3,7 @@
 #include "base/clock.h"
 #include "cuda/event.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -120,9 +117,8 @@ static double true_ns(const tkt_anchor *anchor)
     return (*(event *)anchor->event - 1e9) / (1.0 + drift);
 }
 
-static void first_anchor_lies_in_the_middle_of_its_bracket(void **state)
+TEST(first_anchor_lies_in_the_middle_of_its_bracket)
 {
-    (void)state;
     tkt_anchor anchor = {0};
     tkt_clock_pair pair;
     assert_true(renew(&anchor, &pair));
@@ -132,9 +128,8 @@ static void first_anchor_lies_in_the_middle_of_its_bracket(void **state)
     assert_true(fabs((double)anchor.ns - true_ns(&anchor)) <= 2500.0);
 }
 
-static void an_anchor_is_due_each_second(void **state)
+TEST(an_anchor_is_due_each_second)
 {
-    (void)state;
     tkt_anchor anchor = {0};
     tkt_clock_pair pair;
     tkt_clock_fit fit = tkt_clock_fit_now();
@@ -149,9 +144,8 @@ static void an_anchor_is_due_each_second(void **state)
 }
 
 /* Within brackets the old anchor's word counts: no jump, although each bracket's middle is off. */
-static void times_do_not_jump_where_clocks_agree(void **state)
+TEST(times_do_not_jump_where_clocks_agree)
 {
-    (void)state;
     tkt_anchor anchor = {0};
     tkt_clock_pair pair;
     assert_true(renew(&anchor, &pair));
@@ -167,9 +161,8 @@ static void times_do_not_jump_where_clocks_agree(void **state)
 }
 
 /* Half an hour of a clock that runs ten millionths too fast would be 18 ms off. */
-static void drift_does_not_add_up(void **state)
+TEST(drift_does_not_add_up)
 {
-    (void)state;
     tkt_anchor anchor = {0};
     tkt_clock_pair pair;
     drift = 1e-5;
@@ -181,9 +174,8 @@ static void drift_does_not_add_up(void **state)
 }
 
 /* A float of so many milliseconds has no microseconds: the bracket's middle is better. */
-static void an_anchor_that_is_far_away_is_not_asked(void **state)
+TEST(an_anchor_that_is_far_away_is_not_asked)
 {
-    (void)state;
     tkt_anchor anchor = {0};
     tkt_clock_pair pair;
     assert_true(renew(&anchor, &pair));
@@ -192,9 +184,8 @@ static void an_anchor_that_is_far_away_is_not_asked(void **state)
     assert_int_equal(anchor.ns, pair.ticks);
 }
 
-static void a_busy_device_leaves_the_old_anchor(void **state)
+TEST(a_busy_device_leaves_the_old_anchor)
 {
-    (void)state;
     tkt_anchor anchor = {0};
     tkt_clock_pair pair = {0};
     tkt_clock_fit fit = tkt_clock_fit_now();
@@ -212,9 +203,8 @@ static void a_busy_device_leaves_the_old_anchor(void **state)
     assert_false(tkt_anchor_is_due(&anchor, &fit)); /* and does not try at once again */
 }
 
-static void distances_are_rounded_to_nanoseconds(void **state)
+TEST(distances_are_rounded_to_nanoseconds)
 {
-    (void)state;
     event begin = 0.0, end = 1234567.0;
     int64_t ns;
     assert_true(tkt_event_between(&driver, &begin, &end, &ns));
@@ -223,17 +213,4 @@ static void distances_are_rounded_to_nanoseconds(void **state)
     assert_true(llabs(ns + 1234567) <= 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(first_anchor_lies_in_the_middle_of_its_bracket, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(an_anchor_is_due_each_second, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(times_do_not_jump_where_clocks_agree, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(drift_does_not_add_up, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(an_anchor_that_is_far_away_is_not_asked, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_busy_device_leaves_the_old_anchor, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(distances_are_rounded_to_nanoseconds, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(set_up, tear_down)

@@ -1,6 +1,7 @@
 /* takt/export.h: formats by name, files, and everything that can go wrong with them. */
 #include "test_chrome.h"
 
+#include "support/test.h"
 #include "support/gzip_bytes.h"
 
 #include "base/error.h"
@@ -48,9 +49,8 @@ static takt_trace *make_full_trace(void)
     return trace;
 }
 
-static void formats_have_names_and_descriptions(void **state)
+TEST(formats_have_names_and_descriptions)
 {
-    (void)state;
     static const char *const names[] = {"perfetto", "chrome",        "folded",    "folded-device",
                                         "stacks",   "stacks-device", "speedscope"};
     size_t count = sizeof names / sizeof *names;
@@ -64,9 +64,8 @@ static void formats_have_names_and_descriptions(void **state)
     assert_null(takt_export_name(SIZE_MAX));
 }
 
-static void unknown_formats_are_not_found(void **state)
+TEST(unknown_formats_are_not_found)
 {
-    (void)state;
     takt_trace *trace = make_full_trace();
     memory_sink memory = {0};
     takt_sink sink = memory_sink_of(&memory);
@@ -88,9 +87,8 @@ static void unknown_formats_are_not_found(void **state)
     takt_trace_release(trace);
 }
 
-static void missing_arguments_are_refused(void **state)
+TEST(missing_arguments_are_refused)
 {
-    (void)state;
     takt_trace *trace = make_full_trace();
     takt_sink none = {0};
     takt_error error;
@@ -106,9 +104,8 @@ static void missing_arguments_are_refused(void **state)
     takt_trace_release(trace);
 }
 
-static void options_age(void **state)
+TEST(options_age)
 {
-    (void)state;
     const char *folder = make_folder();
     const char *path = in_folder(folder, "a.json");
     takt_trace *trace = make_full_trace();
@@ -126,9 +123,8 @@ static void options_age(void **state)
     remove_folder(folder);
 }
 
-static void a_file_is_what_the_sink_gets(void **state)
+TEST(a_file_is_what_the_sink_gets)
 {
-    (void)state;
     static const char *const formats[] = {"chrome", "folded", "speedscope"};
     const char *folder = make_folder();
     takt_trace *trace = make_full_trace();
@@ -164,9 +160,8 @@ static void check_packed(const takt_trace *trace, const char *folder, const char
     tkt_free(packed);
 }
 
-static void gzip_is_chosen_by_path_or_option(void **state)
+TEST(gzip_is_chosen_by_path_or_option)
 {
-    (void)state;
     const char *folder = make_folder();
     takt_trace *trace = make_full_trace();
     takt_export_options options = {.struct_size = sizeof options, .gzip = true};
@@ -180,9 +175,8 @@ static void gzip_is_chosen_by_path_or_option(void **state)
     remove_folder(folder);
 }
 
-static void outputs_are_named_after_run_and_cycle(void **state)
+TEST(outputs_are_named_after_run_and_cycle)
 {
-    (void)state;
     static const char *const names[][2] = {{"perfetto", "sph.7.pftrace"},
                                            {"perfetto.gz", "sph.7.pftrace.gz"},
                                            {"chrome", "sph.7.trace.json"},
@@ -211,9 +205,8 @@ static void outputs_are_named_after_run_and_cycle(void **state)
     remove_folder(folder);
 }
 
-static void run_names_cannot_leave_the_folder(void **state)
+TEST(run_names_cannot_leave_the_folder)
 {
-    (void)state;
     char long_name[400];
     memset(long_name, 'x', sizeof long_name - 1);
     long_name[sizeof long_name - 1] = '\0';
@@ -238,9 +231,8 @@ static void run_names_cannot_leave_the_folder(void **state)
     takt_trace_release(trace);
 }
 
-static void tensorboard_gets_both_layouts(void **state)
+TEST(tensorboard_gets_both_layouts)
 {
-    (void)state;
     const char *folder = make_folder();
     takt_trace *trace = make_full_trace();
     char path[1024];
@@ -260,9 +252,8 @@ static void tensorboard_gets_both_layouts(void **state)
 }
 
 /* Two recordings of one second. */
-static void tensorboards_runs_have_milliseconds(void **state)
+TEST(tensorboards_runs_have_milliseconds)
 {
-    (void)state;
     const char *folder = make_folder();
     takt_trace *trace = make_full_trace();
     trace->facts.realtime_offset_ns += 987654321;
@@ -280,9 +271,8 @@ static ino_t inode_of(const char *path)
     return facts.st_ino;
 }
 
-static void exporting_again_leaves_what_is_there(void **state)
+TEST(exporting_again_leaves_what_is_there)
 {
-    (void)state;
     static const char *const outputs[] = {"chrome", "tensorboard", "folded.gz"};
     static const char *const ends[] = {"sph.0-2.trace.json", ".pt.trace.json.gz",
                                        "sph.0-2.folded.gz"};
@@ -306,9 +296,8 @@ static void exporting_again_leaves_what_is_there(void **state)
 }
 
 /* All parts of a trace have the number, also where only the first one's name is taken. */
-static void parts_of_a_taken_name_stay_together(void **state)
+TEST(parts_of_a_taken_name_stay_together)
 {
-    (void)state;
     static const takt_export_options options = {.struct_size = sizeof options, .max_bytes = 16384};
     const char *folder = make_folder();
     takt_trace *trace = make_full_trace();
@@ -325,9 +314,8 @@ static void parts_of_a_taken_name_stay_together(void **state)
     remove_folder(folder);
 }
 
-static void summaries_give_stacks_but_no_timeline(void **state)
+TEST(summaries_give_stacks_but_no_timeline)
 {
-    (void)state;
     const char *folder = make_folder();
     takt_trace *trace = make_full_trace();
     assert_non_null(tkt_trace_fold(trace));
@@ -360,9 +348,8 @@ static takt_status write_short(void *user, const void *data, size_t size)
     return sink->has_failed ? TAKT_UNSUPPORTED : TAKT_OK;
 }
 
-static void the_sinks_status_comes_back(void **state)
+TEST(the_sinks_status_comes_back)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t site = add_scope(trace, "a");
     uint32_t track = add_thread(trace, "", 1);
@@ -379,9 +366,8 @@ static void the_sinks_status_comes_back(void **state)
 }
 
 /* The same with a failure at every single byte, as a small disk would have it. */
-static void failure_at_every_byte_leaves_no_file(void **state)
+TEST(failure_at_every_byte_leaves_no_file)
 {
-    (void)state;
     takt_trace *trace = make_full_trace();
     memory_sink memory = {0};
     assert_int_equal(export_bytes(trace, "chrome", &memory), TAKT_OK);
@@ -396,9 +382,8 @@ static void failure_at_every_byte_leaves_no_file(void **state)
     takt_trace_release(trace);
 }
 
-static void full_devices_are_named(void **state)
+TEST(full_devices_are_named)
 {
-    (void)state;
     takt_trace *trace = make_full_trace();
     takt_error error;
     assert_int_equal(takt_export_file(trace, "chrome", "/dev/full", NULL, &error), TAKT_IO_ERROR);
@@ -413,9 +398,8 @@ static void full_devices_are_named(void **state)
     takt_trace_release(trace);
 }
 
-static void unwritable_places_are_named(void **state)
+TEST(unwritable_places_are_named)
 {
-    (void)state;
     const char *folder = make_folder();
     takt_trace *trace = make_full_trace();
     takt_error error;
@@ -443,9 +427,8 @@ static void unwritable_places_are_named(void **state)
 }
 
 /* A folder stands where the file should; found out only when it is renamed. */
-static void failed_files_leave_nothing_behind(void **state)
+TEST(failed_files_leave_nothing_behind)
 {
-    (void)state;
     const char *folder = make_folder();
     takt_trace *trace = make_full_trace();
     const char *path = in_folder(folder, "sph.json");
@@ -515,9 +498,8 @@ static void fail_allocations(takt_trace *trace, uint64_t failures)
     remove_folder(folder);
 }
 
-static void running_out_of_memory_is_told_and_leaks_nothing(void **state)
+TEST(running_out_of_memory_is_told_and_leaks_nothing)
 {
-    (void)state;
     takt_trace *trace = make_full_trace();
     uint32_t site = add_site(trace, "solve", "sim.c", 20);
     for (uint32_t i = 0; i < 300; i++) /* for two files */
@@ -527,28 +509,4 @@ static void running_out_of_memory_is_told_and_leaks_nothing(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(formats_have_names_and_descriptions),
-        cmocka_unit_test(unknown_formats_are_not_found),
-        cmocka_unit_test(missing_arguments_are_refused),
-        cmocka_unit_test(options_age),
-        cmocka_unit_test(a_file_is_what_the_sink_gets),
-        cmocka_unit_test(gzip_is_chosen_by_path_or_option),
-        cmocka_unit_test(outputs_are_named_after_run_and_cycle),
-        cmocka_unit_test(run_names_cannot_leave_the_folder),
-        cmocka_unit_test(tensorboard_gets_both_layouts),
-        cmocka_unit_test(tensorboards_runs_have_milliseconds),
-        cmocka_unit_test(exporting_again_leaves_what_is_there),
-        cmocka_unit_test(parts_of_a_taken_name_stay_together),
-        cmocka_unit_test(summaries_give_stacks_but_no_timeline),
-        cmocka_unit_test(the_sinks_status_comes_back),
-        cmocka_unit_test(failure_at_every_byte_leaves_no_file),
-        cmocka_unit_test(full_devices_are_named),
-        cmocka_unit_test(unwritable_places_are_named),
-        cmocka_unit_test(failed_files_leave_nothing_behind),
-        cmocka_unit_test(running_out_of_memory_is_told_and_leaks_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,13 +1,11 @@
 /* The flight recorder keeps the newest events of every thread. */
+#include "support/test.h"
+
 #include <takt/takt.h>
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum {
     SPANS = 50000
@@ -52,12 +50,11 @@ static bool has_last(const takt_trace *trace, const char *name)
     return false;
 }
 
-static void thread_that_comes_late_keeps_its_newest(void **state)
+TEST(thread_that_comes_late_keeps_its_newest)
 {
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     takt_profiler *profiler = NULL;
     pthread_t thread;
-    (void)state;
     options.mode = TAKT_MODE_FLIGHT;
     options.max_memory_bytes = 64 << 10;
     assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
@@ -83,7 +80,7 @@ static void thread_that_comes_late_keeps_its_newest(void **state)
 }
 
 /* The recorder has filled all memory with what is older. */
-static void timer_beside_it_gets_all_of_its_own(void **state)
+TEST(timer_beside_it_gets_all_of_its_own)
 {
     enum {
         ROUNDS = 1000
@@ -91,7 +88,6 @@ static void timer_beside_it_gets_all_of_its_own(void **state)
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     takt_profiler *profiler = NULL;
     takt_timing *timing = NULL;
-    (void)state;
     options.mode = TAKT_MODE_FLIGHT;
     options.max_memory_bytes = 64 << 10;
     assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
@@ -108,11 +104,4 @@ static void timer_beside_it_gets_all_of_its_own(void **state)
     takt_profiler_destroy(profiler);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(thread_that_comes_late_keeps_its_newest),
-        cmocka_unit_test(timer_beside_it_gets_all_of_its_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

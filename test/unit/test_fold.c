@@ -1,12 +1,7 @@
 /* The folded form: stats, nodes, self times, the bound on nodes, merging, running out of memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "record/fold.h"
+#include "support/test.h"
 #include "support/merge_folds.h"
 
 #include <math.h>
@@ -16,9 +11,8 @@ static void assert_near(double a, double b, double epsilon)
     assert_true(fabs(a - b) <= epsilon);
 }
 
-static void stats_agree_with_sums(void **state)
+TEST(stats_agree_with_sums)
 {
-    (void)state;
     const uint64_t durations[] = {5, 100, 7, 1000000, 42};
     tkt_stats stats;
     tkt_stats_init(&stats);
@@ -41,9 +35,8 @@ static void stats_agree_with_sums(void **state)
     assert_near(tkt_stats_stddev(&stats), sqrt(squares / 4), 1e-3);
 }
 
-static void stddev_of_one_or_of_equals_is_zero(void **state)
+TEST(stddev_of_one_or_of_equals_is_zero)
 {
-    (void)state;
     tkt_stats stats;
     tkt_stats_init(&stats);
     tkt_stats_add(&stats, 123456789);
@@ -54,9 +47,8 @@ static void stddev_of_one_or_of_equals_is_zero(void **state)
 }
 
 /* Against the sorted values: the extremes exactly, what is between them within 1/32. */
-static void quantiles_are_near_those_of_a_sort(void **state)
+TEST(quantiles_are_near_those_of_a_sort)
 {
-    (void)state;
     for (uint64_t count = 1; count < 200; count++) {
         tkt_stats stats;
         tkt_histogram histogram = {{0}};
@@ -77,9 +69,8 @@ static void quantiles_are_near_those_of_a_sort(void **state)
     }
 }
 
-static void merged_stats_are_those_of_all(void **state)
+TEST(merged_stats_are_those_of_all)
 {
-    (void)state;
     tkt_stats a;
     tkt_stats b;
     tkt_stats all;
@@ -98,9 +89,8 @@ static void merged_stats_are_those_of_all(void **state)
     assert_true(a.sum_squares == all.sum_squares);
 }
 
-static void equal_paths_share_a_node(void **state)
+TEST(equal_paths_share_a_node)
 {
-    (void)state;
     tkt_fold fold;
     assert_int_equal(tkt_fold_init(&fold), TAKT_OK);
     assert_int_equal(fold.count, 1);
@@ -120,9 +110,8 @@ static void equal_paths_share_a_node(void **state)
 }
 
 /* In long runs of the same order and in disorder, against a table of parent and site. */
-static void children_are_found_in_any_order(void **state)
+TEST(children_are_found_in_any_order)
 {
-    (void)state;
     enum {
         PARENTS = 5,
         SITES = 9,
@@ -151,9 +140,8 @@ static void children_are_found_in_any_order(void **state)
 }
 
 /* The children are added before their parent and after it. */
-static void self_is_total_less_direct_children(void **state)
+TEST(self_is_total_less_direct_children)
 {
-    (void)state;
     tkt_fold fold;
     assert_int_equal(tkt_fold_init(&fold), TAKT_OK);
     uint32_t step = tkt_fold_child(&fold, 0, 1);
@@ -193,9 +181,8 @@ static void fill_up(tkt_fold *fold)
         tkt_fold_add(fold, tkt_fold_child(fold, 0, site), 1);
 }
 
-static void paths_beyond_the_limit_go_to_others(void **state)
+TEST(paths_beyond_the_limit_go_to_others)
 {
-    (void)state;
     tkt_fold fold;
     assert_int_equal(tkt_fold_init(&fold), TAKT_OK);
     fill_up(&fold);
@@ -218,9 +205,8 @@ static void paths_beyond_the_limit_go_to_others(void **state)
     tkt_fold_fini(&fold);
 }
 
-static void others_are_bounded_too(void **state)
+TEST(others_are_bounded_too)
 {
-    (void)state;
     tkt_fold fold;
     assert_int_equal(tkt_fold_init(&fold), TAKT_OK);
     fill_up(&fold);
@@ -261,9 +247,8 @@ static void assert_same_node(const tkt_node *a, const tkt_node *b)
     assert_memory_equal(a->histogram, b->histogram, sizeof *a->histogram);
 }
 
-static void merging_equals_folding_at_once(void **state)
+TEST(merging_equals_folding_at_once)
 {
-    (void)state;
     uint32_t sites[16] = {0};
     for (uint32_t i = 1; i < 6; i++)
         sites[i + 4] = i; /* sites of the second tree are 4 greater */
@@ -293,9 +278,8 @@ static void merging_equals_folding_at_once(void **state)
     tkt_fold_fini(&second);
 }
 
-static void merging_into_a_full_tree_keeps_all_time(void **state)
+TEST(merging_into_a_full_tree_keeps_all_time)
 {
-    (void)state;
     tkt_fold full;
     tkt_fold more;
     assert_int_equal(tkt_fold_init(&full), TAKT_OK);
@@ -330,9 +314,8 @@ static void merging_into_a_full_tree_keeps_all_time(void **state)
     tkt_fold_fini(&more);
 }
 
-static void merging_nothing_changes_nothing(void **state)
+TEST(merging_nothing_changes_nothing)
 {
-    (void)state;
     tkt_fold fold;
     tkt_fold nothing = {0};
     assert_int_equal(tkt_fold_init(&fold), TAKT_OK);
@@ -344,9 +327,8 @@ static void merging_nothing_changes_nothing(void **state)
     tkt_fold_fini(&fold);
 }
 
-static void init_without_memory_fails_cleanly(void **state)
+TEST(init_without_memory_fails_cleanly)
 {
-    (void)state;
     tkt_fold fold;
     tkt_alloc_fail(0, 1);
     assert_int_equal(tkt_fold_init(&fold), TAKT_NO_MEMORY);
@@ -355,9 +337,8 @@ static void init_without_memory_fails_cleanly(void **state)
 }
 
 /* Whatever allocation fails, times of the nodes that exist are right. */
-static void folding_goes_on_without_memory(void **state)
+TEST(folding_goes_on_without_memory)
 {
-    (void)state;
     for (uint64_t after = 0; after < 40; after++) {
         tkt_fold fold;
         assert_int_equal(tkt_fold_init(&fold), TAKT_OK);
@@ -381,9 +362,8 @@ static void folding_goes_on_without_memory(void **state)
     }
 }
 
-static void merging_without_memory_adds_nothing(void **state)
+TEST(merging_without_memory_adds_nothing)
 {
-    (void)state;
     tkt_fold more;
     assert_int_equal(tkt_fold_init(&more), TAKT_OK);
     fold_some(&more, 0, 100, 10);
@@ -409,24 +389,4 @@ static void merging_without_memory_adds_nothing(void **state)
     tkt_fold_fini(&more);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stats_agree_with_sums),
-        cmocka_unit_test(stddev_of_one_or_of_equals_is_zero),
-        cmocka_unit_test(quantiles_are_near_those_of_a_sort),
-        cmocka_unit_test(merged_stats_are_those_of_all),
-        cmocka_unit_test(equal_paths_share_a_node),
-        cmocka_unit_test(children_are_found_in_any_order),
-        cmocka_unit_test(self_is_total_less_direct_children),
-        cmocka_unit_test(paths_beyond_the_limit_go_to_others),
-        cmocka_unit_test(others_are_bounded_too),
-        cmocka_unit_test(merging_equals_folding_at_once),
-        cmocka_unit_test(merging_into_a_full_tree_keeps_all_time),
-        cmocka_unit_test(merging_nothing_changes_nothing),
-        cmocka_unit_test(init_without_memory_fails_cleanly),
-        cmocka_unit_test(folding_goes_on_without_memory),
-        cmocka_unit_test(merging_without_memory_adds_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,5 +1,6 @@
 /* Folded stacks for flame graphs. */
 #include "test_chrome.h"
+#include "support/test.h"
 
 /* The export of a finished trace, which is released; the caller frees it with tkt_free. */
 static char *folded_of(takt_trace *trace)
@@ -27,9 +28,8 @@ static uint32_t add_child(takt_trace *trace, uint32_t track, const char *name, u
     return span;
 }
 
-static void values_are_self_times_outermost_first(void **state)
+TEST(values_are_self_times_outermost_first)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t track = add_thread(trace, "", 1);
     uint32_t step = add_child(trace, track, "step", TKT_NO_SPAN, 0, 100);
@@ -42,9 +42,8 @@ static void values_are_self_times_outermost_first(void **state)
                         "step;integrate 20\n");
 }
 
-static void equal_paths_of_all_threads_are_one_line(void **state)
+TEST(equal_paths_of_all_threads_are_one_line)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     for (uint32_t thread = 1; thread <= 3; thread++) {
         uint32_t track = add_thread(trace, "", thread);
@@ -56,9 +55,8 @@ static void equal_paths_of_all_threads_are_one_line(void **state)
 }
 
 /* Two places in the source may use one name. */
-static void sites_of_one_name_are_one_frame(void **state)
+TEST(sites_of_one_name_are_one_frame)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t track = add_thread(trace, "", 1);
     add_span(trace, track, add_site(trace, "copy", "a.c", 1), 0, 10);
@@ -66,9 +64,8 @@ static void sites_of_one_name_are_one_frame(void **state)
     check_folded(trace, "copy 15\n");
 }
 
-static void siblings_stand_in_the_order_of_their_names(void **state)
+TEST(siblings_stand_in_the_order_of_their_names)
 {
-    (void)state;
     static const char *const names[] = {"b", "a", "ab", "a b", "B", "\xc3\xa4"};
     takt_trace *trace = make_trace();
     uint32_t track = add_thread(trace, "", 1);
@@ -77,9 +74,8 @@ static void siblings_stand_in_the_order_of_their_names(void **state)
     check_folded(trace, "B 1\na 1\na_b 1\nab 1\nb 1\n\xc3\xa4 1\n");
 }
 
-static void frames_without_self_time_are_left_out(void **state)
+TEST(frames_without_self_time_are_left_out)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t track = add_thread(trace, "", 1);
     uint32_t all = add_child(trace, track, "all", TKT_NO_SPAN, 0, 10);
@@ -88,15 +84,13 @@ static void frames_without_self_time_are_left_out(void **state)
     check_folded(trace, "all;most 10\n");
 }
 
-static void empty_traces_have_no_lines(void **state)
+TEST(empty_traces_have_no_lines)
 {
-    (void)state;
     check_folded(make_trace(), "");
 }
 
-static void names_cannot_break_a_line(void **state)
+TEST(names_cannot_break_a_line)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t track = add_thread(trace, "", 1);
     uint32_t outer = add_child(trace, track, "a;b c\td\ne", TKT_NO_SPAN, 0, 10);
@@ -109,9 +103,8 @@ static void names_cannot_break_a_line(void **state)
                         "a_b_c_d_e;\xef\xbf\xbd\xef\xbf\xbd 3\n");
 }
 
-static void recursion_is_a_deeper_path(void **state)
+TEST(recursion_is_a_deeper_path)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t track = add_thread(trace, "", 1);
     uint32_t parent = TKT_NO_SPAN;
@@ -127,9 +120,8 @@ static void recursion_is_a_deeper_path(void **state)
 }
 
 /* The children of a scope that was open all the time were counted, it was not. */
-static void self_time_is_never_less_than_nothing(void **state)
+TEST(self_time_is_never_less_than_nothing)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     assert_int_equal(tkt_fold_init(&trace->fold), TAKT_OK);
     uint32_t outer = tkt_fold_child(&trace->fold, 0, add_scope(trace, "outer"));
@@ -140,9 +132,8 @@ static void self_time_is_never_less_than_nothing(void **state)
     check_folded(trace, "outer;inner 30\n");
 }
 
-static void paths_beyond_the_limit_are_called_other(void **state)
+TEST(paths_beyond_the_limit_are_called_other)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     assert_int_equal(tkt_fold_init(&trace->fold), TAKT_OK);
     uint32_t outer = tkt_fold_child(&trace->fold, 0, add_scope(trace, "outer"));
@@ -161,29 +152,12 @@ static takt_status refuse(void *user, const void *data, size_t size)
     return TAKT_UNSUPPORTED;
 }
 
-static void the_sinks_status_comes_back(void **state)
+TEST(the_sinks_status_comes_back)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     add_child(trace, add_thread(trace, "", 1), "a", TKT_NO_SPAN, 0, 1);
     assert_int_equal(takt_export(trace, "folded", &(takt_sink){refuse, NULL}), TAKT_UNSUPPORTED);
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_self_times_outermost_first),
-        cmocka_unit_test(equal_paths_of_all_threads_are_one_line),
-        cmocka_unit_test(sites_of_one_name_are_one_frame),
-        cmocka_unit_test(siblings_stand_in_the_order_of_their_names),
-        cmocka_unit_test(frames_without_self_time_are_left_out),
-        cmocka_unit_test(empty_traces_have_no_lines),
-        cmocka_unit_test(names_cannot_break_a_line),
-        cmocka_unit_test(recursion_is_a_deeper_path),
-        cmocka_unit_test(self_time_is_never_less_than_nothing),
-        cmocka_unit_test(paths_beyond_the_limit_are_called_other),
-        cmocka_unit_test(the_sinks_status_comes_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

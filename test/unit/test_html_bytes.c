@@ -2,10 +2,7 @@
 #include "cli/html/bytes.c"
 #include "cli/html/set.c"
 
-#include <setjmp.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 static void becomes(const char *text, size_t size, const char *json)
 {
@@ -17,9 +14,8 @@ static void becomes(const char *text, size_t size, const char *json)
     free(bytes.data);
 }
 
-static void json_cannot_end_a_script(void **state)
+TEST(json_cannot_end_a_script)
 {
-    (void)state;
     becomes("</script>", 9, "\"\\u003c/script\\u003e\"");
     becomes("<!--&", 5, "\"\\u003c!--\\u0026\"");
     becomes("a\"b\\c", 5, "\"a\\u0022b\\u005cc\"");
@@ -27,9 +23,8 @@ static void json_cannot_end_a_script(void **state)
     becomes("\xE2\x80\xA8\xE2\x80\xA9", 6, "\"\\u2028\\u2029\"");
 }
 
-static void json_is_utf8(void **state)
+TEST(json_is_utf8)
 {
-    (void)state;
     becomes("", 0, "\"\"");
     becomes("\xC2\x80\xDF\xBF\xE0\xA0\x80\xED\x9F\xBF\xEF\xBF\xBF", 13,
             "\"\xC2\x80\xDF\xBF\xE0\xA0\x80\xED\x9F\xBF\xEF\xBF\xBF\"");
@@ -46,7 +41,7 @@ static void json_is_utf8(void **state)
 }
 
 /* The bytes of LEB128, by the example of DWARF 4, section 7.6, and the limits. */
-static void varints_are_leb128(void **state)
+TEST(varints_are_leb128)
 {
     static const struct {
         uint64_t value;
@@ -60,8 +55,6 @@ static void varints_are_leb128(void **state)
         {12857, 2, {0xb9, 0x64}},
         {UINT64_MAX, 10, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01}},
     };
-    (void)state;
-
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         html_bytes bytes = {.used = 0};
         html_put_varint(&bytes, cases[i].value);
@@ -71,12 +64,10 @@ static void varints_are_leb128(void **state)
     }
 }
 
-static void zigzag_takes_turns(void **state)
+TEST(zigzag_takes_turns)
 {
     static const int64_t values[] = {0, -1, 1, -2, 2, -3};
     html_bytes bytes = {.used = 0};
-    (void)state;
-
     for (size_t i = 0; i < 6; i++)
         html_put_zigzag(&bytes, values[i]);
     assert_memory_equal(bytes.data, "\0\1\2\3\4\5", 6);
@@ -87,13 +78,11 @@ static void zigzag_takes_turns(void **state)
     free(bytes.data);
 }
 
-static void a_set_numbers_what_is_new(void **state)
+TEST(a_set_numbers_what_is_new)
 {
     html_set set = {.count = 0};
     char text[32];
     size_t size;
-    (void)state;
-
     assert_int_equal(html_set_add(&set, "", 0), 0);
     for (uint32_t round = 0; round < 2; round++)
         for (uint32_t i = 0; i < 10000; i++) {
@@ -109,12 +98,4 @@ static void a_set_numbers_what_is_new(void **state)
     html_set_free(&set);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json_cannot_end_a_script),  cmocka_unit_test(json_is_utf8),
-        cmocka_unit_test(varints_are_leb128),        cmocka_unit_test(zigzag_takes_turns),
-        cmocka_unit_test(a_set_numbers_what_is_new),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

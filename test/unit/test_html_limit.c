@@ -1,5 +1,6 @@
 /* What a page leaves out of a trace that is too large for it: cli/html/limit.c. */
 #include "cli/html/limit.c"
+#include "support/test.h"
 #include "support/trace_build.h"
 
 /* A trace with a span of each of these durations. */
@@ -41,26 +42,22 @@ static size_t count_kept(html_limit limit, const uint64_t *durations, size_t cou
     return kept;
 }
 
-static void what_fits_is_all_there(void **state)
+TEST(what_fits_is_all_there)
 {
     static const uint64_t durations[] = {0, 1, 5, 1000};
     takt_trace *trace = trace_of(durations, 4);
     html_limit limit = html_limit_of(trace, 4);
-    (void)state;
-
     assert_int_equal(limit.hidden, 0);
     assert_int_equal(count_kept(limit, durations, 4, NULL), 4);
     takt_trace_release(trace);
 }
 
-static void the_shortest_are_left_out(void **state)
+TEST(the_shortest_are_left_out)
 {
     static const uint64_t durations[] = {7, 1000000, 9, 50000, 3, 2000};
     bool is_kept[6];
     takt_trace *trace = trace_of(durations, 6);
     html_limit limit = html_limit_of(trace, 3);
-    (void)state;
-
     assert_int_equal(limit.hidden, 3);
     assert_int_equal(count_kept(limit, durations, 6, is_kept), 3);
     for (size_t i = 0; i < 6; i++)
@@ -68,12 +65,10 @@ static void the_shortest_are_left_out(void **state)
     takt_trace_release(trace);
 }
 
-static void equals_are_thinned_evenly(void **state)
+TEST(equals_are_thinned_evenly)
 {
     uint64_t durations[1000];
     bool is_kept[1000];
-    (void)state;
-
     for (size_t i = 0; i < 1000; i++)
         durations[i] = 640;
     takt_trace *trace = trace_of(durations, 1000);
@@ -90,12 +85,10 @@ static void equals_are_thinned_evenly(void **state)
     takt_trace_release(trace);
 }
 
-static void activities_count_too(void **state)
+TEST(activities_count_too)
 {
     static const uint64_t durations[] = {10, 20, 30};
     takt_trace *trace = trace_of(durations, 3);
-    (void)state;
-
     add_activity(trace, 1000);
     add_activity(trace, 5);
     html_limit limit = html_limit_of(trace, 2);
@@ -108,12 +101,10 @@ static void activities_count_too(void **state)
 
 /* Of any durations, never more than fit are kept, those that are kept are no shorter than those
  * that are not by more than a bucket, and the number that is told is right. */
-static void any_durations_fit(void **state)
+TEST(any_durations_fit)
 {
     uint64_t durations[2000], number = 1;
     bool is_kept[2000];
-    (void)state;
-
     for (int round = 0; round < 64; round++) {
         for (size_t i = 0; i < 2000; i++) {
             number = number * UINT64_C(6364136223846793005) + 1442695040888963407;
@@ -131,12 +122,4 @@ static void any_durations_fit(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_fits_is_all_there),    cmocka_unit_test(the_shortest_are_left_out),
-        cmocka_unit_test(equals_are_thinned_evenly), cmocka_unit_test(activities_count_too),
-        cmocka_unit_test(any_durations_fit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,14 +1,12 @@
 /* Reported host memory in traces: what the events add up to is what the totals say. */
 #include "trace/model.h"
 
+#include "support/test.h"
+
 #include <takt/memory.h>
 #include <takt/profiler.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static takt_profiler *start(void)
 {
@@ -28,10 +26,9 @@ static int64_t sum_of_events(const takt_trace *trace)
 }
 
 /* A program that forgets to report a free tells of the same address again and again. */
-static void address_reported_twice_counts_once(void **state)
+TEST(address_reported_twice_counts_once)
 {
     static char block;
-    (void)state;
     takt_memory_allocated(&block, 5000); /* a peak before the recording */
     takt_memory_freed(&block);
 
@@ -47,8 +44,4 @@ static void address_reported_twice_counts_once(void **state)
     takt_memory_freed(&block);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(address_reported_twice_counts_once)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,14 +1,12 @@
 /* Marks and counters whose names are made at run time: each name is a row of its own, though they
  * come from one place in the source and from one buffer. */
+#include "support/test.h"
+
 #include <takt/takt.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define NAMES 3
 
@@ -57,9 +55,8 @@ static void check_name(const char *name, size_t round)
     assert_string_equal(name, expected);
 }
 
-static void marks_keep_names_of_run_time(void **state)
+TEST(marks_keep_names_of_run_time)
 {
-    (void)state;
     takt_profiler *profiler = NULL;
     const takt_trace *trace = record(&profiler, put_mark);
     assert_int_equal(takt_trace_count(trace, TAKT_TRACE_MARKS), 2 * NAMES);
@@ -71,9 +68,8 @@ static void marks_keep_names_of_run_time(void **state)
     takt_profiler_destroy(profiler);
 }
 
-static void counters_keep_names_of_run_time(void **state)
+TEST(counters_keep_names_of_run_time)
 {
-    (void)state;
     takt_profiler *profiler = NULL;
     const takt_trace *trace = record(&profiler, put_counter);
     assert_int_equal(takt_trace_count(trace, TAKT_TRACE_COUNTERS), 2 * NAMES);
@@ -86,9 +82,8 @@ static void counters_keep_names_of_run_time(void **state)
     takt_profiler_destroy(profiler);
 }
 
-static void a_name_that_is_made_is_that_of_all_its_events(void **state)
+TEST(a_name_that_is_made_is_that_of_all_its_events)
 {
-    (void)state;
     takt_profiler *profiler = NULL;
     const takt_trace *trace = record(&profiler, put_made);
     assert_int_equal(takt_trace_count(trace, TAKT_TRACE_MARKS), 2 * NAMES);
@@ -130,9 +125,8 @@ static void put_span(const char *name, int round)
     takt_span_end(takt_span_begin_name(made, takt_name_make(name, strlen(name))));
 }
 
-static void spans_and_tracks_have_names_that_were_made(void **state)
+TEST(spans_and_tracks_have_names_that_were_made)
 {
-    (void)state;
     takt_profiler *profiler = NULL;
     const takt_trace *trace = record(&profiler, put_span);
     size_t found = 0;
@@ -150,9 +144,8 @@ static void spans_and_tracks_have_names_that_were_made(void **state)
     takt_profiler_destroy(profiler);
 }
 
-static void no_name_reads_as_null(void **state)
+TEST(no_name_reads_as_null)
 {
-    (void)state;
     takt_profiler *profiler = NULL;
     const takt_trace *trace = record(&profiler, put_null);
     takt_mark_info mark = {.name = ""};
@@ -176,9 +169,8 @@ static void open_scopes(const char *name, int round)
     TAKT_CLOSE(outer);
 }
 
-static void a_scope_is_opened_and_closed_by_its_variable(void **state)
+TEST(a_scope_is_opened_and_closed_by_its_variable)
 {
-    (void)state;
     takt_profiler *profiler = NULL;
     const takt_trace *trace = record(&profiler, open_scopes);
     size_t at = 0;
@@ -197,9 +189,8 @@ static void a_scope_is_opened_and_closed_by_its_variable(void **state)
     takt_profiler_destroy(profiler);
 }
 
-static void null_has_a_name(void **state)
+TEST(null_has_a_name)
 {
-    (void)state;
     takt_profiler *profiler = NULL;
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     takt_mark_info mark = {.name = ""};
@@ -212,16 +203,4 @@ static void null_has_a_name(void **state)
     takt_profiler_destroy(profiler);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(marks_keep_names_of_run_time),
-        cmocka_unit_test(counters_keep_names_of_run_time),
-        cmocka_unit_test(null_has_a_name),
-        cmocka_unit_test(a_name_that_is_made_is_that_of_all_its_events),
-        cmocka_unit_test(no_name_reads_as_null),
-        cmocka_unit_test(spans_and_tracks_have_names_that_were_made),
-        cmocka_unit_test(a_scope_is_opened_and_closed_by_its_variable),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,12 +1,7 @@
 /* The colours of NVTX ranges. */
 #include "nvtx/nvtx.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 static void expect_color(const char *color, uint32_t expected)
 {
@@ -22,9 +17,8 @@ static void expect_unknown(const char *color)
     assert_int_equal(argb, 0xFF7400FF);
 }
 
-static void names_have_the_values_of_nvtx_for_python(void **state)
+TEST(names_have_the_values_of_nvtx_for_python)
 {
-    (void)state;
     expect_color("green", 0xFF008000);
     expect_color("blue", 0xFF0000FF);
     expect_color("yellow", 0xFFFFFF00);
@@ -39,23 +33,20 @@ static void names_have_the_values_of_nvtx_for_python(void **state)
     expect_color("pink", 0xFFFFC0CB);
 }
 
-static void hexadecimal_colors_in_either_case(void **state)
+TEST(hexadecimal_colors_in_either_case)
 {
-    (void)state;
     expect_color("#000000", 0xFF000000);
     expect_color("#12aBfF", 0xFF12ABFF);
     expect_color("Yellow", 0xFFFFFF00);
 }
 
-static void no_color_is_the_default(void **state)
+TEST(no_color_is_the_default)
 {
-    (void)state;
     expect_color(NULL, 0xFF7400FF);
 }
 
-static void anything_else_is_unknown_and_the_default(void **state)
+TEST(anything_else_is_unknown_and_the_default)
 {
-    (void)state;
     expect_unknown("");
     expect_unknown("#");
     expect_unknown("#12345");
@@ -68,13 +59,4 @@ static void anything_else_is_unknown_and_the_default(void **state)
     expect_unknown("yellow ");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_have_the_values_of_nvtx_for_python),
-        cmocka_unit_test(hexadecimal_colors_in_either_case),
-        cmocka_unit_test(no_color_is_the_default),
-        cmocka_unit_test(anything_else_is_unknown_and_the_default),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

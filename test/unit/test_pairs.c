@@ -1,14 +1,12 @@
 /* Begin and end in pairs among scopes of blocks: an end ends what a begin began, whatever is open
  * within. And a block that is open for longer than a record of 32 bits can say. */
+#include "support/test.h"
+
 #include <takt/takt.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static takt_profiler *start_with(takt_profiler_options options)
 {
@@ -31,9 +29,8 @@ static takt_span_info span_at(const takt_trace *trace, size_t index)
     return span;
 }
 
-static void end_of_a_pair_closes_the_block_within(void **state)
+TEST(end_of_a_pair_closes_the_block_within)
 {
-    (void)state;
     takt_profiler *profiler = start();
     for (int i = 0; i < 100; i++) {
         takt_begin("pair");
@@ -56,9 +53,8 @@ static void end_of_a_pair_closes_the_block_within(void **state)
     takt_profiler_destroy(profiler);
 }
 
-static void end_leaves_a_block_alone(void **state)
+TEST(end_leaves_a_block_alone)
 {
-    (void)state;
     takt_profiler *profiler = start();
     for (int i = 0; i < 100; i++) {
         TAKT_SCOPE("block");
@@ -81,9 +77,8 @@ static takt_status append(void *user, const void *bytes, size_t size)
 }
 
 /* The last line of a table names the begin that has no end, however many scopes are around it. */
-static void a_begin_without_an_end_is_named(void **state)
+TEST(a_begin_without_an_end_is_named)
 {
-    (void)state;
     static char text[1 << 16];
     takt_profiler *profiler = start();
     unsigned line = 0;
@@ -111,9 +106,8 @@ static void a_begin_without_an_end_is_named(void **state)
 
 /* Its begin is moved back by 2^33 ticks, some seconds, which is before the recording began. Taken
  * modulo 2^32 it would have ended there, too, and be missing. */
-static void a_block_of_over_32_bits_of_ticks_is_recorded(void **state)
+TEST(a_block_of_over_32_bits_of_ticks_is_recorded)
 {
-    (void)state;
     static takt_site site = TAKT_SITE_AS(TAKT_SITE_SCOPE, TAKT_LEVEL_NORMAL, NULL, "long", NULL, 0);
     takt_profiler *profiler = start();
     takt_scope_close(takt_scope_open(&site, TAKT_NORMAL_BIT)); /* makes the place known */
@@ -135,9 +129,8 @@ static void a_block_of_over_32_bits_of_ticks_is_recorded(void **state)
 }
 
 /* The same of a phase, which the next one ends; the first round makes the places known. */
-static void a_phase_of_over_32_bits_of_ticks_is_recorded(void **state)
+TEST(a_phase_of_over_32_bits_of_ticks_is_recorded)
 {
-    (void)state;
     takt_profiler *profiler = start();
     for (int i = 0; i < 2; i++) {
         TAKT_SCOPE("block");
@@ -205,9 +198,8 @@ static void end_a_block(void)
 }
 
 /* Each way by which a scope ends in the library, twice: the first time its place is new. */
-static void whatever_ends_a_long_scope_records_it_whole(void **state)
+TEST(whatever_ends_a_long_scope_records_it_whole)
 {
-    (void)state;
     static const struct {
         void (*end)(void);
         bool with_stack;
@@ -235,15 +227,4 @@ static void whatever_ends_a_long_scope_records_it_whole(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(end_of_a_pair_closes_the_block_within),
-        cmocka_unit_test(end_leaves_a_block_alone),
-        cmocka_unit_test(a_begin_without_an_end_is_named),
-        cmocka_unit_test(a_block_of_over_32_bits_of_ticks_is_recorded),
-        cmocka_unit_test(whatever_ends_a_long_scope_records_it_whole),
-        cmocka_unit_test(a_phase_of_over_32_bits_of_ticks_is_recorded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

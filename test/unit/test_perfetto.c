@@ -1,4 +1,5 @@
 /* A trace written as a Perfetto file and read back is the same trace, in every field. */
+#include "support/test.h"
 #include "support/trace_build.h"
 
 #include "base/alloc.h"
@@ -14,30 +15,26 @@ static void comes_back(takt_trace *trace)
     takt_trace_release(trace);
 }
 
-static void whole_trace_comes_back(void **state)
+TEST(whole_trace_comes_back)
 {
-    (void)state;
     comes_back(whole_trace());
 }
 
-static void empty_trace_comes_back(void **state)
+TEST(empty_trace_comes_back)
 {
-    (void)state;
     takt_trace *trace;
     assert_int_equal(tkt_trace_create(&trace), TAKT_OK);
     comes_back(trace);
 }
 
-static void random_traces_come_back(void **state)
+TEST(random_traces_come_back)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++)
         comes_back(random_trace(seed, (uint32_t)(seed % 5), seed * 3));
 }
 
-static void a_file_of_a_file_is_the_same_file(void **state)
+TEST(a_file_of_a_file_is_the_same_file)
 {
-    (void)state;
     takt_trace *trace = random_trace(7, 4, 300);
     make_facts(trace);
     assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
@@ -55,9 +52,8 @@ static void a_file_of_a_file_is_the_same_file(void **state)
 /* ---- Times and nesting ----------------------------------------------------------------------- */
 
 /* All of them at one moment: only the order of packets says which is inside which. */
-static void spans_without_duration_keep_their_nesting(void **state)
+TEST(spans_without_duration_keep_their_nesting)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t track = make_thread(trace, "main", 1);
     uint32_t site = make_site(trace, "same", TAKT_SITE_SCOPE);
@@ -86,24 +82,21 @@ static takt_trace *border_trace(void)
     return trace;
 }
 
-static void events_at_a_border_keep_their_span(void **state)
+TEST(events_at_a_border_keep_their_span)
 {
-    (void)state;
     comes_back(border_trace());
 }
 
 /* Clocks of rows start where the recording is said to begin. */
-static void what_was_before_the_recording_comes_back(void **state)
+TEST(what_was_before_the_recording_comes_back)
 {
-    (void)state;
     takt_trace *trace = border_trace();
     trace->facts.begin_ns = trace->facts.end_ns = 2 * END_NS;
     comes_back(trace);
 }
 
-static void long_and_extreme_times_come_back(void **state)
+TEST(long_and_extreme_times_come_back)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     trace->facts.end_ns = UINT64_MAX;
     uint32_t track = make_thread(trace, "main", 1);
@@ -116,9 +109,8 @@ static void long_and_extreme_times_come_back(void **state)
     comes_back(trace);
 }
 
-static void five_thousand_deep_comes_back(void **state)
+TEST(five_thousand_deep_comes_back)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t track = make_thread(trace, "main", 1);
     uint32_t site = make_site(trace, "recursion", TAKT_SITE_SCOPE);
@@ -130,9 +122,8 @@ static void five_thousand_deep_comes_back(void **state)
 
 /* ---- Tracks ---------------------------------------------------------------------------------- */
 
-static void many_tracks_come_back(void **state)
+TEST(many_tracks_come_back)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t site = make_site(trace, "work", TAKT_SITE_SCOPE);
     for (uint32_t i = 0; i < 20000; i++) {
@@ -143,9 +134,8 @@ static void many_tracks_come_back(void **state)
     comes_back(trace);
 }
 
-static void unordered_async_spans_are_ordered_with_their_arguments(void **state)
+TEST(unordered_async_spans_are_ordered_with_their_arguments)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t track = tkt_trace_add_track(trace, TAKT_TRACK_ASYNC, text(trace, "tasks"), 0);
     uint32_t site = make_site(trace, "task", TAKT_SITE_SCOPE);
@@ -214,9 +204,8 @@ static void check_lanes(uint64_t seed, uint64_t span_count)
     takt_trace_release(trace);
 }
 
-static void overlapping_spans_get_lanes(void **state)
+TEST(overlapping_spans_get_lanes)
 {
-    (void)state;
     check_lanes(5, 1000);
     for (uint64_t seed = 1; seed <= 200; seed++)
         check_lanes(seed * 12345, 5 + seed % 20);
@@ -224,9 +213,8 @@ static void overlapping_spans_get_lanes(void **state)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-static void hostile_names_come_back(void **state)
+TEST(hostile_names_come_back)
 {
-    (void)state;
     static const char *const names[] = {
         "",
         "\"quoted\\\"",
@@ -250,9 +238,8 @@ static void hostile_names_come_back(void **state)
     comes_back(trace);
 }
 
-static void ten_megabytes_of_name_come_back(void **state)
+TEST(ten_megabytes_of_name_come_back)
 {
-    (void)state;
     size_t size = 10 << 20;
     char *name = malloc(size + 1);
     for (size_t i = 0; i < size; i++)
@@ -266,9 +253,8 @@ static void ten_megabytes_of_name_come_back(void **state)
 }
 
 /* A site with all that events say, and a number of four bytes, fits what is copied. */
-static void the_last_site_fits_its_event(void **state)
+TEST(the_last_site_fits_its_event)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t name = text(trace, "last");
     tkt_trace_site site = {.name = name, .category = name, .file = name, .line = 1};
@@ -312,9 +298,8 @@ static void make_fold(takt_trace *trace)
     trace->fold.other_count = 77;
 }
 
-static void folded_trace_comes_back(void **state)
+TEST(folded_trace_comes_back)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     make_facts(trace);
     make_fold(trace);
@@ -335,9 +320,8 @@ static void folded_trace_comes_back(void **state)
 }
 
 /* What summary mode keeps of devices: made from a full trace here, then all else is left out. */
-static void folded_activities_come_back(void **state)
+TEST(folded_activities_come_back)
 {
-    (void)state;
     takt_trace *trace = random_trace(8, 3, 200);
     assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
     assert_non_null(tkt_trace_fold(trace));
@@ -357,9 +341,8 @@ static void folded_activities_come_back(void **state)
     takt_trace_release(trace);
 }
 
-static void the_largest_tree_comes_back(void **state)
+TEST(the_largest_tree_comes_back)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     trace->facts.has_spans = false;
     assert_int_equal(tkt_fold_init(&trace->fold), TAKT_OK);
@@ -375,17 +358,15 @@ static void the_largest_tree_comes_back(void **state)
 }
 
 /* Where the recorder folded online, that tree counts: spans may have been dropped. */
-static void a_given_fold_is_kept_beside_spans(void **state)
+TEST(a_given_fold_is_kept_beside_spans)
 {
-    (void)state;
     takt_trace *trace = whole_trace();
     make_fold(trace);
     comes_back(trace);
 }
 
-static void a_derived_fold_is_left_out(void **state)
+TEST(a_derived_fold_is_left_out)
 {
-    (void)state;
     takt_trace *trace = whole_trace();
     assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
     memory_sink before = write_trace(trace);
@@ -400,9 +381,8 @@ static void a_derived_fold_is_left_out(void **state)
 /* ---- Size ------------------------------------------------------------------------------------ */
 
 /* Spans of a simulator: a kernel of 20 microseconds, 64 sites with sources. */
-static void a_span_takes_at_most_28_bytes(void **state)
+TEST(a_span_takes_at_most_28_bytes)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t track = make_thread(trace, "main", 1);
     chance from = {1};
@@ -453,9 +433,8 @@ static void fail_each_allocation(uint64_t failures)
     takt_trace_release(trace);
 }
 
-static void without_memory_the_status_says_so(void **state)
+TEST(without_memory_the_status_says_so)
 {
-    (void)state;
     fail_each_allocation(1);
     fail_each_allocation(UINT64_MAX);
 }
@@ -474,9 +453,8 @@ static takt_status take_some(void *user, const void *data, size_t size)
     return TAKT_OK;
 }
 
-static void a_failing_sink_is_reported(void **state)
+TEST(a_failing_sink_is_reported)
 {
-    (void)state;
     takt_trace *trace = random_trace(6, 1, 40);
     assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
     memory_sink whole = write_trace(trace);
@@ -491,32 +469,4 @@ static void a_failing_sink_is_reported(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_trace_comes_back),
-        cmocka_unit_test(empty_trace_comes_back),
-        cmocka_unit_test(random_traces_come_back),
-        cmocka_unit_test(a_file_of_a_file_is_the_same_file),
-        cmocka_unit_test(spans_without_duration_keep_their_nesting),
-        cmocka_unit_test(events_at_a_border_keep_their_span),
-        cmocka_unit_test(what_was_before_the_recording_comes_back),
-        cmocka_unit_test(long_and_extreme_times_come_back),
-        cmocka_unit_test(five_thousand_deep_comes_back),
-        cmocka_unit_test(many_tracks_come_back),
-        cmocka_unit_test(unordered_async_spans_are_ordered_with_their_arguments),
-        cmocka_unit_test(overlapping_spans_get_lanes),
-        cmocka_unit_test(hostile_names_come_back),
-        cmocka_unit_test(ten_megabytes_of_name_come_back),
-        cmocka_unit_test(the_last_site_fits_its_event),
-        cmocka_unit_test(folded_trace_comes_back),
-        cmocka_unit_test(folded_activities_come_back),
-        cmocka_unit_test(the_largest_tree_comes_back),
-        cmocka_unit_test(a_given_fold_is_kept_beside_spans),
-        cmocka_unit_test(a_derived_fold_is_left_out),
-        cmocka_unit_test(a_span_takes_at_most_28_bytes),
-        cmocka_unit_test(without_memory_the_status_says_so),
-        cmocka_unit_test(a_failing_sink_is_reported),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

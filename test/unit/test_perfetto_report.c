@@ -1,4 +1,5 @@
 /* Every report of a trace that was read from its file is the same text, to the byte. */
+#include "support/test.h"
 #include "support/trace_build.h"
 
 #include "support/merge_folds.h"
@@ -77,15 +78,13 @@ static void prints_the_same(takt_trace *trace)
     takt_trace_release(trace);
 }
 
-static void one_of_everything_prints_the_same(void **state)
+TEST(one_of_everything_prints_the_same)
 {
-    (void)state;
     prints_the_same(whole_trace());
 }
 
-static void random_traces_print_the_same(void **state)
+TEST(random_traces_print_the_same)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 30; seed++) {
         takt_trace *trace = random_trace(seed, (uint32_t)(seed % 4), seed * 7);
         if (seed % 2)
@@ -94,9 +93,8 @@ static void random_traces_print_the_same(void **state)
     }
 }
 
-static void a_summary_prints_the_same(void **state)
+TEST(a_summary_prints_the_same)
 {
-    (void)state;
     takt_trace *trace = random_trace(8, 3, 300);
     assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
     tkt_fold fold = *tkt_trace_fold(trace);
@@ -119,9 +117,8 @@ static void a_summary_prints_the_same(void **state)
     prints_the_same(summary);
 }
 
-static void hostile_names_print_the_same(void **state)
+TEST(hostile_names_print_the_same)
 {
-    (void)state;
     static const char *const names[] = {"", "\xFF", "\xFE", "a\nb", "\x1B[31m", "\"", "|", ","};
     takt_trace *trace = make_trace();
     uint32_t track = make_thread(trace, names[1], 1);
@@ -133,13 +130,4 @@ static void hostile_names_print_the_same(void **state)
     prints_the_same(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_of_everything_prints_the_same),
-        cmocka_unit_test(random_traces_print_the_same),
-        cmocka_unit_test(a_summary_prints_the_same),
-        cmocka_unit_test(hostile_names_print_the_same),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

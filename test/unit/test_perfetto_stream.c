@@ -1,5 +1,6 @@
 /* The packet writer as a program uses it that streams while it records: sites and tracks appear as
  * it goes, begins are written before their ends, and the program may die at any packet. */
+#include "support/test.h"
 #include "support/trace_build.h"
 
 #include "export/perfetto.h"
@@ -43,9 +44,8 @@ static takt_trace *end(stream *s)
     return back;
 }
 
-static void slices_that_never_end_are_unfinished(void **state)
+TEST(slices_that_never_end_are_unfinished)
 {
-    (void)state;
     stream s;
     start(&s);
     uint32_t outer = make_site(s.trace, "outer", TAKT_SITE_SCOPE);
@@ -76,9 +76,8 @@ static void slices_that_never_end_are_unfinished(void **state)
     takt_trace_release(back);
 }
 
-static void what_is_known_at_the_end_may_be_said_there(void **state)
+TEST(what_is_known_at_the_end_may_be_said_there)
 {
-    (void)state;
     stream s;
     start(&s);
     uint32_t site = make_site(s.trace, "scope", TAKT_SITE_SCOPE);
@@ -116,9 +115,8 @@ static void what_is_known_at_the_end_may_be_said_there(void **state)
 }
 
 /* Chunks of several threads, one after the other, and async spans as they end. */
-static void rows_may_take_turns(void **state)
+TEST(rows_may_take_turns)
 {
-    (void)state;
     stream s;
     start(&s);
     uint32_t site = make_site(s.trace, "scope", TAKT_SITE_SCOPE);
@@ -162,9 +160,8 @@ static void rows_may_take_turns(void **state)
 }
 
 /* A stream writes slices of time: first the spans, then what happened in them, then the facts. */
-static void late_events_find_their_span(void **state)
+TEST(late_events_find_their_span)
 {
-    (void)state;
     stream s;
     start(&s);
     uint32_t site = make_site(s.trace, "scope", TAKT_SITE_SCOPE);
@@ -197,9 +194,8 @@ static void late_events_find_their_span(void **state)
 }
 
 /* Facts are told after each slice of time, and the last of them may be cut. */
-static void what_follows_the_last_facts_counts_too(void **state)
+TEST(what_follows_the_last_facts_counts_too)
 {
-    (void)state;
     stream s;
     start(&s);
     uint32_t site = make_site(s.trace, "scope", TAKT_SITE_SCOPE);
@@ -214,9 +210,8 @@ static void what_follows_the_last_facts_counts_too(void **state)
     takt_trace_release(back);
 }
 
-static void an_event_of_no_span_has_none(void **state)
+TEST(an_event_of_no_span_has_none)
 {
-    (void)state;
     stream s;
     start(&s);
     uint32_t row = tkt_perfetto_track(&s.file, make_thread(s.trace, "main", 1));
@@ -258,16 +253,14 @@ static void expect_backwards(bool of_step, const char *why)
     takt_trace_release(s.trace);
 }
 
-static void an_end_before_its_begin_is_refused(void **state)
+TEST(an_end_before_its_begin_is_refused)
 {
-    (void)state;
     expect_backwards(false, "a span ends before it begins");
     expect_backwards(true, "a step ends before it begins");
 }
 
-static void an_end_that_nothing_began_is_counted(void **state)
+TEST(an_end_that_nothing_began_is_counted)
 {
-    (void)state;
     stream s;
     start(&s);
     uint32_t row = tkt_perfetto_track(&s.file, make_thread(s.trace, "main", 1));
@@ -278,9 +271,8 @@ static void an_end_that_nothing_began_is_counted(void **state)
     takt_trace_release(back);
 }
 
-static void a_step_that_has_begun_is_left_out(void **state)
+TEST(a_step_that_has_begun_is_left_out)
 {
-    (void)state;
     stream s;
     start(&s);
     tkt_step step = {41, BEGIN_NS, BEGIN_NS + 10};
@@ -299,9 +291,8 @@ static void a_step_that_has_begun_is_left_out(void **state)
     takt_trace_release(back);
 }
 
-static void nothing_streamed_is_an_empty_trace(void **state)
+TEST(nothing_streamed_is_an_empty_trace)
 {
-    (void)state;
     stream s;
     start(&s);
     takt_trace *back = die(&s);
@@ -311,19 +302,4 @@ static void nothing_streamed_is_an_empty_trace(void **state)
     takt_trace_release(back);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slices_that_never_end_are_unfinished),
-        cmocka_unit_test(what_is_known_at_the_end_may_be_said_there),
-        cmocka_unit_test(rows_may_take_turns),
-        cmocka_unit_test(late_events_find_their_span),
-        cmocka_unit_test(what_follows_the_last_facts_counts_too),
-        cmocka_unit_test(an_event_of_no_span_has_none),
-        cmocka_unit_test(an_end_before_its_begin_is_refused),
-        cmocka_unit_test(an_end_that_nothing_began_is_counted),
-        cmocka_unit_test(a_step_that_has_begun_is_left_out),
-        cmocka_unit_test(nothing_streamed_is_an_empty_trace),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,5 +1,6 @@
 /* The stepping profiler: what is recorded, and when and where the program gets it. */
 #include "test_profiler.h"
+#include "support/test.h"
 
 #include <sched.h>
 
@@ -60,9 +61,8 @@ static takt_profiler *started_in_foreground(takt_schedule schedule)
 
 /* ---- Delivery -------------------------------------------------------------------------------- */
 
-static void in_the_foreground_a_trace_arrives_in_the_step_that_ends_its_cycle(void **state)
+TEST(in_the_foreground_a_trace_arrives_in_the_step_that_ends_its_cycle)
 {
-    (void)state;
     takt_profiler *profiler =
         started_in_foreground((takt_schedule){.wait = 1, .warmup = 1, .active = 2, .repeat = 2});
     static const size_t expected[] = {0, 0, 0, 1, 1, 1, 1, 2, 2};
@@ -88,9 +88,8 @@ static void in_the_foreground_a_trace_arrives_in_the_step_that_ends_its_cycle(vo
     takt_profiler_destroy(profiler);
 }
 
-static void in_the_background_it_arrives_in_a_later_step_or_in_stop_on_this_thread(void **state)
+TEST(in_the_background_it_arrives_in_a_later_step_or_in_stop_on_this_thread)
 {
-    (void)state;
     takt_profiler_options options =
         options_for(&traces, (takt_schedule){.active = 1, .repeat = 2, .wait = 1});
     takt_profiler *profiler = started(&options);
@@ -107,9 +106,8 @@ static void in_the_background_it_arrives_in_a_later_step_or_in_stop_on_this_thre
 }
 
 /* Without an end the step after a cycle gets its trace sooner or later. */
-static void steps_deliver_what_the_background_has_finished(void **state)
+TEST(steps_deliver_what_the_background_has_finished)
 {
-    (void)state;
     takt_profiler_options options =
         options_for(&traces, (takt_schedule){.active = 1, .wait = 1000000, .skip_first_wait = 1});
     takt_profiler *profiler = started(&options);
@@ -125,9 +123,8 @@ static void steps_deliver_what_the_background_has_finished(void **state)
     takt_profiler_destroy(profiler);
 }
 
-static void without_end_every_cycle_is_delivered(void **state)
+TEST(without_end_every_cycle_is_delivered)
 {
-    (void)state;
     takt_profiler *profiler = started_in_foreground((takt_schedule){.wait = 1, .active = 1});
     run(profiler, 40);
     assert_int_equal(traces.count, 20);
@@ -138,9 +135,8 @@ static void without_end_every_cycle_is_delivered(void **state)
     takt_profiler_destroy(profiler);
 }
 
-static void active_steps_in_a_row_lose_nothing_between_their_cycles(void **state)
+TEST(active_steps_in_a_row_lose_nothing_between_their_cycles)
 {
-    (void)state;
     takt_profiler *profiler = started_in_foreground((takt_schedule){.active = 1, .repeat = 5});
     run(profiler, 5);
     stop(profiler);
@@ -154,9 +150,8 @@ static void active_steps_in_a_row_lose_nothing_between_their_cycles(void **state
 
 /* ---- The end --------------------------------------------------------------------------------- */
 
-static void an_open_window_is_saved_at_stop_and_marked_partial(void **state)
+TEST(an_open_window_is_saved_at_stop_and_marked_partial)
 {
-    (void)state;
     takt_profiler *profiler =
         started_in_foreground((takt_schedule){.warmup = 1, .active = 5, .repeat = 1});
     run(profiler, 3);
@@ -172,9 +167,8 @@ static void an_open_window_is_saved_at_stop_and_marked_partial(void **state)
 }
 
 /* Its last step has begun and not ended, so the cycle is not complete. */
-static void a_cycle_that_stops_in_its_last_step_is_partial(void **state)
+TEST(a_cycle_that_stops_in_its_last_step_is_partial)
 {
-    (void)state;
     takt_profiler *profiler =
         started_in_foreground((takt_schedule){.wait = 1, .active = 3, .repeat = 1});
     run(profiler, 3);
@@ -187,9 +181,8 @@ static void a_cycle_that_stops_in_its_last_step_is_partial(void **state)
     takt_profiler_destroy(profiler);
 }
 
-static void an_early_end_is_told_with_what_is_missing(void **state)
+TEST(an_early_end_is_told_with_what_is_missing)
 {
-    (void)state;
     takt_profiler *profiler =
         started_in_foreground((takt_schedule){.wait = 30, .warmup = 10, .active = 10, .repeat = 3});
     run(profiler, 110);
@@ -200,9 +193,8 @@ static void an_early_end_is_told_with_what_is_missing(void **state)
     takt_profiler_destroy(profiler);
 }
 
-static void a_program_that_never_steps_is_told_so(void **state)
+TEST(a_program_that_never_steps_is_told_so)
 {
-    (void)state;
     takt_profiler *profiler =
         started_in_foreground((takt_schedule){.wait = 3, .active = 2, .repeat = 1});
     stop(profiler);
@@ -213,9 +205,8 @@ static void a_program_that_never_steps_is_told_so(void **state)
     takt_profiler_destroy(profiler);
 }
 
-static void a_warm_up_at_stop_is_forgotten(void **state)
+TEST(a_warm_up_at_stop_is_forgotten)
 {
-    (void)state;
     takt_profiler *profiler = started_in_foreground((takt_schedule){
         .warmup = 4, .active = 1, .repeat = 1, .repeat_mode = TAKT_REPEAT_ADDITIONAL});
     run(profiler, 8);
@@ -227,9 +218,8 @@ static void a_warm_up_at_stop_is_forgotten(void **state)
     takt_profiler_destroy(profiler);
 }
 
-static void more_steps_than_needed_are_no_early_end(void **state)
+TEST(more_steps_than_needed_are_no_early_end)
 {
-    (void)state;
     for (unsigned steps = 4; steps < 7; steps++) {
         takt_profiler *profiler =
             started_in_foreground((takt_schedule){.wait = 1, .active = 1, .repeat = 2});
@@ -241,9 +231,8 @@ static void more_steps_than_needed_are_no_early_end(void **state)
     assert_int_equal(traces.count, 6);
 }
 
-static void without_a_schedule_one_trace_holds_everything(void **state)
+TEST(without_a_schedule_one_trace_holds_everything)
 {
-    (void)state;
     takt_profiler *profiler = started_in_foreground((takt_schedule){0});
     assert_int_equal(takt_profiler_action(profiler), TAKT_ACTION_RECORD);
     run(profiler, 10);
@@ -261,9 +250,8 @@ static void without_a_schedule_one_trace_holds_everything(void **state)
 
 /* ---- States ---------------------------------------------------------------------------------- */
 
-static void calls_in_the_wrong_state_are_refused_and_change_nothing(void **state)
+TEST(calls_in_the_wrong_state_are_refused_and_change_nothing)
 {
-    (void)state;
     takt_profiler_options options = options_for(&traces, (takt_schedule){.active = 1});
     takt_profiler *profiler;
     assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
@@ -296,9 +284,8 @@ static void step_on_another_thread(const takt_trace *trace, void *user)
     assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
-static void a_step_of_a_second_thread_is_refused_and_told_once(void **state)
+TEST(a_step_of_a_second_thread_is_refused_and_told_once)
 {
-    (void)state;
     takt_profiler *profiler;
     takt_profiler_options options = options_for(&traces, (takt_schedule){.active = 1, .repeat = 1});
     options.background = TAKT_OFF;
@@ -315,9 +302,8 @@ static void a_step_of_a_second_thread_is_refused_and_told_once(void **state)
     takt_profiler_destroy(profiler);
 }
 
-static void no_profiler_does_nothing_and_is_no_error(void **state)
+TEST(no_profiler_does_nothing_and_is_no_error)
 {
-    (void)state;
     assert_int_equal(takt_profiler_start(NULL), TAKT_OK);
     assert_int_equal(takt_profiler_step(NULL), TAKT_OK);
     assert_int_equal(takt_profiler_step_time(NULL, 0.1), TAKT_OK);
@@ -328,9 +314,8 @@ static void no_profiler_does_nothing_and_is_no_error(void **state)
     assert_int_equal(test_line_count, 0);
 }
 
-static void a_stopped_profiler_starts_again_from_step_zero(void **state)
+TEST(a_stopped_profiler_starts_again_from_step_zero)
 {
-    (void)state;
     takt_profiler *profiler =
         started_in_foreground((takt_schedule){.wait = 1, .active = 1, .repeat = 2});
     run(profiler, 4);
@@ -350,9 +335,8 @@ static void a_stopped_profiler_starts_again_from_step_zero(void **state)
     takt_profiler_destroy(profiler);
 }
 
-static void the_last_trace_stays_until_destroy_and_longer_if_it_is_retained(void **state)
+TEST(the_last_trace_stays_until_destroy_and_longer_if_it_is_retained)
 {
-    (void)state;
     takt_profiler *profiler = started_in_foreground((takt_schedule){.active = 2, .repeat = 3});
     run(profiler, 4);
     assert_ptr_equal(takt_profiler_trace(profiler), traces.items[1]);
@@ -364,9 +348,8 @@ static void the_last_trace_stays_until_destroy_and_longer_if_it_is_retained(void
     takt_trace_release(last);
 }
 
-static void destroying_a_running_profiler_stops_it_first(void **state)
+TEST(destroying_a_running_profiler_stops_it_first)
 {
-    (void)state;
     takt_profiler_options options = options_for(&traces, (takt_schedule){.active = 9});
     takt_profiler *profiler = started(&options);
     run(profiler, 2);
@@ -376,9 +359,8 @@ static void destroying_a_running_profiler_stops_it_first(void **state)
     assert_false(takt_is_on(~UINT64_C(0)));
 }
 
-static void a_profiler_that_was_never_started_is_destroyed(void **state)
+TEST(a_profiler_that_was_never_started_is_destroyed)
 {
-    (void)state;
     takt_profiler_options options = options_for(&traces, (takt_schedule){.active = 9});
     takt_profiler *profiler;
     assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
@@ -394,9 +376,8 @@ static void stop_inside_on_trace(const takt_trace *trace, void *user)
     assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
 }
 
-static void on_trace_may_stop_the_profiler(void **state)
+TEST(on_trace_may_stop_the_profiler)
 {
-    (void)state;
     takt_profiler *profiler;
     takt_profiler_options options = options_for(&traces, (takt_schedule){.wait = 1, .active = 1});
     options.background = TAKT_OFF;
@@ -410,31 +391,4 @@ static void on_trace_may_stop_the_profiler(void **state)
     assert_int_equal(traces.count, 1);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(in_the_foreground_a_trace_arrives_in_the_step_that_ends_its_cycle),
-        TEST(in_the_background_it_arrives_in_a_later_step_or_in_stop_on_this_thread),
-        TEST(steps_deliver_what_the_background_has_finished),
-        TEST(without_end_every_cycle_is_delivered),
-        TEST(active_steps_in_a_row_lose_nothing_between_their_cycles),
-        TEST(an_open_window_is_saved_at_stop_and_marked_partial),
-        TEST(a_cycle_that_stops_in_its_last_step_is_partial),
-        TEST(an_early_end_is_told_with_what_is_missing),
-        TEST(a_program_that_never_steps_is_told_so),
-        TEST(a_warm_up_at_stop_is_forgotten),
-        TEST(more_steps_than_needed_are_no_early_end),
-        TEST(without_a_schedule_one_trace_holds_everything),
-        TEST(calls_in_the_wrong_state_are_refused_and_change_nothing),
-        TEST(a_step_of_a_second_thread_is_refused_and_told_once),
-        TEST(no_profiler_does_nothing_and_is_no_error),
-        TEST(a_stopped_profiler_starts_again_from_step_zero),
-        TEST(the_last_trace_stays_until_destroy_and_longer_if_it_is_retained),
-        TEST(destroying_a_running_profiler_stops_it_first),
-        TEST(a_profiler_that_was_never_started_is_destroyed),
-        TEST(on_trace_may_stop_the_profiler),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(set_up, tear_down)

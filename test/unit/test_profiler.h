@@ -13,12 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 /* ---- Time: ticks are nanoseconds, and pass when the test says so ----------------------------- */
 

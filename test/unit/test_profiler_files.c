@@ -3,6 +3,7 @@
 #include "test_profiler.h"
 
 #include "test_export_folder.h"
+#include "support/test.h"
 #include "support/skip.h"
 
 #include <sys/mount.h>
@@ -63,9 +64,8 @@ static void run(const takt_profiler_options *options, int spans)
 
 /* ---- What works ------------------------------------------------------------------------------ */
 
-static void every_output_is_saved_and_told(void **state)
+TEST(every_output_is_saved_and_told)
 {
-    (void)state;
     static const char *const formats[] = {"perfetto", "chrome.gz", "folded"};
     static const char *const files[] = {"test.0.pftrace", "test.0.trace.json.gz", "test.0.folded"};
     char below[1000];
@@ -86,9 +86,8 @@ static void every_output_is_saved_and_told(void **state)
     takt_trace_release(trace);
 }
 
-static void a_second_run_of_a_profiler_overwrites_no_file(void **state)
+TEST(a_second_run_of_a_profiler_overwrites_no_file)
 {
-    (void)state;
     static const char *const formats[] = {"folded"};
     takt_profiler_options options = options_into(folder, formats, 1);
     takt_profiler *profiler = started(&options);
@@ -105,9 +104,8 @@ static void a_second_run_of_a_profiler_overwrites_no_file(void **state)
     assert_true(exists(folder, "test.1.folded"));
 }
 
-static void profilers_of_the_same_second_share_no_folder(void **state)
+TEST(profilers_of_the_same_second_share_no_folder)
 {
-    (void)state;
     static const char *const formats[] = {"folded"};
     takt_profiler_options options = options_into(in_folder(folder, "{name}/{time}"), formats, 1);
     for (int i = 0; i < 4; i++)
@@ -121,9 +119,8 @@ static void print_before(const takt_trace *trace, void *user)
     printf("cycle %u\n", takt_trace_facts(trace)->cycle);
 }
 
-static void reports_are_printed_behind_on_trace(void **state)
+TEST(reports_are_printed_behind_on_trace)
 {
-    (void)state;
     takt_profiler_options options = options_into(folder, NULL, 0);
     options.reports = (const char *const[]){"scopes", "activities"};
     options.report_count = 2;
@@ -140,9 +137,8 @@ static void reports_are_printed_behind_on_trace(void **state)
 }
 
 /* A report that needs spans, of a summary. */
-static void a_report_that_cannot_be_made_is_told(void **state)
+TEST(a_report_that_cannot_be_made_is_told)
 {
-    (void)state;
     takt_profiler_options options = options_into(folder, (const char *const[]){"chrome"}, 1);
     options.mode = TAKT_MODE_SUMMARY;
     options.reports = (const char *const[]){"timeline"};
@@ -177,9 +173,8 @@ static void check_lost(const char *directory, const char *why, int spans)
     }
 }
 
-static void a_file_in_the_place_of_the_directory_loses_the_files_only(void **state)
+TEST(a_file_in_the_place_of_the_directory_loses_the_files_only)
 {
-    (void)state;
     FILE *file = fopen(in_folder(folder, "file"), "w");
     assert_non_null(file);
     fclose(file);
@@ -188,9 +183,8 @@ static void a_file_in_the_place_of_the_directory_loses_the_files_only(void **sta
 }
 
 /* /proc lets nobody create anything, root included. */
-static void an_unwritable_directory_loses_the_files_only(void **state)
+TEST(an_unwritable_directory_loses_the_files_only)
 {
-    (void)state;
     check_lost("/proc/takt", "/proc/takt", 5);
     if (geteuid() != 0) {
         assert_int_equal(chmod(folder, 0500), 0);
@@ -199,9 +193,8 @@ static void an_unwritable_directory_loses_the_files_only(void **state)
     }
 }
 
-static void a_stream_that_cannot_be_written_loses_itself_only(void **state)
+TEST(a_stream_that_cannot_be_written_loses_itself_only)
 {
-    (void)state;
     takt_profiler_options options = options_into("/proc/takt", NULL, 0);
     options.stream = true;
     assert_int_equal(run_to_end(&options, 5), TAKT_IO_ERROR);
@@ -210,9 +203,8 @@ static void a_stream_that_cannot_be_written_loses_itself_only(void **state)
     assert_int_equal(count_spans(traces.items[0], "work"), 10);
 }
 
-static void a_full_disk_loses_the_files_and_leaves_no_halves(void **state)
+TEST(a_full_disk_loses_the_files_and_leaves_no_halves)
 {
-    (void)state;
     if (mount("takt", folder, "tmpfs", 0, "size=64k") != 0)
         SKIP_CASE("mounting a small file system is not allowed here");
     check_lost(folder, "No space left on device", 20000);
@@ -221,20 +213,4 @@ static void a_full_disk_loses_the_files_and_leaves_no_halves(void **state)
     assert_int_equal(left, 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(every_output_is_saved_and_told),
-        TEST(a_second_run_of_a_profiler_overwrites_no_file),
-        TEST(profilers_of_the_same_second_share_no_folder),
-        TEST(reports_are_printed_behind_on_trace),
-        TEST(a_report_that_cannot_be_made_is_told),
-        TEST(a_file_in_the_place_of_the_directory_loses_the_files_only),
-        TEST(an_unwritable_directory_loses_the_files_only),
-        TEST(a_stream_that_cannot_be_written_loses_itself_only),
-        TEST(a_full_disk_loses_the_files_and_leaves_no_halves),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(set_up, tear_down)

@@ -1,6 +1,7 @@
 /* A program that forks while it is profiled: the child's calls return at once and do nothing, and
  * the parent notices nothing. */
 #include "test_profiler.h"
+#include "support/test.h"
 #include "support/emulated.h"
 #include "support/skip.h"
 
@@ -60,7 +61,7 @@ static int fork_child(takt_profiler *profiler)
     int status = -1;
     pid_t child = fork();
     if (child == 0) {
-        alarm(20); /* ends a child that hangs */
+        alarm(600); /* ends a child that hangs */
         _exit(try_everything(profiler));
     }
     waitpid(child, &status, 0);
@@ -72,9 +73,8 @@ static void check_child(takt_profiler *profiler)
     assert_int_equal(fork_child(profiler), 0);
 }
 
-static void a_child_does_nothing_at_any_step_and_the_parent_goes_on(void **state)
+TEST(a_child_does_nothing_at_any_step_and_the_parent_goes_on)
 {
-    (void)state;
     static const takt_mode modes[] = {TAKT_MODE_TRACE, TAKT_MODE_SUMMARY, TAKT_MODE_BOTH,
                                       TAKT_MODE_FLIGHT};
     for (size_t m = 0; m < 4; m++) {
@@ -121,9 +121,8 @@ static void *run_holder(void *self)
     return NULL;
 }
 
-static void a_child_takes_no_lock_that_another_thread_held(void **state)
+TEST(a_child_takes_no_lock_that_another_thread_held)
 {
-    (void)state;
     holder linker;
     takt_profiler_options options = options_for(&traces, (takt_schedule){.wait = 1, .active = 1});
     takt_profiler *profiler = started(&options);
@@ -140,15 +139,14 @@ static void a_child_takes_no_lock_that_another_thread_held(void **state)
     release_traces(&traces);
 }
 
-static void a_child_in_the_middle_of_a_timing_ends(void **state)
+TEST(a_child_in_the_middle_of_a_timing_ends)
 {
-    (void)state;
     takt_timing *timing;
     int status;
     assert_int_equal(takt_timing_begin(NULL, &timing), TAKT_OK);
     pid_t child = fork();
     if (child == 0) {
-        alarm(20);
+        alarm(600);
         takt_timing_end(timing);
         size_t count = takt_timing_count(timing);
         takt_timing_free(timing);
@@ -160,9 +158,8 @@ static void a_child_in_the_middle_of_a_timing_ends(void **state)
     takt_timing_free(timing);
 }
 
-static void a_child_in_the_middle_of_a_timer_prints_its_line(void **state)
+TEST(a_child_in_the_middle_of_a_timer_prints_its_line)
 {
-    (void)state;
     takt_timer timer;
     int status;
     const takt_timer_options options = {
@@ -171,7 +168,7 @@ static void a_child_in_the_middle_of_a_timer_prints_its_line(void **state)
     takt_timer_begin(&timer, "forked", &options);
     pid_t child = fork();
     if (child == 0) {
-        alarm(20);
+        alarm(600);
         takt_timer_end(&timer);
         _exit(0);
     }
@@ -191,7 +188,7 @@ static int run_in_child(int (*child)(void))
     int status;
     pid_t id = fork();
     if (id == 0) {
-        alarm(20);
+        alarm(600);
         _exit(child());
     }
     assert_true(id > 0);
@@ -264,9 +261,8 @@ static int try_to_start(void)
     } while (0)
 #endif
 
-static void a_child_records_if_its_parent_has_ended_recording(void **state)
+TEST(a_child_records_if_its_parent_has_ended_recording)
 {
-    (void)state;
     SKIP_IF_NEVER_ALONE();
     record_one_step();
     assert_int_equal(run_in_child(record_in_child), 0);
@@ -286,9 +282,8 @@ static void *wait_for_the_end(void *lock)
 }
 
 /* Another thread may hold any lock. */
-static void a_child_of_threads_records_nothing(void **state)
+TEST(a_child_of_threads_records_nothing)
 {
-    (void)state;
     SKIP_IF_NEVER_ALONE();
     pthread_t thread;
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -300,9 +295,8 @@ static void a_child_of_threads_records_nothing(void **state)
     assert_int_equal(run_in_child(try_to_start), 0);
 }
 
-static void a_child_of_a_profiler_that_waits_records_nothing(void **state)
+TEST(a_child_of_a_profiler_that_waits_records_nothing)
 {
-    (void)state;
     SKIP_IF_NEVER_ALONE();
     takt_profiler_options options = options_for(&traces, (takt_schedule){.wait = 5, .active = 1});
     options.background = TAKT_OFF;
@@ -317,14 +311,5 @@ static void a_child_of_a_profiler_that_waits_records_nothing(void **state)
 int main(void)
 {
     takt_set_log(keep_line, NULL);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_child_does_nothing_at_any_step_and_the_parent_goes_on),
-        cmocka_unit_test(a_child_takes_no_lock_that_another_thread_held),
-        cmocka_unit_test(a_child_in_the_middle_of_a_timing_ends),
-        cmocka_unit_test(a_child_in_the_middle_of_a_timer_prints_its_line),
-        cmocka_unit_test(a_child_records_if_its_parent_has_ended_recording),
-        cmocka_unit_test(a_child_of_threads_records_nothing),
-        cmocka_unit_test(a_child_of_a_profiler_that_waits_records_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

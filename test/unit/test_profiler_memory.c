@@ -5,6 +5,7 @@
 #include "test_profiler.h"
 
 #include "test_export_folder.h"
+#include "support/test.h"
 
 static const char *folder;
 
@@ -103,30 +104,26 @@ static void fail_each(takt_mode mode, bool foreground, uint64_t failures)
     captured_stdout();
 }
 
-static void a_single_failure_loses_at_most_a_part(void **state)
+TEST(a_single_failure_loses_at_most_a_part)
 {
-    (void)state;
     fail_each(TAKT_MODE_TRACE, true, 1);
     fail_each(TAKT_MODE_BOTH, true, 1);
 }
 
-static void memory_that_is_gone_for_good_hurts_nobody(void **state)
+TEST(memory_that_is_gone_for_good_hurts_nobody)
 {
-    (void)state;
     fail_each(TAKT_MODE_TRACE, true, UINT64_MAX);
     fail_each(TAKT_MODE_SUMMARY, true, UINT64_MAX);
 }
 
-static void the_background_survives_it_too(void **state)
+TEST(the_background_survives_it_too)
 {
-    (void)state;
     fail_each(TAKT_MODE_BOTH, false, UINT64_MAX);
     fail_each(TAKT_MODE_TRACE, false, 1);
 }
 
-static void a_stream_survives_it_too(void **state)
+TEST(a_stream_survives_it_too)
 {
-    (void)state;
     takt_profiler_options options = *options_of(TAKT_MODE_TRACE, true);
     options.stream = true;
     capture_stdout();
@@ -142,9 +139,8 @@ static void a_stream_survives_it_too(void **state)
 
 /* ---- Timers ---------------------------------------------------------------------------------- */
 
-static void timers_and_timings_measure_what_they_can(void **state)
+TEST(timers_and_timings_measure_what_they_can)
 {
-    (void)state;
     for (int is_for_ever = 0; is_for_ever < 2; is_for_ever++)
         for (uint64_t after = 0; after < 150; after++) {
             takt_samples samples = {0};
@@ -176,9 +172,8 @@ static void timers_and_timings_measure_what_they_can(void **state)
 
 /* ---- Afterwards ------------------------------------------------------------------------------ */
 
-static void after_all_that_a_recording_is_whole(void **state)
+TEST(after_all_that_a_recording_is_whole)
 {
-    (void)state;
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     options.background = TAKT_OFF;
     takt_profiler *profiler = started(&options);
@@ -195,17 +190,4 @@ static void after_all_that_a_recording_is_whole(void **state)
     takt_profiler_destroy(profiler);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_single_failure_loses_at_most_a_part),
-        TEST(memory_that_is_gone_for_good_hurts_nobody),
-        TEST(the_background_survives_it_too),
-        TEST(a_stream_survives_it_too),
-        TEST(timers_and_timings_measure_what_they_can),
-        TEST(after_all_that_a_recording_is_whole),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(set_up, tear_down)

@@ -3,6 +3,8 @@
 
 #include "trace/model.h"
 
+#include "support/test.h"
+
 #include <sched.h>
 
 #define STEP_NS 1000
@@ -102,9 +104,8 @@ static size_t count_args(const takt_trace *trace)
 
 /* ---- What is left out ------------------------------------------------------------------------ */
 
-static void by_default_all_but_fine_scopes_is_recorded(void **state)
+TEST(by_default_all_but_fine_scopes_is_recorded)
 {
-    (void)state;
     const takt_trace *trace = record_three(three_steps());
     assert_int_equal(count_spans(trace, "step"), 3);
     assert_int_equal(count_spans(trace, "write"), 3);
@@ -120,9 +121,8 @@ static void by_default_all_but_fine_scopes_is_recorded(void **state)
     assert_true(activity.elapsed_ms == 350e-6);
 }
 
-static void a_finer_level_records_finer_scopes(void **state)
+TEST(a_finer_level_records_finer_scopes)
 {
-    (void)state;
     takt_profiler_options options = three_steps();
     options.level = TAKT_LEVEL_FINE;
     assert_int_equal(count_spans(record_three(options), "fine"), 3);
@@ -132,9 +132,8 @@ static void a_finer_level_records_finer_scopes(void **state)
     assert_int_equal(count_spans(coarse, "step"), 0);
 }
 
-static void a_category_can_be_switched_off(void **state)
+TEST(a_category_can_be_switched_off)
 {
-    (void)state;
     takt_profiler_options options = three_steps();
     options.categories = (takt_category_switch[]){{"io", false}, {"no such category", false}};
     options.category_count = 2;
@@ -143,9 +142,8 @@ static void a_category_can_be_switched_off(void **state)
     assert_int_equal(count_spans(trace, "step"), 3);
 }
 
-static void arguments_and_memory_events_can_be_left_out(void **state)
+TEST(arguments_and_memory_events_can_be_left_out)
 {
-    (void)state;
     takt_profiler_options options = three_steps();
     options.record_shapes = options.profile_memory = TAKT_OFF;
     const takt_trace *trace = record_three(options);
@@ -155,9 +153,8 @@ static void arguments_and_memory_events_can_be_left_out(void **state)
     assert_int_equal(count_spans(trace, "step"), 3);
 }
 
-static void without_host_only_steps_are_left(void **state)
+TEST(without_host_only_steps_are_left)
 {
-    (void)state;
     takt_profiler_options options = three_steps();
     options.activities = TAKT_ACTIVITIES_CUDA;
     const takt_trace *trace = record_three(options);
@@ -165,9 +162,8 @@ static void without_host_only_steps_are_left(void **state)
     assert_int_equal(takt_trace_facts(trace)->step_count, 3);
 }
 
-static void a_filter_drops_activities_and_keeps_their_spans(void **state)
+TEST(a_filter_drops_activities_and_keeps_their_spans)
 {
-    (void)state;
     takt_profiler_options options = three_steps();
     options.filter = TAKT_TIMING_MEMCPY;
     const takt_trace *trace = record_three(options);
@@ -186,9 +182,8 @@ static void render(uint64_t ns)
 }
 
 /* Frames of 16 ns and 18 ns; what is begun before the recording, or goes on behind it, is none. */
-static void frames_lie_between_their_marks(void **state)
+TEST(frames_lie_between_their_marks)
 {
-    (void)state;
     takt_profiler_options options = options_for(&traces, (takt_schedule){0});
     options.background = TAKT_OFF;
     for (int round = 0; round < 2; round++) {
@@ -218,9 +213,8 @@ static void frames_lie_between_their_marks(void **state)
 
 /* ---- Modes ----------------------------------------------------------------------------------- */
 
-static void every_mode_has_the_form_it_promises(void **state)
+TEST(every_mode_has_the_form_it_promises)
 {
-    (void)state;
     static const takt_mode modes[] = {TAKT_MODE_TRACE, TAKT_MODE_SUMMARY, TAKT_MODE_BOTH,
                                       TAKT_MODE_FLIGHT};
     for (size_t i = 0; i < 4; i++) {
@@ -261,9 +255,8 @@ static void assert_node(const takt_trace *trace, const char *name, size_t parent
     assert_int_equal(node.self_ns, parent == TAKT_NO_PARENT ? 3 * 400 : 3 * each_ns);
 }
 
-static void every_mode_tells_a_callback_its_tree(void **state)
+TEST(every_mode_tells_a_callback_its_tree)
 {
-    (void)state;
     static const takt_mode modes[] = {TAKT_MODE_TRACE, TAKT_MODE_SUMMARY, TAKT_MODE_BOTH,
                                       TAKT_MODE_FLIGHT};
     for (size_t i = 0; i < 4; i++) {
@@ -281,9 +274,8 @@ static void every_mode_tells_a_callback_its_tree(void **state)
     }
 }
 
-static void the_flight_recorder_keeps_the_end_of_a_long_run(void **state)
+TEST(the_flight_recorder_keeps_the_end_of_a_long_run)
 {
-    (void)state;
     takt_profiler_options options = options_for(&traces, (takt_schedule){0});
     options.mode = TAKT_MODE_FLIGHT;
     options.max_memory_bytes = 64 << 10;
@@ -317,9 +309,8 @@ static void wait_at_gate(takt_log_level level, const char *line, void *user)
     }
 }
 
-static void a_program_faster_than_exports_waits_for_nothing_and_gets_all(void **state)
+TEST(a_program_faster_than_exports_waits_for_nothing_and_gets_all)
 {
-    (void)state;
     static const takt_mode modes[] = {TAKT_MODE_TRACE, TAKT_MODE_SUMMARY, TAKT_MODE_BOTH};
     const char *parent = getenv("TMPDIR");
     char directory[600];
@@ -353,9 +344,8 @@ static void a_program_faster_than_exports_waits_for_nothing_and_gets_all(void **
     assert_string_equal(lines_of(TAKT_LOG_ERROR), "");
 }
 
-static void two_profilers_record_at_the_same_time(void **state)
+TEST(two_profilers_record_at_the_same_time)
 {
-    (void)state;
     test_traces others = {0};
     takt_profiler_options options = three_steps(), other_options = three_steps();
     options.background = other_options.background = TAKT_OFF;
@@ -378,9 +368,8 @@ static void two_profilers_record_at_the_same_time(void **state)
     release_traces(&others);
 }
 
-static void the_second_of_two_summaries_is_refused_with_a_reason(void **state)
+TEST(the_second_of_two_summaries_is_refused_with_a_reason)
 {
-    (void)state;
     takt_profiler_options options = three_steps();
     options.mode = TAKT_MODE_SUMMARY;
     takt_profiler *first = started(&options), *second = started(&options);
@@ -402,9 +391,8 @@ static void the_second_of_two_summaries_is_refused_with_a_reason(void **state)
 
 /* ---- Lines and times ------------------------------------------------------------------------- */
 
-static void stages_are_told(void **state)
+TEST(stages_are_told)
 {
-    (void)state;
     takt_profiler_options options =
         options_for(&traces, (takt_schedule){.wait = 1, .warmup = 1, .active = 3, .repeat = 1});
     options.background = TAKT_OFF;
@@ -425,9 +413,8 @@ static void stages_are_told(void **state)
                         "warmup\nrecording 3 steps\nrecording 1 step\nrecording until stop\n");
 }
 
-static void every_step_is_measured_and_recorded_ones_have_their_times(void **state)
+TEST(every_step_is_measured_and_recorded_ones_have_their_times)
 {
-    (void)state;
     takt_profiler_options options =
         options_for(&traces, (takt_schedule){.wait = 2, .warmup = 1, .active = 2, .repeat = 1});
     options.background = TAKT_OFF;
@@ -453,9 +440,8 @@ static void every_step_is_measured_and_recorded_ones_have_their_times(void **sta
     takt_profiler_destroy(profiler);
 }
 
-static void only_a_positive_finite_step_time_is_taken(void **state)
+TEST(only_a_positive_finite_step_time_is_taken)
 {
-    (void)state;
     takt_profiler_options options = three_steps();
     takt_profiler *profiler = started(&options);
     static const double wrong[] = {0, -1, 1.0 / 0.0, 0.0 / 0.0};
@@ -473,9 +459,8 @@ static void take_long(const takt_trace *trace, void *user)
     pass_ns(1000000);
 }
 
-static void the_time_in_on_trace_belongs_to_no_step(void **state)
+TEST(the_time_in_on_trace_belongs_to_no_step)
 {
-    (void)state;
     takt_profiler_options options = options_for(
         &traces, (takt_schedule){.wait = 300, .active = 1, .repeat = 2, .skip_first_wait = 1});
     options.on_trace = take_long;
@@ -493,28 +478,4 @@ static void the_time_in_on_trace_belongs_to_no_step(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(by_default_all_but_fine_scopes_is_recorded),
-        TEST(a_finer_level_records_finer_scopes),
-        TEST(a_category_can_be_switched_off),
-        TEST(arguments_and_memory_events_can_be_left_out),
-        TEST(without_host_only_steps_are_left),
-        TEST(a_filter_drops_activities_and_keeps_their_spans),
-        TEST(frames_lie_between_their_marks),
-        TEST(every_mode_has_the_form_it_promises),
-        TEST(every_mode_tells_a_callback_its_tree),
-        TEST(the_flight_recorder_keeps_the_end_of_a_long_run),
-        TEST(a_program_faster_than_exports_waits_for_nothing_and_gets_all),
-        TEST(two_profilers_record_at_the_same_time),
-        TEST(the_second_of_two_summaries_is_refused_with_a_reason),
-        TEST(stages_are_told),
-        TEST(every_step_is_measured_and_recorded_ones_have_their_times),
-        TEST(only_a_positive_finite_step_time_is_taken),
-        TEST(the_time_in_on_trace_belongs_to_no_step),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(set_up, tear_down)

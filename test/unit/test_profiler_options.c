@@ -4,6 +4,7 @@
 #include "test_profiler.h"
 
 #include "test_export_folder.h"
+#include "support/test.h"
 
 #include <math.h>
 
@@ -37,9 +38,8 @@ static void check_refused(const takt_profiler_options *options, const char *why)
 
 /* ---- Structs of other versions --------------------------------------------------------------- */
 
-static void the_initialisers_agree(void **state)
+TEST(the_initialisers_agree)
 {
-    (void)state;
     takt_profiler_options made;
     memset(&made, 0xEE, sizeof made);
     takt_options_init(&made, sizeof made);
@@ -48,9 +48,8 @@ static void the_initialisers_agree(void **state)
     assert_int_equal(made.struct_size, sizeof made);
 }
 
-static void an_older_struct_gets_defaults_for_what_it_lacks(void **state)
+TEST(an_older_struct_gets_defaults_for_what_it_lacks)
 {
-    (void)state;
     takt_profiler_options options;
     memset(&options, 0xAB, sizeof options); /* behind its end is somebody else's memory */
     memset(&options, 0, offsetof(takt_profiler_options, mode));
@@ -76,9 +75,8 @@ typedef struct newer_options {
     uint64_t unknown[2];
 } newer_options;
 
-static void a_newer_struct_is_taken_while_what_is_unknown_is_zero(void **state)
+TEST(a_newer_struct_is_taken_while_what_is_unknown_is_zero)
 {
-    (void)state;
     newer_options options = {.known.struct_size = sizeof options, .known.schedule.active = 1};
     takt_profiler *profiler;
     assert_int_equal(takt_profiler_create(&options.known, &profiler), TAKT_OK);
@@ -89,9 +87,8 @@ static void a_newer_struct_is_taken_while_what_is_unknown_is_zero(void **state)
                   "library, 0.1.0, does not have: leave it out, or update libtakt");
 }
 
-static void a_struct_that_was_never_initialised_is_refused(void **state)
+TEST(a_struct_that_was_never_initialised_is_refused)
 {
-    (void)state;
     takt_profiler_options options;
     memset(&options, 0xCC, sizeof options);
     check_refused(&options, "options of 14757395258967641292 bytes are none: start from "
@@ -102,9 +99,8 @@ static void a_struct_that_was_never_initialised_is_refused(void **state)
 
 /* ---- What is not valid ----------------------------------------------------------------------- */
 
-static void missing_pointers_are_refused(void **state)
+TEST(missing_pointers_are_refused)
 {
-    (void)state;
     takt_profiler *profiler = NULL;
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     assert_int_equal(takt_profiler_create(NULL, &profiler), TAKT_BAD_ARGUMENT);
@@ -119,9 +115,8 @@ static void missing_pointers_are_refused(void **state)
     "; there are perfetto, chrome, folded, folded-device, stacks, stacks-device, speedscope, "     \
     "each also with .gz, and tensorboard"
 
-static void unknown_names_and_numbers_are_refused(void **state)
+TEST(unknown_names_and_numbers_are_refused)
 {
-    (void)state;
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     options.mode = (takt_mode)4;
     check_refused(&options, "profiler: there is no mode 4");
@@ -154,9 +149,8 @@ static void unknown_names_and_numbers_are_refused(void **state)
     check_refused(&options, "profiler: traces: there is no format \"chrome.zip\"" TRACES);
 }
 
-static void null_where_a_name_belongs_is_refused(void **state)
+TEST(null_where_a_name_belongs_is_refused)
 {
-    (void)state;
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     const char *const none[] = {NULL};
     options.reports = none;
@@ -184,9 +178,8 @@ static void null_where_a_name_belongs_is_refused(void **state)
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
-static void everything_that_is_pointed_to_is_copied(void **state)
+TEST(everything_that_is_pointed_to_is_copied)
 {
-    (void)state;
     char name[] = "run", report[] = "scopes", trace[] = "folded", folder[] = "out", io[] = "io";
     const char *reports[] = {report}, *trace_names[] = {trace};
     takt_category_switch category = {io, true};
@@ -224,9 +217,8 @@ static void check_directory(const char *pattern, const char *name, const char *e
     tkt_options_fini(&saved);
 }
 
-static void placeholders_are_replaced(void **state)
+TEST(placeholders_are_replaced)
 {
-    (void)state;
     char host[300], expected[400];
     gethostname(host, sizeof host);
     check_directory("runs/{name}", "sph", "runs/sph");
@@ -237,9 +229,8 @@ static void placeholders_are_replaced(void **state)
     check_directory("", "sph", ".");
 }
 
-static void the_time_is_the_local_one_in_a_form_that_sorts(void **state)
+TEST(the_time_is_the_local_one_in_a_form_that_sorts)
 {
-    (void)state;
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     options.directory = "{time}";
     tkt_saved_options saved;
@@ -254,9 +245,8 @@ static void the_time_is_the_local_one_in_a_form_that_sorts(void **state)
 }
 
 /* As if another process had begun in the same second. */
-static void a_folder_named_after_the_time_is_the_runs_own(void **state)
+TEST(a_folder_named_after_the_time_is_the_runs_own)
 {
-    (void)state;
     const char *folder = make_folder();
     char pattern[600], first[600], expected[700];
     snprintf(pattern, sizeof pattern, "%s/runs/{time}/", folder);
@@ -284,9 +274,8 @@ static void a_folder_named_after_the_time_is_the_runs_own(void **state)
     remove_folder(folder);
 }
 
-static void other_folders_are_shared(void **state)
+TEST(other_folders_are_shared)
 {
-    (void)state;
     const char *folder = make_folder();
     char pattern[600];
     snprintf(pattern, sizeof pattern, "%s/{pid}", folder);
@@ -302,9 +291,8 @@ static void other_folders_are_shared(void **state)
     remove_folder(folder);
 }
 
-static void a_hostile_name_does_not_leave_the_directory(void **state)
+TEST(a_hostile_name_does_not_leave_the_directory)
 {
-    (void)state;
     check_directory("runs/{name}/x", "../../etc", "runs/.._.._etc/x");
     check_directory("runs/{name}/x", "..", "runs/__/x");
     check_directory("runs/{name}/x", ".", "runs/_/x");
@@ -313,9 +301,8 @@ static void a_hostile_name_does_not_leave_the_directory(void **state)
     check_directory("runs/{name}.d", "..", "runs/__.d");
 }
 
-static void a_directory_that_is_too_long_is_refused(void **state)
+TEST(a_directory_that_is_too_long_is_refused)
 {
-    (void)state;
     static char name[5000];
     memset(name, 'x', sizeof name - 1);
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
@@ -324,9 +311,8 @@ static void a_directory_that_is_too_long_is_refused(void **state)
     check_refused(&options, "profiler: the directory's name is too long");
 }
 
-static void file_names_hold_nothing_special(void **state)
+TEST(file_names_hold_nothing_special)
 {
-    (void)state;
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     options.name = "../my run:\"1\"";
     tkt_saved_options saved;
@@ -335,26 +321,4 @@ static void file_names_hold_nothing_special(void **state)
     tkt_options_fini(&saved);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(the_initialisers_agree),
-        TEST(an_older_struct_gets_defaults_for_what_it_lacks),
-        TEST(a_newer_struct_is_taken_while_what_is_unknown_is_zero),
-        TEST(a_struct_that_was_never_initialised_is_refused),
-        TEST(missing_pointers_are_refused),
-        TEST(unknown_names_and_numbers_are_refused),
-        TEST(null_where_a_name_belongs_is_refused),
-        TEST(everything_that_is_pointed_to_is_copied),
-        TEST(placeholders_are_replaced),
-        TEST(the_time_is_the_local_one_in_a_form_that_sorts),
-        TEST(a_folder_named_after_the_time_is_the_runs_own),
-        TEST(other_folders_are_shared),
-        TEST(a_hostile_name_does_not_leave_the_directory),
-        TEST(a_directory_that_is_too_long_is_refused),
-        TEST(file_names_hold_nothing_special),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(set_up, tear_down)

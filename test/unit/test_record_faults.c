@@ -2,15 +2,13 @@
 #include "profiler/session.h"
 #include "record/log.h"
 
+#include "support/test.h"
+
 #include <takt/takt.h>
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static char log_lines[8192];
 
@@ -52,9 +50,8 @@ static const tkt_spans *spans_of(const takt_trace *trace)
     return &trace->tracks.items[0].spans;
 }
 
-static void an_end_without_begin_is_counted_with_its_place_and_ignored(void **state)
+TEST(an_end_without_begin_is_counted_with_its_place_and_ignored)
 {
-    (void)state;
     tkt_window *window = open_window();
     {
         TAKT_SCOPE("around");
@@ -69,9 +66,8 @@ static void an_end_without_begin_is_counted_with_its_place_and_ignored(void **st
     takt_trace_release(trace);
 }
 
-static void the_first_end_of_a_place_outside_all_scopes_was_begun_before(void **state)
+TEST(the_first_end_of_a_place_outside_all_scopes_was_begun_before)
 {
-    (void)state;
     tkt_window *window = open_window();
     {
         TAKT_SCOPE("inside");
@@ -89,9 +85,8 @@ static void the_first_end_of_a_place_outside_all_scopes_was_begun_before(void **
     takt_trace_release(trace);
 }
 
-static void a_scope_left_open_is_closed_by_the_end_around_it(void **state)
+TEST(a_scope_left_open_is_closed_by_the_end_around_it)
 {
-    (void)state;
     tkt_window *window = open_window();
     TAKT_BEGIN("outer");
     TAKT_BEGIN("forgotten");
@@ -112,9 +107,8 @@ static void a_scope_left_open_is_closed_by_the_end_around_it(void **state)
     takt_trace_release(trace);
 }
 
-static void a_block_whose_scope_was_closed_for_it_closes_no_other(void **state)
+TEST(a_block_whose_scope_was_closed_for_it_closes_no_other)
 {
-    (void)state;
     tkt_window *window = open_window();
     TAKT_BEGIN("pair");
     {
@@ -136,9 +130,8 @@ static void *leave_open(void *argument)
     return NULL;
 }
 
-static void a_scope_open_at_thread_exit_ends_there(void **state)
+TEST(a_scope_open_at_thread_exit_ends_there)
 {
-    (void)state;
     tkt_window *window = open_window();
     pthread_t thread;
     pthread_create(&thread, NULL, leave_open, NULL);
@@ -159,9 +152,8 @@ static void recurse(int depth)
         recurse(depth - 1);
 }
 
-static void five_thousand_scopes_deep_are_recorded(void **state)
+TEST(five_thousand_scopes_deep_are_recorded)
 {
-    (void)state;
     tkt_window *window = open_window();
     recurse(5000);
     takt_trace *trace = seal_now(window);
@@ -173,9 +165,8 @@ static void five_thousand_scopes_deep_are_recorded(void **state)
     takt_trace_release(trace);
 }
 
-static void deeper_than_the_stack_is_dropped_counted_and_over_with_its_end(void **state)
+TEST(deeper_than_the_stack_is_dropped_counted_and_over_with_its_end)
 {
-    (void)state;
     tkt_window *window = open_window();
     recurse(TKT_MAX_DEPTH + 10);
     for (uint32_t i = 0; i < TKT_MAX_DEPTH + 3; i++)
@@ -194,9 +185,8 @@ static void deeper_than_the_stack_is_dropped_counted_and_over_with_its_end(void 
     takt_trace_release(trace);
 }
 
-static void pairs_begun_while_recording_and_ended_after_leave_nothing_behind(void **state)
+TEST(pairs_begun_while_recording_and_ended_after_leave_nothing_behind)
 {
-    (void)state;
     tkt_window *window = open_window();
     TAKT_BEGIN("macro");
     takt_begin("function");
@@ -214,9 +204,8 @@ static void pairs_begun_while_recording_and_ended_after_leave_nothing_behind(voi
     takt_trace_release(trace);
 }
 
-static void names_of_any_kind_are_kept(void **state)
+TEST(names_of_any_kind_are_kept)
 {
-    (void)state;
     tkt_window *window = open_window();
     size_t huge_size = 10u << 20;
     char *huge = malloc(huge_size + 1);
@@ -240,9 +229,8 @@ static void names_of_any_kind_are_kept(void **state)
     takt_trace_release(trace);
 }
 
-static void a_name_is_known_by_its_content_and_not_its_address(void **state)
+TEST(a_name_is_known_by_its_content_and_not_its_address)
 {
-    (void)state;
     tkt_window *window = open_window();
     char name[] = "first";
     takt_begin(name);
@@ -262,9 +250,8 @@ static void *from_track(void *argument)
     return NULL;
 }
 
-static void spans_of_a_track_end_on_any_thread(void **state)
+TEST(spans_of_a_track_end_on_any_thread)
 {
-    (void)state;
     tkt_window *window = open_window();
     takt_track track = takt_track_named("requests");
     takt_span a = takt_span_begin(track, "a"), b = takt_span_begin(track, "b");
@@ -294,9 +281,8 @@ static void spans_of_a_track_end_on_any_thread(void **state)
     takt_trace_release(trace);
 }
 
-static void reported_memory_adds_up(void **state)
+TEST(reported_memory_adds_up)
 {
-    (void)state;
     char blocks[8] = {0};
     takt_memory_allocated(&blocks[0], 1000);
     tkt_window *window = open_window();
@@ -352,21 +338,4 @@ static int use_instrumented_allocator(void **state)
     return takt_set_allocator(&allocator) == TAKT_OK ? 0 : -1;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_end_without_begin_is_counted_with_its_place_and_ignored),
-        cmocka_unit_test(the_first_end_of_a_place_outside_all_scopes_was_begun_before),
-        cmocka_unit_test(a_scope_left_open_is_closed_by_the_end_around_it),
-        cmocka_unit_test(a_block_whose_scope_was_closed_for_it_closes_no_other),
-        cmocka_unit_test(a_scope_open_at_thread_exit_ends_there),
-        cmocka_unit_test(five_thousand_scopes_deep_are_recorded),
-        cmocka_unit_test(deeper_than_the_stack_is_dropped_counted_and_over_with_its_end),
-        cmocka_unit_test(pairs_begun_while_recording_and_ended_after_leave_nothing_behind),
-        cmocka_unit_test(names_of_any_kind_are_kept),
-        cmocka_unit_test(a_name_is_known_by_its_content_and_not_its_address),
-        cmocka_unit_test(spans_of_a_track_end_on_any_thread),
-        cmocka_unit_test(reported_memory_adds_up),
-    };
-    return cmocka_run_group_tests(tests, use_instrumented_allocator, NULL);
-}
+TEST_MAIN(use_instrumented_allocator, NULL)

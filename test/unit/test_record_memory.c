@@ -2,6 +2,7 @@
  * program leaves totals off. */
 #include "record/allocations.h"
 #include "record/log.h"
+#include "support/test.h"
 #include "support/report_traces.h"
 
 #include "base/alloc.h"
@@ -40,9 +41,8 @@ static void free_all_of(uint64_t count)
 
 /* A quarter of a mebibyte would be 8192 addresses, but 32768 have room however little is allowed.
  */
-static void addresses_beyond_the_limit_are_counted_as_lost(void **state)
+TEST(addresses_beyond_the_limit_are_counted_as_lost)
 {
-    (void)state;
     enum {
         COUNT = 50000,
         ALLOWED = 32768
@@ -66,9 +66,8 @@ static void addresses_beyond_the_limit_are_counted_as_lost(void **state)
     assert_int_equal(now.current_bytes, before.current_bytes);
 }
 
-static void more_room_serves_from_then_on(void **state)
+TEST(more_room_serves_from_then_on)
 {
-    (void)state;
     enum {
         COUNT = 50000
     };
@@ -86,9 +85,8 @@ static void more_room_serves_from_then_on(void **state)
     free_all_of(COUNT);
 }
 
-static void without_memory_an_allocation_is_lost(void **state)
+TEST(without_memory_an_allocation_is_lost)
 {
-    (void)state;
     enum {
         COUNT = 40000
     };
@@ -160,9 +158,8 @@ static void check_report(const takt_trace *trace)
 }
 
 /* In this process totals since start are not known any more after this. */
-static void left_off_totals_are_said_to_be_unknown(void **state)
+TEST(left_off_totals_are_said_to_be_unknown)
 {
-    (void)state;
     takt_memory memory;
     takt_memory_allocated(address_of(0), 100);
     assert_int_equal(takt_memory_query("host", &memory), TAKT_OK);
@@ -186,15 +183,4 @@ static void left_off_totals_are_said_to_be_unknown(void **state)
     takt_memory_freed(address_of(6));
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(addresses_beyond_the_limit_are_counted_as_lost),
-        TEST(more_room_serves_from_then_on),
-        TEST(without_memory_an_allocation_is_lost),
-        TEST(left_off_totals_are_said_to_be_unknown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(NULL, tear_down)

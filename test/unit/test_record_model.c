@@ -5,14 +5,12 @@
 #include "record/log.h"
 #include "record/scope.h"
 
+#include "support/test.h"
+
 #include <takt/takt.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static uint64_t clock_ticks = 1000;
 
@@ -263,9 +261,8 @@ static void close_all(void)
     }
 }
 
-static void random_sequences_come_back_exactly(void **state)
+TEST(random_sequences_come_back_exactly)
 {
-    (void)state;
     for (int round = 0; round < 53; round++) {
         tkt_window *window = begin(TKT_KEEP);
         clock_ticks += 5;
@@ -282,9 +279,8 @@ static void random_sequences_come_back_exactly(void **state)
     }
 }
 
-static void spans_deeper_than_a_record_counts_come_back_exactly(void **state)
+TEST(spans_deeper_than_a_record_counts_come_back_exactly)
 {
-    (void)state;
     tkt_window *window = begin(TKT_KEEP | TKT_FOLD);
     for (int i = 0; i < 390; i++) {
         clock_ticks += 7;
@@ -299,9 +295,8 @@ static void spans_deeper_than_a_record_counts_come_back_exactly(void **state)
     takt_trace_release(trace);
 }
 
-static void folding_online_equals_folding_the_trace(void **state)
+TEST(folding_online_equals_folding_the_trace)
 {
-    (void)state;
     for (int round = 0; round < 15; round++) {
         tkt_window *window = begin(TKT_KEEP | TKT_FOLD);
         for (uint32_t i = 0; i < 20000; i++)
@@ -314,9 +309,8 @@ static void folding_online_equals_folding_the_trace(void **state)
     }
 }
 
-static void summary_mode_keeps_no_spans_and_the_same_tree(void **state)
+TEST(summary_mode_keeps_no_spans_and_the_same_tree)
 {
-    (void)state;
     tkt_window *window = begin(TKT_FOLD);
     uint64_t before = tkt_pool_used_bytes();
     for (uint32_t i = 0; i < 200000; i++)
@@ -337,9 +331,8 @@ static void summary_mode_keeps_no_spans_and_the_same_tree(void **state)
     takt_trace_release(trace);
 }
 
-static void open_scopes_are_cut_at_both_ends_of_a_window(void **state)
+TEST(open_scopes_are_cut_at_both_ends_of_a_window)
 {
-    (void)state;
     tkt_window *outer = begin(TKT_KEEP);
     takt_begin("a");
     takt_begin("b");
@@ -393,12 +386,5 @@ int main(void)
 {
     const char *seed = getenv("TEST_SEED"); /* other sequences than the usual ones */
     random_state += seed ? strtoull(seed, NULL, 10) : 0;
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_sequences_come_back_exactly),
-        cmocka_unit_test(spans_deeper_than_a_record_counts_come_back_exactly),
-        cmocka_unit_test(folding_online_equals_folding_the_trace),
-        cmocka_unit_test(summary_mode_keeps_no_spans_and_the_same_tree),
-        cmocka_unit_test(open_scopes_are_cut_at_both_ends_of_a_window),
-    };
-    return cmocka_run_group_tests(tests, use_fake_clock, use_real_clock);
+    return run_all_tests(use_fake_clock, use_real_clock);
 }

@@ -1,12 +1,7 @@
 /* Names and texts of run time: what a thread remembers of them is never another one's. */
 #include "record/site.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 #include <stdio.h>
 
@@ -28,9 +23,8 @@ static void check_text(const char *text)
 }
 
 /* Far more than a thread remembers, at one address, at several, and of both kinds. */
-static void each_name_has_its_own_site(void **state)
+TEST(each_name_has_its_own_site)
 {
-    (void)state;
     static char buffer[32], array[64][8];
     for (int round = 0; round < 3; round++)
         for (int i = 0; i < 2000; i++) {
@@ -42,9 +36,8 @@ static void each_name_has_its_own_site(void **state)
         }
 }
 
-static void each_text_has_its_own_id(void **state)
+TEST(each_text_has_its_own_id)
 {
-    (void)state;
     char text[64];
     for (int round = 0; round < 3; round++)
         for (int i = 0; i < 2000; i++) {
@@ -55,9 +48,8 @@ static void each_text_has_its_own_id(void **state)
 }
 
 /* Ids of values come again after as many generations as have a number. */
-static void a_text_that_was_forgotten_is_not_remembered(void **state)
+TEST(a_text_that_was_forgotten_is_not_remembered)
 {
-    (void)state;
     tkt_site_forget_values();
     check_text("left");
     for (int generation = 0; generation < 300; generation++) {
@@ -80,9 +72,8 @@ static uint64_t lost_names(void)
     return losses[TAKT_LOSS_MORE_NAMES];
 }
 
-static void a_text_without_room_is_counted_each_time(void **state)
+TEST(a_text_without_room_is_counted_each_time)
 {
-    (void)state;
     char text[64];
     tkt_site_limit(0);
     for (int i = 0; lost_names() == 0; i++) {
@@ -100,13 +91,4 @@ static void a_text_without_room_is_counted_each_time(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_name_has_its_own_site),
-        cmocka_unit_test(each_text_has_its_own_id),
-        cmocka_unit_test(a_text_that_was_forgotten_is_not_remembered),
-        cmocka_unit_test(a_text_without_room_is_counted_each_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -3,17 +3,15 @@
 #include "profiler/session.h"
 #include "record/log.h"
 
+#include "support/test.h"
+
 #include <takt/takt.h>
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* Two scopes and a phase each round: three spans. */
 static void one_round(void)
@@ -90,9 +88,8 @@ static void join_threads(pthread_t *threads, size_t count)
         pthread_join(threads[i], NULL);
 }
 
-static void every_span_of_every_thread_is_there(void **state)
+TEST(every_span_of_every_thread_is_there)
 {
-    (void)state;
     enum {
         THREADS = 4
     };
@@ -110,9 +107,8 @@ static void every_span_of_every_thread_is_there(void **state)
     takt_trace_release(trace);
 }
 
-static void what_is_recorded_and_what_is_dropped_add_up(void **state)
+TEST(what_is_recorded_and_what_is_dropped_add_up)
 {
-    (void)state;
     enum {
         THREADS = 4
     };
@@ -140,9 +136,8 @@ static takt_trace *seal_ended(tkt_window *window)
 
 /* A window that has ended waits for its seal while the next one finds the memory full; a third one
  * begins and ends inside of it. Each loses its own events, and no others. */
-static void windows_with_full_memory_lose_only_their_own(void **state)
+TEST(windows_with_full_memory_lose_only_their_own)
 {
-    (void)state;
     size_t many = 100000, some = 3000, few = 10;
     tkt_window *first = open_window(TKT_KEEP, 1 << 20);
     record_rounds(&many);
@@ -176,9 +171,8 @@ static void windows_with_full_memory_lose_only_their_own(void **state)
     takt_trace_release(trace);
 }
 
-static void the_flight_recorder_keeps_the_last_spans(void **state)
+TEST(the_flight_recorder_keeps_the_last_spans)
 {
-    (void)state;
     size_t rounds = 300000;
     tkt_window *window = open_window(TKT_KEEP | TKT_RING, 1 << 20);
     pthread_t thread;
@@ -203,9 +197,8 @@ static void *record_until_told(void *argument)
     return NULL;
 }
 
-static void sealing_while_threads_record_gives_whole_pictures(void **state)
+TEST(sealing_while_threads_record_gives_whole_pictures)
 {
-    (void)state;
     enum {
         THREADS = 3
     };
@@ -225,9 +218,8 @@ static void sealing_while_threads_record_gives_whole_pictures(void **state)
     join_threads(threads, THREADS);
 }
 
-static void windows_that_overlap_each_get_their_own_spans(void **state)
+TEST(windows_that_overlap_each_get_their_own_spans)
 {
-    (void)state;
     tkt_window *outer = open_window(TKT_KEEP, 0);
     one_round();
     tkt_window *inner = open_window(TKT_KEEP, 0);
@@ -242,9 +234,8 @@ static void windows_that_overlap_each_get_their_own_spans(void **state)
     takt_trace_release(trace);
 }
 
-static void chunks_go_back_when_the_last_window_is_closed(void **state)
+TEST(chunks_go_back_when_the_last_window_is_closed)
 {
-    (void)state;
     size_t rounds = 100000;
     tkt_window *window = open_window(TKT_KEEP, 0);
     uint64_t before = tkt_pool_used_bytes();
@@ -260,9 +251,8 @@ static void *record_three(void *argument)
     return record_rounds(argument ? argument : &rounds);
 }
 
-static void ten_thousand_threads_leave_their_spans_and_no_memory(void **state)
+TEST(ten_thousand_threads_leave_their_spans_and_no_memory)
 {
-    (void)state;
     enum {
         THREADS = 10000
     };
@@ -282,9 +272,8 @@ static void ten_thousand_threads_leave_their_spans_and_no_memory(void **state)
     assert_true(tkt_pool_used_bytes() <= before + TKT_CHUNK_BYTES);
 }
 
-static void a_forked_child_records_nothing_and_ends(void **state)
+TEST(a_forked_child_records_nothing_and_ends)
 {
-    (void)state;
     enum {
         THREADS = 2
     };
@@ -297,7 +286,7 @@ static void a_forked_child_records_nothing_and_ends(void **state)
         pid_t child = fork();
         if (child == 0) {
             size_t rounds = 1000;
-            alarm(10);
+            alarm(600);
             record_rounds(&rounds);
             tkt_window *mine;
             const tkt_wish wish = {.modes = TKT_KEEP, .mask = TAKT_NORMAL_BIT};
@@ -315,18 +304,4 @@ static void a_forked_child_records_nothing_and_ends(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_span_of_every_thread_is_there),
-        cmocka_unit_test(what_is_recorded_and_what_is_dropped_add_up),
-        cmocka_unit_test(windows_with_full_memory_lose_only_their_own),
-        cmocka_unit_test(the_flight_recorder_keeps_the_last_spans),
-        cmocka_unit_test(sealing_while_threads_record_gives_whole_pictures),
-        cmocka_unit_test(windows_that_overlap_each_get_their_own_spans),
-        cmocka_unit_test(chunks_go_back_when_the_last_window_is_closed),
-        cmocka_unit_test(ten_thousand_threads_leave_their_spans_and_no_memory),
-        cmocka_unit_test(a_forked_child_records_nothing_and_ends),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

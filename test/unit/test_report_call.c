@@ -1,5 +1,6 @@
 /* takt_report() itself: names, options, failures, empty traces, and that a folded trace prints the
  * text of the full one. */
+#include "support/test.h"
 #include "support/report_traces.h"
 #include "support/skip.h"
 #include "report/show.h"
@@ -47,9 +48,8 @@ static takt_status call(const takt_trace *trace, const char *name,
     return status;
 }
 
-static void every_report_has_a_name_and_a_description(void **state)
+TEST(every_report_has_a_name_and_a_description)
 {
-    (void)state;
     size_t count = 0;
     for (; takt_report_name(count); count++) {
         const char *description = tkt_report_description(count);
@@ -61,9 +61,8 @@ static void every_report_has_a_name_and_a_description(void **state)
     assert_null(takt_report_name(SIZE_MAX));
 }
 
-static void wrong_calls_are_refused(void **state)
+TEST(wrong_calls_are_refused)
 {
-    (void)state;
     takt_trace *trace = build_fluid();
     size_t bytes = 0;
     takt_sink sink = {eat, &bytes};
@@ -82,9 +81,8 @@ static void wrong_calls_are_refused(void **state)
     takt_trace_release(trace);
 }
 
-static void older_and_newer_options_are_read(void **state)
+TEST(older_and_newer_options_are_read)
 {
-    (void)state;
     takt_trace *trace = build_fluid();
     struct {
         takt_report_options options;
@@ -115,9 +113,8 @@ static void cut_provenance(char *text)
 
 /* "timeline" and arguments need spans; all else prints the same text from either form, but what was
  * cut off at the begin and end of the recording. */
-static void folded_traces_print_the_same(void **state)
+TEST(folded_traces_print_the_same)
 {
-    (void)state;
     static const char *const same[] = {"summary",    "scopes",  "tree",
                                        "activities", "devices", "steps"};
     takt_trace *full = build_fluid();
@@ -147,9 +144,8 @@ static void folded_traces_print_the_same(void **state)
     takt_trace_release(folded);
 }
 
-static void summaries_know_of_no_cut_spans(void **state)
+TEST(summaries_know_of_no_cut_spans)
 {
-    (void)state;
     takt_trace *full = build_fluid();
     takt_trace *folded = build_folded(full);
     char *text = report_of(full, "scopes", NULL);
@@ -165,9 +161,8 @@ static void summaries_know_of_no_cut_spans(void **state)
     takt_trace_release(folded);
 }
 
-static void printing_twice_gives_the_same_text(void **state)
+TEST(printing_twice_gives_the_same_text)
 {
-    (void)state;
     takt_trace *trace = build_fluid();
     takt_trace *again = build_fluid();
     for (size_t i = 0; takt_report_name(i); i++) {
@@ -184,9 +179,8 @@ static void printing_twice_gives_the_same_text(void **state)
     takt_trace_release(again);
 }
 
-static void empty_traces_print(void **state)
+TEST(empty_traces_print)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     build_end(trace);
     for (size_t i = 0; takt_report_name(i); i++) {
@@ -212,9 +206,8 @@ static void empty_traces_print(void **state)
     takt_trace_release(trace);
 }
 
-static void reports_of_nothing_explain_nothing(void **state)
+TEST(reports_of_nothing_explain_nothing)
 {
-    (void)state;
     static const char *const reports[] = {"kernels", "api", "ops", "launches", "gaps"};
     takt_trace *trace = build_begin(2000000);
     build_end(trace);
@@ -228,9 +221,8 @@ static void reports_of_nothing_explain_nothing(void **state)
 }
 
 /* However little room there is: the columns that stay take it. */
-static void the_narrowest_text_has_all_rows(void **state)
+TEST(the_narrowest_text_has_all_rows)
 {
-    (void)state;
     takt_trace *trace = build_fluid();
     for (uint32_t width = 1; width <= 60; width += 19) {
         char *text = report_of(trace, "scopes", &(takt_report_options){.width = width});
@@ -242,9 +234,8 @@ static void the_narrowest_text_has_all_rows(void **state)
 }
 
 /* Of 12, by self time. */
-static void the_summary_has_the_ten_hottest_scopes(void **state)
+TEST(the_summary_has_the_ten_hottest_scopes)
 {
-    (void)state;
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"};
     takt_trace *trace = build_begin(2000000);
     build_track(trace, "main");
@@ -269,9 +260,8 @@ static void the_summary_has_the_ten_hottest_scopes(void **state)
     takt_trace_release(trace);
 }
 
-static void one_unfinished_span_is_one_row(void **state)
+TEST(one_unfinished_span_is_one_row)
 {
-    (void)state;
     takt_trace *trace = build_begin(3000000);
     build_track(trace, "main");
     build_span(trace, 0, build_site(trace, "step"), TKT_NO_SPAN, 1000000, 3000000);
@@ -287,9 +277,8 @@ static void one_unfinished_span_is_one_row(void **state)
     takt_trace_release(trace);
 }
 
-static void calls_without_duration_have_no_share(void **state)
+TEST(calls_without_duration_have_no_share)
 {
-    (void)state;
     takt_trace *trace = build_begin(3000000);
     build_track(trace, "main");
     build_span(trace, 0, build_site(trace, "step"), TKT_NO_SPAN, 1000000, 1000000);
@@ -303,9 +292,8 @@ static void calls_without_duration_have_no_share(void **state)
     takt_trace_release(trace);
 }
 
-static void declared_work_shows_where_it_was_recorded_or_asked_for(void **state)
+TEST(declared_work_shows_where_it_was_recorded_or_asked_for)
 {
-    (void)state;
     takt_trace *trace = build_fluid();
     char *text = report_of(trace, "scopes", NULL);
     assert_null(strstr(text, "FLOPs"));
@@ -321,9 +309,8 @@ static void declared_work_shows_where_it_was_recorded_or_asked_for(void **state)
 }
 
 /* The column's title has the unit of its greatest value. */
-static void declared_work_has_the_unit_of_the_most(void **state)
+TEST(declared_work_has_the_unit_of_the_most)
 {
-    (void)state;
     static const struct {
         double flops;
         const char *title, *most, *least;
@@ -362,9 +349,8 @@ static void declared_work_has_the_unit_of_the_most(void **state)
     }
 }
 
-static void the_sinks_failure_is_returned(void **state)
+TEST(the_sinks_failure_is_returned)
 {
-    (void)state;
     takt_trace *trace = build_fluid();
     takt_sink sink = {refuse, NULL};
     for (size_t i = 0; takt_report_name(i); i++)
@@ -374,9 +360,8 @@ static void the_sinks_failure_is_returned(void **state)
 
 /* Every allocation of every report fails once: all or nothing is written, nothing is lost. The
  * fold is made anew each time. */
-static void without_memory_nothing_is_written(void **state)
+TEST(without_memory_nothing_is_written)
 {
-    (void)state;
     for (size_t i = 0; takt_report_name(i); i++) {
         takt_status status = TAKT_NO_MEMORY;
         for (uint64_t after = 0; status != TAKT_OK; after++) {
@@ -397,9 +382,8 @@ static void without_memory_nothing_is_written(void **state)
 }
 
 /* One allocation fails and later ones succeed: the failure is not forgotten. */
-static void one_failed_allocation_is_enough(void **state)
+TEST(one_failed_allocation_is_enough)
 {
-    (void)state;
     takt_trace *whole = build_fluid();
     for (size_t i = 0; takt_report_name(i); i++) {
         takt_report_options options = {
@@ -452,9 +436,8 @@ static void assert_width(const takt_trace *trace, int fd, unsigned width)
 }
 
 /* Where the report goes there; otherwise 160 columns, whatever the terminal beside it is like. */
-static void a_terminal_that_is_written_to_has_its_width(void **state)
+TEST(a_terminal_that_is_written_to_has_its_width)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     build_activity(trace, "cuda:0", "kernel density", TAKT_TIMING_KERNEL, 1000000, 1000100,
                    TKT_NO_TRACK, TKT_NO_SPAN);
@@ -487,27 +470,4 @@ static void a_terminal_that_is_written_to_has_its_width(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_report_has_a_name_and_a_description),
-        cmocka_unit_test(wrong_calls_are_refused),
-        cmocka_unit_test(older_and_newer_options_are_read),
-        cmocka_unit_test(folded_traces_print_the_same),
-        cmocka_unit_test(summaries_know_of_no_cut_spans),
-        cmocka_unit_test(printing_twice_gives_the_same_text),
-        cmocka_unit_test(empty_traces_print),
-        cmocka_unit_test(reports_of_nothing_explain_nothing),
-        cmocka_unit_test(the_narrowest_text_has_all_rows),
-        cmocka_unit_test(the_summary_has_the_ten_hottest_scopes),
-        cmocka_unit_test(one_unfinished_span_is_one_row),
-        cmocka_unit_test(calls_without_duration_have_no_share),
-        cmocka_unit_test(declared_work_shows_where_it_was_recorded_or_asked_for),
-        cmocka_unit_test(declared_work_has_the_unit_of_the_most),
-        cmocka_unit_test(the_sinks_failure_is_returned),
-        cmocka_unit_test(without_memory_nothing_is_written),
-        cmocka_unit_test(one_failed_allocation_is_enough),
-        cmocka_unit_test(a_terminal_that_is_written_to_has_its_width),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,12 +1,12 @@
 /* Reports of a program that uses CUDA: golden files, values followed by hand, all formats, and that
  * a program without CUDA hears no word of it. */
+#include "support/test.h"
 #include "support/report_traces.h"
 
 #include <strings.h>
 
-static void reports_equal_their_golden_files(void **state)
+TEST(reports_equal_their_golden_files)
 {
-    (void)state;
     takt_trace *trace = build_cuda();
     for (size_t i = 0; takt_report_name(i); i++) {
         char file[64];
@@ -34,9 +34,8 @@ static json_t *parsed(const takt_trace *trace, const char *name, bool all)
 
 /* Each step launches 1000 + 1000 + 2 * 250 us in forces and 500 us in output; each of the three
  * loads 250 + 50 us; 100 us are of nobody's: 3 * 3000 + 3 * 300 + 100 = 10000 us in all. */
-static void scopes_by_hand(void **state)
+TEST(scopes_by_hand)
 {
-    (void)state;
     takt_trace *trace = build_cuda();
     json_t *json = parsed(trace, "scopes", false);
     const json_t *row = row_of(json, "name", "forces");
@@ -67,9 +66,8 @@ static void scopes_by_hand(void **state)
     takt_trace_release(trace);
 }
 
-static void work_of_scopes_alone_is_in_no_other_place(void **state)
+TEST(work_of_scopes_alone_is_in_no_other_place)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     build_track(trace, "main");
     uint32_t step = build_span(trace, 0, build_site(trace, "step"), TKT_NO_SPAN, 1000000, 1500000);
@@ -83,9 +81,8 @@ static void work_of_scopes_alone_is_in_no_other_place(void **state)
     takt_trace_release(trace);
 }
 
-static void all_rows_by_hand(void **state)
+TEST(all_rows_by_hand)
 {
-    (void)state;
     takt_trace *trace = build_cuda();
     json_t *json = parsed(trace, "scopes", true);
     const json_t *row = row_of(json, "name", "forces");
@@ -113,9 +110,8 @@ static void all_rows_by_hand(void **state)
     takt_trace_release(trace);
 }
 
-static void trees_by_hand(void **state)
+TEST(trees_by_hand)
 {
-    (void)state;
     takt_trace *trace = build_cuda();
     json_t *json = parsed(trace, "tree", false);
     const json_t *row = row_of(json, "name", "step");
@@ -137,9 +133,8 @@ static void trees_by_hand(void **state)
 
 /* In a step of 4 ms cuda:0 is busy for 1.5 + 0.5 ms, cuda:1 for 0.5 ms; each load keeps cuda:1 busy
  * for another 0.3 ms, but the last while the graph runs; cuda:0 has 0.1 ms of nobody's. */
-static void steps_by_hand(void **state)
+TEST(steps_by_hand)
 {
-    (void)state;
     takt_trace *trace = build_cuda();
     json_t *json = parsed(trace, "steps", false);
     const json_t *row = row_of(json, "steps", "recorded");
@@ -151,9 +146,8 @@ static void steps_by_hand(void **state)
     takt_trace_release(trace);
 }
 
-static void memory_by_hand(void **state)
+TEST(memory_by_hand)
 {
-    (void)state;
     takt_trace *trace = build_cuda();
     json_t *json = parsed(trace, "memory", false);
     const json_t *row = row_at(json, 2); /* behind both of the host's */
@@ -192,9 +186,8 @@ static void memory_by_hand(void **state)
 }
 
 /* density takes 1, 0.25 and 0.25 ms in each step. */
-static void kernels_by_hand(void **state)
+TEST(kernels_by_hand)
 {
-    (void)state;
     takt_trace *trace = build_cuda();
     json_t *json = parsed(trace, "kernels", false);
     assert_int_equal(row_count(json), 2);
@@ -240,9 +233,8 @@ static takt_trace *build_two_shapes(void)
     return trace;
 }
 
-static void kernels_of_several_shapes_vary(void **state)
+TEST(kernels_of_several_shapes_vary)
 {
-    (void)state;
     takt_trace *trace = build_two_shapes();
     json_t *json = parsed(trace, "kernels", false);
     const json_t *row = row_of(json, "name", "kernel k");
@@ -277,9 +269,8 @@ static void kernels_of_several_shapes_vary(void **state)
     takt_trace_release(trace);
 }
 
-static void calls_by_hand(void **state)
+TEST(calls_by_hand)
 {
-    (void)state;
     takt_trace *trace = build_cuda();
     json_t *json = parsed(trace, "api", false);
     assert_int_equal(row_count(json), 7);
@@ -296,9 +287,8 @@ static void calls_by_hand(void **state)
     takt_trace_release(trace);
 }
 
-static void the_timeline_knows_where_activities_come_from(void **state)
+TEST(the_timeline_knows_where_activities_come_from)
 {
-    (void)state;
     takt_trace *trace = build_cuda();
     json_t *json = parsed(trace, "timeline", false);
     const json_t *row = row_at(json, 4);
@@ -319,9 +309,8 @@ static void the_timeline_knows_where_activities_come_from(void **state)
     takt_trace_release(trace);
 }
 
-static void the_summary_tells_what_to_do(void **state)
+TEST(the_summary_tells_what_to_do)
 {
-    (void)state;
     takt_trace *trace = build_cuda();
     json_t *json = parsed(trace, "summary", false);
     const json_t *row = row_of(table_of(json, "devices"), "device", "cuda:0");
@@ -344,9 +333,8 @@ static void the_summary_tells_what_to_do(void **state)
     takt_trace_release(trace);
 }
 
-static void the_last_line_says_what_measured(void **state)
+TEST(the_last_line_says_what_measured)
 {
-    (void)state;
     takt_trace *trace = build_cuda();
     char *text = report_of(trace, "scopes", &(takt_report_options){.width = 400});
     assert_non_null(strstr(text, "backend CUPTI 13.0 (130001); clock tsc, "));
@@ -365,9 +353,8 @@ static void the_last_line_says_what_measured(void **state)
 }
 
 /* Where the clocks were not read side by side, nothing is claimed. */
-static void an_unknown_uncertainty_is_not_none(void **state)
+TEST(an_unknown_uncertainty_is_not_none)
 {
-    (void)state;
     takt_trace *trace = build_cuda();
     trace->facts.device_uncertainty_ns = 0;
     char *text = report_of(trace, "scopes", &(takt_report_options){.width = 400});
@@ -389,9 +376,8 @@ static void forget_left_out(char *text)
         memmove(line, end + 1, strlen(end));
 }
 
-static void work_that_nobody_declared_hides_no_time(void **state)
+TEST(work_that_nobody_declared_hides_no_time)
 {
-    (void)state;
     takt_trace *trace = build_cuda();
     takt_report_options options = {.with_flops = true, .width = 400};
     char *text = report_of(trace, "scopes", &options);
@@ -412,9 +398,8 @@ static void work_that_nobody_declared_hides_no_time(void **state)
 
 /* Of a folded trace only what needs single activities is missing: when devices were busy, copies,
  * allocations by scope. */
-static void folded_traces_print_the_same_sums(void **state)
+TEST(folded_traces_print_the_same_sums)
 {
-    (void)state;
     static const char *const reports[] = {"scopes", "tree",       "api",
                                           "steps",  "activities", "devices"};
     takt_trace *full = build_cuda();
@@ -456,9 +441,8 @@ static void folded_traces_print_the_same_sums(void **state)
 }
 
 /* Activities that were added up while recording may be known by the call that launched them. */
-static void activities_of_calls_are_their_scopes(void **state)
+TEST(activities_of_calls_are_their_scopes)
 {
-    (void)state;
     takt_trace *full = build_cuda();
     takt_trace *folded = build_folded(full);
     const tkt_fold *fold = tkt_trace_fold(folded);
@@ -486,9 +470,8 @@ static bool speaks_of_cuda(const char *text)
     return false;
 }
 
-static void programs_without_cuda_hear_no_word_of_it(void **state)
+TEST(programs_without_cuda_hear_no_word_of_it)
 {
-    (void)state;
     takt_trace *trace = build_fluid();
     for (int format = TAKT_FORMAT_TEXT; format <= TAKT_FORMAT_MARKDOWN; format++) {
         for (size_t i = 0; takt_report_name(i); i++) {
@@ -501,9 +484,8 @@ static void programs_without_cuda_hear_no_word_of_it(void **state)
     takt_trace_release(trace);
 }
 
-static void every_format_and_width_works(void **state)
+TEST(every_format_and_width_works)
 {
-    (void)state;
     takt_trace *trace = build_launches_until(3, LAUNCHES_BEGIN + 5000);
     for (size_t i = 0; takt_report_name(i); i++) {
         for (uint32_t width = 60; width <= 240; width += 4) {
@@ -525,9 +507,8 @@ static void every_format_and_width_works(void **state)
     takt_trace_release(trace);
 }
 
-static void without_memory_nothing_is_written(void **state)
+TEST(without_memory_nothing_is_written)
 {
-    (void)state;
     for (size_t i = 0; takt_report_name(i); i++) {
         takt_status status = TAKT_NO_MEMORY;
         for (uint64_t after = 0; status != TAKT_OK; after++) {
@@ -544,29 +525,4 @@ static void without_memory_nothing_is_written(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reports_equal_their_golden_files),
-        cmocka_unit_test(scopes_by_hand),
-        cmocka_unit_test(work_of_scopes_alone_is_in_no_other_place),
-        cmocka_unit_test(all_rows_by_hand),
-        cmocka_unit_test(trees_by_hand),
-        cmocka_unit_test(steps_by_hand),
-        cmocka_unit_test(memory_by_hand),
-        cmocka_unit_test(kernels_by_hand),
-        cmocka_unit_test(kernels_of_several_shapes_vary),
-        cmocka_unit_test(calls_by_hand),
-        cmocka_unit_test(the_timeline_knows_where_activities_come_from),
-        cmocka_unit_test(the_summary_tells_what_to_do),
-        cmocka_unit_test(the_last_line_says_what_measured),
-        cmocka_unit_test(an_unknown_uncertainty_is_not_none),
-        cmocka_unit_test(work_that_nobody_declared_hides_no_time),
-        cmocka_unit_test(folded_traces_print_the_same_sums),
-        cmocka_unit_test(activities_of_calls_are_their_scopes),
-        cmocka_unit_test(programs_without_cuda_hear_no_word_of_it),
-        cmocka_unit_test(every_format_and_width_works),
-        cmocka_unit_test(without_memory_nothing_is_written),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,5 +1,6 @@
 /* CSV, JSON and Markdown, each read back by an independent reader: jansson for JSON, a small parser
  * of RFC 4180 here for CSV, and a count of cells for Markdown. */
+#include "support/test.h"
 #include "support/report_traces.h"
 
 static takt_report_options options_of(const char *name, takt_format format)
@@ -35,9 +36,8 @@ static void assert_table(const json_t *table)
     }
 }
 
-static void json_has_the_same_shape_for_every_report(void **state)
+TEST(json_has_the_same_shape_for_every_report)
 {
-    (void)state;
     takt_trace *trace = build_fluid();
     for (size_t i = 0; takt_report_name(i); i++) {
         json_t *json = parsed(trace, takt_report_name(i));
@@ -54,9 +54,8 @@ static void json_has_the_same_shape_for_every_report(void **state)
     takt_trace_release(trace);
 }
 
-static void json_tells_where_the_numbers_come_from(void **state)
+TEST(json_tells_where_the_numbers_come_from)
 {
-    (void)state;
     takt_trace *trace = build_fluid();
     json_t *json = parsed(trace, "steps");
     const json_t *provenance = json_object_get(json, "provenance");
@@ -76,9 +75,8 @@ static void json_tells_where_the_numbers_come_from(void **state)
 }
 
 /* The figures of the fluid by hand: steps of 2900000 + 12345 i. */
-static void of_a_summary_it_is_not_told_what_was_cut(void **state)
+TEST(of_a_summary_it_is_not_told_what_was_cut)
 {
-    (void)state;
     takt_trace *trace = build_fluid();
     trace->facts.has_spans = false;
     json_t *json = parsed(trace, "steps");
@@ -93,9 +91,8 @@ static void of_a_summary_it_is_not_told_what_was_cut(void **state)
     takt_trace_release(trace);
 }
 
-static void json_has_raw_integers(void **state)
+TEST(json_has_raw_integers)
 {
-    (void)state;
     takt_trace *trace = build_fluid();
     json_t *json = report_json(trace, "scopes", NULL);
     const json_t *row = row_of(json, "name", "step");
@@ -116,9 +113,8 @@ static void json_has_raw_integers(void **state)
 }
 
 /* Only the byte that is no UTF-8 is replaced. */
-static void json_keeps_names(void **state)
+TEST(json_keeps_names)
 {
-    (void)state;
     takt_trace *trace = build_fluid();
     json_t *json = parsed(trace, "scopes");
     row_of(json, "name", "dump \"a,b\" | \x1B[31mred\x1B[0m\r\n\xEF\xBF\xBD end");
@@ -127,9 +123,8 @@ static void json_keeps_names(void **state)
     takt_trace_release(trace);
 }
 
-static void json_says_null_where_there_is_no_value(void **state)
+TEST(json_says_null_where_there_is_no_value)
 {
-    (void)state;
     takt_trace *trace = build_fluid();
     json_t *json = parsed(trace, "memory");
     const json_t *row = row_of(json, "period", "recording");
@@ -147,9 +142,8 @@ static void json_says_null_where_there_is_no_value(void **state)
 }
 
 /* Arguments of every type, as people write them. */
-static void arguments_show_their_values(void **state)
+TEST(arguments_show_their_values)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     build_track(trace, "main");
     build_span(trace, 0, build_site(trace, "solve"), TKT_NO_SPAN, 1000000, 1000100);
@@ -239,9 +233,8 @@ static void assert_csv_is_json(const takt_trace *trace, const char *report)
     tkt_free(text);
 }
 
-static void csv_has_the_values_of_json(void **state)
+TEST(csv_has_the_values_of_json)
 {
-    (void)state;
     static const char *const reports[] = {"scopes",  "tree",  "timeline", "activities",
                                           "devices", "steps", "kernels",  "api"};
     takt_trace *traces[] = {build_fluid(), build_cuda()};
@@ -252,9 +245,8 @@ static void csv_has_the_values_of_json(void **state)
     }
 }
 
-static void csv_quotes_what_needs_it(void **state)
+TEST(csv_quotes_what_needs_it)
 {
-    (void)state;
     takt_trace *trace = build_fluid();
     char *text = rendered(trace, "tree", TAKT_FORMAT_CSV);
     assert_non_null(strstr(text, "\r\n\"dump \"\"a,b\"\" | ?[31mred?[0m??\xEF\xBF\xBD end\",0,1,"));
@@ -274,9 +266,8 @@ static void csv_quotes_what_needs_it(void **state)
     takt_trace_release(trace);
 }
 
-static void csv_puts_further_tables_behind_an_empty_line(void **state)
+TEST(csv_puts_further_tables_behind_an_empty_line)
 {
-    (void)state;
     takt_trace *trace = build_fluid();
     char *text = rendered(trace, "memory", TAKT_FORMAT_CSV);
     assert_non_null(strstr(text, "\r\n\r\nbytes,times,first_at_ns,scope,thread\r\n4194304,3,"));
@@ -320,9 +311,8 @@ static void assert_cells(const takt_trace *trace, const char *report)
     tkt_free(text);
 }
 
-static void markdown_rows_have_all_their_cells(void **state)
+TEST(markdown_rows_have_all_their_cells)
 {
-    (void)state;
     takt_trace *traces[] = {build_fluid(), build_cuda()};
     for (size_t i = 0; i < 2; i++) {
         for (size_t r = 0; takt_report_name(r); r++)
@@ -331,9 +321,8 @@ static void markdown_rows_have_all_their_cells(void **state)
     }
 }
 
-static void markdown_escapes_what_has_a_meaning(void **state)
+TEST(markdown_escapes_what_has_a_meaning)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     build_track(trace, "main");
     build_span(trace, 0, build_site(trace, "__init__ a_b <4> a|b *x* `c` [d] \\ &amp;"),
@@ -346,21 +335,4 @@ static void markdown_escapes_what_has_a_meaning(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json_has_the_same_shape_for_every_report),
-        cmocka_unit_test(json_tells_where_the_numbers_come_from),
-        cmocka_unit_test(of_a_summary_it_is_not_told_what_was_cut),
-        cmocka_unit_test(json_has_raw_integers),
-        cmocka_unit_test(json_keeps_names),
-        cmocka_unit_test(json_says_null_where_there_is_no_value),
-        cmocka_unit_test(arguments_show_their_values),
-        cmocka_unit_test(csv_has_the_values_of_json),
-        cmocka_unit_test(csv_quotes_what_needs_it),
-        cmocka_unit_test(csv_puts_further_tables_behind_an_empty_line),
-        cmocka_unit_test(markdown_rows_have_all_their_cells),
-        cmocka_unit_test(markdown_escapes_what_has_a_meaning),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,5 +1,6 @@
 /* The report of gaps: what its rows say, how many there are. What gaps are, test_summary_gaps.c
  * follows. Times are in us from the begin of the recording where they are written as US(). */
+#include "support/test.h"
 #include "support/report_traces.h"
 
 #define US(us) (UINT64_C(1000000) + (uint64_t)(us)*1000)
@@ -29,9 +30,8 @@ static takt_trace *build_gap(void)
     return trace;
 }
 
-static void rows_say_how_busy_a_device_was_and_why_not(void **state)
+TEST(rows_say_how_busy_a_device_was_and_why_not)
 {
-    (void)state;
     takt_trace *trace = build_gap();
     json_t *json = report_json(trace, "gaps", NULL);
     assert_int_equal(row_count(json), 2);
@@ -57,9 +57,8 @@ static void rows_say_how_busy_a_device_was_and_why_not(void **state)
     takt_trace_release(trace);
 }
 
-static void rows_say_what_is_around_a_gap(void **state)
+TEST(rows_say_what_is_around_a_gap)
 {
-    (void)state;
     static const char *const tables[] = {"longest", "stream_gaps"};
     takt_trace *trace = build_gap();
     json_t *json = report_json(trace, "gaps", NULL);
@@ -88,9 +87,8 @@ static void rows_say_what_is_around_a_gap(void **state)
 }
 
 /* Of nobody's: a device that idles for 400 us, of which nobody knows what launched its work. */
-static void rows_say_what_the_host_did(void **state)
+TEST(rows_say_what_the_host_did)
 {
-    (void)state;
     takt_trace *trace = build_gap();
     build_activity(trace, "cuda:1", "kernel lost", TAKT_TIMING_KERNEL, US(0), US(600), TKT_NO_TRACK,
                    TKT_NO_SPAN);
@@ -116,9 +114,8 @@ static void rows_say_what_the_host_did(void **state)
     takt_trace_release(trace);
 }
 
-static void as_many_gaps_as_are_asked_for(void **state)
+TEST(as_many_gaps_as_are_asked_for)
 {
-    (void)state;
     enum {
         GAPS = 1002
     };
@@ -142,13 +139,4 @@ static void as_many_gaps_as_are_asked_for(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_say_how_busy_a_device_was_and_why_not),
-        cmocka_unit_test(rows_say_what_is_around_a_gap),
-        cmocka_unit_test(rows_say_what_the_host_did),
-        cmocka_unit_test(as_many_gaps_as_are_asked_for),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,4 +1,5 @@
 /* Kernels and calls into CUDA: each column worked out here from the launches themselves. */
+#include "support/test.h"
 #include "support/report_traces.h"
 
 #include "summary/named.h"
@@ -77,9 +78,8 @@ static bool has_column(const char *text, const char *title)
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
 /* 1000, 3000 and 500 ns. */
-static void times_of_a_name(void **state)
+TEST(times_of_a_name)
 {
-    (void)state;
     takt_trace *trace = build_kernels();
     json_t *json = report_json(trace, "kernels", NULL);
     const json_t *row = row_of(json, "name", "kernel lib::gemm<...>");
@@ -101,9 +101,8 @@ static void times_of_a_name(void **state)
     takt_trace_release(trace);
 }
 
-static void what_launches_have_in_common(void **state)
+TEST(what_launches_have_in_common)
 {
-    (void)state;
     takt_trace *trace = build_kernels();
     json_t *json = report_json(trace, "kernels", NULL);
     const json_t *row = row_of(json, "name", "kernel lib::gemm<...>");
@@ -133,9 +132,8 @@ static void what_launches_have_in_common(void **state)
     takt_trace_release(trace);
 }
 
-static void whole_names_tell_instantiations_apart(void **state)
+TEST(whole_names_tell_instantiations_apart)
 {
-    (void)state;
     takt_trace *trace = build_kernels();
     json_t *json = report_json(trace, "kernels", &(takt_report_options){.full_names = true});
     assert_int_equal(row_count(json), 5);
@@ -155,9 +153,8 @@ static void whole_names_tell_instantiations_apart(void **state)
 }
 
 /* Whichever node of a graph made them. */
-static void equal_launches_are_one_row(void **state)
+TEST(equal_launches_are_one_row)
 {
-    (void)state;
     takt_trace *trace = build_kernels();
     json_t *json = report_json(trace, "kernels", &(takt_report_options){.by_arguments = true});
     assert_int_equal(row_count(json), 5);
@@ -214,9 +211,8 @@ static void assert_hides(const tkt_shape *first, const tkt_shape *other, const c
     takt_trace_release(both);
 }
 
-static void launches_may_differ_in_one_thing_alone(void **state)
+TEST(launches_may_differ_in_one_thing_alone)
 {
-    (void)state;
     const tkt_shape one =
         SHAPE(8, 128, .cluster = {2, 1, 1}, .registers = 64, .static_shared_bytes = 1024,
               .dynamic_shared_bytes = 512, .local_bytes = 16, .occupancy = 5000,
@@ -252,9 +248,8 @@ static void launches_may_differ_in_one_thing_alone(void **state)
 
 /* Percentiles are of so many groups; what is known without them, of all. */
 /* A file may say so; labels are made of shapes otherwise. */
-static void one_shape_may_have_two_names(void **state)
+TEST(one_shape_may_have_two_names)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     uint32_t track = build_track(trace, "main");
     uint32_t call = build_call(trace, track, "cudaLaunchKernel", TKT_NO_SPAN, 1000000, 1000100);
@@ -272,9 +267,8 @@ static void one_shape_may_have_two_names(void **state)
     takt_trace_release(trace);
 }
 
-static void with_thousands_of_groups_some_have_no_median(void **state)
+TEST(with_thousands_of_groups_some_have_no_median)
 {
-    (void)state;
     enum {
         KNOWN = 4096,
         ALL = KNOWN + 1
@@ -297,9 +291,8 @@ static void with_thousands_of_groups_some_have_no_median(void **state)
 }
 
 /* Of the six launches none has a cluster, local or shared memory when the first four are gone. */
-static void columns_that_say_nothing_are_left_out_of_text(void **state)
+TEST(columns_that_say_nothing_are_left_out_of_text)
 {
-    (void)state;
     takt_trace *trace = build_kernels();
     const takt_report_options wide = {.width = 400};
     char *text = report_of(trace, "kernels", &wide);
@@ -327,9 +320,8 @@ static const char *note_of(const json_t *json, size_t index)
 }
 
 /* The three longest, by the function's own name. */
-static void commands_for_nsight_compute(void **state)
+TEST(commands_for_nsight_compute)
 {
-    (void)state;
     takt_trace *trace = build_kernels();
     json_t *json =
         report_json(trace, "kernels", &(takt_report_options){.rows = 1, .sort = "count"});
@@ -366,9 +358,8 @@ static void assert_base(const char *name, const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void base_names(void **state)
+TEST(base_names)
 {
-    (void)state;
     assert_base("density(float *, int)", "density");
     assert_base("density", "density");
     assert_base("_Z6forcesPKfPfi", "_Z6forcesPKfPfi"); /* where nothing demangles */
@@ -390,9 +381,8 @@ static void base_names(void **state)
     assert_base("(", "");
 }
 
-static void names_of_tensor_core_kernels(void **state)
+TEST(names_of_tensor_core_kernels)
 {
-    (void)state;
     assert_true(tkt_uses_tensor_cores("volta_h884gemm_64x64_ldg8_nn"));
     assert_true(tkt_uses_tensor_cores("turing_fp16_s1688cudnn_fp16_128x128"));
     assert_true(tkt_uses_tensor_cores("sm80_xmma_gemm_f32f32_tf32f32_f32_nn_n_tilesize32x32x8"));
@@ -431,9 +421,8 @@ static takt_trace *build_calls(void)
     return trace;
 }
 
-static void calls_that_failed(void **state)
+TEST(calls_that_failed)
 {
-    (void)state;
     takt_trace *trace = build_calls();
     json_t *json = report_json(trace, "api", NULL);
     assert_int_equal(row_count(json), 3);
@@ -458,9 +447,8 @@ static void calls_that_failed(void **state)
     takt_trace_release(trace);
 }
 
-static void errors_have_a_column_where_there_are_any(void **state)
+TEST(errors_have_a_column_where_there_are_any)
 {
-    (void)state;
     for (int32_t errors = 0; errors < 2; errors++) {
         takt_trace *trace = build_begin(2000000);
         build_track(trace, "main");
@@ -475,9 +463,8 @@ static void errors_have_a_column_where_there_are_any(void **state)
 }
 
 /* Whichever thread it is on, and although others succeeded before. */
-static void the_first_error_is_the_earliest(void **state)
+TEST(the_first_error_is_the_earliest)
 {
-    (void)state;
     static const struct {
         uint64_t begin_ns;
         int32_t result;
@@ -501,9 +488,8 @@ static void the_first_error_is_the_earliest(void **state)
 }
 
 /* How many failed is known of a summary too; which code came first is not. */
-static void summaries_count_errors(void **state)
+TEST(summaries_count_errors)
 {
-    (void)state;
     takt_trace *trace = build_calls();
     takt_trace *folded = build_folded(trace);
     json_t *json = report_json(folded, "api", NULL);
@@ -517,24 +503,4 @@ static void summaries_count_errors(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_of_a_name),
-        cmocka_unit_test(what_launches_have_in_common),
-        cmocka_unit_test(whole_names_tell_instantiations_apart),
-        cmocka_unit_test(equal_launches_are_one_row),
-        cmocka_unit_test(launches_may_differ_in_one_thing_alone),
-        cmocka_unit_test(one_shape_may_have_two_names),
-        cmocka_unit_test(with_thousands_of_groups_some_have_no_median),
-        cmocka_unit_test(columns_that_say_nothing_are_left_out_of_text),
-        cmocka_unit_test(commands_for_nsight_compute),
-        cmocka_unit_test(base_names),
-        cmocka_unit_test(names_of_tensor_core_kernels),
-        cmocka_unit_test(calls_that_failed),
-        cmocka_unit_test(errors_have_a_column_where_there_are_any),
-        cmocka_unit_test(the_first_error_is_the_earliest),
-        cmocka_unit_test(summaries_count_errors),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,4 +1,5 @@
 /* Markdown of a document made by hand, compared as a whole. */
+#include "support/test.h"
 #include "support/report_build.h"
 
 #include "report/table.h"
@@ -57,9 +58,8 @@ static void assert_rendered(tkt_document *document, const char *expected)
     tkt_document_fini(document);
 }
 
-static void a_table_with_all_that_goes_with_it(void **state)
+TEST(a_table_with_all_that_goes_with_it)
 {
-    (void)state;
     tkt_document document;
     tkt_document_init(&document, "test", NULL);
     add_table(&document, 1)->is_raw = true;
@@ -86,9 +86,8 @@ static void a_table_with_all_that_goes_with_it(void **state)
                                "- Only \\<some\\>.\n\n");
 }
 
-static void facts_of_a_page_stand_above(void **state)
+TEST(facts_of_a_page_stand_above)
 {
-    (void)state;
     tkt_document document;
     tkt_document_init(&document, "test", NULL);
     document.is_page = true;
@@ -100,9 +99,8 @@ static void facts_of_a_page_stand_above(void **state)
                                "| step | 0.999us | 0.000 |\n\n");
 }
 
-static void without_facts_and_notes_there_is_the_table(void **state)
+TEST(without_facts_and_notes_there_is_the_table)
 {
-    (void)state;
     tkt_document document;
     tkt_document_init(&document, "test", NULL);
     add_table(&document, 0);
@@ -111,9 +109,8 @@ static void without_facts_and_notes_there_is_the_table(void **state)
 }
 
 /* a > b > c ... : blanks that stay, up to twenty levels. */
-static void trees_are_indented(void **state)
+TEST(trees_are_indented)
 {
-    (void)state;
     static const uint32_t depths[] = {0, 1, 20, 21};
     for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
         tkt_document document;
@@ -131,9 +128,8 @@ static void trees_are_indented(void **state)
 }
 
 /* Each at the end of the text, too. */
-static void what_has_a_meaning_is_escaped(void **state)
+TEST(what_has_a_meaning_is_escaped)
 {
-    (void)state;
     static const struct {
         const char *name, *shown;
     } cases[] = {{"|", "\\|"},
@@ -163,14 +159,4 @@ static void what_has_a_meaning_is_escaped(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_table_with_all_that_goes_with_it),
-        cmocka_unit_test(facts_of_a_page_stand_above),
-        cmocka_unit_test(without_facts_and_notes_there_is_the_table),
-        cmocka_unit_test(trees_are_indented),
-        cmocka_unit_test(what_has_a_meaning_is_escaped),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,4 +1,5 @@
 /* The memory report: host and devices, what scopes leave allocated, copies. */
+#include "support/test.h"
 #include "support/report_traces.h"
 
 /* 4 KiB that grid allocates itself, 1 MiB on the device by a call in it, of which it frees none;
@@ -37,9 +38,8 @@ static void add_device(takt_trace *trace, uint64_t pool_bytes)
                                   .pool_used_bytes = pool_bytes / 4};
 }
 
-static void scopes_that_leave_nothing_have_no_row(void **state)
+TEST(scopes_that_leave_nothing_have_no_row)
 {
-    (void)state;
     for (int has_device = 0; has_device < 2; has_device++) {
         takt_trace *trace = build_allocations();
         if (has_device)
@@ -64,9 +64,8 @@ static void scopes_that_leave_nothing_have_no_row(void **state)
 
 /* Events of the host, of a device, of both: each has columns of its own in `scopes` and `memory`.
  */
-static void memory_has_columns_where_it_was_recorded(void **state)
+TEST(memory_has_columns_where_it_was_recorded)
 {
-    (void)state;
     static const char *const reports[] = {"scopes", "memory"};
     for (unsigned which = 0; which < 8; which++) {
         bool has_host = which & 1, has_device = which & 2;
@@ -90,9 +89,8 @@ static void memory_has_columns_where_it_was_recorded(void **state)
     }
 }
 
-static void pinned_memory_is_the_hosts(void **state)
+TEST(pinned_memory_is_the_hosts)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     build_track(trace, "main");
     uint32_t grid = build_span(trace, 0, build_site(trace, "grid"), TKT_NO_SPAN, 1000000, 1900000);
@@ -112,9 +110,8 @@ static void pinned_memory_is_the_hosts(void **state)
     takt_trace_release(trace);
 }
 
-static void allocations_say_where(void **state)
+TEST(allocations_say_where)
 {
-    (void)state;
     takt_trace *trace = build_allocations();
     add_device(trace, 0);
     build_end(trace);
@@ -135,9 +132,8 @@ static void allocations_say_where(void **state)
 }
 
 /* In a row of its own, and only where it is known. */
-static void pools_hold_memory_that_nobody_uses(void **state)
+TEST(pools_hold_memory_that_nobody_uses)
 {
-    (void)state;
     for (uint64_t pool_bytes = 0; pool_bytes <= 4096; pool_bytes += 4096) {
         takt_trace *trace = build_allocations();
         add_device(trace, pool_bytes);
@@ -165,9 +161,8 @@ static void pools_hold_memory_that_nobody_uses(void **state)
     }
 }
 
-static void more_used_than_pools_hold_is_no_fragmentation(void **state)
+TEST(more_used_than_pools_hold_is_no_fragmentation)
 {
-    (void)state;
     takt_trace *trace = build_allocations();
     add_device(trace, 4096);
     trace->device_memory.items[0].pool_used_bytes = 4097;
@@ -179,9 +174,8 @@ static void more_used_than_pools_hold_is_no_fragmentation(void **state)
 }
 
 /* Two from pinned memory, 1 MB in 100 us and 3 MB in 100 us, and one from pageable. */
-static void copies_are_told_by_their_ends(void **state)
+TEST(copies_are_told_by_their_ends)
 {
-    (void)state;
     static const struct {
         uint8_t source;
         uint64_t bytes, ns;
@@ -219,16 +213,4 @@ static void copies_are_told_by_their_ends(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scopes_that_leave_nothing_have_no_row),
-        cmocka_unit_test(allocations_say_where),
-        cmocka_unit_test(pools_hold_memory_that_nobody_uses),
-        cmocka_unit_test(more_used_than_pools_hold_is_no_fragmentation),
-        cmocka_unit_test(memory_has_columns_where_it_was_recorded),
-        cmocka_unit_test(pinned_memory_is_the_hosts),
-        cmocka_unit_test(copies_are_told_by_their_ends),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

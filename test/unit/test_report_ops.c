@@ -1,4 +1,5 @@
 /* Operations of traces made by hand: what is whose time, rates and peaks, each worked out here. */
+#include "support/test.h"
 #include "support/report_traces.h"
 
 #include "summary/device.h"
@@ -115,9 +116,8 @@ static void assert_op(const json_t *row, const char *type, const char *where, do
 }
 
 /* Kernels of forces and of pairs, which is inside and declares nothing; not the copy. */
-static void a_scopes_work_is_over_its_kernels(void **state)
+TEST(a_scopes_work_is_over_its_kernels)
 {
-    (void)state;
     takt_trace *trace = build_ops();
     json_t *json = report_json(trace, "ops", NULL);
     const json_t *row = row_of(json, "operation", "forces");
@@ -137,9 +137,8 @@ static void a_scopes_work_is_over_its_kernels(void **state)
 }
 
 /* energy: 100 us less 40 us of sum, which declares work itself; the call is its own. */
-static void without_kernels_it_is_over_the_threads_time(void **state)
+TEST(without_kernels_it_is_over_the_threads_time)
 {
-    (void)state;
     takt_trace *trace = build_ops();
     json_t *json = report_json(trace, "ops", NULL);
     const json_t *row = row_of(json, "operation", "energy");
@@ -164,9 +163,8 @@ static void without_kernels_it_is_over_the_threads_time(void **state)
     takt_trace_release(trace);
 }
 
-static void copies_and_kernels_of_no_operation(void **state)
+TEST(copies_and_kernels_of_no_operation)
 {
-    (void)state;
     takt_trace *trace = build_ops();
     json_t *json = report_json(trace, "ops", NULL);
     const json_t *row = row_of(json, "operation", "memcpy DtoH");
@@ -193,9 +191,8 @@ static void copies_and_kernels_of_no_operation(void **state)
 }
 
 /* Each activity once, and each moment of the thread that is an operation's. */
-static void shares_add_up(void **state)
+TEST(shares_add_up)
 {
-    (void)state;
     takt_trace *trace = build_ops();
     json_t *json = report_json(trace, "ops", NULL);
     const json_t *rows = json_object_get(json, "rows");
@@ -215,9 +212,8 @@ static void shares_add_up(void **state)
     takt_trace_release(trace);
 }
 
-static void what_the_program_says_of_peaks_goes_first(void **state)
+TEST(what_the_program_says_of_peaks_goes_first)
 {
-    (void)state;
     takt_trace *trace = build_ops();
     trace->device_peak = (tkt_peak){3.84e12, 5.12e6 / 500e-6};
     trace->host_peak = (tkt_peak){1e10, 1e11};
@@ -237,9 +233,8 @@ static void what_the_program_says_of_peaks_goes_first(void **state)
     takt_trace_release(trace);
 }
 
-static void devices_that_differ_have_no_peak_in_common(void **state)
+TEST(devices_that_differ_have_no_peak_in_common)
 {
-    (void)state;
     takt_trace *trace = build_ops();
     build_device(trace, 1, 1000000);
     uint32_t other = trace->devices.items[1].label;
@@ -255,9 +250,8 @@ static void devices_that_differ_have_no_peak_in_common(void **state)
 
 /* Three calls of a scope that declares work: two below step, one of its own; 10, 20 and 40 us. A
  * call of 100 us outside of all scopes is nobody's time, with what it calls itself. */
-static void an_operation_may_have_several_paths(void **state)
+TEST(an_operation_may_have_several_paths)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000 * US);
     build_track(trace, "main");
     uint64_t t = 1000 * US;
@@ -287,9 +281,8 @@ static void an_operation_may_have_several_paths(void **state)
 
 /* 1 MB within the device in 16 us, and another 1 MB there in 34; of a third nobody knows the size.
  */
-static void copies_add_up_while_their_sizes_are_known(void **state)
+TEST(copies_add_up_while_their_sizes_are_known)
 {
-    (void)state;
     for (int with_unknown = 0; with_unknown < 2; with_unknown++) {
         takt_trace *trace = build_begin(2000 * US);
         uint64_t t = 1000 * US;
@@ -314,9 +307,8 @@ static void copies_add_up_while_their_sizes_are_known(void **state)
     }
 }
 
-static void what_all_devices_can_do_is_known_of_all_or_not(void **state)
+TEST(what_all_devices_can_do_is_known_of_all_or_not)
 {
-    (void)state;
     static const struct {
         uint32_t other_major;
         bool is_other_used;
@@ -337,9 +329,8 @@ static void what_all_devices_can_do_is_known_of_all_or_not(void **state)
     }
 }
 
-static void peaks_of_devices(void **state)
+TEST(peaks_of_devices)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     build_device(trace, 0, 1500000);
     tkt_device *device = &trace->devices.items[0];
@@ -371,9 +362,8 @@ static void peaks_of_devices(void **state)
 }
 
 /* All but the sizes of copies, which stand in single activities. */
-static void summaries_know_all_but_sizes_of_copies(void **state)
+TEST(summaries_know_all_but_sizes_of_copies)
 {
-    (void)state;
     takt_trace *trace = build_ops();
     takt_trace *folded = build_folded(trace);
     build_device(folded, 0, 1500000);
@@ -396,9 +386,8 @@ static void summaries_know_all_but_sizes_of_copies(void **state)
     takt_trace_release(trace);
 }
 
-static void reports_equal_their_golden_files(void **state)
+TEST(reports_equal_their_golden_files)
 {
-    (void)state;
     takt_trace *trace = build_ops();
     takt_report_options options = {0};
     assert_golden(trace, "ops", "ops_work", &options);
@@ -406,9 +395,8 @@ static void reports_equal_their_golden_files(void **state)
 }
 
 /* A tree may hold nodes that were made and never used. */
-static void what_never_ran_has_no_row(void **state)
+TEST(what_never_ran_has_no_row)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     trace->facts.has_spans = false;
     uint32_t io = build_site_of(trace, "io", TAKT_SITE_ACTIVITY, "cpu");
@@ -422,9 +410,8 @@ static void what_never_ran_has_no_row(void **state)
     takt_trace_release(trace);
 }
 
-static void text_shows_no_empty_columns(void **state)
+TEST(text_shows_no_empty_columns)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     build_track(trace, "main");
     uint32_t span = build_span(trace, 0, build_site(trace, "move"), TKT_NO_SPAN, 1000000, 1001000);
@@ -450,23 +437,4 @@ static void text_shows_no_empty_columns(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_scopes_work_is_over_its_kernels),
-        cmocka_unit_test(without_kernels_it_is_over_the_threads_time),
-        cmocka_unit_test(copies_and_kernels_of_no_operation),
-        cmocka_unit_test(shares_add_up),
-        cmocka_unit_test(what_the_program_says_of_peaks_goes_first),
-        cmocka_unit_test(devices_that_differ_have_no_peak_in_common),
-        cmocka_unit_test(an_operation_may_have_several_paths),
-        cmocka_unit_test(copies_add_up_while_their_sizes_are_known),
-        cmocka_unit_test(what_all_devices_can_do_is_known_of_all_or_not),
-        cmocka_unit_test(peaks_of_devices),
-        cmocka_unit_test(summaries_know_all_but_sizes_of_copies),
-        cmocka_unit_test(reports_equal_their_golden_files),
-        cmocka_unit_test(what_never_ran_has_no_row),
-        cmocka_unit_test(text_shows_no_empty_columns),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

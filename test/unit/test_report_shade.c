@@ -1,4 +1,5 @@
 /* Which rows are coloured, against percentiles of weights that qsort has sorted. */
+#include "support/test.h"
 #include "support/report_traces.h"
 
 #include "report/text.h"
@@ -48,9 +49,8 @@ static void add_row(tkt_table *table, uint64_t weight)
     row[WEIGHT].u = weight;
 }
 
-static void bounds_are_percentiles_in_whatever_order_rows_are(void **state)
+TEST(bounds_are_percentiles_in_whatever_order_rows_are)
 {
-    (void)state;
     enum {
         MOST = 60
     };
@@ -73,9 +73,8 @@ static void bounds_are_percentiles_in_whatever_order_rows_are(void **state)
     }
 }
 
-static void rows_above_the_bounds_are_coloured(void **state)
+TEST(rows_above_the_bounds_are_coloured)
 {
-    (void)state;
     static const char *const expected[] = {NULL, NULL, "\033[33m", "\033[33m", "\033[1;31m"};
     static const uint64_t weights[] = {99, 100, 101, 200, 201};
     const tkt_shades shades = {.red = 200, .yellow = 100};
@@ -93,9 +92,8 @@ static void rows_above_the_bounds_are_coloured(void **state)
 }
 
 /* Without colours, without a weight, without rows, without memory. */
-static void otherwise_nothing_is_coloured(void **state)
+TEST(otherwise_nothing_is_coloured)
 {
-    (void)state;
     for (int way = 0; way < 4; way++) {
         tkt_document document;
         tkt_table *table = build_table(&document, 2);
@@ -115,9 +113,8 @@ static void otherwise_nothing_is_coloured(void **state)
     }
 }
 
-static void every_table_of_times_has_colours(void **state)
+TEST(every_table_of_times_has_colours)
 {
-    (void)state;
     static const char *const reports[] = {"scopes", "tree", "kernels",  "api",
                                           "ops",    "gaps", "launches", "summary"};
     takt_trace *trace = build_cuda();
@@ -141,13 +138,4 @@ static void every_table_of_times_has_colours(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bounds_are_percentiles_in_whatever_order_rows_are),
-        cmocka_unit_test(rows_above_the_bounds_are_coloured),
-        cmocka_unit_test(otherwise_nothing_is_coloured),
-        cmocka_unit_test(every_table_of_times_has_colours),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,4 +1,5 @@
 /* Sorting and limiting tables and trees. */
+#include "support/test.h"
 #include "support/report_build.h"
 
 #include "report/table.h"
@@ -55,9 +56,8 @@ static void assert_order(const char *sort, int64_t rows, const char *expected)
     tkt_document_fini(&document);
 }
 
-static void rows_stay_as_built_unless_sorted(void **state)
+TEST(rows_stay_as_built_unless_sorted)
 {
-    (void)state;
     assert_order(NULL, 0, "badce");
     assert_order(NULL, -1, "badce");
     assert_order(NULL, 2, "ba");
@@ -65,9 +65,8 @@ static void rows_stay_as_built_unless_sorted(void **state)
 }
 
 /* What has no value is last either way. */
-static void every_type_sorts_down_and_up(void **state)
+TEST(every_type_sorts_down_and_up)
 {
-    (void)state;
     assert_order("name", 0, "edcba");
     assert_order("-name", 0, "abcde");
     assert_order("calls", 0, "acbde");
@@ -78,17 +77,15 @@ static void every_type_sorts_down_and_up(void **state)
     assert_order("-rate", 0, "dbeca");
 }
 
-static void columns_are_known_by_title_too(void **state)
+TEST(columns_are_known_by_title_too)
 {
-    (void)state;
     assert_order("# of Calls", 0, "acbde");
     assert_order("# OF CALLS", 2, "ac");
     assert_order("-Rate", 1, "d");
 }
 
-static void a_head_stays_as_it_is(void **state)
+TEST(a_head_stays_as_it_is)
 {
-    (void)state;
     tkt_document document;
     tkt_table *table = build_table(&document);
     table->is_head = true;
@@ -101,9 +98,8 @@ static void a_head_stays_as_it_is(void **state)
     tkt_document_fini(&document);
 }
 
-static void keys_of_columns_are_those_of_json(void **state)
+TEST(keys_of_columns_are_those_of_json)
 {
-    (void)state;
     tkt_document document;
     char keys[64];
     tkt_table *table = build_table(&document);
@@ -113,9 +109,8 @@ static void keys_of_columns_are_those_of_json(void **state)
     tkt_document_fini(&document);
 }
 
-static void an_unknown_column_is_refused(void **state)
+TEST(an_unknown_column_is_refused)
 {
-    (void)state;
     tkt_document document;
     build_table(&document);
     assert_int_equal(tkt_document_arrange(&document, "weight", 0), TAKT_BAD_ARGUMENT);
@@ -125,9 +120,8 @@ static void an_unknown_column_is_refused(void **state)
     tkt_document_fini(&document);
 }
 
-static void a_report_may_have_its_own_order_and_limit(void **state)
+TEST(a_report_may_have_its_own_order_and_limit)
 {
-    (void)state;
     tkt_document document;
     tkt_table *table = build_table(&document);
     table->sort = COUNT;
@@ -139,9 +133,8 @@ static void a_report_may_have_its_own_order_and_limit(void **state)
     tkt_document_fini(&document);
 }
 
-static void large_tables_sort_as_qsort_would(void **state)
+TEST(large_tables_sort_as_qsort_would)
 {
-    (void)state;
     for (size_t count = 0; count < 70; count++) {
         tkt_document document;
         tkt_document_init(&document, "test", NULL);
@@ -201,18 +194,16 @@ static void assert_tree(const char *sort, int64_t rows, const char *expected)
     tkt_document_fini(&document);
 }
 
-static void trees_sort_within_each_parent(void **state)
+TEST(trees_sort_within_each_parent)
 {
-    (void)state;
     assert_tree(NULL, 0, "gacfbed");
     assert_tree("calls", 0, "abdecfg");
     assert_tree("-calls", 0, "gacfbed");
     assert_tree("-name", 0, "abdecfg");
 }
 
-static void limited_trees_keep_the_heaviest_and_what_is_above(void **state)
+TEST(limited_trees_keep_the_heaviest_and_what_is_above)
 {
-    (void)state;
     assert_tree("calls", 1, "a");
     assert_tree("calls", 2, "ag");
     assert_tree("calls", 3, "abg");
@@ -222,9 +213,8 @@ static void limited_trees_keep_the_heaviest_and_what_is_above(void **state)
 }
 
 /* A damaged file could say that a child took longer than its parent. */
-static void a_heavy_child_of_a_light_parent_is_no_orphan(void **state)
+TEST(a_heavy_child_of_a_light_parent_is_no_orphan)
 {
-    (void)state;
     tkt_document document;
     tkt_table *table = build_tree(&document);
     table->cells[6 * COLUMNS + COUNT].u = 1000; /* d */
@@ -240,9 +230,8 @@ static void a_heavy_child_of_a_light_parent_is_no_orphan(void **state)
     tkt_document_fini(&document);
 }
 
-static void arranging_without_memory_fails_cleanly(void **state)
+TEST(arranging_without_memory_fails_cleanly)
 {
-    (void)state;
     for (uint64_t after = 0; after < 2; after++) {
         tkt_document document;
         build_tree(&document);
@@ -253,9 +242,8 @@ static void arranging_without_memory_fails_cleanly(void **state)
     }
 }
 
-static void a_document_remembers_that_memory_failed(void **state)
+TEST(a_document_remembers_that_memory_failed)
 {
-    (void)state;
     tkt_document document;
     tkt_document_init(&document, "test", NULL);
     tkt_alloc_fail(0, UINT64_MAX);
@@ -268,22 +256,4 @@ static void a_document_remembers_that_memory_failed(void **state)
     tkt_document_fini(&document);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_stay_as_built_unless_sorted),
-        cmocka_unit_test(every_type_sorts_down_and_up),
-        cmocka_unit_test(columns_are_known_by_title_too),
-        cmocka_unit_test(a_head_stays_as_it_is),
-        cmocka_unit_test(keys_of_columns_are_those_of_json),
-        cmocka_unit_test(an_unknown_column_is_refused),
-        cmocka_unit_test(a_report_may_have_its_own_order_and_limit),
-        cmocka_unit_test(large_tables_sort_as_qsort_would),
-        cmocka_unit_test(trees_sort_within_each_parent),
-        cmocka_unit_test(limited_trees_keep_the_heaviest_and_what_is_above),
-        cmocka_unit_test(a_heavy_child_of_a_light_parent_is_no_orphan),
-        cmocka_unit_test(arranging_without_memory_fails_cleanly),
-        cmocka_unit_test(a_document_remembers_that_memory_failed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

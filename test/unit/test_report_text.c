@@ -1,10 +1,10 @@
 /* Tables as text: the golden files, the width, colours, hostile and long names. */
+#include "support/test.h"
 #include "support/emulated.h"
 #include "support/report_traces.h"
 
-static void reports_equal_their_golden_files(void **state)
+TEST(reports_equal_their_golden_files)
 {
-    (void)state;
     takt_trace *trace = build_fluid();
     for (size_t i = 0; takt_report_name(i); i++) {
         takt_report_options options = {0};
@@ -19,9 +19,8 @@ static void reports_equal_their_golden_files(void **state)
     takt_trace_release(trace);
 }
 
-static void no_line_is_longer_than_the_width(void **state)
+TEST(no_line_is_longer_than_the_width)
 {
-    (void)state;
     takt_trace *trace = build_fluid();
     for (size_t i = 0; takt_report_name(i); i++) {
         for (uint32_t width = 60; width <= 200; width++) {
@@ -37,7 +36,7 @@ static void no_line_is_longer_than_the_width(void **state)
 
 /* Names that differ at their ends, in their middles, and not at all but for case; and one that is
  * like no other, which is cut at its end. */
-static void long_names_that_begin_alike_are_told_apart(void **state)
+TEST(long_names_that_begin_alike_are_told_apart)
 {
     static const char *const names[] = {
         "physics::solver::constraints::ContactConstraint::warmStartVelocity",
@@ -47,7 +46,6 @@ static void long_names_that_begin_alike_are_told_apart(void **state)
         "render::pipeline::forward::ShadowMapPass::recordCommandBuffers",
     };
     const size_t count = sizeof names / sizeof *names;
-    (void)state;
     takt_trace *trace = build_begin(1000000);
     uint32_t track = build_track(trace, "main");
     for (size_t i = 0; i < count; i++)
@@ -77,9 +75,8 @@ static void long_names_that_begin_alike_are_told_apart(void **state)
     takt_trace_release(trace);
 }
 
-static void no_line_ends_with_a_blank(void **state)
+TEST(no_line_ends_with_a_blank)
 {
-    (void)state;
     takt_trace *trace = build_fluid();
     for (size_t i = 0; takt_report_name(i); i++) {
         char *text = report_of(trace, takt_report_name(i), NULL);
@@ -90,9 +87,8 @@ static void no_line_ends_with_a_blank(void **state)
 }
 
 /* What a terminal must not get: escapes, other control characters, bytes that are no UTF-8. */
-static void names_cannot_reach_the_terminal(void **state)
+TEST(names_cannot_reach_the_terminal)
 {
-    (void)state;
     takt_trace *trace = build_fluid();
     for (int format = TAKT_FORMAT_TEXT; format <= TAKT_FORMAT_MARKDOWN; format++) {
         for (size_t i = 0; takt_report_name(i); i++) {
@@ -114,9 +110,8 @@ static void names_cannot_reach_the_terminal(void **state)
     takt_trace_release(trace);
 }
 
-static void wide_terminals_and_full_names_show_whole_names(void **state)
+TEST(wide_terminals_and_full_names_show_whole_names)
 {
-    (void)state;
     takt_trace *trace = build_fluid();
     takt_report_options options = {.width = 500};
     char *text = report_of(trace, "scopes", &options);
@@ -150,9 +145,8 @@ static takt_trace *build_ramp(void)
     return trace;
 }
 
-static void slow_rows_are_coloured_by_percentile(void **state)
+TEST(slow_rows_are_coloured_by_percentile)
 {
-    (void)state;
     takt_trace *trace = build_ramp();
     takt_report_options options = {.width = 100, .color = true};
     char *text = report_of(trace, "scopes", &options);
@@ -174,9 +168,8 @@ static void slow_rows_are_coloured_by_percentile(void **state)
     takt_trace_release(trace);
 }
 
-static void equal_rows_are_not_coloured(void **state)
+TEST(equal_rows_are_not_coloured)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     build_track(trace, "main");
     build_span(trace, 0, build_site(trace, "a"), TKT_NO_SPAN, 1000000, 1000100);
@@ -190,9 +183,8 @@ static void equal_rows_are_not_coloured(void **state)
 }
 
 /* 5000 scopes deep: lines are as long as others, and short names stay whole. */
-static void deep_recursion_fits_too(void **state)
+TEST(deep_recursion_fits_too)
 {
-    (void)state;
     static const char *const names[] = {"descend", FLUID_TEMPLATE};
     for (size_t n = 0; n < 2; n++) {
         takt_trace *trace = build_begin(2000000);
@@ -215,9 +207,8 @@ static void deep_recursion_fits_too(void **state)
 }
 
 /* Also where the name is half of the column's width, which is odd. */
-static void each_level_is_indented_by_two(void **state)
+TEST(each_level_is_indented_by_two)
 {
-    (void)state;
     static const char *const names[] = {"step", "memory", "outer", "inner"};
     takt_trace *trace = build_begin(2000000);
     build_track(trace, "main");
@@ -235,9 +226,8 @@ static void each_level_is_indented_by_two(void **state)
     takt_trace_release(trace);
 }
 
-static void names_of_megabytes_pass(void **state)
+TEST(names_of_megabytes_pass)
 {
-    (void)state;
     size_t size = (test_runner() ? 1 : 10) << 20; /* an emulator takes minutes */
     char *name = malloc(size + 1);
     memset(name, '"', size);
@@ -260,20 +250,4 @@ static void names_of_megabytes_pass(void **state)
     free(name);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reports_equal_their_golden_files),
-        cmocka_unit_test(no_line_is_longer_than_the_width),
-        cmocka_unit_test(long_names_that_begin_alike_are_told_apart),
-        cmocka_unit_test(no_line_ends_with_a_blank),
-        cmocka_unit_test(names_cannot_reach_the_terminal),
-        cmocka_unit_test(wide_terminals_and_full_names_show_whole_names),
-        cmocka_unit_test(slow_rows_are_coloured_by_percentile),
-        cmocka_unit_test(equal_rows_are_not_coloured),
-        cmocka_unit_test(deep_recursion_fits_too),
-        cmocka_unit_test(each_level_is_indented_by_two),
-        cmocka_unit_test(names_of_megabytes_pass),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

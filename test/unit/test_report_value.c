@@ -1,4 +1,5 @@
 /* Values as text: units, rounding, doubles that read back, names of any bytes and any length. */
+#include "support/test.h"
 #include "support/report_build.h"
 
 #include "base/text.h"
@@ -23,9 +24,8 @@ static void assert_raw(tkt_cell_type type, tkt_cell cell, const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void times_have_the_units_of_torch(void **state)
+TEST(times_have_the_units_of_torch)
 {
-    (void)state;
     static const struct {
         uint64_t ns;
         const char *text;
@@ -42,9 +42,8 @@ static void times_have_the_units_of_torch(void **state)
         assert_text(TKT_CELL_TIME, (tkt_cell){.u = times[i].ns}, times[i].text);
 }
 
-static void signed_values_have_a_minus(void **state)
+TEST(signed_values_have_a_minus)
 {
-    (void)state;
     assert_text(TKT_CELL_OFFSET, (tkt_cell){.i = -1}, "-0.001us");
     assert_text(TKT_CELL_OFFSET, (tkt_cell){.i = 1500000}, "1.500ms");
     assert_text(TKT_CELL_CHANGE, (tkt_cell){.i = -1536}, "-1.50 KiB");
@@ -52,9 +51,8 @@ static void signed_values_have_a_minus(void **state)
     assert_raw(TKT_CELL_CHANGE, (tkt_cell){.i = INT64_MAX}, "9223372036854775807");
 }
 
-static void bytes_have_binary_units(void **state)
+TEST(bytes_have_binary_units)
 {
-    (void)state;
     assert_text(TKT_CELL_BYTES, (tkt_cell){.u = 0}, "0 B");
     assert_text(TKT_CELL_BYTES, (tkt_cell){.u = 1023}, "1023 B");
     assert_text(TKT_CELL_BYTES, (tkt_cell){.u = 1024}, "1.00 KiB");
@@ -63,9 +61,8 @@ static void bytes_have_binary_units(void **state)
     assert_raw(TKT_CELL_BYTES, (tkt_cell){.u = 5000000}, "5000000");
 }
 
-static void shares_are_percent(void **state)
+TEST(shares_are_percent)
 {
-    (void)state;
     assert_text(TKT_CELL_SHARE, (tkt_cell){.d = 0.7203}, "72.03%");
     assert_text(TKT_CELL_SHARE, (tkt_cell){.d = 1}, "100.00%");
     assert_text(TKT_CELL_SHARE, (tkt_cell){.d = 0}, "0.00%");
@@ -74,9 +71,8 @@ static void shares_are_percent(void **state)
     assert_raw(TKT_CELL_SHARE, (tkt_cell){.d = NAN}, "");
 }
 
-static void numbers_keep_digits_that_tell(void **state)
+TEST(numbers_keep_digits_that_tell)
 {
-    (void)state;
     assert_text(TKT_CELL_NUMBER, (tkt_cell){.d = 0}, "0.000");
     assert_text(TKT_CELL_NUMBER, (tkt_cell){.d = 304.3986}, "304.399");
     assert_text(TKT_CELL_NUMBER, (tkt_cell){.d = 12345.678}, "12345.7");
@@ -93,9 +89,8 @@ static void numbers_keep_digits_that_tell(void **state)
     assert_text(TKT_CELL_NUMBER, (tkt_cell){.d = 1e300}, "1e+300");
 }
 
-static void what_is_not_there_is_empty(void **state)
+TEST(what_is_not_there_is_empty)
 {
-    (void)state;
     assert_text(TKT_CELL_COUNT, (tkt_cell){.u = TKT_NO_VALUE}, "");
     assert_text(TKT_CELL_TIME, (tkt_cell){.u = TKT_NO_VALUE}, "");
     assert_text(TKT_CELL_OFFSET, (tkt_cell){.i = TKT_NO_SIGNED}, "");
@@ -105,9 +100,8 @@ static void what_is_not_there_is_empty(void **state)
 }
 
 /* As printf would round, up to ties. */
-static void fixed_numbers_are_within_half_a_digit(void **state)
+TEST(fixed_numbers_are_within_half_a_digit)
 {
-    (void)state;
     uint64_t seed = 1;
     for (int i = 0; i < 10000; i++) {
         double value = ((double)build_random(&seed) - 1e9) / (1 + build_random(&seed) % 100000);
@@ -124,9 +118,8 @@ static void fixed_numbers_are_within_half_a_digit(void **state)
     assert_string_equal(text, "0.00");
 }
 
-static void raw_doubles_read_back_equal(void **state)
+TEST(raw_doubles_read_back_equal)
 {
-    (void)state;
     uint64_t seed = 1;
     for (int i = 0; i < 20000; i++) {
         uint64_t bits = (uint64_t)build_random(&seed) << 33 ^ (uint64_t)build_random(&seed) << 2;
@@ -142,9 +135,8 @@ static void raw_doubles_read_back_equal(void **state)
 }
 
 /* A host program may have called setlocale(); its comma must not get into JSON. */
-static void the_locale_changes_nothing(void **state)
+TEST(the_locale_changes_nothing)
 {
-    (void)state;
     static const char *const names[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "ps_AF.UTF-8"};
     size_t i = 0;
     while (i < 4 && !setlocale(LC_ALL, names[i]))
@@ -157,9 +149,8 @@ static void the_locale_changes_nothing(void **state)
     setlocale(LC_ALL, "C");
 }
 
-static void changes_have_signs_and_compare_by_size(void **state)
+TEST(changes_have_signs_and_compare_by_size)
 {
-    (void)state;
     assert_text(TKT_CELL_LENGTH, (tkt_cell){.d = 1234567.4}, "1.235ms");
     assert_text(TKT_CELL_LENGTH, (tkt_cell){.d = 0.5}, "0.001us");
     assert_text(TKT_CELL_LENGTH, (tkt_cell){.d = NAN}, "");
@@ -175,9 +166,8 @@ static void changes_have_signs_and_compare_by_size(void **state)
     assert_true(tkt_value_compare(TKT_CELL_GROWTH, (tkt_cell){.d = 1}, (tkt_cell){.d = -2}) < 0);
 }
 
-static void facts_say_one_thing_in_two_ways(void **state)
+TEST(facts_say_one_thing_in_two_ways)
 {
-    (void)state;
     tkt_said wall = {"1.234 s", "1234000000"}, name = {"fluid", ""};
     assert_string_equal(tkt_value_words(TKT_CELL_FACT, (tkt_cell){.said = &wall}), "1.234 s");
     assert_raw(TKT_CELL_FACT, (tkt_cell){.said = &wall}, "1234000000");
@@ -185,9 +175,8 @@ static void facts_say_one_thing_in_two_ways(void **state)
     assert_null(tkt_value_words(TKT_CELL_COUNT, (tkt_cell){.u = 3}));
 }
 
-static void values_compare_as_people_count(void **state)
+TEST(values_compare_as_people_count)
 {
-    (void)state;
     assert_true(tkt_value_is_none(TKT_CELL_TIME, (tkt_cell){.u = TKT_NO_VALUE}));
     assert_true(tkt_value_is_none(TKT_CELL_NUMBER, (tkt_cell){.d = NAN}));
     assert_false(tkt_value_is_none(TKT_CELL_TIME, (tkt_cell){.u = 0}));
@@ -244,9 +233,8 @@ static char *long_name(size_t size, uint64_t seed)
     return name;
 }
 
-static void pieces_change_nothing(void **state)
+TEST(pieces_change_nothing)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 50; seed++) {
         char *name = long_name(3000, seed);
         size_t size = strlen(name);
@@ -266,9 +254,8 @@ static void pieces_change_nothing(void **state)
     }
 }
 
-static void cut_texts_fit_and_say_so(void **state)
+TEST(cut_texts_fit_and_say_so)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t width;
@@ -290,9 +277,8 @@ static void cut_texts_fit_and_say_so(void **state)
     }
 }
 
-static void widths_are_counted_in_columns(void **state)
+TEST(widths_are_counted_in_columns)
 {
-    (void)state;
     assert_int_equal(tkt_text_width("", 100), 0);
     assert_int_equal(tkt_text_width("density", 100), 7);
     assert_int_equal(tkt_text_width("\xC3\xA9t\xC3\xA9", 100), 3);
@@ -302,24 +288,4 @@ static void widths_are_counted_in_columns(void **state)
     free(name);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_have_the_units_of_torch),
-        cmocka_unit_test(signed_values_have_a_minus),
-        cmocka_unit_test(bytes_have_binary_units),
-        cmocka_unit_test(shares_are_percent),
-        cmocka_unit_test(numbers_keep_digits_that_tell),
-        cmocka_unit_test(what_is_not_there_is_empty),
-        cmocka_unit_test(fixed_numbers_are_within_half_a_digit),
-        cmocka_unit_test(raw_doubles_read_back_equal),
-        cmocka_unit_test(the_locale_changes_nothing),
-        cmocka_unit_test(changes_have_signs_and_compare_by_size),
-        cmocka_unit_test(facts_say_one_thing_in_two_ways),
-        cmocka_unit_test(values_compare_as_people_count),
-        cmocka_unit_test(pieces_change_nothing),
-        cmocka_unit_test(cut_texts_fit_and_say_so),
-        cmocka_unit_test(widths_are_counted_in_columns),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,4 +1,5 @@
 /* Warp's three tables, to the character as its documentation shows them. */
+#include "support/test.h"
 #include "support/report_build.h"
 
 #include "report/text.h"
@@ -70,9 +71,8 @@ static void assert_report(const takt_trace *trace, const char *name, const char 
     tkt_free(text);
 }
 
-static void reports_are_warps_tables(void **state)
+TEST(reports_are_warps_tables)
 {
-    (void)state;
     takt_trace *trace = build_demo();
     assert_report(trace, "timeline", timeline);
     assert_report(trace, "activities", activities);
@@ -95,9 +95,8 @@ static char *printed(const char *indent, size_t count)
     return memory.data;
 }
 
-static void printing_gives_the_three_tables(void **state)
+TEST(printing_gives_the_three_tables)
 {
-    (void)state;
     char expected[4096];
     strcpy(expected, timeline);
     strcat(strcat(expected, "\n"), activities);
@@ -110,9 +109,8 @@ static void printing_gives_the_three_tables(void **state)
     tkt_free(text);
 }
 
-static void every_line_is_indented(void **state)
+TEST(every_line_is_indented)
 {
-    (void)state;
     char *plain = printed("", WORK_COUNT);
     char *text = printed("    ", WORK_COUNT);
     const char *from = plain;
@@ -133,9 +131,8 @@ static void every_line_is_indented(void **state)
     tkt_free(text);
 }
 
-static void without_activity_there_is_one_line(void **state)
+TEST(without_activity_there_is_one_line)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     build_end(trace);
     static const char *const names[] = {"timeline", "activities", "devices"};
@@ -144,9 +141,8 @@ static void without_activity_there_is_one_line(void **state)
     takt_trace_release(trace);
 }
 
-static void the_heading_says_cuda_only_if_all_are(void **state)
+TEST(the_heading_says_cuda_only_if_all_are)
 {
-    (void)state;
     takt_trace *trace = build_begin(9000000);
     build_track(trace, "main");
     build_span(trace, 0, build_site_of(trace, "density", TAKT_SITE_ACTIVITY, "cpu"), TKT_NO_SPAN,
@@ -169,9 +165,8 @@ static void the_heading_says_cuda_only_if_all_are(void **state)
     takt_trace_release(trace);
 }
 
-static void large_times_and_long_names_keep_their_row(void **state)
+TEST(large_times_and_long_names_keep_their_row)
 {
-    (void)state;
     takt_trace *trace = build_begin(9000000);
     build_activity(trace, "accelerator:12", "kernel with a name of some length", TAKT_TIMING_KERNEL,
                    0, UINT64_C(86400000000000), TKT_NO_TRACK, TKT_NO_SPAN);
@@ -189,9 +184,8 @@ static void large_times_and_long_names_keep_their_row(void **state)
 }
 
 /* The limit of 1000 rows says itself; sorting looks at all rows. */
-static void the_timeline_is_limited_unless_asked(void **state)
+TEST(the_timeline_is_limited_unless_asked)
 {
-    (void)state;
     takt_trace *trace = build_begin(9000000);
     for (uint64_t i = 0; i < 1500; i++)
         build_activity(trace, "cuda:0", "kernel x", TAKT_TIMING_KERNEL, 1000000 + i,
@@ -220,9 +214,8 @@ static takt_status refuse(void *user, const void *data, size_t size)
     return TAKT_IO_ERROR;
 }
 
-static void failures_are_returned(void **state)
+TEST(failures_are_returned)
 {
-    (void)state;
     takt_activity one = {.device = "cpu", .name = "x", .elapsed_ms = 1};
     takt_sink sink = {refuse, NULL};
     assert_int_equal(tkt_warp_print(&one, 1, "", &sink), TAKT_IO_ERROR);
@@ -238,17 +231,4 @@ static void failures_are_returned(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reports_are_warps_tables),
-        cmocka_unit_test(printing_gives_the_three_tables),
-        cmocka_unit_test(every_line_is_indented),
-        cmocka_unit_test(without_activity_there_is_one_line),
-        cmocka_unit_test(the_heading_says_cuda_only_if_all_are),
-        cmocka_unit_test(large_times_and_long_names_keep_their_row),
-        cmocka_unit_test(the_timeline_is_limited_unless_asked),
-        cmocka_unit_test(failures_are_returned),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -4,6 +4,7 @@
 #include "profiler/session.h"
 
 #include "test_profiler.h"
+#include "support/test.h"
 
 #include <pthread.h>
 
@@ -59,9 +60,8 @@ static void end_and_begin(const char *ended, const char *open)
 }
 
 /* Its frame has the depth and the begin of the last record. */
-static void an_open_scope_is_there_though_one_ended_in_its_tick(void **state)
+TEST(an_open_scope_is_there_though_one_ended_in_its_tick)
 {
-    (void)state;
     static const char *const ended[] = {"other", "open"};
     for (int i = 0; i < 2; i++) {
         tkt_window *window = open_window(TKT_KEEP);
@@ -86,9 +86,8 @@ static void *wait_in_a_scope(void *barrier)
     return NULL;
 }
 
-static void another_threads_is_there_too(void **state)
+TEST(another_threads_is_there_too)
 {
-    (void)state;
     pthread_t thread;
     pthread_barrier_t barrier;
     pthread_barrier_init(&barrier, NULL, 2);
@@ -106,9 +105,8 @@ static void another_threads_is_there_too(void **state)
     takt_trace_release(trace);
 }
 
-static void a_summary_counts_the_open_one(void **state)
+TEST(a_summary_counts_the_open_one)
 {
-    (void)state;
     tkt_window *window = open_window(TKT_FOLD);
     end_and_begin("call", "call");
     pass_ns(100);
@@ -121,9 +119,8 @@ static void a_summary_counts_the_open_one(void **state)
     takt_trace_release(trace);
 }
 
-static void what_begins_in_one_tick_keeps_its_order_and_parents(void **state)
+TEST(what_begins_in_one_tick_keeps_its_order_and_parents)
 {
-    (void)state;
     tkt_window *window = open_window(TKT_KEEP);
     for (int i = 0; i < 2; i++) {
         TAKT_SCOPE("outer");
@@ -158,9 +155,8 @@ static void one_round(void)
 }
 
 /* The first round ends in the tick in which the window begins, and its child began there, too. */
-static void what_ended_in_a_windows_first_tick_is_before_it(void **state)
+TEST(what_ended_in_a_windows_first_tick_is_before_it)
 {
-    (void)state;
     tkt_window *all = open_window(TKT_KEEP);
     one_round();
     tkt_window *window = open_window(TKT_KEEP);
@@ -173,9 +169,8 @@ static void what_ended_in_a_windows_first_tick_is_before_it(void **state)
     tkt_window_close(all);
 }
 
-static void marks_and_arguments_of_one_tick_belong_where_they_were(void **state)
+TEST(marks_and_arguments_of_one_tick_belong_where_they_were)
 {
-    (void)state;
     tkt_window *window = open_window(TKT_KEEP | TKT_ARGUMENTS);
     for (int i = 0; i < 3; i++) {
         TAKT_SCOPE("scope");
@@ -195,9 +190,8 @@ static void marks_and_arguments_of_one_tick_belong_where_they_were(void **state)
 
 /* The block's scope is ended by the end of the pair around it. When the block itself ends, another
  * scope stands in the same place of the stack, and may have begun in the same tick. */
-static void a_block_ends_no_scope_but_its_own(void **state)
+TEST(a_block_ends_no_scope_but_its_own)
 {
-    (void)state;
     enum {
         TIMES = 2000
     };
@@ -221,16 +215,4 @@ static void a_block_ends_no_scope_but_its_own(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_open_scope_is_there_though_one_ended_in_its_tick),
-        cmocka_unit_test(another_threads_is_there_too),
-        cmocka_unit_test(a_summary_counts_the_open_one),
-        cmocka_unit_test(what_begins_in_one_tick_keeps_its_order_and_parents),
-        cmocka_unit_test(what_ended_in_a_windows_first_tick_is_before_it),
-        cmocka_unit_test(marks_and_arguments_of_one_tick_belong_where_they_were),
-        cmocka_unit_test(a_block_ends_no_scope_but_its_own),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+TEST_MAIN(set_up, tear_down)

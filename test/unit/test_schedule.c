@@ -1,10 +1,7 @@
 /* The schedule against a machine that walks it step by step, over every small schedule there is. */
+#include "support/test.h"
+
 #include <takt/profiler.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 /* ---- The machine: stays in a state for so many steps, then goes to the next one -------------- */
 
@@ -121,27 +118,24 @@ static takt_schedule schedule_of(unsigned count)
     return s;
 }
 
-static void every_small_schedule_is_what_walking_it_gives(void **state)
+TEST(every_small_schedule_is_what_walking_it_gives)
 {
-    (void)state;
     for (unsigned i = 0; i < 4 * 5 * 4 * 4 * 5 * 3 * 2; i++) {
         takt_schedule schedule = schedule_of(i);
         check_one(&schedule);
     }
 }
 
-static void without_active_steps_everything_is_recorded(void **state)
+TEST(without_active_steps_everything_is_recorded)
 {
-    (void)state;
     const takt_schedule none = {.wait = 3, .warmup = 2, .repeat = 1, .skip_first = 4};
     for (uint64_t step = 0; step < 20; step++)
         assert_int_equal(takt_schedule_action(&none, step), TAKT_ACTION_RECORD);
     assert_int_equal(takt_schedule_steps_needed(&none), 0);
 }
 
-static void the_documented_defaults_need_seven_or_eleven_steps(void **state)
+TEST(the_documented_defaults_need_seven_or_eleven_steps)
 {
-    (void)state;
     takt_schedule schedule = {.wait = 3, .warmup = 1, .active = 3, .repeat = 1};
     assert_int_equal(takt_schedule_steps_needed(&schedule), 7);
     schedule.repeat_mode = TAKT_REPEAT_ADDITIONAL;
@@ -162,9 +156,8 @@ static void the_documented_defaults_need_seven_or_eleven_steps(void **state)
         assert_int_equal(takt_schedule_action(&schedule, step), additional[step]);
 }
 
-static void large_numbers_do_not_wrap_around(void **state)
+TEST(large_numbers_do_not_wrap_around)
 {
-    (void)state;
     const uint64_t many = 4000000000u;
     takt_schedule schedule = {
         .wait = many, .warmup = many, .active = many, .repeat = 2, .skip_first = many};
@@ -178,9 +171,8 @@ static void large_numbers_do_not_wrap_around(void **state)
     assert_int_equal(takt_schedule_action(&schedule, UINT64_MAX), TAKT_ACTION_NONE);
 }
 
-static void more_steps_than_can_be_counted_stay_the_largest_number(void **state)
+TEST(more_steps_than_can_be_counted_stay_the_largest_number)
 {
-    (void)state;
     takt_schedule schedule = {UINT32_MAX, UINT32_MAX, UINT32_MAX,        UINT32_MAX,
                               UINT32_MAX, 0,          TAKT_REPEAT_CYCLES};
     assert_true(takt_schedule_steps_needed(&schedule) == UINT64_MAX);
@@ -189,14 +181,4 @@ static void more_steps_than_can_be_counted_stay_the_largest_number(void **state)
     assert_true(takt_schedule_steps_needed(&schedule) == UINT64_MAX);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_small_schedule_is_what_walking_it_gives),
-        cmocka_unit_test(without_active_steps_everything_is_recorded),
-        cmocka_unit_test(the_documented_defaults_need_seven_or_eleven_steps),
-        cmocka_unit_test(large_numbers_do_not_wrap_around),
-        cmocka_unit_test(more_steps_than_can_be_counted_stay_the_largest_number),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -4,6 +4,7 @@
 #include "record/log.h"
 
 #include "test_profiler.h"
+#include "support/test.h"
 
 static int set_up(void **state)
 {
@@ -71,9 +72,8 @@ enum {
     MANY = 3000
 };
 
-static void overlapping_windows_each_have_their_part(void **state)
+TEST(overlapping_windows_each_have_their_part)
 {
-    (void)state;
     tkt_window *first = open_window(TKT_KEEP);
     record("a", 3);
     tkt_window *second = open_window(TKT_KEEP);
@@ -93,9 +93,8 @@ static void overlapping_windows_each_have_their_part(void **state)
     takt_trace_release(two);
 }
 
-static void an_ended_window_keeps_its_spans_until_it_is_sealed(void **state)
+TEST(an_ended_window_keeps_its_spans_until_it_is_sealed)
 {
-    (void)state;
     tkt_window *early = open_window(TKT_KEEP);
     record("a", MANY);
     end_window(early);
@@ -109,9 +108,8 @@ static void an_ended_window_keeps_its_spans_until_it_is_sealed(void **state)
     takt_trace_release(trace);
 }
 
-static void nothing_is_switched_on_when_the_last_window_has_ended(void **state)
+TEST(nothing_is_switched_on_when_the_last_window_has_ended)
 {
-    (void)state;
     tkt_window *window = open_window(TKT_KEEP);
     assert_true(takt_is_on(TAKT_NORMAL_BIT));
     end_window(window);
@@ -122,9 +120,8 @@ static void nothing_is_switched_on_when_the_last_window_has_ended(void **state)
     takt_trace_release(trace);
 }
 
-static void a_span_that_reaches_over_an_end_is_cut_and_marked(void **state)
+TEST(a_span_that_reaches_over_an_end_is_cut_and_marked)
 {
-    (void)state;
     tkt_window *outer = open_window(TKT_KEEP);
     takt_begin("long");
     pass_ns(5);
@@ -146,9 +143,8 @@ static void a_span_that_reaches_over_an_end_is_cut_and_marked(void **state)
 
 /* ---- Summaries ------------------------------------------------------------------------------- */
 
-static void only_one_window_at_a_time_is_folded(void **state)
+TEST(only_one_window_at_a_time_is_folded)
 {
-    (void)state;
     const tkt_wish wish = {.modes = TKT_FOLD, .mask = TAKT_NORMAL_BIT};
     tkt_window *first = open_window(TKT_FOLD), *second = NULL;
     assert_int_equal(tkt_window_open(&wish, &second), TAKT_BAD_STATE);
@@ -161,9 +157,8 @@ static void only_one_window_at_a_time_is_folded(void **state)
 }
 
 /* Sealing comes later, in the background. */
-static void the_next_may_be_folded_before_the_last_is_sealed(void **state)
+TEST(the_next_may_be_folded_before_the_last_is_sealed)
 {
-    (void)state;
     tkt_window *first = open_window(TKT_FOLD);
     record("a", MANY);
     end_window(first);
@@ -180,9 +175,8 @@ static void the_next_may_be_folded_before_the_last_is_sealed(void **state)
 }
 
 /* While a warm-up follows, threads write again over what nobody keeps. */
-static void what_is_recorded_after_its_end_takes_nothing_from_a_summary(void **state)
+TEST(what_is_recorded_after_its_end_takes_nothing_from_a_summary)
 {
-    (void)state;
     tkt_window *window = open_window(TKT_FOLD);
     record("a", 100);
     end_window(window);
@@ -196,9 +190,8 @@ static void what_is_recorded_after_its_end_takes_nothing_from_a_summary(void **s
     takt_trace_release(trace);
 }
 
-static void spans_and_summary_of_one_window_agree(void **state)
+TEST(spans_and_summary_of_one_window_agree)
 {
-    (void)state;
     tkt_window *window = open_window(TKT_KEEP | TKT_FOLD);
     takt_begin("outer");
     record("inner", MANY);
@@ -212,9 +205,8 @@ static void spans_and_summary_of_one_window_agree(void **state)
 }
 
 /* A chunk that was full while somebody looked at the log is folded with the next one. */
-static void closing_another_window_takes_nothing_from_a_summary(void **state)
+TEST(closing_another_window_takes_nothing_from_a_summary)
 {
-    (void)state;
     tkt_window *window = open_window(TKT_FOLD);
     record("a", 1); /* there is a log from here on */
     tkt_thread_log *log = takt_thread_hot_v1.log;
@@ -231,9 +223,8 @@ static void closing_another_window_takes_nothing_from_a_summary(void **state)
     takt_trace_release(trace);
 }
 
-static void a_window_that_is_never_sealed_leaves_no_chunks(void **state)
+TEST(a_window_that_is_never_sealed_leaves_no_chunks)
 {
-    (void)state;
     tkt_window *window = open_window(TKT_KEEP | TKT_FOLD);
     record("a", MANY);
     uint64_t used = tkt_pool_used_bytes();
@@ -244,9 +235,8 @@ static void a_window_that_is_never_sealed_leaves_no_chunks(void **state)
 }
 
 /* Each copy is given memory that holds anything. */
-static void a_copy_that_runs_out_of_memory_takes_nothing_from_a_summary(void **state)
+TEST(a_copy_that_runs_out_of_memory_takes_nothing_from_a_summary)
 {
-    (void)state;
     tkt_window *window = open_window(TKT_FOLD);
     tkt_thread_log *log = tkt_log_first();
     record("work", 1);
@@ -272,22 +262,4 @@ static void a_copy_that_runs_out_of_memory_takes_nothing_from_a_summary(void **s
     takt_trace_release(trace);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(overlapping_windows_each_have_their_part),
-        TEST(an_ended_window_keeps_its_spans_until_it_is_sealed),
-        TEST(nothing_is_switched_on_when_the_last_window_has_ended),
-        TEST(a_span_that_reaches_over_an_end_is_cut_and_marked),
-        TEST(only_one_window_at_a_time_is_folded),
-        TEST(the_next_may_be_folded_before_the_last_is_sealed),
-        TEST(what_is_recorded_after_its_end_takes_nothing_from_a_summary),
-        TEST(spans_and_summary_of_one_window_agree),
-        TEST(closing_another_window_takes_nothing_from_a_summary),
-        TEST(a_window_that_is_never_sealed_leaves_no_chunks),
-        TEST(a_copy_that_runs_out_of_memory_takes_nothing_from_a_summary),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(set_up, tear_down)

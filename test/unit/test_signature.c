@@ -2,14 +2,10 @@
  * by one of them. */
 #include "record/site.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support/test.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const struct {
     const char *text, *name;
@@ -48,9 +44,8 @@ static const struct {
     {"main()::<lambda(auto:1)> [with auto:1 = int]", "main::lambda"},
 };
 
-static void a_signature_is_cut_down_to_its_name(void **state)
+TEST(a_signature_is_cut_down_to_its_name)
 {
-    (void)state;
     char name[100];
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         assert_int_equal(tkt_signature_name(name, sizeof name, known[i].text),
@@ -59,9 +54,8 @@ static void a_signature_is_cut_down_to_its_name(void **state)
     }
 }
 
-static void what_is_no_signature_is_left_alone(void **state)
+TEST(what_is_no_signature_is_left_alone)
 {
-    (void)state;
     static const char *const texts[] = {
         "", "step", "solve (fast) now", "a<b", "(((", ")", "()", "]", "> ", "::", "[]", "x]"};
     char name[100];
@@ -69,9 +63,8 @@ static void what_is_no_signature_is_left_alone(void **state)
         assert_int_equal(tkt_signature_name(name, sizeof name, texts[i]), 0);
 }
 
-static void a_name_without_room_is_none(void **state)
+TEST(a_name_without_room_is_none)
 {
-    (void)state;
     char name[6] = "";
     assert_int_equal(tkt_signature_name(name, 6, "void solve()"), 5);
     assert_string_equal(name, "solve");
@@ -81,9 +74,8 @@ static void a_name_without_room_is_none(void **state)
 
 /* Pieces of signatures in any order, and cut anywhere: nothing beyond either text is touched, and
  * what is given is a name. */
-static void any_text_is_read_within_its_bounds(void **state)
+TEST(any_text_is_read_within_its_bounds)
 {
-    (void)state;
     static const char *const pieces[] = {"(",
                                          ")",
                                          "<",
@@ -127,13 +119,4 @@ static void any_text_is_read_within_its_bounds(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_signature_is_cut_down_to_its_name),
-        cmocka_unit_test(what_is_no_signature_is_left_alone),
-        cmocka_unit_test(a_name_without_room_is_none),
-        cmocka_unit_test(any_text_is_read_within_its_bounds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

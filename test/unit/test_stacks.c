@@ -4,21 +4,17 @@
 #include "record/scope.h"
 #include "record/control.h"
 
+#include "support/test.h"
+
 #include <takt/takt.h>
 
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <link.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
-
-#include <cmocka.h>
 
 #define KEEP_CALL() __asm__ volatile("") /* so that what comes before it is no tail call */
 
@@ -189,9 +185,8 @@ __attribute__((noinline)) static void walk_right(walked *at)
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
-static void a_scope_has_the_stack_that_it_begins_at(void **state)
+TEST(a_scope_has_the_stack_that_it_begins_at)
 {
-    (void)state;
     seen at[2];
     takt_profiler *profiler = begin(TAKT_MODE_TRACE, true);
     left(&at[0]);
@@ -203,9 +198,8 @@ static void a_scope_has_the_stack_that_it_begins_at(void **state)
     takt_trace_release(trace);
 }
 
-static void equal_stacks_are_one(void **state)
+TEST(equal_stacks_are_one)
 {
-    (void)state;
     takt_profiler *profiler = begin(TAKT_MODE_TRACE, true);
     for (int i = 0; i < 100; i++)
         left(NULL);
@@ -217,9 +211,8 @@ static void equal_stacks_are_one(void **state)
 }
 
 /* Both have frames of one size, so that the scope begins at the same stack pointer. */
-static void another_caller_at_the_same_place_is_another_stack(void **state)
+TEST(another_caller_at_the_same_place_is_another_stack)
 {
-    (void)state;
     seen at[2];
     left(&at[0]);
     right(&at[1]);
@@ -234,9 +227,8 @@ static void another_caller_at_the_same_place_is_another_stack(void **state)
 }
 
 /* What saves the walk: without it each scope would cost a microsecond. */
-static void a_stack_that_was_walked_is_known_again(void **state)
+TEST(a_stack_that_was_walked_is_known_again)
 {
-    (void)state;
     static void (*volatile const ways[])(walked *) = {walk_left, walk_right};
     assert_true(tkt_unwind_load());
     walked at = {.count = 0};
@@ -247,9 +239,8 @@ static void a_stack_that_was_walked_is_known_again(void **state)
     }
 }
 
-static void every_way_to_begin_a_scope_has_its_stack(void **state)
+TEST(every_way_to_begin_a_scope_has_its_stack)
 {
-    (void)state;
     static const char *const names[] = {"pair", "named", "first phase", "second phase"};
     seen at;
     takt_profiler *profiler = begin(TAKT_MODE_TRACE, true);
@@ -261,9 +252,8 @@ static void every_way_to_begin_a_scope_has_its_stack(void **state)
     takt_trace_release(trace);
 }
 
-static void only_what_begins_while_they_are_recorded_has_one(void **state)
+TEST(only_what_begins_while_they_are_recorded_has_one)
 {
-    (void)state;
     takt_profiler *all = begin(TAKT_MODE_TRACE, false);
     left(NULL);
     takt_profiler *some = begin(TAKT_MODE_TRACE, true);
@@ -277,9 +267,8 @@ static void only_what_begins_while_they_are_recorded_has_one(void **state)
     takt_trace_release(trace);
 }
 
-static void a_summary_has_none(void **state)
+TEST(a_summary_has_none)
 {
-    (void)state;
     takt_profiler *profiler = begin(TAKT_MODE_SUMMARY, true);
     left(NULL);
     assert_false(tkt_record_has(TKT_STACKS));
@@ -289,9 +278,8 @@ static void a_summary_has_none(void **state)
 }
 
 /* The tree of both forms is made from slots that are read backwards, over those of the stacks. */
-static void a_summary_beside_the_spans_is_the_same(void **state)
+TEST(a_summary_beside_the_spans_is_the_same)
 {
-    (void)state;
     takt_profiler *profiler = begin(TAKT_MODE_BOTH, true);
     for (int i = 0; i < 1000; i++) {
         TAKT_SCOPE("outside");
@@ -304,9 +292,8 @@ static void a_summary_beside_the_spans_is_the_same(void **state)
     takt_trace_release(trace);
 }
 
-static void of_a_deep_stack_the_innermost_frames_are_kept(void **state)
+TEST(of_a_deep_stack_the_innermost_frames_are_kept)
 {
-    (void)state;
     static seen at;
     takt_profiler *profiler = begin(TAKT_MODE_TRACE, true);
     recurse(&at, 150);
@@ -319,9 +306,8 @@ static void of_a_deep_stack_the_innermost_frames_are_kept(void **state)
 
 /* A chunk's last slot holds the stack of a scope whose own record finds no room. What is open at
  * the end, at its depth, is not what that is of. */
-static void a_dropped_scope_gives_its_stack_to_nobody(void **state)
+TEST(a_dropped_scope_gives_its_stack_to_nobody)
 {
-    (void)state;
     for (int odd = 0; odd < 2; odd++) {
         takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
         options.with_stack = true;
@@ -363,9 +349,8 @@ __attribute__((noinline)) static void callback(seen *at)
 }
 
 /* As CUPTI's callback does it: the stack begins where that returns to. */
-static void a_call_has_the_stack_of_its_caller(void **state)
+TEST(a_call_has_the_stack_of_its_caller)
 {
-    (void)state;
     seen at;
     takt_profiler *profiler = begin(TAKT_MODE_TRACE, true);
     {
@@ -393,9 +378,8 @@ static void *leaves_of_a_thread(void *at)
     return NULL;
 }
 
-static void threads_have_their_own(void **state)
+TEST(threads_have_their_own)
 {
-    (void)state;
     static seen at[THREADS][LEAVES];
     pthread_t threads[THREADS];
     takt_profiler *profiler = begin(TAKT_MODE_TRACE, true);
@@ -420,9 +404,8 @@ static void on_fiber(void)
 }
 
 /* Its stack is none of the thread's, and ends where makecontext() says. */
-static void a_fiber_has_its_own(void **state)
+TEST(a_fiber_has_its_own)
 {
-    (void)state;
     size_t bytes = 256 * 1024;
     char *stack = malloc(bytes);
     assert_non_null(stack);
@@ -446,9 +429,8 @@ static void a_fiber_has_its_own(void **state)
     free(stack);
 }
 
-static void what_is_exported_has_its_name(void **state)
+TEST(what_is_exported_has_its_name)
 {
-    (void)state;
     takt_profiler *profiler = begin(TAKT_MODE_TRACE, true);
     left(NULL);
     const takt_trace *trace = end(profiler);
@@ -468,23 +450,4 @@ static void what_is_exported_has_its_name(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_scope_has_the_stack_that_it_begins_at),
-        cmocka_unit_test(equal_stacks_are_one),
-        cmocka_unit_test(another_caller_at_the_same_place_is_another_stack),
-        cmocka_unit_test(a_stack_that_was_walked_is_known_again),
-        cmocka_unit_test(every_way_to_begin_a_scope_has_its_stack),
-        cmocka_unit_test(only_what_begins_while_they_are_recorded_has_one),
-        cmocka_unit_test(a_summary_has_none),
-        cmocka_unit_test(a_summary_beside_the_spans_is_the_same),
-        cmocka_unit_test(of_a_deep_stack_the_innermost_frames_are_kept),
-        cmocka_unit_test(a_dropped_scope_gives_its_stack_to_nobody),
-        cmocka_unit_test(a_call_has_the_stack_of_its_caller),
-        cmocka_unit_test(threads_have_their_own),
-        cmocka_unit_test(a_fiber_has_its_own),
-        cmocka_unit_test(what_is_exported_has_its_name),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,5 +1,6 @@
 /* Call stacks in tables and files: a small simulation whose every number is known. Each span has a
  * time that no other has, so that a sum tells which ones are in it. */
+#include "support/test.h"
 #include "support/trace_build.h"
 
 #include "summary/scopes.h"
@@ -102,9 +103,8 @@ static bool has_row(const char *csv, const char *begin, const char *end)
     return false;
 }
 
-static void scopes_of_another_stack_are_another_row(void **state)
+TEST(scopes_of_another_stack_are_another_row)
 {
-    (void)state;
     takt_trace *trace = make_run();
     takt_report_options options = {
         .struct_size = sizeof options, .format = TAKT_FORMAT_CSV, .by_stack = 2};
@@ -130,9 +130,8 @@ static void scopes_of_another_stack_are_another_row(void **state)
 }
 
 /* However little room there is, and nothing behind it is touched. */
-static void texts_of_frames_are_cut_to_fit(void **state)
+TEST(texts_of_frames_are_cut_to_fit)
 {
-    (void)state;
     static const char *const whole[] = {
         [MAIN] = "main.c(10): main", [FORCES] = "forces", [UNKNOWN] = "libforces.so+0x80"};
     static const uint32_t frames[] = {MAIN, FORCES, UNKNOWN};
@@ -151,9 +150,8 @@ static void texts_of_frames_are_cut_to_fit(void **state)
     takt_trace_release(trace);
 }
 
-static void arguments_and_stacks_divide_together(void **state)
+TEST(arguments_and_stacks_divide_together)
 {
-    (void)state;
     takt_trace *trace = make_run();
     make_arg(trace, 0, 1, "cells", TKT_ARG_INT, 8);
     takt_report_options options = {.struct_size = sizeof options,
@@ -172,9 +170,8 @@ static void arguments_and_stacks_divide_together(void **state)
 }
 
 /* Functions outermost first; a call is one below them. Times are the spans' own. */
-static void functions_are_folded_with_the_time_of_their_spans(void **state)
+TEST(functions_are_folded_with_the_time_of_their_spans)
 {
-    (void)state;
     takt_trace *trace = make_run();
     char *folded = exported(trace, "stacks");
     assert_string_equal(folded, "main;step 92000\n"
@@ -192,9 +189,8 @@ static void functions_are_folded_with_the_time_of_their_spans(void **state)
     takt_trace_release(trace);
 }
 
-static void chrome_has_them_under_kinetos_key(void **state)
+TEST(chrome_has_them_under_kinetos_key)
 {
-    (void)state;
     takt_trace *trace = make_run();
     make_arg(trace, 0, 0, "Call stack", TKT_ARG_INT, 1); /* a program's own gets a number */
     char *json = exported(trace, "chrome");
@@ -227,9 +223,8 @@ static size_t name(void *user, const takt_frame_info *frame, takt_frame_info *ou
     return strcmp(frame->function, "step") == 0;
 }
 
-static void frames_become_what_somebody_knows_of_them(void **state)
+TEST(frames_become_what_somebody_knows_of_them)
 {
-    (void)state;
     takt_trace *trace = make_run();
     size_t asked = 0;
     assert_int_equal(tkt_trace_resolve(trace, name, &asked), TAKT_OK);
@@ -266,9 +261,8 @@ static size_t know_nothing(void *user, const takt_frame_info *frame, takt_frame_
     return 0;
 }
 
-static void who_knows_nothing_changes_nothing(void **state)
+TEST(who_knows_nothing_changes_nothing)
 {
-    (void)state;
     takt_trace *trace = make_run(), *same = make_run();
     assert_int_equal(tkt_trace_resolve(trace, know_nothing, NULL), TAKT_OK);
     same_trace(trace, same);
@@ -278,16 +272,4 @@ static void who_knows_nothing_changes_nothing(void **state)
     takt_trace_release(same);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scopes_of_another_stack_are_another_row),
-        cmocka_unit_test(texts_of_frames_are_cut_to_fit),
-        cmocka_unit_test(arguments_and_stacks_divide_together),
-        cmocka_unit_test(functions_are_folded_with_the_time_of_their_spans),
-        cmocka_unit_test(chrome_has_them_under_kinetos_key),
-        cmocka_unit_test(frames_become_what_somebody_knows_of_them),
-        cmocka_unit_test(who_knows_nothing_changes_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,4 +1,5 @@
 /* Activities by name and by device, against the list of activities. */
+#include "support/test.h"
 #include "support/report_build.h"
 
 #include "summary/activities.h"
@@ -43,9 +44,8 @@ static void assert_like_list(const takt_trace *trace, tkt_activity_key key, size
     tkt_activity_totals_fini(&totals);
 }
 
-static void host_activities_add_up_as_in_the_list(void **state)
+TEST(host_activities_add_up_as_in_the_list)
 {
-    (void)state;
     takt_trace *trace = build_mixed(3);
     assert_true(trace->activities.count > 100);
     assert_like_list(trace, TKT_BY_ACTIVITY, 2);
@@ -63,9 +63,8 @@ static void build_device_work(takt_trace *trace)
                        TKT_NO_TRACK, TKT_NO_SPAN);
 }
 
-static void device_activities_add_up_in_issue_order(void **state)
+TEST(device_activities_add_up_in_issue_order)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     build_device_work(trace);
     build_end(trace);
@@ -80,9 +79,8 @@ static void device_activities_add_up_in_issue_order(void **state)
     takt_trace_release(trace);
 }
 
-static void host_and_device_come_together(void **state)
+TEST(host_and_device_come_together)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     uint32_t track = build_track(trace, "main");
     uint32_t site = build_site_of(trace, "x", TAKT_SITE_ACTIVITY, "cpu");
@@ -96,9 +94,8 @@ static void host_and_device_come_together(void **state)
     takt_trace_release(trace);
 }
 
-static void folded_traces_give_the_same_totals(void **state)
+TEST(folded_traces_give_the_same_totals)
 {
-    (void)state;
     takt_trace *full = build_mixed(9);
     takt_trace *folded = build_folded(full);
     assert_int_equal(folded->activities.count, 0);
@@ -117,9 +114,8 @@ static void folded_traces_give_the_same_totals(void **state)
 }
 
 /* What was added up while recording may know of activities that are in no list. */
-static void a_list_counts_before_sums_of_the_recording(void **state)
+TEST(a_list_counts_before_sums_of_the_recording)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     build_device_work(trace);
     build_end(trace);
@@ -131,9 +127,8 @@ static void a_list_counts_before_sums_of_the_recording(void **state)
     takt_trace_release(trace);
 }
 
-static void nothing_is_not_cuda(void **state)
+TEST(nothing_is_not_cuda)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     build_end(trace);
     assert_false(are_cuda(trace));
@@ -143,9 +138,8 @@ static void nothing_is_not_cuda(void **state)
     takt_trace_release(trace);
 }
 
-static void without_memory_nothing_is_left_behind(void **state)
+TEST(without_memory_nothing_is_left_behind)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     uint32_t track = build_track(trace, "main");
     uint32_t site = build_site_of(trace, "x", TAKT_SITE_ACTIVITY, "cpu");
@@ -167,16 +161,4 @@ static void without_memory_nothing_is_left_behind(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(host_activities_add_up_as_in_the_list),
-        cmocka_unit_test(device_activities_add_up_in_issue_order),
-        cmocka_unit_test(host_and_device_come_together),
-        cmocka_unit_test(folded_traces_give_the_same_totals),
-        cmocka_unit_test(a_list_counts_before_sums_of_the_recording),
-        cmocka_unit_test(nothing_is_not_cuda),
-        cmocka_unit_test(without_memory_nothing_is_left_behind),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

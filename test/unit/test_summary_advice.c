@@ -1,26 +1,24 @@
 /* Advice: each rule speaks where its numbers say so, names them, and is silent otherwise. */
 #include "test_advice.h"
+#include "support/test.h"
 
-static void an_even_and_complete_recording_gets_no_advice(void **state)
+TEST(an_even_and_complete_recording_gets_no_advice)
 {
-    (void)state;
     takt_trace *trace = build_even(1000000);
     assert_int_equal(advise(trace).count, 0);
     takt_trace_release(trace);
 }
 
-static void an_empty_recording_gets_no_advice(void **state)
+TEST(an_empty_recording_gets_no_advice)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     assert_int_equal(advise(trace).count, 0);
     takt_trace_release(trace);
 }
 
 /* As a damaged file may say. */
-static void a_recording_that_ends_before_it_begins_gets_no_advice(void **state)
+TEST(a_recording_that_ends_before_it_begins_gets_no_advice)
 {
-    (void)state;
     takt_trace *trace = build_begin(999999);
     build_activity(trace, "cuda:0", "kernel a", TAKT_TIMING_KERNEL, 1000000, 1000100, TKT_NO_TRACK,
                    TKT_NO_SPAN);
@@ -29,9 +27,8 @@ static void a_recording_that_ends_before_it_begins_gets_no_advice(void **state)
     takt_trace_release(trace);
 }
 
-static void a_recording_of_no_duration_gets_no_advice(void **state)
+TEST(a_recording_of_no_duration_gets_no_advice)
 {
-    (void)state;
     takt_trace *trace = build_begin(1000000);
     build_track(trace, "main");
     build_span(trace, 0, build_site(trace, "step"), TKT_NO_SPAN, 1000000, 1000000);
@@ -40,9 +37,8 @@ static void a_recording_of_no_duration_gets_no_advice(void **state)
     takt_trace_release(trace);
 }
 
-static void the_hottest_scope_is_named(void **state)
+TEST(the_hottest_scope_is_named)
 {
-    (void)state;
     takt_trace *trace = build_even(800000);
     build_span(trace, 0, build_site(trace, "hot"), TKT_NO_SPAN, 1800000, 1800000 + 200000);
     build_span(trace, 0, build_site(trace, "hot"), TKT_NO_SPAN, 2000000, 2000000 + 200000);
@@ -58,9 +54,8 @@ static void the_hottest_scope_is_named(void **state)
 }
 
 /* 56 bytes, and the character that they end in. */
-static void long_names_are_cut_in_sentences(void **state)
+TEST(long_names_are_cut_in_sentences)
 {
-    (void)state;
     static const char fifty[] = "fifty letters that are the begin of a name of this";
     static const struct {
         const char *end, *shown;
@@ -84,9 +79,8 @@ static void long_names_are_cut_in_sentences(void **state)
     }
 }
 
-static void uncovered_time_is_told(void **state)
+TEST(uncovered_time_is_told)
 {
-    (void)state;
     takt_trace *trace = build_even(700000);
     advised a = advise(trace);
     const tkt_advice *advice = find(&a, TKT_ADVICE_UNCOVERED);
@@ -102,9 +96,8 @@ static void uncovered_time_is_told(void **state)
     takt_trace_release(trace);
 }
 
-static void scopes_too_small_are_told(void **state)
+TEST(scopes_too_small_are_told)
 {
-    (void)state;
     takt_trace *trace = build_even(1000000);
     uint32_t tiny = build_site(trace, "tiny");
     for (uint64_t i = 0; i < 10000; i++)
@@ -123,9 +116,8 @@ static void scopes_too_small_are_told(void **state)
 
 /* What just does not reach the bounds: 15 % uncovered, 9999 small calls, 500 ns a call, 4 % cost.
  */
-static void what_is_almost_worth_advice_is_not_told(void **state)
+TEST(what_is_almost_worth_advice_is_not_told)
 {
-    (void)state;
     takt_trace *trace = build_even(85000000);
     trace->facts.end_ns = 101000000;
     uint32_t tiny = build_site(trace, "tiny");
@@ -142,9 +134,8 @@ static void what_is_almost_worth_advice_is_not_told(void **state)
     takt_trace_release(trace);
 }
 
-static void high_cost_is_told(void **state)
+TEST(high_cost_is_told)
 {
-    (void)state;
     takt_trace *trace = build_even(1000000);
     trace->facts.cost_ns = 60000;
     advised a = advise(trace);
@@ -158,9 +149,8 @@ static void high_cost_is_told(void **state)
     takt_trace_release(trace);
 }
 
-static void uneven_steps_are_told(void **state)
+TEST(uneven_steps_are_told)
 {
-    (void)state;
     takt_trace *trace = build_even(1000000);
     for (int i = 0; i < 50; i++)
         build_all_step(trace, i < 48 ? 10 : 25);
@@ -178,9 +168,8 @@ static void uneven_steps_are_told(void **state)
 }
 
 /* As a clock that stands still tells: no step is so many times longer than another. */
-static void steps_without_duration_are_even(void **state)
+TEST(steps_without_duration_are_even)
 {
-    (void)state;
     takt_trace *trace = build_even(1000000);
     for (int i = 0; i < 50; i++)
         build_all_step(trace, i < 48 ? 0 : 25);
@@ -188,9 +177,8 @@ static void steps_without_duration_are_even(void **state)
     takt_trace_release(trace);
 }
 
-static void growing_memory_is_told(void **state)
+TEST(growing_memory_is_told)
 {
-    (void)state;
     takt_trace *trace = build_even(1000000);
     trace->memory.window_begin_bytes = 10 << 20;
     trace->memory.current_bytes = 13 << 20;
@@ -206,9 +194,8 @@ static void growing_memory_is_told(void **state)
     takt_trace_release(trace);
 }
 
-static void every_loss_is_told_with_its_count(void **state)
+TEST(every_loss_is_told_with_its_count)
 {
-    (void)state;
     takt_trace *trace = build_even(1000000);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
         trace->losses[i] = 10 + (uint64_t)i;
@@ -225,23 +212,4 @@ static void every_loss_is_told_with_its_count(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_even_and_complete_recording_gets_no_advice),
-        cmocka_unit_test(an_empty_recording_gets_no_advice),
-        cmocka_unit_test(a_recording_that_ends_before_it_begins_gets_no_advice),
-        cmocka_unit_test(a_recording_of_no_duration_gets_no_advice),
-        cmocka_unit_test(the_hottest_scope_is_named),
-        cmocka_unit_test(long_names_are_cut_in_sentences),
-        cmocka_unit_test(uncovered_time_is_told),
-        cmocka_unit_test(scopes_too_small_are_told),
-        cmocka_unit_test(what_is_almost_worth_advice_is_not_told),
-        cmocka_unit_test(high_cost_is_told),
-        cmocka_unit_test(uneven_steps_are_told),
-        cmocka_unit_test(steps_without_duration_are_even),
-        cmocka_unit_test(growing_memory_is_told),
-        cmocka_unit_test(every_loss_is_told_with_its_count),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,6 +1,7 @@
 /* Advice about devices and the waiting for them: spoken where the numbers say so, and not before.
  */
 #include "test_advice.h"
+#include "support/test.h"
 
 static void add_work(takt_trace *trace, const char *device, uint64_t begin_ns, uint64_t end_ns)
 {
@@ -9,9 +10,8 @@ static void add_work(takt_trace *trace, const char *device, uint64_t begin_ns, u
 }
 
 /* Of 1 ms cuda:0 works for 0.7 ms, twice at a time, cuda:1 for 0.79 ms. */
-static void the_idlest_device_is_told(void **state)
+TEST(the_idlest_device_is_told)
 {
-    (void)state;
     takt_trace *trace = build_even(1000000);
     add_work(trace, "cuda:0", 1000000, 1700000);
     add_work(trace, "cuda:0", 1000000, 1700000);
@@ -26,9 +26,8 @@ static void the_idlest_device_is_told(void **state)
     takt_trace_release(trace);
 }
 
-static void busy_devices_are_not_told(void **state)
+TEST(busy_devices_are_not_told)
 {
-    (void)state;
     takt_trace *trace = build_even(1000000);
     add_work(trace, "cuda:0", 1000000, 1800001);
     assert_int_equal(advise(trace).count, 0);
@@ -41,9 +40,8 @@ static void busy_devices_are_not_told(void **state)
 }
 
 /* The first of equal ones. */
-static void one_idle_device_is_told(void **state)
+TEST(one_idle_device_is_told)
 {
-    (void)state;
     takt_trace *trace = build_even(1000000);
     add_work(trace, "cuda:1", 1000000, 1700000);
     add_work(trace, "cuda:0", 1000000, 1700000);
@@ -63,9 +61,8 @@ static void add_copy(takt_trace *trace, takt_memory_kind source, takt_memory_kin
     trace->activities.items[trace->activities.count - 1].shape = number;
 }
 
-static void pageable_copies_are_told(void **state)
+TEST(pageable_copies_are_told)
 {
-    (void)state;
     takt_trace *trace = build_even(1000000);
     add_work(trace, "cuda:0", 1000000, 2000000);
     add_copy(trace, TAKT_MEMORY_PAGEABLE, TAKT_MEMORY_DEVICE, 3000000, 20000);
@@ -120,9 +117,8 @@ static takt_trace *build_waiting(uint64_t waiting_ns)
     return trace;
 }
 
-static void waiting_for_devices_is_no_work(void **state)
+TEST(waiting_for_devices_is_no_work)
 {
-    (void)state;
     takt_trace *trace = build_waiting(700000);
     advised a = advise(trace);
     assert_int_equal(a.count, 2);
@@ -167,9 +163,8 @@ static void waiting_for_devices_is_no_work(void **state)
 }
 
 /* Of 1 ms, step waits for 100 + 100 us by one function and 50 by another, output for 240. */
-static void all_waits_count(void **state)
+TEST(all_waits_count)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     uint32_t track = build_track(trace, "main");
     uint32_t step =
@@ -211,9 +206,8 @@ static takt_trace *build_late(uint64_t late_ns)
 
 /* Idle: 10 us before the first kernel, then 514 us until the second begins, 500 of them in
  * `neighbours`. */
-static void late_launches_and_what_the_host_did_are_told(void **state)
+TEST(late_launches_and_what_the_host_did_are_told)
 {
-    (void)state;
     takt_trace *trace = build_late(1700000);
     advised a = advise(trace);
     const tkt_advice *advice = find(&a, TKT_ADVICE_LATE);
@@ -240,9 +234,8 @@ static void late_launches_and_what_the_host_did_are_told(void **state)
     takt_trace_release(trace);
 }
 
-static void launches_hardly_late_are_not_told(void **state)
+TEST(launches_hardly_late_are_not_told)
 {
-    (void)state;
     takt_trace *trace = build_late(1230000); /* 44 us of 1 ms */
     advised a = advise(trace);
     assert_null(find(&a, TKT_ADVICE_LATE));
@@ -262,9 +255,8 @@ static takt_trace *build_kernels(uint64_t count, uint64_t ns)
     return trace;
 }
 
-static void short_kernels_are_told(void **state)
+TEST(short_kernels_are_told)
 {
-    (void)state;
     takt_trace *trace = build_kernels(1000, 4999);
     advised a = advise(trace);
     assert_int_equal(a.count, 1);
@@ -299,9 +291,8 @@ static advised advise_of_occupancy(takt_trace *trace, uint16_t occupancy)
     return advise(trace);
 }
 
-static void low_occupancy_is_told(void **state)
+TEST(low_occupancy_is_told)
 {
-    (void)state;
     takt_trace *trace = build_even(1000000);
     advised a = advise_of_occupancy(trace, 1250);
     assert_int_equal(a.count, 1);
@@ -325,9 +316,8 @@ static void low_occupancy_is_told(void **state)
     takt_trace_release(trace);
 }
 
-static void what_has_most_at_stake_comes_first(void **state)
+TEST(what_has_most_at_stake_comes_first)
 {
-    (void)state;
     takt_trace *trace = build_late(1700000);
     trace->losses[TAKT_LOSS_CLOCK] = 1;
     trace->facts.cost_ns = 510000;
@@ -340,20 +330,4 @@ static void what_has_most_at_stake_comes_first(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_idlest_device_is_told),
-        cmocka_unit_test(busy_devices_are_not_told),
-        cmocka_unit_test(one_idle_device_is_told),
-        cmocka_unit_test(pageable_copies_are_told),
-        cmocka_unit_test(waiting_for_devices_is_no_work),
-        cmocka_unit_test(all_waits_count),
-        cmocka_unit_test(late_launches_and_what_the_host_did_are_told),
-        cmocka_unit_test(launches_hardly_late_are_not_told),
-        cmocka_unit_test(short_kernels_are_told),
-        cmocka_unit_test(low_occupancy_is_told),
-        cmocka_unit_test(what_has_most_at_stake_comes_first),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,5 +1,6 @@
 /* What devices did, by scope, path, step and device, against slow and simple counts: chains of
  * names are followed for every activity, and busy time is counted nanosecond by nanosecond. */
+#include "support/test.h"
 #include "support/report_traces.h"
 
 #include "summary/activities.h"
@@ -128,9 +129,8 @@ static takt_status scopes_of(const takt_trace *trace, bool by_arguments, bool al
                         : tkt_scopes_by_name(trace, all, out);
 }
 
-static void scopes_have_what_was_launched_in_them(void **state)
+TEST(scopes_have_what_was_launched_in_them)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         takt_trace *trace = build_launches(seed);
         tkt_scopes scopes;
@@ -165,9 +165,8 @@ static uint64_t ns_of_device(const takt_trace *trace, const char *device)
 }
 
 /* What the public sums add up to, by device, and that each stands at a scope or at none. */
-static void sums_hold_each_activity_of_a_device_once(void **state)
+TEST(sums_hold_each_activity_of_a_device_once)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         takt_trace *trace = build_launches(seed);
         size_t nodes = takt_trace_count(trace, TAKT_TRACE_NODES);
@@ -212,9 +211,8 @@ static void count_row(const takt_trace *trace, const tkt_scope_total *row, uint6
     }
 }
 
-static void all_rows_show_calls_and_activities(void **state)
+TEST(all_rows_show_calls_and_activities)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         takt_trace *trace = build_launches(seed);
         tkt_scopes scopes;
@@ -247,9 +245,8 @@ static void all_rows_show_calls_and_activities(void **state)
     }
 }
 
-static void folded_traces_know_the_same_sums(void **state)
+TEST(folded_traces_know_the_same_sums)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         bool all = seed % 2;
         takt_trace *full = build_launches(seed);
@@ -275,9 +272,8 @@ static void folded_traces_know_the_same_sums(void **state)
 }
 
 /* Sums over the tree: what is inside adds up to what is around it, and to all in the end. */
-static void the_tree_adds_up(void **state)
+TEST(the_tree_adds_up)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         bool all = seed % 2;
         takt_trace *trace = build_launches(seed);
@@ -315,9 +311,8 @@ static void the_tree_adds_up(void **state)
     }
 }
 
-static void devices_are_busy_while_anything_runs(void **state)
+TEST(devices_are_busy_while_anything_runs)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         takt_trace *trace = build_launches(seed);
         tkt_device_uses uses;
@@ -349,9 +344,8 @@ static void devices_are_busy_while_anything_runs(void **state)
 }
 
 /* Three launches of 100 ns; steps [1000, 1100) and [1200, 1300), so that one lies before them. */
-static void steps_have_what_was_launched_in_them(void **state)
+TEST(steps_have_what_was_launched_in_them)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     uint32_t track = build_track(trace, "main");
     uint32_t early = build_call(trace, track, "cudaLaunchKernel", TKT_NO_SPAN, 900, 910);
@@ -377,9 +371,8 @@ static void steps_have_what_was_launched_in_them(void **state)
 
 /* A scope inside a call (an allocator that is instrumented) hangs in the scope around it:
  * a(100) > call(40) > b(10), and the device's 7 ns are b's and a's. */
-static void scopes_inside_calls_belong_to_the_scope_around(void **state)
+TEST(scopes_inside_calls_belong_to_the_scope_around)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     uint32_t track = build_track(trace, "main");
     uint32_t a = build_span(trace, track, build_site(trace, "a"), TKT_NO_SPAN, 1000, 1100);
@@ -420,9 +413,8 @@ static void scopes_inside_calls_belong_to_the_scope_around(void **state)
 }
 
 /* Calls outside of all scopes are nobody's, until they are asked for. */
-static void calls_in_no_scope_are_nobodys(void **state)
+TEST(calls_in_no_scope_are_nobodys)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     uint32_t track = build_track(trace, "main");
     uint32_t call = build_call(trace, track, "cudaFree", TKT_NO_SPAN, 1000, 1030);
@@ -447,9 +439,8 @@ static void calls_in_no_scope_are_nobodys(void **state)
 }
 
 /* An activity may know its scope where the call is not known. */
-static void activities_without_a_call_have_their_scope(void **state)
+TEST(activities_without_a_call_have_their_scope)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     uint32_t track = build_track(trace, "main");
     uint32_t a = build_span(trace, track, build_site(trace, "a"), TKT_NO_SPAN, 1000, 1100);
@@ -479,9 +470,8 @@ static void build_copy(takt_trace *trace, uint32_t kind, uint32_t source, uint32
     trace->activities.items[trace->activities.count - 1].shape = shape;
 }
 
-static void copies_are_told_apart_by_direction_and_memory(void **state)
+TEST(copies_are_told_apart_by_direction_and_memory)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     build_copy(trace, TAKT_COPY_HTOD, TAKT_MEMORY_PAGEABLE, TAKT_MEMORY_DEVICE, 1000, 10);
     build_copy(trace, TAKT_COPY_HTOD, TAKT_MEMORY_PINNED, TAKT_MEMORY_DEVICE, 2000, 20);
@@ -506,9 +496,8 @@ static void copies_are_told_apart_by_direction_and_memory(void **state)
 }
 
 /* What pools reserve is no allocation. */
-static void reservations_of_pools_are_no_jumps(void **state)
+TEST(reservations_of_pools_are_no_jumps)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     uint32_t track = build_track(trace, "main");
     uint32_t span = build_span(trace, track, build_site(trace, "a"), TKT_NO_SPAN, 1000, 1100);
@@ -565,9 +554,8 @@ static void visit_next(void *user, const tkt_activity *activity)
 }
 
 /* What comes after the first visit needs no memory, so it finds the order where that left it. */
-static void activities_are_put_in_order_once(void **state)
+TEST(activities_are_put_in_order_once)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         takt_trace *trace = build_launches(seed);
         for (int i = 0; i < 2; i++) {
@@ -581,9 +569,8 @@ static void activities_are_put_in_order_once(void **state)
     }
 }
 
-static void without_memory_nothing_is_left_behind(void **state)
+TEST(without_memory_nothing_is_left_behind)
 {
-    (void)state;
     takt_trace *trace = build_launches_until(1, LAUNCHES_BEGIN + 300);
     takt_status status = TAKT_NO_MEMORY;
     for (uint64_t after = 0; status != TAKT_OK; after++) {
@@ -595,23 +582,4 @@ static void without_memory_nothing_is_left_behind(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scopes_have_what_was_launched_in_them),
-        cmocka_unit_test(sums_hold_each_activity_of_a_device_once),
-        cmocka_unit_test(all_rows_show_calls_and_activities),
-        cmocka_unit_test(folded_traces_know_the_same_sums),
-        cmocka_unit_test(the_tree_adds_up),
-        cmocka_unit_test(devices_are_busy_while_anything_runs),
-        cmocka_unit_test(steps_have_what_was_launched_in_them),
-        cmocka_unit_test(scopes_inside_calls_belong_to_the_scope_around),
-        cmocka_unit_test(calls_in_no_scope_are_nobodys),
-        cmocka_unit_test(activities_without_a_call_have_their_scope),
-        cmocka_unit_test(copies_are_told_apart_by_direction_and_memory),
-        cmocka_unit_test(reservations_of_pools_are_no_jumps),
-        cmocka_unit_test(activities_are_put_in_order_once),
-        cmocka_unit_test(without_memory_nothing_is_left_behind),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,5 +1,6 @@
 /* Launches by name: every figure followed by hand. Times are in us from the begin of the
  * recording where they are written as US(). */
+#include "support/test.h"
 #include "support/report_traces.h"
 
 #include "summary/launches.h"
@@ -61,9 +62,8 @@ static void assert_times(const tkt_launch *launch, tkt_launch_time time, uint64_
  *     b  call 155-165, runs 160-190   not hidden, began before its call returned: no queue time;
  *                                     the device waited from 150 to 160
  *     a  call 200-210, runs 213-220   not hidden: 190 to 213, the latency of 3 us included */
-static void figures_by_hand(void **state)
+TEST(figures_by_hand)
 {
-    (void)state;
     takt_trace *trace = begin();
     work(trace, call(trace, 0, "cudaLaunchKernel", 0, 10), "kernel a", 12, 100);
     work(trace, call(trace, 0, "cudaLaunchKernel", 20, 25), "kernel a", 101, 150);
@@ -97,9 +97,8 @@ static void figures_by_hand(void **state)
 
 /* A stream that has run empty while another works on hides a launch, and so does another device
  * not. */
-static void any_work_of_the_device_hides_a_launch(void **state)
+TEST(any_work_of_the_device_hides_a_launch)
 {
-    (void)state;
     takt_trace *trace = begin();
     work(trace, call(trace, 0, "cudaLaunchKernel", 0, 1), "kernel long", 10, 500);
     work(trace, call(trace, 0, "cudaLaunchKernel", 2, 3), "kernel other", 10, 20);
@@ -122,9 +121,8 @@ static uint32_t shape_of_graph(takt_trace *trace, uint32_t graph)
 
 /* Nodes of one launch are one piece of work, on whatever streams; the same kernel launched by
  * itself is another row. Of two nodes the second begins first. */
-static void a_graph_is_one_launch(void **state)
+TEST(a_graph_is_one_launch)
 {
-    (void)state;
     takt_trace *trace = begin();
     work(trace, call(trace, 0, "cudaLaunchKernel", 0, 1), "kernel a", 5, 10);
     for (int i = 0; i < 2; i++) {
@@ -151,9 +149,8 @@ static void a_graph_is_one_launch(void **state)
 }
 
 /* A copy that is made in pieces has the name of the first. */
-static void pieces_of_one_call_are_one_launch(void **state)
+TEST(pieces_of_one_call_are_one_launch)
 {
-    (void)state;
     takt_trace *trace = begin();
     work(trace, call(trace, 0, "cudaLaunchKernel", 0, 1), "kernel a", 5, 10);
     uint32_t copy = call(trace, 0, "cudaMemcpyBatchAsync", 50, 60);
@@ -169,9 +166,8 @@ static void pieces_of_one_call_are_one_launch(void **state)
     done(trace, &launches);
 }
 
-static void work_of_unknown_launches_is_counted_apart(void **state)
+TEST(work_of_unknown_launches_is_counted_apart)
 {
-    (void)state;
     takt_trace *trace = begin();
     work(trace, call(trace, 0, "cudaLaunchKernel", 0, 1), "kernel a", 5, 10);
     for (int i = 0; i < 2; i++)
@@ -185,9 +181,8 @@ static void work_of_unknown_launches_is_counted_apart(void **state)
 }
 
 /* By the host's clock this kernel ended before its call began: nothing is negative. */
-static void clocks_that_disagree_give_no_negative_times(void **state)
+TEST(clocks_that_disagree_give_no_negative_times)
 {
-    (void)state;
     takt_trace *trace = begin();
     work(trace, call(trace, 0, "cudaLaunchKernel", 100, 110), "kernel a", 90, 95);
     work(trace, call(trace, 0, "cudaLaunchKernel", 200, 210), "kernel a", 210, 210);
@@ -197,9 +192,8 @@ static void clocks_that_disagree_give_no_negative_times(void **state)
     done(trace, &launches);
 }
 
-static void there_may_be_none(void **state)
+TEST(there_may_be_none)
 {
-    (void)state;
     takt_trace *trace = begin();
     tkt_launches launches = launches_of(trace);
     assert_int_equal(launches.count, 0);
@@ -213,9 +207,8 @@ static void there_may_be_none(void **state)
 }
 
 /* Names beyond the first thousand have no histograms, and so no median. */
-static void many_names_need_little_memory(void **state)
+TEST(many_names_need_little_memory)
 {
-    (void)state;
     takt_trace *trace = begin();
     for (uint32_t i = 0; i < 1200; i++) {
         char name[32];
@@ -234,9 +227,8 @@ static void many_names_need_little_memory(void **state)
 }
 
 /* The figures of figures_by_hand() that a row adds to them. */
-static void rows_say_what_was_found(void **state)
+TEST(rows_say_what_was_found)
 {
-    (void)state;
     takt_trace *trace = begin();
     work(trace, call(trace, 0, "cudaLaunchKernel", 0, 10), "kernel a", 12, 100);
     work(trace, call(trace, 0, "cudaLaunchKernel", 200, 204), "kernel a", 213, 220);
@@ -278,9 +270,8 @@ static void rows_say_what_was_found(void **state)
 }
 
 /* Two launches of a graph by different calls, and work of nobody's. */
-static void rows_name_graphs(void **state)
+TEST(rows_name_graphs)
 {
-    (void)state;
     for (int has_graph = 0; has_graph < 2; has_graph++) {
         takt_trace *trace = begin();
         uint32_t shape = shape_of_graph(trace, 4294967295);
@@ -308,9 +299,8 @@ static void rows_name_graphs(void **state)
     }
 }
 
-static void without_memory_nothing_is_left_behind(void **state)
+TEST(without_memory_nothing_is_left_behind)
 {
-    (void)state;
     takt_trace *trace = build_launches_until(1, LAUNCHES_BEGIN + 3000);
     takt_status status = TAKT_NO_MEMORY;
     for (uint64_t after = 0; status != TAKT_OK; after++) {
@@ -324,20 +314,4 @@ static void without_memory_nothing_is_left_behind(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures_by_hand),
-        cmocka_unit_test(any_work_of_the_device_hides_a_launch),
-        cmocka_unit_test(a_graph_is_one_launch),
-        cmocka_unit_test(pieces_of_one_call_are_one_launch),
-        cmocka_unit_test(work_of_unknown_launches_is_counted_apart),
-        cmocka_unit_test(clocks_that_disagree_give_no_negative_times),
-        cmocka_unit_test(there_may_be_none),
-        cmocka_unit_test(many_names_need_little_memory),
-        cmocka_unit_test(rows_say_what_was_found),
-        cmocka_unit_test(rows_name_graphs),
-        cmocka_unit_test(without_memory_nothing_is_left_behind),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,4 +1,5 @@
 /* The largest allocations, against a sort of all of them. */
+#include "support/test.h"
 #include "support/report_traces.h"
 
 #include "summary/memory.h"
@@ -72,9 +73,8 @@ static size_t larger_than(const takt_trace *trace, uint64_t bytes)
     return count;
 }
 
-static void jumps_are_the_largest_and_counted_in_full(void **state)
+TEST(jumps_are_the_largest_and_counted_in_full)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 10; seed++) {
         takt_trace *trace = build_allocations(seed);
         tkt_memory_jumps jumps;
@@ -92,9 +92,8 @@ static void jumps_are_the_largest_and_counted_in_full(void **state)
     }
 }
 
-static void jumps_name_their_scope_and_thread(void **state)
+TEST(jumps_name_their_scope_and_thread)
 {
-    (void)state;
     takt_trace *trace = build_begin(9000000);
     uint32_t track = build_track(trace, "solver 3");
     build_span(trace, track, build_site(trace, "grid"), TKT_NO_SPAN, 1000000, 1000005);
@@ -115,9 +114,8 @@ static void jumps_name_their_scope_and_thread(void **state)
 }
 
 /* cudaMalloc may allocate on the host, too. */
-static void what_a_call_allocates_is_its_scopes(void **state)
+TEST(what_a_call_allocates_is_its_scopes)
 {
-    (void)state;
     takt_trace *trace = build_begin(9000000);
     uint32_t track = build_track(trace, "main");
     uint32_t grid =
@@ -137,9 +135,8 @@ static void what_a_call_allocates_is_its_scopes(void **state)
 }
 
 /* Where anything was allocated, or is from before the recording. */
-static void the_summary_speaks_of_memory_that_there_is(void **state)
+TEST(the_summary_speaks_of_memory_that_there_is)
 {
-    (void)state;
     for (uint64_t i = 0; i < 4; i++) {
         takt_trace *trace = build_begin(9000000);
         trace->memory.allocations = i & 1;
@@ -161,9 +158,8 @@ static void the_summary_speaks_of_memory_that_there_is(void **state)
     }
 }
 
-static void folded_traces_have_no_jumps(void **state)
+TEST(folded_traces_have_no_jumps)
 {
-    (void)state;
     takt_trace *trace = build_begin(9000000);
     trace->facts.has_spans = false;
     build_end(trace);
@@ -172,9 +168,8 @@ static void folded_traces_have_no_jumps(void **state)
     takt_trace_release(trace);
 }
 
-static void without_memory_it_says_so(void **state)
+TEST(without_memory_it_says_so)
 {
-    (void)state;
     takt_trace *trace = build_allocations(1);
     tkt_memory_jumps jumps;
     tkt_alloc_fail(0, UINT64_MAX);
@@ -183,15 +178,4 @@ static void without_memory_it_says_so(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(jumps_are_the_largest_and_counted_in_full),
-        cmocka_unit_test(jumps_name_their_scope_and_thread),
-        cmocka_unit_test(what_a_call_allocates_is_its_scopes),
-        cmocka_unit_test(the_summary_speaks_of_memory_that_there_is),
-        cmocka_unit_test(folded_traces_have_no_jumps),
-        cmocka_unit_test(without_memory_it_says_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

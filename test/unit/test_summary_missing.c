@@ -1,4 +1,5 @@
 /* Launches without an activity by the scopes that made them, counted by hand. */
+#include "support/test.h"
 #include "support/report_traces.h"
 
 #include "summary/launches.h"
@@ -52,9 +53,8 @@ static void assert_missing(const takt_trace *trace, const tkt_missing *missing, 
     tkt_arena_fini(&texts);
 }
 
-static void paths_and_calls_are_told_apart(void **state)
+TEST(paths_and_calls_are_told_apart)
 {
-    (void)state;
     takt_trace *trace = build_lost();
     tkt_missings found = {0};
     build_end(trace);
@@ -70,9 +70,8 @@ static void paths_and_calls_are_told_apart(void **state)
 }
 
 /* Of 100 scopes in each other the 63 innermost are told: a made-up file takes no longer. */
-static void deep_paths_are_cut(void **state)
+TEST(deep_paths_are_cut)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     uint32_t top = TKT_NO_SPAN;
     build_track(trace, "main");
@@ -92,9 +91,8 @@ static void deep_paths_are_cut(void **state)
 }
 
 /* All formats; a report of nothing else, and beside a launch of which all is known. */
-static void the_report_has_a_table_of_them(void **state)
+TEST(the_report_has_a_table_of_them)
 {
-    (void)state;
     takt_trace *trace = build_lost();
     uint32_t call = build_call(trace, 1, "cudaLaunchKernel", TKT_NO_SPAN, 1000000, 1001000);
     build_launched(trace, call, "cuda:0", "kernel a", TAKT_TIMING_KERNEL, 1002000, 1012000);
@@ -109,9 +107,8 @@ static void the_report_has_a_table_of_them(void **state)
     takt_trace_release(trace);
 }
 
-static void nothing_but_lost_launches(void **state)
+TEST(nothing_but_lost_launches)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     build_track(trace, "main");
     lose(trace, 0, "cudaLaunchKernel", TKT_NO_SPAN);
@@ -128,13 +125,4 @@ static void nothing_but_lost_launches(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paths_and_calls_are_told_apart),
-        cmocka_unit_test(deep_paths_are_cut),
-        cmocka_unit_test(the_report_has_a_table_of_them),
-        cmocka_unit_test(nothing_but_lost_launches),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,4 +1,5 @@
 /* Scopes by name and by arguments, against a slow and simple count over the spans. */
+#include "support/test.h"
 #include "support/report_traces.h"
 
 #include "summary/scopes.h"
@@ -67,9 +68,8 @@ static void assert_expected(const tkt_scope_total *total, const expected *e)
     assert_int_equal(total->max_ns, e->max_ns);
 }
 
-static void scopes_equal_a_count_over_the_spans(void **state)
+TEST(scopes_equal_a_count_over_the_spans)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 20; seed++) {
         takt_trace *trace = build_mixed(seed);
         tkt_scopes scopes;
@@ -109,9 +109,8 @@ static void assert_both_ways_agree(const takt_trace *trace, bool all)
     tkt_scopes_fini(&by_arguments);
 }
 
-static void both_ways_agree_without_arguments(void **state)
+TEST(both_ways_agree_without_arguments)
 {
-    (void)state;
     takt_trace *trace = build_mixed(7);
     assert_both_ways_agree(trace, false);
     takt_trace_release(trace);
@@ -121,9 +120,8 @@ static void both_ways_agree_without_arguments(void **state)
     takt_trace_release(trace);
 }
 
-static void folded_traces_give_the_same_scopes(void **state)
+TEST(folded_traces_give_the_same_scopes)
 {
-    (void)state;
     takt_trace *full = build_mixed(11);
     takt_trace *folded = build_folded(full);
     tkt_scopes a;
@@ -144,9 +142,8 @@ static void folded_traces_give_the_same_scopes(void **state)
 }
 
 /* a(100) > b(80) > a(60) > a(40): of the three calls of a, the outermost is the total. */
-static void recursion_counts_the_outermost_call(void **state)
+TEST(recursion_counts_the_outermost_call)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     uint32_t track = build_track(trace, "main");
     uint32_t a = build_site(trace, "a");
@@ -170,9 +167,8 @@ static void recursion_counts_the_outermost_call(void **state)
 }
 
 /* Sites in different places with one name are one scope. */
-static void sites_of_one_name_are_one_scope(void **state)
+TEST(sites_of_one_name_are_one_scope)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     uint32_t track = build_track(trace, "main");
     uint32_t a = build_site(trace, "step");
@@ -220,9 +216,8 @@ static takt_trace *build_arguments(void)
     return trace;
 }
 
-static void arguments_are_told_apart_by_key_type_and_value(void **state)
+TEST(arguments_are_told_apart_by_key_type_and_value)
 {
-    (void)state;
     takt_trace *trace = build_arguments();
     tkt_scopes scopes;
     assert_int_equal(tkt_scopes_by_arguments(trace, false, &scopes), TAKT_OK);
@@ -236,9 +231,8 @@ static void arguments_are_told_apart_by_key_type_and_value(void **state)
     takt_trace_release(trace);
 }
 
-static void declared_work_adds_up(void **state)
+TEST(declared_work_adds_up)
 {
-    (void)state;
     takt_trace *trace = build_arguments();
     for (uint32_t i = 0; i < 10; i += 3) {
         tkt_work *work = TKT_ARRAY_ADD(&trace->tracks.items[0].works);
@@ -262,9 +256,8 @@ static void declared_work_adds_up(void **state)
 }
 
 /* Paths that were folded into others show as one row; nodes without calls do not show. */
-static void other_paths_have_a_row_of_their_own(void **state)
+TEST(other_paths_have_a_row_of_their_own)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     trace->facts.has_spans = false;
     uint32_t site = build_site(trace, "step");
@@ -289,9 +282,8 @@ static void other_paths_have_a_row_of_their_own(void **state)
     takt_trace_release(trace);
 }
 
-static void without_memory_nothing_is_left_behind(void **state)
+TEST(without_memory_nothing_is_left_behind)
 {
-    (void)state;
     takt_trace *trace = build_arguments();
     assert_non_null(tkt_trace_fold(trace));
     for (int way = 0; way < 2; way++) {
@@ -310,18 +302,4 @@ static void without_memory_nothing_is_left_behind(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scopes_equal_a_count_over_the_spans),
-        cmocka_unit_test(both_ways_agree_without_arguments),
-        cmocka_unit_test(folded_traces_give_the_same_scopes),
-        cmocka_unit_test(recursion_counts_the_outermost_call),
-        cmocka_unit_test(sites_of_one_name_are_one_scope),
-        cmocka_unit_test(arguments_are_told_apart_by_key_type_and_value),
-        cmocka_unit_test(declared_work_adds_up),
-        cmocka_unit_test(other_paths_have_a_row_of_their_own),
-        cmocka_unit_test(without_memory_nothing_is_left_behind),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,4 +1,5 @@
 /* Figures of steps, against a sort of the durations. */
+#include "support/test.h"
 #include "support/report_traces.h"
 
 #include "summary/steps.h"
@@ -27,9 +28,8 @@ static takt_trace *build_steps(size_t count, unsigned bits, uint64_t seed, uint6
     return trace;
 }
 
-static void recorded_figures_equal_those_of_a_sort(void **state)
+TEST(recorded_figures_equal_those_of_a_sort)
 {
-    (void)state;
     static const size_t counts[] = {1, 2, 3, 10, 99, 100, 101, 1000};
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         for (unsigned bits = 1; bits < 50; bits += 7) {
@@ -53,9 +53,8 @@ static void recorded_figures_equal_those_of_a_sort(void **state)
     }
 }
 
-static void figures_of_all_are_close_to_those_of_a_sort(void **state)
+TEST(figures_of_all_are_close_to_those_of_a_sort)
 {
-    (void)state;
     uint64_t sorted[1000];
     takt_trace *trace = build_steps(1000, 30, 3, sorted);
     tkt_step_figures all = tkt_steps_all(trace);
@@ -69,9 +68,8 @@ static void figures_of_all_are_close_to_those_of_a_sort(void **state)
 }
 
 /* The middle of their bucket is another number. */
-static void equal_steps_have_exact_quantiles(void **state)
+TEST(equal_steps_have_exact_quantiles)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     for (int i = 0; i < 10; i++)
         build_all_step(trace, 1000003);
@@ -90,9 +88,8 @@ static void equal_steps_have_exact_quantiles(void **state)
     takt_trace_release(trace);
 }
 
-static void rates_follow_from_the_mean(void **state)
+TEST(rates_follow_from_the_mean)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     build_step(trace, 0, 1000000, 1000000 + 4000000);
     build_step(trace, 1, 5000000, 5000000 + 6000000);
@@ -105,9 +102,8 @@ static void rates_follow_from_the_mean(void **state)
     takt_trace_release(trace);
 }
 
-static void without_steps_all_is_zero(void **state)
+TEST(without_steps_all_is_zero)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     build_end(trace);
     tkt_step_figures recorded = tkt_steps_recorded(trace);
@@ -120,9 +116,8 @@ static void without_steps_all_is_zero(void **state)
     takt_trace_release(trace);
 }
 
-static void steps_of_no_duration_have_no_rate(void **state)
+TEST(steps_of_no_duration_have_no_rate)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     build_step(trace, 0, 1000000, 1000000);
     build_end(trace);
@@ -133,9 +128,8 @@ static void steps_of_no_duration_have_no_rate(void **state)
 }
 
 /* What of a device is told, and whether there are notes, depends on what is known. */
-static void rows_say_what_is_known(void **state)
+TEST(rows_say_what_is_known)
 {
-    (void)state;
     takt_trace *trace = build_begin(9000000);
     build_step(trace, 0, 1000000, 5000000);
     build_end(trace);
@@ -175,9 +169,8 @@ static void rows_say_what_is_known(void **state)
 }
 
 /* One that was too long ago to be recorded. */
-static void the_summary_has_steps_that_were_not_recorded(void **state)
+TEST(the_summary_has_steps_that_were_not_recorded)
 {
-    (void)state;
     takt_trace *trace = build_begin(9000000);
     build_track(trace, "main");
     build_span(trace, 0, build_site(trace, "step"), TKT_NO_SPAN, 1000000, 5000000);
@@ -191,17 +184,4 @@ static void the_summary_has_steps_that_were_not_recorded(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recorded_figures_equal_those_of_a_sort),
-        cmocka_unit_test(figures_of_all_are_close_to_those_of_a_sort),
-        cmocka_unit_test(equal_steps_have_exact_quantiles),
-        cmocka_unit_test(rates_follow_from_the_mean),
-        cmocka_unit_test(without_steps_all_is_zero),
-        cmocka_unit_test(steps_of_no_duration_have_no_rate),
-        cmocka_unit_test(rows_say_what_is_known),
-        cmocka_unit_test(the_summary_has_steps_that_were_not_recorded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

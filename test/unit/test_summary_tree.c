@@ -1,4 +1,5 @@
 /* The call tree as a list of paths, against a count over the spans by path. */
+#include "support/test.h"
 #include "support/report_traces.h"
 
 #include "summary/scopes.h"
@@ -56,9 +57,8 @@ static takt_trace *build_small(void)
     return trace;
 }
 
-static void rows_equal_a_count_by_path(void **state)
+TEST(rows_equal_a_count_by_path)
 {
-    (void)state;
     takt_trace *trace = build_small();
     tkt_tree tree;
     assert_int_equal(tkt_tree_of(trace, false, &tree), TAKT_OK);
@@ -79,9 +79,8 @@ static void rows_equal_a_count_by_path(void **state)
     takt_trace_release(trace);
 }
 
-static void parents_come_before_children_one_level_up(void **state)
+TEST(parents_come_before_children_one_level_up)
 {
-    (void)state;
     takt_trace *trace = build_small();
     tkt_tree tree;
     assert_int_equal(tkt_tree_of(trace, false, &tree), TAKT_OK);
@@ -102,9 +101,8 @@ static void parents_come_before_children_one_level_up(void **state)
 }
 
 /* A node without calls shows if one below it has calls, and only then. */
-static void unused_nodes_are_left_out(void **state)
+TEST(unused_nodes_are_left_out)
 {
-    (void)state;
     takt_trace *trace = build_begin(2000000);
     trace->facts.has_spans = false;
     uint32_t a = build_site(trace, "a");
@@ -126,9 +124,8 @@ static void unused_nodes_are_left_out(void **state)
 }
 
 /* 100 calls, one each ms: of 1 to 99 us in some order, and one of 600; below a step of 100 ms. */
-static void rows_say_how_long_calls_took(void **state)
+TEST(rows_say_how_long_calls_took)
 {
-    (void)state;
     takt_trace *trace = build_begin(200000000);
     build_track(trace, "main");
     uint32_t step =
@@ -159,9 +156,8 @@ static void rows_say_how_long_calls_took(void **state)
     takt_trace_release(trace);
 }
 
-static void without_memory_nothing_is_left_behind(void **state)
+TEST(without_memory_nothing_is_left_behind)
 {
-    (void)state;
     takt_trace *trace = build_small();
     assert_non_null(tkt_trace_fold(trace));
     takt_status status = TAKT_NO_MEMORY;
@@ -176,14 +172,4 @@ static void without_memory_nothing_is_left_behind(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_equal_a_count_by_path),
-        cmocka_unit_test(parents_come_before_children_one_level_up),
-        cmocka_unit_test(unused_nodes_are_left_out),
-        cmocka_unit_test(rows_say_how_long_calls_took),
-        cmocka_unit_test(without_memory_nothing_is_left_behind),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

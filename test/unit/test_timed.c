@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 
 #include "test_profiler.h"
+#include "support/test.h"
 
 #include <math.h>
 
@@ -25,9 +26,8 @@ static void check_near(double value, double expected)
     assert_true(fabs(value - expected) <= 1e-9 * fabs(expected));
 }
 
-static void a_block_runs_once_unless_told_otherwise(void **state)
+TEST(a_block_runs_once_unless_told_otherwise)
 {
-    (void)state;
     takt_timed result;
     int runs = 0;
     TAKT_TIMED(&result) {
@@ -43,9 +43,8 @@ static void a_block_runs_once_unless_told_otherwise(void **state)
     assert_true(result.flops_per_second == 0 && result.bytes_per_second == 0);
 }
 
-static void warm_up_rounds_run_and_do_not_count(void **state)
+TEST(warm_up_rounds_run_and_do_not_count)
 {
-    (void)state;
     static const uint64_t ns[] = {100000, 50000, 7, 1, 3, 21};
     takt_timed result;
     int runs = 0;
@@ -61,9 +60,8 @@ static void warm_up_rounds_run_and_do_not_count(void **state)
     check_near(result.stddev_ns, sqrt((1 + 49 + 25 + 169) / 3.0));
 }
 
-static void an_odd_number_has_a_middle(void **state)
+TEST(an_odd_number_has_a_middle)
 {
-    (void)state;
     static const uint64_t ns[] = {9, 2, 4, 100, 1};
     takt_timed result;
     int runs = 0;
@@ -73,9 +71,8 @@ static void an_odd_number_has_a_middle(void **state)
     assert_true(result.median_ns == 4);
 }
 
-static void break_ends_it_with_the_rounds_that_were_completed(void **state)
+TEST(break_ends_it_with_the_rounds_that_were_completed)
 {
-    (void)state;
     takt_timed result;
     int runs = 0;
     TAKT_TIMED(&result, .repeat = 100) {
@@ -97,9 +94,8 @@ static void break_ends_it_with_the_rounds_that_were_completed(void **state)
     assert_true(result.mean_ns == 0);
 }
 
-static void declared_work_of_the_rounds_that_count_gives_rates(void **state)
+TEST(declared_work_of_the_rounds_that_count_gives_rates)
 {
-    (void)state;
     takt_timed result;
     TAKT_TIMED(&result, .repeat = 10, .warmup = 5) {
         TAKT_SCOPE("solve");
@@ -111,9 +107,8 @@ static void declared_work_of_the_rounds_that_count_gives_rates(void **state)
     check_near(result.bytes_per_second, 4e6 / 1e-6);
 }
 
-static void blocks_nest(void **state)
+TEST(blocks_nest)
 {
-    (void)state;
     takt_timed outer, inner;
     TAKT_TIMED(&outer, .repeat = 2) {
         pass_ns(10);
@@ -127,9 +122,8 @@ static void blocks_nest(void **state)
     assert_true(inner.mean_ns == 5);
 }
 
-static void reported_memory_is_told(void **state)
+TEST(reported_memory_is_told)
 {
-    (void)state;
     static char block[100];
     takt_timed result;
     TAKT_TIMED(&result) {
@@ -143,9 +137,8 @@ static void reported_memory_is_told(void **state)
 }
 
 /* The program's own work is done, measured or not. */
-static void without_memory_the_block_runs_as_often(void **state)
+TEST(without_memory_the_block_runs_as_often)
 {
-    (void)state;
     for (uint64_t after = 0; after < 6; after++) {
         takt_timed result;
         int runs = 0;
@@ -172,9 +165,8 @@ enum {
     LARGER = sizeof(takt_timed) + 64
 };
 
-static void the_result_is_filled_as_far_as_the_caller_has_room(void **state)
+TEST(the_result_is_filled_as_far_as_the_caller_has_room)
 {
-    (void)state;
     union {
         takt_timed known;
         unsigned char bytes[LARGER + 8];
@@ -206,9 +198,8 @@ static unsigned rounds_of(takt_timed *result, size_t size, const takt_timed_opti
     return count;
 }
 
-static void wrong_sizes_are_told_and_the_block_runs(void **state)
+TEST(wrong_sizes_are_told_and_the_block_runs)
 {
-    (void)state;
     takt_timed result = {.count = 77};
     takt_timed_options options = {
         .struct_size = offsetof(takt_timed_options, warmup), .repeat = 5, .warmup = 1000};
@@ -235,9 +226,8 @@ static void wrong_sizes_are_told_and_the_block_runs(void **state)
 
 /* ---- Printing -------------------------------------------------------------------------------- */
 
-static void the_result_is_printed_a_value_a_line(void **state)
+TEST(the_result_is_printed_a_value_a_line)
 {
-    (void)state;
     const takt_timed result = {.struct_size = sizeof result,
                                .count = 100,
                                .mean_ns = 1234567,
@@ -262,9 +252,8 @@ static void the_result_is_printed_a_value_a_line(void **state)
                                            "  memory        3.000 MiB at most, 0.500 MiB now\n");
 }
 
-static void rates_say_whose_time_divides(void **state)
+TEST(rates_say_whose_time_divides)
 {
-    (void)state;
     const takt_timed device = {.struct_size = sizeof device,
                                .flops_per_second = 1e11,
                                .work_ns = 1e6,
@@ -280,9 +269,8 @@ static void rates_say_whose_time_divides(void **state)
                                            "devices\n");
 }
 
-static void what_devices_did_is_printed_apart(void **state)
+TEST(what_devices_did_is_printed_apart)
 {
-    (void)state;
     const takt_timed result = {.struct_size = sizeof result,
                                .device_activities = 5,
                                .count = 2,
@@ -307,9 +295,8 @@ static void what_devices_did_is_printed_apart(void **state)
                            "  memory        2.000 MiB at most, 1.000 MiB now\n"));
 }
 
-static void a_result_without_rounds_prints_no_times(void **state)
+TEST(a_result_without_rounds_prints_no_times)
 {
-    (void)state;
     const takt_timed none = {.struct_size = sizeof none};
     const takt_timed one = {.struct_size = sizeof one, .count = 1, .mean_ns = 1};
     capture_stdout();
@@ -319,25 +306,4 @@ static void a_result_without_rounds_prints_no_times(void **state)
     assert_memory_equal(text, "0 repetitions\n1 repetition\n  mean              1 ns\n", 51);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_block_runs_once_unless_told_otherwise),
-        TEST(warm_up_rounds_run_and_do_not_count),
-        TEST(an_odd_number_has_a_middle),
-        TEST(break_ends_it_with_the_rounds_that_were_completed),
-        TEST(declared_work_of_the_rounds_that_count_gives_rates),
-        TEST(blocks_nest),
-        TEST(reported_memory_is_told),
-        TEST(without_memory_the_block_runs_as_often),
-        TEST(the_result_is_filled_as_far_as_the_caller_has_room),
-        TEST(wrong_sizes_are_told_and_the_block_runs),
-        TEST(the_result_is_printed_a_value_a_line),
-        TEST(rates_say_whose_time_divides),
-        TEST(what_devices_did_is_printed_apart),
-        TEST(a_result_without_rounds_prints_no_times),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(set_up, tear_down)

@@ -3,6 +3,8 @@
 
 #include "trace/model.h"
 
+#include "support/test.h"
+
 #include <pthread.h>
 #include <sched.h>
 
@@ -28,9 +30,8 @@ static int tear_down(void **state)
 
 /* ---- The line -------------------------------------------------------------------------------- */
 
-static void the_line_is_name_took_milliseconds(void **state)
+TEST(the_line_is_name_took_milliseconds)
 {
-    (void)state;
     capture_stdout();
     {
         TAKT_TIMER("Demo");
@@ -57,9 +58,8 @@ static void the_line_is_name_took_milliseconds(void **state)
                                            "(null) took 0.00 ms with more\n");
 }
 
-static void nested_printing_timers_indent_by_four(void **state)
+TEST(nested_printing_timers_indent_by_four)
 {
-    (void)state;
     capture_stdout();
     {
         TAKT_TIMER("outer");
@@ -90,9 +90,8 @@ static void *time_on_thread(void *argument)
     return NULL;
 }
 
-static void the_indent_is_each_threads_own(void **state)
+TEST(the_indent_is_each_threads_own)
 {
-    (void)state;
     pthread_t thread;
     capture_stdout();
     {
@@ -103,9 +102,8 @@ static void the_indent_is_each_threads_own(void **state)
     assert_string_equal(captured_stdout(), "thread took 0.00 ms\nmain took 0.00 ms\n");
 }
 
-static void a_hundred_nested_timers_stay_on_their_lines(void **state)
+TEST(a_hundred_nested_timers_stay_on_their_lines)
 {
-    (void)state;
     enum {
         DEPTH = 100
     };
@@ -122,9 +120,8 @@ static void a_hundred_nested_timers_stay_on_their_lines(void **state)
 
 /* ---- What it measures ------------------------------------------------------------------------ */
 
-static void the_duration_is_returned_stored_and_collected(void **state)
+TEST(the_duration_is_returned_stored_and_collected)
 {
-    (void)state;
     double elapsed_ms = -1;
     takt_samples samples = {0};
     for (int i = 1; i <= 20; i++) {
@@ -142,9 +139,8 @@ static void the_duration_is_returned_stored_and_collected(void **state)
     assert_int_equal(samples.count, 0);
 }
 
-static void an_inactive_timer_touches_nothing(void **state)
+TEST(an_inactive_timer_touches_nothing)
 {
-    (void)state;
     double elapsed_ms = -1;
     takt_samples samples = {0};
     takt_timer_options options = {.struct_size = sizeof options,
@@ -175,9 +171,8 @@ static bool evaluated(bool value)
     return value;
 }
 
-static void options_are_evaluated_once_and_not_at_all_while_timers_are_off(void **state)
+TEST(options_are_evaluated_once_and_not_at_all_while_timers_are_off)
 {
-    (void)state;
     evaluations = 0;
     {
         TAKT_TIMER("on", .silent = evaluated(true));
@@ -197,9 +192,8 @@ static void options_are_evaluated_once_and_not_at_all_while_timers_are_off(void 
     assert_int_equal(evaluations, 2);
 }
 
-static void switching_off_leaves_running_timers_alone(void **state)
+TEST(switching_off_leaves_running_timers_alone)
 {
-    (void)state;
     takt_timer timer;
     capture_stdout();
     takt_timer_begin(&timer, "running", NULL);
@@ -209,9 +203,8 @@ static void switching_off_leaves_running_timers_alone(void **state)
     assert_string_equal(captured_stdout(), "running took 2.00 ms\n");
 }
 
-static void a_timer_ends_once(void **state)
+TEST(a_timer_ends_once)
 {
-    (void)state;
     takt_timer timer;
     capture_stdout();
     takt_timer_begin(&timer, "once", NULL);
@@ -223,9 +216,8 @@ static void a_timer_ends_once(void **state)
 
 /* What a program has behind its options and timers stays as it is, and what is behind the options
  * of an older one is not read. */
-static void options_of_an_older_program_read_as_zero_behind_their_end(void **state)
+TEST(options_of_an_older_program_read_as_zero_behind_their_end)
 {
-    (void)state;
     double elapsed_ms = -1;
     struct {
         takt_timer timer;
@@ -242,9 +234,8 @@ static void options_of_an_older_program_read_as_zero_behind_their_end(void **sta
     assert_true(old.canary == 0x1122334455667788);
 }
 
-static void options_without_their_size_are_refused_in_the_log(void **state)
+TEST(options_without_their_size_are_refused_in_the_log)
 {
-    (void)state;
     static const size_t sizes[] = {0, 1, 7, (size_t)1 << 20, SIZE_MAX};
     capture_stdout();
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -259,9 +250,8 @@ static void options_without_their_size_are_refused_in_the_log(void **state)
     assert_string_equal(captured_stdout(), "");
 }
 
-static void options_of_another_size_are_taken_or_the_timer_is_inactive(void **state)
+TEST(options_of_another_size_are_taken_or_the_timer_is_inactive)
 {
-    (void)state;
     struct {
         takt_timer_options known;
         uint64_t unknown;
@@ -276,9 +266,8 @@ static void options_of_another_size_are_taken_or_the_timer_is_inactive(void **st
     assert_true(takt_timer_end(&timer) == 0);
 }
 
-static void nvtx_without_a_tool_changes_nothing(void **state)
+TEST(nvtx_without_a_tool_changes_nothing)
 {
-    (void)state;
     capture_stdout();
     {
         TAKT_TIMER("nvtx", .nvtx = true, .color = "yellow");
@@ -292,9 +281,8 @@ static void nvtx_without_a_tool_changes_nothing(void **state)
 
 /* ---- Inside a recording ---------------------------------------------------------------------- */
 
-static void a_timer_inside_a_recording_is_a_scope(void **state)
+TEST(a_timer_inside_a_recording_is_a_scope)
 {
-    (void)state;
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     options.background = TAKT_OFF;
     takt_profiler *profiler = started(&options);
@@ -339,9 +327,8 @@ static void *work_elsewhere(void *argument)
 }
 
 /* While another thread records arguments and work of its own. */
-static void a_detailed_timer_prints_the_tree_of_its_thread(void **state)
+TEST(a_detailed_timer_prints_the_tree_of_its_thread)
 {
-    (void)state;
     pthread_t thread;
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     takt_profiler *profiler = started(&options);
@@ -367,26 +354,4 @@ static void a_detailed_timer_prints_the_tree_of_its_thread(void **state)
     takt_profiler_destroy(profiler);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(the_line_is_name_took_milliseconds),
-        TEST(nested_printing_timers_indent_by_four),
-        TEST(the_indent_is_each_threads_own),
-        TEST(a_hundred_nested_timers_stay_on_their_lines),
-        TEST(the_duration_is_returned_stored_and_collected),
-        TEST(an_inactive_timer_touches_nothing),
-        TEST(options_are_evaluated_once_and_not_at_all_while_timers_are_off),
-        TEST(switching_off_leaves_running_timers_alone),
-        TEST(a_timer_ends_once),
-        TEST(options_of_an_older_program_read_as_zero_behind_their_end),
-        TEST(options_without_their_size_are_refused_in_the_log),
-        TEST(options_of_another_size_are_taken_or_the_timer_is_inactive),
-        TEST(nvtx_without_a_tool_changes_nothing),
-        TEST(a_timer_inside_a_recording_is_a_scope),
-        TEST(a_detailed_timer_prints_the_tree_of_its_thread),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(set_up, tear_down)

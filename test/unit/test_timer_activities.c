@@ -1,5 +1,6 @@
 /* Timers with a filter: their tables, their callback, and who gets which activity. */
 #include "test_profiler.h"
+#include "support/test.h"
 
 #include <pthread.h>
 
@@ -36,9 +37,8 @@ static void halo(void)
 
 #define RULE "----------------+---------+------------------------\n"
 
-static void three_tables_stand_before_the_line(void **state)
+TEST(three_tables_stand_before_the_line)
 {
-    (void)state;
     capture_stdout();
     {
         TAKT_TIMER("Demo", .filter = TAKT_TIMING_ALL);
@@ -59,9 +59,8 @@ static void three_tables_stand_before_the_line(void **state)
                         "Demo took 2.02 ms\n");
 }
 
-static void without_activities_it_says_so(void **state)
+TEST(without_activities_it_says_so)
 {
-    (void)state;
     capture_stdout();
     {
         TAKT_TIMER("outer");
@@ -95,9 +94,8 @@ static void tell(const takt_timing *results, const char *indent, void *user)
         snprintf(mine->first, sizeof mine->first, "%s", takt_timing_at(results, 0)->name);
 }
 
-static void a_callback_replaces_the_tables(void **state)
+TEST(a_callback_replaces_the_tables)
 {
-    (void)state;
     told mine = {0};
     capture_stdout();
     {
@@ -115,9 +113,8 @@ static void a_callback_replaces_the_tables(void **state)
     assert_string_equal(mine.first, "kernel density");
 }
 
-static void a_silent_timer_reports_nothing(void **state)
+TEST(a_silent_timer_reports_nothing)
 {
-    (void)state;
     told mine = {0};
     capture_stdout();
     {
@@ -129,9 +126,8 @@ static void a_silent_timer_reports_nothing(void **state)
     assert_int_equal(mine.calls, 0);
 }
 
-static void an_inner_timer_takes_nothing_from_an_outer_one(void **state)
+TEST(an_inner_timer_takes_nothing_from_an_outer_one)
 {
-    (void)state;
     told outer = {0}, inner = {0}, innermost = {0};
     capture_stdout();
     {
@@ -167,9 +163,8 @@ static void *work_on_thread(void *argument)
     return NULL;
 }
 
-static void activities_of_all_threads_count(void **state)
+TEST(activities_of_all_threads_count)
 {
-    (void)state;
     enum {
         THREADS = 3
     };
@@ -190,9 +185,8 @@ static void activities_of_all_threads_count(void **state)
 }
 
 /* It was launched before. */
-static void an_activity_that_runs_already_does_not_count(void **state)
+TEST(an_activity_that_runs_already_does_not_count)
 {
-    (void)state;
     told outer = {0}, inner = {0};
     capture_stdout();
     {
@@ -209,9 +203,8 @@ static void an_activity_that_runs_already_does_not_count(void **state)
     assert_int_equal(outer.count, 2);
 }
 
-static void timers_and_a_profiler_see_the_same_activities(void **state)
+TEST(timers_and_a_profiler_see_the_same_activities)
 {
-    (void)state;
     told mine = {0};
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     takt_profiler *profiler = started(&options);
@@ -238,9 +231,8 @@ static void spend_time(const takt_timing *results, const char *indent, void *use
     pass_ns(50 * MS);
 }
 
-static void reporting_is_not_in_the_duration(void **state)
+TEST(reporting_is_not_in_the_duration)
 {
-    (void)state;
     capture_stdout();
     {
         TAKT_TIMER("Demo", .filter = TAKT_TIMING_ALL, .report = spend_time);
@@ -249,20 +241,4 @@ static void reporting_is_not_in_the_duration(void **state)
     assert_string_equal(captured_stdout(), "Demo took 1.00 ms\n");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(three_tables_stand_before_the_line),
-        TEST(without_activities_it_says_so),
-        TEST(a_callback_replaces_the_tables),
-        TEST(a_silent_timer_reports_nothing),
-        TEST(an_inner_timer_takes_nothing_from_an_outer_one),
-        TEST(activities_of_all_threads_count),
-        TEST(an_activity_that_runs_already_does_not_count),
-        TEST(timers_and_a_profiler_see_the_same_activities),
-        TEST(reporting_is_not_in_the_duration),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(set_up, tear_down)

@@ -1,5 +1,6 @@
 /* takt_timing: collecting activities between two calls. */
 #include "test_profiler.h"
+#include "support/test.h"
 
 #include <pthread.h>
 
@@ -39,9 +40,8 @@ static takt_timing *begin(uint32_t filter)
     return timing;
 }
 
-static void what_happens_between_begin_and_end_is_listed_in_order(void **state)
+TEST(what_happens_between_begin_and_end_is_listed_in_order)
 {
-    (void)state;
     takt_timing *timing;
     density();
     pass_ns(1);
@@ -71,9 +71,8 @@ static void what_happens_between_begin_and_end_is_listed_in_order(void **state)
     takt_timing_free(timing);
 }
 
-static void there_is_nothing_before_the_end_and_behind_the_last(void **state)
+TEST(there_is_nothing_before_the_end_and_behind_the_last)
 {
-    (void)state;
     takt_timing *timing = begin(0);
     density();
     pass_ns(1);
@@ -88,9 +87,8 @@ static void there_is_nothing_before_the_end_and_behind_the_last(void **state)
     assert_null(takt_timing_at(NULL, 0));
 }
 
-static void an_end_without_begin_is_refused(void **state)
+TEST(an_end_without_begin_is_refused)
 {
-    (void)state;
     takt_timing *timing = begin(0);
     assert_int_equal(takt_timing_end(timing), TAKT_OK);
     assert_int_equal(takt_timing_end(timing), TAKT_BAD_STATE);
@@ -98,9 +96,8 @@ static void an_end_without_begin_is_refused(void **state)
     takt_timing_free(timing);
 }
 
-static void free_before_the_end_ends_it(void **state)
+TEST(free_before_the_end_ends_it)
 {
-    (void)state;
     takt_timing *timing = begin(0);
     density();
     takt_timing_free(timing);
@@ -108,9 +105,8 @@ static void free_before_the_end_ends_it(void **state)
     takt_timing_free(NULL);
 }
 
-static void bad_arguments_are_refused(void **state)
+TEST(bad_arguments_are_refused)
 {
-    (void)state;
     struct {
         takt_timing_options known;
         uint64_t unknown;
@@ -122,9 +118,8 @@ static void bad_arguments_are_refused(void **state)
     assert_false(takt_is_on(~UINT64_C(0)));
 }
 
-static void timings_nest_and_cross(void **state)
+TEST(timings_nest_and_cross)
 {
-    (void)state;
     takt_timing *outer = begin(TAKT_TIMING_ALL);
     density();
     pass_ns(1);
@@ -143,9 +138,8 @@ static void timings_nest_and_cross(void **state)
     takt_timing_free(inner);
 }
 
-static void the_printed_tables_are_indented(void **state)
+TEST(the_printed_tables_are_indented)
 {
-    (void)state;
     takt_timing *timing = begin(0), *empty = begin(TAKT_TIMING_GRAPH);
     density();
     halo();
@@ -165,8 +159,7 @@ static void the_printed_tables_are_indented(void **state)
                         "  Total time      | Count   | Activity\n" RULE
                         "      1.000000 ms |       1 | kernel density\n"
                         "      0.500000 ms |       1 | memcpy halo\n"
-                        "\n  Device summary:\n" RULE
-                        "  Total time      | Count   | Device\n" RULE
+                        "\n  Device summary:\n" RULE "  Total time      | Count   | Device\n" RULE
                         "      1.000000 ms |       1 | cpu\n"
                         "      0.500000 ms |       1 | nic\n"
                         "No activity\n");
@@ -176,7 +169,11 @@ static void the_printed_tables_are_indented(void **state)
 
 /* ---- Threads --------------------------------------------------------------------------------- */
 
-enum { THREADS = 4, ROUNDS = 50, EACH = 20 };
+enum {
+    THREADS = 4,
+    ROUNDS = 50,
+    EACH = 20
+};
 
 /* Each collects its own and, now and then, its neighbours' activities. */
 static void *collect(void *argument)
@@ -201,9 +198,8 @@ static void *collect(void *argument)
     return NULL;
 }
 
-static void many_threads_collect_at_once(void **state)
+TEST(many_threads_collect_at_once)
 {
-    (void)state;
     pthread_t threads[THREADS];
     size_t least[THREADS];
     takt_timing *all = begin(0);
@@ -224,9 +220,8 @@ static void *end_it(void *timing)
     return takt_timing_end(timing) == TAKT_OK ? timing : NULL;
 }
 
-static void another_thread_may_end_it(void **state)
+TEST(another_thread_may_end_it)
 {
-    (void)state;
     pthread_t thread;
     void *result;
     takt_timing *timing = begin(0);
@@ -239,20 +234,4 @@ static void another_thread_may_end_it(void **state)
     takt_timing_free(timing);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(what_happens_between_begin_and_end_is_listed_in_order),
-        TEST(there_is_nothing_before_the_end_and_behind_the_last),
-        TEST(an_end_without_begin_is_refused),
-        TEST(free_before_the_end_ends_it),
-        TEST(bad_arguments_are_refused),
-        TEST(timings_nest_and_cross),
-        TEST(the_printed_tables_are_indented),
-        TEST(many_threads_collect_at_once),
-        TEST(another_thread_may_end_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN_EACH(set_up, tear_down)

@@ -1,17 +1,13 @@
 /* Activities find the scope that launched them: through recorded calls, the store and the join, in
  * the full form and in the folded one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/clock.h"
 #include "record/scope.h"
 #include "record/control.h"
 #include "trace/devices.h"
 #include "trace/seal.h"
+
+#include "support/test.h"
 
 #include <takt/takt.h>
 
@@ -160,9 +156,8 @@ static void nest_and_call(int depth)
     takt_end();
 }
 
-static void calls_are_spans_below_the_open_scope(void **state)
+TEST(calls_are_spans_below_the_open_scope)
 {
-    (void)state;
     world w;
     tkt_joined joined;
     begin(&w, TKT_KEEP);
@@ -187,9 +182,8 @@ static void calls_are_spans_below_the_open_scope(void **state)
     tkt_store_fini(&w.store);
 }
 
-static void calls_outside_of_the_window_are_none(void **state)
+TEST(calls_outside_of_the_window_are_none)
 {
-    (void)state;
     world w;
     tkt_joined joined;
     begin(&w, TKT_KEEP);
@@ -221,9 +215,8 @@ static void check_work(const takt_trace *trace, size_t index, const char *name, 
     assert_int_equal(activity->span, TKT_NO_SPAN);
 }
 
-static void activities_belong_to_the_scopes_that_launched_them(void **state)
+TEST(activities_belong_to_the_scopes_that_launched_them)
 {
-    (void)state;
     world w;
     tkt_joined joined;
     begin(&w, TKT_KEEP);
@@ -268,9 +261,8 @@ static void activities_belong_to_the_scopes_that_launched_them(void **state)
     tkt_store_fini(&w.store);
 }
 
-static void a_filter_and_a_position_leave_out_the_others(void **state)
+TEST(a_filter_and_a_position_leave_out_the_others)
 {
-    (void)state;
     world w;
     tkt_joined joined;
     begin(&w, TKT_KEEP);
@@ -293,9 +285,8 @@ static void a_filter_and_a_position_leave_out_the_others(void **state)
     tkt_store_fini(&w.store);
 }
 
-static void memory_waits_and_overheads_come_with_them(void **state)
+TEST(memory_waits_and_overheads_come_with_them)
 {
-    (void)state;
     world w;
     tkt_joined joined;
     begin(&w, TKT_KEEP);
@@ -359,9 +350,8 @@ static void check_numbers(const takt_activity *is)
     assert_memory_equal(numbers, wanted, sizeof wanted);
 }
 
-static void programs_see_every_field(void **state)
+TEST(programs_see_every_field)
 {
-    (void)state;
     world w;
     tkt_joined joined;
     begin(&w, TKT_KEEP);
@@ -440,9 +430,8 @@ static void check_launch(const takt_trace *trace, size_t index, const char *name
 }
 
 /* Two launches whose nodes arrive in turns, of which one ends on another device, and a kernel. */
-static void nodes_become_launches_where_graphs_are_wanted(void **state)
+TEST(nodes_become_launches_where_graphs_are_wanted)
 {
-    (void)state;
     world w;
     tkt_joined joined;
     begin(&w, TKT_KEEP);
@@ -476,9 +465,8 @@ static void nodes_become_launches_where_graphs_are_wanted(void **state)
 }
 
 /* Some releases of CUPTI give graphs' work the ids of other calls. */
-static void work_of_graphs_is_of_no_other_call(void **state)
+TEST(work_of_graphs_is_of_no_other_call)
 {
-    (void)state;
     world w;
     tkt_joined joined;
     for (int whole = 0; whole < 2; whole++) {
@@ -502,9 +490,8 @@ static void work_of_graphs_is_of_no_other_call(void **state)
 }
 
 /* Whichever allocation fails, nothing is broken, and the next try has all. */
-static void without_memory_the_join_says_so(void **state)
+TEST(without_memory_the_join_says_so)
 {
-    (void)state;
     world w;
     begin(&w, TKT_KEEP);
     takt_begin("a");
@@ -694,9 +681,8 @@ static takt_trace *seal_folds(world *w, tkt_device_fold *sums)
     return trace;
 }
 
-static void activities_are_added_up_by_path(void **state)
+TEST(activities_are_added_up_by_path)
 {
-    (void)state;
     thread_state threads[THREADS];
     world w;
     tkt_joined joined;
@@ -723,9 +709,8 @@ static void activities_are_added_up_by_path(void **state)
 }
 
 /* Calls and activities come in turns, each before the other. */
-static void what_comes_early_waits(void **state)
+TEST(what_comes_early_waits)
 {
-    (void)state;
     world w;
     tkt_device_fold *sums;
     begin(&w, TKT_FOLD);
@@ -760,9 +745,8 @@ static void what_comes_early_waits(void **state)
 }
 
 /* More launches than are put together at a time, with nodes that come in two rounds. */
-static void launches_of_graphs_are_added_up(void **state)
+TEST(launches_of_graphs_are_added_up)
 {
-    (void)state;
     enum {
         LAUNCHES = 70000
     };
@@ -804,9 +788,8 @@ static void launches_of_graphs_are_added_up(void **state)
     tkt_store_fini(&w.store);
 }
 
-static void what_there_is_no_memory_to_add_up_is_counted(void **state)
+TEST(what_there_is_no_memory_to_add_up_is_counted)
 {
-    (void)state;
     world w;
     tkt_device_fold *sums;
     begin(&w, TKT_FOLD);
@@ -829,20 +812,5 @@ static void what_there_is_no_memory_to_add_up_is_counted(void **state)
 int main(void)
 {
     tkt_clock_fake(fake_clock);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_are_spans_below_the_open_scope),
-        cmocka_unit_test(calls_outside_of_the_window_are_none),
-        cmocka_unit_test(activities_belong_to_the_scopes_that_launched_them),
-        cmocka_unit_test(a_filter_and_a_position_leave_out_the_others),
-        cmocka_unit_test(memory_waits_and_overheads_come_with_them),
-        cmocka_unit_test(programs_see_every_field),
-        cmocka_unit_test(nodes_become_launches_where_graphs_are_wanted),
-        cmocka_unit_test(work_of_graphs_is_of_no_other_call),
-        cmocka_unit_test(without_memory_the_join_says_so),
-        cmocka_unit_test(activities_are_added_up_by_path),
-        cmocka_unit_test(what_comes_early_waits),
-        cmocka_unit_test(launches_of_graphs_are_added_up),
-        cmocka_unit_test(what_there_is_no_memory_to_add_up_is_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests(NULL, NULL);
 }

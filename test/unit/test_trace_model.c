@@ -1,4 +1,5 @@
 /* The trace model: strings, sites, what finishing derives, folding, the public view. */
+#include "support/test.h"
 #include "support/trace_build.h"
 
 #include "base/alloc.h"
@@ -7,9 +8,8 @@
 
 /* ---- Strings and sites ----------------------------------------------------------------------- */
 
-static void strings_of_a_trace_are_utf8(void **state)
+TEST(strings_of_a_trace_are_utf8)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     assert_string_equal(tkt_trace_text(trace, text(trace, "a\xFF"
                                                           "b")),
@@ -25,9 +25,8 @@ static void strings_of_a_trace_are_utf8(void **state)
     takt_trace_release(trace);
 }
 
-static void equal_sites_share_an_index(void **state)
+TEST(equal_sites_share_an_index)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     tkt_trace_site site = {.name = text(trace, "a"), .line = 1};
     uint32_t index = tkt_trace_site_index(trace, &site);
@@ -48,9 +47,8 @@ static void equal_sites_share_an_index(void **state)
 }
 
 /* Only the count is made to look as if there were so many. */
-static void sites_end_at_24_bits(void **state)
+TEST(sites_end_at_24_bits)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     size_t real = trace->sites.count;
     trace->sites.count = (1 << 24) - 2;
@@ -63,9 +61,8 @@ static void sites_end_at_24_bits(void **state)
     takt_trace_release(trace);
 }
 
-static void labels_are_those_of_warp(void **state)
+TEST(labels_are_those_of_warp)
 {
-    (void)state;
     char out[32];
     assert_string_equal(tkt_activity_label(out, 32, TAKT_TIMING_KERNEL, "x"), "kernel x");
     assert_string_equal(tkt_activity_label(out, 32, TAKT_TIMING_BUILTIN, "x"), "builtin kernel x");
@@ -79,9 +76,8 @@ static void labels_are_those_of_warp(void **state)
 
 /* ---- Finishing ------------------------------------------------------------------------------- */
 
-static void events_are_ordered_by_time_then_track(void **state)
+TEST(events_are_ordered_by_time_then_track)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     make_thread(trace, "a", 1);
     make_thread(trace, "b", 2);
@@ -100,9 +96,8 @@ static void events_are_ordered_by_time_then_track(void **state)
     takt_trace_release(trace);
 }
 
-static void host_activities_come_from_spans(void **state)
+TEST(host_activities_come_from_spans)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t first = make_thread(trace, "a", 1);
     uint32_t second = make_thread(trace, "b", 2);
@@ -145,9 +140,8 @@ static void host_activities_come_from_spans(void **state)
     takt_trace_release(trace);
 }
 
-static void flags_follow_from_sites(void **state)
+TEST(flags_follow_from_sites)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t track = make_thread(trace, "a", 1);
     for (uint8_t kind = TAKT_SITE_SCOPE; kind <= TAKT_SITE_ACTIVITY; kind++)
@@ -162,9 +156,8 @@ static void flags_follow_from_sites(void **state)
     takt_trace_release(trace);
 }
 
-static void works_of_a_span_add_up(void **state)
+TEST(works_of_a_span_add_up)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t track = make_thread(trace, "a", 1);
     uint32_t site = make_site(trace, "x", TAKT_SITE_SCOPE);
@@ -187,9 +180,8 @@ static void works_of_a_span_add_up(void **state)
     takt_trace_release(trace);
 }
 
-static void a_summary_keeps_its_counts(void **state)
+TEST(a_summary_keeps_its_counts)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     trace->facts.has_spans = false;
     trace->facts.span_count = 9;
@@ -251,9 +243,8 @@ static path_total add_up(const takt_trace *trace, const tkt_fold *fold, uint32_t
     return total;
 }
 
-static void folding_agrees_with_adding_up(void **state)
+TEST(folding_agrees_with_adding_up)
 {
-    (void)state;
     takt_trace *trace = random_trace(21, 3, 60);
     assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
     const tkt_fold *fold = tkt_trace_fold(trace);
@@ -284,9 +275,8 @@ static void *fold_too(void *trace)
     return (void *)(uintptr_t)tkt_trace_fold(trace);
 }
 
-static void threads_share_one_fold(void **state)
+TEST(threads_share_one_fold)
 {
-    (void)state;
     takt_trace *trace = random_trace(22, 2, 2000);
     assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
     pthread_t threads[4];
@@ -303,9 +293,8 @@ static void threads_share_one_fold(void **state)
 
 /* ---- The public view ------------------------------------------------------------------------- */
 
-static void the_public_view_shows_the_trace(void **state)
+TEST(the_public_view_shows_the_trace)
 {
-    (void)state;
     takt_trace *trace = whole_trace();
     assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
     assert_int_equal(takt_trace_count(trace, TAKT_TRACE_TRACKS), 3);
@@ -350,9 +339,8 @@ static void the_public_view_shows_the_trace(void **state)
     assert_null(takt_trace_retain(NULL));
 }
 
-static void losses_have_names(void **state)
+TEST(losses_have_names)
 {
-    (void)state;
     assert_string_equal(takt_loss_name(TAKT_LOSS_BUFFER_FULL), "dropped");
     assert_string_equal(takt_loss_name(TAKT_LOSS_CUT), "cut");
     assert_non_null(strstr(takt_loss_text(TAKT_LOSS_TOO_DEEP), "too many were open"));
@@ -390,18 +378,16 @@ static bool make_and_finish(uint64_t after)
     return was_folded;
 }
 
-static void without_memory_finishing_says_so(void **state)
+TEST(without_memory_finishing_says_so)
 {
-    (void)state;
     uint64_t tries = 0;
     while (tries < 10000 && !make_and_finish(tries))
         tries++;
     assert_true(tries > 10 && tries < 10000);
 }
 
-static void without_memory_nothing_is_created(void **state)
+TEST(without_memory_nothing_is_created)
 {
-    (void)state;
     takt_trace *trace = NULL;
     for (uint64_t after = 0; !trace; after++) {
         assert_true(after < 100);
@@ -417,24 +403,4 @@ static void without_memory_nothing_is_created(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strings_of_a_trace_are_utf8),
-        cmocka_unit_test(equal_sites_share_an_index),
-        cmocka_unit_test(sites_end_at_24_bits),
-        cmocka_unit_test(labels_are_those_of_warp),
-        cmocka_unit_test(events_are_ordered_by_time_then_track),
-        cmocka_unit_test(host_activities_come_from_spans),
-        cmocka_unit_test(flags_follow_from_sites),
-        cmocka_unit_test(works_of_a_span_add_up),
-        cmocka_unit_test(a_summary_keeps_its_counts),
-        cmocka_unit_test(folding_agrees_with_adding_up),
-        cmocka_unit_test(threads_share_one_fold),
-        cmocka_unit_test(the_public_view_shows_the_trace),
-        cmocka_unit_test(losses_have_names),
-        cmocka_unit_test(without_memory_finishing_says_so),
-        cmocka_unit_test(without_memory_nothing_is_created),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

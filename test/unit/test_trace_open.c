@@ -1,5 +1,6 @@
 /* Opening files that change while they are read, and files that were made to take much memory. The
  * library's memory is ours here, which counts it, and which is the moment at which files change. */
+#include "support/test.h"
 #include "support/trace_build.h"
 
 #include "support/gzip_bytes.h"
@@ -73,9 +74,8 @@ static memory_sink large_file(size_t *span_count)
 /* ---- Files that become shorter --------------------------------------------------------------- */
 
 /* The n-th allocation finds the file cut to a page. What had been read by then is a beginning. */
-static void a_file_cut_while_it_is_read_ends_there(void **state)
+TEST(a_file_cut_while_it_is_read_ends_there)
 {
-    (void)state;
     size_t all;
     memory_sink file = large_file(&all);
     assert_true(file.size > 1000000);
@@ -136,9 +136,8 @@ static void opens_within(size_t limit, const bytes *packed, takt_status expected
 }
 
 /* 80 KiB that become 80 MiB: zeros, a packet that announces as much, and packets that are spans. */
-static void a_bomb_takes_little_memory(void **state)
+TEST(a_bomb_takes_little_memory)
 {
-    (void)state;
     size_t count;
     bytes zeros = {calloc(1, 1 << 20), 1 << 20};
     memory_sink file = large_file(&count);
@@ -163,9 +162,8 @@ static void a_bomb_takes_little_memory(void **state)
 }
 
 /* A file is not kept in memory beside the trace that is made of it. */
-static void a_large_file_takes_no_more_than_its_trace_does(void **state)
+TEST(a_large_file_takes_no_more_than_its_trace_does)
 {
-    (void)state;
     size_t count;
     memory_sink file = large_file(&count);
     takt_trace *trace = NULL;
@@ -182,14 +180,9 @@ static void a_large_file_takes_no_more_than_its_trace_does(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(a_file_cut_while_it_is_read_ends_there, remove_file),
-        cmocka_unit_test_teardown(a_bomb_takes_little_memory, remove_file),
-        cmocka_unit_test_teardown(a_large_file_takes_no_more_than_its_trace_does, remove_file),
-    };
     const char *folder = getenv("TMPDIR");
     if (takt_set_allocator(&(takt_allocator){.resize = counting_resize}) != TAKT_OK ||
         chdir(folder ? folder : "/tmp") != 0)
         return 1;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_each_test(NULL, remove_file);
 }

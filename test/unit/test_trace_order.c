@@ -4,15 +4,10 @@
 #include "base/alloc.h"
 #include "base/containers.h"
 
+#include "support/test.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #define ITEMS 300u
 
@@ -66,9 +61,8 @@ static void check(const list *from)
     assert_memory_equal(actual.items, expected.items, expected.count * sizeof(item));
 }
 
-static void any_order_becomes_that_of_times_and_groups(void **state)
+TEST(any_order_becomes_that_of_times_and_groups)
 {
-    (void)state;
     uint64_t seed = 88172645463325252u;
     for (int round = 0; round < 2000; round++) {
         list random = {.count = 0};
@@ -80,9 +74,8 @@ static void any_order_becomes_that_of_times_and_groups(void **state)
 }
 
 /* As streams finish: times go up, but for a few places. */
-static void small_disorder_is_put_right(void **state)
+TEST(small_disorder_is_put_right)
 {
-    (void)state;
     uint64_t seed = 362436069u;
     for (uint32_t reach = 1; reach < 60; reach++) {
         list late = {.count = 0};
@@ -92,9 +85,8 @@ static void small_disorder_is_put_right(void **state)
     }
 }
 
-static void runs_that_touch_or_contain_each_other_are_merged(void **state)
+TEST(runs_that_touch_or_contain_each_other_are_merged)
 {
-    (void)state;
     static const uint64_t cases[][8] = {
         {1, 2, 3, 4, 3, 4, 5, 6}, {5, 6, 7, 8, 1, 2, 3, 4}, {1, 2, 7, 8, 3, 4, 5, 6},
         {3, 4, 5, 6, 1, 2, 7, 8}, {4, 4, 4, 4, 3, 4, 4, 5}, {8, 7, 6, 5, 4, 3, 2, 1},
@@ -107,9 +99,8 @@ static void runs_that_touch_or_contain_each_other_are_merged(void **state)
     }
 }
 
-static void what_is_in_order_needs_no_places(void **state)
+TEST(what_is_in_order_needs_no_places)
 {
-    (void)state;
     uint64_t times[] = {1, 2, 2, UINT64_MAX};
     uint32_t *places = (uint32_t *)times;
     assert_int_equal(tkt_order_find(&(tkt_order_items){times, 4, sizeof *times, 0}, &places),
@@ -120,9 +111,8 @@ static void what_is_in_order_needs_no_places(void **state)
     assert_null(places);
 }
 
-static void without_memory_items_stay(void **state)
+TEST(without_memory_items_stay)
 {
-    (void)state;
     uint64_t times[] = {3, 1, 2, 0};
     const uint64_t before[] = {3, 1, 2, 0};
     const tkt_order_items items = {times, 4, sizeof *times, 0};
@@ -138,14 +128,4 @@ static void without_memory_items_stay(void **state)
     assert_memory_equal(times, ordered, sizeof ordered);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_order_becomes_that_of_times_and_groups),
-        cmocka_unit_test(small_disorder_is_put_right),
-        cmocka_unit_test(runs_that_touch_or_contain_each_other_are_merged),
-        cmocka_unit_test(what_is_in_order_needs_no_places),
-        cmocka_unit_test(without_memory_items_stay),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,11 +1,11 @@
 /* What takt/trace.h tells of host activities, steps, memory and peaks. */
+#include "support/test.h"
 #include "support/trace_build.h"
 
 #include <takt/trace.h>
 
-static void a_host_activity_names_its_device_and_kind(void **state)
+TEST(a_host_activity_names_its_device_and_kind)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t track = make_thread(trace, "main", 7);
     tkt_trace_site loop = {.name = text(trace, "loop"),
@@ -26,9 +26,8 @@ static void a_host_activity_names_its_device_and_kind(void **state)
     takt_trace_release(trace);
 }
 
-static void an_argument_has_the_value_of_its_kind(void **state)
+TEST(an_argument_has_the_value_of_its_kind)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t track = make_thread(trace, "main", 7);
     uint32_t site = make_site(trace, "solve", TAKT_SITE_SCOPE);
@@ -55,9 +54,8 @@ static void an_argument_has_the_value_of_its_kind(void **state)
     takt_trace_release(trace);
 }
 
-static void an_allocation_stands_in_a_span_of_a_track(void **state)
+TEST(an_allocation_stands_in_a_span_of_a_track)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t track = make_thread(trace, "main", 7);
     uint32_t site = make_site(trace, "grow", TAKT_SITE_SCOPE);
@@ -81,9 +79,8 @@ static void an_allocation_stands_in_a_span_of_a_track(void **state)
     takt_trace_release(trace);
 }
 
-static void all_steps_are_told_and_none_are_zeros(void **state)
+TEST(all_steps_are_told_and_none_are_zeros)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     takt_all_steps steps;
     takt_trace_all_steps(trace, &steps);
@@ -106,9 +103,8 @@ static void all_steps_are_told_and_none_are_zeros(void **state)
     takt_trace_release(trace);
 }
 
-static void memory_is_that_of_the_host_and_then_of_devices(void **state)
+TEST(memory_is_that_of_the_host_and_then_of_devices)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     trace->memory = (tkt_memory_totals){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1};
     ADD(&trace->device_memory, (tkt_device_memory){.device = text(trace, "cuda:1"),
@@ -148,9 +144,8 @@ static void memory_is_that_of_the_host_and_then_of_devices(void **state)
 
 /* 10 multiprocessors of compute capability 9.0 with 128 lanes each at 1 GHz, and 64 bits at 2 GHz.
  */
-static void a_peak_is_what_was_said_or_what_attributes_tell(void **state)
+TEST(a_peak_is_what_was_said_or_what_attributes_tell)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     ADD(&trace->devices, (tkt_device){.label = text(trace, "cuda:0"),
                                       .major = 9,
@@ -175,15 +170,4 @@ static void a_peak_is_what_was_said_or_what_attributes_tell(void **state)
     takt_trace_release(trace);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_host_activity_names_its_device_and_kind),
-        cmocka_unit_test(an_argument_has_the_value_of_its_kind),
-        cmocka_unit_test(an_allocation_stands_in_a_span_of_a_track),
-        cmocka_unit_test(all_steps_are_told_and_none_are_zeros),
-        cmocka_unit_test(memory_is_that_of_the_host_and_then_of_devices),
-        cmocka_unit_test(a_peak_is_what_was_said_or_what_attributes_tell),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

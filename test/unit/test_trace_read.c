@@ -1,4 +1,5 @@
 /* Files that are cut, damaged, packed, foreign or of another time. */
+#include "support/test.h"
 #include "support/trace_build.h"
 
 #include "base/alloc.h"
@@ -86,9 +87,8 @@ static size_t last_packet_end(const uint8_t *bytes, size_t size)
     return at;
 }
 
-static void a_file_cut_anywhere_is_read_up_to_there(void **state)
+TEST(a_file_cut_anywhere_is_read_up_to_there)
 {
-    (void)state;
     takt_trace *whole = finished(whole_trace());
     memory_sink file = write_trace(whole);
     const uint8_t *bytes = (const uint8_t *)file.data;
@@ -117,9 +117,8 @@ static void a_file_cut_anywhere_is_read_up_to_there(void **state)
 }
 
 /* The end of the recording is known, but not what the cut track did until then. */
-static void a_cut_span_ends_with_what_is_left_of_its_track(void **state)
+TEST(a_cut_span_ends_with_what_is_left_of_its_track)
 {
-    (void)state;
     takt_trace *trace = make_trace();
     uint32_t site = make_site(trace, "x", TAKT_SITE_SCOPE);
     make_span(trace, make_thread(trace, "a", 1), site, TKT_NO_SPAN, BEGIN_NS, END_NS);
@@ -140,9 +139,8 @@ static void a_cut_span_ends_with_what_is_left_of_its_track(void **state)
     tkt_free(file.data);
 }
 
-static void zeros_behind_a_cut_belong_to_it(void **state)
+TEST(zeros_behind_a_cut_belong_to_it)
 {
-    (void)state;
     takt_trace *trace = finished(whole_trace());
     memory_sink file = write_trace(trace);
     size_t size = last_packet_end((const uint8_t *)file.data, file.size - 1);
@@ -154,9 +152,8 @@ static void zeros_behind_a_cut_belong_to_it(void **state)
     tkt_free(file.data);
 }
 
-static void a_cut_is_still_told_when_it_is_written_again(void **state)
+TEST(a_cut_is_still_told_when_it_is_written_again)
 {
-    (void)state;
     takt_trace *trace = finished(whole_trace());
     memory_sink file = write_trace(trace);
     takt_trace *cut = read_bytes(file.data, file.size - 1);
@@ -173,9 +170,8 @@ static void a_cut_is_still_told_when_it_is_written_again(void **state)
 
 /* Whatever one bit does, the file is read or refused with a reason, and what is read can be used.
  */
-static void any_flipped_bit_is_survived(void **state)
+TEST(any_flipped_bit_is_survived)
 {
-    (void)state;
     takt_trace *trace = whole_trace();
     trace->facts.has_spans = true;
     memory_sink file = write_trace(finished(trace));
@@ -230,9 +226,8 @@ static size_t event_of(tkt_message *message, uint32_t type)
     return mark;
 }
 
-static void events_that_make_no_sense_are_refused(void **state)
+TEST(events_that_make_no_sense_are_refused)
 {
-    (void)state;
     tkt_message m = {0};
     size_t event = event_of(&m, TKT_PF_SLICE_BEGIN);
     tkt_message_uint(&m, TKT_PF_EVENT_NAME_IID, 2);
@@ -285,9 +280,8 @@ static void node_is_refused_twice(const tkt_message *node)
     TKT_ARRAY_FREE(&m);
 }
 
-static void descriptions_that_make_no_sense_are_refused(void **state)
+TEST(descriptions_that_make_no_sense_are_refused)
 {
-    (void)state;
     tkt_message m = {0};
     tkt_message_uint(&m, TKT_PF_SITE_IID, UINT64_C(1) << 40); /* no table may become that large */
     takt_is_refused(TKT_PF_TAKT_SITES, &m, "a site's number");
@@ -332,9 +326,8 @@ static void descriptions_that_make_no_sense_are_refused(void **state)
 
 /* ---- Files of others ------------------------------------------------------------------------- */
 
-static void foreign_files_are_refused(void **state)
+TEST(foreign_files_are_refused)
 {
-    (void)state;
     is_bad("", 0, "the file is empty");
     is_bad("hello, world\n", 13, "byte 0: not a trace that Takt wrote");
     is_bad("\x7F"
@@ -358,9 +351,8 @@ static void foreign_files_are_refused(void **state)
     assert_null(trace);
 }
 
-static void two_traces_in_a_file_are_refused(void **state)
+TEST(two_traces_in_a_file_are_refused)
 {
-    (void)state;
     takt_trace *trace = finished(whole_trace());
     memory_sink file = write_trace(trace);
     char *twice = malloc(2 * file.size);
@@ -403,9 +395,8 @@ static void stuff(tkt_message *out, const uint8_t *bytes, size_t size, const uin
 }
 
 /* Packets look strange to the reader's short cuts then, so both of its ways are compared, too. */
-static void unknown_fields_are_skipped(void **state)
+TEST(unknown_fields_are_skipped)
 {
-    (void)state;
     static const uint32_t events[] = {TKT_PF_PACKET_TRACK_EVENT, TKT_PF_EVENT_ANNOTATIONS, 0};
     static const uint32_t takt[] = {TKT_PF_PACKET_TAKT, TKT_PF_TAKT_FACTS, TKT_PF_FACTS_LOSSES, 0};
     static const uint32_t sites[] = {TKT_PF_PACKET_TAKT, TKT_PF_TAKT_SITES, 0};
@@ -457,9 +448,8 @@ static void copy_sorted(tkt_message *out, const tkt_pb_field *packet)
     }
 }
 
-static void the_order_of_fields_does_not_matter(void **state)
+TEST(the_order_of_fields_does_not_matter)
 {
-    (void)state;
     takt_trace *trace = random_trace(3, 3, 200);
     trace->facts.begin_ns += 1000; /* some events are before it, with another clock */
     memory_sink file = write_trace(finished(trace));
@@ -482,9 +472,8 @@ static void the_order_of_fields_does_not_matter(void **state)
 }
 
 /* Takt's texts are C strings. */
-static void a_text_ends_at_a_nul(void **state)
+TEST(a_text_ends_at_a_nul)
 {
-    (void)state;
     takt_trace *trace = finished(whole_trace());
     memory_sink file = write_trace(trace);
     size_t replaced = 0;
@@ -522,9 +511,8 @@ static memory_sink pack(const memory_sink *file)
     return packed;
 }
 
-static void a_packed_file_is_read_and_may_be_cut(void **state)
+TEST(a_packed_file_is_read_and_may_be_cut)
 {
-    (void)state;
     takt_trace *trace = finished(random_trace(11, 2, 100));
     memory_sink file = write_trace(trace);
     memory_sink packed = pack(&file);
@@ -547,9 +535,8 @@ static void a_packed_file_is_read_and_may_be_cut(void **state)
 }
 
 /* 40 KiB that become 40 MiB. */
-static void a_file_that_unpacks_without_end_is_refused(void **state)
+TEST(a_file_that_unpacks_without_end_is_refused)
 {
-    (void)state;
     size_t piece = 1 << 20;
     char *zeros = calloc(1, piece);
     memory_sink packed = {0};
@@ -565,9 +552,8 @@ static void a_file_that_unpacks_without_end_is_refused(void **state)
     tkt_free(packed.data);
 }
 
-static void a_file_is_opened_by_its_path(void **state)
+TEST(a_file_is_opened_by_its_path)
 {
-    (void)state;
     char path[] = "/tmp/takt-test-XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0);
@@ -588,9 +574,8 @@ static void a_file_is_opened_by_its_path(void **state)
     tkt_free(file.data);
 }
 
-static void without_memory_reading_says_so(void **state)
+TEST(without_memory_reading_says_so)
 {
-    (void)state;
     takt_trace *trace = random_trace(5, 2, 30);
     assert_int_equal(tkt_fold_init(&trace->fold), TAKT_OK);
     tkt_fold_add(&trace->fold, tkt_fold_child(&trace->fold, 0, 1), 55);
@@ -614,25 +599,4 @@ static void without_memory_reading_says_so(void **state)
     tkt_free(file.data);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_cut_anywhere_is_read_up_to_there),
-        cmocka_unit_test(a_cut_span_ends_with_what_is_left_of_its_track),
-        cmocka_unit_test(zeros_behind_a_cut_belong_to_it),
-        cmocka_unit_test(a_cut_is_still_told_when_it_is_written_again),
-        cmocka_unit_test(any_flipped_bit_is_survived),
-        cmocka_unit_test(events_that_make_no_sense_are_refused),
-        cmocka_unit_test(descriptions_that_make_no_sense_are_refused),
-        cmocka_unit_test(foreign_files_are_refused),
-        cmocka_unit_test(two_traces_in_a_file_are_refused),
-        cmocka_unit_test(unknown_fields_are_skipped),
-        cmocka_unit_test(the_order_of_fields_does_not_matter),
-        cmocka_unit_test(a_text_ends_at_a_nul),
-        cmocka_unit_test(a_packed_file_is_read_and_may_be_cut),
-        cmocka_unit_test(a_file_that_unpacks_without_end_is_refused),
-        cmocka_unit_test(a_file_is_opened_by_its_path),
-        cmocka_unit_test(without_memory_reading_says_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

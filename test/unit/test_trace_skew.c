@@ -1,13 +1,9 @@
 /* How far devices' times are off the host's, from calls, waits and activities at known times. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "trace/devices.h"
+
+#include "support/test.h"
 
 #include <stdlib.h>
 
@@ -130,9 +126,8 @@ static void launch_and_wait(world *w, uint32_t device, uint64_t at)
     wait_on(w, 0, device, ALL, at + 5, at + 20);
 }
 
-static void a_launch_and_a_wait_bound_both_sides(void **state)
+TEST(a_launch_and_a_wait_bound_both_sides)
 {
-    (void)state;
     world w = begin(0, 0);
     launch_and_wait(&w, 0, 0);
     tkt_skew skew = correct(&w);
@@ -140,9 +135,8 @@ static void a_launch_and_a_wait_bound_both_sides(void **state)
     end(&w);
 }
 
-static void a_skew_that_nothing_shows_is_covered(void **state)
+TEST(a_skew_that_nothing_shows_is_covered)
 {
-    (void)state;
     static const int64_t errors[] = {-3900, -2000, 2000, 5900};
     for (size_t i = 0; i < 4; i++) {
         world w = begin(errors[i], 0);
@@ -155,9 +149,8 @@ static void a_skew_that_nothing_shows_is_covered(void **state)
     }
 }
 
-static void kernels_before_their_launch_are_moved(void **state)
+TEST(kernels_before_their_launch_are_moved)
 {
-    (void)state;
     world w = begin(-9000, 0);
     launch_and_wait(&w, 0, 0);
     launch_and_wait(&w, 0, 100);
@@ -171,9 +164,8 @@ static void kernels_before_their_launch_are_moved(void **state)
     end(&w);
 }
 
-static void kernels_behind_their_wait_are_moved(void **state)
+TEST(kernels_behind_their_wait_are_moved)
 {
-    (void)state;
     world w = begin(50000, 0);
     launch_and_wait(&w, 0, 0);
     tkt_skew skew = correct(&w);
@@ -182,9 +174,8 @@ static void kernels_behind_their_wait_are_moved(void **state)
     end(&w);
 }
 
-static void where_a_clock_was_set_nothing_is_moved(void **state)
+TEST(where_a_clock_was_set_nothing_is_moved)
 {
-    (void)state;
     world w = begin(50000, 0);
     launch_and_wait(&w, 0, 0);
     tkt_skew skew = {.host_ns = 100, .is_movable = false};
@@ -196,9 +187,8 @@ static void where_a_clock_was_set_nothing_is_moved(void **state)
     end(&w);
 }
 
-static void it_is_never_less_than_the_host_clocks_own(void **state)
+TEST(it_is_never_less_than_the_host_clocks_own)
 {
-    (void)state;
     world w = begin(0, 0);
     kernel(&w, 0, 7, 0, 0, 10);
     wait_on(&w, 0, 0, ALL, 5, 10);
@@ -208,9 +198,8 @@ static void it_is_never_less_than_the_host_clocks_own(void **state)
 }
 
 /* The error goes from 0 to 50 us; no shift is right for all, and what is printed covers it. */
-static void what_drifts_beyond_all_bounds_is_put_in_the_middle(void **state)
+TEST(what_drifts_beyond_all_bounds_is_put_in_the_middle)
 {
-    (void)state;
     world w = begin(0, 0);
     for (int i = 0; i <= 10; i++) {
         w.errors[0] = i * 5000;
@@ -224,9 +213,8 @@ static void what_drifts_beyond_all_bounds_is_put_in_the_middle(void **state)
 }
 
 /* The bounds still agree, but only because the error changes. */
-static void what_drifts_within_the_bounds_is_covered(void **state)
+TEST(what_drifts_within_the_bounds_is_covered)
 {
-    (void)state;
     world w = begin(0, 0);
     for (int i = 0; i <= 10; i++) {
         w.errors[0] = i * 900;
@@ -238,9 +226,8 @@ static void what_drifts_within_the_bounds_is_covered(void **state)
     end(&w);
 }
 
-static void nobody_waited(void **state)
+TEST(nobody_waited)
 {
-    (void)state;
     world w = begin(-9000, 0);
     kernel(&w, 0, 7, 0, 4, 14);
     kernel(&w, 0, 7, 50, 55, 64);
@@ -259,9 +246,8 @@ static void nobody_waited(void **state)
 }
 
 /* 20 ms are no error of a clock: an id was wrong. */
-static void what_no_clock_explains_moves_nothing(void **state)
+TEST(what_no_clock_explains_moves_nothing)
 {
-    (void)state;
     world w = begin(0, 0);
     launch_and_wait(&w, 0, 0);
     launch_and_wait(&w, 0, 100);
@@ -273,9 +259,8 @@ static void what_no_clock_explains_moves_nothing(void **state)
 
 /* ---- What a wait waits for ------------------------------------------------------------------- */
 
-static void two_devices_are_bounded_on_their_own(void **state)
+TEST(two_devices_are_bounded_on_their_own)
 {
-    (void)state;
     world w = begin(-60000, 400000);
     for (uint64_t at = 0; at < 1000; at += 100) {
         launch_and_wait(&w, 0, at);
@@ -292,9 +277,8 @@ static void two_devices_are_bounded_on_their_own(void **state)
     end(&w);
 }
 
-static void a_wait_for_a_stream_bounds_that_stream(void **state)
+TEST(a_wait_for_a_stream_bounds_that_stream)
 {
-    (void)state;
     world w = begin(0, 0);
     kernel(&w, 0, 13, 0, 4, 14);
     kernel(&w, 0, 14, 3, 8, 900);
@@ -304,9 +288,8 @@ static void a_wait_for_a_stream_bounds_that_stream(void **state)
     end(&w);
 }
 
-static void a_wait_bounds_no_launch_that_comes_with_it_or_after_it(void **state)
+TEST(a_wait_bounds_no_launch_that_comes_with_it_or_after_it)
 {
-    (void)state;
     world w = begin(0, 0);
     kernel(&w, 0, 7, 0, 4, 14);
     wait_on(&w, 1, 0, ALL, 5, 20);
@@ -319,9 +302,8 @@ static void a_wait_bounds_no_launch_that_comes_with_it_or_after_it(void **state)
     end(&w);
 }
 
-static void waits_for_events_and_failed_ones_bound_nothing(void **state)
+TEST(waits_for_events_and_failed_ones_bound_nothing)
 {
-    (void)state;
     world w = begin(0, 0);
     kernel(&w, 0, 7, 0, 4, 900);
     wait_on(&w, 0, 0, 7, 10, 12);
@@ -333,9 +315,8 @@ static void waits_for_events_and_failed_ones_bound_nothing(void **state)
     end(&w);
 }
 
-static void a_blocking_copy_to_the_host_is_a_wait(void **state)
+TEST(a_blocking_copy_to_the_host_is_a_wait)
 {
-    (void)state;
     static const struct {
         const char *name;
         uint8_t kind;
@@ -360,9 +341,8 @@ static void a_blocking_copy_to_the_host_is_a_wait(void **state)
 
 /* Takt's own wait at the end of a window: its times are CUPTI's, and off by as much as the host's
  * clocks. */
-static void a_later_wait_bounds_too(void **state)
+TEST(a_later_wait_bounds_too)
 {
-    (void)state;
     world w = begin(0, 0);
     kernel(&w, 0, 7, 0, 4, 14);
     add_wait(&w.later, &w, 0, ALL, 15, 20, 4);
@@ -372,9 +352,8 @@ static void a_later_wait_bounds_too(void **state)
 }
 
 /* Streams that come and go, none of them waited for, under waits for another context. */
-static void many_streams_are_not_walked_for_each_wait(void **state)
+TEST(many_streams_are_not_walked_for_each_wait)
 {
-    (void)state;
     world w = begin(0, 0);
     for (uint32_t i = 0; i < 30000; i++) {
         kernel(&w, 0, 100 + i, i * 10, i * 10 + 4, i * 10 + 5);
@@ -386,9 +365,8 @@ static void many_streams_are_not_walked_for_each_wait(void **state)
     end(&w);
 }
 
-static void without_memory_it_fails(void **state)
+TEST(without_memory_it_fails)
 {
-    (void)state;
     for (uint64_t failing = 0; failing < 7; failing++) {
         world w = begin(0, 0);
         launch_and_wait(&w, 0, 0);
@@ -404,27 +382,4 @@ static void without_memory_it_fails(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_launch_and_a_wait_bound_both_sides),
-        cmocka_unit_test(a_skew_that_nothing_shows_is_covered),
-        cmocka_unit_test(kernels_before_their_launch_are_moved),
-        cmocka_unit_test(kernels_behind_their_wait_are_moved),
-        cmocka_unit_test(where_a_clock_was_set_nothing_is_moved),
-        cmocka_unit_test(it_is_never_less_than_the_host_clocks_own),
-        cmocka_unit_test(what_drifts_beyond_all_bounds_is_put_in_the_middle),
-        cmocka_unit_test(what_drifts_within_the_bounds_is_covered),
-        cmocka_unit_test(nobody_waited),
-        cmocka_unit_test(what_no_clock_explains_moves_nothing),
-        cmocka_unit_test(two_devices_are_bounded_on_their_own),
-        cmocka_unit_test(a_wait_for_a_stream_bounds_that_stream),
-        cmocka_unit_test(a_wait_bounds_no_launch_that_comes_with_it_or_after_it),
-        cmocka_unit_test(waits_for_events_and_failed_ones_bound_nothing),
-        cmocka_unit_test(a_blocking_copy_to_the_host_is_a_wait),
-        cmocka_unit_test(a_later_wait_bounds_too),
-        cmocka_unit_test(many_streams_are_not_walked_for_each_wait),
-        cmocka_unit_test(without_memory_it_fails),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -2,10 +2,7 @@
  * which is the row of NONE here. */
 #include "profiler/cycle.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 #define W TKT_DO_WARN
 #define S TKT_DO_SAVE
@@ -32,9 +29,8 @@ static const uint32_t table[STATES][STATES] = {
     /* stopped */ {0, P, P | R, P | R, 0},
 };
 
-static void every_cell_is_as_documented(void **state)
+TEST(every_cell_is_as_documented)
 {
-    (void)state;
     for (int from = 0; from < STATES; from++)
         for (int to = 0; to < STATES; to++)
             if (tkt_transition(states[from], states[to]) != table[from][to])
@@ -43,9 +39,8 @@ static void every_cell_is_as_documented(void **state)
 }
 
 /* No schedule leads to a warning, and each leads to as many saves as starts. */
-static void schedules_save_all_that_they_start(void **state)
+TEST(schedules_save_all_that_they_start)
 {
-    (void)state;
     for (unsigned i = 0; i < 3 * 3 * 3 * 3 * 2 * 2; i++) {
         const takt_schedule schedule = {.wait = i % 3,
                                         .warmup = i / 3 % 3,
@@ -70,11 +65,4 @@ static void schedules_save_all_that_they_start(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_cell_is_as_documented),
-        cmocka_unit_test(schedules_save_all_that_they_start),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -20,13 +20,14 @@ run_or_end() {
 # Kernels begin behind their calls and take a microsecond and more, by which chrome://tracing nests.
 simulate_devices() {
     local gate
-    echo "profiling: {name: devices, wait: 1, warmup: 1, active: 2, repeat: 1, graph: node}
+    echo "profiling: {name: devices, wait: 1, warmup: 1, active: 2, repeat: 1, graph: node,
+  device_wait_ms: 600000}
 reports: []
 output: {directory: $scratch/devices.out, traces: [perfetto]}" >"$scratch/devices.yaml"
     mkdir "$scratch/books"
-    for gate in 30 120 480 1500; do
+    for gate in 30 120 480 1500 6000 30000; do
         LD_LIBRARY_PATH=$build/simgpu/13 TAKT_CUPTI_LIBRARY=$build/simgpu/13/libcupti.so.13 \
-            timeout 60 "$build/test/simgpu/prog_truth" "$scratch/books" "$scratch/devices.yaml" \
+            timeout 600 "$build/test/simgpu/prog_truth" "$scratch/books" "$scratch/devices.yaml" \
             $gate 'latency=5000;kernel.residual=2999' >"$scratch/out" 2>&1
         [ $? = 3 ] || break
     done

@@ -202,11 +202,11 @@ void simc_write(simc_session *session, const void *records, size_t bytes, size_t
 /* With the lock: stamps what has come to its end; with `is_forced` gives up on the rest. */
 static void settle(simc_session *session, bool is_forced)
 {
-    uint64_t now = sim_time_ns();
+    uint64_t host_ns = sim_time_ns(), device_ns = sim_device_time_ns();
     simc_pending **at = &session->pending;
     while (*at) {
         simc_pending *waits = *at;
-        bool is_over = waits->end_ns <= now;
+        bool is_over = waits->end_ns <= (waits->device < 0 ? host_ns : device_ns);
         if (!is_over && !is_forced) {
             at = &waits->next;
             continue;
