@@ -38,16 +38,10 @@ static int give_int(int *out, int value)
     return SIM_OK;
 }
 
-CUAPI cuDeviceGetCount(int *count)
-{
-    DRIVER(cuDeviceGetCount, give_int(count, sim_device_count()), &count);
-}
-
-CUAPI cuDeviceGet(CUdevice *device, int ordinal)
-{
-    DRIVER(cuDeviceGet,
-           sim_device_info_of(ordinal) ? give_int(device, ordinal) : SIM_INVALID_DEVICE, &device);
-}
+DRIVER_FUNCTION(cuDeviceGetCount, (int *count), give_int(count, sim_device_count()), &count)
+DRIVER_FUNCTION(cuDeviceGet, (CUdevice * device, int ordinal),
+                sim_device_info_of(ordinal) ? give_int(device, ordinal) : SIM_INVALID_DEVICE,
+                &device)
 
 static int give_text(char *out, int size, const char *text)
 {
@@ -79,15 +73,9 @@ static int give_uuid(CUuuid *uuid, int device)
     return SIM_OK;
 }
 
-CUAPI cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
-{
-    DRIVER(cuDeviceGetUuid, give_uuid(uuid, device), &uuid);
-}
-
-CUAPI cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device)
-{
-    DRIVER(cuDeviceGetUuid_v2, give_uuid(uuid, device), &uuid);
-}
+DRIVER_FUNCTION(cuDeviceGetUuid, (CUuuid * uuid, CUdevice device), give_uuid(uuid, device), &uuid)
+DRIVER_FUNCTION(cuDeviceGetUuid_v2, (CUuuid * uuid, CUdevice device), give_uuid(uuid, device),
+                &uuid)
 
 CUAPI cuDeviceTotalMem_v2(size_t *bytes, CUdevice device)
 {
@@ -187,20 +175,11 @@ CUAPI cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice de
 
 /* Contexts ------------------------------------------------------------------------------------ */
 
-CUAPI cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
-{
-    DRIVER(cuDevicePrimaryCtxRetain, sim_primary_retain(device, (sim_context **)context), &context);
-}
-
-CUAPI cuDevicePrimaryCtxRelease_v2(CUdevice device)
-{
-    DRIVER(cuDevicePrimaryCtxRelease_v2, sim_primary_release(device), &device);
-}
-
-CUAPI cuDevicePrimaryCtxReset_v2(CUdevice device)
-{
-    DRIVER(cuDevicePrimaryCtxReset_v2, sim_primary_reset(device), &device);
-}
+DRIVER_FUNCTION(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device),
+                sim_primary_retain(device, (sim_context **)context), &context)
+DRIVER_FUNCTION(cuDevicePrimaryCtxRelease_v2, (CUdevice device), sim_primary_release(device),
+                &device)
+DRIVER_FUNCTION(cuDevicePrimaryCtxReset_v2, (CUdevice device), sim_primary_reset(device), &device)
 
 static int primary_state(int device, unsigned *flags, int *active)
 {
@@ -213,10 +192,8 @@ static int primary_state(int device, unsigned *flags, int *active)
     return status;
 }
 
-CUAPI cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active)
-{
-    DRIVER(cuDevicePrimaryCtxGetState, primary_state(device, flags, active), &device);
-}
+DRIVER_FUNCTION(cuDevicePrimaryCtxGetState, (CUdevice device, unsigned *flags, int *active),
+                primary_state(device, flags, active), &device)
 
 CUAPI cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device)
 {
@@ -231,10 +208,8 @@ CUAPI cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *params, unsigned fla
     DRIVER(cuCtxCreate_v4, sim_context_create(device, (sim_context **)context), &context);
 }
 
-CUAPI cuCtxDestroy_v2(CUcontext context)
-{
-    DRIVER(cuCtxDestroy_v2, sim_context_destroy((sim_context *)context), &context);
-}
+DRIVER_FUNCTION(cuCtxDestroy_v2, (CUcontext context), sim_context_destroy((sim_context *)context),
+                &context)
 
 static int give_current(CUcontext *context)
 {
@@ -244,25 +219,12 @@ static int give_current(CUcontext *context)
     return SIM_OK;
 }
 
-CUAPI cuCtxGetCurrent(CUcontext *context)
-{
-    DRIVER(cuCtxGetCurrent, give_current(context), &context);
-}
-
-CUAPI cuCtxSetCurrent(CUcontext context)
-{
-    DRIVER(cuCtxSetCurrent, sim_context_set((sim_context *)context), &context);
-}
-
-CUAPI cuCtxGetDevice(CUdevice *device)
-{
-    DRIVER(cuCtxGetDevice, sim_context_device(NULL, device), &device);
-}
-
-CUAPI cuCtxGetDevice_v2(CUdevice *device, CUcontext context)
-{
-    DRIVER(cuCtxGetDevice_v2, sim_context_device((sim_context *)context, device), &device);
-}
+DRIVER_FUNCTION(cuCtxGetCurrent, (CUcontext * context), give_current(context), &context)
+DRIVER_FUNCTION(cuCtxSetCurrent, (CUcontext context), sim_context_set((sim_context *)context),
+                &context)
+DRIVER_FUNCTION(cuCtxGetDevice, (CUdevice * device), sim_context_device(NULL, device), &device)
+DRIVER_FUNCTION(cuCtxGetDevice_v2, (CUdevice * device, CUcontext context),
+                sim_context_device((sim_context *)context, device), &device)
 
 static int give_id(CUcontext context, unsigned long long *id)
 {
@@ -273,30 +235,15 @@ static int give_id(CUcontext context, unsigned long long *id)
     return SIM_OK;
 }
 
-CUAPI cuCtxGetId(CUcontext context, unsigned long long *id)
-{
-    DRIVER(cuCtxGetId, give_id(context, id), &context);
-}
-
-CUAPI cuCtxPushCurrent_v2(CUcontext context)
-{
-    DRIVER(cuCtxPushCurrent_v2, sim_context_push((sim_context *)context), &context);
-}
-
-CUAPI cuCtxPopCurrent_v2(CUcontext *context)
-{
-    DRIVER(cuCtxPopCurrent_v2, sim_context_pop((sim_context **)context), &context);
-}
-
-CUAPI cuCtxSynchronize(void)
-{
-    DRIVER(cuCtxSynchronize, sim_context_synchronize(NULL), NULL);
-}
-
-CUAPI cuCtxSynchronize_v2(CUcontext context)
-{
-    DRIVER(cuCtxSynchronize_v2, sim_context_synchronize((sim_context *)context), &context);
-}
+DRIVER_FUNCTION(cuCtxGetId, (CUcontext context, unsigned long long *id), give_id(context, id),
+                &context)
+DRIVER_FUNCTION(cuCtxPushCurrent_v2, (CUcontext context), sim_context_push((sim_context *)context),
+                &context)
+DRIVER_FUNCTION(cuCtxPopCurrent_v2, (CUcontext * context), sim_context_pop((sim_context **)context),
+                &context)
+DRIVER_FUNCTION(cuCtxSynchronize, (void), sim_context_synchronize(NULL), NULL)
+DRIVER_FUNCTION(cuCtxSynchronize_v2, (CUcontext context),
+                sim_context_synchronize((sim_context *)context), &context)
 
 /* Modules: a name is enough to be a kernel here. ------------------------------------------------
  */
@@ -309,10 +256,7 @@ CUAPI cuModuleLoadData(CUmodule *module, const void *image)
     DRIVER(cuModuleLoadData, module && image ? SIM_OK : SIM_INVALID_VALUE, &module);
 }
 
-CUAPI cuModuleUnload(CUmodule module)
-{
-    DRIVER(cuModuleUnload, module ? SIM_OK : SIM_INVALID_HANDLE, &module);
-}
+DRIVER_FUNCTION(cuModuleUnload, (CUmodule module), module ? SIM_OK : SIM_INVALID_HANDLE, &module)
 
 CUAPI cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
 {

@@ -9,6 +9,14 @@
  * or the driver was never initialised. Its arguments follow as the sink is to see them. */
 #define DRIVER(function, operation, params) DRIVER_LAUNCH(function, operation, params, NULL)
 
+/* A whole function that does nothing but DRIVER: its name, its parameters, the operation, and the
+ * arguments as the sink sees them. */
+#define DRIVER_FUNCTION(name, parameters, operation, params)                                       \
+    CUAPI name parameters                                                                          \
+    {                                                                                              \
+        DRIVER(name, operation, params);                                                           \
+    }
+
 /* The same for those that launch a kernel. */
 #define DRIVER_LAUNCH(function, operation, params, kernel)                                         \
     do {                                                                                           \

@@ -12,10 +12,8 @@ static int allocate(int kind, size_t bytes, CUdeviceptr *out)
     return status;
 }
 
-CUAPI cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes)
-{
-    DRIVER(cuMemGetInfo_v2, sim_memory_info(free_bytes, total_bytes), &free_bytes);
-}
+DRIVER_FUNCTION(cuMemGetInfo_v2, (size_t * free_bytes, size_t *total_bytes),
+                sim_memory_info(free_bytes, total_bytes), &free_bytes)
 
 CUAPI cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
 {
@@ -26,10 +24,7 @@ CUAPI cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
     DRIVER(cuMemAlloc_v2, allocate(SIM_DEVICE, bytes, out), &params);
 }
 
-CUAPI cuMemFree_v2(CUdeviceptr memory)
-{
-    DRIVER(cuMemFree_v2, sim_free(pointer(memory), false), &memory);
-}
+DRIVER_FUNCTION(cuMemFree_v2, (CUdeviceptr memory), sim_free(pointer(memory), false), &memory)
 
 CUAPI cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned flags)
 {
@@ -37,10 +32,8 @@ CUAPI cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned flags)
     DRIVER(cuMemAllocManaged, allocate(SIM_MANAGED, bytes, out), &out);
 }
 
-CUAPI cuMemAllocHost_v2(void **out, size_t bytes)
-{
-    DRIVER(cuMemAllocHost_v2, sim_allocate(SIM_PINNED, bytes, out), &out);
-}
+DRIVER_FUNCTION(cuMemAllocHost_v2, (void **out, size_t bytes), sim_allocate(SIM_PINNED, bytes, out),
+                &out)
 
 CUAPI cuMemHostAlloc(void **out, size_t bytes, unsigned flags)
 {
@@ -48,10 +41,7 @@ CUAPI cuMemHostAlloc(void **out, size_t bytes, unsigned flags)
     DRIVER(cuMemHostAlloc, sim_allocate(SIM_PINNED, bytes, out), &out);
 }
 
-CUAPI cuMemFreeHost(void *memory)
-{
-    DRIVER(cuMemFreeHost, sim_free(memory, true), &memory);
-}
+DRIVER_FUNCTION(cuMemFreeHost, (void *memory), sim_free(memory, true), &memory)
 
 static int allocate_async(sim_pool *pool, size_t bytes, CUstream stream, CUdeviceptr *out)
 {
@@ -62,38 +52,20 @@ static int allocate_async(sim_pool *pool, size_t bytes, CUstream stream, CUdevic
     return status;
 }
 
-CUAPI cuMemAllocAsync(CUdeviceptr *out, size_t bytes, CUstream stream)
-{
-    DRIVER(cuMemAllocAsync, allocate_async(NULL, bytes, stream, out), &out);
-}
-
-CUAPI cuMemAllocAsync_ptsz(CUdeviceptr *out, size_t bytes, CUstream stream)
-{
-    DRIVER(cuMemAllocAsync_ptsz, allocate_async(NULL, bytes, of_thread(stream), out), &out);
-}
-
-CUAPI cuMemAllocFromPoolAsync(CUdeviceptr *out, size_t bytes, CUmemoryPool pool, CUstream stream)
-{
-    DRIVER(cuMemAllocFromPoolAsync, allocate_async((sim_pool *)pool, bytes, stream, out), &out);
-}
-
-CUAPI cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *out, size_t bytes, CUmemoryPool pool,
-                                   CUstream stream)
-{
-    DRIVER(cuMemAllocFromPoolAsync_ptsz,
-           allocate_async((sim_pool *)pool, bytes, of_thread(stream), out), &out);
-}
-
-CUAPI cuMemFreeAsync(CUdeviceptr memory, CUstream stream)
-{
-    DRIVER(cuMemFreeAsync, sim_free_async(pointer(memory), STREAM(stream)), &memory);
-}
-
-CUAPI cuMemFreeAsync_ptsz(CUdeviceptr memory, CUstream stream)
-{
-    DRIVER(cuMemFreeAsync_ptsz, sim_free_async(pointer(memory), STREAM(of_thread(stream))),
-           &memory);
-}
+DRIVER_FUNCTION(cuMemAllocAsync, (CUdeviceptr * out, size_t bytes, CUstream stream),
+                allocate_async(NULL, bytes, stream, out), &out)
+DRIVER_FUNCTION(cuMemAllocAsync_ptsz, (CUdeviceptr * out, size_t bytes, CUstream stream),
+                allocate_async(NULL, bytes, of_thread(stream), out), &out)
+DRIVER_FUNCTION(cuMemAllocFromPoolAsync,
+                (CUdeviceptr * out, size_t bytes, CUmemoryPool pool, CUstream stream),
+                allocate_async((sim_pool *)pool, bytes, stream, out), &out)
+DRIVER_FUNCTION(cuMemAllocFromPoolAsync_ptsz,
+                (CUdeviceptr * out, size_t bytes, CUmemoryPool pool, CUstream stream),
+                allocate_async((sim_pool *)pool, bytes, of_thread(stream), out), &out)
+DRIVER_FUNCTION(cuMemFreeAsync, (CUdeviceptr memory, CUstream stream),
+                sim_free_async(pointer(memory), STREAM(stream)), &memory)
+DRIVER_FUNCTION(cuMemFreeAsync_ptsz, (CUdeviceptr memory, CUstream stream),
+                sim_free_async(pointer(memory), STREAM(of_thread(stream))), &memory)
 
 /* Copies. What returns before the copy is done is asynchronous; a synchronous copy within the
  * device is, too. */
@@ -109,89 +81,51 @@ static int copy(void *target, const void *source, size_t bytes, int direction, C
     return bytes ? sim_submit(STREAM(stream), &work) : SIM_OK;
 }
 
-CUAPI cuMemcpy(CUdeviceptr target, CUdeviceptr source, size_t bytes)
-{
-    DRIVER(cuMemcpy, copy(pointer(target), pointer(source), bytes, SIM_BY_ADDRESS, NULL, false),
-           &target);
-}
-
-CUAPI cuMemcpyHtoD_v2(CUdeviceptr target, const void *source, size_t bytes)
-{
-    DRIVER(cuMemcpyHtoD_v2, copy(pointer(target), source, bytes, SIM_HOST_TO_DEVICE, NULL, false),
-           WORDS(WORD(target), WORD(source), WORD(bytes)));
-}
-
-CUAPI cuMemcpyDtoH_v2(void *target, CUdeviceptr source, size_t bytes)
-{
-    DRIVER(cuMemcpyDtoH_v2, copy(target, pointer(source), bytes, SIM_DEVICE_TO_HOST, NULL, false),
-           WORDS(WORD(target), WORD(source), WORD(bytes)));
-}
-
-CUAPI cuMemcpyDtoD_v2(CUdeviceptr target, CUdeviceptr source, size_t bytes)
-{
-    DRIVER(cuMemcpyDtoD_v2,
-           copy(pointer(target), pointer(source), bytes, SIM_DEVICE_TO_DEVICE, NULL, true),
-           WORDS(WORD(target), WORD(source), WORD(bytes)));
-}
-
-CUAPI cuMemcpyAsync(CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream stream)
-{
-    DRIVER(cuMemcpyAsync,
-           copy(pointer(target), pointer(source), bytes, SIM_BY_ADDRESS, stream, true),
-           WORDS(WORD(target), WORD(source), WORD(bytes), WORD(stream)));
-}
-
-CUAPI cuMemcpyAsync_ptsz(CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream stream)
-{
-    DRIVER(cuMemcpyAsync_ptsz,
-           copy(pointer(target), pointer(source), bytes, SIM_BY_ADDRESS, of_thread(stream), true),
-           WORDS(WORD(target), WORD(source), WORD(bytes), WORD(stream)));
-}
-
-CUAPI cuMemcpyHtoDAsync_v2(CUdeviceptr target, const void *source, size_t bytes, CUstream stream)
-{
-    DRIVER(cuMemcpyHtoDAsync_v2,
-           copy(pointer(target), source, bytes, SIM_HOST_TO_DEVICE, stream, true),
-           WORDS(WORD(target), WORD(source), WORD(bytes), WORD(stream)));
-}
-
-CUAPI cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr target, const void *source, size_t bytes,
-                                CUstream stream)
-{
-    DRIVER(cuMemcpyHtoDAsync_v2_ptsz,
-           copy(pointer(target), source, bytes, SIM_HOST_TO_DEVICE, of_thread(stream), true),
-           WORDS(WORD(target), WORD(source), WORD(bytes), WORD(stream)));
-}
-
-CUAPI cuMemcpyDtoHAsync_v2(void *target, CUdeviceptr source, size_t bytes, CUstream stream)
-{
-    DRIVER(cuMemcpyDtoHAsync_v2,
-           copy(target, pointer(source), bytes, SIM_DEVICE_TO_HOST, stream, true),
-           WORDS(WORD(target), WORD(source), WORD(bytes), WORD(stream)));
-}
-
-CUAPI cuMemcpyDtoHAsync_v2_ptsz(void *target, CUdeviceptr source, size_t bytes, CUstream stream)
-{
-    DRIVER(cuMemcpyDtoHAsync_v2_ptsz,
-           copy(target, pointer(source), bytes, SIM_DEVICE_TO_HOST, of_thread(stream), true),
-           WORDS(WORD(target), WORD(source), WORD(bytes), WORD(stream)));
-}
-
-CUAPI cuMemcpyDtoDAsync_v2(CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream stream)
-{
-    DRIVER(cuMemcpyDtoDAsync_v2,
-           copy(pointer(target), pointer(source), bytes, SIM_DEVICE_TO_DEVICE, stream, true),
-           WORDS(WORD(target), WORD(source), WORD(bytes), WORD(stream)));
-}
-
-CUAPI cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr target, CUdeviceptr source, size_t bytes,
-                                CUstream stream)
-{
-    DRIVER(cuMemcpyDtoDAsync_v2_ptsz,
-           copy(pointer(target), pointer(source), bytes, SIM_DEVICE_TO_DEVICE, of_thread(stream),
-                true),
-           WORDS(WORD(target), WORD(source), WORD(bytes), WORD(stream)));
-}
+DRIVER_FUNCTION(cuMemcpy, (CUdeviceptr target, CUdeviceptr source, size_t bytes),
+                copy(pointer(target), pointer(source), bytes, SIM_BY_ADDRESS, NULL, false), &target)
+DRIVER_FUNCTION(cuMemcpyHtoD_v2, (CUdeviceptr target, const void *source, size_t bytes),
+                copy(pointer(target), source, bytes, SIM_HOST_TO_DEVICE, NULL, false),
+                WORDS(WORD(target), WORD(source), WORD(bytes)))
+DRIVER_FUNCTION(cuMemcpyDtoH_v2, (void *target, CUdeviceptr source, size_t bytes),
+                copy(target, pointer(source), bytes, SIM_DEVICE_TO_HOST, NULL, false),
+                WORDS(WORD(target), WORD(source), WORD(bytes)))
+DRIVER_FUNCTION(cuMemcpyDtoD_v2, (CUdeviceptr target, CUdeviceptr source, size_t bytes),
+                copy(pointer(target), pointer(source), bytes, SIM_DEVICE_TO_DEVICE, NULL, true),
+                WORDS(WORD(target), WORD(source), WORD(bytes)))
+DRIVER_FUNCTION(cuMemcpyAsync,
+                (CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream stream),
+                copy(pointer(target), pointer(source), bytes, SIM_BY_ADDRESS, stream, true),
+                WORDS(WORD(target), WORD(source), WORD(bytes), WORD(stream)))
+DRIVER_FUNCTION(cuMemcpyAsync_ptsz,
+                (CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream stream),
+                copy(pointer(target), pointer(source), bytes, SIM_BY_ADDRESS, of_thread(stream),
+                     true),
+                WORDS(WORD(target), WORD(source), WORD(bytes), WORD(stream)))
+DRIVER_FUNCTION(cuMemcpyHtoDAsync_v2,
+                (CUdeviceptr target, const void *source, size_t bytes, CUstream stream),
+                copy(pointer(target), source, bytes, SIM_HOST_TO_DEVICE, stream, true),
+                WORDS(WORD(target), WORD(source), WORD(bytes), WORD(stream)))
+DRIVER_FUNCTION(cuMemcpyHtoDAsync_v2_ptsz,
+                (CUdeviceptr target, const void *source, size_t bytes, CUstream stream),
+                copy(pointer(target), source, bytes, SIM_HOST_TO_DEVICE, of_thread(stream), true),
+                WORDS(WORD(target), WORD(source), WORD(bytes), WORD(stream)))
+DRIVER_FUNCTION(cuMemcpyDtoHAsync_v2,
+                (void *target, CUdeviceptr source, size_t bytes, CUstream stream),
+                copy(target, pointer(source), bytes, SIM_DEVICE_TO_HOST, stream, true),
+                WORDS(WORD(target), WORD(source), WORD(bytes), WORD(stream)))
+DRIVER_FUNCTION(cuMemcpyDtoHAsync_v2_ptsz,
+                (void *target, CUdeviceptr source, size_t bytes, CUstream stream),
+                copy(target, pointer(source), bytes, SIM_DEVICE_TO_HOST, of_thread(stream), true),
+                WORDS(WORD(target), WORD(source), WORD(bytes), WORD(stream)))
+DRIVER_FUNCTION(cuMemcpyDtoDAsync_v2,
+                (CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream stream),
+                copy(pointer(target), pointer(source), bytes, SIM_DEVICE_TO_DEVICE, stream, true),
+                WORDS(WORD(target), WORD(source), WORD(bytes), WORD(stream)))
+DRIVER_FUNCTION(cuMemcpyDtoDAsync_v2_ptsz,
+                (CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream stream),
+                copy(pointer(target), pointer(source), bytes, SIM_DEVICE_TO_DEVICE,
+                     of_thread(stream), true),
+                WORDS(WORD(target), WORD(source), WORD(bytes), WORD(stream)))
 
 CUAPI cuMemcpyPeerAsync(CUdeviceptr target, CUcontext target_context, CUdeviceptr source,
                         CUcontext source_context, size_t bytes, CUstream stream)
@@ -215,38 +149,23 @@ static int set(CUdeviceptr target, unsigned value, unsigned element_bytes, size_
     return count ? sim_submit(STREAM(stream), &work) : SIM_OK;
 }
 
-CUAPI cuMemsetD8_v2(CUdeviceptr target, unsigned char value, size_t count)
-{
-    DRIVER(cuMemsetD8_v2, set(target, value, 1, count, NULL),
-           WORDS(WORD(target), WORD(value), WORD(count)));
-}
-
-CUAPI cuMemsetD32_v2(CUdeviceptr target, unsigned value, size_t count)
-{
-    DRIVER(cuMemsetD32_v2, set(target, value, 4, count, NULL),
-           WORDS(WORD(target), WORD(value), WORD(count)));
-}
-
-CUAPI cuMemsetD8Async(CUdeviceptr target, unsigned char value, size_t count, CUstream stream)
-{
-    DRIVER(cuMemsetD8Async, set(target, value, 1, count, stream),
-           WORDS(WORD(target), WORD(value), WORD(count), WORD(stream)));
-}
-
-CUAPI cuMemsetD8Async_ptsz(CUdeviceptr target, unsigned char value, size_t count, CUstream stream)
-{
-    DRIVER(cuMemsetD8Async_ptsz, set(target, value, 1, count, of_thread(stream)),
-           WORDS(WORD(target), WORD(value), WORD(count), WORD(stream)));
-}
-
-CUAPI cuMemsetD32Async(CUdeviceptr target, unsigned value, size_t count, CUstream stream)
-{
-    DRIVER(cuMemsetD32Async, set(target, value, 4, count, stream),
-           WORDS(WORD(target), WORD(value), WORD(count), WORD(stream)));
-}
-
-CUAPI cuMemsetD32Async_ptsz(CUdeviceptr target, unsigned value, size_t count, CUstream stream)
-{
-    DRIVER(cuMemsetD32Async_ptsz, set(target, value, 4, count, of_thread(stream)),
-           WORDS(WORD(target), WORD(value), WORD(count), WORD(stream)));
-}
+DRIVER_FUNCTION(cuMemsetD8_v2, (CUdeviceptr target, unsigned char value, size_t count),
+                set(target, value, 1, count, NULL), WORDS(WORD(target), WORD(value), WORD(count)))
+DRIVER_FUNCTION(cuMemsetD32_v2, (CUdeviceptr target, unsigned value, size_t count),
+                set(target, value, 4, count, NULL), WORDS(WORD(target), WORD(value), WORD(count)))
+DRIVER_FUNCTION(cuMemsetD8Async,
+                (CUdeviceptr target, unsigned char value, size_t count, CUstream stream),
+                set(target, value, 1, count, stream),
+                WORDS(WORD(target), WORD(value), WORD(count), WORD(stream)))
+DRIVER_FUNCTION(cuMemsetD8Async_ptsz,
+                (CUdeviceptr target, unsigned char value, size_t count, CUstream stream),
+                set(target, value, 1, count, of_thread(stream)),
+                WORDS(WORD(target), WORD(value), WORD(count), WORD(stream)))
+DRIVER_FUNCTION(cuMemsetD32Async,
+                (CUdeviceptr target, unsigned value, size_t count, CUstream stream),
+                set(target, value, 4, count, stream),
+                WORDS(WORD(target), WORD(value), WORD(count), WORD(stream)))
+DRIVER_FUNCTION(cuMemsetD32Async_ptsz,
+                (CUdeviceptr target, unsigned value, size_t count, CUstream stream),
+                set(target, value, 4, count, of_thread(stream)),
+                WORDS(WORD(target), WORD(value), WORD(count), WORD(stream)))

@@ -3,87 +3,37 @@
 
 #include <string.h>
 
-CUAPI cuStreamCreate(CUstream *stream, unsigned flags)
-{
-    DRIVER(cuStreamCreate, sim_stream_create(flags, 0, (sim_stream **)stream), &stream);
-}
-
-CUAPI cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority)
-{
-    DRIVER(cuStreamCreateWithPriority, sim_stream_create(flags, priority, (sim_stream **)stream),
-           &stream);
-}
-
-CUAPI cuStreamDestroy_v2(CUstream stream)
-{
-    DRIVER(cuStreamDestroy_v2, sim_stream_destroy(STREAM(stream)), &stream);
-}
-
-CUAPI cuStreamSynchronize(CUstream stream)
-{
-    DRIVER(cuStreamSynchronize, sim_stream_synchronize(STREAM(stream)), &stream);
-}
-
-CUAPI cuStreamSynchronize_ptsz(CUstream stream)
-{
-    DRIVER(cuStreamSynchronize_ptsz, sim_stream_synchronize(STREAM(of_thread(stream))), &stream);
-}
-
-CUAPI cuStreamQuery(CUstream stream)
-{
-    DRIVER(cuStreamQuery, sim_stream_query(STREAM(stream)), &stream);
-}
-
-CUAPI cuStreamQuery_ptsz(CUstream stream)
-{
-    DRIVER(cuStreamQuery_ptsz, sim_stream_query(STREAM(of_thread(stream))), &stream);
-}
-
-CUAPI cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
-{
-    DRIVER(cuStreamWaitEvent, sim_stream_wait(STREAM(stream), (sim_event *)event, flags), &stream);
-}
-
-CUAPI cuStreamWaitEvent_ptsz(CUstream stream, CUevent event, unsigned flags)
-{
-    DRIVER(cuStreamWaitEvent_ptsz,
-           sim_stream_wait(STREAM(of_thread(stream)), (sim_event *)event, flags), &stream);
-}
-
-CUAPI cuStreamGetCtx(CUstream stream, CUcontext *context)
-{
-    DRIVER(cuStreamGetCtx, sim_stream_context(STREAM(stream), (sim_context **)context), &stream);
-}
-
-CUAPI cuStreamGetCtx_ptsz(CUstream stream, CUcontext *context)
-{
-    DRIVER(cuStreamGetCtx_ptsz,
-           sim_stream_context(STREAM(of_thread(stream)), (sim_context **)context), &stream);
-}
+DRIVER_FUNCTION(cuStreamCreate, (CUstream * stream, unsigned flags),
+                sim_stream_create(flags, 0, (sim_stream **)stream), &stream)
+DRIVER_FUNCTION(cuStreamCreateWithPriority, (CUstream * stream, unsigned flags, int priority),
+                sim_stream_create(flags, priority, (sim_stream **)stream), &stream)
+DRIVER_FUNCTION(cuStreamDestroy_v2, (CUstream stream), sim_stream_destroy(STREAM(stream)), &stream)
+DRIVER_FUNCTION(cuStreamSynchronize, (CUstream stream), sim_stream_synchronize(STREAM(stream)),
+                &stream)
+DRIVER_FUNCTION(cuStreamSynchronize_ptsz, (CUstream stream),
+                sim_stream_synchronize(STREAM(of_thread(stream))), &stream)
+DRIVER_FUNCTION(cuStreamQuery, (CUstream stream), sim_stream_query(STREAM(stream)), &stream)
+DRIVER_FUNCTION(cuStreamQuery_ptsz, (CUstream stream), sim_stream_query(STREAM(of_thread(stream))),
+                &stream)
+DRIVER_FUNCTION(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned flags),
+                sim_stream_wait(STREAM(stream), (sim_event *)event, flags), &stream)
+DRIVER_FUNCTION(cuStreamWaitEvent_ptsz, (CUstream stream, CUevent event, unsigned flags),
+                sim_stream_wait(STREAM(of_thread(stream)), (sim_event *)event, flags), &stream)
+DRIVER_FUNCTION(cuStreamGetCtx, (CUstream stream, CUcontext *context),
+                sim_stream_context(STREAM(stream), (sim_context **)context), &stream)
+DRIVER_FUNCTION(cuStreamGetCtx_ptsz, (CUstream stream, CUcontext *context),
+                sim_stream_context(STREAM(of_thread(stream)), (sim_context **)context), &stream)
 
 /* Capture ------------------------------------------------------------------------------------- */
 
-CUAPI cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
-{
-    DRIVER(cuStreamBeginCapture_v2, sim_capture_begin(STREAM(stream), (int)mode), &stream);
-}
-
-CUAPI cuStreamBeginCapture_v2_ptsz(CUstream stream, CUstreamCaptureMode mode)
-{
-    DRIVER(cuStreamBeginCapture_v2_ptsz, sim_capture_begin(STREAM(of_thread(stream)), (int)mode),
-           &stream);
-}
-
-CUAPI cuStreamEndCapture(CUstream stream, CUgraph *graph)
-{
-    DRIVER(cuStreamEndCapture, sim_capture_end(STREAM(stream), (sim_graph **)graph), &stream);
-}
-
-CUAPI cuStreamEndCapture_ptsz(CUstream stream, CUgraph *graph)
-{
-    DRIVER(cuStreamEndCapture_ptsz, sim_capture_end(STREAM(of_thread(stream)), (sim_graph **)graph),
-           &stream);
-}
+DRIVER_FUNCTION(cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode),
+                sim_capture_begin(STREAM(stream), (int)mode), &stream)
+DRIVER_FUNCTION(cuStreamBeginCapture_v2_ptsz, (CUstream stream, CUstreamCaptureMode mode),
+                sim_capture_begin(STREAM(of_thread(stream)), (int)mode), &stream)
+DRIVER_FUNCTION(cuStreamEndCapture, (CUstream stream, CUgraph *graph),
+                sim_capture_end(STREAM(stream), (sim_graph **)graph), &stream)
+DRIVER_FUNCTION(cuStreamEndCapture_ptsz, (CUstream stream, CUgraph *graph),
+                sim_capture_end(STREAM(of_thread(stream)), (sim_graph **)graph), &stream)
 
 static int is_capturing(CUstream stream, CUstreamCaptureStatus *out)
 {
@@ -94,15 +44,10 @@ static int is_capturing(CUstream stream, CUstreamCaptureStatus *out)
     return status;
 }
 
-CUAPI cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
-{
-    DRIVER(cuStreamIsCapturing, is_capturing(stream, status), &stream);
-}
-
-CUAPI cuStreamIsCapturing_ptsz(CUstream stream, CUstreamCaptureStatus *status)
-{
-    DRIVER(cuStreamIsCapturing_ptsz, is_capturing(of_thread(stream), status), &stream);
-}
+DRIVER_FUNCTION(cuStreamIsCapturing, (CUstream stream, CUstreamCaptureStatus *status),
+                is_capturing(stream, status), &stream)
+DRIVER_FUNCTION(cuStreamIsCapturing_ptsz, (CUstream stream, CUstreamCaptureStatus *status),
+                is_capturing(of_thread(stream), status), &stream)
 
 static int exchange(CUstreamCaptureMode *mode)
 {
@@ -112,71 +57,31 @@ static int exchange(CUstreamCaptureMode *mode)
     return status;
 }
 
-CUAPI cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
-{
-    DRIVER(cuThreadExchangeStreamCaptureMode, exchange(mode), &mode);
-}
+DRIVER_FUNCTION(cuThreadExchangeStreamCaptureMode, (CUstreamCaptureMode * mode), exchange(mode),
+                &mode)
 
 /* Events -------------------------------------------------------------------------------------- */
 
-CUAPI cuEventCreate(CUevent *event, unsigned flags)
-{
-    DRIVER(cuEventCreate, sim_event_create(flags, (sim_event **)event), &event);
-}
-
-CUAPI cuEventDestroy_v2(CUevent event)
-{
-    DRIVER(cuEventDestroy_v2, sim_event_destroy((sim_event *)event), &event);
-}
-
-CUAPI cuEventRecord(CUevent event, CUstream stream)
-{
-    DRIVER(cuEventRecord, sim_event_record((sim_event *)event, STREAM(stream), 0), &event);
-}
-
-CUAPI cuEventRecord_ptsz(CUevent event, CUstream stream)
-{
-    DRIVER(cuEventRecord_ptsz, sim_event_record((sim_event *)event, STREAM(of_thread(stream)), 0),
-           &event);
-}
-
-CUAPI cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags)
-{
-    DRIVER(cuEventRecordWithFlags, sim_event_record((sim_event *)event, STREAM(stream), flags),
-           &event);
-}
-
-CUAPI cuEventRecordWithFlags_ptsz(CUevent event, CUstream stream, unsigned flags)
-{
-    DRIVER(cuEventRecordWithFlags_ptsz,
-           sim_event_record((sim_event *)event, STREAM(of_thread(stream)), flags), &event);
-}
-
-CUAPI cuCtxRecordEvent(CUcontext context, CUevent event)
-{
-    DRIVER(cuCtxRecordEvent,
-           sim_event_record_context((sim_event *)event, (sim_context *)context), &context);
-}
-
-CUAPI cuEventQuery(CUevent event)
-{
-    DRIVER(cuEventQuery, sim_event_query((sim_event *)event), &event);
-}
-
-CUAPI cuEventSynchronize(CUevent event)
-{
-    DRIVER(cuEventSynchronize, sim_event_synchronize((sim_event *)event), &event);
-}
-
-CUAPI cuEventElapsedTime(float *ms, CUevent begin, CUevent end)
-{
-    DRIVER(cuEventElapsedTime, sim_event_elapsed(ms, (sim_event *)begin, (sim_event *)end), &ms);
-}
-
-CUAPI cuEventElapsedTime_v2(float *ms, CUevent begin, CUevent end)
-{
-    DRIVER(cuEventElapsedTime_v2, sim_event_elapsed(ms, (sim_event *)begin, (sim_event *)end), &ms);
-}
+DRIVER_FUNCTION(cuEventCreate, (CUevent * event, unsigned flags),
+                sim_event_create(flags, (sim_event **)event), &event)
+DRIVER_FUNCTION(cuEventDestroy_v2, (CUevent event), sim_event_destroy((sim_event *)event), &event)
+DRIVER_FUNCTION(cuEventRecord, (CUevent event, CUstream stream),
+                sim_event_record((sim_event *)event, STREAM(stream), 0), &event)
+DRIVER_FUNCTION(cuEventRecord_ptsz, (CUevent event, CUstream stream),
+                sim_event_record((sim_event *)event, STREAM(of_thread(stream)), 0), &event)
+DRIVER_FUNCTION(cuEventRecordWithFlags, (CUevent event, CUstream stream, unsigned flags),
+                sim_event_record((sim_event *)event, STREAM(stream), flags), &event)
+DRIVER_FUNCTION(cuEventRecordWithFlags_ptsz, (CUevent event, CUstream stream, unsigned flags),
+                sim_event_record((sim_event *)event, STREAM(of_thread(stream)), flags), &event)
+DRIVER_FUNCTION(cuCtxRecordEvent, (CUcontext context, CUevent event),
+                sim_event_record_context((sim_event *)event, (sim_context *)context), &context)
+DRIVER_FUNCTION(cuEventQuery, (CUevent event), sim_event_query((sim_event *)event), &event)
+DRIVER_FUNCTION(cuEventSynchronize, (CUevent event), sim_event_synchronize((sim_event *)event),
+                &event)
+DRIVER_FUNCTION(cuEventElapsedTime, (float *ms, CUevent begin, CUevent end),
+                sim_event_elapsed(ms, (sim_event *)begin, (sim_event *)end), &ms)
+DRIVER_FUNCTION(cuEventElapsedTime_v2, (float *ms, CUevent begin, CUevent end),
+                sim_event_elapsed(ms, (sim_event *)begin, (sim_event *)end), &ms)
 
 /* Launches --------------------------------------------------------------------------------------
  */
@@ -307,15 +212,10 @@ static int call_host(CUstream stream, CUhostFn call, void *data)
     return call ? sim_submit(STREAM(stream), &work) : SIM_INVALID_VALUE;
 }
 
-CUAPI cuLaunchHostFunc(CUstream stream, CUhostFn call, void *data)
-{
-    DRIVER(cuLaunchHostFunc, call_host(stream, call, data), &stream);
-}
-
-CUAPI cuLaunchHostFunc_ptsz(CUstream stream, CUhostFn call, void *data)
-{
-    DRIVER(cuLaunchHostFunc_ptsz, call_host(of_thread(stream), call, data), &stream);
-}
+DRIVER_FUNCTION(cuLaunchHostFunc, (CUstream stream, CUhostFn call, void *data),
+                call_host(stream, call, data), &stream)
+DRIVER_FUNCTION(cuLaunchHostFunc_ptsz, (CUstream stream, CUhostFn call, void *data),
+                call_host(of_thread(stream), call, data), &stream)
 
 /* Graphs -------------------------------------------------------------------------------------- */
 
@@ -345,12 +245,5 @@ CUAPI cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream)
            &params);
 }
 
-CUAPI cuGraphExecDestroy(CUgraphExec exec)
-{
-    DRIVER(cuGraphExecDestroy, sim_exec_destroy((sim_exec *)exec), &exec);
-}
-
-CUAPI cuGraphDestroy(CUgraph graph)
-{
-    DRIVER(cuGraphDestroy, sim_graph_destroy((sim_graph *)graph), &graph);
-}
+DRIVER_FUNCTION(cuGraphExecDestroy, (CUgraphExec exec), sim_exec_destroy((sim_exec *)exec), &exec)
+DRIVER_FUNCTION(cuGraphDestroy, (CUgraph graph), sim_graph_destroy((sim_graph *)graph), &graph)

@@ -134,10 +134,7 @@ CUDART cudaDeviceReset(void)
     RUNTIME_BARE(cudaDeviceReset, reset(), NULL);
 }
 
-CUDART cudaDeviceSynchronize(void)
-{
-    RUNTIME(cudaDeviceSynchronize, cuCtxSynchronize(), NULL);
-}
+RUNTIME_FUNCTION(cudaDeviceSynchronize, (void), cuCtxSynchronize(), NULL)
 
 static void fill_limits(struct cudaDeviceProp *out, const sim_device_info *info)
 {
@@ -214,14 +211,11 @@ CUDART cudaDeviceCanAccessPeer(int *can, int device, int peer)
                  &can);
 }
 
-CUDART cudaDeviceEnablePeerAccess(int peer, unsigned flags)
-{
-    RUNTIME(cudaDeviceEnablePeerAccess,
-            flags                     ? cudaErrorInvalidValue
-            : are_devices(peer, peer) ? cudaSuccess
-                                      : cudaErrorInvalidDevice,
-            &peer);
-}
+RUNTIME_FUNCTION(cudaDeviceEnablePeerAccess, (int peer, unsigned flags),
+                 flags                     ? cudaErrorInvalidValue
+                 : are_devices(peer, peer) ? cudaSuccess
+                                           : cudaErrorInvalidDevice,
+                 &peer)
 
 CUDART cudaProfilerStart(void)
 {

@@ -29,6 +29,14 @@
         return runtime_leave(&call_, status_);                                                     \
     } while (0)
 
+/* A whole function that does nothing but RUNTIME: its name, its parameters, the operation, and the
+ * arguments as the sink sees them. */
+#define RUNTIME_FUNCTION(name, parameters, operation, params)                                      \
+    CUDART name parameters                                                                         \
+    {                                                                                              \
+        RUNTIME(name, operation, params);                                                          \
+    }
+
 /* 0, or why the runtime cannot be used. */
 int runtime_init(void);
 int runtime_context(void);

@@ -12,12 +12,10 @@ static int add(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *
                          (sim_node **)node);
 }
 
-CUDART cudaGraphCreate(cudaGraph_t *graph, unsigned flags)
-{
-    RUNTIME(cudaGraphCreate,
-            graph && !flags ? sim_graph_create((sim_graph **)graph) : (int)cudaErrorInvalidValue,
-            &graph);
-}
+RUNTIME_FUNCTION(cudaGraphCreate, (cudaGraph_t * graph, unsigned flags),
+                 graph && !flags ? sim_graph_create((sim_graph **)graph)
+                                 : (int)cudaErrorInvalidValue,
+                 &graph)
 
 static int add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
                       size_t after_count, const struct cudaKernelNodeParams *params)
@@ -35,12 +33,10 @@ static int add_kernel(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphN
     return add(node, graph, after, after_count, &work);
 }
 
-CUDART cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
-                              const cudaGraphNode_t *after, size_t after_count,
-                              const struct cudaKernelNodeParams *params)
-{
-    RUNTIME(cudaGraphAddKernelNode, add_kernel(node, graph, after, after_count, params), &node);
-}
+RUNTIME_FUNCTION(cudaGraphAddKernelNode,
+                 (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t *after,
+                  size_t after_count, const struct cudaKernelNodeParams *params),
+                 add_kernel(node, graph, after, after_count, params), &node)
 
 CUDART cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
                                 const cudaGraphNode_t *after, size_t after_count, void *target,
@@ -69,12 +65,10 @@ static int add_set(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode
     return add(node, graph, after, after_count, &work);
 }
 
-CUDART cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph,
-                              const cudaGraphNode_t *after, size_t after_count,
-                              const struct cudaMemsetParams *params)
-{
-    RUNTIME(cudaGraphAddMemsetNode, add_set(node, graph, after, after_count, params), &node);
-}
+RUNTIME_FUNCTION(cudaGraphAddMemsetNode,
+                 (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t *after,
+                  size_t after_count, const struct cudaMemsetParams *params),
+                 add_set(node, graph, after, after_count, params), &node)
 
 static int add_host(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
                     size_t after_count, const struct cudaHostNodeParams *params)
@@ -87,11 +81,10 @@ static int add_host(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNod
     return add(node, graph, after, after_count, &work);
 }
 
-CUDART cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
-                            size_t after_count, const struct cudaHostNodeParams *params)
-{
-    RUNTIME(cudaGraphAddHostNode, add_host(node, graph, after, after_count, params), &node);
-}
+RUNTIME_FUNCTION(cudaGraphAddHostNode,
+                 (cudaGraphNode_t * node, cudaGraph_t graph, const cudaGraphNode_t *after,
+                  size_t after_count, const struct cudaHostNodeParams *params),
+                 add_host(node, graph, after, after_count, params), &node)
 
 CUDART cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                   const cudaGraphNode_t *after, size_t after_count,
@@ -138,21 +131,14 @@ CUDART cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
             &graph);
 }
 
-CUDART cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
-{
-    RUNTIME(cudaGraphGetNodes,
-            count ? sim_graph_list((sim_graph *)graph, false, (sim_node **)nodes, count)
-                  : (int)cudaErrorInvalidValue,
-            &graph);
-}
-
-CUDART cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
-{
-    RUNTIME(cudaGraphGetRootNodes,
-            count ? sim_graph_list((sim_graph *)graph, true, (sim_node **)nodes, count)
-                  : (int)cudaErrorInvalidValue,
-            &graph);
-}
+RUNTIME_FUNCTION(cudaGraphGetNodes, (cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count),
+                 count ? sim_graph_list((sim_graph *)graph, false, (sim_node **)nodes, count)
+                       : (int)cudaErrorInvalidValue,
+                 &graph)
+RUNTIME_FUNCTION(cudaGraphGetRootNodes, (cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count),
+                 count ? sim_graph_list((sim_graph *)graph, true, (sim_node **)nodes, count)
+                       : (int)cudaErrorInvalidValue,
+                 &graph)
 
 static int type_of(cudaGraphNode_t node, enum cudaGraphNodeType *type)
 {
@@ -163,15 +149,10 @@ static int type_of(cudaGraphNode_t node, enum cudaGraphNodeType *type)
     return status;
 }
 
-CUDART cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type)
-{
-    RUNTIME(cudaGraphNodeGetType, type_of(node, type), &node);
-}
-
-CUDART cudaGraphClone(cudaGraph_t *clone, cudaGraph_t graph)
-{
-    RUNTIME(cudaGraphClone, sim_graph_clone((sim_graph *)graph, (sim_graph **)clone), &clone);
-}
+RUNTIME_FUNCTION(cudaGraphNodeGetType, (cudaGraphNode_t node, enum cudaGraphNodeType *type),
+                 type_of(node, type), &node)
+RUNTIME_FUNCTION(cudaGraphClone, (cudaGraph_t * clone, cudaGraph_t graph),
+                 sim_graph_clone((sim_graph *)graph, (sim_graph **)clone), &clone)
 
 CUDART cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
 {
@@ -228,12 +209,5 @@ CUDART cudaGraphLaunch_ptsz(cudaGraphExec_t exec, cudaStream_t stream)
     RUNTIME(cudaGraphLaunch_ptsz, cuGraphLaunch_ptsz(exec, stream), &params);
 }
 
-CUDART cudaGraphExecDestroy(cudaGraphExec_t exec)
-{
-    RUNTIME(cudaGraphExecDestroy, cuGraphExecDestroy(exec), &exec);
-}
-
-CUDART cudaGraphDestroy(cudaGraph_t graph)
-{
-    RUNTIME(cudaGraphDestroy, cuGraphDestroy(graph), &graph);
-}
+RUNTIME_FUNCTION(cudaGraphExecDestroy, (cudaGraphExec_t exec), cuGraphExecDestroy(exec), &exec)
+RUNTIME_FUNCTION(cudaGraphDestroy, (cudaGraph_t graph), cuGraphDestroy(graph), &graph)

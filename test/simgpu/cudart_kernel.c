@@ -311,15 +311,10 @@ CUDART cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *fu
                    kernel);
 }
 
-CUDART cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t call, void *data)
-{
-    RUNTIME(cudaLaunchHostFunc, cuLaunchHostFunc(stream, call, data), &stream);
-}
-
-CUDART cudaLaunchHostFunc_ptsz(cudaStream_t stream, cudaHostFn_t call, void *data)
-{
-    RUNTIME(cudaLaunchHostFunc_ptsz, cuLaunchHostFunc_ptsz(stream, call, data), &stream);
-}
+RUNTIME_FUNCTION(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t call, void *data),
+                 cuLaunchHostFunc(stream, call, data), &stream)
+RUNTIME_FUNCTION(cudaLaunchHostFunc_ptsz, (cudaStream_t stream, cudaHostFn_t call, void *data),
+                 cuLaunchHostFunc_ptsz(stream, call, data), &stream)
 
 /* Facts of kernels --------------------------------------------------------------------------------
  */
@@ -341,10 +336,9 @@ static int attributes_of(struct cudaFuncAttributes *out, const void *function)
     return cudaSuccess;
 }
 
-CUDART cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *function)
-{
-    RUNTIME(cudaFuncGetAttributes, attributes_of(attributes, function), &attributes);
-}
+RUNTIME_FUNCTION(cudaFuncGetAttributes,
+                 (struct cudaFuncAttributes * attributes, const void *function),
+                 attributes_of(attributes, function), &attributes)
 
 CUDART cudaFuncSetAttribute(const void *function, enum cudaFuncAttribute attribute, int value)
 {
@@ -363,10 +357,8 @@ static int name_of(const char **name, const void *function)
     return cudaSuccess;
 }
 
-CUDART cudaFuncGetName(const char **name, const void *function)
-{
-    RUNTIME(cudaFuncGetName, name_of(name, function), &name);
-}
+RUNTIME_FUNCTION(cudaFuncGetName, (const char **name, const void *function),
+                 name_of(name, function), &name)
 
 /* Blocks that fit by threads, registers and shared memory; without the rounding of real ones. */
 static int occupancy(int *blocks, const void *function, int block_size, size_t shared_bytes)
@@ -391,12 +383,9 @@ static int occupancy(int *blocks, const void *function, int block_size, size_t s
     return cudaSuccess;
 }
 
-CUDART cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *function,
-                                                     int block_size, size_t shared_bytes)
-{
-    RUNTIME(cudaOccupancyMaxActiveBlocksPerMultiprocessor,
-            occupancy(blocks, function, block_size, shared_bytes), &blocks);
-}
+RUNTIME_FUNCTION(cudaOccupancyMaxActiveBlocksPerMultiprocessor,
+                 (int *blocks, const void *function, int block_size, size_t shared_bytes),
+                 occupancy(blocks, function, block_size, shared_bytes), &blocks)
 
 CUDART cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function,
                                                               int block_size, size_t shared_bytes,

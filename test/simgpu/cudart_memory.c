@@ -23,25 +23,13 @@ CUDART cudaMalloc(void **out, size_t bytes)
     RUNTIME(cudaMalloc, allocate(out, bytes), &params);
 }
 
-CUDART cudaFree(void *memory)
-{
-    RUNTIME(cudaFree, memory ? cuMemFree_v2(address(memory)) : cudaSuccess, &memory);
-}
-
-CUDART cudaMallocHost(void **out, size_t bytes)
-{
-    RUNTIME(cudaMallocHost, out ? cuMemAllocHost_v2(out, bytes) : cudaErrorInvalidValue, &out);
-}
-
-CUDART cudaHostAlloc(void **out, size_t bytes, unsigned flags)
-{
-    RUNTIME(cudaHostAlloc, out ? cuMemHostAlloc(out, bytes, flags) : cudaErrorInvalidValue, &out);
-}
-
-CUDART cudaFreeHost(void *memory)
-{
-    RUNTIME(cudaFreeHost, cuMemFreeHost(memory), &memory);
-}
+RUNTIME_FUNCTION(cudaFree, (void *memory), memory ? cuMemFree_v2(address(memory)) : cudaSuccess,
+                 &memory)
+RUNTIME_FUNCTION(cudaMallocHost, (void **out, size_t bytes),
+                 out ? cuMemAllocHost_v2(out, bytes) : cudaErrorInvalidValue, &out)
+RUNTIME_FUNCTION(cudaHostAlloc, (void **out, size_t bytes, unsigned flags),
+                 out ? cuMemHostAlloc(out, bytes, flags) : cudaErrorInvalidValue, &out)
+RUNTIME_FUNCTION(cudaFreeHost, (void *memory), cuMemFreeHost(memory), &memory)
 
 CUDART cudaHostRegister(void *memory, size_t bytes, unsigned flags)
 {
@@ -49,10 +37,7 @@ CUDART cudaHostRegister(void *memory, size_t bytes, unsigned flags)
     RUNTIME(cudaHostRegister, sim_register(memory, bytes), &memory);
 }
 
-CUDART cudaHostUnregister(void *memory)
-{
-    RUNTIME(cudaHostUnregister, sim_free(memory, true), &memory);
-}
+RUNTIME_FUNCTION(cudaHostUnregister, (void *memory), sim_free(memory, true), &memory)
 
 static int device_pointer(void **out, void *host)
 {
@@ -80,10 +65,8 @@ static int allocate_managed(void **out, size_t bytes, unsigned flags)
     return status;
 }
 
-CUDART cudaMallocManaged(void **out, size_t bytes, unsigned flags)
-{
-    RUNTIME(cudaMallocManaged, allocate_managed(out, bytes, flags), &out);
-}
+RUNTIME_FUNCTION(cudaMallocManaged, (void **out, size_t bytes, unsigned flags),
+                 allocate_managed(out, bytes, flags), &out)
 
 static int allocate_async(void **out, size_t bytes, cudaMemPool_t pool, cudaStream_t stream)
 {
@@ -97,44 +80,23 @@ static int allocate_async(void **out, size_t bytes, cudaMemPool_t pool, cudaStre
     return status;
 }
 
-CUDART cudaMallocAsync(void **out, size_t bytes, cudaStream_t stream)
-{
-    RUNTIME(cudaMallocAsync, allocate_async(out, bytes, NULL, stream), &out);
-}
-
-CUDART cudaMallocAsync_ptsz(void **out, size_t bytes, cudaStream_t stream)
-{
-    RUNTIME(cudaMallocAsync_ptsz, allocate_async(out, bytes, NULL, of_thread(stream)), &out);
-}
-
-CUDART cudaMallocFromPoolAsync(void **out, size_t bytes, cudaMemPool_t pool, cudaStream_t stream)
-{
-    RUNTIME(cudaMallocFromPoolAsync,
-            pool ? allocate_async(out, bytes, pool, stream) : cudaErrorInvalidValue, &out);
-}
-
-CUDART cudaMallocFromPoolAsync_ptsz(void **out, size_t bytes, cudaMemPool_t pool,
-                                    cudaStream_t stream)
-{
-    RUNTIME(cudaMallocFromPoolAsync_ptsz,
-            pool ? allocate_async(out, bytes, pool, of_thread(stream)) : cudaErrorInvalidValue,
-            &out);
-}
-
-CUDART cudaFreeAsync(void *memory, cudaStream_t stream)
-{
-    RUNTIME(cudaFreeAsync, cuMemFreeAsync(address(memory), stream), &memory);
-}
-
-CUDART cudaFreeAsync_ptsz(void *memory, cudaStream_t stream)
-{
-    RUNTIME(cudaFreeAsync_ptsz, cuMemFreeAsync(address(memory), of_thread(stream)), &memory);
-}
-
-CUDART cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
-{
-    RUNTIME(cudaMemGetInfo, cuMemGetInfo_v2(free_bytes, total_bytes), &free_bytes);
-}
+RUNTIME_FUNCTION(cudaMallocAsync, (void **out, size_t bytes, cudaStream_t stream),
+                 allocate_async(out, bytes, NULL, stream), &out)
+RUNTIME_FUNCTION(cudaMallocAsync_ptsz, (void **out, size_t bytes, cudaStream_t stream),
+                 allocate_async(out, bytes, NULL, of_thread(stream)), &out)
+RUNTIME_FUNCTION(cudaMallocFromPoolAsync,
+                 (void **out, size_t bytes, cudaMemPool_t pool, cudaStream_t stream),
+                 pool ? allocate_async(out, bytes, pool, stream) : cudaErrorInvalidValue, &out)
+RUNTIME_FUNCTION(cudaMallocFromPoolAsync_ptsz,
+                 (void **out, size_t bytes, cudaMemPool_t pool, cudaStream_t stream),
+                 pool ? allocate_async(out, bytes, pool, of_thread(stream)) : cudaErrorInvalidValue,
+                 &out)
+RUNTIME_FUNCTION(cudaFreeAsync, (void *memory, cudaStream_t stream),
+                 cuMemFreeAsync(address(memory), stream), &memory)
+RUNTIME_FUNCTION(cudaFreeAsync_ptsz, (void *memory, cudaStream_t stream),
+                 cuMemFreeAsync(address(memory), of_thread(stream)), &memory)
+RUNTIME_FUNCTION(cudaMemGetInfo, (size_t * free_bytes, size_t *total_bytes),
+                 cuMemGetInfo_v2(free_bytes, total_bytes), &free_bytes)
 
 static int describe(struct cudaPointerAttributes *out, const void *memory)
 {
@@ -156,10 +118,9 @@ static int describe(struct cudaPointerAttributes *out, const void *memory)
     return cudaSuccess;
 }
 
-CUDART cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *memory)
-{
-    RUNTIME(cudaPointerGetAttributes, describe(attributes, memory), &attributes);
-}
+RUNTIME_FUNCTION(cudaPointerGetAttributes,
+                 (struct cudaPointerAttributes * attributes, const void *memory),
+                 describe(attributes, memory), &attributes)
 
 CUDART cudaMemPrefetchAsync(const void *memory, size_t bytes, struct cudaMemLocation location,
                             unsigned flags, cudaStream_t stream)
@@ -177,49 +138,29 @@ CUDART cudaMemPrefetchAsync_ptsz(const void *memory, size_t bytes, struct cudaMe
 
 /* Pools --------------------------------------------------------------------------------------- */
 
-CUDART cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
-{
-    RUNTIME(cudaDeviceGetDefaultMemPool, sim_pool_default(device, (sim_pool **)pool), &pool);
-}
-
-CUDART cudaDeviceGetMemPool(cudaMemPool_t *pool, int device)
-{
-    RUNTIME(cudaDeviceGetMemPool, sim_pool_current(device, (sim_pool **)pool), &pool);
-}
-
-CUDART cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
-{
-    RUNTIME(cudaDeviceSetMemPool, sim_pool_choose(device, (sim_pool *)pool), &device);
-}
-
-CUDART cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *properties)
-{
-    RUNTIME(cudaMemPoolCreate,
-            pool && properties && properties->location.type == cudaMemLocationTypeDevice
-                ? sim_pool_create(properties->location.id, (sim_pool **)pool)
-                : (int)cudaErrorInvalidValue,
-            &pool);
-}
-
-CUDART cudaMemPoolDestroy(cudaMemPool_t pool)
-{
-    RUNTIME(cudaMemPoolDestroy, sim_pool_destroy((sim_pool *)pool), &pool);
-}
-
-CUDART cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep_bytes)
-{
-    RUNTIME(cudaMemPoolTrimTo, sim_pool_trim((sim_pool *)pool, keep_bytes), &pool);
-}
-
-CUDART cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
-{
-    RUNTIME(cudaMemPoolSetAttribute,
-            !value ? (int)cudaErrorInvalidValue
-            : attribute == cudaMemPoolAttrReleaseThreshold
-                ? sim_pool_threshold((sim_pool *)pool, *(unsigned long long *)value)
-                : SIM_OK,
-            &pool);
-}
+RUNTIME_FUNCTION(cudaDeviceGetDefaultMemPool, (cudaMemPool_t * pool, int device),
+                 sim_pool_default(device, (sim_pool **)pool), &pool)
+RUNTIME_FUNCTION(cudaDeviceGetMemPool, (cudaMemPool_t * pool, int device),
+                 sim_pool_current(device, (sim_pool **)pool), &pool)
+RUNTIME_FUNCTION(cudaDeviceSetMemPool, (int device, cudaMemPool_t pool),
+                 sim_pool_choose(device, (sim_pool *)pool), &device)
+RUNTIME_FUNCTION(cudaMemPoolCreate,
+                 (cudaMemPool_t * pool, const struct cudaMemPoolProps *properties),
+                 pool &&properties && properties->location.type == cudaMemLocationTypeDevice
+                     ? sim_pool_create(properties->location.id, (sim_pool **)pool)
+                     : (int)cudaErrorInvalidValue,
+                 &pool)
+RUNTIME_FUNCTION(cudaMemPoolDestroy, (cudaMemPool_t pool), sim_pool_destroy((sim_pool *)pool),
+                 &pool)
+RUNTIME_FUNCTION(cudaMemPoolTrimTo, (cudaMemPool_t pool, size_t keep_bytes),
+                 sim_pool_trim((sim_pool *)pool, keep_bytes), &pool)
+RUNTIME_FUNCTION(cudaMemPoolSetAttribute,
+                 (cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value),
+                 !value ? (int)cudaErrorInvalidValue
+                 : attribute == cudaMemPoolAttrReleaseThreshold
+                     ? sim_pool_threshold((sim_pool *)pool, *(unsigned long long *)value)
+                     : SIM_OK,
+                 &pool)
 
 static int pool_attribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute,
                           unsigned long long *value)
@@ -250,10 +191,9 @@ static int pool_attribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute,
     return cudaSuccess;
 }
 
-CUDART cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value)
-{
-    RUNTIME(cudaMemPoolGetAttribute, pool_attribute(pool, attribute, value), &pool);
-}
+RUNTIME_FUNCTION(cudaMemPoolGetAttribute,
+                 (cudaMemPool_t pool, enum cudaMemPoolAttr attribute, void *value),
+                 pool_attribute(pool, attribute, value), &pool)
 
 /* Copies -------------------------------------------------------------------------------------- */
 
@@ -348,23 +288,17 @@ static int copy_rows(void *target, size_t target_pitch, const void *source, size
     return width && height ? sim_submit(STREAM(stream), &work) : SIM_OK;
 }
 
-CUDART cudaMemcpy2DAsync(void *target, size_t target_pitch, const void *source, size_t source_pitch,
-                         size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
-{
-    RUNTIME(cudaMemcpy2DAsync,
-            copy_rows(target, target_pitch, source, source_pitch, width, height, kind, stream),
-            &target);
-}
-
-CUDART cudaMemcpy2DAsync_ptsz(void *target, size_t target_pitch, const void *source,
-                              size_t source_pitch, size_t width, size_t height,
-                              enum cudaMemcpyKind kind, cudaStream_t stream)
-{
-    RUNTIME(cudaMemcpy2DAsync_ptsz,
-            copy_rows(target, target_pitch, source, source_pitch, width, height, kind,
-                      of_thread(stream)),
-            &target);
-}
+RUNTIME_FUNCTION(cudaMemcpy2DAsync,
+                 (void *target, size_t target_pitch, const void *source, size_t source_pitch,
+                  size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream),
+                 copy_rows(target, target_pitch, source, source_pitch, width, height, kind, stream),
+                 &target)
+RUNTIME_FUNCTION(cudaMemcpy2DAsync_ptsz,
+                 (void *target, size_t target_pitch, const void *source, size_t source_pitch,
+                  size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream),
+                 copy_rows(target, target_pitch, source, source_pitch, width, height, kind,
+                           of_thread(stream)),
+                 &target)
 
 CUDART cudaMemcpyPeer(void *target, int target_device, const void *source, int source_device,
                       size_t bytes)
@@ -402,61 +336,40 @@ static int from_symbol(void *target, const void *symbol, size_t bytes, size_t of
     return is_async ? copy_async(&params, stream) : copy(&params, stream != NULL);
 }
 
-CUDART cudaMemcpyToSymbol(const void *symbol, const void *source, size_t bytes, size_t offset,
-                          enum cudaMemcpyKind kind)
-{
-    RUNTIME(cudaMemcpyToSymbol, to_symbol(symbol, source, bytes, offset, kind, NULL, false),
-            &symbol);
-}
-
-CUDART cudaMemcpyToSymbol_ptds(const void *symbol, const void *source, size_t bytes, size_t offset,
-                               enum cudaMemcpyKind kind)
-{
-    RUNTIME(cudaMemcpyToSymbol_ptds,
-            to_symbol(symbol, source, bytes, offset, kind, cudaStreamPerThread, false), &symbol);
-}
-
-CUDART cudaMemcpyToSymbolAsync(const void *symbol, const void *source, size_t bytes, size_t offset,
-                               enum cudaMemcpyKind kind, cudaStream_t stream)
-{
-    RUNTIME(cudaMemcpyToSymbolAsync, to_symbol(symbol, source, bytes, offset, kind, stream, true),
-            &symbol);
-}
-
-CUDART cudaMemcpyToSymbolAsync_ptsz(const void *symbol, const void *source, size_t bytes,
-                                    size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream)
-{
-    RUNTIME(cudaMemcpyToSymbolAsync_ptsz,
-            to_symbol(symbol, source, bytes, offset, kind, of_thread(stream), true), &symbol);
-}
-
-CUDART cudaMemcpyFromSymbol(void *target, const void *symbol, size_t bytes, size_t offset,
-                            enum cudaMemcpyKind kind)
-{
-    RUNTIME(cudaMemcpyFromSymbol, from_symbol(target, symbol, bytes, offset, kind, NULL, false),
-            &target);
-}
-
-CUDART cudaMemcpyFromSymbol_ptds(void *target, const void *symbol, size_t bytes, size_t offset,
-                                 enum cudaMemcpyKind kind)
-{
-    RUNTIME(cudaMemcpyFromSymbol_ptds,
-            from_symbol(target, symbol, bytes, offset, kind, cudaStreamPerThread, false), &target);
-}
-
-CUDART cudaMemcpyFromSymbolAsync(void *target, const void *symbol, size_t bytes, size_t offset,
-                                 enum cudaMemcpyKind kind, cudaStream_t stream)
-{
-    RUNTIME(cudaMemcpyFromSymbolAsync,
-            from_symbol(target, symbol, bytes, offset, kind, stream, true), &target);
-}
-
-CUDART cudaMemcpyFromSymbolAsync_ptsz(void *target, const void *symbol, size_t bytes, size_t offset,
-                                      enum cudaMemcpyKind kind, cudaStream_t stream)
-{
-    RUNTIME(cudaMemcpyFromSymbolAsync_ptsz,
-            from_symbol(target, symbol, bytes, offset, kind, of_thread(stream), true), &target);
-}
+RUNTIME_FUNCTION(cudaMemcpyToSymbol,
+                 (const void *symbol, const void *source, size_t bytes, size_t offset,
+                  enum cudaMemcpyKind kind),
+                 to_symbol(symbol, source, bytes, offset, kind, NULL, false), &symbol)
+RUNTIME_FUNCTION(cudaMemcpyToSymbol_ptds,
+                 (const void *symbol, const void *source, size_t bytes, size_t offset,
+                  enum cudaMemcpyKind kind),
+                 to_symbol(symbol, source, bytes, offset, kind, cudaStreamPerThread, false),
+                 &symbol)
+RUNTIME_FUNCTION(cudaMemcpyToSymbolAsync,
+                 (const void *symbol, const void *source, size_t bytes, size_t offset,
+                  enum cudaMemcpyKind kind, cudaStream_t stream),
+                 to_symbol(symbol, source, bytes, offset, kind, stream, true), &symbol)
+RUNTIME_FUNCTION(cudaMemcpyToSymbolAsync_ptsz,
+                 (const void *symbol, const void *source, size_t bytes, size_t offset,
+                  enum cudaMemcpyKind kind, cudaStream_t stream),
+                 to_symbol(symbol, source, bytes, offset, kind, of_thread(stream), true), &symbol)
+RUNTIME_FUNCTION(cudaMemcpyFromSymbol,
+                 (void *target, const void *symbol, size_t bytes, size_t offset,
+                  enum cudaMemcpyKind kind),
+                 from_symbol(target, symbol, bytes, offset, kind, NULL, false), &target)
+RUNTIME_FUNCTION(cudaMemcpyFromSymbol_ptds,
+                 (void *target, const void *symbol, size_t bytes, size_t offset,
+                  enum cudaMemcpyKind kind),
+                 from_symbol(target, symbol, bytes, offset, kind, cudaStreamPerThread, false),
+                 &target)
+RUNTIME_FUNCTION(cudaMemcpyFromSymbolAsync,
+                 (void *target, const void *symbol, size_t bytes, size_t offset,
+                  enum cudaMemcpyKind kind, cudaStream_t stream),
+                 from_symbol(target, symbol, bytes, offset, kind, stream, true), &target)
+RUNTIME_FUNCTION(cudaMemcpyFromSymbolAsync_ptsz,
+                 (void *target, const void *symbol, size_t bytes, size_t offset,
+                  enum cudaMemcpyKind kind, cudaStream_t stream),
+                 from_symbol(target, symbol, bytes, offset, kind, of_thread(stream), true), &target)
 
 static int symbol_address(void **out, const void *symbol)
 {
@@ -467,10 +380,8 @@ static int symbol_address(void **out, const void *symbol)
     return cudaSuccess;
 }
 
-CUDART cudaGetSymbolAddress(void **out, const void *symbol)
-{
-    RUNTIME(cudaGetSymbolAddress, symbol_address(out, symbol), &out);
-}
+RUNTIME_FUNCTION(cudaGetSymbolAddress, (void **out, const void *symbol),
+                 symbol_address(out, symbol), &out)
 
 /* Sets ---------------------------------------------------------------------------------------- */
 

@@ -1,10 +1,32 @@
-/* For tests that profile: the last trace that a profiler gave, and what it lost. */
+/* For tests that profile: devices of the stand-in, the last trace that a profiler gave, and what it
+ * lost. */
 #ifndef TEST_PROFILED_H
 #define TEST_PROFILED_H
+
+#include "simgpu/driver.h"
+#include "simgpu/stand_in.h"
 
 #include <takt/takt.h>
 
 #include "support/test.h"
+
+/* CUDA must not fail; the type is that of either library's status. */
+static inline void check(int status)
+{
+    assert_int_equal(status, 0);
+}
+
+/* Starts CUDA on the stand-in, which gets these options. Afterwards the context of device 0 is
+ * current, and kernels come from the module. */
+static inline void use_devices(const char *options, CUcontext *contexts, int count, CUmodule *module)
+{
+    use_stand_in(options);
+    check(cuInit(0));
+    for (int i = 0; i < count; i++)
+        check(cuDevicePrimaryCtxRetain(&contexts[i], i));
+    check(cuCtxSetCurrent(contexts[0]));
+    check(cuModuleLoadData(module, "none"));
+}
 
 static const takt_trace *last_trace;
 

@@ -18,6 +18,7 @@
  * Prints a line for each window, and a summary. Ends with 1 if something is wrong. */
 #include "simgpu/driver.h"
 #include "simgpu/stand_in.h"
+#include "support/counted_memory.h"
 
 #include "trace/model.h"
 
@@ -85,32 +86,6 @@ static void pause_ns(int64_t ns)
         nanosleep(&time, NULL);
 }
 
-/* ---- Memory ---------------------------------------------------------------------------------- */
-
-static _Atomic uint64_t now_bytes, peak_bytes;
-
-/* The host's memory, with the size of each block in front of it. */
-static void *resize(void *user, void *pointer, size_t size)
-{
-    (void)user;
-    size_t *block = pointer ? (size_t *)pointer - 2 : NULL;
-    uint64_t before = block ? *block : 0;
-    if (!size) {
-        atomic_fetch_sub(&now_bytes, before);
-        free(block);
-        return NULL;
-    }
-    size_t *grown = realloc(block, size + 2 * sizeof *grown);
-    if (!grown)
-        return NULL;
-    *grown = size;
-    uint64_t now = atomic_fetch_add(&now_bytes, size - before) + size - before;
-    uint64_t peak = atomic_load(&peak_bytes);
-    while (now > peak && !atomic_compare_exchange_weak(&peak_bytes, &peak, now))
-        ;
-    return grown + 2;
-}
-
 /* ---- The program ----------------------------------------------------------------------------- */
 
 static CUcontext contexts[2];
@@ -119,8 +94,7 @@ static CUfunction quick, slow, nodes[GRAPH_SIZES];
 static void set_up(void)
 {
     CUmodule module;
-    static const takt_allocator counting = {.resize = resize};
-    CHECK(takt_set_allocator(&counting));
+    CHECK(takt_set_allocator(&counted_memory));
     use_stand_in("devices=2; kernel.quick=400us; kernel.slow=1500us; kernel.nodes=100us");
     CHECK(cuInit(0));
     for (int i = 0; i < 2; i++)

@@ -3,11 +3,11 @@
 #include "simgpu/driver.h"
 #include "simgpu/profiled.h"
 #include "simgpu/sim.h"
-#include "simgpu/stand_in.h"
 
 #include "cuda/store.h"
 #include "trace/model.h"
 
+#include "support/counted_memory.h"
 #include "support/test.h"
 
 #include <takt/takt.h>
@@ -25,48 +25,15 @@ enum {
     REST = 16 << 20     /* names, folds, what is known of the latest calls */
 };
 
-static _Atomic uint64_t now_bytes, peak_bytes;
 static CUfunction kernel;
 static CUmodule module;
-
-/* The host's memory, with the size of each block in front of it. */
-static void *resize(void *user, void *pointer, size_t size)
-{
-    (void)user;
-    size_t *block = pointer ? (size_t *)pointer - 2 : NULL;
-    uint64_t before = block ? *block : 0;
-    if (!size) {
-        atomic_fetch_sub(&now_bytes, before);
-        free(block);
-        return NULL;
-    }
-    size_t *grown = realloc(block, size + 2 * sizeof *grown);
-    if (!grown)
-        return NULL;
-    *grown = size;
-    uint64_t now = atomic_fetch_add(&now_bytes, size - before) + size - before;
-    uint64_t peak = atomic_load(&peak_bytes);
-    while (now > peak && !atomic_compare_exchange_weak(&peak_bytes, &peak, now))
-        ;
-    return grown + 2;
-}
-
-static void check(CUresult result)
-{
-    assert_int_equal(result, 0);
-}
 
 static int set_up_device(void **state)
 {
     (void)state;
     CUcontext context;
-    static const takt_allocator counting = {.resize = resize};
-    assert_int_equal(takt_set_allocator(&counting), TAKT_OK);
-    use_stand_in("devices=1; kernel=200");
-    check(cuInit(0));
-    check(cuDevicePrimaryCtxRetain(&context, 0));
-    check(cuCtxSetCurrent(context));
-    check(cuModuleLoadData(&module, "none"));
+    assert_int_equal(takt_set_allocator(&counted_memory), TAKT_OK);
+    use_devices("devices=1; kernel=200", &context, 1, &module);
     check(cuModuleGetFunction(&kernel, module, "k"));
     return 0;
 }

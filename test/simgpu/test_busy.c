@@ -3,7 +3,6 @@
 #include "simgpu/driver.h"
 #include "simgpu/profiled.h"
 #include "simgpu/sim.h"
-#include "simgpu/stand_in.h"
 
 #include "trace/model.h"
 
@@ -24,21 +23,11 @@
 static CUcontext contexts[2];
 static CUfunction kernel, slow, endless;
 
-static void check(CUresult result)
-{
-    assert_int_equal(result, 0);
-}
-
 static int set_up_device(void **state)
 {
     (void)state;
     CUmodule module;
-    use_stand_in("devices=2; kernel=10us");
-    check(cuInit(0));
-    for (int i = 0; i < 2; i++)
-        check(cuDevicePrimaryCtxRetain(&contexts[i], i));
-    check(cuCtxSetCurrent(contexts[0]));
-    check(cuModuleLoadData(&module, "none"));
+    use_devices("devices=2; kernel=10us", contexts, 2, &module);
     check(cuModuleGetFunction(&kernel, module, "kernel"));
     check(cuModuleGetFunction(&slow, module, "slow"));
     check(cuModuleGetFunction(&endless, module, "endless"));

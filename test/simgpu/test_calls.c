@@ -3,7 +3,7 @@
 #include "simgpu/cudart.h"
 #include "simgpu/driver.h"
 #include "simgpu/sim.h"
-#include "simgpu/stand_in.h"
+#include "simgpu/profiled.h"
 #include "support/test.h"
 
 #include <takt/takt.h>
@@ -20,11 +20,6 @@ static CUfunction kernel_of_driver;
 static cudaGraphExec_t graph;
 static cudaStream_t stream;
 static void *memory;
-
-static void check(int result)
-{
-    assert_int_equal(result, 0);
-}
 
 static void launch_stub(const void *kernel)
 {
@@ -69,32 +64,16 @@ static int set_up_device(void **state)
 
 /* ---- A window -------------------------------------------------------------------------------- */
 
-static const takt_trace *last_trace;
-
-static void keep_trace(const takt_trace *trace, void *user)
+static takt_profiler *start_in_foreground(void)
 {
-    (void)user;
-    takt_trace_release(last_trace);
-    last_trace = takt_trace_retain(trace);
+    return start_profiler((takt_profiler_options){.background = TAKT_OFF});
 }
 
-static takt_profiler *start_profiler(void)
+static void stop_without_loss(takt_profiler *profiler)
 {
-    takt_profiler *profiler;
-    const takt_profiler_options options = {
-        .struct_size = sizeof options, .on_trace = keep_trace, .background = TAKT_OFF};
-    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
-    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
-    return profiler;
-}
-
-static void stop_profiler(takt_profiler *profiler)
-{
-    assert_int_equal(takt_profiler_stop(profiler), TAKT_OK);
-    takt_profiler_destroy(profiler);
-    assert_non_null(last_trace);
+    stop_profiler(profiler);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
-        assert_int_equal(takt_trace_loss(last_trace, (takt_loss)i), 0);
+        assert_int_equal(loss((takt_loss)i), 0);
 }
 
 static size_t calls_named(const char *name)
@@ -170,11 +149,11 @@ static void run_threads(void)
 static void assert_one_span_for_each_call(const char *options)
 {
     sim_script(options);
-    takt_profiler *profiler = start_profiler();
+    takt_profiler *profiler = start_in_foreground();
     launch_in_all_ways();
     run_threads();
     check(cudaDeviceSynchronize());
-    stop_profiler(profiler);
+    stop_without_loss(profiler);
     assert_int_equal(calls_named("cudaLaunchKernel"), 5 + THREADS * EACH);
     assert_int_equal(takt_trace_count(last_trace, TAKT_TRACE_CALLS),
                      5 + THREADS * EACH + 4 + 3 + 2 + 1 + 1);
@@ -266,19 +245,19 @@ TEST(a_call_without_end_hides_no_other)
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
         sim_script(ids[i]);
         place = 0;
-        takt_profiler *profiler = start_profiler();
+        takt_profiler *profiler = start_in_foreground();
         pthread_t thread;
         assert_int_equal(
             pthread_create(&thread, NULL, lose_the_end_of_a_call, make_graph_that_waits()), 0);
         wait_for(1);
-        stop_profiler(profiler);
+        stop_without_loss(profiler);
         go_to(2);
         wait_for(3);
-        profiler = start_profiler();
+        profiler = start_in_foreground();
         go_to(4);
         wait_for(5);
         check(cudaDeviceSynchronize());
-        stop_profiler(profiler);
+        stop_without_loss(profiler);
         assert_int_equal(calls_named("cudaLaunchKernel"), EACH);
         assert_int_equal(work_of("thread", "cudaLaunchKernel"), EACH);
         go_to(6);

@@ -3,7 +3,7 @@
  * launched, since its stream was empty. */
 #include "simgpu/driver.h"
 #include "simgpu/sim.h"
-#include "simgpu/stand_in.h"
+#include "simgpu/profiled.h"
 
 #include "trace/devices.h"
 #include "trace/model.h"
@@ -24,21 +24,11 @@
 static CUcontext contexts[2];
 static CUfunction kernel;
 
-static void check(CUresult result)
-{
-    assert_int_equal(result, 0);
-}
-
 static int set_up_device(void **state)
 {
     CUmodule module;
     (void)state;
-    use_stand_in("devices=2; kernel=20us; latency=1us");
-    check(cuInit(0));
-    for (int i = 0; i < 2; i++)
-        check(cuDevicePrimaryCtxRetain(&contexts[i], i));
-    check(cuCtxSetCurrent(contexts[0]));
-    check(cuModuleLoadData(&module, "none"));
+    use_devices("devices=2; kernel=20us; latency=1us", contexts, 2, &module);
     check(cuModuleGetFunction(&kernel, module, "k"));
     return 0;
 }
@@ -78,15 +68,6 @@ static void let_run(int device, int number, waiting how)
                (how == WAIT_LATE ? US(1000) : US(5)));
     if (how != WAIT_NEVER)
         check(cuCtxSynchronize());
-}
-
-static const takt_trace *last_trace;
-
-static void keep_trace(const takt_trace *trace, void *user)
-{
-    (void)user;
-    takt_trace_release(last_trace);
-    last_trace = takt_trace_retain(trace);
 }
 
 /* Both devices in turns. */

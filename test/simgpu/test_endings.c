@@ -4,7 +4,7 @@
 #include "simgpu/cudart.h"
 #include "simgpu/driver.h"
 #include "simgpu/sim.h"
-#include "simgpu/stand_in.h"
+#include "simgpu/profiled.h"
 #include "support/test.h"
 #include "support/emulated.h"
 #include "support/skip.h"
@@ -29,16 +29,7 @@ static void launch(int count)
             cudaLaunchKernel(&kernel, (dim3){1, 1, 1}, (dim3){32, 1, 1}, NULL, 0, NULL), 0);
 }
 
-static const takt_trace *last_trace;
-
-static void keep_trace(const takt_trace *trace, void *user)
-{
-    (void)user;
-    takt_trace_release(last_trace);
-    last_trace = takt_trace_retain(trace);
-}
-
-static takt_profiler *start_profiler(bool in_foreground)
+static takt_profiler *start_in_process(bool in_foreground)
 {
     takt_profiler *profiler = NULL;
     const takt_profiler_options options = {.struct_size = sizeof options,
@@ -49,7 +40,7 @@ static takt_profiler *start_profiler(bool in_foreground)
     return profiler;
 }
 
-static size_t stop_profiler(takt_profiler *profiler)
+static size_t stop_in_process(takt_profiler *profiler)
 {
     takt_profiler_stop(profiler);
     takt_profiler_destroy(profiler);
@@ -80,10 +71,10 @@ static int run_in_child(int (*run)(void))
 
 static int use_cuda(void)
 {
-    takt_profiler *profiler = start_profiler(true);
+    takt_profiler *profiler = start_in_process(true);
     launch(3);
     cudaDeviceSynchronize();
-    return stop_profiler(profiler) == 3 ? 0 : 1;
+    return stop_in_process(profiler) == 3 ? 0 : 1;
 }
 
 static int use_cuda_in_a_grandchild(void)
@@ -135,18 +126,19 @@ TEST(so_does_one_whose_parent_has_recorded_its_own_scopes)
     {
         TAKT_SCOPE("host");
     }
-    assert_int_equal(stop_profiler(profiler), 0);
+    assert_int_equal(stop_in_process(profiler), 0);
     assert_int_equal(run_in_child(use_cuda), 0);
 }
 
 static int record_without_cuda(void)
 {
-    takt_profiler *profiler = start_profiler(true);
+    takt_profiler *profiler = start_in_process(true);
     {
         TAKT_SCOPE("child");
     }
-    return stop_profiler(profiler) == 0 && takt_trace_count(last_trace, TAKT_TRACE_TRACKS) > 0 ? 0
-                                                                                               : 1;
+    return stop_in_process(profiler) == 0 && takt_trace_count(last_trace, TAKT_TRACE_TRACKS) > 0
+               ? 0
+               : 1;
 }
 
 /* CUDA cannot be used then, but the child ends, and has its scopes. */
@@ -181,12 +173,12 @@ static void destroy_context(void)
 /* What was launched before is in the trace, and so is what is launched after. */
 static void assert_reset_loses_nothing(void (*reset)(void))
 {
-    takt_profiler *profiler = start_profiler(true);
+    takt_profiler *profiler = start_in_process(true);
     launch(LAUNCHES);
     reset();
     launch(1);
     cudaDeviceSynchronize();
-    assert_int_equal(stop_profiler(profiler), LAUNCHES + 1);
+    assert_int_equal(stop_in_process(profiler), LAUNCHES + 1);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
         assert_int_equal(takt_trace_loss(last_trace, (takt_loss)i), 0);
 }
@@ -266,7 +258,7 @@ TEST(a_child_of_a_parent_with_cuda_is_silent_and_ends)
     bool is_over = false;
     const takt_timer_options options = {
         .struct_size = sizeof options, .detailed = true, .silent = true, .filter = TAKT_TIMING_ALL};
-    of_parent = start_profiler(false);
+    of_parent = start_in_process(false);
     takt_timer_begin(&timer_of_parent, "timer", &options);
     assert_int_equal(pthread_create(&thread, NULL, launch_meanwhile, &is_over), 0);
     fork_in_all_ways();
@@ -274,7 +266,7 @@ TEST(a_child_of_a_parent_with_cuda_is_silent_and_ends)
     pthread_join(thread, NULL);
     takt_timer_end(&timer_of_parent);
     cudaDeviceSynchronize();
-    assert_true(stop_profiler(of_parent) > 0);
+    assert_true(stop_in_process(of_parent) > 0);
     assert_int_equal(run_in_child(do_nothing), 0);
 }
 

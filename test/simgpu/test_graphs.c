@@ -4,7 +4,6 @@
 #include "simgpu/driver.h"
 #include "simgpu/profiled.h"
 #include "simgpu/sim.h"
-#include "simgpu/stand_in.h"
 
 #include "trace/model.h"
 
@@ -39,11 +38,6 @@ static CUcontext context;
 static CUmodule module;
 static CUdeviceptr memory;
 static char host[8][64]; /* graphs that run at once have a row each */
-
-static void check(CUresult result)
-{
-    assert_int_equal(result, 0);
-}
 
 /* A release without the fault of 13.0 Update 1, see prog_graph_ids.c. */
 static int set_up(void **state)

@@ -12,7 +12,9 @@
 #include "cuda/event.h"
 #include "profiler/session.h"
 #include "trace/model.h"
+#include "support/counted_memory.h"
 #include "support/test.h"
+#include "support/windows.h"
 #include "support/skip.h"
 
 #include <takt/event.h>
@@ -38,26 +40,6 @@ static bool has_cupti;
 static const char *script(void)
 {
     return is_taken ? SCRIPT "cupti.owner=another tool" : SCRIPT;
-}
-
-static _Atomic uint64_t allocated_bytes;
-
-/* The host's memory, with the size of each block in front of it. */
-static void *resize(void *user, void *pointer, size_t size)
-{
-    (void)user;
-    size_t *block = pointer ? (size_t *)pointer - 2 : NULL;
-    atomic_fetch_sub(&allocated_bytes, block ? *block : 0);
-    if (!size) {
-        free(block);
-        return NULL;
-    }
-    size_t *grown = realloc(block, size + 2 * sizeof *grown);
-    if (!grown)
-        return NULL;
-    *grown = size;
-    atomic_fetch_add(&allocated_bytes, size);
-    return grown + 2;
 }
 
 static void check(CUresult result)
@@ -295,8 +277,7 @@ static void wait_for_anchor(int device)
 static int set_up_devices(void **state)
 {
     (void)state;
-    static const takt_allocator counting = {.resize = resize};
-    assert_int_equal(takt_set_allocator(&counting), TAKT_OK);
+    assert_int_equal(takt_set_allocator(&counted_memory), TAKT_OK);
     use_stand_in("devices=2");
     is_taken = getenv("TEST_OTHER_TOOL") != NULL;
     sim_script(script());
@@ -478,10 +459,10 @@ TEST_WITH(the_names_of_each_cycle_are_new, begin_test, end_test)
         assert_trace(traces[0], expected);
         forget_traces();
         if (i == CYCLES / 2)
-            bytes = atomic_load(&allocated_bytes);
+            bytes = atomic_load(&now_bytes);
     }
     /* A kernel's name, and what is known of it, stay: less than a kilobyte each. */
-    assert_in_range(atomic_load(&allocated_bytes), 0, bytes + CYCLES / 2 * 1024);
+    assert_in_range(atomic_load(&now_bytes), 0, bytes + CYCLES / 2 * 1024);
     stop(profiler);
 }
 
@@ -521,21 +502,10 @@ static const tkt_wish without_waiting = {
 
 static tkt_window *open_window(void)
 {
-    tkt_window *window;
-    assert_int_equal(tkt_window_open(&without_waiting, &window), TAKT_OK);
-    return window;
+    return window_with(&without_waiting);
 }
 
 /* Ends it, and closes it, but does not wait for the device. */
-static takt_trace *end_window(tkt_window *window)
-{
-    takt_trace *trace;
-    tkt_window_end(window, tkt_ticks());
-    assert_int_equal(tkt_window_seal(window, &trace), TAKT_OK);
-    tkt_window_close(window);
-    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
-    return trace;
-}
 
 /* One stream goes on after the windows' ends: what has finished elsewhere is in the trace, what has
  * not is counted, once and in the window that launched it. */
@@ -550,7 +520,7 @@ TEST_WITH(a_window_may_end_while_the_device_works, begin_test, end_test)
     for (int i = 0; i < 5; i++)
         launch(&alpha);
     check(cuStreamSynchronize(streams[0][0]));
-    takt_trace *trace = end_window(one);
+    takt_trace *trace = end_and_seal(one);
     assert_int_equal(takt_trace_count(trace, TAKT_TRACE_ACTIVITIES), 5);
     assert_int_equal(loss(trace, TAKT_LOSS_INCOMPLETE), 2);
     assert_int_equal(losses_of(trace), 2);
@@ -560,14 +530,14 @@ TEST_WITH(a_window_may_end_while_the_device_works, begin_test, end_test)
     one = open_window();
     launch(&beta);
     check(cuStreamSynchronize(streams[0][0]));
-    trace = end_window(one);
+    trace = end_and_seal(one);
     assert_int_equal(takt_trace_count(trace, TAKT_TRACE_ACTIVITIES), 1);
     assert_int_equal(losses_of(trace), 0);
     takt_trace_release(trace);
 
     /* and for the one around both they come in time. */
     check(cuStreamSynchronize(streams[0][1]));
-    trace = end_window(all);
+    trace = end_and_seal(all);
     assert_int_equal(takt_trace_count(trace, TAKT_TRACE_ACTIVITIES), 8);
     assert_int_equal(losses_of(trace), 0);
     takt_trace_release(trace);
@@ -799,7 +769,7 @@ TEST_WITH(cupti_may_come_back, begin_test, end_test)
     takt_stream_mark open = takt_stream_open(&beta, TAKT_TIMING_KERNEL, streams[0][0]);
     sim_hold(false);
     check(cuStreamSynchronize(streams[0][0]));
-    takt_trace *trace = end_window(window);
+    takt_trace *trace = end_and_seal(window);
     assert_int_equal(takt_trace_count(trace, TAKT_TRACE_ACTIVITIES), 1);
     assert_int_equal(loss(trace, TAKT_LOSS_INCOMPLETE), 2);
     takt_trace_release(trace);

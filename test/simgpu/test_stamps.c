@@ -2,7 +2,7 @@
  * was there first, and nodes of graphs without times after many of them. */
 #include "simgpu/driver.h"
 #include "simgpu/sim.h"
-#include "simgpu/stand_in.h"
+#include "simgpu/profiled.h"
 #include "support/test.h"
 
 #include <takt/takt.h>
@@ -17,11 +17,6 @@ static CUcontext context;
 static CUmodule module;
 static char log_text[4000];
 
-static void check(CUresult result)
-{
-    assert_int_equal(result, 0);
-}
-
 static void hear(takt_log_level level, const char *text, void *user)
 {
     (void)level, (void)user;
@@ -32,12 +27,9 @@ static void hear(takt_log_level level, const char *text, void *user)
 static int set_up_device(void **state)
 {
     (void)state;
-    use_stand_in("cupti.version=130200; cupti.zero_graphs_after=6; kernel=1us; memset=500");
+    use_devices("cupti.version=130200; cupti.zero_graphs_after=6; kernel=1us; memset=500", &context,
+                1, &module);
     takt_set_log(hear, NULL);
-    check(cuInit(0));
-    check(cuDevicePrimaryCtxRetain(&context, 0));
-    check(cuCtxSetCurrent(context));
-    check(cuModuleLoadData(&module, "none"));
     return 0;
 }
 
@@ -46,15 +38,6 @@ static void launch_on(CUstream stream)
     CUfunction function;
     check(cuModuleGetFunction(&function, module, "k"));
     check(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, NULL, NULL));
-}
-
-static const takt_trace *last_trace;
-
-static void keep_trace(const takt_trace *trace, void *user)
-{
-    (void)user;
-    takt_trace_release(last_trace);
-    last_trace = takt_trace_retain(trace);
 }
 
 /* Records what `work` does; returns the trace's facts. */

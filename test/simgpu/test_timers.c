@@ -3,7 +3,6 @@
 #include "simgpu/driver.h"
 #include "simgpu/profiled.h"
 #include "simgpu/sim.h"
-#include "simgpu/stand_in.h"
 
 #include "base/alloc.h"
 #include "cuda/cuda.h"
@@ -21,19 +20,10 @@
 static CUcontext context;
 static CUmodule module;
 
-static void check(CUresult result)
-{
-    assert_int_equal(result, 0);
-}
-
 static int set_up_device(void **state)
 {
     (void)state;
-    use_stand_in("devices=2");
-    check(cuInit(0));
-    check(cuDevicePrimaryCtxRetain(&context, 0));
-    check(cuCtxSetCurrent(context));
-    check(cuModuleLoadData(&module, "none"));
+    use_devices("devices=2", &context, 1, &module);
     return 0;
 }
 

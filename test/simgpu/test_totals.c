@@ -2,7 +2,7 @@
  * cycles, and begins anew after a time in which nobody listened. What the driver has free says how
  * much it is. */
 #include "simgpu/driver.h"
-#include "simgpu/stand_in.h"
+#include "simgpu/profiled.h"
 
 #include "trace/model.h"
 
@@ -15,11 +15,6 @@
 #include <string.h>
 
 #define MIB ((size_t)1 << 20)
-
-static void check(CUresult result)
-{
-    assert_int_equal(result, 0);
-}
 
 static int set_up_device(void **state)
 {
@@ -46,25 +41,9 @@ static size_t used_now(void)
     return total_bytes - free_bytes;
 }
 
-static const takt_trace *last_trace;
-
-static void keep_trace(const takt_trace *trace, void *user)
+static takt_profiler *start_in_foreground(takt_schedule schedule)
 {
-    (void)user;
-    takt_trace_release(last_trace);
-    last_trace = takt_trace_retain(trace);
-}
-
-static takt_profiler *start_profiler(takt_schedule schedule)
-{
-    takt_profiler *profiler;
-    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
-    options.schedule = schedule;
-    options.on_trace = keep_trace;
-    options.background = TAKT_OFF;
-    assert_int_equal(takt_profiler_create(&options, &profiler), TAKT_OK);
-    assert_int_equal(takt_profiler_start(profiler), TAKT_OK);
-    return profiler;
+    return start_profiler((takt_profiler_options){.schedule = schedule, .background = TAKT_OFF});
 }
 
 static void step(takt_profiler *profiler)
@@ -98,7 +77,7 @@ TEST(what_happens_between_cycles_counts)
 {
     CUdeviceptr unseen = allocate(1000);
     size_t before = used_now();
-    takt_profiler *profiler = start_profiler(two_cycles);
+    takt_profiler *profiler = start_in_foreground(two_cycles);
     step(profiler);
     CUdeviceptr freed = allocate(5000), kept = allocate(300);
     step(profiler);
@@ -128,7 +107,7 @@ TEST(pools_keep_their_size_between_cycles)
 {
     CUdeviceptr small, large;
     size_t before = used_now();
-    takt_profiler *profiler = start_profiler(two_cycles);
+    takt_profiler *profiler = start_in_foreground(two_cycles);
     step(profiler);
     check(cuMemAllocAsync(&small, 100, NULL));
     assert_int_equal(used_now() - before, 32 * MIB);
@@ -148,7 +127,7 @@ TEST(pools_keep_their_size_between_cycles)
 
 TEST(nobody_listens_when_the_schedule_is_over)
 {
-    takt_profiler *profiler = start_profiler((takt_schedule){.active = 1, .repeat = 1});
+    takt_profiler *profiler = start_in_foreground((takt_schedule){.active = 1, .repeat = 1});
     CUdeviceptr seen = allocate(400);
     step(profiler);
     assert_int_equal(ask().current_bytes, 400);
@@ -165,7 +144,7 @@ TEST(nobody_listens_when_the_schedule_is_over)
 
 TEST(nobody_listens_after_a_stop_between_cycles)
 {
-    takt_profiler *profiler = start_profiler((takt_schedule){.wait = 1, .active = 1});
+    takt_profiler *profiler = start_in_foreground((takt_schedule){.wait = 1, .active = 1});
     step(profiler);
     CUdeviceptr seen = allocate(300);
     step(profiler);
@@ -183,12 +162,12 @@ TEST(nobody_listens_after_a_stop_between_cycles)
 
 TEST(totals_begin_anew_after_a_time_unheard)
 {
-    takt_profiler *profiler = start_profiler((takt_schedule){0});
+    takt_profiler *profiler = start_in_foreground((takt_schedule){0});
     CUdeviceptr freed = allocate(4000), kept = allocate(200);
     stop(profiler);
     assert_int_equal(ask().current_bytes, 4200);
     check(cuMemFree_v2(freed));
-    profiler = start_profiler((takt_schedule){0});
+    profiler = start_in_foreground((takt_schedule){0});
     CUdeviceptr later = allocate(70);
     check(cuMemFree_v2(kept));
     stop(profiler);
@@ -225,7 +204,7 @@ static takt_status take_text(void *user, const void *data, size_t size)
 /* CUDA says of both with which device they were made. */
 TEST(pinned_memory_is_told_from_a_devices)
 {
-    takt_profiler *profiler = start_profiler((takt_schedule){.active = 1, .repeat = 1});
+    takt_profiler *profiler = start_in_foreground((takt_schedule){.active = 1, .repeat = 1});
     void *pinned;
     CUdeviceptr memory = allocate(MIB);
     check(cuMemAllocHost_v2(&pinned, MIB));

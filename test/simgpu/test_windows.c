@@ -3,7 +3,6 @@
 #include "simgpu/driver.h"
 #include "simgpu/profiled.h"
 #include "simgpu/sim.h"
-#include "simgpu/stand_in.h"
 
 #include "trace/model.h"
 
@@ -30,20 +29,10 @@ static takt_profiler *start_in_foreground(takt_profiler_options options)
 static CUcontext contexts[2];
 static CUmodule module;
 
-static void check(CUresult result)
-{
-    assert_int_equal(result, 0);
-}
-
 static int set_up_device(void **state)
 {
     (void)state;
-    use_stand_in("devices=2; kernel=1us; memcpy=3us; memset=2us");
-    check(cuInit(0));
-    for (int i = 0; i < 2; i++)
-        check(cuDevicePrimaryCtxRetain(&contexts[i], i));
-    check(cuCtxSetCurrent(contexts[0]));
-    check(cuModuleLoadData(&module, "none"));
+    use_devices("devices=2; kernel=1us; memcpy=3us; memset=2us", contexts, 2, &module);
     return 0;
 }
 

@@ -4,6 +4,7 @@
  * a stack from another moment, would break the row. */
 #include "profiler/session.h"
 #include "support/test.h"
+#include "support/windows.h"
 #include "support/emulated.h"
 
 #include <takt/takt.h>
@@ -41,18 +42,12 @@ static tkt_window *open_window(void)
 {
     const tkt_wish wish = {
         .modes = TKT_KEEP | TKT_ARGUMENTS, .mask = TAKT_NORMAL_BIT, .max_bytes = UINT64_C(1) << 30};
-    tkt_window *window;
-    assert_int_equal(tkt_window_open(&wish, &window), TAKT_OK);
-    return window;
+    return window_with(&wish);
 }
 
 static takt_trace *seal(tkt_window *window)
 {
-    takt_trace *trace;
-    tkt_window_end(window, tkt_ticks());
-    assert_int_equal(tkt_window_seal(window, &trace), TAKT_OK);
-    tkt_window_close(window);
-    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    takt_trace *trace = end_and_seal(window);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
         assert_int_equal(trace->losses[i], 0);
     return trace;

@@ -81,6 +81,25 @@ static inline const char *lines_of(takt_log_level level)
     return all;
 }
 
+/* ---- Fixtures: the test's clock, and log lines that are kept ---------------------------------- */
+
+static inline int begin_test(void **state)
+{
+    (void)state;
+    tkt_clock_fake(read_test_clock);
+    takt_set_log(keep_line, NULL);
+    forget_lines();
+    return 0;
+}
+
+static inline int end_test(void **state)
+{
+    (void)state;
+    takt_set_log(NULL, NULL);
+    tkt_clock_fake(NULL);
+    return 0;
+}
+
 /* ---- Standard output ------------------------------------------------------------------------- */
 
 static int test_real_stdout = -1;

@@ -11,22 +11,10 @@
 
 static test_traces traces;
 
-static int set_up(void **state)
-{
-    (void)state;
-    tkt_clock_fake(read_test_clock);
-    takt_set_log(keep_line, NULL);
-    forget_lines();
-    return 0;
-}
-
 static int tear_down(void **state)
 {
-    (void)state;
     release_traces(&traces);
-    takt_set_log(NULL, NULL);
-    tkt_clock_fake(NULL);
-    return 0;
+    return end_test(state);
 }
 
 /* A step with everything that can be left out. */
@@ -478,4 +466,4 @@ TEST(the_time_in_on_trace_belongs_to_no_step)
     }
 }
 
-TEST_MAIN_EACH(set_up, tear_down)
+TEST_MAIN_EACH(begin_test, tear_down)

@@ -3,6 +3,7 @@
 #include "record/log.h"
 
 #include "support/test.h"
+#include "support/windows.h"
 
 #include <takt/takt.h>
 
@@ -23,20 +24,8 @@ static void keep_line(takt_log_level level, const char *line, void *user)
 static tkt_window *open_window(void)
 {
     const tkt_wish wish = {.modes = TKT_KEEP | TKT_ARGUMENTS | TKT_MEMORY, .mask = TAKT_NORMAL_BIT};
-    tkt_window *window;
     log_lines[0] = '\0';
-    assert_int_equal(tkt_window_open(&wish, &window), TAKT_OK);
-    return window;
-}
-
-static takt_trace *seal_now(tkt_window *window)
-{
-    takt_trace *trace;
-    tkt_window_end(window, tkt_ticks());
-    assert_int_equal(tkt_window_seal(window, &trace), TAKT_OK);
-    tkt_window_close(window);
-    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
-    return trace;
+    return window_with(&wish);
 }
 
 static const char *name_of(const takt_trace *trace, const tkt_span *span)
@@ -57,7 +46,7 @@ TEST(an_end_without_begin_is_counted_with_its_place_and_ignored)
         TAKT_SCOPE("around");
         TAKT_END("never begun");
     }
-    takt_trace *trace = seal_now(window);
+    takt_trace *trace = end_and_seal(window);
     assert_int_equal(trace->losses[TAKT_LOSS_MISMATCH], 1);
     assert_int_equal(spans_of(trace)->count, 1);
     assert_non_null(strstr(log_lines, "'never begun' at "));
@@ -74,7 +63,7 @@ TEST(the_first_end_of_a_place_outside_all_scopes_was_begun_before)
     }
     for (int i = 0; i < 3; i++)
         TAKT_END("begun before");
-    takt_trace *trace = seal_now(window);
+    takt_trace *trace = end_and_seal(window);
     assert_int_equal(trace->losses[TAKT_LOSS_MISMATCH], 2);
     assert_int_equal(trace->facts.begun_before, 1);
     assert_int_equal(spans_of(trace)->count, 2);
@@ -94,7 +83,7 @@ TEST(a_scope_left_open_is_closed_by_the_end_around_it)
     TAKT_END("outer");
     TAKT_BEGIN("next");
     TAKT_END("next");
-    takt_trace *trace = seal_now(window);
+    takt_trace *trace = end_and_seal(window);
     assert_int_equal(trace->losses[TAKT_LOSS_MISMATCH], 1);
     const tkt_spans *spans = spans_of(trace);
     assert_int_equal(spans->count, 4);
@@ -117,7 +106,7 @@ TEST(a_block_whose_scope_was_closed_for_it_closes_no_other)
         TAKT_BEGIN("in the same frame");
     }
     TAKT_END("in the same frame");
-    takt_trace *trace = seal_now(window);
+    takt_trace *trace = end_and_seal(window);
     assert_int_equal(spans_of(trace)->count, 3);
     assert_int_equal(trace->losses[TAKT_LOSS_MISMATCH], 1);
     takt_trace_release(trace);
@@ -136,7 +125,7 @@ TEST(a_scope_open_at_thread_exit_ends_there)
     pthread_t thread;
     pthread_create(&thread, NULL, leave_open, NULL);
     pthread_join(thread, NULL);
-    takt_trace *trace = seal_now(window);
+    takt_trace *trace = end_and_seal(window);
     assert_int_equal(trace->losses[TAKT_LOSS_MISMATCH], 1);
     assert_int_equal(spans_of(trace)->count, 1);
     assert_int_equal(trace->facts.unfinished, 0);
@@ -156,7 +145,7 @@ TEST(five_thousand_scopes_deep_are_recorded)
 {
     tkt_window *window = open_window();
     recurse(5000);
-    takt_trace *trace = seal_now(window);
+    takt_trace *trace = end_and_seal(window);
     const tkt_spans *spans = spans_of(trace);
     assert_int_equal(spans->count, 5000);
     for (size_t i = 1; i < 5000; i++)
@@ -175,7 +164,7 @@ TEST(deeper_than_the_stack_is_dropped_counted_and_over_with_its_end)
         TAKT_END("deep pair");
     TAKT_BEGIN("after");
     TAKT_END("after");
-    takt_trace *trace = seal_now(window);
+    takt_trace *trace = end_and_seal(window);
     assert_int_equal(trace->losses[TAKT_LOSS_TOO_DEEP], 10 + 3);
     assert_int_equal(trace->losses[TAKT_LOSS_MISMATCH], 0);
     const tkt_spans *spans = spans_of(trace);
@@ -190,14 +179,14 @@ TEST(pairs_begun_while_recording_and_ended_after_leave_nothing_behind)
     tkt_window *window = open_window();
     TAKT_BEGIN("macro");
     takt_begin("function");
-    takt_trace_release(seal_now(window));
+    takt_trace_release(end_and_seal(window));
     takt_end();
     TAKT_END("macro");
     window = open_window();
     {
         TAKT_SCOPE("only");
     }
-    takt_trace *trace = seal_now(window);
+    takt_trace *trace = end_and_seal(window);
     assert_int_equal(spans_of(trace)->count, 1);
     assert_int_equal(spans_of(trace)->items[0].parent, TKT_NO_SPAN);
     assert_int_equal(trace->losses[TAKT_LOSS_MISMATCH], 0);
@@ -219,7 +208,7 @@ TEST(names_of_any_kind_are_kept)
         takt_end();
     }
     free(huge);
-    takt_trace *trace = seal_now(window);
+    takt_trace *trace = end_and_seal(window);
     const tkt_spans *spans = spans_of(trace);
     assert_int_equal(spans->count, 6);
     assert_string_equal(name_of(trace, &spans->items[0]), "(null)");
@@ -238,7 +227,7 @@ TEST(a_name_is_known_by_its_content_and_not_its_address)
     strcpy(name, "other");
     takt_begin(name);
     takt_end();
-    takt_trace *trace = seal_now(window);
+    takt_trace *trace = end_and_seal(window);
     assert_string_equal(name_of(trace, &spans_of(trace)->items[0]), "first");
     assert_string_equal(name_of(trace, &spans_of(trace)->items[1]), "other");
     takt_trace_release(trace);
@@ -263,7 +252,7 @@ TEST(spans_of_a_track_end_on_any_thread)
     takt_span_at(track, "reversed", now + 1500, now + 500);
     while (takt_now_ns() < now + 3000)
         ;
-    takt_trace *trace = seal_now(window);
+    takt_trace *trace = end_and_seal(window);
     takt_span_end(b);
     const tkt_track *found = NULL;
     for (size_t i = 0; i < trace->tracks.count; i++)
@@ -301,7 +290,7 @@ TEST(reported_memory_adds_up)
     assert_int_equal(now.peak_bytes, 4500);
     assert_int_equal(now.unmatched_frees, 1);
     assert_int_equal(takt_memory_query("cuda:0", &now), TAKT_NOT_FOUND);
-    takt_trace *trace = seal_now(window);
+    takt_trace *trace = end_and_seal(window);
     assert_int_equal(trace->memory_events.count, 4);
     assert_int_equal(trace->memory.window_begin_bytes, 1000);
     assert_int_equal(trace->memory.window_allocations, 2);

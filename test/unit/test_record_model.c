@@ -6,6 +6,7 @@
 #include "record/scope.h"
 
 #include "support/test.h"
+#include "support/windows.h"
 
 #include <takt/takt.h>
 
@@ -235,22 +236,16 @@ static void compare_fold_with_spans(takt_trace *trace)
 static tkt_window *begin(uint32_t modes)
 {
     const tkt_wish wish = {.modes = modes | TKT_ARGUMENTS, .mask = TAKT_NORMAL_BIT};
-    tkt_window *window;
     model_count = 0;
     model_depth = 0;
     clock_ticks++; /* what ended before has nothing to do with the window */
-    assert_int_equal(tkt_window_open(&wish, &window), TAKT_OK);
-    return window;
+    return window_with(&wish);
 }
 
 static takt_trace *finish(tkt_window *window)
 {
-    takt_trace *trace;
     tkt_window_end(window, clock_ticks);
-    assert_int_equal(tkt_window_seal(window, &trace), TAKT_OK);
-    tkt_window_close(window);
-    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
-    return trace;
+    return seal_window(window);
 }
 
 static void close_all(void)

@@ -4,6 +4,7 @@
 #include "record/log.h"
 
 #include "support/test.h"
+#include "support/windows.h"
 
 #include <takt/takt.h>
 
@@ -34,19 +35,7 @@ static void *record_rounds(void *argument)
 static tkt_window *open_window(uint32_t modes, uint64_t max_bytes)
 {
     const tkt_wish wish = {.modes = modes, .mask = TAKT_NORMAL_BIT, .max_bytes = max_bytes};
-    tkt_window *window;
-    assert_int_equal(tkt_window_open(&wish, &window), TAKT_OK);
-    return window;
-}
-
-static takt_trace *seal_now(tkt_window *window)
-{
-    takt_trace *trace;
-    tkt_window_end(window, tkt_ticks());
-    assert_int_equal(tkt_window_seal(window, &trace), TAKT_OK);
-    tkt_window_close(window);
-    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
-    return trace;
+    return window_with(&wish);
 }
 
 static size_t count_spans(const takt_trace *trace)
@@ -98,7 +87,7 @@ TEST(every_span_of_every_thread_is_there)
     tkt_window *window = open_window(TKT_KEEP, 0);
     start_threads(threads, THREADS, &rounds);
     join_threads(threads, THREADS);
-    takt_trace *trace = seal_now(window);
+    takt_trace *trace = end_and_seal(window);
     assert_int_equal(count_spans(trace), 3 * rounds * THREADS);
     assert_int_equal(trace->tracks.count, THREADS);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
@@ -117,21 +106,12 @@ TEST(what_is_recorded_and_what_is_dropped_add_up)
     tkt_window *window = open_window(TKT_KEEP, 1 << 20);
     start_threads(threads, THREADS, &rounds);
     join_threads(threads, THREADS);
-    takt_trace *trace = seal_now(window);
+    takt_trace *trace = end_and_seal(window);
     uint64_t dropped = trace->losses[TAKT_LOSS_BUFFER_FULL];
     assert_true(dropped > 0);
     assert_int_equal(count_spans(trace) + dropped, 3 * rounds * THREADS);
     check_nesting(trace);
     takt_trace_release(trace);
-}
-
-static takt_trace *seal_ended(tkt_window *window)
-{
-    takt_trace *trace;
-    assert_int_equal(tkt_window_seal(window, &trace), TAKT_OK);
-    tkt_window_close(window);
-    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
-    return trace;
 }
 
 /* A window that has ended waits for its seal while the next one finds the memory full; a third one
@@ -155,7 +135,7 @@ TEST(windows_with_full_memory_lose_only_their_own)
         size_t rounds;
     } windows[] = {{first, many}, {second, 3 * some}, {inner, some}};
     for (size_t i = 0; i < 3; i++) {
-        takt_trace *trace = seal_ended(windows[i].window);
+        takt_trace *trace = seal_window(windows[i].window);
         uint64_t dropped = trace->losses[TAKT_LOSS_BUFFER_FULL];
         assert_true(dropped > 0);
         assert_int_equal(count_spans(trace) + dropped, 3 * windows[i].rounds);
@@ -165,7 +145,7 @@ TEST(windows_with_full_memory_lose_only_their_own)
 
     tkt_window *last = open_window(TKT_KEEP, 1 << 20);
     record_rounds(&few);
-    takt_trace *trace = seal_now(last);
+    takt_trace *trace = end_and_seal(last);
     assert_int_equal(count_spans(trace), 3 * few);
     assert_int_equal(trace->losses[TAKT_LOSS_BUFFER_FULL], 0);
     takt_trace_release(trace);
@@ -179,7 +159,7 @@ TEST(the_flight_recorder_keeps_the_last_spans)
     start_threads(&thread, 1, &rounds);
     join_threads(&thread, 1);
     uint64_t end_ns = takt_now_ns();
-    takt_trace *trace = seal_now(window);
+    takt_trace *trace = end_and_seal(window);
     uint64_t overwritten = trace->losses[TAKT_LOSS_OVERWRITTEN];
     assert_int_equal(count_spans(trace) + overwritten, 3 * rounds);
     assert_int_equal(trace->losses[TAKT_LOSS_BUFFER_FULL], 0);
@@ -209,7 +189,7 @@ TEST(sealing_while_threads_record_gives_whole_pictures)
     for (int i = 0; i < 60; i++) {
         tkt_window *window = open_window(i % 2 ? TKT_KEEP : TKT_KEEP | TKT_FOLD, 64u << 20);
         usleep(2000);
-        takt_trace *trace = seal_now(window);
+        takt_trace *trace = end_and_seal(window);
         check_nesting(trace);
         assert_int_equal(trace->losses[TAKT_LOSS_MISMATCH], 0);
         takt_trace_release(trace);
@@ -225,11 +205,11 @@ TEST(windows_that_overlap_each_get_their_own_spans)
     tkt_window *inner = open_window(TKT_KEEP, 0);
     one_round();
     one_round();
-    takt_trace *trace = seal_now(inner);
+    takt_trace *trace = end_and_seal(inner);
     assert_int_equal(count_spans(trace), 6);
     takt_trace_release(trace);
     one_round();
-    trace = seal_now(outer);
+    trace = end_and_seal(outer);
     assert_int_equal(count_spans(trace), 12);
     takt_trace_release(trace);
 }
@@ -241,7 +221,7 @@ TEST(chunks_go_back_when_the_last_window_is_closed)
     uint64_t before = tkt_pool_used_bytes();
     record_rounds(&rounds);
     assert_true(tkt_pool_used_bytes() > before + rounds * 3 * sizeof(takt_record) * 9 / 10);
-    takt_trace_release(seal_now(window));
+    takt_trace_release(end_and_seal(window));
     assert_true(tkt_pool_used_bytes() <= before + TKT_CHUNK_BYTES);
 }
 
@@ -265,7 +245,7 @@ TEST(ten_thousand_threads_leave_their_spans_and_no_memory)
     }
     /* five slots a thread: three spans, and who it is in two */
     assert_true(tkt_pool_used_bytes() - before < THREADS * 5 * sizeof(takt_record) * 12 / 10);
-    takt_trace *trace = seal_now(window);
+    takt_trace *trace = end_and_seal(window);
     assert_int_equal(trace->tracks.count, THREADS);
     assert_int_equal(count_spans(trace), 3 * THREADS);
     takt_trace_release(trace);
@@ -299,7 +279,7 @@ TEST(a_forked_child_records_nothing_and_ends)
     }
     __atomic_store_n(&is_over, true, __ATOMIC_RELAXED);
     join_threads(threads, THREADS);
-    takt_trace *trace = seal_now(window);
+    takt_trace *trace = end_and_seal(window);
     check_nesting(trace);
     takt_trace_release(trace);
 }

@@ -5,22 +5,9 @@
 
 #include "test_profiler.h"
 #include "support/test.h"
+#include "support/windows.h"
 
 #include <pthread.h>
-
-static int set_up(void **state)
-{
-    (void)state;
-    tkt_clock_fake(read_test_clock);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    tkt_clock_fake(NULL);
-    return 0;
-}
 
 static tkt_window *open_window(uint32_t modes)
 {
@@ -33,11 +20,7 @@ static tkt_window *open_window(uint32_t modes)
 
 static takt_trace *seal(tkt_window *window)
 {
-    takt_trace *trace;
-    tkt_window_end(window, tkt_ticks());
-    assert_int_equal(tkt_window_seal(window, &trace), TAKT_OK);
-    tkt_window_close(window);
-    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
+    takt_trace *trace = end_and_seal(window);
     pass_ns(10);
     return trace;
 }
@@ -215,4 +198,4 @@ TEST(a_block_ends_no_scope_but_its_own)
     takt_trace_release(trace);
 }
 
-TEST_MAIN(set_up, tear_down)
+TEST_MAIN(begin_test, end_test)

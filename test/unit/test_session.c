@@ -5,43 +5,18 @@
 
 #include "test_profiler.h"
 #include "support/test.h"
-
-static int set_up(void **state)
-{
-    (void)state;
-    tkt_clock_fake(read_test_clock);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    tkt_clock_fake(NULL);
-    return 0;
-}
+#include "support/windows.h"
 
 static tkt_window *open_window(uint32_t modes)
 {
     const tkt_wish wish = {.modes = modes, .mask = TAKT_NORMAL_BIT};
-    tkt_window *window;
-    assert_int_equal(tkt_window_open(&wish, &window), TAKT_OK);
-    return window;
+    return window_with(&wish);
 }
 
 static void end_window(tkt_window *window)
 {
     tkt_window_end(window, tkt_ticks());
     pass_ns(1);
-}
-
-/* Of an ended window, which it closes. */
-static takt_trace *seal(tkt_window *window)
-{
-    takt_trace *trace;
-    assert_int_equal(tkt_window_seal(window, &trace), TAKT_OK);
-    tkt_window_close(window);
-    assert_int_equal(tkt_trace_finish(trace), TAKT_OK);
-    return trace;
 }
 
 static void record(const char *name, unsigned times)
@@ -82,7 +57,7 @@ TEST(overlapping_windows_each_have_their_part)
     record("c", 5);
     end_window(second);
     record("d", 6);
-    takt_trace *one = seal(first), *two = seal(second);
+    takt_trace *one = seal_window(first), *two = seal_window(second);
     assert_int_equal(count_spans(one, "a"), 3);
     assert_int_equal(count_spans(one, "b"), 4);
     assert_int_equal(one->facts.span_count, 7);
@@ -101,8 +76,8 @@ TEST(an_ended_window_keeps_its_spans_until_it_is_sealed)
     tkt_window *late = open_window(TKT_KEEP);
     record("b", MANY);
     end_window(late);
-    takt_trace_release(seal(late));
-    takt_trace *trace = seal(early);
+    takt_trace_release(seal_window(late));
+    takt_trace *trace = seal_window(early);
     assert_int_equal(count_spans(trace, "a"), MANY);
     assert_int_equal(trace->facts.span_count, MANY);
     takt_trace_release(trace);
@@ -115,7 +90,7 @@ TEST(nothing_is_switched_on_when_the_last_window_has_ended)
     end_window(window);
     assert_false(takt_is_on(~UINT64_C(0)));
     record("late", 3);
-    takt_trace *trace = seal(window);
+    takt_trace *trace = seal_window(window);
     assert_int_equal(trace->facts.span_count, 0);
     takt_trace_release(trace);
 }
@@ -128,7 +103,7 @@ TEST(a_span_that_reaches_over_an_end_is_cut_and_marked)
     tkt_window *window = open_window(TKT_KEEP);
     pass_ns(7);
     end_window(window);
-    takt_trace *trace = seal(window);
+    takt_trace *trace = seal_window(window);
     takt_end();
     end_window(outer);
     tkt_window_close(outer);
@@ -151,7 +126,7 @@ TEST(only_one_window_at_a_time_is_folded)
     assert_null(second);
     record("a", 2);
     end_window(first);
-    takt_trace *trace = seal(first);
+    takt_trace *trace = seal_window(first);
     assert_int_equal(calls_of(trace, "a"), 2);
     takt_trace_release(trace);
 }
@@ -165,7 +140,7 @@ TEST(the_next_may_be_folded_before_the_last_is_sealed)
     tkt_window *second = open_window(TKT_FOLD);
     record("b", MANY);
     end_window(second);
-    takt_trace *one = seal(first), *two = seal(second);
+    takt_trace *one = seal_window(first), *two = seal_window(second);
     assert_int_equal(calls_of(one, "a"), MANY);
     assert_int_equal(calls_of(one, "b"), 0);
     assert_int_equal(calls_of(two, "a"), 0);
@@ -182,7 +157,7 @@ TEST(what_is_recorded_after_its_end_takes_nothing_from_a_summary)
     end_window(window);
     tkt_window *warm = open_window(0);
     record("b", MANY);
-    takt_trace *trace = seal(window);
+    takt_trace *trace = seal_window(window);
     tkt_window_end(warm, tkt_ticks());
     tkt_window_close(warm);
     assert_int_equal(calls_of(trace, "a"), 100);
@@ -197,7 +172,7 @@ TEST(spans_and_summary_of_one_window_agree)
     record("inner", MANY);
     takt_end();
     end_window(window);
-    takt_trace *trace = seal(window);
+    takt_trace *trace = seal_window(window);
     assert_int_equal(count_spans(trace, "inner"), MANY);
     assert_int_equal(calls_of(trace, "inner"), MANY);
     assert_int_equal(calls_of(trace, "outer"), 1);
@@ -218,7 +193,7 @@ TEST(closing_another_window_takes_nothing_from_a_summary)
     tkt_window_close(other);
     record("a", 1);
     end_window(window);
-    takt_trace *trace = seal(window);
+    takt_trace *trace = seal_window(window);
     assert_int_equal(calls_of(trace, "a"), TKT_CHUNK_SLOTS + 2);
     takt_trace_release(trace);
 }
@@ -256,10 +231,10 @@ TEST(a_copy_that_runs_out_of_memory_takes_nothing_from_a_summary)
         tkt_fold_fini(&copy);
     }
     end_window(window);
-    takt_trace *trace = seal(window);
+    takt_trace *trace = seal_window(window);
     uint64_t lost = trace->losses[TAKT_LOSS_NO_MEMORY];
     assert_int_equal(calls_of(trace, "work") + lost, MANY);
     takt_trace_release(trace);
 }
 
-TEST_MAIN_EACH(set_up, tear_down)
+TEST_MAIN_EACH(begin_test, end_test)

@@ -10,22 +10,10 @@
 
 #define MS 1000000u
 
-static int set_up(void **state)
-{
-    (void)state;
-    tkt_clock_fake(read_test_clock);
-    takt_set_log(keep_line, NULL);
-    forget_lines();
-    return 0;
-}
-
 static int tear_down(void **state)
 {
-    (void)state;
     takt_timers_enable(true);
-    takt_set_log(NULL, NULL);
-    tkt_clock_fake(NULL);
-    return 0;
+    return end_test(state);
 }
 
 /* ---- The line -------------------------------------------------------------------------------- */
@@ -354,4 +342,4 @@ TEST(a_detailed_timer_prints_the_tree_of_its_thread)
     takt_profiler_destroy(profiler);
 }
 
-TEST_MAIN_EACH(set_up, tear_down)
+TEST_MAIN_EACH(begin_test, tear_down)

@@ -6,23 +6,6 @@
 
 #define MS 1000000u
 
-static int set_up(void **state)
-{
-    (void)state;
-    tkt_clock_fake(read_test_clock);
-    takt_set_log(keep_line, NULL);
-    forget_lines();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    takt_set_log(NULL, NULL);
-    tkt_clock_fake(NULL);
-    return 0;
-}
-
 static void density(void)
 {
     TAKT_ACTIVITY("cpu", TAKT_TIMING_KERNEL, "density");
@@ -241,4 +224,4 @@ TEST(reporting_is_not_in_the_duration)
     assert_string_equal(captured_stdout(), "Demo took 1.00 ms\n");
 }
 
-TEST_MAIN_EACH(set_up, tear_down)
+TEST_MAIN_EACH(begin_test, end_test)

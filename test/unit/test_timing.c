@@ -6,20 +6,6 @@
 
 #define MS 1000000u
 
-static int set_up(void **state)
-{
-    (void)state;
-    tkt_clock_fake(read_test_clock);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    tkt_clock_fake(NULL);
-    return 0;
-}
-
 static void density(void)
 {
     TAKT_ACTIVITY("cpu", TAKT_TIMING_KERNEL, "density");
@@ -234,4 +220,4 @@ TEST(another_thread_may_end_it)
     takt_timing_free(timing);
 }
 
-TEST_MAIN_EACH(set_up, tear_down)
+TEST_MAIN_EACH(begin_test, end_test)
