@@ -1,14 +1,16 @@
 /* An old-fashioned check of truth: scopes on two threads that busy-wait for planned times.
  *
  * This program keeps its own books, by clock_gettime() and without Takt, and prints them; the
- * script truth.sh compares them with every report and export. A thread that the system preempts
- * waits for longer than it planned, and both accounts see that, so that no load of the machine
- * matters.
+ * script truth.sh compares them with every report and export. The books have two figures for each
+ * time, between which Takt's must lie: the program reads the clock around each begin and end, and
+ * inside of each wait. A thread that the system preempts at any point thus changes both alike or
+ * moves them apart.
  *
  *     prog_truth DIRECTORY [summary]
  *
- * writes traces there and prints lines of WHAT, NAME, COUNT, TOTAL_NS, SELF_NS and PLANNED_NS,
- * separated by tabs; TOTAL_NS counts outermost calls of a recursive scope, as the report "scopes".
+ * writes traces there and prints lines of WHAT, NAME, COUNT, the least and the most TOTAL_NS, the
+ * least and the most SELF_NS, and PLANNED_NS, separated by tabs; TOTAL_NS counts outermost calls of
+ * a recursive scope, as the report "scopes".
  */
 #include <takt/takt.h>
 
@@ -28,14 +30,22 @@ enum {
 
 /* ---- The books ------------------------------------------------------------------------------- */
 
+typedef struct range {
+    uint64_t least_ns, most_ns;
+} range;
+
 typedef struct account {
     char name[32];
-    uint64_t count, total_ns, self_ns, planned_ns;
+    uint64_t count;
+    range total, self;
+    uint64_t planned_ns;
 } account;
 
 typedef struct entry {
     account *of;
-    uint64_t begin_ns, inner_ns;
+    uint64_t begin_ns;       /* before Takt's begin */
+    uint64_t waited_ns;      /* in this scope and in none inside of it */
+    uint64_t least_inner_ns; /* what inner scopes waited */
 } entry;
 
 /* A thread's; nobody else looks at them before it has ended. */
@@ -63,9 +73,21 @@ static account *account_named(account *accounts, const char *name)
     return &accounts[i];
 }
 
+static void enter_at(books *own, const char *name, uint64_t begin_ns)
+{
+    own->open[own->depth++] = (entry){.of = account_named(own->scopes, name), .begin_ns = begin_ns};
+}
+
+/* Before Takt's begin. */
 static void enter(books *own, const char *name)
 {
-    own->open[own->depth++] = (entry){account_named(own->scopes, name), now_ns(), 0};
+    enter_at(own, name, now_ns());
+}
+
+static void add(range *sum, range more)
+{
+    sum->least_ns += more.least_ns;
+    sum->most_ns += more.most_ns;
 }
 
 static bool is_open(const books *own, const account *of)
@@ -76,43 +98,45 @@ static bool is_open(const books *own, const account *of)
     return false;
 }
 
-/* Returns how long it was, for the parent and for activities. */
-static uint64_t leave(books *own)
+/* After Takt's end. Returns how long it was. */
+static range leave(books *own)
 {
     uint64_t now = now_ns();
     entry top = own->open[--own->depth];
-    uint64_t took_ns = now - top.begin_ns;
+    range took = {top.waited_ns + top.least_inner_ns, now - top.begin_ns};
     if (own->depth > 0)
-        own->open[own->depth - 1].inner_ns += took_ns;
+        own->open[own->depth - 1].least_inner_ns += took.least_ns;
     if (!own->counts)
-        return took_ns;
+        return took;
     top.of->count++;
-    top.of->self_ns += took_ns - top.inner_ns;
+    add(&top.of->self, (range){top.waited_ns, took.most_ns - top.least_inner_ns});
     if (!is_open(own, top.of))
-        top.of->total_ns += took_ns;
-    return took_ns;
+        add(&top.of->total, took);
+    return took;
 }
 
 static void leave_activity(books *own, const char *name, uint64_t planned_ns)
 {
-    uint64_t took_ns = leave(own);
+    range took = leave(own);
     account *of = account_named(own->activities, name);
     if (!own->counts)
         return;
     of->count++;
-    of->total_ns += took_ns;
-    of->self_ns += took_ns;
+    add(&of->total, took);
+    add(&of->self, took);
     of->planned_ns += planned_ns;
 }
 
 /* Busy, so that the time is the processor's; in the innermost scope of the books. */
 static void wait_for(books *own, unsigned ms)
 {
-    uint64_t end = now_ns() + (uint64_t)ms * MS;
+    entry *in = &own->open[own->depth - 1];
+    uint64_t begin = now_ns(), now = begin;
     if (own->counts)
-        own->open[own->depth - 1].of->planned_ns += (uint64_t)ms * MS;
-    while (now_ns() < end)
-        continue;
+        in->of->planned_ns += (uint64_t)ms * MS;
+    while (now < begin + (uint64_t)ms * MS)
+        now = now_ns();
+    in->waited_ns += now - begin;
 }
 
 static void add_books(account *into, const account *from)
@@ -120,17 +144,20 @@ static void add_books(account *into, const account *from)
     for (; from->name[0] != '\0'; from++) {
         account *sum = account_named(into, from->name);
         sum->count += from->count;
-        sum->total_ns += from->total_ns;
-        sum->self_ns += from->self_ns;
+        add(&sum->total, from->total);
+        add(&sum->self, from->self);
         sum->planned_ns += from->planned_ns;
     }
 }
 
 static void print_account(const char *what, const account *of)
 {
-    printf("%s\t%s\t%llu\t%llu\t%llu\t%llu\n", what, of->name, (unsigned long long)of->count,
-           (unsigned long long)of->total_ns, (unsigned long long)of->self_ns,
-           (unsigned long long)of->planned_ns);
+    const uint64_t numbers[] = {of->count,         of->total.least_ns, of->total.most_ns,
+                                of->self.least_ns, of->self.most_ns,   of->planned_ns};
+    printf("%s\t%s", what, of->name);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        printf("\t%llu", (unsigned long long)numbers[i]);
+    printf("\n");
 }
 
 static void print_accounts(const char *what, const account *accounts)
@@ -164,12 +191,13 @@ static void run_phases(books *own)
         enter(own, "gather");
         TAKT_PHASE("gather");
         wait_for(own, 8);
+        uint64_t before_ns = now_ns();
+        TAKT_PHASE("scatter"); /* ends "gather" */
         leave(own);
-        enter(own, "scatter");
-        TAKT_PHASE("scatter");
+        enter_at(own, "scatter", before_ns);
         wait_for(own, 5);
-        leave(own);
     }
+    leave(own);
     leave(own);
 }
 
@@ -236,20 +264,27 @@ static void *run_second(void *argument)
     return NULL;
 }
 
+/* A step begins inside of the call that ends the one before. */
 static void run_steps(takt_profiler *profiler, books *first, second_thread *second, account *steps)
 {
+    uint64_t before_ns = now_ns();
     takt_profiler_start(profiler);
+    uint64_t after_ns = now_ns();
     for (unsigned step = 0; step < WARMUP + ACTIVE; step++) {
-        uint64_t begin_ns = now_ns();
         first->counts = step >= WARMUP;
         pthread_barrier_wait(&second->barrier);
         step_first(first);
         pthread_barrier_wait(&second->barrier);
-        uint64_t took_ns = now_ns() - begin_ns;
-        steps->count += first->counts;
-        steps->total_ns += first->counts ? took_ns : 0;
-        steps->planned_ns += first->counts ? 52u * MS : 0;
+        uint64_t end_ns = now_ns();
         takt_profiler_step(profiler);
+        uint64_t ended_ns = now_ns();
+        if (first->counts) {
+            steps->count++;
+            add(&steps->total, (range){end_ns - after_ns, ended_ns - before_ns});
+            steps->planned_ns += 52u * MS;
+        }
+        before_ns = end_ns;
+        after_ns = ended_ns;
     }
     takt_profiler_stop(profiler);
 }
@@ -284,7 +319,8 @@ static void run_timer(account *truth, account *measured)
     }
     leave(&own);
     *truth = own.scopes[0];
-    *measured = (account){.name = "measured", .count = 1, .total_ns = (uint64_t)(1e6 * elapsed_ms)};
+    uint64_t elapsed_ns = (uint64_t)(1e6 * elapsed_ms);
+    *measured = (account){.name = "measured", .count = 1, .total = {elapsed_ns, elapsed_ns}};
 }
 
 int main(int argc, char **argv)

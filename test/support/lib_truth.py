@@ -5,8 +5,9 @@
 
 TAKT is the command, BOOKS what the program printed, DIRECTORY where it wrote its traces. A program
 that shares two cores with others waits for longer than planned; the books must not be below the
-plan, and Takt must agree with the books.
+plan, and Takt must lie between the least and the most that the books allow.
 """
+import collections
 import csv
 import glob
 import io
@@ -26,7 +27,7 @@ comparisons = 0
 def same(where, what, got, truth):
     global comparisons
     comparisons += 1
-    if abs(got - truth) > TOLERANCE * truth:
+    if not (1 - TOLERANCE) * truth.least <= got <= (1 + TOLERANCE) * truth.most:
         failures.append(f"{where}: {what}: {got}, in truth {truth}")
 
 
@@ -37,18 +38,27 @@ def equal(where, what, got, truth):
         failures.append(f"{where}: {what}: {got}, and not {truth}")
 
 
+class Range(collections.namedtuple("Range", "least most")):
+    def __truediv__(self, number):
+        return Range(self.least / number, self.most / number)
+
+    def __str__(self):
+        return f"{self.least} to {self.most}"
+
+
 class Books:
-    """Accounts by name, each (count, total_ns, self_ns)."""
+    """Accounts by name, each (count, total_ns, self_ns); times are ranges."""
 
     def __init__(self, path):
         self.rows = defaultdict(dict)
         with open(path) as file:
             for line in file:
                 what, name, *numbers = line.rstrip("\n").split("\t")
-                count, total, own, planned = map(int, numbers)
+                count, *ranges, planned = map(int, numbers)
+                total, own = Range(*ranges[:2]), Range(*ranges[2:])
                 self.rows[what][name] = (count, total, own)
-                if what == "scope" and own < planned or what == "step" and total < planned:
-                    failures.append(f"books: {name} took {own} ns of {planned} planned")
+                if {"scope": own.least, "step": total.least}.get(what, planned) < planned:
+                    failures.append(f"books: {name} took less than the {planned} ns planned")
         self.scopes = self.rows["scope"]
         self.activities = self.rows["activity"]
         self.step = self.rows["step"]["recorded"]
@@ -73,7 +83,8 @@ class Run:
 def check_scopes(where, rows, books):
     rows = {row["name"]: row for row in rows}
     equal(where, "names", sorted(rows), sorted(books.scopes))
-    everything = sum(own for _, _, own in books.scopes.values())
+    owns = [own for _, _, own in books.scopes.values()]
+    least, most = sum(own.least for own in owns), sum(own.most for own in owns)
     for name, (count, total, own) in books.scopes.items():
         row = rows.get(name)
         if not row:
@@ -83,7 +94,7 @@ def check_scopes(where, rows, books):
         same(where, f"self time of {name}", float(row["self_cpu_ns"]), own)
         same(where, f"average of {name}", float(row["cpu_time_avg_ns"]), total / count)
         same(where, f"self percentage of {name}", float(row["self_cpu_percent"]),
-             100 * own / everything)
+             Range(100 * own.least / most, 100 * own.most / least))
 
 
 def check_tree(where, rows, books):
@@ -190,7 +201,7 @@ def main(takt, books_path, directory, mode):
     paths = glob.glob(directory + "/**/*", recursive=True)
     files = [path for path in paths if os.path.isfile(path)]
     traces = [path for path in files if ".pftrace" in path]
-    same("timer", "elapsed", books.timer["measured"][1], books.timer["timer"][1])
+    same("timer", "elapsed", books.timer["measured"][1].least, books.timer["timer"][1])
     for trace in traces:
         check_reports(Run(takt, trace), books, mode == "trace")
     if mode == "trace":
