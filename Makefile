@@ -200,9 +200,9 @@ $(B)/obj/src/cli/%.o:    flags = $(c_ours) $(cli_can)
 
 # The page of `takt report --html` is put together here and becomes part of the command.
 html_page := $(addprefix $(B)/html/,head.html tail.html)
-$(B)/obj/src/cli/html/assets.o: flags = $(c_ours) \
+$(B)/obj/src/cli/html/report_html.o: flags = $(c_ours) \
     -DTKT_HTML_HEAD='"$(abspath $(B))/html/head.html"' -DTKT_HTML_TAIL='"$(abspath $(B))/html/tail.html"'
-$(B)/obj/src/cli/html/assets.o: $(html_page)
+$(B)/obj/src/cli/html/report_html.o: $(html_page)
 $(B)/html/tail.html: $(B)/html/head.html
 $(B)/html/head.html: $(foreach ending,sh html css js,$(wildcard src/cli/html/*.$(ending)))
 	$(call say,HTML $(B)/html/page.html)

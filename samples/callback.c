@@ -1,12 +1,12 @@
-/* Callback: the program gets what was recorded, and does with it what it likes.
+/* Callback: the program receives the recorded data and evaluates it itself.
  *
- * Three callbacks are shown. A timer hands the activities that it listed to `print_sweeps`, which
- * adds them up as the program sees fit; a profiler hands the sealed trace to `find_longest`, which
- * walks its spans; another one, which keeps no spans, to `print_tree`.
+ * It shows three callbacks. A timer passes its list of activities to `print_sweeps`, which adds
+ * them up. A profiler passes the sealed trace to `find_longest`, which walks the spans. Another
+ * profiler, which keeps no spans, passes its trace to `print_tree`.
  *
- * The simulation is a chain of springs that is run forwards, and then backwards through time for
- * the derivative of its final energy by its initial position (the adjoint method). The derivative
- * is checked against a difference.
+ * The simulation is a chain of springs. It runs forwards, then backwards through time (the adjoint
+ * method) to get the derivative of the final energy with respect to the initial position. A finite
+ * difference checks the derivative.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <takt/takt.h>
@@ -23,14 +23,14 @@ enum {
 
 static const double time_step = 0.05;
 
-/* One state: positions and velocities. Both ends of the chain are held at 0. */
+/* Positions and velocities of all masses. Both ends of the chain are fixed at 0. */
 typedef struct chain {
     double x[MASSES];
     double v[MASSES];
 } chain;
 
-/* The second difference: what the neighbours pull at mass i, or, since it is symmetric, push back.
- */
+/* Returns the second difference: the pull of the neighbours on mass i. The operator is symmetric,
+ * so the backward step uses it too. */
 static double pull(const double *values, int i)
 {
     double left = i > 0 ? values[i - 1] : 0.0;
@@ -38,7 +38,7 @@ static double pull(const double *values, int i)
     return left - 2.0 * values[i] + right;
 }
 
-/* Symplectic Euler: new velocities first, new positions with them. */
+/* Symplectic Euler: first new velocities, then new positions from these velocities. */
 static void step_forward(chain *state)
 {
     TAKT_ACTIVITY("cpu", TAKT_TIMING_KERNEL, "forward step");
@@ -48,7 +48,7 @@ static void step_forward(chain *state)
         state->x[i] += time_step * state->v[i];
 }
 
-/* The same two lines transposed, last first, on the derivatives. */
+/* The transposed lines of step_forward(), in reverse order, applied to the derivatives. */
 static void step_backward(chain *slope)
 {
     TAKT_ACTIVITY("cpu", TAKT_TIMING_KERNEL, "backward step");
@@ -58,7 +58,7 @@ static void step_backward(chain *slope)
         slope->x[i] += time_step * pull(slope->v, i);
 }
 
-/* The final kinetic energy of a chain that was plucked at its middle by `height`. */
+/* Returns the final kinetic energy of a chain whose middle was displaced by `height`. */
 static double simulate(double height, chain *state)
 {
     TAKT_FUNCTION();
@@ -72,17 +72,18 @@ static double simulate(double height, chain *state)
     return energy;
 }
 
-/* The derivative of that energy by `height`; `state` is the final one, and becomes the slope. */
+/* Returns the derivative of that energy with respect to `height`. `state` is the final state of the
+ * chain, and is overwritten with derivatives. */
 static double differentiate(chain *state)
 {
     TAKT_FUNCTION();
-    memset(state->x, 0, sizeof state->x); /* energy depends on v alone, and its slope is v */
+    memset(state->x, 0, sizeof state->x); /* energy depends only on v, and its derivative is v */
     for (int round = 0; round < ROUNDS; round++)
         step_backward(state);
     return state->x[MASSES / 2];
 }
 
-/* Replaces the tables of the timer below. */
+/* Called instead of printing the timer's tables. */
 static void print_sweeps(const takt_timing *results, const char *indent, void *user)
 {
     double forward_ms = 0.0, backward_ms = 0.0;
@@ -98,7 +99,7 @@ static void print_sweeps(const takt_timing *results, const char *indent, void *u
     printf("%sBackward kernels : %f ms\n", indent, backward_ms);
 }
 
-/* Gets the trace of the recording; it is borrowed until this function returns. */
+/* Receives the trace of the recording, borrowed until this function returns. */
 static void find_longest(const takt_trace *trace, void *user)
 {
     uint64_t longest_ns = 0;
@@ -121,7 +122,8 @@ static void find_longest(const takt_trace *trace, void *user)
     }
 }
 
-/* A summary has no spans: its tree of scopes is all there is. Other traces have one, too. */
+/* Prints the tree of scopes. A summary has no spans, only this tree; other traces have one as
+ * well. */
 static void print_tree(const takt_trace *trace, void *user)
 {
     takt_node_info node;

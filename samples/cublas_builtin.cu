@@ -1,10 +1,11 @@
-/* cuBLAS builtin: kernels of a library beside kernels of the program, told apart.
+/* cuBLAS builtin: distinguishes kernels of a library from kernels of the program.
  *
- * A power iteration finds the largest eigenvalue of a matrix. cuBLAS multiplies and takes the norm:
- * those are "builtin" kernels. The program scales the vector with a kernel of its own. The timer's
- * tables show both; the filter could leave either out (TAKT_TIMING_KERNEL, TAKT_TIMING_BUILTIN).
+ * A power iteration finds the largest eigenvalue of a matrix. cuBLAS multiplies and computes the
+ * norm: these are "builtin" kernels. The program scales the vector with its own kernel. The tables
+ * of the timer show both. A filter with only TAKT_TIMING_KERNEL or TAKT_TIMING_BUILTIN would hide
+ * the other kind.
  *
- * cuBLAS is part of the CUDA toolkit; this sample is built where it is found.
+ * cuBLAS is part of the CUDA toolkit; without cuBLAS this sample is not built.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <takt/takt.hpp>
@@ -36,7 +37,7 @@ static void check(cublasStatus_t status)
     std::exit(EXIT_FAILURE);
 }
 
-/* A matrix with eigenvalues 1 and, once, 1 + the square of the length of `u`: I + u u^T. */
+/* Returns I + u u^T. One eigenvalue is 1 + |u|^2, all others are 1. */
 static std::vector<float> make_matrix(const std::vector<float> &u)
 {
     std::vector<float> matrix(size * size);
@@ -60,7 +61,7 @@ static float largest_eigenvalue(cublasHandle_t cublas, const float *matrix, floa
     return norm;
 }
 
-/* How many of the listed activities are of one kind. */
+/* Returns the number of listed activities of one kind. */
 static size_t count_of(const takt_timing *timing, uint32_t filter)
 {
     size_t count = 0;
@@ -91,7 +92,7 @@ int main()
     CHECK(cudaMemcpy(matrix, host.data(), host.size() * sizeof(float), cudaMemcpyHostToDevice));
     CHECK(cudaMemcpy(x, start.data(), size * sizeof(float), cudaMemcpyHostToDevice));
     check(cublasCreate(&cublas));
-    largest_eigenvalue(cublas, matrix, x, y); /* cuBLAS loads its kernels at their first use */
+    largest_eigenvalue(cublas, matrix, x, y); /* cuBLAS loads its kernels on first use */
 
     float found;
     size_t own = 0, builtin = 0;

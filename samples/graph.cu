@@ -1,11 +1,11 @@
-/* Graph: a step that is captured into a CUDA graph once and launched many times.
+/* Graph: a step is captured into a CUDA graph once and launched many times.
  *
- * Two ways to time it are shown. Events recorded while capturing become nodes of the graph and tell
- * the time between two places inside it, for every launch again. And Takt's profiler gives what the
- * graph does to the scope that launches it: node by node, or, which costs the device less, each
- * launch as one activity.
+ * The sample times the graph in two ways. Events recorded during capture become nodes of the graph,
+ * and measure the time between two points inside each launch. The profiler assigns the work of the
+ * graph to the scope that launches it: either node by node, or each launch as one activity, which
+ * costs the device less.
  *
- * The step diffuses heat on a ring: what one cell loses its neighbours get, so the sum stays.
+ * The step diffuses heat on a ring; the total heat must stay constant.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <takt/takt.hpp>
@@ -29,7 +29,7 @@ static __global__ void diffuse(double *to, const double *from)
     to[i] = from[i] + 0.25 * (left - 2.0 * from[i] + right);
 }
 
-/* The step, with events around its second half. */
+/* Captures the step, with events around its second half. */
 static cudaGraphExec_t capture(cudaStream_t stream, double *heat[2], takt::Event &middle,
                                takt::Event &end)
 {
@@ -49,8 +49,8 @@ static cudaGraphExec_t capture(cudaStream_t stream, double *heat[2], takt::Event
     return step;
 }
 
-/* Launches the steps with a profiler around them, which prints which scope the device worked for.
- * The graph is made while it records: CUDA reports as a whole only graphs that were made so. */
+/* Launches the steps inside a profiler, which prints the device work of each scope. The graph is
+ * made while the profiler records: CUDA reports only such graphs as a whole. */
 static void run(const char *title, takt_graph graph, cudaStream_t stream, double *heat[2])
 {
     static const char *const reports[] = {"scopes", "activities"};

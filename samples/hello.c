@@ -1,4 +1,4 @@
-/* Hello: a scope, a profiler around it, and a table of where the time went.
+/* Hello: one scope, a profiler around it, and a table of where the time went.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <takt/takt.h>
@@ -18,7 +18,7 @@ int main(void)
     for (int round = 0; round < 1000; round++) {
         TAKT_SCOPE("a thousand terms");
         for (int k = round * 1000; k < (round + 1) * 1000; k++)
-            pi += (k % 2 ? -4.0 : 4.0) / (2.0 * k + 1.0); /* Leibniz' series */
+            pi += (k % 2 ? -4.0 : 4.0) / (2.0 * k + 1.0); /* the Leibniz series */
     }
     takt_profiler_stop(profiler); /* prints the table */
     takt_profiler_destroy(profiler);

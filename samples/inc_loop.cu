@@ -1,8 +1,9 @@
-/* The demo of Warp's chapter on profiling: on every CUDA device ten million numbers are set to 0, a
- * kernel adds 1 to each of them 500, 1000 and 1500 times, and the result is copied to the host. A
- * timer with a filter lists what the devices did.
+/* The demo of the profiling chapter of NVIDIA Warp. On every CUDA device, ten million numbers are
+ * set to 0. A kernel adds 1 to each of them 500, 1000 and 1500 times, and the result is copied to
+ * the host. A timer with a filter lists the work of the devices.
  *
- * `make sim-demo` runs it on two simulated devices that take as long as those of that chapter.
+ * `make sim-demo` runs this sample on two simulated devices that take as long as those of the
+ * chapter.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <takt/takt.hpp>
@@ -27,7 +28,7 @@ __global__ void inc_loop(float *a, int iterations)
         a[i] += 1.0f;
 }
 
-/* Nothing here waits for the device. */
+/* Launches all work of one device without waiting for it. */
 void run(int device, float *host)
 {
     const int blocks = sample_blocks(count, threads);
@@ -64,7 +65,7 @@ int main()
     const bool computes = sample_computes();
     CHECK(cudaGetDeviceCount(&devices));
 
-    /* Pinned memory, so that copies to it run beside the program. */
+    /* Pinned memory lets copies run beside the program. */
     std::vector<float *> host(devices);
     for (float *&array : host)
         CHECK(cudaMallocHost(&array, bytes));

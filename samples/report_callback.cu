@@ -1,10 +1,10 @@
-/* Report callback: a timer hands its list of activities to the program, which adds them up as it
- * sees fit instead of printing tables.
+/* Report callback: a timer passes its list of activities to the program, which adds them up instead
+ * of printing tables.
  *
- * The simulation is a chain of springs that is run forwards, and then backwards through time for
- * the derivative of its final energy by its initial position (the adjoint method): forward and
- * backward kernels, whose times are summed separately. The derivative is checked against a
- * difference. samples/callback.c is the same on the CPU.
+ * The simulation is a chain of springs. It runs forwards, then backwards through time (the adjoint
+ * method) to get the derivative of the final energy with respect to the initial position. The times
+ * of forward and backward kernels are summed separately. A finite difference checks the derivative.
+ * samples/callback.c does the same on the CPU.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <takt/takt.hpp>
@@ -20,7 +20,8 @@ static const int rounds = 400;
 static const int threads = 256;
 static const double time_step = 0.05;
 
-/* The second difference: what the neighbours pull at mass i. Both ends of the chain are at 0. */
+/* Returns the second difference: the pull of the neighbours on mass i. Both ends of the chain are
+ * fixed at 0. */
 static __device__ double pull(const double *values, int i)
 {
     double left = i > 0 ? values[i - 1] : 0.0;
@@ -28,8 +29,8 @@ static __device__ double pull(const double *values, int i)
     return left - 2.0 * values[i] + right;
 }
 
-/* Symplectic Euler: new velocities first, then positions with them. Two kernels, since each mass
- * needs the old positions of its neighbours. */
+/* Symplectic Euler: first new velocities, then new positions from these velocities. There are two
+ * kernels, because each mass needs the old positions of its neighbours. */
 static __global__ void forward_velocities(double *v, const double *x)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -44,7 +45,7 @@ static __global__ void forward_positions(double *x, const double *v)
         x[i] += time_step * v[i];
 }
 
-/* The same two lines transposed, last first, on the derivatives. */
+/* The transposed lines of the forward kernels, in reverse order, applied to the derivatives. */
 static __global__ void backward_positions(double *v, const double *x)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -70,7 +71,7 @@ static std::vector<double> read(const double *device)
     return host;
 }
 
-/* The final kinetic energy of a chain that was plucked at its middle by `height`. */
+/* Returns the final kinetic energy of a chain whose middle was displaced by `height`. */
 static double simulate(double height, const Chain &chain)
 {
     TAKT_FUNCTION();
@@ -89,12 +90,13 @@ static double simulate(double height, const Chain &chain)
     return energy;
 }
 
-/* The derivative of that energy by `height`; `chain` is the final one, and becomes the slope. */
+/* Returns the derivative of that energy with respect to `height`. `chain` is the final state, and
+ * is overwritten with derivatives. */
 static double differentiate(const Chain &chain)
 {
     TAKT_FUNCTION();
     const int blocks = sample_blocks(masses, threads);
-    CHECK(cudaMemset(chain.x, 0, masses * sizeof(double))); /* energy depends on v alone */
+    CHECK(cudaMemset(chain.x, 0, masses * sizeof(double))); /* energy depends only on v */
     for (int round = 0; round < rounds; round++) {
         backward_positions<<<blocks, threads>>>(chain.v, chain.x);
         backward_velocities<<<blocks, threads>>>(chain.x, chain.v);
@@ -108,7 +110,8 @@ static bool starts_with(const char *name, const char *start)
     return std::strncmp(name, start, std::strlen(start)) == 0;
 }
 
-/* Takes the place of the timer's tables. The list is the whole timeline, in the order of launch. */
+/* Called instead of printing the timer's tables. The list is the whole timeline, in launch
+ * order. */
 static void print_sweeps(const takt_timing *results, const char *indent)
 {
     double forward_ms = 0.0, backward_ms = 0.0;
@@ -134,7 +137,8 @@ int main()
     CHECK(cudaMalloc(&chain.x, masses * sizeof(double)));
     CHECK(cudaMalloc(&chain.v, masses * sizeof(double)));
 
-    /* Names of the program's own for its kernels; without, they are "kernel forward_positions". */
+    /* Names for the program's kernels. Without these rules a kernel is called "kernel
+     * forward_positions". */
     takt_kernel_label("(^|::)forward_([a-z]+)", "forward kernel \\2");
     takt_kernel_label("(^|::)backward_([a-z]+)", "backward kernel \\2");
     {

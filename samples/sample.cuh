@@ -1,5 +1,4 @@
-/* What the CUDA samples share: stop at the first error, and know whether there is a device that
- * computes.
+/* Helpers of the CUDA samples: stop at the first error, and check for a device that computes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef SAMPLE_CUH
@@ -10,7 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-/* The exit status of a sample that cannot run on this machine, as test programs have it. */
+/* Exit status of a sample that cannot run on this machine, as in test programs. */
 enum { EXIT_SKIPPED = 77 };
 
 #define CHECK(call) sample_check((call), #call, __FILE__, __LINE__)
@@ -23,7 +22,7 @@ inline void sample_check(cudaError_t error, const char *call, const char *file, 
     std::exit(EXIT_FAILURE);
 }
 
-/* Ends the program where there is no CUDA device. */
+/* Exits with EXIT_SKIPPED if there is no CUDA device. */
 inline void sample_need_device(void)
 {
     int count = 0;
@@ -38,8 +37,8 @@ static __global__ void sample_write(int *out)
     *out = 42;
 }
 
-/* Whether kernels do something. Takt's tests run the samples on simulated devices too, which take
- * their time and compute nothing: then there are no results to check. Says so. */
+/* True if kernels compute results. Takt's tests also run the samples on simulated devices, which
+ * take time but compute nothing. Then the function prints a line, and results are not checked. */
 inline bool sample_computes(void)
 {
     int *out, value = 0;
@@ -53,7 +52,7 @@ inline bool sample_computes(void)
     return value == 42;
 }
 
-/* How many blocks of `threads` cover `count` elements. */
+/* Returns the number of blocks of `threads` threads that cover `count` elements. */
 inline int sample_blocks(int count, int threads)
 {
     return (count + threads - 1) / threads;

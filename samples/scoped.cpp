@@ -1,7 +1,7 @@
-/* Scoped: Takt from C++, with timers that end with their block, lambdas, and options by name.
+/* Scoped: Takt in C++, with timers that end with their block, lambdas, and options by name.
  *
- * The work is the product of two matrices, in the plain order and in the order that the cache
- * likes; both must give the same.
+ * The work is a matrix product, once in textbook order and once in a cache-friendly order. Both
+ * must give the same result.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <takt/takt.hpp>
@@ -27,7 +27,7 @@ Matrix filled(double seed)
     return matrix;
 }
 
-/* Walks down columns of b: a new cache line for every number. */
+/* Walks down columns of b: every element is in another cache line. */
 Matrix multiply_plain(const Matrix &a, const Matrix &b)
 {
     TAKT_ACTIVITY("cpu", TAKT_TIMING_KERNEL, "plain");
@@ -39,7 +39,7 @@ Matrix multiply_plain(const Matrix &a, const Matrix &b)
     return c;
 }
 
-/* Walks along rows of everything. */
+/* Walks along the rows of all three matrices. */
 Matrix multiply_by_rows(const Matrix &a, const Matrix &b)
 {
     TAKT_ACTIVITY("cpu", TAKT_TIMING_KERNEL, "by rows");
@@ -66,7 +66,7 @@ int main()
     const Matrix a = filled(1.0), b = filled(2.0);
     Matrix plain, by_rows;
 
-    /* Prints its line at the end of the block; the inner ones are indented. */
+    /* Each timer prints its line at the end of its block; nested timers are indented. */
     {
         TAKT_TIMER("both orders");
         {
@@ -79,7 +79,7 @@ int main()
         }
     }
 
-    /* With a filter the activities are listed; a lambda takes the place of the tables. */
+    /* With a filter, the timer lists activities; here a lambda replaces the tables. */
     {
         double total_ms = 0.0;
         TAKT_TIMER("sum of kernels", Options().filter(TAKT_TIMING_KERNEL),
@@ -93,14 +93,14 @@ int main()
         multiply_by_rows(a, b);
     }
 
-    /* The statistics of a block: 20 rounds after 2 that do not count. */
+    /* Statistics of a block: 20 measured rounds after 2 rounds of warm-up. */
     takt_timed result = takt::timed(20, 2, [&] {
         takt_work(2.0 * size * size * size, 0.0);
         by_rows = multiply_by_rows(a, b);
     });
     takt_timed_print(&result);
 
-    /* A profiler whose trace outlives it. */
+    /* The trace outlives its profiler. */
     takt::Trace trace;
     {
         takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
@@ -108,7 +108,7 @@ int main()
             options, [&trace](const takt_trace *sealed) { trace = takt::Trace(sealed); });
         profiler.start();
         for (std::string order : {"plain", "by rows"}) {
-            takt::Scope scope(("in order: " + order).c_str()); /* known at run time only */
+            takt::Scope scope(("in order: " + order).c_str()); /* name made at run time */
             by_rows = order == "plain" ? multiply_plain(a, b) : multiply_by_rows(a, b);
         }
         profiler.stop();

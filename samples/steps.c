@@ -1,12 +1,13 @@
-/* Steps: a simulation that steps, and a profiler that records six steps of it.
+/* Steps: a simulation that runs in steps, and a profiler that records six of them.
  *
- * The schedule is the heart: eight steps pass without any cost, one warms up, three are recorded,
- * and all of it once more. A long run is profiled where it has settled, and its trace stays small.
+ * The schedule: in eight steps nothing is recorded, one step warms up, three steps are recorded.
+ * Then the same cycle runs once more. A long run is profiled after it has settled, and its trace
+ * stays small.
  *
  *     steps              prints tables of the second cycle
  *     steps DIRECTORY    also writes each cycle there, for ui.perfetto.dev and for `takt report`
  *
- * The simulation is the heat equation in an insulated plate, whose heat must stay the same.
+ * The simulation solves the heat equation in an insulated plate; the total heat must stay constant.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <takt/takt.h>
@@ -33,7 +34,7 @@ static void ignite(heated_plate *plate)
             plate->heat[y * WIDTH + x] = x < WIDTH / 4 && y < WIDTH / 4 ? 1.0 : 0.0;
 }
 
-/* What flows into a cell from a neighbour; walls have none and let nothing through. */
+/* Returns the heat flow into a cell from its neighbour at (x, y). Walls are insulated: 0. */
 static double flow(const heated_plate *plate, int x, int y, int to)
 {
     bool is_inside = x >= 0 && x < WIDTH && y >= 0 && y < WIDTH;
@@ -42,7 +43,7 @@ static double flow(const heated_plate *plate, int x, int y, int to)
 
 static void diffuse(heated_plate *plate)
 {
-    const double rate = 0.2; /* of dt / dx^2; stable up to 0.25 */
+    const double rate = 0.2; /* diffusivity x dt / dx^2; stable up to 0.25 */
     TAKT_FUNCTION();
 
     TAKT_PHASE("flows");
@@ -82,7 +83,7 @@ static takt_profiler *create_profiler(const takt_schedule *schedule, const char 
     takt_status status = takt_profiler_create(&options, &profiler);
     if (status != TAKT_OK)
         fprintf(stderr, "no profile: %s\n", takt_status_text(status));
-    return profiler; /* the calls below take NULL too */
+    return profiler; /* the calls below accept NULL */
 }
 
 static void print_tables(const takt_trace *trace)
@@ -90,7 +91,7 @@ static void print_tables(const takt_trace *trace)
     static const char *const reports[] = {"steps", "tree"};
     takt_sink sink = takt_sink_fd(1);
 
-    fflush(stdout); /* the sink does not know of printf's buffer */
+    fflush(stdout); /* the sink bypasses printf's buffer */
     for (size_t i = 0; trace && i < sizeof reports / sizeof *reports; i++)
         takt_report(trace, reports[i], NULL, &sink);
 }

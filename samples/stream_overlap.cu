@@ -1,10 +1,10 @@
-/* Stream overlap: work on two streams at once, and how much that saves.
+/* Stream overlap: work on two streams at once, and how much time that saves.
  *
- * An array is copied to the device, squared, and copied back, in pieces: first one piece after the
- * other on one stream, then with the pieces taking turns on two streams, so that one is copied
- * while the other is computed. TAKT_STREAM_SCOPE tells the time between two places on a stream,
- * with the gaps; the timer's tables tell what was busy. Device time that overlaps adds up to more
- * than the time that passed.
+ * An array is copied to the device, squared, and copied back, in pieces. The first run uses one
+ * stream, one piece after the other. In the second run the pieces alternate between two streams:
+ * one piece is copied while another is computed. TAKT_STREAM_SCOPE measures the time between two
+ * points on a stream, gaps included. The timer's tables show the busy time. Busy times that overlap
+ * add up to more than the elapsed time.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include <takt/takt.hpp>
@@ -33,8 +33,8 @@ static void send_through(float *host, float *device, cudaStream_t stream)
     CHECK(cudaMemcpyAsync(host, device, piece * sizeof(float), cudaMemcpyDeviceToHost, stream));
 }
 
-/* Milliseconds from the first piece's start to the last one's end. The first stream waits for the
- * second before the end is recorded. */
+/* Returns the milliseconds from the start of the first piece to the end of the last one. The first
+ * stream waits for the second before the end is recorded. */
 static double run(float *host, float *device, cudaStream_t *streams, int stream_count)
 {
     takt::Event begin, end;
@@ -53,7 +53,7 @@ static double run(float *host, float *device, cudaStream_t *streams, int stream_
     return end.elapsed_ms_since(begin);
 }
 
-/* Both runs squared each value. */
+/* True if each value was squared by both runs. */
 static bool is_right(const float *host)
 {
     for (int i = 0; i < count; i++) {
@@ -70,7 +70,7 @@ int main()
     cudaStream_t streams[2];
     sample_need_device();
     const bool computes = sample_computes();
-    CHECK(cudaMallocHost(&host, count * sizeof(float))); /* pinned, or nothing overlaps */
+    CHECK(cudaMallocHost(&host, count * sizeof(float))); /* pinned; otherwise nothing overlaps */
     CHECK(cudaMalloc(&device, count * sizeof(float)));
     for (cudaStream_t &stream : streams)
         CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));

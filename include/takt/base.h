@@ -1,5 +1,5 @@
-/* takt/base.h - what every other header of Takt needs: version, status codes, errors, and the
- * hooks through which a host program supplies memory, takes log lines and receives bytes.
+/* takt/base.h - basics for every other Takt header: version, status codes and errors. A host
+ * program can also set hooks here to supply memory, receive log lines and receive bytes.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TAKT_BASE_H
@@ -20,10 +20,11 @@
 #define TAKT_VERSION_MINOR 1
 #define TAKT_VERSION_PATCH 0
 
-/* The number in libtakt.so.0, the soname. A release that breaks programs raises it; other releases
- * only add. So a program runs with the library that it was compiled for, and with later ones of the
- * same number. Each symbol carries the release that brought it (TAKT_0.1): where a program calls a
- * function that an older library lacks, the loader says so and does not start it. */
+/* The soname's number, as in libtakt.so.0. A release that breaks programs raises this number; all
+ * other releases only add. A program runs with the library it was compiled for, and with later
+ * libraries of the same number. Each symbol carries the release that added it (TAKT_0.1). If a
+ * program calls a function that an older library lacks, the loader names it and does not start the
+ * program. */
 #define TAKT_ABI 0
 
 #define TAKT_API __attribute__((visibility("default")))
@@ -32,7 +33,7 @@
 extern "C" {
 #endif
 
-/* Every status with its text; the enum and takt_status_text() are made from this one list. */
+/* Every status with its text. The enum and takt_status_text() are both made from this list. */
 #define TAKT_STATUS_LIST(X)                                                                        \
     X(TAKT_OK, "ok")                                                                               \
     X(TAKT_BAD_ARGUMENT, "an argument is not valid")                                               \
@@ -53,11 +54,12 @@ typedef enum takt_status {
     TAKT_STATUS_COUNT
 } takt_status;
 
-/* A short English text for a status; never NULL, static. Any thread. */
+/* Returns a short English text for a status: static, never NULL. Any thread. */
 TAKT_API const char *takt_status_text(takt_status status);
 
-/* "0.1.0": the version of the library that runs. The headers' is TAKT_VERSION: where strcmp() finds
- * a difference, the program was compiled for another release. Static. Any thread. */
+/* Returns the version of the running library, such as "0.1.0"; static. Compare it with
+ * TAKT_VERSION, the version of the headers: if strcmp() finds a difference, the program was
+ * compiled for another release. Any thread. */
 TAKT_API const char *takt_version(void);
 #define TAKT_VERSION TAKT_DOTTED(TAKT_VERSION_MAJOR, TAKT_VERSION_MINOR, TAKT_VERSION_PATCH)
 #define TAKT_DOTTED(major, minor, patch)  TAKT_DOTTED_(major, minor, patch)
@@ -67,90 +69,93 @@ TAKT_API const char *takt_version(void);
  *
  * A later release may add fields at the end of a struct. Programs need not be compiled again:
  *
- * - Options begin with struct_size. Start from TAKT_..._OPTIONS_INIT, which sets it; 0 is refused.
- *   The library reads fields that an older program lacks as 0. It accepts fields that a newer
- *   program has while they are 0; otherwise the call fails with TAKT_BAD_ARGUMENT, and the log says
- *   why.
- * - Functions that fill a struct of the caller's are TAKT_SIZED: they are inline and pass the
- *   program's sizeof. The library writes no more than that, and zeroes fields that it does not have.
- * - Structs that the library lends by pointer, such as takt_facts, may be longer than the program
- *   knows. An older library's are shorter: read a new field only if takt_version() has it.
- * - A struct whose comment says "Frozen" never changes. Only such structs are part of others, stand
- *   in arrays, or are returned by the library. */
+ * - Options begin with struct_size. Start from TAKT_..._OPTIONS_INIT, which sets it; the library
+ *   refuses 0. The library reads 0 for fields that an older program lacks. Fields that only a newer
+ *   program has must be 0; otherwise the call fails with TAKT_BAD_ARGUMENT and logs the reason.
+ * - Functions that fill a caller's struct are TAKT_SIZED: inline, and they pass the program's
+ *   sizeof. The library writes no more bytes than that, and zeroes fields it does not know.
+ * - The library lends some structs by pointer, such as takt_facts. These may be longer than the
+ *   program knows. With an older library they are shorter: before you read a new field, check
+ *   takt_version().
+ * - A struct whose comment says "Frozen" never changes. Only frozen structs are nested in other
+ *   structs, stand in arrays, or are returned by value from functions of the library. */
 
-/* Clears the `size` bytes of an options struct and writes `size` in front, as the INIT macros do:
- * for other languages. Any thread. */
+/* Zeroes an options struct of `size` bytes and stores `size` in its struct_size, as the INIT macros
+ * do. For bindings in other languages. Any thread. */
 TAKT_API void takt_options_init(void *options, size_t size);
 
-/* Where a failure was found and why, for files that people write. The caller provides it and may
- * pass NULL instead. It is written on failure only. Frozen. */
+/* The place and the reason of a failure, for files that people write. The caller owns the struct
+ * and may pass NULL instead. Functions write it on failure only. Frozen. */
 typedef struct takt_error {
     takt_status status;
-    uint32_t    line;         /* 1-based; 0 where the failure has no place in a text */
+    uint32_t    line;         /* 1-based; 0 if the failure has no place in a text */
     uint32_t    column;       /* 1-based, in characters */
     char        message[240]; /* one line without a newline: "profile.yaml:3:5: unknown key ..." */
 } takt_error;
 
-/* The host's memory. `resize` works as realloc does: pointer NULL allocates, size 0 frees and
- * returns NULL; it returns NULL when there is no memory. It may be called from any thread and must
- * return memory aligned for any type. It may be instrumented: what it records while it works for
- * Takt is ignored, scopes and reported allocations alike. It must not call other parts of Takt.
- * What a thread needs in the middle of recording an event is mapped by the operating system instead,
- * because the event may be a signal handler's. Frozen. */
+/* The host's memory functions. `resize` works like realloc(): a NULL pointer allocates; size 0
+ * frees and returns NULL. It returns NULL when memory is exhausted. It must return memory aligned
+ * for any type, must not call other parts of Takt, and may be called from any thread. `resize` may
+ * contain scopes and report allocations: Takt ignores both while `resize` runs for Takt. While a
+ * thread records an event, Takt maps memory from the operating system instead, because the event
+ * may come from a signal handler. Frozen. */
 typedef struct takt_allocator {
     void *(*resize)(void *user, void *pointer, size_t size);
     void *user;
 } takt_allocator;
 
-/* Uses `allocator` for every allocation of the library from now on; NULL restores the C library's.
- * Call it before any other function of Takt: TAKT_BAD_STATE once the library has allocated. */
+/* Makes the library allocate with `allocator`; NULL restores the C library's functions. Call it
+ * before any other function of Takt. TAKT_BAD_STATE once the library has allocated;
+ * TAKT_BAD_ARGUMENT without `resize`. The struct is copied; `user` must stay valid. */
 TAKT_API takt_status takt_set_allocator(const takt_allocator *allocator);
 
 typedef enum takt_log_level {
-    TAKT_LOG_ERROR,   /* something asked for is lost */
-    TAKT_LOG_WARNING, /* something is not as it was probably meant */
-    TAKT_LOG_INFO     /* stages and saved files */
+    TAKT_LOG_ERROR,   /* something the program asked for is lost */
+    TAKT_LOG_WARNING, /* something is probably not as intended */
+    TAKT_LOG_INFO     /* progress: stages and saved files */
 } takt_log_level;
 
-/* Takes one line without newline. Runs on the thread that has something to say, never with a lock
- * of Takt's held; it may call Takt. */
+/* Receives one log line without newline. Takt calls it on the thread that logs, without holding any
+ * of Takt's locks, so the function may call Takt. */
 typedef void (*takt_log_function)(takt_log_level level, const char *line, void *user);
 
-/* Sends log lines to `function` and no longer to standard error; NULL restores the default, which
- * prints errors and warnings as "takt: ..." and, with TAKT_LOG=info in the environment, stages too;
- * TAKT_LOG=off silences it. Any thread. */
+/* Sends log lines to `function` instead of standard error. NULL restores the default, which prints
+ * errors and warnings as "takt: ...". With TAKT_LOG=info in the environment the default prints
+ * progress too; with TAKT_LOG=off it prints nothing. Any thread. Another thread may still be inside
+ * the previous function when this call returns. */
 TAKT_API void takt_set_log(takt_log_function function, void *user);
 
-/* Takes bytes. `write` returns TAKT_OK when it has taken all of them, otherwise the status that the
- * caller of the report or exporter gets; it is not called again after a failure. Frozen. */
+/* Receives bytes. `write` returns TAKT_OK after taking all of them; any other status becomes the
+ * result of the report or export. After a failure `write` is not called again. Frozen. */
 typedef struct takt_sink {
     takt_status (*write)(void *user, const void *data, size_t size);
     void *user;
 } takt_sink;
 
-/* A sink that writes to a file descriptor, which stays the caller's. Any thread. */
+/* Returns a sink that writes to a file descriptor. The caller keeps the descriptor and closes it.
+ * Any thread. */
 TAKT_API takt_sink takt_sink_fd(int fd);
 
-/* The clock of all of Takt's times: nanoseconds of CLOCK_MONOTONIC's time line, read from the
- * processor's invariant time-stamp counter where there is one. Any thread. */
+/* Returns the current time in nanoseconds of CLOCK_MONOTONIC's time line, as do all times in Takt.
+ * Takt reads the processor's invariant time-stamp counter if there is one. Any thread. */
 TAKT_API uint64_t takt_now_ns(void);
 
 #ifdef __cplusplus
 }
 #endif
 
-/* ---- What the rules for structs are made of -------------------------------------------------- */
+/* ---- How TAKT_SIZED functions and options work ----------------------------------------------- */
 
 #define TAKT_SIZED static inline
 
-/* What programs compile has no cast that C++ calls old. */
+/* A cast that C++ compilers do not warn about as an old-style cast. */
 #ifdef __cplusplus
 #define TAKT_CAST(type, value) static_cast<type>(value)
 #else
 #define TAKT_CAST(type, value) ((type)(value))
 #endif
 
-/* Defines a function that was declared with TAKT_SIZED, around the library's, NAME_v1. */
+/* Defines an inline function that was declared with TAKT_SIZED; it calls the library's NAME_v1. */
 #define TAKT_PASS_SIZE(name, out_type, parameters, ...)                                            \
     TAKT_API takt_status name##_v1(TAKT_EACH parameters, out_type *out, size_t size);              \
     TAKT_SIZED takt_status name(TAKT_EACH parameters, out_type *out)                               \
@@ -159,8 +164,8 @@ TAKT_API uint64_t takt_now_ns(void);
     }
 #define TAKT_EACH(...) __VA_ARGS__
 
-/* Options that ask for nothing yet. The function is static because parts of one program may have
- * been compiled with headers of different releases. */
+/* Options with every field 0 except struct_size. The function is static because parts of one
+ * program may have been compiled with headers of different releases. */
 #ifdef __cplusplus
 extern "C++" {
 template <typename Options> static inline Options takt_options_of()

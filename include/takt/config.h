@@ -9,8 +9,9 @@
  *     takt_config_options(config, &options);
  *     takt_profiler_create(&options, &profiler);
  *
- * The keys are those that `takt config explain` prints and docs/config.md lists. A later source
- * overrides an earlier one. In set-uid programs the environment is ignored.
+ * `takt config explain` prints the keys, and docs/config.md lists them. A later source overrides an
+ * earlier one. Set-uid programs ignore the environment. Use a configuration from one thread at a
+ * time.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TAKT_CONFIG_H
@@ -25,46 +26,49 @@ extern "C" {
 
 typedef struct takt_config takt_config;
 
-/* The defaults, with the environment applied: the file that TAKT_CONFIG names, then TAKT_OPTIONS
- * ("profiling.wait=3 profiling.active=1"). The caller frees with takt_config_destroy().
- * TAKT_BAD_CONFIG, TAKT_IO_ERROR, TAKT_NO_MEMORY; nothing is created then. Any thread. */
+/* Makes a configuration from the defaults and the environment: first the file named by TAKT_CONFIG,
+ * then TAKT_OPTIONS ("profiling.wait=3 profiling.active=1"). The caller frees *out with
+ * takt_config_destroy(). On failure *out stays untouched, and `error`, which may be NULL, has the
+ * reason: TAKT_BAD_CONFIG, TAKT_IO_ERROR, TAKT_NO_MEMORY. Any thread. */
 TAKT_API takt_status takt_config_create(takt_config **out, takt_error *error);
 
-/* The same with the YAML file at `path` in the place of TAKT_CONFIG's. Sections of other programs
- * are skipped. */
+/* The same, with the YAML file at `path` instead of the file named by TAKT_CONFIG. Sections of
+ * other programs are skipped. */
 TAKT_API takt_status takt_config_load(const char *path, takt_config **out, takt_error *error);
 
-/* The defaults with the YAML in `text`; the environment is not looked at. `name` stands for the
- * file in messages. */
+/* Makes a configuration from the defaults and the YAML in `text`, without the environment. Messages
+ * use `name` in place of a file name. */
 TAKT_API takt_status takt_config_parse(const char *text, size_t size, const char *name,
                                        takt_config **out, takt_error *error);
 
-/* Sets one key: takt_config_set(config, "profiling.wait", "3", &error). */
+/* Sets one key: takt_config_set(config, "profiling.wait", "3", &error). TAKT_BAD_CONFIG for an
+ * unknown key or a bad value; then the configuration is unchanged. */
 TAKT_API takt_status takt_config_set(takt_config *config, const char *key, const char *value,
                                      takt_error *error);
 
-/* Takes Takt's arguments (--profiling.wait 3, --profiling.no-with-stack, --no-profiling) out of
- * argc and argv; the others keep their order and argv[*argc] stays NULL. On failure neither
- * argc, argv nor the configuration is changed. */
+/* Removes Takt's arguments (--profiling.wait 3, --profiling.no-with-stack, --no-profiling) from
+ * argc and argv, and applies them. The other arguments keep their order, and argv[*argc] stays
+ * NULL. On failure argc, argv and the configuration are unchanged. */
 TAKT_API takt_status takt_config_args(takt_config *config, int *argc, char **argv,
                                       takt_error *error);
 
-/* Whether profiling is asked for: `enabled` is not false and there is a profiling section, an
- * option or an argument. A program creates no profiler otherwise. */
+/* True if profiling is requested: by a profiling section, an option or an argument, unless
+ * `enabled` is false. Otherwise the program should create no profiler. */
 TAKT_API bool takt_config_enabled(const takt_config *config);
 
-/* The options that it amounts to; what they point to is borrowed until it is changed or destroyed.
- * `on_trace` and `user` are left NULL. TAKT_BAD_ARGUMENT if `config` is NULL. */
+/* Fills *out with the profiler options of this configuration. Their pointers are borrowed until the
+ * configuration changes or is destroyed. `on_trace` and `user` are NULL. TAKT_BAD_ARGUMENT if
+ * `config` is NULL. */
 TAKT_SIZED takt_status takt_config_options(const takt_config *config, takt_profiler_options *out);
 
-/* Writes what the configuration means: the action of each step, the steps that a program must run
- * under either repeat mode, outputs, sections that were skipped. */
+/* Writes an explanation of the configuration: the action of each step, the number of steps that a
+ * program must run under either repeat mode, outputs, and skipped sections. */
 TAKT_API takt_status takt_config_describe(const takt_config *config, const takt_sink *sink);
 
-/* Writes every command-line option with its type, default and meaning. */
+/* Writes every command-line option with its type, default and meaning. Any thread. */
 TAKT_API takt_status takt_config_help(const takt_sink *sink);
 
-/* NULL is ignored. */
+/* Frees the configuration. NULL is ignored. */
 TAKT_API void takt_config_destroy(takt_config *config);
 
 TAKT_PASS_SIZE(takt_config_options, takt_profiler_options, (const takt_config *config), config)

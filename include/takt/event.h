@@ -1,4 +1,5 @@
-/* takt/event.h - CUDA events: times of what the program marks on a stream, with or without CUPTI.
+/* takt/event.h - CUDA events: measures the time between two points on a stream, with or without
+ * CUPTI.
  *
  *     takt_event *begin, *end;
  *     double ms;
@@ -9,25 +10,23 @@
  *     takt_event_record(end, stream);
  *     takt_event_elapsed_ms(begin, end, &ms);      // waits for `end`
  *
- * A stream is a cudaStream_t or a CUstream, passed as it is; NULL is the default stream, the legacy
- * one. No CUDA header is needed. Recorded while a stream is captured, an event becomes a node of
- * the graph, and is valid again after every launch of it: keep it for as long as the graph is
- * launched.
+ * Pass a cudaStream_t or a CUstream as it is; NULL is the legacy default stream. No CUDA header is
+ * needed. An event that is recorded during stream capture becomes a node of the graph. Every launch
+ * of the graph records that event again, so keep the event as long as you launch the graph.
  *
- * Two macros mark what is timed while Takt records:
+ * Two macros time device work while Takt records:
  *
  *     TAKT_STREAM_SCOPE(stream, "step");           // until the end of the block
  *     TAKT_LAUNCH(stream, TAKT_TIMING_KERNEL, "density") {
  *         density<<<grid, block, 0, stream>>>(...);
  *     }
  *
- * With CUPTI both are scopes and nothing more, since CUPTI sees what is launched inside. Without it
- * each is a scope and an activity: the time between two events on the stream. Where marks lie
- * within each other on one stream the inner ones count and the outer one is a scope only, so that
- * no time is counted twice. What is captured into a graph is not timed by them: mark the graph's
- * launch.
+ * With CUPTI both macros are plain scopes, because CUPTI sees the launches inside. Without CUPTI
+ * each macro is a scope and an activity: the time between two events on the stream. If such macros
+ * nest on one stream, only the inner ones become activities, so that no time counts twice. The
+ * macros do not time work that is captured into a graph: put them around the launch of the graph.
  *
- * All functions: any thread, not in signal handlers.
+ * Call these functions on any thread, but not in signal handlers.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TAKT_EVENT_H
@@ -40,50 +39,50 @@
 extern "C" {
 #endif
 
-/* An event of the context of the stream on which it is first recorded. */
+/* An event. It belongs to the CUDA context of the stream on which it is first recorded. */
 typedef struct takt_event takt_event;
 
 typedef enum takt_event_kind {
     TAKT_EVENT_TIMED,
-    TAKT_EVENT_UNTIMED /* cheaper, and only good for waiting */
+    TAKT_EVENT_UNTIMED /* cheaper; can only be waited for */
 } takt_event_kind;
 
-/* Makes an event. What it holds of CUDA comes from a pool, to which takt_event_destroy() gives it
- * back. TAKT_NO_MEMORY; TAKT_UNSUPPORTED where there is no CUDA. */
+/* Makes an event. The caller frees it with takt_event_destroy(), which returns the underlying CUDA
+ * event to a pool. TAKT_NO_MEMORY; TAKT_UNSUPPORTED if the process has no CUDA. */
 TAKT_API takt_status takt_event_create(takt_event_kind kind, takt_event **out);
 
-/* Records it on `stream`; recorded again, it forgets the first time. One event is recorded by one
- * thread at a time. TAKT_BAD_STATE when CUDA refuses, such as on the stream of another context or
- * in a thread without a current context for NULL; TAKT_NO_MEMORY. */
+/* Records the event on `stream`. Recording it again replaces the earlier time. Only one thread at a
+ * time may record one event. TAKT_BAD_STATE if CUDA refuses: for example on a stream of another
+ * context, or for NULL in a thread without a current context. TAKT_NO_MEMORY. */
 TAKT_API takt_status takt_event_record(takt_event *event, void *stream);
 
-/* Whether the work before it is done: TAKT_OK, or TAKT_NOT_READY. Here and below TAKT_BAD_STATE
- * means that it was not recorded, or that CUDA refuses, as it does for events whose graph is still
- * to be launched. */
+/* Returns TAKT_OK if all work before the event is done, otherwise TAKT_NOT_READY. This function and
+ * the ones below return TAKT_BAD_STATE if the event was never recorded or if CUDA refuses. CUDA
+ * refuses events of a graph that has not been launched yet. */
 TAKT_API takt_status takt_event_query(takt_event *event);
 
-/* Waits until it is done. */
+/* Waits until all work before the event is done. */
 TAKT_API takt_status takt_event_synchronize(takt_event *event);
 
-/* Milliseconds between two events; waits for both. CUDA's own resolution is about half a
- * microsecond and seven digits, so over more than four seconds the digits are what is lost
- * first. */
+/* Waits for both events and stores the milliseconds between them in *ms. CUDA returns seven digits
+ * at a resolution of about half a microsecond. For times over four seconds the digits become the
+ * limit. */
 TAKT_API takt_status takt_event_elapsed_ms(takt_event *begin, takt_event *end, double *ms);
 
-/* The same without waiting: TAKT_NOT_READY. */
+/* The same without waiting: TAKT_NOT_READY if an event is not done. */
 TAKT_API takt_status takt_event_elapsed_now_ms(takt_event *begin, takt_event *end, double *ms);
 
-/* Gives it back; it need not be done. NULL is ignored. */
+/* Frees the event, which need not be done. NULL is ignored. */
 TAKT_API void takt_event_destroy(takt_event *event);
 
-/* The library's half of the macros; not to be called by hand. `name` is copied. */
+/* Called by the macros, not by programs. `name` of the site is copied. */
 TAKT_API void *takt_stream_begin_v1(void *stream, uint32_t filter, const takt_site *site);
 TAKT_API void takt_stream_end_v1(void *mark);
 
-/* What the macros keep of a mark. */
+/* State of one TAKT_STREAM_SCOPE or TAKT_LAUNCH. */
 typedef struct takt_stream_mark {
     takt_open scope;
-    void     *mark; /* NULL: the scope is all there is */
+    void     *mark; /* NULL: only the scope is recorded */
     bool      is_done;
 } takt_stream_mark;
 
@@ -93,7 +92,7 @@ typedef struct takt_stream_mark {
 
 #ifndef TAKT_DISABLE
 
-/* The scope is opened first and closed last: the activity belongs to it. */
+/* Opens the scope first and closes it last, so that the activity belongs to the scope. */
 static inline takt_stream_mark takt_stream_open(takt_site *site, uint32_t filter, void *stream)
 {
     takt_stream_mark mark = {takt_scope_open(site, TAKT_NORMAL_BIT), NULL, false};
@@ -131,14 +130,14 @@ struct takt_stream_guard {
 #define TAKT_STREAM_DONE(variable) (variable).is_done
 #endif
 
-/* A scope from here to the end of the block, and the device's time between both ends on `stream`.
+/* Opens a scope that ends with the block, and times the device on `stream` between both ends.
  * `name` is a string literal. */
 #define TAKT_STREAM_SCOPE(stream, name)                                                            \
     TAKT_STREAM_GUARD(TAKT_JOIN(takt_stream_, __COUNTER__),                                        \
                       takt_stream_open(TAKT_STREAM_SITE(name), 0, stream))
 
-/* Around one launch, copy or set on `stream`: TAKT_LAUNCH(stream, filter, "name") { ... }. `filter`
- * is one TAKT_TIMING_ bit and becomes part of what tables print: "kernel density", "memcpy HtoD".
+/* Times one launch, copy or set on `stream`: TAKT_LAUNCH(stream, filter, "name") { ... }. `filter`
+ * is one TAKT_TIMING_ bit. It becomes part of the name in tables: "kernel density", "memcpy HtoD".
  * The block runs once; `break` leaves it. */
 #define TAKT_LAUNCH(stream, filter, name)                                                          \
     TAKT_LAUNCH_AS(TAKT_JOIN(takt_launch_, __COUNTER__), stream, filter, name)
@@ -146,7 +145,7 @@ struct takt_stream_guard {
     for (TAKT_STREAM_GUARD(variable, takt_stream_open(TAKT_STREAM_SITE(name), filter, stream));    \
          !TAKT_STREAM_DONE(variable); TAKT_STREAM_DONE(variable) = true)
 
-#else /* TAKT_DISABLE: blocks still run, once; nothing is timed */
+#else /* TAKT_DISABLE: blocks still run once; nothing is timed */
 
 static inline int takt_stream_checked(void *stream, uint32_t filter, const char *name)
 {

@@ -1,4 +1,4 @@
-/* takt/export.h - a trace rendered for a tool.
+/* takt/export.h - writes a trace in the format of another tool, to a sink or to files.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TAKT_EXPORT_H
@@ -11,39 +11,47 @@
 extern "C" {
 #endif
 
-/* Writes `trace` in the format of that name: "perfetto" (Takt's own, which takt_trace_open()
- * reads), "chrome", "folded" and "folded-device" (scopes with the time of the host, or of what
- * devices did for them), "stacks" and "stacks-device" (the program's functions with the same),
- * "speedscope". TAKT_NOT_FOUND for an unknown name, TAKT_NO_SPANS, or what the sink returned. Any
- * thread. */
+/* Writes `trace` to `sink` in one of these formats:
+ *
+ * - "perfetto": Takt's own format, which takt_trace_open() reads;
+ * - "chrome": the JSON of Chrome's trace viewer;
+ * - "folded", "folded-device": scopes with host time, or with the device time of work they
+ *   launched;
+ * - "stacks", "stacks-device": the program's functions with the same times;
+ * - "speedscope".
+ *
+ * TAKT_NOT_FOUND for an unknown format; TAKT_NO_SPANS if the format needs spans and the trace has
+ * none; otherwise the sink's failure. Any thread. */
 TAKT_API takt_status takt_export(const takt_trace *trace, const char *format,
                                  const takt_sink *sink);
 
-/* How to write files. Start from TAKT_EXPORT_OPTIONS_INIT; a zero field means the default. */
+/* Options for files. Start from TAKT_EXPORT_OPTIONS_INIT; a zero field means the default. */
 typedef struct takt_export_options {
     size_t   struct_size; /* set by the initialiser */
-    bool     gzip;        /* also chosen by a path that ends in .gz */
-    uint64_t max_bytes;   /* of one Chrome file, unpacked; more goes into NAME.2.json; 0: all */
+    bool     gzip;        /* a path that ends in .gz has the same effect */
+    uint64_t max_bytes;   /* size of one Chrome file, unpacked; the rest goes into NAME.2.json and
+                           * so on; 0: no limit */
 } takt_export_options;
 
 #define TAKT_EXPORT_OPTIONS_INIT TAKT_OPTIONS_INIT(takt_export_options)
 
-/* Writes a file: first under a temporary name beside it, then renamed; a file that is there is
- * replaced. `error` may be NULL and says why not. */
+/* Writes the trace to one file, replacing an existing one. Takt writes a temporary file beside
+ * `path` and then renames it. Statuses are those of takt_export(), or TAKT_IO_ERROR; `error`, which
+ * may be NULL, has the reason. Any thread. */
 TAKT_API takt_status takt_export_file(const takt_trace *trace, const char *format,
                                       const char *path, const takt_export_options *options,
                                       takt_error *error);
 
-/* Writes the file or files of one output into `directory`, which is created: "perfetto", "chrome",
- * "folded" and so on, each also with ".gz", and "tensorboard", which lays out both
+/* Writes the files of one output into `directory`, which is created if need be. Outputs are the
+ * formats of takt_export(), each also with ".gz", and "tensorboard". "tensorboard" writes both
  * DIRECTORY/HOST_PID.TIME.pt.trace.json.gz and DIRECTORY/plugins/profile/TIME/HOST.trace.json.gz.
- * Files that are there already stay: the new one gets "-2", "-3" and so on into its name, behind
- * NAME.CYCLE. The first path is copied to `path` if that is not NULL. */
+ * Existing files are kept: the new name gets "-2", "-3" and so on after NAME.CYCLE. The first path
+ * is copied to `path` unless `path` is NULL. Fails as takt_export_file() does. Any thread. */
 TAKT_API takt_status takt_export_output(const takt_trace *trace, const char *output,
                                         const char *directory, const takt_export_options *options,
                                         char *path, size_t path_size, takt_error *error);
 
-/* Names of the formats, in order; NULL past the end. */
+/* Returns the name of a format, by index; NULL past the end. Static. */
 TAKT_API const char *takt_export_name(size_t index);
 
 #ifdef __cplusplus

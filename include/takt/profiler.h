@@ -9,16 +9,18 @@
  *     takt_profiler_stop(profiler);
  *     takt_profiler_destroy(profiler);
  *
- * A NULL profiler stands for the one that the environment asks for: where TAKT_CONFIG names a file
- * or TAKT_OPTIONS is set, the first call of takt_profiler_start(NULL) or takt_profiler_step(NULL)
- * begins its step 0. Otherwise NULL does nothing and returns TAKT_OK, so that a program may keep its
- * calls when it runs without a profiler. Where the environment asks for one that cannot be made,
- * takt_profiler_start(NULL) and takt_profiler_stop(NULL) return why.
+ * A NULL profiler stands for the environment's profiler. It exists if TAKT_CONFIG names a file or
+ * TAKT_OPTIONS is set. The first call of takt_profiler_start(NULL) or takt_profiler_step(NULL)
+ * begins its step 0. Without an environment profiler, calls with NULL do nothing and return
+ * TAKT_OK, so a program can keep its calls when nobody profiles. If the environment asks for a
+ * profiler that cannot be made, takt_profiler_start(NULL) and takt_profiler_stop(NULL) return the
+ * reason.
  *
- * One thread at a time uses a profiler; a second one gets TAKT_BAD_STATE. exit() saves what a
- * running profiler has recorded and prints its reports, but does not call on_trace, since what that
- * uses may be gone: a stop or destroy that comes later, in a static object's destructor, does. A
- * forked child records and saves nothing; there the functions return TAKT_BAD_STATE.
+ * Only one thread at a time may use a profiler; a second thread gets TAKT_BAD_STATE. If a profiler
+ * still runs at exit(), Takt saves its recording and prints its reports. Takt does not call
+ * on_trace then, because data of the callback may be destroyed already. A later stop or destroy,
+ * such as in the destructor of a static object, does call on_trace. A child process forked while
+ * Takt recorded saves nothing; there the functions return TAKT_BAD_STATE.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TAKT_PROFILER_H
@@ -36,32 +38,32 @@ extern "C" {
 
 typedef enum takt_action {
     TAKT_ACTION_NONE,
-    TAKT_ACTION_WARMUP,         /* prepared, nothing kept */
+    TAKT_ACTION_WARMUP,         /* recording is prepared; nothing is kept */
     TAKT_ACTION_RECORD,
     TAKT_ACTION_RECORD_AND_SAVE /* the last step of a cycle */
 } takt_action;
 
 typedef enum takt_repeat_mode {
-    TAKT_REPEAT_CYCLES,    /* repeat = number of cycles of wait, warmup, active; 0: for ever */
+    TAKT_REPEAT_CYCLES,    /* repeat = number of cycles of wait, warmup, active; 0: no end */
     TAKT_REPEAT_ADDITIONAL /* wait once, then repeat + 1 rounds of warmup and active */
 } takt_repeat_mode;
 
-/* Numbers of steps. active = 0 means no schedule: record from start to stop, one trace. Frozen. */
+/* Numbers of steps. With active = 0 there is no schedule: one trace from start to stop. Frozen. */
 typedef struct takt_schedule {
-    uint32_t         skip_first;      /* before anything else */
+    uint32_t         skip_first;      /* steps before the first cycle */
     uint32_t         wait;            /* at the start of each cycle; nothing is enabled */
-    uint32_t         warmup;          /* recording is on, its result discarded */
+    uint32_t         warmup;          /* recording is on; the result is discarded */
     uint32_t         active;          /* recorded */
     uint32_t         repeat;          /* see repeat_mode */
     uint32_t         skip_first_wait; /* not 0: the first cycle has no wait */
     takt_repeat_mode repeat_mode;
 } takt_schedule;
 
-/* What step number `step`, counted from 0, is. Any thread. */
+/* Returns the action of step number `step`, counted from 0. Any thread. */
 TAKT_API takt_action takt_schedule_action(const takt_schedule *schedule, uint64_t step);
 
-/* How many steps a program must run until the last cycle is saved; 0 when there is no last one.
- * The save happens in the call of takt_profiler_step() that ends the last of them. Any thread. */
+/* Returns how many steps a program must run until the last cycle is saved; 0 if the schedule has no
+ * end. The call of takt_profiler_step() that ends the last step saves the cycle. Any thread. */
 TAKT_API uint64_t takt_schedule_steps_needed(const takt_schedule *schedule);
 
 /* ---- The profiler ---------------------------------------------------------------------------- */
@@ -75,8 +77,8 @@ typedef enum takt_mode {
     TAKT_MODE_FLIGHT   /* the last max_memory_bytes of spans */
 } takt_mode;
 
-/* Gets the trace of a cycle on the thread that steps. It is borrowed until the function returns;
- * takt_trace_retain() keeps it. */
+/* Receives the trace of a cycle, on the thread that steps. The trace is borrowed until the function
+ * returns; takt_trace_retain() keeps it longer. */
 typedef void (*takt_on_trace)(const takt_trace *trace, void *user);
 
 /* One category switched on or off. Frozen. */
@@ -85,111 +87,123 @@ typedef struct takt_category_switch {
     bool        is_on;
 } takt_category_switch;
 
-/* For what is on where nothing is said. */
+/* A switch with a default; each field's comment names the default. */
 typedef enum takt_choice { TAKT_DEFAULT, TAKT_ON, TAKT_OFF } takt_choice;
 
 typedef enum takt_graph {
     TAKT_GRAPH_NODE,  /* each node of a CUDA graph is an activity */
-    TAKT_GRAPH_LAUNCH /* each launch of a graph is one */
+    TAKT_GRAPH_LAUNCH /* each launch of a graph is one activity */
 } takt_graph;
 
-/* How to profile, under the names of the configuration's keys. Start from TAKT_PROFILER_OPTIONS_INIT; a zero field means what its comment says.
- * Everything it points to is copied by takt_profiler_create(). */
+/* Options of a profiler, named like the keys of the configuration. Start from
+ * TAKT_PROFILER_OPTIONS_INIT. Each field's comment says what zero means. takt_profiler_create()
+ * copies everything that the options point to. */
 typedef struct takt_profiler_options {
     size_t        struct_size; /* set by the initialiser */
     takt_schedule schedule;
     takt_mode     mode;
     const char   *name;              /* of the run, for file names; NULL: the program's name */
     takt_on_trace on_trace;          /* may be NULL */
-    void         *user;              /* of on_trace */
-    uint64_t      max_memory_bytes;  /* of recorded events of the process, and as much again of
-                                      * those of CUDA devices; 0: 256 MiB */
-    uint32_t      level;             /* finest level that is recorded; 0: TAKT_LEVEL_NORMAL */
+    void         *user;              /* passed to on_trace */
+    uint64_t      max_memory_bytes;  /* for recorded events of the process, and as much again for
+                                      * events of CUDA devices; 0: 256 MiB */
+    uint32_t      level;             /* finest level of scopes to record; 0: TAKT_LEVEL_NORMAL */
     bool          synchronize;       /* wait for all devices before each step boundary */
     bool          with_flops;        /* show declared work in tables */
-    takt_choice   background;        /* seal and export beside the program, and not inside
-                                      * takt_profiler_step(); on */
-    takt_choice   record_shapes;     /* values of TAKT_ARG; on */
-    takt_choice   profile_memory;    /* memory events, of the host and of devices; on */
+    takt_choice   background;        /* seal and export on a background thread; off: inside
+                                      * takt_profiler_step(). Default on */
+    takt_choice   record_shapes;     /* record the values of TAKT_ARG; default on */
+    takt_choice   profile_memory;    /* record memory events of the host and of devices; default
+                                      * on */
     uint32_t      activities;        /* TAKT_ACTIVITIES_ bits; 0: all */
-    uint32_t      filter;            /* TAKT_TIMING_ bits of activities kept; 0: all */
+    uint32_t      filter;            /* TAKT_TIMING_ bits of the activities to keep; 0: all */
     const takt_category_switch *categories;
     size_t        category_count;
 
-    /* What becomes of a saved cycle. Files are written on a background thread before on_trace is
-     * called, reports are printed after it, on the thread that steps. */
-    const char *const *reports;       /* names of reports printed to standard output */
+    /* What to do with a saved cycle. A background thread writes the files, then the thread that
+     * steps calls on_trace, then the same thread prints the reports. */
+    const char *const *reports;       /* names of the reports to print to standard output */
     size_t             report_count;
-    const char        *directory;     /* {name} {time} {pid} {host} {rank} are replaced; with {time}
-                                       * it is a new one, if need be with -2, -3 behind it; a
-                                       * relative one is of takt_profiler_start()'s working
-                                       * directory, whatever that is later; NULL: "." */
+    const char        *directory;     /* folder for files; {name} {time} {pid} {host} {rank} are
+                                       * replaced. With {time} the folder is a new one: if the name
+                                       * is taken, "-2", "-3" ... is appended. A relative path
+                                       * starts from the working directory at takt_profiler_start().
+                                       * NULL: "." */
     const char *const *traces;        /* exporters: "perfetto", "chrome", "chrome.gz", ... */
     size_t             trace_count;
-    uint64_t           max_trace_bytes; /* of one file; more goes into a next one; 0: 256 MiB */
+    uint64_t           max_trace_bytes; /* of one file; the rest goes into further files; 0: 256
+                                         * MiB */
     bool               stream;          /* write a Perfetto trace while recording */
 
-    takt_graph         graph;           /* TAKT_GRAPH_LAUNCH, too, without kernels in `filter` */
-    const char *const *builtin;         /* as takt_kernel_builtin() takes them */
+    takt_graph         graph;           /* without kernels in `filter` always TAKT_GRAPH_LAUNCH */
+    const char *const *builtin;         /* patterns, as for takt_kernel_builtin() */
     size_t             builtin_count;
-    bool               view;            /* takt_profiler_stop() runs `takt view` for the last trace:
-                                         * it prints a link, and waits in the background */
-    bool               with_stack;      /* record the call stacks of scopes and of calls into CUDA;
-                                         * not in summaries. A thread that has recorded without
-                                         * begins with at most 500 spans that have none */
-    double             peak_flops;      /* of each device, a second, for the report `ops`; */
-    double             peak_bandwidth;  /* bytes a second; 0: what the device's attributes tell */
-    double             host_peak_flops; /* of a thread of the host; 0: not known */
-    double             host_peak_bandwidth;
-    uint32_t           device_wait_ms;  /* how long sealing a cycle waits at most for devices to
-                                         * finish what the cycle launched; what has not finished by
-                                         * then is counted as incomplete; 0: 10000 */
-    uint32_t           width;    /* columns of printed reports; 0: the terminal's, or 160 */
-    uint32_t           rank;            /* of this process, and of how many: names of files have it
-                                         * (NAME.rank3.0.pftrace); world_size 0: both are as the
-                                         * variables of MPI's launchers, Slurm or torchrun say */
+    bool               view;            /* takt_profiler_stop() starts `takt view` for the last
+                                         * trace; that command prints a link and waits in the
+                                         * background */
+    bool               with_stack;      /* record call stacks of scopes and of calls into CUDA; not
+                                         * in summaries. In a thread that has recorded without
+                                         * stacks before, at most the first 500 spans lack a
+                                         * stack */
+    double             peak_flops;      /* floating-point operations a second of each device, for
+                                         * the report `ops`; 0: derived from the device's
+                                         * attributes */
+    double             peak_bandwidth;  /* bytes a second of each device; 0: derived from
+                                         * attributes */
+    double             host_peak_flops; /* floating-point operations a second of one host
+                                     * thread; 0: unknown */
+    double             host_peak_bandwidth; /* bytes a second of one host thread; 0: unknown */
+    uint32_t           device_wait_ms;  /* longest time to wait, when a cycle is sealed, for devices
+                                         * to finish work that the cycle launched. Unfinished work
+                                         * then counts as incomplete; 0: 10000 */
+    uint32_t           width;    /* columns of printed reports; 0: the terminal's width, or 160 */
+    uint32_t           rank;            /* rank of this process; part of file names
+                                         * (NAME.rank3.0.pftrace). If world_size is 0, rank and
+                                         * world_size come from the variables of MPI launchers,
+                                         * Slurm or torchrun */
     uint32_t           world_size;
-    bool               crash_safe;      /* events lie in a file of max_memory_bytes and more, reserved
-                                         * in `directory` by the first start, so that `takt recover`
-                                         * gives them back however the process ends; removed at exit
-                                         */
+    bool               crash_safe;      /* keep events in a file, from which `takt recover` restores
+                                         * them after a crash. The first start reserves the file in
+                                         * `directory`, with max_memory_bytes or more; a normal exit
+                                         * removes it */
 } takt_profiler_options;
 
 #define TAKT_PROFILER_OPTIONS_INIT TAKT_OPTIONS_INIT(takt_profiler_options)
 
 /* Makes a profiler; nothing is recorded yet. The caller frees it with takt_profiler_destroy().
- * TAKT_BAD_ARGUMENT names in the log what is wrong; TAKT_NO_MEMORY. */
+ * TAKT_BAD_ARGUMENT if an option is not valid (the log names it); TAKT_NO_MEMORY. */
 TAKT_API takt_status takt_profiler_create(const takt_profiler_options *options,
                                           takt_profiler **out);
 
-/* Begins step 0. TAKT_BAD_STATE if it runs already, and in a child that was forked while anything was
- * recorded. TAKT_IO_ERROR, and the log says why, if it is to be crash_safe and there is no room for
- * the file; then nothing is recorded. */
+/* Begins step 0. TAKT_BAD_STATE if the profiler already runs, or in a child process that was forked
+ * while anything was recorded. TAKT_IO_ERROR if crash_safe is set and the file cannot be reserved;
+ * the log says why, and nothing is recorded. */
 TAKT_API takt_status takt_profiler_start(takt_profiler *profiler);
 
-/* Ends the current step and moves the schedule forward by one. Traces that have become ready are
- * handed to on_trace here. TAKT_BAD_STATE if the profiler does not run. */
+/* Ends the current step and moves the schedule forward by one. Hands traces that have become ready
+ * to on_trace. TAKT_BAD_STATE if the profiler does not run. */
 TAKT_API takt_status takt_profiler_step(takt_profiler *profiler);
 
-/* Saves the window that is open, if one is, marked as partial unless there is no schedule, and
- * waits for exports and callbacks that are outstanding. The step that has begun is not counted. A
- * program that ends before the schedule does is told so in the log. The profiler can be started
- * again, and counts its cycles on. Returns the first failure since the start, such as TAKT_IO_ERROR
- * for a trace, stream or report that could not be written; the log has said which. */
+/* Stops the profiler: saves the recording if one is open, then waits for outstanding exports and
+ * callbacks. With a schedule, that recording is marked as partial. The unfinished step does not
+ * count. If the program stops before its schedule ends, the log says so. The profiler can be
+ * started again; cycle numbers continue. Returns the first failure since the start, such as
+ * TAKT_IO_ERROR for a trace, stream or report that could not be written; the log names the file. */
 TAKT_API takt_status takt_profiler_stop(takt_profiler *profiler);
 
-/* Declares how much simulated time one step advances, in seconds, for the real-time factor.
- * TAKT_BAD_ARGUMENT unless it is positive and finite. */
+/* Declares the simulated time of one step, in seconds, for the real-time factor. TAKT_BAD_ARGUMENT
+ * unless `seconds` is positive and finite. */
 TAKT_API takt_status takt_profiler_step_time(takt_profiler *profiler, double seconds);
 
-/* The last trace that was saved, or NULL. Borrowed until the next one, or destroy. */
+/* Returns the last saved trace, or NULL. It is borrowed until the next trace is saved or the
+ * profiler is destroyed. */
 TAKT_API const takt_trace *takt_profiler_trace(const takt_profiler *profiler);
 
-/* The number of the current step, and what it is; TAKT_ACTION_NONE when stopped. */
+/* Return the number of the current step, and its action: TAKT_ACTION_NONE when stopped. */
 TAKT_API uint64_t takt_profiler_step_number(const takt_profiler *profiler);
 TAKT_API takt_action takt_profiler_action(const takt_profiler *profiler);
 
-/* Stops it if it runs, and frees it. NULL is ignored. */
+/* Stops the profiler if it runs, and frees it. NULL is ignored. */
 TAKT_API void takt_profiler_destroy(takt_profiler *profiler);
 
 #ifdef __cplusplus

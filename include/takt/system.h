@@ -1,4 +1,4 @@
-/* takt/system.h - what can be recorded on this machine, for diagnoses: `takt doctor` prints it.
+/* takt/system.h - what Takt can record on this machine. `takt doctor` prints the same facts.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TAKT_SYSTEM_H
@@ -13,38 +13,41 @@ extern "C" {
 /* The clock of takt_now_ns(), and how the library was built. */
 typedef struct takt_system_info {
     const char *clock;               /* "tsc", "cntvct" or "monotonic"; static */
-    double      clock_resolution_ns; /* of one tick */
-    bool        has_nvtx;            /* timers are seen by tools that listen to NVTX */
+    double      clock_resolution_ns; /* duration of one tick */
+    bool        has_nvtx;            /* timers are visible in NVTX tools */
 } takt_system_info;
 
-/* Takes 2 ms in a process that has used no clock of Takt's yet. Any thread. */
+/* Returns facts on clock and build. Takes 2 ms if the process has not used Takt's clock before. Any
+ * thread. */
 TAKT_SIZED takt_system_info takt_system(void);
 
-/* CUDA as this process finds it. What could not be found is 0 or "". */
+/* CUDA as this process finds it. Unknown fields are 0 or "". */
 typedef struct takt_cuda_info {
-    uint32_t driver_version;   /* newest CUDA that the driver serves: 13000 for 13.0; 0: no driver */
+    uint32_t driver_version;   /* newest CUDA version of the driver: 13000 for 13.0; 0: no driver */
     int32_t  driver_status;    /* CUresult of cuInit() */
     uint32_t device_count;
-    uint32_t cupti_version;    /* of cuptiGetVersion() */
+    uint32_t cupti_version;    /* result of cuptiGetVersion() */
     char     cupti_name[64];   /* "CUPTI 13.0 (130001)" */
-    bool     has_cupti;        /* CUPTI can be used: all work of devices is seen */
+    bool     has_cupti;        /* CUPTI can be used: Takt sees all device work */
     char     driver_path[256]; /* of libcuda */
     char     cupti_path[256];
-    char     problem[256];     /* why CUPTI cannot be used and what to do, without full stop */
+    char     problem[256];     /* why CUPTI cannot be used and what to do, without full stop; "" if
+                                * it can */
 } takt_cuda_info;
 
-/* Loads and initialises the driver, looks for CUPTI and subscribes to it for a moment, as a
- * recording would. For a process that neither uses CUDA nor records: elsewhere CUPTI is found taken,
- * by Takt itself. Never fails; one thread at a time. */
+/* Loads and initialises the driver, looks for CUPTI, and subscribes to CUPTI for a moment as a
+ * recording would. Call it only in a process that neither uses CUDA nor records: otherwise Takt
+ * itself may already hold CUPTI. Never fails: `problem` has the reason. One thread at a time. */
 TAKT_SIZED takt_cuda_info takt_cuda(void);
 
-/* A place in which the last takt_cuda() looked for CUPTI. */
+/* A place where the last takt_cuda() looked for CUPTI. */
 typedef struct takt_cuda_place {
-    char path[512];    /* file or folder, or a name that the system was asked for */
+    char path[512];    /* file, folder, or the library name passed to the system's loader */
     char finding[128]; /* "taken", "not there", "newer than the driver (13 > 12.4)" */
 } takt_cuda_place;
 
-/* These places, in the order in which it looked, from 0 on. TAKT_NOT_FOUND. One thread at a time. */
+/* Fills *out with place `index`, counted from 0 in search order. TAKT_NOT_FOUND past the end. One
+ * thread at a time. */
 TAKT_SIZED takt_status takt_cuda_searched(uint32_t index, takt_cuda_place *out);
 
 typedef struct takt_cuda_device_info {
@@ -55,10 +58,10 @@ typedef struct takt_cuda_device_info {
     uint64_t memory_bytes;
 } takt_cuda_device_info;
 
-/* A device of takt_cuda(), from 0 on. TAKT_NOT_FOUND. */
+/* Fills *out with device `index` of takt_cuda(), counted from 0. TAKT_NOT_FOUND past the end. */
 TAKT_SIZED takt_status takt_cuda_device(uint32_t index, takt_cuda_device_info *out);
 
-/* ---- The functions above that fill a struct -------------------------------------------------- */
+/* ---- Implementation of TAKT_SIZED functions -------------------------------------------------- */
 
 TAKT_PASS_SIZE(takt_cuda_searched, takt_cuda_place, (uint32_t index), index)
 TAKT_PASS_SIZE(takt_cuda_device, takt_cuda_device_info, (uint32_t index), index)

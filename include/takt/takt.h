@@ -1,4 +1,4 @@
-/* takt/takt.h - all of Takt for host code in C and C++.
+/* takt/takt.h - includes all of Takt for host code in C and C++.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TAKT_TAKT_H

@@ -1,5 +1,5 @@
-/* takt/takt.hpp - Takt for C++11 and later: objects that end what they began, and lambdas. All of
- * it is a thin layer over takt/takt.h, and nothing here can do what C cannot.
+/* takt/takt.hpp - Takt for C++11 and later: classes that end in their destructor what their
+ * constructor began, and callbacks as lambdas. All of it is a thin layer over takt/takt.h.
  *
  *     void step()
  *     {
@@ -8,9 +8,10 @@
  *         ...
  *     }
  *
- * Nothing here throws: where there is no memory for a callback it is not called, and an object that
- * could not be made tells so, `if (!profiler) ... profiler.status()`. A callback must not throw
- * either, since it is called from C. Works with -fno-exceptions and -fno-rtti.
+ * Nothing here throws. If memory for a callback is exhausted, the callback is not called. An object
+ * that could not be made converts to false: `if (!profiler) ... profiler.status()`. A callback must
+ * not throw, because C code calls it. Works with -fno-exceptions and -fno-rtti. Threads, ownership
+ * and errors are as for the C functions.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TAKT_TAKT_HPP
@@ -26,9 +27,9 @@
 #include <type_traits>
 #include <utility>
 
-/* Classes contain structs that grow. So that parts of a program which were compiled with headers of
- * different releases keep their own, those of a release are in a namespace of its own:
- * takt::Profiler is takt::v0_1::Profiler. Include this header instead of declaring them. */
+/* The classes contain structs that grow with releases. Each release therefore has its own inline
+ * namespace: takt::Profiler is takt::v0_1::Profiler. Parts of one program may then be compiled with
+ * headers of different releases. Include this header instead of declaring the classes yourself. */
 #define TAKT_RELEASE                                                                               \
     TAKT_JOIN(TAKT_JOIN(v, TAKT_VERSION_MAJOR), TAKT_JOIN(_, TAKT_VERSION_MINOR))
 
@@ -37,7 +38,7 @@ inline namespace TAKT_RELEASE {
 
 namespace detail {
 
-/* Keeps a lambda behind one pointer, which is what C hands through as `user`. */
+/* Owns a lambda behind one pointer, which C code passes on as `user`. */
 template <typename Result, typename... Arguments> class Callback {
 public:
     Callback() noexcept : object_(nullptr) {}
@@ -76,9 +77,8 @@ private:
 
 } // namespace detail
 
-/* A scope whose name is known at run time only, from here to the end of the block. Names are
- * compared by content and copied. For names that are literals TAKT_SCOPE is several times
- * cheaper. */
+/* Opens a scope that ends with the block and whose name is made at run time; the text is copied.
+ * For literal names TAKT_SCOPE is several times cheaper. */
 class Scope {
 public:
     explicit Scope(const char *name) noexcept { takt_begin(name); }
@@ -88,12 +88,12 @@ public:
     Scope &operator=(const Scope &) = delete;
 };
 
-/* Times from its construction to its destruction, or to end(), and prints the time; see
- * takt_timer_options for what each option does. It stays on its thread. */
+/* Measures the time from its construction to its destruction, or to end(), and prints it.
+ * takt_timer_options explains each option. Construct and destroy a timer on one thread. */
 class ScopedTimer {
 public:
-    /* Options by name: ScopedTimer::Options().synchronize().filter(TAKT_TIMING_ALL). A plain value
-     * that may be kept and used for many timers; what it points to must outlive them. */
+    /* Options by name: ScopedTimer::Options().synchronize().filter(TAKT_TIMING_ALL). The value may
+     * be kept and used for many timers. Everything it points to must outlive these timers. */
     class Options {
     public:
         Options() noexcept : options_() { options_.struct_size = sizeof options_; }
@@ -140,7 +140,7 @@ public:
             return *this;
         }
 
-        /* A plain function; a lambda is the third argument of the timer. */
+        /* Takes a plain function. Pass a lambda as third argument of the timer instead. */
         Options &report(takt_timing_report function, void *user = nullptr) noexcept
         {
             options_.report = function;
@@ -172,15 +172,15 @@ public:
         takt_timer_options options_;
     };
 
-    /* `name` must stay valid until the end. */
+    /* `name` must stay valid until the timer ends. */
     explicit ScopedTimer(const char *name, const Options &options = Options()) noexcept
         : running_(takt_timers_are_on() ? takt_timer_start(&timer_, name, options.get()) : nullptr),
           report_()
     {
     }
 
-    /* `report` is called with (const takt_timing *results, const char *indent) in the place of the
-     * tables; without a filter among the options it gets all activities. */
+    /* Calls `report` with (const takt_timing *results, const char *indent) instead of printing
+     * tables. Without a filter in the options, `results` has all activities. */
     template <typename Report>
     ScopedTimer(const char *name, const Options &options, Report report) noexcept
         : running_(nullptr), report_(std::move(report))
@@ -198,11 +198,11 @@ public:
 
     ~ScopedTimer() { takt_timer_stop(running_); }
 
-    /* Neither copied nor moved: the library knows its address. */
+    /* Not copied or moved: the library stores the address. */
     ScopedTimer(const ScopedTimer &) = delete;
     ScopedTimer &operator=(const ScopedTimer &) = delete;
 
-    /* Ends it now and returns the milliseconds; 0 if it has ended before or is inactive. */
+    /* Ends the timer now and returns the milliseconds; 0 if it has ended before or never ran. */
     double end() noexcept
     {
         takt_timer *timer = running_;
@@ -210,7 +210,7 @@ public:
         return takt_timer_stop(timer);
     }
 
-    /* Whether it still runs. */
+    /* True while the timer runs. */
     explicit operator bool() const noexcept { return running_ != nullptr; }
 
 private:
@@ -220,11 +220,12 @@ private:
     }
 
     takt_timer timer_;
-    takt_timer *running_; /* timer_, or NULL */
+    takt_timer *running_; /* &timer_, or NULL when not running */
     detail::Callback<void, const takt_timing *, const char *> report_;
 };
 
-/* A CUDA event, see takt/event.h; one that could not be made refuses everything.
+/* A CUDA event, see takt/event.h. If it could not be made, record(), query() and synchronize()
+ * return the reason.
  *
  *     takt::Event begin, end;
  *     begin.record(stream); step<<<...>>>(...); end.record(stream);
@@ -251,7 +252,7 @@ public:
     takt_status query() noexcept { return event_ ? takt_event_query(event_) : status_; }
     takt_status synchronize() noexcept { return event_ ? takt_event_synchronize(event_) : status_; }
 
-    /* Waits for both; a negative number where there is no such time. */
+    /* Waits for both events and returns the milliseconds; -1 if there is no such time. */
     double elapsed_ms_since(const Event &begin) const noexcept
     {
         double ms;
@@ -265,12 +266,12 @@ private:
     takt_status status_;
 };
 
-/* Runs block() `warmup + repeat` times and tells what the last `repeat` of them took. */
+/* Runs block() `warmup + repeat` times and returns statistics of the last `repeat` runs. */
 template <typename Block> takt_timed timed(uint32_t repeat, uint32_t warmup, Block &&block)
 {
     struct Loop {
         takt_timed_loop loop;
-        ~Loop() { takt_timed_end(&loop); } /* when block() throws, too */
+        ~Loop() { takt_timed_end(&loop); } /* also when block() throws */
     };
     takt_timed result = takt_timed();
     takt_timed_options options = takt_timed_options();
@@ -285,18 +286,18 @@ template <typename Block> takt_timed timed(uint32_t repeat, uint32_t warmup, Blo
     return result;
 }
 
-/* A sealed trace, kept as long as one of its copies lives; copying is cheap. */
+/* A sealed trace. The last copy releases it; copying is cheap. */
 class Trace {
 public:
     Trace() noexcept : trace_(nullptr) {}
 
-    /* Keeps a borrowed trace, such as the one that on_trace gets; NULL makes an empty one. */
+    /* Keeps a borrowed trace, such as the argument of on_trace. NULL makes an empty object. */
     explicit Trace(const takt_trace *trace) noexcept
         : trace_(trace ? takt_trace_retain(trace) : nullptr)
     {
     }
 
-    /* Reads a file. An empty one where that fails; `error` then says why. */
+    /* Reads a trace file. On failure returns an empty object, and `error` has the reason. */
     static Trace open(const char *path, takt_error *error = nullptr) noexcept
     {
         Trace opened;
@@ -328,13 +329,13 @@ private:
     const takt_trace *trace_;
 };
 
-/* A configuration: a YAML file, the environment, the command line. See takt/config.h. */
+/* A configuration from a YAML file, the environment and the command line; see takt/config.h. */
 class Config {
 public:
-    /* From the environment, TAKT_CONFIG and TAKT_OPTIONS. */
+    /* Reads the environment: TAKT_CONFIG and TAKT_OPTIONS. */
     Config() noexcept : config_(nullptr), error_() { takt_config_create(&config_, &error_); }
 
-    /* From the file at `path`. */
+    /* Reads the file at `path`, then TAKT_OPTIONS. */
     explicit Config(const char *path) noexcept : config_(nullptr), error_()
     {
         takt_config_load(path, &config_, &error_);
@@ -345,7 +346,7 @@ public:
     Config(const Config &) = delete;
     Config &operator=(const Config &) = delete;
 
-    /* False where it could not be read; error() says why. */
+    /* False if the configuration could not be read; error() has the reason. */
     explicit operator bool() const noexcept { return config_ != nullptr; }
 
     takt_status set(const char *key, const char *value) noexcept
@@ -353,16 +354,17 @@ public:
         return config_ ? takt_config_set(config_, key, value, &error_) : TAKT_BAD_STATE;
     }
 
-    /* Takes Takt's arguments out of argc and argv. */
+    /* Removes Takt's arguments from argc and argv, and applies them. */
     takt_status args(int *argc, char **argv) noexcept
     {
         return config_ ? takt_config_args(config_, argc, argv, &error_) : TAKT_BAD_STATE;
     }
 
-    /* Whether profiling is asked for; false where the configuration could not be read. */
+    /* True if profiling is requested; false if the configuration could not be read. */
     bool enabled() const noexcept { return config_ && takt_config_enabled(config_); }
 
-    /* The options that it amounts to, or the defaults. */
+    /* Returns the profiler options of this configuration, or the defaults if it could not be
+     * read. */
     takt_profiler_options options() const noexcept
     {
         takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
@@ -371,7 +373,7 @@ public:
         return options;
     }
 
-    /* Of the last call that failed: error().message is one line. */
+    /* Returns the error of the last failed call; error().message is one line. */
     const takt_error &error() const noexcept { return error_; }
     takt_config      *get() const noexcept { return config_; }
 
@@ -380,11 +382,11 @@ private:
     takt_error   error_;
 };
 
-/* The stepping profiler. Where it was not asked for, or could not be made, it is off: its calls do
- * nothing and return TAKT_OK, so that a program keeps them when it is not profiled. */
+/* The stepping profiler. If it was not requested or could not be made, it is off: its calls do
+ * nothing and return TAKT_OK. A program can therefore keep its calls when nobody profiles. */
 class Profiler {
 public:
-    /* The one that the environment asks for, see takt/profiler.h; off where it asks for none. */
+    /* The environment's profiler, see takt/profiler.h; off if the environment asks for none. */
     Profiler() noexcept : profiler_(nullptr), status_(TAKT_OK), is_off_(false), on_trace_() {}
 
     explicit Profiler(const takt_profiler_options &options) noexcept
@@ -393,8 +395,9 @@ public:
         create(options);
     }
 
-    /* `on_trace` is called with (const takt_trace *) on the thread that steps, when a cycle has
-     * been saved; the trace is borrowed, a takt::Trace keeps it. It replaces options.on_trace. */
+    /* Calls `on_trace` with (const takt_trace *) on the thread that steps, after a cycle was saved.
+     * The trace is borrowed; copy it into a takt::Trace to keep it. `on_trace` replaces
+     * options.on_trace. */
     template <typename OnTrace>
     Profiler(const takt_profiler_options &options, OnTrace on_trace) noexcept
         : profiler_(nullptr), status_(TAKT_OK), is_off_(false), on_trace_(std::move(on_trace))
@@ -402,7 +405,7 @@ public:
         create(options);
     }
 
-    /* As `config` says; off where it does not ask for profiling. */
+    /* Uses the options of `config`; off if `config` does not request profiling. */
     explicit Profiler(const Config &config) noexcept
         : profiler_(nullptr), status_(TAKT_OK), is_off_(!config.enabled()), on_trace_()
     {
@@ -419,14 +422,14 @@ public:
             create(config.options());
     }
 
-    /* Stops it if it runs; on_trace may be called once more. */
+    /* Stops the profiler if it runs, which may call on_trace once more. */
     ~Profiler() { takt_profiler_destroy(profiler_); }
 
-    /* Neither copied nor moved: the library knows its address. */
+    /* Not copied or moved: the library stores the address. */
     Profiler(const Profiler &) = delete;
     Profiler &operator=(const Profiler &) = delete;
 
-    /* Whether a profiler was made, and why it could not be. */
+    /* True if a profiler was made; otherwise status() has the reason. */
     explicit operator bool() const noexcept { return profiler_ != nullptr; }
     takt_status status() const noexcept { return status_; }
 
@@ -434,17 +437,17 @@ public:
     takt_status step() noexcept { return is_off_ ? TAKT_OK : takt_profiler_step(profiler_); }
     takt_status stop() noexcept { return is_off_ ? TAKT_OK : takt_profiler_stop(profiler_); }
 
-    /* How much simulated time one step advances, in seconds. */
+    /* Declares the simulated time of one step, in seconds. */
     takt_status step_time(double seconds) noexcept
     {
         return is_off_ ? TAKT_OK : takt_profiler_step_time(profiler_, seconds);
     }
 
-    /* The number of the current step, and what it is. */
+    /* Return the number of the current step, and its action. */
     uint64_t step_number() const noexcept { return takt_profiler_step_number(profiler_); }
     takt_action action() const noexcept { return takt_profiler_action(profiler_); }
 
-    /* The last trace that was saved, or an empty one. */
+    /* Returns the last saved trace, or an empty object. */
     Trace trace() const noexcept { return Trace(takt_profiler_trace(profiler_)); }
 
     takt_profiler *get() const noexcept { return profiler_; }
@@ -475,7 +478,7 @@ private:
 } // namespace TAKT_RELEASE
 } // namespace takt
 
-/* TAKT_TIMER of takt/timer.h for C++: the arguments are those of takt::ScopedTimer.
+/* TAKT_TIMER of takt/timer.h for C++, with the arguments of takt::ScopedTimer.
  *
  *     TAKT_TIMER("Demo");
  *     TAKT_TIMER("Demo", takt::ScopedTimer::Options().synchronize().color("yellow"));
@@ -484,7 +487,7 @@ private:
 #define TAKT_TIMER(...)              takt::ScopedTimer TAKT_ID(takt_timer_)(__VA_ARGS__)
 #define TAKT_TIMER_BEGIN(timer, ...) takt::ScopedTimer timer(__VA_ARGS__)
 #define TAKT_TIMER_END(timer)        ((timer).end())
-#else /* the arguments are compiled, and never run; a lambda may not stand inside sizeof */
+#else /* arguments are compiled but never run; sizeof would not accept a lambda */
 #define TAKT_TIMER(...)                                                                            \
     do {                                                                                           \
         if (false)                                                                                 \

@@ -1,11 +1,11 @@
-/* takt/timer.h - ScopedTimer and timed blocks: times printed where they are taken.
+/* takt/timer.h - ScopedTimer and timed blocks: measure a block and print the time at once.
  *
  *     {
  *         TAKT_TIMER("Demo");            // at the end of the block: Demo took 0.52 ms
  *         ...
  *     }
  *
- * Timers work whether or not a profiler is active, on any thread.
+ * Timers work with and without an active profiler, on any thread.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TAKT_TIMER_H
@@ -18,117 +18,124 @@
 extern "C" {
 #endif
 
-/* Durations that a timer appends to, over many uses of it. Start from {0}; free `ms` through
- * takt_samples_free(). Use it from one thread at a time. */
+/* A list of durations to which a timer appends; one list may serve many timers. Start from {0}. The
+ * caller frees `ms` with takt_samples_free(). Use a list from one thread at a time. */
 typedef struct takt_samples {
     double *ms;
     size_t  count;
     size_t  capacity;
 } takt_samples;
 
-/* Frees `ms`; the list is {0} again. */
+/* Frees `ms` and resets the list to {0}. */
 TAKT_API void takt_samples_free(takt_samples *samples);
 
-/* Replaces the tables of a timer with a filter. `results` has ended and is borrowed until the
- * function returns; `indent` stands before each line of a nested timer. */
+/* Called instead of printing the tables of a timer with a filter. `results` has ended and is
+ * borrowed until the function returns. `indent` is the text that begins each line of a nested
+ * timer. */
 typedef void (*takt_timing_report)(const takt_timing *results, const char *indent, void *user);
 
-/* How a timer works; zero is the default of all but the size. */
+/* Options of a timer; zero is the default of every field but struct_size. */
 typedef struct takt_timer_options {
-    size_t             struct_size; /* sizeof(takt_timer_options); the macros set it */
-    bool               inactive;    /* does nothing at all */
+    size_t             struct_size; /* sizeof(takt_timer_options); set by the macros */
+    bool               inactive;    /* the timer does nothing */
     bool               silent;      /* prints nothing */
-    bool               detailed;    /* prints the tree of the scopes inside */
-    bool               synchronize; /* waits for all CUDA devices in use before it begins and before
-                                     * it ends; without it, it may end before what it launched */
+    bool               detailed;    /* prints the tree of the scopes inside the timer */
+    bool               synchronize; /* waits for all CUDA devices in use before the timer begins and
+                                     * before it ends; without this option the timer may end before
+                                     * work that it launched */
     bool               nvtx;        /* shows the timer in NVTX tools as a start/end range */
-    uint32_t           filter;      /* TAKT_TIMING_ bits: lists activities, which are waited for
-                                     * after the clock was read */
-    const char        *color;       /* of the NVTX range: a name such as "yellow", or "#rrggbb" */
-    takt_timing_report report;      /* instead of the three tables */
-    void              *user;        /* of `report` */
-    double            *elapsed_ms;  /* receives the duration in milliseconds */
-    takt_samples      *samples;     /* the duration is appended */
-    const char        *extra;       /* appended to the printed line; copied at the end */
+    uint32_t           filter;      /* TAKT_TIMING_ bits: lists these activities; the timer waits
+                                     * for them after it reads the clock */
+    const char        *color;       /* color of the NVTX range: a name such as "yellow", or
+                                     * "#rrggbb" */
+    takt_timing_report report;      /* called instead of printing the three tables */
+    void              *user;        /* passed to `report` */
+    double            *elapsed_ms;  /* receives the duration, in milliseconds */
+    takt_samples      *samples;     /* list to which the duration is appended */
+    const char        *extra;       /* appended to the printed line; read when the timer ends */
 } takt_timer_options;
 
-/* A running timer: what the library keeps of it, with room for later versions. */
+/* State of a running timer, with room for later versions. The caller provides the memory. */
 typedef struct takt_timer {
     uint64_t reserved[32];
 } takt_timer;
 
-/* Begins a timer; `options` may be NULL. `name` must stay valid until its end. On entry, in this
- * order: synchronise, begin collecting, begin the NVTX range, read the clock. Returns whether it
- * runs: not if timers are switched off or this one is inactive; nor, with an error in the log, if
- * struct_size is 0 or otherwise wrong, or options are set that this version does not know. */
+/* Begins a timer. `name` must stay valid until the timer ends; `options` may be NULL. Order of
+ * actions: synchronise, begin collecting, begin the NVTX range, read the clock. Returns true if the
+ * timer runs. A timer does not run if timers are switched off or `inactive` is set. Nor does it run
+ * with a wrong struct_size or with options unknown to this version; then the log has an error. */
 TAKT_API bool takt_timer_begin(takt_timer *timer, const char *name,
                                const takt_timer_options *options);
 
-/* Ends it on the thread that began it and returns the milliseconds between; 0 for an inactive one.
- * In this order: synchronise, read the clock, end the NVTX range, end collecting, print. */
+/* Ends the timer on the thread that began it, and returns the milliseconds since the begin; 0 if
+ * the timer does not run. Order of actions: synchronise, read the clock, end the NVTX range, end
+ * collecting, print. */
 TAKT_API double takt_timer_end(takt_timer *timer);
 
-/* Switches all timers that begin from now on; they are on at first. Any thread. */
+/* Switches all timers that begin from now on; initially timers are on. Any thread. */
 TAKT_API void takt_timers_enable(bool enable);
 
-/* What a timed block took. Times are nanoseconds per repetition. */
+/* Result of a timed block. Times are nanoseconds per repetition. */
 typedef struct takt_timed {
-    size_t   struct_size; /* how much of it the library has filled */
+    size_t   struct_size; /* bytes of this struct that the library has filled */
     uint64_t count;       /* repetitions measured */
     double   mean_ns, median_ns, min_ns, max_ns, stddev_ns; /* stddev: of the sample, n - 1 */
-    double   flops_per_second; /* declared work by `work_ns`; 0 without, NaN if it is 0 */
+    double   flops_per_second; /* declared work divided by `work_ns`; 0 without work, NaN if work_ns
+                                * is 0 */
     double   bytes_per_second;
-    uint64_t peak_bytes; /* host memory that the program reports, see takt/memory.h; 0: not known */
+    uint64_t peak_bytes; /* host memory reported by the program, see takt/memory.h; 0: unknown */
     uint64_t current_bytes;
 
-    /* Of CUDA devices; 0 without. Device time of a repetition: the sum of the activities that it
-     * has launched, on all threads, whenever they ran. */
-    uint64_t device_activities; /* of all repetitions that count */
+    /* CUDA devices; 0 without devices. The device time of a repetition is the sum of all activities
+     * that it launched, on any thread; it does not matter when they ran. */
+    uint64_t device_activities; /* in all repetitions that count */
     double   device_mean_ns, device_median_ns, device_min_ns, device_max_ns, device_stddev_ns;
-    double   loading_ns; /* compiling and loading device code, warm-up included */
-    uint64_t device_peak_bytes; /* allocated on all devices together since Takt began to collect: */
-    uint64_t device_current_bytes; /* the sum of each one's peak while it ran; and at the end */
+    double   loading_ns; /* compiling and loading device code, also during warm-up */
+    uint64_t device_peak_bytes; /* sum of each device's peak while the block ran; counts memory
+                                 * allocated since Takt began to collect */
+    uint64_t device_current_bytes; /* the same memory, at the end */
 
-    /* What rates divide by: where kernels or graphs ran, their time, as in the report "ops", or of
-     * bytes alone that of copies and sets; otherwise the host's, mean_ns. 0 when Takt lost any of
-     * the devices' activities. */
+    /* The time that rates divide by. If kernels or graphs ran: their device time, as in the report
+     * "ops". Else, if the block declared only bytes: the device time of copies and sets. Else:
+     * mean_ns of the host. 0 when Takt lost activities of devices. */
     double work_ns;
-    bool   is_device_work; /* work_ns is time of devices */
+    bool   is_device_work; /* true: work_ns is device time */
 } takt_timed;
 
 typedef struct takt_timed_options {
-    size_t   struct_size; /* sizeof(takt_timed_options); the macro sets it */
-    uint32_t repeat;      /* repetitions that count; default 1 */
-    uint32_t warmup;      /* repetitions before them that do not; default 0 */
-    uint32_t activities;  /* TAKT_ACTIVITIES_CPU leaves CUDA alone: launches cost what they cost
-                           * without Takt, and rates divide by the host's time, so use it with
-                           * `synchronize`; 0: all */
+    size_t   struct_size; /* sizeof(takt_timed_options); set by the macro */
+    uint32_t repeat;      /* repetitions to measure; default 1 */
+    uint32_t warmup;      /* repetitions before them that do not count; default 0 */
+    uint32_t activities;  /* TAKT_ACTIVITIES_ bits; 0: all. TAKT_ACTIVITIES_CPU alone does not
+                           * observe CUDA, so launches cost no more than without Takt. Rates then
+                           * divide by host time, so also set `synchronize` */
     bool     synchronize; /* wait for all CUDA devices in use at the end of each repetition; without
-                           * it, the host's times are those of launching */
+                           * this option, host times only cover the launches */
 } takt_timed_options;
 
-/* The loop behind TAKT_TIMED: what the library keeps of it, with room for later versions. */
+/* State of the loop behind TAKT_TIMED, with room for later versions. */
 typedef struct takt_timed_loop {
     uint64_t reserved[16];
 } takt_timed_loop;
 
-/* Before the first round; before each round and after the last, false when there is none left; at
- * the end, also after a `break`: fills *result from the rounds that were completed, as far as
- * `result_size`, the caller's sizeof(takt_timed), goes. `result` and `options` may be NULL. With a
- * wrong struct_size, or options that this version does not know, an error is logged, and the block
- * runs as without options. */
+/* The three calls of a timed loop. Call takt_timed_begin() before the first round. Call
+ * takt_timed_next() before each round and after the last; it returns false when no round is left.
+ * Call takt_timed_end() last, also after a `break`: it fills *result from the completed rounds, up
+ * to `result_size` bytes, the caller's sizeof(takt_timed). `result` and `options` may be NULL. With
+ * a wrong struct_size or unknown options, the library logs an error and ignores the options. All
+ * three on one thread. */
 TAKT_API takt_timed_loop takt_timed_begin(takt_timed *result, size_t result_size,
                                           const takt_timed_options *options);
 TAKT_API bool takt_timed_next(takt_timed_loop *loop);
 TAKT_API void takt_timed_end(takt_timed_loop *loop);
 
-/* Prints the result to standard output, a value a line; one that no block has filled is refused
- * with an error in the log. */
+/* Prints the result to standard output, one value per line. If no block has filled *result, the
+ * library logs an error and prints nothing. */
 TAKT_API void takt_timed_print(const takt_timed *result);
 
-/* ---- The library's half of the macros ------------------------------------------------------- */
+/* ---- Implementation of the macros ----------------------------------------------------------- */
 
-/* Not 0: takt_timers_enable() has switched timers off. Atomic. */
+/* Not 0: timers are switched off, see takt_timers_enable(). Atomic. */
 extern TAKT_API uint32_t takt_timers_off_v1;
 
 static inline bool takt_timers_are_on(void)
@@ -136,8 +143,8 @@ static inline bool takt_timers_are_on(void)
     return __atomic_load_n(&takt_timers_off_v1, __ATOMIC_RELAXED) == 0;
 }
 
-/* The timer, or NULL if it does not run. The options are taken by value, and copied only for the
- * call: so the compiler builds none of them for a timer that is inactive. */
+/* Returns the timer, or NULL if it does not run. Taking the options by value, and copying them only
+ * for the call, lets the compiler build no options at all for an inactive timer. */
 static inline __attribute__((always_inline)) takt_timer *
 takt_timer_start(takt_timer *timer, const char *name, takt_timer_options options)
 {
@@ -167,14 +174,15 @@ static inline __attribute__((always_inline)) void takt_timer_leave(takt_timer **
     takt_timer_stop(*timer);
 }
 
-/* Times from here to the end of the block: TAKT_TIMER("Demo"), or with options by name:
- * TAKT_TIMER("Demo", .synchronize = true). While timers are switched off, neither name nor options
- * are evaluated. In C++ the options are those of takt::ScopedTimer. */
+/* Times the rest of the block: TAKT_TIMER("Demo"), or with options by name: TAKT_TIMER("Demo",
+ * .synchronize = true). While timers are switched off, neither name nor options are evaluated. In
+ * C++ the options are takt::ScopedTimer::Options. */
 #define TAKT_TIMER(...)                                                                            \
     TAKT_TIMER_AS(__attribute__((cleanup(takt_timer_leave), unused)), TAKT_ID(takt_timer_),        \
                   __VA_ARGS__, TAKT_SIZE_OF(takt_timer_options))
 
-/* The pair, for blocks that do not nest in the source; `timer` is a new variable. */
+/* A pair, for code that does not nest in the source. TAKT_TIMER_BEGIN declares the variable
+ * `timer`. */
 #define TAKT_TIMER_BEGIN(timer, ...)                                                               \
     TAKT_TIMER_AS(, timer, __VA_ARGS__, TAKT_SIZE_OF(takt_timer_options))
 #define TAKT_TIMER_END(timer) takt_timer_stop(timer)
@@ -186,8 +194,10 @@ static inline __attribute__((always_inline)) void takt_timer_leave(takt_timer **
                                                 (takt_timer_options){__VA_ARGS__})                 \
                              : NULL
 
-/* Runs the block that follows `warmup + repeat` times and fills *result:
- * TAKT_TIMED(&result, .repeat = 100, .warmup = 1) { step(); }  `break` ends it early. */
+/* Runs the block that follows `warmup + repeat` times and fills *result. `break` ends the loop
+ * early.
+ *
+ *     TAKT_TIMED(&result, .repeat = 100, .warmup = 1) { step(); } */
 #define TAKT_TIMED(...)                                                                            \
     TAKT_TIMED_VARIABLE(TAKT_ID(takt_timed_), __VA_ARGS__, TAKT_SIZE_OF(takt_timed_options))
 #define TAKT_TIMED_VARIABLE(variable, result, ...)                                                 \
@@ -196,7 +206,7 @@ static inline __attribute__((always_inline)) void takt_timer_leave(takt_timer **
          takt_timed_next(&variable);)
 #endif
 
-#else /* TAKT_DISABLE: blocks still run, once; nothing is measured */
+#else /* TAKT_DISABLE: blocks still run once; nothing is measured */
 #ifndef __cplusplus
 #define TAKT_TIMER(...) TAKT_TIMER_CHECKED(__VA_ARGS__, TAKT_SIZE_OF(takt_timer_options))
 #define TAKT_TIMER_CHECKED(name, ...)                                                              \

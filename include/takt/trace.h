@@ -1,8 +1,18 @@
-/* takt/trace.h - a sealed recording, read-only: in the program that made it, or from its file.
+/* takt/trace.h - reads a sealed recording, in the program that made it or from its file.
  *
- * A trace is immutable; any number of threads may read it. Its tracks are rows of the timeline, a
- * track's spans stand in the order of their begin, parents before children. Times are integer nanoseconds of the takt_now_ns() time line. What fills *out lends its
- * strings from the trace, and past the end returns TAKT_BAD_ARGUMENT and leaves *out alone.
+ *     takt_trace *trace;
+ *     if (takt_trace_open("run.pftrace", &trace, NULL) == TAKT_OK) {
+ *         takt_step_info step;
+ *         for (size_t i = 0; takt_trace_step(trace, i, &step) == TAKT_OK; i++)
+ *             printf("%f ms\n", (double)(step.end_ns - step.begin_ns) * 1e-6);
+ *         takt_trace_release(trace);
+ *     }
+ *
+ * A trace never changes; any number of threads may read it. Its tracks are the rows of the
+ * timeline. The spans of a track are sorted by start time, parents before children. Times are
+ * integer nanoseconds on the time line of takt_now_ns(). A function that fills *out lends strings,
+ * which belong to the trace. For an index past the end such a function returns TAKT_BAD_ARGUMENT
+ * and leaves *out untouched.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TAKT_TRACE_H
@@ -17,23 +27,26 @@ extern "C" {
 
 typedef struct takt_trace takt_trace;
 
-/* Reads a Perfetto trace that Takt wrote (.pftrace, or .pftrace.gz). A file that is cut off is read
- * up to the cut; takt_trace_facts then says so. The caller releases it. TAKT_IO_ERROR,
- * TAKT_BAD_TRACE, TAKT_NO_MEMORY. */
+/* Reads a Perfetto trace that Takt wrote (.pftrace, or .pftrace.gz). A truncated file is read up to
+ * the cut; `ending` in takt_trace_facts() then says so. The caller frees *out with
+ * takt_trace_release(). `error` may be NULL. Any thread. TAKT_IO_ERROR, TAKT_BAD_TRACE,
+ * TAKT_NO_MEMORY. */
 TAKT_API takt_status takt_trace_open(const char *path, takt_trace **out, takt_error *error);
 
-/* Makes a trace of what a crash-safe recording (takt_profiler_options.crash_safe) has left at
- * `path` when its program ended: of all cycles that were not saved, marked as partial. Any thread.
- * TAKT_NOT_FOUND if there is no such cycle, TAKT_UNSUPPORTED for files of another version of Takt
- * or of another kind of machine; otherwise fails as takt_trace_open() does. */
+/* Makes a trace from the file that a crash-safe recording (takt_profiler_options.crash_safe) left
+ * at `path`. The trace contains all cycles that were not saved, and is marked as partial. The
+ * caller frees *out with takt_trace_release(). Any thread. TAKT_NOT_FOUND if there is no such
+ * cycle. TAKT_UNSUPPORTED for a file of another version of Takt or of another kind of machine.
+ * Otherwise fails as takt_trace_open() does. */
 TAKT_API takt_status takt_trace_recover(const char *path, takt_trace **out, takt_error *error);
 
-/* Keeps a borrowed trace until as many calls of takt_trace_release(). Any thread. */
+/* takt_trace_retain() adds an owner to a borrowed trace and returns the same trace. Each retain
+ * needs one takt_trace_release(); the last release frees the trace. Any thread. */
 TAKT_API const takt_trace *takt_trace_retain(const takt_trace *trace);
 TAKT_API void takt_trace_release(const takt_trace *trace);
 
-/* Why events are missing or changed; takt_trace_loss() has the counts. A later library may know of
- * more: takt_loss_name() is NULL behind the last. */
+/* Reasons why events are missing or changed. takt_trace_loss() returns the counts. A later library
+ * may have more reasons: takt_loss_name() returns NULL after the last one. */
 #define TAKT_LOSS_LIST(X)                                                                          \
     X(TAKT_LOSS_BUFFER_FULL, "dropped", "events dropped because max_memory was used up")           \
     X(TAKT_LOSS_OVERWRITTEN, "overwritten", "events overwritten by the flight recorder")           \
@@ -63,50 +76,53 @@ typedef enum takt_loss {
     TAKT_LOSS_COUNT
 } takt_loss;
 
-/* How the trace of a file ends. Traces that a program has made itself are whole. */
+/* How the file of a trace ends. A trace made in the running program is always whole. */
 typedef enum takt_ending {
     TAKT_ENDING_WHOLE,
-    TAKT_ENDING_KILLED, /* of output.stream, or recovered: the program was killed, or ended without
+    TAKT_ENDING_KILLED, /* a streamed or recovered file of a program that was killed, ended without
                          * takt_profiler_stop(), or still runs */
-    TAKT_ENDING_CUT     /* the file was complete, and has lost its end */
+    TAKT_ENDING_CUT     /* the file was complete, but its end is missing */
 } takt_ending;
 
-/* What a trace is, as a whole. */
+/* Facts on the whole trace. */
 typedef struct takt_facts {
     const char *name;    /* of the run */
-    const char *backend; /* what timed devices: "none", "CUDA events", "CUPTI 13.0 (130001)" */
+    const char *backend; /* source of device times: "none", "CUDA events", "CUPTI 13.0 (130001)" */
     uint64_t    begin_ns;
     uint64_t    end_ns;
-    int64_t     realtime_offset_ns; /* CLOCK_REALTIME minus the time line, at the end */
+    int64_t     realtime_offset_ns; /* CLOCK_REALTIME minus the time line, at the end of the
+                                     * trace */
     uint32_t    process_id;
     uint32_t    cycle;         /* counted from 0 */
-    uint64_t    first_step;    /* that was recorded */
-    uint64_t    step_count;    /* recorded */
-    bool        is_partial;    /* stopped before the cycle was complete */
-    bool        has_spans;     /* false: only the folded form */
+    uint64_t    first_step;    /* number of the first recorded step */
+    uint64_t    step_count;    /* recorded steps */
+    bool        is_partial;    /* the recording stopped before the cycle was complete */
+    bool        has_spans;     /* false: the trace has only the call tree of a summary */
     uint64_t    span_count;
     uint64_t    activity_count;
     double      clock_resolution_ns;
     double      clock_uncertainty_ns; /* residual of the fit against CLOCK_MONOTONIC */
-    double      cost_ns;              /* Takt's own estimated time inside the recording */
+    double      cost_ns;              /* estimate of Takt's own time during the recording */
     uint64_t    begun_before;         /* spans that were open when recording began */
     uint64_t    unfinished;           /* spans that were open when it ended */
-    double      device_uncertainty_ns; /* of device times against host times; 0 without a device */
+    double      device_uncertainty_ns; /* of device times relative to host times; 0 without a
+                                        * device */
     double      device_resolution_ns;  /* of device times */
-    bool        device_uncertainty_is_least; /* it may be more: the recording has no launch, or no
-                                              * wait, that would bound it */
-    double      device_shift_ns; /* the furthest that a device's times were moved, because work
-                                  * began before its launch or ended after a wait; usually 0 */
+    bool        device_uncertainty_is_least; /* the uncertainty may be larger: the recording has no
+                                              * launch, or no wait, to bound it */
+    double      device_shift_ns; /* largest shift applied to a device's times, because work seemed
+                                  * to begin before its launch or to end after a wait; usually 0 */
     takt_ending ending;
-    uint64_t    known_until_ns; /* losses and cost are known up to here. 0: not at all. Of a whole
-                                 * trace: end_ns */
-    uint64_t    missing_spans;  /* of a file that has lost its end: what it said it had */
-    uint64_t    missing_activities; /* the same */
-    uint32_t    rank;            /* of the process among those that were started together */
-    uint32_t    world_size;      /* how many these are; 0: not known, or it was alone */
+    uint64_t    known_until_ns; /* losses and cost are known up to this time. 0: unknown. Whole
+                                 * traces: end_ns */
+    uint64_t    missing_spans;  /* spans lost with the end of the file, which itself says how many
+                                 * it had */
+    uint64_t    missing_activities; /* activities lost in the same way */
+    uint32_t    rank;            /* of this process among the processes started together */
+    uint32_t    world_size;      /* number of processes started together; 0: unknown, or only one */
 } takt_facts;
 
-/* The lists of a trace. Their items have numbers from 0. */
+/* The lists of a trace. Items are numbered from 0. */
 typedef enum takt_trace_list {
     TAKT_TRACE_TRACKS,
     TAKT_TRACE_ACTIVITIES,
@@ -122,16 +138,17 @@ typedef enum takt_trace_list {
     TAKT_TRACE_SUMS
 } takt_trace_list;
 
-/* How many items a list has; 0 for a list that this version does not know. */
+/* Returns the number of items in a list; 0 for a list unknown to this version. */
 TAKT_API size_t takt_trace_count(const takt_trace *trace, takt_trace_list list);
 
-/* Borrowed as long as the trace. */
+/* Returns the facts of the trace, which belong to the trace. */
 TAKT_API const takt_facts *takt_trace_facts(const takt_trace *trace);
 
-/* How many were lost so; 0 out of range. */
+/* Returns how many events were lost for this reason; 0 for an unknown reason. */
 TAKT_API uint64_t takt_trace_loss(const takt_trace *trace, takt_loss loss);
 
-/* The texts of TAKT_LOSS_LIST: the short name and the explanation. Static; NULL out of range. */
+/* Return the texts of TAKT_LOSS_LIST: the short name and the explanation. Static; NULL for an
+ * unknown reason. */
 TAKT_API const char *takt_loss_name(takt_loss loss);
 TAKT_API const char *takt_loss_text(takt_loss loss);
 
@@ -147,14 +164,16 @@ typedef struct takt_track_info {
     size_t          span_count;
 } takt_track_info;
 
-#define TAKT_SPAN_BEGUN_BEFORE 0x1u /* begin is where the recording began */
-#define TAKT_SPAN_UNFINISHED   0x2u /* end is where the recording ended */
+#define TAKT_SPAN_BEGUN_BEFORE 0x1u /* open when the recording began: begin_ns is the begin of the
+                                     * recording */
+#define TAKT_SPAN_UNFINISHED   0x2u /* open when the recording ended: end_ns is the end of the
+                                     * recording */
 #define TAKT_SPAN_PHASE        0x4u
 #define TAKT_SPAN_ACTIVITY     0x8u
 #define TAKT_SPAN_CALL         0x10u /* a call into a device's library */
-#define TAKT_SPAN_CAPTURING    0x20u /* such a call while a stream was captured: it may have launched
-                                      * nothing; not kept in files */
-#define TAKT_SPAN_NO_ACTIVITY  0x40u /* such a call whose activity is lost: see losses */
+/* A call during stream capture, which may have launched nothing; not kept in files. */
+#define TAKT_SPAN_CAPTURING    0x20u
+#define TAKT_SPAN_NO_ACTIVITY  0x40u /* a call whose activity is lost: see losses */
 
 #define TAKT_NO_PARENT SIZE_MAX
 
@@ -167,9 +186,9 @@ typedef struct takt_span_info {
     uint64_t    begin_ns;
     uint64_t    end_ns;
     size_t      parent; /* index on the same track, or TAKT_NO_PARENT */
-    const char *device; /* of a host activity, TAKT_SPAN_ACTIVITY: "cpu"; otherwise "" */
-    uint32_t    filter; /* of a host activity: one TAKT_TIMING_ bit; otherwise 0 */
-    uint32_t    color;  /* of TAKT_SCOPE_COLOR: 0xFFRRGGBB; otherwise 0 */
+    const char *device; /* host activities (TAKT_SPAN_ACTIVITY): "cpu"; otherwise "" */
+    uint32_t    filter; /* host activities: one TAKT_TIMING_ bit; otherwise 0 */
+    uint32_t    color;  /* color from TAKT_SCOPE_COLOR: 0xFFRRGGBB; otherwise 0 */
 } takt_span_info;
 
 TAKT_SIZED takt_status takt_trace_track(const takt_trace *trace, size_t track,
@@ -177,33 +196,34 @@ TAKT_SIZED takt_status takt_trace_track(const takt_trace *trace, size_t track,
 TAKT_SIZED takt_status takt_trace_span(const takt_trace *trace, size_t track, size_t span,
                                        takt_span_info *out);
 
-/* Activities in issue order: on host devices by begin time. */
+/* Activities of devices come first, in the order of their launch, then those of the host, in the
+ * order of their begin. */
 TAKT_SIZED takt_status takt_trace_activity(const takt_trace *trace, size_t index,
                                            takt_activity *out);
 
-/* A CUDA device that the recording knows. Fields that nobody could tell are 0 or "". */
+/* A CUDA device of the recording. Unknown fields are 0 or "". */
 typedef struct takt_device_info {
-    const char *device; /* "cuda:0", as activities have it */
-    const char *name;   /* the product's */
+    const char *device; /* "cuda:0", as in activities */
+    const char *name;   /* product name */
     uint32_t    compute_major; /* compute capability */
     uint32_t    compute_minor;
     uint32_t    multiprocessors;
     uint64_t    memory_bytes;
 } takt_device_info;
 
-/* Devices by their numbers. */
+/* Devices are sorted by number. */
 TAKT_SIZED takt_status takt_trace_device(const takt_trace *trace, size_t index,
                                          takt_device_info *out);
 
-/* The most that something can do in a second; 0: not known. Frozen. */
+/* The highest rates of a device or host thread, per second; 0: unknown. Frozen. */
 typedef struct takt_peak {
     double flops;     /* floating-point operations */
-    double bandwidth; /* bytes from and to memory */
+    double bandwidth; /* bytes read from and written to memory */
 } takt_peak;
 
-/* Of a device, "cuda:0", what profiling.peak_flops and peak_bandwidth say or else its attributes
- * tell, as the report "ops" has it; of "cpu", a thread of the host, what host_peak_flops and
- * host_peak_bandwidth say. */
+/* Returns the peak rates of `device`. For "cuda:0" and so on: the configured profiling.peak_flops
+ * and peak_bandwidth, or else rates from the device's attributes, as in the report "ops". For
+ * "cpu", one host thread: the configured host_peak_flops and host_peak_bandwidth. */
 TAKT_API takt_peak takt_trace_peak(const takt_trace *trace, const char *device);
 
 typedef struct takt_counter_info {
@@ -212,41 +232,41 @@ typedef struct takt_counter_info {
     double      value;
 } takt_counter_info;
 
-/* Counter samples in the order of their time. */
+/* Counter samples are sorted by time. */
 TAKT_SIZED takt_status takt_trace_counter(const takt_trace *trace, size_t index,
                                           takt_counter_info *out);
 
-/* A step that was recorded. */
+/* A recorded step. */
 typedef struct takt_step_info {
-    uint64_t number; /* of the run, from 0 */
+    uint64_t number; /* number in the run, from 0 */
     uint64_t begin_ns;
     uint64_t end_ns;
 } takt_step_info;
 
 TAKT_SIZED takt_status takt_trace_step(const takt_trace *trace, size_t index, takt_step_info *out);
 
-/* All steps of the run up to the end of the recording, recorded or not. */
+/* Statistics of all steps of the run until the end of the recording, recorded or not. */
 typedef struct takt_all_steps {
     uint64_t count;
     uint64_t total_ns;
-    uint64_t min_ns; /* these are 0 where there were none */
-    uint64_t median_ns; /* within 1/32, as the next one */
+    uint64_t min_ns; /* this and the next three are 0 without steps */
+    uint64_t median_ns; /* within 1/32; p99_ns too */
     uint64_t p99_ns;
     uint64_t max_ns;
-    double   simulated_seconds; /* per step, as the program has declared; 0: it has not */
+    double   simulated_seconds; /* per step, as declared by the program; 0: not declared */
 } takt_all_steps;
 
 TAKT_SIZED takt_status takt_trace_all_steps(const takt_trace *trace, takt_all_steps *out);
 
-/* A call into a device's library: a span with TAKT_SPAN_CALL, and what else is known of it. */
+/* A call into a device's library: a span with TAKT_SPAN_CALL and further facts. */
 typedef struct takt_call_info {
     size_t   track;
-    size_t   span;        /* on that track: name and times */
-    uint32_t correlation; /* that of the activities which it launched; 0: none */
-    int32_t  result;      /* what it returned; 0: success */
+    size_t   span;        /* index on that track; the span has name and times */
+    uint32_t correlation; /* shared with the activities that the call launched; 0: none */
+    int32_t  result;      /* value that the call returned; 0: success */
 } takt_call_info;
 
-/* Calls by track, then by begin. */
+/* Calls are sorted by track, then by begin. */
 TAKT_SIZED takt_status takt_trace_call(const takt_trace *trace, size_t index, takt_call_info *out);
 
 typedef enum takt_arg_kind {
@@ -257,70 +277,75 @@ typedef enum takt_arg_kind {
     TAKT_ARG_TEXT
 } takt_arg_kind;
 
-/* A TAKT_ARG on a span. */
+/* A TAKT_ARG of a span. */
 typedef struct takt_arg_info {
     const char   *key;
-    takt_arg_kind kind; /* which of these it is; the others are 0 or "" */
+    takt_arg_kind kind; /* says which of the next fields has the value; the others are 0 or "" */
     int64_t       i;    /* TAKT_ARG_INT; TAKT_ARG_BOOL: 0 or 1 */
     uint64_t      u;
     double        d;
     const char   *text;
 } takt_arg_info;
 
-/* Arguments of a span, in the order in which they were recorded; 0 past the end. */
+/* Arguments of a span, in the order of recording. takt_trace_arg_count() returns 0 for an unknown
+ * span. */
 TAKT_API size_t takt_trace_arg_count(const takt_trace *trace, size_t track, size_t span);
 TAKT_SIZED takt_status takt_trace_arg(const takt_trace *trace, size_t track, size_t span,
                                       size_t index, takt_arg_info *out);
 
-/* Work that was declared for a span by TAKT_WORK: floating-point operations, and bytes moved.
- * Both 0 where there was none. */
+/* Stores the work that TAKT_WORK declared for a span: floating-point operations, and bytes moved.
+ * Both are 0 without such a declaration. TAKT_BAD_ARGUMENT for an unknown span. */
 TAKT_API takt_status takt_trace_work(const takt_trace *trace, size_t track, size_t span,
                                      double *flops, double *bytes);
 
-/* An allocation or free that the program reported, or of a device's memory. */
+/* An allocation or free, of host memory reported by the program or of device memory. */
 typedef struct takt_memory_info {
     uint64_t    time_ns;
     uint64_t    address;
-    int64_t     bytes;  /* negative: freed */
+    int64_t     bytes;  /* negative: a free */
     const char *device; /* "cuda:0"; "": the host's memory */
-    const char *scope;  /* innermost open one; NULL: none was open, or it is not known */
-    uint32_t    kind;   /* takt_memory_kind; 0: the host's */
-    uint32_t    thread; /* operating system's id; 0: not known */
-    bool        is_pool; /* what a pool reserves, not an allocation */
-    size_t      track;   /* of the thread that did it; SIZE_MAX: not known */
-    size_t      span;    /* the innermost open one on that track, maybe a call; or SIZE_MAX */
+    const char *scope;  /* innermost open scope; NULL: no scope was open, or unknown */
+    uint32_t    kind;   /* takt_memory_kind; 0: host memory */
+    uint32_t    thread; /* operating system's id; 0: unknown */
+    bool        is_pool; /* true: memory that a pool reserves, not an allocation */
+    size_t      track;   /* of the thread that allocated or freed; SIZE_MAX: unknown */
+    size_t      span;    /* innermost open span on that track, possibly a call; or SIZE_MAX */
 } takt_memory_info;
 
-/* Memory events in the order of their time. */
+/* Memory events are sorted by time. */
 TAKT_SIZED takt_status takt_trace_memory(const takt_trace *trace, size_t index,
                                          takt_memory_info *out);
 
-/* Totals of an allocator over a time. Frozen. */
+/* Totals of one memory over a period. Frozen. */
 typedef struct takt_memory_period {
-    uint64_t begin_bytes; /* allocated when it began */
+    uint64_t begin_bytes; /* allocated at the begin of the period */
     uint64_t peak_bytes;
-    uint64_t peak_ns; /* when that was; 0: there was none */
+    uint64_t peak_ns; /* time of the peak; 0: no peak */
     uint64_t allocations;
     uint64_t frees;
-    uint64_t unmatched_frees; /* of addresses that nobody allocated; of the recording not known: 0 */
+    /* Frees of unknown addresses; always 0 for `recording`, where Takt does not know them. */
+    uint64_t unmatched_frees;
 } takt_memory_period;
 
-/* Memory as the report "memory" has it, in summaries too. */
+/* Memory totals, as in the report "memory"; summaries have them too. */
 typedef struct takt_memory_totals {
     const char        *device; /* "cuda:0"; "": the host's memory, as the program reports it */
     takt_memory_period recording;
-    takt_memory_period since_start; /* of the program, or since collection began */
+    takt_memory_period since_start; /* since the start of the program, or since Takt began to
+                                     * collect */
     uint64_t           current_bytes; /* allocated when the recording ended */
-    uint64_t           free_bytes; /* then of a device, as its driver says, whoever uses it; */
-    uint64_t           capacity_bytes; /* 0: not known */
-    uint64_t           pool_bytes; /* reserved by memory pools then */
+    uint64_t           free_bytes; /* at the end of the recording: free on the device, as its driver
+                                    * says, whoever uses the rest; 0: unknown */
+    uint64_t           capacity_bytes; /* total memory of the device; 0: unknown */
+    uint64_t           pool_bytes; /* reserved by memory pools at the end of the recording */
     uint64_t           pool_used_bytes;
-    bool               is_of_recording; /* what was allocated before is not known, see
-                                         * takt_memory_keep_totals(): since_start is 0, and the rest
-                                         * is of what was allocated while it recorded */
+    bool               is_of_recording; /* true: allocations before the recording are unknown, see
+                                         * takt_memory_keep_totals(). Then since_start is 0, and the
+                                         * other fields count only memory allocated during the
+                                         * recording */
 } takt_memory_totals;
 
-/* The host's is at index 0, those of devices behind it. */
+/* Index 0 is the host; devices follow. */
 TAKT_SIZED takt_status takt_trace_memory_totals(const takt_trace *trace, size_t index,
                                                 takt_memory_totals *out);
 
@@ -330,37 +355,40 @@ typedef struct takt_mark_info {
     size_t      track;
 } takt_mark_info;
 
-/* Marks in the order of their time. */
+/* Marks are sorted by time. */
 TAKT_SIZED takt_status takt_trace_mark(const takt_trace *trace, size_t index, takt_mark_info *out);
 
-/* A wait of the host for a device, or of one stream for another, as the device's library saw it. */
+/* A wait of the host for a device, or of one stream for another, as seen by the device's
+ * library. */
 typedef enum takt_wait_kind {
     TAKT_WAIT_UNKNOWN,
-    TAKT_WAIT_EVENT,        /* the host for an event */
-    TAKT_WAIT_STREAM_EVENT, /* a stream for an event */
-    TAKT_WAIT_STREAM,       /* the host for a stream */
-    TAKT_WAIT_CONTEXT       /* the host for a device */
+    TAKT_WAIT_EVENT,        /* host waits for an event */
+    TAKT_WAIT_STREAM_EVENT, /* stream waits for an event */
+    TAKT_WAIT_STREAM,       /* host waits for a stream */
+    TAKT_WAIT_CONTEXT       /* host waits for a device */
 } takt_wait_kind;
 
 typedef struct takt_wait_info {
     uint64_t       begin_ns;
     uint64_t       end_ns;
     takt_wait_kind kind;
-    uint32_t       correlation; /* the call's */
+    uint32_t       correlation; /* correlation of the waiting call */
     uint32_t       context;
-    uint32_t       stream; /* UINT32_MAX: all of the context */
+    uint32_t       stream; /* UINT32_MAX: all streams of the context */
 } takt_wait_info;
 
-/* Waits in the order of their begin. */
+/* Waits are sorted by begin. */
 TAKT_SIZED takt_status takt_trace_wait(const takt_trace *trace, size_t index, takt_wait_info *out);
 
-/* One frame of a host call stack that profiling.with_stack recorded. What is not known is "" or 0:
- * the program knows its exported functions, `takt` reads the others' names and lines from the
- * debugging information. */
+/* One frame of a host call stack, recorded with profiling.with_stack. Unknown fields are "" or 0.
+ * The program itself knows only its exported functions. The command `takt` reads names and lines of
+ * the others from debugging information. */
 typedef struct takt_frame_info {
     const char *function;
-    const char *module;    /* path of the program or library that the code is in */
-    uint64_t    offset;    /* address in that file: of the call's last byte, so that it has its line */
+    const char *module;    /* path of the program or library that contains the code */
+    /* Address in that file, of the last byte of the call instruction. A lookup of its source line
+     * therefore finds the line of the call. */
+    uint64_t    offset;
     const char *file;
     uint32_t    line;
     bool        is_inline; /* inlined into the next frame */
@@ -368,65 +396,66 @@ typedef struct takt_frame_info {
 
 #define TAKT_NO_STACK SIZE_MAX
 
-/* Equal stacks are one. Frames stand innermost first: that of the scope's begin, or of the call. */
+/* Each distinct stack is stored once. Frames are numbered innermost first, from the function that
+ * began the scope or made the call. takt_trace_frame_count() returns 0 for an unknown stack. */
 TAKT_API size_t takt_trace_frame_count(const takt_trace *trace, size_t stack);
 TAKT_SIZED takt_status takt_trace_frame(const takt_trace *trace, size_t stack, size_t frame,
                                         takt_frame_info *out);
 
-/* The stack at which a span began, or TAKT_NO_STACK. */
+/* Returns the number of the stack at which a span began, or TAKT_NO_STACK. */
 TAKT_API size_t takt_trace_span_stack(const takt_trace *trace, size_t track, size_t span);
 
-/* ---- What is added up ------------------------------------------------------------------------
+/* ---- Call tree and sums ----------------------------------------------------------------------
  *
- * A node stands for a scope as it was opened inside of the same scopes, for all threads together.
- * Every trace has nodes: those of a summary are all that is left of its scopes, those of other
- * traces are made from their spans when they are first asked for. */
+ * A node stands for one scope under one path of enclosing scopes, summed over all threads. Every
+ * trace has nodes. In a summary they are all that remains of the scopes. Other traces derive the
+ * nodes from their spans on first use. */
 
-/* Of calls that were added up. Frozen. */
+/* Statistics of summed calls. Frozen. */
 typedef struct takt_durations {
     uint64_t count;
     uint64_t total_ns;
     uint64_t min_ns;
     uint64_t max_ns;
-    uint64_t median_ns; /* of a histogram, within 3.2 % */
+    uint64_t median_ns; /* from a histogram, within 3.2 %; p99_ns too */
     uint64_t p99_ns;
 } takt_durations;
 
 typedef struct takt_node_info {
-    const char    *name;     /* "(other paths)" where there were too many */
+    const char    *name;     /* "(other paths)" for calls beyond the limit of paths */
     const char    *category; /* "" for the default one */
     const char    *file;     /* "" for names given at run time */
     uint32_t       line;
     uint32_t       flags;  /* TAKT_SPAN_PHASE, _ACTIVITY, _CALL */
-    size_t         parent; /* a smaller number, or TAKT_NO_PARENT */
-    uint32_t       depth;  /* 0: opened outside of any other */
-    uint32_t       filter; /* of a host activity: one TAKT_TIMING_ bit; otherwise 0 */
-    takt_durations durations; /* count 0: only scopes inside of it were recorded */
-    uint64_t       self_ns;   /* total_ns less that of its children */
-    uint64_t       errors;    /* of calls into a device's library: those that did not succeed */
+    size_t         parent; /* a smaller index, or TAKT_NO_PARENT */
+    uint32_t       depth;  /* 0: opened outside of any other scope */
+    uint32_t       filter; /* host activities: one TAKT_TIMING_ bit; otherwise 0 */
+    takt_durations durations; /* count 0: only scopes inside this one were recorded */
+    uint64_t       self_ns;   /* total_ns minus total_ns of the children */
+    uint64_t       errors;    /* calls into a device's library: number of failed calls */
     double         flops;     /* declared with TAKT_WORK */
     double         bytes;
-    const char    *device; /* of a host activity: "cpu"; otherwise "" */
-    uint32_t       color;  /* of TAKT_SCOPE_COLOR: 0xFFRRGGBB; otherwise 0 */
+    const char    *device; /* host activities: "cpu"; otherwise "" */
+    uint32_t       color;  /* color from TAKT_SCOPE_COLOR: 0xFFRRGGBB; otherwise 0 */
 } takt_node_info;
 
-/* Parents come before their children; siblings are in no order. TAKT_NO_MEMORY where the nodes could not be made; then there
- * are none. */
+/* Parents come before their children; siblings have no order. TAKT_NO_MEMORY if the nodes could not
+ * be made; takt_trace_count() is 0 then. */
 TAKT_SIZED takt_status takt_trace_node(const takt_trace *trace, size_t index, takt_node_info *out);
 
-/* Activities of one name on one device that scopes of one node have launched. */
+/* The activities of one name on one device that scopes of one node launched, added up. */
 typedef struct takt_sum_info {
-    size_t         node; /* TAKT_NO_PARENT: of no scope */
+    size_t         node; /* TAKT_NO_PARENT: launched outside of any scope */
     const char    *name;
     const char    *device; /* "cuda:0" */
     uint32_t       filter; /* one TAKT_TIMING_ bit */
     takt_durations durations;
 } takt_sum_info;
 
-/* By node. */
+/* Sums are sorted by node. */
 TAKT_SIZED takt_status takt_trace_sum(const takt_trace *trace, size_t index, takt_sum_info *out);
 
-/* ---- The functions above that fill *out ------------------------------------------------------ */
+/* ---- Implementation of TAKT_SIZED functions -------------------------------------------------- */
 
 TAKT_PASS_SIZE(takt_trace_track, takt_track_info,
                (const takt_trace *trace, size_t track), trace, track)

@@ -1,20 +1,20 @@
-/* Weakly compressible SPH, derived from an energy so that there is something to check.
+/* Weakly compressible SPH, derived from an energy, so that conservation can be checked.
  *
- * Each particle's density is a sum over its neighbours and the share of its kernel that lies behind
- * the walls, as though fluid at rest continued there:
+ * The density of a particle is a sum over its neighbours, plus the part of its kernel behind the
+ * walls. Fluid at rest is assumed to continue there:
  *
  *     rho_i = sum_j m W(x_i - x_j) + rho_w fill(x_i)
  *
- * Its internal energy u(rho), per mass, follows from Tait's equation of state: du/drho = p / rho^2,
+ * The internal energy per mass, u(rho), follows from Tait's equation of state: du/drho = p / rho^2,
  * called P below. Pressure and wall forces are the gradient of sum_i m u(rho_i):
  *
  *     a_i = -sum_j m (P_i + P_j) grad W(x_i - x_j)  -  P_i rho_w grad fill(x_i)
  *
- * (Monaghan 2005, Rep. Prog. Phys. 68, with walls). So they conserve energy exactly, and between
- * particles momentum too, because the pair term changes sign with i and j. Fluid behind a wall
- * pushes no harder than fluid can, which does not stop every splash: springs outside the box do.
- * Viscosity is Monaghan's, along the line between two particles, for approaching and receding pairs
- * alike: it conserves linear and angular momentum and only ever takes energy away.
+ * (Monaghan 2005, Rep. Prog. Phys. 68, with walls). These forces conserve energy exactly. Between
+ * particles they also conserve momentum, because the pair term changes sign with i and j. The fluid
+ * behind a wall pushes no harder than fluid can, which does not stop every splash; springs outside
+ * the box do. Viscosity is Monaghan's, along the line between two particles, for approaching and
+ * receding pairs alike. It conserves linear and angular momentum and only ever removes energy.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fluid.h"
@@ -25,17 +25,17 @@
 
 #include <stdlib.h>
 
-/* The support radius in particle spacings: 56 neighbours in the lattice. */
+/* The support radius in particle spacings; a lattice then has 56 neighbours. */
 static const double SUPPORT_IN_SPACINGS = 2.4;
 
-/* Ten times the fastest fall keeps the density within about one percent (Monaghan 1994). */
+/* Ten times the fastest fall keeps density variations near one percent (Monaghan 1994). */
 static const double SOUND_SPEED_IN_FALL_SPEEDS = 10.0;
 
-/* Of Tait's equation for water; medium.h spells its powers out. */
+/* The exponent of Tait's equation for water; medium.h spells the powers out. */
 static const double TAIT_EXPONENT = 7.0;
 
-/* What the loops load for each neighbour, from whichever cache. What is done once per particle adds
- * a few percent to this and to the operations in medium.h, and is left out. */
+/* Bytes that the loops load for each neighbour, from any cache. Work done once per particle would
+ * add a few percent to this and to the operations in medium.h, and is not counted. */
 enum {
     DENSITY_PAIR_BYTES = sizeof(uint32_t) + sizeof(vec3),
     FORCE_PAIR_BYTES = sizeof(uint32_t) + 2 * sizeof(vec3) + 2 * sizeof(double),
@@ -89,7 +89,7 @@ static particle particle_at(const fluid *f, size_t i)
     return (particle){f->position[i], f->velocity[i], f->density[i], f->pressure_term[i]};
 }
 
-/* Sums over the pairs of i, in the order of its list. */
+/* Sums over the neighbours of i, in the order of its list. */
 static void compute_forces_on(fluid *f, size_t i)
 {
     const uint32_t *neighbours = grid_neighbours(&f->grid, i);
@@ -117,14 +117,15 @@ static void compute_forces(fluid *f)
               (double)f->grid.pair_count * FORCE_PAIR_BYTES);
 }
 
-/* How long velocities are moved on by this step's acceleration. They live half a step before the
- * positions, except at the start, where the fluid is at rest at time zero. */
+/* Returns the time, in s, by which this step's acceleration advances the velocities. Velocities are
+ * half a step behind the positions, except at the start, where the fluid is at rest at time
+ * zero. */
 static double kick_duration(const fluid *f)
 {
     return f->steps == 0 ? 0.5 * f->time_step : f->time_step;
 }
 
-/* By one thread and in storage order; `to_now` is the first part of this step's kick, in s. */
+/* Sums with one thread, in storage order. `to_now` is the first part of this step's kick, in s. */
 static fluid_sums sum_particles(const fluid *f, double to_now)
 {
     fluid_sums sums = {0};
@@ -135,7 +136,7 @@ static fluid_sums sum_particles(const fluid *f, double to_now)
     return sums;
 }
 
-/* The larger one, and not a number if either is not: broken physics must not pass for exact. */
+/* Returns the larger value, or NaN if either is NaN: broken physics must not pass for exact. */
 static double worst(double a, double b)
 {
     return (b <= a || isnan(a)) ? a : b;
@@ -154,9 +155,9 @@ static void compare_balance(const fluid *f, fluid_balance *b)
     b->momentum_error = worst(b->momentum_error, sqrt(vec3_dot(excess, excess)) / scale);
 }
 
-/* Energies and momentum are at the time of the positions; velocities were brought there by the
- * first part of this step's kick. Impulse and dissipation grow as the kick moves velocities: up to
- * now before the comparison, and by the rest of it after. */
+/* Energies and momentum hold at the time of the positions, to which the first part of this step's
+ * kick brings the velocities. Impulse and dissipation grow with the kick: the first part is added
+ * before the comparison, the rest after it. */
 static void update_balance(fluid *f)
 {
     TAKT_SCOPE("balance");
@@ -191,8 +192,8 @@ static void move_particles(fluid *f)
     }
 }
 
-/* The same phases; the device works on while the host launches the next one, until the sums of the
- * balance are waited for. */
+/* The same phases as on the host. The device works while the host launches the next phase, until
+ * the host waits for the sums of the balance. */
 static bool step_on_device(fluid *f)
 {
     TAKT_SCOPE("step");
@@ -228,7 +229,7 @@ bool fluid_step(fluid *f)
     return true;
 }
 
-/* A lattice of particles, each in the middle of its cube. */
+/* A lattice of particles, each in the middle of a cube. */
 typedef struct lattice {
     size_t x, y, z;
     double spacing;
@@ -239,7 +240,7 @@ static size_t at_least_one(double wanted)
     return wanted >= 1.0 ? (size_t)wanted : 1;
 }
 
-/* The spacing divides the width, so that the fluid meets both side walls alike. */
+/* Chooses a spacing that divides the width, so that the fluid meets both side walls alike. */
 static lattice fit_lattice(const fluid_setup *setup)
 {
     vec3 column = setup->column;
@@ -255,7 +256,8 @@ static lattice fit_lattice(const fluid_setup *setup)
     };
 }
 
-/* The kernel summed over the lattice around one particle, up to the layer z_last, in 1/m^3. */
+/* Returns the kernel summed over the lattice around one particle, up to the layer z_last, in
+ * 1/m^3. */
 static double sum_over_lattice(const kernel *k, double spacing, int reach, int z_last)
 {
     double sum = 0.0;
@@ -272,8 +274,8 @@ static double sum_over_lattice(const kernel *k, double spacing, int reach, int z
 }
 
 /* Chooses mass and wall density so that a lattice has exactly the rest density, inside and beside a
- * wall half a spacing away. Those of a continuum miss by some percent, which in a fluid this stiff
- * is a bang at the start. */
+ * wall half a spacing away. The values of a continuum are some percent off; in a fluid this stiff,
+ * that causes an explosion at the start. */
 static void calibrate(medium *m, double spacing)
 {
     const int reach = (int)(m->smoothing.radius / spacing) + 1;
@@ -284,8 +286,8 @@ static void calibrate(medium *m, double spacing)
     m->wall_density = m->mass * behind / kernel_beyond_plane(&m->smoothing, 0.5 * spacing);
 }
 
-/* Viscosity is kinematic, in m^2/s, what Monaghan's alpha amounts to in three dimensions: alpha h
- * c / 10. The drag is ten times that over the mean of two densities. */
+/* Makes the medium. `viscosity` is kinematic, in m^2/s: in three dimensions Monaghan's alpha
+ * amounts to alpha h c / 10. The drag is ten times that over the mean of two densities. */
 static medium medium_of(const fluid_setup *setup, double spacing, double sound_speed)
 {
     medium m = {

@@ -1,10 +1,10 @@
-/* One thread a particle, in double precision as on the host. Neighbours are found by walking the
- * nine rows of cells around a particle each time, since a list would be read from memory just as
- * they are.
+/* One thread per particle, in double precision as on the host. A thread finds neighbours by walking
+ * the nine rows of cells around its particle each time. A neighbour list would save nothing:
+ * reading it costs as much memory traffic.
  *
- * The order of everything is that of the host: particles are sorted by cell and keep their order
- * within one (places are taken with atomics, then each cell is put in order), and neighbours are
- * added in the order in which they are stored. So a run gives the same bits each time.
+ * All orders are those of the host. Particles are sorted by cell and keep their order within a
+ * cell: threads take places with atomics, then each cell is sorted. Neighbours are added in storage
+ * order. So every run gives the same bits.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fluid_cuda.h"
@@ -19,12 +19,12 @@ enum {
     SUM_THREADS = 256
 };
 
-/* The arrays of the device; see fluid.h and grid.h for what they hold. */
+/* Arrays on the device; fluid.h and grid.h describe their contents. */
 struct arrays {
     vec3 *position, *velocity, *acceleration, *viscous, *wall, *scratch;
     double *density, *pressure_term;
     uint32_t *first, *taken, *order, *cell_of;
-    unsigned long long *pairs; /* pairs twice, and each particle itself */
+    unsigned long long *pairs; /* counts pairs twice, and each particle with itself */
     fluid_sums *sums;
 };
 
@@ -33,7 +33,7 @@ struct fluid_cuda {
     grid g;
     arrays a;
     int count;
-    fluid_sums *sums; /* pinned memory of the host */
+    fluid_sums *sums; /* pinned host memory */
     unsigned long long *pairs;
     bool is_fine;
 };
@@ -54,8 +54,8 @@ static __global__ void count_cells(grid g, arrays a, int count)
     atomicAdd(&a.first[a.cell_of[i]], 1u);
 }
 
-/* Turns counts into where each cell begins: each thread sums a run of cells, then the runs before.
- */
+/* Turns counts into the begin of each cell: each thread sums a run of cells, then all runs before
+ * it. */
 static __global__ void add_up_cells(arrays a, int cells)
 {
     __shared__ uint32_t sums[SCAN_THREADS];
@@ -82,7 +82,7 @@ static __global__ void take_places(arrays a, int count)
         a.order[a.first[a.cell_of[i]] + atomicAdd(&a.taken[a.cell_of[i]], 1u)] = (uint32_t)i;
 }
 
-/* By insertion: a cell has some ten particles. */
+/* Insertion sort: a cell has about ten particles. */
 static __global__ void order_cells(arrays a, int cells)
 {
     int c = own_index();
@@ -105,7 +105,8 @@ static __global__ void gather(vec3 *to, const vec3 *from, const uint32_t *order,
 
 /* ---- Physics ---- */
 
-/* Calls visit(j) for each particle within reach of p, itself among them. */
+/* Calls visit(j, r) for each particle j within reach of p, including the particle itself; r = p -
+ * x_j. */
 template <typename Visit>
 static __device__ void each_neighbour(const grid &g, const arrays &a, vec3 p, Visit visit)
 {
@@ -175,7 +176,7 @@ static __device__ void add_sums(fluid_sums *to, const fluid_sums *from)
     to->force = vec3_add(to->force, from->force);
 }
 
-/* One block, whose threads meet in pairs: the same order each time. */
+/* One block, whose threads add in pairs: the same order each time. */
 static __global__ void add_up_balance(medium m, arrays a, int count, double to_now)
 {
     __shared__ fluid_sums sums[SUM_THREADS];
@@ -203,7 +204,7 @@ static __global__ void leapfrog(arrays a, int count, double kick, double time_st
     a.position[i] = vec3_add_scaled(a.position[i], time_step, a.velocity[i]);
 }
 
-/* ---- The host's side ---- */
+/* ---- Host side ---- */
 
 /* Remembers the first error and prints it. */
 static void note(fluid_cuda *d, cudaError_t error)
@@ -320,7 +321,7 @@ extern "C" void fluid_cuda_forces(fluid_cuda *d)
     note(d, cudaGetLastError());
 }
 
-/* How many pairs the forces were for is known only now: the scope that waits declares the work. */
+/* The number of pairs is known only after the wait, so the scope that waits declares the work. */
 extern "C" fluid_sums fluid_cuda_sums(fluid_cuda *d, double to_now)
 {
     add_up_balance<<<1, SUM_THREADS>>>(d->m, d->a, d->count, to_now);

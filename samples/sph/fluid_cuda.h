@@ -1,8 +1,8 @@
-/* The fluid's steps on a CUDA device: the physics of medium.h, one thread a particle. In a build
- * without CUDA there is no device.
+/* The fluid's steps on a CUDA device, with the physics of medium.h and one thread per particle. A
+ * build without CUDA has no device.
  *
- * Functions that work launch it and return; an error is remembered, and told by
- * fluid_cuda_is_fine().
+ * Functions launch their work and return at once. They remember an error, which
+ * fluid_cuda_is_fine() reports.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef SPH_FLUID_CUDA_H
@@ -20,33 +20,34 @@ typedef struct fluid_cuda fluid_cuda;
 extern "C" {
 #endif
 
-/* Whether there is a device; and whether its kernels do something, which those of simulated devices
- * do not. */
+/* fluid_cuda_exists() is true if there is a device. fluid_cuda_computes() is true if its kernels
+ * compute results; kernels of simulated devices do not. */
 bool fluid_cuda_exists(void);
 bool fluid_cuda_computes(void);
 
-/* Particles at rest at these positions; the cells are those of `grid`. NULL after a line that says
- * why. */
+/* Makes particles at rest at `position`, with the cells of `grid`. The caller frees the result with
+ * fluid_cuda_destroy(). Returns NULL if memory is exhausted or, after printing the error, if CUDA
+ * fails. */
 fluid_cuda *fluid_cuda_create(const medium *m, const grid *g, const vec3 *position);
 
-/* Accepts NULL. */
+/* Frees everything; accepts NULL. */
 void fluid_cuda_destroy(fluid_cuda *d);
 
-/* Sorts particles by cell, those of one cell staying in their order. */
+/* Sorts particles by cell; they keep their order within a cell. */
 void fluid_cuda_sort(fluid_cuda *d);
 void fluid_cuda_density(fluid_cuda *d);
 void fluid_cuda_forces(fluid_cuda *d);
 
-/* Waits for the device. */
+/* Waits for the device and returns the sums. */
 fluid_sums fluid_cuda_sums(fluid_cuda *d, double to_now);
 
-/* Velocities by `kick` seconds, positions by `time_step`. */
+/* Advances velocities by `kick` seconds, then positions by `time_step` seconds. */
 void fluid_cuda_move(fluid_cuda *d, double kick, double time_step);
 
-/* Copies the state to the host. */
+/* Copies positions and velocities to the host. */
 void fluid_cuda_read(fluid_cuda *d, vec3 *position, vec3 *velocity);
 
-/* False after the first error, which was printed. */
+/* False after the first error, which was already printed. */
 bool fluid_cuda_is_fine(const fluid_cuda *d);
 
 #ifdef __cplusplus

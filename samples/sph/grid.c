@@ -1,9 +1,9 @@
-/* Neighbour search in linear time, the same on every run.
+/* Neighbour search in linear time, with the same result on every run.
  *
- * Particles are kept sorted by cell, x running fastest, by a counting sort: it is stable and
- * serial, so a particle's place depends on the positions alone. Three cells in a row are then one
- * run of consecutive particles, and a neighbourhood is nine such runs, read in order. Lists are
- * built once a step because density and forces both walk them, and they hold only a sixth of the
+ * A counting sort keeps particles sorted by cell, x running fastest. The sort is stable and serial,
+ * so the place of a particle depends only on the positions. Three cells in a row are one run of
+ * consecutive particles; a neighbourhood is nine such runs, read in order. The lists are built once
+ * a step, because the density and force loops both walk them. They hold only a sixth of the
  * particles in the runs.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -15,7 +15,7 @@
 
 #include <stdlib.h>
 
-/* A particle amid the fluid has about 60 neighbours; the rest is slack. */
+/* A particle inside the fluid has about 60 neighbours; the rest is slack. */
 enum {
     INITIAL_CAPACITY = 96
 };
@@ -52,7 +52,8 @@ void grid_fini(grid *g)
     free(g->neighbours);
 }
 
-/* Leaves in first[c] where cell c begins; counts first, then sums what came before. */
+/* Stores the begin of cell c in first[c]: counts the particles of each cell, then sums the
+ * counts. */
 static void count_cells(grid *g, const vec3 *position)
 {
     for (size_t c = 0; c <= g->cell_count; c++)
@@ -77,16 +78,16 @@ void grid_sort(grid *g, const vec3 *position)
     for (size_t i = 0; i < g->count; i++)
         g->order[g->first[g->cell_of[i]]++] = (uint32_t)i;
 
-    /* Each entry has moved to the end of its cell, which is where the next one begins. */
+    /* Each entry now points to the end of its cell, where the next cell begins. */
     for (size_t c = g->cell_count; c > 0; c--)
         g->first[c] = g->first[c - 1];
     g->first[0] = 0;
     TAKT_ARG("cells", g->cell_count);
 }
 
-/* Appends the particles of [begin, end) within reach of p. The list's last place takes what does
- * not fit, and counting goes on, so that the caller learns how much is needed. Written without a
- * branch: one candidate in six is a neighbour, which no processor predicts. */
+/* Appends the particles of [begin, end) within reach of p. Particles that do not fit overwrite the
+ * last place, and counting goes on, so the caller learns the required capacity. The loop has no
+ * branch: one candidate in six is a neighbour, which no processor can predict. */
 static uint32_t scan_run(const grid *g, const vec3 *position, vec3 p, uint32_t begin, uint32_t end,
                          uint32_t *list, uint32_t found)
 {

@@ -1,4 +1,4 @@
-/* Finds each particle's neighbours: a grid of cells, a counting sort, and neighbour lists.
+/* Finds the neighbours of each particle: a grid of cells, a counting sort, and neighbour lists.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef SPH_GRID_H
@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A grid over a box with one corner at the origin. Its cells are at least `reach` wide, so that all
- * neighbours of a particle lie in its own cell and the 26 around it. Positions outside the box are
- * taken into the outermost cells; neighbours are still found. */
+/* A grid over a box with one corner at the origin. Cells are at least `reach` wide, so all
+ * neighbours of a particle are in its own cell and the 26 around it. A particle outside the box
+ * belongs to the nearest outermost cell; its neighbours are still found. */
 typedef struct grid {
     double    reach;              /* m */
     double    cells_per_metre[3]; /* x, y, z */
@@ -20,27 +20,29 @@ typedef struct grid {
     size_t    cell_count;
     size_t    count;           /* particles */
     uint32_t *first;           /* [cell_count + 1] first particle of each cell, once sorted */
-    uint32_t *order;           /* [count] the particle that goes to each place when sorting */
-    uint32_t *cell_of;         /* [count] scratch of the sort */
+    uint32_t *order;           /* [count] index of the particle that moves to each place when
+                                * sorting */
+    uint32_t *cell_of;         /* [count] temporary array of the sort */
     uint32_t *neighbours;      /* [count][capacity] */
     uint32_t *neighbour_count; /* [count] */
-    size_t    capacity;        /* places per particle in `neighbours`; grows when it must */
+    size_t    capacity;        /* places per particle in `neighbours`; grows on demand */
     size_t    pair_count;      /* sum of neighbour_count: pairs twice, and each particle itself */
 } grid;
 
-/* Prepares a grid for `count` particles, fewer than UINT32_MAX, in a box of `size` metres. False
- * when memory is short; grid_fini() is due in either case. */
+/* Prepares a grid for `count` particles, fewer than UINT32_MAX, in a box of `size` metres. Returns
+ * false if memory is exhausted. Call grid_fini() in both cases. */
 bool grid_init(grid *g, vec3 size, double reach, size_t count);
 
-/* Frees what grid_init() took. */
+/* Frees the arrays of a grid. */
 void grid_fini(grid *g);
 
-/* Fills `order` so that cells follow each other and the particles of one cell stay in the order
- * they had. The caller then moves its arrays: new[k] = old[order[k]]. */
+/* Fills `order` so that particles are grouped by cell, and keep their order within a cell. The
+ * caller then moves its arrays: new[k] = old[order[k]]. */
 void grid_sort(grid *g, const vec3 *position);
 
-/* Lists for each particle the particles within `reach`, itself among them, in ascending order.
- * `position` must have been moved as grid_sort() said. False when memory is short. */
+/* Lists for each particle all particles within `reach`, including itself, in ascending order.
+ * `position` must already be sorted as grid_sort() describes. Returns false if memory is
+ * exhausted. */
 bool grid_find_neighbours(grid *g, const vec3 *position);
 
 static inline const uint32_t *grid_neighbours(const grid *g, size_t i)
@@ -51,7 +53,7 @@ static inline const uint32_t *grid_neighbours(const grid *g, size_t i)
 SPH_INLINE int grid_cell_along(const grid *g, int axis, double x)
 {
     double cell = x * g->cells_per_metre[axis];
-    if (!(cell > 0.0)) /* also where x is not a number, which no int can hold */
+    if (!(cell > 0.0)) /* also if x is NaN, which has no int value */
         return 0;
     if (cell >= g->cells[axis])
         return g->cells[axis] - 1;
@@ -69,7 +71,7 @@ SPH_INLINE size_t grid_cell_of(const grid *g, vec3 p)
                            grid_cell_along(g, 2, p.z));
 }
 
-/* The cells around a place, along x, y and z. */
+/* Range of cells around a point, along x, y and z. */
 typedef struct cell_range {
     int first[3];
     int last[3];

@@ -3,11 +3,11 @@
  *
  *     W(r) = 21 / (2 pi H^3) (1 - s)^4 (1 + 4 s)      for s < 1, and 0 beyond
  *
- * (Wendland 1995; Dehnen and Aly 2012 show that it keeps particles from pairing, which the cubic
- * spline does not.) Its integral over a half-space has a closed form as well, and that is what the
- * walls need: a flat wall stands for fluid that fills everything behind it.
+ * (Wendland 1995). It keeps particles from pairing, which the cubic spline does not (Dehnen and Aly
+ * 2012). Its integral over a half-space has a closed form, which the walls need: a flat wall stands
+ * for fluid that fills everything behind the wall.
  *
- * The pair functions take r^2 < H^2; they do not test it, because neighbour lists already have.
+ * The pair functions require r^2 < H^2. They do not test it, because neighbour lists already did.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef SPH_KERNEL_H
@@ -17,14 +17,14 @@
 
 #include <math.h>
 
-/* Floating-point operations of one call, a square root counting as one. */
+/* Floating-point operations of one call; a square root counts as one. */
 enum {
     KERNEL_VALUE_FLOPS = 9,
     KERNEL_SLOPE_FLOPS = 6
 };
 
 typedef struct kernel {
-    double radius;         /* H, m: beyond it particles do not see each other */
+    double radius;         /* H, m: particles farther apart do not interact */
     double inverse_radius; /* 1 / H, 1/m */
     double value_scale;    /* 21 / (2 pi H^3), 1/m^3 */
     double slope_scale;    /* 20 value_scale / H^2, 1/m^5 */
@@ -41,7 +41,7 @@ static inline kernel kernel_of_radius(double radius)
     return k;
 }
 
-/* W, in 1/m^3. */
+/* Returns W, in 1/m^3. */
 SPH_INLINE double kernel_value(const kernel *k, double r_squared)
 {
     double s = sqrt(r_squared) * k->inverse_radius;
@@ -51,8 +51,8 @@ SPH_INLINE double kernel_value(const kernel *k, double r_squared)
     return k->value_scale * (t2 * t2) * (1.0 + 4.0 * s);
 }
 
-/* The factor g <= 0, in 1/m^5, with which grad W = g (x_i - x_j): no division by r, so that two
- * particles in one place are no special case. */
+/* Returns the factor g <= 0, in 1/m^5, of grad W = g (x_i - x_j). The formula has no division by r,
+ * so two particles in one place are no special case. */
 SPH_INLINE double kernel_slope(const kernel *k, double r_squared)
 {
     double t = 1.0 - sqrt(r_squared) * k->inverse_radius;
@@ -60,7 +60,7 @@ SPH_INLINE double kernel_slope(const kernel *k, double r_squared)
     return -k->slope_scale * (t * t * t);
 }
 
-/* The kernel's integral over a plane at the distance d from its centre, in 1/m. */
+/* Returns the kernel's integral over a plane at distance d from its centre, in 1/m. */
 SPH_INLINE double kernel_over_plane(const kernel *k, double d)
 {
     double u = 1.0 - fabs(d) * k->inverse_radius;
@@ -71,8 +71,9 @@ SPH_INLINE double kernel_over_plane(const kernel *k, double d)
     return 21.0 * k->inverse_radius * (u2 * u2 * u) * (1.0 - 3.0 / 2.0 * u + 4.0 / 7.0 * u2);
 }
 
-/* The kernel's integral over the half-space that begins at the signed distance d from its centre:
- * 0 far from a wall, 1/2 on it, 1 deep behind it. Its derivative by d is -kernel_over_plane(). */
+/* Returns the kernel's integral over the half-space that begins at signed distance d from its
+ * centre: 0 far from a wall, 1/2 on the wall, 1 deep behind it. The derivative by d is
+ * -kernel_over_plane(). */
 SPH_INLINE double kernel_beyond_plane(const kernel *k, double d)
 {
     double u = 1.0 - fabs(d) * k->inverse_radius;

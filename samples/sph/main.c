@@ -1,11 +1,11 @@
-/* A dam breaks: a smoothed-particle fluid in a box, checked against what it must conserve, and
- * profiled by Takt when asked to.
+/* A dam breaks: a smoothed-particle fluid in a box. The program checks conservation laws, and Takt
+ * profiles it on request.
  *
- * It runs on the processor's cores or on a CUDA device (fluid_cuda.cu), by the same physics
- * (medium.h).
+ * The fluid runs on the processor's cores or on a CUDA device (fluid_cuda.cu), with the same
+ * physics (medium.h).
  *
  * Profiling takes three things: scopes in the solver (fluid.c, grid.c), one call per step (run()),
- * and a configuration file (profile.yaml). For the device there is nothing to add. It must not
+ * and a configuration file (profile.yaml). The device code needs nothing else. Profiling must not
  * change the physics: the hash printed at the end is the same with and without it.
  *
  * SPDX-License-Identifier: Apache-2.0 */
@@ -19,16 +19,17 @@
 #include <string.h>
 #include <time.h>
 
-/* Energy errs with the square of the time step, momentum by rounding alone: at the default size
- * 30,000 steps, until the fluid is at rest, stay within 2.4e-4 and 3e-15, and 500 particles within
- * 5e-4. Either check alone would miss something. A pair force that is asymmetric in its sixth digit
- * fails momentum a million times over and leaves energy at ease; a pair force that is symmetric but
- * 5 % too weak, or a wall 10 % too soft, fails energy and leaves momentum exact. */
+/* The energy error grows with the square of the time step, the momentum error only with rounding.
+ * At the default size, over 30,000 steps until the fluid is at rest, they stay within 2.4e-4 and
+ * 3e-15. With 500 particles the energy error stays within 5e-4. Each check finds errors that the
+ * other misses. A pair force that is asymmetric in its sixth digit exceeds the momentum tolerance a
+ * million-fold, but passes the energy check. A symmetric pair force that is 5 % too weak, or a wall
+ * that is 10 % too soft, keeps momentum exact. The energy check finds both. */
 static const double ENERGY_TOLERANCE = 1e-3;
 static const double MOMENTUM_TOLERANCE = 1e-12;
 
 enum {
-    FEWEST_PARTICLES = 200, /* fewer are balls, not a fluid: the energy of each one counts */
+    FEWEST_PARTICLES = 200, /* fewer are single balls, not a fluid: each one dominates the energy */
     EXIT_USAGE = 2
 };
 
@@ -53,7 +54,7 @@ static const char USAGE[] =
 typedef struct arguments {
     fluid_setup setup;
     size_t steps;
-    const char *device; /* NULL: not given */
+    const char *device; /* NULL: no --device option */
     bool is_quiet;
     bool wants_help;
 } arguments;
@@ -77,7 +78,7 @@ static bool parse_device(const char *text, const char **out)
     return text && (strcmp(text, "cpu") == 0 || strcmp(text, "cuda") == 0);
 }
 
-/* Takt's own arguments are gone by now; --profile has been read by profile_path(). */
+/* Takt's own arguments are already removed, and profile_path() has read --profile. */
 static bool parse_arguments(int argc, char **argv, arguments *out)
 {
     for (int i = 1; i < argc; i++) {
@@ -114,7 +115,8 @@ static const char *profile_path(char **argv)
     return NULL;
 }
 
-/* Reads the profile and takes Takt's options out of the arguments. NULL after a message. */
+/* Reads the profile and removes Takt's options from the arguments. Returns NULL after printing the
+ * error. */
 static takt_config *load_config(int *argc, char **argv)
 {
     takt_config *config = NULL;
@@ -132,8 +134,8 @@ static takt_config *load_config(int *argc, char **argv)
     return NULL;
 }
 
-/* NULL, on which every call below does nothing, when profiling was not asked for or cannot be: a
- * simulation is worth more than its profile. */
+/* Returns NULL if profiling was not requested or is impossible: a simulation is worth more than its
+ * profile. With NULL, all later profiler calls do nothing. */
 static takt_profiler *start_profiler(const takt_config *config, double simulated_seconds_per_step)
 {
     takt_profiler *profiler = NULL;
@@ -157,14 +159,14 @@ static takt_profiler *start_profiler(const takt_config *config, double simulated
 #define NO_DEVICE "this was built without CUDA"
 #endif
 
-/* Whether the fluid is where it should be: a device may be asked for, or taken because it is there.
- */
+/* True if the fluid is on the right device. The user may request a device; by default an existing
+ * CUDA device is used. */
 static bool choose_device(fluid *f, const char *device)
 {
     if (device && strcmp(device, "cpu") == 0)
         return true;
     bool exists = fluid_cuda_exists();
-    if (exists && fluid_move_to_device(f)) /* or else it has said why not */
+    if (exists && fluid_move_to_device(f)) /* otherwise it has printed the reason */
         return true;
     if (device && !exists)
         fprintf(stderr, "sph: --device cuda: " NO_DEVICE "\n");
@@ -190,7 +192,7 @@ static double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* What was not computed has no balance. */
+/* Prints the timing, and the balance errors if the device really computed. */
 static void print_result(const fluid *f, double seconds, bool is_computed)
 {
     double steps = (double)f->steps;
@@ -204,7 +206,7 @@ static void print_result(const fluid *f, double seconds, bool is_computed)
            MOMENTUM_TOLERANCE);
 }
 
-/* Written so that an error that is not a number fails. */
+/* False also if the error is NaN. */
 static bool is_within(const char *what, double error, double tolerance)
 {
     if (error <= tolerance)

@@ -1,5 +1,4 @@
-/* The physics of one particle and of one pair, for the host and for devices: fluid.c says what the
- * formulas are.
+/* The physics of one particle and of one pair, for host and devices. fluid.c explains the formulas.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef SPH_MEDIUM_H
@@ -8,31 +7,32 @@
 #include "kernel.h"
 #include "vec3.h"
 
-/* Floating-point operations of one pair, counted in the source: additions, multiplications,
- * divisions and square roots are one operation each. */
+/* Floating-point operations of one pair, counted in the source. An addition, multiplication,
+ * division or square root is one operation. */
 enum {
     DISTANCE_FLOPS = 8,
     DENSITY_PAIR_FLOPS = DISTANCE_FLOPS + KERNEL_VALUE_FLOPS + 1,
     FORCE_PAIR_FLOPS = DISTANCE_FLOPS + KERNEL_SLOPE_FLOPS + 29
 };
 
-/* What particles and walls are made of. */
+/* The material of particles and walls. */
 typedef struct medium {
     kernel smoothing;
     vec3   box;            /* m */
     double rest_density;   /* kg/m^3 */
     double gravity;        /* m/s^2 */
-    double stiffness;      /* Pa, of Tait's equation */
+    double stiffness;      /* Pa, in Tait's equation */
     double drag;           /* m^2/s, see viscous_pull() */
     double mass;           /* kg, of each particle */
-    double wall_density;   /* kg/m^3, of what the walls stand for */
+    double wall_density;   /* kg/m^3, of the fluid that the walls stand for */
     double wall_stiffness; /* 1/s^2, of the springs behind the walls, per mass */
 } medium;
 
-/* Pa. Below the rest density there is no pressure rather than tension, which would make particles
- * clump. The energy below is clipped alike, so the balance holds. The price: half a kernel is empty
- * at a free surface, so the topmost layers close up, and fluid at rest stands two thirds of a
- * spacing too low. Tait's exponent for water is 7; these functions spell its powers out. */
+/* Returns the pressure, in Pa: 0 below the rest density. Tension instead would make particles
+ * clump. The energy below is clipped in the same way, so energy still balances. The price: half the
+ * kernel is empty at a free surface, so the topmost layers close up. Fluid at rest stands two
+ * thirds of a spacing too low. Tait's exponent for water is 7; these functions spell its powers
+ * out. */
 SPH_INLINE double pressure_at(const medium *m, double density)
 {
     double s = density / m->rest_density;
@@ -43,7 +43,7 @@ SPH_INLINE double pressure_at(const medium *m, double density)
     return m->stiffness * (s2 * s2 * s2 * s - 1.0);
 }
 
-/* J/kg: the integral of p / rho^2 from the rest density. */
+/* Returns the internal energy in J/kg: the integral of p / rho^2 from the rest density. */
 SPH_INLINE double internal_energy_at(const medium *m, double density)
 {
     double s = density / m->rest_density;
@@ -55,16 +55,16 @@ SPH_INLINE double internal_energy_at(const medium *m, double density)
     return m->stiffness / m->rest_density * integral;
 }
 
-/* The share of a kernel at x that lies between two parallel walls, and its derivative. */
+/* Returns the part of a kernel at x that lies between two parallel walls, and its derivative. */
 SPH_INLINE double open_between(const kernel *k, double x, double length, double *derivative)
 {
     *derivative = kernel_over_plane(k, x) - kernel_over_plane(k, length - x);
     return 1.0 - kernel_beyond_plane(k, x) - kernel_beyond_plane(k, length - x);
 }
 
-/* The share of a kernel at p that lies behind the walls. The product is exact for one wall; along
- * edges and in corners it treats the kernel as separable, which Wendland's nearly is. The gradient
- * is that of this very formula, so energy does not notice. */
+/* Returns the part of a kernel at p that lies behind the walls, and its gradient. The product is
+ * exact for one wall. In edges and corners it treats the kernel as separable, which Wendland's
+ * kernel nearly is. The gradient is the exact one of this formula, so energy is still conserved. */
 SPH_INLINE double wall_fill(const medium *m, vec3 p, vec3 *gradient)
 {
     vec3 d;
@@ -78,7 +78,7 @@ SPH_INLINE double wall_fill(const medium *m, vec3 p, vec3 *gradient)
     return 1.0 - x * y * z;
 }
 
-/* How far back into the box p would have to go along one axis, in m. */
+/* Returns the distance, in m, from x back into the box along one axis. */
 SPH_INLINE double way_back(double x, double length)
 {
     if (x < 0.0)
@@ -92,7 +92,7 @@ SPH_INLINE vec3 way_into_box(const medium *m, vec3 p)
     return way;
 }
 
-/* J/kg: height, and the springs behind the walls. */
+/* Returns the potential energy in J/kg: height, and the springs behind the walls. */
 SPH_INLINE double potential_energy_at(const medium *m, vec3 p)
 {
     vec3 back = way_into_box(m, p);
@@ -109,14 +109,14 @@ SPH_INLINE vec3 wall_acceleration_at(const medium *m, vec3 p, double pressure_te
     return vec3_add_scaled(pressure, m->wall_stiffness, way_into_box(m, p));
 }
 
-/* The density of a particle at p whose neighbours' kernels add up to `sum`. */
+/* Returns the density of a particle at p whose neighbours' kernels sum up to `sum`. */
 SPH_INLINE double density_at(const medium *m, vec3 p, double sum)
 {
     vec3 gradient;
     return m->mass * sum + m->wall_density * wall_fill(m, p, &gradient);
 }
 
-/* A particle, as its neighbours see it. */
+/* The data of a particle that its neighbours need. */
 typedef struct particle {
     vec3   position;
     vec3   velocity;
@@ -124,8 +124,8 @@ typedef struct particle {
     double pressure_term;
 } particle;
 
-/* Adds what j does to i. Every factor of a term but r is the same, bit for bit, when i and j change
- * places, so what j gives to i is exactly what i takes from j. */
+/* Adds the acceleration of i by j. If i and j change places, every factor except r stays the same,
+ * bit for bit. So j gives to i exactly what i takes from j. */
 SPH_INLINE void add_pair(const medium *m, const particle *i, const particle *j, vec3 *pressure,
                          vec3 *viscous)
 {
@@ -144,15 +144,15 @@ SPH_INLINE void add_pair(const medium *m, const particle *i, const particle *j, 
 
 /* Sums over all particles, at the time of the positions. */
 typedef struct fluid_sums {
-    double kinetic; /* J, and so are the next two */
+    double kinetic; /* J; the next two as well */
     double potential;
     double internal;
-    double power;    /* W, of viscosity */
+    double power;    /* W, from viscosity */
     vec3   momentum; /* kg m/s */
-    vec3   force;    /* N, of the walls */
+    vec3   force;    /* N, from the walls */
 } fluid_sums;
 
-/* Adds a particle whose velocity lies `to_now` seconds behind its position. */
+/* Adds a particle whose velocity is `to_now` seconds behind its position. */
 SPH_INLINE void add_to_sums(const medium *m, fluid_sums *sums, const particle *p, double to_now,
                             vec3 acceleration, vec3 viscous, vec3 wall)
 {

@@ -1,8 +1,8 @@
-/* Parallel loops where the compiler has OpenMP, plain loops where it has not.
+/* Parallel loops with OpenMP, plain loops if the compiler has no OpenMP.
  *
- * The static schedule is for speed only. Results do not depend on it, nor on the number of threads:
- * each iteration writes its own element and gathers what it needs in a fixed order, and every sum
- * over particles is taken by one thread.
+ * The static schedule is for speed only. Results depend neither on the schedule nor on the number
+ * of threads: each iteration writes its own element and reads its inputs in a fixed order. One
+ * thread computes every sum over particles.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef SPH_PARALLEL_H

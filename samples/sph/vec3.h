@@ -1,5 +1,5 @@
-/* Three-vectors, passed by value. SPH_INLINE functions are for the host and, where nvcc compiles
- * them, for the device.
+/* Three-vectors, passed by value. SPH_INLINE functions run on the host. If nvcc compiles them, they
+ * also run on the device.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef SPH_VEC3_H

@@ -18,4 +18,20 @@ char *tkt_copy_string(const char *text); /* NULL stays NULL */
  * UINT64_MAX failures: for ever. */
 void tkt_alloc_fail(uint64_t after, uint64_t failures);
 
+/* ======== For zlib ======== */
+
+/* zlib's memory comes from Takt's allocator: pass the two as `zalloc` and `zfree`. */
+
+static inline void *tkt_zlib_alloc(void *user, unsigned count, unsigned size)
+{
+    (void)user;
+    return tkt_alloc((size_t)count * size);
+}
+
+static inline void tkt_zlib_free(void *user, void *pointer)
+{
+    (void)user;
+    tkt_free(pointer);
+}
+
 #endif

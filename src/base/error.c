@@ -2,7 +2,7 @@
 #include "base/error.h"
 
 #include "base/file.h"
-#include "base/quiet.h"
+#include "base/writer.h"
 #include "base/text.h"
 #include "base/thread.h"
 

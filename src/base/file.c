@@ -11,7 +11,7 @@
 #include "base/alloc.h"
 #include "base/containers.h"
 #include "base/error.h"
-#include "base/quiet.h"
+#include "base/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>

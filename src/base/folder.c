@@ -2,7 +2,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/quiet.h"
+#include "base/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>

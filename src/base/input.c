@@ -1,11 +1,9 @@
 /* Files that are read piece by piece, packed or not, and packing them. */
-#include "base/input.h"
+#include "base/file.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/writer.h"
-#include "base/zlib_memory.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -292,8 +290,6 @@ uint64_t tkt_input_drain(tkt_input *input, bool *is_zero)
 
 #ifndef TAKT_NO_ZLIB
 
-#include "base/alloc.h"
-#include "base/zlib_memory.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* What surrounds the process: its name and host, its rank, other copies of Takt in it. */
 #include "base/file.h"
-#include "base/instances.h"
+#include "base/dynlib.h"
 
 #include <elf.h>
 #include <errno.h>

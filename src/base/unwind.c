@@ -1,8 +1,7 @@
 /* The unwinder is libgcc's, found at run time as glibc's backtrace() finds it: the library itself
  * needs no libgcc_s. backtrace() would do, but does not tell where an address stands. */
-#include "base/unwind.h"
-
 #include "base/dynlib.h"
+
 
 #include <pthread.h>
 #include <unwind.h>

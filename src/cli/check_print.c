@@ -1,6 +1,6 @@
 /* What came out of a check: lines for a log, or JSON. */
 #include "cli/check.h"
-#include "report/value.h"
+#include "report/table.h"
 
 #include <math.h>
 #include <string.h>

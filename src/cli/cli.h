@@ -252,4 +252,37 @@ int cli_show_take(cli_show *show, const cli_syntax *syntax, int option, const ch
 /* Everything is taken: decides about colour and width. */
 void cli_show_settle(cli_show *show);
 
+/* ======== Verbs ======== */
+
+/* All verbs, for what is made of their help: the manual page and the shells' completion. */
+
+/* In the order of the overview; NULL past the end. */
+const cli_verb *cli_verb_at(size_t index);
+
+/* Calls `print` with the syntax of each verb that has one; `help` has none. Stops at the first verb
+ * that fails, and returns its status. */
+int cli_each_syntax(void (*print)(const cli_syntax *syntax));
+
+/* Prints the manual page takt(1), in man's macros. Returns the exit status. */
+int cli_print_manual(void);
+
+/* ======== Names of frames ======== */
+
+/* Functions, files and lines of call stacks, from the debugging information of the programs and
+ * libraries that were recorded, as far as they are still there. */
+
+/* Names the frames of a trace, if it has any. What cannot be named is told once. */
+void cli_name_frames(takt_trace *trace);
+
+/* ======== Embedded files ======== */
+
+/* Files that are part of the command. */
+
+/* What the file at `path` held when this was compiled: the bytes from NAME to NAME_end, and then a
+ * zero, so that it can serve as a text. */
+#define CLI_EMBED(name, path)                                                                      \
+    __asm__(".section .rodata\n" #name ": .incbin \"" path "\"\n" #name "_end: .byte 0\n"           \
+            ".previous\n");                                                                        \
+    extern const char name[], name##_end[]
+
 #endif

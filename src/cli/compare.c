@@ -2,7 +2,7 @@
  * in memory; the durations of their calls stay, or what is known of each run. */
 #include "cli/compare.h"
 
-#include "report/value.h"
+#include "report/table.h"
 
 #include <dirent.h>
 #include <errno.h>

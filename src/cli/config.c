@@ -1,7 +1,6 @@
 /* takt config: what a configuration means, and which keys there are. Everything printed comes from
  * the library's one schema. */
-#include "config/document.h"
-#include "config/markdown.h"
+#include "config/config.h"
 #include "cli/cli.h"
 
 #include <takt/config.h>

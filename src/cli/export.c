@@ -1,9 +1,8 @@
 /* takt export: trace files rendered for other tools. All outputs are planned before the first is
  * written, so that a wrong command line destroys nothing. */
-#include "cli/symbols.h"
+#include "cli/cli.h"
 #include "cli/tables/tables.h"
 #include "export/exporter.h"
-#include "cli/cli.h"
 
 #include <stdbool.h>
 #include <takt/export.h>

@@ -1,5 +1,5 @@
 /* What is made of the verbs' help: the manual page, and completion in shells. */
-#include "cli/verbs.h"
+#include "cli/cli.h"
 
 #include <string.h>
 

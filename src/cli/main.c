@@ -1,7 +1,6 @@
 /* The command `takt`: reads trace files and configurations. This file finds the verb; each verb has
  * a file of its own. */
 #include "cli/cli.h"
-#include "cli/verbs.h"
 
 #include <string.h>
 #include <unistd.h>

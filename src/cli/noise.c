@@ -3,7 +3,7 @@
  * All of them come from comparing every duration of A with every one of B, and none needs the n * m
  * pairs: U falls out of one merge, and the k-th smallest difference is found by halving the range
  * of differences, each time counting in O(n + m) how many are not larger. */
-#include "cli/noise.h"
+#include "cli/compare.h"
 
 #include <math.h>
 #include <stdlib.h>

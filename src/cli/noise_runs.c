@@ -8,7 +8,7 @@
  * What the machine does changes with time, by more than programs differ. Where the runs took turns,
  * they are cut into blocks of neighbours in time; each value is taken from the middle of its block,
  * and runs change sides only within it. Then what all runs of a block share does not count. */
-#include "cli/noise.h"
+#include "cli/compare.h"
 
 #include <math.h>
 #include <stdlib.h>

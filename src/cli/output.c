@@ -1,7 +1,7 @@
 /* What the command writes: standard output, files, and a line of progress. */
 #include "base/text.h"
 #include "cli/cli.h"
-#include "report/value.h"
+#include "report/table.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,8 +1,7 @@
 /* takt report: tables computed from trace files, the same text that the program itself prints. The
  * library says which reports there are; each becomes an option. */
-#include "cli/html/page.h"
+#include "cli/html/html.h"
 #include "cli/cli.h"
-#include "cli/symbols.h"
 #include "report/show.h"
 
 #include <stdlib.h>

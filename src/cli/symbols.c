@@ -3,11 +3,10 @@
  * it. Where there is none, the symbols of the file still name its functions, static ones too.
  *
  * A module that was written after the recording is another one, and is not looked at. */
-#include "cli/symbols.h"
+#include "cli/cli.h"
 
 #ifdef TKT_HAVE_DW
 
-#include "cli/cli.h"
 #include "trace/resolve.h"
 
 #include <dwarf.h>

@@ -3,7 +3,7 @@
  * and nothing stays behind. */
 #include "cli/view.h"
 
-#include "cli/html/page.h"
+#include "cli/html/html.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

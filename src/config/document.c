@@ -1,5 +1,5 @@
 /* The schema for people: command-line help, a complete YAML file with comments. */
-#include "config/document.h"
+#include "config/config.h"
 
 #include "config/state.h"
 

@@ -2,10 +2,7 @@
 #include "base/text.h"
 #include "base/writer.h"
 #include "config/config.h"
-#include "config/document.h"
-#include "config/markdown.h"
 #include "config/schema.h"
-#include "config/value.h"
 
 #include <takt/config.h>
 

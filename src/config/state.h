@@ -3,7 +3,7 @@
 #ifndef TKT_CONFIG_STATE_H
 #define TKT_CONFIG_STATE_H
 
-#include "config/value.h"
+#include "config/schema.h"
 
 #include <takt/config.h>
 

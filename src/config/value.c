@@ -1,6 +1,6 @@
 /* Reading values. There is one reader per type, and all texts pass through it: defaults, YAML,
  * options and arguments. It says what it expected; where the text stood is added by who had it. */
-#include "config/value.h"
+#include "config/schema.h"
 
 #include "config/config.h"
 

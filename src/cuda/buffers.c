@@ -4,11 +4,10 @@
  *
  * Only who finds a buffer in `held` may take it out again, so that a buffer which comes back twice,
  * or never was ours, changes nothing. */
-#include "cuda/buffers.h"
+#include "cuda/collector.h"
 
 #include "base/containers.h"
 #include "base/thread.h"
-#include "cuda/collector.h"
 
 #include <takt/scope.h>
 

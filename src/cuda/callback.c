@@ -8,16 +8,15 @@
  * switched between ENTER and EXIT, and a call that was remembered before that does not count.
  *
  * A call inside may have a correlation id of its own, and activities may carry that one. Then the
- * id is noted as another one of the outermost call's (callback.h).
+ * id is noted as another one of the outermost call's (collector.h).
  *
  * Which ids are of interest is decided by name. The numbers differ between releases only in that
  * there are more of them; the names tell variants of one function apart, which are one to people.
  */
-#include "cuda/callback.h"
+#include "cuda/collector.h"
 
 #include "base/clock.h"
 #include "base/thread.h"
-#include "cuda/collector.h"
 
 #include <takt/scope.h>
 

@@ -11,11 +11,8 @@
 #include "cuda/collector.h"
 
 #include "base/error.h"
-#include "cuda/buffers.h"
-#include "cuda/callback.h"
 #include "cuda/event.h"
-#include "cuda/settle.h"
-#include "cuda/tracing.h"
+#include "cuda/cuda.h"
 
 #include <stdio.h>
 #include <stdlib.h>

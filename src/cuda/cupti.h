@@ -2,9 +2,54 @@
 #ifndef TKT_CUDA_CUPTI_H
 #define TKT_CUDA_CUPTI_H
 
-#include "cuda/decode.h"
+#include "cuda/abi.h"
 #include "cuda/driver.h"
-#include "cuda/find.h"
+#include "cuda/store.h"
+
+#include <takt/system.h>
+
+/* ======== Where libcupti is ======== */
+
+/* Where libcupti is looked for, and which one is taken. */
+
+enum {
+    TKT_MAX_PLACES = 64 /* places that a search looks into; further ones are left out */
+};
+
+/* A search and what it found, place by place. */
+typedef struct tkt_cupti_search {
+    takt_cuda_place places[TKT_MAX_PLACES];
+    int             newer[TKT_MAX_PLACES]; /* its release, if too new and not tried; 0 */
+    uint32_t        count;
+    int             driver_release; /* of cuDriverGetVersion(): 12040 for 12.4 */
+    void           *library;        /* NULL: none was found */
+} tkt_cupti_search;
+
+/* Looks for libcupti and loads it. No other is loaded, unless it turns out to be unusable. One that
+ * is newer than the driver's release (0: not known) is taken only where no older one is found. */
+void tkt_cupti_find(tkt_cupti_search *search, int driver_release);
+
+/* ======== Its records ======== */
+
+/* From CUPTI's raw activity records to what the store holds. Records are walked with Takt's own
+ * table of sizes, so that buffers of any CUPTI version, and recorded ones, can be read. */
+
+/* Bytes of a record of each kind, as the library that wrote it lays it out; 0: kind not known. */
+typedef struct tkt_record_sizes {
+    uint16_t bytes[TKT_CUPTI_KINDS];
+} tkt_record_sizes;
+
+/* The record at *at, its kind, and *at moved behind it. NULL at the end of the buffer, or, with *at
+ * before that, where a record is of no known kind or is cut. */
+const uint8_t *tkt_record_next(const tkt_record_sizes *sizes, const uint8_t *buffer,
+                               size_t valid_bytes, size_t *at, uint32_t *kind);
+
+/* Decodes a buffer into the store, taking its lock. A record that cannot be stepped over ends the
+ * buffer; the rest is counted as one unknown. Names that records point to are read here only. */
+void tkt_decode(tkt_store *store, const tkt_record_sizes *sizes, const void *buffer,
+                size_t valid_bytes);
+
+/* ======== The library ======== */
 
 /* Versions of CUPTI (cuptiGetVersion) at which something changed. */
 #define TKT_CUPTI_11_8   18u

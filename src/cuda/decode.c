@@ -6,13 +6,12 @@
  * of the last few of this kernel: one comparison instead of a search. The kernel is known
  * by the address of its name; because a module may be unloaded and another name come to lie there,
  * the text is compared too. */
-#include "cuda/decode.h"
+#include "cuda/cupti.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "cuda/kinds.h"
-#include "cuda/names.h"
-#include "cuda/occupancy.h"
+#include "cuda/kernel.h"
 
 #include <takt/trace.h>
 

@@ -1,7 +1,7 @@
 /* The driver's functions by dlsym, and what is asked of all live contexts. A context lives when it
  * is a device's primary one and active, or when a callback told of its creation. */
 #include "cuda/driver.h"
-#include "cuda/callback.h"
+#include "cuda/collector.h"
 
 #include "base/dynlib.h"
 

@@ -14,7 +14,7 @@
 
 #include "base/containers.h"
 #include "base/thread.h"
-#include "cuda/callback.h"
+#include "cuda/collector.h"
 #include "cuda/store.h"
 
 #include <stdio.h>

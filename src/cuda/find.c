@@ -3,7 +3,7 @@
  * belong to the same toolkit; pip, conda and toolkits arrange them differently. A libcupti that is
  * newer than the driver cannot work: it is put aside, and tried at the end if there is no other.
  * Loading one has lasting effects, so its version is read off its file name and path. */
-#include "cuda/find.h"
+#include "cuda/cupti.h"
 
 #include "base/dynlib.h"
 #include "base/file.h"

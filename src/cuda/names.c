@@ -1,11 +1,11 @@
 /* Kernels: their names as people write them, and whose they are. */
-#include "cuda/names.h"
+#include "cuda/kernel.h"
 
 #include "base/alloc.h"
 #include "base/containers.h"
 #include "base/dynlib.h"
 #include "base/thread.h"
-#include "cuda/shape.h"
+#include "cuda/store.h"
 
 #include <ctype.h>
 #include <fnmatch.h>

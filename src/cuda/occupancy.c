@@ -10,7 +10,7 @@
  *
  * It is assumed that the split of shared memory and cache is left to the driver, which then gives
  * shared memory all it needs. Clusters, which have to fit as a whole, are not looked at. */
-#include "cuda/occupancy.h"
+#include "cuda/kernel.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,7 @@
 /* The end of a window: waiting for what it launched, and asking devices whether they have done
  * it. */
-#include "cuda/settle.h"
+#include "cuda/cuda.h"
 
-#include "cuda/callback.h"
 #include "cuda/collector.h"
 #include "cuda/store.h"
 

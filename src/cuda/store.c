@@ -3,7 +3,7 @@
  * once. All that grows is charged to one budget: past it the newest is refused and counted. */
 #include "cuda/store.h"
 
-#include "cuda/callback.h"
+#include "cuda/collector.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

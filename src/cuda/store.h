@@ -6,9 +6,113 @@
 #include "base/containers.h"
 #include "base/thread.h"
 #include "cuda/clock.h"
-#include "cuda/device.h"
-#include "cuda/keeper.h"
-#include "cuda/shape.h"
+
+#include <takt/activity.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ======== Devices ======== */
+
+/* What is known of a CUDA device. */
+
+/* Fields that nobody could tell are 0. */
+typedef struct tkt_device {
+    uint32_t ordinal; /* of the process: N of "cuda:N" */
+    uint32_t label;   /* string, "cuda:0"; see tkt_shape */
+    uint32_t name;    /* string, the product's */
+    uint32_t major;   /* compute capability */
+    uint32_t minor;
+    uint32_t multiprocessors;
+    uint32_t warp_size;
+    uint32_t max_threads_per_block;
+    uint32_t max_threads_per_multiprocessor;
+    uint32_t max_blocks_per_multiprocessor;
+    uint32_t registers_per_block;
+    uint32_t registers_per_multiprocessor;
+    uint32_t shared_per_block; /* bytes, and so are these: */
+    uint32_t shared_per_block_optin;
+    uint32_t shared_per_multiprocessor;
+    uint32_t reserved_shared_per_block;
+    uint32_t clock_khz;
+    uint32_t memory_clock_khz;
+    uint32_t memory_bus_bits;
+    uint32_t reserved;
+    uint64_t memory_bytes;
+} tkt_device;
+
+/* ======== Shapes ======== */
+
+/* What activities have in common that are launched again and again: a kernel with its grid, a copy
+ * of so many bytes. Shapes are interned, so that an activity itself stays small. The strings are
+ * ids in the table of whoever holds the shape: cuda/store.h while recording, the trace
+ * afterwards. */
+
+/* What limits how many blocks of a kernel fit on a multiprocessor. */
+typedef enum tkt_limiter {
+    TKT_LIMITER_UNKNOWN,
+    TKT_LIMITER_WARPS,
+    TKT_LIMITER_REGISTERS,
+    TKT_LIMITER_SHARED_MEMORY,
+    TKT_LIMITER_BLOCKS
+} tkt_limiter;
+
+/* Compared as bytes: unused fields and `reserved` are 0. */
+typedef struct tkt_shape {
+    uint64_t bytes;      /* memcpy, memset */
+    uint64_t graph_node; /* 0: none */
+    uint32_t graph;      /* executable graph; 0: not launched by one */
+    uint32_t name;       /* string: a kernel's whole demangled name; "" where the label says all */
+    uint32_t label;      /* string: as tables print it, "kernel inc_loop" */
+    uint32_t filter;     /* one TAKT_TIMING_ bit */
+    uint32_t grid[3];    /* of kernels: blocks; threads; blocks per cluster, 0 without clusters */
+    uint32_t block[3];
+    uint32_t cluster[3];
+    uint32_t static_shared_bytes; /* per block */
+    uint32_t dynamic_shared_bytes;
+    uint32_t local_bytes; /* per thread */
+    uint16_t registers;   /* per thread */
+    uint16_t occupancy;   /* theoretical, in 1/10000; 0: unknown */
+    uint8_t  limiter;     /* tkt_limiter */
+    uint8_t  copy_kind;   /* takt_copy_kind */
+    uint8_t  source;      /* takt_memory_kind; of a memset 0 */
+    uint8_t  target;      /* takt_memory_kind */
+    uint32_t graph_node_count; /* of a launch put together from its nodes, see trace/devices.h */
+    uint32_t reserved;
+} tkt_shape;
+
+/* What tables print for an activity: "kernel density", "builtin kernel x", "memcpy HtoD"; written
+ * to `out`, cut to fit. Returns out. */
+const char *tkt_activity_label(char *out, size_t size, uint32_t filter, const char *name);
+
+/* ======== Crash-safe memory ======== */
+
+/* Where the store's activities lie so that they survive the process; who makes a crash-safe recording
+ * gives the store one. All is called with the store's lock held. */
+
+struct tkt_store_chunk;
+
+typedef enum tkt_keeper_note {
+    TKT_KEEP_STRING, /* number: id; a text with its NUL */
+    TKT_KEEP_SHAPE,  /* number: index; tkt_shape */
+    TKT_KEEP_PAIR,   /* number: 1 if it is of CUPTI's clock; tkt_clock_pair */
+    TKT_KEEP_ANEW    /* shapes are numbered anew from 0 */
+} tkt_keeper_note;
+
+typedef struct tkt_store_keeper {
+    /* A chunk of count 0; NULL: there is none left. */
+    struct tkt_store_chunk *(*take)(void);
+    /* Takes a chunk back, whose count is 0; false if it is none of its own. */
+    bool (*give)(struct tkt_store_chunk *chunk);
+    /* Notes what activities refer to. */
+    void (*note)(tkt_keeper_note kind, uint32_t number, const void *data, size_t size);
+} tkt_store_keeper;
+
+/* Gives the process' store a keeper, and notes what it holds; NULL takes it back. Takes the lock. */
+void tkt_store_keep(const tkt_store_keeper *keeper);
+
+/* ======== The store ======== */
 
 #define TKT_STORE_CHUNK 512u
 

@@ -1,11 +1,9 @@
 /* The one CUPTI session of the process: subscribing, the kinds that are on, flushing. CUPTI calls
  * back on this thread too while it flushes, so no lock is held around any call of it. */
-#include "cuda/tracing.h"
+#include "cuda/collector.h"
 
 #include "base/dynlib.h"
 #include "base/error.h"
-#include "cuda/buffers.h"
-#include "cuda/callback.h"
 
 #define LEAST_BUFFER_BYTES (UINT64_C(16) << 20)
 

@@ -2,8 +2,8 @@
  * a thread of it. Calls and what they launched are linked twice, by the argument "correlation",
  * which TensorBoard and Holistic Trace Analysis read, and by arrows, which viewers draw. */
 #include "cuda/kinds.h"
-#include "export/chrome_file.h"
-#include "export/device_names.h"
+#include "export/chrome.h"
+#include "export/devices.h"
 #include "trace/order.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Everything in a Chrome file that is no span: steps, marks, counters, flows, memory; strings
  * and numbers. */
-#include "export/chrome_file.h"
-#include "export/device_names.h"
+#include "export/chrome.h"
+#include "export/devices.h"
 
 #include <math.h>
 #include <stdio.h>

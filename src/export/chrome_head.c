@@ -1,5 +1,5 @@
 /* What surrounds the events of a Chrome file, its rows, and the texts of its sites. */
-#include "export/chrome_file.h"
+#include "export/chrome.h"
 
 /* ======== The head ======== */
 

@@ -8,7 +8,7 @@
  *     ,"args":{"file":"sph.c:80"}},                             of the site
  *
  * Spans with arguments of their own take the way through the writer's functions. */
-#include "export/chrome_file.h"
+#include "export/chrome.h"
 #include "summary/scopes.h"
 
 /* A site whose texts are longer goes the slow way. With numbers and the strides' slack its spans

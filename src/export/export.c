@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "export/chrome.h"
-#include "export/output.h"
+#include "export/exporter.h"
 #include "trace/model.h"
 
 #include <takt/export.h>

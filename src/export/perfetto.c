@@ -6,7 +6,6 @@
  * the same moment is the outer one. */
 #include "export/exporter.h"
 #include "export/perfetto.h"
-#include "trace/begins.h"
 #include "trace/order.h"
 
 /* The numbers of a list's events, track by track: those of track t are items[first[t]] up to

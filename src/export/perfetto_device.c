@@ -5,8 +5,8 @@
  *
  * A stream's rows are packet sequences of their own, so its names of annotations can have numbers
  * that mean something else on the rows of threads. */
-#include "export/device_names.h"
-#include "export/perfetto_file.h"
+#include "export/devices.h"
+#include "export/perfetto.h"
 
 #include <stdio.h>
 #include <string.h>

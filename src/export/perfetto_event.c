@@ -1,7 +1,6 @@
 /* Events of a Perfetto file, and messages within messages. */
 #include "base/text.h"
-#include "export/perfetto_file.h"
-#include "export/perfetto_message.h"
+#include "export/perfetto.h"
 #include "trace/protobuf.h"
 
 #include <string.h>

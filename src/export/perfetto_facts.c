@@ -1,5 +1,5 @@
 /* The head and the end of a file: what the recording was, its folded form, and what was lost. */
-#include "export/perfetto_file.h"
+#include "export/perfetto.h"
 
 #include <stdio.h>
 #include <string.h>

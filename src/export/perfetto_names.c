@@ -1,5 +1,5 @@
 /* What is said once in a Perfetto file: sites, names and call stacks. */
-#include "export/perfetto_file.h"
+#include "export/perfetto.h"
 #include "summary/scopes.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Rows and what is said once on each of them: which track it is, where its clock starts, and the
  * names and sources that its events refer to by number. Numbers are given by first use in the whole
  * file, so that a reader can check them; Perfetto wants the texts repeated on each sequence. */
-#include "export/device_names.h"
-#include "export/perfetto_file.h"
+#include "export/devices.h"
+#include "export/perfetto.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  *
  * Frames, sites or names of what devices did, are numbered as they are first met: a trace and its
  * file, whose sites have other numbers, give the same. */
-#include "export/chrome_file.h"
+#include "export/chrome.h"
 #include "export/exporter.h"
 #include "summary/device.h"
 

@@ -4,7 +4,7 @@
  * one row with the program's own. Without a tool a range costs about a nanosecond.
  *
  * NVTX is a set of headers. Where the CUDA toolkit that has them is missing when the library is
- * built, silent.c stands in for emit.c and ranges do nothing. */
+ * built, ranges do nothing. */
 #ifndef TKT_NVTX_NVTX_H
 #define TKT_NVTX_NVTX_H
 

@@ -1,6 +1,6 @@
 /* The begin and the end of a program: the profiler that the environment asks for, and what
  * exit() saves. */
-#include "profiler/at_exit.h"
+#include "profiler/options.h"
 
 #include "base/containers.h"
 #include "base/error.h"

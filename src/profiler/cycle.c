@@ -4,8 +4,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/thread.h"
-#include "profiler/keeping.h"
-#include "profiler/print.h"
 
 #include <takt/export.h>
 #include <takt/report.h>

@@ -1,11 +1,35 @@
-/* Cycles of a profiler, and the thread that saves them. */
+/* Cycles of a profiler: from the step that ends one to its files and tables. */
 #ifndef TKT_PROFILER_CYCLE_H
 #define TKT_PROFILER_CYCLE_H
 
+#include "base/clock.h"
 #include "base/thread.h"
 #include "profiler/options.h"
 #include "profiler/session.h"
 #include "profiler/stream.h"
+#include "trace/model.h"
+
+#include <takt/base.h>
+#include <takt/profiler.h>
+
+#include <stdbool.h>
+
+/* ======== Transitions ======== */
+
+/* What the profiler does between two steps: torch.profiler's table of transitions, as a
+ * function. */
+
+#define TKT_STOPPED ((takt_action)-1) /* the profiler does not run */
+
+/* In this order. */
+#define TKT_DO_WARN    0x01u /* the schedule leaves a recording without saving it */
+#define TKT_DO_SAVE    0x02u /* end the recording, and keep it */
+#define TKT_DO_DISCARD 0x04u /* end the warm-up or recording, and forget it */
+#define TKT_DO_PREPARE 0x08u /* begin to warm up; with TKT_DO_START for no more than a moment */
+#define TKT_DO_START   0x10u /* begin to record */
+
+/* What leads from a step of action `from` to one of action `to`; either may be TKT_STOPPED. */
+uint32_t tkt_transition(takt_action from, takt_action to);
 
 /* ======== Cycles ======== */
 
@@ -75,5 +99,53 @@ void tkt_worker_wait(tkt_worker *worker);
 
 /* Waits, ends the thread; cycles not taken are destroyed. */
 void tkt_worker_fini(tkt_worker *worker);
+
+/* ======== Cost ======== */
+
+/* Takt's own time inside a recording: how many events of each kind it has, times what one of them
+ * costs on this machine. */
+
+/* In ns, for facts.cost_ns. The first call of a process measures, which takes microseconds. */
+double tkt_cost_of(const takt_trace *trace, const tkt_clock_fit *fit);
+
+/* ======== Crash-safe files ======== */
+
+/* Crash-safe profilers (output.crash_safe): the file that events are kept in, see record/mapping.h,
+ * and what it says of each cycle. */
+
+/* Makes the file DIRECTORY/NAME.PID.crash, unless the process has one. What goes wrong is logged.
+ */
+takt_status tkt_keeping_start(tkt_saved_options *options);
+
+/* Notes the cycle, whose window has begun; its end; and that it is saved or not wanted. Cycles of
+ * other profilers are ignored. */
+void tkt_keeping_begin(tkt_cycle *cycle, const tkt_window *window);
+void tkt_keeping_end(const tkt_cycle *cycle, uint64_t end_ticks);
+void tkt_keeping_done(tkt_cycle *cycle);
+
+/* ======== Printing ======== */
+
+/* Printing to standard output, in order with what the program prints there itself. */
+
+takt_sink tkt_print_sink(void);
+void tkt_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* `given`, or where it is 0 the width of the terminal that standard output is, otherwise 0. */
+uint32_t tkt_print_width(uint32_t given);
+
+/* Whether standard output is a terminal that wants colour (NO_COLOR is not set). */
+bool tkt_print_in_color(void);
+
+/* ======== Showing a trace ======== */
+
+/* Showing the last trace in a browser when the profiler has stopped (output.view). */
+
+/* Remembers `path` in *viewable, which the caller frees, if files of this output can be shown; a
+ * Perfetto trace rather than a Chrome one. */
+void tkt_view_keep(char **viewable, const char *output, const char *path);
+
+/* Runs `takt view` for the file. It prints a link and goes on in the background, as a process that
+ * is not the host's child. What goes wrong is logged, with what to type instead. */
+void tkt_view(const char *path);
 
 #endif

@@ -5,12 +5,12 @@
  *
  * Where no spans are kept, calls and activities are brought together all the time by a thread of
  * the window's, so that neither has to be remembered for long. */
-#include "profiler/devices.h"
+#include "profiler/session.h"
 
 #include "base/thread.h"
-#include "record/call.h"
+#include "record/scope.h"
 #include "record/control.h"
-#include "trace/arrivals.h"
+#include "trace/devices.h"
 
 #define LEAST_BYTES (UINT64_C(1) << 20) /* buffers for some threads, and the last activities */
 #define FOLD_MS     25u

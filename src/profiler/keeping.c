@@ -1,10 +1,10 @@
-#include "profiler/keeping.h"
+#include "profiler/cycle.h"
 
 #include "base/error.h"
 #include "base/file.h"
 #include "cuda/cuda.h"
 #include "cuda/store.h"
-#include "profiler/window.h"
+#include "profiler/session.h"
 #include "record/mapping.h"
 
 #include <stdio.h>

@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/unwind.h"
-#include "export/output.h"
+#include "base/dynlib.h"
+#include "export/exporter.h"
 
 #include <takt/export.h>
 #include <takt/report.h>

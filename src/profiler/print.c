@@ -1,10 +1,10 @@
 /* Takt's text in the program's standard output, and the link to a trace. */
-#include "profiler/print.h"
+#include "profiler/cycle.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
-#include "base/quiet.h"
+#include "base/writer.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* What each step is, and what happens between two of them. */
-#include "profiler/transition.h"
+#include "profiler/cycle.h"
 
 #include <takt/profiler.h>
 

@@ -1,11 +1,11 @@
 /* From an ended window to its trace, and what recording it has cost. */
-#include "profiler/sealing.h"
+#include "profiler/cycle.h"
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/instances.h"
+#include "base/dynlib.h"
 #include "base/thread.h"
-#include "profiler/window.h"
+#include "profiler/session.h"
 #include "trace/order.h"
 #include "trace/seal.h"
 

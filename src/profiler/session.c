@@ -1,14 +1,13 @@
 /* The list of open windows, and what follows from it: what is recorded, what is kept, and what
  * CUPTI is to do. The last is asked of it without the lock, so that no one waits for CUPTI who has
  * nothing to do with devices; a number in the wish tells which one is the latest. */
-#include "profiler/window.h"
+#include "profiler/session.h"
 
 #include "base/error.h"
 #include "base/thread.h"
 #include "record/log.h"
-#include "record/memory.h"
+#include "record/allocations.h"
 #include "record/control.h"
-#include "record/pool.h"
 #include "record/site.h"
 
 #define DEFAULT_MAX_BYTES (UINT64_C(256) << 20)

@@ -5,8 +5,7 @@
 #include "base/error.h"
 #include "base/thread.h"
 #include "export/exporter.h"
-#include "profiler/stream_file.h"
-#include "record/pool.h"
+#include "record/log.h"
 #include "trace/perfetto.h"
 #include "trace/seal.h"
 

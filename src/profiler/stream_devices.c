@@ -3,9 +3,9 @@
  * The reader finds calls by their correlation ids, so nothing has to wait for them.
  *
  * Launches of graphs that are put together from nodes wait until no node has come for a while. */
-#include "profiler/stream_file.h"
+#include "profiler/stream.h"
 
-#include "profiler/window.h"
+#include "profiler/session.h"
 #include "trace/devices.h"
 #include "trace/order.h"
 

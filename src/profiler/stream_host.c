@@ -4,9 +4,9 @@
  *
  * Where records were dropped, a span that the file holds as open may be gone: it is ended, as one
  * that has not finished, at the last moment that the row has. */
-#include "profiler/stream_file.h"
+#include "profiler/stream.h"
 
-#include "trace/calls.h"
+#include "trace/devices.h"
 
 #include <string.h>
 

@@ -3,9 +3,8 @@
 
 #include "base/error.h"
 #include "cuda/cuda.h"
-#include "profiler/print.h"
+#include "profiler/cycle.h"
 #include "profiler/session.h"
-#include "profiler/timing.h"
 #include "record/log.h"
 
 #include <math.h>

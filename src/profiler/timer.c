@@ -2,9 +2,8 @@
 #include "base/error.h"
 #include "cuda/cuda.h"
 #include "nvtx/nvtx.h"
-#include "profiler/print.h"
+#include "profiler/cycle.h"
 #include "profiler/session.h"
-#include "profiler/timing.h"
 #include "record/scope.h"
 #include "report/text.h"
 

@@ -5,11 +5,9 @@
 #include "base/thread.h"
 #include "record/log.h"
 #include "record/mapping.h"
-#include "record/memory.h"
-#include "record/pool.h"
+#include "record/allocations.h"
 #include "record/site.h"
-#include "record/stack.h"
-#include "record/task.h"
+#include "record/scope.h"
 
 #include <stdbool.h>
 

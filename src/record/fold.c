@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "record/control.h"
-#include "record/online.h"
+#include "record/log.h"
 #include "record/slot.h"
 
 #include <math.h>

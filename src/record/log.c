@@ -6,7 +6,6 @@
 #include "record/control.h"
 #include "record/fold.h"
 #include "record/mapping.h"
-#include "record/online.h"
 #include "record/scope.h"
 #include "record/site.h"
 #include "record/slot.h"

@@ -5,7 +5,6 @@
 #include "base/thread.h"
 #include "record/control.h"
 #include "record/fold.h"
-#include "record/online.h"
 #include "record/scope.h"
 #include "record/slot.h"
 

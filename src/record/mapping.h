@@ -13,8 +13,7 @@
 #include "base/clock.h"
 #include "record/log.h"
 #include "record/site.h"
-#include "record/stack.h"
-#include "record/task.h"
+#include "record/scope.h"
 
 #define TKT_MAPPING_MAGIC      UINT64_C(0x45464153544B4154) /* "TAKTSAFE" where bytes are in order */
 #define TKT_MAPPING_VERSION    2u

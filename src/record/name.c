@@ -1,9 +1,8 @@
 /* Names that come at run time, and names of functions. */
-#include "record/name.h"
+#include "record/site.h"
 
 #include "base/alloc.h"
 #include "base/containers.h"
-#include "record/site.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * head fails the exchange (no ABA). Fresh pages cost more than what is recorded in them, therefore
  * chunks are reused last in, first out, and who records much gets eight slabs at a time, for which
  * the system is asked for pages of two megabytes. */
-#include "record/pool.h"
+#include "record/log.h"
 
 #include "base/alloc.h"
 

@@ -5,9 +5,7 @@
 #include "base/clock.h"
 #include "record/control.h"
 #include "record/fast.h"
-#include "record/name.h"
 #include "record/site.h"
-#include "record/stack.h"
 
 #include <string.h>
 

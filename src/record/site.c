@@ -4,11 +4,10 @@
 
 #include "base/alloc.h"
 #include "base/containers.h"
-#include "base/instances.h"
+#include "base/dynlib.h"
 #include "record/control.h"
 #include "record/log.h"
 #include "record/mapping.h"
-#include "record/name.h"
 #include "record/slot.h"
 
 #include <string.h>

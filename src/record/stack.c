@@ -3,14 +3,12 @@
  * where they were: a few nanoseconds, instead of a microsecond or two for walking the stack. Only
  * what is new to the thread is walked and looked up in the table that all threads share, under a
  * lock; only what is new to the process is copied. */
-#include "record/stack.h"
+#include "record/site.h"
 
 #include "base/containers.h"
 #include "base/dynlib.h"
-#include "base/unwind.h"
 #include "record/control.h"
 #include "record/mapping.h"
-#include "record/site.h"
 #include "record/slot.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* A span on a track may end on another thread, windows later. So that no reader has to bring two
  * halves together, the open ones are kept in maps, of their own locks so that threads seldom meet,
  * and the end writes the whole span into the log of the thread that ends it. */
-#include "record/task.h"
+#include "record/scope.h"
 
 #include "base/clock.h"
 #include "base/containers.h"
@@ -9,7 +9,6 @@
 #include "record/control.h"
 #include "record/log.h"
 #include "record/mapping.h"
-#include "record/name.h"
 #include "record/site.h"
 #include "record/slot.h"
 

@@ -1,5 +1,5 @@
 /* Tables for machines and for documents: CSV, JSON, Markdown. */
-#include "report/provenance.h"
+#include "report/show.h"
 #include "report/table.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* The provenance line. It has no date, host or path: it must be the same from the running program
  * and from the trace's file. */
-#include "report/provenance.h"
+#include "report/show.h"
 
-#include "report/value.h"
+#include "report/table.h"
 #include "trace/model.h"
 
 #include <math.h>

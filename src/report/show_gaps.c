@@ -4,8 +4,9 @@
 
 #include "summary/gaps.h"
 
+#include <string.h>
+
 #define USUAL_GAPS 10
-#define MOST_GAPS  1000
 
 enum {
     DEVICE,
@@ -112,17 +113,27 @@ static void fill_gap(tkt_cell *row, const takt_trace *trace, const tkt_gaps *gap
     row[AFTER].text = activity_name(trace, gap->after);
 }
 
-static bool add_gaps(tkt_document *document, const char *key, const char *heading,
-                     const tkt_gaps *gaps, const tkt_gap_list *list)
+/* The `most` longest of the list. */
+static takt_status add_gaps(tkt_document *document, const char *key, const char *heading,
+                            const tkt_gaps *gaps, const tkt_gap_list *list, size_t most)
 {
-    tkt_table *table = tkt_document_add_table(document, key, gap_columns, GAP_COLUMNS, list->count);
-    if (!table)
-        return false;
-    for (size_t i = 0; i < list->count; i++)
-        fill_gap(tkt_table_add_row(table), document->trace, gaps, &list->items[i]);
-    table->heading = heading;
-    table->is_hidden_empty = true;
-    return true;
+    size_t count = list->count < most ? list->count : most;
+    tkt_table *table = tkt_document_add_table(document, key, gap_columns, GAP_COLUMNS, count);
+    tkt_gap *named = tkt_alloc((count + 1) * sizeof *named);
+    takt_status status = table && named ? TAKT_OK : TAKT_NO_MEMORY;
+    if (status == TAKT_OK) {
+        if (count > 0)
+            memcpy(named, list->items, count * sizeof *named);
+        status = tkt_gaps_name(document->trace, named, count);
+    }
+    if (status == TAKT_OK) {
+        for (size_t i = 0; i < count; i++)
+            fill_gap(tkt_table_add_row(table), document->trace, gaps, &named[i]);
+        table->heading = heading;
+        table->is_hidden_empty = true;
+    }
+    tkt_free(named);
+    return status;
 }
 
 /* ---- By scope -------------------------------------------------------------------------------- */
@@ -230,26 +241,32 @@ static size_t wanted_gaps(const takt_report_options *options)
 {
     if (options->rows == 0)
         return USUAL_GAPS;
-    return options->rows < 0 || options->rows > MOST_GAPS ? MOST_GAPS : (size_t)options->rows;
+    return options->rows < 0 ? TKT_MOST_GAPS : (size_t)options->rows;
+}
+
+static takt_status show(tkt_document *document, const tkt_gaps *gaps, size_t most)
+{
+    if (!add_rows(document, gaps))
+        return TAKT_NO_MEMORY;
+    takt_status status =
+        add_gaps(document, "longest", "Longest gaps of devices:", gaps, &gaps->device_gaps, most);
+    if (status == TAKT_OK && !add_scopes(document, gaps))
+        status = TAKT_NO_MEMORY;
+    if (status == TAKT_OK)
+        status = add_gaps(document, "stream_gaps", "Longest gaps of streams:", gaps,
+                          &gaps->stream_gaps, most);
+    if (status != TAKT_OK)
+        return status;
+    document->tables[document->table_count - 1].is_raw = true;
+    if (gaps->idles.count > 0)
+        add_notes(document);
+    return TAKT_OK;
 }
 
 takt_status tkt_show_gaps(tkt_document *document, const takt_report_options *options)
 {
-    const tkt_gaps_wish wish = {.longest = wanted_gaps(options), .scopes = true};
-    tkt_gaps gaps = {0};
+    const tkt_gaps *gaps;
     document->nothing = "No activity of a device";
-    takt_status status = tkt_gaps_of(document->trace, &wish, &gaps);
-    if (status == TAKT_OK &&
-        !(add_rows(document, &gaps) &&
-          add_gaps(document, "longest", "Longest gaps of devices:", &gaps, &gaps.device_gaps) &&
-          add_scopes(document, &gaps) &&
-          add_gaps(document, "stream_gaps", "Longest gaps of streams:", &gaps, &gaps.stream_gaps)))
-        status = TAKT_NO_MEMORY;
-    if (status == TAKT_OK) {
-        document->tables[document->table_count - 1].is_raw = true;
-        if (gaps.idles.count > 0)
-            add_notes(document);
-    }
-    tkt_gaps_fini(&gaps);
-    return status;
+    takt_status status = tkt_trace_gaps(document->trace, &gaps);
+    return status == TAKT_OK ? show(document, gaps, wanted_gaps(options)) : status;
 }

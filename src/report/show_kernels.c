@@ -56,7 +56,7 @@ static bool is_among(base_name name, const base_name *names, size_t count)
 
 /* The name of the kernel with the largest total whose name is not in `shown`: rows of one kernel
  * that differ in their launches, or in template arguments, have one command in common. */
-static base_name longest(const takt_trace *trace, const tkt_nameds *kernels, const base_name *shown,
+static base_name longest(const takt_trace *trace, const tkt_named_list *kernels, const base_name *shown,
                          size_t count)
 {
     base_name found = {NULL, 0};
@@ -76,7 +76,7 @@ static base_name longest(const takt_trace *trace, const tkt_nameds *kernels, con
 
 /* Adds notes that tell how to profile the kernels with the largest totals: a line that says so, and
  * one each that a shell can run. Nothing where no kernel's name is known. */
-static void add_ncu_notes(tkt_document *document, const tkt_nameds *kernels)
+static void add_ncu_notes(tkt_document *document, const tkt_named_list *kernels)
 {
     base_name shown[KERNELS_SHOWN];
     for (size_t i = 0; i < KERNELS_SHOWN; i++) {
@@ -129,7 +129,7 @@ static uint64_t quantile(const tkt_named *named, double q)
 }
 
 /* The next row, those columns filled. */
-static tkt_cell *named_row(tkt_table *table, const takt_trace *trace, const tkt_nameds *nameds,
+static tkt_cell *named_row(tkt_table *table, const takt_trace *trace, const tkt_named_list *nameds,
                            const tkt_named *named)
 {
     tkt_cell *row = tkt_table_add_row(table);
@@ -295,7 +295,7 @@ static void keep_shapes(tkt_table *table)
     }
 }
 
-static takt_status show_kernels(tkt_document *document, const tkt_nameds *nameds,
+static takt_status show_kernels(tkt_document *document, const tkt_named_list *nameds,
                                 tkt_kernel_key key, bool full_names)
 {
     const takt_trace *trace = document->trace;
@@ -324,7 +324,7 @@ static takt_status show_kernels(tkt_document *document, const tkt_nameds *nameds
 
 takt_status tkt_show_kernels(tkt_document *document, const takt_report_options *options)
 {
-    tkt_nameds nameds = {0};
+    tkt_named_list nameds = {0};
     bool full_names = options->full_names && document->trace->facts.has_spans;
     tkt_kernel_key key = options->by_arguments ? TKT_BY_LAUNCH
                          : full_names          ? TKT_BY_FULL_NAME
@@ -371,7 +371,7 @@ static void fill_call(tkt_cell *row, const takt_facts *facts, const tkt_named *c
     row[FIRST_ERROR].u = call->first_error ? (uint32_t)call->first_error : TKT_NO_VALUE;
 }
 
-static takt_status show_calls(tkt_document *document, const tkt_nameds *nameds)
+static takt_status show_calls(tkt_document *document, const tkt_named_list *nameds)
 {
     tkt_table *table = named_table(document, call_columns, CALL_COLUMNS, nameds->count);
     if (!table)
@@ -392,7 +392,7 @@ static takt_status show_calls(tkt_document *document, const tkt_nameds *nameds)
 takt_status tkt_show_api(tkt_document *document, const takt_report_options *options)
 {
     (void)options;
-    tkt_nameds nameds = {0};
+    tkt_named_list nameds = {0};
     document->nothing = "No calls";
     takt_status status = tkt_calls_of(document->trace, &nameds);
     if (status == TAKT_OK)

@@ -1,5 +1,4 @@
 /* The summary: one page with what a recording says at first sight, and what to do next. */
-#include "report/provenance.h"
 #include "report/show.h"
 #include "summary/activities.h"
 #include "summary/steps.h"
@@ -278,25 +277,15 @@ static takt_status show(tkt_document *document, const tkt_advice_basis *basis)
     return status;
 }
 
-/* In one pass. */
-static takt_status find_uses_and_gaps(const takt_trace *trace, tkt_device_uses *uses,
-                                      tkt_gaps *gaps)
-{
-    tkt_device_using using = {.trace = trace, .uses = uses};
-    const tkt_gaps_wish wish = {
-        .scopes = true, .devices_only = true, .each = tkt_device_use_add, .user = &using};
-    if (!trace->facts.has_spans)
-        return tkt_device_uses_of(trace, uses);
-    return tkt_device_use_end(&using, tkt_gaps_of(trace, &wish, gaps));
-}
-
 /* Everything that the page and its advice rest on. */
 static takt_status find_basis(const takt_trace *trace, tkt_scopes *scopes, tkt_device_uses *uses,
-                              tkt_copies *copies, tkt_gaps *gaps, tkt_nameds *kernels)
+                              tkt_copies *copies, const tkt_gaps **gaps, tkt_named_list *kernels)
 {
     takt_status status = tkt_scopes_sums(trace, scopes);
+    if (status == TAKT_OK && trace->facts.has_spans)
+        status = tkt_trace_gaps(trace, gaps);
     if (status == TAKT_OK)
-        status = find_uses_and_gaps(trace, uses, gaps);
+        status = tkt_device_uses_of(trace, uses);
     if (status == TAKT_OK)
         status = tkt_copies_of(trace, copies);
     if (status == TAKT_OK)
@@ -307,18 +296,18 @@ static takt_status find_basis(const takt_trace *trace, tkt_scopes *scopes, tkt_d
 takt_status tkt_show_summary(tkt_document *document, const takt_report_options *options)
 {
     (void)options;
+    static const tkt_gaps none;
+    const tkt_gaps *gaps = &none;
     tkt_scopes scopes = {0};
     tkt_device_uses uses = {0};
     tkt_copies copies = {0};
-    tkt_gaps gaps = {0};
-    tkt_nameds kernels = {0};
+    tkt_named_list kernels = {0};
     document->is_page = true;
     document->nothing = "No scopes";
     takt_status status = find_basis(document->trace, &scopes, &uses, &copies, &gaps, &kernels);
     if (status == TAKT_OK)
-        status = show(document, &(tkt_advice_basis){&scopes, &uses, &copies, &gaps, &kernels});
+        status = show(document, &(tkt_advice_basis){&scopes, &uses, &copies, gaps, &kernels});
     tkt_nameds_fini(&kernels);
-    tkt_gaps_fini(&gaps);
     TKT_ARRAY_FREE(&copies);
     TKT_ARRAY_FREE(&uses);
     tkt_scopes_fini(&scopes);

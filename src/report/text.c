@@ -3,7 +3,7 @@
 #include "report/text.h"
 
 #include "base/alloc.h"
-#include "report/provenance.h"
+#include "report/show.h"
 #include "report/table.h"
 
 #include <math.h>

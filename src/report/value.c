@@ -3,7 +3,7 @@
  * printf's %f and %g take the decimal point from the host program's locale, so numbers are made
  * from integers here; where printf has to find the digits of a double, its point is replaced. Texts
  * come from anywhere and may have megabytes: they pass in pieces through a small buffer. */
-#include "report/value.h"
+#include "report/table.h"
 
 #include "base/text.h"
 

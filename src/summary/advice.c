@@ -259,7 +259,7 @@ static bool short_kernels(const advising *a, tkt_advice *out)
 
 static bool low_occupancy(const advising *a, tkt_advice *out)
 {
-    const tkt_nameds *kernels = a->known->kernels;
+    const tkt_named_list *kernels = a->known->kernels;
     const tkt_named *top = NULL;
     for (size_t i = 0; i < kernels->count; i++) {
         if (!top || kernels->items[i].stats.total_ns > top->stats.total_ns)

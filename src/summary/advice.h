@@ -52,7 +52,7 @@ typedef struct tkt_advice_basis {
     const tkt_device_uses *uses;
     const tkt_copies      *copies;
     const tkt_gaps        *gaps; /* empty where there are no spans */
-    const tkt_nameds      *kernels; /* by name */
+    const tkt_named_list      *kernels; /* by name */
 } tkt_advice_basis;
 
 /* Fills at most TKT_MOST_ADVICE pieces and returns how many: by at_stake_ns, losses last. Of

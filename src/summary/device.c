@@ -1,6 +1,8 @@
 /* What devices did, added up, and what one could do at most. */
 #include "summary/device.h"
 
+#include "summary/gaps.h"
+
 #include <string.h>
 
 /* ======== Devices ======== */
@@ -64,110 +66,64 @@ takt_status tkt_device_visit(const takt_trace *trace,
     return TAKT_OK;
 }
 
-static size_t find_device(tkt_device_using *u, uint32_t device)
+/* ---- By device ------------------------------------------------------------------------------- */
+
+static bool use_rows(const tkt_gaps *gaps, tkt_device_uses *uses)
 {
-    size_t i = 0;
-    if (u->status != TAKT_OK) /* the two lists may differ in length */
-        return SIZE_MAX;
-    while (i < u->uses->count && u->uses->items[i].device != device)
-        i++;
-    if (i < u->uses->count)
-        return i;
-    tkt_device_use *use = TKT_ARRAY_ADD(u->uses);
-    tkt_use_sweep *new_sweep = TKT_ARRAY_ADD(&u->sweeps);
-    if (!use || !new_sweep) {
-        u->status = TAKT_NO_MEMORY;
-        return SIZE_MAX;
+    for (size_t i = 0; i < gaps->idles.count; i++) {
+        const tkt_idle *row = &gaps->idles.items[i];
+        tkt_device_use *use = row->is_device ? TKT_ARRAY_ADD(uses) : NULL;
+        if (row->is_device && !use)
+            return false;
+        if (!use)
+            continue;
+        *use = (tkt_device_use){row->device, row->count, row->total_ns, row->busy_ns,
+                                row->step_busy_ns};
+        uses->total_ns += row->total_ns;
     }
-    *use = (tkt_device_use){.device = device};
-    *new_sweep = (tkt_use_sweep){0, 0};
-    return i;
+    uses->step_ns = gaps->step_ns;
+    return true;
 }
 
-static uint64_t overlap(uint64_t begin, uint64_t end, uint64_t from, uint64_t to)
+/* NULL without memory. */
+static tkt_device_use *find_device(tkt_device_uses *uses, uint32_t device)
 {
-    from = begin > from ? begin : from;
-    to = end < to ? end : to;
-    return to > from ? to - from : 0;
-}
-
-/* How much of [from, to) lies in recorded steps; calls for one device come in order. */
-static uint64_t in_steps(const takt_trace *trace, tkt_use_sweep *s, uint64_t from, uint64_t to)
-{
-    const tkt_step *steps = trace->steps.items;
-    size_t count = trace->steps.count;
-    uint64_t sum_ns = 0;
-    while (s->step < count && steps[s->step].end_ns <= from)
-        s->step++;
-    for (size_t i = s->step; i < count && steps[i].begin_ns < to; i++)
-        sum_ns += overlap(steps[i].begin_ns, steps[i].end_ns, from, to);
-    return sum_ns;
-}
-
-/* Steps of a recording follow each other. What is not known to be launched outside counts. */
-static bool is_of_steps(const takt_trace *trace, const tkt_activity *activity)
-{
-    if (activity->call == TKT_NO_CALL || trace->steps.count == 0)
-        return trace->steps.count > 0;
-    const tkt_call_info *call = &trace->calls.items[activity->call];
-    uint64_t launched_ns = trace->tracks.items[call->track].spans.items[call->span].begin_ns;
-    return launched_ns >= trace->steps.items[0].begin_ns &&
-           launched_ns < trace->steps.items[trace->steps.count - 1].end_ns;
-}
-
-void tkt_device_use_add(void *user, const tkt_activity *activity)
-{
-    tkt_device_using *u = user;
-    size_t i = find_device(u, activity->device);
-    if (i == SIZE_MAX)
-        return;
-    const takt_facts *facts = &u->trace->facts;
-    tkt_device_use *device = &u->uses->items[i];
-    tkt_use_sweep *s = &u->sweeps.items[i];
-    uint64_t ns = activity->end_ns - activity->begin_ns;
-    device->count++;
-    device->total_ns += ns;
-    u->uses->total_ns += ns;
-    u->uses->step_ns += is_of_steps(u->trace, activity) ? ns : 0;
-    uint64_t grown_ns = tkt_union_add(&s->until, activity->begin_ns, activity->end_ns);
-    uint64_t from = s->until - grown_ns;
-    device->busy_ns += overlap(facts->begin_ns, facts->end_ns, from, s->until);
-    device->step_busy_ns += in_steps(u->trace, s, from, s->until);
-}
-
-static void use_nodes(tkt_device_using *u)
-{
-    for (size_t i = 0; i < u->trace->node_activities.count; i++) {
-        const tkt_node_activity *activity = &u->trace->node_activities.items[i];
-        size_t device = find_device(u, activity->device);
-        if (device == SIZE_MAX)
-            return;
-        u->uses->items[device].count += activity->stats.count;
-        u->uses->items[device].total_ns += activity->stats.total_ns;
-        u->uses->total_ns += activity->stats.total_ns;
+    for (size_t i = 0; i < uses->count; i++) {
+        if (uses->items[i].device == device)
+            return &uses->items[i];
     }
-    u->uses->step_ns = u->uses->total_ns;
+    tkt_device_use *use = TKT_ARRAY_ADD(uses);
+    if (use)
+        *use = (tkt_device_use){.device = device};
+    return use;
 }
 
-takt_status tkt_device_use_end(tkt_device_using *u, takt_status status)
+static bool use_nodes(const takt_trace *trace, tkt_device_uses *uses)
 {
-    TKT_ARRAY_FREE(&u->sweeps);
-    status = status == TAKT_OK ? u->status : status;
-    if (status != TAKT_OK)
-        TKT_ARRAY_FREE(u->uses);
-    return status;
+    for (size_t i = 0; i < trace->node_activities.count; i++) {
+        const tkt_node_activity *activity = &trace->node_activities.items[i];
+        tkt_device_use *use = find_device(uses, activity->device);
+        if (!use)
+            return false;
+        use->count += activity->stats.count;
+        use->total_ns += activity->stats.total_ns;
+        uses->total_ns += activity->stats.total_ns;
+    }
+    uses->step_ns = uses->total_ns;
+    return true;
 }
 
 takt_status tkt_device_uses_of(const takt_trace *trace, tkt_device_uses *out)
 {
-    tkt_device_using u = {.trace = trace, .uses = out};
-    takt_status status = TAKT_OK;
+    const tkt_gaps *gaps = NULL;
     *out = (tkt_device_uses){0};
-    if (trace->facts.has_spans)
-        status = tkt_device_visit(trace, tkt_device_use_add, &u);
-    else
-        use_nodes(&u);
-    return tkt_device_use_end(&u, status);
+    takt_status status = trace->facts.has_spans ? tkt_trace_gaps(trace, &gaps) : TAKT_OK;
+    if (status != TAKT_OK)
+        return status;
+    if (gaps ? use_rows(gaps, out) : use_nodes(trace, out))
+        return TAKT_OK;
+    TKT_ARRAY_FREE(out);
+    return TAKT_NO_MEMORY;
 }
 
 /* ======== What a device could do at most ======== */

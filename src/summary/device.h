@@ -3,7 +3,7 @@
 #ifndef TKT_SUMMARY_DEVICE_H
 #define TKT_SUMMARY_DEVICE_H
 
-#include "trace/begins.h"
+#include "trace/order.h"
 #include "trace/model.h"
 
 /* Whether there are any, in either form of the trace. Call tkt_trace_fold() first. */
@@ -54,24 +54,6 @@ typedef struct tkt_device_uses {
 
 /* The caller calls TKT_ARRAY_FREE(). TAKT_NO_MEMORY. */
 takt_status tkt_device_uses_of(const takt_trace *trace, tkt_device_uses *out);
-
-typedef struct tkt_use_sweep {
-    uint64_t until; /* of the union of a device's intervals */
-    size_t   step;  /* the first that does not end before it */
-} tkt_use_sweep;
-
-/* The same of a trace with spans, for who visits its activities anyway: adds them by begin. */
-typedef struct tkt_device_using {
-    const takt_trace *trace;
-    tkt_device_uses  *uses;
-    TKT_ARRAY_OF(tkt_use_sweep) sweeps; /* by device, as uses */
-    takt_status       status;
-} tkt_device_using; /* starts with the first two set, the others zero */
-
-void tkt_device_use_add(void *using, const tkt_activity *activity);
-
-/* Passes an error of the visit on, or says TAKT_NO_MEMORY; then there are no uses. */
-takt_status tkt_device_use_end(tkt_device_using *using, takt_status status);
 
 /* ======== What a device could do at most ======== */
 

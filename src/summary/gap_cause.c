@@ -4,7 +4,7 @@
  * before. */
 #include "summary/gap_cause.h"
 
-#include "trace/calls.h"
+#include "trace/devices.h"
 
 #define STREAM_WAITS 2 /* CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT */
 

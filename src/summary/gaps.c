@@ -1,10 +1,13 @@
 /* One pass over the activities of devices in the order of their begins. Each stream, and each
- * device as a whole, is a row that knows until when it was busy; what begins later leaves a gap. */
+ * device as a whole, is a row that knows until when it was busy; what begins later leaves a gap.
+ * The same pass adds up late launches and how busy each device was, so that all reports of devices
+ * share it. */
 #include "summary/gaps.h"
 
 #include "summary/device.h"
 #include "summary/gap_cause.h"
 #include "summary/idle.h"
+#include "trace/devices.h"
 
 #define NONE UINT32_MAX
 
@@ -16,6 +19,7 @@ typedef struct row {
     uint32_t wait;     /* of the stream: tkt_wait_pass() */
     uint32_t next;     /* row of the same device, or NONE */
     uint32_t place;    /* in the result */
+    size_t step;       /* of the device: the first that does not end before until_ns */
 } row;
 
 typedef struct device {
@@ -32,8 +36,9 @@ typedef struct place {
     uint32_t label; /* of the device */
     uint32_t context;
     uint32_t stream;
-    uint32_t device; /* of the sweep's */
-    uint32_t row;    /* of the stream */
+    uint32_t device; /* of the sweep's, */
+    uint32_t device_row;
+    uint32_t row; /* of the stream */
 } place;
 
 #define PLACES 64u
@@ -50,7 +55,10 @@ typedef struct sweep {
     place places[PLACES]; /* by device and stream, the last one found */
     tkt_idle_scopes scopes;
     tkt_longest longest[2]; /* of streams, of devices */
-    bool is_short;          /* of memory */
+    tkt_map late_of;        /* launch key -> late + 1 */
+    TKT_ARRAY_OF(tkt_late) lates;
+    uint64_t step_ns;
+    bool is_short; /* of memory */
 } sweep;
 
 static const tkt_activity *activity_of(const sweep *s, uint32_t number)
@@ -67,18 +75,40 @@ static uint64_t clip(const sweep *s, uint64_t ns)
     return ns < s->end_ns ? ns : s->end_ns;
 }
 
-/* Whoever wants to know hears of a gap, of which the part up to host_ns is the host's. */
-static void tell(sweep *s, const row *r, const tkt_gap *gap, uint64_t host_ns, bool is_late)
+/* A launch has the key of the call's first activity. */
+static void add_late(sweep *s, uint32_t number, uint64_t waited_ns)
 {
-    bool is_device = r->idle.is_device;
-    const tkt_activity *after = activity_of(s, gap->after);
-    s->is_short |= !tkt_longest_add(&s->longest[is_device], gap);
-    if (is_device && s->wish->scopes)
-        tkt_idle_scopes_charge(&s->scopes, r->idle.device,
-                               after ? after : activity_of(s, gap->before), gap->begin_ns, host_ns,
-                               gap->end_ns);
-    if (is_device && s->wish->late && is_late)
-        s->wish->late(s->wish->user, after, host_ns - gap->begin_ns);
+    const tkt_activity *activities = s->trace->activities.items;
+    while (number > 0 && activities[number - 1].call == activities[number].call)
+        number--;
+    uint64_t key = tkt_launch_key(s->trace, &activities[number]);
+    uint64_t *known = tkt_map_put(&s->late_of, key);
+    if (known && *known == 0) {
+        tkt_late *added = TKT_ARRAY_ADD(&s->lates);
+        if (added)
+            *added = (tkt_late){.key = key};
+        *known = added ? s->lates.count : 0;
+    }
+    if (!known || *known == 0) {
+        s->is_short = true;
+        return;
+    }
+    s->lates.items[*known - 1].count++;
+    s->lates.items[*known - 1].waited_ns += waited_ns;
+}
+
+/* The host is to blame up to host_ns. */
+static void keep_gap(sweep *s, const row *r, tkt_gap gap, uint64_t host_ns,
+                     const tkt_gap_parts *parts)
+{
+    bool is_host = host_ns - gap.begin_ns > gap.end_ns - host_ns;
+    gap.cause = is_host ? TKT_IDLE_HOST : parts->rest;
+    gap.idle = (uint32_t)(r - s->rows.items);
+    s->is_short |= !tkt_longest_add(&s->longest[r->idle.is_device], &gap);
+    if (!s->wish->each)
+        return;
+    const tkt_idle_time time = {&r->idle, gap, host_ns, parts->rest, parts->is_late};
+    s->wish->each(s->wish->user, &time);
 }
 
 /* Idle from begin_ns to end_ns, behind the row's last activity and before `after`, if there are
@@ -86,23 +116,27 @@ static void tell(sweep *s, const row *r, const tkt_gap *gap, uint64_t host_ns, b
 static void close_gap(sweep *s, row *r, uint32_t after, const tkt_gap_parts *parts,
                       uint64_t begin_ns, uint64_t end_ns)
 {
-    tkt_gap gap = {.begin_ns = clip(s, begin_ns),
-                   .end_ns = clip(s, end_ns),
-                   .idle = (uint32_t)(r - s->rows.items),
-                   .before = r->last,
-                   .after = after};
-    uint64_t host_ns = clip(s, parts->host_until_ns);
-    host_ns = host_ns < gap.begin_ns ? gap.begin_ns : host_ns;
-    bool is_host = host_ns - gap.begin_ns > gap.end_ns - host_ns;
-    gap.cause = is_host ? TKT_IDLE_HOST : parts->rest;
-    if (gap.begin_ns == gap.end_ns)
+    begin_ns = clip(s, begin_ns);
+    end_ns = clip(s, end_ns);
+    if (begin_ns == end_ns)
         return;
-    r->idle.idle_ns += gap.end_ns - gap.begin_ns;
-    r->idle.cause_ns[TKT_IDLE_HOST] += host_ns - gap.begin_ns;
-    r->idle.cause_ns[parts->rest] += gap.end_ns - host_ns;
-    r->idle.gaps += gap.before != NONE && after != NONE;
+    uint64_t host_ns = parts->is_late ? clip(s, parts->host_until_ns) : begin_ns;
+    host_ns = host_ns < begin_ns ? begin_ns : host_ns;
+    r->idle.idle_ns += end_ns - begin_ns;
+    r->idle.cause_ns[TKT_IDLE_HOST] += host_ns - begin_ns;
+    r->idle.cause_ns[parts->rest] += end_ns - host_ns;
+    r->idle.gaps += r->last != NONE && after != NONE;
     r->idle.late += parts->is_late;
-    tell(s, r, &gap, host_ns, parts->is_late);
+    if (s->wish->each || end_ns - begin_ns >= s->longest[r->idle.is_device].least_ns)
+        keep_gap(s, r, (tkt_gap){begin_ns, end_ns, .before = r->last, .after = after}, host_ns,
+                 parts);
+    if (!r->idle.is_device)
+        return;
+    tkt_idle_scopes_charge(&s->scopes, r->idle.device,
+                           activity_of(s, after != NONE ? after : r->last), begin_ns, host_ns,
+                           end_ns);
+    if (parts->is_late)
+        add_late(s, after, host_ns - begin_ns);
 }
 
 static void close_edge(sweep *s, row *r, uint32_t after, uint64_t begin_ns, uint64_t end_ns)
@@ -111,9 +145,25 @@ static void close_edge(sweep *s, row *r, uint32_t after, uint64_t begin_ns, uint
     close_gap(s, r, after, &parts, begin_ns, end_ns);
 }
 
-static void add_activity(sweep *s, row *r, uint32_t number, bool waited)
+/* How much of [from, to) lies in recorded steps; calls for one device come in order. */
+static uint64_t in_steps(const takt_trace *trace, row *r, uint64_t from, uint64_t to)
 {
-    const tkt_activity *activity = activity_of(s, number);
+    const tkt_step *steps = trace->steps.items;
+    size_t count = trace->steps.count;
+    uint64_t sum_ns = 0;
+    while (r->step < count && steps[r->step].end_ns <= from)
+        r->step++;
+    for (size_t i = r->step; i < count && steps[i].begin_ns < to; i++) {
+        uint64_t begin_ns = steps[i].begin_ns > from ? steps[i].begin_ns : from;
+        uint64_t end_ns = steps[i].end_ns < to ? steps[i].end_ns : to;
+        sum_ns += end_ns > begin_ns ? end_ns - begin_ns : 0;
+    }
+    return sum_ns;
+}
+
+static void add_activity(sweep *s, row *r, const tkt_activity *activity, bool waited)
+{
+    uint32_t number = (uint32_t)(activity - s->trace->activities.items);
     if (r->last == NONE) {
         close_edge(s, r, number, s->begin_ns, activity->begin_ns);
     } else if (activity->begin_ns > r->until_ns) {
@@ -126,6 +176,8 @@ static void add_activity(sweep *s, row *r, uint32_t number, bool waited)
     if (r->last != NONE && activity->end_ns <= r->until_ns)
         return;
     r->idle.busy_ns += clip(s, activity->end_ns) - clip(s, from_ns);
+    if (r->idle.is_device)
+        r->idle.step_busy_ns += in_steps(s->trace, r, from_ns, activity->end_ns);
     r->until_ns = activity->end_ns;
     r->last = number;
 }
@@ -186,8 +238,7 @@ static const place *find_place(sweep *s, const tkt_activity *activity)
     device *d = find_device(s, activity->device);
     if (!d)
         return NULL;
-    bool has_streams = !s->wish->devices_only;
-    uint32_t number = has_streams ? find_stream(s, d, activity) : d->row;
+    uint32_t number = find_stream(s, d, activity);
     if (number == NONE)
         return NULL;
     *found = (place){.is_known = true,
@@ -195,14 +246,14 @@ static const place *find_place(sweep *s, const tkt_activity *activity)
                      .context = activity->context,
                      .stream = activity->stream,
                      .device = (uint32_t)(d - s->devices.items),
+                     .device_row = d->row,
                      .row = number};
     return found;
 }
 
-/* Whether it waited for something, as far as one knows. */
-static bool add_to_stream(sweep *s, const place *at, uint32_t number)
+/* True when it is known what the activity waited for. */
+static bool add_to_stream(sweep *s, const place *at, const tkt_activity *activity)
 {
-    const tkt_activity *activity = activity_of(s, number);
     tkt_endings *endings = &s->devices.items[at->device].endings;
     row *stream = &s->rows.items[at->row];
     uint64_t begin_ns = activity->begin_ns;
@@ -211,25 +262,38 @@ static bool add_to_stream(sweep *s, const place *at, uint32_t number)
     tkt_endings_pass(endings, begin_ns);
     bool waited = tkt_wait_pass(&s->waits, &stream->wait, activity);
     waited = waited || tkt_endings_other(endings, at->row, recent_ns);
-    add_activity(s, stream, number, waited);
+    add_activity(s, stream, activity, waited);
     if (ends_later)
         s->is_short |= !tkt_endings_add(endings, activity->end_ns, at->row);
     return waited;
 }
 
+/* True when the activity was launched in a recorded step. An unknown launch counts as one. */
+static bool is_of_steps(const takt_trace *trace, const tkt_activity *activity)
+{
+    size_t count = trace->steps.count;
+    if (activity->call == TKT_NO_CALL || count == 0)
+        return count > 0;
+    uint64_t launched_ns = tkt_call_span(trace, activity->call)->begin_ns;
+    return launched_ns >= trace->steps.items[0].begin_ns &&
+           launched_ns < trace->steps.items[count - 1].end_ns;
+}
+
 static void visit(void *user, const tkt_activity *activity)
 {
     sweep *s = user;
-    if (s->wish->each)
-        s->wish->each(s->wish->user, activity);
     const place *at = find_place(s, activity);
     if (!at) {
         s->is_short = true;
         return;
     }
-    uint32_t number = (uint32_t)(activity - s->trace->activities.items);
-    bool waited = !s->wish->devices_only && add_to_stream(s, at, number);
-    add_activity(s, &s->rows.items[s->devices.items[at->device].row], number, waited);
+    bool waited = add_to_stream(s, at, activity);
+    row *of_device = &s->rows.items[at->device_row];
+    uint64_t ns = activity->end_ns - activity->begin_ns;
+    add_activity(s, of_device, activity, waited);
+    of_device->idle.total_ns += ns;
+    if (is_of_steps(s->trace, activity))
+        s->step_ns += ns;
 }
 
 /* ---- The result ------------------------------------------------------------------------------ */
@@ -257,14 +321,13 @@ static bool take_rows(sweep *s, tkt_gaps *out)
     return true;
 }
 
-static takt_status take_longest(sweep *s, tkt_longest *l, tkt_gap_list *out)
+static void take_longest(sweep *s, tkt_longest *l, tkt_gap_list *out)
 {
     tkt_longest_sort(l);
     *out = (tkt_gap_list){l->items, l->count, l->capacity};
     *l = (tkt_longest){0};
     for (size_t i = 0; i < out->count; i++)
         out->items[i].idle = s->rows.items[out->items[i].idle].place;
-    return tkt_gaps_name(s->trace, out->items, out->count);
 }
 
 static takt_status take_all(sweep *s, tkt_gaps *out)
@@ -276,8 +339,13 @@ static takt_status take_all(sweep *s, tkt_gaps *out)
     out->scopes.items = s->scopes.items;
     out->scopes.count = s->scopes.count;
     s->scopes.items = NULL;
-    takt_status status = take_longest(s, &s->longest[false], &out->stream_gaps);
-    return status == TAKT_OK ? take_longest(s, &s->longest[true], &out->device_gaps) : status;
+    out->lates.items = s->lates.items;
+    out->lates.count = s->lates.count;
+    s->lates.items = NULL;
+    out->step_ns = s->step_ns;
+    take_longest(s, &s->longest[false], &out->stream_gaps);
+    take_longest(s, &s->longest[true], &out->device_gaps);
+    return TAKT_OK;
 }
 
 static void fini(sweep *s)
@@ -291,6 +359,8 @@ static void fini(sweep *s)
     TKT_ARRAY_FREE(&s->longest[false]);
     TKT_ARRAY_FREE(&s->longest[true]);
     tkt_map_fini(&s->device_of);
+    tkt_map_fini(&s->late_of);
+    TKT_ARRAY_FREE(&s->lates);
     tkt_wait_lists_fini(&s->waits);
     tkt_idle_scopes_fini(&s->scopes);
 }
@@ -299,7 +369,9 @@ takt_status tkt_gaps_of(const takt_trace *trace, const tkt_gaps_wish *wish, tkt_
 {
     if (!trace->facts.has_spans)
         return TAKT_NO_SPANS;
-    sweep s = {.trace = trace, .wish = wish, .scopes = {.trace = trace}};
+    sweep s = {.trace = trace,
+               .wish = wish,
+               .scopes = {.trace = trace, .stay = wish->stay, .user = wish->user}};
     s.begin_ns = trace->facts.begin_ns;
     s.end_ns = s.begin_ns + tkt_wall_ns(&trace->facts);
     s.longest[false].wanted = s.longest[true].wanted = wish->longest;
@@ -321,7 +393,48 @@ void tkt_gaps_fini(tkt_gaps *gaps)
 {
     TKT_ARRAY_FREE(&gaps->idles);
     TKT_ARRAY_FREE(&gaps->scopes);
+    TKT_ARRAY_FREE(&gaps->lates);
     TKT_ARRAY_FREE(&gaps->stream_gaps);
     TKT_ARRAY_FREE(&gaps->device_gaps);
     *gaps = (tkt_gaps){0};
+}
+
+/* ---- Once for a trace ------------------------------------------------------------------------ */
+
+static void destroy(void *gaps)
+{
+    tkt_gaps_fini(gaps);
+    tkt_free(gaps);
+}
+
+static takt_status make(const takt_trace *trace, tkt_gaps **out)
+{
+    static const tkt_gaps_wish wish = {.longest = TKT_MOST_GAPS};
+    tkt_gaps *gaps = tkt_alloc_zeroed(sizeof *gaps);
+    if (!gaps)
+        return TAKT_NO_MEMORY;
+    takt_status status = tkt_gaps_of(trace, &wish, gaps);
+    if (status == TAKT_OK)
+        *out = gaps;
+    else
+        tkt_free(gaps);
+    return status;
+}
+
+takt_status tkt_trace_gaps(const takt_trace *trace, const tkt_gaps **out)
+{
+    /* All else in a sealed trace is constant; other threads wait here until the pass is done. */
+    takt_trace *mine = (takt_trace *)trace;
+    takt_status status = TAKT_OK;
+    tkt_gaps *made = NULL;
+    tkt_mutex_lock(&mine->gaps_lock);
+    if (!mine->gaps) {
+        status = make(trace, &made);
+        mine->gaps = made;
+        mine->destroy_gaps = destroy;
+    }
+    if (status == TAKT_OK)
+        *out = mine->gaps;
+    tkt_mutex_unlock(&mine->gaps_lock);
+    return status;
 }

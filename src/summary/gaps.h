@@ -37,6 +37,8 @@ typedef struct tkt_idle {
     uint64_t gaps;                      /* edges are none */
     uint64_t late; /* of them: those whose activity was launched late. Of a device: launches whose
                     * latency nothing hid, and cause_ns[TKT_IDLE_HOST] is how long it waited */
+    uint64_t total_ns;     /* of a device: the sum of its activities' durations, */
+    uint64_t step_busy_ns; /* and its busy time within recorded steps */
 } tkt_idle;
 
 /* Of the longest ones. */
@@ -66,27 +68,66 @@ typedef struct tkt_gap_list {
     TKT_ARRAY(tkt_gap); /* the longest first */
 } tkt_gap_list;
 
+/* Late launches of one key: tkt_launch_key(). */
+typedef struct tkt_late {
+    uint64_t key;
+    uint64_t count;
+    uint64_t waited_ns; /* how long devices were idle for them */
+} tkt_late;
+
 typedef struct tkt_gaps {
     TKT_ARRAY_OF(tkt_idle) idles;        /* each device, and behind it its streams */
     TKT_ARRAY_OF(tkt_idle_scope) scopes; /* by device; of each, the longest first */
+    TKT_ARRAY_OF(tkt_late) lates;
     tkt_gap_list stream_gaps;
     tkt_gap_list device_gaps;
+    uint64_t step_ns; /* durations of the activities of devices, but for those known to have been
+                       * launched outside of the recorded steps */
 } tkt_gaps; /* starts as {0} */
+
+/* As many gaps of streams and of devices as the trace keeps. */
+#define TKT_MOST_GAPS 1000
+
+/* The gaps of a trace. The first call finds them in one pass over the activities, and the trace
+ * keeps them until it is released. `name` of each gap is 0: tkt_gaps_name() finds it. Any thread.
+ * TAKT_NO_SPANS, TAKT_NO_MEMORY. */
+takt_status tkt_trace_gaps(const takt_trace *trace, const tkt_gaps **out);
+
+/* A gap or an edge, as the pass finds it. */
+typedef struct tkt_idle_time {
+    const tkt_idle *idle; /* whose; not complete yet */
+    tkt_gap         gap;  /* without `idle` and `name` */
+    uint64_t        host_until_ns; /* from its begin on its cause is TKT_IDLE_HOST, then `rest` */
+    tkt_idle_cause  rest;
+    bool            is_late;
+} tkt_idle_time;
+
+/* A part of the idle time of a device that the host spent in one scope: `idle_ns` and so on are of
+ * this part. */
+typedef void (*tkt_idle_stay)(void *user, const tkt_idle_scope *part);
 
 typedef struct tkt_gaps_wish {
     size_t longest; /* so many gaps each of devices and of streams */
-    bool   scopes;
-    bool   devices_only; /* no streams, and of the causes none but TKT_IDLE_HOST is reliable: what
-                          * streams tell, that work waited, is not looked at */
-    /* Hears of each launch whose latency nothing hid, by begin; and this of each activity. */
-    void (*late)(void *user, const tkt_activity *activity, uint64_t waited_ns);
-    void (*each)(void *user, const tkt_activity *activity);
+    void (*each)(void *user, const tkt_idle_time *time); /* or NULL */
+    tkt_idle_stay stay; /* or NULL. Comes behind `each`, for the same time of the device */
     void  *user;
 } tkt_gaps_wish;
 
-/* TAKT_NO_SPANS, TAKT_NO_MEMORY. */
+/* The same by a pass of its own. The caller calls tkt_gaps_fini(). TAKT_NO_SPANS, TAKT_NO_MEMORY. */
 takt_status tkt_gaps_of(const takt_trace *trace, const tkt_gaps_wish *wish, tkt_gaps *out);
 
 void tkt_gaps_fini(tkt_gaps *gaps); /* also of a zeroed one */
+
+/* Fills the names of gaps. TAKT_NO_MEMORY. */
+takt_status tkt_gaps_name(const takt_trace *trace, tkt_gap *gaps, size_t count);
+
+/* Launches of one key are one row of the report: `first` is a call's first activity. All nodes of a
+ * graph have the graph's key. */
+static inline uint64_t tkt_launch_key(const takt_trace *trace, const tkt_activity *first)
+{
+    uint32_t graph =
+        first->shape == TKT_NO_SHAPE ? 0 : trace->shapes.items[first->shape].graph;
+    return graph ? (uint64_t)graph << 32 : first->name;
+}
 
 #endif

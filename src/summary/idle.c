@@ -144,15 +144,27 @@ static tkt_idle_scope *row_of(tkt_idle_scopes *s, uint32_t name, bool is_unknown
     return row ? &s->items[*row - 1] : NULL;
 }
 
-static void add_time(tkt_idle_scopes *s, tkt_idle_scope *row, uint64_t begin_ns, uint64_t end_ns)
+static void add_time(tkt_idle_scopes *s, tkt_idle_scope *row, uint64_t begin_ns, uint64_t end_ns,
+                     bool is_call)
 {
     if (!row) {
         s->is_short = true;
         return;
     }
-    row->idle_ns += end_ns - begin_ns;
+    uint64_t ns = end_ns - begin_ns;
+    uint64_t host_ns = 0;
     if (begin_ns < s->host_until_ns)
-        row->host_ns += (end_ns < s->host_until_ns ? end_ns : s->host_until_ns) - begin_ns;
+        host_ns = (end_ns < s->host_until_ns ? end_ns : s->host_until_ns) - begin_ns;
+    row->idle_ns += ns;
+    row->host_ns += host_ns;
+    row->call_ns += is_call ? ns : 0;
+    if (!s->stay)
+        return;
+    tkt_idle_scope part = *row;
+    part.idle_ns = ns;
+    part.host_ns = host_ns;
+    part.call_ns = is_call ? ns : 0;
+    s->stay(s->user, &part);
 }
 
 /* That of the thread's scope; mostly it is the one as last time. */
@@ -170,11 +182,10 @@ static tkt_idle_scope *row_of_thread(tkt_idle_scopes *s, uint32_t name)
 static void charge_stay(void *user, uint32_t span, uint64_t begin_ns, uint64_t end_ns)
 {
     tkt_idle_scopes *s = user;
-    tkt_idle_scope *row = row_of_thread(s, name_of(s->trace, s->track, span));
-    add_time(s, row, begin_ns, end_ns);
     const tkt_span *spans = s->trace->tracks.items[s->track].spans.items;
-    if (row && span != TKT_NO_SPAN && tkt_span_flags(&spans[span]) & TAKT_SPAN_CALL)
-        row->call_ns += end_ns - begin_ns;
+    bool is_call = span != TKT_NO_SPAN && tkt_span_flags(&spans[span]) & TAKT_SPAN_CALL;
+    tkt_idle_scope *row = row_of_thread(s, name_of(s->trace, s->track, span));
+    add_time(s, row, begin_ns, end_ns, is_call);
 }
 
 /* NULL without memory. */
@@ -206,7 +217,7 @@ void tkt_idle_scopes_charge(tkt_idle_scopes *s, uint32_t device, const tkt_activ
     s->device = device;
     s->host_until_ns = host_until_ns;
     if (!activity || activity->track == TKT_NO_TRACK) {
-        add_time(s, row_of(s, 0, true), begin_ns, end_ns);
+        add_time(s, row_of(s, 0, true), begin_ns, end_ns, false);
         return;
     }
     s->track = activity->track;

@@ -20,9 +20,6 @@ bool tkt_longest_add(tkt_longest *longest, const tkt_gap *gap);
 /* Puts those that are wanted in order, the longest first, and forgets the others. */
 void tkt_longest_sort(tkt_longest *longest);
 
-/* Fills the names of gaps. TAKT_NO_MEMORY. */
-takt_status tkt_gaps_name(const takt_trace *trace, tkt_gap *gaps, size_t count);
-
 /* ======== What the host did ======== */
 
 /* What the host did while devices were idle. */
@@ -47,7 +44,9 @@ typedef struct tkt_idle_scopes {
     tkt_idle_thread *thread; /* which is */
     uint64_t  host_until_ns;
     bool      is_short; /* of memory */
-} tkt_idle_scopes; /* starts as {.trace = ...} */
+    tkt_idle_stay stay; /* or NULL: hears of each part */
+    void     *user;
+} tkt_idle_scopes; /* starts as {.trace = ..., .stay = ..., .user = ...} */
 
 /* Charges a stretch of a device's idle time, up to host_until_ns of cause TKT_IDLE_HOST, to what
  * the thread of `activity` did; NULL: to nobody. For each device in the order of time. */

@@ -3,7 +3,7 @@
 
 #include "summary/device.h"
 #include "summary/gaps.h"
-#include "trace/calls.h"
+#include "trace/devices.h"
 
 #include <string.h>
 
@@ -13,12 +13,6 @@
  * launch whole. Which of them the devices waited for, the gaps tell. */
 
 #define MOST_HISTOGRAMS 1024 /* names that have them, one for each time */
-
-/* Names of graphs are not in the trace where their nodes were recorded one by one. */
-static uint32_t graph_of(const takt_trace *trace, const tkt_activity *activity)
-{
-    return activity->shape == TKT_NO_SHAPE ? 0 : trace->shapes.items[activity->shape].graph;
-}
 
 static bool give_histograms(tkt_launches *launches, tkt_launch *launch)
 {
@@ -33,16 +27,16 @@ static bool give_histograms(tkt_launches *launches, tkt_launch *launch)
 }
 
 /* NULL without memory. */
-static tkt_launch *find(tkt_launches *launches, uint32_t name, uint32_t graph)
+static tkt_launch *find(tkt_launches *launches, uint32_t name, uint64_t key)
 {
-    uint64_t key = graph ? (uint64_t)graph << 32 : name;
     uint64_t *place = tkt_map_put(&launches->index, key);
     if (!place || *place)
         return place ? &launches->items[*place - 1] : NULL;
     tkt_launch *launch = TKT_ARRAY_ADD(launches);
     if (!launch)
         return NULL;
-    *launch = (tkt_launch){.name = name, .graph = graph};
+    /* Names of graphs are not in the trace where their nodes were recorded one by one. */
+    *launch = (tkt_launch){.name = name, .graph = (uint32_t)(key >> 32)};
     for (int i = 0; i < TKT_LAUNCH_TIMES; i++)
         tkt_stats_init(&launch->times[i].stats);
     if (launches->count <= MOST_HISTOGRAMS && !give_histograms(launches, launch))
@@ -64,7 +58,7 @@ static void add_time(tkt_launch *launch, tkt_launch_time time, uint64_t begin_ns
 static bool add_launch(const takt_trace *trace, tkt_launches *launches, const tkt_activity *first,
                        size_t count)
 {
-    tkt_launch *launch = find(launches, first->name, graph_of(trace, first));
+    tkt_launch *launch = find(launches, first->name, tkt_launch_key(trace, first));
     if (!launch)
         return false;
     uint64_t begin_ns = first->begin_ns;
@@ -104,36 +98,27 @@ static takt_status add_launches(const takt_trace *trace, tkt_launches *launches)
     return is_added ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
-typedef struct lateness {
-    const takt_trace *trace;
-    tkt_launches *launches;
-} lateness;
-
-/* Its launch has a row, which is that of the call's first activity. */
-static void add_late(void *user, const tkt_activity *activity, uint64_t waited_ns)
+/* Each late launch has a row. */
+static void add_lates(tkt_launches *launches, const tkt_gaps *gaps)
 {
-    lateness *l = user;
-    while (activity > l->trace->activities.items && activity[-1].call == activity->call)
-        activity--;
-    tkt_launch *launch = find(l->launches, activity->name, graph_of(l->trace, activity));
-    launch->late++;
-    launch->waited_ns += waited_ns;
-    l->launches->late++;
-    l->launches->waited_ns += waited_ns;
+    for (size_t i = 0; i < gaps->lates.count; i++) {
+        const tkt_late *late = &gaps->lates.items[i];
+        tkt_launch *launch = &launches->items[*tkt_map_get(&launches->index, late->key) - 1];
+        launch->late = late->count;
+        launch->waited_ns = late->waited_ns;
+        launches->late += late->count;
+        launches->waited_ns += late->waited_ns;
+    }
 }
 
 takt_status tkt_launches_of(const takt_trace *trace, tkt_launches *out)
 {
-    if (!trace->facts.has_spans)
-        return TAKT_NO_SPANS;
-    takt_status status = add_launches(trace, out);
-    if (status != TAKT_OK)
-        return status;
-    lateness l = {trace, out};
-    tkt_gaps gaps = {0};
-    const tkt_gaps_wish wish = {.devices_only = true, .late = add_late, .user = &l};
-    status = tkt_gaps_of(trace, &wish, &gaps);
-    tkt_gaps_fini(&gaps);
+    const tkt_gaps *gaps;
+    takt_status status = tkt_trace_gaps(trace, &gaps);
+    if (status == TAKT_OK)
+        status = add_launches(trace, out);
+    if (status == TAKT_OK)
+        add_lates(out, gaps);
     return status;
 }
 

@@ -14,7 +14,7 @@
 #define MOST_HISTOGRAMS 4096
 
 /* NULL without memory. */
-tkt_named *tkt_nameds_find(tkt_nameds *nameds, uint32_t name, uint32_t part)
+tkt_named *tkt_nameds_find(tkt_named_list *nameds, uint32_t name, uint32_t part)
 {
     uint64_t *place = tkt_map_put(&nameds->index, (uint64_t)name << 32 | part);
     if (!place || *place)
@@ -35,7 +35,7 @@ tkt_named *tkt_nameds_find(tkt_nameds *nameds, uint32_t name, uint32_t part)
     return named;
 }
 
-bool tkt_nameds_merge(tkt_nameds *nameds, uint32_t name, const tkt_stats *stats,
+bool tkt_nameds_merge(tkt_named_list *nameds, uint32_t name, const tkt_stats *stats,
                       const tkt_histogram *histogram)
 {
     tkt_named *named = tkt_nameds_find(nameds, name, TKT_NO_SHAPE);
@@ -50,7 +50,7 @@ bool tkt_nameds_merge(tkt_nameds *nameds, uint32_t name, const tkt_stats *stats,
     return true;
 }
 
-static bool note_error(const takt_trace *trace, const tkt_call_info *call, tkt_nameds *nameds)
+static bool note_error(const takt_trace *trace, const tkt_call_info *call, tkt_named_list *nameds)
 {
     const tkt_span *span = &trace->tracks.items[call->track].spans.items[call->span];
     uint32_t name = trace->sites.items[tkt_span_site(span)].name;
@@ -64,7 +64,7 @@ static bool note_error(const takt_trace *trace, const tkt_call_info *call, tkt_n
     return true;
 }
 
-static bool add_call(const takt_trace *trace, const tkt_node *node, tkt_nameds *nameds)
+static bool add_call(const takt_trace *trace, const tkt_node *node, tkt_named_list *nameds)
 {
     uint32_t name = trace->sites.items[node->site].name;
     if (!tkt_nameds_merge(nameds, name, &node->stats, node->histogram))
@@ -73,7 +73,7 @@ static bool add_call(const takt_trace *trace, const tkt_node *node, tkt_nameds *
     return true;
 }
 
-takt_status tkt_calls_of(const takt_trace *trace, tkt_nameds *out)
+takt_status tkt_calls_of(const takt_trace *trace, tkt_named_list *out)
 {
     const tkt_fold *fold = tkt_trace_fold(trace);
     bool is_added = fold != NULL;
@@ -89,12 +89,12 @@ takt_status tkt_calls_of(const takt_trace *trace, tkt_nameds *out)
     return is_added ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
-void tkt_nameds_fini(tkt_nameds *nameds)
+void tkt_nameds_fini(tkt_named_list *nameds)
 {
     TKT_ARRAY_FREE(nameds);
     tkt_map_fini(&nameds->index);
     tkt_arena_fini(&nameds->histograms);
-    *nameds = (tkt_nameds){0};
+    *nameds = (tkt_named_list){0};
 }
 
 /* ======== Kernels ======== */
@@ -107,7 +107,7 @@ void tkt_nameds_fini(tkt_nameds *nameds)
 
 typedef struct grouping {
     const takt_trace *trace;
-    tkt_nameds *nameds;
+    tkt_named_list *nameds;
     tkt_kernel_key key;
     uint32_t *launches; /* by shape: the first shape that a launch like it has */
     uint32_t *noted;    /* by shape: the name that it was noted with last, + 1 */
@@ -232,7 +232,7 @@ static takt_status add_all(grouping *g)
     return is_added ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
-takt_status tkt_kernels_of(const takt_trace *trace, tkt_kernel_key key, tkt_nameds *out)
+takt_status tkt_kernels_of(const takt_trace *trace, tkt_kernel_key key, tkt_named_list *out)
 {
     grouping g = {.trace = trace, .nameds = out, .key = key};
     if (key != TKT_BY_NAME && !trace->facts.has_spans)

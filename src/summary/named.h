@@ -32,12 +32,12 @@ typedef struct tkt_named {
     int32_t        first_error;    /* 0 where that is not known */
 } tkt_named;
 
-typedef struct tkt_nameds {
+typedef struct tkt_named_list {
     TKT_ARRAY(tkt_named); /* in the order in which they were first seen */
     tkt_map   index;
     tkt_arena histograms;
     uint64_t  total_ns;
-} tkt_nameds; /* starts as {0} */
+} tkt_named_list; /* starts as {0} */
 
 typedef enum tkt_kernel_key {
     TKT_BY_NAME,      /* as tables print it: template arguments shortened */
@@ -47,20 +47,20 @@ typedef enum tkt_kernel_key {
 
 /* Kernels of devices. By name from the folded form, shapes from the list of activities; otherwise
  * all from the list: TAKT_NO_SPANS where there is none. TAKT_NO_MEMORY. */
-takt_status tkt_kernels_of(const takt_trace *trace, tkt_kernel_key key, tkt_nameds *out);
+takt_status tkt_kernels_of(const takt_trace *trace, tkt_kernel_key key, tkt_named_list *out);
 
 /* Calls into devices' libraries, from the folded form; which error was the first is known where
  * spans are kept. TAKT_NO_MEMORY. */
-takt_status tkt_calls_of(const takt_trace *trace, tkt_nameds *out);
+takt_status tkt_calls_of(const takt_trace *trace, tkt_named_list *out);
 
-void tkt_nameds_fini(tkt_nameds *nameds); /* also of a zeroed one, or after a failure */
+void tkt_nameds_fini(tkt_named_list *nameds); /* also of a zeroed one, or after a failure */
 
 /* The entry of a name, and of a part of what it stands for; made if it is new. NULL without memory.
  * Valid until the next one is made. */
-tkt_named *tkt_nameds_find(tkt_nameds *nameds, uint32_t name, uint32_t part);
+tkt_named *tkt_nameds_find(tkt_named_list *nameds, uint32_t name, uint32_t part);
 
 /* Adds durations that have been added up; `histogram` NULL: not known. False without memory. */
-bool tkt_nameds_merge(tkt_nameds *nameds, uint32_t name, const tkt_stats *stats,
+bool tkt_nameds_merge(tkt_named_list *nameds, uint32_t name, const tkt_stats *stats,
                       const tkt_histogram *histogram);
 
 /* ======== Names of kernels ======== */

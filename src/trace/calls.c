@@ -1,6 +1,5 @@
-#include "trace/calls.h"
-
 #include "trace/devices.h"
+
 #include "trace/order.h"
 
 #include <stddef.h>

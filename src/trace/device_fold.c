@@ -10,9 +10,6 @@
 #include "trace/devices.h"
 
 #include "record/site.h"
-#include "trace/arrivals.h"
-#include "trace/graphs.h"
-#include "trace/node_activities.h"
 
 #include <string.h>
 

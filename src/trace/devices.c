@@ -5,10 +5,7 @@
  * converted when the first activity has them, so that a trace holds none of another window's. */
 #include "trace/devices.h"
 
-#include "trace/arrivals.h"
-#include "trace/graphs.h"
 #include "trace/order.h"
-#include "trace/skew.h"
 
 #include <stddef.h>
 #include <string.h>

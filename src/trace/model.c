@@ -2,7 +2,7 @@
 #include "trace/model.h"
 
 #include "base/text.h"
-#include "trace/node_activities.h"
+#include "trace/devices.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,10 @@ static void destroy(takt_trace *trace)
     tkt_strtab_fini(&trace->strings);
     tkt_fold_fini(&trace->fold);
     tkt_free(trace->begins);
+    if (trace->gaps)
+        trace->destroy_gaps(trace->gaps);
     tkt_mutex_fini(&trace->fold_lock);
+    tkt_mutex_fini(&trace->gaps_lock);
     tkt_free(trace);
 }
 
@@ -59,6 +62,7 @@ takt_status tkt_trace_create(takt_trace **out)
     if (!trace)
         return TAKT_NO_MEMORY;
     tkt_mutex_init(&trace->fold_lock);
+    tkt_mutex_init(&trace->gaps_lock);
     trace->references = 1;
     trace->facts.name = trace->facts.backend = "";
     tkt_stats_init(&trace->all_steps.stats);
@@ -239,9 +243,18 @@ static uint32_t node_of(takt_trace *trace, uint32_t **nodes, const tkt_activity 
     return node == TKT_NO_NODE ? 0 : node; /* there is no room for more paths */
 }
 
-/* The next activity of a name is mostly of the same scope: `last` are the entries, by name. */
-static takt_status add_activities(takt_trace *trace, uint32_t **nodes, uint32_t *last)
+#define LATEST 256u /* a power of two */
+
+/* Threads that launch the same names take turns, so the latest entries are kept by more than the
+ * name. An entry that lost its place is found in the index. */
+static uint32_t *latest_of(uint32_t *latest, const tkt_node_activity *key)
 {
+    return &latest[(key->name + key->device * 31 + key->node * 7) % LATEST];
+}
+
+static takt_status add_activities(takt_trace *trace, uint32_t **nodes)
+{
+    uint32_t latest[LATEST] = {0};
     tkt_node_activities list = {.trace = trace};
     takt_status status = TAKT_OK;
     for (size_t i = 0; i < trace->activities.count; i++) {
@@ -252,7 +265,8 @@ static takt_status add_activities(takt_trace *trace, uint32_t **nodes, uint32_t 
                                        .name = activity->name,
                                        .device = activity->device,
                                        .filter = activity->filter};
-        size_t index = key.node == TKT_NO_NODE ? SIZE_MAX : last[key.name];
+        uint32_t *place = latest_of(latest, &key);
+        size_t index = key.node == TKT_NO_NODE ? SIZE_MAX : *place;
         if (index != SIZE_MAX && (index >= trace->node_activities.count ||
                                   !is_same(&trace->node_activities.items[index], &key)))
             index = tkt_node_activity_index(&list, &key);
@@ -260,7 +274,7 @@ static takt_status add_activities(takt_trace *trace, uint32_t **nodes, uint32_t 
             status = TAKT_NO_MEMORY;
             break;
         }
-        last[key.name] = (uint32_t)index;
+        *place = (uint32_t)index;
         tkt_node_activity *entry = &trace->node_activities.items[index];
         tkt_stats_add(&entry->stats, activity->end_ns - activity->begin_ns);
         tkt_histogram_add(entry->histogram, activity->end_ns - activity->begin_ns);
@@ -273,12 +287,10 @@ static takt_status add_activities(takt_trace *trace, uint32_t **nodes, uint32_t 
 takt_status tkt_node_activities_derive(takt_trace *trace)
 {
     uint32_t **nodes = tkt_alloc_zeroed((trace->tracks.count + 1) * sizeof *nodes);
-    uint32_t *last = tkt_alloc_zeroed(trace->strings.count * sizeof *last);
-    takt_status status = nodes && last ? add_activities(trace, nodes, last) : TAKT_NO_MEMORY;
+    takt_status status = nodes ? add_activities(trace, nodes) : TAKT_NO_MEMORY;
     for (size_t i = 0; nodes && i < trace->tracks.count; i++)
         tkt_free(nodes[i]);
     tkt_free(nodes);
-    tkt_free(last);
     if (status != TAKT_OK)
         TKT_ARRAY_FREE(&trace->node_activities);
     return status;

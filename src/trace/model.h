@@ -11,8 +11,7 @@
 
 #include "base/containers.h"
 #include "base/thread.h"
-#include "cuda/device.h"
-#include "cuda/shape.h"
+#include "cuda/store.h"
 #include "record/fold.h"
 
 #include <takt/scope.h>
@@ -308,6 +307,9 @@ struct takt_trace {
     uint32_t         *begins; /* tkt_trace_begins() keeps it here */
     bool              begins_are_known;
     tkt_mutex         fold_lock; /* of what is made when it is first wanted: this, and the fold */
+    void             *gaps; /* tkt_trace_gaps() keeps its result here, NULL at first, */
+    void            (*destroy_gaps)(void *gaps); /* to be freed with this */
+    tkt_mutex         gaps_lock; /* taken before fold_lock */
 };
 
 /* An empty trace with one reference, facts zeroed, strings "" and site 0 in place. */

@@ -1,6 +1,6 @@
 /* What a trace's contents imply, made once when all of them are there, and its folded form. */
 #include "trace/model.h"
-#include "trace/node_activities.h"
+#include "trace/devices.h"
 #include "trace/order.h"
 
 #include <stdio.h>

@@ -10,7 +10,7 @@
  * and began no earlier. A backward pass meets parents before their children and so knows the
  * ancestors; it places the spans, and gives arguments and other events to the scope that was open
  * around them. */
-#include "trace/run.h"
+#include "trace/seal.h"
 
 #include "record/site.h"
 #include "record/slot.h"

@@ -1,8 +1,14 @@
-/* Putting events in the order of their time. */
+/* The order of events by time. */
 #ifndef TKT_TRACE_ORDER_H
 #define TKT_TRACE_ORDER_H
 
+#include "trace/model.h"
+
 #include <takt/base.h>
+
+/* ======== Sorting ======== */
+
+/* Putting events in the order of their time. */
 
 /* Items begin with a uint64_t time; at `group_offset` they have a uint32_t that decides between
  * equal times, or none when it is 0. Items equal in both stay as they are. */
@@ -37,5 +43,16 @@ takt_status tkt_order_by_time(const tkt_order_items *items);
 
 #define TKT_ORDER_ITEMS(array, group_offset)                                                       \
     (&(tkt_order_items){(array)->items, (array)->count, sizeof *(array)->items, (group_offset)})
+
+/* ======== Activities by begin ======== */
+
+/* The activities of devices in the order of their begins. */
+
+/* How many activities of devices are in the list; those of the host stand behind. */
+size_t tkt_device_activity_count(const takt_trace *trace);
+
+/* Where they stand by begin: place i has the i-th; *places is NULL where they are in order as they
+ * are. Found when it is first asked for, then kept with the trace. Any thread. TAKT_NO_MEMORY. */
+takt_status tkt_trace_begins(const takt_trace *trace, const uint32_t **places);
 
 #endif

@@ -4,9 +4,7 @@
 #include "trace/read.h"
 
 #include "base/error.h"
-#include "trace/arrivals.h"
 #include "trace/devices.h"
-#include "trace/skew.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef TKT_TRACE_READ_H
 #define TKT_TRACE_READ_H
 
-#include "base/input.h"
+#include "base/file.h"
 #include "trace/model.h"
 #include "trace/perfetto.h"
 #include "trace/protobuf.h"

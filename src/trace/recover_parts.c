@@ -3,7 +3,7 @@
 
 #include "record/fold.h"
 #include "record/mapping.h"
-#include "record/online.h"
+#include "record/log.h"
 #include "record/slot.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * at its place, a function and those that were inlined into it. */
 #include "trace/resolve.h"
 
-#include "trace/stacks.h"
+#include "trace/seal.h"
 
 #include <string.h>
 

@@ -4,9 +4,8 @@
 #include "record/control.h"
 #include "record/site.h"
 #include "record/slot.h"
-#include "record/task.h"
+#include "record/scope.h"
 #include "trace/recovery.h"
-#include "trace/run.h"
 
 /* ======== Sealing ======== */
 

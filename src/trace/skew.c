@@ -13,7 +13,7 @@
  * The tightest bounds of a recording may come from different moments, and the error may drift in
  * between. So the interval that is printed is never narrower than the narrowest that one group with
  * its wait shows by itself. */
-#include "trace/skew.h"
+#include "trace/devices.h"
 
 #include "base/containers.h"
 #include "trace/order.h"

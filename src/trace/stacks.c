@@ -1,12 +1,10 @@
 /* Call stacks of a trace: equal ones are one, and what is recorded becomes them. */
-#include "trace/stacks.h"
+#include "trace/seal.h"
 
 #include "base/dynlib.h"
-#include "cuda/names.h"
+#include "cuda/kernel.h"
 #include "record/site.h"
-#include "record/stack.h"
 #include "trace/recovery.h"
-#include "trace/run.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #ifndef BENCH_H
 #define BENCH_H
 
-#include "record/pool.h"
+#include "record/log.h"
 
 #include <takt/takt.h>
 

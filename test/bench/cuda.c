@@ -5,7 +5,7 @@
 #include "bench.h"
 
 #include "../support/cupti_records.h"
-#include "cuda/decode.h"
+#include "cuda/cupti.h"
 
 #include <stdio.h>
 

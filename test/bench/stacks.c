@@ -2,7 +2,7 @@
  * had last time, and walking the stack, as it is done for one that is new to the thread. */
 #include "bench.h"
 
-#include "base/unwind.h"
+#include "base/dynlib.h"
 #include "record/control.h"
 
 #define NOINLINE __attribute__((noinline))

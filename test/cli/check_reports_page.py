@@ -75,7 +75,7 @@ def main():
             golden[os.path.basename(path)] = file.read()
     example_count = check_examples(page, golden)
     column_count = check_columns(page, golden)
-    need(example_count >= 10 and column_count >= 100, "too little was looked at")
+    need(example_count >= 6 and column_count >= 100, "too little was looked at")
     for failure in sorted(set(failures)):
         print(failure)
     print(f"{example_count} examples, {column_count} columns, {len(failures)} failures")

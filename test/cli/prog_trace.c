@@ -15,7 +15,7 @@
  *     activity BEGIN END NAME
  *     launch PARENT BEGIN END NAME            an activity, and the call of 0 ns that launched it
  *     step BEGIN END */
-#include "trace/calls.h"
+#include "trace/devices.h"
 #include "support/trace_build.h"
 
 #include <takt/export.h>

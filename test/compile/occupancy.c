@@ -1,7 +1,7 @@
 /* Occupancy as src/cuda/occupancy.c computes it against the toolkit's own calculator, over kernels
  * of all sizes on all generations of devices; and a few values from NVIDIA's tables.
  * check_occupancy.sh compiles and runs it where the toolkit is. */
-#include "cuda/occupancy.h"
+#include "cuda/kernel.h"
 
 #include <cuda_occupancy.h>
 

@@ -5,7 +5,7 @@
  * Hardly any random bytes are gzip, so other bytes are packed here: the first ones say in members
  * of which size, and whether the file is then cut, and where it is changed. */
 #include "base/alloc.h"
-#include "base/input.h"
+#include "base/file.h"
 #include "base/writer.h"
 #include "export/exporter.h"
 #include "support/memory_sink.h"

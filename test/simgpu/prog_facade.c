@@ -3,7 +3,7 @@
  * stand-ins. */
 #include "cuda/cuda.h"
 
-#include "cuda/buffers.h"
+#include "cuda/collector.h"
 #include "simgpu/driver.h"
 #include "simgpu/sim.h"
 #include "support/settle.h"

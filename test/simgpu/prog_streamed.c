@@ -10,7 +10,7 @@
 #include "simgpu/driver.h"
 #include "simgpu/stand_in.h"
 
-#include "record/pool.h"
+#include "record/log.h"
 #include "trace/model.h"
 
 #include <takt/memory.h>

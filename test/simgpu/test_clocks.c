@@ -5,7 +5,7 @@
 #include "simgpu/sim.h"
 #include "simgpu/stand_in.h"
 
-#include "trace/calls.h"
+#include "trace/devices.h"
 #include "trace/model.h"
 
 #include <takt/takt.h>

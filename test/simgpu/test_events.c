@@ -1,6 +1,6 @@
 /* CUDA events on the simulated device: takt/event.h, and the backend that times marks with them.
  * Work is queued behind a kernel, so that the device's times are the script's to the nanosecond. */
-#include "cuda/callback.h"
+#include "cuda/collector.h"
 #include "cuda/cuda.h"
 #include "cuda/event.h"
 #include "simgpu/driver.h"

@@ -8,7 +8,7 @@
 #include "simgpu/sim.h"
 #include "simgpu/stand_in.h"
 
-#include "cuda/callback.h"
+#include "cuda/collector.h"
 #include "cuda/event.h"
 #include "profiler/session.h"
 #include "trace/model.h"

@@ -5,7 +5,7 @@
 #include "simgpu/stand_in.h"
 
 #include "base/alloc.h"
-#include "record/pool.h"
+#include "record/log.h"
 #include "trace/model.h"
 
 #include <takt/memory.h>

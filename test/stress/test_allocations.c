@@ -3,7 +3,7 @@
  * which are counted as lost where they interrupt Takt; and a child that is forked meanwhile reports
  * too. */
 #include "record/log.h"
-#include "record/memory.h"
+#include "record/allocations.h"
 #include "stress.h"
 
 #include <takt/takt.h>

@@ -4,7 +4,7 @@
 #ifndef TEST_CUPTI_RECORDS_H
 #define TEST_CUPTI_RECORDS_H
 
-#include "cuda/decode.h"
+#include "cuda/cupti.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #ifndef TEST_RECORDING_H
 #define TEST_RECORDING_H
 
-#include "cuda/decode.h"
+#include "cuda/cupti.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #ifndef TEST_SETTLE_H
 #define TEST_SETTLE_H
 
-#include "cuda/settle.h"
+#include "cuda/cuda.h"
 
 static inline bool settle_devices(bool synchronize, uint32_t timeout_ms)
 {

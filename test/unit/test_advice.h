@@ -20,12 +20,12 @@ UNUSED static advised advise(takt_trace *trace)
     tkt_device_uses uses;
     tkt_copies copies;
     tkt_gaps gaps = {0};
-    tkt_nameds kernels = {0};
+    tkt_named_list kernels = {0};
     build_end(trace);
     assert_int_equal(tkt_scopes_by_name(trace, false, &scopes), TAKT_OK);
     assert_int_equal(tkt_device_uses_of(trace, &uses), TAKT_OK);
     assert_int_equal(tkt_copies_of(trace, &copies), TAKT_OK);
-    assert_int_equal(tkt_gaps_of(trace, &(tkt_gaps_wish){.scopes = true}, &gaps), TAKT_OK);
+    assert_int_equal(tkt_gaps_of(trace, &(tkt_gaps_wish){0}, &gaps), TAKT_OK);
     assert_int_equal(tkt_kernels_of(trace, TKT_BY_NAME, &kernels), TAKT_OK);
     const tkt_advice_basis basis = {&scopes, &uses, &copies, &gaps, &kernels};
     a.count = tkt_advice_of(trace, &basis, a.items);

@@ -1,6 +1,6 @@
 /* Reading in pieces, from files and memory, packed and plain. What zlib packs in one call has to
  * come out again, whatever the size of the pieces. */
-#include "base/input.h"
+#include "base/file.h"
 
 #include "base/alloc.h"
 

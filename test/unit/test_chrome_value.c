@@ -1,7 +1,7 @@
 /* Strings and numbers of Chrome's JSON, with values that programs should not have but do. */
 #include "test_chrome.h"
 
-#include "export/chrome_file.h"
+#include "export/chrome.h"
 #include "test_export_folder.h"
 #include "support/skip.h"
 

@@ -1,8 +1,7 @@
 /* What a configuration is said to mean, and what is said about keys that are not served yet. */
 #include "test_config.h"
 
-#include "config/markdown.h"
-#include "config/document.h"
+#include "config/config.h"
 
 static void assert_says(const char *yaml, const char *part)
 {

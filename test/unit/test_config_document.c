@@ -5,9 +5,8 @@
  *     TAKT_WRITE_DOCS=1 build/test/unit/test_config_document */
 #include "test_config.h"
 
-#include "config/markdown.h"
+#include "config/config.h"
 #include "config/state.h"
-#include "config/document.h"
 
 #include <jansson.h>
 

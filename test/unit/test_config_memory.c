@@ -3,7 +3,7 @@
 #include "test_config.h"
 
 #include "config/state.h"
-#include "config/document.h"
+#include "config/config.h"
 
 static const char yaml[] = "own: {section: [1, 2]}\n"
                            "profiling:\n"

@@ -1,7 +1,7 @@
 /* The pool of buffers that CUPTI fills. The cases share the process's one pool and leave it with
  * all buffers at home. A request tells by how long the last one of its thread was ago how large the
  * buffer is to be; here they follow each other at once, so that sizes only grow. */
-#include "cuda/buffers.h"
+#include "cuda/collector.h"
 
 #include "base/thread.h"
 

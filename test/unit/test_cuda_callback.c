@@ -1,5 +1,5 @@
 /* Which calls into CUDA are told of, and how, with CUPTI played by the test. */
-#include "cuda/callback.h"
+#include "cuda/collector.h"
 
 #include "base/clock.h"
 

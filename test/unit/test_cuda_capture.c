@@ -1,5 +1,5 @@
 /* Captures and Takt's own waiting for devices exclude each other. */
-#include "cuda/callback.h"
+#include "cuda/collector.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* Records of CUPTI's, of several versions and broken ones, against what has to be in the store. */
-#include "cuda/decode.h"
+#include "cuda/cupti.h"
 
 #include <takt/trace.h>
 

@@ -1,6 +1,6 @@
 /* Names of kernels as compilers make them, and what tables are to show. The mangled names were made
  * by nvcc 13 and g++ from sources with templates, lambdas and namespaces without names. */
-#include "cuda/names.h"
+#include "cuda/kernel.h"
 
 #include "base/alloc.h"
 #include "support/skip.h"

@@ -1,5 +1,5 @@
 /* Occupancy, worked out by hand; test/compile/occupancy.c compares with the toolkit's. */
-#include "cuda/occupancy.h"
+#include "cuda/kernel.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #include "support/trace_build.h"
 
 #include "base/alloc.h"
-#include "export/perfetto_file.h"
+#include "export/perfetto.h"
 
 /* Finishes the trace, sends it through a file, compares, frees. */
 static void comes_back(takt_trace *trace)

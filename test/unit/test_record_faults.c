@@ -1,7 +1,6 @@
 /* What programs do wrong: each case is counted once, reported with its place, and repaired. */
 #include "profiler/session.h"
 #include "record/log.h"
-#include "record/pool.h"
 
 #include <takt/takt.h>
 

@@ -1,6 +1,6 @@
 /* What is remembered of reported memory: how much, what finds no room, and what is known when a
  * program leaves totals off. */
-#include "record/memory.h"
+#include "record/allocations.h"
 #include "record/log.h"
 #include "support/report_traces.h"
 

@@ -1,5 +1,4 @@
 /* Names and texts of run time: what a thread remembers of them is never another one's. */
-#include "record/name.h"
 #include "record/site.h"
 
 #include <setjmp.h>

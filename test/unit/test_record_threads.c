@@ -2,7 +2,6 @@
  * is not counted, sealing disturbs nobody, and threads that come and go need no memory. */
 #include "profiler/session.h"
 #include "record/log.h"
-#include "record/pool.h"
 
 #include <takt/takt.h>
 

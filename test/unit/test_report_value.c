@@ -2,7 +2,7 @@
 #include "support/report_build.h"
 
 #include "base/text.h"
-#include "report/value.h"
+#include "report/table.h"
 #include "support/skip.h"
 
 #include <locale.h>

@@ -2,7 +2,6 @@
 #include "base/alloc.h"
 #include "profiler/session.h"
 #include "record/log.h"
-#include "record/pool.h"
 
 #include "test_profiler.h"
 

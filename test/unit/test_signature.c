@@ -1,6 +1,6 @@
 /* Names of functions out of what gcc and clang give for __PRETTY_FUNCTION__. Each line was printed
  * by one of them. */
-#include "record/name.h"
+#include "record/site.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Call stacks of scopes and calls, against what backtrace() of the C library says at the same
  * place. */
-#include "base/unwind.h"
-#include "record/call.h"
+#include "base/dynlib.h"
+#include "record/scope.h"
 #include "record/control.h"
 
 #include <takt/takt.h>

@@ -41,8 +41,10 @@ static tkt_gaps gaps_of(takt_trace *trace)
 {
     tkt_gaps gaps = {0};
     build_end(trace);
-    const tkt_gaps_wish wish = {.longest = 10, .scopes = true};
+    const tkt_gaps_wish wish = {.longest = 10};
     assert_int_equal(tkt_gaps_of(trace, &wish, &gaps), TAKT_OK);
+    assert_int_equal(tkt_gaps_name(trace, gaps.stream_gaps.items, gaps.stream_gaps.count), TAKT_OK);
+    assert_int_equal(tkt_gaps_name(trace, gaps.device_gaps.items, gaps.device_gaps.count), TAKT_OK);
     return gaps;
 }
 
@@ -603,7 +605,7 @@ static void sums_are_those_of_every_nanosecond(void **state)
     for (uint64_t seed = 0; seed < 12; seed += 2) { /* with odd ones, some begin much later */
         takt_trace *trace = build_thin_launches(seed);
         tkt_gaps gaps = {0};
-        const tkt_gaps_wish wish = {.longest = 1000, .scopes = true};
+        const tkt_gaps_wish wish = {.longest = 1000};
         assert_int_equal(tkt_gaps_of(trace, &wish, &gaps), TAKT_OK);
         mark_spans(trace);
         for (size_t r = 0; r < gaps.idles.count; r++) {
@@ -684,31 +686,68 @@ static void of_equal_gaps_the_first_in_time_and_among_rows_come_first(void **sta
     }
 }
 
-static void count_late(void *user, const tkt_activity *activity, uint64_t waited_ns)
-{
-    tkt_idle *sum = user;
-    assert_int_not_equal(activity->call, TKT_NO_CALL);
-    sum->late++;
-    sum->cause_ns[TKT_IDLE_HOST] += waited_ns;
-}
-
-static void late_launches_are_told_of(void **state)
+static void late_launches_are_added_up(void **state)
 {
     (void)state;
     takt_trace *trace = build_thin_launches(4);
     tkt_gaps gaps = {0};
-    tkt_idle told = {0};
-    const tkt_gaps_wish wish = {.late = count_late, .user = &told};
-    assert_int_equal(tkt_gaps_of(trace, &wish, &gaps), TAKT_OK);
+    tkt_idle sum = {0};
+    assert_int_equal(tkt_gaps_of(trace, &(tkt_gaps_wish){0}, &gaps), TAKT_OK);
+    for (size_t i = 0; i < gaps.lates.count; i++) {
+        sum.late += gaps.lates.items[i].count;
+        sum.cause_ns[TKT_IDLE_HOST] += gaps.lates.items[i].waited_ns;
+    }
+    assert_true(gaps.lates.count > 1);
     for (size_t i = 0; i < gaps.idles.count; i++) {
-        told.late -= gaps.idles.items[i].is_device ? gaps.idles.items[i].late : 0;
-        told.cause_ns[TKT_IDLE_HOST] -=
+        sum.late -= gaps.idles.items[i].is_device ? gaps.idles.items[i].late : 0;
+        sum.cause_ns[TKT_IDLE_HOST] -=
             gaps.idles.items[i].is_device ? gaps.idles.items[i].cause_ns[TKT_IDLE_HOST] : 0;
     }
-    assert_int_equal(told.late, 0);
-    assert_int_equal(told.cause_ns[TKT_IDLE_HOST], 0);
-    assert_true(gaps.idles.items[0].late > 0);
-    assert_null(gaps.scopes.items);
+    assert_int_equal(sum.late, 0);
+    assert_int_equal(sum.cause_ns[TKT_IDLE_HOST], 0);
+    done(trace, &gaps);
+}
+
+/* What the caller's functions hear of. */
+typedef struct heard {
+    uint64_t idle_ns; /* of devices */
+    uint64_t stays_ns;
+    uint64_t all_ns;
+} heard;
+
+static void hear_idle(void *user, const tkt_idle_time *time)
+{
+    heard *h = user;
+    uint64_t ns = time->gap.end_ns - time->gap.begin_ns;
+    assert_int_equal(h->stays_ns, h->idle_ns); /* of the times before */
+    assert_true(time->host_until_ns >= time->gap.begin_ns);
+    assert_true(time->host_until_ns <= time->gap.end_ns);
+    h->idle_ns += time->idle->is_device ? ns : 0;
+    h->all_ns += ns;
+}
+
+static void hear_stay(void *user, const tkt_idle_scope *part)
+{
+    ((heard *)user)->stays_ns += part->idle_ns;
+}
+
+static void every_idle_time_is_told_of(void **state)
+{
+    (void)state;
+    takt_trace *trace = build_thin_launches(4);
+    tkt_gaps gaps = {0};
+    heard h = {0};
+    const tkt_gaps_wish wish = {.each = hear_idle, .stay = hear_stay, .user = &h};
+    assert_int_equal(tkt_gaps_of(trace, &wish, &gaps), TAKT_OK);
+    for (size_t i = 0; i < gaps.idles.count; i++) {
+        h.all_ns -= gaps.idles.items[i].idle_ns;
+        h.idle_ns -= gaps.idles.items[i].is_device ? gaps.idles.items[i].idle_ns : 0;
+    }
+    for (size_t i = 0; i < gaps.scopes.count; i++)
+        h.stays_ns -= gaps.scopes.items[i].idle_ns;
+    assert_int_equal(h.all_ns, 0);
+    assert_int_equal(h.idle_ns, 0);
+    assert_int_equal(h.stays_ns, 0);
     done(trace, &gaps);
 }
 
@@ -721,7 +760,7 @@ static void without_memory_nothing_is_left_behind(void **state)
     for (uint64_t after = 0; status != TAKT_OK; after++) {
         tkt_gaps gaps = {0};
         tkt_alloc_fail(after, UINT64_MAX);
-        status = tkt_gaps_of(trace, &(tkt_gaps_wish){.longest = 3, .scopes = true}, &gaps);
+        status = tkt_gaps_of(trace, &(tkt_gaps_wish){.longest = 3}, &gaps);
         tkt_alloc_fail(0, 0);
         assert_true(status == TAKT_OK || (status == TAKT_NO_MEMORY && !gaps.idles.items));
         tkt_gaps_fini(&gaps);
@@ -751,7 +790,8 @@ int main(void)
         cmocka_unit_test(sums_are_those_of_every_nanosecond),
         cmocka_unit_test(the_longest_are_the_first_of_all),
         cmocka_unit_test(of_equal_gaps_the_first_in_time_and_among_rows_come_first),
-        cmocka_unit_test(late_launches_are_told_of),
+        cmocka_unit_test(late_launches_are_added_up),
+        cmocka_unit_test(every_idle_time_is_told_of),
         cmocka_unit_test(without_memory_nothing_is_left_behind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "record/call.h"
+#include "record/scope.h"
 #include "record/control.h"
 #include "trace/devices.h"
 #include "trace/seal.h"

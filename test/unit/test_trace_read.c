@@ -2,7 +2,7 @@
 #include "support/trace_build.h"
 
 #include "base/alloc.h"
-#include "export/perfetto_message.h"
+#include "export/perfetto.h"
 
 #include <unistd.h>
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "trace/skew.h"
+#include "trace/devices.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* torch.profiler's table of transitions, cell by cell. It knows no stopped state before the start,
  * which is the row of NONE here. */
-#include "profiler/transition.h"
+#include "profiler/cycle.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

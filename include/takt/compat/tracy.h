@@ -1,24 +1,24 @@
-/* takt/compat/tracy.h - a program that is annotated for Tracy includes this in place of
- * tracy/Tracy.hpp or tracy/TracyC.h, and Takt records it.
+/* takt/compat/tracy.h - lets Takt record a program that is annotated for Tracy. Include this header
+ * instead of tracy/Tracy.hpp or tracy/TracyC.h.
  *
- * What Takt has no place for is left out:
- * - colors of messages and those chosen at run time, frame images, settings of plots, the program's
+ * Takt ignores:
+ * - colors of messages, colors chosen at run time, frame images, plot settings, program
  *   information, source callbacks and parameters;
- * - the depth of call stacks (the macros that end with S): with_stack records them for all scopes;
- * - zones of graphics APIs: their macros compile to nothing. CUDA needs none with Takt.
- * What is kept in another form:
- * - ZoneText, ZoneName and ZoneValue are arguments of the innermost open scope of the thread, with
+ * - the stack depth of macros that end with S: with_stack records call stacks for all scopes;
+ * - zones of graphics APIs: these macros compile to nothing. CUDA needs no zones with Takt.
+ * Takt records in another form:
+ * - ZoneText, ZoneName and ZoneValue become arguments of the thread's innermost open scope, with
  *   the keys "text", "name" and "value". Texts are cut at 255 bytes.
- * - FrameMark and FrameMarkNamed are TAKT_FRAME; FrameMarkStart and FrameMarkEnd are a span on the track
- *   "frames", sixteen of them at a time.
- * - Messages are marks. Memory pools with names are one memory.
- * - A lock has a scope "wait for NAME" where it is waited for, and a track NAME with a span "held";
- *   a shared lock is one "held shared" from its first reader to its last.
- * - A fiber has a track of its name that shows when it ran, and on which its scopes do not stand:
- *   a scope must not be open across TracyFiberEnter or TracyFiberLeave.
- * Names must be literals where Tracy wants them to be. Define TAKT_DISABLE and nothing is recorded.
+ * - FrameMark and FrameMarkNamed become TAKT_FRAME. FrameMarkStart and FrameMarkEnd become a span
+ *   on the track "frames"; at most sixteen such frames are open at a time.
+ * - Messages become marks. Named memory pools become one memory.
+ * - A lock becomes a scope "wait for NAME" while a thread waits, and a track NAME with a span
+ *   "held". A shared lock has one span "held shared" from its first reader to its last.
+ * - A fiber becomes a track of its name that shows when the fiber ran. Scopes stay on their thread:
+ *   do not keep a scope open across TracyFiberEnter or TracyFiberLeave.
+ * Names must be literals where Tracy requires literals. With TAKT_DISABLE nothing is recorded.
  *
- * The names here are those of Tracy 0.11's macros.
+ * The macro names are those of Tracy 0.11.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TAKT_COMPAT_TRACY_H
@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-/* ---- What the macros are made of; not to be called by hand. ---------------------------------- */
+/* ---- Implementation of the macros; not for programs. --------------------------------------- */
 
 /* Frozen. */
 typedef struct takt_tracy_lock {
@@ -48,13 +48,13 @@ typedef struct takt_tracy_frame {
     takt_span   span;
 } takt_tracy_frame;
 
-/* One of each for the program, wherever this header is included. */
+/* One instance for the whole program, however many files include this header. */
 __attribute__((weak)) takt_tracy_frame takt_tracy_frames[16];
 __attribute__((weak)) __thread takt_span takt_tracy_fiber;
 
 typedef char takt_tracy_text[256];
 
-/* `text` with a NUL behind it. */
+/* Copies `text` and appends a NUL; longer text is cut. */
 static inline const char *takt_tracy_copy(takt_tracy_text copy, const char *text, size_t size)
 {
     size_t kept = size < sizeof(takt_tracy_text) ? size : sizeof(takt_tracy_text) - 1;
@@ -87,7 +87,8 @@ static inline void takt_tracy_frame_end(const char *name)
     for (int i = 0; i < 16; i++) {
         if (__atomic_load_n(&takt_tracy_frames[i].name, __ATOMIC_ACQUIRE) == name) {
             takt_span_end(takt_tracy_frames[i].span);
-            __atomic_store_n(&takt_tracy_frames[i].name, TAKT_CAST(const char *, NULL), __ATOMIC_RELEASE);
+            __atomic_store_n(&takt_tracy_frames[i].name, TAKT_CAST(const char *, NULL),
+                             __ATOMIC_RELEASE);
             return;
         }
     }
@@ -125,7 +126,7 @@ static inline void takt_tracy_lock_left(takt_tracy_lock *lock)
     takt_span_end(held);
 }
 
-/* NULL without memory, which all functions of C's locks take. */
+/* Returns NULL if memory is exhausted. All C lock macros accept NULL. */
 static inline takt_tracy_lock *takt_tracy_lock_make(const char *name)
 {
     takt_tracy_lock *lock = TAKT_CAST(takt_tracy_lock *, calloc(1, sizeof *lock));
@@ -269,7 +270,7 @@ typedef takt_tracy_lock *TracyCLockCtx;
 extern "C++" {
 namespace tracy {
 
-/* A zone whose name is known at run time. */
+/* A zone whose name is made at run time. */
 class TaktNamedZone {
 public:
     TaktNamedZone(const char *name, bool is_active) noexcept : is_active_(is_active)
@@ -289,7 +290,7 @@ private:
     bool is_active_;
 };
 
-/* A mutex of the program's, with its waits and holds. */
+/* Wraps a mutex of the program and records waits and holds. */
 template <typename Mutex> class Lockable {
 public:
     explicit Lockable(const char *name) : mutex_(), lock_()
@@ -363,7 +364,7 @@ private:
     }
 
     unsigned  readers_;
-    takt_span shared_; /* while there are any */
+    takt_span shared_; /* open while there are readers */
 };
 
 inline void SetThreadName(const char *name) { takt_thread_name(name); }
@@ -476,7 +477,7 @@ inline bool IsProfilerStarted() { return true; }
 #define TracyParameterRegister(callback, data)         ((void)(callback))
 #define TracyParameterSetup(index, name, is_bool, value) ((void)(name))
 
-/* Of OpenGL, Vulkan, OpenCL, CUDA and Direct3D: statements that do nothing. */
+/* OpenGL, Vulkan, OpenCL, CUDA and Direct3D: statements that do nothing. */
 #define TracyGpuContext
 #define TracyGpuContextName(...)
 #define TracyGpuNamedZone(...)

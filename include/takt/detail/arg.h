@@ -1,4 +1,4 @@
-/* takt/detail/arg.h - TAKT_ARG takes a value of any type that a trace can hold, and refuses others.
+/* takt/detail/arg.h - TAKT_ARG: accepts values of every type that a trace can hold, refuses others.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TAKT_DETAIL_ARG_H
@@ -6,7 +6,7 @@
 
 #include <takt/detail/macros.h>
 #ifdef __cplusplus
-extern "C++" { /* whoever includes this header may stand inside extern "C" */
+extern "C++" { /* the including file may be inside extern "C" */
 #include <type_traits>
 }
 #endif
@@ -44,7 +44,7 @@ inline typename std::enable_if<!takt_is_number_<T>::value>::type takt_arg(takt_s
                   "Takt: TAKT_ARG takes a number of up to 64 bits, an enum, a bool or a char *");
 }
 }
-#define TAKT_DO_ARG(key, value)                                                                       \
+#define TAKT_DO_ARG(key, value)                                                                    \
     TAKT_SITE_DO(takt_arg, TAKT_NORMAL_BIT, TAKT_SITE_ARG, TAKT_INSTEAD_ARG, key, TAKT_COMMA(value))
 #elif __STDC_VERSION__ >= 201112L
 static inline void takt_arg_real(takt_site *site, long double value)
@@ -54,7 +54,7 @@ static inline void takt_arg_real(takt_site *site, long double value)
 struct takt_number_bool_or_string {
     char unused;
 };
-void takt_arg_takes(takt_site *site, struct takt_number_bool_or_string value); /* nowhere */
+void takt_arg_takes(takt_site *site, struct takt_number_bool_or_string value); /* never defined */
 #define TAKT_ARG_FUNCTION(value)                                                                   \
     _Generic((value), _Bool                                                                        \
              : takt_arg_bool_v1, float                                                             \
@@ -66,7 +66,7 @@ void takt_arg_takes(takt_site *site, struct takt_number_bool_or_string value); /
              : takt_arg_uint_v1, unsigned long long                                                \
              : takt_arg_uint_v1, default                                                           \
              : TAKT_ARG_OTHER(value))
-/* Bit-fields have types without a name, and so have some floating-point types as C knows them. */
+/* Bit-fields have unnamed types, and so have some floating-point types in C. */
 #define TAKT_ARG_OTHER(value)                                                                      \
     __builtin_choose_expr(                                                                         \
         TAKT_ARG_HAS_CLASS_OF(0.0, value), takt_arg_real,                                          \
@@ -75,11 +75,11 @@ void takt_arg_takes(takt_site *site, struct takt_number_bool_or_string value); /
                               takt_arg_int_v1, takt_arg_takes))
 #define TAKT_ARG_HAS_CLASS_OF(sample, value)                                                       \
     (__builtin_classify_type(value) == __builtin_classify_type(sample))
-#define TAKT_DO_ARG(key, value)                                                                       \
+#define TAKT_DO_ARG(key, value)                                                                    \
     TAKT_SITE_DO(TAKT_ARG_FUNCTION(value), TAKT_NORMAL_BIT, TAKT_SITE_ARG, TAKT_INSTEAD_ARG, key,  \
                  TAKT_COMMA(value))
 #else /* C99 has no _Generic: numbers only */
-#define TAKT_DO_ARG(key, value)                                                                       \
+#define TAKT_DO_ARG(key, value)                                                                    \
     TAKT_SITE_DO(takt_arg_double_v1, TAKT_NORMAL_BIT, TAKT_SITE_ARG, TAKT_INSTEAD_ARG, key,        \
                  TAKT_COMMA TAKT_CAST(double, value))
 #endif

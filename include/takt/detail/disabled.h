@@ -1,4 +1,4 @@
-/* takt/detail/disabled.h - what the macros of takt/scope.h expand to with TAKT_DISABLE.
+/* takt/detail/disabled.h - expansions of the macros of takt/scope.h with TAKT_DISABLE.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TAKT_DETAIL_DISABLED_H
@@ -6,7 +6,7 @@
 
 #include <takt/detail/site.h>
 
-/* Arguments are still type-checked: sizeof does not evaluate its operand. */
+/* sizeof type-checks the arguments without evaluating them. */
 static inline int takt_checked(const char *name)
 {
     return name != NULL;

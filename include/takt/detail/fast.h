@@ -9,13 +9,13 @@
 #define TAKT_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define TAKT_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* Where compilers make more of it than it needs, the fast path is told in assembler. */
+/* Assembler for places where compilers generate more code than the fast path needs. */
 #if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && !defined(__CUDACC__)
 #define TAKT_USE_FLAGS
 #endif
 
-/* The clock's ticks. Where the processor has no invariant counter the library keeps every fast
- * path shut and reads CLOCK_MONOTONIC instead. */
+/* Reads the clock, in ticks. If the processor has no invariant counter, the library keeps all fast
+ * paths shut and reads CLOCK_MONOTONIC instead. */
 static inline __attribute__((always_inline)) uint64_t takt_ticks(void)
 {
 #if defined(__CUDA_ARCH__)
@@ -29,7 +29,8 @@ static inline __attribute__((always_inline)) uint64_t takt_ticks(void)
 #endif
 }
 
-/* False, and *ticks is not set, where more have passed than a record holds. */
+/* Stores the ticks since *start. Returns false if they exceed the 32 bits of a record; *ticks is
+ * then not valid. */
 static inline __attribute__((always_inline)) bool takt_ticks_since(const uint64_t *start,
                                                                    uint64_t *ticks)
 {
@@ -54,8 +55,8 @@ static inline __attribute__((always_inline)) bool takt_is_on(uint64_t bits)
     return (__atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED) & bits) != 0;
 }
 
-/* From here to takt_leave() a signal handler finds the thread busy, and records nothing: so it meets
- * no half of an event, and no reading of the clock that stands beside nothing yet. */
+/* Marks the thread as busy until takt_leave(). Meanwhile a signal handler records nothing, so it
+ * never sees half an event, or a clock reading that is not stored yet. */
 static inline __attribute__((always_inline)) void takt_enter(takt_thread_v1 *thread)
 {
     thread->busy = TAKT_BUSY | 1;
@@ -68,23 +69,24 @@ static inline __attribute__((always_inline)) void takt_leave(takt_thread_v1 *thr
     thread->busy = 0;
 }
 
-/* Whether this thread has a scope open. */
+/* True if this thread has an open scope. */
 static inline __attribute__((always_inline)) bool takt_has_open(void)
 {
     return takt_thread_hot_v1.top[-1].tag != TAKT_NO_SCOPE;
 }
 
-/* The tag of a record of `site` in `frame`; TAKT_SLOW in it: the library decides. */
+/* Returns the tag for a record of `site` in `frame`. If TAKT_SLOW is set in it, the library
+ * decides. */
 static inline __attribute__((always_inline)) uint32_t
 takt_tag(const takt_site *site, const takt_frame *frame, uint64_t busy)
 {
     uint32_t tag = __atomic_load_n(&site->tag, __ATOMIC_RELAXED) | frame->depth;
-    __asm__("" : "+r"(tag)); /* in this order compilers need no further register */
+    __asm__("" : "+r"(tag)); /* this order saves a register */
     return tag | TAKT_CAST(uint32_t, busy);
 }
 
-/* Opens a scope; its frame is NULL if it is not recorded. Frames are published with release stores
- * for the thread that seals, see src/record/log.h. */
+/* Opens a scope. The returned frame is NULL if the scope is not recorded. Release stores publish
+ * frames to the thread that seals, see src/record/log.h. */
 static inline __attribute__((always_inline)) takt_open takt_scope_open(takt_site *site,
                                                                        uint64_t bits)
 {
@@ -94,7 +96,7 @@ static inline __attribute__((always_inline)) takt_open takt_scope_open(takt_site
     takt_thread_v1 *thread = &takt_thread_hot_v1;
     uint64_t busy = thread->busy;
     takt_enter(thread);
-    takt_frame *frame = thread->top; /* not before: a handler may have it moved */
+    takt_frame *frame = thread->top; /* not earlier: a signal handler may change `top` */
     uint32_t tag = takt_tag(site, frame, busy);
     if (TAKT_UNLIKELY(tag & TAKT_SLOW)) {
         thread->busy = busy;
@@ -109,8 +111,8 @@ static inline __attribute__((always_inline)) takt_open takt_scope_open(takt_site
     return open;
 }
 
-/* Closes the scope and writes its record. Anything unusual - an open phase, crossed scopes, a full
- * chunk, a span of over 2^32 ticks - is the library's. */
+/* Closes the scope and writes its record. Unusual cases go to the library: an open phase, crossed
+ * scopes, a full chunk, a span of 2^32 ticks or more. */
 static inline __attribute__((always_inline)) void takt_scope_close(takt_open open)
 {
     takt_frame *frame = open.frame;
@@ -125,7 +127,7 @@ static inline __attribute__((always_inline)) void takt_scope_close(takt_open ope
         if (TAKT_LIKELY(record != thread->limit && takt_ticks_since(&frame->start, &ticks))) {
             record->start = open.start;
             record->ticks = TAKT_CAST(uint32_t, ticks);
-            __atomic_signal_fence(__ATOMIC_RELEASE); /* the tag says that it is written */
+            __atomic_signal_fence(__ATOMIC_RELEASE); /* a tag marks a complete record */
             record->tag = tag;
             __atomic_store_n(&thread->cursor, record + 1, __ATOMIC_RELEASE);
             __atomic_store_n(&thread->top, frame, __ATOMIC_RELEASE);
@@ -138,7 +140,7 @@ static inline __attribute__((always_inline)) void takt_scope_close(takt_open ope
     }
 }
 
-/* Where a phase is open already, it ends and the next begins: one clock read, one record. */
+/* If a phase is open, ends it and begins the next one with one clock read and one record. */
 static inline __attribute__((always_inline)) void takt_phase_next(takt_site *site, uint64_t bits)
 {
     if (!takt_is_on(bits))

@@ -1,6 +1,6 @@
-/* takt/detail/layout.h - what programs and the library have in common: call sites, a thread's hot
- * state, records, and the library's half of the macros. All of it is an ABI: the layouts are fixed,
- * and the symbols carry the version.
+/* takt/detail/layout.h - data that programs and library share: call sites, a thread's hot state and
+ * records; and the functions that the macros call. All of it is an ABI: the layouts are fixed, and
+ * the symbols carry a version.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TAKT_DETAIL_LAYOUT_H
@@ -15,75 +15,76 @@ extern "C" {
 typedef enum takt_site_kind {
     TAKT_SITE_SCOPE,
     TAKT_SITE_PHASE,
-    TAKT_SITE_ACTIVITY, /* a scope that also counts as an activity of a device */
+    TAKT_SITE_ACTIVITY, /* a scope that also counts as an activity */
     TAKT_SITE_MARK,
     TAKT_SITE_COUNTER,
     TAKT_SITE_ARG,
     TAKT_SITE_CALL /* a call into a device's library; recorded by Takt itself */
 } takt_site_kind;
 
-/* Where the words of a fast path are or'ed together, the sign tells that one of them wants the
- * library to decide: a call site that is not known yet, a full stack, a thread that is busy. */
+/* A fast path combines several words with `or`. If the sign bit is set, at least one word requires
+ * the library: an unknown call site, a full stack, or a busy thread. */
 #define TAKT_SLOW 0x80000000u
 #define TAKT_BUSY UINT64_C(0xFFFFFFFF80000000) /* TAKT_SLOW as one instruction can store it */
 
-/* A place in the source. Static storage; the library fills `tag` at the first recorded hit. */
+/* A call site. It has static storage; the library fills `tag` at the first recorded hit. */
 typedef struct takt_site {
-    uint32_t    tag;  /* its id << 8 and flags; TAKT_SLOW until it has an id; atomic */
+    uint32_t    tag;  /* id << 8 and flags; TAKT_SLOW until the site has an id; atomic */
     uint8_t     kind; /* takt_site_kind */
     uint8_t     level;
     uint16_t    reserved;
-    uint64_t    bits; /* which bits of the mask word switch it on; all until `tag` is known */
+    uint64_t    bits; /* mask bits that switch the site on; all bits until `tag` is set */
     const char *name;
     const char *category; /* NULL: the default category */
     const char *file;
     const char *function; /* TAKT_FUNCTION_NAME */
-    const char *device; /* activities only, such as "cpu" */
+    const char *device; /* activities only: such as "cpu" */
     uint32_t    line;
-    uint32_t    filter; /* of an activity: one TAKT_TIMING_ bit; of a scope: TAKT_COLOR(), or 0; of
-                         * an end: its begin, or 0, atomic */
+    uint32_t    filter; /* an activity: one TAKT_TIMING_ bit. A scope: TAKT_COLOR(), or 0. An end:
+                         * tag of its last begin, or 0; atomic */
 } takt_site;
 
-/* The color of a site: opaque, as 0xAARRGGBB; 0 where there is none. */
+/* The color of a site as opaque 0xAARRGGBB; 0: no color. */
 #define TAKT_COLOR(rgb) ((rgb) != 0 ? TAKT_CAST(uint32_t, rgb) | 0xFF000000u : 0u)
 
-/* One span as it is written when it ends. An id of 0xFFFF00 or more marks another kind of event,
- * see src/record/slot.h. */
+/* One span, written when it ends. An id of 0xFFFF00 or more marks another kind of event, see
+ * src/record/slot.h. */
 typedef struct takt_record {
     uint64_t start; /* ticks */
     uint32_t ticks; /* duration */
-    uint32_t tag;   /* as its frame's */
+    uint32_t tag;   /* the tag of its frame */
 } takt_record;
 
 /* One open scope of a thread. */
 typedef struct takt_frame {
     uint64_t start; /* ticks */
     uint32_t tag;   /* call site id << 8 | depth, saturating at 255; TAKT_FRAME_PHASE for a phase */
-    uint32_t depth; /* its index up to 254, then TAKT_SLOW | 255; constant */
+    uint32_t depth; /* index of the frame up to 254, then TAKT_SLOW | 255; constant */
 } takt_frame;
 
 #define TAKT_FRAME_PHASE 0x40000000u
-#define TAKT_NO_SCOPE    TAKT_FRAME_PHASE /* the tag of what is below the first frame */
+#define TAKT_NO_SCOPE    TAKT_FRAME_PHASE /* tag of the guard below the first frame */
 
-/* What a block keeps of the scope it opened. */
+/* State that a block keeps of its scope. */
 typedef struct takt_open {
     takt_frame *frame; /* NULL: not recorded */
-    uint64_t    start; /* ticks; tells the frame from a later one in the same place */
+    uint64_t    start; /* ticks; distinguishes the frame from a later one in the same place */
 } takt_open;
 
-/* A thread's hot state: one cache line. Only its thread writes it; sealing reads it. */
+/* A thread's hot state, in one cache line. Only its thread writes it; sealing reads it. */
 typedef struct takt_thread_v1 {
     takt_record *cursor; /* the next free record */
-    takt_record *limit;  /* equal to cursor: the library decides */
+    takt_record *limit;  /* if equal to cursor, the library decides */
     takt_frame  *top;    /* the next free frame */
     void        *log;    /* struct tkt_thread_log */
     uint64_t     busy; /* 0, or TAKT_BUSY and bits of src/base/thread.h: the library decides */
     uint64_t     printing_timers;
-    uint64_t     device_call; /* the call into a device library that it is in, see src/cuda */
+    uint64_t     device_call; /* the current call into a device's library, see src/cuda */
 } takt_thread_v1;
 
 typedef struct takt_switch_v1 {
-    uint64_t mask; /* bit category * 4 + level - 1 of what is recorded; 0: nothing is; see below */
+    uint64_t mask; /* the recorded kinds, one bit each: bit category * 4 + level - 1, and
+                    * TAKT_WORK_BIT; 0: nothing records */
 } takt_switch_v1;
 
 #if defined(__cplusplus)
@@ -102,7 +103,7 @@ extern TAKT_API __thread takt_thread_v1 takt_thread_hot_v1
     __attribute__((tls_model("initial-exec")));
 extern TAKT_API takt_switch_v1 takt_switch_hot_v1;
 
-/* The library's half of the macros; not to be called by hand. */
+/* Called by the macros, not by programs. */
 TAKT_API takt_open takt_scope_begin_v1(takt_site *site);
 TAKT_API void takt_scope_end_v1(takt_frame *frame, uint64_t start);
 TAKT_API void takt_scope_end_inside_v1(takt_frame *frame, uint64_t start); /* after takt_enter() */

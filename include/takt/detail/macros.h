@@ -1,4 +1,4 @@
-/* takt/detail/macros.h - what the macros of takt/scope.h expand to.
+/* takt/detail/macros.h - expansions of the macros of takt/scope.h.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TAKT_DETAIL_MACROS_H
@@ -7,10 +7,11 @@
 #include <takt/detail/fast.h>
 #include <takt/detail/site.h>
 
-/* The mask bit that asks for totals of declared work only. */
+/* The mask bit of recordings that want only totals of declared work. */
 #define TAKT_WORK_BIT (UINT64_C(1) << 63)
 
-/* The mask bit of (default category, level). Other categories get theirs at the first hit. */
+/* The mask bit of (default category, level). A site of another category gets its bit at its first
+ * hit. */
 #define TAKT_DEFAULT_BIT(level) (UINT64_C(1) << ((level)-1))
 
 #define TAKT_SITE_AS(kind, level, category, name, device, filter)                                  \
@@ -25,7 +26,7 @@
     TAKT_CONSTINIT static takt_site variable =                                                     \
         TAKT_SITE_AS(kind, level, category, name, device, filter)
 
-/* The scope of a block, of the default category and level; and with others. */
+/* The scope of a block, with default category and level; and with a given category and level. */
 #define TAKT_BLOCK(kind, name, device, filter)                                                     \
     TAKT_BLOCK_COUNTED(__COUNTER__, kind, name, device, filter)
 #define TAKT_BLOCK_COUNTED(id, kind, name, device, filter)                                         \
@@ -53,7 +54,7 @@
 #define TAKT_NORMAL_BIT TAKT_DEFAULT_BIT(TAKT_LEVEL_NORMAL)
 #define TAKT_COMMA      ,
 
-/* A frame ends where the next begins. */
+/* Ends the current frame of TAKT_FRAME and begins the next one. */
 static inline void takt_frame_next(uint64_t *begin, const char *name)
 {
     uint64_t now = takt_is_on(TAKT_NORMAL_BIT) ? takt_now_ns() : 0;

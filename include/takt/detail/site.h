@@ -1,4 +1,4 @@
-/* takt/detail/site.h - what names a macro takes, and what it says of others.
+/* takt/detail/site.h - which names a macro accepts, and the error messages for all others.
  *
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef TAKT_DETAIL_SITE_H
@@ -6,7 +6,8 @@
 
 #include <takt/base.h>
 
-/* What a function is called: in C++ a signature, of which the library keeps the name. */
+/* The name of the current function. In C++ this is a signature; the library keeps only the name in
+ * it. */
 #ifdef __cplusplus
 #define TAKT_FUNCTION_NAME __PRETTY_FUNCTION__
 #else
@@ -16,10 +17,11 @@
 #define TAKT_JOIN_(a, b) a##b
 #define TAKT_JOIN(a, b)  TAKT_JOIN_(a, b)
 
-/* A macro's name is stored once, in static data, so the compiler must know it. C refuses any other
- * ("initializer element is not constant"); C++ would keep the name of the first call for ever.
- * TAKT_REQUIRE tells what to use instead; TAKT_CONSTINIT refuses what gets past it: text that the
- * compiler knows, in memory that does not stay, such as a const array on the stack. */
+/* A macro stores its name once, in static data, so the compiler must know the name. C refuses other
+ * names ("initializer element is not constant"). C++ would keep the name of the first call for
+ * ever, so TAKT_REQUIRE refuses such names and tells what to use instead. TAKT_CONSTINIT refuses
+ * text that the compiler knows but that does not stay in memory, such as a const array on the
+ * stack. */
 #ifdef __cplusplus
 constexpr char takt_first_letter(const char *text)
 {
@@ -27,7 +29,7 @@ constexpr char takt_first_letter(const char *text)
 }
 #define TAKT_IS_KNOWN(text)         __builtin_constant_p(takt_first_letter(text))
 #define TAKT_REQUIRE(what, message) static_assert(what, message);
-#if defined(__NVCC__) || defined(__EDG__) /* for these __func__ in a template is no constant */
+#if defined(__NVCC__) || defined(__EDG__) /* __func__ in templates is no constant there */
 #define TAKT_CONSTINIT
 #elif __cpp_constinit >= 201907L
 #define TAKT_CONSTINIT constinit

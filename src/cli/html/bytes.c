@@ -1,5 +1,5 @@
 /* Bytes on their way into the page: columns and JSON, and blocks of them. */
-#include "cli/embed.h"
+#include "cli/cli.h"
 #include "cli/html/html.h"
 
 #include <limits.h>

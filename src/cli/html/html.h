@@ -1,7 +1,9 @@
 /* The page that `takt report --html` writes: FORMAT.md says what is in it. Here is what its parts
  * share. Everything is computed from a sealed trace through include/takt. */
-#ifndef TAKT_CLI_HTML_H
-#define TAKT_CLI_HTML_H
+#ifndef TAKT_CLI_HTML_HTML_H
+#define TAKT_CLI_HTML_HTML_H
+
+#include "cli/cli.h"
 
 #include <takt/base.h>
 #include <takt/trace.h>
@@ -186,5 +188,18 @@ typedef struct html_asset {
 /* What stands before the blocks, and behind. */
 html_asset html_head(void);
 html_asset html_tail(void);
+
+/* ======== The page ======== */
+
+/* A trace as one HTML file that needs no network: FORMAT.md says what is in it. */
+
+/* Writes the page to `path`: first under a temporary name beside it, then renamed. `file` is the
+ * name of the trace's file, of which the page shows the last part. Returns CLI_OK, or CLI_FAILED
+ * with the reason told. */
+int cli_html_write(const takt_trace *trace, const char *file, const char *path);
+
+/* `takt report --html`: a page for each file. `output` is a file or a folder; NULL: beside each
+ * file, under its name. */
+int cli_report_html(const cli_syntax *syntax, char **files, size_t count, const char *output);
 
 #endif

@@ -1,9 +1,8 @@
 /* From a trace to a page: first the columns, since their writing shows what the two other blocks
  * have to say. */
-#include "cli/html/page.h"
+#include "cli/html/html.h"
 
 #include "cli/cli.h"
-#include "cli/html/html.h"
 #include "cuda/kinds.h"
 
 #include <takt/activity.h>

@@ -1,6 +1,8 @@
 /* takt report --html: a page for each file, beside it or where -o says. */
-#include "cli/html/page.h"
-#include "cli/symbols.h"
+#include "cli/cli.h"
+#include "cli/html/html.h"
+
+/* ======== The verb ======== */
 
 enum {
     PATH_SIZE = 4096
@@ -56,4 +58,21 @@ int cli_report_html(const cli_syntax *syntax, char **files, size_t count, const 
         result = status > result ? status : result;
     }
     return result;
+}
+
+/* ======== Embedded parts ======== */
+
+/* The page around the blocks, put together by assemble.sh when this is built. */
+
+CLI_EMBED(html_head_bytes, TKT_HTML_HEAD);
+CLI_EMBED(html_tail_bytes, TKT_HTML_TAIL);
+
+html_asset html_head(void)
+{
+    return (html_asset){html_head_bytes, (size_t)(html_head_bytes_end - html_head_bytes)};
+}
+
+html_asset html_tail(void)
+{
+    return (html_asset){html_tail_bytes, (size_t)(html_tail_bytes_end - html_tail_bytes)};
 }

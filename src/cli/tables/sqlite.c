@@ -1,7 +1,6 @@
 /* Tables as an SQLite file, with indexes and the reports as views. Everything happens in one
  * transaction without a journal: what fails is a temporary file, which is thrown away. */
 #include "cli/cli.h"
-#include "cli/embed.h"
 #include "cli/tables/tables.h"
 
 #include <string.h>

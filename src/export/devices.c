@@ -1,5 +1,5 @@
 /* Rows of a viewer: lanes for what may overlap, and numbers of streams. */
-#include "export/lanes.h"
+#include "export/devices.h"
 
 /* ======== Lanes ======== */
 

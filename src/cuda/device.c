@@ -3,7 +3,7 @@
 #include "base/thread.h"
 #include "cuda/cuda.h"
 #include "cuda/driver.h"
-#include "cuda/occupancy.h"
+#include "cuda/kernel.h"
 #include "cuda/store.h"
 
 #include <stdatomic.h>

@@ -1,13 +1,26 @@
-/* Rows for slices that may overlap. Slices on one row of a viewer have to nest, and one that lies
- * in another's time by chance must not be drawn as its child. So each gets a lane on which nothing
- * else is going on: the lowest that is free when it begins. */
-#ifndef TKT_EXPORT_LANES_H
-#define TKT_EXPORT_LANES_H
+/* What exporters share about devices: words, lanes, streams. */
+#ifndef TKT_EXPORT_DEVICES_H
+#define TKT_EXPORT_DEVICES_H
 
 #include "base/containers.h"
 #include "trace/model.h"
 
 #include <stdint.h>
+
+/* ======== Words ======== */
+
+/* Words for what CUPTI numbers. */
+
+const char *tkt_memory_kind_name(uint32_t kind); /* takt_memory_kind: "Pageable" */
+const char *tkt_limiter_name(uint32_t limiter);  /* tkt_limiter: "registers"; "": not known */
+const char *tkt_wait_name(uint32_t kind);        /* tkt_wait: "Stream Sync" */
+const char *tkt_overhead_name(uint32_t kind);    /* tkt_overhead: "Buffer Flush" */
+
+/* ======== Lanes ======== */
+
+/* Rows for slices that may overlap. Slices on one row of a viewer have to nest, and one that lies
+ * in another's time by chance must not be drawn as its child. So each gets a lane on which nothing
+ * else is going on: the lowest that is free when it begins. */
 
 typedef struct tkt_lanes {
     tkt_heap busy; /* lanes, by when they end */

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "cuda/cuda.h"
 #include "nvtx/nvtx.h"
-#include "record/memory.h"
+#include "record/allocations.h"
 
 #include <takt/memory.h>
 #include <takt/system.h>

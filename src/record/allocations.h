@@ -1,6 +1,6 @@
 /* Host memory that the program reports: its addresses, and what the trace wants of it. */
-#ifndef TKT_RECORD_MEMORY_H
-#define TKT_RECORD_MEMORY_H
+#ifndef TKT_RECORD_ALLOCATIONS_H
+#define TKT_RECORD_ALLOCATIONS_H
 
 #include "base/thread.h"
 
@@ -11,7 +11,7 @@
 
 /* The addresses of memory that the program reports, each with its size: in tables with locks of
  * their own, chosen by address, so that threads seldom meet. A table is an open one with linear
- * probing. What is done for each report stands here, so that memory.c has it without a call; what
+ * probing. What is done for each report stands here, so that allocations.c has it without a call; what
  * is rare is in address.c.
  *
  * The lock of a table is a spin: whoever takes it is busy, see src/base/thread.h. */

@@ -1,0 +1,41 @@
+/* What the command says where it was built without an optional library. */
+#include "cli/cli.h"
+#include "cli/view.h"
+
+#include <stdio.h>
+
+/* ======== Without libdw ======== */
+
+/* In the place of symbols.c. */
+
+#ifndef TKT_HAVE_DW
+
+void cli_name_frames(takt_trace *trace)
+{
+    static bool is_told;
+    if (takt_trace_count(trace, TAKT_TRACE_STACKS) > 0 && !is_told)
+        fprintf(stderr, "takt: built without libdw: of functions, only exported ones have names\n");
+    is_told = is_told || takt_trace_count(trace, TAKT_TRACE_STACKS) > 0;
+}
+
+#endif
+
+/* ======== Without libmicrohttpd ======== */
+
+/* In the place of view_server.c. */
+
+#ifndef TKT_HAVE_MICROHTTPD
+
+bool view_has_server(void)
+{
+    return false;
+}
+
+view_end view_serve(const view_offer *offer, unsigned seconds)
+{
+    (void)offer;
+    (void)seconds;
+    return VIEW_NO_SERVER;
+}
+
+#endif
