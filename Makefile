@@ -110,7 +110,7 @@ sanitize := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-fr
 # Sanitizers make gcc see dangers that are none: warnings are errors in the builds without.
 common   := -Wall -Wextra -Wpedantic -Wshadow $(if $(filter 1$(SAN),$(WERROR)),-Werror) \
             $(sanitize) -pthread -Iinclude
-ours     := $(common) -fvisibility=hidden -fPIC -fno-common -ftls-model=initial-exec \
+ours     := $(common) -fvisibility=hidden -ffunction-sections -fPIC -fno-common -ftls-model=initial-exec \
             -D_GNU_SOURCE -Isrc
 c_ours   := -std=c11 $(ours) -Wstrict-prototypes -Wmissing-prototypes
 cxx_ours := -std=c++17 $(ours)
@@ -280,6 +280,7 @@ $(shared): $(shared_objects) src/takt.map $(B)/sources.stamp
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -shared -Wl,-soname,libtakt.so.$(abi) -Wl,--version-script=src/takt.map \
 	    $(if $(SAN),,-Wl$(comma)-z$(comma)defs) -Wl,-z,relro,-z,now,-z,nodelete -Wl,--as-needed \
+	    -Wl,--gc-sections \
 	    $(sanitize) $(CFLAGS) $(LDFLAGS) -o $@ $(shared_objects) -pthread $(needs) $(LDLIBS)
 
 $(LIB)/libtakt.so.$(abi): $(shared)

@@ -46,7 +46,7 @@ for header in include/takt/*.h; do
     echo '#include "../../takt/takt.h"' >"$scratch/takt-headers/takt/${header##*/}"
 done
 build() { # OUT SOURCE LIBRARY...
-    ${CC:-cc} -D_GNU_SOURCE -I"$scratch/takt-headers" -o "$1" "$2" "${@:3}" -pthread -lm -ldl ||
+    ${CC:-cc} -D_GNU_SOURCE -I"$scratch/takt-headers" -Itest -o "$1" "$2" "${@:3}" -pthread -lm -ldl ||
         fail "$2 does not build"
 }
 
