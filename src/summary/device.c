@@ -72,11 +72,11 @@ static bool use_rows(const tkt_gaps *gaps, tkt_device_uses *uses)
 {
     for (size_t i = 0; i < gaps->idles.count; i++) {
         const tkt_idle *row = &gaps->idles.items[i];
-        tkt_device_use *use = row->is_device ? TKT_ARRAY_ADD(uses) : NULL;
-        if (row->is_device && !use)
-            return false;
-        if (!use)
+        if (!row->is_device)
             continue;
+        tkt_device_use *use = TKT_ARRAY_ADD(uses);
+        if (!use)
+            return false;
         *use = (tkt_device_use){row->device, row->count, row->total_ns, row->busy_ns,
                                 row->step_busy_ns};
         uses->total_ns += row->total_ns;
