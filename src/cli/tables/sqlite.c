@@ -129,8 +129,6 @@ static bool write_all(sqlite3 *db, const table_source *source)
     bool is_good = execute(db, settings);
     for (size_t i = 0; is_good && (from = table_at(i)); i++)
         is_good = write_table(db, source, from);
-    if (is_good && takt_trace_count(source->trace, TAKT_TRACE_ACTIVITIES) > 0)
-        is_good = execute(db, "CREATE INDEX spans_by_begin ON spans(track, begin_ns)");
     return is_good && execute(db, table_views_sql) && execute(db, table_views_devices_sql) &&
            execute(db, table_views_gaps_sql) && execute(db, "COMMIT");
 }
