@@ -24,7 +24,7 @@ typedef struct table_value {
         int64_t     i;
         uint64_t    u;
         double      d;
-        const char *text; /* borrowed until the row is taken */
+        const char *text; /* the trace's, or constant */
     };
 } table_value;
 

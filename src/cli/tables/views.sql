@@ -6,7 +6,6 @@
 -- be inserted.
 CREATE INDEX paths_by_parent ON paths(parent);
 CREATE INDEX args_by_span ON args(span);
-CREATE INDEX activities_by_name ON activities(name);
 CREATE INDEX activities_by_launch ON activities(launch_span) WHERE launch_span IS NOT NULL;
 
 -- When the recording began and ended, and by how much a launch must be late to be called late: by
