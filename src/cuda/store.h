@@ -153,7 +153,8 @@ typedef struct tkt_stored_memory {
     uint64_t sequence; /* the store's: counts these, waits and overheads as they come */
 } tkt_stored_memory;
 
-/* A wait for the device: CUpti_ActivitySynchronization. */
+/* A wait for the device: CUpti_ActivitySynchronization. Unlike those of a tkt_wait, its times are by
+ * the clock of CUPTI. */
 typedef struct tkt_stored_wait {
     uint64_t begin;
     uint64_t end;

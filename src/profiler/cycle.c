@@ -41,8 +41,8 @@ static takt_status fill_run(const tkt_cycle *cycle, takt_trace *trace)
         return TAKT_NO_MEMORY;
     trace->name = name;
     trace->with_flops = options->with_flops;
-    trace->device_peak = (tkt_peak){options->peak_flops, options->peak_bandwidth};
-    trace->host_peak = (tkt_peak){options->host_peak_flops, options->host_peak_bandwidth};
+    trace->device_peak = (takt_peak){options->peak_flops, options->peak_bandwidth};
+    trace->host_peak = (takt_peak){options->host_peak_flops, options->host_peak_bandwidth};
     trace->all_steps = cycle->all_steps;
     trace->facts.cycle = cycle->number;
     trace->facts.rank = options->rank;

@@ -276,8 +276,8 @@ static takt_status create_trace(tkt_stream *stream, const tkt_saved_options *opt
     takt_trace *trace = stream->to.trace;
     trace->name = tkt_trace_string_of(trace, given->name);
     trace->with_flops = given->with_flops;
-    trace->device_peak = (tkt_peak){given->peak_flops, given->peak_bandwidth};
-    trace->host_peak = (tkt_peak){given->host_peak_flops, given->host_peak_bandwidth};
+    trace->device_peak = (takt_peak){given->peak_flops, given->peak_bandwidth};
+    trace->host_peak = (takt_peak){given->host_peak_flops, given->host_peak_bandwidth};
     trace->stream = TKT_PF_STREAMED;
     if (tkt_wants_devices(given))
         trace->stream |= given->filter & TKT_PF_STREAM_FILTER;

@@ -72,11 +72,11 @@ static bool use_rows(const tkt_gaps *gaps, tkt_device_uses *uses)
 {
     for (size_t i = 0; i < gaps->idles.count; i++) {
         const tkt_idle *row = &gaps->idles.items[i];
-        tkt_device_use *use = row->is_device ? TKT_ARRAY_ADD(uses) : NULL;
-        if (row->is_device && !use)
-            return false;
-        if (!use)
+        if (!row->is_device)
             continue;
+        tkt_device_use *use = TKT_ARRAY_ADD(uses);
+        if (!use)
+            return false;
         *use = (tkt_device_use){row->device, row->count, row->total_ns, row->busy_ns,
                                 row->step_busy_ns};
         uses->total_ns += row->total_ns;
@@ -146,19 +146,19 @@ static uint32_t lanes_of(const tkt_device *device)
     return 0;
 }
 
-static tkt_peak peak_by_attributes(const tkt_device *device)
+static takt_peak peak_by_attributes(const tkt_device *device)
 {
     double flops_per_clock = 2.0 * device->multiprocessors * lanes_of(device);
     double bytes_per_clock = 2.0 * device->memory_bus_bits / 8;
-    return (tkt_peak){flops_per_clock * device->clock_khz * 1e3,
+    return (takt_peak){flops_per_clock * device->clock_khz * 1e3,
                       bytes_per_clock * device->memory_clock_khz * 1e3};
 }
 
-tkt_peak tkt_peak_of(const takt_trace *trace, uint32_t device)
+takt_peak tkt_peak_of(const takt_trace *trace, uint32_t device)
 {
     if (device == 0)
         return trace->host_peak;
-    tkt_peak peak = {0, 0};
+    takt_peak peak = {0, 0};
     for (size_t i = 0; i < trace->devices.count; i++) {
         if (trace->devices.items[i].label == device)
             peak = peak_by_attributes(&trace->devices.items[i]);
@@ -179,6 +179,5 @@ takt_peak takt_trace_peak(const takt_trace *trace, const char *device)
         if (strcmp(tkt_trace_text(trace, trace->devices.items[i].label), device) == 0)
             label = trace->devices.items[i].label;
     }
-    tkt_peak peak = tkt_peak_of(trace, label);
-    return (takt_peak){peak.flops, peak.bandwidth};
+    return tkt_peak_of(trace, label);
 }

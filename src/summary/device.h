@@ -69,6 +69,6 @@ takt_status tkt_device_uses_of(const takt_trace *trace, tkt_device_uses *out);
  *                 "How to Implement Performance Metrics in CUDA C/C++" have it
  *
  * What is not known is 0. */
-tkt_peak tkt_peak_of(const takt_trace *trace, uint32_t device);
+takt_peak tkt_peak_of(const takt_trace *trace, uint32_t device);
 
 #endif

@@ -6,8 +6,6 @@
 
 #include "trace/devices.h"
 
-#define STREAM_WAITS 2 /* CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT */
-
 /* ---- Waits for events ------------------------------------------------------------------------ */
 
 static uint64_t stream_key(uint32_t context, uint32_t stream)
@@ -20,7 +18,7 @@ static takt_status fill_lists(tkt_wait_lists *lists)
 {
     for (size_t i = lists->trace->waits.count; i-- > 0;) {
         const tkt_wait *wait = &lists->trace->waits.items[i];
-        if (wait->kind != STREAM_WAITS)
+        if (wait->kind != TAKT_WAIT_STREAM_EVENT)
             continue;
         uint64_t *first = tkt_map_put(&lists->first, stream_key(wait->context, wait->stream));
         if (!first)

@@ -55,10 +55,8 @@ typedef struct sweep {
     place places[PLACES]; /* by device and stream, the last one found */
     tkt_idle_scopes scopes;
     tkt_longest longest[2]; /* of streams, of devices */
-    tkt_map late_of;        /* launch key -> late + 1 */
-    TKT_ARRAY_OF(tkt_late) lates;
-    uint64_t step_ns;
-    bool is_short; /* of memory */
+    tkt_gaps *result;       /* late launches are added up there at once */
+    bool is_short;          /* of memory */
 } sweep;
 
 static const tkt_activity *activity_of(const sweep *s, uint32_t number)
@@ -82,29 +80,24 @@ static void add_late(sweep *s, uint32_t number, uint64_t waited_ns)
     while (number > 0 && activities[number - 1].call == activities[number].call)
         number--;
     uint64_t key = tkt_launch_key(s->trace, &activities[number]);
-    uint64_t *known = tkt_map_put(&s->late_of, key);
-    if (known && *known == 0) {
-        tkt_late *added = TKT_ARRAY_ADD(&s->lates);
-        if (added)
-            *added = (tkt_late){.key = key};
-        *known = added ? s->lates.count : 0;
-    }
-    if (!known || *known == 0) {
+    uint64_t *late = tkt_map_put(&s->result->late, key);
+    uint64_t *waited = tkt_map_put(&s->result->waited, key);
+    if (!late || !waited) {
         s->is_short = true;
         return;
     }
-    s->lates.items[*known - 1].count++;
-    s->lates.items[*known - 1].waited_ns += waited_ns;
+    *late += 1;
+    *waited += waited_ns;
 }
 
 /* The host is to blame up to host_ns. */
-static void keep_gap(sweep *s, const row *r, tkt_gap gap, uint64_t host_ns,
+static void keep_gap(sweep *s, const row *r, tkt_gap *gap, uint64_t host_ns,
                      const tkt_gap_parts *parts)
 {
-    bool is_host = host_ns - gap.begin_ns > gap.end_ns - host_ns;
-    gap.cause = is_host ? TKT_IDLE_HOST : parts->rest;
-    gap.idle = (uint32_t)(r - s->rows.items);
-    s->is_short |= !tkt_longest_add(&s->longest[r->idle.is_device], &gap);
+    bool is_host = host_ns - gap->begin_ns > gap->end_ns - host_ns;
+    gap->cause = is_host ? TKT_IDLE_HOST : parts->rest;
+    gap->idle = (uint32_t)(r - s->rows.items);
+    s->is_short |= !tkt_longest_add(&s->longest[r->idle.is_device], gap);
     if (!s->wish->each)
         return;
     const tkt_idle_time time = {&r->idle, gap, host_ns, parts->rest, parts->is_late};
@@ -128,7 +121,7 @@ static void close_gap(sweep *s, row *r, uint32_t after, const tkt_gap_parts *par
     r->idle.gaps += r->last != NONE && after != NONE;
     r->idle.late += parts->is_late;
     if (s->wish->each || end_ns - begin_ns >= s->longest[r->idle.is_device].least_ns)
-        keep_gap(s, r, (tkt_gap){begin_ns, end_ns, .before = r->last, .after = after}, host_ns,
+        keep_gap(s, r, &(tkt_gap){begin_ns, end_ns, .before = r->last, .after = after}, host_ns,
                  parts);
     if (!r->idle.is_device)
         return;
@@ -153,6 +146,8 @@ static uint64_t in_steps(const takt_trace *trace, row *r, uint64_t from, uint64_
     uint64_t sum_ns = 0;
     while (r->step < count && steps[r->step].end_ns <= from)
         r->step++;
+    if (r->step < count && from >= steps[r->step].begin_ns && to <= steps[r->step].end_ns)
+        return to - from;
     for (size_t i = r->step; i < count && steps[i].begin_ns < to; i++) {
         uint64_t begin_ns = steps[i].begin_ns > from ? steps[i].begin_ns : from;
         uint64_t end_ns = steps[i].end_ns < to ? steps[i].end_ns : to;
@@ -272,8 +267,10 @@ static bool add_to_stream(sweep *s, const place *at, const tkt_activity *activit
 static bool is_of_steps(const takt_trace *trace, const tkt_activity *activity)
 {
     size_t count = trace->steps.count;
-    if (activity->call == TKT_NO_CALL || count == 0)
-        return count > 0;
+    if (count == 0)
+        return false;
+    if (activity->call == TKT_NO_CALL)
+        return true;
     uint64_t launched_ns = tkt_call_span(trace, activity->call)->begin_ns;
     return launched_ns >= trace->steps.items[0].begin_ns &&
            launched_ns < trace->steps.items[count - 1].end_ns;
@@ -293,7 +290,7 @@ static void visit(void *user, const tkt_activity *activity)
     add_activity(s, of_device, activity, waited);
     of_device->idle.total_ns += ns;
     if (is_of_steps(s->trace, activity))
-        s->step_ns += ns;
+        s->result->step_ns += ns;
 }
 
 /* ---- The result ------------------------------------------------------------------------------ */
@@ -339,10 +336,6 @@ static takt_status take_all(sweep *s, tkt_gaps *out)
     out->scopes.items = s->scopes.items;
     out->scopes.count = s->scopes.count;
     s->scopes.items = NULL;
-    out->lates.items = s->lates.items;
-    out->lates.count = s->lates.count;
-    s->lates.items = NULL;
-    out->step_ns = s->step_ns;
     take_longest(s, &s->longest[false], &out->stream_gaps);
     take_longest(s, &s->longest[true], &out->device_gaps);
     return TAKT_OK;
@@ -359,8 +352,6 @@ static void fini(sweep *s)
     TKT_ARRAY_FREE(&s->longest[false]);
     TKT_ARRAY_FREE(&s->longest[true]);
     tkt_map_fini(&s->device_of);
-    tkt_map_fini(&s->late_of);
-    TKT_ARRAY_FREE(&s->lates);
     tkt_wait_lists_fini(&s->waits);
     tkt_idle_scopes_fini(&s->scopes);
 }
@@ -376,6 +367,7 @@ takt_status tkt_gaps_of(const takt_trace *trace, const tkt_gaps_wish *wish, tkt_
     s.end_ns = s.begin_ns + tkt_wall_ns(&trace->facts);
     s.longest[false].wanted = s.longest[true].wanted = wish->longest;
     tkt_gaps gaps = {0};
+    s.result = &gaps;
     takt_status status = tkt_wait_lists_init(&s.waits, trace);
     if (status == TAKT_OK)
         status = tkt_device_visit(trace, visit, &s);
@@ -393,7 +385,8 @@ void tkt_gaps_fini(tkt_gaps *gaps)
 {
     TKT_ARRAY_FREE(&gaps->idles);
     TKT_ARRAY_FREE(&gaps->scopes);
-    TKT_ARRAY_FREE(&gaps->lates);
+    tkt_map_fini(&gaps->late);
+    tkt_map_fini(&gaps->waited);
     TKT_ARRAY_FREE(&gaps->stream_gaps);
     TKT_ARRAY_FREE(&gaps->device_gaps);
     *gaps = (tkt_gaps){0};
@@ -407,34 +400,26 @@ static void destroy(void *gaps)
     tkt_free(gaps);
 }
 
-static takt_status make(const takt_trace *trace, tkt_gaps **out)
-{
-    static const tkt_gaps_wish wish = {.longest = TKT_MOST_GAPS};
-    tkt_gaps *gaps = tkt_alloc_zeroed(sizeof *gaps);
-    if (!gaps)
-        return TAKT_NO_MEMORY;
-    takt_status status = tkt_gaps_of(trace, &wish, gaps);
-    if (status == TAKT_OK)
-        *out = gaps;
-    else
-        tkt_free(gaps);
-    return status;
-}
-
 takt_status tkt_trace_gaps(const takt_trace *trace, const tkt_gaps **out)
 {
+    static const tkt_gaps_wish wish = {.longest = TKT_MOST_GAPS};
     /* All else in a sealed trace is constant; other threads wait here until the pass is done. */
     takt_trace *mine = (takt_trace *)trace;
     takt_status status = TAKT_OK;
     tkt_gaps *made = NULL;
     tkt_mutex_lock(&mine->gaps_lock);
     if (!mine->gaps) {
-        status = make(trace, &made);
-        mine->gaps = made;
+        made = tkt_alloc_zeroed(sizeof *made);
+        status = made ? tkt_gaps_of(trace, &wish, made) : TAKT_NO_MEMORY;
         mine->destroy_gaps = destroy;
+        mine->gaps = made;
     }
-    if (status == TAKT_OK)
+    if (status == TAKT_OK) {
         *out = mine->gaps;
+    } else {
+        tkt_free(made);
+        mine->gaps = NULL;
+    }
     tkt_mutex_unlock(&mine->gaps_lock);
     return status;
 }

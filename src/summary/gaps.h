@@ -68,17 +68,11 @@ typedef struct tkt_gap_list {
     TKT_ARRAY(tkt_gap); /* the longest first */
 } tkt_gap_list;
 
-/* Late launches of one key: tkt_launch_key(). */
-typedef struct tkt_late {
-    uint64_t key;
-    uint64_t count;
-    uint64_t waited_ns; /* how long devices were idle for them */
-} tkt_late;
-
 typedef struct tkt_gaps {
     TKT_ARRAY_OF(tkt_idle) idles;        /* each device, and behind it its streams */
     TKT_ARRAY_OF(tkt_idle_scope) scopes; /* by device; of each, the longest first */
-    TKT_ARRAY_OF(tkt_late) lates;
+    tkt_map late;   /* tkt_launch_key() -> late launches for which a device was idle, */
+    tkt_map waited; /* and for how many ns */
     tkt_gap_list stream_gaps;
     tkt_gap_list device_gaps;
     uint64_t step_ns; /* durations of the activities of devices, but for those known to have been
@@ -96,7 +90,7 @@ takt_status tkt_trace_gaps(const takt_trace *trace, const tkt_gaps **out);
 /* A gap or an edge, as the pass finds it. */
 typedef struct tkt_idle_time {
     const tkt_idle *idle; /* whose; not complete yet */
-    tkt_gap         gap;  /* without `idle` and `name` */
+    const tkt_gap  *gap;  /* without `idle` and `name` */
     uint64_t        host_until_ns; /* from its begin on its cause is TKT_IDLE_HOST, then `rest` */
     tkt_idle_cause  rest;
     bool            is_late;

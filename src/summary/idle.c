@@ -36,7 +36,7 @@ void tkt_longest_sort(tkt_longest *l)
 
 bool tkt_longest_add(tkt_longest *l, const tkt_gap *gap)
 {
-    if (l->wanted == 0 || gap->end_ns - gap->begin_ns < l->least_ns)
+    if (l->wanted == 0)
         return true;
     tkt_gap *added = TKT_ARRAY_ADD(l);
     if (!added)

@@ -14,7 +14,7 @@ typedef struct tkt_longest {
     uint64_t least_ns; /* as many as are wanted are so long; 0 until there are twice as many */
 } tkt_longest; /* starts as {.wanted = ...} */
 
-/* False without memory. */
+/* Of a gap that is as long as least_ns. A shorter one only costs time. False without memory. */
 bool tkt_longest_add(tkt_longest *longest, const tkt_gap *gap);
 
 /* Puts those that are wanted in order, the longest first, and forgets the others. */

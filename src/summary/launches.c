@@ -54,11 +54,32 @@ static void add_time(tkt_launch *launch, tkt_launch_time time, uint64_t begin_ns
         tkt_histogram_add(times->histogram, ns);
 }
 
-/* What one call launched: `count` activities from `first` on. */
-static bool add_launch(const takt_trace *trace, tkt_launches *launches, const tkt_activity *first,
-                       size_t count)
+/* The same as tkt_launch_key(). */
+static uint64_t key_of(const tkt_launch *launch)
 {
-    tkt_launch *launch = find(launches, first->name, tkt_launch_key(trace, first));
+    return launch->graph ? (uint64_t)launch->graph << 32 : launch->name;
+}
+
+#define LATEST 64u /* a power of two */
+
+/* `latest` has the places of launches, by key, where it may save the search in the index. */
+static tkt_launch *find_again(tkt_launches *launches, uint32_t *latest, uint32_t name, uint64_t key)
+{
+    uint32_t *place = &latest[(key ^ key >> 32) % LATEST];
+    tkt_launch *launch = &launches->items[*place];
+    if (*place < launches->count && key_of(launch) == key)
+        return launch;
+    launch = find(launches, name, key);
+    if (launch)
+        *place = (uint32_t)(launch - launches->items);
+    return launch;
+}
+
+/* What one call launched: `count` activities from `first` on. */
+static bool add_launch(const takt_trace *trace, tkt_launches *launches, uint32_t *latest,
+                       const tkt_activity *first, size_t count)
+{
+    tkt_launch *launch = find_again(launches, latest, first->name, tkt_launch_key(trace, first));
     if (!launch)
         return false;
     uint64_t begin_ns = first->begin_ns;
@@ -84,6 +105,7 @@ static takt_status add_launches(const takt_trace *trace, tkt_launches *launches)
 {
     const tkt_activity *items = trace->activities.items;
     size_t count = tkt_device_activity_count(trace);
+    uint32_t latest[LATEST] = {0};
     bool is_added = true;
     for (size_t i = 0, next; i < count && is_added; i = next) {
         next = i + 1;
@@ -93,21 +115,23 @@ static takt_status add_launches(const takt_trace *trace, tkt_launches *launches)
         }
         while (next < count && items[next].call == items[i].call)
             next++;
-        is_added = add_launch(trace, launches, &items[i], next - i);
+        is_added = add_launch(trace, launches, latest, &items[i], next - i);
     }
     return is_added ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
-/* Each late launch has a row. */
-static void add_lates(tkt_launches *launches, const tkt_gaps *gaps)
+static void add_late(tkt_launches *launches, const tkt_gaps *gaps)
 {
-    for (size_t i = 0; i < gaps->lates.count; i++) {
-        const tkt_late *late = &gaps->lates.items[i];
-        tkt_launch *launch = &launches->items[*tkt_map_get(&launches->index, late->key) - 1];
-        launch->late = late->count;
-        launch->waited_ns = late->waited_ns;
-        launches->late += late->count;
-        launches->waited_ns += late->waited_ns;
+    for (size_t i = 0; i < launches->count; i++) {
+        tkt_launch *launch = &launches->items[i];
+        uint64_t key = key_of(launch);
+        const uint64_t *late = tkt_map_get(&gaps->late, key);
+        if (!late)
+            continue;
+        launch->late = *late;
+        launch->waited_ns = *tkt_map_get(&gaps->waited, key);
+        launches->late += launch->late;
+        launches->waited_ns += launch->waited_ns;
     }
 }
 
@@ -118,7 +142,7 @@ takt_status tkt_launches_of(const takt_trace *trace, tkt_launches *out)
     if (status == TAKT_OK)
         status = add_launches(trace, out);
     if (status == TAKT_OK)
-        add_lates(out, gaps);
+        add_late(out, gaps);
     return status;
 }
 

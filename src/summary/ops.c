@@ -76,10 +76,10 @@ static tkt_op *find_node(adding *a, const tkt_node *node, bool on_device)
 }
 
 /* A rate is held against one peak: devices that differ have none in common. */
-static void note_peak(tkt_op *op, tkt_peak peak)
+static void note_peak(tkt_op *op, takt_peak peak)
 {
     if (op->has_peak && (peak.flops != op->peak.flops || peak.bandwidth != op->peak.bandwidth))
-        peak = (tkt_peak){0, 0};
+        peak = (takt_peak){0, 0};
     op->peak = peak;
     op->has_peak = true;
 }

@@ -24,7 +24,7 @@ typedef struct tkt_op {
     double      bytes;   /* declared, copied or set; NaN: not known, of copies of a summary */
     double      memory_bytes; /* of these the ones that `peak` is about: a copy within a device reads
                                * and writes each byte, one over a link is bound by that. Or NaN */
-    tkt_peak    peak;    /* of where it ran; 0 where unknown, or where devices differ */
+    takt_peak    peak;    /* of where it ran; 0 where unknown, or where devices differ */
     uint64_t    sized;   /* copies and sets of which the size is known */
     bool        has_peak;
 } tkt_op;

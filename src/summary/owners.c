@@ -65,12 +65,21 @@ typedef struct state {
     uint64_t busy_until; /* end of the union of its activities */
 } state;
 
+/* The groups above a track's span that launched last: the next activity of the track is mostly of
+ * the same span. */
+typedef struct above {
+    uint32_t span; /* + 1; 0: none yet */
+    TKT_ARRAY(uint32_t);
+} above;
+
 typedef struct charging {
     const takt_trace *trace;
     const tkt_groups *groups;
     tkt_scopes *scopes;
     state *states;
+    above *above; /* by track */
     uint64_t events;
+    bool is_short; /* of memory */
 } charging;
 
 static uint32_t group_of(const charging *c, uint32_t track, uint32_t span)
@@ -97,25 +106,49 @@ static uint32_t next_group(charging *c, uint32_t track, uint32_t *span)
     return TKT_NO_GROUP;
 }
 
+static void find_above(charging *c, above *a, const tkt_activity *activity)
+{
+    uint32_t group;
+    uint32_t span = activity->scope;
+    a->span = span + 1;
+    a->count = 0;
+    c->events++;
+    while ((group = next_group(c, activity->track, &span)) != TKT_NO_GROUP) {
+        uint32_t *added = TKT_ARRAY_ADD(a);
+        if (added)
+            *added = group;
+        c->is_short |= !added;
+    }
+}
+
 static void charge_activity(void *user, const tkt_activity *activity)
 {
     charging *c = user;
     uint64_t ns = activity->end_ns - activity->begin_ns;
-    uint64_t self_ns = ns;
     c->scopes->device_ns += ns;
-    if (activity->track == TKT_NO_TRACK)
+    if (activity->track == TKT_NO_TRACK || activity->scope == TKT_NO_SPAN)
         return;
-    c->events++;
-    uint32_t group;
-    uint32_t span = activity->scope;
-    while ((group = next_group(c, activity->track, &span)) != TKT_NO_GROUP) {
-        tkt_scope_total *total = &c->scopes->items[group];
-        total->device_self_ns += self_ns;
+    above *a = &c->above[activity->track];
+    if (a->span != activity->scope + 1)
+        find_above(c, a, activity);
+    for (size_t i = 0; i < a->count; i++) {
+        tkt_scope_total *total = &c->scopes->items[a->items[i]];
+        total->device_self_ns += i == 0 ? ns : 0;
         total->device_total_ns += ns;
         total->device_busy_ns +=
-            tkt_union_add(&c->states[group].busy_until, activity->begin_ns, activity->end_ns);
-        self_ns = 0;
+            tkt_union_add(&c->states[a->items[i]].busy_until, activity->begin_ns, activity->end_ns);
     }
+}
+
+static takt_status charge_activities(charging *c)
+{
+    size_t tracks = c->trace->tracks.count;
+    c->above = tkt_alloc_zeroed((tracks + 1) * sizeof *c->above);
+    takt_status status = c->above ? tkt_device_visit(c->trace, charge_activity, c) : TAKT_NO_MEMORY;
+    for (size_t i = 0; c->above && i < tracks; i++)
+        TKT_ARRAY_FREE(&c->above[i]);
+    tkt_free(c->above);
+    return c->is_short ? TAKT_NO_MEMORY : status;
 }
 
 /* Sizes that programs report may be anything; their sums wrap around. */
@@ -150,7 +183,7 @@ takt_status tkt_charge(const takt_trace *trace, const tkt_groups *groups, bool w
     c.states = tkt_alloc_zeroed((scopes->count + 1) * sizeof *c.states);
     if (!c.states)
         return TAKT_NO_MEMORY;
-    takt_status status = with_activities ? tkt_device_visit(trace, charge_activity, &c) : TAKT_OK;
+    takt_status status = with_activities ? charge_activities(&c) : TAKT_OK;
     for (size_t i = 0; i < trace->memory_events.count; i++)
         charge_memory(&c, &trace->memory_events.items[i]);
     tkt_free(c.states);

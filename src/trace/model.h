@@ -140,14 +140,15 @@ typedef struct tkt_activity {
     uint32_t reserved;
 } tkt_activity;
 
-/* A wait for a device, as the device's library saw it. */
+/* A wait for a device, as the device's library saw it. Files may have kinds that takt_wait_info does
+ * not know, and takt_wait_info may grow. */
 typedef struct tkt_wait {
     uint64_t begin_ns;
     uint64_t end_ns;
     uint32_t correlation;
     uint32_t context;
     uint32_t stream; /* UINT32_MAX: all of the context */
-    uint32_t kind;   /* 1 event, 2 stream waits for event, 3 stream, 4 context */
+    uint32_t kind;   /* takt_wait_kind, or one that has no name */
 } tkt_wait;
 
 /* Time that the device's library and Takt cost; kinds of CUpti_ActivityOverheadKind. */
@@ -240,7 +241,7 @@ typedef struct tkt_device_memory {
     uint64_t          pool_used_bytes;
 } tkt_device_memory;
 
-/* A recorded step. */
+/* A recorded step. takt_step_info has the same fields today, but it may grow. */
 typedef struct tkt_step {
     uint64_t number;
     uint64_t begin_ns;
@@ -253,12 +254,6 @@ typedef struct tkt_all_steps {
     tkt_histogram histogram;
     double        simulated_seconds; /* per step, as declared; 0: not declared */
 } tkt_all_steps;
-
-/* The most that something can do in a second; 0: not known. */
-typedef struct tkt_peak {
-    double flops; /* floating-point operations */
-    double bandwidth; /* bytes from and to memory */
-} tkt_peak;
 
 /* The place with the most scopes that the recording saw begin and not end. */
 typedef struct tkt_most_unfinished {
@@ -275,8 +270,8 @@ struct takt_trace {
     uint32_t   clock;    /* string: "tsc", "cntvct", "monotonic" */
     bool       with_flops;
     uint32_t   stream; /* of the file of a stream: TKT_PF_STREAMED, and TAKT_TIMING_ bits */
-    tkt_peak   device_peak; /* as the program has said: of each device, */
-    tkt_peak   host_peak;   /* and of a thread of the host */
+    takt_peak  device_peak; /* as the program has said: of each device, */
+    takt_peak  host_peak;   /* and of a thread of the host */
     tkt_strtab strings;
     tkt_map    site_index;
     TKT_ARRAY_OF(tkt_trace_site) sites;

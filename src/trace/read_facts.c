@@ -361,7 +361,7 @@ bool tkt_read_facts(tkt_read *read, const tkt_pb_field *from)
     trace->name = trace->backend = trace->clock = 0;
     trace->with_flops = false;
     trace->stream = 0;
-    trace->device_peak = trace->host_peak = (tkt_peak){0};
+    trace->device_peak = trace->host_peak = (takt_peak){0};
     trace->device_memory.count = 0;
     read->has_facts = true;
     read->are_facts_late = read->latest_ns != 0;

@@ -196,8 +196,8 @@ static takt_status fill_facts(const tkt_recovery *r, const what *from,
         return TAKT_NO_MEMORY;
     const tkt_mapping_window *first = &from->first;
     trace->with_flops = first->with_flops != 0;
-    trace->device_peak = (tkt_peak){first->peaks[0], first->peaks[1]};
-    trace->host_peak = (tkt_peak){first->peaks[2], first->peaks[3]};
+    trace->device_peak = (takt_peak){first->peaks[0], first->peaks[1]};
+    trace->host_peak = (takt_peak){first->peaks[2], first->peaks[3]};
     takt_facts *facts = &trace->facts;
     facts->begin_ns = tkt_clock_ns(&window->fit, window->begin_ticks);
     facts->end_ns = tkt_clock_ns(&window->fit, window->end_ticks);

@@ -517,8 +517,8 @@ void make_facts(takt_trace *trace)
     facts->rank = 3;
     facts->world_size = 8;
     trace->with_flops = true;
-    trace->device_peak = (tkt_peak){67.5e12, 3.35e12};
-    trace->host_peak = (tkt_peak){1e11, 0.5};
+    trace->device_peak = (takt_peak){67.5e12, 3.35e12};
+    trace->host_peak = (takt_peak){1e11, 0.5};
     trace->memory = (tkt_memory_totals){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, UINT64_MAX, 1};
     make_all_steps(trace);
 }

@@ -215,8 +215,8 @@ TEST(shares_add_up)
 TEST(what_the_program_says_of_peaks_goes_first)
 {
     takt_trace *trace = build_ops();
-    trace->device_peak = (tkt_peak){3.84e12, 5.12e6 / 500e-6};
-    trace->host_peak = (tkt_peak){1e10, 1e11};
+    trace->device_peak = (takt_peak){3.84e12, 5.12e6 / 500e-6};
+    trace->host_peak = (takt_peak){1e10, 1e11};
     json_t *json = report_json(trace, "ops", NULL);
     const json_t *row = row_of(json, "operation", "forces");
     assert_value(row, "flops_peak_percent", 100);
@@ -339,7 +339,7 @@ TEST(peaks_of_devices)
     device->clock_khz = 1980000;
     device->memory_clock_khz = 2619000;
     device->memory_bus_bits = 5120;
-    tkt_peak peak = tkt_peak_of(trace, device->label);
+    takt_peak peak = tkt_peak_of(trace, device->label);
     assert_near(peak.flops, 67e12, 0.1e12);
     assert_near(peak.bandwidth, 3.35e12, 0.005e12);
     /* A100 SXM: 19.5 TFLOP/s, 2039 GB/s (80 GB). */

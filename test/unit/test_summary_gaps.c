@@ -5,6 +5,7 @@
 
 #include "summary/gap_cause.h"
 #include "summary/gaps.h"
+#include "summary/launches.h"
 
 #define US(us) (UINT64_C(1000000) + (uint64_t)((us)*1000))
 
@@ -692,12 +693,15 @@ static void late_launches_are_added_up(void **state)
     takt_trace *trace = build_thin_launches(4);
     tkt_gaps gaps = {0};
     tkt_idle sum = {0};
+    tkt_launches launches = {0};
     assert_int_equal(tkt_gaps_of(trace, &(tkt_gaps_wish){0}, &gaps), TAKT_OK);
-    for (size_t i = 0; i < gaps.lates.count; i++) {
-        sum.late += gaps.lates.items[i].count;
-        sum.cause_ns[TKT_IDLE_HOST] += gaps.lates.items[i].waited_ns;
+    assert_int_equal(tkt_launches_of(trace, &launches), TAKT_OK);
+    for (size_t i = 0; i < launches.count; i++) {
+        sum.late += launches.items[i].late;
+        sum.cause_ns[TKT_IDLE_HOST] += launches.items[i].waited_ns;
     }
-    assert_true(gaps.lates.count > 1);
+    assert_true(sum.late > 1);
+    tkt_launches_fini(&launches);
     for (size_t i = 0; i < gaps.idles.count; i++) {
         sum.late -= gaps.idles.items[i].is_device ? gaps.idles.items[i].late : 0;
         sum.cause_ns[TKT_IDLE_HOST] -=
@@ -718,10 +722,10 @@ typedef struct heard {
 static void hear_idle(void *user, const tkt_idle_time *time)
 {
     heard *h = user;
-    uint64_t ns = time->gap.end_ns - time->gap.begin_ns;
+    uint64_t ns = time->gap->end_ns - time->gap->begin_ns;
     assert_int_equal(h->stays_ns, h->idle_ns); /* of the times before */
-    assert_true(time->host_until_ns >= time->gap.begin_ns);
-    assert_true(time->host_until_ns <= time->gap.end_ns);
+    assert_true(time->host_until_ns >= time->gap->begin_ns);
+    assert_true(time->host_until_ns <= time->gap->end_ns);
     h->idle_ns += time->idle->is_device ? ns : 0;
     h->all_ns += ns;
 }

@@ -159,7 +159,7 @@ TEST(a_peak_is_what_was_said_or_what_attributes_tell)
     peak = takt_trace_peak(trace, "cuda:1");
     assert_true(peak.flops == 0 && peak.bandwidth == 0);
     trace->device_peak.flops = 5e12;
-    trace->host_peak = (tkt_peak){3e9, 4e9};
+    trace->host_peak = (takt_peak){3e9, 4e9};
     peak = takt_trace_peak(trace, "cuda:0");
     assert_true(peak.flops == 5e12);
     assert_true(peak.bandwidth == 3.2e10);

@@ -49,14 +49,14 @@ typedef struct insertion {
     table_value bound[TABLE_MOST_COLUMNS];
 } insertion;
 
-/* A trace has each text once, so that equal ones have one address; those of other tables are bound
- * again. */
+/* Texts are the trace's or constant: two of one address are equal, and stay where they are. */
 static bool is_bound(const table_value *a, const table_value *b)
 {
-    if (a->kind != b->kind)
+    if (a->kind != b->kind || a->kind == TABLE_REAL)
         return false;
-    return a->kind == TABLE_NULL ||
-           (a->kind != TABLE_REAL && a->kind != TABLE_TEXT && a->u == b->u);
+    if (a->kind == TABLE_TEXT)
+        return a->text == b->text;
+    return a->kind == TABLE_NULL || a->u == b->u;
 }
 
 static bool insert_row(void *user, const table_row *row)
@@ -128,8 +128,6 @@ static bool write_all(sqlite3 *db, const table_source *source)
     bool is_good = execute(db, settings);
     for (size_t i = 0; is_good && (from = table_at(i)); i++)
         is_good = write_table(db, source, from);
-    if (is_good && takt_trace_count(source->trace, TAKT_TRACE_ACTIVITIES) > 0)
-        is_good = execute(db, "CREATE INDEX spans_by_begin ON spans(track, begin_ns)");
     return is_good && execute(db, table_views_sql) && execute(db, table_views_devices_sql) &&
            execute(db, table_views_gaps_sql) && execute(db, "COMMIT");
 }

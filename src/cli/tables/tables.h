@@ -24,7 +24,7 @@ typedef struct table_value {
         int64_t     i;
         uint64_t    u;
         double      d;
-        const char *text; /* borrowed until the row is taken */
+        const char *text; /* the trace's, or constant */
     };
 } table_value;
 
@@ -128,6 +128,7 @@ extern const table table_facts, table_losses, table_devices, table_tracks, table
 extern const table table_spans, table_path_list, table_args, table_frames;              /* _spans */
 extern const table table_api, table_activities, table_waits;                          /* _devices */
 extern const table table_memory, table_memory_totals;                                   /* _memory */
+extern const table table_idle_times, table_idle_in_scopes, table_busy_in_steps;         /* _idle */
 extern const table table_counters, table_marks;                                        /* _events */
 
 /* In the order in which they are written; NULL past the end. */

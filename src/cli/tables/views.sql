@@ -2,18 +2,11 @@
 -- report_NAME_TABLE is a further table of the report NAME. docs/exports.md says which columns are
 -- left out. Means are rounded to whole nanoseconds, as the reports have them.
 
--- Spans are many, and each index of them takes longer than half of all spans take to be inserted:
--- they have that which the views need, and only where those have something to show (sqlite.c).
+-- Spans and activities are many, and each index of them takes longer than half of all rows take to
+-- be inserted.
 CREATE INDEX paths_by_parent ON paths(parent);
 CREATE INDEX args_by_span ON args(span);
--- These hold all that gaps ask of an activity, so that its row is not read.
-CREATE INDEX activities_by_begin ON activities(device, begin_ns, id, end_ns);
-CREATE INDEX activities_by_end ON activities(device, end_ns, context, stream, begin_ns);
-CREATE INDEX activities_by_stream
-    ON activities(device, context, stream, begin_ns, id, end_ns, correlation);
-CREATE INDEX activities_by_name ON activities(name);
 CREATE INDEX activities_by_launch ON activities(launch_span) WHERE launch_span IS NOT NULL;
-CREATE INDEX waits_by_stream ON waits(context, stream, correlation);
 
 -- When the recording began and ended, and by how much a launch must be late to be called late: by
 -- what times of devices are uncertain, but never by more than 20 us.
@@ -148,31 +141,6 @@ SELECT name, depth, calls, coalesce(100.0 * node.total_ns / host_ns, 0) AS cpu_t
        coalesce(100.0 * node.device_ns / whole.device_ns, 0) AS cuda_total_percent,
        device_self_ns AS self_cuda_ns, node.id AS path
 FROM place JOIN node ON node.id = place.id CROSS JOIN whole ORDER BY position;
-
--- Of each device, the time in which it ran anything during recorded steps. Each boundary of a step
--- is a row among the activities: up to there the device was busy for the sum of what each activity
--- added to the union of their intervals, less what of it lies behind.
-CREATE VIEW busy_in_steps AS
-WITH mark AS (
-    SELECT begin_ns AS at_ns, -1 AS sign FROM steps UNION ALL SELECT end_ns, 1 FROM steps
-), row_of AS (
-    SELECT device, begin_ns AS at_ns, end_ns, 0 AS sign FROM device_activities
-    UNION ALL
-    SELECT device, at_ns, NULL, sign
-    FROM (SELECT DISTINCT device FROM device_activities) CROSS JOIN mark
-), piece AS (
-    SELECT *, max(end_ns) OVER (PARTITION BY device ORDER BY at_ns, sign <> 0
-                                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns
-    FROM row_of
-), summed AS (
-    SELECT device, sign, max(0, until_ns - at_ns) AS behind_ns,
-           sum(max(0, end_ns - max(at_ns, coalesce(until_ns, 0))))
-               OVER (PARTITION BY device ORDER BY at_ns, sign <> 0
-                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS busy_ns
-    FROM piece
-)
-SELECT device, coalesce(sum(sign * (busy_ns - behind_ns)), 0) AS busy_ns
-FROM summed WHERE sign <> 0 GROUP BY device;
 
 CREATE VIEW report_steps AS
 WITH one AS (

@@ -1,89 +1,12 @@
 -- When devices had nothing to do, why, and which launches they waited for, as views: see views.sql.
 -- How causes are told is written with the report `gaps`, docs/reports.md.
+--
+-- The table idle_times has the times in which a device (kind device) or one of its streams (kind
+-- stream) was idle: from the latest end so far to the next begin, and at both edges of the
+-- recording, where `before` or `after`, ids of activities, is NULL. Up to host_until_ns the next
+-- activity had not been handed over; `rest` is the cause of the time behind.
 
--- Times in which a device (kind device) or one of its streams (kind stream) was idle: from the
--- latest end so far to the next begin, and at both edges of the recording, where `before` or
--- `after`, ids of activities, is NULL. Up to host_until_ns what comes after had not been handed
--- over; `rest` is the cause of what follows.
-CREATE VIEW idle_times AS
-WITH piece AS ( -- `told`: the latest correlation that the stream had had before: they count up
-    SELECT 'device' AS kind, device, NULL AS context, NULL AS stream, id, begin_ns,
-           max(end_ns) OVER (PARTITION BY device ORDER BY begin_ns, id
-                             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until_ns,
-           max(correlation) OVER (PARTITION BY device, context, stream ORDER BY begin_ns, id
-                                  ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS told
-    FROM device_activities
-    UNION ALL
-    SELECT 'stream', device, context, stream, id, begin_ns, max(end_ns) OVER before,
-           max(correlation) OVER before
-    FROM device_activities
-    WINDOW before AS (PARTITION BY device, context, stream ORDER BY begin_ns, id
-                      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
-), gap AS (
-    SELECT p.kind, p.device, p.context, p.stream, until_ns AS begin_ns, p.begin_ns AS end_ns,
-           p.id AS after, coalesce(told, 0) AS told,
-           CASE WHEN until_ns IS NOT NULL THEN
-               (SELECT id FROM activities a -- + keeps to the index of ends
-                WHERE a.device = p.device AND a.end_ns = until_ns
-                      AND (p.kind = 'device' OR (+a.context IS p.context AND +a.stream IS p.stream))
-                ORDER BY +a.begin_ns, +a.id LIMIT 1) END AS before
-    FROM piece p WHERE until_ns IS NULL OR p.begin_ns > until_ns
-    UNION ALL
-    SELECT kind, device, context, stream, until_ns, NULL, NULL, NULL,
-           (SELECT id FROM activities a
-            WHERE a.device = l.device AND a.end_ns = until_ns
-                  AND (l.kind = 'device' OR (+a.context IS l.context AND +a.stream IS l.stream))
-            ORDER BY +a.begin_ns, +a.id LIMIT 1)
-    FROM (SELECT 'device' AS kind, device, NULL AS context, NULL AS stream, max(end_ns) AS until_ns
-          FROM device_activities GROUP BY device
-          UNION ALL
-          SELECT 'stream', device, context, stream, max(end_ns)
-          FROM device_activities GROUP BY device, context, stream) l
-), part AS (
-    SELECT g.*, r.begin_ns AS from_ns, r.end_ns AS to_ns, a.launch_span, a.launch_begin_ns,
-           a.launch_end_ns <= g.end_ns AS has_returned, a.launch_span = b.launch_span AS is_graph,
-           CASE WHEN a.launch_end_ns <= g.end_ns THEN a.launch_end_ns ELSE a.launch_begin_ns END
-               AS handed_ns,
-           r.uncertainty_ns, a.correlation, a.context AS on_context, a.stream AS on_stream
-    FROM gap g CROSS JOIN recording r LEFT JOIN activities a ON a.id = g.after
-         LEFT JOIN activities b ON b.id = g.before
-), late AS (
-    SELECT *, coalesce(before AND after AND NOT coalesce(is_graph, 0)
-                       AND handed_ns > begin_ns + uncertainty_ns, 0) AS is_late
-    FROM part
-), split AS (
-    SELECT *, CASE WHEN NOT is_late THEN begin_ns
-                   WHEN has_returned AND end_ns - handed_ns >= 5000 THEN handed_ns
-                   ELSE end_ns END AS host_until_ns
-    FROM late
-), caused AS (
-    SELECT s.*, CASE WHEN before IS NULL OR after IS NULL THEN 'edge'
-                     WHEN launch_span IS NULL THEN 'other'
-                     WHEN is_graph THEN 'graph'
-                     WHEN end_ns - begin_ns < 5000 AND NOT is_late THEN 'short'
-                     WHEN host_until_ns = end_ns THEN 'other'
-                     WHEN EXISTS (SELECT 1 FROM waits w
-                                  WHERE w.context = on_context AND w.stream = on_stream
-                                        AND w.kind = 'stream event'
-                                        AND w.correlation < s.correlation
-                                        AND w.correlation >= told) THEN 'waited'
-                     WHEN EXISTS (SELECT 1 FROM activities o
-                                  WHERE o.device = s.device AND o.end_ns <= s.end_ns
-                                        AND o.end_ns > s.end_ns - 5000
-                                        AND (+o.context IS NOT on_context
-                                             OR +o.stream IS NOT on_stream)) THEN 'waited'
-                     ELSE 'other' END AS rest
-    FROM split s
-), clipped AS (
-    SELECT kind, device, context, stream, before, after, is_late, rest,
-           max(min(coalesce(begin_ns, from_ns), to_ns), from_ns) AS begin_ns,
-           max(min(coalesce(end_ns, to_ns), to_ns), from_ns) AS end_ns,
-           max(min(coalesce(host_until_ns, from_ns), to_ns), from_ns) AS host_until_ns
-    FROM caused
-)
-SELECT * FROM clipped WHERE end_ns > begin_ns;
-
--- Those that lie between two activities. The cause is that of the longer part.
+-- The idle times between two activities. The cause is that of the longer part.
 CREATE VIEW gaps AS
 SELECT kind, device, context, stream, begin_ns, end_ns, end_ns - begin_ns AS duration_ns,
        is_late, host_until_ns - begin_ns AS host_late_ns,
@@ -95,7 +18,7 @@ CREATE VIEW report_gaps AS
 WITH idle AS (
     SELECT kind, device, context, stream, end_ns - begin_ns AS idle_ns, is_late, rest,
            host_until_ns - begin_ns AS host_ns, end_ns - host_until_ns AS rest_ns
-    FROM idle_times LIMIT -1 -- so that a cause is found once, however often it is used
+    FROM idle_times
 ), caused AS (
     SELECT kind, device, context, stream, sum(idle_ns) AS idle_ns, sum(rest <> 'edge') AS gaps,
            sum(host_ns) AS host_ns, sum(CASE rest WHEN 'waited' THEN rest_ns ELSE 0 END) AS waited_ns,
@@ -125,48 +48,6 @@ FROM row_of o CROSS JOIN recording r
      LEFT JOIN caused c ON c.kind = o.kind AND c.device = o.device AND c.context IS o.context
                            AND c.stream IS o.stream
 ORDER BY min(o.first_ns) OVER (PARTITION BY o.device), o.device, o.kind, o.first_ns, o.first;
-
--- Idle time of devices by the scope that the host was in: the thread that launched what came after,
--- or, behind the last activity, that one. A span's own time is its overlap with the idle time less
--- that of the spans directly inside, so each span adds to its scope and takes from that around it.
-CREATE VIEW idle_in_scopes AS
-WITH RECURSIVE idle AS (
-    SELECT i.device, i.begin_ns, i.end_ns, i.host_until_ns, a.track
-    FROM idle_times i JOIN activities a ON a.id = coalesce(i.after, i.before)
-    WHERE i.kind = 'device'
-), open(device, begin_ns, end_ns, host_until_ns, span) AS ( -- when it began
-    SELECT device, begin_ns, end_ns, host_until_ns,
-           (SELECT s.id FROM spans s WHERE s.track = idle.track AND s.begin_ns <= idle.begin_ns
-            ORDER BY s.begin_ns DESC, s.id DESC LIMIT 1)
-    FROM idle WHERE track IS NOT NULL
-    UNION ALL
-    SELECT o.device, o.begin_ns, o.end_ns, o.host_until_ns, s.parent
-    FROM open o JOIN spans s ON s.id = o.span WHERE s.parent IS NOT NULL
-), inside AS (
-    SELECT device, begin_ns, end_ns, host_until_ns, span FROM open WHERE span IS NOT NULL
-    UNION ALL -- or begun in it
-    SELECT i.device, i.begin_ns, i.end_ns, i.host_until_ns, s.id
-    FROM idle i CROSS JOIN spans s ON s.track = i.track AND s.begin_ns > i.begin_ns
-                                      AND s.begin_ns < i.end_ns
-), stay AS (
-    SELECT i.device, i.begin_ns, s.path, s.kind = 'call' AS is_call, s.parent,
-           min(s.end_ns, i.end_ns) - max(s.begin_ns, i.begin_ns) AS ns,
-           max(0, min(s.end_ns, i.host_until_ns) - max(s.begin_ns, i.begin_ns)) AS host_ns
-    FROM inside i CROSS JOIN spans s ON s.id = i.span WHERE s.end_ns > i.begin_ns
-), share AS (
-    SELECT device, begin_ns, end_ns - begin_ns AS ns, host_until_ns - begin_ns AS host_ns,
-           0 AS call_ns, NULL AS path, track IS NULL AS is_unknown
-    FROM idle
-    UNION ALL
-    SELECT device, begin_ns, ns, host_ns, is_call * ns, path, 0 FROM stay
-    UNION ALL
-    SELECT s.device, s.begin_ns, -s.ns, -s.host_ns, -coalesce(p.kind = 'call', 0) * s.ns, p.path, 0
-    FROM stay s LEFT JOIN spans p ON p.id = s.parent
-)
-SELECT device, begin_ns, n.name AS scope, is_unknown, sum(ns) AS idle_ns,
-       sum(host_ns) AS host_late_ns, sum(call_ns) AS in_calls_ns
-FROM share LEFT JOIN names_around n ON n.path = share.path AND n.is_own
-GROUP BY device, begin_ns, n.name, is_unknown HAVING sum(ns) > 0;
 
 CREATE VIEW report_gaps_scopes AS
 SELECT coalesce(scope, CASE WHEN is_unknown THEN '(thread not known)' ELSE '(outside of scopes)' END)
