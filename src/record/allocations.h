@@ -11,8 +11,7 @@
 
 /* The addresses of memory that the program reports, each with its size: in tables with locks of
  * their own, chosen by address, so that threads seldom meet. A table is an open one with linear
- * probing. What is done for each report stands here, so that allocations.c has it without a call; what
- * is rare is in address.c.
+ * probing. Code that runs for each report stands here, to be inlined; rare code is in addresses.c.
  *
  * The lock of a table is a spin: whoever takes it is busy, see src/base/thread.h. */
 
