@@ -189,7 +189,7 @@ const char *tkt_config_near_section(const char *name)
 /* The names that reports and output.traces take. They are the lists of the layers above, of which
  * this one may know nothing but the names. */
 
-#define REPORT_NAME(name, description) #name,
+#define REPORT_NAME(name, when, description) #name,
 #define TRACE_NAMES(word, name)        name, name ".gz",
 
 static const char *const reports[] = {TKT_REPORTS(REPORT_NAME)};

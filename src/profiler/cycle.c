@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/thread.h"
+#include "report/show.h"
 
 #include <takt/export.h>
 #include <takt/report.h>
@@ -179,8 +180,7 @@ void tkt_cycle_seal(tkt_cycle *cycle)
 static void print_report(tkt_cycle *cycle, const char *name)
 {
     const takt_profiler_options *options = &cycle->options->given;
-    /* It is in the list unless told otherwise: without CUDA nothing was asked for. */
-    if (strcmp(name, "kernels") == 0 &&
+    if (tkt_report_is_of_cuda(name) &&
         strcmp(takt_trace_facts(cycle->trace)->backend, "none") == 0)
         return;
     const takt_report_options how = {.struct_size = sizeof how,

@@ -15,10 +15,16 @@
 typedef struct report {
     const char *name;
     const char *description;
+    bool is_of_cuda; /* WITH_CUDA */
     tkt_show_function show;
 } report;
 
-#define ROW(name, description) {#name, description, tkt_show_##name},
+enum {
+    ALWAYS,
+    WITH_CUDA
+};
+
+#define ROW(name, when, description) {#name, description, (when) == WITH_CUDA, tkt_show_##name},
 
 static const report reports[] = {TKT_REPORTS(ROW)};
 
@@ -41,6 +47,12 @@ static const report *find_report(const char *name)
             return &reports[i];
     }
     return NULL;
+}
+
+bool tkt_report_is_of_cuda(const char *name)
+{
+    const report *found = find_report(name);
+    return found && found->is_of_cuda;
 }
 
 /* A terminal's width counts only where the text goes to that terminal. */

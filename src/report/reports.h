@@ -1,25 +1,28 @@
 /* The reports, in the order in which people are shown them. A report is a function
  * tkt_show_NAME(), see show.h, in a file of this folder, and a line here: what takes its name -
  * takt_report(), the configuration, the command with its help, manual page and completion, the page -
- * goes by this list. Each has a section in docs/reports.md. */
+ * goes by this list. Each has a section in docs/reports.md.
+ *
+ * REPORT(NAME, WHEN, DESCRIPTION). A profiler prints a report WITH_CUDA only where a backend recorded
+ * devices, so that the default list says nothing about kernels in a program without CUDA. */
 #ifndef TKT_REPORT_REPORTS_H
 #define TKT_REPORT_REPORTS_H
 
 /* clang-format off */
 #define TKT_REPORTS(REPORT) \
-    REPORT(summary, "one page: wall time, top scopes and activities, steps, memory, losses, advice") \
-    REPORT(scopes, "scopes by name: self and total CPU time, calls") \
-    REPORT(tree, "where time goes, by call path") \
-    REPORT(timeline, "every activity, in issue order") \
-    REPORT(activities, "activities by name: total time, count") \
-    REPORT(devices, "activities by device: total time, count") \
-    REPORT(steps, "how long steps took, recorded ones and all") \
-    REPORT(memory, "memory of host and devices, largest allocations, copies") \
-    REPORT(kernels, "CUDA kernels by name: times, launch shapes, occupancy") \
-    REPORT(ops, "operations: declared work and copies, their rates, what bounds them") \
-    REPORT(api, "calls into CUDA by name: times, errors") \
-    REPORT(launches, "what was launched: times of calls, queues and kernels; is launching hidden?") \
-    REPORT(gaps, "when devices were idle, why, and what the host did meanwhile")
+    REPORT(summary, ALWAYS, "one page: wall time, top scopes and activities, steps, memory, losses, advice") \
+    REPORT(scopes, ALWAYS, "scopes by name: self and total CPU time, calls") \
+    REPORT(tree, ALWAYS, "where time goes, by call path") \
+    REPORT(timeline, ALWAYS, "every activity, in issue order") \
+    REPORT(activities, ALWAYS, "activities by name: total time, count") \
+    REPORT(devices, ALWAYS, "activities by device: total time, count") \
+    REPORT(steps, ALWAYS, "how long steps took, recorded ones and all") \
+    REPORT(memory, ALWAYS, "memory of host and devices, largest allocations, copies") \
+    REPORT(kernels, WITH_CUDA, "CUDA kernels by name: times, launch shapes, occupancy") \
+    REPORT(ops, ALWAYS, "operations: declared work and copies, their rates, what bounds them") \
+    REPORT(api, ALWAYS, "calls into CUDA by name: times, errors") \
+    REPORT(launches, ALWAYS, "what was launched: times of calls, queues and kernels; is launching hidden?") \
+    REPORT(gaps, ALWAYS, "when devices were idle, why, and what the host did meanwhile")
 /* clang-format on */
 
 #endif

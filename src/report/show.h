@@ -33,7 +33,7 @@ void tkt_put_provenance_json(tkt_writer *writer, const takt_trace *trace);
 typedef takt_status (*tkt_show_function)(tkt_document *document,
                                          const takt_report_options *options);
 
-#define TKT_DECLARE_SHOW(name, description)                                                         \
+#define TKT_DECLARE_SHOW(name, when, description)                                                   \
     takt_status tkt_show_##name(tkt_document *document, const takt_report_options *options);
 TKT_REPORTS(TKT_DECLARE_SHOW)
 
@@ -52,6 +52,9 @@ static inline double tkt_share(uint64_t part, uint64_t whole)
 
 /* One line on the report of that index, as takt_report_name() counts; NULL past the end. */
 const char *tkt_report_description(size_t index);
+
+/* True for a report that a profiler prints only where a backend recorded devices. */
+bool tkt_report_is_of_cuda(const char *name);
 
 /* The mean, rounded; 0 of nothing. */
 static inline uint64_t tkt_mean(uint64_t total, uint64_t count)

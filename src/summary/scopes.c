@@ -3,6 +3,7 @@
 
 #include "summary/device.h"
 #include "summary/owners.h"
+#include "trace/devices.h"
 
 #include <string.h>
 
@@ -63,12 +64,6 @@ static tkt_scope_total *find_group(grouping *g, const tkt_node *node)
     return total;
 }
 
-/* cudaDeviceSynchronize, cuStreamSynchronize, ... */
-static bool is_wait(const char *call)
-{
-    return strstr(call, "Synchronize") != NULL;
-}
-
 /* A call's own time is its scope's; outside of all scopes it is nobody's. */
 static void join_scope(grouping *g, uint32_t node)
 {
@@ -80,7 +75,7 @@ static void join_scope(grouping *g, uint32_t node)
     tkt_scope_total *total = &g->scopes->items[group];
     total->self_ns += stats->self_ns;
     g->scopes->self_ns += stats->self_ns;
-    if (is_wait(tkt_node_name(g->trace, &g->fold->items[node]))) {
+    if (tkt_call_waits(tkt_node_name(g->trace, &g->fold->items[node]))) {
         total->waits += stats->count;
         total->waiting_ns += stats->self_ns;
     }

@@ -59,6 +59,11 @@ uint32_t tkt_launched_by(const char *name)
     return strstr(name, "Memset") ? TAKT_TIMING_MEMSET : 0;
 }
 
+bool tkt_call_waits(const char *name)
+{
+    return strstr(name, "Synchronize") != NULL;
+}
+
 bool tkt_call_launches_graph(const takt_trace *trace, uint32_t call)
 {
     const tkt_trace_site *site = &trace->sites.items[tkt_span_site(tkt_call_span(trace, call))];

@@ -83,6 +83,9 @@ bool tkt_call_is_late(const takt_trace *trace, uint32_t correlation);
 #define TKT_LAUNCHED_MARK UINT32_MAX
 uint32_t tkt_launched_by(const char *name);
 
+/* True for the name of a call that waits for a device: cudaDeviceSynchronize, cuStreamSynchronize, ... */
+bool tkt_call_waits(const char *name);
+
 /* True for cudaGraphLaunch and its variants. */
 bool tkt_call_launches_graph(const takt_trace *trace, uint32_t call);
 

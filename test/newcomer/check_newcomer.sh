@@ -44,7 +44,7 @@ takt_status tkt_show_tracks(tkt_document *document, const takt_report_options *o
     return document->status;
 }
 EOF
-sed -i 's/^    REPORT(gaps, /    REPORT(tracks, "how many spans each track has") \\\n&/' src/report/reports.h
+sed -i 's/^    REPORT(gaps, /    REPORT(tracks, ALWAYS, "how many spans each track has") \\\n&/' src/report/reports.h
 
 # ---- A key: a row ----
 sed -i 's/^    KEY(LEVEL, /    KEY(PATIENCE, "profiling.patience_ms", COUNT("20", 1, 500), CODE, \\\n        "How long the newcomer waits.") \\\n&/' \
