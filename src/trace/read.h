@@ -49,7 +49,7 @@ typedef struct tkt_read {
 #define TKT_READ_SPAN_BY_TIME (TKT_NO_SPAN - 1)
 
 /* Both set the status and return false. `at` is the place in the file. */
-bool tkt_read_bad(tkt_read *read, const uint8_t *at, const char *what);
+bool tkt_read_bad(tkt_read *read, const uint8_t *at, const char *problem);
 bool tkt_read_no_memory(tkt_read *read);
 
 /* All functions below return false on failure, with the status set. */
