@@ -1,5 +1,5 @@
-/* takt_trace_recover(): the file of a crash-safe recording becomes a trace by the same sealing as
- * the logs of this process do. */
+/* takt_trace_recover(): makes a trace from the file of a crash-safe recording. It uses the same
+ * sealing as the logs of this process. */
 #include "base/error.h"
 #include "base/file.h"
 #include "record/control.h"
@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is recovered: from the begin of the first cycle that was not saved. */
-typedef struct what {
+/* The cycles to recover: all that were not saved, from the first to the last. */
+typedef struct cycles {
     tkt_mapping_window first;
     tkt_mapping_window last;
     uint32_t count;
-    uint64_t end_ticks; /* UINT64_MAX: one was being recorded */
-} what;
+    uint64_t end_ticks; /* UINT64_MAX: a cycle was still recording */
+} cycles;
 
 /* ---- The head -------------------------------------------------------------------------------- */
 
@@ -58,9 +58,9 @@ static takt_status check_head(tkt_recovery *r, const char *path, takt_error *err
     return TAKT_OK;
 }
 
-static what find_windows(const tkt_recovery *r)
+static cycles find_windows(const tkt_recovery *r)
 {
-    what found = {.count = 0};
+    cycles found = {.count = 0};
     for (uint32_t i = 0; i < r->head.windows.count; i++) {
         const tkt_mapping_window *window = tkt_recovery_item(r, &r->head.windows, i);
         if (window->state == TKT_MAPPING_NO_WINDOW)
@@ -79,11 +79,11 @@ static what find_windows(const tkt_recovery *r)
 
 /* ---- Times ----------------------------------------------------------------------------------- */
 
-#define MOST_NS          (UINT64_C(1) << 62) /* since the machine began: 146 years */
+#define MOST_NS          (UINT64_C(1) << 62) /* since the machine started: 146 years */
 #define MOST_NS_PER_TICK (UINT64_C(1) << 42) /* 1 us */
 #define MOST_TICKS       (UINT64_C(1) << 62)
 
-/* True if the cycle's times are some that a clock can have shown. */
+/* True if a real clock can have shown the cycle's times. */
 static bool is_timed(const tkt_mapping_window *window, uint64_t begin_ticks)
 {
     const tkt_clock_fit *fit = &window->fit;
@@ -95,15 +95,15 @@ static bool is_timed(const tkt_mapping_window *window, uint64_t begin_ticks)
     return since * (tkt_int128)fit->ns_per_tick >= -((tkt_int128)fit->base_ns << 32);
 }
 
-/* The last ticks that can have been: a damaged slot may hold any. */
+/* The largest plausible ticks. A damaged slot may contain any number. */
 static uint64_t last_possible(const tkt_clock_fit *fit)
 {
     tkt_int128 most = ((tkt_int128)(MOST_NS - fit->base_ns) << 32) / (tkt_int128)fit->ns_per_tick;
     return fit->base_ticks + (most > MOST_TICKS ? MOST_TICKS : (uint64_t)most);
 }
 
-/* When the recording ended. */
-static uint64_t find_end(const tkt_recovery *r, const what *from)
+/* The end of the recording, in ticks. */
+static uint64_t find_end(const tkt_recovery *r, const cycles *from)
 {
     uint64_t end = from->end_ticks < r->last_ticks ? from->end_ticks : r->last_ticks;
     uint64_t last = last_possible(&from->last.fit);
@@ -132,7 +132,7 @@ static int compare_steps(const void *a, const void *b)
     return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
 }
 
-/* Steps that began in the window, whose times are still ticks. */
+/* Adds the steps that ended in the window, sorted by begin, and their statistics. */
 static takt_status read_steps(const tkt_recovery *r, const tkt_seal_window *window,
                               takt_trace *trace)
 {
@@ -143,7 +143,7 @@ static takt_status read_steps(const tkt_recovery *r, const tkt_seal_window *wind
             continue;
         const tkt_step in_ns = {from->number - 1, tkt_clock_ns(&window->fit, from->begin_ticks),
                                 tkt_clock_ns(&window->fit, from->end_ticks)};
-        if (in_ns.begin_ns > in_ns.end_ns) /* no clock was ever there */
+        if (in_ns.begin_ns > in_ns.end_ns) /* damaged: no clock shows these times */
             continue;
         tkt_step *step = TKT_ARRAY_ADD(&trace->steps);
         if (!step)
@@ -170,7 +170,7 @@ static void see_steps(tkt_recovery *r)
     }
 }
 
-static void fill_losses(const tkt_recovery *r, const what *from, takt_trace *trace)
+static void fill_losses(const tkt_recovery *r, const cycles *from, takt_trace *trace)
 {
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
         uint64_t count = r->head.losses[i];
@@ -182,7 +182,7 @@ static void fill_losses(const tkt_recovery *r, const what *from, takt_trace *tra
     }
 }
 
-static takt_status fill_facts(const tkt_recovery *r, const what *from,
+static takt_status fill_facts(const tkt_recovery *r, const cycles *from,
                               const tkt_seal_window *window, takt_trace *trace)
 {
     char clock[sizeof r->head.clock + 1] = "", backend[sizeof from->last.backend + 1] = "";
@@ -219,9 +219,9 @@ static takt_status fill_facts(const tkt_recovery *r, const what *from,
     return read_steps(r, window, trace);
 }
 
-/* Brings calls and activities together, and marks the launches whose activities never came. */
+/* Joins calls and activities, and marks launches whose activities are missing. */
 static takt_status join_devices(const tkt_recovery *r, const tkt_seal_window *window,
-                                const what *from, takt_trace *trace)
+                                const cycles *from, takt_trace *trace)
 {
     tkt_joined joined = {.missing = 0};
     const tkt_join how = {.first_correlation = from->first.first_correlation,
@@ -242,7 +242,7 @@ static takt_status join_devices(const tkt_recovery *r, const tkt_seal_window *wi
     return status;
 }
 
-static takt_status make_trace(tkt_recovery *r, const what *from, takt_trace **out)
+static takt_status make_trace(tkt_recovery *r, const cycles *from, takt_trace **out)
 {
     tkt_recover_names(r);
     tkt_recover_logs(r);
@@ -328,7 +328,7 @@ static takt_status recover_into(tkt_recovery *r, const char *path, takt_trace **
     takt_status status = check_head(r, path, error);
     if (status != TAKT_OK)
         return status;
-    what found = find_windows(r);
+    cycles found = find_windows(r);
     if (found.count == 0)
         return tkt_error_set(error, TAKT_NOT_FOUND,
                              "%s: nothing is to be recovered: no recording was open or unsaved "
@@ -355,7 +355,7 @@ takt_status tkt_recover(const uint8_t *bytes, size_t size, const char *name, tak
 
 takt_status takt_trace_recover(const char *path, takt_trace **out, takt_error *error)
 {
-    char *bytes; /* a copy: the file may be cut while it is read */
+    char *bytes; /* a copy: another process may cut the file during recovery */
     size_t size;
     if (!path || !out)
         return tkt_error_set(error, TAKT_BAD_ARGUMENT, "takt_trace_recover: no path or no result");
