@@ -1,4 +1,4 @@
-/* Waiting for the activities of launches, and combining the nodes of graph launches.
+/* Finds launches whose activities have not arrived, and combines the nodes of graph launches.
  *
  * Any activity with a launch's correlation id counts as its arrival, even one that the store marks
  * as lost. A graph launch has one activity for each node, and they may arrive in several buffers.

@@ -54,7 +54,7 @@ struct tkt_device_fold {
     uint32_t filter;
     bool whole_graphs;
     tkt_graphs graphs;   /* owner of a launch: (log + 1) << 32 | node, or 0 while unknown */
-    size_t owned_graphs; /* the first so many launches have owners */
+    size_t owned_graphs; /* launches at the front that have owners */
     recent_call *recent; /* ring, indexed by the lowest bits of the correlation id */
     TKT_ARRAY_OF(work) waiting;
     TKT_ARRAY_OF(sum) sums;

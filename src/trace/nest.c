@@ -405,7 +405,7 @@ static event_counts count_events(const takt_trace *trace)
 #define REVERSE_SINCE(list, first)                                                                 \
     reverse((list)->items + (first), (list)->count - (first), sizeof *(list)->items)
 
-/* Sorting by time keeps the order of events with equal times, so the order must be the recorded one
+/* Sorting by time keeps the order of events with equal times, so they must be in recorded order
  * before: a free and an allocation at the same time make no peak, and the later of two counter
  * values must win. */
 static void reverse_events(takt_trace *trace, const event_counts *before)

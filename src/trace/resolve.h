@@ -6,9 +6,9 @@
 #include <takt/trace.h>
 
 /* Looks up a frame in the source. Writes function, file and line of the innermost inlined function
- * to out[0], its caller to out[1] and so on, up to the function that is not inlined, at most
- * `capacity`. Returns their number, or 0 to leave the frame unchanged. Takt keeps module and offset
- * and copies the texts; C++ names may be mangled. */
+ * to out[0], of its caller to out[1], and so on up to the first function that is not inlined.
+ * Returns their number, at most `capacity`, or 0 to leave the frame unchanged. Takt keeps module
+ * and offset and copies the texts; C++ names may be mangled. */
 typedef size_t (*tkt_frame_resolver)(void *user, const takt_frame_info *frame,
                                      takt_frame_info *out, size_t capacity);
 

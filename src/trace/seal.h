@@ -70,7 +70,7 @@ void tkt_async_add_open(struct tkt_sealing *sealing);
 typedef struct tkt_stacks {
     takt_trace *trace;
     tkt_map     frames; /* hash -> index + 1 */
-    tkt_map     stacks; /* the same */
+    tkt_map     stacks; /* hash -> index + 1 */
 } tkt_stacks; /* starts as {.trace = trace}, for a trace without stacks */
 
 /* The index of this frame, added if it is new; UINT32_MAX without memory. `frame->reserved` must be
