@@ -44,7 +44,7 @@ bool tkt_read_done(tkt_read *read, const tkt_pb_reader *message)
 bool tkt_read_text(tkt_read *read, const tkt_pb_field *field, uint32_t *string)
 {
     if (field->wire != TKT_PB_BYTES)
-        return tkt_read_bad(read, field->bytes, "a text is a number");
+        return tkt_read_bad(read, field->bytes, "a text field contains a number");
     const char *text = (const char *)field->bytes;
     *string = tkt_trace_string(read->trace, text, strnlen(text, (size_t)field->value));
     return *string != TKT_STRTAB_FULL || tkt_read_no_memory(read);
@@ -207,7 +207,8 @@ static bool read_packets(tkt_read *read, uint64_t *cut_bytes)
             return false;
     }
     if (read->is_complete && tkt_input_need(read->input, 1))
-        return tkt_read_bad(read, read->input->window.at, "more follows after the trace's end");
+        return tkt_read_bad(read, read->input->window.at,
+                            "data follows after the end of the trace");
     if (read->status == TAKT_OK)
         read->status = read->input->status;
     return read->status == TAKT_OK;
@@ -224,23 +225,24 @@ static bool check_head(tkt_read *read, bool *is_whole)
     if (read->status != TAKT_OK)
         return false;
     if (size == 0) {
-        read->status =
-            tkt_error_set(input->error, TAKT_BAD_TRACE, "%s: %s", input->name,
-                          input->is_packed ? "nothing can be unpacked" : "the file is empty");
+        read->status = tkt_error_set(
+            input->error, TAKT_BAD_TRACE, "%s: %s", input->name,
+            input->is_packed ? "the gzip data is damaged or cut off: nothing could be unpacked"
+                             : "the file is empty");
         return false;
     }
     if (memcmp(bytes, head, size) == 0)
         return true;
     if (*is_whole && memcmp(bytes, head, sizeof head - 1) == 0) {
-        read->status = tkt_error_set(
-            input->error, TAKT_BAD_TRACE,
-            "%s: written in format %u by a later version of Takt; this one reads format %u",
-            input->name, bytes[sizeof head - 1], TKT_PF_FORMAT);
+        read->status = tkt_error_set(input->error, TAKT_BAD_TRACE,
+                                     "%s: a later version of Takt wrote it in format %u, this "
+                                     "version reads format %u: update Takt",
+                                     input->name, bytes[sizeof head - 1], TKT_PF_FORMAT);
         return false;
     }
     if (bytes[0] == '{') /* usually Takt's own Chrome or speedscope file */
         return tkt_read_bad(read, bytes,
-                            "not a trace that Takt wrote but JSON: name the .pftrace instead");
+                            "JSON, not a trace that Takt wrote: open the .pftrace file instead");
     return tkt_read_bad(read, bytes, "not a trace that Takt wrote");
 }
 
@@ -381,7 +383,7 @@ takt_status tkt_trace_read(const uint8_t *bytes, size_t size, const char *name, 
 takt_status takt_trace_open(const char *path, takt_trace **out, takt_error *error)
 {
     if (!path || !out)
-        return tkt_error_set(error, TAKT_BAD_ARGUMENT, "takt_trace_open: no path or no result");
+        return tkt_error_set(error, TAKT_BAD_ARGUMENT, "takt_trace_open: path or out is NULL");
     tkt_input input;
     takt_status status = tkt_input_open(&input, path, error);
     if (status != TAKT_OK)

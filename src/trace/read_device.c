@@ -185,7 +185,7 @@ static bool begin(tkt_read *read, tkt_read_row *row, const device_event *event)
         return tkt_read_no_memory(read);
     *open = (uint32_t)count;
     if (count == TKT_NO_SPAN)
-        return tkt_read_bad(read, event->at, "there are too many activities");
+        return tkt_read_bad(read, event->at, "the file has too many activities");
     if (row->kind == TKT_PF_TRACK_OF_STREAM)
         return begin_activity(read, row, event);
     return row->kind == TKT_PF_TRACK_OF_WAITS ? begin_wait(read, event)

@@ -141,7 +141,7 @@ bool tkt_read_node(tkt_read *read, const tkt_pb_field *from)
     if (node == TKT_NO_NODE)
         return tkt_read_no_memory(read);
     if (node != number)
-        return tkt_read_bad(read, from->bytes, "a node of the call tree is there twice");
+        return tkt_read_bad(read, from->bytes, "a node of the call tree occurs twice");
     fold->items[node].flops = fields.flops;
     fold->items[node].bytes = fields.bytes;
     fold->items[node].errors = fields.errors;

@@ -131,7 +131,7 @@ static bool add_track(tkt_read *read, tkt_read_row *row, const track_half *half,
             return tkt_read_no_memory(read);
     } else if (half->lane == 0 || half->index >= trace->tracks.count ||
                trace->tracks.items[half->index].kind != kind) {
-        return tkt_read_bad(read, at, "a track's number does not follow the one before");
+        return tkt_read_bad(read, at, "a track's number does not follow the previous one");
     }
     row->track = (uint32_t)half->index;
     row->kind = (tkt_pf_track_kind)half->kind;
@@ -167,7 +167,7 @@ static bool read_track(tkt_read *read, uint64_t sequence, const tkt_pb_field *tr
         return false;
     tkt_read_row *row = row_of(read, sequence);
     if (!row)
-        return tkt_read_bad(read, track->bytes, "a track on a sequence without a clock");
+        return tkt_read_bad(read, track->bytes, "a track is on a sequence without a clock");
     switch (half.kind) {
     case TKT_PF_TRACK_OF_THREAD:
     case TKT_PF_TRACK_ASYNC:
@@ -237,7 +237,7 @@ static bool read_site(tkt_read *read, const tkt_pb_field *from)
     if (!tkt_read_done(read, &message))
         return false;
     if (iid != read->sites.count + 1)
-        return tkt_read_bad(read, from->bytes, "a site's number does not follow the one before");
+        return tkt_read_bad(read, from->bytes, "a site's number does not follow the previous one");
     uint32_t index = tkt_trace_site_index(read->trace, &site);
     uint32_t *place = TKT_ARRAY_ADD(&read->sites);
     if (index == UINT32_MAX || !place)
@@ -261,7 +261,7 @@ static bool read_key(tkt_read *read, const tkt_pb_field *from)
     if (!tkt_read_done(read, &message))
         return false;
     if (iid != read->keys.count + TKT_PF_KEY_FIRST)
-        return tkt_read_bad(read, from->bytes, "a key's number does not follow the one before");
+        return tkt_read_bad(read, from->bytes, "a key's number does not follow the previous one");
     uint32_t *place = TKT_ARRAY_ADD(&read->keys);
     if (!place)
         return tkt_read_no_memory(read);

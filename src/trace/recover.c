@@ -31,22 +31,26 @@ static takt_status check_head(tkt_recovery *r, const char *path, takt_error *err
 {
     tkt_mapping_head *head = &r->head;
     if (r->size < sizeof *head)
-        return tkt_error_set(error, TAKT_BAD_TRACE, "%s: no crash-safe recording of Takt", path);
+        return tkt_error_set(error, TAKT_BAD_TRACE,
+                             "%s: not a crash-safe recording of Takt (NAME.PID.crash)", path);
     memcpy(head, r->bytes, sizeof *head);
     if (head->magic == 0 && head->version == TKT_MAPPING_VERSION)
-        return tkt_error_set(error, TAKT_NOT_FOUND,
-                             "%s: nothing was recorded: the program ended while it began", path);
+        return tkt_error_set(
+            error, TAKT_NOT_FOUND,
+            "%s: nothing to recover: the program ended before it recorded anything", path);
     if (head->magic == __builtin_bswap64(TKT_MAPPING_MAGIC))
         return tkt_error_set(error, TAKT_UNSUPPORTED,
-                             "%s: it is of a machine with another order of bytes", path);
+                             "%s: a machine with another byte order recorded it: recover it there",
+                             path);
     if (head->magic != TKT_MAPPING_MAGIC)
-        return tkt_error_set(error, TAKT_BAD_TRACE, "%s: no crash-safe recording of Takt", path);
+        return tkt_error_set(error, TAKT_BAD_TRACE,
+                             "%s: not a crash-safe recording of Takt (NAME.PID.crash)", path);
     if (head->version != TKT_MAPPING_VERSION || head->head_bytes != sizeof *head ||
         head->slot_bytes != sizeof(takt_record) || head->frame_bytes != sizeof(takt_frame) ||
         head->max_depth != TKT_MAX_DEPTH)
         return tkt_error_set(error, TAKT_UNSUPPORTED,
-                             "%s: its layout is version %u, this is Takt %s with version %u: "
-                             "recover it with the takt of the version that recorded it",
+                             "%s: its layout has version %u, but Takt %s reads version %u: "
+                             "recover it with the version of takt that recorded it",
                              path, head->version, takt_version(), TKT_MAPPING_VERSION);
     if (!fits(r, &head->windows, sizeof(tkt_mapping_window)) ||
         !fits(r, &head->tasks, sizeof(tkt_task)) ||
@@ -54,7 +58,7 @@ static takt_status check_head(tkt_recovery *r, const char *path, takt_error *err
         !fits(r, &head->logs, sizeof(tkt_mapping_log)) || !fits(r, &head->names, 1) ||
         !fits(r, &head->chunks, sizeof(tkt_chunk)) ||
         !fits(r, &head->devices, sizeof(tkt_store_chunk)))
-        return tkt_error_set(error, TAKT_BAD_TRACE, "%s: it is cut off or damaged", path);
+        return tkt_error_set(error, TAKT_BAD_TRACE, "%s: the file is cut off or damaged", path);
     return TAKT_OK;
 }
 
@@ -291,13 +295,13 @@ static void warn(const tkt_recovery *r, const char *path)
 {
     if (r->head.chunks_lost || r->head.logs_lost)
         tkt_log(TAKT_LOG_WARNING,
-                "%s: too many threads: open scopes of %lu and events of %lu chunks are missing",
+                "%s: open scopes of %lu threads and events of %lu chunks are missing: "
+                "the file had no room for so many threads",
                 path, (unsigned long)r->head.logs_lost, (unsigned long)r->head.chunks_lost);
     if (r->head.folds_lost)
-        tkt_log(TAKT_LOG_WARNING,
-                "%s: max_memory is too small for the summary: parts of it are missing", path);
+        tkt_log(TAKT_LOG_WARNING, "%s: parts of the summary are missing: raise max_memory", path);
     if (r->head.names_lost)
-        tkt_log(TAKT_LOG_WARNING, "%s: there was no room for %lu names", path,
+        tkt_log(TAKT_LOG_WARNING, "%s: %lu names are missing: the file had no room for them", path,
                 (unsigned long)r->head.names_lost);
 }
 
@@ -331,13 +335,14 @@ static takt_status recover_into(tkt_recovery *r, const char *path, takt_trace **
     cycles found = find_windows(r);
     if (found.count == 0)
         return tkt_error_set(error, TAKT_NOT_FOUND,
-                             "%s: nothing is to be recovered: no recording was open or unsaved "
+                             "%s: nothing to recover: no recording was open or unsaved "
                              "when the program ended",
                              path);
     status = is_timed(&found.last, found.first.begin_ticks) ? make_trace(r, &found, out)
                                                             : TAKT_BAD_TRACE;
     if (status == TAKT_BAD_TRACE)
-        return tkt_error_set(error, status, "%s: it is damaged: no clock shows its times", path);
+        return tkt_error_set(error, status, "%s: the file is damaged: it contains impossible times",
+                             path);
     if (status != TAKT_OK)
         return tkt_error_set(error, status, "%s: %s", path, takt_status_text(status));
     warn(r, path);
@@ -358,7 +363,7 @@ takt_status takt_trace_recover(const char *path, takt_trace **out, takt_error *e
     char *bytes; /* a copy: another process may cut the file during recovery */
     size_t size;
     if (!path || !out)
-        return tkt_error_set(error, TAKT_BAD_ARGUMENT, "takt_trace_recover: no path or no result");
+        return tkt_error_set(error, TAKT_BAD_ARGUMENT, "takt_trace_recover: path or out is NULL");
     takt_status status = tkt_file_read_regular(path, &bytes, &size, error);
     if (status != TAKT_OK)
         return status;
