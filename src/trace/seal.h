@@ -35,7 +35,7 @@ typedef struct tkt_seal_places {
 typedef struct tkt_seal_window {
     uint64_t      begin_ticks;
     uint64_t      end_ticks;
-    uint32_t      last_correlation; /* keep ids up to this one of calls that began too late */
+    uint32_t      last_correlation; /* late_calls gets ids up to this one */
     tkt_clock_fit fit;
     bool          with_spans; /* make the full form */
     tkt_seal_places *places;  /* seal a slice: events since the last slice, and open spans; updated
