@@ -1,6 +1,8 @@
-/* A launch is satisfied by any record with its correlation id, also by one that was lost: then the
- * store's activity says so. A graph launch has one for each node, which may come in several
- * buffers; how many there are is learned from the other launches of the same graph. */
+/* Finds launches whose activities have not arrived, and combines the nodes of graph launches.
+ *
+ * Any activity with a launch's correlation id counts as its arrival, even one that the store marks
+ * as lost. A graph launch has one activity for each node, and they may arrive in several buffers.
+ * Their number is known only from other launches of the same graph. */
 #include "trace/devices.h"
 
 #include "base/containers.h"
@@ -69,7 +71,8 @@ void tkt_arrivals_fini(tkt_arrivals *arrivals)
     *arrivals = (tkt_arrivals){0};
 }
 
-static void note(tkt_arrivals *a, const tkt_store *store, const tkt_stored_activity *activity)
+static void note_arrival(tkt_arrivals *a, const tkt_store *store,
+                         const tkt_stored_activity *activity)
 {
     uint32_t call = tkt_call_of_stored(&a->index, a->trace, store, activity);
     if (call == TKT_NO_CALL) {
@@ -83,17 +86,18 @@ static void note(tkt_arrivals *a, const tkt_store *store, const tkt_stored_activ
     a->graphs[call] = activity->graph;
 }
 
-static void take_new(tkt_arrivals *a, const tkt_store *store)
+static void note_new(tkt_arrivals *a, const tkt_store *store)
 {
     for (const tkt_store_chunk *chunk = store->first; chunk; chunk = chunk->next) {
         uint64_t at = a->position > chunk->first ? a->position - chunk->first : 0;
         for (; at < chunk->count; at++)
-            note(a, store, &chunk->items[at]);
+            note_arrival(a, store, &chunk->items[at]);
     }
     a->position = store->next_sequence;
 }
 
-/* Of each graph: launches << 32 | the most nodes that any of them has. False without memory. */
+/* Maps each graph to launches << 32 | the largest number of nodes of a launch. False without
+ * memory. */
 static bool find_graphs(const uint32_t *graphs, const uint32_t *nodes, size_t count, tkt_map *known)
 {
     for (size_t i = 0; i < count; i++) {
@@ -108,7 +112,7 @@ static bool find_graphs(const uint32_t *graphs, const uint32_t *nodes, size_t co
     return true;
 }
 
-/* A launch may have some nodes in a buffer that has come, and others in one that has not. */
+/* A launch may have some nodes in a buffer that has arrived and others in one that has not. */
 takt_status tkt_missing_nodes(const uint32_t *graphs, const uint32_t *nodes, size_t count,
                               uint64_t *missing)
 {
@@ -122,7 +126,8 @@ takt_status tkt_missing_nodes(const uint32_t *graphs, const uint32_t *nodes, siz
     return has_memory ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
-/* True when all launches of a graph have equally many nodes. One launch alone tells nothing. */
+/* True if every graph has several launches, all with the same number of nodes. A single launch does
+ * not show how many nodes the graph has. */
 static bool are_graphs_whole(const tkt_arrivals *a)
 {
     tkt_map known = {0};
@@ -138,15 +143,15 @@ static bool are_graphs_whole(const tkt_arrivals *a)
 bool tkt_arrivals_look(tkt_arrivals *arrivals, tkt_store *store)
 {
     tkt_mutex_lock(&store->lock);
-    take_new(arrivals, store);
+    note_new(arrivals, store);
     tkt_mutex_unlock(&store->lock);
     return arrivals->missing == 0 && are_graphs_whole(arrivals);
 }
 
 /* ======== Launches of graphs ======== */
 
-/* All nodes of a launch have its correlation id. Nodes arrive in no order, and nothing says which
- * is the last one: a launch grows until the caller has seen everything. */
+/* All nodes of a launch have its correlation id. They arrive in any order, and no record marks the
+ * last one: a launch is complete when the caller has seen all activities. */
 
 void tkt_graphs_fini(tkt_graphs *graphs)
 {
@@ -163,7 +168,7 @@ static tkt_graph_launch *add_launch(tkt_graphs *graphs, const tkt_stored_activit
     return added;
 }
 
-/* Of nodes that begin at once the one on the lowest stream is the first. */
+/* True if node a comes before node b: by begin, then by stream. */
 static bool is_before(const tkt_stored_activity *a, const tkt_stored_activity *b)
 {
     return a->begin != b->begin ? a->begin < b->begin : a->stream < b->stream;

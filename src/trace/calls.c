@@ -1,3 +1,4 @@
+/* Finds the calls of activities, and sorts activities by the order in which they were launched. */
 #include "trace/devices.h"
 
 #include "trace/order.h"
@@ -107,8 +108,8 @@ static bool are_siblings(const tkt_activity *a, const tkt_activity *b)
            (a->call != TKT_NO_CALL || a->begin_ns == b->begin_ns);
 }
 
-/* Those of one call, which a graph has many of, by their own begin; of those that begin at once, by
- * the stream. `reserved` lends its room. */
+/* Sorts the activities of one call (a graph has many) by their own begin, then by stream. Uses
+ * `reserved` for the sort's second key. */
 static takt_status order_siblings(tkt_activity *first, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -146,7 +147,8 @@ static uint64_t place_of(const tkt_call_info *call)
     return (uint64_t)call->track << 32 | call->span;
 }
 
-/* Files that were written while recording have the calls of several threads in turns. */
+/* Sorts calls by track and span. In files that were written while recording, the calls of several
+ * threads alternate. */
 static takt_status order_calls(takt_trace *trace)
 {
     size_t count = trace->calls.count, at = 1;

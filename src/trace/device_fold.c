@@ -1,12 +1,11 @@
-/* Adding up device activities while the program runs. Two streams meet: calls with the paths that
- * made them, from the logs, and activities, from the store. Calls are kept in a ring by their
- * correlation ids, so that memory is bounded and the oldest go first; activities that come before
- * their calls wait in a bounded list.
+/* Adds up device activities while the program runs. The logs supply calls with their paths, the
+ * store supplies activities. A ring keeps the latest calls by correlation id; this bounds memory.
+ * Activities that arrive before their calls wait in a list, which is bounded too.
  *
- * Launches of graphs that are put together from their nodes are added up at the end, or when too
- * many are kept.
+ * Launches of graphs that are combined from nodes are added up at the end, or when too many of them
+ * are kept.
  *
- * Texts of the store stay where they are for the life of the process. */
+ * Texts of the store keep their addresses for the life of the process. */
 #include "trace/devices.h"
 
 #include "record/site.h"
@@ -15,24 +14,24 @@
 
 #define RECENT_CALLS (1u << 18) /* a power of two */
 #define MOST_WAITING (1u << 16)
-#define MOST_GRAPHS  (1u << 16) /* launches that are put together at a time */
+#define MOST_GRAPHS  (1u << 16) /* launches that are combined at a time */
 #define NO_LOG       UINT32_MAX
 
 typedef struct recent_call {
     uint32_t correlation; /* 0: none */
     uint32_t log;
     uint32_t node;
-    uint8_t missing;     /* TKT_LAUNCHES_, of which nothing has arrived */
-    bool launches_graph; /* or it is not known */
+    uint8_t missing;     /* TKT_LAUNCHES_; TKT_LAUNCHES_NOTHING once an activity has arrived */
+    bool launches_graph; /* true also if unknown */
 } recent_call;
 
-/* An activity, reduced to what is added up. */
+/* The facts of an activity that the sums need. */
 typedef struct work {
     uint64_t duration_ns;
     uint32_t loss; /* as in the store */
     uint32_t correlation;
     uint32_t device; /* ordinal */
-    uint32_t label;  /* string of the store; it, the ordinal and the filter make a name */
+    uint32_t label;  /* string of the store */
     uint32_t filter;
     bool is_of_graph;
 } work;
@@ -54,14 +53,14 @@ struct tkt_device_fold {
     uint32_t first_correlation;
     uint32_t filter;
     bool whole_graphs;
-    tkt_graphs graphs;   /* launches whose owner is log + 1 << 32 | node once it is known */
-    size_t owned_graphs; /* of them, the first ones: their owners are known */
-    recent_call *recent; /* by the lowest bits of the correlation id */
+    tkt_graphs graphs;   /* owner of a launch: (log + 1) << 32 | node, or 0 while unknown */
+    size_t owned_graphs; /* launches at the front that have owners */
+    recent_call *recent; /* ring, indexed by the lowest bits of the correlation id */
     TKT_ARRAY_OF(work) waiting;
     TKT_ARRAY_OF(sum) sums;
     tkt_map index; /* hash of a sum's key -> index + 1 */
     tkt_arena histograms;
-    tkt_map launched; /* site of a call -> what it launches, TAKT_TIMING_ bits, + 1 */
+    tkt_map launched; /* site of a call -> tkt_launched_by() of its name + 1 */
     tkt_fold_losses losses;
 };
 
@@ -97,7 +96,7 @@ void tkt_device_fold_destroy(tkt_device_fold *sums)
     tkt_free(sums);
 }
 
-/* What a call at this site launches, as TAKT_TIMING_ bits; a site of 0 launches nothing. */
+/* tkt_launched_by() for a call at this site; 0 for site 0. */
 static uint32_t launched_at(tkt_device_fold *sums, uint32_t site)
 {
     uint64_t *known = site ? tkt_map_put(&sums->launched, site) : NULL;
@@ -108,7 +107,7 @@ static uint32_t launched_at(tkt_device_fold *sums, uint32_t site)
     return (uint32_t)(*known - 1);
 }
 
-/* What of it the window asks for: TKT_LAUNCHES_. */
+/* TKT_LAUNCHES_ for a call that launches these kinds, given the window's filter. */
 static uint8_t launches_of(const tkt_device_fold *sums, uint32_t launched)
 {
     if (launched == TKT_LAUNCHED_MARK)
@@ -129,7 +128,8 @@ void tkt_device_fold_whole_graphs(tkt_device_fold *sums)
     sums->whole_graphs = true;
 }
 
-/* A call whose place a later one takes stays missing, since what comes of it is not recognised. */
+/* A call that a later call displaces from the ring stays counted as missing: its activities can no
+ * longer be recognised. */
 void tkt_device_fold_calls(tkt_device_fold *sums, uint32_t log, const tkt_folded_calls *calls)
 {
     for (size_t i = 0; i < calls->count; i++) {
@@ -189,7 +189,7 @@ static sum *find_sum(tkt_device_fold *sums, const tkt_store *store, const sum *k
     }
 }
 
-/* `call` is NULL where the path is not known. */
+/* `call` is NULL if the path is not known. */
 static void add_work(tkt_device_fold *sums, const tkt_store *store, const work *from,
                      const recent_call *call)
 {
@@ -197,7 +197,7 @@ static void add_work(tkt_device_fold *sums, const tkt_store *store, const work *
         ++*(from->loss == TAKT_LOSS_INCOMPLETE ? &sums->losses.incomplete : &sums->losses.bad_time);
         return;
     }
-    if (from->filter == 0) /* a note: nothing comes of this launch */
+    if (from->filter == 0) /* an entry of the store that says: this launch has no activity */
         return;
     const sum key = {.log = call ? call->log : NO_LOG,
                      .node = call ? call->node : 0,
@@ -221,8 +221,8 @@ static recent_call *find_call(const tkt_device_fold *sums, uint32_t correlation)
     return correlation && call->correlation == correlation ? call : NULL;
 }
 
-/* Some releases of CUPTI give what graphs launched the ids of other calls: a call that launches no
- * graph is not believed. */
+/* Some releases of CUPTI give the activities of graphs the ids of other calls. So a call that
+ * launches no graph cannot be the call of such an activity. */
 static bool is_believed(const recent_call *call, bool is_of_graph)
 {
     return !is_of_graph || call->launches_graph;
@@ -247,10 +247,10 @@ void tkt_device_fold_forget(tkt_device_fold *sums, uint32_t last_correlation, ui
 static void add_called(tkt_device_fold *sums, const tkt_store *store, const work *from,
                        recent_call *call)
 {
-    bool is_its = is_believed(call, from->is_of_graph);
-    if (is_its)
+    bool is_match = is_believed(call, from->is_of_graph);
+    if (is_match)
         note_arrival(sums, call);
-    add_work(sums, store, from, is_its ? call : NULL);
+    add_work(sums, store, from, is_match ? call : NULL);
 }
 
 static void give_up_waiting(tkt_device_fold *sums, const tkt_store *store)
@@ -260,7 +260,7 @@ static void give_up_waiting(tkt_device_fold *sums, const tkt_store *store)
     sums->waiting.count = 0;
 }
 
-static void take_work(tkt_device_fold *sums, const tkt_store *store, const work *from)
+static void add_or_wait(tkt_device_fold *sums, const tkt_store *store, const work *from)
 {
     recent_call *call = find_call(sums, from->correlation);
     if (call) {
@@ -301,7 +301,7 @@ static void add_graphs(tkt_device_fold *sums, tkt_store *store, size_t count)
     sums->owned_graphs -= sums->owned_graphs < count ? sums->owned_graphs : count;
 }
 
-/* Calls are forgotten much earlier than launches. */
+/* Sets the owners of launches while the ring still has their calls. */
 static void find_owners(tkt_device_fold *sums)
 {
     bool are_all_owned = true;
@@ -317,7 +317,7 @@ static void find_owners(tkt_device_fold *sums)
     }
 }
 
-static void take_node(tkt_device_fold *sums, tkt_store *store, const tkt_stored_activity *from)
+static void add_node(tkt_device_fold *sums, tkt_store *store, const tkt_stored_activity *from)
 {
     if (sums->graphs.items.count == MOST_GRAPHS) {
         find_owners(sums);
@@ -326,25 +326,25 @@ static void take_node(tkt_device_fold *sums, tkt_store *store, const tkt_stored_
     sums->losses.no_memory += !tkt_graphs_add(&sums->graphs, from);
 }
 
-/* ---- What has arrived ------------------------------------------------------------------------ */
+/* ---- Updates --------------------------------------------------------------------------------- */
 
-static void take_activity(tkt_device_fold *sums, tkt_store *store, const tkt_stored_activity *from,
-                          uint32_t last_correlation)
+static void add_activity(tkt_device_fold *sums, tkt_store *store, const tkt_stored_activity *from,
+                         uint32_t last_correlation)
 {
     const tkt_shape *shape = &store->shapes.items[from->shape];
     if (from->correlation <= sums->first_correlation || from->correlation > last_correlation)
         return;
     if (from->graph && sums->whole_graphs && from->end)
-        take_node(sums, store, from);
+        add_node(sums, store, from);
     else if (!shape->filter || (shape->filter & sums->filter) ||
              (from->graph && sums->whole_graphs))
-        take_work(sums, store,
-                  &(work){from->end ? from->end - from->begin : 0, tkt_stored_loss(from),
-                          from->correlation, from->device, shape->label, shape->filter,
-                          from->graph || shape->graph});
+        add_or_wait(sums, store,
+                    &(work){from->end ? from->end - from->begin : 0, tkt_stored_loss(from),
+                            from->correlation, from->device, shape->label, shape->filter,
+                            from->graph || shape->graph});
 }
 
-/* Those that waited, for whom calls may have come. */
+/* Adds up activities that waited and whose calls have arrived meanwhile. */
 static void retry(tkt_device_fold *sums, const tkt_store *store)
 {
     size_t kept = 0;
@@ -366,7 +366,7 @@ uint64_t tkt_device_fold_update(tkt_device_fold *sums, tkt_store *store, uint32_
     for (const tkt_store_chunk *chunk = store->first; chunk; chunk = chunk->next) {
         uint64_t at = sums->position > chunk->first ? sums->position - chunk->first : 0;
         for (; at < chunk->count; at++)
-            take_activity(sums, store, &chunk->items[at], last_correlation);
+            add_activity(sums, store, &chunk->items[at], last_correlation);
     }
     sums->position = store->next_sequence;
     find_owners(sums);

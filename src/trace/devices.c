@@ -1,8 +1,9 @@
-/* The join: what the store has of a window, in the trace's terms.
+/* The join: converts a window's part of the store into the trace.
  *
- * The store's lock is held while activities are converted, one by one into their place in the
- * trace; sorting, and all that needs only the trace, comes afterwards. Strings and shapes are
- * converted when the first activity has them, so that a trace holds none of another window's. */
+ * The join holds the store's lock while it converts activities, each directly into its place in the
+ * trace. Sorting, and all other work that needs only the trace, comes later. The join converts a
+ * string or shape when the first activity uses it: a trace must not contain those of another
+ * window. */
 #include "trace/devices.h"
 
 #include "trace/order.h"
@@ -19,15 +20,15 @@ typedef struct join {
     tkt_call_index index;
     uint64_t begin_ns; /* of the window */
     uint64_t end_ns;
-    uint32_t *strings;   /* by the store's: the trace's + 1 */
-    uint32_t *shapes;    /* by the store's: the trace's + 1 */
-    uint8_t *launches;   /* by call: TKT_LAUNCHES_, until something has come of it */
-    uint32_t *nodes;     /* by call: nodes that have come of the graph that it launched, */
-    uint32_t *graphs_of; /* and the graph; 0: none */
-    tkt_waits later;     /* behind the window's end */
-    tkt_graphs graphs;   /* whose launches are put together from nodes */
-    bool is_short;       /* of memory */
-    bool is_cupti;       /* otherwise the clock's uncertainty is that of devices' times, too */
+    uint32_t *strings;   /* string of the store -> of the trace + 1; 0: not converted yet */
+    uint32_t *shapes;    /* shape of the store -> of the trace + 1; 0: not converted yet */
+    uint8_t *launches;   /* by call: TKT_LAUNCHES_; cleared when an activity is found */
+    uint32_t *nodes;     /* by call: nodes that have arrived of the graph that it launched */
+    uint32_t *graphs_of; /* by call: the graph that it launched; 0: none */
+    tkt_waits later;     /* waits after the window's end */
+    tkt_graphs graphs;   /* launches combined from nodes */
+    bool is_short;       /* out of memory */
+    bool is_cupti;       /* false: the uncertainty of Takt's clock covers the devices' times too */
 } join;
 
 static bool is_in_window(const join *j, uint64_t begin_ns)
@@ -93,7 +94,7 @@ static void copy_devices(join *j)
     }
 }
 
-/* The label of a device; the decoder has made all that occur. */
+/* The label of a device. The decoder has added every device that occurs. */
 static uint32_t label_of(const join *j, uint32_t ordinal)
 {
     return ordinal < j->trace->devices.count ? j->trace->devices.items[ordinal].label : 0;
@@ -111,7 +112,7 @@ static void count_lost(join *j, const tkt_stored_activity *from, uint32_t call)
         tkt_span_mark(tkt_call_span(j->trace, call), TAKT_SPAN_NO_ACTIVITY);
 }
 
-/* The decoder has judged what it read, but a recovered recording may hold any times. */
+/* The decoder has checked the times it read, but a recovered recording may contain any times. */
 static bool is_time(uint64_t begin_ns, uint64_t end_ns)
 {
     return begin_ns <= end_ns && end_ns <= INT64_MAX;
@@ -149,7 +150,7 @@ static uint32_t call_of(const join *j, const tkt_stored_activity *from)
     return tkt_call_of_stored(&j->index, j->trace, j->store, from);
 }
 
-static void take_activity(join *j, const tkt_stored_activity *from)
+static void join_activity(join *j, const tkt_stored_activity *from)
 {
     uint32_t call = call_of(j, from);
     if (call != TKT_NO_CALL)
@@ -170,7 +171,7 @@ static void take_activity(join *j, const tkt_stored_activity *from)
         add_activity(j, from, shape_of(j, from->shape), call);
 }
 
-static void take_graphs(join *j)
+static void join_graphs(join *j)
 {
     for (size_t i = 0; i < j->graphs.items.count && !j->is_short; i++) {
         const tkt_graph_launch *launch = &j->graphs.items.items[i];
@@ -179,7 +180,7 @@ static void take_graphs(join *j)
     }
 }
 
-/* Makes room for all that may be the window's, so that none of them has to move. */
+/* Reserves space for every activity the window may contain, to avoid moving them later. */
 static void make_room(join *j)
 {
     uint64_t first = j->store->first ? j->store->first->first : j->store->next_sequence;
@@ -188,21 +189,21 @@ static void make_room(join *j)
     j->is_short |= !TKT_ARRAY_RESERVE(&j->trace->activities, j->trace->activities.count + count);
 }
 
-static void take_activities(join *j)
+static void join_activities(join *j)
 {
     const tkt_store_chunk *chunk = j->store->first;
     make_room(j);
     for (; chunk && !j->is_short; chunk = chunk->next) {
         uint64_t skipped = j->what->position > chunk->first ? j->what->position - chunk->first : 0;
         for (uint64_t i = skipped; i < chunk->count; i++)
-            take_activity(j, &chunk->items[i]);
+            join_activity(j, &chunk->items[i]);
     }
 }
 
-/* ---- What else is in the store --------------------------------------------------------------- */
+/* ---- Waits, overheads and memory ------------------------------------------------------------- */
 
-/* Waits behind the end bound when activities ended, but are not the window's. */
-static void take_waits(join *j)
+/* Waits after the window's end do not belong to it, but bound the ends of its activities. */
+static void copy_waits(join *j)
 {
     for (size_t i = 0; i < j->store->waits.count; i++) {
         const tkt_stored_wait *from = &j->store->waits.items[i];
@@ -220,7 +221,7 @@ static void take_waits(join *j)
     }
 }
 
-static void take_overheads(join *j)
+static void copy_overheads(join *j)
 {
     for (size_t i = 0; i < j->store->overheads.count; i++) {
         const tkt_stored_overhead *from = &j->store->overheads.items[i];
@@ -234,7 +235,7 @@ static void take_overheads(join *j)
     }
 }
 
-static void take_memory_event(join *j, const tkt_stored_memory *from, uint64_t time_ns)
+static void copy_memory_event(join *j, const tkt_stored_memory *from, uint64_t time_ns)
 {
     tkt_memory_event *to = TKT_ARRAY_ADD(&j->trace->memory_events);
     if (!to) {
@@ -255,13 +256,13 @@ static void take_memory_event(join *j, const tkt_stored_memory *from, uint64_t t
     }
 }
 
-static void take_memory(join *j)
+static void copy_memory(join *j)
 {
     for (size_t i = 0; i < j->store->memory.count && !j->is_short; i++) {
         const tkt_stored_memory *from = &j->store->memory.items[i];
         uint64_t time_ns = tkt_clock_map_ns(&j->map, from->time);
         if (is_in_window(j, time_ns))
-            take_memory_event(j, from, time_ns);
+            copy_memory_event(j, from, time_ns);
     }
 }
 
@@ -326,8 +327,8 @@ static takt_status add_up_memory(takt_trace *trace)
 
 /* ---- The join -------------------------------------------------------------------------------- */
 
-/* With the store's lock. */
-static takt_status take_all(join *j)
+/* The caller holds the store's lock. */
+static takt_status join_all(join *j)
 {
     takt_status status = tkt_clock_map_make(&j->store->clock, &j->what->fit, &j->map);
     if (status != TAKT_OK)
@@ -337,21 +338,21 @@ static takt_status take_all(join *j)
     if (!j->strings || !j->shapes)
         return TAKT_NO_MEMORY;
     copy_devices(j);
-    take_activities(j);
-    take_graphs(j);
-    take_waits(j);
-    take_overheads(j);
-    take_memory(j);
+    join_activities(j);
+    join_graphs(j);
+    copy_waits(j);
+    copy_overheads(j);
+    copy_memory(j);
     j->joined.skew.host_ns = j->joined.skew.uncertainty_ns = j->map.uncertainty_ns;
     j->joined.skew.is_movable = !j->map.was_set;
     j->is_cupti = j->store->clock.is_cupti;
     return j->is_short ? TAKT_NO_MEMORY : TAKT_OK;
 }
 
-static takt_status take_locked(join *j)
+static takt_status join_locked(join *j)
 {
     tkt_mutex_lock(&j->store->lock);
-    takt_status status = take_all(j);
+    takt_status status = join_all(j);
     tkt_mutex_unlock(&j->store->lock);
     tkt_clock_map_fini(&j->map);
     return status;
@@ -370,7 +371,7 @@ takt_status tkt_trace_join(takt_trace *trace, tkt_store *store, const tkt_join *
     bool has_memory = j.launches && j.nodes && j.graphs_of;
     takt_status status = has_memory ? tkt_call_index_init(&j.index, trace) : TAKT_NO_MEMORY;
     if (status == TAKT_OK)
-        status = take_locked(&j);
+        status = join_locked(&j);
     if (status == TAKT_OK)
         status = tkt_calls_order(trace, before);
     if (status == TAKT_OK && j.is_cupti)

@@ -1,20 +1,24 @@
-/* What devices did in a window, brought together with the calls that made them do it.
+/* Attributes the activities of devices to the calls and scopes that launched them.
  *
- * Full form: seal, join, finish. The join copies the window's activities out of the store; each is
- * found its call by the correlation id, and its scope by the call.
+ * Full form: seal, join, finish. The join copies the window's activities from the store into the
+ * trace. The correlation id leads from an activity to its call, and the call to its scope.
  *
  *     tkt_seal(&window, &trace);
  *     tkt_trace_join(trace, tkt_store_get(), &what, &joined);
  *     tkt_trace_finish(trace);
  *
- * Folded form: activities are added up while they arrive, by the path that launched them. Whoever
- * owns the window brings the calls of all logs and then the store, now and then and once more when
- * the window has ended, and gives the sums to tkt_seal() with the folds (seal.h):
+ * Folded form: Takt adds activities up as they arrive, by the path that launched them. The owner
+ * of the window now and then passes the new calls of all logs, then the store, and does so once
+ * more after the window's end. Then it gives the sums to tkt_seal() together with the folds
+ * (seal.h):
  *
  *     tkt_device_fold_create(position, first_correlation, filter, &sums);
  *     tkt_log_fold_calls(log, &calls);           each log; at the end tkt_log_fold_take()
  *     tkt_device_fold_calls(sums, log->number, &calls);
  *     tkt_device_fold_update(sums, tkt_store_get(), UINT32_MAX);
+ *
+ * The sections below: an index of calls, the error of device clocks, the join, the folded form,
+ * waiting for missing activities, graph launches, and sums by call path.
  */
 #ifndef TKT_TRACE_DEVICES_H
 #define TKT_TRACE_DEVICES_H
@@ -25,24 +29,23 @@
 
 /* ======== Calls ======== */
 
-/* Finding calls by their correlation ids. */
-
-/* Ids count up, so their lowest bits spread them evenly over a table of lists. A list is followed
- * so far at most, and so are calls inside calls: a file that is made to be slow must not have its
- * way. */
+/* A lookup visits at most this many calls with equal low bits, or calls nested in each other. The
+ * limit keeps crafted files from making the reader slow. */
 #define TKT_MOST_EQUAL_CALLS 64
 
+/* Finds calls by correlation id. Ids count up, so their lowest bits spread them evenly over a table
+ * of lists. */
 typedef struct tkt_call_index {
     const tkt_call_info *calls;
-    uint32_t *first; /* by the lowest bits: a call + 1 */
-    uint32_t *next;  /* by call: the next one + 1 */
+    uint32_t *first; /* by the lowest bits of the id: first call of the list + 1 */
+    uint32_t *next;  /* by call: next call of the list + 1 */
     uint32_t  mask;
 } tkt_call_index;
 
 takt_status tkt_call_index_init(tkt_call_index *index, const takt_trace *trace);
-void tkt_call_index_fini(tkt_call_index *index); /* also of a zeroed one */
+void tkt_call_index_fini(tkt_call_index *index); /* accepts a zeroed index */
 
-/* The first call of that id, or TKT_NO_CALL. */
+/* The first call with this id, or TKT_NO_CALL. Id 0 has no call. */
 static inline uint32_t tkt_call_find(const tkt_call_index *index, uint32_t correlation)
 {
     uint32_t call = index->first[correlation & index->mask];
@@ -60,7 +63,7 @@ static inline tkt_span *tkt_call_span(const takt_trace *trace, uint32_t call)
     return &trace->tracks.items[info->track].spans.items[info->span];
 }
 
-/* The innermost span around a call's that is no call itself, or TKT_NO_SPAN. */
+/* The innermost span around the call that is not itself a call, or TKT_NO_SPAN. */
 static inline uint32_t tkt_call_scope(const takt_trace *trace, uint32_t call)
 {
     const tkt_call_info *info = &trace->calls.items[call];
@@ -74,12 +77,13 @@ static inline uint32_t tkt_call_scope(const takt_trace *trace, uint32_t call)
     return TKT_NO_SPAN;
 }
 
-/* True for the id of a call that began after the window: other threads go on launching while it
- * ends. */
+/* True for the id of a call that began after the window. Other threads may launch work while the
+ * window is being closed. */
 bool tkt_call_is_late(const takt_trace *trace, uint32_t correlation);
 
-/* What a call of this name launches, as TAKT_TIMING_ bits: any of them; 0: nothing. A mark, which
- * times what the program says without CUPTI, has always an activity. */
+/* The kinds of work that a call of this name may launch, as TAKT_TIMING_ bits; 0 for none.
+ * TKT_LAUNCHED_MARK for marks, TAKT_LAUNCH and TAKT_STREAM_SCOPE without CUPTI: a mark always has
+ * one activity. */
 #define TKT_LAUNCHED_MARK UINT32_MAX
 uint32_t tkt_launched_by(const char *name);
 
@@ -89,90 +93,89 @@ bool tkt_call_waits(const char *name);
 /* True for cudaGraphLaunch and its variants. */
 bool tkt_call_launches_graph(const takt_trace *trace, uint32_t call);
 
-/* Gives an activity what its call, or the lack of one, implies. */
+/* Sets the call of an activity, and the track and scope that follow from it. `call` may be
+ * TKT_NO_CALL. */
 void tkt_call_attribute(const takt_trace *trace, uint32_t call, tkt_activity *activity);
 
-/* Puts activities from `first` on, which have their calls, in the order of issue. */
+/* Sorts the activities from `first` on by order of issue. Their calls must be set.
+ * TAKT_NO_MEMORY. */
 takt_status tkt_calls_order(takt_trace *trace, size_t first);
 
-/* ======== How far clocks are off ======== */
+/* ======== The error of device clocks ======== */
 
-/* How far the times of devices are off the host's, as the calls around their activities show.
- *
- * CUPTI and the driver convert a device's clock to the host's, and may be some microseconds wrong.
- * Reading two clocks of the host side by side cannot tell. Causality can: no activity begins before
- * the call that launched it began, and none ends after a wait for it has returned. So each launch
- * bounds the error on one side, and each wait on the other. */
+/* CUPTI and the driver convert a device's clock to the host's, and may be wrong by some
+ * microseconds. Reading two clocks of the host one after the other does not show this error, but
+ * causality does: no activity begins before the call that launched it, and none ends after a wait
+ * for it has returned. So each launch bounds the error on one side, and each wait on the other. */
 
 typedef TKT_ARRAY_OF(tkt_wait) tkt_waits;
 
 typedef struct tkt_skew {
-    double  host_ns;        /* given: uncertainty of mapping CUPTI's clock to Takt's */
-    bool    is_movable;     /* given: activities may be moved to where they are possible */
-    bool    is_least;       /* for a device nothing bounds one side: the uncertainty may be more */
+    double  host_ns;        /* in: uncertainty of mapping CUPTI's clock to Takt's */
+    bool    is_movable;     /* in: times may be corrected; false if the system clock was set */
+    bool    is_least;       /* one side of a device's error has no bound, so it may be larger */
     double  uncertainty_ns; /* the largest of all devices; at least host_ns */
-    int64_t shift_ns;       /* the furthest that a device's activities were moved; usually 0 */
+    int64_t shift_ns;       /* the largest shift of a device's activities; usually 0 */
 } tkt_skew;
 
-/* Bounds the error of each device's times with the activities from `first` on, which must be in
- * the order of issue, and moves a device's activities where the bounds exclude an error of 0: by
- * the least that satisfies all of them, or, where they contradict each other, to the middle.
- * `later` are waits behind the end of the recording whose calls are not in the trace.
+/* Bounds the error of each device's times from the activities from `first` on, which must be in
+ * order of issue. Where the bounds exclude an error of 0, moves the device's activities: by the
+ * smallest shift that satisfies all bounds or, if they contradict each other, to their middle.
+ * `later` has waits after the end of the recording, whose calls are not in the trace.
  * TAKT_NO_MEMORY. */
 takt_status tkt_skew_correct(takt_trace *trace, size_t first, const tkt_call_index *index,
                              const tkt_waits *later, tkt_skew *skew);
 
 /* ======== Joining ======== */
 
-/* Which of the store's contents are a window's. An activity is its own when its call began in the
- * window, or, where the call is not known, when its correlation id is in the window's range. */
+/* Selects a window's part of the store. An activity belongs to the window if its call began in the
+ * window. If its call is unknown, its correlation id must be in the window's range. */
 typedef struct tkt_join {
     uint64_t position;          /* tkt_store_position() when the window began */
-    uint32_t first_correlation; /* tkt_cuda_last_correlation() then: later ids are the window's, */
-    uint32_t last_correlation;  /* up to this one, read when it ended */
+    uint32_t first_correlation; /* tkt_cuda_last_correlation() when the window began, */
+    uint32_t last_correlation;  /* and when it ended; the window has the ids after the first */
     uint32_t filter;            /* TAKT_TIMING_ bits */
-    bool     whole_graphs;      /* nodes of a graph become one activity for each launch */
+    bool     whole_graphs;      /* combine a graph's nodes into one activity for each launch */
     uint64_t begin_ticks;       /* of the window, as in tkt_seal_window */
     uint64_t end_ticks;
     tkt_clock_fit fit;
 } tkt_join;
 
-/* `last_correlation` where no call was heard: then activities are the window's that began in it. */
+/* `last_correlation` if Takt saw no calls: then the begin of an activity decides. */
 #define TKT_NO_CALL_HEARD (UINT32_MAX - 1)
 
 typedef struct tkt_joined {
-    uint64_t activities;    /* that were added */
-    uint64_t unattributed;  /* of them: without a call; the trace's facts have counted them */
-    uint64_t missing;       /* launches, copies and sets of the filter of which nothing has arrived:
-                             * what is late, or lost, or had nothing to do. The session tells which.
-                             * Calls that failed, copied nothing or were captured are no launches. */
-    uint64_t missing_marks; /* the same of TAKT_LAUNCH and TAKT_STREAM_SCOPE without CUPTI: these
-                             * have one activity each, so one that is missing is late or lost */
-    uint64_t missing_nodes; /* of graph launches of which something has arrived: how many nodes fewer
-                             * than the graph's other launches have; late, if not all was waited for */
-    uint64_t incomplete;    /* activities that came before they had finished, */
-    uint64_t bad_time;      /* and with impossible times */
-    tkt_skew skew;          /* of the times against the host's */
+    uint64_t activities;    /* added to the trace */
+    uint64_t unattributed;  /* of these, activities without a call; already in the trace's losses */
+    uint64_t missing;       /* launches, copies and sets of the filter without an activity: late,
+                             * lost, or without work. The session decides which. Calls that failed,
+                             * copied nothing or were captured do not count. */
+    uint64_t missing_marks; /* the same for TAKT_LAUNCH and TAKT_STREAM_SCOPE without CUPTI. Each
+                             * of them has one activity, so a missing one is late or lost. */
+    uint64_t missing_nodes; /* nodes that graph launches lack compared with other launches of the
+                             * same graph; late, unless the window waited for all activities */
+    uint64_t incomplete;    /* activities that were reported before they had finished */
+    uint64_t bad_time;      /* activities with impossible times */
+    tkt_skew skew;          /* the error of the times */
 } tkt_joined;
 
-/* Adds to a trace that tkt_seal() made: activities in the order of issue, shapes, devices, waits,
- * overheads, memory events, and device_memory of devices that have such events, with window_
- * totals, current_bytes and pool_bytes as the events say, from 0 at the window's begin; the caller
- * adds what it knows besides.
- * Takes the store's lock. TAKT_NO_MEMORY. */
+/* Adds a window's part of the store to a trace that tkt_seal() made: activities in order of issue,
+ * shapes, devices, waits, overheads and memory events. Devices with memory events also get a
+ * device_memory with window_ totals, current_bytes and pool_bytes, counted from 0 at the window's
+ * begin; the caller fills in the rest. Takes the store's lock. TAKT_NO_MEMORY. */
 takt_status tkt_trace_join(takt_trace *trace, tkt_store *store, const tkt_join *what,
                            tkt_joined *out);
 
-/* Puts the device activities, which must be the only ones yet, in the order of issue: by the begin
- * of their calls, those of one call by their own; and finds each its call, track and scope by its
- * correlation id. For those that fill the model themselves. TAKT_NO_MEMORY. */
+/* Finds the call, track and scope of each activity by its correlation id. Then sorts the activities
+ * by order of issue: by the begin of their calls, and within a call by their own begin. For code
+ * that fills the model itself, before host activities are added. TAKT_NO_MEMORY. */
 takt_status tkt_trace_link(takt_trace *trace);
 
-/* The entry of a device, by its label, made if it is new; NULL without memory. Valid until the next
- * one is made. */
+/* The entry of the device with this label, added if it is new; NULL without memory. Valid until the
+ * next entry is added. */
 tkt_device_memory *tkt_trace_device_memory(takt_trace *trace, uint32_t device);
 
-/* Adds an event of the device's memory to what it had at the window's begin, 0. */
+/* Adds a memory event to the device's totals and its pool_bytes. */
 void tkt_device_memory_add(tkt_device_memory *memory, const tkt_memory_event *event);
 
 /* ---- The folded form ------------------------------------------------------------------------- */
@@ -183,76 +186,80 @@ takt_status tkt_device_fold_create(uint64_t position, uint32_t first_correlation
                                    tkt_device_fold **out);
 void tkt_device_fold_destroy(tkt_device_fold *sums); /* NULL is ignored */
 
-/* Adds up launches of graphs instead of their nodes. Before the first update. */
+/* Adds up launches of graphs instead of their nodes. Call before the first update. */
 void tkt_device_fold_whole_graphs(tkt_device_fold *sums);
 
-/* Notes which paths have made calls; nodes are those of the fold of log number `log`. The oldest of
- * some hundred thousand calls are forgotten: activities that come later still have no path. */
+/* Remembers which paths made these calls; their nodes are those of the fold of log number `log`.
+ * Only the latest quarter of a million calls are kept: activities that arrive later than that have
+ * no path. */
 void tkt_device_fold_calls(tkt_device_fold *sums, uint32_t log, const tkt_folded_calls *calls);
 
-/* Nothing is missing of calls after `last_correlation`, the window's last, up to `newest`. The logs
- * give some that were made while the window ended. */
+/* Stops counting calls with ids after `last_correlation`, the window's last, up to `newest` as
+ * missing. The logs also contain calls made while the window was being closed. */
 void tkt_device_fold_forget(tkt_device_fold *sums, uint32_t last_correlation, uint32_t newest);
 
-/* Adds up the activities that have arrived since the last time. One whose call is not known yet
- * waits for the next time. `last_correlation` is UINT32_MAX until the window has ended; then later
- * ids are left out. Returns the position that the store may be released up to. Takes the store's
- * lock. */
+/* Adds up the activities that have arrived since the last update. An activity whose call is not
+ * known yet waits for the next update. Pass UINT32_MAX as `last_correlation` until the window has
+ * ended; after that, the update skips later ids. Returns the position up to which the store may
+ * release activities. Takes the store's lock. */
 uint64_t tkt_device_fold_update(tkt_device_fold *sums, tkt_store *store, uint32_t last_correlation);
 
-/* Adds up without a path what still waits for its call. Takes the store's lock. */
+/* Adds up, without a path, the activities that still wait for their calls. Takes the store's
+ * lock. */
 void tkt_device_fold_finish(tkt_device_fold *sums, tkt_store *store);
 
-/* What was not added up as it should: a part of tkt_joined, and more. */
+/* Launches and activities that are missing from the sums or have no path; see tkt_joined. */
 typedef struct tkt_fold_losses {
-    uint64_t unattributed; /* activities that were added up without a path */
-    uint64_t no_memory;    /* activities that were not added up */
-    uint64_t missing;      /* launches of which nothing has arrived, */
-    uint64_t missing_marks; /* and marks */
+    uint64_t unattributed;  /* activities added up without a path */
+    uint64_t no_memory;     /* activities not added up */
+    uint64_t missing;       /* launches without an activity */
+    uint64_t missing_marks; /* marks without an activity */
     uint64_t incomplete;
     uint64_t bad_time;
 } tkt_fold_losses;
 tkt_fold_losses tkt_device_fold_losses(const tkt_device_fold *sums);
 
-/* For tkt_seal(): puts the sums into trace->node_activities. nodes[log] are the numbers that the
- * nodes of a log's fold have in the trace's; NULL where the log has none. */
+/* For tkt_seal(): puts the sums into trace->node_activities. nodes[log][n] is the node of the
+ * trace's fold that node n of the log's fold became; nodes[log] is NULL for a log without a fold.
+ * TAKT_NO_MEMORY. */
 takt_status tkt_device_fold_into(const tkt_device_fold *sums, const uint32_t *const *nodes,
                                  size_t log_count, takt_trace *trace);
 
-/* ======== What has arrived ======== */
+/* ======== Arrivals ======== */
 
-/* Which launches of a sealed trace have their activities in the store: what the end of a window
- * waits for. */
-
+/* Tracks which launches of a sealed trace have activities in the store. The end of a window waits
+ * for the missing ones. */
 typedef struct tkt_arrivals {
     const takt_trace *trace;
     const tkt_join   *what;
     tkt_call_index    index;
-    uint64_t          position;   /* of the store: looked at up to here */
-    uint8_t          *launches;   /* by call: it was to cause an activity that `what` asks for */
-    uint32_t         *counts;     /* by call: activities that have come, */
-    uint32_t         *graphs;     /* by call: and the graph that they are nodes of; 0: none */
-    uint64_t          missing;    /* launches of which nothing has come */
-    uint64_t          strays;     /* activities of the window whose call the trace does not have */
+    uint64_t          position;   /* in the store: everything before has been checked */
+    uint8_t          *launches;   /* by call: TKT_LAUNCHES_ */
+    uint32_t         *counts;     /* by call: activities that have arrived */
+    uint32_t         *graphs;     /* by call: the graph that it launched; 0: none */
+    uint64_t          missing;    /* launches without an activity */
+    uint64_t          strays;     /* activities of the window whose calls are not in the trace */
 } tkt_arrivals; /* starts as {0} */
 
-/* `what` stays the caller's, as long as this is used. TAKT_NO_MEMORY. */
+/* `trace` and `what` must stay valid until fini. TAKT_NO_MEMORY. */
 takt_status tkt_arrivals_init(tkt_arrivals *arrivals, const takt_trace *trace,
                               const tkt_join *what);
 void tkt_arrivals_fini(tkt_arrivals *arrivals);
 
-/* Looks at what has come since the last time. True: every launch has an activity, and every graph
- * launch as many as the others of its graph; false also while a graph was launched only once, since
- * then nobody knows how many it has. Takes the store's lock. */
+/* Checks the activities that have arrived since the last look. True when every launch has an
+ * activity, and all launches of a graph have the same number of nodes. A graph that was launched
+ * only once gives false, because its number of nodes is unknown. Takes the store's lock. */
 bool tkt_arrivals_look(tkt_arrivals *arrivals, tkt_store *store);
 
-/* By call: the graph that it launched (0: none), and how many of its nodes have come. How many are
- * missing, where a graph has as many as any of its launches. TAKT_NO_MEMORY. */
+/* Counts the nodes that are missing from `count` calls. graphs[i] is the graph that call i launched
+ * (0: none), nodes[i] the number of its nodes that have arrived. Assumes that each launch of a
+ * graph has as many nodes as the launch with the most. TAKT_NO_MEMORY. */
 takt_status tkt_missing_nodes(const uint32_t *graphs, const uint32_t *nodes, size_t count,
                               uint64_t *missing);
 
-/* The call that launched an activity of the store, or TKT_NO_CALL. Some releases of CUPTI give what
- * graphs launched the ids of other calls: a call that launches no graph is not believed. */
+/* The call that launched an activity of the store, or TKT_NO_CALL. Some releases of CUPTI give the
+ * activities of graphs the ids of other calls, so a call that launches no graph is rejected for
+ * them. */
 uint32_t tkt_call_of_stored(const tkt_call_index *index, const takt_trace *trace,
                             const tkt_store *store, const tkt_stored_activity *activity);
 
@@ -262,20 +269,21 @@ enum {
     TKT_LAUNCHES_MARK
 };
 
-/* The launches of the trace that were to cause activities of this filter: a byte a call, which the
- * caller frees; NULL without memory. Calls that failed, copied nothing or were captured are none. */
+/* A byte for each call of the trace: TKT_LAUNCHES_WORK or TKT_LAUNCHES_MARK if it should have
+ * caused an activity of this filter. Calls that failed, copied nothing or were captured have
+ * TKT_LAUNCHES_NOTHING. The caller frees the array; NULL without memory. */
 uint8_t *tkt_calls_that_launch(const takt_trace *trace, uint32_t filter);
 
 /* ======== Launches of graphs ======== */
 
-/* Launches of graphs put together from their nodes, for windows that ask for graphs where CUPTI has
- * recorded nodes: a graph that was made executable before whole launches were recorded, or another
- * window that wants the nodes. */
+/* Combines a graph's nodes into one activity for each launch. This serves windows that ask for
+ * whole graphs when CUPTI recorded nodes: because the graph was instantiated before CUPTI recorded
+ * whole launches, or because another window wants the nodes. */
 
-/* Begins with its first node and ends with its last one. */
+/* Begins with its first node and ends with its last. */
 typedef struct tkt_graph_launch {
     tkt_stored_activity whole; /* device, context and stream are the first node's */
-    uint64_t owner; /* the caller's; 0 at first */
+    uint64_t owner; /* for the caller to use; 0 at first */
     uint32_t nodes; /* that have arrived */
 } tkt_graph_launch;
 
@@ -283,45 +291,46 @@ typedef struct tkt_graph_launch {
 typedef struct tkt_graphs {
     TKT_ARRAY_OF(tkt_graph_launch) items; /* in the order of the first arrivals */
     tkt_map index;  /* correlation -> index + 1 */
-    tkt_map shapes; /* graph << 32 | nodes -> shape of the trace + 1 */
+    tkt_map shapes; /* graph << 32 | node count -> shape of the trace + 1 */
 } tkt_graphs;
 
 void tkt_graphs_fini(tkt_graphs *graphs);
 
-/* Adds a node, an activity whose `graph` is set, to its launch, which is returned; NULL without
- * memory. Valid until the next one is added. */
+/* Adds a node, an activity whose `graph` is set, to its launch. Returns the launch, valid until the
+ * next node is added; NULL without memory. */
 tkt_graph_launch *tkt_graphs_add(tkt_graphs *graphs, const tkt_stored_activity *node);
 
-/* Forgets the first launches; a node that comes later still makes another one. */
+/* Removes the first `count` launches. A node of one of them that arrives later starts a new
+ * launch. */
 void tkt_graphs_drop(tkt_graphs *graphs, size_t count);
 
 #define TKT_GRAPH_LABEL_BYTES 32u
 
-/* What tables print for such a launch, "graph 5 from nodes"; returns out. */
+/* The launch's name in tables, "graph 5 from nodes"; returns out. */
 const char *tkt_graph_label(char out[TKT_GRAPH_LABEL_BYTES], const tkt_graph_launch *launch);
 
-/* The index of the launch's shape in the trace; TKT_NO_SHAPE without memory. */
+/* The index of the launch's shape in the trace, added if it is new; TKT_NO_SHAPE without memory. */
 uint32_t tkt_graph_shape(tkt_graphs *graphs, takt_trace *trace, const tkt_graph_launch *launch);
 
 /* ======== Activities of call paths ======== */
 
-/* The folded form of device activities: trace->node_activities, beside the fold. */
+/* The folded form of device activities is trace->node_activities, next to the fold. */
 
-/* Finds entries while they are being made. */
+/* Finds entries while the list grows. */
 typedef struct tkt_node_activities {
-    takt_trace *trace; /* its fold must be there */
+    takt_trace *trace; /* its fold must exist */
     tkt_map     index; /* hash of node, device and name -> index + 1 */
 } tkt_node_activities; /* fini with tkt_map_fini(&index) */
 
-/* The index of the entry of this node, device, name and filter, made if it is new, with a
- * histogram; SIZE_MAX without memory. */
+/* The index of the entry with this node, device, name and filter. Adds the entry, with an empty
+ * histogram, if it is new. SIZE_MAX without memory. */
 size_t tkt_node_activity_index(tkt_node_activities *list, const tkt_node_activity *key);
 
-/* Puts the entries in order. */
+/* Sorts the entries by node, device, name and filter. */
 void tkt_node_activities_sort(takt_trace *trace);
 
-/* Makes them from the activities of devices; the fold must be there. With spans only. All or
- * nothing is made. TAKT_NO_MEMORY. */
+/* Makes node_activities from the activities of devices. The trace must have spans and a fold.
+ * TAKT_NO_MEMORY leaves the list empty. */
 takt_status tkt_node_activities_derive(takt_trace *trace);
 
 #endif

@@ -1,4 +1,5 @@
-/* Making traces and taking them apart; what their contents imply is in model_finish.c. */
+/* Creates and destroys traces, and adds their strings, sites and tracks; also sums of device
+ * activities by call path. model_finish.c derives the rest of a trace's contents. */
 #include "trace/model.h"
 
 #include "base/text.h"
@@ -8,9 +9,6 @@
 #include <string.h>
 
 /* ======== Traces ======== */
-
-/* Making traces and taking them apart; what is derived from their contents is in model_finish.c and
- * model_finish.c. */
 
 #define MAX_SITES ((UINT32_C(1) << 24) - 1) /* the index has 24 bits in tkt_span.site_flags */
 
@@ -80,7 +78,7 @@ takt_status tkt_trace_create(takt_trace **out)
 
 const takt_trace *takt_trace_retain(const takt_trace *trace)
 {
-    /* relaxed: whoever holds a reference may hand out another one */
+    /* relaxed: the caller already holds a reference, so the trace is visible to it */
     if (trace)
         __atomic_fetch_add(&((takt_trace *)trace)->references, 1, __ATOMIC_RELAXED);
     return trace;
@@ -89,7 +87,7 @@ const takt_trace *takt_trace_retain(const takt_trace *trace)
 void takt_trace_release(const takt_trace *trace)
 {
     takt_trace *mine = (takt_trace *)trace;
-    /* acquire and release: pairs with itself, so that the last one sees what the others did */
+    /* acquire and release: pairs with itself; the last owner must see the others' accesses done */
     if (mine && __atomic_sub_fetch(&mine->references, 1, __ATOMIC_ACQ_REL) == 0)
         destroy(mine);
 }
@@ -110,7 +108,7 @@ uint32_t tkt_trace_string(takt_trace *trace, const char *bytes, size_t size)
     if (is_utf8(bytes, size))
         return tkt_strtab_intern(&trace->strings, bytes, size);
 
-    size_t capacity = 3 * size + 1; /* U+FFFD has three bytes and stands for one at least */
+    size_t capacity = 3 * size + 1; /* U+FFFD has three bytes and replaces at least one byte */
     char *clean = tkt_alloc(capacity);
     if (!clean)
         return TKT_STRTAB_FULL;
@@ -125,7 +123,7 @@ uint32_t tkt_trace_string_of(takt_trace *trace, const char *text)
     return tkt_trace_string(trace, text ? text : "(null)", strlen(text ? text : "(null)"));
 }
 
-/* Sites are found by a hash of their bytes; one that collides takes the next key that is free. */
+/* The map's keys are hashes of sites. A site whose hash is taken gets the next free key. */
 uint32_t tkt_trace_site_index(takt_trace *trace, const tkt_trace_site *site)
 {
     uint64_t key = tkt_hash_bytes(site, sizeof *site);
@@ -154,7 +152,7 @@ uint32_t tkt_trace_add_track(takt_trace *trace, takt_track_kind kind, uint32_t n
     return (uint32_t)trace->tracks.count - 1;
 }
 
-/* ======== What devices did for nodes ======== */
+/* ======== Activities of call paths ======== */
 
 static bool is_same(const tkt_node_activity *a, const tkt_node_activity *b)
 {
@@ -216,7 +214,8 @@ void tkt_node_activities_sort(takt_trace *trace)
 
 /* ---- From a list of activities --------------------------------------------------------------- */
 
-/* The fold's nodes of a track's spans; parents stand before their children. */
+/* The fold's node of each span of a track; NULL without memory. Parents come before their
+ * children. */
 static uint32_t *find_nodes(tkt_fold *fold, const tkt_spans *spans)
 {
     uint32_t *nodes = tkt_alloc((spans->count + 1) * sizeof *nodes);
@@ -228,8 +227,8 @@ static uint32_t *find_nodes(tkt_fold *fold, const tkt_spans *spans)
     return nodes;
 }
 
-/* The node of the scope that launched an activity; TKT_NO_NODE without memory. nodes[track] is made
- * when it is needed. */
+/* The node of the scope that launched an activity; TKT_NO_NODE without memory. Fills nodes[track]
+ * when it is first needed. */
 static uint32_t node_of(takt_trace *trace, uint32_t **nodes, const tkt_activity *activity)
 {
     uint32_t track = activity->track;
@@ -245,8 +244,8 @@ static uint32_t node_of(takt_trace *trace, uint32_t **nodes, const tkt_activity 
 
 #define LATEST 256u /* a power of two */
 
-/* Threads that launch the same names take turns, so the latest entries are kept by more than the
- * name. An entry that lost its place is found in the index. */
+/* The place in a small cache of the latest entries. Threads that launch the same kernels alternate,
+ * so the place depends on the node and the device too. The index finds displaced entries. */
 static uint32_t *latest_of(uint32_t *latest, const tkt_node_activity *key)
 {
     return &latest[(key->name + key->device * 31 + key->node * 7) % LATEST];
@@ -283,7 +282,8 @@ static takt_status add_activities(takt_trace *trace, uint32_t **nodes)
     return status;
 }
 
-/* They stay in the order of issue: numbers of strings are others in the trace's file. */
+/* The entries stay in the order of first issue. Sorting by string ids would make the order differ
+ * between a trace and its file, which numbers strings differently. */
 takt_status tkt_node_activities_derive(takt_trace *trace)
 {
     uint32_t **nodes = tkt_alloc_zeroed((trace->tracks.count + 1) * sizeof *nodes);

@@ -1,4 +1,5 @@
-/* What a trace's contents imply, made once when all of them are there, and its folded form. */
+/* Derives the rest of a trace from its contents: orders, flags, host activities and counts, once
+ * when the contents are complete; the folded form, on demand. */
 #include "trace/model.h"
 #include "trace/devices.h"
 #include "trace/order.h"
@@ -6,9 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ======== What follows ======== */
-
-/* What a trace's contents imply, made once when all of them are there. */
+/* ======== Finishing ======== */
 
 static takt_status order_events(takt_trace *trace)
 {
@@ -30,10 +29,10 @@ static takt_status order_events(takt_trace *trace)
 
 /* ---- The order of spans ---------------------------------------------------------------------- */
 
-/* Where an async track's spans have moved: now[old index] is the new one; NULL where they stayed.
- */
+/* New indices of spans after sorting: now[track][old index]. now[track] is NULL if the track's
+ * spans did not move. */
 typedef struct moves {
-    uint32_t **now; /* of each track; NULL when no track has moved spans */
+    uint32_t **now; /* NULL if no track has moved spans */
     size_t track_count;
 } moves;
 
@@ -55,7 +54,7 @@ static void renumber_track(tkt_track *track, const uint32_t *now)
         renumber(now, &track->stacks.items[i].span);
 }
 
-/* Events follow the spans that they belong to. */
+/* Updates the span indices in events. */
 static void renumber_events(takt_trace *trace, const moves *moved)
 {
     if (!moved->now)
@@ -94,7 +93,7 @@ static takt_status note_moves(takt_trace *trace, uint32_t number, const uint32_t
     return TAKT_OK;
 }
 
-/* Spans of an async track are known when they end, or in no order at all. */
+/* Spans of an async track are recorded in the order of their ends, or in any order. */
 static takt_status order_async_track(takt_trace *trace, uint32_t number, moves *moved)
 {
     const tkt_order_items *spans = TKT_ORDER_ITEMS(&trace->tracks.items[number].spans, 0);
@@ -125,8 +124,8 @@ static bool is_by_span(const tkt_order_items *items)
     return true;
 }
 
-/* Puts arguments or work in the order of their spans. Those of a span that ends late may have been
- * recorded after those of spans inside it. */
+/* Sorts arguments, work or stacks by span. A span may have been given arguments after the spans
+ * inside it. */
 static takt_status order_by_span(const tkt_order_items *items)
 {
     if (is_by_span(items))
@@ -146,7 +145,7 @@ static takt_status order_by_span(const tkt_order_items *items)
     return status;
 }
 
-/* Work that is declared several times on a span adds up. */
+/* Adds up work that was declared several times on a span. */
 static void join_works(tkt_works *works)
 {
     size_t kept = 0;
@@ -211,7 +210,7 @@ static uint32_t label_of(takt_trace *trace, const tkt_trace_site *site)
     return label;
 }
 
-/* labels[s] is what activities of site s are called; 0 where it is none. */
+/* Fills labels[site] with the label of the site's activities, for activity sites only. */
 static takt_status make_labels(takt_trace *trace, uint32_t *labels)
 {
     for (size_t i = 0; i < trace->sites.count; i++) {
@@ -244,8 +243,8 @@ static bool add_activity(takt_trace *trace, uint32_t track, uint32_t index, uint
     return true;
 }
 
-/* One more at its site, and whether that makes it the one with the most. Phases end with their
- * scope. False without memory. */
+/* Counts an unfinished span for its site and updates the site with the most. Leaves out phases,
+ * which end with their scope. False without memory. */
 static bool count_unfinished(takt_trace *trace, const tkt_span *span, tkt_map *counts)
 {
     const uint32_t mask = TAKT_SPAN_UNFINISHED | TAKT_SPAN_BEGUN_BEFORE | TAKT_SPAN_PHASE;
@@ -258,7 +257,7 @@ static bool count_unfinished(takt_trace *trace, const tkt_span *span, tkt_map *c
     return count != NULL;
 }
 
-/* One pass over a track's spans: flags that their sites imply, activities, counts. */
+/* One pass over a track's spans: sets flags that follow from sites, adds activities, counts. */
 static takt_status visit_spans(takt_trace *trace, uint32_t number, const uint32_t *labels,
                                tkt_map *unfinished)
 {
@@ -298,7 +297,7 @@ static takt_status visit_tracks(takt_trace *trace)
     return status;
 }
 
-/* Device activities stay in front in their order of issue; those of the host follow by begin. */
+/* Device activities stay first, in order of issue. Host activities follow, sorted by begin. */
 static takt_status add_host_activities(takt_trace *trace)
 {
     size_t before = trace->activities.count;
@@ -336,10 +335,10 @@ takt_status tkt_trace_finish(takt_trace *trace)
 
 /* ======== The folded form ======== */
 
-/* The folded form of a trace that holds spans: one walk over each track. Preorder makes the parent
- * of a span one of those on a stack, which is kept with their nodes. */
+/* Makes the folded form of a trace with spans in one walk over each track. Since spans are in
+ * preorder, the parent of a span is on the stack of current ancestors, together with its node. */
 
-#define MOST_NODES (2 * (size_t)TKT_FOLD_MAX_NODES) /* then spans find no node any more */
+#define MOST_NODES (2 * (size_t)TKT_FOLD_MAX_NODES) /* beyond this, new paths get no node */
 
 typedef struct ancestor {
     uint32_t span;
@@ -352,10 +351,10 @@ typedef struct folding {
     const takt_trace *trace;
     tkt_fold *fold;
     ancestors stack;
-    size_t next_call; /* of the trace's calls, which come by track, then span, as the walk does */
+    size_t next_call; /* the trace's calls have the order of this walk: by track, then span */
 } folding;
 
-/* Takes back what is not above `parent`; the node that remains on top, or the root. */
+/* Pops all spans above `parent` off the stack and returns the parent's node, or the root. */
 static uint32_t node_above(ancestors *stack, uint32_t parent)
 {
     while (stack->count && stack->items[stack->count - 1].span != parent)
@@ -363,7 +362,8 @@ static uint32_t node_above(ancestors *stack, uint32_t parent)
     return stack->count ? stack->items[stack->count - 1].node : 0;
 }
 
-/* *out becomes the span's node, TKT_NO_NODE where there is no room for more paths. */
+/* Sets *out to the span's node, or to TKT_NO_NODE if the fold has no room for more paths. False
+ * without memory. */
 static bool fold_span(folding *f, const tkt_span *span, uint32_t index, uint32_t *out)
 {
     tkt_fold *fold = f->fold;
@@ -374,7 +374,7 @@ static bool fold_span(folding *f, const tkt_span *span, uint32_t index, uint32_t
     *top = (ancestor){index, node};
     *out = node;
     tkt_fold_add(fold, node, span->end_ns - span->begin_ns);
-    /* Without memory folding goes on and leaves something out; here that is a failure. */
+    /* Without memory, the fold silently leaves out nodes or histograms; here this is a failure. */
     return node == TKT_NO_NODE ? fold->count >= MOST_NODES : fold->items[node].histogram != NULL;
 }
 
@@ -414,7 +414,7 @@ static takt_status fold_tracks(const takt_trace *trace, tkt_fold *fold)
     folding f = {.trace = trace, .fold = fold};
     takt_status status = tkt_fold_init(fold);
     for (uint32_t i = 0; i < trace->tracks.count && status == TAKT_OK; i++) {
-        if (trace->tracks.items[i].kind == TAKT_TRACK_THREAD) /* others are nobody's CPU time */
+        if (trace->tracks.items[i].kind == TAKT_TRACK_THREAD) /* async spans are not CPU time */
             status = fold_track(&f, i);
     }
     TKT_ARRAY_FREE(&f.stack);
@@ -435,7 +435,7 @@ static takt_status make_fold(takt_trace *trace)
     return status;
 }
 
-/* Activities are added up with it, unless that was done while they were recorded. */
+/* Also adds up activities, unless Takt did so while recording. */
 static const tkt_fold *fold_of(takt_trace *trace)
 {
     if (!trace->fold.items && make_fold(trace) != TAKT_OK)
@@ -451,7 +451,7 @@ static const tkt_fold *fold_of(takt_trace *trace)
 
 const tkt_fold *tkt_trace_fold(const takt_trace *trace)
 {
-    /* All else in a sealed trace is constant; this cache has the lock for itself. */
+    /* A sealed trace is constant except for its caches; fold_lock guards this one. */
     takt_trace *mine = (takt_trace *)trace;
     tkt_mutex_lock(&mine->fold_lock);
     const tkt_fold *fold = fold_of(mine);

@@ -1,14 +1,15 @@
-/* From the order of ends to the order of begins, in linear time.
+/* Turns spans sorted by end into spans sorted by begin, in linear time.
  *
- * A thread writes a span when it ends, so a log holds children before their parents. In that order
- * the subtree of span i is the interval of the size[i] spans that end with i itself; in preorder it
- * is the same interval moved by the number of its ancestors, with i in front:
+ * A thread writes a span when the span ends, so logs contain children before their parents. In this
+ * order, the subtree of span i consists of size[i] consecutive spans, of which i is the last. In
+ * preorder, the same spans are consecutive too, but i is the first, and all its ancestors come
+ * before them:
  *
  *     place(i) = i - size[i] + 1 + ancestors(i)
  *
- * A forward pass finds the sizes: a span takes up the finished subtrees before it that are deeper
- * and began no earlier. A backward pass meets parents before their children and so knows the
- * ancestors; it places the spans, and gives arguments and other events to the scope that was open
+ * A forward pass finds the sizes: a span adopts the finished subtrees before it that are deeper and
+ * began no earlier. A backward pass visits parents before their children, so it knows the number of
+ * ancestors. It places the spans, and assigns arguments and other events to the scope that was open
  * around them. */
 #include "trace/seal.h"
 
@@ -18,17 +19,17 @@
 #include <assert.h>
 #include <string.h>
 
-/* Finished subtrees side by side at one depth that wait for their parent. */
+/* Finished neighbouring subtrees of one depth that wait for their parent. */
 typedef struct pending {
-    uint64_t begin; /* of the first */
+    uint64_t begin; /* of the first subtree */
     uint32_t depth;
-    uint32_t gap; /* how many gaps lay before; subtrees on two sides of a gap are not joined */
+    uint32_t gap; /* the number of gaps before; subtrees are not joined across a gap */
     uint32_t size;
 } pending;
 
-/* A placed span whose subtree the backward pass is in. */
+/* A placed span; the backward pass is currently inside its subtree. */
 typedef struct ancestor {
-    size_t first; /* of its interval, in the order of ends */
+    size_t first; /* index of its subtree's first span, in the order of ends */
     uint32_t place;
     uint32_t depth; /* as recorded */
 } ancestor;
@@ -39,13 +40,13 @@ typedef struct nest {
     tkt_track *track;
     uint32_t track_index;
     uint32_t *sizes;
-    size_t count; /* spans counted, then those not yet placed */
+    size_t count; /* forward: spans so far; backward: spans not yet placed */
     uint32_t gaps;
     TKT_ARRAY_OF(pending) pendings;
     TKT_ARRAY_OF(ancestor) ancestors; /* outermost first */
-    bool has_begun;                   /* a span was counted that ended behind the window's begin */
-    bool is_unfinished;               /* spans being placed come from the stack */
-    bool is_before;                   /* what comes now was recorded before the window */
+    bool has_begun;                   /* forward: a span ended after the window's begin */
+    bool is_unfinished;               /* the spans being placed are open scopes of the stack */
+    bool is_before;                   /* backward: the rest was recorded before the window */
 } nest;
 
 static bool is_in_window(const nest *n, const tkt_slot_span *span)
@@ -54,7 +55,7 @@ static bool is_in_window(const nest *n, const tkt_slot_span *span)
     return tkt_slot_overlaps(span, window->begin_ticks, window->end_ticks);
 }
 
-/* The open scope at index `depth` of the stack, as a span that ends with the window. */
+/* The open scope at this depth of the stack, as a span that ends with the window. */
 static tkt_slot_span span_of_frame(const nest *n, uint32_t depth)
 {
     const takt_frame *frame = &n->run->frames[depth];
@@ -66,7 +67,7 @@ static tkt_slot_span span_of_frame(const nest *n, uint32_t depth)
 
 static bool is_inside(const pending *subtree, const tkt_slot_span *span)
 {
-    if (span->begin == 0) /* begun before the recording, at a depth that nobody knows */
+    if (span->begin == 0) /* it began before the recording, at an unknown depth */
         return subtree->depth >= span->depth;
     return subtree->depth > span->depth && subtree->begin >= span->begin;
 }
@@ -94,8 +95,9 @@ static void measure(nest *n, const tkt_slot_span *span)
         n->sealing->is_out_of_memory = true;
 }
 
-/* A span has ended before the window, in whose first tick spans within it may have begun and ended.
- * They were counted, and belong to the time before as it does. */
+/* Drops the spans counted so far, when a span has ended before the window. These spans began and
+ * ended in the window's first tick, before that span ended, so they belong to the time before the
+ * window too. */
 static void leave_out_what_came_before(nest *n)
 {
     if (n->has_begun)
@@ -182,8 +184,8 @@ static void place(nest *n, const tkt_slot_span *span)
         n->sealing->is_out_of_memory = true;
 }
 
-/* The span that was the innermost of `open` scopes, or TKT_NO_SPAN. The events of a scope stand
- * before its next child's or its own record, so it is that span or one of its ancestors. */
+/* The innermost span of `open` open scopes, or TKT_NO_SPAN. A scope's events come before the record
+ * of its next child or of itself, so the scope is among the current ancestors. */
 static uint32_t owner(const nest *n, uint32_t open)
 {
     if (open == 0)
@@ -218,7 +220,7 @@ static void add_arg(nest *n, const takt_record *slot, tkt_arg_type type)
         arg->value.string = tkt_sealing_text(n->sealing, (uint32_t)slot->start);
 }
 
-/* The begin tells whether it is that span's stack: the one that it belongs to may be missing. */
+/* Compares the begin too, since the span that the stack belongs to may be missing. */
 static void add_stack(nest *n, const takt_record *slot)
 {
     uint32_t index = owner(n, tkt_slot_depth(slot));
@@ -270,7 +272,8 @@ static void add_flow(nest *n, const takt_record *slot)
         n->sealing->is_out_of_memory = true;
 }
 
-/* What the call was whose span has just been placed; it may lie outside of the window. */
+/* Adds the facts of the call whose span was placed last. Does nothing if the call's span is outside
+ * of the window. */
 static void add_call(nest *n, const takt_record *slot)
 {
     const ancestor *last = n->ancestors.count ? &n->ancestors.items[n->ancestors.count - 1] : NULL;
@@ -312,7 +315,7 @@ static void add_counter(nest *n, const takt_record *slot)
                              trace->sites.items[site].name, n->track_index};
 }
 
-/* Everything that is not a span of the thread. */
+/* Adds any event other than a span of the thread. */
 static void place_event(nest *n, const takt_record *slot)
 {
     tkt_slot_kind kind = tkt_slot_kind_of(slot);
@@ -372,7 +375,9 @@ static void place_all(nest *n)
         place_segment(n, &n->run->segments.items[i]);
 }
 
-/* ---- What came backwards --------------------------------------------------------------------- */
+/* ---- Recorded order -------------------------------------------------------------------------- */
+
+/* The backward pass adds events in reverse. These functions restore the recorded order. */
 
 static void reverse(void *list, size_t count, size_t item_size)
 {
@@ -386,7 +391,7 @@ static void reverse(void *list, size_t count, size_t item_size)
     }
 }
 
-/* How many events there were before this run. */
+/* The number of events before this run. */
 typedef struct event_counts {
     size_t marks, counters, flows, memory_events, calls;
 } event_counts;
@@ -400,8 +405,9 @@ static event_counts count_events(const takt_trace *trace)
 #define REVERSE_SINCE(list, first)                                                                 \
     reverse((list)->items + (first), (list)->count - (first), sizeof *(list)->items)
 
-/* Sorting by time keeps the order of events that share a nanosecond, so it must be the recorded
- * one: a free and an allocation at once are no peak, and the later of two values is what holds. */
+/* Sorting by time keeps the order of events with equal times, so they must be in recorded order
+ * before: a free and an allocation at the same time make no peak, and the later of two counter
+ * values must win. */
 static void reverse_events(takt_trace *trace, const event_counts *before)
 {
     if (trace->marks.count > before->marks)
@@ -416,8 +422,7 @@ static void reverse_events(takt_trace *trace, const event_counts *before)
         REVERSE_SINCE(&trace->calls, before->calls);
 }
 
-/* tkt_trace_finish() puts them in the order of their spans; those of one span stay as they were
- * recorded, which is the reverse of the order they stand in. */
+/* tkt_trace_finish() sorts these by span and keeps the order within a span. */
 static void reverse_extras(tkt_track *track)
 {
     if (track->args.count)

@@ -1,5 +1,5 @@
-/* A natural merge sort of keys: ascending runs are found, then merged pairwise, where they
- * are, until one is left. */
+/* Sorting by time: a natural merge sort of keys. It finds ascending runs and merges neighbours in
+ * place until one run is left. Device activities have a faster way, see the second section. */
 #include "trace/order.h"
 
 #include "base/containers.h"
@@ -50,7 +50,8 @@ static bool find_runs(const tkt_order_key *keys, size_t count, run_ends *ends)
     return true;
 }
 
-/* The first of keys[begin..end) that is after `key`; with `or_equal` also the first equal one. */
+/* The index of the first key in keys[begin..end) that is after `key` or, with `or_equal`, not
+ * before it. */
 static size_t find_after(const tkt_order_key *keys, size_t begin, size_t end,
                          const tkt_order_key *key, bool or_equal)
 {
@@ -65,8 +66,9 @@ static size_t find_after(const tkt_order_key *keys, size_t begin, size_t end,
     return begin;
 }
 
-/* Merges keys[begin..middle) and keys[middle..end) where they are. What is before all of the other
- * run, or behind it, stays: events are out of order by a little, so that is most of both. */
+/* Merges keys[begin..middle) and keys[middle..end) in place. Keys before or after all keys of the
+ * other run stay where they are. These are most of both runs, since events are only slightly out of
+ * order. */
 static void merge(tkt_order_key *keys, tkt_order_key *spare, size_t begin, size_t middle,
                   size_t end)
 {
@@ -81,7 +83,7 @@ static void merge(tkt_order_key *keys, tkt_order_key *spare, size_t begin, size_
     memcpy(keys + to, spare + left, (left_count - left) * sizeof *keys);
 }
 
-/* One pass over all pairs of runs. */
+/* Merges each pair of neighbouring runs. */
 static void merge_pairs(tkt_order_key *keys, tkt_order_key *spare, run_ends *ends)
 {
     size_t kept = 0;
@@ -142,7 +144,7 @@ takt_status tkt_order_find(const tkt_order_items *items, uint32_t **places)
     return status;
 }
 
-/* Takes the items round, cycle by cycle: most are where they belong, or near. */
+/* Moves the items along the cycles of the permutation. Most are already at or near their places. */
 takt_status tkt_order_apply(const tkt_order_items *items, const uint32_t *places)
 {
     size_t size = items->item_size;
@@ -177,12 +179,13 @@ takt_status tkt_order_by_time(const tkt_order_items *items)
 
 /* ======== Activities by begin ======== */
 
-/* Parts of the time are counted, then filled, then sorted: linear, and each activity is read where
- * the last one stood, or near. */
+/* A bucket sort: divides the time into equal parts, counts the activities of each part, writes them
+ * to their parts, then sorts each part by insertion. This is linear, and reads memory almost in
+ * order. */
 
 #define LARGEST_PART 128
 
-/* The border is searched by halving. */
+/* Binary search for the first host activity. */
 size_t tkt_device_activity_count(const takt_trace *trace)
 {
     size_t first = 0;
@@ -197,7 +200,8 @@ size_t tkt_device_activity_count(const takt_trace *trace)
     return first;
 }
 
-/* Which part of the time an activity begins in: of equal parts, at most as many as activities. */
+/* Divides the time into `count` equal parts of 2^shift ns; at most as many as there are
+ * activities. */
 typedef struct parts {
     uint64_t begin_ns;
     uint32_t shift;
@@ -226,8 +230,8 @@ static bool find_parts(const tkt_activity *items, size_t count, parts *out)
     return !is_ordered;
 }
 
-/* Turns the activities' counts by part into where each part begins; false where one is too large
- * to be sorted by insertion. */
+/* Turns the number of activities in each part into the part's first place. False if a part is too
+ * large for insertion sort. */
 static bool add_counts(uint32_t *begins, const parts *p)
 {
     uint32_t sum = 0;
@@ -241,7 +245,7 @@ static bool add_counts(uint32_t *begins, const parts *p)
     return largest <= LARGEST_PART;
 }
 
-/* The places of activities, and beside each when its activity begins. */
+/* The indices of activities, and the begin of each. */
 typedef struct placing {
     uint64_t *begins_ns;
     uint32_t *places;
@@ -277,9 +281,9 @@ static bool fill_parts(const tkt_activity *items, size_t count, const parts *p, 
     return true;
 }
 
-/* Issue order is nearly the order of begins, but streams lag behind each other: a merge sort would
- * pay for each of many short runs. Parts of the time are filled nearly in order, and what is left
- * to sort lies close together. False: try the other way. */
+/* Issue order is nearly the order of begins, but streams lag behind each other. A merge sort would
+ * pay for many short runs. Here, the parts fill nearly in order, and activities that are still out
+ * of order lie close together. False: use the merge sort instead. */
 static bool order_by_parts(const tkt_activity *items, size_t count, const parts *p,
                            uint32_t *places)
 {
@@ -293,7 +297,7 @@ static bool order_by_parts(const tkt_activity *items, size_t count, const parts 
     return is_even;
 }
 
-/* As tkt_order_find(). */
+/* Like tkt_order_find(). */
 static takt_status find_order(tkt_activity *items, size_t count, uint32_t **places)
 {
     parts p;
@@ -309,7 +313,7 @@ static takt_status find_order(tkt_activity *items, size_t count, uint32_t **plac
 
 takt_status tkt_trace_begins(const takt_trace *trace, const uint32_t **places)
 {
-    /* All else in a sealed trace is constant; as the fold, this has the lock for itself. */
+    /* A sealed trace is constant except for its caches; fold_lock guards this one. */
     takt_trace *mine = (takt_trace *)trace;
     takt_status status = TAKT_OK;
     tkt_mutex_lock(&mine->fold_lock);

@@ -1,4 +1,4 @@
-/* The order of events by time. */
+/* Sorts events by time; and keeps an index of device activities sorted by begin. */
 #ifndef TKT_TRACE_ORDER_H
 #define TKT_TRACE_ORDER_H
 
@@ -8,10 +8,8 @@
 
 /* ======== Sorting ======== */
 
-/* Putting events in the order of their time. */
-
-/* Items begin with a uint64_t time; at `group_offset` they have a uint32_t that decides between
- * equal times, or none when it is 0. Items equal in both stay as they are. */
+/* An array to sort. Each item begins with a uint64_t time and has a uint32_t at `group_offset`,
+ * which decides between equal times; offset 0 means no group. The sort is stable. */
 typedef struct tkt_order_items {
     void  *items;
     size_t count; /* below 2^32 */
@@ -19,14 +17,14 @@ typedef struct tkt_order_items {
     size_t group_offset;
 } tkt_order_items;
 
-/* Finds out where items must go: *places[i] is the place now of the item that belongs at place i;
- * NULL when they are in order already. The caller frees it. Linear for ordered items, at most
- * n log r for r ascending runs, which is what traces consist of, and little where these overlap
- * little. TAKT_NO_MEMORY. */
+/* Finds the sorted order: (*places)[i] is the current index of the item that belongs at place i.
+ * *places is NULL if the items are sorted already; the caller frees it. Traces consist of a few
+ * ascending runs: the cost is linear for sorted items, at most n log r for r runs, and low if runs
+ * overlap little. TAKT_NO_MEMORY. */
 takt_status tkt_order_find(const tkt_order_items *items, uint32_t **places);
 
-/* The same for who has the keys: sorts them, so that they need not be in order, by time and group;
- * `index` is where the item is now. The caller frees *places. */
+/* The same from keys: sorts them by time and group. `index` is the current index of the item. The
+ * caller frees *places. */
 typedef struct tkt_order_key {
     uint64_t time_ns;
     uint32_t group;
@@ -35,10 +33,10 @@ typedef struct tkt_order_key {
 
 takt_status tkt_order_keys(tkt_order_key *keys, size_t count, uint32_t **places);
 
-/* Moves items to where tkt_order_find() says. */
+/* Moves the items to the places that tkt_order_find() found. TAKT_NO_MEMORY. */
 takt_status tkt_order_apply(const tkt_order_items *items, const uint32_t *places);
 
-/* Both. */
+/* Sorts the items: finds the order and applies it. */
 takt_status tkt_order_by_time(const tkt_order_items *items);
 
 #define TKT_ORDER_ITEMS(array, group_offset)                                                       \
@@ -46,13 +44,12 @@ takt_status tkt_order_by_time(const tkt_order_items *items);
 
 /* ======== Activities by begin ======== */
 
-/* The activities of devices in the order of their begins. */
-
-/* How many activities of devices are in the list; those of the host stand behind. */
+/* The number of device activities. They come first in trace->activities; host activities follow. */
 size_t tkt_device_activity_count(const takt_trace *trace);
 
-/* Where they stand by begin: place i has the i-th; *places is NULL where they are in order as they
- * are. Found when it is first asked for, then kept with the trace. Any thread. TAKT_NO_MEMORY. */
+/* The device activities sorted by begin: (*places)[i] is the index of the i-th one. *places is NULL
+ * if they are sorted already. The trace computes the order at the first call and owns it. Any
+ * thread. TAKT_NO_MEMORY. */
 takt_status tkt_trace_begins(const takt_trace *trace, const uint32_t **places);
 
 #endif

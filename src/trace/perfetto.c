@@ -1,4 +1,4 @@
-/* Structs as messages: the writer and the reader go by the same tables. */
+/* Tables that map structs to messages; the writer and the reader share them. */
 #include "trace/perfetto.h"
 
 #include "trace/model.h"
@@ -23,7 +23,7 @@
         FIELD(type, before allocations), FIELD(type, before frees),                                \
         FIELD(type, before unmatched_frees)
 
-/* Entries are numbered: new ones go to the end. */
+/* An entry's position is its field number, so new entries go to the end. */
 const tkt_pf_field tkt_pf_memory_fields[] = {
     TOTALS(tkt_memory_totals, ),
     FIELD(tkt_memory_totals, is_of_recording),

@@ -1,5 +1,5 @@
-/* The fields of Perfetto's messages that Takt writes and reads, and Takt's own message inside
- * TracePacket; docs/formats.md says how they are used. Perfetto's numbers are those of its public
+/* Field numbers of the Perfetto messages that Takt writes and reads, and of Takt's own message
+ * inside TracePacket. docs/formats.md explains their use. Perfetto's numbers come from its public
  * protocol definitions, protos/perfetto/trace/. */
 #ifndef TKT_TRACE_PERFETTO_H
 #define TKT_TRACE_PERFETTO_H
@@ -21,8 +21,8 @@ enum {
     TKT_PF_PACKET_TRACK = 60,
     TKT_PF_PACKET_IS_FIRST = 87,
 
-    /* Takt's own. Perfetto's messages use numbers up to 1000 and lend out those up to 1999; above
-     * that its decoder skips. The tag has two bytes. */
+    /* Takt's own message. Perfetto uses numbers up to 1000 and reserves those up to 1999 for
+     * extensions; its decoder skips higher numbers. The tag has two bytes. */
     TKT_PF_PACKET_TAKT = 2020
 };
 
@@ -102,7 +102,7 @@ enum {
 enum { TKT_PF_INTERNED_IID = 1, TKT_PF_INTERNED_NAME = 2 };
 enum { TKT_PF_LOCATION_FILE = 2, TKT_PF_LOCATION_FUNCTION = 3, TKT_PF_LOCATION_LINE = 4 };
 
-/* profiling/profile_common.proto: frames refer to mappings, which are loaded objects. */
+/* profiling/profile_common.proto: frames refer to mappings, which are loaded modules. */
 enum { TKT_PF_MAPPING_PATHS = 7 };
 enum {
     TKT_PF_FRAME_FUNCTION = 2,
@@ -115,22 +115,22 @@ enum { TKT_PF_STACK_FRAMES = 2 }; /* outermost first */
 
 /* ---- Takt's message -------------------------------------------------------------------------- */
 
-#define TKT_PF_FORMAT 1 /* what this version writes; a reader refuses a greater one */
+#define TKT_PF_FORMAT 1 /* written by this version; readers refuse greater numbers */
 
 enum {
     TKT_PF_TAKT_FORMAT = 1, /* alone in the first packet */
-    TKT_PF_TAKT_FACTS = 2,  /* the last one counts */
-    TKT_PF_TAKT_TRACK = 3,  /* what this packet's sequence is */
+    TKT_PF_TAKT_FACTS = 2,  /* the last one in the file counts */
+    TKT_PF_TAKT_TRACK = 3,  /* the kind of row that this packet's sequence holds */
     TKT_PF_TAKT_SITES = 4,
     TKT_PF_TAKT_KEYS = 5,
     TKT_PF_TAKT_NODES = 6,
     TKT_PF_TAKT_FOLD_END = 7, /* after the last node: tkt_fold.other_count */
     TKT_PF_TAKT_END = 8,      /* true in the last packet */
     TKT_PF_TAKT_DEVICES = 9,
-    TKT_PF_TAKT_SHAPES = 10,  /* numbered from 1 as they come */
+    TKT_PF_TAKT_SHAPES = 10,  /* numbered from 1 in the order of the file */
     TKT_PF_TAKT_NODE_ACTIVITIES = 11,
-    TKT_PF_TAKT_FRAMES = 12,  /* numbered from 0 as they come, and so are stacks */
-    TKT_PF_TAKT_STACKS = 13
+    TKT_PF_TAKT_FRAMES = 12,  /* numbered from 0 in the order of the file */
+    TKT_PF_TAKT_STACKS = 13   /* likewise */
 };
 
 enum {
@@ -160,13 +160,13 @@ enum {
     TKT_PF_FACTS_DEVICE_MEMORY = 24,
     TKT_PF_FACTS_DEVICE_UNCERTAINTY_NS = 25,
     TKT_PF_FACTS_DEVICE_RESOLUTION_NS = 26,
-    TKT_PF_FACTS_PEAK_FLOPS = 27, /* a second, as the program has said; bytes: */
-    TKT_PF_FACTS_PEAK_BANDWIDTH = 28,
+    TKT_PF_FACTS_PEAK_FLOPS = 27, /* per second, declared by the program */
+    TKT_PF_FACTS_PEAK_BANDWIDTH = 28, /* bytes per second */
     TKT_PF_FACTS_HOST_PEAK_FLOPS = 29,
     TKT_PF_FACTS_HOST_PEAK_BANDWIDTH = 30,
     TKT_PF_FACTS_DEVICE_UNCERTAINTY_IS_LEAST = 31,
     TKT_PF_FACTS_DEVICE_SHIFT_NS = 32,
-    TKT_PF_FACTS_ENDING = 33, /* what holds if the file ends here */
+    TKT_PF_FACTS_ENDING = 33, /* the trace's ending if the file ends here */
     TKT_PF_FACTS_KNOWN_UNTIL_NS = 34,
     TKT_PF_FACTS_MISSING_SPANS = 35,
     TKT_PF_FACTS_MISSING_ACTIVITIES = 36,
@@ -175,17 +175,16 @@ enum {
     TKT_PF_FACTS_WORLD_SIZE = 41
 };
 
-/* In TKT_PF_FACTS_STREAM, with the TAKT_TIMING_ bits of what was asked for: activities were written
- * as they came. Which launches have none, and how far devices' clocks are off, is for the reader to
- * find out. */
+/* Bits of TKT_PF_FACTS_STREAM. TKT_PF_STREAMED: the writer wrote activities as they arrived, so the
+ * reader must find launches without activities and the error of device clocks. */
 #define TKT_PF_STREAMED       0x80000000u
-#define TKT_PF_STREAM_SETTLED 0x40000000u /* all activities have come: what is missing, has none */
-#define TKT_PF_STREAM_FILTER  0x3FFFFFFFu
+#define TKT_PF_STREAM_SETTLED 0x40000000u /* all activities had arrived; a launch may have none */
+#define TKT_PF_STREAM_FILTER  0x3FFFFFFFu /* the TAKT_TIMING_ bits that were requested */
 
 enum { TKT_PF_LOSS_NAME = 1, TKT_PF_LOSS_COUNT = 2 };
 
-/* A struct whose members are the fields of a message: field 1 is the first entry, and so on up to
- * an entry of no size. All are varints or texts. */
+/* Describes a struct whose members are the fields of a message. The first entry is field 1, the
+ * next field 2, and so on; an entry of size 0 ends the table. Fields are varints or texts. */
 typedef struct tkt_pf_field {
     uint8_t offset;
     uint8_t size;
@@ -207,7 +206,7 @@ enum {
     TKT_PF_STATS_MIN_NS = 4,
     TKT_PF_STATS_MAX_NS = 5,
     TKT_PF_STATS_SUM_SQUARES = 6,
-    TKT_PF_STATS_HISTOGRAM = 7 /* packed: steps from bucket to bucket, each with its count */
+    TKT_PF_STATS_HISTOGRAM = 7 /* packed pairs: distance from the last bucket, count */
 };
 
 enum {
@@ -245,10 +244,10 @@ typedef enum tkt_pf_track_kind {
     TKT_PF_TRACK_OF_STEPS,
     TKT_PF_TRACK_OF_COUNTER,
     TKT_PF_TRACK_OF_MEMORY,
-    TKT_PF_TRACK_OF_STREAM, /* its name is the device's */
+    TKT_PF_TRACK_OF_STREAM, /* named like the device */
     TKT_PF_TRACK_OF_WAITS,
     TKT_PF_TRACK_OF_OVERHEADS,
-    TKT_PF_TRACK_OF_DEVICE_MEMORY, /* a counter; its name is the device's */
+    TKT_PF_TRACK_OF_DEVICE_MEMORY, /* a counter, named like the device */
     TKT_PF_TRACK_OF_EVENTS         /* memory events without a thread */
 } tkt_pf_track_kind;
 
@@ -269,7 +268,7 @@ enum { TKT_PF_TAKT_STACK_FRAMES = 1 }; /* packed: numbers of frames, innermost f
 
 enum { TKT_PF_KEY_IID = 1, TKT_PF_KEY_NAME = 2 };
 
-/* Names of annotations that are Takt's own have fixed ids; those of TAKT_ARG follow. */
+/* Interning ids of annotation names: Takt's own have fixed ids, keys of TAKT_ARG follow. */
 typedef enum tkt_pf_key {
     TKT_PF_KEY_NONE,
     TKT_PF_KEY_BEGUN_BEFORE,
@@ -279,14 +278,14 @@ typedef enum tkt_pf_key {
     TKT_PF_KEY_STEP,
     TKT_PF_KEY_ADDRESS,
     TKT_PF_KEY_SIZE,
-    TKT_PF_KEY_SPAN, /* index of the span that an event belongs to, where nesting says another */
+    TKT_PF_KEY_SPAN, /* index of the event's span, if nesting would suggest another one */
     TKT_PF_KEY_CORRELATION,
     TKT_PF_KEY_RESULT,
-    TKT_PF_KEY_CONTEXT, /* from here on of rows of waits and overheads */
+    TKT_PF_KEY_CONTEXT, /* this and the next three: on rows of waits and overheads */
     TKT_PF_KEY_STREAM,
     TKT_PF_KEY_KIND,
     TKT_PF_KEY_THREAD,
-    TKT_PF_KEY_NO_ACTIVITY, /* of a call */
+    TKT_PF_KEY_NO_ACTIVITY, /* on calls */
     TKT_PF_KEY_FIRST = 16
 } tkt_pf_key;
 

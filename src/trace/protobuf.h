@@ -1,5 +1,5 @@
-/* The wire format of Protocol Buffers, as far as Perfetto traces need it: varints, fixed64 and
- * length-delimited fields. Writing trusts its caller to have reserved room; reading trusts nothing.
+/* The parts of the Protocol Buffers wire format that Perfetto traces need: varints, fixed64 and
+ * length-delimited fields. Writers rely on the caller to reserve space; readers trust nothing.
  * Encoding: https://protobuf.dev/programming-guides/encoding/ */
 #ifndef TKT_TRACE_PROTOBUF_H
 #define TKT_TRACE_PROTOBUF_H
@@ -38,7 +38,7 @@ static inline char *tkt_pb_put_uint(char *out, uint32_t field, uint64_t value)
     return tkt_pb_put_varint(tkt_pb_put_tag(out, field, TKT_PB_VARINT), value);
 }
 
-/* Both platforms are little-endian, as the format is. */
+/* The format is little-endian, and so are both supported platforms. */
 static inline char *tkt_pb_put_fixed64(char *out, uint32_t field, uint64_t value)
 {
     out = tkt_pb_put_tag(out, field, TKT_PB_FIXED64);
@@ -54,7 +54,7 @@ static inline size_t tkt_pb_varint_size(uint64_t value)
     return size;
 }
 
-/* What is left of a message. */
+/* The unread rest of a message. */
 typedef struct tkt_pb_reader {
     const uint8_t *at;
     const uint8_t *end;
@@ -64,8 +64,8 @@ typedef struct tkt_pb_reader {
 typedef struct tkt_pb_field {
     uint32_t       number;
     tkt_pb_wire    wire;
-    uint64_t       value; /* of VARINT, FIXED64, FIXED32; the size of BYTES */
-    const uint8_t *bytes; /* of BYTES; otherwise where the value stands */
+    uint64_t       value; /* of VARINT, FIXED64, FIXED32; for BYTES their number */
+    const uint8_t *bytes; /* the content of BYTES; otherwise the position of the value */
 } tkt_pb_field;
 
 static inline tkt_pb_reader tkt_pb_read(const uint8_t *bytes, size_t size)
@@ -78,8 +78,8 @@ static inline tkt_pb_reader tkt_pb_inside(const tkt_pb_field *field)
     return tkt_pb_read(field->bytes, (size_t)field->value);
 }
 
-/* The end of the varint at `at`, or NULL when it goes on past `end` or past ten bytes. Bits above
- * the 64th are thrown away, as other readers do. */
+/* Reads the varint at `at` and returns its end; NULL if it goes past `end` or has more than ten
+ * bytes. Discards bits above the 64th, as other readers do. */
 static inline const uint8_t *tkt_pb_get_varint(const uint8_t *at, const uint8_t *end,
                                                uint64_t *value)
 {
@@ -99,7 +99,7 @@ static inline const uint8_t *tkt_pb_get_varint(const uint8_t *at, const uint8_t 
     return NULL;
 }
 
-/* Reads what follows a tag; its end, or NULL when the value is malformed. */
+/* Reads the value after a tag and returns its end; NULL if the value is malformed. */
 static inline const uint8_t *tkt_pb_get_value(const uint8_t *at, const uint8_t *end,
                                               tkt_pb_field *field)
 {
@@ -128,7 +128,8 @@ static inline const uint8_t *tkt_pb_get_value(const uint8_t *at, const uint8_t *
     }
 }
 
-/* The next field; false at the end of the message, or where `is_bad` says that it is malformed. */
+/* Reads the next field. False at the end of the message, and at a malformed field, which sets
+ * `is_bad`. */
 static inline bool tkt_pb_next(tkt_pb_reader *reader, tkt_pb_field *field)
 {
     if (reader->at == reader->end)

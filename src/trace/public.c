@@ -1,4 +1,4 @@
-/* Read-only access to a trace for programs: takt/trace.h. */
+/* Read-only access to a trace for programs, as takt/trace.h declares it. */
 #include "base/error.h"
 #include "trace/model.h"
 
@@ -183,13 +183,12 @@ takt_status takt_trace_counter_v1(const takt_trace *trace, size_t index, takt_co
     return tkt_fill(out, size, &info, sizeof info);
 }
 
-/* ======== Beside a span ======== */
+/* ======== Arguments, work and stacks of spans ======== */
 
-/* Read-only access to what stands beside a span: its arguments, work and stack. They are in the
- * order of their spans, so that a span's are found by halving. */
+/* These lists are sorted by span, so a binary search finds the entries of a span. */
 
-/* The first of `count` items of `size` bytes, which begin with their span's number, whose span is
- * not smaller. */
+/* The first of `count` items whose span is at least `span`. An item has `size` bytes and begins
+ * with its span's number, a uint32_t. */
 static size_t first_of(const void *items, size_t count, size_t size, size_t span)
 {
     size_t first = 0;

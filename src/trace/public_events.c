@@ -1,4 +1,5 @@
-/* Read-only access to what stands beside spans and activities in a trace: takt/trace.h. */
+/* Read-only access to steps, calls, memory, marks, waits and call paths of a trace, as takt/trace.h
+ * declares it. */
 #include "base/error.h"
 #include "trace/model.h"
 
@@ -139,7 +140,7 @@ takt_status takt_trace_wait_v1(const takt_trace *trace, size_t index, takt_wait_
 
 /* ======== The folded form ======== */
 
-/* Read-only access to what a trace adds up by path of scopes, and how long its lists are. */
+/* Sums by call path, and the lengths of all lists. */
 
 static size_t count_folded(const takt_trace *trace, takt_trace_list list)
 {
@@ -194,7 +195,7 @@ static takt_durations durations_of(const tkt_stats *stats, const tkt_histogram *
     return durations;
 }
 
-/* The root is nobody's node. */
+/* The public index of a node. Programs do not see the root, node 0. */
 static size_t index_of(uint32_t node)
 {
     return node == 0 ? TAKT_NO_PARENT : node - 1;

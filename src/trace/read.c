@@ -1,6 +1,6 @@
-/* Opening a file and walking over its packets. The bytes may come from anywhere: nothing is
- * believed, and what is kept in memory is bounded by what is in the file. A file that ends too
- * early is read as far as it goes; one that makes no sense is refused with the place. */
+/* Opens a file and reads its packets. The reader trusts nothing in the file, and its memory is
+ * bounded by the size of the file. It accepts a file that ends too early, up to the cut. It refuses
+ * a malformed file with the place of the fault. */
 #include "trace/read.h"
 
 #include "base/error.h"
@@ -8,24 +8,24 @@
 
 #include <string.h>
 
-/* A packet has to be in one place. Those that Takt writes have some hundred bytes, and the texts of
- * the program. */
+/* The largest packet; the reader needs all of a packet in memory. Takt's own packets have some
+ * hundred bytes plus the program's texts. */
 #define PACKET_BYTES ((size_t)64 << 20)
 
-/* What every file of this format begins with: the packet that holds nothing but the format. */
+/* Every file of this format begins with this packet, which contains only the format number. */
 static const uint8_t head[] = {0x0A, 5, 0xA2, 0x7E, 2, TKT_PF_TAKT_FORMAT << 3, TKT_PF_FORMAT};
 _Static_assert(TKT_PF_PACKET_TAKT == 2020, "the bytes A2 7E are its tag");
 
-static bool bad_at(tkt_read *read, uint64_t offset, const char *what)
+static bool bad_at(tkt_read *read, uint64_t offset, const char *problem)
 {
     read->status = tkt_error_set(read->input->error, TAKT_BAD_TRACE, "%s: byte %llu: %s",
-                                 read->input->name, (unsigned long long)offset, what);
+                                 read->input->name, (unsigned long long)offset, problem);
     return false;
 }
 
-bool tkt_read_bad(tkt_read *read, const uint8_t *at, const char *what)
+bool tkt_read_bad(tkt_read *read, const uint8_t *at, const char *problem)
 {
-    return bad_at(read, tkt_input_offset(read->input, at), what);
+    return bad_at(read, tkt_input_offset(read->input, at), problem);
 }
 
 bool tkt_read_no_memory(tkt_read *read)
@@ -40,21 +40,21 @@ bool tkt_read_done(tkt_read *read, const tkt_pb_reader *message)
     return !message->is_bad || tkt_read_bad(read, message->at, "a field is malformed");
 }
 
-/* Takt's texts are C strings, so what follows a NUL would be invisible. */
+/* Takt's texts are C strings, so a text ends at its first NUL. */
 bool tkt_read_text(tkt_read *read, const tkt_pb_field *field, uint32_t *string)
 {
     if (field->wire != TKT_PB_BYTES)
-        return tkt_read_bad(read, field->bytes, "a text is a number");
+        return tkt_read_bad(read, field->bytes, "a text field contains a number");
     const char *text = (const char *)field->bytes;
     *string = tkt_trace_string(read->trace, text, strnlen(text, (size_t)field->value));
     return *string != TKT_STRTAB_FULL || tkt_read_no_memory(read);
 }
 
-/* ---- What is left open when the file ends ---------------------------------------------------- */
+/* ---- Open spans at the end of the file ------------------------------------------------------- */
 
-/* Where spans end that never did; 0: each with its row. Those of a recording, or of a stream that
- * broke off, end with it. A file that was written afterwards and is cut tells the end of the
- * recording but not what the row did until then, of which only the last moment is certain. */
+/* The end for spans that are still open; 0: each span ends with the last event of its row. In a
+ * complete file, or a stream that broke off, open spans end with the recording. A cut export states
+ * the end of the recording but lacks the row's later events: the span may have ended earlier. */
 static uint64_t end_of_open_spans(tkt_read *read)
 {
     takt_facts *facts = &read->trace->facts;
@@ -95,14 +95,14 @@ static void close_rows(tkt_read *read)
         read->trace->steps.count--;
 }
 
-/* ---- The spans that events belong to --------------------------------------------------------- */
+/* ---- The spans of events --------------------------------------------------------------------- */
 
-/* So many spans that have ended are passed on the way up: a stack is not deeper, and a file made to
- * be slow must not have its way. */
+/* The search for an open span passes at most this many ended ones. No stack is deeper; the limit
+ * keeps crafted files from making the reader slow. */
 #define MOST_ENDED 10000
 
-/* The innermost span at a time: the last one that had begun, or the first of those around it that
- * had not ended. */
+/* The innermost span at a time: the last one to begin, or its innermost ancestor that had not
+ * ended. */
 static uint32_t span_at(const tkt_track *track, uint64_t time_ns)
 {
     const tkt_spans *spans = &track->spans;
@@ -124,7 +124,8 @@ static uint32_t span_at(const tkt_track *track, uint64_t time_ns)
     return TKT_NO_SPAN;
 }
 
-/* Events may also name a span that is behind the cut, or nowhere. */
+/* Finds the span of an event that was written late. Clears a span that is not in the file, for
+ * example because it comes after the cut. */
 static void settle_span(const takt_trace *trace, uint32_t track, uint64_t time_ns, uint32_t *span)
 {
     const tkt_track *on = &trace->tracks.items[track];
@@ -160,20 +161,20 @@ static void free_read(tkt_read *read)
 
 /* ---- Packets --------------------------------------------------------------------------------- */
 
-/* Takes what is left for a packet that is cut, unless it is `size` bytes or more, which are not:
- * then says `what`. A tail of zeros is what a crash of the machine leaves of a file that was being
- * written. */
-static bool take_cut(tkt_read *read, uint64_t size, const char *what, uint64_t *cut_bytes)
+/* Treats the rest of the file as a cut packet, and returns false. If the rest has at least `size`
+ * bytes, the packet is not cut but malformed: sets the error to `problem`. A rest of zeros
+ * is always a cut: a crash of the machine leaves them in a file that was being written. */
+static bool end_at_cut(tkt_read *read, uint64_t size, const char *problem, uint64_t *cut_bytes)
 {
     uint64_t offset = tkt_input_offset(read->input, read->input->window.at);
     bool is_zero;
     *cut_bytes = tkt_input_drain(read->input, &is_zero);
     if (!is_zero && *cut_bytes >= size)
-        bad_at(read, offset, what);
+        bad_at(read, offset, problem);
     return false;
 }
 
-/* Makes all of the next packet visible; false at the end of what can be read. */
+/* Loads the next packet into the window; false at the end of the file, a cut, or an error. */
 static bool next_packet(tkt_read *read, tkt_pb_field *packet, uint64_t *cut_bytes)
 {
     tkt_input *input = read->input;
@@ -182,22 +183,22 @@ static bool next_packet(tkt_read *read, tkt_pb_field *packet, uint64_t *cut_byte
         return false;
     const uint8_t *begin = input->window.at;
     if (*begin != head[0])
-        return take_cut(read, 0, "not a trace packet", cut_bytes);
+        return end_at_cut(read, 0, "not a trace packet", cut_bytes);
     const uint8_t *at = tkt_pb_get_varint(begin + 1, input->window.end, &packet->value);
     if (!at)
-        return take_cut(read, 1 + TKT_PB_VARINT_MAX, "a packet's size is malformed", cut_bytes);
+        return end_at_cut(read, 1 + TKT_PB_VARINT_MAX, "a packet's size is malformed", cut_bytes);
     size_t size = (size_t)(at - begin) + (size_t)packet->value;
     if (packet->value > PACKET_BYTES)
-        return take_cut(read, packet->value, "a packet is too large", cut_bytes);
+        return end_at_cut(read, packet->value, "a packet is too large", cut_bytes);
     if (!tkt_input_need(input, size))
-        return take_cut(read, size, "", cut_bytes);
+        return end_at_cut(read, size, "", cut_bytes);
     input->window.at += size;
     packet->bytes = input->window.at - packet->value;
     return true;
 }
 
-/* Reads packets up to the end, or to where the last one is cut; *cut_bytes is what is left there.
- */
+/* Reads packets up to the end of the file or the cut. *cut_bytes is the number of bytes after the
+ * cut. */
 static bool read_packets(tkt_read *read, uint64_t *cut_bytes)
 {
     tkt_pb_field packet = {.number = TKT_PF_TRACE_PACKET, .wire = TKT_PB_BYTES};
@@ -206,13 +207,14 @@ static bool read_packets(tkt_read *read, uint64_t *cut_bytes)
             return false;
     }
     if (read->is_complete && tkt_input_need(read->input, 1))
-        return tkt_read_bad(read, read->input->window.at, "more follows after the trace's end");
+        return tkt_read_bad(read, read->input->window.at,
+                            "data follows after the end of the trace");
     if (read->status == TAKT_OK)
         read->status = read->input->status;
     return read->status == TAKT_OK;
 }
 
-/* Whether it is a trace; *is_whole says whether all of its head is there. */
+/* True if the file begins like a trace. *is_whole: all of its head is in the file. */
 static bool check_head(tkt_read *read, bool *is_whole)
 {
     tkt_input *input = read->input;
@@ -223,30 +225,31 @@ static bool check_head(tkt_read *read, bool *is_whole)
     if (read->status != TAKT_OK)
         return false;
     if (size == 0) {
-        read->status =
-            tkt_error_set(input->error, TAKT_BAD_TRACE, "%s: %s", input->name,
-                          input->is_packed ? "nothing can be unpacked" : "the file is empty");
+        read->status = tkt_error_set(
+            input->error, TAKT_BAD_TRACE, "%s: %s", input->name,
+            input->is_packed ? "the gzip data is damaged or cut off: nothing could be unpacked"
+                             : "the file is empty");
         return false;
     }
     if (memcmp(bytes, head, size) == 0)
         return true;
     if (*is_whole && memcmp(bytes, head, sizeof head - 1) == 0) {
-        read->status = tkt_error_set(
-            input->error, TAKT_BAD_TRACE,
-            "%s: written in format %u by a later version of Takt; this one reads format %u",
-            input->name, bytes[sizeof head - 1], TKT_PF_FORMAT);
+        read->status = tkt_error_set(input->error, TAKT_BAD_TRACE,
+                                     "%s: a later version of Takt wrote it in format %u, this "
+                                     "version reads format %u: update Takt",
+                                     input->name, bytes[sizeof head - 1], TKT_PF_FORMAT);
         return false;
     }
-    if (bytes[0] == '{') /* most often Takt's own Chrome or speedscope file */
+    if (bytes[0] == '{') /* usually Takt's own Chrome or speedscope file */
         return tkt_read_bad(read, bytes,
-                            "not a trace that Takt wrote but JSON: name the .pftrace instead");
+                            "JSON, not a trace that Takt wrote: open the .pftrace file instead");
     return tkt_read_bad(read, bytes, "not a trace that Takt wrote");
 }
 
-/* ---- What a stream leaves to its reader ------------------------------------------------------ */
+/* ---- Streams --------------------------------------------------------------------------------- */
 
-/* Marks the launches of which no activity has come, and counts them, but for those whose records
- * were dropped. */
+/* Marks launches without activities. Counts them as a loss, except for activities that are already
+ * counted as dropped. */
 static takt_status mark_missing(takt_trace *trace, uint32_t filter, takt_loss loss)
 {
     uint64_t missing = 0, dropped = trace->losses[TAKT_LOSS_DEVICE_DROPPED];
@@ -271,8 +274,9 @@ static takt_status mark_missing(takt_trace *trace, uint32_t filter, takt_loss lo
     return TAKT_OK;
 }
 
-/* The facts have what the clock of devices is off the host's as far as the host can tell, and
- * "least" where one of the two was set meanwhile. */
+/* Bounds the error of device clocks, as the join does for other traces. The facts have the
+ * uncertainty that the writer found from the host's clocks; is_least says that a clock was set
+ * during the recording. */
 static takt_status bound_clocks(takt_trace *trace)
 {
     takt_facts *facts = &trace->facts;
@@ -296,7 +300,7 @@ static takt_status finish_stream(takt_trace *trace)
 {
     bool is_settled = (trace->stream & TKT_PF_STREAM_SETTLED) != 0;
     uint32_t filter = trace->stream & TKT_PF_STREAM_FILTER;
-    trace->stream = 0; /* from here on it is a trace like others */
+    trace->stream = 0; /* from now on a trace like any other */
     if (filter == 0 || trace->calls.count == 0)
         return TAKT_OK;
     takt_status status =
@@ -306,18 +310,18 @@ static takt_status finish_stream(takt_trace *trace)
     return status;
 }
 
-/* `told` are the facts as they stand in the file. */
-static void tell_ending(tkt_read *read, const takt_facts *told)
+/* Sets the ending, and compares the counts with those that the file states. */
+static void set_ending(tkt_read *read, const takt_facts *stated)
 {
     takt_facts *facts = &read->trace->facts;
     if (facts->ending != TAKT_ENDING_WHOLE || read->is_complete)
         return;
     facts->ending = TAKT_ENDING_CUT;
     facts->known_until_ns = read->has_facts ? facts->end_ns : 0;
-    if (told->span_count > facts->span_count)
-        facts->missing_spans = told->span_count - facts->span_count;
-    if (told->activity_count > facts->activity_count)
-        facts->missing_activities = told->activity_count - facts->activity_count;
+    if (stated->span_count > facts->span_count)
+        facts->missing_spans = stated->span_count - facts->span_count;
+    if (stated->activity_count > facts->activity_count)
+        facts->missing_activities = stated->activity_count - facts->activity_count;
 }
 
 static takt_status finish(tkt_read *read, uint64_t cut_bytes)
@@ -327,16 +331,16 @@ static takt_status finish(tkt_read *read, uint64_t cut_bytes)
         trace->facts.has_spans = true;
     close_rows(read);
     settle_events(trace);
-    /* A cut of the packed file leaves no bytes to count. */
+    /* A cut in a compressed file leaves no bytes to count. */
     if (cut_bytes == 0 && read->input->is_cut)
         cut_bytes = 1;
     trace->losses[TAKT_LOSS_CUT] += cut_bytes;
-    const takt_facts told = trace->facts;
+    const takt_facts stated = trace->facts;
     if (tkt_trace_link(trace) != TAKT_OK || finish_stream(trace) != TAKT_OK ||
         tkt_trace_finish(trace) != TAKT_OK)
         tkt_read_no_memory(read);
     else
-        tell_ending(read, &told);
+        set_ending(read, &stated);
     return read->status;
 }
 
@@ -379,7 +383,7 @@ takt_status tkt_trace_read(const uint8_t *bytes, size_t size, const char *name, 
 takt_status takt_trace_open(const char *path, takt_trace **out, takt_error *error)
 {
     if (!path || !out)
-        return tkt_error_set(error, TAKT_BAD_ARGUMENT, "takt_trace_open: no path or no result");
+        return tkt_error_set(error, TAKT_BAD_ARGUMENT, "takt_trace_open: path or out is NULL");
     tkt_input input;
     takt_status status = tkt_input_open(&input, path, error);
     if (status != TAKT_OK)

@@ -1,4 +1,4 @@
-/* Reading Takt's Perfetto files: what the parts of the reader share. */
+/* Reads Takt's Perfetto files. The files read*.c share these types and functions. */
 #ifndef TKT_TRACE_READ_H
 #define TKT_TRACE_READ_H
 
@@ -7,36 +7,36 @@
 #include "trace/perfetto.h"
 #include "trace/protobuf.h"
 
-/* Makes a trace of the bytes of a file, packed with gzip or not. `name` stands for the file in
- * messages. Fails as takt_trace_open() does. */
+/* Makes a trace from the bytes of a file, compressed with gzip or not. Messages call the file
+ * `name`. Fails as takt_trace_open() does. */
 takt_status tkt_trace_read(const uint8_t *bytes, size_t size, const char *name, takt_trace **out,
                            takt_error *error);
 
-/* The same of an input, which the caller closes; its name and its error are used. */
+/* The same for an open input, whose name and error it uses. The caller closes the input. */
 takt_status tkt_trace_read_input(tkt_input *input, takt_trace **out);
 
 /* A packet sequence. */
 typedef struct tkt_read_row {
     tkt_pf_track_kind kind;
     uint32_t          track;
-    uint64_t          last_ns;   /* what its clock shows */
+    uint64_t          last_ns;   /* the current time of its clock */
     uint64_t          latest_ns; /* of its events */
-    uint32_t          stream; /* of rows of streams, and so are these: */
+    uint32_t          stream; /* this and the next two: rows of streams only */
     uint32_t          context;
     uint32_t          device; /* string */
-    TKT_ARRAY_OF(uint32_t) open; /* spans that have begun, outermost first; or activities, ... */
+    TKT_ARRAY_OF(uint32_t) open; /* open spans, activities, waits or overheads; outermost first */
 } tkt_read_row;
 
-/* Sites and keys are numbered by first use in the whole file, so that numbers count up and tables
- * stay as small as the file. */
+/* The state of a reader. Files number sites and keys by first use: numbers count up, and these
+ * tables stay smaller than the file. */
 typedef struct tkt_read {
     takt_trace    *trace;
     tkt_input     *input;
     takt_status    status;
     uint64_t       latest_ns; /* of all times seen; 0: none yet */
     bool           has_facts;
-    bool           are_facts_late; /* the last ones came after events: those of a stream */
-    bool           has_step; /* that has begun */
+    bool           are_facts_late; /* the last facts came after events: the file is a stream */
+    bool           has_step; /* a step is open */
     bool           is_complete;
     tkt_map        counters; /* uuid -> name, a string */
     tkt_map        memories; /* uuid -> device, a string << 32 | kind of memory */
@@ -45,32 +45,35 @@ typedef struct tkt_read {
     TKT_ARRAY_OF(uint32_t) keys;      /* number in the file - TKT_PF_KEY_FIRST -> string */
 } tkt_read;
 
-/* The span of an event that was written late: the one that its time falls into. */
+/* Stands for the span of an event that was written late, until the time of the event decides. */
 #define TKT_READ_SPAN_BY_TIME (TKT_NO_SPAN - 1)
 
 /* Both set the status and return false. `at` is the place in the file. */
-bool tkt_read_bad(tkt_read *read, const uint8_t *at, const char *what);
+bool tkt_read_bad(tkt_read *read, const uint8_t *at, const char *problem);
 bool tkt_read_no_memory(tkt_read *read);
 
-/* Whether all of a message was read; says what is wrong otherwise. */
+/* All functions below return false on failure, with the status set. */
+
+/* Checks that a message was read to its end. */
 bool tkt_read_done(tkt_read *read, const tkt_pb_reader *message);
 
-/* A field that is a text, interned. */
+/* Interns the text of a field. */
 bool tkt_read_text(tkt_read *read, const tkt_pb_field *field, uint32_t *string);
 
-/* One packet: `packet` is its content. */
+/* Reads a packet from its content. */
 bool tkt_read_packet(tkt_read *read, const tkt_pb_field *packet);
 
-/* Its track_event, at a time; the row is a track's or that of the steps. `is_late`: it was written
- * after later ones. */
+/* Reads a track_event on the row of a track or of the steps. `is_late`: the file has later events
+ * before it. */
 bool tkt_read_event(tkt_read *read, tkt_read_row *row, uint64_t time_ns, bool is_late,
                     const tkt_pb_field *event);
 
-/* The same of rows of devices: activities, waits, overheads. */
+/* Reads a track_event on the row of a device's activities, waits or overheads. */
 bool tkt_read_device_event(tkt_read *read, tkt_read_row *row, uint64_t time_ns,
                            const tkt_pb_field *event);
 
-/* What a file that ends leaves open of them is dropped, since nobody knows how long it took. */
+/* At the end of the file: drops the open events of such a row, since their durations are
+ * unknown. */
 void tkt_read_close_device_row(tkt_read *read, tkt_read_row *row);
 
 static inline bool tkt_read_is_device_row(const tkt_read_row *row)
@@ -78,11 +81,11 @@ static inline bool tkt_read_is_device_row(const tkt_read_row *row)
     return row->kind >= TKT_PF_TRACK_OF_STREAM && row->kind <= TKT_PF_TRACK_OF_OVERHEADS;
 }
 
-/* A message as the members of a struct. */
+/* Reads a message into the members of a struct. */
 bool tkt_read_fields(tkt_read *read, const tkt_pb_field *from, const tkt_pf_field *fields,
                      void *out);
 
-/* Takt's own message in it. */
+/* Parts of Takt's own message. */
 bool tkt_read_device(tkt_read *read, const tkt_pb_field *device);
 bool tkt_read_shape(tkt_read *read, const tkt_pb_field *shape);
 bool tkt_read_frame(tkt_read *read, const tkt_pb_field *frame);

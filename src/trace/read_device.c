@@ -1,4 +1,5 @@
-/* What devices did, from a file: shapes, devices, and the rows of streams, waits and overheads. */
+/* Reads the work of devices: shapes, devices, rows of streams, waits and overheads, and sums by
+ * path. */
 #include "trace/read.h"
 
 #include <string.h>
@@ -39,7 +40,7 @@ bool tkt_read_device(tkt_read *read, const tkt_pb_field *from)
     for (size_t i = 0; i < read->trace->devices.count; i++) {
         if (read->trace->devices.items[i].label != device.label)
             continue;
-        read->trace->devices.items[i] = device; /* a stream knows more by now */
+        read->trace->devices.items[i] = device; /* a stream writes a device again with more facts */
         return true;
     }
     tkt_device *added = TKT_ARRAY_ADD(&read->trace->devices);
@@ -87,7 +88,7 @@ static bool read_annotation(tkt_read *read, const tkt_pb_field *from, device_eve
     return tkt_read_done(read, &message);
 }
 
-/* Of an activity's annotations only the first counts, the shape tells the others. */
+/* Reads only the first annotation of an activity; the others repeat its shape. */
 static bool read_fields(tkt_read *read, const tkt_pb_field *from, bool is_activity,
                         device_event *event)
 {
@@ -167,7 +168,7 @@ static size_t *count_of(takt_trace *trace, const tkt_read_row *row)
     return row->kind == TKT_PF_TRACK_OF_WAITS ? &trace->waits.count : &trace->overheads.count;
 }
 
-/* All of them begin with their begin and their end. */
+/* The begin and end of item `index` of the row's list: both are the first members of its struct. */
 static uint64_t *times_of(takt_trace *trace, const tkt_read_row *row, uint32_t index)
 {
     if (row->kind == TKT_PF_TRACK_OF_STREAM)
@@ -184,7 +185,7 @@ static bool begin(tkt_read *read, tkt_read_row *row, const device_event *event)
         return tkt_read_no_memory(read);
     *open = (uint32_t)count;
     if (count == TKT_NO_SPAN)
-        return tkt_read_bad(read, event->at, "there are too many activities");
+        return tkt_read_bad(read, event->at, "the file has too many activities");
     if (row->kind == TKT_PF_TRACK_OF_STREAM)
         return begin_activity(read, row, event);
     return row->kind == TKT_PF_TRACK_OF_WAITS ? begin_wait(read, event)
@@ -215,7 +216,8 @@ bool tkt_read_device_event(tkt_read *read, tkt_read_row *row, uint64_t time_ns,
     return event.type != TKT_PF_SLICE_END || end(read, row, &event);
 }
 
-/* In Takt's own files an end follows its begin, so that what is open is the last of its list. */
+/* Open items are at the end of their list: in Takt's own files, an end directly follows its
+ * begin. */
 void tkt_read_close_device_row(tkt_read *read, tkt_read_row *row)
 {
     size_t *count = count_of(read->trace, row);

@@ -1,10 +1,10 @@
-/* Events: spans, arguments, marks, counters, flows, memory, steps. */
+/* Reads events: spans, arguments, marks, counters, flows, memory, steps. */
 #include "trace/read.h"
 
 typedef struct track_event {
     const tkt_pb_field *from;
     uint64_t time_ns;
-    bool is_late; /* later ones of its row came before */
+    bool is_late; /* later events of its row came before */
     uint64_t type;
     uint64_t site_iid;  /* 0: none */
     uint64_t stack_iid; /* 0: none */
@@ -16,7 +16,7 @@ typedef struct track_event {
     bool has_annotations;
 } track_event;
 
-static void take_field(track_event *event, const tkt_pb_field *field)
+static void set_field(track_event *event, const tkt_pb_field *field)
 {
     switch (field->number) {
     case TKT_PF_EVENT_TYPE:
@@ -69,7 +69,7 @@ static bool read_annotation(tkt_read *read, const tkt_pb_field *from, annotation
     return tkt_read_done(read, &message);
 }
 
-/* The next annotation among the fields of an event; false at the end or when the status is bad. */
+/* Reads the next annotation of an event; false at the end of the event or on failure. */
 static bool next_annotation(tkt_read *read, tkt_pb_reader *message, annotation *out)
 {
     tkt_pb_field field;
@@ -137,7 +137,7 @@ static bool add_work(tkt_read *read, tkt_track *track, uint32_t span, uint64_t k
     return true;
 }
 
-/* The call that a span was; the first annotation that tells of it makes it. */
+/* Sets the correlation id or result of a span's call. The first of them adds the call. */
 static bool add_call(tkt_read *read, tkt_track *track, uint32_t span, const annotation *from)
 {
     uint32_t number = (uint32_t)(track - read->trace->tracks.items);
@@ -193,7 +193,7 @@ static bool annotate_span(tkt_read *read, tkt_track *track, uint32_t span, const
     return read->status == TAKT_OK;
 }
 
-/* The value of the annotation with that key, or `otherwise`. */
+/* Sets *value to the value of the annotation with this key, or to `otherwise`. */
 static bool find_annotation(tkt_read *read, const track_event *event, tkt_pf_key key,
                             uint64_t otherwise, uint64_t *value)
 {
@@ -258,8 +258,8 @@ static bool begin_span(tkt_read *read, tkt_read_row *row, const track_event *eve
     return !event->has_annotations || annotate_span(read, track, index, event);
 }
 
-/* An end that nothing began cannot come from Takt's writer; it is counted as one of the program's.
- */
+/* Takt's writer never writes an end without a begin. The reader counts one as if the program had
+ * recorded it. */
 static bool end_span(tkt_read *read, tkt_read_row *row, const track_event *event)
 {
     tkt_track *track = &read->trace->tracks.items[row->track];
@@ -289,8 +289,8 @@ static bool add_mark(tkt_read *read, const tkt_read_row *row, const track_event 
     return true;
 }
 
-/* The span that an event belongs to: the one that it names; otherwise the innermost one, which is
- * known only at the end when the event is late. */
+/* Finds the span of an event: the span that the event names, or else the innermost one. For a late
+ * event, the innermost one is known only at the end of the file. */
 static bool find_owner(tkt_read *read, const tkt_read_row *row, const track_event *event,
                        uint32_t *span)
 {
@@ -318,7 +318,7 @@ static bool add_flow(tkt_read *read, const tkt_read_row *row, const track_event 
     return true;
 }
 
-/* `of`: the device and the kind of memory. */
+/* `of` has the device in its upper half and the kind of memory in its lower half. */
 static bool add_memory(tkt_read *read, const tkt_read_row *row, const track_event *event,
                        uint64_t of)
 {
@@ -360,7 +360,7 @@ static bool add_counter(tkt_read *read, const tkt_read_row *row, const track_eve
     return true;
 }
 
-/* Steps follow each other on a row of their own. */
+/* Steps are on a row of their own and do not overlap. */
 static bool read_step(tkt_read *read, const track_event *event)
 {
     takt_trace *trace = read->trace;
@@ -406,8 +406,8 @@ static bool place_event(tkt_read *read, tkt_read_row *row, const track_event *ev
 #define LOCATION_TAG_LOW  ((TKT_PF_EVENT_LOCATION_IID << 3 & 0x7F) | 0x80)
 #define LOCATION_TAG_HIGH (TKT_PF_EVENT_LOCATION_IID >> 4)
 
-/* The event of a slice that begins, as Takt writes it without annotations: its site, or 0 when this
- * is something else. */
+/* The site of the most common event: a begin as Takt writes it, without annotations. 0 for any
+ * other event. */
 static uint64_t common_begin(const tkt_pb_field *from)
 {
     const uint8_t *at = from->bytes;
@@ -447,7 +447,7 @@ bool tkt_read_event(tkt_read *read, tkt_read_row *row, uint64_t time_ns, bool is
     tkt_pb_reader message = tkt_pb_inside(from);
     tkt_pb_field field;
     while (tkt_pb_next(&message, &field))
-        take_field(&event, &field);
+        set_field(&event, &field);
     if (!tkt_read_done(read, &message))
         return false;
     if (row->kind == TKT_PF_TRACK_OF_STEPS)

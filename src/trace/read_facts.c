@@ -1,11 +1,11 @@
-/* What the recording was, its folded form, and its call stacks. */
+/* Reads the facts of the recording, its folded form, and its call stacks. */
 #include "trace/read.h"
 
 #include <string.h>
 
 /* ---- Statistics ------------------------------------------------------------------------------ */
 
-/* Packed pairs: how many buckets further, and how many values in it. */
+/* Reads packed pairs: the distance from the last bucket, and the bucket's count. */
 static bool read_histogram(tkt_read *read, const tkt_pb_field *from, tkt_histogram *histogram)
 {
     const uint8_t *at = from->bytes;
@@ -23,13 +23,13 @@ static bool read_histogram(tkt_read *read, const tkt_pb_field *from, tkt_histogr
     return true;
 }
 
-/* *histogram becomes the field that holds one, if there is one. */
+/* Sets *histogram to the field with the histogram, if the message has one. */
 static bool read_stats(tkt_read *read, const tkt_pb_field *from, tkt_stats *stats,
                        tkt_pb_field *histogram)
 {
     tkt_pb_reader message = tkt_pb_inside(from);
     tkt_pb_field field;
-    stats->min_ns = 0; /* left out where it is 0 */
+    stats->min_ns = 0; /* the file leaves out fields that are 0 */
     while (tkt_pb_next(&message, &field)) {
         switch (field.number) {
         case TKT_PF_STATS_COUNT:
@@ -141,7 +141,7 @@ bool tkt_read_node(tkt_read *read, const tkt_pb_field *from)
     if (node == TKT_NO_NODE)
         return tkt_read_no_memory(read);
     if (node != number)
-        return tkt_read_bad(read, from->bytes, "a node of the call tree is there twice");
+        return tkt_read_bad(read, from->bytes, "a node of the call tree occurs twice");
     fold->items[node].flops = fields.flops;
     fold->items[node].bytes = fields.bytes;
     fold->items[node].errors = fields.errors;
@@ -159,7 +159,7 @@ bool tkt_read_fold_end(tkt_read *read, uint64_t other_count)
 
 /* ---- Facts ----------------------------------------------------------------------------------- */
 
-/* Causes are told by name, so that the list can change. */
+/* Files have the names of causes, so the list of causes may change. */
 static bool read_loss(tkt_read *read, const tkt_pb_field *from)
 {
     tkt_pb_field name = {0};
@@ -244,7 +244,7 @@ static bool read_long_fact(tkt_read *read, const tkt_pb_field *field)
     }
 }
 
-/* Where a field that is a double belongs; NULL: it is something else. */
+/* The place for a field that is a double; NULL for other fields. */
 static double *measure_of(takt_trace *trace, uint32_t number)
 {
     takt_facts *facts = &trace->facts;
@@ -381,7 +381,7 @@ bool tkt_read_facts(tkt_read *read, const tkt_pb_field *from)
 
 /* ======== Call stacks ======== */
 
-/* Call stacks in Takt's own message: frames, then stacks of those. */
+/* Call stacks in Takt's own message: first frames, then stacks of these frames. */
 
 bool tkt_read_frame(tkt_read *read, const tkt_pb_field *from)
 {

@@ -1,4 +1,4 @@
-/* Packets: which sequence, what time, and what is described. */
+/* Reads packets: their sequence, their time, and the rows, sites and keys that they describe. */
 #include "trace/read.h"
 
 typedef struct packet_fields {
@@ -6,7 +6,7 @@ typedef struct packet_fields {
     uint64_t clock; /* 0: the sequence's own */
     uint64_t sequence;
     bool has_timestamp;
-    tkt_pb_field event; /* number 0: not there, also below */
+    tkt_pb_field event; /* this and the next two: number 0 if the packet has none */
     tkt_pb_field snapshot;
     tkt_pb_field takt;
 } packet_fields;
@@ -31,7 +31,7 @@ static bool read_clock(tkt_read *read, const tkt_pb_field *clock, uint64_t *id, 
     return tkt_read_done(read, &message);
 }
 
-/* Sequences are numbered as they begin. */
+/* Sets a row's clock; adds the row if the sequence is new. Sequences count up from 1. */
 static bool start_row(tkt_read *read, uint64_t sequence, uint64_t time_ns)
 {
     if (sequence == read->rows.count + 1) {
@@ -114,13 +114,13 @@ static bool read_track_half(tkt_read *read, const tkt_pb_field *track, track_hal
     return tkt_read_done(read, &message);
 }
 
-/* A row of a track: a new track, or a further lane of one that is known. */
+/* Makes a sequence the row of a new track, or a further lane of a known track. */
 static bool add_track(tkt_read *read, tkt_read_row *row, const track_half *half, const uint8_t *at)
 {
     takt_trace *trace = read->trace;
     takt_track_kind kind = half->kind == TKT_PF_TRACK_ASYNC ? TAKT_TRACK_ASYNC : TAKT_TRACK_THREAD;
     if (row->kind == (tkt_pf_track_kind)half->kind && half->lane == 0 &&
-        row->track == half->index) { /* of a stream: it has a name by now */
+        row->track == half->index) { /* a stream repeats the track when it has a name */
         trace->tracks.items[row->track].name = half->name;
         return true;
     }
@@ -131,7 +131,7 @@ static bool add_track(tkt_read *read, tkt_read_row *row, const track_half *half,
             return tkt_read_no_memory(read);
     } else if (half->lane == 0 || half->index >= trace->tracks.count ||
                trace->tracks.items[half->index].kind != kind) {
-        return tkt_read_bad(read, at, "a track's number does not follow the one before");
+        return tkt_read_bad(read, at, "a track's number does not follow the previous one");
     }
     row->track = (uint32_t)half->index;
     row->kind = (tkt_pf_track_kind)half->kind;
@@ -147,7 +147,7 @@ static bool add_counter(tkt_read *read, tkt_map *map, const track_half *half, ui
     return true;
 }
 
-/* A row that is of no track. */
+/* Makes a sequence a row without a track. */
 static bool set_row(tkt_read *read, tkt_read_row *row, const track_half *half, const uint8_t *at)
 {
     if (row->kind != TKT_PF_TRACK_NONE)
@@ -167,7 +167,7 @@ static bool read_track(tkt_read *read, uint64_t sequence, const tkt_pb_field *tr
         return false;
     tkt_read_row *row = row_of(read, sequence);
     if (!row)
-        return tkt_read_bad(read, track->bytes, "a track on a sequence without a clock");
+        return tkt_read_bad(read, track->bytes, "a track is on a sequence without a clock");
     switch (half.kind) {
     case TKT_PF_TRACK_OF_THREAD:
     case TKT_PF_TRACK_ASYNC:
@@ -237,7 +237,7 @@ static bool read_site(tkt_read *read, const tkt_pb_field *from)
     if (!tkt_read_done(read, &message))
         return false;
     if (iid != read->sites.count + 1)
-        return tkt_read_bad(read, from->bytes, "a site's number does not follow the one before");
+        return tkt_read_bad(read, from->bytes, "a site's number does not follow the previous one");
     uint32_t index = tkt_trace_site_index(read->trace, &site);
     uint32_t *place = TKT_ARRAY_ADD(&read->sites);
     if (index == UINT32_MAX || !place)
@@ -261,7 +261,7 @@ static bool read_key(tkt_read *read, const tkt_pb_field *from)
     if (!tkt_read_done(read, &message))
         return false;
     if (iid != read->keys.count + TKT_PF_KEY_FIRST)
-        return tkt_read_bad(read, from->bytes, "a key's number does not follow the one before");
+        return tkt_read_bad(read, from->bytes, "a key's number does not follow the previous one");
     uint32_t *place = TKT_ARRAY_ADD(&read->keys);
     if (!place)
         return tkt_read_no_memory(read);
@@ -320,7 +320,8 @@ static bool read_takt(tkt_read *read, const packet_fields *packet)
     return tkt_read_done(read, &message);
 }
 
-/* Events of sequences that are not Takt's, and of clocks that Takt does not use, are skipped. */
+/* Reads an event. Skips events of sequences that are not Takt's, and of clocks that Takt does not
+ * use. */
 static bool read_event(tkt_read *read, const packet_fields *packet)
 {
     tkt_read_row *row = row_of(read, packet->sequence);
@@ -343,7 +344,7 @@ static bool read_event(tkt_read *read, const packet_fields *packet)
     return tkt_read_event(read, row, time_ns, is_late, &packet->event);
 }
 
-static void take_field(packet_fields *packet, const tkt_pb_field *field)
+static void set_field(packet_fields *packet, const tkt_pb_field *field)
 {
     switch (field->number) {
     case TKT_PF_PACKET_TIMESTAMP:
@@ -370,9 +371,9 @@ static void take_field(packet_fields *packet, const tkt_pb_field *field)
     }
 }
 
-/* Nearly all packets are a timestamp, a sequence and an event in this order, with tags of one byte.
- * False when this one is something else; nothing has been looked at then. */
-static inline bool take_common(const tkt_pb_field *from, packet_fields *packet)
+/* Reads the most common packet: a timestamp, a sequence and an event in this order, with tags of
+ * one byte. False for any other packet, which the caller must read from the start. */
+static inline bool read_common(const tkt_pb_field *from, packet_fields *packet)
 {
     const uint8_t *at = from->bytes;
     const uint8_t *end = at + from->value;
@@ -400,14 +401,14 @@ bool tkt_read_packet(tkt_read *read, const tkt_pb_field *from)
 {
     packet_fields common;
     common.clock = 0;
-    if (__builtin_expect(take_common(from, &common), 1))
+    if (__builtin_expect(read_common(from, &common), 1))
         return read_event(read, &common);
 
     packet_fields packet = {0};
     tkt_pb_reader message = tkt_pb_inside(from);
     tkt_pb_field field;
     while (tkt_pb_next(&message, &field))
-        take_field(&packet, &field);
+        set_field(&packet, &field);
     if (!tkt_read_done(read, &message))
         return false;
     if (is_message(&packet.snapshot) && !read_snapshot(read, &packet))

@@ -1,5 +1,5 @@
-/* takt_trace_recover(): the file of a crash-safe recording becomes a trace by the same sealing as
- * the logs of this process do. */
+/* takt_trace_recover(): makes a trace from the file of a crash-safe recording. It uses the same
+ * sealing as the logs of this process. */
 #include "base/error.h"
 #include "base/file.h"
 #include "record/control.h"
@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is recovered: from the begin of the first cycle that was not saved. */
-typedef struct what {
+/* The cycles to recover: all that were not saved, from the first to the last. */
+typedef struct cycles {
     tkt_mapping_window first;
     tkt_mapping_window last;
     uint32_t count;
-    uint64_t end_ticks; /* UINT64_MAX: one was being recorded */
-} what;
+    uint64_t end_ticks; /* UINT64_MAX: a cycle was still recording */
+} cycles;
 
 /* ---- The head -------------------------------------------------------------------------------- */
 
@@ -31,22 +31,26 @@ static takt_status check_head(tkt_recovery *r, const char *path, takt_error *err
 {
     tkt_mapping_head *head = &r->head;
     if (r->size < sizeof *head)
-        return tkt_error_set(error, TAKT_BAD_TRACE, "%s: no crash-safe recording of Takt", path);
+        return tkt_error_set(error, TAKT_BAD_TRACE,
+                             "%s: not a crash-safe recording of Takt (NAME.PID.crash)", path);
     memcpy(head, r->bytes, sizeof *head);
     if (head->magic == 0 && head->version == TKT_MAPPING_VERSION)
-        return tkt_error_set(error, TAKT_NOT_FOUND,
-                             "%s: nothing was recorded: the program ended while it began", path);
+        return tkt_error_set(
+            error, TAKT_NOT_FOUND,
+            "%s: nothing to recover: the program ended before it recorded anything", path);
     if (head->magic == __builtin_bswap64(TKT_MAPPING_MAGIC))
         return tkt_error_set(error, TAKT_UNSUPPORTED,
-                             "%s: it is of a machine with another order of bytes", path);
+                             "%s: a machine with another byte order recorded it: recover it there",
+                             path);
     if (head->magic != TKT_MAPPING_MAGIC)
-        return tkt_error_set(error, TAKT_BAD_TRACE, "%s: no crash-safe recording of Takt", path);
+        return tkt_error_set(error, TAKT_BAD_TRACE,
+                             "%s: not a crash-safe recording of Takt (NAME.PID.crash)", path);
     if (head->version != TKT_MAPPING_VERSION || head->head_bytes != sizeof *head ||
         head->slot_bytes != sizeof(takt_record) || head->frame_bytes != sizeof(takt_frame) ||
         head->max_depth != TKT_MAX_DEPTH)
         return tkt_error_set(error, TAKT_UNSUPPORTED,
-                             "%s: its layout is version %u, this is Takt %s with version %u: "
-                             "recover it with the takt of the version that recorded it",
+                             "%s: its layout has version %u, but Takt %s reads version %u: "
+                             "recover it with the version of takt that recorded it",
                              path, head->version, takt_version(), TKT_MAPPING_VERSION);
     if (!fits(r, &head->windows, sizeof(tkt_mapping_window)) ||
         !fits(r, &head->tasks, sizeof(tkt_task)) ||
@@ -54,13 +58,13 @@ static takt_status check_head(tkt_recovery *r, const char *path, takt_error *err
         !fits(r, &head->logs, sizeof(tkt_mapping_log)) || !fits(r, &head->names, 1) ||
         !fits(r, &head->chunks, sizeof(tkt_chunk)) ||
         !fits(r, &head->devices, sizeof(tkt_store_chunk)))
-        return tkt_error_set(error, TAKT_BAD_TRACE, "%s: it is cut off or damaged", path);
+        return tkt_error_set(error, TAKT_BAD_TRACE, "%s: the file is cut off or damaged", path);
     return TAKT_OK;
 }
 
-static what find_windows(const tkt_recovery *r)
+static cycles find_windows(const tkt_recovery *r)
 {
-    what found = {.count = 0};
+    cycles found = {.count = 0};
     for (uint32_t i = 0; i < r->head.windows.count; i++) {
         const tkt_mapping_window *window = tkt_recovery_item(r, &r->head.windows, i);
         if (window->state == TKT_MAPPING_NO_WINDOW)
@@ -79,11 +83,11 @@ static what find_windows(const tkt_recovery *r)
 
 /* ---- Times ----------------------------------------------------------------------------------- */
 
-#define MOST_NS          (UINT64_C(1) << 62) /* since the machine began: 146 years */
+#define MOST_NS          (UINT64_C(1) << 62) /* since the machine started: 146 years */
 #define MOST_NS_PER_TICK (UINT64_C(1) << 42) /* 1 us */
 #define MOST_TICKS       (UINT64_C(1) << 62)
 
-/* True if the cycle's times are some that a clock can have shown. */
+/* True if a real clock can have shown the cycle's times. */
 static bool is_timed(const tkt_mapping_window *window, uint64_t begin_ticks)
 {
     const tkt_clock_fit *fit = &window->fit;
@@ -95,15 +99,15 @@ static bool is_timed(const tkt_mapping_window *window, uint64_t begin_ticks)
     return since * (tkt_int128)fit->ns_per_tick >= -((tkt_int128)fit->base_ns << 32);
 }
 
-/* The last ticks that can have been: a damaged slot may hold any. */
+/* The largest plausible ticks. A damaged slot may contain any number. */
 static uint64_t last_possible(const tkt_clock_fit *fit)
 {
     tkt_int128 most = ((tkt_int128)(MOST_NS - fit->base_ns) << 32) / (tkt_int128)fit->ns_per_tick;
     return fit->base_ticks + (most > MOST_TICKS ? MOST_TICKS : (uint64_t)most);
 }
 
-/* When the recording ended. */
-static uint64_t find_end(const tkt_recovery *r, const what *from)
+/* The end of the recording, in ticks. */
+static uint64_t find_end(const tkt_recovery *r, const cycles *from)
 {
     uint64_t end = from->end_ticks < r->last_ticks ? from->end_ticks : r->last_ticks;
     uint64_t last = last_possible(&from->last.fit);
@@ -132,7 +136,7 @@ static int compare_steps(const void *a, const void *b)
     return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
 }
 
-/* Steps that began in the window, whose times are still ticks. */
+/* Adds the steps that ended in the window, sorted by begin, and their statistics. */
 static takt_status read_steps(const tkt_recovery *r, const tkt_seal_window *window,
                               takt_trace *trace)
 {
@@ -143,7 +147,7 @@ static takt_status read_steps(const tkt_recovery *r, const tkt_seal_window *wind
             continue;
         const tkt_step in_ns = {from->number - 1, tkt_clock_ns(&window->fit, from->begin_ticks),
                                 tkt_clock_ns(&window->fit, from->end_ticks)};
-        if (in_ns.begin_ns > in_ns.end_ns) /* no clock was ever there */
+        if (in_ns.begin_ns > in_ns.end_ns) /* damaged: no clock shows these times */
             continue;
         tkt_step *step = TKT_ARRAY_ADD(&trace->steps);
         if (!step)
@@ -170,7 +174,7 @@ static void see_steps(tkt_recovery *r)
     }
 }
 
-static void fill_losses(const tkt_recovery *r, const what *from, takt_trace *trace)
+static void fill_losses(const tkt_recovery *r, const cycles *from, takt_trace *trace)
 {
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
         uint64_t count = r->head.losses[i];
@@ -182,7 +186,7 @@ static void fill_losses(const tkt_recovery *r, const what *from, takt_trace *tra
     }
 }
 
-static takt_status fill_facts(const tkt_recovery *r, const what *from,
+static takt_status fill_facts(const tkt_recovery *r, const cycles *from,
                               const tkt_seal_window *window, takt_trace *trace)
 {
     char clock[sizeof r->head.clock + 1] = "", backend[sizeof from->last.backend + 1] = "";
@@ -219,9 +223,9 @@ static takt_status fill_facts(const tkt_recovery *r, const what *from,
     return read_steps(r, window, trace);
 }
 
-/* Brings calls and activities together, and marks the launches whose activities never came. */
+/* Joins calls and activities, and marks launches whose activities are missing. */
 static takt_status join_devices(const tkt_recovery *r, const tkt_seal_window *window,
-                                const what *from, takt_trace *trace)
+                                const cycles *from, takt_trace *trace)
 {
     tkt_joined joined = {.missing = 0};
     const tkt_join how = {.first_correlation = from->first.first_correlation,
@@ -242,7 +246,7 @@ static takt_status join_devices(const tkt_recovery *r, const tkt_seal_window *wi
     return status;
 }
 
-static takt_status make_trace(tkt_recovery *r, const what *from, takt_trace **out)
+static takt_status make_trace(tkt_recovery *r, const cycles *from, takt_trace **out)
 {
     tkt_recover_names(r);
     tkt_recover_logs(r);
@@ -291,13 +295,13 @@ static void warn(const tkt_recovery *r, const char *path)
 {
     if (r->head.chunks_lost || r->head.logs_lost)
         tkt_log(TAKT_LOG_WARNING,
-                "%s: too many threads: open scopes of %lu and events of %lu chunks are missing",
+                "%s: open scopes of %lu threads and events of %lu chunks are missing: "
+                "the file had no room for so many threads",
                 path, (unsigned long)r->head.logs_lost, (unsigned long)r->head.chunks_lost);
     if (r->head.folds_lost)
-        tkt_log(TAKT_LOG_WARNING,
-                "%s: max_memory is too small for the summary: parts of it are missing", path);
+        tkt_log(TAKT_LOG_WARNING, "%s: parts of the summary are missing: raise max_memory", path);
     if (r->head.names_lost)
-        tkt_log(TAKT_LOG_WARNING, "%s: there was no room for %lu names", path,
+        tkt_log(TAKT_LOG_WARNING, "%s: %lu names are missing: the file had no room for them", path,
                 (unsigned long)r->head.names_lost);
 }
 
@@ -328,16 +332,17 @@ static takt_status recover_into(tkt_recovery *r, const char *path, takt_trace **
     takt_status status = check_head(r, path, error);
     if (status != TAKT_OK)
         return status;
-    what found = find_windows(r);
+    cycles found = find_windows(r);
     if (found.count == 0)
         return tkt_error_set(error, TAKT_NOT_FOUND,
-                             "%s: nothing is to be recovered: no recording was open or unsaved "
+                             "%s: nothing to recover: no recording was open or unsaved "
                              "when the program ended",
                              path);
     status = is_timed(&found.last, found.first.begin_ticks) ? make_trace(r, &found, out)
                                                             : TAKT_BAD_TRACE;
     if (status == TAKT_BAD_TRACE)
-        return tkt_error_set(error, status, "%s: it is damaged: no clock shows its times", path);
+        return tkt_error_set(error, status, "%s: the file is damaged: it contains impossible times",
+                             path);
     if (status != TAKT_OK)
         return tkt_error_set(error, status, "%s: %s", path, takt_status_text(status));
     warn(r, path);
@@ -355,10 +360,10 @@ takt_status tkt_recover(const uint8_t *bytes, size_t size, const char *name, tak
 
 takt_status takt_trace_recover(const char *path, takt_trace **out, takt_error *error)
 {
-    char *bytes; /* a copy: the file may be cut while it is read */
+    char *bytes; /* a copy: another process may cut the file during recovery */
     size_t size;
     if (!path || !out)
-        return tkt_error_set(error, TAKT_BAD_ARGUMENT, "takt_trace_recover: no path or no result");
+        return tkt_error_set(error, TAKT_BAD_ARGUMENT, "takt_trace_recover: path or out is NULL");
     takt_status status = tkt_file_read_regular(path, &bytes, &size, error);
     if (status != TAKT_OK)
         return status;

@@ -1,15 +1,15 @@
-/* The logs of a process that died: where each of them ended, and which scopes were open.
+/* The logs of a process that died: finds the end of each log, and the scopes that were open.
  *
- * A chunk's slots are committed up to the first one whose tag is 0, or to an event that lacks a
- * slot. The top of the stack is known nowhere, but follows. When a span of depth d ended at t, the
- * frames below d were open; and a frame at d or above is open if its scope began at t or later: if
- * it had ended since, its span would have come behind. So the last span of a log, or the last end
- * that was lost, or what the chunk's head says when it has neither, tells which frames are open.
+ * A chunk's slots are committed up to the first slot with a tag of 0, or up to an event that lacks
+ * one of its slots. The file does not contain the top of the stack, but the top follows from the
+ * spans. When a span of depth d ended at time t, the frames below d were open. A frame at d or
+ * above is open if its scope began at t or later: had the scope ended, the log would have a later
+ * span. So the last span of a log shows which frames are open. The last end that was lost serves as
+ * well if it is later, and the chunk's head if the chunk has no span.
  *
- * A coarse counter may stand still meanwhile. A frame that began at t exactly has ended if the last
- * span of its depth is its own: that of the same site, which began at t and ended at t. If the same
- * site began once more in that tick, its open scope is taken for the ended one, and is not found.
- */
+ * A coarse clock may show the same time t again. A frame that began exactly at t has ended if the
+ * last span of its depth has the same site and begin. If the same site began once more in that
+ * tick, its open scope looks like the ended one and is lost. */
 #include "trace/recovery.h"
 
 #include "record/mapping.h"
@@ -18,29 +18,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A chunk of the file, and where the file has it. */
-typedef struct found {
+/* A chunk of the file, with its sort keys. */
+typedef struct chunk_key {
     uint32_t log;
     uint32_t sequence;
     const tkt_chunk *chunk;
-} found;
+} chunk_key;
 
 typedef struct reading {
     tkt_recovery *r;
-    uint32_t known_open; /* scopes that were open at: */
-    uint64_t known_ticks;
-    tkt_slot_span last[TKT_DEEP]; /* of each depth, the last one that ended; a site of 0: none */
+    uint32_t known_open;          /* the number of scopes that were open */
+    uint64_t known_ticks;         /* at this time */
+    tkt_slot_span last[TKT_DEEP]; /* by depth: the last span that ended; site 0: none */
 } reading;
 
 static int compare(const void *a, const void *b)
 {
-    const found *x = a, *y = b;
+    const chunk_key *x = a, *y = b;
     if (x->log != y->log)
         return x->log < y->log ? -1 : 1;
     return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
 }
 
-/* How many slots an event has that begins with this one. A call has its span behind it. */
+/* The number of slots of the event that begins with this slot. A call has 1; its span follows. */
 static uint32_t slots_of(const takt_record *slot)
 {
     switch (tkt_slot_kind_of(slot)) {
@@ -65,7 +65,8 @@ static bool is_more(const takt_record *slot)
     return !tkt_slot_is_plain(slot) && tkt_slot_kind_of(slot) == TKT_SLOT_MORE;
 }
 
-/* The slots of the event at `slot`, of which there are `left`; 0 if it is not complete. */
+/* The number of slots of the event at `slot`, including a call's span. `left` slots remain in the
+ * chunk; 0 if the event is not complete. */
 static uint32_t event_slots(const takt_record *slot, uint32_t left)
 {
     if (left == 0 || slot->tag >> 8 == 0)
@@ -97,8 +98,8 @@ static bool note_span(reading *to, const tkt_slot_span *span)
     return true;
 }
 
-/* Takes note of an event. False if nothing can be made of it. */
-static bool note(reading *to, const takt_record *slot)
+/* Updates the open scopes and the last time from an event. False for a damaged event. */
+static bool note_event(reading *to, const takt_record *slot)
 {
     tkt_slot_span span;
     if (tkt_slot_read_span(slot, &span))
@@ -127,7 +128,7 @@ static bool note(reading *to, const takt_record *slot)
     }
 }
 
-/* Copies what is committed of a chunk; returns how many slots. */
+/* Copies the committed slots of a chunk and returns their number. Leaves out damaged events. */
 static uint32_t copy_slots(reading *to, const tkt_chunk *chunk, takt_record *out)
 {
     uint32_t count = 0;
@@ -135,7 +136,7 @@ static uint32_t copy_slots(reading *to, const tkt_chunk *chunk, takt_record *out
         uint32_t slots = event_slots(&chunk->slots[i], (uint32_t)TKT_CHUNK_SLOTS - i);
         if (slots == 0)
             break;
-        if (note(to, &chunk->slots[i])) {
+        if (note_event(to, &chunk->slots[i])) {
             memcpy(out + count, &chunk->slots[i], slots * sizeof *out);
             count += slots;
         }
@@ -218,20 +219,20 @@ static void read_frames(reading *from, uint32_t number, tkt_log_view *view)
 
 /* ---- All logs -------------------------------------------------------------------------------- */
 
-static size_t find_chunks(const tkt_recovery *r, found *out)
+static size_t find_chunks(const tkt_recovery *r, chunk_key *out)
 {
     size_t count = 0;
     for (uint32_t i = 0; i < r->head.chunks.count; i++) {
         const tkt_chunk *chunk = tkt_recovery_item(r, &r->head.chunks, i);
         if (chunk->log != 0 && !(chunk->log & TKT_KEPT_FOLD))
-            out[count++] = (found){chunk->log, chunk->sequence, chunk};
+            out[count++] = (chunk_key){chunk->log, chunk->sequence, chunk};
     }
     qsort(out, count, sizeof *out, compare);
     return count;
 }
 
-/* The chunks of one log, which are the first `count` of the list. */
-static void read_log(tkt_recovery *r, const found *list, size_t count)
+/* Reads the log that the first `count` chunks of the list belong to. */
+static void read_log(tkt_recovery *r, const chunk_key *list, size_t count)
 {
     reading to = {.r = r};
     tkt_log_view *view = TKT_ARRAY_ADD(&r->source.views);
@@ -254,7 +255,7 @@ static void read_log(tkt_recovery *r, const found *list, size_t count)
 
 void tkt_recover_logs(tkt_recovery *r)
 {
-    found *list = tkt_alloc((r->head.chunks.count + 1) * sizeof *list);
+    chunk_key *list = tkt_alloc((r->head.chunks.count + 1) * sizeof *list);
     if (!list) {
         r->is_short = true;
         return;

@@ -1,4 +1,4 @@
-/* What recovery finds besides logs: names, summaries, devices. */
+/* Recovers everything but logs: names, summaries, and the activities of devices. */
 #include "trace/recovery.h"
 
 #include "record/fold.h"
@@ -11,15 +11,15 @@
 
 /* ======== Names ======== */
 
-/* The names of a recording, in the order in which they got their ids. */
+/* The file has names in the order in which they got their ids. */
 
-/* What is left of an entry's payload. */
+/* The unread rest of an entry's payload. */
 typedef struct rest {
     const char *at;
     size_t size;
 } rest;
 
-static bool take_name(rest *from, void *into, size_t size)
+static bool take_bytes(rest *from, void *into, size_t size)
 {
     if (from->size < size)
         return false;
@@ -40,8 +40,8 @@ static bool take_text(rest *from, tkt_text *out)
     return true;
 }
 
-/* Makes room for item `index`; all before it are zero if they are not set. An index beyond what
- * the names can have entries for is refused: ids count up. */
+/* Extends an array up to item `index`, with zeros. Refuses an index that is larger than the number
+ * of entries that the names can contain: ids count up. */
 #define REACH(r, array, index) ((index) <= (r)->head.names.count / 16 && reach_(r, (array), index))
 #define reach_(r, array, index)                                                                    \
     ((index) < (array)->count ||                                                                   \
@@ -55,7 +55,7 @@ static void read_site(tkt_recovery *r, rest from)
 {
     tkt_mapping_site facts;
     tkt_site site = {.name = {NULL, 0}};
-    if (!take_name(&from, &facts, sizeof facts) || facts.id == 0 || facts.id > TKT_SITE_MAX ||
+    if (!take_bytes(&from, &facts, sizeof facts) || facts.id == 0 || facts.id > TKT_SITE_MAX ||
         facts.kind > TAKT_SITE_CALL || !take_text(&from, &site.name) ||
         !take_text(&from, &site.category) || !take_text(&from, &site.file) ||
         !take_text(&from, &site.function) || !take_text(&from, &site.device))
@@ -72,17 +72,17 @@ static void read_text(tkt_recovery *r, rest from)
 {
     uint64_t id;
     tkt_text text;
-    if (take_name(&from, &id, sizeof id) && take_text(&from, &text) && id && id <= TKT_SITE_MAX &&
+    if (take_bytes(&from, &id, sizeof id) && take_text(&from, &text) && id && id <= TKT_SITE_MAX &&
         REACH(r, &r->source.texts, id))
         r->source.texts.items[id] = text;
 }
 
-/* Nothing that is to be recovered refers to an earlier generation. */
+/* Keeps only the latest generation: the logs to be recovered do not refer to earlier ones. */
 static void read_value(tkt_recovery *r, rest from)
 {
     uint64_t id;
     tkt_text text;
-    if (!take_name(&from, &id, sizeof id) || !take_text(&from, &text) || id > UINT32_MAX)
+    if (!take_bytes(&from, &id, sizeof id) || !take_text(&from, &text) || id > UINT32_MAX)
         return;
     uint32_t index = TKT_VALUE_INDEX((uint32_t)id);
     if (TKT_VALUE_GENERATION((uint32_t)id) != TKT_VALUE_GENERATION(r->source.generation))
@@ -95,7 +95,7 @@ static void read_value(tkt_recovery *r, rest from)
 static void read_stack(tkt_recovery *r, rest from)
 {
     tkt_mapping_stack facts;
-    if (!take_name(&from, &facts, sizeof facts) || facts.number == 0 ||
+    if (!take_bytes(&from, &facts, sizeof facts) || facts.number == 0 ||
         facts.count > TKT_STACK_FRAMES || from.size < facts.count * sizeof(tkt_mapping_place) ||
         !REACH(r, &r->source.stacks, facts.number))
         return;
@@ -110,7 +110,7 @@ static void read_stack(tkt_recovery *r, rest from)
     *stack = (tkt_call_stack){facts.number, facts.count, places};
     for (uint32_t i = 0; i < facts.count; i++) {
         tkt_mapping_place place;
-        take_name(&from, &place, sizeof place);
+        take_bytes(&from, &place, sizeof place);
         stack->addresses[i] = (uintptr_t)place.address;
         places[i] = (tkt_stack_place){place.object, (uintptr_t)place.base};
     }
@@ -120,7 +120,7 @@ static void read_stack(tkt_recovery *r, rest from)
 static void read_note(tkt_recovery *r, rest from)
 {
     tkt_mapping_note note;
-    if (take_name(&from, &note, sizeof note) && note.size <= from.size)
+    if (take_bytes(&from, &note, sizeof note) && note.size <= from.size)
         tkt_recover_note(r, &note, from.at);
 }
 
@@ -145,7 +145,7 @@ static void read_entry(tkt_recovery *r, uint32_t kind, rest payload)
     case TKT_MAPPING_DEVICE:
         read_note(r, payload);
         break;
-    default: /* of a later version */
+    default: /* from a later version */
         break;
     }
 }
@@ -154,7 +154,7 @@ void tkt_recover_names(tkt_recovery *r)
 {
     rest names = {tkt_recovery_item(r, &r->head.names, 0), r->head.names.count};
     tkt_mapping_entry entry;
-    while (take_name(&names, &entry, sizeof entry)) {
+    while (take_bytes(&names, &entry, sizeof entry)) {
         size_t payload = entry.bytes - sizeof entry;
         if (entry.kind == TKT_MAPPING_END || entry.bytes < sizeof entry || payload > names.size)
             break;
@@ -166,10 +166,10 @@ void tkt_recover_names(tkt_recovery *r)
 
 /* ======== Summaries ======== */
 
-/* The summary of a process that died: for each log the last fold that is complete in the file, and
- * what was recorded since, folded now. */
+/* The summary of a process that died has two parts for each log: the last complete fold in the
+ * file, and the events after it, which recovery folds now. */
 
-/* The pieces of a fold, one after another. */
+/* Reads the pieces of a fold in order. */
 typedef struct reader {
     TKT_ARRAY_OF(const tkt_chunk *) pieces;
     size_t piece;
@@ -182,7 +182,7 @@ static int compare_folds(const void *a, const void *b)
     return (*x)->sequence < (*y)->sequence ? -1 : (*x)->sequence > (*y)->sequence;
 }
 
-static bool take(reader *from, void *into, size_t size)
+static bool read_bytes(reader *from, void *into, size_t size)
 {
     char *to = into;
     while (size && from->piece < from->pieces.count) {
@@ -228,7 +228,7 @@ static bool read_histogram(reader *from, const tkt_kept_node *kept, tkt_fold *fo
     if (node->histogram)
         memset(node->histogram, 0, sizeof *node->histogram);
     for (uint32_t i = 0; i < kept->bucket_count; i++) {
-        if (!take(from, &bucket, sizeof bucket) || bucket.index >= TKT_HISTOGRAM_BUCKETS)
+        if (!read_bytes(from, &bucket, sizeof bucket) || bucket.index >= TKT_HISTOGRAM_BUCKETS)
             return false;
         if (node->histogram)
             node->histogram->buckets[bucket.index] = bucket.count;
@@ -236,11 +236,11 @@ static bool read_histogram(reader *from, const tkt_kept_node *kept, tkt_fold *fo
     return true;
 }
 
-/* Nodes get the numbers again that they had. */
+/* Reads a node. It must get the same number again. */
 static bool read_node(reader *from, uint32_t number, tkt_fold *fold)
 {
     tkt_kept_node kept;
-    if (!take(from, &kept, sizeof kept) || kept.site > TKT_SITE_MAX)
+    if (!read_bytes(from, &kept, sizeof kept) || kept.site > TKT_SITE_MAX)
         return false;
     if (number &&
         (kept.parent >= number || tkt_fold_find_child(fold, kept.parent, kept.site) != number))
@@ -253,11 +253,12 @@ static bool read_node(reader *from, uint32_t number, tkt_fold *fold)
     return read_histogram(from, &kept, fold, node);
 }
 
-/* The fold that is in the file; *next becomes the first chunk that is not in it. */
+/* Reads the fold from the file. Sets *next to the sequence of the first chunk that the fold does
+ * not contain. */
 static bool read_fold(reader *from, uint64_t from_ticks, tkt_fold *fold, uint32_t *next)
 {
     tkt_kept_fold head;
-    if (!take(from, &head, sizeof head) || head.from_ticks != from_ticks)
+    if (!read_bytes(from, &head, sizeof head) || head.from_ticks != from_ticks)
         return false;
     for (uint32_t i = 0; i < head.node_count; i++)
         if (!read_node(from, i, fold))
@@ -286,7 +287,7 @@ static void read_kept(tkt_recovery *r, uint32_t number, uint64_t from_ticks, tkt
     TKT_ARRAY_FREE(&pieces.pieces);
 }
 
-/* Folds what the log holds beside: its thread's log is made up of the copies. */
+/* Folds the rest of a log, from `first` on, with a temporary thread log of the copied chunks. */
 static void fold_rest(tkt_recovery *r, const tkt_log_view *view, tkt_chunk *first,
                       const tkt_mapping_window *window, uint64_t until_ticks, tkt_fold *fold)
 {
@@ -332,10 +333,10 @@ void tkt_recover_folds(tkt_recovery *r, const tkt_mapping_window *window, uint64
 
 /* ======== Devices ======== */
 
-/* What devices did, as far as it had been decoded when the process died: a store of its own, which
- * is joined with the calls as that of this process is. */
+/* Reads the activities that had been decoded when the process died into a separate store. The join
+ * treats it like the store of this process. */
 
-#define MOST_MISSING 4096u /* ids between two strings: not all are of activities */
+#define MOST_MISSING 4096u /* largest gap between ids: the file has only strings of activities */
 
 static void read_string(tkt_recovery *r, uint32_t id, const char *text, size_t size)
 {
@@ -398,7 +399,7 @@ static bool has_store(tkt_recovery *r)
         return false;
     }
     store->max_bytes = UINT64_MAX;
-    *empty = 0; /* "" is there from the start */
+    *empty = 0; /* id 0 is "" in every store */
     r->store = store;
     return true;
 }

@@ -1,5 +1,5 @@
-/* Names for frames from somebody who knows more: one frame becomes what was written in the source
- * at its place, a function and those that were inlined into it. */
+/* Replaces the frames of a trace by resolved ones: one frame becomes a function and the functions
+ * that were inlined into it at that place. */
 #include "trace/resolve.h"
 
 #include "trace/seal.h"
@@ -8,15 +8,14 @@
 
 #define MOST_INLINED 32u
 
-/* The trace's stacks before and after. */
 typedef struct resolution {
-    takt_trace old; /* frames, stack_frames, stacks */
+    takt_trace old; /* only the old frames, stack_frames and stacks */
     tkt_stacks known;
-    TKT_ARRAY_OF(uint32_t) numbers; /* of new frames: those of each old one together */
-    uint32_t *first;                /* by old frame, in `numbers`; one more at the end */
+    TKT_ARRAY_OF(uint32_t) numbers; /* new frames, grouped by old frame */
+    uint32_t *first;                /* old frame -> its group in `numbers`; one more for the end */
 } resolution;
 
-static void take_stacks(takt_trace *from, takt_trace *to)
+static void move_stacks(takt_trace *from, takt_trace *to)
 {
     memcpy(&to->frames, &from->frames, sizeof to->frames);
     memcpy(&to->stack_frames, &from->stack_frames, sizeof to->stack_frames);
@@ -88,7 +87,8 @@ static bool resolve_frames(resolution *r, tkt_frame_resolver resolve, void *user
     return is_ok;
 }
 
-/* Different stacks stay different, since their frames keep their places, and so their numbers. */
+/* Needs no search for an equal stack: frames keep their offsets, so different stacks stay
+ * different. */
 static bool add_stack(resolution *r, const tkt_stack *old)
 {
     takt_trace *trace = r->known.trace;
@@ -122,11 +122,11 @@ takt_status tkt_trace_resolve(takt_trace *trace, tkt_frame_resolver resolve, voi
     if (!trace || !resolve)
         return TAKT_BAD_ARGUMENT;
     resolution r = {.known = {.trace = trace}};
-    take_stacks(trace, &r.old);
+    move_stacks(trace, &r.old);
     bool is_ok = resolve_frames(&r, resolve, user) && add_stacks(&r);
     if (!is_ok) {
         free_stacks(trace);
-        take_stacks(&r.old, trace);
+        move_stacks(&r.old, trace);
     }
     free_stacks(&r.old);
     tkt_stacks_fini(&r.known);

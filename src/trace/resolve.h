@@ -1,19 +1,19 @@
-/* Better names for the frames of call stacks, from somebody who reads debugging information. Only for
- * the command and tests: libtakt.so is without it. */
+/* Better names for the frames of call stacks, from a caller that reads debugging information. Only
+ * the command and tests use this; libtakt.so does not contain it. */
 #ifndef TKT_TRACE_RESOLVE_H
 #define TKT_TRACE_RESOLVE_H
 
 #include <takt/trace.h>
 
-/* Says what stands in the source at a frame's place: writes the function, file and line of the
- * innermost one inlined there to out[0], and so on to that which is no inline function, at most
- * `capacity`; returns how many, or 0 to leave the frame as it is. Modules and offsets stay. Texts
- * are copied; C++'s names may be mangled. */
+/* Looks up a frame in the source. Writes function, file and line of the innermost inlined function
+ * to out[0], of its caller to out[1], and so on up to the first function that is not inlined.
+ * Returns their number, at most `capacity`, or 0 to leave the frame unchanged. Takt keeps module
+ * and offset and copies the texts; C++ names may be mangled. */
 typedef size_t (*tkt_frame_resolver)(void *user, const takt_frame_info *frame,
                                      takt_frame_info *out, size_t capacity);
 
-/* Asks about each frame and rebuilds the stacks. `trace` is one that takt_trace_open() gave, and
- * that nobody else has yet. TAKT_NO_MEMORY leaves it as it was. */
+/* Calls `resolve` for each frame and rebuilds the stacks. `trace` must come from takt_trace_open(),
+ * and no other thread may use it yet. TAKT_NO_MEMORY leaves it unchanged. */
 takt_status tkt_trace_resolve(takt_trace *trace, tkt_frame_resolver resolve, void *user);
 
 #endif

@@ -1,4 +1,4 @@
-/* Logs become a trace. */
+/* Makes a trace from logs: sealing, and spans on tracks of their own. */
 #include "trace/seal.h"
 
 #include "record/control.h"
@@ -9,8 +9,8 @@
 
 /* ======== Sealing ======== */
 
-/* Sealing looks at each log once: it takes a picture of it, cuts that into the runs of the threads
- * that lived in it, and gives each run a track. Nothing here stops a thread that records. */
+/* Sealing visits each log once. It takes a snapshot of the log, splits the snapshot into runs, one
+ * for each thread that used the log, and gives each run a track. Recording threads never wait. */
 
 /* ---- From recorded ids to the trace's -------------------------------------------------------- */
 
@@ -48,7 +48,7 @@ static uint32_t string_of(tkt_sealing *sealing, const tkt_text *text)
     return 0;
 }
 
-/* A recovered site; all whose names were lost are one. */
+/* A recovered site, or the site that stands for all sites whose names were lost. */
 static const tkt_site *lost_or_found(const tkt_seal_source *source, uint32_t site)
 {
     static const tkt_site lost = {{"(name lost)", 11},       {"", 0}, {"", 0}, {"", 0}, {"", 0},
@@ -118,7 +118,8 @@ static bool is_event_in_window(const tkt_sealing *sealing, const takt_record *sl
     }
 }
 
-/* Whether a thread has anything to show; most that lived before the window have not. */
+/* True if the run has an event in the window. Most threads that ended before the window have
+ * none. */
 static bool has_events(const tkt_sealing *sealing, const tkt_run *run)
 {
     if (run->frame_count > 0 && run->frames[0].start <= sealing->window->end_ticks)
@@ -165,7 +166,7 @@ static void begin_run(tkt_sealing *sealing, tkt_run *run, tkt_thread_mark thread
     run->thread = thread;
 }
 
-/* A call is followed by its span. */
+/* Notes the id of a call that began after the window. The call's span is in the next slot. */
 static void note_late_call(tkt_sealing *sealing, const takt_record *slot)
 {
     tkt_slot_span span;
@@ -180,7 +181,8 @@ static void note_late_call(tkt_sealing *sealing, const takt_record *slot)
         sealing->is_out_of_memory = true;
 }
 
-/* Cuts a part where another thread goes on. Its first slots have been sealed before. */
+/* Splits a part where another thread continues the log. Skips the first `sealed_count` slots, which
+ * an earlier slice sealed. */
 static void split_part(tkt_sealing *sealing, tkt_run *run, const tkt_log_part *part,
                        uint32_t sealed_count)
 {
@@ -208,7 +210,7 @@ static void split_part(tkt_sealing *sealing, tkt_run *run, const tkt_log_part *p
     add_segment(sealing, run, first, end);
 }
 
-/* Seals from a part on, of which the first slots have been sealed before. */
+/* Seals a log from part `part` on, without the first `sealed_count` slots of that part. */
 static void seal_view(tkt_sealing *sealing, const tkt_log_view *view, size_t part,
                       uint32_t sealed_count)
 {
@@ -221,8 +223,8 @@ static void seal_view(tkt_sealing *sealing, const tkt_log_view *view, size_t par
     TKT_ARRAY_FREE(&run.segments);
 }
 
-/* The part that the last slice ended in, and how much of it is sealed; 0 and 0 where that is gone.
- */
+/* The part in which the last slice ended, and how many of its slots the slice sealed. 0 and 0 if
+ * the log no longer has that part. */
 static size_t find_place(const tkt_sealing *sealing, const tkt_log_view *view, uint32_t number,
                          uint32_t *sealed_count)
 {
@@ -290,7 +292,8 @@ static takt_status seal_all(tkt_sealing *sealing)
 
 /* ---- The folded form ------------------------------------------------------------------------- */
 
-/* Adds the tree of a log, whose sites are recorded ids; nodes[n] becomes the trace's node. */
+/* Adds the fold of a log, whose sites are recorded ids. Sets nodes[n] to the trace's node for node
+ * n of the log's fold. */
 static takt_status add_fold(tkt_sealing *sealing, const tkt_fold *fold, uint32_t *nodes)
 {
     uint32_t most = 0;
@@ -308,7 +311,8 @@ static takt_status add_fold(tkt_sealing *sealing, const tkt_fold *fold, uint32_t
     return sealing->is_out_of_memory ? TAKT_NO_MEMORY : status;
 }
 
-/* nodes[log] are what the nodes of each log's tree become, for the activities of devices. */
+/* Sets nodes[log][n] to the trace's node for node n of the log's fold. Device activities need this
+ * table. */
 static takt_status add_all_folds(tkt_sealing *sealing, uint32_t **nodes)
 {
     const tkt_seal_window *window = sealing->window;
@@ -387,7 +391,7 @@ takt_status tkt_seal(const tkt_seal_window *window, takt_trace **out)
 
 /* ======== Spans on tracks of their own ======== */
 
-/* The track of that name, made at its first span. */
+/* The track of this name, added for its first span. */
 static uint32_t track_of(tkt_sealing *sealing, uint32_t text)
 {
     uint64_t *track = tkt_map_put(&sealing->async_tracks, text);
@@ -403,7 +407,7 @@ static uint32_t track_of(tkt_sealing *sealing, uint32_t text)
     return (uint32_t)(*track - 1);
 }
 
-/* Cuts the span to the window and puts it on its track. end_ns 0: it has not ended. */
+/* Cuts the span to the window and adds it to its track. end_ns is 0 for an open span. */
 static void place(tkt_sealing *sealing, uint32_t track_text, uint32_t record_site,
                   uint64_t begin_ns, uint64_t end_ns)
 {
@@ -414,7 +418,7 @@ static void place(tkt_sealing *sealing, uint32_t track_text, uint32_t record_sit
         end_ns = until;
         flags |= TAKT_SPAN_UNFINISHED;
     }
-    if (begin_ns > until || end_ns < from || end_ns < begin_ns) /* as damaged files may have it */
+    if (begin_ns > until || end_ns < from || end_ns < begin_ns) /* outside, or from a bad file */
         return;
     if (begin_ns < from) {
         begin_ns = from;

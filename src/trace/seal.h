@@ -1,4 +1,7 @@
-/* Logs become a trace. */
+/* Sealing: makes a trace from the logs of all threads.
+ *
+ * The first section is the interface. The others are shared by the files that seal: spans on tracks
+ * of their own, call stacks, and the events of one thread (nest.c). */
 #ifndef TKT_TRACE_SEAL_H
 #define TKT_TRACE_SEAL_H
 
@@ -13,80 +16,81 @@
 
 /* ======== Sealing ======== */
 
-/* Makes a trace from the logs of all threads. */
-
-/* Up to where the logs have been sealed in slices. Slices go by what is published, not by times: a
- * thread may be suspended between reading its clock and publishing the event. Starts as {0}. */
+/* The end of the last slice in one log: the log's last chunk at that time, and how many of its
+ * slots the slice sealed. Slices go by published slots, not by times: a thread may be suspended
+ * between reading its clock and publishing the event. */
 typedef struct tkt_seal_place {
-    const takt_record *slots; /* of the log's last chunk then; NULL: of none */
+    const takt_record *slots; /* of that chunk; NULL: nothing is sealed yet */
     uint64_t           begun_ticks;
     uint32_t           count;
 } tkt_seal_place;
 
+/* Starts as {0}. */
 typedef struct tkt_seal_places {
-    TKT_ARRAY_OF(tkt_seal_place) logs; /* by number */
-    uint64_t ticks; /* when the last slice was made: chunks that were full before are not needed */
+    TKT_ARRAY_OF(tkt_seal_place) logs; /* by the log's number */
+    uint64_t ticks; /* of the last slice; chunks that were full before are no longer needed */
 } tkt_seal_places;
 
-/* The window to seal. Spans that reach over its ends are cut there and marked. */
+/* The window to seal. Spans that cross its ends are cut there and marked. */
 typedef struct tkt_seal_window {
     uint64_t      begin_ticks;
     uint64_t      end_ticks;
-    uint32_t      last_correlation; /* ids of later calls than the window's are kept up to this one */
+    uint32_t      last_correlation; /* late_calls gets ids up to this one */
     tkt_clock_fit fit;
-    bool          with_spans; /* the full form */
-    tkt_seal_places *places;  /* a slice: what came since the last one, and what is open; moved on
-                               * when all went well. NULL: everything */
-    bool          with_fold;  /* the folded form, from: */
-    const tkt_fold *folds;    /* what tkt_log_fold_take() gave of each log */
+    bool          with_spans; /* make the full form */
+    tkt_seal_places *places;  /* seal a slice: events since the last slice, and open spans; updated
+                               * on success. NULL: seal everything */
+    bool          with_fold;  /* make the folded form from the next three */
+    const tkt_fold *folds;    /* results of tkt_log_fold_take() for each log */
     size_t        fold_count;
-    const tkt_device_fold *device_fold; /* with it; NULL: none */
-    const struct tkt_seal_source *source; /* of trace/recovery.h; NULL: this process */
+    const tkt_device_fold *device_fold; /* NULL: none */
+    const struct tkt_seal_source *source; /* a recovered process; NULL: this one */
 } tkt_seal_window;
 
-/* A trace with everything that the logs hold of the window; the caller adds what it knows of the
- * run - name, steps, losses, memory totals - and calls tkt_trace_finish(). TAKT_NO_MEMORY. */
+/* Makes a trace from the logs' events in the window. The caller adds facts of the run (name, steps,
+ * losses, memory totals) and calls tkt_trace_finish(). TAKT_NO_MEMORY. */
 takt_status tkt_seal(const tkt_seal_window *window, takt_trace **out);
 
 /* ======== Spans on tracks of their own ======== */
 
-/* Spans on tracks of their own. They stand whole in the log of the thread that ended them; those
- * that have not ended are asked for when all logs have been read. */
+/* The log of the thread that ended such a span contains it as a whole. Open spans are in a registry
+ * of the process, which the sealer reads after all logs. */
 
 struct tkt_sealing;
 
-/* Takes a TKT_SLOT_TASK or TKT_SLOT_SPAN_AT; tkt_trace_finish() will put the spans in order. */
+/* Adds the span of a TKT_SLOT_TASK or TKT_SLOT_SPAN_AT. tkt_trace_finish() will sort the spans. */
 void tkt_async_add(struct tkt_sealing *sealing, const takt_record *slot);
 
-/* Adds the spans that are open. */
+/* Adds the open spans. */
 void tkt_async_add_open(struct tkt_sealing *sealing);
 
 /* ======== Call stacks ======== */
 
-/* Adding call stacks to a trace: equal frames and equal stacks are one. */
-
+/* Adds call stacks to a trace; equal frames and equal stacks are stored once. */
 typedef struct tkt_stacks {
     takt_trace *trace;
     tkt_map     frames; /* hash -> index + 1 */
-    tkt_map     stacks; /* the same */
+    tkt_map     stacks; /* hash -> index + 1 */
 } tkt_stacks; /* starts as {.trace = trace}, for a trace without stacks */
 
-/* The index of this frame, added if it is new; UINT32_MAX when there is no memory.
- * `frame->reserved` must be 0. */
+/* The index of this frame, added if it is new; UINT32_MAX without memory. `frame->reserved` must be
+ * 0. */
 uint32_t tkt_stacks_frame(tkt_stacks *known, const tkt_frame *frame);
 
-/* The same for the stack of these frames, innermost first. */
+/* The index of the stack of these frames, innermost first, added if it is new; UINT32_MAX without
+ * memory. */
 uint32_t tkt_stacks_add(tkt_stacks *known, const uint32_t *frames, uint32_t count);
 
-/* The string for a function's symbol, as people write it: C++'s names demangled, without parameters.
- * TKT_STRTAB_FULL when there is no memory. */
+/* The string of a function's symbol, demangled and without parameters; TKT_STRTAB_FULL without
+ * memory. */
 uint32_t tkt_stacks_function(tkt_stacks *known, const char *symbol);
 
 void tkt_stacks_fini(tkt_stacks *known);
 
 /* ======== Runs ======== */
 
-/* A run: the slots of one thread in one log, in the order they were written. */
+/* A run is the slots of one thread in one log, in the order in which they were written. When a
+ * thread ends, the next new thread continues its log, so a log may have several runs. */
 
 typedef struct tkt_segment {
     const takt_record *first;
@@ -95,32 +99,32 @@ typedef struct tkt_segment {
 
 typedef struct tkt_run {
     TKT_ARRAY_OF(tkt_segment) segments;
-    tkt_thread_mark   thread; /* the name is the last one given */
+    tkt_thread_mark   thread; /* with the last name that it was given */
     const takt_frame *frames; /* open at the end; outermost first */
     uint32_t          frame_count;
 } tkt_run;
 
-/* What sealing keeps beside the trace. */
+/* The state of tkt_seal(). */
 typedef struct tkt_sealing {
     const tkt_seal_window *window;
     takt_trace            *trace;
-    TKT_ARRAY_OF(uint32_t) sites; /* record site id -> trace site + 1 */
+    TKT_ARRAY_OF(uint32_t) sites; /* recorded site id -> trace site + 1 */
     tkt_map async_tracks; /* text id of the name -> track + 1 */
-    tkt_map stacks;       /* number of a recorded call stack -> the trace's + 1 */
+    tkt_map stacks;       /* recorded stack number << 1 | is_call -> trace stack + 1 */
     tkt_stacks known_stacks;
-    TKT_ARRAY_OF(tkt_seal_place) places; /* of a slice, by log */
+    TKT_ARRAY_OF(tkt_seal_place) places; /* new places of a slice, by the log's number */
     bool    is_out_of_memory;
 } tkt_sealing;
 
-/* The trace's site for a recorded one; 0, and out of memory is noted, when it cannot be made. */
+/* The trace's site for a recorded site. Without memory sets is_out_of_memory and returns 0. */
 uint32_t tkt_sealing_site(tkt_sealing *sealing, uint32_t record_site);
 
-/* A recorded text, and the trace's string for it. */
+/* The bytes of a recorded text, and the trace's string for it. */
 tkt_text tkt_sealing_text_bytes(const tkt_sealing *sealing, uint32_t text);
 uint32_t tkt_sealing_text(tkt_sealing *sealing, uint32_t text);
 
-/* The trace's stack for a recorded one, a call's without the frames of the device's library, or
- * UINT32_MAX. */
+/* The trace's stack for a recorded stack, or UINT32_MAX without memory. The stack of a call leaves
+ * out the frames of the device's library. */
 uint32_t tkt_sealing_stack(tkt_sealing *sealing, uint32_t number, bool is_call);
 
 static inline uint64_t tkt_sealing_ns(const tkt_sealing *sealing, uint64_t ticks)
@@ -133,8 +137,8 @@ static inline bool tkt_sealing_holds(const tkt_sealing *sealing, uint64_t ticks)
     return ticks >= sealing->window->begin_ticks && ticks <= sealing->window->end_ticks;
 }
 
-/* nest.c: places the spans of a run on `track` in preorder, with their arguments and work, and the
- * other events of the run where they belong. */
+/* nest.c: puts the spans of a run on `track` in preorder, with their arguments, work and stacks.
+ * Adds the other events of the run to the trace. */
 void tkt_seal_run(tkt_sealing *sealing, const tkt_run *run, uint32_t track);
 
 #endif

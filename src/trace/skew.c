@@ -1,18 +1,20 @@
-/* One walk through the activities in the order of issue, and through the waits beside them.
+/* Bounds the error of device clocks. One walk visits the activities in order of issue, and the
+ * waits between them.
  *
  * Each stream has a group: its activities since the last wait for it. A wait closes the groups that
- * it waited for, and bounds all their activities by the one that ends last. A wait counts only for
- * a group whose launching calls had all returned when the wait began; otherwise another thread was
- * launching, and the next wait decides.
+ * it waited for: all their activities must have ended before the wait returned, so the one that
+ * ends last gives a bound. A wait counts for a group only if all launching calls of the group had
+ * returned when the wait began. Otherwise another thread was launching, and the group stays open
+ * until the next wait.
  *
- * Used as waits: calls that wait for a stream or a context, by the SYNCHRONIZATION records of
- * CUPTI, and copies to the host that block. Not used: waits for events, since nobody tells where in
- * its stream an event was recorded, and copies to the device, which may return once they are
- * staged.
+ * The walk uses calls that wait for a stream or a context, known from SYNCHRONIZATION records of
+ * CUPTI, and blocking copies to the host. It does not use waits for events, since no record says
+ * where in its stream an event was recorded. Nor does it use copies to the device, which may return
+ * once their data is staged.
  *
- * The tightest bounds of a recording may come from different moments, and the error may drift in
- * between. So the interval that is printed is never narrower than the narrowest that one group with
- * its wait shows by itself. */
+ * The tightest bounds of a recording may come from different moments, and the error may drift
+ * between them. So the reported interval is never narrower than the narrowest one that a single
+ * group and its wait show. */
 #include "trace/devices.h"
 
 #include "base/containers.h"
@@ -21,22 +23,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is further off is no matter of clocks, but of a wrong correlation id or a call that failed:
- * nothing is moved for it, but it is printed. */
+/* A larger error does not come from clocks, but from a wrong correlation id or a failed call. It
+ * moves no activity, but counts for the uncertainty. */
 #define MOST_NS INT64_C(10000000)
 
 #define RECENT       16u
 #define NONE         UINT32_MAX
 #define COPY_TO_HOST 2u /* CUpti_ActivityMemcpyKind */
 
-/* What the error can be added to: [low, high] holds the shift that makes times right. */
+/* The bounds of one device: the shift that corrects its times, in ns, is in [low, high]. */
 typedef struct device_bounds {
     uint32_t label; /* string */
     bool is_active;
-    int64_t low;     /* INT64_MIN: no launch bounds it */
-    int64_t high;    /* INT64_MAX: no wait does */
-    int64_t width;   /* narrowest of a single group; INT64_MAX: none is bounded on both sides */
-    int64_t ignored; /* furthest beyond MOST_NS */
+    int64_t low;     /* INT64_MIN: no launch bounds the shift */
+    int64_t high;    /* INT64_MAX: no wait bounds the shift */
+    int64_t width;   /* of the narrowest group; INT64_MAX: no group is bounded on both sides */
+    int64_t ignored; /* the largest error above MOST_NS */
     int64_t shift;
 } device_bounds;
 
@@ -44,7 +46,7 @@ typedef struct group {
     uint32_t context;
     uint32_t stream;
     uint32_t device; /* of `devices` */
-    uint32_t next;   /* in the list of its context, + 1 */
+    uint32_t next;   /* next group in the list of its context + 1 */
     bool is_open;    /* has activities that no wait has closed */
     bool is_listed;
     int64_t low;
@@ -52,7 +54,7 @@ typedef struct group {
     uint64_t calls_ns; /* when the last launching call returned */
 } group;
 
-/* A wait whose own begin and end are certain. */
+/* A wait with a reliable begin and end. */
 typedef struct known_wait {
     uint64_t begin_ns;
     uint64_t end_ns;
@@ -68,10 +70,10 @@ typedef struct walk {
     tkt_map group_index; /* context and stream -> group + 1 */
     tkt_map open;        /* context -> first group of its list + 1 */
     size_t next_wait;
-    uint32_t recent[RECENT]; /* groups + 1: most activities are in a stream that was there lately */
+    uint32_t recent[RECENT]; /* cache: groups + 1; most activities use a recent stream again */
 } walk;
 
-/* At most some days, so that sums of a few do not overflow. */
+/* to_ns - from_ns, limited to 10^15 ns (some days) to keep sums from overflowing. */
 static int64_t distance(uint64_t to_ns, uint64_t from_ns)
 {
     int64_t ns = (int64_t)(to_ns - from_ns), most = INT64_C(1000000000000000);
@@ -80,7 +82,7 @@ static int64_t distance(uint64_t to_ns, uint64_t from_ns)
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
-/* The device of this label; NONE without memory. */
+/* The index of the device with this label, added if it is new; NONE without memory. */
 static uint32_t device_of(walk *w, uint32_t label)
 {
     for (uint32_t i = 0; i < w->devices.count; i++)
@@ -117,7 +119,7 @@ static uint32_t add_group(walk *w, const tkt_activity *activity)
     return (uint32_t)w->groups.count - 1;
 }
 
-/* The group of the activity's stream; NONE without memory. */
+/* The index of the group of the activity's stream, added if it is new; NONE without memory. */
 static uint32_t group_of(walk *w, const tkt_activity *activity)
 {
     uint32_t *recent = &w->recent[(activity->context ^ activity->stream) % RECENT];
@@ -156,7 +158,7 @@ static void ignore(device_bounds *device, int64_t by)
     device->ignored = by > device->ignored ? by : device->ignored;
 }
 
-/* A wait for the group returned at `end_ns`. */
+/* Closes a group: a wait for it returned at `end_ns`. */
 static void close_group(walk *w, group *g, uint64_t end_ns)
 {
     device_bounds *device = &w->devices.items[g->device];
@@ -178,7 +180,7 @@ static bool is_covered(const group *g, const known_wait *wait)
     return g->is_open && g->calls_ns <= wait->begin_ns;
 }
 
-/* Takes groups that are closed out of the list of their context. */
+/* Applies a wait for a context: closes its groups and removes closed ones from the list. */
 static void close_context(walk *w, const known_wait *wait)
 {
     uint64_t *first = tkt_map_get(&w->open, wait->context);
@@ -229,14 +231,14 @@ static bool is_blocking_copy(const takt_trace *trace, const tkt_activity *activi
     return strstr(name, "Memcpy") && !strstr(name, "Async") && !strstr(name, "Batch");
 }
 
-/* A copy that blocks is a wait for its stream. */
+/* A blocking copy is a wait for its stream. */
 static void end_copy(walk *w, group *g, const tkt_span *call)
 {
     if (g->calls_ns <= call->begin_ns)
         close_group(w, g, call->end_ns);
 }
 
-static bool take_activity(walk *w, const tkt_activity *activity)
+static bool apply_activity(walk *w, const tkt_activity *activity)
 {
     if (activity->call == TKT_NO_CALL)
         return true;
@@ -280,8 +282,9 @@ static bool add_wait(walk *w, const tkt_wait *wait, uint64_t begin_ns, uint64_t 
     return added != NULL;
 }
 
-/* A wait that its call tells of, unless the call failed: such a one may not have waited. */
-static bool take_wait(walk *w, const tkt_call_index *index, const tkt_wait *wait)
+/* Adds a wait with the begin and end of its call. Leaves out failed calls, which may not have
+ * waited. */
+static bool add_call_wait(walk *w, const tkt_call_index *index, const tkt_wait *wait)
 {
     uint32_t number = tkt_call_find(index, wait->correlation);
     if (number == TKT_NO_CALL || w->trace->calls.items[number].result != 0)
@@ -292,13 +295,13 @@ static bool take_wait(walk *w, const tkt_call_index *index, const tkt_wait *wait
     return add_wait(w, wait, call->begin_ns, call->end_ns);
 }
 
-static takt_status take_waits(walk *w, const tkt_call_index *index, const tkt_waits *later,
-                              double host_ns)
+static takt_status collect_waits(walk *w, const tkt_call_index *index, const tkt_waits *later,
+                                 double host_ns)
 {
     uint64_t slack_ns = host_ns < 1e15 ? (uint64_t)(host_ns + 1) : UINT64_C(1000000000000000);
     bool is_good = true;
     for (size_t i = 0; i < w->trace->waits.count && is_good; i++)
-        is_good = take_wait(w, index, &w->trace->waits.items[i]);
+        is_good = add_call_wait(w, index, &w->trace->waits.items[i]);
     for (size_t i = 0; i < later->count && is_good; i++) {
         const tkt_wait *wait = &later->items[i];
         if (wait->begin_ns > slack_ns)
@@ -307,9 +310,9 @@ static takt_status take_waits(walk *w, const tkt_call_index *index, const tkt_wa
     return is_good ? tkt_order_by_time(TKT_ORDER_ITEMS(&w->waits, 0)) : TAKT_NO_MEMORY;
 }
 
-/* ---- The outcome ----------------------------------------------------------------------------- */
+/* ---- Results --------------------------------------------------------------------------------- */
 
-/* The shift nearest to 0 that all bounds allow; the middle where they contradict each other. */
+/* The shift nearest to 0 within the bounds; their middle if they contradict each other. */
 static int64_t shift_of(const device_bounds *device)
 {
     if (device->low != INT64_MIN && device->low > device->high)
@@ -379,9 +382,9 @@ takt_status tkt_skew_correct(takt_trace *trace, size_t first, const tkt_call_ind
                              const tkt_waits *later, tkt_skew *skew)
 {
     walk w = {.trace = trace};
-    takt_status status = take_waits(&w, index, later, skew->host_ns);
+    takt_status status = collect_waits(&w, index, later, skew->host_ns);
     for (size_t i = first; i < trace->activities.count && status == TAKT_OK; i++)
-        if (!take_activity(&w, &trace->activities.items[i]))
+        if (!apply_activity(&w, &trace->activities.items[i]))
             status = TAKT_NO_MEMORY;
     if (status == TAKT_OK) {
         apply_waits_until(&w, UINT64_MAX);

@@ -1,4 +1,4 @@
-/* Call stacks of a trace: equal ones are one, and what is recorded becomes them. */
+/* Call stacks of a trace: stores equal stacks once, and converts recorded stacks. */
 #include "trace/seal.h"
 
 #include "base/dynlib.h"
@@ -10,11 +10,12 @@
 
 /* ======== Adding stacks ======== */
 
-/* A place in a map for `hash` or a key behind it that is free, or whose item is `is_equal`. */
 typedef bool (*is_equal_function)(const takt_trace *trace, size_t index, const void *wanted);
 
-static uint64_t *find(tkt_map *map, uint64_t hash, const takt_trace *trace,
-                      is_equal_function is_equal, const void *wanted)
+/* The map's place for the item that equals `wanted`: its entry, or a new one of value 0. Items with
+ * the same hash use the following keys. NULL without memory. */
+static uint64_t *find_place(tkt_map *map, uint64_t hash, const takt_trace *trace,
+                            is_equal_function is_equal, const void *wanted)
 {
     for (;; hash++) {
         uint64_t *place = tkt_map_put(map, hash);
@@ -32,7 +33,7 @@ uint32_t tkt_stacks_frame(tkt_stacks *known, const tkt_frame *frame)
 {
     takt_trace *trace = known->trace;
     uint64_t hash = tkt_hash_bytes(frame, sizeof *frame);
-    uint64_t *place = find(&known->frames, hash, trace, is_equal_frame, frame);
+    uint64_t *place = find_place(&known->frames, hash, trace, is_equal_frame, frame);
     if (place && *place)
         return (uint32_t)*place - 1;
     tkt_frame *added = place ? TKT_ARRAY_ADD(&trace->frames) : NULL;
@@ -62,7 +63,7 @@ uint32_t tkt_stacks_add(tkt_stacks *known, const uint32_t *frames, uint32_t coun
     takt_trace *trace = known->trace;
     const frame_list list = {frames, count};
     uint64_t hash = tkt_hash_bytes(frames, count * sizeof *frames);
-    uint64_t *place = find(&known->stacks, hash, trace, is_equal_stack, &list);
+    uint64_t *place = find_place(&known->stacks, hash, trace, is_equal_stack, &list);
     if (place && *place)
         return (uint32_t)*place - 1;
     size_t first = trace->stack_frames.count;
@@ -98,12 +99,12 @@ void tkt_stacks_fini(tkt_stacks *known)
 
 /* ======== Recorded stacks ======== */
 
-/* From a recorded call stack to the trace's: addresses become offsets in objects, and what those
- * export gets its name. That takes a look through an object's symbols, so it is done here, once for
- * each stack of a window, and not while recording. */
+/* Converts recorded call stacks: addresses become offsets in modules, and exported functions get
+ * their names. Finding a name searches a module's symbols, so sealing does this, once for each
+ * stack of a window, and recording does not. */
 
-/* Whether an object is the device's library. A launch is seen from inside of it, and what people
- * look for is who called it. */
+/* True for a module of the device's library. The stack of a launch begins inside these modules, but
+ * users want to see their caller. */
 static bool is_device_library(const tkt_sealing *sealing, uint32_t object)
 {
     static const char *const names[] = {"libcupti.", "libcuda.", "libcudart."};
@@ -116,8 +117,8 @@ static bool is_device_library(const tkt_sealing *sealing, uint32_t object)
     return false;
 }
 
-/* The first frame of the program's: behind the outermost one of the device's library, as others may
- * stand between them. */
+/* The first frame of the program: the one after the outermost frame of the device's library. Frames
+ * of other modules may lie between those of the library. */
 static uint32_t first_of_call(const tkt_sealing *sealing, const tkt_call_stack *stack)
 {
     for (uint32_t i = stack->count; i-- > 0;)
@@ -126,13 +127,14 @@ static uint32_t first_of_call(const tkt_sealing *sealing, const tkt_call_stack *
     return 0;
 }
 
-/* A return address is behind the call; one less is in it, and so in its line. */
+/* A return address points behind the call. The address minus one lies in the call instruction, and
+ * so in the right source line. */
 static uint32_t add_frame(tkt_sealing *sealing, const tkt_call_stack *stack, uint32_t index)
 {
     uintptr_t address = stack->addresses[index] - 1;
     const tkt_stack_place *place = &stack->places[index];
     const char *function = NULL;
-    if (!sealing->window->source) /* another process's objects are not loaded here */
+    if (!sealing->window->source) /* a recovered process's modules are not loaded here */
         function = tkt_exported_function(address, place->base);
     tkt_frame frame = {.offset = address - place->base};
     frame.module = tkt_sealing_text(sealing, place->object);
@@ -166,7 +168,7 @@ uint32_t tkt_sealing_stack(tkt_sealing *sealing, uint32_t number, bool is_call)
             sealing, source ? source->stacks.items[number] : tkt_stack_get(number), is_call);
         if (stack == UINT32_MAX)
             return stack;
-        *known = (uint64_t)stack + 1; /* nothing was added to the map meanwhile */
+        *known = (uint64_t)stack + 1; /* still valid: add_stack() does not touch this map */
     }
     return (uint32_t)*known - 1;
 }

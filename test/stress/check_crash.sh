@@ -42,14 +42,14 @@ refused() { # WHAT FILE WORDS
     [ $? = 1 ] || fail "$1: not refused"
     grep -q "$3" "$scratch/output" || fail "$1: said $(cat "$scratch/output")"
 }
-refused "a trace" "$trace" 'no crash-safe recording'
+refused "a trace" "$trace" 'not a crash-safe recording'
 head -c 100 "$file" >"$scratch/short"
-refused "a short file" "$scratch/short" 'no crash-safe recording'
+refused "a short file" "$scratch/short" 'not a crash-safe recording'
 head -c 1000000 "$file" >"$scratch/cut"
 refused "a cut file" "$scratch/cut" 'cut off'
 cp "$file" "$scratch/version"
 printf '\377' | dd of="$scratch/version" bs=1 seek=8 conv=notrunc status=none
-refused "another version" "$scratch/version" 'layout is version 255'
+refused "another version" "$scratch/version" 'layout has version 255'
 refused "nothing" "$scratch/nothing" 'No such file'
 mkfifo "$scratch/pipe"
 refused "a pipe" "$scratch/pipe" 'not a regular file'

@@ -276,7 +276,7 @@ static void node_is_refused_twice(const tkt_message *node)
         tkt_message_end(&m, mark);
     }
     tkt_message_end(&m, takt);
-    is_refused(&m, "a node of the call tree is there twice");
+    is_refused(&m, "a node of the call tree occurs twice");
     TKT_ARRAY_FREE(&m);
 }
 
@@ -289,7 +289,7 @@ TEST(descriptions_that_make_no_sense_are_refused)
 
     tkt_message_clear(&m);
     tkt_message_uint(&m, TKT_PF_SITE_NAME, 5);
-    takt_is_refused(TKT_PF_TAKT_SITES, &m, "a text is a number");
+    takt_is_refused(TKT_PF_TAKT_SITES, &m, "a text field contains a number");
 
     tkt_message_clear(&m);
     tkt_message_uint(&m, TKT_PF_TAKT_TRACK_KIND, TKT_PF_TRACK_OF_THREAD);
@@ -334,13 +334,13 @@ TEST(foreign_files_are_refused)
            "ELF\x02\x01\x01",
            8, "not a trace that Takt wrote");
     is_bad("{\"traceEvents\": []}", 19,
-           "byte 0: not a trace that Takt wrote but JSON: name the .pftrace instead");
+           "byte 0: JSON, not a trace that Takt wrote: open the .pftrace file instead");
     is_bad("\x0A\x06\x50\x01\x58\x02\x60\x03", 8, "not a trace that Takt wrote"); /* Perfetto's */
-    is_bad("\x0A\x05\xA2\x7E\x02\x08\x02", 7, "format 2 by a later version");
+    is_bad("\x0A\x05\xA2\x7E\x02\x08\x02", 7, "a later version of Takt wrote it in format 2");
     is_bad("\x0A\x05\xA2\x7E\x02\x08\x01\xFF", 8, "byte 7: not a trace packet");
     is_bad("\x0A\x05\xA2\x7E\x02\x08\x01\x0A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01\x01",
            21, "byte 7: a packet's size is malformed");
-    is_bad("\x1F\x8B not gzip", 11, "nothing can be unpacked");
+    is_bad("\x1F\x8B not gzip", 11, "nothing could be unpacked");
 
     takt_trace *trace = NULL;
     takt_error error;
@@ -358,7 +358,7 @@ TEST(two_traces_in_a_file_are_refused)
     char *twice = malloc(2 * file.size);
     memcpy(twice, file.data, file.size);
     memcpy(twice + file.size, file.data, file.size);
-    is_bad(twice, 2 * file.size, "more follows after the trace's end");
+    is_bad(twice, 2 * file.size, "data follows after the end of the trace");
     size_t cut = last_packet_end((const uint8_t *)file.data, file.size - 1);
     memcpy(twice + cut, file.data, file.size);
     is_bad(twice, cut + file.size, "a second trace begins");
