@@ -197,14 +197,14 @@ static tkt_stored_name *find_kernel(tkt_store *store, const char *text)
     return name ? name : enter(store, KEY_TEXT | text_id, add_kernel(store, text, text_id));
 }
 
-static tkt_stored_name *other_name(tkt_store *store, uint64_t key, const char *what,
+static tkt_stored_name *other_name(tkt_store *store, uint64_t key, const char *text,
                                    uint32_t filter)
 {
     char label[32];
     tkt_stored_name *name = name_at(store, key);
     if (name)
         return name;
-    tkt_activity_label(label, sizeof label, filter, what);
+    tkt_activity_label(label, sizeof label, filter, text);
     return enter(store, key, add_name(store, "", label, filter));
 }
 
