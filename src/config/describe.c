@@ -1,6 +1,6 @@
-/* What a configuration means: the action of each step, the steps needed, what is written. Cycles
- * are laid out from the schedule's numbers, because a schedule may span more steps than can be
- * asked one by one; a test compares them with takt_schedule_action(). */
+/* Describes a configuration: the action of each step, the steps needed, the outputs. Cycles are
+ * computed from the schedule's numbers, because a schedule may span too many steps to query each; a
+ * test compares the result with takt_schedule_action(). */
 #include "config/state.h"
 
 #include "config/config.h"
@@ -15,7 +15,7 @@
 
 /* ---- The schedule ---- */
 
-/* "  steps 4-6      " and what they are. */
+/* Writes " steps 4-6 " and a description. */
 static void put_steps(tkt_writer *writer, uint64_t first, uint64_t count, const char *what)
 {
     char range[64];
@@ -28,7 +28,7 @@ static void put_steps(tkt_writer *writer, uint64_t first, uint64_t count, const 
     tkt_writer_format(writer, "  %-16s %s\n", range, what);
 }
 
-/* One round of warmup and active from `first` on; returns the step behind it. */
+/* Writes one round of warmup and active steps from `first` on; returns the step after it. */
 static uint64_t put_round(tkt_writer *writer, const takt_schedule *schedule, uint64_t first)
 {
     char what[64];
@@ -40,7 +40,7 @@ static uint64_t put_round(tkt_writer *writer, const takt_schedule *schedule, uin
     return begin + schedule->active;
 }
 
-/* How many rounds there are; 0: no end. */
+/* Returns the number of rounds; 0: endless. */
 static uint64_t rounds_of(const takt_schedule *schedule)
 {
     return schedule->repeat + (uint64_t)(schedule->repeat_mode == TAKT_REPEAT_ADDITIONAL);

@@ -1,4 +1,5 @@
-/* The schema for documents and editors. Only the command needs it: libtakt.so is without it. */
+/* The schema as docs/config.md, and as JSON for editors and scripts. Only the command needs this
+ * file, so libtakt.so does not contain it. */
 #include "base/text.h"
 #include "base/writer.h"
 #include "config/config.h"
@@ -11,8 +12,7 @@
 
 /* ======== docs/config.md ======== */
 
-/* docs/config.md: the schema as the page that describes it, for `takt config markdown`. Only the
- * command needs it, so libtakt.so is without it. */
+/* docs/config.md: the page that describes the schema, for `takt config markdown`. */
 
 static const char introduction[] =
     "# Configuration\n"
@@ -107,8 +107,8 @@ static void put_size(tkt_writer *writer, uint64_t bytes)
     tkt_writer_text(writer, text);
 }
 
-/* What a key takes, where its default does not show it. Shorter than in messages, since the section
- * Values explains the kinds. */
+/* Writes the values that a key accepts, unless its default shows them. Shorter than in messages,
+ * since the page's section Values explains the types. */
 static void put_taken(tkt_writer *writer, const tkt_config_key *key)
 {
     char expects[128];
@@ -183,9 +183,7 @@ takt_status tkt_config_markdown(const takt_sink *sink)
 
 /* ======== JSON ======== */
 
-/* The schema as JSON, for editors and scripts. */
-
-#define LONGEST 512 /* text of the schema */
+#define LONGEST 512 /* longest text of the schema */
 
 static void put_member(tkt_writer *writer, const char *name, const char *text)
 {
