@@ -227,10 +227,10 @@ static char *cut_word(char **rest, bool *is_open)
     return word;
 }
 
-static takt_status refuse(takt_error *error, const char *what, const char *word)
+static takt_status refuse(takt_error *error, const char *problem, const char *word)
 {
     char quoted[TKT_CONFIG_QUOTED];
-    return tkt_error_set(error, TAKT_BAD_CONFIG, "TAKT_OPTIONS: %s %s", what,
+    return tkt_error_set(error, TAKT_BAD_CONFIG, "TAKT_OPTIONS: %s %s", problem,
                          tkt_config_quote(quoted, word));
 }
 

@@ -10,9 +10,9 @@ static takt_status no_memory(takt_error *error)
     return tkt_error_set(error, TAKT_NO_MEMORY, "%s", takt_status_text(TAKT_NO_MEMORY));
 }
 
-static takt_status bad_argument(takt_error *error, const char *what)
+static takt_status bad_argument(takt_error *error, const char *name)
 {
-    return tkt_error_set(error, TAKT_BAD_ARGUMENT, "%s is NULL", what);
+    return tkt_error_set(error, TAKT_BAD_ARGUMENT, "%s is NULL", name);
 }
 
 /* ---- Creating a configuration ---- */

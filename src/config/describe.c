@@ -16,7 +16,7 @@
 /* ---- The schedule ---- */
 
 /* Writes " steps 4-6 " and a description. */
-static void put_steps(tkt_writer *writer, uint64_t first, uint64_t count, const char *what)
+static void put_steps(tkt_writer *writer, uint64_t first, uint64_t count, const char *description)
 {
     char range[64];
     if (count == 0)
@@ -25,18 +25,18 @@ static void put_steps(tkt_writer *writer, uint64_t first, uint64_t count, const 
         snprintf(range, sizeof range, "step %" PRIu64, first);
     else
         snprintf(range, sizeof range, "steps %" PRIu64 "-%" PRIu64, first, first + count - 1);
-    tkt_writer_format(writer, "  %-16s %s\n", range, what);
+    tkt_writer_format(writer, "  %-16s %s\n", range, description);
 }
 
 /* Writes one round of warmup and active steps from `first` on; returns the step after it. */
 static uint64_t put_round(tkt_writer *writer, const takt_schedule *schedule, uint64_t first)
 {
-    char what[64];
+    char description[64];
     uint64_t begin = first + schedule->warmup;
     put_steps(writer, first, schedule->warmup, "warmup");
-    snprintf(what, sizeof what, "recorded, saved when step %" PRIu64 " ends",
+    snprintf(description, sizeof description, "recorded, saved when step %" PRIu64 " ends",
              begin + schedule->active - 1);
-    put_steps(writer, begin, schedule->active, what);
+    put_steps(writer, begin, schedule->active, description);
     return begin + schedule->active;
 }
 

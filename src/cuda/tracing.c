@@ -162,7 +162,7 @@ static uint64_t add_kept(uint64_t wanted, bool is_on)
 }
 
 /* Logs a failure once, since it is likely to repeat. */
-static void say_missing(const char *what, int result)
+static void say_missing(const char *kinds, int result)
 {
     static bool is_said;
     char reason[TKT_REASON_BYTES];
@@ -170,7 +170,7 @@ static void say_missing(const char *what, int result)
         return;
     is_said = true;
     tkt_cupti_explain(reason, result, NULL);
-    tkt_log(TAKT_LOG_WARNING, "some kinds of %s are missing: %s", what, reason);
+    tkt_log(TAKT_LOG_WARNING, "some kinds of %s are missing: %s", kinds, reason);
 }
 
 /* Disables unwanted kinds first: whole graphs and their nodes exclude each other. Returns the first

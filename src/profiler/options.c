@@ -1,3 +1,4 @@
+/* The profiler's copy of its options: checked, with defaults, names of files and the folder. */
 #include "profiler/options.h"
 
 #include "base/error.h"
@@ -45,7 +46,8 @@ static const takt_category_switch *copy_categories(tkt_saved_options *saved,
     return copy;
 }
 
-/* Appends `text` to *out, without what may not stand in a file name or leads out of its folder. */
+/* Appends `text` to *out. Replaces characters that are not allowed in file names, or would lead out
+ * of the folder. */
 static void append_part(char **out, const char *end, const char *text)
 {
     bool is_dots = text[strspn(text, ".")] == '\0';
@@ -55,7 +57,7 @@ static void append_part(char **out, const char *end, const char *text)
     }
 }
 
-/* What {key} stands for, or NULL. */
+/* Returns the replacement of {key}, or NULL. */
 static const char *value_of(const char *key, size_t size, const takt_profiler_options *given,
                             char *buffer, size_t buffer_size)
 {
@@ -108,7 +110,8 @@ static takt_status expand(tkt_saved_options *saved, const char *pattern)
     return saved->directory ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
-/* The name as files of exports have it, with the rank: see src/export/exporter.h. */
+/* Returns the run's name as exports write it in file names, with the rank: see
+ * src/export/exporter.h. */
 static char *name_for_files(tkt_saved_options *saved)
 {
     const takt_profiler_options *given = &saved->given;
@@ -135,9 +138,9 @@ static bool is_listed(const char *name, const char *(*list)(size_t))
     return false;
 }
 
-static takt_status refuse(const char *what, const char *value)
+static takt_status refuse(const char *kind, const char *value)
 {
-    tkt_log(TAKT_LOG_ERROR, "profiler: there is no %s '%s'", what, value ? value : "(null)");
+    tkt_log(TAKT_LOG_ERROR, "profiler: there is no %s '%s'", kind, value ? value : "(null)");
     return TAKT_BAD_ARGUMENT;
 }
 
@@ -153,7 +156,7 @@ static takt_status refuse_report(const char *name)
     return TAKT_BAD_ARGUMENT;
 }
 
-/* TAKT_OK for one that there is. */
+/* Returns TAKT_OK for a known format. */
 static takt_status check_trace(const char *name)
 {
     takt_error error = {.status = TAKT_OK};
@@ -163,9 +166,9 @@ static takt_status check_trace(const char *name)
     return TAKT_BAD_ARGUMENT;
 }
 
-static takt_status refuse_number(const char *what, unsigned number)
+static takt_status refuse_number(const char *kind, unsigned number)
 {
-    tkt_log(TAKT_LOG_ERROR, "profiler: there is no %s %u", what, number);
+    tkt_log(TAKT_LOG_ERROR, "profiler: there is no %s %u", kind, number);
     return TAKT_BAD_ARGUMENT;
 }
 
@@ -236,7 +239,7 @@ static takt_status check_names(const takt_profiler_options *options)
     return TAKT_OK;
 }
 
-/* They hold for the process: names are given once to each kernel, whoever collects. */
+/* Adds patterns for the whole process: a kernel gets its label once, whoever collects it. */
 static takt_status add_patterns(const takt_profiler_options *options)
 {
     for (size_t i = 0; i < options->builtin_count; i++) {
@@ -249,7 +252,7 @@ static takt_status add_patterns(const takt_profiler_options *options)
     return TAKT_OK;
 }
 
-/* Reads the caller's struct. */
+/* Reads and checks the caller's struct. */
 static takt_status import(takt_profiler_options *into, const takt_profiler_options *options)
 {
     takt_status status =
@@ -259,7 +262,7 @@ static takt_status import(takt_profiler_options *into, const takt_profiler_optio
     return status == TAKT_OK ? check_names(into) : status;
 }
 
-/* What the program and its configuration do not say, the launcher does. */
+/* If neither program nor configuration gives a rank, takes the launcher's. */
 static void find_rank(takt_profiler_options *options)
 {
     uint32_t rank, size;
@@ -333,7 +336,7 @@ void tkt_options_hold_directory(tkt_saved_options *saved)
 {
     char path[4096];
     if (*saved->directory == '/' || !tkt_folder_now(path, sizeof path))
-        return; /* where there is no working directory, writing the first file will fail */
+        return; /* without a working directory, writing the first file will fail */
     const char *relative = strcmp(saved->directory, ".") == 0 ? "" : saved->directory;
     size_t size = strlen(path);
     int more = snprintf(path + size, sizeof path - size, "%s%s", *relative ? "/" : "", relative);
@@ -349,9 +352,9 @@ void tkt_options_claim_directory(tkt_saved_options *saved)
     char name[4096 + 16];
     if (!saved->is_of_its_time)
         return;
-    saved->is_of_its_time = false; /* once: later on files are being written elsewhere */
+    saved->is_of_its_time = false; /* once: later, other files may be open in the folder */
     if (tkt_folder_create_new(saved->directory, name, sizeof name, NULL) != TAKT_OK)
-        return; /* writing the first file will say why it cannot be */
+        return; /* writing the first file will give the reason */
     char *copy = tkt_arena_copy(&saved->memory, name, strlen(name));
     if (copy)
         saved->given.directory = saved->directory = copy;
