@@ -12,10 +12,8 @@
 #include "record/control.h"
 #include "trace/devices.h"
 
-#define LEAST_BYTES                                                                                \
-    (UINT64_C(1) << 20) /* enough for the buffers of some threads, and the last                    \
-                         * activities */
-#define FOLD_MS 25u
+#define LEAST_BYTES (UINT64_C(1) << 20) /* for buffers of some threads, and activities */
+#define FOLD_MS     25u
 
 /* Kinds of nodes in graphs. */
 #define NODES (TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN | TAKT_TIMING_MEMCPY | TAKT_TIMING_MEMSET)

@@ -13,15 +13,9 @@
 
 #include <math.h>
 
-#define MAX_STEPS                                                                                  \
-    (UINT32_C(1) << 20) /* steps kept one by one in a cycle; the histogram                         \
-                         * counts all */
-#define LONGEST_WAIT_MS                                                                            \
-    10000u /* exit() waits this long for a thread inside step or                                   \
-            * stop */
-#define WARM_BYTES                                                                                 \
-    (UINT64_C(8) << 20) /* touched before recording, which then causes no page                     \
-                         * faults */
+#define MAX_STEPS       (UINT32_C(1) << 20) /* kept one by one in a cycle; the histogram counts all */
+#define LONGEST_WAIT_MS 10000u              /* exit() waits for a thread inside step or stop */
+#define WARM_BYTES      (UINT64_C(8) << 20) /* touched early, so that recording does not fault */
 
 struct takt_profiler {
     tkt_saved_options options;

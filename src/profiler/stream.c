@@ -16,9 +16,7 @@
 #define LEAST_SLICE_MS   1 /* when memory runs short */
 #define MOST_SNAPSHOT_MS 2000
 #define PARTIAL          ".partial.pftrace"
-#define FACTS_NS                                                                                   \
-    UINT64_C(1000000000) /* facts are written this often even if nothing else                      \
-                          * is */
+#define FACTS_NS         UINT64_C(1000000000) /* facts are written at least this often */
 
 /* Ticks beyond any record that exists when a slice is sealed. */
 #define FAR_TICKS (UINT64_C(1) << 40)
