@@ -15,7 +15,7 @@ static takt_status bad_argument(takt_error *error, const char *name)
     return tkt_error_set(error, TAKT_BAD_ARGUMENT, "%s is NULL", name);
 }
 
-/* ---- Creating a configuration ---- */
+/* ---- Creating a configuration ---------------------------------------------------------------- */
 
 static takt_status read_file(tkt_config_state *state, const char *path, takt_error *error)
 {
@@ -96,7 +96,7 @@ takt_status takt_config_parse(const char *text, size_t size, const char *name, t
     return wrap(state, status, out, error);
 }
 
-/* ---- Changing it ---- */
+/* ---- Changing it ----------------------------------------------------------------------------- */
 
 /* Replaces the state by the changed copy; on failure destroys the copy. */
 static takt_status replace(takt_config *config, tkt_config_state *next, takt_status status,
@@ -157,7 +157,7 @@ takt_status takt_config_args(takt_config *config, int *argc, char **argv, takt_e
     return status;
 }
 
-/* ---- Reading it ---- */
+/* ---- Reading it ------------------------------------------------------------------------------ */
 
 bool takt_config_enabled(const takt_config *config)
 {

@@ -13,7 +13,7 @@
 
 #define CYCLES_SHOWN 3
 
-/* ---- The schedule ---- */
+/* ---- The schedule ---------------------------------------------------------------------------- */
 
 /* Writes " steps 4-6 " and a description. */
 static void put_steps(tkt_writer *writer, uint64_t first, uint64_t count, const char *description)
@@ -118,7 +118,7 @@ static void put_schedule(tkt_writer *writer, const takt_schedule *schedule)
     put_steps_needed(writer, schedule);
 }
 
-/* ---- The rest ---- */
+/* ---- The rest -------------------------------------------------------------------------------- */
 
 static void put_profiling(tkt_writer *writer, const tkt_config_state *state)
 {

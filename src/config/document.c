@@ -10,7 +10,7 @@
 
 #define LINE_WIDTH 96
 
-/* ---- Parts ---- */
+/* ---- Parts ----------------------------------------------------------------------------------- */
 
 /* Writes text in lines broken at blanks; every line begins with `indent`. */
 static void put_wrapped(tkt_writer *writer, const char *indent, const char *text)
@@ -100,7 +100,7 @@ takt_status takt_config_help(const takt_sink *sink)
     return tkt_writer_fini(&writer);
 }
 
-/* ---- A complete YAML file ---- */
+/* ---- A complete YAML file -------------------------------------------------------------------- */
 
 /* True for "reports", which is both section and key. */
 static bool is_key(const char *section)

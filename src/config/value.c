@@ -53,7 +53,7 @@ void tkt_config_format_bytes(char *out, size_t capacity, uint64_t bytes)
              units[unit].name);
 }
 
-/* ---- Expected values ---- */
+/* ---- Expected values ------------------------------------------------------------------------- */
 
 /* Appends to a text of `capacity` bytes, cut to fit. */
 static void append(char *out, size_t capacity, const char *format, ...)
@@ -149,7 +149,7 @@ static bool no_memory(tkt_config_problem *problem)
     return false;
 }
 
-/* ---- Single values ---- */
+/* ---- Single values --------------------------------------------------------------------------- */
 
 bool tkt_config_read_switch(const char *text, bool *out)
 {
@@ -303,7 +303,7 @@ static bool read_number(const tkt_config_key *key, const char *text, uint64_t *o
     }
 }
 
-/* ---- Lists ---- */
+/* ---- Lists ----------------------------------------------------------------------------------- */
 
 /* Refuses an unknown name. Suggesting the nearest one helps more than listing all. */
 static bool refuse_name(tkt_config_problem *problem, const tkt_config_key *key, const char *item)
@@ -488,7 +488,7 @@ bool tkt_config_value_parse(const tkt_config_key *key, const char *text, tkt_are
     return true;
 }
 
-/* ---- Copies ---- */
+/* ---- Copies ---------------------------------------------------------------------------------- */
 
 bool tkt_config_value_copy(const tkt_config_value *from, tkt_arena *memory, tkt_config_value *out)
 {

@@ -53,7 +53,7 @@ typedef struct yaml_reader {
     uint32_t section_lines[SECTION_COUNT];
 } yaml_reader;
 
-/* ---- Errors ---- */
+/* ---- Errors ---------------------------------------------------------------------------------- */
 
 static bool fail_at(yaml_reader *reader, uint32_t line, uint32_t column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -130,7 +130,7 @@ static bool fail_syntax(yaml_reader *reader)
                    parser->context ? " " : "", parser->context ? parser->context : "");
 }
 
-/* ---- Events ---- */
+/* ---- Events ---------------------------------------------------------------------------------- */
 
 static bool advance(yaml_reader *reader)
 {
@@ -251,7 +251,7 @@ static bool refuse_event(yaml_reader *reader, const char *subject, const char *e
                    expected, describe_event(reader, text));
 }
 
-/* ---- Values ---- */
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 static bool refuse_value(yaml_reader *reader, const tkt_config_key *key)
 {
@@ -345,7 +345,7 @@ static bool read_value(yaml_reader *reader, const tkt_config_key *key)
     return true;
 }
 
-/* ---- Sections ---- */
+/* ---- Sections -------------------------------------------------------------------------------- */
 
 /* Suggests a key: "warmup" for "profiling.warmpu", but a key of another section with its full
  * name. */
@@ -453,7 +453,7 @@ static bool read_top_level_key(yaml_reader *reader)
     return skip_section(reader, name, reader->event.data.scalar.length);
 }
 
-/* ---- The file ---- */
+/* ---- The file -------------------------------------------------------------------------------- */
 
 static bool read_root(yaml_reader *reader)
 {

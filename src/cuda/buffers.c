@@ -288,8 +288,7 @@ void tkt_buffers_complete(void *context, uint32_t stream, uint8_t *buffer, size_
         tkt_collector_nudge();
 }
 
-/* ---- For the collector
- * ------------------------------------------------------------------------- */
+/* ---- For the collector ----------------------------------------------------------------------- */
 
 bool tkt_buffers_setup(const tkt_record_sizes *wanted_sizes, bool may_refuse)
 {

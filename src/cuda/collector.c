@@ -381,8 +381,7 @@ void tkt_cuda_want(const tkt_cuda_wish *wish)
             SWITCH_MS / 1000);
 }
 
-/* ---- For settle.c
- * ----------------------------------------------------------------------------- */
+/* ---- For settle.c ---------------------------------------------------------------------------- */
 
 bool tkt_collector_is_collecting(void)
 {

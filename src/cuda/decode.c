@@ -135,7 +135,7 @@ static bool is_device(decoder *d, uint32_t ordinal)
     return false;
 }
 
-/* ---- Names ---- */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
 /* Adds a name with this label; NULL without room. */
 static tkt_stored_name *add_name(tkt_store *store, const char *name, const char *label,
@@ -230,7 +230,7 @@ static tkt_stored_name *set_name(tkt_store *store)
     return other_name(store, KEY_MEMSET, "", TAKT_TIMING_MEMSET);
 }
 
-/* ---- Activities ---- */
+/* ---- Activities ------------------------------------------------------------------------------ */
 
 /* Programs that keep making graphs keep making shapes. Before shapes fill the store, new ones lose
  * their graph and node numbers, so that they become equal. */
@@ -389,7 +389,7 @@ static void decode_graph(decoder *d, record at)
         tkt_store_add(d->store, &activity);
 }
 
-/* ---- Memory ---- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* A pool has grown or shrunk by the difference from its last reported size. */
 static void note_pool(tkt_store *store, tkt_stored_memory event, uint64_t pool, uint64_t size)
@@ -445,7 +445,7 @@ static void decode_pool(decoder *d, record at)
                   is_gone ? 0 : get64(at, TKT_AT_POOL_SIZE));
 }
 
-/* ---- Other records ---- */
+/* ---- Other records --------------------------------------------------------------------------- */
 
 static void decode_wait(decoder *d, record at)
 {

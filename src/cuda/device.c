@@ -59,7 +59,7 @@ bool tkt_cuda_memory(uint32_t device, uint64_t *free_bytes, uint64_t *total_byte
     return driver && tkt_driver_memory(driver, device, free_bytes, total_bytes);
 }
 
-/* ---- Devices' memory ---- */
+/* ---- Devices' memory ------------------------------------------------------------------------- */
 
 /* How much memory is allocated on each device. A free counts only if its allocation was seen: frees
  * of older memory must not make the sums negative.

@@ -83,7 +83,7 @@ void tkt_marks_forget(void)
     tkt_mutex_init(&marks_lock);
 }
 
-/* ---- Beginning a mark ---- */
+/* ---- Beginning a mark ------------------------------------------------------------------------ */
 
 static uint32_t index_of_context(const tkt_event_context *context)
 {
@@ -339,7 +339,7 @@ void takt_stream_end_v1(void *begun)
     tkt_mutex_unlock(&marks_lock);
 }
 
-/* ---- Finishing marks ---- */
+/* ---- Finishing marks ------------------------------------------------------------------------- */
 
 /* Renews the anchor of a context when due. False if there is no anchor at all. */
 static bool has_anchor(const tkt_driver *driver, known_context *known, const tkt_clock_fit *fit)

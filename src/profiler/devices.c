@@ -61,8 +61,7 @@ void tkt_devices_unite(tkt_cuda_wish *all, const tkt_wish *wish)
         all->max_bytes = max_bytes;
 }
 
-/* ---- Folding while recording
- * -------------------------------------------------------------------- */
+/* ---- Folding while recording ----------------------------------------------------------------- */
 
 typedef struct tkt_device_folder {
     tkt_device_part *part;

@@ -12,8 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Activities of devices
- * ---------------------------------------------------------------------- */
+/* ---- Activities of devices ------------------------------------------------------------------- */
 
 /* The file's chunks for cuda/store.c; guarded by the store's lock. */
 static tkt_store_chunk *device_chunks;

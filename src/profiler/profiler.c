@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-#define MAX_STEPS       (UINT32_C(1) << 20) /* kept one by one in a cycle; the histogram counts all */
+#define MAX_STEPS       (UINT32_C(1) << 20) /* kept singly in a cycle; the histogram counts all */
 #define LONGEST_WAIT_MS 10000u              /* exit() waits for a thread inside step or stop */
 #define WARM_BYTES      (UINT64_C(8) << 20) /* touched early, so that recording does not fault */
 
@@ -67,8 +67,7 @@ static void note(takt_profiler *profiler, takt_status status)
         profiler->status = status;
 }
 
-/* ---- Modes and requests
- * ------------------------------------------------------------------------- */
+/* ---- Modes and requests ---------------------------------------------------------------------- */
 
 static uint32_t modes_of(const takt_profiler_options *options)
 {
@@ -322,8 +321,7 @@ static void print_and_keep(takt_profiler *profiler)
     }
 }
 
-/* ---- The public functions
- * ----------------------------------------------------------------------- */
+/* ---- The public functions -------------------------------------------------------------------- */
 
 static takt_status begin(takt_profiler *profiler)
 {

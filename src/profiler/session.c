@@ -17,8 +17,7 @@ static tkt_mutex session_lock = TKT_MUTEX_INIT;
 static tkt_window *windows;   /* lock */
 static uint32_t memory_holds; /* lock */
 
-/* ---- The union of requests
- * ---------------------------------------------------------------------- */
+/* ---- The union of requests ------------------------------------------------------------------- */
 
 /* With the lock: records what the windows request together. Chunks of an ended window are kept
  * until it is closed. Calls are recorded as long too, since some that began in the window return

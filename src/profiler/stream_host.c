@@ -325,8 +325,7 @@ static void write_track(tkt_stream_file *to, const takt_trace *slice, uint32_t n
         write_async(&w, is_last);
 }
 
-/* ---- Marks, counters, memory
- * -------------------------------------------------------------------- */
+/* ---- Marks, counters, memory ----------------------------------------------------------------- */
 
 /* Returns the row of a slice's track, which write_track() has opened. */
 static uint32_t row_of(tkt_stream_file *to, const takt_trace *slice, uint32_t track)
