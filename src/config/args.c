@@ -133,7 +133,8 @@ static const char *value_of(const argument *found, tkt_config_problem *problem)
     if (found->is_negated && (!is_switch || found->value)) {
         problem->status = TAKT_BAD_CONFIG;
         snprintf(problem->text, sizeof problem->text, "%s",
-                 is_switch ? "expected no value" : "only a key that is true or false has a 'no-'");
+                 is_switch ? "expected no value"
+                           : "'no-' works only with keys that are true or false");
         return NULL;
     }
     if (found->value)

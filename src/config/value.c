@@ -98,7 +98,7 @@ void tkt_config_expects(const tkt_config_key *key, char *out, size_t capacity)
         append_sizes(out, capacity, key);
         break;
     case TKT_CONFIG_TYPE_RATE:
-        append(out, capacity, "so much a second, up to 1000 P, such as '67.5 T'");
+        append(out, capacity, "an amount per second up to 1000 P, such as '67.5 T'");
         break;
     case TKT_CONFIG_TYPE_TEXT:
         append(out, capacity, "%s", key->expects);
@@ -321,7 +321,7 @@ static bool refuse_name(tkt_config_problem *problem, const tkt_config_key *key, 
     problem->status = TAKT_BAD_CONFIG;
     if (is_trace && strcmp(item, "html") == 0)
         snprintf(problem->text, sizeof problem->text,
-                 "html is made by takt report --html, of a file: perfetto");
+                 "html is no trace format: write perfetto, then run takt report --html");
     else
         snprintf(problem->text, sizeof problem->text, "expected %s, got %s%s%s%s", key->expects,
                  tkt_config_quote(quoted, item), near ? "; did you mean '" : "", near ? near : "",
@@ -344,7 +344,7 @@ static bool refuse_twice(tkt_config_problem *problem, const char *item)
 {
     char quoted[TKT_CONFIG_QUOTED];
     problem->status = TAKT_BAD_CONFIG;
-    snprintf(problem->text, sizeof problem->text, "%s stands twice",
+    snprintf(problem->text, sizeof problem->text, "%s appears twice",
              tkt_config_quote(quoted, item));
     return false;
 }

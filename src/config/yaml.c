@@ -139,8 +139,7 @@ static bool advance(yaml_reader *reader)
         return fail_syntax(reader);
     if (++reader->event_count > TKT_CONFIG_EVENTS_MAX)
         return fail_at(reader, line_of(reader), column_of(reader),
-                       "more than %d values and brackets: that is the limit",
-                       TKT_CONFIG_EVENTS_MAX);
+                       "more values and brackets than the limit of %d", TKT_CONFIG_EVENTS_MAX);
     switch (reader->event.type) {
     case YAML_SEQUENCE_START_EVENT:
     case YAML_MAPPING_START_EVENT:
@@ -155,7 +154,7 @@ static bool advance(yaml_reader *reader)
     }
     if (reader->depth > TKT_CONFIG_DEPTH_MAX)
         return fail_at(reader, line_of(reader), column_of(reader),
-                       "nested more than %d deep: that is the limit", TKT_CONFIG_DEPTH_MAX);
+                       "nested deeper than the limit of %d levels", TKT_CONFIG_DEPTH_MAX);
     return true;
 }
 
@@ -366,7 +365,7 @@ static bool note_once(yaml_reader *reader, uint32_t *line, const char *name)
 {
     if (*line > 0)
         return fail_at(reader, line_of(reader), column_of(reader),
-                       "'%s' stands twice, first on line %u", name, *line);
+                       "'%s' appears twice, first on line %u", name, *line);
     *line = line_of(reader);
     return true;
 }
@@ -489,14 +488,14 @@ static bool check_text(yaml_reader *reader)
     const char *at = reader->text;
     const char *end = at + reader->size;
     if (reader->size > TKT_CONFIG_BYTES_MAX)
-        return fail_file(reader, "longer than 1 MiB (1048576 bytes): that is the limit");
+        return fail_file(reader, "larger than the limit of 1 MiB (1048576 bytes)");
     for (size_t count = 0; count <= TKT_CONFIG_DIRECTIVES_MAX; count++) {
         at = memmem(at, (size_t)(end - at), directive, sizeof directive - 1);
         if (!at)
             return true;
         at++;
     }
-    return fail_file(reader, "more than 32 tag directives (%TAG): that is the limit");
+    return fail_file(reader, "more tag directives (%TAG) than the limit of 32");
 }
 
 _Static_assert(TKT_CONFIG_BYTES_MAX == 1048576 && TKT_CONFIG_DIRECTIVES_MAX == 32,

@@ -103,7 +103,8 @@ static void set_status(tkt_backend backend, const char *reason)
         tkt_log(TAKT_LOG_INFO, "no GPU activities: %s", reason);
     else if (is_new && backend == TKT_BACKEND_EVENTS)
         tkt_log(TAKT_LOG_WARNING,
-                "%s; CUDA events take over, for what the program marks with TAKT_LAUNCH", reason);
+                "%s; CUDA events take over, but time only launches marked with TAKT_LAUNCH",
+                reason);
 }
 
 static void connect(void)

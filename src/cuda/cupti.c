@@ -67,7 +67,7 @@ static bool is_usable(tkt_cupti *cupti, char reason[TKT_REASON_BYTES])
      * kernels, as fixed in Update 1. */
     else if (cupti->version == TKT_CUPTI_13_0)
         snprintf(reason, TKT_REASON_BYTES,
-                 "%s can crash programs: install that of CUDA 13.0 Update 1 or later", text);
+                 "%s can crash programs: install the one of CUDA 13.0 Update 1 or later", text);
     else
         return true;
     return false;
@@ -84,11 +84,10 @@ bool tkt_cupti_load(tkt_cupti *cupti, const tkt_driver *driver, char reason[TKT_
     else if (!cupti->search.library)
         snprintf(reason, TKT_REASON_BYTES,
                  "libcupti was not found: install it (cuda-cupti) or set TAKT_CUPTI_LIBRARY to it; "
-                 "takt doctor lists where it was looked for");
+                 "takt doctor lists the places searched");
     else if (!look_up(cupti, cupti->search.library))
         snprintf(reason, TKT_REASON_BYTES,
-                 "libcupti lacks functions: install that of CUDA 12 or "
-                 "13");
+                 "libcupti lacks functions: install the one of CUDA 12 or 13");
     else if (is_usable(cupti, reason)) {
         probe_sizes(cupti);
         return true;

@@ -621,9 +621,9 @@ static void decode_padded(decoder *d, uint32_t kind, const uint8_t *bytes, size_
 static void say_zero_nodes(void)
 {
     tkt_log(TAKT_LOG_WARNING,
-            "CUPTI gives nodes of graphs without times, as is reported of 13.0 after some 25 "
-            "million of them; they count as \"bad time\". Record for a shorter time, or with "
-            "graph: launch, or use a newer CUPTI");
+            "CUPTI gives nodes of graphs without times, as 13.0 does after some 25 million nodes; "
+            "they count as \"bad time\": record for a shorter time, set graph: launch, or use a "
+            "newer CUPTI");
 }
 
 void tkt_decode(tkt_store *store, const tkt_record_sizes *sizes, const void *buffer,

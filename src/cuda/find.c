@@ -144,7 +144,7 @@ static void try_to_load(tkt_cupti_search *search, takt_cuda_place *place)
 static void put_aside(tkt_cupti_search *search, takt_cuda_place *place, int release)
 {
     bool is_file = strchr(place->path, '/');
-    set_newer(search, place, release, is_file ? "" : "not asked for, being ");
+    set_newer(search, place, release, is_file ? "" : "not tried: ");
     search->newer[place - search->places] = release;
 }
 
@@ -255,7 +255,7 @@ static void look_at_loaded(tkt_cupti_search *search)
         else if (place)
             try_to_load(search, place);
         if (search->library)
-            set_finding(place, "taken, since it is loaded already");
+            set_finding(place, "taken: it is loaded already");
     }
 }
 

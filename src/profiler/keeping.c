@@ -79,8 +79,9 @@ takt_status tkt_keeping_start(tkt_saved_options *options)
     }
     if (status != TAKT_OK)
         tkt_log(TAKT_LOG_ERROR,
-                "profiler: crash_safe is not possible, nothing is recorded: %s; set "
-                "output.directory to a disk with room, or lower profiling.max_memory",
+                "profiler: nothing is recorded, since the file for output.crash_safe cannot be "
+                "made: %s; set output.directory to a disk with room, or lower "
+                "profiling.max_memory",
                 error.message);
     else
         keep_devices();

@@ -102,7 +102,7 @@ static takt_status expand(tkt_saved_options *saved, const char *pattern)
         }
     }
     if (out == end) {
-        tkt_log(TAKT_LOG_ERROR, "profiler: the directory's name is too long");
+        tkt_log(TAKT_LOG_ERROR, "profiler: the path of the directory is too long");
         return TAKT_BAD_ARGUMENT;
     }
     saved->is_of_its_time = strstr(whole, "{time}");
@@ -140,7 +140,7 @@ static bool is_listed(const char *name, const char *(*list)(size_t))
 
 static takt_status refuse(const char *kind, const char *value)
 {
-    tkt_log(TAKT_LOG_ERROR, "profiler: there is no %s '%s'", kind, value ? value : "(null)");
+    tkt_log(TAKT_LOG_ERROR, "profiler: invalid %s '%s'", kind, value ? value : "(null)");
     return TAKT_BAD_ARGUMENT;
 }
 
@@ -151,7 +151,7 @@ static takt_status refuse_report(const char *name)
     for (size_t i = 0; takt_report_name(i) && size < sizeof known; i++)
         size += (size_t)snprintf(known + size, sizeof known - size, "%s%s", i ? ", " : "",
                                  takt_report_name(i));
-    tkt_log(TAKT_LOG_ERROR, "profiler: there is no report '%.60s'; there are %s",
+    tkt_log(TAKT_LOG_ERROR, "profiler: unknown report '%.60s'; use one of %s",
             name ? name : "(null)", known);
     return TAKT_BAD_ARGUMENT;
 }
@@ -168,13 +168,13 @@ static takt_status check_trace(const char *name)
 
 static takt_status refuse_number(const char *kind, unsigned number)
 {
-    tkt_log(TAKT_LOG_ERROR, "profiler: there is no %s %u", kind, number);
+    tkt_log(TAKT_LOG_ERROR, "profiler: invalid %s %u", kind, number);
     return TAKT_BAD_ARGUMENT;
 }
 
 static takt_status refuse_peak(void)
 {
-    tkt_log(TAKT_LOG_ERROR, "profiler: a peak is negative or no number");
+    tkt_log(TAKT_LOG_ERROR, "profiler: a peak rate is negative or not a number");
     return TAKT_BAD_ARGUMENT;
 }
 
@@ -324,7 +324,9 @@ takt_status tkt_options_save(tkt_saved_options *saved, const takt_profiler_optio
     if (o->level == 0)
         o->level = TAKT_LEVEL_NORMAL;
     if (o->with_stack && !tkt_unwind_load()) {
-        tkt_log(TAKT_LOG_WARNING, "profiler: no call stacks without libgcc_s.so.1");
+        tkt_log(TAKT_LOG_WARNING,
+                "profiler: call stacks are not recorded, since libgcc_s.so.1 cannot be loaded: "
+                "install it (libgcc)");
         o->with_stack = false;
     }
     if (o->filter == 0)

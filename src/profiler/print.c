@@ -111,6 +111,6 @@ void tkt_view(const char *path)
     char *arguments[] = {program, verb, background, end, (char *)path, NULL};
     int status = tkt_run_program(arguments);
     if (status != 0)
-        tkt_log(TAKT_LOG_WARNING, "output.view: %s: takt is looked for in PATH; type: takt view %s",
+        tkt_log(TAKT_LOG_WARNING, "output.view: cannot run takt from PATH: %s; type: takt view %s",
                 strerror(status), path);
 }

@@ -138,7 +138,7 @@ static void start(takt_profiler *profiler)
         tkt_free(cycle);
         note(profiler, status);
         tkt_log(TAKT_LOG_ERROR, "cycle %u is not recorded: %s", profiler->cycles_begun++,
-                status == TAKT_BAD_STATE ? "another profiler makes a summary"
+                status == TAKT_BAD_STATE ? "another profiler records a summary"
                                          : takt_status_text(status));
         return;
     }
@@ -386,8 +386,9 @@ static void step(takt_profiler *profiler)
 static void warn_refused(takt_profiler *profiler)
 {
     if (!__atomic_exchange_n(&profiler->was_refused, true, __ATOMIC_RELAXED))
-        tkt_log(TAKT_LOG_WARNING, "takt_profiler_step() while another thread is in this profiler: "
-                                  "such a step is not counted");
+        tkt_log(TAKT_LOG_WARNING,
+                "takt_profiler_step() was called while another thread was in this "
+                "profiler: the step does not count; call it from one thread");
 }
 
 takt_status takt_profiler_step(takt_profiler *profiler)
@@ -448,7 +449,8 @@ static void view(const takt_profiler *profiler)
 
 void tkt_profiler_tell_child(void)
 {
-    tkt_log(TAKT_LOG_ERROR, "this process was forked while Takt recorded: nothing of it is saved");
+    tkt_log(TAKT_LOG_ERROR,
+            "this process was forked while Takt recorded: its events are not saved");
 }
 
 takt_status takt_profiler_stop(takt_profiler *profiler)
@@ -485,8 +487,8 @@ bool tkt_profiler_take_at_exit(takt_profiler *profiler, bool *is_inside)
     uintptr_t before;
     for (uint32_t ms = 0; !enter(profiler, &before); ms++) {
         if (ms == LONGEST_WAIT_MS) {
-            tkt_log(TAKT_LOG_ERROR, "the program ends while another thread is in one of "
-                                    "takt_profiler's functions: its recording is lost");
+            tkt_log(TAKT_LOG_ERROR, "the program ends while another thread is inside a "
+                                    "function of its profiler: the recording is lost");
             return false;
         }
         tkt_thread_pause_ms(1);

@@ -233,8 +233,9 @@ static void warn_late_cuda(const tkt_window *window)
     static atomic_flag is_told = ATOMIC_FLAG_INIT;
     if (window->wish.devices && !window->devices.is_on && tkt_cuda_is_used() &&
         !atomic_flag_test_and_set_explicit(&is_told, memory_order_relaxed))
-        tkt_log(TAKT_LOG_WARNING, "CUDA was loaded while this was recorded: what devices do is "
-                                  "recorded from the next recording on");
+        tkt_log(TAKT_LOG_WARNING,
+                "CUDA was loaded during this recording: activities of devices are "
+                "recorded from the next recording on");
 }
 
 static const char *file_of(const char *name)

@@ -169,7 +169,7 @@ static bool is_broken(tkt_stream *stream)
     if (stream->to.writer.status == TAKT_OK || stream->is_broken)
         return stream->is_broken;
     tkt_file_why(&stream->to.file, &error);
-    tkt_log(TAKT_LOG_ERROR, "cycle %u is streamed no longer: %s", stream->to.trace->facts.cycle,
+    tkt_log(TAKT_LOG_ERROR, "cycle %u: streaming has stopped: %s", stream->to.trace->facts.cycle,
             error.message);
     tkt_mutex_lock(&stream_lock);
     stream->is_broken = true;
@@ -320,7 +320,7 @@ static takt_status open_stream(tkt_stream *stream, const tkt_saved_options *opti
     int stem = snprintf(path, sizeof path - sizeof PARTIAL, "%s/%s.%u", options->directory,
                         options->file_name, cycle->number);
     if ((size_t)stem >= sizeof path - sizeof PARTIAL)
-        return tkt_error_set(error, TAKT_IO_ERROR, "the name of its file is too long");
+        return tkt_error_set(error, TAKT_IO_ERROR, "the path of its file is too long");
     memcpy(path + stem, PARTIAL, sizeof PARTIAL);
     status = tkt_file_claim(&stream->to.file, path, (size_t)stem, error);
     if (status == TAKT_OK)

@@ -49,7 +49,7 @@ static takt_timed_options take_options(const takt_timed_options *options)
     if (tkt_options_import(&all, sizeof all, options) != TAKT_OK)
         tkt_log(TAKT_LOG_ERROR,
                 "a timed block runs without its options: their struct_size must be "
-                "sizeof(takt_timed_options), and what is unknown to Takt %s be 0",
+                "sizeof(takt_timed_options), and fields unknown to Takt %s must be 0",
                 takt_version());
     if (all.repeat == 0)
         all.repeat = 1;

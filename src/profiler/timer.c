@@ -60,7 +60,7 @@ static bool take_options(running *timer, const takt_timer_options *options)
         return true;
     tkt_log(TAKT_LOG_ERROR,
             "timer %s does nothing: struct_size of its options must be sizeof(takt_timer_options), "
-            "and what is unknown to Takt %s be 0",
+            "and fields unknown to Takt %s must be 0",
             timer->name, takt_version());
     return false;
 }
