@@ -1,4 +1,4 @@
-/* Configuration from outside of files: the command line, and TAKT_OPTIONS. */
+/* Configuration outside of files: the command line, and TAKT_OPTIONS. */
 #include "base/error.h"
 #include "config/state.h"
 
@@ -7,20 +7,19 @@
 
 /* ======== The command line ======== */
 
-/* Takt's arguments on a program's command line.
- *
- * They are read in one pass and taken out in a second one that cannot fail, so that an error leaves
- * the program's arguments as they were. Both passes step with the same function. */
+/* Takt's arguments on a program's command line. One pass reads them; a second one, which cannot
+ * fail, removes them. An error therefore leaves the program's arguments unchanged. Both passes use
+ * next_argument(). */
 
 #define NAME_SIZE 64 /* longer than any key */
 
-/* One argument of Takt's. */
+/* One argument for Takt. */
 typedef struct argument {
-    char name[NAME_SIZE];      /* "profiling.no_with_stack", cut */
-    const tkt_config_key *key; /* NULL: there is none of that name */
-    const char *value;         /* NULL: none was given */
+    char name[NAME_SIZE];      /* "profiling.no_with_stack"; a long name is cut */
+    const tkt_config_key *key; /* NULL: no key has this name */
+    const char *value;         /* NULL: no value was given */
     bool is_negated;           /* --profiling.no-key */
-    int taken;                 /* elements of argv */
+    int taken;                 /* number of elements of argv */
 } argument;
 
 static bool starts_with(const char *text, const char *start)
@@ -28,8 +27,7 @@ static bool starts_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* Whether it is for Takt: --SECTION.anything, --KEY where section and key are one, --no-profiling.
- */
+/* True for Takt's arguments: --SECTION.anything, --reports, --profiling and --no-profiling. */
 static bool is_ours(const char *text)
 {
     static const char *const names[] = {"profiling", "no-profiling", "reports"};
@@ -44,7 +42,7 @@ static bool is_ours(const char *text)
     return starts_with(text, "profiling.") || starts_with(text, "output.");
 }
 
-/* The key's name as the file spells it: up to '=', underscores for dashes. */
+/* Reads the key's name as the file spells it: up to '=', dashes replaced by underscores. */
 static void read_name(const char *text, char name[NAME_SIZE])
 {
     size_t length = strcspn(text, "=");
@@ -57,7 +55,7 @@ static void read_name(const char *text, char name[NAME_SIZE])
         *dash = '_';
 }
 
-/* Finds "no_" behind the section and returns the key that it negates, or NULL. */
+/* Returns the key that a name with "no_" after the section negates, or NULL. */
 static const tkt_config_key *find_negated(const char *name)
 {
     char positive[NAME_SIZE];
@@ -90,7 +88,8 @@ static argument read_argument(int argc, char *const *argv, int index)
     return found;
 }
 
-/* Steps to Takt's next argument, from *index on, and past it; false at the end or at "--". */
+/* Finds Takt's next argument from *index on, and moves *index past it. False at the end or at
+ * "--". */
 static bool next_argument(int argc, char *const *argv, int *index, int *first, argument *out)
 {
     for (; *index < argc && argv[*index] && strcmp(argv[*index], "--") != 0; (*index)++) {
@@ -104,7 +103,7 @@ static bool next_argument(int argc, char *const *argv, int *index, int *first, a
     return false;
 }
 
-/* "--profiling.record-shapes" */
+/* Writes the option for a key: "--profiling.record-shapes". */
 static void spell(const char *name, char *out, size_t capacity)
 {
     snprintf(out, capacity, "--%s", name);
@@ -126,14 +125,16 @@ static takt_status unknown_argument(const argument *found, takt_error *error)
                          near ? meant : "", near ? "'?" : "");
 }
 
-/* What the argument sets its key to; NULL: it does not fit the key, and *problem says why. */
+/* Returns the argument's value for its key; NULL if it does not fit, with the reason in
+ * *problem. */
 static const char *value_of(const argument *found, tkt_config_problem *problem)
 {
     bool is_switch = found->key->type == TKT_CONFIG_TYPE_SWITCH;
     if (found->is_negated && (!is_switch || found->value)) {
         problem->status = TAKT_BAD_CONFIG;
         snprintf(problem->text, sizeof problem->text, "%s",
-                 is_switch ? "expected no value" : "only a key that is true or false has a 'no-'");
+                 is_switch ? "expected no value"
+                           : "'no-' works only with keys that are true or false");
         return NULL;
     }
     if (found->value)
@@ -166,7 +167,7 @@ takt_status tkt_config_read_args(tkt_config_state *state, int argc, char *const 
     bool is_any = false;
     takt_status status = TAKT_OK;
     while (status == TAKT_OK && next_argument(argc, argv, &index, &first, &found)) {
-        /* Any flag turns profiling on, unless one of them says otherwise. */
+        /* Any argument turns profiling on, unless one of them says otherwise. */
         if (!is_any)
             state->values[TKT_CONFIG_ENABLED].number = 1;
         is_any = true;
@@ -182,7 +183,7 @@ void tkt_config_drop_args(int *argc, char **argv)
     int index = 1;
     int first = 0;
     int kept = 1;
-    int copied = 1; /* everything before it has been moved or dropped */
+    int copied = 1; /* all earlier elements have been moved or removed */
     while (next_argument(*argc, argv, &index, &first, &found)) {
         while (copied < first)
             argv[kept++] = argv[copied++];
@@ -198,13 +199,13 @@ void tkt_config_drop_args(int *argc, char **argv)
 
 /* ======== TAKT_OPTIONS ======== */
 
-/* TAKT_OPTIONS: "profiling.wait=3 output.directory='my runs/{time}'". Blanks separate, quotes keep
- * them, as a shell would have it; there are no escapes. */
+/* TAKT_OPTIONS: "profiling.wait=3 output.directory='my runs/{time}'". Blanks separate options and
+ * quotes keep blanks, as in a shell; there are no escapes. */
 
 #define BLANKS " \t\r\n"
 
-/* Cuts the next word out of *rest, in place, and takes the quotes off. NULL at the end; a quote
- * that is not closed is told by *is_open. */
+/* Cuts the next word out of *rest, in place, and removes the quotes. NULL at the end. *is_open
+ * tells whether a quote is not closed. */
 static char *cut_word(char **rest, bool *is_open)
 {
     char *word = *rest + strspn(*rest, BLANKS);
@@ -227,10 +228,10 @@ static char *cut_word(char **rest, bool *is_open)
     return word;
 }
 
-static takt_status refuse(takt_error *error, const char *what, const char *word)
+static takt_status refuse(takt_error *error, const char *problem, const char *word)
 {
     char quoted[TKT_CONFIG_QUOTED];
-    return tkt_error_set(error, TAKT_BAD_CONFIG, "TAKT_OPTIONS: %s %s", what,
+    return tkt_error_set(error, TAKT_BAD_CONFIG, "TAKT_OPTIONS: %s %s", problem,
                          tkt_config_quote(quoted, word));
 }
 

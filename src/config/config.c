@@ -1,4 +1,4 @@
-/* The public functions: where a configuration comes from, and in which order. */
+/* The public functions, and the order of the sources of a configuration. */
 #include "config/state.h"
 
 #include "base/alloc.h"
@@ -10,12 +10,12 @@ static takt_status no_memory(takt_error *error)
     return tkt_error_set(error, TAKT_NO_MEMORY, "%s", takt_status_text(TAKT_NO_MEMORY));
 }
 
-static takt_status bad_argument(takt_error *error, const char *what)
+static takt_status bad_argument(takt_error *error, const char *name)
 {
-    return tkt_error_set(error, TAKT_BAD_ARGUMENT, "%s is NULL", what);
+    return tkt_error_set(error, TAKT_BAD_ARGUMENT, "%s is NULL", name);
 }
 
-/* ---- Making one ---- */
+/* ---- Creating a configuration ---------------------------------------------------------------- */
 
 static takt_status read_file(tkt_config_state *state, const char *path, takt_error *error)
 {
@@ -28,8 +28,8 @@ static takt_status read_file(tkt_config_state *state, const char *path, takt_err
     return status;
 }
 
-/* The file, then TAKT_OPTIONS. Whoever names a file in TAKT_CONFIG wants to profile; a program's
- * own file often has no profiling section. */
+/* Reads the file, then TAKT_OPTIONS. A user who names a file in TAKT_CONFIG wants to profile, so a
+ * missing profiling section is worth a warning. A program's own file often has none. */
 static takt_status read_sources(tkt_config_state *state, const char *path, takt_error *error)
 {
     const char *file = path ? path : tkt_environment("TAKT_CONFIG");
@@ -42,7 +42,7 @@ static takt_status read_sources(tkt_config_state *state, const char *path, takt_
     return status;
 }
 
-/* Takes `state` over, which may be NULL; it is destroyed if `status` is a failure. */
+/* Takes over `state`, which may be NULL, and destroys it if `status` is a failure. */
 static takt_status wrap(tkt_config_state *state, takt_status status, takt_config **out,
                         takt_error *error)
 {
@@ -96,9 +96,9 @@ takt_status takt_config_parse(const char *text, size_t size, const char *name, t
     return wrap(state, status, out, error);
 }
 
-/* ---- Changing it ---- */
+/* ---- Changing it ----------------------------------------------------------------------------- */
 
-/* Puts the changed copy in the place of the state, or destroys the copy. */
+/* Replaces the state by the changed copy; on failure destroys the copy. */
 static takt_status replace(takt_config *config, tkt_config_state *next, takt_status status,
                            takt_error *error)
 {
@@ -157,7 +157,7 @@ takt_status takt_config_args(takt_config *config, int *argc, char **argv, takt_e
     return status;
 }
 
-/* ---- Asking it ---- */
+/* ---- Reading it ------------------------------------------------------------------------------ */
 
 bool takt_config_enabled(const takt_config *config)
 {

@@ -1,4 +1,4 @@
-/* The names that reports and output.traces take. */
+/* The configuration as texts for people, and the valid names of reports and trace formats. */
 #ifndef TKT_CONFIG_CONFIG_H
 #define TKT_CONFIG_CONFIG_H
 
@@ -15,27 +15,24 @@
 bool tkt_config_is_report(const char *name);
 bool tkt_config_is_trace(const char *name);
 
-/* Each name once: index counts from 0, NULL is past the end. */
+/* Return each name once: index counts from 0, NULL past the end. */
 const char *tkt_config_report_name(size_t index);
 const char *tkt_config_trace_name(size_t index);
 
 /* ======== Texts for people ======== */
 
-/* What the texts for people share. */
-
-/* Writes the key's default as YAML has it. */
+/* Writes the key's default in YAML. */
 void tkt_config_put_default(tkt_writer *writer, const tkt_config_key *key);
 
-/* Writes all keys as YAML; and as an array of objects with key, default (as TAKT_OPTIONS takes it),
- * takes and meaning. */
+/* Write all keys: as YAML, or as a JSON array of objects. An object has key, default (as in
+ * TAKT_OPTIONS), takes and meaning. */
 takt_status tkt_config_explain(const takt_sink *sink);
 takt_status tkt_config_json(const takt_sink *sink);
 
-/* ======== The page ======== */
+/* ======== docs/config.md ======== */
 
-/* docs/config.md, for the command and tests: libtakt.so is without it. */
-
-/* Writes the page; TAKT_BAD_ARGUMENT, TAKT_NO_MEMORY, or what the sink returned. */
+/* Writes docs/config.md, for the command and tests; libtakt.so does not contain it.
+ * TAKT_BAD_ARGUMENT, TAKT_NO_MEMORY, or the sink's failure. */
 takt_status tkt_config_markdown(const takt_sink *sink);
 
 #endif

@@ -1,6 +1,6 @@
-/* What a configuration means: the action of each step, the steps needed, what is written. Cycles
- * are laid out from the schedule's numbers, because a schedule may span more steps than can be
- * asked one by one; a test compares them with takt_schedule_action(). */
+/* Describes a configuration: the action of each step, the steps needed, the outputs. Cycles are
+ * computed from the schedule's numbers, because a schedule may span too many steps to query each; a
+ * test compares the result with takt_schedule_action(). */
 #include "config/state.h"
 
 #include "config/config.h"
@@ -13,10 +13,10 @@
 
 #define CYCLES_SHOWN 3
 
-/* ---- The schedule ---- */
+/* ---- The schedule ---------------------------------------------------------------------------- */
 
-/* "  steps 4-6      " and what they are. */
-static void put_steps(tkt_writer *writer, uint64_t first, uint64_t count, const char *what)
+/* Writes " steps 4-6 " and a description. */
+static void put_steps(tkt_writer *writer, uint64_t first, uint64_t count, const char *description)
 {
     char range[64];
     if (count == 0)
@@ -25,22 +25,22 @@ static void put_steps(tkt_writer *writer, uint64_t first, uint64_t count, const 
         snprintf(range, sizeof range, "step %" PRIu64, first);
     else
         snprintf(range, sizeof range, "steps %" PRIu64 "-%" PRIu64, first, first + count - 1);
-    tkt_writer_format(writer, "  %-16s %s\n", range, what);
+    tkt_writer_format(writer, "  %-16s %s\n", range, description);
 }
 
-/* One round of warmup and active from `first` on; returns the step behind it. */
+/* Writes one round of warmup and active steps from `first` on; returns the step after it. */
 static uint64_t put_round(tkt_writer *writer, const takt_schedule *schedule, uint64_t first)
 {
-    char what[64];
+    char description[64];
     uint64_t begin = first + schedule->warmup;
     put_steps(writer, first, schedule->warmup, "warmup");
-    snprintf(what, sizeof what, "recorded, saved when step %" PRIu64 " ends",
+    snprintf(description, sizeof description, "recorded, saved when step %" PRIu64 " ends",
              begin + schedule->active - 1);
-    put_steps(writer, begin, schedule->active, what);
+    put_steps(writer, begin, schedule->active, description);
     return begin + schedule->active;
 }
 
-/* How many rounds there are; 0: no end. */
+/* Returns the number of rounds; 0: endless. */
 static uint64_t rounds_of(const takt_schedule *schedule)
 {
     return schedule->repeat + (uint64_t)(schedule->repeat_mode == TAKT_REPEAT_ADDITIONAL);
@@ -118,7 +118,7 @@ static void put_schedule(tkt_writer *writer, const takt_schedule *schedule)
     put_steps_needed(writer, schedule);
 }
 
-/* ---- The rest ---- */
+/* ---- The rest -------------------------------------------------------------------------------- */
 
 static void put_profiling(tkt_writer *writer, const tkt_config_state *state)
 {

@@ -1,4 +1,4 @@
-/* The schema for people: command-line help, a complete YAML file with comments. */
+/* The schema for people: command-line help, and a complete YAML file with comments. */
 #include "config/config.h"
 
 #include "config/state.h"
@@ -10,9 +10,9 @@
 
 #define LINE_WIDTH 96
 
-/* ---- Parts ---- */
+/* ---- Parts ----------------------------------------------------------------------------------- */
 
-/* Text with line breaks at blanks; every line begins with `indent`. */
+/* Writes text in lines broken at blanks; every line begins with `indent`. */
 static void put_wrapped(tkt_writer *writer, const char *indent, const char *text)
 {
     size_t room = LINE_WIDTH - strlen(indent);
@@ -56,7 +56,7 @@ static void format_details(const tkt_config_key *key, char *out, size_t capacity
 
 /* ---- Command-line help ---- */
 
-/* "--profiling.[no-]record-shapes", "--profiling.wait N" */
+/* Writes "--profiling.[no-]record-shapes" or "--profiling.wait N". */
 static void put_option(tkt_writer *writer, const tkt_config_key *key)
 {
     static const char *const operands[] = {
@@ -100,9 +100,9 @@ takt_status takt_config_help(const takt_sink *sink)
     return tkt_writer_fini(&writer);
 }
 
-/* ---- A complete YAML file ---- */
+/* ---- A complete YAML file -------------------------------------------------------------------- */
 
-/* "reports" is section and key in one. */
+/* True for "reports", which is both section and key. */
 static bool is_key(const char *section)
 {
     const tkt_config_key *key = tkt_config_find(section);

@@ -1,11 +1,11 @@
-/* Every key of the configuration, once, in the order in which people are shown them:
+/* Every key of the configuration, once, in the order of texts for people:
  *
- *     KEY(ID, "section.key", what it takes, where it goes, what it means)
+ *     KEY(ID, "section.key", type and default, option, meaning)
  *
- * It takes SWITCH, COUNT, BYTES, ... with its default and bounds (schema.c has these macros). It goes
- * INTO(field) of takt_profiler_options; CHOSEN(field) where the field is a takt_choice; CODE: options.c
- * has a line for it. Reading YAML, options and arguments, messages, suggestions, help, `takt config`
- * and docs/config.md follow from the row. */
+ * The type is SWITCH, COUNT, BYTES and so on, with default and bounds; schema.c defines these
+ * macros. The option is INTO(field) of takt_profiler_options; CHOSEN(field) for a field of type
+ * takt_choice; CODE if state.c or config.c handles the key. YAML, options, arguments, messages,
+ * suggestions, help, `takt config` and docs/config.md all follow from the row. */
 #ifndef TKT_CONFIG_KEYS_H
 #define TKT_CONFIG_KEYS_H
 

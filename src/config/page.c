@@ -1,4 +1,5 @@
-/* The schema for documents and editors. Only the command needs it: libtakt.so is without it. */
+/* The schema as docs/config.md, and as JSON for editors and scripts. Only the command needs this
+ * file, so libtakt.so does not contain it. */
 #include "base/text.h"
 #include "base/writer.h"
 #include "config/config.h"
@@ -11,8 +12,7 @@
 
 /* ======== docs/config.md ======== */
 
-/* docs/config.md: the schema as the page that describes it, for `takt config markdown`. Only the
- * command needs it, so libtakt.so is without it. */
+/* docs/config.md: the page that describes the schema, for `takt config markdown`. */
 
 static const char introduction[] =
     "# Configuration\n"
@@ -63,10 +63,10 @@ static const char closing[] =
     "| kind | form |\n"
     "|---|---|\n"
     "| true, false | also yes and no, on and off |\n"
-    "| whole numbers | decimal, without leading zeros; 0 to 4294967295 unless told otherwise |\n"
+    "| whole numbers | decimal, without leading zeros; 0 to 4294967295 unless stated otherwise |\n"
     "| sizes | a whole number, optionally with a unit. `B`, `KiB`, `MiB`, `GiB`, `TiB`, `K`, "
     "`M`, `G`, `T` are powers of 1024; `KB`, `MB`, `GB`, `TB` powers of 1000 |\n"
-    "| rates | so much a second, such as '67.5 T'; at most 1000 P |\n"
+    "| rates | an amount per second, such as '67.5 T'; at most 1000 P |\n"
     "| lists | YAML lists; elsewhere commas: `--reports scopes,tree`. A list replaces the "
     "earlier one. At most 64 different items of at most 255 bytes |\n"
     "| categories | `categories: {io: off}` in YAML, elsewhere "
@@ -107,8 +107,8 @@ static void put_size(tkt_writer *writer, uint64_t bytes)
     tkt_writer_text(writer, text);
 }
 
-/* What a key takes, where its default does not show it. Shorter than in messages, since the section
- * Values explains the kinds. */
+/* Writes the values that a key accepts, unless its default shows them. Shorter than in messages,
+ * since the page's section Values explains the types. */
 static void put_taken(tkt_writer *writer, const tkt_config_key *key)
 {
     char expects[128];
@@ -183,9 +183,7 @@ takt_status tkt_config_markdown(const takt_sink *sink)
 
 /* ======== JSON ======== */
 
-/* The schema as JSON, for editors and scripts. */
-
-#define LONGEST 512 /* text of the schema */
+#define LONGEST 512 /* longest text of the schema */
 
 static void put_member(tkt_writer *writer, const char *name, const char *text)
 {

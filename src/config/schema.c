@@ -1,4 +1,4 @@
-/* The keys as a table, and names that are nearly right. */
+/* The table of keys, and suggestions for misspelled names. */
 #include "config/schema.h"
 
 #include "base/text.h"
@@ -13,10 +13,8 @@
 
 /* ======== Keys ======== */
 
-/* The table of keys, and how a misspelled one is recognised.
- *
- * Defaults are texts and go through the same parser as what people write, so the documentation
- * cannot show a default that would not be accepted. */
+/* Defaults are texts and pass through the same parser as people's values, so the documentation
+ * cannot show a default that the parser would refuse. */
 
 #define KIB UINT64_C(1024)
 #define MIB (KIB * 1024)
@@ -29,7 +27,7 @@ static const char *const activities[] = {"cpu", "cuda", NULL};
 static const char *const filters[] = {"kernel", "builtin", "memcpy", "memset", "graph", NULL};
 static const char *const graphs[] = {"node", "launch", NULL};
 
-/* The numbers of choices are used as the public enums and bits. */
+/* Indices of choices double as values of the public enums and bits. */
 _Static_assert(TAKT_MODE_TRACE == 0 && TAKT_MODE_FLIGHT == 3, "the order of modes");
 _Static_assert(TAKT_REPEAT_CYCLES == 0 && TAKT_REPEAT_ADDITIONAL == 1, "the order of repeat modes");
 _Static_assert(TAKT_TIMING_KERNEL == 1 && TAKT_TIMING_GRAPH == 16, "the order of filters");
@@ -49,7 +47,7 @@ static bool accepts_pattern(const char *text)
     return true;
 }
 
-/* Braces may stand anywhere in a path, but {word} must be one that is replaced. */
+/* Braces may appear anywhere in a path, but {word} must be a known placeholder. */
 static bool accepts_directory(const char *text)
 {
     static const char *const placeholders[] = {"{name}", "{time}", "{pid}", "{host}", "{rank}"};
@@ -87,7 +85,7 @@ static bool accepts_directory(const char *text)
 
 #define SWITCHES() .type = TKT_CONFIG_TYPE_SWITCHES, .initial = "", .max = TKT_CONFIG_ITEMS_MAX
 
-/* Where the value goes: the type of the field says how. */
+/* The option's field; its type selects the conversion. */
 #define INTO(field_)                                                                               \
     .place = offsetof(takt_profiler_options, field_),                                              \
     .field = _Generic(((takt_profiler_options *)0)->field_,                                        \
@@ -137,7 +135,7 @@ bool tkt_config_is_in(const tkt_config_key *key, const char *section)
            (key->name[length] == '.' || key->name[length] == '\0');
 }
 
-/* How many edits may lie between a word and what was meant: two swapped letters are two. */
+/* Returns how many edits a misspelling may have; two swapped letters count as two. */
 static size_t reach(const char *word)
 {
     size_t length = strlen(word);
@@ -186,8 +184,8 @@ const char *tkt_config_near_section(const char *name)
 
 /* ======== Names of reports and formats ======== */
 
-/* The names that reports and output.traces take. They are the lists of the layers above, of which
- * this one may know nothing but the names. */
+/* The names that `reports` and output.traces accept. They come from lists of higher layers, of
+ * which this layer uses only the names. */
 
 #define REPORT_NAME(name, when, description) #name,
 #define TRACE_NAMES(word, name)        name, name ".gz",

@@ -1,4 +1,4 @@
-/* The values of a configuration, and the profiler's options made of them. */
+/* The values of a configuration, and the conversion to the profiler's options. */
 #include "config/state.h"
 
 #include "base/alloc.h"
@@ -11,7 +11,7 @@
 
 /* ======== Values ======== */
 
-/* Making, copying and changing the values of a configuration. */
+/* Making, copying and changing values. */
 
 bool tkt_config_state_set(tkt_config_state *state, const tkt_config_key *key, const char *text,
                           tkt_config_problem *problem)
@@ -86,7 +86,7 @@ void tkt_config_state_destroy(tkt_config_state *state)
 
 /* From values to the profiler's options. */
 
-/* The names in a list; those for which `has` is false are left out. NULL without memory. */
+/* Returns the names in a list, only those for which `has` is true. NULL without memory. */
 static const char *const *names_of(tkt_config_state *state, tkt_config_id id,
                                    bool (*has)(const char *name), size_t *count)
 {
@@ -103,7 +103,7 @@ static const char *const *names_of(tkt_config_state *state, tkt_config_id id,
     return names;
 }
 
-/* All kinds means those too that a later version knows. */
+/* All kinds includes kinds that a later version may add. */
 static uint32_t filter_of(const tkt_config_value *values)
 {
     const uint64_t all = TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN | TAKT_TIMING_MEMCPY |
@@ -112,7 +112,7 @@ static uint32_t filter_of(const tkt_config_value *values)
     return filter == all ? TAKT_TIMING_ALL : (uint32_t)filter;
 }
 
-/* A default asks for nothing: it is what a program gets if it is there. */
+/* True if a value equals its default. A default is no explicit request, so it may be reduced. */
 static bool is_default(tkt_config_id id, const tkt_config_value *value)
 {
     tkt_arena memory = {0};
@@ -125,13 +125,13 @@ static bool is_default(tkt_config_id id, const tkt_config_value *value)
     return is_equal;
 }
 
-/* The formats that can hold a summary; the others need spans. */
+/* True for formats that can hold a summary; the others need spans. */
 static bool holds_summaries(const char *name)
 {
     return strcmp(name, "perfetto") == 0;
 }
 
-/* With `mode: summary` the default means those formats that can hold one. */
+/* With `mode: summary` the default is reduced to formats that can hold a summary. */
 static const char *const *traces_of(tkt_config_state *state, size_t *count)
 {
     const tkt_config_value *values = state->values;

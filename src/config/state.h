@@ -1,5 +1,5 @@
-/* All values of a configuration. Changes are made to a copy that replaces the original when all of
- * them were accepted, so a failure leaves no trace. */
+/* All values of a configuration. Changes go to a copy, which replaces the original once all of them
+ * are accepted. A failure therefore changes nothing. */
 #ifndef TKT_CONFIG_STATE_H
 #define TKT_CONFIG_STATE_H
 
@@ -8,7 +8,7 @@
 #include <takt/config.h>
 
 /* Limits of a file. libyaml takes quadratic time for deep nesting and for many tag directives, so
- * they are refused before it does. */
+ * Takt refuses such files early. */
 #define TKT_CONFIG_BYTES_MAX      (1024 * 1024)
 #define TKT_CONFIG_DEPTH_MAX      32
 #define TKT_CONFIG_EVENTS_MAX     65536
@@ -16,17 +16,18 @@
 
 #define TKT_CONFIG_SKIPPED_MAX 64 /* sections remembered for takt_config_describe() */
 
-/* A section of a file that is not Takt's. */
+/* A section of a file that does not belong to Takt. */
 typedef struct tkt_config_section {
     const char *name;
     uint32_t    line;
 } tkt_config_section;
 
 typedef struct tkt_config_state {
-    tkt_arena             memory; /* of everything below */
+    tkt_arena             memory; /* for everything below */
     tkt_config_value      values[TKT_CONFIG_ID_COUNT];
-    bool                  is_asked; /* there is a profiling section, an option or an argument */
-    bool                  has_skipped_more; /* than fit into `skipped` */
+    bool                  is_asked; /* a profiling section, an option or an argument asks for
+                                     * profiling */
+    bool                  has_skipped_more; /* more sections than fit into `skipped` */
     size_t                skipped_count;
     tkt_config_section    skipped[TKT_CONFIG_SKIPPED_MAX];
     takt_profiler_options options;
@@ -38,7 +39,7 @@ struct takt_config {
     tkt_config_state *state;
 };
 
-/* A copy of `from`, or the defaults when it is NULL. NULL without memory. */
+/* Copies `from`, or makes the defaults if it is NULL. NULL without memory. */
 tkt_config_state *tkt_config_state_create(const tkt_config_state *from);
 void tkt_config_state_destroy(tkt_config_state *state);
 
@@ -46,17 +47,17 @@ void tkt_config_state_destroy(tkt_config_state *state);
 bool tkt_config_state_set(tkt_config_state *state, const tkt_config_key *key, const char *text,
                           tkt_config_problem *problem);
 
-/* Remembers a section that was skipped; false without memory. */
+/* Remembers a skipped section; false without memory. */
 bool tkt_config_state_skip(tkt_config_state *state, const char *name, size_t size, uint32_t line);
 
-/* The sources. On failure `state` holds some of the changes and is of no more use. */
+/* Read the sources. On failure `state` has some of the changes and must be destroyed. */
 takt_status tkt_config_read_yaml(tkt_config_state *state, const char *text, size_t size,
                                  const char *name, takt_error *error);
 takt_status tkt_config_read_options(tkt_config_state *state, const char *text, takt_error *error);
 takt_status tkt_config_read_args(tkt_config_state *state, int argc, char *const *argv,
                                  takt_error *error);
 
-/* Takes the arguments that tkt_config_read_args() has read out of argc and argv. */
+/* Removes from argc and argv the arguments that tkt_config_read_args() has read. */
 void tkt_config_drop_args(int *argc, char **argv);
 
 /* Makes state->options from the values; TAKT_NO_MEMORY. */

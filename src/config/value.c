@@ -1,5 +1,5 @@
-/* Reading values. There is one reader per type, and all texts pass through it: defaults, YAML,
- * options and arguments. It says what it expected; where the text stood is added by who had it. */
+/* Reading values. There is one reader per type, for all texts: defaults, YAML, options and
+ * arguments. Its messages say what it expected; the caller adds where the text came from. */
 #include "config/schema.h"
 
 #include "config/config.h"
@@ -20,7 +20,7 @@ static const struct unit {
     {"MiB", UINT64_C(1) << 20},
     {"GiB", UINT64_C(1) << 30},
     {"TiB", UINT64_C(1) << 40},
-    {"K", UINT64_C(1) << 10}, /* as dd and head read them */
+    {"K", UINT64_C(1) << 10}, /* as in dd and head */
     {"M", UINT64_C(1) << 20},
     {"G", UINT64_C(1) << 30},
     {"T", UINT64_C(1) << 40},
@@ -30,7 +30,7 @@ static const struct unit {
     {"TB", UINT64_C(1000000000000)},
 };
 #define UNIT_COUNT     (sizeof units / sizeof *units)
-#define BINARY_UNITS   5 /* the first ones are those that are printed */
+#define BINARY_UNITS   5 /* the first ones, which Takt prints */
 #define LIST_SEPARATOR ','
 
 const char *tkt_config_quote(char out[TKT_CONFIG_QUOTED], const char *text)
@@ -53,9 +53,9 @@ void tkt_config_format_bytes(char *out, size_t capacity, uint64_t bytes)
              units[unit].name);
 }
 
-/* ---- What is expected ---- */
+/* ---- Expected values ------------------------------------------------------------------------- */
 
-/* Appends to a text of `capacity` bytes; what does not fit is cut. */
+/* Appends to a text of `capacity` bytes, cut to fit. */
 static void append(char *out, size_t capacity, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -68,7 +68,7 @@ static void append(char *out, size_t capacity, const char *format, ...)
     va_end(arguments);
 }
 
-/* "trace, summary, both or flight" */
+/* Appends "trace, summary, both or flight". */
 static void append_words(char *out, size_t capacity, const char *const *words)
 {
     for (size_t i = 0; words[i]; i++)
@@ -98,7 +98,7 @@ void tkt_config_expects(const tkt_config_key *key, char *out, size_t capacity)
         append_sizes(out, capacity, key);
         break;
     case TKT_CONFIG_TYPE_RATE:
-        append(out, capacity, "so much a second, up to 1000 P, such as '67.5 T'");
+        append(out, capacity, "an amount per second up to 1000 P, such as '67.5 T'");
         break;
     case TKT_CONFIG_TYPE_TEXT:
         append(out, capacity, "%s", key->expects);
@@ -149,7 +149,7 @@ static bool no_memory(tkt_config_problem *problem)
     return false;
 }
 
-/* ---- Single values ---- */
+/* ---- Single values --------------------------------------------------------------------------- */
 
 bool tkt_config_read_switch(const char *text, bool *out)
 {
@@ -163,7 +163,7 @@ bool tkt_config_read_switch(const char *text, bool *out)
     return false;
 }
 
-/* Reads decimal digits and returns their end; NULL where there are none or too many, or a leading
+/* Reads decimal digits and returns their end. NULL without digits, on overflow, and for a leading
  * zero, which YAML 1.1 would read as octal. */
 static const char *read_digits(const char *text, uint64_t *out)
 {
@@ -200,7 +200,7 @@ static bool read_bytes(const char *text, uint64_t *out)
     return false;
 }
 
-/* The factor of a prefix of SI, and what follows it. */
+/* Reads an SI prefix. Returns the text after it; *out is the factor. */
 static const char *read_prefix(const char *text, uint64_t *out)
 {
     static const char prefixes[] = "kMGTP";
@@ -212,8 +212,8 @@ static const char *read_prefix(const char *text, uint64_t *out)
     return found ? text + 1 : text;
 }
 
-/* ".5": at most nine digits, as so many parts of one; returns their end, NULL where there are none.
- */
+/* Reads a fraction such as ".5", of at most nine digits: `parts` of `parts_in_one`. Returns its
+ * end; NULL if a dot has no digits. */
 static const char *read_parts(const char *text, uint64_t *parts, uint64_t *parts_in_one)
 {
     const char *at = text;
@@ -228,7 +228,7 @@ static const char *read_parts(const char *text, uint64_t *parts, uint64_t *parts
     return at - text > 1 ? at : NULL;
 }
 
-/* "67.5 T", "3350 GB/s", "19.5 TFLOP/s": what is rated is the key's affair. */
+/* Reads "67.5 T", "3350 GB/s" or "19.5 TFLOP/s". The unit is not checked against the key. */
 static bool read_rate(const char *text, uint64_t *out)
 {
     static const char *const rated[] = {"", "B/s", "FLOP/s", "FLOPS"};
@@ -259,14 +259,15 @@ static bool read_word(const char *const *words, const char *text, uint64_t *out)
     return false;
 }
 
-/* C0, DEL, and C1 as UTF-8 has it: what a terminal might obey. */
+/* True for control characters, which a terminal might obey: C0, DEL, and C1 in UTF-8. */
 static bool is_control(const char *text)
 {
     unsigned char first = (unsigned char)text[0];
     return first < 0x20 || first == 0x7F || (first == 0xC2 && (unsigned char)text[1] < 0xA0);
 }
 
-/* Texts end up in file names, tables and log lines: no control characters, and valid UTF-8. */
+/* True for valid UTF-8 without control characters: texts end up in file names, tables and log
+ * lines. */
 static bool is_clean(const char *text)
 {
     size_t size = strlen(text);
@@ -302,9 +303,9 @@ static bool read_number(const tkt_config_key *key, const char *text, uint64_t *o
     }
 }
 
-/* ---- Lists ---- */
+/* ---- Lists ----------------------------------------------------------------------------------- */
 
-/* A name that is not known: the nearest one helps more than the list of all. */
+/* Refuses an unknown name. Suggesting the nearest one helps more than listing all. */
 static bool refuse_name(tkt_config_problem *problem, const tkt_config_key *key, const char *item)
 {
     const char *names[TKT_CONFIG_ITEMS_MAX + 1] = {0};
@@ -320,7 +321,7 @@ static bool refuse_name(tkt_config_problem *problem, const tkt_config_key *key, 
     problem->status = TAKT_BAD_CONFIG;
     if (is_trace && strcmp(item, "html") == 0)
         snprintf(problem->text, sizeof problem->text,
-                 "html is made by takt report --html, of a file: perfetto");
+                 "html is no trace format: write perfetto, then run takt report --html");
     else
         snprintf(problem->text, sizeof problem->text, "expected %s, got %s%s%s%s", key->expects,
                  tkt_config_quote(quoted, item), near ? "; did you mean '" : "", near ? near : "",
@@ -343,7 +344,7 @@ static bool refuse_twice(tkt_config_problem *problem, const char *item)
 {
     char quoted[TKT_CONFIG_QUOTED];
     problem->status = TAKT_BAD_CONFIG;
-    snprintf(problem->text, sizeof problem->text, "%s stands twice",
+    snprintf(problem->text, sizeof problem->text, "%s appears twice",
              tkt_config_quote(quoted, item));
     return false;
 }
@@ -408,7 +409,7 @@ bool tkt_config_value_check(const tkt_config_key *key, const tkt_config_value *v
     return value->count >= key->min || tkt_config_refuse(problem, key, "an empty list");
 }
 
-/* The text from `begin` to `end` without the blanks around it, NUL-terminated in place. */
+/* Returns the text from `begin` to `end` without blanks around it, NUL-terminated in place. */
 static char *trim(char *begin, char *end)
 {
     while (begin < end && *begin == ' ')
@@ -430,7 +431,7 @@ static char *cut_item(char **rest)
     return trim(item, comma ? comma : item + strlen(item));
 }
 
-/* Cuts "io:off" behind the last colon and returns the state; NULL where there is none. */
+/* Cuts "io:off" at the last colon and returns the state; NULL without a colon. */
 static char *cut_state(char *item)
 {
     char *colon = strrchr(item, ':');
@@ -487,7 +488,7 @@ bool tkt_config_value_parse(const tkt_config_key *key, const char *text, tkt_are
     return true;
 }
 
-/* ---- Copies ---- */
+/* ---- Copies ---------------------------------------------------------------------------------- */
 
 bool tkt_config_value_copy(const tkt_config_value *from, tkt_arena *memory, tkt_config_value *out)
 {

@@ -1,13 +1,13 @@
-/* Reading YAML, event by event.
+/* Reads YAML, event by event.
  *
  * libyaml's tree loader is quadratic in anchors, and its parser is quadratic in flow nesting: 100
- * KB of '[' take it half a minute (measured with 0.2.5). So the depth is limited while it parses,
- * which ends that after 33 events. Tag directives are compared with each other before the first
- * event comes: 1 MiB of them takes 6.6 s, so they are counted before it starts.
+ * KB of '[' take it half a minute (measured with 0.2.5). Takt therefore limits the depth while
+ * parsing, which stops that after 33 events. libyaml compares tag directives with each other before
+ * its first event: 1 MiB of them takes 6.6 s. Takt therefore counts them before it starts libyaml.
  *
  * The current event stays in the reader until advance() fetches the next one. A function that reads
- * a node starts with the node's first event as the current one and ends with its last. All return
- * false once an error has been set. */
+ * a node starts at the node's first event and ends at its last. All return false once an error has
+ * been set. */
 #include "config/state.h"
 
 #include "base/error.h"
@@ -45,15 +45,15 @@ typedef struct yaml_reader {
     const char *text;
     size_t size;
     takt_error *error;
-    takt_status status; /* of the first failure */
+    takt_status status; /* the first failure */
     char name[NAME_SHOWN + 8];
     uint32_t event_count;
     uint32_t depth;
-    uint32_t key_lines[TKT_CONFIG_ID_COUNT]; /* where it stands; 0: not yet */
+    uint32_t key_lines[TKT_CONFIG_ID_COUNT]; /* the line of each key; 0: not seen yet */
     uint32_t section_lines[SECTION_COUNT];
 } yaml_reader;
 
-/* ---- Errors ---- */
+/* ---- Errors ---------------------------------------------------------------------------------- */
 
 static bool fail_at(yaml_reader *reader, uint32_t line, uint32_t column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -70,7 +70,7 @@ static bool fail_at(yaml_reader *reader, uint32_t line, uint32_t column, const c
     return false;
 }
 
-/* The whole file is to blame. */
+/* Reports an error without a place in the file. */
 static bool fail_file(yaml_reader *reader, const char *why)
 {
     reader->status = tkt_error_set(reader->error, TAKT_BAD_CONFIG, "%s: %s", reader->name, why);
@@ -93,7 +93,7 @@ static uint32_t column_of(const yaml_reader *reader)
     return (uint32_t)reader->event.start_mark.column + 1;
 }
 
-/* The end of the file's name, where its own name stands. */
+/* Keeps the end of a long path, which has the file's own name. */
 static void set_name(yaml_reader *reader, const char *name)
 {
     size_t length = strlen(name);
@@ -105,7 +105,7 @@ static void set_name(yaml_reader *reader, const char *name)
     tkt_printable(reader->name + used, sizeof reader->name - used, end, strlen(end));
 }
 
-/* libyaml gives the place of a wrong encoding as an offset only. */
+/* Reports a wrong encoding. libyaml gives its place only as an offset. */
 static bool fail_encoding(yaml_reader *reader)
 {
     uint32_t line = 1;
@@ -130,7 +130,7 @@ static bool fail_syntax(yaml_reader *reader)
                    parser->context ? " " : "", parser->context ? parser->context : "");
 }
 
-/* ---- Events ---- */
+/* ---- Events ---------------------------------------------------------------------------------- */
 
 static bool advance(yaml_reader *reader)
 {
@@ -139,8 +139,7 @@ static bool advance(yaml_reader *reader)
         return fail_syntax(reader);
     if (++reader->event_count > TKT_CONFIG_EVENTS_MAX)
         return fail_at(reader, line_of(reader), column_of(reader),
-                       "more than %d values and brackets: that is the limit",
-                       TKT_CONFIG_EVENTS_MAX);
+                       "more values and brackets than the limit of %d", TKT_CONFIG_EVENTS_MAX);
     switch (reader->event.type) {
     case YAML_SEQUENCE_START_EVENT:
     case YAML_MAPPING_START_EVENT:
@@ -155,7 +154,7 @@ static bool advance(yaml_reader *reader)
     }
     if (reader->depth > TKT_CONFIG_DEPTH_MAX)
         return fail_at(reader, line_of(reader), column_of(reader),
-                       "nested more than %d deep: that is the limit", TKT_CONFIG_DEPTH_MAX);
+                       "nested deeper than the limit of %d levels", TKT_CONFIG_DEPTH_MAX);
     return true;
 }
 
@@ -171,7 +170,7 @@ static bool skip_node(yaml_reader *reader)
     return true;
 }
 
-/* The text of a scalar; NULL when the current event is none, or holds a NUL. */
+/* Returns the text of a scalar; NULL if the current event is none, or contains a NUL. */
 static const char *scalar(const yaml_reader *reader)
 {
     const yaml_event_t *event = &reader->event;
@@ -181,7 +180,7 @@ static const char *scalar(const yaml_reader *reader)
     return strlen(text) == event->data.scalar.length ? text : NULL;
 }
 
-/* What YAML calls null: nothing at all, ~ or null, without quotes. */
+/* True for YAML's null: nothing at all, ~ or null, without quotes. */
 static bool is_null(const yaml_reader *reader)
 {
     const char *text = scalar(reader);
@@ -189,7 +188,7 @@ static bool is_null(const yaml_reader *reader)
            (*text == '\0' || strcmp(text, "~") == 0 || strcasecmp(text, "null") == 0);
 }
 
-/* The anchor of the current event; *tag is its tag. Either may be NULL. */
+/* Returns the anchor of an event, and its tag in *tag; both may be NULL. */
 static const char *anchor_of(const yaml_event_t *event, const char **tag)
 {
     switch (event->type) {
@@ -208,7 +207,7 @@ static const char *anchor_of(const yaml_event_t *event, const char **tag)
     }
 }
 
-/* Whether the current event has neither anchor nor tag and is no alias. */
+/* True if the current event has neither anchor nor tag and is no alias. */
 static bool is_plain(const yaml_reader *reader)
 {
     const char *tag;
@@ -217,8 +216,8 @@ static bool is_plain(const yaml_reader *reader)
 
 #define GOT_SIZE (TKT_CONFIG_QUOTED + 16)
 
-/* What the current event is, to stand after "got". */
-static const char *got(const yaml_reader *reader, char out[GOT_SIZE])
+/* Describes the current event, to follow "got". */
+static const char *describe_event(const yaml_reader *reader, char out[GOT_SIZE])
 {
     char quoted[TKT_CONFIG_QUOTED];
     const yaml_event_t *event = &reader->event;
@@ -248,10 +247,10 @@ static bool refuse_event(yaml_reader *reader, const char *subject, const char *e
 {
     char text[GOT_SIZE];
     return fail_at(reader, line_of(reader), column_of(reader), "%s: expected %s, got %s", subject,
-                   expected, got(reader, text));
+                   expected, describe_event(reader, text));
 }
 
-/* ---- Values ---- */
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 static bool refuse_value(yaml_reader *reader, const tkt_config_key *key)
 {
@@ -260,7 +259,7 @@ static bool refuse_value(yaml_reader *reader, const tkt_config_key *key)
     return refuse_event(reader, key->name, expected);
 }
 
-/* Passes a problem on, with the place. */
+/* Reports a problem with its place. */
 static bool refuse_problem(yaml_reader *reader, const tkt_config_key *key, uint32_t line,
                            uint32_t column, const tkt_config_problem *problem)
 {
@@ -269,7 +268,8 @@ static bool refuse_problem(yaml_reader *reader, const tkt_config_key *key, uint3
     return fail_at(reader, line, column, "%s: %s", key->name, problem->text);
 }
 
-/* The current event as the text of a key, a value or an item; NULL where it is none of these. */
+/* Returns the current event as the text of a key, a value or an item; NULL if it is none of
+ * these. */
 static const char *plain_text(const yaml_reader *reader)
 {
     return is_plain(reader) && !is_null(reader) ? scalar(reader) : NULL;
@@ -312,7 +312,7 @@ static bool read_switches(yaml_reader *reader, const tkt_config_key *key, tkt_co
     return reader->status == TAKT_OK;
 }
 
-/* A sequence or a mapping, of which *value is the result. */
+/* Reads a sequence or a mapping into the key's value. */
 static bool read_collection(yaml_reader *reader, const tkt_config_key *key)
 {
     tkt_config_value value = {0};
@@ -344,10 +344,10 @@ static bool read_value(yaml_reader *reader, const tkt_config_key *key)
     return true;
 }
 
-/* ---- Sections ---- */
+/* ---- Sections -------------------------------------------------------------------------------- */
 
-/* "profiling.warmpu" is nearly "warmup" of the same section; a key of another one is named in full.
- */
+/* Suggests a key: "warmup" for "profiling.warmpu", but a key of another section with its full
+ * name. */
 static bool fail_unknown(yaml_reader *reader, const char *section, const char *full)
 {
     char quoted[TKT_CONFIG_QUOTED];
@@ -360,12 +360,12 @@ static bool fail_unknown(yaml_reader *reader, const char *section, const char *f
                    shown ? shown : "", shown ? "'?" : "");
 }
 
-/* Notes that something stands on the current line; an error when it stands elsewhere already. */
+/* Notes the current line for a name; fails if the name appeared before. */
 static bool note_once(yaml_reader *reader, uint32_t *line, const char *name)
 {
     if (*line > 0)
         return fail_at(reader, line_of(reader), column_of(reader),
-                       "'%s' stands twice, first on line %u", name, *line);
+                       "'%s' appears twice, first on line %u", name, *line);
     *line = line_of(reader);
     return true;
 }
@@ -388,8 +388,8 @@ static bool read_keys(yaml_reader *reader, const char *section)
     return reader->status == TAKT_OK;
 }
 
-/* A section's value. Nothing, as when all its keys are commented out, is as if the section were not
- * there. */
+/* Reads a section's value. An empty section, such as one whose keys are all commented out, counts
+ * as absent. */
 static bool read_section(yaml_reader *reader, const char *section)
 {
     bool is_profiling = strcmp(section, "profiling") == 0;
@@ -421,7 +421,7 @@ static bool skip_section(yaml_reader *reader, const char *name, size_t size)
     return advance(reader) && skip_node(reader);
 }
 
-/* "profiling.wait: 3" at the top would be skipped and missed. */
+/* Refuses "profiling.wait: 3" at the top level, which would otherwise be skipped unnoticed. */
 static bool fail_dotted(yaml_reader *reader, const char *name, const char *section)
 {
     char quoted[TKT_CONFIG_QUOTED];
@@ -452,7 +452,7 @@ static bool read_top_level_key(yaml_reader *reader)
     return skip_section(reader, name, reader->event.data.scalar.length);
 }
 
-/* ---- The file ---- */
+/* ---- The file -------------------------------------------------------------------------------- */
 
 static bool read_root(yaml_reader *reader)
 {
@@ -481,21 +481,21 @@ static bool read_stream(yaml_reader *reader)
     return true;
 }
 
-/* What would take libyaml too long before its first event. */
+/* Refuses texts that would take libyaml too long before its first event. */
 static bool check_text(yaml_reader *reader)
 {
     static const char directive[] = "%TAG";
     const char *at = reader->text;
     const char *end = at + reader->size;
     if (reader->size > TKT_CONFIG_BYTES_MAX)
-        return fail_file(reader, "longer than 1 MiB (1048576 bytes): that is the limit");
+        return fail_file(reader, "larger than the limit of 1 MiB (1048576 bytes)");
     for (size_t count = 0; count <= TKT_CONFIG_DIRECTIVES_MAX; count++) {
         at = memmem(at, (size_t)(end - at), directive, sizeof directive - 1);
         if (!at)
             return true;
         at++;
     }
-    return fail_file(reader, "more than 32 tag directives (%TAG): that is the limit");
+    return fail_file(reader, "more tag directives (%TAG) than the limit of 32");
 }
 
 _Static_assert(TKT_CONFIG_BYTES_MAX == 1048576 && TKT_CONFIG_DIRECTIVES_MAX == 32,
@@ -510,7 +510,7 @@ takt_status tkt_config_read_yaml(tkt_config_state *state, const char *text, size
         return reader.status;
     if (!yaml_parser_initialize(&reader.parser))
         return TAKT_NO_MEMORY;
-    /* Other encodings would hide directives from check_text(). */
+    /* In other encodings check_text() would not see the directives. */
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&reader.parser, (const unsigned char *)text, size);
     read_stream(&reader);

@@ -1,15 +1,14 @@
-/* What Takt knows of CUDA's and CUPTI's binary interfaces: numbers, the places of the fields that
- * it reads in CUPTI's records, and the functions that it looks up. Records only ever grew at their
- * end, so a field may be read from a record of any version that is long enough for it. Where the
- * toolkit is found, test/compile/abi.cpp compares all of it with the toolkit's headers; nothing
- * else needs them. */
+/* CUDA's and CUPTI's binary interfaces, as far as Takt uses them: numbers, offsets of fields in
+ * CUPTI's records, and functions. New versions only append fields to records, so Takt may read a
+ * field from any record that is long enough. Where a toolkit is installed, test/compile/abi.cpp
+ * compares all of this with its headers; nothing else needs them. */
 #ifndef TKT_CUDA_ABI_H
 #define TKT_CUDA_ABI_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room in tables indexed by CUPTI_ACTIVITY_KIND_; 13.0 has 56, later ones a few more. */
+/* Size of tables indexed by CUPTI_ACTIVITY_KIND_; 13.0 has 56 kinds, later releases a few more. */
 #define TKT_CUPTI_KINDS 64u
 
 /* CUpti_ActivityKind: name, number. */
@@ -36,7 +35,7 @@ enum {
 #undef TKT_KIND_ENUM
 };
 
-/* The records that are decoded: constant, kind, struct of the 13.0 headers, its bytes there. */
+/* Decoded records: constant, kind, struct of the 13.0 headers, its bytes there. */
 #define TKT_CUPTI_RECORD_LIST(X)                                                                   \
     X(KERNEL, CONCURRENT_KERNEL, CUpti_ActivityKernel10, 216)                                      \
     X(MEMCPY, MEMCPY, CUpti_ActivityMemcpy6, 96)                                                   \
@@ -50,8 +49,8 @@ enum {
     X(CONTEXT, CONTEXT, CUpti_ActivityContext3, 32)                                                \
     X(DEVICE, DEVICE, CUpti_ActivityDevice5, 184)
 
-/* Their fields: constant TKT_AT_..., struct, member, offset, bytes. Every record begins with its
- * kind, 4 bytes. */
+/* Fields of these records: constant TKT_AT_..., struct, member, offset, bytes. Every record begins
+ * with its kind, 4 bytes. */
 #define TKT_CUPTI_FIELD_LIST(X)                                                                    \
     X(KERNEL_REGISTERS, CUpti_ActivityKernel10, registersPerThread, 6, 2)                          \
     X(KERNEL_START, CUpti_ActivityKernel10, start, 16, 8)                                          \
@@ -180,7 +179,7 @@ enum {
 #undef TKT_FIELD_ENUM
 };
 
-/* Other numbers: constant, the toolkit's, value. */
+/* Other numbers: constant, the toolkit's name, value. */
 #define TKT_CUPTI_NUMBER_LIST(X)                                                                   \
     X(TKT_CUPTI_SUCCESS, CUPTI_SUCCESS, 0)                                                         \
     X(TKT_CUPTI_OUT_OF_MEMORY, CUPTI_ERROR_OUT_OF_MEMORY, 8)                                       \
@@ -227,12 +226,12 @@ enum {
 #undef TKT_NUMBER_ENUM
 };
 
-/* CUpti_CallbackData: what a callback on a call of the runtime's or the driver's is told. */
+/* CUpti_CallbackData: the argument of a callback for a call of the runtime or the driver. */
 typedef struct tkt_callback_data {
     int32_t     site; /* TKT_API_ */
     const char *function_name;
     const void *parameters;
-    void       *result; /* at EXIT: of cudaError_t or CUresult */
+    void       *result; /* at EXIT: points to a cudaError_t or CUresult */
     const char *symbol_name;
     void       *context;
     uint32_t    context_id;
@@ -247,11 +246,12 @@ typedef struct tkt_resource_data {
     void *descriptor;
 } tkt_resource_data;
 
-/* CUpti_SubscriberParams as of 13.0; later ones are longer, and told so by `bytes`. */
+/* CUpti_SubscriberParams as of 13.0; later ones are longer, and `bytes` tells CUPTI which one this
+ * is. */
 typedef struct tkt_subscriber_params {
     size_t      bytes;
     const char *name;     /* at most 53 bytes */
-    char       *old_name; /* out: whoever is subscribed already; room for 64 bytes at least */
+    char       *old_name; /* out: the current subscriber; at least 64 bytes */
     size_t      old_name_bytes;
 } tkt_subscriber_params;
 
@@ -260,7 +260,7 @@ typedef void (*tkt_cupti_requested)(uint8_t **buffer, size_t *bytes, size_t *max
 typedef void (*tkt_cupti_completed)(void *context, uint32_t stream, uint8_t *buffer, size_t bytes,
                                     size_t valid_bytes);
 
-/* CUPTI's functions: member, symbol, is it required, parameters. All return CUptiResult. */
+/* CUPTI's functions: member, symbol, whether required, parameters. All return a CUptiResult. */
 #define TKT_CUPTI_FUNCTION_LIST(X)                                                                 \
     X(get_version, cuptiGetVersion, 1, (uint32_t *))                                               \
     X(subscribe, cuptiSubscribe, 1, (void **, tkt_cupti_callback, void *))                         \
@@ -299,7 +299,7 @@ typedef void (*tkt_cupti_completed)(void *context, uint32_t stream, uint8_t *buf
     X(max_blocks_per_multiprocessor, MAX_BLOCKS_PER_MULTIPROCESSOR, 106)                           \
     X(reserved_shared_per_block, RESERVED_SHARED_MEMORY_PER_BLOCK, 111)
 
-/* The driver's functions: member, symbol as it is exported, is it required, parameters. All return
+/* The driver's functions: member, exported symbol, whether required, parameters. All return a
  * CUresult; contexts, events and streams are pointers, devices are ints. */
 #define TKT_DRIVER_FUNCTION_LIST(X)                                                                \
     X(driver_version, cuDriverGetVersion, 1, (int *))                                              \
@@ -331,7 +331,7 @@ typedef void (*tkt_cupti_completed)(void *context, uint32_t stream, uint8_t *buf
     X(event_elapsed, cuEventElapsedTime, 0, (float *, void *, void *))                             \
     X(event_destroy, cuEventDestroy_v2, 0, (void *))
 
-/* CUDA's numbers: constant, the toolkit's, value. */
+/* CUDA's numbers: constant, the toolkit's name, value. */
 #define TKT_CUDA_NUMBER_LIST(X)                                                                    \
     X(TKT_CUDA_SUCCESS, CUDA_SUCCESS, 0)                                                           \
     X(TKT_CUDA_OUT_OF_MEMORY, CUDA_ERROR_OUT_OF_MEMORY, 2)                                         \

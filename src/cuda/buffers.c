@@ -1,9 +1,9 @@
-/* One lock guards the pool; it is held for a few list operations, never while memory is allocated,
- * a buffer is decoded or CUPTI is called. A thread takes it once a buffer, which is every hundredth
- * of a second at most.
+/* One lock guards the pool. It is held for a few list operations, never while allocating, decoding
+ * a buffer or calling CUPTI. A thread takes it once per buffer, which is every hundredth of a
+ * second at most.
  *
- * Only who finds a buffer in `held` may take it out again, so that a buffer which comes back twice,
- * or never was ours, changes nothing. */
+ * A buffer that comes back counts only if `held` lists it. A buffer that comes back twice, or never
+ * was ours, therefore changes nothing. */
 #include "cuda/collector.h"
 
 #include "base/containers.h"
@@ -16,17 +16,18 @@
 #define EMERGENCY_BYTES ((size_t)64 << 10)
 #define EMERGENCIES     16u
 
-/* How long a buffer lasts: below, its thread's next one is larger, above, smaller. */
+/* If a thread's buffer lasts less than SHORT_NS, its next one is larger; if more than LONG_NS,
+ * smaller. */
 #define SHORT_NS UINT64_C(10000000)
 #define LONG_NS  UINT64_C(40000000)
 
-/* What is handed out: bytes, and how many records at most (0: as many as fit; kernels have some
- * 220 bytes). Each holds about four times as many as the one before. The smallest hold two, since
- * CUPTI may write a record of kind OVERHEAD about the request itself. */
+/* A size of buffers: bytes, and at most this many records (0: as many as fit; a kernel's record has
+ * some 220 bytes). Each size holds about four times as many records as the one before. The smallest
+ * holds two, since CUPTI may add a record of kind OVERHEAD about the request itself. */
 typedef struct buffer_size {
     uint32_t bytes;
     uint32_t max_records;
-    uint32_t class; /* of buffers with as many bytes */
+    uint32_t class; /* same for all sizes with as many bytes */
 } buffer_size;
 
 static const buffer_size sizes[] = {
@@ -36,40 +37,42 @@ static const buffer_size sizes[] = {
 };
 #define SIZES   (sizeof sizes / sizeof *sizes)
 #define CLASSES 3
-#define FIRST   1u /* of a thread */
+#define FIRST   1u /* a thread's first size */
 #define HABITS  512u
 
 typedef struct pool_buffer {
     struct pool_buffer *next;
     struct pool_buffer *previous; /* in `held` */
-    uint64_t number;              /* counts what was handed out */
-    size_t valid_bytes;           /* when it has come back */
+    uint64_t number;              /* how many buffers were handed out before it */
+    size_t valid_bytes;           /* once it has come back */
     uint32_t bytes;
     uint32_t class;
-    _Alignas(16) uint8_t data[]; /* the start of CUPTI's buffer */
+    _Alignas(16) uint8_t data[]; /* CUPTI's buffer */
 } pool_buffer;
 
 static tkt_mutex pool_lock = TKT_MUTEX_INIT;
 
-/* With the lock. */
+/* Guarded by the lock. */
 static pool_buffer *idle[CLASSES];
 static uint64_t idle_bytes;
 static pool_buffer held = {.next = &held, .previous = &held}; /* oldest first */
 static tkt_map held_index;                                    /* address of data -> pool_buffer */
-static pool_buffer *first_full, **last_full = &first_full;    /* in the order of their return */
+static pool_buffer *first_full, **last_full = &first_full;    /* in order of return */
 static uint64_t all_bytes, most_bytes, handed_out;
-static uint64_t full_until = UINT64_MAX; /* number of the oldest that is back but not drained */
+static uint64_t full_until = UINT64_MAX; /* number of the oldest buffer that is back but not
+                                          * drained */
 static tkt_buffer_losses losses;
 static const tkt_record_sizes *record_sizes;
-static uint8_t *emergency; /* EMERGENCIES buffers; NULL where CUPTI can be refused */
-static uint32_t emergency_holds[EMERGENCIES]; /* how often CUPTI has it */
+static uint8_t *emergency; /* EMERGENCIES buffers; NULL if CUPTI accepts refusals */
+static uint32_t emergency_holds[EMERGENCIES]; /* how often CUPTI has been given it */
 static uint32_t emergency_turn;
 
-/* With the lock. What threads need, judged by how long their last buffers lasted. Threads are told
- * apart by the address of a variable of theirs; those that share a place share the judgement. */
+/* Guarded by the lock. The size that each thread needs, judged by how long its last buffer lasted.
+ * The address of a thread-local variable identifies the thread; threads whose addresses collide
+ * share an entry. */
 static struct {
-    uint64_t asked_ns; /* time of the last request; 0: none */
-    uint64_t size;     /* of `sizes` */
+    uint64_t asked_ns; /* time of the latest request; 0: none */
+    uint64_t size;     /* index of `sizes` */
 } habits[HABITS];
 
 /* ---- Out ------------------------------------------------------------------------------------- */
@@ -110,7 +113,7 @@ static void free_buffer(pool_buffer *buffer)
     tkt_free(buffer);
 }
 
-/* With the lock: frees unused buffers until there is room for another of `bytes`. */
+/* With the lock: frees unused buffers until `bytes` more fit. False if they still do not. */
 static bool make_room(uint32_t bytes)
 {
     for (uint32_t class = CLASSES; class -- > 0;) {
@@ -120,7 +123,7 @@ static bool make_room(uint32_t bytes)
     return all_bytes + bytes <= most_bytes;
 }
 
-/* Charges for it first, so that threads together stay below the limit. NULL without room. */
+/* Reserves the bytes first, which keeps all threads together below the limit. NULL without room. */
 static pool_buffer *new_buffer(const buffer_size *size)
 {
     tkt_mutex_lock(&pool_lock);
@@ -139,7 +142,7 @@ static pool_buffer *new_buffer(const buffer_size *size)
     return buffer;
 }
 
-/* With the lock; false without memory. */
+/* With the lock: lists a buffer that goes to CUPTI; false without memory. */
 static bool hold(pool_buffer *buffer)
 {
     uint64_t *place = tkt_map_put(&held_index, (uintptr_t)buffer->data);
@@ -154,8 +157,8 @@ static bool hold(pool_buffer *buffer)
     return true;
 }
 
-/* One that CUPTI does not have, or when it has them all the next one, so that what is handed out
- * twice has been out for longest. */
+/* Takes an emergency buffer that CUPTI does not have. If CUPTI has them all, takes the next in
+ * turn, which was given out longest ago. */
 static uint8_t *take_emergency(void)
 {
     uint32_t turn = emergency_turn++ % EMERGENCIES, chosen = turn;
@@ -176,7 +179,7 @@ static void refuse(uint8_t **buffer, size_t *bytes)
     tkt_mutex_unlock(&pool_lock);
 }
 
-/* A smaller buffer than wished for is better than none. */
+/* Returns a buffer of this size or, without room, of a smaller one. */
 static pool_buffer *find_buffer(const buffer_size **size)
 {
     for (;; --*size) {
@@ -213,8 +216,8 @@ void tkt_buffers_request(uint8_t **buffer, size_t *bytes, size_t *max_records)
 
 /* ---- Back ------------------------------------------------------------------------------------ */
 
-/* With the lock. It may have been handed out twice: nothing in it is believed but that it is ours.
- */
+/* With the lock. Counts the records of an emergency buffer. Two threads may have written to it, so
+ * its content is not trusted. */
 static void throw_away(size_t index, size_t valid_bytes)
 {
     uint8_t *buffer = emergency + index * EMERGENCY_BYTES;
@@ -229,11 +232,11 @@ static void throw_away(size_t index, size_t valid_bytes)
     }
     if (emergency_holds[index] == 1)
         memset(buffer, 0, EMERGENCY_BYTES);
-    if (emergency_holds[index]) /* given back once too often it stays */
+    if (emergency_holds[index]) /* 0 if CUPTI gave it back once too often */
         emergency_holds[index]--;
 }
 
-/* With the lock. False where it is none of them. */
+/* With the lock. False if `buffer` is not an emergency buffer. */
 static bool complete_emergency(const uint8_t *buffer, size_t valid_bytes)
 {
     size_t offset = (uintptr_t)buffer - (uintptr_t)emergency;
@@ -244,7 +247,7 @@ static bool complete_emergency(const uint8_t *buffer, size_t valid_bytes)
     return true;
 }
 
-/* With the lock. NULL: CUPTI does not have it. */
+/* With the lock. NULL if CUPTI does not have this buffer. */
 static pool_buffer *take_held(const uint8_t *data)
 {
     const uint64_t *place = data ? tkt_map_get(&held_index, (uintptr_t)data) : NULL;
@@ -285,7 +288,7 @@ void tkt_buffers_complete(void *context, uint32_t stream, uint8_t *buffer, size_
         tkt_collector_nudge();
 }
 
-/* ---- The collector's ------------------------------------------------------------------------- */
+/* ---- For the collector ----------------------------------------------------------------------- */
 
 bool tkt_buffers_setup(const tkt_record_sizes *wanted_sizes, bool may_refuse)
 {
@@ -338,7 +341,7 @@ static void make_idle(pool_buffer *buffer)
     tkt_mutex_unlock(&pool_lock);
 }
 
-/* Until the last one is decoded, the oldest of those taken counts as not drained. */
+/* Until the last buffer is decoded, full_until stays at the oldest one taken. */
 void tkt_buffers_drain(void (*use)(const void *buffer, size_t valid_bytes))
 {
     for (pool_buffer *full; (full = take_full()) != NULL;) {

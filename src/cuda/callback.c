@@ -1,18 +1,17 @@
-/* Calls into CUDA, told by CUPTI on the thread that makes them, at ENTER and at EXIT. ENTER leaves
- * the time in the word that both share; EXIT hands the call on.
+/* Calls into CUDA, as CUPTI reports them on the calling thread, at ENTER and at EXIT. ENTER stores
+ * the time in the word that both share; EXIT reports the call.
  *
  * Calls contain calls: the runtime calls the driver, and in some toolkits one function of the
- * runtime calls another. The outermost counts, the others are left out, and ENTER leaves them no
- * time. The thread remembers the call that it is in by its correlation id and by how often
- * callbacks had been switched. That makes a lost EXIT harmless: it is lost when callbacks are
- * switched between ENTER and EXIT, and a call that was remembered before that does not count.
+ * runtime calls another. Only the outermost call is recorded; ENTER stores no time for an inner
+ * one. The thread remembers its current call by correlation id, and by how often callbacks had been
+ * switched. This makes a lost EXIT harmless. An EXIT is lost when callbacks are switched between
+ * ENTER and EXIT; a call remembered from before a switch does not count.
  *
- * A call inside may have a correlation id of its own, and activities may carry that one. Then the
- * id is noted as another one of the outermost call's (collector.h).
+ * An inner call may have a correlation id of its own, and activities may carry it. The id is then
+ * noted as an alias of the outermost call's (collector.h).
  *
- * Which ids are of interest is decided by name. The numbers differ between releases only in that
- * there are more of them; the names tell variants of one function apart, which are one to people.
- */
+ * Names decide which callback ids matter. Between releases the numbers only grow; names also show
+ * which variants belong to one function. */
 #include "cuda/collector.h"
 
 #include "base/clock.h"
@@ -24,32 +23,32 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define MAX_IDS     1536u /* of one domain; 13.0 has 807 */
-#define MAX_MISSING 64u   /* ids without name that follow each other within a domain */
+#define MAX_IDS     1536u /* in one domain; 13.0 has 807 */
+#define MAX_MISSING 64u   /* after so many ids without a name in a row, the domain ends */
 #define NAME_BYTES  64u
-#define UNHEARD     1u    /* instead of the begin of a call that nobody wants to hear of */
-#define RESET_MS    1000u /* that a call which ends a context may wait for what had finished */
+#define UNREPORTED  1u    /* stored instead of the begin time while reports are paused */
+#define RESET_MS    1000u /* longest wait for the activities of a context to be destroyed */
 
-/* What a call is to us stands in the byte before its name. */
+/* The kind of a call. It is stored in the byte before the call's name. */
 typedef enum call_class {
     CLASS_NONE,
     CLASS_WORK, /* launches, copies, sets, allocates, frees, waits */
-    CLASS_END,  /* ends a context; recorded as work is */
+    CLASS_END,  /* destroys a context; also recorded like CLASS_WORK */
     CLASS_CAPTURE_BEGIN,
     CLASS_CAPTURE_END,
-    CLASS_MARK /* Takt's own, for the id that it gets */
+    CLASS_MARK /* Takt's own call, made for its correlation id */
 } call_class;
 
 typedef struct api_domain {
-    const char **names; /* by id; NULL: of no interest */
+    const char **names; /* by id; NULL: not needed */
     uint32_t count;
 } api_domain;
 
 static api_domain domains[TKT_DOMAIN_RUNTIME + 1];
 static _Atomic(void (*)(const tkt_cuda_call *)) call_hook;
 static _Atomic(uint32_t) last_correlation;
-static _Atomic(bool) is_paused;        /* ids are remembered, and nothing else */
-static _Atomic(uint64_t) switches = 1; /* counts how often callbacks were switched */
+static _Atomic(bool) is_paused;        /* only remember ids */
+static _Atomic(uint64_t) switches = 1; /* how often callbacks were switched */
 
 void tkt_cuda_on_call(void (*on_call)(const tkt_cuda_call *call))
 {
@@ -72,7 +71,7 @@ void tkt_callback_forget(void)
     tkt_cuda_on_call(NULL);
 }
 
-/* Ids grow, and threads pass here in any order. They may wrap around. */
+/* Keeps the highest id. Ids grow, but threads arrive here in any order, and ids may wrap around. */
 static void remember_correlation(uint32_t correlation)
 {
     uint32_t last = atomic_load_explicit(&last_correlation, memory_order_relaxed);
@@ -96,24 +95,24 @@ void tkt_callback_report(const tkt_cuda_call *call)
         hook(call);
 }
 
-/* True for a copy or set of no bytes, in one dimension: nothing of it reaches a device. Where the
- * count stands is told by generated_cuda_runtime_api_meta.h and generated_cuda_meta.h: third, or
- * fifth of copies between devices. */
+/* True for a one-dimensional copy or set of no bytes, which never reaches a device. The byte count
+ * is the third parameter, or the fifth of copies between devices: see
+ * generated_cuda_runtime_api_meta.h and generated_cuda_meta.h. */
 static bool is_empty(const char *name, const void *parameters)
 {
-    const char *what = name + (strncmp(name, "cuda", 4) == 0 ? 4 : 2);
+    const char *function = name + (strncmp(name, "cuda", 4) == 0 ? 4 : 2);
     static const char *const counted[] = {
         "Memcpy",     "MemcpyAsync",     "MemcpyHtoD",      "MemcpyDtoH",
         "MemcpyDtoD", "MemcpyHtoDAsync", "MemcpyDtoHAsync", "MemcpyDtoDAsync",
         "Memset",     "MemsetAsync",     "MemsetD8",        "MemsetD8Async",
         "MemsetD16",  "MemsetD16Async",  "MemsetD32",       "MemsetD32Async"};
     size_t bytes = 1;
-    if (!parameters || strncmp(what, "Mem", 3) != 0)
+    if (!parameters || strncmp(function, "Mem", 3) != 0)
         return false;
-    if (strncmp(what, "MemcpyPeer", 10) == 0)
+    if (strncmp(function, "MemcpyPeer", 10) == 0)
         memcpy(&bytes, (const char *)parameters + 32, sizeof bytes);
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
-        if (strcmp(what, counted[i]) == 0)
+        if (strcmp(function, counted[i]) == 0)
             memcpy(&bytes, (const char *)parameters + 16, sizeof bytes);
     return bytes == 0;
 }
@@ -123,15 +122,15 @@ static bool is_recorded(const char *name)
     return name[-1] == CLASS_WORK || name[-1] == CLASS_END;
 }
 
-/* What calls inside others do not need is out of line: they are most, and save no registers then.
- * A capture that could not begin is none; one that ends has ended, whatever came of it. */
+/* Not inlined: most calls are inner ones, and without this code they save no registers. A capture
+ * that could not begin counts as ended, and so does one whose end failed. */
 static __attribute__((noinline)) void on_exit_of(const char *name, bool is_driver,
                                                  const tkt_callback_data *data, const void *caller)
 {
     int32_t result = data->result ? *(const int32_t *)data->result : 0;
     if (name[-1] == CLASS_CAPTURE_END || (name[-1] == CLASS_CAPTURE_BEGIN && result != 0))
         tkt_capture_end();
-    if (!is_recorded(name) || *data->correlation_data == UNHEARD)
+    if (!is_recorded(name) || *data->correlation_data == UNREPORTED)
         return;
     tkt_callback_report(&(tkt_cuda_call){
         .name = name,
@@ -145,7 +144,8 @@ static __attribute__((noinline)) void on_exit_of(const char *name, bool is_drive
     });
 }
 
-/* Within a call that counts. Others must not take the id for one that was not given yet. */
+/* Notes a call inside a recorded one. Its id counts as used, so that no other code takes it for a
+ * future one. */
 static __attribute__((noinline)) void note_inner(uint32_t correlation, uint32_t outer)
 {
     tkt_alias_add(correlation, outer);
@@ -175,11 +175,12 @@ static __attribute__((noinline)) void on_enter(int domain, uint32_t id,
     const char *name = name_of(domain, id);
     if (name && name[-1] != CLASS_WORK)
         prepare(name);
-    remember_correlation(data->correlation); /* it may return after a window's end */
+    remember_correlation(data->correlation); /* now, since the call may return after the window's
+                                              * end */
     uint64_t count = atomic_load_explicit(&switches, memory_order_relaxed);
     *inside = count << 32 | data->correlation;
-    bool is_unheard = atomic_load_explicit(&is_paused, memory_order_relaxed);
-    *data->correlation_data = is_unheard ? UNHEARD : tkt_ticks();
+    bool is_unreported = atomic_load_explicit(&is_paused, memory_order_relaxed);
+    *data->correlation_data = is_unreported ? UNREPORTED : tkt_ticks();
 }
 
 static void on_api(int domain, uint32_t id, const tkt_callback_data *data, const void *caller)
@@ -214,7 +215,8 @@ void tkt_callback(void *user, int domain, uint32_t id, const void *data)
         tkt_collector_leave_at_exit();
 }
 
-/* Cuts "_ptsz", "_ptds" or "_v" with digits off the end; 0: there is none of them. */
+/* Returns the size without "_ptsz", "_ptds" or "_v" and digits at the end; 0 if it ends in none of
+ * them. */
 static size_t without_suffix(const char *symbol, size_t size)
 {
     if (size > 5 &&
@@ -238,7 +240,7 @@ void tkt_callback_name(char *out, size_t size, const char *symbol)
     out[length] = 0;
 }
 
-/* What follows "cuda" or "cu". */
+/* Prefixes come after "cuda" or "cu". */
 static call_class class_of(const char *name)
 {
     static const struct {
@@ -275,8 +277,8 @@ static call_class class_of(const char *name)
     return CLASS_NONE;
 }
 
-/* The names stay for ever: spans refer to them. Equal ones are one, and so one call site. Returns
- * the first failure. */
+/* Collects a domain's names, which stay for ever because spans refer to them. Variants with the
+ * same name share one string, and so one call site. Returns the first failure. */
 static int collect_names(const tkt_cupti *cupti, int domain, tkt_strtab *strings)
 {
     const char **names = domains[domain].names = tkt_alloc_zeroed(MAX_IDS * sizeof *names);
@@ -304,7 +306,8 @@ static int collect_names(const tkt_cupti *cupti, int domain, tkt_strtab *strings
     return first;
 }
 
-/* Behind a domain's last id every one fails, so that only having no name at all is a failure. */
+/* Every id behind a domain's last one fails, so only a complete lack of names counts as a
+ * failure. */
 int tkt_callback_setup(const tkt_cupti *cupti)
 {
     static tkt_strtab strings;
@@ -323,7 +326,7 @@ int tkt_callback_setup(const tkt_cupti *cupti)
                : TKT_CUPTI_SUCCESS;
 }
 
-/* Goes on behind a failure; returns the first one. */
+/* Enables or disables callbacks, continuing after a failure; returns the first failure. */
 static int enable(const tkt_cupti *cupti, bool is_on, bool is_work, bool *is_any)
 {
     *is_any = false;
@@ -346,7 +349,8 @@ static void void_open_calls(void)
     atomic_fetch_add_explicit(&switches, 1, memory_order_relaxed);
 }
 
-/* Captures are watched on, so that calls whose EXIT is lost must not hide them. */
+/* Callbacks for captures stay enabled. A call whose EXIT is lost would hide them as inner calls,
+ * hence the second void_open_calls(). */
 int tkt_callback_switch_calls(const tkt_cupti *cupti, bool is_on, bool *is_any)
 {
     void_open_calls();
@@ -369,17 +373,16 @@ int tkt_callback_watch(const tkt_cupti *cupti)
 
 /* ======== Ids of inner calls ======== */
 
-/* A table by the lowest bits of the inner id, each entry one word. It takes no memory where ids do
- * not differ, since nobody touches it. An id is forgotten when so many more have been given that
- * its place is taken: an activity that is still to come is then in no scope, and counted as that.
- */
+/* A table indexed by the lowest bits of the inner id, one word per entry. Untouched pages cost no
+ * memory, so without aliases it is free. A new alias overwrites an old one in its place: an
+ * activity with the old id then counts as one without a scope. */
 
-#define ALIASES (1u << 18) /* as many as calls that summary mode remembers */
+#define ALIASES (1u << 18) /* as many as the calls that summary mode remembers */
 
 static _Atomic(uint64_t) aliases[ALIASES]; /* inner << 32 | outer */
 static _Atomic(bool) is_used;
 
-/* The activity comes through CUPTI's buffers, which order what was written here before. */
+/* Relaxed: the activity arrives through CUPTI's buffers, which order it after this store. */
 void tkt_alias_add(uint32_t inner, uint32_t outer)
 {
     uint64_t alias = (uint64_t)inner << 32 | outer;
@@ -398,11 +401,11 @@ uint32_t tkt_alias_outer(uint32_t correlation)
 
 /* ======== Captures ======== */
 
-/* Two counters, each raised before the other is looked at: either a capture sees that somebody
- * waits for devices, and waits for that to end, or who wants to wait sees the capture, and does
- * not. Both sides are sequentially consistent for that reason. */
+/* Two counters, and each side raises its own before it reads the other. Either the capture sees a
+ * waiting thread and lets it finish, or that thread sees the capture and does not wait. This needs
+ * sequential consistency on both sides. */
 
-#define MOST_TURNS 2000u /* of a millisecond */
+#define MOST_TURNS 2000u /* of a millisecond each */
 
 static _Atomic(uint32_t) captures;
 static _Atomic(uint32_t) holders;
@@ -416,14 +419,14 @@ void tkt_capture_begin(void)
 {
     atomic_fetch_add(&captures, 1);
     for (uint32_t turn = 0; atomic_load(&holders) > 0 && turn < MOST_TURNS; turn++)
-        tkt_thread_pause_ms(1); /* captures are rare, and so is waiting for devices */
+        tkt_thread_pause_ms(1); /* polling will do: captures and waits are rare */
 }
 
 void tkt_capture_end(void)
 {
     uint32_t count = atomic_load(&captures);
     while (count > 0 && !atomic_compare_exchange_weak(&captures, &count, count - 1))
-        ; /* at 0 it began before anybody watched */
+        ; /* 0: the capture began before callbacks were enabled */
 }
 
 bool tkt_capture_hold(void)

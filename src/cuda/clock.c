@@ -1,22 +1,24 @@
-/* Pairs into segments. A segment's distance holds until a pair shows another one, and a pair shows
- * that only beyond the tolerance and its own bracket: so noise opens no segments. Between such a
- * pair and the one before it, the distance has moved either evenly - the two clocks run at
- * different rates, by at most 500 parts in a million where NTP slews - and then segments follow the
- * line in steps of the tolerance; or at once, because somebody has set the clock at a moment that
- * is not known, and then the segments meet in the middle.
+/* From pairs to segments. A segment's offset holds until a pair shows a different one. The
+ * difference must exceed the tolerance and the pair's own bracket, so noise opens no segment.
+ * Between that pair and the one before, the offset may have moved in two ways:
  *
- * After a clock was set back, stamps come a second time. A stamp alone cannot say which time is
- * meant: the later is taken, and the uncertainty says how far off that may be. */
+ *   - evenly, because the clocks run at different rates (by at most 500 parts per million where
+ *     NTP slews): the segments then follow the line in steps of the tolerance;
+ *   - at once, because somebody set the clock at an unknown moment: the segments then meet in the
+ *     middle.
+ *
+ * After a clock was set back, stamps repeat. A stamp alone cannot say which of both times it means:
+ * the map takes the later one, and the uncertainty covers the difference. */
 #include "cuda/clock.h"
 
 #include <string.h>
 
 #define SAMPLES         16
 #define TOLERANCE_NS    1000
-#define STEEPEST        1000 /* drift of at most one in so many; faster is a clock that was set */
+#define STEEPEST        1000 /* a drift above one in so many means that the clock was set */
 #define PAIR_SPACING_NS UINT64_C(1000000000)
 #define MOST_PIECES     4096  /* between two pairs */
-#define STRAIGHT_NS     200.0 /* a pair so close to the line of its neighbours is not needed */
+#define STRAIGHT_NS     200.0 /* a pair this close to the line between its neighbours is dropped */
 
 tkt_clock_pair tkt_clock_sample(uint64_t (*read)(void))
 {
@@ -35,7 +37,7 @@ tkt_clock_pair tkt_clock_sample(uint64_t (*read)(void))
     return best;
 }
 
-/* Whether `middle` may go, since the line from `from` to `to` passes it closely enough. */
+/* True if `middle` may be dropped, because the line from `from` to `to` passes it closely. */
 static bool is_straight(const tkt_clock_pair *from, const tkt_clock_pair *middle,
                         const tkt_clock_pair *to)
 {
@@ -84,7 +86,8 @@ static point point_of(const tkt_clock_pair *pair, const tkt_clock_fit *fit)
     };
 }
 
-/* The later segment wins where both would apply. The first one is for everything before, too. */
+/* Adds a segment. Where segments overlap the later one wins; the first one also covers all earlier
+ * times. */
 static bool add_segment(tkt_clock_map *map, uint64_t from_cupti_ns, int64_t offset_ns)
 {
     while (map->segments.count &&
@@ -112,7 +115,7 @@ static void widen(tkt_clock_map *map, double uncertainty_ns)
         map->uncertainty_ns = uncertainty_ns;
 }
 
-/* Of offsets that may be anything. */
+/* Without overflow, for offsets of any size. */
 static int64_t difference(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a - (uint64_t)b);
@@ -123,7 +126,7 @@ static double magnitude(int64_t value)
     return value < 0 ? -(double)value : (double)value;
 }
 
-/* The line begins at the offset that holds so far, not at the pair's: it was within tolerance. */
+/* The line begins at the current offset, not at the pair's, which was within tolerance. */
 static bool add_drift(tkt_clock_map *map, const point *from, const point *to, int64_t offset_ns)
 {
     int64_t move = difference(to->offset_ns, offset_ns);
@@ -146,7 +149,7 @@ static bool is_step(const point *from, const point *to)
            magnitude((int64_t)(to->ns - from->ns)) + STEEPEST * (from->error_ns + to->error_ns);
 }
 
-/* Takes the map on to the next pair. `anchor` is the pair that the last segment's offset is of. */
+/* Extends the map to the next pair. `anchor` is the pair whose offset the last segment has. */
 static bool extend(tkt_clock_map *map, point *anchor, const point *from, const point *to)
 {
     int64_t offset_ns = anchor->offset_ns;

@@ -1,13 +1,13 @@
-/* The collector, one thread in a process. Others leave it a wish or a question and wait, for a
- * bounded time: if CUPTI or the driver hangs, only this thread hangs with it. While something is
- * collected it flushes every FLUSH_MS, since CUPTI by itself gives back only what is full.
+/* The collector, one thread per process. Other threads leave it a request or a ticket and wait for
+ * a bounded time: if CUPTI or the driver hangs, only the collector hangs with it. While a window is
+ * open it flushes every FLUSH_MS, since CUPTI by itself gives back only full buffers.
  *
- * Who wants to know whether all work up to now has ended and arrived takes a ticket. The collector
- * marks the moment on the devices, and looks at each flush whether the mark is reached and the
- * buffers that CUPTI had then are back. It never waits for a device.
+ * A thread that needs all work up to now takes a ticket. The collector marks the moment on the
+ * devices. At each flush it looks whether the devices have reached the mark, and whether the
+ * buffers that CUPTI held at that moment are back. It never waits for a device.
  *
- * A process that exits has it settle once more while the driver is still there, and make no call
- * after that. A forked child has no collector and no CUDA: there it is over, too. */
+ * At exit the collector settles once more, while the driver still works, and makes no call after
+ * that. A forked child has no collector and collects nothing. */
 #include "cuda/collector.h"
 
 #include "base/error.h"
@@ -19,30 +19,30 @@
 #include <string.h>
 
 #define FLUSH_MS   150
-#define SWITCH_MS  5000 /* CUPTI's first enabling takes seconds in large programs */
-#define FLUSHED_MS 5000 /* a flush that has not returned by then hangs */
+#define SWITCH_MS  5000 /* the first enabling takes CUPTI seconds in large programs */
+#define FLUSHED_MS 5000 /* a flush that takes longer hangs */
 #define EXIT_MS    1000
-#define MOMENTS    4u /* that are waited for at once */
+#define MOMENTS    4u /* waited for at once */
 
 static struct {
     tkt_mutex lock;
-    tkt_condition wake; /* the collector */
-    tkt_condition done; /* who waits for it */
+    tkt_condition wake; /* wakes the collector */
+    tkt_condition done; /* wakes the threads that wait for it */
     tkt_thread thread;
     bool is_running;
-    bool is_over;    /* the process exits, or was forked off */
-    bool is_stuck;   /* somebody waited in vain, and it has not come back since */
-    bool is_handled; /* fork */
+    bool is_over;    /* the process exits, or is a forked child */
+    bool is_stuck;   /* a thread's wait has timed out, and the collector has not come back since */
+    bool is_handled; /* the handlers for fork and exit are registered */
     tkt_cuda_wish wish;
-    uint64_t wished; /* counts wishes */
-    uint64_t held;   /* the one that holds */
-    uint64_t asked;  /* counts flushes that were asked for */
+    uint64_t wished; /* number of the latest request */
+    uint64_t held;   /* number of the request in effect */
+    uint64_t asked;  /* number of the latest request for a flush */
     uint64_t answered;
-    uint64_t turns;   /* counts what the collector has done */
-    uint64_t tickets; /* that were taken */
-    uint64_t settled; /* the last ticket whose moment has passed */
-    uint64_t broken;  /* the last ticket whose moment will never come */
-    bool is_forced;   /* the next flush gives up what is unfinished */
+    uint64_t turns;   /* counts what the collector did */
+    uint64_t tickets; /* number of the latest ticket */
+    uint64_t settled; /* the latest ticket whose moment has passed */
+    uint64_t broken;  /* the latest ticket whose moment will never come */
+    bool is_forced;   /* the next flush discards unfinished records */
     tkt_cuda_status status;
 } collector = {
     .lock = TKT_MUTEX_INIT,
@@ -51,21 +51,21 @@ static struct {
     .status = {.text = "none"},
 };
 
-/* What a ticket waits for. */
+/* A moment that tickets wait for. */
 typedef struct moment {
-    uint64_t ticket;  /* the last one that it is for */
-    uint64_t buffers; /* that CUPTI had been given */
+    uint64_t ticket;  /* its latest ticket */
+    uint64_t buffers; /* buffers handed to CUPTI before it */
     bool is_marked;
-    bool is_reached; /* by the devices */
+    bool is_reached; /* the devices have reached the mark */
     tkt_idle_mark mark;
 } moment;
 
-/* The collector's own. */
-static bool was_tried; /* and in vain, once and for all */
+/* The rest belongs to the collector's thread. */
+static bool was_tried; /* connecting has succeeded, or failed for good */
 static moment moments[MOMENTS];
 static uint32_t moment_count;
-static uint64_t last_ticket; /* that a moment stands for */
-static uint64_t flushed_ns;  /* when it flushed last */
+static uint64_t last_ticket; /* the latest ticket that has a moment */
+static uint64_t flushed_ns;  /* time of the last flush */
 
 void tkt_collector_nudge(void)
 {
@@ -98,12 +98,13 @@ static void set_status(tkt_backend backend, const char *reason)
     bool is_new = strcmp(collector.status.reason, reason) != 0;
     collector.status = status;
     tkt_mutex_unlock(&collector.lock);
-    /* A program that can do without a GPU is not to be warned where there is none. */
+    /* A program that can do without a GPU gets no warning where there is none. */
     if (is_new && backend == TKT_BACKEND_NONE)
         tkt_log(TAKT_LOG_INFO, "no GPU activities: %s", reason);
     else if (is_new && backend == TKT_BACKEND_EVENTS)
         tkt_log(TAKT_LOG_WARNING,
-                "%s; CUDA events take over, for what the program marks with TAKT_LAUNCH", reason);
+                "%s; CUDA events take over, but time only launches marked with TAKT_LAUNCH",
+                reason);
 }
 
 static void connect(void)
@@ -127,7 +128,7 @@ static void connect(void)
         set_status(TKT_BACKEND_CUPTI, "");
         return;
     }
-    /* Without a GPU CUPTI knows nothing better to say. */
+    /* Without a GPU, CUPTI answers no more than "unknown error". */
     bool has_no_gpu = result == TKT_CUPTI_UNKNOWN && !is_initialized;
     was_tried = result != TKT_CUPTI_TAKEN && !has_no_gpu;
     set_status(has_no_gpu ? TKT_BACKEND_NONE : TKT_BACKEND_EVENTS, reason);
@@ -151,7 +152,7 @@ static void apply(const tkt_cuda_wish *wish)
     tkt_marks_switch(wish->is_on && backend_now() == TKT_BACKEND_EVENTS);
 }
 
-/* Devices are there once the program has initialised the driver. */
+/* Devices become visible once the program has initialised the driver. */
 static void find_devices(void)
 {
     tkt_store *store = tkt_store_get();
@@ -178,12 +179,12 @@ static void flush(const tkt_cuda_wish *wish, bool is_forced)
 static void add_moment(uint64_t tickets)
 {
     if (tickets == last_ticket || moment_count == MOMENTS)
-        return; /* when there is room, later tickets get a moment together */
+        return; /* these tickets share a moment once there is room */
     moments[moment_count++] = (moment){.ticket = last_ticket = tickets};
 }
 
-/* TKT_IDLE_DONE once the devices have done what they had been given, and CUPTI has given it back. A
- * mark that could not be set, because of a capture, is set later. */
+/* Returns TKT_IDLE_DONE once the devices have done the work before the moment and CUPTI has given
+ * back its records. Sets the mark first if a capture has prevented that so far. */
 static tkt_idle_state look_at(const tkt_driver *driver, moment *m)
 {
     tkt_idle_state idle = TKT_IDLE_DONE;
@@ -201,13 +202,13 @@ static tkt_idle_state look_at(const tkt_driver *driver, moment *m)
     return idle;
 }
 
-/* What a look at the moments has shown; tickets, or 0. */
+/* The tickets that a look at the moments has decided; 0: none. */
 typedef struct passed_moments {
     uint64_t settled;
     uint64_t broken;
 } passed_moments;
 
-/* A later moment that has passed says so of all before it. */
+/* A later moment that has passed decides all earlier ones. */
 static void look_at_moments(passed_moments *passed)
 {
     const tkt_driver *driver = moment_count ? tkt_driver_get() : NULL;
@@ -235,8 +236,8 @@ typedef struct collector_turn {
     bool must_flush;
 } collector_turn;
 
-/* With the lock. What there is to do, after waiting for it. It is time for a flush also while full
- * buffers come all the time: those of quiet threads do not. */
+/* With the lock. Waits until there is something to do, and returns it. A flush is also due while
+ * full buffers keep coming: those of quiet threads come with a flush only. */
 static collector_turn next_turn(void)
 {
     if (collector.wished == collector.held && collector.asked == collector.answered) {
@@ -260,7 +261,7 @@ static collector_turn next_turn(void)
     return turn;
 }
 
-/* A moment is marked before the flush, so that an idle device settles with one flush. */
+/* Marks a moment before the flush: an idle device then settles with this flush. */
 static passed_moments take_turn(const collector_turn *turn)
 {
     if (turn->is_switch)
@@ -302,7 +303,7 @@ static void *collect(void *unused)
     return NULL;
 }
 
-/* With the lock. Nobody waits for a collector that is known to hang. */
+/* With the lock. Does not wait for a collector that is known to hang. */
 static bool wait_for(const uint64_t *counter, uint64_t value, uint32_t timeout_ms)
 {
     tkt_condition_wake_all(&collector.wake);
@@ -313,7 +314,7 @@ static bool wait_for(const uint64_t *counter, uint64_t value, uint32_t timeout_m
     return *counter >= value;
 }
 
-/* The thread that held the locks is not in the child. */
+/* For the child: the thread that held the locks does not exist there. */
 static void leave_in_child(void)
 {
     tkt_mutex_init(&collector.lock);
@@ -381,7 +382,7 @@ void tkt_cuda_want(const tkt_cuda_wish *wish)
             SWITCH_MS / 1000);
 }
 
-/* ---- For who settles ------------------------------------------------------------------------- */
+/* ---- For settle.c ---------------------------------------------------------------------------- */
 
 bool tkt_collector_is_collecting(void)
 {

@@ -1,6 +1,6 @@
-/* Collecting what the process does with CUDA: the face of this folder. One thread of Takt's, the
- * collector, makes every call of CUPTI's that switches, flushes or synchronises; it starts with the
- * first wish in a program that uses CUDA. */
+/* Collecting the process's CUDA activities: the interface of this folder. One thread, the
+ * collector, makes every call that switches, flushes or synchronises CUPTI. It starts with the
+ * first request in a program that uses CUDA. */
 #ifndef TKT_CUDA_CUDA_H
 #define TKT_CUDA_CUDA_H
 
@@ -14,33 +14,34 @@
 
 /* ======== The end of a window ======== */
 
-/* The end of a window: waiting for what it launched. */
+/* Waiting for the work that a window launched. */
 
 typedef struct tkt_settling {
-    bool     synchronize; /* wait for work that was launched; otherwise flush once */
-    bool     must_force;  /* at the end of the time give up what is unfinished, whoever's it is */
-    uint32_t timeout_ms;  /* to wait at most */
-    /* True when nothing is missing any more. Called on this thread when something has arrived; NULL:
-     * waits until devices have done all that they had been given. */
+    bool     synchronize; /* wait for launched work; otherwise flush once */
+    bool     must_force;  /* after the timeout discard unfinished records, whoever they belong to */
+    uint32_t timeout_ms;  /* longest wait */
+    /* True when no activity is missing any more. Called on this thread whenever records have
+     * arrived. NULL: waits until the devices have done all work given to them so far. */
     bool (*is_complete)(void *user);
-    /* True if nobody but the caller waits for unfinished work: then it is given up at the end of
-     * the time, for the sake of what has finished. NULL: as must_force says. */
+    /* True if only the caller waits for unfinished work. After the timeout a forced flush then
+     * discards unfinished records, in order to get the finished ones. NULL: must_force decides. */
     bool (*may_force)(void *user);
     void *user;
 } tkt_settling;
 
-/* Brings the store up to date, on the calling thread with the collector's help. True: nothing is
- * missing, or what is has no activity. False: the time has passed, no device has got on for some
- * seconds, a device has failed, the process exits or CUPTI hangs: what is missing stays missing. */
+/* Brings the store up to date, on the calling thread with the collector's help. True: no activity
+ * is missing, or the missing ones do not exist. False: the timeout has passed, no device made
+ * progress for some seconds, a device has failed, the process exits or CUPTI hangs; missing
+ * activities stay missing. */
 bool tkt_cuda_settle(const tkt_settling *how);
 
 /* ======== Whether devices are done ======== */
 
-/* Whether devices have done what they had been given at some moment - asked, not waited for. */
+/* Asks, without waiting, whether devices have done all work given to them up to some moment. */
 
-#define TKT_IDLE_CONTEXTS 64u /* beyond these a context counts as idle */
+#define TKT_IDLE_CONTEXTS 64u /* further contexts count as idle */
 
-/* An event in each live context, reached when all that the context had been given is done. */
+/* One event in each live context, recorded behind all work that the context had been given. */
 typedef struct tkt_idle_mark {
     uint32_t count;
     struct {
@@ -52,35 +53,36 @@ typedef struct tkt_idle_mark {
 typedef enum tkt_idle_state {
     TKT_IDLE_NOT_YET,
     TKT_IDLE_DONE,
-    TKT_IDLE_BROKEN /* a sticky error: what is unfinished will never finish */
+    TKT_IDLE_BROKEN /* a sticky error: unfinished work will never finish */
 } tkt_idle_state;
 
-/* Marks this moment. Drivers before 12.5 cannot: there it waits until the devices are idle.
- * TKT_IDLE_NOT_YET: a stream is being captured, so nothing may be recorded; try again. */
+/* Records the events for this moment. Drivers before 12.5 cannot: with them this waits until the
+ * devices are idle. TKT_IDLE_NOT_YET: a stream is being captured, so no event may be recorded; try
+ * again. */
 tkt_idle_state tkt_idle_begin(const tkt_driver *driver, tkt_idle_mark *mark);
 
-/* Looks whether it is reached. Contexts that are gone are done. */
+/* Looks whether the devices have reached the mark. Destroyed contexts count as done. */
 tkt_idle_state tkt_idle_look(const tkt_driver *driver, tkt_idle_mark *mark);
 
 /* ======== Collecting ======== */
 
 typedef enum tkt_backend {
-    TKT_BACKEND_NONE,   /* no CUDA in this program, or no driver or device */
-    TKT_BACKEND_EVENTS, /* CUDA, but no CUPTI: what the program marks is timed with events */
+    TKT_BACKEND_NONE,   /* the program does not use CUDA, or there is no driver or device */
+    TKT_BACKEND_EVENTS, /* CUDA without CUPTI: events time the launches that the program marks */
     TKT_BACKEND_CUPTI
 } tkt_backend;
 
-/* What all windows want together. */
+/* What all open windows request together. */
 typedef struct tkt_cuda_wish {
     bool     is_on;
-    bool     is_graph_whole; /* a graph launch is one activity; otherwise one for each node */
-    bool     memory;         /* allocations and pools, also while it is not on: for their totals */
+    bool     is_graph_whole; /* one activity per graph launch; otherwise one per node */
+    bool     memory;         /* allocations and pools; while !is_on, for their totals only */
     uint32_t filter;         /* TAKT_TIMING_ bits */
-    uint64_t max_bytes;      /* of decoded activities */
-    uint64_t generation;     /* a wish that is older than the last one is ignored */
+    uint64_t max_bytes;      /* memory for decoded activities and CUPTI's buffers */
+    uint64_t generation;     /* the collector ignores a request older than its current one */
 } tkt_cuda_wish;
 
-/* A call of the program's into CUDA that launches, copies, allocates or waits, when it returns. */
+/* A finished call of the program into CUDA that launches, copies, allocates or waits. */
 typedef struct tkt_cuda_call {
     const char *name;        /* "cudaLaunchKernel"; static */
     uint64_t    begin_ticks;
@@ -88,39 +90,40 @@ typedef struct tkt_cuda_call {
     uint32_t    correlation;
     int32_t     result;      /* cudaError_t or CUresult */
     bool        is_driver;
-    bool        is_capturing; /* a stream was being captured: it may have launched nothing */
-    const void *caller;       /* where CUPTI, or the program, goes on */
+    bool        is_capturing; /* a stream was being captured, or the call was empty: it may have
+                               * launched nothing */
+    const void *caller;       /* return address of the callback, or of the program's mark */
 } tkt_cuda_call;
 
-/* Told on the thread that made the call; must not block nor call CUDA. Set once, before the first
- * wish. */
+/* Sets the function that is called for each such call, on the thread that made it. The function
+ * must not block nor call CUDA. Set it once, before the first request. */
 void tkt_cuda_on_call(void (*on_call)(const tkt_cuda_call *call));
 
-/* Switches to this wish and waits until it holds, at most 5 s. Never fails: what could not be had
- * is in tkt_cuda_state(). Hold no lock. In a program that does not use CUDA it costs a look at the
- * loaded libraries. */
+/* Switches to this request and waits until it takes effect, 5 s at most. Never fails:
+ * tkt_cuda_status_now() reports what could not be collected. Hold no lock. In a program that does
+ * not use CUDA this only checks the list of loaded libraries. */
 void tkt_cuda_want(const tkt_cuda_wish *wish);
 
-/* Whether this process uses CUDA: libcuda or a libcudart is loaded, or the executable or one of its
+/* True if this process uses CUDA: libcuda or libcudart is loaded, or the executable or one of its
  * libraries contains device code. */
 bool tkt_cuda_is_used(void);
 
 typedef struct tkt_cuda_status {
     tkt_backend backend;
-    char text[64];     /* as reports tell it: "CUPTI 13.0 (130001)", "CUDA events", "none" */
-    char reason[256];  /* why it is not CUPTI, and what to do; "" */
+    char text[64];     /* for reports: "CUPTI 13.0 (130001)", "CUDA events", "none" */
+    char reason[256];  /* why CUPTI is not in use, and what to do; "" if it is */
 } tkt_cuda_status;
 tkt_cuda_status tkt_cuda_status_now(void);
 
-/* True when CUPTI may have given what graphs launched the ids of other calls, so that their scopes
- * may be wrong: see docs/cuda.md. */
+/* True if CUPTI may have given activities of graphs the ids of other calls. Their scopes may then
+ * be wrong: see docs/cuda.md. */
 bool tkt_cuda_are_graphs_unsure(void);
 
-/* Highest correlation id that was given to on_call so far. */
+/* The highest correlation id so far. */
 uint32_t tkt_cuda_last_correlation(void);
 
-/* Waits on the calling thread until all devices with a live context are idle; wakes none up. Not
- * while a stream is being captured, as far as that is known: TAKT_BAD_STATE then. */
+/* Waits on the calling thread until all devices with a live context are idle; initialises none.
+ * Returns TAKT_BAD_STATE, without waiting for all, while a stream is known to be captured. */
 takt_status tkt_cuda_synchronize(void);
 
 /* Free and total bytes of a device's memory; false without a live context on it. */

@@ -1,4 +1,4 @@
-/* CUPTI: taking it, what people are told of it, and a look at it for `takt doctor`. */
+/* CUPTI: loading and subscribing, explaining its errors, and a check for `takt doctor`. */
 #include "cuda/cupti.h"
 
 #include "base/dynlib.h"
@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ======== Taking it ======== */
+/* ======== Loading and subscribing ======== */
 
-/* Taking CUPTI. Two numbers decide what can be believed of it: its version, because of faults that
- * are known, and the sizes of its records, which it is asked for. The library is never closed:
- * between 13.0 and 13.2 that leaves the driver with pointers into it. */
+/* Two numbers decide how far Takt trusts CUPTI: its version, because of known faults, and the sizes
+ * of its records, which Takt measures. The library is never closed: between 13.0 and 13.2 that
+ * would leave the driver with pointers into it. */
 
 #define PROBE_BYTES 4096u
 
@@ -23,7 +23,7 @@ static bool look_up(tkt_cupti *cupti, void *library)
 #define PLACE(member, symbol, is_required, parameters)                                             \
     {#symbol, is_required, offsetof(tkt_cupti, member)},
     static const struct {
-        char symbol[39]; /* no pointers, which would need relocating */
+        char symbol[39]; /* an array, since a pointer would need relocating */
         bool is_required;
         uint16_t offset;
     } places[] = {TKT_CUPTI_FUNCTION_LIST(PLACE)};
@@ -37,11 +37,11 @@ static bool look_up(tkt_cupti *cupti, void *library)
     return true;
 }
 
-/* How far the library's own iterator steps from a record of each kind to the next one, which may
- * begin anywhere behind it. */
+/* Measures how far the library's own iterator steps from a record of each kind to the next one. The
+ * buffer is filled so that a record may begin anywhere. */
 static void probe_sizes(tkt_cupti *cupti)
 {
-    _Alignas(16) static uint8_t buffer[PROBE_BYTES]; /* one thread asks, once */
+    _Alignas(16) static uint8_t buffer[PROBE_BYTES]; /* static: only one thread calls this, once */
     for (uint32_t kind = 1; kind < TKT_CUPTI_KINDS; kind++) {
         memset(buffer, 0, sizeof buffer);
         for (size_t at = 8; at < sizeof buffer; at += 8)
@@ -67,7 +67,7 @@ static bool is_usable(tkt_cupti *cupti, char reason[TKT_REASON_BYTES])
      * kernels, as fixed in Update 1. */
     else if (cupti->version == TKT_CUPTI_13_0)
         snprintf(reason, TKT_REASON_BYTES,
-                 "%s can crash programs: install that of CUDA 13.0 Update 1 or later", text);
+                 "%s can crash programs: install the one of CUDA 13.0 Update 1 or later", text);
     else
         return true;
     return false;
@@ -84,11 +84,10 @@ bool tkt_cupti_load(tkt_cupti *cupti, const tkt_driver *driver, char reason[TKT_
     else if (!cupti->search.library)
         snprintf(reason, TKT_REASON_BYTES,
                  "libcupti was not found: install it (cuda-cupti) or set TAKT_CUPTI_LIBRARY to it; "
-                 "takt doctor lists where it was looked for");
+                 "takt doctor lists the places searched");
     else if (!look_up(cupti, cupti->search.library))
         snprintf(reason, TKT_REASON_BYTES,
-                 "libcupti lacks functions: install that of CUDA 12 or "
-                 "13");
+                 "libcupti lacks functions: install the one of CUDA 12 or 13");
     else if (is_usable(cupti, reason)) {
         probe_sizes(cupti);
         return true;
@@ -96,7 +95,7 @@ bool tkt_cupti_load(tkt_cupti *cupti, const tkt_driver *driver, char reason[TKT_
     return false;
 }
 
-/* The parameters in their form of 13.0, without those for several subscribers. */
+/* Passes the parameters in their form of 13.0, without those for several subscribers. */
 static int subscribe_by_name(tkt_cupti *cupti, tkt_cupti_callback callback, char *other,
                              size_t other_bytes)
 {
@@ -119,7 +118,7 @@ static bool has_device(void)
     return driver && driver->device_count(&count) == TKT_CUDA_SUCCESS && count > 0;
 }
 
-/* Without a device CUPTI answers "unknown error", too. */
+/* Explains a failure to subscribe. CUPTI also answers "unknown error" where there is no device. */
 static void explain(const tkt_cupti *cupti, char reason[TKT_REASON_BYTES], int result,
                     const char *other)
 {
@@ -146,10 +145,10 @@ bool tkt_cupti_go_back(tkt_cupti *cupti)
     return is_possible;
 }
 
-/* Before 39 existed, 12 said the same. A subscription in the old form is what goes with the
- * functions without _v2: since 13.3 there are others, for several subscribers at once, and the two
- * families do not mix in a process. There cuptiSubscribe_v2 may fail where cuptiSubscribe does not,
- * unless a tool that it names is in the way. */
+/* Subscribes in the old form, which the functions without _v2 need. Before result 39 existed, 12
+ * meant the same. Since 13.3 there is another family of functions, for several subscribers at once,
+ * and a process cannot mix both. In 13.3 cuptiSubscribe_v2 may fail where cuptiSubscribe succeeds,
+ * unless a named other tool is subscribed. */
 int tkt_cupti_subscribe(tkt_cupti *cupti, tkt_cupti_callback callback,
                         char reason[TKT_REASON_BYTES])
 {
@@ -168,12 +167,12 @@ int tkt_cupti_subscribe(tkt_cupti *cupti, tkt_cupti_callback callback,
     return result;
 }
 
-/* ======== What people are told ======== */
+/* ======== Explanations ======== */
 
-/* What people are told: which CUPTI it is, and what its results mean for them. CUPTI's own texts
- * name the constant at best. */
+/* Names for CUPTI's versions, and what its results mean to people. CUPTI's own texts name the
+ * constant at best. */
 
-/* Versions before 13 count: the release of each, from 18 on. 25 was never seen. */
+/* Versions before 13 are consecutive: the release of each, from 18 on. 25 was never seen. */
 static const char old_releases[][5] = {"11.8", "12.0", "12.2", "12.3", "12.4", "12.5",
                                        "12.6", "12.7", "12.8", "12.9", "12.9"};
 
@@ -243,10 +242,10 @@ void tkt_cupti_explain(char reason[TKT_REASON_BYTES], int result, const char *ot
     snprintf(reason, TKT_REASON_BYTES, "CUPTI cannot be used: it failed with %d", result);
 }
 
-/* ======== Looking without collecting ======== */
+/* ======== A check without collecting ======== */
 
-/* CUDA as it is found by somebody who asks what could be recorded. Unlike the rest of this folder
- * it initialises the driver: nobody else in the process will. */
+/* Reports CUDA for someone who asks what could be recorded. Unlike the rest of this folder this
+ * initialises the driver, because nothing else in the process does. */
 
 typedef int (*initialise_function)(unsigned);
 
@@ -267,7 +266,7 @@ static void ignore_call(void *user, int domain, uint32_t id, const void *data)
     (void)data;
 }
 
-static tkt_cupti cupti; /* the last one that was looked for */
+static tkt_cupti cupti; /* the result of the last search */
 
 takt_status takt_cuda_searched_v1(uint32_t index, takt_cuda_place *out, size_t size)
 {

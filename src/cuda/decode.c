@@ -1,11 +1,11 @@
-/* Records into activities. CUPTI writes its records one after another, each as long as its own
- * version of the kind; the table of sizes says how long that is. Fields never move, so each is read
- * where it has always been, and is 0 where the record ends before it.
+/* From records to activities. CUPTI writes its records one after another, each with the size that
+ * its version gives this kind; a table has the sizes. Fields never move: each is read at its old
+ * offset, and is 0 in records that end before it.
  *
- * What is the same for each launch of a kernel goes into its shape. Nearly always the shape is one
- * of the last few of this kernel: one comparison instead of a search. The kernel is known
- * by the address of its name; because a module may be unloaded and another name come to lie there,
- * the text is compared too. */
+ * Launches of a kernel share a shape. The shape is nearly always among the last few of this kernel,
+ * which takes one comparison instead of a search. The address of its name identifies the kernel.
+ * The text is compared too, because a module may be unloaded and another name loaded at its
+ * address. */
 #include "cuda/cupti.h"
 
 #include "base/alloc.h"
@@ -18,17 +18,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A stamp further than this from all that the clock has shown is none. */
+/* Stamps further than this from all readings of the clock are invalid. */
 #define FAR_NS (UINT64_C(86400) * 1000000000)
 
-/* Keys of names that are no kernel's: small numbers, which are no addresses. */
+/* Keys of names other than kernels': small numbers, which are no addresses. */
 enum {
-    KEY_MEMCPY = 1, /* and the copy kind */
+    KEY_MEMCPY = 1, /* plus the copy kind */
     KEY_MEMSET = 32,
-    KEY_UNNAMED /* a kernel */
+    KEY_UNNAMED /* a kernel without a name */
 };
 
-/* Not an address either: and the id of a kernel's name as a string. */
+/* Key of a kernel's name by its string id; no address either. */
 #define KEY_TEXT (UINT64_C(1) << 63)
 
 typedef struct decoder {
@@ -38,10 +38,10 @@ typedef struct decoder {
     bool has_zero_nodes;
 } decoder;
 
-/* A record, zeroes behind it where it is shorter than WHOLE. */
+/* A record of at least WHOLE bytes; shorter ones are padded with zeroes. */
 typedef const uint8_t *record;
 
-/* All fields of all kinds lie before this. */
+/* No field of any kind lies beyond this. */
 #define WHOLE 192
 _Static_assert(TKT_AT_KERNEL_CLUSTER_Z + 4 <= WHOLE, "kernels have fields behind");
 _Static_assert(TKT_AT_DEVICE_IS_VISIBLE + 1 <= WHOLE, "devices have fields behind");
@@ -96,13 +96,13 @@ static bool is_time(decoder *d, uint64_t time)
     return is_near;
 }
 
-/* True for times that can be. */
+/* True for plausible times. */
 static bool is_period(const decoder *d, uint64_t begin, uint64_t end)
 {
     return end >= begin && begin >= d->earliest && end <= d->latest;
 }
 
-/* The same of what is no activity; otherwise it is counted. */
+/* The same for records other than activities; counts implausible times. */
 static bool is_good_period(decoder *d, uint64_t begin, uint64_t end)
 {
     bool is_good = is_period(d, begin, end);
@@ -110,9 +110,10 @@ static bool is_good_period(decoder *d, uint64_t begin, uint64_t end)
     return is_good;
 }
 
-/* An activity without usable times stays, since its launch waits for it: a window counts it. Stamps
- * of 0 usually mean that it had not finished when a forced flush gave up waiting. In a buffer that
- * CUPTI gave back as complete, nodes of graphs have them when CUPTI has lost their times. */
+/* Marks an activity without usable times as lost. It stays in the store: its launch waits for it,
+ * and a window counts it. Stamps of 0 usually mean that a forced flush discarded the unfinished
+ * activity. In a buffer that CUPTI gave back as complete, a graph's node has them when CUPTI has
+ * lost its times. */
 static void judge_times(decoder *d, tkt_stored_activity *activity)
 {
     bool is_zero_node = activity->end == 0 && activity->graph && !d->store->is_forced_flush;
@@ -134,9 +135,9 @@ static bool is_device(decoder *d, uint32_t ordinal)
     return false;
 }
 
-/* Names. */
+/* ---- Names ----------------------------------------------------------------------------------- */
 
-/* A name with this label; NULL without room. */
+/* Adds a name with this label; NULL without room. */
 static tkt_stored_name *add_name(tkt_store *store, const char *name, const char *label,
                                  uint32_t filter)
 {
@@ -160,7 +161,7 @@ static tkt_stored_name *name_at(tkt_store *store, uint64_t key)
     return index ? &store->names.items[*index - 1] : NULL;
 }
 
-/* Enters a name, which may be NULL, under a key. */
+/* Files a name under a key. `name` may be NULL. */
 static tkt_stored_name *enter(tkt_store *store, uint64_t key, tkt_stored_name *name)
 {
     uint64_t *index = name ? tkt_map_put(&store->name_index, key) : NULL;
@@ -170,7 +171,7 @@ static tkt_stored_name *enter(tkt_store *store, uint64_t key, tkt_stored_name *n
     return name;
 }
 
-/* The kernel of this name, whose text has the id `text_id`. */
+/* Adds a kernel with this name, whose string id is `text_id`. */
 static tkt_stored_name *add_kernel(tkt_store *store, const char *text, uint32_t text_id)
 {
     char label[512];
@@ -185,7 +186,8 @@ static tkt_stored_name *add_kernel(tkt_store *store, const char *text, uint32_t 
     return name;
 }
 
-/* A name that another module has too is the same one: programs load and unload modules for ever. */
+/* Equal names from different modules are one name: programs may load and unload modules for
+ * ever. */
 static tkt_stored_name *find_kernel(tkt_store *store, const char *text)
 {
     uint32_t text_id = tkt_store_string(store, text);
@@ -195,14 +197,14 @@ static tkt_stored_name *find_kernel(tkt_store *store, const char *text)
     return name ? name : enter(store, KEY_TEXT | text_id, add_kernel(store, text, text_id));
 }
 
-static tkt_stored_name *other_name(tkt_store *store, uint64_t key, const char *what,
+static tkt_stored_name *other_name(tkt_store *store, uint64_t key, const char *text,
                                    uint32_t filter)
 {
     char label[32];
     tkt_stored_name *name = name_at(store, key);
     if (name)
         return name;
-    tkt_activity_label(label, sizeof label, filter, what);
+    tkt_activity_label(label, sizeof label, filter, text);
     return enter(store, key, add_name(store, "", label, filter));
 }
 
@@ -228,10 +230,10 @@ static tkt_stored_name *set_name(tkt_store *store)
     return other_name(store, KEY_MEMSET, "", TAKT_TIMING_MEMSET);
 }
 
-/* Activities. */
+/* ---- Activities ------------------------------------------------------------------------------ */
 
-/* Programs that make new graphs all the time make new shapes all the time. Before these fill the
- * store, the later ones go without the numbers that tell them apart. */
+/* Programs that keep making graphs keep making shapes. Before shapes fill the store, new ones lose
+ * their graph and node numbers, so that they become equal. */
 static void limit_shapes(const tkt_store *store, tkt_shape *shape)
 {
     if (shape->graph && store->shapes.count * sizeof *shape > store->max_bytes / 4) {
@@ -240,14 +242,15 @@ static void limit_shapes(const tkt_store *store, tkt_shape *shape)
     }
 }
 
-/* Where a shape is kept that was seen lately, by what launches of one name differ in. */
+/* Returns the slot for a recent shape, chosen by the properties in which launches of one name
+ * differ. */
 static tkt_recent_shape *recent_of(tkt_stored_name *name, const tkt_shape *shape, uint32_t device)
 {
     uint32_t differing = (uint32_t)shape->bytes ^ shape->grid[0] ^ device;
     return &name->recent[(differing * UINT32_C(2654435769)) >> 30];
 }
 
-/* The index of the shape of this name, with its occupancy; UINT32_MAX without room. */
+/* Completes a shape, and returns its index; UINT32_MAX without room. */
 static uint32_t shape_of(tkt_store *store, tkt_stored_name *name, tkt_shape *shape, uint32_t device)
 {
     tkt_recent_shape *recent = recent_of(name, shape, device);
@@ -265,7 +268,7 @@ static uint32_t shape_of(tkt_store *store, tkt_stored_name *name, tkt_shape *sha
     return recent->index = tkt_store_shape(store, shape);
 }
 
-/* Adds an activity that is complete but for its shape. */
+/* Adds an activity that is complete except for its shape. */
 static void add_activity(decoder *d, tkt_stored_name *name, tkt_shape *shape,
                          tkt_stored_activity *activity)
 {
@@ -314,7 +317,7 @@ static void decode_kernel(decoder *d, record at)
     add_activity(d, kernel_name(d->store, get_text(at, TKT_AT_KERNEL_NAME)), &shape, &activity);
 }
 
-/* Both kinds of copies begin in the same way. */
+/* The records of both kinds of copies begin alike. */
 static void decode_copy(decoder *d, record at, bool is_peer)
 {
     tkt_stored_activity activity = {
@@ -386,9 +389,9 @@ static void decode_graph(decoder *d, record at)
         tkt_store_add(d->store, &activity);
 }
 
-/* Memory. */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* A pool has grown or shrunk by as much as its size differs from the last one that was told. */
+/* A pool has grown or shrunk by the difference from its last reported size. */
 static void note_pool(tkt_store *store, tkt_stored_memory event, uint64_t pool, uint64_t size)
 {
     uint64_t *known = tkt_map_put(&store->pools, pool);
@@ -442,7 +445,7 @@ static void decode_pool(decoder *d, record at)
                   is_gone ? 0 : get64(at, TKT_AT_POOL_SIZE));
 }
 
-/* The rest. */
+/* ---- Other records --------------------------------------------------------------------------- */
 
 static void decode_wait(decoder *d, record at)
 {
@@ -477,9 +480,9 @@ static void fill(uint32_t *field, uint32_t value)
         *field = value;
 }
 
-/* Only what the driver was not asked for, as in recordings. The name is the record's own and would
- * be the reader's to free; it is left, because there is one for each device and process, and who
- * reads a recording has it from elsewhere. */
+/* Fills in what the driver has not told, as for recordings. CUPTI hands over the name's memory to
+ * the reader of the record; Takt does not free it: there is one for each device and process, and in
+ * recordings it points elsewhere. */
 static void decode_device(decoder *d, record at)
 {
     bool is_hidden = !at[TKT_AT_DEVICE_IS_VISIBLE];
@@ -502,14 +505,14 @@ static void decode_device(decoder *d, record at)
     fill(&device->registers_per_multiprocessor, get32(at, TKT_AT_DEVICE_REGISTERS));
     fill(&device->shared_per_block, get32(at, TKT_AT_DEVICE_BLOCK_SHARED));
     fill(&device->shared_per_multiprocessor, get32(at, TKT_AT_DEVICE_SHARED));
-    /* The programming guide: from capability 8.0 on the system takes 1 KiB of each block. */
+    /* CUDA C++ Programming Guide: from capability 8.0 on, the system takes 1 KiB of each block. */
     fill(&device->reserved_shared_per_block, device->major >= 8 ? 1024 : 0);
     fill(&device->clock_khz, get32(at, TKT_AT_DEVICE_CLOCK));
     if (!device->memory_bytes)
         device->memory_bytes = get64(at, TKT_AT_DEVICE_MEMORY_BYTES);
 }
 
-/* So long is the oldest layout of the kind that is read, that of CUPTI 11. */
+/* Returns the size of the oldest layout that Takt reads, that of CUPTI 11. */
 static size_t least_bytes(uint32_t kind)
 {
     switch (kind) {
@@ -539,7 +542,8 @@ static size_t least_bytes(uint32_t kind)
     }
 }
 
-/* Between windows only memory's totals are wanted; some releases record the rest nevertheless. */
+/* Between windows only the totals of memory are needed; some releases record the rest all the
+ * same. */
 static bool is_wanted(const tkt_store *store, uint32_t kind)
 {
     return !store->has_no_window || kind == TKT_KIND_MEMORY2 || kind == TKT_KIND_MEMORY_POOL ||
@@ -583,11 +587,12 @@ static void decode(decoder *d, uint32_t kind, record at)
         decode_device(d, at);
         break;
     default:
-        break; /* known, and of no use here */
+        break; /* a known kind that Takt does not need */
     }
 }
 
-/* What times can be: near what the clock has shown so far, or anything before it was read. */
+/* Sets the range of plausible times: near the clock's readings, or any time before the first
+ * reading. */
 static decoder begin(tkt_store *store)
 {
     decoder d = {.store = store, .earliest = 1, .latest = UINT64_MAX};
@@ -616,9 +621,9 @@ static void decode_padded(decoder *d, uint32_t kind, const uint8_t *bytes, size_
 static void say_zero_nodes(void)
 {
     tkt_log(TAKT_LOG_WARNING,
-            "CUPTI gives nodes of graphs without times, as is reported of 13.0 after some 25 "
-            "million of them; they count as \"bad time\". Record for a shorter time, or with "
-            "graph: launch, or use a newer CUPTI");
+            "CUPTI gives nodes of graphs without times, as 13.0 does after some 25 million nodes; "
+            "they count as \"bad time\": record for a shorter time, set graph: launch, or use a "
+            "newer CUPTI");
 }
 
 void tkt_decode(tkt_store *store, const tkt_record_sizes *sizes, const void *buffer,
@@ -627,7 +632,8 @@ void tkt_decode(tkt_store *store, const tkt_record_sizes *sizes, const void *buf
     const uint8_t *bytes;
     uint32_t kind;
     size_t at = 0;
-    tkt_names_prepare(); /* not under the lock: who loads a plugin may wait for the store */
+    tkt_names_prepare(); /* not under the lock: a thread that loads a library may wait for the
+                          * store */
     tkt_mutex_lock(&store->lock);
     decoder d = begin(store);
     while ((bytes = tkt_record_next(sizes, buffer, valid_bytes, &at, &kind)) != NULL) {

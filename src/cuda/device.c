@@ -1,4 +1,4 @@
-/* What is asked of the driver, and how much is allocated on devices. */
+/* Queries to the driver, and the memory allocated on devices. */
 #include "base/dynlib.h"
 #include "base/thread.h"
 #include "cuda/cuda.h"
@@ -14,24 +14,26 @@
 
 /* ======== The driver ======== */
 
-/* Whether the program uses CUDA, and what is asked of the driver directly. */
+/* Whether the program uses CUDA, and direct queries to the driver. */
 
-/* Programs with the runtime linked in load libcuda at their first call of it only. Their device
- * code gives them away before: nvcc and clang put it into sections of these names. */
+/* True if the loaded objects show that the process uses CUDA. Programs with a static runtime load
+ * libcuda only at their first call. Their device code shows earlier: nvcc and clang put it into
+ * sections of these names. */
 static bool look_at_process(void)
 {
     static const char *const names[] = {"libcuda.so", "libcudart.so", NULL};
     static const char *const sections[] = {".nv_fatbin", ".nvFatBinSegment", NULL};
-    /* Not by dlopen() with RTLD_NOLOAD: that looks for the file in all folders. */
+    /* Not with dlopen() and RTLD_NOLOAD, which searches all folders for the file. */
     return tkt_objects_have(names, sections);
 }
 
 bool tkt_cuda_is_used(void)
 {
-    static _Atomic(uint64_t) looked_at; /* objects that had been loaded then; UINT64_MAX: used */
-    if (tkt_process_is_disabled())      /* looking at them takes a lock of the C library's */
+    static _Atomic(uint64_t) looked_at; /* number of objects loaded at the last look; UINT64_MAX:
+                                         * CUDA is used */
+    if (tkt_process_is_disabled())      /* the look takes a lock of the C library */
         return false;
-    /* Relaxed: it stands for itself. */
+    /* relaxed: the number publishes no other data */
     uint64_t seen = atomic_load_explicit(&looked_at, memory_order_relaxed);
     if (seen == UINT64_MAX)
         return true;
@@ -57,13 +59,13 @@ bool tkt_cuda_memory(uint32_t device, uint64_t *free_bytes, uint64_t *total_byte
     return driver && tkt_driver_memory(driver, device, free_bytes, total_bytes);
 }
 
-/* ---- Devices' memory ---- */
+/* ---- Devices' memory ------------------------------------------------------------------------- */
 
-/* How much is allocated on each device. Free events are matched with what was seen to be allocated:
- * what was allocated before collection began must not make the sums negative.
+/* How much memory is allocated on each device. A free counts only if its allocation was seen: frees
+ * of older memory must not make the sums negative.
  *
- * Events arrive in no order, a free perhaps before its allocation. So they are added up as late as
- * possible: when somebody asks, or when there are too many, and then the older half. */
+ * Events arrive in any order, a free perhaps before its allocation. They are therefore added up as
+ * late as possible: when a caller asks for totals or, once there are too many, the older half. */
 
 #define MOST_UNSUMMED 32768u
 
@@ -73,7 +75,7 @@ static bool is_on_device(const tkt_stored_memory *memory)
            memory->device < TKT_STORE_DEVICES;
 }
 
-/* The totals of a device, made if they are new; NULL without memory. */
+/* Returns the totals of a device, adding them if needed; NULL without memory. */
 static tkt_stored_totals *totals_of(tkt_store *store, uint32_t device)
 {
     while (store->totals.count <= device) {
@@ -91,7 +93,7 @@ static void add_allocation(tkt_store *store, tkt_stored_totals *totals,
     uint64_t *bytes = tkt_map_put(&store->allocated, memory->address);
     totals->allocations++;
     if (!bytes)
-        return; /* its free will be unmatched */
+        return; /* the free will count as unmatched */
     totals->current_bytes += (uint64_t)memory->bytes - *bytes;
     if (memory->is_from_pool)
         totals->pool_used_bytes += (uint64_t)memory->bytes - *bytes;
@@ -143,7 +145,7 @@ static void sort_events(tkt_store *store)
         qsort(store->unsummed.items, store->unsummed.count, sizeof *store->unsummed.items, by_time);
 }
 
-/* The first `count` of the sorted events. */
+/* Adds the first `count` of the sorted events to the totals. */
 static void sum_up(tkt_store *store, size_t count)
 {
     tkt_stored_memory *events = store->unsummed.items;
@@ -163,7 +165,7 @@ void tkt_store_sum_up(tkt_store *store)
     sum_up(store, store->unsummed.count);
 }
 
-/* Leaves out what happened later than that. */
+/* Adds up events until `until_ns`. */
 static void sum_up_until(tkt_store *store, const tkt_clock_map *map, uint64_t until_ns)
 {
     size_t count = 0;
@@ -200,7 +202,7 @@ void tkt_store_forget_memory(tkt_store *store)
     tkt_mutex_unlock(&store->lock);
 }
 
-/* Takes away by how much allocations and pools have grown since then. */
+/* Computes the sums at `begin_ns` by subtracting all later changes. */
 static void go_back(const tkt_store *store, const tkt_clock_map *map, uint32_t device,
                     uint64_t begin_ns, tkt_stored_totals *totals)
 {

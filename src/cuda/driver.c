@@ -1,5 +1,5 @@
-/* The driver's functions by dlsym, and what is asked of all live contexts. A context lives when it
- * is a device's primary one and active, or when a callback told of its creation. */
+/* The driver's functions, found with dlsym, and walks over all live contexts. These are the active
+ * primary contexts of devices, and the contexts whose creation a callback reported. */
 #include "cuda/driver.h"
 #include "cuda/collector.h"
 
@@ -15,7 +15,7 @@
 static tkt_mutex driver_lock = TKT_MUTEX_INIT; /* held while loading only */
 static tkt_driver driver_table;
 static _Atomic(const tkt_driver *) the_driver;
-static bool is_forgotten; /* set where there is one thread */
+static bool is_forgotten; /* set while there is only one thread */
 static _Atomic(void *) known_contexts[MAX_CONTEXTS];
 
 static bool look_up(void *library)
@@ -95,7 +95,7 @@ void tkt_driver_read_device(const tkt_driver *driver, int device, tkt_device *ou
         out->memory_bytes = bytes;
 }
 
-/* Others may have made the device for its activities: what they filled in stays. */
+/* The decoder may have added this device already: its ordinal and label stay. */
 static void store_device(tkt_store *store, uint32_t ordinal, const tkt_device *facts,
                          const char *name)
 {
@@ -133,7 +133,7 @@ static void replace_context(void *old, void *new)
 {
     for (size_t i = 0; i < MAX_CONTEXTS; i++) {
         void *expected = old;
-        /* Relaxed: the handle is all there is. */
+        /* relaxed: the handle publishes no other data */
         if (atomic_compare_exchange_strong_explicit(&known_contexts[i], &expected, new,
                                                     memory_order_relaxed, memory_order_relaxed))
             return;
@@ -159,7 +159,7 @@ static bool visit(const tkt_driver *driver, void *context, tkt_context_visitor v
     return is_end;
 }
 
-/* An active primary context is retained meanwhile, which wakes nothing up. */
+/* Retains the primary context meanwhile. It is active, so this initialises nothing. */
 static bool visit_primary(const tkt_driver *driver, int device, tkt_context_visitor visitor,
                           void *user)
 {

@@ -1,4 +1,4 @@
-/* CUDA events: the public ones of takt/event.h, the pool, and where they lie in time. */
+/* CUDA events: the public ones of takt/event.h, the pool, and their positions in time. */
 #include "cuda/event.h"
 
 #include "base/alloc.h"
@@ -10,14 +10,14 @@
 
 /* ======== The public events ======== */
 
-/* The public events of takt/event.h. What they hold of CUDA is taken when they are first recorded,
- * because only then it is known for which context. */
+/* The public events of takt/event.h. An event gets its CUevent when it is first recorded, because
+ * only then its context is known. */
 
 struct takt_event {
     void *handle; /* CUevent; NULL until it is recorded */
     uint64_t context_key;
     bool is_timed;
-    bool is_in_graph; /* whose launches record it at any time: not for the pool */
+    bool is_in_graph; /* a graph may record it at any time, so it must not go to the pool */
 };
 
 takt_status takt_event_create(takt_event_kind kind, takt_event **out)
@@ -34,8 +34,8 @@ takt_status takt_event_create(takt_event_kind kind, takt_event **out)
     return TAKT_OK;
 }
 
-/* An event that goes into a graph is a new one: until the graph has run, one from the pool would
- * tell the times that it was recorded at before. */
+/* Makes the CUevent, if there is none yet. An event inside a graph needs a new one: until the graph
+ * has run, one from the pool would still have the times of its earlier use. */
 static takt_status give_handle(const tkt_driver *driver, takt_event *event, void *stream,
                                bool is_captured)
 {
@@ -50,8 +50,8 @@ static takt_status give_handle(const tkt_driver *driver, takt_event *event, void
     return event->handle ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
-/* A plain record while capturing would only be a dependency between nodes: the event could be
- * neither waited for nor timed. */
+/* Records an external event node. A plain record during a capture would only be a dependency
+ * between nodes, and the program could neither wait for the event nor time it. */
 static takt_status record_in_graph(const tkt_driver *driver, takt_event *event, void *stream)
 {
     if (!driver->event_record_with_flags)
@@ -79,8 +79,8 @@ takt_status takt_event_record(takt_event *event, void *stream)
     return tkt_event_status(driver->event_record(event->handle, stream));
 }
 
-/* Calls one of the driver's functions that take an event alone. */
-static takt_status ask(const takt_event *event, bool may_wait)
+/* Queries the event, or waits for it. */
+static takt_status query_or_wait(const takt_event *event, bool may_wait)
 {
     const tkt_driver *driver = tkt_driver_get();
     if (!event)
@@ -93,12 +93,12 @@ static takt_status ask(const takt_event *event, bool may_wait)
 
 takt_status takt_event_query(takt_event *event)
 {
-    return ask(event, false);
+    return query_or_wait(event, false);
 }
 
 takt_status takt_event_synchronize(takt_event *event)
 {
-    return ask(event, true);
+    return query_or_wait(event, true);
 }
 
 static takt_status elapsed(const takt_event *begin, const takt_event *end, bool may_wait,
@@ -107,9 +107,9 @@ static takt_status elapsed(const takt_event *begin, const takt_event *end, bool 
     float between;
     if (!ms)
         return TAKT_BAD_ARGUMENT;
-    takt_status status = ask(begin, may_wait);
+    takt_status status = query_or_wait(begin, may_wait);
     if (status == TAKT_OK)
-        status = ask(end, may_wait);
+        status = query_or_wait(end, may_wait);
     if (status == TAKT_OK)
         status =
             tkt_event_status(tkt_driver_get()->event_elapsed(&between, begin->handle, end->handle));
@@ -147,7 +147,7 @@ void takt_event_destroy(takt_event *event)
 
 #define POOL_KEEPS (2 * TKT_MARKS)
 
-/* Streams up to this one are names, not objects: the default one, CU_STREAM_LEGACY and
+/* Streams up to this number are fixed handles, not objects: the default one, CU_STREAM_LEGACY and
  * CU_STREAM_PER_THREAD. */
 #define LAST_NAMED_STREAM 2
 
@@ -174,7 +174,8 @@ takt_status tkt_event_status(int result)
     }
 }
 
-/* A primary context may come back at its old address after a reset: its number does not. */
+/* Returns the context's id where the driver has one. After a reset a primary context may come back
+ * at its old address, but with a new id. */
 static uint64_t key_of(const tkt_driver *driver, void *context)
 {
     unsigned long long id;
@@ -275,22 +276,23 @@ bool tkt_event_between(const tkt_driver *driver, void *begin, void *end, int64_t
 
 /* ======== Where events lie in time ======== */
 
-/* Where the events of a context lie in time. An event that is recorded on an idle stream is done
- * within some microseconds, and its time lies between the clock readings around it. All other
- * events are placed by their distance from such an anchor.
+/* Finds where a context's events lie in time. An event recorded on an idle stream is done within
+ * some microseconds, so its time lies between the clock readings around it: it is an anchor. All
+ * other events are placed by their distance from the anchor.
  *
- * CUDA tells distances as a float of milliseconds, so anchors must be near: they are renewed each
- * second. A new one takes over the time that the old one gives it as long as that lies in its own
- * bracket: so activities do not jump at each renewal, and errors do not add up. */
+ * CUDA gives distances as a float of milliseconds, so the anchor must be near: it is renewed each
+ * second. A new anchor keeps the time that the old one predicts for it, as long as this lies in its
+ * bracket. Activities then do not jump at each renewal, and errors do not add up. */
 
 #define RENEW_NS UINT64_C(1000000000)
-#define RETRY_NS UINT64_C(50000000) /* while there is none at all */
+#define RETRY_NS UINT64_C(50000000) /* while there is no anchor */
 #define WAIT_NS  UINT64_C(2000000)
 #define FAR_NS                                                                                     \
-    INT64_C(4000000000) /* from here on a float of milliseconds has no half microsecond */
+    INT64_C(4000000000) /* from here on a float of milliseconds is coarser than half a             \
+                         * microsecond */
 #define TRIES 8
 
-/* Ticks around an event that was recorded and done between them. */
+/* Ticks before an event was recorded, and after it was done. */
 typedef struct bracket {
     uint64_t begin;
     uint64_t end;
@@ -310,8 +312,8 @@ static bool try_bracket(const tkt_driver *driver, void *stream, void *event, uin
     return result == TKT_CUDA_SUCCESS;
 }
 
-/* The narrowest of some brackets; events[0] is its event. A device that is too busy to answer may
- * do so next time. */
+/* Finds the narrowest of some brackets; events[0] is its event. False if the device was too busy to
+ * finish an event in time; the next attempt may succeed. */
 static bool find_bracket(const tkt_driver *driver, void *stream, void *events[2],
                          uint64_t wait_ticks, bracket *best)
 {

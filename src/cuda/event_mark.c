@@ -1,15 +1,15 @@
-/* The backend without CUPTI: pairs of events around what the program marks.
+/* The backend without CUPTI: pairs of events around the launches that the program marks.
  *
- * A mark goes from the free list to the open ones, when its block ends to those
- * that wait for the device, and back when the collector has stored it. The
- * lists are under one lock, which is never held across a call into the driver
- * or with the store's. A mark that has another one within, on the same thread
- * and stream, is given up: its time would be counted twice. The store gets a
- * note of it instead, an activity of no kind, so that nobody waits for it.
+ * A mark moves from the free list to the open marks. When its block ends, it moves to the marks
+ * that wait for the device, and when the collector has stored it, back to the free list. One lock
+ * guards the lists; it is never held across a call into the driver, nor together with the store's.
+ * A mark that encloses another one on the same thread and stream is given up, since its time would
+ * count twice. The store then gets a note, an activity of no kind, so that sealing does not wait
+ * for it.
  *
- * Marks outlive windows, and the store forgets shapes between windows. So a
- * mark holds the id of its label, which stays valid, and the collector makes
- * the shape at the moment at which it stores the activity. */
+ * Marks outlive windows, but the store forgets shapes between windows. A mark therefore holds the
+ * id of its label, which stays valid, and the collector makes the shape when it stores the
+ * activity. */
 #include "cuda/event.h"
 
 #include "base/containers.h"
@@ -32,15 +32,14 @@ typedef struct mark {
     uint32_t thread;
     uint32_t era;
     bool has_inner;
-    bool is_noted; /* the store has the note that it is given up */
+    bool is_noted; /* the store has the note that this mark is given up */
 } mark;
 
-/* Contexts are numbered in the order in which they are met, and so are streams.
- */
+/* Contexts are numbered in the order of their first marks, and so are streams. */
 typedef struct known_context {
     tkt_event_context context;
     uint32_t device;
-    tkt_anchor anchor; /* the collector's */
+    tkt_anchor anchor; /* only the collector uses it */
 } known_context;
 
 static tkt_mutex marks_lock = TKT_MUTEX_INIT;
@@ -52,10 +51,11 @@ static mark *first_waiting;
 static mark **last_waiting = &first_waiting;
 static TKT_ARRAY_OF(known_context) contexts;
 static tkt_map stream_numbers;
-static tkt_map labels; /* of call sites: a string of the store */
+static tkt_map labels; /* call site and filter -> string of the store */
 static uint32_t last_correlation;
-static uint32_t last_of_cupti; /* correlation id, when marks were switched on */
-static uint32_t era;           /* marks of an earlier one have no activity */
+static uint32_t last_of_cupti; /* highest correlation id when marks were switched on */
+static uint32_t era;           /* raised when CUPTI takes over: unfinished marks of earlier eras
+                                * fail */
 static uint64_t not_marked;
 
 bool tkt_marks_switch(bool on)
@@ -69,10 +69,11 @@ bool tkt_marks_switch(bool on)
     }
     bool is_possible = !on || all_marks;
     uint32_t last = tkt_cuda_last_correlation();
-    if (on && (int32_t)(last - last_correlation) > 0) /* CUPTI was there before */
+    if (on && (int32_t)(last - last_correlation) > 0) /* CUPTI numbered calls before */
         last_correlation = last_of_cupti = last;
     tkt_mutex_unlock(&marks_lock);
-    __atomic_store_n(&is_on, on && is_possible, __ATOMIC_RELAXED); /* guards no data */
+    __atomic_store_n(&is_on, on && is_possible, __ATOMIC_RELAXED); /* relaxed: the flag publishes no
+                                                                    * data */
     return is_possible;
 }
 
@@ -82,7 +83,7 @@ void tkt_marks_forget(void)
     tkt_mutex_init(&marks_lock);
 }
 
-/* ---- Beginning ---- */
+/* ---- Beginning a mark ------------------------------------------------------------------------ */
 
 static uint32_t index_of_context(const tkt_event_context *context)
 {
@@ -103,7 +104,7 @@ static uint32_t device_of(const tkt_driver *driver, void *context)
     return (uint32_t)device;
 }
 
-/* The context's index, or UINT32_MAX without memory. */
+/* Returns the context's index, adding it if it is new; UINT32_MAX without memory. */
 static uint32_t know_context(const tkt_driver *driver, const tkt_event_context *context)
 {
     tkt_mutex_lock(&marks_lock);
@@ -123,7 +124,7 @@ static uint32_t know_context(const tkt_driver *driver, const tkt_event_context *
     return index;
 }
 
-/* The number of a stream of the context; 0 without memory. */
+/* Returns the number of a context's stream; 0 without memory. */
 static uint32_t number_of_stream(uint64_t context_key, const void *stream)
 {
     tkt_mutex_lock(&marks_lock);
@@ -149,7 +150,7 @@ static uint32_t make_label(const takt_site *site, uint32_t filter)
     return id;
 }
 
-/* TKT_STRTAB_FULL without room. */
+/* Returns the label of a call site, a string of the store; TKT_STRTAB_FULL without room. */
 static uint32_t label_of(const takt_site *site, uint32_t filter)
 {
     uint64_t key = (uint64_t)__atomic_load_n(&site->tag, __ATOMIC_RELAXED) << 32 | filter;
@@ -168,7 +169,7 @@ static uint32_t label_of(const takt_site *site, uint32_t filter)
     return label;
 }
 
-/* With the lock. 0 means that there is none. */
+/* With the lock. Skips 0, which means "none". */
 static uint32_t next_correlation(void)
 {
     last_correlation += last_correlation == UINT32_MAX ? 2 : 1;
@@ -182,7 +183,7 @@ static void count_not_marked(void)
     tkt_mutex_unlock(&marks_lock);
 }
 
-/* Takes a mark and puts it among the open ones; those around it are told. */
+/* Takes a free mark and opens it. Tells the marks around it that they have an inner one. */
 static mark *open_mark(void *stream, uint32_t context)
 {
     uint32_t thread = tkt_thread_id();
@@ -228,7 +229,8 @@ static void give_up(const tkt_driver *driver, mark *given)
     tkt_mutex_unlock(&marks_lock);
 }
 
-/* Such as those of a context that has been reset since, which CUDA may take for another one's. */
+/* Destroys events that must not go to the pool: CUDA may take those of a reset context for another
+ * context's. */
 static void destroy_events(const tkt_driver *driver, mark *owner)
 {
     for (int i = 0; i < 2; i++) {
@@ -246,9 +248,8 @@ static void close_unused(const tkt_driver *driver, mark *unused)
     give_up(driver, unused);
 }
 
-/* Records the first event and tells of the call that launches, which is the
- * mark's begin: the scope is open already, so that the call and what it
- * launches belong to it. */
+/* Records the first event and reports it as the launching call. The scope is open already, so the
+ * call and its activity belong to the scope. */
 static bool record_begin(const tkt_driver *driver, mark *begun, bool is_launch, const void *caller)
 {
     tkt_cuda_call call = {.name = is_launch ? "TAKT_LAUNCH" : "TAKT_STREAM_SCOPE",
@@ -268,7 +269,7 @@ static mark *begin_mark(const tkt_driver *driver, void *stream, uint32_t filter,
 {
     tkt_event_context context;
     if (!tkt_event_context_of(driver, stream, &context))
-        return NULL; /* nor can anything be launched */
+        return NULL; /* without a context nothing can be launched */
     uint32_t index = know_context(driver, &context), label = label_of(site, filter);
     mark *begun = NULL;
     if (index == UINT32_MAX || label == TKT_STRTAB_FULL)
@@ -309,7 +310,8 @@ static void count_failed(void)
     tkt_mutex_unlock(&store->lock);
 }
 
-/* False, and counted, where it cannot be: the stream may be captured by now. */
+/* Records the second event. False, and counted as a loss, if that is impossible: the stream may be
+ * captured by now. */
 static bool record_end(const tkt_driver *driver, const mark *ended)
 {
     if (tkt_event_capture(driver, ended->stream) == TKT_CAPTURE_NO &&
@@ -337,10 +339,9 @@ void takt_stream_end_v1(void *begun)
     tkt_mutex_unlock(&marks_lock);
 }
 
-/* ---- What is done ---- */
+/* ---- Finishing marks ------------------------------------------------------------------------- */
 
-/* Renews the anchor of a context if it is time; false where there is none at
- * all. */
+/* Renews the anchor of a context when due. False if there is no anchor at all. */
 static bool has_anchor(const tkt_driver *driver, known_context *known, const tkt_clock_fit *fit)
 {
     tkt_clock_pair pair;
@@ -381,7 +382,7 @@ static void store_mark(const mark *done, const known_context *known, int64_t sin
     add_to_store(&activity, done->label, done->filter);
 }
 
-/* An activity of no kind is nobody's, but who looks for the launch's finds it. */
+/* Stores an activity of no kind: it appears in no table, but sealing finds it for the launch. */
 static void note_given_up(const mark *given, const known_context *known)
 {
     const tkt_stored_activity activity = {.correlation = given->correlation,
@@ -389,7 +390,7 @@ static void note_given_up(const mark *given, const known_context *known)
     add_to_store(&activity, 0, 0);
 }
 
-/* Whether the context is current, and still the one in which the mark's events were made. */
+/* True if the context is current, and still the one in which the mark's events were made. */
 static bool is_alive(const tkt_driver *driver, const known_context *known)
 {
     tkt_event_context now;
@@ -397,7 +398,7 @@ static bool is_alive(const tkt_driver *driver, const known_context *known)
            now.key == known->context.key;
 }
 
-/* Where a mark has an activity to come: false when it is not done yet. */
+/* Stores the activity of a mark without inner marks. False if the mark is not done yet. */
 static bool finish_timed(const tkt_driver *driver, mark *waiting, known_context *known,
                          const tkt_clock_fit *fit)
 {
@@ -416,7 +417,7 @@ static bool finish_timed(const tkt_driver *driver, mark *waiting, known_context 
     return true;
 }
 
-/* False: not done yet. */
+/* Finishes a mark. False if it is not done yet. */
 static bool finish(const tkt_driver *driver, mark *waiting, known_context *known,
                    const tkt_clock_fit *fit)
 {
@@ -430,13 +431,14 @@ static bool finish(const tkt_driver *driver, mark *waiting, known_context *known
         return false;
     }
     if (!is_here)
-        memset(waiting->events, 0, sizeof waiting->events); /* they went with the context */
+        memset(waiting->events, 0, sizeof waiting->events); /* they were destroyed with the
+                                                             * context */
     give_up(driver, waiting);
     return true;
 }
 
-/* The same with its context current: some drivers want that. `contexts` may
- * move meanwhile, but the anchors are this thread's alone. */
+/* Finishes a mark with its context current, as some drivers require. `contexts` may move meanwhile,
+ * but only this thread uses the anchors. */
 static bool finish_in_context(const tkt_driver *driver, mark *waiting, const tkt_clock_fit *fit)
 {
     void *previous;
@@ -472,7 +474,7 @@ static mark *take_waiting(void)
     return taken;
 }
 
-/* Puts them back before those that have come meanwhile. */
+/* Puts marks back before those that arrived meanwhile. */
 static void put_back(mark *first, mark **last)
 {
     if (!first)
@@ -485,7 +487,7 @@ static void put_back(mark *first, mark **last)
     tkt_mutex_unlock(&marks_lock);
 }
 
-/* Of marks that are still open, too: a window may end now. */
+/* Stores notes for open marks too: their window may end now. */
 static void note_open_marks(void)
 {
     mark noted;

@@ -1,8 +1,8 @@
-/* Finding libcupti. One that is loaded already comes first, since a second copy in a process sees
- * nothing. Then come the neighbours of CUDA's libraries that the program has loaded, because they
- * belong to the same toolkit; pip, conda and toolkits arrange them differently. A libcupti that is
- * newer than the driver cannot work: it is put aside, and tried at the end if there is no other.
- * Loading one has lasting effects, so its version is read off its file name and path. */
+/* Finding libcupti. A copy that is loaded already comes first, since a second copy in a process
+ * sees nothing. Then come the folders around the program's loaded CUDA libraries, which belong to
+ * the same toolkit; pip, conda and toolkits arrange them differently. A libcupti newer than the
+ * driver usually fails: it is put aside, and tried last if there is no other. Loading a library has
+ * lasting effects, so Takt reads its version from file name and path. */
 #include "cuda/cupti.h"
 
 #include "base/dynlib.h"
@@ -18,16 +18,16 @@
 static const char file_names[][18] = {NAME ".13", NAME ".12", NAME ".11.8", NAME};
 
 enum {
-    SONAMES = 2 /* the first file names, by which the system finds libraries */
+    SONAMES = 2 /* the first of these names; the system's loader knows libraries by them */
 };
 
-/* Where a toolkit keeps its libraries, below its root. */
+/* Folders of libraries in a toolkit, below its root. */
 static const char *const in_toolkit[] = {
     "lib64", "lib", "extras/CUPTI/lib64", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib",
     NULL};
 
-/* Beside libcudart and its like: the same folder, pip's packages, a toolkit's lib64 and its
- * targets. */
+/* Folders to search, seen from that of libcudart and similar libraries: the same folder, pip's
+ * packages, a toolkit's lib64 and targets. */
 static const char *const beside_library[] = {".",
                                              "../../cuda_cupti/lib",
                                              "../../cu13/lib",
@@ -55,7 +55,8 @@ static int release_of_year(unsigned year, unsigned number)
     return 0;
 }
 
-/* What the name of a file tells: "libcupti.so.2024.1.0", "libcupti.so.12". 0: nothing. */
+/* Returns the release that a file name shows, such as "libcupti.so.2024.1.0" or "libcupti.so.12"; 0
+ * if none. */
 static int release_of_name(const char *path)
 {
     unsigned first = 0, second = 0;
@@ -66,8 +67,8 @@ static int release_of_name(const char *path)
     return first > 2000 ? release_of_year(first, second) : (int)(first * 1000 + second * 10);
 }
 
-/* 12040 for 12.4, 12000 for any 12 of which no more is known, 0 for unknown. Of a path, the file's
- * real name tells most, then the toolkit's folder. */
+/* Returns 12040 for 12.4, 12000 for an unknown 12.x, 0 for unknown. For a path, the file's real
+ * name says most, then the toolkit's folder. */
 static int release_of(const char *path)
 {
     char real[PATH_MAX];
@@ -88,7 +89,7 @@ static bool is_newer(const tkt_cupti_search *search, int release)
 
 /* ---- Places ---------------------------------------------------------------------------------- */
 
-/* A place that was not looked at yet; NULL if it was, or if there were too many. */
+/* Adds a place to the search. NULL if it is there already, or if there are too many. */
 static takt_cuda_place *add_place(tkt_cupti_search *search, const char *path)
 {
     for (uint32_t i = 0; i < search->count; i++)
@@ -102,26 +103,26 @@ static takt_cuda_place *add_place(tkt_cupti_search *search, const char *path)
     return place;
 }
 
-static void tell(takt_cuda_place *place, const char *finding)
+static void set_finding(takt_cuda_place *place, const char *finding)
 {
     snprintf(place->finding, sizeof place->finding, "%s", finding);
 }
 
-/* The loader's reason begins with the path, mostly. */
-static void tell_error(takt_cuda_place *place)
+/* The loader's message usually begins with the path. */
+static void set_load_error(takt_cuda_place *place)
 {
     const char *error = tkt_library_error();
     size_t length = strlen(place->path);
     if (strncmp(error, place->path, length) == 0 && strncmp(error + length, ": ", 2) == 0)
         error += length + 2;
     if (strcmp(error, "cannot open shared object file: No such file or directory") == 0)
-        tell(place, "not there");
+        set_finding(place, "not there");
     else
         snprintf(place->finding, sizeof place->finding, "cannot be loaded: %.100s", error);
 }
 
-static void tell_newer(const tkt_cupti_search *search, takt_cuda_place *place, int release,
-                       const char *before)
+static void set_newer(const tkt_cupti_search *search, takt_cuda_place *place, int release,
+                      const char *before)
 {
     char minor[16] = "";
     int driver = search->driver_release;
@@ -131,19 +132,19 @@ static void tell_newer(const tkt_cupti_search *search, takt_cuda_place *place, i
              before, release / 1000, minor, driver / 1000, driver % 1000 / 10);
 }
 
-static void take(tkt_cupti_search *search, takt_cuda_place *place)
+static void try_to_load(tkt_cupti_search *search, takt_cuda_place *place)
 {
     search->library = tkt_library_open(place->path);
     if (search->library)
-        tell(place, "taken");
+        set_finding(place, "taken");
     else
-        tell_error(place);
+        set_load_error(place);
 }
 
 static void put_aside(tkt_cupti_search *search, takt_cuda_place *place, int release)
 {
     bool is_file = strchr(place->path, '/');
-    tell_newer(search, place, release, is_file ? "" : "not asked for, being ");
+    set_newer(search, place, release, is_file ? "" : "not tried: ");
     search->newer[place - search->places] = release;
 }
 
@@ -154,11 +155,11 @@ static void consider(tkt_cupti_search *search, const char *path)
     if (place && is_newer(search, release))
         put_aside(search, place, release);
     else if (place)
-        take(search, place);
+        try_to_load(search, place);
 }
 
-/* Of those that are too new the oldest: within a major release some work. */
-static void take_newer(tkt_cupti_search *search)
+/* Tries the places that were put aside, oldest first: within a major release some work. */
+static void try_newer(tkt_cupti_search *search)
 {
     while (!search->library) {
         uint32_t oldest = TKT_MAX_PLACES;
@@ -170,15 +171,15 @@ static void take_newer(tkt_cupti_search *search)
             return;
         int release = search->newer[oldest];
         search->newer[oldest] = 0;
-        take(search, &search->places[oldest]);
+        try_to_load(search, &search->places[oldest]);
         if (search->library)
-            tell_newer(search, &search->places[oldest], release, "taken, though ");
+            set_newer(search, &search->places[oldest], release, "taken, though ");
     }
 }
 
 /* ---- Where to look --------------------------------------------------------------------------- */
 
-/* True if one of the names is there, even where it cannot be taken. */
+/* True if the folder has one of the files, even one that cannot be used. */
 static bool look_in_folder(tkt_cupti_search *search, const char *folder)
 {
     char path[PATH_MAX + 1 + sizeof file_names], real[PATH_MAX];
@@ -205,7 +206,8 @@ static void look_below(tkt_cupti_search *search, const char *root, const char *c
     }
     takt_cuda_place *place = is_there ? NULL : add_place(search, root);
     if (place)
-        tell(place, tkt_file_resolve(root, folder, sizeof folder) ? "no libcupti" : "not there");
+        set_finding(place,
+                    tkt_file_resolve(root, folder, sizeof folder) ? "no libcupti" : "not there");
 }
 
 typedef struct pattern_search {
@@ -227,7 +229,7 @@ static void look_at_all(tkt_cupti_search *search, const char *roots, const char 
         tkt_file_match(roots, look_at_match, &pattern);
 }
 
-/* `rest` is what stands behind the variable's value. */
+/* `rest` is appended to the variable's value. */
 static void look_at_variable(tkt_cupti_search *search, const char *variable, const char *rest,
                              const char *const *folders)
 {
@@ -237,8 +239,9 @@ static void look_at_variable(tkt_cupti_search *search, const char *variable, con
         look_at_all(search, roots, folders);
 }
 
-/* Frameworks load it by its full path. One of the driver's major release is taken even if its minor
- * release is newer: that works mostly, and a second copy would not see what the first one does. */
+/* Frameworks load libcupti by its full path. A loaded one is used even if its minor release is
+ * newer than the driver's: that usually works, and a second copy would not see the first one's
+ * records. */
 static void look_at_loaded(tkt_cupti_search *search)
 {
     char path[PATH_MAX];
@@ -250,13 +253,14 @@ static void look_at_loaded(tkt_cupti_search *search)
         if (place && is_newer(search, major * 1000))
             put_aside(search, place, major * 1000);
         else if (place)
-            take(search, place);
+            try_to_load(search, place);
         if (search->library)
-            tell(place, "taken, since it is loaded already");
+            set_finding(place, "taken: it is loaded already");
     }
 }
 
-/* The folder in which the file appears, and the one in which it lies, if the file is a link. */
+/* Searches around a library: from the folder of its path and, if that is a link, from that of the
+ * real file. */
 static void look_beside(tkt_cupti_search *search, char *path)
 {
     char real[PATH_MAX], folder[PATH_MAX];
@@ -310,7 +314,7 @@ void tkt_cupti_find(tkt_cupti_search *search, int driver_release)
     if (wish) {
         takt_cuda_place *place = add_place(search, wish);
         if (place)
-            take(search, place);
+            try_to_load(search, place);
         return;
     }
     look_at_loaded(search);
@@ -321,5 +325,5 @@ void tkt_cupti_find(tkt_cupti_search *search, int driver_release)
     look_at_variable(search, "CONDA_PREFIX", "", in_toolkit);
     look_at_variable(search, "VIRTUAL_ENV", "/lib/python3*/site-packages/nvidia", in_packages);
     look_at_usual(search);
-    take_newer(search);
+    try_newer(search);
 }

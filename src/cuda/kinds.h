@@ -1,4 +1,4 @@
-/* What CUPTI's kinds are called, wherever Takt prints them. */
+/* Names of CUPTI's kinds, wherever Takt prints them. */
 #ifndef TKT_CUDA_KINDS_H
 #define TKT_CUDA_KINDS_H
 
@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-/* Of takt_activity.copy_kind, which is CUpti_ActivityMemcpyKind: H host, D device, A array, P a peer
- * device; "" for 0 and what is not known. */
+/* Returns the name of a takt_activity.copy_kind, which is a CUpti_ActivityMemcpyKind: H host, D
+ * device, A array, P peer device; "" for 0 and unknown kinds. */
 static inline const char *tkt_copy_name(uint32_t kind)
 {
     static const char *const names[] = {"",     "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
@@ -15,7 +15,7 @@ static inline const char *tkt_copy_name(uint32_t kind)
     return kind < sizeof names / sizeof *names ? names[kind] : "";
 }
 
-/* Of a takt_memory_kind; `unknown` for 0 and what is not known. */
+/* Returns the name of a takt_memory_kind; `unknown` for 0 and unknown kinds. */
 static inline const char *tkt_memory_name(uint32_t kind, const char *unknown)
 {
     static const char *const names[] = {

@@ -1,4 +1,4 @@
-/* Kernels: their names as people write them, and whose they are. */
+/* Kernels: readable names, and the sorting into the program's own and libraries'. */
 #include "cuda/kernel.h"
 
 #include "base/alloc.h"
@@ -17,18 +17,17 @@
 
 /* ======== Names ======== */
 
-/* Names of kernels as people write them. Kernels have C++ names in CUPTI's records; what the C++
- * library of the program, or of the system, has to demangle them is found at run time, because Takt
- * itself needs no C++. Shortening reads the demangler's output from left to right and drops what is
- * in brackets; it must cope with operators that look like brackets, with lambdas, and with return
- * types, which templates have in their names. */
+/* Readable names of kernels. CUPTI's records have C++ names. Takt itself does not link a C++
+ * library, so it looks up at run time the demangler of the program's library or the system's.
+ * Shortening reads the demangled name from left to right and drops what is in brackets. It must
+ * handle operators that look like brackets, lambdas, and the return types in names of templates. */
 
-/* Longer names are left as they are: demangling can take memory without measure. */
+/* Longer names stay mangled: demangling can take unbounded memory. */
 #define LONGEST_MANGLED 65536
 
 typedef char *(*demangler)(const char *mangled, char *buffer, size_t *size, int *status);
 
-/* In the program, then in a library that is loaded out of its sight, then loads one. */
+/* Looks in the program, then in a library that is loaded but not visible to it, then loads one. */
 static void *look_up_demangler(void)
 {
     static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1"};
@@ -44,10 +43,10 @@ static void *look_up_demangler(void)
 static _Atomic(void *) demangle_symbol;
 static atomic_bool is_looked_up;
 
-/* Races are harmless: all find the same. */
+/* Races are harmless: all threads find the same function. */
 void tkt_names_prepare(void)
 {
-    /* acquire and release: who sees that it was looked up sees what was found */
+    /* acquire and release: a thread that sees is_looked_up also sees the symbol */
     if (atomic_load_explicit(&is_looked_up, memory_order_acquire))
         return;
     atomic_store_explicit(&demangle_symbol, look_up_demangler(), memory_order_relaxed);
@@ -75,7 +74,7 @@ char *tkt_name_demangle(const char *mangled)
     return copy;
 }
 
-/* What is written so far; `length` goes on past the end of `out`. */
+/* The text so far; `length` counts on past the end of `out`. */
 typedef struct shortened {
     char *out;
     size_t size;
@@ -106,8 +105,8 @@ static bool is_any(char c, const char *set)
     return c != '\0' && strchr(set, c) != NULL;
 }
 
-/* After the bracket that closes the one at `at`. "<" and ">" are not looked at: within other
- * brackets they may be comparisons. */
+/* Returns the position after the bracket that closes the one at `at`. Ignores "<" and ">": inside
+ * other brackets they may be comparisons. */
 static const char *after_brackets(const char *at)
 {
     size_t depth = 0;
@@ -132,7 +131,7 @@ static const char *after_operator(const char *at)
     return at + strspn(at, "<>=!+-*/%^&|~,");
 }
 
-/* After the ">" for the "<" at `at`. */
+/* Returns the position after the ">" for the "<" at `at`. */
 static const char *after_angles(const char *name, const char *at)
 {
     size_t depth = 0;
@@ -160,7 +159,7 @@ static const char *shorten_angles(shortened *text, const char *name, const char 
     return after_angles(name, at);
 }
 
-/* "operator<", and "operator unsigned int", in which the space belongs to the name. */
+/* Copies "operator<", or "operator unsigned int", in which the space belongs to the name. */
 static const char *shorten_operator(shortened *text, const char *name, const char *at)
 {
     const char *end = after_operator(at);
@@ -176,7 +175,7 @@ static const char *shorten_operator(shortened *text, const char *name, const cha
     return end;
 }
 
-/* "{lambda(int, float)#2}" keeps its number only. */
+/* Of "{lambda(int, float)#2}" keeps only the number. */
 static const char *shorten_braces(shortened *text, const char *at)
 {
     const char *end = after_brackets(at);
@@ -189,8 +188,8 @@ static const char *shorten_braces(shortened *text, const char *at)
     return end;
 }
 
-/* Parameters: of a function that something else is local to, of the kernel itself - then that is
- * all -, or a type's. NULL: all. */
+/* Handles parentheses: of an enclosing function, whose local name follows; of a type; or the
+ * kernel's own parameters, which end the name. Returns the position after them, NULL at the end. */
 static const char *shorten_parentheses(const shortened *text, const char *at)
 {
     const char *end = after_brackets(at);
@@ -199,7 +198,7 @@ static const char *shorten_parentheses(const shortened *text, const char *at)
     return is_type || begins_with(end, "::") ? end : NULL;
 }
 
-/* One piece of the name; returns what follows it, NULL at the end of what is wanted. */
+/* Copies or drops one piece of the name. Returns the position after it, NULL at the end. */
 static const char *shorten_piece(shortened *text, const char *name, const char *at)
 {
     static const char anonymous[] = "(anonymous namespace)";
@@ -209,7 +208,7 @@ static const char *shorten_piece(shortened *text, const char *name, const char *
     if (is_begin && begins_with(at, "_INTERNAL_") && strstr(at, "::"))
         return strstr(at, "::") + 2; /* nvcc's name of a file */
     if (*at == ' ') {
-        text->length = 0; /* it was the return type */
+        text->length = 0; /* the text so far was the return type */
         return at + 1;
     }
     if (*at == '<')
@@ -223,7 +222,7 @@ static const char *shorten_piece(shortened *text, const char *name, const char *
     return at + size;
 }
 
-/* Ends the text; where it was cut, in dots, and not within a character of UTF-8. */
+/* Ends the text. A cut text ends in dots, and not within a UTF-8 character. */
 static void finish(shortened *text)
 {
     size_t end = text->length;
@@ -250,17 +249,17 @@ char *tkt_name_shorten(char *out, size_t size, const char *demangled)
     return out;
 }
 
-/* ======== Whose kernel it is ======== */
+/* ======== Libraries' kernels ======== */
 
-/* Whose kernel it is, and what tables call it. The program's own rules come first. A kernel of a
- * library is known by its name: libraries publish none, so the list below is what profiles of
- * programs that use them show. It is narrow on purpose: a kernel of the program's that is taken for
- * a library's vanishes from the tables of those who ask for their own. */
+/* Decides whether a kernel is the program's or a library's, and labels it. The program's own rules
+ * come first. A library's kernel is known by its name. Libraries publish no names, so this list
+ * comes from profiles of programs that use them. It is narrow on purpose: a program's kernel taken
+ * for a library's would vanish from tables of the program's own kernels. */
 
 #define LONGEST_NAME 1024
 #define GROUPS       10
 
-/* Shell patterns on the shortened name, each ended by a NUL. */
+/* Shell patterns for the shortened name, each ended by a NUL. */
 static const char builtin_names[] =
     /* CUB and Thrust, and copies of them in namespaces of their users. */
     "cub::*\0"
@@ -317,11 +316,11 @@ static const char builtin_names[] =
     /* NCCL: ncclDevKernel_AllReduce_Sum_f32_RING_LL(...) */
     "nccl*Kernel*\0";
 
-/* The same on the whole name: kernels of cuBLAS with common names, such as dot_kernel, are told by
- * what they take. */
+/* Patterns for the whole name: kernels of cuBLAS with common names, such as dot_kernel, show in
+ * their parameters. */
 static const char builtin_whole_names[] = "*cublas*Params*\0";
 
-/* A rule of the program's. */
+/* A rule of the program. */
 typedef struct rule {
     char *pattern;
     char *label; /* NULL: builtin */
@@ -329,7 +328,7 @@ typedef struct rule {
 } rule;
 
 static tkt_mutex lock = TKT_MUTEX_INIT;
-static TKT_ARRAY_OF(rule) rules; /* guarded by lock; in the order in which they were added */
+static TKT_ARRAY_OF(rule) rules; /* guarded by lock; in the order of their addition */
 
 static bool matches_any(const char *patterns, const char *name)
 {
@@ -351,7 +350,7 @@ static bool is_same(const rule *old, const char *pattern, const char *label)
            (!label || strcmp(old->label, label) == 0);
 }
 
-/* The same rule again is none: configurations are read more than once. */
+/* True for a rule that exists already: configurations are read more than once. */
 static bool is_known(const char *pattern, const char *label)
 {
     for (size_t i = 0; i < rules.count; i++) {
@@ -401,7 +400,7 @@ takt_status takt_kernel_label(const char *pattern, const char *label)
     return add_rule(pattern, label ? label : "");
 }
 
-/* The label with the groups of the match put in. */
+/* Copies the label, replacing \1 and so on by the groups of the match. */
 static void expand(char *out, size_t size, const char *label, const char *name,
                    const regmatch_t groups[GROUPS])
 {
@@ -418,7 +417,7 @@ static void expand(char *out, size_t size, const char *label, const char *name,
     out[length] = '\0';
 }
 
-/* The bit that the program's rules give the kernel, and its label; 0: none of them matches. */
+/* Returns the bit that the program's rules give the kernel, and its label; 0 if no rule matches. */
 static uint32_t by_rules(const char *demangled, char *label, size_t size)
 {
     uint32_t filter = 0;
@@ -440,8 +439,8 @@ static uint32_t by_rules(const char *demangled, char *label, size_t size)
     return filter;
 }
 
-/* NVIDIA Warp's kernels: NAME_HASH_cuda_kernel_forward, the hash being eight digits in newer
- * versions and missing in older ones. */
+/* NVIDIA Warp's kernels: NAME_HASH_cuda_kernel_forward. The hash has eight digits in newer versions
+ * and is missing in older ones. */
 static bool label_warp(char *label, size_t size, const char *name)
 {
     static const char infix[] = "_cuda_kernel_";
@@ -473,7 +472,7 @@ uint32_t tkt_name_classify(const char *demangled, char *label, size_t size)
 
 /* ======== Labels ======== */
 
-/* The first word of what tables print for an activity says what kind it is. */
+/* The first word of a label gives the kind of activity. */
 
 static const char *label_prefix(uint32_t filter)
 {

@@ -1,15 +1,16 @@
-/* How many blocks of a kernel fit on a multiprocessor at once. Each of four supplies sets a limit:
- * warps, registers, shared memory, blocks; the least of them counts. How the hardware hands them
- * out is published in the CUDA C++ Programming Guide ("Compute Capabilities") and in the toolkit's
- * occupancy calculator, with which a test compares this:
+/* How many blocks of a kernel fit on a multiprocessor at once. Four resources set a limit: warps,
+ * registers, shared memory, blocks; the lowest limit counts. The CUDA C++ Programming Guide
+ * ("Compute Capabilities") and the toolkit's occupancy calculator publish how the hardware
+ * allocates them; a test compares this file with the calculator:
  *
- *   - threads in warps;
- *   - registers to warps, 256 at a time, and from a quarter of the file to the warps of a quarter;
- *   - shared memory to blocks, 256 bytes at a time up to capability 7.x and 128 from 8.0 on, what
- *     the driver reserves for itself included.
+ *   - threads by warp;
+ *   - registers by warp, in units of 256; the file has four quarters, and a warp's registers lie in
+ *     one of them;
+ *   - shared memory by block, in units of 256 bytes up to capability 7.x and 128 bytes from 8.0 on,
+ *     including the driver's own share.
  *
- * It is assumed that the split of shared memory and cache is left to the driver, which then gives
- * shared memory all it needs. Clusters, which have to fit as a whole, are not looked at. */
+ * This assumes that the driver chooses the split of shared memory and cache, and then gives shared
+ * memory all it needs. It ignores clusters, which must fit as a whole. */
 #include "cuda/kernel.h"
 
 #include <stdbool.h>
@@ -60,7 +61,7 @@ void tkt_occupancy_fill(tkt_shape *shape, const tkt_device *device)
         tkt_limiter limiter;
         uint32_t blocks;
     } limits[] = {
-        /* Of equals the first is named: with all warps in use nothing else limits. */
+        /* Among equal limits the first one is named: with all warps in use nothing else matters. */
         {TKT_LIMITER_WARPS, room / warps},
         {TKT_LIMITER_REGISTERS, by_registers(shape, device, warps)},
         {TKT_LIMITER_SHARED_MEMORY, by_shared_memory(shape, device)},
@@ -72,7 +73,7 @@ void tkt_occupancy_fill(tkt_shape *shape, const tkt_device *device)
             least = i;
     }
     if (limits[least].blocks == 0)
-        return; /* it has run: what is known of the device is wrong */
+        return; /* the kernel has run, so the device's properties are wrong */
     shape->occupancy = (uint16_t)((uint64_t)limits[least].blocks * warps * 10000 / room);
     shape->limiter = (uint8_t)limits[least].limiter;
 }

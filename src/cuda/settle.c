@@ -1,4 +1,4 @@
-/* The end of a window: waiting for what it launched, and asking devices whether they have done
+/* The end of a window: waits for the work that it launched, and asks devices whether they have done
  * it. */
 #include "cuda/cuda.h"
 
@@ -9,27 +9,29 @@
 
 /* ======== Waiting ======== */
 
-/* Activities come when CUPTI gives a buffer back: when it is full and complete, or at a flush if it
- * is complete. So the end of a window flushes at once, then less and less often, down to the pace
- * at which the collector flushes anyway; in between it looks at what came by itself. The program's
- * threads notice nothing of it.
+/* Activities arrive when CUPTI gives a buffer back: once the buffer is full and complete, or at a
+ * flush if it is complete. The end of a window therefore flushes at once, then less and less often,
+ * down to the collector's own pace. In between it looks at what arrived without a flush. The
+ * program's threads are not disturbed.
  *
- * A forced flush would bring what has finished in a buffer with unfinished records, and throw those
- * away: of a later window, of an open timer, of this window. It is the last resort, when the time
- * is over and nobody else waits, or when a device has failed and nothing will finish any more. */
+ * A forced flush also brings the finished records of incomplete buffers, but discards the
+ * unfinished ones. These may belong to this window, a later window or an open timer. It is the last
+ * resort: after a timeout if nobody else waits, or when a device has failed and nothing will finish
+ * any more. */
 
 #define FIRST_PAUSE_MS 1u
-#define LAST_PAUSE_MS  150u /* the collector flushes as often while it collects */
+#define LAST_PAUSE_MS  150u /* the collector's own pace */
 #define STALLED_NS     UINT64_C(5000000000)
 
-/* What has become of devices' work so far. */
+/* The devices' progress so far. */
 typedef struct progress {
     uint64_t arrived; /* position of the store */
     uint64_t since_ns;
 } progress;
 
-/* True if devices have not got on for so long that waiting is no use. Where the last one who waited
- * saw just that, and nothing has come since, it takes less: many windows may end one by one. */
+/* True if no activity has arrived for so long that waiting is no use. Many windows may end one
+ * after another: if the previous wait ended this way and nothing has arrived since, a tenth of the
+ * time is enough. */
 static bool is_stalled(progress *p)
 {
     static uint64_t stalled_at = UINT64_MAX; /* atomic: position of the store */
@@ -48,7 +50,7 @@ static bool is_complete(const tkt_settling *how)
     return how->is_complete && how->is_complete(how->user);
 }
 
-/* Looks until it is time for another flush. True: nothing is missing. */
+/* Checks whether the window is complete until the next flush is due. True: nothing is missing. */
 static bool look_around(const tkt_settling *how, uint64_t until_ns)
 {
     for (uint64_t now_ns; (now_ns = takt_now_ns()) < until_ns;) {
@@ -64,7 +66,7 @@ typedef enum outcome {
     COMPLETE,
     GIVEN_UP,
     BROKEN,
-    GONE /* nobody to ask any more */
+    GONE /* the collector hangs, or the process exits */
 } outcome;
 
 static outcome wait_for_devices(const tkt_settling *how, uint64_t ticket)
@@ -107,13 +109,13 @@ bool tkt_cuda_settle(const tkt_settling *how)
 
 /* ======== Whether devices are done ======== */
 
-/* cuCtxRecordEvent() captures all that a context has been given, on all its streams, and adds
- * nothing that a stream would have to wait for. Unlike cuCtxSynchronize() it lets the collector go
- * on meanwhile. It spoils captures, so it is only called while none is known to be under way. */
+/* cuCtxRecordEvent() covers all work that a context has been given, on all its streams, and makes
+ * no stream wait. Unlike cuCtxSynchronize() it does not block the collector. It would invalidate a
+ * capture, so Takt calls it only while no capture is known to be under way. */
 
-/* True for errors after which cuda.h says that the process cannot use CUDA any more: a kernel's
- * illegal address, time-out, assertion, stack, instruction, alignment, address space, program
- * counter, unspecified failure; and CUDA_ERROR_UNKNOWN. */
+/* True for errors after which, by cuda.h, the process cannot use CUDA any more: a kernel's illegal
+ * address, time-out, assertion, stack, instruction, alignment, address space, program counter,
+ * unspecified failure; and CUDA_ERROR_UNKNOWN. */
 static bool is_sticky(int status)
 {
     static const int16_t errors[] = {700, 702, 710, 714, 715, 716, 717, 718, 719, 999};
@@ -137,7 +139,7 @@ static void note(walk *w, int status)
         w->result = TKT_IDLE_NOT_YET;
 }
 
-/* With the context current. */
+/* Records an event in the current context. */
 static bool record(const tkt_driver *driver, void *user)
 {
     walk *w = user;
@@ -171,7 +173,7 @@ tkt_idle_state tkt_idle_begin(const tkt_driver *driver, tkt_idle_mark *mark)
     return w.result;
 }
 
-/* Asks the events of the current context and lets go of those that are reached. */
+/* Queries the events of the current context, and gives back the finished ones. */
 static bool look(const tkt_driver *driver, void *user)
 {
     walk *w = user;

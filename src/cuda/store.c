@@ -1,6 +1,6 @@
-/* The store. Activities stand in chunks, so that what nobody wants any more goes back as a whole
- * and nothing moves; one chunk is kept in reserve, since a window that follows another needs it at
- * once. All that grows is charged to one budget: past it the newest is refused and counted. */
+/* The store. Activities live in chunks: chunks that no window needs are freed as a whole, and
+ * activities never move. One chunk is kept in reserve for the next window. All memory counts
+ * against one budget; when it is used up, new records are refused and counted. */
 #include "cuda/store.h"
 
 #include "cuda/collector.h"
@@ -11,11 +11,11 @@
 
 static tkt_store the_store = {.lock = TKT_MUTEX_INIT, .max_bytes = TKT_STORE_DEFAULT_BYTES};
 
-/* The thread that held the lock does not exist in the child. */
+/* For the child: the thread that held the lock does not exist there. */
 static void free_lock(void)
 {
     tkt_mutex_init(&the_store.lock);
-    if (the_store.keeper) /* what lies in the crash-safe file is the parent's */
+    if (the_store.keeper) /* the crash-safe file belongs to the parent */
         the_store.first = the_store.last = the_store.spare = NULL;
     the_store.keeper = NULL;
 }
@@ -44,7 +44,7 @@ static void note(const tkt_store *store, tkt_keeper_note kind, uint32_t number, 
 
 static void free_chunk(const tkt_store *store, tkt_store_chunk *chunk)
 {
-    chunk->count = 0; /* a kept one holds nothing any more */
+    chunk->count = 0; /* the keeper's file then shows an empty chunk */
     if (!store->keeper || !store->keeper->give(chunk))
         tkt_free(chunk);
 }
@@ -116,7 +116,7 @@ static bool has_room(const tkt_store *store, uint64_t bytes)
     return store->used_bytes + bytes <= store->max_bytes;
 }
 
-/* The oldest chunk, if nobody needs it any more than what comes now; otherwise NULL. */
+/* Returns the oldest chunk if its activities may be overwritten; otherwise NULL. */
 static tkt_store_chunk *take_oldest(tkt_store *store)
 {
     tkt_store_chunk *chunk = store->first;
@@ -129,7 +129,7 @@ static tkt_store_chunk *take_oldest(tkt_store *store)
     return chunk;
 }
 
-/* A chunk for the next activity, or NULL. */
+/* Returns a chunk for the next activity, or NULL. */
 static tkt_store_chunk *new_chunk(tkt_store *store)
 {
     tkt_store_chunk *chunk = store->spare;
@@ -165,19 +165,21 @@ bool tkt_store_add(tkt_store *store, const tkt_stored_activity *activity)
     tkt_stored_activity *added = &chunk->items[chunk->count];
     *added = *activity;
     added->correlation = tkt_alias_outer(activity->correlation);
-    __atomic_signal_fence(__ATOMIC_RELEASE); /* in a crash-safe file, the count says it is there */
+    __atomic_signal_fence(__ATOMIC_RELEASE); /* in a crash-safe file, the count makes the activity
+                                              * valid */
     chunk->count++;
     store->next_sequence++;
     return true;
 }
 
-/* Room for one more item, charged and uninitialised; NULL, and counted, if there is none. */
+/* Returns room for one more item, uninitialised and charged; NULL, with the loss counted, if there
+ * is none. */
 #define ADD(store, array, refused)                                                                 \
     (has_room(store, sizeof *(array)->items) && TKT_ARRAY_RESERVE(array, (array)->count + 1)       \
          ? ((store)->used_bytes += sizeof *(array)->items, &(array)->items[(array)->count++])      \
          : ((store)->losses.refused++, NULL))
 
-/* The same, but the flight recorder lets the older half go when there is no room. */
+/* The same, but without room the flight recorder first drops the older half of the array. */
 #define ADD_TO_RING(store, array)                                                                  \
     (has_room(store, sizeof *(array)->items) || !(store)->ring_until                               \
          ? (void)0                                                                                 \
@@ -261,7 +263,7 @@ uint32_t tkt_store_string(tkt_store *store, const char *text)
     return id;
 }
 
-/* Equal hashes are told apart by taking the next number for the later one. */
+/* Among equal hashes, the later shape takes the next free number. */
 uint32_t tkt_store_shape(tkt_store *store, const tkt_shape *shape)
 {
     uint64_t hash = tkt_hash_bytes(shape, sizeof *shape);
@@ -326,8 +328,8 @@ static void release_chunks(tkt_store *store, uint64_t position)
         store->last = NULL;
 }
 
-/* No activity refers to a shape. A program that makes new graphs all the time has new shapes all
- * the time. */
+/* Call when no activity refers to a shape. Programs that keep making graphs also keep making
+ * shapes. */
 static void release_shapes(tkt_store *store)
 {
     store->used_bytes -= store->shapes.count * sizeof *store->shapes.items;
@@ -338,7 +340,7 @@ static void release_shapes(tkt_store *store)
         forget_recent(&store->names.items[i]);
 }
 
-/* Keeps, in order, the items whose time is not before `from`. */
+/* Keeps the items with a time from `from` on, in order. */
 #define KEEP_FROM(store, array, time, from)                                                        \
     do {                                                                                           \
         size_t kept_ = 0;                                                                          \
@@ -352,8 +354,8 @@ static void release_shapes(tkt_store *store)
             TKT_ARRAY_FREE(array);                                                                 \
     } while (0)
 
-/* Forgets pairs that no later moment needs. Returns CUPTI's time of the moment, or one before it:
- * the earliest that was read from then on, because the clock may have been set back. */
+/* Frees clock pairs that no later moment needs. Returns CUPTI's time at `before_ticks`, or an
+ * earlier one: the lowest in any later pair, because the clock may have been set back. */
 static uint64_t release_pairs(tkt_cuda_clock *clock, uint64_t before_ticks)
 {
     size_t first = 0;

@@ -1,5 +1,6 @@
-/* What has been decoded and is still wanted by a window. Filled by one thread, the decoder; read by
- * those who seal. Times are CUPTI's nanoseconds (or the backend's): cuda/clock.h maps them. */
+/* The store: decoded activities that a window still needs. One thread, the decoder, fills it; the
+ * threads that seal read it. Times are nanoseconds of CUPTI's clock (or of CUDA events):
+ * cuda/clock.h maps them to Takt's. */
 #ifndef TKT_CUDA_STORE_H
 #define TKT_CUDA_STORE_H
 
@@ -15,13 +16,11 @@
 
 /* ======== Devices ======== */
 
-/* What is known of a CUDA device. */
-
-/* Fields that nobody could tell are 0. */
+/* Properties of a CUDA device; 0 means unknown. */
 typedef struct tkt_device {
-    uint32_t ordinal; /* of the process: N of "cuda:N" */
+    uint32_t ordinal; /* N of "cuda:N" in this process */
     uint32_t label;   /* string, "cuda:0"; see tkt_shape */
-    uint32_t name;    /* string, the product's */
+    uint32_t name;    /* string, the product's name */
     uint32_t major;   /* compute capability */
     uint32_t minor;
     uint32_t multiprocessors;
@@ -31,7 +30,7 @@ typedef struct tkt_device {
     uint32_t max_blocks_per_multiprocessor;
     uint32_t registers_per_block;
     uint32_t registers_per_multiprocessor;
-    uint32_t shared_per_block; /* bytes, and so are these: */
+    uint32_t shared_per_block; /* bytes, as in the next three */
     uint32_t shared_per_block_optin;
     uint32_t shared_per_multiprocessor;
     uint32_t reserved_shared_per_block;
@@ -44,12 +43,11 @@ typedef struct tkt_device {
 
 /* ======== Shapes ======== */
 
-/* What activities have in common that are launched again and again: a kernel with its grid, a copy
- * of so many bytes. Shapes are interned, so that an activity itself stays small. The strings are
- * ids in the table of whoever holds the shape: cuda/store.h while recording, the trace
- * afterwards. */
+/* The properties that many activities share: a kernel with its grid, a copy of a certain size.
+ * Shapes are interned, which keeps activities small. Strings are ids in the table of the shape's
+ * owner: the store while recording, the trace afterwards. */
 
-/* What limits how many blocks of a kernel fit on a multiprocessor. */
+/* The resource that limits how many blocks of a kernel fit on a multiprocessor. */
 typedef enum tkt_limiter {
     TKT_LIMITER_UNKNOWN,
     TKT_LIMITER_WARPS,
@@ -58,15 +56,15 @@ typedef enum tkt_limiter {
     TKT_LIMITER_BLOCKS
 } tkt_limiter;
 
-/* Compared as bytes: unused fields and `reserved` are 0. */
+/* Compared as bytes, so unused fields and `reserved` must be 0. */
 typedef struct tkt_shape {
     uint64_t bytes;      /* memcpy, memset */
     uint64_t graph_node; /* 0: none */
     uint32_t graph;      /* executable graph; 0: not launched by one */
-    uint32_t name;       /* string: a kernel's whole demangled name; "" where the label says all */
+    uint32_t name;       /* string: a kernel's full demangled name; "" for other activities */
     uint32_t label;      /* string: as tables print it, "kernel inc_loop" */
     uint32_t filter;     /* one TAKT_TIMING_ bit */
-    uint32_t grid[3];    /* of kernels: blocks; threads; blocks per cluster, 0 without clusters */
+    uint32_t grid[3];    /* kernels: blocks in x, y, z */
     uint32_t block[3];
     uint32_t cluster[3];
     uint32_t static_shared_bytes; /* per block */
@@ -78,54 +76,56 @@ typedef struct tkt_shape {
     uint8_t  copy_kind;   /* takt_copy_kind */
     uint8_t  source;      /* takt_memory_kind; of a memset 0 */
     uint8_t  target;      /* takt_memory_kind */
-    uint32_t graph_node_count; /* of a launch put together from its nodes, see trace/devices.h */
+    uint32_t graph_node_count; /* for a launch assembled from its nodes, see trace/devices.h */
     uint32_t reserved;
 } tkt_shape;
 
-/* What tables print for an activity: "kernel density", "builtin kernel x", "memcpy HtoD"; written
- * to `out`, cut to fit. Returns out. */
+/* Writes the label that tables print for an activity to `out`, cut to fit: "kernel density",
+ * "builtin kernel x", "memcpy HtoD". Returns out. */
 const char *tkt_activity_label(char *out, size_t size, uint32_t filter, const char *name);
 
 /* ======== Crash-safe memory ======== */
 
-/* Where the store's activities lie so that they survive the process; who makes a crash-safe recording
- * gives the store one. All is called with the store's lock held. */
+/* Memory for activities that survives the process. A crash-safe recording gives the store a keeper.
+ * The store calls it with its lock held. */
 
 struct tkt_store_chunk;
 
 typedef enum tkt_keeper_note {
-    TKT_KEEP_STRING, /* number: id; a text with its NUL */
-    TKT_KEEP_SHAPE,  /* number: index; tkt_shape */
-    TKT_KEEP_PAIR,   /* number: 1 if it is of CUPTI's clock; tkt_clock_pair */
-    TKT_KEEP_ANEW    /* shapes are numbered anew from 0 */
+    TKT_KEEP_STRING, /* number: id; data: the text with its NUL */
+    TKT_KEEP_SHAPE,  /* number: index; data: tkt_shape */
+    TKT_KEEP_PAIR,   /* number: 1 for CUPTI's clock; data: tkt_clock_pair */
+    TKT_KEEP_ANEW    /* shapes are numbered from 0 again */
 } tkt_keeper_note;
 
 typedef struct tkt_store_keeper {
-    /* A chunk of count 0; NULL: there is none left. */
+    /* Returns a chunk with count 0; NULL if none is left. */
     struct tkt_store_chunk *(*take)(void);
-    /* Takes a chunk back, whose count is 0; false if it is none of its own. */
+    /* Takes back a chunk with count 0. False if the chunk is not the keeper's. */
     bool (*give)(struct tkt_store_chunk *chunk);
-    /* Notes what activities refer to. */
+    /* Saves data that activities refer to. */
     void (*note)(tkt_keeper_note kind, uint32_t number, const void *data, size_t size);
 } tkt_store_keeper;
 
-/* Gives the process' store a keeper, and notes what it holds; NULL takes it back. Takes the lock. */
+/* Sets the keeper of the process's store and passes it all strings, shapes and clock pairs so far;
+ * NULL removes it. Takes the lock. */
 void tkt_store_keep(const tkt_store_keeper *keeper);
 
 /* ======== The store ======== */
 
 #define TKT_STORE_CHUNK 512u
 
-/* A kernel, copy, set or graph launch: complete, or one that came without usable times. */
+/* A kernel, copy, set or graph launch. Its times may be lost. */
 typedef struct tkt_stored_activity {
     uint64_t begin;
-    uint64_t end; /* 0: its times are lost; then `begin` is the takt_loss that took them */
+    uint64_t end; /* 0: the times are lost, and `begin` is the takt_loss that says why */
     uint32_t correlation;
     uint32_t device; /* ordinal */
     uint32_t context;
     uint32_t stream;
     uint32_t shape; /* index of `shapes` */
-    uint32_t graph; /* executable graph that it is a node of; 0: none. Shapes may lack it */
+    uint32_t graph; /* executable graph that it is a node of; 0: none. Its shape may lack this
+                     * number */
 } tkt_stored_activity;
 
 static inline void tkt_stored_lose(tkt_stored_activity *activity, uint32_t loss)
@@ -134,7 +134,7 @@ static inline void tkt_stored_lose(tkt_stored_activity *activity, uint32_t loss)
     activity->end = 0;
 }
 
-/* 0, or the takt_loss that took the times. */
+/* Returns the takt_loss that cost the activity its times, or 0. */
 static inline uint32_t tkt_stored_loss(const tkt_stored_activity *activity)
 {
     return activity->end ? 0 : (uint32_t)activity->begin;
@@ -148,13 +148,13 @@ typedef struct tkt_stored_memory {
     uint32_t correlation;
     uint32_t device;
     uint32_t kind;  /* takt_memory_kind */
-    uint16_t is_pool; /* 1: a pool grew or shrank; the reservation, not an allocation in it */
+    uint16_t is_pool; /* 1: a pool's reservation grew or shrank; 0: an allocation or a free */
     uint16_t is_from_pool;
-    uint64_t sequence; /* the store's: counts these, waits and overheads as they come */
+    uint64_t sequence; /* the store numbers memory events, waits and overheads as they arrive */
 } tkt_stored_memory;
 
-/* A wait for the device: CUpti_ActivitySynchronization. Unlike those of a tkt_wait, its times are by
- * the clock of CUPTI. */
+/* A wait for the device: CUpti_ActivitySynchronization. Its times are CUPTI's, unlike a
+ * tkt_wait's. */
 typedef struct tkt_stored_wait {
     uint64_t begin;
     uint64_t end;
@@ -165,7 +165,7 @@ typedef struct tkt_stored_wait {
     uint64_t sequence;
 } tkt_stored_wait;
 
-/* Time that CUPTI and the driver say they cost: CUpti_ActivityOverhead, its kinds. */
+/* Overhead that CUPTI and the driver report: CUpti_ActivityOverhead, with its kinds. */
 typedef struct tkt_stored_overhead {
     uint64_t begin;
     uint64_t end;
@@ -174,17 +174,17 @@ typedef struct tkt_stored_overhead {
     uint64_t sequence;
 } tkt_stored_overhead;
 
-/* What is allocated on a device, since CUPTI began to tell of it. */
+/* Memory allocated on a device since CUPTI began to report allocations. */
 typedef struct tkt_stored_totals {
     uint64_t current_bytes;
     uint64_t peak_bytes;
     uint64_t peak_time;
     uint64_t allocations;
     uint64_t frees;
-    uint64_t unmatched_frees; /* of what was allocated before */
-    uint64_t pool_bytes;      /* reserved by pools, */
-    uint64_t pool_used_bytes; /* and allocated in them */
-    uint64_t begin_bytes;     /* allocated at the moment that was asked for, */
+    uint64_t unmatched_frees; /* frees of memory allocated before that */
+    uint64_t pool_bytes;      /* reserved by pools */
+    uint64_t pool_used_bytes; /* allocated in pools */
+    uint64_t begin_bytes;     /* allocated at the moment that the caller asked for */
     uint64_t begin_pool_bytes;
     uint64_t begin_pool_used_bytes;
 } tkt_stored_totals;
@@ -194,14 +194,14 @@ typedef struct tkt_stored_totals {
 typedef struct tkt_recent_shape {
     tkt_shape shape; /* without occupancy */
     uint32_t  device;
-    uint32_t  index; /* UINT32_MAX: none, as after a release of the shapes */
+    uint32_t  index; /* UINT32_MAX: none, or the shapes were released */
 } tkt_recent_shape;
 
-/* What the decoder keeps of a name that activities have: a kernel, a direction of copies, sets.
- * `recent` are shapes that were seen with it last, which are most often the next ones too. */
+/* A name of activities, as the decoder keeps it: of a kernel, a kind of copy, or sets. `recent`
+ * holds shapes last seen with this name; the next activity usually has one of them. */
 typedef struct tkt_stored_name {
-    const char *text;  /* a copy of what CUPTI has; NULL where it is no kernel's */
-    uint32_t    name;  /* strings, and a TAKT_TIMING_ bit: fields of tkt_shape */
+    const char *text;  /* copy of CUPTI's text; NULL unless it is a kernel's name */
+    uint32_t    name;  /* this and the next two: as in tkt_shape */
     uint32_t    label;
     uint32_t    filter;
     uint32_t    reserved;
@@ -215,113 +215,123 @@ typedef struct tkt_store_chunk {
     tkt_stored_activity items[TKT_STORE_CHUNK];
 } tkt_store_chunk;
 
-/* What could not be used, since the process began. Who reads it keeps the values of before. */
+/* Records that could not be used, since the process began. A reader subtracts its own earlier
+ * values. */
 typedef struct tkt_cuda_losses {
-    uint64_t dropped;     /* records that CUPTI dropped, or for which the pool had no buffer */
-    uint64_t store_full;  /* activities that were decoded, but max_bytes was used up */
-    uint64_t others_full; /* the same of memory events, waits and overheads */
-    uint64_t bad_time;    /* zero, reversed or absurd timestamps; not of activities, which stay */
-    uint64_t unknown;     /* records of kinds, or with sizes, that nobody knows; cut buffers */
-    uint64_t overwritten; /* activities that made room for later ones, see ring_until */
-    uint64_t failed_marks; /* TAKT_LAUNCH and the like, for which CUDA tells no times */
+    uint64_t dropped;     /* records that CUPTI dropped or had no buffer for, and marks that found
+                           * no free slot */
+    uint64_t store_full;  /* decoded activities that did not fit into max_bytes */
+    uint64_t others_full; /* memory events, waits and overheads that did not fit into max_bytes */
+    uint64_t bad_time;    /* zero, reversed or absurd time stamps of other records; activities with
+                           * such times are kept */
+    uint64_t unknown;     /* records of unknown kind or size; truncated buffers */
+    uint64_t overwritten; /* records that made room for later ones, see ring_until */
+    uint64_t failed_marks; /* marks (TAKT_LAUNCH and the like) whose times CUDA could not measure */
 } tkt_cuda_losses;
 
 typedef struct tkt_store {
     tkt_mutex        lock;
     const tkt_store_keeper *keeper; /* NULL: none */
     tkt_strtab       strings;
-    tkt_map          shape_index; /* hash -> index + 1, chained by probing the next hash */
+    tkt_map          shape_index; /* hash -> index + 1; a collision takes the next hash */
     TKT_ARRAY_OF(tkt_shape) shapes;
     TKT_ARRAY_OF(tkt_device) devices; /* by ordinal */
-    tkt_store_chunk *first; /* activities in the order in which they arrived */
+    tkt_store_chunk *first; /* chunks of activities, in order of arrival */
     tkt_store_chunk *last;
     tkt_store_chunk *spare;
     uint64_t         next_sequence;
-    uint64_t         next_other; /* sequence of the next memory event, wait or overhead */
-    uint64_t         max_bytes; /* of all that grows */
+    uint64_t         next_other; /* sequence number of the next memory event, wait or overhead */
+    uint64_t         max_bytes; /* limit for all of the store's memory */
     uint64_t         used_bytes;
-    uint64_t         ring_until; /* without room, older activities than this position may go */
+    uint64_t         ring_until; /* when memory is short, activities before this position may be
+                                  * overwritten */
     TKT_ARRAY_OF(tkt_stored_memory) memory;
     TKT_ARRAY_OF(tkt_stored_wait) waits;
     TKT_ARRAY_OF(tkt_stored_overhead) overheads;
-    bool             has_no_window; /* of memory only the totals are wanted, of the rest nothing */
-    uint32_t         left_out; /* TAKT_TIMING_ bits that no window wants; 0: none */
-    TKT_ARRAY_OF(tkt_stored_totals) totals; /* by ordinal; whether or not there was room */
-    TKT_ARRAY_OF(tkt_stored_memory) unsummed; /* events that earlier ones may still follow */
-    uint64_t         summed_until; /* time of the last one in the totals */
+    bool             has_no_window; /* no window is open: only the totals of memory are needed */
+    uint32_t         left_out; /* TAKT_TIMING_ bits that no window needs; 0: none */
+    TKT_ARRAY_OF(tkt_stored_totals) totals; /* by ordinal; complete even when max_bytes is used
+                                             * up */
+    TKT_ARRAY_OF(tkt_stored_memory) unsummed; /* events not yet in the totals: earlier ones may
+                                               * still arrive */
+    uint64_t         summed_until; /* time of the latest event in the totals */
     tkt_map          allocated; /* address of device memory -> bytes */
     tkt_cuda_clock   clock;
     tkt_cuda_losses  losses;
-    bool             is_forced_flush; /* what is decoded came by a forced flush: it may be unfinished */
+    bool             is_forced_flush; /* the buffer being decoded came from a forced flush: it may
+                                       * have unfinished records */
     bool             has_said_zero_nodes;
-    TKT_ARRAY_OF(tkt_stored_name) names; /* these are the decoder's own */
-    tkt_map          name_index; /* address of a kernel's name, and others -> index + 1 */
+    TKT_ARRAY_OF(tkt_stored_name) names; /* this and the next two: for the decoder only */
+    tkt_map          name_index; /* address of a kernel's name, or another key -> index + 1 */
     tkt_map          pools;      /* address of a memory pool -> its bytes */
 } tkt_store;
 
-/* Bytes that a store may use until somebody sets max_bytes. */
+/* The limit of a store until somebody sets max_bytes. */
 #define TKT_STORE_DEFAULT_BYTES ((uint64_t)64 << 20)
 
-/* Higher ordinals than this are taken for nonsense. */
+/* Device ordinals must be below this; higher ones are taken for garbage. */
 #define TKT_STORE_DEVICES 1024u
 
-/* The process has one. Take `lock` to read it, for as long as copying takes. */
+/* Returns the store of the process. To read it, hold `lock` for as long as copying takes. */
 tkt_store *tkt_store_get(void);
 
-/* A store of one's own, for tests and recordings. TAKT_NO_MEMORY. */
+/* Sets up a separate store, for tests and recordings. TAKT_NO_MEMORY. */
 takt_status tkt_store_init(tkt_store *store);
 void tkt_store_fini(tkt_store *store);
 
-/* Sequence number of the next activity that arrives: what a window remembers when it opens. */
+/* Returns the sequence number of the next activity to arrive. A window remembers it when it
+ * opens. */
 uint64_t tkt_store_position(void);
 
-/* Forgets activities before `position`, as far as they fill chunks, and what else was decoded and
- * happened before `before_ticks`. Shapes are renumbered when no activity is left: nobody keeps an
- * index of one without the lock. Strings and devices are never renumbered. */
+/* Frees full chunks of activities before `position`, and memory events, waits and overheads from
+ * before `before_ticks`. Once no activity is left, shapes are renumbered, so nobody may keep an
+ * index of a shape without the lock. Strings and devices are never renumbered. */
 void tkt_store_release(uint64_t position, uint64_t before_ticks);
 
 /* True when more than half of max_bytes is used. */
 bool tkt_store_is_full(void);
 
-/* Lets the oldest activities before `position` go when there is no room for new ones; 0: none. */
+/* Lets new activities overwrite the oldest ones before `position` when memory is short; 0: none. */
 void tkt_store_ring(uint64_t position);
 
-/* What is allocated on a device by all that has arrived and happened up to `until_ns`, unless
- * somebody has asked for later already; and at `begin_ns`, as far as the store goes back. These and
- * the time of the peak are ns of the fit. False where nothing was. */
+/* Returns the memory allocated on a device at `until_ns`, and at `begin_ns` as far as the store
+ * goes back. Counts records that have arrived; later events count too if an earlier call asked for
+ * a later time. Both times and that of the peak are ns of the fit. False if nothing was allocated
+ * on the device. */
 bool tkt_store_totals(uint32_t device, const tkt_clock_fit *fit, uint64_t begin_ns,
                       uint64_t until_ns, tkt_stored_totals *out);
 
-/* With the lock, these: by the decoder and by those who feed the store otherwise. */
+/* The rest needs the lock. The decoder calls it, and other threads that add to the store. */
 
-/* False, and the loss is counted, when there is no room. */
+/* These return false, and count the loss, when there is no room. */
 bool tkt_store_add(tkt_store *store, const tkt_stored_activity *activity);
 bool tkt_store_add_memory(tkt_store *store, const tkt_stored_memory *memory);
 bool tkt_store_add_wait(tkt_store *store, const tkt_stored_wait *wait);
 bool tkt_store_add_overhead(tkt_store *store, const tkt_stored_overhead *overhead);
 
-/* Adds a memory event to the totals: tkt_store_add_memory() does. The second adds up all that have
- * arrived, in the order of their times. */
+/* tkt_store_total() enters a memory event for the totals; tkt_store_add_memory() calls it.
+ * tkt_store_sum_up() adds all entered events to the totals, in order of time. */
 void tkt_store_total(tkt_store *store, const tkt_stored_memory *memory);
 void tkt_store_sum_up(tkt_store *store);
 
-/* Begins the totals anew, after a time of which nobody told what was allocated and freed. Takes the
- * lock. */
+/* Restarts the totals, after a time in which CUPTI did not report allocations. Takes the lock. */
 void tkt_store_forget_memory(tkt_store *store);
 
-/* The id of a string of the store, and a name of it without recent shapes, otherwise uninitialised;
- * TKT_STRTAB_FULL and NULL when there is no room. */
+/* tkt_store_string() returns a string's id in the store, or TKT_STRTAB_FULL without room.
+ * tkt_store_add_name() returns a new name: without recent shapes, otherwise uninitialised. NULL
+ * without room. */
 uint32_t tkt_store_string(tkt_store *store, const char *text);
 tkt_stored_name *tkt_store_add_name(tkt_store *store);
 
-/* Adds a reading of CUPTI's clock, or of what stands for it. */
+/* Adds a reading of CUPTI's clock, or of the clock that CUDA events use. */
 void tkt_store_add_pair(tkt_store *store, const tkt_clock_pair *pair, bool is_cupti);
 
-/* The index of this shape, added if it is new; UINT32_MAX without room. */
+/* Returns the index of this shape, adding it if it is new; UINT32_MAX without room. */
 uint32_t tkt_store_shape(tkt_store *store, const tkt_shape *shape);
 
-/* The device of this ordinal, made with its label if it is new; every activity's has to be there.
- * Valid until the next one is made. NULL without memory, and for ordinals beyond all reason. */
+/* Returns the device with this ordinal, adding it with its label if it is new. The device of every
+ * activity must exist. Valid until another device is added. NULL without memory, and for ordinals
+ * from TKT_STORE_DEVICES on. */
 tkt_device *tkt_store_device(tkt_store *store, uint32_t ordinal);
 
 #endif

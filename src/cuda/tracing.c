@@ -1,5 +1,5 @@
-/* The one CUPTI session of the process: subscribing, the kinds that are on, flushing. CUPTI calls
- * back on this thread too while it flushes, so no lock is held around any call of it. */
+/* The process's one CUPTI session: subscribing, enabling kinds, flushing. During a flush CUPTI also
+ * calls back on this thread, so no lock is held around a call of CUPTI. */
 #include "cuda/collector.h"
 
 #include "base/dynlib.h"
@@ -8,9 +8,10 @@
 #define LEAST_BUFFER_BYTES (UINT64_C(16) << 20)
 
 static tkt_cupti cupti;
-static uint64_t enabled_kinds; /* bit: kind */
+static uint64_t enabled_kinds; /* one bit per kind */
 static bool calls_are_on;
-static bool had_session;       /* CUPTI was another tool's, or gave up on us, before */
+static bool had_session;       /* CUPTI was in use before: by another tool, or by an earlier session
+                                * of Takt */
 static bool are_graphs_unsure; /* atomic */
 
 bool tkt_cuda_are_graphs_unsure(void)
@@ -38,8 +39,8 @@ static void sample_clock(tkt_store *store)
     tkt_mutex_unlock(&store->lock);
 }
 
-/* What may fail without harm: CUPTI clears buffers itself then, and numbers threads otherwise. No
- * timestamp callback is registered; docs/cuda.md says why. */
+/* Sets attributes that may fail without harm: CUPTI then clears buffers itself, and numbers threads
+ * in its own way. Takt registers no timestamp callback; docs/cuda.md says why. */
 static void set_preferences(void)
 {
     uint8_t are_zeroed = 1;
@@ -50,8 +51,8 @@ static void set_preferences(void)
         cupti.set_thread_id_type(TKT_THREAD_ID_SYSTEM);
 }
 
-/* From 13.0 Update 1 to 13.1.0 what graphs launch has wrong correlation ids in all sessions but a
- * process' first one; NVIDIA lists it as fixed in 13.1 Update 1. */
+/* True for CUPTI from 13.0 Update 1 to 13.1.0. These give graph launches wrong correlation ids in
+ * all sessions but the process's first; NVIDIA lists this as fixed in 13.1 Update 1. */
 static bool must_stay_on(void)
 {
     return cupti.version >= TKT_CUPTI_13_0_1 && cupti.version < TKT_CUPTI_13_1_1;
@@ -72,7 +73,8 @@ static void close_tracing(void)
     calls_are_on = false;
 }
 
-/* Callbacks may come for as long as the process lives, so the code that they run has to stay. */
+/* Loads CUPTI once. Its callbacks may come for the rest of the process, so Takt's code is pinned in
+ * memory. */
 static bool prepare(const tkt_driver *driver, char reason[TKT_REASON_BYTES])
 {
     static bool is_prepared;
@@ -104,7 +106,7 @@ bool tkt_tracing_open(const tkt_driver *driver, int *result, char reason[TKT_REA
         begin_later_session();
     set_preferences();
     *result = cupti.register_callbacks(tkt_buffers_request, tkt_buffers_complete);
-    /* Without knowing of captures, waiting could break one. */
+    /* Without callbacks for captures, Takt's waiting could invalidate one. */
     if (*result == TKT_CUPTI_SUCCESS)
         *result = tkt_callback_watch(&cupti);
     if (*result == TKT_CUPTI_NOT_COMPATIBLE && tkt_cupti_go_back(&cupti)) {
@@ -132,7 +134,7 @@ static uint64_t kinds_for(const tkt_cuda_wish *wish)
     if (wish->filter & (TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN))
         kinds |= BIT(CONCURRENT_KERNEL);
     if (wish->filter & TAKT_TIMING_MEMCPY)
-        kinds |= BIT(MEMCPY); /* between devices, too */
+        kinds |= BIT(MEMCPY); /* includes copies between devices */
     if (wish->filter & TAKT_TIMING_MEMSET)
         kinds |= BIT(MEMSET);
     if (wish->filter & TAKT_TIMING_GRAPH && wish->is_graph_whole)
@@ -140,9 +142,10 @@ static uint64_t kinds_for(const tkt_cuda_wish *wish)
     return kinds;
 }
 
-/* Where only the first session is right there is only one: what is on stays on. CUPTI does not tell
- * what begins a session, so that whole launches, which exclude nodes, are recorded if the first
- * window wants them, until one wants nodes, and never again. */
+/* Adds the kinds that must stay on. Where only the first session is right, there is only one, and
+ * enabled kinds stay enabled. Whole launches exclude nodes, and CUPTI does not say what begins a
+ * session. So whole launches stay on from the first window until a window wants nodes, and never
+ * come back. */
 static uint64_t add_kept(uint64_t wanted, bool is_on)
 {
     uint64_t kept = enabled_kinds & ~MEMORY_KINDS;
@@ -158,8 +161,8 @@ static uint64_t add_kept(uint64_t wanted, bool is_on)
     return wanted | kept;
 }
 
-/* Said once, since what fails is likely to fail every time. */
-static void say_missing(const char *what, int result)
+/* Logs a failure once, since it is likely to repeat. */
+static void say_missing(const char *kinds, int result)
 {
     static bool is_said;
     char reason[TKT_REASON_BYTES];
@@ -167,11 +170,11 @@ static void say_missing(const char *what, int result)
         return;
     is_said = true;
     tkt_cupti_explain(reason, result, NULL);
-    tkt_log(TAKT_LOG_WARNING, "some kinds of %s are missing: %s", what, reason);
+    tkt_log(TAKT_LOG_WARNING, "some kinds of %s are missing: %s", kinds, reason);
 }
 
-/* What goes is switched off first: whole graphs and their nodes exclude each other. Returns the
- * first failure; a kind that this CUPTI does not know is not worth a word, unless none is left. */
+/* Disables unwanted kinds first: whole graphs and their nodes exclude each other. Returns the first
+ * failure. A kind that this CUPTI does not know is a failure only if no kind is left. */
 static int switch_kinds(uint64_t wanted)
 {
     int first = TKT_CUPTI_SUCCESS, unknown = TKT_CUPTI_SUCCESS;
@@ -193,9 +196,9 @@ static int switch_kinds(uint64_t wanted)
     return first || enabled_kinds ? first : unknown;
 }
 
-/* Calls that began before anybody heard them may launch when activities are recorded already. Their
- * ids are lower than that of a call which is made now, and heard. */
-static void pass_unheard_calls(void)
+/* Calls that began before callbacks were enabled may launch while activities are recorded already.
+ * The call made here is reported and gets a higher id than they have. */
+static void pass_unreported_calls(void)
 {
     int version;
     const tkt_driver *driver = tkt_driver_get();
@@ -203,9 +206,9 @@ static void pass_unheard_calls(void)
         driver->driver_version(&version);
 }
 
-/* Calls are heard before activities are recorded, and for longer: the id of an activity that nobody
- * heard of would seem to be one of the next window's. Activities without their calls are in no
- * scope: where that is so of all, CUDA events tell more. */
+/* Enables callbacks for calls before activities, and disables them after: an activity with an
+ * unreported id would seem to belong to the next window. Activities without calls are in no scope,
+ * so if no callback can be enabled this fails, and CUDA events take over. */
 static int switch_on(uint64_t kinds)
 {
     if (!calls_are_on) {
@@ -220,23 +223,24 @@ static int switch_on(uint64_t kinds)
         return result;
     if (result != TKT_CUPTI_SUCCESS)
         say_missing("activities", result);
-    pass_unheard_calls();
+    pass_unreported_calls();
     return TKT_CUPTI_SUCCESS;
 }
 
-/* But for kinds whose records nobody takes for a window's. */
+/* Memory kinds may stay on: their records never belong to a window. */
 static void switch_off(uint64_t kinds)
 {
     bool is_any;
     switch_kinds(kinds);
-    if (must_stay_on()) /* and ids that nobody hears of would seem to be the next window's */
+    if (must_stay_on()) /* ids that go unreported would seem to be the next window's */
         return;
     if (calls_are_on)
         tkt_callback_switch_calls(&cupti, false, &is_any);
     calls_are_on = false;
 }
 
-/* Where CUPTI stays on it records kinds that no window wants. */
+/* If CUPTI has to stay on, it also records kinds that no window wants: the store leaves them
+ * out. */
 static void leave_out(const tkt_cuda_wish *wish)
 {
     tkt_store *store = tkt_store_get();
@@ -249,13 +253,13 @@ static void leave_out(const tkt_cuda_wish *wish)
 bool tkt_tracing_switch(const tkt_cuda_wish *wish, char reason[TKT_REASON_BYTES])
 {
     int result = TKT_CUPTI_SUCCESS;
-    bool was_told_of_memory = enabled_kinds & MEMORY_KINDS;
+    bool had_memory_kinds = enabled_kinds & MEMORY_KINDS;
     leave_out(wish);
     if (wish->is_on)
         result = switch_on(add_kept(kinds_for(wish), true));
     else
         switch_off(add_kept(kinds_for(wish), false));
-    if (!was_told_of_memory && (enabled_kinds & MEMORY_KINDS))
+    if (!had_memory_kinds && (enabled_kinds & MEMORY_KINDS))
         tkt_store_forget_memory(tkt_store_get());
     if (result == TKT_CUPTI_NOT_COMPATIBLE && tkt_cupti_go_back(&cupti)) {
         close_tracing();
@@ -274,10 +278,9 @@ static void decode(const void *buffer, size_t valid_bytes)
     tkt_decode(tkt_store_get(), &cupti.sizes, buffer, valid_bytes);
 }
 
-/* Buffers and what was decoded from them share the memory: a quarter is always the buffers', and a
- * quarter the store's, so that in the flight recorder new activities arrive however full the store
- * is. LEAST_BUFFER_BYTES come on top, for what a program launches until the collector has a turn.
- */
+/* Divides max_memory between CUPTI's buffers and the store. Each has at least a quarter, so the
+ * flight recorder gets new activities however full the store is. LEAST_BUFFER_BYTES come on top,
+ * for launches before the collector's next turn. */
 static void share_memory(const tkt_cuda_wish *wish)
 {
     tkt_store *store = tkt_store_get();
@@ -308,7 +311,7 @@ static void set_forced(bool is_forced)
     tkt_mutex_unlock(&store->lock);
 }
 
-/* Said once: it goes on for as long as the program launches as much. */
+/* Logged once: the loss continues as long as the program launches at this rate. */
 static void say_refused(const tkt_cuda_wish *wish)
 {
     static bool is_said;

@@ -1,5 +1,4 @@
-/* The begin and the end of a program: the profiler that the environment asks for, and what
- * exit() saves. */
+/* A program's begin and end: the profiler that the environment requests, and saving at exit(). */
 #include "profiler/options.h"
 
 #include "base/containers.h"
@@ -15,20 +14,20 @@
 
 /* ======== At exit ======== */
 
-/* What exit() does, in the order of atexit(): what was registered later runs earlier. So the first
- * handler is registered when a profiler starts, and another one when it has switched CUPTI on,
- * since that one runs before CUDA is taken down. */
+/* exit() runs handlers in reverse order of registration. The first handler is registered when a
+ * profiler starts. A second one is registered when a profiler has switched CUPTI on: it runs before
+ * CUDA shuts down. */
 
 static tkt_mutex lock = TKT_MUTEX_INIT;
 static struct {
     TKT_ARRAY(takt_profiler *);
 } running;                 /* lock */
-static uint32_t recorders; /* atomic; as many as `running`, for forked children */
+static uint32_t recorders; /* atomic; count of `running`, for forked children */
 static uint32_t recording_process;
 
-/* A forked child must not take the lock. It saves nothing, which is as it should be unless it goes
- * on in the place of its parent, as after daemon(). */
-static void tell_child(void)
+/* Warns in a forked child, which must not take the lock. A child rightly saves nothing, except one
+ * that continues in its parent's place, as after daemon(). */
+static void warn_child(void)
 {
     if (__atomic_load_n(&recorders, __ATOMIC_RELAXED) > 0 && tkt_parent_id() != recording_process)
         tkt_profiler_tell_child();
@@ -41,8 +40,8 @@ static void count_recorders(void)
     __atomic_store_n(&recorders, (uint32_t)running.count, __ATOMIC_RELAXED);
 }
 
-/* Saving happens without the lock, since it calls the program's log hook. A profiler that is taken
- * cannot be destroyed meanwhile. NULL when there is none left. */
+/* Returns the latest running profiler, NULL if none is left. Saving happens without the lock, since
+ * it calls the program's log hook; a profiler taken here cannot be destroyed meanwhile. */
 static takt_profiler *take_last(bool *is_inside)
 {
     takt_profiler *taken = NULL;
@@ -59,7 +58,7 @@ static takt_profiler *take_last(bool *is_inside)
 static void save_all(void)
 {
     if (tkt_process_is_disabled()) {
-        tell_child();
+        warn_child();
         return;
     }
     bool is_inside;

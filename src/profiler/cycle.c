@@ -1,4 +1,4 @@
-/* Cycles of a profiler, and the thread that saves them. */
+/* Cycles of a profiler, and the thread that seals and saves them. */
 #include "profiler/cycle.h"
 
 #include "base/error.h"
@@ -55,7 +55,7 @@ static takt_status fill_run(const tkt_cycle *cycle, takt_trace *trace)
     return TAKT_OK;
 }
 
-/* Drops activities that the filter leaves out; their spans stay. */
+/* Drops activities that the filter excludes; their spans stay. */
 static void filter_activities(takt_trace *trace, uint32_t filter)
 {
     size_t count = 0;
@@ -66,7 +66,8 @@ static void filter_activities(takt_trace *trace, uint32_t filter)
     trace->facts.activity_count = count;
 }
 
-/* Records were released as they were written: the file of the stream is all there is. */
+/* Opens the stream's file as the trace: written records were released, so only the file has them
+ * all. */
 static takt_status read_back(tkt_cycle *cycle, takt_trace **out)
 {
     takt_error error = {.status = TAKT_OK};
@@ -138,7 +139,7 @@ static bool export_all(tkt_cycle *cycle)
     return is_perfetto_saved;
 }
 
-/* The complete file takes the place of the one that was written while recording. */
+/* Replaces the file of the stream by the complete file. */
 static void replace_stream(tkt_cycle *cycle, bool is_perfetto_saved)
 {
     if (tkt_stream_is_broken(cycle->stream))
@@ -171,7 +172,7 @@ void tkt_cycle_seal(tkt_cycle *cycle)
     }
     if (cycle->trace)
         replace_stream(cycle, export_all(cycle));
-    if (cycle->mapped) /* until then the crash-safe file has it */
+    if (cycle->mapped) /* until now the crash-safe file had the cycle */
         close_window(cycle);
 }
 
@@ -320,7 +321,7 @@ void tkt_worker_wait(tkt_worker *worker)
 
 void tkt_worker_fini(tkt_worker *worker)
 {
-    if (tkt_process_is_disabled()) /* the thread did not come along into the forked child */
+    if (tkt_process_is_disabled()) /* a forked child has no such thread */
         return;
     tkt_mutex_lock(&worker->lock);
     worker->is_ended = true;

@@ -1,10 +1,10 @@
-/* A launch is known by its correlation id: the call that made it is recorded with it as a span of
- * the thread, the activity arrives with it much later, and sealing brings the two together. So a
- * window needs no more than to know where it began - in the store of activities and in the row of
- * ids - and to wait at its end until the store is complete.
+/* The devices of a window. A correlation id identifies a launch. The launching call is recorded
+ * with it as a span of its thread; the activity arrives much later with the same id; sealing joins
+ * both. A window therefore only needs its begin, in the store and in the sequence of ids. At its
+ * end it waits until the store is complete.
  *
- * Where no spans are kept, calls and activities are brought together all the time by a thread of
- * the window's, so that neither has to be remembered for long. */
+ * Where no spans are kept, a thread of the window joins calls and activities all the time: neither
+ * has to be remembered for long. */
 #include "profiler/session.h"
 
 #include "base/thread.h"
@@ -12,10 +12,10 @@
 #include "record/control.h"
 #include "trace/devices.h"
 
-#define LEAST_BYTES (UINT64_C(1) << 20) /* buffers for some threads, and the last activities */
+#define LEAST_BYTES (UINT64_C(1) << 20) /* for buffers of some threads, and activities */
 #define FOLD_MS     25u
 
-/* What graphs consist of. */
+/* Kinds of nodes in graphs. */
 #define NODES (TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN | TAKT_TIMING_MEMCPY | TAKT_TIMING_MEMSET)
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
@@ -39,7 +39,7 @@ static void record_call(const tkt_cuda_call *call)
     tkt_record_call(&recorded);
 }
 
-static void listen(void)
+static void set_call_hook(void)
 {
     tkt_cuda_on_call(record_call);
 }
@@ -61,11 +61,11 @@ void tkt_devices_unite(tkt_cuda_wish *all, const tkt_wish *wish)
         all->max_bytes = max_bytes;
 }
 
-/* ---- Adding up while recording --------------------------------------------------------------- */
+/* ---- Folding while recording ----------------------------------------------------------------- */
 
 typedef struct tkt_device_folder {
     tkt_device_part *part;
-    bool are_kept; /* another form of the same window needs the activities */
+    bool are_kept; /* the window also keeps spans, which need the activities */
     tkt_thread thread;
     tkt_mutex lock;
     tkt_condition changed;
@@ -125,7 +125,7 @@ static void start_folder(tkt_device_part *part, bool are_kept)
     part->folder = folder;
     if (tkt_thread_start(&folder->thread, "takt-fold", fold_all_the_time, folder) == TAKT_OK)
         return;
-    part->folder = NULL; /* all is added up at the end, as far as there is room until then */
+    part->folder = NULL; /* without the thread, everything is folded at the end, if memory lasts */
     tkt_mutex_fini(&folder->lock);
     tkt_free(folder);
 }
@@ -162,7 +162,7 @@ void tkt_devices_begin(tkt_device_part *part, const tkt_wish *wish)
     tkt_mutex_init(&part->rounds);
     if (!wish->devices || !tkt_cuda_is_used())
         return;
-    pthread_once(&once, listen);
+    pthread_once(&once, set_call_hook);
     part->is_on = true;
     part->position = tkt_store_position();
     part->began_ticks = tkt_ticks();
@@ -172,7 +172,7 @@ void tkt_devices_began(tkt_device_part *part, const tkt_wish *wish)
 {
     part->losses = losses_now();
     part->first_correlation = tkt_cuda_last_correlation();
-    part->last_correlation = UINT32_MAX; /* until it ends */
+    part->last_correlation = UINT32_MAX; /* until the part ends */
     if (!(wish->modes & TKT_FOLD))
         return;
     if (tkt_device_fold_create(part->position, part->first_correlation, wish->devices,
@@ -191,8 +191,8 @@ void tkt_devices_end(tkt_device_part *part)
     stop_folder(part);
 }
 
-/* Without a call since the window began there can be no activity; what has arrived nevertheless
- * shows that CUPTI does not call back. */
+/* Without a call since the window began there can be no activity. If activities arrive all the
+ * same, CUPTI does not call back. */
 uint32_t tkt_devices_last_correlation(const tkt_device_part *part)
 {
     if (tkt_cuda_last_correlation() == part->first_correlation)
@@ -209,9 +209,9 @@ void tkt_devices_take(tkt_device_part *part)
                            tkt_cuda_last_correlation());
 }
 
-static tkt_join join_of(const tkt_device_part *part, const tkt_join *what)
+static tkt_join join_of(const tkt_device_part *part, const tkt_join *join)
 {
-    tkt_join mine = *what;
+    tkt_join mine = *join;
     mine.position = part->position;
     mine.first_correlation = part->first_correlation;
     mine.last_correlation = tkt_devices_last_correlation(part);
@@ -223,7 +223,7 @@ static tkt_join join_of(const tkt_device_part *part, const tkt_join *what)
 typedef struct settling {
     tkt_device_part *part;
     const tkt_device_wait *how;
-    tkt_arrivals arrivals; /* of a window that keeps spans */
+    tkt_arrivals arrivals; /* for a window that keeps spans */
     bool has_spans;
 } settling;
 
@@ -246,15 +246,15 @@ static bool is_alone(void *user)
     return tkt_session_is_alone(s->how->window);
 }
 
-takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *what,
+takt_status tkt_devices_settle(tkt_device_part *part, const tkt_join *join,
                                const tkt_device_wait *how, const takt_trace *trace,
                                tkt_device_end *out)
 {
-    settling s = {.part = part, .how = how, .has_spans = what->filter != 0};
+    settling s = {.part = part, .how = how, .has_spans = join->filter != 0};
     *out = (tkt_device_end){.is_settled = true};
     if (!part->is_on)
         return TAKT_OK;
-    tkt_join mine = join_of(part, what);
+    tkt_join mine = join_of(part, join);
     takt_status status = s.has_spans ? tkt_arrivals_init(&s.arrivals, trace, &mine) : TAKT_OK;
     if (status != TAKT_OK)
         return status;
@@ -282,9 +282,9 @@ void tkt_devices_fini(tkt_device_part *part)
 
 /* ---- The sealed trace ------------------------------------------------------------------------ */
 
-/* Of a launch nothing has arrived because its record was dropped; otherwise, where all was waited
- * for, because devices told nothing of it, and where not, because it had not finished. A mark has
- * always an activity, so where that is missing it failed, or had not finished. */
+/* Explains launches without an activity. If records were dropped, these are among them. Otherwise,
+ * after waiting for all work, the launch had no activity; without waiting, it had not finished. A
+ * mark always has an activity: if it is missing, the mark failed or had not finished. */
 static void count_missing(const tkt_joined *joined, uint64_t dropped, bool is_settled,
                           uint64_t *losses)
 {
@@ -335,8 +335,8 @@ uint64_t tkt_devices_begin_bytes(const tkt_clock_fit *fit, const takt_trace *tra
     return begin.begin_bytes;
 }
 
-/* The join counts from 0 at the window's begin; here is what was allocated before, and since Takt
- * began to collect. */
+/* The join counts from 0 at the window's begin. This adds the bytes allocated before, and the
+ * totals since Takt began to collect. */
 void tkt_devices_fill_memory(const tkt_clock_fit *fit, const takt_trace *trace,
                              uint64_t begin_bytes, tkt_device_memory *memory)
 {
@@ -349,7 +349,7 @@ void tkt_devices_fill_memory(const tkt_clock_fit *fit, const takt_trace *trace,
     totals->current_bytes += begin_bytes;
     memory->pool_bytes = end.begin_pool_bytes;
     memory->pool_used_bytes = end.begin_pool_used_bytes;
-    if (memory->pool_used_bytes > memory->pool_bytes) /* a pool whose size nobody had room for */
+    if (memory->pool_used_bytes > memory->pool_bytes) /* the pool's size could not be stored */
         memory->pool_used_bytes = memory->pool_bytes;
     totals->peak_bytes = end.peak_bytes;
     totals->peak_ns = end.peak_time;
@@ -364,7 +364,7 @@ void tkt_devices_ask_memory(const takt_trace *trace, tkt_device_memory *memory)
                     &memory->capacity_bytes);
 }
 
-/* In the folded form the join has seen no activities. */
+/* Without spans the join has seen no activities, so the fold has the counts. */
 static void add_fold_losses(const tkt_device_fold *fold, tkt_joined *joined, uint64_t *losses)
 {
     tkt_fold_losses lost = tkt_device_fold_losses(fold);
@@ -382,31 +382,31 @@ void tkt_devices_progress(const tkt_device_part *part, uint64_t *losses)
     tkt_devices_losses(part, losses);
     if (!part->fold)
         return;
-    add_fold_losses(part->fold, &joined, losses); /* what is missing may still come */
+    add_fold_losses(part->fold, &joined, losses); /* missing activities may still arrive */
     losses[TAKT_LOSS_INCOMPLETE] += joined.incomplete;
     losses[TAKT_LOSS_BAD_TIME] += joined.bad_time;
 }
 
-takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *what, bool is_settled,
+takt_status tkt_devices_fill(const tkt_device_part *part, const tkt_join *join, bool is_settled,
                              takt_trace *trace)
 {
     tkt_joined joined;
     if (!part->is_on)
         return TAKT_OK;
-    tkt_join mine = join_of(part, what);
+    tkt_join mine = join_of(part, join);
     takt_status status = tkt_trace_join(trace, tkt_store_get(), &mine, &joined);
     if (status != TAKT_OK)
         return status;
     trace->facts.device_uncertainty_ns = joined.skew.uncertainty_ns;
     trace->facts.device_uncertainty_is_least = joined.skew.is_least;
     trace->facts.device_shift_ns = (double)joined.skew.shift_ns;
-    if (part->fold && what->filter == 0)
+    if (part->fold && join->filter == 0)
         add_fold_losses(part->fold, &joined, trace->losses);
     count_losses(part, &joined, is_settled, trace->losses);
     for (size_t i = 0; i < trace->device_memory.count; i++) {
         tkt_device_memory *memory = &trace->device_memory.items[i];
-        uint64_t begin_bytes = tkt_devices_begin_bytes(&what->fit, trace, memory->device);
-        tkt_devices_fill_memory(&what->fit, trace, begin_bytes, memory);
+        uint64_t begin_bytes = tkt_devices_begin_bytes(&join->fit, trace, memory->device);
+        tkt_devices_fill_memory(&join->fit, trace, begin_bytes, memory);
         tkt_devices_ask_memory(trace, memory);
     }
     return TAKT_OK;

@@ -1,3 +1,5 @@
+/* Crash-safe profilers: the file that events are kept in, its entry for each cycle, and its chunks
+ * for activities of devices. */
 #include "profiler/cycle.h"
 
 #include "base/error.h"
@@ -10,13 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Activities of devices ---------------------------------------------------------------------
- */
+/* ---- Activities of devices ------------------------------------------------------------------- */
 
-/* Chunks of the file for cuda/store.c; with the store's lock. */
+/* The file's chunks for cuda/store.c; guarded by the store's lock. */
 static tkt_store_chunk *device_chunks;
 static uint32_t device_chunk_count;
-static uint32_t device_chunks_used; /* ever */
+static uint32_t device_chunks_used; /* highest number so far */
 static tkt_store_chunk *free_device_chunks;
 
 static tkt_store_chunk *take_device_chunk(void)
@@ -53,7 +54,7 @@ static void keep_devices(void)
     tkt_store_keep(&keeper);
 }
 
-/* As many chunks as max_memory allows, in programs that use CUDA. */
+/* Returns the chunks to reserve: as many as max_memory allows, in programs that use CUDA. */
 static tkt_mapping_part devices_wanted(const takt_profiler_options *options)
 {
     bool are_used = tkt_wants_devices(options) && tkt_cuda_is_used();
@@ -78,8 +79,9 @@ takt_status tkt_keeping_start(tkt_saved_options *options)
     }
     if (status != TAKT_OK)
         tkt_log(TAKT_LOG_ERROR,
-                "profiler: crash_safe is not possible, nothing is recorded: %s; set "
-                "output.directory to a disk with room, or lower profiling.max_memory",
+                "profiler: nothing is recorded, since the file for output.crash_safe cannot be "
+                "made: %s; set output.directory to a disk with room, or lower "
+                "profiling.max_memory",
                 error.message);
     else
         keep_devices();

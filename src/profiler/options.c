@@ -1,3 +1,4 @@
+/* The profiler's copy of its options: checked, with defaults, names of files and the folder. */
 #include "profiler/options.h"
 
 #include "base/error.h"
@@ -45,7 +46,8 @@ static const takt_category_switch *copy_categories(tkt_saved_options *saved,
     return copy;
 }
 
-/* Appends `text` to *out, without what may not stand in a file name or leads out of its folder. */
+/* Appends `text` to *out. Replaces characters that are not allowed in file names, or would lead out
+ * of the folder. */
 static void append_part(char **out, const char *end, const char *text)
 {
     bool is_dots = text[strspn(text, ".")] == '\0';
@@ -55,7 +57,7 @@ static void append_part(char **out, const char *end, const char *text)
     }
 }
 
-/* What {key} stands for, or NULL. */
+/* Returns the replacement of {key}, or NULL. */
 static const char *value_of(const char *key, size_t size, const takt_profiler_options *given,
                             char *buffer, size_t buffer_size)
 {
@@ -100,7 +102,7 @@ static takt_status expand(tkt_saved_options *saved, const char *pattern)
         }
     }
     if (out == end) {
-        tkt_log(TAKT_LOG_ERROR, "profiler: the directory's name is too long");
+        tkt_log(TAKT_LOG_ERROR, "profiler: the path of the directory is too long");
         return TAKT_BAD_ARGUMENT;
     }
     saved->is_of_its_time = strstr(whole, "{time}");
@@ -108,7 +110,8 @@ static takt_status expand(tkt_saved_options *saved, const char *pattern)
     return saved->directory ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
-/* The name as files of exports have it, with the rank: see src/export/exporter.h. */
+/* Returns the run's name as exports write it in file names, with the rank: see
+ * src/export/exporter.h. */
 static char *name_for_files(tkt_saved_options *saved)
 {
     const takt_profiler_options *given = &saved->given;
@@ -135,9 +138,9 @@ static bool is_listed(const char *name, const char *(*list)(size_t))
     return false;
 }
 
-static takt_status refuse(const char *what, const char *value)
+static takt_status refuse(const char *kind, const char *value)
 {
-    tkt_log(TAKT_LOG_ERROR, "profiler: there is no %s '%s'", what, value ? value : "(null)");
+    tkt_log(TAKT_LOG_ERROR, "profiler: invalid %s '%s'", kind, value ? value : "(null)");
     return TAKT_BAD_ARGUMENT;
 }
 
@@ -148,12 +151,12 @@ static takt_status refuse_report(const char *name)
     for (size_t i = 0; takt_report_name(i) && size < sizeof known; i++)
         size += (size_t)snprintf(known + size, sizeof known - size, "%s%s", i ? ", " : "",
                                  takt_report_name(i));
-    tkt_log(TAKT_LOG_ERROR, "profiler: there is no report '%.60s'; there are %s",
+    tkt_log(TAKT_LOG_ERROR, "profiler: unknown report '%.60s'; use one of %s",
             name ? name : "(null)", known);
     return TAKT_BAD_ARGUMENT;
 }
 
-/* TAKT_OK for one that there is. */
+/* Returns TAKT_OK for a known format. */
 static takt_status check_trace(const char *name)
 {
     takt_error error = {.status = TAKT_OK};
@@ -163,15 +166,15 @@ static takt_status check_trace(const char *name)
     return TAKT_BAD_ARGUMENT;
 }
 
-static takt_status refuse_number(const char *what, unsigned number)
+static takt_status refuse_number(const char *kind, unsigned number)
 {
-    tkt_log(TAKT_LOG_ERROR, "profiler: there is no %s %u", what, number);
+    tkt_log(TAKT_LOG_ERROR, "profiler: invalid %s %u", kind, number);
     return TAKT_BAD_ARGUMENT;
 }
 
 static takt_status refuse_peak(void)
 {
-    tkt_log(TAKT_LOG_ERROR, "profiler: a peak is negative or no number");
+    tkt_log(TAKT_LOG_ERROR, "profiler: a peak rate is negative or not a number");
     return TAKT_BAD_ARGUMENT;
 }
 
@@ -236,7 +239,7 @@ static takt_status check_names(const takt_profiler_options *options)
     return TAKT_OK;
 }
 
-/* They hold for the process: names are given once to each kernel, whoever collects. */
+/* Adds patterns for the whole process: a kernel gets its label once, whoever collects it. */
 static takt_status add_patterns(const takt_profiler_options *options)
 {
     for (size_t i = 0; i < options->builtin_count; i++) {
@@ -249,7 +252,7 @@ static takt_status add_patterns(const takt_profiler_options *options)
     return TAKT_OK;
 }
 
-/* Reads the caller's struct. */
+/* Reads and checks the caller's struct. */
 static takt_status import(takt_profiler_options *into, const takt_profiler_options *options)
 {
     takt_status status =
@@ -259,7 +262,7 @@ static takt_status import(takt_profiler_options *into, const takt_profiler_optio
     return status == TAKT_OK ? check_names(into) : status;
 }
 
-/* What the program and its configuration do not say, the launcher does. */
+/* If neither program nor configuration gives a rank, takes the launcher's. */
 static void find_rank(takt_profiler_options *options)
 {
     uint32_t rank, size;
@@ -321,7 +324,9 @@ takt_status tkt_options_save(tkt_saved_options *saved, const takt_profiler_optio
     if (o->level == 0)
         o->level = TAKT_LEVEL_NORMAL;
     if (o->with_stack && !tkt_unwind_load()) {
-        tkt_log(TAKT_LOG_WARNING, "profiler: no call stacks without libgcc_s.so.1");
+        tkt_log(TAKT_LOG_WARNING,
+                "profiler: call stacks are not recorded, since libgcc_s.so.1 cannot be loaded: "
+                "install it (libgcc)");
         o->with_stack = false;
     }
     if (o->filter == 0)
@@ -333,7 +338,7 @@ void tkt_options_hold_directory(tkt_saved_options *saved)
 {
     char path[4096];
     if (*saved->directory == '/' || !tkt_folder_now(path, sizeof path))
-        return; /* where there is no working directory, writing the first file will fail */
+        return; /* without a working directory, writing the first file will fail */
     const char *relative = strcmp(saved->directory, ".") == 0 ? "" : saved->directory;
     size_t size = strlen(path);
     int more = snprintf(path + size, sizeof path - size, "%s%s", *relative ? "/" : "", relative);
@@ -349,9 +354,9 @@ void tkt_options_claim_directory(tkt_saved_options *saved)
     char name[4096 + 16];
     if (!saved->is_of_its_time)
         return;
-    saved->is_of_its_time = false; /* once: later on files are being written elsewhere */
+    saved->is_of_its_time = false; /* once: later, other files may be open in the folder */
     if (tkt_folder_create_new(saved->directory, name, sizeof name, NULL) != TAKT_OK)
-        return; /* writing the first file will say why it cannot be */
+        return; /* writing the first file will give the reason */
     char *copy = tkt_arena_copy(&saved->memory, name, strlen(name));
     if (copy)
         saved->given.directory = saved->directory = copy;

@@ -13,11 +13,11 @@
 
 /* ======== Printing ======== */
 
-/* Takt's text in the program's standard output. A stream whose reader is gone must not harm the
- * program: neither by SIGPIPE now, nor by what would be left in the stream's buffer for exit(). */
+/* A stream whose reader is gone must not harm the program, neither by SIGPIPE now nor by text left
+ * in the stream's buffer for exit(). */
 
-/* First what the program has printed itself: if that cannot be written, it stays the program's to
- * lose. Behind it the buffer holds Takt's text alone, which goes where it fails. */
+/* Flushes the program's own text first; if that fails, it stays in the buffer. Afterwards the
+ * buffer has only Takt's text, which is dropped on failure. */
 static bool print_quietly(const char *text, size_t size)
 {
     if (fflush(stdout) != 0)
@@ -81,8 +81,8 @@ uint32_t tkt_print_width(uint32_t given)
 
 /* ======== Showing a trace ======== */
 
-/* The link to the last trace. The command `takt` serves it and not this library: the host should
- * neither open a port nor wait for a browser. */
+/* The command `takt` serves the trace, not this library: the host should neither open a port nor
+ * wait for a browser. */
 
 static bool begins_with(const char *text, const char *beginning)
 {
@@ -111,6 +111,6 @@ void tkt_view(const char *path)
     char *arguments[] = {program, verb, background, end, (char *)path, NULL};
     int status = tkt_run_program(arguments);
     if (status != 0)
-        tkt_log(TAKT_LOG_WARNING, "output.view: %s: takt is looked for in PATH; type: takt view %s",
+        tkt_log(TAKT_LOG_WARNING, "output.view: cannot run takt from PATH: %s; type: takt view %s",
                 strerror(status), path);
 }

@@ -1,6 +1,6 @@
-/* The stepping profiler. What each step is comes from the schedule, what happens between two steps
- * from the table of transitions; here is only the doing. A step boundary at which nothing changes
- * reads the clock once and adds to a histogram. */
+/* The stepping profiler. The schedule gives the action of each step, and the table of transitions
+ * the work between two steps; this file does the work. A step boundary without a change reads the
+ * clock once and adds to a histogram. */
 #include "base/error.h"
 #include "base/thread.h"
 #include "cuda/cuda.h"
@@ -13,9 +13,9 @@
 
 #include <math.h>
 
-#define MAX_STEPS       (UINT32_C(1) << 20) /* kept one by one of a cycle; all count in the histogram */
-#define LONGEST_WAIT_MS 10000u              /* of exit() for a thread that is in step or stop */
-#define WARM_BYTES      (UINT64_C(8) << 20) /* touched before recording, so that it does not fault */
+#define MAX_STEPS       (UINT32_C(1) << 20) /* kept singly in a cycle; the histogram counts all */
+#define LONGEST_WAIT_MS 10000u              /* exit() waits for a thread inside step or stop */
+#define WARM_BYTES      (UINT64_C(8) << 20) /* touched early, so that recording does not fault */
 
 struct takt_profiler {
     tkt_saved_options options;
@@ -28,23 +28,23 @@ struct takt_profiler {
     tkt_clock_fit fit;
     bool holds_memory;
     tkt_window *window;    /* of the warm-up or the recording */
-    tkt_cycle *cycle;      /* being recorded */
-    uint32_t cycles_begun; /* in all runs: files are named after it */
+    tkt_cycle *cycle;      /* the cycle being recorded */
+    uint32_t cycles_begun; /* in all runs: the number in file names */
     uint32_t cycles_saved;
     tkt_all_steps all_steps;
     takt_trace *last;
-    char *viewable;     /* the last file that a browser can show; NULL */
-    takt_status status; /* the first failure since the start; stop returns it */
-    uintptr_t user;     /* atomic; the thread that is in start, step or stop, otherwise 0 */
-    bool was_refused;   /* atomic; a step, to a second thread: that is told once */
-    bool is_saved;      /* at exit, before stop was called */
-    tkt_cycle *kept;    /* oldest first; saved at exit, on_trace is yet to be called */
+    char *viewable;     /* the latest file that a browser can show; NULL */
+    takt_status status; /* first failure since the start; stop returns it */
+    uintptr_t user;     /* atomic; the thread inside start, step or stop; 0: none */
+    bool was_refused;   /* atomic; a second thread's step was refused, and the log says so */
+    bool is_saved;      /* saved at exit, before stop was called */
+    tkt_cycle *kept;    /* oldest first; saved at exit, and on_trace not called yet */
 };
 
 /* ---- One thread at a time -------------------------------------------------------------------- */
 
-/* exit() may be called while another thread steps: then one of the two has to go without. Inside of
- * on_trace, the same thread may enter once more. */
+/* exit() may be called while another thread steps: then only one of the two may enter. Inside
+ * on_trace the same thread may enter again. */
 static bool enter(takt_profiler *profiler, uintptr_t *before)
 {
     uintptr_t me = (uintptr_t)&takt_thread_hot_v1;
@@ -67,7 +67,7 @@ static void note(takt_profiler *profiler, takt_status status)
         profiler->status = status;
 }
 
-/* ---- What is recorded ------------------------------------------------------------------------ */
+/* ---- Modes and requests ---------------------------------------------------------------------- */
 
 static uint32_t modes_of(const takt_profiler_options *options)
 {
@@ -102,16 +102,17 @@ static tkt_wish wish_of(const takt_profiler *profiler)
 
 /* ---- Transitions ----------------------------------------------------------------------------- */
 
-/* Warming up: call sites get their ids, threads their logs, memory its pages, and CUPTI is on;
- * nothing is kept. */
+/* Warms up, keeping nothing: call sites get ids, threads their logs, memory its pages, and CUPTI is
+ * switched on. */
 static void prepare(takt_profiler *profiler)
 {
     tkt_wish wish = wish_of(profiler);
-    wish.modes &= TKT_STACKS; /* alone it keeps none, but takes threads off the fast path */
+    wish.modes &= TKT_STACKS; /* TKT_STACKS alone keeps no stacks, but takes threads off the fast
+                               * path */
     tkt_pool_limit(wish.max_bytes);
     tkt_pool_prefault(WARM_BYTES);
     if (tkt_window_open(&wish, &profiler->window) != TAKT_OK)
-        profiler->window = NULL; /* the recording will say why it cannot begin */
+        profiler->window = NULL; /* the recording will report why it cannot begin */
     tkt_exit_save_earlier();
 }
 
@@ -137,7 +138,7 @@ static void start(takt_profiler *profiler)
         tkt_free(cycle);
         note(profiler, status);
         tkt_log(TAKT_LOG_ERROR, "cycle %u is not recorded: %s", profiler->cycles_begun++,
-                status == TAKT_BAD_STATE ? "another profiler makes a summary"
+                status == TAKT_BAD_STATE ? "another profiler records a summary"
                                          : takt_status_text(status));
         return;
     }
@@ -174,8 +175,8 @@ static void discard(takt_profiler *profiler)
     profiler->cycle = NULL;
 }
 
-/* Hands the recording to the worker. What stop() cuts off is partial, be it in the last step: that
- * one has not ended. */
+/* Hands the recording to the worker. A cycle that stop() cuts off is partial even in its last step,
+ * which has not ended. */
 static void save(takt_profiler *profiler, takt_action next, uint64_t now)
 {
     tkt_cycle *cycle = profiler->cycle;
@@ -193,8 +194,8 @@ static void save(takt_profiler *profiler, takt_action next, uint64_t now)
     tkt_worker_submit(&profiler->worker, cycle, profiler->options.given.background == TAKT_OFF);
 }
 
-/* From the profiler's first window to its last one, what is allocated on devices between them is
- * heard of, too. */
+/* From the profiler's first window to its last one, allocations on devices are collected between
+ * windows too. */
 static void hold_memory(takt_profiler *profiler, bool is_held)
 {
     const takt_profiler_options *options = &profiler->options.given;
@@ -213,28 +214,28 @@ static bool is_over(const takt_profiler *profiler, takt_action action)
 
 static void go_to(takt_profiler *profiler, takt_action to, uint64_t now)
 {
-    uint32_t what = tkt_transition(profiler->action, to);
-    if (what & TKT_DO_WARN)
+    uint32_t work = tkt_transition(profiler->action, to);
+    if (work & TKT_DO_WARN)
         tkt_log(TAKT_LOG_WARNING, "step %lu: the schedule ends a recording without saving it",
                 (unsigned long)profiler->step);
-    if (what & TKT_DO_SAVE)
+    if (work & TKT_DO_SAVE)
         save(profiler, to, now);
-    if (what & TKT_DO_DISCARD)
+    if (work & TKT_DO_DISCARD)
         discard(profiler);
-    if (what & TKT_DO_PREPARE) {
+    if (work & TKT_DO_PREPARE) {
         hold_memory(profiler, true);
         prepare(profiler);
     }
-    if (what & TKT_DO_START)
+    if (work & TKT_DO_START)
         start(profiler);
-    else if (what & TKT_DO_PREPARE)
+    else if (work & TKT_DO_PREPARE)
         tkt_log(TAKT_LOG_INFO, "warmup");
     if (is_over(profiler, to))
         hold_memory(profiler, false);
     profiler->action = to;
 }
 
-/* Where the options want it, what a step has launched ends before the step does. */
+/* If the options request it, waits for the work that a step has launched before the step ends. */
 static void synchronize(const takt_profiler *profiler)
 {
     if (profiler->options.given.synchronize)
@@ -289,7 +290,7 @@ static void hand_over(takt_profiler *profiler, tkt_cycle *cycle)
     tkt_cycle_destroy(cycle);
 }
 
-/* Gives the program what the worker has finished; says whether there was anything. */
+/* Delivers the cycles that the worker has finished. True if there was any. */
 static bool deliver(takt_profiler *profiler)
 {
     bool was_any = false;
@@ -305,7 +306,7 @@ static bool deliver(takt_profiler *profiler)
     return was_any;
 }
 
-/* Prints what the worker has finished, and keeps it for on_trace. */
+/* Prints the cycles that the worker has finished, and keeps them for on_trace. */
 static void print_and_keep(takt_profiler *profiler)
 {
     tkt_cycle **end = &profiler->kept;
@@ -320,7 +321,7 @@ static void print_and_keep(takt_profiler *profiler)
     }
 }
 
-/* ---- What programs call ---------------------------------------------------------------------- */
+/* ---- The public functions -------------------------------------------------------------------- */
 
 static takt_status begin(takt_profiler *profiler)
 {
@@ -331,7 +332,7 @@ static takt_status begin(takt_profiler *profiler)
         if (status != TAKT_OK)
             return status;
     }
-    tkt_record_run(true); /* a child would go on counting, and write into the same files */
+    tkt_record_run(true); /* or a forked child would count on, into the same files */
     profiler->is_running = true;
     profiler->is_saved = false;
     profiler->status = TAKT_OK;
@@ -382,11 +383,12 @@ static void step(takt_profiler *profiler)
     profiler->step_begin = changes || was_delivered ? tkt_ticks() : now;
 }
 
-static void tell_refused(takt_profiler *profiler)
+static void warn_refused(takt_profiler *profiler)
 {
     if (!__atomic_exchange_n(&profiler->was_refused, true, __ATOMIC_RELAXED))
-        tkt_log(TAKT_LOG_WARNING, "takt_profiler_step() while another thread is in this profiler: "
-                                  "such a step is not counted");
+        tkt_log(TAKT_LOG_WARNING,
+                "takt_profiler_step() was called while another thread was in this "
+                "profiler: the step does not count; call it from one thread");
 }
 
 takt_status takt_profiler_step(takt_profiler *profiler)
@@ -399,7 +401,7 @@ takt_status takt_profiler_step(takt_profiler *profiler)
     if (tkt_process_is_disabled())
         return TAKT_BAD_STATE;
     if (!enter(profiler, &before)) {
-        tell_refused(profiler);
+        warn_refused(profiler);
         return TAKT_BAD_STATE;
     }
     bool is_running = profiler->is_running && !profiler->is_saved;
@@ -409,7 +411,7 @@ takt_status takt_profiler_step(takt_profiler *profiler)
     return is_running ? TAKT_OK : TAKT_BAD_STATE;
 }
 
-/* Tells a program that ends before its schedule does. */
+/* Warns a program that ends before its schedule does. */
 static void check_end(const takt_profiler *profiler)
 {
     const takt_schedule *schedule = &profiler->options.given.schedule;
@@ -426,7 +428,7 @@ static void check_end(const takt_profiler *profiler)
             profiler->step == 0 ? ": takt_profiler_step() was never called" : "");
 }
 
-/* Ends what is recorded and waits until its files are written. */
+/* Ends the recording and waits until its files are written. */
 static void save_all(takt_profiler *profiler)
 {
     if (profiler->is_saved)
@@ -447,7 +449,8 @@ static void view(const takt_profiler *profiler)
 
 void tkt_profiler_tell_child(void)
 {
-    tkt_log(TAKT_LOG_ERROR, "this process was forked while Takt recorded: nothing of it is saved");
+    tkt_log(TAKT_LOG_ERROR,
+            "this process was forked while Takt recorded: its events are not saved");
 }
 
 takt_status takt_profiler_stop(takt_profiler *profiler)
@@ -484,8 +487,8 @@ bool tkt_profiler_take_at_exit(takt_profiler *profiler, bool *is_inside)
     uintptr_t before;
     for (uint32_t ms = 0; !enter(profiler, &before); ms++) {
         if (ms == LONGEST_WAIT_MS) {
-            tkt_log(TAKT_LOG_ERROR, "the program ends while another thread is in one of "
-                                    "takt_profiler's functions: its recording is lost");
+            tkt_log(TAKT_LOG_ERROR, "the program ends while another thread is inside a "
+                                    "function of its profiler: the recording is lost");
             return false;
         }
         tkt_thread_pause_ms(1);
@@ -539,7 +542,7 @@ void takt_profiler_destroy(takt_profiler *profiler)
         takt_profiler_stop(profiler);
     tkt_exit_forget(profiler);
     if (!tkt_process_is_disabled() && !enter(profiler, &before))
-        return; /* exit() has it, on another thread */
+        return; /* exit() uses it on another thread */
     tkt_worker_fini(&profiler->worker);
     takt_trace_release(profiler->last);
     tkt_free(profiler->viewable);

@@ -1,4 +1,4 @@
-/* What each step is, and what happens between two of them. */
+/* The action of each step, and the work between two steps. */
 #include "profiler/cycle.h"
 
 #include <takt/profiler.h>
@@ -13,7 +13,7 @@ static uint64_t cycle_steps(const takt_schedule *schedule)
     return schedule->repeat_mode == TAKT_REPEAT_ADDITIONAL ? steps : steps + schedule->wait;
 }
 
-/* How many cycles there are; 0: no end. */
+/* Returns the number of cycles; 0: endless. */
 static uint64_t cycle_count(const takt_schedule *schedule)
 {
     if (schedule->repeat_mode == TAKT_REPEAT_ADDITIONAL)
@@ -21,7 +21,7 @@ static uint64_t cycle_count(const takt_schedule *schedule)
     return schedule->repeat;
 }
 
-/* What step `step` of a cycle is, whose first `wait` steps are idle. */
+/* Returns the action of step `step` of a cycle, whose first `wait` steps are idle. */
 static takt_action action_in_cycle(const takt_schedule *schedule, uint64_t step, uint64_t wait)
 {
     if (step < wait)
@@ -76,7 +76,7 @@ static bool is_recording(takt_action action)
     return action == TAKT_ACTION_RECORD || action == TAKT_ACTION_RECORD_AND_SAVE;
 }
 
-/* What must end before `to` begins. */
+/* Returns the work that ends `from` before `to` begins. */
 static uint32_t leave(takt_action from, takt_action to)
 {
     switch (from) {
@@ -95,7 +95,7 @@ static uint32_t leave(takt_action from, takt_action to)
     }
 }
 
-/* What `to` begins with, when nothing goes on from before. */
+/* Returns the work that begins `to`, if nothing continues from `from`. */
 static uint32_t arrive(takt_action from, takt_action to)
 {
     if (to == TAKT_ACTION_WARMUP)

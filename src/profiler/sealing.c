@@ -1,4 +1,4 @@
-/* From an ended window to its trace, and what recording it has cost. */
+/* From an ended window to its trace, and the cost of its recording. */
 #include "profiler/cycle.h"
 
 #include "base/error.h"
@@ -14,8 +14,8 @@
 
 /* ======== Sealing ======== */
 
-/* From an ended window to its trace: what the logs hold, what devices did, and the facts of the
- * recording. */
+/* From an ended window to its trace: the content of the logs, the activities of devices, and the
+ * facts of the recording. */
 
 #define MOST_RESEALING_NS UINT64_C(500000000)
 
@@ -36,7 +36,7 @@ static void fill_totals(const tkt_window *window, const tkt_memory_state *after,
     memory->unmatched_frees = after->unmatched_frees;
 }
 
-/* What of the totals is not since the program's start is not told as if it were. */
+/* Clears totals that are unknown since the program's start. */
 static void keep_known(const tkt_memory_state *after, tkt_memory_totals *memory)
 {
     if (after->is_since_start)
@@ -46,8 +46,8 @@ static void keep_known(const tkt_memory_state *after, tkt_memory_totals *memory)
     memory->allocations = memory->frees = memory->unmatched_frees = 0;
 }
 
-/* The most that was allocated at once, and when: as the events say, or the total peak if it came
- * inside the window, which is all that is known when events were not recorded. */
+/* Finds the highest allocation and its time. Uses the events, or the total peak if it lies inside
+ * the window; without recorded events only the latter is known. */
 static void find_peak(const tkt_window *window, takt_trace *trace)
 {
     tkt_memory_totals *memory = &trace->memory;
@@ -113,7 +113,7 @@ void tkt_window_progress(const tkt_window *window, const takt_trace *slice, takt
         facts->clock_uncertainty_ns = window->fit.uncertainty_ns;
 }
 
-/* The string of the backend's name. */
+/* Returns the string with the backend's name. */
 static uint32_t add_backend(takt_trace *trace, const tkt_cuda_status *devices)
 {
     char text[sizeof devices->text + 32];
@@ -150,10 +150,10 @@ takt_status tkt_window_describe(const tkt_window *window, takt_trace *trace)
     return TAKT_OK;
 }
 
-/* What the logs hold. */
+/* Seals the content of the logs. */
 static takt_status seal_logs(const tkt_window *window, takt_trace **out)
 {
-    const tkt_seal_window what = {
+    const tkt_seal_window request = {
         .begin_ticks = window->begin_ticks,
         .end_ticks = window->end_ticks,
         .last_correlation =
@@ -165,10 +165,10 @@ static takt_status seal_logs(const tkt_window *window, takt_trace **out)
         .fold_count = window->folds.count,
         .device_fold = window->devices.fold,
     };
-    return tkt_seal(&what, out);
+    return tkt_seal(&request, out);
 }
 
-static tkt_join what_of_devices(const tkt_window *window)
+static tkt_join join_of_window(const tkt_window *window)
 {
     return (tkt_join){
         .filter = window->wish.modes & TKT_KEEP ? window->wish.devices : 0,
@@ -179,11 +179,11 @@ static tkt_join what_of_devices(const tkt_window *window)
     };
 }
 
-/* Seals what is known by now, and waits for what the logs say was launched. Without spans the folds
- * say it, which are sealed afterwards. */
+/* Seals the records so far, and waits for the work that they launched. Without spans the folds have
+ * the launches, and are sealed afterwards. */
 static takt_status seal_and_settle(tkt_window *window, takt_trace **trace, tkt_device_end *end)
 {
-    const tkt_join what = what_of_devices(window);
+    const tkt_join join = join_of_window(window);
     const tkt_device_wait how = {
         .synchronize = !window->wish.no_synchronize,
         .timeout_ms =
@@ -191,9 +191,9 @@ static takt_status seal_and_settle(tkt_window *window, takt_trace **trace, tkt_d
         .window = window,
     };
     bool is_folded = window->devices.fold != NULL;
-    takt_status status = is_folded && !what.filter ? TAKT_OK : seal_logs(window, trace);
+    takt_status status = is_folded && !join.filter ? TAKT_OK : seal_logs(window, trace);
     if (status == TAKT_OK)
-        status = tkt_devices_settle(&window->devices, &what, &how, *trace, end);
+        status = tkt_devices_settle(&window->devices, &join, &how, *trace, end);
     if (!is_folded || status != TAKT_OK)
         return status;
     takt_trace_release(*trace);
@@ -201,9 +201,9 @@ static takt_status seal_and_settle(tkt_window *window, takt_trace **trace, tkt_d
     return seal_logs(window, trace);
 }
 
-/* Calls that were under way when the window ended come into the logs when they return, and their
- * activities may come before. So the logs are sealed once more while there are such activities, but
- * not for ever: a call may block. */
+/* Calls that were under way when the window ended reach the logs when they return, and their
+ * activities may arrive before. The logs are then sealed again, for a limited time, since a call
+ * may block. */
 static takt_status seal_settled(tkt_window *window, takt_trace **out, bool *is_settled)
 {
     tkt_device_end end = {.is_settled = true};
@@ -227,14 +227,15 @@ static takt_status seal_settled(tkt_window *window, takt_trace **out, bool *is_s
     return status;
 }
 
-/* A program that loads CUDA late, as a plug-in's, is noticed by windows that open afterwards. */
-static void tell_late_cuda(const tkt_window *window)
+/* Warns if CUDA was loaded late, as by a plugin: only windows that open later notice. */
+static void warn_late_cuda(const tkt_window *window)
 {
     static atomic_flag is_told = ATOMIC_FLAG_INIT;
     if (window->wish.devices && !window->devices.is_on && tkt_cuda_is_used() &&
         !atomic_flag_test_and_set_explicit(&is_told, memory_order_relaxed))
-        tkt_log(TAKT_LOG_WARNING, "CUDA was loaded while this was recorded: what devices do is "
-                                  "recorded from the next recording on");
+        tkt_log(TAKT_LOG_WARNING,
+                "CUDA was loaded during this recording: activities of devices are "
+                "recorded from the next recording on");
 }
 
 static const char *file_of(const char *name)
@@ -242,8 +243,9 @@ static const char *file_of(const char *name)
     return *name ? name : tkt_program_name();
 }
 
-/* Told once, here, when plugins have been loaded and scopes are missed. */
-static void tell_instances(void)
+/* Warns once about several copies of Takt. At this point plugins have been loaded, and their scopes
+ * are missing. */
+static void warn_instances(void)
 {
     static atomic_flag is_told = ATOMIC_FLAG_INIT;
     const char *names[2];
@@ -262,8 +264,8 @@ takt_status tkt_window_seal(tkt_window *window, takt_trace **out)
         return TAKT_BAD_STATE;
     if (window->folds_status != TAKT_OK)
         return window->folds_status;
-    tell_late_cuda(window);
-    tell_instances();
+    warn_late_cuda(window);
+    warn_instances();
     bool is_settled;
     takt_trace *trace;
     takt_status status = seal_settled(window, &trace, &is_settled);
@@ -273,9 +275,9 @@ takt_status tkt_window_seal(tkt_window *window, takt_trace **out)
     fill_facts(window, trace);
     if (status == TAKT_OK)
         status = fill_memory(window, trace);
-    const tkt_join what = what_of_devices(window);
+    const tkt_join join = join_of_window(window);
     if (status == TAKT_OK)
-        status = tkt_devices_fill(&window->devices, &what, is_settled, trace);
+        status = tkt_devices_fill(&window->devices, &join, is_settled, trace);
     if (status == TAKT_OK)
         *out = trace;
     else
@@ -314,7 +316,7 @@ static void drop_folds(tkt_window *window)
     window->folds.count = 0;
 }
 
-/* With the window's lock of snapshots: as if it ended now. */
+/* With the window's lock `snapshots`: makes a trace as if the window ended now. */
 static takt_status take_snapshot(tkt_window *window, takt_trace **out)
 {
     window->end_ticks = tkt_ticks();
@@ -348,27 +350,26 @@ takt_status tkt_window_snapshot(tkt_window *window, takt_trace **out)
 
 /* ======== Takt's own time ======== */
 
-/* Every event is made of a few things that cost something: reading the clock, writing a record, and
- * finding an open span in a map under a lock. The clock and the map are measured once, apart from
- * the recording, since an event that only served to be measured would stand in somebody's trace.
- * How many of them a kind takes stands in tkt_cost_of(); the figures are held against measurements
- * by `make bench` (group "cost"). */
+/* An event's cost has few parts: reading the clock, writing a record, and finding an open span in a
+ * map under a lock. The clock and the map are measured once, outside the recording: events made for
+ * measuring would appear in a trace. tkt_cost_of() knows how many of each a kind of event takes.
+ * `make bench` (group "cost") compares the result with measurements. */
 
 enum {
     ROUNDS = 256
 };
 
-/* All in readings of the clock, behind which much of the work hides. See docs/overhead.md. */
-#define READING  1.08 /* one, with the record that it is for */
-#define CALL     0.9  /* and the following: what they cost beside the readings */
+/* In readings of the clock, behind which much of the work hides. See docs/overhead.md. */
+#define READING  1.08 /* one reading, with its record */
+#define CALL     0.9  /* this and the next two: cost in addition to the readings */
 #define MEMORY   1.4
 #define ARGUMENT 0.25
-#define TEXT     1.7 /* more than an argument that is a number */
-#define SHELVES  4   /* ways over the shelf of a span on a track, and what is around them */
+#define TEXT     1.7 /* in addition to ARGUMENT */
+#define SHELVES  4   /* uses of the map for a span on a track, and the work around them */
 
 typedef struct prices {
-    double clock; /* one reading */
-    double shelf; /* into a map under a lock, or out of it */
+    double clock; /* ns for one reading */
+    double shelf; /* ns for one insertion into a map under a lock, or one removal */
 } prices;
 
 static void read_clock(void)
@@ -391,15 +392,15 @@ static void use_shelf(void)
     }
 }
 
-/* What one of them costs, in ns; measured if *known is 0 yet. Racing threads store about the same.
- */
+/* Returns the cost of one operation in ns; measures it if *known is 0. Racing threads store about
+ * the same value. */
 static double measure(double *known, void (*run)(void), const tkt_clock_fit *fit)
 {
     double price;
     __atomic_load(known, &price, __ATOMIC_RELAXED);
     if (price > 0)
         return price;
-    run(); /* what is cold now was not while the program ran */
+    run(); /* warms up, since the operation was not cold while the program ran */
     uint64_t begin = tkt_ticks();
     run();
     price = (double)(tkt_ticks() - begin) * tkt_clock_resolution_ns(fit) / ROUNDS;
@@ -407,7 +408,7 @@ static double measure(double *known, void (*run)(void), const tkt_clock_fit *fit
     return price;
 }
 
-/* The counts of what is counted by tracks. */
+/* Events counted by track. */
 typedef struct counts {
     double spans, phases, stacks, arguments, texts, calls, tasks;
 } counts;
@@ -428,7 +429,7 @@ static void count_track(counts *c, const tkt_track *track)
         c->texts += track->args.items[i].type == TKT_ARG_STRING;
 }
 
-/* A trace without spans has its folded form, which says what each site was. */
+/* Counts a trace without spans by its folded form, which has the kind of each site. */
 static void count_fold(counts *c, const takt_trace *trace)
 {
     for (size_t i = 0; i < trace->fold.count; i++) {

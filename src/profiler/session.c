@@ -1,6 +1,6 @@
-/* The list of open windows, and what follows from it: what is recorded, what is kept, and what
- * CUPTI is to do. The last is asked of it without the lock, so that no one waits for CUPTI who has
- * nothing to do with devices; a number in the wish tells which one is the latest. */
+/* The list of open windows, and what follows from it: what to record, what to keep, and what CUPTI
+ * should do. CUPTI is switched without the lock: a thread that does not use devices then never
+ * waits for CUPTI. Requests are numbered, and the collector ignores an outdated one. */
 #include "profiler/session.h"
 
 #include "base/error.h"
@@ -11,18 +11,18 @@
 #include "record/site.h"
 
 #define DEFAULT_MAX_BYTES (UINT64_C(256) << 20)
-#define LATE_NS           5e9 /* that devices' waits and memory events may come behind their time */
+#define LATE_NS           5e9 /* how late devices' waits and memory events may arrive */
 
 static tkt_mutex session_lock = TKT_MUTEX_INIT;
 static tkt_window *windows;   /* lock */
 static uint32_t memory_holds; /* lock */
 
-/* ---- The union of wishes --------------------------------------------------------------------- */
+/* ---- The union of requests ------------------------------------------------------------------- */
 
-/* With the lock: records what the windows want together. An ended window's chunks are kept until it
- * is closed, and so are calls recorded, since some that began in it return after its end. The
- * flight recorder's oldest go when memory is used up, but none that another needs.
- */
+/* With the lock: records what the windows request together. Chunks of an ended window are kept
+ * until it is closed. Calls are recorded as long too, since some that began in the window return
+ * after its end. When memory is used up, the flight recorder drops its oldest chunks, but none that
+ * another window needs. */
 static void apply_wishes(void)
 {
     uint32_t modes = 0;
@@ -31,7 +31,7 @@ static void apply_wishes(void)
     for (const tkt_window *w = windows; w; w = w->next) {
         uint32_t mine = w->wish.modes;
         if (w->is_ended)
-            mine &= ~TKT_FOLD; /* it has taken what was folded */
+            mine &= ~TKT_FOLD; /* the window has taken its folds */
         else
             mask |= w->wish.mask;
         are_calls_recorded = are_calls_recorded || w->devices.is_on;
@@ -50,8 +50,8 @@ static void apply_wishes(void)
     tkt_devices_record_calls(are_calls_recorded);
 }
 
-/* With the lock: what the windows want of devices together. An ended window wants it on until it is
- * closed, because what it launched has to arrive. */
+/* With the lock: returns what the windows request of devices together. An ended window needs
+ * devices until it is closed, because the activities it launched have to arrive. */
 static tkt_cuda_wish unite_devices(uint64_t *ring_until)
 {
     tkt_cuda_wish all = {.is_on = false, .memory = memory_holds > 0};
@@ -78,11 +78,12 @@ static bool is_equal(const tkt_cuda_wish *a, const tkt_cuda_wish *b)
            a->memory == b->memory && a->filter == b->filter && a->max_bytes == b->max_bytes;
 }
 
-/* A timer inside of a profiler's window wants nothing new, and shall not wait for the collector. */
+/* Skips the collector if the request is unchanged: a timer inside a profiler's window does not wait
+ * for it. */
 static void switch_devices(void)
 {
     static tkt_cuda_wish wanted; /* lock */
-    static uint64_t held;        /* lock; the generation that is known to hold */
+    static uint64_t held;        /* lock; the latest generation known to be in effect */
     uint64_t ring_until;
     tkt_mutex_lock(&session_lock);
     tkt_cuda_wish wish = unite_devices(&ring_until);
@@ -134,7 +135,7 @@ void tkt_session_release_devices(void)
     tkt_store_release(position, ticks);
 }
 
-/* With the lock: gives back the chunks that no window reaches. */
+/* With the lock: gives back the chunks that no window needs. */
 static void release_chunks(void)
 {
     uint64_t oldest = UINT64_MAX;
@@ -153,9 +154,8 @@ static bool is_folding(void)
     return false;
 }
 
-/* Takes what the logs have folded. Not left to sealing, which may come much later: until then the
- * threads go on, over slots that nobody would fold, and the next window folds into the same trees.
- */
+/* Takes the trees that the logs have folded. Sealing would be too late: until then the threads go
+ * on, over slots that nobody would fold, and the next window folds into the same trees. */
 static void take_folds(tkt_window *window, uint64_t ticks)
 {
     for (tkt_thread_log *log = tkt_log_first(); log; log = tkt_log_next(log)) {
@@ -180,7 +180,7 @@ static void free_window(tkt_window *window)
     tkt_free(window);
 }
 
-/* Folding starts with empty trees, before anybody folds. */
+/* Empties the trees before any thread folds. */
 static void prepare_fold(const tkt_window *window)
 {
     __atomic_store_n(&tkt_record_control.fold_ns_per_tick, window->fit.ns_per_tick,
@@ -192,7 +192,7 @@ static void prepare_fold(const tkt_window *window)
 
 /* ---- Windows --------------------------------------------------------------------------------- */
 
-/* Whether it could be put into the list. */
+/* Puts the window into the list. False if it must fold while another window folds. */
 static bool enlist(tkt_window *window)
 {
     tkt_mutex_lock(&session_lock);
@@ -203,15 +203,15 @@ static bool enlist(tkt_window *window)
             prepare_fold(window);
         window->next = windows;
         windows = window;
-        window->kept_ticks = tkt_ticks(); /* what must be kept; what is looked at begins ... */
+        window->kept_ticks = tkt_ticks(); /* records are kept from here; the window begins ... */
         apply_wishes();
-        window->begin_ticks = tkt_ticks(); /* ... when all is on */
+        window->begin_ticks = tkt_ticks(); /* ... once recording is on */
     }
     tkt_mutex_unlock(&session_lock);
     return !is_taken;
 }
 
-/* Switching CUPTI on takes its time: the window begins after it. */
+/* Switching CUPTI on takes time: the window begins after it. */
 static void begin_devices(tkt_window *window)
 {
     switch_devices();
@@ -224,8 +224,8 @@ static void begin_devices(tkt_window *window)
     tkt_session_release_devices();
 }
 
-/* True when the window lists a graph's launch as one activity. Without kernels the nodes would not
- * be listed, so graphs can only be meant as a whole. */
+/* True when the window lists a graph's launch as one activity. Without kernels it would not list
+ * nodes, so graphs are then taken as a whole. */
 static bool are_graphs_whole(const tkt_wish *wish)
 {
     return (wish->devices & TAKT_TIMING_GRAPH) &&
@@ -294,7 +294,7 @@ void tkt_window_end(tkt_window *window, uint64_t ticks)
 bool tkt_window_is_full(const tkt_window *window)
 {
     if (window->wish.modes & TKT_RING)
-        return false; /* it overwrites what is oldest */
+        return false; /* it overwrites its oldest records */
     return tkt_pool_used_bytes() > tkt_pool_limit_bytes() / 2 ||
            (window->devices.is_on && tkt_store_is_full());
 }

@@ -1,5 +1,5 @@
-/* A stream is sealing in slices, ten times a second, or when half of the memory is used. A summary
- * is written as a whole, more and more seldom up to once in two seconds. */
+/* A stream seals in slices, ten times a second, or when half of the memory is used. A summary is
+ * written as a whole, less and less often, down to once in two seconds. */
 #include "profiler/stream.h"
 
 #include "base/error.h"
@@ -16,29 +16,29 @@
 #define LEAST_SLICE_MS   1 /* when memory runs short */
 #define MOST_SNAPSHOT_MS 2000
 #define PARTIAL          ".partial.pftrace"
-#define FACTS_NS         UINT64_C(1000000000) /* told so often although nothing happens */
+#define FACTS_NS         UINT64_C(1000000000) /* facts are written at least this often */
 
-/* Later than anything that is published before a slice looks, in ticks. */
+/* Ticks beyond any record that exists when a slice is sealed. */
 #define FAR_TICKS (UINT64_C(1) << 40)
 
 struct tkt_stream {
     tkt_window *window;
     tkt_seal_places places;
-    uint64_t told_ns;    /* when facts were written last, */
-    uint64_t told_bytes; /* and what the file had then */
-    uint32_t pause_ms;   /* up to the next slice */
+    uint64_t facts_ns;    /* time at which facts were last written */
+    uint64_t facts_bytes; /* size of the file then */
+    uint32_t pause_ms;    /* before the next slice */
     bool is_summary;
     bool is_broken; /* the file cannot be written any more; set with stream_lock */
     tkt_thread thread;
     tkt_stream_file to;
 
-    uint64_t end_ticks; /* stream_lock; 0: it goes on; and so are these: */
+    uint64_t end_ticks; /* stream_lock, as for the rest; 0: the recording goes on */
     tkt_all_steps all_steps;
     TKT_ARRAY_OF(tkt_step) steps; /* not yet written */
     uint64_t step_count;
 };
 
-/* Of all streams, so that the pool has one condition to wake. */
+/* One for all streams: the pool then has a single condition to wake. */
 static tkt_mutex stream_lock = TKT_MUTEX_INIT;
 static tkt_condition changed = TKT_CONDITION_INIT;
 
@@ -52,7 +52,7 @@ static void take_steps(tkt_stream *stream, takt_trace *trace)
     tkt_mutex_unlock(&stream_lock);
 }
 
-/* Those that have ended by the end of the slice. */
+/* Writes the steps that have ended by the end of the slice. */
 static void write_steps(tkt_stream *stream, uint64_t until_ticks)
 {
     const tkt_clock_fit *fit = tkt_window_fit(stream->window);
@@ -83,28 +83,30 @@ static void write_facts(tkt_stream *stream, bool is_urgent)
     uint64_t now = takt_now_ns();
     takt_facts *facts = &stream->to.trace->facts;
     facts->known_until_ns = facts->end_ns;
-    if (!is_urgent && file_bytes(stream) == stream->told_bytes && now < stream->told_ns + FACTS_NS)
+    if (!is_urgent && file_bytes(stream) == stream->facts_bytes &&
+        now < stream->facts_ns + FACTS_NS)
         return;
     tkt_perfetto_facts(&stream->to.perfetto);
-    stream->told_ns = now;
-    stream->told_bytes = file_bytes(stream);
+    stream->facts_ns = now;
+    stream->facts_bytes = file_bytes(stream);
 }
 
 /* ---- Slices ---------------------------------------------------------------------------------- */
 
 static takt_status seal_slice(tkt_stream *stream, uint64_t end_ticks, takt_trace **out)
 {
-    const tkt_seal_window what = {.begin_ticks = tkt_window_begin_ticks(stream->window),
-                                  .end_ticks = end_ticks ? end_ticks : tkt_ticks() + FAR_TICKS,
-                                  .fit = *tkt_window_fit(stream->window),
-                                  .with_spans = true,
-                                  .places = &stream->places};
+    const tkt_seal_window request = {.begin_ticks = tkt_window_begin_ticks(stream->window),
+                                     .end_ticks = end_ticks ? end_ticks : tkt_ticks() + FAR_TICKS,
+                                     .fit = *tkt_window_fit(stream->window),
+                                     .with_spans = true,
+                                     .places = &stream->places};
     takt_trace *slice;
-    takt_status status = tkt_seal(&what, &slice);
+    takt_status status = tkt_seal(&request, &slice);
     if (status != TAKT_OK)
         return status;
-    slice->facts.has_spans = false;   /* no activities of the host are made */
-    status = tkt_trace_finish(slice); /* puts arguments, async spans, events in order */
+    slice->facts.has_spans = false;   /* keeps tkt_trace_finish() from adding activities of the
+                                       * host */
+    status = tkt_trace_finish(slice); /* sorts arguments, async spans and events */
     if (status == TAKT_OK)
         *out = slice;
     else
@@ -112,7 +114,7 @@ static takt_status seal_slice(tkt_stream *stream, uint64_t end_ticks, takt_trace
     return status;
 }
 
-/* `end_ticks` of the last slice, otherwise 0. */
+/* Writes a slice. `end_ticks` is the end of the recording for the last one, otherwise 0. */
 static void write_slice(tkt_stream *stream, uint64_t end_ticks)
 {
     uint64_t position = tkt_store_position();
@@ -136,7 +138,8 @@ static void write_slice(tkt_stream *stream, uint64_t end_ticks)
         tkt_window_release(stream->window, stream->places.ticks, position);
 }
 
-/* Where the pool is to wake the stream: at half of its limit, or before what is left is used. */
+/* Sets the use of the pool at which it wakes the stream: half of its limit or, beyond that, before
+ * the rest is used up. */
 static void watch_pool(const tkt_stream *stream)
 {
     uint64_t used = tkt_pool_used_bytes(), limit = tkt_pool_limit_bytes();
@@ -159,14 +162,14 @@ static bool wait_for_slice(tkt_stream *stream, uint64_t *end_ticks)
     return *end_ticks == 0;
 }
 
-/* Once the file cannot be written there is nothing to do for the rest of the cycle. */
+/* True once the file cannot be written: the stream then does nothing for the rest of the cycle. */
 static bool is_broken(tkt_stream *stream)
 {
     takt_error error;
     if (stream->to.writer.status == TAKT_OK || stream->is_broken)
         return stream->is_broken;
     tkt_file_why(&stream->to.file, &error);
-    tkt_log(TAKT_LOG_ERROR, "cycle %u is streamed no longer: %s", stream->to.trace->facts.cycle,
+    tkt_log(TAKT_LOG_ERROR, "cycle %u: streaming has stopped: %s", stream->to.trace->facts.cycle,
             error.message);
     tkt_mutex_lock(&stream_lock);
     stream->is_broken = true;
@@ -222,13 +225,13 @@ static takt_status write_to(const takt_trace *trace, const char *path)
     return tkt_file_close(&file, status, &error);
 }
 
-/* Why it failed is told once. */
+/* Writes a summary. The first of several failures in a row is logged. */
 static void write_summary(tkt_stream *stream)
 {
     takt_trace *trace;
     takt_status status = tkt_window_snapshot(stream->window, &trace);
     if (status == TAKT_BAD_STATE)
-        return; /* it has just ended */
+        return; /* the window has just ended */
     if (status == TAKT_OK) {
         describe(stream, trace);
         take_steps(stream, trace);
@@ -287,7 +290,7 @@ static takt_status create_trace(tkt_stream *stream, const tkt_saved_options *opt
     trace->facts.rank = given->rank;
     trace->facts.world_size = given->world_size;
     trace->facts.is_partial = true;
-    trace->facts.ending = TAKT_ENDING_KILLED; /* unless it says otherwise at the end */
+    trace->facts.ending = TAKT_ENDING_KILLED; /* until the end says otherwise */
     trace->all_steps = *cycle->all_steps;
     stream->to.stacks.trace = trace;
     stream->to.memory_bytes = tkt_memory_now().current_bytes;
@@ -302,7 +305,8 @@ static takt_status open_file(tkt_stream *stream)
     if (status != TAKT_OK)
         return status;
     tkt_perfetto_open(&stream->to.perfetto, &stream->to.writer, stream->to.trace);
-    tkt_writer_flush(&stream->to.writer); /* who dies in the first slice leaves a trace, too */
+    tkt_writer_flush(&stream->to.writer); /* a program that dies in the first slice leaves a trace,
+                                           * too */
     return stream->to.perfetto.status;
 }
 
@@ -316,7 +320,7 @@ static takt_status open_stream(tkt_stream *stream, const tkt_saved_options *opti
     int stem = snprintf(path, sizeof path - sizeof PARTIAL, "%s/%s.%u", options->directory,
                         options->file_name, cycle->number);
     if ((size_t)stem >= sizeof path - sizeof PARTIAL)
-        return tkt_error_set(error, TAKT_IO_ERROR, "the name of its file is too long");
+        return tkt_error_set(error, TAKT_IO_ERROR, "the path of its file is too long");
     memcpy(path + stem, PARTIAL, sizeof PARTIAL);
     status = tkt_file_claim(&stream->to.file, path, (size_t)stem, error);
     if (status == TAKT_OK)
@@ -384,7 +388,7 @@ void tkt_stream_stop(tkt_stream *stream)
     tkt_thread_join(stream->thread);
 }
 
-/* What only the end tells. */
+/* Writes the facts that are known only at the end. */
 static void write_end(tkt_stream *stream, bool is_settled)
 {
     takt_trace *trace = stream->to.trace;

@@ -1,8 +1,8 @@
-/* What devices did, as it comes out of the store: later than the calls that made them do it, and in
- * no order. A batch is sorted; what comes after later work of its stream gets a lane of its own.
- * The reader finds calls by their correlation ids, so nothing has to wait for them.
+/* The work of devices in a stream. It comes out of the store later than the calls that launched it,
+ * and in no order. A batch is sorted; an activity that arrives after later work of its stream gets
+ * a lane of its own. The reader finds calls by correlation id, so nothing has to wait for them.
  *
- * Launches of graphs that are put together from nodes wait until no node has come for a while. */
+ * A graph launch that is combined from nodes waits until no node has arrived for a while. */
 #include "profiler/stream.h"
 
 #include "profiler/session.h"
@@ -20,8 +20,8 @@ typedef struct taking {
     tkt_store *store;
     tkt_clock_map map;
     uint32_t last_correlation;
-    uint64_t until_ns; /* end of the recording; while it goes on: far away */
-    uint32_t *shapes;  /* by the store's: the trace's + 1 */
+    uint64_t until_ns; /* end of the recording; far away before that */
+    uint32_t *shapes;  /* index in the store -> index in the trace + 1 */
 } taking;
 
 static bool is_in_window(const taking *t, uint64_t time_ns)
@@ -53,7 +53,7 @@ static uint32_t label_of(const taking *t, uint32_t ordinal)
                                              : 0;
 }
 
-/* The trace's index of a shape with strings of the trace, added if it is new. */
+/* Returns the trace's index of a shape, adding it if it is new. Its strings must be the trace's. */
 static uint32_t keep_shape(tkt_stream_file *to, const tkt_shape *shape)
 {
     uint64_t hash = tkt_hash_bytes(shape, sizeof *shape);
@@ -87,7 +87,7 @@ static uint32_t shape_of(taking *t, uint32_t index)
     return t->shapes[index] - 1;
 }
 
-/* Devices are known by their labels first. */
+/* Copies devices. Their labels may come first, and other properties later. */
 static void copy_devices(taking *t)
 {
     takt_trace *trace = t->to->trace;
@@ -173,7 +173,7 @@ static void take_graphs(taking *t, bool is_last)
     tkt_graphs_drop(graphs, count);
 }
 
-/* In these three lists the newest are last. */
+/* These three lists have the newest records last. */
 #define TAKE_NEW(t, array, take)                                                                   \
     do {                                                                                           \
         size_t first_ = (array)->count;                                                            \
@@ -216,7 +216,7 @@ static void take_memory_event(taking *t, const tkt_stored_memory *from)
                                  .kind = from->kind | (from->is_pool ? TKT_MEMORY_POOL : 0)};
 }
 
-/* With the store's lock. */
+/* With the store's lock: takes all new records. */
 static takt_status take_all(taking *t, bool is_last)
 {
     takt_status status = tkt_clock_map_make(&t->store->clock, &t->window->fit, &t->map);
@@ -257,7 +257,7 @@ void tkt_stream_take_devices(tkt_stream_file *to, const tkt_window *window, bool
 
 /* ---- Into the file --------------------------------------------------------------------------- */
 
-/* By begin, those that begin at once by stream. */
+/* Sorts by begin, then by stream. */
 static void write_activities(tkt_stream_file *to)
 {
     tkt_stream_batch *b = &to->batch;
@@ -285,9 +285,8 @@ static uint64_t *memory_of(tkt_stream_file *to, const tkt_memory_event *event, u
     return &added->bytes;
 }
 
-/* The entry of an event's device; NULL where its memory is the host's. What was allocated before
- * the recording is asked when the device's first event comes: later the store may have forgotten
- * it. */
+/* Returns the entry for an event's device; NULL for host memory. The bytes allocated before the
+ * recording are read at the device's first event: later the store may have forgotten them. */
 static tkt_device_memory *window_memory(tkt_stream_file *to, const tkt_window *window,
                                         const tkt_memory_event *event, uint64_t *begin)
 {
@@ -308,7 +307,7 @@ static tkt_device_memory *window_memory(tkt_stream_file *to, const tkt_window *w
     return added;
 }
 
-/* The row of the thread that called, if that was lately. */
+/* Returns the row of the calling thread, if the call was recent. */
 static uint32_t row_of(tkt_stream_file *to, uint32_t correlation)
 {
     const tkt_stream_call *call = &to->calls[correlation % TKT_STREAM_CALLS];
@@ -338,7 +337,7 @@ static void write_memory(tkt_stream_file *to, const tkt_window *window)
 
 /* ---- Facts ----------------------------------------------------------------------------------- */
 
-static void tell_memory(tkt_stream_file *to, const tkt_window *window, bool is_last)
+static void update_memory(tkt_stream_file *to, const tkt_window *window, bool is_last)
 {
     takt_trace *trace = to->trace;
     trace->device_memory.count = 0;
@@ -353,7 +352,7 @@ static void tell_memory(tkt_stream_file *to, const tkt_window *window, bool is_l
     }
 }
 
-static void tell_facts(tkt_stream_file *to, const tkt_window *window, bool is_last)
+static void update_facts(tkt_stream_file *to, const tkt_window *window, bool is_last)
 {
     takt_facts *facts = &to->trace->facts;
     facts->device_uncertainty_ns = to->batch.clock_uncertainty_ns;
@@ -361,7 +360,7 @@ static void tell_facts(tkt_stream_file *to, const tkt_window *window, bool is_la
     tkt_devices_losses(&window->devices, to->trace->losses);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)
         to->trace->losses[i] += to->lost[i];
-    tell_memory(to, window, is_last);
+    update_memory(to, window, is_last);
 }
 
 void tkt_stream_write_devices(tkt_stream_file *to, const tkt_window *window, bool is_last)
@@ -376,5 +375,5 @@ void tkt_stream_write_devices(tkt_stream_file *to, const tkt_window *window, boo
         tkt_perfetto_overhead(&to->perfetto, &b->overheads.items[i]);
     b->waits.count = b->overheads.count = 0;
     write_memory(to, window);
-    tell_facts(to, window, is_last);
+    update_facts(to, window, is_last);
 }

@@ -1,9 +1,9 @@
-/* What threads did in a slice. A span that was open in the last slice has its begin in the file
- * already; one that is still open gets its end from a later slice. So each row of the file is in
- * order and nests, at whatever moment it is cut off.
+/* The work of threads in a slice. A span that was open in the previous slice has its begin in the
+ * file already; a span that is still open gets its end from a later slice. Each row of the file is
+ * therefore in order and well nested wherever the file is cut off.
  *
- * Where records were dropped, a span that the file holds as open may be gone: it is ended, as one
- * that has not finished, at the last moment that the row has. */
+ * Where records were dropped, a span that is open in the file may be missing. It is then ended at
+ * the row's latest time, and marked as unfinished. */
 #include "profiler/stream.h"
 
 #include "trace/devices.h"
@@ -46,7 +46,7 @@ static uint32_t site_of(tkt_stream_file *to, const takt_trace *slice, uint32_t i
     return *known - 1;
 }
 
-/* Forgets the sites of the last slice. Without memory each is looked for each time. */
+/* Forgets the sites of the previous slice. Without memory, each site is looked up every time. */
 static void forget_sites(tkt_stream_file *to, const takt_trace *slice)
 {
     to->slice_sites.count = 0;
@@ -56,7 +56,7 @@ static void forget_sites(tkt_stream_file *to, const takt_trace *slice)
     memset(to->slice_sites.items, 0, slice->sites.count * sizeof *to->slice_sites.items);
 }
 
-/* The file's number of a call stack; UINT32_MAX without memory. */
+/* Returns the file's number of a call stack; UINT32_MAX without memory. */
 static uint32_t stack_of(tkt_stream_file *to, const takt_trace *slice, uint32_t index)
 {
     const tkt_stack *stack = &slice->stacks.items[index];
@@ -77,7 +77,7 @@ static uint32_t stack_of(tkt_stream_file *to, const takt_trace *slice, uint32_t 
     return number;
 }
 
-/* A thread may be named at any time. */
+/* A thread may get its name at any time. */
 static void name_track(tkt_stream_file *to, uint32_t index, uint32_t name)
 {
     tkt_track *track = &to->trace->tracks.items[index];
@@ -87,7 +87,7 @@ static void name_track(tkt_stream_file *to, uint32_t index, uint32_t name)
     tkt_perfetto_rename(&to->perfetto, index);
 }
 
-/* What is known of the row of a slice's track; NULL when there is no memory. */
+/* Returns the state of the row for a slice's track; NULL without memory. */
 static tkt_stream_row *state_of(tkt_stream_file *to, const takt_trace *slice,
                                 const tkt_track *track)
 {
@@ -114,16 +114,17 @@ static tkt_stream_row *state_of(tkt_stream_file *to, const takt_trace *slice,
 
 /* ---- A slice of a track ---------------------------------------------------------------------- */
 
-/* The walk over one track: spans in preorder, with a stack of those that are open. */
+/* A walk over one track: spans in preorder, with a stack of open ones. */
 typedef struct walk {
     tkt_stream_file *to;
     const takt_trace *slice;
     const tkt_track *track;
     tkt_stream_row *state;
-    uint32_t number; /* of the slice's track */
+    uint32_t number; /* index of the slice's track */
     uint32_t row;
-    uint32_t known; /* spans whose begin is in the file: the first ones, each in the one before */
-    size_t arg;     /* the next ones to be written */
+    uint32_t known; /* number of first spans whose begin is in the file; each is the parent of the
+                     * next */
+    size_t arg;     /* this and the next three: the next ones to write */
     size_t work;
     size_t stack;
     size_t call;
@@ -137,7 +138,7 @@ static uint64_t not_before(tkt_stream_row *state, uint64_t time_ns)
     return state->last_ns;
 }
 
-/* What came late for the innermost open slice. */
+/* Writes late arguments and work of the innermost open slice. */
 static void write_late(walk *w)
 {
     tkt_stream_row *state = w->state;
@@ -162,7 +163,7 @@ static void end_slice(walk *w, uint64_t end_ns)
     w->state->open.count--;
 }
 
-/* Leaves the innermost span, and ends its slice if it has ended. */
+/* Leaves the innermost span, and ends its slice if the span has ended. */
 static void leave(walk *w)
 {
     const tkt_span *span = &w->track->spans.items[w->open.items[--w->open.count]];
@@ -264,7 +265,7 @@ static bool write_span(walk *w, uint32_t index)
     return true;
 }
 
-/* How many of the slices that the file holds as open the track's first spans are. */
+/* Returns how many slices that are open in the file are the track's first spans. */
 static uint32_t count_known(walk *w)
 {
     const tkt_spans *spans = &w->track->spans;
@@ -289,12 +290,12 @@ static void write_thread(walk *w)
     bool is_ok = true;
     for (uint32_t i = 0; i < w->track->spans.count && is_ok; i++)
         is_ok = write_span(w, i);
-    while (w->open.count > 0 && is_ok) /* otherwise the next slice ends what is gone */
+    while (w->open.count > 0 && is_ok) /* otherwise the next slice ends the spans that are gone */
         leave(w);
     TKT_ARRAY_FREE(&w->open);
 }
 
-/* Spans of an async track are written whole, in the slice in which they end. */
+/* Writes spans of an async track as a whole, in the slice in which they end. */
 static void write_async(walk *w, bool is_last)
 {
     for (size_t i = 0; i < w->track->spans.count; i++) {
@@ -324,9 +325,9 @@ static void write_track(tkt_stream_file *to, const takt_trace *slice, uint32_t n
         write_async(&w, is_last);
 }
 
-/* ---- What is beside the spans ---------------------------------------------------------------- */
+/* ---- Marks, counters, memory ----------------------------------------------------------------- */
 
-/* The row of a track of the slice, which write_track() has opened. */
+/* Returns the row of a slice's track, which write_track() has opened. */
 static uint32_t row_of(tkt_stream_file *to, const takt_trace *slice, uint32_t track)
 {
     const tkt_stream_row *state = state_of(to, slice, &slice->tracks.items[track]);

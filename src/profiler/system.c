@@ -1,4 +1,4 @@
-/* takt_memory_query(), and what the library knows of its clock. */
+/* takt_memory_query(), and facts about the library and its clock. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "cuda/cuda.h"
@@ -13,7 +13,7 @@
 
 /* ======== Memory ======== */
 
-/* takt_memory_query(): what the program reports, and what is known of its devices. */
+/* takt_memory_query(): memory that the program reports, and memory of devices. */
 
 static takt_memory query_host(const tkt_clock_fit *fit)
 {
@@ -28,7 +28,7 @@ static takt_memory query_host(const tkt_clock_fit *fit)
     };
 }
 
-/* The number in "cuda:N". */
+/* Reads the number of "cuda:N". */
 static bool read_ordinal(const char *device, uint32_t *ordinal)
 {
     char *end;
@@ -76,8 +76,6 @@ takt_status takt_memory_query_v1(const char *device, takt_memory *out, size_t si
 }
 
 /* ======== The clock ======== */
-
-/* What the library knows of itself and of its clock. */
 
 void takt_system_v1(takt_system_info *out, size_t size)
 {

@@ -1,4 +1,4 @@
-/* Timed blocks: every repetition is kept, so that the median is exact. */
+/* Timed blocks: every repetition is kept, which makes the median exact. */
 #include <takt/timer.h>
 
 #include "base/error.h"
@@ -15,7 +15,7 @@
 #define LOADING        (4u << 16)
 #define LOADING_LAZILY (5u << 16)
 
-#define MOST_RESULT_BYTES ((size_t)64 << 10) /* more is no takt_timed of any version */
+#define MOST_RESULT_BYTES ((size_t)64 << 10) /* larger than takt_timed in any version */
 
 typedef struct round_ticks {
     uint64_t begin;
@@ -24,21 +24,21 @@ typedef struct round_ticks {
 
 struct tkt_timed {
     TKT_ARRAY_OF(double) ns;          /* of each repetition that counts */
-    TKT_ARRAY_OF(round_ticks) rounds; /* the same; only with devices */
-    uint64_t begin_ticks;             /* of the round */
-    tkt_window *window;               /* asks for declared work and devices */
+    TKT_ARRAY_OF(round_ticks) rounds; /* the same repetitions; only with devices */
+    uint64_t begin_ticks;             /* of the current round */
+    tkt_window *window;               /* requests declared work and devices */
     bool with_devices;
-    double flops_before, bytes_before; /* declared before the rounds that count, */
-    double flops, bytes;               /* up to the end of the last one */
+    double flops_before, bytes_before; /* declared before the rounds that count */
+    double flops, bytes;               /* declared up to the end of the last round */
 };
 
-/* What stands in a takt_timed_loop. */
+/* The content of a takt_timed_loop. */
 typedef struct __attribute__((may_alias)) rounds {
     takt_timed *result;
     size_t result_size;
     takt_timed_options options;
-    uint64_t round;          /* begun, warm-up included */
-    struct tkt_timed *state; /* NULL without memory: the rounds run, and are not measured */
+    uint64_t round;          /* rounds begun, including warm-up */
+    struct tkt_timed *state; /* NULL without memory: the rounds run but are not measured */
 } rounds;
 
 _Static_assert(sizeof(rounds) <= sizeof(takt_timed_loop), "programs were compiled with its size");
@@ -49,14 +49,14 @@ static takt_timed_options take_options(const takt_timed_options *options)
     if (tkt_options_import(&all, sizeof all, options) != TAKT_OK)
         tkt_log(TAKT_LOG_ERROR,
                 "a timed block runs without its options: their struct_size must be "
-                "sizeof(takt_timed_options), and what is unknown to Takt %s be 0",
+                "sizeof(takt_timed_options), and fields unknown to Takt %s must be 0",
                 takt_version());
     if (all.repeat == 0)
         all.repeat = 1;
     return all;
 }
 
-/* The caller's sizeof(takt_timed), or 0 where it has no room. */
+/* Returns the caller's sizeof(takt_timed), or 0 if the size is invalid or there is no result. */
 static size_t room_in(const takt_timed *result, size_t size)
 {
     if (result && (size < sizeof result->struct_size || size > MOST_RESULT_BYTES)) {
@@ -90,7 +90,7 @@ takt_timed_loop takt_timed_begin(takt_timed *result, size_t result_size,
     return opaque;
 }
 
-/* Work is read here and not at the end of all, since a round that `break` leaves does not count. */
+/* Reads the declared work after each round: a round that `break` leaves does not count. */
 static void end_round(struct tkt_timed *state, uint64_t now)
 {
     double round_ns = (double)tkt_clock_duration_ns(tkt_clock_rate(now), now - state->begin_ticks);
@@ -133,7 +133,7 @@ typedef struct times {
     double mean, median, min, max, stddev;
 } times;
 
-/* Of `count` durations, at least one; sorts them. */
+/* Returns the statistics of `count` durations, at least one; sorts them. */
 static times times_of(double *ns, size_t count)
 {
     double sum = 0, squares = 0;
@@ -165,7 +165,7 @@ static void fill_times(takt_timed *result, double *ns, size_t count)
 
 /* ---- Devices --------------------------------------------------------------------------------- */
 
-/* The round in which `ns` lies, or the number of rounds. */
+/* Returns the round that contains `ns`, or the number of rounds. */
 static size_t round_at(const struct tkt_timed *state, uint64_t ns)
 {
     const tkt_clock_fit *fit = tkt_window_fit(state->window);
@@ -184,7 +184,7 @@ static size_t round_at(const struct tkt_timed *state, uint64_t ns)
     return is_inside ? first : state->rounds.count;
 }
 
-/* What devices did in the rounds that count, in ns. */
+/* Work of devices in the rounds that count, in ns. */
 typedef struct device_work {
     double computing; /* kernels and graphs */
     double moving;    /* copies and sets */
@@ -253,7 +253,7 @@ static device_work fill_devices(takt_timed *result, const struct tkt_timed *stat
     return work;
 }
 
-/* A second; NaN when it is not known how long it took. */
+/* Returns an amount per second; NaN if its time is unknown. */
 static double rate(double amount, double ns)
 {
     if (!(amount > 0))
@@ -261,8 +261,8 @@ static double rate(double amount, double ns)
     return ns > 0 ? amount / (ns / 1e9) : NAN;
 }
 
-/* Launching takes the host a moment of the time that the device works, so only the device's own
- * time says how fast the work was done. */
+/* Uses the devices' own time where there is any: launching takes the host only a moment of the time
+ * that the device works. */
 static void fill_rates(takt_timed *result, const struct tkt_timed *state, const device_work *work)
 {
     double flops = state->flops - state->flops_before, bytes = state->bytes - state->bytes_before;
@@ -288,7 +288,7 @@ static void fill(takt_timed *result, struct tkt_timed *state)
     fill_rates(result, state, &work);
 }
 
-static void give(const rounds *loop, takt_timed *result)
+static void copy_result(const rounds *loop, takt_timed *result)
 {
     result->struct_size = loop->result_size < sizeof *result ? loop->result_size : sizeof *result;
     tkt_fill(loop->result, loop->result_size, result, sizeof *result);
@@ -302,7 +302,7 @@ void takt_timed_end(takt_timed_loop *opaque)
     if (loop->result_size && state && state->ns.count > 0)
         fill(&result, state);
     if (loop->result_size)
-        give(loop, &result);
+        copy_result(loop, &result);
     if (!state)
         return;
     tkt_window_close(state->window);
@@ -312,7 +312,7 @@ void takt_timed_end(takt_timed_loop *opaque)
     loop->state = NULL;
 }
 
-/* Nanoseconds with the unit that reads best. */
+/* Prints nanoseconds in a readable unit. */
 static void print_time(const char *label, double ns)
 {
     if (ns < 1e3)

@@ -15,15 +15,15 @@
 
 /* ======== ScopedTimer ======== */
 
-/* ScopedTimer. What it prints is between its two clock readings; everything that costs - windows,
- * NVTX, waiting for activities, tables - happens before the first and after the second. */
+/* The time that a ScopedTimer prints lies between its two clock readings. All costly work happens
+ * before the first or after the second: windows, NVTX, waiting for activities, tables. */
 
 #define INDENT_WIDTH 4u
 #define MAX_INDENT   64u
 
-/* What stands in a takt_timer. */
+/* The content of a takt_timer. */
 typedef struct __attribute__((may_alias)) running {
-    bool is_running; /* false: it has ended, or did nothing */
+    bool is_running; /* false: it has ended, or was inactive */
     uint64_t begin_ticks;
     const char *name;
     takt_open scope;
@@ -45,7 +45,7 @@ void takt_timers_enable(bool enable)
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
-/* False where the options cannot be understood. */
+/* Reads the options. False if they are invalid. */
 static bool take_options(running *timer, const takt_timer_options *options)
 {
     if (!options) {
@@ -60,7 +60,7 @@ static bool take_options(running *timer, const takt_timer_options *options)
         return true;
     tkt_log(TAKT_LOG_ERROR,
             "timer %s does nothing: struct_size of its options must be sizeof(takt_timer_options), "
-            "and what is unknown to Takt %s be 0",
+            "and fields unknown to Takt %s must be 0",
             timer->name, takt_version());
     return false;
 }
@@ -126,7 +126,7 @@ static void print_activities(const running *timer, const char *indent)
         takt_timing_print(timer->timing, indent);
 }
 
-/* Leaves this thread's track alone in the trace. */
+/* Removes the spans of all other threads. */
 static void keep_thread(takt_trace *trace, uint32_t thread_id)
 {
     for (size_t i = 0; i < trace->tracks.count; i++)
@@ -205,8 +205,8 @@ double takt_timer_end(takt_timer *opaque)
 
 struct takt_timing {
     takt_timing_options options;
-    tkt_window *window; /* NULL when it has ended */
-    takt_trace *trace;  /* what the activities point to */
+    tkt_window *window; /* NULL once it has ended */
+    takt_trace *trace;  /* keeps alive what the activities point to */
     TKT_ARRAY_OF(takt_activity) activities;
 };
 
@@ -237,7 +237,7 @@ takt_status takt_timing_begin(const takt_timing_options *options, takt_timing **
     return TAKT_OK;
 }
 
-/* Whether the activity was launched in the window, and is of a kind that is asked for. */
+/* True if the activity is of a requested kind and was launched in the window. */
 static bool is_wanted(const takt_timing *timing, const tkt_activity *activity)
 {
     if (!(activity->filter & timing->options.filter))
@@ -248,7 +248,7 @@ static bool is_wanted(const takt_timing *timing, const tkt_activity *activity)
     return !(tkt_span_flags(&track->spans.items[activity->span]) & TAKT_SPAN_BEGUN_BEFORE);
 }
 
-static takt_status take(takt_timing *timing, size_t index)
+static takt_status add_activity(takt_timing *timing, size_t index)
 {
     if (!is_wanted(timing, &timing->trace->activities.items[index]))
         return TAKT_OK;
@@ -267,7 +267,8 @@ uint64_t tkt_activity_issue_ns(const takt_trace *trace, const tkt_activity *acti
     return trace->tracks.items[call->track].spans.items[call->span].begin_ns;
 }
 
-/* In a trace the activities of devices stand before those of the host, each in issue order. */
+/* Takes activities in issue order. A trace lists those of devices before those of the host, each in
+ * issue order. */
 static takt_status take_activities(takt_timing *timing)
 {
     const takt_trace *trace = timing->trace;
@@ -281,7 +282,7 @@ static takt_status take_activities(takt_timing *timing)
         bool is_device =
             host == count || (device < device_count &&
                               tkt_activity_issue_ns(trace, &all[device]) <= all[host].begin_ns);
-        status = take(timing, is_device ? device++ : host++);
+        status = add_activity(timing, is_device ? device++ : host++);
     }
     return status;
 }

@@ -137,7 +137,7 @@ what="libcudart loaded late"
 LD_LIBRARY_PATH=$scratch "$scratch/prog_driverless" "$scratch/libcudart.so.13" late \
     >"$scratch/found" 2>"$scratch/log"
 read_lines log "$scratch/log"
-says '^takt: CUDA was loaded while this was recorded: what devices do is recorded from the next'
+says '^takt: CUDA was loaded during this recording: activities of devices are recorded from the next'
 [ ${#log[@]} = 1 ] || fail "$what: said more than once"
 
 under "a driver without devices" 'devices=0'
@@ -151,7 +151,7 @@ finds 'backend CUDA events'
 under "libcupti is too old" 'cupti.version=17'
 says 'older than 11.8: install a newer one'
 under "libcupti that crashes programs" 'cupti.version=130000'
-says 'install that of CUDA 13.0 Update 1'
+says 'install the one of CUDA 13.0 Update 1'
 
 cp "$sim/13/libcupti.so.13" "$sim/13/libtaktsim.so" "$scratch"
 for function in cuptiActivityFlushAll cuptiSubscribe cuptiActivityGetNextRecord; do

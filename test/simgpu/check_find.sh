@@ -92,7 +92,7 @@ old=TAKT_SIM=driver.version=12040
 put 12/libcupti.so.12 home12/lib64/libcupti.so.12
 takes "13 before 12, for an old driver" home12/lib64/libcupti.so.12 "$old" CUDA_HOME=@/path \
     CUDA_PATH=@/home12
-says "^searched libcupti.so.13: not asked for, being newer than the driver \(13 > 12.4\)$"
+says "^searched libcupti.so.13: not tried: newer than the driver \(13 > 12.4\)$"
 says "^searched $scratch/path/lib64/libcupti.so.13: newer than the driver \(13 > 12.4\)$"
 takes "13 beside libcudart, for an old driver" home12/lib64/libcupti.so.12 "$old" \
     CUDA_PATH=@/home12 -- pip13/nvidia/cu13/lib/libcudart.so.13

@@ -129,7 +129,7 @@ enter close
 run 0 close-all
 holds mine mine
 says '^told 1$'
-says '^takt: cycle 0 is streamed no longer: cannot write .*partial.*: the program has closed its file'
+says '^takt: cycle 0: streaming has stopped: cannot write .*partial.*: the program has closed its file'
 says '^stop: reading or writing failed$'
 is_trace files.0.pftrace
 
@@ -152,7 +152,7 @@ is_trace files.0.pftrace
 enter limit
 run 0 limit
 says '^told 1$'
-says '^takt: cycle 0 is streamed no longer: cannot write .*: File too large$'
+says '^takt: cycle 0: streaming has stopped: cannot write .*: File too large$'
 says '^takt: cycle 0: no perfetto trace: cannot write .*: File too large$'
 says '^stop: reading or writing failed$'
 files_are files.0.partial.pftrace
@@ -171,7 +171,7 @@ says '^stop: the configuration is not valid$'
 enter daemon
 "$prog" daemon 2>&1 | cat >err
 says '^stop: the call does not fit'
-says '^takt: this process was forked while Takt recorded: nothing of it is saved$'
+says '^takt: this process was forked while Takt recorded: its events are not saved$'
 "$prog" daemon-exit 2>&1 | cat >err
 says '^takt: this process was forked'
 run 0 child

@@ -26,7 +26,7 @@ static void say(takt_log_level level, const char *line, void *user)
     (void)level;
     (void)user;
     fprintf(stderr, "takt: %s\n", line);
-    if (strstr(line, "is streamed no longer"))
+    if (strstr(line, "streaming has stopped"))
         __atomic_fetch_add(&end_of_stream, 1, __ATOMIC_RELAXED);
 }
 

@@ -375,7 +375,7 @@ TEST_WITH(wrong_arguments_change_nothing, NULL, clear_environment)
         {"sim --profiling.wait= 3",
          "--profiling.wait: expected a whole number from 0 to 4294967295, got ''"},
         {"sim --profiling.no-wait 3",
-         "--profiling.no-wait: only a key that is true or false has a 'no-'"},
+         "--profiling.no-wait: 'no-' works only with keys that are true or false"},
         {"sim --profiling.no-with-stack=true", "--profiling.no-with-stack: expected no value"},
         {"sim --no-profiling=1", "--no-profiling: expected no value"},
         {"sim --profiling.record-shapes=maybe",

@@ -166,8 +166,8 @@ TEST(rates_have_prefixes)
     for (size_t i = 0; i < COUNT_OF(bad); i++)
         assert_int_equal(set("profiling.peak_flops", bad[i], NULL), TAKT_BAD_CONFIG);
     assert_refused("profiling.host_peak_bandwidth", "fast",
-                   "profiling.host_peak_bandwidth: expected so much a second, up to 1000 P, such "
-                   "as '67.5 T', got 'fast'");
+                   "profiling.host_peak_bandwidth: expected an amount per second up to 1000 P, "
+                   "such as '67.5 T', got 'fast'");
 }
 
 TEST(choices_are_words)
@@ -202,7 +202,7 @@ TEST(lists_of_words_are_bits)
     assert_refused("profiling.filter", "kernel, memcopy",
                    "profiling.filter: expected kernel, builtin, memcpy, memset or graph, got "
                    "'memcopy'");
-    assert_refused("profiling.filter", "kernel,kernel", "profiling.filter: 'kernel' stands twice");
+    assert_refused("profiling.filter", "kernel,kernel", "profiling.filter: 'kernel' appears twice");
     assert_refused("profiling.filter", "",
                    "profiling.filter: expected a list of kernel, builtin, memcpy, memset or "
                    "graph, got an empty list");
@@ -221,7 +221,7 @@ TEST(lists_replace_and_may_be_empty)
     assert_int_equal(takt_config_set(config, "reports", " ", NULL), TAKT_OK);
     assert_int_equal(options_of(config)->report_count, 0);
     takt_config_destroy(config);
-    assert_refused("reports", "tree, tree", "reports: 'tree' stands twice");
+    assert_refused("reports", "tree, tree", "reports: 'tree' appears twice");
 }
 
 TEST(patterns_are_regular_expressions)
@@ -273,7 +273,7 @@ TEST(categories_are_switched)
                    "profiling.categories: expected names that are on or off, such as {io: off}, "
                    "got 'maybe'");
     assert_refused("profiling.categories", "io:on,io:off",
-                   "profiling.categories: 'io' stands twice");
+                   "profiling.categories: 'io' appears twice");
     assert_refused("profiling.categories", ":on",
                    "profiling.categories: expected names that are on or off, such as {io: off}, "
                    "got ''");
@@ -345,7 +345,7 @@ TEST(names_of_reports_and_traces_are_known)
                    "output.traces: expected a trace format, got 'chrom.gz'; did you mean "
                    "'chrome.gz'?");
     assert_refused("output.traces", "html",
-                   "output.traces: html is made by takt report --html, of a file: perfetto");
+                   "output.traces: html is no trace format: write perfetto, then run takt report --html");
     assert_int_equal(set("output.traces", "tensorboard, folded.gz, stacks-device", NULL), TAKT_OK);
 }
 

@@ -306,19 +306,19 @@ TEST(items_of_lists_are_placed)
                  "p.yaml:1:17: reports: expected a list, each item a report, got a list");
     expect_error("reports: [tree, ~]",
                  "p.yaml:1:17: reports: expected a list, each item a report, got nothing");
-    expect_error("reports: [tree, scopes, tree]", "p.yaml:1:25: reports: 'tree' stands twice");
+    expect_error("reports: [tree, scopes, tree]", "p.yaml:1:25: reports: 'tree' appears twice");
     expect_error("profiling: {categories: {io: on, io: off}}",
-                 "p.yaml:1:34: profiling.categories: 'io' stands twice");
+                 "p.yaml:1:34: profiling.categories: 'io' appears twice");
 }
 
 TEST(duplicates_are_refused)
 {
     expect_error("profiling:\n  wait: 3\n  warmup: 1\n  wait: 4\n",
-                 "p.yaml:4:3: 'profiling.wait' stands twice, first on line 2");
+                 "p.yaml:4:3: 'profiling.wait' appears twice, first on line 2");
     expect_error("profiling: {wait: 3}\nother: 1\nprofiling: {warmup: 3}\n",
-                 "p.yaml:3:1: 'profiling' stands twice, first on line 1");
+                 "p.yaml:3:1: 'profiling' appears twice, first on line 1");
     expect_error("reports:\nreports: [tree]\n",
-                 "p.yaml:2:1: 'reports' stands twice, first on line 1");
+                 "p.yaml:2:1: 'reports' appears twice, first on line 1");
 }
 
 TEST(anchors_aliases_and_tags_are_refused)
@@ -407,10 +407,10 @@ TEST(depth_is_limited)
         const char *part;
         const char *message;
     } cases[] = {
-        {"[", "p.yaml:1:34: nested more than 32 deep: that is the limit"},
-        {"{", "p.yaml:1:34: nested more than 32 deep: that is the limit"},
-        {"- ", "p.yaml:1:65: nested more than 32 deep: that is the limit"},
-        {"? ", "p.yaml:1:65: nested more than 32 deep: that is the limit"},
+        {"[", "p.yaml:1:34: nested deeper than the limit of 32 levels"},
+        {"{", "p.yaml:1:34: nested deeper than the limit of 32 levels"},
+        {"- ", "p.yaml:1:65: nested deeper than the limit of 32 levels"},
+        {"? ", "p.yaml:1:65: nested deeper than the limit of 32 levels"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         yaml = repeated("? ", cases[i].part, 1000000 / strlen(cases[i].part), "");
@@ -426,14 +426,14 @@ TEST(the_number_of_events_is_limited)
     takt_config_destroy(config_of(yaml));
     free(yaml);
     yaml = repeated("a: [\n", "b,\n", 65536, "]");
-    expect_error(yaml, "p.yaml:65533:1: more than 65536 values and brackets: that is the limit");
+    expect_error(yaml, "p.yaml:65533:1: more values and brackets than the limit of 65536");
     free(yaml);
 }
 
 TEST(the_size_is_limited)
 {
     char *yaml = repeated("#", "x", 1024 * 1024, "");
-    expect_error(yaml, "p.yaml: longer than 1 MiB (1048576 bytes): that is the limit");
+    expect_error(yaml, "p.yaml: larger than the limit of 1 MiB (1048576 bytes)");
     yaml[1024 * 1024] = '\0';
     takt_config_destroy(config_of(yaml));
     free(yaml);
@@ -443,7 +443,7 @@ TEST(the_size_is_limited)
 TEST(tag_directives_are_limited)
 {
     char *yaml = repeated("", "%TAG !a! !\n", 60000, "--- {}\n");
-    expect_error(yaml, "p.yaml: more than 32 tag directives (%TAG): that is the limit");
+    expect_error(yaml, "p.yaml: more tag directives (%TAG) than the limit of 32");
     free(yaml);
 }
 

@@ -297,8 +297,8 @@ TEST(a_step_of_a_second_thread_is_refused_and_told_once)
     assert_int_equal(takt_profiler_step_number(profiler), 1);
     assert_string_equal(
         lines_of(TAKT_LOG_WARNING),
-        "takt_profiler_step() while another thread is in this profiler: such a step "
-        "is not counted\n");
+        "takt_profiler_step() was called while another thread was in this profiler: "
+        "the step does not count; call it from one thread\n");
     takt_profiler_destroy(profiler);
 }
 

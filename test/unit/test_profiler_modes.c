@@ -362,7 +362,7 @@ TEST(the_second_of_two_summaries_is_refused_with_a_reason)
     options.mode = TAKT_MODE_SUMMARY;
     takt_profiler *first = started(&options), *second = started(&options);
     assert_string_equal(lines_of(TAKT_LOG_ERROR),
-                        "cycle 0 is not recorded: another profiler makes a summary\n");
+                        "cycle 0 is not recorded: another profiler records a summary\n");
     for (int i = 0; i < 4; i++) {
         simulate();
         assert_int_equal(takt_profiler_step(first), TAKT_OK);

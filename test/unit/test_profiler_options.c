@@ -109,7 +109,7 @@ TEST(missing_pointers_are_refused)
 }
 
 #define REPORTS                                                                                    \
-    "; there are summary, scopes, tree, timeline, activities, devices, steps, memory, kernels, "   \
+    "; use one of summary, scopes, tree, timeline, activities, devices, steps, memory, kernels, "   \
     "ops, api, launches, gaps"
 #define TRACES                                                                                     \
     "; there are perfetto, chrome, folded, folded-device, stacks, stacks-device, speedscope, "     \
@@ -119,30 +119,30 @@ TEST(unknown_names_and_numbers_are_refused)
 {
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     options.mode = (takt_mode)4;
-    check_refused(&options, "profiler: there is no mode 4");
+    check_refused(&options, "profiler: invalid mode 4");
     options.mode = TAKT_MODE_TRACE;
     options.schedule.repeat_mode = (takt_repeat_mode)2;
-    check_refused(&options, "profiler: there is no repeat_mode 2");
+    check_refused(&options, "profiler: invalid repeat_mode 2");
     options.schedule.repeat_mode = TAKT_REPEAT_CYCLES;
     options.level = 5;
-    check_refused(&options, "profiler: there is no level 5");
+    check_refused(&options, "profiler: invalid level 5");
     options.level = 0;
     options.host_peak_bandwidth = -1;
-    check_refused(&options, "profiler: a peak is negative or no number");
+    check_refused(&options, "profiler: a peak rate is negative or not a number");
     options.host_peak_bandwidth = 0;
     options.peak_flops = NAN;
-    check_refused(&options, "profiler: a peak is negative or no number");
+    check_refused(&options, "profiler: a peak rate is negative or not a number");
     options.peak_flops = 0;
     options.rank = options.world_size = 2;
-    check_refused(&options, "profiler: there is no rank 2");
+    check_refused(&options, "profiler: invalid rank 2");
     options.world_size = 0;
     options.builtin = (const char *const[]){"gemm(", "sort"};
     options.builtin_count = 1;
-    check_refused(&options, "profiler: there is no regular expression 'gemm('");
+    check_refused(&options, "profiler: invalid regular expression 'gemm('");
     options.builtin_count = 0;
     options.reports = (const char *const[]){"summary", "no such"};
     options.report_count = 2;
-    check_refused(&options, "profiler: there is no report 'no such'" REPORTS);
+    check_refused(&options, "profiler: unknown report 'no such'" REPORTS);
     options.report_count = 1;
     options.traces = (const char *const[]){"perfetto", "chrome.gz", "chrome.zip"};
     options.trace_count = 3;
@@ -155,9 +155,9 @@ TEST(null_where_a_name_belongs_is_refused)
     const char *const none[] = {NULL};
     options.reports = none;
     options.report_count = 1;
-    check_refused(&options, "profiler: there is no report '(null)'" REPORTS);
+    check_refused(&options, "profiler: unknown report '(null)'" REPORTS);
     options.reports = NULL;
-    check_refused(&options, "profiler: there is no report '(null)'" REPORTS);
+    check_refused(&options, "profiler: unknown report '(null)'" REPORTS);
     options.report_count = 0;
     options.traces = none;
     options.trace_count = 1;
@@ -166,14 +166,14 @@ TEST(null_where_a_name_belongs_is_refused)
     check_refused(&options, "profiler: traces: there is no format \"(null)\"" TRACES);
     options.trace_count = 0;
     options.category_count = 1;
-    check_refused(&options, "profiler: there is no category '(null)'");
+    check_refused(&options, "profiler: invalid category '(null)'");
     options.categories = &(takt_category_switch){NULL, true};
-    check_refused(&options, "profiler: there is no category '(null)'");
+    check_refused(&options, "profiler: invalid category '(null)'");
     options.category_count = 0;
     options.builtin_count = 1;
-    check_refused(&options, "profiler: there is no pattern '(null)'");
+    check_refused(&options, "profiler: invalid pattern '(null)'");
     options.builtin = none;
-    check_refused(&options, "profiler: there is no pattern '(null)'");
+    check_refused(&options, "profiler: invalid pattern '(null)'");
 }
 
 /* ---- Copies ---------------------------------------------------------------------------------- */
@@ -308,7 +308,7 @@ TEST(a_directory_that_is_too_long_is_refused)
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
     options.name = name;
     options.directory = "{name}";
-    check_refused(&options, "profiler: the directory's name is too long");
+    check_refused(&options, "profiler: the path of the directory is too long");
 }
 
 TEST(file_names_hold_nothing_special)
