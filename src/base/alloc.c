@@ -22,7 +22,8 @@ enum {
 static atomic_int choice;
 static takt_allocator host; /* resize NULL: the C library's allocator */
 
-/* The failures that tkt_alloc_fail() requests. The flag spares other programs the counters. */
+/* The failures that tkt_alloc_fail() requests. Unless the flag is set, nobody touches the
+ * counters. */
 static atomic_bool is_injecting;
 static _Atomic uint64_t injected_successes;
 static _Atomic uint64_t injected_failures;

@@ -60,12 +60,12 @@ static inline uint32_t tkt_slot_tag(tkt_slot_kind kind, uint32_t open_scopes)
 }
 
 /* Stores the tag last: in a crash-safe recording, a tag other than 0 commits the slot. */
-static inline void tkt_slot_write(takt_record *slot, takt_record what)
+static inline void tkt_slot_write(takt_record *slot, takt_record content)
 {
-    slot->start = what.start;
-    slot->ticks = what.ticks;
+    slot->start = content.start;
+    slot->ticks = content.ticks;
     __atomic_signal_fence(__ATOMIC_RELEASE);
-    slot->tag = what.tag;
+    slot->tag = content.tag;
 }
 
 static inline uint32_t tkt_slot_depth(const takt_record *slot) { return slot->tag & 0xFFu; }
