@@ -77,7 +77,7 @@ typedef struct tkt_note {
     __asm__(".pushsection .note.takt, \"a\", %note\n"                                              \
             ".balign 8\n"                                                                          \
             ".long 12, 8, 1\n"                                                                     \
-            ".ascii \"Takt\\0\\0\\0\\0\\0\\0\\0\\0\"\n"                                             \
+            ".ascii \"Takt\\0\\0\\0\\0\\0\\0\\0\\0\"\n"                                            \
             ".quad tkt_instance_state - .\n"                                                       \
             ".popsection")
 

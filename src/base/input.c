@@ -291,7 +291,6 @@ uint64_t tkt_input_drain(tkt_input *input, bool *is_zero)
 
 #ifndef TAKT_NO_ZLIB
 
-
 #include <limits.h>
 #include <stdbool.h>
 #include <zlib.h>

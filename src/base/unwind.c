@@ -3,7 +3,6 @@
  * is stored. */
 #include "base/dynlib.h"
 
-
 #include <pthread.h>
 #include <unwind.h>
 

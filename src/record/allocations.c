@@ -76,7 +76,8 @@ static TKT_APART void raise_peak(uint64_t current, uint64_t ticks)
 
 /* Remembers an address, which may be reported twice, and returns the size that it had. `ticks` may
  * be 0. False when there is no room for it. */
-static inline bool remember_address(uint64_t address, uint64_t bytes, uint64_t ticks, uint64_t *before)
+static inline bool remember_address(uint64_t address, uint64_t bytes, uint64_t ticks,
+                                    uint64_t *before)
 {
     uint64_t hash = tkt_address_hash(address);
     tkt_address_table *table = tkt_address_table_of(hash);

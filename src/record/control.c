@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-/* ======== What is recorded ======== */
+/* ======== Modes of recording ======== */
 
 TAKT_API takt_switch_v1 takt_switch_hot_v1;
 tkt_control tkt_record_control;

@@ -9,10 +9,10 @@
 
 #include <stdint.h>
 
-/* ======== What is recorded ======== */
+/* ======== Modes of recording ======== */
 
-/* What the library records at the moment: the union of what the open windows request. The session
- * sets it. */
+/* The modes of the moment: the union of the modes that open windows request. The session sets
+ * them. */
 
 #define TKT_KEEP      0x01u /* chunks stay until they are released */
 #define TKT_FOLD      0x02u /* full chunks are folded into the log's call tree */

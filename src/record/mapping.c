@@ -16,7 +16,7 @@
 #define WARM_BYTES  (UINT64_C(8) << 20) /* touched in advance, to spare recording page faults */
 #define LEAST_LOGS  64u
 #define MOST_LOGS   512u
-#define MORE_CHUNKS 64u /* beside two for each log */
+#define MORE_CHUNKS 64u /* in addition to two for each log */
 
 _Static_assert(offsetof(tkt_mapping_log, frames) == PAGE_BYTES, "frames begin on a page");
 _Static_assert(TAKT_LOSS_COUNT <= TKT_MAPPING_LOSSES, "losses have room");

@@ -41,7 +41,7 @@ typedef struct tkt_mapping_window {
     uint32_t      rank;
     uint32_t      world_size;
     uint32_t      reserved;
-    char          backend[128]; /* what timed devices; "": nothing */
+    char          backend[128]; /* that timed devices; "": none */
     uint64_t      begin_ticks;
     uint64_t      end_ticks;
     tkt_clock_fit fit;

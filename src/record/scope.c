@@ -256,7 +256,7 @@ static inline bool end_innermost_pair(takt_thread_v1 *thread, uint32_t tag)
     takt_frame *frame = thread->top - 1;
     uint64_t ticks;
     bool is_match = tag ? (tag ^ frame->tag) < TKT_DEEP /* only the depth differs */
-                     : is_pair(frame) && frame->depth < TKT_DEEP;
+                        : is_pair(frame) && frame->depth < TKT_DEEP;
     is_match = is_match && takt_ticks_since(&frame->start, &ticks);
     if (is_match)
         pop_plain(thread, slot, frame, frame->start, ticks);

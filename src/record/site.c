@@ -13,9 +13,9 @@
 #include <string.h>
 
 #define LEAST_BYTES (UINT64_C(256) << 10) /* for names and for values, however low the limit is */
-#define BLOCK_BITS 12
-#define BLOCK_SIZE (1u << BLOCK_BITS)
-#define BLOCKS     ((TKT_SITE_MAX >> BLOCK_BITS) + 1)
+#define BLOCK_BITS  12
+#define BLOCK_SIZE  (1u << BLOCK_BITS)
+#define BLOCKS      ((TKT_SITE_MAX >> BLOCK_BITS) + 1)
 
 TKT_MARK_INSTANCE(takt_switch_hot_v1);
 

@@ -1,6 +1,6 @@
 /* The layout of events in a chunk. A chunk consists of slots of 16 bytes; a slot is a takt_record,
- * and a span that fits is just that. The tag of every slot says what the slot is, so a chunk can be
- * read forwards and backwards. The first slot of a longer event names its kind; the others are
+ * and a short span takes one. The tag of every slot identifies its content, so a chunk can be read
+ * forwards and backwards. The first slot of a longer event names its kind; the others are
  * TKT_SLOT_MORE. An event never straddles two chunks.
  *
  *     tag = id << 8 | depth      id: a call site with flags, or TKT_SLOT_FIRST + kind
