@@ -92,11 +92,12 @@ takt_status tkt_options_read(void *into, size_t size, const void *from, const ch
     if (status == TAKT_OK)
         return status;
     if (given < sizeof given || given > LARGEST_OPTIONS)
-        tkt_log(TAKT_LOG_ERROR, "options of %zu bytes are none: start from %s", given, init);
+        tkt_log(TAKT_LOG_ERROR,
+                "invalid options: struct_size is %zu; initialise the struct with %s", given, init);
     else
         tkt_log(TAKT_LOG_ERROR,
-                "options from the %s of newer headers ask for what this library, %s, does not "
-                "have: leave it out, or update libtakt",
+                "options from newer headers (%s) set a field that libtakt %s does not have: leave "
+                "the field out, or update libtakt",
                 init, takt_version());
     return status;
 }

@@ -111,7 +111,8 @@ static bool begins_member(const tkt_input_window *window)
 static bool start_unpacking(tkt_input *input)
 {
     tkt_error_set(input->error, TAKT_UNSUPPORTED,
-                  "%s: it is packed with gzip, and this build of Takt has no zlib", input->name);
+                  "%s: packed with gzip, but this build of Takt has no zlib: unpack it with gunzip",
+                  input->name);
     return stop(input, TAKT_UNSUPPORTED);
 }
 
@@ -174,7 +175,7 @@ static bool is_too_much(const tkt_input *input)
 static bool refuse(tkt_input *input)
 {
     tkt_error_set(input->error, TAKT_BAD_TRACE,
-                  "%s: unpacks to more than %d times its size, which no trace does", input->name,
+                  "%s: not a trace: it unpacks to more than %d times its size", input->name,
                   UNPACKED_RATIO);
     return stop(input, TAKT_BAD_TRACE);
 }

@@ -98,8 +98,11 @@ takt_status tkt_mapping_create(const char *path, uint64_t bytes, const tkt_mappi
 {
     if (tkt_mapping()) {
         if (bytes > most_bytes)
-            tkt_log(TAKT_LOG_WARNING, "%s has room for %lu MiB of events, not for %lu", file_name,
-                    (unsigned long)(most_bytes >> 20), (unsigned long)(bytes >> 20));
+            tkt_log(
+                TAKT_LOG_WARNING,
+                "crash-safe file %s has room for %lu MiB of events, not for %lu: give the first "
+                "profiler the largest max_memory",
+                file_name, (unsigned long)(most_bytes >> 20), (unsigned long)(bytes >> 20));
         return TAKT_OK;
     }
     tkt_mapping_head head = plan(bytes, devices);
@@ -121,7 +124,7 @@ takt_status tkt_mapping_create(const char *path, uint64_t bytes, const tkt_mappi
     tkt_stack_visit(tkt_mapping_add_stack);
     tkt_mapping_barrier();
     __atomic_store_n(&tkt_mapping_active->magic, TKT_MAPPING_MAGIC, __ATOMIC_RELEASE);
-    tkt_log(TAKT_LOG_INFO, "crash-safe in %s", file_name);
+    tkt_log(TAKT_LOG_INFO, "crash-safe recording in %s", file_name);
     return TAKT_OK;
 }
 
