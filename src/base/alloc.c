@@ -1,6 +1,6 @@
-/* One door for all memory. The allocator may be swapped only while nothing came through the door
- * yet, because memory must go back to where it came from; so the first allocation closes the
- * choice, and a thread that allocates while another one is choosing waits for the choice. */
+/* All memory passes through here. takt_set_allocator() works only before the first allocation,
+ * because a block must return to the allocator that it came from. So the first allocation closes
+ * the choice. A thread that allocates while another one is choosing waits. */
 #include "base/alloc.h"
 
 #include "base/thread.h"
@@ -20,9 +20,10 @@ enum {
 };
 
 static atomic_int choice;
-static takt_allocator host; /* resize NULL: the C library's */
+static takt_allocator host; /* resize NULL: the C library's allocator */
 
-/* What tkt_alloc_fail() asked for. The flag keeps the counters out of everyone else's way. */
+/* The failures that tkt_alloc_fail() requests. Unless the flag is set, nobody touches the
+ * counters. */
 static atomic_bool is_injecting;
 static _Atomic uint64_t injected_successes;
 static _Atomic uint64_t injected_failures;
@@ -40,7 +41,7 @@ static void close_choice(void)
     }
 }
 
-/* Settles which allocator it is. */
+/* Makes the choice of the allocator final. */
 static void choose(void)
 {
     /* acquire: pairs with the release at the end of takt_set_allocator() */
@@ -48,7 +49,7 @@ static void choose(void)
         close_choice();
 }
 
-/* Takes one from a counter; false when it is used up. UINT64_MAX is never used up. */
+/* Decrements a counter; false when it is 0. UINT64_MAX stays as it is. */
 static bool take_one(_Atomic uint64_t *counter)
 {
     uint64_t left = atomic_load_explicit(counter, memory_order_relaxed);
@@ -68,17 +69,17 @@ static bool should_fail(void)
     return !take_one(&injected_successes) && take_one(&injected_failures);
 }
 
-/* ---- Where blocks come from ------------------------------------------------------------------ */
+/* ---- Blocks ---------------------------------------------------------------------------------- */
 
-/* Before each block stands its size, and whether the kernel has mapped it. */
+/* Precedes each block. */
 typedef struct header {
     size_t size;
-    size_t mapped; /* bytes; 0: it is the allocator's */
+    size_t mapped; /* bytes, if the kernel mapped the block; 0: the allocator made it */
 } header;
 
 _Static_assert(sizeof(header) == 16, "blocks are aligned for any type");
 
-/* What a thread that is busy recording may not give back at once. */
+/* A block that a thread could not free at once, because it was busy recording. */
 typedef struct waiting {
     header head;
     struct waiting *next;
@@ -86,9 +87,10 @@ typedef struct waiting {
 
 static _Atomic(waiting *) to_free;
 
-/* A signal handler that records may have interrupted malloc(), or the host's allocator. So whoever
- * is inside of recording has memory mapped by the kernel, who knows no such state. It is seldom
- * asked: recording allocates in large pieces. Sanitizers want to see all memory. */
+/* True inside the recorder. A signal handler that records may have interrupted malloc() or the
+ * host's allocator, so the recorder's memory is mapped by the kernel, which such a handler may
+ * call. That is rare: the recorder allocates in large pieces. Sanitizers must see all memory, so
+ * they get false. */
 static bool is_recording(void)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -116,8 +118,8 @@ static header *map_block(header *old, size_t bytes)
     return block;
 }
 
-/* The library may hold locks here, and the host's allocator may be instrumented: what it records is
- * ignored until it returns, as it is inside the library. */
+/* The library may hold locks here, and the host's allocator may be instrumented. Until it returns,
+ * its events are ignored, because the thread is inside the library. */
 static void *call_host(void *pointer, size_t size)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
@@ -173,7 +175,7 @@ static void free_block(header *block)
         give_back(block);
 }
 
-/* Another block, with what is in the old one: of the allocator's, while it must not be asked. */
+/* Moves one of the allocator's blocks to a mapped one, while the allocator may not be called. */
 static header *move_to_mapped(header *old, size_t bytes)
 {
     header *block = map_block(NULL, bytes);
@@ -184,7 +186,7 @@ static header *move_to_mapped(header *old, size_t bytes)
     return block;
 }
 
-/* At least as large as what waits in free_later(). */
+/* A block has room for a `waiting`, so free_later() can use it as one. */
 static size_t bytes_of(size_t size)
 {
     size_t least = sizeof(waiting) - sizeof(header);
@@ -272,7 +274,7 @@ takt_status takt_set_allocator(const takt_allocator *allocator)
                                                  memory_order_acquire, memory_order_relaxed))
         return TAKT_BAD_STATE;
     host = allocator ? *allocator : (takt_allocator){0};
-    /* release: pairs with the acquires in chosen() and close_choice() */
+    /* release: pairs with the acquires in choose() and close_choice() */
     atomic_store_explicit(&choice, CHOICE_OPEN, memory_order_release);
     return TAKT_OK;
 }

@@ -1,6 +1,6 @@
 /* All memory of the library comes from here, so that hosts can supply theirs (takt_set_allocator)
- * and tests can make the n-th allocation fail. Every function but tkt_free may return NULL, which
- * always means that there is no memory: a size of 0 is taken as 1. Any thread. */
+ * and tests can make the n-th allocation fail. A size of 0 counts as 1, so NULL from any function
+ * always means that there is no memory. Any thread. */
 #ifndef TKT_BASE_ALLOC_H
 #define TKT_BASE_ALLOC_H
 
@@ -14,13 +14,13 @@ void tkt_free(void *pointer);
 void *tkt_copy(const void *data, size_t size);
 char *tkt_copy_string(const char *text); /* NULL stays NULL */
 
-/* Tests: from now on `after` allocations succeed, then `failures` fail, then all succeed again.
- * UINT64_MAX failures: for ever. */
+/* For tests: from now on `after` allocations succeed, then `failures` fail, then all succeed again.
+ * UINT64_MAX failures: all fail from then on. */
 void tkt_alloc_fail(uint64_t after, uint64_t failures);
 
 /* ======== For zlib ======== */
 
-/* zlib's memory comes from Takt's allocator: pass the two as `zalloc` and `zfree`. */
+/* Lets zlib use Takt's allocator: pass these as `zalloc` and `zfree`. */
 
 static inline void *tkt_zlib_alloc(void *user, unsigned count, unsigned size)
 {

@@ -1,14 +1,14 @@
-/* Two clocks and the line between them. The processor's counter is read in 7 to 20 ns and by the
- * inline code of takt/scope.h; CLOCK_MONOTONIC is what other tools and other processes use. Each
- * pair of readings brackets one CLOCK_MONOTONIC reading between two of the counter: the counter
- * stood somewhere between the two when the clock was read, so half of their distance bounds the
- * error, and of a few pairs the narrowest is kept. The counter itself tells the time only to a
- * tick, which is 40 ns on aarch64 machines whose counter runs at 25 MHz: a tick is added to the
- * error.
+/* Two clocks and the line between them. Reading the processor's counter takes 7 to 20 ns, and the
+ * inline code of takt/scope.h can do it. Other tools and other processes use CLOCK_MONOTONIC.
  *
- * The uncertainty of a fit is the larger of the errors of its two pairs, plus CLOCK_MONOTONIC's
- * granularity of 1 ns: between two points that are at most e0 and e1 off, a line is at most
- * max(e0, e1) off. What is not in it: NTP steers CLOCK_MONOTONIC's rate, so that over long runs the
+ * A pair brackets one reading of CLOCK_MONOTONIC between two of the counter. The counter's value at
+ * that moment lies between the two, so half of their distance bounds the error. Of a few pairs the
+ * narrowest is kept. The counter itself resolves only a tick, which is 40 ns on aarch64 machines
+ * whose counter runs at 25 MHz; so a tick is added to the error.
+ *
+ * The uncertainty of a fit is the larger error of its two pairs, plus CLOCK_MONOTONIC's granularity
+ * of 1 ns: between two points that are at most e0 and e1 off, a line is at most max(e0, e1) off.
+ * The uncertainty does not include NTP, which steers CLOCK_MONOTONIC's rate. Over long runs the
  * true relation bends by parts in a million; the residual of an older fit shows how much. */
 #include "base/clock.h"
 
@@ -50,8 +50,8 @@ static uint64_t read_counter(void)
     return ticks;
 }
 
-/* The processor may read its counter early, before instructions that stand in front of it (Arm ARM,
- * "Generic Timer"); the barrier keeps it in its place. */
+/* The processor may read its counter before earlier instructions have finished (Arm ARM, "Generic
+ * Timer"); the barrier prevents that. */
 static uint64_t read_counter_in_order(void)
 {
     uint64_t ticks;
@@ -59,7 +59,7 @@ static uint64_t read_counter_in_order(void)
     return ticks;
 }
 
-/* The generic timer's rate is fixed by the architecture. */
+/* The architecture fixes the generic timer's rate. */
 static bool counter_is_invariant(void)
 {
     return true;
@@ -93,9 +93,9 @@ enum {
 };
 
 static pthread_once_t first_once = PTHREAD_ONCE_INIT;
-static clock_pair first_pair; /* through first_once */
+static clock_pair first_pair; /* set by first_once */
 static pthread_once_t source_once = PTHREAD_ONCE_INIT;
-static atomic_int source; /* through source_once; read without it where known */
+static atomic_int source; /* set by source_once; no longer changes when it is known */
 static _Atomic(tick_reader) fake_reader;
 
 static int64_t read_clock(clockid_t id)
@@ -123,13 +123,13 @@ static clock_pair read_pair(void)
     return best;
 }
 
-/* TAKT_CLOCK=tsc trusts the counter without asking: virtual machines often hide the flag. */
+/* TAKT_CLOCK=tsc selects the counter without the flag, which virtual machines often hide. */
 static int choose_source(void)
 {
-    const char *wish = tkt_environment("TAKT_CLOCK");
-    if (wish && strcmp(wish, "monotonic") == 0)
+    const char *value = tkt_environment("TAKT_CLOCK");
+    if (value && strcmp(value, "monotonic") == 0)
         return SOURCE_MONOTONIC;
-    if (wish && strcmp(wish, "tsc") == 0)
+    if (value && strcmp(value, "tsc") == 0)
         return SOURCE_COUNTER;
     return counter_is_invariant() ? SOURCE_COUNTER : SOURCE_MONOTONIC;
 }
@@ -139,7 +139,7 @@ static void find_source(void)
     atomic_store_explicit(&source, choose_source(), memory_order_relaxed);
 }
 
-/* Relaxed: it stands for itself and is written once. */
+/* Relaxed: the value is written once and orders nothing else. */
 static int source_now(void)
 {
     int now = atomic_load_explicit(&source, memory_order_relaxed);
@@ -154,9 +154,9 @@ static void take_first_pair(void)
     first_pair = read_pair();
 }
 
-/* The earlier the first pair, the longer the baseline of every fit. Whether the counter may be used
- * is asked later: cpuid traps in virtual machines, for up to tens of microseconds, and a program
- * that never profiles should not pay that. */
+/* The earlier the first pair, the longer the baseline of every fit. choose_source() runs later:
+ * cpuid traps in virtual machines, for up to tens of microseconds, and a program that never
+ * profiles should not pay that. */
 __attribute__((constructor(101))) static void start_at_load(void)
 {
     pthread_once(&first_once, take_first_pair);
@@ -212,8 +212,8 @@ static tkt_clock_fit line_through(clock_pair from, clock_pair to)
     double from_error = error_of(from, rate);
     double to_error = error_of(to, rate);
     return (tkt_clock_fit){
-        /* The later point is the base: what is recorded is near it, so that the rounding of
-         * ns_per_tick has little distance to add up over. */
+        /* The later point is the base, since events are near it: over a short distance the rounding
+         * of ns_per_tick adds up to little. */
         .base_ticks = to.ticks,
         .base_ns = to.ns,
         .ns_per_tick = ns_per_tick,
@@ -225,8 +225,8 @@ static tkt_clock_fit fit_from(clock_pair from)
 {
     wait_until(from.ns + BASELINE_NS);
     clock_pair now = read_pair();
-    /* A counter that went back was reset: the machine slept, or moved to another host. Only what
-     * follows can be fitted then. */
+    /* A counter that went back was reset: the machine slept, or moved to another host. Only the
+     * time since then can be fitted. */
     return (int64_t)(now.ticks - from.ticks) > 0 ? line_through(from, now) : fit_from(now);
 }
 
@@ -236,12 +236,12 @@ tkt_clock_fit tkt_clock_fit_now(void)
         return identity(0);
     if (source_now() != SOURCE_COUNTER)
         return identity(MONOTONIC_GRAIN_NS);
-    pthread_once(&first_once, take_first_pair); /* done, unless an earlier constructor asks */
+    pthread_once(&first_once, take_first_pair); /* done already, unless a constructor calls */
     return fit_from(first_pair);
 }
 
 static _Atomic uint64_t last_rate;
-static _Atomic uint64_t rate_ticks; /* from the first pair on; the rate holds for so long */
+static _Atomic uint64_t rate_ticks; /* after the first pair; last_rate is good for so long */
 
 static uint64_t make_rate(void)
 {
@@ -301,8 +301,8 @@ void tkt_clock_fake(uint64_t (*read)(void))
     atomic_store_explicit(&fake_reader, read, memory_order_release);
 }
 
-/* Not through a fit: a fit kept for this would drift away from the clock, and a new one for each
- * call would cost more than the C library's own reading, which uses the counter too. */
+/* Does not use a fit. A kept fit would drift away from the clock, and a new one for each call would
+ * cost more than the C library's own reading, which uses the counter too. */
 uint64_t takt_now_ns(void)
 {
     tick_reader fake = fake_now();

@@ -1,4 +1,4 @@
-/* What the library keeps things in: arenas, arrays, maps, interned strings. */
+/* Containers: arenas, arrays, heaps, maps, interned strings. */
 #include "base/containers.h"
 
 #include "base/alloc.h"
@@ -8,9 +8,9 @@
 
 /* ======== Arenas ======== */
 
-/* A list of blocks, each used from its front to its end. What does not fit well into a block gets
- * one of its own, behind the first, so that the rest of the first is not wasted. Blocks double, so
- * that small arenas stay small and large ones make few calls. */
+/* An arena is a list of blocks, each used from front to end. Something large gets a separate block
+ * behind the first one, so the rest of the first is not wasted. Block sizes double: small arenas
+ * stay small, and large ones make few calls. */
 
 #define ALIGNMENT     16
 #define FIRST_BLOCK   ((size_t)16 << 10)
@@ -53,7 +53,7 @@ static struct tkt_arena_block *add_block(tkt_arena *arena, size_t size)
     return block;
 }
 
-/* A block of its own for something large. */
+/* Adds a separate block for something large. */
 static struct tkt_arena_block *add_behind(tkt_arena *arena, size_t size)
 {
     struct tkt_arena_block *first = arena->blocks;
@@ -80,7 +80,7 @@ static struct tkt_arena_block *block_with_room(tkt_arena *arena, size_t size, si
     return add_block(arena, arena->block_bytes);
 }
 
-static void *take(tkt_arena *arena, size_t size, size_t alignment)
+static void *allocate(tkt_arena *arena, size_t size, size_t alignment)
 {
     if (size > SIZE_MAX / 2)
         return NULL;
@@ -95,14 +95,14 @@ static void *take(tkt_arena *arena, size_t size, size_t alignment)
 
 void *tkt_arena_alloc(tkt_arena *arena, size_t size)
 {
-    return take(arena, size ? size : 1, ALIGNMENT);
+    return allocate(arena, size ? size : 1, ALIGNMENT);
 }
 
 char *tkt_arena_copy(tkt_arena *arena, const char *bytes, size_t size)
 {
     if (size == SIZE_MAX)
         return NULL;
-    char *copy = take(arena, size + 1, 1);
+    char *copy = allocate(arena, size + 1, 1);
     if (!copy)
         return NULL;
     if (size)
@@ -124,8 +124,8 @@ void tkt_arena_fini(tkt_arena *arena)
 
 /* ======== Arrays ======== */
 
-/* Growth of arrays. The pointer to the items is reached through memcpy, because it is a pointer to
- * some type that is not known here, and C forbids to write it as a void pointer. */
+/* tkt_array_reserve() does not know the type of the items, and C forbids accessing their pointer as
+ * a void pointer. Therefore memcpy reads and writes it. */
 
 #define SMALLEST_CAPACITY 8
 
@@ -188,17 +188,17 @@ tkt_heap_item tkt_heap_take(tkt_heap *heap)
 
 /* ======== Hashes and maps ======== */
 
-/* The hash of bytes is MurmurHash3's 64-bit block step with its finaliser, one word at a time:
- * names are short and must hash quickly, and outputs must not depend on a random seed.
+/* The hash of bytes is MurmurHash3's 64-bit block step with its finaliser, one word at a time.
+ * Names are short and must hash quickly, and outputs must not depend on a random seed.
  *
- * The map keeps 16-byte slots, so key 0 cannot be told from an empty slot; it lives in one more
- * slot behind the table, whose key field says whether it is there. Removal moves later entries of
- * the run back (Knuth, 6.4 R) instead of leaving tombstones, so that lookups stay short. */
+ * The map has slots of 16 bytes, in which key 0 means empty. The value of key 0 itself lives in an
+ * extra slot behind the table, whose key field tells whether it is there. Removal moves later
+ * entries of the run back (Knuth, 6.4 R) instead of leaving tombstones, so lookups stay short. */
 
 #define SMALLEST_MAP 16
 
 struct tkt_map_slot {
-    uint64_t key; /* 0: empty; in the slot behind the table: whether key 0 is there */
+    uint64_t key; /* 0: empty; in the extra slot: 1 if key 0 is in the map */
     uint64_t value;
 };
 
@@ -236,7 +236,7 @@ static size_t home_of_key(const tkt_map *map, uint64_t key)
     return (size_t)tkt_hash_u64(key) & (map->capacity - 1);
 }
 
-/* The slot of a key other than 0, or the empty one where it would go. */
+/* The slot of a key other than 0, or the empty slot for it. */
 static struct tkt_map_slot *find_key(const tkt_map *map, uint64_t key)
 {
     size_t at = home_of_key(map, key);
@@ -286,8 +286,8 @@ uint64_t *tkt_map_put(tkt_map *map, uint64_t key)
     return &slot->value;
 }
 
-/* Whether an entry at `at`, whose home is `home`, may move back to `hole` without becoming
- * unreachable: only if its home is not cyclically behind the hole. */
+/* True if an entry at `at`, whose home is `home`, stays reachable when it moves back to `hole`: its
+ * home must not lie cyclically between the two. */
 static bool may_fill(size_t hole, size_t home, size_t at)
 {
     return hole <= at ? home <= hole || home > at : home <= hole && home > at;
@@ -328,8 +328,8 @@ void tkt_map_fini(tkt_map *map)
 
 /* ======== Interned strings ======== */
 
-/* Strings by content. A slot holds the upper half of the string's hash beside its id, so that most
- * wrong candidates are told apart without touching their bytes and growing need not hash again. */
+/* A slot holds the upper half of the string's hash next to its id. So most wrong candidates are
+ * rejected without reading their bytes, and growing need not hash again. */
 
 #define SMALLEST_TABLE 64
 
@@ -347,7 +347,7 @@ static bool is_same(const tkt_strtab *strings, uint64_t slot, uint32_t hash, con
     return string->size == size && (size == 0 || memcmp(string->bytes, bytes, size) == 0);
 }
 
-/* The slot of these bytes, or the empty one where they would go. */
+/* The slot of these bytes, or the empty slot for them. */
 static uint64_t *find_text(const tkt_strtab *strings, uint32_t hash, const char *bytes, size_t size)
 {
     size_t at = home_of_text(strings, hash);
@@ -368,7 +368,7 @@ static void move_slots(tkt_strtab *strings, const uint64_t *old, size_t old_coun
     }
 }
 
-/* Room for one more string, at a load of three quarters at most. */
+/* Makes room for one more string, at a load of at most three quarters. */
 static bool reserve_slot(tkt_strtab *strings)
 {
     if (strings->count < strings->slot_count / 4 * 3)

@@ -1,4 +1,4 @@
-/* What the library keeps things in: arenas, growable arrays, a hash map, interned strings. */
+/* Containers: arenas, growable arrays, heaps, a hash map, interned strings. */
 #ifndef TKT_BASE_CONTAINERS_H
 #define TKT_BASE_CONTAINERS_H
 
@@ -16,14 +16,14 @@
 
 typedef struct tkt_arena {
     struct tkt_arena_block *blocks;
-    size_t                  block_bytes; /* of the next block; 0: 16 KiB */
-    size_t                  total_bytes; /* handed out */
+    size_t                  block_bytes; /* size of the next block; 0: 16 KiB */
+    size_t                  total_bytes; /* allocated from it so far */
 } tkt_arena; /* starts as {0} */
 
-/* `size` bytes aligned to 16, or NULL. */
+/* Returns `size` bytes aligned to 16, or NULL. */
 void *tkt_arena_alloc(tkt_arena *arena, size_t size);
 
-/* A copy with a NUL behind it. */
+/* Copies bytes and adds a NUL; NULL without memory. */
 char *tkt_arena_copy(tkt_arena *arena, const char *bytes, size_t size);
 
 void tkt_arena_fini(tkt_arena *arena);
@@ -37,7 +37,7 @@ void tkt_arena_fini(tkt_arena *arena);
  *     for (size_t i = 0; i < steps.count; i++) use(&steps.items[i]);
  *     TKT_ARRAY_FREE(&steps);
  *
- * Items move when it grows. */
+ * Items move when the array grows. */
 
 #define TKT_ARRAY(type)                                                                            \
     type  *items;                                                                                  \
@@ -48,13 +48,14 @@ void tkt_arena_fini(tkt_arena *arena);
         TKT_ARRAY(type);                                                                           \
     }
 
-/* Makes room for `count` items in all; grows by half at least. `items` points to the pointer. */
+/* Makes room for `count` items in all, growing by half at least. `items` points to the array's
+ * pointer. False without memory. */
 bool tkt_array_reserve(void *items, size_t *capacity, size_t count, size_t item_size);
 
 #define TKT_ARRAY_RESERVE(array, count)                                                            \
     tkt_array_reserve(&(array)->items, &(array)->capacity, (count), sizeof *(array)->items)
 
-/* A new item at the end, uninitialised. */
+/* A new uninitialised item at the end; NULL without memory. */
 #define TKT_ARRAY_ADD(array)                                                                       \
     (((array)->count < (array)->capacity || TKT_ARRAY_RESERVE(array, (array)->count + 1))          \
          ? &(array)->items[(array)->count++]                                                       \
@@ -65,7 +66,7 @@ bool tkt_array_reserve(void *items, size_t *capacity, size_t count, size_t item_
 
 /* ======== Heaps ======== */
 
-/* A binary heap, the least key first. */
+/* A binary heap; the least key comes first. */
 
 typedef struct tkt_heap_item {
     uint64_t key;
@@ -74,12 +75,12 @@ typedef struct tkt_heap_item {
 
 typedef struct tkt_heap {
     TKT_ARRAY(tkt_heap_item); /* items[0] has the least key */
-} tkt_heap; /* starts as {0}; free it as an array */
+} tkt_heap; /* starts as {0}; free it like an array */
 
 /* False without memory. */
 bool tkt_heap_add(tkt_heap *heap, uint64_t key, uint32_t value);
 
-/* Takes the item with the least key out. There must be one. */
+/* Removes and returns the item with the least key. The heap must not be empty. */
 tkt_heap_item tkt_heap_take(tkt_heap *heap);
 
 /* ======== Hashes and maps ======== */
@@ -88,7 +89,7 @@ tkt_heap_item tkt_heap_take(tkt_heap *heap);
 
 uint64_t tkt_hash_bytes(const void *data, size_t size);
 
-/* A good mix of one word (the finaliser of MurmurHash3). */
+/* Mixes the bits of one word well (the finaliser of MurmurHash3). */
 static inline uint64_t tkt_hash_u64(uint64_t key)
 {
     key ^= key >> 33;
@@ -104,25 +105,25 @@ typedef struct tkt_map {
     size_t               capacity; /* a power of two, or 0 */
 } tkt_map; /* starts as {0} */
 
-/* The place of the value for `key`, made with value 0 if it is new; NULL when there is no memory.
- * Valid until the next call that adds or removes. */
+/* Points to the value for `key`, added with value 0 if the key is new; NULL without memory. Valid
+ * until the next call that adds or removes. */
 uint64_t *tkt_map_put(tkt_map *map, uint64_t key);
 
-/* The place of its value, or NULL. */
+/* Points to the value for `key`, or NULL. */
 uint64_t *tkt_map_get(const tkt_map *map, uint64_t key);
 
-/* Whether it was there. */
+/* True if the key was in the map. */
 bool tkt_map_remove(tkt_map *map, uint64_t key);
 
 void tkt_map_fini(tkt_map *map);
 
 /* ======== Interned strings ======== */
 
-/* Interned strings: equal bytes get equal ids, and pointers stay valid until fini. Id 0 is "".
- * Not locked: one thread at a time. */
+/* Equal bytes get equal ids, and pointers stay valid until fini. Id 0 is "". There is no lock: one
+ * thread at a time. */
 
 typedef struct tkt_string {
-    const char *bytes; /* NUL-terminated; may contain NUL before its end */
+    const char *bytes; /* NUL-terminated; may also contain NUL */
     size_t      size;
 } tkt_string;
 
@@ -136,9 +137,9 @@ typedef struct tkt_strtab {
 #define TKT_STRTAB_FULL UINT32_MAX
 
 takt_status tkt_strtab_init(tkt_strtab *strings);
-void tkt_strtab_fini(tkt_strtab *strings); /* also of a zeroed one */
+void tkt_strtab_fini(tkt_strtab *strings); /* accepts a zeroed one */
 
-/* The id of these bytes, or TKT_STRTAB_FULL when there is no memory. */
+/* Returns the id of these bytes, or TKT_STRTAB_FULL without memory. */
 uint32_t tkt_strtab_intern(tkt_strtab *strings, const char *bytes, size_t size);
 
 /* The same for a C string; NULL reads as "(null)". */

@@ -1,6 +1,6 @@
-/* Libraries at run time. Section headers are not part of what the loader maps, so the files of
- * loaded objects are looked at again. They are read, not mapped: an object that is replaced in
- * place meanwhile, as a careless installer does, must not kill the program. */
+/* Shared libraries at run time. The loader does not map section headers, so has_section() reads
+ * them from the files of loaded objects. It does not map the files: if somebody replaces an object
+ * in place meanwhile, as a careless installer does, that must not kill the program. */
 #include "base/dynlib.h"
 
 #include "base/file.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LONGEST_SECTION 32 /* of the prefixes that anybody asks for, and more */
+#define LONGEST_SECTION 32 /* bytes of a name to compare; more than any prefix has */
 
 void *tkt_library_loaded(const char *name)
 {
@@ -85,8 +85,8 @@ static bool read_section(int fd, const ElfW(Ehdr) * head, uint64_t number, ElfW(
            read_at(fd, head->e_shoff + number * sizeof *section, section, sizeof *section);
 }
 
-/* The number of sections, and the one that has their names. Numbers that do not fit the header's 16
- * bits stand in the first section. */
+/* Reads the header, the number of sections, and the section that holds their names. Numbers that do
+ * not fit the header's 16 bits are in the first section. */
 static bool read_head(int fd, ElfW(Ehdr) * head, uint64_t *count, ElfW(Shdr) * names)
 {
     ElfW(Shdr) first;
@@ -99,7 +99,7 @@ static bool read_head(int fd, ElfW(Ehdr) * head, uint64_t *count, ElfW(Shdr) * n
     return strings < *count && read_section(fd, head, strings, names);
 }
 
-/* Files may be cut, made by anybody, or change meanwhile: what cannot be read ends the search. */
+/* A file may be truncated, made by anybody, or change meanwhile: a failed read ends the search. */
 static bool has_section(int fd, const char *const *wanted)
 {
     ElfW(Ehdr) head;
@@ -219,7 +219,7 @@ const char *tkt_exported_function(uintptr_t address, uintptr_t base)
     return object && object->l_addr == base ? info.dli_sname : NULL;
 }
 
-/* Names come first, since they need no file. */
+/* Checks names first, since that needs no file. */
 bool tkt_objects_have(const char *const *names, const char *const *sections)
 {
     return dl_iterate_phdr(has_name, (void *)names) == 1 ||

@@ -1,4 +1,5 @@
-/* Shared libraries that are found at run time, and a look at what the process has loaded. */
+/* Shared libraries: opening them, asking about loaded ones, other copies of Takt, and call
+ * stacks. */
 #ifndef TKT_BASE_DYNLIB_H
 #define TKT_BASE_DYNLIB_H
 
@@ -6,66 +7,69 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A handle of the library of this name or path, or NULL: one that is loaded already; any. It is
- * never closed. */
+/* Returns a handle of the library of this name or path, or NULL. The first function finds only
+ * libraries that are already loaded, the second one also loads them. Nobody closes the handle. */
 void *tkt_library_loaded(const char *name);
 void *tkt_library_open(const char *name);
 
-/* Why the last tkt_library_open() of this thread returned NULL; borrowed until the next one. */
+/* Why this thread's last tkt_library_open() returned NULL; borrowed until its next one. */
 const char *tkt_library_error(void);
 
 /* The address of a symbol, or NULL. */
 void *tkt_library_symbol(void *library, const char *name);
 
-/* The path of the object in which `address` lies, cut at `size`; out is left alone without one. */
+/* Writes the path of the object that contains `address`, cut at `size`. Without such an object,
+ * `out` stays as it is. */
 void tkt_library_path(const void *address, char *out, size_t size);
 
-/* Keeps the object in which `address` lies loaded until the process ends: something has been told
- * to call it. */
+/* Keeps the object that contains `address` loaded until the process ends, because someone holds a
+ * pointer to its code. */
 void tkt_library_pin(const void *address);
 
-/* Where code is: in which object, and what is added to the addresses that stand in its file. */
+/* The object that contains a piece of code, and its base: memory address minus address in the
+ * file. */
 typedef struct tkt_code_place {
     const char *object; /* path; borrowed for the call */
     uintptr_t   base;
 } tkt_code_place;
 
-/* Calls `found` for each of `count` addresses, by its index, that lies in an object; none can be
- * unloaded meanwhile. */
+/* Calls `found` with the index and place of each of the `count` addresses that lies in an object.
+ * No object can be unloaded meanwhile. */
 void tkt_objects_locate(const uintptr_t *addresses, uint32_t count,
                         void (*found)(void *user, uint32_t index, tkt_code_place place),
                         void *user);
 
-/* The function around `address` that the object with that `base` exports, or NULL: it exports none
- * there, or is no longer loaded. */
+/* The exported function that contains `address`, in the object with that `base`. NULL if the object
+ * exports none there, or is no longer loaded. */
 const char *tkt_exported_function(uintptr_t address, uintptr_t base);
 
-/* Grows whenever an object is loaded. */
+/* A number that grows whenever an object is loaded. */
 uint64_t tkt_objects_added(void);
 
-/* Whether an object is loaded, the executable included, whose file name begins with one of `names`,
- * or which has a section whose name begins with one of `sections`; lists that NULL ends. */
+/* True if a loaded object, including the executable, has a file name that begins with one of
+ * `names`, or a section whose name begins with one of `sections`. Both lists end with NULL. */
 bool tkt_objects_have(const char *const *names, const char *const *sections);
 
-/* The path of a loaded object whose file name begins with `name`: the first of them for `index` 0,
- * and so on. False when there is none, or its path does not fit. */
+/* Writes the path of the `index`-th loaded object, from 0, whose file name begins with `name`.
+ * False when there is none, or its path does not fit. */
 bool tkt_objects_path(const char *name, uint32_t index, char *out, size_t size);
 
 /* ======== Other copies of Takt ======== */
 
-/* Other copies of Takt in this process. */
+/* Each copy of Takt in the process carries an ELF note. */
 
-/* An ELF note, as the loader maps it. From `offset` itself it is that far to a pointer to what the
- * copy works with: a variable that another copy may stand in for, when the dynamic linker has bound
- * both to one. A pointer in the note would have to be relocated, and all around it be writable. */
+/* The note as the loader maps it. `offset` is the distance from that field itself to a pointer,
+ * which points to a variable of the copy's. The dynamic linker may have bound the variables of two
+ * copies to one; then both are one copy. The note itself holds no pointer: the loader would have to
+ * relocate it, so the memory around it would have to be writable. */
 typedef struct tkt_note {
     uint32_t name_size, content_size, type;
     char     name[12];
     int64_t  offset;
 } tkt_note;
 
-/* Marks the file that it is linked into; stands once, where nobody who records can do without. In
- * assembly, since no compiler writes the distance between two sections. */
+/* Marks the file that it is linked into as a copy. Use it once, in a file that every recording
+ * program links. It is assembly, since no compiler emits the distance between two sections. */
 #define TKT_MARK_INSTANCE(variable)                                                                \
     extern const void *const tkt_instance_state;                                                   \
     __attribute__((visibility("hidden"), used)) const void *const tkt_instance_state =             \
@@ -73,37 +77,37 @@ typedef struct tkt_note {
     __asm__(".pushsection .note.takt, \"a\", %note\n"                                              \
             ".balign 8\n"                                                                          \
             ".long 12, 8, 1\n"                                                                     \
-            ".ascii \"Takt\\0\\0\\0\\0\\0\\0\\0\\0\"\n"                                             \
+            ".ascii \"Takt\\0\\0\\0\\0\\0\\0\\0\\0\"\n"                                            \
             ".quad tkt_instance_state - .\n"                                                       \
             ".popsection")
 
-/* How many copies of Takt are at work in this process. The names of their files, "" for the program
- * itself, go to `names` as far as they fit; they are good until such a file is unloaded. */
+/* The number of separate copies of Takt in this process. Writes the names of their files, "" for
+ * the program itself, to `names` as far as they fit. A name is valid until its file is unloaded. */
 size_t tkt_instances(const char **names, size_t size);
 
 /* ======== Call stacks ======== */
 
-/* Call stacks of the calling thread. The compiler's unwinder walks them, by the tables that
- * exceptions use too, so that it needs no frame pointers; what it costs, about 100 ns a frame, is
- * saved where a stack is the same as last time: see tkt_unwind_is_same(). */
+/* Call stacks of the calling thread. The compiler's unwinder walks them with the same tables that
+ * exceptions use, so it needs no frame pointers. That takes about 100 ns a frame; where a stack is
+ * the same as last time, tkt_unwind_is_same() saves it. */
 
-/* A return address, and where on the stack it was found; `slot` is NULL where that is not known: on
- * aarch64, in a function compiled with -fomit-frame-pointer. */
+/* A return address, and the place on the stack where it was found. `slot` is NULL if that is
+ * unknown: on aarch64, in a function compiled with -fomit-frame-pointer. */
 typedef struct tkt_return {
     uintptr_t        address;
     const uintptr_t *slot;
 } tkt_return;
 
-/* Finds the unwinder, at the first call; false where there is none. Not on a hot path. */
+/* Finds the unwinder at the first call; false if there is none. Not for a hot path. */
 bool tkt_unwind_load(void);
 
-/* The return addresses from `caller` outwards, innermost first, at most `most` of them; their
- * number, which is 0 where `caller` is not found on the stack. tkt_unwind_load() was true. */
+/* Writes at most `most` return addresses from `caller` outwards, innermost first. Returns their
+ * number; 0 if `caller` is not on the stack. Call it only after tkt_unwind_load() returned true. */
 uint32_t tkt_unwind(const void *caller, tkt_return *out, uint32_t most);
 
-/* Whether the same return addresses stand where they were found. If they do, with the same caller
- * and the same stack pointer as then, it is the same stack: where a function's frame ends depends
- * on the place in it that is returned to, so the second address follows from the first, and so on. */
+/* True if the return addresses are still at the places where they were found. With the same caller
+ * and the same stack pointer, the stack is then the same: the place that a function returns to
+ * determines where its caller's frame ends, so each address determines where the next one is. */
 bool tkt_unwind_is_same(const tkt_return *returns, uint32_t count);
 
 #endif

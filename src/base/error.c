@@ -1,4 +1,4 @@
-/* Failures in words, log lines, and structs that grow while programs stay as they are. */
+/* Errors, log lines, and structs that grow without breaking old programs. */
 #include "base/error.h"
 
 #include "base/file.h"
@@ -13,11 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ======== Failures and growing structs ======== */
+/* ======== Errors and growing structs ======== */
 
-/* Texts for failures, and structs that grow while programs stay as they are: takt/base.h. */
-
-/* No option struct of ours is near this size; a larger one is memory that was never initialised. */
+/* No option struct of ours is near this size; a larger one was never initialised. */
 #define LARGEST_OPTIONS ((size_t)64 << 10)
 
 const char *takt_status_text(takt_status status)
@@ -94,11 +92,12 @@ takt_status tkt_options_read(void *into, size_t size, const void *from, const ch
     if (status == TAKT_OK)
         return status;
     if (given < sizeof given || given > LARGEST_OPTIONS)
-        tkt_log(TAKT_LOG_ERROR, "options of %zu bytes are none: start from %s", given, init);
+        tkt_log(TAKT_LOG_ERROR,
+                "invalid options: struct_size is %zu; initialise the struct with %s", given, init);
     else
         tkt_log(TAKT_LOG_ERROR,
-                "options from the %s of newer headers ask for what this library, %s, does not "
-                "have: leave it out, or update libtakt",
+                "options from newer headers (%s) set a field that libtakt %s does not have: leave "
+                "the field out, or update libtakt",
                 init, takt_version());
     return status;
 }
@@ -119,9 +118,9 @@ takt_status tkt_fill(void *out, size_t out_size, const void *own, size_t size)
 
 /* ======== Log lines ======== */
 
-/* Log lines. The hook and its user pointer belong together, so they are copied under a lock, and
- * the hook runs without it: it may log, set another hook or take the host's locks. A hook that was
- * replaced may still be running, or about to run, when takt_set_log() returns. */
+/* The hook and its user pointer belong together, so they are copied under a lock. The hook itself
+ * runs without the lock: it may log, set another hook or take the host's locks. A replaced hook may
+ * still be running, or about to run, when takt_set_log() returns. */
 
 #define PREFIX      "takt: "
 #define PREFIX_SIZE (sizeof PREFIX - 1)
@@ -131,40 +130,40 @@ typedef struct log_hook {
     void *user;
 } log_hook;
 
-/* The most talkative level that goes to standard error. */
+/* The levels that go to standard error. */
 enum {
-    SAYS_NOT_ASKED,
-    SAYS_NOTHING,
-    SAYS_WARNINGS,
-    SAYS_ALL
+    VERBOSITY_UNKNOWN,
+    VERBOSITY_OFF,
+    VERBOSITY_WARNINGS,
+    VERBOSITY_ALL
 };
 
 static tkt_mutex hook_lock = TKT_MUTEX_INIT;
 static log_hook hook; /* guarded by hook_lock */
-static atomic_int stderr_says;
+static atomic_int verbosity;
 
-static int asked_verbosity(void)
+static int read_verbosity(void)
 {
-    const char *wish = tkt_environment("TAKT_LOG");
-    if (wish && strcmp(wish, "off") == 0)
-        return SAYS_NOTHING;
-    return wish && strcmp(wish, "info") == 0 ? SAYS_ALL : SAYS_WARNINGS;
+    const char *value = tkt_environment("TAKT_LOG");
+    if (value && strcmp(value, "off") == 0)
+        return VERBOSITY_OFF;
+    return value && strcmp(value, "info") == 0 ? VERBOSITY_ALL : VERBOSITY_WARNINGS;
 }
 
-/* The environment is read once: getenv() is not safe while another thread of the host calls
- * setenv(), and the first line usually comes early. Relaxed: it stands for itself. */
+/* Reads the environment once: getenv() is unsafe while another thread of the host calls setenv(),
+ * and the first line usually comes early. Relaxed: the value orders nothing else. */
 static bool goes_to_stderr(takt_log_level level)
 {
-    int says = atomic_load_explicit(&stderr_says, memory_order_relaxed);
-    if (says == SAYS_NOT_ASKED) {
-        says = asked_verbosity();
-        atomic_store_explicit(&stderr_says, says, memory_order_relaxed);
+    int now = atomic_load_explicit(&verbosity, memory_order_relaxed);
+    if (now == VERBOSITY_UNKNOWN) {
+        now = read_verbosity();
+        atomic_store_explicit(&verbosity, now, memory_order_relaxed);
     }
-    return says == SAYS_ALL || (says == SAYS_WARNINGS && level != TAKT_LOG_INFO);
+    return now == VERBOSITY_ALL || (now == VERBOSITY_WARNINGS && level != TAKT_LOG_INFO);
 }
 
-/* A forked child has a copy of the lock: the thread that forks holds it meanwhile, so that no other
- * one does. */
+/* A forked child has a copy of the lock. The thread that forks holds it during fork(), so no other
+ * thread does. */
 static void lock_hook(void)
 {
     tkt_mutex_lock(&hook_lock);
@@ -180,7 +179,7 @@ static void watch_forks(void)
     tkt_around_fork(lock_hook, unlock_hook, unlock_hook);
 }
 
-/* False in a disabled child that was forked while the lock was held. */
+/* Takes the lock. False in a disabled child that was forked while the lock was held. */
 static bool take_lock(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -208,7 +207,7 @@ static void print(char *text, size_t size)
     text[size] = '\n';
     tkt_quiet_begin(&quiet);
     ssize_t put = write(STDERR_FILENO, text, size + 1);
-    tkt_quiet_end(&quiet, put < 0); /* there is nobody left to tell */
+    tkt_quiet_end(&quiet, put < 0); /* a failure cannot be reported anywhere */
 }
 
 void tkt_log(takt_log_level level, const char *format, ...)
@@ -216,7 +215,7 @@ void tkt_log(takt_log_level level, const char *format, ...)
     log_hook to = current_hook();
     if (!to.function && !goes_to_stderr(level))
         return;
-    int number = errno; /* the host may be about to look at it */
+    int number = errno; /* the host may be about to read it */
     char text[1024] = PREFIX;
     char *line = text + PREFIX_SIZE;
     va_list arguments;
@@ -240,9 +239,9 @@ void takt_set_log(takt_log_function function, void *user)
 
 /* ======== One line ======== */
 
-/* Messages carry file names, keys and kernel names, that is, anything. */
+/* Messages contain file names, keys and kernel names, so they may contain any bytes. */
 
-/* More than any caller's room, so that what vsnprintf cuts in the middle of a character is cut once
+/* Longer than any caller's buffer. If vsnprintf cuts inside a character, tkt_printable() cuts once
  * more, between characters. */
 #define LONGEST_LINE 1280
 

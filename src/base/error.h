@@ -1,5 +1,5 @@
-/* Failures in words, log lines, and structs of callers that were compiled with older or newer
- * headers. */
+/* Errors with a place and a reason, log lines, and option structs of callers that were compiled
+ * with older or newer headers. */
 #ifndef TKT_BASE_ERROR_H
 #define TKT_BASE_ERROR_H
 
@@ -8,44 +8,40 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-/* ======== Failures and growing structs ======== */
-
-/* Errors with a place and a reason, log lines, and structs of callers that were compiled with older
- * or newer headers. */
-
+/* ======== Errors and growing structs ======== */
 #define TKT_PRINTF(text, arguments) __attribute__((format(printf, text, arguments)))
 
-/* Fills *error, which may be NULL, and returns `status`. The message is cut to fit, at a character,
- * and control characters in it become '?'. */
+/* Fills *error, which may be NULL, and returns `status`. Cuts the message to fit, between
+ * characters, and replaces control characters by '?'. */
 takt_status tkt_error_set(takt_error *error, takt_status status, const char *format, ...)
     TKT_PRINTF(3, 4);
 
-/* The same with a place in a text. */
+/* The same with a line and column of a text. */
 takt_status tkt_error_at(takt_error *error, takt_status status, uint32_t line, uint32_t column,
                          const char *format, ...) TKT_PRINTF(5, 6);
 
-/* Says one line to the log hook, see takt_set_log(). */
+/* Passes one line to the log hook, see takt_set_log(). */
 void tkt_log(takt_log_level level, const char *format, ...) TKT_PRINTF(2, 3);
 
-/* Reads a caller's option struct of `given` bytes into ours of `size`: a shorter one is padded with
- * zeros, a longer one is accepted while the bytes that we do not know are zero. `from` NULL means all
- * zero. The first member of such a struct is its size_t struct_size, which ours gets as `size`.
- * TAKT_BAD_ARGUMENT otherwise, and for a size that cannot be, such as 0; *into stays as it was. */
+/* Reads a caller's option struct into ours of `size` bytes. The first member of such a struct is
+ * its size_t struct_size; ours becomes `size`. A shorter struct is padded with zeros; a longer one
+ * is accepted if the bytes that we do not know are zero. `from` NULL means all zero. Otherwise, and
+ * for an impossible size such as 0, returns TAKT_BAD_ARGUMENT and leaves *into alone. */
 takt_status tkt_options_import(void *into, size_t size, const void *from);
 
-/* The same for options that start from `init`, the name of their macro; failures are logged. */
+/* The same for options that the macro named `init` initialises; logs failures. */
 takt_status tkt_options_read(void *into, size_t size, const void *from, const char *init);
 
-/* Copies our struct of `size` bytes to a caller's of `out_size`: as much as fits, and zeros behind
- * it. Returns TAKT_OK. */
+/* Copies our struct of `size` bytes to a caller's of `out_size` bytes: as much as fits, then zeros.
+ * Returns TAKT_OK. */
 takt_status tkt_fill(void *out, size_t out_size, const void *own, size_t size);
 
 /* ======== One line ======== */
 
-/* One line of text from a format and foreign strings. */
+/* One line of text from a format and untrusted strings. */
 
-/* Formats into `out` of `capacity` bytes, cut at a character, with control characters and bytes
- * that are no UTF-8 made harmless. Returns the length. */
+/* Formats into `out` of `capacity` bytes, cut between characters, with control characters and
+ * invalid UTF-8 made harmless. Returns the length. */
 size_t tkt_line_format(char *out, size_t capacity, const char *format, va_list arguments)
     __attribute__((format(printf, 3, 0)));
 

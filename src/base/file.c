@@ -1,11 +1,11 @@
-/* Reading and writing files. A file is written beside its final place under a name of its own and
- * renamed when it is complete: who reads a trace while it is written, or after the program died,
- * finds the previous one or none, never half of one. What is not a regular file (/dev/null, a pipe,
- * a terminal) is written directly, because a rename would replace it.
+/* Reading and writing files. A file is written next to its final place under a temporary name, and
+ * renamed when it is complete. So a reader finds the previous file or none, never half of one, even
+ * after the program died. Anything but a regular file (/dev/null, a pipe, a terminal) is written
+ * directly, because a rename would replace it.
  *
  * Names that Takt has made up are claimed: an empty file is created under the name with O_EXCL, and
- * the complete one renamed over it. (Renaming with RENAME_NOREPLACE would be one step, but NFS and
- * others do not have it.) */
+ * the complete file is renamed over it. (RENAME_NOREPLACE would do that in one step, but NFS and
+ * other file systems do not have it.) */
 #include "base/file.h"
 
 #include "base/alloc.h"
@@ -27,10 +27,10 @@
 #define TEMPORARY_ATTEMPTS 100
 #define MOST_OF_A_NAME     10000u
 #define FILE_MODE          0664
-/* So much of the target's name is kept in the temporary one, which must fit NAME_MAX with them. */
+/* The part of the target's name that goes into the temporary one, which must fit NAME_MAX. */
 #define TEMPORARY_NAME_BYTES 200
 
-/* Instead of an errno: the program has closed the descriptor, and perhaps uses its number. */
+/* In place of an errno: the program has closed the descriptor, and may have reused its number. */
 #define DESCRIPTOR_GONE (-1)
 
 static takt_status fail(takt_error *error, const char *verb, const char *path, int number)
@@ -65,19 +65,19 @@ static int open_retrying(const char *path, int flags)
 
 static ssize_t read_retrying(int fd, char *into, size_t size)
 {
-    ssize_t got;
+    ssize_t count;
     do
-        got = read(fd, into, size);
-    while (got < 0 && errno == EINTR);
-    return got;
+        count = read(fd, into, size);
+    while (count < 0 && errno == EINTR);
+    return count;
 }
 
 typedef struct content {
     TKT_ARRAY(char);
 } content;
 
-/* How much to make room for: one byte more than the file has, so that its end is seen without
- * growing once more. Pipes and /proc say 0. */
+/* The first capacity: two bytes more than the file has. One is for the NUL; with the other, the
+ * read loop sees the end without growing. Pipes and /proc report size 0. */
 static size_t first_capacity(int fd, size_t limit)
 {
     struct stat facts;
@@ -94,20 +94,20 @@ static int read_all(int fd, size_t limit, content *data)
     while (data->count <= limit) {
         if (!TKT_ARRAY_RESERVE(data, room))
             return ENOMEM;
-        ssize_t got =
+        ssize_t count =
             read_retrying(fd, data->items + data->count, data->capacity - data->count - 1);
-        if (got < 0)
+        if (count < 0)
             return errno;
-        if (got == 0)
+        if (count == 0)
             return 0;
-        data->count += (size_t)got;
+        data->count += (size_t)count;
         if (data->count + 1 == data->capacity)
             room = data->capacity + 1;
     }
     return EFBIG;
 }
 
-/* Reads all of it, and closes the descriptor. */
+/* Reads the whole file, and closes the descriptor. */
 static takt_status read_and_close(int fd, const char *path, size_t limit, char **data, size_t *size,
                                   takt_error *error)
 {
@@ -153,7 +153,7 @@ takt_status tkt_file_open(const char *path, int *fd, takt_error *error)
     if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode))
         return tkt_error_set(error, TAKT_IO_ERROR, "cannot read %s: it is not a regular file",
                              path);
-    /* Non-blocking, in case that it has become a pipe meanwhile. */
+    /* Non-blocking, in case the path has become a pipe meanwhile. */
     int opened = open_retrying(path, O_RDONLY | O_NONBLOCK);
     if (opened < 0)
         return fail(error, "read", path, errno);
@@ -171,14 +171,14 @@ takt_status tkt_file_read_some(int fd, const char *path, void *into, size_t size
     return TAKT_OK;
 }
 
-/* Waits until a descriptor that the host made non-blocking takes bytes again. */
+/* Waits until a descriptor that the host made non-blocking accepts bytes again. */
 static bool wait_writable(int fd)
 {
     struct pollfd wait = {.fd = fd, .events = POLLOUT};
     return poll(&wait, 1, -1) >= 0 || errno == EINTR;
 }
 
-/* Returns 0 or the errno. */
+/* May raise SIGPIPE or SIGXFSZ. Returns 0 or the errno. */
 static int write_loudly(int fd, const char *data, size_t size)
 {
     while (size > 0) {
@@ -233,7 +233,7 @@ static char *temporary_name(const char *path, int attempt)
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-/* Takes an open descriptor, or -1 with errno. Returns 0 or the errno. */
+/* Stores an open descriptor, or takes -1 and errno. Returns 0 or the errno. */
 static int take_descriptor(tkt_file *file, int fd)
 {
     struct stat facts;
@@ -250,7 +250,7 @@ static int take_descriptor(tkt_file *file, int fd)
     return 0;
 }
 
-/* Makes a file that was not there. Returns 0 or the errno, and then there is no file. */
+/* Creates a new file. Returns 0 or the errno; after a failure there is no file. */
 static int take_new(tkt_file *file, const char *path)
 {
     int fd = open_retrying(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
@@ -265,14 +265,14 @@ static bool is_same(const tkt_file *file, const struct stat *facts)
     return facts->st_dev == file->device && facts->st_ino == file->inode;
 }
 
-/* True while the descriptor is the one that was opened. */
+/* True while the descriptor refers to the file that Takt opened. */
 static bool is_ours(const tkt_file *file)
 {
     struct stat facts;
     return fstat(file->fd, &facts) == 0 && is_same(file, &facts);
 }
 
-/* Opens a new file beside the target. Returns 0 or the errno. */
+/* Opens a new file next to the target. Returns 0 or the errno. */
 static int open_temporary(tkt_file *file)
 {
     int number = EEXIST;
@@ -289,8 +289,8 @@ static int open_temporary(tkt_file *file)
     return number;
 }
 
-/* Where the file really is: a link is followed, so that the rename replaces what it points to.
- * (As root, "/dev/stdout" would be replaced otherwise.) */
+/* The real path of the file. Links are followed, so that the rename replaces a link's target.
+ * (Otherwise root would replace "/dev/stdout".) */
 static char *target_of(const char *path)
 {
     struct stat facts;
@@ -317,7 +317,7 @@ static void forget(tkt_file *file)
     *file = (tkt_file){.fd = -1};
 }
 
-/* What a function that opens a file returns: `number` is 0 or an errno. */
+/* The result of a function that opens a file; `number` is 0 or an errno. */
 static takt_status opened(tkt_file *file, const char *path, int number, takt_error *error)
 {
     if (number == 0)
@@ -335,7 +335,7 @@ takt_status tkt_file_create(tkt_file *file, const char *path, takt_error *error)
 
 /* ---- Names that Takt makes up ---------------------------------------------------------------- */
 
-/* Sets the path to the wish with the number in it. Returns 0 or the errno. */
+/* Puts the number into the path. Returns 0 or the errno. */
 static int number_path(tkt_file *file)
 {
     char number[16] = "";
@@ -351,27 +351,28 @@ static int number_path(tkt_file *file)
     return 0;
 }
 
-/* Makes an empty file under the path. Returns 0 or the errno. */
+/* Creates an empty file at the path. Returns 0 or the errno. */
 static int claim_path(tkt_file *file)
 {
     return take_new(file, file->path);
 }
 
-/* Only looks: claim_path() follows when the file is complete. */
+/* Only checks; claim_path() follows when the file is complete. */
 static int look_at_path(tkt_file *file)
 {
     struct stat facts;
     return lstat(file->path, &facts) == 0 ? EEXIST : 0;
 }
 
-/* Finds the first number from the present one on whose path is free. Returns 0 or the errno. */
-static int find_free(tkt_file *file, int (*take)(tkt_file *file))
+/* Finds the first number, from the current one on, whose path `try_path` accepts. Returns 0 or the
+ * errno. */
+static int find_free(tkt_file *file, int (*try_path)(tkt_file *file))
 {
     int number = EEXIST;
     for (; file->number <= MOST_OF_A_NAME; file->number++) {
         number = number_path(file);
         if (number == 0)
-            number = take(file);
+            number = try_path(file);
         if (number != EEXIST)
             break;
     }
@@ -379,10 +380,10 @@ static int find_free(tkt_file *file, int (*take)(tkt_file *file))
 }
 
 static int find_first(tkt_file *file, const char *path, size_t stem, unsigned number,
-                      int (*take)(tkt_file *file))
+                      int (*try_path)(tkt_file *file))
 {
     *file = (tkt_file){.fd = -1, .stem = stem, .number = number, .wish = tkt_copy_string(path)};
-    return file->wish ? find_free(file, take) : ENOMEM;
+    return file->wish ? find_free(file, try_path) : ENOMEM;
 }
 
 takt_status tkt_file_create_new(tkt_file *file, const char *path, size_t stem, unsigned number,
@@ -434,7 +435,7 @@ takt_status tkt_file_why(const tkt_file *file, takt_error *error)
 
 /* ---- Closing --------------------------------------------------------------------------------- */
 
-/* Removes the file under one of its names, unless another one has got that name. */
+/* Removes `name`, unless it belongs to another file by now. */
 static void remove_name(const tkt_file *file, const char *name)
 {
     struct stat facts;
@@ -446,8 +447,8 @@ static void remove_name(const tkt_file *file, const char *name)
     tkt_log(TAKT_LOG_WARNING, "%s", error.message);
 }
 
-/* Some file systems report a full disk only now. EINTR has closed it all the same. Returns 0 or the
- * errno. */
+/* Some file systems report a full disk only at close(). EINTR closes the descriptor all the same.
+ * Returns 0 or the errno. */
 static int close_descriptor(tkt_file *file)
 {
     int fd = file->fd;
@@ -456,7 +457,7 @@ static int close_descriptor(tkt_file *file)
     return is_closed ? 0 : errno;
 }
 
-/* Gives the complete file its name. Returns 0 or the errno. */
+/* Renames the complete file to its path. Returns 0 or the errno. */
 static int settle(tkt_file *file)
 {
     if (!file->temporary)

@@ -1,4 +1,4 @@
-/* Files, folders and facts about the process; the one place for such system calls. */
+/* Files, folders and facts about the process. All such system calls are made here. */
 #ifndef TKT_BASE_FILE_H
 #define TKT_BASE_FILE_H
 
@@ -8,122 +8,123 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads a whole file into memory that the caller frees with tkt_free; a NUL stands behind it. More
- * than `limit` bytes are TAKT_IO_ERROR. `error` may be NULL. */
+/* Reads a whole file into memory, and adds a NUL. The caller frees it with tkt_free(). A file of
+ * more than `limit` bytes is TAKT_IO_ERROR. `error` may be NULL. */
 takt_status tkt_file_read(const char *path, size_t limit, char **data, size_t *size,
                           takt_error *error);
 
-/* The same without a limit, for a regular file alone, as tkt_file_open() has it. */
+/* The same without a limit, for regular files only, as in tkt_file_open(). */
 takt_status tkt_file_read_regular(const char *path, char **data, size_t *size, takt_error *error);
 
-/* Opens a file to be read in pieces and closed with close(): see base/input.h, which is what most
- * readers want. What is not a regular file is refused: a pipe would be waited for until somebody
- * writes into it. Nothing is mapped: see input.c. */
+/* Opens a file to read it in pieces; close it with close(). Most readers want tkt_input instead.
+ * Refuses all but regular files: reading a pipe would wait for a writer. Files are not mapped, see
+ * input.c. */
 takt_status tkt_file_open(const char *path, int *fd, takt_error *error);
 /* Reads at most `size` bytes; *got is 0 at the end. */
 takt_status tkt_file_read_some(int fd, const char *path, void *into, size_t size, size_t *got,
                                takt_error *error);
 
-/* A file that is being written. What happens to the descriptor meanwhile is noticed: a program that
- * closes all descriptors, as daemons do, and opens a file of its own under the same number keeps
- * that file as it is. Descriptors are 3 or more, also where the program has closed 0, 1 and 2. Files
- * have the mode that the umask leaves, and others may never write them. */
+/* A file being written. Takt notices when the program closes the descriptor, as daemons do with all
+ * of theirs, and opens its own file under the same number: the program's file is left alone.
+ * Descriptors are 3 or more, even if the program has closed 0, 1 and 2. The umask determines a
+ * file's mode, except that others may never write it. */
 typedef struct tkt_file {
     int      fd;
     int      error_number;   /* of the first failed write */
-    uint64_t device, inode;  /* of what `fd` was opened for */
-    char    *path;           /* with a claimed file, of the name that was free */
-    char    *temporary;      /* where it is written; NULL: at `path` itself */
-    char    *wish;           /* of a claimed file: the name before a number is put into it */
-    size_t   stem;           /* bytes of the wish before the number */
-    unsigned number;         /* 1: none is put into the name */
+    uint64_t device, inode;  /* of the file that `fd` was opened for */
+    char    *path;           /* with the number that was free */
+    char    *temporary;      /* written here, then renamed; NULL: written at `path` itself */
+    char    *wish;           /* the path before a number was put into it; or NULL */
+    size_t   stem;           /* bytes of `wish` before the number */
+    unsigned number;         /* 1: the name has none */
 } tkt_file;
 
-/* A file that appears at `path` only when it is complete, and takes the place of one that is there:
- * for names that a user has typed. Links are followed; what is not a regular file is written
- * directly. */
+/* Creates a file that appears at `path` only when it is complete, and replaces an existing one. For
+ * names that a user has typed. Follows links; writes directly to anything that is not a regular
+ * file. */
 takt_status tkt_file_create(tkt_file *file, const char *path, takt_error *error);
 
-/* The same for a name that Takt has made up. It never takes the place of anything, be it a link or
- * a pipe: where the name is taken, "-2", "-3" and so on is put behind its first `stem` bytes,
- * beginning with `number` (1: nothing). */
+/* The same for a name that Takt has made up. Never replaces anything, not even a link or a pipe: if
+ * the name is taken, "-2", "-3" and so on follows its first `stem` bytes, beginning with `number`
+ * (1: nothing). */
 takt_status tkt_file_create_new(tkt_file *file, const char *path, size_t stem, unsigned number,
                                 takt_error *error);
 
-/* The same for a file that stands at its name from the start and stays there whatever happens. */
+/* The same for a file that has its name from the start, and stays there whatever happens. */
 takt_status tkt_file_claim(tkt_file *file, const char *path, size_t stem, takt_error *error);
 
-/* Says that a complete file has been renamed over a claimed one, and is meant from now on. */
+/* Tells that a complete file has been renamed over a claimed one: from now on *file means it. */
 takt_status tkt_file_follow(tkt_file *file, takt_error *error);
 
 takt_sink tkt_file_sink(tkt_file *file);
 
-/* Says why writing has failed. */
+/* Fills *error with the reason why writing has failed. */
 takt_status tkt_file_why(const tkt_file *file, takt_error *error);
 
-/* Renames it to its path when `status` is TAKT_OK, removes it otherwise; returns what became of it.
- * `error` says what failed here; it is left alone when `status` came from elsewhere. After
- * tkt_file_finish() `path` says where the file is, until tkt_file_close() frees it. */
+/* Both rename the file to its path when `status` is TAKT_OK, and remove it otherwise. They
+ * return the result. `error` tells what failed here; it stays as it is when `status` was a
+ * failure already. After tkt_file_finish(), `path` is where the file is, until tkt_file_close()
+ * frees it. */
 takt_status tkt_file_finish(tkt_file *file, takt_status status, takt_error *error);
 takt_status tkt_file_close(tkt_file *file, takt_status status, takt_error *error);
 
-/* Closes it and removes what was written. */
+/* Closes the file and removes it. */
 void tkt_file_discard(tkt_file *file);
 
-/* The descriptor, or a copy that is 3 or more: what the program prints must not land in a file of
- * Takt's. An error stays one. */
+/* Returns the descriptor, or a copy that is 3 or more: the program's output must not land in a file
+ * of Takt's. Returns an error as it is. */
 int tkt_above_standard_streams(int fd);
 
-/* Creates a folder and those above it. */
+/* Creates a folder and its parents. */
 takt_status tkt_folder_create(const char *path, takt_error *error);
 
-/* Creates a folder that nobody else has: PATH, or PATH-2 and so on where that is there already.
- * Writes its path into `name`. */
+/* Creates a new folder: PATH, or PATH-2 and so on if that exists already. Writes its path into
+ * `name`. */
 takt_status tkt_folder_create_new(const char *path, char *name, size_t size, takt_error *error);
 
-/* The working directory's absolute path; false when there is none or it does not fit. */
+/* Writes the working directory's absolute path; false when there is none or it does not fit. */
 bool tkt_folder_now(char *out, size_t size);
 
-/* The absolute path of a file that is there, without links and dots; false when there is none or it
- * does not fit into `size` bytes. */
+/* Writes the absolute path of an existing file, without links and dots. False when there is none,
+ * or when it does not fit into `size` bytes. */
 bool tkt_file_resolve(const char *path, char *out, size_t size);
 
-/* Calls `found` for each file or folder that matches a shell pattern, in the reverse of the
- * alphabet's order, or with the pattern itself where none does. */
+/* Calls `found` for each file or folder that matches a shell pattern, in reverse alphabetical
+ * order; without a match, calls it with the pattern itself. */
 void tkt_file_match(const char *pattern, void (*found)(void *user, const char *path), void *user);
 
-/* A variable of the environment; NULL also where it is empty, and in set-uid programs. */
+/* The value of an environment variable; NULL if it is empty or missing, and in set-uid programs. */
 const char *tkt_environment(const char *name);
 
-/* Short facts, static or thread-local storage. */
+/* Static or thread-local strings. */
 const char *tkt_program_name(void);
 const char *tkt_host_name(void);
 uint32_t tkt_process_id(void);
 uint32_t tkt_parent_id(void);
 
-/* Which of several processes this one is, and how many there are, as the environment says when this
- * is first asked. The size is 0 where it is not known, and with rank 0 where nothing is. */
+/* This process's number in a parallel job, and the job's size, as the environment has them at the
+ * first call. The size is 0 if it is unknown; without any rank, both are 0. */
 void tkt_rank(uint32_t *rank, uint32_t *size);
 
-/* What file names get of it: ".rank3", or nothing for a process that is alone. */
+/* The suffix of file names: ".rank3", or "" for a process that is alone. */
 #define TKT_RANK_BYTES 20
 void tkt_rank_text(char text[TKT_RANK_BYTES], uint32_t rank, uint32_t size);
 
-/* Runs a program that is found in PATH, without a shell, what it prints on standard error, and waits
- * until it ends. Returns 0, or the errno that says why it was not started. */
+/* Runs a program from PATH, without a shell, with its output on standard error, and waits until it
+ * ends. Returns 0, or the errno of a failure to start it. */
 int tkt_run_program(char *const arguments[]);
 
-/* Columns of the terminal behind `fd`, or 0 when it is none. */
+/* The width of the terminal at `fd` in columns; 0 if it is not a terminal. */
 uint32_t tkt_terminal_width(int fd);
 
-/* ======== Files that are mapped ======== */
+/* ======== Mapped files ======== */
 
-/* A new file of a fixed size that is mapped shared: what the process stores in it stays in the file
- * however the process ends. */
+/* A new file of fixed size, mapped shared: the process's stores to it stay in the file, however the
+ * process ends. */
 
-/* Creates PATH and the ending, or PATH-2 and so on where a file stands there already, and maps it.
- * All its blocks are reserved first: a full disk is an error here, and no SIGBUS later. Others may
- * never write it. Writes the path into `name`. The memory is zero. */
+/* Creates PATH with the ending, or PATH-2 and so on if that exists already, and maps it. Writes its
+ * path into `name`. Reserves all blocks first, so a full disk is an error here and not a SIGBUS
+ * later. Others may never write the file. The memory is zero. */
 takt_status tkt_shared_create(const char *path, const char *ending, size_t bytes, char *name,
                               size_t name_size, void **memory, takt_error *error);
 
@@ -134,11 +135,11 @@ void tkt_shared_unmap(void *memory, size_t bytes);
 
 /* ======== Reading in pieces ======== */
 
-/* The bytes of a file, or of memory, through a window that moves over them; unpacked where they are
- * packed with gzip. Memory is bounded by the largest piece that somebody needs in one place, not by
- * the file. A file that is cut while it is read ends there. */
+/* The bytes of a file, or of memory, through a window that moves over them. Data packed with gzip
+ * is unpacked. The memory is bounded by the largest piece that a caller needs at once, not by the
+ * file. If the file is truncated while it is read, the input ends there. */
 
-/* Bytes that are there to be read; borrowed memory while `capacity` is 0. */
+/* Bytes ready to be read; the memory is borrowed while `capacity` is 0. */
 typedef struct tkt_input_window {
     const uint8_t *at;
     const uint8_t *end;
@@ -148,32 +149,32 @@ typedef struct tkt_input_window {
 
 typedef struct tkt_input {
     tkt_input_window  window;
-    uint64_t    end_offset; /* of the window's end in the (unpacked) bytes */
-    size_t      step;       /* bytes that are read or unpacked at a time; tests make it small */
+    uint64_t    end_offset; /* of the window's end, in unpacked bytes */
+    size_t      step;       /* bytes read or unpacked at a time; tests make it small */
     bool        is_packed;
     bool        is_cut;     /* packed data that ends too early or is damaged */
-    takt_status status;     /* why there is no more, TAKT_OK at the end */
+    takt_status status;     /* why there are no more bytes; TAKT_OK at the end */
     const char *name;       /* for messages; borrowed */
     takt_error *error;      /* may be NULL */
-    bool        is_over;    /* nothing comes after the window */
+    bool        is_over;    /* the window is the last one */
     int         fd;         /* -1: none */
-    tkt_input_window  packed;     /* of the file's own bytes, if they are packed */
-    uint64_t    packed_bytes; /* that have been unpacked */
+    tkt_input_window  packed;     /* the file's own bytes, if they are packed */
+    uint64_t    packed_bytes; /* unpacked so far */
     struct z_stream_s *unpacking;
 } tkt_input;
 
-/* Opens a file. What is not a regular one is refused: a pipe would be waited for until somebody
- * writes into it. After a failure there is nothing to close. */
+/* Opens a file. Refuses all but regular files: reading a pipe would wait for a writer. After a
+ * failure there is nothing to close. */
 takt_status tkt_input_open(tkt_input *input, const char *path, takt_error *error);
 
-/* The same for bytes in memory, which stay the caller's. */
+/* The same for bytes in memory, which the caller keeps. */
 takt_status tkt_input_borrow(tkt_input *input, const uint8_t *bytes, size_t size, const char *name,
                              takt_error *error);
 
 void tkt_input_close(tkt_input *input);
 
-/* Makes the window `size` bytes long if there are so many; false if not, with a status where that
- * is not because of the end. What was in the window may have moved. */
+/* Makes the window at least `size` bytes long. False if the input ends before that, or fails: then
+ * `status` is the failure. The bytes of the window may move. */
 bool tkt_input_fill(tkt_input *input, size_t size);
 
 static inline size_t tkt_input_left(const tkt_input *input)
@@ -186,10 +187,10 @@ static inline bool tkt_input_need(tkt_input *input, size_t size)
     return __builtin_expect(tkt_input_left(input) >= size, 1) || tkt_input_fill(input, size);
 }
 
-/* Reads to the end; returns how many bytes there were, and whether all of them are zero. */
+/* Reads to the end. Returns the number of bytes that were left, and whether all were zero. */
 uint64_t tkt_input_drain(tkt_input *input, bool *is_zero);
 
-/* The offset of a place in the window. */
+/* The offset of `at`, which lies in the window. */
 static inline uint64_t tkt_input_offset(const tkt_input *input, const uint8_t *at)
 {
     return input->end_offset - (uint64_t)(input->window.end - at);

@@ -1,4 +1,4 @@
-/* Folders, and files that are mapped. */
+/* Folders, and mapped files. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -17,7 +17,7 @@
 
 /* ======== Folders ======== */
 
-/* Making folders, which other processes may make at the same time, and finding what is in them. */
+/* Creates folders, which other processes may create at the same time, and finds files in them. */
 
 #define MOST_OF_A_NAME 10000u
 #define FOLDER_MODE    0775
@@ -37,7 +37,7 @@ static int create_one(const char *path)
     return number == EEXIST && is_folder(path) ? 0 : number;
 }
 
-/* Creates the folders above `path`, which is as before afterwards. Returns 0 or the errno. */
+/* Creates the parents of `path`, which is unchanged afterwards. Returns 0 or the errno. */
 static int create_above(char *path)
 {
     int number = 0;
@@ -51,7 +51,7 @@ static int create_above(char *path)
     return number;
 }
 
-static takt_status tell(int number, const char *path, takt_error *error)
+static takt_status creation_status(int number, const char *path, takt_error *error)
 {
     char text[128];
     if (number == 0)
@@ -70,7 +70,7 @@ bool tkt_file_resolve(const char *path, char *out, size_t size)
 
 bool tkt_folder_now(char *out, size_t size)
 {
-    return getcwd(out, size) && out[0] == '/'; /* one beyond the root begins otherwise */
+    return getcwd(out, size) && out[0] == '/'; /* outside the root it begins otherwise */
 }
 
 void tkt_file_match(const char *pattern, void (*found)(void *user, const char *path), void *user)
@@ -90,10 +90,10 @@ takt_status tkt_folder_create(const char *path, takt_error *error)
     if (number == 0)
         number = create_one(copy);
     tkt_free(copy);
-    return tell(number, path, error);
+    return creation_status(number, path, error);
 }
 
-/* The first of PATH, PATH-2, PATH-3 that is not there yet. Returns 0 or the errno. */
+/* Creates the first of PATH, PATH-2, PATH-3 that does not exist. Returns 0 or the errno. */
 static int create_first(const char *path, char *name, size_t size)
 {
     char suffix[16] = "";
@@ -118,15 +118,16 @@ takt_status tkt_folder_create_new(const char *path, char *name, size_t size, tak
     if (number == 0)
         number = create_first(copy, name, size);
     tkt_free(copy);
-    return tell(number, path, error);
+    return creation_status(number, path, error);
 }
 
-/* ======== Files that are mapped ======== */
+/* ======== Mapped files ======== */
 
 #define MOST_OF_A_NAME 10000u
 #define FILE_MODE      0664
 
-/* Opens the first of PATH, PATH-2, PATH-3 that is not there yet. Returns 0 or the errno. */
+/* Creates and opens the first of PATH, PATH-2, PATH-3 that does not exist, each with the ending.
+ * Returns 0 or the errno. */
 static int open_first(const char *path, const char *ending, char *name, size_t size, int *fd)
 {
     char suffix[16] = "";
@@ -146,7 +147,7 @@ static int open_first(const char *path, const char *ending, char *name, size_t s
     return EEXIST;
 }
 
-/* Reserves the blocks; beyond `ulimit -f` that raises SIGXFSZ, as a write does. Returns 0 or the
+/* Reserves the blocks. Beyond `ulimit -f` that raises SIGXFSZ, as a write does. Returns 0 or the
  * errno. */
 static int reserve(int fd, size_t bytes)
 {

@@ -1,4 +1,4 @@
-/* Reading histograms; the header does the writing, which is on the hot path. */
+/* Reading histograms. Writing is on the hot path, so it is in the header. */
 #include "base/histogram.h"
 
 uint64_t tkt_histogram_value(uint32_t bucket)
@@ -28,8 +28,8 @@ uint64_t tkt_histogram_count(const tkt_histogram *histogram)
     return count;
 }
 
-/* Products such as 0.07 * 100 come out a little above the whole
- * number that is meant, and must not be taken to the next one. */
+/* Products such as 0.07 * 100 come out slightly above the whole number that is meant, and must not
+ * be rounded up to the next one. */
 uint64_t tkt_nearest_rank(double q, uint64_t count)
 {
     double exact = q * (double)count;

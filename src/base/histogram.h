@@ -1,6 +1,6 @@
-/* A log-linear histogram of nanoseconds: sixteen buckets for each power of two, so that a quantile
- * is within 1/32 (3.2 %) of the value; below 16 it is exact. Counts saturate at 2^32 - 1.
- * Histograms of equal quantities can be added. The layout of buckets is HdrHistogram's. */
+/* A log-linear histogram of nanoseconds. Each power of two has sixteen buckets, so a quantile is
+ * within 1/32 (3.2 %) of the value; values below 16 are exact. Counts saturate at 2^32 - 1.
+ * Histograms of the same quantity can be merged. The layout of buckets is HdrHistogram's. */
 #ifndef TKT_BASE_HISTOGRAM_H
 #define TKT_BASE_HISTOGRAM_H
 
@@ -39,15 +39,14 @@ uint64_t tkt_histogram_value(uint32_t bucket);
 
 void tkt_histogram_merge(tkt_histogram *into, const tkt_histogram *from);
 
-/* How many values it holds. */
+/* The number of values. */
 uint64_t tkt_histogram_count(const tkt_histogram *histogram);
 
-/* Which of `count` values in ascending order, from 1, the share `q` of them does not exceed:
- * ceil(q * count), within 1 to count. */
+/* The rank, from 1, among `count` ascending values of the quantile `q`: ceil(q * count), within 1
+ * to count. */
 uint64_t tkt_nearest_rank(double q, uint64_t count);
 
-/* The value that the share `q` (0 to 1) of all values does not exceed, by nearest rank; 0 when
- * empty. */
+/* The quantile `q` (0 to 1) of all values, by nearest rank; 0 when empty. */
 uint64_t tkt_histogram_quantile(const tkt_histogram *histogram, double q);
 
 #endif

@@ -1,4 +1,4 @@
-/* Files that are read piece by piece, packed or not, and packing them. */
+/* Reading files piece by piece, packed or not; and packing. */
 #include "base/file.h"
 
 #include "base/alloc.h"
@@ -10,13 +10,13 @@
 
 /* ======== Reading ======== */
 
-/* Reading files piece by piece. They are not mapped: a mapped file that somebody makes shorter
- * kills the process that looks at it (SIGBUS).
+/* Files are read piece by piece, and not mapped: if somebody truncates a mapped file, SIGBUS kills
+ * the process that reads it.
  *
- * Packed files are unpacked as they are read, by zlib. Nothing is trusted: a megabyte of zeros
- * packs into a kilobyte, so that what comes out is bounded by what went in. Several members in a
- * row are taken as gzip does, and what came out before the data ended or went wrong is kept,
- * because a trace of a program that died is still worth reading. */
+ * zlib unpacks packed files as they are read. Nothing is trusted: a megabyte of zeros packs into a
+ * kilobyte, so the unpacked size is limited in proportion to the packed size. Several members in a
+ * row are accepted, as in gzip. Bytes unpacked before the data ended or became invalid are kept,
+ * because the trace of a program that died is still worth reading. */
 
 #ifndef TAKT_NO_ZLIB
 #include <zlib.h>
@@ -25,8 +25,8 @@
 #define STEP_BYTES  ((size_t)256 << 10)
 #define GZIP_WINDOW (15 + 16) /* a 32 KiB window, with gzip's header and trailer */
 
-/* Our files shrink to a third, at most to a fiftieth; deflate can do a thousandth. Up to the first
- * limit any ratio is believed. */
+/* Our files shrink to a third, at most to a fiftieth; deflate can reach a thousandth. Up to
+ * UNPACKED_BYTES any ratio is accepted. */
 #define UNPACKED_BYTES ((uint64_t)32 << 20)
 #define UNPACKED_RATIO 64
 
@@ -46,8 +46,9 @@ static bool stop(tkt_input *input, takt_status status)
     return false;
 }
 
-/* Makes room behind what is left, which moves to the front where there is none. It grows by what
- * has come, not by what is asked for: a packet that announces much may never come. */
+/* Makes room after the unread bytes; if there is none, moves them to the front of the buffer. The
+ * buffer grows with the bytes received, not with the size requested: a packet may announce many
+ * bytes that never come. */
 static bool make_room(tkt_input *input, tkt_input_window *window)
 {
     if (window->capacity && window->end < window->buffer + window->capacity)
@@ -76,26 +77,26 @@ static size_t room_of(const tkt_input *input, const tkt_input_window *window)
     return room < input->step ? room : input->step;
 }
 
-/* Reads a step into a window; returns how many bytes came, 0 at the end. */
+/* Reads a step into a window. Returns the number of bytes; 0 at the end, and after a failure. */
 static size_t read_some(tkt_input *input, tkt_input_window *window)
 {
     if (input->fd < 0 || !make_room(input, window))
         return 0;
     uint8_t *into = window->buffer + (window->end - window->buffer);
-    size_t got = 0;
+    size_t count = 0;
     takt_status status = tkt_file_read_some(input->fd, input->name, into, room_of(input, window),
-                                            &got, input->error);
+                                            &count, input->error);
     if (status != TAKT_OK)
         stop(input, status);
-    window->end += got;
-    return got;
+    window->end += count;
+    return count;
 }
 
 static bool read_plain(tkt_input *input)
 {
-    size_t got = read_some(input, &input->window);
-    input->end_offset += got;
-    return got > 0;
+    size_t count = read_some(input, &input->window);
+    input->end_offset += count;
+    return count > 0;
 }
 
 /* ---- Unpacking ------------------------------------------------------------------------------- */
@@ -110,7 +111,8 @@ static bool begins_member(const tkt_input_window *window)
 static bool start_unpacking(tkt_input *input)
 {
     tkt_error_set(input->error, TAKT_UNSUPPORTED,
-                  "%s: it is packed with gzip, and this build of Takt has no zlib", input->name);
+                  "%s: packed with gzip, but this build of Takt has no zlib: unpack it with gunzip",
+                  input->name);
     return stop(input, TAKT_UNSUPPORTED);
 }
 
@@ -145,7 +147,7 @@ static bool start_unpacking(tkt_input *input)
     return true;
 }
 
-/* One call of inflate, with its bookkeeping; returns zlib's result. */
+/* Calls inflate once and updates the counts. Returns zlib's result. */
 static int inflate_some(tkt_input *input)
 {
     tkt_input_window *from = &input->packed;
@@ -173,13 +175,13 @@ static bool is_too_much(const tkt_input *input)
 static bool refuse(tkt_input *input)
 {
     tkt_error_set(input->error, TAKT_BAD_TRACE,
-                  "%s: unpacks to more than %d times its size, which no trace does", input->name,
+                  "%s: not a trace: it unpacks to more than %d times its size", input->name,
                   UNPACKED_RATIO);
     return stop(input, TAKT_BAD_TRACE);
 }
 
-/* Goes on with the next member; false if there is none. Bytes behind the last one are ignored, as
- * gzip does. */
+/* Begins the next member; false if there is none. Ignores bytes after the last member, as gzip
+ * does. */
 static bool next_member(tkt_input *input)
 {
     while (left(&input->packed) < 2 && read_some(input, &input->packed) > 0)
@@ -188,8 +190,8 @@ static bool next_member(tkt_input *input)
            inflateReset(input->unpacking) == Z_OK;
 }
 
-/* Unpacks a step; false when nothing comes after it. zlib says that it cannot go on (Z_BUF_ERROR)
- * where the data end too early. */
+/* Unpacks a step. False when nothing comes after it. If the data end too early, zlib reports that
+ * it cannot go on (Z_BUF_ERROR). */
 static bool unpack_some(tkt_input *input)
 {
     if (!make_room(input, &input->window))
@@ -220,7 +222,7 @@ static void end_unpacking(tkt_input *input)
 
 #endif
 
-/* ---- What the header promises ---------------------------------------------------------------- */
+/* ---- Public functions ------------------------------------------------------------------------ */
 
 static takt_status start(tkt_input *input)
 {
@@ -286,17 +288,16 @@ uint64_t tkt_input_drain(tkt_input *input, bool *is_zero)
 
 /* ======== Packing ======== */
 
-/* gzip through zlib, as a sink. Reading it is a matter of base/input.h. */
+/* A sink that packs with gzip, through zlib. */
 
 #ifndef TAKT_NO_ZLIB
-
 
 #include <limits.h>
 #include <stdbool.h>
 #include <zlib.h>
 
 #define GZIP_WINDOW   (15 + 16) /* a 32 KiB window, with gzip's header and trailer */
-#define MOST_MEMORY   9         /* of zlib's memLevel: 256 KiB, and the fastest */
+#define MOST_MEMORY   9         /* zlib's memLevel: 256 KiB, and the fastest */
 #define OUT_BYTES     ((size_t)64 << 10)
 #define FASTEST_LEVEL 1
 
@@ -312,7 +313,7 @@ static unsigned as_uint(size_t size)
     return size < UINT_MAX ? (unsigned)size : UINT_MAX;
 }
 
-/* Runs deflate until it wants more input or, with Z_FINISH, has nothing left to say. */
+/* Runs deflate until it needs more input or, with Z_FINISH, has written everything. */
 static void deflate_some(tkt_gzip *gzip, int flush)
 {
     int result = Z_OK;

@@ -1,4 +1,4 @@
-/* What surrounds the process: its name and host, its rank, other copies of Takt in it. */
+/* The process's surroundings: its name, host and rank, and other copies of Takt in it. */
 #include "base/file.h"
 #include "base/dynlib.h"
 
@@ -17,16 +17,13 @@
 #include <unistd.h>
 
 /* ======== The process ======== */
-
-/* Facts about the process and its surroundings. */
-
 #define WIDTH_OF_SILENT_TERMINALS 80
 
 static pthread_once_t host_once = PTHREAD_ONCE_INIT;
 static char host_name[256];
 
-/* Asked once: the name ends up in file names, which must not change during a run. */
-static void ask_host_name(void)
+/* Reads the name once: it goes into file names, which must not change during a run. */
+static void read_host_name(void)
 {
     if (gethostname(host_name, sizeof host_name - 1) != 0 || !host_name[0]) {
         const char unknown[] = "localhost";
@@ -49,7 +46,7 @@ const char *tkt_program_name(void)
 
 const char *tkt_host_name(void)
 {
-    pthread_once(&host_once, ask_host_name);
+    pthread_once(&host_once, read_host_name);
     return host_name;
 }
 
@@ -63,7 +60,8 @@ uint32_t tkt_parent_id(void)
     return (uint32_t)getppid();
 }
 
-/* The program begins without the signals that the calling thread has blocked, as from a shell. */
+/* Starts the program with no signal blocked, as a shell does, whatever the calling thread
+ * blocks. */
 static int spawn(pid_t *child, char *const arguments[])
 {
     posix_spawn_file_actions_t actions;
@@ -91,9 +89,9 @@ int tkt_run_program(char *const arguments[])
 {
     pid_t child;
     if (!tkt_environment("PATH"))
-        return ENOENT; /* where it is set, in a set-uid program it is somebody else's */
+        return ENOENT; /* in a set-uid program, PATH is somebody else's choice */
     int status = spawn(&child, arguments);
-    /* A host that waits for any child may be first: then there is none any more. */
+    /* The host may reap our child with wait(-1) before we do; then waitpid() fails with ECHILD. */
     while (status == 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
         continue;
     return status;
@@ -104,23 +102,23 @@ uint32_t tkt_terminal_width(int fd)
     struct winsize window;
     if (ioctl(fd, TIOCGWINSZ, &window) != 0)
         return 0;
-    /* Serial lines and fresh pseudo-terminals do not know their size. */
+    /* Serial lines and new pseudo-terminals do not know their size. */
     return window.ws_col ? window.ws_col : WIDTH_OF_SILENT_TERMINALS;
 }
 
 /* ======== Ranks ======== */
 
-/* Which of several processes this one is, as MPI's launchers, Slurm and torchrun tell the processes
- * that they start. Asked of the environment: Takt is not linked with any of them, and a program may
- * be profiled before it calls MPI_Init(). */
+/* The rank of this process, which MPI's launchers, Slurm and torchrun put into the environment of
+ * the processes that they start. Takt is not linked with any of them, and a program may be profiled
+ * before it calls MPI_Init(). */
 
 typedef struct launcher {
     const char *rank;
     const char *size;
 } launcher;
 
-/* The first that is complete counts. Launchers that others start stand first: mpirun may run in a
- * job of Slurm's, and torchrun under either. */
+/* The first complete entry counts. Launchers that run inside others come first: mpirun may run in a
+ * Slurm job, and torchrun under either. */
 static const launcher launchers[] = {
     {"RANK", "WORLD_SIZE"},                           /* torchrun */
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, /* Open MPI */
@@ -136,7 +134,7 @@ static const launcher launchers[] = {
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static uint32_t the_rank, the_size;
 
-/* A decimal number and nothing else; false otherwise. */
+/* Reads a decimal number; false if the variable holds anything else. */
 static bool read_number(const char *name, uint32_t *out)
 {
     const char *text = tkt_environment(name);
@@ -161,7 +159,7 @@ static bool read_launcher(const launcher *from, bool needs_size)
     return true;
 }
 
-static void ask(void)
+static void read_rank(void)
 {
     bool is_found = false;
     for (size_t i = 0; i < LAUNCHER_COUNT && !is_found; i++)
@@ -172,7 +170,7 @@ static void ask(void)
 
 void tkt_rank(uint32_t *rank, uint32_t *size)
 {
-    pthread_once(&once, ask);
+    pthread_once(&once, read_rank);
     *rank = the_rank;
     *size = the_size;
 }
@@ -186,11 +184,13 @@ void tkt_rank_text(char text[TKT_RANK_BYTES], uint32_t rank, uint32_t size)
 
 /* ======== Other copies of Takt ======== */
 
-/* A program and a plugin that are both linked with the static library have two copies of Takt that
- * know nothing of each other: a profiler of one records no scope of the other. Symbols cannot tell,
- * since static copies export none. So each copy has an ELF note, which the loader maps, and the
- * notes of all loaded files are read here. Where symbols of one copy are exported, the dynamic
- * linker lets the others use them: these work with one state, to which all their notes point. */
+/* A program and a plugin that are both linked with the static library contain two copies of Takt,
+ * which know nothing of each other: a profiler of one records no scope of the other. Symbols cannot
+ * reveal this, since static copies export none. So each copy has an ELF note, which the loader
+ * maps, and tkt_instances() reads the notes of all loaded files.
+ *
+ * If a copy exports its symbols, the dynamic linker binds the other copies to them. These copies
+ * share one state, and all their notes point to it. */
 
 enum {
     MOST = 16
@@ -200,7 +200,7 @@ typedef struct search {
     const char **names;
     size_t size;
     size_t count;
-    const void *states[MOST]; /* of those counted */
+    const void *states[MOST]; /* of the copies counted so far */
 } search;
 
 static size_t padded(size_t size, size_t align)
@@ -213,7 +213,7 @@ static const tkt_note *find_note(const char *bytes, size_t size, size_t align)
 {
     const tkt_note ours = {sizeof ours.name, sizeof ours.offset, 1, "Takt", 0};
     for (size_t at = 0; at + sizeof ours <= size;) {
-        uint32_t sizes[2]; /* notes of others may be aligned to four bytes */
+        uint32_t sizes[2]; /* other notes may be aligned to only four bytes */
         memcpy(sizes, bytes + at, sizeof sizes);
         if (memcmp(bytes + at, &ours, offsetof(tkt_note, offset)) == 0)
             return (const void *)(bytes + at);
@@ -227,7 +227,7 @@ static const void *state_of(const tkt_note *note)
     return *(const void *const *)((const char *)&note->offset + note->offset);
 }
 
-/* Copies that share their state are one. */
+/* True if a copy with the same state is counted already: the two are one. */
 static bool is_counted(const search *s, const tkt_note *note)
 {
     for (size_t i = 0; i < s->count; i++)
@@ -236,7 +236,7 @@ static bool is_counted(const search *s, const tkt_note *note)
     return false;
 }
 
-static int look(struct dl_phdr_info *file, size_t size, void *user)
+static int add_copies(struct dl_phdr_info *file, size_t size, void *user)
 {
     search *s = user;
     (void)size;
@@ -258,6 +258,6 @@ static int look(struct dl_phdr_info *file, size_t size, void *user)
 size_t tkt_instances(const char **names, size_t size)
 {
     search s = {.names = names, .size = size};
-    dl_iterate_phdr(look, &s);
+    dl_iterate_phdr(add_copies, &s);
     return s.count;
 }

@@ -1,13 +1,13 @@
-/* Texts made safe for where they go, and numbers as text. */
+/* Text made safe for output, and numbers as text. */
 #include "base/text.h"
 
 #include <string.h>
 
 /* ======== Texts ======== */
 
-/* Names come from sources, compilers, drivers and files, so they are any bytes at all, while JSON,
- * terminals and trace viewers each refuse some. Invalid bytes become U+FFFD one by one, so that
- * the rest of a damaged name stays readable. */
+/* Names come from sources, compilers, drivers and files, so they may contain any bytes; JSON,
+ * terminals and trace viewers each refuse some. Each invalid byte becomes one U+FFFD, so the rest
+ * of a damaged name stays readable. */
 
 #define REPLACEMENT  "\xEF\xBF\xBD" /* U+FFFD */
 #define LONGEST_WORD 255
@@ -17,8 +17,8 @@ static bool is_tail(char byte)
     return ((unsigned char)byte & 0xC0) == 0x80;
 }
 
-/* The second byte decides over overlong forms, surrogates and the end of Unicode: RFC 3629,
- * section 4. */
+/* The second byte excludes overlong forms, surrogates and codes beyond Unicode: RFC 3629, section
+ * 4. */
 static bool second_is_valid(unsigned char first, unsigned char second)
 {
     switch (first) {
@@ -35,7 +35,7 @@ static bool second_is_valid(unsigned char first, unsigned char second)
     }
 }
 
-/* 0 for bytes that begin no character. */
+/* 0 for bytes that cannot begin a character. */
 static size_t length_by_first(unsigned char first)
 {
     if (first < 0x80)
@@ -70,8 +70,8 @@ typedef struct code_range {
     uint32_t last;
 } code_range;
 
-/* What drives a terminal instead of being shown: C0, DEL and C1; the marks and overrides that turn
- * the order of what follows on the line (UAX #9), and the separators of lines and paragraphs. */
+/* Characters that control a terminal: C0, DEL and C1; the marks and overrides that change the
+ * direction of the text after them (UAX #9); separators of lines and paragraphs. */
 static const code_range controls[] = {
     {0x0000, 0x001F}, {0x007F, 0x009F}, {0x061C, 0x061C},
     {0x200E, 0x200F}, {0x2028, 0x202E}, {0x2066, 0x2069},
@@ -86,7 +86,7 @@ static bool is_within(const code_range *ranges, size_t count, uint32_t code)
     return false;
 }
 
-/* Of a valid character of so many bytes. */
+/* The code of a valid character of `length` bytes. */
 static uint32_t code_of(const char *text, size_t length)
 {
     static const unsigned char first_mask[] = {0, 0x7F, 0x1F, 0x0F, 0x07};
@@ -137,8 +137,8 @@ size_t tkt_printable(char *out, size_t capacity, const char *text, size_t size)
     return clean(out, capacity, text, size, true);
 }
 
-/* The C library's wcwidth() depends on the host's locale. These are the blocks that names use, from
- * Unicode's DerivedGeneralCategory (Mn, Me, Cf) and EastAsianWidth (W, F). */
+/* The C library's wcwidth() depends on the host's locale. These are the blocks that occur in names,
+ * from Unicode's DerivedGeneralCategory (Mn, Me, Cf) and EastAsianWidth (W, F). */
 static const code_range zero_columns[] = {
     {0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD}, {0x064B, 0x065F},   {0x0E31, 0x0E31},
     {0x0E34, 0x0E3A}, {0x0E47, 0x0E4E}, {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF},   {0x200B, 0x200F},
@@ -175,8 +175,8 @@ size_t tkt_text_columns(const char *text)
     return columns;
 }
 
-/* What follows the backslash; 'u' for four hexadecimal digits, 0 for characters that stand for
- * themselves. */
+/* The character after the backslash: 'u' stands for four hexadecimal digits, 0 for characters that
+ * need no escape. */
 static const char json_short[128] = {
     [0] = 'u',  [1] = 'u',    [2] = 'u',    [3] = 'u',    [4] = 'u',   [5] = 'u',     [6] = 'u',
     [7] = 'u',  ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', [11] = 'u',  ['\f'] = 'f',  ['\r'] = 'r',
@@ -187,14 +187,14 @@ static const char json_short[128] = {
 
 #define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* Exact for bytes below 0x80: whether any byte of the word is zero. */
+/* Not 0 if any byte of the word is zero; exact for bytes below 0x80. */
 static uint64_t has_zero(uint64_t word)
 {
     return (word - EACH_BYTE(1)) & ~word & EACH_BYTE(0x80);
 }
 
-/* Whether eight bytes are ASCII that needs no escape. The borrow of the first difference may only
- * make plain bytes look special, which costs time and nothing else. */
+/* True if eight bytes are ASCII that needs no escape. The borrow of the first difference may make
+ * plain bytes look special, which only costs time. */
 static bool is_plain(uint64_t word)
 {
     uint64_t special = (word - EACH_BYTE(0x20)) | word;
@@ -223,7 +223,7 @@ static char *escape_ascii(char *out, unsigned char byte)
     return out;
 }
 
-/* One character; returns the end and moves *at behind it. */
+/* Escapes one character. Returns the end, and moves *at past the character. */
 static char *escape_one(char *out, const char *text, size_t size, size_t *at)
 {
     unsigned char first = (unsigned char)text[*at];
@@ -269,7 +269,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* One row of the Wagner-Fischer table in place; returns its smallest entry. */
+/* Computes one row of the Wagner-Fischer table in place. Returns its smallest entry. */
 static size_t next_row(size_t *row, char letter, const char *b, size_t b_size)
 {
     size_t diagonal = row[0];
@@ -304,7 +304,7 @@ size_t tkt_edit_distance(const char *a, const char *b, size_t limit)
 
 /* ======== Decimal numbers ======== */
 
-/* Decimal numbers without printf, two digits at a time: exports are mostly numbers, and printf
+/* Decimal numbers without printf, two digits at a time. Exports are mostly numbers, and printf
  * takes ten times as long. */
 
 static const char two_digits[] = "00010203040506070809101112131415161718192021222324"

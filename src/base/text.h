@@ -1,4 +1,4 @@
-/* Text that comes from anywhere, made safe for where it goes; and fast decimal numbers. */
+/* Untrusted text made safe for output, and fast decimal numbers. */
 #ifndef TKT_BASE_TEXT_H
 #define TKT_BASE_TEXT_H
 
@@ -10,21 +10,21 @@
  * Returns its length, 1 to 4, or 0 when the bytes at `text` are not valid. */
 size_t tkt_utf8_length(const char *text, size_t size);
 
-/* Copies text into `out` of `capacity` bytes as valid UTF-8, invalid bytes as U+FFFD, cut at a
- * character, NUL-terminated. Returns the length written. */
+/* Copies text into `out` of `capacity` bytes as valid UTF-8, with U+FFFD for invalid bytes, cut
+ * between characters, NUL-terminated. Returns the length. */
 size_t tkt_utf8_clean(char *out, size_t capacity, const char *text, size_t size);
 
-/* The same for people's terminals: what would drive them instead of being shown becomes '?': control
- * characters (C0, DEL, C1), overrides of the direction of writing, separators of lines. */
+/* The same for a terminal. Characters that would control the terminal become '?': control
+ * characters (C0, DEL, C1), overrides of the writing direction, line separators. */
 size_t tkt_printable(char *out, size_t capacity, const char *text, size_t size);
 
-/* Columns that printable text takes: one per character, none for combining marks, two for wide
- * characters. */
+/* The number of columns of printable text: one per character, none for combining marks, two for
+ * wide characters. */
 size_t tkt_text_columns(const char *text);
 
-/* The escaped inside of a JSON string (RFC 8259): quotes, backslashes, and all that tkt_printable()
- * replaces because it would drive a terminal, so that printing JSON is safe, too; invalid bytes as
- * U+FFFD. At most 6 bytes out for one in. Returns the end. */
+/* Escapes the inside of a JSON string (RFC 8259): quotes, backslashes, and all characters that
+ * tkt_printable() replaces, so that printing JSON is safe, too. Invalid bytes become U+FFFD. Writes
+ * at most 6 bytes for one. Returns the end. */
 char *tkt_json_escape(char *out, const char *text, size_t size);
 
 /* Writes a decimal number without NUL and returns its end; at most 20 bytes. */
@@ -34,8 +34,8 @@ char *tkt_put_i64(char *out, int64_t value);
 /* Nanoseconds as microseconds with three decimals, "1234.567"; at most 24 bytes. */
 char *tkt_put_us(char *out, uint64_t ns);
 
-/* The smallest number of edits (insert, delete, replace) between two words; more than `limit` is
- * limit + 1. Unequal words of over 255 bytes count as that far apart. */
+/* The smallest number of edits (insert, delete, replace) between two words, or `limit` + 1 if it is
+ * more than `limit`. Unequal words of over 255 bytes give `limit` + 1, too. */
 size_t tkt_edit_distance(const char *a, const char *b, size_t limit);
 
 #endif

@@ -1,5 +1,5 @@
-/* Threads as Takt needs them. The library's own threads must be invisible to the host: they take
- * none of its signals, whose handlers expect the host's threads. */
+/* Threads. The library's own threads must be invisible to the host. They block all signals, because
+ * the host's signal handlers expect the host's threads. */
 #include "base/thread.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NAME_BYTES 16 /* of the kernel: TASK_COMM_LEN */
+#define NAME_BYTES 16 /* the kernel's TASK_COMM_LEN */
 
 typedef void (*exit_handler)(void *value);
 
@@ -34,7 +34,7 @@ bool tkt_condition_wait_for(tkt_condition *condition, tkt_mutex *mutex, uint32_t
         end.tv_sec++;
         end.tv_nsec -= 1000000000;
     }
-    /* Not pthread_cond_timedwait: it follows the wall clock, which people set. */
+    /* Not pthread_cond_timedwait(): it follows the wall clock, which people set. */
     return pthread_cond_clockwait(condition, mutex, CLOCK_MONOTONIC, &end) == 0;
 }
 
@@ -47,8 +47,8 @@ static void relax(void)
 #endif
 }
 
-/* The holder may have been suspended. A thread of higher priority would keep it from going on by
- * asking, or yielding, for ever: so it sleeps in the end. */
+/* The holder may have been suspended. A waiter of higher priority that spins or yields for ever
+ * would keep the holder from running, so in the end it sleeps. */
 __attribute__((noinline)) void tkt_spin_wait(tkt_spin *spin)
 {
     enum {
@@ -70,7 +70,7 @@ takt_status tkt_thread_start(tkt_thread *thread, const char *name, void *(*run)(
 {
     sigset_t all, before;
     sigfillset(&all);
-    /* A new thread inherits the mask: set before it starts, there is no moment without it. */
+    /* A new thread inherits the mask, so the mask applies from its first moment. */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_t started;
     int failure = pthread_create(&started, NULL, run, argument);
@@ -155,8 +155,8 @@ static void copy_words(uint64_t *out, const uint64_t *from, size_t count)
         out[i] = __atomic_load_n(&from[i], __ATOMIC_ACQUIRE);
 }
 
-/* The kernel looks whether there is anything. Where it refuses, memory is read as it is: only the
- * stack of a thread that ended unseen may be gone. */
+/* The kernel checks whether the memory exists. If it refuses the call, the memory is read directly:
+ * only that of a thread that ended unnoticed may be gone. */
 bool tkt_thread_peek(void *out, const void *from, size_t size)
 {
     struct iovec to = {out, size}, at = {(void *)(uintptr_t)from, size};
@@ -165,7 +165,7 @@ bool tkt_thread_peek(void *out, const void *from, size_t size)
     bool is_refused = count < 0 && errno != EFAULT;
     errno = before;
     if (!is_refused) {
-#ifndef __SANITIZE_THREAD__ /* it knows no fences */
+#ifndef __SANITIZE_THREAD__ /* it does not understand fences */
         __atomic_thread_fence(__ATOMIC_ACQUIRE);
 #endif
         return count == (ssize_t)size;
@@ -186,7 +186,7 @@ void tkt_around_fork(void (*before)(void), void (*parent)(void), void (*child)(v
 
 bool tkt_thread_is_only(void)
 {
-    struct stat tasks; /* two links are the folder's own, the others its threads */
+    struct stat tasks; /* two links are the folder's own, the others are threads */
     return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;
 }
 
@@ -203,7 +203,7 @@ const volatile uint8_t *tkt_process_marked;
 
 static uint8_t *mark;
 
-/* fork() has told this child what it is. */
+/* fork() has run its handlers in this child. They disable it if need be; the mark must not. */
 static void mark_child(void)
 {
     *mark = 1;
@@ -241,8 +241,9 @@ void tkt_process_unmark(void)
 
 /* ---- Unloading ------------------------------------------------------------------------------- */
 
-/* The destructor below runs when a plugin is closed, and at exit. What is registered here for an
- * object that is not ours runs at exit only, before any destructor: by the C++ ABI. */
+/* The destructor below runs when a plugin is closed, and at exit. note_exit() is registered for an
+ * address that belongs to no loaded object. By the C++ ABI, it therefore runs at exit only, and
+ * before any destructor. */
 int __cxa_atexit(void (*function)(void *), void *argument, void *object);
 void __cxa_finalize(void *object);
 

@@ -1,4 +1,4 @@
-/* What Takt needs of threads; the one place that knows pthreads. */
+/* Threads, locks, fork and unloading. Only this file's implementation knows pthreads' details. */
 #ifndef TKT_BASE_THREAD_H
 #define TKT_BASE_THREAD_H
 
@@ -15,12 +15,12 @@ static inline void tkt_mutex_lock(tkt_mutex *mutex) { pthread_mutex_lock(mutex);
 static inline bool tkt_mutex_try(tkt_mutex *mutex) { return pthread_mutex_trylock(mutex) == 0; }
 static inline void tkt_mutex_unlock(tkt_mutex *mutex) { pthread_mutex_unlock(mutex); }
 
-/* What `busy` of a thread's hot state says, together with TAKT_BUSY. While it is not 0, the header's
- * fast paths leave everything to the library. */
+/* The bits of a thread's `busy`, together with TAKT_BUSY. While it is not 0, the header's fast
+ * paths call the library. */
 #define TKT_BUSY_INSIDE 1u /* between two consistent states: a signal handler may not record */
-#define TKT_BUSY_HOST   2u /* in the host's allocator, what is recorded there is ignored */
-#define TKT_BUSY_ENDING 4u /* the thread has begun to end; it may record, but nobody sees it go */
-#define TKT_BUSY_SHUT   8u /* whatever comes next comes to the library: see record/log.h */
+#define TKT_BUSY_HOST   2u /* in the host's allocator: events are ignored */
+#define TKT_BUSY_ENDING 4u /* the thread has begun to end; it may record, but may end unnoticed */
+#define TKT_BUSY_SHUT   8u /* every event calls the library: see record/log.h */
 
 static inline uint64_t tkt_busy_begin(void)
 {
@@ -36,8 +36,8 @@ static inline void tkt_busy_end(uint64_t was)
     takt_thread_hot_v1.busy = was;
 }
 
-/* For locks that recording takes, too: who holds one is busy, so that no signal handler on the same
- * thread waits for it. Unlocking wants what locking returned. */
+/* For locks that recording takes, too. The holder is busy, so no signal handler on the same thread
+ * waits for the lock. Pass what locking returned to unlocking. */
 static inline uint64_t tkt_busy_lock(tkt_mutex *mutex)
 {
     uint64_t was = tkt_busy_begin();
@@ -50,10 +50,10 @@ static inline void tkt_busy_unlock(tkt_mutex *mutex, uint64_t was)
     tkt_busy_end(was);
 }
 
-/* A lock for a few instructions, which takes one atomic operation instead of a mutex' two calls. Its
- * holder must be busy, too, and neither wait nor call the program's code. Starts as 0. */
+/* A lock for a few instructions: one atomic operation instead of a mutex's two calls. The holder
+ * must be busy, and may neither wait nor call the program's code. Starts as 0. */
 typedef uint32_t tkt_spin;
-void tkt_spin_wait(tkt_spin *spin); /* takes it when it is free */
+void tkt_spin_wait(tkt_spin *spin); /* waits for the lock, and takes it */
 static inline void tkt_spin_lock(tkt_spin *spin)
 {
     if (__builtin_expect(__atomic_exchange_n(spin, 1, __ATOMIC_ACQUIRE) != 0, 0))
@@ -74,64 +74,64 @@ static inline void tkt_condition_wake_all(tkt_condition *condition)
 {
     pthread_cond_broadcast(condition);
 }
-/* False when `timeout_ms` passed first. */
+/* False when `timeout_ms` have passed without a wake-up. */
 bool tkt_condition_wait_for(tkt_condition *condition, tkt_mutex *mutex, uint32_t timeout_ms);
 
 typedef pthread_t tkt_thread;
-/* Starts a thread of the library's, with all signals blocked and `name` for debuggers. */
+/* Starts a library thread with all signals blocked, and `name` for debuggers. */
 takt_status tkt_thread_start(tkt_thread *thread, const char *name, void *(*run)(void *),
                              void *argument);
 void tkt_thread_join(tkt_thread thread);
 
-/* Lets other threads run for so long; 0: once. */
+/* Lets other threads run for `ms` milliseconds; 0: yields once. */
 void tkt_thread_pause_ms(uint32_t ms);
 
 /* The operating system's id of the calling thread. */
 uint32_t tkt_thread_id(void);
 
-/* Its name as the operating system has it, at most 15 bytes. */
+/* The calling thread's name in the operating system, at most 15 bytes. */
 void tkt_thread_os_name(char name[16]);
 
-/* Calls `handler` with `value` on the calling thread when it ends. One handler in a process; a
- * further call on the same thread replaces the value; NULL takes it back. */
+/* Calls `handler` with `value` when the calling thread ends. There is one handler in a process. A
+ * further call on the same thread replaces the value; NULL cancels the call. */
 takt_status tkt_thread_at_exit(void (*handler)(void *value), void *value);
 
-/* Takes the handler away, for all threads and for good. */
+/* Removes the handler, for all threads and for good. */
 void tkt_thread_exits_forget(void);
 
-/* True for a thread of this process that is no more. */
+/* True if the thread with that id of this process has ended. */
 bool tkt_thread_is_gone(uint32_t id);
 
-/* Copies aligned words that another thread writes, which may have ended: false when its memory is
- * gone. Reads later words after this are not older than the copy. */
+/* Copies aligned words of another thread, which may have ended: false when its memory is gone.
+ * Later reads of those words are not older than the copy. */
 bool tkt_thread_peek(void *out, const void *from, size_t size);
 
-/* Calls `handler` when this library is unloaded, with the plugin that it is part of. Not when the
- * process exits: then other threads may go on. One handler in a process. */
+/* Calls `handler` when this library is unloaded, or the plugin that contains it. Does not call it
+ * when the process exits, since other threads may go on then. One handler in a process. */
 void tkt_at_unload(void (*handler)(void));
 
-/* A forked child may have copies of locks that other threads held, Takt's and the C library's: it
- * is disabled, which means that it does nothing of Takt's and takes none of them.
- * tkt_process_disable() is for handlers of tkt_at_fork(). After tkt_process_mark(), children which
- * were forked so that no handler ran, as by _Fork() or the bare system call, are disabled too. */
+/* A forked child has copies of locks that other threads of the parent may hold, Takt's and the C
+ * library's. Takt is therefore disabled in it: it does nothing there, and takes no lock. Handlers
+ * of tkt_at_fork() call tkt_process_disable(). After tkt_process_mark(), children forked without
+ * handlers, by _Fork() or the bare system call, are disabled, too. */
 void tkt_process_disable(void);
 void tkt_process_mark(void);
 void tkt_process_unmark(void);
 extern bool tkt_process_disabled; /* atomic */
-extern const volatile uint8_t *tkt_process_marked; /* NULL: not yet; *: 0 in a child */
+extern const volatile uint8_t *tkt_process_marked; /* NULL: not marked; *: 0 in a child */
 static inline bool tkt_process_is_disabled(void)
 {
     const volatile uint8_t *mark = __atomic_load_n(&tkt_process_marked, __ATOMIC_ACQUIRE);
     return (mark && *mark == 0) || __atomic_load_n(&tkt_process_disabled, __ATOMIC_RELAXED);
 }
 
-/* Calls `child` in the child after fork(), `before` and `parent` in the parent around it (NULL:
- * nothing), from now on. */
+/* From now on, fork() calls `child` in the child, and `before` and `parent` in the parent (NULL:
+ * nothing). */
 void tkt_at_fork(void (*child)(void));
 void tkt_around_fork(void (*before)(void), void (*parent)(void), void (*child)(void));
 
-/* Whether the process has no other thread. Asks the operating system; false where it does not
- * say. */
+/* True if the process has no other thread, according to the operating system. False if that is
+ * unknown. */
 bool tkt_thread_is_only(void);
 
 #endif

@@ -1,12 +1,12 @@
-/* The unwinder is libgcc's, found at run time as glibc's backtrace() finds it: the library itself
- * needs no libgcc_s. backtrace() would do, but does not tell where an address stands. */
+/* The unwinder is libgcc's. It is loaded at run time, as glibc's backtrace() does, so the
+ * library itself needs no libgcc_s. backtrace() is not enough: it does not tell where an address
+ * is stored. */
 #include "base/dynlib.h"
-
 
 #include <pthread.h>
 #include <unwind.h>
 
-/* Of a function that has called another one. */
+/* The frame of a function that has called another one. */
 typedef struct frame {
     uintptr_t stack_pointer;
     uintptr_t frame_pointer;
@@ -46,7 +46,7 @@ bool tkt_unwind_load(void)
     return unwinder.backtrace != NULL;
 }
 
-/* ---- Where a return address is --------------------------------------------------------------- */
+/* ---- Places of return addresses -------------------------------------------------------------- */
 
 #if defined(__x86_64__)
 static frame frame_of(struct _Unwind_Context *context)
@@ -54,7 +54,7 @@ static frame frame_of(struct _Unwind_Context *context)
     return (frame){unwinder.stack_pointer(context), 0};
 }
 
-/* The call leaves the return address just below `end`, where the callee's frame ends. */
+/* The call stores the return address just below `end`, where the callee's frame ends. */
 static const uintptr_t *place_in(const frame *callee, uintptr_t end)
 {
     (void)callee;
@@ -74,9 +74,9 @@ static frame frame_of(struct _Unwind_Context *context)
     return (frame){unwinder.stack_pointer(context), unwinder.reg(context, X29)};
 }
 
-/* A callee that keeps a frame pointer, as compilers do here unless told otherwise, has a frame
- * record: the caller's x29, then the return address (AAPCS64, "The Frame Pointer"). NULL when the
- * record is not in the callee's own frame, which ends at `end`. */
+/* By default, compilers keep a frame pointer here. The callee then has a frame record: the caller's
+ * x29, then the return address (AAPCS64, "The Frame Pointer"). NULL when the record is not in the
+ * callee's own frame, which ends at `end`. */
 static const uintptr_t *place_in(const frame *callee, uintptr_t end)
 {
     uintptr_t place = callee->frame_pointer + sizeof(uintptr_t);
@@ -85,7 +85,7 @@ static const uintptr_t *place_in(const frame *callee, uintptr_t end)
 }
 
 /* Functions compiled with -mbranch-protection sign the address that they store. Hint 7 is xpaclri,
- * which processors without signatures take for a nop. */
+ * which removes the signature; processors without signatures treat it as a nop. */
 static uintptr_t without_signature(uintptr_t address)
 {
     register uintptr_t x30 __asm__("x30") = address;
@@ -94,13 +94,15 @@ static uintptr_t without_signature(uintptr_t address)
 }
 #endif
 
-/* The stack may hold anything here, with a sanitizer's marks on it. */
+/* True if the address is still in its slot. The stack may hold anything there, so sanitizers must
+ * not check it. */
 __attribute__((no_sanitize("address", "thread"))) static bool holds(const tkt_return *at)
 {
     return without_signature(*at->slot) == at->address;
 }
 
-/* NULL unless the address is where the compiler is expected to put it. */
+/* The place of the address on the stack; NULL if it is not where the compiler should have put
+ * it. */
 static const uintptr_t *slot_of(const frame *callee, uintptr_t end, uintptr_t address)
 {
     tkt_return found = {address, place_in(callee, end)};
@@ -117,7 +119,7 @@ static _Unwind_Reason_Code on_frame(struct _Unwind_Context *context, void *user)
         return _URC_NO_REASON;
     if (address == 0 || w->count == w->most)
         return _URC_END_OF_STACK;
-    /* The unwinder's stack pointer of a function is where the frame of its callee ends. */
+    /* The unwinder's stack pointer of a function is the end of its callee's frame. */
     const uintptr_t *slot = slot_of(&callee, w->callee.stack_pointer, address);
     w->returns[w->count++] = (tkt_return){address, slot};
     return _URC_NO_REASON;

@@ -1,4 +1,4 @@
-/* The buffer before a sink, and the sink that is a piece of memory. */
+/* Buffered output, and writing without signals. */
 #include "base/writer.h"
 
 #include "base/alloc.h"
@@ -60,7 +60,7 @@ void tkt_writer_put(tkt_writer *writer, const void *data, size_t size)
     writer->used += size;
 }
 
-/* Formats what the rest of the buffer was too small for. */
+/* Formats text that was too long for the rest of the buffer. */
 static void format_again(tkt_writer *writer, size_t size, const char *format, va_list arguments)
 {
     tkt_writer_flush(writer);
@@ -97,9 +97,9 @@ void tkt_writer_format(tkt_writer *writer, const char *format, ...)
 
 /* ======== Signals ======== */
 
-/* Blocking SIGPIPE alone only delays it: the kernel sends both signals to the thread that writes,
- * where they stay pending until the thread unblocks them. So Takt takes them back first, unless
- * they were pending before, which makes them the host's. */
+/* Blocking SIGPIPE alone only delays it. The kernel sends both signals to the thread that writes,
+ * where they stay pending until the thread unblocks them. So Takt removes them first, unless they
+ * were pending before: then they are the host's. */
 
 static const int signals[] = {SIGPIPE, SIGXFSZ};
 

@@ -1,5 +1,5 @@
-/* Buffered output to a sink. Formats reserve room, write with plain stores and commit; the status
- * of the first failed write stays, and what follows is thrown away. */
+/* Buffered output to a sink. A format reserves room, writes with plain stores and commits. The
+ * writer keeps the status of the first failed write, and discards everything after it. */
 #ifndef TKT_BASE_WRITER_H
 #define TKT_BASE_WRITER_H
 
@@ -26,7 +26,7 @@ takt_status tkt_writer_fini(tkt_writer *writer);
 
 void tkt_writer_flush(tkt_writer *writer);
 
-/* Room for `size` bytes, at most half of the capacity; never NULL. */
+/* Returns room for `size` bytes, at most half of the capacity; never NULL. */
 static inline char *tkt_writer_reserve(tkt_writer *writer, size_t size)
 {
     if (__builtin_expect(writer->capacity - writer->used < size, 0))
@@ -34,13 +34,13 @@ static inline char *tkt_writer_reserve(tkt_writer *writer, size_t size)
     return writer->buffer + writer->used;
 }
 
-/* Everything up to `end`, which lies in the reserved room, is written. */
+/* Commits everything up to `end`, which lies in the reserved room. */
 static inline void tkt_writer_commit(tkt_writer *writer, const char *end)
 {
     writer->used = (size_t)(end - writer->buffer);
 }
 
-/* Any number of bytes. */
+/* Writes any number of bytes. */
 void tkt_writer_put(tkt_writer *writer, const void *data, size_t size);
 static inline void tkt_writer_text(tkt_writer *writer, const char *text)
 {
@@ -49,28 +49,26 @@ static inline void tkt_writer_text(tkt_writer *writer, const char *text)
 void tkt_writer_format(tkt_writer *writer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A sink that compresses with gzip into another one. Levels are zlib's, 1 (fast) to 9 (small);
- * anything else is 1. */
+/* A sink that compresses with gzip into another sink. Levels are zlib's, 1 (fast) to 9 (small); any
+ * other number means 1. */
 typedef struct tkt_gzip tkt_gzip;
 takt_status tkt_gzip_create(takt_sink into, int level, tkt_gzip **out, takt_sink *sink);
-takt_status tkt_gzip_finish(tkt_gzip *gzip); /* writes the end and frees; NULL is ignored */
+takt_status tkt_gzip_finish(tkt_gzip *gzip); /* writes the end and frees; ignores NULL */
 
 /* ======== Signals ======== */
 
-/* Writing without the signals that a write can raise. */
-
 /* Between begin and end, a write of this thread to a closed pipe or beyond `ulimit -f` fails with
- * EPIPE or EFBIG, and raises neither SIGPIPE nor SIGXFSZ. A host that has no handler for them would
- * die inside Takt. The host's handlers and masks stay as they are. A pair costs three system calls,
- * so use one for a whole buffer. */
+ * EPIPE or EFBIG, and raises neither SIGPIPE nor SIGXFSZ. Otherwise a host without handlers for
+ * them would die inside Takt. The host's handlers and masks stay as they are. A pair costs three
+ * system calls, so use one for a whole buffer. */
 typedef struct tkt_quiet {
-    sigset_t mask;   /* the thread's before */
-    sigset_t raised; /* of the two, those that were not pending before */
+    sigset_t mask;   /* the thread's mask before */
+    sigset_t raised; /* those of the two signals that were not pending before */
 } tkt_quiet;
 
 void tkt_quiet_begin(tkt_quiet *quiet);
 
-/* `has_failed`: a write has failed, and may have raised a signal. Keeps errno. */
+/* `has_failed`: a write has failed, so it may have raised a signal. Keeps errno. */
 void tkt_quiet_end(const tkt_quiet *quiet, bool has_failed);
 
 #endif

@@ -1,4 +1,4 @@
-/* Emits ranges through NVTX's headers, and reads their colors. */
+/* Emits ranges through NVTX's headers, and reads their colours. */
 #include "nvtx/nvtx.h"
 
 #include "base/error.h"
@@ -8,15 +8,13 @@
 
 /* ======== Ranges ======== */
 
-/* Emitting ranges through NVTX's headers.
- *
- * The headers bring their implementation along as weak, hidden symbols (nvtxGlobals_v3 and others):
- * in libtakt.so they stay inside, and a program linked with libtakt.a that uses NVTX itself shares
- * them, as NVTX means it. The tool that NVTX_INJECTION64_PATH names is loaded by the first call. */
+/* NVTX's headers contain their implementation as weak, hidden symbols (nvtxGlobals_v3 and others).
+ * In libtakt.so these stay inside. A program that is linked with libtakt.a and uses NVTX itself
+ * shares them, as NVTX intends. The first call loads the tool that NVTX_INJECTION64_PATH names. */
 
 #ifdef TKT_HAVE_NVTX
 
-/* The headers' code for starting up, which runs once, takes 17 KiB at gcc's -O2 and 9 at -O1. */
+/* The headers' start-up code runs once. It takes 17 KiB at gcc's -O2, and 9 KiB at -O1. */
 #if !defined(__clang__)
 #pragma GCC optimize("O1")
 #endif
@@ -28,7 +26,7 @@ static bool has_warned; /* atomic */
 static uint32_t color_or_default(const char *color)
 {
     uint32_t argb;
-    /* Relaxed: it orders nothing, it only lets one caller through. */
+    /* Relaxed: it orders nothing, and only lets one caller through. */
     if (!tkt_nvtx_color(color, &argb) && !__atomic_exchange_n(&has_warned, true, __ATOMIC_RELAXED))
         tkt_log(TAKT_LOG_WARNING,
                 "NVTX range: unknown color \"%.40s\"; try a name such as \"yellow\", or #rrggbb",
@@ -66,7 +64,7 @@ void tkt_nvtx_range_end(uint64_t range)
 
 #else
 
-/* Without NVTX's headers ranges do nothing. */
+/* Without NVTX's headers, ranges do nothing. */
 
 uint64_t tkt_nvtx_range_start(const char *name, const char *color)
 {
@@ -89,10 +87,10 @@ void tkt_nvtx_range_end(uint64_t range)
 
 /* ======== Colors ======== */
 
-/* Colours of ranges by name. The first ten are those of NVTX's Python package (its colors.py, 2025)
- * with its values; further names that it knows only through matplotlib have CSS's values, which are
- * matplotlib's. The alpha is always opaque: that package leaves it 0 for some names, and NVTX's
- * header asks for ARGB. */
+/* Colours of ranges by name. The first ten names and values are those of NVTX's Python package (its
+ * colors.py, 2025). That package knows further names only through matplotlib; these have CSS's
+ * values, which are matplotlib's. The alpha is always opaque: the package leaves it 0 for some
+ * names, but NVTX's header asks for ARGB. */
 
 #define OPAQUE 0xFF000000u
 

@@ -1,6 +1,6 @@
-/* What the tables of addresses seldom do: growing, removing from the middle of a run, and what is
- * done to all of them. Removal moves later entries of a run back (Knuth, 6.4 R) instead of leaving
- * tombstones, so that a table stays as fast however long a program runs. */
+/* Rare operations on the tables: growing, removing from the middle of a run, and operations on all
+ * tables. Removal moves later entries of a run back (Knuth, 6.4 R) instead of leaving tombstones,
+ * so a table stays fast however long a program runs. */
 #include "record/allocations.h"
 
 #include "base/alloc.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define LEAST_BITS      7u
-#define ADDRESS_BYTES   32u /* the mean of a table that is about to grow, and one that has grown */
+#define ADDRESS_BYTES   32u /* each, on average of tables about to grow and just grown */
 #define LEAST_ADDRESSES (UINT64_C(1) << 15)
 
 _Static_assert(sizeof(tkt_address_table) == 64, "one cache line each");
@@ -23,7 +23,7 @@ static uint64_t capacity_of(const tkt_address_table *table)
     return table->slots ? (UINT64_MAX >> table->shift) + 1 : 0;
 }
 
-/* With the lock: at three quarters it grows, and at its share of what is allowed it is full. */
+/* With the lock: the table grows at three quarters, and is full at its share of the limit. */
 static void set_most(tkt_address_table *table)
 {
     uint64_t share = __atomic_load_n(&most_addresses, __ATOMIC_RELAXED) / TKT_ADDRESS_TABLES;

@@ -1,6 +1,6 @@
-/* What the program reports of its memory. Every address is kept with its size, so that a free knows
- * what it gives back: see allocations.h. What is allocated, and the most of it, is one atomic number
- * for all threads, since a peak of several would be a guess. */
+/* The memory that the program reports. Every address is kept with its size, so a free knows how
+ * much it gives back: see allocations.h. The allocated bytes and their peak are one atomic number
+ * each for all threads, since a peak computed from several numbers would be a guess. */
 #include "record/allocations.h"
 
 #include "base/alloc.h"
@@ -17,7 +17,7 @@
 TAKT_API uint32_t takt_memory_on_v1 = 1;
 
 static struct __attribute__((aligned(64))) {
-    uint64_t current_bytes; /* atomic, relaxed, each; written with the lock of a table */
+    uint64_t current_bytes; /* all atomic, relaxed; written with the lock of a table */
     uint64_t peak_bytes;
     uint64_t peak_ticks;
 } totals;
@@ -54,7 +54,7 @@ static inline bool is_refused(void)
     return TAKT_UNLIKELY(takt_thread_hot_v1.busy || tkt_process_is_disabled()) && tkt_log_refuses();
 }
 
-/* With the lock of a table, which all that write have. */
+/* With the lock of a table, so there is only one writer. */
 static inline void count_one(uint64_t *count)
 {
     __atomic_store_n(count, *count + 1, __ATOMIC_RELAXED);
@@ -72,9 +72,10 @@ static TKT_APART void raise_peak(uint64_t current, uint64_t ticks)
     }
 }
 
-/* Remembers an address, which may be reported twice, and tells the size that it had. `ticks` may be
- * 0. False when there is no room for it. */
-static inline bool add(uint64_t address, uint64_t bytes, uint64_t ticks, uint64_t *before)
+/* Remembers an address, which may be reported twice, and returns the size that it had. `ticks` may
+ * be 0. False when there is no room for it. */
+static inline bool remember_address(uint64_t address, uint64_t bytes, uint64_t ticks,
+                                    uint64_t *before)
 {
     uint64_t hash = tkt_address_hash(address);
     tkt_address_table *table = tkt_address_table_of(hash);
@@ -95,8 +96,8 @@ static inline bool add(uint64_t address, uint64_t bytes, uint64_t ticks, uint64_
     return slot != NULL;
 }
 
-/* False when the address is not known; otherwise its size goes to *bytes. */
-static inline bool take(uint64_t address, uint64_t *bytes)
+/* Removes an address, and returns its size. False when it is unknown. */
+static inline bool forget_address(uint64_t address, uint64_t *bytes)
 {
     uint64_t hash = tkt_address_hash(address);
     tkt_address_table *table = tkt_address_table_of(hash);
@@ -120,13 +121,13 @@ void takt_memory_allocated_v1(const void *address, size_t bytes)
     if (!address || is_refused())
         return;
     uint64_t ticks = TAKT_UNLIKELY(is_recorded()) ? tkt_ticks() : 0;
-    if (TAKT_UNLIKELY(!add((uint64_t)(uintptr_t)address, bytes, ticks, &before))) {
+    if (TAKT_UNLIKELY(!remember_address((uint64_t)(uintptr_t)address, bytes, ticks, &before))) {
         tkt_log_lose(takt_thread_hot_v1.log, TAKT_LOSS_ADDRESSES);
         return;
     }
     if (TAKT_LIKELY(!ticks))
         return;
-    if (before != 0) /* its free was not reported; without an event, events would add up to more */
+    if (before != 0) /* its free was not reported; the events must not add up to more */
         record(address, (int64_t)(0 - before), ticks);
     record(address, (int64_t)bytes, ticks);
 }
@@ -134,7 +135,7 @@ void takt_memory_allocated_v1(const void *address, size_t bytes)
 void takt_memory_freed_v1(const void *address)
 {
     uint64_t bytes;
-    if (!address || is_refused() || !take((uint64_t)(uintptr_t)address, &bytes))
+    if (!address || is_refused() || !forget_address((uint64_t)(uintptr_t)address, &bytes))
         return;
     if (TAKT_UNLIKELY(is_recorded()))
         record(address, (int64_t)(0 - bytes), tkt_ticks());
@@ -147,7 +148,7 @@ static bool are_totals_kept = true; /* lock */
 static uint32_t watchers;           /* lock */
 static bool were_totals_left;       /* atomic */
 
-/* With the lock. Whoever begins to listen does not know what he has missed. */
+/* With the lock. After a pause, nobody knows what was missed, so everything starts from 0. */
 static void follow_interest(void)
 {
     bool is_on = are_totals_kept || watchers > 0;

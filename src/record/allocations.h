@@ -1,4 +1,4 @@
-/* Host memory that the program reports: its addresses, and what the trace wants of it. */
+/* Host memory that the program reports: a table of its addresses, and totals for the trace. */
 #ifndef TKT_RECORD_ALLOCATIONS_H
 #define TKT_RECORD_ALLOCATIONS_H
 
@@ -9,11 +9,11 @@
 
 /* ======== Addresses ======== */
 
-/* The addresses of memory that the program reports, each with its size: in tables with locks of
- * their own, chosen by address, so that threads seldom meet. A table is an open one with linear
- * probing. Code that runs for each report stands here, to be inlined; rare code is in addresses.c.
+/* The addresses of memory that the program reports, each with its size. The address chooses one of
+ * several open hash tables with linear probing; each has its own lock, so threads seldom meet. Code
+ * that runs for each report is inline here; rare work is in addresses.c.
  *
- * The lock of a table is a spin: whoever takes it is busy, see src/base/thread.h. */
+ * The lock of a table is a spin lock, and its holder is busy: see base/thread.h. */
 
 #define TKT_ADDRESS_BITS   6u
 #define TKT_ADDRESS_TABLES (1u << TKT_ADDRESS_BITS)
@@ -25,19 +25,19 @@ typedef struct tkt_address {
 
 typedef struct __attribute__((aligned(64))) tkt_address_table {
     tkt_spin     lock;
-    uint32_t     shift; /* 64 less the bits of an index */
+    uint32_t     shift; /* 64 minus the bits of an index */
     tkt_address *slots; /* lock; NULL: none yet */
     uint64_t     count; /* lock */
-    uint64_t     most;  /* lock; with so many it grows, or is full */
-    uint64_t     allocations; /* written with the lock, atomic; and so are these: */
+    uint64_t     most;  /* lock; at this count the table must grow, or is full */
+    uint64_t     allocations; /* atomic, written with the lock, as the next two */
     uint64_t     frees;
     uint64_t     unmatched_frees;
 } tkt_address_table;
 
 extern tkt_address_table tkt_address_tables[TKT_ADDRESS_TABLES];
 
-/* The bits of the product that count are the upper ones: the first of them choose the table, the
- * next ones the slot. Addresses at equal distances are spread evenly (Knuth, 6.4: golden ratio). */
+/* Only the upper bits of the product are used: the first of them choose the table, the next ones
+ * the slot. This spreads addresses at equal distances evenly (Knuth, 6.4: golden ratio). */
 static inline uint64_t tkt_address_hash(uint64_t address)
 {
     return address * UINT64_C(0x9e3779b97f4a7c15);
@@ -58,7 +58,7 @@ static inline uint64_t tkt_address_after(const tkt_address_table *table, uint64_
     return (at + 1) & (UINT64_MAX >> table->shift);
 }
 
-/* With the lock, where there are slots: the address' slot, or the free one where it would go. */
+/* With the lock; the table has slots. Returns the slot of the address, or the free one for it. */
 static inline tkt_address *tkt_address_find(const tkt_address_table *table, uint64_t address,
                                             uint64_t hash)
 {
@@ -68,14 +68,15 @@ static inline tkt_address *tkt_address_find(const tkt_address_table *table, uint
     return &table->slots[at];
 }
 
-/* With the lock: room for one more address. False when there is no memory, or may not be more. */
+/* With the lock: makes room for one more address. False without memory, or when the limit is
+ * reached. */
 bool tkt_address_grow(tkt_address_table *table);
 
-/* With the lock: frees the slot at `at`, behind which others may follow. */
+/* With the lock: frees the slot at `at`, and moves back entries after it. */
 void tkt_address_close(tkt_address_table *table, uint64_t at);
 
-/* With the lock: the slot of an address, if need be a new one with 0 bytes; NULL if there is no
- * room for it. */
+/* With the lock: returns the slot of an address, if necessary a new one with 0 bytes; NULL if there
+ * is no room. */
 static inline tkt_address *tkt_address_put(tkt_address_table *table, uint64_t address,
                                            uint64_t hash)
 {
@@ -92,7 +93,7 @@ static inline tkt_address *tkt_address_put(tkt_address_table *table, uint64_t ad
     return slot;
 }
 
-/* With the lock: takes an address out, and tells its size. False when it is not there. */
+/* With the lock: removes an address, and returns its size in *bytes. False if it is not there. */
 static inline bool tkt_address_take(tkt_address_table *table, uint64_t address, uint64_t hash,
                                     uint64_t *bytes)
 {
@@ -109,20 +110,20 @@ static inline bool tkt_address_take(tkt_address_table *table, uint64_t address, 
     return true;
 }
 
-/* How many addresses may be remembered in all: as many as find room in so many bytes. */
+/* Limits the addresses of all tables to those that fit into `max_bytes`. */
 void tkt_address_limit(uint64_t max_bytes);
 
-/* Locks all tables, for what must not meet any report; the calling thread is busy until they are
- * unlocked. Unlocking wants what locking returned. */
+/* Locks all tables, to shut out every report. The calling thread is busy until it unlocks them with
+ * the value that locking returned. */
 uint64_t tkt_address_lock_all(void);
 void tkt_address_unlock_all(uint64_t was);
 
-/* With all locks, or when nobody reports any more: forgets all addresses and counts. */
+/* Forgets all addresses and counts. With all locks, or when nobody reports any more. */
 void tkt_address_forget_all(void);
 
-/* ---- Memory that the program reports ---- */
+/* ---- Totals ---- */
 
-/* Host memory that the program reports, as the trace wants it. */
+/* Totals of the host memory that the program reports. */
 
 typedef struct tkt_memory_state {
     uint64_t current_bytes;
@@ -131,15 +132,15 @@ typedef struct tkt_memory_state {
     uint64_t allocations;
     uint64_t frees;
     uint64_t unmatched_frees;
-    bool     is_since_start; /* false: since somebody began to watch, as totals are left off */
+    bool     is_since_start; /* false: totals were off at first, or for a while */
 } tkt_memory_state;
 
 tkt_memory_state tkt_memory_now(void);
 
-/* A recording that wants to know of memory begins or ends: before it, and after it. */
+/* Call with true before a recording with memory events begins, and with false after it ends. */
 void tkt_memory_watch(bool is_watching);
 
-/* How much memory there is: addresses beyond a quarter of it are not remembered, and counted. */
+/* Lets addresses take a quarter of `max_bytes`; reports of further ones count as lost. */
 void tkt_memory_limit(uint64_t max_bytes);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is recorded, and what goes wrong with begins and ends. */
+/* The modes of recording, and mismatched begins and ends. */
 #include "record/control.h"
 
 #include "base/error.h"
@@ -11,16 +11,16 @@
 
 #include <stdbool.h>
 
-/* ======== What is recorded ======== */
+/* ======== Modes of recording ======== */
 
 TAKT_API takt_switch_v1 takt_switch_hot_v1;
 tkt_control tkt_record_control;
 
-/* A forked child has one thread and copies of locks that others may have held: it records nothing
- * and touches none of them. Unless nobody could have held one: then it begins anew. */
+/* A forked child has one thread, and copies of locks that other threads may have held: it records
+ * nothing and takes no lock. But if nobody can have held one, the child starts afresh. */
 static bool is_quiet;
 
-static void look_before_fork(void)
+static void check_before_fork(void)
 {
     is_quiet = !__atomic_load_n(&tkt_record_control.modes, __ATOMIC_RELAXED) &&
                !__atomic_load_n(&takt_switch_hot_v1.mask, __ATOMIC_RELAXED) &&
@@ -43,7 +43,7 @@ static void watch_forks(void)
 {
     tkt_process_mark();
     tkt_record_watch_unload();
-    tkt_around_fork(look_before_fork, NULL, disable_in_child);
+    tkt_around_fork(check_before_fork, NULL, disable_in_child);
 }
 
 void tkt_record_watch_forks(void)
@@ -77,14 +77,14 @@ void tkt_record_set(uint32_t modes, uint64_t mask)
         __atomic_fetch_add(&control->epoch, 1, __ATOMIC_RELAXED);
         __atomic_store_n(&control->began_ticks, tkt_ticks(), __ATOMIC_RELAXED);
     }
-    /* release: a thread that finds its site switched on finds the modes too */
+    /* release: a thread that finds its site switched on finds the modes, too */
     __atomic_store_n(&control->modes, modes, __ATOMIC_RELEASE);
     __atomic_store_n(&takt_switch_hot_v1.mask, mask, __ATOMIC_RELEASE);
 }
 
-/* ======== Begins and ends that do not fit ======== */
+/* ======== Mismatched begins and ends ======== */
 
-#define PLACES 64u /* further ones share the counts of the losses only */
+#define PLACES 64u /* further ones count as losses only */
 
 typedef struct place {
     uint32_t key; /* (site << 2 | cause) + 1; 0: free; atomic */
@@ -94,7 +94,8 @@ typedef struct place {
 
 static place places[PLACES];
 
-static place *find(uint32_t key)
+/* Returns the entry of `key`, a new one if need be; NULL when all are in use. */
+static place *place_of(uint32_t key)
 {
     for (uint32_t i = 0; i < PLACES; i++) {
         uint32_t seen = 0;
@@ -108,7 +109,7 @@ static place *find(uint32_t key)
 
 void tkt_mismatch_count(tkt_mismatch cause, uint32_t site)
 {
-    place *here = find((site << 2 | (uint32_t)cause) + 1);
+    place *here = place_of((site << 2 | (uint32_t)cause) + 1);
     if (here)
         __atomic_fetch_add(&here->count, 1, __ATOMIC_RELAXED);
 }
@@ -151,9 +152,8 @@ void tkt_mismatch_report(void)
 
 /* ======== Unloading ======== */
 
-/* A plugin that brings its own Takt is closed: what recording has is freed, and the C library
- * forgets the code that it would call when threads end. Threads that go on have no part in it any
- * more. */
+/* When a plugin that contains Takt is closed, the recorder's memory is freed. The C library also
+ * forgets the code that it would call when threads end. Threads that go on no longer use Takt. */
 
 static void unload(void)
 {
@@ -161,7 +161,7 @@ static void unload(void)
     __atomic_store_n(&takt_switch_hot_v1.mask, 0, __ATOMIC_RELAXED);
     if (__atomic_load_n(&tkt_record_control.modes, __ATOMIC_RELAXED) ||
         __atomic_load_n(&tkt_record_control.running, __ATOMIC_RELAXED))
-        return; /* somebody has forgotten a profiler, whose threads look at all that */
+        return; /* a profiler was never stopped, and its threads use all this */
     tkt_log_free_all();
     tkt_pool_free_all();
     tkt_site_free_all();

@@ -1,4 +1,4 @@
-/* What is recorded at the moment, and begins and ends that do not fit together. */
+/* The modes of recording, and mismatched begins and ends. */
 #ifndef TKT_RECORD_CONTROL_H
 #define TKT_RECORD_CONTROL_H
 
@@ -9,13 +9,14 @@
 
 #include <stdint.h>
 
-/* ======== What is recorded ======== */
+/* ======== Modes of recording ======== */
 
-/* What is recorded at the moment: the union of what the open windows wish, set by the session. */
+/* The modes of the moment: the union of the modes that open windows request. The session sets
+ * them. */
 
-#define TKT_KEEP      0x01u /* chunks are kept until they are released */
+#define TKT_KEEP      0x01u /* chunks stay until they are released */
 #define TKT_FOLD      0x02u /* full chunks are folded into the log's call tree */
-#define TKT_RING      0x04u /* with TKT_KEEP: when memory is used up, the oldest chunk goes */
+#define TKT_RING      0x04u /* with TKT_KEEP: without free memory, reuse the oldest chunk */
 #define TKT_ARGUMENTS 0x08u
 #define TKT_MEMORY    0x10u
 #define TKT_STACKS    0x20u /* scopes take the slow path; with TKT_KEEP their stacks are recorded */
@@ -24,8 +25,8 @@ typedef struct tkt_control {
     uint32_t      modes; /* atomic; TKT_ bits */
     uint32_t      epoch; /* atomic; counts how often recording was switched on */
     uint64_t      began_ticks; /* atomic; when it was last switched on */
-    uint64_t      ring_until_ticks; /* atomic; with TKT_RING: older chunks may go, others stay */
-    uint64_t      settled_ticks;   /* atomic; what came before is one window's or another's by now */
+    uint64_t      ring_until_ticks; /* atomic; with TKT_RING: chunks full before it are reused */
+    uint64_t      settled_ticks;   /* atomic; see tkt_record_settle() */
     uint64_t      fold_from_ticks; /* atomic; spans are folded from here on */
     uint64_t      fold_ns_per_tick; /* atomic; see tkt_clock_fit */
     uint32_t      running; /* atomic; profilers between start and stop */
@@ -38,40 +39,40 @@ static inline bool tkt_record_has(uint32_t mode)
     return (__atomic_load_n(&tkt_record_control.modes, __ATOMIC_RELAXED) & mode) != 0;
 }
 
-/* Whoever takes a lock of recording's asks for this first: in a child, no other thread is there to
- * give it back. */
+/* Installs the fork handlers. Call it before you take a lock of the recorder: in a forked child,
+ * the thread that held the lock does not exist. */
 void tkt_record_watch_forks(void);
 
-/* Frees what recording has when the plugin that Takt is part of is closed. */
+/* Frees the recorder's memory when the plugin that contains Takt is unloaded. */
 void tkt_record_watch_unload(void);
 
-/* A profiler runs from now on, or does no more: children that are forked meanwhile record nothing,
- * as those that are forked while anything is recorded. */
+/* A profiler starts or stops running. Children forked while one runs, or while anything is
+ * recorded, record nothing. */
 void tkt_record_run(bool is_running);
 
-/* A window begins or ends then, or is read up to then: events of before are not dropped any more, as
- * the window that loses them might not count them. */
+/* A window begins or ends at `ticks`, or is read up to there. Earlier events are not dropped from
+ * now on, since the window that they belong to might miss the count of the loss. */
 void tkt_record_settle(uint64_t ticks);
 
-/* Records what `mask` says (0: nothing) in the given modes. One thread at a time. */
+/* Records the sites in `mask` (0: nothing) in the given modes. One thread at a time. */
 void tkt_record_set(uint32_t modes, uint64_t mask);
 
-/* ======== Begins and ends that do not fit ======== */
+/* ======== Mismatched begins and ends ======== */
 
-/* Begins and ends that do not fit together, counted by cause and place so that they can be reported
- * later: the recording path itself never prints. */
+/* Counts of begins and ends that do not fit together, by cause and site. They are reported later,
+ * since the recording path itself never prints. */
 
 typedef enum tkt_mismatch {
     TKT_END_WITHOUT_BEGIN,
-    TKT_CLOSED_BY_ANOTHER, /* the scope was open when an outer one ended */
-    TKT_OPEN_AT_EXIT,      /* when its thread ended */
+    TKT_CLOSED_BY_ANOTHER, /* the scope was still open when an outer one ended */
+    TKT_OPEN_AT_EXIT,      /* ... when its thread ended */
     TKT_TOO_DEEP
 } tkt_mismatch;
 
-/* `site` 0: takt_end() without a scope. */
+/* `site` 0: takt_end() without an open scope. */
 void tkt_mismatch_count(tkt_mismatch cause, uint32_t site);
 
-/* Logs one warning for each place and cause that is new or has grown since the last call. */
+/* Logs one warning for each site and cause whose count has grown since the last call. */
 void tkt_mismatch_report(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* Everything that is recorded beside scopes: marks, counters, arguments, declared work, names of
- * threads, and flows. */
+/* Events other than scopes: marks, counters, arguments, declared work, names of threads, flows, and
+ * calls into CUDA. */
 #include "base/clock.h"
 #include "record/control.h"
 #include "record/fast.h"
@@ -86,7 +86,7 @@ void takt_counter_v1(takt_site *site, double value)
     }
 }
 
-/* Of a name that was made. */
+/* A mark or counter with a name from takt_name_make(). */
 static TKT_APART void named_slow(takt_name name, takt_site_kind kind, double value)
 {
     tkt_thread_log *log = tkt_log_enter();
@@ -229,7 +229,7 @@ void takt_arg_string_v1(takt_site *site, const char *value)
         text_slow(site, value);
 }
 
-/* Sums that only their thread writes, for whoever reads them at any time. */
+/* Adds to a sum that only its thread writes, and that others may read at any time. */
 static void add_double(double *sum, double value)
 {
     double now;
@@ -302,13 +302,13 @@ void takt_flow_end(uint64_t id)
 
 /* ======== Calls into CUDA ======== */
 
-/* A call is written like a scope that has ended: its notes first, then its span. All in one
- * reservation, so that no reader and no full log parts them.
+/* A call is written like a scope that has ended: its notes first, then its span. All slots are
+ * reserved together, so that neither a reader nor a full log separates them.
  *
- * Names are static texts of the caller's, so a site is found by the address of its name, in a table
- * that is only ever added to. */
+ * The caller's names are static texts, so a site is found by the address of its name, in a table
+ * that only grows. */
 
-#define NAMES 512u /* a power of two; the names that are recorded are about a hundred */
+#define NAMES 512u /* a power of two; about a hundred names are recorded */
 
 typedef struct known_name {
     const char *name; /* atomic; NULL: free */
@@ -326,7 +326,7 @@ static uint32_t register_call(const tkt_call *call)
     return tkt_site_register(&site);
 }
 
-/* Registering takes a lock; it happens once for each name, unless the table is full. */
+/* Registering takes a lock. It happens once for each name, unless the table is full. */
 static uint32_t site_of(const tkt_call *call)
 {
     uintptr_t hash = (uintptr_t)call->name * 0x9E3779B1u >> 8;
@@ -359,7 +359,7 @@ static void write_call(tkt_thread_log *log, const tkt_call *call, uint32_t site)
     takt_record *slot = tkt_log_reserve(log, (is_plain ? 2 : 3) + (stack != 0));
     if (!slot)
         return;
-    if (stack) /* as if the span were open */
+    if (stack) /* with the depth that the span would have while open */
         tkt_slot_write(slot++, (takt_record){call->begin_ticks, stack,
                                              tkt_slot_tag(TKT_SLOT_STACK, depth + 1)});
     uint64_t facts = (uint64_t)(uint32_t)call->result << 32 | call->correlation;

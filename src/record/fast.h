@@ -1,20 +1,19 @@
-/* The library's own fast paths: what a thread may do without tkt_log_enter() and tkt_log_leave().
+/* The library's own fast paths, which write without tkt_log_enter() and tkt_log_leave().
  *
- * The conditions are those of the macros in scope.h. Whenever something is unusual - a new thread, a
- * clock that is not inline, call stacks, nothing recorded - the library leaves no room behind the
- * cursor, and the thread busy. So room says that the thread has a log, and that all is as usual. */
+ * Their conditions are those of the macros in scope.h. In every unusual case (a new thread, a clock
+ * that is not inline, call stacks, nothing recorded) the library leaves no room at the cursor, and
+ * the thread busy. So if there is room, the thread has a log and nothing is unusual. */
 #ifndef TKT_RECORD_FAST_H
 #define TKT_RECORD_FAST_H
 
 #include "record/log.h"
 #include "record/slot.h"
 
-/* The slow paths stand apart, so that the fast ones save no registers for them. */
+/* For slow paths: not inlined, so that the fast ones need not save registers for them. */
 #define TKT_APART __attribute__((noinline))
 
-/* Does takt_enter(); *slot is the cursor if there is room for so many slots behind it. Otherwise it
- * leaves again. Not the other way round: a signal handler may take the room that was seen before
- * takt_enter(). */
+/* Does takt_enter(), and returns the cursor in *slot if there is room for `count` slots. Otherwise
+ * leaves again. It must enter first: a signal handler may use up room that was seen before. */
 static inline bool tkt_enter_to_write(takt_thread_v1 *thread, size_t count, takt_record **slot)
 {
     if (thread->busy)
@@ -27,7 +26,7 @@ static inline bool tkt_enter_to_write(takt_thread_v1 *thread, size_t count, takt
     return false;
 }
 
-/* Between takt_enter() and takt_leave(); false where there is no room. */
+/* Opens a scope between takt_enter() and takt_leave(). False if the library has to do it. */
 static inline bool tkt_push_inside(takt_thread_v1 *thread, uint32_t tag, uint32_t flag)
 {
     takt_frame *frame = thread->top;
@@ -41,7 +40,8 @@ static inline bool tkt_push_inside(takt_thread_v1 *thread, uint32_t tag, uint32_
     return true;
 }
 
-/* Opens a scope of the site with that tag, which may not be known yet; false where it cannot. */
+/* Opens a scope of the site with that tag. False if the library has to do it, for example because
+ * the site is unknown. */
 static inline bool tkt_push(takt_thread_v1 *thread, uint32_t tag, uint32_t flag)
 {
     uint64_t busy = thread->busy;

@@ -1,4 +1,4 @@
-/* The folded form of a recording, see fold.h, and folding while the program runs. */
+/* The fold of a recording, see fold.h; and folding while the program runs. */
 #include "record/fold.h"
 
 #include "base/clock.h"
@@ -10,13 +10,12 @@
 
 /* ======== The tree ======== */
 
-/* The folded form of a recording, see fold.h.
+/* A child is found by (parent, site): first in the parent's last hit, since loops call the same
+ * scope again and again; then in a small table of recent nodes; then in a hash map.
  *
- * A child is found by (parent, site): first in the parent's last hit, since loops call the same
- * scope again and again, then in a small table of recent ones, then in a hash map. The number of
- * nodes is bounded: at TKT_FOLD_MAX_NODES a new path is led to a child of site TKT_SITE_OTHER, and
- * such children exist at most as many times again, since deep recursion would otherwise chain one
- * below the other without end. Self times come last, when all totals are known. */
+ * The number of nodes is bounded. From TKT_FOLD_MAX_NODES on, a new path goes to a child of site
+ * TKT_SITE_OTHER. There may be as many such children again, but no more, since deep recursion would
+ * chain them without end. Self times are computed last, when all totals are known. */
 
 #define ALL_NODES (2 * TKT_FOLD_MAX_NODES)
 #define ROOT      0u
@@ -46,7 +45,7 @@ double tkt_stats_stddev(const tkt_stats *stats)
         return 0;
     double mean = tkt_stats_mean(stats);
     double squares = stats->sum_squares - mean * (double)stats->total_ns;
-    /* Rounding may leave a little less than nothing when all durations are equal. */
+    /* With equal durations, rounding may make this slightly negative. */
     return squares > 0 ? sqrt(squares / (double)(stats->count - 1)) : 0;
 }
 
@@ -70,7 +69,7 @@ static uint32_t add_node(tkt_fold *fold, uint32_t parent, uint32_t site)
                        .parent = parent,
                        .first_child = TKT_NO_NODE,
                        .next_sibling = TKT_NO_NODE,
-                       .last_hit = ROOT}; /* whose site is no scope's */
+                       .last_hit = ROOT}; /* its site is not a scope's */
     tkt_stats_init(&node->stats);
     if (place) {
         *place = number;
@@ -94,7 +93,8 @@ void tkt_fold_fini(tkt_fold *fold)
     *fold = (tkt_fold){0};
 }
 
-/* Whether a new node for `site` may be made: ordinary ones up to the limit, others up to twice. */
+/* True if a node for `site` may be added: ordinary nodes up to the limit, others up to twice
+ * that. */
 static bool has_room(const tkt_fold *fold, uint32_t site)
 {
     return fold->count < (site == TKT_SITE_OTHER ? ALL_NODES : TKT_FOLD_MAX_NODES);
@@ -143,7 +143,7 @@ void tkt_fold_find_self(tkt_fold *fold)
             fold->items[fold->items[i].parent].stats.self_ns -= fold->items[i].stats.total_ns;
 }
 
-/* Finds or makes the node of `into` for each one of `from`, with room for its histogram; those for
+/* Finds or adds the node of `into` for each node of `from`, with room for its histogram. Nodes for
  * which no number is left become TKT_NO_NODE. */
 static takt_status map_nodes(tkt_fold *into, const tkt_fold *from, const uint32_t *sites,
                              uint32_t *nodes)
@@ -172,8 +172,7 @@ static void merge_nodes(tkt_fold *into, const tkt_fold *from, const uint32_t *no
 {
     for (uint32_t i = 1; i < from->count; i++) {
         const tkt_node *node = &from->items[i];
-        if (nodes[i] ==
-            TKT_NO_NODE) { /* without a place: its time stays in its parent's self time */
+        if (nodes[i] == TKT_NO_NODE) { /* its time stays in its parent's self time */
             into->other_count += node->stats.count;
             continue;
         }
@@ -218,17 +217,17 @@ uint64_t tkt_stats_quantile(const tkt_stats *stats, const tkt_histogram *histogr
 
 /* ======== Folding while the program runs ======== */
 
-/* A log holds spans in the order of their ends, children before parents, which is the wrong way
- * round for a call tree: a child's path is known only when its parent is. So the slots are read
- * backwards, from the scopes that are open now. Going backwards, a parent comes before its
- * children, and the path of a span at depth d is what was last seen at depths 0 to d - 1. */
+/* A log holds spans in the order of their ends, children before parents. That is the wrong order
+ * for a call tree: a child's path is known only when its parent is. So the slots are read
+ * backwards, from the scopes that are open now. Then a parent comes before its children, and the
+ * path of a span at depth d consists of the nodes last seen at depths 0 to d - 1. */
 
 typedef struct walk {
     tkt_fold *fold;
     tkt_folded_calls *calls;
-    uint32_t *above; /* the node above each depth: the root, and what was last seen at 0, 1, ... */
-    uint32_t known;  /* scopes that `above` is valid for */
-    uint32_t shift;  /* scopes begun before the recording whose end was met: all is deeper */
+    uint32_t *above; /* the node above each depth: the root, and those last seen at 0, 1, ... */
+    uint32_t known;  /* depths that `above` is valid for */
+    uint32_t shift;  /* scopes met that began before the recording: earlier spans are deeper */
     uint64_t from;   /* ticks; spans are cut to from..until */
     uint64_t until;
     uint64_t ns_per_tick;
@@ -236,16 +235,15 @@ typedef struct walk {
 
 #define MOST_SHIFT (TKT_MAX_DEPTH - TKT_DEEP - 1)
 
-/* Where a level is missing, because its record was dropped, the nearest one above takes its place.
- */
+/* Where the record of a level was dropped, the nearest node above takes its place. */
 static void fill_up_to(walk *w, uint32_t depth)
 {
     for (; w->known < depth; w->known++)
         w->above[w->known + 1] = w->above[w->known];
 }
 
-/* The node of `site` at `depth`, which is less than TKT_MAX_DEPTH, below what was last seen above
- * it. */
+/* Returns the node of `site` at `depth`, below the nodes last seen above it. `depth` is less than
+ * TKT_MAX_DEPTH. */
 static inline uint32_t enter(walk *w, uint32_t depth, uint32_t site)
 {
     if (TAKT_UNLIKELY(depth > w->known))
@@ -277,7 +275,7 @@ static void fold_span(walk *w, const tkt_slot_span *span)
         add(w, node, span->begin, span->end);
 }
 
-/* The common span: one slot, and mostly all of it in the window. */
+/* The common span: of one slot, and usually entirely in the window. */
 static inline void fold_plain(walk *w, const takt_record *slot)
 {
     uint64_t end = slot->start + slot->ticks;
@@ -307,7 +305,7 @@ static void fold_work(walk *w, const takt_record *slot)
     node->bytes += as_double(slot[1].start);
 }
 
-/* Its span has just been met: the one behind it. */
+/* Counts a failed call. Its span, the slot after it, has just been folded. */
 static void fold_error(walk *w, const takt_record *slot, uint32_t depth)
 {
     tkt_slot_span span;
@@ -327,7 +325,7 @@ static uint32_t launching_site(const takt_record *slot)
     return span.site;
 }
 
-/* The scope that made the call is above it on the path. */
+/* On the path, the scope that made the call is above the call. */
 static void fold_call(walk *w, const takt_record *slot)
 {
     uint32_t depth = (slot->ticks & ~TKT_SLOT_CAPTURING) + w->shift;
@@ -395,7 +393,7 @@ static void fold_chunks(walk *w, const chunk_list *list, uint32_t first_slot,
     }
 }
 
-/* A chunk that is folded to its end is done with, so that mostly one is left. */
+/* Skips a chunk that is folded to its end, so that usually only one is left. */
 static void skip_folded_chunk(tkt_thread_log *log)
 {
     tkt_chunk *after = tkt_chunk_after(log->unfolded);
@@ -425,7 +423,7 @@ takt_status tkt_online_fold_from(tkt_thread_log *log, const takt_record *cursor,
     bool is_one = cursor >= only->slots && cursor <= only->slots + TKT_CHUNK_SLOTS;
     if (!is_one && list_chunks(log, cursor, &list) != TAKT_OK) {
         TKT_ARRAY_FREE(&list);
-        return TAKT_NO_MEMORY; /* the next fold begins where this one would have */
+        return TAKT_NO_MEMORY; /* the next fold begins at the same slot */
     }
     w.above[0] = 0;
     fold_frames(&w, frames, frame_count, until_ticks);

@@ -1,3 +1,4 @@
+/* Room for events, the log of each thread, and the list of all logs: see log.h. */
 #include "record/log.h"
 
 #include "base/clock.h"
@@ -12,7 +13,7 @@
 
 #include <string.h>
 
-/* The stack of a thread that has no log: no scope is open, and there is no room for one. */
+/* The stack of a thread without a log: no scope is open, and there is no room for one. */
 static const takt_frame no_stack[2] = {{0, TAKT_NO_SCOPE, TAKT_SLOW}, {0, 0, TAKT_SLOW}};
 
 #define NO_LOG                                                                                     \
@@ -55,11 +56,11 @@ void tkt_log_lose_end(tkt_thread_log *log, uint32_t depth, uint64_t end_ticks)
 
 void tkt_log_publish(tkt_thread_log *log, takt_record *end)
 {
-    /* release: pairs with the acquire in read_cursor() of log_read.c */
+    /* release: pairs with the acquire in tkt_thread_peek(), which tkt_log_locate() calls */
     __atomic_store_n(&log->thread->cursor, end, __ATOMIC_RELEASE);
 }
 
-/* A chunk of the crash-safe file belongs to nobody while it is made empty: no slot is committed. */
+/* A chunk of the crash-safe file belongs to no log while it is cleared: no slot is committed. */
 static void clear_slots(tkt_chunk *chunk)
 {
     __atomic_store_n(&chunk->log, 0, __ATOMIC_RELEASE);
@@ -67,7 +68,7 @@ static void clear_slots(tkt_chunk *chunk)
     memset(chunk->slots, 0, sizeof chunk->slots);
 }
 
-/* Makes `chunk` the one that is written to. */
+/* Makes `chunk` the tail, which the thread writes to. */
 static void begin_chunk(tkt_thread_log *log, tkt_chunk *chunk)
 {
     bool is_mapped = tkt_pool_is_mapped(chunk);
@@ -101,7 +102,7 @@ static void append_chunk(tkt_thread_log *log, tkt_chunk *chunk)
     tkt_log_publish(log, chunk->slots);
 }
 
-/* How many events the chunk holds of this recording; its first ones may be older. */
+/* Returns how many events of this recording the chunk holds; its first ones may be older. */
 static uint32_t count_events(const tkt_chunk *chunk)
 {
     uint64_t began = __atomic_load_n(&tkt_record_control.began_ticks, __ATOMIC_RELAXED);
@@ -127,14 +128,14 @@ tkt_chunk *tkt_log_unlink_head(tkt_thread_log *log)
     return head;
 }
 
-/* True where a crash-safe recording has begun and the tail is not in its file yet. */
+/* True if a crash-safe recording has begun and the tail is not in its file yet. */
 static bool has_chunk_elsewhere(const tkt_thread_log *log)
 {
     return tkt_mapping() && !tkt_pool_is_mapped(log->tail);
 }
 
-/* With the lock: folds what is full, and says whether the tail may be written again from its
- * start, because nobody wants to keep it. */
+/* With the lock: folds the log. If nobody wants to keep its chunks, returns them to the pool,
+ * restarts the tail, and returns true. */
 static bool fold_and_reuse(tkt_thread_log *log)
 {
     if (tkt_record_has(TKT_FOLD))
@@ -151,8 +152,8 @@ static bool fold_and_reuse(tkt_thread_log *log)
     return true;
 }
 
-/* With the lock: whether the flight recorder may write where the log's oldest events are. A timer
- * beside it wants all that came since it began. */
+/* With the lock: true if the flight recorder may reuse the log's oldest chunk. A timer that runs at
+ * the same time needs all events since it began. */
 static bool may_overwrite(const tkt_thread_log *log)
 {
     uint64_t until = __atomic_load_n(&tkt_record_control.ring_until_ticks, __ATOMIC_RELAXED);
@@ -160,7 +161,8 @@ static bool may_overwrite(const tkt_thread_log *log)
            log->head->end_ticks < until;
 }
 
-/* With the lock, where it may: the oldest chunk. */
+/* With the lock: takes the oldest chunk, and counts its events as lost. Only after
+ * may_overwrite(). */
 static tkt_chunk *overwrite_oldest(tkt_thread_log *log)
 {
     tkt_chunk *chunk = tkt_log_unlink_head(log);
@@ -168,10 +170,10 @@ static tkt_chunk *overwrite_oldest(tkt_thread_log *log)
     return chunk;
 }
 
-/* With the lock, where there is no memory: begins the tail anew, so that events are lost a chunk at
- * a time and cost no more than others. Only if all in it came since windows last began, ended or
- * were read: whoever looks at the losses takes the lock, and so finds them with the window they are
- * of. In a crash-safe recording what was written stays. */
+/* With the lock, when there is no memory: restarts the tail. So events are lost a chunk at a time,
+ * and cost no more than recorded ones. Only if the whole tail is newer than the last time that a
+ * window began, ended or was read. Whoever reads the losses takes the lock, and so finds each loss
+ * in the window that it belongs to. In a crash-safe recording, written events stay. */
 static bool drop_newest(tkt_thread_log *log)
 {
     tkt_chunk *tail = log->tail;
@@ -188,15 +190,15 @@ static bool drop_newest(tkt_thread_log *log)
     return true;
 }
 
-/* The tail has no room: another chunk, or the same one again. Never waits: while somebody reads
- * this log, it takes a chunk from the pool instead. */
+/* The tail is full: continues in another chunk, or in the same one again. Never waits: while
+ * somebody reads this log, it takes a chunk from the pool instead. */
 static bool next_chunk(tkt_thread_log *log)
 {
     bool is_locked = tkt_mutex_try(&log->lock);
     bool is_done = is_locked && fold_and_reuse(log);
     if (!is_done) {
-        /* A thread that comes when others have taken all there is gets a second chunk beyond it:
-         * with one alone it could only drop what is newest. */
+        /* A thread that comes after others have used up the limit gets a second chunk beyond it:
+         * with only one it could only drop the newest events. */
         bool has_old = is_locked && may_overwrite(log);
         uint32_t logs = __atomic_load_n(&log_count, __ATOMIC_RELAXED);
         tkt_chunk *chunk = tkt_pool_take(tkt_record_has(TKT_RING) && !has_old ? 2 * logs : 0);
@@ -211,7 +213,7 @@ static bool next_chunk(tkt_thread_log *log)
     return is_done;
 }
 
-/* Where events were dropped a gap is marked, because what comes next may lack its parents. */
+/* Marks the place where events were dropped, because later events may lack their parents. */
 static void write_gap(tkt_thread_log *log)
 {
     takt_record *slot = log->thread->cursor;
@@ -235,8 +237,8 @@ takt_record *tkt_log_reserve(tkt_thread_log *log, uint32_t count)
 
 /* ---- A thread's log -------------------------------------------------------------------------- */
 
-/* The first frame, behind a sentinel: in the crash-safe file if there is one; NULL without memory.
- */
+/* Returns the first frame, after a sentinel; in the crash-safe file if there is one. NULL without
+ * memory. */
 static takt_frame *create_frames(tkt_thread_log *log)
 {
     log->mapped = tkt_mapping_log_at(log->number);
@@ -278,7 +280,7 @@ static tkt_thread_log *create_log(void)
     return log;
 }
 
-/* A log that no thread uses, or a new one. */
+/* Returns a log that no thread uses, or a new one; NULL without memory. */
 static tkt_thread_log *take_log(void)
 {
     tkt_record_watch_forks();
@@ -323,7 +325,7 @@ void tkt_log_give(tkt_thread_log *log)
     tkt_mutex_unlock(&list_lock);
 }
 
-/* The name that a thread has of itself: "main", or what the operating system calls it. */
+/* The name that the thread has: "main", or the operating system's; 0 if that is the program's. */
 static uint32_t name_of_thread(uint32_t thread_id)
 {
     if (thread_id == tkt_process_id())
@@ -334,8 +336,8 @@ static uint32_t name_of_thread(uint32_t thread_id)
     return strncmp(name, program, 15) == 0 ? 0 : tkt_text_intern(name);
 }
 
-/* Says in the log that another thread goes on. Where there is no room for that, the next chunk's
- * head says it, and nothing of this thread goes into the old one. */
+/* Notes in the log that another thread continues it. If there is no room for that, the next chunk's
+ * head notes it, and this thread writes nothing into the old chunk. */
 static void write_thread_mark(tkt_thread_log *log)
 {
     size_t room = (size_t)(log->chunk_end - log->thread->cursor);
@@ -357,7 +359,7 @@ void tkt_log_forget_thread(void)
     takt_thread_hot_v1.busy |= TKT_BUSY_INSIDE;
 }
 
-/* The child's thread has another id. Its end must not give back what it has not. */
+/* The child's thread has another id. When it ends, it must not give the parent's log back. */
 void tkt_log_detach(void)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;
@@ -373,7 +375,7 @@ void tkt_log_detach(void)
         return;
     tkt_mapping_leave();
     tkt_pool_map(NULL, 0, 0);
-    all_logs = NULL; /* their chunks and frames are the parent's, too */
+    all_logs = NULL; /* their chunks and frames are in the parent's file */
 }
 
 void tkt_log_shut(void)
@@ -387,7 +389,7 @@ void tkt_log_shut(void)
     tkt_mapping_leave();
 }
 
-/* Gives the calling thread a log. */
+/* Gives the calling thread a log; NULL without memory. */
 static tkt_thread_log *attach(takt_thread_v1 *thread)
 {
     tkt_thread_log *log = take_log();
@@ -415,10 +417,11 @@ static tkt_thread_log *attach(takt_thread_v1 *thread)
     return log;
 }
 
-/* Asking in vain for the memory of a log takes hundreds of microseconds, and each event of a thread
- * without one would ask. So after each failure twice as many events go without asking. */
+/* A failed attempt to allocate a log takes hundreds of microseconds, and each event of a thread
+ * without a log would make one. So each further failure doubles the number of events that do not
+ * try. */
 static struct {
-    uint32_t failures; /* atomic, each: in a row */
+    uint32_t failures; /* in a row; both are atomic */
     uint32_t to_skip;
 } attempts;
 
@@ -447,8 +450,8 @@ void tkt_log_try_again(void)
     __atomic_store_n(&attempts.to_skip, 0, __ATOMIC_RELAXED);
 }
 
-/* A log that was made before the crash-safe recording began moves into its file: its frames when no
- * scope is open, its chunk at once. */
+/* Moves a log that was made before the crash-safe recording began into its file: its chunk at once,
+ * its frames when no scope is open. */
 static __attribute__((noinline)) void place_log(tkt_thread_log *log)
 {
     takt_frame *before = log->frames;
@@ -462,7 +465,7 @@ static __attribute__((noinline)) void place_log(tkt_thread_log *log)
             log->mapped->losses[i] = log->losses[i];
         __atomic_store_n(&log->rest_top, log->frames, __ATOMIC_RELAXED);
         __atomic_store_n(&log->thread->top, log->frames, __ATOMIC_RELEASE);
-        log->frames_before = before; /* an interrupted event may still look at them */
+        log->frames_before = before; /* an interrupted event may still read them */
     } else {
         if (log->frames)
             tkt_free(log->frames - 1);
@@ -472,7 +475,7 @@ static __attribute__((noinline)) void place_log(tkt_thread_log *log)
     tkt_mutex_unlock(&log->lock);
 }
 
-/* With the thread busy. */
+/* Moves the log into the crash-safe file if need be. The thread is busy. */
 static inline tkt_thread_log *placed(tkt_thread_log *log)
 {
     if (TAKT_UNLIKELY(!log->is_placed) && tkt_mapping())
@@ -486,8 +489,8 @@ bool tkt_log_is_refused(void)
     return (takt_thread_hot_v1.busy & inside) || tkt_process_is_disabled();
 }
 
-/* The host's allocator is told to be ignored; it is the only one who comes from inside but signal
- * handlers. */
+/* Events inside the host's allocator are ignored. Besides the allocator, only signal handlers call
+ * from inside the library. */
 bool tkt_log_refuses(void)
 {
     const takt_thread_v1 *thread = &takt_thread_hot_v1;
@@ -497,7 +500,7 @@ bool tkt_log_refuses(void)
     return is_refused;
 }
 
-/* The first event of a thread, one of a thread that ends, or one that is refused. */
+/* The first event of a thread, an event of a thread that is ending, or a refused one. */
 static __attribute__((noinline)) tkt_thread_log *enter_slowly(takt_thread_v1 *thread, bool is_event)
 {
     if (is_event ? tkt_log_refuses() : tkt_log_is_refused())
@@ -533,8 +536,8 @@ tkt_thread_log *tkt_log_enter_for_end(void)
     return enter(false);
 }
 
-/* Whether the thread may record without coming here. While nothing is recorded it may not, so that
- * it comes when that begins. */
+/* True if the thread may record without calling the library. While nothing is recorded it may not,
+ * so that it notices when recording begins. */
 static bool may_record_inline(const tkt_thread_log *log)
 {
     return __atomic_load_n(&log->youth, __ATOMIC_RELAXED) == 0 && !tkt_record_has(TKT_STACKS) &&

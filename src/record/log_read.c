@@ -1,4 +1,4 @@
-/* Logs from outside: looking at them, and threads that end. */
+/* Reading logs from other threads, and threads that end. */
 #include "record/log.h"
 
 #include "base/clock.h"
@@ -8,10 +8,10 @@
 #include "record/scope.h"
 #include "record/slot.h"
 
-/* ======== Looking ======== */
+/* ======== Reading ======== */
 
-/* Looking at a log from outside: pictures of it, its chunks going back to the pool, and its folded
- * form. The lock is held for a moment each time; the thread itself never waits for it. */
+/* Views of a log, releasing its chunks to the pool, and its fold. Each function holds the lock for
+ * a moment; the log's thread never waits for it. */
 
 static takt_record *read_cursor(const tkt_thread_log *log)
 {
@@ -25,7 +25,7 @@ static bool holds(const tkt_chunk *chunk, const takt_record *cursor)
     return cursor >= chunk->slots && cursor <= chunk->slots + TKT_CHUNK_SLOTS;
 }
 
-/* Copies the stack; consistent when the cursor is still `cursor` afterwards. */
+/* Copies the stack; the copy is consistent if the cursor is unchanged afterwards. */
 static uint32_t copy_frames(const tkt_thread_log *log, takt_frame *out)
 {
     tkt_log_place place;
@@ -39,10 +39,10 @@ static uint32_t copy_frames(const tkt_thread_log *log, takt_frame *out)
     return count;
 }
 
-/* A frame whose record is already there is no longer open, see the top of log.h. Where the record
- * begins and ends in one tick of the counter, the frame is rather that of a scope which has begun
- * in the same tick. If it is not, its thread is just popping it, and it looks open for that moment.
- */
+/* Leaves out the top frame if its record is already written, see the top of log.h. If that record
+ * begins and ends in one tick of the counter, the frame more likely belongs to a scope that began
+ * in the same tick. If it does not, its thread is just popping it, and it looks open for that
+ * moment. */
 static uint32_t without_closed(const takt_frame *frames, uint32_t count, const takt_record *first,
                                const takt_record *cursor)
 {
@@ -57,8 +57,8 @@ static uint32_t without_closed(const takt_frame *frames, uint32_t count, const t
     return is_closed ? count - 1 : count;
 }
 
-/* Takes cursor and stack of one moment. Retries while the thread is at it: its scopes would have to
- * end exactly in between each time, so a bound is enough; the last picture is taken as it is. */
+/* Copies cursor and stack of one moment. Retries while the thread ends scopes. Scopes would have to
+ * end exactly in between each time, so a bound is enough; the last copy is used as it is. */
 static takt_record *copy_moment(const tkt_thread_log *log, takt_frame *frames,
                                 uint32_t *frame_count)
 {
@@ -133,7 +133,7 @@ void tkt_log_release(tkt_thread_log *log, uint64_t ticks)
     uint64_t was = tkt_busy_lock(&log->lock);
     /* A chunk that became full while somebody held the lock is not folded yet. */
     const tkt_chunk *stop = tkt_record_has(TKT_FOLD) ? log->unfolded : NULL;
-    if (stop && log->mapped) /* nor are folded ones in the crash-safe file as a fold */
+    if (stop && log->mapped) /* the file may lack the fold of chunks that are folded */
         stop = log->head;
     while (log->pins == 0 && log->head != stop && tkt_chunk_after(log->head) &&
            log->head->end_ticks < ticks)
@@ -141,7 +141,7 @@ void tkt_log_release(tkt_thread_log *log, uint64_t ticks)
     tkt_busy_unlock(&log->lock, was);
 }
 
-/* ---- The folded form ------------------------------------------------------------------------- */
+/* ---- The fold -------------------------------------------------------------------------------- */
 
 void tkt_log_fold_reset(tkt_thread_log *log)
 {
@@ -157,7 +157,7 @@ void tkt_log_fold_reset(tkt_thread_log *log)
     tkt_busy_unlock(&log->lock, was);
 }
 
-/* With the lock: folds what is recorded up to now; with `until_ticks` the open scopes, too. */
+/* With the lock: folds everything recorded up to now; with `until_ticks`, open scopes, too. */
 static takt_status fold_now(tkt_thread_log *log, takt_frame *frames, uint64_t until_ticks)
 {
     uint32_t count;
@@ -192,7 +192,7 @@ takt_status tkt_log_fold_take(tkt_thread_log *log, uint64_t until_ticks, tkt_fol
     return status;
 }
 
-/* A copy has the same numbers, which calls refer to. */
+/* The copy has the same numbers of nodes, since calls refer to them. */
 static takt_status copy_fold(const tkt_fold *from, tkt_fold *out)
 {
     uint32_t *nodes = tkt_alloc((from->count + 1) * sizeof *nodes);
@@ -203,7 +203,7 @@ static takt_status copy_fold(const tkt_fold *from, tkt_fold *out)
     return status;
 }
 
-/* With the lock. Open scopes go into the copy only. */
+/* With the lock: folds, and copies the fold. Open scopes go into the copy only. */
 static takt_status fold_into_copy(tkt_thread_log *log, takt_frame *frames, uint64_t until_ticks,
                                   tkt_fold *copy)
 {
@@ -263,17 +263,18 @@ void tkt_log_fold_last_calls(tkt_thread_log *log, tkt_folded_calls *out)
 
 /* ======== Threads that end ======== */
 
-/* Threads that end. A key of the C library's tells of most of them, and the log goes to the next
- * thread. But its destructors come in rounds, and there is a last one: a host's own destructor that
- * records after it has a log that nobody is going to take back. So a log's thread is never believed
- * to be there. What looks at its hot state asks the kernel for a copy, and whoever needs a log
- * looks whose owners are gone.
+/* The destructor of a pthread key notices the end of most threads, and gives the log to the next
+ * thread. But destructors run in rounds, and there is a last round. If one of the host's
+ * destructors records after that, the thread gets a log that it never gives back. So Takt never
+ * assumes that a log's thread exists. Readers ask the kernel for a copy of its hot state, and a
+ * thread that needs a log looks for logs whose threads are gone.
  *
- * A thread that has begun to end takes the slow path with each event, which notes in the log where
- * the thread is. So nothing that it records is lost with its hot state. A thread that is new takes
- * it at first, too: for all that Takt knows, it ends already. */
+ * A thread that has begun to end takes the slow path for each event, which notes cursor and stack
+ * top in the log. So no event of it is lost with its hot state. A new thread takes the slow path at
+ * first, too: for all that Takt knows, it is ending already. */
 
-/* ThreadSanitizer sees no order in the kernel's copies: for it, what is published is read again. */
+/* ThreadSanitizer sees no order in the kernel's copies, so under it, published fields are read
+ * again. */
 static void read_published(takt_thread_v1 *out, const takt_thread_v1 *thread)
 {
 #ifdef __SANITIZE_THREAD__
@@ -285,7 +286,7 @@ static void read_published(takt_thread_v1 *out, const takt_thread_v1 *thread)
 #endif
 }
 
-/* What the thread in the log says of itself; false when its memory is gone, or being cleared for
+/* Copies the hot state of the log's thread. False when its memory is gone, or is being cleared for
  * another thread. */
 static bool peek(const tkt_thread_log *log, takt_thread_v1 *out)
 {
@@ -310,7 +311,7 @@ bool tkt_log_locate(const tkt_thread_log *log, tkt_log_place *place)
     return is_there;
 }
 
-/* Ends what `thread`, which lives in the log, has left open. */
+/* Closes the scopes that `thread` has left open in the log, and takes the thread out of it. */
 static void leave_log(tkt_thread_log *log, const takt_thread_v1 *thread)
 {
     tkt_scope_unwind(log, 0, tkt_ticks(), TKT_OPEN_AT_EXIT);

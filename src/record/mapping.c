@@ -13,10 +13,10 @@
 /* ======== The file ======== */
 
 #define PAGE_BYTES  4096u
-#define WARM_BYTES  (UINT64_C(8) << 20) /* touched at once, so that recording does not fault */
+#define WARM_BYTES  (UINT64_C(8) << 20) /* touched in advance, to spare recording page faults */
 #define LEAST_LOGS  64u
 #define MOST_LOGS   512u
-#define MORE_CHUNKS 64u /* beside one or two for each log */
+#define MORE_CHUNKS 64u /* in addition to two for each log */
 
 _Static_assert(offsetof(tkt_mapping_log, frames) == PAGE_BYTES, "frames begin on a page");
 _Static_assert(TAKT_LOSS_COUNT <= TKT_MAPPING_LOSSES, "losses have room");
@@ -76,8 +76,8 @@ static tkt_mapping_head plan(uint64_t bytes, const tkt_mapping_part *devices)
     return head;
 }
 
-/* Runs behind everything that a program has registered with atexit(). What was never saved stays.
- */
+/* Runs after everything that a program has registered with atexit(). The file stays if a cycle was
+ * not saved. */
 __attribute__((destructor)) static void remove_file(void)
 {
     const tkt_mapping_head *head = tkt_mapping();
@@ -98,8 +98,11 @@ takt_status tkt_mapping_create(const char *path, uint64_t bytes, const tkt_mappi
 {
     if (tkt_mapping()) {
         if (bytes > most_bytes)
-            tkt_log(TAKT_LOG_WARNING, "%s has room for %lu MiB of events, not for %lu", file_name,
-                    (unsigned long)(most_bytes >> 20), (unsigned long)(bytes >> 20));
+            tkt_log(
+                TAKT_LOG_WARNING,
+                "crash-safe file %s has room for %lu MiB of events, not for %lu: give the first "
+                "profiler the largest max_memory",
+                file_name, (unsigned long)(most_bytes >> 20), (unsigned long)(bytes >> 20));
         return TAKT_OK;
     }
     tkt_mapping_head head = plan(bytes, devices);
@@ -121,7 +124,7 @@ takt_status tkt_mapping_create(const char *path, uint64_t bytes, const tkt_mappi
     tkt_stack_visit(tkt_mapping_add_stack);
     tkt_mapping_barrier();
     __atomic_store_n(&tkt_mapping_active->magic, TKT_MAPPING_MAGIC, __ATOMIC_RELEASE);
-    tkt_log(TAKT_LOG_INFO, "crash-safe in %s", file_name);
+    tkt_log(TAKT_LOG_INFO, "crash-safe recording in %s", file_name);
     return TAKT_OK;
 }
 
@@ -158,13 +161,13 @@ tkt_mapping_log *tkt_mapping_log_at(uint32_t number)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* Room for an entry, with the lock; NULL, and it is counted, when there is none. Of the room, one
- * half is for what comes without end: notes, and values of arguments. */
+/* With the lock: returns room for an entry; NULL, and counts it, when there is none. Notes and
+ * values of arguments may come without end, so they stop at half of the room. */
 static tkt_mapping_entry *new_entry(tkt_mapping_head *head, size_t payload, bool is_endless)
 {
     size_t bytes = (sizeof(tkt_mapping_entry) + payload + 7) / 8 * 8;
     uint64_t end = is_endless ? head->names.count / 2 : head->names.count;
-    /* the entry behind the last one is 0 */
+    /* the entry after the last one is 0 */
     if (head->names_used + bytes + sizeof(tkt_mapping_entry) > end) {
         head->names_lost++;
         return NULL;
@@ -181,7 +184,7 @@ static void commit(tkt_mapping_entry *entry, tkt_mapping_kind kind)
     __atomic_store_n(&entry->kind, (uint32_t)kind, __ATOMIC_RELEASE);
 }
 
-/* Writes facts, and behind them texts. */
+/* Writes an entry of facts, followed by texts. */
 static void add_text(tkt_mapping_kind kind, const void *facts, size_t facts_bytes,
                      const tkt_text *texts, size_t count)
 {
@@ -347,9 +350,7 @@ void tkt_mapping_add_step(uint64_t number, uint64_t begin_ticks, uint64_t end_ti
 
 /* ======== Summaries ======== */
 
-#define CHUNKS_PER_PIECE                                                                           \
-    4u /* so many chunks are recorded for each one that a fold is written to                       \
-        */
+#define CHUNKS_PER_PIECE 4u /* so many recorded chunks are kept for each chunk of the fold */
 
 /* A fold being written. */
 typedef struct pieces {
@@ -426,7 +427,7 @@ static void give_back(tkt_chunk *chunk)
     }
 }
 
-/* Writes the fold, and puts it in the place of the one before. */
+/* Writes the fold, which replaces the previous one. */
 static void write_fold(tkt_thread_log *log)
 {
     pieces to = {.log = log, .generation = log->mapped->fold_generation + 1};

@@ -1,4 +1,4 @@
-/* Names that come at run time, and names of functions. */
+/* Run-time names, and names of functions. */
 #include "record/site.h"
 
 #include "base/alloc.h"
@@ -9,7 +9,7 @@
 
 /* ======== Names ======== */
 
-/* What tells most texts apart at once: both ends, and the size. */
+/* A hash of both ends and the size, which are enough to tell most texts apart. */
 static uint64_t hash_of_ends(const char *text, size_t size)
 {
     uint64_t first = 0, last = 0;
@@ -22,21 +22,22 @@ static uint64_t hash_of_ends(const char *text, size_t size)
     return tkt_hash_u64((first ^ last << 1) + size);
 }
 
-/* Programs build names in a buffer of theirs: one address has many. */
+/* The place of a name by content. Programs build names in buffers, so one address may have many. */
 static tkt_cached_text *place_of(tkt_thread_log *log, const char *name, takt_site_kind kind)
 {
     uint64_t hash = hash_of_ends(name, strlen(name)) + kind;
     return &log->texts[hash & ((1u << TKT_TEXT_BITS) - 1)];
 }
 
-/* The first name of an address stays: one that changes is a buffer, and found by content. */
-static void remember_address(tkt_thread_log *log, tkt_cached_name what)
+/* Remembers the first name of an address only: if that changes, the address is a buffer, and its
+ * names are found by content. */
+static void remember_address(tkt_thread_log *log, tkt_cached_name entry)
 {
-    tkt_cached_name *at = tkt_name_places(log, what.address);
-    if (at[0].address == what.address || at[1].address == what.address)
+    tkt_cached_name *at = tkt_name_places(log, entry.address);
+    if (at[0].address == entry.address || at[1].address == entry.address)
         return;
     at[1] = at[0];
-    at[0] = what;
+    at[0] = entry;
 }
 
 uint32_t tkt_name_recent(tkt_thread_log *log, const char *name, takt_site_kind kind)
@@ -87,7 +88,7 @@ takt_name takt_name_make(const char *text, size_t size)
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* Where a text of so many bytes is remembered; NULL: nowhere, it is too long. */
+/* The place where a text of `size` bytes is remembered; NULL: it is too long. */
 static tkt_cached_value *place_of_value(tkt_thread_log *log, const char *text, size_t size)
 {
     if (size >= sizeof log->values->text)
@@ -126,9 +127,9 @@ uint32_t tkt_text_of_value(tkt_thread_log *log, const char *text)
 
 /* ======== Names of functions ======== */
 
-/* A signature is read from its end, where the parameters are, to the begin of the qualified name in
- * front of them; that name is then written without what is in brackets. What a return type looks
- * like need not be known. */
+/* A signature is read from its end. The parameters are there, in front of them the qualified
+ * name. The name is then written without the text in brackets. So a return type may look like
+ * anything. */
 
 /* A part of the text. */
 typedef struct part {
@@ -142,16 +143,16 @@ static bool is_word(char c)
            c == '$' || c == '~' || (unsigned char)c > 127;
 }
 
-static bool begins_with(const char *at, const char *end, const char *what)
+static bool begins_with(const char *at, const char *end, const char *prefix)
 {
-    size_t size = strlen(what);
-    return (size_t)(end - at) >= size && memcmp(at, what, size) == 0;
+    size_t size = strlen(prefix);
+    return (size_t)(end - at) >= size && memcmp(at, prefix, size) == 0;
 }
 
-static bool ends_with(part in, const char *what)
+static bool ends_with(part in, const char *suffix)
 {
-    size_t size = strlen(what);
-    return (size_t)(in.end - in.begin) >= size && memcmp(in.end - size, what, size) == 0;
+    size_t size = strlen(suffix);
+    return (size_t)(in.end - in.begin) >= size && memcmp(in.end - size, suffix, size) == 0;
 }
 
 static bool opens(char c)
@@ -159,7 +160,7 @@ static bool opens(char c)
     return c == '(' || c == '<' || c == '{' || c == '[';
 }
 
-/* Not the end of an arrow. */
+/* True for a closing bracket, which the end of an arrow is not. */
 static bool closes(const char *begin, const char *at)
 {
     if (*at == '>')
@@ -167,7 +168,7 @@ static bool closes(const char *begin, const char *at)
     return *at == ')' || *at == '}' || *at == ']';
 }
 
-/* The bracket that the last one of the part closes; NULL if there is none. */
+/* The bracket that matches the last closing one of the part; NULL if there is none. */
 static const char *opening(part in)
 {
     int depth = 0;
@@ -180,7 +181,7 @@ static const char *opening(part in)
     return NULL;
 }
 
-/* Behind the bracket that closes the first one of the part; its end if none does. */
+/* The place after the bracket that closes the part's first one; the part's end if none does. */
 static const char *behind_closing(part in)
 {
     int depth = 0;
@@ -193,7 +194,7 @@ static const char *behind_closing(part in)
     return in.end;
 }
 
-/* Leaves out what stands behind the parameters: " const", " &", " [with T = int]". */
+/* Cuts off everything after the parameters: " const", " &", " [with T = int]". */
 static part without_tail(part in)
 {
     static const char *const words[] = {" ", "const", "volatile", "noexcept", "&"};
@@ -211,8 +212,8 @@ static part without_tail(part in)
     return in;
 }
 
-/* Up to the end of the name; *at goes to where a return type can be no more. False: no signature.
- */
+/* Cuts the part after the name, and in front of it a return type that encloses the name. False: not
+ * a signature. */
 static bool find_end(part *in)
 {
     for (;;) {
@@ -234,7 +235,7 @@ static bool find_end(part *in)
     }
 }
 
-/* Where the last component of a name begins that is an operator's; NULL if it is none's. */
+/* The begin of the name's last component if that is an operator; otherwise NULL. */
 static const char *operator_in(part in)
 {
     static const char word[] = "operator";
@@ -276,7 +277,7 @@ static part last_component(part in)
     return (part){word_before(in), in.end};
 }
 
-/* Where the qualified name begins whose last component begins at in.end. */
+/* The begin of the qualified name whose last component begins at in.end. */
 static const char *qualified_begin(part in)
 {
     while (ends_with(in, "::")) {
@@ -307,8 +308,8 @@ static void put(output *out, const char *text, size_t size)
             out->text[out->used] = text[i];
 }
 
-/* What stands in brackets is left out, but for lambdas; nameless namespaces go with their colons.
- */
+/* Leaves out text in brackets, but writes "lambda" for a lambda, and leaves out an anonymous
+ * namespace with its colons. Returns the place after it. */
 static const char *put_brackets(output *out, part in)
 {
     const char *behind = behind_closing(in);
@@ -329,7 +330,7 @@ static void put_scopes(output *out, part in)
             in.begin = put_brackets(out, in);
         } else if (is_word(*in.begin) || *in.begin == ':') {
             put(out, in.begin++, 1);
-        } else { /* " const::" of a function around a lambda */
+        } else { /* " const::" after a function around a lambda */
             while (in.begin < in.end && *in.begin != ':')
                 in.begin++;
         }
@@ -344,7 +345,7 @@ static void put_name(output *out, part name)
         put(out, lambda, 6);
     else if (out->used >= size && out->used <= out->size &&
              memcmp(out->text + out->used - size, lambda, size) == 0)
-        out->used -= 2; /* its operator() */
+        out->used -= 2; /* the lambda's operator() */
     else
         put(out, name.begin, (size_t)(name.end - name.begin));
 }

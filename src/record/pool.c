@@ -1,8 +1,10 @@
-/* Chunks are cut from slabs of a megabyte, which are never given back, so that the free list can
- * name them by number: its head holds a number and a tag that changes with every push, and a stale
- * head fails the exchange (no ABA). Fresh pages cost more than what is recorded in them, therefore
- * chunks are reused last in, first out, and who records much gets eight slabs at a time, for which
- * the system is asked for pages of two megabytes. */
+/* Chunks are cut from slabs of a megabyte. Slabs are never given back, so the free list can refer
+ * to chunks by number. Its head holds a number and a tag that changes with every push, so the
+ * exchange fails for a stale head (no ABA).
+ *
+ * Fresh pages cost more than writing the records in them. Therefore chunks are reused last in,
+ * first out. A program that records much gets eight slabs at a time, in pages of two megabytes if
+ * the system has them. */
 #include "record/log.h"
 
 #include "base/alloc.h"
@@ -22,13 +24,13 @@ _Static_assert(sizeof(tkt_chunk) == TKT_CHUNK_BYTES, "no room is wasted");
 
 static tkt_mutex slab_lock = TKT_MUTEX_INIT;
 static tkt_chunk *slabs[MAX_SLABS];
-static void *allocations[MAX_SLABS]; /* what the slab lies in, or NULL where an earlier one does */
+static void *allocations[MAX_SLABS]; /* that slabs lie in; NULL where an earlier entry has it */
 static uint32_t slab_count;
 static uint64_t free_head = NONE; /* tag << 32 | number */
-static tkt_chunk *mapped;         /* those of the crash-safe file, with a free list of their own */
+static tkt_chunk *mapped;         /* chunks of the crash-safe file, with a separate free list */
 static uint32_t mapped_count;
-static uint32_t mapped_index; /* the first one's number */
-static uint32_t mapped_next;  /* which have never been used */
+static uint32_t mapped_index; /* number of the first */
+static uint32_t mapped_next;  /* index of the first that was never used */
 static uint32_t mapped_most = UINT32_MAX;
 static uint64_t mapped_head = NONE;
 static uint32_t used_count;
@@ -38,7 +40,7 @@ static uint32_t limit_count = (256u << 20) / TKT_CHUNK_BYTES;
 
 static tkt_chunk *chunk_at(uint32_t index)
 {
-    /* acquire: pairs with the release in add_slab() */
+    /* acquire: pairs with the releases in number_slabs() and tkt_pool_map() */
     return __atomic_load_n(&slabs[index / SLAB_CHUNKS], __ATOMIC_ACQUIRE) + index % SLAB_CHUNKS;
 }
 
@@ -69,14 +71,14 @@ static tkt_chunk *pop(uint64_t *list)
     return NULL;
 }
 
-/* Slabs that follow one another, and what to free in the end. */
+/* Consecutive slabs, and the allocation to free in the end. */
 typedef struct block {
     void *allocation;
     tkt_chunk *chunks;
     uint32_t slabs;
 } block;
 
-/* How many slabs come next: one, until as many are in use that a block is no waste. */
+/* How many slabs to allocate: one, until so many are in use that a block is no waste. */
 static uint32_t next_slabs(void)
 {
     uint32_t count = __atomic_load_n(&slab_count, __ATOMIC_RELAXED);
@@ -84,8 +86,8 @@ static uint32_t next_slabs(void)
     return count >= BLOCK_SLABS && count + BLOCK_SLABS <= limit ? BLOCK_SLABS : 1;
 }
 
-/* A fault on each small page costs as much as the records that fit into it. A block therefore
- * begins where a large page can, and asks for such pages. Where there are none nothing is lost. */
+/* A fault on each small page costs as much as the records that fit into it. So a block is aligned
+ * for large pages, and asks for them. If there are none, nothing is lost. */
 static block allocate_block(void)
 {
     block made = {.slabs = next_slabs()};
@@ -101,7 +103,7 @@ static block allocate_block(void)
     return made;
 }
 
-/* Gives the block's slabs numbers; the first one's, or NONE where there are none left. */
+/* Numbers the block's slabs. Returns the first number, or NONE when no more are left. */
 static uint32_t number_slabs(const block *made)
 {
     uint64_t was = tkt_busy_lock(&slab_lock);
@@ -118,7 +120,7 @@ static uint32_t number_slabs(const block *made)
     return first;
 }
 
-/* Adds chunks to the free list. Two threads that run out together may both do so. */
+/* Adds chunks to the free list. Two threads that run out at the same time may both do so. */
 static bool add_slabs(bool touch)
 {
     block made = allocate_block();
@@ -138,7 +140,7 @@ static bool add_slabs(bool touch)
     return true;
 }
 
-/* A chunk of the crash-safe file; those that were in use before come first. */
+/* Returns a chunk of the crash-safe file, a used one before a new one; NULL if none is free. */
 static tkt_chunk *pop_mapped(void)
 {
     tkt_chunk *chunk = pop(&mapped_head);
@@ -208,7 +210,7 @@ void tkt_pool_map(tkt_chunk *chunks, uint32_t count, uint32_t most)
     uint64_t was = tkt_busy_lock(&slab_lock);
     for (uint32_t i = 0; i < slab_count; i++)
         if (tkt_pool_is_mapped(slabs[i]))
-            slabs[i] = NULL; /* nobody refers to them any more */
+            slabs[i] = NULL; /* nobody refers to these chunks any more */
     uint32_t number = slab_count;
     uint32_t fitting = (MAX_SLABS - number) * SLAB_CHUNKS;
     mapped_count = count < fitting ? count : fitting;
@@ -234,7 +236,7 @@ void tkt_pool_limit(uint64_t bytes)
     __atomic_store_n(&limit_count, (uint32_t)count, __ATOMIC_RELAXED);
 }
 
-/* There is one condition in the process, which each stream sets again. */
+/* There is one condition in the process; each stream sets the same one. */
 void tkt_pool_watch(tkt_condition *condition, uint64_t bytes)
 {
     uint64_t count = condition ? bytes / TKT_CHUNK_BYTES : UINT32_MAX;

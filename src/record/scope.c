@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-/* The start that a block holds of a scope too deep for the fast path: no clock returns it, so that
- * its end comes here. */
+/* The start that a block stores for a scope too deep for the fast path. No clock returns it, so the
+ * end of the scope calls the library. */
 #define DEEP_START UINT64_MAX
 
 static bool is_phase(const takt_frame *frame)
@@ -30,7 +30,7 @@ static void store_top(tkt_thread_log *log, takt_frame *top)
     __atomic_store_n(&log->thread->top, top, __ATOMIC_RELEASE);
 }
 
-/* Writes the frame at `depth` as a span up to `end`, and does not pop it. */
+/* Writes the frame at `depth` as a span up to `end`. Does not pop it. */
 static void write_span(tkt_thread_log *log, uint32_t depth, uint64_t end)
 {
     const takt_frame *frame = &log->frames[depth];
@@ -56,8 +56,8 @@ static void write_span(tkt_thread_log *log, uint32_t depth, uint64_t end)
     tkt_log_publish(log, slot + 2);
 }
 
-/* The block whose scope is closed here still holds its start, by which it tells the frame from a
- * later one in the same place. So no later one may begin in the same tick of a coarse counter. */
+/* A block whose scope is closed here still has its start, and recognises its frame by it. So no
+ * later scope may begin in the same frame in the same tick of a coarse counter. */
 static void let_tick_pass(uint64_t start)
 {
     while (tkt_clock_is_inline() && takt_ticks() == start)
@@ -78,7 +78,7 @@ void tkt_scope_unwind(tkt_thread_log *log, uint32_t depth, uint64_t now, tkt_mis
     }
 }
 
-/* Closes the scope at `depth`, and whatever is open inside it. */
+/* Closes the scope at `depth`, and everything open inside it. */
 static void close_at(tkt_thread_log *log, uint32_t depth, uint64_t now)
 {
     tkt_scope_unwind(log, depth + 1, now, TKT_CLOSED_BY_ANOTHER);
@@ -86,10 +86,10 @@ static void close_at(tkt_thread_log *log, uint32_t depth, uint64_t now)
     store_top(log, &log->frames[depth]);
 }
 
-/* Where the program goes on behind the library's function that it has called. */
+/* The return address into the program, in a function that the program calls. */
 #define CALLER __builtin_return_address(0)
 
-/* Pushes a frame; the clock is read last. NULL when the stack is full. */
+/* Pushes a frame, and reads the clock last. NULL when the stack is full. */
 static takt_frame *push(tkt_thread_log *log, uint32_t site, uint32_t flag, const void *caller)
 {
     takt_frame *frame = log->thread->top;
@@ -102,7 +102,7 @@ static takt_frame *push(tkt_thread_log *log, uint32_t site, uint32_t flag, const
     uint32_t stack = tkt_stack_here(log, caller);
     if (depth >= TKT_DEEP) {
         depth = TKT_DEEP;
-        frame[1].depth = TAKT_SLOW | TKT_DEEP; /* that of the first such frame is there */
+        frame[1].depth = TAKT_SLOW | TKT_DEEP; /* create_frames() has set the first one */
     }
     __atomic_store_n(&frame->tag, site << 8 | flag | depth, __ATOMIC_RELEASE);
     __atomic_store_n(&frame->start, tkt_ticks(), __ATOMIC_RELEASE);
@@ -137,9 +137,8 @@ takt_open takt_scope_begin_v1(takt_site *site)
     return open;
 }
 
-/* Whatever ends a scope reads the clock after it has entered the log. Between a reading before and
- * the entry a signal handler could record spans, which would end after the scope that they are in.
- */
+/* Functions that end a scope read the clock after they have entered the log. Otherwise a signal
+ * handler could record spans between the two, which would end after the scope that they are in. */
 static void end_slow(takt_frame *frame, uint64_t start)
 {
     tkt_thread_log *log = tkt_log_enter_for_end();
@@ -148,7 +147,7 @@ static void end_slow(takt_frame *frame, uint64_t start)
     uint64_t now = tkt_ticks();
     bool is_open = frame >= log->frames && frame < log->thread->top &&
                    (start == DEEP_START || frame->start == start);
-    if (is_open) /* otherwise it is another thread's, or was closed by the end of one around it */
+    if (is_open) /* otherwise it is another thread's, or the end of an outer scope closed it */
         close_at(log, (uint32_t)(frame - log->frames), now);
     tkt_log_leave(log);
 }
@@ -162,7 +161,7 @@ static inline void pop_plain(takt_thread_v1 *thread, takt_record *slot, takt_fra
     __atomic_store_n(&thread->top, frame, __ATOMIC_RELEASE);
 }
 
-/* A scope with a phase in it, which ends with it. */
+/* Ends a scope together with the phase in it. False if that takes the slow path. */
 static bool end_with_phase(takt_thread_v1 *thread, takt_frame *frame, uint64_t start)
 {
     takt_frame *phase = frame + 1;
@@ -183,7 +182,8 @@ static bool end_with_phase(takt_thread_v1 *thread, takt_frame *frame, uint64_t s
     return is_plain;
 }
 
-/* Call stacks shut the fast paths, so that begins come here. The end needs none. */
+/* Ends a scope while call stacks are recorded. They shut the fast paths, so that begins call the
+ * library, but an end needs no stack. False if it takes the slow path. */
 static bool end_beside_stacks(takt_thread_v1 *thread, takt_frame *frame, uint64_t start)
 {
     tkt_thread_log *log = thread->log;
@@ -215,7 +215,7 @@ void takt_scope_end_v1(takt_frame *frame, uint64_t start)
         end_otherwise(frame, start);
 }
 
-/* The header has entered, and found no room, or too long a span. */
+/* The header has entered, and found that there is no room or that the span is too long. */
 void takt_scope_end_inside_v1(takt_frame *frame, uint64_t start)
 {
     const tkt_thread_log *log = takt_thread_hot_v1.log;
@@ -246,8 +246,8 @@ static void begin_site(tkt_thread_log *log, uint32_t id, const void *caller)
         log->unpushed++;
 }
 
-/* Ends the innermost scope if it is one of a pair that the fast path can end; of the site in `tag`,
- * unless that is 0. */
+/* Ends the innermost scope if TAKT_BEGIN opened it, the fast path can end it, and it is of the site
+ * in `tag` (0: any). */
 static inline bool end_innermost_pair(takt_thread_v1 *thread, uint32_t tag)
 {
     takt_record *slot;
@@ -255,13 +255,13 @@ static inline bool end_innermost_pair(takt_thread_v1 *thread, uint32_t tag)
         return false;
     takt_frame *frame = thread->top - 1;
     uint64_t ticks;
-    bool is_it = tag ? (tag ^ frame->tag) < TKT_DEEP /* they differ in the depth, which is less */
-                     : is_pair(frame) && frame->depth < TKT_DEEP;
-    is_it = is_it && takt_ticks_since(&frame->start, &ticks);
-    if (is_it)
+    bool is_match = tag ? (tag ^ frame->tag) < TKT_DEEP /* only the depth differs */
+                        : is_pair(frame) && frame->depth < TKT_DEEP;
+    is_match = is_match && takt_ticks_since(&frame->start, &ticks);
+    if (is_match)
         pop_plain(thread, slot, frame, frame->start, ticks);
     takt_leave(thread);
-    return is_it;
+    return is_match;
 }
 
 static TKT_APART void begin_site_slow(takt_site *site, const void *caller)
@@ -280,7 +280,7 @@ void takt_begin_v1(takt_site *site)
         begin_site_slow(site, CALLER);
 }
 
-/* The innermost open scope of that name, or TKT_MAX_DEPTH. */
+/* The depth of the innermost open scope with that name, or TKT_MAX_DEPTH. */
 static uint32_t find_open(const tkt_thread_log *log, uint32_t name_id)
 {
     for (uint32_t depth = tkt_log_depth(log); depth-- > 0;) {
@@ -291,8 +291,9 @@ static uint32_t find_open(const tkt_thread_log *log, uint32_t name_id)
     return TKT_MAX_DEPTH;
 }
 
-/* An end that nothing on the stack fits. Its begin may have come before the recording: the first
- * such end of a place, with no scope open, is believed and becomes a span begun before. */
+/* For an end that fits nothing on the stack. Its begin may have come before the recording. So the
+ * first such end of a site, with no scope open, becomes a span that began before: returns true for
+ * it. */
 static bool is_begun_before(tkt_thread_log *log, uint32_t id)
 {
     if (tkt_log_depth(log) != 0)
@@ -324,7 +325,7 @@ static void end_unmatched(tkt_thread_log *log, uint32_t id, uint64_t now)
     }
 }
 
-/* An end keeps what its begin's frames have in common: so it knows the next one. */
+/* An end keeps the site and flags of its begin's frame, to recognise the next one. */
 static void remember_begin(takt_site *end, const takt_frame *frame)
 {
     if (is_pair(frame))
@@ -357,7 +358,7 @@ void takt_end_v1(takt_site *site)
         end_site_slow(site);
 }
 
-/* False unless the thread has used the name lately. */
+/* Opens a scope if the thread has used the name recently. False if it takes the slow path. */
 static bool begin_name_fast(takt_thread_v1 *thread, const char *name)
 {
     if (!name || thread->busy)
@@ -451,7 +452,7 @@ static TKT_APART void phase_slow(takt_site *site, const void *caller)
     tkt_log_leave(log);
 }
 
-/* The first phase of its scope; the macro goes on from one to the next itself. */
+/* For the first phase of a scope. From one phase to the next, the macro goes on itself. */
 void takt_phase_v1(takt_site *site)
 {
     takt_thread_v1 *thread = &takt_thread_hot_v1;

@@ -1,4 +1,4 @@
-/* What the library writes into logs besides what the macros write. */
+/* Scopes, calls into CUDA and spans of tracks, as the library itself writes them. */
 #ifndef TKT_RECORD_SCOPE_H
 #define TKT_RECORD_SCOPE_H
 
@@ -11,18 +11,18 @@
 
 /* ======== Scopes ======== */
 
-/* Closing scopes, for those who are not the macros. */
+/* Opening and closing scopes without the macros. */
 
-/* Closes what is open at and above `depth`, all with one end; scopes, but not phases, count as
- * mismatches of that cause. */
+/* Closes all scopes and phases at and above `depth`, with the same end. Each closed scope counts as
+ * a mismatch of that cause; phases do not. */
 void tkt_scope_unwind(tkt_thread_log *log, uint32_t depth, uint64_t now, tkt_mismatch cause);
 
-/* Ends the phase that is innermost on this thread, if one is: steps end phases as scopes do.
- * Returns the ticks of now, which are the phase's end. */
+/* Ends the innermost phase of this thread, if no scope is open inside it: the end of a step ends
+ * phases, as the end of a scope does. Returns the current ticks, which are the end of the phase. */
 uint64_t tkt_scope_end_phase(void);
 
-/* Opens a scope for a name of run time; its frame is NULL when nothing records. `caller` is where
- * the program goes on, see tkt_stack_here(). */
+/* Opens a scope with a run-time name; its frame is NULL when nothing records. `caller` is the
+ * return address into the program, see tkt_stack_here(). */
 takt_open tkt_scope_open_named(const char *name, const void *caller);
 
 /* ======== Calls into CUDA ======== */
@@ -36,16 +36,16 @@ typedef struct tkt_call {
     uint64_t    end_ticks;
     uint32_t    correlation; /* 0: none */
     int32_t     result; /* 0: success */
-    bool        is_capturing; /* a stream was being captured: it may have launched nothing */
-    const void *caller;       /* where the device's library goes on, see tkt_stack_here() */
+    bool        is_capturing; /* a stream was being captured: the call may have launched nothing */
+    const void *caller;       /* return address into the device's library, see tkt_stack_here() */
 } tkt_call;
 
-/* Records a call that has returned, as a child of the innermost open scope of this thread. */
+/* Records a finished call as a child of this thread's innermost open scope. */
 void tkt_record_call(const tkt_call *call);
 
 /* ======== Tasks ======== */
 
-/* Spans on tracks of their own that have begun and not ended. */
+/* Open spans of tracks. */
 
 typedef struct tkt_task {
     uint64_t begin_ticks;
@@ -53,10 +53,10 @@ typedef struct tkt_task {
     uint32_t track; /* text id of its name */
 } tkt_task;
 
-/* Calls `visit` for every open one, with a lock held: it must not begin or end any. */
+/* Calls `visit` for every open span, with a lock held: `visit` must not begin or end one. */
 void tkt_task_visit(void (*visit)(void *user, const tkt_task *task), void *user);
 
-/* Forgets all, when nobody begins or ends any more. */
+/* Forgets all spans. Nobody may begin or end one any more. */
 void tkt_task_free_all(void);
 
 #endif

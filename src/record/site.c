@@ -1,5 +1,5 @@
-/* Sites and texts are looked up under one lock, which is taken at a site's first hit only. Readers
- * need no lock: ids index blocks of pointers that never move once they are published. */
+/* Sites and texts are looked up under one lock, which a site takes at its first hit only. Readers
+ * need no lock: ids index blocks of pointers, which never move once they are published. */
 #include "record/site.h"
 
 #include "base/alloc.h"
@@ -12,15 +12,14 @@
 
 #include <string.h>
 
-#define LEAST_BYTES                                                                                \
-    (UINT64_C(256) << 10) /* of names, and of values, however little memory there is */
-#define BLOCK_BITS 12
-#define BLOCK_SIZE (1u << BLOCK_BITS)
-#define BLOCKS     ((TKT_SITE_MAX >> BLOCK_BITS) + 1)
+#define LEAST_BYTES (UINT64_C(256) << 10) /* for names and for values, however low the limit is */
+#define BLOCK_BITS  12
+#define BLOCK_SIZE  (1u << BLOCK_BITS)
+#define BLOCKS      ((TKT_SITE_MAX >> BLOCK_BITS) + 1)
 
 TKT_MARK_INSTANCE(takt_switch_hot_v1);
 
-/* A table of things by number that grows without moving. */
+/* Items by number; grows without moving them. */
 typedef struct table {
     void **blocks[BLOCKS];
     uint32_t count;
@@ -30,15 +29,15 @@ static tkt_mutex registry_lock = TKT_MUTEX_INIT;
 static tkt_arena registry_memory;
 static tkt_map site_ids;
 static table sites;
-static uint64_t limit_bytes = UINT64_C(64) << 20; /* atomic; of each of the two: */
-static uint64_t name_bytes;                       /* names that came at run time */
+static uint64_t limit_bytes = UINT64_C(64) << 20; /* atomic; for run-time names, and for values */
+static uint64_t name_bytes;                       /* of run-time names */
 
 /* Texts by number, and numbers by text. */
 typedef struct text_list {
     tkt_map ids;
     table texts;
     tkt_arena memory;
-    uint64_t bytes;      /* with what keeping them takes */
+    uint64_t bytes;      /* including overhead */
     uint32_t generation; /* atomic; how often it was emptied */
 } text_list;
 
@@ -111,7 +110,7 @@ static uint64_t hash_site(const takt_site *site)
     return hash;
 }
 
-/* The number of the category; the last one is shared by all that come too late. */
+/* The number of the category. All that come too late share the last one. */
 static uint32_t category_index(const char *name)
 {
     if (!name || !*name)
@@ -130,7 +129,7 @@ static uint64_t bits_of(uint32_t category, uint32_t level)
     return UINT64_C(1) << (category * 4 + index);
 }
 
-/* What a text is known by outside of here. */
+/* The id of a text as other files know it. */
 static uint32_t id_of(const text_list *list, uint32_t index)
 {
     if (list == &names)
@@ -139,7 +138,7 @@ static uint32_t id_of(const text_list *list, uint32_t index)
     return TKT_VALUE | (generation << TKT_VALUE_BITS & ~TKT_VALUE) | index;
 }
 
-#define ENTRY_BYTES 96u /* about what a text takes besides its bytes */
+#define ENTRY_BYTES 96u /* about the overhead of a text */
 
 static uint32_t find_text(text_list *list, const char *text)
 {
@@ -169,7 +168,7 @@ static uint32_t find_text(text_list *list, const char *text)
     }
 }
 
-/* What stands for all texts that find no room any more. */
+/* The text that stands for all texts for which there was no room. */
 #define MORE_NAMES "(more names)"
 
 static bool is_known_text(const text_list *list, const char *text)
@@ -185,7 +184,7 @@ static bool is_known_text(const text_list *list, const char *text)
     }
 }
 
-/* False, and the loss is counted, when the ceiling does not allow for so many bytes more. */
+/* False, and counts the loss, when the limit does not allow that many more bytes. */
 static bool has_room(uint64_t bytes, size_t size)
 {
     if (bytes + size + ENTRY_BYTES <= __atomic_load_n(&limit_bytes, __ATOMIC_RELAXED))
@@ -233,7 +232,7 @@ static uint32_t find_site(const takt_site *site)
     }
 }
 
-/* The site with the names that traces show, which stay until the lock is given back. */
+/* The site with the names that traces show; they stay until the lock is released. */
 static takt_site named_for_traces(const takt_site *site)
 {
     static char function[1024];
@@ -246,7 +245,7 @@ static takt_site named_for_traces(const takt_site *site)
                        .device = site->device,
                        .line = site->line};
     bool is_colored = site->kind == TAKT_SITE_SCOPE && site->filter >> 24 == 0xFF;
-    if (site->kind == TAKT_SITE_ACTIVITY || is_colored) /* an end keeps its begin there */
+    if (site->kind == TAKT_SITE_ACTIVITY || is_colored) /* otherwise an END keeps its begin there */
         shown.filter = site->filter;
     if (site->function && tkt_signature_name(function, sizeof function, site->function) > 0) {
         shown.function = function;
@@ -271,7 +270,8 @@ uint32_t tkt_site_register(takt_site *site)
     return id;
 }
 
-/* Whether a site of that hash is there already; a false alarm adds one more than the ceiling. */
+/* True if there is a site of that hash already; a false alarm only exceeds the limit by one
+ * site. */
 static bool is_known_site(const takt_site *site)
 {
     return tkt_map_get(&site_ids, hash_site(site)) != NULL;
@@ -319,7 +319,7 @@ const tkt_site *tkt_site_get(uint32_t id)
     return table_get(&sites, id);
 }
 
-/* Interns a text that came at run time; `bytes` is what the ceiling holds for. */
+/* Interns a run-time text; the limit applies to `bytes`. */
 static uint32_t intern(text_list *list, uint64_t *bytes, const char *text, bool *is_own)
 {
     if (!text)

@@ -1,24 +1,24 @@
-/* How events stand in a chunk: in slots of 16 bytes, which are takt_record where the event is a
- * span that fits. Every slot says in its tag what it is, so that a chunk can be read forwards and
- * backwards. An event of several slots begins with the one that names its kind; the others are
- * TKT_SLOT_MORE. It never straddles two chunks.
+/* The layout of events in a chunk. A chunk consists of slots of 16 bytes; a slot is a takt_record,
+ * and a short span takes one. The tag of every slot identifies its content, so a chunk can be read
+ * forwards and backwards. The first slot of a longer event names its kind; the others are
+ * TKT_SLOT_MORE. An event never straddles two chunks.
  *
  *     tag = id << 8 | depth      id: a call site with flags, or TKT_SLOT_FIRST + kind
  *
  * The depth of a span is its index in the stack, below TKT_DEEP. Deeper and longer spans are
- * TKT_SLOT_SPAN. The depth of any other event is the number of scopes that were open, saturating
- * at 255: the innermost of them owns the event. */
+ * TKT_SLOT_SPAN. The depth of any other event is the number of open scopes, at most 255: the
+ * innermost of them owns the event. */
 #ifndef TKT_RECORD_SLOT_H
 #define TKT_RECORD_SLOT_H
 
 #include <takt/scope.h>
 
 #define TKT_SLOT_FIRST 0xFFFF00u
-#define TKT_SITE_MAX   0x3FFFFFu /* leaves two bits of a tag to flags; never are both set */
+#define TKT_SITE_MAX   0x3FFFFFu /* leaves two bits of a tag for flags; at most one is set */
 #define TKT_DEEP       255u
 
-/* A flag of the tag of a frame and its record, as TAKT_FRAME_PHASE: opened by a begin, which an end
- * ends. */
+/* A flag in the tag of a frame and of its record, like TAKT_FRAME_PHASE: TAKT_BEGIN or takt_begin()
+ * opened the scope, and an END closes it. */
 #define TKT_FRAME_PAIR 0x80000000u
 
 /* The site in the tag of a site, a frame, or the record of a span. */
@@ -42,15 +42,15 @@ typedef enum tkt_slot_kind { /* first slot: start, ticks        MORE: start, tic
     TKT_SLOT_SPAN_AT,        /* begin ns, site of the name      end ns, track: with given times */
     TKT_SLOT_FLOW_BEGIN,     /* time                            id */
     TKT_SLOT_FLOW_END,       /* time                            id */
-    TKT_SLOT_THREAD,         /* serial, thread id               0, text id of its name, who goes on */
-    TKT_SLOT_NAME,           /* 0, text id: the thread is named */
+    TKT_SLOT_THREAD,         /* serial, thread id               0, text id of the thread's name */
+    TKT_SLOT_NAME,           /* 0, text id: the thread has a new name */
     TKT_SLOT_GAP,            /* time: events are missing here */
-    TKT_SLOT_CALL,           /* correlation, result << 32; depth of the span behind it, CAPTURING */
+    TKT_SLOT_CALL,           /* correlation | result << 32; depth of the next span | CAPTURING */
     TKT_SLOT_STACK,          /* begin of the span that it belongs to, number of its call stack */
     TKT_SLOT_KINDS
 } tkt_slot_kind;
 
-/* Beside the depth in TKT_SLOT_CALL: a stream was being captured. */
+/* A flag next to the depth in TKT_SLOT_CALL: a stream was being captured. */
 #define TKT_SLOT_CAPTURING 0x80000000u
 
 static inline uint32_t tkt_slot_tag(tkt_slot_kind kind, uint32_t open_scopes)
@@ -59,18 +59,18 @@ static inline uint32_t tkt_slot_tag(tkt_slot_kind kind, uint32_t open_scopes)
     return (TKT_SLOT_FIRST + (uint32_t)kind) << 8 | depth;
 }
 
-/* The tag comes last: in a crash-safe recording it says that the slot is written. */
-static inline void tkt_slot_write(takt_record *slot, takt_record what)
+/* Stores the tag last: in a crash-safe recording, a tag other than 0 commits the slot. */
+static inline void tkt_slot_write(takt_record *slot, takt_record content)
 {
-    slot->start = what.start;
-    slot->ticks = what.ticks;
+    slot->start = content.start;
+    slot->ticks = content.ticks;
     __atomic_signal_fence(__ATOMIC_RELEASE);
-    slot->tag = what.tag;
+    slot->tag = content.tag;
 }
 
 static inline uint32_t tkt_slot_depth(const takt_record *slot) { return slot->tag & 0xFFu; }
 
-/* Whether it is a span of one slot; if not, it has a kind. */
+/* True for a span of one slot. All other slots have a kind. */
 static inline bool tkt_slot_is_plain(const takt_record *slot)
 {
     return slot->tag >> 8 < TKT_SLOT_FIRST;
@@ -81,7 +81,7 @@ static inline tkt_slot_kind tkt_slot_kind_of(const takt_record *slot)
     return (tkt_slot_kind)((slot->tag >> 8) - TKT_SLOT_FIRST);
 }
 
-/* A span of either form. */
+/* A span of one slot or two. */
 typedef struct tkt_slot_span {
     uint64_t begin; /* ticks */
     uint64_t end;
@@ -89,7 +89,7 @@ typedef struct tkt_slot_span {
     uint32_t depth;
 } tkt_slot_span;
 
-/* False when the event at `slot` is no span of a thread. */
+/* False when the event at `slot` is not a span of a thread. */
 static inline bool tkt_slot_read_span(const takt_record *slot, tkt_slot_span *span)
 {
     if (tkt_slot_is_plain(slot)) {
@@ -103,14 +103,14 @@ static inline bool tkt_slot_read_span(const takt_record *slot, tkt_slot_span *sp
     return true;
 }
 
-/* Whether an event that the program made begins here; notes of the library's own are none. */
+/* True where an event of the program begins; the library's own notes do not count. */
 static inline bool tkt_slot_is_event(const takt_record *slot)
 {
     return tkt_slot_is_plain(slot) || (tkt_slot_kind_of(slot) != TKT_SLOT_MORE &&
                                        tkt_slot_kind_of(slot) < TKT_SLOT_THREAD);
 }
 
-/* Whether it has anything to do with a window; touching its begin from before is not enough. */
+/* True if the span belongs to the window. Ending just where the window begins is not enough. */
 static inline bool tkt_slot_overlaps(const tkt_slot_span *span, uint64_t from, uint64_t until)
 {
     return (span->end > from || span->begin >= from) && span->begin <= until;

@@ -1,8 +1,8 @@
 /* Most stacks have been seen before, by the same thread at the same place. So each thread remembers
- * the last ones by caller and stack pointer, and looks whether their return addresses still stand
- * where they were: a few nanoseconds, instead of a microsecond or two for walking the stack. Only
- * what is new to the thread is walked and looked up in the table that all threads share, under a
- * lock; only what is new to the process is copied. */
+ * its last stacks by caller and stack pointer, and checks whether their return addresses are still
+ * where they were. That takes a few nanoseconds; walking a stack takes a microsecond or two. Only
+ * stacks that are new to the thread are walked and looked up in the shared table, under a lock.
+ * Only stacks that are new to the process are copied. */
 #include "record/site.h"
 
 #include "base/containers.h"
@@ -16,10 +16,10 @@
 #define MAX_BYTES (UINT64_C(32) << 20) /* of stacks in all */
 #define MEMORIES  64u                  /* stacks that a thread remembers; a power of two */
 
-/* A stack that the thread had. */
+/* A stack that a thread remembers. */
 typedef struct memory {
     const void *caller;
-    uintptr_t frame; /* of the function that asks: stands for the stack pointer */
+    uintptr_t frame; /* of tkt_stack_here(): stands for the stack pointer */
     uint32_t number;
     uint32_t count;
     tkt_return returns[TKT_STACK_FRAMES];
@@ -74,9 +74,9 @@ static uint32_t add(const memory *seen, const tkt_stack_place *places)
     return stack->number;
 }
 
-/* Finds a stack, or adds it if its places are given; 0: not there, or no room. Different ones of
- * equal hash take the next free key. */
-static uint32_t find(const memory *seen, const tkt_stack_place *places)
+/* Finds a stack, or adds it if `places` is given. Returns its number; 0: not found, or no room.
+ * Different stacks of equal hash take the next free key. */
+static uint32_t find_stack(const memory *seen, const tkt_stack_place *places)
 {
     uint32_t found = 0;
     uint64_t was = tkt_busy_lock(&stacks_lock);
@@ -106,11 +106,11 @@ static void place(void *user, uint32_t index, tkt_code_place place)
     places[index] = (tkt_stack_place){tkt_text_intern(place.object), place.base};
 }
 
-/* The objects are asked for without the lock: the loader has its own, and may hold that while it
- * runs a plugin's constructors, which may have scopes. */
+/* Locates the objects without the lock: the loader has its own lock, and may hold it while it runs
+ * a plugin's constructors, which may have scopes. */
 static uint32_t find_or_add(const memory *seen)
 {
-    uint32_t number = find(seen, NULL);
+    uint32_t number = find_stack(seen, NULL);
     if (number != 0)
         return number;
     uintptr_t addresses[TKT_STACK_FRAMES];
@@ -118,7 +118,7 @@ static uint32_t find_or_add(const memory *seen)
     for (uint32_t i = 0; i < seen->count; i++)
         addresses[i] = seen->returns[i].address;
     tkt_objects_locate(addresses, seen->count, place, places);
-    return find(seen, places);
+    return find_stack(seen, places);
 }
 
 static memory *memory_for(tkt_thread_log *log, const void *caller, uintptr_t frame)

@@ -1,6 +1,6 @@
-/* A span on a track may end on another thread, windows later. So that no reader has to bring two
- * halves together, the open ones are kept in maps, of their own locks so that threads seldom meet,
- * and the end writes the whole span into the log of the thread that ends it. */
+/* A span on a track may end on another thread, windows later. To spare readers joining two halves,
+ * open spans are kept in maps, and the end writes the whole span into the log of the thread that
+ * ends it. There are several maps, each with its own lock, so threads seldom meet. */
 #include "record/scope.h"
 
 #include "base/clock.h"
@@ -14,14 +14,14 @@
 
 #define SHARDS 8u
 
-/* Open spans at a time. A program that never ends them must not grow for ever. */
+/* The most open spans. The memory of a program that never ends them must not grow for ever. */
 #define MOST_OPEN (1u << 20)
 
 typedef struct shard {
     tkt_mutex lock;
     tkt_map indices; /* span id -> index in open + 1 */
     TKT_ARRAY_OF(tkt_task) open;
-    TKT_ARRAY_OF(uint32_t) free; /* indices in open that are not in use; their site is 0 */
+    TKT_ARRAY_OF(uint32_t) free; /* unused indices in `open`; their site is 0 */
 } shard;
 
 static shard shards[SHARDS] = {
@@ -34,13 +34,13 @@ static shard shards[SHARDS] = {
 };
 static uint64_t last_id;
 
-/* With the lock. */
+/* With the lock: true if the shard has reached its limit. */
 static bool has_no_place(const shard *s)
 {
     return s->free.count == 0 && s->open.count >= MOST_OPEN / SHARDS;
 }
 
-/* With the lock: a place for one more. */
+/* With the lock: returns a place for one more; NULL when there is none. */
 static tkt_task *take_place(shard *s, uint64_t *index)
 {
     if (has_no_place(s))
@@ -49,7 +49,7 @@ static tkt_task *take_place(shard *s, uint64_t *index)
         *index = (uint64_t)s->free.items[--s->free.count] + 1;
         return &s->open.items[*index - 1];
     }
-    /* room to give the place back is made now, so that giving back cannot fail */
+    /* reserves room to give the place back, so that giving back cannot fail */
     if (!TKT_ARRAY_RESERVE(&s->free, s->open.count + 1))
         return NULL;
     tkt_task *task = TKT_ARRAY_ADD(&s->open);
@@ -57,7 +57,7 @@ static tkt_task *take_place(shard *s, uint64_t *index)
     return task;
 }
 
-/* Whether it is the limit, and not memory, that left no place. */
+/* True if the limit left no place, and not a lack of memory. */
 static bool is_at_limit(uint64_t id)
 {
     shard *s = &shards[id % SHARDS];

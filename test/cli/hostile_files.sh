@@ -73,7 +73,7 @@ done
 head -c 16777216 /dev/zero | gzip -9 >member
 { head -c 7 "$corpus/whole.pftrace" | gzip && for _ in $(seq 40); do cat member; done; } >bomb.pftrace.gz
 ends 1 info bomb.pftrace.gz
-err_is 'takt: bomb.pftrace.gz: unpacks to more than 64 times its size, which no trace does'
+err_is 'takt: bomb.pftrace.gz: not a trace: it unpacks to more than 64 times its size'
 
 # ---- Traces with hardly anything in them ----
 echo 'run nothing' | "$make" nothing.pftrace

@@ -82,19 +82,21 @@ TEST(a_newer_struct_is_taken_while_what_is_unknown_is_zero)
     assert_int_equal(takt_profiler_create(&options.known, &profiler), TAKT_OK);
     takt_profiler_destroy(profiler);
     options.unknown[1] = 1;
-    check_refused(&options.known,
-                  "options from the TAKT_PROFILER_OPTIONS_INIT of newer headers ask for what this "
-                  "library, 0.1.0, does not have: leave it out, or update libtakt");
+    check_refused(
+        &options.known,
+        "options from newer headers (TAKT_PROFILER_OPTIONS_INIT) set a field that libtakt "
+        "0.1.0 does not have: leave the field out, or update libtakt");
 }
 
 TEST(a_struct_that_was_never_initialised_is_refused)
 {
     takt_profiler_options options;
     memset(&options, 0xCC, sizeof options);
-    check_refused(&options, "options of 14757395258967641292 bytes are none: start from "
-                            "TAKT_PROFILER_OPTIONS_INIT");
+    check_refused(&options, "invalid options: struct_size is 14757395258967641292; initialise the "
+                            "struct with TAKT_PROFILER_OPTIONS_INIT");
     options = (takt_profiler_options){.level = 1};
-    check_refused(&options, "options of 0 bytes are none: start from TAKT_PROFILER_OPTIONS_INIT");
+    check_refused(&options, "invalid options: struct_size is 0; initialise the struct with "
+                            "TAKT_PROFILER_OPTIONS_INIT");
 }
 
 /* ---- What is not valid ----------------------------------------------------------------------- */
