@@ -64,7 +64,7 @@ static bool add_rows(tkt_document *document, const tkt_gaps *gaps)
     return table != NULL;
 }
 
-/* ---- The longest ones ------------------------------------------------------------------------ */
+/* ---- Longest gaps ---------------------------------------------------------------------------- */
 
 enum {
     LENGTH,
@@ -113,7 +113,7 @@ static void fill_gap(tkt_cell *row, const takt_trace *trace, const tkt_gaps *gap
     row[AFTER].text = activity_name(trace, gap->after);
 }
 
-/* The `most` longest of the list. */
+/* Adds a table of the `most` longest gaps. */
 static takt_status add_gaps(tkt_document *document, const char *key, const char *heading,
                             const tkt_gaps *gaps, const tkt_gap_list *list, size_t most)
 {
@@ -164,7 +164,7 @@ static const char *scope_name(const takt_trace *trace, const tkt_idle_scope *sco
     return scope->name ? tkt_trace_text(trace, scope->name) : "(outside of scopes)";
 }
 
-/* Of the device whose rows begin with this one: they add up to it. */
+/* Idle time of the device whose rows start at `first`: the sum of these rows. */
 static uint64_t idle_of(const tkt_gaps *gaps, size_t first)
 {
     uint64_t idle_ns = 0;
@@ -214,7 +214,7 @@ void tkt_show_device_uncertainty(tkt_document *document)
                               "How exactly times of host and devices compare is unknown.");
 }
 
-/* ---- All together ---------------------------------------------------------------------------- */
+/* ---- The report ------------------------------------------------------------------------------ */
 
 static void add_notes(tkt_document *document)
 {

@@ -1,5 +1,5 @@
-/* The launches report: how long calls took, work queued and ran, and which launches a device had to
- * wait for. */
+/* The launches report: how long calls took, how long work queued and ran, and which launches a
+ * device waited for. */
 #include "report/show.h"
 
 #include "base/text.h"
@@ -15,7 +15,7 @@ enum {
     TIMES
 };
 
-enum { /* of each of TKT_LAUNCH_TIMES */
+enum { /* columns for each of TKT_LAUNCH_TIMES */
     AVERAGE,
     MEDIAN,
     LEAST,
@@ -152,7 +152,7 @@ static takt_status show(tkt_document *document, const tkt_launches *launches)
     return TAKT_OK;
 }
 
-/* ---- Without an activity --------------------------------------------------------------------- */
+/* ---- Launches without an activity ------------------------------------------------------------ */
 
 enum {
     SCOPE,
@@ -195,7 +195,7 @@ static takt_status show_missing(tkt_document *document, const tkt_missings *miss
     return TAKT_OK;
 }
 
-/* ---- All together ---------------------------------------------------------------------------- */
+/* ---- The report ------------------------------------------------------------------------------ */
 
 takt_status tkt_show_launches(tkt_document *document, const takt_report_options *options)
 {

@@ -1,4 +1,4 @@
-/* The summary: one page with what a recording says at first sight, and what to do next. */
+/* The summary: one page with the main figures of a recording, and advice. */
 #include "report/show.h"
 #include "summary/activities.h"
 #include "summary/steps.h"
@@ -147,7 +147,7 @@ static const tkt_idle *idle_of(const tkt_gaps *gaps, uint32_t device)
     return NULL;
 }
 
-/* Busy is the share of the wall time; without spans nobody knows it. */
+/* Busy % refers to the wall time. It is unknown without spans. */
 static takt_status show_devices(tkt_document *document, const tkt_advice_basis *basis)
 {
     const tkt_device_uses *uses = basis->uses;
@@ -175,7 +175,8 @@ static takt_status show_devices(tkt_document *document, const tkt_advice_basis *
     return TAKT_OK;
 }
 
-/* What a person looks for first: of all steps, since a rate of three says little. */
+/* The figures people look for first. They cover all steps, since a rate over a few recorded steps
+ * says little. */
 static void add_step_facts(tkt_document *document)
 {
     tkt_step_figures steps = tkt_steps_all(document->trace);
@@ -277,7 +278,7 @@ static takt_status show(tkt_document *document, const tkt_advice_basis *basis)
     return status;
 }
 
-/* Everything that the page and its advice rest on. */
+/* Computes everything that the page and its advice need. */
 static takt_status find_basis(const takt_trace *trace, tkt_scopes *scopes, tkt_device_uses *uses,
                               tkt_copies *copies, const tkt_gaps **gaps, tkt_named_list *kernels)
 {
@@ -316,18 +317,18 @@ takt_status tkt_show_summary(tkt_document *document, const takt_report_options *
 
 /* ======== Advice ======== */
 
-/* Advice in words: what the numbers say, then what to do. */
+/* Puts advice into words: first the numbers, then what to do. */
 
-#define NAME_BYTES 64 /* of a name within a sentence */
+#define NAME_BYTES 64 /* limit for a name in a sentence */
 
 /* The figures of a piece of advice as text. */
 typedef struct wording {
-    const char *s; /* behind words of which there are `count` */
+    const char *s; /* plural ending for `count` */
     unsigned long long count;
     unsigned long long others;
     char name[NAME_BYTES];
     char time[TKT_VALUE_SIZE];
-    char other[TKT_VALUE_SIZE]; /* as a time */
+    char other[TKT_VALUE_SIZE]; /* `others` as a time */
     char share[TKT_VALUE_SIZE];
     char occupancy[TKT_VALUE_SIZE];
     char bytes[TKT_VALUE_SIZE];
@@ -363,7 +364,7 @@ static void word_figures(const tkt_advice *advice, wording *w)
     tkt_value_fixed(w->ratio, ratio, 1);
 }
 
-/* About the program's use of devices; false: it is another's. */
+/* Adds the sentence for advice about devices. False if the advice is of another kind. */
 static bool add_device_advice(tkt_document *document, const tkt_advice *advice, const wording *w)
 {
     switch (advice->kind) {
