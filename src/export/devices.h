@@ -18,9 +18,9 @@ const char *tkt_overhead_name(uint32_t kind);    /* tkt_overhead: "Buffer Flush"
 
 /* ======== Lanes ======== */
 
-/* Rows for slices that may overlap. Slices on one row of a viewer have to nest, and one that lies
- * in another's time by chance must not be drawn as its child. So each gets a lane on which nothing
- * else is going on: the lowest that is free when it begins. */
+/* Rows for slices that may overlap. Slices on one row of a viewer must nest, and a slice that
+ * merely lies within the time of another must not look like its child. So each slice gets a lane of
+ * its own while it runs: the lowest one that is free at its begin. */
 
 typedef struct tkt_lanes {
     tkt_heap busy; /* lanes, by when they end */

@@ -20,7 +20,7 @@ typedef struct tkt_exporter {
     const char *name;        /* "perfetto" */
     const char *description; /* one line */
     const char *suffix;      /* of file names, ".pftrace" */
-    bool        needs_spans; /* a trace without spans is TAKT_NO_SPANS before anything is written */
+    bool        needs_spans; /* without spans, fail with TAKT_NO_SPANS before writing */
 
     /* Writes the whole trace and leaves flushing to the caller. A failure of the sink may be left
      * in the writer, whose first status the caller returns; other failures are returned here. */
