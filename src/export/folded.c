@@ -294,10 +294,9 @@ const tkt_exporter tkt_folded_device_exporter = {
 /* ======== Call stacks ======== */
 
 /* Call stacks as folded stacks, like torch's export_stacks(): the program's functions, with the
- * time of the scopes that begin in them, or of the activities launched for these scopes.
+ * time of the scopes that begin in them, or of the activities that these scopes launched.
  *
- * A span's time excludes that of the spans directly inside it. Spans without a call stack are left
- * out. */
+ * A span's time excludes the spans directly inside it. Spans without a call stack are left out. */
 
 /* Paths of the functions of call stacks; 0: not created yet. */
 typedef struct stack_paths {

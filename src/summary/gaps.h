@@ -39,9 +39,8 @@ typedef struct tkt_idle {
     uint64_t idle_ns;
     uint64_t cause_ns[TKT_IDLE_CAUSES]; /* add up to idle_ns */
     uint64_t gaps;                      /* without the edges */
-    uint64_t late; /* gaps before an activity that was launched late. Of a device: late launches
-                    * while the whole device was idle; it waited for them for
-                    * cause_ns[TKT_IDLE_HOST] */
+    uint64_t late; /* gaps before an activity that was launched late. Of a device: late launches for
+                    * which the whole device was idle, cause_ns[TKT_IDLE_HOST] in total */
     uint64_t total_ns;     /* of a device: the sum of its activities' durations */
     uint64_t step_busy_ns; /* of a device: its busy time in recorded steps */
 } tkt_idle;
