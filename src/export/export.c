@@ -74,8 +74,8 @@ static takt_status unknown_format(takt_error *error, const char *name, const cha
     for (size_t i = 0; takt_export_name(i) && size < sizeof known; i++)
         size += (size_t)snprintf(known + size, sizeof known - size, "%s%s", i ? ", " : "",
                                  takt_export_name(i));
-    return tkt_error_set(error, TAKT_NOT_FOUND, "there is no format \"%.40s\"; there are %s%s",
-                         name, known, more);
+    return tkt_error_set(error, TAKT_NOT_FOUND, "unknown format \"%.40s\"; use %s%s", name, known,
+                         more);
 }
 
 /* Reads the options, or sets the defaults if they are NULL. */
@@ -86,8 +86,8 @@ static takt_status import_options(const takt_export_options *options, tkt_output
     takt_status status =
         tkt_options_read(&known, sizeof known, options, "TAKT_EXPORT_OPTIONS_INIT");
     if (status != TAKT_OK)
-        return bad_argument(error, "the options are not from TAKT_EXPORT_OPTIONS_INIT, or ask for "
-                                   "what this version does not have");
+        return bad_argument(error, "the export options do not start from TAKT_EXPORT_OPTIONS_INIT, "
+                                   "or use a field that this version lacks");
     output->is_gzip = known.gzip;
     output->max_bytes = known.max_bytes;
     return TAKT_OK;
@@ -187,7 +187,7 @@ static takt_status choose_exporter(const char *name, tkt_output *output, takt_er
     output->exporter = find_exporter(name, size);
     if (output->exporter)
         return TAKT_OK;
-    return unknown_format(error, name, ", each also with .gz, and tensorboard");
+    return unknown_format(error, name, ", each also with .gz, or tensorboard");
 }
 
 bool tkt_output_is_known(const char *name, takt_error *error)
@@ -370,8 +370,8 @@ static takt_status open_target(target *to, uint32_t part, takt_sink *sink)
 
 static void log_next_file(const target *to, size_t index, const char *full)
 {
-    tkt_log(TAKT_LOG_INFO, "%s is full (%llu bytes), the trace goes on in %s", full,
-            (unsigned long long)to->output->max_bytes, to->files[index].path);
+    tkt_log(TAKT_LOG_INFO, "%s has reached its limit of %llu bytes, the trace continues in %s",
+            full, (unsigned long long)to->output->max_bytes, to->files[index].path);
 }
 
 /* Closes the open files and opens the next ones. */

@@ -139,11 +139,11 @@ const char *tkt_ending_text(char out[TKT_ENDING_SIZE], const takt_trace *trace)
     out[0] = '\0';
     put_until(until, sizeof until, facts);
     if (facts->ending == TAKT_ENDING_KILLED)
-        snprintf(out, TKT_ENDING_SIZE,
-                 "INCOMPLETE: the program was killed, or it still runs. The recording is known for "
-                 "%s; what came later is missing, and how much that is, is unknown. Losses and "
-                 "Takt's cost are at least those told here.",
-                 until);
+        snprintf(
+            out, TKT_ENDING_SIZE,
+            "INCOMPLETE: the program was killed, or it still runs. The recording covers %s; an "
+            "unknown time after that is missing. Losses and Takt's cost are at least those shown.",
+            until);
     else if (facts->ending == TAKT_ENDING_CUT && facts->known_until_ns == 0)
         snprintf(out, TKT_ENDING_SIZE,
                  "INCOMPLETE: the file is cut so early that nothing is known of the recording.");

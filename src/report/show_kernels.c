@@ -85,7 +85,7 @@ static void add_ncu_notes(tkt_document *document, const tkt_named_list *kernels)
         if (shown[i].size == 0)
             return;
         if (i == 0)
-            tkt_document_add_note(document, "To look into the longest with Nsight Compute:");
+            tkt_document_add_note(document, "To examine the longest kernels with Nsight Compute:");
         tkt_document_add_note(document, "ncu -k 'regex:^%.*s$' -c %d PROGRAM", (int)shown[i].size,
                               shown[i].text, LAUNCHES);
     }

@@ -332,9 +332,8 @@ static takt_status show_copies(tkt_document *document)
 static void note_unknown_totals(tkt_document *document)
 {
     if (document->trace->memory.is_of_recording)
-        tkt_document_add_note(document,
-                              "Host memory since start is not known: the program has left totals "
-                              "off, and only what it allocated while this was recorded counts.");
+        tkt_document_add_note(document, "Host memory since start is unknown: the program kept no "
+                                        "totals, so only allocations during the recording count.");
 }
 
 takt_status tkt_show_memory(tkt_document *document, const takt_report_options *options)
@@ -345,12 +344,11 @@ takt_status tkt_show_memory(tkt_document *document, const takt_report_options *o
     bool has_events = document->trace->memory_events.count > 0;
     if (!document->trace->facts.has_spans) {
         if (has_totals)
-            tkt_document_add_note(document,
-                                  "The largest allocations are known of full traces only.");
+            tkt_document_add_note(document, "Only full traces contain the largest allocations.");
         if (has_totals)
             note_unknown_totals(document);
         if (tkt_has_device_activities(document->trace))
-            tkt_document_add_note(document, "Copies are known of full traces only.");
+            tkt_document_add_note(document, "Only full traces contain copies.");
         return status;
     }
     if (has_events && status == TAKT_OK)
@@ -364,8 +362,8 @@ takt_status tkt_show_memory(tkt_document *document, const takt_report_options *o
     if (has_totals)
         note_unknown_totals(document);
     if (document->trace->device_memory.count > 0)
-        tkt_document_add_note(document, "Of a device it is known what was allocated since "
-                                        "collection began; fragmentation is the share of pools "
-                                        "that no allocation uses.");
+        tkt_document_add_note(document,
+                              "Device memory counts allocations since collection began; "
+                              "fragmentation is the share of pools that no allocation uses.");
     return status;
 }

@@ -164,17 +164,15 @@ static void add_flops(tkt_document *document, const tkt_ops *ops)
         return;
     char percent[TKT_VALUE_SIZE];
     tkt_value_text(percent, TKT_CELL_SHARE, (tkt_cell){.d = share});
-    tkt_document_add_note(document,
-                          "Declared work of devices is %s of what they could do in the "
-                          "wall time.",
-                          percent);
+    tkt_document_add_note(
+        document, "Declared work of devices is %s of their peak over the wall time.", percent);
 }
 
 static void add_notes(tkt_document *document, const tkt_ops *ops)
 {
-    tkt_document_add_note(document,
-                          "Rates divide by the self-time: that of the kernels launched in a scope "
-                          "with declared work, or its own where it launches none.");
+    tkt_document_add_note(
+        document, "Rates divide by the self-time: the time of kernels launched in a scope with "
+                  "declared work, or the time of the scope itself if it launches none.");
     if (ops->flops > 0)
         add_flops(document, ops);
 }

@@ -271,10 +271,9 @@ static void add_device_facts(tkt_document *document, const tkt_scopes *scopes)
     if (outside_ns > 0)
         tkt_document_add_fact(document, "cuda_in_no_scope_ns", "CUDA time in no scope",
                               TKT_CELL_TIME, (tkt_cell){.u = outside_ns});
-    tkt_document_add_note(document,
-                          "CUDA times are sums over the activities that a scope launched; their "
-                          "percentages are of the self CUDA time total, which has each activity "
-                          "once.");
+    tkt_document_add_note(
+        document, "CUDA times are sums over the activities that a scope launched; their "
+                  "percentages are of the self CUDA time total, which counts each activity once.");
     if (document->trace->facts.has_spans)
         tkt_document_explain(document, "cuda_busy_ns", "CUDA busy is the time in which any ran.");
 }

@@ -122,7 +122,7 @@ static takt_status show(tkt_document *document, const tkt_device_uses *uses)
                                   : "");
     if (uses->count > 0)
         tkt_document_explain(document, "cuda_time_ns",
-                             "CUDA time is what a step launched, on average.");
+                             "CUDA time is the mean time of the activities that a step launched.");
     if (uses->count > 0 && document->trace->facts.has_spans)
         tkt_document_explain(document, "cuda_busy_percent",
                              "CUDA busy is the share of steps' time in which a device ran "

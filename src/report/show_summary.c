@@ -371,7 +371,7 @@ static bool add_device_advice(tkt_document *document, const tkt_advice *advice, 
     case TKT_ADVICE_WAITING:
         tkt_document_add_note(document,
                               "The host waited for devices for %s of the self CPU time, %s in "
-                              "%llu call%s, most in %s: work of its own could stand there.",
+                              "%llu call%s, most in %s: give the host other work meanwhile.",
                               w->share, w->time, w->count, w->s, w->name);
         return true;
     case TKT_ADVICE_IDLE:
@@ -385,25 +385,25 @@ static bool add_device_advice(tkt_document *document, const tkt_advice *advice, 
     case TKT_ADVICE_LATE:
         tkt_document_add_note(document,
                               "%s waited %s, %s of the wall time, for %llu of %llu launches: "
-                              "launch earlier, larger kernels, or a CUDA graph.",
+                              "launch earlier, or use larger kernels or a CUDA graph.",
                               w->name, w->time, w->share, w->count, w->others);
         return true;
     case TKT_ADVICE_SHORT:
         tkt_document_add_note(document,
-                              "%s ran %llu times for %s on average, about what a launch takes: "
-                              "more work in each, or a CUDA graph.",
+                              "%s ran %llu times for %s on average, about as long as a launch: put "
+                              "more work in each, or use a CUDA graph.",
                               w->name, w->count, w->time);
         return true;
     case TKT_ADVICE_OCCUPANCY:
         tkt_document_add_note(document,
                               "%s, %s of the time of kernels, keeps %s of a multiprocessor's "
-                              "warps busy at most: the report of kernels says what limits it.",
+                              "warps busy at most: the kernels report says what limits it.",
                               w->name, w->share, w->occupancy);
         return true;
     case TKT_ADVICE_PAGEABLE:
         tkt_document_add_note(document,
                               "%llu cop%s from or to pageable memory, %s, took %s, %s of "
-                              "the CUDA time: pinned memory is faster and need not be waited for.",
+                              "the CUDA time: pinned memory is faster and lets the host continue.",
                               w->count, w->count == 1 ? "y" : "ies", w->bytes, w->time, w->share);
         return true;
     default:
@@ -417,19 +417,19 @@ static void add_host_advice(tkt_document *document, const tkt_advice *advice, co
     case TKT_ADVICE_HOT:
         tkt_document_add_note(document, "%s takes %s of the self CPU time: %s in %llu call%s%s%s.",
                               w->name, w->share, w->time, w->count, w->s,
-                              w->others ? ", beside waits for devices of " : "",
+                              w->others ? ", not counting waits for devices of " : "",
                               w->others ? w->other : "");
         break;
     case TKT_ADVICE_UNCOVERED:
-        tkt_document_add_note(document,
-                              "%s of the wall time, %s, is in no scope: more scopes "
-                              "would tell what it is.",
-                              w->share, w->time);
+        tkt_document_add_note(
+            document,
+            "%s of the wall time, %s, is outside of scopes: add scopes to see what happens there.",
+            w->share, w->time);
         break;
     case TKT_ADVICE_SMALL:
         tkt_document_add_note(document,
-                              "%s was called %llu times for %s each: a scope around the "
-                              "loop, or a finer level, would cost less.",
+                              "%s was called %llu times for %s each: to reduce the cost, put the "
+                              "scope around the loop, or give it a finer level.",
                               w->name, w->count, w->time);
         break;
     case TKT_ADVICE_COST:
