@@ -1,16 +1,16 @@
-/* Writes a trace as Chrome JSON: what the others of chrome.h write, in what order, and when a
- * new file begins.
+/* Writes a trace as Chrome JSON: decides the order of events and where a new file begins. Also
+ * creates file names for TensorBoard.
  *
- * Everything is written in windows of time, row after row within each, and a file that is full is
- * closed wherever that happens. So each file holds one stretch of time of all rows, ragged by one
- * window, and not some rows for ever. A span stands in the file in which it begins. Where there is
- * no limit there is one window, which is fastest.
+ * Events are written in windows of time, and within a window row by row. A full file is closed
+ * wherever that happens, even inside a window. So each file covers one stretch of time for all
+ * rows, inexact by one window. A span is in the file in which it begins. Without a size limit there
+ * is only one window, which is fastest.
  *
- * Times count from the begin of a week, so that traces of several processes and cycles line up when
- * they are opened together and a double of microseconds, which is what readers parse them into,
- * still holds the nanosecond. (Kineto counts from the begin of a quarter of a year: from its 51st
- * day on nanoseconds are lost.) It is the week of the earliest event, since Perfetto drops events
- * before zero. */
+ * Times count from the begin of a week. Traces of several processes and cycles therefore line up
+ * when they are opened together. Readers parse times as doubles of microseconds, which within a
+ * week still resolve nanoseconds. (Kineto counts from the begin of a quarter of a year and loses
+ * nanoseconds from its 51st day on.) It is the week of the earliest event, since Perfetto drops
+ * events before zero. */
 #include "export/chrome.h"
 
 #include "base/alloc.h"
@@ -28,7 +28,8 @@
 /* Spans of the longest track in one window. */
 #define WINDOW_SPANS 16384
 
-/* Room for one event of the fast path, or a row's metadata and a common event; and for the end. */
+/* Space for one event of the fast path, or for a row's metadata and a common event; and for the end
+ * of the file. */
 #define EVENT_BYTES 2048
 #define END_BYTES   1024
 
@@ -61,7 +62,8 @@ static void next_part(tkt_chrome *chrome)
 
 bool tkt_chrome_fits_slow(tkt_chrome *chrome)
 {
-    /* A file that holds nothing but its head takes an event of any size, or there were no end. */
+    /* A file that contains only its head accepts an event of any size. Otherwise new files would
+     * begin endlessly. */
     if (chrome->status == TAKT_OK && bytes_written(chrome) > chrome->head_bytes)
         next_part(chrome);
     return chrome->status == TAKT_OK;
@@ -86,7 +88,7 @@ static void write_window(tkt_chrome *chrome, uint64_t last_ns)
     tkt_chrome_overheads(chrome, last_ns);
 }
 
-/* The track whose spans set the pace. */
+/* Windows are measured in spans of this track. */
 static const tkt_track *longest_track(const takt_trace *trace)
 {
     const tkt_track *longest = NULL;
@@ -151,14 +153,13 @@ static void set_times(tkt_chrome *chrome)
     int64_t first = 0;
     if (__builtin_add_overflow(chrome->window_ns, offset, &first) ||
         first < INT64_MIN + INTERVAL_NS)
-        first = 0; /* absurd, and then any base will do */
+        first = 0; /* absurd times: any base will do */
     int64_t interval = first / INTERVAL_NS - (first < 0);
     chrome->base_ns = interval * INTERVAL_NS;
     chrome->shift_ns = (uint64_t)offset - (uint64_t)chrome->base_ns;
 }
 
-/* Operating systems give a thread's id to another one when it has ended, and two rows cannot have
- * the same. */
+/* Operating systems reuse thread ids, but two rows cannot have the same id. */
 static takt_status set_thread_row(tkt_chrome *chrome, uint32_t number, tkt_map *used)
 {
     const tkt_track *track = &chrome->trace->tracks.items[number];
@@ -200,7 +201,7 @@ uint32_t tkt_chrome_tid(const tkt_chrome *chrome, uint32_t track)
     return chrome->tracks[track].row.tid;
 }
 
-/* At least one item, so that NULL always means no memory. */
+/* Allocates one item more, so NULL always means that memory ran out. */
 static void *items(size_t count, size_t size)
 {
     return tkt_alloc_zeroed((count + 1) * size);
@@ -268,20 +269,20 @@ const tkt_exporter tkt_chrome_exporter = {
     .write = write_whole,
 };
 
-/* ======== TensorBoard's folders ======== */
+/* ======== TensorBoard's file names ======== */
 
-/* TensorBoard's two layouts. Both hold the same Chrome JSON, packed.
+/* TensorBoard's two layouts. Both contain the same packed Chrome JSON.
  *
  *     DIRECTORY/HOST_PID.TIME.pt.trace.json.gz               torch's plugin (torch-tb-profiler)
  *     DIRECTORY/plugins/profile/RUN/HOST.trace.json.gz       TensorFlow's and JAX' (profile, xprof)
  *
- * torch's plugin takes what matches ^(.*?)(\.\d+)?\.pt\.trace\.json(?:\.gz)?$ and calls the first
- * group the worker, the second the span; a file that goes on gets the next number, so that it is
- * one more span of the same worker. TIME is CLOCK_REALTIME in nanoseconds where the recording
- * began, RUN the same as date and time, in UTC. Where such a file is there already, HOST_PID or
- * HOST gets "-2" behind it. */
+ * torch's plugin accepts names that match ^(.*?)(\.\d+)?\.pt\.trace\.json(?:\.gz)?$. The first
+ * group is the worker, the second one the span. A continued file gets the next number, which makes
+ * it another span of the same worker. TIME is the begin of the recording as CLOCK_REALTIME in ns;
+ * RUN is the same as date and time in UTC. If the file exists, "-2" is added to HOST_PID or
+ * HOST. */
 
-/* Host names are letters, digits, '-' and '.', but a container's may be anything. */
+/* Host names consist of letters, digits, '-' and '.', but a container's name may be anything. */
 static void plain_host_name(char *out, size_t size)
 {
     snprintf(out, size, "%s", tkt_host_name());

@@ -1,6 +1,6 @@
-/* Chrome's JSON trace format, in the dialect of torch's Kineto, which chrome://tracing, Perfetto,
- * TensorBoard's PyTorch plugin and Holistic Trace Analysis read. docs/viewing.md says what each
- * of Takt's things becomes in it. */
+/* Chrome's JSON trace format, in the dialect of torch's Kineto. chrome://tracing, Perfetto,
+ * TensorBoard's PyTorch plugin and Holistic Trace Analysis read it. docs/viewing.md explains how
+ * each part of a trace appears in it. */
 #ifndef TKT_EXPORT_CHROME_H
 #define TKT_EXPORT_CHROME_H
 
@@ -14,94 +14,94 @@
 
 /* ======== The format ======== */
 
-/* A limit below this one is raised to it: metadata alone needs a good part of it. */
+/* Smaller limits are raised to this one, since metadata alone takes much of it. */
 #define TKT_CHROME_MIN_BYTES (UINT64_C(16) << 10)
 
-/* How to divide a trace that is too large for one file. Every file is valid by itself and holds
- * what began in one stretch of time. */
+/* How to divide a trace that is too large for one file. Each file is valid by itself and covers one
+ * stretch of time. */
 typedef struct tkt_chrome_parts {
-    /* Of one file. Only a single event of over a KiB can make a file larger than that. */
+    /* Limit for one file. Only a single event larger than 1 KiB can exceed it. */
     uint64_t max_bytes;
 
-    /* Flushes the writer, ends the current file and lets the writer go on in file number `part`,
-     * the first call being for 2. */
+    /* Flushes the writer, closes the current file and lets the writer continue in file number
+     * `part`. The first call is for part 2. */
     takt_status (*next)(void *user, uint32_t part, tkt_writer *writer);
     void *user;
 } tkt_chrome_parts;
 
-/* Writes the whole trace. `parts` NULL: into one file, whatever its size. A failure of the sink
- * stays in the writer; TAKT_NO_MEMORY and failures of `next` are returned. */
+/* Writes the whole trace. `parts` NULL: into one file of any size. Failures of the sink stay in the
+ * writer; TAKT_NO_MEMORY and failures of `next` are returned. */
 takt_status tkt_chrome_export(const takt_trace *trace, tkt_writer *writer,
                               const tkt_chrome_parts *parts);
 
 /* ======== The file ======== */
 
-/* What the parts of the Chrome exporter share: the state of one export, and how values are
- * written.
+/* Shared by the files of the Chrome exporter: the state of one export, and functions that write
+ * values.
  *
- *     chrome.c        the order of things: windows of time, and the division into files
- *     chrome_head.c   what surrounds the events: header, metadata rows, end; rows of what may overlap;
- *                     what all spans of a site share
+ *     chrome.c        windows of time, division into files, order of events
+ *     chrome_head.c   header, metadata rows, end of file; rows for overlapping slices; texts that
+ *                     all spans of a site share
  *     chrome_span.c   spans and their arguments; the fast path
- *     chrome_device.c what devices did, and what is known of them
+ *     chrome_device.c activities and properties of devices
  *     chrome_event.c  steps, marks, counters, flows, memory; strings and numbers */
 
-/* Rows that are no threads get ids from here on. Linux' thread ids stay below 2^22. */
+/* Rows without a thread have ids from here on. Thread ids on Linux stay below 2^22. */
 #define TKT_CHROME_FIRST_ROW_ID 1000000000u
 
-/* Readers know these categories. Scopes, phases and host activities are operators, since
- * TensorBoard computes its tables, and the steps of a trace without steps, from nothing else. Steps
- * and the spans of async tracks, which are no thread's time, are annotations. */
+/* Readers know these categories. Scopes, phases and host activities are operators: TensorBoard
+ * computes its tables only from operators, and also the steps if the trace has none. Steps and
+ * spans of async tracks are annotations, because they are not a thread's time. */
 #define TKT_CHROME_CAT_SCOPE "cpu_op"
 #define TKT_CHROME_CAT_ASYNC "user_annotation"
 #define TKT_CHROME_CAT_STEP  "user_annotation"
 #define TKT_CHROME_CAT_MARK  "cpu_instant_event"
 
-/* Texts of a call site, made at its first span. */
+/* Texts of a call site, created with its first span. */
 typedef struct tkt_chrome_site {
-    const char *head;      /* {"ph":"X", ... "tid":     NULL: not made yet */
-    const char *tail;      /* ,"args":{"file":"a.c:1"}},   with a newline at the end */
+    const char *head;      /* {"ph":"X", ... "tid":     NULL: not created yet */
+    const char *tail;      /* ,"args":{"file":"a.c:1"}},   and a newline */
     size_t      head_size;
     size_t      tail_size;
-    size_t      args_size; /* of the tail before its closing braces; 0: it has no args */
+    size_t      args_size; /* size of the tail without its closing braces; 0: no args */
 } tkt_chrome_site;
 
-/* Texts are copied in steps of this many bytes, so they end in as many that may be read, and the
- * writer's room is larger by as many. */
+/* Texts are copied in blocks of this size, so each text is followed by as many readable bytes, and
+ * the writer reserves as many extra bytes. */
 #define TKT_CHROME_STRIDE 32
 
-#define TKT_CHROME_FRAME_BYTES 1024 /* of one frame of a call stack; more is cut */
+#define TKT_CHROME_FRAME_BYTES 1024 /* limit for one frame of a call stack; longer ones are cut */
 
 /* One row of the viewer. */
 typedef struct tkt_chrome_row {
     uint32_t pid;
     uint32_t tid;
-    uint32_t part;      /* the file that has its metadata; 0: none yet */
+    uint32_t part;      /* number of the file that has its metadata; 0: none yet */
     uint32_t name;      /* string */
-    const char *title;  /* in its place, when it is not NULL; static */
-    uint32_t stream;    /* of a stream's: its number */
-    uint32_t lane;      /* 0, 1, ... of the rows that share a name */
-    uint32_t thread_id; /* 0: not a thread's row */
-    int32_t  order;     /* from top to bottom; the row of steps has a negative one */
+    const char *title;  /* replaces the name if not NULL; static */
+    uint32_t stream;    /* number of the stream, if the row is a stream's */
+    uint32_t lane;      /* 0, 1, ... among rows with the same name */
+    uint32_t thread_id; /* 0: not the row of a thread */
+    int32_t  order;     /* position from top to bottom; negative for the row of steps */
     uint32_t text_size;
     char     text[TKT_CHROME_STRIDE]; /* 1234,"ts": */
 } tkt_chrome_row;
 
-/* Rows for what may overlap. */
+/* Rows for slices that may overlap. */
 typedef struct tkt_chrome_lanes {
     TKT_ARRAY_OF(tkt_chrome_row) rows;
     tkt_lanes lanes;
     uint32_t  name; /* string */
-    const char *title; /* in its place, when it is not NULL; static */
-    uint32_t  stream; /* or the number of a stream */
-    uint32_t  pid; /* of the rows */
-    uint32_t  tid; /* of the first one; 0: any */
+    const char *title; /* replaces the name if not NULL; static */
+    uint32_t  stream; /* number of the stream, if the rows are a stream's */
+    uint32_t  pid; /* process id of the rows */
+    uint32_t  tid; /* thread id of the first row; 0: choose one */
 } tkt_chrome_lanes;
 
-/* How far a track has been written. */
+/* How much of a track has been written: indices of the next items. */
 typedef struct tkt_chrome_track {
-    tkt_chrome_row   row;   /* of threads */
-    tkt_chrome_lanes lanes; /* of async tracks */
+    tkt_chrome_row   row;   /* of a thread */
+    tkt_chrome_lanes lanes; /* of an async track */
     size_t           span;
     size_t           arg;
     size_t           work;
@@ -109,27 +109,27 @@ typedef struct tkt_chrome_track {
     size_t           stack;
 } tkt_chrome_track;
 
-/* An activity that is no host span: what a device did. */
+/* An activity of a device. */
 typedef struct tkt_chrome_work {
     uint64_t begin_ns;
     size_t   activity;
 } tkt_chrome_work;
 
-/* A device is a process of the viewer's. */
+/* A device appears as a process. */
 typedef struct tkt_chrome_device {
     uint32_t         name; /* string */
     uint32_t         pid;  /* its ordinal */
-    uint32_t         part; /* the file that has its metadata; 0: none yet */
+    uint32_t         part; /* number of the file that has its metadata; 0: none yet */
     tkt_chrome_lanes waits;
 } tkt_chrome_device;
 
 /* The rows of a stream. */
 typedef struct tkt_chrome_stream {
-    uint32_t         device; /* index of devices */
+    uint32_t         device; /* index in `devices` */
     tkt_chrome_lanes lanes;
 } tkt_chrome_stream;
 
-/* Bytes of one kind of memory of a device. */
+/* Current bytes of one kind of memory of a device. */
 typedef struct tkt_chrome_bytes {
     uint32_t device; /* string; 0: host */
     uint32_t kind;
@@ -142,37 +142,37 @@ typedef struct tkt_chrome {
     const tkt_chrome_parts *parts; /* NULL: one file */
     takt_status             status;
 
-    uint32_t part;       /* 1, 2, ... */
-    uint64_t part_begin; /* bytes of the files before */
-    uint64_t part_limit; /* bytes of all files at which this one is full */
-    uint64_t head_bytes; /* bytes of all files when this one had nothing but its head */
-    uint64_t window_ns;      /* where the current window of time begins */
-    uint64_t window_last_ns; /* and ends */
+    uint32_t part;       /* current file: 1, 2, ... */
+    uint64_t part_begin; /* size of all previous files */
+    uint64_t part_limit; /* the file is full when the size of all files reaches this */
+    uint64_t head_bytes; /* size of all files after writing this file's head */
+    uint64_t window_ns;      /* begin of the current window of time */
+    uint64_t window_last_ns; /* end of that window */
 
     int64_t  base_ns;  /* CLOCK_REALTIME of ts 0 */
-    uint64_t shift_ns; /* ts less the trace's time, modulo 2^64 */
-    uint64_t second;   /* whose digits second_text holds */
+    uint64_t shift_ns; /* ts minus time in the trace, modulo 2^64 */
+    uint64_t second;   /* the second whose digits are in second_text */
     char     second_text[24];
     size_t   second_size;
 
     tkt_arena         texts;
-    tkt_chrome_site  *sites;  /* by site: two each, for threads and for async tracks */
+    tkt_chrome_site  *sites;  /* by site: one for threads, then one for async tracks */
     tkt_chrome_track *tracks; /* by track */
     TKT_ARRAY_OF(tkt_chrome_device) devices;
     tkt_streams streams;
     TKT_ARRAY_OF(tkt_chrome_stream) stream_rows; /* by stream */
-    TKT_ARRAY_OF(tkt_chrome_work) works; /* by begin */
+    TKT_ARRAY_OF(tkt_chrome_work) works; /* sorted by begin */
     TKT_ARRAY_OF(tkt_chrome_bytes) memories;
     tkt_chrome_lanes overheads;
-    uint32_t      *arrows; /* by call: how many lead from it */
+    uint32_t      *arrows; /* by call: number of arrows written from it */
     tkt_chrome_row steps_row;
     uint32_t       next_row_id;
     int32_t        next_order;
 
     uint64_t *keys;      /* by string: event << 32 | times seen in it */
-    uint32_t  key_event; /* the event whose keys are being written */
+    uint32_t  key_event; /* number of the event whose keys are being written */
 
-    size_t  work; /* cursors */
+    size_t  work; /* indices of the next events */
     size_t  step;
     size_t  mark;
     size_t  counter;
@@ -182,8 +182,8 @@ typedef struct tkt_chrome {
     size_t  overhead;
 } tkt_chrome;
 
-/* chrome.c: makes sure that another event fits, in a new file if need be. False after a failure:
- * stop writing. Call before each event. */
+/* chrome.c: makes sure that the next event fits, if necessary by starting a new file. False after a
+ * failure: stop writing. Call it before each event. */
 bool tkt_chrome_fits_slow(tkt_chrome *chrome);
 static inline bool tkt_chrome_fits(tkt_chrome *chrome)
 {
@@ -199,11 +199,11 @@ uint32_t tkt_chrome_tid(const tkt_chrome *chrome, uint32_t track);
 /* chrome_head.c */
 void tkt_chrome_begin_file(tkt_chrome *chrome);
 
-/* Writes the metadata of a device, as a process, unless this file has it. */
+/* Writes a device's metadata, unless this file already has it. */
 void tkt_chrome_announce_device(tkt_chrome *chrome, tkt_chrome_device *device);
 void tkt_chrome_end_file(tkt_chrome *chrome, uint64_t end_ns);
 
-/* Writes the metadata of a row unless this file has it. */
+/* Writes a row's metadata, unless this file already has it. */
 void tkt_chrome_announce_slow(tkt_chrome *chrome, tkt_chrome_row *row);
 static inline void tkt_chrome_announce(tkt_chrome *chrome, tkt_chrome_row *row)
 {
@@ -211,20 +211,21 @@ static inline void tkt_chrome_announce(tkt_chrome *chrome, tkt_chrome_row *row)
         tkt_chrome_announce_slow(chrome, row);
 }
 
-/* chrome_head.c: makes the texts of chrome->sites[2 * number + is_async]; false without memory. */
+/* chrome_head.c: creates the texts of chrome->sites[2 * number + is_async]. False without
+ * memory. */
 bool tkt_chrome_make_site(tkt_chrome *chrome, uint32_t number, bool is_async);
 
-/* chrome_span.c: what began until `last_ns`, beginning where the last call stopped. */
+/* chrome_span.c: writes the spans that began until `last_ns` and are not written yet. */
 void tkt_chrome_thread_spans(tkt_chrome *chrome, uint32_t track, uint64_t last_ns);
 
-/* The next span of an async track, on a row that has been announced. */
+/* Writes the next span of an async track to a row that has been announced. */
 void tkt_chrome_async_span(tkt_chrome *chrome, uint32_t track, const tkt_chrome_row *row);
 
 /* chrome_head.c */
 void tkt_chrome_row_init(tkt_chrome_row *row, uint32_t pid, uint32_t tid, int32_t order);
 void tkt_chrome_async_spans(tkt_chrome *chrome, uint32_t track, uint64_t last_ns);
 
-/* The row for a slice, announced; NULL when there is no memory. */
+/* Returns a free row for a slice, and announces it. NULL without memory. */
 tkt_chrome_row *tkt_chrome_find_row(tkt_chrome *chrome, tkt_chrome_lanes *lanes, uint64_t begin_ns,
                                     uint64_t end_ns);
 void tkt_chrome_lanes_fini(tkt_chrome_lanes *lanes);
@@ -237,7 +238,7 @@ void tkt_chrome_overheads(tkt_chrome *chrome, uint64_t last_ns);
 void tkt_chrome_device_properties(tkt_chrome *chrome); /* the list in the header */
 void tkt_chrome_devices_fini(tkt_chrome *chrome);
 
-/* The index of a device; UINT32_MAX without memory. */
+/* Returns the index of a device, added if it is new. UINT32_MAX without memory. */
 uint32_t tkt_chrome_device_index(tkt_chrome *chrome, uint32_t name);
 
 /* chrome_event.c */
@@ -247,7 +248,7 @@ void tkt_chrome_counters(tkt_chrome *chrome, uint64_t last_ns);
 void tkt_chrome_flows(tkt_chrome *chrome, uint64_t last_ns);
 void tkt_chrome_memory(tkt_chrome *chrome, uint64_t last_ns);
 
-/* chrome_event.c */
+/* chrome_event.c: values */
 void tkt_chrome_put_text(tkt_writer *writer, const char *text, size_t size); /* without quotes */
 void tkt_chrome_put_string(tkt_chrome *chrome, uint32_t string);             /* with quotes */
 void tkt_chrome_put_u64(tkt_writer *writer, uint64_t value);
@@ -255,10 +256,10 @@ void tkt_chrome_put_i64(tkt_writer *writer, int64_t value);
 void tkt_chrome_put_us(tkt_writer *writer, uint64_t ns);
 void tkt_chrome_put_ts(tkt_chrome *chrome, uint64_t time_ns); /* a time of the trace */
 
-/* NaN and infinities, which JSON does not have, become strings: "NaN", "Infinity", "-Infinity". */
+/* JSON has no NaN and no infinities: they are written as "NaN", "Infinity", "-Infinity". */
 void tkt_chrome_put_double(tkt_writer *writer, double value);
 
-/* The part of a path behind its last '/'. */
+/* The part of a path after its last '/'. */
 const char *tkt_chrome_file_name(const char *path);
 
 #endif

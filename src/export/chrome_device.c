@@ -1,6 +1,7 @@
-/* What devices did, in Kineto's words: a device is a process whose number is its ordinal, a stream
- * a thread of it. Calls and what they launched are linked twice, by the argument "correlation",
- * which TensorBoard and Holistic Trace Analysis read, and by arrows, which viewers draw. */
+/* Activities of devices, named like Kineto names them. A device is a process whose id is its
+ * ordinal; a stream is one of its threads. Calls are linked to their activities twice: by the
+ * argument "correlation", which TensorBoard and Holistic Trace Analysis read, and by arrows, which
+ * viewers draw. */
 #include "cuda/kinds.h"
 #include "export/chrome.h"
 #include "export/devices.h"
@@ -9,7 +10,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* CUPTI's number of the default stream. 0 would be none to Holistic Trace Analysis. */
+/* CUPTI's number of the default stream. Holistic Trace Analysis takes 0 for no stream. */
 #define DEFAULT_STREAM 7u
 
 void tkt_chrome_devices_fini(tkt_chrome *chrome)
@@ -61,7 +62,8 @@ uint32_t tkt_chrome_device_index(tkt_chrome *chrome, uint32_t name)
     return (uint32_t)chrome->devices.count - 1;
 }
 
-/* Streams of two contexts may have the same number; the rows of the second one have others. */
+/* True if the number cannot be a row's id. Streams of two contexts may have the same number; then
+ * the rows of the second one get other ids. */
 static bool is_taken(const tkt_chrome *chrome, uint32_t device, uint32_t stream)
 {
     for (size_t i = 0; i < chrome->stream_rows.count; i++)
@@ -134,7 +136,7 @@ static const char *work_category(uint32_t filter)
     }
 }
 
-/* Kernels have their whole names, as in Kineto's files; the table's is a short one. */
+/* Kernels have their full names, as in Kineto's files; activity->name is a shortened one. */
 static void put_name(tkt_chrome *chrome, const tkt_activity *activity, const tkt_shape *shape)
 {
     if (shape && activity->filter == TAKT_TIMING_MEMCPY && shape->copy_kind)
@@ -177,7 +179,7 @@ static double product(const uint32_t values[3])
     return (double)values[0] * values[1] * values[2];
 }
 
-/* How much of the device a launch can fill: what fits, or less if there are too few blocks. */
+/* How much of the device a launch can fill: the occupancy, or less if there are too few blocks. */
 static void put_load(tkt_writer *writer, const tkt_shape *shape, const tkt_device *device)
 {
     double blocks = product(shape->grid) / device->multiprocessors;
@@ -268,9 +270,9 @@ static void put_arrow(tkt_chrome *chrome, const char *phase, uint64_t id, const 
     tkt_writer_text(chrome->writer, "},\n");
 }
 
-/* Kineto's arrows. Its ids are correlations, but of a graph several arrows lead from one call, and
- * chrome://tracing ends an id's arrow once: all but the first have their number above the 32 bits.
- */
+/* Kineto's arrows, with the correlation as id. But several arrows may lead from the launch of a
+ * graph, and chrome://tracing ends an id's arrow only once. So later arrows have their number in
+ * the upper 32 bits. */
 static void put_arrows(tkt_chrome *chrome, const tkt_activity *activity, const tkt_chrome_row *row)
 {
     const takt_trace *trace = chrome->trace;
@@ -279,7 +281,7 @@ static void put_arrows(tkt_chrome *chrome, const tkt_activity *activity, const t
     const tkt_call_info *call = &trace->calls.items[activity->call];
     tkt_chrome_row *from = &chrome->tracks[call->track].row;
     uint64_t id = (uint64_t)chrome->arrows[activity->call]++ << 32 | activity->correlation;
-    /* Where two activities meet, chrome://tracing would end the arrow at the one before. */
+    /* If two activities touch, chrome://tracing would end the arrow at the earlier one. */
     uint64_t inside_ns = activity->begin_ns + (activity->end_ns - activity->begin_ns > 1);
     tkt_chrome_announce(chrome, from);
     put_arrow(chrome, "s", id, from,
@@ -307,7 +309,7 @@ void tkt_chrome_device_works(tkt_chrome *chrome, uint64_t last_ns)
 
 /* ---- Waits and overheads --------------------------------------------------------------------- */
 
-/* The device of a context, as its activities say; otherwise the first. */
+/* Returns the device of a context, known from its activities, or else the first device. */
 static tkt_chrome_device *device_of(tkt_chrome *chrome, uint32_t context)
 {
     for (size_t i = 0; i < chrome->streams.keys.count; i++)
@@ -404,9 +406,9 @@ void tkt_chrome_device_properties(tkt_chrome *chrome)
     }
 }
 
-/* ======== Kineto's words ======== */
+/* ======== Names ======== */
 
-/* Kineto's words, where it has them, since its readers know them. */
+/* Kineto's names where they exist, because its readers know them. */
 
 #define NAME_OF(names, number)                                                                     \
     ((number) < sizeof(names) / sizeof *(names) ? (names)[number] : (names)[0])
@@ -431,7 +433,7 @@ const char *tkt_wait_name(uint32_t kind)
     return NAME_OF(names, kind);
 }
 
-/* CUPTI numbers the driver's own from 1 and the others by 65536. */
+/* CUPTI's number for the driver's overhead is 1. Its other kinds are multiples of 65536. */
 const char *tkt_overhead_name(uint32_t kind)
 {
     static const char *const names[] = {"Overhead",

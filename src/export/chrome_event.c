@@ -1,5 +1,4 @@
-/* Everything in a Chrome file that is no span: steps, marks, counters, flows, memory; strings
- * and numbers. */
+/* All events of a Chrome file except spans and activities of devices. Also strings and numbers. */
 #include "export/chrome.h"
 #include "export/devices.h"
 
@@ -9,9 +8,9 @@
 
 /* ======== Events ======== */
 
-/* Everything in a Chrome file that is no span: steps, marks, counters, flows, reported memory. */
+/* Steps, marks, counters, flows, reported memory. */
 
-/* {"ph":"i"   and the caller goes on with fields of its own. */
+/* Writes {"ph":"i"   and the caller adds further fields. */
 static void begin_event(tkt_chrome *chrome, const char *phase)
 {
     tkt_writer_text(chrome->writer, "{\"ph\":\"");
@@ -35,7 +34,7 @@ static void end_event(tkt_chrome *chrome)
     tkt_writer_text(chrome->writer, "},\n");
 }
 
-/* The viewer's row of a thread; events may come from threads that have no span. */
+/* Returns the id of a thread's row and announces it: events may come from threads without spans. */
 static uint32_t announced_tid(tkt_chrome *chrome, uint32_t track)
 {
     if (track < chrome->trace->tracks.count &&
@@ -103,8 +102,8 @@ void tkt_chrome_marks(tkt_chrome *chrome, uint64_t last_ns)
     }
 }
 
-/* A value that JSON and viewers' graphs do not have is a moment to look at: it becomes a mark on
- * the thread that recorded it. */
+/* JSON and graphs cannot show NaN and infinities. Such a value is worth a look: it becomes a mark
+ * on the thread that recorded it. */
 static void put_counter(tkt_chrome *chrome, const tkt_counter *counter)
 {
     tkt_writer *writer = chrome->writer;
@@ -133,8 +132,8 @@ void tkt_chrome_counters(tkt_chrome *chrome, uint64_t last_ns)
     }
 }
 
-/* The id is hexadecimal text, since numbers from 2^53 on are not exact in a browser. "bp":"e" ends
- * the arrow at the slice around it and not at the next one. */
+/* The id is a hexadecimal text, because browsers round numbers from 2^53 on. "bp":"e" ends the
+ * arrow at the enclosing slice instead of the next one. */
 static void put_flow(tkt_chrome *chrome, const tkt_flow *flow)
 {
     uint32_t tid = announced_tid(chrome, flow->track);
@@ -156,7 +155,8 @@ void tkt_chrome_flows(tkt_chrome *chrome, uint64_t last_ns)
     }
 }
 
-/* What is allocated of that device and kind; pools apart. NULL without memory. */
+/* Returns the bytes allocated of the event's device and kind; pools are separate. NULL without
+ * memory. */
 static tkt_chrome_bytes *memory_of(tkt_chrome *chrome, const tkt_memory_event *event)
 {
     for (size_t i = 0; i < chrome->memories.count; i++) {
@@ -175,7 +175,7 @@ static tkt_chrome_bytes *memory_of(tkt_chrome *chrome, const tkt_memory_event *e
     return added;
 }
 
-/* The instant that TensorBoard's memory view reads. Device type 0 is the CPU, 1 a GPU. */
+/* Writes the instant that TensorBoard's memory view reads. Device type 0 is the CPU, 1 a GPU. */
 static void put_memory_instant(tkt_chrome *chrome, const tkt_memory_event *event, uint32_t tid,
                                int64_t total)
 {
@@ -212,7 +212,8 @@ static void put_memory_name(tkt_chrome *chrome, const tkt_memory_event *event)
         tkt_writer_text(writer, " pool");
 }
 
-/* The counter is for those that draw; pools are no allocations. */
+/* Also writes a counter for viewers that draw graphs. Pools have only the counter, since they are
+ * not allocations. */
 static void put_memory_event(tkt_chrome *chrome, const tkt_memory_event *event)
 {
     tkt_writer *writer = chrome->writer;
@@ -220,7 +221,7 @@ static void put_memory_event(tkt_chrome *chrome, const tkt_memory_event *event)
     if (!memory)
         return;
     uint32_t tid = announced_tid(chrome, event->track);
-    /* A program may report any size; sums wrap around, as the recorder's do. */
+    /* A program may report any size; sums wrap around, like those of the recorder. */
     memory->bytes = (int64_t)((uint64_t)memory->bytes + (uint64_t)event->bytes);
     int64_t total = memory->bytes;
     if (!(event->kind & TKT_MEMORY_POOL))
@@ -249,23 +250,23 @@ void tkt_chrome_memory(tkt_chrome *chrome, uint64_t last_ns)
 
 /* ======== Strings and numbers ======== */
 
-/* Strings and numbers of Chrome's JSON, off the fast path.
+/* Strings and numbers in Chrome's JSON, outside the fast path.
  *
- * Doubles are printed so that reading them gives the same double again. Most that programs record
- * have few decimals: n / 10^k with n below 2^53 is the double that its digits stand for, because
- * both are exact and IEEE division rounds correctly; printf is left for the others. Its decimal
- * point depends on the host's locale and is put right. */
+ * Doubles are written so that they read back equal. Most recorded doubles have few decimals. If n
+ * is below 2^53, n / 10^k gives exactly the double that these digits denote, because both numbers
+ * are exact and IEEE division rounds correctly. Others need printf, whose decimal point depends on
+ * the host's locale and is replaced. */
 
 #define TWO_53 9007199254740992.0
 
-/* Escaping takes at most six bytes for one, and a reserve at most half of the writer's buffer. */
+/* Escaping makes a byte at most six bytes, and the writer reserves at most half of its buffer. */
 static size_t chunk_bytes(const tkt_writer *writer)
 {
     size_t bytes = writer->capacity / 2 / 6;
     return bytes < 8192 ? bytes : 8192;
 }
 
-/* Where to cut so that no character is cut in two. */
+/* Returns a size at which the text can be cut without splitting a character. */
 static size_t cut_at_character(const char *text, size_t size)
 {
     size_t cut = size;
@@ -332,7 +333,7 @@ static char *put_decimal(char *out, uint64_t digits, int decimals)
     return out;
 }
 
-/* NULL when it does not have few digits. */
+/* Writes a double with few decimals; otherwise returns NULL. */
 static char *put_short_double(char *out, double value)
 {
     static const double powers[] = {1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
@@ -350,7 +351,7 @@ static char *put_short_double(char *out, double value)
     return NULL;
 }
 
-/* Copies printf's number with a point in it, and with ".0" if it looks like an integer. */
+/* Copies printf's output with a '.' as decimal point. Adds ".0" if it looks like an integer. */
 static char *put_printed(char *out, const char *text)
 {
     bool is_integer = true;
@@ -371,7 +372,7 @@ static char *put_printed(char *out, const char *text)
     return out;
 }
 
-/* The fewest digits that give the same double again. */
+/* Writes the fewest digits that read back as the same double. */
 static char *put_long_double(char *out, double value)
 {
     char text[64];

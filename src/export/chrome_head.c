@@ -1,16 +1,15 @@
-/* What surrounds the events of a Chrome file, its rows, and the texts of its sites. */
+/* Head and end of a Chrome file, its rows, and the texts of its sites. */
 #include "export/chrome.h"
 
 /* ======== The head ======== */
 
-/* What surrounds the events of a Chrome file: Kineto's header, the metadata rows that name
- * processes and threads, and the end.
+/* Kineto's header, the metadata rows that name processes and threads, and the end of the file.
  *
- * The keys stand one to a line, with a blank after the colon, because Holistic Trace Analysis finds
- * the rank with the regular expression "rank":\s+(\d+) line by line. The last event is always
- * Kineto's "Record Window End"; so all others can end with a comma. */
+ * Each key is on a line of its own, with a blank after the colon, because Holistic Trace Analysis
+ * finds the rank line by line with the regular expression "rank":\s+(\d+). The last event is always
+ * Kineto's "Record Window End", so all other events can end with a comma. */
 
-#define WINDOW_CAT "Trace" /* Holistic Trace Analysis drops it, TensorBoard does not show it */
+#define WINDOW_CAT "Trace" /* Holistic Trace Analysis drops it, TensorBoard hides it */
 
 static void put_key(tkt_writer *writer, const char *key)
 {
@@ -36,7 +35,7 @@ static void put_losses(tkt_chrome *chrome)
     tkt_writer_text(chrome->writer, "}");
 }
 
-/* What no viewer shows but people and scripts may want to know. */
+/* Facts for people and scripts; viewers do not show them. */
 static void put_provenance(tkt_chrome *chrome)
 {
     const takt_trace *trace = chrome->trace;
@@ -69,7 +68,7 @@ static void put_provenance(tkt_chrome *chrome)
     tkt_writer_text(writer, "},\n");
 }
 
-/* {"ph":"M","name":"...","pid":1,"tid":2,"args":{"key":   and the caller goes on with the value. */
+/* Writes {"ph":"M","name":"...","pid":1,"tid":2,"args":{"key":   and the caller adds the value. */
 static void begin_metadata(tkt_chrome *chrome, const char *name, uint32_t pid, uint32_t tid,
                            const char *key)
 {
@@ -83,7 +82,7 @@ static void end_metadata(tkt_chrome *chrome)
     tkt_writer_text(chrome->writer, "}},\n");
 }
 
-/* Viewers show labels beside the process' name: the place where losses cannot be missed. */
+/* Viewers show labels next to the process' name, where nobody can miss losses. */
 static void put_label(tkt_chrome *chrome)
 {
     tkt_writer_text(chrome->writer, "\"CPU");
@@ -123,7 +122,7 @@ static void put_process(tkt_chrome *chrome)
     put_process_order(chrome, pid, pid);
 }
 
-/* Kineto's number, which puts devices below all processes. */
+/* Kineto's number, which sorts devices below all processes. */
 #define DEVICE_ORDER 5000000u
 
 void tkt_chrome_announce_device(tkt_chrome *chrome, tkt_chrome_device *device)
@@ -136,7 +135,7 @@ void tkt_chrome_announce_device(tkt_chrome *chrome, tkt_chrome_device *device)
     put_process_order(chrome, device->pid, DEVICE_ORDER + device->pid);
 }
 
-/* Kineto's marks of the recorded window; "g" draws a line through all rows. */
+/* Kineto's marks for the recorded window; "g" draws a line across all rows. */
 static void put_window_mark(tkt_chrome *chrome, const char *name, uint64_t time_ns)
 {
     tkt_writer_format(chrome->writer,
@@ -146,7 +145,7 @@ static void put_window_mark(tkt_chrome *chrome, const char *name, uint64_t time_
     tkt_chrome_put_ts(chrome, time_ns);
 }
 
-/* Viewers want a number where the size is not known: there are at least as many. */
+/* Viewers need a number. If the world size is unknown, it is at least rank + 1. */
 static void put_rank(tkt_chrome *chrome)
 {
     const takt_facts *facts = &chrome->trace->facts;
@@ -165,7 +164,7 @@ void tkt_chrome_begin_file(tkt_chrome *chrome)
     tkt_writer_text(writer, "],\n");
     put_rank(chrome);
     put_provenance(chrome);
-    /* Of "ns" chrome://tracing warns that such a clock is too coarse. */
+    /* For "ns" chrome://tracing warns that the clock is too coarse. */
     tkt_writer_text(writer, "\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": ");
     tkt_chrome_put_i64(writer, chrome->base_ns);
     tkt_writer_text(writer, ",\n\"traceEvents\": [\n");
@@ -219,7 +218,7 @@ void tkt_chrome_announce_slow(tkt_chrome *chrome, tkt_chrome_row *row)
 
 /* ======== Rows ======== */
 
-/* Rows for what may overlap, and the spans of async tracks, which do. */
+/* Rows for slices that may overlap, and the spans of async tracks. */
 
 void tkt_chrome_row_init(tkt_chrome_row *row, uint32_t pid, uint32_t tid, int32_t order)
 {
@@ -280,12 +279,10 @@ void tkt_chrome_async_spans(tkt_chrome *chrome, uint32_t track, uint64_t last_ns
 
 /* ======== Sites ======== */
 
-/* The texts that all spans of a call site share in a Chrome file, made when the first one is
- * written.
+/* The texts that all spans of a call site share, created with its first span.
  *
  *     {"ph":"X","cat":"cpu_op","name":"density","pid":7,"tid":      before the row's id
- *     ,"args":{"file":"sph.c:80","category":"physics"}},            behind the duration
- */
+ *     ,"args":{"file":"sph.c:80","category":"physics"}},            after the duration */
 
 static char *put(char *out, const char *text)
 {
@@ -309,7 +306,7 @@ static char *put_head(char *out, const takt_trace *trace, const tkt_trace_site *
 {
     out = put(out, "{\"ph\":\"X\",\"cat\":\"");
     if (site->kind == TAKT_SITE_CALL && site->category)
-        out = put_escaped(out, trace, site->category); /* Kineto's: cuda_runtime, cuda_driver */
+        out = put_escaped(out, trace, site->category); /* Kineto's cuda_runtime or cuda_driver */
     else
         out = put(out, is_async ? TKT_CHROME_CAT_ASYNC : TKT_CHROME_CAT_SCOPE);
     out = put(out, "\",\"name\":\"");
@@ -319,7 +316,7 @@ static char *put_head(char *out, const takt_trace *trace, const tkt_trace_site *
     return put(out, ",\"tid\":");
 }
 
-/* "key":"value" with a comma if something stands before it already. */
+/* Writes "key":" with a comma in front unless it is the first pair. */
 static char *put_pair(char *out, const char *begin, const char *key)
 {
     out = put(out, out == begin ? "\"" : ",\"");
@@ -327,7 +324,7 @@ static char *put_pair(char *out, const char *begin, const char *key)
     return put(out, "\":\"");
 }
 
-/* The arguments that all spans of a site have: where it stands, and what it is. */
+/* Writes the arguments that all spans of a site share: its place and kind. */
 static char *put_site_args(char *out, const takt_trace *trace, const tkt_trace_site *site)
 {
     const char *begin = out;

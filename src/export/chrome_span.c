@@ -1,18 +1,18 @@
-/* Spans of a Chrome file. Nearly all are written by put_span(): three copied texts and two numbers.
+/* Spans of a Chrome file. put_span() writes nearly all of them: three copied texts and two numbers.
  *
- *     {"ph":"X","cat":"cpu_op","name":"density","pid":7,"tid":  of the site, made once
+ *     {"ph":"X","cat":"cpu_op","name":"density","pid":7,"tid":  of the site, created once
  *     8,"ts":                                                   of the row
  *     5000123456.789
  *     ,"dur":
  *     12.345
  *     ,"args":{"file":"sph.c:80"}},                             of the site
  *
- * Spans with arguments of their own take the way through the writer's functions. */
+ * Spans with their own arguments take the slow path through the writer's functions. */
 #include "export/chrome.h"
 #include "summary/scopes.h"
 
-/* A site whose texts are longer goes the slow way. With numbers and the strides' slack its spans
- * fit the room that tkt_chrome_fits() leaves. */
+/* Sites with longer texts take the slow path. With numbers and unused bytes of the last blocks,
+ * spans of the fast path fit into the space that tkt_chrome_fits() leaves. */
 #define FAST_BYTES 768
 #define FAST_ROOM  (FAST_BYTES + 4 * TKT_CHROME_STRIDE + 64)
 
@@ -68,7 +68,8 @@ static void remember_second(tkt_chrome *chrome, uint64_t second)
     chrome->second_size = (size_t)(tkt_put_u64(chrome->second_text, second) - chrome->second_text);
 }
 
-/* Microseconds with three decimals. Successive spans mostly share the digits of the second. */
+/* Microseconds with three decimals. Successive spans usually have the same digits down to
+ * seconds. */
 static inline char *put_ts(tkt_chrome *chrome, char *out, uint64_t ns)
 {
     uint64_t second = ns / SECOND_NS;
@@ -115,8 +116,8 @@ static inline void put_span(tkt_chrome *chrome, const tkt_span *span, const tkt_
     tkt_writer_commit(chrome->writer, out);
 }
 
-/* Keys that mean something to a reader or are written by us. A program's own key of that name gets
- * a number. */
+/* True for keys that readers know or that Takt writes. A program's own key of that name gets a
+ * number. */
 static bool is_taken(const char *key)
 {
     static const char *const taken[] = {"file",        "category",    "device",       "activity",
@@ -130,7 +131,8 @@ static bool is_taken(const char *key)
     return false;
 }
 
-/* How often this event has had the key already. JSON's readers keep one of equal keys only. */
+/* Returns how often this event already has the key. JSON readers keep only one of several equal
+ * keys. */
 static uint32_t count_key(tkt_chrome *chrome, uint32_t key)
 {
     uint64_t *seen = &chrome->keys[key];
@@ -161,7 +163,7 @@ static void put_arg_value(tkt_chrome *chrome, const tkt_arg *arg)
     }
 }
 
-/* Each argument of a span is written with a comma before it, unless it is the first. */
+/* Writes a comma unless the next argument is the first one. */
 static void separate(tkt_chrome *chrome, bool *is_first)
 {
     if (!*is_first)
@@ -201,7 +203,7 @@ static void put_flag(tkt_chrome *chrome, const char *name, bool *is_first)
     tkt_writer_text(chrome->writer, "\":true");
 }
 
-/* The result is left out where the call succeeded. */
+/* The result is omitted if the call succeeded. */
 static void put_call(tkt_chrome *chrome, const tkt_call_info *call, bool *is_first)
 {
     separate(chrome, is_first);
@@ -210,7 +212,7 @@ static void put_call(tkt_chrome *chrome, const tkt_call_info *call, bool *is_fir
         tkt_writer_format(chrome->writer, ",\"result\":%d", (int)call->result);
 }
 
-/* Under Kineto's key, innermost frame first: TensorBoard and the viewers show it. */
+/* Uses Kineto's key, innermost frame first: TensorBoard and other viewers show it. */
 static void put_stack(tkt_chrome *chrome, uint32_t number, bool *is_first)
 {
     const tkt_stack *stack = &chrome->trace->stacks.items[number];
@@ -231,8 +233,8 @@ static bool has_stack(const tkt_track *track, const tkt_chrome_track *at)
     return at->stack < track->stacks.count && track->stacks.items[at->stack].span == at->span;
 }
 
-/* The call that a span was, or NULL; moves the track's cursor. */
-static const tkt_call_info *take_call(tkt_chrome *chrome, uint32_t number)
+/* Returns the call that the track's current span recorded, or NULL. Advances the index of calls. */
+static const tkt_call_info *call_of_span(tkt_chrome *chrome, uint32_t number)
 {
     tkt_chrome_track *at = &chrome->tracks[number];
     const takt_trace *trace = chrome->trace;
@@ -244,7 +246,7 @@ static const tkt_call_info *take_call(tkt_chrome *chrome, uint32_t number)
     return call && call->track == number && call->span == at->span ? call : NULL;
 }
 
-/* The span's own arguments; moves the track's cursors past them. */
+/* Writes the span's own arguments and advances the track's indices. */
 static void put_own_args(tkt_chrome *chrome, uint32_t number, const tkt_span *span, bool is_first)
 {
     const tkt_track *track = &chrome->trace->tracks.items[number];
@@ -256,7 +258,7 @@ static void put_own_args(tkt_chrome *chrome, uint32_t number, const tkt_span *sp
     for (; at->work < track->works.count && track->works.items[at->work].span == at->span;
          at->work++)
         put_work(chrome, &track->works.items[at->work], &is_first);
-    const tkt_call_info *call = flags & TAKT_SPAN_CALL ? take_call(chrome, number) : NULL;
+    const tkt_call_info *call = flags & TAKT_SPAN_CALL ? call_of_span(chrome, number) : NULL;
     if (call)
         put_call(chrome, call, &is_first);
     if (has_stack(track, at))

@@ -1,4 +1,4 @@
-/* Rows of a viewer: lanes for what may overlap, and numbers of streams. */
+/* Lanes for slices that may overlap, and numbers of streams. */
 #include "export/devices.h"
 
 /* ======== Lanes ======== */
@@ -27,7 +27,7 @@ void tkt_lanes_fini(tkt_lanes *lanes)
 
 /* ======== Streams ======== */
 
-static bool add(tkt_streams *streams, const tkt_activity *activity, uint64_t *place)
+static bool add_stream(tkt_streams *streams, const tkt_activity *activity, uint64_t *place)
 {
     tkt_stream_key *key = TKT_ARRAY_ADD(&streams->keys);
     if (!key)
@@ -37,7 +37,7 @@ static bool add(tkt_streams *streams, const tkt_activity *activity, uint64_t *pl
     return true;
 }
 
-/* Streams of equal hash take the next one that is free. */
+/* Streams with the same hash use the next free key. */
 uint32_t tkt_stream_number(tkt_streams *streams, const tkt_activity *activity)
 {
     uint64_t hash =
@@ -46,7 +46,7 @@ uint32_t tkt_stream_number(tkt_streams *streams, const tkt_activity *activity)
         uint64_t *place = tkt_map_put(&streams->index, hash);
         if (!place)
             return UINT32_MAX;
-        if (*place == 0 && !add(streams, activity, place)) {
+        if (*place == 0 && !add_stream(streams, activity, place)) {
             tkt_map_remove(&streams->index, hash);
             return UINT32_MAX;
         }

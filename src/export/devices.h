@@ -1,4 +1,5 @@
-/* What exporters share about devices: words, lanes, streams. */
+/* Shared by exporters: names of CUPTI's numbers, lanes for overlapping slices, numbers of
+ * streams. */
 #ifndef TKT_EXPORT_DEVICES_H
 #define TKT_EXPORT_DEVICES_H
 
@@ -7,36 +8,36 @@
 
 #include <stdint.h>
 
-/* ======== Words ======== */
+/* ======== Names ======== */
 
-/* Words for what CUPTI numbers. */
+/* Names for CUPTI's numbers. */
 
 const char *tkt_memory_kind_name(uint32_t kind); /* takt_memory_kind: "Pageable" */
-const char *tkt_limiter_name(uint32_t limiter);  /* tkt_limiter: "registers"; "": not known */
+const char *tkt_limiter_name(uint32_t limiter);  /* tkt_limiter: "registers"; "": unknown */
 const char *tkt_wait_name(uint32_t kind);        /* tkt_wait: "Stream Sync" */
 const char *tkt_overhead_name(uint32_t kind);    /* tkt_overhead: "Buffer Flush" */
 
 /* ======== Lanes ======== */
 
-/* Rows for slices that may overlap. Slices on one row of a viewer have to nest, and one that lies
- * in another's time by chance must not be drawn as its child. So each gets a lane on which nothing
- * else is going on: the lowest that is free when it begins. */
+/* Rows for slices that may overlap. Slices on one row of a viewer must nest, and a slice that
+ * merely lies within the time of another must not look like its child. So each slice gets a lane of
+ * its own while it runs: the lowest one that is free at its begin. */
 
 typedef struct tkt_lanes {
-    tkt_heap busy; /* lanes, by when they end */
-    tkt_heap free; /* lanes, by number */
+    tkt_heap busy; /* lanes in use, sorted by end */
+    tkt_heap free; /* free lanes, sorted by number */
     uint32_t count;
 } tkt_lanes; /* starts as {0} */
 
-/* The lane of a slice, whose begin is not before that of the one before; UINT32_MAX when there is
- * no memory. Takes n log(lanes) for n slices. */
+/* Returns the lane of a slice. Slices must arrive sorted by begin. UINT32_MAX without memory. Takes
+ * O(n log(lanes)) for n slices. */
 uint32_t tkt_lanes_take(tkt_lanes *lanes, uint64_t begin_ns, uint64_t end_ns);
 
 void tkt_lanes_fini(tkt_lanes *lanes);
 
 /* ======== Streams ======== */
 
-/* Numbers for the streams that a trace has activities on. */
+/* Numbers the streams on which a trace has activities. */
 
 typedef struct tkt_stream_key {
     uint32_t device; /* string */
@@ -45,11 +46,11 @@ typedef struct tkt_stream_key {
 } tkt_stream_key;
 
 typedef struct tkt_streams {
-    TKT_ARRAY_OF(tkt_stream_key) keys; /* by number, in the order of their first activities */
+    TKT_ARRAY_OF(tkt_stream_key) keys; /* by number, in order of their first activities */
     tkt_map index;                     /* hash -> number + 1 */
 } tkt_streams; /* starts as {0} */
 
-/* The number of the stream that an activity is on; UINT32_MAX without memory. */
+/* Returns the number of an activity's stream. UINT32_MAX without memory. */
 uint32_t tkt_stream_number(tkt_streams *streams, const tkt_activity *activity);
 
 void tkt_streams_fini(tkt_streams *streams);

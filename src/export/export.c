@@ -1,4 +1,4 @@
-/* The exporters by name, and the files that they write. */
+/* The table of exporters, and writing their files. */
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/file.h"
@@ -14,7 +14,7 @@
 
 /* ======== Exporters ======== */
 
-/* The exporters by name, and takt/export.h on top of them. */
+/* The exporters by name, and the functions of takt/export.h. */
 
 #define EXPORTER(word, name) &tkt_##word##_exporter,
 
@@ -22,7 +22,7 @@ static const tkt_exporter *const exporters[] = {TKT_FORMATS(EXPORTER)};
 
 #define EXPORTER_COUNT (sizeof exporters / sizeof *exporters)
 
-/* Longer names are cut: file names end at 255 bytes, and suffixes want their share. */
+/* Longer names are cut: file names have at most 255 bytes, including suffixes. */
 #define RUN_NAME_BYTES 128
 
 static const tkt_exporter *find_exporter(const char *name, size_t size)
@@ -62,9 +62,9 @@ takt_status takt_export(const takt_trace *trace, const char *format, const takt_
     return status == TAKT_OK ? written : status;
 }
 
-static takt_status bad_argument(takt_error *error, const char *what)
+static takt_status bad_argument(takt_error *error, const char *reason)
 {
-    return tkt_error_set(error, TAKT_BAD_ARGUMENT, "%s", what);
+    return tkt_error_set(error, TAKT_BAD_ARGUMENT, "%s", reason);
 }
 
 static takt_status unknown_format(takt_error *error, const char *name, const char *more)
@@ -74,11 +74,11 @@ static takt_status unknown_format(takt_error *error, const char *name, const cha
     for (size_t i = 0; takt_export_name(i) && size < sizeof known; i++)
         size += (size_t)snprintf(known + size, sizeof known - size, "%s%s", i ? ", " : "",
                                  takt_export_name(i));
-    return tkt_error_set(error, TAKT_NOT_FOUND, "there is no format \"%.40s\"; there are %s%s",
-                         name, known, more);
+    return tkt_error_set(error, TAKT_NOT_FOUND, "unknown format \"%.40s\"; use %s%s", name, known,
+                         more);
 }
 
-/* Options as given, or their defaults. */
+/* Reads the options, or sets the defaults if they are NULL. */
 static takt_status import_options(const takt_export_options *options, tkt_output *output,
                                   takt_error *error)
 {
@@ -86,8 +86,8 @@ static takt_status import_options(const takt_export_options *options, tkt_output
     takt_status status =
         tkt_options_read(&known, sizeof known, options, "TAKT_EXPORT_OPTIONS_INIT");
     if (status != TAKT_OK)
-        return bad_argument(error, "the options are not from TAKT_EXPORT_OPTIONS_INIT, or ask for "
-                                   "what this version does not have");
+        return bad_argument(error, "the export options do not start from TAKT_EXPORT_OPTIONS_INIT, "
+                                   "or use a field that this version lacks");
     output->is_gzip = known.gzip;
     output->max_bytes = known.max_bytes;
     return TAKT_OK;
@@ -99,7 +99,7 @@ static bool ends_with(const char *text, size_t size, const char *end)
     return size >= end_size && memcmp(text + size - end_size, end, end_size) == 0;
 }
 
-/* Where the number of a further file goes: before the dot of "a.trace.json.gz"'s ".json". */
+/* Returns the position for the number of a further file: before ".json" in "a.trace.json.gz". */
 static size_t stem_of(const char *path)
 {
     size_t size = strlen(path);
@@ -108,7 +108,7 @@ static size_t stem_of(const char *path)
     return size;
 }
 
-/* Takes the path over, which may be NULL for want of memory. */
+/* Takes ownership of the path. NULL means that memory ran out. */
 static takt_status name_file(tkt_output *output, char *path)
 {
     output->count = 1;
@@ -141,8 +141,8 @@ takt_status takt_export_file(const takt_trace *trace, const char *format, const 
     return status;
 }
 
-/* The run's name as a part of a file name: no folders, no hidden files, nothing that a shell or a
- * terminal would take for something else. */
+/* Makes the run's name safe for a file name: no folders, no hidden files, and no characters with a
+ * meaning for shells or terminals. */
 static void plain_run_name(char out[RUN_NAME_BYTES + 1], const takt_trace *trace)
 {
     size_t used = tkt_utf8_clean(out, RUN_NAME_BYTES + 1, tkt_trace_text(trace, trace->name),
@@ -187,7 +187,7 @@ static takt_status choose_exporter(const char *name, tkt_output *output, takt_er
     output->exporter = find_exporter(name, size);
     if (output->exporter)
         return TAKT_OK;
-    return unknown_format(error, name, ", each also with .gz, and tensorboard");
+    return unknown_format(error, name, ", each also with .gz, or tensorboard");
 }
 
 bool tkt_output_is_known(const char *name, takt_error *error)
@@ -233,27 +233,27 @@ takt_status takt_export_output(const takt_trace *trace, const char *output, cons
 
 /* ======== Files ======== */
 
-/* Writes a trace into files. Everything goes through one writer:
+/* Writes a trace to files through one writer:
  *
  *     exporter -> writer -> [gzip] -> tee -> one or two files
  *
- * TensorBoard's two plugins want the same bytes under different names, and rendering and packing
- * them once is cheaper than twice. A size limit ends the files and opens the next ones in the
- * middle of the exporter's work. */
+ * TensorBoard's two plugins need the same bytes under different names; rendering and packing them
+ * once is cheaper. When a file reaches its size limit, the exporter switches to the next files
+ * while it runs. */
 
-/* Level 2 packs a trace to 1.2 times the size of level 6, four to five times as fast; level 1 takes
- * a twentieth more room and hardly less time. */
+/* Level 2 makes files 1.2 times as large as level 6, but is four to five times as fast. Level 1
+ * makes them another 5 % larger and is hardly faster. */
 #define GZIP_LEVEL 2
 
-/* The files that are open. */
+/* The open files. */
 typedef struct target {
     const tkt_output *output;
     tkt_file files[TKT_OUTPUT_PATHS];
-    unsigned numbers[TKT_OUTPUT_PATHS]; /* put into names because others are taken */
+    unsigned numbers[TKT_OUTPUT_PATHS]; /* added to names that were taken */
     size_t open_count;
     char *first; /* path of the first file, once it is complete */
     tkt_gzip *gzip;
-    takt_error error; /* the first one */
+    takt_error error; /* the first error */
 } target;
 
 char *tkt_output_join(const char *folder, const char *format, ...)
@@ -277,7 +277,7 @@ char *tkt_output_join(const char *folder, const char *format, ...)
     return path;
 }
 
-/* The path of file number `part`, which begins with 1; the caller frees it with tkt_free. */
+/* Returns the path of file number `part`, counted from 1. The caller frees it with tkt_free(). */
 static char *path_of(const tkt_output_name *name, uint32_t part)
 {
     if (!name->first_number && part == 1)
@@ -345,7 +345,7 @@ static takt_status close_file(target *to, size_t index, takt_status status)
     return tkt_file_close(file, status, NULL);
 }
 
-/* Ends the open files; they stay only if everything went well with all of them. */
+/* Closes the open files. They are kept only if all of them were written without error. */
 static takt_status close_files(target *to, takt_status status)
 {
     takt_status packed = tkt_gzip_finish(to->gzip);
@@ -368,13 +368,13 @@ static takt_status open_target(target *to, uint32_t part, takt_sink *sink)
     return status;
 }
 
-static void say_next(const target *to, size_t index, const char *full)
+static void log_next_file(const target *to, size_t index, const char *full)
 {
-    tkt_log(TAKT_LOG_INFO, "%s is full (%llu bytes), the trace goes on in %s", full,
-            (unsigned long long)to->output->max_bytes, to->files[index].path);
+    tkt_log(TAKT_LOG_INFO, "%s has reached its limit of %llu bytes, the trace continues in %s",
+            full, (unsigned long long)to->output->max_bytes, to->files[index].path);
 }
 
-/* Ends the open files and opens the next ones. */
+/* Closes the open files and opens the next ones. */
 static takt_status change_files(target *to, uint32_t part, takt_sink *sink)
 {
     char *full[TKT_OUTPUT_PATHS] = {0};
@@ -386,7 +386,7 @@ static takt_status change_files(target *to, uint32_t part, takt_sink *sink)
         status = open_target(to, part, sink);
     for (size_t i = 0; i < count; i++) {
         if (status == TAKT_OK && full[i])
-            say_next(to, i, full[i]);
+            log_next_file(to, i, full[i]);
         tkt_free(full[i]);
     }
     return status;

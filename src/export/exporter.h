@@ -1,11 +1,12 @@
-/* What an exporter is: one table entry that turns a trace into one tool's format. export.c holds
- * the table; perfetto.c, chrome.c and others provide its entries.
+/* An exporter is one table entry that writes a trace in the format of one tool. export.c contains
+ * the table; perfetto.c, chrome.c and other files define its entries.
  *
- * Files of an output are called NAME.CYCLE and the exporter's suffix, with ".gz" behind it when
- * packed: "sph.0.pftrace", "sph.0.trace.json.gz", "sph.0.folded"; "sph.rank3.0.pftrace" where there
- * are several processes, "sph.0-2.pftrace" where the name is taken. NAME is the run's name with
- * everything but letters, digits, '.', '_', '-' and bytes above 127 replaced by '_'. A Chrome file
- * that reached its size limit goes on in "sph.0.trace.2.json", "sph.0.trace.3.json" and so on. */
+ * Files of an output are named NAME.CYCLE plus the exporter's suffix, and ".gz" if packed:
+ * "sph.0.pftrace", "sph.0.trace.json.gz", "sph.0.folded". With several processes the name contains
+ * the rank: "sph.rank3.0.pftrace". If the name is taken, a number is added: "sph.0-2.pftrace". NAME
+ * is the run's name with '_' for all characters except letters, digits, '.', '_', '-' and bytes
+ * above 127. A Chrome file that reaches its size limit continues in "sph.0.trace.2.json",
+ * "sph.0.trace.3.json" and so on. */
 #ifndef TKT_EXPORT_EXPORTER_H
 #define TKT_EXPORT_EXPORTER_H
 
@@ -20,35 +21,36 @@ typedef struct tkt_exporter {
     const char *name;        /* "perfetto" */
     const char *description; /* one line */
     const char *suffix;      /* of file names, ".pftrace" */
-    bool        needs_spans; /* a trace without spans is TAKT_NO_SPANS before anything is written */
+    bool        needs_spans; /* without spans, fail with TAKT_NO_SPANS before writing */
 
-    /* Writes the whole trace and leaves flushing to the caller. A failure of the sink may be left
-     * in the writer, whose first status the caller returns; other failures are returned here. */
+    /* Writes the whole trace; the caller flushes. A failure of the sink may be left in the writer,
+     * whose first status the caller returns. Other failures are returned here. */
     takt_status (*write)(const takt_trace *trace, tkt_writer *writer);
 } tkt_exporter;
 
 #define TKT_DECLARE_EXPORTER(word, name) extern const tkt_exporter tkt_##word##_exporter;
 TKT_FORMATS(TKT_DECLARE_EXPORTER)
 
-/* One line on the format of that index, as takt_export_name() counts; NULL past the end. */
+/* One line about the format with this index, counted as in takt_export_name(). NULL past the
+ * end. */
 const char *tkt_export_description(size_t index);
 
 takt_status tkt_perfetto_export(const takt_trace *trace, tkt_writer *writer); /* its `write` */
 
 /* ======== Files ======== */
 
-/* Files of an export: their names, and writing one trace into one or two places at once. */
+/* Names of an export's files, and writing one trace to one or two files at once. */
 
 #define TKT_OUTPUT_PATHS 2
 
-/* The name of a file that may go on in further ones, and where their numbers go. The first file has
- * no number and the next ones have 2, 3, ...; unless first_number is not 0. */
+/* Name of a file that may continue in further files, and the position of their numbers. If
+ * first_number is 0, the first file has no number and the next ones have 2, 3, ... */
 typedef struct tkt_output_name {
-    char    *path; /* without number; owned */
-    size_t   stem; /* bytes before the number and its dot */
+    char    *path; /* path without number; owned */
+    size_t   stem; /* size of the part before the number and its dot */
     uint64_t first_number;
-    size_t   base; /* of a name that Takt has made up: bytes before "-2", where the name is taken;
-                    * 0: the user's, which is replaced */
+    size_t   base; /* of a name chosen by Takt: size of the part before "-2", which is added if the
+                    * name is taken. 0: chosen by the user; an existing file is replaced */
 } tkt_output_name;
 
 typedef struct tkt_output {
@@ -59,23 +61,25 @@ typedef struct tkt_output {
     uint64_t            max_bytes;
 } tkt_output;
 
-/* Whether takt_export_output() knows the name; if not, the error says which there are. */
+/* True if takt_export_output() knows the name. Otherwise the error lists the known names. */
 bool tkt_output_is_known(const char *name, takt_error *error);
 
-/* TAKT_NO_SPANS if the exporter needs them and the trace has none; before anything is created. */
+/* TAKT_NO_SPANS if the exporter needs spans and the trace has none. Call it before creating
+ * files. */
 takt_status tkt_output_check(const tkt_output *output, const takt_trace *trace, takt_error *error);
 
-/* Writes the trace to all of the output's paths. Nothing is left behind of files that could not be
- * completed. The first file's path goes into `path`, which may be NULL. */
+/* Writes the trace to all paths of the output. Removes files that could not be completed. Copies
+ * the first file's path to `path`, which may be NULL. */
 takt_status tkt_output_write(const tkt_output *output, const takt_trace *trace, char *path,
                              size_t path_size, takt_error *error);
 
-void tkt_output_fini(tkt_output *output); /* also of a zeroed one */
+void tkt_output_fini(tkt_output *output); /* accepts a zeroed struct */
 
-/* "FOLDER/..."; an empty folder adds nothing. NULL when there is no memory. */
+/* Returns "FOLDER/..."; an empty folder adds nothing. The caller frees it with tkt_free(). NULL
+ * without memory. */
 char *tkt_output_join(const char *folder, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* tensorboard.c: the two names under `directory`, whose folders are created. */
+/* chrome.c: sets the two file names under `directory` and creates their folders. */
 takt_status tkt_tensorboard_names(const takt_trace *trace, const char *directory,
                                   tkt_output *output, takt_error *error);
 

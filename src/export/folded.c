@@ -1,13 +1,13 @@
-/* A tree of paths and its folded form, the input of flame graphs: one line a path, outermost name
- * first, with the path's own value.
+/* Folded stacks, the input of flame graphs: a line for each path, with its names, outermost first,
+ * and its own value.
  *
  *     step;forces;neighbours 1234567
  *
- * It is the format of Brendan Gregg's flamegraph.pl, which speedscope and torch's export_stacks()
- * share. Values are whole nanoseconds: such tools sum integers of any unit, and microseconds would
- * lose the short scopes that flame graphs are there to add up. Paths without a value are left out.
- * Characters that end a name or a line become '_', as torch does it. Siblings stand in the order of
- * their names, so that equal programs give equal files. */
+ * This is the format of Brendan Gregg's flamegraph.pl, also used by speedscope and torch's
+ * export_stacks(). Values are whole nanoseconds: the tools sum integers of any unit, and
+ * microseconds would lose the short scopes that flame graphs are meant to add up. Paths without a
+ * value are left out. Characters that would end a name or a line become '_', as in torch. Siblings
+ * are sorted by name, so equal programs give equal files. */
 #include "base/containers.h"
 #include "base/text.h"
 #include "export/exporter.h"
@@ -19,26 +19,26 @@
 /* ======== The tree ======== */
 
 #define ROOT          0u
-#define OTHER_PATHS   UINT32_MAX  /* paths that were too many */
-#define UNNAMED_FRAME 0x80000000u /* and the number of a frame whose function is not known */
+#define OTHER_PATHS   UINT32_MAX  /* paths beyond the limit */
+#define UNNAMED_FRAME 0x80000000u /* plus the number of a frame whose function is unknown */
 
 typedef struct folded_path {
     uint64_t value;
-    size_t text_begin; /* of its name in the path's text */
+    size_t text_begin; /* where its name begins in the current path's text */
     uint32_t name;
     uint32_t parent;
-    uint32_t next;        /* sibling by name */
-    uint32_t first_child; /* by name */
+    uint32_t next;        /* next sibling, sorted by name */
+    uint32_t first_child; /* first child, sorted by name */
 } folded_path;
 
 typedef struct tkt_folded {
     const takt_trace *trace;
     tkt_map numbers;                 /* parent << 32 | name -> path */
-    TKT_ARRAY_OF(folded_path) paths; /* 0 is the root */
-    TKT_ARRAY_OF(char) text;         /* of the current path */
+    TKT_ARRAY_OF(folded_path) paths; /* path 0 is the root */
+    TKT_ARRAY_OF(char) text;         /* names of the current path */
 } tkt_folded;
 
-#define NAME_BYTES 1024 /* of a frame's */
+#define NAME_BYTES 1024 /* limit for a frame's name */
 
 static takt_status folded_init(tkt_folded *folded, const takt_trace *trace)
 {
@@ -57,8 +57,8 @@ static void folded_fini(tkt_folded *folded)
     TKT_ARRAY_FREE(&folded->text);
 }
 
-/* The path with that name behind `parent`, made if it is new; TKT_NO_NODE without memory. `name` is
- * a string, or one of the above. */
+/* Returns the child of `parent` with this name, created if it is new. `name` is a string's id, or
+ * one of the constants above. TKT_NO_NODE without memory. */
 static uint32_t folded_child(tkt_folded *folded, uint32_t parent, uint32_t name)
 {
     uint64_t *place = tkt_map_put(&folded->numbers, (uint64_t)parent << 32 | name);
@@ -86,7 +86,7 @@ static tkt_string name_of(const takt_trace *trace, uint32_t name, char *buffer)
     return (tkt_string){buffer, strlen(buffer)};
 }
 
-/* ---- The order of names ---------------------------------------------------------------------- */
+/* ---- Sorting by name ------------------------------------------------------------------------- */
 
 typedef struct place {
     const takt_trace *trace;
@@ -135,7 +135,7 @@ static bool append_name(tkt_folded *folded, folded_path *at)
 {
     char buffer[NAME_BYTES];
     tkt_string name = name_of(folded->trace, at->name, buffer);
-    size_t capacity = name.size * 3 + 2; /* an invalid byte becomes three */
+    size_t capacity = name.size * 3 + 2; /* each invalid byte becomes three bytes */
     at->text_begin = folded->text.count;
     if (!TKT_ARRAY_RESERVE(&folded->text, folded->text.count + capacity + 1))
         return false;
@@ -166,8 +166,8 @@ static void put_line(const tkt_folded *folded, uint64_t value, tkt_writer *write
     tkt_writer_commit(writer, out);
 }
 
-/* The path after `at` and what is below it; the root at the end. The text is cut back to where that
- * path's name begins. */
+/* Returns the next path after `at` and its descendants, or ROOT at the end. Cuts the text back to
+ * where the next path's name begins. */
 static uint32_t next_path(tkt_folded *folded, uint32_t at)
 {
     const folded_path *paths = folded->paths.items;
@@ -199,19 +199,18 @@ static takt_status folded_write(tkt_folded *folded, tkt_writer *writer)
 
 /* ======== Scopes ======== */
 
-/* Scopes as folded stacks: paths of scopes with the time spent in the last one itself, or with the
- * time of what devices did for it, whose name is the last one then.
+/* Scopes as folded stacks: the value of a path is the time of its last scope itself. For devices,
+ * the last name is an activity and the value its time.
  *
- * The tree of the trace has one node for each call site. Here those of one name are one. */
+ * The trace's tree has a node for each call site; here, sites with the same name share a path. */
 
-/* Self times are sums modulo 2^64, and less than nothing where a scope that was never closed has
- * children that were. */
+/* Self times are sums modulo 2^64. One is negative if an unfinished scope has finished children. */
 static uint64_t self_time(const tkt_node *node)
 {
     return (int64_t)node->stats.self_ns > 0 ? node->stats.self_ns : 0;
 }
 
-/* numbers[n] becomes the path of node n. */
+/* Adds all nodes; numbers[n] becomes the path of node n. */
 static takt_status add_nodes(tkt_folded *folded, const tkt_fold *fold, uint32_t *numbers)
 {
     const takt_trace *trace = folded->trace;
@@ -238,11 +237,11 @@ static takt_status add_device_times(tkt_folded *folded, const tkt_fold *fold,
 {
     (void)fold;
     for (size_t i = 0; i < folded->trace->node_activities.count; i++) {
-        const tkt_node_activity *did = &folded->trace->node_activities.items[i];
-        uint32_t path = folded_child(folded, numbers[did->node], did->name);
+        const tkt_node_activity *activity = &folded->trace->node_activities.items[i];
+        uint32_t path = folded_child(folded, numbers[activity->node], activity->name);
         if (path == TKT_NO_NODE)
             return TAKT_NO_MEMORY;
-        folded->paths.items[path].value += did->stats.total_ns;
+        folded->paths.items[path].value += activity->stats.total_ns;
     }
     return TAKT_OK;
 }
@@ -294,19 +293,18 @@ const tkt_exporter tkt_folded_device_exporter = {
 
 /* ======== Call stacks ======== */
 
-/* Call stacks as folded stacks, as torch's export_stacks() has them: the program's functions, with
- * the time of the scopes that begin there, or with the time of what devices did for them.
+/* Call stacks as folded stacks, like torch's export_stacks(): the program's functions, with the
+ * time of the scopes that begin in them, or of the activities that these scopes launched.
  *
- * A span's time is its own: less that of the spans directly inside of it. Spans without a call
- * stack have none here. */
+ * A span's time excludes the spans directly inside it. Spans without a call stack are left out. */
 
-/* The path of a stack's functions; 0 stands for one that is not made yet. */
+/* Paths of the functions of call stacks; 0: not created yet. */
 typedef struct stack_paths {
     tkt_folded tree;
     uint32_t *numbers; /* by stack */
 } stack_paths;
 
-/* Functions of one name are one. */
+/* Returns the path of a stack's functions, which are identified by name. */
 static uint32_t path_of(stack_paths *paths, uint32_t stack)
 {
     const takt_trace *trace = paths->tree.trace;
@@ -322,7 +320,7 @@ static uint32_t path_of(stack_paths *paths, uint32_t stack)
     return paths->numbers[stack] = path;
 }
 
-static bool add(stack_paths *paths, uint32_t path, uint64_t ns)
+static bool add_value(stack_paths *paths, uint32_t path, uint64_t ns)
 {
     if (path != TKT_NO_NODE)
         paths->tree.paths.items[path].value += ns;
@@ -331,7 +329,7 @@ static bool add(stack_paths *paths, uint32_t path, uint64_t ns)
 
 /* ---- Time of the host ------------------------------------------------------------------------ */
 
-/* self[i]: time of span i without that of those directly inside. */
+/* Sets self[i] to the time of span i without the spans directly inside it. */
 static void find_self_times(const tkt_track *track, uint64_t *self)
 {
     for (size_t i = 0; i < track->spans.count; i++) {
@@ -342,7 +340,7 @@ static void find_self_times(const tkt_track *track, uint64_t *self)
     }
 }
 
-/* A call into CUDA is a function below those of its stack. */
+/* A call into CUDA becomes a function called by the innermost one of its stack. */
 static takt_status add_track(stack_paths *paths, const tkt_track *track)
 {
     uint64_t *self = tkt_alloc((track->spans.count + 1) * sizeof *self);
@@ -356,7 +354,7 @@ static takt_status add_track(stack_paths *paths, const tkt_track *track)
         uint32_t path = path_of(paths, at->stack);
         if (path != TKT_NO_NODE && tkt_span_flags(span) & TAKT_SPAN_CALL)
             path = folded_child(&paths->tree, path, name);
-        is_ok = add(paths, path, self[at->span]);
+        is_ok = add_value(paths, path, self[at->span]);
     }
     tkt_free(self);
     return is_ok ? TAKT_OK : TAKT_NO_MEMORY;
@@ -379,16 +377,16 @@ static size_t stack_of_span(const takt_trace *trace, uint32_t track, uint32_t sp
     return span == TKT_NO_SPAN ? TAKT_NO_STACK : takt_trace_span_stack(trace, track, span);
 }
 
-/* Where the call was made that launched it, otherwise where its scope begins. */
-static size_t stack_of(const takt_trace *trace, const tkt_activity *did)
+/* The stack of the call that launched the activity, or else the stack of its scope. */
+static size_t stack_of(const takt_trace *trace, const tkt_activity *activity)
 {
     size_t stack = TAKT_NO_STACK;
-    if (did->call < trace->calls.count) {
-        const tkt_call_info *call = &trace->calls.items[did->call];
+    if (activity->call < trace->calls.count) {
+        const tkt_call_info *call = &trace->calls.items[activity->call];
         stack = stack_of_span(trace, call->track, call->span);
     }
-    if (stack == TAKT_NO_STACK && did->track != TKT_NO_TRACK)
-        stack = stack_of_span(trace, did->track, did->scope);
+    if (stack == TAKT_NO_STACK && activity->track != TKT_NO_TRACK)
+        stack = stack_of_span(trace, activity->track, activity->scope);
     return stack;
 }
 
@@ -396,14 +394,14 @@ static takt_status add_device_stacks(stack_paths *paths)
 {
     const takt_trace *trace = paths->tree.trace;
     for (size_t i = 0; i < trace->activities.count; i++) {
-        const tkt_activity *did = &trace->activities.items[i];
-        size_t stack = did->shape == TKT_NO_SHAPE ? TAKT_NO_STACK : stack_of(trace, did);
+        const tkt_activity *activity = &trace->activities.items[i];
+        size_t stack = activity->shape == TKT_NO_SHAPE ? TAKT_NO_STACK : stack_of(trace, activity);
         if (stack == TAKT_NO_STACK)
             continue;
         uint32_t path = path_of(paths, (uint32_t)stack);
         if (path != TKT_NO_NODE)
-            path = folded_child(&paths->tree, path, did->name);
-        if (!add(paths, path, did->end_ns - did->begin_ns))
+            path = folded_child(&paths->tree, path, activity->name);
+        if (!add_value(paths, path, activity->end_ns - activity->begin_ns))
             return TAKT_NO_MEMORY;
     }
     return TAKT_OK;

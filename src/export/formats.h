@@ -1,5 +1,5 @@
-/* The formats of traces, in the order in which people are shown them. FORMAT(WORD, NAME): an
- * exporter tkt_WORD_exporter in a file of this folder, and a line here. */
+/* The list of export formats, in the order in which people see them. To add one, write an exporter
+ * tkt_WORD_exporter in a file of this folder and add a line FORMAT(WORD, NAME) here. */
 #ifndef TKT_EXPORT_FORMATS_H
 #define TKT_EXPORT_FORMATS_H
 

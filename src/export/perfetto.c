@@ -1,16 +1,14 @@
-/* A sealed trace as a Perfetto file, track after track.
+/* Writes a sealed trace as a Perfetto file, track by track.
  *
- * The spans of a thread stand in preorder, so a stack of those that are open says where each one
- * ends; what else happened on the thread - marks, counters, flows, memory events - is merged in by
- * time. The order of packets keeps what times alone do not tell: which of two spans that begin at
- * the same moment is the outer one. */
+ * Spans of a thread are in preorder, so a stack of open spans tells where each one ends. Marks,
+ * counters, flows and memory events of the thread are merged in by time. The order of packets also
+ * keeps information that times lack: which of two spans with the same begin is the outer one. */
 #include "export/exporter.h"
 #include "export/perfetto.h"
 #include "trace/order.h"
 
-/* The numbers of a list's events, track by track: those of track t are items[first[t]] up to
- * items[first[t + 1]]. Behind the last track stand those of none. Both are NULL for an empty list.
- */
+/* Indices of a list's events, grouped by track: track t has items[first[t]] up to items[first[t +
+ * 1]]. Events without a track come last. Both are NULL for an empty list. */
 typedef struct by_track {
     uint32_t *items;
     uint32_t *first;
@@ -24,7 +22,7 @@ typedef enum list {
     LISTS
 } list;
 
-/* Where the walk over one track's events is in a list. */
+/* Position in a list while walking through one track's events. */
 typedef struct event_cursor {
     const uint32_t *at;
     const uint32_t *end;
@@ -40,32 +38,33 @@ typedef struct walk {
     tkt_perfetto file;
     by_track lists[LISTS];
     uint64_t *memory_after; /* bytes allocated after each memory event */
-    uint8_t *has_work;      /* by call: activities have it */
+    uint8_t *has_work;      /* by call: true if it launched activities */
 
-    /* the track being written */
+    /* the current track: */
     const tkt_track *track;
     uint32_t number;
     uint32_t row;
     TKT_ARRAY_OF(open_span) stack;
     event_cursor cursors[LISTS];
-    list next_list;         /* that has the track's next event; LISTS: there is none */
-    uint64_t next_event_ns; /* UINT64_MAX then */
-    size_t arg;             /* the next ones to be written */
+    list next_list;         /* the list with the track's next event; LISTS: no more events */
+    uint64_t next_event_ns; /* time of that event, or UINT64_MAX */
+    size_t arg;             /* indices of the next items to write */
     size_t work;
     size_t call;
     size_t call_stack;
-    uint32_t next_extra; /* the next span with arguments, work or a call stack, or of a call */
+    uint32_t next_extra; /* the next span that has arguments, work or a call stack, or that is a
+                          * call */
 } walk;
 
 /* ---- Events by track ------------------------------------------------------------------------- */
 
-#define ANY_SPAN (TKT_NO_SPAN - 1) /* the event belongs to a track only */
+#define ANY_SPAN (TKT_NO_SPAN - 1) /* the event belongs to a track, not to a span */
 
-/* What an event of a list has in common with those of the others. */
+/* The fields that events of all lists have in common. */
 typedef struct event {
     uint64_t time_ns;
     uint32_t track;
-    uint32_t span; /* of flows and memory events */
+    uint32_t span; /* only for flows and memory events */
 } event;
 
 static size_t list_size(const takt_trace *trace, list kind)
@@ -103,7 +102,7 @@ static size_t place_of(const takt_trace *trace, list kind, size_t index)
     return track == TKT_NO_TRACK ? trace->tracks.count : track;
 }
 
-/* A counting sort, which keeps each track's events in their order. */
+/* A counting sort, which keeps the order of each track's events. */
 static bool split_list(const takt_trace *trace, list kind, by_track *out)
 {
     size_t count = list_size(trace, kind);
@@ -114,7 +113,7 @@ static bool split_list(const takt_trace *trace, list kind, by_track *out)
     out->items = tkt_alloc(count * sizeof *out->items);
     if (!out->first || !out->items)
         return false;
-    uint32_t *ends = out->first + 1; /* becomes the ends as it is filled */
+    uint32_t *ends = out->first + 1; /* contains the ends when the items are filled */
     for (size_t i = 0; i < count; i++)
         ends[place_of(trace, kind, i) + 1]++;
     for (size_t i = 1; i <= tracks; i++)
@@ -124,7 +123,7 @@ static bool split_list(const takt_trace *trace, list kind, by_track *out)
     return true;
 }
 
-/* Bytes of one kind of memory of a device. */
+/* Current bytes of one kind of memory of a device. */
 typedef struct memory_sum {
     uint32_t device;
     uint32_t kind;
@@ -155,7 +154,8 @@ static memory_sum *find_sum(const takt_trace *trace, memory_sums *sums, uint32_t
     return added;
 }
 
-/* Memory events are in the order of time, tracks are written one after the other. */
+/* Sums up memory events beforehand: they are sorted by time, but tracks are written one after the
+ * other. */
 static bool sum_memory(walk *w)
 {
     const takt_trace *trace = w->trace;
@@ -253,8 +253,8 @@ static void write_event(walk *w)
     look_ahead(w);
 }
 
-/* Writes the events up to a moment at which a span begins or ends. One of that very moment may
- * belong to another span than the innermost one, and then says so. */
+/* Writes the events up to the begin or end of a span. An event at exactly that time may belong to
+ * another span than the innermost one; then write_event() says so. */
 static void write_events(walk *w, uint64_t time_ns)
 {
     while (w->next_list != LISTS && w->next_event_ns <= time_ns)
@@ -315,7 +315,7 @@ static void write_begin(walk *w, uint32_t index)
     tkt_perfetto_begin(&w->file, w->row, tkt_span_site(span), span->begin_ns);
 }
 
-/* Ends what is not above `parent`. */
+/* Ends all open spans above `parent` on the stack. */
 static void write_ends(walk *w, uint32_t parent)
 {
     while (w->stack.count) {
@@ -347,7 +347,7 @@ static bool write_thread(walk *w)
     return true;
 }
 
-/* Spans that overlap are spread over lanes; each is written whole. */
+/* Overlapping spans go to different lanes. Each is written as a whole. */
 static void write_async(walk *w, uint32_t number)
 {
     uint32_t first = w->row;
@@ -381,18 +381,18 @@ static takt_status write_track(walk *w, uint32_t number)
 /* ---- Devices --------------------------------------------------------------------------------- */
 
 typedef struct works {
-    uint32_t *order; /* activities by stream, then begin */
-    uint32_t *ends;  /* of each stream in `order` */
+    uint32_t *order; /* indices of activities, by stream */
+    uint32_t *ends;  /* by stream: its end in `order` */
     size_t count;
 } works;
 
-/* Whether an activity says what it was, as all do that come from a store or a file. */
+/* True if the activity has a shape, as all activities from a store or a file do. */
 static bool is_written(const takt_trace *trace, const tkt_activity *activity)
 {
     return activity->shape < trace->shapes.count;
 }
 
-/* Another counting sort. */
+/* Sorts activities by stream, again by counting. */
 static bool split_works(walk *w, works *out)
 {
     const takt_trace *trace = w->trace;
@@ -453,7 +453,7 @@ static takt_status write_devices(walk *w)
     return status;
 }
 
-/* Events that no thread is known of. */
+/* Writes the events without a known thread. */
 static void write_rest(walk *w)
 {
     start_events(w, (uint32_t)w->trace->tracks.count);
@@ -490,8 +490,8 @@ static void fini(walk *w)
     TKT_ARRAY_FREE(&w->stack);
 }
 
-/* Writes the folded form where it is more than spans and activities tell: there are none, or some
- * were lost. */
+/* Writes the folded form if it cannot be derived from spans and activities, because there are none
+ * or some were lost. */
 static void write_fold(walk *w)
 {
     const takt_trace *trace = w->trace;

@@ -1,17 +1,17 @@
-/* What devices did. A device is a group of rows: a stream each, with lanes where its activities
- * overlap, as the nodes of a graph do. All activities of a shape have the same name and
- * annotations, which are encoded once; the number of the shape is the number of the name in
+/* Activities of devices. A device is a group of rows, one for each stream, with several lanes if
+ * activities overlap, as the nodes of a graph may. Activities of the same shape have the same name
+ * and annotations, which are encoded once. The shape's number is also the name's number in
  * Perfetto's tables.
  *
- * A stream's rows are packet sequences of their own, so its names of annotations can have numbers
- * that mean something else on the rows of threads. */
+ * Each row of a stream is a packet sequence of its own. So numbers of annotation names may have
+ * another meaning there than on the rows of threads. */
 #include "export/devices.h"
 #include "export/perfetto.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define DEVICES_RANK 1000 /* below threads */
+#define DEVICES_RANK 1000 /* sorts devices below threads */
 
 /* Names of annotations on the rows of streams. */
 typedef enum work_key {
@@ -159,7 +159,7 @@ static uint32_t open_stream(tkt_perfetto *file, uint32_t number, uint32_t lane)
     return row;
 }
 
-/* The row of a lane that is free; UINT32_MAX without memory. */
+/* Returns the row of a free lane, opened if it is new. UINT32_MAX without memory. */
 static uint32_t row_of(tkt_perfetto *file, uint32_t number, const tkt_activity *activity)
 {
     if (number >= file->stream_rows.count)
@@ -244,7 +244,7 @@ static void put_shape(tkt_message *into, const tkt_shape *shape, uint32_t number
     put_uint(into, WORK_GRAPH_NODES, TKT_PF_ANNOTATION_UINT, shape->graph_node_count);
 }
 
-/* The annotations of a shape; the file gets to know it, and all before it, at the first call. */
+/* Returns a shape's annotations. The first call writes the shape, and all shapes before it. */
 static const tkt_message *annotations_of(tkt_perfetto *file, uint32_t index)
 {
     for (; file->shape_count <= index; file->shape_count++) {
@@ -328,7 +328,7 @@ static void put_slice(tkt_perfetto *file, uint32_t row, const char *name, uint64
     tkt_perfetto_end(file, row, end_ns);
 }
 
-/* The row of a slice among others of its kind; UINT32_MAX without memory. */
+/* Returns a free row for a slice, opened if it is new. UINT32_MAX without memory. */
 static uint32_t row_among(tkt_perfetto *file, tkt_perfetto_lanes *rows, const tkt_takt_half *half,
                           uint64_t begin_ns, uint64_t end_ns)
 {

@@ -7,9 +7,9 @@
 
 /* ======== Events ======== */
 
-/* Events. The common one - a slice's begin or end without annotations - is written straight into
- * the writer's buffer with a copied track_event: 11 to 15 bytes for the times of a simulator. All
- * others are built as messages. */
+/* The most common event, begin or end of a slice without annotations, is written directly to the
+ * writer's buffer with a copied track_event. It takes 11 to 15 bytes for the times of a simulator.
+ * All other events are built as messages. */
 
 #define EVENT_ROOM 64 /* a packet without annotations has at most 2 + 11 + 8 + 24 bytes */
 
@@ -18,8 +18,8 @@ static const char end_event[TKT_PERFETTO_EVENT_BYTES] = {
     TKT_PF_PACKET_TRACK_EVENT << 3 | TKT_PB_BYTES, END_EVENT_BYTES - 2,
     TKT_PF_EVENT_TYPE << 3 | TKT_PB_VARINT, TKT_PF_SLICE_END};
 
-/* The time of the packet that is being built: what has passed since the row's last event, or, where
- * time has gone back, the moment itself, which does not touch the row's clock. */
+/* Writes the packet's time: the difference to the row's last event. If time went backwards, writes
+ * the absolute time, which leaves the row's clock unchanged. */
 static void put_time(tkt_message *packet, tkt_perfetto_row *row, uint64_t time_ns)
 {
     if (time_ns >= row->last_ns) {
@@ -125,7 +125,7 @@ void tkt_perfetto_counter(tkt_perfetto *file, uint32_t row, const tkt_counter *c
     tkt_perfetto_event_end(file, mark);
 }
 
-/* An arrow's end is an instant of its own, so that its time is kept. */
+/* The end of an arrow is an instant of its own, which keeps its time. */
 void tkt_perfetto_flow(tkt_perfetto *file, uint32_t row, const tkt_flow *flow)
 {
     size_t mark = tkt_perfetto_event(file, row, TKT_PF_INSTANT, flow->time_ns);
@@ -227,7 +227,7 @@ void tkt_perfetto_call(tkt_perfetto *file, uint32_t row, const tkt_call_info *ca
                               (uint64_t)(int64_t)call->result);
 }
 
-/* "None" is written as -1. */
+/* TKT_NO_SPAN is written as -1. */
 void tkt_perfetto_owner(tkt_perfetto *file, uint32_t row, uint32_t span)
 {
     int64_t index = span == TKT_NO_SPAN ? -1 : (int64_t)span;
@@ -241,7 +241,7 @@ void tkt_perfetto_step(tkt_perfetto *file, const tkt_step *step)
     uint32_t row = tkt_perfetto_steps_row(file);
     tkt_perfetto_annotate(file, row, TKT_PF_KEY_STEP, TKT_PF_ANNOTATION_UINT, step->number);
 
-    char name[40] = "ProfilerStep#"; /* as torch calls them */
+    char name[40] = "ProfilerStep#"; /* torch's name for steps */
     char *end = tkt_put_u64(name + strlen(name), step->number);
     size_t mark = tkt_perfetto_event(file, row, TKT_PF_SLICE_BEGIN, step->begin_ns);
     tkt_message_text(&file->message, TKT_PF_EVENT_NAME, name, (size_t)(end - name));
@@ -264,10 +264,10 @@ void tkt_perfetto_memory(tkt_perfetto *file, uint32_t row, const tkt_memory_even
 
 /* ======== Nested messages ======== */
 
-/* Nested messages carry their size in front. It is put there when the message is complete, by
- * moving what it contains: these messages are small and rare. */
+/* The size comes before the content of a nested message. When the message is complete, the content
+ * is moved to make space for the size; these messages are small and rare. */
 
-/* Room for `size` bytes at the end, or NULL. */
+/* Makes space for `size` bytes at the end. NULL without memory. */
 static char *reserve(tkt_message *message, size_t size)
 {
     if (!message->is_short && !TKT_ARRAY_RESERVE(message, message->count + size))
@@ -316,7 +316,7 @@ void tkt_message_varint(tkt_message *message, uint64_t value)
 void tkt_message_text(tkt_message *message, uint32_t field, const char *bytes, size_t size)
 {
     size_t mark = tkt_message_begin(message, field);
-    size_t capacity = 3 * size + 1; /* U+FFFD has three bytes */
+    size_t capacity = 3 * size + 1; /* U+FFFD, the replacement, has three bytes */
     char *out = reserve(message, capacity);
     if (out)
         commit(message, out + tkt_utf8_clean(out, capacity, bytes, size));

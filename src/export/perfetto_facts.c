@@ -1,4 +1,4 @@
-/* The head and the end of a file: what the recording was, its folded form, and what was lost. */
+/* Head and end of a Perfetto file: facts about the recording, its folded form, and losses. */
 #include "export/perfetto.h"
 
 #include <stdio.h>
@@ -6,7 +6,7 @@
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
 
-/* The first packet says nothing but what this file is: seven bytes that a reader knows it by. */
+/* The first packet contains only Takt's format: seven bytes by which readers recognise the file. */
 static void put_format(tkt_perfetto *file)
 {
     tkt_message_clear(&file->message);
@@ -62,8 +62,8 @@ static void free_rows(tkt_perfetto *file)
     TKT_ARRAY_FREE(&file->tracks);
 }
 
-/* People who look at the timeline must see that it has holes: one mark on the process for each
- * cause. Takt itself reads the facts. */
+/* Writes a mark on the process for each cause of loss, so people see that the timeline has gaps.
+ * Takt itself reads the facts. */
 static void put_losses(tkt_perfetto *file)
 {
     const takt_trace *trace = file->trace;

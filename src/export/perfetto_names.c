@@ -1,4 +1,4 @@
-/* What is said once in a Perfetto file: sites, names and call stacks. */
+/* Sites, names and call stacks, which a Perfetto file contains once. */
 #include "export/perfetto.h"
 #include "summary/scopes.h"
 
@@ -6,7 +6,7 @@
 
 /* ======== Names ======== */
 
-/* Sites and names of annotations, said once in the file for Takt and once on each row that uses
+/* Sites and names of annotations. The file contains them once for Takt, and on each row that uses
  * them for Perfetto. */
 
 void tkt_perfetto_put_interned(tkt_message *packet, uint32_t list, uint32_t iid, const char *name)
@@ -24,7 +24,7 @@ static const char *text(const tkt_perfetto *file, uint32_t string)
     return tkt_trace_text(file->trace, string);
 }
 
-/* A site's name, category and source have its own number in Perfetto's three tables. */
+/* The name, category and source of a site have the site's number in Perfetto's three tables. */
 static void put_interned_site(tkt_perfetto *file, const tkt_trace_site *site, uint32_t iid)
 {
     tkt_message *packet = &file->message;
@@ -63,7 +63,7 @@ static void put_takt_site(tkt_perfetto *file, const tkt_trace_site *site, uint32
     tkt_message_end(packet, takt);
 }
 
-/* The track_event of a slice's begin, ready to be copied: at most 20 bytes. */
+/* Prepares the track_event of a slice's begin, ready to be copied: at most 20 bytes. */
 static void make_event(tkt_perfetto_site *known, const tkt_trace_site *site)
 {
     char *out = known->event + 2;
@@ -93,8 +93,9 @@ static bool make_room(tkt_perfetto *file, uint32_t site)
     return true;
 }
 
-/* The site with its number; *is_new: it has just been given. */
-static tkt_perfetto_site *know(tkt_perfetto *file, uint32_t site, bool *is_new)
+/* Returns a site with its number in the file. *is_new: it got the number just now. NULL without
+ * memory. */
+static tkt_perfetto_site *number_site(tkt_perfetto *file, uint32_t site, bool *is_new)
 {
     if (!make_room(file, site))
         return NULL;
@@ -110,7 +111,7 @@ static tkt_perfetto_site *know(tkt_perfetto *file, uint32_t site, bool *is_new)
 const tkt_perfetto_site *tkt_perfetto_introduce(tkt_perfetto *file, uint32_t row, uint32_t site)
 {
     bool is_new;
-    const tkt_perfetto_site *known = know(file, site, &is_new);
+    const tkt_perfetto_site *known = number_site(file, site, &is_new);
     if (!known)
         return NULL;
     const tkt_trace_site *from = &file->trace->sites.items[site];
@@ -127,7 +128,7 @@ const tkt_perfetto_site *tkt_perfetto_introduce(tkt_perfetto *file, uint32_t row
 uint32_t tkt_perfetto_site_iid(tkt_perfetto *file, uint32_t site)
 {
     bool is_new;
-    const tkt_perfetto_site *known = know(file, site, &is_new);
+    const tkt_perfetto_site *known = number_site(file, site, &is_new);
     if (!known)
         return 0;
     if (is_new) {
@@ -201,13 +202,13 @@ uint32_t tkt_perfetto_arg_key(tkt_perfetto *file, uint32_t row, uint32_t string)
 
 /* ======== Call stacks ======== */
 
-/* Call stacks: their frames once in the file for Takt, and on each row that uses a stack as
- * Perfetto's interned call stacks, which ui.perfetto.dev shows with the slice. Frames, stacks and
- * the objects that code is in have the trace's numbers, from 1 on. */
+/* Call stacks. The file contains their frames once for Takt. Each row that uses a stack also has it
+ * as one of Perfetto's interned call stacks, which ui.perfetto.dev shows with the slice. Stacks,
+ * frames and the modules of code have the trace's numbers plus 1. */
 
 #define NAME_BYTES 1024
 
-/* What has been interned on a row is in one set. */
+/* One set holds everything that has been interned on a row for call stacks. */
 typedef enum interned_kind {
     STACK,
     FRAME,
@@ -215,7 +216,7 @@ typedef enum interned_kind {
     KINDS
 } interned_kind;
 
-/* Whether it is new on the row, and known from now on. */
+/* True if the item is new on the row; adds it. */
 static bool is_new(tkt_perfetto *file, uint32_t row, interned_kind kind, uint32_t number)
 {
     tkt_perfetto_set *known = &file->rows.items[row].stacks;
@@ -256,8 +257,8 @@ void tkt_perfetto_stacks(tkt_perfetto *file)
     file->stack_count = trace->stacks.count;
 }
 
-/* An object has the number of the first frame in it, which is among the first ones. Returns that,
- * or 0 where no object is known. */
+/* Returns a module's number, or 0 if `module` is 0. It is the number of the first frame in the
+ * module, which is found early in the list. */
 static uint32_t intern_mapping(tkt_perfetto *file, uint32_t row, uint32_t module)
 {
     uint32_t index = 0;
@@ -301,7 +302,7 @@ static void intern_frame(tkt_perfetto *file, uint32_t row, uint32_t index)
     tkt_message_end(packet, mark);
 }
 
-/* Perfetto has the outermost frame first. */
+/* Perfetto lists the outermost frame first. */
 static void intern_stack(tkt_perfetto *file, uint32_t row, uint32_t index)
 {
     const takt_trace *trace = file->trace;

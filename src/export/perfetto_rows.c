@@ -1,6 +1,5 @@
-/* Rows and what is said once on each of them: which track it is, where its clock starts, and the
- * names and sources that its events refer to by number. Numbers are given by first use in the whole
- * file, so that a reader can check them; Perfetto wants the texts repeated on each sequence. */
+/* Rows, and everything that is written once for each: its track, and the start of its clock. Also
+ * the lanes of rows, and the tracks of counters. */
 #include "export/devices.h"
 #include "export/perfetto.h"
 
@@ -55,8 +54,8 @@ static void put_clock(tkt_message *packet, uint32_t clock, uint64_t time_ns, boo
     tkt_message_end(packet, mark);
 }
 
-/* Takt's times are those of CLOCK_MONOTONIC. A sequence may have clocks of its own; this one says
- * how much time has passed since the event before. */
+/* Takt's times are those of CLOCK_MONOTONIC. A sequence may define clocks; this one counts the time
+ * since the previous event. */
 static void put_clocks(tkt_message *packet, uint64_t base_ns)
 {
     size_t mark = tkt_message_begin(packet, TKT_PF_PACKET_CLOCK_SNAPSHOT);
@@ -120,8 +119,8 @@ static void put_child(tkt_message *packet, uint64_t uuid, uint64_t parent, const
     tkt_message_string(packet, TKT_PF_TRACK_NAME, name);
 }
 
-/* Perfetto takes all tracks with one thread id for one thread, and id 0 for the idle one. The
- * system gives ids again, so a further track of the same id becomes an ordinary row. */
+/* Perfetto merges all tracks with the same thread id, and takes id 0 for the idle thread. Systems
+ * reuse ids, so another track with the same id becomes an ordinary row. */
 static bool is_new_thread(tkt_perfetto *file, uint32_t thread_id)
 {
     uint64_t *tracks = thread_id ? tkt_map_put(&file->thread_ids, thread_id) : NULL;
@@ -271,7 +270,7 @@ uint32_t tkt_perfetto_lane_for(tkt_perfetto *file, uint32_t track, uint64_t begi
 
 /* ---- Counters' tracks ------------------------------------------------------------------------ */
 
-/* A counter's half names its track by the uuid. */
+/* Takt identifies a counter's track by its uuid. */
 static uint64_t open_counter(tkt_perfetto *file, tkt_takt_half half, const char *name,
                              uint64_t parent)
 {

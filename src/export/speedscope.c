@@ -1,12 +1,11 @@
-/* The JSON of speedscope.app, a viewer of flame graphs in the order of time. Its schema is
- * https://www.speedscope.app/file-format-schema.json; this is the "evented" kind: a profile is a
- * row that frames are opened (O) and closed (C) on, in the order of time, the innermost first.
- * There is one for each thread, and for devices' streams and async tracks one for each lane, on
- * which nothing overlaps. Times are nanoseconds since the earliest of the trace, so that numbers of
- * JavaScript hold them exactly.
+/* JSON for speedscope.app, a viewer that draws flame graphs in order of time. The schema is
+ * https://www.speedscope.app/file-format-schema.json. Profiles are of type "evented": frames open
+ * (O) and close (C) on a row, in order of time, the innermost first. Each thread has a profile.
+ * Streams of devices and async tracks have one for each lane, on which nothing overlaps. Times are
+ * ns since the earliest event, which JavaScript's numbers represent exactly.
  *
- * Frames, sites or names of what devices did, are numbered as they are first met: a trace and its
- * file, whose sites have other numbers, give the same. */
+ * A frame is a site or the name of an activity. Frames are numbered in order of appearance, so a
+ * trace and its file, whose sites have other numbers, give the same output. */
 #include "export/chrome.h"
 #include "export/exporter.h"
 #include "summary/device.h"
@@ -21,10 +20,10 @@ typedef TKT_ARRAY_OF(slice) slices;
 
 typedef struct frame_source {
     uint32_t name; /* string */
-    uint32_t site; /* or 0: what a device did */
+    uint32_t site; /* or 0: an activity of a device */
 } frame_source;
 
-/* What may overlap, on as many lanes as that takes. */
+/* Slices that may overlap, divided into lanes. */
 typedef struct row {
     tkt_lanes lanes;
     TKT_ARRAY_OF(slices) on; /* by lane */
@@ -35,11 +34,11 @@ typedef struct speedscope {
     tkt_writer *writer;
     takt_status status;
     uint64_t base_ns;
-    uint64_t now_ns;           /* of the last event */
-    const char *profile_comma; /* what comes before the next one */
+    uint64_t now_ns;           /* time of the last event */
+    const char *profile_comma; /* text to write before the next profile */
     const char *event_comma;
-    uint32_t *of_site; /* the frame and 1; 0: none yet */
-    uint32_t *of_name; /* the same of what devices did, by string */
+    uint32_t *of_site; /* frame + 1; 0: none yet */
+    uint32_t *of_name; /* by string: frame + 1 of an activity's name; 0: none yet */
     TKT_ARRAY_OF(frame_source) frames;
     tkt_streams streams;
     TKT_ARRAY_OF(row) rows; /* by stream */
@@ -47,7 +46,7 @@ typedef struct speedscope {
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
 
-static uint32_t frame_of(speedscope *out, uint32_t *known, frame_source what)
+static uint32_t frame_of(speedscope *out, uint32_t *known, frame_source source)
 {
     if (*known == 0) {
         frame_source *place = TKT_ARRAY_ADD(&out->frames);
@@ -55,7 +54,7 @@ static uint32_t frame_of(speedscope *out, uint32_t *known, frame_source what)
             out->status = TAKT_NO_MEMORY;
             return 0;
         }
-        *place = what;
+        *place = source;
         *known = (uint32_t)out->frames.count;
     }
     return *known - 1;
@@ -76,7 +75,7 @@ static void put_string(speedscope *out, uint32_t string)
     tkt_chrome_put_text(out->writer, text->bytes, text->size);
 }
 
-/* Leaves the name open. */
+/* Writes the begin of a profile; the caller writes the name. */
 static void begin_profile(speedscope *out)
 {
     tkt_writer_text(out->writer, out->profile_comma);
@@ -99,7 +98,7 @@ static void end_profile(speedscope *out)
     tkt_writer_text(out->writer, "}");
 }
 
-/* Whatever a file may say, time does not go back. */
+/* Times never decrease, even if the trace came from a damaged file. */
 static void put_event(speedscope *out, const char *head, uint32_t frame, uint64_t time_ns)
 {
     out->now_ns = time_ns > out->now_ns ? time_ns : out->now_ns;
@@ -129,7 +128,7 @@ static void end_events(speedscope *out)
 
 /* ---- Threads --------------------------------------------------------------------------------- */
 
-/* Closes what is open inside of `until`. */
+/* Closes the open spans inside `until`. */
 static void close_spans(speedscope *out, const tkt_spans *spans, uint32_t open, uint32_t until)
 {
     for (; open != until && open != TKT_NO_SPAN; open = spans->items[open].parent)
@@ -154,7 +153,7 @@ static void put_thread(speedscope *out, const tkt_track *track)
     end_events(out);
 }
 
-/* ---- Rows of what may overlap ---------------------------------------------------------------- */
+/* ---- Rows with overlapping slices ------------------------------------------------------------ */
 
 static bool add_slice(row *to, slice added)
 {
@@ -179,7 +178,7 @@ static void put_slices(speedscope *out, const slices *lane)
     }
 }
 
-/* `stream` NULL: the row is no stream, and `name` is all of its name. */
+/* `name` is the row's name; if `stream` is not NULL, it is the device's. */
 static void put_row(speedscope *out, const row *from, uint32_t name, const tkt_stream_key *stream)
 {
     for (size_t lane = 0; lane < from->on.count; lane++) {
@@ -226,7 +225,7 @@ static row *row_of(speedscope *out, const tkt_activity *activity)
     return number < out->rows.count ? &out->rows.items[number] : NULL;
 }
 
-static void take_activity(void *user, const tkt_activity *activity)
+static void add_activity(void *user, const tkt_activity *activity)
 {
     speedscope *out = user;
     row *on = row_of(out, activity);
@@ -238,7 +237,7 @@ static void take_activity(void *user, const tkt_activity *activity)
 
 static void put_devices(speedscope *out)
 {
-    takt_status status = tkt_device_visit(out->trace, take_activity, out);
+    takt_status status = tkt_device_visit(out->trace, add_activity, out);
     out->status = status == TAKT_OK ? out->status : status;
     for (size_t i = 0; i < out->rows.count; i++) {
         const tkt_stream_key *stream = &out->streams.keys.items[i];
@@ -284,7 +283,7 @@ static uint64_t earliest(const takt_trace *trace)
     return base_ns;
 }
 
-/* Threads come first, since the viewer opens at the first profile. */
+/* Threads come first, because the viewer opens the first profile. */
 static void put_tracks(speedscope *out, bool is_async)
 {
     const takt_trace *trace = out->trace;

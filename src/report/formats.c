@@ -1,4 +1,4 @@
-/* Tables for machines and for documents: CSV, JSON, Markdown. */
+/* Renderers for machines and documents: CSV, JSON, Markdown. */
 #include "report/show.h"
 #include "report/table.h"
 
@@ -6,16 +6,16 @@
 
 /* ======== CSV ======== */
 
-/* Tables as CSV (RFC 4180): a header of the columns' keys, raw values, lines that end with CR LF.
- * It holds tables and nothing else, so that every reader takes it; a further table of the same
- * report follows after an empty line. Facts of a page come first, as a table of their own. */
+/* CSV (RFC 4180): a header with the columns' keys, raw values, lines ending in CR LF. It contains
+ * only tables, which every reader can import. An empty line precedes each further table of a
+ * report. Facts of a page come first, as a table of their own. */
 
 static void put_csv_end(tkt_writer *writer)
 {
     tkt_writer_text(writer, "\r\n");
 }
 
-/* Quotes are doubled. A text may have megabytes, so it is looked at piece by piece. */
+/* Doubles quotes. A text may have megabytes, so it is processed in pieces. */
 static void put_csv_quoted(tkt_writer *writer, const char *text)
 {
     size_t size = strlen(text);
@@ -33,7 +33,7 @@ static void put_csv_quoted(tkt_writer *writer, const char *text)
     tkt_writer_text(writer, "\"");
 }
 
-/* Control characters become harmless, so line breaks need no quotes. */
+/* Control characters are replaced, so line breaks need no quotes. */
 static void put_csv_text(tkt_writer *writer, const char *text)
 {
     if (strpbrk(text, "\","))
@@ -104,19 +104,19 @@ void tkt_render_csv(const tkt_document *document, tkt_writer *writer)
 
 /* ======== JSON ======== */
 
-/* Reports as JSON (RFC 8259), one object:
+/* JSON (RFC 8259), one object for a report:
  *
  *     {"report": "scopes",
  *      "columns": ["name", "self_cpu_percent", "self_cpu_ns", ...],
- *      "titles": ["Name", "Self CPU %", ...],           of the columns, as the text has them
+ *      "titles": ["Name", "Self CPU %", ...],           the columns' titles in text
  *      "rows": [{"name": "step", "self_cpu_percent": 12.5, "self_cpu_ns": 1234, ...}, ...],
- *      "row_count": 12,                  rows that there are, shown or not
+ *      "row_count": 12,                  number of rows, shown or not
  *      "tables": {"jumps": {"heading": "Largest ...", "columns": ..., ...}},
  *      "facts": {"self_cpu_total_ns": 9876},
  *      "notes": ["..."],
  *      "provenance": {"backend": "none", ..., "losses": {"dropped": 0, ...}}}
  *
- * Times are integers in ns, shares are percent, values that there are none of are null. */
+ * Times are integers in ns, shares are percent, missing values are null. */
 
 static void put_json_value(tkt_writer *writer, tkt_cell_type type, tkt_cell cell)
 {
@@ -154,7 +154,7 @@ static void put_json_names(const tkt_table *table, const char *between, bool tit
     }
 }
 
-/* The members of a table, without the braces around them. */
+/* Writes the members of a table, without braces. */
 static void put_json_table(const tkt_table *table, tkt_writer *writer)
 {
     put_json_names(table, "\"columns\": [", false, writer);
@@ -221,10 +221,10 @@ void tkt_render_json(const tkt_document *document, tkt_writer *writer)
 
 /* ======== Markdown ======== */
 
-/* Tables as GitHub's Markdown. Names are arbitrary, so every character with a meaning is escaped:
- * a pipe would begin a new column, and the <4> of a template would vanish as an HTML tag. */
+/* GitHub's Markdown. Names are arbitrary, so all special characters are escaped: a pipe would start
+ * a new column, and the <4> of a template would disappear as an HTML tag. */
 
-#define MOST_INDENT 20 /* levels */
+#define MOST_INDENT 20 /* levels of a tree */
 
 static bool is_word(char c)
 {
@@ -232,7 +232,7 @@ static bool is_word(char c)
            (unsigned char)c > 127;
 }
 
-/* Underscores within a word, as in compute_forces, mean nothing. */
+/* Underscores inside a word, as in compute_forces, have no special meaning. */
 static bool needs_escape(char before, char c, char after)
 {
     if (c == '_')
@@ -272,7 +272,7 @@ static void put_markdown_cell(tkt_writer *writer, const tkt_table *table, size_t
         tkt_writer_text(writer, value);
         return;
     }
-    /* Blanks at the beginning of a cell are lost; these are not. */
+    /* Markdown drops leading blanks of a cell, but not these. */
     uint32_t depth = table->places && number == 0 ? table->places[table->order[row]].depth : 0;
     for (uint32_t i = 0; i < depth && i < MOST_INDENT; i++)
         tkt_writer_text(writer, "&nbsp;&nbsp;");

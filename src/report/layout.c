@@ -1,4 +1,4 @@
-/* How a table fits a line: which columns, how wide, and where names are cut. */
+/* Fits a table into a line: selects columns, sets their widths, and finds where to cut names. */
 #include "base/alloc.h"
 #include "base/containers.h"
 #include "report/text.h"
@@ -7,15 +7,13 @@
 
 /* ======== Fitting ======== */
 
-/* Fitting a table to the width.
- *
- * Texts shrink first, down to a width at which they still tell something; then columns go by their
- * rank, those of one rank together, and the texts take what has become free. */
+/* Texts shrink first, down to a width at which they are still useful. Then columns are dropped by
+ * rank, all columns of one rank together, and the texts may grow again. */
 
-#define TEXT_WIDTH  55 /* the most that a text takes, as torch has it */
-#define TEXT_ENOUGH 24 /* texts shrink to this before columns go */
+#define TEXT_WIDTH  55 /* maximal width of a text, as in torch */
+#define TEXT_ENOUGH 24 /* texts shrink to this width before columns are dropped */
 #define TEXT_LEAST  8
-#define INDENT      2 /* of one level of a tree */
+#define INDENT      2 /* for one level of a tree */
 
 size_t tkt_fit_indent(const tkt_table *table, size_t shown, size_t width)
 {
@@ -58,7 +56,8 @@ static size_t width_of(const tkt_fit *f)
     return width;
 }
 
-/* Shrinks the widest text by one column until all fits or no text is wider than `least`. */
+/* Narrows the widest text column by column until the table fits. False if all texts have shrunk to
+ * `least` and it still does not fit. */
 static bool shrink_texts(const tkt_table *table, tkt_fit *f, size_t width, size_t least)
 {
     size_t now = width_of(f);
@@ -78,7 +77,7 @@ static bool shrink_texts(const tkt_table *table, tkt_fit *f, size_t width, size_
     return true;
 }
 
-/* Takes the columns of the greatest rank away; false when all that are left stay. */
+/* Drops the columns with the greatest rank. False if only columns of rank 0 are left. */
 static bool drop_columns(const tkt_table *table, tkt_fit *f)
 {
     uint8_t worst = 0;
@@ -104,7 +103,7 @@ void tkt_fit_table(const tkt_table *table, const tkt_layout *layout, tkt_fit *f)
         if (table->columns[i].rank == TKT_HIDDEN)
             continue;
         natural[i] = natural_width(table, i, most);
-        if (natural[i] > 0) /* without a title, it may have nothing to show */
+        if (natural[i] > 0) /* a column without title and values has width 0 */
             f->columns[f->count++] = i;
     }
     memcpy(f->widths, natural, sizeof f->widths);
@@ -124,19 +123,21 @@ void tkt_fit_table(const tkt_table *table, const tkt_layout *layout, tkt_fit *f)
 
 /* ======== Names that begin alike ======== */
 
-/* Names of C++ differ at their ends: "physics::solver::ContactConstraint::warmStart" and
- * "...::solve" would both be "physics::solver::Contac...". */
+/* C++ names often differ only at the end: cut there,
+ * "physics::solver::ContactConstraint::warmStart" and "...::solve" would both become
+ * "physics::solver::Contac...". */
 
 #define DOTS        3
-#define LEAST_WIDTH 20 /* in less there is no room for two pieces */
+#define LEAST_WIDTH 20 /* a narrower column has no space for two pieces */
 
-/* Columns of the first piece. */
+/* Width of the first piece. */
 static size_t head_of(size_t width)
 {
     return (width - DOTS) / 3;
 }
 
-/* Bytes that a cut at the end would show, about: characters may take more, or no column. */
+/* Approximate bytes that are shown if the text is cut at its end. A character may have more
+ * bytes. */
 static size_t seen_of(size_t width)
 {
     return width - DOTS;
@@ -161,8 +162,9 @@ static bool is_inside_word(const char *at)
     return is_word(at[0]) && is_word(at[-1]);
 }
 
-/* The begin of the word in which the texts part, if it is near; but so that the end fills the
- * width. Not within a character. */
+/* Returns where the second piece starts: at the begin of the word in which the texts first differ,
+ * but at most half the space before the difference. It starts earlier if the rest would not fill
+ * the width, and never inside a character. 0 if it would overlap the first piece. */
 static uint32_t place_of(const char *text, const char *other, size_t width)
 {
     size_t size = strlen(text), room = width - DOTS - head_of(width);
@@ -182,7 +184,7 @@ typedef struct column {
     size_t width;
 } column;
 
-/* The text of a row if it has to be cut, and the columns that it has. */
+/* Returns the text of a row if it is too long, otherwise NULL. Sets *width to the row's width. */
 static const char *long_text(const column *c, size_t shown, size_t *width)
 {
     const char *text = tkt_table_row(c->table, shown)[c->number].text;
@@ -191,7 +193,8 @@ static const char *long_text(const column *c, size_t shown, size_t *width)
     return text && *width >= LEAST_WIDTH && tkt_text_width(text, *width) > *width ? text : NULL;
 }
 
-/* Notes where row `shown` parts from the first one that begins alike; and that one from it. */
+/* Compares row `shown` with the first row that has the same beginning, and notes for both where
+ * they differ. True if it noted any. */
 static bool part_row(const column *c, size_t shown, tkt_map *firsts, uint32_t *places)
 {
     size_t width, first_width;

@@ -1,5 +1,5 @@
-/* The provenance line. It has no date, host or path: it must be the same from the running program
- * and from the trace's file. */
+/* The provenance line. It contains no date, host or path: the running program and the trace file
+ * must give the same line. */
 #include "report/show.h"
 
 #include "report/table.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-/* One line of several parts, with "; " between them. */
+/* A line of parts separated by "; ". */
 typedef struct line {
     tkt_writer *writer;
     size_t width;
@@ -21,7 +21,7 @@ static void add_part(line *l, const char *part)
 {
     size_t columns = tkt_text_width(part, SIZE_MAX);
     if (l->used > 0) {
-        bool fits = l->used + 3 + columns <= l->width; /* with the "; " and a later ";" */
+        bool fits = l->used + 3 + columns <= l->width; /* with "; " and another ";" */
         tkt_writer_text(l->writer, fits ? "; " : ";\n  ");
         l->used = fits ? l->used + 2 : 2;
     }
@@ -52,7 +52,7 @@ static void add_device_clock(line *l, const takt_facts *facts)
     char resolution[TKT_VALUE_SIZE];
     char uncertainty[TKT_VALUE_SIZE];
     char part[160];
-    bool is_known = facts->device_uncertainty_ns > 0; /* the clocks were read side by side */
+    bool is_known = facts->device_uncertainty_ns > 0; /* false: the clocks were never compared */
     tkt_value_fixed(resolution, facts->device_resolution_ns, 1);
     tkt_value_fixed(uncertainty, facts->device_uncertainty_ns, 1);
     snprintf(part, sizeof part, "device times: resolution %s ns, uncertainty %s%s%s", resolution,
@@ -66,8 +66,8 @@ static void add_device_clock(line *l, const takt_facts *facts)
     add_part(l, part);
 }
 
-/* Those that are told even where nothing is lost. */
-static bool is_told(int loss, bool has_devices)
+/* True for losses that are listed even if they are 0. */
+static bool is_always_listed(int loss, bool has_devices)
 {
     return loss == TAKT_LOSS_BUFFER_FULL ||
            (has_devices && (loss == TAKT_LOSS_DEVICE_DROPPED || loss == TAKT_LOSS_INCOMPLETE ||
@@ -79,7 +79,7 @@ static bool is_unknown(const takt_facts *facts)
     return facts->ending != TAKT_ENDING_WHOLE && facts->known_until_ns == 0;
 }
 
-/* What is counted up to a moment before the end is the least that it can be. */
+/* Counts of a killed program end at its last saved state, so they are lower bounds. */
 static const char *least(const takt_facts *facts)
 {
     return facts->ending == TAKT_ENDING_KILLED ? "at least " : "";
@@ -91,7 +91,7 @@ static void add_losses(line *l, const takt_trace *trace, bool has_devices)
     if (is_unknown(facts))
         add_part(l, "losses unknown");
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
-        if (trace->losses[i] == 0 && (!is_told(i, has_devices) || is_unknown(facts)))
+        if (trace->losses[i] == 0 && (!is_always_listed(i, has_devices) || is_unknown(facts)))
             continue;
         char part[96];
         snprintf(part, sizeof part, "%s %s%llu", takt_loss_name((takt_loss)i),
@@ -139,11 +139,11 @@ const char *tkt_ending_text(char out[TKT_ENDING_SIZE], const takt_trace *trace)
     out[0] = '\0';
     put_until(until, sizeof until, facts);
     if (facts->ending == TAKT_ENDING_KILLED)
-        snprintf(out, TKT_ENDING_SIZE,
-                 "INCOMPLETE: the program was killed, or it still runs. The recording is known for "
-                 "%s; what came later is missing, and how much that is, is unknown. Losses and "
-                 "Takt's cost are at least those told here.",
-                 until);
+        snprintf(
+            out, TKT_ENDING_SIZE,
+            "INCOMPLETE: the program was killed, or it still runs. The recording covers %s; an "
+            "unknown time after that is missing. Losses and Takt's cost are at least those shown.",
+            until);
     else if (facts->ending == TAKT_ENDING_CUT && facts->known_until_ns == 0)
         snprintf(out, TKT_ENDING_SIZE,
                  "INCOMPLETE: the file is cut so early that nothing is known of the recording.");
@@ -159,8 +159,9 @@ const char *tkt_ending_text(char out[TKT_ENDING_SIZE], const takt_trace *trace)
     return out;
 }
 
-/* A scope without its end is open when the recording ends, and so is one around the last step. The
- * name tells which it is, and so does how often it is open. */
+/* Adds the counts of incomplete scopes. A scope without an end, or around the last step, is still
+ * open when the recording ends. The most frequent one is named with its place, which helps to tell
+ * the two apart. */
 static void add_unfinished(line *l, const takt_trace *trace)
 {
     const takt_facts *facts = &trace->facts;
@@ -195,7 +196,7 @@ void tkt_put_provenance(tkt_writer *writer, const takt_trace *trace, size_t widt
     if (has_backend(trace))
         add_device_clock(&l, facts);
     add_losses(&l, trace, has_backend(trace));
-    if (facts->has_spans) /* of a summary it is not known */
+    if (facts->has_spans) /* a summary does not know it */
         add_unfinished(&l, trace);
     if (facts->ending != TAKT_ENDING_WHOLE)
         add_part(&l, "incomplete");

@@ -1,5 +1,5 @@
-/* The reports there are, and the way from a name to rendered bytes: build the document, arrange its
- * tables, render. Whatever can go wrong has gone wrong before the first byte is written. */
+/* The table of reports, and the way from a report's name to output: build the document, arrange its
+ * tables, render. All errors but those of the sink occur before the first byte is written. */
 #include "base/error.h"
 #include "base/file.h"
 #include "report/show.h"
@@ -55,7 +55,7 @@ bool tkt_report_is_of_cuda(const char *name)
     return found && found->is_of_cuda;
 }
 
-/* A terminal's width counts only where the text goes to that terminal. */
+/* The terminal's width is used only if the sink writes to that terminal. */
 static size_t width_for(const takt_report_options *options, const takt_sink *sink)
 {
     static const int streams[] = {STDOUT_FILENO, STDERR_FILENO};

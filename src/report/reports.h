@@ -1,10 +1,10 @@
-/* The reports, in the order in which people are shown them. A report is a function
- * tkt_show_NAME(), see show.h, in a file of this folder, and a line here: what takes its name -
- * takt_report(), the configuration, the command with its help, manual page and completion, the page -
- * goes by this list. Each has a section in docs/reports.md.
+/* The list of reports, in the order in which people see them. To add a report, write a function
+ * tkt_show_NAME() (see show.h) in a file of this folder and add a line here. takt_report(), the
+ * configuration, the HTML page, and the command with its help, manual page and completion all use
+ * this list. docs/reports.md has a section for each report.
  *
- * REPORT(NAME, WHEN, DESCRIPTION). A profiler prints a report WITH_CUDA only where a backend recorded
- * devices, so that the default list says nothing about kernels in a program without CUDA. */
+ * REPORT(NAME, WHEN, DESCRIPTION). A profiler prints a report WITH_CUDA only if a backend recorded
+ * devices: programs without CUDA did not ask for the default list's `kernels`. */
 #ifndef TKT_REPORT_REPORTS_H
 #define TKT_REPORT_REPORTS_H
 

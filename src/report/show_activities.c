@@ -74,7 +74,7 @@ static void fill_device_cells(tkt_cell *row, const takt_trace *trace, const tkt_
     row[BYTES].u = bytes ? bytes : TKT_NO_VALUE;
 }
 
-/* Without sorting only the rows that will be shown are built: there may be millions. */
+/* Without sorting, build only the rows to be shown: there may be millions. */
 static size_t timeline_rows(const takt_trace *trace, const takt_report_options *options)
 {
     size_t count = trace->activities.count;

@@ -64,7 +64,7 @@ static bool add_rows(tkt_document *document, const tkt_gaps *gaps)
     return table != NULL;
 }
 
-/* ---- The longest ones ------------------------------------------------------------------------ */
+/* ---- Longest gaps ---------------------------------------------------------------------------- */
 
 enum {
     LENGTH,
@@ -113,7 +113,7 @@ static void fill_gap(tkt_cell *row, const takt_trace *trace, const tkt_gaps *gap
     row[AFTER].text = activity_name(trace, gap->after);
 }
 
-/* The `most` longest of the list. */
+/* Adds a table of the `most` longest gaps. */
 static takt_status add_gaps(tkt_document *document, const char *key, const char *heading,
                             const tkt_gaps *gaps, const tkt_gap_list *list, size_t most)
 {
@@ -164,7 +164,7 @@ static const char *scope_name(const takt_trace *trace, const tkt_idle_scope *sco
     return scope->name ? tkt_trace_text(trace, scope->name) : "(outside of scopes)";
 }
 
-/* Of the device whose rows begin with this one: they add up to it. */
+/* Idle time of the device whose rows start at `first`: the sum of these rows. */
 static uint64_t idle_of(const tkt_gaps *gaps, size_t first)
 {
     uint64_t idle_ns = 0;
@@ -207,31 +207,32 @@ void tkt_show_device_uncertainty(tkt_document *document)
     tkt_value_fixed(text, uncertainty_ns, 1);
     bool is_least = document->trace->facts.device_uncertainty_is_least;
     if (uncertainty_ns > 0)
-        tkt_document_add_note(document, "Times of host and devices compare to within %s ns%s.",
-                              text, is_least ? " or more" : "");
+        tkt_document_add_note(document,
+                              "Times of host and devices are comparable to within %s ns%s.", text,
+                              is_least ? " or more" : "");
     else
         tkt_document_add_note(document,
-                              "How exactly times of host and devices compare is unknown.");
+                              "The uncertainty between times of host and devices is unknown.");
 }
 
-/* ---- All together ---------------------------------------------------------------------------- */
+/* ---- The report ------------------------------------------------------------------------------ */
 
 static void add_notes(tkt_document *document)
 {
-    tkt_document_add_note(document,
-                          "A row without a stream is the whole device, idle while none of its "
-                          "streams ran. Host late: the next work was launched after the last had "
-                          "ended.");
+    tkt_document_add_note(
+        document,
+        "A row without a stream is the whole device, idle while none of its "
+        "streams ran. Host late: the next work was launched after the previous one had ended.");
     tkt_document_explain(document, "waited_ns",
-                         "Waited: launched in time, but behind an event or another stream.");
+                         "Waited: launched in time, but waited for an event or another stream.");
     tkt_document_explain(document, "short_ns",
-                         "Short: less than %d us between work that was there.",
+                         "Short: less than %d us between work launched in time.",
                          TKT_SHORT_GAP_NS / 1000);
     tkt_document_explain(document, "edge_ns",
                          "Edges: before the first activity and after the last.");
     tkt_document_add_note(document,
-                          "Host was in: scopes of the thread that launched what followed the gap, "
-                          "or, behind the last activity, that one.");
+                          "Host was in: the scope of the thread that launched the next activity; "
+                          "after the last activity, of the thread that launched that one.");
     tkt_show_device_uncertainty(document);
     tkt_document_add_fact(document, "short_gap_ns", NULL, TKT_CELL_TIME,
                           (tkt_cell){.u = TKT_SHORT_GAP_NS});

@@ -1,4 +1,4 @@
-/* The reports of kernels and of calls into CUDA: times by name. */
+/* The reports on kernels and on calls into CUDA: times by name. */
 #include "base/text.h"
 #include "summary/named.h"
 #include "report/show.h"
@@ -8,17 +8,18 @@
 
 /* ======== Commands for Nsight Compute ======== */
 
-/* A kernel that takes long is looked into with Nsight Compute. By default ncu compares its -k with
- * the function's own name, without namespaces, template arguments and parameters (its option
- * --kernel-name-base function), and a regular expression matches anywhere in it, so that it is
- * anchored here. Only names that are identifiers are offered: these mean themselves in a regular
- * expression and between a shell's quotes. */
+/* Suggests commands that profile the longest kernels with Nsight Compute. By default, ncu compares
+ * -k with the function's own name, without namespaces, template arguments and parameters (option
+ * --kernel-name-base function). A regular expression may match any part of the name, so it is
+ * anchored here. Only identifiers are suggested: they need no escaping in a regular expression or a
+ * shell. */
 
 #define KERNELS_SHOWN 3
 #define LONGEST_NAME  256u
-#define LAUNCHES      5 /* enough to see whether they are alike; each is run some dozen times */
+#define LAUNCHES      5 /* enough to compare launches; ncu replays each dozens of times */
 
-/* What is known of the name: all of it, or what tables print for a kernel that has no label. */
+/* The full name if it is known. Otherwise the label that tables print, without its prefix; "" if it
+ * has none. */
 static const char *name_of(const takt_trace *trace, const tkt_named *kernel)
 {
     static const char *const prefixes[] = {"kernel ", "builtin kernel "};
@@ -34,7 +35,7 @@ static const char *name_of(const takt_trace *trace, const tkt_named *kernel)
 
 typedef struct base_name {
     const char *text;
-    size_t size; /* 0: not one to offer */
+    size_t size; /* 0: no usable name */
 } base_name;
 
 static base_name base_of(const takt_trace *trace, const tkt_named *kernel)
@@ -54,8 +55,8 @@ static bool is_among(base_name name, const base_name *names, size_t count)
     return false;
 }
 
-/* The name of the kernel with the largest total whose name is not in `shown`: rows of one kernel
- * that differ in their launches, or in template arguments, have one command in common. */
+/* Returns the name of the kernel with the largest total, except for those in `shown`. Rows that
+ * differ only in launch shape or template arguments have the same name and share a command. */
 static base_name longest(const takt_trace *trace, const tkt_named_list *kernels, const base_name *shown,
                          size_t count)
 {
@@ -74,8 +75,8 @@ static base_name longest(const takt_trace *trace, const tkt_named_list *kernels,
     return found;
 }
 
-/* Adds notes that tell how to profile the kernels with the largest totals: a line that says so, and
- * one each that a shell can run. Nothing where no kernel's name is known. */
+/* Adds notes on how to profile the longest kernels: a sentence, and a shell command for each.
+ * Nothing if no kernel has a usable name. */
 static void add_ncu_notes(tkt_document *document, const tkt_named_list *kernels)
 {
     base_name shown[KERNELS_SHOWN];
@@ -84,15 +85,14 @@ static void add_ncu_notes(tkt_document *document, const tkt_named_list *kernels)
         if (shown[i].size == 0)
             return;
         if (i == 0)
-            tkt_document_add_note(document, "To look into the longest with Nsight Compute:");
+            tkt_document_add_note(document, "To examine the longest kernels with Nsight Compute:");
         tkt_document_add_note(document, "ncu -k 'regex:^%.*s$' -c %d PROGRAM", (int)shown[i].size,
                               shown[i].text, LAUNCHES);
     }
 }
 
-/* ======== What both show ======== */
+/* ======== Common columns ======== */
 
-/* The first columns of both. */
 enum {
     TKT_NAMED_NAME,
     TKT_NAMED_COUNT,
@@ -107,9 +107,9 @@ enum {
     TKT_NAMED_COLUMNS
 };
 
-/* Times by name, as the reports of kernels and of calls show them. */
+/* Both reports start with these columns. */
 
-/* A table of so many columns, of which the first are those. NULL without memory. */
+/* Adds a table whose first columns are the common ones. NULL without memory. */
 static tkt_table *named_table(tkt_document *document, const tkt_column *columns,
                               size_t column_count, size_t rows)
 {
@@ -128,7 +128,7 @@ static uint64_t quantile(const tkt_named *named, double q)
     return named->histogram ? tkt_stats_quantile(&named->stats, named->histogram, q) : TKT_NO_VALUE;
 }
 
-/* The next row, those columns filled. */
+/* Adds a row and fills the common columns. */
 static tkt_cell *named_row(tkt_table *table, const takt_trace *trace, const tkt_named_list *nameds,
                            const tkt_named *named)
 {
@@ -143,7 +143,7 @@ static tkt_cell *named_row(tkt_table *table, const takt_trace *trace, const tkt_
     row[TKT_NAMED_P99].u = quantile(named, 0.99);
     row[TKT_NAMED_LEAST].u = stats->min_ns;
     row[TKT_NAMED_MOST].u = stats->max_ns;
-    double deviation = tkt_stats_stddev(stats); /* a file may say anything */
+    double deviation = tkt_stats_stddev(stats); /* values in a file may be wrong */
     row[TKT_NAMED_DEVIATION].u =
         stats->count > 1 && deviation < 1e19 ? (uint64_t)(deviation + 0.5) : TKT_NO_VALUE;
     return row;
@@ -207,7 +207,7 @@ static bool has_cluster(const tkt_shape *shape)
     return (shape->cluster[0] | shape->cluster[1] | shape->cluster[2]) != 0;
 }
 
-/* What launches differ in reads "varies", numbers of it are empty. */
+/* If launches differ in a field, a text cell says "varies" and a number cell is empty. */
 static void fill_shape(tkt_cell *row, tkt_document *document, const tkt_named *named)
 {
     static const char *const limits[] = {NULL, "warps", "registers", "shared memory", "blocks"};
@@ -232,7 +232,7 @@ static void fill_shape(tkt_cell *row, tkt_document *document, const tkt_named *n
                           : NULL;
 }
 
-/* Of a kernel that was seen, the whole name is known even where its launches are not. */
+/* Fills the full name, known from the shape of one launch; empty if the launches' names differ. */
 static void fill_names(tkt_cell *row, const takt_trace *trace, const tkt_named *named,
                        bool full_names)
 {
@@ -264,7 +264,7 @@ static bool says_nothing(size_t column, tkt_cell cell)
     }
 }
 
-/* Columns that say nothing of any kernel take no room from others; CSV and JSON keep them. */
+/* Hides columns that are empty for all kernels. CSV and JSON keep them. */
 static void hide_empty_columns(tkt_table *table)
 {
     for (size_t column = CLUSTER; column < table->column_count; column++) {
@@ -286,7 +286,8 @@ static bool differs(const tkt_table *table, size_t column)
     return false;
 }
 
-/* By launch, what kernels are launched with tells two rows of one name apart, and stays longest. */
+/* If kernels are grouped by launch, columns of the shape distinguish rows with the same name: give
+ * them small ranks so that they stay longest. */
 static void keep_shapes(tkt_table *table)
 {
     for (size_t column = GRID; column <= LOCAL; column++) {
@@ -339,7 +340,7 @@ takt_status tkt_show_kernels(tkt_document *document, const takt_report_options *
 
 /* ======== Calls into CUDA ======== */
 
-/* The report of calls into CUDA: how often, how long, how many failed. */
+/* Calls into CUDA: how often, how long, how many failed. */
 
 enum {
     WALL_SHARE = TKT_NAMED_COLUMNS,

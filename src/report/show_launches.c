@@ -1,5 +1,5 @@
-/* The launches report: how long calls took, work queued and ran, and which launches a device had to
- * wait for. */
+/* The launches report: how long calls took, how long work queued and ran, and which launches a
+ * device waited for. */
 #include "report/show.h"
 
 #include "base/text.h"
@@ -15,7 +15,7 @@ enum {
     TIMES
 };
 
-enum { /* of each of TKT_LAUNCH_TIMES */
+enum { /* columns for each of TKT_LAUNCH_TIMES */
     AVERAGE,
     MEDIAN,
     LEAST,
@@ -103,7 +103,7 @@ static void add_facts(tkt_document *document, const tkt_launches *launches)
     tkt_document_add_fact(document, "waited_ns", "Devices waited for launches", TKT_CELL_TIME,
                           (tkt_cell){.u = launches->waited_ns});
     if (launches->unattributed > 0)
-        tkt_document_add_fact(document, "unattributed", "Activities whose launch is not known",
+        tkt_document_add_fact(document, "unattributed", "Activities whose launch is unknown",
                               TKT_CELL_COUNT, (tkt_cell){.u = launches->unattributed});
 }
 
@@ -119,12 +119,12 @@ static bool has_graphs(const tkt_launches *launches)
 static void add_notes(tkt_document *document, const tkt_launches *launches)
 {
     tkt_document_add_note(document,
-                          "Not hidden: when the call returned, the device had run out of work on "
-                          "all of its streams; Waited is how long it was idle for that.");
+                          "Not hidden: the device ran out of work on all of its streams before the "
+                          "call returned; Waited is how long it was idle because of that.");
     tkt_document_explain(document, "api_avg_ns", "API is the time of the call.");
     tkt_document_explain(document, "queue_avg_ns",
                          "Queue is the time from the end of the call to the begin of the work, "
-                         "where that is not earlier.");
+                         "unless that was earlier.");
     tkt_document_explain(document, "total_avg_ns",
                          "Total is the time from the begin of the call to the end of the work.");
     tkt_document_explain(document, "api_median_ns", "Medians are within 3.2 %%.");
@@ -152,7 +152,7 @@ static takt_status show(tkt_document *document, const tkt_launches *launches)
     return TAKT_OK;
 }
 
-/* ---- Without an activity --------------------------------------------------------------------- */
+/* ---- Launches without an activity ------------------------------------------------------------ */
 
 enum {
     SCOPE,
@@ -189,13 +189,12 @@ static takt_status show_missing(tkt_document *document, const tkt_missings *miss
             return TAKT_NO_MEMORY;
     }
     tkt_document_add_note(document,
-                          "Without an activity: their work had not finished in time, or its "
-                          "record was lost; a longer profiling.device_wait_ms or more max_memory "
-                          "helps.");
+                          "Without an activity: the work had not finished in time, or its record "
+                          "was lost. Increase profiling.device_wait_ms or max_memory.");
     return TAKT_OK;
 }
 
-/* ---- All together ---------------------------------------------------------------------------- */
+/* ---- The report ------------------------------------------------------------------------------ */
 
 takt_status tkt_show_launches(tkt_document *document, const takt_report_options *options)
 {

@@ -1,5 +1,5 @@
-/* The memory report: what the program says of its host allocations and CUDA of those on devices,
- * the largest jumps, what scopes leave allocated, and copies. */
+/* The memory report: host allocations as reported by the program, device allocations as reported by
+ * CUDA, the largest allocations, memory left allocated by scopes, and copies. */
 #include "report/show.h"
 
 #include "cuda/kinds.h"
@@ -8,7 +8,7 @@
 #include "summary/scopes.h"
 
 #define USUAL_JUMPS 10
-#define MOST_JUMPS  1000 /* however many are asked for */
+#define MOST_JUMPS  1000 /* upper limit for the option `rows` */
 
 enum {
     DEVICE,
@@ -50,7 +50,7 @@ static bool is_reported(const tkt_memory_totals *memory)
            memory->window_allocations > 0;
 }
 
-/* A time of the trace as one since the recording began; 0 is no time. */
+/* Converts a time of the trace to one relative to the begin of the recording; 0 is no time. */
 static int64_t offset_of(const takt_trace *trace, uint64_t time_ns)
 {
     return time_ns ? (int64_t)(time_ns - trace->facts.begin_ns) : TKT_NO_SIGNED;
@@ -75,11 +75,11 @@ static uint64_t known(uint64_t bytes)
     return bytes ? bytes : TKT_NO_VALUE;
 }
 
-/* How the device stands at the end of the recording. Of fragmentation the part can be told that
- * shows from outside: memory that pools hold and no allocation uses. */
+/* Fills the device's state at the end of the recording. Fragmentation covers only the part that is
+ * visible from outside: memory in pools that no allocation uses. */
 static void fill_device_cells(tkt_cell *row, const tkt_device_memory *memory)
 {
-    bool is_plausible = memory->pool_used_bytes <= memory->pool_bytes; /* a file may say anything */
+    bool is_plausible = memory->pool_used_bytes <= memory->pool_bytes; /* false: a damaged file */
     uint64_t unused = is_plausible ? memory->pool_bytes - memory->pool_used_bytes : 0;
     row[FREE].u = memory->capacity_bytes ? memory->free_bytes : TKT_NO_VALUE;
     row[CAPACITY].u = known(memory->capacity_bytes);
@@ -149,7 +149,7 @@ static const char *place_of(const takt_trace *trace, const tkt_memory_jump *jump
     return jump->device ? tkt_trace_text(trace, jump->device) : "host";
 }
 
-/* Some of the memory is not what the program reports. */
+/* True if some of the memory was reported by CUDA. */
 static bool is_of_cuda(const takt_trace *trace, const tkt_memory_jumps *jumps)
 {
     bool is = trace->device_memory.count > 0;
@@ -212,7 +212,7 @@ static const tkt_column net_columns[NET_COLUMNS] = {
     [CUDA_SELF] = {"Self CUDA Mem", "self_cuda_memory_bytes", TKT_CELL_CHANGE, 2, false, 1},
 };
 
-/* Columns of what was recorded, of the host and of devices. */
+/* Selects columns of the host, of devices, or both, depending on the recorded events. */
 static size_t choose_nets(const tkt_scopes *scopes, tkt_column chosen[NET_COLUMNS],
                           uint8_t from[NET_COLUMNS])
 {
@@ -237,7 +237,7 @@ static takt_status add_nets(tkt_document *document, const tkt_scopes *scopes)
     if (!table)
         return TAKT_NO_MEMORY;
     table->heading = "Allocated less freed, by scope:";
-    if (count > 1) /* by what devices hold, where they hold any */
+    if (count > 1) /* sort by device memory if both are shown */
         table->sort = count == NET_COLUMNS ? CUDA : 1;
     table->is_hidden_empty = true;
     for (size_t i = 0; i < scopes->count && count > 1; i++) {
@@ -329,12 +329,11 @@ static takt_status show_copies(tkt_document *document)
     return status;
 }
 
-static void tell_what_is_unknown(tkt_document *document)
+static void note_unknown_totals(tkt_document *document)
 {
     if (document->trace->memory.is_of_recording)
-        tkt_document_add_note(document,
-                              "Host memory since start is not known: the program has left totals "
-                              "off, and only what it allocated while this was recorded counts.");
+        tkt_document_add_note(document, "Host memory since start is unknown: the program kept no "
+                                        "totals, so only allocations during the recording count.");
 }
 
 takt_status tkt_show_memory(tkt_document *document, const takt_report_options *options)
@@ -345,12 +344,11 @@ takt_status tkt_show_memory(tkt_document *document, const takt_report_options *o
     bool has_events = document->trace->memory_events.count > 0;
     if (!document->trace->facts.has_spans) {
         if (has_totals)
-            tkt_document_add_note(document,
-                                  "The largest allocations are known of full traces only.");
+            tkt_document_add_note(document, "Only full traces contain the largest allocations.");
         if (has_totals)
-            tell_what_is_unknown(document);
+            note_unknown_totals(document);
         if (tkt_has_device_activities(document->trace))
-            tkt_document_add_note(document, "Copies are known of full traces only.");
+            tkt_document_add_note(document, "Only full traces contain copies.");
         return status;
     }
     if (has_events && status == TAKT_OK)
@@ -362,10 +360,10 @@ takt_status tkt_show_memory(tkt_document *document, const takt_report_options *o
     if (has_totals || has_events)
         tkt_document_add_note(document, "Times count from the begin of the recording.");
     if (has_totals)
-        tell_what_is_unknown(document);
+        note_unknown_totals(document);
     if (document->trace->device_memory.count > 0)
-        tkt_document_add_note(document, "Of a device it is known what was allocated since "
-                                        "collection began; fragmentation is the share of pools "
-                                        "that no allocation uses.");
+        tkt_document_add_note(document,
+                              "Device memory counts allocations since collection began; "
+                              "fragmentation is the share of pools that no allocation uses.");
     return status;
 }

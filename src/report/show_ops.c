@@ -1,4 +1,4 @@
-/* The report of operations: how fast work was done, where, and what held it back. */
+/* The report on operations: how fast work was done, where, and what limited it. */
 #include "report/show.h"
 
 #include "summary/ops.h"
@@ -116,7 +116,7 @@ static bool is_exceeded(const tkt_table *table, size_t column)
     return false;
 }
 
-/* In text only columns that have values, and uncapped ones that differ from the others. */
+/* Text shows only columns with values, and uncapped percentages only if one exceeds 100 %. */
 static void hide_columns(tkt_table *table)
 {
     static const uint8_t uncapped[] = {MEMORY_PEAK_UNCAPPED, FLOPS_PEAK_UNCAPPED};
@@ -148,8 +148,8 @@ static takt_status show(tkt_document *document, const tkt_ops *ops)
     return TAKT_OK;
 }
 
-/* Work of devices against what all of them could have done in the time of the recording. */
-static void tell_flops(tkt_document *document, const tkt_ops *ops)
+/* Compares the declared work of devices with the peak of all devices over the wall time. */
+static void add_flops(tkt_document *document, const tkt_ops *ops)
 {
     double most = ops->device_peak_flops * (double)tkt_wall_ns(&document->trace->facts) / 1e9;
     double share = most > 0 ? ops->device_flops / most : NAN;
@@ -164,19 +164,17 @@ static void tell_flops(tkt_document *document, const tkt_ops *ops)
         return;
     char percent[TKT_VALUE_SIZE];
     tkt_value_text(percent, TKT_CELL_SHARE, (tkt_cell){.d = share});
-    tkt_document_add_note(document,
-                          "Declared work of devices is %s of what they could do in the "
-                          "wall time.",
-                          percent);
+    tkt_document_add_note(
+        document, "Declared work of devices is %s of their peak over the wall time.", percent);
 }
 
-static void tell(tkt_document *document, const tkt_ops *ops)
+static void add_notes(tkt_document *document, const tkt_ops *ops)
 {
-    tkt_document_add_note(document,
-                          "Rates divide by the self-time: that of the kernels launched in a scope "
-                          "with declared work, or its own where it launches none.");
+    tkt_document_add_note(
+        document, "Rates divide by the self-time: the time of kernels launched in a scope with "
+                  "declared work, or the time of the scope itself if it launches none.");
     if (ops->flops > 0)
-        tell_flops(document, ops);
+        add_flops(document, ops);
 }
 
 takt_status tkt_show_ops(tkt_document *document, const takt_report_options *options)
@@ -188,7 +186,7 @@ takt_status tkt_show_ops(tkt_document *document, const takt_report_options *opti
     if (status == TAKT_OK)
         status = show(document, &ops);
     if (status == TAKT_OK && document->tables[0].row_count > 0)
-        tell(document, &ops);
+        add_notes(document, &ops);
     tkt_ops_fini(&ops);
     return status;
 }

@@ -61,11 +61,11 @@ static const tkt_column all_columns[COLUMNS] = {
     [KIND] = {"Kind", "kind", TKT_CELL_TEXT, TKT_HIDDEN, true, 1},
 };
 
-/* torch scales the column, not the cells: its title says the unit of the greatest value. */
+/* Like torch, choose one unit for the whole column, by its largest value; the title names it. */
 typedef struct flops_scale {
     const char *title;
     double unit;
-    bool is_empty; /* no scope has declared any */
+    bool is_empty; /* no scope declared FLOPs */
 } flops_scale;
 
 static flops_scale scale_of(const tkt_scopes *scopes)
@@ -110,7 +110,7 @@ static size_t put_argument(char *out, size_t size, const takt_trace *trace, cons
     return length < 0 ? 0 : (size_t)length;
 }
 
-/* "cells=100, mode=fast"; what is longer than the buffer is cut. */
+/* "cells=100, mode=fast"; cut to fit the buffer. */
 static const char *arguments_of(tkt_document *document, const tkt_scope_total *scope)
 {
     char text[1024] = "";
@@ -125,7 +125,7 @@ static const char *arguments_of(tkt_document *document, const tkt_scope_total *s
     return tkt_document_copy(document, text, strlen(text));
 }
 
-/* "forces.c(42): pairs <- step.c(10): step": the innermost frames, called from those behind. */
+/* "forces.c(42): pairs <- step.c(10): step": the innermost frames, each followed by its caller. */
 static const char *stack_of(tkt_document *document, const tkt_scope_total *scope, uint32_t frames)
 {
     uint32_t stack = scope->kind == TKT_KIND_ACTIVITY ? TKT_NO_GROUP : scope->stack;
@@ -159,7 +159,7 @@ static void fill_device_cells(tkt_cell *cells, const tkt_scopes *scopes,
     cells[DEVICE_SELF_BYTES].i = is_activity ? TKT_NO_SIGNED : scope->device_self_bytes;
 }
 
-/* All cells but the arguments, whether their columns are shown or not. */
+/* Fills all cells except arguments and stack, even if their columns are not shown. */
 static void fill_cells(tkt_cell *cells, const tkt_scopes *scopes, const tkt_scope_total *scope)
 {
     static const char *const kinds[] = {"scope", "call", "activity"};
@@ -208,7 +208,7 @@ static bool is_wanted(size_t column, const tkt_document *document, const tkt_sco
     }
 }
 
-/* Fills `from`, which of all columns those of the table are. */
+/* Creates the table. from[i] is the number in all_columns of the table's column i. */
 static tkt_table *make_table(tkt_document *document, const tkt_scopes *scopes,
                              const takt_report_options *options, uint8_t from[COLUMNS])
 {
@@ -224,7 +224,7 @@ static tkt_table *make_table(tkt_document *document, const tkt_scopes *scopes,
         if (i == FLOPS) {
             columns[count].title = scale.title;
             columns[count].unit = scale.unit;
-            if (scale.is_empty) /* it is the first to go */
+            if (scale.is_empty) /* dropped first */
                 columns[count].rank = 17;
         }
         if (i == TOTAL || (i == DEVICE_TOTAL && options->all))
@@ -259,7 +259,7 @@ static takt_status show(tkt_document *document, const tkt_scopes *scopes,
     return TAKT_OK;
 }
 
-static void tell_devices(tkt_document *document, const tkt_scopes *scopes)
+static void add_device_facts(tkt_document *document, const tkt_scopes *scopes)
 {
     uint64_t outside_ns = scopes->device_ns;
     for (size_t i = 0; i < scopes->count; i++) {
@@ -271,10 +271,9 @@ static void tell_devices(tkt_document *document, const tkt_scopes *scopes)
     if (outside_ns > 0)
         tkt_document_add_fact(document, "cuda_in_no_scope_ns", "CUDA time in no scope",
                               TKT_CELL_TIME, (tkt_cell){.u = outside_ns});
-    tkt_document_add_note(document,
-                          "CUDA times are sums over the activities that a scope launched; their "
-                          "percentages are of the self CUDA time total, which has each activity "
-                          "once.");
+    tkt_document_add_note(
+        document, "CUDA times are sums over the activities that a scope launched; their "
+                  "percentages are of the self CUDA time total, which counts each activity once.");
     if (document->trace->facts.has_spans)
         tkt_document_explain(document, "cuda_busy_ns", "CUDA busy is the time in which any ran.");
 }
@@ -297,7 +296,7 @@ takt_status tkt_show_scopes(tkt_document *document, const takt_report_options *o
                                     "total less direct children; a recursive scope's CPU total "
                                     "counts outermost calls.");
     if (scopes.has_device)
-        tell_devices(document, &scopes);
+        add_device_facts(document, &scopes);
     if (scopes.has_device && options->all)
         tkt_document_add_note(document, "Calls are scopes of their own here. The time of kernels "
                                         "and copies is also in the scopes that launched them.");

@@ -1,5 +1,5 @@
-/* The steps report: how long steps took, those that were recorded and all of the run, and how busy
- * the recorded ones kept the devices. */
+/* The steps report: how long recorded steps and all steps took, and how busy the recorded ones kept
+ * the devices. */
 #include "report/show.h"
 
 #include "summary/steps.h"
@@ -60,8 +60,8 @@ static void fill_cells(tkt_cell *cells, const char *name, const tkt_step_figures
     cells[BUSY].d = NAN;
 }
 
-/* Of the recorded steps: what they launched on average, and the share of their time in which a
- * device was busy, on average over the devices. */
+/* For recorded steps: the mean time of the activities launched in a step, and the share of the
+ * steps' time in which a device was busy, averaged over devices. */
 static void fill_device_cells(tkt_cell *cells, const takt_trace *trace, const tkt_device_uses *uses)
 {
     uint64_t busy_ns = 0;
@@ -122,7 +122,7 @@ static takt_status show(tkt_document *document, const tkt_device_uses *uses)
                                   : "");
     if (uses->count > 0)
         tkt_document_explain(document, "cuda_time_ns",
-                             "CUDA time is what a step launched, on average.");
+                             "CUDA time is the mean time of the activities that a step launched.");
     if (uses->count > 0 && document->trace->facts.has_spans)
         tkt_document_explain(document, "cuda_busy_percent",
                              "CUDA busy is the share of steps' time in which a device ran "

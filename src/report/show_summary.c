@@ -1,4 +1,4 @@
-/* The summary: one page with what a recording says at first sight, and what to do next. */
+/* The summary: one page with the main figures of a recording, and advice. */
 #include "report/show.h"
 #include "summary/activities.h"
 #include "summary/steps.h"
@@ -147,7 +147,7 @@ static const tkt_idle *idle_of(const tkt_gaps *gaps, uint32_t device)
     return NULL;
 }
 
-/* Busy is the share of the wall time; without spans nobody knows it. */
+/* Busy % refers to the wall time. It is unknown without spans. */
 static takt_status show_devices(tkt_document *document, const tkt_advice_basis *basis)
 {
     const tkt_device_uses *uses = basis->uses;
@@ -175,7 +175,8 @@ static takt_status show_devices(tkt_document *document, const tkt_advice_basis *
     return TAKT_OK;
 }
 
-/* What a person looks for first: of all steps, since a rate of three says little. */
+/* The figures people look for first. They cover all steps, since a rate over a few recorded steps
+ * says little. */
 static void add_step_facts(tkt_document *document)
 {
     tkt_step_figures steps = tkt_steps_all(document->trace);
@@ -277,7 +278,7 @@ static takt_status show(tkt_document *document, const tkt_advice_basis *basis)
     return status;
 }
 
-/* Everything that the page and its advice rest on. */
+/* Computes everything that the page and its advice need. */
 static takt_status find_basis(const takt_trace *trace, tkt_scopes *scopes, tkt_device_uses *uses,
                               tkt_copies *copies, const tkt_gaps **gaps, tkt_named_list *kernels)
 {
@@ -316,18 +317,18 @@ takt_status tkt_show_summary(tkt_document *document, const takt_report_options *
 
 /* ======== Advice ======== */
 
-/* Advice in words: what the numbers say, then what to do. */
+/* Puts advice into words: first the numbers, then what to do. */
 
-#define NAME_BYTES 64 /* of a name within a sentence */
+#define NAME_BYTES 64 /* limit for a name in a sentence */
 
 /* The figures of a piece of advice as text. */
 typedef struct wording {
-    const char *s; /* behind words of which there are `count` */
+    const char *s; /* plural ending for `count` */
     unsigned long long count;
     unsigned long long others;
     char name[NAME_BYTES];
     char time[TKT_VALUE_SIZE];
-    char other[TKT_VALUE_SIZE]; /* as a time */
+    char other[TKT_VALUE_SIZE]; /* `others` as a time */
     char share[TKT_VALUE_SIZE];
     char occupancy[TKT_VALUE_SIZE];
     char bytes[TKT_VALUE_SIZE];
@@ -363,14 +364,14 @@ static void word_figures(const tkt_advice *advice, wording *w)
     tkt_value_fixed(w->ratio, ratio, 1);
 }
 
-/* About the program's use of devices; false: it is another's. */
+/* Adds the sentence for advice about devices. False if the advice is of another kind. */
 static bool add_device_advice(tkt_document *document, const tkt_advice *advice, const wording *w)
 {
     switch (advice->kind) {
     case TKT_ADVICE_WAITING:
         tkt_document_add_note(document,
                               "The host waited for devices for %s of the self CPU time, %s in "
-                              "%llu call%s, most in %s: work of its own could stand there.",
+                              "%llu call%s, most in %s: give the host other work meanwhile.",
                               w->share, w->time, w->count, w->s, w->name);
         return true;
     case TKT_ADVICE_IDLE:
@@ -384,25 +385,25 @@ static bool add_device_advice(tkt_document *document, const tkt_advice *advice, 
     case TKT_ADVICE_LATE:
         tkt_document_add_note(document,
                               "%s waited %s, %s of the wall time, for %llu of %llu launches: "
-                              "launch earlier, larger kernels, or a CUDA graph.",
+                              "launch earlier, or use larger kernels or a CUDA graph.",
                               w->name, w->time, w->share, w->count, w->others);
         return true;
     case TKT_ADVICE_SHORT:
         tkt_document_add_note(document,
-                              "%s ran %llu times for %s on average, about what a launch takes: "
-                              "more work in each, or a CUDA graph.",
+                              "%s ran %llu times for %s on average, about as long as a launch: put "
+                              "more work in each, or use a CUDA graph.",
                               w->name, w->count, w->time);
         return true;
     case TKT_ADVICE_OCCUPANCY:
         tkt_document_add_note(document,
                               "%s, %s of the time of kernels, keeps %s of a multiprocessor's "
-                              "warps busy at most: the report of kernels says what limits it.",
+                              "warps busy at most: the kernels report says what limits it.",
                               w->name, w->share, w->occupancy);
         return true;
     case TKT_ADVICE_PAGEABLE:
         tkt_document_add_note(document,
                               "%llu cop%s from or to pageable memory, %s, took %s, %s of "
-                              "the CUDA time: pinned memory is faster and need not be waited for.",
+                              "the CUDA time: pinned memory is faster and lets the host continue.",
                               w->count, w->count == 1 ? "y" : "ies", w->bytes, w->time, w->share);
         return true;
     default:
@@ -416,19 +417,19 @@ static void add_host_advice(tkt_document *document, const tkt_advice *advice, co
     case TKT_ADVICE_HOT:
         tkt_document_add_note(document, "%s takes %s of the self CPU time: %s in %llu call%s%s%s.",
                               w->name, w->share, w->time, w->count, w->s,
-                              w->others ? ", beside waits for devices of " : "",
+                              w->others ? ", not counting waits for devices of " : "",
                               w->others ? w->other : "");
         break;
     case TKT_ADVICE_UNCOVERED:
-        tkt_document_add_note(document,
-                              "%s of the wall time, %s, is in no scope: more scopes "
-                              "would tell what it is.",
-                              w->share, w->time);
+        tkt_document_add_note(
+            document,
+            "%s of the wall time, %s, is outside of scopes: add scopes to see what happens there.",
+            w->share, w->time);
         break;
     case TKT_ADVICE_SMALL:
         tkt_document_add_note(document,
-                              "%s was called %llu times for %s each: a scope around the "
-                              "loop, or a finer level, would cost less.",
+                              "%s was called %llu times for %s each: to reduce the cost, put the "
+                              "scope around the loop, or give it a finer level.",
                               w->name, w->count, w->time);
         break;
     case TKT_ADVICE_COST:

@@ -1,4 +1,4 @@
-/* Tables before they are rendered: building them, and which of their rows are shown. */
+/* Builds tables, and selects and sorts their rows before rendering. */
 #include "report/table.h"
 
 #include <assert.h>
@@ -9,8 +9,8 @@
 
 /* ======== Building ======== */
 
-/* Building documents. What is small and may fail for want of memory leaves the failure in the
- * document's status, so that a report's function reads as a list of what it shows. */
+/* Building documents. Small additions that run out of memory set the document's status, so a
+ * report's function does not have to check each of them. */
 
 void tkt_document_init(tkt_document *document, const char *name, const takt_trace *trace)
 {
@@ -130,14 +130,12 @@ const char *tkt_table_keys(const tkt_table *table, char *out, size_t size)
     return out;
 }
 
-/* ======== Which rows are shown, and in what order ======== */
+/* ======== Selecting and sorting rows ======== */
 
-/* Which rows of a table are shown, and in what order.
- *
- * Rows are sorted by a merge sort of their numbers: stable, so that equal rows stay in the order in
- * which they were first seen, and with memory from the host's allocator. A tree is sorted within
- * each parent; where it has too many rows, those of least weight go, which are never above one that
- * stays. */
+/* Rows are sorted by a merge sort of their numbers. It is stable, so equal rows keep their order,
+ * and it uses memory from the host's allocator. A tree is sorted among the children of each row. If
+ * a tree has too many rows, those with the least weight are dropped; no row outweighs its
+ * parent. */
 
 typedef struct sorting {
     const tkt_table *table;
@@ -145,7 +143,7 @@ typedef struct sorting {
     bool is_ascending;
 } sorting;
 
-/* What has no value comes last, whichever way the others go. */
+/* Missing values come last in both directions. */
 static bool comes_before(const sorting *by, uint32_t a, uint32_t b)
 {
     const tkt_table *table = by->table;
@@ -171,7 +169,7 @@ static void merge(const sorting *by, const uint32_t *from, size_t middle, size_t
     }
 }
 
-/* Sorts row numbers; `spare` is as large. */
+/* Sorts row numbers; `spare` has the same size. */
 static void sort_rows(const sorting *by, uint32_t *rows, uint32_t *spare, size_t count)
 {
     for (size_t run = 1; run < count; run *= 2) {
@@ -184,7 +182,8 @@ static void sort_rows(const sorting *by, uint32_t *rows, uint32_t *spare, size_t
     }
 }
 
-/* Leaves the `limit` rows of greatest weight, in the order of their numbers, parents included. */
+/* Keeps the `limit` rows with the greatest weight whose parents are kept too, in order of their
+ * numbers. */
 static void prune_tree(tkt_table *table, size_t limit, uint32_t *spare)
 {
     if (limit >= table->shown)
@@ -203,7 +202,7 @@ static void prune_tree(tkt_table *table, size_t limit, uint32_t *spare)
     }
 }
 
-/* Turns sorted rows into preorder. `links` has room for two numbers a row, and two for the top. */
+/* Puts sorted rows into preorder. `links` has space for two numbers per row and two more. */
 static void hang_tree(tkt_table *table, uint32_t *links)
 {
     uint32_t top = (uint32_t)table->row_count;
@@ -254,7 +253,7 @@ static takt_status arrange(tkt_table *table, const sorting *by, size_t limit)
     return TAKT_OK;
 }
 
-/* The column of that key, or of that title. */
+/* Returns the column with this key or title. */
 static size_t find_column(const tkt_table *table, const char *name)
 {
     for (size_t i = 0; i < table->column_count; i++) {

@@ -1,5 +1,6 @@
-/* What a report is before it is rendered: tables, facts about the whole, notes. A report's function
- * builds a document, arrange() sorts and limits its tables, and one of the renderers writes it. */
+/* A report before rendering: a document of tables, facts about the whole, and notes. A report's
+ * function builds the document, tkt_document_arrange() sorts and limits its tables, and one of four
+ * renderers writes it. */
 #ifndef TKT_REPORT_TABLE_H
 #define TKT_REPORT_TABLE_H
 
@@ -14,31 +15,31 @@
 
 /* ======== Values ======== */
 
-/* Values of tables as text: for people, and raw for machines. Nothing here depends on the locale,
- * since the same trace must give the same bytes in every program. */
+/* Formats the values of tables: as text for people, and raw for machines. Nothing here depends on
+ * the locale, because a trace must give the same bytes in every program. */
 
 typedef enum tkt_cell_type {
     TKT_CELL_TEXT,   /* text: borrowed from the trace or the document */
     TKT_CELL_COUNT,  /* u */
     TKT_CELL_TIME,   /* u, ns: "1.234ms" */
-    TKT_CELL_OFFSET, /* i, ns from the begin of the recording, which may be negative */
+    TKT_CELL_OFFSET, /* i, ns since the begin of the recording; may be negative */
     TKT_CELL_BYTES,  /* u: "1.50 MiB" */
-    TKT_CELL_CHANGE, /* i, bytes more or less */
-    TKT_CELL_SHARE,  /* d, of 1: "12.34%", none: "NaN", as torch has it; raw in percent */
-    TKT_CELL_PERCENT, /* d, of 100: "12.34%" */
+    TKT_CELL_CHANGE, /* i, bytes, positive or negative */
+    TKT_CELL_SHARE,  /* d, 1 is 100 %: "12.34%"; no value: "NaN", as in torch. Raw: percent */
+    TKT_CELL_PERCENT, /* d, percent: "12.34%" */
     TKT_CELL_NUMBER, /* d */
     TKT_CELL_LENGTH, /* d, ns with fractions: "1.234ms" */
-    TKT_CELL_SHIFT,  /* d, ns more or less: "+1.234ms" */
-    TKT_CELL_GROWTH, /* d, of 100, more or less: "+1.23%" */
-    TKT_CELL_CHANCE, /* d, a p value: "0.0123", "<0.0001" */
-    TKT_CELL_FACT    /* fact: a text, and what stands for it in CSV and JSON */
+    TKT_CELL_SHIFT,  /* d, ns, with sign: "+1.234ms" */
+    TKT_CELL_GROWTH, /* d, percent, with sign: "+1.23%" */
+    TKT_CELL_CHANCE, /* d, a p-value: "0.0123", "<0.0001" */
+    TKT_CELL_FACT    /* said: text for people, raw value for CSV and JSON */
 } tkt_cell_type;
 
-/* What people read as "1.234 s" or "yes", and machines as 1234000000 or true. */
+/* A value that people read as "1.234 s" or "yes" and machines as 1234000000 or true. */
 typedef struct tkt_said {
     const char *text;
-    const char *raw; /* a number or truth value as JSON has it, shorter than TKT_VALUE_SIZE; "":
-                      * the text itself */
+    const char *raw; /* a JSON number or truth value, shorter than TKT_VALUE_SIZE; "": the text
+                      * itself */
 } tkt_said;
 
 typedef union tkt_cell {
@@ -49,49 +50,52 @@ typedef union tkt_cell {
     const tkt_said *said; /* never NULL */
 } tkt_cell;
 
-/* A u or i that there is none of; the same for text is NULL, for a d NaN. Shown as nothing. */
+/* The missing value of a u or an i. A missing text is NULL, a missing d is NaN. People see an empty
+ * cell. */
 #define TKT_NO_VALUE  UINT64_MAX
 #define TKT_NO_SIGNED INT64_MIN
 
-/* Room for any value but texts. */
+/* Buffer size for every value except texts. */
 #define TKT_VALUE_SIZE 48
 
-/* For people, with unit; NUL-terminated. Returns the length. Not for texts. */
+/* Formats a value for people, with unit and NUL. Returns the length. Not for texts. */
 size_t tkt_value_text(char *out, tkt_cell_type type, tkt_cell cell);
 
-/* For machines: integers in ns and bytes, doubles so that they read back equal; empty where there
- * is no value, and where the words are it. Not for texts. */
+/* Formats a value for machines: integers in ns or bytes, doubles that read back equal. Empty if the
+ * value is missing, and for a fact without a raw value. Not for texts. */
 size_t tkt_value_raw(char *out, tkt_cell_type type, tkt_cell cell);
 
-/* A number with so many decimals, at most 6. */
+/* Formats a number with this many decimals, at most 6. Returns the length. */
 size_t tkt_value_fixed(char *out, double value, unsigned decimals);
 
 bool tkt_value_is_none(tkt_cell_type type, tkt_cell cell);
 
-/* Negative, 0, positive, as a < b, a == b, a > b. Of shifts and growths the size counts, whichever
- * way they go. Both have a value. */
+/* Negative, 0 or positive for a < b, a == b, a > b. Shifts and growths are compared by size,
+ * without their sign. Neither value may be missing. */
 int tkt_value_compare(tkt_cell_type type, tkt_cell a, tkt_cell b);
 
-/* What a text or fact says to people, "" where there is none; NULL of any other value. */
+/* The words of a text or fact, "" if there are none. NULL for any other type. */
 const char *tkt_value_words(tkt_cell_type type, tkt_cell cell);
 
-/* Columns of a text on a terminal; counting stops beyond `most`. */
+/* Columns that a text takes on a terminal. Stops counting beyond `most`. */
 size_t tkt_text_width(const char *text, size_t most);
 
-/* Texts into a writer: made safe for terminals; as the quoted string of JSON; cut to `width`
- * columns with "..." at the end, or plainly, returning the columns written. */
+/* These write a text: made safe for terminals; as a quoted JSON string; cut to `width` columns,
+ * with or without "..." at the end. tkt_put_cut() and tkt_put_columns() return the columns
+ * written. */
 void tkt_put_printable(tkt_writer *writer, const char *text, size_t size);
 void tkt_put_json(tkt_writer *writer, const char *text);
 size_t tkt_put_cut(tkt_writer *writer, const char *text, size_t width);
 size_t tkt_put_columns(tkt_writer *writer, const char *text, size_t width);
 void tkt_put_repeated(tkt_writer *writer, char byte, size_t count);
 
-/* The number of bytes of a first piece of the text that ends between two characters and is small
- * enough for a buffer of TKT_PIECE_SIZE even when it grows sixfold. 0 at its end. */
+/* Returns the size of a first piece of the text, which ends between two characters. The piece fits
+ * into TKT_PIECE_SIZE bytes even if escaping makes it six times longer. 0 at the end of the
+ * text. */
 #define TKT_PIECE_SIZE 1024
 size_t tkt_text_piece(const char *text, size_t size);
 
-/* The bytes of its first character; 1 where they are no character. `size` is not 0. */
+/* Returns the size of the first character, or 1 if the bytes are not UTF-8. `size` is not 0. */
 size_t tkt_text_character(const char *text, size_t size);
 
 /* ======== Tables ======== */
@@ -102,54 +106,56 @@ size_t tkt_text_character(const char *text, size_t size);
 #define TKT_NO_ROW_ABOVE UINT32_MAX
 
 typedef struct tkt_column {
-    const char   *title; /* as text and Markdown print it */
-    const char   *key;   /* as JSON and CSV spell it; NULL: only for people */
+    const char   *title; /* in text and Markdown */
+    const char   *key;   /* in JSON and CSV; NULL: only for people */
     tkt_cell_type type;
-    /* Where the width is short, columns go in the order of their rank, the greatest first; rank 0
-     * stays. Percentages, counts and what tells two rows apart have small ones. TKT_HIDDEN: only
-     * in CSV and JSON. */
+    /* If the line is too short, columns with the greatest rank are dropped first. Columns of rank 0
+     * always stay. Percentages, counts and columns that distinguish rows have small ranks.
+     * TKT_HIDDEN: only in CSV and JSON. */
     uint8_t rank;
     bool    is_left; /* aligned left */
-    double  unit;    /* of numbers: people see them divided by this */
+    double  unit;    /* people see numbers divided by this */
 } tkt_column;
 
 #define TKT_HIDDEN 255
 
 typedef enum tkt_table_style {
     TKT_STYLE_TORCH, /* columns between dashed lines */
-    TKT_STYLE_WARP   /* three columns with | between them: a time, a device or count, a name */
+    TKT_STYLE_WARP   /* three columns separated by |: a time, a device or count, a name */
 } tkt_table_style;
 
-/* Where a row of a tree hangs. */
+/* Position of a row in a tree. */
 typedef struct tkt_row_place {
-    uint32_t parent; /* a smaller row's number, or TKT_NO_ROW_ABOVE */
+    uint32_t parent; /* number of an earlier row, or TKT_NO_ROW_ABOVE */
     uint32_t depth;
 } tkt_row_place;
 
 typedef struct tkt_table {
-    const char     *key;     /* JSON's name of a further table */
-    const char     *heading; /* above it in text; NULL: none */
+    const char     *key;     /* name in JSON, except for the first table */
+    const char     *heading; /* the line above the table; NULL: none */
     tkt_table_style style;
-    bool            is_hidden_empty; /* not in text without rows, beside tables with some */
-    bool            is_raw;          /* only in CSV and JSON */
-    bool            is_head;         /* what the others are of: whole, above them, not in CSV */
-    size_t          weight;       /* column that colours rows and decides which of a tree stay */
-    size_t          sort;         /* default column, TKT_NO_COLUMN: as built */
+    bool            is_hidden_empty; /* if empty, text and Markdown leave it out */
+    bool            is_raw;          /* left out in text and Markdown */
+    bool            is_head;         /* shown in full above the other tables; not in CSV */
+    size_t          weight;       /* this column colours rows and decides which rows of a tree
+                                   * stay */
+    size_t          sort;         /* default sort column; TKT_NO_COLUMN: keep the order of
+                                   * building */
     size_t          default_rows; /* SIZE_MAX: all */
     tkt_column      columns[TKT_MAX_COLUMNS];
     size_t          column_count;
     tkt_cell       *cells; /* row by row */
-    tkt_row_place  *places; /* of a tree, otherwise NULL */
+    tkt_row_place  *places; /* of a tree's rows, otherwise NULL */
     size_t          row_count;
     size_t          row_capacity;
-    size_t          all_rows; /* with those that were not even built */
-    uint32_t       *order;    /* after arranging: the rows to show */
+    size_t          all_rows; /* number of rows, including rows that were not built */
+    uint32_t       *order;    /* numbers of the rows to show, set by tkt_document_arrange() */
     size_t          shown;
-    const char    **colors; /* of rows, where `weight` does not tell: begins of escape sequences,
-                             * NULL for none; freed with the document. NULL: by weight */
+    const char    **colors; /* by row: start of an escape sequence, or NULL for none; freed with the
+                             * document. NULL: colours follow `weight` */
 } tkt_table;
 
-/* A figure about the whole, beside the tables. */
+/* A figure about the whole recording, shown next to the tables. */
 typedef struct tkt_fact {
     const char   *key;
     const char   *label;
@@ -157,7 +163,8 @@ typedef struct tkt_fact {
     tkt_cell      value;
 } tkt_fact;
 
-/* Sentences about the whole, or about the column with that key: text without it lacks them too. */
+/* A sentence about the whole, or about the column with the key `column`. Text shows it only if it
+ * has the column. */
 typedef struct tkt_table_note {
     const char *text;
     const char *column;
@@ -165,23 +172,24 @@ typedef struct tkt_table_note {
 
 typedef struct tkt_document {
     const char       *name;
-    const takt_trace *trace;   /* NULL: none that a last line could tell of */
-    const char       *nothing; /* text instead of empty tables; NULL: print them empty */
-    bool              is_page; /* facts stand above the tables, one a line, not below */
+    const takt_trace *trace;   /* source of the provenance line; NULL: no such line */
+    const char       *nothing; /* text to print if all tables are empty; NULL: print empty tables */
+    bool              is_page; /* print facts above the tables instead of below, one per line */
     tkt_table         tables[TKT_MAX_TABLES];
     size_t            table_count;
     TKT_ARRAY_OF(tkt_fact) facts;
     TKT_ARRAY_OF(tkt_table_note) notes; /* below the tables */
-    const char *notes_heading; /* the notes are a list under it; NULL: plain sentences */
+    const char *notes_heading; /* print the notes as a list under this heading; NULL: as plain
+                                * sentences */
     tkt_arena   texts;
-    takt_status status; /* the first failure to add a fact, note or text */
+    takt_status status; /* the first failure to add a table, fact, note or text */
 } tkt_document;
 
 void tkt_document_init(tkt_document *document, const char *name, const takt_trace *trace);
 void tkt_document_fini(tkt_document *document);
 
-/* A new table with room for `rows`; its columns are copied. NULL when there is no memory, which the
- * document's status then says. At most TKT_MAX_TABLES. */
+/* Adds a table with space for `rows`; copies the columns. NULL without memory, which sets the
+ * document's status. At most TKT_MAX_TABLES. */
 tkt_table *tkt_document_add_table(tkt_document *document, const char *key,
                                   const tkt_column *columns, size_t column_count, size_t rows);
 
@@ -190,20 +198,21 @@ void tkt_document_add_fact(tkt_document *document, const char *key, const char *
 void tkt_document_add_note(tkt_document *document, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same, of a column, by its key. */
+/* Like tkt_document_add_note(), about the column with this key. */
 void tkt_document_explain(tkt_document *document, const char *column, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A text that lives as long as the document; "" when there is no memory. */
+/* Copies a text; the document owns the copy. "" without memory. */
 const char *tkt_document_copy(tkt_document *document, const char *text, size_t size);
 
-/* Makes the table a tree: its rows get places, of which the builder fills as many as rows. */
+/* Makes the table a tree by allocating `places`; the builder fills one for each row. False without
+ * memory. */
 bool tkt_table_make_tree(tkt_table *table);
 
-/* The next row, its cells uninitialised. There must be room. */
+/* Adds a row with uninitialised cells. There must be space for it. */
 tkt_cell *tkt_table_add_row(tkt_table *table);
 
-/* The next row, of those of `cells` that are its columns: column i is cells[from[i]]. */
+/* Adds a row that takes only some of `cells`: its column i is cells[from[i]]. */
 void tkt_table_add_chosen(tkt_table *table, const tkt_cell *cells, const uint8_t *from);
 
 static inline const tkt_cell *tkt_table_row(const tkt_table *table, size_t shown)
@@ -216,7 +225,7 @@ static inline bool tkt_column_is_text(const tkt_column *column)
     return column->type == TKT_CELL_TEXT || column->type == TKT_CELL_FACT;
 }
 
-/* A value without words, as people see it; returns its length. */
+/* Formats a value other than a text for people; returns its length. */
 static inline size_t tkt_column_text(char *out, const tkt_column *column, tkt_cell cell)
 {
     if (column->type == TKT_CELL_NUMBER)
@@ -224,13 +233,13 @@ static inline size_t tkt_column_text(char *out, const tkt_column *column, tkt_ce
     return tkt_value_text(out, column->type, cell);
 }
 
-/* Sorts and limits every table. TAKT_BAD_ARGUMENT when none has the column `sort`. */
+/* Sorts and limits every table. TAKT_BAD_ARGUMENT if no table has the column `sort`. */
 takt_status tkt_document_arrange(tkt_document *document, const char *sort, int64_t rows);
 
-/* The keys of the columns, "name,calls,..."; cut where there is no room. Returns `out`. */
+/* Writes the keys of the columns, "name,calls,...", cut to fit. Returns `out`. */
 const char *tkt_table_keys(const tkt_table *table, char *out, size_t size);
 
-/* How the text is laid out. */
+/* Layout of the text. */
 typedef struct tkt_layout {
     size_t width;
     bool   color;
@@ -238,8 +247,8 @@ typedef struct tkt_layout {
     const char *width_key; /* as in takt_report_options; not NULL */
 } tkt_layout;
 
-/* Arranges the document and writes it in the format of the options: nothing is written where it
- * fails for another reason than the sink. */
+/* Arranges the document and writes it in the format of the options. Writes nothing if it fails for
+ * any reason but the sink. */
 takt_status tkt_document_print(tkt_document *document, const takt_report_options *options,
                                const takt_sink *sink);
 

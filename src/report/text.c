@@ -1,5 +1,5 @@
-/* Tables for terminals: columns between dashed lines, facts and notes below, provenance last. No
- * line is longer than the width and no row takes two lines, unless full names are asked for. */
+/* Renders tables for terminals: columns between dashed lines, facts and notes below, provenance
+ * last. Unless full names are requested, lines stay within the width and a row takes one line. */
 #include "report/text.h"
 
 #include "base/alloc.h"
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Dashes over the width of each column. */
+/* Writes dashes under each column. */
 static void put_rule(const tkt_fit *f, tkt_writer *writer)
 {
     for (size_t i = 0; i < f->count; i++) {
@@ -20,13 +20,13 @@ static void put_rule(const tkt_fit *f, tkt_writer *writer)
     tkt_writer_text(writer, "\n");
 }
 
-/* A line whose blanks are written only when something follows them. */
+/* A line that writes blanks only if text follows them. */
 typedef struct line {
     tkt_writer *writer;
     size_t blanks;
 } line;
 
-/* `text` takes `columns` of them. `from`: see report/text.h; 0: it is cut at its end. */
+/* Writes a text that is `columns` wide. `from` is the entry of tkt_apart(). */
 static void put_aligned(line *l, const char *text, size_t columns, size_t width, bool is_left,
                         uint32_t from)
 {
@@ -73,7 +73,7 @@ static void put_cell(const tkt_table *table, const tkt_fit *f, size_t shown, siz
     put_aligned(l, text, tkt_text_width(text, width), width - indent, column->is_left, from);
 }
 
-/* `apart`: by column of the fit, see report/text.h. */
+/* `apart`: by shown column, the result of tkt_apart(). */
 static void put_row(const tkt_table *table, const tkt_fit *f, size_t shown, uint32_t *const *apart,
                     const char *color, tkt_writer *writer)
 {
@@ -86,7 +86,7 @@ static void put_row(const tkt_table *table, const tkt_fit *f, size_t shown, uint
     tkt_writer_text(writer, color ? TKT_SHADE_END "\n" : "\n");
 }
 
-/* Breaks a sentence at blanks where it is longer than the line. */
+/* Writes a sentence, broken at blanks to fit the width. */
 static void put_note(const char *note, const char *first, size_t width, tkt_writer *writer)
 {
     size_t used = strlen(first);
@@ -115,7 +115,7 @@ static void put_note(const char *note, const char *first, size_t width, tkt_writ
     tkt_writer_text(writer, "\n");
 }
 
-/* Says which columns there was no room for, and what has room for them. */
+/* Lists the columns that did not fit, and the width that shows them all. */
 static void put_left_out(const tkt_table *table, const tkt_layout *layout, const tkt_fit *f,
                          tkt_writer *writer)
 {
@@ -174,7 +174,7 @@ static void put_heading_and_table(const tkt_table *table, const tkt_layout *layo
         tkt_writer_format(writer, "%zu of %zu rows shown\n", table->shown, table->all_rows);
 }
 
-/* What the others are of comes first. */
+/* Head tables come first. */
 static void put_tables(const tkt_document *document, const tkt_layout *layout, tkt_writer *writer)
 {
     const char *between = "";
@@ -219,7 +219,7 @@ static void put_facts(const tkt_document *document, const tkt_layout *layout, tk
     }
 }
 
-/* Whether one of the tables had room for the column. */
+/* True if one of the tables shows the column. */
 static bool has_column(const tkt_document *document, const tkt_layout *layout, const char *key)
 {
     tkt_fit f;
@@ -281,7 +281,7 @@ void tkt_render_text(const tkt_document *document, const tkt_layout *layout, tkt
 
 /* ======== Colours of rows ======== */
 
-/* Percentiles of the rows' weights. */
+/* Limits are percentiles of the rows' weights. */
 
 #define RED_BOLD "\033[1;31m"
 #define YELLOW   "\033[33m"
@@ -291,15 +291,15 @@ static uint64_t weight_of(const tkt_table *table, uint32_t row)
     return table->cells[row * table->column_count + table->weight].u;
 }
 
-/* The key that comes after the least one; that itself where it is the last. */
+/* Returns the second smallest key, or the smallest if it is the only one. */
 static uint64_t second_key(const tkt_heap *heap)
 {
     uint64_t key = heap->items[heap->count > 1].key;
     return heap->count > 2 && heap->items[2].key < key ? heap->items[2].key : key;
 }
 
-/* Interpolates between the two values around a rank, as numpy does. Of `count` weights the heap has
- * those from an earlier, smaller rank on. */
+/* Interpolates between the two values around a rank, like numpy. The heap holds `count` weights, or
+ * fewer after a call with a smaller share. */
 static double percentile(tkt_heap *heap, size_t count, double share)
 {
     double rank = share * (double)(count - 1);

@@ -1,8 +1,8 @@
-/* Values as text.
+/* Formats values as text.
  *
- * printf's %f and %g take the decimal point from the host program's locale, so numbers are made
- * from integers here; where printf has to find the digits of a double, its point is replaced. Texts
- * come from anywhere and may have megabytes: they pass in pieces through a small buffer. */
+ * printf's %f and %g use the decimal point of the host program's locale. Numbers are therefore
+ * formatted from integers here. Where printf is needed to find the digits of a double, the point is
+ * replaced. Texts may have megabytes, so they pass through a small buffer in pieces. */
 #include "report/table.h"
 
 #include "base/text.h"
@@ -22,7 +22,7 @@ static size_t finish(char *out, char *end, const char *unit)
     return (size_t)(end - out) + size;
 }
 
-/* The shortest digits that read back as the same double, with a point whatever the locale. */
+/* Writes the fewest digits that read back as the same double, with a point in every locale. */
 static size_t put_double(char *out, double value)
 {
     int precision = 15;
@@ -34,7 +34,7 @@ static size_t put_double(char *out, double value)
     for (const char *from = out; *from; from++) {
         if (strchr("0123456789+-e", *from))
             *to++ = *from;
-        else if (to == out || to[-1] != '.') /* a point may have several bytes */
+        else if (to == out || to[-1] != '.') /* the locale's point may have several bytes */
             *to++ = '.';
     }
     *to = '\0';
@@ -95,7 +95,7 @@ static size_t put_signed(char *out, int64_t value, size_t (*put)(char *, uint64_
     return 1 + put(out + 1, 0 - (uint64_t)value);
 }
 
-/* As put_time(), of a length that is no whole number. */
+/* Like put_time(), for a fractional number of ns. */
 static size_t put_length(char *out, double ns)
 {
     double size = fabs(ns);
@@ -106,7 +106,7 @@ static size_t put_length(char *out, double ns)
     return finish(out, out + tkt_value_fixed(out, ns / 1e9, 3), "s");
 }
 
-/* Room for a plus. Returns where the number begins. */
+/* Writes a plus if the value is positive. Returns where the number starts. */
 static char *put_plus(char *out, double value)
 {
     *out = '+';
@@ -126,7 +126,7 @@ static size_t put_chance(char *out, double p)
     return tkt_value_fixed(out, p, 4);
 }
 
-/* Enough digits for small factors, no exponents for large ones. */
+/* Enough digits for small factors, no exponent for large ones. */
 static size_t put_number(char *out, double value)
 {
     double size = fabs(value);

@@ -1,11 +1,11 @@
-/* Warp's tables. Their form is warp.timing_print()'s, down to the six decimals and the lengths of
- * the dashed lines; only names that are longer than the line are cut. */
+/* Warp's tables. The format is that of warp.timing_print(), including six decimals and the lengths
+ * of the dashed lines. Only names longer than the line are cut. */
 #include "report/text.h"
 
 #include "summary/activities.h"
 
 #define RULE       "----------------+---------+------------------------\n"
-#define NAME_BEGIN 28 /* columns before the name */
+#define NAME_BEGIN 28 /* columns in front of the name */
 
 static void put_heading(tkt_writer *writer, const char *indent, const char *heading,
                         const char *titles[3])
@@ -15,7 +15,7 @@ static void put_heading(tkt_writer *writer, const char *indent, const char *head
     tkt_writer_format(writer, "%s" RULE, indent);
 }
 
-/* Milliseconds with six decimals: every digit of the nanoseconds. */
+/* Milliseconds with six decimals show every nanosecond. */
 static void put_time(tkt_writer *writer, const char *indent, uint64_t ns)
 {
     tkt_writer_format(writer, "%s%5llu.%06llu ms | ", indent, (unsigned long long)(ns / 1000000),
@@ -63,7 +63,7 @@ void tkt_render_warp(const tkt_table *table, const tkt_layout *layout, tkt_write
     }
 }
 
-/* The durations that programs see are elapsed_ms: CUDA events know no begin and end. */
+/* elapsed_ms is the duration that programs see: CUDA events have no begin and end. */
 static uint64_t elapsed_ns(const takt_activity *activity)
 {
     return activity->elapsed_ms > 0 ? (uint64_t)(activity->elapsed_ms * 1e6 + 0.5) : 0;

@@ -1,14 +1,12 @@
-/* Activities added up, and copies. */
+/* Sums over activities and over copies. */
 #include "summary/activities.h"
 
 #include "summary/device.h"
 
 /* ======== Activities ======== */
 
-/* Activities added up.
- *
- * What the host did stands in the call tree, as nodes of activity sites, so it is there in either
- * form of a trace. What devices did stands beside the nodes. */
+/* Activities of the host are nodes of the call tree, so both forms of a trace have them. Activities
+ * of devices are in the list of activities and in node_activities, which refer to nodes. */
 
 takt_status tkt_activity_totals_init(tkt_activity_totals *totals)
 {
@@ -26,7 +24,7 @@ void tkt_activity_totals_fini(tkt_activity_totals *totals)
     *totals = (tkt_activity_totals){0};
 }
 
-/* The number of a name, with an entry in the totals; TKT_STRTAB_FULL when there is no memory. */
+/* Returns the id of a name and makes sure that it has an entry. TKT_STRTAB_FULL without memory. */
 static uint32_t number_of(tkt_activity_totals *totals, const char *name)
 {
     uint32_t number = tkt_strtab_intern_text(&totals->names, name);
@@ -53,7 +51,7 @@ takt_status tkt_activity_totals_add(tkt_activity_totals *totals, const char *nam
 static takt_status add_label(tkt_activity_totals *totals, uint32_t filter, const char *name,
                              const tkt_stats *stats)
 {
-    size_t size = strlen(name) + 64; /* "builtin kernel " and the like */
+    size_t size = strlen(name) + 64; /* space for the prefix: "builtin kernel " and the like */
     char *label = tkt_alloc(size);
     if (!label)
         return TAKT_NO_MEMORY;
@@ -82,11 +80,12 @@ static takt_status add_host(const takt_trace *trace, const tkt_fold *fold, tkt_a
     return TAKT_OK;
 }
 
-/* There may be millions: the trace's string ids spare hashing the same names again. */
+/* Adds to the entry of a string of the trace. There may be millions of activities: looking up the
+ * string's id in `numbers` avoids hashing its text each time. False without memory. */
 static bool add_string(const takt_trace *trace, tkt_map *numbers, uint32_t string, uint64_t count,
                        uint64_t total_ns, tkt_activity_totals *totals)
 {
-    uint64_t *number = tkt_map_put(numbers, string); /* of the name, + 1 */
+    uint64_t *number = tkt_map_put(numbers, string); /* id of the name + 1 */
     if (number && *number == 0)
         *number = (uint64_t)number_of(totals, tkt_trace_text(trace, string)) + 1;
     if (!number || *number > TKT_STRTAB_FULL)
@@ -96,7 +95,6 @@ static bool add_string(const takt_trace *trace, tkt_map *numbers, uint32_t strin
     return true;
 }
 
-/* In the order of issue. */
 static bool add_listed(const takt_trace *trace, tkt_activity_key key, tkt_map *numbers,
                        tkt_activity_totals *totals)
 {
@@ -122,9 +120,9 @@ static bool add_folded(const takt_trace *trace, tkt_activity_key key, tkt_map *n
     return is_added;
 }
 
-/* What stands beside the nodes is short, and has names in the order in which they came first. Where
- * it was not derived from the list, but added up while recording, it may hold what the list lost.
- */
+/* If node_activities was derived from the list, use it: it is short, and keeps names in order of
+ * first appearance. If it was added up while recording, it may contain activities that the list
+ * lost, so read the list. */
 static takt_status add_devices(const takt_trace *trace, tkt_activity_key key,
                                tkt_activity_totals *totals)
 {
@@ -176,9 +174,10 @@ takt_status tkt_activities_are_cuda(const takt_trace *trace, bool *out)
 
 /* ======== Copies ======== */
 
-/* Copies added up. There are few kinds, so that a search finds theirs; mostly it is the last. */
+/* There are few kinds of copies, so a linear search is enough. It tries the kind of the last copy
+ * first, which usually matches. */
 
-static tkt_copy_total *find(tkt_copies *copies, size_t *last, const tkt_copy_total *kind)
+static tkt_copy_total *find_copy(tkt_copies *copies, size_t *last, const tkt_copy_total *kind)
 {
     for (size_t i = 0; i <= copies->count; i++) {
         size_t at = i == 0 ? *last : i - 1;
@@ -207,11 +206,11 @@ takt_status tkt_copies_of(const takt_trace *trace, tkt_copies *out)
         if (activity->filter != TAKT_TIMING_MEMCPY || activity->shape == TKT_NO_SHAPE)
             continue;
         const tkt_shape *shape = &trace->shapes.items[activity->shape];
-        tkt_copy_total *total = find(&copies, &last,
-                                     &(tkt_copy_total){.name = activity->name,
-                                                       .source = shape->source,
-                                                       .target = shape->target,
-                                                       .min_bytes = UINT64_MAX});
+        tkt_copy_total *total = find_copy(&copies, &last,
+                                          &(tkt_copy_total){.name = activity->name,
+                                                            .source = shape->source,
+                                                            .target = shape->target,
+                                                            .min_bytes = UINT64_MAX});
         if (!total) {
             TKT_ARRAY_FREE(&copies);
             return TAKT_NO_MEMORY;

@@ -1,4 +1,4 @@
-/* Advice: rules, and what all of them find, by what is at stake. */
+/* Advice: small rules, each about one problem. Results are sorted by the time at stake. */
 #include "summary/steps.h"
 #include "summary/advice.h"
 
@@ -7,26 +7,26 @@
 typedef struct advising {
     const takt_trace *trace;
     const tkt_advice_basis *known;
-    double wall_ns; /* 0: not known */
+    double wall_ns; /* 0: unknown */
 } advising;
 
 typedef bool (*tkt_advice_rule)(const advising *a, tkt_advice *out);
 
-/* Advice about the host: one small rule each. The bounds are where a person who reads the numbers
- * would act; docs/reports.md gives them. */
+/* Advice about the host. Thresholds are set where a person reading the numbers would act;
+ * docs/reports.md lists them. */
 
 #define HOT_SHARE       0.25
 #define WAITING_SHARE   0.25
 #define UNCOVERED_SHARE 0.20
-#define SMALL_NS        500 /* a few times what recording a scope costs */
+#define SMALL_NS        500 /* a few times the cost of recording a scope */
 #define SMALL_CALLS     10000
 #define COST_SHARE      0.05
 #define UNEVEN_FACTOR   2
-#define UNEVEN_STEPS    20 /* with fewer, p99 is just the slowest step */
+#define UNEVEN_STEPS    20 /* with fewer steps, p99 is simply the slowest one */
 #define GROWTH_BYTES    (1024 * 1024)
 #define GROWTH_SHARE    0.01
 
-/* Who waits for a device computes nothing. */
+/* The scope's self time without waits for devices, which compute nothing. */
 static uint64_t working_ns(const tkt_scope_total *scope)
 {
     return scope->self_ns - scope->waiting_ns;
@@ -72,7 +72,7 @@ static bool waiting(const advising *a, tkt_advice *out)
     return out->share >= WAITING_SHARE;
 }
 
-/* The self times of all threads together are at least the time that any of them covers. */
+/* The sum of all threads' self times is at least the time covered by any of them. */
 static bool uncovered(const advising *a, tkt_advice *out)
 {
     double missing_ns = a->wall_ns - (double)a->known->scopes->self_ns;
@@ -118,7 +118,8 @@ static bool high_cost(const advising *a, tkt_advice *out)
     return true;
 }
 
-/* What the slowest hundredth takes longer; of the recorded steps, as all times here are. */
+/* At stake is the extra time of the slowest 1 % of recorded steps: all rules judge the
+ * recording. */
 static bool uneven_steps(const advising *a, tkt_advice *out)
 {
     tkt_step_figures steps = tkt_steps_all(a->trace);
@@ -151,13 +152,12 @@ static const tkt_advice_rule host_rules[] = {hot_scope, waiting,      uncovered,
 
 /* ======== Devices ======== */
 
-/* Advice about devices: one small rule each. The bounds are where a person who reads the numbers
- * would act; docs/reports.md gives them. */
+/* Advice about devices. Thresholds are set as for the host. */
 
 #define IDLE_SHARE      0.20
 #define IDLE_IN_SHARE   0.25
 #define LATE_SHARE      0.05
-#define SHORT_NS        5000 /* about what launching takes */
+#define SHORT_NS        5000 /* roughly the cost of a launch */
 #define SHORT_LAUNCHES  1000
 #define OCCUPANCY_LOW   0.25
 #define OCCUPANCY_SHARE 0.25
@@ -189,7 +189,7 @@ static bool idle_device(const advising *a, tkt_advice *out)
     return out->share >= IDLE_SHARE;
 }
 
-/* What the host did meanwhile. */
+/* Names the scope in which the host spent most of the device's idle time. */
 static bool idle_in(const advising *a, tkt_advice *out)
 {
     tkt_advice idle;
@@ -313,7 +313,7 @@ static size_t add_losses(const takt_trace *trace, tkt_advice *out)
     return count;
 }
 
-/* Behind those that have more at stake, or as much: there are few. */
+/* Inserts behind all advice with as much or more at stake. The list is short. */
 static void insert(tkt_advice *items, size_t count, const tkt_advice *advice)
 {
     size_t place = count;
@@ -333,7 +333,8 @@ static size_t add_advice(const advising *a, const tkt_advice_rule *rules, tkt_ad
     return count;
 }
 
-/* False where rules would judge what the file lacks: one that is cut has the activities last. */
+/* False for a damaged file whose missing parts would mislead the rules: activities come last in a
+ * file, so a truncated one lacks them. */
 static bool is_sound(const takt_trace *trace)
 {
     bool has_anything = trace->facts.span_count || trace->fold.count > 1;

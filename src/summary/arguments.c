@@ -1,4 +1,4 @@
-/* Scopes by name and recorded arguments, or call stacks. */
+/* Scopes by name and recorded arguments or call stacks, and the names of stack frames. */
 #include "summary/device.h"
 #include "summary/owners.h"
 #include "summary/scopes.h"
@@ -8,15 +8,15 @@
 
 /* ======== Groups ======== */
 
-/* Scopes by name and recorded arguments, or call stacks, from the spans.
+/* Scopes by name and arguments or call stacks, computed from the spans.
  *
- * Spans of a track stand in preorder and their arguments in the spans' order, so that one pass with
- * a stack of open spans does it. Groups are found by a hash of name and arguments; what the hash
- * finds is compared with the group's first call, since equal hashes prove nothing. */
+ * Spans of a track are in preorder, and arguments in the order of their spans. One pass with a
+ * stack of open spans is enough. A hash of name, stack and arguments finds the group. Since hashes
+ * may collide, the call is then compared with the group's first call. */
 
 typedef struct open_span {
     uint32_t span;
-    uint32_t group; /* of a call that is no row its scope's, or TKT_NO_GROUP */
+    uint32_t group; /* the span's group; of a hidden call: its scope's; or TKT_NO_GROUP */
 } open_span;
 
 typedef struct grouping {
@@ -24,12 +24,12 @@ typedef struct grouping {
     tkt_scopes *scopes;
     bool all;
     bool by_arguments;
-    uint32_t by_stack; /* frames */
-    uint32_t *of_span; /* group by span, tracks one after the other; of such a call TKT_NO_GROUP */
-    size_t *first;     /* by track */
-    tkt_map by_hash;   /* -> index + 1 */
-    TKT_ARRAY_OF(uint32_t) names; /* by group: the string */
-    TKT_ARRAY_OF(uint32_t) open;  /* by group: how many of its spans are on the stack */
+    uint32_t by_stack; /* number of frames */
+    uint32_t *of_span; /* group by span, track after track; TKT_NO_GROUP for hidden calls */
+    size_t *first;     /* by track: index of its first span */
+    tkt_map by_hash;   /* hash -> index + 1 */
+    TKT_ARRAY_OF(uint32_t) names; /* by group: its name's string */
+    TKT_ARRAY_OF(uint32_t) open;  /* by group: number of its spans on the stack */
     TKT_ARRAY_OF(open_span) stack;
 } grouping;
 
@@ -64,7 +64,7 @@ static uint64_t value_bits(const tkt_arg *arg)
     return bits;
 }
 
-/* How many frames of a stack count. */
+/* How many frames of a stack are compared. */
 static uint32_t frames_of(const grouping *g, uint32_t stack)
 {
     if (stack == TKT_NO_GROUP)
@@ -73,8 +73,8 @@ static uint32_t frames_of(const grouping *g, uint32_t stack)
     return count < g->by_stack ? count : g->by_stack;
 }
 
-/* What people see of a frame: the function and line. Where that is not known, each place in the
- * code is another one. */
+/* The part of a frame that people see: function and line. If the function is unknown, each address
+ * counts as a different place. */
 static tkt_frame visible(const tkt_frame *frame)
 {
     tkt_frame seen = *frame;
@@ -162,8 +162,8 @@ static tkt_scope_total *find_group(grouping *g, const call *c)
     }
 }
 
-/* Leaves spans until the top of the stack is `parent`, or nothing is left; returns the group that
- * is open then. */
+/* Pops spans until the top of the stack is `parent`, or the stack is empty. Returns the group of
+ * the span on top, or TKT_NO_GROUP. */
 static uint32_t close_until(grouping *g, uint32_t parent)
 {
     while (g->stack.count > 0) {
@@ -177,7 +177,6 @@ static uint32_t close_until(grouping *g, uint32_t parent)
     return TKT_NO_GROUP;
 }
 
-/* `span` is open from now on, in that group. */
 static takt_status push(grouping *g, uint32_t span, uint32_t group)
 {
     open_span *top = TKT_ARRAY_ADD(&g->stack);
@@ -216,7 +215,8 @@ static takt_status add_call(grouping *g, const call *c, const tkt_work *work)
     return push(g, c->number, group);
 }
 
-/* Its first span is under none, so that what the track before has left open is closed. */
+/* Adds the spans of a track. The first one has no parent, so adding it pops what the previous track
+ * has left on the stack. */
 static takt_status add_track(grouping *g, uint32_t number)
 {
     const tkt_track *track = &g->trace->tracks.items[number];
@@ -247,7 +247,7 @@ static takt_status add_track(grouping *g, uint32_t number)
     return TAKT_OK;
 }
 
-/* Remembers groups by span where there is something to charge to them. */
+/* Allocates the array of groups by span, if there are events to charge to them. */
 static takt_status make_span_groups(grouping *g)
 {
     const takt_trace *trace = g->trace;

@@ -1,4 +1,4 @@
-/* What devices did, added up, and what one could do at most. */
+/* Sums over activities of devices, and the peak performance of devices. */
 #include "summary/device.h"
 
 #include "summary/gaps.h"
@@ -7,8 +7,8 @@
 
 /* ======== Devices ======== */
 
-/* Activities of devices added up. A sum counts two that overlap twice; the time that a device was
- * busy is the length of the union of their intervals, found by one pass in the order of begins. */
+/* Sums count overlapping activities twice. A device's busy time is the length of the union of their
+ * intervals, found by one pass over the activities sorted by begin. */
 
 /* ---- By node --------------------------------------------------------------------------------- */
 
@@ -29,7 +29,7 @@ tkt_node_device *tkt_node_device_of(const takt_trace *trace, const tkt_fold *fol
             node = fold->items[node].parent;
         nodes[node].self_ns += activity->stats.total_ns;
     }
-    for (size_t i = fold->count; i-- > 0;) { /* children have greater numbers */
+    for (size_t i = fold->count; i-- > 0;) { /* children have greater numbers than parents */
         nodes[i].total_ns += nodes[i].self_ns;
         if (i > 0)
             nodes[fold->items[i].parent].total_ns += nodes[i].total_ns;
@@ -41,12 +41,12 @@ tkt_node_device *tkt_node_device_of(const takt_trace *trace, const tkt_fold *fol
 
 /* ---- By time --------------------------------------------------------------------------------- */
 
-#define AHEAD 16 /* activities are fetched: in this order the processor does not foresee them */
+#define AHEAD 16 /* prefetch so far ahead: the processor cannot predict the order by begin */
 
 static void fetch(const tkt_activity *activity)
 {
     __builtin_prefetch(activity);
-    __builtin_prefetch(&activity->reserved); /* its end, in the next line as a rule */
+    __builtin_prefetch(&activity->reserved); /* its end, usually in the next cache line */
 }
 
 takt_status tkt_device_visit(const takt_trace *trace,
@@ -85,7 +85,7 @@ static bool use_rows(const tkt_gaps *gaps, tkt_device_uses *uses)
     return true;
 }
 
-/* NULL without memory. */
+/* Returns the entry of a device, created if it is new. NULL without memory. */
 static tkt_device_use *find_device(tkt_device_uses *uses, uint32_t device)
 {
     for (size_t i = 0; i < uses->count; i++) {
@@ -126,9 +126,9 @@ takt_status tkt_device_uses_of(const takt_trace *trace, tkt_device_uses *out)
     return TAKT_NO_MEMORY;
 }
 
-/* ======== What a device could do at most ======== */
+/* ======== Peak performance ======== */
 
-/* Results of 32-bit floating-point instructions that a multiprocessor has in a clock. */
+/* Results of 32-bit floating-point instructions per multiprocessor and clock. 0: unknown. */
 static uint32_t lanes_of(const tkt_device *device)
 {
     static const struct {
@@ -172,7 +172,7 @@ takt_peak tkt_peak_of(const takt_trace *trace, uint32_t device)
 
 takt_peak takt_trace_peak(const takt_trace *trace, const char *device)
 {
-    uint32_t label = UINT32_MAX; /* of no device: what holds for each */
+    uint32_t label = UINT32_MAX; /* no device's label: gives the peak configured for all devices */
     if (strcmp(device, "cpu") == 0)
         label = 0;
     for (size_t i = 0; i < trace->devices.count; i++) {

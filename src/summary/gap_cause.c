@@ -1,7 +1,6 @@
-/* The cause of a gap is what the activity behind it waited for. When the host handed it over is
- * known from its launch; that it waited for other work is not recorded anywhere, so it is concluded
- * from what is: the stream had been told to wait for an event, or another stream's work ended just
- * before. */
+/* The cause of a gap is whatever the next activity waited for. The launch tells when the host
+ * handed it over. A wait for other work is not recorded anywhere, but two facts point to one: the
+ * stream had to wait for an event, or an activity of another stream ended just before. */
 #include "summary/gap_cause.h"
 
 #include "trace/devices.h"
@@ -13,7 +12,7 @@ static uint64_t stream_key(uint32_t context, uint32_t stream)
     return (uint64_t)context << 32 | stream;
 }
 
-/* From the last to the first, so that each list begins with the earliest. */
+/* Inserts from last to first, so each list starts with its earliest wait. */
 static takt_status fill_lists(tkt_wait_lists *lists)
 {
     for (size_t i = lists->trace->waits.count; i-- > 0;) {
@@ -51,7 +50,7 @@ uint32_t tkt_wait_first(const tkt_wait_lists *lists, uint32_t context, uint32_t 
     return first ? (uint32_t)*first : 0;
 }
 
-/* Ids of calls count up in the whole process, so no two clocks are compared. */
+/* Ids of calls increase across the whole process, so no clocks have to be compared. */
 bool tkt_wait_pass(const tkt_wait_lists *lists, uint32_t *wait, const tkt_activity *activity)
 {
     bool has_passed = false;
@@ -90,13 +89,13 @@ bool tkt_endings_other(const tkt_endings *endings, uint32_t stream, uint64_t sin
 
 /* ---- Causes ---------------------------------------------------------------------------------- */
 
-/* A recording may bound the clocks' error only loosely, for want of waits that the device kept the
- * host in. Real errors are of microseconds, so no cause is denied for more than this. */
+/* Upper limit for the uncertainty between host and device clocks. A recording with few blocking
+ * waits gives only a loose bound, but real errors are a few microseconds. */
 #define MOST_UNCERTAINTY_NS 20000u
 
 static uint64_t uncertainty_ns(const takt_trace *trace)
 {
-    double ns = trace->facts.device_uncertainty_ns; /* a file may say anything */
+    double ns = trace->facts.device_uncertainty_ns; /* read from a file: may have any value */
     if (!(ns > 0 && ns < 1e15))
         return 0;
     return ns < MOST_UNCERTAINTY_NS ? (uint64_t)(ns + 0.5) : MOST_UNCERTAINTY_NS;

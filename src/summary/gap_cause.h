@@ -1,51 +1,53 @@
-/* Why a gap ended when it did: what was handed over when, and what else the device ran. */
+/* Finds the cause of a gap: when the host handed over the next activity, and what the device's
+ * other streams ran. */
 #ifndef TKT_SUMMARY_GAP_CAUSE_H
 #define TKT_SUMMARY_GAP_CAUSE_H
 
 #include "summary/gaps.h"
 
-/* The waits for events that streams were told to make, by stream, in the order of their begins. */
+/* For each stream its waits for events (cudaStreamWaitEvent), sorted by begin. */
 typedef struct tkt_wait_lists {
     const takt_trace *trace;
     tkt_map   first; /* context << 32 | stream -> wait + 1 */
-    uint32_t *next;  /* by wait: the next one + 1; NULL where there are none */
+    uint32_t *next;  /* by wait: the stream's next wait + 1, or 0; NULL if there are no waits */
 } tkt_wait_lists;
 
 takt_status tkt_wait_lists_init(tkt_wait_lists *lists, const takt_trace *trace);
-void tkt_wait_lists_fini(tkt_wait_lists *lists); /* also of a zeroed one */
+void tkt_wait_lists_fini(tkt_wait_lists *lists); /* accepts a zeroed struct */
 
-/* Where a stream's list begins. */
+/* Returns the stream's first wait + 1, or 0. */
 uint32_t tkt_wait_first(const tkt_wait_lists *lists, uint32_t context, uint32_t stream);
 
-/* Moves *wait behind those that the stream was told before it was given this activity, by the ids
- * of the calls. Whether there were any. */
+/* Advances *wait past the waits that were issued before the activity; ids of calls tell the order.
+ * Returns true if it passed any. */
 bool tkt_wait_pass(const tkt_wait_lists *lists, uint32_t *wait, const tkt_activity *activity);
 
-/* When a device's activities end, while they are visited in the order of their begins: times in ns,
- * and any number for each stream. */
+/* The ends of a device's activities, while the caller visits them sorted by begin. Keys are times
+ * in ns, values identify the stream. */
 typedef struct tkt_endings {
-    tkt_heap      running;   /* those that may run still, by their end */
-    tkt_heap_item latest[2]; /* that ended; the second is of another stream than the first */
+    tkt_heap      running;   /* activities that may still be running, sorted by end */
+    tkt_heap_item latest[2]; /* the latest ends; the second belongs to another stream than the
+                              * first */
 } tkt_endings; /* starts as {0} */
 
-/* Forgets those that have ended by `now_ns`, but for the latest. */
+/* Removes activities that ended by `now_ns` from the heap and remembers the latest ends. */
 void tkt_endings_pass(tkt_endings *endings, uint64_t now_ns);
 
 /* False without memory. */
 bool tkt_endings_add(tkt_endings *endings, uint64_t end_ns, uint32_t stream);
 
-/* Whether, of those that have ended, one of another stream did so after `since_ns`. */
+/* True if an activity of another stream has ended after `since_ns`. */
 bool tkt_endings_other(const tkt_endings *endings, uint32_t stream, uint64_t since_ns);
 
-/* A gap in two parts, of which either may be empty. */
+/* A gap in two parts, either of which may be empty. */
 typedef struct tkt_gap_parts {
-    uint64_t       host_until_ns; /* from the gap's begin on its cause is TKT_IDLE_HOST */
+    uint64_t       host_until_ns; /* until then the cause is TKT_IDLE_HOST, afterwards `rest` */
     tkt_idle_cause rest;
     bool           is_late;
 } tkt_gap_parts;
 
-/* The gap from the end of `before` to the begin of `after`; `waited`: there is a reason to think
- * that `after` had to wait for something. */
+/* Divides the gap between the end of `before` and the begin of `after`. `waited` says that `after`
+ * probably waited for an event or for another stream. */
 tkt_gap_parts tkt_gap_parts_of(const takt_trace *trace, const tkt_activity *before,
                                uint64_t begin_ns, const tkt_activity *after, bool waited);
 

@@ -1,6 +1,6 @@
-/* One pass over the activities of devices in the order of their begins. Each stream, and each
- * device as a whole, is a row that knows until when it was busy; what begins later leaves a gap.
- * The same pass adds up late launches and how busy each device was, so that all reports of devices
+/* Finds all gaps in one pass over the activities of devices, sorted by begin. Each stream, and each
+ * device as a whole, is a row that remembers until when it was busy. An activity that begins later
+ * leaves a gap. The pass also sums up late launches and busy times, so all reports about devices
  * share it. */
 #include "summary/gaps.h"
 
@@ -15,48 +15,48 @@
 typedef struct row {
     tkt_idle idle;
     uint64_t until_ns; /* the latest end so far */
-    uint32_t last;     /* the activity that has it, or NONE */
-    uint32_t wait;     /* of the stream: tkt_wait_pass() */
-    uint32_t next;     /* row of the same device, or NONE */
-    uint32_t place;    /* in the result */
-    size_t step;       /* of the device: the first that does not end before until_ns */
+    uint32_t last;     /* the activity with that end, or NONE */
+    uint32_t wait;     /* of a stream: the next wait, see tkt_wait_pass() */
+    uint32_t next;     /* the next row of the same device, or NONE */
+    uint32_t place;    /* index in the result */
+    size_t step;       /* of a device: the first step that does not end before until_ns */
 } row;
 
 typedef struct device {
     uint32_t label; /* string */
     uint32_t row;
-    uint32_t last_row; /* of its streams */
+    uint32_t last_row; /* the last row of its streams */
     tkt_map streams;   /* context << 32 | stream -> row */
     tkt_endings endings;
 } device;
 
-/* Where the rows of an activity are. Most are of a few streams. */
+/* Cache of an activity's rows. Most activities belong to a few streams. */
 typedef struct place {
     bool is_known;
     uint32_t label; /* of the device */
     uint32_t context;
     uint32_t stream;
-    uint32_t device; /* of the sweep's, */
+    uint32_t device; /* index in sweep.devices */
     uint32_t device_row;
-    uint32_t row; /* of the stream */
+    uint32_t row; /* the stream's row */
 } place;
 
 #define PLACES 64u
 
 typedef struct sweep {
     const takt_trace *trace;
-    uint64_t begin_ns; /* of the recording */
+    uint64_t begin_ns; /* begin of the recording */
     uint64_t end_ns;
     const tkt_gaps_wish *wish;
     tkt_wait_lists waits;
     TKT_ARRAY_OF(row) rows;
     TKT_ARRAY_OF(device) devices;
     tkt_map device_of;    /* string -> device + 1 */
-    place places[PLACES]; /* by device and stream, the last one found */
+    place places[PLACES]; /* cache by hash of device and stream; holds the entry used last */
     tkt_idle_scopes scopes;
-    tkt_longest longest[2]; /* of streams, of devices */
-    tkt_gaps *result;       /* late launches are added up there at once */
-    bool is_short;          /* of memory */
+    tkt_longest longest[2]; /* gaps of streams [false] and of devices [true] */
+    tkt_gaps *result;       /* receives late launches during the pass */
+    bool is_short;          /* memory ran out */
 } sweep;
 
 static const tkt_activity *activity_of(const sweep *s, uint32_t number)
@@ -73,7 +73,7 @@ static uint64_t clip(const sweep *s, uint64_t ns)
     return ns < s->end_ns ? ns : s->end_ns;
 }
 
-/* A launch has the key of the call's first activity. */
+/* Adds a late launch under the key of its call's first activity. */
 static void add_late(sweep *s, uint32_t number, uint64_t waited_ns)
 {
     const tkt_activity *activities = s->trace->activities.items;
@@ -90,7 +90,7 @@ static void add_late(sweep *s, uint32_t number, uint64_t waited_ns)
     *waited += waited_ns;
 }
 
-/* The host is to blame up to host_ns. */
+/* Keeps a gap if it is long enough, and reports it. Up to host_ns its cause is TKT_IDLE_HOST. */
 static void keep_gap(sweep *s, const row *r, tkt_gap *gap, uint64_t host_ns,
                      const tkt_gap_parts *parts)
 {
@@ -104,8 +104,8 @@ static void keep_gap(sweep *s, const row *r, tkt_gap *gap, uint64_t host_ns,
     s->wish->each(s->wish->user, &time);
 }
 
-/* Idle from begin_ns to end_ns, behind the row's last activity and before `after`, if there are
- * such. */
+/* Adds the idle time from begin_ns to end_ns, between the row's last activity and `after`. Either
+ * may be NONE. */
 static void close_gap(sweep *s, row *r, uint32_t after, const tkt_gap_parts *parts,
                       uint64_t begin_ns, uint64_t end_ns)
 {
@@ -138,7 +138,7 @@ static void close_edge(sweep *s, row *r, uint32_t after, uint64_t begin_ns, uint
     close_gap(s, r, after, &parts, begin_ns, end_ns);
 }
 
-/* How much of [from, to) lies in recorded steps; calls for one device come in order. */
+/* How much of [from, to) lies in recorded steps. Calls for one device come in order of time. */
 static uint64_t in_steps(const takt_trace *trace, row *r, uint64_t from, uint64_t to)
 {
     const tkt_step *steps = trace->steps.items;
@@ -188,7 +188,7 @@ static uint32_t add_row(sweep *s, const tkt_idle *idle)
     return (uint32_t)s->rows.count - 1;
 }
 
-/* NULL without memory. */
+/* Returns a device, created if it is new. NULL without memory. */
 static device *find_device(sweep *s, uint32_t label)
 {
     uint64_t *known = tkt_map_put(&s->device_of, label);
@@ -203,7 +203,7 @@ static device *find_device(sweep *s, uint32_t label)
     return d;
 }
 
-/* The stream's row; NONE without memory. */
+/* Returns the stream's row, created if it is new. NONE without memory. */
 static uint32_t find_stream(sweep *s, device *d, const tkt_activity *activity)
 {
     uint64_t *known =
@@ -222,7 +222,7 @@ static uint32_t find_stream(sweep *s, device *d, const tkt_activity *activity)
     return number;
 }
 
-/* NULL without memory. */
+/* Returns the rows of an activity, created if they are new. NULL without memory. */
 static const place *find_place(sweep *s, const tkt_activity *activity)
 {
     uint32_t hash = activity->device * 5 + activity->context * 3 + activity->stream;
@@ -246,14 +246,14 @@ static const place *find_place(sweep *s, const tkt_activity *activity)
     return found;
 }
 
-/* True when it is known what the activity waited for. */
+/* True if the activity probably waited for an event or for another stream. */
 static bool add_to_stream(sweep *s, const place *at, const tkt_activity *activity)
 {
     tkt_endings *endings = &s->devices.items[at->device].endings;
     row *stream = &s->rows.items[at->row];
     uint64_t begin_ns = activity->begin_ns;
     uint64_t recent_ns = begin_ns > TKT_SHORT_GAP_NS ? begin_ns - TKT_SHORT_GAP_NS : 0;
-    bool ends_later = activity->end_ns > stream->until_ns; /* than all before it on its stream */
+    bool ends_later = activity->end_ns > stream->until_ns; /* than all earlier ones of its stream */
     tkt_endings_pass(endings, begin_ns);
     bool waited = tkt_wait_pass(&s->waits, &stream->wait, activity);
     waited = waited || tkt_endings_other(endings, at->row, recent_ns);
@@ -263,7 +263,7 @@ static bool add_to_stream(sweep *s, const place *at, const tkt_activity *activit
     return waited;
 }
 
-/* True when the activity was launched in a recorded step. An unknown launch counts as one. */
+/* True if the activity was launched in a recorded step, or if its launch is unknown. */
 static bool is_of_steps(const takt_trace *trace, const tkt_activity *activity)
 {
     size_t count = trace->steps.count;
@@ -403,7 +403,8 @@ static void destroy(void *gaps)
 takt_status tkt_trace_gaps(const takt_trace *trace, const tkt_gaps **out)
 {
     static const tkt_gaps_wish wish = {.longest = TKT_MOST_GAPS};
-    /* All else in a sealed trace is constant; other threads wait here until the pass is done. */
+    /* The cast is safe: a sealed trace is constant except for this cache, which the lock protects.
+     * Other threads wait here until the pass is done. */
     takt_trace *mine = (takt_trace *)trace;
     takt_status status = TAKT_OK;
     tkt_gaps *made = NULL;

@@ -1,122 +1,127 @@
-/* When devices and their streams had nothing to do, why, and what the host did meanwhile.
+/* When devices and their streams were idle, why, and what the host did meanwhile.
  *
- * A gap lies between two activities of a stream, or of a device, where it is the time in which none
- * of its streams runs. What comes after the gap tells its cause. Work counts as handed over when
- * the call that launched it returned or, where it began before that, when the call began: copies
- * that are waited for are known no better. It is late when that is after the begin of the gap, by
- * more than host and device times are uncertain. */
+ * A gap of a stream lies between two of its activities. A gap of a device is a time in which none
+ * of its streams runs anything. The activity after the gap determines the cause.
+ *
+ * An activity counts as handed over when the call that launched it returned. If the activity began
+ * before the call returned, as in a blocking copy, the begin of the call counts: the exact time is
+ * unknown. A launch is late if the activity was handed over after the gap had begun, by more than
+ * the uncertainty between host and device times. */
 #ifndef TKT_SUMMARY_GAPS_H
 #define TKT_SUMMARY_GAPS_H
 
 #include "trace/model.h"
 
-/* Gaps shorter than this are what a device needs between two pieces of work that it has already. */
+/* Between two activities that it already has, a device needs less time than this. */
 #define TKT_SHORT_GAP_NS 5000
 
 typedef enum tkt_idle_cause {
-    TKT_IDLE_HOST,  /* launched late: until it was handed over, and a short rest, the latency */
-    TKT_IDLE_WAIT,  /* handed over, but waited: for an event, or for another stream's work, which
-                     * ended less than a short gap before */
-    TKT_IDLE_SHORT, /* handed over in time, and began soon */
-    TKT_IDLE_GRAPH, /* between activities of one launch, the nodes of a graph */
-    TKT_IDLE_EDGE,  /* before the first activity of the recording, and after the last */
-    TKT_IDLE_OTHER, /* handed over, but began late; or its launch is not known */
+    TKT_IDLE_HOST,  /* launched late: the time until the hand-over; the rest of the gap counts too
+                     * if it is shorter than TKT_SHORT_GAP_NS (launch latency) */
+    TKT_IDLE_WAIT,  /* handed over, but waited: for an event, or for an activity of another stream
+                     * that ended less than TKT_SHORT_GAP_NS before this one began */
+    TKT_IDLE_SHORT, /* handed over in time, began within TKT_SHORT_GAP_NS */
+    TKT_IDLE_GRAPH, /* between activities of one launch: nodes of a graph */
+    TKT_IDLE_EDGE,  /* before the first activity of the recording, or after the last */
+    TKT_IDLE_OTHER, /* handed over, but began late for no known reason; or the launch is unknown */
     TKT_IDLE_CAUSES
 } tkt_idle_cause;
 
-/* Of a stream, or of a device. Within the recording; busy and idle add up to its length. */
+/* Idle time of one stream or device during the recording. Busy and idle time add up to the
+ * recording's length. */
 typedef struct tkt_idle {
     uint32_t device; /* string */
     uint32_t context;
     uint32_t stream;
-    bool     is_device; /* context and stream are 0 */
+    bool     is_device; /* a device's row: context and stream are 0 */
     uint64_t count;     /* activities */
     uint64_t busy_ns;
     uint64_t idle_ns;
     uint64_t cause_ns[TKT_IDLE_CAUSES]; /* add up to idle_ns */
-    uint64_t gaps;                      /* edges are none */
-    uint64_t late; /* of them: those whose activity was launched late. Of a device: launches whose
-                    * latency nothing hid, and cause_ns[TKT_IDLE_HOST] is how long it waited */
-    uint64_t total_ns;     /* of a device: the sum of its activities' durations, */
-    uint64_t step_busy_ns; /* and its busy time within recorded steps */
+    uint64_t gaps;                      /* without the edges */
+    uint64_t late; /* gaps before an activity that was launched late. Of a device: late launches for
+                    * which the whole device was idle, cause_ns[TKT_IDLE_HOST] in total */
+    uint64_t total_ns;     /* of a device: the sum of its activities' durations */
+    uint64_t step_busy_ns; /* of a device: its busy time in recorded steps */
 } tkt_idle;
 
-/* Of the longest ones. */
+/* One of the longest gaps. */
 typedef struct tkt_gap {
     uint64_t begin_ns;
     uint64_t end_ns;
-    uint32_t idle;   /* of `idles` */
-    uint32_t cause;  /* tkt_idle_cause; of the longer part, where there are two */
-    uint32_t before; /* activity, or UINT32_MAX: none */
+    uint32_t idle;   /* index of `idles` */
+    uint32_t cause;  /* tkt_idle_cause; if the gap has two parts, that of the longer one */
+    uint32_t before; /* index of the activity, or UINT32_MAX: none */
     uint32_t after;
-    uint32_t name;   /* string: the scope in which the thread that launched `after` was longest; 0:
-                      * in none */
+    uint32_t name;   /* string: the scope in which the launching thread of `after` spent most of the
+                      * gap; 0: outside of scopes */
 } tkt_gap;
 
-/* Idle time of a device by the innermost scope that the host was in: the thread that launched what
- * came after the gap; behind the last activity, the thread that launched that one. */
+/* Idle time of a device by the innermost scope of a host thread: the thread that launched the
+ * activity after the gap. After the last activity it is the thread that launched that one. */
 typedef struct tkt_idle_scope {
     uint32_t device; /* string */
-    uint32_t name;   /* string; 0: outside of all scopes, or */
-    bool     is_unknown; /* it is not known which thread launched */
+    uint32_t name;   /* string; 0: outside of all scopes, or is_unknown */
+    bool     is_unknown; /* the launching thread is unknown */
     uint64_t idle_ns;
-    uint64_t host_ns; /* of it: of cause TKT_IDLE_HOST */
-    uint64_t call_ns; /* of it: inside calls into the device's library */
+    uint64_t host_ns; /* the part whose cause is TKT_IDLE_HOST */
+    uint64_t call_ns; /* the part inside calls into the device's library */
 } tkt_idle_scope;
 
 typedef struct tkt_gap_list {
-    TKT_ARRAY(tkt_gap); /* the longest first */
+    TKT_ARRAY(tkt_gap); /* longest first */
 } tkt_gap_list;
 
 typedef struct tkt_gaps {
-    TKT_ARRAY_OF(tkt_idle) idles;        /* each device, and behind it its streams */
-    TKT_ARRAY_OF(tkt_idle_scope) scopes; /* by device; of each, the longest first */
-    tkt_map late;   /* tkt_launch_key() -> late launches for which a device was idle, */
-    tkt_map waited; /* and for how many ns */
+    TKT_ARRAY_OF(tkt_idle) idles;        /* each device, followed by its streams */
+    TKT_ARRAY_OF(tkt_idle_scope) scopes; /* sorted by device, then longest first */
+    tkt_map late;   /* tkt_launch_key() -> number of late launches for which a device was idle */
+    tkt_map waited; /* tkt_launch_key() -> how long devices were idle for these launches, in ns */
     tkt_gap_list stream_gaps;
     tkt_gap_list device_gaps;
-    uint64_t step_ns; /* durations of the activities of devices, but for those known to have been
+    uint64_t step_ns; /* sum of the durations of devices' activities, without those known to be
                        * launched outside of the recorded steps */
 } tkt_gaps; /* starts as {0} */
 
-/* As many gaps of streams and of devices as the trace keeps. */
+/* Number of gaps of streams, and of devices, that tkt_trace_gaps() keeps. */
 #define TKT_MOST_GAPS 1000
 
-/* The gaps of a trace. The first call finds them in one pass over the activities, and the trace
- * keeps them until it is released. `name` of each gap is 0: tkt_gaps_name() finds it. Any thread.
- * TAKT_NO_SPANS, TAKT_NO_MEMORY. */
+/* Returns the gaps of a trace. The first call computes them in one pass over the activities; the
+ * trace owns them until it is released. `name` of each gap is 0: tkt_gaps_name() finds it. Any
+ * thread. TAKT_NO_SPANS, TAKT_NO_MEMORY. */
 takt_status tkt_trace_gaps(const takt_trace *trace, const tkt_gaps **out);
 
-/* A gap or an edge, as the pass finds it. */
+/* A gap or an edge, reported during the pass. */
 typedef struct tkt_idle_time {
-    const tkt_idle *idle; /* whose; not complete yet */
-    const tkt_gap  *gap;  /* without `idle` and `name` */
-    uint64_t        host_until_ns; /* from its begin on its cause is TKT_IDLE_HOST, then `rest` */
+    const tkt_idle *idle; /* its stream or device; not complete yet */
+    const tkt_gap  *gap;  /* its `idle` and `name` are not valid yet */
+    uint64_t        host_until_ns; /* until then the cause is TKT_IDLE_HOST, afterwards `rest` */
     tkt_idle_cause  rest;
     bool            is_late;
 } tkt_idle_time;
 
-/* A part of the idle time of a device that the host spent in one scope: `idle_ns` and so on are of
- * this part. */
+/* Reports a part of a device's idle time that the host spent in one scope. The times in `part` are
+ * those of this part. */
 typedef void (*tkt_idle_stay)(void *user, const tkt_idle_scope *part);
 
 typedef struct tkt_gaps_wish {
-    size_t longest; /* so many gaps each of devices and of streams */
-    void (*each)(void *user, const tkt_idle_time *time); /* or NULL */
-    tkt_idle_stay stay; /* or NULL. Comes behind `each`, for the same time of the device */
+    size_t longest; /* keep this many gaps of devices and this many of streams */
+    void (*each)(void *user, const tkt_idle_time *time); /* called for each gap and edge; or NULL */
+    tkt_idle_stay stay; /* called after `each` for the same gap of a device; or NULL */
     void  *user;
 } tkt_gaps_wish;
 
-/* The same by a pass of its own. The caller calls tkt_gaps_fini(). TAKT_NO_SPANS, TAKT_NO_MEMORY. */
+/* Computes the gaps in a pass of its own, as `wish` requests. The caller calls tkt_gaps_fini().
+ * TAKT_NO_SPANS, TAKT_NO_MEMORY. */
 takt_status tkt_gaps_of(const takt_trace *trace, const tkt_gaps_wish *wish, tkt_gaps *out);
 
-void tkt_gaps_fini(tkt_gaps *gaps); /* also of a zeroed one */
+void tkt_gaps_fini(tkt_gaps *gaps); /* accepts a zeroed struct */
 
 /* Fills the names of gaps. TAKT_NO_MEMORY. */
 takt_status tkt_gaps_name(const takt_trace *trace, tkt_gap *gaps, size_t count);
 
-/* Launches of one key are one row of the report: `first` is a call's first activity. All nodes of a
- * graph have the graph's key. */
+/* Launches with the same key share a row of the report. `first` is the first activity of a call.
+ * All nodes of a graph have the graph's key. */
 static inline uint64_t tkt_launch_key(const takt_trace *trace, const tkt_activity *first)
 {
     uint32_t graph =

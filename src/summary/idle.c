@@ -8,8 +8,8 @@
 
 /* ======== The longest gaps ======== */
 
-/* Gaps are kept as they come until there are twice as many as are wanted; then the shorter half
- * goes, so that each of them costs little, however many there are. */
+/* Gaps are appended until there are twice as many as wanted. Then they are sorted and the shorter
+ * half is dropped, so each gap costs little, however many there are. */
 
 static int by_length(const void *a, const void *b)
 {
@@ -52,9 +52,9 @@ bool tkt_longest_add(tkt_longest *l, const tkt_gap *gap)
 typedef struct naming {
     const takt_trace *trace;
     uint32_t track;
-    uint64_t *sums; /* by site, that of the first site of its name: time in scopes of the name */
+    uint64_t *sums; /* by first site of a name: time in scopes of that name */
     uint32_t *first_site;
-    uint32_t longest; /* site */
+    uint32_t longest; /* the site with the largest sum */
 } naming;
 
 static void add_stay(void *user, uint32_t span, uint64_t begin_ns, uint64_t end_ns)
@@ -87,7 +87,7 @@ static void name_gap(naming *n, tkt_gap *gap)
 
 static bool find_first_sites(naming *n)
 {
-    tkt_map sites = {0}; /* name -> site + 1 */
+    tkt_map sites = {0}; /* name -> first site + 1 */
     bool is_done = true;
     for (size_t i = 0; i < n->trace->sites.count && is_done; i++) {
         uint64_t *first = tkt_map_put(&sites, n->trace->sites.items[i].name);
@@ -117,8 +117,8 @@ takt_status tkt_gaps_name(const takt_trace *trace, tkt_gap *gaps, size_t count)
 
 /* ======== What the host did ======== */
 
-/* A device's gaps follow each other in time, so a mark in each thread's spans moves forward with
- * them and no span is looked at twice for one device. */
+/* A device's gaps are sorted by time. For each thread an index into its spans moves forward with
+ * them, so each span is visited once per device. */
 
 static uint32_t name_of(const takt_trace *trace, uint32_t track, uint32_t span)
 {
@@ -129,7 +129,8 @@ static uint32_t name_of(const takt_trace *trace, uint32_t track, uint32_t span)
     return trace->sites.items[tkt_span_site(&on->spans.items[scope])].name;
 }
 
-/* NULL without memory. Names are ids of the trace's strings, of which there are less than 2^32. */
+/* Returns the row of a scope, created if it is new. NULL without memory. UINT32_MAX marks the
+ * unknown thread: ids of strings are smaller. */
 static tkt_idle_scope *row_of(tkt_idle_scopes *s, uint32_t name, bool is_unknown)
 {
     uint64_t key = (uint64_t)s->device << 32 | (is_unknown ? UINT32_MAX : name);
@@ -167,7 +168,7 @@ static void add_time(tkt_idle_scopes *s, tkt_idle_scope *row, uint64_t begin_ns,
     s->stay(s->user, &part);
 }
 
-/* That of the thread's scope; mostly it is the one as last time. */
+/* Returns the row of the thread's scope, usually the same as in the previous call. */
 static tkt_idle_scope *row_of_thread(tkt_idle_scopes *s, uint32_t name)
 {
     tkt_idle_thread *thread = s->thread;
@@ -188,7 +189,7 @@ static void charge_stay(void *user, uint32_t span, uint64_t begin_ns, uint64_t e
     add_time(s, row, begin_ns, end_ns, is_call);
 }
 
-/* NULL without memory. */
+/* Returns the entry of a thread and device, created if it is new. NULL without memory. */
 static tkt_idle_thread *find_thread(tkt_idle_scopes *s, uint32_t device, uint32_t track)
 {
     if (!s->last)
@@ -228,7 +229,7 @@ void tkt_idle_scopes_charge(tkt_idle_scopes *s, uint32_t device, const tkt_activ
     s->is_short |= !s->thread;
 }
 
-/* By texts, not by their numbers, which are others in the trace's file. */
+/* Compares texts, since ids of strings change when a trace is read from a file. */
 static int by_idle(const void *a, const void *b, void *trace)
 {
     const tkt_idle_scope *x = a;

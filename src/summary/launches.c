@@ -1,4 +1,4 @@
-/* Launches by what they launched, and those whose activity is lost. */
+/* Launches by kernel or graph, and launches whose activity was lost. */
 #include "summary/launches.h"
 
 #include "summary/device.h"
@@ -9,10 +9,10 @@
 
 /* ======== Launches ======== */
 
-/* Activities stand in the order of issue, those of one call together, so that one pass sees each
- * launch whole. Which of them the devices waited for, the gaps tell. */
+/* Activities are in issue order, and those of one call are adjacent. One pass sees each launch as a
+ * whole. The gaps tell which launches the devices waited for. */
 
-#define MOST_HISTOGRAMS 1024 /* names that have them, one for each time */
+#define MOST_HISTOGRAMS 1024 /* names with histograms; each has one for every time */
 
 static bool give_histograms(tkt_launches *launches, tkt_launch *launch)
 {
@@ -26,8 +26,8 @@ static bool give_histograms(tkt_launches *launches, tkt_launch *launch)
     return true;
 }
 
-/* NULL without memory. */
-static tkt_launch *find(tkt_launches *launches, uint32_t name, uint64_t key)
+/* Returns the launches of a key, created if they are new. NULL without memory. */
+static tkt_launch *find_launch(tkt_launches *launches, uint32_t name, uint64_t key)
 {
     uint64_t *place = tkt_map_put(&launches->index, key);
     if (!place || *place)
@@ -35,7 +35,7 @@ static tkt_launch *find(tkt_launches *launches, uint32_t name, uint64_t key)
     tkt_launch *launch = TKT_ARRAY_ADD(launches);
     if (!launch)
         return NULL;
-    /* Names of graphs are not in the trace where their nodes were recorded one by one. */
+    /* Use the activity's name: graphs whose nodes were recorded one by one have no name here. */
     *launch = (tkt_launch){.name = name, .graph = (uint32_t)(key >> 32)};
     for (int i = 0; i < TKT_LAUNCH_TIMES; i++)
         tkt_stats_init(&launch->times[i].stats);
@@ -48,13 +48,13 @@ static tkt_launch *find(tkt_launches *launches, uint32_t name, uint64_t key)
 static void add_time(tkt_launch *launch, tkt_launch_time time, uint64_t begin_ns, uint64_t end_ns)
 {
     tkt_launch_stats *times = &launch->times[time];
-    uint64_t ns = end_ns > begin_ns ? end_ns - begin_ns : 0; /* clocks are not that exact */
+    uint64_t ns = end_ns > begin_ns ? end_ns - begin_ns : 0; /* clocks are not exact */
     tkt_stats_add(&times->stats, ns);
     if (times->histogram)
         tkt_histogram_add(times->histogram, ns);
 }
 
-/* The same as tkt_launch_key(). */
+/* The key that tkt_launch_key() returned for the launch. */
 static uint64_t key_of(const tkt_launch *launch)
 {
     return launch->graph ? (uint64_t)launch->graph << 32 : launch->name;
@@ -62,20 +62,20 @@ static uint64_t key_of(const tkt_launch *launch)
 
 #define LATEST 64u /* a power of two */
 
-/* `latest` has the places of launches, by key, where it may save the search in the index. */
+/* Like find_launch(), but first looks in `latest`, a cache of indices by hash of the key. */
 static tkt_launch *find_again(tkt_launches *launches, uint32_t *latest, uint32_t name, uint64_t key)
 {
     uint32_t *place = &latest[(key ^ key >> 32) % LATEST];
     tkt_launch *launch = &launches->items[*place];
     if (*place < launches->count && key_of(launch) == key)
         return launch;
-    launch = find(launches, name, key);
+    launch = find_launch(launches, name, key);
     if (launch)
         *place = (uint32_t)(launch - launches->items);
     return launch;
 }
 
-/* What one call launched: `count` activities from `first` on. */
+/* Adds one call's launch: `count` activities from `first` on. */
 static bool add_launch(const takt_trace *trace, tkt_launches *launches, uint32_t *latest,
                        const tkt_activity *first, size_t count)
 {
@@ -156,14 +156,14 @@ void tkt_launches_fini(tkt_launches *launches)
 
 /* ======== Launches without an activity ======== */
 
-/* Paths are few, so one launch stands for all of its path. How deep a path is followed is bounded:
- * a file that is made to be slow must not have its way. */
+/* There are few different paths, so one launch represents all launches of its path. The depth is
+ * limited so that a malicious file cannot make this slow. */
 
 #define MOST_NAMES 64
 #define BETWEEN    " > "
 #define OUTSIDE    "(outside of scopes)"
 
-/* Strings: the call's name, then those of the scopes around it, the innermost first. */
+/* Strings: the call's name, then the names of the scopes around it, innermost first. */
 typedef struct names {
     uint32_t items[MOST_NAMES];
     uint32_t count;
@@ -188,7 +188,7 @@ static bool are_same(const names *a, const names *b)
     return a->count == b->count && memcmp(a->items, b->items, a->count * sizeof *a->items) == 0;
 }
 
-static bool add(const takt_trace *trace, tkt_missings *missings, uint32_t call)
+static bool add_missing(const takt_trace *trace, tkt_missings *missings, uint32_t call)
 {
     const names of = names_of(trace, call);
     for (uint64_t hash = tkt_hash_bytes(of.items, of.count * sizeof *of.items);; hash++) {
@@ -215,7 +215,8 @@ static bool add(const takt_trace *trace, tkt_missings *missings, uint32_t call)
 takt_status tkt_missings_of(const takt_trace *trace, tkt_missings *out)
 {
     for (uint32_t i = 0; i < trace->calls.count; i++) {
-        if (tkt_span_flags(tkt_call_span(trace, i)) & TAKT_SPAN_NO_ACTIVITY && !add(trace, out, i))
+        if (tkt_span_flags(tkt_call_span(trace, i)) & TAKT_SPAN_NO_ACTIVITY &&
+            !add_missing(trace, out, i))
             return TAKT_NO_MEMORY;
     }
     return TAKT_OK;

@@ -1,14 +1,14 @@
-/* The largest jumps of memory.
+/* The largest allocations.
  *
- * A loop that allocates the same buffer each step would fill the list with one fact, so equal ones
- * are one row. Only the rows that are asked for are kept: the list is short, sorted, and a new size
- * pushes the smallest one out. What was pushed out can never come back, since the smallest kept
- * size only grows; so every count in the list is complete. */
+ * A loop that allocates the same buffer in each step would fill the list, so equal allocations
+ * share a row. The list is sorted and holds only the requested number of rows: a larger allocation
+ * pushes the smallest out. A row that was pushed out never returns, because the smallest kept size
+ * only grows. Therefore every count in the list is complete. */
 #include "summary/memory.h"
 
 #include "summary/scopes.h"
 
-/* Larger first; of equal ones the first seen. */
+/* Returns the index for a new row: larger rows come first, then older ones. */
 static size_t place_of(const tkt_memory_jumps *jumps, uint64_t bytes)
 {
     size_t place = jumps->count;
@@ -17,7 +17,7 @@ static size_t place_of(const tkt_memory_jumps *jumps, uint64_t bytes)
     return place;
 }
 
-static tkt_memory_jump *find(tkt_memory_jumps *jumps, const tkt_memory_jump *like)
+static tkt_memory_jump *find_jump(tkt_memory_jumps *jumps, const tkt_memory_jump *like)
 {
     for (size_t i = place_of(jumps, like->bytes);
          i-- > 0 && jumps->items[i].bytes == like->bytes;) {
@@ -68,7 +68,7 @@ static void add_event(const takt_trace *trace, size_t most, const tkt_memory_eve
                             .device = event->device,
                             .is_pinned = event->device != 0 && tkt_memory_is_host(event),
                             .site = site_of(trace, event)};
-    tkt_memory_jump *known = find(jumps, &jump);
+    tkt_memory_jump *known = find_jump(jumps, &jump);
     if (known) {
         known->count++;
         return;

@@ -1,4 +1,4 @@
-/* Durations by name: of kernels, and of calls. */
+/* Durations by name: of kernels, and of calls. Also what kernel names reveal. */
 #include "summary/named.h"
 
 #include "summary/device.h"
@@ -9,11 +9,10 @@
 
 /* ======== By name ======== */
 
-/* Durations by name. The folded form has them by path, each with its histogram, which add up. */
+/* The folded form holds durations and histograms by call path; they are added up by name. */
 
 #define MOST_HISTOGRAMS 4096
 
-/* NULL without memory. */
 tkt_named *tkt_nameds_find(tkt_named_list *nameds, uint32_t name, uint32_t part)
 {
     uint64_t *place = tkt_map_put(&nameds->index, (uint64_t)name << 32 | part);
@@ -99,9 +98,8 @@ void tkt_nameds_fini(tkt_named_list *nameds)
 
 /* ======== Kernels ======== */
 
-/* Kernels by name, whole name or launch. By name the times come from the folded form, so that a
- * summary has them too; what launches had in common, and all other groupings, from the list of
- * activities. */
+/* Kernels by short name, full name or launch. Times by short name come from the folded form, so a
+ * summary has them too. Shapes and all other groupings come from the list of activities. */
 
 #define KERNELS (TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN)
 
@@ -109,11 +107,11 @@ typedef struct grouping {
     const takt_trace *trace;
     tkt_named_list *nameds;
     tkt_kernel_key key;
-    uint32_t *launches; /* by shape: the first shape that a launch like it has */
-    uint32_t *noted;    /* by shape: the name that it was noted with last, + 1 */
+    uint32_t *launches; /* by shape: the first shape that differs only in the graph */
+    uint32_t *noted;    /* by shape: the kernel name it was last noted for, + 1 */
 } grouping;
 
-/* ---- What launches differ in ----------------------------------------------------------------- */
+/* ---- Differences between launches ------------------------------------------------------------ */
 
 static uint32_t differences_of_names(const takt_trace *trace, uint32_t a, uint32_t b)
 {
@@ -148,7 +146,8 @@ static void note_shape(const takt_trace *trace, tkt_named *named, uint32_t shape
             differences(trace, &trace->shapes.items[named->shape], &trace->shapes.items[shape]);
 }
 
-/* Nodes of a graph have shapes of their own, so that many are of launches that are alike. */
+/* Returns the shape without its graph. Each node of a graph has its own shape, even if the launches
+ * are equal. */
 static tkt_shape launch_of(const takt_trace *trace, uint32_t shape)
 {
     tkt_shape launch = trace->shapes.items[shape];
@@ -166,7 +165,7 @@ static bool find_launch(grouping *g, tkt_map *seen, uint32_t shape)
     if (*first == 0)
         *first = shape + UINT64_C(1);
     tkt_shape like = launch_of(g->trace, (uint32_t)(*first - 1));
-    bool is_alike = memcmp(&like, &launch, sizeof launch) == 0; /* or only the hashes are */
+    bool is_alike = memcmp(&like, &launch, sizeof launch) == 0; /* false: the hashes collide */
     g->launches[shape] = is_alike ? (uint32_t)(*first - 1) : shape;
     return true;
 }
@@ -252,12 +251,12 @@ takt_status tkt_kernels_of(const takt_trace *trace, tkt_kernel_key key, tkt_name
 
 /* ======== Names of kernels ======== */
 
-/* Kernels of libraries are named after what they do, and Nsight Compute picks kernels by name.
- * Names come from compilers and libraries of any kind; what cannot be read is left alone. */
+/* Libraries name kernels after their function, and Nsight Compute selects kernels by name. Names
+ * come from any compiler or library; a name that cannot be parsed is left alone. */
 
-/* Instructions of Volta (884), Turing (1688, 8816), Ampere and Ada (16816, 16832), Hopper (gmma) in
- * the names of cuBLAS, cuDNN and CUTLASS. xprof looks for 884, 1688, hmma and xmma alone; but
- * digits by themselves also stand in the hashes that Warp, Triton and others put into names. */
+/* These are instructions of Volta (884), Turing (1688, 8816), Ampere and Ada (16816, 16832) and
+ * Hopper (gmma) as named in cuBLAS, cuDNN and CUTLASS. xprof looks only for 884, 1688, hmma and
+ * xmma. But Warp, Triton and others put hashes into names, which may contain the bare digits. */
 bool tkt_uses_tensor_cores(const char *name)
 {
     static const char *const signs[] = {
@@ -276,7 +275,8 @@ static bool is_part(char c)
     return isalnum((unsigned char)c) || c == '_' || (unsigned char)c > 127;
 }
 
-/* After the bracket that closes the one at `at`; what is in parentheses may be a comparison. */
+/* Returns the position after the bracket that closes the one at `at`. Angle brackets inside other
+ * brackets do not count, since they may be comparisons. */
 static const char *after_bracket(const char *at)
 {
     size_t angles = 0, others = 0;
@@ -307,7 +307,7 @@ size_t tkt_kernel_base_name(const char *demangled, const char **base)
         } else if (*at == '(') {
             break;
         } else if (*at == ':' || *at == ' ' || *at == '*' || *at == '&') {
-            at++; /* of a namespace or return type: the name is yet to come */
+            at++; /* part of a namespace or return type: the name follows */
         } else {
             return 0;
         }

@@ -1,4 +1,5 @@
-/* Durations by name: of kernels, and of calls into devices' libraries. */
+/* Durations by name: of kernels, and of calls into devices' libraries. Also what kernel names
+ * reveal. */
 #ifndef TKT_SUMMARY_NAMED_H
 #define TKT_SUMMARY_NAMED_H
 
@@ -7,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* In which fields launches of one kernel differ. */
+/* The fields in which launches of one kernel differ. */
 enum {
     TKT_VARIES_GRID = 1,
     TKT_VARIES_BLOCK = 2,
@@ -17,63 +18,64 @@ enum {
     TKT_VARIES_OCCUPANCY = 32,
     TKT_VARIES_CLUSTER = 64,
     TKT_VARIES_LOCAL = 128,
-    TKT_VARIES_NAME = 256,  /* the whole name: template arguments, parameters */
-    TKT_VARIES_TENSOR = 512 /* tkt_uses_tensor_cores() of it */
+    TKT_VARIES_NAME = 256,  /* the full name: template arguments, parameters */
+    TKT_VARIES_TENSOR = 512 /* the value of tkt_uses_tensor_cores() for the name */
 };
 
 typedef struct tkt_named {
     uint32_t       name;   /* string */
-    uint32_t       shape;  /* of one launch, or TKT_NO_SHAPE */
-    uint32_t       varies; /* TKT_VARIES_ */
+    uint32_t       shape;  /* of one of the launches, or TKT_NO_SHAPE */
+    uint32_t       varies; /* TKT_VARIES_ bits */
     tkt_stats      stats;
-    tkt_histogram *histogram; /* NULL beyond the first few thousand */
+    tkt_histogram *histogram; /* NULL beyond the first few thousand names, or if it is unknown */
     uint64_t       errors;         /* calls that did not return success */
-    uint64_t       first_error_ns; /* when the first of them began, and what it returned; */
-    int32_t        first_error;    /* 0 where that is not known */
+    uint64_t       first_error_ns; /* begin of the first such call */
+    int32_t        first_error;    /* its result; 0 if unknown */
 } tkt_named;
 
 typedef struct tkt_named_list {
-    TKT_ARRAY(tkt_named); /* in the order in which they were first seen */
+    TKT_ARRAY(tkt_named); /* in order of first appearance */
     tkt_map   index;
     tkt_arena histograms;
     uint64_t  total_ns;
 } tkt_named_list; /* starts as {0} */
 
 typedef enum tkt_kernel_key {
-    TKT_BY_NAME,      /* as tables print it: template arguments shortened */
+    TKT_BY_NAME,      /* the name that tables print: template arguments shortened */
     TKT_BY_FULL_NAME, /* with template arguments and parameters */
-    TKT_BY_LAUNCH     /* and all that is known of a launch, whichever graph made it */
+    TKT_BY_LAUNCH     /* full name and all known fields of a launch, except for its graph */
 } tkt_kernel_key;
 
-/* Kernels of devices. By name from the folded form, shapes from the list of activities; otherwise
- * all from the list: TAKT_NO_SPANS where there is none. TAKT_NO_MEMORY. */
+/* Fills `out` with the kernels of devices. TKT_BY_NAME takes times from the folded form and shapes
+ * from the list of activities. The other keys need the list: TAKT_NO_SPANS if there is none.
+ * TAKT_NO_MEMORY. */
 takt_status tkt_kernels_of(const takt_trace *trace, tkt_kernel_key key, tkt_named_list *out);
 
-/* Calls into devices' libraries, from the folded form; which error was the first is known where
- * spans are kept. TAKT_NO_MEMORY. */
+/* Fills `out` with the calls into devices' libraries, from the folded form. The first error is
+ * known only if spans are kept. TAKT_NO_MEMORY. */
 takt_status tkt_calls_of(const takt_trace *trace, tkt_named_list *out);
 
-void tkt_nameds_fini(tkt_named_list *nameds); /* also of a zeroed one, or after a failure */
+void tkt_nameds_fini(tkt_named_list *nameds); /* accepts a zeroed struct; call it after a failure
+                                               * too */
 
-/* The entry of a name, and of a part of what it stands for; made if it is new. NULL without memory.
- * Valid until the next one is made. */
+/* Returns the entry of a name and part (TKT_NO_SHAPE: the whole name), created if it is new. Valid
+ * until the next entry is created. NULL without memory. */
 tkt_named *tkt_nameds_find(tkt_named_list *nameds, uint32_t name, uint32_t part);
 
-/* Adds durations that have been added up; `histogram` NULL: not known. False without memory. */
+/* Adds statistics to the entry of a name. A NULL `histogram` makes the entry's unknown. False
+ * without memory. */
 bool tkt_nameds_merge(tkt_named_list *nameds, uint32_t name, const tkt_stats *stats,
                       const tkt_histogram *histogram);
 
 /* ======== Names of kernels ======== */
 
-/* What the names of kernels tell. */
-
-/* Whether a kernel's name says that it computes on tensor cores: libraries write the instruction's
- * shape or name into it, "ampere_fp16_s16816gemm_...", "sm80_xmma_...", "cutlass_80_tensorop_...".
- * A kernel of the program's own may use them without its name saying so. */
+/* True if a kernel's name says that it computes on tensor cores. Libraries put the instruction's
+ * shape or name into kernel names: "ampere_fp16_s16816gemm_...", "sm80_xmma_...",
+ * "cutlass_80_tensorop_...". A program's own kernel may use tensor cores without saying so. */
 bool tkt_uses_tensor_cores(const char *name);
 
-/* Where in a demangled name the function's own one is, without return type, namespaces, template
- * arguments and parameters; its length, 0 where there is none that is an identifier. */
+/* Finds the function's own name in a demangled name, without return type, namespaces, template
+ * arguments and parameters. Returns its length; 0 if no identifier is found. */
 size_t tkt_kernel_base_name(const char *demangled, const char **base);
 
 #endif

@@ -1,6 +1,6 @@
-/* The owner of a node of the call tree is the operation that its time, and that of what it
- * launches, belongs to: the innermost scope around it that declares work, otherwise an activity of
- * the host. Parents have smaller numbers, so that one pass finds all owners. */
+/* Each node of the call tree has an owner: the operation to which its time and its launches belong.
+ * The owner is the innermost node around it that declares work. Without one, it is the outermost
+ * activity of the host. Parents have smaller numbers, so one pass finds all owners. */
 #include "summary/ops.h"
 
 #include "summary/device.h"
@@ -14,9 +14,9 @@ typedef struct adding {
     const takt_trace *trace;
     const tkt_fold *fold;
     tkt_ops *ops;
-    uint32_t *owner;   /* by node; 0: none */
-    uint64_t *self_ns; /* by owner: of the nodes that it owns */
-    bool *launches;    /* by owner: kernels or graphs */
+    uint32_t *owner;   /* by node: number of the owning node; 0: none */
+    uint64_t *self_ns; /* by owner: self time of the nodes it owns */
+    bool *launches;    /* by owner: true if it launches kernels or graphs */
 } adding;
 
 /* ---- Owners ---------------------------------------------------------------------------------- */
@@ -31,7 +31,7 @@ static bool is_activity(const takt_trace *trace, const tkt_node *node)
     return trace->sites.items[node->site].kind == TAKT_SITE_ACTIVITY;
 }
 
-/* Calls outside of scopes, and inside of such calls, are nobody's time. */
+/* False for a call outside of scopes, also if nested in another call: no scope gets its time. */
 static bool is_in_scope(const adding *a, uint32_t node)
 {
     while (node != 0 && tkt_site_is_call(a->trace, a->fold->items[node].site))
@@ -54,7 +54,8 @@ static void find_owners(adding *a)
 
 /* ---- Operations ------------------------------------------------------------------------------ */
 
-static tkt_op *find(tkt_ops *ops, uint32_t string, const char *name, uint32_t type, bool on_device)
+static tkt_op *find_op(tkt_ops *ops, uint32_t string, const char *name, uint32_t type,
+                       bool on_device)
 {
     uint64_t key = (uint64_t)string << 32 | type << 1 | on_device;
     uint64_t *place = tkt_map_put(&ops->index, key);
@@ -72,10 +73,10 @@ static tkt_op *find_node(adding *a, const tkt_node *node, bool on_device)
 {
     const tkt_trace_site *site = &a->trace->sites.items[node->site];
     uint32_t type = site->kind == TAKT_SITE_ACTIVITY ? site->filter : 0;
-    return find(a->ops, site->name, tkt_node_name(a->trace, node), type, on_device);
+    return find_op(a->ops, site->name, tkt_node_name(a->trace, node), type, on_device);
 }
 
-/* A rate is held against one peak: devices that differ have none in common. */
+/* A rate is compared with one peak. Devices with different peaks get none. */
 static void note_peak(tkt_op *op, takt_peak peak)
 {
     if (op->has_peak && (peak.flops != op->peak.flops || peak.bandwidth != op->peak.bandwidth))
@@ -88,9 +89,10 @@ static bool add_node_activity(adding *a, const tkt_node_activity *activity)
 {
     uint32_t owner = activity->node < a->fold->count ? a->owner[activity->node] : 0;
     bool is_owned = owner != 0 && !(activity->filter & COPIES);
-    tkt_op *op = is_owned ? find_node(a, &a->fold->items[owner], true)
-                          : find(a->ops, activity->name, tkt_trace_text(a->trace, activity->name),
-                                 activity->filter, true);
+    tkt_op *op = is_owned
+                     ? find_node(a, &a->fold->items[owner], true)
+                     : find_op(a->ops, activity->name, tkt_trace_text(a->trace, activity->name),
+                               activity->filter, true);
     if (!op)
         return false;
     if (is_owned)
@@ -103,7 +105,7 @@ static bool add_node_activity(adding *a, const tkt_node_activity *activity)
     return true;
 }
 
-/* Not that of what it launches, which has been added. */
+/* Adds a scope's own work and time. The time of its launches has been added before. */
 static bool add_node(adding *a, uint32_t number)
 {
     const tkt_node *node = &a->fold->items[number];
@@ -123,7 +125,7 @@ static bool add_node(adding *a, uint32_t number)
     return true;
 }
 
-/* A host's copies, too, have no size but what is declared. */
+/* True for copies of devices. Copies of the host have only the size that they declare. */
 static bool is_copy(const tkt_op *op)
 {
     return op->on_device && (op->type & COPIES) != 0;
@@ -131,8 +133,8 @@ static bool is_copy(const tkt_op *op)
 
 static bool add_size(adding *a, const tkt_activity *activity)
 {
-    tkt_op *op = find(a->ops, activity->name, tkt_trace_text(a->trace, activity->name),
-                      activity->filter, true);
+    tkt_op *op = find_op(a->ops, activity->name, tkt_trace_text(a->trace, activity->name),
+                         activity->filter, true);
     if (!op)
         return false;
     const tkt_shape *shape = &a->trace->shapes.items[activity->shape];
@@ -230,7 +232,7 @@ tkt_op_rates tkt_op_rates_of(const tkt_op *op)
     tkt_op_rates rates = {.flops = over(op->flops, seconds), .bytes = over(op->bytes, seconds)};
     rates.flops_share = over(rates.flops, op->peak.flops);
     rates.memory_share = over(over(op->memory_bytes, seconds), op->peak.bandwidth);
-    /* No work of a kind takes no share, whatever the peak. */
+    /* If there is no work of a kind, its share is 0, even without a known peak. */
     double compute = op->flops > 0 ? rates.flops_share : 0;
     double memory = op->memory_bytes == 0 ? 0 : rates.memory_share;
     if (compute > memory)

@@ -1,12 +1,12 @@
-/* Which scope something belongs to. */
+/* Assigns time, activities and allocations to scopes. */
 #include "summary/owners.h"
 
 #include "summary/device.h"
 
 /* ======== Where a thread was ======== */
 
-/* Spans stand by begin, parents before children, so the innermost one that is open is found among
- * the last that has begun and those around it. */
+/* Spans are sorted by begin, parents before children. The innermost open span is therefore the last
+ * one that has begun, or an ancestor of it. */
 
 size_t tkt_spans_begun(const tkt_track *track, uint64_t time_ns)
 {
@@ -22,7 +22,7 @@ size_t tkt_spans_begun(const tkt_track *track, uint64_t time_ns)
     return first;
 }
 
-/* From `span` outwards the first that is still open. */
+/* Returns the first span, from `span` outwards, that is still open. */
 static uint32_t open_at(const tkt_span *spans, uint32_t span, uint64_t time_ns)
 {
     while (span != TKT_NO_SPAN && spans[span].end_ns <= time_ns)
@@ -53,22 +53,22 @@ size_t tkt_whereabouts(const tkt_track *track, size_t begun, uint64_t begin_ns, 
     return begun;
 }
 
-/* ======== Whose it is ======== */
+/* ======== Charging ======== */
 
-/* From the span that launched or allocated up to its outermost ancestor: the innermost scope gets
- * it as its own, each scope on the way, once, as part of its total. Activities come by begin, so
- * that the union of a scope's intervals grows at its end only. */
+/* Each event is charged to the span that launched or allocated, and to its ancestors. The innermost
+ * scope's group gets it as its own (self), every group on the way gets it once in its total.
+ * Activities arrive sorted by begin, so the union of a scope's intervals grows only at its end. */
 
-/* Of each group. */
+/* State of a group. */
 typedef struct state {
-    uint64_t charged;    /* number of the last event */
-    uint64_t busy_until; /* end of the union of its activities */
+    uint64_t charged;    /* number of the event that was charged last */
+    uint64_t busy_until; /* end of the union of its activities' intervals */
 } state;
 
-/* The groups above a track's span that launched last: the next activity of the track is mostly of
- * the same span. */
+/* The groups that the last launching span of a track belongs to. The track's next activity usually
+ * has the same span. */
 typedef struct above {
-    uint32_t span; /* + 1; 0: none yet */
+    uint32_t span; /* the span + 1; 0: none yet */
     TKT_ARRAY(uint32_t);
 } above;
 
@@ -79,7 +79,7 @@ typedef struct charging {
     state *states;
     above *above; /* by track */
     uint64_t events;
-    bool is_short; /* of memory */
+    bool is_short; /* memory ran out */
 } charging;
 
 static uint32_t group_of(const charging *c, uint32_t track, uint32_t span)
@@ -90,8 +90,8 @@ static uint32_t group_of(const charging *c, uint32_t track, uint32_t span)
     return groups->items[tkt_span_site(&c->trace->tracks.items[track].spans.items[span])];
 }
 
-/* The next group above *span that has not been charged with this event; *span moves to its
- * parent. */
+/* Returns the next group, from *span outwards, that was not charged with this event. Moves *span to
+ * the parent of the group's span. */
 static uint32_t next_group(charging *c, uint32_t track, uint32_t *span)
 {
     const tkt_span *spans = c->trace->tracks.items[track].spans.items;
@@ -151,7 +151,7 @@ static takt_status charge_activities(charging *c)
     return c->is_short ? TAKT_NO_MEMORY : status;
 }
 
-/* Sizes that programs report may be anything; their sums wrap around. */
+/* Programs may report any size; sums wrap around. */
 static void add_bytes(int64_t *sum, int64_t bytes)
 {
     *sum = (int64_t)((uint64_t)*sum + (uint64_t)bytes);
@@ -161,7 +161,7 @@ static void charge_memory(charging *c, const tkt_memory_event *event)
 {
     int64_t self_bytes = event->bytes;
     bool is_host = tkt_memory_is_host(event);
-    if (c->trace->facts.has_spans) /* or there is nobody to charge */
+    if (c->trace->facts.has_spans) /* without spans no scope can be charged */
         *(is_host ? &c->scopes->has_host_memory : &c->scopes->has_device_memory) = true;
     if (event->track == TKT_NO_TRACK || event->kind & TKT_MEMORY_POOL)
         return;

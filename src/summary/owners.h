@@ -1,4 +1,4 @@
-/* Which scope something belongs to. */
+/* Assigns time, activities and allocations to scopes. */
 #ifndef TKT_SUMMARY_OWNERS_H
 #define TKT_SUMMARY_OWNERS_H
 
@@ -7,21 +7,20 @@
 
 /* ======== Where a thread was ======== */
 
-/* In which scope a thread was, at what time. */
-
-/* A thread was in `span`, and in none inside it, from begin_ns to end_ns; TKT_NO_SPAN: in none. */
+/* Reports that a thread was in `span`, and in no inner span, from begin_ns to end_ns. TKT_NO_SPAN:
+ * outside of all spans. */
 typedef void (*tkt_stay)(void *user, uint32_t span, uint64_t begin_ns, uint64_t end_ns);
 
-/* Calls `stay` for each stretch of [begin_ns, end_ns), in order. `begun` is how many of the track's
- * spans have begun by begin_ns, or fewer; returns the same for end_ns, so that who goes through the
- * time from the begin on looks at each span once. */
+/* Calls `stay` for each stretch of [begin_ns, end_ns), in order. `begun` is the number of the
+ * track's spans that have begun by begin_ns, or less. Returns that number for end_ns; a caller that
+ * passes it to the next call looks at each span only once. */
 size_t tkt_whereabouts(const tkt_track *track, size_t begun, uint64_t begin_ns, uint64_t end_ns,
                        tkt_stay stay, void *user);
 
-/* How many of the track's spans have begun by then, found by halving. */
+/* Returns how many of the track's spans have begun by `time_ns`. Binary search. */
 size_t tkt_spans_begun(const tkt_track *track, uint64_t time_ns);
 
-/* The innermost scope of a span: itself, or that around a call. */
+/* Returns the span itself if it is a scope, or the scope around a call. */
 static inline uint32_t tkt_scope_of(const tkt_track *track, uint32_t span)
 {
     while (span != TKT_NO_SPAN && tkt_span_flags(&track->spans.items[span]) & TAKT_SPAN_CALL)
@@ -29,22 +28,22 @@ static inline uint32_t tkt_scope_of(const tkt_track *track, uint32_t span)
     return span;
 }
 
-/* ======== Whose it is ======== */
+/* ======== Charging ======== */
 
-/* Whose the activities of devices and the allocations are, span by span. */
+/* Adds activities of devices and allocations to the groups of the spans that made them. */
 
-/* Which group a span belongs to: that of its site, or one of its own. TKT_NO_GROUP: none. */
+/* The group of each span, or TKT_NO_GROUP. Spans of a site may share a group. */
 typedef struct tkt_groups {
-    const uint32_t *items; /* by site; or by span, where `first` is given */
-    const size_t   *first; /* by track: where its spans begin in `items` */
+    const uint32_t *items; /* by span if `first` is given, otherwise by site */
+    const size_t   *first; /* by track: index of its first span in `items` */
 } tkt_groups;
 
-/* Fills _bytes and, with_activities, device_ of each of `scopes`, which are zero, and of the whole.
- * TAKT_NO_MEMORY. */
+/* Fills the fields ..._bytes of each of `scopes`, and device_... if with_activities is true, both
+ * also for the whole. The fields must be zero. TAKT_NO_MEMORY. */
 takt_status tkt_charge(const takt_trace *trace, const tkt_groups *groups, bool with_activities,
                        tkt_scopes *scopes);
 
-/* With activities of devices added as rows behind the others, one for each name. */
+/* Appends one row for each name of a device's activity. TAKT_NO_MEMORY. */
 takt_status tkt_scopes_add_activities(const takt_trace *trace, tkt_scopes *scopes);
 
 #endif

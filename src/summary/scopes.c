@@ -9,17 +9,17 @@
 
 /* ======== By name ======== */
 
-/* Scopes by name, from the call tree.
+/* Scopes by name, computed from the call tree.
  *
- * Nodes of one name are added up. Self times simply add. Totals would count a recursive scope more
- * than once, so the tree is walked depth first with a count of open nodes for each name, and only a
- * node under no other of its name adds its total. A call that is no row of its own is in the group
- * of the scope that makes it, and so are, for their self times, the nodes' times there. */
+ * Nodes with the same name form a group. Self times are simply added. Adding totals would count a
+ * recursive scope twice, so a depth-first walk counts the open nodes of each group: only an
+ * outermost node adds its total. A call without a row belongs to the group of the calling scope,
+ * which also gets its self time. */
 
-/* Names are told apart by their string's id, calls from scopes; other paths have none. */
+/* Keys are the id of the name and one bit for calls. Paths beyond the limit have this key. */
 #define OTHER_KEY UINT64_MAX
 
-/* What is looked at beside the folded form. */
+/* Which events are read in addition to the folded form. */
 typedef enum event_choice {
     NO_EVENTS,
     MEMORY_EVENTS,
@@ -35,7 +35,7 @@ typedef struct grouping {
     event_choice events;
     tkt_map by_name;    /* key -> index + 1 */
     uint32_t *group_of; /* by node, or TKT_NO_GROUP */
-    uint32_t *open;     /* by group: how many of its nodes the walk is inside of */
+    uint32_t *open;     /* by group: how many of its nodes are open in the walk */
 } grouping;
 
 static uint64_t key_of(const grouping *g, uint32_t site)
@@ -64,7 +64,7 @@ static tkt_scope_total *find_group(grouping *g, const tkt_node *node)
     return total;
 }
 
-/* A call's own time is its scope's; outside of all scopes it is nobody's. */
+/* Adds a call's self time to the calling scope. Outside of all scopes nothing gets it. */
 static void join_scope(grouping *g, uint32_t node)
 {
     const tkt_stats *stats = &g->fold->items[node].stats;
@@ -99,7 +99,7 @@ static bool add_node(grouping *g, uint32_t i)
     return true;
 }
 
-/* Everything but the totals and what devices did, in the order of the nodes' numbers. */
+/* Fills everything except totals and times of devices, by increasing node number. */
 static takt_status add_nodes(grouping *g)
 {
     g->group_of[0] = TKT_NO_GROUP;
@@ -147,8 +147,8 @@ static void add_totals(grouping *g)
     }
 }
 
-/* What only events tell, and sums of devices' times, which the tree's then replace: no dropped
- * span makes those smaller. */
+/* Charges memory and busy times, which only events can tell. Sums of devices' times are discarded:
+ * those of the tree also contain activities whose span was dropped. */
 static takt_status charge_events(grouping *g)
 {
     const takt_trace *trace = g->trace;
@@ -168,7 +168,7 @@ static takt_status charge_events(grouping *g)
     return status;
 }
 
-/* Scopes of which no call is known go: a tree may hold nodes that were made and never used. */
+/* Removes scopes without a known call: the tree may hold nodes that were created but never used. */
 static void drop_unused(tkt_scopes *scopes)
 {
     size_t kept = 0;
@@ -249,10 +249,8 @@ void tkt_scopes_fini(tkt_scopes *scopes)
 
 /* ======== By path ======== */
 
-/* The call tree as a list of paths, parents before children. */
-
-/* Marks the nodes that have calls, or whose descendants have. Children have greater numbers than
- * their parents, so one pass from the end suffices. */
+/* Marks nodes with calls, and their ancestors. Children have greater numbers than their parents, so
+ * one pass from the end is enough. */
 static void mark_used(const tkt_fold *fold, uint32_t *rows)
 {
     for (size_t i = fold->count; i-- > 1;) {
@@ -268,7 +266,8 @@ typedef struct listing {
     const takt_trace *trace;
     const tkt_fold *fold;
     const tkt_node_device *devices;
-    uint32_t *rows; /* by node: where it stands; until it has been added, 0 or TKT_NO_ROW */
+    uint32_t *rows; /* by node: its row; before it is added, 0 for a used node and TKT_NO_ROW for
+                     * others */
     tkt_tree *tree;
     bool all;
 } listing;
@@ -289,7 +288,7 @@ static bool add_path(listing *l, uint32_t i, uint32_t parent)
     return true;
 }
 
-/* A hidden call's own time is its scope's, and what is inside hangs there. */
+/* Adds a hidden call's self time to the calling scope, and attaches the call's children there. */
 static void join_path(listing *l, uint32_t i, uint32_t parent)
 {
     l->rows[i] = parent;

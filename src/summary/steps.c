@@ -1,8 +1,8 @@
 /* Figures of the steps.
  *
- * A quantile of the recorded steps is found byte by byte from the top: of the durations that share
- * the bytes found so far, a count by the next byte tells which one holds the wanted rank. That is
- * eight passes at most, however many steps there are, and needs no memory. */
+ * A quantile of the recorded steps is found byte by byte, most significant byte first. Each pass
+ * counts the next byte of all durations that share the bytes found so far; the counts tell which
+ * byte holds the wanted rank. Eight passes are enough for any number of steps, without memory. */
 #include "summary/steps.h"
 
 static uint64_t step_ns(const tkt_step *step)
@@ -10,7 +10,7 @@ static uint64_t step_ns(const tkt_step *step)
     return step->end_ns - step->begin_ns;
 }
 
-/* Of the durations whose bits above `shift` + 8 equal `prefix`'s, how many have which next byte. */
+/* Counts the byte at `shift` of all durations whose higher bytes equal those of `prefix`. */
 static void count_bytes(const takt_trace *trace, uint64_t prefix, uint32_t shift,
                         uint64_t counts[256])
 {
@@ -21,7 +21,7 @@ static void count_bytes(const takt_trace *trace, uint64_t prefix, uint32_t shift
     }
 }
 
-/* The duration of rank `rank`, counted from 0; there are more steps than that. */
+/* Returns the duration of this rank, counted from 0. `rank` is less than the number of steps. */
 static uint64_t step_of_rank(const takt_trace *trace, uint64_t rank)
 {
     uint64_t value = 0;
@@ -47,7 +47,7 @@ static uint64_t median_ns(const takt_trace *trace)
     return lower + (upper - lower + 1) / 2;
 }
 
-/* What follows from the mean. */
+/* Fills the mean, the extremes and the rates. */
 static void add_rates(const takt_trace *trace, const tkt_stats *stats, tkt_step_figures *figures)
 {
     double mean_ns = tkt_stats_mean(stats);

@@ -1,25 +1,26 @@
-/* How long steps took: those that were recorded, and all of the run. */
+/* Durations of steps: of the recorded ones, and of all steps of the run. */
 #ifndef TKT_SUMMARY_STEPS_H
 #define TKT_SUMMARY_STEPS_H
 
 #include "trace/model.h"
 
 typedef struct tkt_step_figures {
-    uint64_t count; /* 0: the others are 0 too */
+    uint64_t count; /* 0: all other fields are 0 too */
     uint64_t mean_ns;
     uint64_t median_ns;
     uint64_t p99_ns;
     uint64_t max_ns;
     uint64_t min_ns;
     double   steps_per_second;
-    double   realtime_factor; /* simulated by real time; 0 when steps' simulated time is unknown */
+    double   realtime_factor; /* simulated time / real time; 0 if the steps' simulated time is
+                               * unknown */
 } tkt_step_figures;
 
-/* Exact: the median of an even number of steps is the mean of the middle two, p99 goes by nearest
+/* Exact. The median of an even number of steps is the mean of the middle two; p99 is the nearest
  * rank. */
 tkt_step_figures tkt_steps_recorded(const takt_trace *trace);
 
-/* Median and p99 are by nearest rank, from a histogram: within 1/32. */
+/* Median and p99 come from a histogram, by nearest rank: within 1/32. */
 tkt_step_figures tkt_steps_all(const takt_trace *trace);
 
 #endif

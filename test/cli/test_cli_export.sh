@@ -86,7 +86,7 @@ fluid=$(find fluid -name '*.pftrace')
 run export --chrome --max-size 16KiB -o part.json "$fluid"
 status_is 0
 silent
-out_has '^part.json is full .*, the trace goes on in part.2.json$'
+out_has '^part.json has reached its limit of .* bytes, the trace continues in part.2.json$'
 out_has '^wrote part.json '
 exists part.2.json
 if command -v python3 >/dev/null; then

@@ -145,5 +145,5 @@ def ops(cycle):
     return Report(Table(["operation", "type"], rows, lambda row: -row["self_time_ns"]),
                   facts={"flops": flops, "device_flops": flops, "device_peak_percent": share,
                          "device_peak_uncapped_percent": share},
-                  notes=[f"Declared work of devices is {share:.2f}% of what they could do in the "
+                  notes=[f"Declared work of devices is {share:.2f}% of their peak over the "
                          "wall time."])

@@ -166,7 +166,7 @@ def scopes_table(recording, devices):
 
 
 def compares(cycle):
-    return (f"Times of host and devices compare to within {cycle.uncertainty_ns:.1f} ns"
+    return (f"Times of host and devices are comparable to within {cycle.uncertainty_ns:.1f} ns"
             f"{' or more' if cycle.is_least else ''}.")
 
 

@@ -60,19 +60,20 @@ def host_advice(cycle, scopes):
     hot = max(work, key=work.get)
     if work[hot] >= 0.25 * everything:
         beside = waits.get(hot, (0, 0))[1]
-        waits_too = f", beside waits for devices of {time_text(beside)}" if beside else ""
+        waits_too = f", not counting waits for devices of {time_text(beside)}" if beside else ""
         yield work[hot], (f"{hot} takes {share_text(work[hot] / everything)} of the self CPU time: "
                           f"{time_text(work[hot])} in {calls[hot]} calls{waits_too}.")
     count, waited = (sum(numbers) for numbers in zip(*waits.values()))
     if waited >= 0.25 * everything:
         most = max(waits, key=lambda name: waits[name][1])
         yield waited, (f"The host waited for devices for {share_text(waited / everything)} of the "
-                       f"self CPU time, {time_text(waited)} in {count} calls, most in {most}: work "
-                       "of its own could stand there.")
+                       f"self CPU time, {time_text(waited)} in {count} calls, most in {most}: give "
+                       "the host other work meanwhile.")
     if everything < 0.8 * cycle.wall_ns:
         missing = cycle.wall_ns - everything
         yield missing, (f"{share_text(missing / cycle.wall_ns)} of the wall time, "
-                        f"{time_text(missing)}, is in no scope: more scopes would tell what it is.")
+                        f"{time_text(missing)}, is outside of scopes: add scopes to see what "
+                        "happens there.")
     if cycle.cost_ns > 0.05 * cycle.wall_ns:
         cost = int(cycle.cost_ns)
         yield cost, (f"Recording itself took about {time_text(cost)}, "
@@ -99,8 +100,8 @@ def device_advice(cycle, devices, idle_in):
     if row.idle["host_late"] >= 0.05 * wall:
         waited = row.idle["host_late"]
         yield waited, (f"{latest} waited {time_text(waited)}, {share_text(waited / wall)} of the "
-                       f"wall time, for {row.late} of {row.count} launches: launch earlier, larger "
-                       "kernels, or a CUDA graph.")
+                       f"wall time, for {row.late} of {row.count} launches: launch earlier, or use "
+                       "larger kernels or a CUDA graph.")
 
 
 # ---- The report -------------------------------------------------------------------------------

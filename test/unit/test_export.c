@@ -78,7 +78,7 @@ TEST(unknown_formats_are_not_found)
     assert_int_equal(takt_export_file(trace, "svg", "/nowhere/x", NULL, &error), TAKT_NOT_FOUND);
     assert_string_equal(
         error.message,
-        "there is no format \"svg\"; there are perfetto, chrome, folded, folded-device, stacks, "
+        "unknown format \"svg\"; use perfetto, chrome, folded, folded-device, stacks, "
         "stacks-device, speedscope");
     assert_int_equal(takt_export_output(trace, "svg.gz", "/nowhere", NULL, NULL, 0, &error),
                      TAKT_NOT_FOUND);

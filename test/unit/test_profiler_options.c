@@ -114,8 +114,8 @@ TEST(missing_pointers_are_refused)
     "; use one of summary, scopes, tree, timeline, activities, devices, steps, memory, kernels, "   \
     "ops, api, launches, gaps"
 #define TRACES                                                                                     \
-    "; there are perfetto, chrome, folded, folded-device, stacks, stacks-device, speedscope, "     \
-    "each also with .gz, and tensorboard"
+    "; use perfetto, chrome, folded, folded-device, stacks, stacks-device, speedscope, each also " \
+    "with .gz, or tensorboard"
 
 TEST(unknown_names_and_numbers_are_refused)
 {
@@ -148,7 +148,7 @@ TEST(unknown_names_and_numbers_are_refused)
     options.report_count = 1;
     options.traces = (const char *const[]){"perfetto", "chrome.gz", "chrome.zip"};
     options.trace_count = 3;
-    check_refused(&options, "profiler: traces: there is no format \"chrome.zip\"" TRACES);
+    check_refused(&options, "profiler: traces: unknown format \"chrome.zip\"" TRACES);
 }
 
 TEST(null_where_a_name_belongs_is_refused)
@@ -163,9 +163,9 @@ TEST(null_where_a_name_belongs_is_refused)
     options.report_count = 0;
     options.traces = none;
     options.trace_count = 1;
-    check_refused(&options, "profiler: traces: there is no format \"(null)\"" TRACES);
+    check_refused(&options, "profiler: traces: unknown format \"(null)\"" TRACES);
     options.traces = NULL;
-    check_refused(&options, "profiler: traces: there is no format \"(null)\"" TRACES);
+    check_refused(&options, "profiler: traces: unknown format \"(null)\"" TRACES);
     options.trace_count = 0;
     options.category_count = 1;
     check_refused(&options, "profiler: invalid category '(null)'");

@@ -152,7 +152,7 @@ static void check_report(const takt_trace *trace)
     assert_value(row_at(json, 0), "peak_bytes", 1000);
     json_decref(json);
     char *text = report_of(trace, "memory", NULL);
-    assert_non_null(strstr(text, "Host memory since start is not known"));
+    assert_non_null(strstr(text, "Host memory since start is unknown"));
     assert_null(strstr(text, "since start  "));
     tkt_free(text);
 }

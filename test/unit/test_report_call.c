@@ -138,7 +138,7 @@ TEST(folded_traces_print_the_same)
     char *memory = report_of(folded, "memory", NULL);
     assert_non_null(strstr(memory, "since start"));
     assert_null(strstr(memory, "Largest"));
-    assert_non_null(strstr(memory, "known of full traces only"));
+    assert_non_null(strstr(memory, "Only full traces contain"));
     tkt_free(memory);
     takt_trace_release(full);
     takt_trace_release(folded);

@@ -427,7 +427,7 @@ TEST(folded_traces_print_the_same_sums)
     assert_ptr_equal(strstr(text, "CUDA activity summary:\n"), text);
     tkt_free(text);
     text = report_of(folded, "memory", NULL);
-    assert_non_null(strstr(text, "Copies are known of full traces only.\n"));
+    assert_non_null(strstr(text, "Only full traces contain copies.\n"));
     assert_non_null(strstr(text, "cuda:1"));
     tkt_free(text);
     text = report_of(folded, "scopes", &(takt_report_options){.width = 300});

@@ -88,8 +88,8 @@ TEST(uncovered_time_is_told)
     assert_int_equal(advice->time_ns, 300000);
     assert_near(advice->share, 0.3, 1e-12);
     assert_said(trace, a.count,
-                "30.00% of the wall time, 300.000us, is in no scope: more scopes would tell what "
-                "it is.");
+                "30.00% of the wall time, 300.000us, is outside of scopes: add scopes to see what "
+                "happens there.");
     takt_trace_release(trace);
     trace = build_even(800000); /* a fifth is told */
     assert_int_equal(advise(trace).count, 1);
@@ -109,8 +109,8 @@ TEST(scopes_too_small_are_told)
     assert_int_equal(advice->count, 10000);
     assert_int_equal(advice->time_ns, 15);
     assert_said(trace, a.count,
-                "tiny was called 10000 times for 0.015us each: a scope around the loop, or a "
-                "finer level, would cost less.");
+                "tiny was called 10000 times for 0.015us each: to reduce the cost, put the scope "
+                "around the loop, or give it a finer level.");
     takt_trace_release(trace);
 }
 

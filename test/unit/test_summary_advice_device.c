@@ -79,7 +79,7 @@ TEST(pageable_copies_are_told)
     assert_near(advice->share, 0.025, 1e-12);
     assert_said(trace, a.count,
                 "2 copies from or to pageable memory, 6.68 MiB, took 50.000us, 2.50% of the CUDA "
-                "time: pinned memory is faster and need not be waited for.");
+                "time: pinned memory is faster and lets the host continue.");
     takt_trace_release(trace);
 
     trace = build_even(1000000);
@@ -89,7 +89,7 @@ TEST(pageable_copies_are_told)
     assert_int_equal(a.count, 1);
     assert_said(trace, a.count,
                 "1 copy from or to pageable memory, 1.00 MiB, took 10.000us, 1.00% of the CUDA "
-                "time: pinned memory is faster and need not be waited for.");
+                "time: pinned memory is faster and lets the host continue.");
     takt_trace_release(trace);
 
     trace = build_even(1000000);
@@ -135,10 +135,10 @@ TEST(waiting_for_devices_is_no_work)
     assert_near(advice->share, 0.3, 1e-12);
     assert_said(trace, a.count,
                 "The host waited for devices for 70.00% of the self CPU time, 700.000us in 1 call, "
-                "most in step: work of its own could stand there.");
+                "most in step: give the host other work meanwhile.");
     assert_said(trace, a.count,
-                "step takes 30.00% of the self CPU time: 300.000us in 1 call, beside waits for "
-                "devices of 700.000us.");
+                "step takes 30.00% of the self CPU time: 300.000us in 1 call, not counting waits "
+                "for devices of 700.000us.");
     takt_trace_release(trace);
 
     trace = build_waiting(750000); /* a quarter is left, and still hot */
@@ -219,7 +219,7 @@ TEST(late_launches_and_what_the_host_did_are_told)
     assert_near(advice->share, 0.514, 1e-12);
     assert_said(trace, a.count,
                 "cuda:0 waited 514.000us, 51.40% of the wall time, for 1 of 2 launches: launch "
-                "earlier, larger kernels, or a CUDA graph.");
+                "earlier, or use larger kernels or a CUDA graph.");
     advice = find(&a, TKT_ADVICE_IDLE);
     assert_non_null(advice);
     assert_int_equal(advice->time_ns, 524000);
@@ -265,8 +265,8 @@ TEST(short_kernels_are_told)
     assert_int_equal(a.items[0].count, 1000);
     assert_int_equal(a.items[0].time_ns, 4999);
     assert_said(trace, a.count,
-                "kernel a ran 1000 times for 4.999us on average, about what a launch takes: more "
-                "work in each, or a CUDA graph.");
+                "kernel a ran 1000 times for 4.999us on average, about as long as a launch: put "
+                "more work in each, or use a CUDA graph.");
     takt_trace_release(trace);
 
     trace = build_kernels(999, 4999);
@@ -304,7 +304,7 @@ TEST(low_occupancy_is_told)
     assert_said(
         trace, a.count,
         "kernel a, 100.00% of the time of kernels, keeps 12.50% of a multiprocessor's warps "
-        "busy at most: the report of kernels says what limits it.");
+        "busy at most: the kernels report says what limits it.");
     takt_trace_release(trace);
 
     trace = build_even(1000000);
