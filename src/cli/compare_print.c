@@ -1,4 +1,5 @@
-/* A comparison as tables: what the traces are, then a row for each name. */
+/* Prints a comparison as tables, with notes below them, and lists reasons why the traces may not be
+ * comparable. */
 #include "base/alloc.h"
 #include "cli/cli.h"
 #include "cli/compare.h"
@@ -22,7 +23,7 @@ static const tkt_column fact_columns[] = {{"", "name", TKT_CELL_TEXT, 0, true, 1
 
 static const tkt_said differs[] = {{"", "false"}, {"differs", "true"}};
 
-/* How many runs there are is only said where there are several. */
+/* The row with the number of runs appears only if a side has several. */
 static void add_facts(tkt_document *document, const cli_comparison *comparison,
                       const cli_fact facts[CLI_FACTS], tkt_said said[CLI_FACTS][CLI_BOTH])
 {
@@ -104,7 +105,7 @@ static double percent(double change, double base)
     return base > 0 ? 100 * change / base : NAN;
 }
 
-/* "-1.20% .. +3.40%", of the base. */
+/* Formats the band relative to A's call, such as "-1.20% .. +3.40%". */
 static const char *band_of(tkt_document *document, const cli_row *row)
 {
     char low[TKT_VALUE_SIZE], high[TKT_VALUE_SIZE], band[2 * TKT_VALUE_SIZE + 4];
@@ -118,7 +119,7 @@ static const char *band_of(tkt_document *document, const cli_row *row)
     return tkt_document_copy(document, band, (size_t)size);
 }
 
-/* Totals of what a trace does not have are 0 there; times of its calls are not known. */
+/* If a side lacks a row, its calls and totals are 0 there, and its times per call are unknown. */
 static void fill_part(tkt_cell *cells, const cli_row *row, int side, double scale)
 {
     const cli_part *part = &row->parts[side];
@@ -170,7 +171,7 @@ static const char *color_of(cli_verdict verdict)
     }
 }
 
-/* A scope may have two rows; then the kind tells which is which, and stays. */
+/* If a scope has a second row of kind cuda, the column of kinds must stay visible. */
 static void keep_kinds(tkt_table *table, const cli_comparison *comparison)
 {
     for (size_t i = 0; i < comparison->rows.count; i++)
@@ -225,7 +226,7 @@ int cli_compare_print(const cli_comparison *comparison, const takt_report_option
         status = tkt_document_print(&document, options, &sink);
     if (status == TAKT_BAD_ARGUMENT)
         result = tell_columns(&document, options->sort, syntax);
-    else if (status != TAKT_OK && status != TAKT_IO_ERROR) /* that cli_finish() tells */
+    else if (status != TAKT_OK && status != TAKT_IO_ERROR) /* cli_finish() reports it */
         result = cli_error("%s", takt_status_text(status));
     tkt_document_fini(&document);
     return result;
@@ -233,7 +234,7 @@ int cli_compare_print(const cli_comparison *comparison, const takt_report_option
 
 /* ======== Notes ======== */
 
-/* The sentences below a comparison: what to beware of, and what its numbers are. */
+/* The notes below the tables: warnings, and the meaning of the numbers. */
 
 static void note_totals(const cli_comparison *c, tkt_document *out)
 {
@@ -301,7 +302,7 @@ static void note_runs(const cli_comparison *c, tkt_document *out)
         a->facts.has_spans && b->facts.has_spans ? "" : ", or mean one in traces without spans");
 }
 
-/* Which rows are one question, and which are many. */
+/* Says which rows the comparison is about, and whether p values of the others are adjusted. */
 static void note_tests(const cli_comparison *c, tkt_document *out)
 {
     if (c->has_changed)
@@ -336,7 +337,7 @@ void cli_compare_notes(const cli_comparison *comparison, tkt_document *out)
 
 /* ======== Obstacles ======== */
 
-/* Why traces may not be comparable. */
+/* Reasons why the traces may not be comparable. */
 
 void cli_obstacles_add(cli_obstacles *obstacles, int fact, const char *format, ...)
 {
@@ -357,7 +358,7 @@ static char side_name(int side)
     return side == CLI_A ? 'A' : 'B';
 }
 
-/* The same run twice would be no second one. */
+/* Reports a file that a side has twice: it would count as two runs. */
 static void look_for_twins(const cli_side *side, char name, cli_obstacles *out)
 {
     const cli_files *files = &side->files;
