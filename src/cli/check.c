@@ -1,5 +1,5 @@
-/* takt check: fails where a trace is slower than another, for continuous integration. It fails
- * closed: what cannot be compared does not pass. */
+/* takt check: for continuous integration, fails if a program became slower than another version. If
+ * the traces cannot be compared, the check does not pass. */
 #include "cli/check.h"
 
 #include <math.h>
@@ -37,8 +37,8 @@ static const cli_option own_options[] = {
     {0, "json", NULL, "as JSON"},
 };
 
-/* A regression alone is 1, so that a script can tell it from a check that could not be made, and
- * from one that needs more runs. */
+/* Only a regression returns 1. So a script can tell a regression from a check that could not be
+ * made, and from a check that needs more runs. */
 static int status_of(const cli_check_request *request, cli_check_outcome outcome)
 {
     static const int statuses[] = {[CLI_CHECK_PASSED] = CLI_OK,
@@ -70,7 +70,7 @@ static int check(cli_check_request *request)
     return status;
 }
 
-/* Runs both commands, and compares the folders that their traces are in. */
+/* Runs both commands, then compares the two folders of traces. */
 static int run_and_check(cli_check_request *request)
 {
     cli_check_folders folders;
@@ -109,7 +109,7 @@ static int settle_runs(const cli_check_request *request, const cli_syntax *synta
     return CLI_NO_ITEM;
 }
 
-/* Without --to there is one of B. */
+/* Checks for contradictions. Without --to, exactly one trace belongs to B. */
 static int settle(cli_check_request *request, const cli_syntax *syntax)
 {
     cli_operands *operands = &request->operands;
@@ -201,7 +201,7 @@ static int take(cli_check_request *request, const cli_syntax *syntax, int option
     }
 }
 
-/* Returns CLI_NO_ITEM when all is read, otherwise the exit status. */
+/* Returns CLI_NO_ITEM if the command line is valid, otherwise the exit status. */
 static int parse(cli_check_request *request, const cli_syntax *syntax, int argc, char **argv)
 {
     cli_args args = cli_args_of(syntax, argc, argv);
