@@ -1,4 +1,4 @@
-/* takt report --html: a page for each file, beside it or where -o says. */
+/* takt report --html: writes a page for each trace, next to it or at the place given with -o. */
 #include "cli/cli.h"
 #include "cli/html/html.h"
 
@@ -8,8 +8,8 @@ enum {
     PATH_SIZE = 4096
 };
 
-/* CLI_OK, and the name in `out`, unless the page would take the place of its own trace, or of
- * something like /dev/null. */
+/* Puts the page's name in `out`. Refuses to overwrite the trace itself or something like /dev/null.
+ * Returns CLI_OK, or CLI_USAGE after reporting the error. */
 static int name_page(const cli_syntax *syntax, const char *file, const char *output, char *out)
 {
     bool is_folder = output && cli_is_folder(output);
@@ -62,7 +62,7 @@ int cli_report_html(const cli_syntax *syntax, char **files, size_t count, const 
 
 /* ======== Embedded parts ======== */
 
-/* The page around the blocks, put together by assemble.sh when this is built. */
+/* The parts of the page around the blocks, which assemble.sh makes at build time. */
 
 CLI_EMBED(html_head_bytes, TKT_HTML_HEAD);
 CLI_EMBED(html_tail_bytes, TKT_HTML_TAIL);
