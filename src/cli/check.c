@@ -157,7 +157,8 @@ static int take_run_option(cli_check_request *request, const cli_syntax *syntax,
     return CLI_OK;
 }
 
-static int take(cli_check_request *request, const cli_syntax *syntax, int option, const char *value)
+static int take_item(cli_check_request *request, const cli_syntax *syntax, int option,
+                     const char *value)
 {
     cli_operands *operands = &request->operands;
 
@@ -211,7 +212,7 @@ static int parse(cli_check_request *request, const cli_syntax *syntax, int argc,
     while (status == CLI_OK && (item = cli_args_next(&args, &value)) != CLI_NO_ITEM) {
         if (item == CLI_HELP)
             return CLI_OK;
-        status = take(request, syntax, item, value);
+        status = take_item(request, syntax, item, value);
     }
     return status == CLI_OK ? settle(request, syntax) : status;
 }

@@ -1,7 +1,7 @@
 /* Statistics of two sets of durations: shift, tests and confidence bands; and sorting of durations.
  *
- * The rank statistics compare every duration of A with every duration of B, without visiting all n
- * * m pairs. One merge of the sorted sets gives U. The k-th smallest difference is found by
+ * The rank statistics depend on all pairs of a duration of A and a duration of B, but no function
+ * visits every pair. One merge of the sorted sets gives U. The k-th smallest difference is found by
  * bisection: each step counts in O(n + m) how many differences are at most the middle value. */
 #include "cli/compare.h"
 

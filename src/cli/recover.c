@@ -1,4 +1,5 @@
-/* takt recover: a trace from the file that a crash-safe recording leaves when its program dies. */
+/* takt recover: makes a trace from the file that a crash-safe recording leaves when its program
+ * dies. */
 #include "cli/cli.h"
 
 #include <takt/export.h>
@@ -26,7 +27,7 @@ static const cli_syntax syntax = {
     .option_count = OPTION_COUNT,
 };
 
-/* FILE without .crash, with .pftrace. */
+/* Makes the output's name: FILE with .pftrace instead of .crash. */
 static bool name_output(char *out, size_t size, const char *file)
 {
     static const char ending[] = ".crash";
