@@ -212,7 +212,8 @@ void html_write_events(html_writer *writer, html_packed *out)
 /* Columns of counters, and of memory by device and kind. Samples of all series are mixed, in order
  * of time. A series is found by the address of its name. */
 
-static html_series *find_series(html_series_list *list, const char *name, uint32_t kind, bool is_pool)
+static html_series *find_series(html_series_list *list, const char *name, uint32_t kind,
+                                bool is_pool)
 {
     for (size_t i = list->count; i-- > 0;) {
         html_series *series = &list->items[i];
