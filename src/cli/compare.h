@@ -59,8 +59,8 @@ bool cli_samples_sort(cli_samples *samples);
 double cli_samples_median(const cli_samples *samples);
 double cli_samples_mean(const cli_samples *samples);
 
-/* By how much a typical call is longer: the Hodges-Lehmann shift, the median of all differences b -
- * a. Both sides must be sorted. Takes O(n + m) time per bit of the largest difference.
+/* By how much a typical call is longer: the Hodges-Lehmann shift, the median of b - a over all
+ * pairs. Both sides must be sorted. Takes O(n + m) time per bit of the largest difference.
  * Sources: Mann and Whitney 1947 for U and p: exact up to 24 samples of both sides together, given
  * the ties; beyond that the normal approximation with corrections for ties and continuity. Hodges
  * and Lehmann 1963 for the shift. Hollander and Wolfe, Nonparametric Statistical Methods, section

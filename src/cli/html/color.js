@@ -63,8 +63,8 @@ function eventColor(trace, track, event) {
     return names.colors[track.events.what[event]];
 }
 
-/* Returns a readable text colour for a fill "#rrggbb": dark if its relative luminance (WCAG 2.1) is
- * above that of a middle grey. */
+/* Returns a readable text colour for a fill "#rrggbb": dark if the fill's relative luminance (WCAG
+ * 2.1) is above that of a middle grey. */
 function inkOn(fill) {
     const linear = (at) => {
         const share = parseInt(fill.slice(at, at + 2), 16) / 255;
