@@ -270,7 +270,7 @@ int cli_choice_parse(cli_choice *choice, int argc, char **argv, cli_take_option 
             return status;
     }
     if (choice->file_count == 0)
-        return cli_usage_error(&choice->syntax, "which file? name one or more traces");
+        return cli_usage_error(&choice->syntax, "no file given: name one or more traces");
     return CLI_NO_ITEM;
 }
 

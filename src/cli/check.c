@@ -103,7 +103,7 @@ static int settle_runs(const cli_check_request *request, const cli_syntax *synta
 
     if (request->has_base || request->operands.count > 0)
         return cli_usage_error(syntax,
-                               "--runs makes its own traces: leave --against and files out");
+                               "--runs records its own traces: leave out --against and files");
     if (!runs->commands[CLI_A] || !runs->commands[CLI_B])
         return cli_usage_error(syntax, "--runs: name both commands, --base COMMAND --new COMMAND");
     return CLI_NO_ITEM;
@@ -118,16 +118,16 @@ static int settle(cli_check_request *request, const cli_syntax *syntax)
     if (runs->count > 0)
         return settle_runs(request, syntax);
     if (runs->commands[CLI_A] || runs->commands[CLI_B] || runs->keep)
-        return cli_usage_error(syntax, "--base, --new and --keep go with --runs N");
+        return cli_usage_error(syntax, "--base, --new and --keep need --runs N");
     if (!request->has_base)
-        return cli_usage_error(syntax, "against which trace? --against A");
+        return cli_usage_error(syntax, "no base given: name it with --against A");
     if (operands->has_to)
         return CLI_NO_ITEM;
     if (operands->count < CLI_BOTH)
-        return cli_usage_error(syntax, "which trace? name B");
+        return cli_usage_error(syntax, "no trace to check: name B");
     if (operands->count > CLI_BOTH)
         return cli_usage_error(
-            syntax, "expected one trace to check, not \"%s\" too; with more, --to begins B's",
+            syntax, "unexpected trace \"%s\": name one trace to check, or put --to before several",
             operands->items[CLI_BOTH]);
     operands->first_of_b = 1;
     return CLI_NO_ITEM;
@@ -170,7 +170,7 @@ static int take_item(cli_check_request *request, const cli_syntax *syntax, int o
         return CLI_OK;
     case CHECK_AGAINST:
         if (request->has_base)
-            return cli_usage_error(syntax, "--against stands twice");
+            return cli_usage_error(syntax, "--against is given twice");
         request->has_base = true;
         put_first(operands, value);
         return CLI_OK;

@@ -140,8 +140,9 @@ static void print_text(const cli_check_request *request, const cli_comparison *c
         printf("not comparable: %s\n",
                cli_clean(clean, sizeof clean, result->obstacles.items[i].text));
     if (comparison->is_apart)
-        puts("careful: all runs of one side began before those of the other; what the machine did "
-             "meanwhile looks like a change");
+        puts("careful: all runs of one side began before those of the other; a change of the "
+             "machine "
+             "would look like a change of the program");
     for (size_t i = 0; i < comparison->rows.count; i++)
         if (comparison->rows.items[i].is_primary)
             print_asked(&comparison->rows.items[i]);

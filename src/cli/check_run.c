@@ -45,7 +45,7 @@ static int make_folder(const char *path)
     if (mkdir(path, 0777) == 0)
         return CLI_OK;
     return cli_error("%s: %s%s", path, strerror(errno),
-                     errno == EEXIST ? "; --keep wants a folder without runs" : "");
+                     errno == EEXIST ? "; --keep needs a folder without runs" : "");
 }
 
 static int make_root(const cli_check_runs *runs, cli_check_folders *out)
@@ -135,7 +135,8 @@ static int set_options(const one_run *run)
     if (!options)
         return cli_error("%s", takt_status_text(TAKT_NO_MEMORY));
     if (!quoted(folder, sizeof folder, run->folder))
-        status = cli_error("%s: a folder for runs has no quote in its name", run->folder);
+        status =
+            cli_error("%s: the name of a folder for runs must not contain a quote", run->folder);
     else
         snprintf(options, size, "%s output.traces=perfetto output.directory='%s'", run->options,
                  folder);
@@ -221,7 +222,7 @@ static int refuse_status(const one_run *run, int status)
     end_line();
     tell_log(run);
     if (WIFSIGNALED(status))
-        return cli_error("run %ld of --%s was ended by signal %d (%s): %s", run->number, run->side,
+        return cli_error("run %ld of --%s was killed by signal %d (%s): %s", run->number, run->side,
                          WTERMSIG(status), strsignal(WTERMSIG(status)), run->command);
     return cli_error("run %ld of --%s ended with status %d: %s", run->number, run->side,
                      WEXITSTATUS(status), run->command);
@@ -240,13 +241,13 @@ static int refuse_count(const one_run *run, int count)
     end_line();
     tell_log(run);
     if (count > 0)
-        return cli_error("run %ld of --%s left %d traces, and a run is one: set profiling.repeat=1 "
+        return cli_error("run %ld of --%s left %d traces instead of one: set profiling.repeat=1 "
                          "in TAKT_OPTIONS, and output.max_trace_size if the trace was split: %s",
                          run->number, run->side, count, run->command);
     return cli_error(
-        "run %ld of --%s left no trace. The program must be profiled by what TAKT_OPTIONS says: it "
-        "calls takt_profiler_start(NULL) or takt_config_create(), takes the steps that "
-        "profiling.wait and profiling.active want, and is given no output.directory of its own: %s",
+        "run %ld of --%s left no trace. The program must take its profile from TAKT_OPTIONS: call "
+        "takt_profiler_start(NULL) or takt_config_create(), run as many steps as profiling.wait "
+        "and profiling.active need, and set no output.directory of its own: %s",
         run->number, run->side, run->command);
 }
 

@@ -238,7 +238,7 @@ void cli_side_free(cli_side *side)
 int cli_operands_to(cli_operands *operands, const cli_syntax *syntax, const char *path)
 {
     if (operands->has_to)
-        return cli_usage_error(syntax, "--to stands twice");
+        return cli_usage_error(syntax, "--to is given twice");
     operands->has_to = true;
     operands->first_of_b = operands->count;
     operands->items[operands->count++] = path;

@@ -203,7 +203,7 @@ static void add_rows(tkt_document *document, const cli_comparison *comparison)
 static int tell_columns(const tkt_document *document, const char *sort, const cli_syntax *syntax)
 {
     char keys[512];
-    return cli_usage_error(syntax, "--sort: there is no column \"%s\"; there are %s", sort,
+    return cli_usage_error(syntax, "--sort: there is no column \"%s\"; the columns are %s", sort,
                            tkt_table_keys(&document->tables[0], keys, sizeof keys));
 }
 

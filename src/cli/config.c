@@ -164,7 +164,7 @@ static int check_files(char **files, int count, bool is_json)
     int result = CLI_OK;
 
     if (count == 0)
-        return cli_usage_error(&syntax, "check which file?");
+        return cli_usage_error(&syntax, "check: no file given: name a configuration");
     if (variable && !is_json)
         printf("With TAKT_OPTIONS=\"%s\"\n", cli_clean(clean, sizeof clean, variable));
     for (int i = 0; i < count; i++) {
@@ -225,7 +225,7 @@ static int print_schema(const schema_printer *printer, int operand_count, bool i
 static int act(char **operands, int count, bool is_json)
 {
     if (count == 0)
-        return cli_usage_error(&syntax, "what about the configuration? check FILE or explain");
+        return cli_usage_error(&syntax, "no action given: check FILE, explain or options");
     if (strcmp(operands[0], "check") == 0)
         return check_files(operands + 1, count - 1, is_json);
     for (size_t i = 0; i < PRINTER_COUNT; i++)

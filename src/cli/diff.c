@@ -52,10 +52,11 @@ static int settle(cli_operands *operands, const cli_syntax *syntax)
     if (operands->has_to)
         return CLI_NO_ITEM;
     if (operands->count < CLI_BOTH)
-        return cli_usage_error(syntax, "which traces? name A, the base, and B");
+        return cli_usage_error(syntax, "two traces are needed: name A, the base, and B");
     if (operands->count > CLI_BOTH)
         return cli_usage_error(
-            syntax, "expected two traces, A and B, not \"%s\" too; with more, --to begins B's",
+            syntax,
+            "unexpected trace \"%s\": name two traces, A and B, or put --to before B's traces",
             operands->items[CLI_BOTH]);
     operands->first_of_b = 1;
     return CLI_NO_ITEM;

@@ -104,19 +104,21 @@ static int plan_job(const export_request *request, export_job *job)
     if (!output || (is_folder && strcmp(job->format, "csv") != 0))
         fits = name_output(request, output, job);
     else if (!is_folder && !is_one)
-        return cli_usage_error(&request->choice.syntax,
-                               "-o %s is no folder, and there is more than one file to write",
-                               output);
+        return cli_usage_error(
+            &request->choice.syntax,
+            "-o %s is not a folder, but there are several files to write: create the folder first",
+            output);
     else
         fits = snprintf(job->output, sizeof job->output, "%s", output) < (int)sizeof job->output;
     if (!fits)
-        return cli_usage_error(&request->choice.syntax, "the name of the output is too long");
+        return cli_usage_error(&request->choice.syntax,
+                               "the name of the output is too long: name a shorter one with -o");
     if (strcmp(job->format, "sqlite") == 0 && !cli_settle_output(job->output, sizeof job->output))
-        return cli_usage_error(&request->choice.syntax, "-o %s is no file that could be replaced",
-                               job->output);
+        return cli_usage_error(&request->choice.syntax,
+                               "-o %s is not a regular file: name another file", job->output);
     if (cli_is_same_file(job->file, job->output))
         return cli_usage_error(&request->choice.syntax,
-                               "%s would be written over itself: name another file with -o",
+                               "the output would overwrite %s itself: name another file with -o",
                                job->file);
     return CLI_OK;
 }
@@ -223,7 +225,7 @@ static int take_option(void *user, int option, const char *value)
     switch (option) {
     case OPTION_OUT:
         if (request->output)
-            return cli_usage_error(&request->choice.syntax, "--output stands twice");
+            return cli_usage_error(&request->choice.syntax, "--output is given twice");
         if (strcmp(value, "-") == 0)
             return cli_usage_error(&request->choice.syntax,
                                    "standard output (-) is not supported: name a file");
@@ -235,7 +237,7 @@ static int take_option(void *user, int option, const char *value)
     default:
         if (!parse_size(value, &request->export_options.max_bytes))
             return cli_usage_error(&request->choice.syntax,
-                                   "--max-size: \"%s\" is no size such as 200MiB", value);
+                                   "--max-size \"%s\": expected a size such as 200MiB", value);
     }
     return CLI_OK;
 }
@@ -246,14 +248,14 @@ static int check_request(export_request *request)
     if (request->choice.wanted_count == 0 && guess)
         cli_choice_want(&request->choice, guess);
     if (request->choice.wanted_count == 0)
-        return cli_usage_error(&request->choice.syntax, "which format? for example --%s",
-                               request->choice.name_count > 1 ? request->choice.options[1].name
-                                                              : "chrome");
+        return cli_usage_error(
+            &request->choice.syntax, "no format given: name one, for example --%s",
+            request->choice.name_count > 1 ? request->choice.options[1].name : "chrome");
     bool is_packed =
         request->export_options.gzip || (request->output && export_is_packed(request->output));
     for (size_t i = 0; is_packed && i < request->choice.wanted_count; i++)
         if (table_is_format(request->choice.wanted[i]))
-            return cli_usage_error(&request->choice.syntax, "--%s is not packed with gzip",
+            return cli_usage_error(&request->choice.syntax, "--%s cannot be compressed with gzip",
                                    request->choice.wanted[i]);
     return CLI_NO_ITEM;
 }

@@ -385,7 +385,7 @@ int cli_completion(int argc, char **argv)
 
     while ((item = cli_args_next(&args, &value)) == CLI_OPERAND) {
         if (shell)
-            return cli_usage_error(&syntax, "one shell at a time");
+            return cli_usage_error(&syntax, "name only one shell");
         shell = value;
     }
     if (item == CLI_HELP)
@@ -395,5 +395,5 @@ int cli_completion(int argc, char **argv)
     for (size_t i = 0; shell && i < sizeof shells / sizeof *shells; i++)
         if (strcmp(shell, shells[i].name) == 0)
             return shells[i].put();
-    return cli_usage_error(&syntax, "for which shell? bash, zsh or fish");
+    return cli_usage_error(&syntax, "name a shell: bash, zsh or fish");
 }

@@ -506,6 +506,6 @@ int cli_info(int argc, char **argv)
     if (item != CLI_NO_ITEM)
         return CLI_USAGE;
     if (count == 0)
-        return cli_usage_error(&syntax, "which file? name one or more traces");
+        return cli_usage_error(&syntax, "no file given: name one or more traces");
     return print_files(argv + 1, count, is_json);
 }

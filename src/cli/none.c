@@ -14,7 +14,7 @@ void cli_name_frames(takt_trace *trace)
 {
     static bool is_told;
     if (takt_trace_count(trace, TAKT_TRACE_STACKS) > 0 && !is_told)
-        fprintf(stderr, "takt: built without libdw: of functions, only exported ones have names\n");
+        fprintf(stderr, "takt: built without libdw, so only exported functions have names\n");
     is_told = is_told || takt_trace_count(trace, TAKT_TRACE_STACKS) > 0;
 }
 

@@ -102,12 +102,12 @@ static int check_request(const report_request *request)
 {
     const cli_syntax *syntax = &request->choice.syntax;
     if (!request->is_html && request->output)
-        return cli_usage_error(syntax, "-o goes with --html; tables are printed");
+        return cli_usage_error(syntax, "-o needs --html: tables go to standard output");
     if (request->is_html && request->choice.wanted_count > 0)
         return cli_usage_error(syntax, "--html has all reports: leave out --%s",
                                request->choice.wanted[0]);
     if (request->is_html && request->show.options.format != TAKT_FORMAT_TEXT)
-        return cli_usage_error(syntax, "--html is a format of its own: leave out the other one");
+        return cli_usage_error(syntax, "--html is a format: leave out the other one");
     return CLI_NO_ITEM;
 }
 

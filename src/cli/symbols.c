@@ -178,10 +178,10 @@ static size_t resolve(void *user, const takt_frame_info *frame, takt_frame_info 
 static void print_problems(const symbols *s)
 {
     if (s->missing)
-        fprintf(stderr, "takt: %s%s: not here, so that its functions have no names\n",
+        fprintf(stderr, "takt: %s%s: file not found, so its functions have no names\n",
                 s->first_missing, s->missing > 1 ? " and others" : "");
     if (s->changed)
-        fprintf(stderr, "takt: %s%s: newer than the recording, so that its names are not used\n",
+        fprintf(stderr, "takt: %s%s: newer than the recording, so its names are not used\n",
                 s->first_changed, s->changed > 1 ? " and others" : "");
 }
 

@@ -90,7 +90,7 @@ static int take_item(view_request *request, int item, const char *value)
         return CLI_OK;
     default: /* an operand */
         if (request->file)
-            return cli_usage_error(&syntax, "one file at a time");
+            return cli_usage_error(&syntax, "name only one file");
         request->file = value;
         return CLI_OK;
     }
@@ -111,7 +111,7 @@ static int parse(view_request *request, int argc, char **argv)
             return status;
     }
     if (!request->file)
-        return cli_usage_error(&syntax, "which file? name a trace");
+        return cli_usage_error(&syntax, "no file given: name a trace");
     if (request->html && (request->port || request->background))
         return cli_usage_error(&syntax, "--html serves nothing: leave out --port and --background");
     return CLI_NO_ITEM;
@@ -214,9 +214,10 @@ static int wait_for_browser(const view_request *request, const view_offer *offer
         puts("Fetched; the link is used up.");
         return CLI_OK;
     case VIEW_TIMED_OUT:
-        return cli_error("nobody fetched %s within %ld s", request->file, request->timeout_seconds);
+        return cli_error("no browser fetched %s within %ld s", request->file,
+                         request->timeout_seconds);
     default:
-        return cli_error("the server could not be started");
+        return cli_error("cannot start the server");
     }
 }
 
@@ -322,7 +323,7 @@ int view_name_path(const char *file, view_offer *offer)
     size_t length = strlen(name), used = 1;
 
     if (getrandom(token, sizeof token, 0) != (ssize_t)sizeof token)
-        return cli_error("no random number: %s", strerror(errno));
+        return cli_error("cannot get a random number for the link: %s", strerror(errno));
     offer->path[0] = '/';
     for (size_t i = 0; i < sizeof token; i++)
         used += (size_t)snprintf(offer->path + used, 3, "%02x", token[i]);

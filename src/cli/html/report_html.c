@@ -17,12 +17,13 @@ static int name_page(const cli_syntax *syntax, const char *file, const char *out
                     ? cli_name_output(out, PATH_SIZE, is_folder ? output : NULL, file, ".html")
                     : snprintf(out, PATH_SIZE, "%s", output) < PATH_SIZE;
     if (!fits)
-        return cli_usage_error(syntax, "the name of the output is too long");
+        return cli_usage_error(syntax,
+                               "the name of the output is too long: name a shorter one with -o");
     if (!cli_settle_output(out, PATH_SIZE))
-        return cli_usage_error(syntax, "-o %s is no file that could be replaced", out);
+        return cli_usage_error(syntax, "-o %s is not a regular file: name another file", out);
     if (cli_is_same_file(file, out))
-        return cli_usage_error(syntax, "%s would be written over itself: name another file with -o",
-                               file);
+        return cli_usage_error(
+            syntax, "the output would overwrite %s itself: name another file with -o", file);
     return CLI_OK;
 }
 
@@ -48,7 +49,9 @@ int cli_report_html(const cli_syntax *syntax, char **files, size_t count, const 
 
     if (output && count > 1 && !cli_is_folder(output))
         return cli_usage_error(
-            syntax, "-o %s is no folder, and there is more than one file to write", output);
+            syntax,
+            "-o %s is not a folder, but there are several files to write: create the folder first",
+            output);
     for (size_t i = 0; i < count; i++)
         if ((status = name_page(syntax, files[i], output, path)) != CLI_OK)
             return status;
