@@ -267,16 +267,17 @@ static void note_calls(const cli_comparison *c, tkt_document *out)
 
     tkt_document_add_note(
         out,
-        "Careful: these are verdicts about recordings, not about programs: runs of one program "
-        "differ, too, by more than their calls tell. %s.",
+        "Careful: these verdicts compare recordings, not programs: runs of one program also "
+        "differ, by more than their calls show. %s.",
         cli_runs_advice(c, advice, sizeof advice));
     if (a->runs > 1 || b->runs > 1)
         tkt_document_add_note(
-            out, "With so few the calls of all runs of a side are compared as if they were one's.");
+            out,
+            "With so few runs, the calls of a side are compared as if they came from one run.");
     if (!a->facts.has_spans || !b->facts.has_spans)
         tkt_document_add_note(
-            out, "Without spans single calls are not known: there a call is the mean one, and how "
-                 "large the noise is nobody can tell.");
+            out, "Without spans, single calls are unknown: the mean call replaces them, and the "
+                 "size of the noise is unknown.");
     tkt_document_add_note(
         out,
         "Call: the median one. Change: Hodges-Lehmann shift, the median of all differences "
@@ -290,8 +291,8 @@ static void note_runs(const cli_comparison *c, tkt_document *out)
 
     if (c->is_apart)
         tkt_document_add_note(
-            out, "Careful: all runs of one side began before those of the other. What the machine "
-                 "did meanwhile looks the same as a change of the program: let them take turns.");
+            out, "Careful: all runs of one side began before those of the other. A change "
+                 "of the machine would look like a change of the program: alternate the runs.");
     tkt_document_add_note(
         out,
         "Runs are compared, %zu of A and %zu of B%s. Call: a run's median one%s; of all runs, the "

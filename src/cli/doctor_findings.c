@@ -190,9 +190,9 @@ static const struct {
                              "look as they never do otherwise"},
     {"CUDA_INJECTION64_PATH", "this library is loaded into each program that uses CUDA; if it uses "
                               "CUPTI, Takt cannot: unset it"},
-    {"NVTX_INJECTION64_PATH", "this tool gets the ranges of timers; that disturbs nothing"},
-    {"CUDA_HOME", "libcupti is looked for there, too"},
-    {"CUDA_PATH", "libcupti is looked for there, too"},
+    {"NVTX_INJECTION64_PATH", "this tool receives the ranges of timers; it does not disturb Takt"},
+    {"CUDA_HOME", "Takt also looks for libcupti there"},
+    {"CUDA_PATH", "Takt also looks for libcupti there"},
     {"NO_COLOR", "tables have no colour"},
 };
 
@@ -237,7 +237,7 @@ static void look_at_config(doctor_findings *findings)
 static void tell_ours(doctor_findings *findings, const char *entry, bool is_empty)
 {
     doctor_tell(findings, is_empty ? DOCTOR_NOTE : DOCTOR_OK, "variable",
-                is_empty ? "empty is as not set" : NULL, "%s", entry);
+                is_empty ? "an empty variable counts as unset" : NULL, "%s", entry);
 }
 
 void doctor_look_at_environment(doctor_findings *findings)

@@ -93,7 +93,7 @@ out_has $'\033\\[32mkernel density'
 run_of few.pftrace 60000 30000 summary
 run_of more.pftrace 90000 30000 summary
 run diff few.pftrace more.pftrace
-out_has 'how large the noise is nobody can tell'
+out_has 'the size of the noise is unknown'
 out_has '^forces .*\+50\.00% .* unknown$'
 out_has '^kernel density .* 0\.00% .* unknown$'
 out_has '^step  .* same$' # steps are known one by one
