@@ -2,31 +2,33 @@
 ##
 ## Targets
 ##   all            the default: the libraries in lib/, bin/takt, the samples in bin/samples/
-##   demo           installs what is missing, builds, runs the sample simulator
-##   check          installs what is missing, builds with -Werror, runs the tests; T=word: some
+##   demo           installs missing packages, builds, runs the sample simulator
+##   check          installs missing packages, builds with -Werror, runs the tests; T=word: only
+##                  those with the word in their name
 ##   check-aarch64  builds for aarch64 and runs tests under qemu; FULL=1: all, QUICK=1: few
-##   check-compilers  installs other compilers and compiles headers and programs with each there is
-##   check-with-CC  builds all with that compiler, and runs the tests in C and C++
-##   crash          a thousand programs killed while they record, with and without crash_safe
-##   check-long     CUDA windows for minutes, on the stand-ins: launches, losses, memory, flushes
-##   stress         threads, signals, forks, endings and plugins, for a minute each
-##   simgpu         stand-ins for CUDA's libraries, into B/simgpu
-##   sim-demo       runs a CUDA sample on them
+##   check-compilers  installs other compilers; compiles headers and programs with each of them
+##   check-with-CC  builds everything with the compiler CC, and runs the tests in C and C++
+##   crash          kills a thousand programs while they record, with and without crash_safe
+##   check-long     records CUDA windows for minutes, on the stand-ins; checks launches, losses,
+##                  memory and flushes
+##   stress         threads, signals, forks, exits and plugins, for a minute each
+##   simgpu         builds stand-ins for CUDA's libraries in B/simgpu
+##   sim-demo       runs a CUDA sample on the stand-ins
 ##   bench          measures what Takt costs on this machine
-##   check-gpu      runs test/gpu and the samples in CUDA on this machine's GPU
+##   check-gpu      runs test/gpu and the CUDA samples on this machine's GPU
 ##   bench-gpu      measures what Takt costs programs that use the GPU
-##   gpu-kit        all of that in one folder, B/gpu-kit, for a machine that has nothing but a GPU
+##   gpu-kit        puts both into one folder, B/gpu-kit, for a machine with a GPU but no toolkit
 ##   fuzz           runs each fuzz target of test/fuzz for FUZZ_SECONDS (60), with clang
-##   fuzz-coverage  the same, and says which functions of the readers they reach
-##   faults         the command and a program with the library: each allocation and system call
-##                  fails in turn; with SAN=address,undefined, too
-##   coverage       which lines of the library the tests run, by folder: B/coverage
-##   check-layers   does each layer include only what test/layers.txt allows?
-##   include-graph  which folder of src includes which, for Mermaid
-##   check-symbols  do the libraries show, need and weigh what they may?
-##   abi-record     records the library's binary interface, which check compares with
-##   install        to PREFIX (and DESTDIR); uninstall takes it away again
-##   amalgamation   Takt in one source file, to be added to a program's own: INTO (B/amalgamation)
+##   fuzz-coverage  the same, and reports which functions of the readers they reach
+##   faults         makes each allocation and system call fail in turn, in the command and in a
+##                  program with the library; SAN=address,undefined is possible
+##   coverage       reports which lines of the library the tests run, by folder: B/coverage
+##   check-layers   checks that each layer includes only the layers allowed in test/layers.txt
+##   include-graph  prints which folder of src includes which, for Mermaid
+##   check-symbols  checks the libraries' exported and imported symbols and their sizes
+##   abi-record     records the library's binary interface; check compares with this record
+##   install        installs to PREFIX (and DESTDIR); uninstall removes the files again
+##   amalgamation   writes Takt as one source file for other programs, to INTO (B/amalgamation)
 ##   format         applies .clang-format to .c and .cpp files
 ##   clean, help
 ##
@@ -34,14 +36,14 @@
 ##   V=1            shows whole commands
 ##   WERROR=1       makes warnings errors; a build folder keeps the setting until WERROR=0
 ##   SAN=address,undefined | SAN=thread    builds with sanitizers, by default in build/SAN
-##   CUDA=auto|0|1  NVTX ranges with the CUDA toolkit's headers, and samples in CUDA: if found,
-##                  never, required
-##   CUDA_HOME      where the toolkit is (/usr/local/cuda)
-##   DEPS=dir       where libyaml and zlib are, if they are not installed: test/gpu/README.md
-##   B=dir          builds out of tree: objects, lib/ and bin/ all land in dir
-##   PREFIX, LIBDIR, INCLUDEDIR, BINDIR, SHAREDIR, DESTDIR   where install puts things
+##   CUDA=auto|0|1  uses the CUDA toolkit for NVTX ranges and CUDA samples: auto: if it is there,
+##                  0: never, 1: it must be there
+##   CUDA_HOME      folder of the toolkit (/usr/local/cuda)
+##   DEPS=dir       folder of libyaml and zlib, if they are not installed: test/gpu/README.md
+##   B=dir          builds out of tree: objects, lib/ and bin/ go to dir
+##   PREFIX, LIBDIR, INCLUDEDIR, BINDIR, SHAREDIR, DESTDIR   folders for install
 ##   CC, CXX, CFLAGS, CXXFLAGS, CPPFLAGS, LDFLAGS, LDLIBS    as usual
-##   FUZZ_SECONDS   how long each fuzz target runs (60)
+##   FUZZ_SECONDS   seconds for each fuzz target (60)
 ##   TAKT_NO_INSTALL=1  demo and check install no packages
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
@@ -59,11 +61,11 @@ ifeq ($(filter Linux-x86_64 Linux-aarch64,$(platform)),)
   $(error Takt runs on Linux, on x86-64 and aarch64; this is $(platform))
 endif
 
-# The compiler that goes with CC, unless CXX is given.
+# Derives CXX from CC, unless CXX is given.
 ifeq ($(origin CXX),default)
   CXX := $(patsubst cc%,c++%,$(patsubst gcc%,g++%,$(patsubst clang%,clang++%,$(CC))))
 endif
-# Sanitizer builds are for tests: there, what is compiled soonest is best.
+# Sanitizer builds are only for tests, so they use the settings that compile fastest.
 CFLAGS   ?= $(if $(SAN),-O1 -g1,-O2 -g)
 CXXFLAGS ?= $(CFLAGS)
 CUDA     ?= auto
@@ -74,7 +76,7 @@ INCLUDEDIR ?= $(PREFIX)/include
 BINDIR     ?= $(PREFIX)/bin
 SHAREDIR   ?= $(PREFIX)/share
 
-# Only the default build fills lib/ and bin/; every other build keeps its results to itself.
+# Only the default build fills lib/ and bin/; other builds keep their results in their own folder.
 comma := ,
 B     ?= build$(if $(SAN),/$(subst $(comma),-,$(SAN)))
 out   := $(if $(filter-out build,$(B))$(SAN),$(B)/)
@@ -88,8 +90,8 @@ number_of = $(shell awk '$$2 == "TAKT_$(1)" { print $$3 }' include/takt/base.h)
 version   := $(call number_of,VERSION_MAJOR).$(call number_of,VERSION_MINOR).$(call number_of,VERSION_PATCH)
 abi       := $(call number_of,ABI)
 
-# Warnings were errors when this folder was last built? Then they still are, so that `make` after
-# `make check` does not build everything anew.
+# A folder that was built with WERROR=1 keeps this setting, so that `make` after `make check` does
+# not rebuild everything.
 WERROR ?= $(if $(findstring -Werror,$(file <$(B)/flags.stamp)),1)
 
 CUDA_HOME   ?= /usr/local/cuda
@@ -102,12 +104,12 @@ ifeq ($(CUDA)$(nvtx),1)
   $(error CUDA=1, but there is no $(CUDA_HOME)/include/nvtx3/nvToolsExt.h: set CUDA_HOME)
 endif
 
-# CUDA sources, samples and tests alone, are compiled where there is a toolkit. Not with sanitizers:
-# the runtime's and the driver's memory is not theirs to judge.
+# CUDA sources (only samples and tests) are compiled if there is a toolkit. Sanitizer builds omit
+# them, because the memory of the runtime and the driver would cause false reports.
 toolkit := $(if $(filter 0,$(CUDA))$(SAN),,$(patsubst %/bin/nvcc,%,$(wildcard $(CUDA_HOME)/bin/nvcc)))
 
 sanitize := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-# Sanitizers make gcc see dangers that are none: warnings are errors in the builds without.
+# gcc gives false warnings with sanitizers, so warnings are errors only in other builds.
 common   := -Wall -Wextra -Wpedantic -Wshadow $(if $(filter 1$(SAN),$(WERROR)),-Werror) \
             $(sanitize) -pthread -Iinclude
 ours     := $(common) -fvisibility=hidden -ffunction-sections -fPIC -fno-common -ftls-model=initial-exec \
@@ -121,20 +123,21 @@ ifdef DEPS
   override LDFLAGS  += $(addprefix -L,$(wildcard $(addprefix $(DEPS)/,lib usr/lib usr/lib/*-linux-gnu)))
 endif
 
-# What the compiler can do is asked when it matters, not each time make starts.
-# $(call can,COMMAND,FUNCTION) says whether the command compiles and links that function.
+# The compiler's features are tested only when they matter, not each time make starts.
+# $(call can,COMMAND,FUNCTION) is "yes" if the command compiles and links that function.
 can    = $(shell echo 'int $(2)(void) { return 0; }' | \
              $(1) -x c - -o /dev/null 2>/dev/null && echo yes)
-# ThreadSanitizer does not understand libgomp.
+# ThreadSanitizer gives false reports for libgomp.
 openmp = $(if $(and $(if $(findstring thread,$(SAN)),,yes),$(call can,$(CC) -fopenmp,main)),\
     -fopenmp,-Wno-unknown-pragmas)
 
-# $(call objects,SOURCES)
+# $(call objects,SOURCES) lists their object files.
 objects = $(addprefix $(B)/obj/,$(addsuffix .o,$(basename $(1))))
 
 cli_objects  := $(call objects,$(wildcard src/cli/*.c src/cli/*/*.c))
 lib_objects  := $(call objects,$(filter-out src/cli/%,$(wildcard src/*/*.c)))
-# What of the library only the command needs; programs that link the archive do not get it either.
+# Sources that only the command needs. They are not in the shared library, and programs that link
+# the archive do not pull them in.
 command_only := $(call objects,$(addprefix src/,config/page.c trace/resolve.c))
 help_objects := $(call objects,$(wildcard test/support/lib_*.c))
 
@@ -152,12 +155,12 @@ cu_samples  := $(if $(toolkit),$(patsubst samples/%.cu,$(BIN)/samples/%,$(filter
     $(if $(wildcard $(toolkit)/include/cublas_v2.h),,samples/cublas_%),$(wildcard samples/*.cu))))
 samples     := $(c_samples) $(cxx_samples) $(dir_samples) $(cu_samples)
 
-# test/gpu/gpu_NAME is a program for a GPU, or for the stand-ins: test/gpu/README.md.
+# test/gpu/gpu_NAME is a program for a GPU or for the stand-ins: test/gpu/README.md.
 gpu_programs := $(if $(toolkit),$(patsubst %.cu,$(B)/%,$(wildcard test/gpu/gpu_*.cu)))
 
 # test/*/test_NAME is a test; test/*/prog_NAME is a program that script tests run.
 cxx_tests := $(patsubst %.cpp,$(B)/%,$(wildcard test/*/test_*.cpp))
-# What runs on one thread has no races.
+# Tests with one thread have no races, so ThreadSanitizer builds skip them.
 one_thread := $(addprefix $(B)/test/unit/test_,chrome% config_% crash_safe fold% html_% perfetto% \
     record_model report_% stacks_shown summary_% trace_open trace_order trace_public trace_read)
 tests     := $(filter-out $(if $(findstring thread,$(SAN)),$(one_thread)), \
@@ -174,7 +177,7 @@ sim_cupti    := $(sim)/12/libcupti.so.12 $(sim)/13/libcupti.so.13 $(sim)/multi/l
 sim_common   := libtaktsim.so libcuda.so.1 libcudart.so.13
 sim_libs     := $(foreach flavour,12 13 multi,$(addprefix $(sim)/$(flavour)/,$(sim_common))) \
                 $(sim_cupti) $(sim)/libsimlocks.so
-# Tests and programs in these folders are linked as programs that use CUDA are.
+# Tests and programs in these folders are linked like programs that use CUDA.
 cuda_tests   := $(filter $(B)/test/simgpu/% $(B)/test/gpu/%,$(tests) $(progs))
 
 all: libs $(BIN)/takt $(samples)
@@ -187,8 +190,8 @@ Q   = $(if $(filter 1,$(V)),,@)
 $(B)/obj/src/%.o:        flags = $(c_ours)
 $(B)/obj/src/nvtx/%.o:   flags = $(c_ours) $(nvtx)
 
-# What the command can do with a library that is missing here, it says when it is asked to.
-# $(call found,PACKAGE) says whether pkg-config knows it.
+# If an optional library is missing, the command reports that when a user needs it.
+# $(call found,PACKAGE) is "yes" if pkg-config knows the package.
 found    = $(shell pkg-config --exists $(1) 2>/dev/null && echo yes)
 has_sqlite := $(call found,sqlite3)
 has_server := $(call found,libmicrohttpd)
@@ -198,7 +201,7 @@ cli_can    := $(strip $(if $(has_sqlite),-DTKT_HAVE_SQLITE) \
 cli_libs   := $(if $(has_sqlite),-lsqlite3) $(if $(has_server),-lmicrohttpd) $(if $(has_dw),-ldw)
 $(B)/obj/src/cli/%.o:    flags = $(c_ours) $(cli_can)
 
-# The page of `takt report --html` is put together here and becomes part of the command.
+# The page of `takt report --html` is assembled here and embedded in the command.
 html_page := $(addprefix $(B)/html/,head.html tail.html)
 $(B)/obj/src/cli/html/report_html.o: flags = $(c_ours) \
     -DTKT_HTML_HEAD='"$(abspath $(B))/html/head.html"' -DTKT_HTML_TAIL='"$(abspath $(B))/html/tail.html"'
@@ -209,11 +212,11 @@ $(B)/html/head.html: $(foreach ending,sh html css js,$(wildcard src/cli/html/*.$
 	$(Q)mkdir -p $(@D)
 	$(Q)src/cli/html/assemble.sh '$(abspath $(@D))'
 
-# The views of `takt export --sqlite` become part of the command, too.
+# The views of `takt export --sqlite` are also embedded in the command.
 $(B)/obj/src/cli/tables/sqlite.o: $(wildcard src/cli/tables/*.sql)
 
-# Size counts, too: what runs once a cycle is compiled for size, what runs for every event for speed.
-# CFLAGS that somebody has given are left alone.
+# Code that runs for every event is optimised for speed, other code of the library for size. CFLAGS
+# from the user remain unchanged.
 hot := $(filter-out src/record/mapping%,$(wildcard src/record/*.c)) $(patsubst %,src/%.c, \
     $(addprefix base/,clock containers histogram text writer) \
     $(addprefix cuda/,callback decode store) \
@@ -243,10 +246,10 @@ $(B)/obj/%.o: %.cpp $(B)/flags.stamp
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(flags) -MMD -MP $(CPPFLAGS) $(CXXFLAGS) -c -o $@ $<
 
-# Device code for A100 and for H100 and H200, and what the driver translates for all others from
-# Turing on: NVCCFLAGS can say otherwise, such as -arch=native. One virtual architecture for all three
-# keeps compiling short. What headers offer need not be used: nvcc says so (177), and so
-# does clang, to which it hands headers and source as one.
+# Device code for A100 and for H100 and H200, plus PTX that the driver translates for other GPUs
+# from Turing on. NVCCFLAGS overrides this, for example with -arch=native. One virtual architecture
+# for all three keeps compile times short. Unused functions from headers are not errors: in nvcc
+# (177), and in clang, which gets headers and source from nvcc as one file.
 NVCCFLAGS ?= -gencode 'arch=compute_75,code=[compute_75,sm_80,sm_90]'
 $(B)/obj/%.o: %.cu $(B)/flags.stamp
 	$(call say,NVCC $<)
@@ -258,7 +261,8 @@ $(B)/obj/%.o: %.cu $(B)/flags.stamp
 
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)
 
-# Stamps hold a text and change only when it does: flags, and lists of sources that may shrink.
+# A stamp contains a text and changes only with the text: flags, or lists of sources, which may
+# shrink.
 $(B)/flags.stamp:   text = $(CC) $(CXX) $(c_ours) $(nvtx) $(toolkit) $(cli_can) $(CPPFLAGS) $(CFLAGS) $(CXXFLAGS) \
                            $(LDFLAGS) $(LDLIBS)
 $(B)/sources.stamp: text = $(version) $(wildcard $(addsuffix /*.c,src/* src/*/* samples/* test/*))
@@ -288,8 +292,8 @@ $(LIB)/libtakt.so.$(abi): $(shared)
 $(LIB)/libtakt.so: $(LIB)/libtakt.so.$(abi)
 	$(Q)ln -sf $(<F) $@
 
-# The package files find everything relative to themselves, so that they serve here, installed and
-# staged. $(call package_file,WHERE IT LANDS) fills in a template.
+# Package files use relative paths, so the same file works here, installed and staged.
+# $(call package_file,FOLDER) fills in a template for the folder where it will be.
 package_file = sed -e 's|@VERSION@|$(version)|' -e 's|@ABI@|$(abi)|' \
     -e "s|@INCLUDEDIR@|$$(realpath -ms --relative-to='$(1)' '$(INCLUDEDIR)')|"
 
@@ -303,7 +307,7 @@ $(support): $(help_objects) $(B)/sources.stamp
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $(help_objects)
 
-# Stand-ins. $(call link_sim,SONAME,FLAGS) makes one of them from the objects it depends on.
+# Stand-ins. $(call link_sim,SONAME,FLAGS) links one of them from the objects it depends on.
 define link_sim
 	$(call say,LD $@)
 	$(Q)mkdir -p $(@D)
@@ -322,12 +326,12 @@ $(sim)/13/libcudart.so.13: $(call sim_objects,cudart_*.c) $(sim)/13/libcuda.so.1
 $(sim)/libsimlocks.so: $(call objects,test/simgpu/simlocks.c)
 	$(call link_sim,$(@F))
 
-# The same files, so that a process that meets two flavours has one simulator.
+# Hard links to the same files, so that a process that loads two flavours has one simulator.
 $(addprefix $(sim)/12/,$(sim_common)) $(addprefix $(sim)/multi/,$(sim_common)): $(sim)/13/$$(@F)
 	$(Q)mkdir -p $(@D)
 	$(Q)ln -f $< $@
 
-# $(call cupti_rule,LIBRARY) compiles libcupti once more, as that release of it.
+# $(call cupti_rule,LIBRARY) compiles libcupti for one release.
 define cupti_rule
 $(B)/obj/sim$(1)/%.o: test/simgpu/cupti/%.c $(B)/flags.stamp
 	$$(call say,CC $$< for CUPTI $(1))
@@ -355,7 +359,7 @@ define link
 endef
 linker = $(CC)
 $(cxx_samples) $(cxx_tests) $(cu_samples) $(gpu_programs): linker = $(CXX)
-# In the kit, the libraries are in ../lib; here, there is no such folder.
+# In the kit the libraries are in ../lib; that folder does not exist here.
 cuda_link = -L$(toolkit)/lib64 -Wl,--enable-new-dtags,-rpath,'$$ORIGIN/../lib:$(toolkit)/lib64' \
     -lcudart
 $(samples):        link_flags = $(openmp)
@@ -385,7 +389,7 @@ $(tests) $(progs): $(B)/%: $(B)/obj/%.o $(support) $(static)
 	$(link)
 $(B)/takt-bench: $(call objects,$(wildcard test/bench/*.c)) $(static)
 	$(link)
-# A program that uses Takt, linked both ways.
+# A program that uses Takt, linked with the archive and with the shared library.
 user_bench := $(addprefix $(B)/test/bench/user/user_,archive library)
 $(B)/test/bench/user/user_library: link_flags = -L$(LIB) -ltakt -Wl,-rpath,$(abspath $(LIB))
 $(B)/test/bench/user/user_archive: $(static)
@@ -395,14 +399,15 @@ $(user_bench): $(B)/obj/test/bench/user/prog_user.o
 $(addprefix $(B)/,$(fuzzers)): $(B)/%: $(B)/obj/test/fuzz/%.o $(support) $(static)
 	$(link)
 
-# What makes calls of a program fail, preloaded.
+# A library to preload, which makes calls of a program fail.
 inject := $(B)/test/faults/libinject.so
 $(inject): $(B)/obj/test/faults/inject.o
 	$(call say,LD $@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -shared $(LDFLAGS) -o $@ $^ -ldl
 
-# The fluid with the library beside it, so that calls of Takt and of the program can be told apart.
+# The fluid sample with the shared library, so that calls by Takt and by the program can be
+# distinguished.
 fault_host := $(B)/test/faults/sph
 $(fault_host): $(call objects,$(wildcard samples/sph/*.c $(if $(toolkit),samples/sph/*.cu))) $(LIB)/libtakt.so
 	$(link)
@@ -410,7 +415,8 @@ $(fault_host): link_flags = $(openmp) $(if $(toolkit),$(cuda_link)) -L$(LIB) -lt
     -Wl,-rpath,'$(abspath $(LIB))'
 $(if $(toolkit),$(fault_host)): linker = $(CXX)
 
-# Running. The second make sees what the first one installed, and uses all cores unless told.
+# Running. The second make sees the packages that the first one installed. It uses all cores unless
+# -j is given.
 again = $(MAKE) $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 demo:
@@ -423,7 +429,7 @@ demo-built: $(static) $(BIN)/takt $(BIN)/samples/sph
 	@echo && echo 'Traces (open a .pftrace in https://ui.perfetto.dev):'
 	@find runs -type f -newer $(B)/demo.start | sort | sed 's/^/  /'
 
-# The demo of Warp's chapter on profiling, on simulated devices that take as long as Warp's did.
+# The demo from Warp's documentation on profiling, on simulated devices with the same durations.
 sim-demo: $(sim_libs) $(if $(toolkit),$(BIN)/samples/inc_loop)
 	@$(if $(toolkit),,echo 'sim-demo needs nvcc: $(no_nvtx_because)' >&2 && exit 1)
 	LD_LIBRARY_PATH=$(sim)/13 TAKT_SIM_SCRIPT=test/simgpu/inc_loop.sim $(BIN)/samples/inc_loop
@@ -440,9 +446,10 @@ check-built: all $(tests) $(progs) $(inject) $(fault_host) $(sim_libs) $(if $(SA
 	@$(test_env) T='$(T)' test/support/run-tests.sh \
 	    $(tests) $(addprefix $(B)/fuzz/,$(fuzzers)) $(scripts)
 
-# Tests of a build for another processor. Scripts find programs that run the emulator in TAKT_BIN.
-# Without FULL=1, left out are tests that take an emulator longer than two seconds; with QUICK=1 all
-# but those of what differs between processors: clocks, memory orders, call stacks, signals.
+# Tests of a build for another processor. TAKT_BIN contains scripts that start each program in the
+# emulator. By default, tests that take longer than two seconds in the emulator are skipped; FULL=1
+# runs all. QUICK=1 runs only tests of features that depend on the processor: clocks, memory orders,
+# call stacks, signals.
 emulated      := $(patsubst $(BIN)/%,$(B)/emulated/%,$(BIN)/takt $(samples))
 emulated_slow := $(addprefix $(B)/test/unit/test_, base_alloc base_input base_strtab base_text \
     chrome_check chrome_devices chrome_parts chrome_value export fold perfetto perfetto_report \
@@ -493,7 +500,7 @@ crash:
 crash-built: $(addprefix $(B)/test/stress/prog_,crash crashing)
 	@$(test_env) CRASH_KILLS=1000 test/stress/check_crash.sh
 
-# Programs that look for what hurts the host, as long as TAKT_STRESS says, in seconds.
+# Programs that look for ways in which Takt harms its host, for TAKT_STRESS seconds each.
 stress_tests := $(B)/test/unit/test_record_model $(addprefix $(B)/test/stress/test_, \
     signals forks thread_ends comings misuse bounded_memory allocations)
 stress:
@@ -527,7 +534,8 @@ check-gpu bench-gpu:
 
 gpu-built: $(gpu_programs) $(cu_samples) $(BIN)/samples/sph
 
-# What make_kit.sh copies. The command is linked anew so that it finds its libraries' libraries, too.
+# Files that make_kit.sh copies. The command is linked again with an old-style rpath, which the
+# loader also uses for its libraries' own dependencies.
 kit_programs := $(gpu_programs) $(cu_samples) $(BIN)/samples/sph
 gpu-kit:
 	@$(if $(toolkit),,echo 'make $@ needs nvcc: set CUDA_HOME' >&2 && exit 1)
@@ -547,11 +555,11 @@ $(B)/kit/libtorch_takt.so: $(B)/obj/test/gpu/torch_takt.o $(shared)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-rpath,'$$ORIGIN' -o $@ $^
 
-# LTTng-UST is measured beside Takt where it is installed.
+# The benchmark also measures LTTng-UST if it is installed.
 lttng_libs   = $(shell pkg-config --libs lttng-ust 2>/dev/null)
 lttng_cflags = $(if $(lttng_libs),-DTKT_BENCH_LTTNG $(shell pkg-config --cflags lttng-ust))
 
-# A build of its own, since libFuzzer steers by the coverage of the whole library.
+# A separate build, because libFuzzer uses the coverage of the whole library.
 FUZZ_SECONDS ?= 60
 fuzz_cc      := $(if $(findstring clang,$(CC)),$(CC),clang)
 fuzz_run      = $(test_env) FUZZ_SECONDS='$(FUZZ_SECONDS)' xargs -n 1 -P $(shell nproc) \
@@ -564,7 +572,7 @@ fuzz:
 	@+$(again) fuzz-built
 	@echo $(addprefix $(B)/fuzz/,$(fuzzers)) | $(fuzz_run)
 
-# Without sanitizers, which would only make it slower.
+# Without sanitizers, which would only slow it down.
 fuzz-coverage:
 	@test/support/install-packages.sh fuzz
 	@+$(again) B=$(B)/fuzz-coverage CC='$(fuzz_cc)' SAN=fuzzer-no-link LDFLAGS=-fprofile-instr-generate \
@@ -575,9 +583,9 @@ fuzz-coverage:
 	    LLVM_PROFILE_FILE='$(abspath $(B))/fuzz-coverage/%p.profraw' $(fuzz_run)
 	@test/support/fuzz-coverage.py $(B)/fuzz-coverage $(addprefix $(B)/fuzz-coverage/,$(fuzzers))
 
-# A build of its own, with counters in it. Left out are what looks at sources or at the build itself,
-# at the page in a browser, what makes calls fail, since the counters' own would fail too, what links
-# programs without counters, and fuzz targets.
+# A separate build with coverage counters. It skips tests that check sources, the build or the page
+# in a browser, tests with programs without counters, and fuzz targets. It also skips tests that
+# make calls fail, because the counters' own calls would fail too.
 coverage_tests = $(tests) $(filter-out test/check-% test/cli/test_cli_docs.sh \
     $(foreach dir,abi compile faults gpu html install newcomer viewers,test/$(dir)/%),$(scripts))
 coverage:
@@ -600,7 +608,7 @@ to_cmake     = $(to_lib)/cmake/takt
 to_bin       = $(DESTDIR)$(BINDIR)
 to_share     = $(DESTDIR)$(SHAREDIR)
 
-# The command knows its options, and so writes its manual page and what shells complete with.
+# The command generates its manual page and completions from its own options.
 $(B)/share/%: $(BIN)/takt
 	$(Q)mkdir -p $(@D)
 	$(Q)$(BIN)/takt $(words_for_$(firstword $(subst /, ,$*))) >$@
@@ -609,7 +617,8 @@ words_for_bash-completion := completion bash
 words_for_zsh             := completion zsh
 words_for_fish            := completion fish
 
-# What engines vendor: sources one behind the other, NVTX's at the end, since its pragma holds on.
+# The amalgamation, which simulation engines can vendor. The sources of NVTX come last, because
+# their pragma remains in effect.
 INTO ?= $(B)/amalgamation
 one_file := $(foreach layer,base record cuda config trace summary report export profiler nvtx,\
     $(patsubst $(B)/obj/%.o,%.c,$(filter $(B)/obj/src/$(layer)/%,$(filter-out $(command_only),$(lib_objects)))))

@@ -1,4 +1,4 @@
-/* Command lines: options and operands, names, and what verbs have in common. */
+/* Parsing of command lines, and options that several verbs share. */
 #include "base/text.h"
 #include "cli/cli.h"
 
@@ -10,9 +10,10 @@
 
 /* ======== Options and operands ======== */
 
-/* Options and operands, in any order: --name, --name=value, --name value, -n, -nvalue, -n value.
- * getopt_long would do the same, but prints texts of its own, accepts abbreviations (which break
- * scripts when an option is added) and knows no table from which a help text can be made. */
+/* A parser for options and operands in any order: --name, --name=value, --name value, -n, -nvalue,
+ * -n value. getopt_long() would do the same, but has three drawbacks. It prints its own messages.
+ * It accepts abbreviations, which break scripts when an option is added. And it has no table from
+ * which to print the help. */
 
 enum {
     HELP_WIDTH = 80
@@ -51,7 +52,7 @@ static int unknown_option(const cli_args *args, const char *name, size_t length)
     return CLI_ERROR;
 }
 
-/* The value of an option that takes one, from the next argument. */
+/* Returns the next argument as the value of an option. */
 static int next_argument(cli_args *args, int index, const char **value)
 {
     if (args->next >= args->argc) {
@@ -89,7 +90,7 @@ static int long_option(cli_args *args, const char *name, const char **value)
     return unknown_option(args, name, length);
 }
 
-/* Takes one letter of -abc, or the rest of -oVALUE. */
+/* Reads one letter of -abc; the value of an option may be the rest, as in -oVALUE. */
 static int short_option(cli_args *args, const char **value)
 {
     char letter = *args->letters++;
@@ -200,13 +201,12 @@ void cli_print_help(const cli_syntax *syntax)
 
 /* ======== Mistyped words ======== */
 
-/* Which known name a mistyped word was meant to be: the one with the fewest letters inserted, left
- * out and replaced (Levenshtein's distance), if they are few. */
+/* Finds the known name with the smallest edit distance (Levenshtein), if that is small enough. */
 
 void cli_nearest_try(cli_nearest *nearest, const char *candidate)
 {
     size_t length = strlen(nearest->word);
-    /* Swapped letters are two edits. And a word cut short, such as "perf", counts as one. */
+    /* A swap of two letters is two edits. A prefix, such as "perf", counts as one. */
     size_t limit = length < 3 ? 1 : length / 3 + 1;
     size_t distance = tkt_edit_distance(nearest->word, candidate, limit);
     if (length >= 2 && strncmp(nearest->word, candidate, length) == 0)
@@ -217,10 +217,10 @@ void cli_nearest_try(cli_nearest *nearest, const char *candidate)
     nearest->distance = distance;
 }
 
-/* ======== Things with names ======== */
+/* ======== Verbs with named products ======== */
 
-/* Verbs that make things with names - reports, formats - of files. The library says which names
- * there are; each becomes an option, before the verb's own. */
+/* Some verbs make named things out of files: reports, export formats. The library lists the names.
+ * Each name becomes an option, in front of the verb's own options. */
 
 void cli_choice_offer(cli_choice *choice, const char *(*name_at)(size_t),
                       const char *(*description_at)(size_t), const cli_option *own,
@@ -270,13 +270,13 @@ int cli_choice_parse(cli_choice *choice, int argc, char **argv, cli_take_option 
             return status;
     }
     if (choice->file_count == 0)
-        return cli_usage_error(&choice->syntax, "which file? name one or more traces");
+        return cli_usage_error(&choice->syntax, "no file given: name one or more traces");
     return CLI_NO_ITEM;
 }
 
 /* ======== Options of tables ======== */
 
-/* Options of tables: format, order, size, colour. */
+/* Format, sort order, size and colour. */
 
 enum {
     WIDEST = 10000,
@@ -363,7 +363,7 @@ int cli_show_take(cli_show *show, const cli_syntax *syntax, int option, const ch
     }
 }
 
-/* Serial lines and fresh pseudo-terminals do not know their size. */
+/* Serial lines and new pseudo-terminals report a width of 0. */
 static uint32_t terminal_width(void)
 {
     struct winsize window;

@@ -1,5 +1,5 @@
-/* takt check: fails where a trace is slower than another, for continuous integration. It fails
- * closed: what cannot be compared does not pass. */
+/* takt check: for continuous integration, fails if a program became slower than another version. If
+ * the traces cannot be compared, the check does not pass. */
 #include "cli/check.h"
 
 #include <math.h>
@@ -37,8 +37,8 @@ static const cli_option own_options[] = {
     {0, "json", NULL, "as JSON"},
 };
 
-/* A regression alone is 1, so that a script can tell it from a check that could not be made, and
- * from one that needs more runs. */
+/* Only a regression returns 1. So a script can tell a regression from a check that could not be
+ * made, and from a check that needs more runs. */
 static int status_of(const cli_check_request *request, cli_check_outcome outcome)
 {
     static const int statuses[] = {[CLI_CHECK_PASSED] = CLI_OK,
@@ -70,7 +70,7 @@ static int check(cli_check_request *request)
     return status;
 }
 
-/* Runs both commands, and compares the folders that their traces are in. */
+/* Runs both commands, then compares the two folders of traces. */
 static int run_and_check(cli_check_request *request)
 {
     cli_check_folders folders;
@@ -103,13 +103,13 @@ static int settle_runs(const cli_check_request *request, const cli_syntax *synta
 
     if (request->has_base || request->operands.count > 0)
         return cli_usage_error(syntax,
-                               "--runs makes its own traces: leave --against and files out");
+                               "--runs records its own traces: leave out --against and files");
     if (!runs->commands[CLI_A] || !runs->commands[CLI_B])
         return cli_usage_error(syntax, "--runs: name both commands, --base COMMAND --new COMMAND");
     return CLI_NO_ITEM;
 }
 
-/* Without --to there is one of B. */
+/* Checks for contradictions. Without --to, exactly one trace belongs to B. */
 static int settle(cli_check_request *request, const cli_syntax *syntax)
 {
     cli_operands *operands = &request->operands;
@@ -118,16 +118,16 @@ static int settle(cli_check_request *request, const cli_syntax *syntax)
     if (runs->count > 0)
         return settle_runs(request, syntax);
     if (runs->commands[CLI_A] || runs->commands[CLI_B] || runs->keep)
-        return cli_usage_error(syntax, "--base, --new and --keep go with --runs N");
+        return cli_usage_error(syntax, "--base, --new and --keep need --runs N");
     if (!request->has_base)
-        return cli_usage_error(syntax, "against which trace? --against A");
+        return cli_usage_error(syntax, "no base given: name it with --against A");
     if (operands->has_to)
         return CLI_NO_ITEM;
     if (operands->count < CLI_BOTH)
-        return cli_usage_error(syntax, "which trace? name B");
+        return cli_usage_error(syntax, "no trace to check: name B");
     if (operands->count > CLI_BOTH)
         return cli_usage_error(
-            syntax, "expected one trace to check, not \"%s\" too; with more, --to begins B's",
+            syntax, "unexpected trace \"%s\": name one trace to check, or put --to before several",
             operands->items[CLI_BOTH]);
     operands->first_of_b = 1;
     return CLI_NO_ITEM;
@@ -157,7 +157,8 @@ static int take_run_option(cli_check_request *request, const cli_syntax *syntax,
     return CLI_OK;
 }
 
-static int take(cli_check_request *request, const cli_syntax *syntax, int option, const char *value)
+static int take_item(cli_check_request *request, const cli_syntax *syntax, int option,
+                     const char *value)
 {
     cli_operands *operands = &request->operands;
 
@@ -169,7 +170,7 @@ static int take(cli_check_request *request, const cli_syntax *syntax, int option
         return CLI_OK;
     case CHECK_AGAINST:
         if (request->has_base)
-            return cli_usage_error(syntax, "--against stands twice");
+            return cli_usage_error(syntax, "--against is given twice");
         request->has_base = true;
         put_first(operands, value);
         return CLI_OK;
@@ -201,7 +202,7 @@ static int take(cli_check_request *request, const cli_syntax *syntax, int option
     }
 }
 
-/* Returns CLI_NO_ITEM when all is read, otherwise the exit status. */
+/* Returns CLI_NO_ITEM if the command line is valid, otherwise the exit status. */
 static int parse(cli_check_request *request, const cli_syntax *syntax, int argc, char **argv)
 {
     cli_args args = cli_args_of(syntax, argc, argv);
@@ -211,7 +212,7 @@ static int parse(cli_check_request *request, const cli_syntax *syntax, int argc,
     while (status == CLI_OK && (item = cli_args_next(&args, &value)) != CLI_NO_ITEM) {
         if (item == CLI_HELP)
             return CLI_OK;
-        status = take(request, syntax, item, value);
+        status = take_item(request, syntax, item, value);
     }
     return status == CLI_OK ? settle(request, syntax) : status;
 }

@@ -1,5 +1,6 @@
-/* Whether a comparison passes. One question is asked, of the time of a step or of what --scope
- * names; what else became slower says only where the answer comes from. */
+/* Decides whether a comparison passes. The check is about one time only: that of a step, or that of
+ * the rows named with --scope. Other rows that became slower only show where a change comes
+ * from. */
 #include "cli/check.h"
 
 #include <math.h>
@@ -10,13 +11,13 @@ static bool is_above(const cli_check_request *request, double change, double bas
     return change > 0 && cli_is_above_limits(&request->options, change, base);
 }
 
-/* Steps and the whole recording: their sum is what users wait for. */
+/* True for steps and the whole recording, where users wait for the sum. */
 static bool is_whole(const cli_row *row)
 {
     return row->kind == CLI_ROW_STEP || row->kind == CLI_ROW_RUN;
 }
 
-/* Worse as far as is known, be it enough to tell that from noise or not. */
+/* True if the measured change is for the worse, whether or not it is beyond the noise. */
 static bool looks_worse(const cli_check_request *request, const cli_comparison *comparison,
                         const cli_row *row)
 {
@@ -30,8 +31,8 @@ static bool looks_worse(const cli_check_request *request, const cli_comparison *
            (row->verdict == CLI_MORE_CALLS && request->options.name_count > 0);
 }
 
-/* True if runs of one program do not differ by as much, whatever they are. Where only some calls
- * are known, that does not hold for them: they may differ by more than runs. */
+/* True if the change is larger than `run_noise`, by which runs of one program may differ. False if
+ * single calls are known but too few: calls may differ by more than runs. */
 static bool is_beyond_run_noise(const cli_check_request *request, const cli_row *row)
 {
     double mean_ns = row->parts[CLI_A].mean_ns;
@@ -46,7 +47,7 @@ static bool is_decided(const cli_check_request *request, const cli_comparison *c
                        const cli_row *row)
 {
     if (row->verdict == CLI_MORE_CALLS)
-        return true; /* calls are counted: there is no noise */
+        return true; /* an exact count, without noise */
     if (comparison->is_by_run)
         return row->verdict != CLI_UNKNOWN;
     return is_beyond_run_noise(request, row);
@@ -88,7 +89,7 @@ static void look_for_names(const cli_check_request *request, const cli_compariso
     }
 }
 
-/* Names of rows without a band are a question that these traces cannot answer. */
+/* Reports that there is nothing to compare, or that no row has enough samples for a band. */
 static void look_for_bands(const cli_check_request *request, const cli_comparison *comparison,
                            cli_check_result *out)
 {

@@ -1,4 +1,4 @@
-/* What came out of a check: lines for a log, or JSON. */
+/* Prints the result of a check as lines for a log, or as JSON. */
 #include "cli/check.h"
 #include "report/table.h"
 
@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    MOST_BELOW = 5 /* rows that are named where a change comes from */
+    MOST_BELOW = 5 /* rows listed as the places where a change comes from */
 };
 
 static const char *const outcomes[] = {[CLI_CHECK_PASSED] = "passed",
@@ -25,8 +25,8 @@ static const char *shown(char out[TKT_VALUE_SIZE], tkt_cell_type type, double nu
     return out;
 }
 
-/* ", median call 1.000ms in A and 1.100ms in B, +100.000us (+10.00%, +9.10% .. +10.90%), p 0.0079"
- */
+/* Prints such as "median call 1.000ms in A and 1.100ms in B, +100.000us (+10.00%, +9.10% ..
+ * +10.90%), p 0.0079". */
 static void print_answer(const char *what, double a, double b, double change, double base,
                          const cli_noise *noise)
 {
@@ -59,7 +59,7 @@ static void print_calls(const cli_row *row)
            shown(change, TKT_CELL_SHIFT, row->self_change_ns));
 }
 
-/* A row that was asked about, both questions of it. */
+/* Prints a row's typical and mean call. */
 static void print_asked(const cli_row *row)
 {
     const cli_part *a = &row->parts[CLI_A], *b = &row->parts[CLI_B];
@@ -84,7 +84,8 @@ static void print_asked(const cli_row *row)
     print_answer("mean", a->mean_ns, b->mean_ns, row->mean_change_ns, a->mean_ns, &row->mean_noise);
 }
 
-/* The row that adds most to the sum, of those that add less than `before`. */
+/* Returns the row with the next smaller contribution to the change of the sum, after `before`;
+ * NULL: none is left. */
 static const cli_row *next_below(const cli_comparison *comparison, const cli_check_result *result,
                                  const cli_row *before)
 {
@@ -139,8 +140,9 @@ static void print_text(const cli_check_request *request, const cli_comparison *c
         printf("not comparable: %s\n",
                cli_clean(clean, sizeof clean, result->obstacles.items[i].text));
     if (comparison->is_apart)
-        puts("careful: all runs of one side began before those of the other; what the machine did "
-             "meanwhile looks like a change");
+        puts("careful: all runs of one side began before those of the other; a change of the "
+             "machine "
+             "would look like a change of the program");
     for (size_t i = 0; i < comparison->rows.count; i++)
         if (comparison->rows.items[i].is_primary)
             print_asked(&comparison->rows.items[i]);
@@ -222,7 +224,8 @@ static void print_json_side(const cli_fact *fact, int side)
         cli_put_json_text(fact->texts[side]);
 }
 
-/* The fact that stands in the way, as it is on both sides; its name is null where it is none. */
+/* Prints a fact that forbids a comparison, with its values on both sides; null if the obstacle is
+ * not about a fact. */
 static void print_json_obstacle(const cli_fact *facts, const cli_obstacle *obstacle)
 {
     fputs("{\"name\": ", stdout);

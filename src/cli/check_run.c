@@ -1,11 +1,10 @@
-/* takt check --runs: runs two commands by turns, so that what the machine does meanwhile meets both
- * alike, and has each run write its trace into a folder of its own:
+/* takt check --runs: runs two commands alternately, so that the state of the machine affects both
+ * alike. Each run leaves its trace and its output in a folder:
  *
- *     ROOT/base/01.pftrace  ROOT/base/01.log  ROOT/new/01.pftrace ...
+ *     ROOT/base/01.pftrace ROOT/base/01.log ROOT/new/01.pftrace ...
  *
- * Programs take Takt's options from TAKT_OPTIONS, where later keys win over earlier ones and over
- * the program's file. So only what must be different is added: where traces go, and in which
- * format. */
+ * Programs read Takt's options from TAKT_OPTIONS, where later keys override earlier ones and the
+ * program's file. So this file only appends the keys for the folder and the format of traces. */
 #include "cli/check.h"
 
 #include <dirent.h>
@@ -22,7 +21,7 @@
 #include <unistd.h>
 
 enum {
-    TOLD_BYTES = 1500 /* of the end of a failed run's output */
+    TOLD_BYTES = 1500 /* printed from the end of a failed run's output */
 };
 
 extern char **environ;
@@ -30,11 +29,11 @@ extern char **environ;
 static const char *const side_names[] = {"base", "new"};
 
 typedef struct one_run {
-    const char *options; /* TAKT_OPTIONS as they were; "": none */
+    const char *options; /* the user's TAKT_OPTIONS; "": none */
     const char *command;
-    const char *side;       /* "base" */
-    long number;            /* from 1 on */
-    char folder[4096 + 64]; /* for its trace, while it runs */
+    const char *side;       /* "base" or "new" */
+    long number;            /* starts at 1 */
+    char folder[4096 + 64]; /* where the running program writes its trace */
     char trace[4096 + 64];
     char log[4096 + 64];
 } one_run;
@@ -46,7 +45,7 @@ static int make_folder(const char *path)
     if (mkdir(path, 0777) == 0)
         return CLI_OK;
     return cli_error("%s: %s%s", path, strerror(errno),
-                     errno == EEXIST ? "; --keep wants a folder without runs" : "");
+                     errno == EEXIST ? "; --keep needs a folder without runs" : "");
 }
 
 static int make_root(const cli_check_runs *runs, cli_check_folders *out)
@@ -65,7 +64,7 @@ static int make_root(const cli_check_runs *runs, cli_check_folders *out)
     return CLI_OK;
 }
 
-/* A command may go elsewhere before it writes. */
+/* The path must be absolute, because a command may change its directory before it writes. */
 static int make_absolute(cli_check_folders *out)
 {
     char *path = realpath(out->root, NULL);
@@ -125,7 +124,7 @@ static bool quoted(char *out, size_t size, const char *text)
     return true;
 }
 
-/* TAKT_OPTIONS as they were, and where this run's trace goes. */
+/* Sets TAKT_OPTIONS to the user's options plus this run's folder. */
 static int set_options(const one_run *run)
 {
     char folder[sizeof run->folder];
@@ -136,7 +135,8 @@ static int set_options(const one_run *run)
     if (!options)
         return cli_error("%s", takt_status_text(TAKT_NO_MEMORY));
     if (!quoted(folder, sizeof folder, run->folder))
-        status = cli_error("%s: a folder for runs has no quote in its name", run->folder);
+        status =
+            cli_error("%s: the name of a folder for runs must not contain a quote", run->folder);
     else
         snprintf(options, size, "%s output.traces=perfetto output.directory='%s'", run->options,
                  folder);
@@ -170,7 +170,8 @@ static int spawn(const one_run *run, pid_t *pid)
     return error == 0 ? CLI_OK : cli_error("/bin/sh: %s", strerror(error));
 }
 
-/* Ctrl-C ends the command; this process goes on, tells so and takes its folder away. */
+/* Waits for the command. Ctrl-C ends only the command; this process continues, reports the failure
+ * and removes its folder. */
 static int wait_for(const one_run *run, int *out)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN}, interrupt, quit;
@@ -187,7 +188,7 @@ static int wait_for(const one_run *run, int *out)
     return status;
 }
 
-/* The last lines of what a run printed. */
+/* Prints the last lines of a run's output. */
 static void tell_log(const one_run *run)
 {
     char bytes[TOLD_BYTES + 1], clean[TOLD_BYTES + 1];
@@ -209,7 +210,7 @@ static void tell_log(const one_run *run)
     }
 }
 
-/* On a terminal each line replaces the one before, and the last one goes away. */
+/* Clears the progress line. On a terminal each line replaces the one before. */
 static void end_line(void)
 {
     if (isatty(STDERR_FILENO))
@@ -221,13 +222,13 @@ static int refuse_status(const one_run *run, int status)
     end_line();
     tell_log(run);
     if (WIFSIGNALED(status))
-        return cli_error("run %ld of --%s was ended by signal %d (%s): %s", run->number, run->side,
+        return cli_error("run %ld of --%s was killed by signal %d (%s): %s", run->number, run->side,
                          WTERMSIG(status), strsignal(WTERMSIG(status)), run->command);
     return cli_error("run %ld of --%s ended with status %d: %s", run->number, run->side,
                      WEXITSTATUS(status), run->command);
 }
 
-/* ---- Its trace ---- */
+/* ---- The trace of a run ---- */
 
 static int is_trace(const struct dirent *entry)
 {
@@ -240,17 +241,17 @@ static int refuse_count(const one_run *run, int count)
     end_line();
     tell_log(run);
     if (count > 0)
-        return cli_error("run %ld of --%s left %d traces, and a run is one: set profiling.repeat=1 "
+        return cli_error("run %ld of --%s left %d traces instead of one: set profiling.repeat=1 "
                          "in TAKT_OPTIONS, and output.max_trace_size if the trace was split: %s",
                          run->number, run->side, count, run->command);
     return cli_error(
-        "run %ld of --%s left no trace. The program must be profiled by what TAKT_OPTIONS says: it "
-        "calls takt_profiler_start(NULL) or takt_config_create(), takes the steps that "
-        "profiling.wait and profiling.active want, and is given no output.directory of its own: %s",
+        "run %ld of --%s left no trace. The program must take its profile from TAKT_OPTIONS: call "
+        "takt_profiler_start(NULL) or takt_config_create(), run as many steps as profiling.wait "
+        "and profiling.active need, and set no output.directory of its own: %s",
         run->number, run->side, run->command);
 }
 
-/* The one trace that the run left takes its place in the folder of the side. */
+/* Moves the run's only trace into the folder of its side. */
 static int take_trace(const one_run *run)
 {
     struct dirent **entries;
@@ -272,7 +273,7 @@ static int take_trace(const one_run *run)
     return status;
 }
 
-/* ---- All of them ---- */
+/* ---- All runs ---- */
 
 static double seconds_now(void)
 {
@@ -316,7 +317,7 @@ static void name_run(one_run *run, const cli_check_runs *runs, const cli_check_f
     snprintf(run->log, sizeof run->log, "%s/%02ld.log", folder, number);
 }
 
-/* A B, B A, A B ...: what changes steadily meanwhile meets both alike. */
+/* Runs A B, B A, A B ...: a steady drift of the machine affects both sides alike. */
 static int run_all(const cli_check_runs *runs, const cli_check_folders *folders,
                    const char *options)
 {

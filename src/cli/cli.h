@@ -1,5 +1,5 @@
-/* What the verbs of the command `takt` share. The command is linked with the library and uses its
- * layers as they use each other: test/layers.txt says which. */
+/* Declarations that the verbs of the command `takt` share. The command is linked with the library's
+ * objects and may call its inner layers, within the limits of test/layers.txt. */
 #ifndef TAKT_CLI_CLI_H
 #define TAKT_CLI_CLI_H
 
@@ -10,13 +10,13 @@
 
 #include <stdio.h>
 
-/* What the command returns. */
+/* Exit statuses of the command. */
 enum {
     CLI_OK = 0,
-    CLI_FAILED = 1, /* the work: a file that is no trace, a full disk */
-    CLI_USAGE = 2,  /* the question: an unknown option, a missing file name */
-    CLI_UNDECIDED = 3, /* too few runs to tell (takt check) */
-    CLI_INCOMPLETE = 4 /* all went well, but a trace lacks its end */
+    CLI_FAILED = 1, /* an operation failed: the file is not a trace, the disk is full */
+    CLI_USAGE = 2,  /* the command line is wrong: an unknown option, a missing file name */
+    CLI_UNDECIDED = 3, /* takt check: too few runs for a verdict */
+    CLI_INCOMPLETE = 4 /* success, but a trace was incomplete */
 };
 
 /* ---- Verbs (main.c) ---- */
@@ -40,102 +40,104 @@ int cli_recover(int argc, char **argv);
 
 /* ---- Arguments (args.c) ---- */
 
-/* An option as the parser and the help text see it. */
+/* An option, for the parser and for the help text. */
 typedef struct cli_option {
-    char        letter; /* 0: none */
+    char        letter; /* 0: the option has no short form */
     const char *name;   /* without the dashes */
-    const char *value;  /* what the help calls its value, such as "N"; NULL: it takes none */
+    const char *value;  /* placeholder in the help, such as "N"; NULL: the option takes no value */
     const char *help;
 } cli_option;
 
-/* What a verb takes: the parser reads it, the help is printed from it. */
+/* The command line of a verb. The parser and the help text both use this struct. */
 typedef struct cli_syntax {
-    const char       *verb;  /* "report" */
-    const char       *usage; /* what follows `takt VERB` */
-    const char       *text;  /* what it does, lines of at most 80 columns */
+    const char       *verb;  /* such as "report" */
+    const char       *usage; /* the part of the usage line after `takt VERB` */
+    const char       *text;  /* description; lines of at most 80 columns */
     const cli_option *options;
     size_t            option_count;
-    const char       *words; /* that its operands may be, separated by blanks; NULL: files */
+    const char       *words; /* permitted operands, separated by spaces; NULL: operands are files */
 } cli_syntax;
 
 enum {
-    CLI_NO_ITEM = -1, /* there is nothing left */
+    CLI_NO_ITEM = -1, /* all arguments have been read */
     CLI_OPERAND = -2,
-    CLI_HELP = -3, /* --help: printed; the verb returns CLI_OK */
-    CLI_ERROR = -4 /* told on standard error; the verb returns CLI_USAGE */
+    CLI_HELP = -3, /* --help was printed; the verb returns CLI_OK */
+    CLI_ERROR = -4 /* the parser reported an error; the verb returns CLI_USAGE */
 };
 
-/* The way through argv. Options and operands may be mixed; "--" ends the options. */
+/* State of the parser. Options and operands may be mixed; "--" ends the options. */
 typedef struct cli_args {
     const cli_syntax *syntax;
     char            **argv;
     int               argc;
     int               next;
-    const char       *letters; /* what is left of an argument such as -xo */
+    const char       *letters; /* remaining letters of an argument such as -xo; NULL: none */
     bool              only_operands;
 } cli_args;
 
-/* Begins after argv[0]. */
+/* Returns a parser that starts at argv[1]. */
 cli_args cli_args_of(const cli_syntax *syntax, int argc, char **argv);
 
-/* The next item: the index of an option, whose value is put in *value, or one of the above;
- * operands are put in *value too. */
+/* Reads the next item. Returns the index of an option, or one of the constants above. *value
+ * becomes the option's value (NULL if it takes none), or the operand. */
 int cli_args_next(cli_args *args, const char **value);
 
 void cli_print_help(const cli_syntax *syntax);
 
-/* From here on --help of every verb calls `print` instead: so manual page and completion are made
- * from what the help is made from. NULL restores it. */
+/* From now on --help of every verb calls `print`. The manual page and the completions are made this
+ * way, from the same data as the help. NULL restores the help. */
 void cli_on_help(void (*print)(const cli_syntax *syntax));
 
-/* Prints words from column `indent` on, where the cursor stands already, and ends the line. */
+/* Prints `text` and ends the line. The cursor stands at column `indent`; wrapped lines start there
+ * too. */
 void cli_print_wrapped(const char *text, int indent);
 
-/* Tells a mistake in the question, "takt VERB: ...", and where help is. Returns CLI_USAGE. */
+/* Prints "takt VERB: MESSAGE" to standard error, and how to get help. Returns CLI_USAGE. */
 int cli_usage_error(const cli_syntax *syntax, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Whether `text` is a whole number from 1 to `most`, which is put in *out. */
+/* True if `text` is a whole number from 1 to `most`; then *out is set. */
 bool cli_parse_count(const char *text, long most, long *out);
 
-/* ---- Things with names, made of files (args.c) ---- */
+/* ---- Verbs that make something named out of files (args.c) ---- */
 
 enum {
     CLI_MOST_NAMES = 32,
     CLI_MOST_OWN = 16
 };
 
-/* Starts with its syntax, without options. */
+/* The command line of such a verb. The caller sets the syntax, except for its options. */
 typedef struct cli_choice {
     cli_syntax  syntax;
     cli_option  options[CLI_MOST_NAMES + CLI_MOST_OWN];
-    size_t      name_count; /* names that there are; they are the first options */
+    size_t      name_count; /* number of names; their options come first */
     const char *wanted[CLI_MOST_NAMES];
     size_t      wanted_count;
-    char      **files; /* of argv; the owner frees the list */
+    char      **files; /* point into argv; the caller frees the list */
     size_t      file_count;
 } cli_choice;
 
-/* Takes the verb's own option of this index. Anything but CLI_OK ends the verb. */
+/* Handles the verb's own option with this index. The verb ends if the result is not CLI_OK. */
 typedef int cli_take_option(void *user, int option, const char *value);
 
-/* Makes the names options, and behind them the verb's own: at most CLI_MOST_OWN. */
+/* Turns each name into an option. The verb's own options follow, at most CLI_MOST_OWN. */
 void cli_choice_offer(cli_choice *choice, const char *(*name_at)(size_t),
                       const char *(*description_at)(size_t), const cli_option *own,
                       size_t own_count);
 
-/* A name that is wanted twice is wanted once. */
+/* Adds a name to the wanted ones, unless it is there already. */
 void cli_choice_want(cli_choice *choice, const char *name);
 
-/* Returns CLI_NO_ITEM when all is read and there is a file, otherwise the exit status. */
+/* Returns CLI_NO_ITEM if the command line is valid and names a file, otherwise the exit status. */
 int cli_choice_parse(cli_choice *choice, int argc, char **argv, cli_take_option *take, void *user);
 
-/* ---- Names (args.c) ---- */
+/* ---- Mistyped words (args.c) ---- */
 
-/* Looks for the name that `word` was probably meant to be: feed every candidate, then read. */
+/* Finds the name that the user probably meant by `word`. Call cli_nearest_try() for every known
+ * name, then read `best`. */
 typedef struct cli_nearest {
     const char *word;
-    const char *best; /* NULL: nothing is near */
+    const char *best; /* NULL: no name is similar */
     size_t      distance;
 } cli_nearest;
 
@@ -143,83 +145,86 @@ void cli_nearest_try(cli_nearest *nearest, const char *candidate);
 
 /* ---- Output (output.c) ---- */
 
-/* Tells a failure of the work on standard error, "takt: ...". Control characters of names and paths
- * do not reach the terminal. Returns CLI_FAILED. */
+/* Prints "takt: MESSAGE" to standard error, for failures other than a wrong command line. Replaces
+ * control characters, which names and paths may contain. Returns CLI_FAILED. */
 int cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A sink that writes to standard output. */
+/* Returns a sink that writes to standard output. */
 takt_sink cli_stdout_sink(void);
 
-/* "whole", "killed" or "cut". */
+/* Returns "whole", "killed" or "cut". */
 const char *cli_ending_name(const takt_facts *facts);
 
-/* A trace that lacks its end was opened. */
+/* True once cli_open_trace() has opened an incomplete trace. */
 extern bool cli_is_incomplete;
 
-/* Flushes standard output. Returns `status`; instead of CLI_OK CLI_INCOMPLETE where that is due, or
- * CLI_FAILED where something could not be written, which is then told. */
+/* Flushes standard output. Returns `status`, with two exceptions: CLI_INCOMPLETE replaces CLI_OK if
+ * a trace was incomplete; and CLI_FAILED replaces both if a write failed, which this function
+ * reports. */
 int cli_finish(int status);
 
-/* Text of unknown origin without control characters, cut at `size`. Returns `out`. */
+/* Copies text of unknown origin without control characters, cut to `size` bytes. Returns `out`. */
 const char *cli_clean(char *out, size_t size, const char *text);
 
-/* To standard output, as JSON: a text, NULL as null; a number so that it reads back equal, or
- * `none` where there is none. */
+/* Print JSON to standard output. NULL becomes null. A number keeps all its digits; `none` is
+ * printed where there is no number. */
 void cli_put_json_text(const char *text);
 void cli_put_number(double number, const char *none);
 
-/* "12,345", "1.50 MiB", "1.234 s", for which 32 bytes are enough. Each returns `out`. */
+/* Format "12,345", "1.50 MiB" and "1.234 s"; 32 bytes are enough. Each returns `out`. */
 const char *cli_count_text(char *out, size_t size, uint64_t count);
 const char *cli_bytes_text(char *out, size_t size, uint64_t bytes);
 const char *cli_time_text(char *out, size_t size, double ns);
 
-/* ---- Files that are written (output.c) ---- */
+/* ---- Output files (output.c) ---- */
 
 bool cli_is_folder(const char *path);
 bool cli_is_same_file(const char *a, const char *b);
 
-/* FOLDER/NAME and the ending, where `file` is .../NAME.pftrace[.gz]; `folder` NULL: beside the
- * file. False where that does not fit. */
+/* Makes the name of an output file: FOLDER/NAME and `ending`, where `file` is
+ * .../NAME.pftrace[.gz]. If `folder` is NULL, the output goes next to `file`. False if `out` is too
+ * small. */
 bool cli_name_output(char *out, size_t size, const char *folder, const char *file,
                      const char *ending);
 
-/* For a file that is written beside its place and then renamed: puts the file that a link leads to
- * in the place of the link, which would be replaced otherwise. False where there is something that
- * is no file, such as /dev/null. */
+/* For an output that is written to a temporary file and then renamed. Renaming would replace a
+ * symbolic link, so this function puts the link's target into `path`. False if the path exists and
+ * is not a regular file, such as /dev/null. */
 bool cli_settle_output(char *path, size_t size);
 
-/* A stream into a file that tkt_file_create() has opened; NULL when there is no memory. Close it
- * before the file. */
+/* Returns a stream that writes to a file opened by tkt_file_create(); NULL if memory ran out. Close
+ * the stream before the file. */
 FILE *cli_file_stream(tkt_file *file);
 
-/* False if anything that was written to it was not. */
+/* False if any write to the stream failed. */
 bool cli_stream_close(FILE *stream);
 
-/* Closes the file as tkt_file_close() does, and tells what went wrong. */
+/* Closes the file like tkt_file_close(), and reports an error. Returns the exit status. */
 int cli_file_close(tkt_file *file, takt_status status);
 
-/* "wrote run.html (1.20 MiB)" */
+/* Prints a line such as "wrote run.html (1.20 MiB)". */
 void cli_tell_written(const char *path);
 
 /* ---- The environment (output.c) ---- */
 
-/* A variable; NULL also where it is empty, as the library takes it. */
+/* Returns an environment variable. An empty one counts as unset (NULL), as in the library. */
 const char *cli_variable(const char *name);
 
 /* ---- Work that may take long (output.c) ---- */
 
-/* From here on a line such as "reading FILE" with the seconds gone by stands on the terminal, if
- * standard error is one and a second has passed. `what` and `name` must live until the end. */
+/* Shows a line such as "reading FILE, 3 s" on standard error while work takes longer than a second.
+ * Only a terminal gets this line. The strings are copied. NULL if nothing is shown. */
 typedef struct cli_progress cli_progress;
 cli_progress *cli_progress_begin(const char *what, const char *name);
 void cli_progress_end(cli_progress *progress);
 
-/* Opens a trace file, with progress; failures are told. NULL then. The caller releases it. */
+/* Opens a trace file and shows progress. Returns NULL after a failure, which it has reported. The
+ * caller releases the trace. */
 takt_trace *cli_open_trace(const char *path);
 
 /* ======== Options of tables ======== */
 
-/* How the verbs that print tables are asked to print them: the same options everywhere. */
+/* Options for format, sort order, size and colour. All verbs that print tables share them. */
 
 typedef enum cli_show_option {
     CLI_SHOW_JSON,
@@ -246,40 +251,41 @@ typedef struct cli_show {
     cli_color           color;
 } cli_show;
 
-/* Takes one of the options. Anything but CLI_OK ends the verb. */
+/* Handles one of these options. The verb ends if the result is not CLI_OK. */
 int cli_show_take(cli_show *show, const cli_syntax *syntax, int option, const char *value);
 
-/* Everything is taken: decides about colour and width. */
+/* Call after the last option: chooses colour and width. */
 void cli_show_settle(cli_show *show);
 
 /* ======== Verbs ======== */
 
-/* All verbs, for what is made of their help: the manual page and the shells' completion. */
+/* All verbs, for the manual page and the shell completions, which are made from the verbs' help. */
 
-/* In the order of the overview; NULL past the end. */
+/* Verbs in the order of `takt help`; NULL past the end. */
 const cli_verb *cli_verb_at(size_t index);
 
-/* Calls `print` with the syntax of each verb that has one; `help` has none. Stops at the first verb
- * that fails, and returns its status. */
+/* Calls `print` with the syntax of each verb; `help` has none. Stops at the first verb that fails,
+ * and returns its status. */
 int cli_each_syntax(void (*print)(const cli_syntax *syntax));
 
-/* Prints the manual page takt(1), in man's macros. Returns the exit status. */
+/* Prints the manual page takt(1) in man macros. Returns the exit status. */
 int cli_print_manual(void);
 
-/* ======== Names of frames ======== */
+/* ======== Function names in call stacks ======== */
 
-/* Functions, files and lines of call stacks, from the debugging information of the programs and
- * libraries that were recorded, as far as they are still there. */
+/* Takt reads function names, files and lines from the debug information of the recorded program and
+ * its libraries, if these files still exist unchanged. */
 
-/* Names the frames of a trace, if it has any. What cannot be named is told once. */
+/* Names the frames of a trace's call stacks. Reports modules that are missing or newer than the
+ * recording, in one line each. */
 void cli_name_frames(takt_trace *trace);
 
 /* ======== Embedded files ======== */
 
-/* Files that are part of the command. */
+/* Files that become part of the command. */
 
-/* What the file at `path` held when this was compiled: the bytes from NAME to NAME_end, and then a
- * zero, so that it can serve as a text. */
+/* Embeds the file at `path` as it is at compile time. Its bytes lie between NAME and NAME_end; a
+ * zero follows, so that NAME can serve as a string. */
 #define CLI_EMBED(name, path)                                                                      \
     __asm__(".section .rodata\n" #name ": .incbin \"" path "\"\n" #name "_end: .byte 0\n"           \
             ".previous\n");                                                                        \

@@ -1,5 +1,6 @@
-/* Comparing traces: one is read, counted and released before the next, so that only one of them is
- * in memory; the durations of their calls stay, or what is known of each run. */
+/* Compares two sides of traces. Only one trace is in memory at a time: it is read, counted and
+ * released before the next. The durations of its calls stay in memory or, if runs are compared, one
+ * median and one mean per row. */
 #include "cli/compare.h"
 
 #include "report/table.h"
@@ -49,7 +50,7 @@ static int read_side(cli_comparison *comparison, int side)
     return status;
 }
 
-/* "base.pftrace"; "base.pftrace and 2 more". */
+/* Returns "base.pftrace", or "base.pftrace and 2 more". */
 static char *label_of(const char *first, size_t operands)
 {
     size_t size = strlen(first) + sizeof " and 18446744073709551615 more";
@@ -74,8 +75,8 @@ static int find_files(cli_comparison *comparison, const cli_operands *operands, 
     return cli_files_of(operands, side, &to->files);
 }
 
-/* Totals are those of a run. If runs have unlike numbers of steps that tells nothing: then they are
- * those of a step. */
+/* Totals are per run. If the runs of both sides have different numbers of steps, totals per run say
+ * nothing, and totals are per step. */
 static void set_scale(cli_comparison *comparison)
 {
     const cli_side *a = &comparison->sides[CLI_A], *b = &comparison->sides[CLI_B];
@@ -124,9 +125,9 @@ void cli_comparison_free(cli_comparison *comparison)
 
 /* ======== Sides ======== */
 
-/* What the traces of a side are. */
+/* Facts about the traces of a side. */
 
-/* A list in one line, such as "cuda:0 NVIDIA H200, cuda:1 NVIDIA H200". */
+/* A list on one line, such as "cuda:0 NVIDIA H200, cuda:1 NVIDIA H200". */
 typedef struct line {
     char text[1024];
     size_t used;
@@ -154,7 +155,8 @@ static char *devices_of(const takt_trace *trace)
     return strdup(l.used ? l.text : "none");
 }
 
-/* Takes `now`, which may be NULL, unless there is an earlier run's already. */
+/* Stores the first run's text and notes whether a later run has a different one. Owns `now`; NULL
+ * means that memory ran out. */
 static bool take_text(cli_side *side, char **text, char *now, cli_fact_kind fact)
 {
     if (!now)
@@ -188,7 +190,7 @@ static void take_facts(cli_side *side, const takt_trace *trace)
     side->wall_ns += (double)(facts->end_ns - facts->begin_ns);
 }
 
-/* Of all runs until now. */
+/* Formats the losses of all runs so far. */
 static bool tell_losses(cli_side *side)
 {
     line l = {.used = 0};
@@ -231,12 +233,12 @@ void cli_side_free(cli_side *side)
 
 /* ======== Files ======== */
 
-/* Which traces the sides of a comparison are. */
+/* Finds the traces of each side. */
 
 int cli_operands_to(cli_operands *operands, const cli_syntax *syntax, const char *path)
 {
     if (operands->has_to)
-        return cli_usage_error(syntax, "--to stands twice");
+        return cli_usage_error(syntax, "--to is given twice");
     operands->has_to = true;
     operands->first_of_b = operands->count;
     operands->items[operands->count++] = path;
@@ -262,7 +264,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* Adds FOLDER/NAME; without a folder, the name. */
+/* Adds FOLDER/NAME, or just NAME if `folder` is "". */
 static int add_path(cli_files *files, const char *folder, const char *name)
 {
     size_t size = strlen(folder) + strlen(name) + 2;
@@ -321,7 +323,7 @@ void cli_files_free(cli_files *files)
 
 /* ======== Facts ======== */
 
-/* What the sides are, next to each other: differences here explain more than any scope's. */
+/* Facts about both sides, next to each other. A difference here explains more than any scope's. */
 
 static const char *const fact_names[CLI_FACTS] = {
     [CLI_FACT_FILE] = "file",       [CLI_FACT_RUNS] = "runs",      [CLI_FACT_RUN] = "run",
@@ -331,7 +333,7 @@ static const char *const fact_names[CLI_FACTS] = {
 
 #define PUT(place, ...) snprintf((place), sizeof(place), __VA_ARGS__)
 
-/* Steps and times of several runs are those of one, on average. */
+/* Fills in numbers. With several runs, steps and times are the average per run. */
 static void fill_numbers(cli_fact *facts, const cli_side *side, int at)
 {
     double runs = (double)side->runs, wall_ns = side->wall_ns / runs;
@@ -383,7 +385,7 @@ void cli_facts_of(const cli_comparison *comparison, cli_fact out[CLI_FACTS])
 
 /* ======== Options ======== */
 
-/* Options of what compares traces. */
+/* Options of verbs that compare traces. */
 
 const cli_option cli_compare_option_list[CLI_COMPARE_COUNT] = {
     [CLI_COMPARE_LIMIT] = {0, "limit", "P%", "smaller changes are none, in percent of A"},
@@ -393,7 +395,7 @@ const cli_option cli_compare_option_list[CLI_COMPARE_COUNT] = {
     [CLI_COMPARE_BY_PATH] = {0, "by-path", NULL, "scopes by what they are called from"},
 };
 
-/* A number that is not negative, and what follows it. */
+/* Parses a number that is not negative; *rest points behind it. */
 static bool parse_number(const char *text, double *out, char **rest)
 {
     *out = strtod(text, rest);

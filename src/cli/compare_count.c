@@ -1,22 +1,22 @@
-/* What a trace says of the rows of a comparison. */
+/* Counts a trace into the rows of a comparison. */
 #include "cli/compare.h"
 #include "summary/scopes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ======== What devices did for scopes ======== */
+/* ======== Device time of scopes ======== */
 
-/* By track and span: how long all took that was launched directly in it. */
+/* By track and span: the total duration of the activities launched directly in the span. */
 typedef struct cli_launched {
-    uint64_t **tracks; /* NULL where nothing was launched */
+    uint64_t **tracks; /* NULL: no launches on this track */
     size_t count;
 } cli_launched;
 
-/* What devices did for each scope. An activity belongs to the scope that launched it, whenever it
- * ran, and to all that this one is in: a call's time is the sum of what was launched between its
- * begin and its end. So the time stands at the launching span first, and is handed up as spans
- * close. */
+/* An activity counts for the scope that launched it, whenever it ran, and for all enclosing scopes.
+ * So a call's device time is the sum of the activities launched between its begin and end. The
+ * durations are first stored at the launching span, and passed to its parent when the span
+ * closes. */
 
 static bool make_room(cli_launched *launched, const takt_trace *trace, size_t track)
 {
@@ -35,7 +35,7 @@ static bool make_room(cli_launched *launched, const takt_trace *trace, size_t tr
     return launched->tracks[track] != NULL;
 }
 
-/* Adds an activity of a device, unless nobody knows who launched it. False: no memory. */
+/* Adds an activity of a device, unless its launch is unknown. False: no memory. */
 static bool launched_add(cli_launched *launched, const takt_trace *trace,
                          const takt_activity *activity)
 {
@@ -60,8 +60,8 @@ static void launched_free(cli_launched *launched)
     free(launched->tracks);
 }
 
-/* After the walk: makes calls of a scope that launched nothing calls of its row of devices, which
- * took 0 ns there. False: no memory. */
+/* Call after the walk. Calls of a scope that launched nothing become calls of 0 ns in the scope's
+ * row of kind cuda. False: no memory. */
 static bool launched_add_idle_calls(cli_comparison *comparison, int side)
 {
     cli_rows *rows = &comparison->rows;
@@ -69,7 +69,7 @@ static bool launched_add_idle_calls(cli_comparison *comparison, int side)
         cli_row *row = &rows->items[i];
         cli_part *part = &row->parts[side];
         if (row->kind != CLI_ROW_CUDA || part->total_ns <= part->noted_ns)
-            continue; /* nothing was launched for it in this trace */
+            continue; /* no launches for this scope in this trace */
         uint32_t of = cli_rows_find(rows, CLI_ROW_SCOPE, row->above, row->name + row->leaf);
         if (of == CLI_NO_ROW)
             return false;
@@ -85,11 +85,10 @@ static bool launched_add_idle_calls(cli_comparison *comparison, int side)
 
 /* ======== Traces with spans ======== */
 
-/* What a trace with spans says of the rows of a comparison: one walk over its spans in preorder,
- * and one over its activities. */
+/* Makes one pass over the activities, and one over the spans in preorder. */
 
 enum {
-    REMEMBERED = 1024 /* names that were looked up lately */
+    REMEMBERED = 1024 /* size of the cache of row lookups */
 };
 
 typedef struct remembered {
@@ -101,10 +100,11 @@ typedef struct remembered {
 
 typedef struct open_span {
     size_t span;
-    uint32_t row; /* of it, or of what it is counted in; CLI_NO_ROW: none */
+    uint32_t row; /* row of this span, or of the scope that it counts as part of; CLI_NO_ROW:
+                   * none */
     bool is_counted_in;
     bool is_whole;
-    uint64_t launched_ns; /* what devices did for it until now */
+    uint64_t launched_ns; /* device time so far */
 } open_span;
 
 typedef struct walk {
@@ -113,11 +113,12 @@ typedef struct walk {
     const takt_trace *trace;
     size_t track;
     cli_launched launched;
-    remembered names[REMEMBERED]; /* by the address of the name, which a trace holds once */
+    remembered names[REMEMBERED]; /* a cache indexed by the name's address; a trace stores each name
+                                   * once */
     open_span *stack;
     size_t depth;
     size_t stack_capacity;
-    uint32_t *open; /* for each row: how many spans of it are on the stack */
+    uint32_t *open; /* per row: the number of its spans on the stack */
     size_t open_capacity;
 } walk;
 
@@ -139,7 +140,7 @@ static cli_part *part_of(walk *w, uint32_t row)
     return &w->comparison->rows.items[row].parts[w->side];
 }
 
-/* A call that does not overlap with others of its row. */
+/* Adds a call to a row whose calls have no parent, such as activities and steps. */
 static bool add_alone(walk *w, cli_row_kind kind, const char *name, uint64_t ns, bool is_whole)
 {
     uint32_t row = find_row(w, kind, CLI_NO_ROW, name);
@@ -176,7 +177,7 @@ static bool reserve(walk *w)
     return true;
 }
 
-/* `scope` has closed, and devices did something for it. */
+/* Adds a closed scope with device time to its row of kind cuda. */
 static bool count_cuda(walk *w, const open_span *scope)
 {
     const cli_row *row = &w->comparison->rows.items[scope->row];
@@ -217,7 +218,7 @@ static bool is_whole(const takt_span_info *span)
     return !(span->flags & (TAKT_SPAN_BEGUN_BEFORE | TAKT_SPAN_UNFINISHED));
 }
 
-/* `above` is the row of what it is in. */
+/* `above` is the row of the enclosing span. */
 static bool count_span(walk *w, const takt_span_info *span, uint32_t row, uint32_t above)
 {
     uint64_t ns = span->end_ns - span->begin_ns;
@@ -273,9 +274,10 @@ static bool walk_track(walk *w, size_t number)
     return close_until(w, TAKT_NO_PARENT);
 }
 
-/* ---- The rest ---- */
+/* ---- Activities and steps ---- */
 
-/* Marked loops of the host are scopes already; the program named their devices as it liked. */
+/* False for marked loops of the host, which are scopes already; their device names are up to the
+ * program. */
 static bool is_of_device(const takt_activity *activity)
 {
     return strncmp(activity->device, "cuda:", strlen("cuda:")) == 0;
@@ -338,8 +340,7 @@ takt_status cli_compare_spans(cli_comparison *comparison, int side, const takt_t
 
 /* ======== Traces without spans ======== */
 
-/* What a trace without spans says of the rows of a comparison: the sums of its scopes. Single calls
- * are not known. */
+/* Takes totals per scope from a trace without spans, where single calls are unknown. */
 
 static bool add_row(cli_comparison *comparison, int side, cli_row_kind kind,
                     const tkt_scope_total *scope, uint64_t total_ns, uint64_t self_ns)
@@ -360,7 +361,7 @@ static bool add_activity(cli_comparison *comparison, int side, const tkt_scope_t
                    scope->device_self_ns);
 }
 
-/* A scope that launched something has a second row, of devices. */
+/* A scope that launched activities gets a second row, of kind cuda. */
 static bool add_scope(cli_comparison *comparison, int side, const tkt_scope_total *scope)
 {
     bool is_call = scope->kind == TKT_KIND_CALL;
@@ -371,8 +372,8 @@ static bool add_scope(cli_comparison *comparison, int side, const tkt_scope_tota
                                      scope->device_self_ns));
 }
 
-/* The rows of devices, or those of the host. With `all` a scope's calls are not part of it, and
- * only then activities are listed: so it is done twice. */
+/* Adds the rows of devices, or those of the host. A scope's time excludes its calls if `all` is
+ * set, and activities are listed only then. So the caller needs two passes. */
 static takt_status add_rows(cli_comparison *comparison, int side, const takt_trace *trace, bool all,
                             bool devices)
 {

@@ -1,4 +1,5 @@
-/* A comparison as tables: what the traces are, then a row for each name. */
+/* Prints a comparison as tables, with notes below them, and lists reasons why the traces may not be
+ * comparable. */
 #include "base/alloc.h"
 #include "cli/cli.h"
 #include "cli/compare.h"
@@ -22,7 +23,7 @@ static const tkt_column fact_columns[] = {{"", "name", TKT_CELL_TEXT, 0, true, 1
 
 static const tkt_said differs[] = {{"", "false"}, {"differs", "true"}};
 
-/* How many runs there are is only said where there are several. */
+/* The row with the number of runs appears only if a side has several. */
 static void add_facts(tkt_document *document, const cli_comparison *comparison,
                       const cli_fact facts[CLI_FACTS], tkt_said said[CLI_FACTS][CLI_BOTH])
 {
@@ -104,7 +105,7 @@ static double percent(double change, double base)
     return base > 0 ? 100 * change / base : NAN;
 }
 
-/* "-1.20% .. +3.40%", of the base. */
+/* Formats the band relative to A's call, such as "-1.20% .. +3.40%". */
 static const char *band_of(tkt_document *document, const cli_row *row)
 {
     char low[TKT_VALUE_SIZE], high[TKT_VALUE_SIZE], band[2 * TKT_VALUE_SIZE + 4];
@@ -118,7 +119,7 @@ static const char *band_of(tkt_document *document, const cli_row *row)
     return tkt_document_copy(document, band, (size_t)size);
 }
 
-/* Totals of what a trace does not have are 0 there; times of its calls are not known. */
+/* If a side lacks a row, its calls and totals are 0 there, and its times per call are unknown. */
 static void fill_part(tkt_cell *cells, const cli_row *row, int side, double scale)
 {
     const cli_part *part = &row->parts[side];
@@ -170,7 +171,7 @@ static const char *color_of(cli_verdict verdict)
     }
 }
 
-/* A scope may have two rows; then the kind tells which is which, and stays. */
+/* If a scope has a second row of kind cuda, the column of kinds must stay visible. */
 static void keep_kinds(tkt_table *table, const cli_comparison *comparison)
 {
     for (size_t i = 0; i < comparison->rows.count; i++)
@@ -202,7 +203,7 @@ static void add_rows(tkt_document *document, const cli_comparison *comparison)
 static int tell_columns(const tkt_document *document, const char *sort, const cli_syntax *syntax)
 {
     char keys[512];
-    return cli_usage_error(syntax, "--sort: there is no column \"%s\"; there are %s", sort,
+    return cli_usage_error(syntax, "--sort: there is no column \"%s\"; the columns are %s", sort,
                            tkt_table_keys(&document->tables[0], keys, sizeof keys));
 }
 
@@ -225,7 +226,7 @@ int cli_compare_print(const cli_comparison *comparison, const takt_report_option
         status = tkt_document_print(&document, options, &sink);
     if (status == TAKT_BAD_ARGUMENT)
         result = tell_columns(&document, options->sort, syntax);
-    else if (status != TAKT_OK && status != TAKT_IO_ERROR) /* that cli_finish() tells */
+    else if (status != TAKT_OK && status != TAKT_IO_ERROR) /* cli_finish() reports it */
         result = cli_error("%s", takt_status_text(status));
     tkt_document_fini(&document);
     return result;
@@ -233,7 +234,7 @@ int cli_compare_print(const cli_comparison *comparison, const takt_report_option
 
 /* ======== Notes ======== */
 
-/* The sentences below a comparison: what to beware of, and what its numbers are. */
+/* The notes below the tables: warnings, and the meaning of the numbers. */
 
 static void note_totals(const cli_comparison *c, tkt_document *out)
 {
@@ -266,16 +267,17 @@ static void note_calls(const cli_comparison *c, tkt_document *out)
 
     tkt_document_add_note(
         out,
-        "Careful: these are verdicts about recordings, not about programs: runs of one program "
-        "differ, too, by more than their calls tell. %s.",
+        "Careful: these verdicts compare recordings, not programs: runs of one program also "
+        "differ, by more than their calls show. %s.",
         cli_runs_advice(c, advice, sizeof advice));
     if (a->runs > 1 || b->runs > 1)
         tkt_document_add_note(
-            out, "With so few the calls of all runs of a side are compared as if they were one's.");
+            out,
+            "With so few runs, the calls of a side are compared as if they came from one run.");
     if (!a->facts.has_spans || !b->facts.has_spans)
         tkt_document_add_note(
-            out, "Without spans single calls are not known: there a call is the mean one, and how "
-                 "large the noise is nobody can tell.");
+            out, "Without spans, single calls are unknown: the mean call replaces them, and the "
+                 "size of the noise is unknown.");
     tkt_document_add_note(
         out,
         "Call: the median one. Change: Hodges-Lehmann shift, the median of all differences "
@@ -289,8 +291,8 @@ static void note_runs(const cli_comparison *c, tkt_document *out)
 
     if (c->is_apart)
         tkt_document_add_note(
-            out, "Careful: all runs of one side began before those of the other. What the machine "
-                 "did meanwhile looks the same as a change of the program: let them take turns.");
+            out, "Careful: all runs of one side began before those of the other. A change "
+                 "of the machine would look like a change of the program: alternate the runs.");
     tkt_document_add_note(
         out,
         "Runs are compared, %zu of A and %zu of B%s. Call: a run's median one%s; of all runs, the "
@@ -301,7 +303,7 @@ static void note_runs(const cli_comparison *c, tkt_document *out)
         a->facts.has_spans && b->facts.has_spans ? "" : ", or mean one in traces without spans");
 }
 
-/* Which rows are one question, and which are many. */
+/* Says which rows the comparison is about, and whether p values of the others are adjusted. */
 static void note_tests(const cli_comparison *c, tkt_document *out)
 {
     if (c->has_changed)
@@ -336,7 +338,7 @@ void cli_compare_notes(const cli_comparison *comparison, tkt_document *out)
 
 /* ======== Obstacles ======== */
 
-/* Why traces may not be comparable. */
+/* Reasons why the traces may not be comparable. */
 
 void cli_obstacles_add(cli_obstacles *obstacles, int fact, const char *format, ...)
 {
@@ -357,7 +359,7 @@ static char side_name(int side)
     return side == CLI_A ? 'A' : 'B';
 }
 
-/* The same run twice would be no second one. */
+/* Reports a file that a side has twice: it would count as two runs. */
 static void look_for_twins(const cli_side *side, char name, cli_obstacles *out)
 {
     const cli_files *files = &side->files;

@@ -1,4 +1,4 @@
-/* The rows of a comparison, and what their differences mean. */
+/* The rows of a comparison: a hash table of rows, the values of each run, and the verdicts. */
 #include "cli/compare.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 /* ======== Rows ======== */
 
-/* The rows of a comparison, found by their names while millions of spans are walked. */
+/* A hash table, because millions of spans look up their rows by name. */
 
 const char *cli_row_kind_name(cli_row_kind kind)
 {
@@ -39,7 +39,7 @@ bool cli_row_has_name(const cli_row *row, const char *name)
     return strcmp(name, row->name) == 0 || strcmp(name, row->name + row->leaf) == 0;
 }
 
-/* FNV-1a. */
+/* Uses FNV-1a. */
 static size_t hash_of(cli_row_kind kind, uint32_t above, const char *name)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)kind ^ (uint64_t)above << 8;
@@ -53,7 +53,7 @@ static bool is_row(const cli_row *row, cli_row_kind kind, uint32_t above, const 
     return row->kind == kind && row->above == above && strcmp(row->name + row->leaf, name) == 0;
 }
 
-/* The slot of a row, or the empty one where it belongs. */
+/* Returns the slot of a row, or the empty slot where it belongs. */
 static uint32_t *slot_of(const cli_rows *rows, cli_row_kind kind, uint32_t above, const char *name)
 {
     size_t i = hash_of(kind, above, name);
@@ -64,7 +64,7 @@ static uint32_t *slot_of(const cli_rows *rows, cli_row_kind kind, uint32_t above
     }
 }
 
-/* Room for twice as many rows; at most half of the slots are in use. */
+/* Doubles the capacity; at most half of the slots are in use. */
 static bool grow(cli_rows *rows)
 {
     size_t capacity = rows->capacity ? 2 * rows->capacity : 64;
@@ -135,12 +135,12 @@ void cli_rows_free(cli_rows *rows)
 
 /* ======== Several runs ======== */
 
-/* Where each side has several runs, they are what is compared: runs of one program differ by more
- * than calls of one run do, by clock frequency, by layout of memory, by what else the machine does.
- * So a run counts once, however many calls it has. */
+/* If each side has several runs, the comparison uses runs and not calls. Runs of one program differ
+ * by more than the calls of one run do, because of clock frequency, memory layout and other load on
+ * the machine. So each run counts once, however many calls it has. */
 
-/* What the run says of a call. Without spans that is the mean alone; with spans, nothing where no
- * call began and ended within the recording. */
+/* Keeps a run's mean and median call. Without spans only the mean is known. With spans, a run
+ * without a complete call adds nothing. */
 static bool keep_call(cli_part *part, bool has_spans, uint64_t begin_ns)
 {
     cli_samples *samples = &part->samples;
@@ -176,8 +176,9 @@ takt_status cli_compare_end_run(cli_comparison *comparison, int side, const takt
 
 /* ======== Verdicts ======== */
 
-/* What a difference means: whether it is above the limits, and beyond the noise. The typical call
- * and the mean one are two questions: a change may make the first shorter and the second longer. */
+/* A verdict depends on two questions: is the difference above the limits, and is it beyond the
+ * noise? The typical and the mean call are judged separately, because a change may shorten one and
+ * lengthen the other. */
 
 bool cli_is_above_limits(const cli_compare_options *options, double change, double base)
 {
@@ -276,7 +277,8 @@ static answer answer_of(const cli_compare_options *options, const cli_noise *noi
     return NOISE;
 }
 
-/* Calls count where the time that they take does. */
+/* True if the number of calls changed, and the row's self time changed with it by more than the
+ * limits. */
 static bool has_other_calls(const cli_comparison *c, const cli_row *row, double *more)
 {
     double a = (double)row->parts[CLI_A].calls * c->scale[CLI_A];
@@ -320,7 +322,7 @@ static bool is_change(cli_verdict verdict)
     return cli_is_slower(verdict) || verdict == CLI_FASTER || verdict == CLI_TAIL_FASTER;
 }
 
-/* ---- Which rows are asked about ---- */
+/* ---- Primary rows ---- */
 
 static bool is_primary(const cli_compare_options *options, const cli_row *row)
 {
@@ -333,7 +335,8 @@ static bool is_primary(const cli_compare_options *options, const cli_row *row)
     return has_name;
 }
 
-/* Adjusts the p of these rows for their number, each question by itself. */
+/* Adjusts the p values of primary or of other rows for their number; typical and mean calls
+ * separately. */
 static bool adjust(cli_comparison *c, bool of_primary, size_t *tests)
 {
     double **p = malloc((c->rows.count + 1) * sizeof *p);

@@ -1,5 +1,5 @@
-/* takt config: what a configuration means, and which keys there are. Everything printed comes from
- * the library's one schema. */
+/* takt config: explains a configuration, and lists the keys. Everything it prints comes from the
+ * library's schema. */
 #include "config/config.h"
 #include "cli/cli.h"
 
@@ -9,8 +9,8 @@
 
 /* ======== JSON ======== */
 
-/* takt config check --json: what a configuration means, under the names that its keys have. Sizes
- * are bytes; what is not limited, or goes on for ever, is null. */
+/* takt config check --json: the meaning of a configuration, with the keys' own names. Sizes are in
+ * bytes. null stands for no limit and for an endless schedule. */
 
 static void put_schedule(const takt_schedule *schedule)
 {
@@ -75,7 +75,7 @@ static void put_error(const takt_error *error)
     printf(",\n  \"line\": %u,\n  \"column\": %u", error->line, error->column);
 }
 
-/* Prints one object: what the configuration means, or where it is NULL, the error. */
+/* Prints one object: the meaning of the configuration or, if it is NULL, the error. */
 static void config_put_json(const char *path, const takt_config *config, const takt_error *error)
 {
     fputs("{\n  \"file\": ", stdout);
@@ -107,9 +107,8 @@ static const cli_syntax syntax = {
     .words = "check explain options",
 };
 
-/* A configuration is right when a profiler can be made from it. That the profiler is referred to
- * here also links the names of reports and formats, which the library checks only where it has
- * them. */
+/* Checks that a profiler can be made from the configuration. The call also links the lists of
+ * reports and formats, whose names the library checks only if the lists are linked. */
 static takt_status try_profiler(const takt_config *config)
 {
     takt_profiler *profiler = NULL;
@@ -120,7 +119,7 @@ static takt_status try_profiler(const takt_config *config)
     return status;
 }
 
-/* The configuration of a file, if a profiler can be made from it; otherwise NULL and *error. */
+/* Loads a file. Returns NULL and sets *error if no profiler can be made from it. */
 static takt_config *load(const char *path, takt_error *error)
 {
     takt_config *config = NULL;
@@ -165,7 +164,7 @@ static int check_files(char **files, int count, bool is_json)
     int result = CLI_OK;
 
     if (count == 0)
-        return cli_usage_error(&syntax, "check which file?");
+        return cli_usage_error(&syntax, "check: no file given: name a configuration");
     if (variable && !is_json)
         printf("With TAKT_OPTIONS=\"%s\"\n", cli_clean(clean, sizeof clean, variable));
     for (int i = 0; i < count; i++) {
@@ -184,10 +183,10 @@ static int check_files(char **files, int count, bool is_json)
 typedef struct schema_printer {
     const char *name;
     takt_status (*print)(const takt_sink *sink);
-    takt_status (*print_json)(const takt_sink *sink); /* NULL: there is no such form */
+    takt_status (*print_json)(const takt_sink *sink); /* NULL: there is no JSON form */
 } schema_printer;
 
-/* "markdown" makes docs/config.md and is of no use to anyone else, so the help leaves it out. */
+/* The help omits "markdown", which only serves to make docs/config.md. */
 static const schema_printer printers[] = {
     {"explain", tkt_config_explain, tkt_config_json},
     {"options", takt_config_help, NULL},
@@ -226,7 +225,7 @@ static int print_schema(const schema_printer *printer, int operand_count, bool i
 static int act(char **operands, int count, bool is_json)
 {
     if (count == 0)
-        return cli_usage_error(&syntax, "what about the configuration? check FILE or explain");
+        return cli_usage_error(&syntax, "no action given: check FILE, explain or options");
     if (strcmp(operands[0], "check") == 0)
         return check_files(operands + 1, count - 1, is_json);
     for (size_t i = 0; i < PRINTER_COUNT; i++)
@@ -242,12 +241,12 @@ int cli_config(int argc, char **argv)
     bool is_json = false;
     int item, count = 0;
 
-    /* Operands move to the front; they never overtake the argument that is read next. */
+    /* Moves operands to the front of argv, never beyond the argument that is read next. */
     while ((item = cli_args_next(&args, &value)) == CLI_OPERAND || item >= 0) {
         if (item == CLI_OPERAND)
             argv[1 + count++] = argv[args.next - 1];
         else
-            is_json = true; /* the only option */
+            is_json = true; /* --json is the only option */
     }
     if (item == CLI_HELP)
         return CLI_OK;

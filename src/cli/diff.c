@@ -1,4 +1,5 @@
-/* takt diff: compares two traces, name by name: what became slower, and is it noise. */
+/* takt diff: compares two traces, or several runs of two versions, name by name. It shows what
+ * became slower, and whether the change is more than noise. */
 #include "cli/compare.h"
 #include "cli/cli.h"
 
@@ -26,7 +27,7 @@ static const char text[] =
     "  takt diff --limit 3% --absolute 1us --json before.pftrace after.pftrace\n"
     "  takt diff before/*.pftrace --to after/*.pftrace";
 
-static int take(diff_request *request, const cli_syntax *syntax, int item, const char *value)
+static int take_item(diff_request *request, const cli_syntax *syntax, int item, const char *value)
 {
     cli_operands *operands = &request->operands;
 
@@ -43,7 +44,7 @@ static int take(diff_request *request, const cli_syntax *syntax, int item, const
     return CLI_OK;
 }
 
-/* Without --to there are two of them. */
+/* Without --to, the command line must name exactly two traces. */
 static int settle(cli_operands *operands, const cli_syntax *syntax)
 {
     if (operands->has_to && operands->first_of_b == 0)
@@ -51,16 +52,17 @@ static int settle(cli_operands *operands, const cli_syntax *syntax)
     if (operands->has_to)
         return CLI_NO_ITEM;
     if (operands->count < CLI_BOTH)
-        return cli_usage_error(syntax, "which traces? name A, the base, and B");
+        return cli_usage_error(syntax, "two traces are needed: name A, the base, and B");
     if (operands->count > CLI_BOTH)
         return cli_usage_error(
-            syntax, "expected two traces, A and B, not \"%s\" too; with more, --to begins B's",
+            syntax,
+            "unexpected trace \"%s\": name two traces, A and B, or put --to before B's traces",
             operands->items[CLI_BOTH]);
     operands->first_of_b = 1;
     return CLI_NO_ITEM;
 }
 
-/* Returns CLI_NO_ITEM when all is read, otherwise the exit status. */
+/* Returns CLI_NO_ITEM if the command line is valid, otherwise the exit status. */
 static int parse(diff_request *request, const cli_syntax *syntax, int argc, char **argv)
 {
     cli_args args = cli_args_of(syntax, argc, argv);
@@ -70,7 +72,7 @@ static int parse(diff_request *request, const cli_syntax *syntax, int argc, char
     while (status == CLI_OK && (item = cli_args_next(&args, &value)) != CLI_NO_ITEM) {
         if (item == CLI_HELP)
             return CLI_OK;
-        status = take(request, syntax, item, value);
+        status = take_item(request, syntax, item, value);
     }
     return status == CLI_OK ? settle(&request->operands, syntax) : status;
 }

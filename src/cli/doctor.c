@@ -1,4 +1,5 @@
-/* takt doctor: what can be recorded on this machine, what cannot, and what to do about it. */
+/* takt doctor: reports what Takt can record on this machine, what it cannot, and how to fix
+ * that. */
 #include "cli/doctor.h"
 #include "cli/cli.h"
 
@@ -67,7 +68,7 @@ bool doctor_read_line(const char *path, const char *prefix, char *out, size_t si
 
 /* ---- Printing -------------------------------------------------------------------------------- */
 
-/* The mark is a word of its own, so that nothing is lost without colour. */
+/* The mark is also a word, so the output is complete without colour. */
 static void print_text(const doctor_findings *findings, bool is_colored)
 {
     static const char *const colors[] = {"\033[32m", "\033[33m", "\033[31m"};
@@ -102,7 +103,7 @@ static void print_json(const doctor_findings *findings, size_t problems)
     puts("\n  ]\n}");
 }
 
-/* What the library would log is among the findings. */
+/* Ignores the library's messages, because the findings contain the same information. */
 static void ignore_line(takt_log_level level, const char *line, void *user)
 {
     (void)level;

@@ -1,4 +1,4 @@
-/* What `takt doctor` finds: each finding is fine, worth knowing, or in the way. */
+/* The findings of `takt doctor`. Each finding is fine, a note, or a problem. */
 #ifndef TAKT_CLI_DOCTOR_H
 #define TAKT_CLI_DOCTOR_H
 
@@ -6,19 +6,19 @@
 
 typedef enum doctor_mark {
     DOCTOR_OK,
-    DOCTOR_NOTE,   /* it records, but not all, or not as cheaply */
-    DOCTOR_PROBLEM /* something that is there cannot be recorded */
+    DOCTOR_NOTE,   /* Takt records less than it could, or at a higher cost */
+    DOCTOR_PROBLEM /* Takt cannot record something that this machine has */
 } doctor_mark;
 
 typedef struct doctor_finding {
     doctor_mark mark;
     char        topic[16];
     char        text[512];
-    char        advice[256]; /* what to do; "" */
+    char        advice[256]; /* what the user can do; "" if nothing */
 } doctor_finding;
 
 enum {
-    DOCTOR_MOST = 96 /* findings; more are not kept */
+    DOCTOR_MOST = 96 /* findings; further ones are dropped */
 };
 
 typedef struct doctor_findings {
@@ -26,11 +26,12 @@ typedef struct doctor_findings {
     size_t         count;
 } doctor_findings;
 
-/* `advice` may be NULL. */
+/* Adds a finding. `advice` may be NULL. */
 void doctor_tell(doctor_findings *findings, doctor_mark mark, const char *topic, const char *advice,
                  const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* One line of a file of the system's, without its end; false without. */
+/* Finds the first line that starts with `prefix` in a system file, and copies the rest of that line
+ * without leading blanks and colons. False if there is none. */
 bool doctor_read_line(const char *path, const char *prefix, char *out, size_t size);
 
 void doctor_look_at_host(doctor_findings *findings);

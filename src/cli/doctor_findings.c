@@ -1,4 +1,4 @@
-/* What `takt doctor` looks at: the machine, the environment, the devices. */
+/* The checks of `takt doctor`: machine, environment, devices. */
 #include "cli/doctor.h"
 
 #include <takt/config.h>
@@ -17,15 +17,15 @@
 
 /* ======== The machine ======== */
 
-/* The machine apart from its devices: how Takt was built, the clock, where it runs. */
+/* Everything except devices: Takt's build, clock, processor, system, folder. */
 
 enum {
-    SCOPES = 20000, /* recorded in each round, to see what they cost */
+    SCOPES = 20000, /* recorded per round to measure their cost */
     ROUNDS = 5
 };
 
-/* Libraries that this command was built without, what it cannot do therefore, and what to do, with
- * the names of Debian's packages. */
+/* Optional libraries that this command was built without, the missing feature, and the advice with
+ * the name of Debian's package. */
 static const char *const lacking[][3] = {
 #ifndef TKT_HAVE_MICROHTTPD
     {"libmicrohttpd", "takt view cannot serve traces",
@@ -61,7 +61,7 @@ static double monotonic_ns(void)
     return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
-/* The shortest of a few rounds: what disturbs one makes it longer. */
+/* Returns the time per scope of the fastest round; disturbances only make a round slower. */
 static double measure_scope_ns(void)
 {
     double best_ns = 1e18;
@@ -76,7 +76,7 @@ static double measure_scope_ns(void)
     return best_ns;
 }
 
-/* What a scope costs in a full trace on this machine, now; negative if it cannot be recorded. */
+/* Measures a scope in a full trace on this machine; negative if recording fails. */
 static double scope_cost_ns(void)
 {
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
@@ -139,7 +139,7 @@ static void look_at_system(doctor_findings *findings)
                     "this is a container");
 }
 
-/* Traces go below the current folder unless the configuration says otherwise. */
+/* By default, traces go below the current folder. */
 static void look_at_folder(doctor_findings *findings)
 {
     char folder[256], room[32];
@@ -168,19 +168,19 @@ void doctor_look_at_host(doctor_findings *findings)
 
 /* ======== The environment ======== */
 
-/* Variables of the environment that change what is recorded. */
+/* Environment variables that change a recording. */
 
 extern char **environ;
 
 enum {
-    PREFIX = 5 /* the length of "TAKT_" */
+    PREFIX = 5 /* length of "TAKT_" */
 };
 
-/* Those that Takt reads. */
+/* Variables that Takt reads. */
 static const char *const ours[] = {"TAKT_CLOCK", "TAKT_CONFIG", "TAKT_CUPTI_LIBRARY", "TAKT_LOG",
                                    "TAKT_OPTIONS"};
 
-/* Those of CUDA and its tools, and what they mean for a recording. */
+/* Variables of CUDA and other tools, and their effect on a recording. */
 static const struct {
     const char *name;
     const char *advice;
@@ -190,9 +190,9 @@ static const struct {
                              "look as they never do otherwise"},
     {"CUDA_INJECTION64_PATH", "this library is loaded into each program that uses CUDA; if it uses "
                               "CUPTI, Takt cannot: unset it"},
-    {"NVTX_INJECTION64_PATH", "this tool gets the ranges of timers; that disturbs nothing"},
-    {"CUDA_HOME", "libcupti is looked for there, too"},
-    {"CUDA_PATH", "libcupti is looked for there, too"},
+    {"NVTX_INJECTION64_PATH", "this tool receives the ranges of timers; it does not disturb Takt"},
+    {"CUDA_HOME", "Takt also looks for libcupti there"},
+    {"CUDA_PATH", "Takt also looks for libcupti there"},
     {"NO_COLOR", "tables have no colour"},
 };
 
@@ -224,7 +224,7 @@ static void look_at_config(doctor_findings *findings)
 
     if (!cli_variable("TAKT_CONFIG") && !cli_variable("TAKT_OPTIONS"))
         return;
-    /* What a program would get, TAKT_OPTIONS included. */
+    /* Loads what a program would load, including TAKT_OPTIONS. */
     takt_status status = takt_config_create(&config, &error);
     if (status != TAKT_OK)
         doctor_tell(findings, DOCTOR_PROBLEM, "variable",
@@ -233,11 +233,11 @@ static void look_at_config(doctor_findings *findings)
     takt_config_destroy(config);
 }
 
-/* An empty one is as if it were not set, for Takt. */
+/* Takt treats an empty variable as unset. */
 static void tell_ours(doctor_findings *findings, const char *entry, bool is_empty)
 {
     doctor_tell(findings, is_empty ? DOCTOR_NOTE : DOCTOR_OK, "variable",
-                is_empty ? "empty is as not set" : NULL, "%s", entry);
+                is_empty ? "an empty variable counts as unset" : NULL, "%s", entry);
 }
 
 void doctor_look_at_environment(doctor_findings *findings)
@@ -260,10 +260,11 @@ void doctor_look_at_environment(doctor_findings *findings)
 
 /* ======== Devices ======== */
 
-/* CUDA: the driver, its devices, and whether CUPTI tells what they do. */
+/* CUDA: the driver, its devices, and whether CUPTI can record them. */
 
-/* The kernel's part of the driver is there without libcuda in containers that were started without
- * the GPU, and libcuda without it on machines where software was installed for others. */
+/* The driver has a kernel module and a library, and each may be missing. A container started
+ * without the GPU lacks libcuda. A machine prepared for other hosts may have libcuda but no
+ * module. */
 static void look_at_driver(doctor_findings *findings, const takt_cuda_info *cuda)
 {
     char module[256] = "";
@@ -319,7 +320,7 @@ static void look_at_cupti(doctor_findings *findings, const takt_cuda_info *cuda)
                     cuda->cupti_path, cuda->cupti_path[0] ? ": " : "", cuda->problem);
 }
 
-/* Programs may find another one first: beside the libraries that they have loaded. */
+/* Programs may find a different CUPTI first, next to the libraries that they have loaded. */
 static void look_at_search(doctor_findings *findings)
 {
     takt_cuda_place place;
@@ -327,7 +328,7 @@ static void look_at_search(doctor_findings *findings)
         doctor_tell(findings, DOCTOR_OK, "searched", NULL, "%.340s: %s", place.path, place.finding);
 }
 
-/* Often taken for the reason why nothing is recorded, which it is not. */
+/* Reported because users often suspect this setting when a trace is empty; it has no effect. */
 static void look_at_permissions(doctor_findings *findings)
 {
     char value[64];

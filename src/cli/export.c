@@ -1,5 +1,5 @@
-/* takt export: trace files rendered for other tools. All outputs are planned before the first is
- * written, so that a wrong command line destroys nothing. */
+/* takt export: converts traces for other tools. It plans all outputs before it writes the first
+ * one, so that a wrong command line destroys nothing. */
 #include "cli/cli.h"
 #include "cli/tables/tables.h"
 #include "export/exporter.h"
@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ======== Which files ======== */
+/* ======== Planning the outputs ======== */
 
 enum {
     EXPORT_PATH_SIZE = 4096
 };
 
 typedef struct export_request {
-    cli_choice choice;  /* of formats */
-    const char *output; /* NULL: beside each file */
+    cli_choice choice;  /* the choice of formats */
+    const char *output; /* NULL: next to each trace */
     takt_export_options export_options;
 } export_request;
 
@@ -28,9 +28,9 @@ typedef struct export_job {
     char output[EXPORT_PATH_SIZE];
 } export_job;
 
-/* Which files are written, and that none of them is written twice or over its own trace. */
+/* No output may be written twice, or over its own trace. */
 
-/* How files of a format are called; the first ending of a format is what it writes. */
+/* File name endings of the formats. The first ending of a format is the default. */
 static const struct {
     const char *format;
     const char *ending;
@@ -55,20 +55,19 @@ static bool ends_with(const char *text, size_t length, const char *ending)
     return length > size && strncmp(text + length - size, ending, size) == 0;
 }
 
-/* The length of a path without ".gz". */
+/* Returns the length of a path without ".gz". */
 static size_t bare_length(const char *path)
 {
     size_t length = strlen(path);
     return ends_with(path, length, ".gz") ? length - 3 : length;
 }
 
-/* Whether the name ends in ".gz". */
 static bool export_is_packed(const char *path)
 {
     return bare_length(path) < strlen(path);
 }
 
-/* The format that a file's name tells; NULL: none. */
+/* Guesses the format from a file name; NULL if no ending matches. */
 static const char *export_format_of(const char *path)
 {
     for (size_t i = 0; i < ENDING_COUNT; i++)
@@ -85,7 +84,7 @@ static const char *ending_of(const char *format)
     return format;
 }
 
-/* FOLDER/NAME.ending[.gz], where FILE is .../NAME.pftrace[.gz]. */
+/* Makes FOLDER/NAME.ending[.gz] from a trace .../NAME.pftrace[.gz]. */
 static bool name_output(const export_request *request, const char *folder, export_job *job)
 {
     char ending[64];
@@ -94,7 +93,7 @@ static bool name_output(const export_request *request, const char *folder, expor
     return cli_name_output(job->output, sizeof job->output, folder, job->file, ending);
 }
 
-/* A folder of CSV files is OUT itself. */
+/* Chooses the output of one job. For CSV, -o names the output folder itself. */
 static int plan_job(const export_request *request, export_job *job)
 {
     const char *output = request->output;
@@ -105,25 +104,27 @@ static int plan_job(const export_request *request, export_job *job)
     if (!output || (is_folder && strcmp(job->format, "csv") != 0))
         fits = name_output(request, output, job);
     else if (!is_folder && !is_one)
-        return cli_usage_error(&request->choice.syntax,
-                               "-o %s is no folder, and there is more than one file to write",
-                               output);
+        return cli_usage_error(
+            &request->choice.syntax,
+            "-o %s is not a folder, but there are several files to write: create the folder first",
+            output);
     else
         fits = snprintf(job->output, sizeof job->output, "%s", output) < (int)sizeof job->output;
     if (!fits)
-        return cli_usage_error(&request->choice.syntax, "the name of the output is too long");
+        return cli_usage_error(&request->choice.syntax,
+                               "the name of the output is too long: name a shorter one with -o");
     if (strcmp(job->format, "sqlite") == 0 && !cli_settle_output(job->output, sizeof job->output))
-        return cli_usage_error(&request->choice.syntax, "-o %s is no file that could be replaced",
-                               job->output);
+        return cli_usage_error(&request->choice.syntax,
+                               "-o %s is not a regular file: name another file", job->output);
     if (cli_is_same_file(job->file, job->output))
         return cli_usage_error(&request->choice.syntax,
-                               "%s would be written over itself: name another file with -o",
+                               "the output would overwrite %s itself: name another file with -o",
                                job->file);
     return CLI_OK;
 }
 
-/* Fills the jobs: one for each file and format, of a file one after the other. CLI_OK, or what was
- * wrong with the question has been told. */
+/* Fills the jobs: one per file and format; the formats of a file are adjacent. Returns CLI_OK, or
+ * CLI_USAGE after reporting the error. */
 static int export_plan(const export_request *request, export_job *jobs)
 {
     for (size_t i = 0; i < request->choice.file_count * request->choice.wanted_count; i++) {
@@ -157,7 +158,7 @@ static const cli_option common_options[OPTION_COUNT] = {
                          "chrome: after, say, 200MiB goes on in a next file"},
 };
 
-/* The library's formats, and behind them those of the command alone. */
+/* The library's formats come first, then those that only the command has. */
 static size_t library_formats(void)
 {
     size_t count = 0;
@@ -195,7 +196,7 @@ static void fill_syntax(export_request *request)
 
 /* ---- The command line ---- */
 
-/* A size such as 500000, 64k or 1.5GiB; letters mean powers of 1024. */
+/* Parses a size such as 500000, 64k or 1.5GiB. Letters stand for powers of 1024. */
 static bool parse_size(const char *text, uint64_t *out)
 {
     static const char letters[] = "kmgt";
@@ -224,7 +225,7 @@ static int take_option(void *user, int option, const char *value)
     switch (option) {
     case OPTION_OUT:
         if (request->output)
-            return cli_usage_error(&request->choice.syntax, "--output stands twice");
+            return cli_usage_error(&request->choice.syntax, "--output is given twice");
         if (strcmp(value, "-") == 0)
             return cli_usage_error(&request->choice.syntax,
                                    "standard output (-) is not supported: name a file");
@@ -236,7 +237,7 @@ static int take_option(void *user, int option, const char *value)
     default:
         if (!parse_size(value, &request->export_options.max_bytes))
             return cli_usage_error(&request->choice.syntax,
-                                   "--max-size: \"%s\" is no size such as 200MiB", value);
+                                   "--max-size \"%s\": expected a size such as 200MiB", value);
     }
     return CLI_OK;
 }
@@ -247,28 +248,29 @@ static int check_request(export_request *request)
     if (request->choice.wanted_count == 0 && guess)
         cli_choice_want(&request->choice, guess);
     if (request->choice.wanted_count == 0)
-        return cli_usage_error(&request->choice.syntax, "which format? for example --%s",
-                               request->choice.name_count > 1 ? request->choice.options[1].name
-                                                              : "chrome");
+        return cli_usage_error(
+            &request->choice.syntax, "no format given: name one, for example --%s",
+            request->choice.name_count > 1 ? request->choice.options[1].name : "chrome");
     bool is_packed =
         request->export_options.gzip || (request->output && export_is_packed(request->output));
     for (size_t i = 0; is_packed && i < request->choice.wanted_count; i++)
         if (table_is_format(request->choice.wanted[i]))
-            return cli_usage_error(&request->choice.syntax, "--%s is not packed with gzip",
+            return cli_usage_error(&request->choice.syntax, "--%s cannot be compressed with gzip",
                                    request->choice.wanted[i]);
     return CLI_NO_ITEM;
 }
 
-/* Returns CLI_NO_ITEM when all is read, otherwise the exit status. */
+/* Returns CLI_NO_ITEM if the command line is valid, otherwise the exit status. */
 static int parse(export_request *request, int argc, char **argv)
 {
     int result = cli_choice_parse(&request->choice, argc, argv, take_option, request);
     return result == CLI_NO_ITEM ? check_request(request) : result;
 }
 
-/* ---- The work ---- */
+/* ---- Writing ---- */
 
-/* The library's remarks, such as that a file is full and in which one the trace goes on. */
+/* Prints the library's messages, for example when a file is full and the trace continues in the
+ * next one. */
 static void tell_remark(takt_log_level level, const char *line, void *user)
 {
     char clean[1024];
@@ -297,8 +299,8 @@ static takt_status note_bytes(void *user, const void *data, size_t size)
     return TAKT_OK;
 }
 
-/* What a flame graph of this trace would lack altogether, which would be an empty file; NULL: it
- * has something to show. Other formats are documents also of nothing. */
+/* Explains why a flame graph of this trace would be an empty file; NULL if it has content. Files of
+ * other formats are never empty. */
 static const char *lack_of(const takt_trace *trace, const char *format)
 {
     bool is_of_stacks = strncmp(format, "stacks", 6) == 0;

@@ -1,14 +1,14 @@
-/* What is made of the verbs' help: the manual page, and completion in shells. */
+/* The manual page and the shell completions, both generated from the verbs' help. */
 #include "cli/cli.h"
 
 #include <string.h>
 
 /* ======== The manual page ======== */
 
-/* The manual page, made of the verbs' help so that the two cannot disagree. */
+/* Generated, so that the manual page always agrees with the help. */
 
-/* Text for troff: a dash is to stay one that can be copied, and a line that begins with a dot or an
- * apostrophe is no request. */
+/* Prints text for troff. A dash remains a plain ASCII dash, which can be copied. A dot or
+ * apostrophe at the start of a line is not a troff request. */
 static void put(const char *text)
 {
     for (bool is_begin = true; *text; text++) {
@@ -115,8 +115,8 @@ int cli_print_manual(void)
 
 /* ======== Completion in shells ======== */
 
-/* takt completion: what makes a shell complete verbs, options and their values. It is printed from
- * the tables that the parser reads, so it knows every option of this very command. */
+/* takt completion: prints a script that makes a shell complete verbs, options and values. It comes
+ * from the parser's own tables, so it always matches this command. */
 
 static const cli_syntax syntax = {
     .verb = "completion",
@@ -130,10 +130,9 @@ static const cli_syntax syntax = {
     .words = "bash zsh fish",
 };
 
-/* What the value of an option can be, as far as its name in the help tells: A is a trace that
- * others are compared with. */
+/* The kind of an option's value, derived from its placeholder in the help. A stands for a trace. */
 typedef enum value_kind {
-    VALUE_NONE, /* the option takes none */
+    VALUE_NONE, /* the option takes no value */
     VALUE_ANY,
     VALUE_FILE,
     VALUE_WHEN
@@ -153,8 +152,8 @@ static value_kind kind_of(const cli_option *option)
     return VALUE_ANY;
 }
 
-/* Text within single quotes; a quote ends them, stands escaped, and begins them anew. Characters of
- * `special` get a backslash. */
+/* Prints text inside single quotes. A quote in the text closes the string, is escaped, and opens
+ * the string again. Characters in `special` get a backslash. */
 static void put_quoted(const char *text, const char *special)
 {
     for (; *text; text++) {
@@ -192,7 +191,7 @@ static void put_verbs(void)
 
 /* ---- bash ------------------------------------------------------------------------------------ */
 
-/* The options with one kind of value, as a pattern of case. */
+/* Prints the options with one kind of value, as a pattern for `case`. */
 static void put_bash_options(const cli_syntax *of, value_kind kind)
 {
     const char *between = "";
@@ -386,7 +385,7 @@ int cli_completion(int argc, char **argv)
 
     while ((item = cli_args_next(&args, &value)) == CLI_OPERAND) {
         if (shell)
-            return cli_usage_error(&syntax, "one shell at a time");
+            return cli_usage_error(&syntax, "name only one shell");
         shell = value;
     }
     if (item == CLI_HELP)
@@ -396,5 +395,5 @@ int cli_completion(int argc, char **argv)
     for (size_t i = 0; shell && i < sizeof shells / sizeof *shells; i++)
         if (strcmp(shell, shells[i].name) == 0)
             return shells[i].put();
-    return cli_usage_error(&syntax, "for which shell? bash, zsh or fish");
+    return cli_usage_error(&syntax, "name a shell: bash, zsh or fish");
 }

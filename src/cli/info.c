@@ -1,16 +1,16 @@
-/* takt info: what a trace is, without its tables. What is missing from it is told with the reason,
- * since a table alone does not show what it cannot know. */
+/* takt info: describes a trace without printing its tables. It explains missing data, because a
+ * table does not show what it lacks. */
 #include "cli/cli.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
-/* What a trace holds besides spans and activities, each with its number; NULL past the end. */
+/* One kind of record besides spans and activities. */
 typedef struct content {
-    const char *one;  /* "counter sample" */
-    const char *many; /* "counter samples" */
-    const char *key;  /* "counter_samples" */
+    const char *one;  /* singular, such as "counter sample" */
+    const char *many; /* plural */
+    const char *key;  /* JSON key, such as "counter_samples" */
     takt_trace_list list;
 } content;
 
@@ -36,15 +36,15 @@ static void print_key(const char *key)
     printf("  %-12s", key);
 }
 
-/* "12,345 spans", "1 span". */
+/* Prints such as "12,345 spans" or "1 span". */
 static void print_count(uint64_t count, const char *one, const char *many)
 {
     char number[NUMBER];
     printf("%s %s", cli_count_text(number, sizeof number, count), count == 1 ? one : many);
 }
 
-/* In UTC, so that it means the same everywhere. */
-/* "2026-03-01 12:30:59 UTC", or "" where the time is not known. Returns `out`. */
+/* Formats the begin in UTC, such as "2026-03-01 12:30:59 UTC"; "" if it is unknown. Returns
+ * `out`. */
 static const char *begin_text(char *out, size_t size, const takt_facts *facts)
 {
     int64_t begin_ns = (int64_t)(facts->begin_ns + (uint64_t)facts->realtime_offset_ns);
@@ -100,7 +100,7 @@ static const content *content_at(size_t index)
     return index < sizeof contents / sizeof *contents ? &contents[index] : NULL;
 }
 
-/* Counter samples are always told, the rest where there is some. */
+/* Prints counter samples always, other records only if there are any. */
 static void print_more_contents(const takt_trace *trace)
 {
     for (size_t i = 0; content_at(i); i++) {
@@ -144,7 +144,7 @@ static void print_tracks(const takt_trace *trace)
     }
 }
 
-/* What measured, then what was there: a device without an activity, too. */
+/* Prints the backend, then all devices, including those without activities. */
 static void print_devices(const takt_trace *trace, const takt_facts *facts)
 {
     size_t count = takt_trace_count(trace, TAKT_TRACE_DEVICES);
@@ -211,7 +211,7 @@ static void print_open_scopes(const takt_facts *facts)
            facts->begun_before, facts->unfinished);
 }
 
-/* Of which scopes the launches are, that report tells. */
+/* Names the report that shows the scopes of these launches. */
 static const char *hint(const takt_facts *facts, int loss)
 {
     bool is_told = loss == TAKT_LOSS_INCOMPLETE || loss == TAKT_LOSS_NO_ACTIVITY;
@@ -270,7 +270,7 @@ static void print_cut(const takt_facts *facts)
            cli_count_text(of, sizeof of, facts->missing_activities + facts->activity_count));
 }
 
-/* What the end of the file lacks; nothing of a whole trace. */
+/* Describes the missing end of a trace. Prints nothing for a complete trace. */
 static void print_ending(const takt_trace *trace, const takt_facts *facts)
 {
     uint64_t cut_bytes = takt_trace_loss(trace, TAKT_LOSS_CUT);
@@ -323,7 +323,7 @@ static void print_trace(const char *path, const takt_trace *trace)
 
 /* ======== JSON ======== */
 
-/* takt info --json: the same facts for scripts. Names are those of the reports' JSON. */
+/* takt info --json: the same facts for scripts. Keys are the same as in the reports' JSON. */
 
 static void put_key(const char *key)
 {
@@ -336,7 +336,7 @@ static void put_count(const char *key, uint64_t count)
     printf("%" PRIu64, count);
 }
 
-/* Of a summary it is not known. */
+/* A trace without spans does not know this number. */
 static void put_spans_count(const char *key, const takt_facts *facts, uint64_t count)
 {
     put_key(key);
@@ -426,7 +426,7 @@ static void put_run(const takt_facts *facts)
     put_count("steps", facts->step_count);
 }
 
-/* One object, without an end of line. */
+/* Prints one object without a newline at its end. */
 static void info_json(const char *path, const takt_trace *trace)
 {
     const takt_facts *facts = takt_trace_facts(trace);
@@ -457,7 +457,7 @@ static void info_json(const char *path, const takt_trace *trace)
 
 /* ======== The verb ======== */
 
-/* Of several files as JSON, each object stands behind "[" or ",". */
+/* With several files as JSON, each object follows "[" or ",". */
 static int print_files(char **paths, int count, bool is_json)
 {
     int told = 0, result = CLI_OK;
@@ -493,18 +493,19 @@ int cli_info(int argc, char **argv)
     bool is_json = false;
     int item, count = 0;
 
-    /* The paths move to the front of argv, so that a wrong option is told before any file is. */
+    /* Moves the paths to the front of argv, so that a wrong option is reported before any
+     * output. */
     while ((item = cli_args_next(&args, &path)) == CLI_OPERAND || item >= 0) {
         if (item == CLI_OPERAND)
             argv[1 + count++] = argv[args.next - 1];
         else
-            is_json = true; /* the only option */
+            is_json = true; /* --json is the only option */
     }
     if (item == CLI_HELP)
         return CLI_OK;
     if (item != CLI_NO_ITEM)
         return CLI_USAGE;
     if (count == 0)
-        return cli_usage_error(&syntax, "which file? name one or more traces");
+        return cli_usage_error(&syntax, "no file given: name one or more traces");
     return print_files(argv + 1, count, is_json);
 }

@@ -1,5 +1,5 @@
-/* The command `takt`: reads trace files and configurations. This file finds the verb; each verb has
- * a file of its own. */
+/* The command `takt`: reads traces and configurations. This file finds the verb; each verb has its
+ * own file. */
 #include "cli/cli.h"
 
 #include <string.h>

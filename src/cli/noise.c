@@ -1,8 +1,8 @@
-/* Two-sample statistics of sorted durations.
+/* Statistics of two sets of durations: shift, tests and confidence bands; and sorting of durations.
  *
- * All of them come from comparing every duration of A with every one of B, and none needs the n * m
- * pairs: U falls out of one merge, and the k-th smallest difference is found by halving the range
- * of differences, each time counting in O(n + m) how many are not larger. */
+ * The rank statistics depend on all pairs of a duration of A and a duration of B, but no function
+ * visits every pair. One merge of the sorted sets gives U. The k-th smallest difference is found by
+ * bisection: each step counts in O(n + m) how many differences are at most the middle value. */
 #include "cli/compare.h"
 
 #include <math.h>
@@ -10,18 +10,18 @@
 #include <string.h>
 
 enum {
-    MOST_EXACT = 24,     /* samples of both sides up to which U's distribution is counted out */
-    LEAST_FOR_MEANS = 30 /* samples of a side from which on a mean is as good as normal */
+    MOST_EXACT = 24,     /* up to this many samples on both sides, U's distribution is exact */
+    LEAST_FOR_MEANS = 30 /* samples per side from which a mean is treated as normally distributed */
 };
 
-#define NORMAL_975 1.959963984540054 /* the normal distribution's 97.5 % quantile */
+#define NORMAL_975 1.959963984540054 /* 97.5 % quantile of the normal distribution */
 
 /* ---- Ranks ---- */
 
 typedef struct ranks {
-    double u;                     /* pairs with a < b, and half of those with a = b */
+    double u;                     /* pairs with a < b, plus half of those with a = b */
     double ties;                  /* sum of t^3 - t over groups of t equal durations */
-    unsigned doubled[MOST_EXACT]; /* midranks times two, ascending, of few samples */
+    unsigned doubled[MOST_EXACT]; /* twice the midranks, ascending; only if samples are few */
 } ranks;
 
 static ranks rank(const cli_samples *a, const cli_samples *b)
@@ -47,7 +47,7 @@ static ranks rank(const cli_samples *a, const cli_samples *b)
     return r;
 }
 
-/* Of all choices of `chosen` scores: how many have each sum. */
+/* The number of ways to choose `chosen` scores with each sum. */
 typedef struct choices {
     double ways[MOST_EXACT / 2 + 1][MOST_EXACT * (MOST_EXACT + 1) + 1];
     double all;
@@ -66,7 +66,7 @@ static void count_choices(choices *c, const unsigned *scores, size_t count, size
         c->all += c->ways[chosen][sum];
 }
 
-/* The share of all ways to deal these ranks in which U is as far from its mean as it is. */
+/* Returns the share of all ways to deal these ranks in which U is at least as far from its mean. */
 static double exact_p(const ranks *r, size_t n, size_t m)
 {
     choices c;
@@ -108,7 +108,7 @@ static uint64_t pairs_up_to(const cli_samples *a, const cli_samples *b, int64_t 
     return pairs;
 }
 
-/* The k-th smallest difference b - a, k from 1 on. */
+/* Returns the k-th smallest difference b - a; k starts at 1. */
 static double difference_at(const cli_samples *a, const cli_samples *b, uint64_t k)
 {
     int64_t low = (int64_t)b->items[0] - (int64_t)a->items[a->count - 1];
@@ -124,8 +124,8 @@ static double difference_at(const cli_samples *a, const cli_samples *b, uint64_t
     return (double)low;
 }
 
-/* The number of the smallest difference that the interval holds: as many must lie below as U does
- * not fall short of with 97.5 %. 0: with so few samples there is no interval. */
+/* Returns the number k of the difference at which the 95 % interval begins: U falls below k with
+ * a probability of at most 2.5 %. 0: too few samples for an interval. */
 static uint64_t first_inside(size_t n, size_t m)
 {
     double pairs = (double)n * (double)m, below = 0;
@@ -162,7 +162,7 @@ static void shift(const cli_samples *a, const cli_samples *b, cli_noise *out)
 
 /* ---- Means ---- */
 
-/* The square of the standard error of the mean. */
+/* Returns the squared standard error of the mean. */
 static double error_squared(const cli_samples *samples, double mean)
 {
     double sum = 0, n = (double)samples->count;
@@ -226,7 +226,7 @@ void cli_holm(double **p, size_t count)
 
 /* ======== Durations ======== */
 
-/* Durations by the million: gathered, sorted by their bytes. */
+/* Arrays of durations, which may have millions of items; a radix sort. */
 
 enum {
     DIGIT_BITS = 8,
@@ -253,7 +253,7 @@ void cli_samples_free(cli_samples *samples)
     *samples = (cli_samples){0};
 }
 
-/* One pass of the sort: stable, by the digit at `shift`. */
+/* One stable pass of the sort, by the digit at bit `shift`. */
 static void sort_digit(const uint64_t *from, uint64_t *to, size_t count, unsigned shift)
 {
     size_t place[DIGITS + 1] = {0};
@@ -281,7 +281,7 @@ bool cli_samples_sort(cli_samples *samples)
         samples->items = other;
         other = from;
     }
-    samples->capacity = samples->count; /* of the array that is kept, at least */
+    samples->capacity = samples->count; /* what the remaining array can hold at least */
     free(other);
     return true;
 }

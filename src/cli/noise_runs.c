@@ -1,13 +1,14 @@
-/* Statistics of few runs, each of which gave one value.
+/* Statistics of a few runs, each with one value.
  *
- * If A and B are one program, each run might as well have been the other side's. So the runs are
- * dealt to the sides anew in every way there is: p is the share of ways in which the sides differ
- * as much as they did. That is exact for any distribution and any number of runs. The sides are
- * compared by their trimmed means, which one stray run does not move.
+ * If A and B are the same program, every run could have belonged to the other side. So a
+ * permutation test deals the runs to the sides in every possible way; p is the share of ways in
+ * which the sides differ as much as in reality. The test is exact for any distribution and any
+ * number of runs. It compares trimmed means, on which one stray run has no effect.
  *
- * What the machine does changes with time, by more than programs differ. Where the runs took turns,
- * they are cut into blocks of neighbours in time; each value is taken from the middle of its block,
- * and runs change sides only within it. Then what all runs of a block share does not count. */
+ * A machine's state drifts over time, by more than programs differ. If the runs alternated, they
+ * are divided into blocks of neighbours in time. The block's median is subtracted from each value,
+ * and runs are only dealt within their block. This removes everything that the runs of a block have
+ * in common. */
 #include "cli/compare.h"
 
 #include <math.h>
@@ -15,9 +16,9 @@
 #include <string.h>
 
 enum {
-    MOST_WAYS = 8000, /* to deal runs; where there are more, so many of them are drawn */
-    IN_BLOCK = 4,     /* runs, except in the last block */
-    HALVINGS = 26     /* of the range in which an end of the interval lies */
+    MOST_WAYS = 8000, /* ways to deal the runs; if there are more, a random sample of this size */
+    IN_BLOCK = 4,     /* runs per block; the last block may have more */
+    HALVINGS = 26     /* bisection steps for each end of the interval */
 };
 
 bool cli_values_add(cli_values *values, cli_value value)
@@ -45,7 +46,7 @@ static size_t trimmed(size_t count)
     return count / 5;
 }
 
-/* How many values come before this one in ascending order. */
+/* Returns the number of values that come before this one in ascending order. */
 static size_t place_of(const cli_values *values, size_t i)
 {
     size_t place = 0;
@@ -67,7 +68,7 @@ double cli_values_trimmed_mean(const cli_values *values)
     return sum / (double)(count - 2 * less);
 }
 
-/* The number of ways to choose `k` of `n`, as far as it counts. */
+/* Returns the number of ways to choose `k` of `n`. */
 static double ways_to_choose(size_t n, size_t k)
 {
     double ways = 1;
@@ -81,7 +82,7 @@ bool cli_runs_suffice(size_t a, size_t b)
     return a >= CLI_LEAST_RUNS && b >= CLI_LEAST_RUNS && 2 / ways_to_choose(a + b, a) < CLI_ALPHA;
 }
 
-/* ---- Who ran when ---- */
+/* ---- Order of runs ---- */
 
 /* A run of either side. */
 typedef struct run {
@@ -95,7 +96,7 @@ static int by_begin(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* All runs, A's first. The caller frees. */
+/* Returns all runs, A's first; NULL: no memory. The caller frees. */
 static run *pool(const cli_values *a, const cli_values *b)
 {
     run *runs = malloc((a->count + b->count + 1) * sizeof *runs);
@@ -106,7 +107,7 @@ static run *pool(const cli_values *a, const cli_values *b)
     return runs;
 }
 
-/* The last block takes what is left over. */
+/* The last block takes the remaining runs. */
 static size_t block_length(size_t first, size_t count)
 {
     size_t left = count - first;
@@ -121,7 +122,8 @@ static bool is_balanced(const run *runs, size_t count)
     return 2 * of_b == count;
 }
 
-/* Of runs in the order of their begins; two at one time have no order. */
+/* `runs` must be sorted by begin. False if two begin at the same time, because they have no
+ * order. */
 static bool take_turns(const run *runs, size_t count)
 {
     if (count < 2 * CLI_LEAST_PAIRS || !is_balanced(runs, count))
@@ -177,16 +179,16 @@ typedef struct point {
     size_t run;
 } point;
 
-/* Runs, and the ways to deal them. Blocks lie one after the other. */
+/* All runs, and the ways to deal them to sides. Blocks are contiguous. */
 typedef struct deals {
     run *runs;
     size_t count, of_a, of_b;
     block *blocks;
     size_t block_count;
-    point *sorted; /* values of one hypothesis, ascending */
-    bool *is_b;    /* as dealt */
+    point *sorted; /* values under the assumed shift, ascending */
+    bool *is_b;    /* the current way to deal the runs */
     double ways;
-    uint64_t state; /* of what draws */
+    uint64_t state; /* of the random generator */
 } deals;
 
 static void cut(deals *d, bool by_turns)
@@ -229,8 +231,8 @@ static int by_point(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Values as they would be if B's were longer by `shift` and nothing else: each less the median of
- * its block. */
+/* Computes the values under the assumption that B's runs are longer by `shift` and nothing else
+ * differs. With several blocks, subtracts the block's median. */
 static void suppose(deals *d, double shift)
 {
     for (size_t i = 0; i < d->block_count; i++) {
@@ -250,8 +252,8 @@ static void suppose(deals *d, double shift)
     qsort(d->sorted, d->count, sizeof *d->sorted, by_point);
 }
 
-/* How far B lies above A: by the trimmed means; where these are equal, as where values are, by the
- * means. */
+/* By how much B exceeds A: the difference of the trimmed means; if those are equal, which happens
+ * with equal values, the difference of the means. */
 typedef struct score {
     double trimmed, plain;
 } score;
@@ -274,7 +276,7 @@ static score score_of(const deals *d, const bool *is_b)
                    all[1] / (double)sizes[1] - all[0] / (double)sizes[0]};
 }
 
-/* 1, 0 or -1; what differs by rounding is equal. */
+/* Returns 1, 0 or -1. Differences up to `rounding` count as equal. */
 static int compare_scores(score a, score b, double rounding)
 {
     double by = fabs(a.trimmed - b.trimmed) > rounding ? a.trimmed - b.trimmed : a.plain - b.plain;
@@ -288,8 +290,8 @@ static void first_way(const deals *d)
             d->is_b[d->blocks[i].first + j] = j >= d->blocks[i].count - d->blocks[i].of_b;
 }
 
-/* The next way in the order of binary numbers, the first being the smallest. False: it was the
- * last, and the first comes again. */
+/* Makes the next way, in the order of binary numbers. False after the last way; the block then has
+ * the first way again. */
 static bool next_in_block(bool *is_b, size_t count)
 {
     size_t up = count, ones = 0;
@@ -300,7 +302,7 @@ static bool next_in_block(bool *is_b, size_t count)
     if (is_last)
         ones += count > 0 && is_b[0];
     else
-        is_b[up - 2] = true; /* in the place of the last one behind it */
+        is_b[up - 2] = true; /* takes the place of the last true item behind it */
     for (size_t i = is_last ? 0 : up - 1; i < count; i++)
         is_b[i] = i >= count - ones;
     return !is_last;
@@ -314,7 +316,7 @@ static bool next_way(const deals *d)
     return false;
 }
 
-/* Marsaglia's xorshift, from the same seed each time: the same files give the same numbers. */
+/* Uses Marsaglia's xorshift. The seed is constant, so the same files give the same numbers. */
 static size_t draw(deals *d, size_t below)
 {
     d->state ^= d->state << 13;
@@ -336,19 +338,19 @@ static void draw_way(deals *d)
     }
 }
 
-/* Which ways are counted: those that lie as high as the runs do or higher, or as low or lower. */
+/* Which ways to count: those with a difference of at least the real one (UP), or at most (DOWN). */
 typedef enum direction {
     UP = 1,
     DOWN = -1
 } direction;
 
-/* Their share of all ways, if B's runs are longer by `shift`. Counts no further than to `enough`.
- */
+/* Returns their share of all ways, assuming that B's runs are longer by `shift`. Stops counting
+ * when the share reaches `enough`. */
 static double share_of_ways(deals *d, double shift, direction where, double enough)
 {
     bool draws = d->ways > MOST_WAYS;
     double all = draws ? MOST_WAYS : d->ways;
-    double found = draws; /* the way that it was is one of those drawn */
+    double found = draws; /* the random sample includes the real way */
 
     suppose(d, shift);
     for (size_t i = 0; i < d->count; i++)
@@ -370,7 +372,7 @@ static double share_of_ways(deals *d, double shift, direction where, double enou
 
 /* ---- The interval ---- */
 
-/* The end of the interval on one side of the estimate: shifts beyond it are refused. */
+/* Finds one end of the interval by bisection: the test rejects shifts beyond it. */
 static double find_end(deals *d, double inside, double outside, direction where)
 {
     for (int i = 0; i < HALVINGS; i++) {
@@ -391,8 +393,8 @@ static double range_of(const cli_values *values, bool of_most)
     return end;
 }
 
-/* Every value of B lies above every one of A if the shift is below `least`, and below it if above
- * `most`. */
+/* Bounds for the search: with a shift below `least`, every value of B is above every value of A;
+ * with a shift above `most`, below. */
 static void find_interval(deals *d, const cli_values *a, const cli_values *b, cli_noise *out)
 {
     double least = range_of(b, false) - range_of(a, true);

@@ -1,4 +1,4 @@
-/* What the command says where it was built without an optional library. */
+/* Replacements for parts of the command that need an optional library. */
 #include "cli/cli.h"
 #include "cli/view.h"
 
@@ -6,7 +6,7 @@
 
 /* ======== Without libdw ======== */
 
-/* In the place of symbols.c. */
+/* Replaces symbols.c. */
 
 #ifndef TKT_HAVE_DW
 
@@ -14,7 +14,7 @@ void cli_name_frames(takt_trace *trace)
 {
     static bool is_told;
     if (takt_trace_count(trace, TAKT_TRACE_STACKS) > 0 && !is_told)
-        fprintf(stderr, "takt: built without libdw: of functions, only exported ones have names\n");
+        fprintf(stderr, "takt: built without libdw, so only exported functions have names\n");
     is_told = is_told || takt_trace_count(trace, TAKT_TRACE_STACKS) > 0;
 }
 
@@ -22,7 +22,7 @@ void cli_name_frames(takt_trace *trace)
 
 /* ======== Without libmicrohttpd ======== */
 
-/* In the place of view_server.c. */
+/* Replaces view_server.c. */
 
 #ifndef TKT_HAVE_MICROHTTPD
 

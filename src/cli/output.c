@@ -1,4 +1,4 @@
-/* What the command writes: standard output, files, and a line of progress. */
+/* The command's output: standard output, messages, files, and a progress line. */
 #include "base/text.h"
 #include "cli/cli.h"
 #include "report/table.h"
@@ -15,10 +15,10 @@
 
 /* ======== Standard output ======== */
 
-/* What the command prints: standard output through one buffer whose failure is noticed, messages on
- * standard error, and numbers as people read them. */
+/* Text and JSON on standard output, messages on standard error, and numbers in readable form. A
+ * failed write to standard output is reported once, at the end. */
 
-/* Why standard output failed first; errno is gone when everything has been tried. */
+/* errno of the first failed write to standard output; errno itself changes until the end. */
 static int output_errno;
 
 const char *cli_clean(char *out, size_t size, const char *text)
@@ -52,7 +52,7 @@ int cli_error(const char *format, ...)
     va_start(list, format);
     vsnprintf(message, sizeof message, format, list);
     va_end(list);
-    /* What has been printed so far comes first where both go to one place. */
+    /* If both streams go to the same place, earlier output comes before the message. */
     fflush(stdout);
     fprintf(stderr, "takt: %s\n", cli_clean(clean, sizeof clean, message));
     return CLI_FAILED;
@@ -90,7 +90,7 @@ int cli_finish(int status)
         output_errno = errno;
     if (is_whole && !ferror(stdout))
         return status;
-    /* `takt report FILE | head` ends quietly, also where the caller has SIGPIPE ignored. */
+    /* `takt report FILE | head` ends without a message, even if the caller ignores SIGPIPE. */
     if (output_errno != EPIPE)
         fprintf(stderr, "takt: standard output: %s\n", strerror(output_errno ? output_errno : EIO));
     return status == CLI_OK || status == CLI_INCOMPLETE ? CLI_FAILED : status;
@@ -138,8 +138,8 @@ const char *cli_time_text(char *out, size_t size, double ns)
 
 /* ======== Files ======== */
 
-/* Files that verbs write: their names, that none is written over what it is made from, and streams
- * into the library's files, which appear when they are complete. */
+/* Names of output files, and streams into the library's files, which get their final name only when
+ * they are complete. */
 
 bool cli_is_folder(const char *path)
 {
@@ -236,8 +236,6 @@ void cli_tell_written(const char *path)
 
 /* ======== The environment ======== */
 
-/* What the environment says to the command. */
-
 const char *cli_variable(const char *name)
 {
     const char *value = getenv(name);
@@ -246,18 +244,18 @@ const char *cli_variable(const char *name)
 
 /* ======== Progress ======== */
 
-/* A line on the terminal while a large file is read or written. A thread of its own writes it,
- * because the library says nothing while it works; short work never sees it. */
+/* A progress line on the terminal while a large file is read or written. A separate thread prints
+ * it, because the library reports no progress. Short work shows no line. */
 
 enum {
-    FIRST_SECONDS = 1 /* nothing is said before */
+    FIRST_SECONDS = 1 /* no line before this time */
 };
 
 struct cli_progress {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t ended;
-    bool is_ended; /* under `lock` */
+    bool is_ended; /* protected by `lock` */
     char what[64];
     char name[192];
 };
@@ -278,7 +276,7 @@ static void *show(void *user)
         next.tv_sec++;
     }
     if (seconds > FIRST_SECONDS)
-        fputs("\r\033[K", stderr); /* the line goes away */
+        fputs("\r\033[K", stderr); /* clears the line */
     pthread_mutex_unlock(&progress->lock);
     return NULL;
 }
@@ -294,7 +292,7 @@ static bool init_condition(pthread_cond_t *condition)
     return is_done;
 }
 
-/* NULL where there is no terminal, and where anything fails: progress is never worth an error. */
+/* Also returns NULL after any failure: a missing progress line is not worth an error. */
 cli_progress *cli_progress_begin(const char *what, const char *name)
 {
     if (!isatty(STDERR_FILENO))
@@ -331,7 +329,7 @@ void cli_progress_end(cli_progress *progress)
     free(progress);
 }
 
-/* A trace that lacks its end is told in a line, whatever is made of it, and by the exit status. */
+/* Reports an incomplete trace in one line, for every verb, and makes the exit status show it. */
 static void note_ending(const char *path, const takt_trace *trace)
 {
     switch (takt_trace_facts(trace)->ending) {

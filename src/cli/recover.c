@@ -1,4 +1,5 @@
-/* takt recover: a trace from the file that a crash-safe recording leaves when its program dies. */
+/* takt recover: makes a trace from the file that a crash-safe recording leaves when its program
+ * dies. */
 #include "cli/cli.h"
 
 #include <takt/export.h>
@@ -26,7 +27,7 @@ static const cli_syntax syntax = {
     .option_count = OPTION_COUNT,
 };
 
-/* FILE without .crash, with .pftrace. */
+/* Makes the output's name: FILE with .pftrace instead of .crash. */
 static bool name_output(char *out, size_t size, const char *file)
 {
     static const char ending[] = ".crash";
@@ -64,11 +65,11 @@ static int write_trace(const takt_trace *trace, const char *file, const char *ou
     char name[4096];
     takt_error error = {.status = TAKT_OK};
     if (!output && !name_output(name, sizeof name, file))
-        return cli_error("%s: its name is too long", file);
+        return cli_error("%s: the name is too long: name the output with -o", file);
     if (!output)
         output = name;
     if (cli_is_same_file(file, output))
-        return cli_error("%s: would be written over itself", file);
+        return cli_error("the output would overwrite %s itself: name another file with -o", file);
     if (takt_export_file(trace, "perfetto", output, NULL, &error) != TAKT_OK)
         return cli_error("%s", error.message);
     cli_tell_written(output);
@@ -103,9 +104,10 @@ int cli_recover(int argc, char **argv)
         if (item == OPTION_OUT)
             output = value;
         else if (file)
-            return cli_usage_error(&syntax, "one file at a time");
+            return cli_usage_error(&syntax, "name only one file");
         else
             file = value;
     }
-    return file ? recover(file, output) : cli_usage_error(&syntax, "which file?");
+    return file ? recover(file, output)
+                : cli_usage_error(&syntax, "no file given: name a .crash file");
 }

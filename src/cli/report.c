@@ -1,5 +1,5 @@
-/* takt report: tables computed from trace files, the same text that the program itself prints. The
- * library says which reports there are; each becomes an option. */
+/* takt report: prints tables computed from traces, with the same text as the program itself. The
+ * library lists the reports; each becomes an option. */
 #include "cli/html/html.h"
 #include "cli/cli.h"
 #include "report/show.h"
@@ -11,7 +11,7 @@ enum {
     MOST_FRAMES = 128
 };
 
-/* The options of tables, and those of reports; they stand after those that name reports. */
+/* The options of tables and of reports. They follow the options that name reports. */
 typedef enum report_option {
     OPTION_BY_ARGUMENTS = CLI_SHOW_COUNT,
     OPTION_BY_STACK,
@@ -31,12 +31,11 @@ static const cli_option own_options[] = {
     {'o', "output", "OUT", "html: the file to write, or a folder that exists"},
 };
 
-/* What the command line asks for. */
 typedef struct report_request {
-    cli_choice choice; /* of reports */
+    cli_choice choice; /* the choice of reports */
     cli_show show;
     bool is_html;
-    const char *output; /* of html; NULL: beside each file */
+    const char *output; /* with --html; NULL: next to each trace */
 } report_request;
 
 static void fill_syntax(report_request *request)
@@ -98,21 +97,21 @@ static int take_option(void *user, int option, const char *value)
     }
 }
 
-/* The page has everything: what chooses among tables means nothing to it. */
+/* Refuses options that choose tables together with --html, because the page has all tables. */
 static int check_request(const report_request *request)
 {
     const cli_syntax *syntax = &request->choice.syntax;
     if (!request->is_html && request->output)
-        return cli_usage_error(syntax, "-o goes with --html; tables are printed");
+        return cli_usage_error(syntax, "-o needs --html: tables go to standard output");
     if (request->is_html && request->choice.wanted_count > 0)
         return cli_usage_error(syntax, "--html has all reports: leave out --%s",
                                request->choice.wanted[0]);
     if (request->is_html && request->show.options.format != TAKT_FORMAT_TEXT)
-        return cli_usage_error(syntax, "--html is a format of its own: leave out the other one");
+        return cli_usage_error(syntax, "--html is a format: leave out the other one");
     return CLI_NO_ITEM;
 }
 
-/* Returns CLI_NO_ITEM when all is read, otherwise the exit status. */
+/* Returns CLI_NO_ITEM if the command line is valid, otherwise the exit status. */
 static int parse(report_request *request, int argc, char **argv)
 {
     int result = cli_choice_parse(&request->choice, argc, argv, take_option, request);
@@ -123,7 +122,7 @@ static int parse(report_request *request, int argc, char **argv)
     return result;
 }
 
-/* What stands between two tables, and, in text and Markdown, which file the next ones are of. */
+/* Prints the text between two tables and, in text and Markdown, the name of a new file. */
 static void print_separator(const report_request *request, bool is_first, const char *new_file)
 {
     char clean[512];
@@ -141,7 +140,7 @@ static void print_separator(const report_request *request, bool is_first, const 
         printf("## %s\n\n", cli_clean(clean, sizeof clean, new_file));
 }
 
-/* The first line of what comes: of CSV that is the names of the columns. */
+/* The first line of some output; in CSV, the column names. */
 typedef struct first_line {
     char text[1024];
     size_t used;
@@ -184,11 +183,11 @@ static int tell_failure(const report_request *request, takt_status status, const
     return cli_error("%s: %s: %s", file, report, takt_status_text(status));
 }
 
-/* A sink that remembers whether anything came, so that a separator is printed before the first
- * byte of a table, and none for a table that failed. */
+/* A sink that prints the separator before the first byte of a table. A table that fails prints
+ * nothing, and so no separator. */
 typedef struct table_sink {
     const report_request *request;
-    const char *new_file; /* NULL once it is told */
+    const char *new_file; /* NULL after it was printed */
     bool *is_first;
     bool has_begun;
 } table_sink;
@@ -222,7 +221,7 @@ static int print_file(const report_request *request, const char *file, bool *is_
         takt_status status =
             takt_report(trace, request->choice.wanted[i], &request->show.options, &sink);
         if (status == TAKT_IO_ERROR)
-            break; /* cli_finish() tells why */
+            break; /* cli_finish() reports the reason */
         if (status != TAKT_OK)
             result = tell_failure(request, status, trace, file, request->choice.wanted[i]);
     }

@@ -1,8 +1,9 @@
-/* Call stacks hold modules and places in them. What stands in the source there is in the module's
- * debugging information, which libdw reads: the line, the function, and the functions inlined into
- * it. Where there is none, the symbols of the file still name its functions, static ones too.
+/* Names the frames of call stacks. A recorded frame is a module and an offset. libdw reads the
+ * module's debug information, which has the source line, the function, and the functions inlined
+ * into it. Without debug information, the file's symbols still name functions, including static
+ * ones.
  *
- * A module that was written after the recording is another one, and is not looked at. */
+ * A module that was written after the recording is a different version, so it is not used. */
 #include "cli/cli.h"
 
 #ifdef TKT_HAVE_DW
@@ -17,15 +18,15 @@
 
 typedef struct module {
     char *path;
-    Dwfl_Module *dwfl; /* NULL: not there, or another one by now */
-    Dwarf_Addr bias;   /* from addresses in the file to libdw's */
+    Dwfl_Module *dwfl; /* NULL: missing, or a different version */
+    Dwarf_Addr bias;   /* add it to an address in the file to get libdw's address */
 } module;
 
 typedef struct symbols {
     Dwfl *dwfl;
     module *modules;
     size_t module_count;
-    int64_t recorded_s; /* when the recording ended, since 1970 */
+    int64_t recorded_s; /* end of the recording, in seconds since 1970 */
     size_t missing;
     size_t changed;
     char first_missing[256];
@@ -43,7 +44,7 @@ static void remember(char *first, size_t size, size_t *count, const char *path)
 static Dwfl_Module *open_module(symbols *s, const char *path, Dwarf_Addr *bias)
 {
     struct stat facts;
-    if (path[0] != '/') /* the kernel's own, or none */
+    if (path[0] != '/') /* a module of the kernel, or none */
         return NULL;
     if (stat(path, &facts) != 0) {
         remember(s->first_missing, sizeof s->first_missing, &s->missing, path);
@@ -59,7 +60,7 @@ static Dwfl_Module *open_module(symbols *s, const char *path, Dwarf_Addr *bias)
     return dwfl && dwfl_module_getelf(dwfl, bias) ? dwfl : NULL;
 }
 
-/* NULL when there is no memory. */
+/* NULL: no memory. */
 static const module *find_module(symbols *s, const char *path)
 {
     for (size_t i = 0; i < s->module_count; i++)
@@ -80,7 +81,7 @@ static const module *find_module(symbols *s, const char *path)
 
 /* ---- Frames ---------------------------------------------------------------------------------- */
 
-/* The name that tells overloaded functions apart, if it has one. */
+/* Returns the linkage name, which distinguishes overloaded functions, or else the plain name. */
 static const char *name_of(Dwarf_Die *function)
 {
     Dwarf_Attribute attribute;
@@ -100,7 +101,7 @@ static uint32_t number_of(Dwarf_Die *die, unsigned attribute_name)
     return (uint32_t)value;
 }
 
-/* Where an inlined function was called from. */
+/* Sets the place from which an inlined function was called. */
 static void put_call_site(Dwarf_Die *unit, Dwarf_Die *inlined, takt_frame_info *outer)
 {
     Dwarf_Files *files;
@@ -111,7 +112,7 @@ static void put_call_site(Dwarf_Die *unit, Dwarf_Die *inlined, takt_frame_info *
     outer->line = number_of(inlined, DW_AT_call_line);
 }
 
-/* The functions around `address`, innermost first, after the innermost one's line is in out[0]. */
+/* Stores the functions around `address`, innermost first. out[0] already has the innermost line. */
 static size_t put_functions(Dwarf_Die *unit, Dwarf_Addr address, takt_frame_info *out,
                             size_t capacity)
 {
@@ -137,7 +138,8 @@ static size_t put_functions(Dwarf_Die *unit, Dwarf_Addr address, takt_frame_info
     return count;
 }
 
-/* The header's functions are inlined where a scope begins; people look for what is around them. */
+/* Drops functions of Takt's headers, which are inlined where a scope begins. Users want the
+ * function around them. */
 static size_t drop_own(takt_frame_info *out, size_t count)
 {
     size_t own = 0;
@@ -151,7 +153,7 @@ static size_t resolve(void *user, const takt_frame_info *frame, takt_frame_info 
                       size_t capacity)
 {
     symbols *s = user;
-    if (*frame->file || capacity == 0) /* it has been asked about before */
+    if (*frame->file || capacity == 0) /* this frame was resolved before */
         return 0;
     const module *in = find_module(s, frame->module);
     if (!in || !in->dwfl)
@@ -173,13 +175,13 @@ static size_t resolve(void *user, const takt_frame_info *frame, takt_frame_info 
 
 /* ---- A trace --------------------------------------------------------------------------------- */
 
-static void tell(const symbols *s)
+static void print_problems(const symbols *s)
 {
     if (s->missing)
-        fprintf(stderr, "takt: %s%s: not here, so that its functions have no names\n",
+        fprintf(stderr, "takt: %s%s: file not found, so its functions have no names\n",
                 s->first_missing, s->missing > 1 ? " and others" : "");
     if (s->changed)
-        fprintf(stderr, "takt: %s%s: newer than the recording, so that its names are not used\n",
+        fprintf(stderr, "takt: %s%s: newer than the recording, so its names are not used\n",
                 s->first_changed, s->changed > 1 ? " and others" : "");
 }
 
@@ -196,7 +198,7 @@ void cli_name_frames(takt_trace *trace)
     s.recorded_s = (int64_t)(facts->end_ns + (uint64_t)facts->realtime_offset_ns) / 1000000000 + 1;
     if (s.dwfl)
         tkt_trace_resolve(trace, resolve, &s);
-    tell(&s);
+    print_problems(&s);
     for (size_t i = 0; i < s.module_count; i++)
         free(s.modules[i].path);
     free(s.modules);

@@ -1,6 +1,5 @@
-/* takt view: hands a trace to ui.perfetto.dev, once. The page runs in the browser and fetches the
- * trace from a server on this machine, which ends when it has done so: nothing leaves the machine,
- * and nothing stays behind. */
+/* takt view: opens a trace in ui.perfetto.dev. That page runs in the browser and fetches the trace,
+ * once, from a server on this machine; then the server ends. The trace never leaves the machine. */
 #include "cli/view.h"
 
 #include "cli/html/html.h"
@@ -57,7 +56,7 @@ static const cli_syntax syntax = {
 typedef struct view_request {
     const char *file;
     long timeout_seconds;
-    long port; /* 0: not said */
+    long port; /* 0: not given */
     bool open;
     bool background;
     bool html;
@@ -91,13 +90,13 @@ static int take_item(view_request *request, int item, const char *value)
         return CLI_OK;
     default: /* an operand */
         if (request->file)
-            return cli_usage_error(&syntax, "one file at a time");
+            return cli_usage_error(&syntax, "name only one file");
         request->file = value;
         return CLI_OK;
     }
 }
 
-/* Returns CLI_NO_ITEM when all is read, otherwise the exit status. */
+/* Returns CLI_NO_ITEM if the command line is valid, otherwise the exit status. */
 static int parse(view_request *request, int argc, char **argv)
 {
     cli_args args = cli_args_of(&syntax, argc, argv);
@@ -112,7 +111,7 @@ static int parse(view_request *request, int argc, char **argv)
             return status;
     }
     if (!request->file)
-        return cli_usage_error(&syntax, "which file? name a trace");
+        return cli_usage_error(&syntax, "no file given: name a trace");
     if (request->html && (request->port || request->background))
         return cli_usage_error(&syntax, "--html serves nothing: leave out --port and --background");
     return CLI_NO_ITEM;
@@ -120,7 +119,8 @@ static int parse(view_request *request, int argc, char **argv)
 
 /* ---- The file -------------------------------------------------------------------------------- */
 
-/* Names of what the page reads by itself. It also tells what is wrong with such a file. */
+/* True for file names that the viewer accepts. The viewer also reports what is wrong with such a
+ * file. */
 static bool is_trace_name(const char *path)
 {
     static const char *const endings[] = {".pftrace", ".pftrace.gz", ".json", ".json.gz"};
@@ -133,8 +133,8 @@ static bool is_trace_name(const char *path)
     return false;
 }
 
-/* Under any other name a file is served only if it is a trace: a slip of the hand should not give
- * away what it is not meant to. */
+/* Files with other names are served only if they are traces, so that a typing mistake does not
+ * expose a private file. */
 static bool is_trace(const char *path)
 {
     takt_trace *trace = cli_open_trace(path);
@@ -175,7 +175,7 @@ static void print_link(const view_request *request, const view_offer *offer, con
     fflush(stdout);
 }
 
-/* The program is found in PATH and gets the link as it is: there is no shell. */
+/* Finds the program in PATH and passes the link unchanged; no shell is involved. */
 static void open_link(char *link)
 {
     char program[] = "xdg-open";
@@ -188,9 +188,9 @@ static void open_link(char *link)
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
-/* The parent returns to whoever waits for this command; the child keeps nothing of theirs, so that
- * no pipe, lock or port of theirs stays open. Returns false in the parent, and where there is no
- * child, with *status set. */
+/* Forks. The parent returns to its caller, such as a script. The child closes everything inherited
+ * except the listener and the file, so that it holds no pipe, lock or port open. Returns true in
+ * the child. Returns false in the parent, and after a failure; *status is then the exit status. */
 static bool go_to_background(const view_offer *offer, int *status)
 {
     pid_t child = fork();
@@ -214,9 +214,10 @@ static int wait_for_browser(const view_request *request, const view_offer *offer
         puts("Fetched; the link is used up.");
         return CLI_OK;
     case VIEW_TIMED_OUT:
-        return cli_error("nobody fetched %s within %ld s", request->file, request->timeout_seconds);
+        return cli_error("no browser fetched %s within %ld s", request->file,
+                         request->timeout_seconds);
     default:
-        return cli_error("the server could not be started");
+        return cli_error("cannot start the server");
     }
 }
 
@@ -274,14 +275,14 @@ int cli_view(int argc, char **argv)
 
 /* ======== The address ======== */
 
-/* Where `takt view` offers a trace: a port of the loopback device, a path that none can guess. */
+/* The trace's address: a port of the loopback interface and a path that nobody can guess. */
 
 enum {
-    LONGEST_NAME = 100 /* of a file, as the link shows it */
+    LONGEST_NAME = 100 /* of the file's name in the link */
 };
 
-/* A socket that only this machine reaches, or -1. What served from the same port a moment ago may
- * still be closing; what serves from it now is an error. */
+/* Returns a socket that only this machine can reach, or -1. SO_REUSEADDR allows a port whose last
+ * connections are still closing; a port with an active server remains an error. */
 static int listener_at(uint16_t port)
 {
     struct sockaddr_in address = {
@@ -322,7 +323,7 @@ int view_name_path(const char *file, view_offer *offer)
     size_t length = strlen(name), used = 1;
 
     if (getrandom(token, sizeof token, 0) != (ssize_t)sizeof token)
-        return cli_error("no random number: %s", strerror(errno));
+        return cli_error("cannot get a random number for the link: %s", strerror(errno));
     offer->path[0] = '/';
     for (size_t i = 0; i < sizeof token; i++)
         used += (size_t)snprintf(offer->path + used, 3, "%02x", token[i]);
@@ -348,12 +349,12 @@ void view_make_link(const view_offer *offer, char link[VIEW_LINK_SIZE])
 
 /* ======== The page ======== */
 
-/* The page of `takt view` that fetches the trace from its own server and posts it to the viewer,
- * https://perfetto.dev/docs/visualization/deep-linking-to-perfetto-ui: the viewer answers PING with
- * PONG as soon as it listens, and trusts pages of the loopback device. A browser opens the viewer's
- * window only at a click. */
+/* Our own page, which fetches the trace from our server and posts it to the viewer:
+ * https://perfetto.dev/docs/visualization/deep-linking-to-perfetto-ui. The viewer answers PING with
+ * PONG as soon as it listens, and trusts pages from the loopback interface. Browsers open the
+ * viewer's window only after a click. */
 
-/* %1$s is the token, %2$s the name of the file: neither needs escaping. */
+/* %1$s is the token, %2$s the file name; neither needs escaping. */
 static const char page[] =
     "<!doctype html>\n"
     "<html lang=\"en\">\n"

@@ -1,15 +1,17 @@
-/* The server of `takt view`: one file for one page, once.
+/* The server of `takt view`: it serves one file to one page, once.
  *
- * Every program and every page that is open on the machine can talk to a port of the loopback
- * device. So the address holds a number that nobody can guess; the request must name the loopback
- * device as its host, or a page elsewhere could reach us under a name of its own that it lets point
- * here (DNS rebinding); and a page that asks must be the viewer. Nothing of a request ever becomes
- * a path in the file system: the file was opened before.
+ * Every program on this machine, and every page open in a browser on it, can connect to a loopback
+ * port. Therefore:
+ * - The address contains a random token that nobody can guess.
+ * - The request must name the loopback interface as its host. Otherwise a page elsewhere could
+ * reach the server under its own host name, which it points to this machine (DNS rebinding).
+ * - A page that sends a request must be the viewer.
+ * - No part of a request becomes a path in the file system: the file is already open.
  *
- * Nor may they keep the viewer out by connections on which they ask for nothing. All come from the
- * same address, so that a limit for each would be one for the viewer as well, and any time that
- * they are given is one that the viewer waits. So whoever comes is let in, and the stranger who has
- * been there longest has to go. */
+ * Idle connections must not keep the viewer out. All connections come from the same address, so a
+ * limit per address would also limit the viewer, and a timeout would make the viewer wait. So the
+ * server accepts every connection, and when there are too many it closes the oldest one without a
+ * valid request. */
 #include "cli/view.h"
 
 #ifdef TKT_HAVE_MICROHTTPD
@@ -24,40 +26,39 @@
 
 enum {
     MOST_CONNECTIONS = 64,
-    MOST_GUESTS = 32, /* then one has to go for the next one; going takes a moment */
-    IDLE_SECONDS = 60 /* after which a connection on which nothing moves is closed */
+    MOST_GUESTS = 32, /* a new connection then closes the oldest one, which takes a moment */
+    IDLE_SECONDS = 60 /* the server closes a connection that is idle for so long */
 };
 
-/* Until 0.9.71 there was no type for it. */
+/* libmicrohttpd before 0.9.71 has no such type. */
 #if MHD_VERSION >= 0x00097100
 typedef enum MHD_Result mhd_result;
 #else
 typedef int mhd_result;
 #endif
 
-/* A connection. */
 typedef struct view_guest {
-    struct MHD_Connection *connection; /* NULL: this place is free */
-    uint64_t number;                   /* of connections, as they came */
-    bool may_stay;                     /* it has asked for what is here, or has been told to go */
+    struct MHD_Connection *connection; /* NULL: this entry is free */
+    uint64_t number;                   /* order of arrival */
+    bool may_stay;                     /* it sent a valid request, or is already being closed */
 } view_guest;
 
 typedef struct view_server {
     const view_offer *offer;
     struct MHD_Daemon *daemon;
     struct MHD_Response *file;
-    struct MHD_Response *page; /* NULL where the viewer fetches the file itself */
+    struct MHD_Response *page; /* NULL: the viewer fetches the file itself */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    bool is_busy;                        /* lock; a transfer is under way */
-    bool is_fetched;                     /* lock */
-    view_guest guests[MOST_CONNECTIONS]; /* the server's thread's, also below */
-    uint64_t guest_count;                /* that have ever come */
+    bool is_busy;                        /* protected by `lock`; a transfer is running */
+    bool is_fetched;                     /* protected by `lock` */
+    view_guest guests[MOST_CONNECTIONS]; /* only the server's thread uses this and the next field */
+    uint64_t guest_count;                /* connections and disconnections so far */
 } view_server;
 
-/* ---- Guests ---------------------------------------------------------------------------------- */
+/* ---- Connections ----------------------------------------------------------------------------- */
 
-/* Closes our end, so that the server finds the connection at its end and forgets it. */
+/* Shuts down our end of the socket. The server then sees the connection end and removes it. */
 static void send_away(view_guest *guest)
 {
     const union MHD_ConnectionInfo *info =
@@ -67,7 +68,7 @@ static void send_away(view_guest *guest)
     guest->may_stay = true;
 }
 
-/* Makes room for one more where there are too many. */
+/* Closes the oldest connection without a valid request if there are too many. */
 static void send_oldest_away(view_server *server)
 {
     view_guest *oldest = NULL;
@@ -81,7 +82,7 @@ static void send_oldest_away(view_server *server)
         send_away(oldest);
 }
 
-/* The place of a connection, NULL: a free one. */
+/* Returns the entry of a connection; for NULL, a free entry. NULL if there is none. */
 static view_guest *guest_of(view_server *server, const struct MHD_Connection *connection)
 {
     for (int i = 0; i < MOST_CONNECTIONS; i++)
@@ -125,7 +126,7 @@ static bool is_our_host(const view_server *server, const char *host)
     return host && (strcmp(host, address) == 0 || strcmp(host, name) == 0);
 }
 
-/* Takes the same time wherever the first difference is, so that it does not tell where. */
+/* Takes the same time wherever the first difference is, so that timing reveals nothing. */
 static bool is_same_path(const char *asked, const char *ours)
 {
     size_t length = strlen(ours);
@@ -144,7 +145,7 @@ static bool is_page(const view_server *server, const char *path)
     return server->page && is_same_path(path, folder);
 }
 
-/* What is wrong with a request, as a status of HTTP's; 0 if nothing is. */
+/* Returns the HTTP status with which to refuse a request; 0 if it is valid. */
 static unsigned refusal(const view_server *server, struct MHD_Connection *connection,
                         const char *path, const char *method)
 {
@@ -182,8 +183,8 @@ static mhd_result answer_empty(struct MHD_Connection *connection, unsigned statu
     return result;
 }
 
-/* Browsers ask whether they may, before they let a page of the internet's read from the machine:
- * as any other site (CORS), and, for a while, as something in a private network. */
+/* Browsers send a preflight request before a page from the internet may read from this machine. It
+ * asks for permission for another origin (CORS) and, in some versions, for a private network. */
 static mhd_result answer_preflight(struct MHD_Connection *connection)
 {
     struct MHD_Response *response = MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT);
@@ -198,7 +199,7 @@ static mhd_result answer_preflight(struct MHD_Connection *connection)
     return result;
 }
 
-/* The file goes to one client at a time, and to none after one has had all of it. */
+/* The file goes to one client at a time. After one complete transfer, nobody gets it again. */
 static mhd_result answer_file(view_server *server, struct MHD_Connection *connection, void **state)
 {
     pthread_mutex_lock(&server->lock);
@@ -208,7 +209,7 @@ static mhd_result answer_file(view_server *server, struct MHD_Connection *connec
     pthread_mutex_unlock(&server->lock);
     if (!is_free)
         return answer_empty(connection, MHD_HTTP_GONE);
-    *state = server; /* end_request() sees that it was this request */
+    *state = server; /* end_request() recognises the file's request by this */
     return MHD_queue_response(connection, MHD_HTTP_OK, server->file);
 }
 
@@ -255,7 +256,7 @@ bool view_has_server(void)
     return true;
 }
 
-/* Paths are compared as they were sent: our own has nothing that needs escaping. */
+/* Keeps paths as they were sent: our own paths contain nothing that needs escaping. */
 static size_t leave_escaped(void *user, struct MHD_Connection *connection, char *text)
 {
     (void)user;

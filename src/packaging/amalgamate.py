@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes Takt as four files to be added to a program's own: takt.c, takt.h, takt.hpp, CMakeLists.txt.
+"""Writes Takt as four files that a program can add to its own: takt.c, takt.h, takt.hpp, CMakeLists.txt.
 
     amalgamate.py FOLDER VERSION FILE.c...
 
-takt.c is the sources one behind the other, in the order given, each header where it is first asked
-for. What two files call by one name - a static function, a type - gets the name of its file in
-front: `report_json_put_row`. A file's macros end with it."""
+takt.c contains the sources in the given order. Each header stands where it is first included. If two
+files use the same name for something of their own, such as a static function or a type, the name gets
+its file's name as a prefix: `report_json_put_row`. A file's macros are undefined at its end."""
 
 import collections
 import os
@@ -35,12 +35,12 @@ def tokens(text):
 
 
 def plain(text):
-    """Without comments and strings, whose words are no names."""
+    """Returns the text without comments and strings, whose words are not names."""
     return "".join(word if kind not in ("comment", "text") else " " for kind, word in tokens(text))
 
 
 def names_of(text):
-    """What a source defines for itself: macros, types, constants, static functions and variables."""
+    """Returns the names that a source defines for itself: types, constants, static functions and variables."""
     code = re.sub(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)|_Atomic\s*(?:\([\w ]+\))?|\bTKT_ARRAY_OF\([^)]*\)|"
                   r"\bTKT_MAP_OF\([^)]*\)", " int ", plain(text))
     names = set()
@@ -61,7 +61,7 @@ def macros_of(text):
 
 
 def is_member(before, after, depth):
-    """Whether a name between these two words belongs to a struct: behind a dot or an arrow, or where a
+    """True if a name between these two words is a struct's member: it follows a dot or an arrow, or a
     struct's body declares it."""
     if before in (".", "->"):
         return True
@@ -71,9 +71,9 @@ def is_member(before, after, depth):
 
 
 def rename(text, names, prefix):
-    """The text with each of these names behind the prefix."""
+    """Returns the text with the prefix added to each of these names."""
     words = tokens(text)
-    told = [word for kind, word in words if kind not in ("space", "comment")] + [""]
+    code_words = [word for kind, word in words if kind not in ("space", "comment")] + [""]
     out, depth, opened, is_type, at = [], 0, [], False, -1
     for kind, word in words:
         at += kind not in ("space", "comment")
@@ -87,21 +87,21 @@ def rename(text, names, prefix):
             depth -= opened.pop()
         elif word in (";", ")", "=", ",", "("):
             is_type = False
-        if kind == "name" and word in names and not is_member(told[at - 1], told[at + 1], depth):
+        if kind == "name" and word in names and not is_member(code_words[at - 1], code_words[at + 1], depth):
             word = prefix + word
         out.append(word)
     return "".join(out)
 
 
 class Source:
-    """Takes files one after another, and each header once."""
+    """Expands files one after another, and includes each header once."""
 
     def __init__(self, folder, skipped=()):
         self.folder, self.skipped, self.seen = folder, skipped, set()
 
     def expand(self, text):
-        """With headers of the folder in the place of their #include. Those that are asked for under a
-        condition, beside the header's own guard, come again elsewhere: their guards sort that out."""
+        """Replaces each #include of a header in the folder by the header's text. A header under a
+        condition other than the includer's guard is included again later; its own guard permits that."""
         def replace(found):
             name = found[2]
             if name.startswith(self.skipped):
@@ -121,7 +121,7 @@ class Source:
 
 
 def is_conditional(text):
-    """Whether what follows stands under an #if that is not the header's guard."""
+    """True if this text ends under an #if other than the header's guard."""
     depth = 0
     for word in re.findall(r"^[ \t]*#[ \t]*(if|endif)", text, re.MULTILINE):
         depth += 1 if word == "if" else -1
@@ -134,7 +134,7 @@ def write(folder, name, text):
 
 
 def make_header(folder, name):
-    """takt.h with all headers in it; or another, which includes it."""
+    """Writes takt.h with all headers in it, or another header, which includes takt.h."""
     path = os.path.join("include", "takt", name)
     source = Source("include")
     source.seen.add(path)

@@ -240,7 +240,7 @@ def a_crowd_shuts_nobody_out(folder):
 def nobody_comes(file):
     run = subprocess.run([TAKT, "view", "--timeout", "1", file], text=True, capture_output=True,
                          timeout=PATIENCE, check=False)
-    assert run.returncode == 1 and run.stderr == f"takt: nobody fetched {file} within 1 s\n", run
+    assert run.returncode == 1 and run.stderr == f"takt: no browser fetched {file} within 1 s\n", run
     for number in signal.SIGINT, signal.SIGTERM:
         before = sorted(os.listdir(os.path.dirname(file)))
         with View(file) as view:

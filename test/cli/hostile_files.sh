@@ -111,8 +111,8 @@ done
 mkfifo device
 ln -s device link
 for file in device link; do
-    refused "-o .*device is no file that could be replaced" export --sqlite -o $file one.pftrace
-    refused "-o .*device is no file that could be replaced" report --html -o $file one.pftrace
+    refused "-o .*device is not a regular file: name another file" export --sqlite -o $file one.pftrace
+    refused "-o .*device is not a regular file: name another file" report --html -o $file one.pftrace
     [ -p $file ] || fail "$file was replaced"
 done
 : >real && ln -s real link-to-file

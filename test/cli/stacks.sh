@@ -116,6 +116,6 @@ rm "$scratch/slow"
 expect "$scratch/bare.0.pftrace" 1 'bare+0x[0-9a-f]*'
 grep -q 'newer than the recording' "$scratch/errors" || fail "says nothing of a newer program"
 expect "$scratch/slow.0.pftrace" 1 'slow+0x[0-9a-f]*'
-grep -q 'not here' "$scratch/errors" || fail "says nothing of a program that is gone"
+grep -q 'file not found' "$scratch/errors" || fail "says nothing of a program that is gone"
 expect "$scratch/again.pftrace" 4 "${lines[@]}"
 finish "functions and lines are right"

@@ -297,16 +297,16 @@ for number in 0 5; do # whether it is the first run or the last
 done
 
 # Wrong questions, and files that are none.
-refused 'against which trace\? --against A' check same.pftrace
-refused 'which trace\? name B' check --against base.pftrace
-refused '--against stands twice' check --against base.pftrace --against base.pftrace same.pftrace
-refused '--to stands twice' check --against base.pftrace --to a --to b
-refused 'against which trace' check base.pftrace --to same.pftrace
-refused 'expected one trace to check, not "slow.pftrace" too; with more, --to' check --against base.pftrace same.pftrace slow.pftrace
+refused 'no base given: name it with --against A' check same.pftrace
+refused 'no trace to check: name B' check --against base.pftrace
+refused '--against is given twice' check --against base.pftrace --against base.pftrace same.pftrace
+refused '--to is given twice' check --against base.pftrace --to a --to b
+refused 'no base given' check base.pftrace --to same.pftrace
+refused 'unexpected trace "slow.pftrace": name one trace to check, or put --to' check --against base.pftrace same.pftrace slow.pftrace
 refused '--runs: name both commands' check --runs 3 --base true
-refused '--runs makes its own traces' check --runs 3 --base true --new true --against base
-refused '--runs makes its own traces' check --runs 3 --base true --new true base.pftrace
-refused '--base, --new and --keep go with --runs N' check --base true --against base.pftrace same.pftrace
+refused '--runs records its own traces' check --runs 3 --base true --new true --against base
+refused '--runs records its own traces' check --runs 3 --base true --new true base.pftrace
+refused '--base, --new and --keep need --runs N' check --base true --against base.pftrace same.pftrace
 refused '--runs "0": expected a number from 1' check --runs 0 --base true --new true
 refused '--run-noise "x": expected percent' check --run-noise x --against base.pftrace same.pftrace
 refused '--limit "x": expected percent' check --limit x --against base.pftrace same.pftrace
@@ -348,16 +348,16 @@ err_has '^  \| broken$'
 err_has '^takt: run 1 of --new ended with status 7: echo broken; exit 7$'
 run check --runs 2 --base 'kill -TERM $$' --new true
 status_is 2
-err_has '^takt: run 1 of --base was ended by signal 15 '
+err_has '^takt: run 1 of --base was killed by signal 15 '
 run check --runs 2 --base true --new true
 status_is 2
-err_has '^takt: run 1 of --base left no trace\. The program must be profiled by what TAKT_OPTIONS says: '
+err_has '^takt: run 1 of --base left no trace\. The program must take its profile from TAKT_OPTIONS: '
 TAKT_OPTIONS='profiling.active=2 profiling.repeat=2' run check --runs 2 --base "$sph 20" --new true
 status_is 2
-err_has '^takt: run 1 of --base left 2 traces, and a run is one: set profiling\.repeat=1'
+err_has '^takt: run 1 of --base left 2 traces instead of one: set profiling\.repeat=1'
 run check --runs 1 --keep kept --base true --new true
 status_is 2
-err_has '^takt: .*/kept/base: File exists; --keep wants a folder without runs$'
+err_has '^takt: .*/kept/base: File exists; --keep needs a folder without runs$'
 [ -z "$(ls tmp)" ] || fail "leaves its folder" "$(ls tmp)"
 unset TMPDIR
 

@@ -106,8 +106,8 @@ if command -v fish >/dev/null; then
     [[ $offered == --timeline* ]] || fail "fish offers '$offered'"
 fi
 
-refused '^takt completion: for which shell' completion
-refused '^takt completion: for which shell' completion tcsh
-refused '^takt completion: one shell' completion bash zsh
+refused '^takt completion: name a shell' completion
+refused '^takt completion: name a shell' completion tcsh
+refused '^takt completion: name only one shell' completion bash zsh
 
 finish

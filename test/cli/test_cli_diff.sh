@@ -84,7 +84,7 @@ run diff --sort name --csv a.pftrace b.pftrace
 [ "$(sed -n '2s/,.*//p' out)" = step ] || fail "is not sorted by name" "$out"
 run diff --sort -name --csv a.pftrace b.pftrace
 [ "$(sed -n '2s/,.*//p' out)" = forces ] || fail "is not sorted by name, ascending" "$out"
-refused 'there is no column "weight"; there are name,kind,calls_a' diff --sort weight a.pftrace b.pftrace
+refused 'there is no column "weight"; the columns are name,kind,calls_a' diff --sort weight a.pftrace b.pftrace
 run diff --color always a.pftrace b.pftrace
 out_has $'\033\\[1;31mforces'
 out_has $'\033\\[32mkernel density'
@@ -93,7 +93,7 @@ out_has $'\033\\[32mkernel density'
 run_of few.pftrace 60000 30000 summary
 run_of more.pftrace 90000 30000 summary
 run diff few.pftrace more.pftrace
-out_has 'how large the noise is nobody can tell'
+out_has 'the size of the noise is unknown'
 out_has '^forces .*\+50\.00% .* unknown$'
 out_has '^kernel density .* 0\.00% .* unknown$'
 out_has '^step  .* same$' # steps are known one by one
@@ -208,11 +208,11 @@ for file in foreign.pftrace zero.pftrace missing.pftrace empty; do
     out_is ""
     err_has "^takt: .*${file%.pftrace}"
 done
-refused 'which traces\? name A, the base, and B' diff
-refused 'which traces\?' diff a.pftrace
-refused '--to stands twice' diff a.pftrace --to b.pftrace --to c.pftrace
+refused 'two traces are needed: name A, the base, and B' diff
+refused 'two traces are needed' diff a.pftrace
+refused '--to is given twice' diff a.pftrace --to b.pftrace --to c.pftrace
 refused '--to: name the traces of A before it' diff --to b.pftrace
-refused 'expected two traces, A and B, not "c.pftrace" too; with more, --to' diff a.pftrace b.pftrace c.pftrace
+refused 'unexpected trace "c.pftrace": name two traces, A and B, or put --to' diff a.pftrace b.pftrace c.pftrace
 for limit in '' five -1 nan inf 5%% 1e999; do
     refused "^takt diff: --limit \"$limit\": expected percent" diff "--limit=$limit" a b
 done

@@ -66,7 +66,7 @@ rm folder/*
 refused 'one/x.pftrace and two/x.pftrace would both be written to folder/x.json$' \
     export --chrome -o folder one/x.pftrace two/x.pftrace
 [ -z "$(ls folder)" ] || fail "wrote something although it was refused" "$(ls folder)"
-refused '^takt export: -o all.json is no folder, and there is more than one file to write$' \
+refused '^takt export: -o all.json is not a folder, but there are several files to write: create the folder first$' \
     export --chrome -o all.json one/x.pftrace two/y.pftrace
 
 # The trace itself is never overwritten, by whatever name.
@@ -75,7 +75,7 @@ before=$(cksum run.pftrace)
 for words in "--perfetto run.pftrace" "--perfetto link.pftrace" "--chrome -o run.pftrace run.pftrace" \
     "--perfetto -o . one/../run.pftrace" "--perfetto -o ./link.pftrace run.pftrace"; do
     # shellcheck disable=SC2086 # words
-    refused 'would be written over itself: name another file with -o$' export $words
+    refused 'would overwrite .* itself: name another file with -o$' export $words
 done
 [ "$(cksum run.pftrace)" = "$before" ] || fail "the trace has changed"
 

@@ -65,8 +65,8 @@ refused 'unknown verb \?\[31mred$' "$(printf '\033[31mred')"
 
 refused '^takt report: unknown option --scops; did you mean --scopes\?$' report --scops x
 refused '^takt report: unknown option --makrdown; did you mean --markdown\?$' report --makrdown x
-refused '^takt report: which file\?' report
-refused '^takt report: which file\?' report --scopes
+refused '^takt report: no file given' report
+refused '^takt report: no file given' report --scopes
 refused '^takt report: --rows needs a value: N$' report --rows
 refused '^takt report: --json takes no value$' report --json=yes x
 for rows in 0 -3 ten 1x '' 99999999999999999999; do
@@ -76,20 +76,20 @@ refused '^takt report: --width "0": expected a number of columns' report --width
 refused '^takt report: --color "blue": expected auto, always or never$' report --color blue x
 refused '^takt report: --sort "": expected the name of a column$' report --sort '' x
 
-refused '^takt info: which file\?' info
-refused '^takt export: which file\?' export --chrome
-refused '^takt export: which format\?' export x
-refused '^takt export: which format\?' export -o out.xyz x
+refused '^takt info: no file given' info
+refused '^takt export: no file given' export --chrome
+refused '^takt export: no format given' export x
+refused '^takt export: no format given' export -o out.xyz x
 refused '^takt export: unknown option --crome; did you mean --chrome\?$' export --crome x
 refused '^takt export: -o|^takt export: --output needs a value: OUT$' export --chrome x -o
-refused '^takt export: --output stands twice$' export --chrome -o a -o b x
+refused '^takt export: --output is given twice$' export --chrome -o a -o b x
 refused '^takt export: standard output \(-\) is not supported: name a file$' export --chrome -o - x
 for size in 0 -1 big 1x 1e99 nan ''; do
-    refused "^takt export: --max-size: \"$size\" is no size" export --chrome "--max-size=$size" x
+    refused "^takt export: --max-size \"$size\": expected a size" export --chrome "--max-size=$size" x
 done
 
-refused '^takt config: what about the configuration\?' config
-refused '^takt config: check which file\?$' config check
+refused '^takt config: no action given: check FILE, explain or options$' config
+refused '^takt config: check: no file given: name a configuration$' config check
 refused '^takt config: explain takes no file$' config explain x
 refused '^takt config: unknown action explan; did you mean explain\?$' config explan
 refused '^takt config: unknown action dance$' config dance

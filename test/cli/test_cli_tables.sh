@@ -25,8 +25,8 @@ status_is 0
 silent
 out_is 'wrote fluid-csv'
 grep -qx $'name,"\'=1+1,""x"""\r' fluid-csv/facts.csv || fail "a formula is one" "$(cat fluid-csv/facts.csv)"
-refused '^takt export: --csv is not packed with gzip$' export --csv --gzip fluid.pftrace
-refused '^takt export: --sqlite is not packed with gzip$' export --sqlite -o x.db.gz fluid.pftrace
+refused '^takt export: --csv cannot be compressed with gzip$' export --csv --gzip fluid.pftrace
+refused '^takt export: --sqlite cannot be compressed with gzip$' export --sqlite -o x.db.gz fluid.pftrace
 run export --sqlite fluid.pftrace
 if grep -q 'built without SQLite' <<<"$err"; then
     status_is 1

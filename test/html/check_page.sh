@@ -26,14 +26,14 @@ cmp -s "$scratch/run.html" "$scratch/folder/run.html" || fail "the same trace gi
 before=$(cd "$scratch" && find . -type f ! -name out ! -name err | sort | xargs sha256sum)
 refused 'leave out --scopes' report --html --scopes "$scratch/run.pftrace"
 refused 'leave out the other one' report --html --json "$scratch/run.pftrace"
-refused '^takt report: -o goes with --html' report -o "$scratch/x.html" "$scratch/run.pftrace"
-refused 'no folder, and there is more than one' \
+refused '^takt report: -o needs --html' report -o "$scratch/x.html" "$scratch/run.pftrace"
+refused 'is not a folder, but there are several files' \
     report --html -o "$scratch/x.html" "$scratch/run.pftrace" "$scratch/packed.pftrace.gz"
-refused 'would be written over itself' \
+refused 'would overwrite .* itself' \
     report --html -o "$scratch/run.pftrace" "$scratch/run.pftrace"
-refused 'is no file that could be replaced' report --html -o /dev/null "$scratch/run.pftrace"
+refused 'is not a regular file: name another file' report --html -o /dev/null "$scratch/run.pftrace"
 ln "$scratch/run.pftrace" "$scratch/link.html"
-refused 'would be written over itself' report --html -o "$scratch/link.html" "$scratch/run.pftrace"
+refused 'would overwrite .* itself' report --html -o "$scratch/link.html" "$scratch/run.pftrace"
 rm "$scratch/link.html"
 run report --html -o "$scratch/none/x.html" "$scratch/run.pftrace"
 status_is 1

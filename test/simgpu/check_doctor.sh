@@ -61,7 +61,7 @@ finds 'ok: devices: cuda:1 Takt simulated GPU 1, compute capability 9.0, '
 on_sim=("LD_LIBRARY_PATH=$sim/13" "TAKT_CUPTI_LIBRARY=$sim/13/libcupti.so.13")
 doctor "variables that say nothing" 0 TAKT_CUPTI_LIBRARY= TAKT_CLOCK= TAKT_CONFIG= \
     "LD_LIBRARY_PATH=$sim/13"
-finds 'note: variable: TAKT_CUPTI_LIBRARY=: empty is as not set'
+finds 'note: variable: TAKT_CUPTI_LIBRARY=: an empty variable counts as unset'
 finds "ok: cupti: CUPTI 13.0 \\(130001\\), .*libcupti.so.13: "
 lacks '.*lacks functions'
 lacks '.*as TAKT_CLOCK asks'

@@ -1,11 +1,13 @@
 #!/bin/bash
-# Puts the page of `takt report --html` together: page.html, with the style sheet and the scripts in
-# it, and the policy that lets exactly these run.
+# Assembles the page of `takt report --html` from page.html, the style sheet and the scripts, and
+# adds a security policy that allows exactly these.
 #
-#     assemble.sh FOLDER      writes FOLDER/page.html, of which head.html and tail.html are the parts
-#                             before and behind the trace
+# assemble.sh FOLDER
 #
-# Marks in page.html are lines of their own: @POLICY@, @STYLE@, @SCRIPT@, and @BLOCKS@ for the trace.
+# writes FOLDER/page.html, and its parts before and after the trace as head.html and tail.html.
+#
+# These marks stand on their own lines in page.html: @POLICY@, @STYLE@, @SCRIPT@ and, for the trace,
+# @BLOCKS@.
 set -eu
 here=$(dirname "$0")
 out=$1
@@ -14,8 +16,8 @@ export LC_ALL=C
 cat "$here"/*.css >"$out/style"
 cat "$here"/*.js >"$out/script"
 
-# What Content Security Policy Level 3 calls the hash of an element: of the text between its tags, to
-# which the end of the opening tag's line belongs.
+# Prints the hash of an element as Content Security Policy Level 3 defines it: over the text between
+# the tags, which begins with the newline after the opening tag.
 hash_of() { # FILE
     local digits
     digits=$({ echo && cat "$1"; } | sha256sum)

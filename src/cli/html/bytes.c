@@ -1,4 +1,4 @@
-/* Bytes on their way into the page: columns and JSON, and blocks of them. */
+/* Buffers and compressed blocks for the page. */
 #include "cli/cli.h"
 #include "cli/html/html.h"
 
@@ -10,7 +10,7 @@
 
 /* ======== Growing bytes ======== */
 
-/* Bytes that grow: columns and JSON on their way into the page. */
+/* Growing buffers for columns and JSON. */
 
 static bool reserve(html_bytes *bytes, size_t size)
 {
@@ -62,7 +62,7 @@ void html_print(html_bytes *bytes, const char *format, ...)
         bytes->has_failed = true;
 }
 
-/* The length of the character at `text`, or 0 where the bytes are not UTF-8 (RFC 3629: no
+/* Returns the length of the character at `text`; 0 if the bytes are not UTF-8 as in RFC 3629 (no
  * surrogates, no overlong forms, at most U+10FFFF). */
 static size_t character_length(const uint8_t *text, size_t size)
 {
@@ -80,8 +80,8 @@ static size_t character_length(const uint8_t *text, size_t size)
     return length;
 }
 
-/* Must this character be written by its number? Besides what JSON wants so, those that could end a
- * script block, begin a comment in it, or, as line separators, surprise a reader. */
+/* True if the character must be written as \uXXXX: where JSON requires it, where it could end a
+ * script element or begin a comment in it, and for the line separators U+2028 and U+2029. */
 static bool is_escaped(const uint8_t *text, size_t length)
 {
     if (length == 1)
@@ -112,15 +112,14 @@ void html_put_json(html_bytes *bytes, const char *text, size_t size)
 
 /* ======== Blocks ======== */
 
-/* A block of the page: bytes through gzip, which the browser unpacks by itself, through base64,
- * whose letters mean nothing to HTML. Written as it comes, so that a large trace needs no memory.
- */
+/* A block of the page: gzip, which browsers can decompress, then base64, whose letters have no
+ * meaning in HTML. The block is written in pieces, so that a large trace needs little memory. */
 
 enum {
-    LEVEL = 1,                  /* the fastest: columns of varints are small already */
-    GZIP_WINDOW = 15 + 16,      /* a 32 KiB window, with gzip's header and trailer */
-    MOST_MEMORY = 9,            /* of zlib's memLevel */
-    OUT_BYTES = 3 * (16 << 10), /* base64 wants multiples of three */
+    LEVEL = 1,                  /* the fastest; columns of varints are small already */
+    GZIP_WINDOW = 15 + 16,      /* a 32 KiB window; adds gzip's header and trailer */
+    MOST_MEMORY = 9,            /* zlib's memLevel */
+    OUT_BYTES = 3 * (16 << 10), /* a multiple of three, for base64 */
     PIECE_BYTES = 1 << 30
 };
 
@@ -146,7 +145,7 @@ html_packed *html_packed_begin(FILE *file)
     return NULL;
 }
 
-/* Writes what is packed as base64 (RFC 4648); only the last piece may need padding. */
+/* Writes the compressed bytes as base64 (RFC 4648). Only the last piece may need padding. */
 static void write_out(html_packed *packed)
 {
     static const char letters[] =

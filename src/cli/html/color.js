@@ -1,16 +1,17 @@
-/* Colours. A name has the same one wherever it is shown, and in other traces too, unless a name of
- * more weight has that colour already. The fills are Paul Tol's scheme "light"
- * (personal.sron.nl/~pault) without its olive, and the same hues darker. People with colour-blind
- * eyes can tell the hues apart, and dark text has a contrast of at least 4.8 on each, so they serve
- * light and dark pages. */
+/* Colours. A name has the same colour everywhere, and usually in other traces too. It gets another
+ * colour only if a name with more time already uses that one. The fills are Paul Tol's scheme
+ * "light" (personal.sron.nl/~pault) without olive, plus darker versions of the same hues.
+ * Colour-blind readers can distinguish the hues. Dark text has a contrast of at least 4.8 on each
+ * fill, so they suit light and dark pages. */
 'use strict';
 
 const fills = ['#77aadd', '#ee8866', '#44bb99', '#eedd88', '#99ddff', '#ffaabb', '#bbcc33',
     '#5588bb', '#cc6f4d', '#26a07d', '#ccb34d', '#4da3cc', '#dd8899', '#8f9f22'];
 const fillInk = '#14171b';
-const neutralFill = '#c3c9d1'; /* calls into CUDA, and waits: they are not the program's */
+const neutralFill = '#c3c9d1'; /* for calls into CUDA and waits, which are not the program's own
+                                * work */
 
-/* FNV-1a, 32 bits. */
+/* FNV-1a, 32 bits, with the high bits mixed in. */
 function hashText(text) {
     let hash = 0x811c9dc5;
     for (let i = 0; i < text.length; i++)
@@ -18,16 +19,16 @@ function hashText(text) {
     return (hash ^ (hash >>> 15)) >>> 0;
 }
 
-const givenFills = new Map(); /* by the program: name -> "#rrggbb" */
-const chosenFills = new Map(); /* of the names of most weight: name -> index */
+const givenFills = new Map(); /* colours set by the program: name -> "#rrggbb" */
+const chosenFills = new Map(); /* colours of the names with the most time: name -> index */
 
-/* The colour that the program gave a call site, or undefined. */
+/* Returns the colour that the program gave a call site, or undefined. */
 function givenColor(site) {
     return site[4] ? `#${site[4].toString(16).padStart(6, '0')}` : undefined;
 }
 
-/* Keeps the names on which most time was spent apart: the first has the colour of its hash, the
- * others the next one that is free. */
+/* Gives the names with the most time different colours: the colour of the name's hash or, if that
+ * is used, the next free one. */
 function chooseColors(trace) {
     for (const site of trace.sites)
         if (givenColor(site))
@@ -52,7 +53,7 @@ function colorOf(name) {
     return givenFills.get(name) ?? fills[chosenFills.get(name) ?? hashText(name) % fills.length];
 }
 
-/* The colour of an event, from a table of its track's names. */
+/* Returns an event's colour. Caches the colours of a track's names. */
 function eventColor(trace, track, event) {
     if (track.kind === 'wait' || isCall(track, event))
         return neutralFill;
@@ -62,8 +63,8 @@ function eventColor(trace, track, event) {
     return names.colors[track.events.what[event]];
 }
 
-/* What can be read on a fill, "#rrggbb": dark where its luminance is above that of a middle grey
- * (WCAG 2.1, relative luminance). */
+/* Returns a readable text colour for a fill "#rrggbb": dark if the fill's relative luminance (WCAG
+ * 2.1) is above that of a middle grey. */
 function inkOn(fill) {
     const linear = (at) => {
         const share = parseInt(fill.slice(at, at + 2), 16) / 255;
@@ -72,7 +73,7 @@ function inkOn(fill) {
     return 0.2126 * linear(1) + 0.7152 * linear(3) + 0.0722 * linear(5) > 0.18 ? fillInk : '#ffffff';
 }
 
-/* The style sheet's colours as the canvas needs them, for the theme that is on. */
+/* Reads the style sheet's colours for the current theme, because the canvas needs plain values. */
 function themeColors() {
     const probe = document.body.appendChild(make('span', {hidden: true, class: 'probe'}));
     const colors = {};

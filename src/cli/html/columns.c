@@ -1,4 +1,4 @@
-/* Columns of the page, but those of activities: streams.c. */
+/* All columns of the page except those of activities, which streams.c writes. */
 #include "cli/html/html.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 /* ======== Spans ======== */
 
-/* Columns of spans: those of threads, which nest, and of tracks of their own, which may overlap. */
+/* Columns of spans. Spans of threads nest; spans of async tracks may overlap. */
 
 enum {
     BEGIN,
@@ -24,7 +24,7 @@ typedef struct span_writer {
     html_packed *out;
     html_bytes columns[COLUMNS];
     html_args args;
-    html_bytes open; /* size_t: the spans around the present one, outermost first */
+    html_bytes open; /* array of size_t: the enclosing spans, outermost first */
     html_lanes lanes;
     uint64_t last_ns;
 } span_writer;
@@ -42,8 +42,8 @@ uint32_t html_lane(html_lanes *lanes, uint64_t begin_ns, uint64_t end_ns)
     return lane;
 }
 
-/* How many spans are around it. Parents stand before their children, so that the open ones are
- * known; those that this span is not in have ended. */
+/* Returns the number of enclosing spans. A parent comes before its children, so `open` holds the
+ * candidates; those that do not enclose this span have ended. */
 static uint32_t depth_of(html_bytes *open, size_t index, size_t parent)
 {
     size_t *spans = (void *)open->data, count = open->used / sizeof index;
@@ -72,7 +72,8 @@ static void put_span(span_writer *to, html_track *track, const takt_span_info *s
     track->count++;
 }
 
-/* Where each span went, which activities ask for; only where not all are there. */
+/* Allocates the indices of spans in the page, which activities refer to. NULL if no event is
+ * hidden: the indices are then the same as in the trace. */
 static uint32_t *places_for(html_writer *writer, size_t span_count)
 {
     if (!writer->limit.hidden || span_count == 0)
@@ -129,7 +130,7 @@ void html_write_spans(html_writer *writer, html_packed *out)
 
 /* ======== Marks, waits, steps ======== */
 
-/* Columns of what is neither span nor activity: marks, waits, steps. */
+/* Columns of events that are neither spans nor activities. */
 
 enum {
     MOST_COLUMNS = 5
@@ -208,10 +209,11 @@ void html_write_events(html_writer *writer, html_packed *out)
 
 /* ======== Values over time ======== */
 
-/* Columns of values over time: counters, and memory by device and kind. They come mixed, in the
- * order of their time, and are told apart by their names' addresses. */
+/* Columns of counters, and of memory by device and kind. Samples of all series are mixed, in order
+ * of time. A series is found by the address of its name. */
 
-static html_series *find(html_series_list *list, const char *name, uint32_t kind, bool is_pool)
+static html_series *find_series(html_series_list *list, const char *name, uint32_t kind,
+                                bool is_pool)
 {
     for (size_t i = list->count; i-- > 0;) {
         html_series *series = &list->items[i];
@@ -221,10 +223,10 @@ static html_series *find(html_series_list *list, const char *name, uint32_t kind
     return NULL;
 }
 
-/* NULL where there is no memory for a further one. */
+/* Returns a series and adds it if it is missing. NULL: no memory. */
 static html_series *series_of(html_writer *writer, html_series_list *list, html_series like)
 {
-    html_series *series = find(list, like.name, like.kind, like.is_pool);
+    html_series *series = find_series(list, like.name, like.kind, like.is_pool);
     if (series)
         return series;
     series = realloc(list->items, (list->count + 1) * sizeof *series);

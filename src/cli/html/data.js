@@ -1,5 +1,5 @@
-/* The trace out of the page's inert blocks: FORMAT.md describes them. Columns become typed arrays,
- * one object a track; nothing is made for single events. */
+/* Reads the trace from the page's inert blocks, which FORMAT.md describes. Columns become typed
+ * arrays, with one object per track and none per event. */
 'use strict';
 
 /* Feeds base64 to a stream, in pieces to keep the strings small. */
@@ -11,7 +11,7 @@ async function writePacked(packed, writer) {
     await writer.close();
 }
 
-/* The bytes of a block of base64 of gzip. */
+/* Decodes a block (base64 of gzip) to bytes, and removes the block from the page. */
 async function inflate(id) {
     const block = byId(id);
     const stream = new DecompressionStream('gzip');
@@ -26,7 +26,7 @@ async function inflate(id) {
     }
 }
 
-/* Reads columns, each of which begins with its size. */
+/* Reads columns. Each begins with its size. */
 class Columns {
     constructor(bytes) {
         this.bytes = bytes;
@@ -34,7 +34,7 @@ class Columns {
         this.position = 0;
     }
 
-    /* The next column's end; leaves the position at its first value. */
+    /* Returns the end of the next column, and moves to its first value. */
     open() {
         if (this.position + 4 > this.bytes.length)
             throw new Error('the data end too early');
@@ -48,8 +48,8 @@ class Columns {
             throw new Error('a column has not the size that it should have');
     }
 
-    /* `count` varints, into an array of the given type. Numbers up to 2^53 are exact, so there are
-     * no shifts, which would cut to 32 bits. */
+    /* Reads `count` varints into an array of the given type. Bit operations would cut numbers to 32
+     * bits; this arithmetic is exact up to 2^53. */
     varints(count, Type = Int32Array) {
         const end = this.open();
         const values = new Type(count);
@@ -69,7 +69,7 @@ class Columns {
         return values;
     }
 
-    /* Sums of varints: times in the order of their begin. */
+    /* Reads deltas and returns their running sums, such as begin times. */
     sums(count) {
         const values = this.varints(count, Float64Array);
         for (let i = 1; i < count; i++)
@@ -77,7 +77,7 @@ class Columns {
         return values;
     }
 
-    /* Varints that may be negative. */
+    /* Reads varints that may be negative. */
     zigzags(count) {
         const values = this.varints(count, Float64Array);
         for (let i = 0; i < count; i++)
@@ -124,7 +124,7 @@ function readActivities(columns, count) {
     return events;
 }
 
-/* Bytes that are allocated after each event. */
+/* Converts changes of memory to the bytes allocated after each event. */
 function readMemory(columns, info) {
     const time = columns.sums(info.count);
     const value = columns.zigzags(info.count);
@@ -133,8 +133,8 @@ function readMemory(columns, info) {
     return {...info, time, value};
 }
 
-/* The first row that is free, for each wait: they may overlap. Of more than 64 at a time, which no
- * screen could show, the rest shares a row. */
+/* Returns the first free row for each wait, because waits may overlap. If more than 64 overlap,
+ * which no screen could show, the rest share the last row. */
 function firstFreeRows(begin, duration) {
     const ends = [];
     return Int32Array.from(begin, (time, i) => {
@@ -159,7 +159,7 @@ function readWaits(columns, count) {
     return {kind: 'wait', name: 'waits for devices', group: 'host', count, hidden: 0, rows, events};
 }
 
-/* Tells what is going on, and lets the browser paint it: ten times a second, since each time costs
+/* Shows progress and lets the browser paint. Limited to ten times a second, because each call costs
  * some milliseconds. */
 let lastBreath = -Infinity;
 

@@ -1,8 +1,8 @@
-/* What is known of one event: its fields, the call and the scope that it came from, its arguments
- * and its call stack. */
+/* The details of one event: its fields, the call and the scope that it came from, its arguments and
+ * its call stack. */
 'use strict';
 
-/* A button that leads to another event. */
+/* Makes a button that selects another event. */
 function eventLink(timeline, target) {
     const {track, event} = target;
     return makeButton(makeName(eventName(timeline.trace, track, event), 120),
@@ -10,7 +10,7 @@ function eventLink(timeline, target) {
             title: `${trackTitle(track)}, ${timeText(track.events.duration[event])}`});
 }
 
-/* Label, value and tooltip of a time or a size. */
+/* Returns label, value and tooltip of a time or a size. */
 function measured(label, type, value) {
     return [label, valueText(type, value), exactText(type, value)];
 }
@@ -35,7 +35,8 @@ function flagsText(flags) {
     return texts.join(', ');
 }
 
-/* How many activities a span launched, those of the scopes inside not counted, and their time. */
+/* Returns the number and total time of the activities that a span launched, without those of the
+ * scopes inside. */
 function launchedPairs(timeline, track, event) {
     let count = 0, total = 0, first = null;
     eachActivityOf(timeline.trace, track, event, isCall(track, event) ? 'launch' : 'scope',
@@ -103,8 +104,8 @@ function copyPairs(shape, duration) {
     ];
 }
 
-/* An activity's call, and how long after it the device began: counted from the call's return as in
- * the report of launches, and from its begin. */
+/* Returns the call of an activity, and two delays until the device began: from the call's return,
+ * as in the report "launches", and from the call's begin. */
 function launchPairs(timeline, {track, event}) {
     const call = linkOf(timeline.trace, track, event, 'launch');
     const {begin} = track.events;
@@ -168,7 +169,7 @@ function makeStack(frames) {
         make('ol', {}, frames.map((frame) => make('li', {}, makeName(frame, 1000)))));
 }
 
-/* The page with a row for an event's name; undefined: there is none. */
+/* Returns the id of the tab with a row for an event's name, or undefined. */
 function pageOfRow(trace, {track, event}) {
     const name = eventName(trace, track, event);
     const has = (report) => (trace.tables[report]?.rows ?? []).some((row) =>
@@ -180,7 +181,8 @@ function pageOfRow(trace, {track, event}) {
     return ['kernels', 'ops', 'activities'].some(has) ? 'kernels' : undefined;
 }
 
-/* Buttons to this event, to its name's row in the tables, and to all events of that name. */
+/* Makes buttons that zoom to this event, show its name's row in the tables, and find all events of
+ * that name. */
 function eventButtons(timeline, target) {
     const {trace} = timeline;
     const name = eventName(trace, target.track, target.event);

@@ -1,9 +1,9 @@
-/* Elements, made one by one. Nothing is ever parsed as HTML, so that whatever a name contains stays
- * text; and no style attribute is written, since the page's policy would not apply it. */
+/* Makes elements one by one. Nothing is ever parsed as HTML, so a name always remains text. Style
+ * attributes are not used, because the page's policy blocks them. */
 'use strict';
 
-/* make('td', {class: 'number', title: '12 ns'}, 'text', element, ...): null children are left out.
- * Keys that begin with "on" are listeners. */
+/* make('td', {class: 'number', title: '12 ns'}, 'text', element, ...). Null children are omitted.
+ * Keys that begin with "on" add listeners. */
 function make(tag, properties = {}, ...children) {
     const element = document.createElement(tag);
     for (const [key, value] of Object.entries(properties)) {
@@ -26,7 +26,8 @@ function makeSvg(tag, properties = {}, ...children) {
     return element;
 }
 
-/* A name from the trace: isolated, so that its writing direction stays its own. */
+/* Makes an element for a name from the trace, isolated so that its writing direction does not
+ * affect its surroundings. */
 function makeName(name, most = 300) {
     const text = visibleText(name);
     const cut = cutText(text, most);
@@ -37,7 +38,7 @@ function isNone(value) {
     return value === null || value === undefined || value === '';
 }
 
-/* Label and value, label and value; pairs without a value are left out. */
+/* Makes a list of label and value; pairs without a value are omitted. */
 function makeList(pairs, className = 'facts') {
     const shown = pairs.filter(([, value]) => !isNone(value));
     return make('dl', {class: className}, shown.map(([label, value, title]) =>
@@ -52,7 +53,7 @@ function byId(id) {
     return document.getElementById(id);
 }
 
-/* Spoken by screen readers; seen by nobody. */
+/* Makes screen readers speak a text that is not visible. */
 function announce(text) {
     byId('announce').textContent = text;
 }

@@ -1,7 +1,8 @@
-/* The names of the timeline's rows, left of them. Those with something below open and close. */
+/* The names to the left of the timeline's rows. Rows with content below can be opened and
+ * closed. */
 'use strict';
 
-/* Opens or closes a row; its button, which is made anew then, keeps the focus. */
+/* Opens or closes a row, and gives the focus to its button, which is made anew. */
 function toggleRow(timeline, row) {
     const shown = timeline.groups.flatMap((g) => [g, ...g.rows.filter((r) => r.isShown)]);
     row.isOpen = !row.isOpen;

@@ -1,6 +1,6 @@
-/* Which rows the timeline has, and where: groups (the host, each device, counters, memory) of
- * tracks and curves. A closed track shows its first line only, a closed group nothing. Groups of
- * many rows begin with all of them closed. */
+/* The rows of the timeline and their positions. Groups (the host, each device, counters, memory)
+ * consist of tracks and curves. A closed track shows only its first line, a closed group nothing.
+ * In a group with many rows, all are closed at first. */
 'use strict';
 
 const lineHeight = 20, curveHeight = 44, groupHeight = 26, rowGap = 6;
@@ -60,7 +60,7 @@ function rowHeight(row) {
     return row.isOpen ? lineHeight * Math.max(1, row.track.rows) : lineHeight;
 }
 
-/* Places groups and rows one below the other; their sum of heights. */
+/* Places groups and rows below each other, and returns the total height. */
 function placeRows(groups) {
     let y = 0;
     for (const group of groups) {

@@ -1,7 +1,9 @@
-/* What a page leaves out of a trace that is too large for a browser: the shortest events. A span's
- * parents are at least as long as it is, so that hardly anything that is shown hangs in the air.
- * Durations are counted in buckets, sixteen for each power of two; of the bucket in which the room
- * ends, every n-th is kept, so that what is left is spread over the whole recording. */
+/* Chooses the events to leave out of a page if a trace is too large for a browser: the shortest
+ * ones. A span's parents are at least as long as the span, so almost every shown span keeps its
+ * parents.
+ *
+ * Durations are counted in buckets, sixteen per power of two. In the bucket that fits only partly,
+ * every n-th event is kept, which spreads the kept events over the whole recording. */
 #include "cli/html/html.h"
 
 #include <takt/activity.h>
@@ -19,7 +21,7 @@ static unsigned bucket_of(uint64_t duration)
     return (shift << BITS) + (unsigned)(duration >> shift);
 }
 
-/* The smallest duration of a bucket. */
+/* Returns the smallest duration of a bucket. */
 static uint64_t bucket_begin(unsigned bucket)
 {
     if (bucket < 2u << BITS)

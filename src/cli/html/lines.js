@@ -1,11 +1,12 @@
-/* Level of detail. A line is a set of events that do not overlap, in the order of their begin: one
- * depth of a thread, one row of a stream. With the sums of the durations the share of a pixel
- * column that is covered is one subtraction, and with a pyramid the longest event in it is found in
- * logarithmic time, so a frame costs as much as the screen has pixels, however many events there
- * are. Lines are made when they are first looked at. */
+/* Level of detail. A line is a set of events that do not overlap, in order of begin: one depth of a
+ * thread, or one row of a stream. Prefix sums of durations give the covered share of a pixel column
+ * with one subtraction. A pyramid finds the longest event in it in logarithmic time. So the cost of
+ * a frame depends on the pixels of the screen and hardly on the number of events. Lines are made
+ * when they are first needed. */
 'use strict';
 
-/* The place of the greatest value in any range: level k has the best of each 2^k values. */
+/* Finds the index of the greatest value in any range. Level k stores the best index of every 2^k
+ * values. */
 class Pyramid {
     constructor(values, sign = 1) {
         this.values = values;
@@ -28,7 +29,7 @@ class Pyramid {
         return this.sign * (this.values[b] - this.values[a]) > 0 ? b : a;
     }
 
-    /* Of [from, to), which must not be empty. */
+    /* Returns the best index in [from, to), which must not be empty. */
     best(from, to) {
         let best = from;
         for (let level = -1; from < to; level++, from >>= 1, to >>= 1) {
@@ -42,7 +43,7 @@ class Pyramid {
     }
 }
 
-/* The first place in [from, length) whose value is not less than `limit`. */
+/* Returns the first index in [from, length) whose value is not less than `limit`. */
 function lowerBound(values, limit, from = 0) {
     let to = values.length;
     while (from < to) {
@@ -56,7 +57,7 @@ function lowerBound(values, limit, from = 0) {
 }
 
 class Line {
-    /* `index`: which of the track's events, in the order of their begin. */
+    /* `index` lists events of the track in order of begin. */
     constructor(events, index) {
         const count = index.length;
         this.index = index;
@@ -72,10 +73,10 @@ class Line {
             this.sum[i + 1] = this.sum[i] + duration[i];
         }
         this.longest = new Pyramid(duration);
-        this.hits = null; /* how many events before each match the search */
+        this.hits = null; /* the number of matches of the search before each event */
     }
 
-    /* The event at a time, or the longest within `slack` of it; -1: none. */
+    /* Returns the event at a time, else the longest within `slack` of it, else -1. */
     at(time, slack) {
         const first = lowerBound(this.end, time - slack);
         const last = lowerBound(this.begin, time + slack, first);
@@ -86,7 +87,7 @@ class Line {
     }
 }
 
-/* A track's lines, by depth. */
+/* Returns a track's lines, by depth. */
 function linesOf(track) {
     if (track.lines)
         return track.lines;
@@ -102,7 +103,7 @@ function linesOf(track) {
     return track.lines;
 }
 
-/* Where an event stands on its line. */
+/* Returns an event's index in its line. */
 function placeOnLine(track, event) {
     const line = linesOf(track)[track.events.depth[event]];
     let place = lowerBound(line.begin, track.events.begin[event]);
@@ -111,7 +112,7 @@ function placeOnLine(track, event) {
     return place;
 }
 
-/* Samples of a counter, or of memory, with the extremes of any range. */
+/* Prepares a series to find the extremes of any range. */
 function extremesOf(series) {
     series.most ??= new Pyramid(series.value);
     series.least ??= new Pyramid(series.value, -1);

@@ -1,4 +1,4 @@
-/* Reads the trace, makes the page, and listens for the keys that count everywhere. */
+/* Reads the trace, makes the page, and handles the keys that work on every tab. */
 'use strict';
 
 function deviceUncertaintyText(facts) {
@@ -8,8 +8,7 @@ function deviceUncertaintyText(facts) {
     return `${least}${fixedText(facts.device_uncertainty_ns, 1)} ns${moved}`;
 }
 
-/* What the last line of every report says. */
-/* What is known of losses where none was counted. */
+/* Describes the losses if none were counted. */
 function lossesText(facts) {
     if (facts.ending === 'whole')
         return 'nothing';
@@ -60,7 +59,8 @@ class Page {
         this.build();
     }
 
-    /* Shows a stretch of time with what is around it; of a moment, a fiftieth of the recording. */
+    /* Shows a stretch of time and its surroundings. A single moment is shown with a fiftieth of the
+     * recording. */
     onrange(begin, end) {
         const around = end > begin ? (end - begin) * 2 : (this.trace.end - this.trace.begin) / 100;
         this.open('timeline');
@@ -96,7 +96,8 @@ class Page {
         followPlace(this);
     }
 
-    /* Pages are made when they are first opened. `isNoted`: Back leads to the one before. */
+    /* Opens a tab and makes its content at the first time. `isNoted` adds the place to the history,
+     * so that Back returns to the previous one. */
     open(id, isNoted = this.current !== id) {
         this.current = id;
         this.pages.forEach(([name, , makePage], i) => {
@@ -115,7 +116,7 @@ class Page {
             history.pushState(null, '', placeText(this));
     }
 
-    /* Goes to the row of a name on another page. */
+    /* Goes to the row of a name on another tab. */
     showRow(id, name) {
         this.open(id);
         const heads = byId(`page-${id}`).querySelectorAll('tbody th');
@@ -155,14 +156,14 @@ class Page {
         }
     }
 
-    /* After a change of theme. */
+    /* Call after a change of theme. */
     recolor() {
         this.timeline.colors = null;
         this.timeline.redraw();
     }
 }
 
-/* Follows the system until the button is pressed; what was chosen is not kept. */
+/* The theme follows the system until the button is pressed. The choice is not stored. */
 function setUpTheme(onchange) {
     const system = matchMedia('(prefers-color-scheme: dark)');
     const root = document.documentElement;

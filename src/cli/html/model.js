@@ -1,4 +1,4 @@
-/* Questions about single events. An event is a track and an index into its columns. */
+/* Queries about single events. An event is a track and an index into its columns. */
 'use strict';
 
 const SPAN_BEGUN_BEFORE = 1, SPAN_UNFINISHED = 2, SPAN_PHASE = 4, SPAN_ACTIVITY = 8, SPAN_CALL = 16;
@@ -10,7 +10,7 @@ const copyNames = ['', 'HtoD', 'DtoH', 'HtoA', 'AtoH', 'AtoA', 'AtoD', 'DtoA', '
 const memoryNames = ['', 'pageable', 'pinned', 'device', 'array', 'managed', 'static',
     'managed static'];
 
-/* The name of each value of a track's column `what`. */
+/* Returns the names for the values in a track's column `what`. */
 function namesOf(trace, track) {
     if (track.kind === 'wait')
         return waitNames;
@@ -46,7 +46,8 @@ function trackTitle(track) {
     return track.kind === 'thread' ? `thread ${track.thread}` : 'track';
 }
 
-/* The span directly around a thread's span; -1: none. Backwards, to the next of less depth. */
+/* Returns the span that directly encloses a thread's span; -1: none. Searches backwards on the line
+ * one level up. */
 function parentOf(track, event) {
     const {depth} = track.events;
     if (track.kind !== 'thread' || depth[event] === 0)
@@ -59,7 +60,7 @@ function parentOf(track, event) {
     return -1;
 }
 
-/* Time of a thread's span less that of the spans directly inside. */
+/* Returns the time of a thread's span minus its direct children. */
 function selfTime(track, event) {
     const {depth, duration} = track.events;
     let self = duration[event];
@@ -69,7 +70,7 @@ function selfTime(track, event) {
     return self;
 }
 
-/* Calls f(track, event) for each activity for which column `key` ('launch' or 'scope') names that
+/* Calls f(track, event) for each activity whose column `key` ('launch' or 'scope') refers to that
  * span. */
 function eachActivityOf(trace, track, event, key, f) {
     for (const stream of trace.tracks) {
@@ -82,7 +83,7 @@ function eachActivityOf(trace, track, event, key, f) {
     }
 }
 
-/* The span that a column of an activity names, or null. */
+/* Returns the span that a column of an activity refers to, or null. */
 function linkOf(trace, track, event, key) {
     if (track.kind !== 'stream' || !track.events[key][event] || !track.events.track[event])
         return null;
@@ -90,8 +91,8 @@ function linkOf(trace, track, event, key) {
     return {track: host, event: track.events[key][event] - 1};
 }
 
-/* Arrows of a selection: from the call to its activity, or to all activities that a call or a scope
- * launched. More than a screen can show are left out. */
+/* Returns the arrows of a selection: from the launching call to the selected activity, or from the
+ * selected call to its activities. Limited to 200, which is more than a screen can show. */
 function linksOf(trace, {track, event}) {
     const from = linkOf(trace, track, event, 'launch');
     if (from)
@@ -103,14 +104,14 @@ function linksOf(trace, {track, event}) {
     return links;
 }
 
-/* The recorded step in which a time lies; -1: none. */
+/* Returns the index of the recorded step that contains a time; -1: none. */
 function stepAt(trace, time) {
     const {begin, duration} = trace.steps;
     const step = lowerBound(begin, time + 0.5) - 1;
     return step >= 0 && time < begin[step] + duration[step] ? step : -1;
 }
 
-/* Two sorted lists of disjoint intervals [begin, end, begin, end, ...] as one. */
+/* Merges two sorted lists of disjoint intervals [begin, end, begin, end, ...]. */
 function mergeIntervals(a, b) {
     const merged = [];
     for (let i = 0, j = 0; i < a.length || j < b.length;) {
@@ -133,7 +134,7 @@ function lineIntervals(line) {
     return intervals;
 }
 
-/* When a device did anything: the union of its activities' intervals. */
+/* Returns the intervals in which a device was busy: the union of its activities. */
 function busyOf(trace, device) {
     trace.busy ??= new Map();
     if (!trace.busy.has(device)) {
@@ -144,7 +145,7 @@ function busyOf(trace, device) {
     return trace.busy.get(device);
 }
 
-/* How much of [begin, end) intervals cover, in ns. */
+/* Returns for how many ns intervals cover [begin, end). */
 function coveredTime(intervals, begin, end) {
     let covered = 0;
     for (let i = 0; i < intervals.length; i += 2)
@@ -152,7 +153,7 @@ function coveredTime(intervals, begin, end) {
     return covered;
 }
 
-/* Devices that did something, in their order. */
+/* Returns the devices with activities, in order. */
 function deviceNames(trace) {
     return [...new Set(trace.tracks.filter((t) => t.kind === 'stream').map((t) => t.group))];
 }

@@ -1,4 +1,4 @@
-/* What the numbers of columns stand for. */
+/* The second block of the page: the values behind the numbers in columns, and the reports. */
 #include "cli/html/html.h"
 
 #include <takt/report.h>
@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ======== The second block ======== */
-
-/* The second block: what the columns' numbers stand for, and the reports. */
+/* ======== The block ======== */
 
 static const char *without_folders(const char *path)
 {
@@ -16,7 +14,7 @@ static const char *without_folders(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* "forces.c(42): compute_forces", or "libforces.so+0x1a2b", as reports and files have it. */
+/* Writes "forces.c(42): compute_forces" or "libforces.so+0x1a2b", as in reports and other files. */
 static void put_frame(html_bytes *out, html_bytes *text, const takt_frame_info *frame)
 {
     const char *file = without_folders(frame->file), *module = without_folders(frame->module);
@@ -81,7 +79,7 @@ static takt_status append(void *user, const void *data, size_t size)
     return TAKT_OK;
 }
 
-/* The reports that this trace can give; others are not there. */
+/* Writes the reports that this trace supports and omits the others. */
 static void put_tables(const takt_trace *trace, html_bytes *out)
 {
     const takt_report_options options = {
@@ -103,7 +101,7 @@ static void put_tables(const takt_trace *trace, html_bytes *out)
     html_print(out, "}");
 }
 
-/* Strings come last, since sites bring theirs. */
+/* Strings come last, because sites add theirs. */
 void html_write_lists(html_writer *writer, html_packed *out)
 {
     html_bytes text = {.used = 0};
@@ -124,10 +122,10 @@ void html_write_lists(html_writer *writer, html_packed *out)
     free(text.data);
 }
 
-/* ======== Places ======== */
+/* ======== Sites ======== */
 
-/* The places of spans: their texts belong to the trace, which has equal ones once, so that their
- * addresses tell them apart. */
+/* Source positions of spans. The trace stores equal texts once, so addresses are enough to compare
+ * sites. */
 
 typedef struct site {
     const char *name;
@@ -164,9 +162,9 @@ void html_put_sites(html_writer *writer, html_bytes *out)
 
 /* ======== Arguments ======== */
 
-/* What is noted at a span, as one text: "cells=4096, flops=2e+09, result=2". */
+/* Arguments, work and result of a span as one text: "cells=4096, flops=2e+09, result=2". */
 
-/* A number as it was: in as few digits as bring the same one back. */
+/* Writes the fewest digits, six or more, that read back as the same number. */
 static void put_double(html_bytes *out, double number)
 {
     char text[32];
@@ -215,8 +213,8 @@ static void put_work(html_bytes *out, const char *key, double work)
     put_double(out, work);
 }
 
-/* What a call returned, where it failed. Calls stand in the order of their spans, which are asked
- * for in that order, too. */
+/* Writes the result of a failed call. Both the trace's calls and the requested spans are in order,
+ * so a cursor is enough. */
 static void put_result(const takt_trace *trace, html_args *args, size_t track, size_t span)
 {
     takt_call_info call;

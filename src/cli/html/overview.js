@@ -1,4 +1,4 @@
-/* The first page: how fast it went, where the time went, whether the device waited. */
+/* The first tab: speed, where the time went, and whether the device waited. */
 'use strict';
 
 function makeTile(label, value, note, isWarning = false) {
@@ -65,7 +65,7 @@ function makeTiles(trace) {
         lossTile(trace));
 }
 
-/* Names with bars: how long, and how much of all. */
+/* Makes a list of names with bars: duration, and share of the total. */
 function makeBars(title, rows, options) {
     if (!rows.length)
         return null;

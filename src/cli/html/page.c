@@ -1,5 +1,5 @@
-/* From a trace to a page: first the columns, since their writing shows what the two other blocks
- * have to say. */
+/* Writes a trace as a page. The columns come first: writing them collects the content of the other
+ * two blocks. */
 #include "cli/html/html.h"
 
 #include "cli/cli.h"
@@ -16,8 +16,8 @@ static void earlier(uint64_t *origin, uint64_t time_ns)
     *origin = time_ns < *origin ? time_ns : *origin;
 }
 
-/* Times are told from here on: nothing in the trace is earlier. Devices' times may lie a little
- * before the recording, by what is not known of their clocks. */
+/* Returns the earliest time in the trace, from which the page counts. Times of devices may lie
+ * slightly before the recording, because their clocks are only known within an uncertainty. */
 static uint64_t origin_of(const takt_trace *trace)
 {
     uint64_t origin = takt_trace_facts(trace)->begin_ns;
@@ -58,7 +58,7 @@ static void writer_init(html_writer *writer, const takt_trace *trace, const char
     writer->track_count = writer->host_count;
     writer->tracks = calloc(writer->track_count + 1, sizeof *writer->tracks);
     writer->has_failed = !writer->tracks;
-    html_text(writer, ""); /* number 0 */
+    html_text(writer, ""); /* gets number 0 */
 }
 
 static void writer_fini(html_writer *writer)
@@ -73,7 +73,7 @@ static void writer_fini(html_writer *writer)
     html_set_free(&writer->shapes);
 }
 
-/* A block of the page, filled by the functions that end in NULL. */
+/* Writes a block of the page with the given functions; the list ends in NULL. */
 static void write_block(html_writer *writer, FILE *file, const char *id,
                         void (*const fill[])(html_writer *, html_packed *))
 {
@@ -138,9 +138,9 @@ int cli_html_write(const takt_trace *trace, const char *file, const char *path)
                                                : TAKT_OK);
 }
 
-/* ======== The first block ======== */
+/* ======== Facts ======== */
 
-/* The first block: what the trace is as a whole, and which columns the page holds. */
+/* The JSON block: facts about the trace, and a list of the page's columns. */
 
 static void put_key(html_bytes *out, const char *key)
 {

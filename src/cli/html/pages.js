@@ -1,4 +1,4 @@
-/* The tabs: what each holds, and which there are for this trace. */
+/* The content of the tabs, and the choice of tabs for this trace. */
 'use strict';
 
 function reportsOf(page, names) {
@@ -6,7 +6,8 @@ function reportsOf(page, names) {
         .map((name) => makeReport(page.trace.tables[name], page.options));
 }
 
-/* Durations that lead to their place on the timeline: [duration, where, onclick]. */
+/* Makes a list of durations that lead to their place on the timeline: [duration, where,
+ * onclick]. */
 function makePlaces(title, places) {
     if (!places.length)
         return null;
@@ -56,14 +57,14 @@ function makeStepsPage(page) {
     return [plots, reportsOf(page, ['steps'])];
 }
 
-/* Undefined of a process that was alone. */
+/* Undefined for a single process. */
 function rankText(facts) {
     if (facts.world_size > 1)
         return `${facts.rank} of ${facts.world_size}`;
     return facts.rank ? String(facts.rank) : undefined;
 }
 
-/* Where the numbers come from, and what is missing. */
+/* Makes the tab about the origin of the numbers and about missing data. */
 function makeNotesPage(page) {
     const {trace} = page;
     const {facts} = trace;
@@ -123,7 +124,8 @@ function makeTimelinePage(page) {
 const knownReports = ['summary', 'scopes', 'tree', 'kernels', 'ops', 'activities', 'launches',
     'gaps', 'devices', 'memory', 'steps', 'api', 'timeline'];
 
-/* [id, title, make, is there something]; reports that no tab asks for stand in the last. */
+/* Returns the tabs with content as [id, title, make, has content]. Reports without a tab of their
+ * own are in "More". */
 function pagesOf(page) {
     const {trace} = page;
     const has = (...names) => names.some((name) => trace.tables[name]?.rows.length ||

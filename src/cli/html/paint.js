@@ -1,12 +1,12 @@
-/* Painting the timeline's rows on a canvas. `pen` has the context, the colours, the stretch of time
- * that is shown and how wide it is in CSS pixels. */
+/* Paints the timeline's rows on a canvas. `pen` holds the context, the colours, the visible stretch
+ * of time, and its width in CSS pixels. */
 'use strict';
 
 function xOf(pen, time) {
     return (time - pen.begin) * pen.scale;
 }
 
-/* Cuts text to a width; measures each text once. */
+/* Cuts text to a width. Each text is measured once. */
 function fitText(pen, text, width) {
     let full = pen.widths.get(text);
     if (full === undefined)
@@ -27,7 +27,7 @@ function paintLabel(pen, text, fill, x, end, y) {
     pen.context.fillText(shown, left, y);
 }
 
-/* One event that is at least a pixel wide. */
+/* Paints an event that is at least a pixel wide. */
 function paintEvent(pen, track, line, i, y, height) {
     const {context} = pen;
     const x = Math.max(-2, xOf(pen, line.begin[i]));
@@ -42,8 +42,8 @@ function paintEvent(pen, track, line, i, y, height) {
         paintLabel(pen, eventName(pen.trace, track, event), fill, x, end, y + height / 2);
 }
 
-/* Events [from, to) of less than a pixel, as one column: as opaque as they cover it, with the
- * colour of the longest. */
+/* Paints events [from, to), each narrower than a pixel, as one column. Its opacity is the share
+ * that they cover, its colour that of the longest event. */
 function paintMerged(pen, track, line, from, to, column, y, height) {
     const {context} = pen;
     const share = Math.min(1, (line.sum[to] - line.sum[from]) * pen.scale);
@@ -66,7 +66,7 @@ function paintLine(pen, track, line, y, height) {
         const column = Math.floor(xOf(pen, begin[i]));
         let next = lowerBound(begin, pen.begin + (column + 1) * pixel, i + 1);
         if (next - 1 > i && end[next - 1] - begin[next - 1] >= pixel)
-            next--; /* it begins in this column, but goes on */
+            next--; /* it begins in this column but extends beyond it */
         paintMerged(pen, track, line, i, next, column, y, height);
         i = next;
     }
@@ -106,7 +106,8 @@ function paintTrack(pen, row, y) {
     paintMarks(pen, row, y);
 }
 
-/* Least and greatest value in each pixel column, as [x, least, greatest, last, ...]. */
+/* Returns least, greatest and last value for each pixel column, as [x, least, greatest, last,
+ * ...]. */
 function curveColumns(pen, series) {
     const {time, value, most, least} = extremesOf(series);
     const columns = [];
@@ -129,7 +130,7 @@ function curveColumns(pen, series) {
     return columns;
 }
 
-/* The values that a curve's height stands for: from 0, unless there are negative ones. */
+/* Returns the range of a curve's axis: from 0, or from the least value if that is negative. */
 function curveRange(series) {
     const {value, most, least} = extremesOf(series);
     const high = value[most.best(0, value.length)];
@@ -165,7 +166,7 @@ function paintCurve(pen, row, y) {
     context.globalAlpha = 1;
 }
 
-/* A curve from the call that launched an activity to the activity. */
+/* Paints a curve from the call that launched an activity to the activity. */
 function paintArrow(pen, from, to) {
     const {context} = pen;
     const bend = Math.max(20, Math.min(120, Math.abs(to.x - from.x) / 2));
@@ -183,13 +184,13 @@ function paintArrow(pen, from, to) {
     context.lineWidth = 1;
 }
 
-/* Distance of the axis' ticks: at least 110 pixels, less where there would be too few of them. */
+/* Returns the distance between ticks: at least 110 pixels, or less on a narrow canvas. */
 function tickStep(pen) {
     const least = Math.max(70, Math.min(110, pen.width / 4));
     return Math.max(1, niceStep(least / pen.scale));
 }
 
-/* Calls f(time, x) for each tick; times count from the begin of the recording. */
+/* Calls f(time, x) for each tick. Times count from the begin of the recording. */
 function eachTick(pen, f) {
     const step = tickStep(pen);
     const origin = pen.trace.begin;
@@ -197,7 +198,7 @@ function eachTick(pen, f) {
         f(n * step, xOf(pen, n * step + origin));
 }
 
-/* Calls f(step, x, end) for each recorded step that is shown, if they are wide enough to tell. */
+/* Calls f(step, x, end) for each visible recorded step. */
 function eachStep(pen, f) {
     const {begin, duration, count} = pen.trace.steps;
     let i = Math.max(0, lowerBound(begin, pen.begin) - 1);
@@ -205,7 +206,8 @@ function eachStep(pen, f) {
         f(i, xOf(pen, begin[i]), xOf(pen, begin[i] + duration[i]));
 }
 
-/* Vertical lines below everything: ticks, and the boundaries of steps unless they are dense. */
+/* Paints vertical lines behind everything: ticks, and the boundaries of steps unless these are
+ * dense. */
 function paintGrid(pen) {
     const {context} = pen;
     context.fillStyle = pen.colors.line;
@@ -230,7 +232,7 @@ function paintTicks(pen) {
     });
 }
 
-/* Every other step is darker; of less than two pixels each they are one band. */
+/* Every other step is darker. Steps narrower than two pixels form one band. */
 function paintSteps(pen) {
     const {context, colors} = pen;
     const {number} = pen.trace.steps;
@@ -256,7 +258,7 @@ function paintSteps(pen) {
     });
 }
 
-/* The ruler: time above, steps below. */
+/* Paints the ruler: time above, steps below. */
 function paintRuler(pen) {
     paintTicks(pen);
     paintSteps(pen);

@@ -1,6 +1,6 @@
-/* Where one is, as the address' fragment, so that a place can be sent to somebody who has the page,
- * and Back leads from the timeline to the table again: "#scopes", "#timeline/BEGIN:END" in ns since
- * the begin of the recording, and behind it "/TRACK.EVENT", which is selected. */
+/* The current place as the fragment of the address. A place can be sent to anybody with the same
+ * page, and Back returns from the timeline to a table. Examples: "#scopes"; "#timeline/BEGIN:END"
+ * in ns since the begin of the recording; the same with "/TRACK.EVENT", the selected event. */
 'use strict';
 
 function placeText(page) {
@@ -12,13 +12,14 @@ function placeText(page) {
     return `#timeline/${Math.round(begin - trace.begin)}:${Math.round(end - trace.begin)}${chosen}`;
 }
 
-/* The event with those numbers, or null: a fragment is anybody's text. */
+/* Returns the event with these numbers, or null: anybody can write a fragment, so the numbers may
+ * be wrong. */
 function eventAt(trace, id, event) {
     const track = [...trace.tracks, trace.waits][id];
     return track && event < track.count ? {track, event: Number(event)} : null;
 }
 
-/* False where the page has no such place. */
+/* False if the page has no such place. */
 function goToPlace(page, fragment) {
     const place = /^#(\w+)(?:\/(-?\d+):(-?\d+))?(?:\/(\d+)\.(\d+))?$/.exec(fragment);
     if (!place || !page.pages.some(([id]) => id === place[1]))
@@ -33,7 +34,8 @@ function goToPlace(page, fragment) {
     return true;
 }
 
-/* Keeps the fragment true, some time after the last change: browsers bound how often it may. */
+/* Updates the fragment shortly after the last change, because browsers limit how often it may
+ * change. */
 function followPlace(page) {
     let timer = 0;
     const note = () => page.current === 'timeline' &&

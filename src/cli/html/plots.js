@@ -1,9 +1,9 @@
-/* Plots as SVG: drawn for the width that they have, and again when it changes. */
+/* Plots as SVG, drawn for the available width and again when it changes. */
 'use strict';
 
 const plotMargin = {left: 64, right: 12, top: 10, bottom: 22};
 
-/* The y axis: lines at round values, some 34 pixels apart. */
+/* Draws the y axis: lines at round values, about 34 pixels apart. */
 function drawAxis(pen, top, text) {
     const least = top * 34 / (pen.bottom - plotMargin.top);
     const step = text === bytesText ? 2 ** Math.ceil(Math.log2(least)) : niceStep(least);
@@ -21,16 +21,16 @@ function drawTicks(pen, from, to, text) {
             text(n * step, step));
 }
 
-/* A level and its name, such as a median: right of the plot. */
+/* Draws a level, such as a median, with its name to the right of the plot. */
 function drawLevel(pen, value, text) {
     const y = pen.y(value);
     pen.add('line', {x1: plotMargin.left, x2: pen.right, y1: y, y2: y, class: 'level'});
     pen.add('text', {x: pen.right + 4, y: y + 4, class: 'tick strong'}, text);
 }
 
-/* options: label, spoken; x: [from, to], y: greatest value; xText, yText: (value, distance of
- * ticks); height; margin: room at the right for names of levels; draw(pen);
- * onclick(x): called with the place on the x axis; tip(x): text for a place. */
+/* options: label: spoken text; x: [from, to]; y: greatest value; xText, yText: (value, distance of
+ * ticks); height; margin: space for names of levels on the right; draw(pen); onclick(x): called
+ * with the position on the x axis; tip(x): text for a position. */
 function makePlot(options) {
     const height = options.height ?? 170;
     const svg = makeSvg('svg', {role: 'img', 'aria-label': options.label, height});
@@ -75,14 +75,14 @@ function makePlot(options) {
     return figure;
 }
 
-/* Median and 99th percentile of the recorded steps, as the report has them. */
+/* Returns median and 99th percentile of the recorded steps, as in the report. */
 function stepLevels(trace) {
     const rows = trace.tables.steps?.rows ?? trace.tables.summary?.tables?.steps?.rows ?? [];
     const recorded = rows.find((row) => row.steps === 'recorded') ?? {};
     return {median: recorded.median_ns ?? NaN, p99: recorded.p99_ns ?? NaN};
 }
 
-/* Of the recorded steps: how long each took. */
+/* Plots the duration of each recorded step. */
 function makeStepPlot(trace, onstep) {
     const {number, duration, count} = trace.steps;
     const {median, p99} = stepLevels(trace);
@@ -119,7 +119,7 @@ function makeStepPlot(trace, onstep) {
     });
 }
 
-/* How many recorded steps took how long. */
+/* Plots how many recorded steps had which duration. */
 function makeStepHistogram(trace) {
     const {duration, count} = trace.steps;
     const {median, p99} = stepLevels(trace);
@@ -155,7 +155,7 @@ function makeStepHistogram(trace) {
     });
 }
 
-/* The share of each of `count` equal stretches of the recording in which a device was busy. */
+/* Divides the recording into `count` equal parts and returns the busy share of each. */
 function busyShares(trace, intervals, count) {
     const shares = new Float64Array(count);
     const width = (trace.end - trace.begin) / count;
@@ -168,7 +168,7 @@ function busyShares(trace, intervals, count) {
     return shares;
 }
 
-/* How busy a device was over the time of the recording. */
+/* Plots the busy share of a device over time. */
 function makeBusyPlot(trace, device, ontime) {
     const intervals = busyOf(trace, device);
     const length = trace.end - trace.begin;
@@ -191,7 +191,8 @@ function makeBusyPlot(trace, device, ontime) {
     });
 }
 
-/* What was allocated over time: extremes of each pixel column, so that no peak is lost. */
+/* Plots allocated memory over time. Each pixel column shows its extremes, so that peaks remain
+ * visible. */
 function makeMemoryPlot(trace, series, ontime) {
     const {value, most} = extremesOf(series);
     const peak = value[most.best(0, value.length)];
@@ -222,7 +223,7 @@ function makeMemoryPlot(trace, series, ontime) {
     });
 }
 
-/* The longest stretches in which a device did nothing, between its first and last activity. */
+/* Returns the longest gaps of a device between its first and last activity. */
 function longestGaps(trace, device, most) {
     const busy = busyOf(trace, device);
     const gaps = [];

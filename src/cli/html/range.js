@@ -1,20 +1,20 @@
-/* The table of a stretch of time: what ran in it, by name, cut at its ends. */
+/* The table of a selected stretch of time: all events in it by name, cut at its ends. */
 'use strict';
 
-/* Adds to `sums`, by name. A span's self time is its own less that of the spans directly inside. */
+/* Adds a track's events to `sums` by name. A span's self time excludes its direct children. */
 function sumTrack(trace, track, from, to, sums) {
     const {begin, duration, depth, what} = track.events;
     const isThread = track.kind === 'thread';
     const names = namesOf(trace, track);
     const where = track.kind === 'stream' ? track.group : track.kind === 'wait' ? 'waits' : 'host';
-    const known = []; /* sums by the value of column `what`, since texts are slow to compare */
+    const known = []; /* the sum for each value of column `what`; comparing texts would be slow */
     const sumOf = (name) => {
         const key = `${where}\n${name}`;
         if (!sums.has(key))
             sums.set(key, {name, where, count: 0, total_ns: 0, self_ns: isThread ? 0 : null});
         return sums.get(key);
     };
-    const open = []; /* by depth: the sum that a span inside takes its time from */
+    const open = []; /* by depth: the sum from which a child's time is subtracted */
     for (let i = 0; i < track.count && begin[i] < to; i++) {
         const inside = Math.min(to, begin[i] + duration[i]) - Math.max(from, begin[i]);
         if (inside < 0 || (inside === 0 && duration[i] > 0))

@@ -1,4 +1,4 @@
-/* takt report --html: a page for each file, beside it or where -o says. */
+/* takt report --html: writes a page for each trace, next to it or at the place given with -o. */
 #include "cli/cli.h"
 #include "cli/html/html.h"
 
@@ -8,8 +8,8 @@ enum {
     PATH_SIZE = 4096
 };
 
-/* CLI_OK, and the name in `out`, unless the page would take the place of its own trace, or of
- * something like /dev/null. */
+/* Puts the page's name in `out`. Refuses to overwrite the trace itself or something like /dev/null.
+ * Returns CLI_OK, or CLI_USAGE after reporting the error. */
 static int name_page(const cli_syntax *syntax, const char *file, const char *output, char *out)
 {
     bool is_folder = output && cli_is_folder(output);
@@ -17,12 +17,13 @@ static int name_page(const cli_syntax *syntax, const char *file, const char *out
                     ? cli_name_output(out, PATH_SIZE, is_folder ? output : NULL, file, ".html")
                     : snprintf(out, PATH_SIZE, "%s", output) < PATH_SIZE;
     if (!fits)
-        return cli_usage_error(syntax, "the name of the output is too long");
+        return cli_usage_error(syntax,
+                               "the name of the output is too long: name a shorter one with -o");
     if (!cli_settle_output(out, PATH_SIZE))
-        return cli_usage_error(syntax, "-o %s is no file that could be replaced", out);
+        return cli_usage_error(syntax, "-o %s is not a regular file: name another file", out);
     if (cli_is_same_file(file, out))
-        return cli_usage_error(syntax, "%s would be written over itself: name another file with -o",
-                               file);
+        return cli_usage_error(
+            syntax, "the output would overwrite %s itself: name another file with -o", file);
     return CLI_OK;
 }
 
@@ -48,7 +49,9 @@ int cli_report_html(const cli_syntax *syntax, char **files, size_t count, const 
 
     if (output && count > 1 && !cli_is_folder(output))
         return cli_usage_error(
-            syntax, "-o %s is no folder, and there is more than one file to write", output);
+            syntax,
+            "-o %s is not a folder, but there are several files to write: create the folder first",
+            output);
     for (size_t i = 0; i < count; i++)
         if ((status = name_page(syntax, files[i], output, path)) != CLI_OK)
             return status;
@@ -62,7 +65,7 @@ int cli_report_html(const cli_syntax *syntax, char **files, size_t count, const 
 
 /* ======== Embedded parts ======== */
 
-/* The page around the blocks, put together by assemble.sh when this is built. */
+/* The parts of the page around the blocks, which assemble.sh makes at build time. */
 
 CLI_EMBED(html_head_bytes, TKT_HTML_HEAD);
 CLI_EMBED(html_tail_bytes, TKT_HTML_TAIL);

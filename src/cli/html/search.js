@@ -1,7 +1,7 @@
-/* Finding events by a part of their name. What matches keeps its colour, the rest fades. */
+/* Finds events by a part of their name. Matches keep their colour, other events fade. */
 'use strict';
 
-/* For each value of the track's column `what`: does its name match? */
+/* Returns for each value of the track's column `what` whether its name matches. */
 function matchingNames(trace, track, needle) {
     const matches = (name) => name.toLowerCase().includes(needle);
     const names = namesOf(trace, track).map(matches);
@@ -10,7 +10,7 @@ function matchingNames(trace, track, needle) {
     return names;
 }
 
-/* Marks the matches on a track's lines; how many there are. */
+/* Marks the matches on a track's lines, and returns their number. */
 function markTrack(trace, track, needle) {
     const names = needle ? matchingNames(trace, track, needle) : null;
     let count = 0;
@@ -35,7 +35,7 @@ function updateSearch(timeline, text) {
     timeline.redraw();
 }
 
-/* How many matches begin before a time, on any line. */
+/* Returns how many matches begin before a time, on all lines. */
 function hitsBefore(trace, time) {
     let count = 0;
     for (const track of [...trace.tracks, trace.waits])
@@ -44,7 +44,8 @@ function hitsBefore(trace, time) {
     return count;
 }
 
-/* The first match on a line that begins after `time` (or, backwards, the last before it). */
+/* Returns the first match on a line that begins after `time` or, backwards, the last one before it;
+ * -1: none. */
 function hitOnLine(line, time, step) {
     const {hits, begin} = line;
     const place = lowerBound(begin, step > 0 ? time + 0.5 : time);
@@ -55,7 +56,7 @@ function hitOnLine(line, time, step) {
     return hits[place] > 0 ? lowerBound(hits, hits[place]) - 1 : -1;
 }
 
-/* Selects the next match in time on any line, and begins anew at the end. */
+/* Selects the next match in time on any line. After the last one it continues with the first. */
 function nextHit(timeline, step, isAgain = false) {
     const {search, trace, selected} = timeline;
     if (!search.text || !search.count)
@@ -81,7 +82,7 @@ function nextHit(timeline, step, isAgain = false) {
         `${countText(hitsBefore(trace, best.begin) + 1)} of ${countText(search.count)}`;
 }
 
-/* Puts a text into the field and goes to its first match. */
+/* Searches for a text and goes to its first match. */
 function searchFor(timeline, text) {
     timeline.search.input.value = text;
     updateSearch(timeline, text);

@@ -1,5 +1,5 @@
-/* A set of byte strings, numbered by their first coming: texts, sites, shapes. Open addressing,
- * at most half full. */
+/* A set of byte strings, numbered in order of first use: texts, sites, shapes. A hash table with
+ * open addressing, at most half full. */
 #include "cli/html/html.h"
 
 #include <stdlib.h>
@@ -25,8 +25,8 @@ const void *html_set_at(const html_set *set, uint32_t index, size_t *size)
     return set->bytes.data + begin;
 }
 
-/* The slot that holds the item, or in which it belongs. */
-static size_t find(const html_set *set, const void *item, size_t size)
+/* Returns the slot that holds the item, or the empty slot where it belongs. */
+static size_t find_slot(const html_set *set, const void *item, size_t size)
 {
     size_t mask = set->slot_count - 1, slot = hash_of(item, size) & mask;
     for (; set->slots[slot]; slot = (slot + 1) & mask) {
@@ -50,7 +50,7 @@ static bool grow(html_set *set)
     for (uint32_t i = 0; i < set->count; i++) {
         size_t size;
         const void *item = html_set_at(set, i, &size);
-        slots[find(set, item, size)] = i + 1;
+        slots[find_slot(set, item, size)] = i + 1;
     }
     return true;
 }
@@ -61,7 +61,7 @@ uint32_t html_set_add(html_set *set, const void *item, size_t size)
         set->bytes.has_failed = true;
     if (html_set_has_failed(set))
         return 0;
-    size_t slot = find(set, item, size);
+    size_t slot = find_slot(set, item, size);
     if (set->slots[slot])
         return set->slots[slot] - 1;
     html_put(&set->bytes, size ? item : "", size);

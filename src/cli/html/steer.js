@@ -1,11 +1,11 @@
-/* Mouse and keys of the timeline. */
+/* Mouse and keyboard control of the timeline. */
 'use strict';
 
 function timeAt(timeline, x) {
     return timeline.begin + x / timeline.width * (timeline.end - timeline.begin);
 }
 
-/* What is at a place of the canvas: {row, track, event}, {row}, or null. */
+/* Returns the target at a position on the canvas: {row, track, event}, {row}, or null. */
 function targetAt(timeline, x, y) {
     const inContent = y + timeline.scroller.scrollTop;
     for (const group of timeline.groups) {
@@ -63,7 +63,7 @@ function hover(timeline, event) {
     timeline.redraw();
 }
 
-/* Follows the pointer from its press to its release: onmove(dx, dy, x), ondone(hasMoved, event). */
+/* Follows the pointer from press to release: onmove(dx, dy, x), ondone(hasMoved, event). */
 function drag(element, press, onmove, ondone) {
     const bounds = element.getBoundingClientRect();
     let hasMoved = false;
@@ -113,7 +113,7 @@ function turnWheel(timeline, event) {
     if (event.altKey)
         return;
     event.preventDefault();
-    const unit = event.deltaMode === 1 ? 20 : 1; /* lines or pixels */
+    const unit = event.deltaMode === 1 ? 20 : 1; /* 1: deltas are in lines, otherwise in pixels */
     const across = event.shiftKey ? event.deltaX || event.deltaY : event.deltaX;
     if (event.shiftKey || Math.abs(across) > Math.abs(event.deltaY)) {
         timeline.move(across * unit / timeline.width);
@@ -124,7 +124,8 @@ function turnWheel(timeline, event) {
     timeline.zoom(1.0022 ** (event.deltaY * unit), timeline.pointerTime);
 }
 
-/* The next or previous event on the selected one's line; the first that is shown if none is. */
+/* Selects the next or previous event on the selected event's line. Without a selection, the first
+ * visible one. */
 function selectNeighbour(timeline, step) {
     const chosen = timeline.selected;
     if (!chosen) {
@@ -141,7 +142,7 @@ function selectNeighbour(timeline, step) {
         timeline.select({track: chosen.track, event: line.index[place]});
 }
 
-/* To the span around the selected one, or to the first inside. */
+/* Selects the enclosing span, or the first span inside. */
 function selectDeeper(timeline, step) {
     if (!timeline.selected)
         return;
@@ -180,8 +181,7 @@ const timelineKeys = {
     p: (timeline) => nextHit(timeline, -1),
 };
 
-/* Answers whether the key meant something. Keys typed into a field, and those that press a button,
- * are left to it. */
+/* True if the key has a meaning here. Keys typed into a field or pressing a button are ignored. */
 function pressKey(timeline, event) {
     if (event.ctrlKey || event.metaKey || event.altKey)
         return false;

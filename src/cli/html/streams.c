@@ -1,4 +1,4 @@
-/* Columns of activities, and what they have in common. */
+/* Columns of activities, by stream, and their launch shapes. */
 #include "cli/html/html.h"
 
 #include <takt/activity.h>
@@ -8,8 +8,8 @@
 
 /* ======== Streams ======== */
 
-/* Columns of activities, by stream: which streams there are shows on the way. Activities come in
- * the order of their issue, so those of a stream nearly in the order of their begin. */
+/* Columns of activities, by stream. The activities themselves show which streams exist. Activities
+ * are in order of issue; those of one stream are therefore nearly in order of begin. */
 
 enum {
     BEGIN,
@@ -24,7 +24,7 @@ enum {
     COLUMNS
 };
 
-/* What tells streams apart; without padding. */
+/* Identifies a stream. No padding, because keys are compared as bytes. */
 typedef struct stream_key {
     const char *device;
     uint32_t context;
@@ -33,11 +33,11 @@ typedef struct stream_key {
 
 typedef struct stream {
     stream_key key;
-    uint32_t number; /* by its first activity */
+    uint32_t number; /* in order of the streams' first activities */
     uint64_t hidden;
 } stream;
 
-/* An activity to be written. */
+/* An activity to write. */
 typedef struct order {
     uint64_t begin_ns;
     uint32_t stream;
@@ -48,7 +48,7 @@ typedef struct stream_writer {
     html_writer *writer;
     html_packed *out;
     html_set keys;
-    html_bytes streams; /* stream */
+    html_bytes streams; /* array of stream */
     html_bytes orders;
     html_bytes columns[COLUMNS];
     html_lanes lanes;
@@ -95,7 +95,7 @@ static int compare_orders(const void *a, const void *b)
     return first->index < second->index ? -1 : first->index > second->index;
 }
 
-/* Shorter names first, so that cuda:2 comes before cuda:10. */
+/* Shorter names come first: cuda:2 before cuda:10. */
 static int compare_streams(const void *a, const void *b)
 {
     const stream_key *first = &((const stream *)a)->key, *second = &((const stream *)b)->key;
@@ -108,7 +108,7 @@ static int compare_streams(const void *a, const void *b)
     return first->stream < second->stream ? -1 : first->stream > second->stream;
 }
 
-/* Index in the page + 1 of a span, 0: it is not there. */
+/* Returns a span's index in the page + 1; 0: the page does not have it. */
 static uint64_t place_of(const html_writer *writer, size_t track, size_t span)
 {
     if (track >= writer->host_count || span == SIZE_MAX)
@@ -205,9 +205,10 @@ void html_write_streams(html_writer *writer, html_packed *out)
 
 /* ======== Shapes ======== */
 
-/* What activities have in common: thousands of launches of a kernel differ in their times only. */
+/* The properties that activities share: thousands of launches of a kernel differ only in their
+ * times. */
 
-/* Without padding, since shapes are told apart by their bytes. */
+/* No padding, because shapes are compared as bytes. */
 typedef struct shape {
     const char *name;
     const char *full_name;
@@ -227,7 +228,7 @@ typedef struct shape {
     uint32_t target_memory;
     uint32_t graph;
     uint32_t graph_node_count;
-    uint32_t reserved; /* 0 */
+    uint32_t reserved; /* always 0 */
 } shape;
 
 _Static_assert(sizeof(shape) == 3 * 8 + 2 * 8 + 20 * 4, "a shape has padding");

@@ -1,5 +1,5 @@
-/* Reports as tables: every column can be sorted, rows can be filtered, shares are bars. A table
- * with a column `depth` is a tree, whose rows can be folded. */
+/* Reports as tables. Every column can be sorted, rows can be filtered, and shares have bars. A
+ * table with a column `depth` is a tree with foldable rows. */
 'use strict';
 
 function compareValues(a, b) {
@@ -10,7 +10,7 @@ function compareValues(a, b) {
     return String(a) < String(b) ? -1 : String(a) > String(b) ? 1 : 0;
 }
 
-/* Rows as nodes with those below them; without a column `depth` all are roots. */
+/* Turns rows into nodes with children. Without a column `depth`, all nodes are roots. */
 function nestRows(rows) {
     const roots = [], open = [];
     for (const row of rows) {
@@ -22,7 +22,7 @@ function nestRows(rows) {
     return roots;
 }
 
-/* One table: what is sorted, folded and filtered, and the elements that show it. */
+/* One table: its sort order, filter and folding, and its elements. */
 class Table {
     constructor(report, options) {
         this.options = options;
@@ -45,7 +45,7 @@ class Table {
         this.fill();
     }
 
-    /* The first column of text names the rows: it stands before the numbers. */
+    /* The first column of text names the rows, so it comes before the numbers. */
     headFirst() {
         const head = this.columns.find((key) => !this.numeric.has(key)) ?? this.columns[0];
         return [head, ...this.columns.filter((key) => key !== head)];
@@ -57,7 +57,8 @@ class Table {
                 make('span', {class: 'order', 'aria-hidden': 'true'})], () => this.sortBy(key)));
     }
 
-    /* Numbers fall at first, texts rise; the second time the other way round. */
+    /* Sorts numbers in descending and texts in ascending order at first; a second click reverses
+     * it. */
     sortBy(key) {
         const first = this.numeric.has(key) ? -1 : 1;
         this.sort = {key, sign: this.sort.key === key ? -this.sort.sign : first};
@@ -70,7 +71,7 @@ class Table {
             [...nodes].sort((a, b) => sign * compareValues(a.row[key], b.row[key]));
     }
 
-    /* A row is shown if it matches, or something below it does. */
+    /* True if the row or any row below it matches. */
     matches(node) {
         return !this.needle || node.children.some((child) => this.matches(child)) ||
             this.columns.some((key) => typeof node.row[key] === 'string' &&
@@ -147,7 +148,7 @@ class Table {
         this.body.querySelectorAll('.toggle')[place]?.focus();
     }
 
-    /* Opens or closes all rows with something below. */
+    /* Opens or closes all rows with children. */
     foldAll(isOpen) {
         const fold = (nodes) => nodes.forEach((node) => {
             node.isOpen = isOpen;
@@ -166,9 +167,9 @@ function makeFilter(table) {
         }});
 }
 
-/* A table with what belongs to it. Options: label; title and its heading; sort: a column; onname:
- * called with the name of a row that is clicked; hasName: tells which names can be; ongap: called
- * with the begin, since that of the recording, and the length of a gap that is clicked. */
+/* Makes a table with filter, buttons and title. Options: label; title; heading: its tag; sort: a
+ * column; onname: called with a clicked row's name; hasName: true for names that can be clicked;
+ * ongap: called with begin (since the begin of the recording) and length of a clicked gap. */
 function makeTable(report, options) {
     if (!report.rows.length)
         return null;
@@ -184,7 +185,7 @@ function makeTable(report, options) {
             table.element), more);
 }
 
-/* All of a report: its tables, its facts and its notes. */
+/* Makes a whole report: its tables, facts and notes. */
 function makeReport(report, options) {
     const title = keyTitle(report.report);
     const facts = Object.entries(report.facts ?? {}).map(([key, value]) => {

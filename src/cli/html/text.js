@@ -1,7 +1,7 @@
-/* Numbers as the text reports print them; the rules are those of src/report/value.c. */
+/* Formats numbers like the text reports, with the rules of src/report/value.c. */
 'use strict';
 
-/* Rounds half up, away from zero, as the reports do; toFixed() rounds the binary fraction. */
+/* Rounds halves away from zero, as the reports do. toFixed() would round the binary fraction. */
 function fixedText(value, decimals) {
     if (!Number.isFinite(value))
         return String(value);
@@ -42,7 +42,7 @@ function percentText(percent) {
     return fixedText(percent, 2) + '%';
 }
 
-/* Counts in prose, with thousands apart: 1,234,567. */
+/* Formats counts for prose: 1,234,567. */
 function countText(count) {
     return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }
@@ -51,7 +51,7 @@ function pluralText(count, singular, plural = singular + 's') {
     return `${countText(count)} ${count === 1 ? singular : plural}`;
 }
 
-/* What a column of a report holds is told by the end of its key. */
+/* The end of a column's key determines its type. */
 function columnType(key) {
     if (key.endsWith('_ns'))
         return 'time';
@@ -87,12 +87,12 @@ function valueText(type, value) {
     }
 }
 
-/* What the numbers below a title count: 1e6 for 'Total MFLOPs'. */
+/* Returns the unit of a title's numbers: 1e6 for 'Total MFLOPs'. */
 function titleUnit(title) {
     return 1000 ** ' KMGTP'.indexOf(/([KMGTP])FLOPs/.exec(title)?.[1] ?? ' ');
 }
 
-/* The exact value, for tooltips; '' where the text is exact already. */
+/* Returns the exact value for tooltips; '' if the text is exact already. */
 function exactText(type, value) {
     if (typeof value !== 'number')
         return '';
@@ -104,13 +104,13 @@ function exactText(type, value) {
 const columnWords = {
     cpu: 'CPU', cuda: 'CUDA', api: 'API', gb: 'GB', flops: 'FLOPs', ns: '', bytes: '', percent: '%',
 };
-/* 'self_cpu_ns' -> 'Self CPU', where no report says how people call it. */
+/* 'self_cpu_ns' -> 'Self CPU'. For keys without a title in any report. */
 function keyTitle(key) {
     const text = key.split('_').map((word) => columnWords[word] ?? word).join(' ').trim();
     return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/* Characters that would vanish, or reorder what stands around them, as escapes. */
+/* Escapes characters that are invisible or that would reorder their surroundings. */
 function visibleText(text) {
     return text.replace(
         /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
@@ -121,13 +121,13 @@ function cutText(text, most) {
     return text.length > most ? text.slice(0, most - 1) + '\u2026' : text;
 }
 
-/* 1, 2 or 5 times a power of ten, at least `least`. */
+/* Returns 1, 2 or 5 times a power of ten that is at least `least`. */
 function niceStep(least) {
     const power = 10 ** Math.floor(Math.log10(least));
     return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least * 0.9999);
 }
 
-/* Ticks of a time axis: no more digits than their distance needs. */
+/* Formats ticks of a time axis with as many digits as their distance needs. */
 function tickText(ns, step) {
     const [unit, size] = step >= 5e8 ? ['s', 1e9] : step >= 5e5 ? ['ms', 1e6] :
         step >= 5e2 ? ['us', 1e3] : ['ns', 1];

@@ -1,5 +1,5 @@
-/* The timeline: what is shown, selected and pointed at, and the frame that draws it. What people do
- * comes in through steer.js, what they read beside it is in details.js, range.js and search.js. */
+/* The timeline: what it shows, the selection, the event under the pointer, and the painting of a
+ * frame. steer.js handles input; details.js, range.js and search.js make the texts around it. */
 'use strict';
 
 const gutterWidth = 200;
@@ -43,7 +43,7 @@ class Timeline {
         steer(this);
     }
 
-    /* Lays the rows out, anew after one was opened or closed. */
+    /* Places the rows. Call again after opening or closing one. */
     place() {
         this.height = placeRows(this.groups);
         this.content.style.setProperty('height', `${this.height + 8}px`);
@@ -71,7 +71,7 @@ class Timeline {
         return this.gutter.clientWidth || gutterWidth;
     }
 
-    /* A canvas cleared and ready, in CSS pixels. */
+    /* Returns a pen for a cleared canvas, in CSS pixels. */
     pen(canvas, width, height) {
         const ratio = window.devicePixelRatio || 1;
         if (canvas.width !== Math.round(width * ratio) ||
@@ -115,7 +115,8 @@ class Timeline {
         this.onpaint?.();
     }
 
-    /* Tells how much of the recording is shown; what stands around it is margin. */
+    /* Shows how much of the recording is visible; the margin around the recording does not
+     * count. */
     paintHead(pen) {
         const begin = Math.max(this.begin, this.trace.begin);
         const end = Math.min(this.end, this.trace.end);
@@ -146,7 +147,7 @@ class Timeline {
         return null;
     }
 
-    /* Where an event is on the canvas; null if its row is not laid out. */
+    /* Returns the position of an event on the canvas; null if its row is not visible. */
     boxOf(pen, {track, event}) {
         const row = this.rowOf(track);
         const {begin, duration, depth} = track.events;
@@ -182,7 +183,7 @@ class Timeline {
         }
     }
 
-    /* Shows [begin, end), as far as there is something and it is not absurdly short. */
+    /* Shows [begin, end), limited to the recording with its margins and to at least 20 ns. */
     show(begin, end) {
         const whole = this.last - this.first;
         const length = Math.min(whole, Math.max(end - begin, 20));
@@ -226,7 +227,7 @@ class Timeline {
         this.reveal(track, event);
     }
 
-    /* Scrolls, opens and moves until an event can be seen. */
+    /* Scrolls, opens rows and moves in time until an event is visible. */
     reveal(track, event) {
         const row = this.rowOf(track);
         const group = this.groups.find((g) => g.rows.includes(row));
@@ -248,7 +249,7 @@ class Timeline {
         }
     }
 
-    /* Selects an event, or nothing. */
+    /* Selects an event; null: nothing. */
     select(target) {
         this.selected = target;
         this.links = target ? linksOf(this.trace, target) : [];
@@ -262,7 +263,7 @@ class Timeline {
         this.redraw();
     }
 
-    /* Selects a stretch of time: its table is shown. */
+    /* Selects a stretch of time; showRange() then shows its table. */
     selectRange(begin, end) {
         this.range = {begin: Math.min(begin, end), end: Math.max(begin, end)};
         this.selected = null;
@@ -270,7 +271,7 @@ class Timeline {
         this.redraw();
     }
 
-    /* What lies below the timeline: details of an event or of a stretch of time. */
+    /* Shows details of an event or of a stretch of time below the timeline. */
     open(...children) {
         const closing = makeButton('\u00d7', () => this.clear(), {class: 'close',
             'aria-label': 'Close the details', title: 'Esc'});

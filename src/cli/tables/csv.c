@@ -1,10 +1,10 @@
-/* Tables as a folder of CSV files (RFC 4180): a header with the columns' names, CR LF behind each
- * line, an empty field where there is no value. Texts are as they were recorded, in quotes where
- * they hold a comma, a quote or a line break.
+/* Writes tables as a folder of CSV files (RFC 4180): a header with column names, CR LF at the end
+ * of each line, and an empty field for null. Text is unchanged, in quotes if it contains a comma, a
+ * quote or a line break.
  *
- * Spreadsheets take a text for a formula that begins with one of = + - @, a tab or a carriage
- * return, and run it. Names come from whoever wrote the program, so such a text gets an apostrophe
- * in front, as OWASP advises ("CSV Injection"). */
+ * Spreadsheets run a text as a formula if it begins with one of = + - @, a tab or a carriage
+ * return. Names come from the recorded program, so such a text gets an apostrophe in front, as
+ * OWASP recommends ("CSV Injection"). */
 #include "base/text.h"
 #include "base/writer.h"
 #include "cli/cli.h"
@@ -30,7 +30,7 @@ static void put_char(tkt_writer *out, char c)
     tkt_writer_commit(out, at + 1);
 }
 
-/* A text's own bytes, with quotes doubled. */
+/* Writes a text with its quotes doubled. */
 static void put_quoted(tkt_writer *out, const char *text)
 {
     for (const char *quote; (quote = strchr(text, '"')); text = quote + 1) {
@@ -56,7 +56,7 @@ static void put_text(tkt_writer *out, const char *text)
         put_char(out, '"');
 }
 
-/* The fewest digits that give the same double again. */
+/* Writes the fewest digits, 15 or more, that read back as the same number. */
 static void put_real(tkt_writer *out, double value)
 {
     char text[40];
@@ -121,7 +121,7 @@ static bool create_file(tkt_file *file, const table *of, const char *folder)
     return false;
 }
 
-/* The file stays open, and has its temporary name, until all of them are complete. */
+/* The file stays open, under its temporary name, until all files are complete. */
 static bool write_table(const table_source *source, const table *from, tkt_file *file)
 {
     takt_error error;
@@ -142,7 +142,7 @@ static bool write_table(const table_source *source, const table *from, tkt_file 
     return false;
 }
 
-/* Gives all files their names, or takes them away. */
+/* Renames all files to their final names, or discards them. */
 static bool settle_tables(tkt_file *files, size_t count, bool is_good)
 {
     for (size_t i = 0; i < count; i++) {
@@ -168,7 +168,7 @@ static bool write_tables(const table_source *source, const char *folder)
     return settle_tables(files, count, is_good);
 }
 
-/* A folder has the tables of one trace, or none. */
+/* A folder gets all tables of a trace, or none. */
 int table_write_csv(const table_source *source, const char *folder)
 {
     bool is_new = !cli_is_folder(folder);

@@ -1,4 +1,4 @@
-/* The tables there are, and what is computed once for several of them. */
+/* The list of tables, how rows are filled, and data that several tables need. */
 #include "cli/tables/tables.h"
 
 #include <assert.h>
@@ -7,7 +7,7 @@
 
 /* ======== Spans ======== */
 
-/* What is computed once for several tables: the ids of spans, their paths and their own times. */
+/* Span ids, paths and self times, computed once for several tables. */
 
 static bool find_first(table_source *source)
 {
@@ -26,7 +26,7 @@ static bool find_first(table_source *source)
     return source->first && source->path && source->self_ns;
 }
 
-/* A scope within a call, as in a callback, is no part of the scope that makes the call either. */
+/* Subtracts a scope inside a call, for example in a callback, from the scope that made the call. */
 static void take_from_caller(table_source *source, size_t track, size_t parent, int64_t ns)
 {
     takt_span_info call;
@@ -99,8 +99,8 @@ void table_source_fini(table_source *source)
 
 /* ======== Call paths ======== */
 
-/* Call paths by number, in a hash table with open addressing. Texts are compared as pointers: a
- * trace has each text once. */
+/* Numbers call paths, in a hash table with open addressing. Texts are compared by address, because
+ * a trace stores each text once. */
 
 static size_t hash_of(uint32_t parent, const char *name, const char *file, uint32_t line)
 {
@@ -288,7 +288,7 @@ const table *table_at(size_t index)
 
 /* ======== Names of kinds ======== */
 
-/* What kinds are called in tables: as reports call them. */
+/* Names of kinds in tables, the same as in reports. */
 
 const char *table_activity_kind(uint32_t filter)
 {

@@ -1,5 +1,5 @@
-/* Tables as an SQLite file, with indexes and the reports as views. Everything happens in one
- * transaction without a journal: what fails is a temporary file, which is thrown away. */
+/* Writes tables to an SQLite file, with indexes, and with the reports as views. One transaction
+ * without a journal writes everything: after a failure the temporary file is discarded. */
 #include "cli/cli.h"
 #include "cli/tables/tables.h"
 
@@ -15,8 +15,7 @@ CLI_EMBED(table_views_sql, "src/cli/tables/views.sql");
 CLI_EMBED(table_views_devices_sql, "src/cli/tables/views_devices.sql");
 CLI_EMBED(table_views_gaps_sql, "src/cli/tables/views_gaps.sql");
 
-/* Times, and numbers beyond SQLite's integers, are as exact as it can hold them: the latter are
- * text. */
+/* Values are exact. Integers beyond SQLite's range become text. */
 static void bind(sqlite3_stmt *insert, int column, const table_value *value)
 {
     char digits[24];
@@ -43,13 +42,15 @@ static void bind(sqlite3_stmt *insert, int column, const table_value *value)
     }
 }
 
-/* A statement, and what is bound to it: most columns of most rows are as in the row before. */
+/* A statement and its bound values. Most columns of a row have the same value as in the row
+ * before. */
 typedef struct insertion {
     sqlite3_stmt *statement;
     table_value bound[TABLE_MOST_COLUMNS];
 } insertion;
 
-/* Texts are the trace's or constant: two of one address are equal, and stay where they are. */
+/* Texts belong to the trace or are constant. So the same address means an equal text, and a bound
+ * text stays valid. */
 static bool is_bound(const table_value *a, const table_value *b)
 {
     if (a->kind != b->kind || a->kind == TABLE_REAL)
@@ -76,7 +77,6 @@ static bool execute(sqlite3 *db, const char *sql)
     return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* CREATE TABLE and INSERT statements have the same list of columns, with or without types. */
 static bool create_table(sqlite3 *db, const table *from)
 {
     sqlite3_str *sql = sqlite3_str_new(db);
@@ -110,14 +110,14 @@ static bool write_table(sqlite3 *db, const table_source *source, const table *fr
 {
     if (!create_table(db, from))
         return false;
-    insertion insert = {.statement = prepare_insert(db, from)}; /* all is NULL at first */
+    insertion insert = {.statement = prepare_insert(db, from)}; /* all values are NULL at first */
     table_row row = {.take = insert_row, .user = &insert};
     bool is_good = insert.statement && from->fill(source, &row);
     return sqlite3_finalize(insert.statement) == SQLITE_OK && is_good;
 }
 
-/* Nobody else has the file yet. Pages of 16 KiB, and memory for a quarter of a gigabyte of them,
- * spare the reading back of what was written when the indexes are made. */
+/* Nobody else uses the file yet. With 16 KiB pages and a cache of 256 MiB, SQLite rarely has to
+ * read written pages again when it builds the indexes. */
 static const char settings[] = "PRAGMA page_size = 16384; PRAGMA cache_size = -262144;"
                                "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
                                "PRAGMA locking_mode = EXCLUSIVE; PRAGMA temp_store = MEMORY; BEGIN";
@@ -142,7 +142,7 @@ static bool write_file(const table_source *source, const char *name, const char 
     return sqlite3_close(db) == SQLITE_OK && is_good;
 }
 
-/* SQLite opens the temporary file itself, by its name. */
+/* SQLite opens the temporary file itself, by name. */
 int table_write_sqlite(const table_source *source, const char *path)
 {
     tkt_file file;
@@ -169,7 +169,7 @@ int table_write_sqlite(const table_source *source, const char *path)
 
 /* ======== The formats ======== */
 
-/* The formats that are made of tables, for `takt export`. */
+/* The formats of `takt export` that consist of tables. */
 
 static const struct format {
     const char *name;

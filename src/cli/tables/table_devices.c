@@ -1,10 +1,8 @@
-/* Tables of what devices did, and of memory. */
+/* Tables of activities, calls into CUDA, waits and memory. */
 #include "cli/tables/tables.h"
 #include "cuda/kinds.h"
 
 /* ======== Devices ======== */
-
-/* What devices did, and the calls that made them do it. */
 
 static const table_column api_columns[] = {{"span", "INTEGER PRIMARY KEY REFERENCES spans"},
                                            {"track", "INTEGER REFERENCES tracks"},
@@ -111,7 +109,7 @@ static void put_triple(const uint32_t values[3], table_row *row)
         table_put_known(row, values[i]);
 }
 
-/* 0 shared bytes are known where there is a grid. */
+/* Sizes of 0 are valid values if the activity has a grid, otherwise null. */
 static void put_kernel(const takt_activity *activity, table_row *row)
 {
     static const char *const limits[] = {NULL, "warps", "registers", "shared memory", "blocks"};
@@ -183,8 +181,6 @@ const table table_waits = TABLE_OF("waits", wait_columns, fill_waits);
 
 /* ======== Memory ======== */
 
-/* Memory: allocations and frees one by one, and totals. */
-
 static const table_column memory_columns[] = {{"time_ns", "INTEGER"},
                                               {"device", "TEXT"},
                                               {"kind", "TEXT"},
@@ -237,7 +233,7 @@ static const table_column total_columns[] = {{"device", "TEXT"},
                                              {"pool_bytes", "INTEGER"},
                                              {"pool_used_bytes", "INTEGER"}};
 
-/* How a device stands at the end of the recording, which is told once. */
+/* Puts a device's state at the end of the recording; null in rows of the other period. */
 static void put_device(const takt_memory_totals *totals, table_row *row)
 {
     bool is_told = totals->capacity_bytes > 0;
@@ -271,7 +267,7 @@ static bool put_period(const takt_memory_totals *totals, const takt_memory_perio
     return table_row_end(row);
 }
 
-/* A program that reports no memory has no row of the host. */
+/* True unless the program reported no memory of the host. */
 static bool is_reported(const takt_memory_totals *totals)
 {
     const takt_memory_period *period = &totals->since_start;

@@ -1,10 +1,8 @@
-/* Tables of the recording as a whole, and of what threads recorded. */
+/* Tables about the recording as a whole, and about the events that threads recorded. */
 #include "cli/cli.h"
 #include "cli/tables/tables.h"
 
 /* ======== The recording ======== */
-
-/* What the recording is as a whole: facts, losses, devices, tracks and steps. */
 
 static const table_column fact_columns[] = {{"key", "TEXT PRIMARY KEY"}, {"value", ""}};
 
@@ -174,7 +172,7 @@ const table table_steps = TABLE_OF("steps", step_columns, fill_steps);
 
 /* ======== Spans ======== */
 
-/* What threads and async tracks recorded: spans, their paths and arguments, and call stacks. */
+/* Spans of threads and async tracks, their paths and arguments, and call stacks. */
 
 static const table_column span_columns[] = {{"id", "INTEGER PRIMARY KEY"},
                                             {"track", "INTEGER REFERENCES tracks"},
@@ -372,8 +370,6 @@ static bool fill_frames(const table_source *source, table_row *row)
 const table table_frames = TABLE_OF("frames", frame_columns, fill_frames);
 
 /* ======== Counters and marks ======== */
-
-/* Counters and marks. */
 
 static const table_column counter_columns[] = {
     {"name", "TEXT"}, {"time_ns", "INTEGER"}, {"value", "REAL"}};

@@ -1,5 +1,5 @@
-/* Tables of the times in which devices had nothing to do. The same pass finds them as for the
- * reports: summary/gaps.h. Traces without spans have no rows here. */
+/* Tables of times in which devices were idle. summary/gaps.h finds them, as for the reports. A
+ * trace without spans has no rows here. */
 #include "cli/tables/tables.h"
 #include "summary/device.h"
 #include "summary/gaps.h"
@@ -18,11 +18,11 @@ static const table_column idle_columns[] = {{"kind", "TEXT"},
                                             {"end_ns", "INTEGER"},
                                             {"host_until_ns", "INTEGER"}};
 
-/* Rows that a pass hands over one by one. */
+/* Rows from the callbacks of one pass. */
 typedef struct idle_rows {
     const takt_trace *trace;
     table_row *row;
-    bool is_stopped; /* a row was not taken */
+    bool is_stopped; /* a row was not accepted */
 } idle_rows;
 
 static void put_row_of(table_row *row, const takt_trace *trace, const tkt_idle *idle)
@@ -36,7 +36,7 @@ static void put_row_of(table_row *row, const takt_trace *trace, const tkt_idle *
         table_put_uint(row, idle->stream);
 }
 
-/* Ids of activities count from 1. */
+/* Puts the id of an activity, which is its index + 1. */
 static void put_activity(table_row *row, uint32_t activity)
 {
     table_put_known(row, activity == UINT32_MAX ? 0 : (uint64_t)activity + 1);
@@ -78,7 +78,7 @@ static bool fill_idle_times(const table_source *source, table_row *row)
 
 const table table_idle_times = TABLE_OF("idle_times", idle_columns, fill_idle_times);
 
-/* ======== What the host did meanwhile ======== */
+/* ======== Host activity during idle times ======== */
 
 static const table_column scope_columns[] = {{"device", "TEXT"},        {"begin_ns", "INTEGER"},
                                              {"scope", "TEXT"},         {"is_unknown", "INTEGER"},
@@ -109,7 +109,7 @@ static void put_parts(idle_parts *p)
     p->count = 0;
 }
 
-/* The parts come behind the idle time that they are of. */
+/* Starts an idle time. Its parts follow, so the parts of the previous one are complete. */
 static void begin_parts(void *user, const tkt_idle_time *time)
 {
     idle_parts *p = user;

@@ -1,15 +1,15 @@
--- Indexes, and the reports of `takt report` as views: rows, columns and numbers are the report's,
--- report_NAME_TABLE is a further table of the report NAME. docs/exports.md says which columns are
--- left out. Means are rounded to whole nanoseconds, as the reports have them.
+-- Indexes, and the reports of `takt report` as views with the same rows, columns and numbers.
+-- report_NAME_TABLE is a further table of the report NAME. docs/exports.md lists the omitted
+-- columns. Means are rounded to whole nanoseconds, as in the reports.
 
--- Spans and activities are many, and each index of them takes longer than half of all rows take to
--- be inserted.
+-- Only the necessary indexes: spans and activities have many rows, and one index of them takes more
+-- than half the time of inserting all rows.
 CREATE INDEX paths_by_parent ON paths(parent);
 CREATE INDEX args_by_span ON args(span);
 CREATE INDEX activities_by_launch ON activities(launch_span) WHERE launch_span IS NOT NULL;
 
--- When the recording began and ended, and by how much a launch must be late to be called late: by
--- what times of devices are uncertain, but never by more than 20 us.
+-- Begin and end of the recording, and the delay from which a launch counts as late: the uncertainty
+-- of device times, but at most 20 us.
 CREATE VIEW recording AS
 SELECT max(CASE key WHEN 'begin_ns' THEN value END) AS begin_ns,
        max(CASE key WHEN 'end_ns' THEN value END) AS end_ns,
@@ -19,7 +19,7 @@ FROM facts;
 
 CREATE VIEW device_activities AS SELECT * FROM activities WHERE device GLOB 'cuda:*';
 
--- Each path with itself and all paths that it is inside of.
+-- Each path with itself and all enclosing paths.
 CREATE VIEW paths_around AS
 WITH RECURSIVE up(path, around) AS (
     SELECT id, id FROM paths
@@ -29,8 +29,8 @@ WITH RECURSIVE up(path, around) AS (
 )
 SELECT path, around FROM up;
 
--- Each path with the names of the scopes that it is inside of, each once, however deep the
--- recursion; is_own marks the innermost. A call into CUDA is no scope.
+-- Each path with the names of its enclosing scopes. Each name appears once, even with recursion;
+-- is_own marks the innermost. A call into CUDA is not a scope.
 CREATE VIEW names_around AS
 WITH one AS (
     SELECT u.path, scope.name, scope.depth, max(scope.depth) OVER (PARTITION BY u.path) AS innermost
@@ -94,7 +94,7 @@ FROM host CROSS JOIN whole LEFT JOIN device ON device.name = host.name
 ORDER BY host.total_ns DESC, first;
 
 CREATE VIEW report_tree AS
-WITH RECURSIVE hung(id, above, scope) AS ( -- calls are left out: what is inside hangs above them
+WITH RECURSIVE hung(id, above, scope) AS ( -- omits calls; their content moves up to the scope
     SELECT id, NULL, CASE WHEN NOT is_call THEN id END FROM paths WHERE parent IS NULL
     UNION ALL
     SELECT p.id, h.scope, CASE WHEN NOT is_call THEN p.id ELSE h.scope END
@@ -122,7 +122,7 @@ WITH RECURSIVE hung(id, above, scope) AS ( -- calls are left out: what is inside
     FROM paths JOIN hung USING (id) JOIN host ON host.path = id
          LEFT JOIN device ON device.path = id
     WHERE NOT is_call
-), walk(id, depth, total_ns) AS ( -- the deepest first, and of these the longest
+), walk(id, depth, total_ns) AS ( -- deepest first, then longest
     SELECT id, 0, total_ns FROM node WHERE parent IS NULL
     UNION ALL
     SELECT node.id, depth + 1, node.total_ns FROM walk JOIN node ON node.parent = walk.id
@@ -158,7 +158,7 @@ WITH one AS (
            max(CASE key WHEN 'all_steps_max_ns' THEN value END) AS max_ns,
            max(CASE key WHEN 'simulated_seconds_per_step' THEN value END) AS simulated
     FROM facts
-), device AS ( -- what is not known to be launched outside of the steps is theirs
+), device AS ( -- includes activities with an unknown launch
     SELECT sum(duration_ns) AS ns FROM device_activities CROSS JOIN span
     WHERE launch_span IS NULL OR (launch_begin_ns >= span.begin_ns AND launch_begin_ns < span.end_ns)
 ), busy AS (
@@ -212,7 +212,7 @@ SELECT device, period, peak_bytes, peak_ns - r.begin_ns AS peak_at_ns, current_b
 FROM memory_totals m CROSS JOIN recording r ORDER BY m.rowid;
 
 CREATE VIEW report_memory_jumps AS
-WITH RECURSIVE up(event, span) AS ( -- out of the calls to the scope that makes them
+WITH RECURSIVE up(event, span) AS ( -- from a call up to the scope that makes it
     SELECT rowid, span FROM memory WHERE bytes > 0 AND NOT is_pool
     UNION ALL
     SELECT event, parent FROM up JOIN spans s ON s.id = up.span WHERE s.kind = 'call'

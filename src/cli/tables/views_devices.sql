@@ -1,4 +1,4 @@
--- The reports of what devices did, and of operations, as views: see views.sql.
+-- The reports about device activities and about operations, as views: see views.sql.
 
 CREATE VIEW report_timeline AS
 SELECT duration_ns AS time_ns, device, name AS activity, a.begin_ns - r.begin_ns AS begin_ns,
@@ -24,14 +24,14 @@ WITH one AS (
            max(CASE WHEN rank = (n * 99 + 99) / 100 THEN duration_ns END) AS p99_ns,
            min(duration_ns) AS min_ns, max(duration_ns) AS max_ns, min(id) AS first
     FROM one GROUP BY name
-), launch AS ( -- every shape that a kernel was launched in
+), launch AS ( -- every launch shape of a kernel
     SELECT DISTINCT name, full_name, grid_x || ',' || grid_y || ',' || grid_z AS grid,
            block_x || ',' || block_y || ',' || block_z AS block,
            coalesce(cluster_x || ',' || cluster_y || ',' || cluster_z, '') AS cluster,
            registers, static_shared_bytes, dynamic_shared_bytes, local_bytes,
            coalesce(occupancy, 0) AS occupancy, limited_by
     FROM device_activities WHERE kind IN ('kernel', 'builtin') AND grid_x
-), shape AS ( -- what they have in common
+), shape AS ( -- the values that all shapes share
     SELECT name, CASE WHEN min(full_name) = max(full_name) THEN min(full_name) END AS full_name,
            CASE WHEN min(grid) = max(grid) THEN min(grid) ELSE 'varies' END AS grid,
            CASE WHEN min(block) = max(block) THEN min(block) ELSE 'varies' END AS block,
@@ -55,8 +55,8 @@ SELECT name, n AS count, coalesce(100.0 * total_ns / sum(total_ns) OVER (), 0) A
        limited_by
 FROM timed LEFT JOIN shape USING (name) ORDER BY total_ns DESC, first;
 
--- The operation that a path's time belongs to: the innermost scope around it that declares work,
--- otherwise an activity of the host.
+-- The operation that a path's time counts for: the innermost enclosing scope with declared work, or
+-- else an activity of the host.
 CREATE VIEW operation_of_path AS
 WITH RECURSIVE node AS (
     SELECT path AS id, total(flops) > 0 OR total(bytes) > 0 AS has_work
@@ -74,7 +74,7 @@ SELECT path, owner FROM down;
 CREATE VIEW report_ops AS
 WITH owner AS (
     SELECT path, owner FROM operation_of_path
-), host AS ( -- what is inside of calls into CUDA is the scope's own
+), host AS ( -- a scope's self_ns already contains its calls into CUDA
     SELECT o.owner, sum(s.self_ns) AS self_ns, sum(o.path = o.owner) AS calls,
            total(CASE WHEN o.path = o.owner THEN s.flops END) AS flops,
            total(CASE WHEN o.path = o.owner THEN s.bytes END) AS bytes
@@ -90,7 +90,7 @@ WITH owner AS (
            max(CASE key WHEN 'host_peak_bandwidth' THEN value END) AS bandwidth
     FROM facts
 ), part AS (
-    -- what no scope with declared work launched, and copies and sets
+    -- activities not launched by a scope with declared work; copies and sets
     SELECT d.name AS operation, d.kind AS type, 1 AS on_device, d.calls, d.self_ns, NULL AS flops,
            CASE WHEN d.kind IN ('memcpy', 'memset') THEN d.bytes END AS bytes,
            CASE WHEN d.kind = 'memset' THEN d.bytes WHEN d.kind <> 'memcpy' THEN NULL
@@ -98,7 +98,7 @@ WITH owner AS (
            coalesce(peak_flops, 0) AS peak_flops, coalesce(peak_bandwidth, 0) AS peak_bandwidth,
            d.first AS position
     FROM device d LEFT JOIN devices USING (device) WHERE d.owner IS NULL
-    UNION ALL -- what one launched
+    UNION ALL -- activities launched by such a scope
     SELECT p.name, coalesce(p.activity_kind, 'scope'), 1, 0, d.self_ns, NULL, NULL, NULL,
            coalesce(peak_flops, 0), coalesce(peak_bandwidth, 0), d.first
     FROM device d JOIN paths p ON p.id = d.owner LEFT JOIN devices USING (device)

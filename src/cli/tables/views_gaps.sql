@@ -1,12 +1,12 @@
--- When devices had nothing to do, why, and which launches they waited for, as views: see views.sql.
--- How causes are told is written with the report `gaps`, docs/reports.md.
+-- Idle times of devices, their causes, and late launches, as views: see views.sql. docs/reports.md
+-- explains the causes with the report `gaps`.
 --
 -- The table idle_times has the times in which a device (kind device) or one of its streams (kind
 -- stream) was idle: from the latest end so far to the next begin, and at both edges of the
--- recording, where `before` or `after`, ids of activities, is NULL. Up to host_until_ns the next
--- activity had not been handed over; `rest` is the cause of the time behind.
+-- recording. `before` and `after` are ids of activities, NULL at an edge. Until host_until_ns the
+-- host had not launched the next activity; `rest` is the cause of the remaining time.
 
--- The idle times between two activities. The cause is that of the longer part.
+-- The idle times between two activities, with the cause of the longer part.
 CREATE VIEW gaps AS
 SELECT kind, device, context, stream, begin_ns, end_ns, end_ns - begin_ns AS duration_ns,
        is_late, host_until_ns - begin_ns AS host_late_ns,
@@ -61,9 +61,9 @@ WITH longest AS (
     SELECT device, begin_ns, end_ns - begin_ns AS gap_ns, before, after,
            CASE WHEN 2 * host_until_ns > begin_ns + end_ns THEN 'host late' ELSE rest END AS cause
     FROM idle_times WHERE kind = 'device' ORDER BY gap_ns DESC, begin_ns LIMIT 1000
-), place AS ( -- `scope` is that of the greatest
+), place AS ( -- the scope with the most idle time
     SELECT device, begin_ns, scope, max(idle_ns) FROM idle_in_scopes GROUP BY device, begin_ns
-), both AS ( -- brought together without a search in either
+), both AS ( -- joined by GROUP BY, without a search in either
     SELECT device, begin_ns, gap_ns, before, after, cause, NULL AS scope FROM longest
     UNION ALL
     SELECT device, begin_ns, NULL, NULL, NULL, NULL, scope FROM place
@@ -118,7 +118,7 @@ SELECT name, count(*) AS count, sum(begin_ns >= call_end_ns) AS queue_count,
        CASE WHEN min(launch) = max(launch) THEN min(launch) ELSE 'varies' END AS launch
 FROM named GROUP BY name ORDER BY waited_ns DESC, min(first);
 
--- Launches whose activity is lost, by the scopes around them, the outermost first.
+-- Launches whose activity is lost, by enclosing scopes, outermost first.
 CREATE VIEW report_launches_missing AS
 WITH RECURSIVE scopes(path, scope) AS (
     SELECT id, CASE WHEN is_call THEN NULL ELSE name END FROM paths WHERE parent IS NULL
@@ -150,7 +150,7 @@ ORDER BY (SELECT min(begin_ns) FROM activities a WHERE a.device = g.device), g.d
 
 CREATE VIEW report_summary_steps AS SELECT * FROM report_steps;
 
--- What stands above the tables of the page, by the keys of --json.
+-- The facts above the tables of the summary, with the keys of --json.
 CREATE VIEW report_summary_facts AS
 WITH fact AS (
     SELECT max(CASE key WHEN 'name' THEN value END) AS name,
@@ -161,7 +161,7 @@ WITH fact AS (
 ), host AS (
     SELECT coalesce(sum(self_ns), 0) AS self_ns, count(*) AS calls
     FROM spans WHERE path IS NOT NULL AND kind <> 'call'
-), step AS ( -- of all steps of the run, where they are known
+), step AS ( -- over all steps of the run if known
     SELECT * FROM report_steps ORDER BY steps = 'all' DESC LIMIT 1
 ), memory AS (
     SELECT * FROM report_memory
