@@ -77,7 +77,7 @@ TEST(long_traces_go_on_in_numbered_files)
     assert_true(count > 3);
     assert_int_equal(count_entries(folder), count);
     assert_int_equal(lines.count, count - 1);
-    assert_non_null(strstr(lines.first, "a.json is full (65536 bytes)"));
+    assert_non_null(strstr(lines.first, "a.json has reached its limit of 65536 bytes"));
     assert_non_null(strstr(lines.first, "a.2.json"));
     for (size_t i = 0; i < count; i++)
         json_decref(parts[i]);
