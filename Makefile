@@ -279,12 +279,15 @@ $(static): $(lib_objects) $(B)/sources.stamp
 	$(if $(nvtx),,@echo 'takt: no NVTX ranges in this build: $(no_nvtx_because)')
 
 shared_objects := $(filter-out $(command_only),$(lib_objects))
+# Short relocations save 28 KB. A C library older than glibc 2.36 cannot read them.
+relr = $(if $(shell grep -saom1 GLIBC_ABI_DT_RELR "$$($(CC) -print-file-name=libc.so.6)"),\
+    -Wl$(comma)-z$(comma)pack-relative-relocs)
 $(shared): $(shared_objects) src/takt.map $(B)/sources.stamp
 	$(call say,LD $@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -shared -Wl,-soname,libtakt.so.$(abi) -Wl,--version-script=src/takt.map \
 	    $(if $(SAN),,-Wl$(comma)-z$(comma)defs) -Wl,-z,relro,-z,now,-z,nodelete -Wl,--as-needed \
-	    -Wl,--gc-sections \
+	    -Wl,--gc-sections $(relr) \
 	    $(sanitize) $(CFLAGS) $(LDFLAGS) -o $@ $(shared_objects) -pthread $(needs) $(LDLIBS)
 
 $(LIB)/libtakt.so.$(abi): $(shared)
