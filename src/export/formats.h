@@ -7,6 +7,7 @@
 #define TKT_FORMATS(FORMAT) \
     FORMAT(perfetto, "perfetto") \
     FORMAT(chrome, "chrome") \
+    FORMAT(xplane, "xplane") \
     FORMAT(folded, "folded") \
     FORMAT(folded_device, "folded-device") \
     FORMAT(stacks, "stacks") \
