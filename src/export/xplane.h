@@ -195,6 +195,23 @@ static inline uint64_t tkt_xplane_ps(const tkt_xplane *x, uint64_t time_ns)
     return ns < INT64_MAX / 1000 ? ns * 1000 : INT64_MAX / 1000 * 1000;
 }
 
+/* What links a call and its activities: CUPTI's id, or one of ours. 0: nothing. */
+static inline uint64_t tkt_xplane_link(uint32_t call, uint32_t correlation)
+{
+    return correlation || call == TKT_NO_CALL ? correlation : (UINT64_C(1) << 32) + call;
+}
+
+/* XFlow, the value of the stat "flow": a direction, 56 bits of an id, a category. */
+typedef enum tkt_xflow {
+    TKT_XFLOW_IN = 1,
+    TKT_XFLOW_OUT = 2
+} tkt_xflow;
+
+static inline uint64_t tkt_xplane_flow(tkt_xflow direction, uint64_t id)
+{
+    return direction | id << 2 | UINT64_C(9) << 58; /* of a launch */
+}
+
 /* Adds a stat to the next event. */
 void tkt_xplane_stat(tkt_xplane *x, tkt_xstat stat, tkt_xvalue type, uint64_t value);
 void tkt_xplane_stat_double(tkt_xplane *x, tkt_xstat stat, double value);
@@ -222,7 +239,7 @@ void tkt_xnames_put(const tkt_xplane *x, const tkt_xnames *names, tkt_message *p
 uint32_t tkt_xplane_name(tkt_xplane *x, const char *name, size_t size, tkt_xname shared);
 
 /* The same for a name of the program's, in which ':' becomes '_': it must not look like an
- * operation. `kind` stands in front of it; then viewers show only the name. */
+ * operation. `kind` stands in front of it. If there is also a site, viewers show only the name. */
 uint32_t tkt_xplane_plain_name(tkt_xplane *x, const char *kind, uint32_t string, uint32_t site);
 
 /* The id of a text that stats refer to. */

@@ -10,9 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ARROW_IN   1u
-#define GPU_LAUNCH (UINT64_C(9) << 58) /* XFlow: direction, 56 bits of the id, category */
-
 /* ---- Activities ------------------------------------------------------------------------------ */
 
 static const tkt_shape *shape_of(const tkt_xplane *x, const tkt_activity *activity)
@@ -47,8 +44,13 @@ static uint32_t name_of(tkt_xplane *x, const tkt_activity *activity, const tkt_s
                       : tkt_xplane_name(x, "(no name)", 9, (tkt_xname){0});
 }
 
+/* XProf counts an event as a kernel if it has this text. */
 static void kernel_text(char *out, size_t size, const tkt_shape *shape)
 {
+    if (!shape || !shape->grid[0]) {
+        snprintf(out, size, "launch:unknown");
+        return;
+    }
     int used = snprintf(out, size,
                         "regs:%u static_shared:%" PRIu32 " dynamic_shared:%" PRIu32
                         " grid:%" PRIu32 ",%" PRIu32 ",%" PRIu32 " block:%" PRIu32 ",%" PRIu32
@@ -62,47 +64,54 @@ static void kernel_text(char *out, size_t size, const tkt_shape *shape)
 }
 
 /* XProf splits at ':' and line feeds and looks for num_bytes. */
-static void memory_text(char *out, size_t size, const tkt_shape *shape, bool is_copy)
+static void memory_text(char *out, size_t size, const tkt_shape *shape)
 {
-    int used = snprintf(out, size, "num_bytes:%" PRIu64 "\n", shape->bytes);
-    if (is_copy)
-        used += snprintf(out + used, size - (size_t)used, "kind_src:%s\n",
-                         tkt_memory_name(shape->source, "unknown"));
-    snprintf(out + used, size - (size_t)used, "kind_dst:%s",
-             tkt_memory_name(shape->target, "unknown"));
+    snprintf(out, size, "num_bytes:%" PRIu64 "\nkind_src:%s\nkind_dst:%s",
+             shape ? shape->bytes : 0, tkt_memory_name(shape ? shape->source : 0, "unknown"),
+             tkt_memory_name(shape ? shape->target : 0, "unknown"));
+}
+
+static tkt_xstat kind_of(const tkt_activity *activity)
+{
+    switch (activity->filter) {
+    case TAKT_TIMING_MEMCPY:
+        return TKT_XSTAT_MEMCPY;
+    case TAKT_TIMING_MEMSET:
+        return TKT_XSTAT_MEMSET;
+    case TAKT_TIMING_GRAPH:
+        return TKT_XSTAT_GRAPH_LAUNCH;
+    default:
+        return TKT_XSTAT_KERNEL;
+    }
 }
 
 /* The text of a shape's details, made once for each plane. */
-static uint32_t details_of(tkt_xplane *x, const tkt_activity *activity, const tkt_shape *shape)
+static uint32_t details_of(tkt_xplane *x, tkt_xstat kind, const tkt_shape *shape)
 {
     char text[256];
-    uint32_t *known = &x->shape_texts[activity->shape];
-    if (*known)
+    uint32_t *known = &x->shape_texts[shape ? (size_t)(shape - x->trace->shapes.items)
+                                            : x->trace->shapes.count];
+    if (*known && shape)
         return *known;
-    if (shape->grid[0])
+    if (kind == TKT_XSTAT_KERNEL)
         kernel_text(text, sizeof text, shape);
     else
-        memory_text(text, sizeof text, shape, activity->filter == TAKT_TIMING_MEMCPY);
+        memory_text(text, sizeof text, shape);
     return *known = tkt_xplane_text(x, text, strlen(text));
 }
 
 static void put_shape(tkt_xplane *x, const tkt_activity *activity, const tkt_shape *shape)
 {
-    if (shape->grid[0])
-        tkt_xplane_stat(x, TKT_XSTAT_KERNEL, TKT_XVALUE_REF, details_of(x, activity, shape));
-    else if (activity->filter == TAKT_TIMING_MEMCPY)
-        tkt_xplane_stat(x, TKT_XSTAT_MEMCPY, TKT_XVALUE_REF, details_of(x, activity, shape));
-    else if (activity->filter == TAKT_TIMING_MEMSET)
-        tkt_xplane_stat(x, TKT_XSTAT_MEMSET, TKT_XVALUE_REF, details_of(x, activity, shape));
-    if (shape->occupancy)
+    tkt_xstat kind = kind_of(activity);
+    if (kind == TKT_XSTAT_GRAPH_LAUNCH)
+        tkt_xplane_stat(x, kind, TKT_XVALUE_UINT, shape ? shape->graph : 0);
+    else
+        tkt_xplane_stat(x, kind, TKT_XVALUE_REF, details_of(x, kind, shape));
+    if (shape && shape->occupancy)
         tkt_xplane_stat_double(x, TKT_XSTAT_OCCUPANCY, shape->occupancy / 100.0);
-    if (!shape->graph)
-        return;
-    if (shape->graph_node) {
+    if (shape && shape->graph_node) {
         tkt_xplane_stat(x, TKT_XSTAT_GRAPH, TKT_XVALUE_UINT, shape->graph);
         tkt_xplane_stat(x, TKT_XSTAT_GRAPH_NODE, TKT_XVALUE_UINT, shape->graph_node);
-    } else {
-        tkt_xplane_stat(x, TKT_XSTAT_GRAPH_LAUNCH, TKT_XVALUE_UINT, shape->graph);
     }
 }
 
@@ -110,15 +119,13 @@ static void put_activity(tkt_xplane *x, const tkt_activity *activity)
 {
     const tkt_shape *shape = shape_of(x, activity);
     uint64_t begin_ps = tkt_xplane_ps(x, activity->begin_ns);
-    if (activity->correlation)
-        tkt_xplane_stat(x, TKT_XSTAT_CORRELATION, TKT_XVALUE_UINT, activity->correlation);
-    if (activity->correlation && activity->call < x->trace->calls.count)
-        tkt_xplane_stat(x, TKT_XSTAT_FLOW, TKT_XVALUE_UINT,
-                        ARROW_IN | (uint64_t)activity->correlation << 2 | GPU_LAUNCH);
+    uint64_t link = tkt_xplane_link(activity->call, activity->correlation);
+    tkt_xplane_stat(x, TKT_XSTAT_CORRELATION, TKT_XVALUE_UINT, link);
+    if (activity->call < x->trace->calls.count)
+        tkt_xplane_stat(x, TKT_XSTAT_FLOW, TKT_XVALUE_UINT, tkt_xplane_flow(TKT_XFLOW_IN, link));
     if (activity->track < x->trace->tracks.count && activity->scope != TKT_NO_SPAN)
         tkt_xplane_scope(x, activity->track, activity->scope);
-    if (shape)
-        put_shape(x, activity, shape);
+    put_shape(x, activity, shape);
     tkt_xplane_stat(x, TKT_XSTAT_DEVICE, TKT_XVALUE_INT, x->device->number);
     tkt_xplane_stat(x, TKT_XSTAT_CONTEXT, TKT_XVALUE_INT, activity->context);
     tkt_xplane_event(x, name_of(x, activity, shape), begin_ps,
@@ -160,7 +167,7 @@ static void begin_line(tkt_xplane *x, const tkt_xline *line)
 void tkt_xplane_device_lines(tkt_xplane *x)
 {
     if (x->is_counting)
-        memset(x->shape_texts, 0, x->trace->shapes.count * sizeof *x->shape_texts);
+        memset(x->shape_texts, 0, (x->trace->shapes.count + 1) * sizeof *x->shape_texts);
     for (size_t i = 0; i < x->works.count && x->status == TAKT_OK; i++) {
         const tkt_xline *line = &x->works.items[i];
         if (x->streams.keys.items[line->group].device != x->device->name)

@@ -64,7 +64,7 @@ static void put_counters(tkt_xplane *x)
         if (!isfinite(counter->value))
             continue;
         tkt_xplane_stat_double(x, TKT_XSTAT_VALUE, counter->value);
-        tkt_xplane_event(x, tkt_xplane_plain_name(x, "", counter->name, 0),
+        tkt_xplane_event(x, tkt_xplane_plain_name(x, "counter ", counter->name, 0),
                          tkt_xplane_ps(x, counter->time_ns), 0);
     }
     tkt_xplane_end_line(x);

@@ -85,9 +85,6 @@ static void put_arg(walk *at, const tkt_arg *arg)
     }
 }
 
-#define ARROW_OUT  2u
-#define GPU_LAUNCH (UINT64_C(9) << 58) /* XFlow: direction, 56 bits of the id, category */
-
 static void put_call(walk *at)
 {
     tkt_xplane *x = at->x;
@@ -100,11 +97,11 @@ static void put_call(walk *at)
         return;
     const tkt_call_info *call = &calls[at->call];
     uint32_t device = x->call_devices[at->call];
-    if (call->correlation)
-        tkt_xplane_stat(x, TKT_XSTAT_CORRELATION, TKT_XVALUE_UINT, call->correlation);
-    if (call->correlation && device) {
-        tkt_xplane_stat(x, TKT_XSTAT_FLOW, TKT_XVALUE_UINT,
-                        ARROW_OUT | (uint64_t)call->correlation << 2 | GPU_LAUNCH);
+    uint64_t link = tkt_xplane_link((uint32_t)at->call, call->correlation);
+    if (call->correlation || device)
+        tkt_xplane_stat(x, TKT_XSTAT_CORRELATION, TKT_XVALUE_UINT, link);
+    if (device) {
+        tkt_xplane_stat(x, TKT_XSTAT_FLOW, TKT_XVALUE_UINT, tkt_xplane_flow(TKT_XFLOW_OUT, link));
         tkt_xplane_stat(x, TKT_XSTAT_DEVICE, TKT_XVALUE_INT, device - 1);
     }
     if (call->result)

@@ -169,7 +169,7 @@ uint32_t tkt_xplane_plain_name(tkt_xplane *x, const char *kind, uint32_t string,
         return no_memory(x);
     memcpy(text, kind, kind_size);
     char *end = put_part(text + kind_size, name);
-    const tkt_xname shared = {.label = kind_size ? string : 0, .site = site};
+    const tkt_xname shared = {.label = kind_size && site ? string : 0, .site = site};
     uint32_t id = tkt_xplane_name(x, text, (size_t)(end - text), shared);
     tkt_free(text);
     return id;
@@ -191,10 +191,11 @@ static bool is_too_deep(const tkt_xplane *x, uint32_t parent, const tkt_string *
            x->host.events.bytes.total_bytes > MOST_BYTES;
 }
 
-/* XProf takes an event for the mark of a step if its name begins so and has no '/'. */
-static bool looks_like_step(const tkt_string *name)
+/* XProf takes an event for the mark of a step if its name begins so and has no '/', and "Iterator:"
+ * for a data set. */
+static bool is_special(const tkt_string *name)
 {
-    return strncmp(name->bytes, "train", 5) == 0 || strncmp(name->bytes, "test", 4) == 0 ||
+    return strcmp(name->bytes, "Iterator") == 0 || strncmp(name->bytes, "train", 5) == 0 || strncmp(name->bytes, "test", 4) == 0 ||
            strncmp(name->bytes, "TraceContext", 12) == 0;
 }
 
@@ -212,7 +213,7 @@ static uint32_t add_path(tkt_xplane *x, uint32_t parent, uint32_t site)
         memcpy(text, above->bytes, above->size);
         end = text + above->size;
         end[-1] = '/';
-    } else if (looks_like_step(name)) {
+    } else if (is_special(name)) {
         *end++ = '.';
         *end++ = '/';
     }

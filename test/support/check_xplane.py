@@ -6,7 +6,7 @@
     check_xplane.py               checks itself: each check must find what is made to break it
     check_xplane.py --ops | --kernels | --steps | --device-ops FILE...
 
-prints NAME, COUNT and TOTAL_NS, separated by tabs and sorted by name: operations of the host,
+prints NAME, COUNT of those that take time, and TOTAL_NS, separated by tabs and sorted by name: operations of the host,
 kernels by name, kernels by step, and kernels by the operation that launched them. Written apart
 from the exporter. It knows the format from xplane.proto, and the rules from tf_op_utils,
 group_events, gpu_event_stats, kernel_stats_utils, xplane_to_op_metrics_db, xplane_to_step_events,
@@ -427,12 +427,12 @@ def steps(file):
             need(begin <= event.offset and event.offset + event.duration <= end, line.name, key)
 
 
-@check("kernels have all of kernel_details")
+@check("kernels have all of kernel_details, or say that it is not known")
 def kernels(file):
     for plane in file.devices:
         for _, event in plane.all_events():
             details = plane.values(event).get("kernel_details")
-            if details is None:
+            if details in (None, "launch:unknown"):
                 continue
             found = parse_kernel(details)
             for key in ("regs", "static_shared", "dynamic_shared"):
@@ -586,9 +586,9 @@ def print_totals(what, paths):
     for path in paths:
         with open(path, "rb") as opened:
             for name, ps in TOTALS[what](File(path, opened.read())):
-                totals[name][0] += 1
+                totals[name][0] += ps > 0
                 totals[name][1] += (ps + 999) // 1000  # a span ends some picoseconds early
-    for name in sorted(totals):
+    for name in sorted(name for name in totals if totals[name][0]):
         print(name, *totals[name], sep="\t")
 
 
