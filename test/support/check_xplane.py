@@ -6,9 +6,9 @@
     check_xplane.py               checks itself: each check must find what is made to break it
     check_xplane.py --ops | --kernels | --steps | --device-ops FILE...
 
-prints NAME, COUNT of those that take time, and TOTAL_NS, separated by tabs and sorted by name: operations of the host,
-kernels by name, kernels by step, and kernels by the operation that launched them. Written apart
-from the exporter. It knows the format from xplane.proto, and the rules from tf_op_utils,
+prints NAME, COUNT of those that take time, and TOTAL_NS, separated by tabs and sorted by name:
+operations of the host, kernels by name, kernels by step, and kernels by the operation that launched
+them. Written apart from the exporter. It knows the format from xplane.proto, and the rules from tf_op_utils,
 group_events, gpu_event_stats, kernel_stats_utils, xplane_to_op_metrics_db, xplane_to_step_events,
 xplane_to_trace_container and op_stack in openxla/xla and openxla/xprof.
 """
@@ -27,6 +27,7 @@ OWN_EVENTS = {
     "TraceContext", "SessionRun", "FunctionRun", "RunGraph", "EagerExecute", "Iterator", "ForOp",
     "ExecutorState::Process", "MemoryAllocation", "MemoryDeallocation", "KernelLaunch",
     "KernelExecute", "PrefetchProduce", "PrefetchConsume", "ProcessBatch", "WhileOp-EvalCond"}
+MEMORY_EVENTS = {"MemoryAllocation", "MemoryDeallocation"}
 # The member of XStat that the converters read.
 TYPES = {
     "_r": "int", "step_num": "int", "_pt": "int", "_ct": "int", "_p": "uint", "_c": "uint",
@@ -378,11 +379,10 @@ def own_names(file):
         name = file.host.name_of(event)
         if name.endswith(":"):
             need(parse_op(name)[0] == "op", name)
-            need(parse_op(name)[2], name, "has no type")
             need(name.count(":") == 1, name)
         else:
             need(":" not in name, name)
-            need(name not in OWN_EVENTS or name.startswith("Memory"), name)
+            need(name not in OWN_EVENTS or name in MEMORY_EVENTS, name)
         need(not is_step_mark(name), name, "looks like the mark of a step")
         need(file.host.events[event.id].label not in ("", None) or not name.endswith(":") or
              "(no name)" in name or name == "...:", name, "has no label")
@@ -400,7 +400,7 @@ def counters(file):
 @check("memory has the stats of the tool memory_profile")
 def memory(file):
     for _, event in file.host.all_events():
-        if file.host.name_of(event).startswith("Memory"):
+        if file.host.name_of(event) in MEMORY_EVENTS:
             values = file.host.values(event)
             for key in ("allocator_name", "bytes_allocated", "peak_bytes_in_use", "addr",
                         "allocation_bytes", "requested_bytes"):
