@@ -187,7 +187,7 @@ static takt_status choose_exporter(const char *name, tkt_output *output, takt_er
                              "xplane cannot be compressed, since XProf does not unpack files");
     if (output->exporter)
         return TAKT_OK;
-    return unknown_format(error, name, ", each also with .gz, or tensorboard");
+    return unknown_format(error, name, ", all but xplane also with .gz, or tensorboard");
 }
 
 bool tkt_output_is_known(const char *name, takt_error *error)

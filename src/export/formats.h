@@ -4,15 +4,17 @@
 #define TKT_EXPORT_FORMATS_H
 
 /* clang-format off */
-#define TKT_FORMATS(FORMAT) \
+#define TKT_FORMATS(FORMAT) TKT_GZIP_FORMATS(FORMAT) TKT_PLAIN_FORMATS(FORMAT)
+#define TKT_GZIP_FORMATS(FORMAT) /* outputs that may be packed */ \
     FORMAT(perfetto, "perfetto") \
     FORMAT(chrome, "chrome") \
-    FORMAT(xplane, "xplane") \
     FORMAT(folded, "folded") \
     FORMAT(folded_device, "folded-device") \
     FORMAT(stacks, "stacks") \
     FORMAT(stacks_device, "stacks-device") \
     FORMAT(speedscope, "speedscope")
+#define TKT_PLAIN_FORMATS(FORMAT) \
+    FORMAT(xplane, "xplane")
 /* clang-format on */
 
 #endif

@@ -51,8 +51,8 @@ static takt_trace *make_full_trace(void)
 
 TEST(formats_have_names_and_descriptions)
 {
-    static const char *const names[] = {"perfetto",      "chrome", "xplane",        "folded",
-                                        "folded-device", "stacks", "stacks-device", "speedscope"};
+    static const char *const names[] = {"perfetto", "chrome",        "folded",     "folded-device",
+                                        "stacks",   "stacks-device", "speedscope", "xplane"};
     size_t count = sizeof names / sizeof *names;
     for (size_t i = 0; i < count; i++) {
         assert_string_equal(takt_export_name(i), names[i]);
@@ -78,7 +78,7 @@ TEST(unknown_formats_are_not_found)
     assert_int_equal(takt_export_file(trace, "svg", "/nowhere/x", NULL, &error), TAKT_NOT_FOUND);
     assert_string_equal(
         error.message,
-        "unknown format \"svg\"; use perfetto, chrome, xplane, folded, folded-device, stacks, "
+        "unknown format \"svg\"; use perfetto, chrome, folded, folded-device, stacks, "
         "stacks-device, speedscope");
     assert_int_equal(takt_export_output(trace, "svg.gz", "/nowhere", NULL, NULL, 0, &error),
                      TAKT_NOT_FOUND);
