@@ -72,9 +72,9 @@ takt_status tkt_torch_name(const takt_trace *trace, const char *directory, tkt_o
     takt_status status = tkt_folder_create(directory, error);
     if (status != TAKT_OK)
         return status;
-    return set_name(
-        output, tkt_output_join(directory, "%s_%u%s", host, trace->facts.process_id, suffix),
-        suffix);
+    return set_name(output,
+                    tkt_output_join(directory, "%s_%u%s", host, trace->facts.process_id, suffix),
+                    suffix);
 }
 
 /* Creates the folder of a parallel job's run. The caller frees the path. */
@@ -102,8 +102,8 @@ static takt_status own_folder(const char *base, char **path, takt_error *error)
     return *path ? tkt_folder_create_new(base, *path, size, error) : TAKT_NO_MEMORY;
 }
 
-takt_status tkt_xplane_file_name(const takt_trace *trace, const char *directory,
-                                 tkt_output *output, takt_error *error)
+takt_status tkt_xplane_file_name(const takt_trace *trace, const char *directory, tkt_output *output,
+                                 takt_error *error)
 {
     char run[TKT_RUN_BYTES], rank[TKT_RANK_BYTES], host[TKT_HOST_BYTES];
     char *folder = NULL;
@@ -113,8 +113,8 @@ takt_status tkt_xplane_file_name(const takt_trace *trace, const char *directory,
     char *base = tkt_output_join(directory, "plugins/profile/%s.%u", run, trace->facts.cycle);
     takt_status status = TAKT_NO_MEMORY;
     if (base)
-        status = *rank ? shared_folder(base, rank, &folder, error)
-                       : own_folder(base, &folder, error);
+        status =
+            *rank ? shared_folder(base, rank, &folder, error) : own_folder(base, &folder, error);
     if (status == TAKT_OK)
         status = set_name(output, tkt_output_join(folder, "%s" SUFFIX, host), SUFFIX);
     tkt_free(folder);

@@ -73,8 +73,8 @@ void tkt_xplane_event(tkt_xplane *x, uint32_t name, uint64_t begin_ps, uint64_t 
     end = tkt_pb_put_uint(end, EVENT_OFFSET, begin_ps);
     end = tkt_pb_put_uint(end, EVENT_DURATION, duration_ps);
     size_t size = (size_t)(end - body);
-    char *start = tkt_pb_put_varint(tkt_pb_put_tag(head, LINE_EVENTS, TKT_PB_BYTES),
-                                    size + x->stats.count);
+    char *start =
+        tkt_pb_put_varint(tkt_pb_put_tag(head, LINE_EVENTS, TKT_PB_BYTES), size + x->stats.count);
     put(x, head, (size_t)(start - head));
     put(x, body, size);
     if (!x->stats.count)
@@ -213,9 +213,8 @@ static void put_environment_stats(tkt_xplane *x, tkt_message *message)
 static void put_environment(tkt_xplane *x)
 {
     tkt_xnames names = {0};
-    const plane environment = {.name = "Task Environment",
-                               .names = &names,
-                               .stats = put_environment_stats};
+    const plane environment = {
+        .name = "Task Environment", .names = &names, .stats = put_environment_stats};
     x->status = tkt_xnames_init(&names);
     if (x->status == TAKT_OK)
         put_plane(x, &environment);

@@ -52,9 +52,8 @@ static void kernel_text(char *out, size_t size, const tkt_shape *shape)
         return;
     }
     int used = snprintf(out, size,
-                        "regs:%u static_shared:%" PRIu32 " dynamic_shared:%" PRIu32
-                        " grid:%" PRIu32 ",%" PRIu32 ",%" PRIu32 " block:%" PRIu32 ",%" PRIu32
-                        ",%" PRIu32,
+                        "regs:%u static_shared:%" PRIu32 " dynamic_shared:%" PRIu32 " grid:%" PRIu32
+                        ",%" PRIu32 ",%" PRIu32 " block:%" PRIu32 ",%" PRIu32 ",%" PRIu32,
                         shape->registers, shape->static_shared_bytes, shape->dynamic_shared_bytes,
                         shape->grid[0], shape->grid[1], shape->grid[2], shape->block[0],
                         shape->block[1], shape->block[2]);
@@ -66,8 +65,8 @@ static void kernel_text(char *out, size_t size, const tkt_shape *shape)
 /* XProf splits at ':' and line feeds and looks for num_bytes. */
 static void memory_text(char *out, size_t size, const tkt_shape *shape)
 {
-    snprintf(out, size, "num_bytes:%" PRIu64 "\nkind_src:%s\nkind_dst:%s",
-             shape ? shape->bytes : 0, tkt_memory_name(shape ? shape->source : 0, "unknown"),
+    snprintf(out, size, "num_bytes:%" PRIu64 "\nkind_src:%s\nkind_dst:%s", shape ? shape->bytes : 0,
+             tkt_memory_name(shape ? shape->source : 0, "unknown"),
              tkt_memory_name(shape ? shape->target : 0, "unknown"));
 }
 
@@ -89,8 +88,8 @@ static tkt_xstat kind_of(const tkt_activity *activity)
 static uint32_t details_of(tkt_xplane *x, tkt_xstat kind, const tkt_shape *shape)
 {
     char text[256];
-    uint32_t *known = &x->shape_texts[shape ? (size_t)(shape - x->trace->shapes.items)
-                                            : x->trace->shapes.count];
+    uint32_t *known =
+        &x->shape_texts[shape ? (size_t)(shape - x->trace->shapes.items) : x->trace->shapes.count];
     if (*known && shape)
         return *known;
     if (kind == TKT_XSTAT_KERNEL)

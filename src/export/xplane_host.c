@@ -131,8 +131,7 @@ static void put_step(walk *at, const tkt_span *span)
     const takt_trace *trace = at->x->trace;
     if (span->begin_ns < at->taken_until_ns)
         return;
-    while (at->step < trace->steps.count &&
-           trace->steps.items[at->step].end_ns <= span->begin_ns)
+    while (at->step < trace->steps.count && trace->steps.items[at->step].end_ns <= span->begin_ns)
         at->step++;
     if (at->step == trace->steps.count)
         return;
@@ -186,8 +185,7 @@ static uint32_t name_of(walk *at, const tkt_span *span)
         return names[at->span];
     const uint32_t site = tkt_span_site(span);
     if (tkt_span_flags(span) & TAKT_SPAN_CALL) {
-        names[at->span] =
-            tkt_xplane_plain_name(x, "", x->trace->sites.items[site].name, site);
+        names[at->span] = tkt_xplane_plain_name(x, "", x->trace->sites.items[site].name, site);
     } else {
         uint32_t parent = tkt_scope_of(at->track, span->parent);
         names[at->span] = tkt_xplane_path(x, parent == TKT_NO_SPAN ? 0 : names[parent], site);
@@ -260,7 +258,8 @@ void tkt_xplane_host_lines(tkt_xplane *x)
         else
             for (size_t k = 0; k < x->async[i].count; k++)
                 async_line(&at, &x->async[i].items[k]);
-        for (call = at.call; call < x->trace->calls.count && x->trace->calls.items[call].track <= i;)
+        for (call = at.call;
+             call < x->trace->calls.count && x->trace->calls.items[call].track <= i;)
             call++;
     }
 }

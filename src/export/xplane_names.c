@@ -195,8 +195,8 @@ static bool is_too_deep(const tkt_xplane *x, uint32_t parent, const tkt_string *
  * for a data set. */
 static bool is_special(const tkt_string *name)
 {
-    return strcmp(name->bytes, "Iterator") == 0 || strncmp(name->bytes, "train", 5) == 0 || strncmp(name->bytes, "test", 4) == 0 ||
-           strncmp(name->bytes, "TraceContext", 12) == 0;
+    return strcmp(name->bytes, "Iterator") == 0 || strncmp(name->bytes, "train", 5) == 0 ||
+           strncmp(name->bytes, "test", 4) == 0 || strncmp(name->bytes, "TraceContext", 12) == 0;
 }
 
 /* "step/forces:" and "density" make "step/forces/density:". */
@@ -235,8 +235,8 @@ uint32_t tkt_xplane_path(tkt_xplane *x, uint32_t parent, uint32_t site)
     if (!path)
         return no_memory(x);
     if (!*path) {
-        uint32_t above = is_too_deep(x, parent, &x->trace->strings.items[name]) ? deep_path(x)
-                                                                                : parent;
+        uint32_t above =
+            is_too_deep(x, parent, &x->trace->strings.items[name]) ? deep_path(x) : parent;
         *path = add_path(x, above, site);
     }
     *recent = (tkt_xrecent){parent, (uint32_t)*path};
