@@ -79,7 +79,7 @@ TEST(unknown_formats_are_not_found)
     assert_string_equal(
         error.message,
         "unknown format \"svg\"; use perfetto, chrome, folded, folded-device, stacks, "
-        "stacks-device, speedscope");
+        "stacks-device, speedscope, xplane");
     assert_int_equal(takt_export_output(trace, "svg.gz", "/nowhere", NULL, NULL, 0, &error),
                      TAKT_NOT_FOUND);
     assert_non_null(strstr(error.message, "\"svg.gz\""));
