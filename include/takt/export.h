@@ -18,10 +18,12 @@ extern "C" {
  * - "folded", "folded-device": scopes with host time, or with the device time of work they
  *   launched;
  * - "stacks", "stacks-device": the program's functions with the same times;
- * - "speedscope".
+ * - "speedscope";
+ * - "xplane": XSpace, which XProf reads, at most 2 GiB.
  *
  * TAKT_NOT_FOUND for an unknown format; TAKT_NO_SPANS if the format needs spans and the trace has
- * none; otherwise the sink's failure. Any thread. */
+ * none; TAKT_UNSUPPORTED for a trace too large for the format; otherwise the sink's failure. Any
+ * thread. */
 TAKT_API takt_status takt_export(const takt_trace *trace, const char *format,
                                  const takt_sink *sink);
 
@@ -43,10 +45,11 @@ TAKT_API takt_status takt_export_file(const takt_trace *trace, const char *forma
                                       takt_error *error);
 
 /* Writes the files of one output into `directory`, which is created if need be. Outputs are the
- * formats of takt_export(), each also with ".gz", and "tensorboard". "tensorboard" writes both
- * DIRECTORY/HOST_PID.TIME.pt.trace.json.gz and DIRECTORY/plugins/profile/TIME/HOST.trace.json.gz.
- * Existing files are kept: the new name gets "-2", "-3" and so on after NAME.CYCLE. The first path
- * is copied to `path` unless `path` is NULL. Fails as takt_export_file() does. Any thread. */
+ * formats of takt_export(), all but "xplane" also with ".gz", and "tensorboard". "xplane" writes
+ * DIRECTORY/plugins/profile/NAME.CYCLE/HOST.xplane.pb; "tensorboard" writes that and
+ * DIRECTORY/HOST_PID.TIME.pt.trace.json.gz. Existing files are kept: the new name gets "-2", "-3"
+ * and so on after NAME.CYCLE. The first path is copied to `path` unless `path` is NULL. Fails as
+ * takt_export_file() does. Any thread. */
 TAKT_API takt_status takt_export_output(const takt_trace *trace, const char *output,
                                         const char *directory, const takt_export_options *options,
                                         char *path, size_t path_size, takt_error *error);

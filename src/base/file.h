@@ -82,6 +82,9 @@ takt_status tkt_folder_create(const char *path, takt_error *error);
  * `name`. */
 takt_status tkt_folder_create_new(const char *path, char *name, size_t size, takt_error *error);
 
+/* True if the folder has a file whose name ends like that. */
+bool tkt_folder_has(const char *path, const char *ending);
+
 /* Writes the working directory's absolute path; false when there is none or it does not fit. */
 bool tkt_folder_now(char *out, size_t size);
 

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/writer.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -119,6 +120,20 @@ takt_status tkt_folder_create_new(const char *path, char *name, size_t size, tak
         number = create_first(copy, name, size);
     tkt_free(copy);
     return creation_status(number, path, error);
+}
+
+bool tkt_folder_has(const char *path, const char *ending)
+{
+    size_t size = strlen(ending);
+    bool has = false;
+    DIR *folder = opendir(path);
+    for (struct dirent *entry; folder && !has && (entry = readdir(folder));) {
+        size_t length = strlen(entry->d_name);
+        has = length >= size && strcmp(entry->d_name + length - size, ending) == 0;
+    }
+    if (folder)
+        closedir(folder);
+    return has;
 }
 
 /* ======== Mapped files ======== */

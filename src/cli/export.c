@@ -37,6 +37,7 @@ static const struct {
 } endings[] = {{"perfetto", ".pftrace"},
                {"speedscope", ".speedscope.json"},
                {"chrome", ".json"},
+               {"xplane", ".xplane.pb"},
                {"stacks-device", ".stacks.device.folded"},
                {"folded-device", ".device.folded"},
                {"stacks", ".stacks.folded"},

@@ -188,10 +188,11 @@ const char *tkt_config_near_section(const char *name)
  * which this layer uses only the names. */
 
 #define REPORT_NAME(name, when, description) #name,
+#define TRACE_NAME(word, name)         name,
 #define TRACE_NAMES(word, name)        name, name ".gz",
 
 static const char *const reports[] = {TKT_REPORTS(REPORT_NAME)};
-static const char *const traces[] = {TKT_FORMATS(TRACE_NAMES) "tensorboard"};
+static const char *const traces[] = {TKT_GZIP_FORMATS(TRACE_NAMES) TKT_PLAIN_FORMATS(TRACE_NAME) "tensorboard"};
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 

@@ -1,5 +1,4 @@
-/* Writes a trace as Chrome JSON: decides the order of events and where a new file begins. Also
- * creates file names for TensorBoard.
+/* Writes a trace as Chrome JSON: decides the order of events and where a new file begins.
  *
  * Events are written in windows of time, and within a window row by row. A full file is closed
  * wherever that happens, even inside a window. So each file covers one stretch of time for all
@@ -14,12 +13,7 @@
 #include "export/chrome.h"
 
 #include "base/alloc.h"
-#include "base/error.h"
-#include "base/file.h"
 #include "export/exporter.h"
-
-#include <stdio.h>
-#include <time.h>
 
 /* ======== The format ======== */
 
@@ -268,79 +262,3 @@ const tkt_exporter tkt_chrome_exporter = {
     .needs_spans = true,
     .write = write_whole,
 };
-
-/* ======== TensorBoard's file names ======== */
-
-/* TensorBoard's two layouts. Both contain the same packed Chrome JSON.
- *
- *     DIRECTORY/HOST_PID.TIME.pt.trace.json.gz               torch's plugin (torch-tb-profiler)
- *     DIRECTORY/plugins/profile/RUN/HOST.trace.json.gz       TensorFlow's and JAX' (profile, xprof)
- *
- * torch's plugin accepts names that match ^(.*?)(\.\d+)?\.pt\.trace\.json(?:\.gz)?$. The first
- * group is the worker, the second one the span. A continued file gets the next number, which makes
- * it another span of the same worker. TIME is the begin of the recording as CLOCK_REALTIME in ns;
- * RUN is the same as date and time in UTC. If the file exists, "-2" is added to HOST_PID or
- * HOST. */
-
-/* Host names consist of letters, digits, '-' and '.', but a container's name may be anything. */
-static void plain_host_name(char *out, size_t size)
-{
-    snprintf(out, size, "%s", tkt_host_name());
-    for (char *at = out; *at; at++) {
-        bool is_plain = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
-                        (*at >= '0' && *at <= '9') || *at == '-' || (*at == '.' && at > out);
-        if (!is_plain)
-            *at = '_';
-    }
-    if (!*out)
-        snprintf(out, size, "localhost");
-}
-
-static uint64_t real_begin_ns(const takt_trace *trace)
-{
-    int64_t real = 0;
-    bool is_absurd =
-        __builtin_add_overflow(trace->facts.begin_ns, trace->facts.realtime_offset_ns, &real);
-    return is_absurd || real <= 0 ? 1 : (uint64_t)real;
-}
-
-/* 2026_03_01_12_30_59_123, which sorts by time. */
-static void format_run(char *out, size_t size, uint64_t real_ns)
-{
-    time_t seconds = (time_t)(real_ns / 1000000000);
-    struct tm parts = {0};
-    gmtime_r(&seconds, &parts);
-    size_t used = strftime(out, size, "%Y_%m_%d_%H_%M_%S", &parts);
-    snprintf(out + used, size - used, "_%03u", (unsigned)(real_ns / 1000000 % 1000));
-}
-
-static char *name_file(tkt_output_name *name, const char *folder, const char *host,
-                       const char *suffix)
-{
-    name->path = tkt_output_join(folder, "%s%s", host, suffix);
-    name->stem = name->base = name->path ? strlen(name->path) - strlen(suffix) : 0;
-    return name->path;
-}
-
-takt_status tkt_tensorboard_names(const takt_trace *trace, const char *directory,
-                                  tkt_output *output, takt_error *error)
-{
-    char host[256];
-    char worker[256 + 16];
-    char run[64];
-    uint64_t begin_ns = real_begin_ns(trace);
-    plain_host_name(host, sizeof host);
-    snprintf(worker, sizeof worker, "%s_%u", host, trace->facts.process_id);
-    format_run(run, sizeof run, begin_ns);
-
-    char *folder = tkt_output_join(directory, "plugins/profile/%s", run);
-    takt_status status = folder ? tkt_folder_create(folder, error) : TAKT_NO_MEMORY;
-    if (status == TAKT_OK &&
-        (!name_file(&output->names[0], directory, worker, ".pt.trace.json.gz") ||
-         !name_file(&output->names[1], folder, host, ".trace.json.gz")))
-        status = TAKT_NO_MEMORY;
-    output->names[0].first_number = begin_ns;
-    output->count = 2;
-    tkt_free(folder);
-    return status;
-}

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "export/chrome.h"
 #include "export/exporter.h"
+#include "export/tensorboard.h"
 #include "trace/model.h"
 
 #include <takt/export.h>
@@ -21,9 +22,6 @@
 static const tkt_exporter *const exporters[] = {TKT_FORMATS(EXPORTER)};
 
 #define EXPORTER_COUNT (sizeof exporters / sizeof *exporters)
-
-/* Longer names are cut: file names have at most 255 bytes, including suffixes. */
-#define RUN_NAME_BYTES 128
 
 static const tkt_exporter *find_exporter(const char *name, size_t size)
 {
@@ -111,9 +109,8 @@ static size_t stem_of(const char *path)
 /* Takes ownership of the path. NULL means that memory ran out. */
 static takt_status name_file(tkt_output *output, char *path)
 {
-    output->count = 1;
-    output->names[0].path = path;
-    output->names[0].stem = path ? stem_of(path) : 0;
+    output->name.path = path;
+    output->name.stem = path ? stem_of(path) : 0;
     return path ? TAKT_OK : TAKT_NO_MEMORY;
 }
 
@@ -141,11 +138,9 @@ takt_status takt_export_file(const takt_trace *trace, const char *format, const 
     return status;
 }
 
-/* Makes the run's name safe for a file name: no folders, no hidden files, and no characters with a
- * meaning for shells or terminals. */
-static void plain_run_name(char out[RUN_NAME_BYTES + 1], const takt_trace *trace)
+void tkt_output_run(const takt_trace *trace, char out[TKT_RUN_BYTES])
 {
-    size_t used = tkt_utf8_clean(out, RUN_NAME_BYTES + 1, tkt_trace_text(trace, trace->name),
+    size_t used = tkt_utf8_clean(out, TKT_RUN_BYTES, tkt_trace_text(trace, trace->name),
                                  trace->strings.items[trace->name].size);
     for (size_t i = 0; i < used; i++) {
         char c = out[i];
@@ -156,15 +151,15 @@ static void plain_run_name(char out[RUN_NAME_BYTES + 1], const takt_trace *trace
             out[i] = '_';
     }
     if (!used)
-        snprintf(out, RUN_NAME_BYTES + 1, "trace");
+        snprintf(out, TKT_RUN_BYTES, "trace");
 }
 
 /* DIRECTORY/NAME[.rankRANK].CYCLE.SUFFIX[.gz] */
 static takt_status name_output(const takt_trace *trace, const char *directory, tkt_output *output)
 {
-    char run[RUN_NAME_BYTES + 1], rank[TKT_RANK_BYTES];
+    char run[TKT_RUN_BYTES], rank[TKT_RANK_BYTES];
     const takt_facts *facts = &trace->facts;
-    plain_run_name(run, trace);
+    tkt_output_run(trace, run);
     tkt_rank_text(rank, facts->rank, facts->world_size);
     char *base = tkt_output_join(directory, "%s%s.%u", run, rank, facts->cycle);
     if (!base)
@@ -172,10 +167,12 @@ static takt_status name_output(const takt_trace *trace, const char *directory, t
     takt_status status =
         name_file(output, tkt_output_join("", "%s%s%s", base, output->exporter->suffix,
                                           output->is_gzip ? ".gz" : ""));
-    output->names[0].base = strlen(base);
+    output->name.base = strlen(base);
     tkt_free(base);
     return status;
 }
+
+#define TENSORBOARD "tensorboard" /* two outputs at once */
 
 static takt_status choose_exporter(const char *name, tkt_output *output, takt_error *error)
 {
@@ -185,30 +182,48 @@ static takt_status choose_exporter(const char *name, tkt_output *output, takt_er
         size -= strlen(".gz");
     }
     output->exporter = find_exporter(name, size);
+    if (output->exporter == &tkt_xplane_exporter && output->is_gzip)
+        return tkt_error_set(error, TAKT_NOT_FOUND,
+                             "xplane cannot be compressed, since XProf does not unpack files");
     if (output->exporter)
         return TAKT_OK;
-    return unknown_format(error, name, ", each also with .gz, or tensorboard");
+    return unknown_format(error, name, ", all but xplane also with .gz, or tensorboard");
 }
 
 bool tkt_output_is_known(const char *name, takt_error *error)
 {
     tkt_output output = {0};
-    return strcmp(name, "tensorboard") == 0 || choose_exporter(name, &output, error) == TAKT_OK;
+    return strcmp(name, TENSORBOARD) == 0 || choose_exporter(name, &output, error) == TAKT_OK;
 }
 
-static takt_status choose_output(const takt_trace *trace, const char *name, const char *directory,
-                                 tkt_output *output, takt_error *error)
+static takt_status set_output_name(const takt_trace *trace, bool is_torch, const char *directory,
+                                   tkt_output *output, takt_error *error)
 {
-    bool is_tensorboard = strcmp(name, "tensorboard") == 0;
-    takt_status status = choose_exporter(is_tensorboard ? "chrome.gz" : name, output, error);
-    if (status == TAKT_OK)
-        status = tkt_output_check(output, trace, error);
-    if (status != TAKT_OK)
-        return status;
-    if (is_tensorboard)
-        return tkt_tensorboard_names(trace, directory, output, error);
-    status = tkt_folder_create(directory, error);
+    if (is_torch)
+        return tkt_torch_name(trace, directory, output, error);
+    if (output->exporter == &tkt_xplane_exporter)
+        return tkt_xplane_file_name(trace, directory, output, error);
+    takt_status status = tkt_folder_create(directory, error);
     return status == TAKT_OK ? name_output(trace, directory, output) : status;
+}
+
+/* `is_torch`: Chrome JSON under the name that torch's plugin looks for. */
+static takt_status write_output(const takt_trace *trace, const char *name, bool is_torch,
+                                const char *directory, const tkt_output *options, char *path,
+                                size_t path_size, takt_error *error)
+{
+    tkt_output output = *options;
+    takt_status status = choose_exporter(name, &output, error);
+    if (status == TAKT_OK)
+        status = tkt_output_check(&output, trace, error);
+    if (status == TAKT_OK)
+        status = set_output_name(trace, is_torch, directory, &output, error);
+    if (status == TAKT_OK)
+        status = tkt_output_write(&output, trace, path, path_size, error);
+    if (status == TAKT_NO_MEMORY)
+        tkt_error_set(error, status, "%s: %s", name, takt_status_text(status));
+    tkt_output_fini(&output);
+    return status;
 }
 
 takt_status takt_export_output(const takt_trace *trace, const char *output, const char *directory,
@@ -218,39 +233,34 @@ takt_status takt_export_output(const takt_trace *trace, const char *output, cons
     if (!trace || !output || !directory)
         return bad_argument(error, "takt_export_output needs a trace, an output and a directory");
     directory = *directory ? directory : ".";
-    tkt_output chosen = {0};
-    takt_status status = import_options(options, &chosen, error);
-    if (status == TAKT_OK) {
-        status = choose_output(trace, output, directory, &chosen, error);
-        if (status == TAKT_OK)
-            status = tkt_output_write(&chosen, trace, path, path_size, error);
-    }
-    if (status == TAKT_NO_MEMORY)
-        tkt_error_set(error, status, "%s: %s", output, takt_status_text(status));
-    tkt_output_fini(&chosen);
+    tkt_output known = {0};
+    takt_status status = import_options(options, &known, error);
+    if (status != TAKT_OK)
+        return status;
+    if (strcmp(output, TENSORBOARD) != 0)
+        return write_output(trace, output, false, directory, &known, path, path_size, error);
+    status = write_output(trace, "chrome.gz", true, directory, &known, path, path_size, error);
+    known.is_gzip = false;
+    if (status == TAKT_OK)
+        status = write_output(trace, "xplane", false, directory, &known, NULL, 0, error);
     return status;
 }
 
 /* ======== Files ======== */
 
-/* Writes a trace to files through one writer:
- *
- *     exporter -> writer -> [gzip] -> tee -> one or two files
- *
- * TensorBoard's two plugins need the same bytes under different names; rendering and packing them
- * once is cheaper. When a file reaches its size limit, the exporter switches to the next files
- * while it runs. */
+/* Writes a trace to a file through a writer: exporter -> writer -> [gzip] -> file. When the file
+ * reaches its size limit, the exporter switches to the next one while it runs. */
 
 /* Level 2 makes files 1.2 times as large as level 6, but is four to five times as fast. Level 1
  * makes them another 5 % larger and is hardly faster. */
 #define GZIP_LEVEL 2
 
-/* The open files. */
+/* The open file. */
 typedef struct target {
     const tkt_output *output;
-    tkt_file files[TKT_OUTPUT_PATHS];
-    unsigned numbers[TKT_OUTPUT_PATHS]; /* added to names that were taken */
-    size_t open_count;
+    tkt_file file;
+    unsigned number; /* added to a name that was taken */
+    bool is_open;
     char *first; /* path of the first file, once it is complete */
     tkt_gzip *gzip;
     takt_error error; /* the first error */
@@ -289,106 +299,65 @@ static char *path_of(const tkt_output_name *name, uint32_t part)
 
 void tkt_output_fini(tkt_output *output)
 {
-    for (size_t i = 0; i < TKT_OUTPUT_PATHS; i++) {
-        tkt_free(output->names[i].path);
-        output->names[i].path = NULL;
-    }
+    tkt_free(output->name.path);
+    output->name.path = NULL;
 }
 
-static takt_status write_to_all(void *user, const void *data, size_t size)
+static takt_status open_file(target *to, uint32_t part)
 {
-    target *to = user;
-    takt_status status = TAKT_OK;
-    for (size_t i = 0; i < to->open_count && status == TAKT_OK; i++) {
-        takt_sink sink = tkt_file_sink(&to->files[i]);
-        status = sink.write(sink.user, data, size);
-    }
-    return status;
-}
-
-static takt_status open_file(target *to, size_t index, uint32_t part)
-{
-    const tkt_output_name *name = &to->output->names[index];
-    tkt_file *file = &to->files[index];
+    const tkt_output_name *name = &to->output->name;
     char *path = path_of(name, part);
     if (!path)
         return TAKT_NO_MEMORY;
     takt_status status =
-        name->base ? tkt_file_create_new(file, path, name->base, to->numbers[index], &to->error)
-                   : tkt_file_create(file, path, &to->error);
+        name->base ? tkt_file_create_new(&to->file, path, name->base, to->number, &to->error)
+                   : tkt_file_create(&to->file, path, &to->error);
+    to->is_open = status == TAKT_OK;
     tkt_free(path);
     return status;
 }
 
-static takt_status open_files(target *to, uint32_t part)
+/* Closes the open file. It is kept only if it was written without error. */
+static takt_status close_file(target *to, takt_status status)
 {
-    for (to->open_count = 0; to->open_count < to->output->count; to->open_count++) {
-        takt_status status = open_file(to, to->open_count, part);
-        if (status != TAKT_OK)
-            return status;
-    }
-    return TAKT_OK;
-}
-
-static takt_status close_file(target *to, size_t index, takt_status status)
-{
-    tkt_file *file = &to->files[index];
     takt_error error = {0};
-    status = tkt_file_finish(file, status, &error);
-    if (to->error.status == TAKT_OK)
-        to->error = error;
-    to->numbers[index] = file->number;
-    if (status == TAKT_OK && !to->first) {
-        to->first = file->path;
-        file->path = NULL;
-    }
-    return tkt_file_close(file, status, NULL);
-}
-
-/* Closes the open files. They are kept only if all of them were written without error. */
-static takt_status close_files(target *to, takt_status status)
-{
     takt_status packed = tkt_gzip_finish(to->gzip);
     to->gzip = NULL;
     status = status == TAKT_OK ? packed : status;
-    for (size_t i = 0; i < to->open_count; i++)
-        status = close_file(to, i, status);
-    to->open_count = 0;
-    return status;
+    if (!to->is_open)
+        return status;
+    status = tkt_file_finish(&to->file, status, &error);
+    if (to->error.status == TAKT_OK)
+        to->error = error;
+    to->number = to->file.number;
+    if (status == TAKT_OK && !to->first) {
+        to->first = to->file.path;
+        to->file.path = NULL;
+    }
+    to->is_open = false;
+    return tkt_file_close(&to->file, status, NULL);
 }
 
 static takt_status open_target(target *to, uint32_t part, takt_sink *sink)
 {
-    takt_sink all = {write_to_all, to};
-    takt_status status = open_files(to, part);
-    if (status == TAKT_OK && to->output->is_gzip)
-        status = tkt_gzip_create(all, GZIP_LEVEL, &to->gzip, sink);
-    else
-        *sink = all;
-    return status;
+    takt_status status = open_file(to, part);
+    if (status != TAKT_OK)
+        return status;
+    *sink = tkt_file_sink(&to->file);
+    return to->output->is_gzip ? tkt_gzip_create(*sink, GZIP_LEVEL, &to->gzip, sink) : TAKT_OK;
 }
 
-static void log_next_file(const target *to, size_t index, const char *full)
-{
-    tkt_log(TAKT_LOG_INFO, "%s has reached its limit of %llu bytes, the trace continues in %s",
-            full, (unsigned long long)to->output->max_bytes, to->files[index].path);
-}
-
-/* Closes the open files and opens the next ones. */
+/* Closes the open file and opens the next one. */
 static takt_status change_files(target *to, uint32_t part, takt_sink *sink)
 {
-    char *full[TKT_OUTPUT_PATHS] = {0};
-    size_t count = to->open_count;
-    for (size_t i = 0; i < count; i++)
-        full[i] = tkt_copy_string(to->files[i].path);
-    takt_status status = close_files(to, TAKT_OK);
+    char *full = tkt_copy_string(to->file.path);
+    takt_status status = close_file(to, TAKT_OK);
     if (status == TAKT_OK)
         status = open_target(to, part, sink);
-    for (size_t i = 0; i < count; i++) {
-        if (status == TAKT_OK && full[i])
-            log_next_file(to, i, full[i]);
-        tkt_free(full[i]);
-    }
+    if (status == TAKT_OK && full)
+        tkt_log(TAKT_LOG_INFO, "%s has reached its limit of %llu bytes, the trace continues in %s",
+                full, (unsigned long long)to->output->max_bytes, to->file.path);
+    tkt_free(full);
     return status;
 }
 
@@ -421,7 +390,7 @@ static takt_status write_all(target *to, const takt_trace *trace)
         takt_status written = tkt_writer_fini(&writer);
         status = status == TAKT_OK ? written : status;
     }
-    return close_files(to, status);
+    return close_file(to, status);
 }
 
 takt_status tkt_output_check(const tkt_output *output, const takt_trace *trace, takt_error *error)
@@ -435,7 +404,7 @@ takt_status tkt_output_check(const tkt_output *output, const takt_trace *trace, 
 takt_status tkt_output_write(const tkt_output *output, const takt_trace *trace, char *path,
                              size_t path_size, takt_error *error)
 {
-    target to = {.output = output, .numbers = {1, 1}};
+    target to = {.output = output, .number = 1};
     takt_status status = write_all(&to, trace);
     if (status == TAKT_OK && path && path_size)
         snprintf(path, path_size, "%s", to.first ? to.first : "");
@@ -443,7 +412,7 @@ takt_status tkt_output_write(const tkt_output *output, const takt_trace *trace, 
     if (status == TAKT_OK)
         return TAKT_OK;
     if (to.error.status == TAKT_OK)
-        tkt_error_set(&to.error, status, "%s: %s", output->names[0].path, takt_status_text(status));
+        tkt_error_set(&to.error, status, "%s: %s", output->name.path, takt_status_text(status));
     if (error)
         *error = to.error;
     return status;

@@ -39,9 +39,7 @@ takt_status tkt_perfetto_export(const takt_trace *trace, tkt_writer *writer); /*
 
 /* ======== Files ======== */
 
-/* Names of an export's files, and writing one trace to one or two files at once. */
-
-#define TKT_OUTPUT_PATHS 2
+/* Names of an export's files, and writing a trace to them. */
 
 /* Name of a file that may continue in further files, and the position of their numbers. If
  * first_number is 0, the first file has no number and the next ones have 2, 3, ... */
@@ -55,8 +53,7 @@ typedef struct tkt_output_name {
 
 typedef struct tkt_output {
     const tkt_exporter *exporter;
-    tkt_output_name     names[TKT_OUTPUT_PATHS];
-    size_t              count;
+    tkt_output_name     name;
     bool                is_gzip;
     uint64_t            max_bytes;
 } tkt_output;
@@ -68,8 +65,8 @@ bool tkt_output_is_known(const char *name, takt_error *error);
  * files. */
 takt_status tkt_output_check(const tkt_output *output, const takt_trace *trace, takt_error *error);
 
-/* Writes the trace to all paths of the output. Removes files that could not be completed. Copies
- * the first file's path to `path`, which may be NULL. */
+/* Writes the trace to the output's files. Removes files that could not be completed. Copies the
+ * first file's path to `path`, which may be NULL. */
 takt_status tkt_output_write(const tkt_output *output, const takt_trace *trace, char *path,
                              size_t path_size, takt_error *error);
 
@@ -79,8 +76,10 @@ void tkt_output_fini(tkt_output *output); /* accepts a zeroed struct */
  * without memory. */
 char *tkt_output_join(const char *folder, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* chrome.c: sets the two file names under `directory` and creates their folders. */
-takt_status tkt_tensorboard_names(const takt_trace *trace, const char *directory,
-                                  tkt_output *output, takt_error *error);
+/* The run's name, safe for a file name: no folders, no hidden files, and no characters with a
+ * meaning for shells or terminals. Longer names are cut: file names have at most 255 bytes,
+ * including suffixes. */
+#define TKT_RUN_BYTES 129
+void tkt_output_run(const takt_trace *trace, char out[TKT_RUN_BYTES]);
 
 #endif

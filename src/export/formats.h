@@ -4,7 +4,8 @@
 #define TKT_EXPORT_FORMATS_H
 
 /* clang-format off */
-#define TKT_FORMATS(FORMAT) \
+#define TKT_FORMATS(FORMAT) TKT_GZIP_FORMATS(FORMAT) TKT_PLAIN_FORMATS(FORMAT)
+#define TKT_GZIP_FORMATS(FORMAT) /* outputs that may be packed */ \
     FORMAT(perfetto, "perfetto") \
     FORMAT(chrome, "chrome") \
     FORMAT(folded, "folded") \
@@ -12,6 +13,8 @@
     FORMAT(stacks, "stacks") \
     FORMAT(stacks_device, "stacks-device") \
     FORMAT(speedscope, "speedscope")
+#define TKT_PLAIN_FORMATS(FORMAT) \
+    FORMAT(xplane, "xplane")
 /* clang-format on */
 
 #endif

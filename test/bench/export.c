@@ -207,5 +207,8 @@ void bench_export(void)
     measure_disk("chrome", 7);
     remove_file("chrome");
     measure_gzip("chrome", 0);
+    measure_memory("xplane", 0, 0);
+    measure_disk("xplane", 0);
+    remove_file("xplane");
     takt_trace_release(trace);
 }

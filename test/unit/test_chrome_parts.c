@@ -289,9 +289,6 @@ TEST(tensorboards_files_count_their_time_up)
                  (unsigned long long)(REALTIME_NS + (int64_t)BEGIN_NS) + part);
         assert_true(exists(folder, name));
     }
-    snprintf(name, sizeof name, "plugins/profile/2026_01_01_10_04_49_000/%s.2.trace.json.gz",
-             tkt_host_name());
-    assert_true(exists(folder, name));
     takt_trace_release(trace);
     remove_folder(folder);
 }

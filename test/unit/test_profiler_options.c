@@ -114,8 +114,8 @@ TEST(missing_pointers_are_refused)
     "; use one of summary, scopes, tree, timeline, activities, devices, steps, memory, kernels, "   \
     "ops, api, launches, gaps"
 #define TRACES                                                                                     \
-    "; use perfetto, chrome, folded, folded-device, stacks, stacks-device, speedscope, each also " \
-    "with .gz, or tensorboard"
+    "; use perfetto, chrome, folded, folded-device, stacks, stacks-device, speedscope, xplane, " \
+    "all but xplane also with .gz, or tensorboard"
 
 TEST(unknown_names_and_numbers_are_refused)
 {
