@@ -30,7 +30,14 @@
 #define PHASES_WORK(operations) ((void)0)
 #endif
 
-enum Phase { SOLVE, GRADIENT, HESSIAN, LINE_SEARCH, LAST_STEP, PHASES };
+enum Phase {
+    SOLVE,
+    GRADIENT,
+    HESSIAN,
+    LINE_SEARCH,
+    LAST_STEP,
+    PHASES
+};
 static const char *const phase_names[PHASES] = {"solve", "gradient", "hessian", "line search",
                                                 "last step"};
 
@@ -358,8 +365,7 @@ static bool run_on_device()
     CHECK(cudaStreamCreate(&stream));
     CHECK(cudaMalloc(&device_islands, islands * sizeof(Island)));
     CHECK(cudaMalloc(&device_results, islands * sizeof(Result)));
-    CHECK(
-        cudaMemcpy(device_islands, all.data(), islands * sizeof(Island), cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy(device_islands, all.data(), islands * sizeof(Island), cudaMemcpyHostToDevice));
     takt_device_timers *timers = make_timers(false, stream);
     record(timers, [&](takt_device_view view) {
         TAKT_SCOPE("solve");

@@ -22,7 +22,7 @@
 static bool is_recording; /* atomic */
 
 static tkt_mutex batch_lock = TKT_MUTEX_INIT;
-static bool are_needed;             /* batch_lock, as the next ones */
+static bool are_needed; /* batch_lock, as the next ones */
 static tkt_phase_batch *first_batch;
 static tkt_phase_batch **batch_end = &first_batch;
 static uint64_t batch_bytes;
@@ -161,8 +161,8 @@ static bool add_lane(tkt_phase_batch *batch, const takt_device_segment *segment,
         batch->lanes.count--;
         return false;
     }
-    *lane = (tkt_phase_lane){
-        .head = *segment, .first_record = (uint32_t)first, .record_count = count};
+    *lane =
+        (tkt_phase_lane){.head = *segment, .first_record = (uint32_t)first, .record_count = count};
     tkt_view_launch(segment->view, &lane->view_ns, &lane->correlation);
     if (count)
         memcpy(batch->records.items + first, segment + 1, count * sizeof *batch->records.items);

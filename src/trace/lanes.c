@@ -33,9 +33,9 @@ typedef struct fill {
     takt_trace *trace;
     uint64_t begin_ns; /* of the window */
     uint64_t end_ns;
-    tkt_map launches; /* correlation -> activity + 1 */
+    tkt_map launches;                   /* correlation -> activity + 1 */
     TKT_ARRAY_OF(kernel_place) kernels; /* by begin */
-    bool is_short;    /* out of memory */
+    bool is_short;                      /* out of memory */
 
     /* The batch at hand. */
     uint32_t timers; /* string, as `device` */
