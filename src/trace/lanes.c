@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TOLERANCE_NS     2000   /* of a lane's begin; globaltimer may advance by a microsecond */
+#define MOST_DISTANCE_NS 50000  /* of a lane's begin from its kernel, where only time tells */
 #define SHORTEST_RATE_NS 100000 /* between two readings that give the SM clock's rate */
 #define MOST_PARALLEL    128    /* kernels that run at once, as far as a search goes back */
 
@@ -80,33 +80,46 @@ static const tkt_activity *kernel_of(const fill *f, uint32_t correlation)
     return found && found->device == f->device ? found : NULL;
 }
 
-static bool contains(const tkt_activity *activity, uint64_t ns)
+/* How far a time lies outside of an activity. */
+static uint64_t distance_ns(const tkt_activity *activity, uint64_t ns)
 {
-    return ns + TOLERANCE_NS >= activity->begin_ns && ns <= activity->end_ns + TOLERANCE_NS;
+    if (ns < activity->begin_ns)
+        return activity->begin_ns - ns;
+    return ns > activity->end_ns ? ns - activity->end_ns : 0;
 }
 
-/* The kernel that ran at this time, of this name unless it is 0. NULL if none did, or several. */
-static const tkt_activity *kernel_at(const fill *f, uint64_t ns, uint32_t name)
+/* The number of kernels that begin before this time. */
+static size_t begun_before(const fill *f, uint64_t ns)
 {
     size_t low = 0, high = f->kernels.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (f->kernels.items[middle].begin_ns <= ns + TOLERANCE_NS)
+        if (f->kernels.items[middle].begin_ns <= ns)
             low = middle + 1;
         else
             high = middle;
     }
+    return low;
+}
+
+/* The kernel that ran at this time or nearly so, of this name unless it is 0. NULL if none did, or
+ * several. */
+static const tkt_activity *kernel_at(const fill *f, uint64_t ns, uint32_t name)
+{
     const tkt_activity *found = NULL;
-    for (size_t i = low; i-- > 0 && low - i <= MOST_PARALLEL;) {
+    uint64_t least_ns = MOST_DISTANCE_NS;
+    bool is_alone = true;
+    size_t last = begun_before(f, ns + MOST_DISTANCE_NS);
+    for (size_t i = last; i-- > 0 && last - i <= MOST_PARALLEL;) {
         const tkt_activity *activity = &f->trace->activities.items[f->kernels.items[i].activity];
-        if (activity->device != f->device || !contains(activity, ns) ||
-            (name && activity->name != name))
+        uint64_t far_ns = distance_ns(activity, ns);
+        if (activity->device != f->device || (name && activity->name != name) || far_ns > least_ns)
             continue;
-        if (found)
-            return NULL;
+        is_alone = far_ns < least_ns || !found;
+        least_ns = far_ns;
         found = activity;
     }
-    return found;
+    return is_alone ? found : NULL;
 }
 
 /* ---- Clocks of a batch ----------------------------------------------------------------------- */
@@ -230,7 +243,7 @@ static void add_record(fill *f, const tkt_phase_batch *batch, const tkt_phase_la
 static void set_kernel(const fill *f, const tkt_phase_lane *lane, tkt_phase_segment *segment)
 {
     const tkt_activity *kernel = kernel_of(f, lane->correlation);
-    if (!kernel || !contains(kernel, segment->begin_ns)) {
+    if (!kernel || distance_ns(kernel, segment->begin_ns) > 0) {
         const tkt_activity *other = kernel_at(f, segment->begin_ns, kernel ? kernel->name : 0);
         kernel = other ? other : kernel;
     }
