@@ -601,7 +601,7 @@ coverage-built: all $(tests) $(progs) $(inject) $(fault_host) $(sim_libs)
 	    test/support/coverage.py $(B) && exit $$status
 
 # Installing
-headers     := $(wildcard include/takt/*.h*)
+headers     := $(wildcard include/takt/*.h* include/takt/*.cuh)
 inner       := $(wildcard include/takt/compat/*.h include/takt/detail/*.h)
 shares      := man/man1/takt.1 bash-completion/completions/takt zsh/site-functions/_takt \
                fish/vendor_completions.d/takt.fish
@@ -627,7 +627,7 @@ one_file := $(foreach layer,base record cuda config trace summary report export 
     $(patsubst $(B)/obj/%.o,%.c,$(filter $(B)/obj/src/$(layer)/%,$(filter-out $(command_only),$(lib_objects)))))
 amalgamation:
 	$(Q)src/packaging/amalgamate.py '$(INTO)' $(version) $(one_file)
-	@echo 'wrote takt.c, takt.h, takt.hpp and CMakeLists.txt into $(INTO)'
+	@echo 'wrote takt.c, takt.h, takt.hpp, device.cuh and CMakeLists.txt into $(INTO)'
 
 install: libs $(BIN)/takt $(addprefix $(B)/share/,$(shares))
 	install -d $(to_include)/compat $(to_include)/detail $(to_lib)/pkgconfig $(to_cmake) $(to_bin)

@@ -33,15 +33,16 @@
 #error "takt/device.cuh is for CUDA and C++; C code uses takt/device.h"
 #endif
 
-#include <takt/device.h>
-#include <takt/scope.h>
+#include <takt/takt.h>
 
 #ifdef __CUDACC__
 #define TAKT_DEVICE_INLINE static __host__ __device__ __forceinline__
 #define TAKT_DEVICE_METHOD __host__ __device__ __forceinline__
+#define TAKT_DEVICE_COLD   static inline __host__ __device__ __noinline__
 #else
 #define TAKT_DEVICE_INLINE static inline __attribute__((always_inline))
 #define TAKT_DEVICE_METHOD inline __attribute__((always_inline))
+#define TAKT_DEVICE_COLD   static inline __attribute__((noinline, cold))
 #endif
 
 /* Gives the block's number and the lane's in the block to a view in host code. In device code

@@ -124,19 +124,17 @@ TAKT_DEVICE_INLINE takt_device_segment *takt_device_slot(const takt_device_view 
                                                    slot * stride);
 }
 
-/* Gives the lane a segment, once in a launch. Threads without one see a view that is off from then
- * on. A slot below `base`, of a read that overtook, wraps to a large number. */
-TAKT_DEVICE_INLINE bool takt_device_attach(takt_device_view &view)
+/* Gives the lane a segment, once in a launch; NULL if this thread does not record, or without room.
+ * Not inlined, and with copies of the fields, so that the view itself stays in registers. A slot below
+ * `base`, of a read that overtook, wraps to a large number. */
+TAKT_DEVICE_COLD takt_device_segment *takt_device_attach(takt_device_view view)
 {
-    takt_device_pool *pool = view.pool;
-    view.pool = nullptr;
     if (!takt_device_is_lane(view))
-        return false;
-    uint64_t ticket = takt_device_take(pool);
-    uint64_t slot = ticket - takt_device_base(pool);
+        return nullptr;
+    uint64_t ticket = takt_device_take(view.pool);
+    uint64_t slot = ticket - takt_device_base(view.pool);
     if (slot >= view.segments)
-        return false;
-    view.pool = pool;
+        return nullptr;
     takt_device_segment *segment = takt_device_slot(view, slot);
     segment->ticket = ticket + 1;
     segment->view = view.number;
@@ -146,14 +144,22 @@ TAKT_DEVICE_INLINE bool takt_device_attach(takt_device_view &view)
     segment->count = 0;
     segment->global = takt_device_global();
     segment->clock = takt_device_clock();
-    view.segment = segment;
-    return true;
+    return segment;
+}
+
+/* Threads that do not record see a view that is off from then on. */
+TAKT_DEVICE_INLINE bool takt_device_enter(takt_device_view &view)
+{
+    view.segment = takt_device_attach(view);
+    if (view.segment == nullptr)
+        view.pool = nullptr;
+    return view.segment != nullptr;
 }
 
 /* True if this thread records. While the view is off, this is one branch. */
 TAKT_DEVICE_INLINE bool takt_device_is_on(takt_device_view &view)
 {
-    return view.pool != nullptr && (view.segment != nullptr || takt_device_attach(view));
+    return view.pool != nullptr && (view.segment != nullptr || takt_device_enter(view));
 }
 
 /* The upper half of a record of this phase. Numbers too large for it are all the same one. */
