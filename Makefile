@@ -230,6 +230,7 @@ $(B)/obj/test/%.o:       flags = $(c_ours) -Itest
 $(B)/obj/test/faults/%.o: flags = -std=gnu11 -Wall -Wextra -fPIC -D_GNU_SOURCE
 $(B)/obj/test/simgpu/%.o: flags = $(c_ours) -ftls-model=global-dynamic -Itest
 $(B)/obj/test/bench/%.o: flags = $(c_ours) $(nvtx) $(lttng_cflags) -Itest/bench
+$(B)/obj/test/bench/device.o: flags = $(cxx_ours) -Itest/bench
 $(B)/obj/test/fuzz/%.o:  flags = $(c_ours) -Itest -Wno-missing-prototypes
 $(B)/obj/samples/%.o:    flags = -std=gnu11 $(common) $(openmp)
 $(B)/obj/samples/sph/%.o: flags = -std=gnu11 $(common) $(openmp) $(if $(toolkit),-DSPH_CUDA)
@@ -390,7 +391,7 @@ $(dir_samples): $(BIN)/%: $$(call objects,$$(wildcard $$*/*.c $$(if $(toolkit),$
 	$(link)
 $(tests) $(progs): $(B)/%: $(B)/obj/%.o $(support) $(static)
 	$(link)
-$(B)/takt-bench: $(call objects,$(wildcard test/bench/*.c)) $(static)
+$(B)/takt-bench: $(call objects,$(wildcard test/bench/*.c test/bench/*.cpp)) $(static)
 	$(link)
 # A program that uses Takt, linked with the archive and with the shared library.
 user_bench := $(addprefix $(B)/test/bench/user/user_,archive library)
