@@ -230,6 +230,7 @@ $(B)/obj/test/%.o:       flags = $(c_ours) -Itest
 $(B)/obj/test/faults/%.o: flags = -std=gnu11 -Wall -Wextra -fPIC -D_GNU_SOURCE
 $(B)/obj/test/simgpu/%.o: flags = $(c_ours) -ftls-model=global-dynamic -Itest
 $(B)/obj/test/bench/%.o: flags = $(c_ours) $(nvtx) $(lttng_cflags) -Itest/bench
+$(B)/obj/test/bench/device.o: flags = $(cxx_ours) -Itest/bench
 $(B)/obj/test/fuzz/%.o:  flags = $(c_ours) -Itest -Wno-missing-prototypes
 $(B)/obj/samples/%.o:    flags = -std=gnu11 $(common) $(openmp)
 $(B)/obj/samples/sph/%.o: flags = -std=gnu11 $(common) $(openmp) $(if $(toolkit),-DSPH_CUDA)
@@ -390,7 +391,7 @@ $(dir_samples): $(BIN)/%: $$(call objects,$$(wildcard $$*/*.c $$(if $(toolkit),$
 	$(link)
 $(tests) $(progs): $(B)/%: $(B)/obj/%.o $(support) $(static)
 	$(link)
-$(B)/takt-bench: $(call objects,$(wildcard test/bench/*.c)) $(static)
+$(B)/takt-bench: $(call objects,$(wildcard test/bench/*.c test/bench/*.cpp)) $(static)
 	$(link)
 # A program that uses Takt, linked with the archive and with the shared library.
 user_bench := $(addprefix $(B)/test/bench/user/user_,archive library)
@@ -601,7 +602,7 @@ coverage-built: all $(tests) $(progs) $(inject) $(fault_host) $(sim_libs)
 	    test/support/coverage.py $(B) && exit $$status
 
 # Installing
-headers     := $(wildcard include/takt/*.h*)
+headers     := $(wildcard include/takt/*.h* include/takt/*.cuh)
 inner       := $(wildcard include/takt/compat/*.h include/takt/detail/*.h)
 shares      := man/man1/takt.1 bash-completion/completions/takt zsh/site-functions/_takt \
                fish/vendor_completions.d/takt.fish
@@ -627,7 +628,7 @@ one_file := $(foreach layer,base record cuda config trace summary report export 
     $(patsubst $(B)/obj/%.o,%.c,$(filter $(B)/obj/src/$(layer)/%,$(filter-out $(command_only),$(lib_objects)))))
 amalgamation:
 	$(Q)src/packaging/amalgamate.py '$(INTO)' $(version) $(one_file)
-	@echo 'wrote takt.c, takt.h, takt.hpp and CMakeLists.txt into $(INTO)'
+	@echo 'wrote takt.c, takt.h, takt.hpp, device.cuh and CMakeLists.txt into $(INTO)'
 
 install: libs $(BIN)/takt $(addprefix $(B)/share/,$(shares))
 	install -d $(to_include)/compat $(to_include)/detail $(to_lib)/pkgconfig $(to_cmake) $(to_bin)

@@ -7,6 +7,7 @@
 #include <takt/activity.h>
 #include <takt/base.h>
 #include <takt/config.h>
+#include <takt/device.h>
 #include <takt/event.h>
 #include <takt/export.h>
 #include <takt/memory.h>

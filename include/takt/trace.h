@@ -67,7 +67,10 @@ TAKT_API void takt_trace_release(const takt_trace *trace);
     X(TAKT_LOSS_NO_ACTIVITY, "no activity", "launches of which devices told nothing")              \
     X(TAKT_LOSS_IN_SIGNAL, "in signals", "events of signal handlers that interrupted Takt itself") \
     X(TAKT_LOSS_MORE_NAMES, "more names", "names and texts that became (more names)")              \
-    X(TAKT_LOSS_ADDRESSES, "addresses", "allocations dropped because too many were not freed")
+    X(TAKT_LOSS_ADDRESSES, "addresses", "allocations dropped because too many were not freed")     \
+    X(TAKT_LOSS_PHASE_BLOCKS, "phase blocks", "blocks of kernels without room for their phases")   \
+    X(TAKT_LOSS_PHASES, "phases", "phases inside kernels for which a block had no room")           \
+    X(TAKT_LOSS_PHASE_NUMBER, "phase numbers", "phases inside kernels with a number out of range")
 
 typedef enum takt_loss {
 #define TAKT_LOSS_ENUM(code, name, text) code,

@@ -329,7 +329,14 @@ typedef void (*tkt_cupti_completed)(void *context, uint32_t stream, uint8_t *buf
     X(event_query, cuEventQuery, 0, (void *))                                                      \
     X(event_synchronize, cuEventSynchronize, 0, (void *))                                          \
     X(event_elapsed, cuEventElapsedTime, 0, (float *, void *, void *))                             \
-    X(event_destroy, cuEventDestroy_v2, 0, (void *))
+    X(event_destroy, cuEventDestroy_v2, 0, (void *))                                               \
+    X(memory_alloc, cuMemAlloc_v2, 0, (uint64_t *, size_t))                                        \
+    X(memory_free, cuMemFree_v2, 0, (uint64_t))                                                    \
+    X(memory_zero, cuMemsetD8_v2, 0, (uint64_t, unsigned char, size_t))                            \
+    X(pinned_alloc, cuMemAllocHost_v2, 0, (void **, size_t))                                       \
+    X(pinned_free, cuMemFreeHost, 0, (void *))                                                     \
+    X(copy_to_host, cuMemcpyDtoHAsync_v2, 0, (void *, uint64_t, size_t, void *))                   \
+    X(copy_on_device, cuMemcpyDtoDAsync_v2, 0, (uint64_t, uint64_t, size_t, void *))
 
 /* CUDA's numbers: constant, the toolkit's name, value. */
 #define TKT_CUDA_NUMBER_LIST(X)                                                                    \
@@ -341,7 +348,8 @@ typedef void (*tkt_cupti_completed)(void *context, uint32_t stream, uint8_t *buf
     X(TKT_CAPTURE_STATUS_NONE, CU_STREAM_CAPTURE_STATUS_NONE, 0)                                   \
     X(TKT_STREAM_NON_BLOCKING, CU_STREAM_NON_BLOCKING, 1)                                          \
     X(TKT_EVENT_UNTIMED, CU_EVENT_DISABLE_TIMING, 2)                                               \
-    X(TKT_EVENT_RECORD_EXTERNAL, CU_EVENT_RECORD_EXTERNAL, 1)
+    X(TKT_EVENT_RECORD_EXTERNAL, CU_EVENT_RECORD_EXTERNAL, 1)                                      \
+    X(TKT_ATTRIBUTE_CLOCK_RATE, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, 13)
 
 enum {
 #define TKT_CUDA_NUMBER_ENUM(name, theirs, value) name = (value),

@@ -14,6 +14,8 @@
  * which variants belong to one function. */
 #include "cuda/collector.h"
 
+#include "cuda/timers.h"
+
 #include "base/clock.h"
 #include "base/thread.h"
 
@@ -91,6 +93,7 @@ void tkt_callback_report(const tkt_cuda_call *call)
     /* acquire: pairs with the release in tkt_cuda_on_call() */
     void (*hook)(const tkt_cuda_call *) = atomic_load_explicit(&call_hook, memory_order_acquire);
     remember_correlation(call->correlation);
+    tkt_timers_launched(call->name, call->is_capturing ? 0 : call->correlation);
     if (hook)
         hook(call);
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes Takt as four files that a program can add to its own: takt.c, takt.h, takt.hpp, CMakeLists.txt.
+"""Writes Takt as five files that a program can add to its own: takt.c, takt.h, takt.hpp, device.cuh,
+CMakeLists.txt.
 
     amalgamate.py FOLDER VERSION FILE.c...
 
@@ -178,6 +179,7 @@ def main():
     os.makedirs(folder, exist_ok=True)
     make_header(folder, "takt.h")
     make_header(folder, "takt.hpp")
+    make_header(folder, "device.cuh")
     make_source(folder, version, files)
     write(folder, "CMakeLists.txt", read("src/packaging/CMakeLists.txt.in").replace("@VERSION@", version))
 

@@ -3,6 +3,7 @@
  * clock once and adds to a histogram. */
 #include "base/error.h"
 #include "base/thread.h"
+#include "cuda/timers.h"
 #include "cuda/cuda.h"
 #include "profiler/options.h"
 #include "profiler/cycle.h"
@@ -369,6 +370,7 @@ takt_status takt_profiler_start(takt_profiler *profiler)
 
 static void step(takt_profiler *profiler)
 {
+    tkt_timers_step();
     synchronize(profiler);
     uint64_t now = tkt_scope_end_phase();
     end_step(profiler, now);
@@ -434,6 +436,7 @@ static void save_all(takt_profiler *profiler)
     if (profiler->is_saved)
         return;
     tkt_record_run(false);
+    tkt_timers_step();
     synchronize(profiler);
     uint64_t now = tkt_scope_end_phase();
     go_to(profiler, TKT_STOPPED, now);

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/dynlib.h"
 #include "base/thread.h"
+#include "cuda/timers.h"
 #include "profiler/session.h"
 #include "trace/order.h"
 #include "trace/seal.h"
@@ -258,6 +259,17 @@ static void warn_instances(void)
             count, file_of(names[0]), file_of(names[1]));
 }
 
+/* Reads of timers inside kernels that are under way belong to the launches that the window waited
+ * for. */
+static takt_status fill_phases(const tkt_window *window, takt_trace *trace)
+{
+    uint32_t wait_ms =
+        window->wish.device_wait_ms ? window->wish.device_wait_ms : TKT_DEVICE_WAIT_MS;
+    tkt_timers_settle(window->wish.no_synchronize ? 0 : wait_ms);
+    return tkt_phases_fill(trace, tkt_clock_ns(&window->fit, window->begin_ticks),
+                           tkt_clock_ns(&window->fit, window->end_ticks));
+}
+
 takt_status tkt_window_seal(tkt_window *window, takt_trace **out)
 {
     if (tkt_process_is_disabled())
@@ -278,6 +290,8 @@ takt_status tkt_window_seal(tkt_window *window, takt_trace **out)
     const tkt_join join = join_of_window(window);
     if (status == TAKT_OK)
         status = tkt_devices_fill(&window->devices, &join, is_settled, trace);
+    if (status == TAKT_OK)
+        status = fill_phases(window, trace);
     if (status == TAKT_OK)
         *out = trace;
     else

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/thread.h"
+#include "cuda/timers.h"
 #include "record/log.h"
 #include "record/allocations.h"
 #include "record/control.h"
@@ -27,9 +28,10 @@ static void apply_wishes(void)
 {
     uint32_t modes = 0;
     uint64_t mask = 0, max_bytes = 0, ring_until = UINT64_MAX;
-    bool are_calls_recorded = false;
+    bool are_calls_recorded = false, is_recording = false;
     for (const tkt_window *w = windows; w; w = w->next) {
         uint32_t mine = w->wish.modes;
+        is_recording |= !w->is_ended && (mine & (TKT_KEEP | TKT_FOLD));
         if (w->is_ended)
             mine &= ~TKT_FOLD; /* the window has taken its folds */
         else
@@ -48,6 +50,7 @@ static void apply_wishes(void)
     tkt_memory_limit(max_bytes);
     tkt_record_set(modes, mask);
     tkt_devices_record_calls(are_calls_recorded);
+    tkt_timers_record(is_recording, windows != NULL);
 }
 
 /* With the lock: returns what the windows request of devices together. An ended window needs
@@ -133,6 +136,17 @@ void tkt_session_release_devices(void)
     }
     tkt_mutex_unlock(&session_lock);
     tkt_store_release(position, ticks);
+}
+
+/* With the lock: frees the phases inside kernels that no window needs. */
+static void release_phases(void)
+{
+    uint64_t oldest = UINT64_MAX;
+    for (const tkt_window *w = windows; w; w = w->next) {
+        uint64_t begin_ns = tkt_clock_ns(&w->fit, w->begin_ticks);
+        oldest = begin_ns < oldest ? begin_ns : oldest;
+    }
+    tkt_timers_release(oldest);
 }
 
 /* With the lock: gives back the chunks that no window needs. */
@@ -339,6 +353,7 @@ void tkt_window_close(tkt_window *window)
     *at = window->next;
     apply_wishes();
     release_chunks();
+    release_phases();
     if (!windows)
         tkt_site_forget_values();
     tkt_mutex_unlock(&session_lock);

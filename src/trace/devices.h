@@ -126,6 +126,12 @@ typedef struct tkt_skew {
 takt_status tkt_skew_correct(takt_trace *trace, size_t first, const tkt_call_index *index,
                              const tkt_waits *later, tkt_skew *skew);
 
+/* ======== Phases inside kernels ======== */
+
+/* Adds the lanes of kernels that began in this time, with their phases, and counts the losses of
+ * their reads. Call after tkt_trace_join(). TAKT_NO_MEMORY. */
+takt_status tkt_phases_fill(takt_trace *trace, uint64_t begin_ns, uint64_t end_ns);
+
 /* ======== Joining ======== */
 
 /* Selects a window's part of the store. An activity belongs to the window if its call began in the

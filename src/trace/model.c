@@ -43,6 +43,8 @@ static void destroy(takt_trace *trace)
     TKT_ARRAY_FREE(&trace->stack_frames);
     TKT_ARRAY_FREE(&trace->stacks);
     TKT_ARRAY_FREE(&trace->steps);
+    TKT_ARRAY_FREE(&trace->phase_segments);
+    TKT_ARRAY_FREE(&trace->phase_records);
     tkt_map_fini(&trace->site_index);
     tkt_strtab_fini(&trace->strings);
     tkt_fold_fini(&trace->fold);

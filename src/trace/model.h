@@ -170,6 +170,35 @@ typedef struct tkt_node_activity {
     tkt_histogram *histogram; /* in the fold's arena; NULL if memory was short */
 } tkt_node_activity;
 
+#define TKT_NO_ACTIVITY UINT32_MAX
+
+/* What one block (or warp, or sampled thread) of one kernel launch recorded with timers inside the
+ * kernel. Durations come from the cycle counter of its SM; counters of different SMs are not
+ * comparable. */
+typedef struct tkt_phase_segment {
+    uint64_t begin_ns;     /* when it attached to the timers */
+    uint32_t timers;       /* string: name of the timers object */
+    uint32_t activity;     /* the kernel's, or TKT_NO_ACTIVITY */
+    uint32_t correlation;  /* of the launch; 0: unknown */
+    uint32_t device;       /* string */
+    uint32_t block;
+    uint32_t lane;         /* warp or thread of the block */
+    uint32_t sm;
+    uint32_t first_record; /* in phase_records */
+    uint32_t record_count;
+    uint32_t lost_records;
+    uint32_t kernel_name;  /* string; 0: unknown */
+    double   ns_per_cycle; /* 0: unknown */
+} tkt_phase_segment;
+
+/* One run of a phase. Records of a segment may nest. */
+typedef struct tkt_phase_record {
+    uint64_t start_cycles; /* since the segment's attach */
+    uint64_t cycles;
+    uint32_t name; /* string */
+    uint32_t iteration;
+} tkt_phase_record;
+
 typedef struct tkt_mark {
     uint64_t time_ns;
     uint32_t track;
@@ -295,6 +324,8 @@ struct takt_trace {
     TKT_ARRAY_OF(uint32_t) stack_frames; /* indices into `frames` */
     TKT_ARRAY_OF(tkt_stack) stacks;
     TKT_ARRAY_OF(tkt_step) steps;
+    TKT_ARRAY_OF(tkt_phase_segment) phase_segments; /* sorted by begin, then block */
+    TKT_ARRAY_OF(tkt_phase_record) phase_records; /* a segment's: by start, outer ones first */
     tkt_memory_totals memory; /* of the host */
     tkt_all_steps     all_steps;
     tkt_most_unfinished most_unfinished;
@@ -330,8 +361,23 @@ uint32_t tkt_trace_add_track(takt_trace *trace, takt_track_kind kind, uint32_t n
  *   counters, flows and memory events by time, then track.
  * - With spans: sets the PHASE, CALL and ACTIVITY flags of spans, and appends host activities, made
  *   from the spans of activity sites and sorted by begin.
+ * - Orders what timers inside kernels recorded, and finds the kernels' activities (phases.c).
  * - Sets the facts' name, backend, first step, and the counts of spans, activities and steps. */
 takt_status tkt_trace_finish(takt_trace *trace);
+
+/* Part of tkt_trace_finish(): sorts phase_segments and phase_records, and finds the segments'
+ * activities by correlation. Drops records that are not in the array. */
+takt_status tkt_phases_finish(takt_trace *trace);
+
+/* The end of the segment's last record, in cycles since its attach. */
+uint64_t tkt_phase_extent(const takt_trace *trace, const tkt_phase_segment *segment);
+
+/* The end of a record in cycles; UINT64_MAX if it is greater. */
+static inline uint64_t tkt_phase_end(const tkt_phase_record *record)
+{
+    uint64_t end = record->start_cycles + record->cycles;
+    return end < record->cycles ? UINT64_MAX : end;
+}
 
 /* The folded form. Makes it from the spans of threads, and node_activities from the activities, if
  * the trace does not have them yet. Sites are the trace's. NULL without memory. Any thread. */

@@ -316,6 +316,8 @@ takt_status tkt_trace_finish(takt_trace *trace)
         status = order_events(trace);
     if (status == TAKT_OK && trace->facts.has_spans)
         status = add_host_activities(trace);
+    if (status == TAKT_OK)
+        status = tkt_phases_finish(trace);
     if (status != TAKT_OK)
         return status;
 

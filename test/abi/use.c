@@ -484,6 +484,23 @@ static void use_cuda(void)
     }
 }
 
+static void use_device_timers(void)
+{
+    static const char *const names[] = {"one", "two"};
+    takt_device_timers_options *how =
+        START(takt_device_timers_options, TAKT_DEVICE_TIMERS_OPTIONS_INIT);
+    takt_device_timers *timers = NULL;
+    SEEN(takt_device_timers_options, how);
+    how->on_host = how->always = true;
+    how->blocks = 3;
+    how->ns_per_cycle = 2;
+    must(takt_device_timers_create(names, 2, how, &timers) == TAKT_OK, "no timers");
+    must(takt_device_timers_view(timers).segments == 3, "not the blocks that were asked for");
+    takt_device_timers_destroy(timers);
+    how->struct_size = 0;
+    must(takt_device_timers_create(names, 2, how, &timers) == TAKT_BAD_ARGUMENT, "takes no size");
+}
+
 int main(int argc, char **argv)
 {
     signal(SIGSEGV, die);
@@ -496,5 +513,6 @@ int main(int argc, char **argv)
     use_timers();
     use_system();
     use_cuda();
+    use_device_timers();
     return 0;
 }

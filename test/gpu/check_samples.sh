@@ -39,6 +39,16 @@ lines_are 1 '\| +20 \| graph'
 lines_are 2 '^The second half of the last step took 0\.040000 ms'
 lines_are 2 '^step +100\.00%'
 
+# The device computes nothing, so nothing is timed there; the host form has the same phases.
+export TAKT_SIM='kernel.*solve*=30us'
+sample phases
+is_status 0
+has '^all islands are at rest$'
+ran="phases --host"
+"$samples/phases" --host >output 2>errors || fail "$ran: status $?"
+has '^line search +[1-9]'
+has '^all islands are at rest$'
+
 # Eight pieces each.
 export TAKT_SIM='kernel.*square*=100us'
 sample stream_overlap

@@ -214,7 +214,7 @@ program() { # NAME SECONDS ARGUMENTS...
 
 run_samples() {
     step "takt doctor" 20 "$kit/bin/takt" doctor
-    for sample in graph inc_loop report_callback stream_overlap; do
+    for sample in graph inc_loop phases report_callback stream_overlap; do
         program $sample 30
     done
     if [ -n "$cublas" ]; then
@@ -239,6 +239,7 @@ run_programs() {
     program gpu_threads 60
     program gpu_switch 40
     program gpu_gaps 40
+    program gpu_phases 40
     program gpu_endings 60
     program gpu_bench 150
     # Beside PyTorch, Takt has to find the libcupti that PyTorch has loaded.

@@ -8,7 +8,7 @@ from truth_stats import mean, percent
 LOSSES = ("dropped", "overwritten", "out of memory", "too deep", "too many sites", "too many paths",
           "mismatched", "clock", "unmatched", "cut", "device dropped", "incomplete",
           "unattributed", "bad time", "unknown", "no stack", "no activity", "in signals",
-          "more names", "addresses")
+          "more names", "addresses", "phase blocks", "phases", "phase numbers")
 
 
 def provenance(cycle, perfetto, version):

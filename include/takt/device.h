@@ -1,0 +1,155 @@
+/* takt/device.h - timers inside kernels, the host's part: memory for the records, views for
+ * launches, and reading back. The macros for kernels are in takt/device.cuh.
+ *
+ *     enum phase { LINE_SEARCH, GRADIENT, PHASES };
+ *     const char *names[PHASES] = {"line search", "gradient"};
+ *     takt_device_timers *timers;
+ *     takt_device_timers_create(names, PHASES, NULL, &timers);
+ *     solve<<<grid, block, 0, stream>>>(takt_device_timers_view(timers), ...);
+ *     takt_device_timers_read(timers, stream);     // copies on the stream, does not wait
+ *
+ * A kernel's *lane* is the thread that records: one of each block, of each warp, or single threads.
+ * Each lane of each launch writes to a segment of its own, so launches may run at once on several
+ * streams, and a graph may be launched many times. What does not fit is counted:
+ * TAKT_LOSS_PHASE_BLOCKS, TAKT_LOSS_PHASES and TAKT_LOSS_PHASE_NUMBER in takt/trace.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef TAKT_DEVICE_H
+#define TAKT_DEVICE_H
+
+#include <takt/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Which threads of a kernel record. */
+typedef enum takt_device_lanes {
+    TAKT_DEVICE_BLOCKS, /* the first thread of each block */
+    TAKT_DEVICE_WARPS,  /* the first thread of each warp */
+    TAKT_DEVICE_THREADS /* each thread; choose few of them with `every` */
+} takt_device_lanes;
+
+#define TAKT_DEVICE_PHASES 254u /* most phases of one takt_device_timers */
+
+/* Options of timers; zero is the default of every field but struct_size. */
+typedef struct takt_device_timers_options {
+    size_t            struct_size; /* sizeof(takt_device_timers_options); set by the macro */
+    const char       *name;    /* in reports and files; default "phases" */
+    takt_device_lanes lanes;
+    uint32_t          every;   /* only each n-th lane of a launch records; 0 and 1: all */
+    uint32_t          blocks;  /* lanes of all launches between two reads; default 1024 */
+    uint32_t          records; /* phases of one lane; default 64. The memory is
+                                * blocks * (64 + 16 * records) bytes, and each read copies it */
+    bool              on_host; /* for kernels that run as host code: ordinary memory, no CUDA */
+    bool              always;  /* record without a profiler too: for takt_device_timers_copy(), and
+                                * for graphs captured before a recording */
+    bool              at_step; /* takt_profiler_step() and takt_profiler_stop() read on `stream`
+                                * while Takt records */
+    void             *stream;  /* for at_step: a CUstream or cudaStream_t; NULL: the legacy one */
+    double            ns_per_cycle; /* of TAKT_DEVICE_CLOCK(), if the program defines this macro;
+                                     * default: measured */
+} takt_device_timers_options;
+#define TAKT_DEVICE_TIMERS_OPTIONS_INIT TAKT_OPTIONS_INIT(takt_device_timers_options)
+
+/* Timers of one device: the names of phases, and memory for records. */
+typedef struct takt_device_timers takt_device_timers;
+
+/* Makes timers with `count` phases, 1 to TAKT_DEVICE_PHASES, for the calling thread's current CUDA
+ * context. `names` are copied. `options` may be NULL. Allocates on the device, which may wait for
+ * it. TAKT_BAD_ARGUMENT; TAKT_NO_MEMORY, on the host or on the device; TAKT_UNSUPPORTED without
+ * CUDA; TAKT_BAD_STATE without a current context: call cudaSetDevice() before. Any thread. */
+TAKT_API takt_status takt_device_timers_create(const char *const *names, uint32_t count,
+                                               const takt_device_timers_options *options,
+                                               takt_device_timers **out);
+
+/* Frees the timers and their device memory. No kernel with a view of them may still run. Records
+ * that were read stay in the recording. Waits for the copies of earlier reads. NULL is ignored. */
+TAKT_API void takt_device_timers_destroy(takt_device_timers *timers);
+
+/* Switches views that are made from now on; initially they are on. Any thread. */
+TAKT_API void takt_device_timers_enable(takt_device_timers *timers, bool enable);
+
+struct takt_device_pool;
+struct takt_device_segment;
+
+/* A launch's access to timers: a parameter of the kernel, passed by value. Its fields are for
+ * takt/device.cuh. In the kernel it changes; pass it on to functions by reference, since two copies
+ * would overwrite each other's records. Frozen. */
+typedef struct takt_device_view {
+    struct takt_device_pool    *pool;    /* NULL: off */
+    struct takt_device_segment *segment; /* of this lane; NULL until it first records */
+    uint64_t start;     /* clock at the begin of the open phase */
+    uint32_t phase;     /* upper half of its record; 0: no phase is open */
+    uint32_t iteration; /* << 16 */
+    uint32_t count;     /* phases that have ended */
+    uint32_t records;   /* for which the segment has room */
+    uint32_t segments;  /* in the pool */
+    uint32_t number;    /* of the view */
+    uint32_t lanes;     /* takt_device_lanes */
+    uint32_t every;
+    uint32_t block;     /* in host code, see takt_device_for_block() */
+    uint32_t lane;
+} takt_device_view;
+
+/* Returns a view for the next launch. Call it on the launching thread just before the launch: Takt
+ * takes this thread's next launch for the view's. The view is off, and its kernel records nothing,
+ * if `timers` is NULL, after takt_device_timers_enable(timers, false), or while nothing records
+ * (see `always`). Any thread. */
+TAKT_API takt_device_view takt_device_timers_view(takt_device_timers *timers);
+
+/* Copies the records on `stream` and empties the memory for later launches, both behind the work
+ * that the stream has now; never waits. All launches with views of these timers must come before or
+ * after the read: on other streams let the program's events see to that. The records reach the
+ * recording with a later read, step, or the end of the recording. Records that were overwritten
+ * because of a wrong order are wrong, but no other memory is.
+ * TAKT_NOT_READY: two earlier reads are not done yet, so this one does nothing, and a later one
+ * copies these records too. TAKT_BAD_STATE: CUDA refuses, or the stream is being captured. One
+ * thread at a time for the same timers. */
+TAKT_API takt_status takt_device_timers_read(takt_device_timers *timers, void *stream);
+
+/* Copies durations from the latest finished read that has any to `cycles`, an array of [phases][iterations]:
+ * cycles[phase * iterations + i] is the number of cycles that the block spent in this phase in
+ * iteration i, 0 if none. `block` is the block's number in the grid, x fastest. Uses the first lane
+ * of the block, in the last launch that the read has of it. Durations of blocks come from one SM's
+ * clock; different SMs' cycles do not compare. TAKT_NOT_READY if no read is done; TAKT_NOT_FOUND if
+ * the read has no such block. Any thread. */
+TAKT_API takt_status takt_device_timers_copy(takt_device_timers *timers, uint32_t block,
+                                             uint32_t iterations, uint64_t *cycles);
+
+/* ---- What a kernel writes -------------------------------------------------------------------- */
+
+/* One phase that ended. Frozen. */
+typedef struct takt_device_record {
+    uint64_t start;       /* clock at its begin */
+    uint32_t cycles_low;  /* 40 bits of cycles; the upper eight are all 1: longer than that */
+    uint32_t cycles_high; /* upper 8 bits of cycles, then the phase's number + 1 << 8; 255: a number
+                           * out of range. Then the iteration << 16, at most 65535 */
+} takt_device_record;
+
+/* The records of one lane of one launch follow this head. Frozen. */
+typedef struct takt_device_segment {
+    uint64_t ticket; /* of the lane, plus 1, so that unused memory is not a segment's */
+    uint64_t clock;  /* the lane's clock, and ... */
+    uint64_t global; /* ... the device's ns at about the same time; in host code takt_now_ns() */
+    uint32_t view;
+    uint32_t block;
+    uint32_t lane; /* in the block */
+    uint32_t sm;
+    uint32_t count; /* phases that have ended; may exceed the records */
+    uint32_t reserved[5];
+} takt_device_segment;
+
+/* The head of the memory; the segments follow. Tickets grow for ever; the slot of a ticket is its
+ * distance from `base`, which a read moves. Frozen. */
+typedef struct takt_device_pool {
+    uint64_t taken; /* tickets */
+    uint64_t base;
+    uint64_t reserved[6];
+} takt_device_pool;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

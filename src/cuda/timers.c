@@ -1,0 +1,325 @@
+/* Timers inside kernels: their memory, and views for launches.
+ *
+ * A view carries a number. The thread that makes it remembers the number until its next launch,
+ * whose correlation id then belongs to the view. Both stand in a table indexed by the lowest bits
+ * of the number: a batch is collected soon after its launches, long before the entry is used again.
+ * The number in an entry tells if it was. */
+#include "cuda/timers.h"
+
+#include "base/error.h"
+#include "base/thread.h"
+#include "cuda/cuda.h"
+
+#include <takt/scope.h>
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DEFAULT_BLOCKS  1024u
+#define DEFAULT_RECORDS 64u
+#define MOST_BYTES      ((uint64_t)1 << 32)
+#define VIEWS           16384u /* untouched pages of the table cost nothing */
+
+typedef struct view_entry {
+    _Atomic(uint64_t) made_ns;
+    _Atomic(uint64_t) launch; /* number << 32 | correlation */
+} view_entry;
+
+static view_entry views[VIEWS];
+static _Atomic(uint32_t) last_view;
+static _Thread_local uint32_t waiting_view; /* for this thread's next launch; 0: none */
+
+static tkt_mutex list_lock = TKT_MUTEX_INIT;
+static takt_device_timers *all_timers; /* list_lock; newest first */
+static uint64_t last_id;               /* list_lock */
+
+/* ---- Views ----------------------------------------------------------------------------------- */
+
+static uint32_t new_view(void)
+{
+    uint32_t number;
+    do
+        number = atomic_fetch_add_explicit(&last_view, 1, memory_order_relaxed) + 1;
+    while (number == 0);
+    view_entry *entry = &views[number % VIEWS];
+    atomic_store_explicit(&entry->made_ns, takt_now_ns(), memory_order_relaxed);
+    /* release: pairs with the acquire in tkt_view_launch() */
+    atomic_store_explicit(&entry->launch, (uint64_t)number << 32, memory_order_release);
+    return number;
+}
+
+takt_device_view takt_device_timers_view(takt_device_timers *timers)
+{
+    takt_device_view view = {0};
+    bool is_recording = tkt_timers_are_recording();
+    if (!timers || !__atomic_load_n(&timers->is_enabled, __ATOMIC_RELAXED) ||
+        !(is_recording || timers->options.always))
+        return view;
+    view.pool = timers->pool;
+    view.records = timers->options.records;
+    view.segments = timers->options.blocks;
+    view.lanes = timers->options.lanes;
+    view.every = timers->options.every;
+    view.number = new_view();
+    if (is_recording && !timers->options.on_host)
+        waiting_view = view.number;
+    return view;
+}
+
+/* True for calls that launch kernels, by CUDA's names and for marks: see tkt_cuda_call. */
+static bool launches_kernels(const char *call)
+{
+    static const char *const others[] = {"Graph", "HostFunc", "Mem"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strstr(call, others[i]))
+            return false;
+    return strstr(call, "Launch") || strstr(call, "LAUNCH");
+}
+
+void tkt_timers_launched(const char *call, uint32_t correlation)
+{
+    uint32_t number = waiting_view;
+    if (number == 0 || !launches_kernels(call))
+        return;
+    waiting_view = 0;
+    uint64_t expected = (uint64_t)number << 32;
+    /* release: pairs with the acquire in tkt_view_launch() */
+    atomic_compare_exchange_strong_explicit(&views[number % VIEWS].launch, &expected,
+                                            expected | correlation, memory_order_release,
+                                            memory_order_relaxed);
+}
+
+void tkt_view_launch(uint32_t view, uint64_t *made_ns, uint32_t *correlation)
+{
+    view_entry *entry = &views[view % VIEWS];
+    /* acquire: pairs with the releases above */
+    uint64_t launch = atomic_load_explicit(&entry->launch, memory_order_acquire);
+    bool is_known = launch >> 32 == view && view != 0;
+    *made_ns = is_known ? atomic_load_explicit(&entry->made_ns, memory_order_relaxed) : 0;
+    *correlation = is_known ? (uint32_t)launch : 0;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static takt_status host_pool(takt_device_timers *timers)
+{
+    timers->pool = tkt_alloc_zeroed(timers->bytes);
+    return timers->pool ? TAKT_OK : TAKT_NO_MEMORY;
+}
+
+static bool has_functions(const tkt_driver *driver)
+{
+    return driver && driver->memory_alloc && driver->memory_free && driver->pinned_alloc &&
+           driver->pinned_free && driver->memory_zero && driver->copy_to_host &&
+           driver->copy_on_device && driver->event_create && driver->event_record &&
+           driver->event_query && driver->event_synchronize && driver->event_destroy;
+}
+
+/* With the timers' context current. */
+static int allocate(const tkt_driver *driver, takt_device_timers *timers)
+{
+    uint64_t address = 0;
+    int result = driver->memory_alloc(&address, timers->bytes);
+    timers->pool = (takt_device_pool *)(uintptr_t)address;
+    if (result == TKT_CUDA_SUCCESS) /* of the segments only the tickets must not look like ones */
+        result = driver->memory_zero(address, 0, timers->bytes);
+    for (uint32_t i = 0; i < TKT_TIMER_READS && result == TKT_CUDA_SUCCESS; i++) {
+        result = driver->pinned_alloc(&timers->reads[i].memory, timers->bytes);
+        timers->reads[i].event = tkt_event_take(driver, &timers->context, false);
+        if (!timers->reads[i].event)
+            result = TKT_CUDA_OUT_OF_MEMORY;
+    }
+    return result;
+}
+
+static takt_status device_pool(takt_device_timers *timers)
+{
+    int device, khz = 0, handle;
+    const tkt_driver *driver = tkt_cuda_is_used() ? tkt_driver_get() : NULL;
+    if (!has_functions(driver))
+        return TAKT_UNSUPPORTED;
+    if (!tkt_event_context_of(driver, NULL, &timers->context) ||
+        driver->context_device(&device) != TKT_CUDA_SUCCESS)
+        return TAKT_BAD_STATE;
+    for (uint32_t i = 0; driver->device_get(&handle, (int)i) == TKT_CUDA_SUCCESS; i++)
+        if (handle == device)
+            timers->ordinal = i;
+    driver->device_attribute(&khz, TKT_ATTRIBUTE_CLOCK_RATE, device);
+    timers->ns_per_cycle = khz > 0 ? 1e6 / khz : 1.0;
+    tkt_driver_call call = tkt_driver_begin(driver);
+    int result = allocate(driver, timers);
+    tkt_driver_end(driver, call);
+    return tkt_event_status(result);
+}
+
+static void free_device_pool(takt_device_timers *timers)
+{
+    const tkt_driver *driver = tkt_driver_get();
+    void *current = timers->context.handle;
+    if (!driver || !current || driver->context_push(current) != TKT_CUDA_SUCCESS)
+        return; /* the context, and the memory with it, is gone */
+    tkt_driver_call call = tkt_driver_begin(driver);
+    if (timers->pool)
+        driver->memory_free((uintptr_t)timers->pool);
+    for (uint32_t i = 0; i < TKT_TIMER_READS; i++) {
+        if (timers->reads[i].memory)
+            driver->pinned_free(timers->reads[i].memory);
+        tkt_event_give(driver, timers->context.key, false, timers->reads[i].event);
+    }
+    tkt_driver_end(driver, call);
+    driver->context_pop(&current);
+}
+
+/* ---- Timers ---------------------------------------------------------------------------------- */
+
+static char *copy_text(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = tkt_alloc(size);
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
+static takt_status copy_names(takt_device_timers *timers, const char *const *names, uint32_t count)
+{
+    const char *name = timers->options.name;
+    timers->options.name = copy_text(name ? name : "phases");
+    timers->phases = tkt_alloc_zeroed(count * sizeof *timers->phases);
+    if (!timers->options.name || !timers->phases)
+        return TAKT_NO_MEMORY;
+    timers->phase_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        if (!(timers->phases[i] = copy_text(names[i] ? names[i] : "(null)")))
+            return TAKT_NO_MEMORY;
+    return TAKT_OK;
+}
+
+/* Fills in defaults. False for sizes that no device has. */
+static bool set_size(takt_device_timers *timers)
+{
+    takt_device_timers_options *options = &timers->options;
+    options->blocks = options->blocks ? options->blocks : DEFAULT_BLOCKS;
+    options->records = options->records ? options->records : DEFAULT_RECORDS;
+    uint64_t stride =
+        sizeof(takt_device_segment) + (uint64_t)options->records * sizeof(takt_device_record);
+    if (stride > MOST_BYTES / options->blocks || options->lanes > TAKT_DEVICE_THREADS)
+        return false;
+    timers->bytes = sizeof(takt_device_pool) + (size_t)(options->blocks * stride);
+    return true;
+}
+
+static void free_timers(takt_device_timers *timers)
+{
+    for (uint32_t i = 0; i < timers->phase_count; i++)
+        tkt_free(timers->phases[i]);
+    tkt_free(timers->phases);
+    tkt_free((void *)(uintptr_t)timers->options.name);
+    tkt_free(timers);
+}
+
+static void free_pool(takt_device_timers *timers)
+{
+    if (timers->options.on_host)
+        tkt_free(timers->pool);
+    else
+        free_device_pool(timers);
+    timers->pool = NULL;
+}
+
+static void enlist(takt_device_timers *timers)
+{
+    tkt_mutex_lock(&list_lock);
+    timers->id = ++last_id;
+    timers->next = all_timers;
+    all_timers = timers;
+    tkt_mutex_unlock(&list_lock);
+}
+
+static takt_status create(const char *const *names, uint32_t count, takt_device_timers *timers)
+{
+    timers->references = 1;
+    timers->is_enabled = true;
+    timers->created_ns = takt_now_ns();
+    timers->created_ticks = takt_ticks();
+    takt_status status = copy_names(timers, names, count);
+    if (status == TAKT_OK && !set_size(timers))
+        status = TAKT_BAD_ARGUMENT;
+    if (status == TAKT_OK)
+        status = timers->options.on_host ? host_pool(timers) : device_pool(timers);
+    return status;
+}
+
+takt_status takt_device_timers_create(const char *const *names, uint32_t count,
+                                      const takt_device_timers_options *options,
+                                      takt_device_timers **out)
+{
+    if (!names || count == 0 || count > TAKT_DEVICE_PHASES || !out)
+        return TAKT_BAD_ARGUMENT;
+    if (tkt_process_is_disabled())
+        return TAKT_BAD_STATE;
+    takt_device_timers *timers = tkt_alloc_zeroed(sizeof *timers);
+    if (!timers)
+        return TAKT_NO_MEMORY;
+    takt_status status = tkt_options_read(&timers->options, sizeof timers->options, options,
+                                          "TAKT_DEVICE_TIMERS_OPTIONS_INIT");
+    if (status == TAKT_OK)
+        status = create(names, count, timers);
+    else
+        timers->options.name = NULL;
+    if (status != TAKT_OK) {
+        free_pool(timers);
+        free_timers(timers);
+        return status;
+    }
+    enlist(timers);
+    *out = timers;
+    return TAKT_OK;
+}
+
+void takt_device_timers_enable(takt_device_timers *timers, bool enable)
+{
+    if (timers)
+        __atomic_store_n(&timers->is_enabled, enable, __ATOMIC_RELAXED);
+}
+
+void takt_device_timers_destroy(takt_device_timers *timers)
+{
+    if (!timers || tkt_process_is_disabled())
+        return;
+    tkt_mutex_lock(&list_lock);
+    takt_device_timers **at = &all_timers;
+    while (*at != timers)
+        at = &(*at)->next;
+    *at = timers->next;
+    tkt_mutex_unlock(&list_lock);
+    tkt_timers_collect(timers, true);
+    free_pool(timers);
+    tkt_timers_forget_latest(timers);
+    tkt_timers_drop(timers);
+}
+
+void tkt_timers_hold(takt_device_timers *timers)
+{
+    __atomic_fetch_add(&timers->references, 1, __ATOMIC_RELAXED);
+}
+
+void tkt_timers_drop(takt_device_timers *timers)
+{
+    /* acq_rel: the last thread sees what the others did */
+    if (__atomic_sub_fetch(&timers->references, 1, __ATOMIC_ACQ_REL) == 0)
+        free_timers(timers);
+}
+
+takt_device_timers *tkt_timers_next(takt_device_timers *last)
+{
+    takt_device_timers *next = NULL;
+    tkt_mutex_lock(&list_lock);
+    for (takt_device_timers *t = all_timers; t && (!last || t->id > last->id); t = t->next)
+        next = t;
+    if (next)
+        tkt_timers_hold(next);
+    tkt_mutex_unlock(&list_lock);
+    if (last)
+        tkt_timers_drop(last);
+    return next;
+}

@@ -1,0 +1,128 @@
+/* Timers inside kernels: what takt/device.h promises, and the records that were read, which sealing
+ * puts into traces. Records of kernels that run as host code take the same way. */
+#ifndef TKT_CUDA_TIMERS_H
+#define TKT_CUDA_TIMERS_H
+
+#include "base/containers.h"
+#include "cuda/event.h"
+
+#include <takt/device.h>
+
+/* Reads that may be under way at once. */
+#define TKT_TIMER_READS 2u
+
+/* A copy to the host. `memory` is pinned, and as long as the pool. */
+typedef struct tkt_timer_read {
+    void *memory;
+    void *event; /* CUevent; done when the copy is */
+    uint64_t begin_ns;
+} tkt_timer_read;
+
+struct takt_device_timers {
+    takt_device_timers *next;
+    uint64_t id;         /* 1 for the first in the process */
+    uint32_t references; /* timers_lock: one of the program, one of each batch and collector */
+    bool is_enabled;     /* atomic */
+    bool is_collecting;  /* atomic; taken by the thread that collects finished reads */
+    takt_device_timers_options options; /* with defaults; `name` is ours */
+    char **phases;
+    uint32_t phase_count;
+    uint32_t ordinal; /* of the device */
+    size_t bytes;     /* of the pool */
+    tkt_event_context context;
+    takt_device_pool *pool;  /* on the device, or in the host's memory */
+    double ns_per_cycle;     /* of the device: its nominal clock rate; host: see timers_read.c */
+    uint64_t created_ns;     /* host: two readings of both clocks give the rate */
+    uint64_t created_ticks;
+    uint64_t seen;           /* tickets that reads have found so far */
+    uint32_t begun_reads;    /* atomic, as the next one; their difference is the reads under way */
+    uint32_t finished_reads;
+    tkt_timer_read reads[TKT_TIMER_READS];
+    struct tkt_phase_batch *latest; /* timers_lock; NULL: none yet */
+};
+
+/* The records of one lane of one launch. */
+typedef struct tkt_phase_lane {
+    takt_device_segment head;
+    uint64_t view_ns;      /* when the view was made; 0: no longer known */
+    uint32_t correlation;  /* of the launch; 0: not known */
+    uint32_t first_record; /* of the batch */
+    uint32_t record_count;
+} tkt_phase_lane;
+
+/* The result of one read. */
+typedef struct tkt_phase_batch {
+    struct tkt_phase_batch *next;
+    takt_device_timers *timers; /* names and device; kept after destroy */
+    uint32_t references;        /* timers_lock */
+    uint64_t read_ns;           /* when the program asked for the read */
+    uint64_t done_ns;           /* when it was found done: all lanes had begun */
+    double ns_per_cycle;
+    uint64_t lost_lanes;
+    TKT_ARRAY_OF(tkt_phase_lane) lanes; /* in order of tickets */
+    TKT_ARRAY_OF(takt_device_record) records;
+} tkt_phase_batch;
+
+/* Cycles of a record; all 40 bits are 1 if it lasted longer. */
+static inline uint64_t tkt_record_cycles(const takt_device_record *record)
+{
+    uint64_t high = record->cycles_high & 0xFFu;
+    return high == 0xFFu ? (UINT64_C(1) << 40) - 1 : high << 32 | record->cycles_low;
+}
+
+/* Number of its phase; UINT32_MAX for one out of range, also of a record that is not one. */
+static inline uint32_t tkt_record_phase(const takt_device_record *record, uint32_t phase_count)
+{
+    uint32_t phase = (record->cycles_high >> 8 & 0xFFu) - 1;
+    return phase < phase_count ? phase : UINT32_MAX;
+}
+
+static inline uint32_t tkt_record_iteration(const takt_device_record *record)
+{
+    return record->cycles_high >> 16;
+}
+
+/* Sets whether some window records, and whether one still needs batches: also ended windows that
+ * are not closed do. */
+void tkt_timers_record(bool is_recording, bool is_needed);
+
+/* A step: reads the timers that ask for it, and collects finished reads. */
+void tkt_timers_step(void);
+
+/* Collects finished reads; waits at most this long for the others. */
+void tkt_timers_settle(uint32_t timeout_ms);
+
+/* Calls `visit` for each batch, oldest first, until it returns false. It must not call the driver
+ * or the program. */
+void tkt_timers_visit(bool (*visit)(const tkt_phase_batch *batch, void *user), void *user);
+
+/* Frees batches that were done before this time. */
+void tkt_timers_release(uint64_t before_ns);
+
+/* Tells that this thread has launched: its latest view gets the id. Called for each call that is
+ * reported; `correlation` 0 for one that a graph captured. */
+void tkt_timers_launched(const char *call, uint32_t correlation);
+
+/* ---- Between timers.c and timers_read.c ------------------------------------------------------ */
+
+/* When a view was made, and the launch that it went to; 0: not known. */
+void tkt_view_launch(uint32_t view, uint64_t *made_ns, uint32_t *correlation);
+
+/* Whether a window records now. */
+bool tkt_timers_are_recording(void);
+
+/* Takes or drops a reference. The last one frees the timers. */
+void tkt_timers_hold(takt_device_timers *timers);
+void tkt_timers_drop(takt_device_timers *timers);
+
+/* Returns the timers with the next higher id, with a reference; NULL at the end. Drops `last`. */
+takt_device_timers *tkt_timers_next(takt_device_timers *last);
+
+/* Collects the finished reads of these timers; with is_last waits for all, and lets nobody else
+ * collect any more. */
+void tkt_timers_collect(takt_device_timers *timers, bool is_last);
+
+/* Forgets the latest batch. */
+void tkt_timers_forget_latest(takt_device_timers *timers);
+
+#endif

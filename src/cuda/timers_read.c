@@ -1,0 +1,379 @@
+/* Reading timers inside kernels back. A read enqueues two copies on the program's stream: the pool
+ * to pinned memory, then the count of tickets to the pool's base, which empties the pool. An event
+ * behind them says when the first copy is there. Whoever steps, reads or seals looks at the event,
+ * and makes a batch of the copy.
+ *
+ * Tickets show every loss: a lane without room takes one too, and tickets taken between the two
+ * copies are missing between one read's count and the next one's base. */
+#include "cuda/timers.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/thread.h"
+#include "cuda/cuda.h"
+
+#include <takt/scope.h>
+
+#include <string.h>
+
+#define MOST_BATCH_BYTES ((uint64_t)64 << 20) /* of all batches that windows wait for */
+#define RATE_NS          UINT64_C(1000000)
+
+static bool is_recording; /* atomic */
+
+static tkt_mutex batch_lock = TKT_MUTEX_INIT;
+static bool are_needed; /* batch_lock, as the next ones */
+static tkt_phase_batch *first_batch;
+static tkt_phase_batch **batch_end = &first_batch;
+static uint64_t batch_bytes;
+
+bool tkt_timers_are_recording(void)
+{
+    return __atomic_load_n(&is_recording, __ATOMIC_RELAXED);
+}
+
+/* ---- Batches --------------------------------------------------------------------------------- */
+
+static uint64_t bytes_of(const tkt_phase_batch *batch)
+{
+    return batch->lanes.capacity * sizeof *batch->lanes.items +
+           batch->records.capacity * sizeof *batch->records.items;
+}
+
+/* With the lock. */
+static void drop_batch(tkt_phase_batch *batch)
+{
+    if (!batch || --batch->references > 0)
+        return;
+    tkt_timers_drop(batch->timers);
+    TKT_ARRAY_FREE(&batch->lanes);
+    TKT_ARRAY_FREE(&batch->records);
+    tkt_free(batch);
+}
+
+/* With the lock. Returns a batch that only says what was lost; NULL without memory. */
+static tkt_phase_batch *losses_of(const tkt_phase_batch *batch)
+{
+    tkt_phase_batch *losses = tkt_alloc(sizeof *losses);
+    if (!losses)
+        return NULL;
+    *losses = (tkt_phase_batch){.timers = batch->timers,
+                                .read_ns = batch->read_ns,
+                                .done_ns = batch->done_ns,
+                                .lost_lanes = batch->lost_lanes + batch->lanes.count};
+    tkt_timers_hold(batch->timers);
+    return losses;
+}
+
+/* With the lock: adds the batch for windows, if there is one. */
+static void list_batch(tkt_phase_batch *batch)
+{
+    if (!are_needed)
+        return;
+    if (batch_bytes + bytes_of(batch) > MOST_BATCH_BYTES && !(batch = losses_of(batch)))
+        return;
+    batch->references++;
+    batch_bytes += bytes_of(batch);
+    *batch_end = batch;
+    batch_end = &batch->next;
+}
+
+static void add_batch(tkt_phase_batch *batch)
+{
+    takt_device_timers *timers = batch->timers;
+    batch->references = 1;
+    tkt_mutex_lock(&batch_lock);
+    list_batch(batch);
+    tkt_phase_batch *old = batch; /* an empty read leaves the program the one before */
+    if (batch->lanes.count) {
+        old = timers->latest;
+        timers->latest = batch;
+    }
+    drop_batch(old);
+    tkt_mutex_unlock(&batch_lock);
+}
+
+void tkt_timers_forget_latest(takt_device_timers *timers)
+{
+    tkt_mutex_lock(&batch_lock);
+    drop_batch(timers->latest);
+    timers->latest = NULL;
+    tkt_mutex_unlock(&batch_lock);
+}
+
+void tkt_timers_visit(bool (*visit)(const tkt_phase_batch *batch, void *user), void *user)
+{
+    tkt_mutex_lock(&batch_lock);
+    for (const tkt_phase_batch *batch = first_batch; batch; batch = batch->next)
+        if (!visit(batch, user))
+            break;
+    tkt_mutex_unlock(&batch_lock);
+}
+
+void tkt_timers_release(uint64_t before_ns)
+{
+    tkt_mutex_lock(&batch_lock);
+    while (first_batch && first_batch->done_ns < before_ns) {
+        tkt_phase_batch *batch = first_batch;
+        first_batch = batch->next;
+        batch->next = NULL;
+        batch_bytes -= bytes_of(batch);
+        drop_batch(batch);
+    }
+    if (!first_batch)
+        batch_end = &first_batch;
+    tkt_mutex_unlock(&batch_lock);
+}
+
+void tkt_timers_record(bool records, bool is_needed)
+{
+    __atomic_store_n(&is_recording, records, __ATOMIC_RELAXED);
+    tkt_mutex_lock(&batch_lock);
+    are_needed = is_needed;
+    tkt_mutex_unlock(&batch_lock);
+}
+
+/* ---- From memory to a batch ------------------------------------------------------------------ */
+
+/* Of host code's clock: the program's word, or that Takt's clock is the one it reads, or readings
+ * of both clocks some time apart. */
+static double host_rate(const takt_device_timers *timers)
+{
+    if (timers->options.ns_per_cycle > 0)
+        return timers->options.ns_per_cycle;
+    if (tkt_clock_is_inline()) {
+        tkt_clock_fit fit = tkt_clock_fit_now();
+        return tkt_clock_resolution_ns(&fit);
+    }
+    uint64_t ticks = takt_ticks() - timers->created_ticks;
+    uint64_t ns = takt_now_ns() - timers->created_ns;
+    return ns > RATE_NS && ticks > 0 ? (double)ns / (double)ticks : 0;
+}
+
+static bool add_lane(tkt_phase_batch *batch, const takt_device_segment *segment, uint32_t records)
+{
+    uint32_t count = segment->count < records ? segment->count : records;
+    size_t first = batch->records.count;
+    tkt_phase_lane *lane = TKT_ARRAY_ADD(&batch->lanes);
+    if (!lane)
+        return false;
+    if (!TKT_ARRAY_RESERVE(&batch->records, first + count)) {
+        batch->lanes.count--;
+        return false;
+    }
+    *lane =
+        (tkt_phase_lane){.head = *segment, .first_record = (uint32_t)first, .record_count = count};
+    tkt_view_launch(segment->view, &lane->view_ns, &lane->correlation);
+    if (count)
+        memcpy(batch->records.items + first, segment + 1, count * sizeof *batch->records.items);
+    batch->records.count += count;
+    return true;
+}
+
+/* A slot without its ticket belongs to a lane that had not begun to write. */
+static void add_lanes(tkt_phase_batch *batch, const takt_device_pool *pool)
+{
+    const takt_device_timers_options *options = &batch->timers->options;
+    size_t stride = sizeof(takt_device_segment) + options->records * sizeof(takt_device_record);
+    uint64_t taken = pool->taken - pool->base;
+    uint64_t used = taken < options->blocks ? taken : options->blocks;
+    batch->lost_lanes += taken - used;
+    for (uint64_t i = 0; i < used; i++) {
+        const takt_device_segment *segment =
+            (const void *)((const char *)(pool + 1) + (size_t)i * stride);
+        if (segment->ticket != pool->base + i + 1 || !add_lane(batch, segment, options->records))
+            batch->lost_lanes++;
+    }
+}
+
+static void make_batch(takt_device_timers *timers, const takt_device_pool *pool, uint64_t read_ns)
+{
+    tkt_phase_batch *batch = tkt_alloc_zeroed(sizeof *batch);
+    if (!batch)
+        return; /* the next one counts these tickets as lost */
+    tkt_timers_hold(timers);
+    batch->timers = timers;
+    batch->read_ns = read_ns;
+    batch->done_ns = takt_now_ns();
+    batch->ns_per_cycle = timers->options.on_host ? host_rate(timers) : timers->ns_per_cycle;
+    batch->lost_lanes = pool->base - timers->seen;
+    add_lanes(batch, pool);
+    timers->seen = pool->taken;
+    add_batch(batch);
+}
+
+/* ---- Collecting ------------------------------------------------------------------------------ */
+
+/* Collects the oldest read under way. False if there is none, or it is not done. */
+static bool collect_one(const tkt_driver *driver, takt_device_timers *timers, bool may_wait)
+{
+    uint32_t number = timers->finished_reads;
+    tkt_timer_read *read = &timers->reads[number % TKT_TIMER_READS];
+    /* acquire: pairs with the release in begin_read() */
+    if (__atomic_load_n(&timers->begun_reads, __ATOMIC_ACQUIRE) == number || !driver)
+        return false;
+    int result =
+        may_wait ? driver->event_synchronize(read->event) : driver->event_query(read->event);
+    if (result == TKT_CUDA_NOT_READY)
+        return false;
+    if (result == TKT_CUDA_SUCCESS)
+        make_batch(timers, read->memory, read->begin_ns);
+    /* release: pairs with the acquire in takt_device_timers_read() */
+    __atomic_store_n(&timers->finished_reads, number + 1, __ATOMIC_RELEASE);
+    return true;
+}
+
+void tkt_timers_collect(takt_device_timers *timers, bool is_last)
+{
+    if (timers->options.on_host)
+        return;
+    const tkt_driver *driver = tkt_driver_get();
+    /* acquire: pairs with the release below */
+    while (__atomic_exchange_n(&timers->is_collecting, true, __ATOMIC_ACQUIRE)) {
+        if (!is_last)
+            return;
+        tkt_thread_pause_ms(1);
+    }
+    while (collect_one(driver, timers, is_last))
+        ;
+    if (!is_last)
+        __atomic_store_n(&timers->is_collecting, false, __ATOMIC_RELEASE);
+}
+
+static bool is_under_way(const takt_device_timers *timers)
+{
+    return __atomic_load_n(&timers->begun_reads, __ATOMIC_RELAXED) !=
+           __atomic_load_n(&timers->finished_reads, __ATOMIC_ACQUIRE);
+}
+
+static bool collect_all(void)
+{
+    bool is_missing = false;
+    for (takt_device_timers *t = tkt_timers_next(NULL); t; t = tkt_timers_next(t)) {
+        tkt_timers_collect(t, false);
+        is_missing |= is_under_way(t);
+    }
+    return !is_missing;
+}
+
+void tkt_timers_settle(uint32_t timeout_ms)
+{
+    while (!collect_all() && timeout_ms-- > 0)
+        tkt_thread_pause_ms(1);
+}
+
+void tkt_timers_step(void)
+{
+    for (takt_device_timers *t = tkt_timers_next(NULL); t; t = tkt_timers_next(t)) {
+        if (t->options.at_step && tkt_timers_are_recording())
+            takt_device_timers_read(t, t->options.stream);
+        else
+            tkt_timers_collect(t, false);
+    }
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+/* Not through tkt_driver_begin(): the copies are the program's, and stand in its recording. */
+static int enqueue(const tkt_driver *driver, const takt_device_timers *timers,
+                   const tkt_timer_read *read, void *stream)
+{
+    uint64_t pool = (uintptr_t)timers->pool;
+    int result = driver->copy_to_host(read->memory, pool, timers->bytes, stream);
+    if (result == TKT_CUDA_SUCCESS)
+        result = driver->copy_on_device(pool + offsetof(takt_device_pool, base),
+                                        pool + offsetof(takt_device_pool, taken), sizeof(uint64_t),
+                                        stream);
+    return result == TKT_CUDA_SUCCESS ? driver->event_record(read->event, stream) : result;
+}
+
+static takt_status begin_read(const tkt_driver *driver, takt_device_timers *timers, void *stream)
+{
+    tkt_timer_read *read = &timers->reads[timers->begun_reads % TKT_TIMER_READS];
+    void *current = NULL;
+    if (driver->context_push(timers->context.handle) != TKT_CUDA_SUCCESS)
+        return TAKT_BAD_STATE;
+    takt_status status = TAKT_BAD_STATE;
+    if (tkt_event_capture(driver, stream) == TKT_CAPTURE_NO) {
+        read->begin_ns = takt_now_ns();
+        status = tkt_event_status(enqueue(driver, timers, read, stream));
+    }
+    driver->context_pop(&current);
+    if (status == TAKT_OK) /* release: pairs with the acquire in collect_one() */
+        __atomic_store_n(&timers->begun_reads, timers->begun_reads + 1, __ATOMIC_RELEASE);
+    return status;
+}
+
+static takt_status read_host(takt_device_timers *timers)
+{
+    takt_device_pool *pool = timers->pool;
+    make_batch(timers, pool, takt_now_ns());
+    __atomic_store_n(&pool->base, pool->taken, __ATOMIC_RELAXED);
+    return TAKT_OK;
+}
+
+takt_status takt_device_timers_read(takt_device_timers *timers, void *stream)
+{
+    if (!timers)
+        return TAKT_BAD_ARGUMENT;
+    if (tkt_process_is_disabled())
+        return TAKT_BAD_STATE;
+    if (timers->options.on_host)
+        return read_host(timers);
+    const tkt_driver *driver = tkt_driver_get();
+    if (!driver)
+        return TAKT_BAD_STATE;
+    tkt_timers_collect(timers, false);
+    /* acquire: the memory of a finished read may be written again */
+    uint32_t finished = __atomic_load_n(&timers->finished_reads, __ATOMIC_ACQUIRE);
+    if (timers->begun_reads - finished >= TKT_TIMER_READS)
+        return TAKT_NOT_READY;
+    return begin_read(driver, timers, stream);
+}
+
+/* ---- The program's array --------------------------------------------------------------------- */
+
+static const tkt_phase_lane *find_lane(const tkt_phase_batch *batch, uint32_t block)
+{
+    const tkt_phase_lane *found = NULL;
+    for (size_t i = 0; i < batch->lanes.count; i++) {
+        const tkt_phase_lane *lane = &batch->lanes.items[i];
+        if (lane->head.block == block && (!found || lane->head.lane <= found->head.lane))
+            found = lane;
+    }
+    return found;
+}
+
+/* With the lock. */
+static takt_status copy_cycles(const takt_device_timers *timers, uint32_t block,
+                               uint32_t iterations, uint64_t *cycles)
+{
+    if (!timers->latest)
+        return TAKT_NOT_READY;
+    const tkt_phase_lane *lane = find_lane(timers->latest, block);
+    if (!lane)
+        return TAKT_NOT_FOUND;
+    memset(cycles, 0, (size_t)timers->phase_count * iterations * sizeof *cycles);
+    const takt_device_record *records = timers->latest->records.items + lane->first_record;
+    for (uint32_t i = 0; i < lane->record_count; i++) {
+        uint32_t phase = tkt_record_phase(&records[i], timers->phase_count);
+        uint32_t iteration = tkt_record_iteration(&records[i]);
+        if (phase != UINT32_MAX && iteration < iterations)
+            cycles[(size_t)phase * iterations + iteration] += tkt_record_cycles(&records[i]);
+    }
+    return TAKT_OK;
+}
+
+takt_status takt_device_timers_copy(takt_device_timers *timers, uint32_t block, uint32_t iterations,
+                                    uint64_t *cycles)
+{
+    if (!timers || !cycles || iterations == 0)
+        return TAKT_BAD_ARGUMENT;
+    if (tkt_process_is_disabled())
+        return TAKT_BAD_STATE;
+    tkt_timers_collect(timers, false);
+    tkt_mutex_lock(&batch_lock);
+    takt_status status = copy_cycles(timers, block, iterations, cycles);
+    tkt_mutex_unlock(&batch_lock);
+    return status;
+}

@@ -1,0 +1,218 @@
+/* Timers inside kernels on a device: what they cost against two bare readings of the clock, and
+ * whether they tell the truth: phases of known length, one kernel on two streams at once, a graph
+ * that is launched many times, and memory that is too small. */
+#include "gpu.cuh"
+
+#include <takt/device.cuh>
+
+enum phase {
+    SHORT,
+    LONG,
+    PHASES
+};
+static const char *const names[PHASES] = {"short", "long"};
+
+static const int rounds = 1000;
+
+static takt_device_timers *make(uint32_t blocks, uint32_t records)
+{
+    takt_device_timers *timers = nullptr;
+    takt_device_timers_options options = TAKT_DEVICE_TIMERS_OPTIONS_INIT;
+    options.blocks = blocks;
+    options.records = records;
+    options.always = true;
+    takt_status status = takt_device_timers_create(names, PHASES, &options, &timers);
+    EXPECT(status == TAKT_OK, "%s", takt_status_text(status));
+    return timers;
+}
+
+/* cycles[phase][0] of a block after a read; false if it has none. */
+static bool cycles_of(takt_device_timers *timers, uint32_t block, uint64_t cycles[PHASES])
+{
+    return takt_device_timers_copy(timers, block, 1, cycles) == TAKT_OK;
+}
+
+static void read(takt_device_timers *timers, cudaStream_t stream)
+{
+    takt_status status = takt_device_timers_read(timers, stream);
+    EXPECT(status == TAKT_OK, "%s", takt_status_text(status));
+    CHECK(cudaStreamSynchronize(stream));
+}
+
+/* ---- What they cost -------------------------------------------------------------------------- */
+
+/* As programs do it by hand: two readings, and one value stored. */
+static __global__ void bare_clock(long long *out, long long *total)
+{
+    long long begin = clock64();
+    for (int i = 0; i < rounds; i++) {
+        long long start = clock64();
+        long long end = clock64();
+        if (threadIdx.x == 0)
+            out[i] = end - start;
+    }
+    if (threadIdx.x == 0)
+        *total = clock64() - begin;
+}
+
+static __global__ void with_scopes(takt_device_view timers, long long *total)
+{
+    TAKT_DEVICE_PHASE(timers, LONG); /* takes the segment */
+    TAKT_DEVICE_PHASE_END(timers);
+    long long begin = clock64();
+    for (int i = 0; i < rounds; i++)
+        TAKT_DEVICE_SCOPE(timers, SHORT);
+    if (threadIdx.x == 0)
+        *total = clock64() - begin;
+}
+
+static __global__ void with_phases(takt_device_view timers, long long *total)
+{
+    TAKT_DEVICE_PHASE(timers, LONG);
+    long long begin = clock64();
+    for (int i = 0; i < rounds; i++)
+        TAKT_DEVICE_PHASE(timers, SHORT);
+    if (threadIdx.x == 0)
+        *total = clock64() - begin;
+    TAKT_DEVICE_PHASE_END(timers);
+}
+
+static void tell_cost(int threads)
+{
+    long long *total, *out;
+    double cycles[4];
+    takt_device_timers *timers = make(4, rounds + 2);
+    CHECK(cudaMallocManaged(&total, 4 * sizeof *total));
+    CHECK(cudaMalloc(&out, rounds * sizeof *out));
+    for (int i = 0; i < 2; i++) { /* the first time warms up */
+        bare_clock<<<1, threads>>>(out, total);
+        with_scopes<<<1, threads>>>(takt_device_timers_view(timers), total + 1);
+        with_phases<<<1, threads>>>(takt_device_timers_view(timers), total + 2);
+        with_scopes<<<1, threads>>>(takt_device_view(), total + 3);
+        read(timers, nullptr);
+    }
+    CHECK(cudaDeviceSynchronize());
+    for (int i = 0; i < 4; i++)
+        cycles[i] = static_cast<double>(total[i]) / rounds;
+    tell(cycles[0], "cycles", "two bare readings, %d threads", threads);
+    tell(cycles[1], "cycles", "a scope, %d threads", threads);
+    tell(cycles[2], "cycles", "a phase, %d threads", threads);
+    tell(cycles[3], "cycles", "a scope of a view that is off, %d threads", threads);
+    key(cycles[1] / cycles[0], "times two bare readings", "a scope, %d threads", threads);
+    key(cycles[2] / cycles[0], "times two bare readings", "a phase, %d threads", threads);
+    takt_device_timers_destroy(timers);
+    CHECK(cudaFree(total));
+    CHECK(cudaFree(out));
+}
+
+/* ---- Whether they are right ------------------------------------------------------------------ */
+
+static __global__ void spins(takt_device_view timers)
+{
+    TAKT_DEVICE_PHASE(timers, SHORT);
+    spin_ns(20000);
+    __syncthreads();
+    TAKT_DEVICE_PHASE(timers, LONG);
+    spin_ns(100000);
+    TAKT_DEVICE_PHASE_END(timers);
+}
+
+static void expect_spins(takt_device_timers *timers, uint32_t block)
+{
+    uint64_t cycles[PHASES];
+    bool has = cycles_of(timers, block, cycles);
+    EXPECT(has, "no block %u", block);
+    double ratio = has ? static_cast<double>(cycles[LONG]) / static_cast<double>(cycles[SHORT]) : 5;
+    EXPECT(ratio > 4 && ratio < 6, "block %u: long and short are %f", block, ratio);
+}
+
+/* The same view on two streams at once, and then a graph that has it. */
+static void check_launches(void)
+{
+    const uint32_t blocks = 16;
+    cudaStream_t streams[2];
+    cudaEvent_t done;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    takt_device_timers *timers = make(10 * blocks, 4);
+    CHECK(cudaEventCreate(&done));
+    for (cudaStream_t &stream : streams)
+        CHECK(cudaStreamCreate(&stream));
+    takt_device_view view = takt_device_timers_view(timers);
+    for (cudaStream_t stream : streams)
+        spins<<<blocks, 64, 0, stream>>>(view);
+    CHECK(cudaEventRecord(done, streams[1]));
+    CHECK(cudaStreamWaitEvent(streams[0], done, 0));
+    read(timers, streams[0]);
+    for (uint32_t block = 0; block < blocks; block++)
+        expect_spins(timers, block);
+
+    CHECK(cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeThreadLocal));
+    spins<<<blocks, 64, 0, streams[0]>>>(view);
+    CHECK(cudaStreamEndCapture(streams[0], &graph));
+    CHECK(cudaGraphInstantiate(&exec, graph, 0));
+    for (int i = 0; i < 10; i++)
+        CHECK(cudaGraphLaunch(exec, streams[0]));
+    read(timers, streams[0]);
+    expect_spins(timers, blocks - 1);
+    takt_device_timers_destroy(timers);
+    CHECK(cudaGraphExecDestroy(exec));
+    CHECK(cudaGraphDestroy(graph));
+    for (cudaStream_t stream : streams)
+        CHECK(cudaStreamDestroy(stream));
+    CHECK(cudaEventDestroy(done));
+}
+
+/* A recording of more blocks and phases than there is room for. */
+static void check_losses(void)
+{
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    takt_device_timers *timers = make(6, 1);
+    takt::Profiler profiler(options);
+    profiler.start();
+    spins<<<10, 32>>>(takt_device_timers_view(timers));
+    read(timers, nullptr);
+    profiler.stop();
+    const takt_trace *trace = takt_profiler_trace(profiler.get());
+    EXPECT(takt_trace_loss(trace, TAKT_LOSS_PHASE_BLOCKS) == 4, "%llu",
+           (unsigned long long)takt_trace_loss(trace, TAKT_LOSS_PHASE_BLOCKS));
+    EXPECT(takt_trace_loss(trace, TAKT_LOSS_PHASES) == 6, "%llu",
+           (unsigned long long)takt_trace_loss(trace, TAKT_LOSS_PHASES));
+    takt_device_timers_destroy(timers);
+}
+
+static __global__ void write_one(int *out)
+{
+    *out = 1;
+}
+
+/* False on the stand-ins, whose kernels do nothing. */
+static bool computes(void)
+{
+    int *one, value;
+    CHECK(cudaMallocManaged(&one, sizeof *one));
+    *one = 0;
+    write_one<<<1, 1>>>(one);
+    CHECK(cudaDeviceSynchronize());
+    value = *one;
+    CHECK(cudaFree(one));
+    return value == 1;
+}
+
+int main()
+{
+    need_device();
+    if (!computes()) {
+        takt_device_timers *timers = make(4, 4);
+        spins<<<4, 64>>>(takt_device_timers_view(timers));
+        read(timers, nullptr);
+        takt_device_timers_destroy(timers);
+        std::puts("the device computes nothing");
+        return failures != 0;
+    }
+    tell_cost(1);
+    tell_cost(32);
+    check_launches();
+    check_losses();
+    return failures != 0;
+}

@@ -1,0 +1,328 @@
+/* Timers inside kernels on simulated devices. Kernels compute nothing there, so the tests write
+ * what a kernel's lanes would: the memory of simulated devices is the host's. What is tested is the
+ * way from there to the trace: copies on the program's stream, launches, clocks and losses. */
+#include "simgpu/driver.h"
+#include "simgpu/profiled.h"
+#include "simgpu/sim.h"
+#include "support/test.h"
+#include "trace/model.h"
+
+#include <takt/device.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    BLOCKS = 8,
+    RECORDS = 4
+};
+
+enum {
+    FIRST,
+    SECOND
+};
+
+static CUcontext context;
+static CUmodule module;
+static CUstream stream;
+static takt_device_timers *timers;
+
+static int set_up(void **state)
+{
+    (void)state;
+    use_devices("kernel.slow=100ms; kernel.solve=5ms; kernel=20us", &context, 1, &module);
+    check(cuStreamCreate(&stream, 1));
+    return 0;
+}
+
+static takt_device_timers_options small(void)
+{
+    takt_device_timers_options options = TAKT_DEVICE_TIMERS_OPTIONS_INIT;
+    options.name = "solver";
+    options.blocks = BLOCKS;
+    options.records = RECORDS;
+    options.stream = stream;
+    return options;
+}
+
+static void make_timers(takt_device_timers_options options)
+{
+    static const char *const names[] = {"first", "second"};
+    assert_int_equal(takt_device_timers_create(names, 2, &options, &timers), TAKT_OK);
+}
+
+static void launch(const char *kernel)
+{
+    CUfunction function;
+    check(cuModuleGetFunction(&function, module, kernel));
+    check(cuLaunchKernel(function, 4, 1, 1, 32, 1, 1, 0, stream, NULL, NULL));
+}
+
+/* ---- The kernel's part ----------------------------------------------------------------------- */
+
+static takt_device_segment *attach(takt_device_view view, uint32_t block, uint64_t global)
+{
+    uint64_t slot = view.pool->taken++ - view.pool->base;
+    if (slot >= view.segments)
+        return NULL;
+    size_t stride = sizeof(takt_device_segment) + view.records * sizeof(takt_device_record);
+    takt_device_segment *segment = (void *)((char *)(view.pool + 1) + slot * stride);
+    *segment = (takt_device_segment){.ticket = view.pool->taken,
+                                     .clock = 1000 * block,
+                                     .global = global,
+                                     .view = view.number,
+                                     .block = block,
+                                     .sm = block % 2};
+    return segment;
+}
+
+static void end_phase(takt_device_segment *segment, uint32_t phase, uint32_t begin, uint32_t cycles,
+                      uint32_t iteration)
+{
+    takt_device_record *records = (void *)(segment + 1);
+    uint32_t at = segment->count++;
+    if (at < RECORDS)
+        records[at] = (takt_device_record){segment->clock + begin, cycles,
+                                           iteration << 16 | (phase + 1) << 8};
+}
+
+/* ---- The recording --------------------------------------------------------------------------- */
+
+static const tkt_phase_segment *segment_of(uint32_t block)
+{
+    for (size_t i = 0; i < last_trace->phase_segments.count; i++)
+        if (last_trace->phase_segments.items[i].block == block)
+            return &last_trace->phase_segments.items[i];
+    fail_msg("no segment of block %u", block);
+    return NULL;
+}
+
+static const tkt_activity *kernel_named(const char *label, size_t which)
+{
+    for (size_t i = 0; i < last_trace->activities.count; i++) {
+        const tkt_activity *activity = &last_trace->activities.items[i];
+        if (strcmp(tkt_trace_text(last_trace, activity->name), label) == 0 && which-- == 0)
+            return activity;
+    }
+    fail_msg("no activity %s", label);
+    return NULL;
+}
+
+static takt_profiler *start(void)
+{
+    return start_profiler((takt_profiler_options){.background = TAKT_OFF});
+}
+
+static uint64_t unix_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Lanes whose clock has nothing to do with the host's are placed by their kernel. */
+TEST(lanes_lie_in_the_kernel_that_their_view_went_to)
+{
+    make_timers(small());
+    takt_profiler *profiler = start();
+    launch("other");
+    takt_device_view view = takt_device_timers_view(timers);
+    launch("solve");
+    launch("other");
+    uint64_t global = UINT64_C(5000000000000000000);
+    takt_device_segment *late = attach(view, 3, global + 700);
+    takt_device_segment *early = attach(view, 2, global);
+    end_phase(late, SECOND, 30, 40, 0);
+    end_phase(early, FIRST, 10, 20, 7);
+    end_phase(early, SECOND, 30, 5, 8);
+    assert_int_equal(takt_device_timers_read(timers, stream), TAKT_OK);
+    assert_true(view.pool->base == 2 && view.pool->taken == 2);
+    stop_profiler(profiler);
+
+    const tkt_activity *kernel = kernel_named("kernel solve", 0);
+    assert_int_equal(last_trace->phase_segments.count, 2);
+    const tkt_phase_segment *first = segment_of(2), *second = segment_of(3);
+    assert_ptr_equal(&last_trace->activities.items[first->activity], kernel);
+    assert_int_equal(first->begin_ns, kernel->begin_ns);
+    assert_int_equal(second->begin_ns, kernel->begin_ns + 700);
+    assert_int_equal(first->correlation, kernel->correlation);
+    assert_string_equal(tkt_trace_text(last_trace, first->timers), "solver");
+    assert_string_equal(tkt_trace_text(last_trace, first->device), "cuda:0");
+    assert_int_equal(first->sm, 0);
+    assert_true(first->ns_per_cycle > 0.1 && first->ns_per_cycle < 10);
+    assert_int_equal(first->record_count, 2);
+    const tkt_phase_record *records = &last_trace->phase_records.items[first->first_record];
+    assert_string_equal(tkt_trace_text(last_trace, records[1].name), "second");
+    assert_int_equal(records[0].start_cycles, 10);
+    assert_int_equal(records[0].cycles, 20);
+    assert_int_equal(records[0].iteration, 7);
+    takt_device_timers_destroy(timers);
+}
+
+/* A lane of a kernel that runs for milliseconds, far enough from another on its SM. */
+TEST(two_lanes_of_one_sm_give_the_rate_of_its_clock)
+{
+    make_timers(small());
+    takt_profiler *profiler = start();
+    takt_device_view view = takt_device_timers_view(timers);
+    launch("solve");
+    attach(view, 0, 1000)->clock = 50;
+    attach(view, 1, 90000)->clock = 7; /* of another SM */
+    attach(view, 2, 1001000)->clock = 50 + 800000;
+    takt_device_timers_read(timers, stream);
+    stop_profiler(profiler);
+    assert_true(segment_of(1)->ns_per_cycle > 1.2499 && segment_of(1)->ns_per_cycle < 1.2501);
+    takt_device_timers_destroy(timers);
+}
+
+/* Each step reads; nobody waits. */
+TEST(steps_read_on_the_programs_stream)
+{
+    takt_device_timers_options options = small();
+    options.at_step = true;
+    make_timers(options);
+    takt_profiler *profiler = start();
+    for (uint32_t i = 0; i < 3; i++) {
+        takt_device_view view = takt_device_timers_view(timers);
+        launch("other");
+        end_phase(attach(view, i, unix_ns()), FIRST, 0, i, 0);
+        check(cuStreamSynchronize(stream));
+        assert_int_equal(takt_profiler_step(profiler), TAKT_OK);
+    }
+    stop_profiler(profiler);
+    assert_int_equal(last_trace->phase_segments.count, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_ptr_equal(&last_trace->activities.items[segment_of(i)->activity],
+                         kernel_named("kernel other", i));
+    assert_int_equal(loss(TAKT_LOSS_PHASE_BLOCKS) + loss(TAKT_LOSS_UNATTRIBUTED), 0);
+    takt_device_timers_destroy(timers);
+}
+
+/* A busy stream: reads beyond two do nothing, and what they would have copied stays. */
+TEST(reads_never_wait_and_lose_nothing)
+{
+    uint64_t cycles[2];
+    make_timers(small());
+    takt_profiler *profiler = start();
+    launch("slow");
+    uint64_t begin_ns = takt_now_ns();
+    assert_int_equal(takt_device_timers_copy(timers, 0, 1, cycles), TAKT_NOT_READY);
+    for (uint32_t i = 0; i < 4; i++) {
+        takt_device_view view = takt_device_timers_view(timers);
+        launch("other");
+        end_phase(attach(view, i, unix_ns()), FIRST, 0, 10 + i, 0);
+        assert_int_equal(takt_device_timers_read(timers, stream), i < 2 ? TAKT_OK : TAKT_NOT_READY);
+    }
+    bool was_quick = takt_now_ns() - begin_ns < 90000000; /* false on a machine that is busy */
+    assert_true(was_quick || cuStreamQuery(stream) == 0);
+    check(cuStreamSynchronize(stream));
+    assert_int_equal(takt_device_timers_read(timers, stream), TAKT_OK);
+    check(cuStreamSynchronize(stream));
+    assert_int_equal(takt_device_timers_copy(timers, 3, 1, cycles), TAKT_OK);
+    assert_int_equal(cycles[FIRST], 13);
+    assert_int_equal(takt_device_timers_copy(timers, 0, 1, cycles), TAKT_NOT_FOUND);
+    stop_profiler(profiler);
+    assert_int_equal(last_trace->phase_segments.count, 4);
+    assert_int_equal(loss(TAKT_LOSS_PHASE_BLOCKS), 0);
+    takt_device_timers_destroy(timers);
+}
+
+TEST(what_has_no_room_is_counted)
+{
+    make_timers(small());
+    takt_profiler *profiler = start();
+    takt_device_view view = takt_device_timers_view(timers);
+    launch("solve");
+    for (uint32_t i = 0; i < BLOCKS + 3; i++) {
+        takt_device_segment *segment = attach(view, i, unix_ns());
+        assert_true((segment != NULL) == (i < BLOCKS));
+        if (i == 0)
+            for (uint32_t n = 0; n < RECORDS + 5; n++)
+                end_phase(segment, n == 1 ? 77 : SECOND, n, 1, n);
+        if (i == 1)
+            segment->ticket = 0; /* its lane had not begun to write */
+        if (i == 2)
+            segment->count = UINT32_MAX;
+    }
+    takt_device_timers_read(timers, stream);
+    stop_profiler(profiler);
+    assert_int_equal(loss(TAKT_LOSS_PHASE_BLOCKS), 3 + 1);
+    assert_int_equal(loss(TAKT_LOSS_PHASES), 5 + (uint64_t)UINT32_MAX - RECORDS);
+    assert_int_equal(segment_of(0)->lost_records, 5);
+    assert_int_equal(segment_of(0)->record_count, RECORDS - 1);
+    assert_true(loss(TAKT_LOSS_PHASE_NUMBER) >= 1);
+    takt_device_timers_destroy(timers);
+}
+
+/* A view that was captured stands for every launch of the graph: its kernels are told apart by
+ * time. No read may become part of a graph. */
+TEST(each_launch_of_a_graph_has_its_lanes)
+{
+    CUgraph graph;
+    CUgraphExec exec;
+    takt_device_timers_options options = small();
+    options.always = true;
+    make_timers(options);
+    takt_profiler *profiler = start();
+    check(cuStreamBeginCapture_v2(stream, 0));
+    takt_device_view view = takt_device_timers_view(timers);
+    launch("solve");
+    assert_int_equal(takt_device_timers_read(timers, stream), TAKT_BAD_STATE);
+    check(cuStreamEndCapture(stream, &graph));
+    check(cuGraphInstantiateWithFlags(&exec, graph, 0));
+    for (uint32_t i = 0; i < 3; i++) {
+        check(cuGraphLaunch(exec, stream));
+        attach(view, i, unix_ns() + 1000000);
+        check(cuStreamSynchronize(stream));
+    }
+    takt_device_timers_read(timers, stream);
+    stop_profiler(profiler);
+    assert_int_equal(last_trace->phase_segments.count, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        const tkt_activity *kernel = kernel_named("kernel solve", i);
+        assert_ptr_equal(&last_trace->activities.items[segment_of(i)->activity], kernel);
+        assert_true(segment_of(i)->begin_ns >= kernel->begin_ns);
+        assert_true(segment_of(i)->begin_ns <= kernel->end_ns);
+    }
+    check(cuGraphExecDestroy(exec));
+    check(cuGraphDestroy(graph));
+    takt_device_timers_destroy(timers);
+}
+
+/* A view for several launches: the first has its number, the others are found by time and name. */
+TEST(a_view_of_several_launches_has_lanes_in_each)
+{
+    make_timers(small());
+    takt_profiler *profiler = start();
+    takt_device_view view = takt_device_timers_view(timers);
+    uint64_t begins[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        launch("solve");
+        begins[i] = unix_ns();
+        attach(view, i, begins[i]);
+        check(cuStreamSynchronize(stream));
+    }
+    takt_device_timers_read(timers, stream);
+    stop_profiler(profiler);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_ptr_equal(&last_trace->activities.items[segment_of(i)->activity],
+                         kernel_named("kernel solve", i));
+    takt_device_timers_destroy(timers);
+}
+
+TEST(without_a_context_or_memory_there_are_no_timers)
+{
+    static const char *const names[] = {"first"};
+    takt_device_timers_options options = small();
+    takt_device_timers *none = NULL;
+    check(cuCtxSetCurrent(NULL));
+    assert_int_equal(takt_device_timers_create(names, 1, &options, &none), TAKT_BAD_STATE);
+    check(cuCtxSetCurrent(context));
+    options.blocks = 1u << 21;
+    options.records = 200; /* over 4 GiB */
+    assert_int_equal(takt_device_timers_create(names, 1, &options, &none), TAKT_BAD_ARGUMENT);
+    assert_null(none);
+}
+
+TEST_MAIN(set_up, NULL)

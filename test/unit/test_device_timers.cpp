@@ -1,0 +1,379 @@
+/* Timers inside kernels in their host form, against an injected clock: the sample's solver to the
+ * tick, and every way in which records get lost. None may write outside of the timers' memory,
+ * which sanitizers see. */
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+static thread_local uint64_t test_ticks;
+static thread_local uint64_t test_readings;
+
+static uint64_t read_ticks()
+{
+    test_readings++;
+    return test_ticks;
+}
+
+#define TAKT_DEVICE_CLOCK()     read_ticks()
+#define PHASES_WORK(operations) (test_ticks += static_cast<uint64_t>(operations))
+#define main                    sample_main
+#include "../../samples/phases.cu"
+#undef main
+
+extern "C" {
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+}
+
+#define TEST(name) static void name(void **)
+
+static takt_device_timers *timers_with(uint32_t blocks, uint32_t records, uint32_t every = 0)
+{
+    takt_device_timers *timers = nullptr;
+    takt_device_timers_options options = TAKT_DEVICE_TIMERS_OPTIONS_INIT;
+    options.on_host = options.always = true;
+    options.blocks = blocks;
+    options.records = records;
+    options.every = every;
+    options.ns_per_cycle = 2.0;
+    assert_int_equal(takt_device_timers_create(phase_names, PHASES, &options, &timers), TAKT_OK);
+    return timers;
+}
+
+static takt_profiler_options quiet()
+{
+    takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
+    options.background = TAKT_OFF;
+    return options;
+}
+
+/* cycles[phase][iteration] of a block; all 0 if the read has no such block. */
+struct Cycles {
+    static const uint32_t width = 16;
+    uint64_t at[PHASES][width];
+    takt_status status;
+
+    Cycles(takt_device_timers *timers, uint32_t block) : at()
+    {
+        status = takt_device_timers_copy(timers, block, width, &at[0][0]);
+    }
+    uint64_t sum(int phase) const
+    {
+        uint64_t sum = 0;
+        for (uint64_t cycles : at[phase])
+            sum += cycles;
+        return sum;
+    }
+};
+
+static const uint64_t one_cost = contacts * bodies;
+
+static void expect_island(takt_device_timers *timers, uint32_t block, const Result &result)
+{
+    const Cycles cycles(timers, block);
+    const uint64_t count = static_cast<uint64_t>(result.iterations);
+    const uint64_t searched = static_cast<uint64_t>(result.tries) * one_cost;
+    const uint64_t gradients = count == 0 ? 0 : count < iterations ? count + 1 : count;
+    assert_int_equal(cycles.status, TAKT_OK);
+    for (uint64_t i = 0; i < Cycles::width; i++) {
+        assert_int_equal(cycles.at[GRADIENT][i], i < gradients ? 2 * one_cost : 0);
+        assert_int_equal(cycles.at[HESSIAN][i], i < count ? one_cost * bodies : 0);
+        assert_int_equal(cycles.at[LAST_STEP][i], i < count ? bodies + one_cost : 0);
+    }
+    assert_int_equal(cycles.sum(LINE_SEARCH), searched);
+    assert_int_equal(cycles.at[SOLVE][0], one_cost + gradients * 2 * one_cost +
+                                              count * (one_cost * bodies + bodies + one_cost) +
+                                              searched);
+}
+
+TEST(a_solvers_phases_are_right_to_the_tick)
+{
+    std::vector<Island> all = make_islands();
+    std::vector<Result> results(islands);
+    takt_device_timers *timers = timers_with(islands, 4 * iterations + 2);
+    uint32_t idle = 0;
+    solve_on_host(takt_device_timers_view(timers), all, results);
+    assert_true(are_right(all, results));
+    assert_int_equal(takt_device_timers_read(timers, nullptr), TAKT_OK);
+    for (uint32_t i = 0; i < islands; i++) {
+        expect_island(timers, i, results[i]);
+        idle += results[i].iterations == 0; /* these return early */
+    }
+    assert_int_equal(idle, islands / 4);
+    takt_device_timers_destroy(timers);
+}
+
+TEST(two_phases_share_a_reading_of_the_clock)
+{
+    takt_device_timers *timers = timers_with(4, 8);
+    takt_device_view view = takt_device_timers_view(timers);
+    TAKT_DEVICE_PHASE(view, GRADIENT); /* one more for the segment's head */
+    test_readings = 0;
+    test_ticks += 5;
+    TAKT_DEVICE_PHASE(view, HESSIAN);
+    assert_int_equal(test_readings, 1);
+    test_ticks += 7;
+    TAKT_DEVICE_PHASE_END(view);
+    TAKT_DEVICE_PHASE_END(view); /* nothing is open */
+    assert_int_equal(test_readings, 2);
+    takt_device_timers_read(timers, nullptr);
+    const Cycles cycles(timers, 0);
+    assert_int_equal(cycles.at[GRADIENT][0], 5);
+    assert_int_equal(cycles.at[HESSIAN][0], 7);
+    takt_device_timers_destroy(timers);
+}
+
+/* An inner scope's phases end with it, and the outer one's go on. */
+TEST(scopes_and_phases_nest)
+{
+    takt_device_timers *timers = timers_with(4, 8);
+    takt_device_view view = takt_device_timers_view(timers);
+    {
+        TAKT_DEVICE_SCOPE(view, SOLVE);
+        TAKT_DEVICE_PHASE(view, GRADIENT);
+        test_ticks += 1;
+        {
+            TAKT_DEVICE_SCOPE(view, LAST_STEP);
+            test_ticks += 10;
+            TAKT_DEVICE_PHASE(view, HESSIAN);
+            test_ticks += 100;
+        }
+        test_ticks += 1000;
+    }
+    takt_device_timers_read(timers, nullptr);
+    const Cycles cycles(timers, 0);
+    assert_int_equal(cycles.at[HESSIAN][0], 100);
+    assert_int_equal(cycles.at[LAST_STEP][0], 110);
+    assert_int_equal(cycles.at[GRADIENT][0], 1111);
+    assert_int_equal(cycles.at[SOLVE][0], 1111);
+    takt_device_timers_destroy(timers);
+}
+
+TEST(long_phases_and_high_iterations_are_at_their_limits)
+{
+    takt_device_timers *timers = timers_with(4, 8);
+    takt_device_view view = takt_device_timers_view(timers);
+    TAKT_DEVICE_ITERATION(view, 1000000);
+    TAKT_DEVICE_PHASE(view, SOLVE);
+    test_ticks += (UINT64_C(1) << 38) + 3;
+    TAKT_DEVICE_ITERATION(view, 1);
+    TAKT_DEVICE_PHASE(view, GRADIENT);
+    test_ticks += UINT64_C(1) << 60;
+    TAKT_DEVICE_PHASE_END(view);
+    takt_device_timers_read(timers, nullptr);
+    std::vector<uint64_t> cycles(PHASES * 65536);
+    assert_int_equal(takt_device_timers_copy(timers, 0, 65536, cycles.data()), TAKT_OK);
+    assert_int_equal(cycles[SOLVE * 65536 + 65535], (UINT64_C(1) << 38) + 3);
+    assert_int_equal(cycles[GRADIENT * 65536 + 1], (UINT64_C(1) << 40) - 1);
+    takt_device_timers_destroy(timers);
+}
+
+/* ---- Views that record nothing --------------------------------------------------------------- */
+
+static void solve_one(takt_device_view view, uint32_t block)
+{
+    takt_device_view timers = takt_device_for_block(view, block);
+    TAKT_DEVICE_SCOPE(timers, SOLVE);
+    test_ticks += block + 1;
+}
+
+TEST(views_are_off_without_timers_and_when_switched_off)
+{
+    test_readings = 0;
+    solve_one(takt_device_timers_view(nullptr), 0);
+    solve_one(takt_device_view(), 0);
+    takt_device_timers *timers = timers_with(4, 8);
+    takt_device_timers_enable(timers, false);
+    solve_one(takt_device_timers_view(timers), 0);
+    assert_int_equal(test_readings, 0);
+    takt_device_timers_read(timers, nullptr);
+    assert_int_equal(Cycles(timers, 0).status, TAKT_NOT_READY);
+    takt_device_timers_enable(timers, true);
+    solve_one(takt_device_timers_view(timers), 0);
+    takt_device_timers_read(timers, nullptr);
+    assert_int_equal(Cycles(timers, 0).at[SOLVE][0], 1);
+    takt_device_timers_destroy(timers);
+}
+
+TEST(without_always_timers_need_a_recording)
+{
+    takt_device_timers *timers = nullptr;
+    takt_device_timers_options options = TAKT_DEVICE_TIMERS_OPTIONS_INIT;
+    options.on_host = true;
+    assert_int_equal(takt_device_timers_create(phase_names, PHASES, &options, &timers), TAKT_OK);
+    assert_null(takt_device_timers_view(timers).pool);
+    takt::Profiler profiler(quiet());
+    profiler.start();
+    assert_non_null(takt_device_timers_view(timers).pool);
+    profiler.stop();
+    assert_null(takt_device_timers_view(timers).pool);
+    takt_device_timers_destroy(timers);
+}
+
+TEST(only_every_third_block_records)
+{
+    takt_device_timers *timers = timers_with(4, 8, 3);
+    takt_device_view view = takt_device_timers_view(timers);
+    for (uint32_t block = 0; block < 7; block++)
+        solve_one(view, block);
+    takt_device_timers_read(timers, nullptr);
+    for (uint32_t block = 0; block < 7; block++)
+        assert_int_equal(Cycles(timers, block).at[SOLVE][0], block % 3 == 0 ? block + 1 : 0);
+    takt_device_timers_destroy(timers);
+}
+
+TEST(wrong_arguments_are_refused)
+{
+    takt_device_timers *timers = nullptr;
+    takt_device_timers_options options = TAKT_DEVICE_TIMERS_OPTIONS_INIT;
+    uint64_t cycles[PHASES];
+    options.on_host = true;
+    assert_int_equal(takt_device_timers_create(nullptr, 1, &options, &timers), TAKT_BAD_ARGUMENT);
+    assert_int_equal(takt_device_timers_create(phase_names, 0, &options, &timers),
+                     TAKT_BAD_ARGUMENT);
+    assert_int_equal(takt_device_timers_create(phase_names, 255, &options, &timers),
+                     TAKT_BAD_ARGUMENT);
+    assert_int_equal(takt_device_timers_create(phase_names, 1, &options, nullptr),
+                     TAKT_BAD_ARGUMENT);
+    options.blocks = options.records = UINT32_MAX;
+    assert_int_equal(takt_device_timers_create(phase_names, 1, &options, &timers),
+                     TAKT_BAD_ARGUMENT);
+    assert_int_equal(takt_device_timers_read(nullptr, nullptr), TAKT_BAD_ARGUMENT);
+    assert_int_equal(takt_device_timers_copy(nullptr, 0, 1, cycles), TAKT_BAD_ARGUMENT);
+    assert_null(timers);
+    takt_device_timers_destroy(nullptr);
+}
+
+/* ---- Losses ---------------------------------------------------------------------------------- */
+
+struct Losses {
+    uint64_t blocks, phases, numbers;
+};
+
+/* Records what `work` does, with a read at its end. */
+template <typename Work> static Losses losses_of(takt_device_timers *timers, Work work)
+{
+    takt::Profiler profiler(quiet());
+    profiler.start();
+    work();
+    assert_int_equal(takt_device_timers_read(timers, nullptr), TAKT_OK);
+    profiler.stop();
+    const takt_trace *trace = takt_profiler_trace(profiler.get());
+    return {takt_trace_loss(trace, TAKT_LOSS_PHASE_BLOCKS),
+            takt_trace_loss(trace, TAKT_LOSS_PHASES),
+            takt_trace_loss(trace, TAKT_LOSS_PHASE_NUMBER)};
+}
+
+TEST(blocks_and_phases_without_room_are_counted)
+{
+    takt_device_timers *timers = timers_with(3, 2);
+    Losses lost = losses_of(timers, [&] {
+        takt_device_view view = takt_device_timers_view(timers);
+        for (uint32_t block = 0; block < 5; block++) {
+            takt_device_view timers_of_block = takt_device_for_block(view, block);
+            for (uint32_t i = 0; i < 10 * block; i++)
+                TAKT_DEVICE_PHASE(timers_of_block, i % PHASES);
+        }
+    });
+    /* Block 0 never records; blocks 1 to 3 end 9, 19 and 29 phases. */
+    assert_int_equal(lost.blocks, 1);
+    assert_int_equal(lost.phases, 7 + 17 + 27);
+    assert_int_equal(lost.numbers, 0);
+    lost = losses_of(timers, [&] { solve_one(takt_device_timers_view(timers), 0); });
+    assert_int_equal(lost.blocks + lost.phases, 0); /* the read has emptied the memory */
+    takt_device_timers_destroy(timers);
+}
+
+TEST(numbers_out_of_range_are_counted)
+{
+    takt_device_timers *timers = timers_with(3, 16);
+    const uint32_t numbers[] = {PHASES, 200, 253, 254, 255, 256, 257, 65536, UINT32_MAX};
+    Losses lost = losses_of(timers, [&] {
+        takt_device_view view = takt_device_timers_view(timers);
+        for (uint32_t number : numbers)
+            TAKT_DEVICE_PHASE(view, number);
+        TAKT_DEVICE_PHASE(view, SOLVE);
+        test_ticks += 3;
+        TAKT_DEVICE_PHASE_END(view);
+    });
+    assert_int_equal(lost.numbers, 9);
+    assert_int_equal(lost.blocks + lost.phases, 0);
+    assert_int_equal(Cycles(timers, 0).at[SOLVE][0], 3);
+    takt_device_timers_destroy(timers);
+}
+
+/* ---- Several launches of one view ------------------------------------------------------------ */
+
+/* As a graph launches a kernel: always with the same view. */
+TEST(a_view_serves_many_launches)
+{
+    takt_device_timers *timers = timers_with(100, 2);
+    takt_device_view view = takt_device_timers_view(timers);
+    for (uint64_t i = 0; i < 50; i++) {
+        test_ticks += i;
+        solve_one(view, 0);
+        solve_one(view, 1);
+    }
+    takt_device_timers_read(timers, nullptr);
+    assert_int_equal(Cycles(timers, 0).at[SOLVE][0], 1);
+    assert_int_equal(Cycles(timers, 1).at[SOLVE][0], 2);
+    takt_device_timers_destroy(timers);
+}
+
+/* As on two streams: blocks of both launches take segments at once. */
+TEST(launches_at_once_have_segments_of_their_own)
+{
+    const uint32_t blocks = 500;
+    takt_device_timers *timers = timers_with(2 * blocks, 2);
+    Losses lost = losses_of(timers, [&] {
+        takt_device_view view = takt_device_timers_view(timers);
+        auto launch = [&](uint32_t first) {
+            for (uint32_t block = 0; block < blocks; block++)
+                solve_one(view, first + block);
+        };
+        std::thread other(launch, blocks);
+        launch(0);
+        other.join();
+    });
+    assert_int_equal(lost.blocks + lost.phases + lost.numbers, 0);
+    for (uint32_t block = 0; block < 2 * blocks; block++)
+        assert_int_equal(Cycles(timers, block).at[SOLVE][0], block + 1);
+    takt_device_timers_destroy(timers);
+}
+
+/* Windows, reads and destroyed timers may come in any order. */
+TEST(records_outlive_their_timers)
+{
+    takt_device_timers *timers = timers_with(4, 2);
+    takt::Profiler profiler(quiet());
+    profiler.start();
+    solve_one(takt_device_timers_view(timers), 7);
+    takt_device_timers_read(timers, nullptr);
+    takt_device_timers_destroy(timers);
+    profiler.stop();
+    assert_int_equal(takt_trace_loss(takt_profiler_trace(profiler.get()), TAKT_LOSS_PHASE_BLOCKS),
+                     0);
+}
+
+int main()
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_solvers_phases_are_right_to_the_tick),
+        cmocka_unit_test(two_phases_share_a_reading_of_the_clock),
+        cmocka_unit_test(scopes_and_phases_nest),
+        cmocka_unit_test(long_phases_and_high_iterations_are_at_their_limits),
+        cmocka_unit_test(views_are_off_without_timers_and_when_switched_off),
+        cmocka_unit_test(without_always_timers_need_a_recording),
+        cmocka_unit_test(only_every_third_block_records),
+        cmocka_unit_test(wrong_arguments_are_refused),
+        cmocka_unit_test(blocks_and_phases_without_room_are_counted),
+        cmocka_unit_test(numbers_out_of_range_are_counted),
+        cmocka_unit_test(a_view_serves_many_launches),
+        cmocka_unit_test(launches_at_once_have_segments_of_their_own),
+        cmocka_unit_test(records_outlive_their_timers),
+    };
+    return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
