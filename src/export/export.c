@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "export/chrome.h"
 #include "export/exporter.h"
+#include "export/perfetto.h"
 #include "trace/model.h"
 
 #include <takt/export.h>
@@ -89,6 +90,7 @@ static takt_status import_options(const takt_export_options *options, tkt_output
         return bad_argument(error, "the export options do not start from TAKT_EXPORT_OPTIONS_INIT, "
                                    "or use a field that this version lacks");
     output->is_gzip = known.gzip;
+    output->is_plain = known.plain;
     output->max_bytes = known.max_bytes;
     return TAKT_OK;
 }
@@ -235,7 +237,7 @@ takt_status takt_export_output(const takt_trace *trace, const char *output, cons
 
 /* Writes a trace to files through one writer:
  *
- *     exporter -> writer -> [gzip] -> tee -> one or two files
+ *     exporter -> writer -> [gzip, or packets of a Perfetto file] -> tee -> one or two files
  *
  * TensorBoard's two plugins need the same bytes under different names; rendering and packing them
  * once is cheaper. When a file reaches its size limit, the exporter switches to the next files
@@ -253,6 +255,7 @@ typedef struct target {
     size_t open_count;
     char *first; /* path of the first file, once it is complete */
     tkt_gzip *gzip;
+    tkt_perfetto_pack pack;
     takt_error error; /* the first error */
 } target;
 
@@ -350,6 +353,7 @@ static takt_status close_files(target *to, takt_status status)
 {
     takt_status packed = tkt_gzip_finish(to->gzip);
     to->gzip = NULL;
+    tkt_perfetto_pack_fini(&to->pack);
     status = status == TAKT_OK ? packed : status;
     for (size_t i = 0; i < to->open_count; i++)
         status = close_file(to, i, status);
@@ -362,9 +366,11 @@ static takt_status open_target(target *to, uint32_t part, takt_sink *sink)
     takt_sink all = {write_to_all, to};
     takt_status status = open_files(to, part);
     if (status == TAKT_OK && to->output->is_gzip)
-        status = tkt_gzip_create(all, GZIP_LEVEL, &to->gzip, sink);
-    else
-        *sink = all;
+        return tkt_gzip_create(all, GZIP_LEVEL, &to->gzip, sink);
+    if (status == TAKT_OK && to->output->exporter == &tkt_perfetto_exporter &&
+        !to->output->is_plain)
+        return tkt_perfetto_pack_init(&to->pack, all, sink);
+    *sink = all;
     return status;
 }
 

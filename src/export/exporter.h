@@ -58,6 +58,7 @@ typedef struct tkt_output {
     tkt_output_name     names[TKT_OUTPUT_PATHS];
     size_t              count;
     bool                is_gzip;
+    bool                is_plain; /* a Perfetto file without compressed packets */
     uint64_t            max_bytes;
 } tkt_output;
 
