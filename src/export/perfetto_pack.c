@@ -23,8 +23,7 @@ static takt_status write_packed(void *user, const void *data, size_t size)
     end = tkt_pb_put_tag(head, TKT_PF_TRACE_PACKET, TKT_PB_BYTES);
     end = tkt_pb_put_varint(end, field_size + packed);
     memcpy(end, field, field_size);
-    takt_status status =
-        pack->into.write(pack->into.user, head, (size_t)(end - head) + field_size);
+    takt_status status = pack->into.write(pack->into.user, head, (size_t)(end - head) + field_size);
     return status == TAKT_OK ? pack->into.write(pack->into.user, block, packed) : status;
 }
 

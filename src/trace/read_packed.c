@@ -9,8 +9,8 @@ static bool unpack(tkt_read *read, const tkt_pb_field *packed, tkt_pb_reader *pa
     if (!read->unpacker)
         status = tkt_unpacker_create(&read->unpacker);
     if (status == TAKT_OK)
-        status = tkt_unpacker_run(read->unpacker, packed->bytes, (size_t)packed->value, &bytes,
-                                  &size);
+        status =
+            tkt_unpacker_run(read->unpacker, packed->bytes, (size_t)packed->value, &bytes, &size);
     if (status == TAKT_NO_MEMORY)
         return tkt_read_no_memory(read);
     if (status == TAKT_UNSUPPORTED)
