@@ -413,7 +413,8 @@ static bool fill_marks(const table_source *source, table_row *row)
 
 const table table_marks = TABLE_OF("marks", mark_columns, fill_marks);
 
-static const table_column flow_columns[] = {{"id", "INTEGER"},
+/* Ids have no type: an INTEGER column would make a number of the text of large ones, and round. */
+static const table_column flow_columns[] = {{"id", ""},
                                             {"is_end", "INTEGER"},
                                             {"time_ns", "INTEGER"},
                                             {"track", "INTEGER REFERENCES tracks"},
