@@ -33,6 +33,8 @@ typedef struct takt_export_options {
     bool     gzip;        /* a path that ends in .gz has the same effect */
     uint64_t max_bytes;   /* size of one Chrome file, unpacked; the rest goes into NAME.2.json and
                            * so on; 0: no limit */
+    bool     plain;       /* Perfetto: leave packets uncompressed. Files are compressed by default,
+                           * if Takt has zlib; takt_export() never compresses */
 } takt_export_options;
 
 #define TAKT_EXPORT_OPTIONS_INIT TAKT_OPTIONS_INIT(takt_export_options)

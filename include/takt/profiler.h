@@ -166,6 +166,7 @@ typedef struct takt_profiler_options {
                                          * them after a crash. The first start reserves the file in
                                          * `directory`, with max_memory_bytes or more; a normal exit
                                          * removes it */
+    takt_choice   compress;             /* compress the packets of Perfetto traces; default on */
 } takt_profiler_options;
 
 #define TAKT_PROFILER_OPTIONS_INIT TAKT_OPTIONS_INIT(takt_profiler_options)

@@ -136,6 +136,24 @@ void tkt_shared_remove(const char *name);
 
 void tkt_shared_unmap(void *memory, size_t bytes);
 
+/* ======== Unpacking ======== */
+
+/* Packed data that unpack to more than this many times their size are no trace of Takt's, except
+ * for the first 32 MiB. */
+#define TKT_UNPACKED_RATIO 256
+
+bool tkt_is_bomb(uint64_t packed_bytes, uint64_t unpacked_bytes);
+
+/* Unpacks blocks of tkt_packer_run(), one after the other. TAKT_UNSUPPORTED in a build without
+ * zlib. */
+typedef struct tkt_unpacker tkt_unpacker;
+takt_status tkt_unpacker_create(tkt_unpacker **out);
+void tkt_unpacker_destroy(tkt_unpacker *unpacker); /* ignores NULL */
+
+/* The block is valid until the next call. TAKT_BAD_TRACE if it is damaged, cut off or too large. */
+takt_status tkt_unpacker_run(tkt_unpacker *unpacker, const void *data, size_t size,
+                             const uint8_t **out, size_t *out_size);
+
 /* ======== Reading in pieces ======== */
 
 /* The bytes of a file, or of memory, through a window that moves over them. Data packed with gzip

@@ -60,6 +60,25 @@ void tkt_writer_put(tkt_writer *writer, const void *data, size_t size)
     writer->used += size;
 }
 
+void tkt_writer_put_both(tkt_writer *writer, const void *first, size_t first_size,
+                         const void *second, size_t second_size)
+{
+    size_t size = first_size + second_size;
+    if (size > writer->capacity - writer->used)
+        tkt_writer_flush(writer);
+    if (size > writer->capacity) {
+        char *larger = tkt_resize(writer->buffer, size);
+        if (!larger) {
+            writer->status = writer->status == TAKT_OK ? TAKT_NO_MEMORY : writer->status;
+            return;
+        }
+        writer->buffer = larger;
+        writer->capacity = size;
+    }
+    tkt_writer_put(writer, first, first_size);
+    tkt_writer_put(writer, second, second_size);
+}
+
 /* Formats text that was too long for the rest of the buffer. */
 static void format_again(tkt_writer *writer, size_t size, const char *format, va_list arguments)
 {

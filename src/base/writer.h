@@ -42,6 +42,11 @@ static inline void tkt_writer_commit(tkt_writer *writer, const char *end)
 
 /* Writes any number of bytes. */
 void tkt_writer_put(tkt_writer *writer, const void *data, size_t size);
+
+/* Writes two pieces that the sink gets together. */
+void tkt_writer_put_both(tkt_writer *writer, const void *first, size_t first_size,
+                         const void *second, size_t second_size);
+
 static inline void tkt_writer_text(tkt_writer *writer, const char *text)
 {
     tkt_writer_put(writer, text, strlen(text));
@@ -54,6 +59,15 @@ void tkt_writer_format(tkt_writer *writer, const char *format, ...)
 typedef struct tkt_gzip tkt_gzip;
 takt_status tkt_gzip_create(takt_sink into, int level, tkt_gzip **out, takt_sink *sink);
 takt_status tkt_gzip_finish(tkt_gzip *gzip); /* writes the end and frees; ignores NULL */
+
+/* Packs blocks of memory, each by itself, in zlib's format (RFC 1950): what Perfetto calls
+ * compressed packets. TAKT_UNSUPPORTED in a build without zlib. */
+typedef struct tkt_packer tkt_packer;
+takt_status tkt_packer_create(tkt_packer **out);
+void tkt_packer_destroy(tkt_packer *packer); /* ignores NULL */
+
+/* Returns the packed block, valid until the next call; NULL without memory. */
+const void *tkt_packer_run(tkt_packer *packer, const void *data, size_t size, size_t *packed);
 
 /* ======== Signals ======== */
 

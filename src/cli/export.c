@@ -148,6 +148,7 @@ static int export_plan(const export_request *request, export_job *jobs)
 typedef enum export_option {
     OPTION_OUT,
     OPTION_GZIP,
+    OPTION_PLAIN,
     OPTION_MAX_SIZE,
     OPTION_COUNT
 } export_option;
@@ -155,6 +156,7 @@ typedef enum export_option {
 static const cli_option common_options[OPTION_COUNT] = {
     [OPTION_OUT] = {'o', "output", "OUT", "the file to write, or a folder that exists"},
     [OPTION_GZIP] = {'z', "gzip", NULL, "compresses; so does a name that ends in .gz"},
+    [OPTION_PLAIN] = {0, "plain", NULL, "perfetto: leaves packets uncompressed"},
     [OPTION_MAX_SIZE] = {0, "max-size", "SIZE",
                          "chrome: after, say, 200MiB goes on in a next file"},
 };
@@ -234,6 +236,9 @@ static int take_option(void *user, int option, const char *value)
         break;
     case OPTION_GZIP:
         request->export_options.gzip = true;
+        break;
+    case OPTION_PLAIN:
+        request->export_options.plain = true;
         break;
     default:
         if (!parse_size(value, &request->export_options.max_bytes))

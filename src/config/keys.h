@@ -104,6 +104,8 @@
     KEY(MAX_TRACE_SIZE, "output.max_trace_size",                                                   \
         BYTES("256 MiB", 64 * KIB, TIB), INTO(max_trace_bytes),                                    \
         "Largest size of one trace file; the rest goes into further files.")                       \
+    KEY(COMPRESS, "output.compress", SWITCH("true"), CHOSEN(compress),                             \
+        "Compress the packets of Perfetto traces. Perfetto and Takt read both.")                   \
     KEY(STREAM, "output.stream", SWITCH("false"), INTO(stream),                                    \
         "Write NAME.CYCLE.partial.pftrace while recording, for programs that die. "                \
         "Written records are freed when max_memory is half used; at stop the trace is "            \

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "export/chrome.h"
 #include "export/exporter.h"
+#include "export/perfetto.h"
 #include "export/tensorboard.h"
 #include "trace/model.h"
 
@@ -87,6 +88,7 @@ static takt_status import_options(const takt_export_options *options, tkt_output
         return bad_argument(error, "the export options do not start from TAKT_EXPORT_OPTIONS_INIT, "
                                    "or use a field that this version lacks");
     output->is_gzip = known.gzip;
+    output->is_plain = known.plain;
     output->max_bytes = known.max_bytes;
     return TAKT_OK;
 }
@@ -248,8 +250,11 @@ takt_status takt_export_output(const takt_trace *trace, const char *output, cons
 
 /* ======== Files ======== */
 
-/* Writes a trace to a file through a writer: exporter -> writer -> [gzip] -> file. When the file
- * reaches its size limit, the exporter switches to the next one while it runs. */
+/* Writes a trace to a file through a writer:
+ *
+ *     exporter -> writer -> [gzip, or packets of a Perfetto file] -> file
+ *
+ * When the file reaches its size limit, the exporter switches to the next one while it runs. */
 
 /* Level 2 makes files 1.2 times as large as level 6, but is four to five times as fast. Level 1
  * makes them another 5 % larger and is hardly faster. */
@@ -263,6 +268,7 @@ typedef struct target {
     bool is_open;
     char *first; /* path of the first file, once it is complete */
     tkt_gzip *gzip;
+    tkt_perfetto_pack pack;
     takt_error error; /* the first error */
 } target;
 
@@ -323,6 +329,7 @@ static takt_status close_file(target *to, takt_status status)
     takt_error error = {0};
     takt_status packed = tkt_gzip_finish(to->gzip);
     to->gzip = NULL;
+    tkt_perfetto_pack_fini(&to->pack);
     status = status == TAKT_OK ? packed : status;
     if (!to->is_open)
         return status;
@@ -344,7 +351,11 @@ static takt_status open_target(target *to, uint32_t part, takt_sink *sink)
     if (status != TAKT_OK)
         return status;
     *sink = tkt_file_sink(&to->file);
-    return to->output->is_gzip ? tkt_gzip_create(*sink, GZIP_LEVEL, &to->gzip, sink) : TAKT_OK;
+    if (to->output->is_gzip)
+        return tkt_gzip_create(*sink, GZIP_LEVEL, &to->gzip, sink);
+    if (to->output->exporter == &tkt_perfetto_exporter && !to->output->is_plain)
+        return tkt_perfetto_pack_init(&to->pack, *sink, sink);
+    return TAKT_OK;
 }
 
 /* Closes the open file and opens the next one. */

@@ -55,6 +55,7 @@ typedef struct tkt_output {
     const tkt_exporter *exporter;
     tkt_output_name     name;
     bool                is_gzip;
+    bool                is_plain; /* a Perfetto file without compressed packets */
     uint64_t            max_bytes;
 } tkt_output;
 

@@ -145,6 +145,16 @@ void tkt_perfetto_facts(tkt_perfetto *file);
  * before closing. */
 void tkt_perfetto_fold(tkt_perfetto *file, const tkt_fold *fold);
 
+/* Packs what a writer hands to `sink`, and passes it on. The writer must only hand over whole
+ * packets, as tkt_perfetto's functions do. In a build without zlib *sink is `into`. */
+typedef struct tkt_perfetto_pack {
+    takt_sink   into;
+    tkt_packer *packer;
+} tkt_perfetto_pack;
+
+takt_status tkt_perfetto_pack_init(tkt_perfetto_pack *pack, takt_sink into, takt_sink *sink);
+void tkt_perfetto_pack_fini(tkt_perfetto_pack *pack); /* accepts a zeroed struct */
+
 /* Marks the file as complete and frees everything except the writer, which is not flushed. */
 takt_status tkt_perfetto_close(tkt_perfetto *file);
 

@@ -9,6 +9,7 @@
 #include "export/perfetto.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DEVICES_RANK 1000 /* sorts devices below threads */
@@ -88,6 +89,14 @@ static void put_takt_struct(tkt_perfetto *file, uint32_t field, const tkt_pf_fie
     tkt_perfetto_packet_write(file);
 }
 
+/* Devices stand in order of the number in their label, "cuda:1", not of their first activity. */
+static int32_t rank_of(const char *label)
+{
+    const char *colon = strchr(label, ':');
+    int number = colon ? atoi(colon + 1) : 0;
+    return DEVICES_RANK + (number > 0 && number < DEVICES_RANK ? number : 0);
+}
+
 /* "cuda:0 NVIDIA H100" */
 static void open_device(tkt_perfetto *file, uint32_t device, uint64_t uuid)
 {
@@ -97,7 +106,7 @@ static void open_device(tkt_perfetto *file, uint32_t device, uint64_t uuid)
             product = text(file, file->trace->devices.items[i].name);
     char name[256];
     snprintf(name, sizeof name, "%s%s%s", text(file, device), product[0] ? " " : "", product);
-    tkt_perfetto_group(file, uuid, name, DEVICES_RANK + (int32_t)file->device_uuids.count);
+    tkt_perfetto_group(file, uuid, name, rank_of(text(file, device)));
 }
 
 uint64_t tkt_perfetto_device_uuid(tkt_perfetto *file, uint32_t device)

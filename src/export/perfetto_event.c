@@ -9,6 +9,7 @@
 
 /* The most common event, begin or end of a slice without annotations, is written directly to the
  * writer's buffer with a copied track_event. It takes 11 to 15 bytes for the times of a simulator.
+ * The time comes last, behind bytes that repeat themselves: they then compress by a tenth better.
  * All other events are built as messages. */
 
 #define EVENT_ROOM 64 /* a packet without annotations has at most 2 + 11 + 8 + 24 bytes */
@@ -64,12 +65,12 @@ static void put_short_event(tkt_perfetto *file, tkt_perfetto_row *row, uint64_t 
 {
     char *packet = tkt_writer_reserve(file->writer, EVENT_ROOM);
     char *out = packet + 2;
-    *out++ = TKT_PF_PACKET_TIMESTAMP << 3 | TKT_PB_VARINT;
-    out = tkt_pb_put_varint(out, time_ns - row->last_ns);
     memcpy(out, row->head, sizeof row->head);
     out += row->head_size;
     memcpy(out, event, TKT_PERFETTO_EVENT_BYTES);
     out += size;
+    *out++ = TKT_PF_PACKET_TIMESTAMP << 3 | TKT_PB_VARINT;
+    out = tkt_pb_put_varint(out, time_ns - row->last_ns);
     packet[0] = TKT_PF_TRACE_PACKET << 3 | TKT_PB_BYTES;
     packet[1] = (char)(out - packet - 2);
     tkt_writer_commit(file->writer, out);

@@ -44,6 +44,7 @@ void tkt_perfetto_open(tkt_perfetto *file, tkt_writer *writer, const takt_trace 
                            .base_ns = trace->facts.begin_ns,
                            .last_uuid = TKT_PERFETTO_PROCESS_UUID};
     put_format(file);
+    tkt_writer_flush(writer); /* by itself, see perfetto_pack.c */
     tkt_perfetto_add_row(file, TKT_PERFETTO_PROCESS_UUID);
     put_process(file);
     tkt_perfetto_facts(file);

@@ -39,8 +39,7 @@ void tkt_perfetto_packet_write(tkt_perfetto *file)
     char head[2 * TKT_PB_VARINT_MAX];
     char *end = tkt_pb_put_tag(head, TKT_PF_TRACE_PACKET, TKT_PB_BYTES);
     end = tkt_pb_put_varint(end, message->count);
-    tkt_writer_put(file->writer, head, (size_t)(end - head));
-    tkt_writer_put(file->writer, message->items, message->count);
+    tkt_writer_put_both(file->writer, head, (size_t)(end - head), message->items, message->count);
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */

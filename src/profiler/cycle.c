@@ -113,7 +113,8 @@ static bool export_one(tkt_cycle *cycle, const char *output)
 {
     const takt_profiler_options *options = &cycle->options->given;
     const takt_export_options how = {.struct_size = sizeof how,
-                                     .max_bytes = options->max_trace_bytes};
+                                     .max_bytes = options->max_trace_bytes,
+                                     .plain = options->compress == TAKT_OFF};
     char path[4096];
     takt_error error;
     takt_status status = takt_export_output(cycle->trace, output, options->directory, &how, path,

@@ -207,7 +207,7 @@ static takt_status check_numbers(const takt_profiler_options *options)
     if (options->activities & ~(TAKT_ACTIVITIES_CPU | TAKT_ACTIVITIES_CUDA))
         return refuse_number("activities", options->activities);
     if (!is_choice(options->background) || !is_choice(options->record_shapes) ||
-        !is_choice(options->profile_memory))
+        !is_choice(options->profile_memory) || !is_choice(options->compress))
         return refuse_choice();
     if (options->level > TAKT_LEVEL_DETAIL)
         return refuse_number("level", options->level);
@@ -319,6 +319,7 @@ takt_status tkt_options_save(tkt_saved_options *saved, const takt_profiler_optio
     o->background = on_by_default(o->background);
     o->record_shapes = on_by_default(o->record_shapes);
     o->profile_memory = on_by_default(o->profile_memory);
+    o->compress = on_by_default(o->compress);
     if (o->max_trace_bytes == 0)
         o->max_trace_bytes = DEFAULT_MAX_BYTES;
     if (o->level == 0)

@@ -28,6 +28,7 @@ struct tkt_stream {
     uint64_t facts_bytes; /* size of the file then */
     uint32_t pause_ms;    /* before the next slice */
     bool is_summary;
+    bool is_plain;  /* packets are not compressed */
     bool is_broken; /* the file cannot be written any more; set with stream_lock */
     tkt_thread thread;
     tkt_stream_file to;
@@ -208,20 +209,33 @@ static void describe(const tkt_stream *stream, takt_trace *trace)
     trace->facts.known_until_ns = trace->facts.end_ns;
 }
 
-static takt_status write_to(const takt_trace *trace, const char *path)
+/* A writer of whole packets to a file. */
+static takt_status open_writer(const tkt_stream *stream, tkt_file *file, tkt_perfetto_pack *pack,
+                               tkt_writer *writer)
+{
+    takt_sink sink = tkt_file_sink(file);
+    takt_status status = TAKT_OK;
+    if (!stream->is_plain)
+        status = tkt_perfetto_pack_init(pack, sink, &sink);
+    return status == TAKT_OK ? tkt_writer_init(writer, sink, 0) : status;
+}
+
+static takt_status write_to(const tkt_stream *stream, const takt_trace *trace, const char *path)
 {
     tkt_file file;
+    tkt_perfetto_pack pack = {.packer = NULL};
     tkt_writer writer;
     takt_error error;
     takt_status status = tkt_file_create(&file, path, &error);
     if (status != TAKT_OK)
         return status;
-    status = tkt_writer_init(&writer, tkt_file_sink(&file), 0);
+    status = open_writer(stream, &file, &pack, &writer);
     if (status == TAKT_OK) {
         status = tkt_perfetto_export(trace, &writer);
         takt_status written = tkt_writer_fini(&writer);
         status = status == TAKT_OK ? written : status;
     }
+    tkt_perfetto_pack_fini(&pack);
     return tkt_file_close(&file, status, &error);
 }
 
@@ -237,7 +251,7 @@ static void write_summary(tkt_stream *stream)
         take_steps(stream, trace);
         status = tkt_trace_finish(trace);
         if (status == TAKT_OK)
-            status = write_to(trace, stream->to.file.path);
+            status = write_to(stream, trace, stream->to.file.path);
         if (status == TAKT_OK)
             status = tkt_file_follow(&stream->to.file, NULL);
         takt_trace_release(trace);
@@ -301,7 +315,8 @@ static takt_status create_trace(tkt_stream *stream, const tkt_saved_options *opt
 
 static takt_status open_file(tkt_stream *stream)
 {
-    takt_status status = tkt_writer_init(&stream->to.writer, tkt_file_sink(&stream->to.file), 0);
+    takt_status status =
+        open_writer(stream, &stream->to.file, &stream->to.pack, &stream->to.writer);
     if (status != TAKT_OK)
         return status;
     tkt_perfetto_open(&stream->to.perfetto, &stream->to.writer, stream->to.trace);
@@ -342,6 +357,7 @@ tkt_stream *tkt_stream_start(const tkt_saved_options *options, const tkt_stream_
         stream->to.file.fd = -1;
         stream->window = window;
         stream->is_summary = options->given.mode == TAKT_MODE_SUMMARY;
+        stream->is_plain = options->given.compress == TAKT_OFF;
         stream->pause_ms = SLICE_MS;
         stream->all_steps = *cycle->all_steps;
         stream->to.position = tkt_window_position(window);
@@ -456,6 +472,7 @@ void tkt_stream_destroy(tkt_stream *stream, bool remove_file)
     if (stream->to.perfetto.writer)
         tkt_perfetto_close(&stream->to.perfetto);
     tkt_writer_fini(&stream->to.writer);
+    tkt_perfetto_pack_fini(&stream->to.pack);
     if (remove_file)
         tkt_file_discard(&stream->to.file);
     else

@@ -107,6 +107,7 @@ typedef struct tkt_stream_batch {
 typedef struct tkt_stream_file {
     tkt_file file;
     tkt_writer writer;
+    tkt_perfetto_pack pack;
     tkt_perfetto perfetto;
     takt_trace *trace; /* names, sites, tracks, shapes and facts so far; no spans */
     tkt_map rows;      /* thread's serial, or ~name of an async track -> index in `states` + 1 */

@@ -16,6 +16,7 @@ enum {
     TKT_PF_PACKET_TRACK_EVENT = 11,
     TKT_PF_PACKET_INTERNED = 12,
     TKT_PF_PACKET_FLAGS = 13,
+    TKT_PF_PACKET_COMPRESSED = 50, /* packets in zlib's format */
     TKT_PF_PACKET_CLOCK = 58, /* timestamp_clock_id */
     TKT_PF_PACKET_DEFAULTS = 59,
     TKT_PF_PACKET_TRACK = 60,

@@ -25,7 +25,7 @@ static bool bad_at(tkt_read *read, uint64_t offset, const char *problem)
 
 bool tkt_read_bad(tkt_read *read, const uint8_t *at, const char *problem)
 {
-    return bad_at(read, tkt_input_offset(read->input, at), problem);
+    return bad_at(read, tkt_input_offset(read->input, read->packed ? read->packed : at), problem);
 }
 
 bool tkt_read_no_memory(tkt_read *read)
@@ -157,6 +157,7 @@ static void free_read(tkt_read *read)
     TKT_ARRAY_FREE(&read->keys);
     tkt_map_fini(&read->counters);
     tkt_map_fini(&read->memories);
+    tkt_unpacker_destroy(read->unpacker);
 }
 
 /* ---- Packets --------------------------------------------------------------------------------- */

@@ -38,6 +38,8 @@ typedef struct tkt_read {
     bool           are_facts_late; /* the last facts came after events: the file is a stream */
     bool           has_step; /* a step is open */
     bool           is_complete;
+    tkt_unpacker  *unpacker; /* NULL: no compressed packet yet */
+    const uint8_t *packed;   /* the compressed packet being read, or NULL */
     tkt_map        counters; /* uuid -> name, a string */
     tkt_map        memories; /* uuid -> device, a string << 32 | kind of memory */
     TKT_ARRAY_OF(tkt_read_row) rows;  /* sequence - 1 */
@@ -62,6 +64,9 @@ bool tkt_read_text(tkt_read *read, const tkt_pb_field *field, uint32_t *string);
 
 /* Reads a packet from its content. */
 bool tkt_read_packet(tkt_read *read, const tkt_pb_field *packet);
+
+/* Reads the packets of a compressed packet. */
+bool tkt_read_packed(tkt_read *read, const tkt_pb_field *packed);
 
 /* Reads a track_event on the row of a track or of the steps. `is_late`: the file has later events
  * before it. */

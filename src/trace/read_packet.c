@@ -6,9 +6,10 @@ typedef struct packet_fields {
     uint64_t clock; /* 0: the sequence's own */
     uint64_t sequence;
     bool has_timestamp;
-    tkt_pb_field event; /* this and the next two: number 0 if the packet has none */
+    tkt_pb_field event; /* this and the next three: number 0 if the packet has none */
     tkt_pb_field snapshot;
     tkt_pb_field takt;
+    tkt_pb_field packed;
 } packet_fields;
 
 static tkt_read_row *row_of(tkt_read *read, uint64_t sequence)
@@ -366,21 +367,21 @@ static void set_field(packet_fields *packet, const tkt_pb_field *field)
     case TKT_PF_PACKET_TAKT:
         packet->takt = *field;
         break;
+    case TKT_PF_PACKET_COMPRESSED:
+        packet->packed = *field;
+        break;
     default:
         break;
     }
 }
 
-/* Reads the most common packet: a timestamp, a sequence and an event in this order, with tags of
+/* Reads the most common packet: a sequence, an event and a timestamp in this order, with tags of
  * one byte. False for any other packet, which the caller must read from the start. */
 static inline bool read_common(const tkt_pb_field *from, packet_fields *packet)
 {
     const uint8_t *at = from->bytes;
     const uint8_t *end = at + from->value;
-    if (at == end || *at != (TKT_PF_PACKET_TIMESTAMP << 3 | TKT_PB_VARINT))
-        return false;
-    at = tkt_pb_get_varint(at + 1, end, &packet->timestamp);
-    if (!at || at == end || *at != (TKT_PF_PACKET_SEQUENCE << 3 | TKT_PB_VARINT))
+    if (at == end || *at != (TKT_PF_PACKET_SEQUENCE << 3 | TKT_PB_VARINT))
         return false;
     at = tkt_pb_get_varint(at + 1, end, &packet->sequence);
     if (!at || at == end || *at != (TKT_PF_PACKET_TRACK_EVENT << 3 | TKT_PB_BYTES))
@@ -389,7 +390,9 @@ static inline bool read_common(const tkt_pb_field *from, packet_fields *packet)
     packet->event.number = TKT_PF_PACKET_TRACK_EVENT;
     packet->event.wire = TKT_PB_BYTES;
     at = tkt_pb_get_value(at + 1, end, &packet->event);
-    return at == end;
+    if (!at || at == end || *at != (TKT_PF_PACKET_TIMESTAMP << 3 | TKT_PB_VARINT))
+        return false;
+    return tkt_pb_get_varint(at + 1, end, &packet->timestamp) == end;
 }
 
 static bool is_message(const tkt_pb_field *field)
@@ -410,6 +413,8 @@ bool tkt_read_packet(tkt_read *read, const tkt_pb_field *from)
     while (tkt_pb_next(&message, &field))
         set_field(&packet, &field);
     if (!tkt_read_done(read, &message))
+        return false;
+    if (is_message(&packet.packed) && !tkt_read_packed(read, &packet.packed))
         return false;
     if (is_message(&packet.snapshot) && !read_snapshot(read, &packet))
         return false;

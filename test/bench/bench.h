@@ -104,6 +104,9 @@ void bench_release(void);
  * that the phases launch, up to so many in all. The caller releases it. NULL without memory. */
 takt_trace *bench_trace(uint64_t spans, uint64_t activities);
 
+/* The same for a stepping program of eight scopes, whose clock counts in `tick_ns`. */
+takt_trace *bench_stepping(uint64_t spans, uint64_t tick_ns);
+
 /* A sealed trace of at least `activities` activities of two devices, launched by as many calls of
  * four threads: kernels, graphs, copies and sets, with waits, memory, arguments, work and stacks.
  * The same. */

@@ -3,6 +3,7 @@
  * which the kernel's page cache takes, and all the time that passes. */
 #include "bench.h"
 
+#include "base/writer.h"
 #include "trace/model.h"
 
 #include <stdio.h>
@@ -13,6 +14,7 @@
 
 #define SPANS        UINT64_C(2000000)
 #define ROUNDS       5
+#define BLOCK_BYTES  ((size_t)256 << 10)
 #define BUFFER_BYTES ((size_t)512 << 20)
 
 static const takt_trace *trace;
@@ -78,7 +80,8 @@ static void path_of(const char *format, bool gzip, char *path, size_t size)
 
 static bool write_file(const char *format, const char *path, bool gzip, double *ns)
 {
-    const takt_export_options options = {.struct_size = sizeof options, .gzip = gzip};
+    const takt_export_options options = {
+        .struct_size = sizeof options, .gzip = gzip, .plain = true};
     takt_error error = {.message = ""};
     unlink(path);
     sync(); /* what is still on its way to the disk would slow this one down */
@@ -152,6 +155,85 @@ static void measure_gzip(const char *format, double max_bytes)
     bench_tell((bench_figure){.name = name, .value = ns, .unit = "ns/span"});
 }
 
+/* What is written by default, of programs that step. */
+
+/* zlib alone, over the bytes of the plain file, in blocks as the writer has them: ns a span. */
+static double zlib_ns(buffer *plain)
+{
+    const takt_sink sink = {append, plain};
+    tkt_packer *packer;
+    double ns[ROUNDS];
+    plain->used = 0;
+    if (takt_export(trace, "perfetto", &sink) != TAKT_OK || tkt_packer_create(&packer) != TAKT_OK)
+        return 0;
+    for (size_t i = 0; i < ROUNDS; i++) {
+        double begin = bench_cpu_seconds();
+        for (size_t at = 0, size; at < plain->used; at += size) {
+            size_t packed;
+            size = plain->used - at < BLOCK_BYTES ? plain->used - at : BLOCK_BYTES;
+            tkt_packer_run(packer, plain->data + at, size, &packed);
+        }
+        ns[i] = (bench_cpu_seconds() - begin) * 1e9 / span_count;
+    }
+    tkt_packer_destroy(packer);
+    return bench_median(ns, ROUNDS);
+}
+
+/* Writes to a file in the processor's time, which leaves out waiting for the disk. */
+static bool write_default(const char *path, bool plain, double *median_ns)
+{
+    const takt_export_options options = {.struct_size = sizeof options, .plain = plain};
+    double ns[ROUNDS];
+    for (size_t i = 0; i < ROUNDS; i++) {
+        double begin = bench_cpu_seconds();
+        if (takt_export_file(trace, "perfetto", path, &options, NULL) != TAKT_OK)
+            return false;
+        ns[i] = (bench_cpu_seconds() - begin) * 1e9 / span_count;
+    }
+    *median_ns = bench_median(ns, ROUNDS);
+    return true;
+}
+
+static void tell_stepping(const char *what, const char *path, double ns, double floor_ns,
+                          double max_bytes)
+{
+    char name[64];
+    struct stat facts = {.st_size = 0};
+    stat(path, &facts);
+    snprintf(name, sizeof name, "export_%s", what);
+    bench_tell((bench_figure){.name = name,
+                              .value = ns,
+                              .unit = "ns/span",
+                              .floor = floor_ns,
+                              .max_ratio = floor_ns > 0 ? 1.7 : 0});
+    snprintf(name, sizeof name, "%s_bytes_per_span", what);
+    bench_tell((bench_figure){.name = name,
+                              .value = (double)facts.st_size / span_count,
+                              .unit = "bytes",
+                              .max_value = max_bytes});
+}
+
+static void measure_stepping(const char *name, uint64_t tick_ns, double max_bytes)
+{
+    char path[4200], what[64];
+    double ns, plain_ns;
+    buffer plain = {.data = malloc(BUFFER_BYTES)};
+    trace = bench_stepping(SPANS, tick_ns);
+    path_of("stepping", false, path, sizeof path);
+    span_count = trace ? (double)takt_trace_facts(trace)->span_count : 0;
+    if (trace && plain.data && write_default(path, false, &ns)) {
+        tell_stepping(name, path, ns, zlib_ns(&plain), max_bytes);
+        snprintf(what, sizeof what, "%s_plain", name);
+        if (write_default(path, true, &plain_ns))
+            tell_stepping(what, path, plain_ns, 0, 0);
+    } else {
+        bench_tell_missing(name, "the file could not be written");
+    }
+    unlink(path);
+    free(plain.data);
+    takt_trace_release(trace);
+}
+
 /* Reading. */
 
 /* The file that measure_disk() has left. */
@@ -211,4 +293,6 @@ void bench_export(void)
     measure_disk("xplane", 0);
     remove_file("xplane");
     takt_trace_release(trace);
+    measure_stepping("stepping", 10, 3);
+    measure_stepping("stepping_fine", 1, 4);
 }

@@ -71,6 +71,16 @@ done
 python3 "$support/table_questions.py" hostile odd.db odd-csv || fail "odd names are not whole"
 python3 "$support/table_questions.py" cut cut.db || fail "the cut is not told"
 
+# What viewers draw: arrows, counters, CUPTI's overheads; and the step of each row.
+echo whole | "$make" whole.pftrace
+run export --sqlite --csv whole.pftrace
+status_is 0
+if command -v protoc >/dev/null; then
+    for name in whole random; do
+        python3 "$support/table_questions.py" events $name.db $name.pftrace || fail "$name: other events"
+    done
+fi
+
 # A folder that exists is the folder, also for a second time; a file is none.
 run export --csv -o odd-csv fluid.pftrace
 status_is 0

@@ -19,6 +19,14 @@ diff -u "$scratch/written" "$scratch/added" || { echo "totals differ" && exit 1;
 
 test/support/perfetto_rules.py "$file"
 
+# What Takt writes by default has the same packets, compressed.
+"${TAKT_BIN:-bin}/takt" export --perfetto -o "$scratch/packed.pftrace" "$file" >/dev/null
+[ $(($(stat -c %s "$scratch/packed.pftrace") * 3)) -lt "$(stat -c %s "$file")" ] || {
+    echo "the default is hardly smaller" && exit 1
+}
+test/support/perfetto_totals.py "$scratch/packed.pftrace" | cmp - "$scratch/added"
+test/support/perfetto_rules.py "$scratch/packed.pftrace"
+
 gzip -c "$file" >"$file.gz"
 test/support/perfetto_totals.py "$file.gz" | cmp - "$scratch/added"
 

@@ -5,6 +5,7 @@
 
 prints a line for each rule that is broken and fails then. Rules are checked on what protoc decodes."""
 import collections
+import re
 import sys
 
 from perfetto_totals import DELTA_CLOCK, decode, read_messages
@@ -35,6 +36,7 @@ class Checker:
         self.calls = set()  # flows that lead from calls
         self.works = set()  # and to activities
         self.end = 0
+        self.devices = {}  # the number in a device's label -> the rank of its tracks
 
     def check(self, is_kept, rule):
         self.broken[rule] += not is_kept
@@ -57,6 +59,9 @@ class Checker:
             uuid = track["uuid"][0]
             self.check(uuid not in self.uuids, "track ids are unique")
             self.uuids[uuid] = "counter" if track["counter"] else "slices"
+            device = re.match(rb"cuda:(\d+)", (track["name"] or [b""])[0])
+            if device and not track["counter"]:
+                self.devices[int(device[1])] = track["sibling_order_rank"][0]
             for parent in track["parent_uuid"]:
                 self.check(parent in self.uuids, "parents are described before children")
             for thread in track["thread"]:
@@ -157,6 +162,8 @@ class Checker:
             events.sort(key=lambda event: event[:2])
             for before, after in zip(events, events[1:]):
                 self.check(before[3] + after[2] == after[3], "memory is what was allocated less freed")
+        ranks = [self.devices[number] for number in sorted(self.devices)]
+        self.check(ranks == sorted(set(ranks)), "devices stand in order of their number")
         self.check(self.works == self.calls, "arrows lead from calls to activities")
         self.check(not any(self.open.values()), "slices end")
 

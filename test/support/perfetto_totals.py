@@ -14,9 +14,38 @@ import os
 import re
 import subprocess
 import sys
+import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DELTA_CLOCK = 64
+
+
+def varint(data, at):
+    """The number at a place, and the place behind it."""
+    value = shift = 0
+    while data[at] >= 0x80:
+        value |= (data[at] & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+    return value | data[at] << shift, at + 1
+
+
+def unpack(data):
+    """The same packets without compressed ones, whose content takes their place."""
+    out, at = [], 0
+    while at < len(data):
+        if data[at] != 0x0A:
+            sys.exit("a trace is a sequence of packets")
+        size, begin = varint(data, at + 1)
+        end = begin + size
+        if data[begin : begin + 2] == b"\x92\x03":  # field 50, compressed_packets
+            size, begin = varint(data, begin + 2)
+            if begin + size != end:
+                sys.exit("a compressed packet holds nothing else")
+            out.append(zlib.decompress(data[begin:end]))
+        else:
+            out.append(data[at:end])
+        at = end
+    return b"".join(out)
 
 
 def decode(path):
@@ -25,6 +54,7 @@ def decode(path):
         data = file.read()
     if data[:2] == b"\x1f\x8b":
         data = gzip.decompress(data)
+    data = unpack(data)
     command = ["protoc", "--decode=Trace", "-I", HERE, os.path.join(HERE, "perfetto.proto")]
     done = subprocess.run(command, input=data, stdout=subprocess.PIPE, check=True)
     return done.stdout.decode("ascii").splitlines()

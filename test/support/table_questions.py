@@ -4,6 +4,8 @@
     table_questions.py hostile DATABASE FOLDER    names of prog_same are whole in both
     table_questions.py cut DATABASE               the trace was cut, and the database says so
     table_questions.py summary DATABASE FOLDER    nothing but what a summary knows
+    table_questions.py events DATABASE TRACE      flows, overheads and counters are those of the file, as
+                                                  protoc has it, and steps those of the times
     table_questions.py page DATABASE PAGE         every query of the page runs
     table_questions.py gaps DATABASE PAGE REPORT  the page's longest gaps are those of the report
 """
@@ -12,6 +14,8 @@ import json
 import re
 import sqlite3
 import sys
+
+import perfetto_totals
 
 # Of prog_same: what makes trouble to quoting, in names and in arguments.
 HOSTILE = ('with "quotes", commas; and | pipes', "a\ttab, a\nnewline and \033[31mred\033[0m",
@@ -62,6 +66,69 @@ def summary(database, folder):
     assert read(folder, "facts")
 
 
+STEP_AT = ("(SELECT number FROM steps WHERE steps.begin_ns <= {0} AND {0} < steps.end_ns)")
+
+
+def steps(database):
+    """The step of each row, searched in all steps."""
+    for table, time in ("spans", "t.begin_ns"), ("activities", "ifnull(t.launch_begin_ns, t.begin_ns)"):
+        sql = f"SELECT t.id, t.step, {STEP_AT.format(time)} FROM {table} t"
+        for number, step, wanted in database.execute(sql):
+            assert step == wanted, f"{table} {number} is in step {wanted}, and not {step}"
+
+
+def events_of_file(trace):
+    """Flows, counters with their thread, and overheads, from the packets."""
+    flows, counters, overheads = [], [], []
+    rows, threads, names, now, begun = {}, {}, {}, {}, {}
+    for packet in perfetto_totals.read_messages(perfetto_totals.decode(trace)):
+        number = (packet["trusted_packet_sequence_id"] or [0])[0]
+        for clock in (c for snapshot in packet["clock_snapshot"] for c in snapshot["clocks"]):
+            if clock["clock_id"] == [perfetto_totals.DELTA_CLOCK]:
+                now[number] = clock["timestamp"][0]
+        for half in (half for takt in packet["takt"] for half in takt["track"]):
+            if half["kind"][0] == "COUNTER":
+                names[(half["index"] or [0])[0]] = (half["name"] or [b""])[0].decode()
+            elif half["kind"][0] not in ("MEMORY", "DEVICE_MEMORY"):
+                rows[number] = half["kind"][0]
+                threads[number] = (half["thread_id"] or [0])[0]
+        for event in packet["track_event"]:
+            time = packet["timestamp"][0]
+            if packet["timestamp_clock_id"] in ([], [perfetto_totals.DELTA_CLOCK]):
+                now[number] += time
+                time = now[number]
+            kind = event["type"][0]
+            if event["name"] == [b"flow"]:
+                is_end = bool(event["terminating_flow_ids"])
+                ids = event["terminating_flow_ids"] or event["flow_ids"]
+                flows.append((ids[0], is_end, time, threads[number]))
+            elif kind == "TYPE_COUNTER" and event["double_counter_value"]:
+                counters.append((names[event["track_uuid"][0]], time, threads[number]))
+            elif rows.get(number) == "OVERHEADS" and kind == "TYPE_SLICE_BEGIN":
+                begun[number] = (time, event["name"][0].decode())
+            elif rows.get(number) == "OVERHEADS" and kind == "TYPE_SLICE_END":
+                overheads.append((begun[number][0], time, begun[number][1]))
+    return sorted(flows), sorted(counters), sorted(overheads)
+
+
+def events(database, trace):
+    steps(database)
+    flows, counters, overheads = events_of_file(trace)
+    assert flows and counters, "the trace has too little"
+    join = "LEFT JOIN tracks ON tracks.id = t.track"
+    got = sorted((int(row[0]), bool(row[1]), row[2], row[3] or 0) for row in database.execute(
+        f"SELECT t.id, t.is_end, t.time_ns, tracks.thread FROM flows t {join}"))
+    assert got == flows, f"flows are {got[:3]}, and not {flows[:3]}"
+    got = sorted((row[0], row[1], row[2] or 0) for row in database.execute(
+        f"SELECT t.name, t.time_ns, tracks.thread FROM counters t {join}"))
+    assert got == counters, f"counters are {got[:3]}, and not {counters[:3]}"
+    got = sorted(database.execute("SELECT begin_ns, end_ns, kind FROM overheads"))
+    assert got == overheads, f"overheads are {got[:3]}, and not {overheads[:3]}"
+    outside = column(database, "SELECT count(*) FROM flows f JOIN spans s ON s.id = f.span"
+                     " WHERE f.track <> s.track OR f.time_ns NOT BETWEEN s.begin_ns AND s.end_ns")
+    assert outside == [0], "flows are outside of their spans"
+
+
 def page(database, path):
     found = queries(path)
     assert len(found) >= 5, "the page has hardly any queries"
@@ -82,7 +149,7 @@ def gaps(database, path, report):
 
 
 def main(what, database, *arguments):
-    checks = {"hostile": hostile, "cut": cut, "summary": summary, "page": page, "gaps": gaps}
+    checks = {"hostile": hostile, "cut": cut, "summary": summary, "events": events, "page": page, "gaps": gaps}
     try:
         checks[what](sqlite3.connect(f"file:{database}?mode=ro", uri=True), *arguments)
     except (AssertionError, sqlite3.Error, KeyError) as error:

@@ -423,8 +423,8 @@ static void fail_each_allocation(uint64_t failures)
         status = tkt_perfetto_export(trace, &writer);
         tkt_alloc_fail(0, 0);
         takt_status written = tkt_writer_fini(&writer);
+        status = status == TAKT_OK ? written : status; /* the sink needs memory, too */
         assert_true(status == TAKT_OK || status == TAKT_NO_MEMORY);
-        assert_int_equal(written, TAKT_OK);
         assert_true(status == TAKT_NO_MEMORY || file.size == whole.size);
         tkt_free(file.data);
     }

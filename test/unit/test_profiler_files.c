@@ -207,7 +207,7 @@ TEST(a_full_disk_loses_the_files_and_leaves_no_halves)
 {
     if (mount("takt", folder, "tmpfs", 0, "size=64k") != 0)
         SKIP_CASE("mounting a small file system is not allowed here");
-    check_lost(folder, "No space left on device", 20000);
+    check_lost(folder, "No space left on device", 100000);
     size_t left = count_entries(folder);
     umount(folder);
     assert_int_equal(left, 0);

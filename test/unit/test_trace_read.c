@@ -542,7 +542,7 @@ TEST(a_file_that_unpacks_without_end_is_refused)
     memory_sink packed = {0};
     tkt_gzip *gzip;
     takt_sink sink;
-    assert_int_equal(tkt_gzip_create(memory_sink_of(&packed), 1, &gzip, &sink), TAKT_OK);
+    assert_int_equal(tkt_gzip_create(memory_sink_of(&packed), 9, &gzip, &sink), TAKT_OK);
     assert_int_equal(sink.write(sink.user, "\x0A\x05\xA2\x7E\x02\x08\x01", 7), TAKT_OK);
     for (int i = 0; i < 40; i++)
         assert_int_equal(sink.write(sink.user, zeros, piece), TAKT_OK);

@@ -95,7 +95,8 @@ static bool put_row(void *user, const table_row *row)
             put_char(out, ',');
         put_value(out, &row->values[i]);
     }
-    tkt_writer_put(out, "\r\n", 2);
+    put_char(out, '\r');
+    put_char(out, '\n');
     return out->status == TAKT_OK;
 }
 

@@ -1,5 +1,6 @@
 /* The list of tables, how rows are filled, and data that several tables need. */
 #include "cli/tables/tables.h"
+#include "trace/model.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -264,6 +265,22 @@ void table_put_span(table_row *row, const table_source *source, size_t track, si
     table_put_known(row, is_none ? 0 : source->first[track] + span + 1);
 }
 
+/* Steps follow each other without overlap, so their ends are sorted, too. */
+void table_put_step(table_row *row, const table_source *source, uint64_t time_ns)
+{
+    const tkt_step *steps = source->trace->steps.items;
+    size_t count = source->trace->steps.count, at = row->step;
+    while (at > 0 && steps[at - 1].end_ns > time_ns)
+        at--;
+    while (at < count && steps[at].end_ns <= time_ns)
+        at++;
+    row->step = at;
+    if (at < count && steps[at].begin_ns <= time_ns)
+        table_put_uint(row, steps[at].number);
+    else
+        table_put_null(row);
+}
+
 bool table_row_end(table_row *row)
 {
     bool is_taken = row->take(row->user, row);
@@ -276,12 +293,11 @@ bool table_row_end(table_row *row)
 const table *table_at(size_t index)
 {
     static const table *const all[] = {
-        &table_facts,        &table_losses,        &table_devices,
-        &table_tracks,       &table_steps,         &table_spans,
-        &table_path_list,    &table_args,          &table_frames,
-        &table_api,          &table_activities,    &table_waits,
-        &table_memory,       &table_memory_totals, &table_counters,
-        &table_marks,        &table_idle_times,    &table_idle_in_scopes,
+        &table_facts,        &table_losses, &table_devices,       &table_tracks,
+        &table_steps,        &table_spans,  &table_path_list,     &table_args,
+        &table_frames,       &table_api,    &table_activities,    &table_waits,
+        &table_overheads,    &table_memory, &table_memory_totals, &table_counters,
+        &table_marks,        &table_flows,  &table_idle_times,    &table_idle_in_scopes,
         &table_busy_in_steps};
     return index < sizeof all / sizeof *all ? all[index] : NULL;
 }

@@ -1,6 +1,8 @@
-/* Tables of activities, calls into CUDA, waits and memory. */
+/* Tables of activities, calls into CUDA, waits, overheads and memory. */
 #include "cli/tables/tables.h"
 #include "cuda/kinds.h"
+#include "export/devices.h"
+#include "trace/model.h"
 
 /* ======== Devices ======== */
 
@@ -75,7 +77,8 @@ static const table_column activity_columns[] = {{"id", "INTEGER PRIMARY KEY"},
                                                 {"graph", "INTEGER"},
                                                 {"graph_node", "INTEGER"},
                                                 {"limited_by", "TEXT"},
-                                                {"graph_node_count", "INTEGER"}};
+                                                {"graph_node_count", "INTEGER"},
+                                                {"step", "INTEGER REFERENCES steps"}};
 
 static void put_launch(const table_source *source, const takt_activity *activity, table_row *row)
 {
@@ -130,6 +133,12 @@ static void put_kernel(const takt_activity *activity, table_row *row)
     table_put_known(row, activity->graph_node_count);
 }
 
+/* An activity belongs to the step that launched it, which may have ended when it runs. */
+static uint64_t issued_ns(const takt_activity *activity)
+{
+    return activity->launch_span == SIZE_MAX ? activity->begin_ns : activity->launch_begin_ns;
+}
+
 static bool fill_activities(const table_source *source, table_row *row)
 {
     takt_activity activity;
@@ -145,6 +154,7 @@ static bool fill_activities(const table_source *source, table_row *row)
         put_launch(source, &activity, row);
         put_copy(&activity, row);
         put_kernel(&activity, row);
+        table_put_step(row, source, issued_ns(&activity));
         if (!table_row_end(row))
             return false;
     }
@@ -178,6 +188,27 @@ static bool fill_waits(const table_source *source, table_row *row)
 }
 
 const table table_waits = TABLE_OF("waits", wait_columns, fill_waits);
+
+static const table_column overhead_columns[] = {{"begin_ns", "INTEGER"},
+                                                {"end_ns", "INTEGER"},
+                                                {"duration_ns", "INTEGER"},
+                                                {"kind", "TEXT"},
+                                                {"thread", "INTEGER"}};
+
+static bool fill_overheads(const table_source *source, table_row *row)
+{
+    for (size_t i = 0; i < source->trace->overheads.count; i++) {
+        const tkt_overhead *overhead = &source->trace->overheads.items[i];
+        table_put_times(row, overhead->begin_ns, overhead->end_ns);
+        table_put_text(row, tkt_overhead_name(overhead->kind));
+        table_put_known(row, overhead->thread_id);
+        if (!table_row_end(row))
+            return false;
+    }
+    return true;
+}
+
+const table table_overheads = TABLE_OF("overheads", overhead_columns, fill_overheads);
 
 /* ======== Memory ======== */
 

@@ -1,6 +1,7 @@
 /* Tables about the recording as a whole, and about the events that threads recorded. */
 #include "cli/cli.h"
 #include "cli/tables/tables.h"
+#include "trace/model.h"
 
 /* ======== The recording ======== */
 
@@ -194,7 +195,8 @@ static const table_column span_columns[] = {{"id", "INTEGER PRIMARY KEY"},
                                             {"bytes", "REAL"},
                                             {"stack", "INTEGER"},
                                             {"device", "TEXT"},
-                                            {"activity_kind", "TEXT"}};
+                                            {"activity_kind", "TEXT"},
+                                            {"step", "INTEGER REFERENCES steps"}};
 
 static const char *kind_of(uint32_t flags)
 {
@@ -238,6 +240,7 @@ static bool put_span(const table_source *source, size_t track, size_t number, ta
     put_work(source, track, number, row);
     table_put_known_text(row, span.device);
     table_put_known_text(row, table_activity_kind(span.filter));
+    table_put_step(row, source, span.begin_ns);
     return table_row_end(row);
 }
 
@@ -369,10 +372,12 @@ static bool fill_frames(const table_source *source, table_row *row)
 
 const table table_frames = TABLE_OF("frames", frame_columns, fill_frames);
 
-/* ======== Counters and marks ======== */
+/* ======== Counters, marks and flows ======== */
 
-static const table_column counter_columns[] = {
-    {"name", "TEXT"}, {"time_ns", "INTEGER"}, {"value", "REAL"}};
+static const table_column counter_columns[] = {{"name", "TEXT"},
+                                               {"time_ns", "INTEGER"},
+                                               {"value", "REAL"},
+                                               {"track", "INTEGER REFERENCES tracks"}};
 
 static bool fill_counters(const table_source *source, table_row *row)
 {
@@ -381,6 +386,7 @@ static bool fill_counters(const table_source *source, table_row *row)
         table_put_text(row, counter.name);
         table_put_uint(row, counter.time_ns);
         table_put_real(row, counter.value);
+        table_put_track(row, source->trace->counters.items[i].track);
         if (!table_row_end(row))
             return false;
     }
@@ -406,3 +412,27 @@ static bool fill_marks(const table_source *source, table_row *row)
 }
 
 const table table_marks = TABLE_OF("marks", mark_columns, fill_marks);
+
+/* Ids have no type: an INTEGER column would make a number of the text of large ones, and round. */
+static const table_column flow_columns[] = {{"id", ""},
+                                            {"is_end", "INTEGER"},
+                                            {"time_ns", "INTEGER"},
+                                            {"track", "INTEGER REFERENCES tracks"},
+                                            {"span", "INTEGER REFERENCES spans"}};
+
+static bool fill_flows(const table_source *source, table_row *row)
+{
+    for (size_t i = 0; i < source->trace->flows.count; i++) {
+        const tkt_flow *flow = &source->trace->flows.items[i];
+        table_put_uint(row, flow->id);
+        table_put_uint(row, flow->is_end);
+        table_put_uint(row, flow->time_ns);
+        table_put_track(row, flow->track);
+        table_put_span(row, source, flow->track, flow->span == TKT_NO_SPAN ? SIZE_MAX : flow->span);
+        if (!table_row_end(row))
+            return false;
+    }
+    return true;
+}
+
+const table table_flows = TABLE_OF("flows", flow_columns, fill_flows);

@@ -33,6 +33,7 @@ typedef struct table_value {
 typedef struct table_row {
     table_value values[TABLE_MOST_COLUMNS];
     size_t      count;
+    size_t      step; /* where table_put_step() goes on */
     bool      (*take)(void *user, const struct table_row *row); /* false: it failed */
     void       *user;
 } table_row;
@@ -110,6 +111,10 @@ void table_put_span(table_row *row, const table_source *source, size_t track, si
 /* Puts the id of a track, which is its index + 1; null for SIZE_MAX. */
 void table_put_track(table_row *row, size_t track);
 
+/* Puts the number of the step that runs at a time; null for none. Rows are mostly in order of time,
+ * so the search goes on from the last row's step. */
+void table_put_step(table_row *row, const table_source *source, uint64_t time_ns);
+
 /* ---- Tables (source.c; table_*.c fill them) ---- */
 
 typedef struct table_column {
@@ -130,12 +135,12 @@ typedef struct table {
 extern const table table_facts, table_losses, table_devices, table_tracks, table_steps;
 extern const table table_spans, table_path_list, table_args, table_frames;
 /* table_devices.c */
-extern const table table_api, table_activities, table_waits;
+extern const table table_api, table_activities, table_waits, table_overheads;
 extern const table table_memory, table_memory_totals;
 /* table_idle.c */
 extern const table table_idle_times, table_idle_in_scopes, table_busy_in_steps;
 /* table_host.c */
-extern const table table_counters, table_marks;
+extern const table table_counters, table_marks, table_flows;
 
 /* Tables in the order in which they are written; NULL past the end. */
 const table *table_at(size_t index);
