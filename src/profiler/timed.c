@@ -35,6 +35,7 @@ struct tkt_timed {
     tkt_window *window;               /* requests declared work and devices */
     tkt_window *reported;             /* of the rounds that count; NULL without reports */
     bool with_devices;
+    bool has_cupti;
     uint32_t correlation;              /* of the last call into CUDA before the current round */
     double flops_before, bytes_before; /* declared before the rounds that count */
     double flops, bytes;               /* declared up to the end of the last round */
@@ -70,7 +71,7 @@ static takt_timed_options take_options(const takt_timed_options *options)
 static bool waits_by_default(const takt_timed_options *given, const takt_timed_options *read)
 {
     const size_t known = offsetof(takt_timed_options, no_synchronize) + sizeof(bool);
-    return given && given->struct_size >= known && !read->no_synchronize;
+    return given && given->struct_size >= known && !read->no_synchronize && tkt_cuda_is_used();
 }
 
 /* Returns the caller's sizeof(takt_timed), or 0 if the size is invalid or there is no result. */
@@ -103,20 +104,20 @@ takt_timed_loop takt_timed_begin(takt_timed *result, size_t result_size,
     }
     if (loop->state && tkt_window_open(&wish, &loop->state->window) == TAKT_OK)
         loop->state->with_devices = wish.devices != 0;
+    if (loop->state && loop->state->with_devices)
+        loop->state->has_cupti = tkt_cuda_status_now().backend == TKT_BACKEND_CUPTI;
     if (loop->options.synchronize || loop->is_lazy)
         tkt_cuda_synchronize();
     return opaque;
 }
 
-/* Waits for the devices at the end of a round. Calls have numbers while CUPTI, or Takt's events,
- * observe them: a round without a new number gave the devices nothing to do. */
+/* Waits for the devices at the end of a round. CUPTI numbers the calls into CUDA: a round without a
+ * new number gave the devices nothing to do. */
 static void wait_for_devices(const rounds *loop)
 {
     const struct tkt_timed *state = loop->state;
-    bool is_observed =
-        state && state->with_devices && tkt_cuda_status_now().backend == TKT_BACKEND_CUPTI;
-    bool is_idle = is_observed && state->correlation == tkt_cuda_last_correlation();
-    if (loop->options.synchronize || (loop->is_lazy && !is_idle))
+    bool is_quiet = state && state->has_cupti && state->correlation == tkt_cuda_last_correlation();
+    if (loop->options.synchronize || (loop->is_lazy && !is_quiet))
         tkt_cuda_synchronize();
 }
 

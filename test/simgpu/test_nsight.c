@@ -104,7 +104,8 @@ TEST_WITH(the_range_is_exactly_the_recorded_steps, begin_test, NULL)
 TEST_WITH(the_range_begins_and_ends_idle, begin_test, NULL)
 {
     sim_script(script("kernel=20ms"));
-    takt_profiler *profiler = start_captured((takt_schedule){.warmup = 1, .active = 1, .repeat = 1});
+    takt_profiler *profiler =
+        start_captured((takt_schedule){.warmup = 1, .active = 1, .repeat = 1});
     launch();
     assert_false(is_idle());
     step(profiler);
