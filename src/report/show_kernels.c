@@ -122,12 +122,12 @@ static void add_ncu_notes(tkt_document *document, const tkt_named_list *kernels)
             return;
         if (i == 0)
             tkt_document_add_note(document, "To examine the longest kernels with Nsight Compute:");
-        tkt_document_add_note(document,
-                              "ncu %s-k 'regex:^%.*s$' -c %d --set full --import-source yes -f -o "
-                              "%.*s --open-in-ui PROGRAM",
-                              range_of(document->trace, kernels, shown[i], text), size,
-                              shown[i].text, LAUNCHES, size < LONGEST_FILE ? size : LONGEST_FILE,
-                              shown[i].text);
+        tkt_document_add_command(
+            document,
+            "ncu %s-k 'regex:^%.*s$' -c %d --set full --import-source yes -f -o "
+            "%.*s --open-in-ui PROGRAM",
+            range_of(document->trace, kernels, shown[i], text), size, shown[i].text, LAUNCHES,
+            size < LONGEST_FILE ? size : LONGEST_FILE, shown[i].text);
     }
 }
 
