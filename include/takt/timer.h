@@ -142,10 +142,10 @@ typedef struct takt_timed_options {
 
     const char *reports;    /* names of reports, such as "kernels, ops", printed for the repetitions
                              * that count when the block ends; see takt/report.h. Records scopes of
-                             * level normal. NULL: none */
+                             * level normal. Valid until the block ends. NULL: none */
     const char *precision;  /* in which the declared work and `peak_flops` are counted, such as
-                             * "fp64" or "bf16"; copied to the result, at most 15 bytes. May be
-                             * NULL */
+                             * "fp64" or "bf16"; when the block ends, 15 bytes of it are copied to
+                             * the result. May be NULL */
     double      peak_flops; /* floating-point operations per second that the device, or the host,
                              * can do in this precision; 0: see takt_timed */
     bool        no_synchronize; /* do not wait: host times of repetitions with CUDA then only cover

@@ -29,6 +29,7 @@ typedef struct round_ticks {
 } round_ticks;
 
 struct tkt_timed {
+    takt_timed_options options;
     TKT_ARRAY_OF(double) ns;          /* of each repetition that counts */
     TKT_ARRAY_OF(round_ticks) rounds; /* the same repetitions; only with devices */
     uint64_t begin_ticks;             /* of the current round */
@@ -45,10 +46,11 @@ struct tkt_timed {
 typedef struct __attribute__((may_alias)) rounds {
     takt_timed *result;
     size_t result_size;
-    takt_timed_options options;
-    bool is_lazy;            /* waits for devices only after rounds that called CUDA */
     uint64_t round;          /* rounds begun, including warm-up */
     struct tkt_timed *state; /* NULL without memory: the rounds run but are not measured */
+    uint32_t repeat, warmup;
+    bool synchronizes;
+    bool is_lazy; /* waits for devices only after rounds that called CUDA */
 } rounds;
 
 _Static_assert(sizeof(rounds) <= sizeof(takt_timed_loop), "programs were compiled with its size");
@@ -85,28 +87,41 @@ static size_t room_in(const takt_timed *result, size_t size)
     return result ? size : 0;
 }
 
-takt_timed_loop takt_timed_begin(takt_timed *result, size_t result_size,
-                                 const takt_timed_options *options)
+/* Opens the window that notes declared work and, if the program uses CUDA, devices. */
+static void observe(struct tkt_timed *state)
 {
-    takt_timed_loop opaque = {{0}};
-    rounds *loop = (rounds *)&opaque;
-    loop->result = result;
-    loop->result_size = room_in(result, result_size);
-    loop->options = take_options(options);
-    loop->is_lazy = !loop->options.synchronize && waits_by_default(options, &loop->options);
-    loop->state = tkt_alloc_zeroed(sizeof *loop->state);
     tkt_wish wish = {.mask = TAKT_WORK_BIT};
-    uint32_t activities = loop->options.activities;
+    uint32_t activities = state->options.activities;
     bool with_cuda = !activities || (activities & TAKT_ACTIVITIES_CUDA);
     if (with_cuda && tkt_cuda_is_used()) {
         wish.devices = TAKT_TIMING_ALL;
         wish.modes = TKT_KEEP | TKT_MEMORY;
     }
-    if (loop->state && tkt_window_open(&wish, &loop->state->window) == TAKT_OK)
-        loop->state->with_devices = wish.devices != 0;
-    if (loop->state && loop->state->with_devices)
-        loop->state->has_cupti = tkt_cuda_status_now().backend == TKT_BACKEND_CUPTI;
-    if (loop->options.synchronize || loop->is_lazy)
+    if (tkt_window_open(&wish, &state->window) != TAKT_OK)
+        return;
+    state->with_devices = wish.devices != 0;
+    if (state->with_devices)
+        state->has_cupti = tkt_cuda_status_now().backend == TKT_BACKEND_CUPTI;
+}
+
+takt_timed_loop takt_timed_begin(takt_timed *result, size_t result_size,
+                                 const takt_timed_options *options)
+{
+    takt_timed_loop opaque = {{0}};
+    rounds *loop = (rounds *)&opaque;
+    takt_timed_options all = take_options(options);
+    loop->result = result;
+    loop->result_size = room_in(result, result_size);
+    loop->repeat = all.repeat;
+    loop->warmup = all.warmup;
+    loop->synchronizes = all.synchronize;
+    loop->is_lazy = !all.synchronize && waits_by_default(options, &all);
+    loop->state = tkt_alloc_zeroed(sizeof *loop->state);
+    if (loop->state) {
+        loop->state->options = all;
+        observe(loop->state);
+    }
+    if (loop->synchronizes || loop->is_lazy)
         tkt_cuda_synchronize();
     return opaque;
 }
@@ -117,18 +132,18 @@ static void wait_for_devices(const rounds *loop)
 {
     const struct tkt_timed *state = loop->state;
     bool is_quiet = state && state->has_cupti && state->correlation == tkt_cuda_last_correlation();
-    if (loop->options.synchronize || (loop->is_lazy && !is_quiet))
+    if (loop->synchronizes || (loop->is_lazy && !is_quiet))
         tkt_cuda_synchronize();
 }
 
 /* Opens a second window behind the warm-up, for the reports. */
-static void open_reported(const rounds *loop)
+static void open_reported(struct tkt_timed *state)
 {
     const tkt_wish wish = {.modes = TKT_KEEP | TKT_MEMORY | TKT_ARGUMENTS,
                            .mask = TAKT_NORMAL_BIT | TAKT_WORK_BIT,
-                           .devices = loop->state->with_devices ? TAKT_TIMING_ALL : 0};
-    if (tkt_window_open(&wish, &loop->state->reported) != TAKT_OK)
-        loop->state->reported = NULL;
+                           .devices = state->with_devices ? TAKT_TIMING_ALL : 0};
+    if (tkt_window_open(&wish, &state->reported) != TAKT_OK)
+        state->reported = NULL;
 }
 
 /* Reads the declared work after each round: a round that `break` leaves does not count. */
@@ -151,15 +166,15 @@ bool takt_timed_next(takt_timed_loop *opaque)
         wait_for_devices(loop);
     uint64_t now = tkt_ticks();
     struct tkt_timed *state = loop->state;
-    uint64_t warmup = loop->options.warmup;
+    uint64_t warmup = loop->warmup;
     if (state && loop->round > warmup)
         end_round(state, now);
-    if (loop->round == warmup + loop->options.repeat)
+    if (loop->round == warmup + loop->repeat)
         return false;
     if (state && loop->round == warmup) {
         tkt_log_work(&state->flops_before, &state->bytes_before);
-        if (loop->options.reports)
-            open_reported(loop);
+        if (state->options.reports)
+            open_reported(state);
     }
     loop->round++;
     if (state) {
@@ -375,7 +390,7 @@ static void fill_peak(takt_timed *result, const takt_timed_options *options,
         snprintf(result->precision, sizeof result->precision, "%s", options->precision);
 }
 
-static void fill(takt_timed *result, struct tkt_timed *state, const takt_timed_options *options)
+static void fill(takt_timed *result, struct tkt_timed *state)
 {
     tkt_memory_state memory = tkt_memory_now();
     device_work work = {.is_known = true};
@@ -385,7 +400,7 @@ static void fill(takt_timed *result, struct tkt_timed *state, const takt_timed_o
     if (state->with_devices)
         work = fill_devices(result, state);
     fill_rates(result, state, &work);
-    fill_peak(result, options, &work);
+    fill_peak(result, &state->options, &work);
 }
 
 /* ---- Reports --------------------------------------------------------------------------------- */
@@ -410,7 +425,7 @@ static void print_reports(const takt_trace *trace, const char *names)
     }
 }
 
-static void report(struct tkt_timed *state, const char *names)
+static void report(struct tkt_timed *state)
 {
     takt_trace *trace;
     if (!state->reported || state->ns.count == 0)
@@ -419,7 +434,7 @@ static void report(struct tkt_timed *state, const char *names)
     if (tkt_window_seal(state->reported, &trace) != TAKT_OK)
         return;
     if (tkt_trace_finish(trace) == TAKT_OK)
-        print_reports(trace, names);
+        print_reports(trace, state->options.reports);
     takt_trace_release(trace);
 }
 
@@ -435,12 +450,12 @@ void takt_timed_end(takt_timed_loop *opaque)
     struct tkt_timed *state = loop->state;
     takt_timed result = {0};
     if (loop->result_size && state && state->ns.count > 0)
-        fill(&result, state, &loop->options);
+        fill(&result, state);
     if (loop->result_size)
         copy_result(loop, &result);
     if (!state)
         return;
-    report(state, loop->options.reports);
+    report(state);
     tkt_window_close(state->reported);
     tkt_window_close(state->window);
     TKT_ARRAY_FREE(&state->ns);
