@@ -95,6 +95,16 @@ typedef enum takt_graph {
     TAKT_GRAPH_LAUNCH /* each launch of a graph is one activity */
 } takt_graph;
 
+/* What to do for NVIDIA's Nsight tools. */
+typedef enum takt_nsight {
+    TAKT_NSIGHT_OFF,
+    TAKT_NSIGHT_CAPTURE_RANGE /* tell the tool to record exactly the steps that Takt records: call
+                               * cuProfilerStart() when recording begins and cuProfilerStop() when
+                               * it ends, each after waiting for all devices. Each of these steps
+                               * is an NVTX range "step N" of the domain "takt", with N as payload.
+                               * Works also beside a tool that keeps CUPTI from Takt */
+} takt_nsight;
+
 /* Options of a profiler, named like the keys of the configuration. Start from
  * TAKT_PROFILER_OPTIONS_INIT. Each field's comment says what zero means. takt_profiler_create()
  * copies everything that the options point to. */
@@ -166,7 +176,8 @@ typedef struct takt_profiler_options {
                                          * them after a crash. The first start reserves the file in
                                          * `directory`, with max_memory_bytes or more; a normal exit
                                          * removes it */
-    takt_choice   compress;             /* compress the packets of Perfetto traces; default on */
+    uint64_t           nsight;          /* a takt_nsight */
+    takt_choice        compress;        /* compress the packets of Perfetto traces; default on */
 } takt_profiler_options;
 
 #define TAKT_PROFILER_OPTIONS_INIT TAKT_OPTIONS_INIT(takt_profiler_options)

@@ -166,6 +166,25 @@ public:
             return *this;
         }
 
+        Options &domain(const char *name) noexcept
+        {
+            options_.domain = name;
+            return *this;
+        }
+
+        Options &category(const char *name) noexcept
+        {
+            options_.category = name;
+            return *this;
+        }
+
+        Options &payload(int64_t value) noexcept
+        {
+            options_.payload = value;
+            options_.has_payload = true;
+            return *this;
+        }
+
         const takt_timer_options &get() const noexcept { return options_; }
 
     private:

@@ -53,6 +53,12 @@ typedef struct takt_timer_options {
     double            *elapsed_ms;  /* receives the duration, in milliseconds */
     takt_samples      *samples;     /* list to which the duration is appended */
     const char        *extra;       /* appended to the printed line; read when the timer ends */
+
+    /* More about the NVTX range; the texts are read when the timer begins. */
+    const char        *domain;      /* NULL: NVTX's default domain, where most programs' ranges are */
+    const char        *category;    /* NULL: none */
+    int64_t            payload;     /* a number that tools show beside the name, such as a step's */
+    bool               has_payload; /* false: no payload */
 } takt_timer_options;
 
 /* State of a running timer, with room for later versions. The caller provides the memory. */
@@ -100,6 +106,27 @@ typedef struct takt_timed {
      * mean_ns of the host. 0 when Takt lost activities of devices. */
     double work_ns;
     bool   is_device_work; /* true: work_ns is device time */
+
+    double compile_ns; /* the part of loading_ns in which the driver compiled PTX */
+
+    /* The declared work against a peak: that of the options, else of the devices that computed, as
+     * takt_trace_peak() derives it from their attributes (single precision, no tensor cores). 0 if
+     * there is none, or if the devices' peaks differ. */
+    double flops;         /* declared by a repetition */
+    double peak_flops;    /* per second */
+    double utilization;   /* flops_per_second / peak_flops. Above 1 if the block declares too much
+                           * work, or the peak is that of another precision */
+    char   precision[16]; /* of both, as the options name it; "" if they do not */
+
+    /* Memory of the devices in use, at the end of the block and summed over them; 0: unknown. */
+    double   device_peak_at_ns;     /* time of device_peak_bytes since the block began; with several
+                                     * devices, that of the one with the largest peak */
+    uint64_t device_free_bytes;     /* as the driver says: other processes use the memory, too */
+    uint64_t device_capacity_bytes;
+    uint64_t device_reserved_bytes; /* by CUDA's memory pools */
+    double   device_fragmentation;  /* part of the reserved bytes that no allocation uses, from 0 to
+                                     * 1. The driver does not tell how the free memory outside of
+                                     * pools is split up */
 } takt_timed;
 
 typedef struct takt_timed_options {
@@ -108,9 +135,22 @@ typedef struct takt_timed_options {
     uint32_t warmup;      /* repetitions before them that do not count; default 0 */
     uint32_t activities;  /* TAKT_ACTIVITIES_ bits; 0: all. TAKT_ACTIVITIES_CPU alone does not
                            * observe CUDA, so launches cost no more than without Takt. Rates then
-                           * divide by host time, so also set `synchronize` */
-    bool     synchronize; /* wait for all CUDA devices in use at the end of each repetition; without
-                           * this option, host times only cover the launches */
+                           * divide by host time */
+    bool     synchronize; /* wait for all CUDA devices before the first repetition and at the end of
+                           * each. Repetitions that call CUDA do so by default: see
+                           * `no_synchronize` */
+
+    const char *reports;    /* names of reports, such as "kernels, ops", printed for the repetitions
+                             * that count when the block ends; see takt/report.h. Records scopes of
+                             * level normal. Valid until the block ends. NULL: none */
+    const char *precision;  /* in which the declared work and `peak_flops` are counted, such as
+                             * "fp64" or "bf16"; when the block ends, 15 bytes of it are copied to
+                             * the result. May be NULL */
+    double      peak_flops; /* floating-point operations per second that the device, or the host,
+                             * can do in this precision; 0: see takt_timed */
+    bool        no_synchronize; /* do not wait: host times of repetitions with CUDA then only cover
+                                 * the launches. Programs compiled before this field existed, and
+                                 * callers that give no options, do not wait either */
 } takt_timed_options;
 
 /* State of the loop behind TAKT_TIMED, with room for later versions. */

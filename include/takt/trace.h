@@ -123,6 +123,7 @@ typedef struct takt_facts {
     uint64_t    missing_activities; /* activities lost in the same way */
     uint32_t    rank;            /* of this process among the processes started together */
     uint32_t    world_size;      /* number of processes started together; 0: unknown, or only one */
+    bool        has_capture_range; /* profiled with TAKT_NSIGHT_CAPTURE_RANGE */
 } takt_facts;
 
 /* The lists of a trace. Items are numbered from 0. */

@@ -69,6 +69,9 @@
         "A host thread's peak floating-point operations per second. 0: unknown.")                  \
     KEY(HOST_PEAK_BANDWIDTH, "profiling.host_peak_bandwidth", RATE(), INTO(host_peak_bandwidth),   \
         "A host thread's peak memory bandwidth in bytes per second. 0: unknown.")                  \
+    KEY(NSIGHT, "profiling.nsight", CHOICE("off", nsights), INTO(nsight),                          \
+        "capture_range: call cuProfilerStart and cuProfilerStop around the recorded steps, for "   \
+        "nsys -c cudaProfilerApi and ncu --profile-from-start off.")                               \
     KEY(ACTIVITIES, "profiling.activities", CHOICES("cpu, cuda", activities), INTO(activities),    \
         "What to observe: scopes on the host (cpu), devices (cuda). Programs without "             \
         "CUDA do not notice cuda.")                                                                \

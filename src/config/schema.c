@@ -25,11 +25,13 @@ static const char *const modes[] = {"trace", "summary", "both", "flight", NULL};
 static const char *const repeat_modes[] = {"cycles", "additional", NULL};
 static const char *const activities[] = {"cpu", "cuda", NULL};
 static const char *const filters[] = {"kernel", "builtin", "memcpy", "memset", "graph", NULL};
+static const char *const nsights[] = {"off", "capture_range", NULL};
 static const char *const graphs[] = {"node", "launch", NULL};
 
 /* Indices of choices double as values of the public enums and bits. */
 _Static_assert(TAKT_MODE_TRACE == 0 && TAKT_MODE_FLIGHT == 3, "the order of modes");
 _Static_assert(TAKT_REPEAT_CYCLES == 0 && TAKT_REPEAT_ADDITIONAL == 1, "the order of repeat modes");
+_Static_assert(TAKT_NSIGHT_OFF == 0 && TAKT_NSIGHT_CAPTURE_RANGE == 1, "the order of nsights");
 _Static_assert(TAKT_TIMING_KERNEL == 1 && TAKT_TIMING_GRAPH == 16, "the order of filters");
 
 /* A run's name becomes part of file names. */

@@ -317,6 +317,8 @@ typedef void (*tkt_cupti_completed)(void *context, uint32_t stream, uint8_t *buf
     X(context_device, cuCtxGetDevice, 1, (int *))                                                  \
     X(context_synchronize, cuCtxSynchronize, 1, (void))                                            \
     X(memory_info, cuMemGetInfo_v2, 0, (size_t *, size_t *))                                       \
+    X(profiler_start, cuProfilerStart, 0, (void))                                                  \
+    X(profiler_stop, cuProfilerStop, 0, (void))                                                    \
     X(capture_mode, cuThreadExchangeStreamCaptureMode, 0, (int *))                                 \
     X(context_id, cuCtxGetId, 0, (void *, unsigned long long *))                                   \
     X(stream_context, cuStreamGetCtx, 0, (void *, void **))                                        \

@@ -126,6 +126,14 @@ uint32_t tkt_cuda_last_correlation(void);
  * Returns TAKT_BAD_STATE, without waiting for all, while a stream is known to be captured. */
 takt_status tkt_cuda_synchronize(void);
 
+/* Tell another tool where to record, with cuProfilerStart() and cuProfilerStop(): Nsight Systems
+ * with -c cudaProfilerApi, Nsight Compute with --profile-from-start off. Both first wait for the
+ * devices: work of before stays outside, and work of the range is complete. Ranges that overlap
+ * become one. tkt_cuda_range_begin() returns false if no context accepted the call; the range then
+ * is not begun and must not be ended. Any thread; hold no lock. */
+bool tkt_cuda_range_begin(void);
+void tkt_cuda_range_end(void);
+
 /* Free and total bytes of a device's memory; false without a live context on it. */
 bool tkt_cuda_memory(uint32_t device, uint64_t *free_bytes, uint64_t *total_bytes);
 

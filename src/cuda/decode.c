@@ -439,6 +439,11 @@ static void decode_pool(decoder *d, record at)
         .device = get32(at, TKT_AT_POOL_DEVICE),
     };
     bool is_gone = get32(at, TKT_AT_POOL_OPERATION) == TKT_POOL_DESTROYED;
+    /* Records of allocations come in other buffers, perhaps before that of the pool's creation,
+     * which has a size of 0. */
+    if (get32(at, TKT_AT_POOL_OPERATION) == TKT_POOL_CREATED &&
+        tkt_map_get(&d->store->pools, get64(at, TKT_AT_POOL_ADDRESS)))
+        return;
     if (get32(at, TKT_AT_POOL_TYPE) == TKT_POOL_LOCAL && is_time(d, event.time) &&
         is_device(d, event.device))
         note_pool(d->store, event, get64(at, TKT_AT_POOL_ADDRESS),

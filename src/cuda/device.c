@@ -59,6 +59,62 @@ bool tkt_cuda_memory(uint32_t device, uint64_t *free_bytes, uint64_t *total_byte
     return driver && tkt_driver_memory(driver, device, free_bytes, total_bytes);
 }
 
+/* ---- The range that another tool records ----------------------------------------------------- */
+
+/* A thread that finds another one switching leaves the rest to it: no lock is held while calling
+ * the driver, and the last call made is the right one. */
+static struct {
+    tkt_mutex lock;
+    uint32_t ranges; /* begun and not ended */
+    bool is_on;
+    bool is_switching;
+} profiling = {.lock = TKT_MUTEX_INIT};
+
+static bool switch_profiling(bool is_on)
+{
+    const tkt_driver *driver = tkt_cuda_is_used() ? tkt_driver_get() : NULL;
+    if (!driver)
+        return false;
+    tkt_driver_synchronize(driver);
+    return tkt_driver_profiling(driver, is_on);
+}
+
+/* With the lock, which it releases in between. False if a range could not be begun. */
+static bool follow_ranges(void)
+{
+    while (!profiling.is_switching && profiling.is_on != (profiling.ranges > 0)) {
+        bool is_on = !profiling.is_on;
+        profiling.is_switching = true;
+        tkt_mutex_unlock(&profiling.lock);
+        bool is_done = switch_profiling(is_on);
+        tkt_mutex_lock(&profiling.lock);
+        profiling.is_switching = false;
+        if (is_on && !is_done)
+            return false;
+        profiling.is_on = is_on;
+    }
+    return true;
+}
+
+bool tkt_cuda_range_begin(void)
+{
+    tkt_mutex_lock(&profiling.lock);
+    profiling.ranges++;
+    bool is_begun = follow_ranges();
+    if (!is_begun)
+        profiling.ranges--;
+    tkt_mutex_unlock(&profiling.lock);
+    return is_begun;
+}
+
+void tkt_cuda_range_end(void)
+{
+    tkt_mutex_lock(&profiling.lock);
+    profiling.ranges--;
+    follow_ranges();
+    tkt_mutex_unlock(&profiling.lock);
+}
+
 /* ---- Devices' memory ------------------------------------------------------------------------- */
 
 /* How much memory is allocated on each device. A free counts only if its allocation was seen: frees

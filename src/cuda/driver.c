@@ -209,6 +209,28 @@ bool tkt_driver_synchronize(const tkt_driver *driver)
     return are_idle;
 }
 
+typedef struct profiling_switch {
+    bool is_on;
+    bool is_done; /* in one context at least */
+} profiling_switch;
+
+/* The driver's functions act on the current context only. */
+static bool switch_profiling(const tkt_driver *driver, void *user)
+{
+    profiling_switch *wanted = user;
+    int status = wanted->is_on ? driver->profiler_start() : driver->profiler_stop();
+    wanted->is_done = wanted->is_done || status == TKT_CUDA_SUCCESS;
+    return false;
+}
+
+bool tkt_driver_profiling(const tkt_driver *driver, bool is_on)
+{
+    profiling_switch wanted = {is_on, false};
+    if (driver->profiler_start && driver->profiler_stop)
+        tkt_driver_visit(driver, switch_profiling, &wanted);
+    return wanted.is_done;
+}
+
 typedef struct memory_question {
     int device;
     size_t free_bytes;

@@ -48,6 +48,9 @@ bool tkt_driver_visit(const tkt_driver *driver, tkt_context_visitor visit, void 
 /* Waits for all live contexts. False if some were skipped because a stream is being captured. */
 bool tkt_driver_synchronize(const tkt_driver *driver);
 
+/* Calls cuProfilerStart() or cuProfilerStop() in all live contexts. False if none accepted it. */
+bool tkt_driver_profiling(const tkt_driver *driver, bool is_on);
+
 /* See tkt_cuda_memory(). */
 bool tkt_driver_memory(const tkt_driver *driver, uint32_t device, uint64_t *free_bytes,
                        uint64_t *total_bytes);

@@ -231,6 +231,7 @@ static void put_counts(tkt_perfetto *file, tkt_message *into)
     tkt_message_uint_if(into, TKT_PF_FACTS_STREAM, trace->stream);
     tkt_message_uint_if(into, TKT_PF_FACTS_RANK, facts->rank);
     tkt_message_uint_if(into, TKT_PF_FACTS_WORLD_SIZE, facts->world_size);
+    tkt_message_uint_if(into, TKT_PF_FACTS_HAS_CAPTURE_RANGE, facts->has_capture_range);
 }
 
 static void put_clock(tkt_message *packet, uint32_t clock, uint64_t time_ns)

@@ -2,7 +2,9 @@
 #include "nvtx/nvtx.h"
 
 #include "base/error.h"
+#include "base/thread.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -34,43 +36,126 @@ static uint32_t color_or_default(const char *color)
     return argb;
 }
 
-static const char *name_or_null(const char *name)
+/* ---- Domains and categories ------------------------------------------------------------------ */
+
+/* A tool learns each name once. Nothing is ever removed: the names in a program are few. */
+
+#define MOST_DOMAINS    16u /* [0] is the default domain */
+#define MOST_CATEGORIES 64u
+#define LONGEST_NAME    63u
+
+typedef struct domain {
+    char name[LONGEST_NAME + 1];
+    nvtxDomainHandle_t handle; /* NULL without a tool, and for the default domain */
+} domain;
+
+typedef struct category {
+    char name[LONGEST_NAME + 1];
+    uint32_t domain;
+} category;
+
+static tkt_mutex names_lock = TKT_MUTEX_INIT;
+static domain domains[MOST_DOMAINS];
+static category categories[MOST_CATEGORIES];
+static uint32_t domain_count = 1, category_count;
+
+static void keep_name(char into[LONGEST_NAME + 1], const char *name)
 {
-    return name ? name : "(null)";
+    snprintf(into, LONGEST_NAME + 1, "%s", name);
 }
+
+/* With the lock. Returns 0, the default domain, if there are too many. */
+static uint32_t domain_of(const char *name)
+{
+    uint32_t i = 1;
+    while (i < domain_count && strncmp(domains[i].name, name, LONGEST_NAME) != 0)
+        i++;
+    if (i == MOST_DOMAINS)
+        return 0;
+    if (i == domain_count) {
+        keep_name(domains[i].name, name);
+        domains[i].handle = nvtxDomainCreateA(domains[i].name);
+        domain_count++;
+    }
+    return i;
+}
+
+/* With the lock. Returns the category's id, or 0, none, if there are too many. */
+static uint32_t category_of(uint32_t in, const char *name)
+{
+    uint32_t i = 0;
+    while (i < category_count &&
+           (categories[i].domain != in || strncmp(categories[i].name, name, LONGEST_NAME) != 0))
+        i++;
+    if (i == MOST_CATEGORIES)
+        return 0;
+    if (i == category_count) {
+        keep_name(categories[i].name, name);
+        categories[i].domain = in;
+        nvtxDomainNameCategoryA(domains[in].handle, i + 1, categories[i].name);
+        category_count++;
+    }
+    return i + 1;
+}
+
+/* Returns the domain's handle and the category's id. */
+static nvtxDomainHandle_t look_up(const tkt_nvtx_range *range, uint32_t *id)
+{
+    *id = 0;
+    if (!range->domain && !range->category)
+        return NULL;
+    tkt_mutex_lock(&names_lock);
+    uint32_t in = range->domain ? domain_of(range->domain) : 0;
+    if (range->category)
+        *id = category_of(in, range->category);
+    nvtxDomainHandle_t handle = domains[in].handle;
+    tkt_mutex_unlock(&names_lock);
+    return handle;
+}
+
+/* ---- Ranges ---------------------------------------------------------------------------------- */
 
 bool tkt_nvtx_is_built(void)
 {
     return true;
 }
 
-uint64_t tkt_nvtx_range_start(const char *name, const char *color)
+tkt_nvtx_open tkt_nvtx_range_start(const tkt_nvtx_range *range)
 {
-    const nvtxEventAttributes_t range = {
+    uint32_t id;
+    nvtxDomainHandle_t handle = look_up(range, &id);
+    const nvtxEventAttributes_t event = {
         .version = NVTX_VERSION,
         .size = NVTX_EVENT_ATTRIB_STRUCT_SIZE,
+        .category = id,
         .colorType = NVTX_COLOR_ARGB,
-        .color = color_or_default(color),
+        .color = color_or_default(range->color),
+        .payloadType = range->has_payload ? NVTX_PAYLOAD_TYPE_INT64 : NVTX_PAYLOAD_UNKNOWN,
+        .payload.llValue = range->payload,
         .messageType = NVTX_MESSAGE_TYPE_ASCII,
-        .message.ascii = name_or_null(name),
+        .message.ascii = range->name ? range->name : "(null)",
     };
-    return nvtxRangeStartEx(&range);
+    if (handle)
+        return (tkt_nvtx_open){handle, nvtxDomainRangeStartEx(handle, &event)};
+    return (tkt_nvtx_open){NULL, nvtxRangeStartEx(&event)};
 }
 
-void tkt_nvtx_range_end(uint64_t range)
+void tkt_nvtx_range_end(tkt_nvtx_open range)
 {
-    nvtxRangeEnd(range);
+    if (range.domain)
+        nvtxDomainRangeEnd(range.domain, range.id);
+    else
+        nvtxRangeEnd(range.id);
 }
 
 #else
 
 /* Without NVTX's headers, ranges do nothing. */
 
-uint64_t tkt_nvtx_range_start(const char *name, const char *color)
+tkt_nvtx_open tkt_nvtx_range_start(const tkt_nvtx_range *range)
 {
-    (void)name;
-    (void)color;
-    return 0;
+    (void)range;
+    return (tkt_nvtx_open){NULL, 0};
 }
 
 bool tkt_nvtx_is_built(void)
@@ -78,7 +163,7 @@ bool tkt_nvtx_is_built(void)
     return false;
 }
 
-void tkt_nvtx_range_end(uint64_t range)
+void tkt_nvtx_range_end(tkt_nvtx_open range)
 {
     (void)range;
 }

@@ -1,7 +1,8 @@
 /* Ranges for tools that listen to NVTX, such as Nsight Systems.
  *
- * Ranges go to NVTX's default domain, like those of Warp and most programs, so a tool shows them in
- * one row with the program's own. Without a tool a range costs about a nanosecond.
+ * Unless a range names a domain, it goes to NVTX's default domain, like those of Warp and most
+ * programs, so a tool shows it in one row with the program's own. Without a tool a range of the
+ * default domain costs about a nanosecond.
  *
  * NVTX is a set of headers in the CUDA toolkit. If the library is built without them, ranges do
  * nothing. */
@@ -10,11 +11,28 @@
 
 #include <takt/base.h>
 
-/* Begins a range that may end on another thread and overlap others. Pass the result to
- * tkt_nvtx_range_end(). `name` is borrowed; NULL reads as "(null)". `color` is as in
- * tkt_nvtx_color(); an unknown one gives the default, and one warning per process. */
-uint64_t tkt_nvtx_range_start(const char *name, const char *color);
-void tkt_nvtx_range_end(uint64_t range);
+/* The texts are borrowed for the call. */
+typedef struct tkt_nvtx_range {
+    const char *name;     /* NULL reads as "(null)" */
+    const char *color;    /* as in tkt_nvtx_color(); an unknown one gives the default, and one
+                           * warning per process */
+    const char *domain;   /* NULL: the default domain */
+    const char *category; /* NULL: none */
+    int64_t     payload;
+    bool        has_payload;
+} tkt_nvtx_range;
+
+/* A range that has begun. */
+typedef struct tkt_nvtx_open {
+    void    *domain;
+    uint64_t id;
+} tkt_nvtx_open;
+
+/* Begins a range that may end on another thread and overlap others. The first 15 domains, and the
+ * first 64 categories in all, get their names; further ones go to the default domain and to no
+ * category. */
+tkt_nvtx_open tkt_nvtx_range_start(const tkt_nvtx_range *range);
+void tkt_nvtx_range_end(tkt_nvtx_open range);
 
 /* True if the library was built with NVTX, so that ranges do anything. */
 bool tkt_nvtx_is_built(void);

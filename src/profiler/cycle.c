@@ -48,6 +48,7 @@ static takt_status fill_run(const tkt_cycle *cycle, takt_trace *trace)
     trace->facts.cycle = cycle->number;
     trace->facts.rank = options->rank;
     trace->facts.world_size = options->world_size;
+    trace->facts.has_capture_range = options->nsight == TAKT_NSIGHT_CAPTURE_RANGE;
     trace->facts.is_partial = cycle->is_partial;
     trace->facts.first_step = cycle->first_step;
     trace->facts.step_count = cycle->step_count;

@@ -204,6 +204,8 @@ static takt_status check_numbers(const takt_profiler_options *options)
         return refuse_number("repeat_mode", (unsigned)options->schedule.repeat_mode);
     if ((unsigned)options->graph > TAKT_GRAPH_LAUNCH)
         return refuse_number("graph", (unsigned)options->graph);
+    if (options->nsight > TAKT_NSIGHT_CAPTURE_RANGE)
+        return refuse_number("nsight", (unsigned)options->nsight);
     if (options->activities & ~(TAKT_ACTIVITIES_CPU | TAKT_ACTIVITIES_CUDA))
         return refuse_number("activities", options->activities);
     if (!is_choice(options->background) || !is_choice(options->record_shapes) ||

@@ -5,6 +5,7 @@
 #include "base/thread.h"
 #include "cuda/timers.h"
 #include "cuda/cuda.h"
+#include "nvtx/nvtx.h"
 #include "profiler/options.h"
 #include "profiler/cycle.h"
 #include "record/mapping.h"
@@ -13,6 +14,7 @@
 #include "record/site.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define MAX_STEPS       (UINT32_C(1) << 20) /* kept singly in a cycle; the histogram counts all */
 #define LONGEST_WAIT_MS 10000u              /* exit() waits for a thread inside step or stop */
@@ -28,6 +30,9 @@ struct takt_profiler {
     uint64_t step_begin; /* ticks */
     tkt_clock_fit fit;
     bool holds_memory;
+    bool is_captured; /* another tool was told to record these steps */
+    bool has_range;   /* `range` is the NVTX range of the current step */
+    tkt_nvtx_open range;
     tkt_window *window;    /* of the warm-up or the recording */
     tkt_cycle *cycle;      /* the cycle being recorded */
     uint32_t cycles_begun; /* in all runs: the number in file names */
@@ -207,6 +212,55 @@ static void hold_memory(takt_profiler *profiler, bool is_held)
     tkt_session_hold_memory(is_held);
 }
 
+/* ---- Nsight ---------------------------------------------------------------------------------- */
+
+/* Tells another tool to record what follows; see TAKT_NSIGHT_CAPTURE_RANGE. */
+static void begin_capture(takt_profiler *profiler)
+{
+    static bool has_warned; /* atomic */
+    if (profiler->options.given.nsight != TAKT_NSIGHT_CAPTURE_RANGE)
+        return;
+    profiler->is_captured = tkt_cuda_range_begin();
+    /* relaxed: it only lets one caller through */
+    if (!profiler->is_captured && !__atomic_exchange_n(&has_warned, true, __ATOMIC_RELAXED))
+        tkt_log(TAKT_LOG_WARNING,
+                "nsight: capture_range: step %lu is not in Nsight's recording, since the program "
+                "has no CUDA context yet: use CUDA before the first recorded step",
+                (unsigned long)profiler->step);
+}
+
+static void end_capture(takt_profiler *profiler)
+{
+    if (profiler->is_captured)
+        tkt_cuda_range_end();
+    profiler->is_captured = false;
+}
+
+static void begin_range(takt_profiler *profiler)
+{
+    char name[32];
+    bool is_recorded =
+        profiler->action == TAKT_ACTION_RECORD || profiler->action == TAKT_ACTION_RECORD_AND_SAVE;
+    if (profiler->options.given.nsight != TAKT_NSIGHT_CAPTURE_RANGE || !is_recorded)
+        return;
+    snprintf(name, sizeof name, "step %lu", (unsigned long)profiler->step);
+    profiler->range = tkt_nvtx_range_start(&(tkt_nvtx_range){.name = name,
+                                                             .domain = "takt",
+                                                             .category = "step",
+                                                             .payload = (int64_t)profiler->step,
+                                                             .has_payload = true});
+    profiler->has_range = true;
+}
+
+static void end_range(takt_profiler *profiler)
+{
+    if (profiler->has_range)
+        tkt_nvtx_range_end(profiler->range);
+    profiler->has_range = false;
+}
+
+/* ---- From one step to the next --------------------------------------------------------------- */
+
 static bool is_over(const takt_profiler *profiler, takt_action action)
 {
     uint64_t needed = takt_schedule_steps_needed(&profiler->options.given.schedule);
@@ -219,6 +273,8 @@ static void go_to(takt_profiler *profiler, takt_action to, uint64_t now)
     if (work & TKT_DO_WARN)
         tkt_log(TAKT_LOG_WARNING, "step %lu: the schedule ends a recording without saving it",
                 (unsigned long)profiler->step);
+    if (work & (TKT_DO_SAVE | TKT_DO_DISCARD))
+        end_capture(profiler);
     if (work & TKT_DO_SAVE)
         save(profiler, to, now);
     if (work & TKT_DO_DISCARD)
@@ -227,10 +283,12 @@ static void go_to(takt_profiler *profiler, takt_action to, uint64_t now)
         hold_memory(profiler, true);
         prepare(profiler);
     }
-    if (work & TKT_DO_START)
+    if (work & TKT_DO_START) {
         start(profiler);
-    else if (work & TKT_DO_PREPARE)
+        begin_capture(profiler);
+    } else if (work & TKT_DO_PREPARE) {
         tkt_log(TAKT_LOG_INFO, "warmup");
+    }
     if (is_over(profiler, to))
         hold_memory(profiler, false);
     profiler->action = to;
@@ -346,6 +404,7 @@ static takt_status begin(takt_profiler *profiler)
     profiler->action = TKT_STOPPED;
     go_to(profiler, takt_schedule_action(&profiler->options.given.schedule, 0), 0);
     synchronize(profiler);
+    begin_range(profiler);
     profiler->step_begin = tkt_ticks();
     return TAKT_OK;
 }
@@ -373,6 +432,7 @@ static void step(takt_profiler *profiler)
     tkt_timers_step();
     synchronize(profiler);
     uint64_t now = tkt_scope_end_phase();
+    end_range(profiler);
     end_step(profiler, now);
     profiler->step++;
     takt_action next = takt_schedule_action(&profiler->options.given.schedule, profiler->step);
@@ -382,6 +442,7 @@ static void step(takt_profiler *profiler)
     else
         profiler->action = next;
     bool was_delivered = deliver(profiler);
+    begin_range(profiler);
     profiler->step_begin = changes || was_delivered ? tkt_ticks() : now;
 }
 
@@ -439,6 +500,7 @@ static void save_all(takt_profiler *profiler)
     tkt_timers_step();
     synchronize(profiler);
     uint64_t now = tkt_scope_end_phase();
+    end_range(profiler);
     go_to(profiler, TKT_STOPPED, now);
     check_end(profiler);
     tkt_worker_wait(&profiler->worker);

@@ -204,6 +204,7 @@ static void describe(const tkt_stream *stream, takt_trace *trace)
     trace->facts.first_step = from->facts.first_step;
     trace->facts.rank = from->facts.rank;
     trace->facts.world_size = from->facts.world_size;
+    trace->facts.has_capture_range = from->facts.has_capture_range;
     trace->facts.is_partial = true;
     trace->facts.ending = TAKT_ENDING_KILLED;
     trace->facts.known_until_ns = trace->facts.end_ns;
@@ -303,6 +304,7 @@ static takt_status create_trace(tkt_stream *stream, const tkt_saved_options *opt
     trace->facts.first_step = cycle->first_step;
     trace->facts.rank = given->rank;
     trace->facts.world_size = given->world_size;
+    trace->facts.has_capture_range = given->nsight == TAKT_NSIGHT_CAPTURE_RANGE;
     trace->facts.is_partial = true;
     trace->facts.ending = TAKT_ENDING_KILLED; /* until the end says otherwise */
     trace->all_steps = *cycle->all_steps;

@@ -5,10 +5,16 @@
 #include "cuda/cuda.h"
 #include "profiler/cycle.h"
 #include "profiler/session.h"
+#include "record/control.h"
 #include "record/log.h"
 
+#include <takt/report.h>
+#include <takt/trace.h>
+
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Kinds of overhead: CUpti_ActivityOverheadKind. */
 #define COMPILING      1u
@@ -23,11 +29,15 @@ typedef struct round_ticks {
 } round_ticks;
 
 struct tkt_timed {
+    takt_timed_options options;
     TKT_ARRAY_OF(double) ns;          /* of each repetition that counts */
     TKT_ARRAY_OF(round_ticks) rounds; /* the same repetitions; only with devices */
     uint64_t begin_ticks;             /* of the current round */
     tkt_window *window;               /* requests declared work and devices */
+    tkt_window *reported;             /* of the rounds that count; NULL without reports */
     bool with_devices;
+    bool has_cupti;
+    uint32_t correlation;              /* of the last call into CUDA before the current round */
     double flops_before, bytes_before; /* declared before the rounds that count */
     double flops, bytes;               /* declared up to the end of the last round */
 };
@@ -36,9 +46,11 @@ struct tkt_timed {
 typedef struct __attribute__((may_alias)) rounds {
     takt_timed *result;
     size_t result_size;
-    takt_timed_options options;
     uint64_t round;          /* rounds begun, including warm-up */
     struct tkt_timed *state; /* NULL without memory: the rounds run but are not measured */
+    uint32_t repeat, warmup;
+    bool synchronizes;
+    bool is_lazy; /* waits for devices only after rounds that called CUDA */
 } rounds;
 
 _Static_assert(sizeof(rounds) <= sizeof(takt_timed_loop), "programs were compiled with its size");
@@ -56,6 +68,14 @@ static takt_timed_options take_options(const takt_timed_options *options)
     return all;
 }
 
+/* True if rounds wait for devices although the options do not ask for it. Callers that do not know
+ * how to say no get what they got before. */
+static bool waits_by_default(const takt_timed_options *given, const takt_timed_options *read)
+{
+    const size_t known = offsetof(takt_timed_options, no_synchronize) + sizeof(bool);
+    return given && given->struct_size >= known && !read->no_synchronize && tkt_cuda_is_used();
+}
+
 /* Returns the caller's sizeof(takt_timed), or 0 if the size is invalid or there is no result. */
 static size_t room_in(const takt_timed *result, size_t size)
 {
@@ -67,27 +87,63 @@ static size_t room_in(const takt_timed *result, size_t size)
     return result ? size : 0;
 }
 
-takt_timed_loop takt_timed_begin(takt_timed *result, size_t result_size,
-                                 const takt_timed_options *options)
+/* Opens the window that notes declared work and, if the program uses CUDA, devices. */
+static void observe(struct tkt_timed *state)
 {
-    takt_timed_loop opaque = {{0}};
-    rounds *loop = (rounds *)&opaque;
-    loop->result = result;
-    loop->result_size = room_in(result, result_size);
-    loop->options = take_options(options);
-    loop->state = tkt_alloc_zeroed(sizeof *loop->state);
     tkt_wish wish = {.mask = TAKT_WORK_BIT};
-    uint32_t activities = loop->options.activities;
+    uint32_t activities = state->options.activities;
     bool with_cuda = !activities || (activities & TAKT_ACTIVITIES_CUDA);
     if (with_cuda && tkt_cuda_is_used()) {
         wish.devices = TAKT_TIMING_ALL;
         wish.modes = TKT_KEEP | TKT_MEMORY;
     }
-    if (loop->state && tkt_window_open(&wish, &loop->state->window) == TAKT_OK)
-        loop->state->with_devices = wish.devices != 0;
-    if (loop->options.synchronize)
+    if (tkt_window_open(&wish, &state->window) != TAKT_OK)
+        return;
+    state->with_devices = wish.devices != 0;
+    if (state->with_devices)
+        state->has_cupti = tkt_cuda_status_now().backend == TKT_BACKEND_CUPTI;
+}
+
+takt_timed_loop takt_timed_begin(takt_timed *result, size_t result_size,
+                                 const takt_timed_options *options)
+{
+    takt_timed_loop opaque = {{0}};
+    rounds *loop = (rounds *)&opaque;
+    takt_timed_options all = take_options(options);
+    loop->result = result;
+    loop->result_size = room_in(result, result_size);
+    loop->repeat = all.repeat;
+    loop->warmup = all.warmup;
+    loop->synchronizes = all.synchronize;
+    loop->is_lazy = !all.synchronize && waits_by_default(options, &all);
+    loop->state = tkt_alloc_zeroed(sizeof *loop->state);
+    if (loop->state) {
+        loop->state->options = all;
+        observe(loop->state);
+    }
+    if (loop->synchronizes || loop->is_lazy)
         tkt_cuda_synchronize();
     return opaque;
+}
+
+/* Waits for the devices at the end of a round. CUPTI numbers the calls into CUDA: a round without a
+ * new number gave the devices nothing to do. */
+static void wait_for_devices(const rounds *loop)
+{
+    const struct tkt_timed *state = loop->state;
+    bool is_quiet = state && state->has_cupti && state->correlation == tkt_cuda_last_correlation();
+    if (loop->synchronizes || (loop->is_lazy && !is_quiet))
+        tkt_cuda_synchronize();
+}
+
+/* Opens a second window behind the warm-up, for the reports. */
+static void open_reported(struct tkt_timed *state)
+{
+    const tkt_wish wish = {.modes = TKT_KEEP | TKT_MEMORY | TKT_ARGUMENTS,
+                           .mask = TAKT_NORMAL_BIT | TAKT_WORK_BIT,
+                           .devices = state->with_devices ? TAKT_TIMING_ALL : 0};
+    if (tkt_window_open(&wish, &state->reported) != TAKT_OK)
+        state->reported = NULL;
 }
 
 /* Reads the declared work after each round: a round that `break` leaves does not count. */
@@ -106,20 +162,25 @@ static void end_round(struct tkt_timed *state, uint64_t now)
 bool takt_timed_next(takt_timed_loop *opaque)
 {
     rounds *loop = (rounds *)opaque;
-    if (loop->options.synchronize && loop->round > 0)
-        tkt_cuda_synchronize();
+    if (loop->round > 0)
+        wait_for_devices(loop);
     uint64_t now = tkt_ticks();
     struct tkt_timed *state = loop->state;
-    uint64_t warmup = loop->options.warmup;
+    uint64_t warmup = loop->warmup;
     if (state && loop->round > warmup)
         end_round(state, now);
-    if (loop->round == warmup + loop->options.repeat)
+    if (loop->round == warmup + loop->repeat)
         return false;
-    if (state && loop->round == warmup)
+    if (state && loop->round == warmup) {
         tkt_log_work(&state->flops_before, &state->bytes_before);
+        if (state->options.reports)
+            open_reported(state);
+    }
     loop->round++;
-    if (state)
+    if (state) {
+        state->correlation = tkt_cuda_last_correlation();
         state->begin_ticks = tkt_ticks();
+    }
     return true;
 }
 
@@ -186,18 +247,31 @@ static size_t round_at(const struct tkt_timed *state, uint64_t ns)
 
 /* Work of devices in the rounds that count, in ns. */
 typedef struct device_work {
-    double computing; /* kernels and graphs */
-    double moving;    /* copies and sets */
+    double computing;  /* kernels and graphs */
+    double moving;     /* copies and sets */
+    uint32_t device;   /* string: one that computed; 0: none */
+    double peak_flops; /* of the devices that computed; 0 if theirs differ */
     bool is_known;
 } device_work;
 
-static void add_work(device_work *work, const tkt_activity *activity)
+static void note_peak(device_work *work, const takt_trace *trace, uint32_t device)
+{
+    if (work->device == device)
+        return;
+    double flops = takt_trace_peak(trace, tkt_trace_text(trace, device)).flops;
+    work->peak_flops = work->device && work->peak_flops != flops ? 0 : flops;
+    work->device = device;
+}
+
+static void add_work(device_work *work, const takt_trace *trace, const tkt_activity *activity)
 {
     double ns = (double)(activity->end_ns - activity->begin_ns);
-    if (activity->filter & (TAKT_TIMING_MEMCPY | TAKT_TIMING_MEMSET))
+    if (activity->filter & (TAKT_TIMING_MEMCPY | TAKT_TIMING_MEMSET)) {
         work->moving += ns;
-    else
+    } else {
         work->computing += ns;
+        note_peak(work, trace, activity->device);
+    }
 }
 
 /* Adds each activity to the round that launched it. */
@@ -218,7 +292,7 @@ static device_work fill_device_times(takt_timed *result, const struct tkt_timed 
             continue;
         ns[at] += (double)(activity->end_ns - activity->begin_ns);
         result->device_activities++;
-        add_work(&work, activity);
+        add_work(&work, trace, activity);
     }
     if (result->device_activities) {
         times device = times_of(ns, count);
@@ -232,6 +306,41 @@ static device_work fill_device_times(takt_timed *result, const struct tkt_timed 
     return work;
 }
 
+static void fill_overheads(takt_timed *result, const takt_trace *trace)
+{
+    for (size_t i = 0; i < trace->overheads.count; i++) {
+        const tkt_overhead *overhead = &trace->overheads.items[i];
+        double ns = (double)(overhead->end_ns - overhead->begin_ns);
+        if (overhead->kind == COMPILING)
+            result->compile_ns += ns;
+        if (overhead->kind == COMPILING || overhead->kind == LOADING ||
+            overhead->kind == LOADING_LAZILY)
+            result->loading_ns += ns;
+    }
+}
+
+static void fill_memory(takt_timed *result, const takt_trace *trace)
+{
+    uint64_t largest = 0, used = 0;
+    for (size_t i = 0; i < trace->device_memory.count; i++) {
+        const tkt_device_memory *memory = &trace->device_memory.items[i];
+        const tkt_memory_totals *totals = &memory->totals;
+        result->device_peak_bytes += totals->window_peak_bytes;
+        result->device_current_bytes += totals->current_bytes;
+        result->device_free_bytes += memory->free_bytes;
+        result->device_capacity_bytes += memory->capacity_bytes;
+        result->device_reserved_bytes += memory->pool_bytes;
+        used += memory->pool_used_bytes;
+        if (totals->window_peak_bytes > largest &&
+            totals->window_peak_ns >= trace->facts.begin_ns) {
+            largest = totals->window_peak_bytes;
+            result->device_peak_at_ns = (double)(totals->window_peak_ns - trace->facts.begin_ns);
+        }
+    }
+    if (result->device_reserved_bytes > used)
+        result->device_fragmentation = 1 - (double)used / (double)result->device_reserved_bytes;
+}
+
 static device_work fill_devices(takt_timed *result, const struct tkt_timed *state)
 {
     takt_trace *trace;
@@ -239,16 +348,8 @@ static device_work fill_devices(takt_timed *result, const struct tkt_timed *stat
     if (tkt_window_seal(state->window, &trace) != TAKT_OK)
         return (device_work){0};
     device_work work = fill_device_times(result, state, trace);
-    for (size_t i = 0; i < trace->overheads.count; i++) {
-        const tkt_overhead *overhead = &trace->overheads.items[i];
-        if (overhead->kind == COMPILING || overhead->kind == LOADING ||
-            overhead->kind == LOADING_LAZILY)
-            result->loading_ns += (double)(overhead->end_ns - overhead->begin_ns);
-    }
-    for (size_t i = 0; i < trace->device_memory.count; i++) {
-        result->device_peak_bytes += trace->device_memory.items[i].totals.window_peak_bytes;
-        result->device_current_bytes += trace->device_memory.items[i].totals.current_bytes;
-    }
+    fill_overheads(result, trace);
+    fill_memory(result, trace);
     takt_trace_release(trace);
     return work;
 }
@@ -272,8 +373,21 @@ static void fill_rates(takt_timed *result, const struct tkt_timed *state, const 
     result->work_ns = device_ns > 0 ? device_ns / count : result->mean_ns;
     if (!work->is_known)
         result->work_ns = 0;
-    result->flops_per_second = rate(flops / count, result->work_ns);
+    result->flops = flops / count;
+    result->flops_per_second = rate(result->flops, result->work_ns);
     result->bytes_per_second = rate(bytes / count, result->work_ns);
+}
+
+static void fill_peak(takt_timed *result, const takt_timed_options *options,
+                      const device_work *work)
+{
+    result->peak_flops = options->peak_flops > 0  ? options->peak_flops
+                         : result->is_device_work ? work->peak_flops
+                                                  : 0;
+    if (result->peak_flops > 0 && result->flops_per_second > 0)
+        result->utilization = result->flops_per_second / result->peak_flops;
+    if (options->precision)
+        snprintf(result->precision, sizeof result->precision, "%s", options->precision);
 }
 
 static void fill(takt_timed *result, struct tkt_timed *state)
@@ -286,6 +400,42 @@ static void fill(takt_timed *result, struct tkt_timed *state)
     if (state->with_devices)
         work = fill_devices(result, state);
     fill_rates(result, state, &work);
+    fill_peak(result, &state->options, &work);
+}
+
+/* ---- Reports --------------------------------------------------------------------------------- */
+
+/* Prints the reports of a list such as "kernels, ops". */
+static void print_reports(const takt_trace *trace, const char *names)
+{
+    const takt_report_options how = {.struct_size = sizeof how,
+                                     .width = tkt_print_width(0),
+                                     .width_key = "a terminal's width of "};
+    takt_sink sink = tkt_print_sink();
+    while (*(names += strspn(names, ", ")) != '\0') {
+        char name[32];
+        size_t size = strcspn(names, ", ");
+        snprintf(name, sizeof name, "%.*s", (int)(size < sizeof name ? size : sizeof name), names);
+        tkt_print("%s\n", name);
+        takt_status status = takt_report(trace, name, &how, &sink);
+        if (status != TAKT_OK)
+            tkt_log(TAKT_LOG_ERROR, "a timed block cannot print the report \"%s\": %s", name,
+                    takt_status_text(status));
+        names += size;
+    }
+}
+
+static void report(struct tkt_timed *state)
+{
+    takt_trace *trace;
+    if (!state->reported || state->ns.count == 0)
+        return;
+    tkt_window_end(state->reported, tkt_ticks());
+    if (tkt_window_seal(state->reported, &trace) != TAKT_OK)
+        return;
+    if (tkt_trace_finish(trace) == TAKT_OK)
+        print_reports(trace, state->options.reports);
+    takt_trace_release(trace);
 }
 
 static void copy_result(const rounds *loop, takt_timed *result)
@@ -305,76 +455,11 @@ void takt_timed_end(takt_timed_loop *opaque)
         copy_result(loop, &result);
     if (!state)
         return;
+    report(state);
+    tkt_window_close(state->reported);
     tkt_window_close(state->window);
     TKT_ARRAY_FREE(&state->ns);
     TKT_ARRAY_FREE(&state->rounds);
     tkt_free(state);
     loop->state = NULL;
-}
-
-/* Prints nanoseconds in a readable unit. */
-static void print_time(const char *label, double ns)
-{
-    if (ns < 1e3)
-        tkt_print("  %-8s %10.0f ns\n", label, ns);
-    else if (ns < 1e6)
-        tkt_print("  %-8s %10.3f us\n", label, ns / 1e3);
-    else if (ns < 1e9)
-        tkt_print("  %-8s %10.3f ms\n", label, ns / 1e6);
-    else
-        tkt_print("  %-8s %10.3f s\n", label, ns / 1e9);
-}
-
-static void print_memory(const char *label, uint64_t peak_bytes, uint64_t current_bytes)
-{
-    tkt_print("  %-8s %10.3f MiB at most, %.3f MiB now\n", label, (double)peak_bytes / 1048576,
-              (double)current_bytes / 1048576);
-}
-
-static void print_rate(const takt_timed *result, const char *label, double rate, const char *unit)
-{
-    if (isnan(rate))
-        tkt_print("  %-8s    unknown: Takt lost activities of devices\n", label);
-    else if (rate > 0)
-        tkt_print("  %-8s %10.3f %s%s\n", label, rate / 1e9, unit,
-                  result->is_device_work ? " of device time" : "");
-}
-
-static void print_known(const takt_timed *result)
-{
-    tkt_print("%lu repetition%s\n", (unsigned long)result->count, result->count == 1 ? "" : "s");
-    if (result->count > 0) {
-        print_time("mean", result->mean_ns);
-        print_time("median", result->median_ns);
-        print_time("min", result->min_ns);
-        print_time("max", result->max_ns);
-        print_time("stddev", result->stddev_ns);
-    }
-    if (result->device_activities > 0) {
-        tkt_print("  on devices, %.1f activities a repetition:\n",
-                  (double)result->device_activities / (double)result->count);
-        print_time("mean", result->device_mean_ns);
-        print_time("median", result->device_median_ns);
-        print_time("min", result->device_min_ns);
-        print_time("max", result->device_max_ns);
-        print_time("stddev", result->device_stddev_ns);
-    }
-    if (result->loading_ns > 0)
-        print_time("loading", result->loading_ns);
-    if (result->device_peak_bytes > 0)
-        print_memory("memory", result->device_peak_bytes, result->device_current_bytes);
-    print_rate(result, "work", result->flops_per_second, "GFLOP/s");
-    print_rate(result, "moved", result->bytes_per_second, "GB/s");
-    if (result->peak_bytes > 0)
-        print_memory("memory", result->peak_bytes, result->current_bytes);
-}
-
-void takt_timed_print(const takt_timed *result)
-{
-    takt_timed all;
-    if (!result || tkt_options_import(&all, sizeof all, result) != TAKT_OK)
-        tkt_log(TAKT_LOG_ERROR, "takt_timed_print() was given a result that no block has filled: "
-                                "its struct_size is not that of a takt_timed");
-    else
-        print_known(&all);
 }

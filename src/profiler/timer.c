@@ -29,7 +29,7 @@ typedef struct __attribute__((may_alias)) running {
     takt_open scope;
     takt_timing *timing;
     tkt_window *window;
-    uint64_t nvtx_range;
+    tkt_nvtx_open nvtx_range;
     uint32_t indent;
     takt_timer_options options;
 } running;
@@ -79,6 +79,19 @@ static void collect_scopes(running *timer)
         tkt_log(TAKT_LOG_WARNING, "timer %s: scopes are not collected", timer->name);
 }
 
+static tkt_nvtx_open start_range(const running *timer)
+{
+    const takt_timer_options *options = &timer->options;
+    return tkt_nvtx_range_start(&(tkt_nvtx_range){
+        .name = timer->name,
+        .color = options->color,
+        .domain = options->domain,
+        .category = options->category,
+        .payload = options->payload,
+        .has_payload = options->has_payload,
+    });
+}
+
 bool takt_timer_begin(takt_timer *opaque, const char *name, const takt_timer_options *options)
 {
     running *timer = (running *)opaque;
@@ -98,7 +111,7 @@ bool takt_timer_begin(takt_timer *opaque, const char *name, const takt_timer_opt
     if (timer->options.detailed)
         collect_scopes(timer);
     if (timer->options.nvtx)
-        timer->nvtx_range = tkt_nvtx_range_start(timer->name, timer->options.color);
+        timer->nvtx_range = start_range(timer);
     timer->scope = tkt_scope_open_named(timer->name, __builtin_return_address(0));
     timer->begin_ticks = tkt_ticks();
     return true;

@@ -4,6 +4,8 @@
 #include "report/show.h"
 #include "report/table.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ======== Commands for Nsight Compute ======== */
@@ -11,12 +13,13 @@
 /* Suggests commands that profile the longest kernels with Nsight Compute. By default, ncu compares
  * -k with the function's own name, without namespaces, template arguments and parameters (option
  * --kernel-name-base function). A regular expression may match any part of the name, so it is
- * anchored here. Only identifiers are suggested: they need no escaping in a regular expression or a
- * shell. */
+ * anchored here. Only identifiers are suggested: they need no escaping in a regular expression, a
+ * shell or a file name. */
 
 #define KERNELS_SHOWN 3
 #define LONGEST_NAME  256u
-#define LAUNCHES      5 /* enough to compare launches; ncu replays each dozens of times */
+#define LAUNCHES      5   /* enough to compare launches; ncu replays each dozens of times */
+#define LONGEST_FILE  100 /* of the name that becomes a file's */
 
 /* The full name if it is known. Otherwise the label that tables print, without its prefix; "" if it
  * has none. */
@@ -57,8 +60,8 @@ static bool is_among(base_name name, const base_name *names, size_t count)
 
 /* Returns the name of the kernel with the largest total, except for those in `shown`. Rows that
  * differ only in launch shape or template arguments have the same name and share a command. */
-static base_name longest(const takt_trace *trace, const tkt_named_list *kernels, const base_name *shown,
-                         size_t count)
+static base_name longest(const takt_trace *trace, const tkt_named_list *kernels,
+                         const base_name *shown, size_t count)
 {
     base_name found = {NULL, 0};
     uint64_t most_ns = 0;
@@ -75,19 +78,56 @@ static base_name longest(const takt_trace *trace, const tkt_named_list *kernels,
     return found;
 }
 
+/* Returns how many launches of the kernel come before the first recorded step, if every step
+ * launches it as often as the recorded ones do. */
+static uint64_t launches_before(const takt_trace *trace, const tkt_named_list *kernels,
+                                base_name name)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < kernels->count; i++) {
+        if (is_among(base_of(trace, &kernels->items[i]), &name, 1))
+            count += kernels->items[i].stats.count;
+    }
+    const takt_facts *facts = &trace->facts;
+    double before = facts->step_count
+                        ? (double)facts->first_step * (double)count / (double)facts->step_count
+                        : 0;
+    return before < 1e15 ? (uint64_t)(before + 0.5) : 0; /* numbers in a file may be wrong */
+}
+
+/* Selects the launches that Takt has recorded: by the capture range, where Takt gives one, or by
+ * skipping the launches before them. */
+static const char *range_of(const takt_trace *trace, const tkt_named_list *kernels, base_name name,
+                            char text[40])
+{
+    uint64_t skipped = launches_before(trace, kernels, name);
+    if (trace->facts.has_capture_range)
+        return "--profile-from-start off ";
+    if (skipped == 0)
+        return "";
+    snprintf(text, 40, "-s %" PRIu64 " ", skipped);
+    return text;
+}
+
 /* Adds notes on how to profile the longest kernels: a sentence, and a shell command for each.
  * Nothing if no kernel has a usable name. */
 static void add_ncu_notes(tkt_document *document, const tkt_named_list *kernels)
 {
     base_name shown[KERNELS_SHOWN];
+    char text[40];
     for (size_t i = 0; i < KERNELS_SHOWN; i++) {
         shown[i] = longest(document->trace, kernels, shown, i);
-        if (shown[i].size == 0)
+        int size = (int)shown[i].size;
+        if (size == 0)
             return;
         if (i == 0)
             tkt_document_add_note(document, "To examine the longest kernels with Nsight Compute:");
-        tkt_document_add_note(document, "ncu -k 'regex:^%.*s$' -c %d PROGRAM", (int)shown[i].size,
-                              shown[i].text, LAUNCHES);
+        tkt_document_add_command(
+            document,
+            "ncu %s-k 'regex:^%.*s$' -c %d --set full --import-source yes -f -o "
+            "%.*s --open-in-ui PROGRAM",
+            range_of(document->trace, kernels, shown[i], text), size, shown[i].text, LAUNCHES,
+            size < LONGEST_FILE ? size : LONGEST_FILE, shown[i].text);
     }
 }
 

@@ -89,15 +89,16 @@ const char *tkt_document_copy(tkt_document *document, const char *text, size_t s
     return copy ? copy : "";
 }
 
-static void add_note(tkt_document *document, const char *column, const char *format,
-                     va_list arguments)
+static void add_note(tkt_document *document, const char *column, bool is_command,
+                     const char *format, va_list arguments)
 {
     char text[1024];
     vsnprintf(text, sizeof text, format, arguments);
 
     tkt_table_note *note = TKT_ARRAY_ADD(&document->notes);
     if (note)
-        *note = (tkt_table_note){tkt_document_copy(document, text, strlen(text)), column};
+        *note =
+            (tkt_table_note){tkt_document_copy(document, text, strlen(text)), column, is_command};
     else
         document->status = TAKT_NO_MEMORY;
 }
@@ -106,7 +107,15 @@ void tkt_document_add_note(tkt_document *document, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    add_note(document, NULL, format, arguments);
+    add_note(document, NULL, false, format, arguments);
+    va_end(arguments);
+}
+
+void tkt_document_add_command(tkt_document *document, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    add_note(document, NULL, true, format, arguments);
     va_end(arguments);
 }
 
@@ -114,7 +123,7 @@ void tkt_document_explain(tkt_document *document, const char *column, const char
 {
     va_list arguments;
     va_start(arguments, format);
-    add_note(document, column, format, arguments);
+    add_note(document, column, false, format, arguments);
     va_end(arguments);
 }
 

@@ -168,6 +168,7 @@ typedef struct tkt_fact {
 typedef struct tkt_table_note {
     const char *text;
     const char *column;
+    bool        is_command; /* a shell command, to be pasted */
 } tkt_table_note;
 
 typedef struct tkt_document {
@@ -196,6 +197,10 @@ tkt_table *tkt_document_add_table(tkt_document *document, const char *key,
 void tkt_document_add_fact(tkt_document *document, const char *key, const char *label,
                            tkt_cell_type type, tkt_cell value);
 void tkt_document_add_note(tkt_document *document, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Like tkt_document_add_note(), but a shell command. */
+void tkt_document_add_command(tkt_document *document, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Like tkt_document_add_note(), about the column with this key. */

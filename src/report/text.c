@@ -86,11 +86,15 @@ static void put_row(const tkt_table *table, const tkt_fit *f, size_t shown, uint
     tkt_writer_text(writer, color ? TKT_SHADE_END "\n" : "\n");
 }
 
-/* Writes a sentence, broken at blanks to fit the width. */
-static void put_note(const char *note, const char *first, size_t width, tkt_writer *writer)
+#define COMMAND_INDENT 4
+
+/* Writes a sentence or a shell command, broken at blanks to fit the width. A broken command can
+ * still be pasted into a shell. */
+static void put_note(const char *note, const char *first, bool is_command, size_t width,
+                     tkt_writer *writer)
 {
-    size_t used = strlen(first);
-    size_t indent = used;
+    size_t used = strlen(first), indent = used + (is_command ? COMMAND_INDENT : 0);
+    bool is_begun = false; /* the line has a word */
     tkt_writer_text(writer, first);
     while (*note) {
         size_t word = strcspn(note, " ");
@@ -99,16 +103,17 @@ static void put_note(const char *note, const char *first, size_t width, tkt_writ
         memcpy(text, note, bytes);
         text[bytes] = '\0';
         size_t columns = tkt_text_width(text, SIZE_MAX);
-        if (used > indent && used + 1 + columns > width) {
-            tkt_writer_text(writer, "\n");
+        if (is_begun && used + 1 + columns + (is_command ? strlen(" \\") : 0) > width) {
+            tkt_writer_text(writer, is_command ? " \\\n" : "\n");
             tkt_put_repeated(writer, ' ', indent);
             used = indent;
-        } else if (used > indent) {
+        } else if (is_begun) {
             tkt_writer_text(writer, " ");
             used++;
         }
         tkt_put_printable(writer, text, bytes);
         used += columns;
+        is_begun = true;
         note += bytes;
         note += *note == ' ' && bytes == word;
     }
@@ -130,7 +135,7 @@ static void put_left_out(const tkt_table *table, const tkt_layout *layout, const
     }
     snprintf(text + used, sizeof text - used, "; %s%zu", layout->width_key, f->needed);
     if (left_out > 0)
-        put_note(text, "", layout->width, writer);
+        put_note(text, "", false, layout->width, writer);
 }
 
 static const char *color_of(const tkt_table *table, const tkt_layout *layout,
@@ -241,7 +246,8 @@ static void put_notes(const tkt_document *document, const tkt_layout *layout, tk
     for (size_t i = 0; i < document->notes.count; i++) {
         const tkt_table_note *note = &document->notes.items[i];
         if (!note->column || has_column(document, layout, note->column))
-            put_note(note->text, document->notes_heading ? "- " : "", layout->width, writer);
+            put_note(note->text, document->notes_heading ? "- " : "", note->is_command,
+                     layout->width, writer);
     }
 }
 
@@ -258,7 +264,7 @@ void tkt_render_text(const tkt_document *document, const tkt_layout *layout, tkt
 {
     char ending[TKT_ENDING_SIZE];
     if (document->trace && *tkt_ending_text(ending, document->trace)) {
-        put_note(ending, "", layout->width, writer);
+        put_note(ending, "", false, layout->width, writer);
         tkt_writer_text(writer, "\n");
     }
     bool is_warp = document->table_count > 0 && document->tables[0].style == TKT_STYLE_WARP;

@@ -300,6 +300,9 @@ static void set_fact(takt_trace *trace, const tkt_pb_field *field)
     case TKT_PF_FACTS_WORLD_SIZE:
         facts->world_size = (uint32_t)field->value;
         break;
+    case TKT_PF_FACTS_HAS_CAPTURE_RANGE:
+        facts->has_capture_range = field->value != 0;
+        break;
     case TKT_PF_FACTS_IS_PARTIAL:
         facts->is_partial = field->value != 0;
         break;

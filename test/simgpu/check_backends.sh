@@ -21,6 +21,8 @@ run() {
 tests=$build/test/simgpu
 run "marks without CUPTI" TAKT_CUPTI_LIBRARY=none "$tests/test_marks"
 run "marks while another tool holds CUPTI" TEST_OTHER_TOOL=1 "$tests/test_marks"
+run "the capture range without CUPTI" TAKT_CUPTI_LIBRARY=none "$tests/test_nsight"
+run "the capture range beside Nsight" TEST_OTHER_TOOL=1 "$tests/test_nsight"
 run "events without CUPTI" TAKT_CUPTI_LIBRARY=none "$tests/test_events"
 [ "$failures" = 0 ] || exit 1
 echo "the same figures with CUPTI, without it, and when it comes back"

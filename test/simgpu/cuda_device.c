@@ -244,6 +244,8 @@ DRIVER_FUNCTION(cuCtxPopCurrent_v2, (CUcontext * context), sim_context_pop((sim_
 DRIVER_FUNCTION(cuCtxSynchronize, (void), sim_context_synchronize(NULL), NULL)
 DRIVER_FUNCTION(cuCtxSynchronize_v2, (CUcontext context),
                 sim_context_synchronize((sim_context *)context), &context)
+DRIVER_FUNCTION(cuProfilerStart, (void), sim_profiling_switch(true), NULL)
+DRIVER_FUNCTION(cuProfilerStop, (void), sim_profiling_switch(false), NULL)
 
 /* Modules: a name is enough to be a kernel here. ------------------------------------------------
  */

@@ -217,14 +217,8 @@ RUNTIME_FUNCTION(cudaDeviceEnablePeerAccess, (int peer, unsigned flags),
                                            : cudaErrorInvalidDevice,
                  &peer)
 
-CUDART cudaProfilerStart(void)
-{
-    RUNTIME_BARE(cudaProfilerStart, cudaSuccess, NULL);
-}
-CUDART cudaProfilerStop(void)
-{
-    RUNTIME_BARE(cudaProfilerStop, cudaSuccess, NULL);
-}
+RUNTIME_FUNCTION(cudaProfilerStart, (void), cuProfilerStart(), NULL)
+RUNTIME_FUNCTION(cudaProfilerStop, (void), cuProfilerStop(), NULL)
 
 /* Errors -------------------------------------------------------------------------------------- */
 

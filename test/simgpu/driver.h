@@ -10,6 +10,7 @@
 
 #ifdef SIM_WITH_TOOLKIT
 #include <cuda.h>
+#include <cudaProfiler.h>
 #else
 
 typedef int CUresult;
@@ -91,6 +92,8 @@ CUAPI cuCtxPushCurrent_v2(CUcontext context);
 CUAPI cuCtxPopCurrent_v2(CUcontext *context);
 CUAPI cuCtxSynchronize(void);
 CUAPI cuCtxSynchronize_v2(CUcontext context);
+CUAPI cuProfilerStart(void);
+CUAPI cuProfilerStop(void);
 
 CUAPI cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes);
 CUAPI cuMemAlloc_v2(CUdeviceptr *out, size_t bytes);

@@ -82,6 +82,9 @@ SIM_API int sim_event_query(sim_event *event);
 SIM_API int sim_event_synchronize(sim_event *event);
 SIM_API int sim_event_elapsed(float *ms, sim_event *begin, sim_event *end);
 
+/* cuProfilerStart() and cuProfilerStop() in the current context. */
+SIM_API int sim_profiling_switch(bool is_on);
+
 /* Capture; modes are CUDA's: 0 global, 1 of the thread, 2 relaxed. */
 typedef struct sim_capture_state {
     int       status; /* 0 none, 1 active, 2 invalidated */

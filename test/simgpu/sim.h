@@ -64,6 +64,16 @@ SIM_API uint64_t sim_now_ns(void);
  * "clock.drift@N"). device < 0: a time of the host. */
 SIM_API uint64_t sim_stamp_ns(int device, uint64_t time_ns);
 
+/* What a tool hears that records only where the program says so (cuProfilerStart, cuProfilerStop):
+ * how many calls of each there were, in all contexts, and whether the current context is in a range
+ * of its. */
+typedef struct sim_profiling {
+    uint32_t starts;
+    uint32_t stops;
+    bool     is_on;
+} sim_profiling;
+SIM_API sim_profiling sim_profiling_now(void);
+
 /* Calls --------------------------------------------------------------------------------------- */
 
 typedef enum sim_domain {

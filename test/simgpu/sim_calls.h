@@ -173,6 +173,8 @@
     X(cuCtxPopCurrent_v2, 324) \
     X(cuCtxSynchronize, 17) \
     X(cuCtxSynchronize_v2, 800) \
+    X(cuProfilerStart, 308) \
+    X(cuProfilerStop, 309) \
     X(cuMemGetInfo_v2, 242) \
     X(cuMemAlloc_v2, 243) \
     X(cuMemFree_v2, 245) \

@@ -54,6 +54,7 @@ struct sim_context {
     uint32_t id;
     uint32_t device;
     bool     is_primary;
+    bool     is_profiled; /* between cuProfilerStart() and cuProfilerStop() */
     uint32_t next_stream_id;
     uint64_t ready_ns; /* of streams that are gone */
     sim_stream *legacy;

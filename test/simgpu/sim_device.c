@@ -298,6 +298,30 @@ int sim_context_synchronize(sim_context *context)
     return SIM_OK;
 }
 
+static sim_profiling profiling; /* with the lock */
+
+int sim_profiling_switch(bool is_on)
+{
+    sim_context *context = sim_context_get();
+    sim_lock();
+    bool is_alive = sim_is(context, SIM_A_CONTEXT);
+    if (is_alive)
+        context->is_profiled = is_on;
+    *(is_on ? &profiling.starts : &profiling.stops) += is_alive;
+    sim_unlock();
+    return is_alive ? SIM_OK : SIM_INVALID_CONTEXT;
+}
+
+sim_profiling sim_profiling_now(void)
+{
+    sim_context *context = sim_context_get();
+    sim_lock();
+    sim_profiling now = profiling;
+    now.is_on = sim_is(context, SIM_A_CONTEXT) && context->is_profiled;
+    sim_unlock();
+    return now;
+}
+
 int sim_primary_retain(int device, sim_context **out)
 {
     sim_device *found = sim_device_of(device);

@@ -13,6 +13,7 @@
 #include <takt/takt.h>
 
 #include <sched.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,6 +136,125 @@ TEST(timed_blocks_that_synchronize_begin_and_end_idle)
     assert_true(is_idle());
     assert_true(result.min_ns >= 2e6); /* launching alone takes microseconds */
     assert_true(result.device_max_ns == 2e6);
+}
+
+/* As programs compiled with the first release's header. */
+static takt_timed_options options_of_old_programs(void)
+{
+    return (takt_timed_options){.struct_size = offsetof(takt_timed_options, reports), .repeat = 2};
+}
+
+static bool waits(const takt_timed_options *options)
+{
+    takt_timed result;
+    bool is_waiting = true;
+    launch("inside");
+    takt_timed_loop loop = takt_timed_begin(&result, sizeof result, options);
+    while (takt_timed_next(&loop)) {
+        is_waiting = is_waiting && is_idle();
+        launch("inside");
+    }
+    is_waiting = is_waiting && is_idle();
+    takt_timed_end(&loop);
+    check(cuCtxSynchronize());
+    return is_waiting;
+}
+
+TEST(timed_blocks_wait_for_devices_unless_told_otherwise)
+{
+    takt_timed_options options = {.struct_size = sizeof options, .repeat = 2};
+    sim_script("kernel=2ms");
+    assert_true(waits(&options));
+    options.activities = TAKT_ACTIVITIES_CPU;
+    assert_true(waits(&options));
+    options.no_synchronize = true;
+    assert_false(waits(&options));
+    options.synchronize = true;
+    assert_true(waits(&options));
+    options = options_of_old_programs();
+    assert_false(waits(&options));
+    options.synchronize = true;
+    assert_true(waits(&options));
+    assert_false(waits(NULL));
+}
+
+/* Another thread's kernel may run as long as it likes: this block has nothing to do with it. */
+TEST(rounds_without_cuda_do_not_wait)
+{
+    takt_timed result;
+    bool was_idle = true;
+    sim_script("kernel=20ms");
+    TAKT_TIMED(&result, .repeat = 1, .warmup = 1) {
+        if (was_idle)
+            launch("only once");
+        was_idle = false;
+    }
+    assert_true(result.max_ns < 10e6);
+    TAKT_TIMED(&result, .repeat = 1, .no_synchronize = true) {
+        launch("long");
+    }
+    assert_true(result.max_ns < 10e6 && result.device_max_ns == 20e6);
+}
+
+/* ---- Timed blocks: peak, memory, reports ----------------------------------------------------- */
+
+/* The stand-in: 128 multiprocessors with 128 lanes each, at 2.52 GHz. */
+#define PEAK_FLOPS (2.0 * 128 * 128 * 2.52e9)
+
+TEST(declared_work_is_compared_with_the_peak)
+{
+    takt_timed result;
+    sim_script("kernel=1ms");
+    TAKT_TIMED(&result, .repeat = 2) {
+        TAKT_WORK(PEAK_FLOPS / 1000 / 4, 0); /* a quarter of what fits into the kernel's time */
+        launch("k");
+    }
+    assert_true(is_about(result.peak_flops, PEAK_FLOPS) && is_about(result.utilization, 0.25));
+    assert_true(is_about(result.flops, PEAK_FLOPS / 4000) && result.precision[0] == '\0');
+    TAKT_TIMED(&result, .precision = "fp64", .peak_flops = PEAK_FLOPS / 64) {
+        TAKT_WORK(PEAK_FLOPS / 1000 / 4, 0);
+        launch("k");
+    }
+    assert_true(is_about(result.utilization, 16)); /* that cannot be */
+    assert_string_equal(result.precision, "fp64");
+    TAKT_TIMED(&result, .precision = "a name that is too long", .peak_flops = 1) {
+    }
+    assert_string_equal(result.precision, "a name that is ");
+    assert_true(result.utilization == 0 && result.flops == 0);
+}
+
+TEST(a_timed_block_knows_the_memory_of_its_device)
+{
+    enum {
+        MIB = 1 << 20
+    };
+    takt_timed result;
+    CUdeviceptr first, second, pooled;
+    size_t free_bytes, total_bytes;
+    sim_script("kernel=3ms");
+    uint64_t begin_ns = sim_time_ns();
+    TAKT_TIMED(&result) {
+        launch("before the peak");
+        check(cuCtxSynchronize());
+        check(cuMemAlloc_v2(&first, 5 * MIB));
+        check(cuMemAlloc_v2(&second, 2 * MIB));
+        check(cuMemFree_v2(first));
+        check(cuMemAllocAsync(&pooled, 8 * MIB, NULL));
+        check(cuMemGetInfo_v2(&free_bytes, &total_bytes));
+    }
+    assert_true(result.device_peak_bytes - result.device_current_bytes <= 5 * MIB);
+    assert_true(result.device_peak_at_ns >= 3e6);
+    assert_true(result.device_peak_at_ns < (double)(sim_time_ns() - begin_ns));
+    assert_int_equal(result.device_free_bytes, free_bytes);
+    assert_int_equal(result.device_capacity_bytes, total_bytes);
+    assert_true(result.device_reserved_bytes >= 8 * MIB);
+    double unused = (double)(result.device_reserved_bytes - 8 * MIB);
+    assert_true(result.device_fragmentation ==
+                1 - (double)(8 * MIB) / (double)result.device_reserved_bytes);
+    assert_true(unused >= 0 && result.device_fragmentation < 1);
+    check(cuMemFree_v2(second));
+    check(cuMemFreeAsync(pooled, NULL));
+    check(cuCtxSynchronize());
 }
 
 /* ---- Timers with a filter -------------------------------------------------------------------- */

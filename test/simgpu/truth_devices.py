@@ -4,7 +4,7 @@ Kernels are launched with the same block, and with one grid, but for sweep, of w
 launch more blocks; each name takes its own time."""
 import collections
 
-from truth_books import took
+from truth_books import CYCLES, took
 from truth_compare import Report, Table
 from truth_stats import Stats, mean, percent
 
@@ -69,6 +69,15 @@ def shape_columns(name, grids):
             "occupancy_percent": OCCUPANCY, "limited_by": LIMITED_BY}
 
 
+def ncu_command(cycle, name, groups):
+    base = name.split()[-1].split("::")[-1]
+    launches = sum(len(works) for (other, _), works in groups.items() if other == name)
+    steps = CYCLES[cycle.number]
+    skipped = round(steps[0] * launches / len(steps))
+    return (f"ncu -s {skipped} -k 'regex:^{base}$' -c 5 --set full --import-source yes -f -o {base} "
+            "--open-in-ui PROGRAM")
+
+
 def kernels(cycle, by_arguments=False):
     groups = cycle.by(lambda work: (work.name, grid_of(work) if by_arguments else None))
     groups = {key: works for key, works in groups.items() if key[0].startswith("kernel ")}
@@ -81,8 +90,7 @@ def kernels(cycle, by_arguments=False):
                      **(shape_columns(name, set(map(grid_of, works))) if cycle.has_spans else {})})
     longest = sorted(groups, key=lambda key: -took(groups[key]))[:3]
     return Report(Table(["name", "grid"], rows, lambda row: -row["total_ns"]),
-                  notes=[f"ncu -k 'regex:^{name.split()[-1].split('::')[-1]}$' -c 5 PROGRAM"
-                         for name, _ in longest])
+                  notes=[ncu_command(cycle, name, groups) for name, _ in longest])
 
 
 # ---- Operations -------------------------------------------------------------------------------

@@ -516,6 +516,7 @@ void make_facts(takt_trace *trace)
     facts->device_shift_ns = -5125;
     facts->rank = 3;
     facts->world_size = 8;
+    facts->has_capture_range = true;
     trace->with_flops = true;
     trace->device_peak = (takt_peak){67.5e12, 3.35e12};
     trace->host_peak = (takt_peak){1e11, 0.5};
@@ -673,6 +674,7 @@ static void same_facts(const takt_trace *a, const takt_trace *b)
     SAME_BITS(x->device_shift_ns, y->device_shift_ns);
     SAME(x->rank, y->rank);
     SAME(x->world_size, y->world_size);
+    SAME(x->has_capture_range, y->has_capture_range);
     SAME(x->begun_before, y->begun_before);
     SAME(x->unfinished, y->unfinished);
     for (int i = 0; i < TAKT_LOSS_COUNT; i++)

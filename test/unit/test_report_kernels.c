@@ -319,6 +319,16 @@ static const char *note_of(const json_t *json, size_t index)
     return json_string_value(json_array_get(json_object_get(json, "notes"), index));
 }
 
+static void assert_command(const json_t *json, size_t index, const char *range, const char *name)
+{
+    char command[400];
+    snprintf(command, sizeof command,
+             "ncu %s-k 'regex:^%s$' -c 5 --set full --import-source yes -f -o %s --open-in-ui "
+             "PROGRAM",
+             range, name, name);
+    assert_string_equal(note_of(json, index), command);
+}
+
 /* The three longest, by the function's own name. */
 TEST(commands_for_nsight_compute)
 {
@@ -326,11 +336,9 @@ TEST(commands_for_nsight_compute)
     json_t *json =
         report_json(trace, "kernels", &(takt_report_options){.rows = 1, .sort = "count"});
     assert_int_equal(json_array_size(json_object_get(json, "notes")), 5);
-    assert_string_equal(note_of(json, 2), "ncu -k 'regex:^gemm$' -c 5 PROGRAM");
-    assert_string_equal(note_of(json, 3),
-                        "ncu -k 'regex:^ampere_fp16_s16816gemm_fp16_128x64_ldg8_nn$' -c 5 PROGRAM");
-    assert_string_equal(note_of(json, 4),
-                        "ncu -k 'regex:^integrate_a9fb4286_cuda_kernel_forward$' -c 5 PROGRAM");
+    assert_command(json, 2, "", "gemm");
+    assert_command(json, 3, "", "ampere_fp16_s16816gemm_fp16_128x64_ldg8_nn");
+    assert_command(json, 4, "", "integrate_a9fb4286_cuda_kernel_forward");
     json_decref(json);
     json = report_json(trace, "kernels", &(takt_report_options){.by_arguments = true});
     assert_int_equal(json_array_size(json_object_get(json, "notes")), 5);
@@ -341,9 +349,49 @@ TEST(commands_for_nsight_compute)
     takt_trace *folded = build_folded(trace); /* labels are all that is known */
     json = report_json(folded, "kernels", NULL);
     assert_int_equal(json_array_size(json_object_get(json, "notes")), 5);
-    assert_string_equal(note_of(json, 2), "ncu -k 'regex:^gemm$' -c 5 PROGRAM");
+    assert_command(json, 2, "", "gemm");
     json_decref(json);
     takt_trace_release(folded);
+    takt_trace_release(trace);
+}
+
+/* Launches of a kernel in the trace, whatever its template arguments. */
+static unsigned launches_of(const takt_trace *trace, const char *name)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < trace->activities.count; i++) {
+        const char *base;
+        uint32_t shape = trace->activities.items[i].shape;
+        if (shape >= trace->shapes.count)
+            continue;
+        size_t size =
+            tkt_kernel_base_name(tkt_trace_text(trace, trace->shapes.items[shape].name), &base);
+        count += size == strlen(name) && memcmp(base, name, size) == 0;
+    }
+    return count;
+}
+
+TEST(commands_for_nsight_compute_find_the_recorded_steps)
+{
+    takt_trace *trace = build_kernels();
+    char skip[32];
+    trace->facts.first_step = 84;
+    trace->facts.step_count = 2;
+    unsigned gemms = launches_of(trace, "gemm");
+    assert_true(gemms > 1);
+    snprintf(skip, sizeof skip, "-s %u ", 84 * gemms / 2);
+    json_t *json = report_json(trace, "kernels", NULL);
+    assert_command(json, 2, skip, "gemm");
+    json_decref(json);
+    trace->facts.has_capture_range = true;
+    json = report_json(trace, "kernels", NULL);
+    assert_command(json, 2, "--profile-from-start off ", "gemm");
+    json_decref(json);
+    trace->facts.has_capture_range = false;
+    trace->facts.first_step = UINT64_MAX; /* a damaged file */
+    json = report_json(trace, "kernels", NULL);
+    assert_command(json, 2, "", "gemm");
+    json_decref(json);
     takt_trace_release(trace);
 }
 

@@ -306,4 +306,80 @@ TEST(a_result_without_rounds_prints_no_times)
     assert_memory_equal(text, "0 repetitions\n1 repetition\n  mean              1 ns\n", 51);
 }
 
+TEST(peak_and_memory_are_printed_with_their_units)
+{
+    takt_timed result = {.struct_size = sizeof result,
+                         .flops_per_second = 33.5e12,
+                         .utilization = 0.5,
+                         .peak_flops = 67e12,
+                         .precision = "fp32",
+                         .compile_ns = 2e8,
+                         .loading_ns = 2.5e8,
+                         .device_peak_bytes = 32 << 20,
+                         .device_current_bytes = 1 << 20,
+                         .device_peak_at_ns = 24.2e6,
+                         .device_free_bytes = UINT64_C(3) << 29,
+                         .device_capacity_bytes = UINT64_C(5) << 30,
+                         .device_reserved_bytes = 700,
+                         .device_fragmentation = 0.25};
+    capture_stdout();
+    takt_timed_print(&result);
+    result = (takt_timed){.struct_size = sizeof result,
+                          .utilization = 1.5,
+                          .peak_flops = 1e9,
+                          .precision = "every 15 bytes"};
+    takt_timed_print(&result);
+    assert_string_equal(
+        captured_stdout(),
+        "0 repetitions\n"
+        "  compile     200.000 ms\n"
+        "  loading      50.000 ms\n"
+        "  memory       32.000 MiB at most, 1.000 MiB now\n"
+        "  peak at      24.200 ms\n"
+        "  free          1.500 GiB of 5.000 GiB\n"
+        "  reserved        700 bytes by memory pools, 25.0% unused\n"
+        "  work      33500.000 GFLOP/s\n"
+        "  used         50.000% of 67.000 TFLOP/s fp32\n"
+        "0 repetitions\n"
+        "  used        100.000% of 0.001 TFLOP/s every 15 bytes, uncapped 150.000%\n");
+}
+
+/* ---- Reports --------------------------------------------------------------------------------- */
+
+/* The warm-up, and what ran before, are not in them. */
+TEST(reports_tell_of_the_rounds_that_count)
+{
+    takt_timed result;
+    takt_set_log(keep_line, NULL);
+    capture_stdout();
+    TAKT_TIMED(&result, .repeat = 3, .warmup = 2, .reports = "ops, scopes,nothing") {
+        TAKT_SCOPE("solve");
+        TAKT_WORK(1e6, 0);
+        pass_ns(1000);
+    }
+    const char *text = captured_stdout();
+    takt_set_log(NULL, NULL);
+    assert_non_null(strstr(text, "ops\n"));
+    const char *row = strstr(text, "\nsolve ");
+    assert_non_null(row);
+    char type[16], place[16];
+    int count;
+    assert_int_equal(sscanf(row, " solve %15s %15s %d", type, place, &count), 3);
+    assert_string_equal(place, "host");
+    assert_int_equal(count, 3);
+    assert_non_null(strstr(row, "\nscopes\n"));
+    assert_int_equal(count_lines(-1, "a timed block cannot print the report \"nothing\""), 1);
+    assert_int_equal(result.count, 3);
+}
+
+TEST(a_block_that_breaks_early_prints_no_report)
+{
+    takt_timed result;
+    capture_stdout();
+    TAKT_TIMED(&result, .warmup = 1, .reports = "ops") {
+        break;
+    }
+    assert_string_equal(captured_stdout(), "");
+}
+
 TEST_MAIN_EACH(set_up, tear_down)
