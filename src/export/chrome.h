@@ -253,8 +253,32 @@ void tkt_chrome_put_text(tkt_writer *writer, const char *text, size_t size); /* 
 void tkt_chrome_put_string(tkt_chrome *chrome, uint32_t string);             /* with quotes */
 void tkt_chrome_put_u64(tkt_writer *writer, uint64_t value);
 void tkt_chrome_put_i64(tkt_writer *writer, int64_t value);
-void tkt_chrome_put_us(tkt_writer *writer, uint64_t ns);
 void tkt_chrome_put_ts(tkt_chrome *chrome, uint64_t time_ns); /* a time of the trace */
+
+/* Writes begin and duration of a slice: 12.000,"dur":3.456   Both are times of the trace. */
+void tkt_chrome_put_times(tkt_chrome *chrome, uint64_t begin_ns, uint64_t end_ns);
+
+/* The double that readers parse from a ts or dur of so many nanoseconds. IEEE division rounds
+ * correctly if both numbers are exact. From 2^53 ns on, the fraction is added to exact whole
+ * microseconds: it never lies so close to the middle of two doubles that rounding it first could
+ * matter. */
+static inline double tkt_chrome_us(uint64_t ns)
+{
+    if (__builtin_expect(ns < UINT64_C(1) << 53, 1))
+        return (double)ns / 1000.0;
+    return (double)(ns / 1000) + (double)(ns % 1000) / 1000.0;
+}
+
+/* True if readers that add ts and dur, both with three decimals, get the end as they would parse it
+ * as a ts. */
+static inline bool tkt_chrome_adds_up(uint64_t begin, uint64_t end)
+{
+    return tkt_chrome_us(begin) + tkt_chrome_us(end - begin) == tkt_chrome_us(end);
+}
+
+/* Writes a duration with as many decimals as it takes to add up, at most 32 bytes. Times are ns
+ * since ts 0. */
+char *tkt_chrome_put_fine(char *out, uint64_t begin, uint64_t end);
 
 /* JSON has no NaN and no infinities: they are written as "NaN", "Infinity", "-Infinity". */
 void tkt_chrome_put_double(tkt_writer *writer, double value);

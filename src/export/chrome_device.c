@@ -247,9 +247,7 @@ static void put_work(tkt_chrome *chrome, const tkt_activity *activity, const tkt
     put_name(chrome, activity, shape);
     tkt_writer_format(writer, ",\"pid\":%u,\"tid\":", row->pid);
     tkt_writer_put(writer, row->text, row->text_size);
-    tkt_chrome_put_ts(chrome, activity->begin_ns);
-    tkt_writer_text(writer, ",\"dur\":");
-    tkt_chrome_put_us(writer, activity->end_ns - activity->begin_ns);
+    tkt_chrome_put_times(chrome, activity->begin_ns, activity->end_ns);
     tkt_writer_format(writer,
                       ",\"args\":{\"device\":%u,\"context\":%u,\"stream\":%u,\"correlation\":%u",
                       row->pid, activity->context, row->stream, activity->correlation);
@@ -328,9 +326,7 @@ static void put_slice(tkt_chrome *chrome, const char *category, const char *name
                       "{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"%s\",\"pid\":%u,\"tid\":", category,
                       name, row->pid);
     tkt_writer_put(writer, row->text, row->text_size);
-    tkt_chrome_put_ts(chrome, begin_ns);
-    tkt_writer_text(writer, ",\"dur\":");
-    tkt_chrome_put_us(writer, end_ns - begin_ns);
+    tkt_chrome_put_times(chrome, begin_ns, end_ns);
 }
 
 void tkt_chrome_waits(tkt_chrome *chrome, uint64_t last_ns)

@@ -109,9 +109,12 @@ static inline void put_span(tkt_chrome *chrome, const tkt_span *span, const tkt_
     char *out = tkt_writer_reserve(chrome->writer, FAST_ROOM);
     out = copy(out, site->head, site->head_size);
     out = copy(out, row->text, row->text_size);
-    out = put_ts(chrome, out, span->begin_ns + chrome->shift_ns);
+    uint64_t begin = span->begin_ns + chrome->shift_ns;
+    uint64_t end = span->end_ns + chrome->shift_ns;
+    out = put_ts(chrome, out, begin);
     memcpy(out, ",\"dur\": ", 8);
-    out = put_duration(out + 7, span->end_ns - span->begin_ns);
+    out = tkt_chrome_adds_up(begin, end) ? put_duration(out + 7, end - begin)
+                                         : tkt_chrome_put_fine(out + 7, begin, end);
     out = copy(out, site->tail, site->tail_size);
     tkt_writer_commit(chrome->writer, out);
 }
@@ -275,9 +278,7 @@ static void put_slow_span(tkt_chrome *chrome, uint32_t number, const tkt_span *s
     tkt_writer *writer = chrome->writer;
     tkt_writer_put(writer, site->head, site->head_size);
     tkt_writer_put(writer, row->text, row->text_size);
-    tkt_chrome_put_ts(chrome, span->begin_ns);
-    tkt_writer_text(writer, ",\"dur\":");
-    tkt_chrome_put_us(writer, span->end_ns - span->begin_ns);
+    tkt_chrome_put_times(chrome, span->begin_ns, span->end_ns);
     if (!has_own) {
         tkt_writer_put(writer, site->tail, site->tail_size);
         return;

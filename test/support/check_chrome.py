@@ -82,9 +82,10 @@ class Trace:
 
 
 def ns(number):
-    """Microseconds with three decimals as whole nanoseconds, exactly."""
+    """Microseconds with three decimals or more as whole nanoseconds, rounded without a double."""
     whole, decimals = str(number).split(".")
-    return int(whole) * 1000 + int(decimals)
+    unit = 10 ** len(decimals)
+    return int(whole) * 1000 + (int(decimals) * 2000 + unit) // (2 * unit)
 
 
 def is_integer(value):
@@ -175,12 +176,15 @@ def slice_categories(trace):
         need(event.get("cat") in KNOWN_X_CATEGORIES, event)
 
 
-@check("times are microseconds with three decimals, and none is negative (Perfetto drops those)")
+@check("times are microseconds with three decimals, durations may have more, and none is negative "
+       "(Perfetto drops those)")
 def times(trace):
     for event in trace.phase("X", "i", "C", "s", "f"):
         for key in ("ts", "dur") if event["ph"] == "X" else ("ts",):
             value = event.get(key)
-            need(isinstance(value, Number) and re.fullmatch(r"(0|[1-9]\d*)\.\d{3}", value),
+            decimals = "{3}" if key == "ts" else "{3,17}"
+            need(isinstance(value, Number) and
+                 re.fullmatch(rf"(0|[1-9]\d*)\.\d{decimals}", value),
                  key, value, "of", event)
 
 
@@ -206,6 +210,25 @@ def nesting(trace):
                 ends.pop()
             need(not ends or -end <= ends[-1], event, "overlaps")
             ends.append(-end)
+
+
+@check("slices nest as doubles as they do in nanoseconds: no sum of ts and dur passes the next begin "
+       "or the end of the slice around it (torch_tb_profiler, OpTreeBuilder._build_tree_internal, "
+       "drops a slice that does: 'ranges on the same thread should not intersect')")
+def nesting_as_doubles(trace):
+    rows = defaultdict(list)
+    for event in trace.phase("X"):
+        begin, end = ns(event["ts"]), ns(event["ts"]) + ns(event["dur"])
+        rows[event["pid"], event["tid"]].append(
+            (begin, -end, float(event["ts"]), float(event["ts"]) + float(event["dur"]), event))
+    for row in rows.values():
+        row.sort(key=lambda slice: slice[:2])
+        open_ends = []
+        for begin, end, begin_us, end_us, event in row:
+            while open_ends and open_ends[-1][0] <= begin:
+                need(open_ends.pop()[1] <= begin_us, event, "begins before the one before it ends")
+            need(not open_ends or end_us <= open_ends[-1][1], event, "passes the one around it")
+            open_ends.append((-end, end_us))
 
 
 @check("parents stand before their children where they begin together (chrome://tracing)")
@@ -530,6 +553,8 @@ BREAKS = [
     ("times", ("4.000", "4.00"), ("4.000", "4"), ('"ts":3.000', '"ts":-3.000')),
     ("times_as_doubles", ('"ts":3.000', '"ts":9007199254740993.001')),
     ("nesting", ('"ts":1.000,"dur":4.000', '"ts":2.001,"dur":4.000')),
+    ("nesting_as_doubles", ('"ts":8.000,"dur":0.250', '"ts":8.000,"dur":0.500000000000001'),
+     ('"dur":4.000', '"dur":5.000000000000001')),
     ("parents_first", ('"dur":5.000', '"dur":3.000')),
     ("process_rows", ('"process_labels"', '"process_label"'), ('"labels":"CPU"', '"labels":""')),
     ("thread_rows", ('"tid":9,"args":{"name"', '"tid":8,"args":{"name"'),
