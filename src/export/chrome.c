@@ -219,6 +219,8 @@ static takt_status init(tkt_chrome *chrome)
         chrome->tracks[trace->calls.items[i].track].call = i;
     takt_status status = tkt_chrome_find_works(chrome);
     if (status == TAKT_OK)
+        status = tkt_chrome_find_launchers(chrome);
+    if (status == TAKT_OK)
         status = set_rows(chrome);
     return status;
 }

@@ -107,6 +107,7 @@ typedef struct tkt_chrome_track {
     size_t           work;
     size_t           call;
     size_t           stack;
+    uint64_t         first; /* spans of earlier tracks */
 } tkt_chrome_track;
 
 /* An activity of a device. */
@@ -164,6 +165,7 @@ typedef struct tkt_chrome {
     TKT_ARRAY_OF(tkt_chrome_work) works; /* sorted by begin */
     TKT_ARRAY_OF(tkt_chrome_bytes) memories;
     tkt_chrome_lanes overheads;
+    uint64_t      *launchers; /* bits by tkt_chrome_external_id(): spans with an id; NULL: none */
     uint32_t      *arrows; /* by call: number of arrows written from it */
     tkt_chrome_row steps_row;
     uint32_t       next_row_id;
@@ -195,6 +197,20 @@ static inline bool tkt_chrome_fits(tkt_chrome *chrome)
 
 /* The thread id of a track's row. */
 uint32_t tkt_chrome_tid(const tkt_chrome *chrome, uint32_t track);
+
+/* The number that links a scope, its calls and what they launched: Kineto's "External id". 0
+ * without a scope. */
+static inline uint64_t tkt_chrome_external_id(const tkt_chrome *chrome, uint32_t track,
+                                              uint32_t span)
+{
+    return span == TKT_NO_SPAN || track == TKT_NO_TRACK ? 0 : chrome->tracks[track].first + span + 1;
+}
+
+/* True if the span is a scope with calls or work of its own. */
+static inline bool tkt_chrome_is_launcher(const tkt_chrome *chrome, uint64_t id)
+{
+    return chrome->launchers && chrome->launchers[id / 64] >> id % 64 & 1;
+}
 
 /* chrome_head.c */
 void tkt_chrome_begin_file(tkt_chrome *chrome);
@@ -232,6 +248,7 @@ void tkt_chrome_lanes_fini(tkt_chrome_lanes *lanes);
 
 /* chrome_device.c */
 takt_status tkt_chrome_find_works(tkt_chrome *chrome);
+takt_status tkt_chrome_find_launchers(tkt_chrome *chrome);
 void tkt_chrome_device_works(tkt_chrome *chrome, uint64_t last_ns);
 void tkt_chrome_waits(tkt_chrome *chrome, uint64_t last_ns);
 void tkt_chrome_overheads(tkt_chrome *chrome, uint64_t last_ns);

@@ -5,6 +5,7 @@
 #include "cuda/kinds.h"
 #include "export/chrome.h"
 #include "export/devices.h"
+#include "trace/devices.h"
 #include "trace/order.h"
 
 #include <stddef.h>
@@ -26,6 +27,7 @@ void tkt_chrome_devices_fini(tkt_chrome *chrome)
     TKT_ARRAY_FREE(&chrome->memories);
     tkt_streams_fini(&chrome->streams);
     tkt_free(chrome->arrows);
+    tkt_free(chrome->launchers);
 }
 
 /* ---- Devices and streams --------------------------------------------------------------------- */
@@ -121,6 +123,37 @@ takt_status tkt_chrome_find_works(tkt_chrome *chrome)
         *work = (tkt_chrome_work){activity->begin_ns, i};
     }
     return tkt_order_by_time(TKT_ORDER_ITEMS(&chrome->works, 0));
+}
+
+static void mark_launcher(tkt_chrome *chrome, uint32_t track, uint32_t span)
+{
+    uint64_t id = tkt_chrome_external_id(chrome, track, span);
+    chrome->launchers[id / 64] |= UINT64_C(1) << id % 64;
+}
+
+/* torch's plugin gives a scope the calls with its "External id", and each call the work with its
+ * "correlation" (NodeParserMixin.parse_nodes). Scopes without calls need no id. Calls outside of
+ * all scopes have 0, since the plugin would give those without an id to any scope without one. */
+takt_status tkt_chrome_find_launchers(tkt_chrome *chrome)
+{
+    const takt_trace *trace = chrome->trace;
+    uint64_t count = 0;
+    for (size_t i = 0; i < trace->tracks.count; i++) {
+        chrome->tracks[i].first = count;
+        count += trace->tracks.items[i].spans.count;
+    }
+    if (!trace->calls.count && !chrome->works.count)
+        return TAKT_OK;
+    chrome->launchers = tkt_alloc_zeroed((count / 64 + 1) * sizeof *chrome->launchers);
+    if (!chrome->launchers)
+        return TAKT_NO_MEMORY;
+    for (uint32_t i = 0; i < trace->calls.count; i++)
+        mark_launcher(chrome, trace->calls.items[i].track, tkt_call_scope(trace, i));
+    for (size_t i = 0; i < chrome->works.count; i++) {
+        const tkt_activity *activity = &trace->activities.items[chrome->works.items[i].activity];
+        mark_launcher(chrome, activity->track, activity->scope);
+    }
+    return TAKT_OK;
 }
 
 /* Kineto's categories. */
@@ -249,7 +282,10 @@ static void put_work(tkt_chrome *chrome, const tkt_activity *activity, const tkt
     tkt_writer_put(writer, row->text, row->text_size);
     tkt_chrome_put_times(chrome, activity->begin_ns, activity->end_ns);
     tkt_writer_format(writer,
-                      ",\"args\":{\"device\":%u,\"context\":%u,\"stream\":%u,\"correlation\":%u",
+                      ",\"args\":{\"External id\":%llu,\"device\":%u,\"context\":%u,"
+                      "\"stream\":%u,\"correlation\":%u",
+                      (unsigned long long)tkt_chrome_external_id(chrome, activity->track,
+                                                                 activity->scope),
                       row->pid, activity->context, row->stream, activity->correlation);
     if (shape)
         put_shape(writer, shape, facts_of(chrome, activity->device),
@@ -329,6 +365,24 @@ static void put_slice(tkt_chrome *chrome, const char *category, const char *name
     tkt_chrome_put_times(chrome, begin_ns, end_ns);
 }
 
+static int stream_of(uint32_t stream)
+{
+    return stream == UINT32_MAX ? -1 : stream ? (int)stream : (int)DEFAULT_STREAM;
+}
+
+/* Holistic Trace Analysis finds with these fields what ran on another stream before a wait was
+ * over: CriticalPathAnalysis joins the record's correlation with the call cudaEventRecord, and the
+ * wait's own with cudaStreamWaitEvent. -1: unknown. */
+static void put_event(tkt_chrome *chrome, const tkt_wait *wait)
+{
+    bool is_known = wait->record_correlation != 0;
+    tkt_writer_format(chrome->writer,
+                      ",\"wait_on_stream\":%d,\"wait_on_cuda_event_record_corr_id\":%lld,"
+                      "\"wait_on_cuda_event_id\":%u",
+                      is_known ? stream_of(wait->record_stream) : -1,
+                      is_known ? (long long)wait->record_correlation : -1LL, wait->event);
+}
+
 void tkt_chrome_waits(tkt_chrome *chrome, uint64_t last_ns)
 {
     for (; chrome->wait < chrome->trace->waits.count; chrome->wait++) {
@@ -347,12 +401,12 @@ void tkt_chrome_waits(tkt_chrome *chrome, uint64_t last_ns)
                   wait->end_ns);
         tkt_writer_format(chrome->writer,
                           ",\"args\":{\"cuda_sync_kind\":\"%s\",\"device\":%u,\"context\":%u,"
-                          "\"stream\":%d,\"correlation\":%u}},\n",
+                          "\"stream\":%d,\"correlation\":%u",
                           tkt_wait_name(wait->kind), row->pid, wait->context,
-                          wait->stream == UINT32_MAX ? -1
-                          : wait->stream             ? (int)wait->stream
-                                                     : (int)DEFAULT_STREAM,
-                          wait->correlation);
+                          stream_of(wait->stream), wait->correlation);
+        if (wait->kind == TAKT_WAIT_EVENT || wait->kind == TAKT_WAIT_STREAM_EVENT)
+            put_event(chrome, wait);
+        tkt_writer_text(chrome->writer, "}},\n");
     }
 }
 

@@ -10,6 +10,7 @@
  * Spans with their own arguments take the slow path through the writer's functions. */
 #include "export/chrome.h"
 #include "summary/scopes.h"
+#include "trace/devices.h"
 
 /* Sites with longer texts take the slow path. With numbers and unused bytes of the last blocks,
  * spans of the fast path fit into the space that tkt_chrome_fits() leaves. */
@@ -206,11 +207,18 @@ static void put_flag(tkt_chrome *chrome, const char *name, bool *is_first)
     tkt_writer_text(chrome->writer, "\":true");
 }
 
+static void put_external_id(tkt_chrome *chrome, uint64_t id, bool *is_first)
+{
+    separate(chrome, is_first);
+    tkt_writer_format(chrome->writer, "\"External id\":%llu", (unsigned long long)id);
+}
+
 /* The result is omitted if the call succeeded. */
 static void put_call(tkt_chrome *chrome, const tkt_call_info *call, bool *is_first)
 {
-    separate(chrome, is_first);
-    tkt_writer_format(chrome->writer, "\"correlation\":%u", call->correlation);
+    uint32_t scope = tkt_call_scope(chrome->trace, (uint32_t)(call - chrome->trace->calls.items));
+    put_external_id(chrome, tkt_chrome_external_id(chrome, call->track, scope), is_first);
+    tkt_writer_format(chrome->writer, ",\"correlation\":%u", call->correlation);
     if (call->result)
         tkt_writer_format(chrome->writer, ",\"result\":%d", (int)call->result);
 }
@@ -255,7 +263,10 @@ static void put_own_args(tkt_chrome *chrome, uint32_t number, const tkt_span *sp
     const tkt_track *track = &chrome->trace->tracks.items[number];
     tkt_chrome_track *at = &chrome->tracks[number];
     uint32_t flags = tkt_span_flags(span);
+    uint64_t id = tkt_chrome_external_id(chrome, number, (uint32_t)at->span);
     chrome->key_event++;
+    if (tkt_chrome_is_launcher(chrome, id))
+        put_external_id(chrome, id, &is_first);
     for (; at->arg < track->args.count && track->args.items[at->arg].span == at->span; at->arg++)
         put_arg(chrome, &track->args.items[at->arg], &is_first);
     for (; at->work < track->works.count && track->works.items[at->work].span == at->span;
@@ -301,6 +312,7 @@ static inline void next_span(tkt_chrome *chrome, uint32_t number, const tkt_chro
     if (__builtin_expect(!site, 0))
         return;
     bool has_own = (tkt_span_flags(span) & MARKED) || has_stack(track, at) ||
+                   tkt_chrome_is_launcher(chrome, at->first + at->span + 1) ||
                    (at->arg < track->args.count && track->args.items[at->arg].span == at->span) ||
                    (at->work < track->works.count && track->works.items[at->work].span == at->span);
     if (has_own || site->head_size + site->tail_size > FAST_BYTES)

@@ -216,7 +216,12 @@ TEST(waits_overheads_and_memory_are_there)
     takt_trace *trace = make_devices();
     uint32_t cuda1 = trace->devices.items[1].label;
     add_work(trace, 1, LAUNCH, 5, 7, 0, 50);
-    PUSH(&trace->waits, (tkt_wait){BEGIN_NS + 60, BEGIN_NS + 90, 6, 2, UINT32_MAX, 4});
+    PUSH(&trace->waits, ((tkt_wait){.begin_ns = BEGIN_NS + 60,
+                                   .end_ns = BEGIN_NS + 90,
+                                   .correlation = 6,
+                                   .context = 2,
+                                   .stream = UINT32_MAX,
+                                   .kind = TAKT_WAIT_CONTEXT}));
     PUSH(&trace->overheads, (tkt_overhead){BEGIN_NS + 1, BEGIN_NS + 3, 1 << 16, 77});
     PUSH(&trace->memory_events,
          (tkt_memory_event){BEGIN_NS + 5, 64, 100, 0, TKT_NO_SPAN, cuda1, TAKT_MEMORY_DEVICE});
@@ -277,8 +282,13 @@ static takt_trace *make_busy(void)
         if (i % 3 == 0)
             add_work(trace, i % 2, LAUNCH, i + 1, 7, begin + 40, begin + 300);
         if (i % 10 == 0)
-            PUSH(&trace->waits, (tkt_wait){BEGIN_NS + begin, BEGIN_NS + begin + 1500, i + 1, i % 3,
-                                           i % 20 ? 7 : UINT32_MAX, i / 10 % 5});
+            PUSH(&trace->waits, ((tkt_wait){.begin_ns = BEGIN_NS + begin,
+                                            .end_ns = BEGIN_NS + begin + 1500,
+                                            .correlation = i + 1,
+                                            .context = i % 3,
+                                            .stream = i % 20 ? 7 : UINT32_MAX,
+                                            .kind = i / 10 % 5,
+                                            .event = i / 10 % 5 == TAKT_WAIT_STREAM_EVENT}));
         if (i % 50 == 0)
             PUSH(&trace->overheads,
                  (tkt_overhead){BEGIN_NS + begin, BEGIN_NS + begin + 7000, i / 50 % 9 << 16, 0});
