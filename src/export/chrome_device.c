@@ -115,7 +115,7 @@ takt_status tkt_chrome_find_works(tkt_chrome *chrome)
         return TAKT_NO_MEMORY;
     for (size_t i = 0; i < trace->activities.count; i++) {
         const tkt_activity *activity = &trace->activities.items[i];
-        if (activity->span != TKT_NO_SPAN)
+        if (activity->span != TKT_NO_SPAN || (chrome->only && activity->device != chrome->only))
             continue;
         tkt_chrome_work *work = TKT_ARRAY_ADD(&chrome->works);
         if (!work)
@@ -343,6 +343,16 @@ void tkt_chrome_device_works(tkt_chrome *chrome, uint64_t last_ns)
 
 /* ---- Waits and overheads --------------------------------------------------------------------- */
 
+/* True for a wait of another device's context than the only one that is written. */
+static bool is_left_out(const tkt_chrome *chrome, const tkt_wait *wait)
+{
+    const takt_trace *trace = chrome->trace;
+    for (size_t i = 0; chrome->only && i < trace->activities.count; i++)
+        if (trace->activities.items[i].context == wait->context)
+            return trace->activities.items[i].device != chrome->only;
+    return false;
+}
+
 /* Returns the device of a context, known from its activities, or else the first device. */
 static tkt_chrome_device *device_of(tkt_chrome *chrome, uint32_t context)
 {
@@ -350,6 +360,7 @@ static tkt_chrome_device *device_of(tkt_chrome *chrome, uint32_t context)
         if (chrome->streams.keys.items[i].context == context)
             return &chrome->devices.items[chrome->stream_rows.items[i].device];
     uint32_t first = chrome->trace->devices.count ? chrome->trace->devices.items[0].label : 0;
+    first = chrome->only ? chrome->only : first;
     uint32_t index = tkt_chrome_device_index(chrome, first);
     return index == UINT32_MAX ? NULL : &chrome->devices.items[index];
 }
@@ -389,6 +400,8 @@ void tkt_chrome_waits(tkt_chrome *chrome, uint64_t last_ns)
         const tkt_wait *wait = &chrome->trace->waits.items[chrome->wait];
         if (wait->begin_ns > last_ns || !tkt_chrome_fits(chrome))
             return;
+        if (is_left_out(chrome, wait))
+            continue;
         tkt_chrome_device *device = device_of(chrome, wait->context);
         if (!device)
             return;

@@ -147,6 +147,21 @@ def rank_line(trace):
     need(is_integer(trace.json["distributedInfo"]["rank"]), "distributedInfo.rank")
 
 
+@check("the rank stands beside the process' name, and in distributedInfo as itself, or as the number "
+       "of a device's own file (Holistic Trace Analysis takes one file a rank)")
+def rank_label(trace):
+    takt, shown = trace.json["takt"], trace.json["distributedInfo"]
+    rank, size = takt["process_rank"], takt["processes"]
+    labels = [label for label in metadata(trace, "process_labels", "labels").values()
+              if label.startswith("CPU")]
+    text = f", rank {rank}" + (f" of {size}" if size > 1 else "")
+    wanted = text if size > 1 or rank else "rank"
+    need(all((wanted in label) == (wanted == text) for label in labels), labels)
+    devices = max(1, len(trace.json["deviceProperties"]))
+    need(shown["rank"] == rank or shown["rank"] // devices == rank, shown)
+    need(shown["rank"] < shown["world_size"], shown)
+
+
 @check("Takt's own header names version, run, backend, clock and every cause of loss")
 def provenance(trace):
     takt = trace.json["takt"]
@@ -561,7 +576,7 @@ GOOD = """{
 "sharedMemPerBlockOptin": 1, "sharedMemPerMultiprocessor": 1}],
 "distributedInfo": {"backend": "none", "rank": 0, "world_size": 1},
 "takt": {"version": "1", "run": "r", "backend": "none", "clock": "tsc", "part": 1,
-"losses": {"dropped": 0}},
+"process_rank": 0, "processes": 1, "losses": {"dropped": 0}},
 "displayTimeUnit": "ms",
 "baseTimeNanoseconds": 604800000000000,
 "traceEvents": [
@@ -627,6 +642,9 @@ BREAKS = [
     ("header_values", ('"schemaVersion": 1', '"schemaVersion": 2'), ('"ms"', '"ns"')),
     ("base_time", ("604800000000000", "604800000000001")),
     ("rank_line", ('"rank": 0', '"rank":0'), ('"rank": 0', '"rang": 0')),
+    ("rank_label", ('_rank": 0, "processes": 1', '_rank": 3, "processes": 8'),
+     ('"labels":"CPU"', '"labels":"CPU, rank 1"'), ('"processes": 1, ', ''),
+     ('"rank": 0, "world_size": 1}', '"rank": 1, "world_size": 1}')),
     ("provenance", ('"dropped": 0', '"dropped": "0"'), ('"clock": "tsc"', '"clock": 1')),
     ("phases_and_names", ('"ph":"C"', '"ph":"Q"'), ('"name":"inner"', '"nom":"inner"')),
     ("integer_places", ('"tid":9,"ts":3', '"tid":"9","ts":3'), ('"tid":9,"ts":3', '"ts":3')),

@@ -326,4 +326,77 @@ TEST(files_with_devices_follow_every_rule)
     takt_trace_release(trace);
 }
 
+/* ---- Choices --------------------------------------------------------------------------------- */
+
+static json_t *chosen_json(const takt_trace *trace, const char *device, bool no_waits)
+{
+    char path[512];
+    const char *folder = make_folder();
+    takt_error error;
+    takt_export_options options = {
+        .struct_size = sizeof options, .device = device, .no_waits = no_waits};
+    snprintf(path, sizeof path, "%s/a.json", folder);
+    takt_status status = takt_export_file(trace, "chrome", path, &options, &error);
+    json_t *json = NULL;
+    if (status == TAKT_OK) {
+        size_t size;
+        char *bytes = read_whole(folder, "a.json", &size);
+        json = parse_json(bytes, size);
+        tkt_free(bytes);
+    } else {
+        assert_int_equal(status, TAKT_NOT_FOUND);
+    }
+    remove_folder(folder);
+    return json;
+}
+
+static size_t count_category(const json_t *json, const char *category, int64_t pid)
+{
+    size_t count = 0;
+    size_t index;
+    json_t *event;
+    json_array_foreach(json_object_get(json, "traceEvents"), index, event)
+    {
+        count +=
+            strcmp(string_of(event, "cat"), category) == 0 && integer_of(event, "pid") == pid;
+    }
+    return count;
+}
+
+/* Streams of two devices may have the same number, which Holistic Trace Analysis takes for one. */
+TEST(a_file_of_one_device_is_a_rank_of_its_own)
+{
+    takt_trace *trace = make_busy();
+    trace->facts.rank = 3;
+    trace->facts.world_size = 8;
+    json_t *all = chosen_json(trace, NULL, false);
+    json_t *one = chosen_json(trace, "cuda:1", false);
+    assert_true(count_category(all, "kernel", 0) > 0);
+    assert_int_equal(count_category(one, "kernel", 0), 0);
+    assert_int_equal(count_category(one, "kernel", 1), count_category(all, "kernel", 1));
+    assert_int_equal(count_category(one, "cpu_op", PID), count_category(all, "cpu_op", PID));
+    assert_int_equal(integer_of(json_object_get(all, "distributedInfo"), "rank"), 3);
+    assert_int_equal(integer_of(json_object_get(one, "distributedInfo"), "rank"), 3 * 2 + 1);
+    assert_int_equal(integer_of(json_object_get(one, "distributedInfo"), "world_size"), 16);
+    assert_string_equal(string_of(args_of(find_event(one, "M", "process_labels")), "labels"),
+                        "CPU, rank 3 of 8");
+    assert_null(chosen_json(trace, "cuda:9", false));
+    json_decref(all);
+    json_decref(one);
+    takt_trace_release(trace);
+}
+
+TEST(waits_can_be_left_out)
+{
+    takt_trace *trace = make_busy();
+    json_t *all = chosen_json(trace, NULL, false);
+    json_t *few = chosen_json(trace, NULL, true);
+    assert_true(count_category(all, "cuda_sync", 0) > 0);
+    assert_int_equal(count_category(few, "cuda_sync", 0) + count_category(few, "cuda_sync", 1), 0);
+    assert_int_equal(count_category(few, "kernel", 0), count_category(all, "kernel", 0));
+    json_decref(all);
+    json_decref(few);
+    takt_trace_release(trace);
+}
+
 TEST_MAIN(NULL, NULL)
