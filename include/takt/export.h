@@ -33,6 +33,10 @@ typedef struct takt_export_options {
     bool     gzip;        /* a path that ends in .gz has the same effect */
     uint64_t max_bytes;   /* size of one Chrome file, unpacked; the rest goes into NAME.2.json and
                            * so on; 0: no limit */
+    const char *device;   /* Chrome: of the devices only this one, "cuda:0". Its file counts as a
+                           * rank of its own: rank * devices + number of the device. NULL: all */
+    bool     no_waits;    /* Chrome: without cuda_sync slices, which Holistic Trace Analysis counts
+                           * as time of the device */
     bool     plain;       /* Perfetto: leave packets uncompressed. Files are compressed by default,
                            * if Takt has zlib; takt_export() never compresses */
 } takt_export_options;

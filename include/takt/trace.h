@@ -379,6 +379,13 @@ typedef struct takt_wait_info {
     uint32_t       correlation; /* correlation of the waiting call */
     uint32_t       context;
     uint32_t       stream; /* UINT32_MAX: all streams of the context */
+    size_t         track;  /* this and the next: of the waiting call; SIZE_MAX if not recorded */
+    size_t         span;
+    uint32_t       event;  /* the device library's number of the event; 0: none */
+    uint32_t       record_correlation; /* of the call that recorded the event; 0: it was recorded
+                                        * before the recording, or this is unknown */
+    uint32_t       record_stream; /* stream on which that call recorded it */
+    uint32_t       reserved;      /* 0 */
 } takt_wait_info;
 
 /* Waits are sorted by begin. */

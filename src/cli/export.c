@@ -19,6 +19,7 @@ typedef struct export_request {
     cli_choice choice;  /* the choice of formats */
     const char *output; /* NULL: next to each trace */
     takt_export_options export_options;
+    bool per_device;
 } export_request;
 
 /* One file to write. */
@@ -150,6 +151,8 @@ typedef enum export_option {
     OPTION_GZIP,
     OPTION_PLAIN,
     OPTION_MAX_SIZE,
+    OPTION_PER_DEVICE,
+    OPTION_NO_WAITS,
     OPTION_COUNT
 } export_option;
 
@@ -159,6 +162,9 @@ static const cli_option common_options[OPTION_COUNT] = {
     [OPTION_PLAIN] = {0, "plain", NULL, "perfetto: leaves packets uncompressed"},
     [OPTION_MAX_SIZE] = {0, "max-size", "SIZE",
                          "chrome: after, say, 200MiB goes on in a next file"},
+    [OPTION_PER_DEVICE] = {0, "per-device", NULL,
+                           "chrome: a file for each device, with .cuda0 in its name"},
+    [OPTION_NO_WAITS] = {0, "no-waits", NULL, "chrome: without waits for devices (cuda_sync)"},
 };
 
 /* The library's formats come first, then those that only the command has. */
@@ -239,6 +245,12 @@ static int take_option(void *user, int option, const char *value)
         break;
     case OPTION_PLAIN:
         request->export_options.plain = true;
+        break;
+    case OPTION_PER_DEVICE:
+        request->per_device = true;
+        break;
+    case OPTION_NO_WAITS:
+        request->export_options.no_waits = true;
         break;
     default:
         if (!parse_size(value, &request->export_options.max_bytes))
@@ -322,6 +334,39 @@ static const char *lack_of(const takt_trace *trace, const char *format)
                                     : "no scopes were recorded";
 }
 
+/* "run.cuda1.json" for "run.json" and cuda:1. False if the name is too long. */
+static bool name_of_device(char out[EXPORT_PATH_SIZE], const char *path, const char *device)
+{
+    size_t size = bare_length(path);
+    size_t stem = ends_with(path, size, ".json") ? size - strlen(".json") : size;
+    char plain[64];
+    size_t used = 0;
+    for (; *device && used + 1 < sizeof plain; device++)
+        if (*device != ':' && *device != '/')
+            plain[used++] = *device;
+    plain[used] = 0;
+    return snprintf(out, EXPORT_PATH_SIZE, "%.*s.%s%s", (int)stem, path, plain, path + stem) <
+           EXPORT_PATH_SIZE;
+}
+
+/* A trace without devices becomes one file. */
+static takt_status write_devices(const export_request *request, const takt_trace *trace,
+                                 const export_job *job, takt_error *error)
+{
+    takt_export_options options = request->export_options;
+    takt_device_info device;
+    takt_status status = TAKT_OK;
+    size_t i = 0;
+    for (; status == TAKT_OK && takt_trace_device(trace, i, &device) == TAKT_OK; i++) {
+        char path[EXPORT_PATH_SIZE];
+        options.device = device.device;
+        if (!name_of_device(path, job->output, device.device))
+            return TAKT_BAD_ARGUMENT;
+        status = takt_export_file(trace, job->format, path, &options, error);
+    }
+    return i ? status : takt_export_file(trace, job->format, job->output, &options, error);
+}
+
 static int write_format(const export_request *request, const takt_trace *trace,
                         const export_job *job)
 {
@@ -330,7 +375,9 @@ static int write_format(const export_request *request, const takt_trace *trace,
     if (lack)
         return cli_error("%s: %s", job->file, lack);
     takt_status status =
-        takt_export_file(trace, job->format, job->output, &request->export_options, &error);
+        request->per_device && strcmp(job->format, "chrome") == 0
+            ? write_devices(request, trace, job, &error)
+            : takt_export_file(trace, job->format, job->output, &request->export_options, &error);
     if (status == TAKT_NO_SPANS)
         return cli_error("%s: %s needs spans, and this trace holds only a summary "
                          "(it was recorded "

@@ -23,6 +23,7 @@
     X(CONCURRENT_KERNEL, 10)                                                                       \
     X(OVERHEAD, 17)                                                                                \
     X(MEMCPY2, 22)                                                                                 \
+    X(CUDA_EVENT, 36)                                                                              \
     X(SYNCHRONIZATION, 38)                                                                         \
     X(EXTERNAL_CORRELATION, 39)                                                                    \
     X(MEMORY2, 49)                                                                                 \
@@ -45,6 +46,7 @@ enum {
     X(POOL, MEMORY_POOL, CUpti_ActivityMemoryPool3, 80)                                            \
     X(GRAPH, GRAPH_TRACE, CUpti_ActivityGraphTrace2, 56)                                           \
     X(SYNC, SYNCHRONIZATION, CUpti_ActivitySynchronization2, 56)                                   \
+    X(EVENT, CUDA_EVENT, CUpti_ActivityCudaEvent2, 56)                                             \
     X(OVERHEAD, OVERHEAD, CUpti_ActivityOverhead3, 56)                                             \
     X(CONTEXT, CONTEXT, CUpti_ActivityContext3, 32)                                                \
     X(DEVICE, DEVICE, CUpti_ActivityDevice5, 184)
@@ -147,6 +149,13 @@ enum {
     X(SYNC_CORRELATION, CUpti_ActivitySynchronization2, correlationId, 24, 4)                      \
     X(SYNC_CONTEXT, CUpti_ActivitySynchronization2, contextId, 28, 4)                              \
     X(SYNC_STREAM, CUpti_ActivitySynchronization2, streamId, 32, 4)                                \
+    X(SYNC_EVENT, CUpti_ActivitySynchronization2, cudaEventId, 36, 4)                              \
+    X(SYNC_SYNC_ID, CUpti_ActivitySynchronization2, cudaEventSyncId, 40, 8)                        \
+    X(EVENT_CORRELATION, CUpti_ActivityCudaEvent2, correlationId, 4, 4)                            \
+    X(EVENT_CONTEXT, CUpti_ActivityCudaEvent2, contextId, 8, 4)                                    \
+    X(EVENT_STREAM, CUpti_ActivityCudaEvent2, streamId, 12, 4)                                     \
+    X(EVENT_EVENT, CUpti_ActivityCudaEvent2, eventId, 16, 4)                                       \
+    X(EVENT_SYNC_ID, CUpti_ActivityCudaEvent2, cudaEventSyncId, 48, 8)                             \
     X(OVERHEAD_OVERHEAD_KIND, CUpti_ActivityOverhead3, overheadKind, 4, 4)                         \
     X(OVERHEAD_OBJECT_KIND, CUpti_ActivityOverhead3, objectKind, 8, 4)                             \
     X(OVERHEAD_PROCESS, CUpti_ActivityOverhead3, objectId.pt.processId, 12, 4)                     \

@@ -34,7 +34,7 @@
 /* The kind of a call. It is stored in the byte before the call's name. */
 typedef enum call_class {
     CLASS_NONE,
-    CLASS_WORK, /* launches, copies, sets, allocates, frees, waits */
+    CLASS_WORK, /* launches, copies, sets, allocates, frees, waits, records an event */
     CLASS_END,  /* destroys a context; also recorded like CLASS_WORK */
     CLASS_CAPTURE_BEGIN,
     CLASS_CAPTURE_END,
@@ -269,6 +269,8 @@ static call_class class_of(const char *name)
         {"CtxSynchronize", CLASS_WORK},
         {"StreamSynchronize", CLASS_WORK},
         {"EventSynchronize", CLASS_WORK},
+        {"EventRecord", CLASS_WORK},
+        {"StreamWaitEvent", CLASS_WORK},
         {"StreamBeginCapture", CLASS_CAPTURE_BEGIN},
         {"StreamEndCapture", CLASS_CAPTURE_END},
         {"DriverGetVersion", CLASS_MARK},

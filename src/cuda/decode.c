@@ -462,8 +462,24 @@ static void decode_wait(decoder *d, record at)
         .stream = get32(at, TKT_AT_SYNC_STREAM),
         .kind = get32(at, TKT_AT_SYNC_TYPE),
     };
+    if (wait.kind == TAKT_WAIT_EVENT || wait.kind == TAKT_WAIT_STREAM_EVENT) {
+        wait.event = get32(at, TKT_AT_SYNC_EVENT);
+        wait.sync_id = get64(at, TKT_AT_SYNC_SYNC_ID);
+    }
     if (is_good_period(d, wait.begin, wait.end))
         tkt_store_add_wait(d->store, &wait);
+}
+
+/* CUPTI before 12.8 gives no sync id: 0. */
+static void decode_event(decoder *d, record at)
+{
+    tkt_store_add_record(d->store, &(tkt_stored_record){
+                                       .sync_id = get64(at, TKT_AT_EVENT_SYNC_ID),
+                                       .correlation = get32(at, TKT_AT_EVENT_CORRELATION),
+                                       .context = get32(at, TKT_AT_EVENT_CONTEXT),
+                                       .stream = get32(at, TKT_AT_EVENT_STREAM),
+                                       .event = get32(at, TKT_AT_EVENT_EVENT),
+                                   });
 }
 
 static void decode_overhead(decoder *d, record at)
@@ -538,6 +554,8 @@ static size_t least_bytes(uint32_t kind)
         return TKT_AT_POOL_TIME + 8;
     case TKT_KIND_SYNCHRONIZATION:
         return TKT_AT_SYNC_STREAM + 4;
+    case TKT_KIND_CUDA_EVENT:
+        return TKT_AT_EVENT_EVENT + 4;
     case TKT_KIND_OVERHEAD:
         return TKT_AT_OVERHEAD_END + 8;
     case TKT_KIND_DEVICE:
@@ -584,6 +602,9 @@ static void decode(decoder *d, uint32_t kind, record at)
         break;
     case TKT_KIND_SYNCHRONIZATION:
         decode_wait(d, at);
+        break;
+    case TKT_KIND_CUDA_EVENT:
+        decode_event(d, at);
         break;
     case TKT_KIND_OVERHEAD:
         decode_overhead(d, at);

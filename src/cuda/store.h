@@ -161,9 +161,21 @@ typedef struct tkt_stored_wait {
     uint32_t correlation;
     uint32_t context;
     uint32_t stream; /* UINT32_MAX: all */
-    uint32_t kind;   /* 1 event, 2 stream waits for event, 3 stream, 4 context */
+    uint32_t kind;   /* takt_wait_kind: 1 event, 2 stream waits for event, 3 stream, 4 context */
+    uint32_t event;  /* CUPTI's number; 0: no event */
+    uint64_t sync_id; /* that of the event's record; 0: unknown */
     uint64_t sequence;
 } tkt_stored_wait;
+
+/* An event was recorded: CUpti_ActivityCudaEvent, which has no time. */
+typedef struct tkt_stored_record {
+    uint64_t sync_id; /* also in the waits for this record; 0: unknown */
+    uint64_t position; /* tkt_store_position() when it arrived: it is from before that */
+    uint32_t correlation;
+    uint32_t context;
+    uint32_t stream;
+    uint32_t event;
+} tkt_stored_record;
 
 /* Overhead that CUPTI and the driver report: CUpti_ActivityOverhead, with its kinds. */
 typedef struct tkt_stored_overhead {
@@ -247,6 +259,7 @@ typedef struct tkt_store {
                                   * overwritten */
     TKT_ARRAY_OF(tkt_stored_memory) memory;
     TKT_ARRAY_OF(tkt_stored_wait) waits;
+    TKT_ARRAY_OF(tkt_stored_record) records;
     TKT_ARRAY_OF(tkt_stored_overhead) overheads;
     bool             has_no_window; /* no window is open: only the totals of memory are needed */
     uint32_t         left_out; /* TAKT_TIMING_ bits that no window needs; 0: none */
@@ -283,8 +296,8 @@ void tkt_store_fini(tkt_store *store);
  * opens. */
 uint64_t tkt_store_position(void);
 
-/* Frees full chunks of activities before `position`, and memory events, waits and overheads from
- * before `before_ticks`. Once no activity is left, shapes are renumbered, so nobody may keep an
+/* Frees full chunks of activities and records of events before `position`, and memory events, waits
+ * and overheads from before `before_ticks`. Once no activity is left, shapes are renumbered, so nobody may keep an
  * index of a shape without the lock. Strings and devices are never renumbered. */
 void tkt_store_release(uint64_t position, uint64_t before_ticks);
 
@@ -307,7 +320,22 @@ bool tkt_store_totals(uint32_t device, const tkt_clock_fit *fit, uint64_t begin_
 bool tkt_store_add(tkt_store *store, const tkt_stored_activity *activity);
 bool tkt_store_add_memory(tkt_store *store, const tkt_stored_memory *memory);
 bool tkt_store_add_wait(tkt_store *store, const tkt_stored_wait *wait);
+bool tkt_store_add_record(tkt_store *store, const tkt_stored_record *record);
 bool tkt_store_add_overhead(tkt_store *store, const tkt_stored_overhead *overhead);
+
+/* The records of events, sorted, to find those that waits are for. */
+typedef struct tkt_records {
+    tkt_stored_record *items; /* by event, then by correlation */
+    size_t             count;
+} tkt_records;
+
+/* Copies the store's records. TAKT_NO_MEMORY. */
+takt_status tkt_records_init(tkt_records *records, const tkt_store *store);
+void tkt_records_fini(tkt_records *records);
+
+/* Returns the record that a wait is for: the one with the same sync id, or if CUPTI gives none, the
+ * last one of the event before the wait. NULL if the event was recorded before the window. */
+const tkt_stored_record *tkt_records_find(const tkt_records *records, const tkt_stored_wait *wait);
 
 /* tkt_store_total() enters a memory event for the totals; tkt_store_add_memory() calls it.
  * tkt_store_sum_up() adds all entered events to the totals, in order of time. */

@@ -7,7 +7,7 @@
  *
  * Times count from the begin of a week. Traces of several processes and cycles therefore line up
  * when they are opened together. Readers parse times as doubles of microseconds, which within a
- * week still resolve nanoseconds. (Kineto counts from the begin of a quarter of a year and loses
+ * week still resolve nanoseconds (chrome_event.c says how durations cope with that). (Kineto counts from the begin of a quarter of a year and loses
  * nanoseconds from its 51st day on.) It is the week of the earliest event, since Perfetto drops
  * events before zero. */
 #include "export/chrome.h"
@@ -37,8 +37,8 @@ static void begin_part(tkt_chrome *chrome)
     chrome->part++;
     chrome->part_begin = bytes_written(chrome);
     chrome->part_limit = UINT64_MAX;
-    if (chrome->parts && chrome->parts->max_bytes) {
-        uint64_t bytes = chrome->parts->max_bytes;
+    if (chrome->choice.max_bytes) {
+        uint64_t bytes = chrome->choice.max_bytes;
         bytes = bytes < TKT_CHROME_MIN_BYTES ? TKT_CHROME_MIN_BYTES : bytes;
         chrome->part_limit = chrome->part_begin + bytes - EVENT_BYTES - END_BYTES;
     }
@@ -49,7 +49,7 @@ static void begin_part(tkt_chrome *chrome)
 static void next_part(tkt_chrome *chrome)
 {
     tkt_chrome_end_file(chrome, chrome->window_last_ns);
-    chrome->status = chrome->parts->next(chrome->parts->user, chrome->part + 1, chrome->writer);
+    chrome->status = chrome->choice.next(chrome->choice.user, chrome->part + 1, chrome->writer);
     if (chrome->status == TAKT_OK)
         begin_part(chrome);
 }
@@ -78,7 +78,8 @@ static void write_window(tkt_chrome *chrome, uint64_t last_ns)
     tkt_chrome_counters(chrome, last_ns);
     tkt_chrome_flows(chrome, last_ns);
     tkt_chrome_memory(chrome, last_ns);
-    tkt_chrome_waits(chrome, last_ns);
+    if (!chrome->choice.no_waits)
+        tkt_chrome_waits(chrome, last_ns);
     tkt_chrome_overheads(chrome, last_ns);
 }
 
@@ -102,7 +103,7 @@ static bool goes_on(const tkt_chrome *chrome)
 static void write_windows(tkt_chrome *chrome)
 {
     const tkt_track *track = longest_track(chrome->trace);
-    size_t count = chrome->parts && track ? track->spans.count : 0;
+    size_t count = chrome->choice.max_bytes && track ? track->spans.count : 0;
     for (size_t i = WINDOW_SPANS; i < count && goes_on(chrome); i += WINDOW_SPANS) {
         uint64_t next_ns = track->spans.items[i].begin_ns;
         if (next_ns <= chrome->window_ns)
@@ -213,6 +214,8 @@ static takt_status init(tkt_chrome *chrome)
         chrome->tracks[trace->calls.items[i].track].call = i;
     takt_status status = tkt_chrome_find_works(chrome);
     if (status == TAKT_OK)
+        status = tkt_chrome_find_launchers(chrome);
+    if (status == TAKT_OK)
         status = set_rows(chrome);
     return status;
 }
@@ -228,17 +231,29 @@ static void fini(tkt_chrome *chrome)
     tkt_arena_fini(&chrome->texts);
 }
 
+static takt_status choose_device(tkt_chrome *chrome)
+{
+    const takt_trace *trace = chrome->trace;
+    const char *label = chrome->choice.device;
+    for (size_t i = 0; label && i < trace->devices.count && !chrome->only; i++)
+        if (strcmp(tkt_trace_text(trace, trace->devices.items[i].label), label) == 0)
+            chrome->only = trace->devices.items[i].label;
+    return label && !chrome->only ? TAKT_NOT_FOUND : TAKT_OK;
+}
+
 takt_status tkt_chrome_export(const takt_trace *trace, tkt_writer *writer,
-                              const tkt_chrome_parts *parts)
+                              const tkt_chrome_choice *choice)
 {
     if (!trace->facts.has_spans)
         return TAKT_NO_SPANS;
     tkt_chrome chrome = {.trace = trace,
                          .writer = writer,
-                         .parts = parts && parts->max_bytes ? parts : NULL,
+                         .choice = choice ? *choice : (tkt_chrome_choice){0},
                          .next_row_id = TKT_CHROME_FIRST_ROW_ID,
                          .second = UINT64_MAX};
-    chrome.status = init(&chrome);
+    chrome.status = choose_device(&chrome);
+    if (chrome.status == TAKT_OK)
+        chrome.status = init(&chrome);
     if (chrome.status == TAKT_OK) {
         set_times(&chrome);
         begin_part(&chrome);

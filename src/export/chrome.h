@@ -17,22 +17,26 @@
 /* Smaller limits are raised to this one, since metadata alone takes much of it. */
 #define TKT_CHROME_MIN_BYTES (UINT64_C(16) << 10)
 
-/* How to divide a trace that is too large for one file. Each file is valid by itself and covers one
- * stretch of time. */
-typedef struct tkt_chrome_parts {
-    /* Limit for one file. Only a single event larger than 1 KiB can exceed it. */
+/* What to write, and how to divide a trace that is too large for one file. Each file is valid by
+ * itself and covers one stretch of time. Zero: everything in one file. */
+typedef struct tkt_chrome_choice {
+    /* Limit for one file; 0: none. Only a single event larger than 1 KiB can exceed it. */
     uint64_t max_bytes;
 
     /* Flushes the writer, closes the current file and lets the writer continue in file number
      * `part`. The first call is for part 2. */
     takt_status (*next)(void *user, uint32_t part, tkt_writer *writer);
     void *user;
-} tkt_chrome_parts;
 
-/* Writes the whole trace. `parts` NULL: into one file of any size. Failures of the sink stay in the
+    const char *device; /* label of the only device to write; NULL: all */
+    bool no_waits;      /* leave out waits for devices */
+} tkt_chrome_choice;
+
+/* Writes the trace. `choice` NULL: all of it into one file of any size. TAKT_NOT_FOUND if the trace
+ * has no such device. Failures of the sink stay in the
  * writer; TAKT_NO_MEMORY and failures of `next` are returned. */
 takt_status tkt_chrome_export(const takt_trace *trace, tkt_writer *writer,
-                              const tkt_chrome_parts *parts);
+                              const tkt_chrome_choice *choice);
 
 /* ======== The file ======== */
 
@@ -107,6 +111,7 @@ typedef struct tkt_chrome_track {
     size_t           work;
     size_t           call;
     size_t           stack;
+    uint64_t         first; /* spans of earlier tracks */
 } tkt_chrome_track;
 
 /* An activity of a device. */
@@ -139,7 +144,8 @@ typedef struct tkt_chrome_bytes {
 typedef struct tkt_chrome {
     const takt_trace       *trace;
     tkt_writer             *writer;
-    const tkt_chrome_parts *parts; /* NULL: one file */
+    tkt_chrome_choice       choice;
+    uint32_t                only; /* string: the only device to write; 0: all */
     takt_status             status;
 
     uint32_t part;       /* current file: 1, 2, ... */
@@ -164,6 +170,7 @@ typedef struct tkt_chrome {
     TKT_ARRAY_OF(tkt_chrome_work) works; /* sorted by begin */
     TKT_ARRAY_OF(tkt_chrome_bytes) memories;
     tkt_chrome_lanes overheads;
+    uint64_t      *launchers; /* bits by tkt_chrome_external_id(): spans with an id; NULL: none */
     uint32_t      *arrows; /* by call: number of arrows written from it */
     tkt_chrome_row steps_row;
     uint32_t       next_row_id;
@@ -195,6 +202,20 @@ static inline bool tkt_chrome_fits(tkt_chrome *chrome)
 
 /* The thread id of a track's row. */
 uint32_t tkt_chrome_tid(const tkt_chrome *chrome, uint32_t track);
+
+/* The number that links a scope, its calls and what they launched: Kineto's "External id". 0
+ * without a scope. */
+static inline uint64_t tkt_chrome_external_id(const tkt_chrome *chrome, uint32_t track,
+                                              uint32_t span)
+{
+    return span == TKT_NO_SPAN || track == TKT_NO_TRACK ? 0 : chrome->tracks[track].first + span + 1;
+}
+
+/* True if the span is a scope with calls or work of its own. */
+static inline bool tkt_chrome_is_launcher(const tkt_chrome *chrome, uint64_t id)
+{
+    return chrome->launchers && chrome->launchers[id / 64] >> id % 64 & 1;
+}
 
 /* chrome_head.c */
 void tkt_chrome_begin_file(tkt_chrome *chrome);
@@ -232,6 +253,7 @@ void tkt_chrome_lanes_fini(tkt_chrome_lanes *lanes);
 
 /* chrome_device.c */
 takt_status tkt_chrome_find_works(tkt_chrome *chrome);
+takt_status tkt_chrome_find_launchers(tkt_chrome *chrome);
 void tkt_chrome_device_works(tkt_chrome *chrome, uint64_t last_ns);
 void tkt_chrome_waits(tkt_chrome *chrome, uint64_t last_ns);
 void tkt_chrome_overheads(tkt_chrome *chrome, uint64_t last_ns);
@@ -253,8 +275,32 @@ void tkt_chrome_put_text(tkt_writer *writer, const char *text, size_t size); /* 
 void tkt_chrome_put_string(tkt_chrome *chrome, uint32_t string);             /* with quotes */
 void tkt_chrome_put_u64(tkt_writer *writer, uint64_t value);
 void tkt_chrome_put_i64(tkt_writer *writer, int64_t value);
-void tkt_chrome_put_us(tkt_writer *writer, uint64_t ns);
 void tkt_chrome_put_ts(tkt_chrome *chrome, uint64_t time_ns); /* a time of the trace */
+
+/* Writes begin and duration of a slice: 12.000,"dur":3.456   Both are times of the trace. */
+void tkt_chrome_put_times(tkt_chrome *chrome, uint64_t begin_ns, uint64_t end_ns);
+
+/* The double that readers parse from a ts or dur of so many nanoseconds. IEEE division rounds
+ * correctly if both numbers are exact. From 2^53 ns on, the fraction is added to exact whole
+ * microseconds: it never lies so close to the middle of two doubles that rounding it first could
+ * matter. */
+static inline double tkt_chrome_us(uint64_t ns)
+{
+    if (__builtin_expect(ns < UINT64_C(1) << 53, 1))
+        return (double)ns / 1000.0;
+    return (double)(ns / 1000) + (double)(ns % 1000) / 1000.0;
+}
+
+/* True if readers that add ts and dur, both with three decimals, get the end as they would parse it
+ * as a ts. */
+static inline bool tkt_chrome_adds_up(uint64_t begin, uint64_t end)
+{
+    return tkt_chrome_us(begin) + tkt_chrome_us(end - begin) == tkt_chrome_us(end);
+}
+
+/* Writes a duration with as many decimals as it takes to add up, at most 32 bytes. Times are ns
+ * since ts 0. */
+char *tkt_chrome_put_fine(char *out, uint64_t begin, uint64_t end);
 
 /* JSON has no NaN and no infinities: they are written as "NaN", "Infinity", "-Infinity". */
 void tkt_chrome_put_double(tkt_writer *writer, double value);

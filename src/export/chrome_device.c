@@ -5,6 +5,7 @@
 #include "cuda/kinds.h"
 #include "export/chrome.h"
 #include "export/devices.h"
+#include "trace/devices.h"
 #include "trace/order.h"
 
 #include <stddef.h>
@@ -26,6 +27,7 @@ void tkt_chrome_devices_fini(tkt_chrome *chrome)
     TKT_ARRAY_FREE(&chrome->memories);
     tkt_streams_fini(&chrome->streams);
     tkt_free(chrome->arrows);
+    tkt_free(chrome->launchers);
 }
 
 /* ---- Devices and streams --------------------------------------------------------------------- */
@@ -113,7 +115,7 @@ takt_status tkt_chrome_find_works(tkt_chrome *chrome)
         return TAKT_NO_MEMORY;
     for (size_t i = 0; i < trace->activities.count; i++) {
         const tkt_activity *activity = &trace->activities.items[i];
-        if (activity->span != TKT_NO_SPAN)
+        if (activity->span != TKT_NO_SPAN || (chrome->only && activity->device != chrome->only))
             continue;
         tkt_chrome_work *work = TKT_ARRAY_ADD(&chrome->works);
         if (!work)
@@ -121,6 +123,37 @@ takt_status tkt_chrome_find_works(tkt_chrome *chrome)
         *work = (tkt_chrome_work){activity->begin_ns, i};
     }
     return tkt_order_by_time(TKT_ORDER_ITEMS(&chrome->works, 0));
+}
+
+static void mark_launcher(tkt_chrome *chrome, uint32_t track, uint32_t span)
+{
+    uint64_t id = tkt_chrome_external_id(chrome, track, span);
+    chrome->launchers[id / 64] |= UINT64_C(1) << id % 64;
+}
+
+/* torch's plugin gives a scope the calls with its "External id", and each call the work with its
+ * "correlation" (NodeParserMixin.parse_nodes). Scopes without calls need no id. Calls outside of
+ * all scopes have 0, since the plugin would give those without an id to any scope without one. */
+takt_status tkt_chrome_find_launchers(tkt_chrome *chrome)
+{
+    const takt_trace *trace = chrome->trace;
+    uint64_t count = 0;
+    for (size_t i = 0; i < trace->tracks.count; i++) {
+        chrome->tracks[i].first = count;
+        count += trace->tracks.items[i].spans.count;
+    }
+    if (!trace->calls.count && !chrome->works.count)
+        return TAKT_OK;
+    chrome->launchers = tkt_alloc_zeroed((count / 64 + 1) * sizeof *chrome->launchers);
+    if (!chrome->launchers)
+        return TAKT_NO_MEMORY;
+    for (uint32_t i = 0; i < trace->calls.count; i++)
+        mark_launcher(chrome, trace->calls.items[i].track, tkt_call_scope(trace, i));
+    for (size_t i = 0; i < chrome->works.count; i++) {
+        const tkt_activity *activity = &trace->activities.items[chrome->works.items[i].activity];
+        mark_launcher(chrome, activity->track, activity->scope);
+    }
+    return TAKT_OK;
 }
 
 /* Kineto's categories. */
@@ -247,11 +280,12 @@ static void put_work(tkt_chrome *chrome, const tkt_activity *activity, const tkt
     put_name(chrome, activity, shape);
     tkt_writer_format(writer, ",\"pid\":%u,\"tid\":", row->pid);
     tkt_writer_put(writer, row->text, row->text_size);
-    tkt_chrome_put_ts(chrome, activity->begin_ns);
-    tkt_writer_text(writer, ",\"dur\":");
-    tkt_chrome_put_us(writer, activity->end_ns - activity->begin_ns);
+    tkt_chrome_put_times(chrome, activity->begin_ns, activity->end_ns);
     tkt_writer_format(writer,
-                      ",\"args\":{\"device\":%u,\"context\":%u,\"stream\":%u,\"correlation\":%u",
+                      ",\"args\":{\"External id\":%llu,\"device\":%u,\"context\":%u,"
+                      "\"stream\":%u,\"correlation\":%u",
+                      (unsigned long long)tkt_chrome_external_id(chrome, activity->track,
+                                                                 activity->scope),
                       row->pid, activity->context, row->stream, activity->correlation);
     if (shape)
         put_shape(writer, shape, facts_of(chrome, activity->device),
@@ -309,6 +343,16 @@ void tkt_chrome_device_works(tkt_chrome *chrome, uint64_t last_ns)
 
 /* ---- Waits and overheads --------------------------------------------------------------------- */
 
+/* True for a wait of another device's context than the only one that is written. */
+static bool is_left_out(const tkt_chrome *chrome, const tkt_wait *wait)
+{
+    const takt_trace *trace = chrome->trace;
+    for (size_t i = 0; chrome->only && i < trace->activities.count; i++)
+        if (trace->activities.items[i].context == wait->context)
+            return trace->activities.items[i].device != chrome->only;
+    return false;
+}
+
 /* Returns the device of a context, known from its activities, or else the first device. */
 static tkt_chrome_device *device_of(tkt_chrome *chrome, uint32_t context)
 {
@@ -316,6 +360,7 @@ static tkt_chrome_device *device_of(tkt_chrome *chrome, uint32_t context)
         if (chrome->streams.keys.items[i].context == context)
             return &chrome->devices.items[chrome->stream_rows.items[i].device];
     uint32_t first = chrome->trace->devices.count ? chrome->trace->devices.items[0].label : 0;
+    first = chrome->only ? chrome->only : first;
     uint32_t index = tkt_chrome_device_index(chrome, first);
     return index == UINT32_MAX ? NULL : &chrome->devices.items[index];
 }
@@ -328,9 +373,25 @@ static void put_slice(tkt_chrome *chrome, const char *category, const char *name
                       "{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"%s\",\"pid\":%u,\"tid\":", category,
                       name, row->pid);
     tkt_writer_put(writer, row->text, row->text_size);
-    tkt_chrome_put_ts(chrome, begin_ns);
-    tkt_writer_text(writer, ",\"dur\":");
-    tkt_chrome_put_us(writer, end_ns - begin_ns);
+    tkt_chrome_put_times(chrome, begin_ns, end_ns);
+}
+
+static int stream_of(uint32_t stream)
+{
+    return stream == UINT32_MAX ? -1 : stream ? (int)stream : (int)DEFAULT_STREAM;
+}
+
+/* Holistic Trace Analysis finds with these fields what ran on another stream before a wait was
+ * over: CriticalPathAnalysis joins the record's correlation with the call cudaEventRecord, and the
+ * wait's own with cudaStreamWaitEvent. -1: unknown. */
+static void put_event(tkt_chrome *chrome, const tkt_wait *wait)
+{
+    bool is_known = wait->record_correlation != 0;
+    tkt_writer_format(chrome->writer,
+                      ",\"wait_on_stream\":%d,\"wait_on_cuda_event_record_corr_id\":%lld,"
+                      "\"wait_on_cuda_event_id\":%u",
+                      is_known ? stream_of(wait->record_stream) : -1,
+                      is_known ? (long long)wait->record_correlation : -1LL, wait->event);
 }
 
 void tkt_chrome_waits(tkt_chrome *chrome, uint64_t last_ns)
@@ -339,6 +400,8 @@ void tkt_chrome_waits(tkt_chrome *chrome, uint64_t last_ns)
         const tkt_wait *wait = &chrome->trace->waits.items[chrome->wait];
         if (wait->begin_ns > last_ns || !tkt_chrome_fits(chrome))
             return;
+        if (is_left_out(chrome, wait))
+            continue;
         tkt_chrome_device *device = device_of(chrome, wait->context);
         if (!device)
             return;
@@ -351,12 +414,12 @@ void tkt_chrome_waits(tkt_chrome *chrome, uint64_t last_ns)
                   wait->end_ns);
         tkt_writer_format(chrome->writer,
                           ",\"args\":{\"cuda_sync_kind\":\"%s\",\"device\":%u,\"context\":%u,"
-                          "\"stream\":%d,\"correlation\":%u}},\n",
+                          "\"stream\":%d,\"correlation\":%u",
                           tkt_wait_name(wait->kind), row->pid, wait->context,
-                          wait->stream == UINT32_MAX ? -1
-                          : wait->stream             ? (int)wait->stream
-                                                     : (int)DEFAULT_STREAM,
-                          wait->correlation);
+                          stream_of(wait->stream), wait->correlation);
+        if (wait->kind == TAKT_WAIT_EVENT || wait->kind == TAKT_WAIT_STREAM_EVENT)
+            put_event(chrome, wait);
+        tkt_writer_text(chrome->writer, "}},\n");
     }
 }
 

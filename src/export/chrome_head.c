@@ -56,6 +56,8 @@ static void put_provenance(tkt_chrome *chrome)
     tkt_chrome_put_double(writer, facts->clock_uncertainty_ns);
     put_key(writer, "cost_ns");
     tkt_chrome_put_double(writer, facts->cost_ns);
+    put_count(writer, "process_rank", facts->rank);
+    put_count(writer, "processes", facts->world_size);
     put_count(writer, "cycle", facts->cycle);
     put_count(writer, "first_step", facts->first_step);
     put_count(writer, "steps", facts->step_count);
@@ -85,7 +87,10 @@ static void end_metadata(tkt_chrome *chrome)
 /* Viewers show labels next to the process' name, where nobody can miss losses. */
 static void put_label(tkt_chrome *chrome)
 {
+    char rank[64];
     tkt_writer_text(chrome->writer, "\"CPU");
+    if (tkt_trace_rank_text(rank, sizeof rank, &chrome->trace->facts))
+        tkt_writer_format(chrome->writer, ", %s", rank);
     const char *separator = "; lost: ";
     for (int i = 0; i < TAKT_LOSS_COUNT; i++) {
         uint64_t count = chrome->trace->losses[i];
@@ -145,15 +150,24 @@ static void put_window_mark(tkt_chrome *chrome, const char *name, uint64_t time_
     tkt_chrome_put_ts(chrome, time_ns);
 }
 
-/* Viewers need a number. If the world size is unknown, it is at least rank + 1. */
+/* Viewers need a number. If the world size is unknown, it is at least rank + 1. Holistic Trace
+ * Analysis takes one file a rank, so a file of one device is a rank of its own. */
 static void put_rank(tkt_chrome *chrome)
 {
-    const takt_facts *facts = &chrome->trace->facts;
-    uint64_t size = facts->world_size ? facts->world_size : (uint64_t)facts->rank + 1;
+    const takt_trace *trace = chrome->trace;
+    const takt_facts *facts = &trace->facts;
+    uint64_t rank = facts->rank;
+    uint64_t size = facts->world_size ? facts->world_size : rank + 1;
+    for (uint32_t i = 0; chrome->only && i < trace->devices.count; i++)
+        if (trace->devices.items[i].label == chrome->only) {
+            rank = rank * trace->devices.count + i;
+            size *= trace->devices.count;
+            break;
+        }
     tkt_writer_format(chrome->writer,
-                      "\"distributedInfo\": {\"backend\": \"none\", \"rank\": %u, "
+                      "\"distributedInfo\": {\"backend\": \"none\", \"rank\": %llu, "
                       "\"world_size\": %llu},\n",
-                      facts->rank, (unsigned long long)size);
+                      (unsigned long long)rank, (unsigned long long)size);
 }
 
 void tkt_chrome_begin_file(tkt_chrome *chrome)

@@ -10,6 +10,7 @@
  * Spans with their own arguments take the slow path through the writer's functions. */
 #include "export/chrome.h"
 #include "summary/scopes.h"
+#include "trace/devices.h"
 
 /* Sites with longer texts take the slow path. With numbers and unused bytes of the last blocks,
  * spans of the fast path fit into the space that tkt_chrome_fits() leaves. */
@@ -109,9 +110,12 @@ static inline void put_span(tkt_chrome *chrome, const tkt_span *span, const tkt_
     char *out = tkt_writer_reserve(chrome->writer, FAST_ROOM);
     out = copy(out, site->head, site->head_size);
     out = copy(out, row->text, row->text_size);
-    out = put_ts(chrome, out, span->begin_ns + chrome->shift_ns);
+    uint64_t begin = span->begin_ns + chrome->shift_ns;
+    uint64_t end = span->end_ns + chrome->shift_ns;
+    out = put_ts(chrome, out, begin);
     memcpy(out, ",\"dur\": ", 8);
-    out = put_duration(out + 7, span->end_ns - span->begin_ns);
+    out = tkt_chrome_adds_up(begin, end) ? put_duration(out + 7, end - begin)
+                                         : tkt_chrome_put_fine(out + 7, begin, end);
     out = copy(out, site->tail, site->tail_size);
     tkt_writer_commit(chrome->writer, out);
 }
@@ -203,11 +207,18 @@ static void put_flag(tkt_chrome *chrome, const char *name, bool *is_first)
     tkt_writer_text(chrome->writer, "\":true");
 }
 
+static void put_external_id(tkt_chrome *chrome, uint64_t id, bool *is_first)
+{
+    separate(chrome, is_first);
+    tkt_writer_format(chrome->writer, "\"External id\":%llu", (unsigned long long)id);
+}
+
 /* The result is omitted if the call succeeded. */
 static void put_call(tkt_chrome *chrome, const tkt_call_info *call, bool *is_first)
 {
-    separate(chrome, is_first);
-    tkt_writer_format(chrome->writer, "\"correlation\":%u", call->correlation);
+    uint32_t scope = tkt_call_scope(chrome->trace, (uint32_t)(call - chrome->trace->calls.items));
+    put_external_id(chrome, tkt_chrome_external_id(chrome, call->track, scope), is_first);
+    tkt_writer_format(chrome->writer, ",\"correlation\":%u", call->correlation);
     if (call->result)
         tkt_writer_format(chrome->writer, ",\"result\":%d", (int)call->result);
 }
@@ -252,7 +263,10 @@ static void put_own_args(tkt_chrome *chrome, uint32_t number, const tkt_span *sp
     const tkt_track *track = &chrome->trace->tracks.items[number];
     tkt_chrome_track *at = &chrome->tracks[number];
     uint32_t flags = tkt_span_flags(span);
+    uint64_t id = tkt_chrome_external_id(chrome, number, (uint32_t)at->span);
     chrome->key_event++;
+    if (tkt_chrome_is_launcher(chrome, id))
+        put_external_id(chrome, id, &is_first);
     for (; at->arg < track->args.count && track->args.items[at->arg].span == at->span; at->arg++)
         put_arg(chrome, &track->args.items[at->arg], &is_first);
     for (; at->work < track->works.count && track->works.items[at->work].span == at->span;
@@ -275,9 +289,7 @@ static void put_slow_span(tkt_chrome *chrome, uint32_t number, const tkt_span *s
     tkt_writer *writer = chrome->writer;
     tkt_writer_put(writer, site->head, site->head_size);
     tkt_writer_put(writer, row->text, row->text_size);
-    tkt_chrome_put_ts(chrome, span->begin_ns);
-    tkt_writer_text(writer, ",\"dur\":");
-    tkt_chrome_put_us(writer, span->end_ns - span->begin_ns);
+    tkt_chrome_put_times(chrome, span->begin_ns, span->end_ns);
     if (!has_own) {
         tkt_writer_put(writer, site->tail, site->tail_size);
         return;
@@ -300,6 +312,7 @@ static inline void next_span(tkt_chrome *chrome, uint32_t number, const tkt_chro
     if (__builtin_expect(!site, 0))
         return;
     bool has_own = (tkt_span_flags(span) & MARKED) || has_stack(track, at) ||
+                   tkt_chrome_is_launcher(chrome, at->first + at->span + 1) ||
                    (at->arg < track->args.count && track->args.items[at->arg].span == at->span) ||
                    (at->work < track->works.count && track->works.items[at->work].span == at->span);
     if (has_own || site->head_size + site->tail_size > FAST_BYTES)

@@ -90,6 +90,8 @@ static takt_status import_options(const takt_export_options *options, tkt_output
     output->is_gzip = known.gzip;
     output->is_plain = known.plain;
     output->max_bytes = known.max_bytes;
+    output->device = known.device;
+    output->no_waits = known.no_waits;
     return TAKT_OK;
 }
 
@@ -383,10 +385,14 @@ static takt_status next_target(void *user, uint32_t part, tkt_writer *writer)
 static takt_status export_to(target *to, const takt_trace *trace, tkt_writer *writer)
 {
     const tkt_output *output = to->output;
-    if (output->exporter != &tkt_chrome_exporter || !output->max_bytes)
+    if (output->exporter != &tkt_chrome_exporter)
         return output->exporter->write(trace, writer);
-    tkt_chrome_parts parts = {.max_bytes = output->max_bytes, .next = next_target, .user = to};
-    return tkt_chrome_export(trace, writer, &parts);
+    tkt_chrome_choice choice = {.max_bytes = output->max_bytes,
+                                .next = next_target,
+                                .user = to,
+                                .device = output->device,
+                                .no_waits = output->no_waits};
+    return tkt_chrome_export(trace, writer, &choice);
 }
 
 static takt_status write_all(target *to, const takt_trace *trace)

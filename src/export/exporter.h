@@ -57,6 +57,8 @@ typedef struct tkt_output {
     bool                is_gzip;
     bool                is_plain; /* a Perfetto file without compressed packets */
     uint64_t            max_bytes;
+    const char         *device;   /* Chrome: only this one; NULL: all. Borrowed */
+    bool                no_waits; /* Chrome: without waits */
 } tkt_output;
 
 /* True if takt_export_output() knows the name. Otherwise the error lists the known names. */

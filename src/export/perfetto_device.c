@@ -364,6 +364,9 @@ void tkt_perfetto_wait(tkt_perfetto *file, const tkt_wait *wait)
     annotate(file, row, TKT_PF_KEY_CORRELATION, wait->correlation);
     annotate(file, row, TKT_PF_KEY_CONTEXT, wait->context);
     annotate(file, row, TKT_PF_KEY_STREAM, wait->stream);
+    annotate(file, row, TKT_PF_KEY_EVENT, wait->event);
+    annotate(file, row, TKT_PF_KEY_RECORD_CORRELATION, wait->record_correlation);
+    annotate(file, row, TKT_PF_KEY_RECORD_STREAM, wait->record_stream);
     put_slice(file, row, tkt_wait_name(wait->kind), wait->begin_ns, wait->end_ns);
 }
 

@@ -165,7 +165,7 @@ static void intern_key(tkt_perfetto *file, uint32_t row, uint32_t key, const cha
 
 void tkt_perfetto_use_key(tkt_perfetto *file, uint32_t row, tkt_pf_key key)
 {
-    static const char *const names[TKT_PF_KEY_FIRST] = {
+    static const char *const names[TKT_PF_KEYS] = {
         [TKT_PF_KEY_BEGUN_BEFORE] = "begun before",
         [TKT_PF_KEY_UNFINISHED] = "unfinished",
         [TKT_PF_KEY_FLOPS] = "flops",
@@ -181,6 +181,9 @@ void tkt_perfetto_use_key(tkt_perfetto *file, uint32_t row, tkt_pf_key key)
         [TKT_PF_KEY_KIND] = "kind",
         [TKT_PF_KEY_THREAD] = "thread",
         [TKT_PF_KEY_NO_ACTIVITY] = "no activity",
+        [TKT_PF_KEY_EVENT] = "wait_on_cuda_event_id",
+        [TKT_PF_KEY_RECORD_CORRELATION] = "wait_on_cuda_event_record_corr_id",
+        [TKT_PF_KEY_RECORD_STREAM] = "wait_on_stream",
     };
     intern_key(file, row, key, names[key], false);
 }

@@ -19,6 +19,7 @@ typedef struct taking {
     const tkt_window *window;
     tkt_store *store;
     tkt_clock_map map;
+    tkt_records records; /* of events */
     uint32_t last_correlation;
     uint64_t until_ns; /* end of the recording; far away before that */
     uint32_t *shapes;  /* index in the store -> index in the trace + 1 */
@@ -188,9 +189,7 @@ static void take_wait(taking *t, const tkt_stored_wait *from)
     uint64_t begin_ns = tkt_clock_map_ns(&t->map, from->begin);
     tkt_wait *to = is_in_window(t, begin_ns) ? TKT_ARRAY_ADD(&t->batch->waits) : NULL;
     if (to)
-        *to = (tkt_wait){begin_ns,          begin_ns + (from->end - from->begin),
-                         from->correlation, from->context,
-                         from->stream,      from->kind};
+        *to = tkt_wait_of(from, begin_ns, &t->records);
 }
 
 static void take_overhead(taking *t, const tkt_stored_overhead *from)
@@ -223,7 +222,7 @@ static takt_status take_all(taking *t, bool is_last)
     if (status != TAKT_OK)
         return status;
     t->shapes = tkt_alloc_zeroed((t->store->shapes.count + 1) * sizeof *t->shapes);
-    if (!t->shapes)
+    if (!t->shapes || tkt_records_init(&t->records, t->store) != TAKT_OK)
         return TAKT_NO_MEMORY;
     copy_devices(t);
     take_activities(t);
@@ -253,6 +252,7 @@ void tkt_stream_take_devices(tkt_stream_file *to, const tkt_window *window, bool
     tkt_mutex_unlock(&t.store->lock);
     tkt_free(t.shapes);
     tkt_clock_map_fini(&t.map);
+    tkt_records_fini(&t.records);
 }
 
 /* ---- Into the file --------------------------------------------------------------------------- */

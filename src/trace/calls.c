@@ -81,6 +81,29 @@ void tkt_call_attribute(const takt_trace *trace, uint32_t call, tkt_activity *ac
     activity->span = TKT_NO_SPAN;
 }
 
+void tkt_waits_attribute(takt_trace *trace, size_t first, const tkt_call_index *index)
+{
+    for (size_t i = first; i < trace->waits.count; i++) {
+        tkt_wait *wait = &trace->waits.items[i];
+        uint32_t call = tkt_call_find(index, wait->correlation);
+        wait->call_number = call == TKT_NO_CALL ? 0 : call + 1;
+    }
+}
+
+tkt_wait tkt_wait_of(const tkt_stored_wait *from, uint64_t begin_ns, const tkt_records *records)
+{
+    const tkt_stored_record *record = tkt_records_find(records, from);
+    return (tkt_wait){.begin_ns = begin_ns,
+                      .end_ns = begin_ns + (from->end - from->begin),
+                      .correlation = from->correlation,
+                      .context = from->context,
+                      .stream = from->stream,
+                      .kind = from->kind,
+                      .event = from->event,
+                      .record_correlation = record ? record->correlation : 0,
+                      .record_stream = record ? record->stream : 0};
+}
+
 /* ---- The order of issue ---------------------------------------------------------------------- */
 
 static takt_status find_order(const takt_trace *trace, size_t first, uint32_t **places)
@@ -183,6 +206,7 @@ takt_status tkt_trace_link(takt_trace *trace)
         tkt_activity *activity = &trace->activities.items[i];
         tkt_call_attribute(trace, tkt_call_find(&index, activity->correlation), activity);
     }
+    tkt_waits_attribute(trace, 0, &index);
     tkt_call_index_fini(&index);
     return tkt_calls_order(trace, 0);
 }

@@ -25,6 +25,7 @@ typedef struct join {
     uint8_t *launches;   /* by call: TKT_LAUNCHES_; cleared when an activity is found */
     uint32_t *nodes;     /* by call: nodes that have arrived of the graph that it launched */
     uint32_t *graphs_of; /* by call: the graph that it launched; 0: none */
+    tkt_records records; /* of events */
     tkt_waits later;     /* waits after the window's end */
     tkt_graphs graphs;   /* launches combined from nodes */
     bool is_short;       /* out of memory */
@@ -213,12 +214,11 @@ static void copy_waits(join *j)
         tkt_wait *to =
             begin_ns <= j->end_ns ? TKT_ARRAY_ADD(&j->trace->waits) : TKT_ARRAY_ADD(&j->later);
         if (to)
-            *to = (tkt_wait){begin_ns,          begin_ns + (from->end - from->begin),
-                             from->correlation, from->context,
-                             from->stream,      from->kind};
+            *to = tkt_wait_of(from, begin_ns, &j->records);
         else
             j->is_short = true;
     }
+    tkt_waits_attribute(j->trace, 0, &j->index);
 }
 
 static void copy_overheads(join *j)
@@ -335,7 +335,7 @@ static takt_status join_all(join *j)
         return status;
     j->strings = tkt_alloc_zeroed((j->store->strings.count + 1) * sizeof *j->strings);
     j->shapes = tkt_alloc_zeroed((j->store->shapes.count + 1) * sizeof *j->shapes);
-    if (!j->strings || !j->shapes)
+    if (!j->strings || !j->shapes || tkt_records_init(&j->records, j->store) != TAKT_OK)
         return TAKT_NO_MEMORY;
     copy_devices(j);
     join_activities(j);
@@ -355,6 +355,7 @@ static takt_status join_locked(join *j)
     takt_status status = join_all(j);
     tkt_mutex_unlock(&j->store->lock);
     tkt_clock_map_fini(&j->map);
+    tkt_records_fini(&j->records);
     return status;
 }
 

@@ -126,6 +126,12 @@ typedef struct tkt_skew {
 takt_status tkt_skew_correct(takt_trace *trace, size_t first, const tkt_call_index *index,
                              const tkt_waits *later, tkt_skew *skew);
 
+/* Sets the calls of the waits from `first` on. */
+void tkt_waits_attribute(takt_trace *trace, size_t first, const tkt_call_index *index);
+
+/* Converts a wait that begins at `begin_ns`. Its call stays unknown. */
+tkt_wait tkt_wait_of(const tkt_stored_wait *from, uint64_t begin_ns, const tkt_records *records);
+
 /* ======== Phases inside kernels ======== */
 
 /* Adds the lanes of kernels that began in this time, with their phases, and counts the losses of

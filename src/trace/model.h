@@ -149,6 +149,10 @@ typedef struct tkt_wait {
     uint32_t context;
     uint32_t stream; /* UINT32_MAX: all of the context */
     uint32_t kind;   /* takt_wait_kind, or an unknown kind */
+    uint32_t event;  /* CUPTI's number; 0: the wait is not for an event */
+    uint32_t record_correlation; /* of the call that recorded the event; 0: before the window */
+    uint32_t record_stream;      /* where it was recorded, if that call is known */
+    uint32_t call_number; /* of the waiting call: index into `calls` + 1; 0: unknown */
 } tkt_wait;
 
 /* Time that the device's library or Takt itself cost. */

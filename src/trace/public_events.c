@@ -134,7 +134,16 @@ takt_status takt_trace_wait_v1(const takt_trace *trace, size_t index, takt_wait_
                                                                    : TAKT_WAIT_UNKNOWN,
                            .correlation = from->correlation,
                            .context = from->context,
-                           .stream = from->stream};
+                           .stream = from->stream,
+                           .track = SIZE_MAX,
+                           .span = SIZE_MAX,
+                           .event = from->event,
+                           .record_correlation = from->record_correlation,
+                           .record_stream = from->record_stream};
+    if (from->call_number) {
+        info.track = trace->calls.items[from->call_number - 1].track;
+        info.span = trace->calls.items[from->call_number - 1].span;
+    }
     return tkt_fill(out, size, &info, sizeof info);
 }
 

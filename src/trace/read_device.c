@@ -69,7 +69,7 @@ typedef struct device_event {
     uint64_t time_ns;
     uint64_t type;
     uint64_t iid;
-    uint64_t values[TKT_PF_KEY_FIRST]; /* of annotations, by key */
+    uint64_t values[TKT_PF_KEYS]; /* of annotations, by key */
 } device_event;
 
 static bool read_annotation(tkt_read *read, const tkt_pb_field *from, device_event *event)
@@ -83,7 +83,7 @@ static bool read_annotation(tkt_read *read, const tkt_pb_field *from, device_eve
         else
             value = field.value;
     }
-    if (key < TKT_PF_KEY_FIRST)
+    if (key < TKT_PF_KEYS)
         event->values[key] = value;
     return tkt_read_done(read, &message);
 }
@@ -145,7 +145,11 @@ static bool begin_wait(tkt_read *read, const device_event *event)
                         .correlation = (uint32_t)event->values[TKT_PF_KEY_CORRELATION],
                         .context = (uint32_t)event->values[TKT_PF_KEY_CONTEXT],
                         .stream = (uint32_t)event->values[TKT_PF_KEY_STREAM],
-                        .kind = (uint32_t)event->values[TKT_PF_KEY_KIND]};
+                        .kind = (uint32_t)event->values[TKT_PF_KEY_KIND],
+                        .event = (uint32_t)event->values[TKT_PF_KEY_EVENT],
+                        .record_correlation =
+                            (uint32_t)event->values[TKT_PF_KEY_RECORD_CORRELATION],
+                        .record_stream = (uint32_t)event->values[TKT_PF_KEY_RECORD_STREAM]};
     return true;
 }
 

@@ -52,7 +52,7 @@ class Chrome:
     def spans(self, *categories):
         for event in self.events:
             if event["ph"] == "X" and event["cat"] in categories:
-                yield event, self.time(event), int(event["dur"] * 1000)
+                yield event, self.time(event), round(event["dur"] * 1000)
 
     def of_kind(self, phase, category=None):
         return (event for event in self.events

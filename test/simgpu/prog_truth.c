@@ -268,8 +268,10 @@ static void close_gate(worker *w)
     w->lanes[0].ready_ns = -gate.ns;
     launch(w, 0, &gate, w->gate);
     CHECK(cuEventRecord(w->opened, w->lanes[0].stream));
+    note_call(w, "cuEventRecord");
     for (int i = 1; i < STREAMS; i++) {
         CHECK(cuStreamWaitEvent(w->lanes[i].stream, w->opened, 0));
+        note_call(w, "cuStreamWaitEvent");
         w->lanes[i].ready_ns = 0;
     }
 }

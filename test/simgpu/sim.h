@@ -161,6 +161,7 @@ typedef struct sim_record {
     /* waits (0xFFFFFFFF: does not apply) and events */
     uint32_t sync_type;     /* 1 event, 2 stream waits for event, 3 stream, 4 context */
     uint32_t event;
+    uint64_t sync_id; /* of an event's record, and of waits for it */
     int      result;
     /* overhead */
     uint32_t overhead_kind; /* as CUpti_ActivityOverheadKind */

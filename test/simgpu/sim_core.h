@@ -91,6 +91,7 @@ struct sim_event {
     bool     is_recorded;
     bool     is_captured; /* last recorded in a capture */
     uint64_t time_ns;
+    uint64_t sync_id; /* of the last record; 0: never recorded */
     uint64_t capture; /* id of the capture */
     sim_node **last;
     size_t   last_count;
@@ -202,6 +203,6 @@ const sim_allocation *sim_allocation_find(const void *memory); /* with the lock 
 void sim_pools_rest(uint32_t device); /* with the lock: a wait has given back what is free */
 void sim_memory_forget(const sim_context *context);
 void sim_wait_record(uint32_t type, uint64_t begin_ns, uint32_t context, uint32_t stream,
-                     uint32_t event);
+                     uint32_t event, uint64_t sync_id);
 
 #endif

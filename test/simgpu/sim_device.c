@@ -294,7 +294,7 @@ int sim_context_synchronize(sim_context *context)
     sim_lock();
     sim_pools_rest(context->device);
     sim_unlock();
-    sim_wait_record(4, begin_ns, context->id, SIM_NO_STREAM, SIM_NO_STREAM);
+    sim_wait_record(4, begin_ns, context->id, SIM_NO_STREAM, SIM_NO_STREAM, 0);
     return SIM_OK;
 }
 

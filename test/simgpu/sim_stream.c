@@ -11,6 +11,7 @@
 #define EXTERNAL      1u /* of recording and waiting: a node of the graph, not an edge */
 
 static uint32_t last_event_id;
+static uint64_t last_sync_id;
 
 static sim_stream *add_stream(sim_context *context, unsigned flags, int priority)
 {
@@ -125,7 +126,7 @@ int sim_stream_destroy(sim_stream *stream)
 }
 
 void sim_wait_record(uint32_t type, uint64_t begin_ns, uint32_t context, uint32_t stream,
-                     uint32_t event)
+                     uint32_t event, uint64_t sync_id)
 {
     sim_add_record(&(sim_record){
         .kind = SIM_SYNC,
@@ -134,6 +135,7 @@ void sim_wait_record(uint32_t type, uint64_t begin_ns, uint32_t context, uint32_
         .context = context,
         .stream = stream,
         .event = event,
+        .sync_id = sync_id,
         .sync_type = type,
     });
 }
@@ -155,7 +157,7 @@ int sim_stream_synchronize(sim_stream *handle)
     sim_lock();
     sim_pools_rest(device);
     sim_unlock();
-    sim_wait_record(3, begin_ns, context, id, SIM_NO_STREAM);
+    sim_wait_record(3, begin_ns, context, id, SIM_NO_STREAM, 0);
     return SIM_OK;
 }
 
@@ -239,6 +241,7 @@ static int record(sim_event *event, sim_stream *stream, unsigned flags)
     event->time_ns = ready_ns > earliest_ns ? ready_ns : earliest_ns;
     event->is_recorded = true;
     event->is_captured = false;
+    event->sync_id = ++last_sync_id;
     stream->ready_ns = event->time_ns;
     sim_add_record(&(sim_record){
         .kind = SIM_CUDA_EVENT,
@@ -248,6 +251,7 @@ static int record(sim_event *event, sim_stream *stream, unsigned flags)
         .context = stream->context->id,
         .stream = stream->id,
         .event = event->id,
+        .sync_id = event->sync_id,
     });
     return SIM_OK;
 }
@@ -293,7 +297,8 @@ int sim_stream_wait(sim_stream *handle, sim_event *event, unsigned flags)
         if (event->time_ns > stream->ready_ns)
             stream->ready_ns = event->time_ns;
         uint64_t now_ns = sim_time_ns();
-        sim_wait_record(2, now_ns, stream->context->id, stream->id, event->id);
+        sim_wait_record(2, now_ns, stream->context->id, stream->id, event->id,
+                        event->sync_id);
     }
     sim_unlock();
     return status;
@@ -330,11 +335,12 @@ int sim_event_synchronize(sim_event *event)
     int status = look_at(event, &time_ns);
     uint32_t context = status ? 0 : event->context->id;
     uint32_t id = status ? 0 : event->id;
+    uint64_t sync_id = status ? 0 : event->sync_id;
     sim_unlock();
     if (status)
         return status;
     sim_wait_until(time_ns);
-    sim_wait_record(1, begin_ns, context, SIM_NO_STREAM, id);
+    sim_wait_record(1, begin_ns, context, SIM_NO_STREAM, id, sync_id);
     return SIM_OK;
 }
 

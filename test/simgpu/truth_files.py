@@ -99,7 +99,7 @@ class PerfettoFile:
 
 
 def ns_of(value):
-    return int(Decimal(value) * 1000)
+    return round(Decimal(value) * 1000)
 
 
 class ChromeFile:

@@ -82,9 +82,10 @@ class Trace:
 
 
 def ns(number):
-    """Microseconds with three decimals as whole nanoseconds, exactly."""
+    """Microseconds with three decimals or more as whole nanoseconds, rounded without a double."""
     whole, decimals = str(number).split(".")
-    return int(whole) * 1000 + int(decimals)
+    unit = 10 ** len(decimals)
+    return int(whole) * 1000 + (int(decimals) * 2000 + unit) // (2 * unit)
 
 
 def is_integer(value):
@@ -146,6 +147,21 @@ def rank_line(trace):
     need(is_integer(trace.json["distributedInfo"]["rank"]), "distributedInfo.rank")
 
 
+@check("the rank stands beside the process' name, and in distributedInfo as itself, or as the number "
+       "of a device's own file (Holistic Trace Analysis takes one file a rank)")
+def rank_label(trace):
+    takt, shown = trace.json["takt"], trace.json["distributedInfo"]
+    rank, size = takt["process_rank"], takt["processes"]
+    labels = [label for label in metadata(trace, "process_labels", "labels").values()
+              if label.startswith("CPU")]
+    text = f", rank {rank}" + (f" of {size}" if size > 1 else "")
+    wanted = text if size > 1 or rank else "rank"
+    need(all((wanted in label) == (wanted == text) for label in labels), labels)
+    devices = max(1, len(trace.json["deviceProperties"]))
+    need(shown["rank"] == rank or shown["rank"] // devices == rank, shown)
+    need(shown["rank"] < shown["world_size"], shown)
+
+
 @check("Takt's own header names version, run, backend, clock and every cause of loss")
 def provenance(trace):
     takt = trace.json["takt"]
@@ -175,12 +191,15 @@ def slice_categories(trace):
         need(event.get("cat") in KNOWN_X_CATEGORIES, event)
 
 
-@check("times are microseconds with three decimals, and none is negative (Perfetto drops those)")
+@check("times are microseconds with three decimals, durations may have more, and none is negative "
+       "(Perfetto drops those)")
 def times(trace):
     for event in trace.phase("X", "i", "C", "s", "f"):
         for key in ("ts", "dur") if event["ph"] == "X" else ("ts",):
             value = event.get(key)
-            need(isinstance(value, Number) and re.fullmatch(r"(0|[1-9]\d*)\.\d{3}", value),
+            decimals = "{3}" if key == "ts" else "{3,17}"
+            need(isinstance(value, Number) and
+                 re.fullmatch(rf"(0|[1-9]\d*)\.\d{decimals}", value),
                  key, value, "of", event)
 
 
@@ -206,6 +225,25 @@ def nesting(trace):
                 ends.pop()
             need(not ends or -end <= ends[-1], event, "overlaps")
             ends.append(-end)
+
+
+@check("slices nest as doubles as they do in nanoseconds: no sum of ts and dur passes the next begin "
+       "or the end of the slice around it (torch_tb_profiler, OpTreeBuilder._build_tree_internal, "
+       "drops a slice that does: 'ranges on the same thread should not intersect')")
+def nesting_as_doubles(trace):
+    rows = defaultdict(list)
+    for event in trace.phase("X"):
+        begin, end = ns(event["ts"]), ns(event["ts"]) + ns(event["dur"])
+        rows[event["pid"], event["tid"]].append(
+            (begin, -end, float(event["ts"]), float(event["ts"]) + float(event["dur"]), event))
+    for row in rows.values():
+        row.sort(key=lambda slice: slice[:2])
+        open_ends = []
+        for begin, end, begin_us, end_us, event in row:
+            while open_ends and open_ends[-1][0] <= begin:
+                need(open_ends.pop()[1] <= begin_us, event, "begins before the one before it ends")
+            need(not open_ends or end_us <= open_ends[-1][1], event, "passes the one around it")
+            open_ends.append((-end, end_us))
 
 
 @check("parents stand before their children where they begin together (chrome://tracing)")
@@ -343,6 +381,78 @@ def waits(trace):
             need(is_integer(stream) and stream != 0, event)
 
 
+EVENT_FIELDS = ("wait_on_stream", "wait_on_cuda_event_record_corr_id", "wait_on_cuda_event_id")
+RECORDS = {"cudaEventRecord", "cudaEventRecordWithFlags", "cuEventRecord",
+           "cuEventRecordWithFlags"}
+
+
+@check("waits for an event name it and the call that recorded it, before the waiting call and on one "
+       "stream (Holistic Trace Analysis, CriticalPathAnalysis._get_cuda_event_to_stream_df merges "
+       "one to one; torch.profiler._trace_validator, _check_stream_wait_corr_id_in_past)")
+def event_waits(trace):
+    calls = {e["args"]["correlation"]: e for e in trace.phase("X")
+             if e["cat"] in CALL_CATEGORIES and "correlation" in e.get("args", {})}
+    streams = {}
+    for event in trace.phase("X"):
+        args = event.get("args", {})
+        if event["cat"] != "cuda_sync" or event["name"] not in ("Stream Wait Event", "Event Sync"):
+            need(not set(EVENT_FIELDS) & set(args), event, "has fields of a wait for an event")
+            continue
+        stream, record, number = (args.get(key) for key in EVENT_FIELDS)
+        need(is_integer(stream) and is_integer(record) and is_integer(number), event)
+        need((stream > 0 and record > 0) or (stream, record) == (-1, -1), event)
+        if record == -1:
+            continue
+        need(streams.setdefault(record, stream) == stream, "two streams of record", record)
+        call, waiting = calls.get(record), calls.get(args["correlation"])
+        need(call is None or call["name"] in RECORDS, event, "is for", call)
+        need(not call or not waiting or ns(call["ts"]) <= ns(waiting["ts"]) + ns(waiting["dur"]),
+             event, "is for a later record")
+
+
+def parents(trace):
+    """Pairs of a slice of a thread and the innermost operator around it, or None."""
+    rows = defaultdict(list)
+    for event in trace.phase("X"):
+        if event["cat"] in CALL_CATEGORIES | {"cpu_op"}:
+            begin = ns(event["ts"])
+            rows[event["pid"], event["tid"]].append((begin, -begin - ns(event["dur"]), event))
+    for row in rows.values():
+        row.sort(key=lambda slice: slice[:2])
+        around = []
+        for begin, end, event in row:
+            while around and (around[-1][0] <= begin or around[-1][0] < -end):
+                around.pop()
+            yield event, next((e for _, e in reversed(around) if e["cat"] == "cpu_op"), None)
+            around.append((-end, event))
+
+
+@check("External id links a scope, the calls directly in it and their work, and is 0 outside of "
+       "scopes (torch_tb_profiler, NodeParserMixin.parse_nodes gives calls to the operator with "
+       "their id, those without one to any operator without, and warns where work has another)")
+def external_ids(trace):
+    owners, calls, is_first = {}, {}, trace.json["takt"]["part"] == 1
+    for event in trace.phase("X"):
+        number = event.get("args", {}).get("External id")
+        if event["cat"] == "cpu_op" and number is not None:
+            need(is_integer(number) and number > 0 and number not in owners, event)
+            owners[number] = event
+        elif event["cat"] in CALL_CATEGORIES and "correlation" in event["args"]:
+            calls[event["args"]["correlation"]] = number
+    for event, parent in parents(trace):
+        if event["cat"] in CALL_CATEGORIES:
+            number = event["args"].get("External id")
+            need(is_integer(number) and number >= 0, event)
+            need(parent is not None or number == 0 or not is_first, event, "is in no scope")
+            need(parent is None or parent.get("args", {}).get("External id") == number,
+                 event, "has another id than", parent)
+    for event in trace.phase("X"):
+        if event["cat"] in DEVICE_CATEGORIES:
+            number = event["args"].get("External id")
+            need(is_integer(number), event)
+            need(calls.get(event["args"]["correlation"], number) == number, event)
+
+
 @check("every row has a name and a sort index of its own, in this very file")
 def thread_rows(trace):
     names = metadata(trace, "thread_name", "name")
@@ -424,8 +534,7 @@ def no_device_arguments(trace):
             need("correlation" not in args or is_integer(args["correlation"]), event)
         else:
             need("correlation" not in args, event)
-        for key in ("stream", "External id", "external id"):
-            need(key not in args, event)
+        need("stream" not in args, event)
 
 
 @check("the recorded window is marked; its end is the last event (Kineto)")
@@ -467,7 +576,7 @@ GOOD = """{
 "sharedMemPerBlockOptin": 1, "sharedMemPerMultiprocessor": 1}],
 "distributedInfo": {"backend": "none", "rank": 0, "world_size": 1},
 "takt": {"version": "1", "run": "r", "backend": "none", "clock": "tsc", "part": 1,
-"losses": {"dropped": 0}},
+"process_rank": 0, "processes": 1, "losses": {"dropped": 0}},
 "displayTimeUnit": "ms",
 "baseTimeNanoseconds": 604800000000000,
 "traceEvents": [
@@ -496,18 +605,28 @@ GOOD = """{
 {"ph":"M","name":"thread_sort_index","pid":0,"tid":7,"args":{"sort_index":1}},
 {"ph":"M","name":"thread_name","pid":0,"tid":1002,"args":{"name":"waits"}},
 {"ph":"M","name":"thread_sort_index","pid":0,"tid":1002,"args":{"sort_index":2}},
+{"ph":"X","cat":"cpu_op","name":"launcher","pid":9,"tid":9,"ts":6.900,"dur":1.000,
+ "args":{"External id":5}},
 {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":9,"ts":7.000,"dur":0.500,
- "args":{"correlation":3}},
+ "args":{"External id":5,"correlation":3}},
+{"ph":"X","cat":"cuda_runtime","name":"cudaEventRecord","pid":9,"tid":9,"ts":7.950,"dur":0.010,
+ "args":{"External id":0,"correlation":6}},
+{"ph":"X","cat":"cuda_runtime","name":"cudaStreamWaitEvent","pid":9,"tid":9,"ts":7.970,"dur":0.010,
+ "args":{"External id":0,"correlation":7}},
 {"ph":"s","cat":"ac2g","name":"ac2g","id":3,"pid":9,"tid":9,"ts":7.000},
-{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":8.000,"dur":0.250,"args":{"device":0,
- "context":1,"stream":7,"correlation":3,"registers per thread":32,"shared memory":0,
+{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":8.000,"dur":0.250,"args":{
+ "External id":5,"device":0,"context":1,"stream":7,"correlation":3,"registers per thread":32,"shared memory":0,
  "grid":[1,2,3],"block":[4,1,1],"est. achieved occupancy %":50}},
 {"ph":"f","bp":"e","cat":"ac2g","name":"ac2g","id":3,"pid":0,"tid":7,"ts":8.001},
 {"ph":"X","cat":"gpu_memcpy","name":"Memcpy HtoD (Pageable -> Device)","pid":0,"tid":7,
- "ts":8.500,"dur":0.010,"args":{"device":0,"context":1,"stream":7,"correlation":4,"bytes":20,
+ "ts":8.500,"dur":0.010,"args":{"External id":0,"device":0,"context":1,"stream":7,
+ "correlation":4,"bytes":20,
  "memory bandwidth (GB/s)":2.0}},
 {"ph":"X","cat":"cuda_sync","name":"Stream Sync","pid":0,"tid":1002,"ts":8.100,"dur":0.100,
  "args":{"cuda_sync_kind":"Stream Sync","stream":7,"correlation":5}},
+{"ph":"X","cat":"cuda_sync","name":"Stream Wait Event","pid":0,"tid":1002,"ts":8.300,"dur":0.000,
+ "args":{"cuda_sync_kind":"Stream Wait Event","stream":13,"correlation":7,"wait_on_stream":7,
+ "wait_on_cuda_event_record_corr_id":6,"wait_on_cuda_event_id":1}},
 {"ph":"i","s":"g","name":"Record Window End","pid":9,"tid":1000,"ts":9.000}
 ],
 "traceName": "r.0"
@@ -523,6 +642,9 @@ BREAKS = [
     ("header_values", ('"schemaVersion": 1', '"schemaVersion": 2'), ('"ms"', '"ns"')),
     ("base_time", ("604800000000000", "604800000000001")),
     ("rank_line", ('"rank": 0', '"rank":0'), ('"rank": 0', '"rang": 0')),
+    ("rank_label", ('_rank": 0, "processes": 1', '_rank": 3, "processes": 8'),
+     ('"labels":"CPU"', '"labels":"CPU, rank 1"'), ('"processes": 1, ', ''),
+     ('"rank": 0, "world_size": 1}', '"rank": 1, "world_size": 1}')),
     ("provenance", ('"dropped": 0', '"dropped": "0"'), ('"clock": "tsc"', '"clock": 1')),
     ("phases_and_names", ('"ph":"C"', '"ph":"Q"'), ('"name":"inner"', '"nom":"inner"')),
     ("integer_places", ('"tid":9,"ts":3', '"tid":"9","ts":3'), ('"tid":9,"ts":3', '"ts":3')),
@@ -530,6 +652,8 @@ BREAKS = [
     ("times", ("4.000", "4.00"), ("4.000", "4"), ('"ts":3.000', '"ts":-3.000')),
     ("times_as_doubles", ('"ts":3.000', '"ts":9007199254740993.001')),
     ("nesting", ('"ts":1.000,"dur":4.000', '"ts":2.001,"dur":4.000')),
+    ("nesting_as_doubles", ('"ts":8.000,"dur":0.250', '"ts":8.000,"dur":0.500000000000001'),
+     ('"dur":4.000', '"dur":5.000000000000001')),
     ("parents_first", ('"dur":5.000', '"dur":3.000')),
     ("process_rows", ('"process_labels"', '"process_label"'), ('"labels":"CPU"', '"labels":""')),
     ("thread_rows", ('"tid":9,"args":{"name"', '"tid":8,"args":{"name"'),
@@ -552,6 +676,14 @@ BREAKS = [
      ('"bp":"e","cat":"ac2g"', '"cat":"ac2g"'), ("8.001", "8.000")),
     ("waits", ('"Stream Sync","pid"', '"Sync","pid"'), ('"Stream Sync","stream":7',
      '"Stream Sync","stream":0')),
+    ("event_waits", ('"wait_on_stream":7,', ""), ('"wait_on_stream":7', '"wait_on_stream":-1'),
+     ('"tid":9,"ts":7.950', '"tid":9,"ts":8.150'),
+     ('_corr_id":6', '_corr_id":3'), ('"correlation":5', '"correlation":5,"wait_on_stream":7')),
+    ("external_ids", ('"args":{"External id":5}', '"args":{}'),
+     ('"External id":5,"c', '"External id":4,"c'), ('"External id":5,"c', '"c'),
+     ('"External id":0,"correlation":6', '"External id":5,"correlation":6'),
+     ('"External id":5,"device"', '"External id":4,"device"'),
+     ('"External id":5,"device"', '"device"')),
     ("window", ("Record Window End", "Record Window"), ("Iteration Start", "Iteration")),
 ]
 

@@ -40,7 +40,7 @@ def slices(events, what):
     for event in events:
         if event["ph"] == "X" and IS_WANTED[what](event["cat"], event["name"]):
             begin = int(event["ts"] * 1000)
-            end = begin + int(event["dur"] * 1000)
+            end = begin + round(event["dur"] * 1000)
             rows[event["pid"], event["tid"]].append((begin, end, event["name"]))
     for row in rows.values():
         row.sort(key=lambda slice: (slice[0], -slice[1]))

@@ -225,9 +225,15 @@ static void random_devices(takt_trace *trace, chance *from)
             random_memory(trace, from, begin_ns);
         if (draw(from, 5) == 0)
             ADD(&trace->waits,
-                (tkt_wait){begin_ns, begin_ns + draw_pause(from), call->correlation,
-                           (uint32_t)draw(from, 3), UINT32_MAX - (uint32_t)draw(from, 2),
-                           (uint32_t)draw(from, 5)});
+                ((tkt_wait){.begin_ns = begin_ns,
+                            .end_ns = begin_ns + draw_pause(from),
+                            .correlation = call->correlation,
+                            .context = (uint32_t)draw(from, 3),
+                            .stream = UINT32_MAX - (uint32_t)draw(from, 2),
+                            .kind = (uint32_t)draw(from, 5),
+                            .event = (uint32_t)draw(from, 4),
+                            .record_correlation = (uint32_t)draw(from, 9),
+                            .record_stream = (uint32_t)draw(from, 9)}));
         if (draw(from, 5) == 0)
             ADD(&trace->overheads,
                 (tkt_overhead){begin_ns, begin_ns + draw_pause(from), (uint32_t)draw(from, 9) << 16,

@@ -216,7 +216,12 @@ TEST(waits_overheads_and_memory_are_there)
     takt_trace *trace = make_devices();
     uint32_t cuda1 = trace->devices.items[1].label;
     add_work(trace, 1, LAUNCH, 5, 7, 0, 50);
-    PUSH(&trace->waits, (tkt_wait){BEGIN_NS + 60, BEGIN_NS + 90, 6, 2, UINT32_MAX, 4});
+    PUSH(&trace->waits, ((tkt_wait){.begin_ns = BEGIN_NS + 60,
+                                   .end_ns = BEGIN_NS + 90,
+                                   .correlation = 6,
+                                   .context = 2,
+                                   .stream = UINT32_MAX,
+                                   .kind = TAKT_WAIT_CONTEXT}));
     PUSH(&trace->overheads, (tkt_overhead){BEGIN_NS + 1, BEGIN_NS + 3, 1 << 16, 77});
     PUSH(&trace->memory_events,
          (tkt_memory_event){BEGIN_NS + 5, 64, 100, 0, TKT_NO_SPAN, cuda1, TAKT_MEMORY_DEVICE});
@@ -277,8 +282,13 @@ static takt_trace *make_busy(void)
         if (i % 3 == 0)
             add_work(trace, i % 2, LAUNCH, i + 1, 7, begin + 40, begin + 300);
         if (i % 10 == 0)
-            PUSH(&trace->waits, (tkt_wait){BEGIN_NS + begin, BEGIN_NS + begin + 1500, i + 1, i % 3,
-                                           i % 20 ? 7 : UINT32_MAX, i / 10 % 5});
+            PUSH(&trace->waits, ((tkt_wait){.begin_ns = BEGIN_NS + begin,
+                                            .end_ns = BEGIN_NS + begin + 1500,
+                                            .correlation = i + 1,
+                                            .context = i % 3,
+                                            .stream = i % 20 ? 7 : UINT32_MAX,
+                                            .kind = i / 10 % 5,
+                                            .event = i / 10 % 5 == TAKT_WAIT_STREAM_EVENT}));
         if (i % 50 == 0)
             PUSH(&trace->overheads,
                  (tkt_overhead){BEGIN_NS + begin, BEGIN_NS + begin + 7000, i / 50 % 9 << 16, 0});
@@ -313,6 +323,79 @@ TEST(files_with_devices_follow_every_rule)
     takt_trace *trace = make_busy();
     check_rules(trace, 0, "sph.0.trace.json");
     check_rules(trace, 4000000, "sph.0.trace.3.json");
+    takt_trace_release(trace);
+}
+
+/* ---- Choices --------------------------------------------------------------------------------- */
+
+static json_t *chosen_json(const takt_trace *trace, const char *device, bool no_waits)
+{
+    char path[512];
+    const char *folder = make_folder();
+    takt_error error;
+    takt_export_options options = {
+        .struct_size = sizeof options, .device = device, .no_waits = no_waits};
+    snprintf(path, sizeof path, "%s/a.json", folder);
+    takt_status status = takt_export_file(trace, "chrome", path, &options, &error);
+    json_t *json = NULL;
+    if (status == TAKT_OK) {
+        size_t size;
+        char *bytes = read_whole(folder, "a.json", &size);
+        json = parse_json(bytes, size);
+        tkt_free(bytes);
+    } else {
+        assert_int_equal(status, TAKT_NOT_FOUND);
+    }
+    remove_folder(folder);
+    return json;
+}
+
+static size_t count_category(const json_t *json, const char *category, int64_t pid)
+{
+    size_t count = 0;
+    size_t index;
+    json_t *event;
+    json_array_foreach(json_object_get(json, "traceEvents"), index, event)
+    {
+        count +=
+            strcmp(string_of(event, "cat"), category) == 0 && integer_of(event, "pid") == pid;
+    }
+    return count;
+}
+
+/* Streams of two devices may have the same number, which Holistic Trace Analysis takes for one. */
+TEST(a_file_of_one_device_is_a_rank_of_its_own)
+{
+    takt_trace *trace = make_busy();
+    trace->facts.rank = 3;
+    trace->facts.world_size = 8;
+    json_t *all = chosen_json(trace, NULL, false);
+    json_t *one = chosen_json(trace, "cuda:1", false);
+    assert_true(count_category(all, "kernel", 0) > 0);
+    assert_int_equal(count_category(one, "kernel", 0), 0);
+    assert_int_equal(count_category(one, "kernel", 1), count_category(all, "kernel", 1));
+    assert_int_equal(count_category(one, "cpu_op", PID), count_category(all, "cpu_op", PID));
+    assert_int_equal(integer_of(json_object_get(all, "distributedInfo"), "rank"), 3);
+    assert_int_equal(integer_of(json_object_get(one, "distributedInfo"), "rank"), 3 * 2 + 1);
+    assert_int_equal(integer_of(json_object_get(one, "distributedInfo"), "world_size"), 16);
+    assert_string_equal(string_of(args_of(find_event(one, "M", "process_labels")), "labels"),
+                        "CPU, rank 3 of 8");
+    assert_null(chosen_json(trace, "cuda:9", false));
+    json_decref(all);
+    json_decref(one);
+    takt_trace_release(trace);
+}
+
+TEST(waits_can_be_left_out)
+{
+    takt_trace *trace = make_busy();
+    json_t *all = chosen_json(trace, NULL, false);
+    json_t *few = chosen_json(trace, NULL, true);
+    assert_true(count_category(all, "cuda_sync", 0) > 0);
+    assert_int_equal(count_category(few, "cuda_sync", 0) + count_category(few, "cuda_sync", 1), 0);
+    assert_int_equal(count_category(few, "kernel", 0), count_category(all, "kernel", 0));
+    json_decref(all);
+    json_decref(few);
     takt_trace_release(trace);
 }
 

@@ -492,6 +492,45 @@ static void waits_and_overheads(void **state)
     assert_memory_equal(&store.overheads.items[1], &of_thread, sizeof of_thread);
 }
 
+/* The event is recorded twice before the wait and once after it; CUPTI from 12.8 on has sync ids,
+ * which decide where threads record at once. Another context has an event of the same number. */
+static void waits_find_the_record_of_their_event(void **state)
+{
+    (void)state;
+    const uint32_t correlations[] = {3, 5, 9, 4};
+    for (uint32_t i = 0; i < 4; i++) {
+        uint8_t *event = record_add(&buffer, RECORD_EVENT);
+        put32(event, 4, correlations[i]);
+        put32(event, 8, i == 3 ? 2 : 1);
+        put32(event, 12, 10 + i);
+        put32(event, 16, 77);
+    }
+    uint8_t *wait = record_add(&buffer, RECORD_SYNC);
+    put32(wait, 4, TAKT_WAIT_STREAM_EVENT);
+    put64(wait, 8, T0);
+    put64(wait, 16, T0);
+    put32(wait, 24, 6);
+    put32(wait, 28, 1);
+    put32(wait, 32, 20);
+    put32(wait, 36, 77);
+    decode();
+    tkt_records records;
+    assert_int_equal(store.records.count, 4);
+    assert_int_equal(tkt_records_init(&records, &store), TAKT_OK);
+    assert_int_equal(tkt_records_find(&records, &store.waits.items[0])->correlation, 5);
+    assert_int_equal(tkt_records_find(&records, &store.waits.items[0])->stream, 11);
+    for (size_t i = 0; i < records.count; i++)
+        records.items[i].sync_id = records.items[i].correlation;
+    tkt_stored_wait late = store.waits.items[0];
+    late.sync_id = 9;
+    assert_int_equal(tkt_records_find(&records, &late)->stream, 12);
+    late.sync_id = 1000;
+    assert_null(tkt_records_find(&records, &late));
+    late = (tkt_stored_wait){.context = 1, .correlation = 6, .event = 78};
+    assert_null(tkt_records_find(&records, &late));
+    tkt_records_fini(&records);
+}
+
 static uint8_t *add_device(uint32_t id)
 {
     uint8_t *record = record_add(&buffer, RECORD_DEVICE);
@@ -680,6 +719,7 @@ int main(void)
         ON_13(pools_grow_and_shrink),
         ON_11(pools_grow_and_shrink),
         ON_13(waits_and_overheads),
+        ON_13(waits_find_the_record_of_their_event),
         ON_11(waits_and_overheads),
         ON_13(a_device_is_filled_where_it_is_not_known),
         ON_13(losses_are_counted_by_cause),

@@ -26,7 +26,12 @@ static void stream_waits(takt_trace *trace, uint32_t stream, uint32_t kind, uint
 {
     tkt_wait *wait = TKT_ARRAY_ADD(&trace->waits);
     assert_non_null(wait);
-    *wait = (tkt_wait){US(1), US(1), correlation, 1, stream, kind};
+    *wait = (tkt_wait){.begin_ns = US(1),
+                       .end_ns = US(1),
+                       .correlation = correlation,
+                       .context = 1,
+                       .stream = stream,
+                       .kind = kind};
 }
 
 /* 1 ms of recording with one thread; the clocks are 1 us uncertain. */

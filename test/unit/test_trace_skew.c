@@ -83,7 +83,12 @@ static void add_wait(tkt_waits *waits, const world *w, uint32_t device, uint32_t
 {
     tkt_wait *wait = TKT_ARRAY_ADD(waits);
     assert_non_null(wait);
-    *wait = (tkt_wait){T0 + US(from), T0 + US(to), w->correlation, device + 1, stream, kind};
+    *wait = (tkt_wait){.begin_ns = T0 + US(from),
+                       .end_ns = T0 + US(to),
+                       .correlation = w->correlation,
+                       .context = device + 1,
+                       .stream = stream,
+                       .kind = kind};
 }
 
 static void wait_on(world *w, uint32_t track, uint32_t device, uint32_t stream, uint64_t from,

@@ -166,7 +166,30 @@ const table table_activities = TABLE_OF("activities", activity_columns, fill_act
 static const table_column wait_columns[] = {{"begin_ns", "INTEGER"},    {"end_ns", "INTEGER"},
                                             {"duration_ns", "INTEGER"}, {"kind", "TEXT"},
                                             {"correlation", "INTEGER"}, {"context", "INTEGER"},
-                                            {"stream", "INTEGER"}};
+                                            {"stream", "INTEGER"},
+                                            {"thread", "INTEGER"},
+                                            {"track", "INTEGER REFERENCES tracks"},
+                                            {"span", "INTEGER REFERENCES spans"},
+                                            {"event", "INTEGER"},
+                                            {"record_correlation", "INTEGER"},
+                                            {"record_stream", "INTEGER"}};
+
+/* The waiting call, and the event with the call that recorded it. */
+static void put_wait_calls(const table_source *source, const takt_wait_info *wait, table_row *row)
+{
+    takt_track_info track = {.thread_id = 0};
+    if (wait->track != SIZE_MAX)
+        takt_trace_track(source->trace, wait->track, &track);
+    table_put_known(row, track.thread_id);
+    table_put_track(row, wait->track);
+    table_put_span(row, source, wait->track, wait->span);
+    table_put_known(row, wait->event);
+    table_put_known(row, wait->record_correlation);
+    if (wait->record_correlation)
+        table_put_uint(row, wait->record_stream);
+    else
+        table_put_null(row);
+}
 
 static bool fill_waits(const table_source *source, table_row *row)
 {
@@ -181,6 +204,7 @@ static bool fill_waits(const table_source *source, table_row *row)
             table_put_null(row);
         else
             table_put_uint(row, wait.stream);
+        put_wait_calls(source, &wait, row);
         if (!table_row_end(row))
             return false;
     }

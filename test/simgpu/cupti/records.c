@@ -366,6 +366,7 @@ static void write_wait(simc_session *session, const sim_record *from)
                         .contextId = from->context,
                         .streamId = from->stream,
                         .cudaEventId = from->event,
+                        .cudaEventSyncId = from->sync_id,
                         .returnValue = (uint32_t)from->result,
                     }};
     write_timed(session, &r, from, -1);
@@ -393,6 +394,7 @@ static void write_event(simc_session *session, const sim_record *from)
             .streamId = from->stream,
             .eventId = from->event,
             .deviceId = from->device,
+            .cudaEventSyncId = from->sync_id,
             .deviceTimestamp = simc_event_times ? simc_time((int)from->device, from->end_ns) : 0,
         }};
     write_record(session, &r, NULL);
