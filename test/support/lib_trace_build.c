@@ -847,4 +847,5 @@ void same_trace(const takt_trace *a, const takt_trace *b)
     same_fold(a, b);
     same_devices(a, b);
     same_node_activities(a, b);
+    same_phases(a, b);
 }
