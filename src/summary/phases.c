@@ -457,6 +457,14 @@ static void find_figures(adding *a)
     }
 }
 
+static int by_sm(const void *a, const void *b)
+{
+    const tkt_phase_sm *x = a;
+    const tkt_phase_sm *y = b;
+    int order = compare(x->kernel, y->kernel);
+    return order ? order : compare(x->sm, y->sm);
+}
+
 /* ---- All of it ------------------------------------------------------------------------------- */
 
 static bool add_all(adding *a, size_t count)
@@ -472,6 +480,7 @@ static bool add_all(adding *a, size_t count)
     if (!add_launches(a, count))
         return false;
     find_figures(a);
+    qsort(a->out->sms.items, a->out->sms.count, sizeof *a->out->sms.items, by_sm);
     bool is_done = true;
     for (size_t i = 0; i < a->out->slowest.count && is_done; i++)
         is_done = blame_phase(a, &a->out->slowest.items[i]);

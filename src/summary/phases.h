@@ -79,7 +79,7 @@ typedef struct tkt_phases {
     TKT_ARRAY_OF(tkt_phase_kernel) kernels; /* in order of their first segments */
     TKT_ARRAY_OF(tkt_phase) phases;         /* in order of their first records */
     TKT_ARRAY_OF(tkt_phase_block) slowest;  /* by kernel, slowest mean first; a few of each */
-    TKT_ARRAY_OF(tkt_phase_sm) sms;         /* in order of their first segments */
+    TKT_ARRAY_OF(tkt_phase_sm) sms;         /* by kernel, then SM */
 } tkt_phases; /* starts as {0} */
 
 /* Fills `out`. TAKT_NO_MEMORY. */

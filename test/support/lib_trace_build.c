@@ -487,6 +487,8 @@ takt_trace *random_trace(uint64_t seed, uint32_t threads, size_t span_count)
         random_devices(trace, &from);
     if (seed % 2)
         random_stacks(trace, &from);
+    if (seed % 3 == 1)
+        random_phases(trace, &from, 20);
     return trace;
 }
 

@@ -276,13 +276,13 @@ bool table_row_end(table_row *row)
 const table *table_at(size_t index)
 {
     static const table *const all[] = {
-        &table_facts,        &table_losses,        &table_devices,
-        &table_tracks,       &table_steps,         &table_spans,
-        &table_path_list,    &table_args,          &table_frames,
-        &table_api,          &table_activities,    &table_waits,
-        &table_memory,       &table_memory_totals, &table_counters,
-        &table_marks,        &table_idle_times,    &table_idle_in_scopes,
-        &table_busy_in_steps};
+        &table_facts,         &table_losses,        &table_devices,
+        &table_tracks,        &table_steps,         &table_spans,
+        &table_path_list,     &table_args,          &table_frames,
+        &table_api,           &table_activities,    &table_waits,
+        &table_memory,        &table_memory_totals, &table_counters,
+        &table_marks,         &table_idle_times,    &table_idle_in_scopes,
+        &table_busy_in_steps, &table_blocks,        &table_phases};
     return index < sizeof all / sizeof *all ? all[index] : NULL;
 }
 
