@@ -217,8 +217,10 @@ static void show_sms(tkt_document *document, const tkt_phases *phases)
         };
         tkt_table_add_chosen(table, cells, of_sms);
     }
-    if (table)
-        table->is_raw = true;
+    if (!table)
+        return;
+    table->heading = "Blocks by SM:";
+    table->is_raw = true;
 }
 
 /* ---- The report ------------------------------------------------------------------------------ */
