@@ -81,6 +81,7 @@ static void write_window(tkt_chrome *chrome, uint64_t last_ns)
     if (!chrome->choice.no_waits)
         tkt_chrome_waits(chrome, last_ns);
     tkt_chrome_overheads(chrome, last_ns);
+    tkt_chrome_phases(chrome, last_ns);
 }
 
 /* Windows are measured in spans of this track. */
@@ -138,6 +139,7 @@ static uint64_t earliest_ns(const tkt_chrome *chrome)
     first = FIRST_TIME(trace->memory_events, time_ns, first);
     first = FIRST_TIME(trace->waits, begin_ns, first);
     first = FIRST_TIME(trace->overheads, begin_ns, first);
+    first = FIRST_TIME(trace->phase_segments, begin_ns, first);
     return FIRST_TIME(chrome->works, begin_ns, first);
 }
 
@@ -225,6 +227,7 @@ static void fini(tkt_chrome *chrome)
     for (size_t i = 0; chrome->tracks && i < chrome->trace->tracks.count; i++)
         tkt_chrome_lanes_fini(&chrome->tracks[i].lanes);
     tkt_chrome_devices_fini(chrome);
+    tkt_chrome_phases_fini(chrome);
     tkt_free(chrome->sites);
     tkt_free(chrome->tracks);
     tkt_free(chrome->keys);

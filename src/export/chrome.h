@@ -48,6 +48,7 @@ takt_status tkt_chrome_export(const takt_trace *trace, tkt_writer *writer,
  *                     all spans of a site share
  *     chrome_span.c   spans and their arguments; the fast path
  *     chrome_device.c activities and properties of devices
+ *     chrome_phases.c timers inside kernels
  *     chrome_event.c  steps, marks, counters, flows, memory; strings and numbers */
 
 /* Rows without a thread have ids from here on. Thread ids on Linux stay below 2^22. */
@@ -171,6 +172,9 @@ typedef struct tkt_chrome {
     TKT_ARRAY_OF(tkt_chrome_bytes) memories;
     tkt_chrome_lanes overheads;
     uint64_t      *launchers; /* bits by tkt_chrome_external_id(): spans with an id; NULL: none */
+    tkt_sms          sms;
+    TKT_ARRAY_OF(tkt_chrome_lanes) sm_rows; /* by SM */
+    tkt_phase_slices phase_slices; /* of the segment that is being written */
     uint32_t      *arrows; /* by call: number of arrows written from it */
     tkt_chrome_row steps_row;
     uint32_t       next_row_id;
@@ -187,6 +191,7 @@ typedef struct tkt_chrome {
     size_t  memory_event;
     size_t  wait;
     size_t  overhead;
+    size_t  segment;
 } tkt_chrome;
 
 /* chrome.c: makes sure that the next event fits, if necessary by starting a new file. False after a
@@ -262,6 +267,10 @@ void tkt_chrome_devices_fini(tkt_chrome *chrome);
 
 /* Returns the index of a device, added if it is new. UINT32_MAX without memory. */
 uint32_t tkt_chrome_device_index(tkt_chrome *chrome, uint32_t name);
+
+/* chrome_phases.c */
+void tkt_chrome_phases(tkt_chrome *chrome, uint64_t last_ns);
+void tkt_chrome_phases_fini(tkt_chrome *chrome);
 
 /* chrome_event.c */
 void tkt_chrome_steps(tkt_chrome *chrome, uint64_t last_ns);

@@ -35,6 +35,42 @@ uint32_t tkt_lanes_take(tkt_lanes *lanes, uint64_t begin_ns, uint64_t end_ns);
 
 void tkt_lanes_fini(tkt_lanes *lanes);
 
+/* ======== Phases inside kernels ======== */
+
+/* What timers inside kernels recorded, as slices that nest: a block, and the phases in it. */
+
+typedef struct tkt_phase_slice {
+    uint64_t begin_ns;
+    uint64_t end_ns;
+    uint32_t name;   /* string */
+    uint32_t parent; /* index; UINT32_MAX for the block */
+    const tkt_phase_record *record; /* NULL for the block */
+} tkt_phase_slice;
+
+typedef TKT_ARRAY_OF(tkt_phase_slice) tkt_phase_slices; /* starts as {0}, ends with
+                                                         * TKT_ARRAY_FREE */
+
+/* Replaces the slices by those of a segment, the block first and outer ones before inner ones. They
+ * are cut so that they nest. None if the clock rate is unknown. TAKT_NO_MEMORY. */
+takt_status tkt_phase_slices_of(const takt_trace *trace, const tkt_phase_segment *segment,
+                                tkt_phase_slices *out);
+
+/* The SMs on which blocks ran, in the order of their first blocks. */
+typedef struct tkt_sm_key {
+    uint32_t device; /* string */
+    uint32_t sm;
+} tkt_sm_key;
+
+typedef struct tkt_sms {
+    TKT_ARRAY_OF(tkt_sm_key) keys; /* by number */
+    tkt_map index;                 /* device, SM -> number + 1 */
+} tkt_sms; /* starts as {0} */
+
+/* Returns the number of the segment's SM. UINT32_MAX without memory. */
+uint32_t tkt_sm_number(tkt_sms *sms, const tkt_phase_segment *segment);
+
+void tkt_sms_fini(tkt_sms *sms);
+
 /* ======== Streams ======== */
 
 /* Numbers the streams on which a trace has activities. */

@@ -450,6 +450,8 @@ static takt_status write_devices(walk *w)
         tkt_perfetto_wait(&w->file, &w->trace->waits.items[i]);
     for (size_t i = 0; i < w->trace->overheads.count; i++)
         tkt_perfetto_overhead(&w->file, &w->trace->overheads.items[i]);
+    if (status == TAKT_OK)
+        tkt_perfetto_phases(&w->file);
     return status;
 }
 

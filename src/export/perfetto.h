@@ -197,6 +197,10 @@ void tkt_perfetto_activity(tkt_perfetto *file, uint32_t stream, const tkt_activi
 void tkt_perfetto_wait(tkt_perfetto *file, const tkt_wait *wait);
 void tkt_perfetto_overhead(tkt_perfetto *file, const tkt_overhead *overhead);
 
+/* Writes what timers inside kernels recorded: for Takt, and as slices on the rows of SMs. Call it
+ * once. */
+void tkt_perfetto_phases(tkt_perfetto *file);
+
 /* Returns the row of memory events without a known thread. */
 uint32_t tkt_perfetto_events_row(tkt_perfetto *file);
 

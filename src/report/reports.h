@@ -19,6 +19,7 @@
     REPORT(steps, ALWAYS, "how long steps took, recorded ones and all") \
     REPORT(memory, ALWAYS, "memory of host and devices, largest allocations, copies") \
     REPORT(kernels, WITH_CUDA, "CUDA kernels by name: times, launch shapes, occupancy") \
+    REPORT(phases, ALWAYS, "phases inside kernels: times, spread over blocks, the slowest blocks") \
     REPORT(ops, ALWAYS, "operations: declared work and copies, their rates, what bounds them") \
     REPORT(api, ALWAYS, "calls into CUDA by name: times, errors") \
     REPORT(launches, ALWAYS, "what was launched: times of calls, queues and kernels; is launching hidden?") \

@@ -280,7 +280,8 @@ static takt_status show(tkt_document *document, const tkt_advice_basis *basis)
 
 /* Computes everything that the page and its advice need. */
 static takt_status find_basis(const takt_trace *trace, tkt_scopes *scopes, tkt_device_uses *uses,
-                              tkt_copies *copies, const tkt_gaps **gaps, tkt_named_list *kernels)
+                              tkt_copies *copies, const tkt_gaps **gaps, tkt_named_list *kernels,
+                              tkt_phases *phases)
 {
     takt_status status = tkt_scopes_sums(trace, scopes);
     if (status == TAKT_OK && trace->facts.has_spans)
@@ -291,6 +292,8 @@ static takt_status find_basis(const takt_trace *trace, tkt_scopes *scopes, tkt_d
         status = tkt_copies_of(trace, copies);
     if (status == TAKT_OK)
         status = tkt_kernels_of(trace, TKT_BY_NAME, kernels);
+    if (status == TAKT_OK)
+        status = tkt_phases_of(trace, phases);
     return status;
 }
 
@@ -303,11 +306,15 @@ takt_status tkt_show_summary(tkt_document *document, const takt_report_options *
     tkt_device_uses uses = {0};
     tkt_copies copies = {0};
     tkt_named_list kernels = {0};
+    tkt_phases phases = {0};
     document->is_page = true;
     document->nothing = "No scopes";
-    takt_status status = find_basis(document->trace, &scopes, &uses, &copies, &gaps, &kernels);
+    takt_status status =
+        find_basis(document->trace, &scopes, &uses, &copies, &gaps, &kernels, &phases);
     if (status == TAKT_OK)
-        status = show(document, &(tkt_advice_basis){&scopes, &uses, &copies, gaps, &kernels});
+        status =
+            show(document, &(tkt_advice_basis){&scopes, &uses, &copies, gaps, &kernels, &phases});
+    tkt_phases_fini(&phases);
     tkt_nameds_fini(&kernels);
     TKT_ARRAY_FREE(&copies);
     TKT_ARRAY_FREE(&uses);
@@ -327,6 +334,7 @@ typedef struct wording {
     unsigned long long count;
     unsigned long long others;
     char name[NAME_BYTES];
+    char place[NAME_BYTES]; /* the device or kernel */
     char time[TKT_VALUE_SIZE];
     char other[TKT_VALUE_SIZE]; /* `others` as a time */
     char share[TKT_VALUE_SIZE];
@@ -350,6 +358,7 @@ static void cut_name(char *out, const char *name)
 static void word_figures(const tkt_advice *advice, wording *w)
 {
     cut_name(w->name, advice->name ? advice->name : "");
+    cut_name(w->place, advice->device ? advice->device : "");
     w->count = advice->count;
     w->others = advice->other;
     w->s = advice->count == 1 ? "" : "s";
@@ -380,7 +389,7 @@ static bool add_device_advice(tkt_document *document, const tkt_advice *advice, 
         return true;
     case TKT_ADVICE_IDLE_IN:
         tkt_document_add_note(document, "%s of %s's idle time, %s, the host was in %s.", w->share,
-                              advice->device, w->time, w->name);
+                              w->place, w->time, w->name);
         return true;
     case TKT_ADVICE_LATE:
         tkt_document_add_note(document,
@@ -399,6 +408,12 @@ static bool add_device_advice(tkt_document *document, const tkt_advice *advice, 
                               "%s, %s of the time of kernels, keeps %s of a multiprocessor's "
                               "warps busy at most: the kernels report says what limits it.",
                               w->name, w->share, w->occupancy);
+        return true;
+    case TKT_ADVICE_IMBALANCE:
+        tkt_document_add_note(document,
+                              "%s, %s of the blocks' time in %s, took %s in the slowest block, %s "
+                              "times the mean: balance its work, see the phases report.",
+                              w->name, w->share, w->place, w->time, w->ratio);
         return true;
     case TKT_ADVICE_PAGEABLE:
         tkt_document_add_note(document,

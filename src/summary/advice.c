@@ -163,6 +163,8 @@ static const tkt_advice_rule host_rules[] = {hot_scope, waiting,      uncovered,
 #define OCCUPANCY_SHARE 0.25
 #define PAGEABLE_SHARE  0.01
 #define PAGEABLE_BYTES  (1024 * 1024)
+#define SPREAD_FACTOR   1.5
+#define SPREAD_SHARE    0.10
 
 static const tkt_device_use *idlest_of(const advising *a)
 {
@@ -296,8 +298,34 @@ static bool pageable_copies(const advising *a, tkt_advice *out)
     return out->share >= PAGEABLE_SHARE;
 }
 
-static const tkt_advice_rule device_rules[] = {
-    idle_device, idle_in, late_launches, short_kernels, low_occupancy, pageable_copies, NULL};
+/* At stake is how much longer the slowest block of each launch took than the mean one. */
+static bool uneven_phase(const advising *a, tkt_advice *out)
+{
+    const tkt_phases *phases = a->known->phases;
+    for (size_t i = 0; i < phases->phases.count; i++) {
+        const tkt_phase *phase = &phases->phases.items[i];
+        const tkt_phase_kernel *kernel = &phases->kernels.items[phase->kernel];
+        double share = (double)phase->cycles / (double)kernel->cycles;
+        double rate = kernel->ns / (double)kernel->cycles;
+        double max_ns = phase->spread.max * rate;
+        double mean_ns = phase->spread.mean * rate;
+        if (!(share >= SPREAD_SHARE && max_ns >= SPREAD_FACTOR * mean_ns && max_ns < 1e18) ||
+            (uint64_t)(max_ns - mean_ns) <= out->at_stake_ns)
+            continue;
+        *out = (tkt_advice){.kind = TKT_ADVICE_IMBALANCE,
+                            .name = tkt_trace_text(a->trace, phase->name),
+                            .device = tkt_trace_text(a->trace, kernel->name),
+                            .time_ns = (uint64_t)max_ns,
+                            .other = (uint64_t)mean_ns,
+                            .share = share,
+                            .at_stake_ns = (uint64_t)(max_ns - mean_ns)};
+    }
+    return out->at_stake_ns > 0;
+}
+
+static const tkt_advice_rule device_rules[] = {idle_device,   idle_in,       late_launches,
+                                               short_kernels, low_occupancy, pageable_copies,
+                                               uneven_phase,  NULL};
 
 /* ======== All rules ======== */
 

@@ -6,6 +6,7 @@
 #include "summary/device.h"
 #include "summary/gaps.h"
 #include "summary/named.h"
+#include "summary/phases.h"
 #include "summary/scopes.h"
 
 typedef enum tkt_advice_kind {
@@ -28,6 +29,8 @@ typedef enum tkt_advice_kind {
                            * of a multiprocessor's warps run at once */
     TKT_ADVICE_PAGEABLE,  /* copies from or to pageable memory: count, time_ns, share of the time of
                            * all activities; other is bytes */
+    TKT_ADVICE_IMBALANCE, /* phase `name` inside kernel `device`: share of the blocks' time; over all
+                           * launches, time_ns is the slowest block's and other the mean block's */
     TKT_ADVICE_LOST,      /* loss, count */
     TKT_ADVICE_KINDS
 } tkt_advice_kind;
@@ -54,6 +57,7 @@ typedef struct tkt_advice_basis {
     const tkt_copies      *copies;
     const tkt_gaps        *gaps; /* empty for a trace without spans */
     const tkt_named_list      *kernels; /* by name */
+    const tkt_phases          *phases;
 } tkt_advice_basis;
 
 /* Writes at most TKT_MOST_ADVICE pieces to `out` and returns their number. They are sorted by

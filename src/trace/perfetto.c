@@ -92,3 +92,17 @@ const tkt_pf_field tkt_pf_frame_fields[] = {
     TEXT(tkt_frame, file),   FIELD(tkt_frame, line),   FIELD(tkt_frame, is_inline),
     {0, 0, false},
 };
+
+const tkt_pf_field tkt_pf_segment_fields[] = {
+    FIELD(tkt_phase_segment, begin_ns),
+    TEXT(tkt_phase_segment, timers),
+    FIELD(tkt_phase_segment, correlation),
+    TEXT(tkt_phase_segment, device),
+    FIELD(tkt_phase_segment, block),
+    FIELD(tkt_phase_segment, lane),
+    FIELD(tkt_phase_segment, sm),
+    FIELD(tkt_phase_segment, lost_records),
+    TEXT(tkt_phase_segment, kernel_name),
+    FIELD(tkt_phase_segment, ns_per_cycle), /* the bits of the double */
+    {0, 0, false},
+};

@@ -131,7 +131,11 @@ enum {
     TKT_PF_TAKT_SHAPES = 10,  /* numbered from 1 in the order of the file */
     TKT_PF_TAKT_NODE_ACTIVITIES = 11,
     TKT_PF_TAKT_FRAMES = 12,  /* numbered from 0 in the order of the file */
-    TKT_PF_TAKT_STACKS = 13   /* likewise */
+    TKT_PF_TAKT_STACKS = 13,  /* likewise */
+    TKT_PF_TAKT_PHASE_NAMES = 20, /* likewise */
+    TKT_PF_TAKT_SEGMENTS = 21,    /* tkt_phase_segment */
+    TKT_PF_TAKT_RECORDS = 22      /* of the last segment, packed: name's number, iteration, start
+                                   * since the start of the previous record, cycles */
 };
 
 enum {
@@ -198,6 +202,7 @@ extern const tkt_pf_field tkt_pf_device_memory_fields[]; /* tkt_device_memory */
 extern const tkt_pf_field tkt_pf_device_fields[];        /* tkt_device */
 extern const tkt_pf_field tkt_pf_shape_fields[];         /* tkt_shape */
 extern const tkt_pf_field tkt_pf_frame_fields[];         /* tkt_frame */
+extern const tkt_pf_field tkt_pf_segment_fields[];       /* tkt_phase_segment */
 
 enum { TKT_PF_ALL_STEPS_STATS = 1, TKT_PF_ALL_STEPS_SIMULATED_SECONDS = 2 };
 
@@ -250,7 +255,8 @@ typedef enum tkt_pf_track_kind {
     TKT_PF_TRACK_OF_WAITS,
     TKT_PF_TRACK_OF_OVERHEADS,
     TKT_PF_TRACK_OF_DEVICE_MEMORY, /* a counter, named like the device */
-    TKT_PF_TRACK_OF_EVENTS         /* memory events without a thread */
+    TKT_PF_TRACK_OF_EVENTS,        /* memory events without a thread */
+    TKT_PF_TRACK_OF_SM             /* for viewers only: readers use the segments */
 } tkt_pf_track_kind;
 
 enum {
@@ -267,6 +273,8 @@ enum {
 };
 
 enum { TKT_PF_TAKT_STACK_FRAMES = 1 }; /* packed: numbers of frames, innermost first */
+
+enum { TKT_PF_PHASE_NAME_TEXT = 1 };
 
 enum { TKT_PF_KEY_IID = 1, TKT_PF_KEY_NAME = 2 };
 

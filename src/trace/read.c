@@ -155,6 +155,7 @@ static void free_read(tkt_read *read)
     TKT_ARRAY_FREE(&read->rows);
     TKT_ARRAY_FREE(&read->sites);
     TKT_ARRAY_FREE(&read->keys);
+    TKT_ARRAY_FREE(&read->phases);
     tkt_map_fini(&read->counters);
     tkt_map_fini(&read->memories);
     tkt_unpacker_destroy(read->unpacker);

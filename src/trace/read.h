@@ -45,6 +45,8 @@ typedef struct tkt_read {
     TKT_ARRAY_OF(tkt_read_row) rows;  /* sequence - 1 */
     TKT_ARRAY_OF(uint32_t) sites;     /* number in the file - 1 -> index */
     TKT_ARRAY_OF(uint32_t) keys;      /* number in the file - TKT_PF_KEY_FIRST -> string */
+    TKT_ARRAY_OF(uint32_t) phases;    /* number in the file -> string */
+    uint64_t       phase_start; /* cycles: of the last record of a segment */
 } tkt_read;
 
 /* Stands for the span of an event that was written late, until the time of the event decides. */
@@ -100,6 +102,9 @@ bool tkt_read_stats(tkt_read *read, const tkt_pb_field *from, tkt_stats *stats,
                     tkt_histogram **histogram);
 bool tkt_read_facts(tkt_read *read, const tkt_pb_field *facts);
 bool tkt_read_node(tkt_read *read, const tkt_pb_field *node);
+bool tkt_read_phase_name(tkt_read *read, const tkt_pb_field *from);
+bool tkt_read_segment(tkt_read *read, const tkt_pb_field *from);
+bool tkt_read_records(tkt_read *read, const tkt_pb_field *from);
 bool tkt_read_fold_end(tkt_read *read, uint64_t other_count);
 
 #endif

@@ -305,6 +305,12 @@ static bool read_takt_field(tkt_read *read, uint64_t sequence, const tkt_pb_fiel
         return tkt_read_frame(read, field);
     case TKT_PF_TAKT_STACKS:
         return tkt_read_stack(read, field);
+    case TKT_PF_TAKT_PHASE_NAMES:
+        return tkt_read_phase_name(read, field);
+    case TKT_PF_TAKT_SEGMENTS:
+        return tkt_read_segment(read, field);
+    case TKT_PF_TAKT_RECORDS:
+        return tkt_read_records(read, field);
     default:
         return true;
     }

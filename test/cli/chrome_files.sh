@@ -56,4 +56,37 @@ for mode in trace both flight; do
     "$takt" export --chrome -o "$scratch/$mode.json" "$scratch/$mode"/*.pftrace >"$scratch/output"
     check "$scratch/$mode.json"
 done
+# Timers inside kernels: two blocks that ran at the same time on an SM have a row each.
+"$TAKT_BUILD/test/cli/prog_trace" "$scratch/phases.pftrace" <<'EOF' || fail "prog_trace fails"
+thread main
+launch -1 1000 9000 kernel solve
+block 1 0 3 2000 solver
+phase 2000 1000 0 gradient
+phase 0 6000 0 search
+block 1 1 3 2500 solver
+phase 0 4001 1 search
+EOF
+"$takt" export --chrome -o "$scratch/phases.json" "$scratch/phases.pftrace" >"$scratch/output"
+for seed in 1 2 3; do
+    echo "phases $seed" | "$TAKT_BUILD/test/cli/prog_trace" "$scratch/random.pftrace"
+    "$takt" export --chrome -o "$scratch/random$seed.json" "$scratch/random.pftrace" >"$scratch/output"
+done
+check "$scratch/phases.json" "$scratch"/random?.json
+python3 - "$scratch/phases.json" >"$scratch/slices" <<'EOF'
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+rows = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
+slices = [e for e in events if e.get("cat") == "gpu_user_annotation"]
+for e in slices:
+    print(rows[e["pid"], e["tid"]], e["name"], f'{e["ts"] - slices[0]["ts"]:.3f}', e["dur"],
+          *e["args"].values())
+EOF
+cat >"$scratch/expected" <<'EOF'
+SM 3 kernel solve 0.000 3.0 0 0 0
+SM 3 search 0.000 3.0 0 0 0 6000
+SM 3 gradient 1.000 0.5 0 0 0 1000
+SM 3 (2) kernel solve 0.500 2.0 1 0 0
+SM 3 (2) search 0.500 2.0 1 0 1 4001
+EOF
+same "slices of phases" "$scratch/expected" "$scratch/slices"
 finish "${#parts[@]} parts of a divided file; every rule holds"

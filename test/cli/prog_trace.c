@@ -14,7 +14,10 @@
  *     call PARENT BEGIN END NAME
  *     activity BEGIN END NAME
  *     launch PARENT BEGIN END NAME            an activity, and the call of 0 ns that launched it
- *     step BEGIN END */
+ *     step BEGIN END
+ *     block CORRELATION BLOCK SM BEGIN TIMERS recorded with timers inside a kernel, 2 cycles per ns
+ *     phase START CYCLES ITERATION NAME       of the last block
+ *     phases SEED                             200 blocks made by chance */
 #include "trace/devices.h"
 #include "support/trace_build.h"
 
@@ -52,6 +55,25 @@ static void add_activity(maker *m, uint32_t correlation, uint64_t begin_ns, uint
     make_work(m->trace, m->device, shape, correlation, 7, begin_ns, end_ns);
 }
 
+static bool add_block(maker *m, const char *line)
+{
+    unsigned numbers[3];
+    unsigned long long begin, cycles;
+    char name[4096];
+
+    if (sscanf(line, "block %u %u %u %llu %4095[^\n]", &numbers[0], &numbers[1], &numbers[2],
+               &begin, name) == 5) {
+        tkt_phase_segment *segment = make_segment(m->trace, name, BEGIN_NS + begin, numbers[1]);
+        segment->correlation = numbers[0];
+        segment->sm = numbers[2];
+        return true;
+    }
+    if (sscanf(line, "phase %llu %llu %u %4095[^\n]", &begin, &cycles, &numbers[0], name) != 4)
+        return false;
+    make_phase(m->trace, name, begin, cycles, numbers[0]);
+    return true;
+}
+
 /* Lines of events; false: it is none. */
 static bool add_event(maker *m, const char *line)
 {
@@ -78,6 +100,8 @@ static bool add_event(maker *m, const char *line)
         add_activity(m, m->correlation, BEGIN_NS + begin, BEGIN_NS + end, name);
         tkt_call_attribute(m->trace, call,
                            &m->trace->activities.items[m->trace->activities.count - 1]);
+    } else if (add_block(m, line)) {
+        return true;
     } else if (sscanf(line, "step %llu %llu", &begin, &end) == 2) {
         ADD(&m->trace->steps, (tkt_step){m->trace->steps.count, BEGIN_NS + begin, BEGIN_NS + end});
     } else {
@@ -101,6 +125,8 @@ static bool add_fact(maker *m, const char *line)
         m->trace = whole_trace();
     } else if (sscanf(line, "loss %u %llu", &number, &count) == 2 && number < TAKT_LOSS_COUNT)
         m->trace->losses[number] = count;
+    else if (sscanf(line, "phases %u", &number) == 1)
+        random_phases(m->trace, &(chance){(number + UINT64_C(1)) << 32}, 200);
     else if (sscanf(line, "run %4095[^\n]", name) == 1)
         m->trace->name = text(m->trace, name);
     else if (sscanf(line, "backend %4095[^\n]", name) == 1)

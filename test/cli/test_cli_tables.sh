@@ -66,8 +66,12 @@ for seed in 1 2 4; do
     echo "random $seed" | "$make" random.pftrace
     run export --sqlite --csv random.pftrace
     status_is 0
-    compare random.pftrace random.db random-csv scopes steps api timeline devices memory gaps launches
+    compare random.pftrace random.db random-csv scopes steps api timeline devices memory gaps launches phases
 done
+{ echo 'thread main' && echo 'phases 5'; } | "$make" phases.pftrace
+run export --sqlite --csv phases.pftrace
+status_is 0
+compare phases.pftrace phases.db phases-csv phases
 python3 "$support/table_questions.py" hostile odd.db odd-csv || fail "odd names are not whole"
 python3 "$support/table_questions.py" cut cut.db || fail "the cut is not told"
 

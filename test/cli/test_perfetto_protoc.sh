@@ -42,6 +42,7 @@ for word in TYPE_INSTANT 'flow_ids' 'terminating_flow_ids' 'double_counter_value
     'pointer_value' 'int_value' 'uint_value' 'double_value' 'bool_value' 'string_value' \
     'category_iids' 'source_location_iid' 'kind: STEPS' 'kind: ASYNC' 'lane: 1' 'losses' 'end: true' \
     'kind: CALL' 'kind: STREAM' 'kind: WAITS' 'kind: OVERHEADS' 'kind: DEVICE_MEMORY' \
-    'kind: EVENTS' 'string_value_iid' 'array_values' 'devices' 'shapes' 'device_memory'; do
+    'kind: EVENTS' 'string_value_iid' 'array_values' 'devices' 'shapes' 'device_memory' \
+    'kind: SM' 'segments' 'records' 'phase_names'; do
     grep -qE -- "(^| )$word" "$scratch/text" || { echo "no $word in the file" && exit 1; }
 done

@@ -12,7 +12,7 @@ const [folder, ...reports] = process.argv.slice(2);
 const scripts = fs.readdirSync(folder).filter((name) => name.endsWith('.js')).sort();
 const names = ['lowerBound', 'Pyramid', 'linesOf', 'parentOf', 'selfTime', 'rangeReport',
     'mergeIntervals', 'coveredTime', 'firstFreeRows', 'hitOnLine', 'markTrack', 'columnType',
-    'chooseColors', 'colorOf', 'eventColor', 'inkOn', 'valueText', 'titleUnit', 'niceStep', 'tickStep', 'tickText', 'visibleText'];
+    'phaseShares', 'chooseColors', 'colorOf', 'eventColor', 'inkOn', 'valueText', 'titleUnit', 'niceStep', 'tickStep', 'tickText', 'visibleText'];
 const parts = vm.runInNewContext(scripts.map((name) => fs.readFileSync(path.join(folder, name)))
     .join('\n') + `\n;({${names}})`, {document: {addEventListener() {}}});
 
@@ -43,6 +43,19 @@ function checkPyramid() {
             assert.strictEqual(parts.lowerBound(sorted, limit),
                 sorted.filter((value) => value < limit).length);
     }
+}
+
+// The bar of a kernel has its own phases, without phases inside, and the rest of its time.
+function checkPhaseShares() {
+    const row = (phase, kernel, device, self) => ({phase, kernel, device, self_percent: self});
+    const report = {rows: [row('a', 'k', 'cuda:0', 50), row('a', 'k', 'cuda:1', 7),
+        row('b', 'other', 'cuda:0', 9), row('b', 'k', 'cuda:0', 20), row('c', 'k', 'cuda:0', 0),
+        row('d', 'k', 'cuda:2', null)]};
+    const shares = (device) => parts.phaseShares(report, {kernel: 'k', device});
+    equal(shares('cuda:0'), [['a', 50], ['b', 20], [null, 30]]);
+    equal(shares('cuda:2'), [[null, 100]]);
+    report.rows[0].self_percent = 80;
+    equal(shares('cuda:0'), [['a', 80], ['b', 20]]);
 }
 
 function checkIntervals() {
@@ -228,6 +241,7 @@ function checkReport(json, text) {
 
 checkColors();
 checkPyramid();
+checkPhaseShares();
 checkIntervals();
 checkSpans();
 checkRows();

@@ -22,7 +22,7 @@ CHECKS = []
 DEVICE_CATEGORIES = {"kernel", "gpu_memcpy", "gpu_memset"}
 CALL_CATEGORIES = {"cuda_runtime", "cuda_driver"}
 KNOWN_X_CATEGORIES = DEVICE_CATEGORIES | CALL_CATEGORIES | {
-    "cpu_op", "user_annotation", "cuda_sync", "overhead"}
+    "cpu_op", "user_annotation", "gpu_user_annotation", "cuda_sync", "overhead"}
 PHASES = {"X", "M", "i", "C", "s", "f"}
 WEEK_NS = 7 * 24 * 3600 * 1000000000
 
@@ -300,7 +300,8 @@ def device_slices(trace):
     for event in trace.phase("X"):
         args = event.get("args", {})
         on_device = event["cat"] in DEVICE_CATEGORIES
-        need(event["pid"] in devices if on_device or event["cat"] == "cuda_sync"
+        need(event["pid"] in devices
+             if on_device or event["cat"] in ("cuda_sync", "gpu_user_annotation")
              else event["pid"] not in devices, event)
         if not on_device:
             continue
@@ -484,6 +485,27 @@ def operators(trace):
         need((event["cat"] in CALL_CATEGORIES | {"cpu_op"}) == is_thread, event)
 
 
+@check("timers inside kernels: blocks on rows of SMs, with the phases inside, and their numbers")
+def kernel_phases(trace):
+    names = metadata(trace, "thread_name", "name")
+    ends = {}
+    for event in trace.phase("X"):
+        row = event["pid"], event["tid"]
+        if not re.fullmatch(r"SM \d+( \(\d+\))?", names[row]):
+            need(event["cat"] != "gpu_user_annotation", event)
+            continue
+        need(event["cat"] in ("gpu_user_annotation", "user_annotation"), event)
+        args = event["args"]
+        is_block = "cycles" not in args
+        for key in ("block", "lane", "lost") if is_block else ("block", "lane", "iteration"):
+            need(is_integer(args.get(key)), key, "of", event)
+        begin = ns(event["ts"])
+        end = begin + ns(event["dur"])
+        need(begin >= ends.get(row, 0) if is_block else end <= ends.get(row, end), event)
+        if is_block:
+            ends[row] = end
+
+
 @check("counters have one finite number each")
 def counters(trace):
     for event in trace.phase("C"):
@@ -627,6 +649,12 @@ GOOD = """{
 {"ph":"X","cat":"cuda_sync","name":"Stream Wait Event","pid":0,"tid":1002,"ts":8.300,"dur":0.000,
  "args":{"cuda_sync_kind":"Stream Wait Event","stream":13,"correlation":7,"wait_on_stream":7,
  "wait_on_cuda_event_record_corr_id":6,"wait_on_cuda_event_id":1}},
+{"ph":"M","name":"thread_name","pid":0,"tid":1003,"args":{"name":"SM 4 (2)"}},
+{"ph":"M","name":"thread_sort_index","pid":0,"tid":1003,"args":{"sort_index":3}},
+{"ph":"X","cat":"gpu_user_annotation","name":"k","pid":0,"tid":1003,"ts":8.000,"dur":0.200,
+ "args":{"block":6,"lane":0,"lost":0}},
+{"ph":"X","cat":"gpu_user_annotation","name":"search","pid":0,"tid":1003,"ts":8.000,"dur":0.150,
+ "args":{"block":6,"lane":0,"iteration":2,"cycles":300}},
 {"ph":"i","s":"g","name":"Record Window End","pid":9,"tid":1000,"ts":9.000}
 ],
 "traceName": "r.0"
@@ -660,6 +688,9 @@ BREAKS = [
      ('"sort_index":0', '"sort_index":-1')),
     ("steps", ("ProfilerStep#4", "ProfilerStep"), ("ProfilerStep#4", "ProfilerStep#x")),
     ("operators", ("thread 9", "nine"), ('"cpu_op","name":"inner"', '"kernel","name":"inner"')),
+    ("kernel_phases", ("SM 4 (2)", "phases"), ('"dur":0.150', '"dur":0.250'),
+     ('"lost":0', '"lost":"0"'), ('"iteration":2,', ""),
+     ('"gpu_user_annotation","name":"k"', '"overhead","name":"k"')),
     ("counters", ("1.5", '"1.5"'), ('{"value":1.5}', "{}")),
     ("instants", ('"s":"t",', "")),
     ("memory", ('"Addr":1', '"Addr":"1"'), ('"bytes":8', '"bytes":9'),

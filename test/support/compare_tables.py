@@ -18,13 +18,14 @@ import subprocess
 import sys
 
 REPORTS = ("scopes", "tree", "steps", "api", "timeline", "activities", "devices", "kernels", "ops",
-           "memory", "gaps", "launches", "summary")
+           "memory", "gaps", "launches", "phases", "summary")
 OPTIONS = {"scopes": ["--flops"]}
 # Columns of reports that no view has, as docs/exports.md lists them.
 LEFT_OUT = {
     "api": {"stddev_ns"},
     "kernels": {"stddev_ns", "tensor_core_by_name"},
     "gaps_stream_gaps": {"scope"},
+    "phases_slowest": {"slow_in"},
     "launches": {f"{time}_{figure}_ns" for time in ("api", "queue", "kernel", "total")
                  for figure in ("median", "stddev")},
 }

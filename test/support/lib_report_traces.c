@@ -1,4 +1,5 @@
 #include "support/report_traces.h"
+#include "support/trace_build.h"
 
 /* ---- A solver on devices ---- */
 
@@ -117,6 +118,28 @@ static void cuda_add_totals(takt_trace *trace)
                                   .pool_used_bytes = 12 << 20};
 }
 
+/* Eight blocks of each kernel density of cuda:0 on four SMs: two searches of 600,000 cycles with a
+ * gradient of 150,000 in each, then an update of 200,000 cycles. Block 5 updates for 800,000. */
+static void cuda_add_phases(takt_trace *trace)
+{
+    for (size_t i = 0; i < trace->activities.count; i++) {
+        const tkt_activity *kernel = &trace->activities.items[i];
+        if (strcmp(tkt_trace_text(trace, kernel->device), "cuda:0") != 0 ||
+            strcmp(tkt_trace_text(trace, kernel->name), "kernel density") != 0)
+            continue;
+        for (uint32_t block = 0; block < 8; block++) {
+            make_segment(trace, "solver", kernel->begin_ns + block / 4 * 1000, block)->correlation =
+                kernel->correlation;
+            for (uint32_t k = 0; k < 2; k++) {
+                make_phase(trace, "gradient", k * 600000 + 300000, 150000, k);
+                make_phase(trace, "search", k * 600000, 600000, k);
+            }
+            make_phase(trace, "update", 1200000, block == 5 ? 800000 : 200000, 0);
+        }
+    }
+    trace->phase_segments.items[3].lost_records = 12;
+}
+
 takt_trace *build_cuda(void)
 {
     takt_trace *trace = build_begin(13000000);
@@ -132,6 +155,7 @@ takt_trace *build_cuda(void)
     for (uint64_t i = 0; i < 3; i++)
         build_all_step(trace, 4000000);
     cuda_add_totals(trace);
+    cuda_add_phases(trace);
     trace->facts.device_resolution_ns = 32;
     trace->facts.device_uncertainty_ns = 512.5;
     trace->losses[TAKT_LOSS_INCOMPLETE] = 2;
@@ -217,6 +241,16 @@ static void fluid_add_worker(takt_trace *trace, const fluid_sites *s)
     spans[density + 1].site_flags |= TAKT_SPAN_UNFINISHED;
 }
 
+/* The kernel's host form: one block, no launch. */
+static void fluid_add_phases(takt_trace *trace)
+{
+    tkt_phase_segment *segment = make_segment(trace, "host solver", 2000000, 0);
+    segment->device = build_string(trace, "cpu");
+    segment->ns_per_cycle = 1;
+    make_phase(trace, FLUID_TEMPLATE, 0, 500000, 0);
+    make_phase(trace, FLUID_HOSTILE, 500000, 100001, 0);
+}
+
 takt_trace *build_fluid(void)
 {
     takt_trace *trace = build_begin(13000000);
@@ -238,6 +272,7 @@ takt_trace *build_fluid(void)
     trace->all_steps.simulated_seconds = 0.0005;
     fluid_add_worker(trace, &s);
     fluid_add_memory(trace);
+    fluid_add_phases(trace);
     trace->losses[TAKT_LOSS_BUFFER_FULL] = 12;
     trace->losses[TAKT_LOSS_MISMATCH] = 3;
     trace->facts.is_partial = true;

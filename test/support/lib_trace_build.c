@@ -493,6 +493,8 @@ takt_trace *random_trace(uint64_t seed, uint32_t threads, size_t span_count)
         random_devices(trace, &from);
     if (seed % 2)
         random_stacks(trace, &from);
+    if (seed % 3 == 1)
+        random_phases(trace, &from, 20);
     return trace;
 }
 
@@ -855,4 +857,5 @@ void same_trace(const takt_trace *a, const takt_trace *b)
     same_fold(a, b);
     same_devices(a, b);
     same_node_activities(a, b);
+    same_phases(a, b);
 }

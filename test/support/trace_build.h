@@ -96,6 +96,15 @@ void make_work(takt_trace *trace, uint32_t device, uint32_t shape,
 
 tkt_shape random_shape(takt_trace *trace, chance *from);
 
+/* What a block recorded with timers inside a kernel: of an SM and a clock rate that may be changed.
+ * make_phase() adds records to the last one. */
+tkt_phase_segment *make_segment(takt_trace *trace, const char *timers, uint64_t begin_ns,
+                                uint32_t block);
+void make_phase(takt_trace *trace, const char *name, uint64_t start_cycles,
+                uint64_t cycles, uint32_t iteration);
+void random_phases(takt_trace *trace, chance *from, size_t count);
+void same_phases(const takt_trace *a, const takt_trace *b);
+
 void same_node_activities(const takt_trace *a, const takt_trace *b);
 
 #endif

@@ -89,6 +89,7 @@ int main(int count, char **arguments)
     takt_trace *trace = random_trace(20, 130, 20);
     make_facts(trace);
     add_hostile_names(trace);
+    random_phases(trace, &(chance){20}, 50);
     if (tkt_trace_finish(trace) != TAKT_OK)
         return 1;
     memory_sink bytes = write_trace(trace);

@@ -1,5 +1,6 @@
 /* Advice about devices and the waiting for them: spoken where the numbers say so, and not before.
  */
+#include "support/trace_build.h"
 #include "test_advice.h"
 #include "support/test.h"
 
@@ -327,6 +328,30 @@ TEST(what_has_most_at_stake_comes_first)
     assert_int_equal(a.count, sizeof order / sizeof *order);
     for (size_t i = 0; i < a.count; i++)
         assert_int_equal(a.items[i].kind, order[i]);
+    takt_trace_release(trace);
+}
+
+/* Two launches: block 1 takes 300 and 500 ns, the other one 100. */
+TEST(uneven_phases_of_kernels_are_told)
+{
+    takt_trace *trace = build_even(1000000);
+    for (uint32_t i = 0; i < 4; i++) {
+        make_segment(trace, "solver", 1000000 + i, i % 2)->correlation = 1 + i / 2;
+        make_phase(trace, "search", 0, i == 1 ? 600 : i == 3 ? 1000 : 200, 0);
+        make_phase(trace, "step", 2000, 2000, 0);
+    }
+    advised a = advise(trace);
+    const tkt_advice *advice = find(&a, TKT_ADVICE_IMBALANCE);
+    assert_non_null(advice);
+    assert_int_equal(advice->time_ns, 800);
+    assert_int_equal(advice->other, 500);
+    assert_int_equal(advice->at_stake_ns, 300);
+    assert_near(advice->share, 2000.0 / 16000, 1e-12);
+    assert_said(trace, a.count,
+                "search, 12.50% of the blocks' time in solver, took 0.800us in the slowest block, "
+                "1.6 times the mean: balance its work, see the phases report.");
+    trace->phase_records.items[6].cycles = 400; /* (600 + 400) / (400 + 300): below 1.5 */
+    assert_int_equal(advise(trace).count, 0);
     takt_trace_release(trace);
 }
 

@@ -121,8 +121,8 @@ function makeTimelinePage(page) {
     return [hidden ? make('p', {class: 'banner'}, hidden) : null, page.timeline.element];
 }
 
-const knownReports = ['summary', 'scopes', 'tree', 'kernels', 'ops', 'activities', 'launches',
-    'gaps', 'devices', 'memory', 'steps', 'api', 'timeline'];
+const knownReports = ['summary', 'scopes', 'tree', 'kernels', 'phases', 'ops', 'activities',
+    'launches', 'gaps', 'devices', 'memory', 'steps', 'api', 'timeline'];
 
 /* Returns the tabs with content as [id, title, make, has content]. Reports without a tab of their
  * own are in "More". */
@@ -139,6 +139,7 @@ function pagesOf(page) {
         ['tree', 'Tree', simple('tree'), has('tree')],
         ['kernels', 'Kernels', simple('kernels', 'ops', 'activities'),
             has('kernels', 'ops', 'activities')],
+        ['phases', 'Phases', makePhasesPage, has('phases')],
         ['launches', 'Launches & gaps', makeLaunchPage,
             has('launches', 'gaps') || deviceNames(trace).length > 0],
         ['memory', 'Memory', makeMemoryPage, has('memory') || trace.memory.length > 0],

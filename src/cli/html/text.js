@@ -63,7 +63,7 @@ function columnType(key) {
         return 'flops';
     if (/(bytes|flops)_per_second$/.test(key))
         return 'giga';
-    return /_per_second$|_factor$|^intensity|_per_wall$/.test(key) ? 'number' : 'plain';
+    return /_per_second$|_factor$|^intensity|_per_wall$|^avg_cycles$|^spread$/.test(key) ? 'number' : 'plain';
 }
 
 function valueText(type, value) {

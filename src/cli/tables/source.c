@@ -298,7 +298,8 @@ const table *table_at(size_t index)
         &table_frames,       &table_api,    &table_activities,    &table_waits,
         &table_overheads,    &table_memory, &table_memory_totals, &table_counters,
         &table_marks,        &table_flows,  &table_idle_times,    &table_idle_in_scopes,
-        &table_busy_in_steps};
+        &table_busy_in_steps,
+        &table_blocks,       &table_phases};
     return index < sizeof all / sizeof *all ? all[index] : NULL;
 }
 

@@ -137,6 +137,8 @@ extern const table table_spans, table_path_list, table_args, table_frames;
 /* table_devices.c */
 extern const table table_api, table_activities, table_waits, table_overheads;
 extern const table table_memory, table_memory_totals;
+/* table_phases.c */
+extern const table table_blocks, table_phases;
 /* table_idle.c */
 extern const table table_idle_times, table_idle_in_scopes, table_busy_in_steps;
 /* table_host.c */
