@@ -178,6 +178,11 @@ typedef struct takt_profiler_options {
                                          * removes it */
     uint64_t           nsight;          /* a takt_nsight */
     takt_choice        compress;        /* compress the packets of Perfetto traces; default on */
+    const char *const *compile_traces;  /* shell patterns of files that nvcc or NVRTC write with
+                                         * --fdevice-time-trace: those written during a cycle are
+                                         * read when it ends, on the thread that steps. Relative
+                                         * ones start from the working directory of that moment */
+    size_t             compile_trace_count;
 } takt_profiler_options;
 
 #define TAKT_PROFILER_OPTIONS_INIT TAKT_OPTIONS_INIT(takt_profiler_options)

@@ -6,6 +6,7 @@
 
 #include <takt/activity.h>
 #include <takt/base.h>
+#include <takt/compile.h>
 #include <takt/config.h>
 #include <takt/device.h>
 #include <takt/event.h>

@@ -85,6 +85,16 @@ takt_status tkt_folder_create_new(const char *path, char *name, size_t size, tak
 /* True if the folder has a file whose name ends like that. */
 bool tkt_folder_has(const char *path, const char *ending);
 
+/* Creates a folder that only this user may enter, below TMPDIR or /tmp, and writes its path into
+ * `name`. */
+takt_status tkt_folder_create_private(char *name, size_t size, takt_error *error);
+
+/* Removes a file, if there is one, and the folder that has nothing else in it. */
+void tkt_folder_remove_with(const char *folder, const char *file);
+
+/* When a file was last written, in ns of CLOCK_REALTIME; false if there is none. */
+bool tkt_file_date(const char *path, uint64_t *date_ns);
+
 /* Writes the working directory's absolute path; false when there is none or it does not fit. */
 bool tkt_folder_now(char *out, size_t size);
 

@@ -69,6 +69,30 @@ bool tkt_file_resolve(const char *path, char *out, size_t size)
     return realpath(path, found) && (size_t)snprintf(out, size, "%s", found) < size;
 }
 
+takt_status tkt_folder_create_private(char *name, size_t size, takt_error *error)
+{
+    const char *place = tkt_environment("TMPDIR");
+    int length = snprintf(name, size, "%s/takt-XXXXXX", place ? place : "/tmp");
+    if (length > 0 && (size_t)length < size && mkdtemp(name))
+        return TAKT_OK;
+    return creation_status((size_t)length < size ? errno : ENAMETOOLONG, name, error);
+}
+
+void tkt_folder_remove_with(const char *folder, const char *file)
+{
+    unlink(file);
+    rmdir(folder);
+}
+
+bool tkt_file_date(const char *path, uint64_t *date_ns)
+{
+    struct stat facts;
+    if (stat(path, &facts) != 0 || facts.st_mtim.tv_sec < 0)
+        return false;
+    *date_ns = (uint64_t)facts.st_mtim.tv_sec * 1000000000u + (uint64_t)facts.st_mtim.tv_nsec;
+    return true;
+}
+
 bool tkt_folder_now(char *out, size_t size)
 {
     return getcwd(out, size) && out[0] == '/'; /* outside the root it begins otherwise */

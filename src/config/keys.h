@@ -84,6 +84,10 @@
     KEY(BUILTIN, "profiling.builtin", LIST("", accepts_pattern, "a regular expression"), CODE,     \
         "Kernels whose demangled names match one of these POSIX extended regular "                 \
         "expressions, such as \"^my_library::\", count as a library's.")                           \
+    KEY(COMPILE_TRACES, "profiling.compile_traces", LIST("", accepts_files, "a file pattern"),     \
+        CODE,                                                                                      \
+        "Files that nvcc or NVRTC write with --fdevice-time-trace, such as "                       \
+        "\"build/*_compile-time-trace.json\". Those written during a cycle become spans.")         \
     KEY(DEVICE_WAIT, "profiling.device_wait_ms",                                                   \
         COUNT("10000", 1, 3600000), INTO(device_wait_ms),                                          \
         "Longest wait, in milliseconds, for the work of a cycle at its end. Work that "            \

@@ -49,6 +49,11 @@ static bool accepts_pattern(const char *text)
     return true;
 }
 
+static bool accepts_files(const char *text)
+{
+    return *text != '\0';
+}
+
 /* Braces may appear anywhere in a path, but {word} must be a known placeholder. */
 static bool accepts_directory(const char *text)
 {

@@ -182,7 +182,9 @@ takt_status tkt_config_build_options(tkt_config_state *state)
     options.reports = names_of(state, TKT_CONFIG_REPORTS, NULL, &options.report_count);
     options.traces = traces_of(state, &options.trace_count);
     options.builtin = names_of(state, TKT_CONFIG_BUILTIN, NULL, &options.builtin_count);
-    if (!options.reports || !options.traces || !options.builtin)
+    options.compile_traces =
+        names_of(state, TKT_CONFIG_COMPILE_TRACES, NULL, &options.compile_trace_count);
+    if (!options.reports || !options.traces || !options.builtin || !options.compile_traces)
         return TAKT_NO_MEMORY;
     state->options = options;
     return TAKT_OK;

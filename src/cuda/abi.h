@@ -28,7 +28,8 @@
     X(EXTERNAL_CORRELATION, 39)                                                                    \
     X(MEMORY2, 49)                                                                                 \
     X(MEMORY_POOL, 50)                                                                             \
-    X(GRAPH_TRACE, 51)
+    X(GRAPH_TRACE, 51)                                                                             \
+    X(JIT, 52)
 
 enum {
 #define TKT_KIND_ENUM(name, number) TKT_KIND_##name = (number),
@@ -48,6 +49,7 @@ enum {
     X(SYNC, SYNCHRONIZATION, CUpti_ActivitySynchronization2, 56)                                   \
     X(EVENT, CUDA_EVENT, CUpti_ActivityCudaEvent2, 56)                                             \
     X(OVERHEAD, OVERHEAD, CUpti_ActivityOverhead3, 56)                                             \
+    X(JIT, JIT, CUpti_ActivityJit2, 72)                                                            \
     X(CONTEXT, CONTEXT, CUpti_ActivityContext3, 32)                                                \
     X(DEVICE, DEVICE, CUpti_ActivityDevice5, 184)
 
@@ -162,6 +164,11 @@ enum {
     X(OVERHEAD_THREAD, CUpti_ActivityOverhead3, objectId.pt.threadId, 16, 4)                       \
     X(OVERHEAD_START, CUpti_ActivityOverhead3, start, 24, 8)                                       \
     X(OVERHEAD_END, CUpti_ActivityOverhead3, end, 32, 8)                                           \
+    X(JIT_ENTRY, CUpti_ActivityJit2, jitEntryType, 4, 4)                                           \
+    X(JIT_OPERATION, CUpti_ActivityJit2, jitOperationType, 8, 4)                                   \
+    X(JIT_START, CUpti_ActivityJit2, start, 16, 8)                                                 \
+    X(JIT_END, CUpti_ActivityJit2, end, 24, 8)                                                     \
+    X(JIT_THREAD, CUpti_ActivityJit2, threadId, 68, 4)                                             \
     X(DEVICE_MEMORY_BYTES, CUpti_ActivityDevice5, globalMemorySize, 16, 8)                         \
     X(DEVICE_WARP_SIZE, CUpti_ActivityDevice5, numThreadsPerWarp, 32, 4)                           \
     X(DEVICE_CLOCK, CUpti_ActivityDevice5, coreClockRate, 36, 4)                                   \
@@ -227,7 +234,8 @@ enum {
     X(TKT_POOL_TRIMMED, CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED, 3)                      \
     X(TKT_POOL_LOCAL, CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL, 1)                                    \
     X(TKT_POOL_IMPORTED, CUPTI_ACTIVITY_MEMORY_POOL_TYPE_IMPORTED, 2)                              \
-    X(TKT_OBJECT_THREAD, CUPTI_ACTIVITY_OBJECT_THREAD, 2)
+    X(TKT_OBJECT_THREAD, CUPTI_ACTIVITY_OBJECT_THREAD, 2)                                          \
+    X(TKT_JIT_NVVM, CUPTI_ACTIVITY_JIT_ENTRY_NVVM_IR_TO_PTX, 2)
 
 enum {
 #define TKT_NUMBER_ENUM(name, theirs, value) name = (value),

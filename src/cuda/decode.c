@@ -495,6 +495,21 @@ static void decode_overhead(decoder *d, record at)
         tkt_store_add_overhead(d->store, &overhead);
 }
 
+/* Stored among the overheads: it is time on the host, as the driver's compiler is. */
+static void decode_jit(decoder *d, record at)
+{
+    bool is_nvvm = get32(at, TKT_AT_JIT_ENTRY) == TKT_JIT_NVVM;
+    tkt_stored_overhead overhead = {
+        .begin = get64(at, TKT_AT_JIT_START),
+        .end = get64(at, TKT_AT_JIT_END),
+        .kind = TKT_OVERHEAD_JIT | (is_nvvm ? TKT_OVERHEAD_JIT_NVVM : 0) |
+                (get32(at, TKT_AT_JIT_OPERATION) & 15),
+        .thread = get32(at, TKT_AT_JIT_THREAD),
+    };
+    if (is_good_period(d, overhead.begin, overhead.end))
+        tkt_store_add_overhead(d->store, &overhead);
+}
+
 static void fill(uint32_t *field, uint32_t value)
 {
     if (!*field)
@@ -558,6 +573,8 @@ static size_t least_bytes(uint32_t kind)
         return TKT_AT_EVENT_EVENT + 4;
     case TKT_KIND_OVERHEAD:
         return TKT_AT_OVERHEAD_END + 8;
+    case TKT_KIND_JIT:
+        return TKT_AT_JIT_END + 8;
     case TKT_KIND_DEVICE:
         return TKT_AT_DEVICE_IS_VISIBLE + 1;
     default:
@@ -608,6 +625,9 @@ static void decode(decoder *d, uint32_t kind, record at)
         break;
     case TKT_KIND_OVERHEAD:
         decode_overhead(d, at);
+        break;
+    case TKT_KIND_JIT:
+        decode_jit(d, at);
         break;
     case TKT_KIND_DEVICE:
         decode_device(d, at);

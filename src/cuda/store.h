@@ -177,7 +177,8 @@ typedef struct tkt_stored_record {
     uint32_t event;
 } tkt_stored_record;
 
-/* Overhead that CUPTI and the driver report: CUpti_ActivityOverhead, with its kinds. */
+/* Overhead that CUPTI and the driver report: CUpti_ActivityOverhead, with its kinds, which are 1 and
+ * multiples of 65536. CUpti_ActivityJit is stored as one too, with kinds of Takt's own. */
 typedef struct tkt_stored_overhead {
     uint64_t begin;
     uint64_t end;
@@ -185,6 +186,16 @@ typedef struct tkt_stored_overhead {
     uint32_t thread; /* 0: unknown */
     uint64_t sequence;
 } tkt_stored_overhead;
+
+#define TKT_OVERHEAD_JIT      0x100u /* a bit, next to the CUpti_ActivityJitOperationType */
+#define TKT_OVERHEAD_JIT_NVVM 0x010u /* a bit: from NVVM-IR to PTX, not from PTX to machine code */
+
+/* True if an overhead of this kind compiled or loaded device code: by the driver's compiler, with a
+ * module, lazily with its function, just in time. */
+static inline bool tkt_overhead_is_loading(uint32_t kind)
+{
+    return kind == 1 || kind == 4u << 16 || kind == 5u << 16 || (kind & TKT_OVERHEAD_JIT);
+}
 
 /* Memory allocated on a device since CUPTI began to report allocations. */
 typedef struct tkt_stored_totals {

@@ -130,7 +130,7 @@ static uint64_t kinds_for(const tkt_cuda_wish *wish)
     uint64_t kinds = wish->memory ? MEMORY_KINDS : 0;
     if (!wish->is_on)
         return kinds;
-    kinds |= BIT(SYNCHRONIZATION) | BIT(CUDA_EVENT) | BIT(OVERHEAD);
+    kinds |= BIT(SYNCHRONIZATION) | BIT(CUDA_EVENT) | BIT(OVERHEAD) | BIT(JIT);
     if (wish->filter & (TAKT_TIMING_KERNEL | TAKT_TIMING_BUILTIN))
         kinds |= BIT(CONCURRENT_KERNEL);
     if (wish->filter & TAKT_TIMING_MEMCPY)

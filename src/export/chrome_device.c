@@ -495,20 +495,3 @@ const char *tkt_wait_name(uint32_t kind)
                                         "Context Sync"};
     return NAME_OF(names, kind);
 }
-
-/* CUPTI's number for the driver's overhead is 1. Its other kinds are multiples of 65536. */
-const char *tkt_overhead_name(uint32_t kind)
-{
-    static const char *const names[] = {"Overhead",
-                                        "Buffer Flush",
-                                        "Instrumentation",
-                                        "Resource",
-                                        "Runtime Triggered Module Loading",
-                                        "Lazy Function Loading",
-                                        "Command Buffer Full",
-                                        "Activity Buffer Request",
-                                        "UVM Activity Init"};
-    if (kind == 1)
-        return "Driver Compiler";
-    return kind & 0xFFFF ? names[0] : NAME_OF(names, kind >> 16);
-}

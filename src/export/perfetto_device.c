@@ -5,6 +5,7 @@
  *
  * Each row of a stream is a packet sequence of its own. So numbers of annotation names may have
  * another meaning there than on the rows of threads. */
+#include "cuda/kinds.h"
 #include "export/devices.h"
 #include "export/perfetto.h"
 

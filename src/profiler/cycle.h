@@ -45,6 +45,7 @@ typedef struct tkt_cycle {
                                        * written */
     uint32_t                 number;
     uint64_t                 first_step;
+    uint64_t                 begun_ns; /* takt_now_ns() */
     bool                     is_partial;
     uint64_t                 step_count;
     uint64_t                 steps_lost; /* steps that `steps` lacks because memory ran out */

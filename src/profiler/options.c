@@ -238,6 +238,9 @@ static takt_status check_names(const takt_profiler_options *options)
     for (size_t i = 0; i < options->builtin_count; i++)
         if (!options->builtin || !options->builtin[i])
             return refuse("pattern", NULL);
+    for (size_t i = 0; i < options->compile_trace_count; i++)
+        if (!options->compile_traces || !options->compile_traces[i])
+            return refuse("pattern of compile_traces", NULL);
     return TAKT_OK;
 }
 
@@ -289,7 +292,9 @@ static takt_status copy_all(tkt_saved_options *saved)
     o->traces = copy_texts(saved, o->traces, o->trace_count);
     o->categories = copy_categories(saved, o->categories, o->category_count);
     o->builtin = copy_texts(saved, o->builtin, o->builtin_count);
-    if (!o->name || !o->reports || !o->traces || !o->categories || !o->builtin)
+    o->compile_traces = copy_texts(saved, o->compile_traces, o->compile_trace_count);
+    if (!o->name || !o->reports || !o->traces || !o->categories || !o->builtin ||
+        !o->compile_traces)
         return TAKT_NO_MEMORY;
     saved->file_name = name_for_files(saved);
     if (!saved->file_name)

@@ -7,6 +7,7 @@
 #include "cuda/cuda.h"
 #include "nvtx/nvtx.h"
 #include "profiler/options.h"
+#include "profiler/compile.h"
 #include "profiler/cycle.h"
 #include "record/mapping.h"
 #include "record/log.h"
@@ -44,6 +45,7 @@ struct takt_profiler {
     uintptr_t user;     /* atomic; the thread inside start, step or stop; 0: none */
     bool was_refused;   /* atomic; a second thread's step was refused, and the log says so */
     bool is_saved;      /* saved at exit, before stop was called */
+    tkt_map compiled;   /* see tkt_compile_collect() */
     tkt_cycle *kept;    /* oldest first; saved at exit, and on_trace not called yet */
 };
 
@@ -151,6 +153,7 @@ static void start(takt_profiler *profiler)
     cycle->options = &profiler->options;
     cycle->number = profiler->cycles_begun++;
     cycle->first_step = profiler->step;
+    cycle->begun_ns = takt_now_ns();
     profiler->cycle = cycle;
     tkt_keeping_begin(cycle, profiler->window);
     bool streams = profiler->options.given.stream;
@@ -188,6 +191,9 @@ static void save(takt_profiler *profiler, takt_action next, uint64_t now)
     tkt_cycle *cycle = profiler->cycle;
     if (!cycle)
         return;
+    const takt_profiler_options *given = &profiler->options.given;
+    tkt_compile_collect(&profiler->compiled, given->compile_traces, given->compile_trace_count,
+                        cycle->begun_ns);
     tkt_stream_end(cycle->stream, now);
     tkt_window_end(profiler->window, now);
     tkt_keeping_end(cycle, now);
@@ -611,6 +617,7 @@ void takt_profiler_destroy(takt_profiler *profiler)
     tkt_worker_fini(&profiler->worker);
     takt_trace_release(profiler->last);
     tkt_free(profiler->viewable);
+    tkt_map_fini(&profiler->compiled);
     tkt_options_fini(&profiler->options);
     tkt_free(profiler);
 }

@@ -23,7 +23,8 @@
     REPORT(ops, ALWAYS, "operations: declared work and copies, their rates, what bounds them") \
     REPORT(api, ALWAYS, "calls into CUDA by name: times, errors") \
     REPORT(launches, ALWAYS, "what was launched: times of calls, queues and kernels; is launching hidden?") \
-    REPORT(gaps, ALWAYS, "when devices were idle, why, and what the host did meanwhile")
+    REPORT(gaps, ALWAYS, "when devices were idle, why, and what the host did meanwhile") \
+    REPORT(compile, ALWAYS, "compiling and loading device code: phases by unit")
 /* clang-format on */
 
 #endif

@@ -1,0 +1,197 @@
+/* Phases of compilations are spans of the tracks "compile: UNIT", named "PHASE" or "PHASE: DETAIL".
+ * Such a track is one compiler's work after the other, so spans that enclose others are their
+ * parents. Should two overlap without that, the later one is a sibling. */
+#include "summary/compile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PREFIX "compile: "
+
+/* A span, and the phase that it belongs to. */
+typedef struct piece {
+    uint64_t begin_ns;
+    uint64_t end_ns;
+    size_t phase;
+} piece;
+
+typedef struct gathering {
+    const takt_trace *trace;
+    tkt_compiles *out;
+    tkt_map by_name;            /* hash of track and name -> index + 1 */
+    TKT_ARRAY_OF(piece) pieces; /* of one track */
+    TKT_ARRAY_OF(size_t) open;  /* indices of pieces, outermost first */
+} gathering;
+
+/* ---- Phases ---------------------------------------------------------------------------------- */
+
+/* Returns the size of the name's phase: what is before ": ". */
+static size_t phase_size(const char *name)
+{
+    const char *detail = strstr(name, ": ");
+    return detail && detail > name ? (size_t)(detail - name) : strlen(name);
+}
+
+static bool is_phase(const tkt_compile_phase *phase, const char *unit, const char *name,
+                     size_t size)
+{
+    return phase->unit == unit && phase->phase_size == size &&
+           memcmp(phase->phase, name, size) == 0;
+}
+
+/* Returns the index of a phase, added if it is new; SIZE_MAX without memory. */
+static size_t phase_of(gathering *g, const char *unit, const char *name)
+{
+    size_t size = phase_size(name);
+    uint64_t key = tkt_hash_bytes(name, size) ^ tkt_hash_u64((uintptr_t)unit);
+    for (;; key++) { /* a collision takes the next key */
+        uint64_t *place = tkt_map_put(&g->by_name, key);
+        if (!place)
+            return SIZE_MAX;
+        if (*place && is_phase(&g->out->phases.items[*place - 1], unit, name, size))
+            return *place - 1;
+        if (*place)
+            continue;
+        tkt_compile_phase *added = TKT_ARRAY_ADD(&g->out->phases);
+        if (!added)
+            return SIZE_MAX;
+        *added = (tkt_compile_phase){.unit = unit, .phase = name, .phase_size = size};
+        *place = g->out->phases.count;
+        return *place - 1;
+    }
+}
+
+/* Parents before children: by begin, then the longer one first. */
+static int compare(const void *left, const void *right)
+{
+    const piece *a = left, *b = right;
+    if (a->begin_ns != b->begin_ns)
+        return a->begin_ns < b->begin_ns ? -1 : 1;
+    return a->end_ns == b->end_ns ? 0 : a->end_ns > b->end_ns ? -1 : 1;
+}
+
+static bool is_within_its_like(const gathering *g, const piece *p)
+{
+    for (size_t i = 0; i < g->open.count; i++)
+        if (g->pieces.items[g->open.items[i]].phase == p->phase)
+            return true;
+    return false;
+}
+
+/* Adds a span to its phase, and takes its time from its parent's. */
+static bool add_piece(gathering *g, size_t index)
+{
+    const piece *p = &g->pieces.items[index];
+    tkt_compile_phase *phase = &g->out->phases.items[p->phase];
+    uint64_t duration_ns = p->end_ns - p->begin_ns;
+    while (g->open.count && g->pieces.items[g->open.items[g->open.count - 1]].end_ns < p->end_ns)
+        g->open.count--;
+    phase->count++;
+    phase->self_ns += duration_ns;
+    phase->max_ns = duration_ns > phase->max_ns ? duration_ns : phase->max_ns;
+    if (!is_within_its_like(g, p))
+        phase->total_ns += duration_ns;
+    if (g->open.count) {
+        size_t parent = g->pieces.items[g->open.items[g->open.count - 1]].phase;
+        uint64_t *self_ns = &g->out->phases.items[parent].self_ns;
+        *self_ns -= duration_ns < *self_ns ? duration_ns : *self_ns;
+    }
+    size_t *opened = TKT_ARRAY_ADD(&g->open);
+    if (opened)
+        *opened = index;
+    return opened;
+}
+
+static bool add_track(gathering *g, const tkt_track *track)
+{
+    const char *name = tkt_trace_text(g->trace, track->name);
+    if (track->kind != TAKT_TRACK_ASYNC || strncmp(name, PREFIX, strlen(PREFIX)) != 0)
+        return true;
+    g->pieces.count = g->open.count = 0;
+    for (size_t i = 0; i < track->spans.count; i++) {
+        const tkt_span *span = &track->spans.items[i];
+        uint32_t site = tkt_span_site(span);
+        const char *text = tkt_trace_text(g->trace, g->trace->sites.items[site].name);
+        size_t phase = phase_of(g, name + strlen(PREFIX), text);
+        piece *p = phase == SIZE_MAX ? NULL : TKT_ARRAY_ADD(&g->pieces);
+        if (!p)
+            return false;
+        *p = (piece){span->begin_ns, span->end_ns, phase};
+    }
+    if (g->pieces.count)
+        qsort(g->pieces.items, g->pieces.count, sizeof *g->pieces.items, compare);
+    for (size_t i = 0; i < g->pieces.count; i++)
+        if (!add_piece(g, i))
+            return false;
+    return true;
+}
+
+/* ---- Loading --------------------------------------------------------------------------------- */
+
+static bool add_loading(tkt_compiles *out, const char *call, uint32_t kind, uint64_t duration_ns)
+{
+    tkt_loading *found = NULL;
+    for (size_t i = 0; i < out->loadings.count && !found; i++) {
+        tkt_loading *known = &out->loadings.items[i];
+        if (call ? known->call && strcmp(known->call, call) == 0
+                 : !known->call && known->kind == kind)
+            found = known;
+    }
+    if (!found && (found = TKT_ARRAY_ADD(&out->loadings)) != NULL)
+        *found = (tkt_loading){.call = call, .kind = kind};
+    if (!found)
+        return false;
+    found->count++;
+    found->total_ns += duration_ns;
+    found->max_ns = duration_ns > found->max_ns ? duration_ns : found->max_ns;
+    return true;
+}
+
+/* True for the calls that load, link or compile: see class_of() of src/cuda/callback.c. */
+static bool is_loading_call(const char *name)
+{
+    return strstr(name, "ModuleLoad") || strstr(name, "LibraryLoad") || strstr(name, "LinkAdd") ||
+           strstr(name, "LinkComplete");
+}
+
+static bool add_loadings(gathering *g)
+{
+    const takt_trace *trace = g->trace;
+    for (size_t i = 0; i < trace->overheads.count; i++) {
+        const tkt_overhead *o = &trace->overheads.items[i];
+        if (tkt_overhead_is_loading(o->kind) &&
+            !add_loading(g->out, NULL, o->kind, o->end_ns - o->begin_ns))
+            return false;
+    }
+    for (size_t i = 0; i < trace->calls.count; i++) {
+        const tkt_call_info *call = &trace->calls.items[i];
+        const tkt_span *span = &trace->tracks.items[call->track].spans.items[call->span];
+        uint32_t site = tkt_span_site(span);
+        const char *name = tkt_trace_text(trace, trace->sites.items[site].name);
+        if (is_loading_call(name) && !add_loading(g->out, name, 0, span->end_ns - span->begin_ns))
+            return false;
+    }
+    return true;
+}
+
+takt_status tkt_compiles_of(const takt_trace *trace, tkt_compiles *out)
+{
+    gathering g = {.trace = trace, .out = out};
+    if (!trace->facts.has_spans)
+        return TAKT_NO_SPANS;
+    bool is_added = add_loadings(&g);
+    for (size_t i = 0; i < trace->tracks.count && is_added; i++)
+        is_added = add_track(&g, &trace->tracks.items[i]);
+    for (size_t i = 0; i < out->phases.count; i++)
+        out->self_ns += out->phases.items[i].self_ns;
+    tkt_map_fini(&g.by_name);
+    TKT_ARRAY_FREE(&g.pieces);
+    TKT_ARRAY_FREE(&g.open);
+    return is_added ? TAKT_OK : TAKT_NO_MEMORY;
+}
+
+void tkt_compiles_fini(tkt_compiles *compiles)
+{
+    TKT_ARRAY_FREE(&compiles->phases);
+    TKT_ARRAY_FREE(&compiles->loadings);
+}
