@@ -2,6 +2,8 @@
  * devices and CUPTI's overheads. */
 #include "export/xplane.h"
 
+#include "cuda/kinds.h"
+
 #include <math.h>
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
