@@ -493,7 +493,8 @@ const tkt_stored_record *tkt_records_find(const tkt_records *records, const tkt_
     for (size_t i = before; wait->event && i-- > 0 && items[i].event == wait->event;)
         if (is_for(wait, &items[i]))
             return &items[i];
-    for (size_t i = before; wait->sync_id && i < records->count && items[i].event == wait->event; i++)
+    for (size_t i = before; wait->sync_id && i < records->count && items[i].event == wait->event;
+         i++)
         if (items[i].sync_id == wait->sync_id)
             return &items[i];
     return NULL;

@@ -7,9 +7,9 @@
  *
  * Times count from the begin of a week. Traces of several processes and cycles therefore line up
  * when they are opened together. Readers parse times as doubles of microseconds, which within a
- * week still resolve nanoseconds (chrome_event.c says how durations cope with that). (Kineto counts from the begin of a quarter of a year and loses
- * nanoseconds from its 51st day on.) It is the week of the earliest event, since Perfetto drops
- * events before zero. */
+ * week still resolve nanoseconds (chrome_event.c says how durations add up as doubles). Kineto
+ * counts from the begin of a quarter of a year and loses nanoseconds from its 51st day on. It is
+ * the week of the earliest event, since Perfetto drops events before zero. */
 #include "export/chrome.h"
 
 #include "base/alloc.h"

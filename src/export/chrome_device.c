@@ -281,12 +281,12 @@ static void put_work(tkt_chrome *chrome, const tkt_activity *activity, const tkt
     tkt_writer_format(writer, ",\"pid\":%u,\"tid\":", row->pid);
     tkt_writer_put(writer, row->text, row->text_size);
     tkt_chrome_put_times(chrome, activity->begin_ns, activity->end_ns);
-    tkt_writer_format(writer,
-                      ",\"args\":{\"External id\":%llu,\"device\":%u,\"context\":%u,"
-                      "\"stream\":%u,\"correlation\":%u",
-                      (unsigned long long)tkt_chrome_external_id(chrome, activity->track,
-                                                                 activity->scope),
-                      row->pid, activity->context, row->stream, activity->correlation);
+    tkt_writer_format(
+        writer,
+        ",\"args\":{\"External id\":%llu,\"device\":%u,\"context\":%u,"
+        "\"stream\":%u,\"correlation\":%u",
+        (unsigned long long)tkt_chrome_external_id(chrome, activity->track, activity->scope),
+        row->pid, activity->context, row->stream, activity->correlation);
     if (shape)
         put_shape(writer, shape, facts_of(chrome, activity->device),
                   activity->end_ns - activity->begin_ns);

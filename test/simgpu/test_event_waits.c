@@ -12,7 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ROUNDS = 3 };
+enum {
+    ROUNDS = 3
+};
 
 static const char kernel_of_first, kernel_of_second;
 static cudaStream_t streams[2];
@@ -136,9 +138,10 @@ TEST(chrome_json_has_them_as_its_readers_want)
     takt_error error;
     snprintf(path, sizeof path, "%s/a.json", folder);
     assert_int_equal(takt_export_file(last_trace, "chrome", path, NULL, &error), TAKT_OK);
-    snprintf(command, sizeof command,
-             "python3 '%s/test/support/check_chrome.py' %s && test `grep -c wait_on_stream %s` = %d",
-             getenv("TAKT_ROOT"), path, path, ROUNDS + 2);
+    snprintf(
+        command, sizeof command,
+        "python3 '%s/test/support/check_chrome.py' %s && test `grep -c wait_on_stream %s` = %d",
+        getenv("TAKT_ROOT"), path, path, ROUNDS + 2);
     if (getenv("TAKT_ROOT"))
         assert_int_equal(system(command), 0);
     unlink(path);

@@ -217,11 +217,11 @@ TEST(waits_overheads_and_memory_are_there)
     uint32_t cuda1 = trace->devices.items[1].label;
     add_work(trace, 1, LAUNCH, 5, 7, 0, 50);
     PUSH(&trace->waits, ((tkt_wait){.begin_ns = BEGIN_NS + 60,
-                                   .end_ns = BEGIN_NS + 90,
-                                   .correlation = 6,
-                                   .context = 2,
-                                   .stream = UINT32_MAX,
-                                   .kind = TAKT_WAIT_CONTEXT}));
+                                    .end_ns = BEGIN_NS + 90,
+                                    .correlation = 6,
+                                    .context = 2,
+                                    .stream = UINT32_MAX,
+                                    .kind = TAKT_WAIT_CONTEXT}));
     PUSH(&trace->overheads, (tkt_overhead){BEGIN_NS + 1, BEGIN_NS + 3, 1 << 16, 77});
     PUSH(&trace->memory_events,
          (tkt_memory_event){BEGIN_NS + 5, 64, 100, 0, TKT_NO_SPAN, cuda1, TAKT_MEMORY_DEVICE});
@@ -357,8 +357,7 @@ static size_t count_category(const json_t *json, const char *category, int64_t p
     json_t *event;
     json_array_foreach(json_object_get(json, "traceEvents"), index, event)
     {
-        count +=
-            strcmp(string_of(event, "cat"), category) == 0 && integer_of(event, "pid") == pid;
+        count += strcmp(string_of(event, "cat"), category) == 0 && integer_of(event, "pid") == pid;
     }
     return count;
 }

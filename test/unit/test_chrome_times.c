@@ -3,7 +3,10 @@
 
 #include <stdio.h>
 
-enum { SPANS = 4000, DEPTH = 6 };
+enum {
+    SPANS = 4000,
+    DEPTH = 6
+};
 
 typedef struct chance {
     uint64_t state;
@@ -115,7 +118,9 @@ TEST(ts_and_dur_add_up_to_the_end_at_all_times)
                                       (UINT64_C(1) << 53) - 1500000000,
                                       UINT64_C(1700000000000000123)};
     static double times[SPANS + 1][2];
-    enum { THREADS = sizeof begins / sizeof *begins };
+    enum {
+        THREADS = sizeof begins / sizeof *begins
+    };
     takt_trace *trace = make_trace();
     trace->facts.realtime_offset_ns = -(int64_t)BEGIN_NS; /* ts 0 is BEGIN_NS */
     for (uint32_t i = 0; i < THREADS; i++)
@@ -132,7 +137,7 @@ TEST(ts_and_dur_add_up_to_the_end_at_all_times)
             assert_true(times[k][0] == us_of(spans->items[k].begin_ns - BEGIN_NS));
             assert_true(times[k][1] == us_of(spans->items[k].end_ns - BEGIN_NS));
         }
-        check_nesting(spans, (const double (*)[2])times);
+        check_nesting(spans, (const double(*)[2])times);
     }
     json_decref(json);
     takt_trace_release(trace);
