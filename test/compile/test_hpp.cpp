@@ -68,13 +68,16 @@ void options_can_be_kept_and_taken_back(void **)
 {
     Options options;
     options.silent().detailed().synchronize().nvtx().filter(TAKT_TIMING_KERNEL).color("yellow");
-    options.extra("more").detailed(false);
+    options.extra("more").detailed(false).domain("sph").category("io").payload(-3);
     const takt_timer_options &plain = options.get();
     assert_true(plain.silent && plain.synchronize && plain.nvtx);
     assert_false(plain.detailed || plain.inactive);
     assert_int_equal(plain.filter, TAKT_TIMING_KERNEL);
     assert_string_equal(plain.color, "yellow");
     assert_string_equal(plain.extra, "more");
+    assert_string_equal(plain.domain, "sph");
+    assert_string_equal(plain.category, "io");
+    assert_true(plain.has_payload && plain.payload == -3);
 }
 
 void a_lambda_gets_the_activities_and_is_freed(void **)
