@@ -3,6 +3,7 @@
 #include "support/report_traces.h"
 #include "support/trace_build.h"
 
+#include "export/devices.h"
 #include "summary/phases.h"
 
 static tkt_phases phases_of(const takt_trace *trace)
@@ -378,6 +379,59 @@ TEST(a_time_is_missing_where_the_clock_rate_is)
     assert_value(step, "spread", 1.5);
     json_decref(json);
     takt_trace_release(trace);
+}
+
+/* What no program records: phases that cross. The viewer's slices are cut, so that they nest. */
+TEST(phases_that_cross_share_no_cycle)
+{
+    takt_trace *trace = make_trace();
+    make_segment(trace, "solver", BEGIN_NS, 0);
+    make_phase(trace, "a", 0, 100, 0);
+    make_phase(trace, "b", 50, 150, 0);
+    make_phase(trace, "c", 60, 10, 0);
+    finish(trace);
+    tkt_phases phases = phases_of(trace);
+    SAME(phases.phases.items[0].self_cycles, 50);
+    SAME(phases.phases.items[1].self_cycles, 140);
+    SAME(phases.phases.items[0].cycles, 100);
+    SAME(phases.kernels.items[0].cycles, 200);
+    tkt_phases_fini(&phases);
+    tkt_phase_slices slices = {0};
+    assert_int_equal(tkt_phase_slices_of(trace, &trace->phase_segments.items[0], &slices), TAKT_OK);
+    static const uint64_t ends_ns[] = {100, 50, 50, 35};
+    static const uint32_t parents[] = {UINT32_MAX, 0, 1, 2};
+    SAME(slices.count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        SAME(slices.items[i].end_ns, BEGIN_NS + ends_ns[i]);
+        SAME(slices.items[i].parent, parents[i]);
+    }
+    TKT_ARRAY_FREE(&slices);
+    takt_trace_release(trace);
+}
+
+/* Each file: the format's packet, and then one or two packets of Takt's. */
+TEST(malformed_phases_are_refused)
+{
+#define HEAD          0x0A, 5, 0xA2, 0x7E, 2, 8, 1
+#define SEGMENT       0x0A, 6, 0xA2, 0x7E, 3, 0xAA, 1, 0
+#define RECORDS(size) 0x0A, (size) + 6, 0xA2, 0x7E, (size) + 3, 0xB2, 1, (size)
+    static const uint8_t lone[] = {HEAD, RECORDS(4), 0, 0, 0, 0};
+    static const uint8_t nameless[] = {HEAD, SEGMENT, RECORDS(4), 0, 0, 0, 0};
+    static const uint8_t cut[] = {HEAD, SEGMENT, RECORDS(3), 0, 0, 0};
+    const struct {
+        const uint8_t *bytes;
+        size_t size;
+        const char *problem;
+    } files[] = {{lone, sizeof lone, "a phase belongs to no block"},
+                 {nameless, sizeof nameless, "a phase is malformed"},
+                 {cut, sizeof cut, "a phase is malformed"}};
+    for (size_t i = 0; i < 3; i++) {
+        takt_trace *trace = NULL;
+        takt_error error = {0};
+        assert_int_equal(tkt_trace_read(files[i].bytes, files[i].size, "test", &trace, &error),
+                         TAKT_BAD_TRACE);
+        assert_non_null(strstr(error.message, files[i].problem));
+    }
 }
 
 TEST(a_million_records)
