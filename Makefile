@@ -230,7 +230,7 @@ $(B)/obj/test/%.o:       flags = $(c_ours) -Itest
 $(B)/obj/test/faults/%.o: flags = -std=gnu11 -Wall -Wextra -fPIC -D_GNU_SOURCE
 $(B)/obj/test/simgpu/%.o: flags = $(c_ours) -ftls-model=global-dynamic -Itest
 $(B)/obj/test/bench/%.o: flags = $(c_ours) $(nvtx) $(lttng_cflags) -Itest/bench
-$(B)/obj/test/bench/device.o: flags = $(cxx_ours) -Itest/bench
+$(B)/obj/test/bench/device.o: flags = $(cxx_ours) -Itest/bench -fno-exceptions
 $(B)/obj/test/fuzz/%.o:  flags = $(c_ours) -Itest -Wno-missing-prototypes
 $(B)/obj/samples/%.o:    flags = -std=gnu11 $(common) $(openmp)
 $(B)/obj/samples/sph/%.o: flags = -std=gnu11 $(common) $(openmp) $(if $(toolkit),-DSPH_CUDA)

@@ -42,7 +42,7 @@
 #else
 #define TAKT_DEVICE_INLINE static inline __attribute__((always_inline))
 #define TAKT_DEVICE_METHOD inline __attribute__((always_inline))
-#define TAKT_DEVICE_COLD   static inline __attribute__((noinline, cold))
+#define TAKT_DEVICE_COLD   static inline __attribute__((noinline))
 #endif
 
 /* Gives the block's number and the lane's in the block to a view in host code. In device code

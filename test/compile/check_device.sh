@@ -1,0 +1,43 @@
+#!/bin/bash
+# What a phase inside a kernel costs, in the code that nvcc makes: one reading of the clock, two
+# stores and no atomic; a kernel has a single atomic, in the function that takes a segment. A view
+# stays in registers. With TAKT_DISABLE nothing is left.
+. "${0%/*}/../support/lib_script.sh"
+[ -z "${SAN-}" ] || { echo "compiled in the build without SAN" && exit 77; }
+nvcc=${CUDA_HOME:-/usr/local/cuda}/bin/nvcc
+[ -x "$nvcc" ] || { echo "needs nvcc" && exit 77; }
+
+cat >"$scratch/kernel.cu" <<'CODE'
+#include <takt/device.cuh>
+extern "C" __global__ void kernel(takt_device_view timers, float *x)
+{
+    TAKT_DEVICE_PHASE(timers, 0);
+#pragma unroll 1
+    for (int i = 0; i < 1000; i++) {
+        *x += 1.0f;
+        TAKT_DEVICE_PHASE(timers, 1);
+    }
+    TAKT_DEVICE_PHASE_END(timers);
+}
+CODE
+ptx() { # FLAGS...
+    "$nvcc" -ptx -arch=sm_90 -Iinclude "$@" "$scratch/kernel.cu" -o "$scratch/kernel.ptx" ||
+        fail "does not compile with '$*'"
+}
+count() { # PATTERN
+    grep -cE "$1" "$scratch/kernel.ptx"
+}
+
+ptx
+# The three macros of the kernel, and the reading at the head of a segment.
+[ "$(count 'clock64')" = 4 ] || fail "$(count 'clock64') readings of the clock, not 4"
+[ "$(count 'st\.global\.v4|st\.v4')" = 3 ] || fail "a record is not one store of 16 bytes"
+[ "$(count 'atom\.')" = 1 ] || fail "$(count 'atom\.') atomics, not 1"
+sed -n '/\.entry kernel/,/^}/p' "$scratch/kernel.ptx" | grep -q 'atom\.' &&
+    fail "the atomic is inlined into the kernel"
+sed -n '/\.entry kernel/,/^}/p' "$scratch/kernel.ptx" | grep -qE '\.local|globaltimer|div' &&
+    fail "the kernel keeps the view in memory, or takes segments inline"
+
+ptx -DTAKT_DISABLE
+[ "$(count 'clock64|atom\.|globaltimer')" = 0 ] || fail "something is left with TAKT_DISABLE"
+finish
