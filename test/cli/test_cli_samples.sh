@@ -36,4 +36,20 @@ out_has '^2 kernels, [0-9.]+ ms$'
 out_has '^20 repetitions$'
 out_has '^ *in order: by rows .* 1$'
 
+# Needs NVRTC, but no GPU.
+out=$("$samples/nvrtc" 2>errors </dev/null)
+case $? in
+0)
+    ran="(the sample nvrtc)"
+    out_has '^advance\.cu +CUDA C\+\+ Front-End .* 1 '
+    out_has '^advance\.cu +LibNVVM '
+    out_has '^advance\.cu +compilation '
+    out_has '^[1-9][0-9]+ bytes of PTX'
+    run report runs/nvrtc/nvrtc.0.pftrace --compile
+    out_has '^advance\.cu +NVVM Optimizer '
+    ;;
+2) echo "skipped: the sample nvrtc: $(head -n 1 errors)" ;;
+*) fail "the sample nvrtc fails" "$out $(cat errors)" ;;
+esac
+
 finish
