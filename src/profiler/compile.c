@@ -245,8 +245,7 @@ static void collect_file(void *user, const char *path)
         record_whole(&p, record_phases(&file, &p));
         say_losses(&file, path);
     } else {
-        tkt_log(TAKT_LOG_WARNING,
-                "a compilation is missing: %s; compile again, or change compile_traces",
+        tkt_log(TAKT_LOG_WARNING, "a compilation is missing: %s",
                 error.message[0] ? error.message : takt_status_text(status));
     }
     tkt_compile_file_fini(&file);

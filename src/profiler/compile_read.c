@@ -255,6 +255,17 @@ static takt_status read_input(reader *r, tkt_input *input)
     return is_read ? TAKT_OK : r->json.status;
 }
 
+/* Adds what to do to the message about a malformed file. */
+static takt_status advise(takt_status status, takt_error *error)
+{
+    if (status != TAKT_BAD_TRACE || !error)
+        return status;
+    takt_error was = *error;
+    return tkt_error_at(error, status, was.line, was.column,
+                        "%s; compile again, into a new file: NVRTC appends to an old one",
+                        was.message);
+}
+
 takt_status tkt_compile_read(tkt_compile_file *file, const char *path, takt_error *error)
 {
     *file = (tkt_compile_file){.end_ns = 0};
@@ -266,7 +277,7 @@ takt_status tkt_compile_read(tkt_compile_file *file, const char *path, takt_erro
     if (status == TAKT_OK) {
         r->file = file;
         r->is_out_of_memory = false;
-        status = read_input(r, &input);
+        status = advise(read_input(r, &input), error);
         tkt_input_close(&input);
     }
     tkt_free(r);

@@ -36,6 +36,7 @@ out_has '^2 kernels, [0-9.]+ ms$'
 out_has '^20 repetitions$'
 out_has '^ *in order: by rows .* 1$'
 
+<<<<<<< HEAD
 # A line for each value, under each other, in 70 columns.
 has_result() {
     out_has '^20 repetitions$'
@@ -53,5 +54,22 @@ has_result
 out_has '^saxpy +scope +host +20 '
 out_has '^  work +[0-9.]+ GFLOP/s$'
 out_has '^  moved +[0-9.]+ GB/s$'
+=======
+# Needs NVRTC, but no GPU.
+out=$("$samples/nvrtc" 2>errors </dev/null)
+case $? in
+0)
+    ran="(the sample nvrtc)"
+    out_has '^advance\.cu +CUDA C\+\+ Front-End .* 1 '
+    out_has '^advance\.cu +LibNVVM '
+    out_has '^advance\.cu +compilation '
+    out_has '^[1-9][0-9]+ bytes of PTX'
+    run report runs/nvrtc/nvrtc.0.pftrace --compile
+    out_has '^advance\.cu +NVVM Optimizer '
+    ;;
+2) echo "skipped: the sample nvrtc: $(head -n 1 errors)" ;;
+*) fail "the sample nvrtc fails" "$out $(cat errors)" ;;
+esac
+>>>>>>> compile
 
 finish

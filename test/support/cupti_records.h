@@ -21,7 +21,8 @@ enum {
     RECORD_SYNC = 38,
     RECORD_MEMORY = 49,
     RECORD_POOL = 50,
-    RECORD_GRAPH = 51
+    RECORD_GRAPH = 51,
+    RECORD_JIT = 52
 };
 
 /* What libraries of these versions write. */
@@ -41,7 +42,8 @@ static inline tkt_record_sizes record_sizes_13(void)
                                         [RECORD_SYNC] = 56,
                                         [RECORD_MEMORY] = 128,
                                         [RECORD_POOL] = 80,
-                                        [RECORD_GRAPH] = 56}};
+                                        [RECORD_GRAPH] = 56,
+                                        [RECORD_JIT] = 72}};
 }
 
 static inline tkt_record_sizes record_sizes_11(void)

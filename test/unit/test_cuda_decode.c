@@ -1,6 +1,8 @@
 /* Records of CUPTI's, of several versions and broken ones, against what has to be in the store. */
 #include "cuda/cupti.h"
 
+#include "cuda/kinds.h"
+
 #include <takt/trace.h>
 
 #include "base/alloc.h"
@@ -693,6 +695,34 @@ static void without_memory_it_is_counted(void **state)
     }
 }
 
+/* Of "PTX to CUBIN" and of "NVVM-IR to PTX": a compilation, a load from the cache. */
+static void just_in_time_compilations(void **state)
+{
+    (void)state;
+    for (uint32_t entry = 1; entry <= 2; entry++) {
+        uint8_t *jit = record_add(&buffer, RECORD_JIT);
+        put32(jit, 4, entry);
+        put32(jit, 8, entry == 1 ? 1 : 3);
+        put64(jit, 16, T0 + entry);
+        put64(jit, 24, T0 + 9);
+        put32(jit, 32, 77); /* correlation */
+        put32(jit, 64, 1000);
+        put32(jit, 68, 1001);
+    }
+    decode();
+    const tkt_stored_overhead *loaded = &store.overheads.items[0];
+    assert_int_equal(store.overheads.count, 2);
+    assert_int_equal(loaded->begin, T0 + 1);
+    assert_int_equal(loaded->end, T0 + 9);
+    assert_int_equal(loaded->thread, 1001);
+    assert_string_equal(tkt_overhead_name(loaded[0].kind), "JIT Cache Load");
+    assert_string_equal(tkt_overhead_name(loaded[1].kind), "JIT Compilation of NVVM");
+    assert_true(tkt_overhead_is_loading(loaded[1].kind));
+    assert_true(tkt_overhead_is_loading(5u << 16));
+    assert_false(tkt_overhead_is_loading(1u << 16));
+    assert_int_equal(store.losses.unknown, 0);
+}
+
 #define ON_13(test) cmocka_unit_test_setup_teardown(test, begin_13, end)
 #define ON_11(test) cmocka_unit_test_setup_teardown(test, begin_11, end)
 
@@ -721,6 +751,7 @@ int main(void)
         ON_13(waits_and_overheads),
         ON_13(waits_find_the_record_of_their_event),
         ON_11(waits_and_overheads),
+        ON_13(just_in_time_compilations),
         ON_13(a_device_is_filled_where_it_is_not_known),
         ON_13(losses_are_counted_by_cause),
         ON_13(a_record_that_cannot_be_stepped_over_ends_the_buffer),
