@@ -36,7 +36,6 @@ out_has '^2 kernels, [0-9.]+ ms$'
 out_has '^20 repetitions$'
 out_has '^ *in order: by rows .* 1$'
 
-<<<<<<< HEAD
 # A line for each value, under each other, in 70 columns.
 has_result() {
     out_has '^20 repetitions$'
@@ -54,7 +53,6 @@ has_result
 out_has '^saxpy +scope +host +20 '
 out_has '^  work +[0-9.]+ GFLOP/s$'
 out_has '^  moved +[0-9.]+ GB/s$'
-=======
 # Needs NVRTC, but no GPU.
 out=$("$samples/nvrtc" 2>errors </dev/null)
 case $? in
@@ -70,6 +68,5 @@ case $? in
 2) echo "skipped: the sample nvrtc: $(head -n 1 errors)" ;;
 *) fail "the sample nvrtc fails" "$out $(cat errors)" ;;
 esac
->>>>>>> compile
 
 finish
