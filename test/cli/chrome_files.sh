@@ -71,7 +71,11 @@ for seed in 1 2 3; do
     echo "phases $seed" | "$TAKT_BUILD/test/cli/prog_trace" "$scratch/random.pftrace"
     "$takt" export --chrome -o "$scratch/random$seed.json" "$scratch/random.pftrace" >"$scratch/output"
 done
-check "$scratch/phases.json" "$scratch"/random?.json
+mkdir "$scratch/blocks"
+"$takt" export --chrome --max-size 64KiB -o "$scratch/blocks/p.json" "$scratch/random.pftrace" >"$scratch/output"
+check "$scratch/phases.json" "$scratch"/random?.json "$scratch"/blocks/*.json
+[ "$(cat "$scratch"/blocks/*.json | grep -c '"lane"')" = "$(grep -c '"lane"' "$scratch/random3.json")" ] ||
+    fail "parts have other phases than the whole"
 python3 - "$scratch/phases.json" >"$scratch/slices" <<'EOF'
 import json, sys
 events = json.load(open(sys.argv[1]))["traceEvents"]
