@@ -128,7 +128,7 @@ takt_status tkt_skew_correct(takt_trace *trace, size_t first, const tkt_call_ind
 
 /* ======== Phases inside kernels ======== */
 
-/* Adds the lanes of kernels that began in this time, with their phases, and counts the losses of
+/* Adds the lanes of the kernels in the trace, or that began in this time, and counts the losses of
  * their reads. Call after tkt_trace_join(). TAKT_NO_MEMORY. */
 takt_status tkt_phases_fill(takt_trace *trace, uint64_t begin_ns, uint64_t end_ns);
 
