@@ -108,7 +108,8 @@ TAKT_API takt_device_view takt_device_timers_view(takt_device_timers *timers);
  * thread at a time for the same timers. */
 TAKT_API takt_status takt_device_timers_read(takt_device_timers *timers, void *stream);
 
-/* Copies durations from the latest finished read that has any to `cycles`, an array of [phases][iterations]:
+/* Copies durations from the latest finished read that has any to `cycles`, an array of
+ * [phases][iterations]:
  * cycles[phase * iterations + i] is the number of cycles that the block spent in this phase in
  * iteration i, 0 if none. `block` is the block's number in the grid, x fastest. Uses the first lane
  * of the block, in the last launch that the read has of it. Durations of blocks come from one SM's

@@ -134,7 +134,7 @@ tkt_wait tkt_wait_of(const tkt_stored_wait *from, uint64_t begin_ns, const tkt_r
 
 /* ======== Phases inside kernels ======== */
 
-/* Adds the lanes of kernels that began in this time, with their phases, and counts the losses of
+/* Adds the lanes of the kernels in the trace, or that began in this time, and counts the losses of
  * their reads. Call after tkt_trace_join(). TAKT_NO_MEMORY. */
 takt_status tkt_phases_fill(takt_trace *trace, uint64_t begin_ns, uint64_t end_ns);
 

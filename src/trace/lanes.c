@@ -240,23 +240,29 @@ static void add_record(fill *f, const tkt_phase_batch *batch, const tkt_phase_la
                                  .iteration = tkt_record_iteration(record)};
 }
 
-static void set_kernel(const fill *f, const tkt_phase_lane *lane, tkt_phase_segment *segment)
+/* The kernel of the view's launch, or where the lane did not run in it, the one that time tells. */
+static const tkt_activity *find_kernel(const fill *f, const tkt_phase_lane *lane, uint64_t begin_ns)
 {
     const tkt_activity *kernel = kernel_of(f, lane->correlation);
-    if (!kernel || distance_ns(kernel, segment->begin_ns) > 0) {
-        const tkt_activity *other = kernel_at(f, segment->begin_ns, kernel ? kernel->name : 0);
-        kernel = other ? other : kernel;
-    }
-    if (kernel) {
-        segment->correlation = kernel->correlation;
-        segment->kernel_name = kernel->name;
-    }
+    if (kernel && distance_ns(kernel, begin_ns) == 0)
+        return kernel;
+    const tkt_activity *other = kernel_at(f, begin_ns, kernel ? kernel->name : 0);
+    return other ? other : kernel;
+}
+
+/* Lanes belong to the window with their kernel, which may run after the window's end. Without a
+ * kernel their begin decides. */
+static bool is_ours(const fill *f, const tkt_activity *kernel, uint64_t begin_ns)
+{
+    return (begin_ns >= f->begin_ns && begin_ns <= f->end_ns) ||
+           (kernel && distance_ns(kernel, begin_ns) <= MOST_DISTANCE_NS);
 }
 
 static void add_lane(fill *f, const tkt_phase_batch *batch, const tkt_phase_lane *lane)
 {
     uint64_t begin_ns = lane->head.global + (uint64_t)f->offset_ns;
-    if (begin_ns < f->begin_ns || begin_ns > f->end_ns)
+    const tkt_activity *kernel = find_kernel(f, lane, begin_ns);
+    if (!is_ours(f, kernel, begin_ns))
         return;
     tkt_phase_segment *segment = TKT_ARRAY_ADD(&f->trace->phase_segments);
     if (!segment) {
@@ -276,7 +282,10 @@ static void add_lane(fill *f, const tkt_phase_batch *batch, const tkt_phase_lane
                                    .first_record = (uint32_t)first,
                                    .lost_records = lost,
                                    .ns_per_cycle = f->ns_per_cycle};
-    set_kernel(f, lane, segment);
+    if (kernel) {
+        segment->correlation = kernel->correlation;
+        segment->kernel_name = kernel->name;
+    }
     for (uint32_t i = 0; i < lane->record_count && !f->is_short; i++)
         add_record(f, batch, lane, &batch->records.items[lane->first_record + i]);
     segment->record_count = (uint32_t)(f->trace->phase_records.count - first);

@@ -1,6 +1,7 @@
 /* Timers inside kernels on simulated devices. Kernels compute nothing there, so the tests write
  * what a kernel's lanes would: the memory of simulated devices is the host's. What is tested is the
  * way from there to the trace: copies on the program's stream, launches, clocks and losses. */
+#include "base/alloc.h"
 #include "simgpu/driver.h"
 #include "simgpu/profiled.h"
 #include "simgpu/sim.h"
@@ -323,6 +324,43 @@ TEST(without_a_context_or_memory_there_are_no_timers)
     options.records = 200; /* over 4 GiB */
     assert_int_equal(takt_device_timers_create(names, 1, &options, &none), TAKT_BAD_ARGUMENT);
     assert_null(none);
+}
+
+/* Each allocation fails once, also those of the device's timers. */
+TEST(creating_without_memory_leaves_nothing)
+{
+    static const char *const names[] = {"first", "second"};
+    for (int on_host = 0; on_host < 2; on_host++) {
+        takt_device_timers_options options = small();
+        options.on_host = on_host;
+        takt_status status = TAKT_NO_MEMORY;
+        for (uint64_t after = 0; status != TAKT_OK; after++) {
+            tkt_alloc_fail(after, 1);
+            status = takt_device_timers_create(names, 2, &options, &timers);
+            tkt_alloc_fail(0, 0);
+            assert_true(status == TAKT_OK || status == TAKT_NO_MEMORY);
+        }
+        takt_device_timers_destroy(timers);
+    }
+}
+
+TEST(a_read_without_memory_is_counted_by_the_next)
+{
+    takt_device_timers_options options = small();
+    options.on_host = true;
+    make_timers(options);
+    takt_profiler *profiler = start();
+    takt_device_view view = takt_device_timers_view(timers);
+    attach(view, 1, takt_now_ns());
+    tkt_alloc_fail(0, 1);
+    takt_device_timers_read(timers, NULL);
+    tkt_alloc_fail(0, 0);
+    attach(view, 2, takt_now_ns());
+    takt_device_timers_read(timers, NULL);
+    stop_profiler(profiler);
+    assert_int_equal(loss(TAKT_LOSS_PHASE_BLOCKS), 1);
+    assert_int_equal(last_trace->phase_segments.count, 1);
+    takt_device_timers_destroy(timers);
 }
 
 TEST_MAIN(set_up, NULL)

@@ -125,8 +125,8 @@ TAKT_DEVICE_INLINE takt_device_segment *takt_device_slot(const takt_device_view 
 }
 
 /* Gives the lane a segment, once in a launch; NULL if this thread does not record, or without room.
- * Not inlined, and with copies of the fields, so that the view itself stays in registers. A slot below
- * `base`, of a read that overtook, wraps to a large number. */
+ * Not inlined, and with copies of the fields, so that the view itself stays in registers. A slot
+ * below `base`, of a read that overtook, wraps to a large number. */
 TAKT_DEVICE_COLD takt_device_segment *takt_device_attach(takt_device_view view)
 {
     if (!takt_device_is_lane(view))
@@ -169,7 +169,7 @@ TAKT_DEVICE_INLINE uint32_t takt_device_word(const takt_device_view &view, uint3
                                 << 8;
 }
 
-/* Writes the record, and the count, so that a thread that returns early leaves its segment whole. */
+/* Writes the record, and the count: a thread that returns early leaves its segment whole. */
 TAKT_DEVICE_INLINE void takt_device_record_phase(takt_device_view &view, uint64_t start,
                                                  uint32_t word, uint64_t end)
 {
