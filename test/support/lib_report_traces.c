@@ -140,6 +140,17 @@ static void cuda_add_phases(takt_trace *trace)
     trace->phase_segments.items[3].lost_records = 12;
 }
 
+/* Two functions loaded lazily, one compiled just in time, and a flush that is no loading. */
+static void cuda_add_loading(takt_trace *trace)
+{
+    const tkt_overhead overheads[] = {{1000000, 1400000, 5u << 16, 1},
+                                      {1500000, 1700000, 5u << 16, 1},
+                                      {1800000, 2500000, TKT_OVERHEAD_JIT | 3, 1},
+                                      {2600000, 2700000, 1u << 16, 1}};
+    for (size_t i = 0; i < sizeof overheads / sizeof *overheads; i++)
+        *TKT_ARRAY_ADD(&trace->overheads) = overheads[i];
+}
+
 takt_trace *build_cuda(void)
 {
     takt_trace *trace = build_begin(13000000);
@@ -156,6 +167,7 @@ takt_trace *build_cuda(void)
         build_all_step(trace, 4000000);
     cuda_add_totals(trace);
     cuda_add_phases(trace);
+    cuda_add_loading(trace);
     trace->facts.device_resolution_ns = 32;
     trace->facts.device_uncertainty_ns = 512.5;
     trace->losses[TAKT_LOSS_INCOMPLETE] = 2;

@@ -112,7 +112,7 @@ TEST(missing_pointers_are_refused)
 
 #define REPORTS                                                                                    \
     "; use one of summary, scopes, tree, timeline, activities, devices, steps, memory, kernels, "   \
-    "phases, ops, api, launches, gaps"
+    "phases, ops, api, launches, gaps, compile"
 #define TRACES                                                                                     \
     "; use perfetto, chrome, folded, folded-device, stacks, stacks-device, speedscope, xplane, " \
     "all but xplane also with .gz, or tensorboard"

@@ -306,8 +306,8 @@ TEST(memory_waits_and_overheads_come_with_them)
     };
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
         assert_true(tkt_store_add_memory(&w.store, &memory[i]));
-    assert_true(tkt_store_add_wait(&w.store, &(tkt_stored_wait){b, b + 4, 2, 1, 7, 3, 0}));
-    assert_true(tkt_store_add_wait(&w.store, &(tkt_stored_wait){1, 2, 2, 1, 7, 3, 0}));
+    assert_true(tkt_store_add_wait(&w.store, &(tkt_stored_wait){b, b + 4, 2, 1, 7, 3, 0, 0, 0}));
+    assert_true(tkt_store_add_wait(&w.store, &(tkt_stored_wait){1, 2, 2, 1, 7, 3, 0, 0, 0}));
     assert_true(tkt_store_add_overhead(&w.store, &(tkt_stored_overhead){a, a + 2, 1 << 16, 42, 0}));
     takt_trace *trace = seal(&w, &joined);
     assert_int_equal(trace->memory_events.count, 5);
@@ -505,7 +505,7 @@ TEST(without_memory_the_join_says_so)
         add(&w, label, TAKT_TIMING_KERNEL, i, i % 2, i % 3, 2 * i, 2 * i + 1);
     }
     assert_true(
-        tkt_store_add_wait(&w.store, &(tkt_stored_wait){w.join.begin_ticks, 9, 2, 1, 7, 3, 0}));
+        tkt_store_add_wait(&w.store, &(tkt_stored_wait){w.join.begin_ticks, 9, 2, 1, 7, 3, 0, 0, 0}));
     assert_true(tkt_store_add_memory(&w.store, &(tkt_stored_memory){w.join.begin_ticks, 1, 1, 1, 0,
                                                                     TAKT_MEMORY_DEVICE, 0, 0, 0}));
     takt_status status = TAKT_NO_MEMORY;
