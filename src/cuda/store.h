@@ -177,8 +177,8 @@ typedef struct tkt_stored_record {
     uint32_t event;
 } tkt_stored_record;
 
-/* Overhead that CUPTI and the driver report: CUpti_ActivityOverhead, with its kinds, which are 1 and
- * multiples of 65536. CUpti_ActivityJit is stored as one too, with kinds of Takt's own. */
+/* Overhead that CUPTI and the driver report: CUpti_ActivityOverhead, with its kinds, which are 1
+ * and multiples of 65536. CUpti_ActivityJit is stored as one too, with kinds of Takt's own. */
 typedef struct tkt_stored_overhead {
     uint64_t begin;
     uint64_t end;

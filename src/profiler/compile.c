@@ -36,6 +36,13 @@ typedef struct placing {
     const char *mark; /* behind the name of the whole compilation's span */
 } placing;
 
+/* Returns the part of a path behind the last '/'. */
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 static takt_track track_for(const char *unit)
 {
     char name[TKT_COMPILE_UNIT + 16];
@@ -50,13 +57,14 @@ static void record_whole(const placing *p, bool is_cut)
     takt_span_at(track_for(p->unit), name, p->begin_ns, p->end_ns);
 }
 
-/* Records the phases; returns true if one was cut. */
+/* Records the phases; returns true if one was cut. They share a track if the compiler did one thing
+ * after the other; otherwise a track for each architecture keeps parents and children apart. */
 static bool record_phases(const tkt_compile_file *file, const placing *p)
 {
-    bool is_cut = false;
+    bool is_cut = false, is_parallel = tkt_compile_is_parallel(file);
     for (size_t i = 0; i < file->spans.count; i++) {
         const tkt_compile_span *span = &file->spans.items[i];
-        const char *unit = file->rows.items[span->row].unit;
+        const char *unit = is_parallel ? base_of(file->rows.items[span->row].unit) : "";
         const char *phase = tkt_strtab_text(&file->names, span->name);
         uint64_t begin_ns = p->begin_ns + span->begin_ns, end_ns = p->begin_ns + span->end_ns;
         is_cut |= end_ns > p->end_ns;
@@ -79,13 +87,6 @@ static void say_losses(const tkt_compile_file *file, const char *path)
     if (file->left_out > 0)
         tkt_log(TAKT_LOG_WARNING, "%s: kept the %u longest phases, left out %llu shorter ones",
                 path, TKT_COMPILE_SPANS, (unsigned long long)file->left_out);
-}
-
-/* Returns the part of a path behind the last '/'. */
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
 }
 
 /* Names a unit by its file: "build/solver_compile-time-trace.json" gives "solver". */

@@ -24,6 +24,8 @@ typedef struct tkt_compile_span {
 /* A process and thread of the file. */
 typedef struct tkt_compile_row {
     uint64_t key;
+    uint64_t begin_ns;           /* of its first phase */
+    uint64_t end_ns;             /* of its last one */
     char unit[TKT_COMPILE_UNIT]; /* "solver.cu [sm_90]"; "" if the file does not tell */
 } tkt_compile_row;
 
@@ -38,6 +40,9 @@ typedef struct tkt_compile_file {
     uint32_t wrong_line;         /* of the first one */
     char unit[TKT_COMPILE_UNIT]; /* the first input file; "" if the file does not tell */
 } tkt_compile_file;
+
+/* True if rows of the file overlap: the compiler did several things at once. */
+bool tkt_compile_is_parallel(const tkt_compile_file *file);
 
 /* Reads a file of any size in bounded memory. TAKT_IO_ERROR, TAKT_BAD_TRACE, TAKT_NO_MEMORY. The
  * caller calls tkt_compile_file_fini(), also after a failure. */

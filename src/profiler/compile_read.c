@@ -100,7 +100,7 @@ static uint32_t row_of(reader *r, const event *e)
     tkt_compile_row *row = TKT_ARRAY_ADD(&file->rows);
     r->is_out_of_memory |= !row;
     if (row)
-        *row = (tkt_compile_row){.key = key};
+        *row = (tkt_compile_row){.key = key, .begin_ns = UINT64_MAX};
     return row ? (uint32_t)file->rows.count - 1 : 0;
 }
 
@@ -134,17 +134,22 @@ static bool is_worth_telling(const char *detail)
 static void keep_span(reader *r, const event *e)
 {
     uint64_t begin_ns = (uint64_t)(e->ts * 1000), duration_ns = (uint64_t)(e->dur * 1000);
+    uint64_t end_ns = begin_ns + duration_ns;
     tkt_compile_file *file = r->file;
-    if (begin_ns + duration_ns > file->end_ns)
-        file->end_ns = begin_ns + duration_ns;
+    uint32_t number = row_of(r, e);
+    if (r->is_out_of_memory)
+        return;
+    tkt_compile_row *row = &file->rows.items[number];
+    row->begin_ns = begin_ns < row->begin_ns ? begin_ns : row->begin_ns;
+    row->end_ns = end_ns > row->end_ns ? end_ns : row->end_ns;
+    file->end_ns = end_ns > file->end_ns ? end_ns : file->end_ns;
     uint32_t name = file->names.count < MOST_NAMES
                         ? tkt_strtab_intern_text(&file->names, e->name)
                         : tkt_strtab_intern_text(&file->names, "other phases");
     tkt_compile_span *span = place_for(r, duration_ns);
     if (!span)
         return;
-    *span = (tkt_compile_span){
-        .begin_ns = begin_ns, .end_ns = begin_ns + duration_ns, .name = name, .row = row_of(r, e)};
+    *span = (tkt_compile_span){begin_ns, end_ns, name, number, ""};
     r->is_out_of_memory |= name == TKT_STRTAB_FULL;
     if (duration_ns >= LONG_NS && is_worth_telling(e->detail))
         memcpy(span->detail, e->detail, sizeof span->detail);
@@ -282,6 +287,17 @@ takt_status tkt_compile_read(tkt_compile_file *file, const char *path, takt_erro
     }
     tkt_free(r);
     return status;
+}
+
+bool tkt_compile_is_parallel(const tkt_compile_file *file)
+{
+    for (size_t i = 0; i < file->rows.count; i++)
+        for (size_t k = 0; k < i; k++) {
+            const tkt_compile_row *a = &file->rows.items[i], *b = &file->rows.items[k];
+            if (a->begin_ns < b->end_ns && b->begin_ns < a->end_ns)
+                return true;
+        }
+    return false;
 }
 
 void tkt_compile_file_fini(tkt_compile_file *file)

@@ -8,8 +8,8 @@
 
 #include <fcntl.h>
 
-/* Times are us. Two headers nest, two optimisations overlap without nesting; the thread of process
- * 7 gets its name at the end. */
+/* Times are us. Two headers nest, two optimisations overlap without nesting; process 7 works
+ * beside process 0, and gets its name at the end. */
 static const char example[] =
     "{\"otherData\" : {\"inputFiles\": [\"../src/solver.cu\"], \"isNVRTC\": 0},\n"
     "\"traceEvents\" : [ {},\n"
@@ -21,7 +21,7 @@ static const char example[] =
     "{\"args\":{\"detail\":\"f\"},\"dur\":500,\"name\":\"Opt\",\"ph\":\"X\",\"ts\":7000},\n"
     "{\"args\":{\"detail\":\"g\"},\"dur\":900,\"name\":\"Opt\",\"ph\":\"X\",\"ts\":7300},\n"
     "{\"args\":{\"name\":\"f\"},\"dur\":100.5,\"name\":\"PTXAS\",\"ph\":\"X\",\"pid\":7,\"ts\":"
-    "9000},\n"
+    "8950},\n"
     "{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":7,\"tid\":0,\"args\":{\"name\":"
     "\"solver.cu [sm_80]\"}}\n"
     "]}\n";
@@ -113,7 +113,7 @@ TEST(phases_have_times_names_and_details)
     assert_int_equal(read_text(&file, example, &error), TAKT_OK);
     assert_int_equal(file.spans.count, 7);
     assert_string_equal(file.unit, "../src/solver.cu");
-    assert_int_equal(file.end_ns, 9100500);
+    assert_int_equal(file.end_ns, 9050500);
     const tkt_compile_span *header = &file.spans.items[1];
     assert_int_equal(header->begin_ns, 1000000);
     assert_int_equal(header->end_ns, 4000000);
@@ -237,9 +237,26 @@ TEST(a_timed_compilation_is_where_it_happened)
     assert_span(trace, unit, "compilation", begin_ns, begin_ns + 10000000);
     assert_span(trace, unit, "Header: y.h", begin_ns + 2000000, begin_ns + 3000000);
     assert_span(trace, unit, "Front-End: solver.cu", begin_ns, begin_ns + 6000000);
-    assert_span(trace, "compile: solver.cu [sm_80]", "PTXAS", begin_ns + 9000000,
-                begin_ns + 9100500);
+    assert_span(trace, "compile: solver.cu [sm_80]", "PTXAS", begin_ns + 8950000,
+                begin_ns + 9050500);
     assert_int_equal(count_lines(-1, "phases"), 0);
+}
+
+/* Without an overlap the thread's name does not matter. */
+TEST(what_happens_one_after_the_other_shares_a_track)
+{
+    char text[sizeof example];
+    strcpy(text, example);
+    memcpy(strstr(text, "8950"), "9000", 4);
+    const char *path = write_file("a.json", text, strlen(text));
+    takt_profiler *profiler = recording();
+    uint64_t begin_ns = takt_now_ns();
+    pass_ns(10000000);
+    assert_int_equal(takt_compile_add(path, NULL, begin_ns, takt_now_ns(), NULL), TAKT_OK);
+    size_t count;
+    const takt_trace *trace = stopped(profiler);
+    assert_non_null(span_of(trace, "compile: solver.cu", "PTXAS", &count).name);
+    assert_int_equal(count, 8);
 }
 
 TEST(phases_beyond_the_end_are_cut_and_marked)
@@ -380,7 +397,7 @@ TEST(files_of_a_pattern_end_at_their_date)
         for (size_t i = 0; i < track.span_count; i++) {
             takt_span_info span;
             takt_trace_span(trace, t, i, &span);
-            int64_t off = (int64_t)(span.begin_ns - start_ns) - (20000000 - 9100500 + 1000000);
+            int64_t off = (int64_t)(span.begin_ns - start_ns) - (20000000 - 9050500 + 1000000);
             is_found |= strcmp(span.name, "Header: x.h") == 0 && off > -2000000 && off < 2000000;
         }
     }

@@ -504,8 +504,8 @@ TEST(without_memory_the_join_says_so)
         snprintf(label, sizeof label, "kernel %u", i);
         add(&w, label, TAKT_TIMING_KERNEL, i, i % 2, i % 3, 2 * i, 2 * i + 1);
     }
-    assert_true(
-        tkt_store_add_wait(&w.store, &(tkt_stored_wait){w.join.begin_ticks, 9, 2, 1, 7, 3, 0, 0, 0}));
+    assert_true(tkt_store_add_wait(&w.store,
+                                   &(tkt_stored_wait){w.join.begin_ticks, 9, 2, 1, 7, 3, 0, 0, 0}));
     assert_true(tkt_store_add_memory(&w.store, &(tkt_stored_memory){w.join.begin_ticks, 1, 1, 1, 0,
                                                                     TAKT_MEMORY_DEVICE, 0, 0, 0}));
     takt_status status = TAKT_NO_MEMORY;
