@@ -3,6 +3,7 @@
 #include "cuda/abi.h"
 
 #include <cuda.h>
+#include <cudaProfiler.h>
 #include <cupti.h>
 #include <type_traits>
 

@@ -82,7 +82,8 @@ def chrome_span(event):
     args = dict(event.get("args", {}))
     place = args.pop("file", "")
     stack = args.pop("Call stack", "")
-    for taken in ("category", "device", "activity", "correlation", "begun before", "unfinished"):
+    for taken in ("category", "device", "activity", "correlation", "External id", "begun before",
+                  "unfinished"):
         args.pop(taken, None)
     last = [(key, args.pop(key)) for key in ("flops", "bytes", "result")
             if key in args and args[key]]

@@ -34,7 +34,10 @@ grep -q '(name lost)' "$scratch/report" && fail "a name is lost"
 
 # The name of a crashed run is not taken: what is there stays.
 "$takt" recover -o "$scratch/other.pftrace.gz" "$file" >/dev/null || fail "takt recover -o"
-cmp -s <(gzip -dc "$scratch/other.pftrace.gz") "$trace" || fail "-o gave another trace"
+"$takt" export --perfetto --plain -o "$scratch/plain.pftrace" "$trace" >/dev/null 2>&1
+[ $? = 4 ] || fail "takt export"
+cmp -s <(gzip -dc "$scratch/other.pftrace.gz") "$scratch/plain.pftrace" ||
+    fail "-o gave another trace"
 
 # Files that are none, of another version, cut off.
 refused() { # WHAT FILE WORDS

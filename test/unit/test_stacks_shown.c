@@ -194,7 +194,7 @@ TEST(chrome_has_them_under_kinetos_key)
     takt_trace *trace = make_run();
     make_arg(trace, 0, 0, "Call stack", TKT_ARG_INT, 1); /* a program's own gets a number */
     char *json = exported(trace, "chrome");
-    assert_non_null(strstr(json, "{\"Call stack#2\":1,\"Call stack\":"
+    assert_non_null(strstr(json, "{\"External id\":1,\"Call stack#2\":1,\"Call stack\":"
                                  "\"step.c(20): step;main.c(10): main\"}"));
     assert_non_null(strstr(json, "\"Call stack\":\"libforces.so+0x80;forces;step.c(21): step;"
                                  "main.c(10): main\""));
