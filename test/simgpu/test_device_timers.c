@@ -268,7 +268,7 @@ TEST(each_launch_of_a_graph_has_its_lanes)
     takt_profiler *profiler = start();
     check(cuStreamBeginCapture_v2(stream, 0));
     takt_device_view view = takt_device_timers_view(timers);
-    launch("solve");
+    launch("slow");
     assert_int_equal(takt_device_timers_read(timers, stream), TAKT_BAD_STATE);
     check(cuStreamEndCapture(stream, &graph));
     check(cuGraphInstantiateWithFlags(&exec, graph, 0));
@@ -281,7 +281,7 @@ TEST(each_launch_of_a_graph_has_its_lanes)
     stop_profiler(profiler);
     assert_int_equal(last_trace->phase_segments.count, 3);
     for (uint32_t i = 0; i < 3; i++) {
-        const tkt_activity *kernel = kernel_named("kernel solve", i);
+        const tkt_activity *kernel = kernel_named("kernel slow", i);
         assert_ptr_equal(&last_trace->activities.items[segment_of(i)->activity], kernel);
         assert_true(segment_of(i)->begin_ns >= kernel->begin_ns);
         assert_true(segment_of(i)->begin_ns <= kernel->end_ns);
@@ -291,25 +291,37 @@ TEST(each_launch_of_a_graph_has_its_lanes)
     takt_device_timers_destroy(timers);
 }
 
+/* Launches "slow" three times with one view and attaches a lane to each. Returns false if the
+ * machine was so busy that a lane may have missed its kernel, which takes 100 ms. */
+static bool launch_three(takt_device_view view)
+{
+    bool is_in_time = true;
+    for (uint32_t i = 0; i < 3; i++) {
+        uint64_t before = unix_ns();
+        launch("slow");
+        uint64_t inside = unix_ns() + 1000000;
+        attach(view, i, inside);
+        is_in_time = is_in_time && inside - before < 90000000;
+        check(cuStreamSynchronize(stream));
+    }
+    return is_in_time;
+}
+
 /* A view for several launches: the first has its number, the others are found by time and name. */
 TEST(a_view_of_several_launches_has_lanes_in_each)
 {
-    make_timers(small());
-    takt_profiler *profiler = start();
-    takt_device_view view = takt_device_timers_view(timers);
-    uint64_t begins[3];
-    for (uint32_t i = 0; i < 3; i++) {
-        launch("solve");
-        begins[i] = unix_ns();
-        attach(view, i, begins[i]);
-        check(cuStreamSynchronize(stream));
-    }
-    takt_device_timers_read(timers, stream);
-    stop_profiler(profiler);
-    for (uint32_t i = 0; i < 3; i++)
-        assert_ptr_equal(&last_trace->activities.items[segment_of(i)->activity],
-                         kernel_named("kernel solve", i));
-    takt_device_timers_destroy(timers);
+    bool is_in_time;
+    do {
+        make_timers(small());
+        takt_profiler *profiler = start();
+        is_in_time = launch_three(takt_device_timers_view(timers));
+        takt_device_timers_read(timers, stream);
+        stop_profiler(profiler);
+        for (uint32_t i = 0; i < 3 && is_in_time; i++)
+            assert_ptr_equal(&last_trace->activities.items[segment_of(i)->activity],
+                             kernel_named("kernel slow", i));
+        takt_device_timers_destroy(timers);
+    } while (!is_in_time);
 }
 
 TEST(without_a_context_or_memory_there_are_no_timers)
