@@ -206,7 +206,7 @@ def main(takt, books_path, directory, mode):
         check_reports(Run(takt, trace), books, mode == "trace")
     if mode == "trace":
         kinds = check_exports(files, books)
-        equal("exports", "kinds", dict(kinds), {"perfetto": 2, "folded": 1, "chrome": 4})
+        equal("exports", "kinds", dict(kinds), {"perfetto": 2, "folded": 1, "chrome": 3})
     else:
         for path in (path for path in files if "folded" in path):
             check_folded(path, books)
