@@ -324,9 +324,9 @@ static takt_device_timers *make_timers(bool on_host, void *stream)
 template <typename Step> static void record(takt_device_timers *timers, Step step)
 {
     takt_profiler_options options = TAKT_PROFILER_OPTIONS_INIT;
-    static const char *const reports[] = {"scopes"};
+    static const char *const reports[] = {"scopes", "phases"};
     options.reports = reports;
-    options.report_count = 1;
+    options.report_count = 2;
     takt::Profiler profiler(options);
     profiler.start();
     for (int i = 0; i < steps; i++) {
