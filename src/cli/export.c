@@ -367,6 +367,11 @@ static takt_status write_devices(const export_request *request, const takt_trace
     return i ? status : takt_export_file(trace, job->format, job->output, &options, error);
 }
 
+static bool is_per_device(const export_request *request, const export_job *job)
+{
+    return request->per_device && strcmp(job->format, "chrome") == 0;
+}
+
 static int write_format(const export_request *request, const takt_trace *trace,
                         const export_job *job)
 {
@@ -375,7 +380,7 @@ static int write_format(const export_request *request, const takt_trace *trace,
     if (lack)
         return cli_error("%s: %s", job->file, lack);
     takt_status status =
-        request->per_device && strcmp(job->format, "chrome") == 0
+        is_per_device(request, job)
             ? write_devices(request, trace, job, &error)
             : takt_export_file(trace, job->format, job->output, &request->export_options, &error);
     if (status == TAKT_NO_SPANS)
@@ -388,6 +393,19 @@ static int write_format(const export_request *request, const takt_trace *trace,
     return CLI_OK;
 }
 
+static void tell_written(const export_request *request, const takt_trace *trace,
+                         const export_job *job)
+{
+    takt_device_info device;
+    char path[EXPORT_PATH_SIZE];
+    size_t i = 0;
+    for (; is_per_device(request, job) && takt_trace_device(trace, i, &device) == TAKT_OK; i++)
+        if (name_of_device(path, job->output, device.device))
+            cli_tell_written(path);
+    if (i == 0)
+        cli_tell_written(job->output);
+}
+
 static int write_job(const export_request *request, const takt_trace *trace, const export_job *job)
 {
     cli_progress *progress = cli_progress_begin("writing", job->output);
@@ -395,7 +413,7 @@ static int write_job(const export_request *request, const takt_trace *trace, con
         table_is_format(job->format) ? write_tables(trace, job) : write_format(request, trace, job);
     cli_progress_end(progress);
     if (status == CLI_OK)
-        cli_tell_written(job->output);
+        tell_written(request, trace, job);
     return status;
 }
 
