@@ -291,39 +291,6 @@ TEST(each_launch_of_a_graph_has_its_lanes)
     takt_device_timers_destroy(timers);
 }
 
-/* Launches "slow" three times with one view and attaches a lane to each. Returns false if the
- * machine was so busy that a lane may have missed its kernel, which takes 100 ms. */
-static bool launch_three(takt_device_view view)
-{
-    bool is_in_time = true;
-    for (uint32_t i = 0; i < 3; i++) {
-        uint64_t before = unix_ns();
-        launch("slow");
-        uint64_t inside = unix_ns() + 1000000;
-        attach(view, i, inside);
-        is_in_time = is_in_time && inside - before < 90000000;
-        check(cuStreamSynchronize(stream));
-    }
-    return is_in_time;
-}
-
-/* A view for several launches: the first has its number, the others are found by time and name. */
-TEST(a_view_of_several_launches_has_lanes_in_each)
-{
-    bool is_in_time;
-    do {
-        make_timers(small());
-        takt_profiler *profiler = start();
-        is_in_time = launch_three(takt_device_timers_view(timers));
-        takt_device_timers_read(timers, stream);
-        stop_profiler(profiler);
-        for (uint32_t i = 0; i < 3 && is_in_time; i++)
-            assert_ptr_equal(&last_trace->activities.items[segment_of(i)->activity],
-                             kernel_named("kernel slow", i));
-        takt_device_timers_destroy(timers);
-    } while (!is_in_time);
-}
-
 TEST(without_a_context_or_memory_there_are_no_timers)
 {
     static const char *const names[] = {"first"};
