@@ -349,40 +349,14 @@ static bool name_of_device(char out[EXPORT_PATH_SIZE], const char *path, const c
            EXPORT_PATH_SIZE;
 }
 
-/* A trace without devices becomes one file. */
-static takt_status write_devices(const export_request *request, const takt_trace *trace,
-                                 const export_job *job, takt_error *error)
-{
-    takt_export_options options = request->export_options;
-    takt_device_info device;
-    takt_status status = TAKT_OK;
-    size_t i = 0;
-    for (; status == TAKT_OK && takt_trace_device(trace, i, &device) == TAKT_OK; i++) {
-        char path[EXPORT_PATH_SIZE];
-        options.device = device.device;
-        if (!name_of_device(path, job->output, device.device))
-            return TAKT_BAD_ARGUMENT;
-        status = takt_export_file(trace, job->format, path, &options, error);
-    }
-    return i ? status : takt_export_file(trace, job->format, job->output, &options, error);
-}
-
-static bool is_per_device(const export_request *request, const export_job *job)
-{
-    return request->per_device && strcmp(job->format, "chrome") == 0;
-}
-
-static int write_format(const export_request *request, const takt_trace *trace,
-                        const export_job *job)
+static int write_format(const takt_trace *trace, const export_job *job,
+                        const takt_export_options *options)
 {
     takt_error error = {.status = TAKT_OK};
     const char *lack = lack_of(trace, job->format);
     if (lack)
         return cli_error("%s: %s", job->file, lack);
-    takt_status status =
-        is_per_device(request, job)
-            ? write_devices(request, trace, job, &error)
-            : takt_export_file(trace, job->format, job->output, &request->export_options, &error);
+    takt_status status = takt_export_file(trace, job->format, job->output, options, &error);
     if (status == TAKT_NO_SPANS)
         return cli_error("%s: %s needs spans, and this trace holds only a summary "
                          "(it was recorded "
@@ -393,28 +367,35 @@ static int write_format(const export_request *request, const takt_trace *trace,
     return CLI_OK;
 }
 
-static void tell_written(const export_request *request, const takt_trace *trace,
-                         const export_job *job)
-{
-    takt_device_info device;
-    char path[EXPORT_PATH_SIZE];
-    size_t i = 0;
-    for (; is_per_device(request, job) && takt_trace_device(trace, i, &device) == TAKT_OK; i++)
-        if (name_of_device(path, job->output, device.device))
-            cli_tell_written(path);
-    if (i == 0)
-        cli_tell_written(job->output);
-}
-
-static int write_job(const export_request *request, const takt_trace *trace, const export_job *job)
+static int write_output(const takt_trace *trace, const export_job *job,
+                        const takt_export_options *options)
 {
     cli_progress *progress = cli_progress_begin("writing", job->output);
     int status =
-        table_is_format(job->format) ? write_tables(trace, job) : write_format(request, trace, job);
+        table_is_format(job->format) ? write_tables(trace, job) : write_format(trace, job, options);
     cli_progress_end(progress);
     if (status == CLI_OK)
-        tell_written(request, trace, job);
+        cli_tell_written(job->output);
     return status;
+}
+
+/* With --per-device, a trace without devices becomes one file. */
+static int write_job(const export_request *request, const takt_trace *trace, const export_job *job)
+{
+    takt_export_options options = request->export_options;
+    bool is_per_device = request->per_device && strcmp(job->format, "chrome") == 0;
+    takt_device_info device;
+    int status = CLI_OK;
+    size_t i = 0;
+    for (; is_per_device && status == CLI_OK && takt_trace_device(trace, i, &device) == TAKT_OK;
+         i++) {
+        export_job part = *job;
+        options.device = device.device;
+        if (!name_of_device(part.output, job->output, device.device))
+            return cli_error("%s", takt_status_text(TAKT_BAD_ARGUMENT));
+        status = write_output(trace, &part, &options);
+    }
+    return i ? status : write_output(trace, job, &options);
 }
 
 static int write_all(const export_request *request, const export_job *jobs)
