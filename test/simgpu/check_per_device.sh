@@ -1,20 +1,15 @@
 #!/bin/bash
 # takt export --per-device writes each device's work into a file of its own, and --no-waits leaves
 # the slices cuda_sync out.
-. "${0%/*}/../support/lib_script.sh"
-need python3
-root=$(cd "${0%/*}/../.." && pwd) || exit 1
-build=$(cd "${TAKT_BUILD:-build}" && pwd) || exit 1
-unset TAKT_SIM TAKT_SIM_SCRIPT TAKT_LOG
+. "${0%/*}/lib_truth.sh"
 
-mkdir "$scratch/run"
+folder=$scratch/run
+mkdir "$folder"
 echo "profiling: {name: two, wait: 1, warmup: 1, active: 2, repeat: 1, device_wait_ms: 600000}
 reports: []
-output: {directory: $scratch/out, traces: [perfetto]}" >"$scratch/profile.yaml"
-LD_LIBRARY_PATH=$build/simgpu/13 TAKT_CUPTI_LIBRARY=$build/simgpu/13/libcupti.so.13 \
-    timeout 600 "$build/test/simgpu/prog_truth" "$scratch/run" "$scratch/profile.yaml" 30000 '' \
-    >"$scratch/output" 2>&1 || fail "prog_truth: $(tail -n 5 "$scratch/output")"
-trace=$scratch/out/two.0.pftrace
+output: {directory: $folder/out, traces: [perfetto]}" >"$folder/profile.yaml"
+simulate "$program" 13 libcupti.so.13 ''
+trace=$folder/out/two.0.pftrace
 
 "$takt" export --chrome -o "$scratch/whole.json" "$trace" >/dev/null || fail "takt export"
 "$takt" export --chrome --per-device --no-waits -o "$scratch/part.json" "$trace" >"$scratch/said" ||
