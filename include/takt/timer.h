@@ -55,7 +55,7 @@ typedef struct takt_timer_options {
     const char        *extra;       /* appended to the printed line; read when the timer ends */
 
     /* More about the NVTX range; the texts are read when the timer begins. */
-    const char        *domain;      /* NULL: NVTX's default domain, where most programs' ranges are */
+    const char        *domain;      /* NULL: NVTX's default domain, which most programs use */
     const char        *category;    /* NULL: none */
     int64_t            payload;     /* a number that tools show beside the name, such as a step's */
     bool               has_payload; /* false: no payload */

@@ -199,7 +199,8 @@ const char *tkt_config_near_section(const char *name)
 #define TRACE_NAMES(word, name)        name, name ".gz",
 
 static const char *const reports[] = {TKT_REPORTS(REPORT_NAME)};
-static const char *const traces[] = {TKT_GZIP_FORMATS(TRACE_NAMES) TKT_PLAIN_FORMATS(TRACE_NAME) "tensorboard"};
+static const char *const traces[] = {
+    TKT_GZIP_FORMATS(TRACE_NAMES) TKT_PLAIN_FORMATS(TRACE_NAME) "tensorboard"};
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 

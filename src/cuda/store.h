@@ -308,8 +308,8 @@ void tkt_store_fini(tkt_store *store);
 uint64_t tkt_store_position(void);
 
 /* Frees full chunks of activities and records of events before `position`, and memory events, waits
- * and overheads from before `before_ticks`. Once no activity is left, shapes are renumbered, so nobody may keep an
- * index of a shape without the lock. Strings and devices are never renumbered. */
+ * and overheads from before `before_ticks`. Once no activity is left, shapes are renumbered, so
+ * nobody may keep an index of a shape without the lock. Strings and devices are never renumbered. */
 void tkt_store_release(uint64_t position, uint64_t before_ticks);
 
 /* True when more than half of max_bytes is used. */

@@ -213,7 +213,8 @@ uint32_t tkt_chrome_tid(const tkt_chrome *chrome, uint32_t track);
 static inline uint64_t tkt_chrome_external_id(const tkt_chrome *chrome, uint32_t track,
                                               uint32_t span)
 {
-    return span == TKT_NO_SPAN || track == TKT_NO_TRACK ? 0 : chrome->tracks[track].first + span + 1;
+    return span == TKT_NO_SPAN || track == TKT_NO_TRACK ? 0
+                                                        : chrome->tracks[track].first + span + 1;
 }
 
 /* True if the span is a scope with calls or work of its own. */
