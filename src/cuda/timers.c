@@ -1,7 +1,7 @@
 /* Timers inside kernels: their memory, and views for launches.
  *
  * A view carries a number. The thread that makes it remembers the number until its next launch,
- * whose correlation id then belongs to the view. Both stand in a table indexed by the lowest bits
+ * whose correlation id then belongs to the view. Both are in a table indexed by the lowest bits
  * of the number: a batch is collected soon after its launches, long before the entry is used again.
  * The number in an entry tells if it was. */
 #include "cuda/timers.h"
@@ -23,6 +23,7 @@
 
 typedef struct view_entry {
     _Atomic(uint64_t) made_ns;
+    _Atomic(uint64_t) heard;  /* tkt_calls_heard() when it was made */
     _Atomic(uint64_t) launch; /* number << 32 | correlation */
 } view_entry;
 
@@ -36,6 +37,12 @@ static uint64_t last_id;               /* list_lock */
 
 /* ---- Views ----------------------------------------------------------------------------------- */
 
+uint64_t tkt_calls_heard(void)
+{
+    uint32_t last = tkt_cuda_last_correlation();
+    return last && tkt_timers_are_recording() ? (uint64_t)1 << 32 | last : 0;
+}
+
 static uint32_t new_view(void)
 {
     uint32_t number;
@@ -44,6 +51,7 @@ static uint32_t new_view(void)
     while (number == 0);
     view_entry *entry = &views[number % VIEWS];
     atomic_store_explicit(&entry->made_ns, takt_now_ns(), memory_order_relaxed);
+    atomic_store_explicit(&entry->heard, tkt_calls_heard(), memory_order_relaxed);
     /* release: pairs with the acquire in tkt_view_launch() */
     atomic_store_explicit(&entry->launch, (uint64_t)number << 32, memory_order_release);
     return number;
@@ -90,14 +98,16 @@ void tkt_timers_launched(const char *call, uint32_t correlation)
                                             memory_order_relaxed);
 }
 
-void tkt_view_launch(uint32_t view, uint64_t *made_ns, uint32_t *correlation)
+void tkt_view_launch(uint32_t view, tkt_phase_lane *lane)
 {
     view_entry *entry = &views[view % VIEWS];
     /* acquire: pairs with the releases above */
     uint64_t launch = atomic_load_explicit(&entry->launch, memory_order_acquire);
-    bool is_known = launch >> 32 == view && view != 0;
-    *made_ns = is_known ? atomic_load_explicit(&entry->made_ns, memory_order_relaxed) : 0;
-    *correlation = is_known ? (uint32_t)launch : 0;
+    if (launch >> 32 != view || view == 0)
+        return;
+    lane->view_ns = atomic_load_explicit(&entry->made_ns, memory_order_relaxed);
+    lane->after = atomic_load_explicit(&entry->heard, memory_order_relaxed);
+    lane->correlation = (uint32_t)launch;
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */

@@ -16,6 +16,7 @@ typedef struct tkt_timer_read {
     void *memory;
     void *event; /* CUevent; done when the copy is */
     uint64_t begin_ns;
+    uint64_t heard; /* tkt_calls_heard() when the program asked for it */
 } tkt_timer_read;
 
 struct takt_device_timers {
@@ -35,6 +36,7 @@ struct takt_device_timers {
     uint64_t created_ns;     /* host: two readings of both clocks give the rate */
     uint64_t created_ticks;
     uint64_t seen;           /* tickets that reads have found so far */
+    uint64_t heard;          /* tkt_calls_heard() at the latest read that made a batch */
     uint32_t begun_reads;    /* atomic, as the next one; their difference is the reads under way */
     uint32_t finished_reads;
     tkt_timer_read reads[TKT_TIMER_READS];
@@ -45,7 +47,8 @@ struct takt_device_timers {
 typedef struct tkt_phase_lane {
     takt_device_segment head;
     uint64_t view_ns;      /* when the view was made; 0: no longer known */
-    uint32_t correlation;  /* of the launch; 0: not known */
+    uint64_t after;        /* tkt_calls_heard() before its launch; 0: not known */
+    uint32_t correlation;  /* of the view's first launch; 0: not known */
     uint32_t first_record; /* of the batch */
     uint32_t record_count;
 } tkt_phase_lane;
@@ -57,6 +60,7 @@ typedef struct tkt_phase_batch {
     uint32_t references;        /* timers_lock */
     uint64_t read_ns;           /* when the program asked for the read */
     uint64_t done_ns;           /* when it was found done: all lanes had begun */
+    uint64_t heard;             /* tkt_calls_heard() after all launches; 0: not known */
     double ns_per_cycle;
     uint64_t lost_lanes;
     TKT_ARRAY_OF(tkt_phase_lane) lanes; /* in order of tickets */
@@ -92,9 +96,9 @@ void tkt_timers_step(void);
 /* Collects finished reads; waits at most this long for the others. */
 void tkt_timers_settle(uint32_t timeout_ms);
 
-/* Calls `visit` for each batch, oldest first, until it returns false. It must not call the driver
- * or the program. */
-void tkt_timers_visit(bool (*visit)(const tkt_phase_batch *batch, void *user), void *user);
+/* Calls `visit` once with the list of batches, oldest first; NULL: there are none. It must not call
+ * the driver or the program. */
+void tkt_timers_visit(void (*visit)(const tkt_phase_batch *first, void *user), void *user);
 
 /* Frees batches that were done before this time. */
 void tkt_timers_release(uint64_t before_ns);
@@ -105,8 +109,12 @@ void tkt_timers_launched(const char *call, uint32_t correlation);
 
 /* ---- Between timers.c and timers_read.c ------------------------------------------------------ */
 
-/* When a view was made, and the launch that it went to; 0: not known. */
-void tkt_view_launch(uint32_t view, uint64_t *made_ns, uint32_t *correlation);
+/* A moment in the order of calls: the id of the latest call that was reported, and a higher bit. 0
+ * if no window records, since calls are not reported then, and before the first call. */
+uint64_t tkt_calls_heard(void);
+
+/* Sets when the view was made (view_ns, after), and its first launch. */
+void tkt_view_launch(uint32_t view, tkt_phase_lane *lane);
 
 /* Whether a window records now. */
 bool tkt_timers_are_recording(void);

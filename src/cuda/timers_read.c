@@ -101,12 +101,10 @@ void tkt_timers_forget_latest(takt_device_timers *timers)
     tkt_mutex_unlock(&batch_lock);
 }
 
-void tkt_timers_visit(bool (*visit)(const tkt_phase_batch *batch, void *user), void *user)
+void tkt_timers_visit(void (*visit)(const tkt_phase_batch *first, void *user), void *user)
 {
     tkt_mutex_lock(&batch_lock);
-    for (const tkt_phase_batch *batch = first_batch; batch; batch = batch->next)
-        if (!visit(batch, user))
-            break;
+    visit(first_batch, user);
     tkt_mutex_unlock(&batch_lock);
 }
 
@@ -150,6 +148,12 @@ static double host_rate(const takt_device_timers *timers)
     return ns > RATE_NS && ticks > 0 ? (double)ns / (double)ticks : 0;
 }
 
+/* Of two results of tkt_calls_heard(). */
+static uint64_t later_moment(uint64_t a, uint64_t b)
+{
+    return a == 0 || (b && (int32_t)((uint32_t)b - (uint32_t)a) > 0) ? b : a;
+}
+
 static bool add_lane(tkt_phase_batch *batch, const takt_device_segment *segment, uint32_t records)
 {
     uint32_t count = segment->count < records ? segment->count : records;
@@ -163,7 +167,8 @@ static bool add_lane(tkt_phase_batch *batch, const takt_device_segment *segment,
     }
     *lane =
         (tkt_phase_lane){.head = *segment, .first_record = (uint32_t)first, .record_count = count};
-    tkt_view_launch(segment->view, &lane->view_ns, &lane->correlation);
+    tkt_view_launch(segment->view, lane);
+    lane->after = later_moment(lane->after, batch->timers->heard);
     if (count)
         memcpy(batch->records.items + first, segment + 1, count * sizeof *batch->records.items);
     batch->records.count += count;
@@ -186,19 +191,22 @@ static void add_lanes(tkt_phase_batch *batch, const takt_device_pool *pool)
     }
 }
 
-static void make_batch(takt_device_timers *timers, const takt_device_pool *pool, uint64_t read_ns)
+static void make_batch(takt_device_timers *timers, const takt_device_pool *pool,
+                       const tkt_timer_read *read)
 {
     tkt_phase_batch *batch = tkt_alloc_zeroed(sizeof *batch);
     if (!batch)
         return; /* the next one counts these tickets as lost */
     tkt_timers_hold(timers);
     batch->timers = timers;
-    batch->read_ns = read_ns;
+    batch->read_ns = read->begin_ns;
     batch->done_ns = takt_now_ns();
+    batch->heard = read->heard;
     batch->ns_per_cycle = timers->options.on_host ? host_rate(timers) : timers->ns_per_cycle;
     batch->lost_lanes = pool->base - timers->seen;
     add_lanes(batch, pool);
     timers->seen = pool->taken;
+    timers->heard = read->heard;
     add_batch(batch);
 }
 
@@ -217,7 +225,7 @@ static bool collect_one(const tkt_driver *driver, takt_device_timers *timers, bo
     if (result == TKT_CUDA_NOT_READY)
         return false;
     if (result == TKT_CUDA_SUCCESS)
-        make_batch(timers, read->memory, read->begin_ns);
+        make_batch(timers, read->memory, read);
     /* release: pairs with the acquire in takt_device_timers_read() */
     __atomic_store_n(&timers->finished_reads, number + 1, __ATOMIC_RELEASE);
     return true;
@@ -296,6 +304,7 @@ static takt_status begin_read(const tkt_driver *driver, takt_device_timers *time
     takt_status status = TAKT_BAD_STATE;
     if (tkt_event_capture(driver, stream) == TKT_CAPTURE_NO) {
         read->begin_ns = takt_now_ns();
+        read->heard = tkt_calls_heard();
         status = tkt_event_status(enqueue(driver, timers, read, stream));
     }
     driver->context_pop(&current);
@@ -307,7 +316,7 @@ static takt_status begin_read(const tkt_driver *driver, takt_device_timers *time
 static takt_status read_host(takt_device_timers *timers)
 {
     takt_device_pool *pool = timers->pool;
-    make_batch(timers, pool, takt_now_ns());
+    make_batch(timers, pool, &(tkt_timer_read){.begin_ns = takt_now_ns()});
     __atomic_store_n(&pool->base, pool->taken, __ATOMIC_RELAXED);
     return TAKT_OK;
 }

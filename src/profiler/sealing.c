@@ -266,8 +266,13 @@ static takt_status fill_phases(const tkt_window *window, takt_trace *trace)
     uint32_t wait_ms =
         window->wish.device_wait_ms ? window->wish.device_wait_ms : TKT_DEVICE_WAIT_MS;
     tkt_timers_settle(window->wish.no_synchronize ? 0 : wait_ms);
-    return tkt_phases_fill(trace, tkt_clock_ns(&window->fit, window->begin_ticks),
-                           tkt_clock_ns(&window->fit, window->end_ticks));
+    const tkt_phase_window what = {
+        .begin_ns = tkt_clock_ns(&window->fit, window->begin_ticks),
+        .end_ns = tkt_clock_ns(&window->fit, window->end_ticks),
+        .first_correlation = window->devices.first_correlation,
+        .last_correlation = tkt_devices_last_correlation(&window->devices),
+    };
+    return tkt_phases_fill(trace, &what);
 }
 
 takt_status tkt_window_seal(tkt_window *window, takt_trace **out)

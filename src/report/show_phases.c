@@ -225,11 +225,27 @@ static void show_sms(tkt_document *document, const tkt_phases *phases)
 
 /* ---- The report ------------------------------------------------------------------------------ */
 
+static void add_launch_notes(tkt_document *document, uint64_t uncertain, uint64_t unrecorded)
+{
+    if (uncertain)
+        tkt_document_add_note(document,
+                              "Blocks whose launch is uncertain: %llu. Make a view for each "
+                              "launch; for graphs, read the timers more often.",
+                              (unsigned long long)uncertain);
+    if (unrecorded)
+        tkt_document_add_note(document,
+                              "Blocks that fit no recorded launch: %llu. Records of kernels are "
+                              "missing.",
+                              (unsigned long long)unrecorded);
+}
+
 static void add_notes(tkt_document *document, const tkt_phases *phases)
 {
-    uint64_t lost = 0;
+    uint64_t lost = 0, uncertain = 0, unrecorded = 0;
     bool has_ns = true;
     for (size_t i = 0; i < phases->kernels.count; i++) {
+        uncertain += phases->kernels.items[i].uncertain;
+        unrecorded += phases->kernels.items[i].unrecorded;
         lost += phases->kernels.items[i].lost;
         has_ns &= phases->kernels.items[i].has_ns;
     }
@@ -249,6 +265,7 @@ static void add_notes(tkt_document *document, const tkt_phases *phases)
                               "%llu records were lost because buffers were full: create the timers "
                               "with more records.",
                               (unsigned long long)lost);
+    add_launch_notes(document, uncertain, unrecorded);
 }
 
 takt_status tkt_show_phases(tkt_document *document, const takt_report_options *options)

@@ -261,6 +261,8 @@ static bool add_segment(adding *a, const place *at)
     uint64_t extent = a->extents[at->segment];
     a->rate = kernel->has_ns ? segment->ns_per_cycle : 0;
     kernel->blocks++;
+    kernel->uncertain += segment->launch == TKT_LAUNCH_UNCERTAIN;
+    kernel->unrecorded += segment->launch == TKT_LAUNCH_NONE;
     kernel->lost += segment->lost_records;
     add_cycles(&kernel->cycles, extent);
     kernel->ns += (double)extent * a->rate;

@@ -28,10 +28,12 @@ typedef struct tkt_phase_kernel {
     uint32_t device; /* string */
     bool     has_ns; /* the clock rate of all blocks is known; otherwise times are 0 */
     uint64_t launches; /* blocks that recorded twice under one correlation id ran in two launches */
-    uint64_t blocks;   /* segments: the blocks of all launches */
-    uint64_t lost;     /* records */
-    uint64_t cycles;   /* sum of the blocks' own time, each from its attach to its last record */
-    double   ns;       /* the same as time */
+    uint64_t blocks;     /* segments: the blocks of all launches */
+    uint64_t uncertain;  /* blocks whose launch is one of several */
+    uint64_t unrecorded; /* blocks whose launch was not recorded */
+    uint64_t lost;       /* records */
+    uint64_t cycles;     /* sum of the blocks' own time, each from its attach to its last record */
+    double   ns;         /* the same as time */
     tkt_phase_spread spread;
 } tkt_phase_kernel;
 

@@ -134,9 +134,16 @@ tkt_wait tkt_wait_of(const tkt_stored_wait *from, uint64_t begin_ns, const tkt_r
 
 /* ======== Phases inside kernels ======== */
 
+typedef struct tkt_phase_window {
+    uint64_t begin_ns;
+    uint64_t end_ns;
+    uint32_t first_correlation; /* as in tkt_join */
+    uint32_t last_correlation;
+} tkt_phase_window;
+
 /* Adds the lanes of the kernels in the trace, or that began in this time, and counts the losses of
- * their reads. Call after tkt_trace_join(). TAKT_NO_MEMORY. */
-takt_status tkt_phases_fill(takt_trace *trace, uint64_t begin_ns, uint64_t end_ns);
+ * their reads. Call after tkt_trace_join(), when the trace has its losses. TAKT_NO_MEMORY. */
+takt_status tkt_phases_fill(takt_trace *trace, const tkt_phase_window *window);
 
 /* ======== Joining ======== */
 

@@ -176,6 +176,13 @@ typedef struct tkt_node_activity {
 
 #define TKT_NO_ACTIVITY UINT32_MAX
 
+/* Which launch a segment belongs to. */
+typedef enum tkt_phase_launch {
+    TKT_LAUNCH_KNOWN,     /* or host code ran, which has none */
+    TKT_LAUNCH_UNCERTAIN, /* one of several */
+    TKT_LAUNCH_NONE       /* none that was recorded */
+} tkt_phase_launch;
+
 /* What one block (or warp, or sampled thread) of one kernel launch recorded with timers inside the
  * kernel. Durations come from the cycle counter of its SM; counters of different SMs are not
  * comparable. */
@@ -192,6 +199,7 @@ typedef struct tkt_phase_segment {
     uint32_t record_count;
     uint32_t lost_records;
     uint32_t kernel_name;  /* string; 0: unknown */
+    uint32_t launch;       /* tkt_phase_launch */
     double   ns_per_cycle; /* 0: unknown */
 } tkt_phase_segment;
 

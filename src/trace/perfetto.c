@@ -104,5 +104,6 @@ const tkt_pf_field tkt_pf_segment_fields[] = {
     FIELD(tkt_phase_segment, lost_records),
     TEXT(tkt_phase_segment, kernel_name),
     FIELD(tkt_phase_segment, ns_per_cycle), /* the bits of the double */
+    FIELD(tkt_phase_segment, launch),
     {0, 0, false},
 };

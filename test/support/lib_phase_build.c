@@ -49,6 +49,7 @@ void random_phases(takt_trace *trace, chance *from, size_t count)
         segment->lost_records = (uint32_t)(draw(from, 4) ? 0 : draw(from, 100));
         if (draw(from, 3))
             segment->correlation = 1 + (uint32_t)draw(from, 40);
+        segment->launch = segment->correlation ? TKT_LAUNCH_KNOWN : (uint32_t)draw(from, 3);
         if (draw(from, 5) == 0)
             segment->device = text(trace, "cpu");
         segment->ns_per_cycle = (double)(1 + draw(from, 8)) / 3;
@@ -68,6 +69,7 @@ static void same_segment(const takt_trace *a, const takt_trace *b, size_t index)
     SAME_TEXT(x->kernel_name, y->kernel_name);
     SAME(x->activity == TKT_NO_ACTIVITY, y->activity == TKT_NO_ACTIVITY);
     SAME(x->correlation, y->correlation);
+    SAME(x->launch, y->launch);
     SAME(x->block, y->block);
     SAME(x->lane, y->lane);
     SAME(x->sm, y->sm);

@@ -87,6 +87,29 @@ TEST(a_block_that_records_again_begins_a_launch)
     }
 }
 
+/* Notes tell how many blocks have no launch, and why. */
+TEST(blocks_without_a_launch_are_noted)
+{
+    takt_trace *trace = make_trace();
+    for (uint32_t i = 0; i < 9; i++)
+        make_segment(trace, i < 5 ? "solver" : "mesh", BEGIN_NS + i, i)->launch =
+            i % 3 == 0   ? TKT_LAUNCH_UNCERTAIN
+            : i % 4 == 1 ? TKT_LAUNCH_NONE
+                         : TKT_LAUNCH_KNOWN;
+    finish(trace);
+    json_t *json = report_json(trace, "phases", NULL);
+    const json_t *notes = json_object_get(json, "notes");
+    size_t found = 0;
+    for (size_t i = 0; i < json_array_size(notes); i++) {
+        const char *note = json_string_value(json_array_get(notes, i));
+        found += strstr(note, "launch is uncertain: 3.") != NULL;
+        found += strstr(note, "fit no recorded launch: 2.") != NULL;
+    }
+    assert_int_equal(found, 2);
+    json_decref(json);
+    takt_trace_release(trace);
+}
+
 /* ---- The same numbers, computed another way -------------------------------------------------- */
 
 typedef struct expected {
