@@ -1,6 +1,7 @@
 /* Timers inside kernels in their host form, against an injected clock: the sample's solver to the
  * tick, and every way in which records get lost. None may write outside of the timers' memory,
  * which sanitizers see. */
+#include <cmath>
 #include <atomic>
 #include <cstdint>
 #include <thread>
@@ -238,6 +239,14 @@ TEST(wrong_arguments_are_refused)
                      TAKT_BAD_ARGUMENT);
     assert_int_equal(takt_device_timers_create(phase_names, 1, &options, nullptr),
                      TAKT_BAD_ARGUMENT);
+    const char *const holes[] = {"a", nullptr};
+    assert_int_equal(takt_device_timers_create(holes, 2, &options, &timers), TAKT_BAD_ARGUMENT);
+    for (double rate : {-1.0, 1e10, (double)NAN, (double)INFINITY}) {
+        options.ns_per_cycle = rate;
+        assert_int_equal(takt_device_timers_create(phase_names, 1, &options, &timers),
+                         TAKT_BAD_ARGUMENT);
+    }
+    options.ns_per_cycle = 0;
     options.blocks = options.records = UINT32_MAX;
     assert_int_equal(takt_device_timers_create(phase_names, 1, &options, &timers),
                      TAKT_BAD_ARGUMENT);

@@ -368,6 +368,7 @@ TEST(reports_tell_of_the_rounds_that_count)
     assert_string_equal(place, "host");
     assert_int_equal(count, 3);
     assert_non_null(strstr(row, "\nscopes\n"));
+    assert_null(strstr(text, "nothing\n"));
     assert_int_equal(count_lines(-1, "a timed block cannot print the report \"nothing\""), 1);
     assert_int_equal(result.count, 3);
 }
