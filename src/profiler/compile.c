@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/thread.h"
 
 #include <takt/compile.h>
 #include <takt/scope.h>
@@ -227,8 +228,12 @@ void takt_compile_end(takt_compile *compile)
 
 #define MOST_REMARKS 3u /* of one cycle; more would flood the log */
 
+/* Of the whole process, since spans are recorded for all profilers: hash of a path -> its date; of a
+ * pattern -> 1 if it had files, or the log says that it had none. */
+static tkt_map known_files;
+static tkt_mutex known_lock = TKT_MUTEX_INIT;
+
 typedef struct collecting {
-    tkt_map *known; /* hash of a path -> its date; of a pattern -> 1: had files, or the log says so */
     uint64_t since_ns;
     uint64_t now_ns;
     int64_t offset_ns; /* CLOCK_REALTIME minus takt_now_ns() */
@@ -238,12 +243,14 @@ typedef struct collecting {
 } collecting;
 
 /* True once for each date of a file, and once for each pattern, whose date is 1. */
-static bool is_new(const collecting *c, const char *path, uint64_t date_ns)
+static bool is_new(const char *path, uint64_t date_ns)
 {
-    uint64_t *known = tkt_map_put(c->known, tkt_hash_bytes(path, strlen(path)));
+    tkt_mutex_lock(&known_lock);
+    uint64_t *known = tkt_map_put(&known_files, tkt_hash_bytes(path, strlen(path)));
     bool is_changed = known && *known != date_ns;
     if (is_changed)
         *known = date_ns;
+    tkt_mutex_unlock(&known_lock);
     return is_changed;
 }
 
@@ -262,7 +269,7 @@ static void collect_file(void *user, const char *path)
     if ((int64_t)date_ns <= c->offset_ns || end_ns < c->since_ns)
         return;
     c->recorded++;
-    if (!is_new(c, path, date_ns))
+    if (!is_new(path, date_ns))
         return;
     takt_status status = tkt_compile_read(&file, path, &error);
     bool has_problem = status != TAKT_OK || file.wrong || file.left_out;
@@ -286,7 +293,7 @@ static void collect_file(void *user, const char *path)
 static void say_if_useless(const collecting *c, const char *pattern)
 {
     char folder[PATH_BYTES] = "";
-    if (!is_new(c, pattern, 1) || c->recorded)
+    if (!is_new(pattern, 1) || c->recorded)
         return;
     if (pattern[0] != '/' && !tkt_folder_now(folder, sizeof folder))
         folder[0] = 0;
@@ -299,10 +306,9 @@ static void say_if_useless(const collecting *c, const char *pattern)
                 folder[0] ? " in " : "", folder);
 }
 
-void tkt_compile_collect(tkt_map *known, const char *const *patterns, size_t count,
-                         uint64_t since_ns)
+void tkt_compile_collect(const char *const *patterns, size_t count, uint64_t since_ns)
 {
-    collecting c = {known, since_ns, takt_now_ns(), tkt_clock_realtime_offset_ns(), 0, 0, 0};
+    collecting c = {since_ns, takt_now_ns(), tkt_clock_realtime_offset_ns(), 0, 0, 0};
     for (size_t i = 0; i < count; i++) {
         c.matches = c.recorded = 0;
         tkt_file_match(patterns[i], collect_file, &c);

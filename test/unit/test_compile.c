@@ -461,6 +461,32 @@ TEST(a_pattern_without_files_is_told_once)
     assert_int_equal(count_lines(TAKT_LOG_WARNING, "no file matches none-*.json in /"), 1);
 }
 
+/* Spans are the process's: the file that one profiler finds is in the other's trace, too. */
+TEST(two_profilers_record_a_file_once)
+{
+    tkt_clock_fake(NULL);
+    char pattern[2100];
+    snprintf(pattern, sizeof pattern, "%s/*.json", folder);
+    takt_profiler_options options = options_for(&traces, (takt_schedule){.active = 0});
+    options.compile_traces = (const char *const[]){pattern};
+    options.compile_trace_count = 1;
+    takt_profiler *first = started(&options), *second = started(&options);
+    for (uint64_t begin_ns = takt_now_ns(); takt_now_ns() < begin_ns + 20000000;)
+        ;
+    write_file("a.json", example, strlen(example));
+    assert_int_equal(takt_profiler_stop(first), TAKT_OK);
+    assert_int_equal(takt_profiler_stop(second), TAKT_OK);
+    takt_profiler_destroy(first);
+    takt_profiler_destroy(second);
+    assert_int_equal(traces.count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        size_t count;
+        const char *whole = "compilation (placed by file date)";
+        assert_non_null(span_of(traces.items[i], "compile: solver.cu", whole, &count).name);
+        assert_int_equal(count, 7);
+    }
+}
+
 TEST(files_of_an_earlier_build_are_told)
 {
     tkt_clock_fake(NULL);
