@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "base/thread.h"
 
 #include <takt/compile.h>
@@ -108,10 +109,16 @@ static void say_losses(const tkt_compile_file *file, const char *path)
                 path, TKT_COMPILE_SPANS, (unsigned long long)file->left_out);
 }
 
-/* Names a unit by its file: "build/solver_compile-time-trace.json" gives "solver". */
-static void unit_of_path(char *out, size_t size, const char *path)
+/* Copies the name of a unit, cut between characters. */
+static void copy_unit(char out[TKT_COMPILE_UNIT], const char *name)
 {
-    snprintf(out, size, "%s", base_of(path));
+    tkt_utf8_clean(out, TKT_COMPILE_UNIT, name, strlen(name));
+}
+
+/* Names a unit by its file: "build/solver_compile-time-trace.json" gives "solver". */
+static void unit_of_path(char out[TKT_COMPILE_UNIT], const char *path)
+{
+    copy_unit(out, base_of(path));
     static const char *const endings[] = {".gz", ".json", ENDING};
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         size_t length = strlen(out), ending = strlen(endings[i]);
@@ -125,11 +132,11 @@ static void choose_unit(char out[TKT_COMPILE_UNIT], const char *given, const tkt
                         const char *path)
 {
     if (given && given[0])
-        snprintf(out, TKT_COMPILE_UNIT, "%s", given);
+        copy_unit(out, given);
     else if (file->unit[0])
-        snprintf(out, TKT_COMPILE_UNIT, "%s", base_of(file->unit));
+        copy_unit(out, base_of(file->unit));
     else
-        unit_of_path(out, TKT_COMPILE_UNIT, path);
+        unit_of_path(out, path);
 }
 
 takt_status takt_compile_add(const char *path, const char *unit, uint64_t begin_ns, uint64_t end_ns,
@@ -187,7 +194,7 @@ takt_compile *takt_compile_begin(const char *unit)
     takt_compile *compile = takt_is_on(TAKT_NORMAL_BIT) ? tkt_alloc_zeroed(sizeof *compile) : NULL;
     if (!compile)
         return NULL;
-    snprintf(compile->unit, sizeof compile->unit, "%s", unit && unit[0] ? unit : "(unnamed)");
+    copy_unit(compile->unit, unit && unit[0] ? unit : "(unnamed)");
     make_option(compile);
     compile->begin_ns = takt_now_ns();
     return compile;
@@ -228,8 +235,8 @@ void takt_compile_end(takt_compile *compile)
 
 #define MOST_REMARKS 3u /* of one cycle; more would flood the log */
 
-/* Of the whole process, since spans are recorded for all profilers: hash of a path -> its date; of a
- * pattern -> 1 if it had files, or the log says that it had none. */
+/* Of the whole process, since spans are recorded for all profilers: hash of a path -> its date; of
+ * a pattern -> 1 if it had files, or the log says that it had none. */
 static tkt_map known_files;
 static tkt_mutex known_lock = TKT_MUTEX_INIT;
 

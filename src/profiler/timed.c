@@ -2,6 +2,7 @@
 #include <takt/timer.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "cuda/cuda.h"
 #include "profiler/cycle.h"
 #include "profiler/session.h"
@@ -387,7 +388,8 @@ static void fill_peak(takt_timed *result, const takt_timed_options *options,
     if (result->peak_flops > 0 && result->flops_per_second > 0)
         result->utilization = result->flops_per_second / result->peak_flops;
     if (options->precision)
-        snprintf(result->precision, sizeof result->precision, "%s", options->precision);
+        tkt_utf8_clean(result->precision, sizeof result->precision, options->precision,
+                       strlen(options->precision));
 }
 
 static void fill(takt_timed *result, struct tkt_timed *state)
@@ -424,6 +426,7 @@ static void print_report(const takt_trace *trace, const char *name)
     if (is_report(name)) {
         tkt_print("%s\n", name);
         status = takt_report(trace, name, &how, &sink);
+        tkt_print("\n");
     }
     if (status != TAKT_OK)
         tkt_log(TAKT_LOG_ERROR, "a timed block cannot print the report \"%s\": %s", name,

@@ -99,8 +99,7 @@ static bool is_whole(const gathering *g, const piece *p)
 /* Takes a span's time from its parent's. A whole loses its time later, see cover_wholes(). */
 static bool add_to_parent(gathering *g, const piece *p)
 {
-    const piece *parent =
-        g->open.count ? &g->pieces.items[g->open.items[g->open.count - 1]] : NULL;
+    const piece *parent = g->open.count ? &g->pieces.items[g->open.items[g->open.count - 1]] : NULL;
     if (parent && !is_whole(g, parent)) {
         subtract(&g->out->phases.items[parent->phase], p->end_ns - p->begin_ns);
         return true;

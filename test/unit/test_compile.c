@@ -242,8 +242,7 @@ TEST(a_timed_compilation_is_where_it_happened)
     assert_span(trace, unit, "compilation", begin_ns, begin_ns + 10000000);
     assert_span(trace, unit, "Header: y.h", begin_ns + 2000000, begin_ns + 3000000);
     assert_span(trace, unit, "Front-End: solver.cu", begin_ns, begin_ns + 6000000);
-    assert_span(trace, "compile: mine.cu [sm_80]", "PTXAS", begin_ns + 8950000,
-                begin_ns + 9050500);
+    assert_span(trace, "compile: mine.cu [sm_80]", "PTXAS", begin_ns + 8950000, begin_ns + 9050500);
     assert_int_equal(count_lines(-1, "phases"), 0);
 }
 
@@ -367,6 +366,21 @@ TEST(begin_and_end_surround_a_compiler_and_leave_no_file)
     assert_span(trace, "compile: dir/a b.cu", "Header: x.h", begin_ns + 1000000,
                 begin_ns + 4000000);
     assert_span(trace, "compile: (unnamed)", "compilation", begin_ns, begin_ns + 20000000);
+}
+
+TEST(a_long_unit_is_cut_between_characters)
+{
+    char track[100] = "compile: "; /* behind it, 40 characters of two bytes */
+    char *unit = track + strlen(track);
+    for (size_t i = 0; i < 40; i++)
+        memcpy(unit + 2 * i, "\xc3\xa4", 2);
+    takt_profiler *profiler = recording();
+    uint64_t begin_ns = takt_now_ns();
+    takt_compile *compile = takt_compile_begin(unit);
+    pass_ns(7);
+    takt_compile_end(compile);
+    unit[62] = 0;
+    assert_span(stopped(profiler), track, "compilation", begin_ns, begin_ns + 7);
 }
 
 TEST(a_compiler_that_writes_no_file_leaves_the_whole)
