@@ -94,6 +94,19 @@ static takt_span_info span_of(const takt_trace *trace, const char *track_name, c
     return found;
 }
 
+static const char *first_span_of(const takt_trace *trace, const char *track_name)
+{
+    for (size_t t = 0; t < takt_trace_count(trace, TAKT_TRACE_TRACKS); t++) {
+        takt_track_info track;
+        takt_span_info span;
+        takt_trace_track(trace, t, &track);
+        if (track.name && strcmp(track.name, track_name) == 0 &&
+            takt_trace_span(trace, t, 0, &span) == TAKT_OK)
+            return span.name;
+    }
+    return NULL;
+}
+
 static void assert_span(const takt_trace *trace, const char *track, const char *name,
                         uint64_t begin_ns, uint64_t end_ns)
 {
@@ -242,6 +255,7 @@ TEST(a_timed_compilation_is_where_it_happened)
     assert_span(trace, unit, "compilation", begin_ns, begin_ns + 10000000);
     assert_span(trace, unit, "Header: y.h", begin_ns + 2000000, begin_ns + 3000000);
     assert_span(trace, unit, "Front-End: solver.cu", begin_ns, begin_ns + 6000000);
+    assert_string_equal(first_span_of(trace, unit), "compilation"); /* drawn above the phases */
     assert_span(trace, "compile: mine.cu [sm_80]", "PTXAS", begin_ns + 8950000, begin_ns + 9050500);
     assert_int_equal(count_lines(-1, "phases"), 0);
 }
