@@ -322,6 +322,6 @@ void tkt_compile_collect(const char *const *patterns, size_t count, uint64_t sin
         say_if_useless(&c, patterns[i]);
     }
     if (c.remarks > MOST_REMARKS)
-        tkt_log(TAKT_LOG_WARNING, "compile_traces: %llu more files have such problems",
+        tkt_log(TAKT_LOG_WARNING, "compile_traces: and %llu more",
                 (unsigned long long)(c.remarks - MOST_REMARKS));
 }
